@@ -11,12 +11,15 @@
 #include "base/threads/queue.h"
 #include "io/file.h"
 #include "io/gunzip.h"
+#include "io/packed.h"
 
 /* Several times the largest reservation, so that a flush never happens for a nearly empty buffer. */
 #define BUFFER_BYTES (4 * GCD_SINK_RESERVE_MAX)
 #define GZIP_BYTES ((size_t)128 * 1024)
 /* Level 6 is half as fast as level 1 and saves less than a tenth of the size on heap dumps (measured, gclog). */
 #define GZIP_LEVEL 1
+/* Of what is small, and read many times. */
+#define PACKED_LEVEL 9
 
 struct gcd_sink {
     struct gcd_alloc alloc;
@@ -68,14 +71,26 @@ static gcd_status sink_new(const struct gcd_alloc *alloc, struct gcd_sink **ret,
     return GCD_OK;
 }
 
-static gcd_status start_gzip(struct gcd_sink *s, struct gcd_error *err)
+static gcd_status start_gzip(struct gcd_sink *s, int level, struct gcd_error *err)
 {
     s->packed = gcd_mem_new_uncleared(&s->alloc, GZIP_BYTES, 1);
     gcd_zlib_use_alloc(&s->z, &s->alloc);
-    if (s->packed == NULL || deflateInit2(&s->z, GZIP_LEVEL, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) != Z_OK)
+    if (s->packed == NULL || deflateInit2(&s->z, level, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) != Z_OK)
         return gcd_fail_nomem(err, "starting to compress");
     s->gzip = true;
     return GCD_OK;
+}
+
+gcd_status gcd_sink_new_packed(const struct gcd_alloc *alloc, struct gcd_sink **ret, struct gcd_error *err)
+{
+    struct gcd_sink *s;
+    GCD_TRY(sink_new(alloc, &s, err));
+    gcd_status st = start_gzip(s, PACKED_LEVEL, err);
+    if (st == GCD_OK)
+        *ret = s;
+    else
+        gcd_sink_free(s);
+    return st;
 }
 
 const char *gcd_sink_temporary(const struct gcd_sink *s)
@@ -189,7 +204,7 @@ gcd_status gcd_sink_open(const char *path, const struct gcd_sink_options *option
     if (s->temp == NULL)
         st = gcd_fail_nomem(err, "opening the output");
     if (st == GCD_OK && len > 3 && strcmp(path + len - 3, ".gz") == 0)
-        st = start_gzip(s, err);
+        st = start_gzip(s, GZIP_LEVEL, err);
     if (st == GCD_OK)
         st = gcd_file_open_write(path, options != NULL && options->for_all ? 0644 : 0600, s->cancel, &s->fd, &s->temporary, err);
     if (st != GCD_OK) {

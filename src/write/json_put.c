@@ -196,3 +196,18 @@ void json_put_verdict(struct json_put *j, const struct gcd_verdict *v)
     json_put_close(j, ']');
     json_put_close(j, '}');
 }
+
+void json_put_base64(struct json_put *j, const char *key, const uint8_t *bytes, size_t n)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    put_key(j, key);
+    gcd_sink_text(j->s, "\"");
+    for (size_t i = 0; i < n; i += 3) {
+        uint32_t three = (uint32_t)bytes[i] << 16 | (i + 1 < n ? (uint32_t)bytes[i + 1] << 8 : 0) | (i + 2 < n ? bytes[i + 2] : 0);
+        char *four = gcd_sink_reserve(j->s, 4);
+        for (size_t k = 0; k < 4; k++)
+            four[k] = i + k <= n ? digits[three >> (18 - 6 * k) & 63] : '=';
+        gcd_sink_advance(j->s, 4);
+    }
+    gcd_sink_text(j->s, "\"");
+}

@@ -34,6 +34,8 @@ void json_put_hex(struct json_put *j, const char *key, uint64_t n);
 void json_put_bool(struct json_put *j, const char *key, bool b);
 /* UTF-8.  If the output would exceed MAX bytes, the rest becomes "…". */
 void json_put_text(struct json_put *j, const char *key, const char *text, size_t max);
+/* N bytes as a text in base64. */
+void json_put_base64(struct json_put *j, const char *key, const uint8_t *bytes, size_t n);
 /* Output length of a text, without quotes. */
 size_t json_put_measure(const struct json_put *j, const char *text);
 /* TEXT between tags of a page: nothing of it is markup, and characters that control the display are U+FFFD.  About MAX bytes at most. */

@@ -127,6 +127,7 @@ class Page:
             self.run("0")
         self.complaints += [f"request: {url}" for url in self.requests if url != address.partition("#")[0]]
         if scripts:
+            self.run("new Promise(done => { const look = () => document.documentElement.dataset.ready ? done() : setTimeout(look, 5); look(); })")
             self.settle()
 
     def call(self, method, **parameters):

@@ -152,14 +152,45 @@ class Async(CliTest):
     def test_page(self):
         """The page has the same stacks; when nothing waits it has none."""
         self.put("in", shop())
-        rows = [[s["count"], 0, s["bytes"], 0, [[f["name"], not f["certain"], f["repeats"]] for f in s["frames"]]] for s in STACKS]
-        self.assertEqual(self.page("in")["waits"], {"operations": 15, "stacks": 10, "different": 3, "bytes": sum(s["bytes"] for s in STACKS),
-                                                    "ages": False, "rows": rows})
+        page = self.page("in")
+        waits = page["waits"]
+        self.assertEqual({key: waits[key] for key in ("operations", "stacks", "different", "bytes", "ages")},
+                         {"operations": 15, "stacks": 10, "different": 3, "bytes": sum(s["bytes"] for s in STACKS), "ages": False})
+        self.assertEqual([row[1:] for row in waits["rows"]], [[s["count"], 0, s["bytes"]] for s in STACKS])
+        self.assertEqual([self.frames(waits, row) for row in waits["rows"]], [
+            [(f["name"], (0 if f["certain"] else 1) + (2 if f["repeats"] else 0)) for f in s["frames"]] for s in STACKS])
+        types = [page["names"][f[3]] for f in waits["frames"] if waits["names"][f[1]] == "Shop.Rpc.Send"]
+        self.assertTrue(types[0].endswith("Shop.Rpc.<Send>d__2>"), types)
         self.put("none", heap({"app": ("Shop.App", 40, [])}, [("app", "s_app")])[0])
         self.assertNotIn("waits", self.page("none"))
         self.put("deep", deep())
-        row, = self.page("deep")["waits"]["rows"]
-        self.assertEqual((row[3], [f[0] for f in row[4]]), (61, ["Task.Delay", *(f"Shop.Deep.M{i}" for i in range(39))]))
+        waits = self.page("deep")["waits"]
+        row, = waits["rows"]
+        self.assertEqual([name for name, _ in self.frames(waits, row)], ["Task.Delay", *(f"Shop.Deep.M{i}" for i in range(100))])
+
+    def test_page_with_many_stacks(self):
+        """Only as many as there is room for, the most frequent first; each frame once."""
+        objects, kept = {"app": ("Shop.App", 40, [])}, []
+        for i in range(1100):
+            for k in range(2 if i < 3 else 1):
+                objects[f"d{i}-{k}"] = (f"{TASK}+DelayPromise", 72, [f"b{i}-{k}"])
+                objects[f"b{i}-{k}"] = (f"{BUILDER}[System.Int32,Shop.Many+<M{i}>d__0]", 100, [f"b{i}-{k}", f"d{i}-{k}"])
+                kept.append(f"d{i}-{k}")
+        objects["app"] = ("Shop.App", 40, kept)
+        self.put("many", heap(objects, [("app", "s_app")])[0])
+        waits = self.page("many")["waits"]
+        self.assertEqual((waits["different"], len(waits["rows"]), len(waits["frames"])), (1100, 1000, 1001))
+        self.assertEqual([row[1] for row in waits["rows"]], [2] * 3 + [1] * 997)
+
+    def frames(self, waits, row):
+        """The innermost first."""
+        found, at = [], row[0]
+        while at >= 0:
+            parent, name, flags, _ = waits["frames"][at]
+            self.assertLess(parent, at)
+            found.append((waits["names"][name], flags))
+            at = parent
+        return found[::-1]
 
     def test_damaged(self):
         got = self.json(trace("net10-wks-lossy"), code=3)

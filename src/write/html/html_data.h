@@ -14,7 +14,7 @@
 #include "base/threads/locked_alloc.h"
 #include "write/stacks.h"
 
-#define HTML_TYPES 20000         /* rows of the table of types; the rest is one row */
+#define HTML_TYPES 4000          /* rows of the table of types; the rest is compressed */
 #define HTML_TREE 12000          /* nodes of the dominator tree */
 #define HTML_LARGE 100           /* single objects */
 #define HTML_HOLDERS 60          /* types on the way to one of them; what is further out is one name */
@@ -56,6 +56,9 @@ struct html_detail {
     } lists[HTML_LISTS];
     struct html_object objects[HTML_OBJECTS];
     size_t object_count;
+    struct html_part {
+        uint64_t objects, bytes;
+    } generations[HTML_GENERATIONS];     /* of its objects */
     struct gcd_merged_tree *tree;        /* NULL when it is one of html_data.paths */
 };
 
@@ -100,11 +103,17 @@ void html_data_done(struct html_data *h);
 GCD_MUST_CHECK gcd_status html_details_choose(struct html_data *h, struct gcd_error *err);
 GCD_MUST_CHECK gcd_status html_details_collect(struct html_data *h, struct gcd_error *err);
 
-/* html_json.c */
-GCD_MUST_CHECK gcd_status html_json_write(const struct html_data *h, struct gcd_sink *s, struct gcd_error *err);
+/* html_json.c.  Into S, which has the page before it.  *RET_OTHERS: types of which the page has only the sum. */
+GCD_MUST_CHECK gcd_status html_json_write(const struct html_data *h, struct gcd_sink *s, size_t *ret_others, struct gcd_error *err);
 
-/* html_waits.c: "waits", if something does. */
+/* html_waits.c: "waits", if something does.  TYPE_NAMES[type]: the number of its name, UINT32_MAX = it has none. */
 struct json_put;
-void html_put_waits(const struct html_data *h, struct json_put *j);
+GCD_MUST_CHECK gcd_status html_put_waits(const struct html_data *h, const uint32_t *type_names, struct json_put *j, struct gcd_error *err);
+
+/*
+ * html_rest.c: "rest_types", the types behind the first type_count, compressed into at most ROOM bytes of the page, and "other_types", those for
+ * which there is no room; there are *RET_OTHERS of them.
+ */
+GCD_MUST_CHECK gcd_status html_put_rest(const struct html_data *h, uint64_t room, struct json_put *j, size_t *ret_others, struct gcd_error *err);
 
 #endif

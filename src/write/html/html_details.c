@@ -29,6 +29,8 @@ struct collector {
     struct html_data *h;
     uint16_t *detail;            /* [types of the graph] its number, NO_DETAIL = not shown */
     struct pairs above, below, refs;
+    struct gcd_generations *generations;         /* NULL: no ranges are known */
+    size_t hint;
 };
 
 static gcd_status no_memory(struct gcd_error *err)
@@ -66,6 +68,16 @@ static void offer_object(struct html_detail *d, uint32_t node, uint64_t retained
         d->objects[i] = (struct html_object){ node, retained };
 }
 
+static void count_generation(struct collector *c, struct html_detail *d, uint32_t node)
+{
+    if (c->generations == NULL)
+        return;
+    unsigned number = gcd_generations_find(c->generations, gcd_graph_node_address(c->h->g, node), &c->hint);
+    struct html_part *part = &d->generations[number < HTML_GENERATIONS - 1 ? number : HTML_GENERATIONS - 1];
+    part->objects++;
+    gcd_add_saturating(&part->bytes, gcd_graph_node_size(c->h->g, node));
+}
+
 static gcd_status look_at(struct collector *c, uint32_t node, struct gcd_error *err)
 {
     struct html_data *h = c->h;
@@ -77,6 +89,7 @@ static gcd_status look_at(struct collector *c, uint32_t node, struct gcd_error *
     if (c->detail[type] == NO_DETAIL)
         return GCD_OK;
     offer_object(&h->details[c->detail[type]], node, retained);
+    count_generation(c, &h->details[c->detail[type]], node);
     GCD_TRY(count_pair(h, &c->above, c->detail[type], (struct html_pair){ .type = holder, .count = 1, .bytes = retained }, err));
     size_t n;
     const uint32_t *edges = gcd_graph_node_edges(h->g, node, &n);
@@ -123,6 +136,8 @@ gcd_status html_details_collect(struct html_data *h, struct gcd_error *err)
         c.detail[i] = NO_DETAIL;
     for (size_t i = 0; i < h->detail_count; i++)
         c.detail[h->details[i].type] = (uint16_t)i;
+    if (gcd_graph_summary(h->g)->range_count > 0)
+        st = gcd_generations_new(gcd_graph_summary(h->g), &h->alloc, &c.generations, err);
     gcd_idmap_init(&c.above.map, &h->alloc);
     gcd_idmap_init(&c.below.map, &h->alloc);
     gcd_idmap_init(&c.refs.map, &h->alloc);
@@ -134,6 +149,7 @@ gcd_status html_details_collect(struct html_data *h, struct gcd_error *err)
     pairs_done(h, &c.above);
     pairs_done(h, &c.below);
     pairs_done(h, &c.refs);
+    gcd_generations_free(c.generations);
     gcd_mem_free(&h->alloc, c.detail, types * sizeof *c.detail);
     return st;
 }

@@ -21,6 +21,9 @@
 /* Texts that occur a few times or once a type. */
 #define TEXT_BYTES ((size_t)2000)
 #define MODULE_BYTES ((size_t)120)
+/* Of a page at most, and of them behind the data. */
+#define PAGE_BYTES (UINT64_C(5) << 20)
+#define BEHIND_BYTES (UINT64_C(160) << 10)
 
 struct page {
     const struct html_data *h;
@@ -236,15 +239,9 @@ static void put_totals(struct page *p)
 static void put_types(struct page *p)
 {
     const struct html_data *h = p->h;
-    uint64_t rest_objects = 0, rest_bytes = 0;
     json_put_open(&p->j, "types", '[');
-    for (size_t i = 0; i < h->types_with_objects; i++) {
+    for (size_t i = 0; i < h->type_count; i++) {
         const struct gcd_type *t = &gcd_graph_summary(h->g)->types[h->types[i]];
-        if (i >= h->type_count) {
-            rest_objects += t->objects;
-            rest_bytes += t->bytes;
-            continue;
-        }
         size_t file_n, stem;
         const char *file = write_module_file(t->module_path, &file_n, &stem);
         json_put_open(&p->j, NULL, '[');
@@ -256,11 +253,6 @@ static void put_types(struct page *p)
         json_put_number(&p->j, NULL, (uint64_t)gcd_origins_get(h->origins, h->types[i]));
         json_put_close(&p->j, ']');
     }
-    json_put_close(&p->j, ']');
-    json_put_open(&p->j, "other_types", '[');
-    json_put_number(&p->j, NULL, h->types_with_objects - h->type_count);
-    json_put_number(&p->j, NULL, rest_objects);
-    json_put_number(&p->j, NULL, rest_bytes);
     json_put_close(&p->j, ']');
 }
 
@@ -348,6 +340,22 @@ static void put_objects(struct page *p, const struct html_detail *d)
     json_put_close(&p->j, ']');
 }
 
+/* A row a generation that has some: its number among GENERATIONS, objects, bytes. */
+static void put_detail_generations(struct page *p, const struct html_detail *d)
+{
+    json_put_open(&p->j, "generations", '[');
+    for (size_t i = 0; i < HTML_GENERATIONS; i++) {
+        if (d->generations[i].objects == 0)
+            continue;
+        json_put_open(&p->j, NULL, '[');
+        json_put_number(&p->j, NULL, i);
+        json_put_number(&p->j, NULL, d->generations[i].objects);
+        json_put_number(&p->j, NULL, d->generations[i].bytes);
+        json_put_close(&p->j, ']');
+    }
+    json_put_close(&p->j, ']');
+}
+
 static void put_details(struct page *p)
 {
     json_put_open(&p->j, "details", '[');
@@ -359,6 +367,7 @@ static void put_details(struct page *p)
         put_pairs(p, "below", &d->lists[HTML_BELOW]);
         put_pairs(p, "refs", &d->lists[HTML_REFS]);
         put_objects(p, d);
+        put_detail_generations(p, d);
         if (d->tree != NULL)
             put_tree(p, "tree", d->tree);
         json_put_close(&p->j, '}');
@@ -461,7 +470,7 @@ static void put_generations(struct page *p)
     json_put_close(&p->j, ']');
 }
 
-static void put_all(struct page *p)
+static gcd_status put_all(struct page *p, size_t *ret_others, struct gcd_error *err)
 {
     json_put_open(&p->j, NULL, '{');
     json_put_text(&p->j, "kind", "heap", TEXT_BYTES);
@@ -483,11 +492,14 @@ static void put_all(struct page *p)
     json_put_number(&p->j, "suspect_bytes", gcd_suspects_threshold(p->h->suspects));
     put_checks(p);
     put_generations(p);
-    html_put_waits(p->h, &p->j);
+    GCD_TRY(html_put_waits(p->h, p->number, &p->j, err));
+    uint64_t used = gcd_sink_bytes(p->j.s) + BEHIND_BYTES;
+    GCD_TRY(html_put_rest(p->h, used < PAGE_BYTES ? PAGE_BYTES - used : 0, &p->j, ret_others, err));
     json_put_close(&p->j, '}');
+    return GCD_OK;
 }
 
-gcd_status html_json_write(const struct html_data *h, struct gcd_sink *s, struct gcd_error *err)
+gcd_status html_json_write(const struct html_data *h, struct gcd_sink *s, size_t *ret_others, struct gcd_error *err)
 {
     const struct gcd_alloc *a = &h->alloc;
     struct page p = { .h = h, .j = { .s = s, .html = true } };
@@ -500,7 +512,7 @@ gcd_status html_json_write(const struct html_data *h, struct gcd_sink *s, struct
     } else {
         memset(p.number, 0xff, labels * sizeof *p.number);       /* UINT32_MAX */
         use_all(&p);
-        put_all(&p);
+        st = put_all(&p, ret_others, err);
     }
     gcd_mem_free(a, p.number, labels * sizeof *p.number);
     gcd_mem_free(a, p.labels, labels * sizeof *p.labels);

@@ -10,21 +10,21 @@
 
 #include <gcdumpc/unstable/estimate.h>
 
-static void note(const struct html_data *h, struct gcd_write_notes *notes)
+static void note(const struct html_data *h, size_t others, struct gcd_write_notes *notes)
 {
     notes->objects = gcd_graph_node_count(h->g);
     notes->edges = gcd_graph_edge_count(h->g) + gcd_graph_dependent_count(h->g);
     notes->roots = gcd_graph_summary(h->g)->root_count;
     notes->types = h->types_with_objects;
-    write_note_loss(notes, h->types_with_objects - h->type_count, "types share one row");
+    write_note_loss(notes, others, "types share one row");
 }
 
-static gcd_status put_page(const struct html_data *h, struct gcd_sink *s, struct gcd_error *err)
+static gcd_status put_page(const struct html_data *h, struct gcd_sink *s, size_t *ret_others, struct gcd_error *err)
 {
     GCD_TRY(html_part_write(html_page_head, html_page_head_bytes, &h->alloc, s, err));
     html_plain_write(h, s);
     GCD_TRY(html_part_write(html_page_middle, html_page_middle_bytes, &h->alloc, s, err));
-    GCD_TRY(html_json_write(h, s, err));
+    GCD_TRY(html_json_write(h, s, ret_others, err));
     return html_part_write(html_page_tail, html_page_tail_bytes, &h->alloc, s, err);
 }
 
@@ -32,11 +32,12 @@ static gcd_status html_write(const struct gcd_graph *g, struct gcd_sink *s, cons
                              struct gcd_write_notes *notes, struct gcd_error *err)
 {
     struct html_data h;
+    size_t others = 0;
     gcd_status st = html_data_make(&h, g, options, err);
     if (st == GCD_OK)
-        st = put_page(&h, s, err);
+        st = put_page(&h, s, &others, err);
     if (st == GCD_OK)
-        note(&h, notes);
+        note(&h, others, notes);
     html_data_done(&h);
     return st == GCD_OK ? gcd_sink_status(s, err) : st;
 }

@@ -45,31 +45,40 @@
  *            reachable_objects: number, reachable_bytes: number, stand_ins: number}} Totals
  */
 
+/** @typedef {[generation: number, objects: number, bytes: number]} AgeRow  generation: a number of generations below */
 /** @typedef {[type: number, count: number, bytes: number]} PairRow  type -1: no single object, -2: nothing */
 
 /**
  * Of a type: types that its objects are dominated by, dominate and refer to; the largest objects: address, own and retained bytes.
- * @typedef {{type: number, above: PairRow[], below: PairRow[], refs: PairRow[], largest: [string | null, number, number][], tree?: TreeRow[]}} Detail
+ * @typedef {{type: number, above: PairRow[], below: PairRow[], refs: PairRow[], largest: [string | null, number, number][],
+ *            generations: AgeRow[], tree?: TreeRow[]}} Detail
  */
 
 /** @typedef {[objects: number, bytes: number, ranges: number, free: number, reserved: number]} GenerationRow */
 
-/** @typedef {[name: string, probable: boolean, repeats: boolean]} WaitFrame */
-/** @typedef {[stacks: number, old: number, bytes: number, leftOut: number, frames: WaitFrame[]]} WaitRow  the innermost frame first */
+/**
+ * A frame that waits for its parent (-1: it is what is awaited); name: in names of the waits; flags: 1 it probably does, 2 the method waits for
+ * itself, 4 what waits for it is in it; type: the name of a type or -1.
+ * @typedef {[parent: number, name: number, flags: number, type: number]} WaitFrame
+ */
+/** @typedef {[frame: number, stacks: number, old: number, bytes: number]} WaitRow  frame: the outermost one */
 
 /**
  * Stacks of asynchronous operations, the most frequent first.  bytes: what only these keep alive.  ages: it is known which are old.
- * @typedef {{operations: number, stacks: number, different: number, bytes: number, ages: boolean, rows: WaitRow[]}} Waits
+ * @typedef {{operations: number, stacks: number, different: number, bytes: number, ages: boolean, names: string[], frames: WaitFrame[],
+ *            rows: WaitRow[]}} Waits
  */
 
 /**
  * One dump.  names and kinds: texts and what they name, "t" a type, "s" a static variable, "r" a group of roots and the like.
- * other_types: number, objects and bytes of those that are not in types.  consumer: without suspects the largest consumer.
+ * rest_types, other_types: number, objects and bytes of those that are not in types; the former are in rest_packed, as rows with a text for a name,
+ * compressed by gzip, in base64.  consumer: without suspects the largest consumer.
  * roots: how many of each group of root_groups.  generations: 0, 1, 2, large, pinned, and outside of ranges.
  * paths: what of a type is reached on which way; own numbers are what ends there.
  * @typedef {{kind: "heap", gcdumpc: string, verdict: Verdict, process: Process, loss: Loss, gc: Collection, memory?: Memory, totals: Totals,
  *            root_groups: string[], roots: number[], names: string[], kinds: string[], types: TypeRow[],
- *            other_types: [number, number, number], tree: TreeRow[], largest: LargeRow[],
+ *            other_types: [number, number, number], rest_types?: [number, number, number], rest_packed?: string, tree: TreeRow[],
+ *            largest: LargeRow[],
  *            paths: {type: number, tree: TreeRow[]}[], details: Detail[], suspects: Suspect[], consumer: Suspect[],
  *            suspect_bytes: number, checks: CheckRow[], generations: GenerationRow[], waits?: Waits}} Heap
  */

@@ -145,11 +145,11 @@ async function copy(text) {
  * A button that copies what TEXT gives, and says so.
  * @param {string} title
  * @param {string | null} label  for those who do not see where it stands
- * @param {() => string} text
+ * @param {() => string | Promise<string>} text
  */
 export function copyButton(title, label, text) {
   const button = el("button", {type: "button", class: "chip", "aria-label": label, click: async () => {
-    await copy(text());
+    await copy(await text());
     button.textContent = "Copied";
     setTimeout(() => {
       button.textContent = title;

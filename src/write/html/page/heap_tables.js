@@ -34,7 +34,7 @@ export function largestSection() {
 export function rootSection() {
   const held = new Map(heap.tree.filter(row => row[0] < 0).map(row => [heap.names[row[1]], row]));
   const row = (/** @type {string} */ label, /** @type {string} */ roots, /** @type {import("./data.js").TreeRow | undefined} */ node) =>
-    el("tr", {}, el("th", {scope: "row"}, node ? panelLink(`root:${label}`, label) : label), el("td", {class: "number"}, roots),
+    el("tr", {}, el("th", {scope: "row"}, node ? linkedName(node[1]) : label), el("td", {class: "number"}, roots),
        bytesCell(node ? node[5] : 0), shareCell(node ? node[5] : 0, heap.totals.bytes), countCell(node ? node[4] : 0));
   const rows = heap.root_groups.flatMap((group, i) => heap.roots[i] > 0 ? [row(labelOf(group), count(heap.roots[i]), held.get(`[${group}]`))] : []);
   for (const other of ["[several roots]", "[not reachable from roots]"]) {

@@ -1,10 +1,10 @@
 // @ts-check
 // Views of what holds what: the map and the tree of the whole heap.
 import {heap} from "./data.js";
-import {bytesCell, countCell, el, roomy, section, shareCell} from "./dom.js";
+import {bytesCell, countCell, roomy, section, shareCell} from "./dom.js";
 import {byNamespace, byOwnSize} from "./nodes.js";
-import {matching, treeTable} from "./tree.js";
-import {treemap} from "./treemap.js";
+import {treeTable, withTools} from "./tree.js";
+import {HEAP_LOOK, treemap} from "./treemap.js";
 import * as words from "./words.js";
 
 /** @typedef {import("./nodes.js").Node} Node */
@@ -24,18 +24,18 @@ export function heldTree(label, nodes, whole, own, short = false) {
 }
 
 /**
- * The way to the largest node of a type.
+ * The way to the largest node with this name; empty = it is not in the tree.
  * @param {Node} tree
  * @param {number} number
  */
-function wayTo(tree, number) {
+export function wayTo(tree, number) {
   /** @type {Node[]} */
   let best = [];
   const waiting = [{node: tree, way: /** @type {Node[]} */ ([])}];
   for (let at; (at = waiting.pop()) !== undefined;) {
     for (const child of at.node.children()) {
       const way = [...at.way, child];
-      if (child.number === number && child.kind === "t") {
+      if (child.number === number) {
         best = best.length === 0 || child.bytes > best[best.length - 1].bytes ? way : best;
       } else if (best.length === 0 || child.bytes > best[best.length - 1].bytes) {
         waiting.push({node: child, way});
@@ -47,24 +47,16 @@ function wayTo(tree, number) {
 
 /** @param {Node} dominatorTree */
 export function mapSection(dominatorTree) {
-  const views = [{title: "What holds it", root: dominatorTree}, {title: "Namespaces, retained", root: byNamespace()},
-                 {title: "Namespaces, own size", root: byOwnSize()}];
-  const map = treemap(views);
+  const views = [{title: "What holds it", root: () => dominatorTree}, {title: "Namespaces, retained", root: byNamespace},
+                 {title: "Namespaces, own size", root: byOwnSize}];
+  const map = treemap(views, HEAP_LOOK);
   section("map", "Map", words.EXPLANATIONS.map, ...map.parts);
-  return (/** @type {number} */ number) => map.reveal(wayTo(dominatorTree, number));
+  return (/** @type {Node[]} */ way) => map.reveal(way);
 }
 
 /** @param {Node} dominatorTree */
 export function treeSection(dominatorTree) {
-  const nodes = dominatorTree.children();
-  const tree = heldTree("Dominator tree", nodes, heap.totals.bytes, "Own size");
-  const search = (/** @type {Event} */ event) => {
-    const parts = /** @type {HTMLInputElement} */ (event.target).value.toLowerCase().split(/\s+/).filter(word => word !== "");
-    tree.show(parts.length === 0 ? nodes : matching(nodes, parts));
-  };
-  const input = el("input", {type: "search", id: "tree-search", spellcheck: "false", autocomplete: "off", placeholder: "part of a name",
-                             input: search});
-  section("tree", "Dominator tree", words.EXPLANATIONS.tree,
-    el("div", {class: "search"}, el("label", {for: "tree-search"}, "Search the tree"), input), tree.element);
-  return (/** @type {number} */ number) => tree.reveal(wayTo(dominatorTree, number));
+  const tree = heldTree("Dominator tree", dominatorTree.children(), heap.totals.bytes, "Own size");
+  section("tree", "Dominator tree", words.EXPLANATIONS.tree, ...withTools("tree-search", "Search the tree", tree));
+  return (/** @type {Node[]} */ way) => tree.reveal(way);
 }

@@ -2,20 +2,15 @@
 // Names that lead to the panel, and what stands behind them.
 import {heap} from "./data.js";
 import {el} from "./dom.js";
-import {nameOf, shortName} from "./names.js";
+import {nameOf, shortName, shortOf, typeKeys, typeRow} from "./names.js";
 import {addressOf, change} from "./state.js";
 
-/** @type {Map<string, number>} */
-const numbers = new Map();
-for (const [number] of heap.types ?? []) {
-  const name = nameOf(number);
-  numbers.set(numbers.has(name) ? `${name}~${number}` : name, number);
-}
+/** @typedef {{name: string, kind: string, number?: number, short?: string}} Named */
 
 /** @param {number} number  of a type's name */
 export function typeKey(number) {
   const name = nameOf(number);
-  return `type:${numbers.get(name) === number ? name : `${name}~${number}`}`;
+  return `type:${typeKeys().get(name) === number ? name : `${name}~${number}`}`;
 }
 
 /**
@@ -23,7 +18,41 @@ export function typeKey(number) {
  * @param {string} key
  */
 export function typeOfKey(key) {
-  return key.startsWith("type:") ? numbers.get(key.slice(5)) : undefined;
+  return key.startsWith("type:") ? typeKeys().get(key.slice(5)) : undefined;
+}
+
+// The names of groups of roots and the like that stand outermost, and those of static variables, with their numbers.
+/** @type {Map<string, number> | null} */
+let holders = null;
+
+function holderNumbers() {
+  holders ??= new Map(heap.tree.filter(row => heap.kinds[row[1]] === "s" || row[0] < 0).map(row => [holderKey(row[1]), row[1]]));
+  return holders;
+}
+
+/** @param {number} number */
+function holderKey(number) {
+  return `${heap.kinds[number] === "s" ? "variable" : "root"}:${nameOf(number)}`;
+}
+
+/**
+ * The number of the name of a group of roots or a static variable.
+ * @param {string} key
+ */
+export function holderOfKey(key) {
+  return holderNumbers().get(key);
+}
+
+/**
+ * What the panel calls this; "" = it has nothing to say about it.
+ * @param {Named} node
+ */
+export function keyOf({kind, number = -1}) {
+  if (number < 0 || kind === "o" || kind === "n") {
+    return "";
+  }
+  const key = heap.kinds[number] === "t" ? "" : holderKey(number);
+  return key === "" ? typeRow(number) === undefined ? "" : typeKey(number) : holderNumbers().has(key) ? key : "";
 }
 
 /**
@@ -45,19 +74,67 @@ export function panelLink(key, ...content) {
 
 /**
  * The name of something in a dump, as a link when there is more to say about it.  Short names have the whole one in their title.
- * @param {{name: string, kind: string, number?: number}} node
+ * @param {Named} node
  */
 export function linked(node, short = false) {
-  const text = short && node.kind === "t" ? shortName(node.name) : node.name;
+  const text = short ? shortOf(node) : node.name;
   const name = el("bdi", {class: `name kind-${node.kind}`, dir: "ltr", title: text !== node.name ? node.name : null}, text);
-  const {number = -1} = node;
-  if (node.kind === "t" && number >= 0 && numbers.has(node.name)) {
-    return panelLink(typeKey(number), name);
-  }
-  return node.kind === "r" && number >= 0 ? panelLink(`root:${node.name}`, name) : name;
+  const key = keyOf(node);
+  return key === "" ? name : panelLink(key, name);
 }
 
 /** @param {number} number  of a name */
 export function linkedName(number, short = false) {
   return linked({name: nameOf(number), kind: heap.kinds[number], number}, short);
+}
+
+/**
+ * A sentence in which the names of these types, whole or short, are links.
+ * @param {string} text
+ * @param {number[]} numbers
+ */
+export function linkedText(text, numbers) {
+  /** @type {Map<string, number>} */
+  const found = new Map();
+  for (const number of numbers) {
+    for (const name of [nameOf(number), shortName(nameOf(number))]) {
+      if (!found.has(name)) {
+        found.set(name, number);
+      }
+    }
+  }
+  const names = [...found.keys()].filter(name => name.length > 2 && text.includes(name)).sort((a, b) => b.length - a.length);
+  const parts = el("bdi", {dir: "ltr"});
+  for (let rest = text; rest !== "";) {
+    const next = firstOf(rest, names);
+    if (next === null) {
+      parts.append(rest);
+      break;
+    }
+    parts.append(rest.slice(0, next.at), panelLink(keyOf({name: next.name, kind: "t", number: found.get(next.name)}), next.name));
+    rest = rest.slice(next.at + next.name.length);
+  }
+  return parts;
+}
+
+/**
+ * The first of NAMES in TEXT that is not a part of another word; of several at one place the first.
+ * @param {string} text
+ * @param {string[]} names
+ */
+function firstOf(text, names) {
+  /** @type {{at: number, name: string} | null} */
+  let best = null;
+  for (const name of names) {
+    for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1)) {
+      const whole = !/[\p{L}\p{N}_.]/u.test(text[at - 1] ?? " ") && !/[\p{L}\p{N}_<[]/u.test(text[at + name.length] ?? " ");
+      if (whole && (best === null || at < best.at)) {
+        best = {at, name};
+      }
+      if (whole) {
+        break;
+      }
+    }
+  }
+  return best;
 }

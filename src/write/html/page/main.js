@@ -11,24 +11,45 @@ import {suspectSection} from "./suspects.js";
 import {pathSection, typeSection} from "./types.js";
 import {waitSection} from "./waits.js";
 
+/**
+ * Runs JOBS, one after another, with room between them for who wants to use what is there already; all at once before a print.
+ * @param {(() => void)[]} jobs
+ */
+function build(jobs) {
+  const finish = () => {
+    while (jobs.length > 0) {
+      jobs.shift()?.();
+    }
+    document.documentElement.dataset.ready = "yes";
+  };
+  const next = () => {
+    jobs.shift()?.();
+    if (jobs.length > 0) {
+      setTimeout(next);
+    } else {
+      finish();
+    }
+  };
+  addEventListener("beforeprint", finish, {once: true});
+  setTimeout(next);
+}
+
 if (data.kind === "diff") {
-  diffHeading();
-  diffSummary();
-  diffTypes();
-  diffPaths();
+  build([() => {
+    diffHeading();
+    diffSummary();
+    diffTypes();
+    diffPaths();
+  }, places]);
 } else {
-  const dominatorTree = makeDominatorTree();
+  const tree = makeDominatorTree();
+  /** @type {((way: import("./nodes.js").Node[]) => void) | undefined} */
+  let toTree;
   heading();
   summarySection();
-  const toMap = mapSection(dominatorTree);
-  suspectSection();
-  typeSection();
-  const toTree = treeSection(dominatorTree);
-  largestSection();
-  pathSection();
-  waitSection();
-  rootSection();
-  generationSection();
-  panel({toMap, toTree, tree: dominatorTree});
+  const toMap = mapSection(tree);
+  build([suspectSection, typeSection, () => {
+    toTree = treeSection(tree);
+  }, largestSection, pathSection, waitSection, rootSection, generationSection, places]);
+  panel({toMap, toTree: way => toTree?.(way), tree});
 }
-places();

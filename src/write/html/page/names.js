@@ -51,9 +51,9 @@ export function shortName(name) {
   return name.replace(NAMESPACES, "");
 }
 
-/** @param {{name: string, kind: string}} node */
+/** @param {{name: string, kind: string, short?: string}} node */
 export function shortOf(node) {
-  return node.kind === "t" ? shortName(node.name) : node.name;
+  return node.short ?? (node.kind === "t" ? shortName(node.name) : node.name);
 }
 
 // Where a type comes from, in the order of enum gcd_origin; what the runtime itself fills, strings and arrays, is a group of its own.
@@ -65,12 +65,48 @@ const VALUES = new Set(["String", "Byte", "SByte", "Char", "Boolean", "Int16", "
                         ["string", "byte", "sbyte", "char", "bool", "short", "ushort", "int", "uint", "long", "ulong", "float", "double",
                          "decimal"]));
 
-/** @type {Map<number, import("./data.js").TypeRow>} */
-const rows = new Map(data.kind === "heap" ? heap.types.map(t => [t[0], t]) : []);
+/** @typedef {import("./data.js").TypeRow} TypeRow */
+
+/** @type {{rows: Map<number, TypeRow> | null, keys: Map<string, number> | null}} */
+const types = {rows: null, keys: null};
+
+function typeRows() {
+  types.rows ??= new Map(data.kind === "heap" ? heap.types.map(t => [t[0], t]) : []);
+  return types.rows;
+}
 
 /** @param {number} number */
 export function typeRow(number) {
-  return rows.get(number);
+  return typeRows().get(number);
+}
+
+/**
+ * More of them, with names that are not in the list yet.
+ * @param {[name: string, ...rest: any[]][]} more
+ */
+export function addTypes(more) {
+  const from = heap.names.length;
+  for (const [name] of more) {
+    heap.names.push(name);
+    heap.kinds.push("t");
+  }
+  more.forEach(([, ...rest], i) => heap.types.push(/** @type {any} */ ([from + i, ...rest])));
+  types.rows = null;
+  types.keys = null;
+}
+
+// What the address calls a type: its name, of several with one name all but the first with their numbers.
+export function typeKeys() {
+  if (types.keys === null) {
+    /** @type {Map<string, number>} */
+    const keys = new Map();
+    for (const number of typeRows().keys()) {
+      const name = nameOf(number);
+      keys.set(keys.has(name) ? `${name}~${number}` : name, number);
+    }
+    types.keys = keys;
+  }
+  return types.keys;
 }
 
 /**
@@ -81,35 +117,44 @@ export function originOf(number) {
   if (number < 0 || heap.kinds[number] !== "t") {
     return -1;
   }
-  return VALUES.has(heap.names[number].replace(/\[[,\]]*$/, "")) ? 3 : rows.get(number)?.[5] ?? -1;
+  return VALUES.has(heap.names[number].replace(/\[[,\]]*$/, "")) ? 3 : typeRow(number)?.[5] ?? -1;
 }
 
 const COLOURS = 9;
 
 /**
  * The keys with most bytes have colours of their own, the same all over the page; the others share one.
- * @param {(type: import("./data.js").TypeRow) => string} key
+ * @param {(type: TypeRow) => string} key
  */
 function largest(key) {
   /** @type {Map<string, number>} */
   const sizes = new Map();
-  for (const type of data.kind === "heap" ? heap.types : []) {
+  for (const type of heap.types) {
     sizes.set(key(type), (sizes.get(key(type)) ?? 0) + type[3]);
   }
   return [...sizes].sort((a, b) => b[1] - a[1]).slice(0, COLOURS).map(([name]) => name);
 }
 
-const namespaces = largest(t => namespaceOf(t[0]));
-const modules = largest(t => visible(t[1]) || "(no module)");
+/** @param {() => string[]} make  called when somebody wants them */
+function lazily(make) {
+  /** @type {string[] | null} */
+  let made = null;
+  return () => made ??= make();
+}
 
-/** @typedef {{title: string, names: string[], other: string | null, of: (number: number) => number}} Colouring */
+export const NO_MODULE = "(no module)";
+
+const namespaces = lazily(() => largest(t => namespaceOf(t[0])));
+export const modules = lazily(() => largest(t => visible(t[1]) || NO_MODULE));
+
+/** @typedef {{title: string, names: () => string[], other: string | null, of: (number: number) => number}} Colouring */
 
 // What colours can stand for: the first names have colours of their own.
 /** @type {Record<string, Colouring>} */
 export const COLOURINGS = {
-  origin: {title: "whose code", names: ORIGINS, other: null, of: originOf},
-  namespace: {title: "namespace", names: namespaces, other: "other namespaces", of: n => namespaces.indexOf(namespaceOf(n))},
-  module: {title: "module", names: modules, other: "other modules", of: n => modules.indexOf(visible(rows.get(n)?.[1] ?? "") || "(no module)")},
+  origin: {title: "whose code", names: () => ORIGINS, other: null, of: originOf},
+  namespace: {title: "namespace", names: namespaces, other: "other namespaces", of: n => namespaces().indexOf(namespaceOf(n))},
+  module: {title: "module", names: modules, other: "other modules", of: n => modules().indexOf(visible(typeRow(n)?.[1] ?? "") || NO_MODULE)},
 };
 
 /**
@@ -118,7 +163,7 @@ export const COLOURINGS = {
  */
 export function colourOf(node, colouring) {
   if (node.kind === "n") {
-    const i = colouring === "namespace" ? namespaces.indexOf(node.name) : -1;
+    const i = colouring === "namespace" ? namespaces().indexOf(node.name) : -1;
     return i >= 0 ? `colour${i}` : "colour-none";
   }
   if (node.number < 0 || heap.kinds[node.number] !== "t") {

@@ -3,9 +3,12 @@
 
 const UNITS = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 
+// Many times as fast as toLocaleString.
+const COUNT = new Intl.NumberFormat("en-US");
+
 /** @param {number} n */
 export function count(n) {
-  return n.toLocaleString("en-US");
+  return COUNT.format(n);
 }
 
 /** @param {number} n */

@@ -2,17 +2,19 @@
 // One panel for anything: a type, a group of roots, a module, a suspect, one of the largest objects.
 import {heap} from "./data.js";
 import {byId, copyButton, el} from "./dom.js";
-import {heldTree} from "./held.js";
-import {linkedName, panelLink, typeOfKey} from "./links.js";
+import {heldTree, wayTo} from "./held.js";
+import {holderOfKey, linkedName, linkedText, panelLink, typeOfKey} from "./links.js";
 import {ORIGINS, nameOf, originOf, shortName, typeRow, visible} from "./names.js";
 import {wholeTree} from "./nodes.js";
 import {bytes, count, exactBytes, share, sum} from "./numbers.js";
-import {addressOf, change, watch} from "./state.js";
-import {suspectDetails} from "./suspects.js";
+import {allTypes} from "./rest.js";
+import {addressOf, change, valueOf, watch} from "./state.js";
+import {suspectDetails, typesOf} from "./suspects.js";
+import {moduleWord} from "./types.js";
 import * as words from "./words.js";
 
 /** @typedef {import("./nodes.js").Node} Node */
-/** @typedef {{toMap: (number: number) => void, toTree: (number: number) => void, tree: Node}} Places */
+/** @typedef {{toMap: (way: Node[]) => void, toTree: (way: Node[]) => void, tree: Node}} Places */
 /** @typedef {{title: string, subtitle: string, parts: (HTMLElement | null)[]}} Content */
 
 /** @param {[string, string | HTMLElement][]} said */
@@ -47,6 +49,18 @@ function object(address, size, retained) {
 }
 
 /**
+ * Buttons that show this where it lies, if it is there.
+ * @param {number} number  of its name
+ * @param {Places} places
+ */
+function inPlace(number, {toMap, toTree, tree}) {
+  const way = wayTo(tree, number);
+  return way.length === 0 ? el("p", {class: "muted"}, words.NOT_IN_TREE) : el("p", {class: "actions"},
+    el("button", {type: "button", class: "chip", click: () => toMap(way)}, "Show in the map"),
+    el("button", {type: "button", class: "chip", click: () => toTree(way)}, "Show in the tree"));
+}
+
+/**
  * @param {number} number
  * @param {Places} places
  * @returns {Content}
@@ -61,9 +75,9 @@ function ofType(number, places) {
     facts([["Objects", count(objects)], ["Own size", words.sizeAndShare(size, heap.totals.bytes)],
            ["Retained", words.sizeAndShare(retained, heap.totals.bytes)],
            ["Module", module === "" ? "" : el("span", {}, panelLink(`module:${module}`, el("bdi", {dir: "ltr"}, visible(module))))],
-           ["Code", ORIGINS[originOf(number)] ?? ""]]),
-    el("p", {class: "actions"}, el("button", {type: "button", class: "chip", click: () => places.toMap(number)}, "Show in the map"),
-       el("button", {type: "button", class: "chip", click: () => places.toTree(number)}, "Show in the tree")),
+           ["Code", ORIGINS[originOf(number)] ?? ""],
+           ["Generation", (detail?.generations ?? []).map(([i, n, own]) => words.inGeneration(i, n, own)).join("; ")]]),
+    inPlace(number, places),
     paths === null ? null : el("div", {}, el("h3", {}, "How the roots reach its objects"),
                                heldTree(`Shortest paths to ${name}`, paths.children(), paths.bytes, "Ends here", true).element),
     pairs("Kept alive by", detail?.above, ([, n, held]) => words.inObjects(held, n)),
@@ -75,12 +89,21 @@ function ofType(number, places) {
   ]};
 }
 
-/** @param {string} name @param {Places} places @returns {Content | null} */
-function ofRoot(name, places) {
-  const node = places.tree.children().find(n => n.name === name);
-  return node === undefined ? null : {title: name, subtitle: words.EXPLANATIONS.roots, parts: [
-    facts([["Keeps alive", words.sizeAndShare(node.bytes, heap.totals.bytes)], ["Objects", count(node.objects)]]),
-    heldTree(`What ${name} hold`, node.children(), node.bytes, "Own size", true).element]};
+/**
+ * Of a group of roots or a static variable.
+ * @param {number} number
+ * @param {Places} places
+ * @returns {Content | null}
+ */
+function ofHolder(number, places) {
+  const way = wayTo(places.tree, number);
+  const node = way.at(-1);
+  const variable = heap.kinds[number] === "s";
+  return node === undefined ? null : {title: node.name, subtitle: variable ? words.VARIABLE : words.EXPLANATIONS.roots, parts: [
+    facts([["Keeps alive", words.sizeAndShare(node.bytes, heap.totals.bytes)], ["Objects", count(node.objects)],
+           ["One of", variable ? el("span", {}, linkedName(way[0].number)) : ""]]),
+    inPlace(number, places),
+    heldTree(words.holds(node.name, variable), node.children(), node.bytes, "Own size", variable).element]};
 }
 
 /** @param {string} module @returns {Content | null} */
@@ -89,17 +112,24 @@ function ofModule(module) {
   const size = sum(types, t => t[3]);
   return types.length === 0 ? null : {title: visible(module), subtitle: "", parts: [
     facts([["Types", count(types.length)], ["Objects", count(sum(types, t => t[2]))], ["Own size", words.sizeAndShare(size, heap.totals.bytes)]]),
+    el("p", {class: "actions"}, el("button", {type: "button", class: "chip", click: () => change({q: moduleWord(module), view: "types", open: ""})},
+       "Show in the table of types")),
     el("ul", {class: "parts"}, ...types.slice(0, 100).map(t => el("li", {}, linkedName(t[0], true),
       el("span", {class: "muted"}, ` ${words.inObjects(t[3], t[2])}`)))),
     types.length > 100 ? el("p", {class: "muted"}, words.moreBelow(types.length - 100, sum(types.slice(100), t => t[3]))) : null]};
 }
 
-/** @param {number} i @returns {Content | null} */
-function ofSuspect(i) {
+/** @param {import("./data.js").Suspect} s  the name of the type that its path ends with, or -1 */
+function lastStep(s) {
+  return (s.path ?? []).filter(([number]) => number >= 0).at(-1)?.[0] ?? -1;
+}
+
+/** @param {number} i @param {Places} places @returns {Content | null} */
+function ofSuspect(i, places) {
   const s = (heap.suspects.length > 0 ? heap.suspects : heap.consumer)[i];
   return s === undefined ? null : {title: s.title, subtitle: `${bytes(s.bytes)}, ${share(s.bytes, heap.totals.bytes)}`, parts: [
-    el("p", {}, el("bdi", {dir: "ltr"}, visible(s.sentence))), s.advice ? el("p", {}, el("bdi", {dir: "ltr"}, visible(s.advice))) : null,
-    suspectDetails(s, "h3")]};
+    el("p", {}, linkedText(visible(s.sentence), typesOf(s))), s.advice ? el("p", {}, linkedText(visible(s.advice), typesOf(s))) : null,
+    lastStep(s) < 0 ? null : inPlace(lastStep(s), places), suspectDetails(s, "h3")]};
 }
 
 /** @param {number} i @returns {Content | null} */
@@ -122,8 +152,9 @@ function contentOf(key, places) {
   if (type !== undefined) {
     return ofType(type, places);
   }
-  return key.startsWith("root:") ? ofRoot(about, places) : key.startsWith("module:") ? ofModule(about)
-    : key.startsWith("suspect:") ? ofSuspect(Number(about)) : key.startsWith("object:") ? ofObject(Number(about)) : null;
+  const holder = holderOfKey(key);
+  return holder !== undefined ? ofHolder(holder, places) : key.startsWith("module:") ? ofModule(about)
+    : key.startsWith("suspect:") ? ofSuspect(Number(about), places) : key.startsWith("object:") ? ofObject(Number(about)) : null;
 }
 
 /** @param {Places} places */
@@ -139,9 +170,19 @@ export function panel(places) {
     }
   }
 
+  // It may be one of the small types.
+  async function withAllTypes(/** @type {string} */ key) {
+    if (await allTypes() && valueOf("open") === key) {
+      show(key);
+    }
+  }
+
   /** @param {string} key */
   function show(key) {
     const content = key === "" ? null : contentOf(key, places);
+    if (content === null && key.startsWith("type:")) {
+      withAllTypes(key);
+    }
     if (!place.contains(document.activeElement)) {
       before = document.activeElement;
     }

@@ -8,7 +8,7 @@ export function places() {
   const links = [...byId("sections").querySelectorAll("a")];
   const idOf = (/** @type {HTMLAnchorElement} */ link) => (link.getAttribute("href") ?? "").slice(1);
   const sections = links.map(link => byId(idOf(link)));
-  let waiting = false;
+  let waiting = true;
 
   function mark() {
     waiting = false;
@@ -44,5 +44,5 @@ export function places() {
       byId(id).scrollIntoView();
     }
   });
-  mark();
+  requestAnimationFrame(mark);
 }

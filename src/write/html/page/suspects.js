@@ -1,13 +1,29 @@
 // @ts-check
 // What may be a leak, with the path to it and what it holds.
 import {heap} from "./data.js";
-import {bytesCell, copyButton, countCell, el, named, section, wideTable} from "./dom.js";
-import {linkedName, panelLink} from "./links.js";
+import {bytesCell, copyButton, countCell, el, section, wideTable} from "./dom.js";
+import {linked, linkedName, linkedText, panelLink} from "./links.js";
 import {labelOf, visible} from "./names.js";
 import {bytes, share} from "./numbers.js";
 import * as words from "./words.js";
 
 /** @typedef {import("./data.js").Suspect} Suspect */
+
+/**
+ * The names of the types that it is about.
+ * @param {Suspect} s
+ */
+export function typesOf({path, held, content}) {
+  return [...(path ?? []).map(step => step[0]), ...held.map(part => part[0]), ...content.map(part => part[0])].filter(number => number >= 0);
+}
+
+/**
+ * The name of a static variable, as a link when it is in the tree.
+ * @param {string} name
+ */
+function variable(name) {
+  return linked({name: visible(name), kind: "s", number: heap.names.findIndex((text, i) => heap.kinds[i] === "s" && text === name)});
+}
 
 /** @param {import("./data.js").StepRow} step */
 function pathStep([number, repeats, retained, dependent, fold]) {
@@ -41,7 +57,7 @@ function suspectPath(s, heading) {
   const root = s.root_group === undefined ? null : labelOf(heap.root_groups[s.root_group]);
   const steps = s.path ?? [];
   const list = el("ol", {class: "path"}, el("li", {}, el("strong", {}, root === null ? words.UNKNOWN_ROOT : panelLink(`root:${root}`, root)),
-                  s.root_name ? el("span", {}, " ", named({name: visible(s.root_name), kind: "s"})) : null), ...foldedSteps(steps));
+                  s.root_name ? el("span", {}, " ", variable(s.root_name)) : null), ...foldedSteps(steps));
   const toggle = el("button", {type: "button", class: "chip", "aria-expanded": "false", click: () => {
     const all = list.classList.toggle("unfolded");
     toggle.textContent = all ? words.FOLD : words.UNFOLD;
@@ -76,10 +92,10 @@ export function suspectDetails(s, heading) {
  */
 function suspectArticle(s, i) {
   return el("article", {class: "suspect", "aria-labelledby": `suspect-${i}`},
-    el("h3", {id: `suspect-${i}`}, `${i + 1}. ${s.title}`,
+    el("h3", {id: `suspect-${i}`}, `${i + 1}. `, panelLink(`suspect:${i}`, s.title),
        el("span", {class: "muted"}, ` ${bytes(s.bytes)}, ${share(s.bytes, heap.totals.bytes)}`)),
-    el("p", {}, el("bdi", {dir: "ltr"}, visible(s.sentence))),
-    s.advice ? el("p", {}, el("bdi", {dir: "ltr"}, visible(s.advice))) : null,
+    el("p", {}, linkedText(visible(s.sentence), typesOf(s))),
+    s.advice ? el("p", {}, linkedText(visible(s.advice), typesOf(s))) : null,
     el("details", {open: i === 0}, el("summary", {}, "Details"), suspectDetails(s, "h4")));
 }
 
@@ -91,7 +107,7 @@ export function suspectLines(most) {
   const shown = heap.suspects.length > 0 ? heap.suspects : heap.consumer;
   return el("ol", {class: "answers"}, ...shown.slice(0, most).map((s, i) => el("li", {},
     heap.suspects.length > 0 ? el("span", {class: `swatch suspect${Math.min(i, 5)}`, "aria-hidden": "true"}) : null,
-    el("bdi", {dir: "ltr"}, visible(s.sentence)), " ",
+    linkedText(visible(s.sentence), typesOf(s)), " ",
     el("span", {class: "actions"}, panelLink(`suspect:${i}`, "path and content"), s.path && s.path.length > 0
       ? copyButton("command", words.COPY_PATHS, () => words.pathsCommand(heap.names[/** @type {import("./data.js").StepRow[]} */ (s.path)
           .filter(step => step[0] >= 0).at(-1)?.[0] ?? 0])) : null))));

@@ -18,9 +18,11 @@ const AHEAD = 800;
  */
 
 /**
- * foot: made for the rows that are found.  keep: search and order go into the address.
+ * foot: made for the rows that are found.  keep: search and order go into the address.  more: further rows, which come into ROWS when somebody
+ * searches, sorts, copies or scrolls to the end.
  * @template T
  * @typedef {{caption: string, columns: Column<T>[], rows: T[], sortBy: number, foot?: (found: T[]) => globalThis.Node | null, keep?: boolean,
+ *            more?: {waiting: () => number, load: () => Promise<boolean>},
  *            search?: {id: string, label: string, hint: string, text: (row: T) => string, more?: globalThis.Node | null}}} TableOptions
  */
 
@@ -37,11 +39,13 @@ function quoted(value) {
  * @template T
  * @param {TableOptions<T>} options
  */
-export function sortableTable({caption, columns, rows, sortBy, search, foot, keep = false}) {
+export function sortableTable({caption, columns, rows, sortBy, search, foot, keep = false, more}) {
   let order = {column: sortBy, down: columns[sortBy].number === true};
   /** @type {string[]} */
   let words = [];
   let found = [...rows];
+  /** @type {Map<T, string>} */
+  const texts = new Map();
   const body = el("tbody");
   const footer = el("tfoot");
   const status = el("p", {role: "status", class: "muted found"});
@@ -76,8 +80,28 @@ export function sortableTable({caption, columns, rows, sortBy, search, foot, kee
     return order.down ? -result : result;
   }
 
+  /** @param {T} row */
+  function textOf(row) {
+    let text = texts.get(row);
+    if (text === undefined) {
+      text = search?.text(row) ?? "";
+      texts.set(row, text);
+    }
+    return text;
+  }
+
+  // With all rows.
+  async function complete() {
+    if (more !== undefined && await more.load()) {
+      show();
+    }
+  }
+
   function show() {
-    found = words.length === 0 ? [...rows] : rows.filter(row => words.every(word => search?.text(row).includes(word)));
+    if (words.length > 0 || order.column !== sortBy) {
+      complete();
+    }
+    found = words.length === 0 ? [...rows] : rows.filter(row => words.every(word => textOf(row).includes(word)));
     found.sort(compare);
     heads.forEach((head, i) => {
       if (i === order.column) {
@@ -86,7 +110,8 @@ export function sortableTable({caption, columns, rows, sortBy, search, foot, kee
         head.removeAttribute("aria-sort");
       }
     });
-    status.textContent = found.length === rows.length ? `${plural(rows.length, "row")}` : `${count(found.length)} of ${plural(rows.length, "row")}`;
+    const all = rows.length + (more?.waiting() ?? 0);
+    status.textContent = found.length === rows.length ? plural(all, "row") : `${count(found.length)} of ${plural(all, "row")}`;
     const sums = foot?.(found);
     footer.replaceChildren(...sums ? [sums] : []);
     body.replaceChildren();
@@ -100,10 +125,17 @@ export function sortableTable({caption, columns, rows, sortBy, search, foot, kee
       return;
     }
     const from = body.rows.length;
-    body.append(...found.slice(from, from + ROWS_AT_ONCE).map(row =>
-      el("tr", {}, ...columns.map(column => column.narrow === false ? roomy(column.cell(row)) : column.cell(row)))));
-    for (const link of [...body.rows].slice(from).flatMap(row => [...row.querySelectorAll("a, button")])) {
-      link.setAttribute("tabindex", link === body.querySelector("a, button") ? "0" : "-1");
+    if (from > 0 && from === found.length) {
+      complete();
+    }
+    const some = found.slice(from, from + ROWS_AT_ONCE).map(row =>
+      el("tr", {}, ...columns.map(column => column.narrow === false ? roomy(column.cell(row)) : column.cell(row))));
+    for (const link of some.flatMap(row => [...row.querySelectorAll("a, button")])) {
+      link.setAttribute("tabindex", "-1");
+    }
+    body.append(...some);
+    if (from === 0) {
+      body.querySelector("a, button")?.setAttribute("tabindex", "0");
     }
   }
 
@@ -113,7 +145,8 @@ export function sortableTable({caption, columns, rows, sortBy, search, foot, kee
     show();
   }
 
-  function csv() {
+  async function csv() {
+    await complete();
     return [columns.map(c => c.title), ...found.map(row => columns.map(c => c.value(row)))]
       .map(line => line.map(quoted).join(",")).join("\r\n") + "\r\n";
   }

@@ -7,12 +7,16 @@ import {sum} from "./numbers.js";
 import * as text from "./words.js";
 
 const CHILDREN_AT_ONCE = 20;
+// Of those that are shown at first the small ones are grouped: less than this part of all, but a few are always there.
+const SMALL = 1 / 500;
+const FEW = 5;
 const DEEPEST_INDENT = 24;
 // Rows that are opened at once, and those that the first look opens.
 const OPEN_AT_ONCE = 400;
 const FIRST_ROWS = 8;
+const OPEN_AT_FIND = 60;
 
-/** @typedef {{name: string, kind: string, number?: number, bytes?: number, children: () => any[]}} TreeNode */
+/** @typedef {{name: string, kind: string, number?: number, bytes?: number, note?: string, children: () => any[]}} TreeNode */
 
 /**
  * kind: a class of the head.
@@ -27,11 +31,25 @@ function withRole(element, role) {
 }
 
 /**
+ * How many of LIST from FROM on are shown together.
+ * @param {TreeNode[]} list
+ * @param {number} from
+ */
+function atOnce(list, from) {
+  const least = SMALL * sum(list, n => n.bytes ?? 0);
+  const some = list.slice(from, from + CHILDREN_AT_ONCE);
+  const large = some.filter(n => (n.bytes ?? 0) >= least).length;
+  const end = Math.max(FEW, large);
+  return from > 0 || least <= 0 || list.length <= end + FEW ? CHILDREN_AT_ONCE : end;
+}
+
+/**
  * columns: those behind the first one.  follow: is a node worth to be open at first?
  * @template {TreeNode} N
- * @param {{label: string, nodes: N[], columns: TreeColumn<N>[], follow: (node: N) => boolean, short?: boolean}} options  short: short names
+ * @param {{label: string, nodes: N[], columns: TreeColumn<N>[], follow: (node: N) => boolean, short?: boolean, measured?: boolean,
+ *          title?: string}} options  short: short names; measured: the nodes' bytes are bytes; title: of the first column
  */
-export function treeTable({label, nodes, columns, follow, short = false}) {
+export function treeTable({label, nodes, columns, follow, short = false, measured = true, title = text.HELD_BY}) {
   const body = el("tbody");
   /** @type {WeakMap<Element, {level: number, node?: N, further?: () => void}>} */
   const rows = new WeakMap();
@@ -56,7 +74,8 @@ export function treeTable({label, nodes, columns, follow, short = false}) {
     row.style.setProperty("--level", String(Math.min(level - 1, DEEPEST_INDENT)));
     const name = linked(node, short);
     name.setAttribute("tabindex", "-1");
-    row.append(el("td", {role: "gridcell", class: "node"}, el("div", {}, el("span", {class: "twisty", "aria-hidden": "true"}), name)),
+    row.append(el("td", {role: "gridcell", class: "node"}, el("div", {}, el("span", {class: "twisty", "aria-hidden": "true"}), name,
+               node.note ? el("span", {class: "muted"}, ` ${node.note}`) : null)),
                ...columns.map(column => withRole(column.cell(node), "gridcell")));
     rows.set(row, {node, level});
     return row;
@@ -73,13 +92,14 @@ export function treeTable({label, nodes, columns, follow, short = false}) {
    * @param {number} from
    */
   function rowsOf(list, level, from) {
-    const some = list.slice(from, from + CHILDREN_AT_ONCE).map((node, i) => rowOf(node, level, from + i + 1, list.length));
-    if (from + CHILDREN_AT_ONCE < list.length) {
+    const end = from + atOnce(list, from);
+    const some = list.slice(from, end).map((node, i) => rowOf(node, level, from + i + 1, list.length));
+    if (end < list.length) {
       const more = el("tr", {role: "row", "aria-level": level, tabindex: "-1", class: "further"},
                       el("td", {role: "gridcell", colspan: columns.length + 1, class: "node"},
-                         text.moreBelow(list.length - from - CHILDREN_AT_ONCE, sum(list.slice(from + CHILDREN_AT_ONCE), n => n.bytes ?? 0))));
+                         text.moreBelow(list.length - end, measured ? sum(list.slice(end), n => n.bytes ?? 0) : 0)));
       rows.set(more, {level, further: () => {
-        const rest = rowsOf(list, level, from + CHILDREN_AT_ONCE);
+        const rest = rowsOf(list, level, end);
         more.replaceWith(...rest);
         focus(rest[0]);
       }});
@@ -103,6 +123,13 @@ export function treeTable({label, nodes, columns, follow, short = false}) {
         return;
       }
       at = at.nextElementSibling;
+    }
+  }
+
+  // All below the row that has the focus, or had it last.
+  function openAll() {
+    if (current !== null) {
+      focus(openBelow(current));
     }
   }
 
@@ -218,6 +245,13 @@ export function treeTable({label, nodes, columns, follow, short = false}) {
   });
   body.addEventListener("focusin", event => remember(/** @type {HTMLElement} */ (rowAt(event))));
 
+  /** @param {N[]} list  another one to show */
+  function replace(list) {
+    nodes = list;
+    show(nodes);
+    firstLook();
+  }
+
   /** @param {N[]} list */
   function show(list) {
     body.replaceChildren(...rowsOf(list, 1, 0));
@@ -266,23 +300,48 @@ export function treeTable({label, nodes, columns, follow, short = false}) {
     }
   }
 
-  show(nodes);
-  // The first look is along the largest branch.
-  for (let row = body.firstElementChild, i = 0; row !== null && i < FIRST_ROWS; row = row.nextElementSibling, i++) {
-    const node = rows.get(row)?.node;
-    if (node !== undefined && follow(node)) {
-      open(row);
+  // Along the largest branch.
+  function firstLook() {
+    for (let row = body.firstElementChild, i = 0; row !== null && i < FIRST_ROWS; row = row.nextElementSibling, i++) {
+      const node = rows.get(row)?.node;
+      if (node !== undefined && follow(node)) {
+        open(row);
+      }
     }
   }
-  const titles = [{title: text.HELD_BY, kind: null}, ...columns];
-  const head = el("tr", {role: "row"}, ...titles.map(({title, kind}) => el("th", {scope: "col", role: "columnheader", class: kind}, title)));
+
+  show(nodes);
+  firstLook();
+  const titles = [{title, kind: null}, ...columns];
+  const head = el("tr", {role: "row"}, ...titles.map(column => el("th", {scope: "col", role: "columnheader", class: column.kind}, column.title)));
   const table = el("table", {role: "treegrid", "aria-label": label, "aria-readonly": "true", class: "tree"},
                    el("thead", {role: "rowgroup"}, head), withRole(body, "rowgroup"));
-  return {element: el("div", {class: "scroll"}, table), reveal, show};
+
+  /** @param {string} looked  words that all must be in a name */
+  function filter(looked) {
+    const words = looked.toLowerCase().split(/\s+/).filter(word => word !== "");
+    const found = words.length === 0 ? nodes : matching(nodes, words);
+    show(found);
+    if (words.length > 0) {
+      openMatches();
+    }
+  }
+
+  // What was looked for is to be seen, as far as it is not too much.
+  function openMatches() {
+    for (let row = body.firstElementChild, i = 0; row !== null && i < OPEN_AT_FIND; row = row.nextElementSibling, i++) {
+      const node = /** @type {any} */ (rows.get(row)?.node);
+      if (node?.above === true) {
+        open(row);
+      }
+    }
+  }
+
+  return {element: el("div", {class: "scroll"}, table), reveal, show, filter, openAll, replace};
 }
 
 /**
- * Of NODES those whose names have all WORDS, with what is above them, and of the others nothing.
+ * Of NODES those whose names have all WORDS, with what is above them, and of the others nothing.  above: something below it was looked for.
  * @template {{name: string, children: () => any[]}} N
  * @param {N[]} nodes
  * @param {string[]} words
@@ -293,6 +352,20 @@ export function matching(nodes, words) {
     const name = node.name.toLowerCase();
     const below = matching(node.children(), words);
     return below.length > 0 || words.every(word => name.includes(word))
-      ? [Object.assign(Object.create(node), {children: () => below.length > 0 ? below : node.children()})] : [];
+      ? [Object.assign(Object.create(node), {above: below.length > 0, children: () => below.length > 0 ? below : node.children()})] : [];
   });
+}
+
+/**
+ * A tree with a search and a button that opens all below the current row.
+ * @param {string} id     of the field
+ * @param {string} label  of the search
+ * @param {{element: HTMLElement, filter: (text: string) => void, openAll: () => void}} tree
+ * @param {...(globalThis.Node | null)} more  in front of the search
+ */
+export function withTools(id, label, tree, ...more) {
+  const input = el("input", {type: "search", id, spellcheck: "false", autocomplete: "off", placeholder: "part of a name", input: () =>
+    tree.filter(input.value)});
+  return [el("div", {class: "search"}, ...more, el("label", {for: id}, label), input,
+             el("button", {type: "button", class: "chip", title: text.ALL_BELOW_KEY, click: tree.openAll}, text.ALL_BELOW)), tree.element];
 }

@@ -1,9 +1,9 @@
 // @ts-check
 // A map of rectangles as large as what they stand for, one in another (map) or one below the other (flame).  Every rectangle is a button: a click
 // goes into it, arrows move the focus to the one that lies there, Escape goes out.  A table below says the same.
-import {heap} from "./data.js";
+import {data, heap} from "./data.js";
 import {bytesCell, countCell, el, named, shareCell, swatch} from "./dom.js";
-import {linked, typeKey} from "./links.js";
+import {keyOf, linked} from "./links.js";
 import {COLOURINGS, colourOf, originOf, shortOf} from "./names.js";
 import {largestFirst, leaf} from "./nodes.js";
 import {bytes, plural, sum} from "./numbers.js";
@@ -13,7 +13,36 @@ import {sortableTable} from "./table.js";
 import * as words from "./words.js";
 
 /** @typedef {import("./nodes.js").Node} Node */
+/** @type {[string, string][]} */
+const COLOUR_CHOICES = Object.entries(COLOURINGS).map(([value, {title}]) => [value, `Colour: ${title}`]);
+
 /** @typedef {{x: number, y: number, width: number, height: number}} Box */
+
+/**
+ * What a map is about.  prefix: of the keys of its state, and of ids.  whole: all that its nodes have together.  pictures: one or both.  chains:
+ * what has one thing in it is drawn with it.  open: a click on what has nothing inside.
+ * @typedef {{prefix: string, label: string, crumbs: string, whole: number, pictures: ("map" | "flame")[], chains: boolean, colours: boolean,
+ *            size: (node: Node) => string, describe: (node: Node, name: string) => string,
+ *            columns: import("./table.js").Column<Node>[], open: (node: Node) => void}} Look
+ */
+
+/**
+ * The map of the heap.
+ * @type {Look}
+ */
+export const HEAP_LOOK = {
+  prefix: "", label: words.MAP_KEYS, crumbs: "Where the map is", whole: data.kind === "heap" ? heap.totals.bytes : 0,
+  pictures: ["map", "flame"], chains: true, colours: true,
+  size: node => bytes(node.bytes), describe: (node, name) => words.sizes(name, node, heap.totals.bytes),
+  columns: [{title: "Bytes", number: true, value: n => n.bytes, cell: n => bytesCell(n.bytes)},
+            {title: "Objects", number: true, value: n => n.objects, cell: n => countCell(n.objects)}],
+  open: node => {
+    const key = keyOf(node);
+    if (key !== "") {
+      change({open: key});
+    }
+  },
+};
 
 // Pixels: what is smaller is not drawn, the table has it; the heading of a rectangle that has others in it; a row of the flame.
 const SMALLEST = 9;
@@ -22,14 +51,10 @@ const HEAD = 19;
 const ROW = 22;
 // Levels and rectangles.
 const DEEPEST = 12;
+const DEEPEST_FLAME = 60;
 const MOST = 700;
 // What has one thing in it that is nearly all of it is drawn as one.
 const NEARLY_ALL = 0.995;
-
-/** @param {Node} node */
-function describe(node) {
-  return words.sizes(node.name, node, heap.totals.bytes);
-}
 
 /**
  * What NODE consists of: its children, and its own bytes when it has both.
@@ -72,10 +97,11 @@ function heading(nodes) {
  * @param {string} key  of the state; its first option is the one without a value
  * @param {string} legend
  * @param {[string, string][]} options  value and title
+ * @param {string} reset  a key that another choice takes the value from, or ""
  */
-function choice(key, legend, options) {
+export function choice(key, legend, options, reset) {
   const inputs = options.map(([value]) => el("input", {type: "radio", name: `map-${key}`, value, change: () =>
-    change({[key]: value === options[0][0] ? "" : value, at: key === "by" ? "" : valueOf("at")})}));
+    change({[key]: value === options[0][0] ? "" : value, ...reset === "" ? {} : {[reset]: ""}})}));
   const use = (/** @type {string} */ value) => inputs.forEach(input => {
     input.checked = input.value === (value || options[0][0]);
   });
@@ -85,29 +111,36 @@ function choice(key, legend, options) {
             ...options.map(([, title], i) => el("label", {}, inputs[i], el("span", {}, title))));
 }
 
-/** @param {{title: string, root: Node}[]} views */
-export function treemap(views) {
+/**
+ * @param {{title: string, root: () => Node}[]} views
+ * @param {Look} look
+ */
+export function treemap(views, look) {
+  /** @type {Map<number, Node>} */
+  const roots = new Map();
+  const [BY, AT, FIND, COLOUR, PICTURE] = ["by", "at", "find", "colour", "picture"].map(key => `${look.prefix}${key}`);
   // From the whole to what is shown.
   /** @type {Node[]} */
-  let path = [views[0].root];
+  let path = [rootOf(0)];
   /** @type {WeakMap<Element, Node[]>} */
   const ways = new WeakMap();
   const crumbs = el("ol");
-  const map = el("div", {class: "map", role: "group", "aria-label": words.MAP_KEYS});
+  const map = el("div", {class: "map", role: "group", "aria-label": look.label});
   const tip = el("div", {class: "tip", "aria-hidden": "true", hidden: true});
   const detail = el("p", {class: "detail"});
   const table = el("div");
   const details = el("details", {class: "as-table", toggle: list}, el("summary", {}, "The same as a table"), table);
   const found = el("p", {role: "status", class: "muted found"});
-  const find = el("input", {type: "search", id: "map-search", spellcheck: "false", autocomplete: "off", placeholder: "part of a name",
-                            input: () => change({find: find.value}, true)});
+  const find = el("input", {type: "search", id: `${look.prefix}map-search`, spellcheck: "false", autocomplete: "off",
+                            placeholder: "part of a name", input: () => change({[FIND]: find.value}, true)});
   const legend = el("p", {class: "legend muted"});
   const here = () => path[path.length - 1];
-  const colouring = () => Object.hasOwn(COLOURINGS, valueOf("colour")) ? valueOf("colour") : "origin";
+  const colouring = () => Object.hasOwn(COLOURINGS, valueOf(COLOUR)) ? valueOf(COLOUR) : "origin";
+  const isFlame = () => (valueOf(PICTURE) || look.pictures[0]) === "flame";
 
   /** @param {Node} node @param {Box} [box]  of its tile */
   function show(node, box) {
-    detail.textContent = describe(node);
+    detail.textContent = look.describe(node, node.name);
     tip.hidden = box === undefined;
     if (box !== undefined) {
       tip.textContent = detail.textContent;
@@ -128,11 +161,12 @@ export function treemap(views) {
         if (map.childElementCount >= MOST) {
           return null;
         }
-        const nodes = chain(node);
+        const nodes = look.chains ? chain(node) : [node];
         const inside = parts(nodes[nodes.length - 1]);
         const way = [...trail, ...nodes];
         map.append(tile(way, nodes, inside.length > 0, box));
-        const inner = inside.length > 0 && depth < DEEPEST ? {nodes: inside, trail: way, ...box, depth: depth + 1} : null;
+        const deepest = isFlame() ? DEEPEST_FLAME : DEEPEST;
+        const inner = inside.length > 0 && depth < deepest ? {nodes: inside, trail: way, ...box, depth: depth + 1} : null;
         if (inner !== null) {
           waiting.push(inner);
         }
@@ -152,13 +186,15 @@ export function treemap(views) {
     }));
   }
 
+  // A map that is only ever a flame graph is as high as that.
   function drawFlame() {
+    const most = look.pictures.length === 1 ? ROW * DEEPEST_FLAME : map.clientHeight;
     draw((area, place) => {
       const whole = area.depth === 1 ? sum(area.nodes, n => n.bytes) : area.trail[area.trail.length - 1].bytes;
       let {x} = area;
       for (const node of area.nodes) {
         const width = whole > 0 ? area.width * node.bytes / whole : 0;
-        if (width >= THINNEST && area.y + ROW <= map.clientHeight) {
+        if (width >= THINNEST && area.y + ROW <= most) {
           const inner = place(node, {x, y: area.y, width, height: ROW});
           if (inner !== null) {
             inner.y += ROW;
@@ -181,24 +217,17 @@ export function treemap(views) {
     const colour = colourOf(nodes.find(n => originOf(n.number) === 0) ?? (last.number >= 0 ? last : node), colouring());
     const kind = `tile ${branch ? "branch" : "leaf"}${height < 38 ? " low" : ""} ${colour}`;
     const button = el("button", {type: "button", class: kind, tabindex: "-1", "data-bytes": node.bytes,
-                                 "aria-label": words.tile(heading(nodes), node, heap.totals.bytes, branch),
-                                 click: () => branch ? zoom(way) : open(last), focus: () => show(last, {x, y, width, height})});
+                                 "aria-label": words.tile(heading(nodes), look.describe(node, ""), branch),
+                                 click: () => branch ? zoom(way) : look.open(last), focus: () => show(last, {x, y, width, height})});
     Object.assign(button.style, {left: `${x}px`, top: `${y}px`, width: `${Math.max(1, width - 1)}px`, height: `${height - 1}px`});
     if (width > 34 && height > 15) {
       button.append(el("bdi", {class: "label", dir: "ltr"}, heading(nodes)));
       if (width > 130 || height > 38 && width > 60 && !branch) {
-        button.append(" ", el("span", {class: "size"}, bytes(node.bytes)));
+        button.append(" ", el("span", {class: "size"}, look.size(node)));
       }
     }
     ways.set(button, way);
     return button;
-  }
-
-  /** @param {Node} node */
-  function open(node) {
-    if (node.kind === "t" || node.number >= 0) {
-      change({open: typeKey(node.number)});
-    }
   }
 
   /** @returns {HTMLElement[]} */
@@ -220,14 +249,17 @@ export function treemap(views) {
     const hadFocus = map.contains(document.activeElement);
     const focused = hadFocus && document.activeElement !== null ? nodeOf(document.activeElement) : undefined;
     map.replaceChildren();
-    if (valueOf("picture") === "flame") {
+    if (isFlame()) {
       drawFlame();
+      if (look.pictures.length === 1) {
+        map.style.height = `${Math.max(ROW, ...tiles().map(t => t.offsetTop + ROW))}px`;
+      }
     } else {
       drawMap();
     }
     map.append(tip);
     tip.hidden = true;
-    mark(valueOf("find"));
+    mark(valueOf(FIND));
     const first = tileOf(focused);
     first?.setAttribute("tabindex", "0");
     if (hadFocus) {
@@ -254,15 +286,15 @@ export function treemap(views) {
     if (!details.open) {
       return;
     }
-    const name = (/** @type {Node} */ node) => parts(node).length === 0 ? linked(node)
-      : el("button", {type: "button", class: "link", click: () => zoom([...path, node])}, named(node));
+    const into = (/** @type {Node} */ node) => el("td", {}, parts(node).length === 0 ? null
+      : el("button", {type: "button", class: "chip", "aria-label": `Into ${node.name}`, click: () => zoom([...path, node])}, "into"));
+    const [first, ...others] = look.columns;
     table.replaceChildren(sortableTable({
       caption: `What is in ${here().name}`, rows: parts(here()), sortBy: 1,
       columns: [
-        {title: "Name", value: n => n.name, cell: n => el("th", {scope: "row"}, name(n))},
-        {title: "Bytes", number: true, value: n => n.bytes, cell: n => bytesCell(n.bytes)},
-        {title: "Share", number: true, bar: true, value: n => n.bytes, cell: n => shareCell(n.bytes, here().bytes)},
-        {title: "Objects", number: true, value: n => n.objects, cell: n => countCell(n.objects)},
+        {title: "Name", value: n => n.name, cell: n => el("th", {scope: "row"}, linked(n))}, first,
+        {title: "Share", number: true, bar: true, value: n => n.bytes, cell: n => shareCell(n.bytes, here().bytes)}, ...others,
+        {title: "Inside", value: n => n.children().length, cell: into},
       ],
     }));
   }
@@ -276,12 +308,20 @@ export function treemap(views) {
   /** @param {Node[]} to */
   function zoom(to) {
     const at = to.slice(1).map((node, i) => to[i].children().indexOf(node));
-    change({at: at.join(".")});
+    change({[AT]: at.join(".")});
+  }
+
+  // Made when it is looked at.
+  function rootOf(/** @type {number} */ i) {
+    const root = roots.get(i) ?? views[i].root();
+    roots.set(i, root);
+    return root;
   }
 
   // The way that the address says, as far as it is there.
   function wayOf(/** @type {string} */ at) {
-    const way = [(views[Number(valueOf("by"))] ?? views[0]).root];
+    const by = Number(valueOf(BY));
+    const way = [rootOf(views[by] === undefined ? 0 : by)];
     for (const i of at === "" ? [] : at.split(".")) {
       const next = way[way.length - 1].children()[Number(i)];
       if (next === undefined || next.children().length === 0) {
@@ -296,7 +336,7 @@ export function treemap(views) {
     const inMap = map.contains(document.activeElement);
     const inTable = table.contains(document.activeElement);
     const from = here();
-    path = wayOf(valueOf("at"));
+    path = wayOf(valueOf(AT));
     trace();
     list();
     redraw();
@@ -374,24 +414,24 @@ export function treemap(views) {
 
   function explainColours() {
     const {names, other} = COLOURINGS[colouring()];
-    legend.replaceChildren(...names.map((name, i) => swatch(`colour${i}`, name)), ...other === null ? [] : [swatch("colour-other", other)]);
+    legend.replaceChildren(...names().map((name, i) => swatch(`colour${i}`, name)), ...other === null ? [] : [swatch("colour-other", other)]);
   }
 
   const toolbar = el("div", {class: "tools"},
-    choice("by", "Arrange the map by", views.map((view, i) => [String(i), view.title])),
-    choice("picture", "Picture", [["map", "Map"], ["flame", "Flame"]]),
-    choice("colour", "Colours stand for", Object.entries(COLOURINGS).map(([value, {title}]) => [value, `Colour: ${title}`])),
-    el("div", {class: "search"}, el("label", {for: "map-search", class: "hidden"}, "Search the map"), find, found));
-  const crumbLine = el("nav", {class: "crumbs", "aria-label": "Where the map is"}, crumbs);
-  for (const key of ["by", "at"]) {
+    choice(BY, "Arrange the map by", views.map((view, i) => [String(i), view.title]), AT),
+    ...look.pictures.length === 1 ? [] : [choice(PICTURE, "Picture", [["map", "Map"], ["flame", "Flame"]], "")],
+    ...look.colours ? [choice(COLOUR, "Colours stand for", COLOUR_CHOICES, "")] : [],
+    el("div", {class: "search"}, el("label", {for: find.id, class: "hidden"}, "Search the map"), find, found));
+  const crumbLine = el("nav", {class: "crumbs", "aria-label": look.crumbs}, crumbs);
+  for (const key of [BY, AT]) {
     watch(key, go);
   }
-  watch("picture", redraw);
-  watch("colour", () => {
+  watch(PICTURE, redraw);
+  watch(COLOUR, () => {
     redraw();
     explainColours();
   });
-  watch("find", value => {
+  watch(FIND, value => {
     find.value = value;
     mark(value);
   });
@@ -403,9 +443,9 @@ export function treemap(views) {
   return {parts: [toolbar, crumbLine, map, detail, legend, details],
           /** @param {Node[]} way  below the whole */
           reveal: way => {
-            const to = [views[0].root, ...way];
+            const to = [rootOf(0), ...way];
             const at = to.slice(1, -1).map((node, i) => to[i].children().indexOf(node));
-            change({by: "", at: at.join("."), view: "map", open: ""});
+            change({[BY]: "", [AT]: at.join("."), view: "map", open: ""});
             redraw();
             tileOf(way.at(-1))?.focus();
           }};

@@ -4,11 +4,13 @@ import {heap} from "./data.js";
 import {barCell, bytesCell, countCell, el, roomy, section, shareCell} from "./dom.js";
 import {heldTree} from "./held.js";
 import {linkedName, panelLink} from "./links.js";
-import {ORIGINS, nameOf, originOf, visible} from "./names.js";
+import {NO_MODULE, ORIGINS, modules, nameOf, originOf, visible} from "./names.js";
 import {wholeTree} from "./nodes.js";
 import {plural, sum} from "./numbers.js";
-import {change, valueOf} from "./state.js";
+import {allTypes, waitingTypes} from "./rest.js";
+import {change, valueOf, watch} from "./state.js";
 import {sortableTable} from "./table.js";
+import {withTools} from "./tree.js";
 import * as words from "./words.js";
 
 /**
@@ -25,7 +27,7 @@ function sumRow(name, objects, size) {
 /** @param {import("./data.js").TypeRow[]} found */
 function foot(found) {
   const rows = document.createDocumentFragment();
-  const [others, otherObjects, otherBytes] = heap.other_types;
+  const [others, otherObjects, otherBytes] = (heap.rest_types ?? [0, 0, 0]).map((n, i) => n + heap.other_types[i]);
   if (found.length < heap.types.length) {
     rows.append(sumRow(`${plural(found.length, "type")} found`, sum(found, t => t[2]), sum(found, t => t[3])));
     return rows;
@@ -39,21 +41,42 @@ function foot(found) {
 
 // Words that find types by whose code they are.
 const ORIGIN_WORDS = ["code:mine", "code:library", "code:framework", "code:values"];
+// Modules that have chips.
+const CHIPS = 6;
 
-// Buttons that put such a word into the search.
-function chips() {
-  return el("span", {class: "chips"}, ...ORIGINS.map((title, i) => el("button", {type: "button", class: "chip", click: () => {
-    const others = valueOf("q").split(" ").filter(word => word !== "" && !word.startsWith("code:"));
-    change({q: [...valueOf("q").split(" ").includes(ORIGIN_WORDS[i]) ? [] : [ORIGIN_WORDS[i]], ...others].join(" ")});
-  }}, title)));
+/** @param {string} module */
+export function moduleWord(module) {
+  return `module:${module.replace(/\s/g, "_")}`;
+}
+
+/**
+ * Buttons that put a word into the search, of each kind at most one.
+ * @param {[title: string, word: string][]} all
+ */
+function chips(all) {
+  const given = () => valueOf("q").split(" ").filter(word => word !== "");
+  const buttons = all.map(([title, word]) => el("button", {type: "button", class: "chip", "aria-pressed": "false", click: () => {
+    const kind = word.slice(0, word.indexOf(":") + 1);
+    change({q: [...given().includes(word) ? [] : [word], ...given().filter(other => !other.startsWith(kind))].join(" ")});
+  }}, title));
+  const mark = () => buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(given().includes(all[i][1]))));
+  watch("q", mark);
+  return el("span", {class: "chips"}, ...buttons);
+}
+
+/** @param {import("./data.js").TypeRow} type */
+function searched(type) {
+  return `${heap.names[type[0]]} ${moduleWord(type[1])} ${ORIGIN_WORDS[originOf(type[0])] ?? ""}`.toLowerCase();
 }
 
 export function typeSection() {
+  const moduleChips = modules().filter(module => module !== NO_MODULE).slice(0, CHIPS);
   section("types", "Types", words.EXPLANATIONS.types, sortableTable({
     caption: "Types with the number, own size and retained size of their objects",
-    rows: heap.types, sortBy: 4, foot, keep: true,
-    search: {id: "type-search", label: "Search types", hint: "part of a name or module", more: chips(),
-             text: t => `${heap.names[t[0]]} ${t[1]} ${ORIGIN_WORDS[originOf(t[0])] ?? ""}`.toLowerCase()},
+    rows: heap.types, sortBy: 4, foot, keep: true, more: {waiting: waitingTypes, load: allTypes},
+    search: {id: "type-search", label: "Search types", hint: "part of a name or module", text: searched,
+             more: chips([...ORIGINS.map((title, i) => /** @type {[string, string]} */ ([title, ORIGIN_WORDS[i]])),
+                          ...moduleChips.map(module => /** @type {[string, string]} */ ([module, moduleWord(module).toLowerCase()]))])},
     columns: [
       {title: "Type", value: t => nameOf(t[0]), cell: t => el("th", {scope: "row"}, linkedName(t[0]))},
       {title: "Objects", number: true, value: t => t[2], cell: t => countCell(t[2])},
@@ -70,14 +93,17 @@ export function pathSection() {
   if (heap.paths.length === 0) {
     return;
   }
+  const treeAt = (/** @type {number} */ i) => {
+    const whole = wholeTree(heap.paths[i].tree, "");
+    return heldTree(`Shortest paths to ${nameOf(heap.paths[i].type)}`, whole.children(), whole.bytes, "Ends here");
+  };
   const place = el("div", {"aria-live": "off"});
   const choice = el("select", {id: "path-type", change: () => show(choice.selectedIndex)},
                     ...heap.paths.map(p => el("option", {}, nameOf(p.type))));
   /** @param {number} i */
   function show(i) {
     choice.selectedIndex = i;
-    const whole = wholeTree(heap.paths[i].tree, "");
-    place.replaceChildren(heldTree(`Shortest paths to ${nameOf(heap.paths[i].type)}`, whole.children(), whole.bytes, "Ends here").element);
+    place.replaceChildren(...withTools("path-search", "Search the paths", treeAt(i)));
   }
   section("paths", "Paths", words.EXPLANATIONS.paths,
           el("div", {class: "search"}, el("label", {for: "path-type"}, "Paths to"), choice), place);

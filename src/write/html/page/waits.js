@@ -1,37 +1,58 @@
 // @ts-check
-// What asynchronous operations wait for: stacks of async methods.
+// What asynchronous operations wait for: stacks of async methods as a flame graph and as a tree.
 import {heap} from "./data.js";
-import {bytesCell, countCell, el, named, section, shareCell} from "./dom.js";
-import {visible} from "./names.js";
-import {plural} from "./numbers.js";
-import {sortableTable} from "./table.js";
+import {bytesCell, countCell, roomy, section, shareCell} from "./dom.js";
+import {keyOf} from "./links.js";
+import {change, valueOf, watch} from "./state.js";
+import {treeTable, withTools} from "./tree.js";
+import {treemap} from "./treemap.js";
+import {waitTree} from "./wait_nodes.js";
 import * as words from "./words.js";
 
-/** @param {import("./data.js").WaitRow} row */
-function stackCell([, , , leftOut, frames]) {
-  const items = frames.map(([name, probable, repeats]) => el("li", {}, named({name: visible(name), kind: "t"}),
-    repeats ? el("span", {class: "muted"}, " several times one after another") : null,
-    probable ? el("span", {class: "muted"}, " (probably)") : null));
-  return el("th", {scope: "row"}, el("ol", {class: "path"}, ...items,
-            leftOut > 0 ? el("li", {class: "muted"}, `${plural(leftOut, "more frame")}`) : null));
+const BY = "waits-by";
+
+/** @type {{title: string, fromInside: boolean, memory: boolean}[]} */
+const VIEWS = [{title: "Callers first, by number", fromInside: false, memory: false},
+               {title: "Callers first, by memory", fromInside: false, memory: true},
+               {title: "Awaited first, by number", fromInside: true, memory: false},
+               {title: "Awaited first, by memory", fromInside: true, memory: true}];
+
+/** @param {number} i */
+function rootOf(i) {
+  const {fromInside, memory} = VIEWS[i] ?? VIEWS[0];
+  return waitTree(fromInside, row => memory ? row[3] : row[1]);
 }
 
 export function waitSection() {
-  const waits = heap.waits;
+  const {waits} = heap;
   if (waits === undefined) {
     return;
   }
-  /** @type {import("./table.js").Column<import("./data.js").WaitRow>[]} */
-  const old = waits.ages ? [{title: "Old", number: true, narrow: false, value: w => w[1], cell: w => countCell(w[1])}] : [];
-  section("waiting", "Waiting", words.waiting(waits), sortableTable({
-    caption: "Stacks of asynchronous methods",
-    rows: waits.rows, sortBy: 1,
-    columns: [
-      {title: "Awaited, then who waits for it", value: w => w[4].map(frame => frame[0]).join(" "), cell: stackCell},
-      {title: "Stacks", number: true, value: w => w[0], cell: w => countCell(w[0])},
-      ...old,
-      {title: "Retained", number: true, value: w => w[2], cell: w => bytesCell(w[2])},
-      {title: "Share", number: true, bar: true, narrow: false, value: w => w[2], cell: w => shareCell(w[2], heap.totals.bytes)},
-    ],
-  }));
+  const chosen = () => VIEWS[Number(valueOf(BY))] === undefined ? 0 : Number(valueOf(BY));
+  const nodes = () => rootOf(chosen()).children();
+  const picture = treemap(VIEWS.map(({title}, i) => ({title, root: () => /** @type {any} */ (rootOf(i))})), {
+    prefix: "waits-", label: words.WAIT_KEYS, crumbs: words.WAIT_CRUMBS, whole: waits.stacks, pictures: ["flame"], chains: false, colours: false,
+    size: node => VIEWS[chosen()].memory ? words.sizeText(node.bytes) : words.stacks(node.bytes),
+    describe: (node, name) => words.waitSizes(name, /** @type {any} */ (node), waits.stacks),
+    columns: [{title: VIEWS[chosen()].memory ? "Bytes" : "Stacks", number: true, value: n => n.bytes,
+               cell: n => VIEWS[chosen()].memory ? bytesCell(n.bytes) : countCell(n.bytes)}],
+    open: node => {
+      const key = keyOf(node);
+      if (key !== "") {
+        change({open: key});
+      }
+    },
+  });
+  const whole = waits.stacks;
+  /** @type {import("./tree.js").TreeColumn<import("./wait_nodes.js").WaitNode>[]} */
+  const old = waits.ages ? [{title: "Old", kind: "number roomy", cell: node => roomy(countCell(node.old))}] : [];
+  const follow = (/** @type {{objects: number}} */ node) => node.objects >= whole / 4;
+  const tree = treeTable({label: words.WAIT_TREE, title: words.FRAMES, nodes: nodes(), measured: false, follow, columns: [
+    {title: "Stacks", kind: "number", cell: node => countCell(node.objects)},
+    {title: "Share", kind: null, cell: node => shareCell(node.objects, whole)},
+    ...old,
+    {title: "Retained", kind: "number", cell: node => bytesCell(node.retained)},
+  ]});
+  watch(BY, () => tree.replace(nodes()));
+  section("waiting", "Waiting", words.waiting(waits), ...picture.parts, ...withTools("waits-search", "Search the stacks", tree));
 }

@@ -7,6 +7,8 @@ export const INCOMPLETE = "All numbers on this page are lower limits or may be w
 export const NO_NAMES = "Objects and sizes are all there, but some types have no names.";
 export const UNKNOWN_ROOT = "Not known which root";
 export const NO_DETAIL = "The page says no more about types as small as this one.";
+export const NOT_IN_TREE = "Its objects are too small for the map and the tree.";
+export const VARIABLE = "Static variable";
 export const COPY_PATHS = "Copy a command that shows all paths";
 export const MAP_KEYS = "Map of the memory; arrow keys move, Enter goes in, Escape goes out";
 // Instead of an object that holds others: none alone, none at all.
@@ -15,6 +17,9 @@ export const UNVERIFIED = "The file that this comes from does not tell whether a
 export const NO_RANGES = "The recording does not tell where the generations lie, so nothing can be said about them.";
 
 export const GENERATIONS = ["Generation 0", "Generation 1", "Generation 2", "Large objects", "Pinned objects", "nongc: frozen, or in no range"];
+
+export const ALL_BELOW = "Open all below";
+export const ALL_BELOW_KEY = "All below the row that was chosen last; key *";
 
 export const HELD_BY = "Held by, from the outside in";
 
@@ -77,9 +82,9 @@ export function sizes(name, node, whole) {
   return `${name}: ${bytes(node.bytes)}, ${share(node.bytes, whole)}, ${plural(node.objects, "object")}`;
 }
 
-/** @param {string} name  as it is seen @param {{bytes: number, objects: number}} node @param {number} whole @param {boolean} branch */
-export function tile(name, node, whole, branch) {
-  return `${name} ${bytes(node.bytes)}, ${share(node.bytes, whole)}, ${plural(node.objects, "object")}${branch ? "" : ", nothing inside"}`;
+/** @param {string} name  as it is seen @param {string} described @param {boolean} branch */
+export function tile(name, described, branch) {
+  return `${name}${described.replace(/^:/, "")}${branch ? "" : ", nothing inside"}`;
 }
 
 /** @param {number} size @param {number} whole */
@@ -90,6 +95,16 @@ export function sizeAndShare(size, whole) {
 /** @param {number} size @param {number} retained */
 export function objectSizes(size, retained) {
   return retained > size ? `keeps ${bytes(retained)}, own ${bytes(size)}` : bytes(size);
+}
+
+/** @param {number} i @param {number} objects @param {number} size */
+export function inGeneration(i, objects, size) {
+  return `${GENERATIONS[i]}: ${inObjects(size, objects)}`;
+}
+
+/** @param {string} name @param {boolean} one */
+export function holds(name, one) {
+  return `What ${name} ${one ? "holds" : "hold"}`;
 }
 
 /** @param {number} n */
@@ -141,13 +156,39 @@ export function limits(least, leastBytes) {
   return [least > 0 ? count(least) : "", leastBytes > 0 ? bytes(leastBytes) : ""].filter(text => text !== "").join(", ");
 }
 
+export const ALL_STACKS = "All stacks";
+export const WAIT_KEYS = "Stacks of asynchronous methods; arrow keys move, Enter goes in, Escape goes out";
+export const WAIT_CRUMBS = "Where the picture of the stacks is";
+export const FRAMES = "Methods, and what is awaited";
+export const WAIT_TREE = "Stacks of asynchronous methods";
+
 /** @param {import("./data.js").Waits} waits */
-export function waiting({operations, stacks, different, bytes: size, rows, ages}) {
+export function waiting({operations, stacks: all, bytes: retained, rows, different, ages}) {
   const left = different - rows.length;
-  return `${plural(operations, "asynchronous operation")} in ${plural(stacks, "stack")} that keep ${bytes(size)} alive. ` +
-         "Below what is awaited stands who waits for it, the innermost method first." +
+  return `${plural(operations, "asynchronous operation")} in ${stacks(all)} that keep ${bytes(retained)} alive. ` +
+         "Callers first: below a method stands what it waits for. Awaited first: below what is awaited stands who waits for it." +
          (ages ? " Old are those that have survived an earlier collection." : "") +
          (left > 0 ? ` The ${plural(left, "rarest form")} of stacks are left out.` : "");
+}
+
+/** @param {number} n */
+export function stacks(n) {
+  return plural(n, "stack");
+}
+
+/** @param {number} n */
+export function sizeText(n) {
+  return bytes(n);
+}
+
+/** @param {string} name @param {{objects: number, retained?: number, old?: number}} node @param {number} whole */
+export function waitSizes(name, {objects, retained, old}, whole) {
+  return `${name}: ${stacks(objects)}, ${share(objects, whole)}${retained ? `, ${keeps(retained)}` : ""}${old ? `, ${count(old)} old` : ""}`;
+}
+
+/** @param {boolean} probable @param {boolean} repeats @param {boolean} cut */
+export function frameNote(probable, repeats, cut) {
+  return [repeats ? "several times one after another" : "", probable ? "(probably)" : "", cut ? "and more" : ""].filter(t => t !== "").join(" ");
 }
 
 /** @param {number} size @param {number} objects */
