@@ -7,6 +7,7 @@
         page.key("ArrowDown")
         page.complaints                       what the page printed, threw, or requested from a network
 """
+import base64
 import fcntl
 import json
 import os
@@ -88,8 +89,11 @@ class Browser:
                 if "error" in message:
                     raise RuntimeError(f"{method}: {message['error']['message']}")
                 return message["result"]
-            if message.get("sessionId") in self.pages:
-                self.pages[message["sessionId"]].event(message["method"], message["params"])
+            self.dispatch(message)
+
+    def dispatch(self, message):
+        if message.get("sessionId") in self.pages and "method" in message:
+            self.pages[message["sessionId"]].event(message["method"], message["params"])
 
     def next_message(self, deadline):
         while b"\0" not in self.buffer:
@@ -104,31 +108,43 @@ class Browser:
         return json.loads(message)
 
     def open(self, path, address="", **view):
-        """ADDRESS: what follows the name of the file; VIEW: width, height, dark, media, scripts."""
+        """ADDRESS: what follows the name of the file; VIEW: width, height, dark, media, scripts, slower, measured (see Page)."""
         return Page(self, "file://" + os.path.abspath(path) + address, **view)
 
 
 class Page:
-    def __init__(self, browser, address, *, width=1280, height=900, dark=False, media="", scripts=True):
+    """SLOWER: times that the processor is slower.  MEASURED: without what costs time, the tree for screen readers.  SCRIPT: runs before the page's own."""
+
+    def __init__(self, browser, address, *, width=1280, height=900, dark=False, media="", scripts=True, slower=1, measured=False,
+                 script=""):
         self.browser, self.complaints, self.requests, self.loaded = browser, [], [], False
-        target = browser.call("Target.createTarget", url="about:blank")["targetId"]
-        self.session = browser.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self.target = browser.call("Target.createTarget", url="about:blank")["targetId"]
+        self.session = browser.call("Target.attachToTarget", targetId=self.target, flatten=True)["sessionId"]
         browser.pages[self.session] = self
-        for domain in ("Page", "Runtime", "Log", "Network", "Accessibility"):
+        for domain in ("Page", "Runtime", "Log", "Network", *(() if measured else ("Accessibility",))):
             self.call(f"{domain}.enable")
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         self.call("Emulation.setEmulatedMedia", media=media, features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
         self.call("Emulation.setScriptExecutionDisabled", value=not scripts)
+        if script:
+            self.call("Page.addScriptToEvaluateOnNewDocument", source=script)
+        if slower > 1:
+            self.call("Emulation.setCPUThrottlingRate", rate=slower)
         self.call("Page.navigate", url=address)
         deadline = time.monotonic() + SECONDS
         while not self.loaded:
-            if time.monotonic() > deadline:
-                raise TimeoutError("the page does not load")
-            self.run("0")
+            browser.dispatch(browser.next_message(deadline))
         self.complaints += [f"request: {url}" for url in self.requests if url != address.partition("#")[0]]
         if scripts:
-            self.run("new Promise(done => { const look = () => document.documentElement.dataset.ready ? done() : setTimeout(look, 5); look(); })")
+            self.run("new Promise(done => { const look = () => document.documentElement.dataset.ready ? done() : setTimeout(look, 20); look(); })")
             self.settle()
+
+    def close(self):
+        self.browser.call("Target.closeTarget", targetId=self.target)
+
+    def picture(self):
+        """What is seen, as PNG."""
+        return base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
 
     def call(self, method, **parameters):
         return self.browser.call(method, self.session, **parameters)

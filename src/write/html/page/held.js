@@ -23,28 +23,6 @@ export function heldTree(label, nodes, whole, own, short = false) {
   ]});
 }
 
-/**
- * The way to the largest node with this name; empty = it is not in the tree.
- * @param {Node} tree
- * @param {number} number
- */
-export function wayTo(tree, number) {
-  /** @type {Node[]} */
-  let best = [];
-  const waiting = [{node: tree, way: /** @type {Node[]} */ ([])}];
-  for (let at; (at = waiting.pop()) !== undefined;) {
-    for (const child of at.node.children()) {
-      const way = [...at.way, child];
-      if (child.number === number) {
-        best = best.length === 0 || child.bytes > best[best.length - 1].bytes ? way : best;
-      } else if (best.length === 0 || child.bytes > best[best.length - 1].bytes) {
-        waiting.push({node: child, way});
-      }
-    }
-  }
-  return best;
-}
-
 /** @param {Node} dominatorTree */
 export function mapSection(dominatorTree) {
   const views = [{title: "What holds it", root: () => dominatorTree}, {title: "Namespaces, retained", root: byNamespace},

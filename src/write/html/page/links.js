@@ -2,7 +2,7 @@
 // Names that lead to the panel, and what stands behind them.
 import {heap} from "./data.js";
 import {el} from "./dom.js";
-import {nameOf, shortName, shortOf, typeKeys, typeRow} from "./names.js";
+import {nameExpression, nameOf, shortName, shortOf, typeKeys, typeRow} from "./names.js";
 import {addressOf, change} from "./state.js";
 
 /** @typedef {{name: string, kind: string, number?: number, short?: string}} Named */
@@ -88,8 +88,13 @@ export function linkedName(number, short = false) {
   return linked({name: nameOf(number), kind: heap.kinds[number], number}, short);
 }
 
+// Names with namespaces.
+const WHOLE_NAMES = nameExpression("(?:N)+SP*");
+const BEFORE = nameExpression("(?:P|\\.)$");
+const BEHIND = nameExpression("^(?:P|[<[])");
+
 /**
- * A sentence in which the names of these types, whole or short, are links.
+ * A sentence in which the names of these types, whole or short, and whole names of others are links.
  * @param {string} text
  * @param {number[]} numbers
  */
@@ -101,6 +106,12 @@ export function linkedText(text, numbers) {
       if (!found.has(name)) {
         found.set(name, number);
       }
+    }
+  }
+  for (const name of text.match(WHOLE_NAMES) ?? []) {
+    const number = typeKeys().get(name);
+    if (number !== undefined && !found.has(name)) {
+      found.set(name, number);
     }
   }
   const names = [...found.keys()].filter(name => name.length > 2 && text.includes(name)).sort((a, b) => b.length - a.length);
@@ -127,7 +138,7 @@ function firstOf(text, names) {
   let best = null;
   for (const name of names) {
     for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1)) {
-      const whole = !/[\p{L}\p{N}_.]/u.test(text[at - 1] ?? " ") && !/[\p{L}\p{N}_<[]/u.test(text[at + name.length] ?? " ");
+      const whole = (text[at - 1] ?? " ").search(BEFORE) < 0 && (text[at + name.length] ?? " ").search(BEHIND) < 0;
       if (whole && (best === null || at < best.at)) {
         best = {at, name};
       }

@@ -30,8 +30,17 @@ function build(jobs) {
       finish();
     }
   };
+  let started = false;
+  const start = () => {
+    if (!started) {
+      started = true;
+      next();
+    }
+  };
   addEventListener("beforeprint", finish, {once: true});
-  setTimeout(next);
+  // Behind the first frame; a window that nobody sees has none.
+  requestAnimationFrame(() => setTimeout(start));
+  setTimeout(start, 300);
 }
 
 if (data.kind === "diff") {
@@ -43,13 +52,17 @@ if (data.kind === "diff") {
   }, places]);
 } else {
   const tree = makeDominatorTree();
-  /** @type {((way: import("./nodes.js").Node[]) => void) | undefined} */
+  /** @typedef {((way: import("./nodes.js").Node[]) => void) | undefined} Reveal */
+  /** @type {Reveal} */
+  let toMap;
+  /** @type {Reveal} */
   let toTree;
   heading();
   summarySection();
-  const toMap = mapSection(tree);
-  build([suspectSection, typeSection, () => {
+  build([() => {
+    toMap = mapSection(tree);
+    panel({toMap: way => toMap?.(way), toTree: way => toTree?.(way), tree});
+  }, suspectSection, typeSection, () => {
     toTree = treeSection(tree);
   }, largestSection, pathSection, waitSection, rootSection, generationSection, places]);
-  panel({toMap, toTree: way => toTree?.(way), tree});
 }

@@ -40,8 +40,20 @@ export function namespaceOf(number) {
   return dot > 0 ? visible(text.slice(0, dot)) : "(no namespace)";
 }
 
+// What the parts of a name begin with and consist of; letters as Unicode has them would take longer to get ready than all else here.
+const START = "[A-Za-z_$\\u00aa-\\u1fff\\u2c00-\\uffff]";
+const PART = "[\\w$\\u00aa-\\u1fff\\u2c00-\\uffff]";
+
+/**
+ * An expression in which S and P stand for these, N for a name with a dot behind it.
+ * @param {string} text
+ */
+export function nameExpression(text) {
+  return new RegExp(text.replace(/N/g, "S(?:P*)\\.").replace(/S/g, START).replace(/P/g, PART), "g");
+}
+
 // Namespaces in front of a name, also inside of brackets.
-const NAMESPACES = /(?:[\p{L}_$][\p{L}\p{N}_$]*\.)+(?=[\p{L}_<])/gu;
+const NAMESPACES = nameExpression("(?:N)+(?=S|<)");
 
 /**
  * "Order<String>[]" of "Shop.Data.Order<System.String>[]".

@@ -6,7 +6,10 @@ import {sum} from "./numbers.js";
 
 /** @typedef {import("./data.js").TreeRow} TreeRow */
 /** @typedef {Rows | Group} Node */
-/** @typedef {{rows: TreeRow[], below: number[][], top: number[]}} Tree  rows with the numbers of the rows below each of them */
+/**
+ * Rows with the numbers of the rows below each of them.  marks: of the last test.
+ * @typedef {{rows: TreeRow[], below: number[][], top: number[], test?: (name: string) => boolean, marks?: Uint8Array}} Tree
+ */
 
 // Rows of one name side by side, folded into one.  children() is made when somebody looks.
 export class Rows {
@@ -32,6 +35,68 @@ export class Rows {
     this.made ??= withRest(this, folded(this.tree, this.rows.flatMap(r => this.tree.below[r])));
     return this.made;
   }
+
+  /**
+   * Is there something below with such a name?  Without making the nodes.
+   * @param {(name: string) => boolean} test
+   */
+  has(test) {
+    const {below} = this.tree;
+    const marks = marked(this.tree, test);
+    return this.rows.some(r => below[r].some(child => marks[child] === 1));
+  }
+}
+
+/**
+ * Of each row whether it or one below it has such a name; remembered for the last test.
+ * @param {Tree} tree
+ * @param {(name: string) => boolean} test
+ */
+function marked(tree, test) {
+  if (tree.test !== test || tree.marks === undefined) {
+    const marks = new Uint8Array(tree.rows.length);
+    const fits = new Map();
+    for (let i = tree.rows.length - 1; i >= 0; i--) {
+      const [parent, number] = tree.rows[i];
+      if (!fits.has(number)) {
+        fits.set(number, test(nameOf(number)));
+      }
+      marks[i] = marks[i] === 1 || fits.get(number) ? 1 : 0;
+      if (marks[i] === 1 && parent >= 0) {
+        marks[parent] = 1;
+      }
+    }
+    tree.test = test;
+    tree.marks = marks;
+  }
+  return tree.marks;
+}
+
+/**
+ * The way to the largest row with this name; empty = there is none.
+ * @param {Node} whole
+ * @param {number} number
+ */
+export function wayTo(whole, number) {
+  let at = -1;
+  heap.tree.forEach((row, i) => {
+    at = row[1] === number && (at < 0 || row[5] > heap.tree[at][5]) ? i : at;
+  });
+  /** @type {number[]} */
+  const rows = [];
+  for (; at >= 0; [at] = heap.tree[at]) {
+    rows.unshift(at);
+  }
+  /** @type {Node[]} */
+  const way = [];
+  for (const row of rows) {
+    const next = (way.at(-1) ?? whole).children().find(node => node instanceof Rows && node.rows.includes(row));
+    if (next === undefined) {
+      return [];
+    }
+    way.push(next);
+  }
+  return way;
 }
 
 // A node that is made up: a namespace, all that is left out below another one.

@@ -2,10 +2,10 @@
 // One panel for anything: a type, a group of roots, a module, a suspect, one of the largest objects.
 import {heap} from "./data.js";
 import {byId, copyButton, el} from "./dom.js";
-import {heldTree, wayTo} from "./held.js";
+import {heldTree} from "./held.js";
 import {holderOfKey, linkedName, linkedText, panelLink, typeOfKey} from "./links.js";
 import {ORIGINS, nameOf, originOf, shortName, typeRow, visible} from "./names.js";
-import {wholeTree} from "./nodes.js";
+import {wayTo, wholeTree} from "./nodes.js";
 import {bytes, count, exactBytes, share, sum} from "./numbers.js";
 import {allTypes} from "./rest.js";
 import {addressOf, change, valueOf, watch} from "./state.js";

@@ -5,8 +5,19 @@ import {count, plural} from "./numbers.js";
 import {change, watch} from "./state.js";
 
 const ROWS_AT_ONCE = 40;
-// Many times as fast as localeCompare.
-const IN_ORDER = new Intl.Collator("en");
+// Many times as fast as localeCompare; made when a text is compared.
+/** @type {Intl.Collator | null} */
+let collator = null;
+
+/** @param {string} a @param {string} b */
+function compareTexts(a, b) {
+  collator ??= new Intl.Collator("en");
+  return collator.compare(a, b);
+}
+
+// Of very many rows only the first ones are put in order, as long as nobody looks further.
+const MANY = 5000;
+const FIRST = 400;
 // Pixels before the end.
 const AHEAD = 800;
 
@@ -44,6 +55,8 @@ export function sortableTable({caption, columns, rows, sortBy, search, foot, kee
   /** @type {string[]} */
   let words = [];
   let found = [...rows];
+  // FOUND is in order; else its first ones are there in order, and then all.
+  let ordered = true;
   /** @type {Map<T, string>} */
   const texts = new Map();
   const body = el("tbody");
@@ -76,7 +89,7 @@ export function sortableTable({caption, columns, rows, sortBy, search, foot, kee
     const {value} = columns[order.column];
     const x = value(a);
     const y = value(b);
-    const result = typeof x === "string" ? IN_ORDER.compare(x, String(y)) : x - Number(y);
+    const result = typeof x === "string" ? compareTexts(x, String(y)) : x - Number(y);
     return order.down ? -result : result;
   }
 
@@ -88,6 +101,31 @@ export function sortableTable({caption, columns, rows, sortBy, search, foot, kee
       texts.set(row, text);
     }
     return text;
+  }
+
+  /** @param {T[]} all */
+  function firstOf(all) {
+    /** @type {T[]} */
+    const first = [];
+    for (const row of all) {
+      if (first.length < FIRST || compare(row, first[FIRST - 1]) < 0) {
+        let from = 0;
+        for (let to = first.length; from < to;) {
+          const middle = (from + to) >> 1;
+          [from, to] = compare(row, first[middle]) < 0 ? [from, middle] : [middle + 1, to];
+        }
+        first.splice(from, 0, row);
+        first.length = Math.min(first.length, FIRST);
+      }
+    }
+    return first;
+  }
+
+  function orderAll() {
+    if (!ordered) {
+      found = found.slice(FIRST).sort(compare);
+      ordered = true;
+    }
   }
 
   // With all rows.
@@ -102,7 +140,8 @@ export function sortableTable({caption, columns, rows, sortBy, search, foot, kee
       complete();
     }
     found = words.length === 0 ? [...rows] : rows.filter(row => words.every(word => textOf(row).includes(word)));
-    found.sort(compare);
+    ordered = found.length <= MANY;
+    found = ordered ? found.sort(compare) : [...firstOf(found), ...found];
     heads.forEach((head, i) => {
       if (i === order.column) {
         head.setAttribute("aria-sort", order.down ? "descending" : "ascending");
@@ -111,8 +150,9 @@ export function sortableTable({caption, columns, rows, sortBy, search, foot, kee
       }
     });
     const all = rows.length + (more?.waiting() ?? 0);
-    status.textContent = found.length === rows.length ? plural(all, "row") : `${count(found.length)} of ${plural(all, "row")}`;
-    const sums = foot?.(found);
+    const n = found.length - (ordered ? 0 : FIRST);
+    status.textContent = n === rows.length ? plural(all, "row") : `${count(n)} of ${plural(all, "row")}`;
+    const sums = foot?.(ordered ? found : found.slice(FIRST));
     footer.replaceChildren(...sums ? [sums] : []);
     body.replaceChildren();
     scroll.scrollTop = 0;
@@ -125,6 +165,9 @@ export function sortableTable({caption, columns, rows, sortBy, search, foot, kee
       return;
     }
     const from = body.rows.length;
+    if (!ordered && from + ROWS_AT_ONCE > FIRST) {
+      orderAll();
+    }
     if (from > 0 && from === found.length) {
       complete();
     }
@@ -147,6 +190,7 @@ export function sortableTable({caption, columns, rows, sortBy, search, foot, kee
 
   async function csv() {
     await complete();
+    orderAll();
     return [columns.map(c => c.title), ...found.map(row => columns.map(c => c.value(row)))]
       .map(line => line.map(quoted).join(",")).join("\r\n") + "\r\n";
   }

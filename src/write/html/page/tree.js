@@ -13,8 +13,9 @@ const FEW = 5;
 const DEEPEST_INDENT = 24;
 // Rows that are opened at once, and those that the first look opens.
 const OPEN_AT_ONCE = 400;
+const ROWS_AT_ONCE = 40;
+const MOST_ROWS = 1500;
 const FIRST_ROWS = 8;
-const OPEN_AT_FIND = 60;
 
 /** @typedef {{name: string, kind: string, number?: number, bytes?: number, note?: string, children: () => any[]}} TreeNode */
 
@@ -55,6 +56,8 @@ export function treeTable({label, nodes, columns, follow, short = false, measure
   const rows = new WeakMap();
   /** @type {HTMLElement | null} */
   let current = null;
+  // Counts what is done in the tree.
+  let turns = 0;
 
   /** @param {Element} row */
   function levelOf(row) {
@@ -133,19 +136,29 @@ export function treeTable({label, nodes, columns, follow, short = false, measure
     }
   }
 
+  // Some at once; the others follow as long as nobody does anything else in the tree.
   /** @param {HTMLElement} row */
   function openBelow(row) {
     const level = levelOf(row);
-    let opened = 0;
-    open(row);
-    for (let at = row.nextElementSibling; at !== null && levelOf(at) > level && opened < OPEN_AT_ONCE; at = at.nextElementSibling, opened++) {
-      open(at);
-    }
+    const turn = ++turns;
+    const more = (/** @type {Element | null} */ from) => {
+      let at = from;
+      const end = body.rows.length + ROWS_AT_ONCE;
+      while (at !== null && (at === row || levelOf(at) > level) && body.rows.length < end) {
+        open(at);
+        at = at.nextElementSibling;
+      }
+      if (at !== null && levelOf(at) > level && body.rows.length < MOST_ROWS) {
+        setTimeout(() => turn === turns && at?.isConnected && more(at));
+      }
+    };
+    more(row);
     return row;
   }
 
   /** @param {HTMLElement} row */
   function close(row) {
+    turns++;
     row.setAttribute("aria-expanded", "false");
     while (row.nextElementSibling !== null && levelOf(row.nextElementSibling) > levelOf(row)) {
       if (row.nextElementSibling === current) {
@@ -254,6 +267,7 @@ export function treeTable({label, nodes, columns, follow, short = false, measure
 
   /** @param {N[]} list */
   function show(list) {
+    turns++;
     body.replaceChildren(...rowsOf(list, 1, 0));
     current = null;
     if (body.firstElementChild instanceof HTMLElement) {
@@ -320,8 +334,11 @@ export function treeTable({label, nodes, columns, follow, short = false, measure
   /** @param {string} looked  words that all must be in a name */
   function filter(looked) {
     const words = looked.toLowerCase().split(/\s+/).filter(word => word !== "");
-    const found = words.length === 0 ? nodes : matching(nodes, words);
-    show(found);
+    const test = (/** @type {string} */ name) => {
+      const lower = name.toLowerCase();
+      return words.every(word => lower.includes(word));
+    };
+    show(words.length === 0 ? nodes : matching(nodes, test));
     if (words.length > 0) {
       openMatches();
     }
@@ -329,7 +346,7 @@ export function treeTable({label, nodes, columns, follow, short = false, measure
 
   // What was looked for is to be seen, as far as it is not too much.
   function openMatches() {
-    for (let row = body.firstElementChild, i = 0; row !== null && i < OPEN_AT_FIND; row = row.nextElementSibling, i++) {
+    for (let row = body.firstElementChild; row !== null && body.rows.length < ROWS_AT_ONCE; row = row.nextElementSibling) {
       const node = /** @type {any} */ (rows.get(row)?.node);
       if (node?.above === true) {
         open(row);
@@ -341,18 +358,29 @@ export function treeTable({label, nodes, columns, follow, short = false, measure
 }
 
 /**
- * Of NODES those whose names have all WORDS, with what is above them, and of the others nothing.  above: something below it was looked for.
+ * Is there something below NODE with such a name?
+ * @param {any} node
+ * @param {(name: string) => boolean} test
+ * @returns {boolean}
+ */
+function hasBelow(node, test) {
+  return typeof node.has === "function" ? node.has(test)
+    : node.children().some((/** @type {any} */ child) => test(child.name) || hasBelow(child, test));
+}
+
+/**
+ * Of NODES those with such names, with what is above them, and of the others nothing; what is below is looked at when it is opened.  above: there is
+ * something below that was looked for.
  * @template {{name: string, children: () => any[]}} N
  * @param {N[]} nodes
- * @param {string[]} words
+ * @param {(name: string) => boolean} test
  * @returns {N[]}
  */
-export function matching(nodes, words) {
+function matching(nodes, test) {
   return nodes.flatMap(node => {
-    const name = node.name.toLowerCase();
-    const below = matching(node.children(), words);
-    return below.length > 0 || words.every(word => name.includes(word))
-      ? [Object.assign(Object.create(node), {above: below.length > 0, children: () => below.length > 0 ? below : node.children()})] : [];
+    const above = hasBelow(node, test);
+    const children = () => above ? matching(node.children(), test) : node.children();
+    return above || test(node.name) ? [Object.assign(Object.create(node), {above, children})] : [];
   });
 }
 

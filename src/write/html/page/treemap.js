@@ -45,14 +45,14 @@ export const HEAP_LOOK = {
 };
 
 // Pixels: what is smaller is not drawn, the table has it; the heading of a rectangle that has others in it; a row of the flame.
-const SMALLEST = 9;
+const SMALLEST = 11;
 const THINNEST = 3;
 const HEAD = 19;
 const ROW = 22;
 // Levels and rectangles.
 const DEEPEST = 12;
 const DEEPEST_FLAME = 60;
-const MOST = 700;
+const MOST = 500;
 // What has one thing in it that is nearly all of it is drawn as one.
 const NEARLY_ALL = 0.995;
 
@@ -188,13 +188,13 @@ export function treemap(views, look) {
 
   // A map that is only ever a flame graph is as high as that.
   function drawFlame() {
-    const most = look.pictures.length === 1 ? ROW * DEEPEST_FLAME : map.clientHeight;
+    const lowest = look.pictures.length === 1 ? ROW * DEEPEST_FLAME : map.clientHeight;
     draw((area, place) => {
       const whole = area.depth === 1 ? sum(area.nodes, n => n.bytes) : area.trail[area.trail.length - 1].bytes;
       let {x} = area;
       for (const node of area.nodes) {
         const width = whole > 0 ? area.width * node.bytes / whole : 0;
-        if (width >= THINNEST && area.y + ROW <= most) {
+        if (width >= THINNEST && area.y + ROW <= lowest) {
           const inner = place(node, {x, y: area.y, width, height: ROW});
           if (inner !== null) {
             inner.y += ROW;
@@ -437,7 +437,14 @@ export function treemap(views, look) {
   });
   explainColours();
   go();
-  new ResizeObserver(redraw).observe(map);
+  let [width, height] = [0, 0];
+  new ResizeObserver(() => {
+    if (map.clientWidth === width && map.clientHeight === height) {
+      return;
+    }
+    [width, height] = [map.clientWidth, map.clientHeight];
+    redraw();
+  }).observe(map);
   addEventListener("beforeprint", redraw);
   addEventListener("afterprint", redraw);
   return {parts: [toolbar, crumbLine, map, detail, legend, details],
@@ -446,7 +453,6 @@ export function treemap(views, look) {
             const to = [rootOf(0), ...way];
             const at = to.slice(1, -1).map((node, i) => to[i].children().indexOf(node));
             change({[BY]: "", [AT]: at.join("."), view: "map", open: ""});
-            redraw();
             tileOf(way.at(-1))?.focus();
           }};
 }

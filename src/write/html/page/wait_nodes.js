@@ -1,7 +1,7 @@
 // @ts-check
 // Stacks of asynchronous operations as trees: from those who wait to what is awaited, or the other way round.
 import {heap} from "./data.js";
-import {visible} from "./names.js";
+import {nameExpression, visible} from "./names.js";
 import {sum} from "./numbers.js";
 import * as words from "./words.js";
 
@@ -12,10 +12,12 @@ const waits = heap.waits ?? NONE;
 /** @typedef {{row: WaitRow, frame: number}} Cursor  a stack, and one of its frames */
 /** @typedef {(row: WaitRow) => number} Measure */
 
+const NAMESPACES = nameExpression("(?:N)+(?=SP*(?:<[^.]*>)?\\.[A-Za-z_<])");
+const NAMESPACES_INSIDE = nameExpression("(?<=[<, ])(?:N)+(?=S)");
+
 /** @param {string} name  "Send" and the type of it, without namespaces */
 function shortFrame(name) {
-  return name.replace(/(?:[\p{L}_$][\p{L}\p{N}_$]*\.)+(?=[\p{L}_$][\p{L}\p{N}_$]*(?:<[^.]*>)?\.[\p{L}_<])/gu, "")
-             .replace(/(?<=[<, ])(?:[\p{L}_$][\p{L}\p{N}_$]*\.)+(?=[\p{L}_$])/gu, "");
+  return name.replace(NAMESPACES, "").replace(NAMESPACES_INSIDE, "");
 }
 
 // Frames of one name at one place, of these stacks.  bytes is what the picture is about.
