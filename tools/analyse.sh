@@ -82,7 +82,7 @@ judge() {
 
 run_cppcheck() {
     cppcheck -q -j "$jobs" --std=c11 --language=c --enable=warning,performance,portability --library=posix --library=gnu \
-        --template='{file}:{line}: {message} [{id}]' -D_GNU_SOURCE -DNDEBUG -DGCDUMPC_ANALYSED -DGCDUMPC_HAVE_IPC -DGCDUMPC_HAVE_SQLITE \
+        --template='{file}:{line}: {message} [{id}]' -D_GNU_SOURCE -DNDEBUG -DGCDUMPC_ANALYSED -DGCDUMPC_HAVE_IPC -DGCDUMPC_HAVE_SQLITE -DGCDUMPC_HAVE_BROWSE \
         -I include -I src -I src/cli -I . src ipc tools >"$base/cppcheck.found" 2>&1 || return 1
     judge "$base/cppcheck.found"
 }
@@ -119,7 +119,7 @@ run_tsan() {
 run_msan() {
     sh tools/analyse/msan-root.sh "$base/root-msan" &&
         PKG_CONFIG_PATH=$base/root-msan/lib/pkgconfig build msan -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo \
-            -DGCDUMPC_SANITIZE=memory -DGCDUMPC_SQLITE=OFF -DGCDUMPC_IPC=OFF -DZLIB_ROOT="$base/root-msan" \
+            -DGCDUMPC_SANITIZE=memory -DGCDUMPC_SQLITE=OFF -DGCDUMPC_BROWSE=OFF -DGCDUMPC_IPC=OFF -DZLIB_ROOT="$base/root-msan" \
             -DCMAKE_C_FLAGS="-D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 -include $PWD/tools/analyse/msan_calls.h" &&
         tests msan -L 'unit|sweep|cli'
 }
@@ -181,7 +181,7 @@ one() {
             combination clang "$kind"
         done
         combination gcc Release -DGCDUMPC_IPC=OFF
-        combination gcc Release -DGCDUMPC_SQLITE=OFF
+        combination gcc Release -DGCDUMPC_SQLITE=OFF -DGCDUMPC_BROWSE=OFF
         combination gcc Release -DGCDUMPC_HARDEN=OFF
         ;;
     short)

@@ -95,6 +95,10 @@ static const struct cli_command commands[] = {
       "--filter takes a pattern for the names of frames: * is any text, ? one character, /REGEX/ may match anywhere.\n"
       "20 stacks are shown unless --top is given; --json and --csv have all.  -o FILE.folded or FILE.pb.gz writes a\n"
       "flame graph of all stacks, as \"gcdumpc convert --stack-by waits\" does.  Works with .NET 8 to 10.\n" },
+    { "browse", "FILE", "look around in the heap, in a terminal", CLI_BROWSE,
+      "Opens on the suspects of \"gcdumpc leaks\".  1 to 4 show suspects, the dominator tree, types and async stacks;\n"
+      "Enter opens what the cursor is on, Left goes back, / searches, s sorts, e writes the view to a file, ? shows\n"
+      "all keys, q ends.  What takes long is computed when it is first looked at; Ctrl-C gives it up.\n" },
     { "diff", "OLD-FILE NEW-FILE", "show which types have grown from one dump to the next", CLI_DIFF,
       COMPARED
       "--paths compares step by step, by the names on the path from the root; steps that changed by less than 1 % of\n"
@@ -135,7 +139,7 @@ const char *cli_about_files(const struct cli_command *c)
 {
     if ((c->bit & (CLI_DIFF | CLI_TREND)) != 0)
         return FILES_TEXT;
-    if ((c->bit & (CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_RETAINED | CLI_PATHS | CLI_LEAKS | CLI_ASYNC)) != 0)
+    if ((c->bit & (CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_RETAINED | CLI_PATHS | CLI_LEAKS | CLI_ASYNC | CLI_BROWSE)) != 0)
         return FILES_TEXT "If a recording has several .etl files, give all of them.\n";
     return "";
 }

@@ -26,6 +26,7 @@ struct cli_command {
 #define CLI_TREND 512u
 #define CLI_LEAKS 1024u
 #define CLI_ASYNC 2048u
+#define CLI_BROWSE 16384u
 
 /* The command collect. */
 const struct cli_command *cli_collect(void);

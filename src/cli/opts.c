@@ -50,14 +50,14 @@ static const char *const choices[][8] = {
 
 #define HOLDERS (CLI_RETAINED | CLI_PATHS | CLI_LEAKS | CLI_ASYNC)
 #define COMPARE (CLI_DIFF | CLI_TREND)
-#define ALL (CLI_COLLECT | CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_PS | CLI_RUN | HOLDERS | COMPARE)
-#define FILE_ONE (CLI_CONVERT | CLI_INFO | CLI_REPORT | HOLDERS)
+#define ALL (CLI_COLLECT | CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_PS | CLI_RUN | CLI_BROWSE | HOLDERS | COMPARE)
+#define FILE_ONE (CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_BROWSE | HOLDERS)
 #define FILES (FILE_ONE | COMPARE)
 #define DUMPS (CLI_COLLECT | FILES)
 #define TABLES (CLI_INFO | CLI_REPORT | CLI_PS | HOLDERS | COMPARE)
 #define OUTPUTS (CLI_COLLECT | CLI_CONVERT)
-#define LIVE (CLI_COLLECT | CLI_INFO | CLI_REPORT | HOLDERS | CLI_DIFF)
-#define GRAPHS (OUTPUTS | CLI_REPORT | HOLDERS | COMPARE)
+#define LIVE (CLI_COLLECT | CLI_INFO | CLI_REPORT | CLI_BROWSE | HOLDERS | CLI_DIFF)
+#define GRAPHS (OUTPUTS | CLI_REPORT | CLI_BROWSE | HOLDERS | COMPARE)
 #define DEFAULT_RETRIES 1u
 #define FIELD(f) offsetof(struct cli_args, f)
 
@@ -78,7 +78,7 @@ static const struct option_row rows[] = {
     { "save-trace", 0, "FILE", "also keep the event stream, as .nettrace or .nettrace.gz", LIVE, OPT_TEXT, FIELD(live.save_trace), 0, 0 },
     { "plain", 0, NULL, "record the event stream as it came, without names from the files of its modules", LIVE, OPT_FLAG, FIELD(live.plain), 0, 0 },
     { "names", 0, "STYLE", "spelling of type names: csharp, raw (as the runtime), or default",
-      OUTPUTS | CLI_REPORT | (HOLDERS & ~CLI_ASYNC) | COMPARE, OPT_NAMES, FIELD(view.names), 0, 0 },
+      OUTPUTS | CLI_REPORT | CLI_BROWSE | (HOLDERS & ~CLI_ASYNC) | COMPARE, OPT_NAMES, FIELD(view.names), 0, 0 },
     { "stack-by", 0, "HOW", "stack profiles by dominators (default), paths, or waits (async methods)",
       OUTPUTS, OPT_STACK_BY, FIELD(output.stack_by), 0, 0 },
     { "keep-unknown", 0, NULL, "keep references to unknown objects, as a made-up object", OUTPUTS, OPT_FLAG,
@@ -96,18 +96,18 @@ static const struct option_row rows[] = {
     { "content", 0, "PATTERN", "what all objects of these types retain together, by type", CLI_RETAINED, OPT_TEXT, FIELD(view.content), 0, 0 },
     { "by-dominator", 0, "PATTERN", "which objects dominate those of these types, by type", CLI_RETAINED, OPT_TEXT, FIELD(view.by_dominator), 0, 0 },
     { "skip", 0, "PATTERN", "pass dominators of these types, on to what dominates them", CLI_RETAINED, OPT_TEXT, FIELD(view.skip), 0, 0 },
-    { "share", 0, "PERCENT", "suspect whatever retains at least this share of the heap (10)", CLI_LEAKS, OPT_NUMBER,
+    { "share", 0, "PERCENT", "suspect whatever retains at least this share of the heap (10)", CLI_LEAKS | CLI_BROWSE, OPT_NUMBER,
       FIELD(view.share_percent), 1, 100 },
     { "findings", 0, NULL, "also list what was looked for, with numbers and limits", CLI_LEAKS, OPT_FLAG,
       FIELD(view.findings), 0, 0 },
     { "filter", 0, "PATTERN", "only stacks with a frame like Shop.*, /REGEX/", CLI_ASYNC, OPT_TEXT, FIELD(view.filter), 0, 0 },
     { "filter", 0, "PATTERN", "only types like Shop.*, byte[], /REGEX/", CLI_REPORT | CLI_RETAINED | COMPARE, OPT_TEXT, FIELD(view.filter), 0, 0 },
-    { "mine", 0, "PATTERN", "types of your own code, instead of a guess by module; can be repeated", OUTPUTS | CLI_PATHS | CLI_LEAKS, OPT_LIST,
-      FIELD(view.mine), 0, CLI_MINE_MAX },
-    { "full", 0, NULL, "show all steps of paths, also those of the framework and inside of collections", CLI_PATHS | CLI_LEAKS, OPT_FLAG,
+    { "mine", 0, "PATTERN", "types of your own code, instead of a guess by module; can be repeated",
+      OUTPUTS | CLI_PATHS | CLI_LEAKS | CLI_BROWSE, OPT_LIST, FIELD(view.mine), 0, CLI_MINE_MAX },
+    { "full", 0, NULL, "show all steps of paths, also those of the framework and inside of collections", CLI_PATHS | CLI_LEAKS | CLI_BROWSE, OPT_FLAG,
       FIELD(view.full), 0, 0 },
     { "separate-loads", 0, NULL, "tell apart the types of an assembly that is loaded several times",
-      CLI_REPORT | CLI_RETAINED | CLI_PATHS | CLI_LEAKS, OPT_FLAG, FIELD(view.separate_loads), 0, 0 },
+      CLI_REPORT | CLI_RETAINED | CLI_PATHS | CLI_LEAKS | CLI_BROWSE, OPT_FLAG, FIELD(view.separate_loads), 0, 0 },
     { "min-bytes", 0, "SIZE", "only lines with at least this many bytes", CLI_REPORT | CLI_RETAINED | CLI_LEAKS | CLI_ASYNC, OPT_SIZE,
       FIELD(view.min_bytes), 0, INT64_MAX },
     { "sort", 's', "KEY", "order of the lines: bytes (default), count, name or retained", CLI_REPORT, OPT_SORT, FIELD(view.sort), 0, 0 },

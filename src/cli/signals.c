@@ -19,6 +19,7 @@ static char temporary[CLI_SLOTS][4096];
 static volatile sig_atomic_t temporary_set[CLI_SLOTS];
 /* One is being made, and its name is not known yet: what waits for that looks at cli_canceled. */
 static volatile sig_atomic_t opening;
+static void (*volatile before_end)(void);
 
 #ifdef SYS_getdents64
 /* As Linux gives it; readdir may not be called in a signal handler. */
@@ -74,7 +75,14 @@ static void on_signal(int sig)
     for (int i = 0; i < CLI_SLOTS; i++)
         if (temporary_set[i])
             remove_temporary(temporary[i]);
+    if (before_end != NULL)
+        before_end();
     _exit(CLI_INTERRUPTED);
+}
+
+void cli_before_end(void (*restore)(void))
+{
+    before_end = restore;
 }
 
 void cli_temporary_comes(void)

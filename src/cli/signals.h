@@ -16,6 +16,8 @@ extern gcd_cancel_flag cli_timed_out;
 /* The temporary files, and folders of files, that a second signal removes before it ends the program; NULL = none. */
 enum cli_slot { CLI_SLOT_OUTPUT, CLI_SLOT_TRACE, CLI_SLOT_PORT, CLI_SLOTS };
 void cli_temporary(enum cli_slot slot, const char *path);
+/* A second signal calls it before it ends the program: a terminal is as it was before.  Must be safe in a signal handler; NULL = none. */
+void cli_before_end(void (*restore)(void));
 /* One will be made, and until the next call of cli_temporary a second signal waits. */
 void cli_temporary_comes(void);
 

@@ -1,5 +1,7 @@
 #include "session/node_lists.h"
 
+#include <string.h>
+
 #include "base/context.h"
 #include "base/mem.h"
 
@@ -103,4 +105,98 @@ void node_lists_done(struct node_lists *l, const struct gcd_alloc *alloc)
         gcd_mem_free(alloc, l->starts, ((size_t)l->keys + 1) * sizeof *l->starts);
     gcd_mem_free(alloc, l->items, (size_t)l->count * sizeof *l->items);
     *l = (struct node_lists){ .starts = NULL };
+}
+
+/* ---- the largest first ---- */
+
+#define DIGIT_BITS 11u
+#define DIGITS (1u << DIGIT_BITS)
+#define PASSES 6u                /* of 64 bits */
+
+struct sized {
+    uint64_t bytes;
+    uint32_t node;
+};
+
+/* One digit of all items, the largest first, equal ones in their order.  False: all items have the same. */
+static bool sort_digit(const struct sized *from, struct sized *to, size_t n, unsigned shift)
+{
+    size_t starts[DIGITS] = { 0 }, at = 0;
+    for (size_t i = 0; i < n; i++)
+        starts[from[i].bytes >> shift & (DIGITS - 1)]++;
+    if (n == 0 || starts[from[0].bytes >> shift & (DIGITS - 1)] == n)
+        return false;
+    for (unsigned d = DIGITS; d-- > 0;) {
+        size_t here = starts[d];
+        starts[d] = at;
+        at += here;
+    }
+    for (size_t i = 0; i < n; i++)
+        to[starts[from[i].bytes >> shift & (DIGITS - 1)]++] = from[i];
+    return true;
+}
+
+/* Sorts ITEMS[N]; ROOM[N] changes places with it. */
+static gcd_status sort_all(struct sized **items, struct sized **room, size_t n, const struct gcd_context *context, struct gcd_error *err)
+{
+    for (unsigned p = 0; p < PASSES; p++) {
+        if (sort_digit(*items, *room, n, p * DIGIT_BITS)) {
+            struct sized *sorted = *room;
+            *room = *items;
+            *items = sorted;
+        }
+        GCD_TRY(gcd_context_step(context, p + UINT64_C(1), PASSES + 1, err));
+    }
+    return GCD_OK;
+}
+
+/* Hands the sorted items out to their lists; AT[keys] begins as their starts.  Others read these meanwhile. */
+static void hand_out(const struct node_lists *l, const struct gcd_dominators *d, const struct sized *items, uint64_t *at, uint32_t *ret)
+{
+    for (size_t i = 0; i < l->count; i++) {
+        uint32_t parent = gcd_dominators_parent(d, items[i].node);
+        ret[at[parent == GCD_NODE_ROOT ? l->keys - 1 : parent]++] = items[i].node;
+    }
+}
+
+/* ITEMS, ROOM: of N, AT of the keys. */
+static gcd_status reorder(const struct node_lists *l, const struct gcd_dominators *d, const struct gcd_context *context, struct sized *items[2],
+                          uint32_t *ret, struct gcd_error *err)
+{
+    size_t n = (size_t)l->count, keys = (size_t)l->keys;
+    for (size_t i = 0; i < n; i++)
+        items[0][i] = (struct sized){ gcd_dominators_retained(d, l->items[i]), l->items[i] };
+    GCD_TRY(sort_all(&items[0], &items[1], n, context, err));
+    uint64_t *at = gcd_mem_new_uncleared(context->alloc, keys, sizeof *at);
+    if (at == NULL)
+        return gcd_fail_nomem(err, "sorting objects");
+    memcpy(at, l->starts, keys * sizeof *at);
+    hand_out(l, d, items[0], at, ret);
+    gcd_mem_free(context->alloc, at, keys * sizeof *at);
+    return GCD_OK;
+}
+
+gcd_status node_lists_largest_first(const struct node_lists *l, const struct gcd_dominators *d, const struct gcd_context *context,
+                                    uint32_t **ret, struct gcd_error *err)
+{
+    size_t n = (size_t)l->count;
+    struct sized *items[2];
+    *ret = NULL;
+    if (n == 0)
+        return GCD_OK;
+    *ret = gcd_mem_new_uncleared(context->alloc, n, sizeof **ret);
+    for (size_t i = 0; i < 2; i++)
+        items[i] = gcd_mem_new_uncleared(context->alloc, n, sizeof *items[i]);
+    gcd_status st = GCD_OK;
+    if (*ret == NULL || items[0] == NULL || items[1] == NULL)
+        st = gcd_fail_nomem(err, "sorting objects");
+    if (st == GCD_OK)
+        st = reorder(l, d, context, items, *ret, err);
+    for (size_t i = 0; i < 2; i++)
+        gcd_mem_free(context->alloc, items[i], n * sizeof *items[i]);
+    if (st != GCD_OK) {
+        gcd_mem_free(context->alloc, *ret, n * sizeof **ret);
+        *ret = NULL;
+    }
+    return st;
 }

@@ -33,6 +33,12 @@ struct node_lists_question {
 /* GCD_E_NOMEM, GCD_E_CANCELED; GCD_E_LIMIT: SLOTS, and an object with more than 2^32 references.  On failure nothing is left. */
 GCD_MUST_CHECK gcd_status node_lists_init(struct node_lists *l, const struct node_lists_question *q, const struct gcd_context *context,
                                           struct gcd_error *err);
+/*
+ * The lists of KEY_DOMINATOR in another order, by the same starts: the largest retained size first, equal ones as before.  *RET[L->count], NULL
+ * when that is 0; free it as an array.  Memory during the call: 32 bytes per item and 8 per key.  GCD_E_NOMEM, GCD_E_CANCELED.
+ */
+GCD_MUST_CHECK gcd_status node_lists_largest_first(const struct node_lists *l, const struct gcd_dominators *d, const struct gcd_context *context,
+                                                   uint32_t **ret, struct gcd_error *err);
 /* ALLOC: that of the context.  Zeroed lists are fine. */
 void node_lists_done(struct node_lists *l, const struct gcd_alloc *alloc);
 

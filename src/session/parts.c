@@ -120,11 +120,19 @@ static gcd_status make_slots(struct gcd_session *s, const struct gcd_context *c,
     return GCD_OK;
 }
 
+/* Each list of the dominated ones by retained size; the starts are theirs. */
+static gcd_status make_largest_first(struct gcd_session *s, const struct gcd_context *c, struct gcd_error *err)
+{
+    GCD_TRY(session_need(s, PART_BIT(PART_DOMINATED), c, err));
+    return node_lists_largest_first(&s->dominated, s->dominators, c, &s->largest_first, err);
+}
+
 static gcd_status (*const makers[PARTS])(struct gcd_session *, const struct gcd_context *, struct gcd_error *) = {
     [PART_ORIGINS] = make_origins, [PART_COLLECTIONS] = make_collections, [PART_GENERATIONS] = make_generations,
     [PART_DOMINATORS] = make_dominators, [PART_PATHS] = make_paths, [PART_BY_TYPE] = make_by_type, [PART_ROOT_SETS] = make_root_sets,
     [PART_SUSPECTS] = make_suspects, [PART_LARGEST] = make_largest, [PART_ASYNC] = make_async, [PART_TREE] = make_tree,
     [PART_OF_TYPE] = make_of_type, [PART_DOMINATED] = make_dominated, [PART_REFERRERS] = make_referrers, [PART_SLOTS] = make_slots,
+    [PART_LARGEST_FIRST] = make_largest_first,
 };
 
 gcd_status session_make(struct gcd_session *s, unsigned parts, const struct gcd_context *context, struct gcd_error *err)
@@ -140,6 +148,7 @@ gcd_status session_make(struct gcd_session *s, unsigned parts, const struct gcd_
 void session_drop(struct gcd_session *s)
 {
     const struct gcd_alloc *a = &s->alloc;
+    gcd_mem_free(a, s->largest_first, (size_t)s->dominated.count * sizeof *s->largest_first);
     gcd_mem_free(a, s->slots, (size_t)s->referrers.count * sizeof *s->slots);
     node_lists_done(&s->referrers, a);
     node_lists_done(&s->dominated, a);

@@ -238,6 +238,17 @@ gcd_status gcd_session_dominated_by(struct gcd_session *s, const struct gcd_cont
     return GCD_OK;
 }
 
+gcd_status gcd_session_dominated_largest(struct gcd_session *s, const struct gcd_context *call, uint32_t node, struct gcd_node_list *ret,
+                                         struct gcd_error *err)
+{
+    GCD_TRY(need(s, PART_BIT(PART_LARGEST_FIRST), call, err));
+    uint64_t key = node == GCD_NODE_ROOT ? gcd_graph_node_count(s->graph) : node;
+    list_of(&s->dominated, key, ret);
+    if (ret->count > 0)
+        ret->nodes = s->largest_first + s->dominated.starts[key];
+    return GCD_OK;
+}
+
 gcd_status gcd_session_referrers(struct gcd_session *s, const struct gcd_context *call, uint32_t node, struct gcd_node_list *ret,
                                  struct gcd_error *err)
 {

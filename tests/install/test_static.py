@@ -15,7 +15,7 @@ MOST_BYTES = 4_000_000
 NOBODY = 65534
 OUTPUT = ("-q", "-f", "nettrace", "-o", "-")
 # taken from the build under test; the rest has the same default
-SAME = ("CMAKE_GENERATOR", "CMAKE_C_COMPILER", "CMAKE_BUILD_TYPE", "CMAKE_C_FLAGS", "GCDUMPC_WERROR", "GCDUMPC_SQLITE", "GCDUMPC_HARDEN")
+SAME = ("CMAKE_GENERATOR", "CMAKE_C_COMPILER", "CMAKE_BUILD_TYPE", "CMAKE_C_FLAGS", "GCDUMPC_WERROR", "GCDUMPC_SQLITE", "GCDUMPC_BROWSE", "GCDUMPC_HARDEN")
 
 
 def objects(build):

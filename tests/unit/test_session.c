@@ -80,6 +80,27 @@ static void check_dominated(struct gcd_session *s, const struct gcd_graph *g, co
     }
 }
 
+static void check_largest_first(struct gcd_session *s, const struct gcd_graph *g, const struct gcd_dominators *d)
+{
+    uint32_t n = gcd_graph_node_count(g);
+    struct gcd_node_list list, got;
+    for (uint32_t k = 0; k <= n; k++) {
+        uint32_t parent = k < n ? k : GCD_NODE_ROOT;
+        assert_int_equal(gcd_session_dominated_by(s, NULL, parent, &list, &err), GCD_OK);
+        assert_int_equal(gcd_session_dominated_largest(s, NULL, parent, &got, &err), GCD_OK);
+        assert_int_equal(got.count, list.count);
+        for (uint64_t i = 0; i < got.count; i++) {
+            uint64_t bytes = gcd_dominators_retained(d, got.nodes[i]), before = 0;
+            assert_int_equal(gcd_dominators_parent(d, got.nodes[i]), parent);
+            for (uint64_t o = 0; o < list.count; o++) {
+                uint64_t other = gcd_dominators_retained(d, list.nodes[o]);
+                before += other > bytes || (other == bytes && list.nodes[o] < got.nodes[i]);
+            }
+            assert_int_equal(before, i);
+        }
+    }
+}
+
 static void check_referrers(struct gcd_session *s, const struct gcd_graph *g, struct wanted *w)
 {
     uint32_t n = gcd_graph_node_count(g);
@@ -114,6 +135,7 @@ static void lists_agree_with_brute_force(void **state)
         check_referrers(s, g, &w);
         assert_int_equal(gcd_session_dominators(s, NULL, &d, &err), GCD_OK);
         check_dominated(s, g, d, &w);
+        check_largest_first(s, g, d);
         gcd_session_free(s);
         gcd_graph_free(g);
     }
@@ -219,6 +241,8 @@ static gcd_status ask(struct gcd_session *s, const struct gcd_context *call, uns
     case 12:
         if (nodes > 0 && (st = gcd_session_dominated_by(s, call, GCD_NODE_ROOT, &list, e)) == GCD_OK)
             add(text, "dominated", list.count, 0);
+        if (nodes > 0 && st == GCD_OK && (st = gcd_session_dominated_largest(s, call, GCD_NODE_ROOT, &list, e)) == GCD_OK)
+            add(text, "largest", list.count, list.count > 0 ? list.nodes[0] : 0);
         break;
     default:
         if (nodes > 0 && (st = gcd_session_referrers(s, call, 0, &list, e)) == GCD_OK && types > 0 &&

@@ -5,6 +5,7 @@
 #ifndef GCD_CLI_FOLDED_PATHS_H
 #define GCD_CLI_FOLDED_PATHS_H
 
+#include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/origins.h>
 #include <gcdumpc/unstable/session/views.h>
 
@@ -41,5 +42,41 @@ static inline bool cli_folds(const struct cli_args *args)
 const char *cli_hidden_text(uint64_t n, uint64_t library, char buf[CLI_HIDDEN_BYTES]);
 /* The cells "origin" and "fold" of a step of TYPE; GCD_TYPE_NONE: both absent. */
 void cli_fold_cells(struct cli_table *t, const struct gcd_origins *o, uint32_t type, enum gcd_fold fold);
+
+/* ---- paths to all objects of some types as lines: the heaviest ways of a merged tree ---- */
+
+struct cli_type_paths {
+    /* set by the caller */
+    struct gcd_session *session;
+    const struct gcd_merged_tree *tree;  /* of paths */
+    uint64_t max;                /* paths to show */
+    bool to_root;                /* as the tree was made */
+    bool folds;                  /* hidden steps are left out */
+    /* the answer */
+    const struct gcd_merged_step *steps;
+    uint32_t count;
+    bool *shown;                 /* [count] */
+    struct gcd_fold_step *folded;        /* [count] of the shown ones */
+    uint32_t *depths;            /* [count] of their lines */
+};
+
+/* Fills the second half of T; CONTEXT: of the session's calls, may be NULL.  False: no memory.  Call cli_type_paths_done in any case. */
+bool cli_type_paths_choose(struct cli_type_paths *t, const struct gcd_context *context);
+void cli_type_paths_done(struct cli_type_paths *t);
+
+enum cli_path_line_kind {
+    CLI_PATH_STEP,               /* step number STEP */
+    CLI_PATH_HIDDEN,             /* HIDDEN steps, of which LIBRARY are of libraries, as one */
+    CLI_PATH_REST                /* HIDDEN steps of the same parent that are not shown */
+};
+struct cli_path_line {
+    enum cli_path_line_kind kind;
+    uint32_t step, depth;
+    uint64_t count, bytes;
+    uint64_t hidden, library;
+};
+/* Calls LINE for each line, in the order of the output, as long as it returns true. */
+bool cli_type_paths_lines(const struct cli_type_paths *t, const struct gcd_origins *origins, bool (*line)(void *ctx, const struct cli_path_line *l),
+                          void *ctx);
 
 #endif

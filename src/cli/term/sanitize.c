@@ -3,6 +3,7 @@
  */
 #include <stdint.h>
 #include <stdio.h>
+#include <wchar.h>
 
 #include "term/term.h"
 
@@ -28,7 +29,8 @@ static uint32_t next(const unsigned char *s, size_t *ret_n)
     return c;
 }
 
-size_t cli_print_char(FILE *to, const char *s)
+/* Is the character C, N bytes long, shown by terminals and not obeyed? */
+static bool is_shown(uint32_t c, size_t n)
 {
     static const struct { uint32_t first, last; } obeyed[] = {
         { 0x00, 0x1f }, { 0x7f, 0x9f },                              /* C0, DEL, C1: cursor, colours, replies that look like typed text */
@@ -36,16 +38,42 @@ size_t cli_print_char(FILE *to, const char *s)
         { 0x2066, 0x2069 }, { 0x2028, 0x2029 }, { 0xfff9, 0xfffb },  /* the same; lines; annotations */
         { 0xe0000, 0xe007f },                                        /* tags, invisible */
     };
-    size_t n;
-    uint32_t c = next((const unsigned char *)s, &n);
-    bool shown = c != 0xfffd || n == 3;  /* also a 0xfffd that the text contains */
     for (size_t i = 0; i < sizeof obeyed / sizeof *obeyed; i++)
         if (c >= obeyed[i].first && c <= obeyed[i].last)
-            shown = false;
+            return false;
+    return c != 0xfffd || n == 3;        /* also a 0xfffd that the text contains */
+}
+
+size_t cli_print_char(FILE *to, const char *s)
+{
+    size_t n;
+    uint32_t c = next((const unsigned char *)s, &n);
+    bool shown = is_shown(c, n);
     if (to != NULL && shown)
         (void)fwrite(s, 1, n, to);
     else if (to != NULL)
         putc('?', to);
+    return n;
+}
+
+/* Terminals differ in what these take: joiners, invisible operators, variation selectors; a name must not look like another one by them. */
+static bool is_invisible(uint32_t c)
+{
+    return (c >= 0x200b && c <= 0x200d) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || c == 0x00ad || (c >= 0xfe00 && c <= 0xfe0f) ||
+           (c >= 0xe0000 && c <= 0xe0fff);
+}
+
+size_t cli_screen_char(const char *s, bool ascii, uint32_t *ret, unsigned *ret_columns)
+{
+    size_t n;
+    uint32_t c = next((const unsigned char *)s, &n);
+    int columns = c < 0x7f ? 1 : ascii || is_invisible(c) ? -1 : wcwidth((wchar_t)c);
+    if (!is_shown(c, n) || columns < 0) {
+        c = '?';
+        columns = 1;
+    }
+    *ret = c;
+    *ret_columns = (unsigned)columns;
     return n;
 }
 

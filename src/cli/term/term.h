@@ -31,6 +31,12 @@ const char *cli_time(int64_t unix_ms, char buf[CLI_TIME_BYTES]);
 void cli_print_sanitized(FILE *to, const char *s);
 /* Prints the first character of S, which is not empty.  Returns its bytes. */
 size_t cli_print_char(FILE *to, const char *s);
+/*
+ * The first character of S, which is not empty, for a screen made of cells.  *RET is "?" for what a terminal would obey or not show, and with ASCII
+ * for all other alphabets; *RET_COLUMNS is 2 for wide characters, 0 for those that combine with the one before.  The locale must be one of UTF-8
+ * unless ASCII.  Returns its bytes.
+ */
+size_t cli_screen_char(const char *s, bool ascii, uint32_t *ret, unsigned *ret_columns);
 /* The same for all of S, cut after COLUMNS characters.  Returns the number of characters; TO NULL: only counts. */
 size_t cli_print_cut(FILE *to, const char *s, size_t columns);
 /* The same for the first N bytes, which end at a character. */

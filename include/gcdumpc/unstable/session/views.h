@@ -53,6 +53,13 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_session_fold_path(struct gcd_session *s, c
 GCD_API GCD_MUST_CHECK gcd_status gcd_session_referrer_slots(struct gcd_session *s, const struct gcd_context *call, uint32_t node,
                                                              const uint32_t **ret, struct gcd_error *err);
 
+/*
+ * gcd_session_dominated_by, but the largest retained size first, equal ones in ascending order: each list in constant time, however long it is.
+ * 4 bytes per node stay, besides those of gcd_session_dominated_by; the first call takes 40 bytes per node.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_session_dominated_largest(struct gcd_session *s, const struct gcd_context *call, uint32_t node,
+                                                                struct gcd_node_list *ret, struct gcd_error *err);
+
 #ifdef __cplusplus
 }
 #endif

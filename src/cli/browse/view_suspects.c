@@ -1,0 +1,134 @@
+/* Suspects, one of them, and what there is without any. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "browse/opening.h"
+#include "term/term.h"
+
+/* Suspects of the session, or the largest consumer as the only one. */
+static const struct gcd_suspects *shown(const struct browse_model *m)
+{
+    return m->largest != NULL ? m->largest : m->suspects;
+}
+
+static void put_whole(const struct browse_view *v, const struct gcd_suspect *s, struct browse_line *ret)
+{
+    bool is_share = s->kind != GCD_SUSPECT_PINNED && s->kind != GCD_SUSPECT_FRAGMENTATION;     /* these are free bytes, no objects */
+    ret->has[0] = true;
+    ret->numbers[0] = s->bytes;
+    ret->has[1] = true;
+    ret->numbers[1] = s->objects;
+    ret->part = s->bytes;
+    ret->whole = is_share ? gcd_suspects_heap_bytes(v->model->suspects) : 0;
+}
+
+static void suspect_line(const struct browse_view *v, const struct browse_section *section, uint64_t i, struct browse_line *ret)
+{
+    const struct gcd_suspect *s = gcd_suspects_get(shown(v->model), (size_t)i);
+    (void)section;
+    put_whole(v, s, ret);
+    browse_put_name(ret, s->sentence);
+    ret->goal = GOAL_SUSPECT;
+    ret->to = (uint32_t)i;
+}
+
+static void put_part(const struct browse_view *v, const struct gcd_suspect_part *p, struct browse_line *ret)
+{
+    browse_put_name(ret, gcd_names_get(v->model->names, p->type));
+    ret->has[0] = ret->has[1] = true;
+    ret->numbers[0] = p->bytes;
+    ret->numbers[1] = p->objects;
+    ret->part = p->bytes;
+    ret->whole = gcd_suspects_heap_bytes(v->model->suspects);
+    ret->goal = GOAL_TYPE;
+    ret->to = p->type;
+}
+
+static void consumer_line(const struct browse_view *v, const struct browse_section *section, uint64_t i, struct browse_line *ret)
+{
+    (void)section;
+    put_part(v, gcd_suspects_consumer(v->model->suspects, (size_t)i), ret);
+}
+
+static void content_line(const struct browse_view *v, const struct browse_section *section, uint64_t i, struct browse_line *ret)
+{
+    (void)section;
+    put_part(v, &gcd_suspects_get(shown(v->model), v->subject)->content[i], ret);
+}
+
+static void held_line(const struct browse_view *v, const struct browse_section *section, uint64_t i, struct browse_line *ret)
+{
+    (void)section;
+    put_part(v, &gcd_suspects_get(shown(v->model), v->subject)->held[i], ret);
+}
+
+static struct browse_section *add_parts(struct browse_view *v, const char *title, size_t n, browse_line_fn line)
+{
+    struct browse_section *s = browse_add_section(v);
+    *s = (struct browse_section){ .title = title, .heads = { "Bytes", "Objects" }, .what = "Type", .counts = { [1] = true }, .count = n,
+                                  .line = line };
+    return s;
+}
+
+gcd_status browse_open_suspects(struct browse_view *v, const struct gcd_context *call, struct gcd_error *err)
+{
+    const struct gcd_dominators *d;
+    const struct gcd_paths *p;
+    const struct gcd_suspects *s, *largest;
+    char size[CLI_NUMBER_BYTES], *text = NULL;
+    gcd_status st = gcd_session_paths_with_dominators(v->model->session, call, &d, &p, err);
+    if (st == GCD_OK)
+        st = gcd_session_suspects(v->model->session, call, &s, err);
+    if (st == GCD_OK)
+        st = gcd_session_largest_consumer(v->model->session, call, &largest, err);
+    if (st != GCD_OK)
+        return st;
+    if (gcd_suspects_count(s) == 0) {
+        if (asprintf(&text, "No suspects: nothing keeps %s alive.%s", cli_size(gcd_suspects_threshold(s), size),
+                     largest != NULL ? " The largest consumer:" : "") < 0)
+            text = NULL;
+        st = browse_add_text(v, text, err);
+        if (st != GCD_OK)
+            return st;
+    }
+    size_t n = largest != NULL ? 1 : gcd_suspects_count(s);
+    struct browse_section *list = add_parts(v, NULL, n, suspect_line);
+    list->what = "Suspect";
+    if (gcd_suspects_count(s) == 0)
+        add_parts(v, "Largest consumers by type", gcd_suspects_consumer_count(s), consumer_line);
+    v->title = strdup("Suspects");
+    return v->title != NULL ? GCD_OK : browse_no_memory(err);
+}
+
+static gcd_status add_path(struct browse_view *v, const struct gcd_suspect *s, struct gcd_error *err)
+{
+    struct browse_step *steps = calloc(s->path_count + 1, sizeof *steps);
+    if (steps == NULL)
+        return browse_no_memory(err);
+    for (size_t i = 0; i < s->path_count; i++)
+        steps[i] = (struct browse_step){ .node = s->path[i].skipped ? GCD_NODE_NONE : s->path[i].node, .type = s->path[i].type,
+                                         .repeats = s->path[i].repeats, .dependent = s->path[i].dependent, .fold = s->path[i].fold };
+    gcd_status st = browse_add_path(v, s->root, steps, s->path_count, err);
+    free(steps);
+    return st;
+}
+
+gcd_status browse_open_suspect(struct browse_view *v, const struct gcd_context *call, struct gcd_error *err)
+{
+    const struct gcd_suspect *s = gcd_suspects_get(shown(v->model), v->subject);
+    char *text = NULL;
+    (void)call;
+    if (asprintf(&v->title, "Suspect %u: %s", v->subject + 1, gcd_suspect_kind_title(s->kind)) < 0)
+        v->title = NULL;
+    if (v->title == NULL || asprintf(&text, "%s%s%s", s->sentence, s->advice[0] != '\0' ? "\n" : "", s->advice) < 0)
+        return browse_no_memory(err);
+    gcd_status st = browse_add_text(v, text, err);
+    if (st == GCD_OK && s->path_count > 0)
+        st = add_path(v, s, err);
+    if (st == GCD_OK && s->held_count > 0)
+        add_parts(v, "It holds, by type", s->held_count, held_line);
+    if (st == GCD_OK && s->content_count > 0)
+        add_parts(v, "In it, by type", s->content_count, content_line);
+    return st;
+}

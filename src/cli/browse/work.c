@@ -1,0 +1,121 @@
+/* Work that takes a moment or minutes: the terminal stays alive meanwhile. */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "browse/ui.h"
+#include "input/input.h"
+
+/* Nothing is shown before, so that short work does not flicker; then so often. */
+#define FIRST_MS 50
+#define NEXT_MS 150
+
+struct work {
+    ui_work_fn work;
+    void *ctx;
+    struct gcd_context call;
+    gcd_cancel_flag cancel;
+    _Atomic uint64_t done, total;
+    int ready;                   /* eventfd: it has ended */
+    gcd_status status;
+    struct gcd_error *err;
+};
+
+static void on_progress(void *ctx, uint64_t done, uint64_t total)
+{
+    struct work *w = ctx;
+    atomic_store_explicit(&w->done, done, memory_order_relaxed);
+    atomic_store_explicit(&w->total, total, memory_order_relaxed);
+}
+
+static void *run(void *ctx)
+{
+    struct work *w = ctx;
+    w->status = w->work(w->ctx, &w->call, w->err);
+    ssize_t n = write(w->ready, &(uint64_t){ 1 }, sizeof(uint64_t));
+    (void)n;
+    return NULL;
+}
+
+/* A thread without signals: these are for the terminal. */
+static int start(pthread_t *t, struct work *w)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    int e = pthread_create(t, NULL, run, w);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return e;
+}
+
+static void show(struct ui *ui, const char *verb, struct work *w)
+{
+    uint64_t done = atomic_load_explicit(&w->done, memory_order_relaxed), total = atomic_load_explicit(&w->total, memory_order_relaxed);
+    char line[UI_MESSAGE_BYTES];
+    if (total > 0 && done <= total)
+        (void)snprintf(line, sizeof line, "%s: %.0f %%   Ctrl-C gives up", verb, 100.0 * (double)done / (double)total);
+    else
+        (void)snprintf(line, sizeof line, "%s   Ctrl-C gives up", verb);
+    screen_draw(&(struct screen_picture){ .view = ui->view, .model = &ui->model, .title = verb, .message = line, .busy = true });
+}
+
+/* A key while it runs. */
+static void press(struct ui *ui, uint32_t key, struct work *w)
+{
+    if (key == SCREEN_CTRL('c') || key == SCREEN_ESCAPE || key == SCREEN_KEY_END)
+        atomic_store(&w->cancel, true);
+    else if (key == SCREEN_CTRL('z'))
+        screen_suspend();                /* the work goes on when the job does */
+    else if (ui->ahead_count < UI_AHEAD)
+        ui->ahead[ui->ahead_count++] = key;
+    ui->gone = ui->gone || key == SCREEN_KEY_END;
+}
+
+static void wait_for(struct ui *ui, const char *verb, struct work *w)
+{
+    bool shown = false;
+    for (;;) {
+        /* after the end of the terminal only the work is waited for */
+        uint32_t key = ui->gone ? SCREEN_KEY_READY : screen_key(shown ? NEXT_MS : FIRST_MS, w->ready);
+        if (key == SCREEN_KEY_READY)
+            return;
+        if (key != SCREEN_KEY_NONE && key != SCREEN_KEY_REDRAW)
+            press(ui, key, w);
+        if (!ui->gone && (shown || key == SCREEN_KEY_NONE || key == SCREEN_KEY_REDRAW)) {
+            show(ui, verb, w);
+            shown = true;
+        }
+    }
+}
+
+gcd_status ui_work(struct ui *ui, const char *verb, ui_work_fn work, void *ctx, struct gcd_error *err)
+{
+    struct work w = { .work = work, .ctx = ctx, .err = err };
+    pthread_t t;
+    atomic_init(&w.cancel, false);
+    w.call = cli_context(ui->args, NULL);
+    w.call.cancel = &w.cancel;
+    w.call.progress = on_progress;
+    w.call.progress_ctx = &w;
+    w.ready = eventfd(0, EFD_CLOEXEC);
+    int e = w.ready >= 0 ? start(&t, &w) : errno;
+    if (e == 0) {
+        wait_for(ui, verb, &w);
+        (void)pthread_join(t, NULL);
+    } else {                             /* then without a sign of life */
+        show(ui, verb, &w);
+        w.status = work(ctx, &w.call, err);
+    }
+    if (w.ready >= 0)
+        (void)close(w.ready);
+    if (w.status == GCD_E_CANCELED)
+        ui_say(ui, "given up: %s", verb);
+    else if (w.status != GCD_OK)
+        ui_say(ui, "%s", err->msg);
+    return w.status;
+}
