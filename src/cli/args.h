@@ -78,6 +78,7 @@ struct cli_view_args {
     const char *filter;          /* NULL = all */
     uint64_t min_bytes;
     const char *type, *object;   /* the subject of the question */
+    const char *sql, *sql_file;  /* statements, or where they are */
     const char *content, *by_dominator, *skip;
     enum cli_largest largest;
     uint64_t tree;               /* levels; 0 = no tree */

@@ -99,6 +99,17 @@ static const struct cli_command commands[] = {
       "Opens on the suspects of \"gcdumpc leaks\".  1 to 4 show suspects, the dominator tree, types and async stacks;\n"
       "Enter opens what the cursor is on, Left goes back, / searches, s sorts, e writes the view to a file, ? shows\n"
       "all keys, q ends.  What takes long is computed when it is first looked at; Ctrl-C gives it up.\n" },
+    { "sql", "FILE [STATEMENT]", "ask a heap in SQL", CLI_SQL,
+      "STATEMENT is one or more SELECT statements, in the SQL of SQLite, for example\n"
+      "  gcdumpc sql shop.nettrace 'SELECT type, count(*), sum(size) FROM objects GROUP BY type ORDER BY 3 DESC'\n"
+      "Without a STATEMENT they come from --file, from standard input, or, on a terminal, line by line; .help shows\n"
+      "how.  With --pid there is no FILE.\n\n"
+      "Tables: objects, types, edges, dominators, roots, dependent_handles, modules, ranges, suspects, facts; views:\n"
+      "refs, statics, v_objects and others; functions: type_name(type), path_from_root(object) and\n"
+      "reachable_from(object).  They have the names and columns of the format sqlite (gcdumpc convert -o x.sqlite),\n"
+      "and some more; nothing is copied.\n"
+      ".tables and .schema list them, gcdumpc-sql(1) explains them and has examples.\n\n"
+      "Statements only read.  Ctrl-C and --timeout end one that takes too long.\n" },
     { "diff", "OLD-FILE NEW-FILE", "show which types have grown from one dump to the next", CLI_DIFF,
       COMPARED
       "--paths compares step by step, by the names on the path from the root; steps that changed by less than 1 % of\n"
@@ -137,7 +148,7 @@ const struct cli_command *cli_command_at(size_t i)
 
 const char *cli_about_files(const struct cli_command *c)
 {
-    if ((c->bit & (CLI_DIFF | CLI_TREND)) != 0)
+    if ((c->bit & (CLI_DIFF | CLI_TREND | CLI_SQL)) != 0)
         return FILES_TEXT;
     if ((c->bit & (CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_RETAINED | CLI_PATHS | CLI_LEAKS | CLI_ASYNC | CLI_BROWSE)) != 0)
         return FILES_TEXT "If a recording has several .etl files, give all of them.\n";

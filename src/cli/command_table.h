@@ -27,6 +27,7 @@ struct cli_command {
 #define CLI_LEAKS 1024u
 #define CLI_ASYNC 2048u
 #define CLI_BROWSE 16384u
+#define CLI_SQL 4096u
 
 /* The command collect. */
 const struct cli_command *cli_collect(void);

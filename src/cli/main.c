@@ -104,6 +104,7 @@ static const struct { const char *word, *command; } elsewhere[] = {
     { "stat", "report" }, { "dumpheap", "report" }, { "gcroot", "paths" }, { "roots", "paths" }, { "objsize", "retained" },
     { "dominators", "retained" }, { "compare", "diff" }, { "export", "convert" }, { "verify", "info" }, { "version", "--version" },
     { "dumpasync", "async" }, { "tasks", "async" }, { "tui", "browse" }, { "view", "browse" }, { "open", "browse" },
+    { "query", "sql" }, { "oql", "sql" }, { "sqlite", "sql" }, { "sqlite3", "sql" },
 };
 
 static enum cli_exit no_command(const char *word)
@@ -137,6 +138,7 @@ static enum cli_exit run_command(const struct cli_args *args, unsigned bit)
     case CLI_LEAKS: return cmd_leaks(args);
     case CLI_ASYNC: return cmd_async(args);
     case CLI_BROWSE: return cmd_browse(args);
+    case CLI_SQL: return cmd_sql(args);
     case CLI_DIFF: return cmd_diff(args);
     case CLI_TREND: return cmd_trend(args);
     case CLI_RUN: return cmd_run(args);

@@ -50,14 +50,14 @@ static const char *const choices[][8] = {
 
 #define HOLDERS (CLI_RETAINED | CLI_PATHS | CLI_LEAKS | CLI_ASYNC)
 #define COMPARE (CLI_DIFF | CLI_TREND)
-#define ALL (CLI_COLLECT | CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_PS | CLI_RUN | CLI_BROWSE | HOLDERS | COMPARE)
+#define ALL (CLI_COLLECT | CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_PS | CLI_RUN | CLI_SQL | CLI_BROWSE | HOLDERS | COMPARE)
 #define FILE_ONE (CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_BROWSE | HOLDERS)
-#define FILES (FILE_ONE | COMPARE)
+#define FILES (FILE_ONE | COMPARE | CLI_SQL)
 #define DUMPS (CLI_COLLECT | FILES)
-#define TABLES (CLI_INFO | CLI_REPORT | CLI_PS | HOLDERS | COMPARE)
+#define TABLES (CLI_INFO | CLI_REPORT | CLI_PS | CLI_SQL | HOLDERS | COMPARE)
 #define OUTPUTS (CLI_COLLECT | CLI_CONVERT)
-#define LIVE (CLI_COLLECT | CLI_INFO | CLI_REPORT | CLI_BROWSE | HOLDERS | CLI_DIFF)
-#define GRAPHS (OUTPUTS | CLI_REPORT | CLI_BROWSE | HOLDERS | COMPARE)
+#define LIVE (CLI_COLLECT | CLI_INFO | CLI_REPORT | CLI_SQL | CLI_BROWSE | HOLDERS | CLI_DIFF)
+#define GRAPHS (OUTPUTS | CLI_REPORT | CLI_SQL | CLI_BROWSE | HOLDERS | COMPARE)
 #define DEFAULT_RETRIES 1u
 #define FIELD(f) offsetof(struct cli_args, f)
 
@@ -78,7 +78,7 @@ static const struct option_row rows[] = {
     { "save-trace", 0, "FILE", "also keep the event stream, as .nettrace or .nettrace.gz", LIVE, OPT_TEXT, FIELD(live.save_trace), 0, 0 },
     { "plain", 0, NULL, "record the event stream as it came, without names from the files of its modules", LIVE, OPT_FLAG, FIELD(live.plain), 0, 0 },
     { "names", 0, "STYLE", "spelling of type names: csharp, raw (as the runtime), or default",
-      OUTPUTS | CLI_REPORT | CLI_BROWSE | (HOLDERS & ~CLI_ASYNC) | COMPARE, OPT_NAMES, FIELD(view.names), 0, 0 },
+      OUTPUTS | CLI_REPORT | CLI_SQL | CLI_BROWSE | (HOLDERS & ~CLI_ASYNC) | COMPARE, OPT_NAMES, FIELD(view.names), 0, 0 },
     { "stack-by", 0, "HOW", "stack profiles by dominators (default), paths, or waits (async methods)",
       OUTPUTS, OPT_STACK_BY, FIELD(output.stack_by), 0, 0 },
     { "keep-unknown", 0, NULL, "keep references to unknown objects, as a made-up object", OUTPUTS, OPT_FLAG,
@@ -103,11 +103,11 @@ static const struct option_row rows[] = {
     { "filter", 0, "PATTERN", "only stacks with a frame like Shop.*, /REGEX/", CLI_ASYNC, OPT_TEXT, FIELD(view.filter), 0, 0 },
     { "filter", 0, "PATTERN", "only types like Shop.*, byte[], /REGEX/", CLI_REPORT | CLI_RETAINED | COMPARE, OPT_TEXT, FIELD(view.filter), 0, 0 },
     { "mine", 0, "PATTERN", "types of your own code, instead of a guess by module; can be repeated",
-      OUTPUTS | CLI_PATHS | CLI_LEAKS | CLI_BROWSE, OPT_LIST, FIELD(view.mine), 0, CLI_MINE_MAX },
+      OUTPUTS | CLI_SQL | CLI_PATHS | CLI_LEAKS | CLI_BROWSE, OPT_LIST, FIELD(view.mine), 0, CLI_MINE_MAX },
     { "full", 0, NULL, "show all steps of paths, also those of the framework and inside of collections", CLI_PATHS | CLI_LEAKS | CLI_BROWSE, OPT_FLAG,
       FIELD(view.full), 0, 0 },
     { "separate-loads", 0, NULL, "tell apart the types of an assembly that is loaded several times",
-      CLI_REPORT | CLI_RETAINED | CLI_PATHS | CLI_LEAKS | CLI_BROWSE, OPT_FLAG, FIELD(view.separate_loads), 0, 0 },
+      CLI_REPORT | CLI_SQL | CLI_RETAINED | CLI_PATHS | CLI_LEAKS | CLI_BROWSE, OPT_FLAG, FIELD(view.separate_loads), 0, 0 },
     { "min-bytes", 0, "SIZE", "only lines with at least this many bytes", CLI_REPORT | CLI_RETAINED | CLI_LEAKS | CLI_ASYNC, OPT_SIZE,
       FIELD(view.min_bytes), 0, INT64_MAX },
     { "sort", 's', "KEY", "order of the lines: bytes (default), count, name or retained", CLI_REPORT, OPT_SORT, FIELD(view.sort), 0, 0 },
@@ -120,9 +120,12 @@ static const struct option_row rows[] = {
     { "fail-if", 0, "EXPR", "exit with status 4 if EXPR is true, see below; can be repeated", COMPARE, OPT_LIST,
       FIELD(view.fail_if), 0, CLI_THRESHOLDS_MAX },
     { "json", 'j', NULL, "machine-readable output", TABLES, OPT_FLAG, FIELD(view.json), 0, 0 },
-    { "csv", 0, NULL, "comma-separated values, RFC 4180", CLI_REPORT | HOLDERS | COMPARE, OPT_FLAG, FIELD(view.csv), 0, 0 },
+    { "csv", 0, NULL, "comma-separated values, RFC 4180", CLI_REPORT | CLI_SQL | HOLDERS | COMPARE, OPT_FLAG, FIELD(view.csv), 0, 0 },
+    { "file", 'f', "FILE", "read the statements from FILE; \"-\" is standard input", CLI_SQL, OPT_TEXT, FIELD(view.sql_file), 0, 0 },
     { "events", 'e', NULL, "count the events of a recording instead", CLI_INFO, OPT_FLAG, FIELD(view.events), 0, 0 },
-    { "timeout", 't', "SECONDS", "give up if the dump takes longer (3600)", LIVE, OPT_NUMBER, FIELD(live.timeout_s), 1, 1000000 },
+    { "timeout", 't', "SECONDS", "give up if a statement takes longer, or with --pid the dump", CLI_SQL, OPT_NUMBER, FIELD(live.timeout_s), 1,
+      1000000 },
+    { "timeout", 't', "SECONDS", "give up if the dump takes longer (3600)", LIVE & ~CLI_SQL, OPT_NUMBER, FIELD(live.timeout_s), 1, 1000000 },
     { "buffer", 'b', "MB", "event buffer in the process for the first attempt (by its memory)", LIVE, OPT_NUMBER,
       FIELD(live.buffer_mb), 1, 4095 },
     { "max-buffer", 0, "MB", "largest event buffer for any attempt (4095, less if memory is short)", LIVE, OPT_NUMBER,
@@ -135,7 +138,7 @@ static const struct option_row rows[] = {
     { "rundown", 0, NULL, "also record modules and the runtime version; .NET 9 and later always do", LIVE, OPT_FLAG, FIELD(live.rundown), 0, 0 },
     { "keep-partial", 0, NULL, "if the process or the stream ends early, keep what was received", LIVE, OPT_FLAG, FIELD(live.keep_partial), 0, 0 },
     { "force", 0, NULL, "continue even if memory or disk seem too small or another dump is running", LIVE, OPT_FLAG, FIELD(live.force), 0, 0 },
-    { "walk", 'd', "N", "which heap walk, if the recording holds several (1)", FILE_ONE, OPT_NUMBER, FIELD(dump.walk), 1, 65536 },
+    { "walk", 'd', "N", "which heap walk, if the recording holds several (1)", FILE_ONE | CLI_SQL, OPT_NUMBER, FIELD(dump.walk), 1, 65536 },
     { "process", 0, "PID|NAME", "which process, if the recording holds several", FILES, OPT_PROCESS, FIELD(dump.process), 1, UINT32_MAX },
     { "modules", 0, "FOLDER", "look for the program's files there, for full names; can be repeated", DUMPS, OPT_LIST, FIELD(modules.folders),
       0, CLI_MODULE_FOLDERS_MAX },
@@ -549,6 +552,15 @@ enum cli_exit cli_set_option(const struct cli_command *c, const char *name, cons
     return set(c, r, value, args) ? CLI_DONE : CLI_USAGE;
 }
 
+/* The last word, behind the file if there is one. */
+static void take_statement(struct cli_args *args)
+{
+    if (!cli_is_live(args) && args->input_count < 2)
+        return;
+    args->view.sql = args->input_count > 0 ? args->inputs[--args->input_count] : NULL;
+    args->input = args->input_count > 0 ? args->inputs[0] : NULL;
+}
+
 enum cli_exit cli_parse(const struct cli_command *c, int argc, char **argv, struct cli_args *ret)
 {
     cli_args_init(ret);
@@ -560,7 +572,9 @@ enum cli_exit cli_parse(const struct cli_command *c, int argc, char **argv, stru
         } else if (!only_words && word[0] == '-' && word[1] != '\0') {
             if (!parse_option(c, argc, argv, &i, ret))
                 return CLI_USAGE;
-        } else if (ret->input_count > 0 && (c->bit & FILES) != 0 && (c->bit & COMPARE) == 0 && ret->more_count < CLI_MORE_INPUTS) {
+        } else if (c->bit == CLI_SQL && ret->input_count < 2) {
+            argv[1 + ret->input_count++] = argv[i];
+        } else if (ret->input_count > 0 && (c->bit & FILES) != 0 && (c->bit & (COMPARE | CLI_SQL)) == 0 && ret->more_count < CLI_MORE_INPUTS) {
             ret->more[ret->more_count++] = word;
         } else if ((ret->input_count > 0 && (c->bit & COMPARE) == 0) || (c->bit & (FILES | CLI_RUN)) == 0) {
             return cli_error(CLI_USAGE, NULL, "%s does not know what to do with \"%s\"; see gcdumpc %s --help", c->name, word, c->name);
@@ -570,6 +584,8 @@ enum cli_exit cli_parse(const struct cli_command *c, int argc, char **argv, stru
     }
     ret->inputs = argv + 1;
     ret->input = ret->input_count > 0 ? argv[1] : NULL;
+    if (c->bit == CLI_SQL)
+        take_statement(ret);
     return ret->help ? CLI_DONE : cli_check_args(c, ret);
 }
 
@@ -579,7 +595,7 @@ enum cli_exit cli_check_args(const struct cli_command *c, const struct cli_args 
         return CLI_DONE;
     if (!complete_input(c, ret))
         return CLI_USAGE;
-    if (!cli_is_live(ret) && (ret->live.timeout_s != 0 || ret->live.buffer_mb != 0 || ret->live.rundown))
+    if (!cli_is_live(ret) && ((ret->live.timeout_s != 0 && c->bit != CLI_SQL) || ret->live.buffer_mb != 0 || ret->live.rundown))
         return cli_error(CLI_USAGE, NULL, "--timeout, --buffer and --rundown are for running processes (--pid)");
     if (!cli_is_live(ret) && (ret->live.max_buffer_mb != 0 || ret->live.retries != DEFAULT_RETRIES || ret->live.keep_partial || ret->live.force))
         return cli_error(CLI_USAGE, NULL, "--max-buffer, --retries, --keep-partial and --force are for running processes (--pid)");
@@ -599,6 +615,10 @@ enum cli_exit cli_check_args(const struct cli_command *c, const struct cli_args 
         problem = "--type shows one table: it cannot be combined with --filter and --largest";
     else if (c->bit == CLI_PATHS && (ret->view.type != NULL) == (ret->view.object != NULL))
         problem = "paths needs a target: --type PATTERN or --object ADDRESS";
+    else if (ret->view.sql != NULL && ret->view.sql_file != NULL)
+        problem = "give a statement or --file, not both";
+    else if (ret->view.sql_file != NULL && ret->input != NULL && strcmp(ret->view.sql_file, "-") == 0 && strcmp(ret->input, "-") == 0)
+        problem = "standard input can be read only once";
     else if (ret->view.to_root && ret->view.from_root)
         problem = "give one of --to-root and --from-root";
     if (problem != NULL)

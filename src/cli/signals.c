@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <gcdumpc/gcdumpc.h>
@@ -126,4 +127,23 @@ void cli_end_by_sigpipe(void)
     a.sa_handler = SIG_DFL;
     (void)sigaction(SIGPIPE, &a, NULL);
     (void)raise(SIGPIPE);
+}
+
+static void on_alarm(int sig)
+{
+    (void)sig;
+    atomic_store(&cli_timed_out, true);
+    atomic_store(&cli_canceled, true);
+}
+
+/* Repeats each second, because a call to interrupt may begin just after the first signal. */
+void cli_deadline(uint64_t seconds)
+{
+    struct itimerval t = { .it_value.tv_sec = (time_t)seconds, .it_interval.tv_sec = seconds > 0 };
+    struct sigaction a;
+    memset(&a, 0, sizeof a);
+    a.sa_handler = on_alarm;
+    sigemptyset(&a.sa_mask);
+    (void)sigaction(SIGALRM, &a, NULL);
+    (void)setitimer(ITIMER_REAL, &t, NULL);
 }

@@ -5,6 +5,7 @@
 #define GCD_CLI_SIGNALS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <gcdumpc/cancel.h>
 
@@ -13,6 +14,8 @@ void cli_set_signals(void);
 extern gcd_cancel_flag cli_canceled;
 /* It was set because --timeout has passed. */
 extern gcd_cancel_flag cli_timed_out;
+/* Sets both in so many seconds; 0: never. */
+void cli_deadline(uint64_t seconds);
 /* The temporary files, and folders of files, that a second signal removes before it ends the program; NULL = none. */
 enum cli_slot { CLI_SLOT_OUTPUT, CLI_SLOT_TRACE, CLI_SLOT_PORT, CLI_SLOTS };
 void cli_temporary(enum cli_slot slot, const char *path);

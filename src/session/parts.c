@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include <gcdumpc/retained.h>
 #include <gcdumpc/unstable/suspect_checks.h>
 
@@ -88,6 +90,23 @@ static gcd_status make_tree(struct gcd_session *s, const struct gcd_context *c, 
     return gcd_merged_tree_new(s->graph, &options, &s->tree, err);
 }
 
+static gcd_status make_depths(struct gcd_session *s, const struct gcd_context *c, struct gcd_error *err)
+{
+    GCD_TRY(session_need(s, PART_BIT(PART_PATHS), c, err));
+    size_t n = (size_t)gcd_graph_node_count(s->graph) + 1;
+    uint32_t *depths = gcd_mem_new_uncleared(c->alloc, n, sizeof *depths);
+    if (depths == NULL)
+        return gcd_fail_nomem(err, "depths of objects");
+    memset(depths, 0xff, n * sizeof *depths);            /* GCD_DEPTH_NONE */
+    const uint32_t *order = gcd_paths_order(s->paths);
+    for (uint32_t i = 0; i < gcd_paths_reachable(s->paths); i++) {       /* each follows its parent */
+        uint32_t parent = gcd_paths_parent(s->paths, order[i]);
+        depths[order[i]] = parent == GCD_NODE_ROOT ? 0 : depths[parent] + 1;
+    }
+    s->depths = depths;
+    return GCD_OK;
+}
+
 static gcd_status make_of_type(struct gcd_session *s, const struct gcd_context *c, struct gcd_error *err)
 {
     struct node_lists_question q = { .graph = s->graph, .key = KEY_TYPE };
@@ -131,6 +150,7 @@ static gcd_status (*const makers[PARTS])(struct gcd_session *, const struct gcd_
     [PART_ORIGINS] = make_origins, [PART_COLLECTIONS] = make_collections, [PART_GENERATIONS] = make_generations,
     [PART_DOMINATORS] = make_dominators, [PART_PATHS] = make_paths, [PART_BY_TYPE] = make_by_type, [PART_ROOT_SETS] = make_root_sets,
     [PART_SUSPECTS] = make_suspects, [PART_LARGEST] = make_largest, [PART_ASYNC] = make_async, [PART_TREE] = make_tree,
+    [PART_DEPTHS] = make_depths,
     [PART_OF_TYPE] = make_of_type, [PART_DOMINATED] = make_dominated, [PART_REFERRERS] = make_referrers, [PART_SLOTS] = make_slots,
     [PART_LARGEST_FIRST] = make_largest_first,
 };
@@ -150,6 +170,7 @@ void session_drop(struct gcd_session *s)
     const struct gcd_alloc *a = &s->alloc;
     gcd_mem_free(a, s->largest_first, (size_t)s->dominated.count * sizeof *s->largest_first);
     gcd_mem_free(a, s->slots, (size_t)s->referrers.count * sizeof *s->slots);
+    gcd_mem_free(a, s->depths, ((size_t)gcd_graph_node_count(s->graph) + 1) * sizeof *s->depths);
     node_lists_done(&s->referrers, a);
     node_lists_done(&s->dominated, a);
     node_lists_done(&s->of_type, a);

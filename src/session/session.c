@@ -190,6 +190,13 @@ gcd_status gcd_session_collections(struct gcd_session *s, const struct gcd_conte
     return GCD_OK;
 }
 
+gcd_status gcd_session_depths(struct gcd_session *s, const struct gcd_context *call, const uint32_t **ret, struct gcd_error *err)
+{
+    GCD_TRY(need(s, PART_BIT(PART_DEPTHS), call, err));
+    *ret = s->depths;
+    return GCD_OK;
+}
+
 /* ---- one thread after the other ---- */
 
 gcd_status gcd_session_collection(struct gcd_session *s, const struct gcd_context *call, uint32_t node, struct gcd_collection *ret,

@@ -13,7 +13,8 @@
 /* What is kept.  A part needs only parts before it, so nobody waits in a circle. */
 enum session_part {
     PART_ORIGINS, PART_COLLECTIONS, PART_GENERATIONS, PART_DOMINATORS, PART_PATHS, PART_BY_TYPE, PART_ROOT_SETS, PART_SUSPECTS, PART_LARGEST,
-    PART_ASYNC, PART_TREE, PART_OF_TYPE, PART_DOMINATED, PART_REFERRERS, PART_SLOTS, PART_LARGEST_FIRST, PARTS
+    PART_ASYNC, PART_TREE, PART_DEPTHS, PART_OF_TYPE, PART_DOMINATED, PART_REFERRERS, PART_SLOTS,
+    PART_LARGEST_FIRST, PARTS
 };
 #define PART_BIT(part) (1u << (part))
 
@@ -43,6 +44,7 @@ struct gcd_session {
     struct node_lists of_type, dominated, referrers;
     uint32_t *slots;             /* [referrers.count] */
     uint32_t *largest_first;     /* [dominated.count] its lists in another order */
+    uint32_t *depths;            /* [node_count + 1] */
 };
 
 /* What a call of the user means: its flag, threads and progress, and the session's memory and limits. */

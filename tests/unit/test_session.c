@@ -123,6 +123,20 @@ static void check_referrers(struct gcd_session *s, const struct gcd_graph *g, st
     }
 }
 
+static void check_depths(struct gcd_session *s, const struct gcd_graph *g)
+{
+    const uint32_t *depths;
+    const struct gcd_paths *p;
+    assert_int_equal(gcd_session_depths(s, NULL, &depths, &err), GCD_OK);
+    assert_int_equal(gcd_session_paths(s, NULL, &p, &err), GCD_OK);
+    for (uint32_t i = 0; i < gcd_graph_node_count(g); i++) {
+        uint32_t up = gcd_paths_parent(p, i), depth = up == GCD_NODE_NONE ? GCD_DEPTH_NONE : 0;
+        for (; up != GCD_NODE_ROOT && up != GCD_NODE_NONE; up = gcd_paths_parent(p, up))
+            depth++;
+        assert_int_equal(depths[i], depth);
+    }
+}
+
 static void lists_agree_with_brute_force(void **state)
 {
     (void)state;
@@ -136,6 +150,7 @@ static void lists_agree_with_brute_force(void **state)
         assert_int_equal(gcd_session_dominators(s, NULL, &d, &err), GCD_OK);
         check_dominated(s, g, d, &w);
         check_largest_first(s, g, d);
+        check_depths(s, g);
         gcd_session_free(s);
         gcd_graph_free(g);
     }
@@ -153,7 +168,7 @@ static void add(char *text, const char *what, uint64_t a, uint64_t b)
     (void)snprintf(text + n, TEXT_BYTES - n, "%s %llu %llu\n", what, (unsigned long long)a, (unsigned long long)b);
 }
 
-#define PART_COUNT 14u
+#define PART_COUNT 15u
 
 /* Asks for one part; its answer in TEXT. */
 static gcd_status ask(struct gcd_session *s, const struct gcd_context *call, unsigned part, char *text, struct gcd_error *e)
@@ -243,6 +258,12 @@ static gcd_status ask(struct gcd_session *s, const struct gcd_context *call, uns
             add(text, "dominated", list.count, 0);
         if (nodes > 0 && st == GCD_OK && (st = gcd_session_dominated_largest(s, call, GCD_NODE_ROOT, &list, e)) == GCD_OK)
             add(text, "largest", list.count, list.count > 0 ? list.nodes[0] : 0);
+        break;
+    case 13:
+        if ((st = gcd_session_depths(s, call, &slots, e)) == GCD_OK)
+            for (uint32_t i = 0; i < nodes; i++)
+                sum += (uint64_t)slots[i] * (i + 1);
+        add(text, "depths", sum, nodes);
         break;
     default:
         if (nodes > 0 && (st = gcd_session_referrers(s, call, 0, &list, e)) == GCD_OK && types > 0 &&
@@ -366,7 +387,7 @@ static void *ask_all(void *ctx)
     struct asker *a = ctx;
     struct gcd_error e = GCD_ERROR_INIT;
     for (unsigned i = 0; i < PART_COUNT && a->st == GCD_OK; i++) {
-        unsigned part = (i * 3 + a->number * 5) % PART_COUNT;
+        unsigned part = (i * 7 + a->number * 4) % PART_COUNT;
         a->st = ask(a->s, NULL, part, a->text[part], &e);
     }
     return NULL;

@@ -525,7 +525,7 @@ enum cli_exit cmd_collect(const struct cli_args *args)
     if (e == CLI_DONE)
         e = job_set_priority(args);
     if (e == CLI_DONE && !args->live.keep_partial)
-        job_deadline(args->live.timeout_s);
+        cli_deadline(args->live.timeout_s);
     if (e == CLI_DONE) {
         cli_hold(args->job.log != CLI_LOG_NONE);
         e = find_processes(&j);

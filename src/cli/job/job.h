@@ -93,8 +93,6 @@ enum cli_exit run_state_write(const struct job_dump *d);
 /* priority.c */
 /* --nice, --io-idle.  CLI_FAILED after a line. */
 enum cli_exit job_set_priority(const struct cli_args *args);
-/* Sets cli_canceled and cli_timed_out after SECONDS; 0 = never. */
-void job_deadline(uint64_t seconds);
 
 /* run_log.c: --log and --syslog. */
 void job_log_run(const struct job_dump *d);

@@ -172,6 +172,7 @@ static const char *format(const struct cell *c, enum cli_cell kind, bool people,
     case CLI_CELL_ADDRESS:
         (void)snprintf(buf, NUMBER_BYTES, "0x%" PRIx64, c->number);
         break;
+    case CLI_CELL_DIGITS:
     case CLI_CELL_TEXT:
     case CLI_CELL_TREE:
         return c->text != NULL ? c->text : "";
@@ -293,7 +294,7 @@ bool cli_table_print(const struct cli_table *t, FILE *to)
     return ok && !ferror(to);
 }
 
-static void print_csv_text(const char *s, FILE *to)
+void cli_csv_text(const char *s, FILE *to)
 {
     const char *first = s + strspn(s, " ");
     putc('"', to);
@@ -311,7 +312,7 @@ static void print_csv_cell(const struct cell *c, enum cli_cell kind, FILE *to)
 {
     char buf[NUMBER_BYTES];
     if (!c->none && kind >= CLI_CELL_TEXT)
-        print_csv_text(c->text, to);
+        cli_csv_text(c->text, to);
     else if (!c->none && is_share(kind))
         fprintf(to, "%.6g", c->share);
     else

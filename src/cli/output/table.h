@@ -30,6 +30,7 @@ enum cli_cell {
     CLI_CELL_BYTES_DELTA,        /* the same with a sign */
     CLI_CELL_SHARE,              /* a share of 1: "12.34%"; a number from 0 to 1 for programs */
     CLI_CELL_GROWTH,             /* the same with a sign, "+12.34%"; empty when it was 0 before */
+    CLI_CELL_DIGITS,             /* a number that comes as text, printed as it is; cli_table_text; not for JSON */
     CLI_CELL_ADDRESS,            /* hexadecimal; a string in JSON */
     CLI_CELL_TEXT,
     CLI_CELL_TREE                /* a text, indented for people */
@@ -73,6 +74,8 @@ size_t cli_table_rows(const struct cli_table *t);
 bool cli_table_print(const struct cli_table *t, FILE *to);
 /* RFC 4180, with a line of keys.  Text that a spreadsheet would take for a formula gets an apostrophe in front (src/write/README.md, csv). */
 bool cli_table_csv(const struct cli_table *t, FILE *to);
+/* One text of it. */
+void cli_csv_text(const char *s, FILE *to);
 /* The rows as an array of objects; NULL when memory was exhausted. */
 json_t *cli_table_json(const struct cli_table *t);
 

@@ -1,23 +1,31 @@
 #include "write/tables/sqlite_schema.h"
 
-const char sqlite_schema_tables[] =
-    "CREATE TABLE facts(key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
-    "CREATE TABLE types(id INTEGER PRIMARY KEY, name TEXT NOT NULL, raw_name TEXT, module TEXT, module_id INTEGER,"
-    " method_table INTEGER, name_token INTEGER NOT NULL, flags INTEGER NOT NULL, element_type INTEGER NOT NULL,"
-    " described INTEGER NOT NULL, objects INTEGER NOT NULL, bytes INTEGER NOT NULL);"
-    "CREATE TABLE objects(id INTEGER PRIMARY KEY, type_id INTEGER NOT NULL REFERENCES types(id), size_bytes INTEGER NOT NULL,"
-    " address INTEGER, generation INTEGER);"
-    "CREATE TABLE edges(from_id INTEGER NOT NULL REFERENCES objects(id), slot INTEGER NOT NULL,"
-    " to_id INTEGER NOT NULL REFERENCES objects(id), PRIMARY KEY(from_id, slot)) WITHOUT ROWID;"
-    "CREATE TABLE roots(id INTEGER PRIMARY KEY, kind TEXT NOT NULL, root_group TEXT NOT NULL, flags INTEGER NOT NULL, name TEXT,"
-    " address INTEGER, object_id INTEGER NOT NULL REFERENCES objects(id), type_id INTEGER NOT NULL REFERENCES types(id),"
-    " class TEXT, label TEXT);"
-    "CREATE TABLE dependent_handles(id INTEGER PRIMARY KEY, key_id INTEGER NOT NULL REFERENCES objects(id),"
-    " value_id INTEGER NOT NULL REFERENCES objects(id));"
-    "CREATE TABLE ranges(id INTEGER PRIMARY KEY, generation INTEGER NOT NULL, start INTEGER, used_bytes INTEGER NOT NULL,"
-    " reserved_bytes INTEGER NOT NULL);"
-    "CREATE TABLE dominators(object_id INTEGER PRIMARY KEY REFERENCES objects(id), parent_id INTEGER REFERENCES objects(id),"
-    " retained_bytes INTEGER NOT NULL);";
+const struct sqlite_table sqlite_schema_tables[TABLES] = {
+    [TABLE_OF_FACTS] = { "facts", "key TEXT PRIMARY KEY, value", "WITHOUT ROWID" },
+    [TABLE_OF_TYPES] = { "types",
+                         "id INTEGER PRIMARY KEY, name TEXT NOT NULL, raw_name TEXT, module TEXT, module_id INTEGER,"
+                         " method_table INTEGER, name_token INTEGER NOT NULL, flags INTEGER NOT NULL, element_type INTEGER NOT NULL,"
+                         " described INTEGER NOT NULL, objects INTEGER NOT NULL, bytes INTEGER NOT NULL", "" },
+    [TABLE_OF_OBJECTS] = { "objects",
+                           "id INTEGER PRIMARY KEY, type_id INTEGER NOT NULL REFERENCES types(id), size_bytes INTEGER NOT NULL,"
+                           " address INTEGER, generation INTEGER", "" },
+    [TABLE_OF_EDGES] = { "edges",
+                         "from_id INTEGER NOT NULL REFERENCES objects(id), slot INTEGER NOT NULL,"
+                         " to_id INTEGER NOT NULL REFERENCES objects(id), PRIMARY KEY(from_id, slot)", "WITHOUT ROWID" },
+    [TABLE_OF_ROOTS] = { "roots",
+                         "id INTEGER PRIMARY KEY, kind TEXT NOT NULL, root_group TEXT NOT NULL, flags INTEGER NOT NULL, name TEXT,"
+                         " address INTEGER, object_id INTEGER NOT NULL REFERENCES objects(id), type_id INTEGER NOT NULL REFERENCES types(id),"
+                         " class TEXT, label TEXT", "" },
+    [TABLE_OF_DEPENDENTS] = { "dependent_handles",
+                              "id INTEGER PRIMARY KEY, key_id INTEGER NOT NULL REFERENCES objects(id),"
+                              " value_id INTEGER NOT NULL REFERENCES objects(id)", "" },
+    [TABLE_OF_RANGES] = { "ranges",
+                          "id INTEGER PRIMARY KEY, generation INTEGER NOT NULL, start INTEGER, used_bytes INTEGER NOT NULL,"
+                          " reserved_bytes INTEGER NOT NULL", "" },
+    [TABLE_OF_DOMINATORS] = { "dominators",
+                              "object_id INTEGER PRIMARY KEY REFERENCES objects(id), parent_id INTEGER REFERENCES objects(id),"
+                              " retained_bytes INTEGER NOT NULL", "" },
+};
 
 const char sqlite_schema_indexes[] =
     "CREATE INDEX edges_to ON edges(to_id);"

@@ -205,6 +205,13 @@ static const char settings[] = "PRAGMA page_size = 4096; PRAGMA encoding = 'UTF-
                                "PRAGMA temp_store = FILE; PRAGMA foreign_keys = OFF;"
                                "PRAGMA user_version = 1; BEGIN;";
 
+static gcd_status make_table(struct database *d, const struct sqlite_table *t, struct gcd_error *err)
+{
+    char sql[1024];
+    (void)snprintf(sql, sizeof sql, "CREATE TABLE %s(%s)%s%s;", t->name, t->columns, t->options[0] != '\0' ? " " : "", t->options);
+    return run(d, sql, "making the tables", err);
+}
+
 static gcd_status copy_table(struct database *d, struct offer *offer, struct gcd_error *err)
 {
     const struct table *table = offer->table;
@@ -222,7 +229,8 @@ static gcd_status fill(struct database *d, struct gcd_staged *p, struct gcd_erro
         return failed(d, rc, "opening the database", err);
     sqlite3_progress_handler(d->db, STEPS_PER_LOOK, look_at_cancel, (void *)(uintptr_t)d->options);
     GCD_TRY(run(d, settings, "setting up the database", err));
-    GCD_TRY(run(d, sqlite_schema_tables, "making the tables", err));
+    for (size_t i = 0; i < TABLES; i++)
+        GCD_TRY(make_table(d, &sqlite_schema_tables[i], err));
     for (size_t i = 0; i < TABLES; i++)
         d->total += table_list[i].rows(&d->tables);
     for (size_t i = 0; i < TABLES; i++) {

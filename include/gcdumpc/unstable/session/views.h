@@ -46,6 +46,12 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_session_collection(struct gcd_session *s, 
 GCD_API GCD_MUST_CHECK gcd_status gcd_session_fold_path(struct gcd_session *s, const struct gcd_context *call, struct gcd_fold_step *steps,
                                                         size_t n, struct gcd_error *err);
 
+/* No path leads to the object. */
+#define GCD_DEPTH_NONE UINT32_MAX
+/* (*RET)[node_count] the number of objects before each on its path (gcd_session_paths), 0 when a root holds it itself.  4 bytes per node stay. */
+GCD_API GCD_MUST_CHECK gcd_status gcd_session_depths(struct gcd_session *s, const struct gcd_context *call, const uint32_t **ret,
+                                                     struct gcd_error *err);
+
 /*
  * (*RET)[count of gcd_session_referrers of NODE]: for each entry the number of that reference among those of its object, 0 for the first.
  * 4 bytes per reference stay.

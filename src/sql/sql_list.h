@@ -1,0 +1,7 @@
+/* The views of src/sql alone. */
+#ifndef GCD_SQL_SQL_LIST_H
+#define GCD_SQL_SQL_LIST_H
+
+extern const char sql_list_views[];      /* CREATE VIEW ... */
+
+#endif
