@@ -137,7 +137,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         inputs = options.input
         if not inputs:
-            inputs = [os.path.join(folder, f"mix of {options.objects:,} objects.nettrace")]
+            inputs = [os.path.join(folder, f"genheap-{options.objects}.nettrace")]
             subprocess.run([os.path.join(options.build, "genheap"), "-n", str(options.objects), inputs[0]], check=True)
         for path in inputs:
             page = path

@@ -91,40 +91,38 @@ export function linkedName(number, short = false) {
 // Names with namespaces.
 const WHOLE_NAMES = nameExpression("(?:N)+SP*");
 const BEFORE = nameExpression("(?:P|\\.)$");
-const BEHIND = nameExpression("^(?:P|[<[])");
+const BEHIND = nameExpression("^(?:P|[<[]|\\.S)");
 
 /**
- * A sentence in which the names of these types, whole or short, and whole names of others are links.
+ * A sentence in which these names, whole or short, are links, and whole names of other types and of static variables.
  * @param {string} text
  * @param {number[]} numbers
  */
 export function linkedText(text, numbers) {
-  /** @type {Map<string, number>} */
-  const found = new Map();
-  for (const number of numbers) {
-    for (const name of [nameOf(number), shortName(nameOf(number))]) {
-      if (!found.has(name)) {
-        found.set(name, number);
-      }
+  /** @type {Map<string, string>} */
+  const keys = new Map();
+  const add = (/** @type {string} */ name, /** @type {string} */ key) => {
+    if (key !== "" && name.length > 2 && !keys.has(name) && text.includes(name)) {
+      keys.set(name, key);
     }
+  };
+  for (const number of numbers) {
+    const key = keyOf({name: "", kind: heap.kinds[number], number});
+    add(nameOf(number), key);
+    add(shortName(nameOf(number)), key);
   }
   for (const name of text.match(WHOLE_NAMES) ?? []) {
     const number = typeKeys().get(name);
-    if (number !== undefined && !found.has(name)) {
-      found.set(name, number);
-    }
+    add(name, number !== undefined ? typeKey(number) : holderNumbers().has(`variable:${name}`) ? `variable:${name}` : "");
   }
-  const names = [...found.keys()].filter(name => name.length > 2 && text.includes(name)).sort((a, b) => b.length - a.length);
+  const names = [...keys.keys()].sort((x, y) => y.length - x.length);
   const parts = el("bdi", {dir: "ltr"});
-  for (let rest = text; rest !== "";) {
-    const next = firstOf(rest, names);
-    if (next === null) {
-      parts.append(rest);
-      break;
-    }
-    parts.append(rest.slice(0, next.at), panelLink(keyOf({name: next.name, kind: "t", number: found.get(next.name)}), next.name));
+  let rest = text;
+  for (let next = firstOf(rest, names); next !== null; next = firstOf(rest, names)) {
+    parts.append(rest.slice(0, next.at), panelLink(keys.get(next.name) ?? "", next.name));
     rest = rest.slice(next.at + next.name.length);
   }
+  parts.append(rest);
   return parts;
 }
 
@@ -138,7 +136,7 @@ function firstOf(text, names) {
   let best = null;
   for (const name of names) {
     for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1)) {
-      const whole = (text[at - 1] ?? " ").search(BEFORE) < 0 && (text[at + name.length] ?? " ").search(BEHIND) < 0;
+      const whole = (text[at - 1] ?? " ").search(BEFORE) < 0 && text.slice(at + name.length, at + name.length + 2).search(BEHIND) < 0;
       if (whole && (best === null || at < best.at)) {
         best = {at, name};
       }

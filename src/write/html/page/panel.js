@@ -9,7 +9,7 @@ import {wayTo, wholeTree} from "./nodes.js";
 import {bytes, count, exactBytes, share, sum} from "./numbers.js";
 import {allTypes} from "./rest.js";
 import {addressOf, change, valueOf, watch} from "./state.js";
-import {suspectDetails, typesOf} from "./suspects.js";
+import {suspectDetails, namesOf} from "./suspects.js";
 import {moduleWord} from "./types.js";
 import * as words from "./words.js";
 
@@ -128,7 +128,7 @@ function lastStep(s) {
 function ofSuspect(i, places) {
   const s = (heap.suspects.length > 0 ? heap.suspects : heap.consumer)[i];
   return s === undefined ? null : {title: s.title, subtitle: `${bytes(s.bytes)}, ${share(s.bytes, heap.totals.bytes)}`, parts: [
-    el("p", {}, linkedText(visible(s.sentence), typesOf(s))), s.advice ? el("p", {}, linkedText(visible(s.advice), typesOf(s))) : null,
+    el("p", {}, linkedText(visible(s.sentence), namesOf(s))), s.advice ? el("p", {}, linkedText(visible(s.advice), namesOf(s))) : null,
     lastStep(s) < 0 ? null : inPlace(lastStep(s), places), suspectDetails(s, "h3")]};
 }
 

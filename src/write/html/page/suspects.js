@@ -10,19 +10,20 @@ import * as words from "./words.js";
 /** @typedef {import("./data.js").Suspect} Suspect */
 
 /**
- * The names of the types that it is about.
- * @param {Suspect} s
+ * The number of the name of a static variable, -1 = it is not in the tree.
+ * @param {string | undefined} name
  */
-export function typesOf({path, held, content}) {
-  return [...(path ?? []).map(step => step[0]), ...held.map(part => part[0]), ...content.map(part => part[0])].filter(number => number >= 0);
+function numberOf(name) {
+  return heap.names.findIndex((text, i) => heap.kinds[i] === "s" && text === name);
 }
 
 /**
- * The name of a static variable, as a link when it is in the tree.
- * @param {string} name
+ * What it is about.
+ * @param {Suspect} s
  */
-function variable(name) {
-  return linked({name: visible(name), kind: "s", number: heap.names.findIndex((text, i) => heap.kinds[i] === "s" && text === name)});
+export function namesOf({path, held, content, root_name: variable}) {
+  return [numberOf(variable), ...(path ?? []).map(step => step[0]), ...held.map(part => part[0]), ...content.map(part => part[0])]
+    .filter(number => number >= 0);
 }
 
 /** @param {import("./data.js").StepRow} step */
@@ -57,7 +58,8 @@ function suspectPath(s, heading) {
   const root = s.root_group === undefined ? null : labelOf(heap.root_groups[s.root_group]);
   const steps = s.path ?? [];
   const list = el("ol", {class: "path"}, el("li", {}, el("strong", {}, root === null ? words.UNKNOWN_ROOT : panelLink(`root:${root}`, root)),
-                  s.root_name ? el("span", {}, " ", variable(s.root_name)) : null), ...foldedSteps(steps));
+                  s.root_name ? el("span", {}, " ", linked({name: visible(s.root_name), kind: "s", number: numberOf(s.root_name)})) : null),
+                  ...foldedSteps(steps));
   const toggle = el("button", {type: "button", class: "chip", "aria-expanded": "false", click: () => {
     const all = list.classList.toggle("unfolded");
     toggle.textContent = all ? words.FOLD : words.UNFOLD;
@@ -94,8 +96,8 @@ function suspectArticle(s, i) {
   return el("article", {class: "suspect", "aria-labelledby": `suspect-${i}`},
     el("h3", {id: `suspect-${i}`}, `${i + 1}. `, panelLink(`suspect:${i}`, s.title),
        el("span", {class: "muted"}, ` ${bytes(s.bytes)}, ${share(s.bytes, heap.totals.bytes)}`)),
-    el("p", {}, linkedText(visible(s.sentence), typesOf(s))),
-    s.advice ? el("p", {}, linkedText(visible(s.advice), typesOf(s))) : null,
+    el("p", {}, linkedText(visible(s.sentence), namesOf(s))),
+    s.advice ? el("p", {}, linkedText(visible(s.advice), namesOf(s))) : null,
     el("details", {open: i === 0}, el("summary", {}, "Details"), suspectDetails(s, "h4")));
 }
 
@@ -107,7 +109,7 @@ export function suspectLines(most) {
   const shown = heap.suspects.length > 0 ? heap.suspects : heap.consumer;
   return el("ol", {class: "answers"}, ...shown.slice(0, most).map((s, i) => el("li", {},
     heap.suspects.length > 0 ? el("span", {class: `swatch suspect${Math.min(i, 5)}`, "aria-hidden": "true"}) : null,
-    linkedText(visible(s.sentence), typesOf(s)), " ",
+    linkedText(visible(s.sentence), namesOf(s)), " ",
     el("span", {class: "actions"}, panelLink(`suspect:${i}`, "path and content"), s.path && s.path.length > 0
       ? copyButton("command", words.COPY_PATHS, () => words.pathsCommand(heap.names[/** @type {import("./data.js").StepRow[]} */ (s.path)
           .filter(step => step[0] >= 0).at(-1)?.[0] ?? 0])) : null))));

@@ -1,7 +1,7 @@
 // @ts-check
 // Stacks of asynchronous operations as trees: from those who wait to what is awaited, or the other way round.
 import {heap} from "./data.js";
-import {nameExpression, visible} from "./names.js";
+import {nameExpression, shortName, visible} from "./names.js";
 import {sum} from "./numbers.js";
 import * as words from "./words.js";
 
@@ -31,7 +31,7 @@ export class WaitNode {
     const [, name, , type] = waits.frames[cursors[0].frame];
     const flags = cursors.reduce((all, c) => all | waits.frames[c.frame][2], 0);
     this.name = visible(waits.names[name]);
-    this.short = shortFrame(this.name);
+    this.short = waits.frames[cursors[0].frame][0] < 0 ? shortName(this.name) : shortFrame(this.name);
     this.kind = "t";
     this.number = type;
     this.note = words.frameNote((flags & 1) !== 0, (flags & 2) !== 0, (flags & 4) !== 0);

@@ -1,0 +1,276 @@
+#!/usr/bin/env python3
+"""Every name on the page leads to what there is to say about it; chips, searches in trees, the stacks of asynchronous methods."""
+import json
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
+import cli_support                                      # noqa: E402
+from test_async import shop                             # noqa: E402
+
+from browser import find_browser                        # noqa: E402
+from page_test import PageTest                          # noqa: E402
+
+# Names in a view without a link, that are names of something that has a panel.
+UNLINKED = """(() => {
+    const known = new Set([...document.querySelectorAll('#types tbody th, #tree td.node a')].map(e => e.textContent));
+    return [...document.querySelectorAll('main .name, #panel .name')]
+        .filter(e => (known.has(e.textContent) || known.has(e.title)) && !e.closest('a, button, option')).map(e => e.closest('section, aside').id + ': ' + e.textContent);
+})()"""
+
+
+class Names(PageTest):
+    def opened(self, key):
+        self.page.run(f"location.hash = new URLSearchParams({{open: {json.dumps(key)}}})")
+        self.page.settle()
+        return self.page.text("#panel")
+
+    def test_every_known_name_is_a_link(self):
+        page = self.show()
+        page.run("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+        page.settle()
+        self.assertEqual(page.run(UNLINKED), [])
+        for key in ("type:HeapLab.Leaf", "root:Static variables", "variable:s_lab", "module:HeapLab.dll", "suspect:0", "object:0"):
+            self.opened(key)
+            self.assertFalse(page.run("document.querySelector('#panel').hidden"), key)
+            self.assertEqual(page.run(UNLINKED), [], key)
+
+    def test_every_link_leads_somewhere(self):
+        page = self.show()
+        page.run("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+        keys = page.run("[...new Set([...document.querySelectorAll('main a.open')].map(a => new URLSearchParams(a.href.split('#')[1]).get('open')))]")
+        self.assertGreater(len({key.split(":")[0] for key in keys}), 4, keys)
+        for key in keys:
+            self.opened(key)
+            self.assertFalse(page.run("document.querySelector('#panel').hidden"), key)
+
+    def test_generations(self):
+        self.show()
+        self.assertRegex(self.opened("type:HeapLab.Leaf"), r"Generation 2: [\d.]+ KiB in 6,000 objects")
+        self.assertIn("Pinned objects: ", self.opened("type:System.Byte[]"))
+        self.show("net10-wks")
+        self.assertNotIn("Generation", self.opened("type:HeapLab.Leaf"))
+
+    def test_a_static_variable(self):
+        page = self.show()
+        text = self.opened("variable:s_lab")
+        for said in ("Static variable", "Keeps alive", "One of", "Static variables", "Lab1.2 MiB"):
+            self.assertIn(said, text)
+        page.click("#panel .actions .chip", 1)
+        self.assertEqual(page.run("document.activeElement.cells[0].textContent"), "s_lab")
+        page.click("#panel .actions .chip", 0)
+        self.assertIn("s_lab", page.run("document.activeElement.ariaLabel"))
+
+    def test_names_in_sentences(self):
+        lines = ["a 2 shop 0", "t 1 Shop.SessionStore", "t 2 Shop.Session[]", "t 3 Shop.Session", "o 9000 3 20", "r 1000 4 0 1",
+                 "o 1000 1 18 2000", "o 2000 2 2000 " + " ".join(f"{0x10000 + 0x4000 * i:x}" for i in range(2000)),
+                 *(f"o {0x10000 + 0x4000 * i:x} 3 2800" for i in range(2000)), "c shop 0"]
+        self.put("leak.gclog", "\n".join(lines).encode() + b"\n")
+        page = self.show("leak.gclog")
+        sentence = page.text("#summary .answers li bdi")
+        links = page.texts("#summary .answers li bdi a")
+        self.assertTrue(links, sentence)
+        for name in ("Shop.SessionStore", "Shop.Session", "Shop.Session[]"):
+            self.assertEqual(name in links, any(word.rstrip(".,:") == name for word in sentence.split()), (name, sentence))
+        page = self.show()
+        self.assertIn("s_lab", page.texts("#summary .answers li bdi a"))
+        page = self.show("leak.gclog")
+        page.click("#suspects h3 a")
+        self.assertIn("Shop.SessionStore", page.text("#panel .path"))
+
+    def test_to_the_types_of_a_module(self):
+        page = self.show()
+        self.opened("module:HeapLab.dll")
+        page.click("#panel .actions .chip")
+        self.assertTrue(page.run("document.querySelector('#panel').hidden"))
+        modules = {row[5] for row in self.rows("types")}
+        self.assertEqual(modules, {"HeapLab.dll"})
+
+
+class Chips(PageTest):
+    def test_one_of_each_kind(self):
+        page = self.show()
+        chips = page.texts("#types .chips .chip")
+        self.assertEqual(chips[:4], ["My code", "Libraries", "Framework", "Strings and arrays of values"])
+        self.assertIn("HeapLab.dll", chips)
+        pressed = lambda: page.texts("#types .chips [aria-pressed='true']")
+        page.click("#types .chips .chip", 0)
+        self.assertEqual(pressed(), ["My code"])
+        mine = [row[0] for row in self.rows("types")]
+        self.assertTrue(all("HeapLab." in name for name in mine), mine)
+        page.click("#types .chips .chip", chips.index("HeapLab.dll"))
+        self.assertEqual(pressed(), ["My code", "HeapLab.dll"])
+        page.click("#types .chips .chip", 2)
+        self.assertEqual((pressed(), self.rows("types")), (["Framework", "HeapLab.dll"], []))
+        page.click("#types .chips .chip", chips.index("HeapLab.dll"))
+        page.click("#types .chips .chip", 2)
+        self.assertEqual(pressed(), [])
+        self.assertEqual(page.text("#types [role=status]"), "201 rows")
+
+    def test_the_sum_of_what_is_found(self):
+        page = self.show()
+        page.click("#types .chips .chip", 0)
+        self.scroll_to_the_end("#types .scroll")
+        rows = page.run("[...document.querySelectorAll('#types tbody tr')].map(r => [1, 2].map(i => Number((r.cells[i].title || r.cells[i].textContent)"
+                        ".replace(/\\D/g, ''))))")
+        foot = page.run("[...document.querySelectorAll('#types tfoot tr')].map(r => [1, 2].map(i => Number((r.cells[i].title || r.cells[i].textContent)"
+                        ".replace(/\\D/g, ''))))")
+        self.assertEqual(foot, [[sum(n for n, _ in rows), sum(size for _, size in rows)]])
+
+
+class Trees(PageTest):
+    def fan(self):
+        """A store that holds 3 large and 60 small things, and a chain of six that branches at its end."""
+        lines = ["a 2 shop 0", "t 1 Shop.Store", *(f"t {i + 2:x} Shop.Thing{i}" for i in range(70)), "r 1000 4 0 1",
+                 "o 1000 1 18 " + " ".join(f"{0x2000 + 0x1000 * i:x}" for i in range(64)),
+                 *(f"o {0x2000 + 0x1000 * i:x} {i + 2:x} {100_000 if i < 3 else 16:x}" for i in range(63)),
+                 *(f"o {0x2000 + 0x1000 * (63 + i):x} {63 + 2 + i:x} 9000 {0x2000 + 0x1000 * (64 + i):x}" for i in range(5)),
+                 f"o {0x2000 + 0x1000 * 68:x} {63 + 2 + 5:x} 9000 200000 300000", "o 200000 2 9000", "o 300000 3 9000", "c shop 0"]
+        self.put("fan.gclog", "\n".join(lines).encode() + b"\n")
+        return self.show("fan.gclog")
+
+    def names(self):
+        return [name.removeprefix("Shop.") for name in self.page.texts("#tree tbody td.node")]
+
+    def test_small_ones_share_a_row(self):
+        self.fan()
+        names = self.names()
+        self.assertIn("Store", names)
+        more = [name for name in names if "more …" in name]
+        self.assertEqual(len(more), 1, names)
+        self.assertLess(len(names), 30)
+        self.page.click("#tree tr.further td")
+        self.assertGreater(len(self.names()), len(names) + 15)
+
+    def test_a_chain_opens_to_where_it_branches(self):
+        page = self.fan()
+        at = self.names().index("Thing63")
+        if page.run(f"document.querySelectorAll('#tree tbody tr')[{at}].ariaExpanded") == "false":
+            page.click("#tree tbody tr .twisty", at)
+        names = self.names()
+        at = names.index("Thing63")
+        self.assertEqual(names[at:at + 6], [f"Thing{i}" for i in range(63, 69)])
+        self.assertEqual(set(names[at + 6:at + 8]), {"Thing0", "Thing1"})
+
+    def test_all_below(self):
+        page = self.fan()
+        page.run("document.querySelector('#tree tbody tr').focus()")
+        page.key("ArrowLeft", 3)
+        closed = len(self.names())
+        page.click("#tree .search button")
+        self.assertGreater(len(self.names()), closed + 10)
+        self.assertEqual(page.count("#tree tbody tr[aria-expanded='false']"), 0)
+
+    def test_a_search_shows_the_way(self):
+        page = self.fan()
+        page.click("#tree-search")
+        page.type("thing68")
+        self.assertEqual(self.names()[-3:-2] if self.names()[-1] in ("Thing0", "Thing1") else self.names()[-1:], ["Thing68"])
+        self.assertEqual(self.names()[1], "Store")
+        self.assertNotIn("Thing5", self.names())
+        page.type("x")
+        self.assertEqual(self.names(), [])
+        page.run("(() => { const e = document.querySelector('#tree-search'); e.value = ''; e.dispatchEvent(new Event('input')); })()")
+        self.assertIn("Static variables", self.names())
+
+    def test_paths_are_searched_too(self):
+        page = self.show()
+        page.run("(() => { const s = document.querySelector('#path-type'); s.selectedIndex = [...s.options].findIndex(o => o.text === 'HeapLab.Leaf');"
+                 "s.dispatchEvent(new Event('change')); })()")
+        rows = page.count("#paths tbody tr")
+        page.click("#path-search")
+        page.type("leaf[]")
+        found = page.texts("#paths tbody td.node")
+        self.assertIn("HeapLab.Leaf[]", found)
+        page.type("nothing like it")
+        self.assertEqual(page.count("#paths tbody tr"), 0)
+        self.assertGreater(rows, 0)
+
+
+class Waits(PageTest):
+    def waits(self, **options):
+        self.put("in.gclog", shop())
+        return self.show("in.gclog", **options)
+
+    def test_flame(self):
+        page = self.waits()
+        tiles = page.run("[...document.querySelectorAll('#waiting .tile')].map(t => [t.ariaLabel, Number(t.dataset.bytes), t.offsetTop])")
+        top = [t for t in tiles if t[2] == 0]
+        self.assertEqual([(t[0].split(":")[0].split(" ")[0], t[1]) for t in top],
+                         [("Rpc.Call", 5), ("Batch.RunAsync", 4), ("Door.RingAsync", 1)])
+        self.assertIn("5 stacks, 50.0 %", top[0][0])
+        page.click("#waiting .tile", 0)                 # into it
+        self.assertEqual(page.texts("#waiting .crumbs li"), ["All stacks", "Rpc.Call"])
+        page.key("Escape")
+        self.assertEqual(page.texts("#waiting .crumbs li"), ["All stacks"])
+        self.assertEqual(page.texts("#map .crumbs li"), ["All objects"])
+
+    def test_by_memory_and_awaited_first(self):
+        page = self.waits()
+        page.click("#waiting .choice label", 1)
+        sizes = page.run("[...document.querySelectorAll('#waiting .tile')].filter(t => t.offsetTop === 0).map(t => Number(t.dataset.bytes))")
+        self.assertEqual(sizes, [6260, 352, 112])
+        page.click("#waiting .choice label", 2)
+        names = page.texts("#waiting .tree tbody tr[aria-level='1'] td.node .name")
+        self.assertEqual(names, ["TaskCompletionSource<Shop.Reply>", "Task.Delay", "Shop.Bell"])
+        self.assertEqual(page.run("new URLSearchParams(location.hash.slice(1)).get('waits-by')"), "2")
+
+    def test_tree(self):
+        page = self.waits()
+        text = " ".join(page.texts("#waiting .tree tbody td.node"))
+        self.assertIn("Shop.Rpc.Send", text)
+        page.click("#waits-search")
+        page.type("bell")
+        self.assertEqual(page.texts("#waiting .tree tbody td.node"), ["Shop.Door.RingAsync (probably)", "Shop.Bell"])
+
+    def test_nothing_waits(self):
+        self.put("none.gclog", b"a 2 shop 0\nt 1 Shop.Only\nr 1000 4 0 1\no 1000 1 18\nc shop 0\n")
+        self.assertEqual(self.show("none.gclog").count("#waiting"), 0)
+
+
+class Keyboard(PageTest):
+    """Everything that a mouse does has a way with keys alone."""
+    def test_panel_by_keys(self):
+        page = self.show()
+        page.run("document.querySelector('#types tbody a').focus()")
+        name = page.run("document.activeElement.textContent")
+        page.key("ArrowDown")
+        self.assertNotEqual(page.run("document.activeElement.textContent"), name)
+        page.key("Enter")
+        self.assertFalse(page.run("document.querySelector('#panel').hidden"))
+        seen = set()
+        for _ in range(60):
+            page.key("Tab")
+            where = page.run("(() => { const e = document.activeElement; return e.closest('#panel') ? e.tagName + ' ' + (e.ariaLabel ?? e.textContent).slice(0, 12) : ''; })()")
+            if where == "":
+                break
+            seen.add(where)
+        for part in ("BUTTON Close", "BUTTON Show in the", "BUTTON Copy the com", "TR", "A "):
+            self.assertTrue(any(part[:15] in where for where in seen), (part, seen))
+        page.run("document.querySelector('#panel h2').focus()")
+        page.key("Escape")
+        self.assertTrue(page.run("document.querySelector('#panel').hidden"))
+        self.assertTrue(page.run("document.activeElement.closest('#types') !== null"))
+
+    def test_every_control_has_a_tab_stop(self):
+        """Or is one of a group in which arrows move."""
+        page = self.show()
+        page.run("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+        page.settle()
+        lost = page.run("[...document.querySelectorAll('button, a, input, select, summary')].filter(e => e.tabIndex < 0 && e.offsetWidth > 0)"
+                        ".filter(e => !e.closest('.map, .tree, .sortable tbody')).map(e => e.outerHTML.slice(0, 120))")
+        self.assertEqual(lost, [])
+        groups = page.run("[...document.querySelectorAll('.map, .tree tbody, .sortable tbody')].filter(g => g.querySelector('.tile, tr, a, button') && g.offsetWidth > 0)"
+                          ".filter(g => g.querySelectorAll('[tabindex=\"0\"]').length !== 1)"
+                          ".map(g => g.className + ' ' + g.querySelectorAll('[tabindex=\"0\"]').length + ' ' + g.textContent.slice(0, 60))")
+        self.assertEqual([g for g in groups if not g.endswith(" ")], [])
+
+
+if __name__ == "__main__":
+    try:
+        find_browser()
+    except unittest.SkipTest as reason:
+        print("skipped:", reason)
+        sys.exit(77)
+    cli_support.main()

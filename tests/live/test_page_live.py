@@ -1,0 +1,89 @@
+"""From opening the page of a program that leaks to the line of source that holds the memory, with the mouse: three clicks at most.
+
+The clicks are those of a user who knows nothing of the program: the path of the first suspect, then the name in it that is the program's own and stands
+outermost.  Where that name is declared in the source of the program (planted/) is the line.
+"""
+import glob
+import os
+import re
+import sys
+import unittest
+
+from lab_programs import SOURCES
+from live_support import LiveTest, main
+from planted_runs import each, gcdumpc
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "browser"))
+from browser import Browser, find_browser               # noqa: E402
+
+MOST_CLICKS = 3
+# Scenario and the line that holds the memory.
+LINES = {
+    "concurrent-dictionary": "public static readonly SessionStore Instance = new();",
+    "static-list": "static readonly List<Order> s_orders = new();",
+    "static-closure": "static Func<int, decimal>? s_rule;",
+    "closure-event": "public static readonly PriceFeed Instance = new();",
+    "hosted-service": "sealed class MailSender",
+}
+# Outermost first: static variables, then types; those of the program are in no namespace of the framework.
+OWN = ("[...document.querySelectorAll('#panel .path li:not(.folded) a.open')]"
+       ".findIndex(a => a.querySelector('.kind-s, .kind-t')?.textContent.startsWith('Shop.'))")
+
+
+def declarations(name):
+    """Lines of the program's source that declare Class.Field or a class, whatever namespace is in front."""
+    *_, owner, member = ("", *name.split("."))
+    found = []
+    for path in sorted(glob.glob(os.path.join(SOURCES["Shop"], "*.cs"))):
+        with open(path, encoding="utf-8") as f:
+            at = ""
+            for line in f:
+                declared = re.search(r"\b(?:class|record|struct) (\w+)", line)
+                at = declared[1] if declared else at
+                if declared and declared[1] == member or at == owner and re.search(rf"\bstatic\b[^(=]*\b{re.escape(member)}\b *[;={{]", line):
+                    found.append(line.strip())
+    return found
+
+
+class Lines(LiveTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        find_browser()
+        cls.browser = Browser()
+        cls.addClassCleanup(cls.browser.close)
+
+    def page(self, target, scenario, *_):
+        path = self.path(f"{scenario}.html")
+        gcdumpc("collect", "--pid", target.pid, "-o", path)
+        return path
+
+    def test_three_clicks_to_the_line(self):
+        for runtime, scenario, result in each(LINES, self.page):
+            with self.subTest(scenario=scenario, runtime=runtime):
+                page = self.browser.open(result(), width=1400, height=900)
+                clicks = 0
+                for selector in ("#summary .answers .actions a", "#panel .path li:not(.folded) a.open"):
+                    page.click(selector, 0 if clicks == 0 else page.run(OWN))
+                    clicks += 1
+                self.assertLessEqual(clicks, MOST_CLICKS)
+                name = page.text("#panel .explanation") if page.count("#panel .explanation bdi") and "." in page.text("#panel .explanation") \
+                    else page.text("#panel h2")
+                found = declarations(name)
+                self.assertEqual(len(found), 1, (name, found))
+                self.assertTrue(found[0].startswith(LINES[scenario]) or LINES[scenario] in found[0], (name, found))
+                self.assertEqual(page.complaints, [])
+                page.close()
+
+    def test_declarations(self):
+        self.assertEqual(declarations("Shop.OrderArchive.s_orders"), [LINES["static-list"]])
+        self.assertEqual(declarations("Shop.OrderArchive.s_other"), [])
+
+
+if __name__ == "__main__":
+    try:
+        find_browser()
+    except unittest.SkipTest as reason:
+        print("skipped:", reason)
+        sys.exit(77)
+    main()
