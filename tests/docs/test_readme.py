@@ -179,7 +179,7 @@ class Text(unittest.TestCase):
             text = subprocess.run([PROGRAM, command, "--help"], capture_output=True, text=True, check=True).stdout
             known |= set(re.findall(r"--[a-z][a-z-]*", text))
         known |= {"--version"}
-        for name in ("README.md", "tools/doc/processes.md", "tools/doc/how-it-works.md", "tools/doc/compare.md"):
+        for name in ("README.md", "tools/doc/processes.md", "tools/doc/how-it-works.md", "tools/doc/compare.md", "tools/doc/sql.md"):
             used = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", read(name)))
             self.assertEqual(used - known - NOT_OURS, set(), name)
 

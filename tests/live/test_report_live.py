@@ -2,8 +2,11 @@
 import json
 import os
 import stat
+import unittest
 
 from live_support import LiveTest, Process, main
+
+HAVE_SQLITE = os.environ.get("GCDUMPC_SQLITE", "ON") not in ("OFF", "0", "FALSE", "NO")
 
 
 class ReportLive(LiveTest):
@@ -24,6 +27,22 @@ class ReportLive(LiveTest):
                     self.assertLessEqual(r["bytes"] + r["free_bytes"], r["used_bytes"])
             roots = json.loads(self.gcdumpc("report", "--pid", target.pid, "--json", "--by", "root", "--retained").stdout)
             self.assertEqual(sum(r["retained_bytes"] for r in roots["roots"]), roots["bytes"])
+            self.check_sessions(target)
+
+    @unittest.skipUnless(HAVE_SQLITE, "built without SQLite")
+    def test_questions_in_sql(self):
+        """To the process, and to a dump of it: the types that do not change are the same."""
+        question = "SELECT type, count(*), sum(size) FROM objects WHERE type GLOB 'HeapLab.*' GROUP BY type ORDER BY type"
+        with Process() as target:
+            live = json.loads(self.gcdumpc("sql", "--pid", target.pid, "--json", question).stdout)
+            self.gcdumpc("--pid", target.pid, "-o", self.path("lab.nettrace"))
+            recorded = json.loads(self.gcdumpc("sql", self.path("lab.nettrace"), "--json", question).stdout)
+            self.assertTrue(live["verdict"]["complete"])
+            self.assertGreater(len(live["rows"]), 10)
+            self.assertEqual(live["rows"], recorded["rows"])
+            generations = self.gcdumpc("sql", "--pid", target.pid, "--csv", "SELECT generation, count(*) > 0 FROM objects GROUP BY 1").stdout
+            self.assertIn("3,1\n", generations)
+            self.gcdumpc("sql", "--pid", target.pid, "SELECT nope", status=2)
             self.check_sessions(target)
 
     def test_metrics(self):

@@ -1,6 +1,6 @@
 /*
- * The schema of the format sqlite, and of questions to a session (src/sql).  Tables and columns are those of tables.h; README.md in this folder
- * explains them.
+ * The schema of the format sqlite, and of questions to a session (src/sql).  Tables and columns are those of tables.h; README.md in the folder
+ * above explains them.
  */
 #ifndef GCD_WRITE_SQLITE_SCHEMA_H
 #define GCD_WRITE_SQLITE_SCHEMA_H
