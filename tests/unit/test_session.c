@@ -140,7 +140,7 @@ static void check_depths(struct gcd_session *s, const struct gcd_graph *g)
 static void lists_agree_with_brute_force(void **state)
 {
     (void)state;
-    struct wanted w = { NULL };
+    struct wanted w = { .nodes = NULL };
     for (uint64_t seed = 0; seed < 300; seed++) {
         struct gcd_graph *g = graph_of(seed, 3 + (uint32_t)(seed % 60));
         struct gcd_session *s = session_of(g);

@@ -6,6 +6,7 @@
 
 #include "browse/opening.h"
 #include "output/pattern.h"
+#include "output/root_labels.h"
 
 /* Of a line, what is looked at. */
 #define TEXT_BYTES 65536u
@@ -17,7 +18,8 @@ struct finder {
     const gcd_cancel_flag *cancel;
     struct cli_pattern *pattern;
     bool any_case;
-    bool of_addresses;           /* the pattern may match what stands behind a name */
+    bool of_addresses;           /* it may match an address, or the number of an object */
+    bool across;                 /* the pattern may match a name together with what stands behind it */
     uint8_t *types;              /* [types] 0: not yet tried, 1: does not match, 2: matches */
     char *room;                  /* [TEXT_BYTES] */
     gcd_status status;
@@ -45,7 +47,8 @@ static gcd_status compile(struct finder *f, const char *pattern, struct gcd_erro
     char *glob = NULL;
     const char *wrong;
     f->any_case = !has_capitals(pattern);
-    f->of_addresses = regex || isdigit((unsigned char)pattern[0]) || strpbrk(pattern, " *?") != NULL;
+    f->of_addresses = pattern[strspn(pattern, "0123456789abcdefxABCDEFX")] == '\0';
+    f->across = regex || strpbrk(pattern, "*?") != NULL || strstr(pattern, "  ") != NULL || pattern[0] == ' ' || (n > 0 && pattern[n - 1] == ' ');
     if (regex) {
         wrong = cli_pattern_regex(pattern + 1, n - 2, &f->pattern);
     } else {
@@ -79,13 +82,20 @@ static bool type_matches(struct finder *f, uint32_t type)
     return f->types[type] == 2;
 }
 
+static bool node_matches(struct finder *f, uint32_t node)
+{
+    char text[CLI_NUMBER_BYTES];
+    return type_matches(f, gcd_graph_node_type(f->v->model->graph, node)) ||
+           (f->of_addresses && matches(f, "", 0, cli_object_text(f->v->model->graph, node, text), NULL));
+}
+
 static bool line_matches(struct finder *f, uint64_t i)
 {
     uint64_t in;
     struct browse_line line;
     const struct browse_section *s = browse_section_at(f->v, i, &in);
-    if (in != UINT64_MAX && s->ids != NULL && !f->of_addresses)      /* without making the line */
-        return type_matches(f, s->are_types ? s->ids[in] : gcd_graph_node_type(f->v->model->graph, s->ids[in]));
+    if (in != UINT64_MAX && s->ids != NULL && !f->across)    /* millions of lines, of which most have the same names */
+        return s->are_types ? type_matches(f, s->ids[in]) : node_matches(f, s->ids[in]);
     browse_line_at(f->v, i, &line);
     return line.style != STYLE_BLANK && matches(f, line.name, line.name_bytes, line.tail, line.more);
 }

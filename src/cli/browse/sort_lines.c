@@ -84,7 +84,7 @@ static uint64_t key_of(const struct browse_model *m, const struct browse_sorting
 static gcd_status need(const struct browse_model *m, const struct browse_sorting *what, const struct gcd_context *call, struct needed *ret,
                        struct gcd_error *err)
 {
-    *ret = (struct needed){ NULL };
+    *ret = (struct needed){ .dominators = NULL };
     if (what->order == ORDER_NAME) {
         ret->places = name_places(m);
         return ret->places != NULL ? GCD_OK : browse_no_memory(err);

@@ -11,8 +11,8 @@
 #include "browse/ui.h"
 #include "input/input.h"
 
-/* Nothing is shown before, so that short work does not flicker; then so often. */
-#define FIRST_MS 50
+/* Nothing is shown before, so that short work does not flicker, and a key is answered within 50 ms; then so often. */
+#define FIRST_MS 30
 #define NEXT_MS 150
 
 struct work {
