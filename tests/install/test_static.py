@@ -115,6 +115,26 @@ class Static(unittest.TestCase):
             os.remove(mine)
         self.assertEqual(self.alone("help", "--format", "man"), run(PROGRAM, "help", "--format", "man"))
         self.assertEqual(self.alone("ps"), b"")          # there is no /proc
+
+    def test_a_terminal_in_an_empty_root_folder(self):
+        """There is no description of any terminal: one like xterm is assumed."""
+        if os.geteuid() != 0 or cached("GCDUMPC_BROWSE").upper() not in ("ON", "1", "TRUE", "YES"):
+            self.skipTest("needs root, for chroot, and GCDUMPC_BROWSE")
+        sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
+        from screen import Screen
+        for term in ("linux", "xterm-kitty"):
+            s = Screen([need_tool("chroot", "an empty root folder"), self.root, "/gcdumpc", "browse", "heap.nettrace.gz"],
+                       {"TERM": term, "LC_ALL": "C.UTF-8"}, cwd="/")
+            try:
+                s.wait("HeapLab.Lab")
+                s.press("3", "end", "home", "down", "enter")
+                s.wait("Paths from the roots")
+                s.press("q")
+                self.assertEqual(s.end(), 0)
+                self.assertTrue(s.restored())
+            finally:
+                s.close()
+
     # beside a process in namespaces of its own
 
     @contextlib.contextmanager

@@ -105,7 +105,7 @@ static void random_heaps_have_every_view(void **state)
         open_model(&o, graph_gen_random(seed, 40));
         uint32_t nodes = gcd_graph_node_count(o.g);
         for (unsigned kind = 0; kind <= BROWSE_DUMP; kind++) {
-            if ((kind == BROWSE_SUSPECT) || (kind == BROWSE_STACK) || ((kind == BROWSE_OBJECT || kind == BROWSE_TYPE) && nodes == 0))
+            if (kind == BROWSE_SUSPECT || kind == BROWSE_STACK || ((kind == BROWSE_OBJECT || kind == BROWSE_TYPE) && nodes == 0))
                 continue;
             uint32_t number = kind == BROWSE_TREE ? GCD_NODE_ROOT : kind == BROWSE_TYPE ? gcd_graph_node_type(o.g, 0) : 0;
             struct browse_view *v = open_view(&o, (enum browse_kind)kind, number);

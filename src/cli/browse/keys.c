@@ -144,6 +144,7 @@ static struct browse_view *open_view(struct ui *ui, const struct browse_subject 
         [BROWSE_SUSPECTS] = "looking for suspects", [BROWSE_TREE] = "finding dominators", [BROWSE_TYPES] = "listing types",
         [BROWSE_ASYNC] = "finding asynchronous operations", [BROWSE_SUSPECT] = "showing the suspect", [BROWSE_OBJECT] = "looking at the object",
         [BROWSE_TYPE] = "looking at the objects of the type", [BROWSE_STACK] = "showing the stack", [BROWSE_DUMP] = "showing the dump",
+        [BROWSE_ROWS] = "asking in SQL",
     };
     struct opening o = { .model = &ui->model, .subject = *subject };
     struct gcd_error err = GCD_ERROR_INIT;
@@ -403,7 +404,13 @@ static void write_view(struct ui *ui)
 
 static void ask_sql(struct ui *ui)
 {
-    ui_say(ui, "this build has no SQL");
+    char typed[UI_TYPED_BYTES] = "";
+    if (!ui_ask(ui, "SQL: ", typed, &ui->sql) || typed[0] == '\0')
+        return;
+    (void)snprintf(ui->sql.last, sizeof ui->sql.last, "%s", typed);
+    struct browse_view *v = open_view(ui, &(struct browse_subject){ .kind = BROWSE_ROWS, .text = typed });
+    if (v != NULL)
+        ui_push(ui, v);
 }
 
 /* ---- keys ---- */

@@ -45,8 +45,8 @@ enum browse_kind {
     BROWSE_TYPE,                 /* type SUBJECT */
     BROWSE_STACK,                /* the stack that ends with frame SUBJECT */
     BROWSE_DUMP,                 /* facts and verdict */
-    BROWSE_HELP,
-    BROWSE_ROWS                  /* the answer to a question in SQL */
+    BROWSE_ROWS,                 /* the answer to a question in SQL */
+    BROWSE_HELP
 };
 #define BROWSE_MAIN_VIEWS 4u
 
@@ -117,6 +117,7 @@ struct browse_view {
     uint32_t subject;
     const struct browse_model *model;
     char *title;
+    char *question, *heading;    /* of BROWSE_ROWS: in SQL; the names of the columns */
     struct browse_section sections[BROWSE_SECTIONS];
     size_t section_count;
     uint64_t cursor, top;        /* lines */
@@ -135,13 +136,14 @@ struct browse_view {
 /* ---- views ---- */
 
 /*
- * Opens a view; SUBJECT of the kinds that have one.  FULL: paths with all their steps.  Errors of the session, GCD_E_NOMEM, GCD_E_CANCELED.  Call
- * browse_learn when it is done, before lines are looked at.
+ * Opens a view; SUBJECT of the kinds that have one.  FULL: paths with all their steps.  Errors of the session and of SQL, GCD_E_NOMEM,
+ * GCD_E_CANCELED.  Call browse_learn when it is done, before lines are looked at.
  */
 struct browse_subject {
     enum browse_kind kind;
     uint32_t number;
     bool full;
+    const char *text;            /* of BROWSE_ROWS: the question; copied */
 };
 gcd_status browse_open(const struct browse_model *m, const struct browse_subject *subject, const struct gcd_context *call,
                        struct browse_view **ret, struct gcd_error *err);

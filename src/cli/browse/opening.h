@@ -15,6 +15,7 @@ gcd_status browse_open_type(struct browse_view *v, const struct gcd_context *cal
 gcd_status browse_open_object(struct browse_view *v, const struct gcd_context *call, struct gcd_error *err);
 gcd_status browse_open_async(struct browse_view *v, const struct gcd_context *call, struct gcd_error *err);
 gcd_status browse_open_stack(struct browse_view *v, const struct gcd_context *call, struct gcd_error *err);
+gcd_status browse_open_rows(struct browse_view *v, const struct gcd_context *call, struct gcd_error *err);
 gcd_status browse_open_dump(struct browse_view *v, const struct gcd_context *call, struct gcd_error *err);
 
 /* Fills ERR, which may be NULL; returns STATUS. */

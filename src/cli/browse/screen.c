@@ -94,6 +94,7 @@ enum cli_exit screen_check(void)
     char *move = tigetstr("cup");
     if (move == NULL || move == (char *)-1)      /* NOLINT: that is how it is documented */
         return cli_error(CLI_FAILED, NULL, "the terminal \"%s\" cannot move its cursor; set TERM if it is another one", terminal_name());
+    (void)del_curterm(set_curterm(NULL));        /* newterm reads its own */
     return CLI_DONE;
 }
 

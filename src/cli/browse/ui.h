@@ -8,7 +8,7 @@
 #include "browse/screen.h"
 
 #define UI_MESSAGE_BYTES 512
-#define UI_TYPED_BYTES 512
+#define UI_TYPED_BYTES 2048
 #define UI_AHEAD 1024
 
 /* What was typed at a prompt before, for the next time. */

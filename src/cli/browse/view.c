@@ -70,6 +70,8 @@ void browse_free(struct browse_view *v)
         free(v->lists[i]);
     }
     free(v->title);
+    free(v->question);
+    free(v->heading);
     free(v);
 }
 
@@ -94,9 +96,13 @@ gcd_status browse_open(const struct browse_model *m, const struct browse_subject
         [BROWSE_SUSPECTS] = browse_open_suspects, [BROWSE_TREE] = browse_open_tree, [BROWSE_TYPES] = browse_open_types,
         [BROWSE_ASYNC] = browse_open_async, [BROWSE_SUSPECT] = browse_open_suspect, [BROWSE_OBJECT] = browse_open_object,
         [BROWSE_TYPE] = browse_open_type, [BROWSE_STACK] = browse_open_stack, [BROWSE_DUMP] = browse_open_dump,
+        [BROWSE_ROWS] = browse_open_rows,
     };
     struct browse_view *v = browse_view_new(m, subject);
-    gcd_status st = v != NULL ? opens[subject->kind](v, call, err) : browse_no_memory(err);
+    if (v != NULL && subject->text != NULL)
+        v->question = strdup(subject->text);
+    bool ok = v != NULL && (subject->text == NULL || v->question != NULL);
+    gcd_status st = ok ? opens[subject->kind](v, call, err) : browse_no_memory(err);
     if (st == GCD_OK)
         *ret = v;
     else

@@ -115,6 +115,8 @@ gcd_status ui_work(struct ui *ui, const char *verb, ui_work_fn work, void *ctx, 
         (void)close(w.ready);
     if (w.status == GCD_E_CANCELED)
         ui_say(ui, "given up: %s", verb);
+    else if (w.status == GCD_E_ARG && err->off != GCD_OFF_NONE)
+        ui_say(ui, "%s (at byte %llu)", err->msg, (unsigned long long)err->off + 1);
     else if (w.status != GCD_OK)
         ui_say(ui, "%s", err->msg);
     return w.status;
