@@ -43,7 +43,8 @@ static bool named(const struct table *t, size_t column, const char *const *names
 /* The first of its columns that means an object, else a type; "id" is that of a type where there are raw names beside it. */
 static void find_goal(const struct table *t, enum browse_goal *goal, uint32_t *to)
 {
-    static const char *const objects[] = { "object_id", "from_id", "to_id", "source", "target", "parent_id", "dominator", "key_id", "value_id", NULL };
+    static const char *const objects[] = { "object_id", "from_id", "to_id", "source", "target", "parent_id", "dominator", "key_id", "value_id",
+                                           NULL };
     static const char *const types[] = { "type_id", NULL }, *const ids[] = { "id", NULL }, *const addresses[] = { "address", NULL };
     static const char *const of_types[] = { "raw_name", "method_table", NULL };
     static const char *const of_objects[] = { "size_bytes", "size", "retained_bytes", "retained", "type", "generation", NULL };
