@@ -187,6 +187,8 @@ struct gcd_ipc_collect_options {
     struct gcd_ipc_port *port; /* alternative: the runtime returned by gcd_ipc_port_wait; one collection at a time */
     enum gcd_ipc_strategy strategy;
     uint64_t keywords;        /* 0 = GCD_IPC_KEYWORDS_HEAP_SNAPSHOT; without GCHeapCollect (0x800000) the strategy is SINGLE */
+    const char *provider;     /* NULL = the runtime's; another one: only its events, with these keywords, and nothing is forced; UTF-8 */
+    const char *arguments;    /* of that provider; may be NULL; UTF-8 */
     bool ranges;              /* also record the memory ranges of the generations */
     uint32_t level;           /* 0 = 4, Informational; at most 5 */
     uint32_t buffer_mb;       /* size of the event buffer in the target: 1 ... 4095; 0 = 1024 */

@@ -28,7 +28,15 @@ static unsigned major_of(const char *version)
 
 static uint64_t keywords_of(const struct gcd_ipc_collect_options *o)
 {
+    if (o->provider != NULL)
+        return o->keywords;
     return (o->keywords != 0 ? o->keywords : GCD_IPC_KEYWORDS_HEAP_SNAPSHOT) | (o->ranges ? KEYWORD_RANGES : 0);
+}
+
+/* Does the session make the runtime walk its heap? */
+static bool forces_walk(const struct gcd_ipc_collect_options *o)
+{
+    return o->provider == NULL && (keywords_of(o) & KEYWORD_COLLECT) != 0;
 }
 
 struct gcd_plan gcd_plan_make(const struct gcd_ipc_collect_options *options, const char *version)
@@ -43,8 +51,8 @@ struct gcd_plan gcd_plan_make(const struct gcd_ipc_collect_options *options, con
         plan.command = GCD_WIRE_COLLECT_TRACING4;
     else if (major == 10)
         plan.command = GCD_WIRE_COLLECT_TRACING5;
-    plan.flush = major >= 8;
-    plan.answers_after_walk = (silent || (major >= 5 && major <= LAST_WITH_LATE_ANSWER)) && (keywords_of(options) & KEYWORD_COLLECT) != 0;
+    plan.flush = major >= 8 && options->provider == NULL;
+    plan.answers_after_walk = (silent || (major >= 5 && major <= LAST_WITH_LATE_ANSWER)) && forces_walk(options);
     if (options->strategy == GCD_IPC_STRATEGY_AUTO) {
         /* 3.x and, according to its sources, 11 send the dump while they produce it. */
         plan.single_needs_block = major >= 11;
@@ -53,7 +61,7 @@ struct gcd_plan gcd_plan_make(const struct gcd_ipc_collect_options *options, con
         bool fits = options->most_bytes != 0 && options->most_bytes <= buffer_bytes;
         plan.strategy = core3 || major >= 11 || (stop_gcs && fits) ? GCD_IPC_STRATEGY_SINGLE : GCD_IPC_STRATEGY_DRAIN;
     }
-    if ((keywords_of(options) & KEYWORD_COLLECT) == 0) /* nothing to trigger */
+    if (!forces_walk(options)) /* nothing to trigger */
         plan.strategy = GCD_IPC_STRATEGY_SINGLE;
     return plan;
 }
@@ -77,7 +85,11 @@ gcd_status gcd_plan_encode(const struct gcd_ipc_collect_options *options, enum g
         provider.keywords = keywords_of(options);
         if (strategy == GCD_IPC_STRATEGY_DRAIN)
             provider.keywords &= ~KEYWORD_COLLECT;
-        if (options->keywords == 0) {
+        if (options->provider != NULL) {
+            provider.name = options->provider;
+            provider.arguments = options->arguments;
+            provider.filter.only = false;
+        } else if (options->keywords == 0) {
             provider.filter.ids = wanted_events;
             provider.filter.n_ids = sizeof wanted_events / sizeof wanted_events[0];
         } else {
@@ -86,8 +98,8 @@ gcd_status gcd_plan_encode(const struct gcd_ipc_collect_options *options, enum g
         if (options->level != 0)
             provider.level = options->level;
         collect.buffer_mb = options->buffer_mb != 0 ? options->buffer_mb : 1024;
-        collect.rundown = options->rundown;
-        collect.rundown_keyword = GCD_WIRE_RUNDOWN_LOADER; /* the only part that is read, and small */
+        collect.rundown = options->rundown && options->provider == NULL;
+        collect.rundown_keyword = options->provider == NULL ? GCD_WIRE_RUNDOWN_LOADER : 0; /* the only part that is read, and small */
         collect.block = true;
         break;
     }

@@ -238,6 +238,13 @@ class Room(LiveTest):
             if "a.db" in needs:
                 self.assertGreater(needs["a.db"], 1.5 * needs["a.csv"])      # with the stream, which is in the same place
 
+    def test_native_memory_needs_no_disk(self):
+        """Estimated by its memory, the dump of a process with 300 MiB of native memory would not fit."""
+        with Process("--memory", "native", "300") as target:
+            r = self.on_a_small_disk(40, "--pid", target.pid, "-o", "a.nettrace")
+            self.assertEqual((r.returncode, r.stdout), (0, "a.nettrace\n"), r.stderr)
+            self.assertNotIn("are free", r.stderr)
+
     def test_a_disk_that_fills_up(self):
         with Process(*MILLION) as target:
             r = self.on_a_small_disk(4, "--pid", target.pid, "-o", "a.gclog", "--force")

@@ -22,6 +22,16 @@
 
 static char folder[64];
 static unsigned left_here, left_elsewhere;
+static unsigned heap_mib, asked;     /* what the process says of its heap, 0: nothing; how often it was asked */
+
+uint64_t __wrap_live_heap_bytes(const char *socket_path, uint64_t timeout_ms);
+uint64_t __wrap_live_heap_bytes(const char *socket_path, uint64_t timeout_ms)
+{
+    assert_string_equal(socket_path, "/tmp/socket");
+    assert_int_equal(timeout_ms, 1000);
+    asked++;
+    return heap_mib * LIVE_MIB;
+}
 
 gcd_status __wrap_gcd_ipc_lock(uint32_t pid, const char *socket_path, struct gcd_ipc_lock *ret, struct gcd_error *err);
 gcd_status __wrap_gcd_ipc_lock(uint32_t pid, const char *socket_path, struct gcd_ipc_lock *ret, struct gcd_error *err)
@@ -72,6 +82,7 @@ static int setup(void **state)
     if (mkdtemp(folder) == NULL)
         return 1;
     left_here = left_elsewhere = 1000;
+    heap_mib = asked = 0;
     cli_hold(true);
     (void)snprintf(path, sizeof path, "%s/sub", folder);
     return mkdir(path, 0700);
@@ -105,7 +116,7 @@ static void check(struct what w, enum cli_exit exit, const char *want)
     uint32_t buffer_mb;
     struct cli_args args = { .output.path = path_of(w.output, output), .live.save_trace = path_of(w.trace, trace),
                              .live.force = w.force, .live.max_bytes = w.max_mib * LIVE_MIB };
-    struct live l = { .args = &args, .spool_dir = w.spooled ? folder : NULL, .pid = 7, .subject = "process 7" };
+    struct live l = { .args = &args, .spool_dir = w.spooled ? folder : NULL, .pid = 7, .path = "/tmp/socket", .subject = "process 7" };
     const char *at = want != NULL ? strchr(want, 'F') : NULL;
     if (want != NULL && at != NULL)
         (void)snprintf(text, sizeof text, "the dump %.*s%s%s", (int)(at - want), want, folder, at + 1);
@@ -178,6 +189,31 @@ static void limited(void **state)
     check(w, CLI_FAILED, "needs about 40 MiB in F, where 39 MiB are free; --force continues anyway");
 }
 
+/* The process is asked for its heap before a disk is said to be too small, and not otherwise: 2 MiB and once or twice the heap. */
+static void a_small_heap(void **state)
+{
+    (void)state;
+    struct what w = { .trace = "x.nettrace" };
+    heap_mib = 20;
+    left_here = MOST;
+    check(w, CLI_DONE, NULL);
+    assert_int_equal(asked, 0);
+    left_here = 42;
+    check(w, CLI_DONE, NULL);
+    assert_int_equal(asked, 1);
+    left_here = 41;
+    check(w, CLI_DONE, "could need up to 42 MiB in F, where 41 MiB are free");
+    left_here = 21;
+    check(w, CLI_FAILED, "needs about 22 MiB in F, where 21 MiB are free; --force continues anyway");
+    heap_mib = 100;                      /* never more than its memory */
+    left_here = LIKELY;
+    check(w, CLI_DONE, "could need up to 160 MiB in F, where 80 MiB are free");
+    w.force = true;                      /* it is not disturbed for what does not matter */
+    asked = 0;
+    check(w, CLI_DONE, "could need up to 160 MiB in F, where 80 MiB are free");
+    assert_int_equal(asked, 0);
+}
+
 static void what_takes_no_room(void **state)
 {
     (void)state;
@@ -191,6 +227,7 @@ static void what_takes_no_room(void **state)
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-    const struct CMUnitTest tests[] = { TEST(at_the_edges), TEST(compressed), TEST(disks), TEST(limited), TEST(what_takes_no_room) };
+    const struct CMUnitTest tests[] = { TEST(at_the_edges), TEST(compressed), TEST(disks), TEST(limited), TEST(a_small_heap),
+                                        TEST(what_takes_no_room) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
  *
  *     live_lock.c      two dumps of one process exclude each other
  *     preflight.c      checks before the process is disturbed
+ *     heap_size.c      how large its heap is
  *     live_attempt.c   one collection
  *     live_stream.c    which of its bytes are accepted
  *     live_summary.c   one line about what it cost
@@ -34,12 +35,20 @@ struct live {
     struct gcd_ipc_memory memory;        /* before the first attempt */
     struct gcd_ipc_mappings *mappings;   /* the same moment; NULL = not known */
     struct gcd_ipc_budget budget;
+    uint64_t heap_bytes;         /* before the first attempt; 0 = not known, or not asked */
     uint64_t start_ms;           /* of the first attempt */
 };
 
 /* preflight.c */
 /* Lock (unless the caller holds it), memory, disk space.  On failure the message has been printed.  RET_BUFFER_MB: of the first attempt. */
 enum cli_exit live_preflight(struct live *l, uint32_t *ret_buffer_mb);
+
+/* heap_size.c */
+/*
+ * The managed heap of the process at SOCKET_PATH with its garbage, in bytes, as its runtime counts it; 0: it has not said so within TIMEOUT_MS, which
+ * a runtime without event sources, or a stopped process, never does.  Forces nothing; takes some tenths of a second.
+ */
+uint64_t live_heap_bytes(const char *socket_path, uint64_t timeout_ms);
 
 /* live_attempt.c */
 struct live_attempt {

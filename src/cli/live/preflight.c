@@ -25,6 +25,10 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+/* For the answer of the process how large its heap is. */
+#define HEAP_MS 1000u
+/* Of the events of a process that does next to nothing: types, modules, methods. */
+#define LEAST_STREAM (2 * LIVE_MIB)
 /* With --force when no size fits. */
 #define FORCED_BUFFER_MB 8u
 /* Compressed outputs have 10 % to 13 % of the plain size. */
@@ -121,11 +125,30 @@ static uint64_t taken(const struct live *l, uint64_t n)
     return l->args->live.max_bytes != 0 && l->args->live.max_bytes < n ? l->args->live.max_bytes : n;
 }
 
+struct stream_size {
+    uint64_t likely, most;
+};
+
+/*
+ * Of the events: by the memory of the process, or by its heap when that is known to be smaller.  Typical heaps make 0.9 bytes of events per byte,
+ * the densest 1.8 (ipc_budget.c).
+ */
+static struct stream_size stream_of(const struct live *l)
+{
+    struct stream_size s = { .likely = l->budget.likely_bytes, .most = l->budget.most_bytes };
+    if (l->heap_bytes != 0 && l->heap_bytes < UINT64_MAX / 4) {
+        uint64_t likely = l->heap_bytes + LEAST_STREAM, most = 2 * l->heap_bytes + LEAST_STREAM;
+        s.likely = likely < s.likely ? likely : s.likely;
+        s.most = most < s.most ? most : s.most;
+    }
+    return (struct stream_size){ .likely = taken(l, s.likely), .most = taken(l, s.most) };
+}
+
 /* Outputs without a format, such as the events themselves, count as large as the events. */
 static void add_output(struct places *p, const struct live *l)
 {
     const struct cli_args *args = l->args;
-    uint64_t likely_bytes = taken(l, l->budget.likely_bytes), most_bytes = taken(l, l->budget.most_bytes);
+    uint64_t likely_bytes = stream_of(l).likely, most_bytes = stream_of(l).most;
     if (args->output.path == NULL)
         return;
     const struct gcd_format *f = args->output.format != NULL ? gcd_format_by_name(args->output.format) : gcd_format_by_path(args->output.path);
@@ -145,22 +168,50 @@ static uint64_t on_disk(uint64_t stream_bytes)
     return stream_bytes > GCD_SPOOL_MEMORY_BYTES ? stream_bytes : 0;
 }
 
-static enum cli_exit disk(const struct live *l)
+/* The bytes left where P is; UINT64_MAX when they are unknown. */
+static uint64_t left_at(const struct place *p)
 {
-    uint64_t likely = taken(l, l->budget.likely_bytes), most = taken(l, l->budget.most_bytes);
-    struct places places = { .count = 0 };
+    struct statvfs fs;
+    uint64_t left;
+    if (statvfs(p->folder, &fs) != 0 || fs.f_blocks == 0 ||
+        __builtin_mul_overflow((uint64_t)fs.f_bavail, fs.f_frsize != 0 ? fs.f_frsize : fs.f_bsize, &left))
+        return UINT64_MAX;
+    return left;
+}
+
+static void find_places(const struct live *l, struct places *ret)
+{
+    struct stream_size s = stream_of(l);
+    ret->count = 0;
     if (l->spool_dir != NULL)
-        add_place(&places, l->spool_dir, on_disk(likely), on_disk(most));
-    add_output(&places, l);
-    add_file(&places, l->args->live.save_trace, likely, most);
+        add_place(ret, l->spool_dir, on_disk(s.likely), on_disk(s.most));
+    add_output(ret, l);
+    add_file(ret, l->args->live.save_trace, s.likely, s.most);
+}
+
+static bool may_not_suffice(const struct places *p)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (left_at(&p->items[i]) < p->items[i].most)
+            return true;
+    return false;
+}
+
+/*
+ * Much of the memory of a process may be no heap, so before the disk is said to be too small the process is asked for its heap.  Not otherwise: that
+ * needs a session of its own.
+ */
+static enum cli_exit disk(struct live *l)
+{
+    struct places places;
+    find_places(l, &places);
+    if (may_not_suffice(&places) && l->port == NULL && !l->args->live.force) {
+        l->heap_bytes = live_heap_bytes(l->path, HEAP_MS);
+        find_places(l, &places);
+    }
     for (size_t i = 0; i < places.count; i++) {
         const struct place *p = &places.items[i];
-        struct statvfs fs;
-        if (statvfs(p->folder, &fs) != 0 || fs.f_blocks == 0)
-            continue;
-        uint64_t unit = fs.f_frsize != 0 ? fs.f_frsize : fs.f_bsize, left;
-        if (__builtin_mul_overflow((uint64_t)fs.f_bavail, unit, &left))
-            continue;
+        uint64_t left = left_at(p);
         if (left >= p->most)
             continue;
         char n[CLI_NUMBER_BYTES], m[CLI_NUMBER_BYTES];
