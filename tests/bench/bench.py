@@ -6,8 +6,8 @@
     bench.py --render                      # the newest of tests/bench/results/ into README.md
     bench.py --compare OLD.json NEW.json
 
-genheap makes the recordings, in FOLDER; with --folder they stay there for the next time, else they are removed.  --input measures an
-exists.  Each is read once to bring it into the page cache, then all commands run in turn, RUNS times.  Outputs go into FOLDER, too, and
+genheap makes the recordings, in FOLDER; with --folder they stay there for the next time, else they are removed.  --input measures one that
+exists, and calls its heap by the name of the file: record_heaps.py makes some of living programs.  Each is read once to bring it into the page cache, then all commands run in turn, RUNS times.  Outputs go into FOLDER, too, and
 are synced to the disk like any output of the program.  The table has medians; README.md explains it.
 """
 import argparse
@@ -129,7 +129,10 @@ def measure_all(args):
     try:
         for source in args.input + args.objects:
             trace = source if isinstance(source, str) else generate(args, source, folder)
-            results["sizes"].append(measure_size(args, program, trace, folder))
+            size = measure_size(args, program, trace, folder)
+            if isinstance(source, str):
+                size["heap"] = os.path.basename(source).split(".")[0]
+            results["sizes"].append(size)
             if not args.folder and trace not in args.input:
                 os.unlink(trace)
             if args.output:                  # after each size, so that no result is lost

@@ -1,7 +1,8 @@
 """Stored results: files, tables, the table in README.md, and comparisons.
 
 A file (schema 1) has the version, the machine, the build, and a list "sizes", one element a recording: its objects, references and bytes,
-and rows of medians.  Everything derived, per object or as ratio to md5sum, is computed for display.
+and rows of medians.  "heap" names what was recorded; without it, it is one of genheap.  Everything derived, per object or as ratio to md5sum, is
+computed for display.
 """
 import json
 import os
@@ -11,6 +12,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 RESULTS = os.path.join(HERE, "results")
 README = os.path.join(HERE, "README.md")
 BASE = "md5sum"
+GENERATED = "genheap"
 BEGIN, END = "<!-- figures: written by bench.py --render -->\n", "<!-- end of figures -->\n"
 
 
@@ -32,14 +34,22 @@ def store(path, results):
             same = all(old[k] == results[k] for k in ("version", "machine", "build"))
             if not same:
                 raise ValueError(f"{path}: has figures of another version, machine or build")
-            new = {s["objects"] for s in results["sizes"]}
-            kept = [s for s in old["sizes"] if s["objects"] not in new]
-            results = {**results, "sizes": sorted(kept + results["sizes"], key=lambda s: s["objects"])}
+            new = {key(s) for s in results["sizes"]}
+            kept = [s for s in old["sizes"] if key(s) not in new]
+            results = {**results, "sizes": sorted(kept + results["sizes"], key=key)}
         text = json.dumps(results, indent=1, ensure_ascii=False) + "\n"
     os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
     with open(path + ".new", "w", encoding="utf-8") as f:
         f.write(text)
     os.replace(path + ".new", path)
+
+
+def heap(size):
+    return size.get("heap", GENERATED)
+
+
+def key(size):
+    return heap(size) != GENERATED, heap(size), size["objects"]
 
 
 def label(row):
@@ -69,14 +79,27 @@ def lines(cells, align):
     return ["| " + " | ".join(c) + " |" for c in cells[:1]] + ["|" + "|".join(align) + "|"] + ["| " + " | ".join(c) + " |" for c in cells[1:]]
 
 
+def side_by_side(sizes):
+    """All heaps in one table, if one of several is of a program."""
+    if len(sizes) < 2 or all(heap(s) == GENERATED for s in sizes):
+        return []
+    names = list(dict.fromkeys(label(r) for s in sizes for r in s["rows"]))
+    cells = [["wall / CPU × md5sum, MiB"] + [f"{heap(s)}, {s['objects'] / 1e6:.3g} million" for s in sizes]]
+    for name in names:
+        rows = [next((row_cells(s, r) for r in s["rows"] if label(r) == name), None) for s in sizes]
+        cells.append([name] + [f"{r[7]} / {r[8]}, {r[3]}" if r else "" for r in rows])
+    return ["", *lines(cells, ["---"] + ["---:"] * len(sizes))]
+
+
 def table(results):
     """Markdown."""
     m, b = results["machine"], results["build"]
     out = [f"### {results['version']}", "",
            f"{m['system']} {m['architecture']}, {m['cores']} cores, {m['memory_gib']:g} GiB, {b['compiler']}, {b['type']}."]
+    out += side_by_side(results["sizes"])
     for size in results["sizes"]:
         low, high = size["load"]
-        out += ["", f"{size['objects']:,} objects, {size['edges']:,} references, {size['bytes'] / 1e6:,.0f} MB; medians of {size['runs']}, "
+        out += ["", f"{'' if heap(size) == GENERATED else heap(size) + ': '}{size['objects']:,} objects, {size['edges']:,} references, {size['bytes'] / 1e6:,.0f} MB; medians of {size['runs']}, "
                 f"load {low:.1f} before and {high:.1f} after, {size['date']}:", ""]
         head = ["command", "wall s", "CPU s", "peak MiB", "MB/s", "ns/object", "ns/edge", "wall × md5sum", "CPU × md5sum"]
         out += lines([head] + [row_cells(size, r) for r in size["rows"]], ["---"] + ["---:"] * 8)
@@ -100,18 +123,18 @@ def rendered(text, folder=RESULTS):
 def compare(old, new):
     """Old compared with new, row by row, in Markdown.  Times are ratios to md5sum, so that another machine matters less."""
     def rows(results):
-        return {(s["objects"], r["command"], r.get("threads")): (s, r) for s in results["sizes"] for r in s["rows"]}
+        return {(heap(s), s["objects"], r["command"], r.get("threads")): (s, r) for s in results["sizes"] for r in s["rows"]}
 
     a, b = rows(old), rows(new)
-    cells = [["objects", "command", "wall s", "CPU s", "peak MiB", "wall × md5sum", "CPU × md5sum", "CPU ratio, new : old"]]
-    for key in list(b) + [k for k in a if k not in b]:
-        row = (b.get(key) or a[key])[1]
-        if key not in a or key not in b:
-            cells.append([f"{key[0]:,}", label(row), "only in the " + ("new one" if key in b else "old one")] + ["-"] * 5)
+    cells = [["heap", "objects", "command", "wall s", "CPU s", "peak MiB", "wall × md5sum", "CPU × md5sum", "CPU ratio, new : old"]]
+    for k in list(b) + [k for k in a if k not in b]:
+        row = (b.get(k) or a[k])[1]
+        if k not in a or k not in b:
+            cells.append([k[0], f"{k[1]:,}", label(row), "only in the " + ("new one" if k in b else "old one")] + ["-"] * 5)
             continue
-        pair = [row_cells(*x) for x in (a[key], b[key])]
-        cells.append([f"{key[0]:,}", label(row)] + [f"{pair[0][i]} → {pair[1][i]}" for i in (1, 2, 3, 7, 8)] + [growth(a[key], b[key])])
-    return f"{old['version']} → {new['version']}\n\n" + "\n".join(lines(cells, ["---:", "---"] + ["---:"] * 6)) + "\n"
+        pair = [row_cells(*x) for x in (a[k], b[k])]
+        cells.append([k[0], f"{k[1]:,}", label(row)] + [f"{pair[0][i]} → {pair[1][i]}" for i in (1, 2, 3, 7, 8)] + [growth(a[k], b[k])])
+    return f"{old['version']} → {new['version']}\n\n" + "\n".join(lines(cells, ["---", "---:", "---"] + ["---:"] * 6)) + "\n"
 
 
 def growth(old, new):

@@ -106,6 +106,19 @@ class Bench(unittest.TestCase):
         self.assertEqual(rows[3], ["`diff`, 2 threads", "1.00", "0.50", "1,234.5", "8", "500,000.0", "250,000.0", "0.50", "0.50"])
         self.assertEqual(self.made.stdout, bench_results.table(self.results()))
 
+    def test_heaps_of_programs_stand_beside_generated_ones(self):
+        def with_service(results):
+            results["sizes"].append({**results["sizes"][0], "heap": "service"})
+
+        results = bench_results.load(self.changed(with_service))
+        first = bench_results.table(results).split("\n\n")[2].splitlines()
+        self.assertEqual(first[0], "| wall / CPU × md5sum, MiB | genheap, 0.01 million | service, 0.01 million |")
+        self.assertEqual(len(first), 2 + len(results["sizes"][0]["rows"]))
+        self.assertRegex(first[2], r"^\| `md5sum` \| 1\.00 / 1\.00, [\d.]+ \| 1\.00 / 1\.00, [\d.]+ \|$")
+        bench_results.store(self.path("both.json"), self.results())
+        bench_results.store(self.path("both.json"), {**results, "sizes": results["sizes"][1:]})
+        self.assertEqual([s.get("heap") for s in bench_results.load(self.path("both.json"))["sizes"]], [None, "service"])
+
     def test_compare(self):
         def slower(results):
             results["version"] = "9.9.9"
@@ -121,7 +134,7 @@ class Bench(unittest.TestCase):
 
         r = bench("--compare", self.changed(base, "old.json"), self.changed(slower, "changed.json"))
         self.assertEqual(r.returncode, 0, r.stderr)
-        found = {line.split("|")[2].strip(): line for line in r.stdout.splitlines() if line.startswith("| 10,000")}
+        found = {line.split("|")[3].strip(): line for line in r.stdout.splitlines() if line.startswith("| genheap | 10,000")}
         self.assertIn("→ 9.9.9", r.stdout)
         self.assertRegex(found["`info`"], r"2\.00 → 3\.00 .* 1\.00 → 3\.00 \| 3\.00 \|$")
         self.assertIn("only in the old one", found["`report`"])

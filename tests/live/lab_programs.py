@@ -12,7 +12,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCES = {"HeapLab": TARGET, "WebLab": os.path.join(HERE, "web_lab"), "WebLab.Plugin": os.path.join(HERE, "web_lab_plugin"),
            "Shop": os.path.join(HERE, "planted"), "Shop.Pricing": os.path.join(HERE, "planted_plugin"),
            "WaitLab": os.path.join(HERE, "wait_lab"), "Waits": os.path.join(ROOT, "tests", "readers", "waits_cs"),
-           "CollectionLab": os.path.join(HERE, "collection_lab"),
+           "CollectionLab": os.path.join(HERE, "collection_lab"), "CompilerLab": os.path.join(ROOT, "tests", "bench", "compiler"),
            "FullNames": os.path.join(ROOT, "tests", "readers", "full_names_cs"),
            "CollectionCounts": os.path.join(ROOT, "tests", "readers", "collection_counts_cs")}
 # way of publishing -> options of dotnet publish; None: only built, for the SDK's own runtime

@@ -11,7 +11,7 @@ namespace HeapLab;
 /// A process whose heap contents are known.  It builds them, prints one line of JSON that says what a heap dump of it
 /// must show, and waits until its standard input ends or brings a line "quit".  With --stall a line "stall" is answered
 /// with how long the process has stood still.  With --leak it leaks in one of several ways instead, with --memory it takes memory of
-/// one kind, with --reload it loads and unloads types.
+/// one kind, with --service it builds the heap of a service, with --reload it loads and unloads types.
 /// </summary>
 static class Program
 {
@@ -32,6 +32,12 @@ static class Program
             WaitForEnd();
             return 0;
         }
+        if (args.Length == 2 && args[0] == "--service" && Service.Start(args[1]))
+        {
+            Print("service");
+            WaitForEnd();
+            return 0;
+        }
         if (args.Length == 2 && args[0] == "--reload")
         {
             Reload.Run(args[1], Print);
@@ -42,6 +48,7 @@ static class Program
             Console.Error.WriteLine("usage: HeapLab [--objects N] [--stall]     N extra nodes, 0..100000000, default 5000");
             Console.Error.WriteLine("       HeapLab --leak KIND                 one of " + Leaks.Kinds);
             Console.Error.WriteLine("       HeapLab --memory KIND MIB           one of " + Memory.Kinds);
+            Console.Error.WriteLine("       HeapLab --service N                 the heap of a service, about N objects");
             Console.Error.WriteLine("       HeapLab --reload FOLDER             an empty folder");
             return 2;
         }

@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""Recordings of living heaps for bench.py: of a service, and of the C# compiler with what it has made of generated sources.
+
+    record_heaps.py [--build DIR] [--objects 10000000] [--heaps service,compiler] FOLDER
+
+Writes FOLDER/service.nettrace and FOLDER/compiler.nettrace, about 530 MB for 10 million objects each, for `bench.py --input`.  Needs the .NET SDK, no
+network.  The programs run from a folder below /tmp, so that no path of this machine is in a recording; the recordings are not committed.
+"""
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+OBJECTS_PER_FILE = 9600                  # of the compiler, as measured
+# heap -> program, its arguments for N objects
+HEAPS = {
+    "service": ("HeapLab", lambda n: ["--service", str(n)]),
+    "compiler": ("CompilerLab", lambda n: [str(max(1, n // OBJECTS_PER_FILE))]),
+}
+
+
+def record(program, words, gcdumpc, output):
+    """One dump of PROGRAM once it has printed its line."""
+    target = subprocess.Popen([program, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd="/",
+                              env={**os.environ, "DOTNET_gcServer": "0"})
+    try:
+        if not target.stdout.readline():
+            sys.exit(f"record_heaps.py: {os.path.basename(program)} ended with {target.wait()}")
+        subprocess.run([gcdumpc, "report", "--pid", str(target.pid), "--plain", "--strict", "--max-objects", str(1 << 31), "--save-trace",
+                        output + ".new", "-o", os.devnull], check=True)
+        os.replace(output + ".new", output)
+    finally:
+        target.stdin.close()
+        target.kill()
+        target.wait()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--build", default="build", help="folder with gcdumpc; programs are built there, once")
+    parser.add_argument("--objects", type=int, default=10000000, help="about this many objects in each heap")
+    parser.add_argument("--heaps", default=",".join(HEAPS), help="which ones")
+    parser.add_argument("folder")
+    args = parser.parse_args()
+    os.environ["GCDUMPC_BUILD"] = os.path.abspath(args.build)
+    sys.path[:0] = [os.path.join(HERE, "..", "live")]
+    import lab_programs                  # reads the environment
+    import live_support
+    os.makedirs(args.folder, exist_ok=True)
+    runtime = int(live_support.sdk_version().split(".")[0])
+    for heap in args.heaps.split(","):
+        name, words = HEAPS[heap]
+        with tempfile.TemporaryDirectory(prefix="heaps-", dir="/tmp") as neutral:
+            built = lab_programs.program(name, runtime, "built")
+            shutil.copytree(os.path.dirname(built), os.path.join(neutral, "bin"))
+            record(os.path.join(neutral, "bin", name), words(args.objects), os.path.join(args.build, "gcdumpc"),
+                   os.path.join(args.folder, heap + ".nettrace"))
+
+
+if __name__ == "__main__":
+    main()
