@@ -9,6 +9,7 @@ import time
 import unittest
 
 from cli_support import HAVE_SQLITE, PROGRAM, SANITIZED, SOURCE, CliTest, genheap, main, small_trace, trace, types_trace
+import test_leaks
 from test_leaks import cache
 try:
     from screen import Screen
@@ -148,6 +149,31 @@ class Views(Browse):
         paths = self.done("paths", trace("net10-wks"), "--type", "HeapLab.Node", "--names=csharp").text
         for step in re.findall(r"(static variable \w+|HeapLab\.\w+)", paths):
             self.assertIn(step, text)
+        self.quit(s)
+
+    def test_paths_are_folded(self):
+        """As in leaks: steps of the framework are one line, and a collection with its inside; f shows all of them, and back."""
+        way = test_leaks.Leaks.deep(self)
+        s = self.browse("in", lines=40)
+        s.wait("Suspects")
+        s.press("3", "home", "enter")            # Shop.Order has most of the bytes
+        s.wait("Paths from the roots")
+        s.press("end", "enter")
+        s.wait("Path from the root (")
+
+        def steps():
+            lines = s.settled()
+            start = next(i for i, line in enumerate(lines) if line.startswith("Path from the root"))
+            return [re.sub(r"  0x\w+$", "", line[22:].strip()) for line in lines[start + 1:lines.index("", start)]]
+        folded = ["static variable", "... 2 framework steps", "Parts.Engine", "System.Object", "Shop.Store",
+                  "System.Collections.Generic.List<Shop.Order>", "Shop.Order"]
+        self.assertEqual(steps(), folded)
+        s.press("f")
+        s.wait("all steps of paths")
+        self.assertEqual(steps(), ["static variable", *way, folded[-2], "Shop.Order[]", "Shop.Order"])
+        s.press("f")
+        s.wait("folded paths")
+        self.assertEqual(steps(), folded)
         self.quit(s)
 
     def test_async(self):

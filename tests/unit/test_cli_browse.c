@@ -93,6 +93,10 @@ static void tree_has_the_largest_first(void **state)
     }
     assert_string_equal(below->title, "Shop.App");
     browse_free(below);
+    below = open_view(&o, BROWSE_TREE, 1);       /* nothing is below it */
+    assert_int_equal(browse_lines(below), 1);
+    assert_int_equal(line_of(below, 0)->style, STYLE_TEXT);
+    browse_free(below);
     browse_free(v);
     close_model(&o);
 }
@@ -139,6 +143,40 @@ static void an_object_knows_its_neighbours(void **state)
     assert_int_equal(line_of(v, at - 1)->style, STYLE_BLANK);
     assert_int_equal(line_of(v, at)->style, STYLE_HEADING);
     assert_int_equal(line_of(v, at + 2)->to, 8);
+    browse_free(v);
+    close_model(&o);
+}
+
+/* The ends of a long path, and how much is between them. */
+static void a_long_path_is_cut_in_the_middle(void **state)
+{
+    (void)state;
+    enum { LENGTH = 100, ENDS = 20 };
+    struct shop_node nodes[LENGTH];
+    struct shop_edge edges[LENGTH - 1];
+    for (uint32_t i = 0; i < LENGTH; i++) {
+        nodes[i] = (struct shop_node){ 0, 24 };
+        if (i > 0)
+            edges[i - 1] = (struct shop_edge){ i - 1, i };
+    }
+    struct gcd_type types[] = { { .id = 1, .name = "Shop.Link", .named = true } };
+    struct gcd_root roots[] = { { .object = 0, .kind = GCD_ROOT_STATIC, .name = "s_first", .node = 0 } };
+    struct opened o;
+    open_model(&o, shop_build(&(struct shop){ .types = types, .type_count = 1, .nodes = nodes, .node_count = LENGTH, .edges = edges,
+                                              .edge_count = LENGTH - 1, .roots = roots, .root_count = 1 }));
+    struct browse_view *v;
+    uint64_t at;
+    const struct browse_subject last = { .kind = BROWSE_OBJECT, .number = LENGTH - 1, .full = true };
+    assert_int_equal(browse_open(&o.m, &last, NULL, &v, &err), GCD_OK);
+    browse_learn(&o.m, BROWSE_OBJECT);
+    assert_int_equal(browse_find(v, &(struct browse_search){ .pattern = "Path from" }, NULL, &at, &err), GCD_OK);
+    assert_string_equal(line_of(v, at)->tail, " (42)");
+    assert_string_equal(line_of(v, at + 1)->name, "static variable s_first");
+    for (uint32_t i = 0; i < ENDS; i++) {
+        assert_int_equal(line_of(v, at + 2 + i)->to, i);
+        assert_int_equal(line_of(v, at + 3 + ENDS + i)->to, LENGTH - ENDS + i);
+    }
+    assert_string_equal(line_of(v, at + 2 + ENDS)->name, "(60 more objects)");
     browse_free(v);
     close_model(&o);
 }
@@ -370,6 +408,7 @@ int main(void)
         cmocka_unit_test(tree_has_the_largest_first),
         cmocka_unit_test(random_heaps_have_every_view),
         cmocka_unit_test(an_object_knows_its_neighbours),
+        cmocka_unit_test(a_long_path_is_cut_in_the_middle),
         cmocka_unit_test(the_cursor_stays_on_lines),
         cmocka_unit_test(texts_are_wrapped_between_words),
         cmocka_unit_test(orders_are_stable),

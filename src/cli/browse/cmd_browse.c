@@ -51,7 +51,7 @@ enum cli_exit cmd_browse(const struct cli_args *args)
     enum cli_exit e = screen_check();
     if (e != CLI_DONE)
         return e;
-    e = cli_open_session(args, CLI_NEED_RETAINED, &d);
+    e = cli_open_session(args, CLI_NEED_PAGE, &d);
     if (e == CLI_DONE)
         e = run(args, &d);
     if (e == CLI_DONE) {

@@ -21,7 +21,7 @@
 #define NAME_COLUMNS 30u
 /* Marks on one character that terminals agree on. */
 #define MARKS_MAX 3u
-#define ROOM 1024u
+#define ROOM 4096u
 
 /* ---- text ---- */
 

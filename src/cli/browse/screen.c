@@ -24,6 +24,7 @@
 
 static struct {
     bool ascii, fallback, open;
+    bool stops;                  /* stop signals are not ignored: there is a shell with jobs */
     SCREEN *screen;
     FILE *in;                    /* standard input, or the terminal when a dump comes from there */
     int fd;
@@ -122,7 +123,8 @@ static void catch_stops(bool on)
     memset(&a, 0, sizeof a);
     a.sa_handler = on ? on_stop : SIG_DFL;
     sigemptyset(&a.sa_mask);
-    (void)sigaction(SIGTSTP, &a, NULL);
+    if (tty.stops)
+        (void)sigaction(SIGTSTP, &a, NULL);
     (void)sigaction(SIGCONT, &a, NULL);
 }
 
@@ -163,7 +165,9 @@ static void use_colours(void)
 
 enum cli_exit screen_open(void)
 {
+    struct sigaction before;
     tty.fd = fileno(tty.in);
+    tty.stops = sigaction(SIGTSTP, NULL, &before) == 0 && before.sa_handler != SIG_IGN;
     if (tcgetattr(tty.fd, &tty.mode) != 0)
         return cli_error(CLI_FAILED, NULL, "the terminal does not answer: %s", strerror(errno));
     tty.screen = newterm(tty.fallback ? browse_fallback_name : NULL, stdout, tty.in);
@@ -213,6 +217,9 @@ size_t screen_lines(void)
 /* Stops; returns when the shell lets it go on. */
 static void stop(bool whole_job)
 {
+    stop_wanted = 0;
+    if (!tty.stops)
+        return;
     (void)endwin();
     catch_stops(false);
     if (whole_job)
@@ -274,7 +281,7 @@ static uint32_t signalled(void)
 uint32_t screen_key(int timeout_ms, int ready)
 {
     struct pollfd fds[2] = { { .fd = tty.fd, .events = POLLIN }, { .fd = ready, .events = POLLIN } };
-    for (int waited = 0;; waited += WAIT_MS) {
+    for (int waited = 0;; waited += timeout_ms >= 0 ? WAIT_MS : 0) {
         uint32_t key = signalled();
         if (key == SCREEN_KEY_NONE)
             key = next_key();

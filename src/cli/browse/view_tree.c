@@ -18,6 +18,8 @@ gcd_status browse_open_tree(struct browse_view *v, const struct gcd_context *cal
     gcd_status st = gcd_session_dominated_largest(m->session, call, v->subject, &list, err);
     if (st != GCD_OK)
         return st;
+    if (list.count == 0)
+        st = browse_add_text(v, strdup("It keeps nothing else alive."), err);
     struct browse_section *s = browse_add_section(v);
     *s = (struct browse_section){ .line = tree_line, .ids = list.nodes, .count = list.count, .order = ORDER_RETAINED };
     browse_node_heads(s);
@@ -25,7 +27,7 @@ gcd_status browse_open_tree(struct browse_view *v, const struct gcd_context *cal
         v->title = strdup("Dominator tree");
     else
         v->title = strdup(gcd_names_get(m->names, gcd_graph_node_type(m->graph, v->subject)));
-    return v->title != NULL ? GCD_OK : browse_no_memory(err);
+    return st != GCD_OK || v->title != NULL ? st : browse_no_memory(err);
 }
 
 static void type_line(const struct browse_view *v, const struct browse_section *s, uint64_t i, struct browse_line *ret)
