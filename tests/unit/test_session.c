@@ -332,6 +332,9 @@ static void known_answers_are_those_of_the_analyses(void **state)
         assert_string_equal(gcd_names_get(gcd_session_names(s), t), gcd_names_get(names, t));
     gcd_names_free(names);
     assert_ptr_equal(gcd_session_graph(s), g);
+    const struct gcd_suspects *largest = NULL;
+    assert_int_equal(gcd_session_largest_consumer(s, NULL, &largest, &err), GCD_OK);
+    assert_non_null(largest);            /* it has no suspects */
     gcd_session_free(s);
     gcd_graph_free(g);
 }
@@ -533,6 +536,11 @@ static void it_can_be_canceled(void **state)
     static char text[TEXT_BYTES];
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         assert_int_equal(ask(s, &call, parts[i], text, &err), GCD_E_CANCELED);
+    struct gcd_node_list list;
+    const struct gcd_dominators *d;
+    assert_int_equal(gcd_session_dominators(s, NULL, &d, &err), GCD_OK);
+    assert_int_equal(gcd_session_dominated_by(s, &call, 0, &list, &err), GCD_E_CANCELED);
+    assert_int_equal(gcd_session_referrers(s, &call, 0, &list, &err), GCD_E_CANCELED);
     stop = false;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         assert_int_equal(ask(s, &call, parts[i], text, &err), GCD_OK);

@@ -144,6 +144,9 @@ static void statements_are_taken_one_by_one(void **state)
     assert_int_equal(gcd_sql_prepare(db, NULL, &text, &q, &err), GCD_E_ARG);
     assert_int_equal(err.off, strlen(" /* none */ SELECT "));
     assert_ptr_equal(text, second);
+    text = " ;; SELECT nope";
+    assert_int_equal(gcd_sql_prepare(db, NULL, &text, &q, &err), GCD_E_ARG);
+    assert_int_equal(err.off, strlen(" ;; SELECT "));
     text = " ; -- nothing";
     assert_int_equal(gcd_sql_prepare(db, NULL, &text, &q, &err), GCD_END);
     assert_int_equal(gcd_sql_check(begin, &err), GCD_E_ARG);
