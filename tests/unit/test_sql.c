@@ -83,6 +83,7 @@ static void known_answers(void **state)
     check(db, "SELECT * FROM refs WHERE source = 1", "1|2|0\n1|2|1\n");
     check(db, "SELECT target, count(*) FROM refs GROUP BY target", "1|1\n2|3\n");
     check(db, "SELECT id FROM objects WHERE type = 'B'; SELECT id FROM objects WHERE dominator = 0", "1\n2\n4\n1\n3\n");
+    check(db, "SELECT id, type, type_id FROM objects WHERE dominator = 0 ORDER BY id", "1|B|1\n3|A|0\n");
     check(db, "SELECT parent_id, object_id FROM dominators ORDER BY parent_id, object_id", "|0\n0|1\n0|3\n1|2\n");
     check(db, "SELECT step, object_id, type FROM reachable_from(0)", "0|0|A\n1|1|B\n1|3|A\n2|2|B\n");
     check(db, "SELECT step, object_id FROM reachable_from(4); SELECT count(*) FROM reachable_from(5); SELECT count(*) FROM reachable_from(NULL)",
