@@ -59,10 +59,10 @@ class TwoDumps(PageTest):
     def test_the_owner_comes_first(self):
         page = self.compare(self.heap(100), self.heap(900))
         self.assertEqual(sorted(row[0] for row in self.rows("types")), ["Shop.Entry", "Shop.Store"])     # both keep 800 KiB more
-        self.assertIn("1 type has not changed", page.text("#types"))
+        self.assertIn("Also 1 unchanged type", page.texts("#types .chip"))
         self.assertIn("+800.0 KiB", page.text("#summary .answer"))
         self.assertIn("Store keeps +800.0 KiB alive with as many objects as before", " ".join(page.texts("#summary .answers li")))
-        self.assertEqual(page.texts("#summary .side h3"), ["Older", "Newer"])
+        self.assertEqual(page.texts("#summary .side h3"), ["Older: shop", "Newer: shop"])
 
     def test_another_process_is_said_on_the_page(self):
         self.done("diff", self.link("net8-wks"), self.link("net10-wks"), "-o", "d.html")

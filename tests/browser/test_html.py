@@ -236,7 +236,7 @@ class Diff(PageTest):
         self.assertIn("HeapLab", page.text("h1"))
         self.assertIn("net8-wks.nettrace.gz", page.texts("#summary .side")[0])
         self.assertIn("net8-wks-two-dumps.nettrace.gz", page.texts("#summary .side")[1])
-        self.assertEqual(page.texts("body > nav li"), ["Summary", "Types", "What holds it"])
+        self.assertEqual(page.texts("body > nav li"), ["Summary", "What holds it", "Types", "Map", "Suspects of the newer dump", "Dominator tree"])
         self.assertIn("+3,084", page.text("#summary"))
         self.assertIn("before 17,633", page.text("#summary"))
         self.assertEqual(page.text("#types [aria-sort]"), "Retained ±")
@@ -253,9 +253,9 @@ class Diff(PageTest):
         page = self.compare()
         page.run("document.querySelector('#paths tr[tabindex=\"0\"]').focus()")
         at = lambda: page.run("[...document.activeElement.cells].slice(0, 2).map(c => c.textContent)")
-        self.assertEqual(at(), ["static variables", "+209.3 KiB"])
+        self.assertEqual(at(), ["Static variables", "+209.3 KiB"])
         page.key("ArrowRight")                          # already open: to its first child
-        self.assertEqual(at(), ["static variable Log", "+202.3 KiB"])
+        self.assertEqual(at(), ["Log", "+202.3 KiB"])
         self.assertEqual(page.run("document.activeElement.ariaLevel"), "2")
 
     def test_dark_and_narrow(self):

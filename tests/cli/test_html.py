@@ -191,6 +191,17 @@ class Html(CliTest):
         self.assertEqual((len(data["types"]) + data["rest_types"][0] + data["other_types"][0], sum(t[3] for t in data["types"]) +
                           data["rest_types"][2] + data["other_types"][2]), (9000, data["totals"]["bytes"]))
 
+    def test_whose_the_memory_is(self):
+        """An array that is suspected, another object of the program with an array that holds a framework's object, and one of the framework alone."""
+        lines = ["a 2 shop 0", "t 1 Shop.Store", "t 2 System.Byte[]", "t 3 Shop.Cache", "t 4 System.Pool", "r 1000 4 0 1", "r 2000 4 0 1", "r 3000 4 0 1",
+                 "o 1000 1 18 10000000", "o 10000000 2 800000", "o 2000 3 20 2100", "o 2100 2 100 2800", "o 2800 4 40", "o 3000 4 50",
+                 "o 4000 3 60", "c shop 0"]
+        self.put("shop.gclog", "\n".join(lines).encode() + b"\n")
+        data = self.data("shop.gclog")
+        self.assertEqual([(s["counted"], s["bytes"]) for s in data["suspects"]], [(True, 0x800000)])
+        self.assertEqual(data["totals"]["own_bytes"], 0x18 + 0x20 + 0x100 + 0x40)
+        self.assertEqual(self.data("shop.gclog", "--mine", "System.Pool")["totals"]["own_bytes"], 0x40 + 0x50)
+
     def test_what_is_shown_without_scripts_is_text(self):
         names = ["<img src=x>", "a & b", "Shop.\u202eredrO", "'\"", "C:\\x"]
         self.put("x.nettrace", types_trace(*((name, 1, 100 + 8 * i) for i, name in enumerate(names))))
@@ -239,6 +250,18 @@ class Html(CliTest):
 
 
 class Diff(CliTest):
+    def test_the_newer_dump_is_in_it(self):
+        names = self.link("net8-wks"), self.link("net10-wks-ranges")
+        self.done("diff", *names, "-o", "d.html")
+        data = json.loads(parts(self.get("d.html"))[1])
+        newer = data["newer"]
+        self.assertEqual({s[1] for s in data["steps"] if s[0] == 0} - {*newer["root_groups"], "(not reachable)"}, set())
+        self.done("convert", names[1], "-o", "x.html")
+        alone = json.loads(parts(self.get("x.html"))[1])
+        for key in ("totals", "suspects", "consumer", "verdict", "roots", "generations", "tree"):
+            self.assertEqual(newer[key], alone[key], key)
+        self.assertEqual(newer["names"][newer["types"][0][0]], alone["names"][alone["types"][0][0]])
+
     def test_sums_are_those_of_the_tables(self):
         names = self.link("net8-wks"), self.link("net8-wks-two-dumps")
         self.done("diff", *names, "-o", "d.html")

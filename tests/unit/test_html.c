@@ -193,7 +193,7 @@ static void check_data(uint64_t seed)
     struct html_data h;
     size_t n = 0;
     assert_int_equal(gcd_dominators_new(g, NULL, &d, &err), GCD_OK);
-    assert_int_equal(html_data_make(&h, g, &plain, &err), GCD_OK);
+    assert_int_equal(html_data_make(&h, g, &plain, &(struct html_role){ .start = "map" }, &err), GCD_OK);
     assert_int_equal(check_tree(h.tree, true), gcd_graph_node_count(g));
     assert_int_equal(h.reachable_objects, gcd_dominators_reachable(d));
     check_large(&h, d);

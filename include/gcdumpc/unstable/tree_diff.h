@@ -1,5 +1,5 @@
 /*
- * The merged paths (merged_tree.h) of several dumps side by side: what has grown, and what holds it.  And a page of the growth between two dumps.
+ * The merged paths (merged_tree.h) of several dumps side by side: what has grown, and what holds it.
  *
  * Steps match by the names on the path from the top, whatever their objects are.  Steps of one parent with the same name are one row.  A row
  * includes all steps below it.
@@ -13,8 +13,6 @@
 
 #include <gcdumpc/alloc.h>
 #include <gcdumpc/diff.h>
-#include <gcdumpc/dump.h>
-#include <gcdumpc/io.h>
 #include <gcdumpc/status.h>
 #include <gcdumpc/unstable/merged_tree.h>
 
@@ -57,31 +55,6 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_tree_diff_match(struct gcd_tree_diff *d, s
  * After gcd_tree_diff_match: the rows [*ret_n], each directly before those below it, siblings in the order of gcd_diff_row.  Valid as long as D.
  */
 GCD_API const struct gcd_tree_diff_row *gcd_tree_diff_rows(const struct gcd_tree_diff *d, size_t *ret_n);
-
-/* ---- the page: the growth between two dumps for browsers, in the style of the format html ---- */
-
-/* What the page says about a dump as a whole. */
-struct gcd_diff_page_side {
-    const char *name;            /* of its file, UTF-8 */
-    const char *program;         /* "" = unknown */
-    uint64_t process;            /* 0 = unknown */
-    int64_t unix_ms;             /* when it was made; INT64_MIN = unknown */
-    const struct gcd_verdict *verdict;
-    struct gcd_diff_sum sum;
-};
-
-struct gcd_diff_page {
-    struct gcd_diff_page_side sides[2];  /* older, newer */
-    const struct gcd_diff *types;        /* matched, of two dumps */
-    const struct gcd_tree_diff *paths;   /* matched, of the same two; NULL = none */
-    bool retained;               /* retained sizes are known */
-};
-
-/*
- * Writes the page to S; the caller commits S.  At most 5 MB: the smallest changes become one row.  Texts need not be well-formed UTF-8.
- * GCD_E_ARG: not two dumps; errors of the sink.
- */
-GCD_API GCD_MUST_CHECK gcd_status gcd_write_diff_page(const struct gcd_diff_page *page, struct gcd_sink *s, struct gcd_error *err);
 
 #ifdef __cplusplus
 }

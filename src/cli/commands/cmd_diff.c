@@ -1,20 +1,18 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <gcdumpc/unstable/tree_diff.h>
 #include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/pages/pages.h>
 
 #include "args.h"
 #include "commands/commands.h"
 #include "commands/compare_paths.h"
+#include "commands/open_dump.h"
 #include "exit.h"
 #include "input/fail.h"
 #include "input/input.h"
 #include "output/output.h"
-#include "signals.h"
-#include "term/message.h"
 #include "term/path.h"
-#include "term/term.h"
 
 enum { BEFORE, AFTER };
 
@@ -129,29 +127,26 @@ static enum cli_exit print_types(const struct cli_comparison *c)
 
 /* ---- the page ---- */
 
-static gcd_status write_page(const struct cli_comparison *c, struct gcd_sink *s, struct gcd_error *err)
+/* Files of one name get the path that they were given by. */
+static const char *file_name(const struct cli_comparison *c, size_t i)
 {
-    struct gcd_diff_page page = { .types = c->diff, .paths = c->paths, .retained = c->retained };
-    for (int i = BEFORE; i <= AFTER; i++) {
-        const struct cli_side *side = &c->sides[i];
-        page.sides[i] = (struct gcd_diff_page_side){
-            .name = cli_path_name(side->subject), .program = side->command_line[0] != '\0' ? side->command_line : side->name,
-            .process = side->process, .unix_ms = side->unix_ms,
-            .verdict = &side->verdict, .sum = { side->sum.objects, side->sum.bytes, side->retained_bytes },
-        };
-    }
-    gcd_status st = gcd_write_diff_page(&page, s, err);
-    return st == GCD_OK ? gcd_sink_commit(s, err) : st;
+    const char *names[] = { cli_path_name(c->sides[BEFORE].subject), cli_path_name(c->sides[AFTER].subject) };
+    return strcmp(names[BEFORE], names[AFTER]) == 0 ? c->sides[i].subject : names[i];
 }
 
-/* Only the page goes to a file; tables go to standard output. */
-static bool is_page(const struct cli_args *args)
+static enum cli_exit write_page(const struct cli_args *args, const struct cli_comparison *c, struct gcd_sink *s)
 {
-    const struct gcd_format *f = gcd_format_by_path(args->output.path);
-    if ((f != NULL && strcmp(gcd_format_name(f), "html") == 0) || strcmp(args->output.path, "-") == 0)
-        return true;
-    cli_say(NULL, "diff -o writes a page for browsers: name it FILE.html, not \"%s\"", args->output.path);
-    return false;
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_write_options options = { .context = cli_context(args, "writing"), .name = c->newest->name, .names = c->newest->names };
+    struct gcd_diff_page page = { .types = c->diff, .paths = c->paths, .retained = c->retained, .newer = c->newest->graph, .options = &options };
+    for (int i = BEFORE; i <= AFTER; i++) {
+        page.sides[i] = cli_compare_page_dump(&c->sides[i]);
+        page.sides[i].name = file_name(c, (size_t)i);
+    }
+    gcd_status st = gcd_write_diff_page(&page, s, &err);
+    if (st == GCD_OK)
+        st = gcd_sink_commit(s, &err);
+    return st == GCD_OK ? CLI_DONE : cli_fail(args->output.path, &err);
 }
 
 /* The page gets everything, because its reader cannot ask again. */
@@ -159,27 +154,23 @@ static enum cli_exit diff_page(const struct cli_args *args)
 {
     struct cli_args all = *args;
     struct cli_comparison c = { .args = NULL };
+    struct cli_dump newest = { .input = NULL };
     struct gcd_sink *s = NULL;
-    struct gcd_error err = GCD_ERROR_INIT;
-    char n[CLI_NUMBER_BYTES];
-    if (args->view.json || args->view.csv)
-        return cli_error(CLI_USAGE, NULL, "--%s is for tables, but -o writes a page", args->view.json ? "json" : "csv");
-    if (!is_page(args))
-        return CLI_USAGE;
     all.view.paths = all.view.retained = true;
-    struct gcd_sink_options output = { .context = cli_context(args, NULL) };
-    enum cli_exit e = cli_sink_open(args->output.path, &output, CLI_SLOT_OUTPUT, &s);
+    enum cli_exit e = cli_page_open(args, "diff", &s);
     if (e == CLI_DONE)
-        e = cli_compare_open(&all, &c);
-    if (e == CLI_DONE && write_page(&c, s, &err) != GCD_OK)
-        e = cli_fail(args->output.path, &err);
-    if (e == CLI_DONE && !args->quiet && strcmp(args->output.path, "-") != 0)
-        cli_say(args->output.path, "%s bytes of html written", cli_number(gcd_sink_bytes(s), true, n));
+        e = cli_compare_open(&all, &newest, &c);
+    gcd_session_free(newest.session);    /* the page computes for itself: memory for one of them */
+    newest.session = NULL;
     if (e == CLI_DONE)
+        e = write_page(args, &c, s);
+    if (e == CLI_DONE) {
+        cli_page_written(args, s);
         e = cli_compare_end(&c);
+    }
     cli_compare_close(&c);
-    gcd_sink_free(s);
-    cli_temporary(CLI_SLOT_OUTPUT, NULL);
+    cli_close(&newest);
+    cli_page_close(s);
     return e;
 }
 
@@ -188,7 +179,7 @@ enum cli_exit cmd_diff(const struct cli_args *args)
     struct cli_comparison c;
     if (args->output.path != NULL)
         return diff_page(args);
-    enum cli_exit e = cli_compare_open(args, &c);
+    enum cli_exit e = cli_compare_open(args, NULL, &c);
     if (e == CLI_DONE)
         e = args->view.paths ? cli_paths_print(&c) : print_types(&c);
     if (e == CLI_DONE)

@@ -173,7 +173,7 @@ static bool fill(struct trend *t)
 enum cli_exit cmd_trend(const struct cli_args *args)
 {
     struct cli_comparison c;
-    enum cli_exit e = cli_compare_open(args, &c);
+    enum cli_exit e = cli_compare_open(args, NULL, &c);
     struct trend t = { .c = &c, .metrics = c.retained ? METRICS : RETAINED };
     t.shown[args->view.sort == CLI_SORT_COUNT ? COUNT : BYTES] = true;
     t.shown[RETAINED] = c.retained;

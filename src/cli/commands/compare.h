@@ -4,11 +4,13 @@
 #ifndef GCD_CLI_COMPARE_H
 #define GCD_CLI_COMPARE_H
 
+#include <gcdumpc/unstable/pages/pages.h>
 #include <gcdumpc/unstable/tree_diff.h>
 
 #include "args.h"
 #include "commands/threshold.h"
 #include "exit.h"
+#include "input/input.h"
 #include "output/table.h"
 
 /*
@@ -69,10 +71,14 @@ struct cli_comparison {
     size_t threshold_count;
     bool retained;               /* retained sizes are requested */
     uint32_t *order;             /* [gcd_diff_row_count()] rows in the order of --sort */
+    struct cli_dump *newest;     /* the last dump stays open here; NULL = it is closed like the others */
 };
 
-/* Reads the dumps that ARGS name.  On failure the message has been printed.  Call cli_compare_close in any case. */
-enum cli_exit cli_compare_open(const struct cli_args *args, struct cli_comparison *ret);
+/*
+ * Reads the dumps that ARGS name.  NEWEST NULL, or empty: the last dump, which the caller closes in any case.  On failure the message has been
+ * printed.  Call cli_compare_close in any case.
+ */
+enum cli_exit cli_compare_open(const struct cli_args *args, struct cli_dump *newest, struct cli_comparison *ret);
 void cli_compare_close(struct cli_comparison *c);
 
 /* compare_read.c: the part of cli_compare_open that reads the dumps and fills sides and matchings. */
@@ -91,6 +97,9 @@ void cli_compare_put_change(struct cli_table *t, const struct gcd_diff_sum sums[
 
 /* Prints ROWS, named KEY in JSON, with the dumps and thresholds to standard output, in the form that ARGS ask for. */
 enum cli_exit cli_compare_print(const struct cli_comparison *c, const char *key, const struct cli_table *rows);
+
+/* What a page says about a dump. */
+struct gcd_page_dump cli_compare_page_dump(const struct cli_side *side);
 
 /* Says which thresholds are exceeded; returns the exit status of a printed comparison. */
 enum cli_exit cli_compare_end(const struct cli_comparison *c);

@@ -11,6 +11,7 @@
 #include "output/json_out.h"
 #include "output/output.h"
 #include "term/message.h"
+#include "term/path.h"
 #include "term/term.h"
 
 #include <inttypes.h>
@@ -180,4 +181,12 @@ enum cli_exit cli_compare_end(const struct cli_comparison *c)
             e = CLI_EXCEEDED;
         }
     return e;
+}
+
+struct gcd_page_dump cli_compare_page_dump(const struct cli_side *side)
+{
+    return (struct gcd_page_dump){
+        .name = cli_path_name(side->subject), .title = side->name, .program = side->command_line, .process = side->process,
+        .unix_ms = side->unix_ms, .verdict = &side->verdict, .sum = { side->sum.objects, side->sum.bytes, side->retained_bytes },
+    };
 }

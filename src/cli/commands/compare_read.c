@@ -256,7 +256,10 @@ static enum cli_exit read_dump(struct cli_comparison *c, const struct cli_args *
         cli_say_verdict(&r.d, true);
     }
     views_done(&r);
-    cli_close(&r.d);
+    if (e == CLI_DONE && last && c->newest != NULL)
+        *c->newest = r.d;
+    else
+        cli_close(&r.d);
     return e;
 }
 

@@ -326,6 +326,30 @@ void cli_output_close(struct cli_output *out)
     cli_temporary(CLI_SLOT_OUTPUT, NULL);
 }
 
+enum cli_exit cli_page_open(const struct cli_args *args, const char *command, struct gcd_sink **ret)
+{
+    const struct gcd_format *f = gcd_format_by_path(args->output.path);
+    struct gcd_sink_options options = { .context = cli_context(args, NULL) };
+    if (args->view.json || args->view.csv)
+        return cli_error(CLI_USAGE, NULL, "--%s is for tables, but -o writes a page", args->view.json ? "json" : "csv");
+    if ((f == NULL || strcmp(gcd_format_name(f), "html") != 0) && strcmp(args->output.path, "-") != 0)
+        return cli_error(CLI_USAGE, NULL, "%s -o writes a page for browsers: name it FILE.html, not \"%s\"", command, args->output.path);
+    return cli_sink_open(args->output.path, &options, CLI_SLOT_OUTPUT, ret);
+}
+
+void cli_page_written(const struct cli_args *args, const struct gcd_sink *s)
+{
+    char n[CLI_NUMBER_BYTES];
+    if (!args->quiet && strcmp(args->output.path, "-") != 0)
+        cli_say(args->output.path, "%s bytes of html written", cli_number(gcd_sink_bytes(s), true, n));
+}
+
+void cli_page_close(struct gcd_sink *s)
+{
+    gcd_sink_free(s);
+    cli_temporary(CLI_SLOT_OUTPUT, NULL);
+}
+
 enum cli_exit cli_write_text(const char *path, bool for_all, const char *text)
 {
     struct gcd_error err = GCD_ERROR_INIT;

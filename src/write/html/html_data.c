@@ -199,7 +199,8 @@ static gcd_status choose_types(struct html_data *h, uint32_t *ret_wanted, size_t
     }
     *ret_n = wanted;
     h->types_with_objects = n;
-    h->type_count = n < HTML_TYPES ? n : HTML_TYPES;
+    size_t most = h->role->part ? HTML_TYPES_OF_PART : HTML_TYPES;
+    h->type_count = n < most ? n : most;
     return GCD_OK;
 }
 
@@ -312,6 +313,11 @@ static gcd_status merge_paths(struct html_data *h, const struct gcd_paths *p, st
                                       .origins = h->options->origins };
     s.context.alloc = &h->alloc;
     s.context.progress = NULL;
+    if (h->role->limits != NULL) {
+        s.share = h->role->limits->share;
+        s.min_bytes = h->role->limits->min_bytes;
+        s.only_large = h->role->limits->only_large;
+    }
     uint32_t wanted[HTML_PATHS];
     size_t n = 0;
     GCD_TRY(gcd_suspects_new(h->g, h->dominators, &s, &h->suspects, err));
@@ -347,16 +353,19 @@ static gcd_status analyze(struct html_data *h, struct analysis *a)
     if (a->here == GCD_OK && a->beside != GCD_OK && a->err != NULL)
         *a->err = a->beside_err;
     GCD_TRY(a->here != GCD_OK ? a->here : a->beside);
+    GCD_TRY(html_own_bytes(h, a->err));
     return write_check(h->options, NULL, STAGE_STEPS, STAGE_STEPS, a->err);
 }
 
-gcd_status html_data_make(struct html_data *h, const struct gcd_graph *g, const struct gcd_write_options *options, struct gcd_error *err)
+gcd_status html_data_make(struct html_data *h, const struct gcd_graph *g, const struct gcd_write_options *options,
+                          const struct html_role *role, struct gcd_error *err)
 {
     memset(h, 0, sizeof *h);
     struct gcd_alloc user = gcd_alloc_or_default(options->context.alloc);
     h->alloc = gcd_locked_alloc_init(&h->locked, &user);
     h->g = g;
     h->options = options;
+    h->role = role;
     for (size_t i = 0; i < gcd_graph_summary(g)->root_count; i++)
         h->roots[gcd_root_group(&gcd_graph_summary(g)->roots[i])]++;
     struct analysis a = { .h = h, .err = err, .beside_err = GCD_ERROR_INIT };

@@ -15,6 +15,7 @@
 #include "write/stacks.h"
 
 #define HTML_TYPES 4000          /* rows of the table of types; the rest is compressed */
+#define HTML_TYPES_OF_PART 3000
 #define HTML_TREE 12000          /* nodes of the dominator tree */
 #define HTML_LARGE 100           /* single objects */
 #define HTML_HOLDERS 60          /* types on the way to one of them; what is further out is one name */
@@ -22,11 +23,19 @@
 #define HTML_PATH_NODES 400      /* nodes of each of them */
 #define HTML_DETAILS 1200        /* types about which more is known: the first by bytes, and those with a thousandth of all bytes */
 #define HTML_DETAILS_FIRST 500
+#define HTML_DETAILS_OF_PART 400
 #define HTML_DETAIL_NODES 30     /* of their paths */
 #define HTML_PAIRS 6             /* other types in one of their lists */
 #define HTML_OBJECTS 5           /* largest objects */
 #define HTML_SUSPECTS 20
 #define HTML_GENERATIONS 6       /* 0, 1, 2, large, pinned, and objects in none of the ranges */
+
+/* What the page is for. */
+struct html_role {
+    bool part;                   /* the newer dump in the page of two: fewer types, shorter names */
+    const char *start;           /* what comes first: "map", or "suspects" */
+    const struct gcd_suspects_options *limits;   /* SHARE, MIN_BYTES and ONLY_LARGE of its suspects; NULL = the usual ones */
+};
 
 struct html_large {
     uint64_t retained;
@@ -67,6 +76,7 @@ struct html_data {
     struct gcd_locked_alloc locked;
     const struct gcd_graph *g;
     const struct gcd_write_options *options;
+    const struct html_role *role;
     struct gcd_dominators *dominators;
     struct gcd_suspects *suspects;
     struct gcd_suspects *consumer;       /* the first of these is shown when there are no suspects; NULL = nothing to show */
@@ -75,6 +85,7 @@ struct html_data {
     uint32_t *types;             /* [type_room] the first type_count are shown, by bytes */
     size_t type_count, type_room, types_with_objects;
     uint64_t reachable_objects, reachable_bytes;
+    uint64_t own_bytes;          /* live ones of the program's own objects besides the suspects, with what these keep alive */
     uint32_t pseudo_roots;       /* objects that serve as pseudo-roots, when there are none (dominators.h) */
     struct gcd_merged_tree *tree;        /* the dominator tree, its largest steps */
     struct html_large large[HTML_LARGE];
@@ -94,20 +105,25 @@ struct html_data {
     struct gcd_async *async;
 };
 
-/* All of it.  html_data_done is due in any case. */
+/* All of it; OPTIONS and PURPOSE must outlive it.  html_data_done is due in any case. */
 GCD_MUST_CHECK gcd_status html_data_make(struct html_data *h, const struct gcd_graph *g, const struct gcd_write_options *options,
-                                         struct gcd_error *err);
+                                         const struct html_role *role, struct gcd_error *err);
 void html_data_done(struct html_data *h);
 
 /* html_details.c: which types, when the types are sorted; then what is known about them. */
 GCD_MUST_CHECK gcd_status html_details_choose(struct html_data *h, struct gcd_error *err);
 GCD_MUST_CHECK gcd_status html_details_collect(struct html_data *h, struct gcd_error *err);
 
-/* html_json.c.  Into S, which has the page before it.  *RET_OTHERS: types of which the page has only the sum. */
-GCD_MUST_CHECK gcd_status html_json_write(const struct html_data *h, struct gcd_sink *s, size_t *ret_others, struct gcd_error *err);
+/* html_own.c: whose a type is; the sum of own_bytes; are the bytes of S a part of the heap that no other suspect has? */
+enum gcd_origin html_origin(const struct html_data *h, uint32_t type);
+GCD_MUST_CHECK gcd_status html_own_bytes(struct html_data *h, struct gcd_error *err);
+bool html_is_counted(const struct gcd_suspect *s);
+
+/* html_json.c: one object, named KEY, at the end of what is in the page so far.  *RET_OTHERS: types of which the page has only the sum. */
+struct json_put;
+GCD_MUST_CHECK gcd_status html_json_put(const struct html_data *h, struct json_put *j, const char *key, size_t *ret_others, struct gcd_error *err);
 
 /* html_waits.c: "waits", if something does.  TYPE_NAMES[type]: the number of its name, UINT32_MAX = it has none. */
-struct json_put;
 GCD_MUST_CHECK gcd_status html_put_waits(const struct html_data *h, const uint32_t *type_names, struct json_put *j, struct gcd_error *err);
 
 /*

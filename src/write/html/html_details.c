@@ -161,7 +161,7 @@ static void add_detail(struct html_data *h, uint32_t type)
     for (size_t i = 0; i < h->detail_count; i++)
         if (h->details[i].type == type)
             return;
-    if (h->detail_count < HTML_DETAILS)
+    if (h->detail_count < (h->role->part ? HTML_DETAILS_OF_PART : HTML_DETAILS))
         h->details[h->detail_count++] = (struct html_detail){ .type = type };
 }
 

@@ -1,11 +1,13 @@
 /*
- * The page of two dumps side by side: the same page as of one, with other data.
+ * The page of two dumps side by side: what has changed, and the newer dump as the page of one shows it.
  */
 
+#include <string.h>
+
 #include <gcdumpc/version.h>
-#include <gcdumpc/unstable/tree_diff.h>
 
 #include "base/error.h"
+#include "write/html/html_data.h"
 #include "write/html/html_page.h"
 #include "write/json_put.h"
 
@@ -14,7 +16,7 @@
 #define SHRUNK ((size_t)1000)
 #define STEPS ((size_t)8000)
 /* All names of one kind together. */
-#define NAMES_BYTES ((size_t)1500000)
+#define NAMES_BYTES ((size_t)750000)
 #define TEXT_BYTES ((size_t)2000)
 
 static const size_t limits[] = { 4000, 1000, 500, 250, 120, 60 };
@@ -39,9 +41,10 @@ static void put_sides(struct json_put *j, const struct gcd_diff_page *page)
 {
     json_put_open(j, "sides", '[');
     for (int i = 0; i < 2; i++) {
-        const struct gcd_diff_page_side *s = &page->sides[i];
+        const struct gcd_page_dump *s = &page->sides[i];
         json_put_open(j, NULL, '{');
         json_put_text(j, "name", s->name, TEXT_BYTES);
+        json_put_text(j, "title", s->title, TEXT_BYTES);
         json_put_text(j, "program", s->program, TEXT_BYTES);
         json_put_number(j, "process", s->process);
         if (s->unix_ms != INT64_MIN)
@@ -127,6 +130,15 @@ static size_t count_rows(const struct json_put *j, const struct gcd_tree_diff_ro
     return count;
 }
 
+/* Groups of roots have the same names in the newer dump. */
+static const char *top_name(const char *name)
+{
+    for (unsigned i = 0; i < GCD_GROUPS; i++)
+        if (strcmp(name, gcd_root_group_label((enum gcd_root_group)i)->one) == 0)
+            return gcd_root_group_label((enum gcd_root_group)i)->many;
+    return name;
+}
+
 /* A row a step: depth, name, objects and bytes before and after.  What is not there is the difference to the row above. */
 static void put_paths(struct json_put *j, const struct gcd_tree_diff *d)
 {
@@ -143,7 +155,7 @@ static void put_paths(struct json_put *j, const struct gcd_tree_diff *d)
             continue;
         json_put_open(j, NULL, '[');
         json_put_number(j, NULL, rows[i].depth);
-        json_put_text(j, NULL, rows[i].name, limits[k]);
+        json_put_text(j, NULL, rows[i].depth == 0 ? top_name(rows[i].name) : rows[i].name, limits[k]);
         put_sums(j, rows[i].sums, false);
         json_put_close(j, ']');
     }
@@ -151,23 +163,47 @@ static void put_paths(struct json_put *j, const struct gcd_tree_diff *d)
     json_put_number(j, "least_step", least);
 }
 
-gcd_status gcd_write_diff_page(const struct gcd_diff_page *page, struct gcd_sink *s, struct gcd_error *err)
+static gcd_status put_all(struct json_put *j, const struct gcd_diff_page *page, const struct html_data *newer, struct gcd_error *err)
+{
+    size_t others;
+    json_put_open(j, NULL, '{');
+    json_put_text(j, "kind", "diff", TEXT_BYTES);
+    json_put_text(j, "gcdumpc", GCDUMPC_VERSION, TEXT_BYTES);
+    json_put_bool(j, "retained", page->retained);
+    json_put_bool(j, "has_steps", page->paths != NULL);
+    put_sides(j, page);
+    put_types(j, page);
+    put_paths(j, page->paths);
+    if (newer != NULL)
+        GCD_TRY(html_json_put(newer, j, "newer", &others, err));
+    json_put_close(j, '}');
+    return GCD_OK;
+}
+
+/* NEWER may be NULL. */
+static gcd_status put_page(const struct gcd_diff_page *page, const struct html_data *newer, struct gcd_sink *s, struct gcd_error *err)
 {
     struct json_put j = { .s = s, .html = true };
-    if (gcd_diff_dumps(page->types) != 2)
-        return gcd_fail(err, GCD_E_ARG, "a page compares two dumps, not %zu", gcd_diff_dumps(page->types));
     GCD_TRY(html_part_write(html_page_head, html_page_head_bytes, NULL, s, err));
-    html_plain_write_sides(page, s);
+    html_plain_write_sides(page, newer, s);
     GCD_TRY(html_part_write(html_page_middle, html_page_middle_bytes, NULL, s, err));
-    json_put_open(&j, NULL, '{');
-    json_put_text(&j, "kind", "diff", TEXT_BYTES);
-    json_put_text(&j, "gcdumpc", GCDUMPC_VERSION, TEXT_BYTES);
-    json_put_bool(&j, "retained", page->retained);
-    json_put_bool(&j, "has_steps", page->paths != NULL);
-    put_sides(&j, page);
-    put_types(&j, page);
-    put_paths(&j, page->paths);
-    json_put_close(&j, '}');
+    GCD_TRY(put_all(&j, page, newer, err));
     GCD_TRY(html_part_write(html_page_tail, html_page_tail_bytes, NULL, s, err));
     return gcd_sink_status(s, err);
+}
+
+gcd_status gcd_write_diff_page(const struct gcd_diff_page *page, struct gcd_sink *s, struct gcd_error *err)
+{
+    static const struct html_role part = { .part = true, .start = "map" };
+    struct gcd_write_options none = { .name = NULL };
+    struct html_data newer;
+    if (gcd_diff_dumps(page->types) != 2)
+        return gcd_fail(err, GCD_E_ARG, "a page compares two dumps, not %zu", gcd_diff_dumps(page->types));
+    if (page->newer == NULL)
+        return put_page(page, NULL, s, err);
+    gcd_status st = html_data_make(&newer, page->newer, page->options != NULL ? page->options : &none, &part, err);
+    if (st == GCD_OK)
+        st = put_page(page, &newer, s, err);
+    html_data_done(&newer);
+    return st;
 }

@@ -18,6 +18,7 @@
 
 /* All names of frames together; a hostile dump has names of megabytes. */
 #define NAMES_BYTES ((size_t)5 << 19)
+#define NAMES_BYTES_OF_PART ((size_t)1 << 20)
 /* Texts that occur a few times or once a type. */
 #define TEXT_BYTES ((size_t)2000)
 #define MODULE_BYTES ((size_t)120)
@@ -113,7 +114,7 @@ static size_t name_limit(const struct page *p)
             size_t n = json_put_measure(&p->j, name_of(p, i));
             sum += n < limits[k] ? n : limits[k];
         }
-        if (sum <= NAMES_BYTES || k == sizeof limits / sizeof *limits - 1)
+        if (sum <= (p->h->role->part ? NAMES_BYTES_OF_PART : NAMES_BYTES) || k == sizeof limits / sizeof *limits - 1)
             return limits[k];
     }
 }
@@ -220,6 +221,7 @@ static void put_totals(struct page *p)
     json_put_number(&p->j, "dependent_handles", gcd_graph_dependent_count(h->g));
     json_put_number(&p->j, "reachable_objects", h->reachable_objects);
     json_put_number(&p->j, "reachable_bytes", h->reachable_bytes);
+    json_put_number(&p->j, "own_bytes", h->own_bytes);
     json_put_number(&p->j, "stand_ins", h->pseudo_roots);
     json_put_close(&p->j, '}');
     json_put_open(&p->j, "root_groups", '[');
@@ -250,7 +252,7 @@ static void put_types(struct page *p)
         json_put_number(&p->j, NULL, t->objects);
         json_put_number(&p->j, NULL, t->bytes);
         json_put_number(&p->j, NULL, h->retained[h->types[i]]);
-        json_put_number(&p->j, NULL, (uint64_t)gcd_origins_get(h->origins, h->types[i]));
+        json_put_number(&p->j, NULL, (uint64_t)html_origin(h, h->types[i]));
         json_put_close(&p->j, ']');
     }
     json_put_close(&p->j, ']');
@@ -426,6 +428,7 @@ static void put_suspects(struct page *p, const char *key, const struct gcd_suspe
         json_put_number(&p->j, "objects", s->objects);
         json_put_number(&p->j, "bytes", s->bytes);
         json_put_number(&p->j, "retained", s->retained_bytes);
+        json_put_bool(&p->j, "counted", html_is_counted(s));
         put_suspect_path(p, s);
         put_parts(p, "held", s->held, s->held_count);
         put_parts(p, "content", s->content, s->content_count);
@@ -470,10 +473,11 @@ static void put_generations(struct page *p)
     json_put_close(&p->j, ']');
 }
 
-static gcd_status put_all(struct page *p, size_t *ret_others, struct gcd_error *err)
+static gcd_status put_all(struct page *p, const char *key, size_t *ret_others, struct gcd_error *err)
 {
-    json_put_open(&p->j, NULL, '{');
+    json_put_open(&p->j, key, '{');
     json_put_text(&p->j, "kind", "heap", TEXT_BYTES);
+    json_put_text(&p->j, "start", p->h->role->start, TEXT_BYTES);
     json_put_text(&p->j, "gcdumpc", GCDUMPC_VERSION, TEXT_BYTES);
     json_put_verdict(&p->j, &gcd_graph_summary(p->h->g)->verdict);
     put_process(p);
@@ -499,10 +503,10 @@ static gcd_status put_all(struct page *p, size_t *ret_others, struct gcd_error *
     return GCD_OK;
 }
 
-gcd_status html_json_write(const struct html_data *h, struct gcd_sink *s, size_t *ret_others, struct gcd_error *err)
+gcd_status html_json_put(const struct html_data *h, struct json_put *j, const char *key, size_t *ret_others, struct gcd_error *err)
 {
     const struct gcd_alloc *a = &h->alloc;
-    struct page p = { .h = h, .j = { .s = s, .html = true } };
+    struct page p = { .h = h, .j = *j };
     gcd_status st = GCD_OK;
     uint32_t labels = gcd_merged_tree_label_count(h->by_paths);
     p.number = gcd_mem_new_uncleared(a, labels, sizeof *p.number);
@@ -512,7 +516,8 @@ gcd_status html_json_write(const struct html_data *h, struct gcd_sink *s, size_t
     } else {
         memset(p.number, 0xff, labels * sizeof *p.number);       /* UINT32_MAX */
         use_all(&p);
-        st = put_all(&p, ret_others, err);
+        st = put_all(&p, key, ret_others, err);
+        *j = p.j;
     }
     gcd_mem_free(a, p.number, labels * sizeof *p.number);
     gcd_mem_free(a, p.labels, labels * sizeof *p.labels);

@@ -51,6 +51,14 @@ static void put_types(const struct html_data *h, struct gcd_sink *s)
     gcd_sink_text(s, "</tbody></table>");
 }
 
+static void put_suspects(const struct html_data *h, struct gcd_sink *s)
+{
+    gcd_sink_text(s, "<ol>");
+    for (size_t i = 0; i < gcd_suspects_count(h->suspects) && i < PLAIN_SUSPECTS; i++)
+        put(s, "<li><bdi dir=\"ltr\">", gcd_suspects_get(h->suspects, i)->sentence, "</bdi></li>");
+    gcd_sink_text(s, "</ol>");
+}
+
 void html_plain_write(const struct html_data *h, struct gcd_sink *s)
 {
     const struct gcd_summary *f = gcd_graph_summary(h->g);
@@ -58,20 +66,38 @@ void html_plain_write(const struct html_data *h, struct gcd_sink *s)
     put(s, "<h1><bdi dir=\"ltr\">", name, "</bdi></h1>");
     put_verdict(s, &f->verdict, "");
     put_number(s, "<p>", f->objects, " objects take ");
-    put_number(s, "", f->bytes, " bytes.</p><ol>");
-    for (size_t i = 0; i < gcd_suspects_count(h->suspects) && i < PLAIN_SUSPECTS; i++)
-        put(s, "<li><bdi dir=\"ltr\">", gcd_suspects_get(h->suspects, i)->sentence, "</bdi></li>");
-    gcd_sink_text(s, "</ol>");
+    put_number(s, "", f->bytes, " bytes.</p>");
+    put_suspects(h, s);
     put_types(h, s);
 }
 
-void html_plain_write_sides(const struct gcd_diff_page *page, struct gcd_sink *s)
+/* Types that have grown most come first. */
+static void put_growth(const struct gcd_diff *d, struct gcd_sink *s)
+{
+    gcd_sink_text(s, "<table><caption>Types whose bytes have grown most</caption><thead><tr><th scope=\"col\">Type</th>"
+                     "<th scope=\"col\">Objects before</th><th scope=\"col\">Objects</th>"
+                     "<th scope=\"col\">Bytes before</th><th scope=\"col\">Bytes</th></tr></thead><tbody>");
+    for (size_t i = 0; i < gcd_diff_row_count(d) && i < PLAIN_TYPES; i++) {
+        const struct gcd_diff_row *row = gcd_diff_row(d, i);
+        put(s, "<tr><th scope=\"row\"><bdi dir=\"ltr\">", row->name, "</bdi></th>");
+        put_number(s, "<td>", row->sums[0].objects, "</td>");
+        put_number(s, "<td>", row->sums[1].objects, "</td>");
+        put_number(s, "<td>", row->sums[0].bytes, "</td>");
+        put_number(s, "<td>", row->sums[1].bytes, "</td></tr>");
+    }
+    gcd_sink_text(s, "</tbody></table>");
+}
+
+void html_plain_write_sides(const struct gcd_diff_page *page, const struct html_data *h, struct gcd_sink *s)
 {
     for (int i = 0; i < 2; i++) {
-        const struct gcd_diff_page_side *side = &page->sides[i];
+        const struct gcd_page_dump *side = &page->sides[i];
         put(s, "<h2><bdi dir=\"ltr\">", side->name, "</bdi></h2>");
         put_verdict(s, side->verdict, i == 0 ? "Older dump: " : "Newer dump: ");
         put_number(s, "<p>", side->sum.objects, " objects take ");
         put_number(s, "", side->sum.bytes, " bytes.</p>");
     }
+    if (h != NULL)
+        put_suspects(h, s);
+    put_growth(page->types, s);
 }

@@ -4,6 +4,7 @@
  */
 #include "write/html/html_data.h"
 #include "write/html/html_page.h"
+#include "write/json_put.h"
 #include "write/write.h"
 
 #include "base/error.h"
@@ -21,25 +22,32 @@ static void note(const struct html_data *h, size_t others, struct gcd_write_note
 
 static gcd_status put_page(const struct html_data *h, struct gcd_sink *s, size_t *ret_others, struct gcd_error *err)
 {
+    struct json_put j = { .s = s, .html = true };
     GCD_TRY(html_part_write(html_page_head, html_page_head_bytes, &h->alloc, s, err));
     html_plain_write(h, s);
     GCD_TRY(html_part_write(html_page_middle, html_page_middle_bytes, &h->alloc, s, err));
-    GCD_TRY(html_json_write(h, s, ret_others, err));
+    GCD_TRY(html_json_put(h, &j, NULL, ret_others, err));
     return html_part_write(html_page_tail, html_page_tail_bytes, &h->alloc, s, err);
 }
 
-static gcd_status html_write(const struct gcd_graph *g, struct gcd_sink *s, const struct gcd_write_options *options,
-                             struct gcd_write_notes *notes, struct gcd_error *err)
+static gcd_status write_for(const struct gcd_graph *g, struct gcd_sink *s, const struct gcd_write_options *options,
+                            const struct html_role *role, struct gcd_write_notes *notes, struct gcd_error *err)
 {
     struct html_data h;
     size_t others = 0;
-    gcd_status st = html_data_make(&h, g, options, err);
+    gcd_status st = html_data_make(&h, g, options, role, err);
     if (st == GCD_OK)
         st = put_page(&h, s, &others, err);
     if (st == GCD_OK)
         note(&h, others, notes);
     html_data_done(&h);
     return st == GCD_OK ? gcd_sink_status(s, err) : st;
+}
+
+static gcd_status html_write(const struct gcd_graph *g, struct gcd_sink *s, const struct gcd_write_options *options,
+                             struct gcd_write_notes *notes, struct gcd_error *err)
+{
+    return write_for(g, s, options, &(struct html_role){ .start = "map" }, notes, err);
 }
 
 const struct gcd_format gcd_w_html = {

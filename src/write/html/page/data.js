@@ -16,8 +16,8 @@
  */
 
 /**
- * Held and content are types below it; path leads from the root to it.
- * @typedef {{title: string, sentence: string, advice: string, objects: number, bytes: number, retained: number, held: PartRow[],
+ * Held and content are types below it; path leads from the root to it.  counted: no other suspect has its bytes.
+ * @typedef {{title: string, sentence: string, advice: string, objects: number, bytes: number, retained: number, counted: boolean, held: PartRow[],
  *            content: PartRow[], root_group?: number, root_name?: string, path?: StepRow[]}} Suspect
  */
 
@@ -41,8 +41,9 @@
 /** @typedef {{start_unix_ms?: number, start_ns: number, pause_ns: number, number: number, heaps: number}} Collection */
 
 /**
+ * own_bytes: of the program's own objects, with what they keep alive, besides the suspects.
  * @typedef {{objects: number, bytes: number, references: number, types: number, roots: number, dependent_handles: number,
- *            reachable_objects: number, reachable_bytes: number, stand_ins: number}} Totals
+ *            reachable_objects: number, reachable_bytes: number, own_bytes: number, stand_ins: number}} Totals
  */
 
 /** @typedef {[generation: number, objects: number, bytes: number]} AgeRow  generation: a number of generations below */
@@ -70,13 +71,14 @@
  */
 
 /**
- * One dump.  names and kinds: texts and what they name, "t" a type, "s" a static variable, "r" a group of roots and the like.
+ * One dump.  start: what comes first, "map" or "suspects".
+ * names and kinds: texts and what they name, "t" a type, "s" a static variable, "r" a group of roots and the like.
  * rest_types, other_types: number, objects and bytes of those that are not in types; the former are in rest_packed, as rows with a text for a name,
  * compressed by gzip, in base64.  consumer: without suspects the largest consumer.
  * roots: how many of each group of root_groups.  generations: 0, 1, 2, large, pinned, and outside of ranges.
  * paths: what of a type is reached on which way; own numbers are what ends there.
- * @typedef {{kind: "heap", gcdumpc: string, verdict: Verdict, process: Process, loss: Loss, gc: Collection, memory?: Memory, totals: Totals,
- *            root_groups: string[], roots: number[], names: string[], kinds: string[], types: TypeRow[],
+ * @typedef {{kind: "heap", start: string, gcdumpc: string, verdict: Verdict, process: Process, loss: Loss, gc: Collection,
+ *            memory?: Memory, totals: Totals, root_groups: string[], roots: number[], names: string[], kinds: string[], types: TypeRow[],
  *            other_types: [number, number, number], rest_types?: [number, number, number], rest_packed?: string, tree: TreeRow[],
  *            largest: LargeRow[],
  *            paths: {type: number, tree: TreeRow[]}[], details: Detail[], suspects: Suspect[], consumer: Suspect[],
@@ -84,21 +86,26 @@
  */
 
 /**
- * @typedef {{name: string, program: string, process: number, unix_ms?: number, objects: number, bytes: number, retained: number,
+ * A dump among others.  name: of its file.  title: name of the process.
+ * @typedef {{name: string, title: string, program: string, process: number, unix_ms?: number, objects: number, bytes: number, retained: number,
  *            verdict: Verdict}} Side
  */
 
 /**
  * Two dumps.  sides: the older and the newer one.  rows: type, objects, bytes (and with retained the retained size) before, the same after.
  * other_rows: types, objects and bytes before and after that are not in rows.  steps: depth, name, objects and bytes before, and after, each
- * before those below it; changes of less than least_step bytes are left out.
+ * before those below it; changes of less than least_step bytes are left out.  newer: the newer dump as a whole.
  * @typedef {{kind: "diff", gcdumpc: string, sides: [Side, Side], retained: boolean, has_steps: boolean, rows: [string, ...number[]][],
- *            other_rows: number[], steps: [depth: number, name: string, ...numbers: number[]][], least_step: number}} Diff
+ *            other_rows: number[], steps: [depth: number, name: string, ...numbers: number[]][], least_step: number, newer?: Heap}} Diff
  */
 
 /** @type {Heap | Diff} */
 export const data = JSON.parse(/** @type {HTMLElement} */ (document.getElementById("data")).textContent);
 
-// Which of the two it is decides main.js; no view is asked for the other one.
-export const heap = /** @type {Heap} */ (data);
+/** @type {Heap} */
+const none = /** @type {any} */ ({names: [], kinds: [], types: [], tree: [], details: [], paths: [], largest: [], suspects: [], consumer: [],
+                                  roots: [], root_groups: []});
+
+// Which of them it is decides main.js; no view is asked for another one.  heap: of two dumps the newer one.
+export const heap = data.kind === "heap" ? data : (data.kind === "diff" ? data.newer : undefined) ?? none;
 export const diff = /** @type {Diff} */ (data);

@@ -24,11 +24,11 @@ export function heldTree(label, nodes, whole, own, short = false) {
 }
 
 /** @param {Node} dominatorTree */
-export function mapSection(dominatorTree) {
+export function mapSection(dominatorTree, explanation = words.EXPLANATIONS.map) {
   const views = [{title: "What holds it", root: () => dominatorTree}, {title: "Namespaces, retained", root: byNamespace},
                  {title: "Namespaces, own size", root: byOwnSize}];
   const map = treemap(views, HEAP_LOOK);
-  section("map", "Map", words.EXPLANATIONS.map, ...map.parts);
+  section("map", "Map", explanation, ...map.parts);
   return (/** @type {Node[]} */ way) => map.reveal(way);
 }
 

@@ -2,7 +2,7 @@
 // Names that lead to the panel, and what stands behind them.
 import {heap} from "./data.js";
 import {el} from "./dom.js";
-import {nameExpression, nameOf, shortName, shortOf, typeKeys, typeRow} from "./names.js";
+import {nameExpression, nameOf, shortName, shortOf, typeKeys, typeRow, visible} from "./names.js";
 import {addressOf, change} from "./state.js";
 
 /** @typedef {{name: string, kind: string, number?: number, short?: string}} Named */
@@ -81,6 +81,14 @@ export function linked(node, short = false) {
   const name = el("bdi", {class: `name kind-${node.kind}`, dir: "ltr", title: text !== node.name ? node.name : null}, text);
   const key = keyOf(node);
   return key === "" ? name : panelLink(key, name);
+}
+
+/**
+ * The number of the type with this name in the dump; -1 = it has none.
+ * @param {string} name
+ */
+export function typeNumber(name) {
+  return typeKeys().get(visible(name)) ?? -1;
 }
 
 /** @param {number} number  of a name */

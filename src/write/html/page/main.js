@@ -1,6 +1,8 @@
 // @ts-check
 import {data} from "./data.js";
-import {diffHeading, diffPaths, diffSummary, diffTypes} from "./diff.js";
+import {diffHeading, diffSummary, hasNewer} from "./diff.js";
+import {stepTree} from "./diff_rows.js";
+import {diffPaths, diffTypes} from "./diff_tables.js";
 import {generationSection, largestSection, rootSection} from "./heap_tables.js";
 import {mapSection, treeSection} from "./held.js";
 import {makeDominatorTree} from "./nodes.js";
@@ -10,6 +12,7 @@ import {heading, summarySection} from "./summary.js";
 import {suspectSection} from "./suspects.js";
 import {pathSection, typeSection} from "./types.js";
 import {waitSection} from "./waits.js";
+import {EXPLANATIONS} from "./words.js";
 
 /**
  * Runs JOBS, one after another, with room between them for who wants to use what is there already; all at once before a print.
@@ -43,26 +46,30 @@ function build(jobs) {
   setTimeout(start, 300);
 }
 
+/** @typedef {((way: import("./nodes.js").Node[]) => void) | undefined} Reveal */
+const tree = makeDominatorTree();
+/** @type {{toMap: Reveal, toTree: Reveal}} */
+const reveal = {toMap: undefined, toTree: undefined};
+
+/** @param {string} explanation */
+function mapAndPanel(explanation) {
+  reveal.toMap = mapSection(tree, explanation);
+  panel({toMap: way => reveal.toMap?.(way), toTree: way => reveal.toTree?.(way), tree});
+}
+
+function treeOfAll() {
+  reveal.toTree = treeSection(tree);
+}
+
 if (data.kind === "diff") {
-  build([() => {
-    diffHeading();
-    diffSummary();
-    diffTypes();
-    diffPaths();
-  }, places]);
+  const steps = stepTree();
+  diffHeading();
+  diffSummary(steps);
+  build([() => diffPaths(steps), diffTypes, ...hasNewer ? [() => mapAndPanel(EXPLANATIONS.diffMap),
+    () => suspectSection("Suspects of the newer dump"), treeOfAll] : [], places]);
 } else {
-  const tree = makeDominatorTree();
-  /** @typedef {((way: import("./nodes.js").Node[]) => void) | undefined} Reveal */
-  /** @type {Reveal} */
-  let toMap;
-  /** @type {Reveal} */
-  let toTree;
   heading();
   summarySection();
-  build([() => {
-    toMap = mapSection(tree);
-    panel({toMap: way => toMap?.(way), toTree: way => toTree?.(way), tree});
-  }, suspectSection, typeSection, () => {
-    toTree = treeSection(tree);
-  }, largestSection, pathSection, waitSection, rootSection, generationSection, places]);
+  build([() => mapAndPanel(EXPLANATIONS.map), () => suspectSection(), typeSection, treeOfAll, largestSection, pathSection, waitSection, rootSection,
+    generationSection, places]);
 }

@@ -1,10 +1,13 @@
 // @ts-check
 // Names of what is in a dump, safe to show, and their colours.
 import {data, heap} from "./data.js";
+import {growthOf} from "./growth.js";
+import {GROWTHS, NOT_COMPARED} from "./words.js";
 
 // Labels that are more than the frame without its brackets.
 /** @type {Record<string, string>} */
-const LABELS = {"[several roots]": "Several roots together", "...": "Further down, and rarer paths"};
+const LABELS = {"[several roots]": "Several roots together", "...": "Further down, and rarer paths",
+                "(not reachable)": "Not reachable from roots"};
 
 // Control characters and those that turn the direction of writing could make a name look like another one.
 const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
@@ -83,7 +86,7 @@ const VALUES = new Set(["String", "Byte", "SByte", "Char", "Boolean", "Int16", "
 const types = {rows: null, keys: null};
 
 function typeRows() {
-  types.rows ??= new Map(data.kind === "heap" ? heap.types.map(t => [t[0], t]) : []);
+  types.rows ??= new Map(heap.types.map(t => [t[0], t]));
   return types.rows;
 }
 
@@ -159,11 +162,13 @@ export const NO_MODULE = "(no module)";
 const namespaces = lazily(() => largest(t => namespaceOf(t[0])));
 export const modules = lazily(() => largest(t => visible(t[1]) || NO_MODULE));
 
-/** @typedef {{title: string, names: () => string[], other: string | null, of: (number: number) => number}} Colouring */
+/** @typedef {{title: string, names: () => string[], kind?: string, other: string | null, of: (number: number) => number}} Colouring */
 
-// What colours can stand for: the first names have colours of their own.
+// What colours can stand for, the usual one first: the first names have colours of their own.  kind: of the colours, "colour" without it.
 /** @type {Record<string, Colouring>} */
 export const COLOURINGS = {
+  ...data.kind === "diff" ? {growth: {title: "growth", names: () => GROWTHS, kind: "growth", other: NOT_COMPARED,
+                                      of: (/** @type {number} */ n) => growthOf(heap.names[n])}} : {},
   origin: {title: "whose code", names: () => ORIGINS, other: null, of: originOf},
   namespace: {title: "namespace", names: namespaces, other: "other namespaces", of: n => namespaces().indexOf(namespaceOf(n))},
   module: {title: "module", names: modules, other: "other modules", of: n => modules().indexOf(visible(typeRow(n)?.[1] ?? "") || NO_MODULE)},
@@ -181,6 +186,7 @@ export function colourOf(node, colouring) {
   if (node.number < 0 || heap.kinds[node.number] !== "t") {
     return "colour-none";
   }
-  const i = COLOURINGS[colouring].of(node.number);
-  return `colour${i < 0 ? "-other" : i}`;
+  const {of, kind = "colour"} = COLOURINGS[colouring];
+  const i = of(node.number);
+  return i < 0 ? "colour-other" : `${kind}${i}`;
 }

@@ -1,6 +1,7 @@
 // @ts-check
 // One panel for anything: a type, a group of roots, a module, a suspect, one of the largest objects.
 import {heap} from "./data.js";
+import {changeFacts} from "./diff_facts.js";
 import {byId, copyButton, el} from "./dom.js";
 import {heldTree} from "./held.js";
 import {holderOfKey, linkedName, linkedText, panelLink, typeOfKey} from "./links.js";
@@ -9,7 +10,7 @@ import {wayTo, wholeTree} from "./nodes.js";
 import {bytes, count, exactBytes, share, sum} from "./numbers.js";
 import {allTypes} from "./rest.js";
 import {addressOf, change, valueOf, watch} from "./state.js";
-import {suspectDetails, namesOf} from "./suspects.js";
+import {namesOf, suspectContent, suspectDetails} from "./suspects.js";
 import {moduleWord} from "./types.js";
 import * as words from "./words.js";
 
@@ -73,7 +74,7 @@ function ofType(number, places) {
   const name = nameOf(number);
   return {title: shortName(name), subtitle: name, parts: [
     facts([["Objects", count(objects)], ["Own size", words.sizeAndShare(size, heap.totals.bytes)],
-           ["Retained", words.sizeAndShare(retained, heap.totals.bytes)],
+           ["Retained", words.sizeAndShare(retained, heap.totals.bytes)], ...changeFacts(heap.names[number]),
            ["Module", module === "" ? "" : el("span", {}, panelLink(`module:${module}`, el("bdi", {dir: "ltr"}, visible(module))))],
            ["Code", ORIGINS[originOf(number)] ?? ""],
            ["Generation", (detail?.generations ?? []).map(([i, n, own]) => words.inGeneration(i, n, own)).join("; ")]]),
@@ -106,6 +107,12 @@ function ofHolder(number, places) {
     heldTree(words.holds(node.name, variable), node.children(), node.bytes, "Own size", variable).element]};
 }
 
+/** @param {string} name  of a type that the newer dump has not, or that is too small @returns {Content | null} */
+function ofChange(name) {
+  const said = changeFacts(name);
+  return said.length === 0 ? null : {title: shortName(visible(name)), subtitle: visible(name), parts: [facts(said)]};
+}
+
 /** @param {string} module @returns {Content | null} */
 function ofModule(module) {
   const types = heap.types.filter(t => t[1] === module).sort((a, b) => b[3] - a[3]);
@@ -125,11 +132,11 @@ function lastStep(s) {
 }
 
 /** @param {number} i @param {Places} places @returns {Content | null} */
-function ofSuspect(i, places) {
+function ofSuspect(i, places, onlyContent = false) {
   const s = (heap.suspects.length > 0 ? heap.suspects : heap.consumer)[i];
   return s === undefined ? null : {title: s.title, subtitle: `${bytes(s.bytes)}, ${share(s.bytes, heap.totals.bytes)}`, parts: [
     el("p", {}, linkedText(visible(s.sentence), namesOf(s))), s.advice ? el("p", {}, linkedText(visible(s.advice), namesOf(s))) : null,
-    lastStep(s) < 0 ? null : inPlace(lastStep(s), places), suspectDetails(s, "h3")]};
+    lastStep(s) < 0 ? null : inPlace(lastStep(s), places), onlyContent ? suspectContent(s, "h3") : suspectDetails(s, "h3")]};
 }
 
 /** @param {number} i @returns {Content | null} */
@@ -153,8 +160,9 @@ function contentOf(key, places) {
     return ofType(type, places);
   }
   const holder = holderOfKey(key);
-  return holder !== undefined ? ofHolder(holder, places) : key.startsWith("module:") ? ofModule(about)
-    : key.startsWith("suspect:") ? ofSuspect(Number(about), places) : key.startsWith("object:") ? ofObject(Number(about)) : null;
+  return holder !== undefined ? ofHolder(holder, places) : key.startsWith("change:") ? ofChange(about) : key.startsWith("module:") ? ofModule(about)
+    : key.startsWith("suspect:") ? ofSuspect(Number(about), places)
+    : key.startsWith("content:") ? ofSuspect(Number(about), places, true) : key.startsWith("object:") ? ofObject(Number(about)) : null;
 }
 
 /** @param {Places} places */

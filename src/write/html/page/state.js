@@ -3,6 +3,7 @@
 //
 //   view      the section that was gone to          open     what the panel shows: "type:Name", "suspect:0" …
 //   q, sort   search and order of the types         by, colour, picture, at, find    of the map
+//   all       of two dumps also what is unchanged
 
 /** @typedef {Record<string, string>} Values */
 

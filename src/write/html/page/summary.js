@@ -2,8 +2,8 @@
 // The heading of the page and what the dump consists of.
 import {data, heap} from "./data.js";
 import {byId, el, section, swatch} from "./dom.js";
-import {ORIGINS, originOf, visible} from "./names.js";
-import {bytes, count, exactBytes, milliseconds, plural, share, sum, timeText} from "./numbers.js";
+import {visible} from "./names.js";
+import {bytes, count, exactBytes, milliseconds, plural, sum, timeText} from "./numbers.js";
 import {suspectLines} from "./suspects.js";
 import * as words from "./words.js";
 
@@ -90,38 +90,34 @@ export function tileOf(value, label, note) {
 }
 
 /**
- * Pieces side by side, each as wide as its bytes.
+ * Pieces side by side, each as wide as its bytes.  WHOLE: what shares are of; free memory is beside it.
  * @param {{kind: string, name: string, bytes: number}[]} pieces
+ * @param {number} whole
  */
-function stacked(pieces) {
-  const whole = sum(pieces, p => p.bytes);
+function stacked(pieces, whole) {
+  const all = sum(pieces, p => p.bytes);
   const shown = pieces.filter(p => p.bytes > 0);
   const line = el("span", {class: "bar stacked", "aria-hidden": "true"}, ...shown.map(p => {
-    const piece = el("span", {class: p.kind, title: `${p.name}: ${bytes(p.bytes)}`});
-    piece.style.width = `${100 * p.bytes / whole}%`;
+    const piece = el("span", {class: p.kind, title: words.piece(p.name, p.bytes, p.kind === "free" ? 0 : whole)});
+    piece.style.width = `${100 * p.bytes / all}%`;
     return piece;
   }));
-  return el("div", {}, line, el("p", {class: "legend muted"},
-    ...shown.map(p => swatch(p.kind, `${p.name} ${bytes(p.bytes)}, ${share(p.bytes, whole)}`))));
+  return el("div", {class: "answer-bar"}, line, el("p", {class: "legend muted"},
+    ...shown.map(p => swatch(p.kind, words.piece(p.name, p.bytes, p.kind === "free" ? 0 : whole)))));
 }
 
-// What the suspects keep alive (without what they have in common), the rest, and what nothing holds.
+// All memory of the heap: what the suspects keep alive (without what they have in common), what the program's other objects do, the rest of what
+// lives, what nothing holds, and what is free.
 function answerBar() {
-  const t = heap.totals;
-  const dead = t.bytes - t.reachable_bytes;
-  const suspects = heap.suspects.filter(s => s.path !== undefined || s.content.length > 0).slice(0, SHOWN)
-    .map((s, i) => ({kind: `suspect${i}`, name: `Suspect ${i + 1}`, bytes: s.bytes}));
-  const left = t.bytes - dead - sum(suspects, s => s.bytes);
-  return stacked([...left >= 0 ? suspects : [], {kind: "filled", name: suspects.length > 0 ? "Other live objects" : "Live objects",
-                                                bytes: left >= 0 ? left : t.bytes - dead},
-                  {kind: "dead", name: "Not reachable", bytes: dead},
-                  {kind: "free", name: "Free between objects", bytes: sum(heap.generations, g => g[3])}]);
-}
-
-// The own bytes of all objects, by whose types they are.
-function originBar() {
-  const sizes = ORIGINS.map((name, i) => ({kind: `colour${i}`, name, bytes: sum(heap.types.filter(t => originOf(t[0]) === i), t => t[3])}));
-  return stacked([...sizes, {kind: "colour-other", name: "Other types", bytes: heap.other_types[2]}]);
+  const {bytes: whole, reachable_bytes: live, own_bytes: own} = heap.totals;
+  const all = heap.suspects.map((s, i) => ({kind: `suspect${Math.min(i, SHOWN)}`, name: `Suspect ${i + 1}`, bytes: s.counted ? s.bytes : 0}));
+  const further = all.slice(SHOWN);
+  const suspects = [...all.slice(0, SHOWN), {kind: `suspect${SHOWN}`, name: "Further suspects", bytes: sum(further, s => s.bytes)}];
+  const left = Math.max(0, live - sum(suspects, s => s.bytes));
+  const mine = Math.min(own, left);
+  return stacked([...suspects, {kind: "colour0", name: suspects.some(s => s.bytes > 0) ? "My other code" : "My code", bytes: mine},
+                  {kind: "colour2", name: "Framework and libraries", bytes: left - mine}, {kind: "dead", name: "Not reachable", bytes: whole - live},
+                  {kind: "free", name: "Free", bytes: sum(heap.generations, g => g[3])}], whole);
 }
 
 export function summarySection() {
@@ -138,7 +134,6 @@ export function summarySection() {
     heap.suspects.length > 0 ? null : el("p", {}, words.noSuspects(limit, t.bytes, heap.consumer.length > 0)),
     suspectLines(SHOWN),
     heap.suspects.length > SHOWN ? el("p", {}, el("a", {href: "#suspects"}, words.furtherSuspects(heap.suspects.length - SHOWN))) : null,
-    t.bytes > 0 ? originBar() : null,
     el("dl", {class: "stats"},
       tileOf(bytes(t.bytes), "Objects take", exactBytes(t.bytes)),
       tileOf(count(t.objects), "Objects", `of ${plural(t.types, "type")}`),

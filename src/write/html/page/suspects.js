@@ -1,6 +1,6 @@
 // @ts-check
 // What may be a leak, with the path to it and what it holds.
-import {heap} from "./data.js";
+import {data, heap} from "./data.js";
 import {bytesCell, copyButton, countCell, el, section, wideTable} from "./dom.js";
 import {linked, linkedName, linkedText, panelLink} from "./links.js";
 import {labelOf, visible} from "./names.js";
@@ -82,10 +82,19 @@ function suspectParts(title, parts, heading) {
  * @param {Suspect} s
  * @param {"h3" | "h4"} heading  its level where this stands
  */
-export function suspectDetails(s, heading) {
-  return el("div", {class: "columns"}, s.path ? suspectPath(s, heading) : null,
-            s.held.length > 0 ? suspectParts("Directly below it", s.held, heading) : null,
+export function suspectContent(s, heading) {
+  return el("div", {class: "columns"}, s.held.length > 0 ? suspectParts("Directly below it", s.held, heading) : null,
             s.content.length > 0 ? suspectParts("All that it keeps, by type", s.content, heading) : null);
+}
+
+/**
+ * @param {Suspect} s
+ * @param {"h3" | "h4"} heading
+ */
+export function suspectDetails(s, heading) {
+  const content = suspectContent(s, heading);
+  content.prepend(...s.path ? [suspectPath(s, heading)] : []);
+  return content;
 }
 
 /**
@@ -101,6 +110,12 @@ function suspectArticle(s, i) {
     el("details", {open: i === 0}, el("summary", {}, "Details"), suspectDetails(s, "h4")));
 }
 
+/** @param {Suspect} s */
+function copyPaths(s) {
+  const last = (s.path ?? []).filter(step => step[0] >= 0).at(-1);
+  return last === undefined ? null : copyButton("all paths", words.COPY_PATHS, () => words.pathsCommand(heap.names[last[0]]));
+}
+
 /**
  * For the top of the page: what it is, and what to do next.
  * @param {number} most
@@ -110,9 +125,9 @@ export function suspectLines(most) {
   return el("ol", {class: "answers"}, ...shown.slice(0, most).map((s, i) => el("li", {},
     heap.suspects.length > 0 ? el("span", {class: `swatch suspect${Math.min(i, 5)}`, "aria-hidden": "true"}) : null,
     linkedText(visible(s.sentence), namesOf(s)), " ",
-    el("span", {class: "actions"}, panelLink(`suspect:${i}`, "path and content"), s.path && s.path.length > 0
-      ? copyButton("command", words.COPY_PATHS, () => words.pathsCommand(heap.names[/** @type {import("./data.js").StepRow[]} */ (s.path)
-          .filter(step => step[0] >= 0).at(-1)?.[0] ?? 0])) : null))));
+    el("span", {class: "actions"}, panelLink(`suspect:${i}`, s.path ? "path" : "details"),
+       s.content.length > 0 ? panelLink(`content:${i}`, "content") : null, copyPaths(s),
+       data.kind === "diff" ? null : copyButton("compare", words.COPY_COMPARE, words.compareCommand)))));
 }
 
 // All that was looked for, found or not.
@@ -124,9 +139,9 @@ function checks() {
     el("table", {}, el("thead", {}, el("tr", {}, ...head)), el("tbody", {}, ...rows))));
 }
 
-export function suspectSection() {
+export function suspectSection(title = "Suspects") {
   const limit = heap.suspect_bytes;
   const shown = heap.suspects.length > 0 ? heap.suspects : heap.consumer;
   const explanation = heap.suspects.length > 0 ? words.someSuspects(limit) : words.noSuspects(limit, heap.totals.bytes, shown.length > 0);
-  section("suspects", "Suspects", explanation, ...shown.map(suspectArticle), checks());
+  section("suspects", title, explanation, ...shown.map(suspectArticle), checks());
 }

@@ -2,7 +2,7 @@
 // A table that is sorted by its column heads and searched.  Rows are made as they are scrolled to.
 import {copyButton, el, roomy} from "./dom.js";
 import {count, plural} from "./numbers.js";
-import {change, watch} from "./state.js";
+import {change, valueOf, watch} from "./state.js";
 
 const ROWS_AT_ONCE = 40;
 // Many times as fast as localeCompare; made when a text is compared.
@@ -30,10 +30,11 @@ const AHEAD = 800;
 
 /**
  * foot: made for the rows that are found.  keep: search and order go into the address.  more: further rows, which come into ROWS when somebody
- * searches, sorts, copies or scrolls to the end.
+ * searches, sorts, copies or scrolls to the end.  others: rows that a button adds.
  * @template T
  * @typedef {{caption: string, columns: Column<T>[], rows: T[], sortBy: number, foot?: (found: T[]) => globalThis.Node | null, keep?: boolean,
  *            more?: {waiting: () => number, load: () => Promise<boolean>},
+ *            others?: {label: string, rows: T[]},
  *            search?: {id: string, label: string, hint: string, text: (row: T) => string, more?: globalThis.Node | null}}} TableOptions
  */
 
@@ -50,7 +51,8 @@ function quoted(value) {
  * @template T
  * @param {TableOptions<T>} options
  */
-export function sortableTable({caption, columns, rows, sortBy, search, foot, keep = false, more}) {
+export function sortableTable({caption, columns, rows: usual, sortBy, search, foot, keep = false, more, others}) {
+  let rows = usual;
   let order = {column: sortBy, down: columns[sortBy].number === true};
   /** @type {string[]} */
   let words = [];
@@ -212,7 +214,17 @@ export function sortableTable({caption, columns, rows, sortBy, search, foot, kee
         find(value);
       });
     }
-    parts.push(el("div", {class: "search"}, el("label", {for: search.id}, search.label), input, search.more ?? null, status,
+    const button = others === undefined || others.rows.length === 0 ? null
+      : el("button", {type: "button", class: "chip", "aria-pressed": "false", click: () =>
+        change({all: valueOf("all") === "" ? "1" : ""})}, others.label);
+    if (button !== null) {
+      watch("all", value => {
+        rows = value === "" ? usual : [...usual, ...others?.rows ?? []];
+        button.setAttribute("aria-pressed", String(value !== ""));
+        show();
+      });
+    }
+    parts.push(el("div", {class: "search"}, el("label", {for: search.id}, search.label), input, search.more ?? null, button, status,
                   copyButton("Copy as CSV", `Copy as CSV: ${caption}`, csv)));
   }
   if (keep) {

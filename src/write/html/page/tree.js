@@ -45,12 +45,12 @@ function atOnce(list, from) {
 }
 
 /**
- * columns: those behind the first one.  follow: is a node worth to be open at first?
+ * columns: those behind the first one.  follow: is a node worth to be open at first?  begin: nodes below each other that are open.
  * @template {TreeNode} N
- * @param {{label: string, nodes: N[], columns: TreeColumn<N>[], follow: (node: N) => boolean, short?: boolean, measured?: boolean,
+ * @param {{label: string, nodes: N[], columns: TreeColumn<N>[], follow: (node: N) => boolean, begin?: N[], short?: boolean, measured?: boolean,
  *          title?: string}} options  short: short names; measured: the nodes' bytes are bytes; title: of the first column
  */
-export function treeTable({label, nodes, columns, follow, short = false, measured = true, title = text.HELD_BY}) {
+export function treeTable({label, nodes, columns, follow, begin = [], short = false, measured = true, title = text.HELD_BY}) {
   const body = el("tbody");
   /** @type {WeakMap<Element, {level: number, node?: N, further?: () => void}>} */
   const rows = new WeakMap();
@@ -299,8 +299,7 @@ export function treeTable({label, nodes, columns, follow, short = false, measure
    * Opens the way to the last of these nodes, each below the one before.
    * @param {N[]} way
    */
-  function reveal(way) {
-    show(nodes);
+  function rowBelow(way) {
     let at = body.firstElementChild;
     way.forEach((node, depth) => {
       at = rowFrom(at, node, depth + 1);
@@ -308,6 +307,13 @@ export function treeTable({label, nodes, columns, follow, short = false, measure
         open(at);
       }
     });
+    return at;
+  }
+
+  /** @param {N[]} way */
+  function reveal(way) {
+    show(nodes);
+    const at = rowBelow(way);
     if (at instanceof HTMLElement) {
       at.scrollIntoView({block: "center"});
       focus(at);
@@ -316,6 +322,10 @@ export function treeTable({label, nodes, columns, follow, short = false, measure
 
   // Along the largest branch.
   function firstLook() {
+    const last = rowBelow(begin);
+    if (begin.length > 0 && last !== null) {
+      open(last);
+    }
     for (let row = body.firstElementChild, i = 0; row !== null && i < FIRST_ROWS; row = row.nextElementSibling, i++) {
       const node = rows.get(row)?.node;
       if (node !== undefined && follow(node)) {

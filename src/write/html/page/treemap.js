@@ -135,7 +135,7 @@ export function treemap(views, look) {
                             placeholder: "part of a name", input: () => change({[FIND]: find.value}, true)});
   const legend = el("p", {class: "legend muted"});
   const here = () => path[path.length - 1];
-  const colouring = () => Object.hasOwn(COLOURINGS, valueOf(COLOUR)) ? valueOf(COLOUR) : "origin";
+  const colouring = () => Object.hasOwn(COLOURINGS, valueOf(COLOUR)) ? valueOf(COLOUR) : Object.keys(COLOURINGS)[0];
   const isFlame = () => (valueOf(PICTURE) || look.pictures[0]) === "flame";
 
   /** @param {Node} node @param {Box} [box]  of its tile */
@@ -303,6 +303,7 @@ export function treemap(views, look) {
     crumbs.replaceChildren(...path.map((node, i) => el("li", {}, i === path.length - 1
       ? el("span", {"aria-current": "true"}, i > 0 ? linked(node, true) : named(node))
       : el("button", {type: "button", class: "link", click: () => zoom(path.slice(0, i + 1))}, named({...node, name: shortOf(node)})))));
+    crumbs.scrollLeft = crumbs.scrollWidth;
   }
 
   /** @param {Node[]} to */
@@ -413,8 +414,8 @@ export function treemap(views, look) {
   map.addEventListener("focusout", () => show(here()));
 
   function explainColours() {
-    const {names, other} = COLOURINGS[colouring()];
-    legend.replaceChildren(...names().map((name, i) => swatch(`colour${i}`, name)), ...other === null ? [] : [swatch("colour-other", other)]);
+    const {names, other, kind = "colour"} = COLOURINGS[colouring()];
+    legend.replaceChildren(...names().map((name, i) => swatch(`${kind}${i}`, name)), ...other === null ? [] : [swatch("colour-other", other)]);
   }
 
   const toolbar = el("div", {class: "tools"},

@@ -9,7 +9,8 @@ export const UNKNOWN_ROOT = "Not known which root";
 export const NO_DETAIL = "The page says no more about types as small as this one.";
 export const NOT_IN_TREE = "Its objects are too small for the map and the tree.";
 export const VARIABLE = "Static variable";
-export const COPY_PATHS = "Copy a command that shows all paths";
+export const COPY_PATHS = "all paths: copy the command that shows them";
+export const COPY_COMPARE = "compare: copy the command for an older dump";
 export const MAP_KEYS = "Map of the memory; arrow keys move, Enter goes in, Escape goes out";
 // Instead of an object that holds others: none alone, none at all.
 export const HOLDERS = ["no single object", "nothing: not reachable"];
@@ -20,6 +21,9 @@ export const GENERATIONS = ["Generation 0", "Generation 1", "Generation 2", "Lar
 
 export const ALL_BELOW = "Open all below";
 export const ALL_BELOW_KEY = "All below the row that was chosen last; key *";
+// What the objects of a type keep alive, compared with the older dump: the colours of the map.
+export const GROWTHS = ["new type", "twice as much or more", "more than before", "about the same", "less than before"];
+export const NOT_COMPARED = "not compared";
 
 export const HELD_BY = "Held by, from the outside in";
 
@@ -41,9 +45,13 @@ export const EXPLANATIONS = {
          "merged. Counts and bytes are those of the type.",
   roots: "What the roots of each kind keep alive alone. Weak handles keep nothing alive; what several roots hold together would " +
          "stay if any one of them went.",
+  variable: "A static variable, with what it keeps alive alone.",
   generations: "Where the objects lie after the collection. Free is what lies between and behind them in memory that is in use.",
   diff: "Objects have no identity between dumps: types are compared by name, nothing else.",
-  diffTypes: "What has grown most comes first; numbers without a sign are those of the newer dump.",
+  diffTypes: "What has grown most comes first; numbers without a sign are those of the newer dump. Retained is what would be freed at least " +
+             "if all objects of the type went.",
+  diffMap: "The newer dump: the area is its memory, and each rectangle keeps alive what lies inside of it. The colour says how much more the " +
+           "objects of the type keep alive than in the older dump.",
 };
 
 /**
@@ -87,6 +95,11 @@ export function tile(name, described, branch) {
   return `${name}${described.replace(/^:/, "")}${branch ? "" : ", nothing inside"}`;
 }
 
+/** @param {string} name @param {number} size @param {number} whole  0: without a share */
+export function piece(name, size, whole) {
+  return `${name} ${bytes(size)}${whole > 0 ? `, ${share(size, whole)}` : ""}`;
+}
+
 /** @param {number} size @param {number} whole */
 export function sizeAndShare(size, whole) {
   return `${bytes(size)}, ${share(size, whole)} (${exactBytes(size)})`;
@@ -120,6 +133,11 @@ export function moreObjects(n) {
 /** @param {string} type  a name; quoted for a shell, in which nothing of it is obeyed */
 export function pathsCommand(type) {
   return `gcdumpc paths FILE --type '${type.replaceAll("'", "'\\''")}'`;
+}
+
+/** For a shell: what has become of it since an older dump. */
+export function compareCommand() {
+  return "gcdumpc diff OLDER-FILE FILE -o diff.html";
 }
 
 /** @param {number} n @param {number} of */
@@ -252,13 +270,24 @@ export function change(before, after) {
   const time = before.unix_ms === undefined || after.unix_ms === undefined || after.unix_ms < before.unix_ms ? ""
     : ` in ${duration(after.unix_ms - before.unix_ms)}`;
   const part = before.bytes > 0 ? ` (${growthText(after.bytes / before.bytes - 1)})` : "";
-  return `${signed(after.bytes - before.bytes, bytes)}${part}${time}: from ${bytes(before.bytes)} to ${bytes(after.bytes)}.`;
+  return `${signed(after.bytes - before.bytes, bytes)}${part}${time}`;
+}
+
+/** @param {string} before @param {string} now */
+export function beforeAndNow(before, now) {
+  return `before ${before}, now ${now}`;
+}
+
+/** @param {number} n  types */
+export function sumOf(n) {
+  return `${plural(n, "type")} above`;
 }
 
 /** @param {Side} before @param {Side} after  what makes a comparison doubtful */
 export function differences(before, after) {
   const said = [];
-  if (before.program !== "" && after.program !== "" && before.program !== after.program) {
+  const [one, other] = before.program !== "" && after.program !== "" ? [before.program, after.program] : [before.title, after.title];
+  if (one !== "" && other !== "" && one !== other) {
     said.push("The dumps come from different programs.");
   } else if (before.process > 0 && after.process > 0 && before.process !== after.process) {
     said.push("The dumps come from different processes: what fills up slowly starts again with each of them.");
@@ -280,5 +309,21 @@ export function grown(size, objects, retained) {
 
 /** @param {number} n  types */
 export function unchanged(n) {
-  return n === 0 ? "" : `${plural(n, "type has", "types have")} not changed and are not listed.`;
+  return `Also ${plural(n, "unchanged type")}`;
+}
+
+/**
+ * What has become of a type.
+ * @param {{objects: number, bytes: number, retained: number}} before
+ * @param {{objects: number, bytes: number, retained: number}} after
+ * @param {boolean} retained  is it known?
+ */
+export function since(before, after, retained) {
+  const said = [`${signed(after.objects - before.objects, count)} objects`, `own size ${signed(after.bytes - before.bytes, bytes)}`];
+  return [...said, ...retained ? [`retained ${signed(after.retained - before.retained, bytes)}`] : []].join(", ");
+}
+
+/** @param {{objects: number, bytes: number}} before */
+export function inOlder(before) {
+  return before.objects === 0 ? "no objects" : inObjects(before.bytes, before.objects);
 }

@@ -1,0 +1,56 @@
+/*
+ * Pages for browsers, in the style of the format html: two dumps side by side, several over time, and one dump whose suspects come first.
+ *
+ * A page is one file that loads nothing.  It has at most 5 MB: what is smallest is left out and counted.  Texts need not be well-formed UTF-8, and
+ * nothing in them becomes markup.
+ */
+#ifndef GCDUMPC_UNSTABLE_PAGES_PAGES_H
+#define GCDUMPC_UNSTABLE_PAGES_PAGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <gcdumpc/diff.h>
+#include <gcdumpc/dump.h>
+#include <gcdumpc/graph.h>
+#include <gcdumpc/io.h>
+#include <gcdumpc/status.h>
+#include <gcdumpc/suspects.h>
+#include <gcdumpc/unstable/tree_diff.h>
+#include <gcdumpc/writer.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a page says about a dump as a whole. */
+struct gcd_page_dump {
+    const char *name;            /* of its file, UTF-8 */
+    const char *title;           /* the name of the process; "" = unknown */
+    const char *program;         /* its command line; "" = unknown */
+    uint64_t process;            /* 0 = unknown */
+    int64_t unix_ms;             /* when it was made; INT64_MIN = unknown */
+    const struct gcd_verdict *verdict;
+    struct gcd_diff_sum sum;
+};
+
+struct gcd_diff_page {
+    struct gcd_page_dump sides[2];       /* older, newer */
+    const struct gcd_diff *types;        /* matched, of two dumps */
+    const struct gcd_tree_diff *paths;   /* matched, of the same two; NULL = none */
+    bool retained;               /* retained sizes are known */
+    const struct gcd_graph *newer;       /* for its map, its suspects and all that is said of single types; NULL = without them */
+    const struct gcd_write_options *options;     /* for NEWER, may be NULL */
+};
+
+/*
+ * Writes the page to S; the caller commits S.  GCD_E_ARG: not two dumps; errors of the sink; with NEWER also GCD_E_NOMEM, GCD_E_CANCELED, and its
+ * memory is that of gcd_write_graph with the format html.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_write_diff_page(const struct gcd_diff_page *page, struct gcd_sink *s, struct gcd_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""What stands on top: one bar of all memory, an action for each suspect; and the map, which stays where it is."""
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
+import cli_support                                      # noqa: E402
+
+from browser import find_browser                        # noqa: E402
+from page_test import PageTest                          # noqa: E402
+
+MIB = 1 << 20
+
+
+SESSIONS = 256
+
+
+def heap(suspect=24 * MIB, own=3 * MIB, framework=2 * MIB, dead=MIB):
+    """A store with sessions that have arrays of bytes, a cache of the program with one, a framework's object with one, and one that nothing holds."""
+    lines = ["a 2 shop 0", "t 1 Shop.SessionStore", "t 2 System.Byte[]", "t 3 Shop.Cache", "t 4 System.Net.Pool", "t 5 Shop.Session",
+             "r 1000 4 0 1", "r 2000 4 0 1", "r 3000 4 0 1", f"o 1000 1 {8 * SESSIONS:x} " + " ".join(f"{0x10000 + 0x100 * i:x}" for i in range(SESSIONS)),
+             *(f"o {0x10000 + 0x100 * i:x} 5 20 {0x10000000 * (i + 1):x}\no {0x10000000 * (i + 1):x} 2 {suspect // SESSIONS:x}" for i in range(SESSIONS)),
+             f"o 2000 3 20 70000000000\no 70000000000 2 {own:x}", f"o 3000 4 20 80000000000\no 80000000000 2 {framework:x}",
+             f"o 90000000000 2 {dead:x}", "c shop 0"]
+    return "\n".join(lines) + "\n"
+
+
+class Bar(PageTest):
+    def pieces(self):
+        return self.page.texts("#summary .answer-bar .legend > span")
+
+    def test_all_memory_in_one_bar(self):
+        self.put("x.gclog", heap().encode())
+        page = self.show("x.gclog")
+        self.assertEqual(page.count("#summary .stacked"), 1)
+        self.assertEqual(self.pieces(), ["Suspect 1 24.0 MiB, 80.0 %", "My other code 3.0 MiB, 10.0 %", "Framework and libraries 2.0 MiB, 6.7 %",
+                                         "Not reachable 1.0 MiB, 3.3 %"])
+        self.assertIn("80.0 % of the heap (24.0 MiB)", page.text("#summary .answers"))
+        widths = page.run("[...document.querySelectorAll('#summary .stacked span')].map(e => parseFloat(e.style.width))")
+        self.assertAlmostEqual(sum(widths), 100, delta=0.01)
+
+    def test_without_suspects(self):
+        self.put("x.gclog", heap(suspect=4000, own=3000, framework=2000, dead=1000).encode())
+        page = self.show("x.gclog")
+        self.assertEqual([piece.split(",")[0] for piece in self.pieces()],
+                         ["My code 16.7 KiB", "Framework and libraries 2.0 KiB", "Not reachable 1000 bytes"])
+        self.assertIn("The heap has 19.7 KiB; only what keeps 4.0 MiB or more alive is called a suspect.", page.text("#summary"))
+        self.assertNotIn("looks like a leak", page.text("main"))
+
+    def test_nothing_looks_like_a_leak_only_where_something_could(self):
+        self.put("x.gclog", "\n".join(["a 2 shop 0", "t 1 System.Byte[]", *(f"r {i:x}0000000 4 0 1\no {i:x}0000000 1 {MIB:x}" for i in range(1, 13)),
+                                       "c shop 0"]).encode() + b"\n")
+        page = self.show("x.gclog")
+        self.assertRegex(page.text("#summary"), r"Nothing keeps so much alive that it looks like a leak \(4\.0 MiB or more\)|objects together keep")
+
+    def test_free_memory_is_beside_the_shares(self):
+        self.show()
+        free = [piece for piece in self.pieces() if piece.startswith("Free")]
+        self.assertEqual(len(free), 1)
+        self.assertNotIn("%", free[0])
+
+    def test_mine_says_what_is_mine(self):
+        self.put("x.gclog", heap(suspect=4000, own=3000, framework=2000, dead=1000).encode())
+        self.done("convert", "x.gclog", "-o", "m.html", "--mine", "System.Net.*")
+        self.page = self.browser.open(self.path("m.html"))
+        self.assertEqual(self.pieces()[0].split(",")[0], "My code 2.0 KiB")
+        self.page.click("#types .chip")
+        self.assertEqual([row[0] for row in self.rows("types")], ["System.Net.Pool"])
+
+
+class Actions(PageTest):
+    def test_path_content_and_commands(self):
+        self.put("x.gclog", heap().encode())
+        page = self.show("x.gclog")
+        self.assertEqual(page.texts("#summary .actions > *"), ["path", "content", "all paths", "compare"])
+        page.click("#summary .actions a", 0)
+        self.assertIn("Shop.SessionStore", page.text("#panel .path"))
+        page.key("Escape")
+        page.click("#summary .actions a", 1)
+        self.assertEqual(page.count("#panel .path"), 0)
+        self.assertIn("System.Byte[] 24.0 MiB in 256 objects", page.text("#panel"))
+        page.key("Escape")
+        page.run("navigator.clipboard.writeText = text => { window.copied = text; return Promise.resolve(); }")
+        page.click("#summary .actions .chip", 0)
+        self.assertEqual(page.run("window.copied"), "gcdumpc paths FILE --type 'Shop.SessionStore'")
+        page.click("#summary .actions .chip", 1)
+        self.assertEqual(page.run("window.copied"), "gcdumpc diff OLDER-FILE FILE -o diff.html")
+
+
+class Drilling(PageTest):
+    """Long chains of long names above the map once took line after line, and the map went down."""
+    def deep(self):
+        names = [f"Shop.Some.Namespace.AnOuterTypeWithALongName{i}<Shop.Some.Argument{i}>" for i in range(30)]
+        lines = ["a 2 shop 0", *(f"t {i:x} {name}" for i, name in enumerate(names, 1)), "t 40 System.Byte[]", "t 41 Shop.Other", "r 1000 4 0 1",
+                 *(f"o {0x1000 * i:x} {i:x} 1000 {0x1000 * (i + 1):x}" for i in range(1, 30)), "o 1e000 1e 1000 100000 200000", "o 100000 40 40000",
+                 "o 200000 41 20000", "c shop 0"]
+        self.put("deep.gclog", "\n".join(lines).encode() + b"\n")
+
+    def test_the_map_stays(self):
+        self.deep()
+        for width, height in ((1400, 900), (1100, 700), (390, 844)):
+            page = self.show("deep.gclog", width=width, height=height)
+            box = lambda: page.run("(() => { const m = document.querySelector('#map .map'); const b = m.getBoundingClientRect();"
+                                   "return [Math.round(b.top + scrollY), b.height]; })()")
+            before = box()
+            page.run("[...document.querySelectorAll('#map .tile.branch')].at(-1).click()")
+            page.settle()
+            self.assertGreater(len(page.texts("#map .crumbs li")), 3)
+            self.assertEqual(box(), before, width)
+            last = page.run("(() => { const c = document.querySelector('#map .crumbs'); const l = c.querySelector('li:last-child');"
+                            "return l.getBoundingClientRect().right - c.getBoundingClientRect().right; })()")
+            self.assertLessEqual(last, 4)                # where one is can be seen
+            self.assertLessEqual(page.run("document.documentElement.scrollWidth"), width)
+
+    def test_the_page_does_not_scroll_by_drilling(self):
+        self.deep()
+        page = self.show("deep.gclog", width=1100, height=700)
+        page.run("document.querySelector('#map .map').scrollIntoView({block: 'end'})")
+        page.settle()
+        before = page.run("scrollY")
+        page.run("(() => { const t = document.querySelector('#map .tile.branch'); t.focus({preventScroll: true}); t.click(); })()")
+        page.settle()
+        self.assertEqual(page.run("scrollY"), before)
+
+    def test_back_stays_on_the_page(self):
+        self.deep()
+        page = self.show("deep.gclog")
+        entries = page.run("history.length")
+        page.run("document.querySelector('#map .tile.branch').click()")
+        page.settle()
+        self.assertEqual(page.run("history.length"), entries + 1)
+        page.run("new Promise(done => { addEventListener('hashchange', () => done(0), {once: true}); history.back(); })")
+        page.settle()
+        self.assertEqual(page.texts("#map .crumbs li"), ["All objects"])
+        self.assertTrue(page.run("location.pathname.endsWith('x.html')"))
+
+
+if __name__ == "__main__":
+    try:
+        find_browser()
+    except unittest.SkipTest as reason:
+        print("skipped:", reason)
+        sys.exit(77)
+    cli_support.main()

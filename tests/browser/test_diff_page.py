@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""The page of two dumps: the answer in one line, paths open to where the growth branches, both programs, the newer dump with growth as colour."""
+import json
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
+import cli_support                                      # noqa: E402
+
+from browser import find_browser                        # noqa: E402
+from page_test import HOSTILE, PageTest                 # noqa: E402
+
+# What takes up 5 MB whatever happens.
+LARGE = 0x600000
+
+
+def store(sessions, *, names=(), gone=0, blob=40):
+    """A store with an array of sessions, each with a blob; a rarely used type that stays, NAMES with one object each, GONE objects."""
+    types = ["Shop.SessionStore", "Shop.UserSession[]", "Shop.UserSession", "System.Byte[]", "Shop.Still", "Shop.Gone", "Shop.Fresh", *names]
+    lines = ["a 2 shop 0", *(f"t {i:x} {name}" for i, name in enumerate(types, 1)), "r 1000 4 0 1", "r 5000 4 0 1", "r 6000 4 0 1",
+             "o 1000 1 18 2000", f"o 5000 5 {LARGE:x}", f"o 2000 2 {24 + 8 * sessions:x} " + " ".join(f"{0x1000000 + 0x1000 * i:x}" for i in range(sessions)),
+             *(f"o {0x1000000 + 0x1000 * i:x} 3 30 {0x1000800 + 0x1000 * i:x}\no {0x1000800 + 0x1000 * i:x} 4 {blob:x}" for i in range(sessions))]
+    if gone > 0:
+        lines.append(f"o 6000 6 {gone:x}")
+    else:
+        lines.append("o 6000 7 40")
+    lines += [f"r {0x800000 + 0x1000 * i:x} 4 0 1\no {0x800000 + 0x1000 * i:x} {8 + i:x} {100 + 8 * sessions + i:x}" for i in range(len(names))]
+    return "\n".join([*lines, "c shop 0"]) + "\n"
+
+
+class DiffTest(PageTest):
+    def compare(self, old, new, code=0, **options):
+        for name, text in (("old.gclog", old), ("new.gclog", new)):
+            self.put(name, text.encode())
+        self.done("diff", "old.gclog", "new.gclog", "-o", "d.html", code=code)
+        self.page = self.browser.open(self.path("d.html"), **options)
+        return self.page
+
+
+class Answer(DiffTest):
+    def test_one_line_says_who_keeps_what_has_come(self):
+        page = self.compare(store(1000, blob=4000), store(4000, blob=4000))
+        self.assertRegex(page.text("#summary .answer"), r"^\+11\.6 MiB \(\+117\.6 %\): SessionStore \+3,000 UserSession$")
+        page.click("#summary .answer a", 1)
+        self.assertEqual(page.text("#panel h2"), "UserSession")
+        self.assertIn("In the older dump46.9 KiB in 1,000 objects", page.text("#panel"))
+        self.assertIn("Since then+3,000 objects", page.text("#panel"))
+
+    def test_what_shrinks_is_nobodys_growth(self):
+        page = self.compare(store(4000), store(1000))
+        self.assertRegex(page.text("#summary .answer"), r"^−[\d.]+ KiB \(−[\d.]+ %\)\.$")
+        self.assertEqual(page.count("#summary .answer a"), 0)
+
+    def test_the_same_dump_twice(self):
+        page = self.compare(store(100), store(100))
+        self.assertIn("0 (0.0 %)", page.text("#summary .answer"))
+        self.assertEqual(self.rows("types"), [])
+        self.assertIn("Nothing has changed.", page.text("#paths"))
+        self.assertGreater(page.count("#map .growth3"), 0)
+        self.assertEqual(page.count("#map .tile:is(.growth0, .growth1, .growth2, .growth4)"), 0)
+
+    def test_from_and_to_nothing(self):
+        empty = "a 2 shop 0\nc shop 0\n"
+        page = self.compare(empty, store(1000))
+        self.assertIn("SessionStore", page.text("#summary .answer") + page.text("#types"))
+        page = self.compare(store(1000), empty)
+        self.assertEqual((page.count("#map .tile"), page.count("#tree tbody tr")), (0, 0))
+        self.assertEqual({row[-1] for row in self.rows("types")}, {"gone"})
+
+
+class Sections(DiffTest):
+    def test_paths_are_open_to_where_the_growth_branches(self):
+        page = self.compare(store(1000, blob=40), store(4000, blob=40))
+        names = [row[0] for row in self.rows("paths")]
+        at = names.index("SessionStore")
+        self.assertEqual(names[at:at + 4], ["SessionStore", "UserSession[]", "UserSession", "Byte[]"])
+
+    def test_what_has_not_changed_is_a_button_away(self):
+        page = self.compare(store(1000), store(4000))
+        names = lambda: sorted(row[0] for row in self.rows("types"))
+        self.assertNotIn("Shop.Still", names())
+        changed = names()
+        page.click("#types .search .chip")
+        self.assertEqual(names(), sorted([*changed, "Shop.Fresh", "Shop.Still"]))
+        self.assertEqual(page.run("document.querySelector('#types .search .chip').ariaPressed"), "true")
+        self.assertIn("all=1", page.run("location.hash"))
+        self.page = other = self.browser.open(self.path("d.html"), address="#all=1")
+        self.assertEqual(names(), sorted([*changed, "Shop.Fresh", "Shop.Still"]))
+        other.click("#types .search .chip")
+        self.assertEqual(names(), changed)
+
+    def test_bars_go_both_ways(self):
+        page = self.compare(store(1000, gone=50000), store(4000))
+        ways = page.run("Object.fromEntries([...document.querySelectorAll('#types tbody tr')].map(r => [r.cells[0].textContent, r.cells[1].className]))")
+        self.assertIn("back", ways["Shop.Gone"])
+        self.assertIn("forth", ways["Shop.UserSession"])
+        page.click("#types tbody a", [row[0] for row in self.rows("types")].index("Shop.Gone"))
+        self.assertEqual(page.text("#panel h2"), "Gone")                 # also what the newer dump has not
+        self.assertIn("−1 objects", page.text("#panel"))
+
+    def test_growth_is_a_colour(self):
+        page = self.compare(store(1000, gone=50000), store(4000))
+        page.click("#map .choice:first-child label", 2)                  # namespaces, own size
+        page.click("#map .tile .label", page.texts("#map .tile .label").index("Shop"))
+        colours = dict(page.run("[...document.querySelectorAll('#map .tile.leaf')].map(t => [t.textContent, t.className.match(/growth\\d/)?.[0]])"))
+        colour = lambda name: next(value for key, value in colours.items() if key.startswith(name))
+        self.assertEqual((colour("Still"), colour("UserSession")), ("growth3", "growth1"))
+        legend = page.text("#map .legend")
+        for said in ("new type", "twice as much or more", "about the same", "less than before"):
+            self.assertIn(said, legend)
+        page.click("#map .tools label", page.texts("#map .tools label").index("Colour: whose code"))
+        self.assertEqual(page.count("#map .growth1"), 0)
+        new = json.loads(page.text("#data"))
+        self.assertIn("Shop.Fresh", [row[0] for row in new["rows"] if row[1] == 0])
+
+    def test_suspects_of_the_newer_dump_with_the_same_words(self):
+        page = self.compare(store(1000, blob=4000), store(4000, blob=4000))
+        said = json.loads(self.done("leaks", "new.gclog", "--json").out)["suspects"]
+        self.assertGreater(len(said), 0)
+        text = page.text("#suspects")
+        for suspect in said:
+            self.assertIn(suspect["sentence"], text)
+            self.assertIn(suspect["advice"], text)
+
+    def test_each_program_has_its_own_column(self):
+        self.done("diff", self.link("net8-wks"), self.link("net10-wks-lossy"), "-o", "d.html", code=3)
+        self.page = page = self.browser.open(self.path("d.html"))
+        sides = page.texts("#summary .side")
+        self.assertIn("net8-wks.nettrace.gz", sides[0])
+        self.assertIn("net10-wks-lossy.nettrace.gz", sides[1])
+        self.assertIn("Complete.", sides[0])
+        self.assertIn("Incomplete.", sides[1])
+        self.assertRegex(page.text("#summary .verdict.unsure"), "different (programs|processes).*Only one of the dumps is complete")
+
+    def test_files_of_one_name(self):
+        for folder, n in (("a", 100), ("b", 900)):
+            os.mkdir(self.path(folder))
+            self.put(f"{folder}/x.gclog", store(n).encode())
+        self.done("diff", "a/x.gclog", "b/x.gclog", "-o", "d.html")
+        self.page = page = self.browser.open(self.path("d.html"))
+        self.assertIn("a/x.gclog", page.texts("#summary .side")[0])
+        self.assertIn("b/x.gclog", page.texts("#summary .side")[1])
+
+    def test_static_variables_are_links(self):
+        self.done("diff", self.link("net8-wks"), self.link("net8-wks-two-dumps"), "-o", "d.html")
+        self.page = page = self.browser.open(self.path("d.html"))
+        page.click("#paths .kind-s")
+        self.assertEqual(page.text("#panel h2"), "Log")
+        self.assertIn("Keeps alive", page.text("#panel"))
+        self.assertGreater(page.count("#panel [role=treegrid] tbody tr"), 0)
+
+
+class Everywhere(DiffTest):
+    def test_names_are_text(self):
+        names = [name for name in HOSTILE if "\n" not in name]
+        page = self.compare(store(10, names=names), store(20, names=names))
+        self.assertEqual(page.run("window.pwned"), None)
+        self.assertEqual(page.count("main img, main svg[onload], #panel img"), 0)
+        page.click("#types tbody a", next(i for i, row in enumerate(self.rows("types")) if row[0].startswith("<img")))
+        self.assertIn("<img", page.text("#panel"))
+        self.assertEqual(page.count("#panel img"), 0)
+
+    def test_phone(self):
+        page = self.compare(store(1000, gone=50000), store(4000), width=390, height=844)
+        self.assertLessEqual(page.run("document.documentElement.scrollWidth"), 390)
+        right = page.run("Math.max(...[...document.querySelectorAll('#types tbody tr:first-child td, #paths tbody tr:first-child td')]"
+                         ".filter(e => e.offsetWidth > 0).map(e => e.getBoundingClientRect().right))")
+        self.assertLessEqual(right, 390)
+
+    def test_without_scripts(self):
+        page = self.compare(store(1000, blob=4000), store(4000, blob=4000), scripts=False)
+        text = page.text("noscript")
+        for said in ("old.gclog", "new.gclog", "Older dump: Not verified.", "Shop.SessionStore", "Shop.UserSession[]"):
+            self.assertIn(said, text)
+        self.assertGreater(page.count("noscript tbody tr"), 3)
+
+
+if __name__ == "__main__":
+    try:
+        find_browser()
+    except unittest.SkipTest as reason:
+        print("skipped:", reason)
+        sys.exit(77)
+    cli_support.main()
