@@ -94,6 +94,7 @@ struct gcd_type {
     bool described;              /* a type record was received */
     bool named;                  /* ... and had a name */
     bool uneven_sizes;           /* an object has a size that is not a multiple of 8 */
+    const char *events;          /* events of its objects, as gcd_metadata_events (unstable/metadata.h) has them; NULL = not known, or none */
 };
 
 enum gcd_root_kind {

@@ -66,8 +66,11 @@ static gcd_status apply(struct gcd_dump *d, struct items in[RECORDED_KINDS], boo
             apply_module(&d->modules[i], from, whole);
     for (uint32_t i = 0; i < d->type_count && whole; i++) {
         apply_path(d, &d->types[i]);
-        if ((from = find(&in[RECORDED_TYPES], d->types[i].id)) != NULL)
+        if ((from = find(&in[RECORDED_TYPES], d->types[i].id)) == NULL)
+            continue;
+        if (from->text[0][0] != '\0')
             GCD_TRY(load_nest(d, &d->types[i], from->text[0], strlen(from->text[0]), err));
+        d->types[i].events = from->text[1][0] != '\0' ? from->text[1] : NULL;
     }
     for (size_t i = 0; i < d->summary.root_count && whole; i++)
         if (d->roots[i].kind == GCD_ROOT_STATIC && (from = find(&in[RECORDED_STATICS], d->roots[i].id)) != NULL)

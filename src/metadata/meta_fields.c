@@ -8,13 +8,11 @@
 #include "base/cur.h"
 #include "metadata/meta_impl.h"
 
-#define FIELD_STATIC 0x10u               /* II.23.1.5 */
-#define FIELD_LITERAL 0x40u
+#define FIELD_LITERAL 0x40u              /* II.23.1.5 */
 #define SIGNATURE_FIELD 6u               /* II.23.2.4 */
 #define ATTRIBUTES_MAX 64u               /* of one field that are looked at */
 
-/* The row behind the last field of type definition ROW. */
-static uint32_t fields_end(struct gcd_metadata *m, uint32_t row)
+uint32_t meta_fields_end(struct gcd_metadata *m, uint32_t row)
 {
     uint32_t all = m->t.table[META_FIELD].rows + 1;
     if (row == m->t.table[META_TYPE_DEF].rows)
@@ -68,10 +66,10 @@ static bool find_static(struct gcd_metadata *m, struct gcd_static_field *f)
         row = meta_cell(&m->t, META_TYPE_DEF, 1, TYPE_DEF_FIELDS) - 1;
     }
     while (type <= types && m->w.st == GCD_OK) {
-        uint32_t end = fields_end(m, type);
+        uint32_t end = meta_fields_end(m, type);
         while (++row < end && m->w.st == GCD_OK) {
             uint32_t flags = meta_cell(&m->t, META_FIELD, row, FIELD_FLAGS);
-            if ((flags & FIELD_STATIC) == 0 || (flags & FIELD_LITERAL) != 0)
+            if ((flags & META_FIELD_STATIC) == 0 || (flags & FIELD_LITERAL) != 0)
                 continue;
             f->token = GCD_TOKEN_FIELD | row;
             f->class_token = GCD_TOKEN_TYPE | type;
@@ -84,8 +82,7 @@ static bool find_static(struct gcd_metadata *m, struct gcd_static_field *f)
     return false;
 }
 
-/* The signature of field ROW, behind its kind. */
-static bool field_signature(struct gcd_metadata *m, uint32_t row, struct gcd_cur *ret)
+bool meta_field_signature(struct gcd_metadata *m, uint32_t row, struct gcd_cur *ret)
 {
     size_t n;
     const uint8_t *p = meta_blob(&m->t, meta_cell(&m->t, META_FIELD, row, FIELD_SIGNATURE), &n);
@@ -102,7 +99,7 @@ gcd_status gcd_metadata_next_static(struct gcd_metadata *m, struct gcd_static_fi
     if (m->t.table[META_TYPE_DEF].rows == 0 || !find_static(m, &next))
         return m->w.st == GCD_OK ? GCD_END : meta_end(m, err);
     struct gcd_cur c;
-    if (field_signature(m, next.token & 0xffffff, &c))
+    if (meta_field_signature(m, next.token & 0xffffff, &c))
         next.element_type = meta_element_type(m, &c, &next.type_token);
     next.thread_static = has_thread_static(m, next.token & 0xffffff);
     const char *name = meta_string(&m->t, meta_cell(&m->t, META_FIELD, next.token & 0xffffff, FIELD_NAME));
@@ -118,7 +115,7 @@ gcd_status gcd_metadata_field_type(struct gcd_metadata *m, const struct gcd_stat
 {
     struct gcd_cur c;
     meta_begin(m);
-    if (field_signature(m, f->token & 0xffffff, &c))
+    if (meta_field_signature(m, f->token & 0xffffff, &c))
         meta_signature(m, &c, f->class_token & 0xffffff);
     meta_put(m, "");
     if (m->w.st == GCD_OK)

@@ -9,6 +9,7 @@
 #include "metadata/meta_tables.h"
 #include "metadata/meta_window.h"
 
+#define META_FIELD_STATIC 0x10u          /* FieldAttributes, II.23.1.5 */
 #define META_DEPTH_MAX 32u               /* types nested in types; types in a signature */
 #define META_TEXT_MAX ((size_t)64 * 1024)
 
@@ -57,6 +58,11 @@ size_t meta_reflection_name(struct gcd_metadata *m, uint32_t token);
 struct gcd_cur;
 /* The first element type of the field at *C behind its modifiers, of a generic type that of its definition.  *RET_TOKEN: class or value type. */
 uint8_t meta_element_type(struct gcd_metadata *m, struct gcd_cur *c, uint32_t *ret_token);
+
+/* The signature of field ROW, behind its kind; false = it has failed. */
+bool meta_field_signature(struct gcd_metadata *m, uint32_t row, struct gcd_cur *ret);
+/* The row behind the last field of type definition ROW. */
+uint32_t meta_fields_end(struct gcd_metadata *m, uint32_t row);
 
 /* Write the type at *C (ECMA-335 II.23.2.12); its type parameters are those of type definition ROW, 0 = of nothing. */
 void meta_signature(struct gcd_metadata *m, struct gcd_cur *c, uint32_t row);

@@ -17,7 +17,9 @@ static const struct gcd_new_field module_fields[] = {
     { GCD_FIELD_UINT64, "ModuleID" },     { GCD_FIELD_GUID, "Mvid" },       { GCD_FIELD_TEXT, "AssemblyName" },
     { GCD_FIELD_TEXT, "PublicKeyToken" }, { GCD_FIELD_TEXT, "ModulePath" },
 };
-static const struct gcd_new_field type_fields[] = { { GCD_FIELD_UINT64, "TypeID" }, { GCD_FIELD_TEXT, "DeclaringType" } };
+static const struct gcd_new_field type_fields[] = {
+    { GCD_FIELD_UINT64, "TypeID" }, { GCD_FIELD_TEXT, "DeclaringType" }, { GCD_FIELD_TEXT, "Events" },
+};
 static const struct gcd_new_field static_fields[] = {
     { GCD_FIELD_UINT64, "Address" },     { GCD_FIELD_TEXT, "Field" },
     { GCD_FIELD_TEXT, "DeclaringType" }, { GCD_FIELD_TEXT, "Label" },
@@ -30,11 +32,13 @@ static const struct gcd_new_field memory_fields[] = {
     { GCD_FIELD_UINT64, "CGroupLimitBytes" }, { GCD_FIELD_UINT64, "CGroupUsedBytes" },
 };
 
-#define EVENT(number, text, list) { .id = (number), .version = 1, .name = (text), .fields = (list), .field_count = sizeof(list) / sizeof *(list) }
+#define EVENT_OF(v, number, text, list) \
+    { .id = (number), .version = (v), .name = (text), .fields = (list), .field_count = sizeof(list) / sizeof *(list) }
+#define EVENT(number, text, list) EVENT_OF(1, number, text, list)
 
 static const struct gcd_new_event events[] = {
     EVENT(RECORDED_START, "Names", start_fields), EVENT(RECORDED_MODULE, "Module", module_fields),
-    EVENT(RECORDED_TYPE, "NestedType", type_fields), EVENT(RECORDED_STATIC, "StaticVariable", static_fields),
+    EVENT_OF(2, RECORDED_TYPE, "NestedType", type_fields), EVENT(RECORDED_STATIC, "StaticVariable", static_fields),
     EVENT(RECORDED_MEMORY, "ProcessMemory", memory_fields),
 };
 
@@ -88,8 +92,8 @@ gcd_status recorded_read_item(const struct gcd_event *ev, struct recorded_item *
         item.text[1] = read_text(&c);
         item.has_public_key = c.err == GCD_OK && read_token(&token, item.public_key_token);
     } else {
-        size_t n = ev->id == RECORDED_TYPE ? 1 : 3;
-        for (size_t i = 0; i < n; i++)
+        size_t n = ev->id == RECORDED_TYPE ? 2 : 3;
+        for (size_t i = 0; i < n && (i == 0 || ev->id != RECORDED_TYPE || gcd_cur_left(&c) > 0); i++)        /* older ones have no events */
             item.text[i] = read_text(&c);
     }
     if (c.err == GCD_OK)
@@ -172,15 +176,17 @@ static size_t put_module(uint8_t *buffer, const struct gcd_module *m)
     return size_of(&w);
 }
 
-/* The name of a nested type is DECLARING+RAW: without type arguments, which follow the raw name. */
+/* The name of a nested type is DECLARING+RAW: without type arguments, which follow the raw name.  Others are there for their events. */
 static size_t put_type(uint8_t *buffer, const struct gcd_type *t)
 {
     struct gcd_put w = gcd_put_make(buffer, RECORDED_PAYLOAD_MAX);
     size_t n = strlen(t->name), raw = strlen(t->raw_name);
-    if (t->id == 0 || n <= raw + 1 || t->name[n - raw - 1] != '+' || memcmp(t->name + n - raw, t->raw_name, raw) != 0)
+    bool nested = n > raw + 1 && t->name[n - raw - 1] == '+' && memcmp(t->name + n - raw, t->raw_name, raw) == 0;
+    if (t->id == 0 || (!nested && t->events == NULL))
         return 0;
     gcd_put_le(&w, t->id, 8);
-    gcd_put_utf16z(&w, t->name, n - raw - 1);
+    gcd_put_utf16z(&w, t->name, nested ? n - raw - 1 : 0);
+    put_text(&w, t->events != NULL ? t->events : "");
     return size_of(&w);
 }
 

@@ -40,7 +40,7 @@ struct recorded_text {
 /* An item of any kind; texts live as long as the payload. */
 struct recorded_item {
     uint64_t id;                 /* of the module, of the type, or the address of the variable */
-    struct recorded_text text[3];        /* module: assembly, path; type: declaring type; variable: field, declaring type, label */
+    struct recorded_text text[3];        /* module: assembly, path; type: declaring type, events; variable: field, declaring type, label */
     uint8_t mvid[16];            /* module */
     bool has_public_key;
     uint8_t public_key_token[8];

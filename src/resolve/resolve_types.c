@@ -83,6 +83,21 @@ gcd_status resolve_types_differ(struct resolve *r, uint32_t module, struct gcd_m
     return GCD_OK;
 }
 
+/* Of an object, not of an array.  A module that cannot say it may still have the names. */
+static gcd_status note_events(struct resolve *r, struct gcd_type *t, const struct gcd_type *definition, struct gcd_metadata *m, struct gcd_error *err)
+{
+    const char *events;
+    struct gcd_error own = GCD_ERROR_INIT;
+    if (definition->id != t->id || t->objects == 0)
+        return GCD_OK;
+    gcd_status st = gcd_metadata_events(m, definition->name_token, &events, &own);
+    if (resolve_is_fatal(st) && err != NULL)
+        *err = own;
+    if (st != GCD_OK)
+        return resolve_is_fatal(st) ? st : GCD_OK;
+    return events[0] != '\0' ? heap_text(r->d->heap, events, strlen(events), &t->events, err) : GCD_OK;
+}
+
 gcd_status resolve_types_name(struct resolve *r, uint32_t module, struct gcd_metadata *m, struct gcd_error *err)
 {
     for (uint32_t i = r->modules[module].first_type; i != RESOLVE_NONE; i = r->types[i].next) {
@@ -94,6 +109,7 @@ gcd_status resolve_types_name(struct resolve *r, uint32_t module, struct gcd_met
             return st;
         if (st == GCD_OK && last > 0 && head_length(t->raw_name, name + last) > 0)
             GCD_TRY(load_nest(r->d, t, name, last - 1, err));    /* before the "+" */
+        GCD_TRY(note_events(r, t, r->types[i].definition, m, err));
     }
     return GCD_OK;
 }

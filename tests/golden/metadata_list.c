@@ -54,6 +54,8 @@ static gcd_status print_type(struct gcd_metadata *m, uint32_t token)
             printf(", %s", name);
     }
     putchar('\n');
+    if (st == GCD_OK && (st = gcd_metadata_events(m, token, &name, &err)) == GCD_OK && name[0] != '\0')
+        printf("events %08x %s\n", token, name);
     return st;
 }
 

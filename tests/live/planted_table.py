@@ -72,12 +72,13 @@ first("keys-without-equals", "QueryCache", "6,000", "QueryResult", "Dictionary<"
 first("lazy", "ReportList", "5,000", "Lazy<", "Report", "List<")
 
 # -- events ---------------------------------------------------------------------------------------------------------------------------
-first("event", "PriceFeed", "5,040", "PriceListener", kind="handlers")
+first("event", r"The event Shop\.PriceFeed\.Changed \(Shop\.dll\)", "5,040",
+      r"on Shop\.PriceFeed\.Changed without its -= in Shop\.PriceListener", kind="handlers")
 first("static-event", "Bus.OrderPlaced", "3,000", "OrderView", kind="handlers")
 first("framework-event", "AppDomain|AppContext.ProcessExit", "3,00.", "TempFolder", kind="handlers")
 first("framework-event-tasks", "TaskScheduler.UnobservedTaskException", "3,000", "FailureMonitor", kind="handlers")
-first("property-changed", "BasketModel", "3,000", "BasketView", kind="handlers")
-first("closure-event", "PriceFeed", "3,000", "ImportWizard", kind="handlers")
+first("property-changed", r"The event Shop\.BasketModel\.PropertyChanged ", "3,000", "BasketView", kind="handlers")
+first("closure-event", r"The event Shop\.PriceFeed\.Changed ", "3,000", "ImportWizard", kind="handlers")
 first("observable", "StockTicker", "3,000", "PriceAlarm", "List<")
 first("change-token", "3,000", "FeatureFlags", "registrations?|callbacks?|handlers?")
 first("file-watcher", "ImportFolder", "60", "FileSystemWatcher")
@@ -137,7 +138,7 @@ finding("fragmented-documents", "MiB", "free", "large", miss="free memory betwee
 first("service-provider", "BasketStore", "5,041", "UserSession", "ConcurrentDictionary<")
 first("captured-transients", "5,000", "ReportExporter", "[Ss]ervice ?[Pp]rovider")
 first("scopes", "MessageHandler", "3,000", "UnitOfWork|IServiceScope", "List<")
-first("cancellation-timeouts", "5,000", "ExportJob")
+first("cancellation-timeouts", "5,000", "ExportJob", "timers are set, 5,000 of them for Shop.ExportJob", "Shop.ExportJob should dispose of")
 first("options-monitor", "3,000", "PriceFormat", "OptionsMonitor<|PriceOptions")
 first("hosted-service", "MailSender", "9,999", "WorkItem", "Channel<")
 first("log-scopes", "20,000", "ImportRound", "[Ss]cope")

@@ -38,6 +38,11 @@ static void fields(struct pe_image *p)
         { 0x11, "s_bytes", "06" "0f" "05" },
         { 0x11, "t_current", "06" "12" "1c" },
         { 0x11, "s_vector", "06" "1f" "05" "14" "0e" "01" "01" "03" "01" "00" },
+        { 0x01, "_other", "06" "12" "09" },                              /* 11: of the type of an event */
+        { 0x01, "_number", "06" "08" },
+        { 0x01, "_list", "06" "15" "12" "0d" "01" "0e" },
+        { 0x01, "Changed", "06" "12" "09" },
+        { 0x11, "Closed", "06" "12" "09" },                              /* static */
     };
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         (void)pe_image_row(p, 0x04, "2sb", list[i].flags, list[i].name, list[i].signature);
@@ -72,6 +77,10 @@ void shop_image(struct pe_image *p, bool wide)
     (void)pe_image_row(p, 0x09, "22", 7u, 4u << 2 | 1);
     (void)pe_image_row(p, 0x0a, "2sb", 2u << 3 | 1, ".ctor", "20000001");
     (void)pe_image_row(p, 0x0c, "22b", 9u << 5 | 1, 1u << 3 | 3, "01000000");
+    (void)pe_image_row(p, 0x12, "22", 9u, 1u);
+    (void)pe_image_row(p, 0x14, "2s2", 0u, "Closed", 1u << 2 | 1);
+    (void)pe_image_row(p, 0x14, "2s2", 0u, "Changed", 1u << 2 | 1);
+    (void)pe_image_row(p, 0x14, "2s2", 0u, "Elsewhere", 1u << 2 | 1);    /* it has no field */
     (void)pe_image_row(p, 0x1b, "b", "15120d01121c");                    /* List<Café> */
     (void)pe_image_row(p, 0x20, "422224bss", 0x8004u, 1u, 2u, 3u, 4u, 1u, "00000000000000000400000000000000", "Test", "");
     (void)pe_image_row(p, 0x23, "22224bssb", 8u, 0u, 0u, 0u, 0u, "b03f5f7f11d50a3a", "System.Runtime", "", "");
@@ -123,6 +132,11 @@ static gcd_status type_text(struct gcd_metadata *m, uint32_t token, struct tb_by
         st = gcd_metadata_interface(m, token, i, &interface, err);
         if (st == GCD_OK)
             st = put_name(m, interface, ret, err);
+    }
+    const char *events = "";
+    if (st == GCD_OK && (st = gcd_metadata_events(m, token, &events, err)) == GCD_OK && events[0] != '\0') {
+        put(ret, " has ");
+        put(ret, events);
     }
     put(ret, "\n");
     return st;

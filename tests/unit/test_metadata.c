@@ -38,7 +38,7 @@ static const char shop_text[] =
     "7 Shop.Caf\xc3\xa9 (0) : System.Collections.Generic.List<Shop.Caf\xc3\xa9>, 0 System.Collections.Generic.List<Shop.Caf\xc3\xa9>, "
     "1 System.Collections.Generic.List`1.Enumerator\n"
     "8 Shop.Unmarked<U>\n"
-    "9 Shop.Odd`3\n"
+    "9 Shop.Odd`3 has Changed System.ThreadStaticAttribute;_other System.ThreadStaticAttribute;\n"
     "2 s_entries 17 Shop.Dictionary<System.String, System.Object>.Entry[]\n"
     "4 s_slot 17 T\n"
     "5 s_cells 17 System.Int32[][,]\n"
@@ -46,7 +46,8 @@ static const char shop_text[] =
     "5 s_pointer 17 FNPTR\n"
     "5 s_bytes 17 System.Byte*\n"
     "7 t_current thread 17 Shop.Caf\xc3\xa9\n"
-    "7 s_vector 17 System.String[*]\n";
+    "7 s_vector 17 System.String[*]\n"
+    "9 Closed 17 System.ThreadStaticAttribute\n";
 
 static void test_all_of_it(void **state)
 {

@@ -196,6 +196,43 @@ static void whose_handlers(void **state)
     forget(a);
 }
 
+/* Which event it is, by the fields of the object that refers to it; EVENTS can say anything. */
+static void which_event(void **state)
+{
+    (void)state;
+    static const struct { const char *events, *words, *advice; } rows[] = {
+        { NULL, "An event of one Shop.Feed, a System.Action, has", "Look for a += without its -= in" },
+        { "", "An event of one Shop.Feed, a System.Action, has", "Look for a += without its -= in" },
+        { "Changed System.Action;", "The event Shop.Feed.Changed, a System.Action, has", "Look for a += on Shop.Feed.Changed without its -= in" },
+        { "Closed System.EventHandler;Changed System.Action;", "The event Shop.Feed.Changed, a System.Action, has", "on Shop.Feed.Changed without" },
+        { "Changed System.Action;Closed System.Action;", "An event of one Shop.Feed, Changed or Closed, a System.Action, has", "a += without" },
+        { "A System.Action;B System.Action;C System.Action;", "An event of one Shop.Feed, A, B or C, a System.Action, has", "a += without" },
+        { "A System.Action;B System.Action;C System.Action;D System.Action;", "Shop.Feed, A, B, C or another, a System.Action, has", "a += without" },
+        { "Changed System.Action;?", "An event of one Shop.Feed, Changed or one of a base class, a System.Action, has", "a += without" },
+        { "Closed System.EventHandler;?", "An event of one Shop.Feed, a System.Action, has", "a += without" },
+        { "Changed System.Actio;", "An event of one Shop.Feed, a System.Action, has", "a += without" },
+        { "Changed System.Action`1;", "An event of one Shop.Feed, a System.Action, has", "a += without" },
+        { "Changed System.Action", "An event of one Shop.Feed, a System.Action, has", "a += without" },
+        { ";", "An event of one Shop.Feed, a System.Action, has", "a += without" },
+        { "Changed;X System.Action;", "An event of one Shop.Feed, a System.Action, has", "a += without" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pile *p = pile_new();
+        uint32_t feed = node(p, "Shop.Feed", 24), event = child(p, feed, "System.Action", 64);
+        uint32_t list = child(p, event, "System.Object[]", 24 + 8 * 1000);
+        p->types[type(p, "Shop.Feed")].events = rows[i].events;
+        edge(p, event, event);
+        static_root(p, feed, "s_feed");
+        for (int k = 0; k < 1000; k++)
+            child(p, child(p, list, "System.Action", 64), "Shop.View", 100);
+        struct answer a = ask(p, 0.5);
+        if (strstr(first(a)->sentence, rows[i].words) == NULL)
+            fail_msg("%s", first(a)->sentence);
+        assert_non_null(strstr(first(a)->advice, rows[i].advice));
+        forget(a);
+    }
+}
+
 /* Keys and values that cannot be told apart: people think of values; and of own types first. */
 static void what_the_elements_are(void **state)
 {
@@ -397,7 +434,7 @@ int main(void)
         cmocka_unit_test(nothing_on_the_path_is_own),
         cmocka_unit_test(what_the_caller_says_is_own),
         cmocka_unit_test(a_call_is_in_no_module),
-        cmocka_unit_test(whose_handlers),
+        cmocka_unit_test(whose_handlers), cmocka_unit_test(which_event),
         cmocka_unit_test(what_the_elements_are),
         cmocka_unit_test(whose_bytes),
         cmocka_unit_test(how_long_it_lives),

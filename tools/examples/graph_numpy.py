@@ -19,7 +19,7 @@ class Type(ctypes.Structure):                    # struct gcd_type
                 ("objects", c_uint64), ("bytes", c_uint64),
                 ("edges", c_uint64), ("name_token", c_uint32), ("flags", c_uint32), ("module_number", c_uint32), ("element_type", c_uint8),
                 ("parameters", c_uint8 * 4), ("described", c_bool),
-                ("named", c_bool), ("uneven_sizes", c_bool)]
+                ("named", c_bool), ("uneven_sizes", c_bool), ("events", c_char_p)]
 
 
 class Summary(ctypes.Structure):                 # the beginning of struct gcd_summary

@@ -121,6 +121,14 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_metadata_name(struct gcd_metadata *m, uint
 GCD_API GCD_MUST_CHECK gcd_status gcd_metadata_reflection_name(struct gcd_metadata *m, uint32_t token, const char **ret, size_t *ret_last,
                                                                struct gcd_error *err);
 
+/*
+ * The events of objects of type TOKEN that have a field: "Changed System.EventHandler`1;Closed System.Action;".  Each is the name of the field, and
+ * its delegate type as reflection spells it, without arguments; first those of the class, then those of classes of M that it is derived from, and of
+ * each class first the events, then other fields of their types.  "?" is the last when it is also derived from a class of another module, which may
+ * have more.  "" = it has none.  Valid until the next call on M.  GCD_E_ARG: TOKEN is no type definition of M.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_metadata_events(struct gcd_metadata *m, uint32_t token, const char **ret, struct gcd_error *err);
+
 /* ---- static fields ---- */
 
 struct gcd_static_field {

@@ -164,16 +164,110 @@ gcd_status suspects_handlers(struct suspects_work *w, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* "An event of one Shop.Feed (Shop.dll), a System.Action," when the object that refers to it is one that can have events. */
+/* ---- which event it is ---- */
+
+#define CANDIDATES 3u
+
+/* Fields that the event can be in: names in the text of a type. */
+struct candidates {
+    const char *name[CANDIDATES];
+    size_t length[CANDIDATES];
+    size_t count;                /* all, also those beyond the list */
+    bool elsewhere;              /* a class of another module may have more */
+};
+
+/* "System.EventHandler`1[System.Decimal]" is of "System.EventHandler`1". */
+static bool is_of(const char *type, const char *definition, size_t n)
+{
+    return strncmp(type, definition, n) == 0 && (type[n] == '\0' || type[n] == '[');
+}
+
+/* The fields of EVENTS (gcd_metadata_events) that can hold an object of DELEGATE. */
+static struct candidates find_candidates(const char *events, const char *delegate)
+{
+    struct candidates c = { .count = 0 };
+    for (const char *p = events, *end; p != NULL && *p != '\0'; p = end + 1) {
+        end = strchr(p, ';');
+        const char *space = strchr(p, ' ');
+        if (end == NULL || space == NULL || space > end) {
+            c.elsewhere = *p == '?';
+            return c;
+        }
+        if (!is_of(delegate, space + 1, (size_t)(end - space - 1)))
+            continue;
+        if (c.count < CANDIDATES) {
+            c.name[c.count] = p;
+            c.length[c.count] = (size_t)(space - p);
+        }
+        c.count++;
+    }
+    return c;
+}
+
+/* The object that refers to the delegate of X, if it is one that can have events. */
+static const struct gcd_suspect_step *holder_of(const struct suspect_words *s, const struct gcd_suspect *p)
+{
+    const struct gcd_suspect_step *by = p->path_count > 1 ? &p->path[p->path_count - 2] : NULL;
+    bool can = by != NULL && !by->skipped && by->repeats == 1 && gcd_collections_kind(s->w->collections, by->type) == GCD_COLLECTION_NONE;
+    return can ? by : NULL;
+}
+
+static struct candidates candidates_of(const struct suspect_words *s, const struct gcd_suspect *p)
+{
+    const struct gcd_type *types = gcd_graph_summary(s->w->g)->types;
+    const struct gcd_suspect_step *by = holder_of(s, p);
+    return find_candidates(by != NULL ? types[by->type].events : NULL, types[p->type].name);
+}
+
+static bool is_one(const struct candidates *c)
+{
+    return c->count == 1 && !c->elsewhere;
+}
+
+static void put_candidate(struct suspect_words *s, const struct candidates *c, size_t i)
+{
+    suspects_put(s, "%.*s", (int)(c->length[i] < SUSPECT_WORDS_BYTES / 16 ? c->length[i] : SUSPECT_WORDS_BYTES / 16), c->name[i]);
+}
+
+/* ", Changed or Closed" */
+static void put_candidates(struct suspect_words *s, const struct candidates *c)
+{
+    size_t shown = c->count < CANDIDATES ? c->count : CANDIDATES;
+    for (size_t i = 0; i < shown; i++) {
+        bool last = i + 1 == c->count && !c->elsewhere;
+        suspects_put(s, i == 0 || !last ? ", " : " or ");
+        put_candidate(s, c, i);
+    }
+    if (c->count > shown)
+        suspects_put(s, " or another");
+    else if (c->count > 0 && c->elsewhere)
+        suspects_put(s, " or one of a base class");
+}
+
+/* "Shop.Feed.Changed" */
+static void put_field(struct suspect_words *s, const struct gcd_suspect *p, const struct candidates *c)
+{
+    suspects_put_type(s, holder_of(s, p)->type);
+    suspects_put(s, ".");
+    put_candidate(s, c, 0);
+}
+
+/* "The event Shop.Feed.Changed (Shop.dll), a System.Action,", or what is known of it. */
 static void put_event(struct suspect_words *s, const struct suspect *x)
 {
     const struct gcd_suspect *p = &x->pub;
-    const struct gcd_suspect_step *by = p->path_count > 1 ? &p->path[p->path_count - 2] : NULL;
-    if (by != NULL && !by->skipped && by->repeats == 1 && gcd_collections_kind(s->w->collections, by->type) == GCD_COLLECTION_NONE) {
-        suspects_put(s, "An event of one ");
-        suspects_put_type(s, by->type);
+    const struct gcd_suspect_step *by = holder_of(s, p);
+    const struct candidates c = candidates_of(s, p);
+    if (by != NULL) {
+        suspects_put(s, is_one(&c) ? "The event " : "An event of one ");
+        if (is_one(&c))
+            put_field(s, p, &c);
+        else
+            suspects_put_type(s, by->type);
         if (by->node == p->owner_node)
             suspects_put_module(s, p);
+        if (!is_one(&c))
+            put_candidates(s, &c);
     } else if (p->path_count == 1 && p->root != SIZE_MAX && suspects_is_own_static(s, p->root)) {
         suspects_put(s, "T");
         size_t at = s->n;
@@ -236,7 +330,13 @@ void suspects_advise_handlers(struct suspect_words *s, const struct suspect *x)
         suspects_put(s, ".");
         return;
     }
-    suspects_put(s, "Look for a += without its -=");
+    const struct candidates c = candidates_of(s, p);
+    suspects_put(s, "Look for a +=");
+    if (is_one(&c)) {
+        suspects_put(s, " on ");
+        put_field(s, p, &c);
+    }
+    suspects_put(s, " without its -=");
     if (p->held_count > 0) {
         suspects_put(s, " in ");
         suspects_put_where(s, p->held[0].type);

@@ -64,6 +64,61 @@ sealed class Listing(MetadataReader reader, TextWriter output) : ISignatureTypeP
         output.WriteLine($"type {MetadataTokens.GetToken(handle):x8} {(uint)type.Attributes:x} {(outer.IsNil ? 0 : MetadataTokens.GetToken(outer)):x8} "
                          + $"{type.GetGenericParameters().Count} {Name(handle, context, true)} : {NameOf(type.BaseType)}"
                          + string.Concat(type.GetInterfaceImplementations().Select(i => ", " + NameOf(reader.GetInterfaceImplementation(i).Interface))));
+        if (Events(handle) is { Length: > 0 } events)
+            output.WriteLine($"events {MetadataTokens.GetToken(handle):x8} {events}");
+    }
+
+    // Events with fields, of the class and of those of this module that it is derived from.
+    string Events(TypeDefinitionHandle handle)
+    {
+        var text = new StringBuilder();
+        EntityHandle at = handle;
+        while (at.Kind == HandleKind.TypeDefinition && !at.IsNil)
+        {
+            var type = reader.GetTypeDefinition((TypeDefinitionHandle)at);
+            var names = type.GetEvents().Select(e => reader.GetString(reader.GetEventDefinition(e).Name)).ToHashSet();
+            var fields = type.GetFields().Select(reader.GetFieldDefinition).Where(f => (f.Attributes & FieldAttributes.Static) == 0)
+                .Select(f => (Name: reader.GetString(f.Name), Class: ClassOf(reader.GetBlobReader(f.Signature), 1))).Where(f => !f.Class.IsNil).ToList();
+            var events = fields.Where(f => names.Contains(f.Name)).ToList();
+            var delegates = events.Select(e => e.Class).ToHashSet();
+            foreach (var (name, holds) in events.Concat(fields.Where(f => !names.Contains(f.Name) && delegates.Contains(f.Class))))
+                text.Append($"{name} {ReflectionName(holds)};");
+            at = type.BaseType.Kind == HandleKind.TypeSpecification && !type.BaseType.IsNil
+                ? ClassOf(reader.GetBlobReader(reader.GetTypeSpecification((TypeSpecificationHandle)type.BaseType).Signature), 0) : type.BaseType;
+        }
+        return text + (text.Length > 0 && !at.IsNil && ReflectionName(at) != "System.Object" ? "?" : "");
+    }
+
+    // The class at the beginning of a signature, behind SKIP bytes; of a generic one its definition.
+    static EntityHandle ClassOf(BlobReader signature, int skip)
+    {
+        signature.Offset = skip;
+        var code = signature.ReadByte();
+        while (code is 0x1f or 0x20)
+        {
+            signature.ReadTypeHandle();
+            code = signature.ReadByte();
+        }
+        if (code == 0x15)
+            code = signature.ReadByte();
+        return code == 0x12 ? signature.ReadTypeHandle() : default;
+    }
+
+    string ReflectionName(EntityHandle handle)
+    {
+        var (outer, space, name) = (default(EntityHandle), default(StringHandle), default(StringHandle));
+        if (handle.Kind == HandleKind.TypeDefinition)
+        {
+            var type = reader.GetTypeDefinition((TypeDefinitionHandle)handle);
+            (outer, space, name) = (type.GetDeclaringType(), type.Namespace, type.Name);
+        }
+        else
+        {
+            var type = reader.GetTypeReference((TypeReferenceHandle)handle);
+            (outer, space, name) = (type.ResolutionScope.Kind == HandleKind.TypeReference ? type.ResolutionScope : default, type.Namespace, type.Name);
+        }
+        var before = !outer.IsNil ? ReflectionName(outer) + "+" : reader.GetString(space) is { Length: > 0 } s ? s + "." : "";
+        return before + reader.GetString(name);
     }
 
     void PrintStatic(TypeDefinitionHandle handle, FieldDefinitionHandle fieldHandle)
