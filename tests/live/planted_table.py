@@ -138,7 +138,7 @@ finding("fragmented-documents", "MiB", "free", "large", miss="free memory betwee
 first("service-provider", "BasketStore", "5,041", "UserSession", "ConcurrentDictionary<")
 first("captured-transients", "5,000", "ReportExporter", "[Ss]ervice ?[Pp]rovider")
 first("scopes", "MessageHandler", "3,000", "UnitOfWork|IServiceScope", "List<")
-first("cancellation-timeouts", "5,000", "ExportJob", "timers are set, 5,000 of them for Shop.ExportJob", "Shop.ExportJob should dispose of")
+first("cancellation-timeouts", "5,000", "ExportJob", r"timers are set, (5,000 of them|all) for Shop.ExportJob", "Shop.ExportJob should dispose of")
 first("options-monitor", "3,000", "PriceFormat", "OptionsMonitor<|PriceOptions")
 first("hosted-service", "MailSender", "9,999", "WorkItem", "Channel<")
 first("log-scopes", "20,000", "ImportRound", "[Ss]cope")
