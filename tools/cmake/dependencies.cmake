@@ -1,11 +1,12 @@
-# What we link with.  With GCDUMPC_STATIC these are archives, so that the program is one file that needs nothing.
+# The libraries we link.  GCDUMPC_STATIC links their archives, so the program is one file without dependencies.
 find_package(PkgConfig REQUIRED)
 set(ZLIB_USE_STATIC_LIBS ${GCDUMPC_STATIC})
 find_package(ZLIB REQUIRED)
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 
-# The pkg-config module NAME as the target PkgConfig::PREFIX; ARCHIVE is its static library without lib and .a, behind it what that needs.
+# Makes the pkg-config module NAME available as the target PkgConfig::PREFIX.  ARCHIVE: the name of its static library without "lib" and
+# ".a"; the remaining arguments are the libraries that the archive needs.
 function(gcdumpc_dependency prefix name archive)
     pkg_check_modules(${prefix} REQUIRED IMPORTED_TARGET GLOBAL ${name})
     if(GCDUMPC_STATIC)

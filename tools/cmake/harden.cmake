@@ -1,5 +1,5 @@
-# GCDUMPC_HARDEN: what compiler and linker can do so that a defect that is still in there stays a crash.  Each where it is known; sanitizers
-# have checks of their own, which _FORTIFY_SOURCE would hide.
+# GCDUMPC_HARDEN: flags that turn a remaining defect into a crash instead of an exploit.  Each flag is used only if compiler and linker know it.
+# Builds with sanitizers leave out _FORTIFY_SOURCE, which would hide their own checks.
 include(CheckCCompilerFlag)
 include(CheckCSourceCompiles)
 include(CheckCSourceRuns)
@@ -7,7 +7,7 @@ include(CheckLinkerFlag)
 include(CheckPIESupported)
 
 check_linker_flag(C -static-pie GCDUMPC_HAS_STATIC_PIE)
-# A static program relocates itself: 100 KB less of it, if its libc can read the short form (glibc 2.36, musl 1.2.4).
+# A static program relocates itself.  Packed relocations save 100 KB, but the C library must support them (glibc 2.36, musl 1.2.4).
 if(GCDUMPC_STATIC AND GCDUMPC_HAS_STATIC_PIE AND NOT CMAKE_CROSSCOMPILING)
     set(CMAKE_REQUIRED_FLAGS "-fPIE")
     set(CMAKE_REQUIRED_LINK_OPTIONS -static-pie -Wl,--fatal-warnings -Wl,-z,pack-relative-relocs)
@@ -19,7 +19,7 @@ endif()
 check_pie_supported(LANGUAGES C)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
-# -fcf-protection works only where the C library's start files have it, too (not in Debian 12): nothing to promise
+# -fcf-protection works only if the start files of the C library have it, too (not in Debian 12), so no document promises it
 foreach(flag -fstack-protector-strong -fstack-clash-protection -fcf-protection=full)
     string(MAKE_C_IDENTIFIER "GCDUMPC_HAS${flag}" known)
     check_c_compiler_flag("-Werror ${flag}" ${known})
@@ -37,7 +37,7 @@ foreach(flag -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack)
 endforeach()
 
 if(NOT GCDUMPC_SANITIZE)
-    # 3 needs gcc 12 or clang 16, and glibc 2.34: glibc says so with #warning
+    # Level 3 needs gcc 12 or clang 16, and glibc 2.34; otherwise glibc emits a #warning.
     set(CMAKE_REQUIRED_FLAGS "-O2 -Werror -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3")
     check_c_source_compiles("#include <string.h>
         #if defined __clang_major__ && __clang_major__ < 16
@@ -50,6 +50,6 @@ if(NOT GCDUMPC_SANITIZE)
     else()
         set(fortify 2)
     endif()
-    # nothing without optimisation; some distributions set it themselves
+    # It has no effect without optimisation.  Some distributions predefine it.
     target_compile_options(gcdumpc_flags INTERFACE $<$<NOT:$<CONFIG:Debug>>:-U_FORTIFY_SOURCE> $<$<NOT:$<CONFIG:Debug>>:-D_FORTIFY_SOURCE=${fortify}>)
 endif()

@@ -1,19 +1,19 @@
-# Puts src/write/html/page together as three C arrays, compressed: the page before what it shows without scripts, from there to its data, and
-# behind.
+# Builds three compressed C arrays from src/write/html/page: the page before its no-script part, between that part and the data, and after the
+# data.
 #
 #     cmake -D SOURCE=src/write/html/page -D OUTPUT=html_page.c -P html-page.cmake
 #
-# Style sheet and script (main.js with all modules that it needs) go into page.html where @STYLE@ and @SCRIPT@ are; the data will be where
-# @DATA@ is, what is shown without scripts where @PLAIN@ is.  The policy of the page lets only these two run, by their digests, so nothing that
-# gets into the page from a dump ever could.
+# The style sheet replaces @STYLE@ in page.html, the script (main.js with all modules it imports) replaces @SCRIPT@.  When a page is written, the
+# data replace @DATA@ and the no-script part replaces @PLAIN@.  The page's content security policy allows only this style sheet and this script,
+# by their digests, so no text from a dump can run as a script.
 cmake_minimum_required(VERSION 3.25)
 
 include(${CMAKE_CURRENT_LIST_DIR}/page-script.cmake)
 
-# The SHA-256 of TEXT in base64, as a policy wants it.
+# The SHA-256 of TEXT in base64, as a content security policy needs it.
 function(digest text result)
     string(SHA256 hex "${text}")
-    string(APPEND hex "00")              # 33 bytes: 44 digits, of which the last stands for what was added
+    string(APPEND hex "00")              # 33 bytes give 44 digits; the last one only encodes the padding
     set(digits ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/)
     set(base64 "")
     foreach(at RANGE 0 60 6)
@@ -28,7 +28,7 @@ function(digest text result)
     set(${result} "sha256-${base64}=" PARENT_SCOPE)
 endfunction()
 
-# TEXT, compressed by gzip, as the array NAME, and its size.  The header that tells the time is replaced: same source, same program.
+# TEXT, compressed by gzip, as the array NAME and its size.  A fixed header replaces the one with the time, so that builds are reproducible.
 function(array name text result)
     file(WRITE ${OUTPUT}.part "${text}")
     file(ARCHIVE_CREATE OUTPUT ${OUTPUT}.part.gz PATHS ${OUTPUT}.part FORMAT raw COMPRESSION GZip COMPRESSION_LEVEL 9)
@@ -47,7 +47,7 @@ function(array name text result)
     set(${result} "const unsigned char ${name}[] = {\n${hex}\n};\nconst size_t ${name}_bytes = ${bytes};\n" PARENT_SCOPE)
 endfunction()
 
-# Brackets and semicolons mean something to CMake's lists; texts are only ever handled in quotes.
+# CMake treats brackets and semicolons as list syntax, so texts are always quoted.
 file(READ ${SOURCE}/page.html page)
 file(READ ${SOURCE}/style.css style)
 string(REGEX REPLACE "\n +" "\n" style "${style}")

@@ -1,5 +1,4 @@
-# What "cmake --install" and the packages bring: the program with its manual, the library, and what is needed to build with it.  Three
-# components: program, library, development.
+# What "cmake --install" and the packages contain, in three components: program (with its manual), library, development.
 include(CMakePackageConfigHelpers)
 set(doc ${CMAKE_INSTALL_DOCDIR})
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/gcdumpc)
@@ -19,7 +18,7 @@ if(NOT GCDUMPC_STATIC)
 endif()
 install(TARGETS gcdumpc_static EXPORT gcdumpc-static-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
 install(EXPORT gcdumpc-static-targets NAMESPACE gcdumpc:: DESTINATION ${package} COMPONENT development)
-# ipc.h is the program's: the library has no libuv
+# ipc.h belongs to the program, because the library does not use libuv
 install(DIRECTORY include/gcdumpc ${CMAKE_CURRENT_BINARY_DIR}/include/gcdumpc
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development FILES_MATCHING PATTERN "*.h" PATTERN "ipc.h" EXCLUDE)
 install(DIRECTORY tools/examples/ DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libgcdumpc-dev/examples COMPONENT development)
@@ -28,7 +27,7 @@ configure_package_config_file(tools/cmake/gcdumpc-config.cmake.in gcdumpc-config
 write_basic_package_version_file(gcdumpc-config-version.cmake COMPATIBILITY SameMajorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/gcdumpc-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/gcdumpc-config-version.cmake
     DESTINATION ${package} COMPONENT development)
-# From where the .pc file lies to the prefix: it is right wherever the tree is put.
+# The prefix relative to the .pc file, so that an installed tree can be moved.
 file(RELATIVE_PATH GCDUMPC_PC_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" GCDUMPC_PC_PREFIX "${GCDUMPC_PC_PREFIX}")
 set(GCDUMPC_PC_REQUIRES zlib)

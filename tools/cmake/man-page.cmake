@@ -1,4 +1,4 @@
-# A manual page or a completion, as the program prints it.  PROGRAM can be a list that begins with an emulator.
+# Writes a manual page or a completion with the text that the program prints.  PROGRAM may be a list that begins with an emulator.
 #
 #     cmake -D PROGRAM=gcdumpc -D TOPIC=report -D PROSE=tools/man/gcdumpc-report.1 -D OUTPUT=gcdumpc-report.1 [-D GZIP=gzip] -P man-page.cmake
 #     cmake -D PROGRAM=gcdumpc -D FORMAT=bash -D OUTPUT=gcdumpc -P man-page.cmake
@@ -13,6 +13,6 @@ if(FORMAT STREQUAL man)
 endif()
 file(WRITE ${OUTPUT} "${text}")
 if(GZIP)
-    # -n: no time in it
+    # -n: without a time stamp
     execute_process(COMMAND ${GZIP} -9nkf ${OUTPUT} COMMAND_ERROR_IS_FATAL ANY)
 endif()

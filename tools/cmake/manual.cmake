@@ -1,4 +1,4 @@
-# Manual pages and shell completions: printed by the program itself, with the prose of tools/man.
+# Manual pages and shell completions.  The program prints them; tools/man adds the prose.
 option(GCDUMPC_MANUAL "Manual pages and completions (runs the program that was built)" ON)
 if(NOT GCDUMPC_MANUAL OR (CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR))
     return()
@@ -11,13 +11,13 @@ if(CMAKE_CROSSCOMPILING)
     set(manual_program "${CMAKE_CROSSCOMPILING_EMULATOR};${manual_program}")
 endif()
 find_program(GCDUMPC_GZIP gzip)
-# Debian keeps site-functions for what the administrator has put there.
+# Debian reserves site-functions for the administrator.
 set(zsh_functions zsh/site-functions)
 if(CMAKE_INSTALL_PREFIX STREQUAL /usr AND EXISTS /etc/debian_version)
     set(zsh_functions zsh/vendor-completions)
 endif()
 
-# The page of PROSE (tools/man/NAME.SECTION): that, and what the program prints about TOPIC.
+# Makes the page for PROSE (tools/man/NAME.SECTION), joined with what the program prints about TOPIC.
 function(gcdumpc_page prose topic)
     get_filename_component(name ${prose} NAME)
     string(REGEX REPLACE ".*\\." "" section ${name})
@@ -30,7 +30,7 @@ function(gcdumpc_page prose topic)
     install(FILES ${file}$<$<BOOL:${GCDUMPC_GZIP}>:.gz> DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section} COMPONENT program)
 endfunction()
 
-# A completion: FILE is what SHELL wants it to be called.
+# Makes a completion; FILE is the name that SHELL expects.
 function(gcdumpc_completion shell file folder)
     set(output ${manual}/${shell}/${file})
     add_custom_command(OUTPUT ${output}

@@ -1,9 +1,9 @@
-# Packages: "cpack -G DEB" makes three, for a build with CMAKE_INSTALL_PREFIX=/usr; "cpack -G TGZ" one tree.  tools/package/build.sh does both.
+# "cpack -G DEB" makes three packages from a build with CMAKE_INSTALL_PREFIX=/usr, "cpack -G TGZ" one archive.  tools/package/build.sh runs both.
 set(CPACK_PACKAGE_CONTACT "gcdumpc developers <gcdumpc@users.noreply.github.com>" CACHE STRING "Maintainer of the packages")
 set(GCDUMPC_PACKAGE_VERSION ${PROJECT_VERSION}-1)
 set(package_files ${CMAKE_CURRENT_BINARY_DIR}/package)
 
-# copyright and changelog of each package, as Debian wants them
+# Copyright and changelog of each package, as Debian requires them
 execute_process(COMMAND date -u -R -d ${GCDUMPC_DATE} OUTPUT_VARIABLE GCDUMPC_CHANGELOG_DATE OUTPUT_STRIP_TRAILING_WHITESPACE)
 configure_file(tools/package/changelog.in ${package_files}/changelog.Debian @ONLY)
 configure_file(CHANGELOG.md ${package_files}/changelog COPYONLY)
@@ -24,7 +24,7 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_VERBATIM_VARIABLES ON)
 set(CPACK_COMPONENTS_ALL program development)
 set(CPACK_PACKAGE_FILE_NAME gcdumpc-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR})
-# Folders of a package are 0755 whatever the umask is.
+# Folders in a package have mode 0755, whatever the umask.
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
     OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 

@@ -1,10 +1,10 @@
 # Joins the ES modules of a page into one script: page_script(FOLDER main.js result).
 #
-# A module becomes a function that returns what it exports, an import takes names out of that.  What modules may use is what these expressions
-# understand, and tests/browser/test_source.py checks it: an import is one line and names a file beside it; what is exported is a function, a
-# class or a constant, and declared there; comments have lines of their own, but for types; no text goes over two lines.
+# Each module becomes a function that returns its exports; an import takes names from the result.  The expressions below understand only part of
+# the language, and tests/browser/test_source.py checks that the modules keep to it: an import is one line and names a file in the same folder;
+# an export is the declaration of a function, class or constant; comments other than types have their own lines; no string spans two lines.
 
-# Everything that the module NAME imports, and then NAME, into the list page_modules.  PATH: the modules that lead to it.
+# Appends to the list page_modules everything that the module NAME imports, then NAME itself.  PATH: the chain of imports to this module.
 function(page_collect folder name path)
     if(name IN_LIST path)
         message(FATAL_ERROR "modules of the page import each other: ${path} ${name}")
@@ -22,7 +22,7 @@ function(page_collect folder name path)
     set(page_modules "${page_modules}" PARENT_SCOPE)
 endfunction()
 
-# Brackets and semicolons mean something to CMake's lists; texts are only ever handled in quotes.
+# CMake treats brackets and semicolons as list syntax, so texts are always quoted.
 function(page_script folder name result)
     set(page_modules "")
     page_collect(${folder} ${name} "")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Would a test notice?  Breaks the product in one place after the other, and tells which of these mutations no test notices.
+"""Would a test notice?  Breaks the product in one place at a time and reports the mutations that no test notices.
 
 The mutations are in list/*.txt (see mutations.py), the tests of each folder in tests.txt.  Everything happens in copies of the working tree below
 --scratch; results are kept there, and a mutation that has one is not built again.
@@ -20,10 +20,10 @@ from workshop import Broken, Workshop, test_digests, tracked_files      # noqa: 
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-# A test that hangs is noticed, too; other work on the machine must not look like that.
+# A hanging test counts as noticed, but a slow machine must not look like a hang.
 LIMIT_SECONDS, LIMIT_FACTOR, FIRST_SECONDS = 60, 6, 900
 QUICK_SECONDS = 5
-# A broken program may write without end.
+# A broken program may write endlessly.
 FILE_BYTES = 4 << 30
 
 
@@ -48,7 +48,7 @@ def read_plan(path):
 
 
 def plan_of(plan, folder):
-    """A folder without a line of its own has that of the folder around it."""
+    """A folder without its own line uses the line of its parent folder."""
     while folder not in plan:
         if not folder:
             raise SystemExit("tests.txt has no line for a folder of the list")
@@ -57,7 +57,7 @@ def plan_of(plan, folder):
 
 
 def expand(patterns, names):
-    """Names of tests; of a script also single parts: SCRIPT:CLASS.TEST."""
+    """Names of tests, and parts of scripts as SCRIPT:CLASS.TEST."""
     found = []
     for pattern in patterns:
         name, colon, part = pattern.partition(":")
@@ -71,7 +71,7 @@ def expand(patterns, names):
 # -- results
 
 class Results:
-    """One line of JSON for each; the last one of a mutation counts."""
+    """One line of JSON a result; the last line of a mutation counts."""
 
     def __init__(self, path):
         self.path, self.lock, self.by_name = path, threading.Lock(), {}
@@ -95,7 +95,7 @@ class Results:
 
 
 class Baseline:
-    """How long each test takes without a mutation; tests that fail or are skipped then tell nothing.  Kept as long as a test and the product stay."""
+    """How long each test takes without a mutation.  Tests that fail or are skipped then are left out.  Kept until a test or the product changes."""
 
     def __init__(self, path, digest):
         self.path, self.digest, self.kept, self.known = path, digest, {}, {}
@@ -104,7 +104,7 @@ class Baseline:
                 self.kept = json.load(f)
 
     def measure(self, shop, tests, parallel, quick):
-        """With QUICK nobody needs to know how long a test takes beyond that."""
+        """With QUICK, times above that limit do not matter."""
         self.known.update((t, self.kept[t]) for t in tests if t in self.kept and self.kept[t]["digest"] == self.digest(t))
         missing = [t for t in tests if t not in self.known]
         if missing:
@@ -134,7 +134,7 @@ class Baseline:
 # -- one mutation
 
 def groups(shop, tests):
-    """Tests that are built together: the next one alone, then all programs, then all scripts."""
+    """Groups of tests to build together: the next test alone, then all programs, then all scripts."""
     rest = tests[1:]
     yield tests[:1]
     yield [t for t in rest if shop.is_program(t)]
@@ -142,7 +142,7 @@ def groups(shop, tests):
 
 
 def fails(shop, test, limit):
-    """How TEST fails, twice: one that depends on the moment must not pass for one that has noticed something."""
+    """How TEST fails, twice in a row: a flaky test must not count as one that noticed the mutation."""
     how, _ = shop.run(test, limit)
     if how and how not in ("skipped", "time limit"):
         how, _ = shop.run(test, limit)
@@ -180,11 +180,11 @@ def work(shop, jobs, tests_of, baseline, results, quick):
         if tests:
             results.add(m, *try_one(shop, m, tests, baseline, quick))
         else:
-            say(f"not tried {m.name:34} {m.path}  no test of its folder is left")
+            say(f"not tried {m.name:34} {m.path}  no tests are left for its folder")
 
 
 def spread(todo):
-    """One of each folder in turn: a run that is ended early has seen all of them."""
+    """Takes one mutation from each folder in turn, so that a run that is stopped early has covered all folders."""
     turn, seen = {}, {}
     for m in todo:
         turn[m.name] = seen[m.folder] = seen.get(m.folder, 0) + 1
@@ -205,7 +205,7 @@ def run(todo, args, results, names):
         before = results.of(m)
         tests = [t for t in planned[m.name] if baseline.usable(t) and (args.quick is None or baseline.seconds(t) <= args.quick) and
                  (not args.tests or any(fnmatch.fnmatch(t, g) for g in args.tests))]
-        if before and before["by"] in tests:         # what noticed it last time
+        if before and before["by"] in tests:         # the test that noticed it last time
             tests.sort(key=lambda t: t != before["by"])
         return tests
 
@@ -219,10 +219,10 @@ def run(todo, args, results, names):
         thread.join()
 
 
-# -- what is shown
+# -- output
 
 def table(chosen, results):
-    """Markdown, and then every survivor."""
+    """Prints the table in Markdown, then every survivor."""
     say("| folder | mutations | killed | by the time limit | survived | explained |\n|---|---|---|---|---|---|")
     total = [0] * 5
     for folder in [*sorted({m.folder for m in chosen}), None]:
@@ -257,14 +257,14 @@ def options():
     p.add_argument("--list", action="store_true", help="only show the mutations and their results")
     p.add_argument("--table", action="store_true", help="only show the table of results")
     p.add_argument("--only", action="append", metavar="GLOB", default=[], help="mutations whose name or file matches; may be repeated")
-    p.add_argument("--again", action="store_true", help="also those that have a result")
-    p.add_argument("--survivors", action="store_true", help="again those that survived or are broken")
-    p.add_argument("--quick", type=float, metavar="SECONDS", help="leave out tests that take longer; what survives then is tried by --survivors")
+    p.add_argument("--again", action="store_true", help="try again mutations that have a result")
+    p.add_argument("--survivors", action="store_true", help="try again mutations that survived or did not build")
+    p.add_argument("--quick", type=float, metavar="SECONDS", help="skip tests that take longer; --survivors then tries the rest with all tests")
     p.add_argument("--tests", action="append", metavar="GLOB", default=[],
-                   help="only these of their tests, to let those that were left out have a look; may be repeated")
-    p.add_argument("--jobs", type=int, default=1, metavar="N", help="as many copies and builds side by side")
+                   help="run only these tests; may be repeated")
+    p.add_argument("--jobs", type=int, default=1, metavar="N", help="number of copies and builds that run in parallel")
     p.add_argument("--scratch", default=os.path.join(os.path.expanduser("~"), ".cache", "gcdumpc-mutate"), metavar="FOLDER",
-                   help="for the copies, the builds and the results; some tests want other users to reach it (default: %(default)s)")
+                   help="folder of copies, builds and results; other users must be able to reach it for some tests (default: %(default)s)")
     return p.parse_args()
 
 
@@ -276,7 +276,7 @@ def main():
     except mutations.Stale as e:
         wrong = [str(e)]
     if wrong:
-        print("\n".join(wrong) + "\nThe list of mutations is behind the code: write their old and new text anew from what is there now.", file=sys.stderr)
+        print("\n".join(wrong) + "\nThe list of mutations is out of date: update their old and new text to match the source.", file=sys.stderr)
         return 1
     if args.check:
         say(f"{len(everything)} mutations fit the source")

@@ -8,9 +8,9 @@ A mutation is a paragraph that looks like a small patch without line numbers:
     first: unit/test_io
     survives: why no test can see it
 
-"-" is removed, "+" is put in its place, lines that begin with a space stay and only say where.  A line may be a part of a line of the source.
-White space matches any white space, so that a new indentation or a new line break is no reason to touch the list.  "first" (optional) names
-tests that are run before those of tests.txt; "survives" (optional) explains a mutation that no test can notice.  "#" begins a comment.
+"+" lines replace "-" lines; lines that begin with a space are context.  A line may be part of a source line.  White space matches any white
+space, so re-indenting or re-wrapping the source does not make the list stale.  "first" (optional) names tests to run before those of tests.txt;
+"survives" (optional) explains a mutation that no test can notice.  "#" begins a comment.
 """
 import glob
 import hashlib
@@ -22,7 +22,7 @@ KEY = re.compile(r"(first|survives): (.*\S)$")
 
 
 class Stale(Exception):
-    """A mutation does not fit the source any more."""
+    """A mutation no longer fits the source."""
 
 
 class Mutation:

@@ -1,4 +1,4 @@
-"""A copy of the working tree with a build of its own, in which one mutation after the other is built and tested."""
+"""A copy of the working tree with its own build, in which mutations are built and tested one by one."""
 import hashlib
 import json
 import os
@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 
-# What scripts start besides the program itself.
+# Programs that scripts run.
 PROGRAMS = ("gcdumpc", "genheap", "nettrace2etl", "table_writer", "fail_calls")
 PAGES = ("manual",)
 SKIPPED = 77
@@ -21,7 +21,7 @@ class Broken(Exception):
 
 
 def tracked_files(root):
-    """The working tree as it is, without what git ignores."""
+    """All files of the working tree that git does not ignore."""
     r = subprocess.run(["git", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"], capture_output=True, text=True)
     if r.returncode != 0:
         raise Broken(f"{root} is no git repository")
@@ -41,7 +41,8 @@ def digest_of(root, names):
 
 
 def test_digests(root, names):
-    """A function of a test's name: what its result without a mutation depends on.  Other tests and texts are no part of that."""
+    """Returns a function from a test's name to a digest of everything its result without a mutation depends on, which excludes other tests and
+    documents."""
     def is_shared(name):
         top = name.split("/")
         return top[0] not in ("tests", "traces") and not name.startswith("tools/mutate/") and not name.endswith(".md") or \
@@ -58,7 +59,7 @@ def test_digests(root, names):
 class Workshop:
     def __init__(self, root, scratch, number, names):
         self.root, self.names = root, names
-        self.shared = scratch                     # what all copies use together
+        self.shared = scratch                     # shared by all copies
         self.folder = os.path.join(scratch, f"copy-{number}")
         self.source = os.path.join(self.folder, "gcdumpc")
         self.build_folder = os.path.join(self.folder, "build")
@@ -68,7 +69,7 @@ class Workshop:
     # -- the copy
 
     def copy(self):
-        """Only what differs is written, so that a build continues where the last one ended."""
+        """Writes only files that differ, so that the build is incremental."""
         os.makedirs(self.source, exist_ok=True)
         wanted = set(self.names)
         for name in self.names:
@@ -80,7 +81,7 @@ class Workshop:
                     os.unlink(path)
         beside, link = os.path.join(self.root, "..", "shared"), os.path.join(self.folder, "shared")
         if os.path.isdir(beside) and not os.path.lexists(link):
-            os.symlink(os.path.realpath(beside), link)       # some tests look for recordings beside the repository
+            os.symlink(os.path.realpath(beside), link)       # some tests use recordings next to the repository
 
     def _copy_file(self, name):
         old, new = os.path.join(self.root, name), os.path.join(self.source, name)
@@ -97,7 +98,7 @@ class Workshop:
     # -- the build
 
     def configure(self):
-        """Each time: a file that has come since, a new test among them, is known to nobody before."""
+        """Runs cmake each time, so that new files and tests are found."""
         begun = os.path.exists(os.path.join(self.build_folder, "CMakeCache.txt"))
         generator = ["-G", "Ninja"] if shutil.which("ninja") and not begun else []
         # quick to compile, and with assertions
@@ -130,20 +131,20 @@ class Workshop:
         return test.split("/")[0] in ("unit", "sweep", "fuzz")
 
     def run(self, test, seconds, environment=None):
-        """What became of TEST, "" when it passed, and how long it took.  A part of a script is SCRIPT:CLASS.TEST."""
+        """Runs TEST, which may be a part of a script (SCRIPT:CLASS.TEST).  Returns how it failed, "" if it passed, and its duration."""
         name, _, part = test.partition(":")
         if "command" not in self.tests[name]:
-            self.read_tests()                    # ctest tells the command of a program only when it is there
+            self.read_tests()                    # ctest reports the command of a program only once it is built
         properties = {p["name"]: p["value"] for p in self.tests[name].get("properties", [])}
         env = dict(os.environ)
         env.update(e.split("=", 1) for e in properties.get("ENVIRONMENT", []))
-        temp = tempfile.mkdtemp(prefix="mut")    # short: names of sockets are
-        os.chmod(temp, 0o1777)                   # some tests become another user
+        temp = tempfile.mkdtemp(prefix="mut")    # short, because socket paths are limited
+        os.chmod(temp, 0o1777)                   # some tests switch to another user
         env.update(TMPDIR=temp, GCDUMPC_READERS=os.path.join(self.shared, "readers"),
                    GCDUMPC_TEST_CACHE=os.path.join(self.shared, "heaplab"), **(environment or {}))
         command = list(self.tests[name]["command"])
         if not self.is_program(name):
-            command += ["-f"] + ([part] if part else [])     # the first failure is enough
+            command += ["-f"] + ([part] if part else [])     # stop at the first failure
         begun = time.monotonic()
         with open(self.log, "w", encoding="utf-8") as log:
             p = subprocess.Popen(command, env=env, cwd=properties.get("WORKING_DIRECTORY", self.build_folder), start_new_session=True,
@@ -167,7 +168,7 @@ def verdict(status):
 
 
 def end_group(p):
-    """The test and what it may have left running: it is the leader of a group of its own."""
+    """Kills the test and everything it may have left running: it leads its own process group."""
     try:
         os.killpg(p.pid, signal.SIGKILL)
     except ProcessLookupError:

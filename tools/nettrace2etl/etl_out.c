@@ -9,7 +9,7 @@
 #define FLAG_COMPRESSED 0x40u
 #define TYPE_HEADER 4u
 
-/* Where the counts of the header lie in the file. */
+/* File offsets of the counts in the header. */
 #define PAYLOAD (OUT_HEADER + 0x20u)
 #define PAYLOAD_BYTES 0x118u
 
@@ -40,7 +40,7 @@ static void write_bytes(struct out *o, const uint8_t *p, size_t n)
     o->failed = o->failed || fwrite(p, 1, n, o->file) != n;
 }
 
-/* The first buffer, with the record that describes the file; the number of buffers comes when it is known. */
+/* The first buffer, with the record that describes the file.  The number of buffers is filled in at the end. */
 static void write_header(struct out *o)
 {
     static const char names[] = "g\0c\0d\0u\0m\0p\0c\0\0\0f\0i\0l\0e\0\0";

@@ -1,5 +1,5 @@
 /*
- * The events of .nettrace files as an .etl, so that a heap dump exists in both containers.  See README.md.
+ * Converts the events of .nettrace files to an .etl, so that the same heap dump exists in both containers.  See README.md.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,9 +12,9 @@
 
 #define FILETIME_TO_UNIX_MS INT64_C(11644473600000)
 
-/* Where the events go: all into one file, or those that PerfView records into a second one. */
+/* Output files: one for all events, or a second one for the events that PerfView keeps apart. */
 struct target {
-    struct wrap *all, *rundown;  /* the latter may be NULL */
+    struct wrap *all, *rundown;  /* RUNDOWN may be NULL */
 };
 
 static struct wrap *target_of(const struct target *to, const struct gcd_event *ev)
@@ -22,7 +22,7 @@ static struct wrap *target_of(const struct target *to, const struct gcd_event *e
     return to->rundown != NULL && ev->provider != GCD_PROVIDER_RUNTIME ? to->rundown : to->all;
 }
 
-/* All events of a trace.  One that ends early is wrapped as far as it goes. */
+/* Wraps all events of a trace, up to the end of the data if it is truncated. */
 static bool wrap_trace(const struct target *to, size_t input, struct gcd_trace *trace, struct gcd_error *err)
 {
     struct gcd_event ev;
@@ -37,7 +37,7 @@ static bool wrap_trace(const struct target *to, size_t input, struct gcd_trace *
     return st == GCD_END || st == GCD_E_TRUNCATED;
 }
 
-/* What the header says comes first in the file: of the first input, whose beginning is read for it. */
+/* Reads the beginning of the first input, because the output starts with a header that describes it. */
 static bool peek_info(const char *path, struct gcd_trace_info *ret, struct gcd_error *err)
 {
     struct gcd_input *in = NULL;
@@ -70,7 +70,7 @@ static int usage(void)
     return 2;
 }
 
-/* The options, as far as they begin with a minus; the index of the first input, or 0. */
+/* Reads the options.  Returns the index of the first input, or 0. */
 static int parse(int argc, char **argv, struct out_options *ret, const char **ret_rundown)
 {
     int i = 1;
@@ -125,7 +125,7 @@ int main(int argc, char **argv)
     if (ok && info.start_unix_ms > 0)
         options.start_filetime = (uint64_t)(info.start_unix_ms + FILETIME_TO_UNIX_MS) * 10000;
     ok = ok && begin(&all, argv[argc - 1], &options);
-    options.start_filetime++;            /* another session, which began later */
+    options.start_filetime++;            /* a second session, started later */
     ok = ok && (second == NULL || begin(&rundown, second, &options));
     struct target to = { .all = &all, .rundown = second != NULL ? &rundown : NULL };
     for (int i = first; i < argc - 1 && ok; i++)

@@ -1,4 +1,4 @@
-/* XPRESS, plain LZ77: greedy, the last place of each three bytes is remembered.  [MS-XCA] 2.3. */
+/* XPRESS, plain LZ77 ([MS-XCA] 2.3): greedy, with the last position of each three-byte sequence. */
 #include <string.h>
 
 #include "etl_out.h"
@@ -11,7 +11,7 @@ struct packer {
     size_t flags_at;             /* where the current flag word goes */
     uint32_t flags;
     unsigned flag_count;
-    size_t half_at;              /* a byte whose upper half is free; 0 = none: the first byte is a flag word's */
+    size_t half_at;              /* offset of a byte whose upper half is free; 0 = none, because offset 0 holds a flag word */
 };
 
 static void flag(struct packer *k, uint32_t bit)
@@ -78,8 +78,8 @@ size_t out_xpress(const uint8_t *in, size_t n, uint8_t *out)
         }
     }
     if (k.flag_count == 0)
-        k.n -= 4;                        /* the last word has no item */
-    else                                 /* bits that are not used are ones */
+        k.n -= 4;                        /* the last word describes no item */
+    else                                 /* unused bits are ones */
         put32(out + k.flags_at, k.flags << (32 - k.flag_count) | (UINT32_MAX >> k.flag_count));
     return k.n;
 }

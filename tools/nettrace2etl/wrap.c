@@ -34,7 +34,7 @@ static struct wrap_thread *thread_of(struct wrap *w, size_t input, uint64_t id)
     return t;
 }
 
-/* A thread moves to its other processor every few events, but not within one tick: then nothing would tell the order. */
+/* A thread switches processors every few events, but never within one tick: the order of its events would be lost. */
 static size_t processor(struct wrap *w, struct wrap_thread *t, uint64_t ticks)
 {
     if (++t->events % 7 == 0 && ticks > t->last_ticks)

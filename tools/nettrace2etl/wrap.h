@@ -1,5 +1,5 @@
 /*
- * Events of any recording as records of an .etl.
+ * Converts events of any recording to records of an .etl.
  */
 #ifndef WRAP_H
 #define WRAP_H
@@ -17,11 +17,11 @@ struct wrap_thread {
     size_t input;
     uint64_t id;
     uint64_t last_ticks;
-    unsigned side;               /* on which of its two processors it runs */
+    unsigned side;               /* which of its two processors it runs on */
     unsigned events;
 };
 
-/* Zeroed, then OUT begun. */
+/* Zero it, then begin OUT. */
 struct wrap {
     struct out out;
     struct wrap_thread threads[WRAP_THREADS];
@@ -30,7 +30,7 @@ struct wrap {
     const char *problem;         /* why wrap_event failed */
 };
 
-/* EV of input number INPUT.  False when it does not fit into an .etl. */
+/* Adds EV of input number INPUT.  False if it does not fit into an .etl. */
 bool wrap_event(struct wrap *w, size_t input, const struct gcd_event *ev);
 
 #endif
