@@ -13,6 +13,7 @@ SOURCES = {"HeapLab": TARGET, "WebLab": os.path.join(HERE, "web_lab"), "WebLab.P
            "Shop": os.path.join(HERE, "planted"), "Shop.Pricing": os.path.join(HERE, "planted_plugin"),
            "WaitLab": os.path.join(HERE, "wait_lab"), "Waits": os.path.join(ROOT, "tests", "readers", "waits_cs"),
            "CollectionLab": os.path.join(HERE, "collection_lab"), "CompilerLab": os.path.join(ROOT, "tests", "bench", "compiler"),
+           "CoffeeShop": os.path.join(ROOT, "tests", "shop"),
            "FullNames": os.path.join(ROOT, "tests", "readers", "full_names_cs"),
            "CollectionCounts": os.path.join(ROOT, "tests", "readers", "collection_counts_cs")}
 # way of publishing -> options of dotnet publish; None: only built, for the SDK's own runtime
@@ -74,6 +75,11 @@ def wait_lab(runtime, configuration):
     words = ["build"] if runtime == int(sdk_version().split(".")[0]) else ["publish", "--use-current-runtime", "--self-contained", "true"]
     optimize = f"-p:Optimize={'true' if configuration == 'Release' else 'false'}"
     return os.path.join(_build("WaitLab", *words, f"-p:LabFramework=net{runtime}.0", optimize), "WaitLab")
+
+
+@functools.cache
+def coffee_shop():
+    return os.path.join(_build("CoffeeShop", "build"), "CoffeeShop")
 
 
 @functools.cache

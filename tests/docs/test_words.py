@@ -1,0 +1,90 @@
+"""README.md and the documents in tools/doc can be read: short sentences, words in the dictionary or in words.txt, lines of a width that fits."""
+import glob
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCE = os.environ.get("GCDUMPC_SOURCE") or os.path.dirname(os.path.dirname(HERE))
+sys.path[:0] = [os.path.join(SOURCE, "tests", n) for n in ("cli", "docs")]
+
+from cli_support import main             # noqa: E402
+
+MEDIAN_WORDS, MOST_WORDS = 18, 40        # of a sentence
+MOST_COLUMNS = 100                       # of prose; tables, links and outputs are as wide as they are
+# what codespell takes for a mistake
+OURS = "statics,tre,crate,crates,atleast,nd,fo,te"
+
+
+def documents():
+    """Relative to the sources."""
+    paths = ["README.md", *sorted(glob.glob("tools/doc/*.md", root_dir=SOURCE)), *sorted(glob.glob("tools/agent/*.md", root_dir=SOURCE))]
+    return [path for path in paths if os.path.basename(path) not in ("contributing.md",)]
+
+
+def read(name):
+    with open(os.path.join(SOURCE, name), encoding="utf-8") as f:
+        return f.read()
+
+
+def prose(text):
+    """Paragraphs and items of lists, without code, tables, headings, targets of links and marks."""
+    text = re.sub(r"(?ms)^```.*?^```$", "", text)
+    lines = [line for line in text.split("\n") if not line.startswith(("    ", "|", "#", "!["))]
+    text = re.sub(r"(?m)^(- |\d+\. )", "\n", "\n".join(lines))
+    text = re.sub(r"\]\([^)]*\)", "]", text)
+    text = re.sub(r"`[^`]*`", "code", text)
+    return re.sub(r"[*\[\]]", "", text)
+
+
+def sentences(text):
+    """Lists of words."""
+    for paragraph in re.split(r"\n\s*\n", prose(text)):
+        for sentence in re.split(r"(?<=[.!?:;])[\"')]*\s+", " ".join(paragraph.split())):
+            words = re.findall(r"[\w'’./-]*\w", sentence)
+            if words:
+                yield words
+
+
+class Words(unittest.TestCase):
+    def test_sentences(self):
+        for name in documents():
+            lengths = [(len(words), " ".join(words)) for words in sentences(read(name))]
+            with self.subTest(name):
+                self.assertLessEqual(statistics.median(n for n, _ in lengths), MEDIAN_WORDS)
+                self.assertLessEqual(max(lengths)[0], MOST_WORDS, max(lengths)[1])
+
+    def test_a_long_sentence_is_noticed(self):
+        self.assertEqual([len(words) for words in sentences("One two three. " + "word " * 50 + "\n\n- item one\n- item `two of it`\n\n    code here\n")],
+                         [3, 50, 2, 2])
+
+    def test_columns(self):
+        for name in documents():
+            for number, line in enumerate(read(name).split("\n"), 1):
+                if not line.startswith(("|", "    ")) and "](" not in line:
+                    self.assertLessEqual(len(line), MOST_COLUMNS, f"{name}:{number}")
+
+    @unittest.skipUnless(shutil.which("aspell"), "aspell is missing (Debian: aspell, aspell-en)")
+    def test_spelling(self):
+        with open(os.path.join(HERE, "words.txt"), encoding="utf-8") as f:
+            known = {line.strip() for line in f}
+        for name in documents():
+            run = subprocess.run(["aspell", "list", "--lang=en_US", "--encoding=utf-8", "--ignore=2"], input=prose(read(name)), capture_output=True,
+                                 text=True, check=True)
+            with self.subTest(name):
+                self.assertEqual(sorted({word for word in run.stdout.split() if word not in known and word.lower() not in known}), [])
+
+    @unittest.skipUnless(shutil.which("codespell"), "codespell is missing (Debian)")
+    def test_common_mistakes(self):
+        """In everything that people read, comments included."""
+        run = subprocess.run(["codespell", "--ignore-words-list", OURS, "--skip", "*.gz,*/corpus/*,*/expected/*,./tests/*/node_modules,*/dictionary/*",
+                              "README.md", "CHANGELOG.md", "src", "ipc", "include", "tools", "tests"], cwd=SOURCE, capture_output=True, text=True)
+        self.assertEqual(run.stdout, "")
+
+
+if __name__ == "__main__":
+    main()
