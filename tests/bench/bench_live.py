@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The cost of a dump of a living process: for the process, its memory, and gcdumpc.
 
-    bench_live.py [--build DIR] [--runtimes 8,9,10] [--gc workstation,server] [--objects 10000000] [--runs 5] [--ways NAME,...]
+    bench_live.py [--build DIR] [--runtimes 8,9,10] [--gc workstation,server] [--objects 10000000] [--runs 5] [--ways NAME;...]
+                  [--dotnet-gcdump PATH]
 
 Needs the .NET SDK; runtimes other than its own come from NuGet.  HeapLab (tests/target) is started once for each group of rows, and all
 ways take turns on the same process, RUNS times, after one round that does not count.  The table has medians; lost events are a range.
@@ -34,6 +35,7 @@ WAYS = {
     "drain, 512 MB": ["--strategy", "drain", "--buffer", "512"],
     "drain, 1024 MB": ["--strategy", "drain", "--buffer", "1024"],
     "drain, 2048 MB": ["--strategy", "drain", "--buffer", "2048"],
+    "default, .gcdump": ["--format", "gcdump"],
 }
 USUAL = "drain, 256 MB;drain, default;single, 1024 MB;dotnet-gcdump"
 GCDUMP = "dotnet-gcdump"
@@ -98,7 +100,8 @@ def ways(args, live_support):
     for way in args.ways.split(";"):
         if way == GCDUMP:
             try:
-                result[way] = [live_support.dotnet_tool(GCDUMP), "collect", "-o", output + ".gcdump", "-p"]
+                program = args.dotnet_gcdump or live_support.dotnet_tool(GCDUMP)
+                result[way] = [program, "collect", "--timeout", "600", "-o", output + ".gcdump", "-p"]
             except live_support.Missing as missing:
                 print(f"skipped: {missing}", file=sys.stderr)
         else:
@@ -114,6 +117,7 @@ def main():
     parser.add_argument("--objects", type=int, default=10000000)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--ways", default=USUAL, help=f"of these, with \";\" between: {'; '.join(WAYS)}; {GCDUMP}")
+    parser.add_argument("--dotnet-gcdump", metavar="PATH", help="the program, for example from dotnet_gcdump/build.sh; else it is installed from NuGet")
     args = parser.parse_args()
     args.build = os.path.abspath(args.build)
     os.environ.setdefault("GCDUMPC_BUILD", args.build)
