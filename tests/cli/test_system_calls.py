@@ -258,8 +258,8 @@ class SystemCalls(CliTest):
         return [*([look, found] if again else []),                               # which is swept
                 f'mkdirat <DIR>, "dumps", 0700 {there[1]}'.strip(), f'mkdirat <DIR/dumps>, "NAME", 0700 {there[1]}'.strip(),
                 *begun(dump, folder), *begun(raw), f'openat <DIR>, "dumps/NAME", {SPOOL}',
-                *published(raw), *([f'unlinkat <DIR>, "{raw}", 0'] if again else []),
-                *synced(dump, folder), found, *(rid if again else []), *published(dump, folder),
+                *published(raw), look, *([f'unlinkat <DIR>, "{raw}", 0'] if again else []),     # look: which files are this job's
+                *synced(dump, folder), look, found, *(rid if again else []), *published(dump, folder),
                 look, *begun(note, "DIR/dumps"), *published(note, "DIR/dumps"), *begun("m.prom", mode="0644"), *published("m.prom")]
 
 
