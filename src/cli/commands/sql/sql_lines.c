@@ -1,10 +1,37 @@
 #include <errno.h>
 #include <locale.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/select.h>
+#include <unistd.h>
+#include <wchar.h>
 
 #include "commands/sql/sql_command.h"
+#include "signals.h"
+
+/* Waits for input.  False: a signal has canceled; also one that came between the prompt and this call, which a read would not notice. */
+static bool wait_for_input(void)
+{
+    sigset_t signals, before;
+    fd_set input;
+    int n = 0;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGHUP);
+    sigprocmask(SIG_BLOCK, &signals, &before);
+    while (n == 0 && !atomic_load(&cli_canceled)) {
+        FD_ZERO(&input);
+        FD_SET(STDIN_FILENO, &input);
+        n = pselect(STDIN_FILENO + 1, &input, NULL, NULL, NULL, &before);
+        n = n < 0 && errno == EINTR ? 0 : n;
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return !atomic_load(&cli_canceled);
+}
 
 #ifdef GCDUMPC_HAVE_LIBEDIT
 
@@ -25,6 +52,27 @@ static char *prompt_of(EditLine *edit)
     return (char *)(uintptr_t)l->prompt;
 }
 
+/* The next character, for libedit: 1; the end of the input: 0; an error, or canceled: -1. */
+static int read_key(EditLine *edit, wchar_t *key)
+{
+    mbstate_t state;
+    size_t used = (size_t)-2;            /* more bytes are needed */
+    (void)edit;
+    memset(&state, 0, sizeof state);
+    while (used == (size_t)-2) {
+        char byte;
+        ssize_t n = wait_for_input() ? read(STDIN_FILENO, &byte, 1) : -1;
+        if (n <= 0)
+            return (int)n;
+        used = mbrtowc(key, &byte, 1, &state);
+        if (used == (size_t)-1) {        /* in another encoding */
+            memset(&state, 0, sizeof state);
+            used = (size_t)-2;
+        }
+    }
+    return 1;
+}
+
 struct sql_lines *sql_lines_open(void)
 {
     struct sql_lines *l = calloc(1, sizeof *l);
@@ -42,7 +90,10 @@ struct sql_lines *sql_lines_open(void)
     (void)history(l->history, &event, H_SETUNIQUE, 1);
     (void)el_set(l->edit, EL_CLIENTDATA, l);
     (void)el_set(l->edit, EL_PROMPT, prompt_of);
+    (void)el_set(l->edit, EL_GETCFN, read_key);
     (void)el_set(l->edit, EL_EDITOR, "emacs");
+    /* A Ctrl-D typed before libedit reads single keys arrives as NUL, which would quote the next key. */
+    (void)el_set(l->edit, EL_BIND, "^@", "em-delete-or-list", NULL);
     (void)el_set(l->edit, EL_HIST, history, l->history);
     (void)el_set(l->edit, EL_SIGNAL, 0); /* signals are ours */
     return l;
@@ -99,7 +150,7 @@ char *sql_lines_next(struct sql_lines *l, const char *prompt)
 {
     fputs(prompt, stdout);
     (void)fflush(stdout);
-    ssize_t n = getline(&l->line, &l->room, stdin);
+    ssize_t n = wait_for_input() ? getline(&l->line, &l->room, stdin) : -1;
     if (n < 0) {
         clearerr(stdin);                 /* interrupted */
         return NULL;
