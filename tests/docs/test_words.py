@@ -1,5 +1,4 @@
 """The guides in tools/doc can be read: short sentences, words in the dictionary or in words.txt, lines of a width that fits."""
-import glob
 import os
 import re
 import shutil
@@ -9,25 +8,18 @@ import sys
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SOURCE = os.environ.get("GCDUMPC_SOURCE") or os.path.dirname(os.path.dirname(HERE))
-sys.path[:0] = [os.path.join(SOURCE, "tests", n) for n in ("cli", "docs")]
+sys.path[:0] = [HERE]
 
-from cli_support import main             # noqa: E402
+from documents import COLUMNS, guides, read      # noqa: E402
+from cli_support import main                     # noqa: E402
 
 MEDIAN_WORDS, MOST_WORDS = 18, 40        # of a sentence
-MOST_COLUMNS = 100                       # of prose; tables, links and outputs are as wide as they are
 # documents that are still to be rewritten
-NOT_YET = ("compare.md", "contributing.md", "processes.md", "sql.md")
+NOT_YET = ("compare.md", "contributing.md", "sql.md")
 
 
 def documents():
-    """Relative to the sources."""
-    return [path for path in sorted(glob.glob("tools/doc/*.md", root_dir=SOURCE)) if os.path.basename(path) not in NOT_YET]
-
-
-def read(name):
-    with open(os.path.join(SOURCE, name), encoding="utf-8") as f:
-        return f.read()
+    return ["README.md"] + [path for path in guides() if os.path.basename(path) not in NOT_YET]
 
 
 def prose(text):
@@ -65,7 +57,7 @@ class Words(unittest.TestCase):
         for name in documents():
             for number, line in enumerate(read(name).split("\n"), 1):
                 if not line.startswith(("|", "    ")) and "](" not in line:
-                    self.assertLessEqual(len(line), MOST_COLUMNS, f"{name}:{number}")
+                    self.assertLessEqual(len(line), COLUMNS, f"{name}:{number}")
 
     @unittest.skipUnless(shutil.which("aspell"), "aspell is missing (Debian: aspell, aspell-en)")
     def test_spelling(self):
