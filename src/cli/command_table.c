@@ -10,29 +10,8 @@
     "steps.  What is not your own follows from modules (Microsoft's and other public keys), else from namespaces;\n"    \
     "with --mine, all types that match are yours, and no others.\n"
 #define COMPARED "Types are compared by name; objects have no identity between dumps.  Types that have not changed are left out.\n"
-/* What --filter and --type take. */
-#define PATTERNS                                                                                                       \
-    "\nIn a PATTERN * matches any text and ? one character, and the whole name must match, namespace included;\n"      \
-    "brackets have no special meaning.  For example:\n"                                                                \
-    "  Shop.*                  all types of the namespace, also nested ones\n"                                         \
-    "  Shop.Cache+Entry        a nested type, also Shop.Cache.Entry\n"                                                 \
-    "  byte[], *.List<string>  with the words of C#\n"                                                                 \
-    "  /^Shop\\.(Order|Item)$/  a regular expression, which may match anywhere in the name\n"                          \
-    "  module(Shop*)           the types of modules, by file name (with or without .dll) or assembly\n"                \
-    "A name that was copied from any output works, in C# or in the runtime's spelling.  A nested type also has\n"      \
-    "the name that the runtime gives it, without namespace and outer types.  \"<>c\" means all types of that name,\n"  \
-    "\"<>c [Shop]\" those of one module.\n"
-#define THRESHOLDS                                                                                                     \
-    "\n--fail-if takes METRIC(PATTERN) > LIMIT, for example:\n"                                                        \
-    "  bytes(MyApp.*) > +10%        these types have grown by more than a tenth\n"                                     \
-    "  count(MyApp.Session) > 500   there are more than 500 in the last dump\n"                                        \
-    "  retained(MyApp.Cache) > +8M  the objects of this type together retain over 8 MiB more than before\n"             \
-    "  bytes > +64MiB               the whole heap has grown by more than 64 MiB\n"                                    \
-    "  bytes(module(Shop*)) > 10M   the types of these modules have more than 10 MiB in the last dump\n"               \
-    "METRIC is count, bytes or retained, PATTERN as for --filter.  With a sign, LIMIT is the growth from the first\n"  \
-    "dump to the last, in percent or not; >=, < and <= work, too.\n"                                                   \
-    "retained(PATTERN) is exact, like retained --type.  --retained shows a lower bound for each type: it leaves out\n" \
-    "memory that several of its objects retain only together.\n"
+#define PATTERN "A PATTERN is like Shop.*, byte[] or /REGEX/: see \"gcdumpc help patterns\".\n"
+#define THRESHOLDS "--fail-if takes a threshold, for example bytes(Shop.*) > +10%: see \"gcdumpc help thresholds\".\n"
 
 static const struct cli_command commands[] = {
     { "collect", "--pid N -o FILE", "dump the heap of a running process", CLI_COLLECT,
@@ -47,9 +26,13 @@ static const struct cli_command commands[] = {
       "(UTC), %s its seconds since 1970, %j the day of the year, %F for %Y-%m-%d, %% a percent sign.  For example\n"
       "  gcdumpc --name Shop -o '/var/lib/gcdumpc/%n/%n-%p-%Y%m%dT%H%M%SZ.nettrace.gz' --keep 7 --log text\n"
       "--keep, --keep-days and --max-total count the files of one process name (%n), not of one process.\n"
-      "Several processes are dumped one after another; the worst result decides the exit status.\n" },
-    { "convert", "FILE -o FILE", "convert a recording or a dump to another format", CLI_CONVERT, "" },
-    { "info", "FILE", "show what a recording or dump contains, and whether it is complete", CLI_INFO, "" },
+      "Several processes are dumped one after another; the worst result decides the exit status.\n",
+      "  gcdumpc --pid 1234 -o shop.html\n"
+      "  gcdumpc --name Shop -o shop.nettrace.gz\n" },
+    { "convert", "FILE -o FILE", "convert a recording or a dump to another format", CLI_CONVERT, "",
+      "  gcdumpc convert shop.nettrace.gz -o shop.heapsnapshot\n" },
+    { "info", "FILE", "show what a recording or dump contains, and whether it is complete", CLI_INFO, "",
+      "  gcdumpc info shop.nettrace.gz\n" },
     { "report", "FILE", "show objects and bytes of each type", CLI_REPORT,
       "--by WHAT:\n"
       "  type        objects and bytes of each type\n"
@@ -63,7 +46,8 @@ static const struct cli_command commands[] = {
       "only together.  \"gcdumpc retained --type PATTERN\" shows the exact size.\n\n"
       "--format is text, json, csv or prometheus (for node_exporter's textfile collector; 20 types unless --top\n"
       "is given).  Without --format the suffix of -o decides: .json, .csv, .prom, otherwise text;\n"
-      "the suffix of a dump, as .gcdump or .html, is refused.\n" PATTERNS },
+      "the suffix of a dump, as .gcdump or .html, is refused.\n" PATTERN,
+      "  gcdumpc report shop.nettrace.gz --filter 'Shop.*' --retained --top 20\n" },
     { "retained", "FILE", "show what retains the most memory: objects, types, the dominator tree", CLI_RETAINED,
       "The retained size of an object is the memory that would be freed with it.  For a type, it is the memory that\n"
       "its objects keep alive together; the table of all types shows a lower bound, --type PATTERN the exact size.\n"
@@ -72,19 +56,22 @@ static const struct cli_command commands[] = {
       "lines unless --top is given.\n\n"
       "--content lists what would be freed with all objects of a pattern, by type.  --by-dominator counts the nearest\n"
       "objects that dominate them, like \"immediate dominators\" of Eclipse MAT; \"(roots)\": no single object does.\n"
-      "--skip System.* passes the framework's own objects.\n" PATTERNS },
+      "--skip System.* passes the framework's own objects.\n" PATTERN,
+      "  gcdumpc retained shop.nettrace.gz --type 'Shop.Cache' --tree 4\n" },
     { "paths", "FILE", "show what keeps objects alive: the shortest paths from the roots", CLI_PATHS,
       "--type merges the paths to all objects of a type into one tree of types; a path that returns to a type is\n"
       "merged there, so lists and cycles are short.  The finalizer queue and ref-counted handles are shown only for\n"
       "objects that no other root reaches.  --object shows the objects on the paths to one object, one path\n"
-      "for each object that refers to it.\n" FOLDED PATTERNS },
+      "for each object that refers to it.\n" FOLDED PATTERN,
+      "  gcdumpc paths shop.nettrace.gz --type 'Shop.UserSession'\n" },
     { "leaks", "FILE", "find possible leaks, and explain them", CLI_LEAKS,
       "A suspect retains at least a share of the heap (--share), and at least 4 MiB (--min-bytes): a single object\n"
       "that holds many others, the handlers of an event, objects of one type that are large only together, the\n"
       "finalizer queue, free memory around pinned objects, very many small collections, large ones that are mostly\n"
       "empty.  Each is shown with the path from its root.  1,000 handlers of one event, or 10,000 objects in the\n"
       "finalizer queue, are suspects of any size, unless --share or --min-bytes is given.  Without suspects, the\n"
-      "largest consumers are shown.\n" FOLDED },
+      "largest consumers are shown.\n" FOLDED,
+      "  gcdumpc leaks shop.nettrace.gz\n" },
     { "async", "FILE", "show what asynchronous operations wait for", CLI_ASYNC,
       "Shows stacks of async methods that are not over, like the stacks of threads: first what is awaited, such as\n"
       "Task.Delay, a socket or a TaskCompletionSource, then the methods that wait for it, the innermost first.  Stacks\n"
@@ -94,14 +81,15 @@ static const struct cli_command commands[] = {
       "waits for the frame above.  Tasks that are over but still in memory follow the stacks.\n\n"
       "--filter takes a pattern for the names of frames: * is any text, ? one character, /REGEX/ may match anywhere.\n"
       "20 stacks are shown unless --top is given; --json and --csv have all.  -o FILE.folded or FILE.pb.gz writes a\n"
-      "flame graph of all stacks, as \"gcdumpc convert --stack-by waits\" does.  Works with .NET 8 to 10.\n" },
+      "flame graph of all stacks, as \"gcdumpc convert --stack-by waits\" does.  Works with .NET 8 to 10.\n",
+      "  gcdumpc async shop.nettrace.gz --filter 'Shop.*'\n" },
     { "browse", "FILE", "look around in the heap, in a terminal", CLI_BROWSE,
       "Opens on the suspects of \"gcdumpc leaks\".  1 to 4 show suspects, the dominator tree, types and async stacks;\n"
       "Enter opens what the cursor is on, Left goes back, / searches, s sorts, e writes the view to a file, ? shows\n"
-      "all keys, q ends.  What takes long is computed when it is first looked at; Ctrl-C gives it up.\n" },
+      "all keys, q ends.  What takes long is computed when it is first looked at; Ctrl-C gives it up.\n",
+      "  gcdumpc browse shop.nettrace.gz\n" },
     { "sql", "FILE [STATEMENT]", "ask a heap in SQL", CLI_SQL,
-      "STATEMENT is one or more SELECT statements, in the SQL of SQLite, for example\n"
-      "  gcdumpc sql shop.nettrace 'SELECT type, count(*), sum(size) FROM objects GROUP BY type ORDER BY 3 DESC'\n"
+      "STATEMENT is one or more SELECT statements, in the SQL of SQLite.\n"
       "Without a STATEMENT they come from --file, from standard input, or, on a terminal, line by line; .help shows\n"
       "how.  With --pid there is no FILE.\n\n"
       "Tables: objects, types, edges, dominators, roots, dependent_handles, modules, ranges, suspects, facts; views:\n"
@@ -109,22 +97,27 @@ static const struct cli_command commands[] = {
       "reachable_from(object).  They have the names and columns of the format sqlite (gcdumpc convert -o x.sqlite),\n"
       "and some more; nothing is copied.\n"
       ".tables and .schema list them, gcdumpc-sql(1) explains them and has examples.\n\n"
-      "Statements only read.  Ctrl-C and --timeout end one that takes too long.\n" },
+      "Statements only read.  Ctrl-C and --timeout end one that takes too long.\n",
+      "  gcdumpc sql shop.nettrace.gz 'SELECT type, count(*), sum(size) FROM objects GROUP BY type ORDER BY 3 DESC'\n" },
     { "diff", "OLD-FILE NEW-FILE", "show which types have grown from one dump to the next", CLI_DIFF,
       COMPARED
       "--paths compares step by step, by the names on the path from the root; steps that changed by less than 1 % of\n"
       "the largest change, less than the 200 largest, or less than --min-bytes, are combined.\n"
-      "FILE#N is dump number N of a recording that contains several; NEW-FILE can be a running process (--pid).\n" PATTERNS THRESHOLDS },
+      "FILE#N is dump number N of a recording that contains several; NEW-FILE can be a running process (--pid).\n" PATTERN THRESHOLDS,
+      "  gcdumpc diff before.nettrace.gz after.nettrace.gz --fail-if 'bytes(Shop.*) > +10%'\n" },
     { "trend", "FILE FILE...", "show which types grow over several dumps", CLI_TREND,
-      COMPARED "FILE#N is dump number N of a recording that contains several.\n" PATTERNS THRESHOLDS },
+      COMPARED "FILE#N is dump number N of a recording that contains several.\n" PATTERN THRESHOLDS,
+      "  gcdumpc trend monday.nettrace.gz tuesday.nettrace.gz wednesday.nettrace.gz\n" },
     { "run", "JOB", "create dumps as a configuration file describes, for example from cron", CLI_RUN,
       "Each section of the file is a job: \"[nightly]\", followed by long options of \"gcdumpc collect\" without their\n"
       "dashes: \"name = Shop\", \"keep = 7\", \"strict = true\".  Options before the first section apply to all jobs.  A\n"
       "line that begins with # or ; is a comment.  Only the owner of the file may have write permission.\n"
-      "--check also warns of jobs that write the same files; %J, the name of the job, in the output tells them apart.\n" },
+      "--check also warns of jobs that write the same files; %J, the name of the job, in the output tells them apart.\n",
+      "  gcdumpc run nightly --config /etc/gcdumpc.conf\n" },
     { "ps", "", "list the processes that can be dumped", CLI_PS,
       "Lists .NET processes with a diagnostic socket.  Each has half a second to report its runtime and assembly, all\n"
-      "together five seconds; \"(no answer)\" means stopped or busy, \"(no access)\" that it belongs to another user.\n" },
+      "together five seconds; \"(no answer)\" means stopped or busy, \"(no access)\" that it belongs to another user.\n",
+      "  gcdumpc ps\n" },
 };
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)
 

@@ -12,6 +12,7 @@ struct cli_command {
     const char *summary;
     unsigned bit;                /* in the option table */
     const char *details;         /* text of --help below the options; may be "" */
+    const char *examples;        /* a line each */
 };
 
 #define CLI_COLLECT 1u

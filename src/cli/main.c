@@ -11,6 +11,7 @@
 #include "exit.h"
 #include "input/memory.h"
 #include "manual/manual.h"
+#include "manual/topics.h"
 #include "opts.h"
 #include "output/json_out.h"
 #include "output/output.h"
@@ -43,18 +44,31 @@ static void print_commands(FILE *to)
     }
     fputs("\nMost used:\n"
           "  gcdumpc ps\n"
-          "  gcdumpc --pid 1234 -o out.gclog\n"
-          "  gcdumpc convert recorded.nettrace -o out.gclog\n"
-          "  gcdumpc info recorded.nettrace\n"
-          "  gcdumpc report recorded.nettrace --top 20\n\n", to);
+          "  gcdumpc --pid 1234 -o shop.nettrace.gz\n"
+          "  gcdumpc leaks shop.nettrace.gz\n"
+          "  gcdumpc report shop.nettrace.gz --top 20\n"
+          "  gcdumpc diff before.nettrace.gz after.nettrace.gz\n\n", to);
+    fputs("Topics (gcdumpc help TOPIC):\n", to);
+    const struct cli_topic *t;
+    for (size_t i = 0; (t = cli_topic_at(i)) != NULL; i++) {
+        fprintf(to, "  %-11s  ", t->name);
+        cli_print_wrapped(to, t->summary, 15, 15);
+    }
+    putc('\n', to);
     cli_print_prose(to, "\"gcdumpc COMMAND --help\" lists the options of a command, \"gcdumpc --version\" prints the version.\n");
     cli_print_prose(to, cli_exit_text(NULL));
 }
 
-static void print_format(const char *name, const char *suffix, const char *about)
+static void print_format_names(void)
 {
-    printf("  %-9s  %-13s  ", name, suffix);
-    cli_print_wrapped(stdout, about, 28, 28);
+    char text[512];
+    size_t n = (size_t)snprintf(text, sizeof text, "Formats, by suffix:");
+    for (size_t i = 0; gcd_format_at(i) != NULL && n < sizeof text; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, " %s", gcd_format_suffix(gcd_format_at(i)));
+    if (n < sizeof text)
+        (void)snprintf(text + n, sizeof text - n, " ." CLI_RAW_FORMAT ",\nand .gz: see \"gcdumpc help formats\".\n");
+    putchar('\n');
+    cli_print_prose(stdout, text);
 }
 
 static void print_help(const struct cli_command *c)
@@ -62,19 +76,13 @@ static void print_help(const struct cli_command *c)
     const char *space = c->arguments[0] != '\0' ? " " : "";
     printf("usage: gcdumpc %s%s%s [OPTION...]\n\n%c%s.\n\n", c->name, space, c->arguments, c->summary[0] - 'a' + 'A', c->summary + 1);
     cli_print_prose(stdout, cli_about_files(c));
-    puts("Options:");
     cli_print_options(stdout, c);
-    if (c->bit & (CLI_COLLECT | CLI_CONVERT)) {
-        puts("\nFormats:");
-        for (size_t i = 0; gcd_format_at(i) != NULL; i++)
-            print_format(gcd_format_name(gcd_format_at(i)), gcd_format_suffix(gcd_format_at(i)), gcd_format_about(gcd_format_at(i)));
-        print_format(CLI_RAW_FORMAT, "." CLI_RAW_FORMAT, CLI_RAW_ABOUT);
-        puts("An output whose name ends in .gz is compressed with gzip.");
-    }
+    if (c->bit & (CLI_COLLECT | CLI_CONVERT))
+        print_format_names();
     if (c->details[0] != '\0')
         putchar('\n');
     cli_print_prose(stdout, c->details);
-    putchar('\n');
+    printf("\nFor example:\n%s\n", c->examples);
     cli_print_prose(stdout, cli_exit_text(c));
 }
 
@@ -167,7 +175,7 @@ static enum cli_exit run(const struct cli_command *c, int argc, char **argv)
     return e;
 }
 
-/* help [COMMAND] [--format man|bash|zsh|fish]; --format is for package builds. */
+/* help [COMMAND or TOPIC] [--format man|bash|zsh|fish]; --format is for package builds. */
 static enum cli_exit help(int argc, char **argv)
 {
     const char *topic = NULL, *format = NULL;
@@ -179,12 +187,15 @@ static enum cli_exit help(int argc, char **argv)
         else if (topic == NULL || argv[i][0] == '-')
             topic = argv[i];
     const struct cli_command *c = topic != NULL ? find_command(topic) : NULL;
+    const struct cli_topic *about = topic != NULL ? cli_topic(topic) : NULL;
     if (format != NULL && !cli_manual(format, topic))
-        return cli_error(CLI_USAGE, NULL, "help --format takes man, with a command, formats or conf, or one of bash, zsh and fish");
-    if (format == NULL && topic != NULL && c == NULL)
+        return cli_error(CLI_USAGE, NULL, "help --format takes man, with a command, a topic or conf, or one of bash, zsh and fish");
+    if (format == NULL && topic != NULL && c == NULL && about == NULL)
         return no_command(topic);
     if (format == NULL && c != NULL)
         print_help(c);
+    else if (format == NULL && about != NULL)
+        cli_print_topic(about);
     else if (format == NULL)
         print_commands(stdout);
     return cli_flush_stdout();

@@ -189,19 +189,14 @@ static const struct option_row rows[] = {
 };
 #define ROW_COUNT (sizeof rows / sizeof *rows)
 
-void cli_print_options(FILE *to, const struct cli_command *command)
-{
-    for (size_t i = 0; i < ROW_COUNT; i++) {
-        const struct option_row *r = &rows[i];
-        if ((r->commands & command->bit) == 0)
-            continue;
-        char left[48];
-        (void)snprintf(left, sizeof left, "%c%c%s --%s%s%s", r->letter != 0 ? '-' : ' ', r->letter != 0 ? r->letter : ' ',
-                       r->letter != 0 ? "," : " ", r->name, r->argument != NULL ? " " : "", r->argument != NULL ? r->argument : "");
-        int column = fprintf(to, "  %-24s  ", left);
-        cli_print_wrapped(to, r->help, column > 0 ? (size_t)column : 0, 28);
-    }
-}
+/* The group of an option is the struct that has its field. */
+#define GROUP(title, member) { title, FIELD(member), FIELD(member) + sizeof ((struct cli_args *)0)->member }
+static const struct { const char *title; size_t begin, end; } groups[] = {
+    GROUP("Target", target), GROUP("Output", output), GROUP("What to show", view), GROUP("Live dump", live), GROUP("Unattended", job),
+    GROUP("Reading", dump), GROUP("Reading", modules), GROUP("Reading", strict), GROUP("Limits", limits),
+    GROUP("General", quiet), GROUP("General", help),
+};
+#define GROUP_COUNT (sizeof groups / sizeof *groups)
 
 static enum cli_takes takes(const struct option_row *r)
 {
@@ -220,13 +215,30 @@ static enum cli_takes takes(const struct option_row *r)
 
 bool cli_option_at(const struct cli_command *c, size_t i, struct cli_option *ret)
 {
-    for (const struct option_row *r = rows; r < rows + ROW_COUNT; r++)
-        if ((r->commands & c->bit) != 0 && i-- == 0) {
-            *ret = (struct cli_option){ .name = r->name, .letter = r->letter, .argument = r->argument, .help = r->help, .takes = takes(r),
-                                        .several = r->type == OPT_LIST, .row = (size_t)(r - rows) };
-            return true;
-        }
+    for (size_t g = 0; g < GROUP_COUNT; g++)
+        for (const struct option_row *r = rows; r < rows + ROW_COUNT; r++)
+            if ((r->commands & c->bit) != 0 && r->field >= groups[g].begin && r->field < groups[g].end && i-- == 0) {
+                *ret = (struct cli_option){ .name = r->name, .letter = r->letter, .argument = r->argument, .help = r->help, .takes = takes(r),
+                                            .group = groups[g].title, .several = r->type == OPT_LIST, .row = (size_t)(r - rows) };
+                return true;
+            }
     return false;
+}
+
+void cli_print_options(FILE *to, const struct cli_command *command)
+{
+    struct cli_option o;
+    const char *group = "";
+    for (size_t i = 0; cli_option_at(command, i, &o); i++) {
+        if (strcmp(group, o.group) != 0)
+            fprintf(to, "%s:\n", o.group);
+        group = o.group;
+        char left[48];
+        (void)snprintf(left, sizeof left, "%c%c%s --%s%s%s", o.letter != 0 ? '-' : ' ', o.letter != 0 ? o.letter : ' ', o.letter != 0 ? "," : " ",
+                       o.name, o.argument != NULL ? " " : "", o.argument != NULL ? o.argument : "");
+        int column = fprintf(to, "  %-24s  ", left);
+        cli_print_wrapped(to, o.help, column > 0 ? (size_t)column : 0, 28);
+    }
 }
 
 const char *cli_option_word(const struct cli_command *c, const struct cli_option *o, size_t i)

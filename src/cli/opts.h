@@ -18,7 +18,7 @@ enum cli_exit cli_set_option(const struct cli_command *command, const char *name
 enum cli_exit cli_check_args(const struct cli_command *command, const struct cli_args *args);
 /* Checks the part of ARGS that only src/cli/job understands: names with fields, commands to run.  CLI_USAGE after a message. */
 enum cli_exit cli_check_job(const struct cli_args *args);
-/* Prints the options of COMMAND, one per line. */
+/* Prints the options of COMMAND in groups, one per line. */
 void cli_print_options(FILE *to, const struct cli_command *command);
 /* An option, for manual pages and completions. */
 enum cli_takes {
@@ -35,6 +35,7 @@ struct cli_option {
     char letter;                 /* 0 = none */
     const char *argument;        /* placeholder of its argument; NULL = none */
     const char *help;
+    const char *group;           /* the title of its group */
     enum cli_takes takes;
     bool several;                /* can be given more than once */
     size_t row;                  /* in the table */

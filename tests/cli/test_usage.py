@@ -1,6 +1,7 @@
 """Help, version, and everything that can be wrong with a command line."""
 import os
 import re
+import shlex
 import unittest
 
 from cli_support import COMMANDS, HAVE_SQLITE, SOURCE, CliTest, main, small_trace, trace
@@ -21,6 +22,26 @@ class Help(CliTest):
             for words in ([command, "-h"], ["help", command], ["--help", command], [command, "-q", "--help"]):
                 run = self.done(*words)
                 self.assertEqual((run.text, run.err), (text, b""), words)
+
+    def test_of_each_topic(self):
+        topics = re.findall(r"^  (\w+)", self.done("help").text.partition("\nTopics ")[2].partition("\n\n")[0], re.M)
+        self.assertGreaterEqual(len(topics), 5)
+        for topic in topics:
+            text = self.done("help", topic).text
+            self.expected(f"help-{topic}.txt", text)
+            self.assertLessEqual(max(map(len, text.splitlines())), 110)
+
+    def test_an_example_of_each_command(self):
+        for command in COMMANDS:
+            examples = self.done(command, "--help").text.partition("\nFor example:\n")[2].partition("\n\n")[0].splitlines()
+            self.assertTrue(examples, command)
+            for line in examples:
+                words = shlex.split(line)
+                self.assertIn(words[1], (command, "--name", "--pid") if command == "collect" else (command,))
+                self.done(*words[1:], "--help")              # it is understood
+
+    def test_two_screens(self):
+        self.assertLessEqual(self.done("collect", "--help").text.count("\n"), 2 * 48)
 
     def test_every_status_is_documented(self):
         """The program lists all of src/cli/exit.h; a command lists those that it can return."""

@@ -111,8 +111,8 @@ class Text(unittest.TestCase):
                 self.assertEqual((run.returncode, run.stderr), (0, ""), (name, line))
 
     def test_formats_and_commands_are_named(self):
-        table, told = read("tools/doc/formats.md"), subprocess.run([PROGRAM, "collect", "--help"], capture_output=True, text=True, check=True).stdout
-        formats = re.findall(r"^  (\w+) +\.", told.partition("Formats:\n")[2], re.M)
+        table, told = read("tools/doc/formats.md"), subprocess.run([PROGRAM, "help", "formats"], capture_output=True, text=True, check=True).stdout
+        formats = re.findall(r"^  (\w+) +\.", told, re.M)
         self.assertGreater(len(formats), 5)
         for name in formats:
             self.assertRegex(table, rf"(?m)^\| {name} \|")

@@ -13,8 +13,9 @@ import unittest
 
 from install_support import MANUAL, PROGRAM, SECONDS, main, need_tool, run, text
 
-PAGES = sorted(glob.glob(os.path.join(MANUAL, "man[15]", "*.[15]")))
-COMMANDS = re.findall(r"^  ([a-z]+)  +\S", text(PROGRAM, "--help").split("Commands:\n")[1].split("\n\n")[0], re.M)
+PAGES = sorted(glob.glob(os.path.join(MANUAL, "man[157]", "*.[157]")))
+COMMANDS, TOPICS = (re.findall(r"^  ([a-z]+)  +\S", text(PROGRAM, "--help").split(title)[1].split("\n\n")[0], re.M)
+                    for title in ("Commands:\n", "Topics (gcdumpc help TOPIC):\n"))
 
 
 def options(command):
@@ -37,7 +38,8 @@ def plain(name):
 class Pages(unittest.TestCase):
     def test_one_for_each_command(self):
         self.assertGreater(len(COMMANDS), 5)
-        wanted = {"gcdumpc.1", "gcdumpc-formats.5", "gcdumpc.conf.5", *(f"gcdumpc-{c}.1" for c in COMMANDS)}
+        wanted = {"gcdumpc.1", "gcdumpc-formats.5", "gcdumpc.conf.5", "gcdumpc-patterns.7", "gcdumpc-thresholds.7",
+                  *(f"gcdumpc-{c}.1" for c in COMMANDS)}
         self.assertEqual({os.path.basename(p) for p in PAGES}, wanted)
         for name in wanted:
             self.assertTrue(name == "gcdumpc.1" or name[:-2] in plain("gcdumpc.1").split("SEE ALSO")[1], name)
@@ -50,7 +52,7 @@ class Pages(unittest.TestCase):
                 self.assertIn(f".TP\n{row}\n", plain(f"gcdumpc-{command}.1"), command)
         for letter, name, argument in options("collect"):
             self.assertEqual(f".TP\n{name} = {argument or 'true|false'}\n" in plain("gcdumpc.conf.5"), name != "help", name)
-        formats = text(PROGRAM, "convert", "--help").split("Formats:\n")[1].split("\nAn output")[0]
+        formats = text(PROGRAM, "help", "formats")
         for name, suffix in re.findall(r"^  (\w+) +(\.\w+)", formats, re.M):
             self.assertIn(f".TP\n{name} ({suffix})\n", plain("gcdumpc-formats.5"))
 
@@ -154,6 +156,7 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.bash("gcdumpc", ""), {*COMMANDS, "help"})
         self.assertEqual(self.bash("gcdumpc", "re"), {"report", "retained"})
         self.assertEqual(self.bash("gcdumpc", "help", "ret"), {"retained"})
+        self.assertEqual(self.bash("gcdumpc", "help", ""), {*COMMANDS, *TOPICS})
         for command in COMMANDS:
             every = {f"--{name}" for _, name, _ in options(command)}
             self.assertEqual(self.bash("gcdumpc", command, "--"), every, command)
@@ -165,7 +168,7 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.bash("gcdumpc", "report", "--by", "="), self.bash("gcdumpc", "report", "--by", ""))
         self.assertEqual(self.bash("gcdumpc", "report", "--by=ge"), {"--by=generation"})
         self.assertEqual(self.bash("gcdumpc", "report", "-f", ""), {"text", "json", "csv", "prometheus"})
-        formats = set(re.findall(r"^  (\w+) +\.", text(PROGRAM, "collect", "--help").split("Formats:\n")[1], re.M))
+        formats = set(re.findall(r"^  (\w+) +\.", text(PROGRAM, "help", "formats"), re.M))
         self.assertEqual(self.bash("gcdumpc", "--format", ""), formats)
         self.assertEqual(self.bash("gcdumpc", "report", "--top", ""), set())
         self.assertEqual(self.bash("gcdumpc", "convert", "h"), {"compopt -o default"})
@@ -184,6 +187,7 @@ class Completion(unittest.TestCase):
         need_tool("zsh", "its completion")
         args, setup = ["zsh", "-f", "-i"], f"fpath=({MANUAL}/zsh $fpath); autoload -U compinit; compinit -u -D; PS1='> '"
         self.type(args, "gcdumpc ret", "gcdumpc retained", setup)
+        self.type(args, "gcdumpc help patt", "gcdumpc help patterns", setup)
         self.type(args, "gcdumpc report --sort coun", "--sort count", setup)
         self.type(args, "gcdumpc report --keep-p", "--keep-partial", setup)
         self.type(args, "gcdumpc --if-rs", "--if-rss-above", setup)
@@ -191,6 +195,7 @@ class Completion(unittest.TestCase):
 
     def test_fish(self):
         self.assertEqual(self.fish("gcdumpc "), {*COMMANDS, "help"})
+        self.assertEqual(self.fish("gcdumpc help "), {*COMMANDS, *TOPICS})
         for command in COMMANDS:
             every = {f"--{name}" for _, name, _ in options(command)}
             self.assertEqual({w.rstrip("=") for w in self.fish(f"gcdumpc {command} --")}, every, command)

@@ -41,11 +41,11 @@ function(gcdumpc_completion shell file folder)
     install(FILES ${output} DESTINATION ${CMAKE_INSTALL_DATADIR}/${folder} COMPONENT program)
 endfunction()
 
-# gcdumpc-COMMAND.1, gcdumpc-TOPIC.5, gcdumpc.TOPIC.5
-file(GLOB pages CONFIGURE_DEPENDS tools/man/gcdumpc*.[15])
+# gcdumpc-COMMAND.1, gcdumpc-TOPIC.5, gcdumpc-TOPIC.7, gcdumpc.TOPIC.5
+file(GLOB pages CONFIGURE_DEPENDS tools/man/gcdumpc*.[157])
 foreach(page ${pages})
     get_filename_component(name ${page} NAME)
-    string(REGEX REPLACE "^gcdumpc[-.]?(.*)\\.?[15]$" "\\1" topic ${name})
+    string(REGEX REPLACE "^gcdumpc[-.]?(.*)\\.?[157]$" "\\1" topic ${name})
     string(REGEX REPLACE "\\.$" "" topic "${topic}")
     gcdumpc_page(${page} "${topic}")
 endforeach()

@@ -6,6 +6,7 @@
 
 #include "manual.h"
 #include "opts.h"
+#include "topics.h"
 
 static const char before[] =
     "# bash completion of gcdumpc, made by \"gcdumpc help --format bash\"\n"
@@ -100,10 +101,16 @@ void cli_complete_bash(void)
 {
     const struct cli_command *c;
     fputs(before, stdout);
-    fputs("    none|help)\n        takes=words words='", stdout);
+    const struct cli_topic *t;
+    fputs("    none|help)\n        takes=words words='help", stdout);
+    for (size_t i = 0; (c = cli_command_at(i)) != NULL; i++)
+        printf(" %s", c->name);
+    fputs("'\n        if [[ $command == help ]]; then\n            words='", stdout);
     for (size_t i = 0; (c = cli_command_at(i)) != NULL; i++)
         printf("%s ", c->name);
-    puts("help' ;;");
+    for (size_t i = 0; (t = cli_topic_at(i)) != NULL; i++)
+        printf("%s%s", i == 0 ? "" : " ", t->name);
+    puts("'\n        fi ;;");
     for (size_t i = 0; (c = cli_command_at(i)) != NULL; i++)
         put_command(c);
     fputs(after, stdout);

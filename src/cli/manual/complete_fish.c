@@ -5,6 +5,7 @@
 
 #include "manual.h"
 #include "opts.h"
+#include "topics.h"
 
 #define QUOTE "\\'"
 
@@ -92,6 +93,13 @@ void cli_complete_fish(void)
     }
     begin("none");
     puts(" -a help");
+    const struct cli_topic *t;
+    for (size_t i = 0; (t = cli_topic_at(i)) != NULL; i++) {
+        begin("help");
+        printf(" -a %s -d ", t->name);
+        cli_put_quoted(t->summary, QUOTE);
+        putchar('\n');
+    }
     for (size_t i = 0; (c = cli_command_at(i)) != NULL; i++)
         for (size_t k = 0; cli_option_at(c, k, &o); k++)
             put_option(c, &o);

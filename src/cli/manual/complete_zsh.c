@@ -6,6 +6,7 @@
 
 #include "manual.h"
 #include "opts.h"
+#include "topics.h"
 
 #define QUOTE "'\\''"
 
@@ -28,10 +29,14 @@ static const char before[] =
     "_gcdumpc()\n"
     "{\n"
     "    local gcdumpc=$words[1] command=$words[2]\n"
-    "    local -a commands\n"
+    "    local -a commands topics\n"
     "    commands=(\n";
 
 static const char between[] =
+    "    )\n"
+    "    topics=(\n";
+
+static const char after_topics[] =
     "    )\n"
     "    if (( CURRENT == 2 )) && [[ $command != -* ]]; then\n"
     "        _describe command commands\n"
@@ -44,7 +49,7 @@ static const char between[] =
     "        (( CURRENT-- ))\n"
     "    fi\n"
     "    case $command in\n"
-    "    help) _describe command commands ;;\n";
+    "    help) _describe -t commands command commands -- topics ;;\n";
 
 static const char after[] =
     "    esac\n"
@@ -128,6 +133,13 @@ void cli_complete_zsh(void)
         puts("'");
     }
     fputs(between, stdout);
+    const struct cli_topic *t;
+    for (size_t i = 0; (t = cli_topic_at(i)) != NULL; i++) {
+        printf("        '%s:", t->name);
+        put_inside(t->summary, ":\\");
+        puts("'");
+    }
+    fputs(after_topics, stdout);
     for (size_t i = 0; (c = cli_command_at(i)) != NULL; i++) {
         printf("    %s) _arguments -s -S \\\n", c->name);
         for (size_t k = 0; cli_option_at(c, k, &o); k++)

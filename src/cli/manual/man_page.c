@@ -10,6 +10,7 @@
 #include "man_text.h"
 #include "manual.h"
 #include "opts.h"
+#include "topics.h"
 
 #define PROSE ".\\\" PROSE"
 #define SUMMARY ".NET heap dumps outside a debugger"
@@ -60,7 +61,11 @@ static void put_sentence(const char *text)
 static void options(const struct cli_command *c)
 {
     struct cli_option o;
+    const char *group = "";
     for (size_t i = 0; cli_option_at(c, i, &o); i++) {
+        if (strcmp(group, o.group) != 0)
+            man_words("R", ".SS ", "R", o.group);
+        group = o.group;
         char letter[] = { '-', o.letter, '\0' }, name[64];
         (void)snprintf(name, sizeof name, "--%s", o.name);
         const char *argument = o.argument != NULL ? o.argument : "", *gap = o.argument != NULL ? " " : "";
@@ -72,6 +77,17 @@ static void options(const struct cli_command *c)
         put_sentence(o.help);
         put_words(c, &o);
     }
+}
+
+/* The topics that have no page of their own. */
+static void topic_sections(void)
+{
+    const struct cli_topic *t;
+    for (size_t i = 0; (t = cli_topic_at(i)) != NULL; i++)
+        if (t->section == 0) {
+            printf(".SH %s\n", t->title);
+            man_text(t->text);
+        }
 }
 
 static void exit_section(const struct cli_command *c)
@@ -92,7 +108,7 @@ static void see_also(const struct cli_command *c)
         man_line(".BR gcdumpc\\-collect (1),");
     if (c == NULL || (c->bit & (CLI_RUN | CLI_COLLECT)) != 0)
         man_line(".BR gcdumpc.conf (5),");
-    man_line(".BR gcdumpc\\-formats (5)");
+    man_line(".BR gcdumpc\\-formats (5),\n.BR gcdumpc\\-patterns (7),\n.BR gcdumpc\\-thresholds (7)");
 }
 
 static void command_page(const struct cli_command *c)
@@ -140,7 +156,7 @@ static void program_page(void)
         put_sentence(c->summary);
     }
     man_line(PROSE);
-    exit_section(NULL);
+    topic_sections();
     see_also(NULL);
 }
 
@@ -162,6 +178,19 @@ static void formats_page(void)
     man_line(PROSE);
     man_line(".SH SEE ALSO");
     man_line(".BR gcdumpc\\-collect (1),\n.BR gcdumpc\\-convert (1)");
+}
+
+static void topic_page(const struct cli_topic *t)
+{
+    char name[64];
+    (void)snprintf(name, sizeof name, "gcdumpc-%s", t->name);
+    head(name, t->section);
+    (void)snprintf(name, sizeof name, "gcdumpc\\-%s", t->name);
+    name_section(name, t->summary);
+    man_line(".SH DESCRIPTION");
+    man_text(t->text);
+    man_line(PROSE);
+    man_line(".SH SEE ALSO\n.BR gcdumpc (1)");
 }
 
 /* The long options of collect, without dashes. */
@@ -197,6 +226,11 @@ bool cli_man_page(const char *topic)
     }
     if (strcmp(topic, "conf") == 0) {
         conf_page();
+        return true;
+    }
+    const struct cli_topic *t = cli_topic(topic);
+    if (t != NULL && t->section != 0) {
+        topic_page(t);
         return true;
     }
     for (size_t i = 0; (c = cli_command_at(i)) != NULL; i++)
