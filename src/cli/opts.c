@@ -73,6 +73,7 @@ static const struct option_row rows[] = {
     { "output", 'o', "FILE", "write a flame graph of the stacks: .folded, .pb or .pb.gz", CLI_ASYNC, OPT_TEXT, FIELD(output.path), 0, 0 },
     { "output", 'o', "FILE", "write a page for browsers, FILE.html, with types, retained sizes and paths", CLI_DIFF, OPT_TEXT,
       FIELD(output.path), 0, 0 },
+    { "output", 'o', "FILE", "write a page for browsers, FILE.html, with the suspects first", CLI_LEAKS, OPT_TEXT, FIELD(output.path), 0, 0 },
     { "format", 'f', "NAME", "format of the output (default: by its suffix)",
       OUTPUTS | CLI_REPORT | CLI_ASYNC, OPT_TEXT, FIELD(output.format), 0, 0 },
     { "save-trace", 0, "FILE", "also keep the event stream, as .nettrace or .nettrace.gz", LIVE, OPT_TEXT, FIELD(live.save_trace), 0, 0 },

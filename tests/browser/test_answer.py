@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """What stands on top: one bar of all memory, an action for each suspect; and the map, which stays where it is."""
+import json
 import os
 import sys
 import unittest
@@ -75,11 +76,11 @@ class Actions(PageTest):
         page = self.show("x.gclog")
         self.assertEqual(page.texts("#summary .actions > *"), ["path", "content", "all paths", "compare"])
         page.click("#summary .actions a", 0)
-        self.assertIn("Shop.SessionStore", page.text("#panel .path"))
+        self.assertIn("SessionStore", page.text("#panel .path"))
         page.key("Escape")
         page.click("#summary .actions a", 1)
         self.assertEqual(page.count("#panel .path"), 0)
-        self.assertIn("System.Byte[] 24.0 MiB in 256 objects", page.text("#panel"))
+        self.assertIn("Byte[] 24.0 MiB in 256 objects", page.text("#panel"))
         page.key("Escape")
         page.run("navigator.clipboard.writeText = text => { window.copied = text; return Promise.resolve(); }")
         page.click("#summary .actions .chip", 0)
@@ -134,6 +135,42 @@ class Drilling(PageTest):
         page.settle()
         self.assertEqual(page.texts("#map .crumbs li"), ["All objects"])
         self.assertTrue(page.run("location.pathname.endsWith('x.html')"))
+
+
+class SuspectsFirst(PageTest):
+    def leaks(self, source, code=0, **options):
+        self.done("leaks", source, "-o", "l.html", code=code)
+        self.page = self.browser.open(self.path("l.html"), **options)
+        return self.page
+
+    def test_what_comes_first(self):
+        self.put("x.gclog", heap().encode())
+        said = json.loads(self.done("leaks", "x.gclog", "--json").out)["suspects"]
+        for width in (1400, 390):
+            page = self.leaks("x.gclog", width=width)
+            self.assertEqual(page.texts("#sections a")[:4], ["Suspects", "Summary", "Map", "Types"])
+            self.assertEqual(page.text("main > section h2"), "Suspects")
+            text = page.text("#suspects")
+            for suspect in said:
+                self.assertEqual(text.count(suspect["sentence"]), 1)
+                self.assertIn(suspect["advice"], text)
+            self.assertTrue(text.startswith("Suspects?"), text)
+            self.assertLess(text.index("Not verified."), text.index(said[0]["sentence"]))
+            top = page.run("document.querySelector('#suspects article p').getBoundingClientRect().top")
+            self.assertLess(top, 400)
+            self.assertEqual(page.count("#summary .answers, #summary .verdict"), 0)
+            self.assertEqual(page.count("#summary .stacked"), 1)
+            self.assertLessEqual(page.run("document.documentElement.scrollWidth"), width)
+        page.run("navigator.clipboard.writeText = text => { window.copied = text; return Promise.resolve(); }")
+        page.click("#suspects .actions .chip", 1)
+        self.assertIn("gcdumpc diff", page.run("window.copied"))
+
+    def test_incomplete_and_without_suspects(self):
+        page = self.leaks(self.link("net10-wks-lossy"), code=3)
+        self.assertIn("objects arrived (> 99.9 %)", page.text("#suspects .verdict.bad"))
+        self.assertIn("only what keeps 4.0 MiB or more alive is called a suspect", page.text("#suspects"))
+        self.assertIn("The largest consumer is:", page.text("#suspects"))
+        self.assertEqual(page.count("#suspects article"), 1)
 
 
 if __name__ == "__main__":

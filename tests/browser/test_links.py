@@ -78,7 +78,7 @@ class Names(PageTest):
         self.assertIn("s_lab", page.texts("#summary .answers li bdi a"))
         page = self.show("leak.gclog")
         page.click("#suspects h3 a")
-        self.assertIn("Shop.SessionStore", page.text("#panel .path"))
+        self.assertIn("SessionStore", page.text("#panel .path"))
 
     def test_to_the_types_of_a_module(self):
         page = self.show()

@@ -99,7 +99,7 @@ class Panel(StateTest):
         page = self.leak_page()
         for place in ("#types tbody a", "#tree a.open", "#largest tbody a", "#suspects .path a.open"):
             names = page.texts(place)
-            at = next(i for i, name in enumerate(names) if name.endswith("Session'$(x)<System.String>[]"))
+            at = next(i for i, name in enumerate(names) if name.endswith(("Session'$(x)<System.String>[]", "Session'$(x)<String>[]")))
             page.click(place, at)
             self.assertEqual(page.text("#panel h2"), "Session'$(x)<String>[]", place)
             page.key("Escape")
@@ -144,7 +144,7 @@ class Panel(StateTest):
         page = self.leak_page()
         page.click("#summary .actions a")
         self.assertIn("Static variables", page.text("#panel .path"))
-        self.assertIn("Shop.SessionStore", page.text("#panel .path"))
+        self.assertIn("SessionStore", page.text("#panel .path"))
 
     def test_labels_of_the_flame_graph_are_seen(self):
         self.put("two.gclog", b"a 2 shop 0\nt 1 Shop.Store\nt 2 Shop.Large\nt 3 Shop.Small\nr 1000 4 0 1\no 1000 1 18 2000 200000\n"

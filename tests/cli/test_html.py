@@ -249,6 +249,41 @@ class Html(CliTest):
                 self.assertTrue(all(len(p["tree"]) <= 400 for p in data["paths"]))
 
 
+class Leaks(CliTest):
+    def test_the_page_with_suspects_first(self):
+        """The data are those of the usual page, but for what comes first and which limits the suspects have."""
+        name = self.link("net10-wks-ranges")
+        self.done("convert", name, "-o", "x.html")
+        self.done("leaks", name, "-o", "l.html")
+        usual, leaks = (json.loads(parts(self.get(page))[1]) for page in ("x.html", "l.html"))
+        self.assertEqual((usual.pop("start"), leaks.pop("start")), ("map", "suspects"))
+        self.assertEqual(usual, leaks)
+
+    def test_limits_and_mine(self):
+        name = self.link("net10-wks-ranges")
+        for words in (["--min-bytes=20K", "--mine", "System.*"], ["--share=2", "--min-bytes=1"], []):
+            self.done("leaks", name, "-o", "l.html", *words)
+            data = json.loads(parts(self.get("l.html"))[1])
+            said = json.loads(self.done("leaks", name, "--json", *words).out)
+            self.assertEqual([(s["sentence"], s["bytes"]) for s in data["suspects"]], [(s["sentence"], s["bytes"]) for s in said["suspects"]][:20])
+            self.assertEqual(data["suspect_bytes"], said["threshold_bytes"])
+            self.assertEqual(len(data["suspects"]) > 0, words != [])
+            own = {data["names"][t[0]] for t in data["types"] if t[5] == 0}
+            self.assertEqual("System.String" in own, "--mine" in words)
+
+    def test_what_it_is_not(self):
+        name = self.link("net10-wks-ranges")
+        self.refused(2, 'leaks -o writes a page for browsers: name it FILE.html, not "l.txt"', "leaks", name, "-o", "l.txt")
+        self.refused(2, "--json is for tables, but -o writes a page", "leaks", name, "-o", "l.html", "--json")
+        self.refused(1, r"no/l.html: .*", "leaks", name, "-o", "no/l.html")
+
+    def test_incomplete(self):
+        self.done("leaks", self.link("net10-wks-lossy"), "-o", "l.html", code=3)
+        self.assertFalse(json.loads(parts(self.get("l.html"))[1])["verdict"]["complete"])
+        self.done("leaks", self.link("net10-wks-lossy"), "-o", "m.html", "--strict", code=1)
+        self.assertNotIn("m.html", self.folder())
+
+
 class Diff(CliTest):
     def test_the_newer_dump_is_in_it(self):
         names = self.link("net8-wks"), self.link("net10-wks-ranges")

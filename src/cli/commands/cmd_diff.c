@@ -137,16 +137,13 @@ static const char *file_name(const struct cli_comparison *c, size_t i)
 static enum cli_exit write_page(const struct cli_args *args, const struct cli_comparison *c, struct gcd_sink *s)
 {
     struct gcd_error err = GCD_ERROR_INIT;
-    struct gcd_write_options options = { .context = cli_context(args, "writing"), .name = c->newest->name, .names = c->newest->names };
-    struct gcd_diff_page page = { .types = c->diff, .paths = c->paths, .retained = c->retained, .newer = c->newest->graph, .options = &options };
+    struct gcd_write_options options = { .context = cli_context(args, "writing"), .name = c->newest->name };
+    struct gcd_diff_page page = { .types = c->diff, .paths = c->paths, .retained = c->retained, .newer = c->newest->session, .options = &options };
     for (int i = BEFORE; i <= AFTER; i++) {
         page.sides[i] = cli_compare_page_dump(&c->sides[i]);
         page.sides[i].name = file_name(c, (size_t)i);
     }
-    gcd_status st = gcd_write_diff_page(&page, s, &err);
-    if (st == GCD_OK)
-        st = gcd_sink_commit(s, &err);
-    return st == GCD_OK ? CLI_DONE : cli_fail(args->output.path, &err);
+    return gcd_write_diff_page(&page, s, &err) == GCD_OK ? cli_page_commit(args, s) : cli_fail(args->output.path, &err);
 }
 
 /* The page gets everything, because its reader cannot ask again. */
@@ -160,14 +157,10 @@ static enum cli_exit diff_page(const struct cli_args *args)
     enum cli_exit e = cli_page_open(args, "diff", &s);
     if (e == CLI_DONE)
         e = cli_compare_open(&all, &newest, &c);
-    gcd_session_free(newest.session);    /* the page computes for itself: memory for one of them */
-    newest.session = NULL;
     if (e == CLI_DONE)
         e = write_page(args, &c, s);
-    if (e == CLI_DONE) {
-        cli_page_written(args, s);
+    if (e == CLI_DONE)
         e = cli_compare_end(&c);
-    }
     cli_compare_close(&c);
     cli_close(&newest);
     cli_page_close(s);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/pages/pages.h>
 #include <gcdumpc/unstable/session/views.h>
 #include <gcdumpc/unstable/suspect_checks.h>
 
@@ -550,9 +551,37 @@ static enum cli_exit analyse(struct leaks *l)
     return CLI_DONE;
 }
 
+static enum cli_exit write_page(const struct cli_args *args, struct cli_dump *d, struct gcd_sink *s)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_write_options options = { .context = cli_context(args, "writing"), .name = d->name };
+    return gcd_write_leaks_page(d->session, s, &options, &err) == GCD_OK ? cli_page_commit(args, s) : cli_fail(args->output.path, &err);
+}
+
+static enum cli_exit leaks_page(const struct cli_args *args)
+{
+    struct cli_dump d = { .input = NULL };
+    struct gcd_sink *s = NULL;
+    const struct gcd_dominators *dominators = NULL;
+    enum cli_exit e = cli_page_open(args, "leaks", &s);
+    if (e == CLI_DONE)
+        e = cli_open_session(args, CLI_NEED_PAGE, &d);
+    if (e == CLI_DONE)
+        e = write_page(args, &d, s);
+    if (e == CLI_DONE)
+        e = cli_find_dominators(args, &d, &dominators);  /* the page has found them */
+    if (e == CLI_DONE)
+        e = cli_finish(args, &d, e, gcd_dominators_pseudo_roots(dominators));
+    cli_close(&d);
+    cli_page_close(s);
+    return e;
+}
+
 enum cli_exit cmd_leaks(const struct cli_args *args)
 {
     struct leaks l = { .args = args };
+    if (args->output.path != NULL)
+        return leaks_page(args);
     enum cli_exit e = cli_open_session(args, CLI_NEED_LEAKS, &l.d);
     if (e == CLI_DONE)
         e = analyse(&l);

@@ -337,11 +337,15 @@ enum cli_exit cli_page_open(const struct cli_args *args, const char *command, st
     return cli_sink_open(args->output.path, &options, CLI_SLOT_OUTPUT, ret);
 }
 
-void cli_page_written(const struct cli_args *args, const struct gcd_sink *s)
+enum cli_exit cli_page_commit(const struct cli_args *args, struct gcd_sink *s)
 {
+    struct gcd_error err = GCD_ERROR_INIT;
     char n[CLI_NUMBER_BYTES];
+    if (gcd_sink_commit(s, &err) != GCD_OK)
+        return cli_fail(args->output.path, &err);
     if (!args->quiet && strcmp(args->output.path, "-") != 0)
         cli_say(args->output.path, "%s bytes of html written", cli_number(gcd_sink_bytes(s), true, n));
+    return CLI_DONE;
 }
 
 void cli_page_close(struct gcd_sink *s)

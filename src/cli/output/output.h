@@ -45,8 +45,8 @@ enum cli_exit cli_write_text(const char *path, bool for_all, const char *text);
 enum cli_exit cli_sink_open(const char *path, const struct gcd_sink_options *options, enum cli_slot slot, struct gcd_sink **ret);
 /* Opens the output of ARGS for a page of COMMAND, -o FILE.html.  CLI_USAGE for other suffixes, and for --json and --csv, after a message. */
 enum cli_exit cli_page_open(const struct cli_args *args, const char *command, struct gcd_sink **ret);
-/* Says how large the committed page is, unless --quiet. */
-void cli_page_written(const struct cli_args *args, const struct gcd_sink *s);
+/* Commits the page; says how large it is, unless --quiet. */
+enum cli_exit cli_page_commit(const struct cli_args *args, struct gcd_sink *s);
 /* Releases; removes a page that is not whole.  S may be NULL. */
 void cli_page_close(struct gcd_sink *s);
 /* Flushes stdout; finds a full disk or a closed pipe. */

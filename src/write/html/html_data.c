@@ -3,9 +3,8 @@
 #include <string.h>
 
 #include <gcdumpc/generations.h>
-#include <gcdumpc/retained.h>
-#include <gcdumpc/unstable/suspect_checks.h>
 #include <gcdumpc/unstable/merged_tree.h>
+#include <gcdumpc/unstable/session/views.h>
 
 #include "base/context.h"
 #include "base/error.h"
@@ -224,7 +223,7 @@ static gcd_status generations(struct html_data *h, struct gcd_error *err)
 /* What does not need each other runs beside each other: one part in the calling thread, which tells how far it is. */
 struct analysis {
     struct html_data *h;
-    struct gcd_paths *paths;
+    const struct gcd_paths *paths;
     gcd_status here, beside;
     struct gcd_error *err, beside_err;   /* the former may be NULL */
 };
@@ -263,11 +262,10 @@ static gcd_status merge_dominators(struct html_data *h, struct gcd_error *err)
     if (st == GCD_OK)
         st = gcd_merged_tree_largest(t, GCD_STEP_NONE, HTML_TREE, &h->tree, err);
     gcd_merged_tree_free(t);
-    struct gcd_context context = h->options->context;
-    context.alloc = &h->alloc;
-    context.progress = NULL;
+    struct gcd_context quiet = h->options->context;
+    quiet.progress = NULL;
     if (st == GCD_OK)
-        st = gcd_async_new(h->g, &context, &h->async, err);
+        st = gcd_session_async(h->session, &quiet, &h->async, err);
     return st == GCD_OK ? generations(h, err) : st;
 }
 
@@ -309,24 +307,16 @@ static gcd_status merge_paths_to(struct html_data *h, const struct gcd_paths *p,
 
 static gcd_status merge_paths(struct html_data *h, const struct gcd_paths *p, struct gcd_error *err)
 {
-    struct gcd_suspects_options s = { .context = h->options->context, .names = h->options->names, .paths = p,
-                                      .origins = h->options->origins };
-    s.context.alloc = &h->alloc;
-    s.context.progress = NULL;
-    if (h->role->limits != NULL) {
-        s.share = h->role->limits->share;
-        s.min_bytes = h->role->limits->min_bytes;
-        s.only_large = h->role->limits->only_large;
-    }
+    struct gcd_context quiet = h->options->context;
     uint32_t wanted[HTML_PATHS];
     size_t n = 0;
-    GCD_TRY(gcd_suspects_new(h->g, h->dominators, &s, &h->suspects, err));
-    if (gcd_suspects_count(h->suspects) == 0)
-        GCD_TRY(gcd_largest_consumer(h->g, h->dominators, &s, h->suspects, &h->consumer, err));
+    quiet.progress = NULL;
+    GCD_TRY(gcd_session_suspects(h->session, &quiet, &h->suspects, err));
+    GCD_TRY(gcd_session_largest_consumer(h->session, &quiet, &h->consumer, err));
+    GCD_TRY(gcd_session_origins(h->session, &quiet, &h->origins, err));
     GCD_TRY(choose_types(h, wanted, &n, err));
     GCD_TRY(html_details_choose(h, err));
     GCD_TRY(merge_paths_to(h, p, wanted, n, err));
-    GCD_TRY(gcd_origins_new(gcd_graph_summary(h->g), &(struct gcd_origins_options){ .alloc = &h->alloc }, &h->origins, err));
     return html_details_collect(h, err);
 }
 
@@ -337,18 +327,40 @@ static void along_paths(void *ctx)
         a->beside = merge_paths(a->h, a->paths, &a->beside_err);
 }
 
+/* One for this page, unless there is one already. */
+static gcd_status open_session(struct html_data *h, struct gcd_error *err)
+{
+    const struct gcd_origins *origins = h->options->origins;
+    size_t types = gcd_graph_summary(h->g)->type_count;
+    struct gcd_session_options options = { .context = h->options->context, .names = h->options->names };
+    uint8_t *mine = NULL;
+    h->session = h->role->session;
+    if (h->session != NULL)
+        return GCD_OK;
+    if (origins != NULL && (mine = gcd_mem_new(&h->alloc, types + 1)) == NULL)
+        return gcd_fail_nomem(err, "looking whose the types are");
+    for (uint32_t i = 0; i < types && mine != NULL; i++)
+        mine[i] = gcd_origins_get(origins, i) == GCD_ORIGIN_OWN;
+    options.context.alloc = &h->alloc;
+    options.context.progress = NULL;
+    options.mine = mine;
+    gcd_status st = gcd_session_new(h->g, &options, &h->own_session, err);
+    gcd_mem_free(&h->alloc, mine, types + 1);
+    h->session = h->own_session;
+    return st;
+}
+
 static gcd_status analyze(struct html_data *h, struct analysis *a)
 {
     struct stage stage = { .first = 0, .share = 2 };
-    struct gcd_context context = staged(h, &stage, false);
-    GCD_TRY(gcd_paths_with_dominators_new(h->g, &context, &h->dominators, &a->paths, a->err));
+    struct gcd_context context = staged(h, &stage, false), quiet = context;
+    quiet.progress = NULL;
+    GCD_TRY(open_session(h, a->err));
+    GCD_TRY(gcd_session_paths_with_dominators(h->session, &context, &h->dominators, &a->paths, a->err));
     h->pseudo_roots = gcd_dominators_pseudo_roots(h->dominators);
     h->reachable_objects = gcd_dominators_reachable(h->dominators);
     h->reachable_bytes = gcd_dominators_retained(h->dominators, GCD_NODE_ROOT);
-    h->retained = gcd_mem_new_array(&h->alloc, gcd_graph_summary(h->g)->type_count, sizeof *h->retained);
-    if (h->retained == NULL)
-        return gcd_fail_nomem(a->err, "adding up retained sizes");
-    GCD_TRY(gcd_retained_by_type(h->g, h->dominators, &h->alloc, h->retained, a->err));
+    GCD_TRY(gcd_session_retained_by_type(h->session, &quiet, &h->retained, a->err));
     gcd_parallel_invoke(h->options->context.threads, along_dominators, along_paths, a);
     if (a->here == GCD_OK && a->beside != GCD_OK && a->err != NULL)
         *a->err = a->beside_err;
@@ -369,18 +381,20 @@ gcd_status html_data_make(struct html_data *h, const struct gcd_graph *g, const 
     for (size_t i = 0; i < gcd_graph_summary(g)->root_count; i++)
         h->roots[gcd_root_group(&gcd_graph_summary(g)->roots[i])]++;
     struct analysis a = { .h = h, .err = err, .beside_err = GCD_ERROR_INIT };
-    gcd_status st = analyze(h, &a);
-    gcd_paths_free(a.paths);
-    return st;
+    return analyze(h, &a);
+}
+
+struct gcd_write_options html_options_of(const struct gcd_session *session, const struct gcd_write_options *options)
+{
+    struct gcd_write_options o = { .name = NULL };
+    if (options != NULL)
+        o = *options;
+    o.names = gcd_session_names(session);
+    return o;
 }
 
 void html_data_done(struct html_data *h)
 {
-    gcd_async_free(h->async);
-    gcd_suspects_free(h->consumer);
-    gcd_suspects_free(h->suspects);
-    gcd_dominators_free(h->dominators);
-    gcd_mem_free(&h->alloc, h->retained, gcd_graph_summary(h->g)->type_count * sizeof *h->retained);
     gcd_mem_free(&h->alloc, h->types, h->type_room * sizeof *h->types);
     gcd_mem_free(&h->alloc, h->holders, h->holder_room * sizeof *h->holders);
     gcd_merged_tree_free(h->tree);
@@ -389,7 +403,7 @@ void html_data_done(struct html_data *h)
     for (size_t i = 0; i < h->detail_count; i++)
         gcd_merged_tree_free(h->details[i].tree);
     gcd_mem_free(&h->alloc, h->details, HTML_DETAILS * sizeof *h->details);
-    gcd_origins_free(h->origins);
     gcd_merged_tree_free(h->by_paths);
+    gcd_session_free(h->own_session);
     gcd_locked_alloc_done(&h->locked);
 }

@@ -6,6 +6,7 @@
 
 #include <gcdumpc/dominators.h>
 #include <gcdumpc/generations.h>
+#include <gcdumpc/session.h>
 #include <gcdumpc/suspects.h>
 #include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/origins.h>
@@ -34,7 +35,7 @@
 struct html_role {
     bool part;                   /* the newer dump in the page of two: fewer types, shorter names */
     const char *start;           /* what comes first: "map", or "suspects" */
-    const struct gcd_suspects_options *limits;   /* SHARE, MIN_BYTES and ONLY_LARGE of its suspects; NULL = the usual ones */
+    struct gcd_session *session; /* on the graph, with a thread-safe allocator, and with the names of the options; NULL = one for this page */
 };
 
 struct html_large {
@@ -77,11 +78,14 @@ struct html_data {
     const struct gcd_graph *g;
     const struct gcd_write_options *options;
     const struct html_role *role;
-    struct gcd_dominators *dominators;
-    struct gcd_suspects *suspects;
-    struct gcd_suspects *consumer;       /* the first of these is shown when there are no suspects; NULL = nothing to show */
+    struct gcd_session *session, *own_session;   /* of the first: */
+    const struct gcd_dominators *dominators;
+    const struct gcd_origins *origins;
+    const struct gcd_async *async;
+    const struct gcd_suspects *suspects;
+    const struct gcd_suspects *consumer; /* the first of these is shown when there are no suspects; NULL = nothing to show */
     struct gcd_merged_tree *by_paths;    /* with the names of all labels */
-    uint64_t *retained;          /* [types of the graph] */
+    const uint64_t *retained;    /* [types of the graph] */
     uint32_t *types;             /* [type_room] the first type_count are shown, by bytes */
     size_t type_count, type_room, types_with_objects;
     uint64_t reachable_objects, reachable_bytes;
@@ -99,16 +103,17 @@ struct html_data {
     size_t path_count;
     struct html_detail *details; /* [HTML_DETAILS] */
     size_t detail_count;
-    struct gcd_origins *origins;
     struct gcd_generation generations[HTML_GENERATIONS];
     uint64_t roots[GCD_GROUPS];  /* how many of each group */
-    struct gcd_async *async;
 };
 
-/* All of it; OPTIONS and PURPOSE must outlive it.  html_data_done is due in any case. */
+/* All of it; OPTIONS and ROLE must outlive it.  html_data_done is due in any case. */
 GCD_MUST_CHECK gcd_status html_data_make(struct html_data *h, const struct gcd_graph *g, const struct gcd_write_options *options,
                                          const struct html_role *role, struct gcd_error *err);
 void html_data_done(struct html_data *h);
+
+/* OPTIONS, which may be NULL, with the names of SESSION. */
+struct gcd_write_options html_options_of(const struct gcd_session *session, const struct gcd_write_options *options);
 
 /* html_details.c: which types, when the types are sorted; then what is known about them. */
 GCD_MUST_CHECK gcd_status html_details_choose(struct html_data *h, struct gcd_error *err);

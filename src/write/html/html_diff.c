@@ -194,14 +194,14 @@ static gcd_status put_page(const struct gcd_diff_page *page, const struct html_d
 
 gcd_status gcd_write_diff_page(const struct gcd_diff_page *page, struct gcd_sink *s, struct gcd_error *err)
 {
-    static const struct html_role part = { .part = true, .start = "map" };
-    struct gcd_write_options none = { .name = NULL };
+    const struct html_role part = { .part = true, .start = "map", .session = page->newer };
     struct html_data newer;
     if (gcd_diff_dumps(page->types) != 2)
         return gcd_fail(err, GCD_E_ARG, "a page compares two dumps, not %zu", gcd_diff_dumps(page->types));
     if (page->newer == NULL)
         return put_page(page, NULL, s, err);
-    gcd_status st = html_data_make(&newer, page->newer, page->options != NULL ? page->options : &none, &part, err);
+    struct gcd_write_options options = html_options_of(page->newer, page->options);
+    gcd_status st = html_data_make(&newer, gcd_session_graph(page->newer), &options, &part, err);
     if (st == GCD_OK)
         st = put_page(page, &newer, s, err);
     html_data_done(&newer);

@@ -14,7 +14,7 @@ enum { OTHER, OWN, SUSPECTED };
 
 enum gcd_origin html_origin(const struct html_data *h, uint32_t type)
 {
-    return gcd_origins_get(h->options->origins != NULL ? h->options->origins : h->origins, type);
+    return gcd_origins_get(h->origins, type);
 }
 
 bool html_is_counted(const struct gcd_suspect *s)

@@ -39,7 +39,7 @@ static void put_row(const struct html_data *h, uint32_t type, struct json_put *j
     json_put_number(j, NULL, t->objects);
     json_put_number(j, NULL, t->bytes);
     json_put_number(j, NULL, h->retained[type]);
-    json_put_number(j, NULL, (uint64_t)gcd_origins_get(h->origins, type));
+    json_put_number(j, NULL, (uint64_t)html_origin(h, type));
     json_put_close(j, ']');
 }
 

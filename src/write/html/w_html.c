@@ -50,6 +50,14 @@ static gcd_status html_write(const struct gcd_graph *g, struct gcd_sink *s, cons
     return write_for(g, s, options, &(struct html_role){ .start = "map" }, notes, err);
 }
 
+gcd_status gcd_write_leaks_page(struct gcd_session *session, struct gcd_sink *s, const struct gcd_write_options *options, struct gcd_error *err)
+{
+    const struct html_role role = { .start = "suspects", .session = session };
+    struct gcd_write_options own = html_options_of(session, options);
+    struct gcd_write_notes notes = { .objects = 0 };
+    return write_for(gcd_session_graph(session), s, &own, &role, &notes, err);
+}
+
 const struct gcd_format gcd_w_html = {
     .name = "html",
     .needs = GCD_FOR_PAGE,

@@ -13,10 +13,9 @@
 
 #include <gcdumpc/diff.h>
 #include <gcdumpc/dump.h>
-#include <gcdumpc/graph.h>
 #include <gcdumpc/io.h>
+#include <gcdumpc/session.h>
 #include <gcdumpc/status.h>
-#include <gcdumpc/suspects.h>
 #include <gcdumpc/unstable/tree_diff.h>
 #include <gcdumpc/writer.h>
 
@@ -40,15 +39,22 @@ struct gcd_diff_page {
     const struct gcd_diff *types;        /* matched, of two dumps */
     const struct gcd_tree_diff *paths;   /* matched, of the same two; NULL = none */
     bool retained;               /* retained sizes are known */
-    const struct gcd_graph *newer;       /* for its map, its suspects and all that is said of single types; NULL = without them */
-    const struct gcd_write_options *options;     /* for NEWER, may be NULL */
+    struct gcd_session *newer;   /* for its map, its suspects and all that is said of single types; NULL = without them */
+    const struct gcd_write_options *options;     /* for NEWER, may be NULL; names and origins are those of the session */
 };
 
 /*
  * Writes the page to S; the caller commits S.  GCD_E_ARG: not two dumps; errors of the sink; with NEWER also GCD_E_NOMEM, GCD_E_CANCELED, and its
- * memory is that of gcd_write_graph with the format html.
+ * memory is that of gcd_write_graph with the format html, of which the session keeps its part.  The allocator of NEWER must be thread-safe.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_write_diff_page(const struct gcd_diff_page *page, struct gcd_sink *s, struct gcd_error *err);
+
+/*
+ * The page of the graph of SESSION, its suspects first: those of the session, with its thresholds, names and origins.  OPTIONS, which may be NULL:
+ * context and name.  The caller commits S.  Errors and memory as with NEWER above; the allocator of SESSION must be thread-safe.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_write_leaks_page(struct gcd_session *session, struct gcd_sink *s, const struct gcd_write_options *options,
+                                                       struct gcd_error *err);
 
 #ifdef __cplusplus
 }

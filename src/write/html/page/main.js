@@ -8,7 +8,7 @@ import {mapSection, treeSection} from "./held.js";
 import {makeDominatorTree} from "./nodes.js";
 import {panel} from "./panel.js";
 import {places} from "./places.js";
-import {heading, summarySection} from "./summary.js";
+import {heading, summarySection, warnings} from "./summary.js";
 import {suspectSection} from "./suspects.js";
 import {pathSection, typeSection} from "./types.js";
 import {waitSection} from "./waits.js";
@@ -68,8 +68,13 @@ if (data.kind === "diff") {
   build([() => diffPaths(steps), diffTypes, ...hasNewer ? [() => mapAndPanel(EXPLANATIONS.diffMap),
     () => suspectSection("Suspects of the newer dump"), treeOfAll] : [], places]);
 } else {
+  const suspectsFirst = data.start === "suspects";
   heading();
-  summarySection();
-  build([() => mapAndPanel(EXPLANATIONS.map), () => suspectSection(), typeSection, treeOfAll, largestSection, pathSection, waitSection, rootSection,
-    generationSection, places]);
+  if (suspectsFirst) {
+    document.body.classList.add("suspects-first");
+    suspectSection("Suspects", warnings());
+  }
+  summarySection(suspectsFirst);
+  build([() => mapAndPanel(EXPLANATIONS.map), ...suspectsFirst ? [] : [() => suspectSection()], typeSection, treeOfAll, largestSection, pathSection,
+    waitSection, rootSection, generationSection, places]);
 }

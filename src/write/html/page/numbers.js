@@ -38,6 +38,15 @@ export function share(part, whole) {
 }
 
 /**
+ * A share that is not rounded up to all.
+ * @param {number} part
+ * @param {number} whole
+ */
+export function partOf(part, whole) {
+  return part < whole && part >= 0.9995 * whole ? "> 99.9 %" : share(part, whole);
+}
+
+/**
  * @param {number} n
  * @param {string} one
  */

@@ -120,7 +120,14 @@ function answerBar() {
                   {kind: "free", name: "Free", bytes: sum(heap.generations, g => g[3])}], whole);
 }
 
-export function summarySection() {
+/** Whether anything is missing, and what else makes the numbers doubtful. */
+export function warnings() {
+  return [verdictBox(heap.verdict, "", heap.loss, heap.totals.objects), heap.totals.stand_ins > 0 ? rootlessBox() : null,
+          heap.memory?.look_for_native ? nativeBox(heap.memory.text) : null];
+}
+
+// What suspects there are, unless they come FIRST and have said it, and how large everything is.
+export function summarySection(first = false) {
   const t = heap.totals;
   const dead = t.bytes - t.reachable_bytes;
   const strong = sum(heap.roots, n => n) - heap.roots[heap.root_groups.indexOf("weak handles")];
@@ -128,12 +135,12 @@ export function summarySection() {
   const limit = heap.suspect_bytes;
   document.body.classList.add("heap");
   document.body.classList.toggle("incomplete", !heap.verdict.complete);
-  section("summary", "Summary", null, verdictBox(heap.verdict, "", heap.loss, t.objects), t.stand_ins > 0 ? rootlessBox() : null,
-    heap.memory?.look_for_native ? nativeBox(heap.memory.text) : null,
-    t.bytes > 0 ? answerBar() : null,
-    heap.suspects.length > 0 ? null : el("p", {}, words.noSuspects(limit, t.bytes, heap.consumer.length > 0)),
+  const answers = first ? [] : [heap.suspects.length > 0 ? null : el("p", {}, words.noSuspects(limit, t.bytes, heap.consumer.length > 0)),
     suspectLines(SHOWN),
-    heap.suspects.length > SHOWN ? el("p", {}, el("a", {href: "#suspects"}, words.furtherSuspects(heap.suspects.length - SHOWN))) : null,
+    heap.suspects.length > SHOWN ? el("p", {}, el("a", {href: "#suspects"}, words.furtherSuspects(heap.suspects.length - SHOWN))) : null];
+  section("summary", "Summary", null, ...first ? [] : warnings(),
+    t.bytes > 0 ? answerBar() : null,
+    ...answers,
     el("dl", {class: "stats"},
       tileOf(bytes(t.bytes), "Objects take", exactBytes(t.bytes)),
       tileOf(count(t.objects), "Objects", `of ${plural(t.types, "type")}`),

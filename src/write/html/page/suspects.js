@@ -29,7 +29,7 @@ export function namesOf({path, held, content, root_name: variable}) {
 /** @param {import("./data.js").StepRow} step */
 function pathStep([number, repeats, retained, dependent, fold]) {
   return el("li", {class: fold > 0 ? "folded" : null},
-    number < 0 ? el("span", {class: "muted"}, words.moreObjects(repeats)) : linkedName(number),
+    number < 0 ? el("span", {class: "muted"}, words.moreObjects(repeats)) : linkedName(number, true),
     number >= 0 && repeats > 1 ? el("span", {class: "muted"}, ` ${words.repeated(repeats)}`) : null,
     dependent ? el("span", {class: "muted"}, " by a dependent handle") : null,
     el("span", {class: "muted"}, ` ${words.keeps(retained)}`));
@@ -75,7 +75,7 @@ function suspectPath(s, heading) {
  */
 function suspectParts(title, parts, heading) {
   return el("div", {}, el(heading, {}, title), el("ul", {class: "parts"}, ...parts.map(([number, objects, size]) =>
-    el("li", {}, linkedName(number), el("span", {class: "muted"}, ` ${words.inObjects(size, objects)}`)))));
+    el("li", {}, linkedName(number, true), el("span", {class: "muted"}, ` ${words.inObjects(size, objects)}`)))));
 }
 
 /**
@@ -100,20 +100,26 @@ export function suspectDetails(s, heading) {
 /**
  * @param {Suspect} s
  * @param {number} i
+ * @param {boolean} first  nothing above has said what to do next
  */
-function suspectArticle(s, i) {
+function suspectArticle(s, i, first) {
   return el("article", {class: "suspect", "aria-labelledby": `suspect-${i}`},
     el("h3", {id: `suspect-${i}`}, `${i + 1}. `, panelLink(`suspect:${i}`, s.title),
        el("span", {class: "muted"}, ` ${bytes(s.bytes)}, ${share(s.bytes, heap.totals.bytes)}`)),
     el("p", {}, linkedText(visible(s.sentence), namesOf(s))),
     s.advice ? el("p", {}, linkedText(visible(s.advice), namesOf(s))) : null,
+    first ? el("p", {class: "actions"}, ...copies(s)) : null,
     el("details", {open: i === 0}, el("summary", {}, "Details"), suspectDetails(s, "h4")));
 }
 
-/** @param {Suspect} s */
-function copyPaths(s) {
+/**
+ * Buttons that copy commands.
+ * @param {Suspect} s
+ */
+function copies(s) {
   const last = (s.path ?? []).filter(step => step[0] >= 0).at(-1);
-  return last === undefined ? null : copyButton("all paths", words.COPY_PATHS, () => words.pathsCommand(heap.names[last[0]]));
+  return [last === undefined ? null : copyButton("all paths", words.COPY_PATHS, () => words.pathsCommand(heap.names[last[0]])),
+          data.kind === "heap" ? copyButton("compare", words.COPY_COMPARE, words.compareCommand) : null];
 }
 
 /**
@@ -126,8 +132,7 @@ export function suspectLines(most) {
     heap.suspects.length > 0 ? el("span", {class: `swatch suspect${Math.min(i, 5)}`, "aria-hidden": "true"}) : null,
     linkedText(visible(s.sentence), namesOf(s)), " ",
     el("span", {class: "actions"}, panelLink(`suspect:${i}`, s.path ? "path" : "details"),
-       s.content.length > 0 ? panelLink(`content:${i}`, "content") : null, copyPaths(s),
-       data.kind === "diff" ? null : copyButton("compare", words.COPY_COMPARE, words.compareCommand)))));
+       s.content.length > 0 ? panelLink(`content:${i}`, "content") : null, ...copies(s)))));
 }
 
 // All that was looked for, found or not.
@@ -139,9 +144,15 @@ function checks() {
     el("table", {}, el("thead", {}, el("tr", {}, ...head)), el("tbody", {}, ...rows))));
 }
 
-export function suspectSection(title = "Suspects") {
+/**
+ * @param {string} title
+ * @param {(globalThis.Node | null)[]} top  what is said before them; nothing, when they do not come first
+ */
+export function suspectSection(title = "Suspects", top = []) {
   const limit = heap.suspect_bytes;
   const shown = heap.suspects.length > 0 ? heap.suspects : heap.consumer;
   const explanation = heap.suspects.length > 0 ? words.someSuspects(limit) : words.noSuspects(limit, heap.totals.bytes, shown.length > 0);
-  section("suspects", title, explanation, ...shown.map(suspectArticle), checks());
+  const first = top.length > 0;
+  section("suspects", title, explanation, ...top, first && heap.suspects.length === 0 ? el("p", {}, explanation) : null,
+    ...shown.map((s, i) => suspectArticle(s, i, first)), checks());
 }

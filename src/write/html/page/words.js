@@ -1,6 +1,6 @@
 // @ts-check
 // What the page says.  Views hand over numbers and names, and get sentences.
-import {bytes, count, duration, exactBytes, growthText, plural, separated, share, signed} from "./numbers.js";
+import {bytes, count, duration, exactBytes, growthText, partOf, plural, separated, share, signed} from "./numbers.js";
 
 export const COMPLETE = "Every event of the dump arrived: all counts and sums agree.";
 export const INCOMPLETE = "All numbers on this page are lower limits or may be wrong, and so are shares.";
@@ -62,7 +62,7 @@ export const EXPLANATIONS = {
 export function arrived(loss, objects) {
   const all = objects + loss.objects;
   return loss.objects === 0 ? "Something of this dump is missing."
-    : `${count(objects)} of ${loss.exact ? "" : "at least "}${count(all)} objects arrived (${share(objects, all)}).`;
+    : `${count(objects)} of ${loss.exact ? "" : "at least "}${count(all)} objects arrived (${partOf(objects, all)}).`;
 }
 
 // What helps, by the first reason that a dump is incomplete for.
