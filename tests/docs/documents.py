@@ -66,6 +66,11 @@ def is_live(command):
     return any(word in command for word in LIVE)
 
 
+def without_page_size(text):
+    """A page is as large as its scripts: the bytes of one say nothing about the command."""
+    return re.sub(r"[\d,]+ bytes of html", "N bytes of html", text)
+
+
 def loose(text):
     """Words with numbers replaced; a terminal breaks lines elsewhere when a number has more digits."""
     return NUMBER.sub("<n>", text).split()
