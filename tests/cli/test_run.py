@@ -106,6 +106,7 @@ class Run(CliTest):
                 word = re.escape(command.split()[0])
                 self.wrong(f'job a: {option}: there is no program "{word}" that can be run', f"{start}{option} = {command}", code=1)
 
+    @NO_PROCESSES
     def test_the_name_of_a_job_without_one(self):
         self.refused(2, "%J is the name of a job, which only gcdumpc run has; .*", "--pid", "1", "-o", "%J.gclog")
         self.refused(2, "%J is the name of a job, which only gcdumpc run has; .*", "--pid", "1", "-o", "x.gclog", "--save-trace", "%J.nettrace")

@@ -1,5 +1,6 @@
 """A program in a terminal that remembers what it shows: pyte, in a pseudo-terminal of any size."""
 import fcntl
+import glob
 import os
 import select
 import struct
@@ -79,9 +80,20 @@ class Screen:
         for key in keys:
             os.write(self.ours, KEYS.get(key, key).encode())
 
+    def works(self):
+        """Does a thread of the program run, or wait for a processor or a disk?"""
+        for path in glob.glob(f"/proc/{self.process.pid}/task/*/stat"):
+            try:
+                with open(path, encoding="utf-8", errors="replace") as f:
+                    if f.read().rpartition(")")[2].split()[0] in "RD":
+                        return True
+            except OSError:
+                pass                                 # it has ended
+        return False
+
     def settled(self, seconds=0.15):
-        """The lines once nothing has come for SECONDS."""
-        while self.read(seconds):
+        """The lines once the program waits, and nothing has come for SECONDS."""
+        while self.read(seconds) or self.works():
             pass
         return self.text()
 
