@@ -59,7 +59,7 @@ def commands(name):
 
 
 def wanted_status(command):
-    return next((status for option, status in STATUS if option in command), 0)
+    return 0 if command.endswith("; echo $?") else next((status for option, status in STATUS if option in command), 0)
 
 
 def is_live(command):
@@ -85,7 +85,7 @@ class Folder:
         if path is None:
             os.mkdir(os.path.join(self.path, "build"))
             os.symlink(PROGRAM, os.path.join(self.path, "build", "gcdumpc"))
-            for name in ("traces", "tools"):
+            for name in ("traces", "tools", "tests"):
                 os.symlink(os.path.join(SOURCE, name), os.path.join(self.path, name))
 
     def __enter__(self):

@@ -50,6 +50,7 @@ class Commands(unittest.TestCase):
         with live_support.Process(program=program) as target:
             for name in with_commands():
                 with Folder() as folder:
+                    os.symlink(os.path.dirname(program), os.path.join(folder.path, "build", "shop"))
                     for command, shown in commands(name):
                         if is_live(command):
                             with self.subTest(name, command=command):

@@ -20,7 +20,8 @@ from cli_support import BUILD, COMMANDS, PROGRAM, SANITIZED, main       # noqa: 
 
 MOST_LINES = 120
 # options of other programs
-NOT_OURS = {"--bless", "--build", "--cflags", "--install", "--libs", "--objects", "--output-on-failure", "--project", "--target", "--test-dir", "--tests"}
+NOT_OURS = {"--bless", "--build", "--cflags", "--install", "--libs", "--objects", "--output-on-failure", "--project", "--target", "--test-dir", "--tests",
+            "--urls"}
 
 
 @unittest.skipIf(os.environ.get("GCDUMPC_IPC") == "OFF" or SANITIZED, "once is enough: it makes a build of its own")
@@ -95,7 +96,7 @@ class Text(unittest.TestCase):
         for command in COMMANDS:
             text = subprocess.run([PROGRAM, command, "--help"], capture_output=True, text=True, check=True).stdout
             known |= set(re.findall(r"--[a-z][a-z-]*", text))
-        known |= {"--version"}
+        known |= {"--version"} | set(re.findall(r"--[a-z][a-z-]*", read("tools/ci/heap-gate.sh")))
         for name in ["README.md", *guides()]:
             used = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", read(name)))
             self.assertEqual(used - known - NOT_OURS, set(), name)

@@ -12,7 +12,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCES = {"HeapLab": TARGET, "WebLab": os.path.join(HERE, "web_lab"), "WebLab.Plugin": os.path.join(HERE, "web_lab_plugin"),
            "Shop": os.path.join(HERE, "planted"), "Shop.Pricing": os.path.join(HERE, "planted_plugin"),
            "WaitLab": os.path.join(HERE, "wait_lab"), "Waits": os.path.join(ROOT, "tests", "readers", "waits_cs"),
-           "CollectionLab": os.path.join(HERE, "collection_lab"), "CompilerLab": os.path.join(ROOT, "tests", "bench", "compiler"),
+           "GateLab": os.path.join(HERE, "gate_lab"), "CollectionLab": os.path.join(HERE, "collection_lab"),
+           "CompilerLab": os.path.join(ROOT, "tests", "bench", "compiler"),
            "CoffeeShop": os.path.join(ROOT, "tests", "shop"),
            "FullNames": os.path.join(ROOT, "tests", "readers", "full_names_cs"),
            "CollectionCounts": os.path.join(ROOT, "tests", "readers", "collection_counts_cs")}
@@ -80,6 +81,11 @@ def wait_lab(runtime, configuration):
 @functools.cache
 def coffee_shop():
     return os.path.join(_build("CoffeeShop", "build"), "CoffeeShop")
+
+
+@functools.cache
+def gate_lab():
+    return os.path.join(_build("GateLab", "build"), "GateLab")
 
 
 @functools.cache

@@ -5,7 +5,7 @@ set(package ${CMAKE_INSTALL_LIBDIR}/cmake/gcdumpc)
 
 install(TARGETS gcdumpc RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
 install(FILES README.md DESTINATION ${doc} COMPONENT program)
-install(DIRECTORY tools/unattended tools/container DESTINATION ${doc}/examples COMPONENT program
+install(DIRECTORY tools/unattended tools/container tools/ci DESTINATION ${doc}/examples COMPONENT program
     FILE_PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
 # The samples call the program where this installation has it; the prefix is known when it is installed.
 install(CODE "set(gcdumpc_bin \"${CMAKE_INSTALL_BINDIR}\")\nset(gcdumpc_doc \"${doc}\")" COMPONENT program)
