@@ -13,7 +13,6 @@ struct gcd_format {
     enum gcd_name_style names;
     enum gcd_workload needs;      /* for the kinds GRAPH and PLACE */
     unsigned size_percent;       /* see gcd_format_size */
-    unsigned scratch_percent;
     const char *const *journals; /* for the kind PLACE: suffixes of neighbouring files that would damage the output; ends with NULL; NULL = none */
     /* The first is for the kind STREAM, the second also for GRAPH, the third only for PLACE. */
     gcd_status (*write)(struct gcd_dump *d, struct gcd_sink *s, const struct gcd_write_options *options,

@@ -96,9 +96,9 @@ enum gcd_name_style gcd_format_names(const struct gcd_format *f)
     return f->names;
 }
 
-struct gcd_format_size gcd_format_size(const struct gcd_format *f, uint64_t stream_bytes)
+uint64_t gcd_format_size(const struct gcd_format *f, uint64_t stream_bytes)
 {
-    return (struct gcd_format_size){ .file = stream_bytes / 100 * f->size_percent, .scratch = stream_bytes / 100 * f->scratch_percent };
+    return stream_bytes / 100 * f->size_percent;
 }
 
 static const struct gcd_write_options defaults;

@@ -26,11 +26,7 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_format_check_output(const struct gcd_forma
 GCD_API enum gcd_workload gcd_format_workload(const struct gcd_format *f);
 
 /* The estimated size of an output on disk in bytes, without gzip, made from STREAM_BYTES of events.  Measured: src/write/README.md. */
-struct gcd_format_size {
-    uint64_t file;
-    uint64_t scratch;            /* temporarily, in the folder in which SQLite sorts: SQLITE_TMPDIR, TMPDIR or /var/tmp */
-};
-GCD_API struct gcd_format_size gcd_format_size(const struct gcd_format *f, uint64_t stream_bytes);
+GCD_API uint64_t gcd_format_size(const struct gcd_format *f, uint64_t stream_bytes);
 
 #ifdef __cplusplus
 }

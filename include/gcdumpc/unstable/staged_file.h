@@ -36,6 +36,11 @@ GCD_API uint64_t gcd_staged_bytes(const struct gcd_staged *p);
 GCD_API GCD_MUST_CHECK gcd_status gcd_staged_read_at(const struct gcd_staged *p, uint64_t off, void *buf, size_t n, size_t *ret_n,
                                                     struct gcd_error *err);
 GCD_API GCD_MUST_CHECK gcd_status gcd_staged_write_at(struct gcd_staged *p, uint64_t off, const void *buf, size_t n, struct gcd_error *err);
+/*
+ * As gcd_staged_write_at, for large parts that follow each other: also starts to write earlier ones to the disk, and drops those from the page cache,
+ * so that the commit need not wait for the whole file.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_staged_append_at(struct gcd_staged *p, uint64_t off, const void *buf, size_t n, struct gcd_error *err);
 GCD_API GCD_MUST_CHECK gcd_status gcd_staged_resize(struct gcd_staged *p, uint64_t bytes, struct gcd_error *err);
 
 #ifdef __cplusplus

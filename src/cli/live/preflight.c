@@ -71,7 +71,7 @@ struct place {
 };
 
 struct places {
-    struct place items[4];               /* spool, output, its scratch files, trace */
+    struct place items[3];               /* spool, output, trace */
     size_t count;
 };
 
@@ -96,16 +96,6 @@ static bool is_gzip(const char *path)
 {
     size_t n = strlen(path);
     return n > 3 && strcmp(path + n - 3, ".gz") == 0;
-}
-
-/* The folder in which SQLite sorts its indexes, found the way SQLite finds it. */
-static const char *scratch_folder(void)
-{
-    const char *const folders[] = { getenv("SQLITE_TMPDIR"), getenv("TMPDIR"), "/var/tmp", "/usr/tmp", "/tmp" };
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
-        if (folders[i] != NULL && access(folders[i], W_OK | X_OK) == 0)
-            return folders[i];
-    return ".";
 }
 
 static void add_file(struct places *p, const char *path, uint64_t likely, uint64_t most)
@@ -152,14 +142,8 @@ static void add_output(struct places *p, const struct live *l)
     if (args->output.path == NULL)
         return;
     const struct gcd_format *f = args->output.format != NULL ? gcd_format_by_name(args->output.format) : gcd_format_by_path(args->output.path);
-    struct gcd_format_size likely = { .file = likely_bytes }, most = { .file = most_bytes };
-    if (f != NULL) {
-        likely = gcd_format_size(f, likely_bytes);
-        most = gcd_format_size(f, most_bytes);
-    }
-    add_file(p, args->output.path, likely.file, most.file);
-    if (likely.scratch > 0)
-        add_place(p, scratch_folder(), likely.scratch, most.scratch);
+    add_file(p, args->output.path, f != NULL ? gcd_format_size(f, likely_bytes) : likely_bytes,
+             f != NULL ? gcd_format_size(f, most_bytes) : most_bytes);
 }
 
 /* The part of a stream that does not stay in memory. */

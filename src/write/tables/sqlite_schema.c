@@ -27,15 +27,16 @@ const struct sqlite_table sqlite_schema_tables[TABLES] = {
                               " retained_bytes INTEGER NOT NULL", "" },
 };
 
-const char sqlite_schema_indexes[] =
-    "CREATE INDEX edges_to ON edges(to_id);"
-    "CREATE INDEX objects_type ON objects(type_id);"
-    "CREATE INDEX objects_address ON objects(address);"
-    "CREATE INDEX roots_object ON roots(object_id);"
-    "CREATE INDEX dependent_handles_key ON dependent_handles(key_id);"
-    "CREATE INDEX dependent_handles_value ON dependent_handles(value_id);"
-    "CREATE INDEX dominators_parent ON dominators(parent_id);"
-    "CREATE INDEX dominators_retained ON dominators(retained_bytes);";
+const struct sqlite_index sqlite_schema_indexes[INDEXES] = {
+    [INDEX_OF_TARGETS] = { "edges_to", TABLE_OF_EDGES, "to_id" },
+    [INDEX_OF_TYPES] = { "objects_type", TABLE_OF_OBJECTS, "type_id" },
+    [INDEX_OF_ADDRESSES] = { "objects_address", TABLE_OF_OBJECTS, "address" },
+    [INDEX_OF_PARENTS] = { "dominators_parent", TABLE_OF_DOMINATORS, "parent_id" },
+    [INDEX_OF_RETAINED] = { "dominators_retained", TABLE_OF_DOMINATORS, "retained_bytes" },
+    [INDEX_OF_ROOTS] = { "roots_object", TABLE_OF_ROOTS, "object_id" },
+    [INDEX_OF_KEYS] = { "dependent_handles_key", TABLE_OF_DEPENDENTS, "key_id" },
+    [INDEX_OF_VALUES] = { "dependent_handles_value", TABLE_OF_DEPENDENTS, "value_id" },
+};
 
 const char sqlite_schema_views[] =
     "CREATE VIEW v_types_by_bytes AS"

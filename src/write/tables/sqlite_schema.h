@@ -11,7 +11,16 @@ struct sqlite_table {
     const char *name, *columns, *options;        /* CREATE TABLE name(columns) options */
 };
 extern const struct sqlite_table sqlite_schema_tables[TABLES];
-extern const char sqlite_schema_indexes[];   /* created when the tables are full: sorting once is cheaper than keeping order */
+
+/* CREATE INDEX name ON table(column).  The first ones are those of tables that grow with the heap: see sqlite_fill.h. */
+enum { INDEX_OF_TARGETS, INDEX_OF_TYPES, INDEX_OF_ADDRESSES, INDEX_OF_PARENTS, INDEX_OF_RETAINED, INDEXES_OF_THE_HEAP,
+       INDEX_OF_ROOTS = INDEXES_OF_THE_HEAP, INDEX_OF_KEYS, INDEX_OF_VALUES, INDEXES };
+struct sqlite_index {
+    const char *name;
+    int table;
+    const char *column;
+};
+extern const struct sqlite_index sqlite_schema_indexes[INDEXES];
 extern const char sqlite_schema_views[];
 
 #endif

@@ -1,9 +1,10 @@
 /*
  * An SQLite database of the tables in tables.h.
  *
- * SQLite pulls the rows: each table is offered to it as a read-only virtual table and copied with one INSERT ... SELECT, which takes half
- * the time of binding and stepping one INSERT per row.  SQLite writes to the temporary file of the staged output (sqlite_disk.h).  Nobody else
- * knows that file, so it needs no journal and no sync before the commit.
+ * SQLite makes the schema and pulls the rows of small tables: each is offered to it as a read-only virtual table and copied with one
+ * INSERT ... SELECT.  It writes to the temporary file of the staged output (sqlite_disk.h).  Nobody else knows that file, so it needs no
+ * journal and no sync before the commit.  The tables that grow with the heap stay empty: sqlite_fill writes their pages when SQLite has
+ * closed the file.
  */
 #include <sqlite3.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "write/tables/sqlite_disk.h"
+#include "write/tables/sqlite_fill.h"
 #include "write/tables/sqlite_schema.h"
 #include "write/tables/tables.h"
 #include "write/write.h"
@@ -37,8 +39,7 @@ struct database {
     const struct gcd_write_options *options;
     struct sqlite_disk disk;
     sqlite3 *db;
-    uint64_t done, total;        /* rows */
-    uint64_t too_large;          /* numbers above 2^63 - 1 */
+    struct sqlite_fill fill;
 };
 
 /* ---- a table of ours as a table of SQLite ---- */
@@ -123,8 +124,8 @@ static int offer_next(sqlite3_vtab_cursor *base)
     struct virtual_cursor *c = (struct virtual_cursor *)base;
     table_next(&c->c);
     /* look_at_cancel checks the cancel flag, whatever SQLite is doing */
-    if (++c->d->done % WRITE_CHECK_EVERY == 0)
-        gcd_context_report(&c->d->options->context, c->d->done, c->d->total);
+    if (++c->d->fill.done % WRITE_CHECK_EVERY == 0)
+        gcd_context_report(&c->d->options->context, c->d->fill.done, c->d->fill.total);
     return SQLITE_OK;
 }
 
@@ -142,7 +143,7 @@ static int offer_column(sqlite3_vtab_cursor *base, sqlite3_context *to, int colu
     case TABLE_NONE: sqlite3_result_null(to); break;
     case TABLE_TEXT: sqlite3_result_text64(to, v.text, strlen(v.text), SQLITE_STATIC, SQLITE_UTF8); break;
     case TABLE_NUMBER:
-        c->d->too_large += v.number > INT64_MAX;
+        c->d->fill.too_large += v.number > INT64_MAX;
         sqlite3_result_int64(to, v.number > INT64_MAX ? INT64_MAX : (sqlite3_int64)v.number);
         break;
     default: sqlite3_result_int64(to, (sqlite3_int64)v.number); break;   /* the bits of an address count, not the sign */
@@ -197,8 +198,7 @@ static gcd_status run(struct database *d, const char *sql, const char *doing, st
 
 /*
  * The defaults of the installed library may differ from those of the project, so everything relevant is set.  Rows come in the order of
- * their keys: a larger cache would not help.  Sorting for an index uses runs as large as the cache; small ones that fit into the
- * processor's cache are a third faster.
+ * their keys: a larger cache would not help.
  */
 static const char settings[] = "PRAGMA page_size = 4096; PRAGMA encoding = 'UTF-8'; PRAGMA auto_vacuum = 0; PRAGMA journal_mode = OFF;"
                                "PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -2000;"
@@ -222,24 +222,64 @@ static gcd_status copy_table(struct database *d, struct offer *offer, struct gcd
     return rc == SQLITE_OK ? run(d, sql, table->name, err) : failed(d, rc, table->name, err);
 }
 
-static gcd_status fill(struct database *d, struct gcd_staged *p, struct gcd_error *err)
+static gcd_status make_index(struct database *d, const struct sqlite_index *x, struct gcd_error *err)
 {
-    int rc = sqlite_disk_open(&d->disk, p, &d->db);
-    if (rc != SQLITE_OK)
-        return failed(d, rc, "opening the database", err);
+    char sql[160];
+    (void)snprintf(sql, sizeof sql, "CREATE INDEX %s ON %s(%s);", x->name, sqlite_schema_tables[x->table].name, x->column);
+    return run(d, sql, "making the indexes", err);
+}
+
+static gcd_status find_root(struct database *d, const char *name, uint32_t *ret, struct gcd_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    int rc = sqlite3_prepare_v2(d->db, "SELECT rootpage FROM sqlite_master WHERE name = ?1", -1, &s, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_bind_text(s, 1, name, -1, SQLITE_STATIC);
+    if (rc == SQLITE_OK && (rc = sqlite3_step(s)) == SQLITE_ROW)
+        *ret = (uint32_t)sqlite3_column_int64(s, 0);
+    (void)sqlite3_finalize(s);
+    return rc == SQLITE_ROW ? GCD_OK : failed(d, rc, "looking for a table", err);
+}
+
+static gcd_status find_roots(struct database *d, struct gcd_error *err)
+{
+    for (int i = 0; i < TABLES; i++)
+        GCD_TRY(find_root(d, sqlite_schema_tables[i].name, &d->fill.table_roots[i], err));
+    for (int i = 0; i < INDEXES_OF_THE_HEAP; i++)
+        GCD_TRY(find_root(d, sqlite_schema_indexes[i].name, &d->fill.index_roots[i], err));
+    return GCD_OK;
+}
+
+/* Everything except for the tables that grow with the heap. */
+static gcd_status make_database(struct database *d, struct gcd_error *err)
+{
     sqlite3_progress_handler(d->db, STEPS_PER_LOOK, look_at_cancel, (void *)(uintptr_t)d->options);
     GCD_TRY(run(d, settings, "setting up the database", err));
-    for (size_t i = 0; i < TABLES; i++)
+    for (int i = 0; i < TABLES; i++) {
         GCD_TRY(make_table(d, &sqlite_schema_tables[i], err));
-    for (size_t i = 0; i < TABLES; i++)
-        d->total += table_list[i].rows(&d->tables);
-    for (size_t i = 0; i < TABLES; i++) {
-        d->offers[i] = (struct offer){ .d = d, .table = &table_list[i] };
-        GCD_TRY(copy_table(d, &d->offers[i], err));
+        d->fill.total += sqlite_fill_has(i) ? 0 : table_list[i].rows(&d->tables);
     }
-    GCD_TRY(run(d, sqlite_schema_indexes, "making the indexes", err));
+    for (int i = 0; i < TABLES; i++) {
+        d->offers[i] = (struct offer){ .d = d, .table = &table_list[i] };
+        if (!sqlite_fill_has(i))
+            GCD_TRY(copy_table(d, &d->offers[i], err));
+    }
+    for (int i = 0; i < INDEXES; i++)    /* sorting once is cheaper than keeping order */
+        GCD_TRY(make_index(d, &sqlite_schema_indexes[i], err));
     GCD_TRY(run(d, sqlite_schema_views, "making the views", err));
-    return run(d, "COMMIT;", "finishing the database", err);
+    GCD_TRY(run(d, "COMMIT;", "finishing the database", err));
+    return find_roots(d, err);
+}
+
+static gcd_status write_database(struct database *d, struct gcd_staged *p, struct gcd_error *err)
+{
+    d->fill = (struct sqlite_fill){ .tables = &d->tables, .total = sqlite_fill_rows(&d->tables) };
+    int rc = sqlite_disk_open(&d->disk, p, &d->db);
+    gcd_status st = rc == SQLITE_OK ? make_database(d, err) : failed(d, rc, "opening the database", err);
+    rc = sqlite3_close(d->db);           /* NULL is fine */
+    if (st == GCD_OK && rc != SQLITE_OK)
+        st = gcd_fail(err, GCD_E_IO, "finishing the database: SQLite says \"%s\"", sqlite3_errstr(rc));
+    return st == GCD_OK ? sqlite_fill(&d->fill, p, err) : st;
 }
 
 static gcd_status sqlite_write(const struct gcd_graph *g, struct gcd_staged *p, const struct gcd_write_options *options,
@@ -258,12 +298,9 @@ static gcd_status sqlite_write(const struct gcd_graph *g, struct gcd_staged *p, 
     if (st == GCD_OK)
         st = tables_init(&d->tables, g, dominators, options, err);
     if (st == GCD_OK) {
-        st = fill(d, p, err);
-        int rc = sqlite3_close(d->db);   /* NULL is fine */
-        if (st == GCD_OK && rc != SQLITE_OK)
-            st = gcd_fail(err, GCD_E_IO, "finishing the database: SQLite says \"%s\"", sqlite3_errstr(rc));
+        st = write_database(d, p, err);
         tables_note(&d->tables, notes);
-        write_note_loss(notes, d->too_large, "numbers are larger than 2^63-1 and are written as 2^63-1");
+        write_note_loss(notes, d->fill.too_large, "numbers are larger than 2^63-1 and are written as 2^63-1");
         tables_done(&d->tables);
     }
     gcd_dominators_free(dominators);
@@ -277,4 +314,4 @@ static const char *const journals[] = { "-journal", "-wal", NULL };
 const struct gcd_format gcd_w_sqlite = { .name = "sqlite", .suffix = ".sqlite", .suffix2 = ".db", .names = GCD_NAMES_CSHARP,
                                          .about = "SQLite database with views for the usual questions", .write_place = sqlite_write,
                                          .needs = GCD_FOR_RETAINED,
-                                         .size_percent = 260, .scratch_percent = 45, .journals = journals };
+                                         .size_percent = 260, .journals = journals };

@@ -1,0 +1,27 @@
+/*
+ * Fills the tables of a database that grow with the heap, objects, edges and dominators, and their indexes: 75 million rows for 10 million
+ * objects.
+ */
+#ifndef GCD_WRITE_SQLITE_FILL_H
+#define GCD_WRITE_SQLITE_FILL_H
+
+#include "write/tables/sqlite_pages.h"
+#include "write/tables/sqlite_schema.h"
+#include "write/tables/tables.h"
+
+struct sqlite_fill {
+    const struct tables *tables;
+    uint32_t table_roots[TABLES];        /* pages of SQLite (sqlite_master.rootpage); only those of the tables above are used */
+    uint32_t index_roots[INDEXES_OF_THE_HEAP];
+    uint64_t done, total;                /* rows, for the progress; set by the caller */
+    uint64_t too_large;                  /* numbers above 2^63 - 1, which are written as that */
+};
+
+/* Does this table grow with the heap? */
+bool sqlite_fill_has(int table);
+/* The rows of these tables and indexes. */
+uint64_t sqlite_fill_rows(const struct tables *t);
+/* Writes into STAGED, which SQLite must have closed.  GCD_E_NOMEM, GCD_E_IO, GCD_E_CANCELED, GCD_E_LIMIT: see the functions used. */
+GCD_MUST_CHECK gcd_status sqlite_fill(struct sqlite_fill *f, struct gcd_staged *staged, struct gcd_error *err);
+
+#endif

@@ -1,0 +1,83 @@
+/*
+ * B-trees of an SQLite database, written as pages without SQLite.  SQLite makes the schema, so that each tree has an empty page; then rows come
+ * in the order of their keys, and each page is filled and written once, leaves first.  The result is what SQLite writes itself for rows in that
+ * order, at a tenth of the cost.  https://www.sqlite.org/fileformat2.html explains pages, cells and records.
+ *
+ *     GCD_TRY(sqlite_pages_open(&pages, staged, alloc, err));
+ *     GCD_TRY(sqlite_tree_begin(&t, &pages, root, err));
+ *     GCD_TRY(sqlite_tree_add(&t, rowid, numbers, n, err)); ...
+ *     GCD_TRY(sqlite_tree_end(&t, err));
+ *     GCD_TRY(sqlite_pages_finish(&pages, err));
+ */
+#ifndef GCD_WRITE_SQLITE_PAGES_H
+#define GCD_WRITE_SQLITE_PAGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <gcdumpc/alloc.h>
+#include <gcdumpc/io.h>
+#include <gcdumpc/status.h>
+
+/* So many numbers fit into a page of any size without an overflow page, and their length into a byte. */
+#define SQLITE_ROW_MAX 8u
+/* Length of the record, rowid or child page, length of the header, a type and 8 bytes for each number. */
+#define SQLITE_CELL_MAX (1u + 9u + 1u + SQLITE_ROW_MAX * 9u)
+/* A page holds at least 5 cells, and there are at most 2^32 pages. */
+#define SQLITE_LEVELS_MAX 16u
+
+struct sqlite_number {
+    int64_t value;
+    bool null;
+};
+
+/* The file: new pages go to its end. */
+struct sqlite_pages {
+    struct gcd_alloc alloc;
+    struct gcd_staged *staged;
+    uint32_t page_bytes, usable_bytes;   /* of a page; an extension of SQLite may reserve its end */
+    uint32_t count;              /* pages in the file */
+    unsigned char *run;          /* [run_room] pages that follow each other and are not yet written */
+    size_t run_bytes, run_room;
+    uint64_t run_at;             /* where they go in the file */
+};
+
+/* SQLite must have closed the database in STAGED.  STAGED must outlive P.  ALLOC may be NULL.  Call sqlite_pages_done in any case. */
+GCD_MUST_CHECK gcd_status sqlite_pages_open(struct sqlite_pages *p, struct gcd_staged *staged, const struct gcd_alloc *alloc,
+                                            struct gcd_error *err);
+/* Writes what is left, and the number of pages into the header. */
+GCD_MUST_CHECK gcd_status sqlite_pages_finish(struct sqlite_pages *p, struct gcd_error *err);
+void sqlite_pages_done(struct sqlite_pages *p);
+
+/* A page that is being filled: cells from its end to its beginning, their positions from its beginning on. */
+struct sqlite_level {
+    unsigned char *page;         /* NULL: this level does not exist yet */
+    uint32_t cells, top;         /* number of cells, start of the last one */
+    uint32_t last_bytes;         /* of the last cell */
+};
+
+struct sqlite_tree {
+    struct sqlite_pages *pages;
+    uint32_t root;               /* number of the page that SQLite has made */
+    bool index;                  /* also a table WITHOUT ROWID */
+    uint64_t rowid;              /* of the last row */
+    struct sqlite_level levels[SQLITE_LEVELS_MAX];
+};
+
+/*
+ * Begins to fill the tree whose empty page has the number ROOT (sqlite_master.rootpage).  PAGES must outlive T.  GCD_E_UNSUPPORTED: it is not
+ * empty.  Call sqlite_tree_done in any case.
+ */
+GCD_MUST_CHECK gcd_status sqlite_tree_begin(struct sqlite_tree *t, struct sqlite_pages *pages, uint32_t root, struct gcd_error *err);
+/*
+ * Adds a row of N numbers, at most SQLITE_ROW_MAX: with ROWID, which must be greater than that of the row before, or to an index, in the order of
+ * SQLite: NULL, then numbers by value.  The column that is an INTEGER PRIMARY KEY is NULL.  GCD_E_NOMEM, GCD_E_IO, GCD_E_LIMIT: too many pages.
+ */
+GCD_MUST_CHECK gcd_status sqlite_tree_add(struct sqlite_tree *t, uint64_t rowid, const struct sqlite_number *row, size_t n, struct gcd_error *err);
+/* Writes the pages that are not full, the last one of them as the root.  A tree without rows stays as SQLite made it. */
+GCD_MUST_CHECK gcd_status sqlite_tree_end(struct sqlite_tree *t, struct gcd_error *err);
+/* Frees the memory of T; call it in any case, also after sqlite_tree_end. */
+void sqlite_tree_done(struct sqlite_tree *t);
+
+#endif
