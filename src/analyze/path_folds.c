@@ -59,3 +59,71 @@ void gcd_fold_path(const struct gcd_origins *origins, struct gcd_collections *co
     }
     show_single(collections, steps, n);
 }
+
+/* ---- trees ---- */
+
+void gcd_fold_facts(const struct gcd_origins *origins, struct gcd_collections *collections, struct gcd_fold_node *nodes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct gcd_fold_node *at = &nodes[i];
+        const struct gcd_fold_node *up = at->parent < i ? &nodes[at->parent] : NULL;
+        at->unit = (uint32_t)i;
+        at->facts = GCD_FOLD_FACT_SHOWN;
+        if (at->type == GCD_TYPE_NONE)
+            continue;
+        enum gcd_origin origin = gcd_origins_get(origins, at->type);
+        at->facts = origin == GCD_ORIGIN_OWN ? GCD_FOLD_FACT_SHOWN : origin == GCD_ORIGIN_LIBRARY ? GCD_FOLD_FACT_LIBRARY : 0;
+        if (gcd_collections_kind(collections, at->type) != GCD_COLLECTION_NONE)
+            at->facts |= GCD_FOLD_FACT_COLLECTION;
+        if (up != NULL && up->type != GCD_TYPE_NONE && gcd_collections_is_inside(collections, nodes[up->unit].type, up->type, at->type)) {
+            at->facts |= GCD_FOLD_FACT_PART;
+            at->unit = up->unit;
+        }
+    }
+}
+
+/* Gives each collection with its inside the number of its first node, and counts what is below it; ONLY: the last one of that. */
+static void find_units(struct gcd_fold_node *nodes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct gcd_fold_node *at = &nodes[i];
+        bool has_parent = at->parent < i;
+        at->below = 0;
+        at->unit = has_parent && (at->facts & GCD_FOLD_FACT_PART) ? nodes[at->parent].unit : (uint32_t)i;
+        if (at->unit != i) {
+            nodes[at->unit].ends |= at->ends;
+        } else if (has_parent) {
+            struct gcd_fold_node *up = &nodes[nodes[at->parent].unit];
+            up->below++;
+            up->only = (uint32_t)i;
+        }
+    }
+}
+
+static bool is_last(const struct gcd_fold_node *unit)
+{
+    return unit->ends || unit->below != 1;
+}
+
+static bool is_seen(const struct gcd_fold_node *nodes, const struct gcd_fold_node *unit)
+{
+    return (unit->facts & GCD_FOLD_FACT_SHOWN) || is_last(unit) || ((unit->facts & GCD_FOLD_FACT_COLLECTION) && is_last(&nodes[unit->only]));
+}
+
+void gcd_fold_tree(struct gcd_fold_node *nodes, size_t n)
+{
+    find_units(nodes, n);
+    for (size_t i = 0; i < n; i++)
+        if (nodes[i].unit == i)
+            nodes[i].fold = is_seen(nodes, &nodes[i]) ? GCD_FOLD_SHOWN : GCD_FOLD_HIDDEN;
+    for (size_t i = 0; i < n; i++) {
+        struct gcd_fold_node *at = &nodes[i];
+        const struct gcd_fold_node *up = at->parent < i ? &nodes[nodes[at->parent].unit] : NULL;
+        bool alone = at->unit == i && at->fold == GCD_FOLD_HIDDEN && nodes[at->only].fold == GCD_FOLD_SHOWN;
+        if (alone && (up == NULL || up->fold == GCD_FOLD_SHOWN))
+            at->fold = GCD_FOLD_SHOWN;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (nodes[i].unit != i)
+            nodes[i].fold = nodes[nodes[i].unit].fold == GCD_FOLD_HIDDEN ? GCD_FOLD_HIDDEN : GCD_FOLD_INSIDE;
+}

@@ -220,6 +220,17 @@ gcd_status gcd_session_fold_path(struct gcd_session *s, const struct gcd_context
     return GCD_OK;
 }
 
+gcd_status gcd_session_fold_facts(struct gcd_session *s, const struct gcd_context *call, struct gcd_fold_node *nodes, size_t n,
+                                  struct gcd_error *err)
+{
+    GCD_TRY(need(s, PART_BIT(PART_ORIGINS), call, err));
+    GCD_TRY(need(s, PART_BIT(PART_COLLECTIONS), call, err));
+    (void)pthread_mutex_lock(&s->describing);
+    gcd_fold_facts(s->origins, s->collections, nodes, n);
+    (void)pthread_mutex_unlock(&s->describing);
+    return GCD_OK;
+}
+
 /* ---- lists of nodes ---- */
 
 static void list_of(const struct node_lists *l, uint64_t key, struct gcd_node_list *ret)

@@ -76,6 +76,23 @@ class Sections(DiffTest):
         at = names.index("SessionStore")
         self.assertEqual(names[at:at + 4], ["SessionStore", "UserSession[]", "UserSession", "Byte[]"])
 
+    def test_steps_fold(self):
+        self.done("diff", *(os.path.join(cli_support.SOURCE, "traces", "shop", f"{time}.nettrace.gz") for time in ("morning", "evening")), "-o", "d.html")
+        self.page = page = self.browser.open(self.path("d.html"))
+
+        def below_store():
+            names = [row[0] for row in self.rows("paths")]
+            at = names.index("SessionStore")
+            page.click(f"#paths tbody tr:nth-child({at + 1}) td:nth-child(2)")
+            return [row[0] for row in self.rows("paths")][at + 1:at + 4]
+        few = ["ConcurrentDictionary<Guid, UserSession>", "UserSession", "Object"]
+        self.assertEqual(below_store(), few)
+        page.click("#paths .actions button")
+        self.assertEqual(page.text("#paths .actions button"), "fewer steps")
+        self.assertEqual([name.split(".")[-1] for name in below_store()], [few[0], "Tables", "VolatileNode[]"])
+        page.click("#paths .actions button")
+        self.assertEqual(below_store(), few)
+
     def test_what_has_not_changed_is_a_button_away(self):
         page = self.compare(store(1000), store(4000))
         names = lambda: sorted(row[0] for row in self.rows("types"))

@@ -175,6 +175,20 @@ class Trees(PageTest):
         page.run("(() => { const e = document.querySelector('#tree-search'); e.value = ''; e.dispatchEvent(new Event('input')); })()")
         self.assertIn("Static variables", self.names())
 
+    def test_paths_fold(self):
+        self.done("convert", os.path.join(cli_support.SOURCE, "traces", "shop", "evening.nettrace.gz"), "-o", "x.html")
+        page = self.page = self.browser.open(self.path("x.html"))
+        page.run("(() => { const s = document.querySelector('#path-type'); s.selectedIndex = [...s.options].findIndex(o => o.text.endsWith('.CartItem'));"
+                 "s.dispatchEvent(new Event('change')); })()")
+        names = [row[0].split(".")[-1].split(", ")[-1] for row in self.rows("paths")]
+        at = names.index("SessionStore")
+        self.assertEqual(names[at:at + 3], ["SessionStore", "UserSession>", "UserSession"])
+        page.click("#paths .search button")
+        names = [row[0].split(".")[-1] for row in self.rows("paths")]
+        at = names.index("SessionStore")
+        self.assertEqual(names[at + 2:at + 5], ["Tables", "VolatileNode[]", "Node"])
+        self.assertEqual(page.texts("#paths .search button")[0], "fewer steps")
+
     def test_paths_are_searched_too(self):
         page = self.show()
         page.run("(() => { const s = document.querySelector('#path-type'); s.selectedIndex = [...s.options].findIndex(o => o.text === 'HeapLab.Leaf');"

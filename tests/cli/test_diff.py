@@ -1,4 +1,5 @@
 """diff and trend: the sums add up, all output formats agree, and incomparable inputs are refused."""
+import collections
 import csv
 import io
 import json
@@ -7,7 +8,7 @@ import re
 import struct
 import subprocess
 
-from cli_support import CliTest, genheap, main, trace, types_trace
+from cli_support import SOURCE, CliTest, genheap, main, trace, types_trace
 
 START = struct.pack("<8H", 2024, 5, 2, 7, 10, 0, 0, 0)
 OLD = (("Same", 2, 24), ("Grown", 1, 100), ("Shrunk", 5, 40), ("Gone", 3, 30), ("Thinner", 4, 50))
@@ -331,6 +332,23 @@ class Paths(Compare):
     def test_text(self):
         text = self.done("diff", self.link("net8-wks"), self.link("net10-wks"), "--paths", "--min-bytes", "500").text
         self.expected("diff-paths.txt", text)
+
+    def test_steps_fold(self):
+        """Inside of collections and steps of the framework, as in paths; lines below a line still add up to what it has more than itself."""
+        words = ("diff", *(os.path.join(SOURCE, "traces", "shop", f"{time}.nettrace.gz") for time in ("morning", "evening")), "--paths")
+        folded, full = ([line.split() for line in rows_of(self.done(*words, *more).text)[1]] for more in ((), ("--full",)))
+        names = [[" ".join(row[5:]) for row in rows] for rows in (folded, full)]
+        inside = [name for name in names[1] if name.endswith((".Tables", ".VolatileNode[]", ".Node", "CartItem[]"))]
+        self.assertEqual(len(inside), 4)
+        self.assertEqual([name for name in names[1] if name not in inside and name not in names[0]], ["System.Threading.Tasks.Task[]"])
+        self.assertEqual([name for name in names[0] if name not in names[1]], [])
+        for column in (0, 2):
+            rows = {name: int(row[column]) for name, row in zip(names[1], full)}
+            self.assertEqual({name: int(row[column]) for name, row in zip(names[0], folded)},
+                             {name: n for name, n in rows.items() if name in names[0]})
+        self.assertEqual(collections.Counter(r["fold"] for r in self.json(*words)["paths"] if "Concurrent" in r["name"]), {"shown": 1, "inside": 3})
+        text = self.done(*words, "--filter", "System.Decimal[]", "--mine", "No.Such.*").text
+        self.assertRegex(text, r" {6}static variable CoffeeShop.*\n *1500 .* {8}\.\.\. 4 framework and library steps\n *1500 .* {10}System\.Decimal\[\]\n")
 
     def test_order(self):
         rows = self.json("diff", *map(trace, self.PAIR), "--paths", "--min-bytes=100")["paths"]

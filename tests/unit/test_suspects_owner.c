@@ -382,6 +382,21 @@ struct folded {
     const char *is;              /* s shown, i inside, h hidden */
 };
 
+/* A tree without branches folds as a path, but for what a path must show. */
+static void fold_as_tree(const struct gcd_origins *o, struct gcd_collections *c, const struct gcd_fold_step *steps, size_t n)
+{
+    struct gcd_fold_node nodes[9];
+    for (size_t i = 0; i < n; i++) {
+        if (steps[i].keep)
+            return;
+        nodes[i] = (struct gcd_fold_node){ .parent = (uint32_t)i - 1, .type = steps[i].type };
+    }
+    gcd_fold_facts(o, c, nodes, n);
+    gcd_fold_tree(nodes, n);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(nodes[i].fold, steps[i].fold);
+}
+
 static void paths_fold(void **state)
 {
     (void)state;
@@ -419,10 +434,48 @@ static void paths_fold(void **state)
         for (size_t k = 0; k < n; k++)
             if ("sih"[steps[k].fold] != rows[i].is[k])
                 fail_msg("row %zu step %zu: %c", i, k, "sih"[steps[k].fold]);
+        fold_as_tree(o, c, steps, n);
         gcd_collections_free(c);
         gcd_origins_free(o);
         forget(a);
     }
+}
+
+enum { OWN = GCD_FOLD_FACT_SHOWN, LISTS = GCD_FOLD_FACT_COLLECTION, PART = GCD_FOLD_FACT_PART, ENDS = 64 };
+
+static void trees_fold(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t parents[8];
+        uint8_t facts[8];        /* and ENDS */
+        const char *is;
+    } trees[] = {
+        { { UINT32_MAX, 0, 1, 1 }, { 0, 0, OWN, OWN }, "ssss" },                 /* a step that branches ends a way; one before it is alone */
+        { { UINT32_MAX, 0, 1, 2, 2 }, { 0, 0, 0, OWN, 0 }, "hhsss" },
+        { { UINT32_MAX, 0, 1, 2 }, { 0, ENDS, 0, 0 }, "ssss" },
+        { { UINT32_MAX, 0, 1, 2, 3 }, { 0, 0, 0, 0, 0 }, "hhhhs" },
+        { { UINT32_MAX, 0, 1, 2, 3 }, { 0, 0, 0, LISTS, 0 }, "hhhss" },          /* what the last one is an element of */
+        { { UINT32_MAX, 0, 1, 2, 3 }, { 0, 0, LISTS, 0, 0 }, "hhhhs" },
+        { { UINT32_MAX, 0, 1, 2, 0, 4 }, { LISTS, PART, PART, OWN, PART, OWN }, "siisis" },      /* the inside branches, and so the way */
+        { { UINT32_MAX, 0, 1, 1, 3 }, { LISTS, PART, ENDS | PART, PART, 0 }, "siiis" },
+        { { UINT32_MAX, 0, 1, 2, 3, 4 }, { 0, LISTS, PART, PART, 0, OWN }, "hhhhhs" },
+        { { UINT32_MAX, 0, 1, 2, 3, 4 }, { 0, LISTS, ENDS | PART, PART, 0, OWN }, "ssiiss" },
+        { { UINT32_MAX, 0, UINT32_MAX, 2, 3 }, { OWN, 0, 0, 0, OWN }, "sshhs" },
+        { { UINT32_MAX, 0, 1, 2 }, { PART, PART, 0, OWN }, "hhhs" },             /* without what it is a part of */
+    };
+    for (size_t i = 0; i < sizeof trees / sizeof *trees; i++) {
+        struct gcd_fold_node nodes[8];
+        size_t n = strlen(trees[i].is);
+        for (size_t k = 0; k < n; k++)
+            nodes[k] = (struct gcd_fold_node){ .parent = trees[i].parents[k], .ends = trees[i].facts[k] & ENDS,
+                                               .facts = trees[i].facts[k] & (ENDS - 1) };
+        gcd_fold_tree(nodes, n);
+        for (size_t k = 0; k < n; k++)
+            if ("sih"[nodes[k].fold] != trees[i].is[k])
+                fail_msg("tree %zu node %zu: %c", i, k, "sih"[nodes[k].fold]);
+    }
+    gcd_fold_tree(NULL, 0);
 }
 
 int main(void)
@@ -440,7 +493,7 @@ int main(void)
         cmocka_unit_test(how_long_it_lives),
         cmocka_unit_test(a_typical_object),
         cmocka_unit_test(the_heaviest_way),
-        cmocka_unit_test(paths_fold),
+        cmocka_unit_test(paths_fold), cmocka_unit_test(trees_fold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,10 +30,10 @@ static void rows_are_sorted_by_growth_below_their_parents(void **state)
     (void)state;
     static const char *const old_names[] = { "stack", "Cache", "Item" }, *const new_names[] = { "Item", "List", "Cache", "stack", "Item" };
     static const struct gcd_tree_diff_step before[] = {
-        { TOP, 0, 3, 300 }, { 0, 1, 2, 200 }, { 1, 2, 1, 100 }, { TOP, 1, 1, 50 },
+        { TOP, 0, 3, 300, 1 }, { 0, 1, 2, 200, 2 }, { 1, 2, 1, 100, 0 }, { TOP, 1, 1, 50, 7 },
     };
     static const struct gcd_tree_diff_step after[] = {
-        { TOP, 3, 9, 1000 }, { 0, 1, 2, 150 }, { 0, 2, 5, 700 }, { 2, 0, 3, 300 }, { 2, 4, 1, 40 },
+        { TOP, 3, 9, 1000, 1 }, { 0, 1, 2, 150, 5 }, { 0, 2, 5, 700, 3 }, { 2, 0, 3, 300, 4 }, { 2, 4, 1, 40, 6 },
     };
     struct gcd_tree_diff *d;
     size_t n;
@@ -49,6 +49,8 @@ static void rows_are_sorted_by_growth_below_their_parents(void **state)
     row_is(&r[3], 0, 4, 1, "List", 0, 150);
     row_is(&r[4], TOP, 5, 0, "Cache", 50, 0);
     assert_int_equal(r[2].sums[1].objects, 4);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(r[i].facts, ((uint8_t[]){ 1, 3, 6, 5, 7 })[i]);         /* of the newer one that has it */
     assert_int_equal(gcd_tree_diff_match(d, &err), GCD_E_STATE);
     assert_int_equal(gcd_tree_diff_add(d, NULL, 0, NULL, 0, &err), GCD_E_STATE);
     gcd_tree_diff_free(d);
@@ -60,8 +62,8 @@ static void wrong_numbers_are_refused(void **state)
     (void)state;
     static const char *const names[] = { "a" };
     static const struct gcd_tree_diff_step bad[][2] = {
-        { { TOP, 0, 1, 1 }, { 1, 0, 1, 1 } }, { { 0, 0, 1, 1 }, { 0, 0, 1, 1 } },
-        { { TOP, 1, 1, 1 }, { 0, 0, 1, 1 } }, { { TOP, 0, 1, 1 }, { 7, 0, 1, 1 } },
+        { { TOP, 0, 1, 1, 0 }, { 1, 0, 1, 1, 0 } }, { { 0, 0, 1, 1, 0 }, { 0, 0, 1, 1, 0 } },
+        { { TOP, 1, 1, 1, 0 }, { 0, 0, 1, 1, 0 } }, { { TOP, 0, 1, 1, 0 }, { 7, 0, 1, 1, 0 } },
     };
     struct gcd_tree_diff *d;
     size_t n;
@@ -85,7 +87,7 @@ static void a_long_chain(void **state)
     size_t n;
     assert_non_null(steps);
     for (uint32_t i = 0; i < LENGTH; i++)
-        steps[i] = (struct gcd_tree_diff_step){ i == 0 ? TOP : i - 1, 0, LENGTH - i, 24 * (LENGTH - (uint64_t)i) };
+        steps[i] = (struct gcd_tree_diff_step){ i == 0 ? TOP : i - 1, 0, LENGTH - i, 24 * (LENGTH - (uint64_t)i), 0 };
     assert_int_equal(gcd_tree_diff_new(NULL, &d, &err), GCD_OK);
     assert_int_equal(gcd_tree_diff_add(d, names, 1, steps, LENGTH / 2, &err), GCD_OK);
     assert_int_equal(gcd_tree_diff_add(d, names, 1, steps, LENGTH, &err), GCD_OK);
@@ -122,7 +124,7 @@ static void make_tree(uint64_t *seed, struct tree *t)
     t->count = (size_t)below(seed, STEPS + 1);
     for (size_t i = 0; i < t->count; i++) {
         uint32_t parent = i == 0 || below(seed, 4) == 0 ? TOP : (uint32_t)below(seed, i), name = (uint32_t)below(seed, COUNT(letters));
-        t->step[i] = (struct gcd_tree_diff_step){ parent, name, below(seed, 3), below(seed, 1000) };
+        t->step[i] = (struct gcd_tree_diff_step){ parent, name, below(seed, 3), below(seed, 1000), 0 };
         (void)snprintf(t->path[i], PATH, "%.80s/%.10s", parent == TOP ? "" : t->path[parent], letters[name]);
     }
 }

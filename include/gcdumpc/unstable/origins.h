@@ -87,6 +87,31 @@ struct gcd_fold_step {
  */
 GCD_API void gcd_fold_path(const struct gcd_origins *origins, struct gcd_collections *collections, struct gcd_fold_step *steps, size_t n);
 
+/* ---- folded trees: many paths that have steps in common ---- */
+
+/* What folding has to know of a node of a tree, besides its place. */
+#define GCD_FOLD_FACT_SHOWN 1u           /* it must be shown: the program's own, or no objects of one type */
+#define GCD_FOLD_FACT_COLLECTION 2u
+#define GCD_FOLD_FACT_PART 4u            /* part of how the collection above it stores its elements */
+#define GCD_FOLD_FACT_LIBRARY 8u         /* of a library, not of the framework */
+
+struct gcd_fold_node {
+    uint32_t parent;             /* an earlier node; UINT32_MAX at the top */
+    uint32_t type;               /* GCD_TYPE_NONE: no objects of one type */
+    bool ends;                   /* something ends here, or a way goes on to something that is left out */
+    uint8_t facts;               /* GCD_FOLD_FACT_... */
+    enum gcd_fold fold;          /* the answer */
+    uint32_t unit, below, only;  /* used by the functions */
+};
+
+/* Sets the facts of NODES[N] by their types and parents. */
+GCD_API void gcd_fold_facts(const struct gcd_origins *origins, struct gcd_collections *collections, struct gcd_fold_node *nodes, size_t n);
+/*
+ * Answers for NODES[N] by their facts, the same as of paths: a way ends where it branches.  All that is inside of a collection is part of it, also
+ * where it branches; what is below the inside is then below the collection.  A hidden node has a single one below it besides what is inside of it.
+ */
+GCD_API void gcd_fold_tree(struct gcd_fold_node *nodes, size_t n);
+
 #ifdef __cplusplus
 }
 #endif

@@ -27,12 +27,14 @@ struct gcd_tree_diff_step {
     uint32_t parent;             /* the number of an earlier step; GCD_STEP_NONE at the top */
     uint32_t name;               /* the number of its name */
     uint64_t objects, bytes;     /* including the steps below */
+    uint8_t facts;               /* for gcd_fold_tree (origins.h): GCD_FOLD_FACT_... */
 };
 
 struct gcd_tree_diff_row {
     uint32_t parent;             /* GCD_STEP_NONE at the top */
     uint32_t end;                /* the rows below are those from its own number + 1 up to END, exclusive */
     uint32_t depth;              /* 0 at the top */
+    uint8_t facts;               /* of the newest dump that has it */
     const char *name;
     const struct gcd_diff_sum *sums;     /* [dumps], saturating; retained_bytes is 0 */
 };
@@ -43,7 +45,7 @@ GCD_API void gcd_tree_diff_free(struct gcd_tree_diff *d);
 
 /*
  * Adds the steps of the next dump, oldest first; copies everything.  GCD_E_ARG: an invalid number of a parent or name; GCD_E_NOMEM, GCD_E_LIMIT;
- * GCD_E_STATE after gcd_tree_diff_match.  Memory: 24 bytes per step, and the names.
+ * GCD_E_STATE after gcd_tree_diff_match.  Memory: 32 bytes per step, and the names.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_tree_diff_add(struct gcd_tree_diff *d, const char *const *names, size_t name_count,
                                                     const struct gcd_tree_diff_step *steps, size_t step_count, struct gcd_error *err);

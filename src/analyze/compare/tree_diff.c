@@ -22,6 +22,7 @@ struct step {
     uint64_t objects, bytes;
     uint32_t parent;             /* index among all steps; later the row of the step itself */
     uint32_t name;               /* among all names */
+    uint8_t facts;
 };
 
 struct gcd_tree_diff {
@@ -108,7 +109,8 @@ gcd_status gcd_tree_diff_add(struct gcd_tree_diff *d, const char *const *names, 
     }
     for (size_t i = 0; i < step_count; i++) {
         uint32_t parent = steps[i].parent == GCD_STEP_NONE ? GCD_STEP_NONE : steps[i].parent + (uint32_t)d->step_count;
-        d->steps[d->step_count + i] = (struct step){ steps[i].objects, steps[i].bytes, parent, steps[i].name + (uint32_t)d->name_count };
+        d->steps[d->step_count + i] = (struct step){ steps[i].objects, steps[i].bytes, parent, steps[i].name + (uint32_t)d->name_count,
+                                                           steps[i].facts };
     }
     d->first_step[d->dumps++] = d->step_count;
     d->name_count += name_count;
@@ -168,6 +170,7 @@ static gcd_status place_steps(struct gcd_tree_diff *d, struct gcd_idmap *rows, s
                 return nomem(err);
         }
         s->parent = row;
+        d->rows[row].facts = s->facts;
         struct gcd_diff_sum *sum = &d->sums[row * d->dumps + dump];
         gcd_add_saturating(&sum->objects, s->objects);
         gcd_add_saturating(&sum->bytes, s->bytes);

@@ -17,7 +17,7 @@
  */
 enum cli_exit cli_paths_add(const struct cli_comparison *c, const struct cli_dump *d, const struct cli_view *views);
 
-/* Prints the changed paths of C, as cli_compare_print does. */
+/* compare_paths_print.c: prints the changed paths of C, as cli_compare_print does; steps fold as those of paths do. */
 enum cli_exit cli_paths_print(const struct cli_comparison *c);
 
 #endif

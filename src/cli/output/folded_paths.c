@@ -76,16 +76,21 @@ const char *cli_hidden_text(uint64_t n, uint64_t library, char buf[CLI_HIDDEN_BY
     return buf;
 }
 
-void cli_fold_cells(struct cli_table *t, const struct gcd_origins *o, uint32_t type, enum gcd_fold fold)
+const char *cli_fold_name(enum gcd_fold fold)
 {
     static const char *const folds[] = { "shown", "inside", "hidden" };  /* enum gcd_fold */
+    return folds[fold];
+}
+
+void cli_fold_cells(struct cli_table *t, const struct gcd_origins *o, uint32_t type, enum gcd_fold fold)
+{
     if (type == GCD_TYPE_NONE) {
         cli_table_none(t);
         cli_table_none(t);
         return;
     }
     cli_table_text(t, gcd_origin_name(gcd_origins_get(o, type)));
-    cli_table_text(t, folds[fold]);
+    cli_table_text(t, cli_fold_name(fold));
 }
 
 /* ---- which steps ---- */

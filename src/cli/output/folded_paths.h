@@ -40,6 +40,8 @@ static inline bool cli_folds(const struct cli_args *args)
 #define CLI_HIDDEN_BYTES 64
 /* The line for N hidden steps, of which LIBRARY are of libraries. */
 const char *cli_hidden_text(uint64_t n, uint64_t library, char buf[CLI_HIDDEN_BYTES]);
+/* For programs: "shown", "inside", "hidden"; static. */
+const char *cli_fold_name(enum gcd_fold fold);
 /* The cells "origin" and "fold" of a step of TYPE; GCD_TYPE_NONE: both absent. */
 void cli_fold_cells(struct cli_table *t, const struct gcd_origins *o, uint32_t type, enum gcd_fold fold);
 

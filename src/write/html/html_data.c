@@ -314,6 +314,7 @@ static gcd_status merge_paths(struct html_data *h, const struct gcd_paths *p, st
     GCD_TRY(gcd_session_suspects(h->session, &quiet, &h->suspects, err));
     GCD_TRY(gcd_session_largest_consumer(h->session, &quiet, &h->consumer, err));
     GCD_TRY(gcd_session_origins(h->session, &quiet, &h->origins, err));
+    GCD_TRY(gcd_session_fold_facts(h->session, &quiet, NULL, 0, err));
     GCD_TRY(choose_types(h, wanted, &n, err));
     GCD_TRY(html_details_choose(h, err));
     GCD_TRY(merge_paths_to(h, p, wanted, n, err));

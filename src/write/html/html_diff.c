@@ -7,6 +7,7 @@
 #include <gcdumpc/version.h>
 
 #include "base/error.h"
+#include "base/mem.h"
 #include "write/html/html_data.h"
 #include "write/html/html_page.h"
 #include "write/json_put.h"
@@ -139,28 +140,88 @@ static const char *top_name(const char *name)
     return name;
 }
 
-/* A row a step: depth, name, objects and bytes before and after.  What is not there is the difference to the row above. */
-static void put_paths(struct json_put *j, const struct gcd_tree_diff *d)
+/* The rows that are shown, as a tree that folds. */
+struct steps {
+    const struct gcd_tree_diff_row *rows;
+    size_t row_count;
+    uint64_t least;              /* by which they have changed */
+    size_t max;                  /* bytes of a name */
+    struct step {
+        uint32_t row;
+        int64_t own;             /* change that is not that of steps below */
+    } *items;                    /* [room] */
+    struct gcd_fold_node *nodes; /* [room] */
+    size_t count, room;
+};
+
+static void add_step(struct steps *s, uint32_t row)
 {
-    size_t n = 0, bytes, k = 0;
-    const struct gcd_tree_diff_row *rows = d != NULL ? gcd_tree_diff_rows(d, &n) : NULL;
-    uint64_t least = 1;
-    while (count_rows(j, rows, n, least, limits[0], &bytes) > STEPS && least <= UINT64_MAX / 2)
-        least *= 2;
-    while (k < SHORTEST && bytes > NAMES_BYTES)
-        (void)count_rows(j, rows, n, least, limits[++k], &bytes);
+    const struct gcd_diff_sum *sums = s->rows[row].sums;
+    uint64_t changed = sums[1].bytes - sums[0].bytes;
+    uint32_t up = s->count > 0 ? (uint32_t)s->count - 1 : GCD_STEP_NONE;
+    while (up != GCD_STEP_NONE && s->items[up].row != s->rows[row].parent)
+        up = s->nodes[up].parent;
+    if (up != GCD_STEP_NONE)
+        s->items[up].own = (int64_t)((uint64_t)s->items[up].own - changed);
+    s->items[s->count] = (struct step){ row, (int64_t)changed };
+    s->nodes[s->count++] = (struct gcd_fold_node){ .parent = up, .facts = s->rows[row].facts };
+}
+
+/* A way goes on where a row has changed as the only one below it has, or nearly so. */
+static void fold_steps(struct steps *s)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < s->row_count; i = next_row(s->rows, i, s->least))
+        if (change(s->rows[i].sums) >= s->least && s->count < s->room)
+            add_step(s, (uint32_t)i);
+    for (size_t i = 0; i < s->row_count; i = s->rows[i].end)
+        most = change(s->rows[i].sums) > most ? change(s->rows[i].sums) : most;
+    for (size_t i = 0; i < s->count; i++) {
+        int64_t own = s->items[i].own;
+        s->nodes[i].ends = (own < 0 ? 0 - (uint64_t)own : (uint64_t)own) > most / 100;
+    }
+    gcd_fold_tree(s->nodes, s->count);
+}
+
+/* A row a step: depth, name, fold, objects and bytes before and after.  What is not there is the difference to the row above. */
+static void put_steps(struct json_put *j, const struct steps *s)
+{
     json_put_open(j, "steps", '[');
-    for (size_t i = 0; i < n; i = next_row(rows, i, least)) {
-        if (change(rows[i].sums) < least)
-            continue;
+    for (size_t i = 0; i < s->count; i++) {
+        const struct gcd_tree_diff_row *row = &s->rows[s->items[i].row];
         json_put_open(j, NULL, '[');
-        json_put_number(j, NULL, rows[i].depth);
-        json_put_text(j, NULL, rows[i].depth == 0 ? top_name(rows[i].name) : rows[i].name, limits[k]);
-        put_sums(j, rows[i].sums, false);
+        json_put_number(j, NULL, row->depth);
+        json_put_text(j, NULL, row->depth == 0 ? top_name(row->name) : row->name, s->max);
+        json_put_number(j, NULL, s->nodes[i].fold);
+        put_sums(j, row->sums, false);
         json_put_close(j, ']');
     }
     json_put_close(j, ']');
-    json_put_number(j, "least_step", least);
+    json_put_number(j, "least_step", s->least);
+}
+
+static gcd_status put_paths(struct json_put *j, const struct gcd_diff_page *page, struct gcd_error *err)
+{
+    struct gcd_alloc alloc = gcd_alloc_or_default(page->options != NULL ? page->options->context.alloc : NULL);
+    struct steps s = { .least = 1 };
+    size_t bytes, k = 0;
+    if (page->paths != NULL)
+        s.rows = gcd_tree_diff_rows(page->paths, &s.row_count);
+    while ((s.room = count_rows(j, s.rows, s.row_count, s.least, limits[0], &bytes)) > STEPS && s.least <= UINT64_MAX / 2)
+        s.least *= 2;
+    while (k < SHORTEST && bytes > NAMES_BYTES)
+        (void)count_rows(j, s.rows, s.row_count, s.least, limits[++k], &bytes);
+    s.max = limits[k];
+    s.items = gcd_mem_new_array(&alloc, s.room, sizeof *s.items);
+    s.nodes = gcd_mem_new_array(&alloc, s.room, sizeof *s.nodes);
+    bool ok = s.items != NULL && s.nodes != NULL;
+    if (ok) {
+        fold_steps(&s);
+        put_steps(j, &s);
+    }
+    gcd_mem_free(&alloc, s.items, s.room * sizeof *s.items);
+    gcd_mem_free(&alloc, s.nodes, s.room * sizeof *s.nodes);
+    return ok ? GCD_OK : gcd_fail_nomem(err, "folding the paths of two dumps");
 }
 
 static gcd_status put_all(struct json_put *j, const struct gcd_diff_page *page, const struct html_data *newer, struct gcd_error *err)
@@ -173,7 +234,7 @@ static gcd_status put_all(struct json_put *j, const struct gcd_diff_page *page, 
     json_put_bool(j, "has_steps", page->paths != NULL);
     put_sides(j, page);
     put_types(j, page);
-    put_paths(j, page->paths);
+    GCD_TRY(put_paths(j, page, err));
     if (newer != NULL)
         GCD_TRY(html_json_put(newer, j, "newer", &others, err));
     json_put_close(j, '}');

@@ -7,6 +7,7 @@
 #include <gcdumpc/names.h>
 #include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/process_memory.h>
+#include <gcdumpc/unstable/session/views.h>
 #include <gcdumpc/unstable/suspect_checks.h>
 #include <gcdumpc/version.h>
 
@@ -258,9 +259,33 @@ static void put_types(struct page *p)
     json_put_close(&p->j, ']');
 }
 
-/* A row a node: the number of its parent (-1: none), name, own objects and bytes, objects and bytes with all below. */
-static void put_tree(struct page *p, const char *key, const struct gcd_merged_tree *t)
+/* Folds a tree of paths; false: it does not fold. */
+static bool fold_tree(const struct page *p, const struct gcd_merged_tree *t, struct gcd_fold_node nodes[HTML_PATH_NODES])
 {
+    size_t n;
+    uint64_t left[HTML_PATH_NODES];      /* of its objects, those that are in no step below it */
+    const struct html_data *h = p->h;
+    const struct gcd_merged_step *steps = gcd_merged_tree_steps(t, &n);
+    for (size_t i = 0; i < n && n <= HTML_PATH_NODES; i++) {
+        struct gcd_step_name name = gcd_merged_tree_name(h->by_paths, steps[i].label);
+        nodes[i] = (struct gcd_fold_node){ .parent = steps[i].parent, .type = name.kind == GCD_STEP_TYPE ? name.type : GCD_TYPE_NONE };
+        left[i] = steps[i].count;
+        if (steps[i].parent != GCD_STEP_NONE)
+            left[steps[i].parent] -= steps[i].count;
+    }
+    for (size_t i = 0; i < n && n <= HTML_PATH_NODES; i++)
+        nodes[i].ends = left[i] > 0;
+    if (n > HTML_PATH_NODES || gcd_session_fold_facts(h->session, NULL, nodes, n, NULL) != GCD_OK)
+        return false;
+    gcd_fold_tree(nodes, n);
+    return true;
+}
+
+/* A row a node: the number of its parent (-1: none), name, own objects and bytes, objects and bytes with all below; of a tree of paths its fold. */
+static void put_tree(struct page *p, const char *key, const struct gcd_merged_tree *t, bool paths)
+{
+    struct gcd_fold_node nodes[HTML_PATH_NODES];
+    bool folds = paths && fold_tree(p, t, nodes);
     size_t n;
     const struct gcd_merged_step *steps = gcd_merged_tree_steps(t, &n);
     json_put_open(&p->j, key, '[');
@@ -273,6 +298,8 @@ static void put_tree(struct page *p, const char *key, const struct gcd_merged_tr
         json_put_number(&p->j, NULL, s->own_bytes);
         json_put_number(&p->j, NULL, s->count);
         json_put_number(&p->j, NULL, s->bytes);
+        if (folds)
+            json_put_number(&p->j, NULL, nodes[i].fold);
         json_put_close(&p->j, ']');
     }
     json_put_close(&p->j, ']');
@@ -306,7 +333,7 @@ static void put_paths(struct page *p)
     for (size_t i = 0; i < p->h->path_count; i++) {
         json_put_open(&p->j, NULL, '{');
         json_put_number(&p->j, "type", p->number[p->h->paths[i].type]);
-        put_tree(p, "tree", p->h->paths[i].tree);
+        put_tree(p, "tree", p->h->paths[i].tree, true);
         json_put_close(&p->j, '}');
     }
     json_put_close(&p->j, ']');
@@ -371,7 +398,7 @@ static void put_details(struct page *p)
         put_objects(p, d);
         put_detail_generations(p, d);
         if (d->tree != NULL)
-            put_tree(p, "tree", d->tree);
+            put_tree(p, "tree", d->tree, true);
         json_put_close(&p->j, '}');
     }
     json_put_close(&p->j, ']');
@@ -487,7 +514,7 @@ static gcd_status put_all(struct page *p, const char *key, size_t *ret_others, s
     put_memory(p);
     put_names(p);
     put_types(p);
-    put_tree(p, "tree", p->h->tree);
+    put_tree(p, "tree", p->h->tree, false);
     put_large(p);
     put_paths(p);
     put_details(p);

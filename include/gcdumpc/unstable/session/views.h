@@ -45,6 +45,9 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_session_collection(struct gcd_session *s, 
 /* [gcd_fold_path] What of STEPS[N] people need not see, one thread after the other. */
 GCD_API GCD_MUST_CHECK gcd_status gcd_session_fold_path(struct gcd_session *s, const struct gcd_context *call, struct gcd_fold_step *steps,
                                                         size_t n, struct gcd_error *err);
+/* [gcd_fold_facts] What gcd_fold_tree has to know of NODES[N], one thread after the other. */
+GCD_API GCD_MUST_CHECK gcd_status gcd_session_fold_facts(struct gcd_session *s, const struct gcd_context *call, struct gcd_fold_node *nodes,
+                                                         size_t n, struct gcd_error *err);
 
 /* No path leads to the object. */
 #define GCD_DEPTH_NONE UINT32_MAX

@@ -2,8 +2,9 @@
 // The data of the page as gcdumpc wrote it (html_json.c for one dump, html_diff.c for two side by side).
 
 /**
- * A row of a tree: parent row or -1, name, own objects, own bytes, objects and bytes with all below.  Parents come first.
- * @typedef {[parent: number, name: number, ownObjects: number, ownBytes: number, objects: number, bytes: number]} TreeRow
+ * A row of a tree: parent row or -1, name, own objects, own bytes, objects and bytes with all below.  Parents come first.  fold, only of paths: as
+ * of StepRow.
+ * @typedef {[parent: number, name: number, ownObjects: number, ownBytes: number, objects: number, bytes: number, fold?: number]} TreeRow
  */
 
 // origin: 0 the program's own code, 1 a library, 2 the framework.
@@ -91,12 +92,14 @@
  *            verdict: Verdict}} Side
  */
 
+/** @typedef {[depth: number, name: string, fold: number, ...numbers: number[]]} StepChange */
+
 /**
  * Two dumps.  sides: the older and the newer one.  rows: type, objects, bytes (and with retained the retained size) before, the same after.
- * other_rows: types, objects and bytes before and after that are not in rows.  steps: depth, name, objects and bytes before, and after, each
- * before those below it; changes of less than least_step bytes are left out.  newer: the newer dump as a whole.
+ * other_rows: types, objects and bytes before and after that are not in rows.  steps: depth, name, fold (as of StepRow), objects and bytes before,
+ * and after, each before those below it; changes of less than least_step bytes are left out.  newer: the newer dump as a whole.
  * @typedef {{kind: "diff", gcdumpc: string, sides: [Side, Side], retained: boolean, has_steps: boolean, rows: [string, ...number[]][],
- *            other_rows: number[], steps: [depth: number, name: string, ...numbers: number[]][], least_step: number, newer?: Heap}} Diff
+ *            other_rows: number[], steps: StepChange[], least_step: number, newer?: Heap}} Diff
  */
 
 /** @type {Heap | Diff} */

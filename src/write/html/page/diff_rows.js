@@ -9,7 +9,7 @@ import {bytes, exactBytes, signed} from "./numbers.js";
 
 /** @typedef {import("./growth.js").Sizes} Sizes */
 /** @typedef {{name: string, kind: string, number: number, before: Sizes, after: Sizes}} Row  number: of its name in the newer dump, or -1 */
-/** @typedef {Row & {below: Step[], children: () => Step[]}} Step */
+/** @typedef {Row & {fold: number, below: Step[], children: () => Step[]}} Step */
 
 // What changes are ordered by: what is retained when that is known.
 /** @type {keyof Sizes} */
@@ -88,9 +88,9 @@ export function stepTree() {
   const top = [];
   /** @type {Step[]} */
   const open = [];
-  for (const [depth, name, ...sizes] of diff.steps) {
+  for (const [depth, name, fold, ...sizes] of diff.steps) {
     /** @type {Step} */
-    const node = {...place(depth, name), ...changeIn(sizes), below: [], children: () => node.below};
+    const node = {...place(depth, name), ...changeIn(sizes), fold, below: [], children: () => node.below};
     open.length = depth;
     (depth === 0 ? top : open[depth - 1].below).push(node);
     open.push(node);
@@ -115,7 +115,7 @@ export function wayOfGrowth(top) {
     }
     way.push(most);
     least = Math.max(1, NEARLY_ALL * delta(most, "bytes"));
-    nodes = most.below;
+    nodes = most.children();
   }
 }
 

@@ -3,6 +3,7 @@
 import {diff} from "./data.js";
 import {METRIC, barDelta, bytesDelta, delta, deltaCell, growth, typeRow, wayOfGrowth} from "./diff_rows.js";
 import {bytesCell, countCell, el, roomy, section} from "./dom.js";
+import {foldedNodes, unfoldButton} from "./held.js";
 import {linked, panelLink} from "./links.js";
 import {count, growthText, plural, sum} from "./numbers.js";
 import {sortableTable} from "./table.js";
@@ -74,12 +75,18 @@ export function diffPaths(steps) {
     return;
   }
   const most = Math.max(1, ...steps.map(n => Math.abs(delta(n, "bytes"))));
+  const folded = foldedNodes(steps);
+  const tree = treeTable({
+    label: "What has grown, by what holds it", nodes: folded, follow: () => false, begin: wayOfGrowth(folded), short: true, columns: [
+      {title: "Bytes ±", kind: "number", cell: n => barDelta(delta(n, "bytes"), most)},
+      {title: "Objects ±", kind: "number roomy", cell: n => roomy(deltaCell(delta(n, "objects"), count))},
+      {title: "Bytes", kind: "number roomy", cell: n => roomy(bytesCell(n.after.bytes))},
+      {title: "Growth", kind: "number roomy", cell: n => roomy(growthCell(growth(n)))},
+    ]});
+  const button = unfoldButton(diff.steps.some(step => step[2] > 0), all => {
+    const nodes = all ? steps : folded;
+    tree.replace(nodes, wayOfGrowth(nodes));
+  });
   section("paths", "What holds it", words.leftOut(diff.least_step),
-    steps.length === 0 ? el("p", {}, "Nothing has changed.") : treeTable({
-      label: "What has grown, by what holds it", nodes: steps, follow: () => false, begin: wayOfGrowth(steps), short: true, columns: [
-        {title: "Bytes ±", kind: "number", cell: n => barDelta(delta(n, "bytes"), most)},
-        {title: "Objects ±", kind: "number roomy", cell: n => roomy(deltaCell(delta(n, "objects"), count))},
-        {title: "Bytes", kind: "number roomy", cell: n => roomy(bytesCell(n.after.bytes))},
-        {title: "Growth", kind: "number roomy", cell: n => roomy(growthCell(growth(n)))},
-      ]}).element);
+    ...steps.length === 0 ? [el("p", {}, "Nothing has changed.")] : [el("p", {class: "actions"}, button), tree.element]);
 }

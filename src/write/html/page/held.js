@@ -1,13 +1,75 @@
 // @ts-check
 // Views of what holds what: the map and the tree of the whole heap.
 import {heap} from "./data.js";
-import {bytesCell, countCell, roomy, section, shareCell} from "./dom.js";
-import {byNamespace, byOwnSize} from "./nodes.js";
+import {bytesCell, countCell, el, roomy, section, shareCell} from "./dom.js";
+import {byNamespace, byOwnSize, wholeTree} from "./nodes.js";
 import {treeTable, withTools} from "./tree.js";
 import {HEAP_LOOK, treemap} from "./treemap.js";
 import * as words from "./words.js";
 
 /** @typedef {import("./nodes.js").Node} Node */
+
+// fold of rows: 1 inside of the collection above it, 2 hidden.
+const INSIDE = 1;
+const HIDDEN = 2;
+
+/**
+ * NODES without what is inside of collections, and with one node for steps of the framework below each other.  Both are made when somebody looks.
+ * @template {{fold: number, children: () => N[]}} N
+ * @param {N[]} nodes
+ * @returns {N[]}
+ */
+export function foldedNodes(nodes) {
+  return nodes.flatMap(node => node.fold === INSIDE ? foldedNodes(node.children()) : [foldedNode(node)]);
+}
+
+/**
+ * @template {{fold: number, children: () => N[]}} N
+ * @param {N} node
+ * @returns {N}
+ */
+function foldedNode(node) {
+  let last = node;
+  let hidden = node.fold === HIDDEN ? 1 : 0;
+  for (let below = last.children(); hidden > 0 && below.length === 1 && below[0].fold === HIDDEN; below = last.children()) {
+    [last] = below;
+    hidden++;
+  }
+  /** @type {N[] | null} */
+  let made = null;
+  const children = () => {
+    made ??= foldedNodes(last.children());
+    return made;
+  };
+  return Object.assign(Object.create(node), hidden > 0 ? {children, name: words.hiddenSteps(hidden), kind: "o", number: -1} : {children});
+}
+
+/**
+ * A button that shows the steps that are folded, when there are any.
+ * @param {boolean} any
+ * @param {(all: boolean) => void} show
+ */
+export function unfoldButton(any, show) {
+  const button = el("button", {type: "button", class: "chip", "aria-expanded": "false", click: () => {
+    const all = button.getAttribute("aria-expanded") === "false";
+    button.textContent = all ? words.FOLD : words.UNFOLD;
+    button.setAttribute("aria-expanded", String(all));
+    show(all);
+  }}, words.UNFOLD);
+  return any ? button : null;
+}
+
+/**
+ * Paths as a tree, folded; the button unfolds them.
+ * @param {string} label
+ * @param {import("./data.js").TreeRow[]} rows
+ */
+export function pathTree(label, rows, short = false) {
+  const whole = wholeTree(rows, "");
+  const folded = foldedNodes(whole.children());
+  const tree = heldTree(label, folded, whole.bytes, "Ends here", short);
+  return {tree, button: unfoldButton(rows.some(row => (row[6] ?? 0) > 0), all => tree.replace(all ? whole.children() : folded))};
+}
 
 /**
  * @param {string} label

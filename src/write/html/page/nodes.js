@@ -27,6 +27,7 @@ export class Rows {
     this.ownBytes = sum(rows, r => tree.rows[r][3]);
     this.objects = sum(rows, r => tree.rows[r][4]);
     this.bytes = sum(rows, r => tree.rows[r][5]);
+    this.fold = Math.min(...rows.map(r => tree.rows[r][6] ?? 0));
     /** @type {Node[] | null} */
     this.made = null;
   }
@@ -115,6 +116,7 @@ export class Group {
     this.bytes = sizes.bytes;
     this.ownObjects = sizes.ownObjects ?? 0;
     this.ownBytes = sizes.ownBytes ?? 0;
+    this.fold = 0;
     this.made = children;
   }
 

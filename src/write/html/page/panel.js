@@ -3,10 +3,10 @@
 import {heap} from "./data.js";
 import {changeFacts} from "./diff_facts.js";
 import {byId, copyButton, el} from "./dom.js";
-import {heldTree} from "./held.js";
+import {heldTree, pathTree} from "./held.js";
 import {holderOfKey, linkedName, linkedText, panelLink, typeOfKey} from "./links.js";
 import {ORIGINS, nameOf, originOf, shortName, typeRow, visible} from "./names.js";
-import {wayTo, wholeTree} from "./nodes.js";
+import {wayTo} from "./nodes.js";
 import {bytes, count, exactBytes, share, sum} from "./numbers.js";
 import {allTypes} from "./rest.js";
 import {addressOf, change, valueOf, watch} from "./state.js";
@@ -70,8 +70,8 @@ function ofType(number, places) {
   const [, module, objects, size, retained] = /** @type {import("./data.js").TypeRow} */ (typeRow(number));
   const detail = heap.details.find(d => d.type === number);
   const rows = detail?.tree ?? heap.paths.find(p => p.type === number)?.tree;
-  const paths = rows === undefined ? null : wholeTree(rows, "");
   const name = nameOf(number);
+  const paths = rows === undefined ? null : pathTree(`Shortest paths to ${name}`, rows, true);
   return {title: shortName(name), subtitle: name, parts: [
     facts([["Objects", count(objects)], ["Own size", words.sizeAndShare(size, heap.totals.bytes)],
            ["Retained", words.sizeAndShare(retained, heap.totals.bytes)], ...changeFacts(heap.names[number]),
@@ -79,8 +79,7 @@ function ofType(number, places) {
            ["Code", ORIGINS[originOf(number)] ?? ""],
            ["Generation", (detail?.generations ?? []).map(([i, n, own]) => words.inGeneration(i, n, own)).join("; ")]]),
     inPlace(number, places),
-    paths === null ? null : el("div", {}, el("h3", {}, "How the roots reach its objects"),
-                               heldTree(`Shortest paths to ${name}`, paths.children(), paths.bytes, "Ends here", true).element),
+    paths === null ? null : el("div", {}, el("h3", {}, "How the roots reach its objects", paths.button), paths.tree.element),
     pairs("Kept alive by", detail?.above, ([, n, held]) => words.inObjects(held, n)),
     pairs("Keeps alive directly", detail?.below, ([, n, held]) => words.inObjects(held, n)),
     pairs("Refers to", detail?.refs, ([, n]) => words.references(n)),

@@ -258,9 +258,13 @@ export function treeTable({label, nodes, columns, follow, begin = [], short = fa
   });
   body.addEventListener("focusin", event => remember(/** @type {HTMLElement} */ (rowAt(event))));
 
-  /** @param {N[]} list  another one to show */
-  function replace(list) {
+  /**
+   * @param {N[]} list  another one to show
+   * @param {N[]} way   what is open of it, as BEGIN
+   */
+  function replace(list, way = []) {
     nodes = list;
+    begin = way;
     show(nodes);
     firstLook();
   }

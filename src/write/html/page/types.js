@@ -2,10 +2,9 @@
 // All types, and the paths to some of them.
 import {heap} from "./data.js";
 import {barCell, bytesCell, countCell, el, roomy, section, shareCell} from "./dom.js";
-import {heldTree} from "./held.js";
+import {pathTree} from "./held.js";
 import {linkedName, panelLink} from "./links.js";
 import {NO_MODULE, ORIGINS, modules, nameOf, originOf, visible} from "./names.js";
-import {wholeTree} from "./nodes.js";
 import {plural, sum} from "./numbers.js";
 import {allTypes, waitingTypes} from "./rest.js";
 import {change, valueOf, watch} from "./state.js";
@@ -93,17 +92,15 @@ export function pathSection() {
   if (heap.paths.length === 0) {
     return;
   }
-  const treeAt = (/** @type {number} */ i) => {
-    const whole = wholeTree(heap.paths[i].tree, "");
-    return heldTree(`Shortest paths to ${nameOf(heap.paths[i].type)}`, whole.children(), whole.bytes, "Ends here");
-  };
+  const treeAt = (/** @type {number} */ i) => pathTree(`Shortest paths to ${nameOf(heap.paths[i].type)}`, heap.paths[i].tree);
   const place = el("div", {"aria-live": "off"});
   const choice = el("select", {id: "path-type", change: () => show(choice.selectedIndex)},
                     ...heap.paths.map(p => el("option", {}, nameOf(p.type))));
   /** @param {number} i */
   function show(i) {
     choice.selectedIndex = i;
-    place.replaceChildren(...withTools("path-search", "Search the paths", treeAt(i)));
+    const {tree, button} = treeAt(i);
+    place.replaceChildren(...withTools("path-search", "Search the paths", tree, button));
   }
   section("paths", "Paths", words.EXPLANATIONS.paths,
           el("div", {class: "search"}, el("label", {for: "path-type"}, "Paths to"), choice), place);
