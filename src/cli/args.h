@@ -59,9 +59,13 @@ struct cli_dump_args {
     const char *process_name;
 };
 
+#define CLI_LABELS_MAX 32
+
 /* Where the result goes, and in which form. */
 struct cli_output_args {
     const char *path, *format;
+    const char *summary;         /* where a summary goes, besides or instead */
+    const char *labels[CLI_LABELS_MAX];  /* KEY=VALUE for the summary, in the given order; NULL after the last */
     enum gcd_stack_by stack_by;
     bool keep_unknown;
 };

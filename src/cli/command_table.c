@@ -13,6 +13,8 @@
 #define PATTERN "A PATTERN is like Shop.*, byte[] or /REGEX/: see \"gcdumpc help patterns\".\n"
 #define THRESHOLDS "--fail-if takes a threshold, for example bytes(Shop.*) > +10%: see \"gcdumpc help thresholds\".\n"
 
+#define SUMMARY "The line of --summary is small enough to be kept for years, and --keep never removes it.  It needs no -o.\n"
+
 static const struct cli_command commands[] = {
     { "collect", "--pid N -o FILE", "dump the heap of a running process", CLI_COLLECT,
       "The process runs a full, blocking garbage collection and pauses while its heap is walked.  A line on standard\n"
@@ -26,10 +28,10 @@ static const struct cli_command commands[] = {
       "(UTC), %s its seconds since 1970, %j the day of the year, %F for %Y-%m-%d, %% a percent sign.  For example\n"
       "  gcdumpc --name Shop -o '/var/lib/gcdumpc/%n/%n-%p-%Y%m%dT%H%M%SZ.nettrace.gz' --keep 7 --log text\n"
       "--keep, --keep-days and --max-total count the files of one process name (%n), not of one process.\n"
-      "Several processes are dumped one after another; the worst result decides the exit status.\n",
+      "Several processes are dumped one after another; the worst result decides the exit status.\n" SUMMARY,
       "  gcdumpc --pid 1234 -o shop.html\n"
       "  gcdumpc --name Shop -o shop.nettrace.gz\n" },
-    { "convert", "FILE -o FILE", "convert a recording or a dump to another format", CLI_CONVERT, "",
+    { "convert", "FILE -o FILE", "convert a recording or a dump to another format", CLI_CONVERT, SUMMARY,
       "  gcdumpc convert shop.nettrace.gz -o shop.heapsnapshot\n" },
     { "info", "FILE", "show what a recording or dump contains, and whether it is complete", CLI_INFO, "",
       "  gcdumpc info shop.nettrace.gz\n" },
@@ -106,7 +108,9 @@ static const struct cli_command commands[] = {
       "FILE#N is dump number N of a recording that contains several; NEW-FILE can be a running process (--pid).\n" PATTERN THRESHOLDS,
       "  gcdumpc diff before.nettrace.gz after.nettrace.gz --fail-if 'bytes(Shop.*) > +10%'\n" },
     { "trend", "FILE FILE...", "show which types grow over several dumps", CLI_TREND,
-      COMPARED "FILE#N is dump number N of a recording that contains several.\n" PATTERN THRESHOLDS,
+      COMPARED "FILE#N is dump number N of a recording that contains several.\n"
+      "FILE can be a summary (gcdumpc collect --summary), which lists the largest types: a cell is empty where a type\n"
+      "may be too small for the list.\n" PATTERN THRESHOLDS,
       "  gcdumpc trend monday.nettrace.gz tuesday.nettrace.gz wednesday.nettrace.gz\n" },
     { "run", "JOB", "create dumps as a configuration file describes, for example from cron", CLI_RUN,
       "Each section of the file is a job: \"[nightly]\", followed by long options of \"gcdumpc collect\" without their\n"

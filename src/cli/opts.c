@@ -11,6 +11,7 @@
 
 #include "args.h"
 #include "commands/commands.h"
+#include "summary/summary.h"
 #include "exit.h"
 #include "input/input.h"
 #include "opts.h"
@@ -74,6 +75,9 @@ static const struct option_row rows[] = {
     { "output", 'o', "FILE", "write a page for browsers, FILE.html, with types, retained sizes and paths", CLI_DIFF, OPT_TEXT,
       FIELD(output.path), 0, 0 },
     { "output", 'o', "FILE", "write a page for browsers, FILE.html, with the suspects first", CLI_LEAKS, OPT_TEXT, FIELD(output.path), 0, 0 },
+    { "summary", 0, "FILE", "also write a summary of the dump, one line of JSON, which trend reads", OUTPUTS, OPT_TEXT, FIELD(output.summary), 0, 0 },
+    { "label", 0, "KEY=VALUE", "put this into the summary, as version=1.4.2; can be repeated", OUTPUTS, OPT_LIST, FIELD(output.labels), 0,
+      CLI_LABELS_MAX },
     { "format", 'f', "NAME", "format of the output (default: by its suffix)",
       OUTPUTS | CLI_REPORT | CLI_ASYNC, OPT_TEXT, FIELD(output.format), 0, 0 },
     { "save-trace", 0, "FILE", "also keep the event stream, as .nettrace or .nettrace.gz", LIVE, OPT_TEXT, FIELD(live.save_trace), 0, 0 },
@@ -114,6 +118,7 @@ static const struct option_row rows[] = {
     { "sort", 's', "KEY", "order of the lines: bytes (default), count, name or retained", CLI_REPORT, OPT_SORT, FIELD(view.sort), 0, 0 },
     { "top", 'n', "N", "only the first N lines", CLI_REPORT | CLI_RETAINED | CLI_LEAKS | CLI_ASYNC | COMPARE, OPT_NUMBER,
       FIELD(view.top), 1, UINT32_MAX },
+    { "top", 'n', "N", "types and holders in the summary (100)", OUTPUTS, OPT_NUMBER, FIELD(view.top), 1, 100000 },
     { "paths", 0, NULL, "compare paths from the roots, merged by type, instead of types", CLI_DIFF, OPT_FLAG,
       FIELD(view.paths), 0, 0 },
     { "min-bytes", 0, "SIZE", "only lines whose bytes changed by at least this many", COMPARE, OPT_SIZE, FIELD(view.min_bytes), 0, INT64_MAX },
@@ -529,6 +534,9 @@ static bool complete_input(const struct cli_command *c, const struct cli_args *a
         problem = "--save-trace keeps the stream of a process, not of a file";
     else if (args->live.save_trace != NULL && same_output(args->live.save_trace, args->output.path != NULL ? args->output.path : "-"))
         problem = "--save-trace needs a file of its own";
+    else if (args->output.summary != NULL && ((args->live.save_trace != NULL && same_output(args->live.save_trace, args->output.summary)) ||
+                                              (args->output.path != NULL && same_output(args->output.path, args->output.summary))))
+        problem = "--summary needs a file of its own";
     else if ((c->bit & COMPARE) != 0)
         problem = complete_inputs(c, args, ways > 0);
     if (problem != NULL)
@@ -652,8 +660,10 @@ enum cli_exit cli_check_args(const struct cli_command *c, const struct cli_args 
         ret->limits.input.block_bytes != 0)) {
         return cli_error(CLI_USAGE, NULL, "--events, --walk, --process and --max-block are for recordings, not for running processes");
     }
-    if ((c->bit & OUTPUTS) != 0 && ret->output.path == NULL)
-        return cli_error(CLI_USAGE, NULL, "%s needs an output: -o FILE, or -o - for standard output; see gcdumpc %s --help", c->name,
-                         c->name);
+    if ((c->bit & OUTPUTS) != 0 && cli_summary_check(ret) != CLI_DONE)
+        return CLI_USAGE;
+    if ((c->bit & OUTPUTS) != 0 && ret->output.path == NULL && ret->output.summary == NULL)
+        return cli_error(CLI_USAGE, NULL, "%s needs an output: -o FILE, or -o - for standard output, or --summary FILE; see gcdumpc %s --help",
+                         c->name, c->name);
     return CLI_DONE;
 }

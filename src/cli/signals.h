@@ -17,7 +17,7 @@ extern gcd_cancel_flag cli_timed_out;
 /* Sets both in so many seconds; 0: never. */
 void cli_deadline(uint64_t seconds);
 /* The temporary files, and folders of files, that a second signal removes before it ends the program; NULL = none. */
-enum cli_slot { CLI_SLOT_OUTPUT, CLI_SLOT_TRACE, CLI_SLOT_PORT, CLI_SLOTS };
+enum cli_slot { CLI_SLOT_OUTPUT, CLI_SLOT_TRACE, CLI_SLOT_SUMMARY, CLI_SLOT_PORT, CLI_SLOTS };
 void cli_temporary(enum cli_slot slot, const char *path);
 /* A second signal calls it before it ends the program: a terminal is as it was before.  Must be safe in a signal handler; NULL = none. */
 void cli_before_end(void (*restore)(void));

@@ -102,7 +102,7 @@ class WrongUse(CliTest):
         self.refused(2, r'collect has no option "--bogus"; .*', "--bogus")
         self.refused(2, r'report has no option "--\?\?\[m"; .*', "report", "--\n\x1b[m")
         for command, option in (("info", "--output"), ("info", "--sort"), ("ps", "--strict"), ("collect", "--walk"),
-                                ("collect", "--json"), ("convert", "--pid"), ("convert", "--top")):
+                                ("collect", "--json"), ("convert", "--pid"), ("convert", "--sort")):
             self.refused(2, rf'{command} has no option "{option}" \(an option of .*\); .*', command, option, "1")
 
     def test_numbers(self):

@@ -20,7 +20,7 @@ COMMANDS, TOPICS = (re.findall(r"^  ([a-z]+)  +\S", text(PROGRAM, "--help").spli
 
 def options(command):
     """Options in --help: (letter, name, argument)."""
-    rows = re.findall(r"^  (?:-(\w),|   ) --([\w-]+)(?: ([A-Z|]+))?(?:  |$)", text(PROGRAM, command, "--help"), re.M)
+    rows = re.findall(r"^  (?:-(\w),|   ) --([\w-]+)(?: ([A-Z|=]+))?(?:  |$)", text(PROGRAM, command, "--help"), re.M)
     assert len(rows) > 2, command
     return rows
 

@@ -356,7 +356,7 @@ static void free_disk(void **state)
     disk.from = "/data/dumps";
     disk.unit = 4096;
     disk.available = 16;
-    (void)snprintf(d.file, sizeof d.file, "/data/dumps/2026/11/x.gclog");
+    (void)snprintf(d.paths[JOB_OUTPUT], sizeof d.paths[JOB_OUTPUT], "/data/dumps/2026/11/x.gclog");
     assert_true(has_room());
     assert_string_equal(disk.asked, "/data/dumps");
     disk.available = 15;
@@ -371,7 +371,7 @@ static void free_disk(void **state)
     assert_true(has_room());
     static const char *const names[][2] = { { "/x.gclog", "/" }, { "/a/x.gclog", "/" }, { "x.gclog", "." }, { "a/x.gclog", "." }, { "a/b/x", "a" } };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        (void)snprintf(d.file, sizeof d.file, "%s", names[i][0]);
+        (void)snprintf(d.paths[JOB_OUTPUT], sizeof d.paths[JOB_OUTPUT], "%s", names[i][0]);
         disk.from = names[i][1];
         assert_true(has_room());
         assert_string_equal(disk.asked, names[i][1]);

@@ -48,7 +48,7 @@ static const char *content(const char *name)
 static struct job_dump a_dump(void)
 {
     return (struct job_dump){
-        .args = &args, .pid = 4711, .name = "Shop", .runtime = "10.0.1", .rss_bytes = 300, .begun = BEGUN, .file = "/d/x.gclog",
+        .args = &args, .pid = 4711, .name = "Shop", .runtime = "10.0.1", .rss_bytes = 300, .begun = BEGUN, .paths = { "/d/x.gclog" },
         .status = JOB_DONE, .file_bytes = 77, .duration_ms = 1250,
         .facts = { .taken = true, .complete = true, .objects = 5, .edges = 6, .heap_bytes = 800, .stream_bytes = 9, .pause_ns = 1499999 },
     };
@@ -107,6 +107,10 @@ static void text_lines(void **state)
     args.job.log = CLI_LOG_TEXT;
     told(TIME " gcdumpc done name=Shop pid=4711 runtime=10.0.1 complete=yes objects=5 heap_bytes=800 pause_ms=1 lost_events=0 seconds=1.2 "
          "file_bytes=77 file=/d/x.gclog\n");
+    (void)snprintf(d.paths[JOB_SUMMARY], sizeof d.paths[JOB_SUMMARY], "/d/x.json");
+    told(TIME " gcdumpc done name=Shop pid=4711 runtime=10.0.1 complete=yes objects=5 heap_bytes=800 pause_ms=1 lost_events=0 seconds=1.2 "
+         "file_bytes=77 file=/d/x.gclog summary=/d/x.json\n");
+    d.paths[JOB_SUMMARY][0] = '\0';
     d.facts.pause_ns = 1500000;                  /* rounded to the nearest */
     d.facts.complete = false;
     d.facts.lost_events = 3;
@@ -115,7 +119,7 @@ static void text_lines(void **state)
     d.duration_ms = 12345;
     told(TIME " gcdumpc incomplete name=Shop pid=4711 runtime=10.0.1 complete=no objects=5 heap_bytes=800 pause_ms=2 lost_events=3 seconds=12.3 "
          "file_bytes=77 file=/d/x.gclog removed=2\n");
-    d = (struct job_dump){ .args = &args, .begun = BEGUN, .status = JOB_FAILED, .reason = "no process", .file = "/d/x.gclog" };
+    d = (struct job_dump){ .args = &args, .begun = BEGUN, .status = JOB_FAILED, .reason = "no process", .paths = { "/d/x.gclog" } };
     told(TIME " gcdumpc failed name=\"\" seconds=0.0 reason=\"no process\"\n");
     d.status = JOB_SKIPPED;
     d.pid = 1;
@@ -138,10 +142,10 @@ static void quoted_values(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         for (unsigned field = 0; field < 4; field++) {
             struct job_dump *x = &d;
-            x->name[0] = x->runtime[0] = x->file[0] = x->reason[0] = '\0';
+            x->name[0] = x->runtime[0] = x->paths[0][0] = x->reason[0] = '\0';
             if (rows[i][0][0] == '\0' && field > 0)
                 continue;                        /* a field that is not there */
-            (void)snprintf(field == 0 ? x->name : field == 1 ? x->runtime : field == 2 ? x->file : x->reason, 64, "%s", rows[i][0]);
+            (void)snprintf(field == 0 ? x->name : field == 1 ? x->runtime : field == 2 ? x->paths[0] : x->reason, 64, "%s", rows[i][0]);
             const char *quoted = rows[i][1];
             (void)snprintf(want, sizeof want, TIME " gcdumpc done name=%s%s%s seconds=0.0%s%s%s%s\n", field == 0 ? quoted : "\"\"",
                            field == 1 ? " runtime=" : "", field == 1 ? quoted : "", field == 2 ? " file_bytes=0 file=" : "", field == 2 ? quoted : "",
@@ -157,20 +161,22 @@ static void json_lines(void **state)
     args.job.log = CLI_LOG_JSON;
     d.removed = 4;
     told("{\"schema\": 1, \"time\": \"" TIME "\", \"status\": \"done\", \"exit\": 0, \"name\": \"Shop\", \"pid\": 4711, \"runtime\": \"10.0.1\", "
-         "\"seconds\": 1.25, \"removed\": 4, \"file\": \"/d/x.gclog\", \"reason\": null, \"complete\": true, \"objects\": 5, \"references\": 6, "
-         "\"heap_bytes\": 800, \"pause_ns\": 1499999, \"lost_events\": 0, \"rss_bytes\": 300, \"file_bytes\": 77}\n");
+         "\"seconds\": 1.25, \"removed\": 4, \"file\": \"/d/x.gclog\", \"summary\": null, \"reason\": null, \"complete\": true, "
+         "\"objects\": 5, \"references\": 6, \"heap_bytes\": 800, \"pause_ns\": 1499999, "
+         "\"lost_events\": 0, \"rss_bytes\": 300, \"file_bytes\": 77}\n");
     d.status = JOB_INCOMPLETE;
     d.exit = CLI_INCOMPLETE;
     d.facts.complete = false;
     d.facts.lost_events = 2;
     (void)snprintf(d.reason, sizeof d.reason, "2 \"events\"");
     told("{\"schema\": 1, \"time\": \"" TIME "\", \"status\": \"incomplete\", \"exit\": 3, \"name\": \"Shop\", \"pid\": 4711, \"runtime\": "
-         "\"10.0.1\", \"seconds\": 1.25, \"removed\": 4, \"file\": \"/d/x.gclog\", \"reason\": \"2 \\\"events\\\"\", \"complete\": false, "
+         "\"10.0.1\", \"seconds\": 1.25, \"removed\": 4, \"file\": \"/d/x.gclog\", \"summary\": null, \"reason\": \"2 \\\"events\\\"\", "
+         "\"complete\": false, "
          "\"objects\": 5, \"references\": 6, \"heap_bytes\": 800, \"pause_ns\": 1499999, "
          "\"lost_events\": 2, \"rss_bytes\": 300, \"file_bytes\": 77}\n");
-    d = (struct job_dump){ .args = &args, .begun = BEGUN, .status = JOB_FAILED, .exit = CLI_FAILED, .name = "\xff", .file = "/d/x" };
+    d = (struct job_dump){ .args = &args, .begun = BEGUN, .status = JOB_FAILED, .exit = CLI_FAILED, .name = "\xff", .paths = { "/d/x" } };
     told("{\"schema\": 1, \"time\": \"" TIME "\", \"status\": \"failed\", \"exit\": 1, \"name\": \"?\", \"pid\": 0, \"runtime\": null, "
-         "\"seconds\": 0.0, \"removed\": 0, \"file\": null, \"reason\": null}\n");
+         "\"seconds\": 0.0, \"removed\": 0, \"file\": null, \"summary\": null, \"reason\": null}\n");
 }
 
 /* Without a log only skipped dumps get a line: failures have printed their message. */
@@ -292,15 +298,16 @@ static void environment(void **state)
     (void)state;
     static const char *const complete[] = {
         "GCDUMPC_STATUS=done", "GCDUMPC_EXIT=0", "GCDUMPC_NAME=Shop", "GCDUMPC_PID=4711", "GCDUMPC_RUNTIME=10.0.1", "GCDUMPC_FILE=/d/x.gclog",
-        "GCDUMPC_FILE_BYTES=77", "GCDUMPC_COMPLETE=yes", "GCDUMPC_OBJECTS=5", "GCDUMPC_HEAP_BYTES=800", "GCDUMPC_PAUSE_MS=1", "GCDUMPC_LOST_EVENTS=0",
-        "GCDUMPC_SECONDS=1.2", "GCDUMPC_REASON=",
+        "GCDUMPC_SUMMARY=/d/x.json", "GCDUMPC_FILE_BYTES=77", "GCDUMPC_COMPLETE=yes", "GCDUMPC_OBJECTS=5", "GCDUMPC_HEAP_BYTES=800",
+        "GCDUMPC_PAUSE_MS=1", "GCDUMPC_LOST_EVENTS=0", "GCDUMPC_SECONDS=1.2", "GCDUMPC_REASON=",
     };
     static const char *const failed[] = {
-        "GCDUMPC_STATUS=failed", "GCDUMPC_EXIT=1", "GCDUMPC_FILE=", "GCDUMPC_COMPLETE=no", "GCDUMPC_PAUSE_MS=2", "GCDUMPC_LOST_EVENTS=3",
-        "GCDUMPC_REASON=no room",
+        "GCDUMPC_STATUS=failed", "GCDUMPC_EXIT=1", "GCDUMPC_FILE=", "GCDUMPC_SUMMARY=", "GCDUMPC_COMPLETE=no", "GCDUMPC_PAUSE_MS=2",
+        "GCDUMPC_LOST_EVENTS=3", "GCDUMPC_REASON=no room",
     };
     char *all, first[] = "GCDUMP_FIRST=1";
     args.job.on_success = script("tr '\\0' '\\n' </proc/self/environ >$1/env\n");
+    (void)snprintf(d.paths[JOB_SUMMARY], sizeof d.paths[JOB_SUMMARY], "/d/x.json");
     /* variables of an outer run do not describe this dump; all others are passed on */
     assert_int_equal(setenv("GCDUMPC_REASON", "from outside", 1), 0);
     assert_int_equal(setenv("GCDUMPC_OTHER", "from outside", 1), 0);

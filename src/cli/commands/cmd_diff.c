@@ -169,7 +169,7 @@ static enum cli_exit diff_page(const struct cli_args *args)
 
 enum cli_exit cmd_diff(const struct cli_args *args)
 {
-    struct cli_comparison c;
+    struct cli_comparison c = { .takes_summaries = false };
     if (args->output.path != NULL)
         return diff_page(args);
     enum cli_exit e = cli_compare_open(args, NULL, &c);

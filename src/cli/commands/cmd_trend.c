@@ -35,6 +35,8 @@ struct trend {
     column_text *keys, *titles;  /* [metrics * dumps] */
     uint64_t *values;            /* [dumps] one quantity of one row */
     int64_t *unix_ms;            /* [dumps] */
+    int64_t *known_ms;           /* [dumps] the same, INT64_MIN where the row is not known */
+    uint64_t *known_values;      /* [dumps] the known ones, one behind the other */
     struct cli_table *table;
 };
 
@@ -65,7 +67,10 @@ static bool prepare(struct trend *t)
     t->titles = calloc((size_t)t->metrics * c->side_count, sizeof *t->titles);
     t->values = calloc(c->side_count, sizeof *t->values);
     t->unix_ms = calloc(c->side_count, sizeof *t->unix_ms);
-    if (t->columns == NULL || t->keys == NULL || t->titles == NULL || t->values == NULL || t->unix_ms == NULL)
+    t->known_ms = calloc(c->side_count, sizeof *t->known_ms);
+    t->known_values = calloc(c->side_count, sizeof *t->known_values);
+    if (t->known_ms == NULL || t->known_values == NULL || t->columns == NULL || t->keys == NULL || t->titles == NULL || t->values == NULL ||
+        t->unix_ms == NULL)
         return false;
     bool hours = false;
     for (size_t i = 0; i < c->side_count; i++) {
@@ -93,23 +98,48 @@ static uint64_t whole(double x)
     return x < 9e18 ? (uint64_t)(x + 0.5) : (uint64_t)INT64_MAX;
 }
 
-static void put_metric(struct trend *t, const struct gcd_diff_sum *sums, int metric)
+/* A type that a summary does not list may be there or not. */
+static bool is_known(const struct cli_side *side, const struct gcd_diff_sum *sum)
+{
+    return sum->objects > 0 || !side->partial;
+}
+
+/* Over the dumps of which the row is known. */
+static void put_course(struct trend *t, size_t known)
 {
     static const char *const names[] = { "steady", "grows", "shrinks", "varies" };
-    size_t n = t->c->side_count;
     double slope;
-    for (size_t i = 0; i < n; i++) {
-        t->values[i] = value_of(&sums[i], metric);
-        cli_table_count(t->table, t->values[i]);
-    }
-    cli_table_delta(t->table, t->values[0], t->values[n - 1]);
-    if (!gcd_trend_slope(t->unix_ms, t->values, n, &slope))
+    if (!gcd_trend_slope(t->known_ms, t->values, t->c->side_count, &slope))
         cli_table_none(t->table);
     else if (slope < 0)
         cli_table_delta(t->table, whole(-slope), 0);
     else
         cli_table_delta(t->table, 0, whole(slope));
-    cli_table_text(t->table, names[gcd_trend_of(t->values, n)]);
+    if (known > 1)
+        cli_table_text(t->table, names[gcd_trend_of(t->known_values, known)]);
+    else
+        cli_table_none(t->table);
+}
+
+static void put_metric(struct trend *t, const struct gcd_diff_sum *sums, int metric)
+{
+    size_t n = t->c->side_count, known = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool is = is_known(&t->c->sides[i], &sums[i]);
+        t->values[i] = value_of(&sums[i], metric);
+        t->known_ms[i] = is ? t->unix_ms[i] : INT64_MIN;
+        if (is) {
+            t->known_values[known++] = t->values[i];
+            cli_table_count(t->table, t->values[i]);
+        } else {
+            cli_table_none(t->table);
+        }
+    }
+    if (is_known(&t->c->sides[0], &sums[0]) && is_known(&t->c->sides[n - 1], &sums[n - 1]))
+        cli_table_delta(t->table, t->values[0], t->values[n - 1]);
+    else
+        cli_table_none(t->table);
+    put_course(t, known);
 }
 
 /* The first KNOWN metrics of the row: all, or all but the last. */
@@ -129,19 +159,26 @@ static void put_row(struct trend *t, const struct gcd_diff_sum *sums, int known,
 }
 
 /* The summary rows for people. */
-static bool put_summary(struct trend *t, const struct gcd_diff_sum *rest, size_t rest_count, size_t rows)
+static bool put_summary(struct trend *t, struct gcd_diff_sum *rest, size_t rest_count, size_t rows)
 {
     const struct cli_comparison *c = t->c;
-    char text[80];
+    char text[100];
+    bool unlisted = false;
+    for (size_t i = 0; i < c->side_count; i++) {
+        const struct gcd_diff_sum *more = &c->sides[i].unlisted;
+        rest[i].objects += more->objects;
+        rest[i].bytes += more->bytes;
+        unlisted = unlisted || more->objects > 0;
+    }
     struct gcd_diff_sum *total = calloc(c->side_count, sizeof *total);
     for (size_t i = 0; total != NULL && i < c->side_count; i++)
         total[i] = (struct gcd_diff_sum){ c->sides[i].sum.objects, c->sides[i].sum.bytes, c->sides[i].retained_bytes };
     if (total == NULL)
         return false;
-    (void)snprintf(text, sizeof text, "(%zu more types)", rest_count);
-    if (rest_count > 0)
+    (void)snprintf(text, sizeof text, "(%zu more types%s)", rest_count, unlisted ? ", and unlisted ones" : "");
+    if (rest_count > 0 || unlisted)
         put_row(t, rest, RETAINED, text, "");
-    (void)snprintf(text, sizeof text, "total, %zu types", rows);
+    (void)snprintf(text, sizeof text, unlisted ? "total" : "total, %zu types", rows);
     put_row(t, total, c->filter == NULL ? t->metrics : RETAINED, text, "");
     free(total);
     return true;
@@ -172,7 +209,7 @@ static bool fill(struct trend *t)
 
 enum cli_exit cmd_trend(const struct cli_args *args)
 {
-    struct cli_comparison c;
+    struct cli_comparison c = { .takes_summaries = true };
     enum cli_exit e = cli_compare_open(args, NULL, &c);
     struct trend t = { .c = &c, .metrics = c.retained ? METRICS : RETAINED };
     t.shown[args->view.sort == CLI_SORT_COUNT ? COUNT : BYTES] = true;
@@ -190,6 +227,8 @@ enum cli_exit cmd_trend(const struct cli_args *args)
     free(t.titles);
     free(t.values);
     free(t.unix_ms);
+    free(t.known_ms);
+    free(t.known_values);
     cli_compare_close(&c);
     return e;
 }

@@ -62,7 +62,7 @@ static enum cli_exit parse_patterns(struct cli_comparison *c)
 enum cli_exit cli_compare_open(const struct cli_args *args, struct cli_dump *newest, struct cli_comparison *ret)
 {
     struct gcd_error err = GCD_ERROR_INIT;
-    *ret = (struct cli_comparison){ .args = args, .retained = args->view.retained, .newest = newest };
+    *ret = (struct cli_comparison){ .args = args, .retained = args->view.retained, .newest = newest, .takes_summaries = ret->takes_summaries };
     enum cli_exit e = parse_patterns(ret);
     if (e == CLI_DONE)
         e = cli_memory_open(args);       /* allocate what outlives the dumps before the first one is opened */

@@ -46,6 +46,8 @@ struct cli_side {
     struct gcd_verdict verdict;
     struct cli_measured measured[CLI_MATCHED_BYS], sum;  /* SUM: the one that counts; no copy of its values */
     uint64_t retained_bytes;     /* all live objects; 0 unless requested */
+    struct gcd_diff_sum unlisted;        /* of a summary: the types that it does not list; 0 objects: it lists all that a filter passes */
+    bool partial;                /* a summary that does not list all types: what is not there may exist */
     bool has_modules;            /* it tells whether it has full names */
     bool has_names;              /* it has full names, or some */
 };
@@ -71,12 +73,13 @@ struct cli_comparison {
     size_t threshold_count;
     bool retained;               /* retained sizes are requested */
     uint32_t *order;             /* [gcd_diff_row_count()] rows in the order of --sort */
+    bool takes_summaries;
     struct cli_dump *newest;     /* the last dump stays open here; NULL = it is closed like the others */
 };
 
 /*
- * Reads the dumps that ARGS name.  NEWEST NULL, or empty: the last dump, which the caller closes in any case.  On failure the message has been
- * printed.  Call cli_compare_close in any case.
+ * Reads the dumps that ARGS name; RET->takes_summaries is set before, the rest is not read.  NEWEST NULL, or empty: the last dump, which the caller
+ * closes in any case.  On failure the message has been printed.  Call cli_compare_close in any case.
  */
 enum cli_exit cli_compare_open(const struct cli_args *args, struct cli_dump *newest, struct cli_comparison *ret);
 void cli_compare_close(struct cli_comparison *c);

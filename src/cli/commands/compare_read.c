@@ -4,6 +4,7 @@
 #include "args.h"
 #include "commands/compare.h"
 #include "commands/open_dump.h"
+#include "summary/summary.h"
 #include "exit.h"
 #include "input/dump_verdict.h"
 #include "input/fail.h"
@@ -11,6 +12,7 @@
 #include "input/memory.h"
 #include "term/message.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +26,8 @@ struct reading {
     struct cli_comparison *c;
     struct cli_dump d;
     struct cli_side *side;
-    const uint64_t *retained;    /* [types] of its session, or NULL */
+    struct cli_old_summary *old; /* instead of a dump, or NULL */
+    const uint64_t *retained;    /* [types] of its session or of OLD, or NULL */
     struct cli_view views[CLI_MATCHED_BYS];
     bool alike;                  /* both views are the same: it has no full names */
     struct gcd_summary raw;      /* with raw names in place of names */
@@ -35,6 +38,11 @@ static enum cli_exit measure_retained(struct reading *r)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     const struct gcd_dominators *dominators = NULL;
+    if (r->old != NULL) {
+        r->retained = r->old->retained;
+        r->side->retained_bytes = r->old->retained_bytes;
+        return CLI_DONE;
+    }
     enum cli_exit e = cli_find_dominators(r->c->args, &r->d, &dominators);
     if (e == CLI_DONE && gcd_session_retained_by_type(r->d.session, NULL, &r->retained, &err) != GCD_OK)
         e = cli_fail(r->d.subject, &err);
@@ -50,6 +58,11 @@ static uint64_t plus(uint64_t a, uint64_t b)
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
+static uint64_t minus(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
 /* What the types of V that are set retain together: less than the sum over each. */
 static enum cli_exit measure_set(struct reading *r, const struct cli_view *v, uint64_t *ret)
 {
@@ -60,6 +73,28 @@ static enum cli_exit measure_set(struct reading *r, const struct cli_view *v, ui
     if (st != GCD_OK)
         return cli_fail(r->d.subject, &err);
     *ret = set.retained_bytes;
+    return CLI_DONE;
+}
+
+/*
+ * The same of a summary that lists LISTED of the types that match: what it does not list may match, too, so a threshold says nothing when it lists
+ * none, and a lower bound otherwise.
+ */
+static enum cli_exit measure_old(const struct reading *r, const struct cli_threshold *t, const struct gcd_diff_sum *listed, uint64_t *ret)
+{
+    const struct gcd_summary *f = r->d.facts;
+    bool whole = t->filter == NULL;
+    if (t->metric == CLI_METRIC_RETAINED && !whole)
+        return cli_error(CLI_FAILED, r->d.subject, "a summary does not tell what the types of a pattern retain together: %s", t->text);
+    if (!whole && r->side->partial && listed->objects == 0)
+        return cli_error(CLI_FAILED, r->d.subject, "lists %" PRIu32 " of %" PRIu64 " types, none that matches \"%s\"; a summary with --top %" PRIu64
+                         " lists all", f->type_count, r->old->types_of_dump, t->pattern, r->old->types_of_dump);
+    if (t->metric == CLI_METRIC_RETAINED)
+        *ret = r->old->retained_bytes;
+    else if (t->metric == CLI_METRIC_COUNT)
+        *ret = whole ? f->objects : listed->objects;
+    else
+        *ret = whole ? f->bytes : listed->bytes;
     return CLI_DONE;
 }
 
@@ -78,6 +113,8 @@ static enum cli_exit measure_threshold(struct reading *r, const struct cli_view 
         objects = plus(objects, v->summary->types[k].objects);
         bytes = plus(bytes, v->summary->types[k].bytes);
     }
+    if (r->old != NULL)
+        return measure_old(r, t, &(struct gcd_diff_sum){ .objects = objects, .bytes = bytes }, value);
     *value = t->metric == CLI_METRIC_COUNT ? objects : bytes;
     if (t->metric != CLI_METRIC_RETAINED)
         return CLI_DONE;
@@ -112,6 +149,13 @@ static enum cli_exit add_types(struct reading *r, const struct cli_view *v)
         sum->bytes = plus(sum->bytes, t->bytes);
     }
     sum->types = n;
+    if (r->side->partial && r->c->filter == NULL) {
+        struct gcd_diff_sum *rest = &r->side->unlisted;
+        *rest = (struct gcd_diff_sum){ .objects = minus(r->d.facts->objects, sum->objects), .bytes = minus(r->d.facts->bytes, sum->bytes) };
+        sum->objects = plus(sum->objects, rest->objects);
+        sum->bytes = plus(sum->bytes, rest->bytes);
+        sum->types = r->old->types_of_dump;
+    }
     to->filter_met = to->filter_met || n > 0;
     gcd_status st = gcd_diff_add(to->diff, types, n, &err);
     free(types);
@@ -147,6 +191,7 @@ static enum cli_exit describe(struct reading *r, const char *label)
     s->unix_ms = f->trace.start_unix_ms;
     if (s->unix_ms != INT64_MIN && __builtin_add_overflow(s->unix_ms, f->gc_start_ns / 1000000, &s->unix_ms))
         s->unix_ms = INT64_MIN;
+    s->partial = r->old != NULL && f->type_count < r->old->types_of_dump;
     bool room = s->subject != NULL && s->command_line != NULL && s->name != NULL;
     for (size_t i = 0; i < CLI_MATCHED_BYS && room; i++)
         room = (s->measured[i].values = calloc(r->c->threshold_count + 1, sizeof *s->measured->values)) != NULL;
@@ -155,11 +200,16 @@ static enum cli_exit describe(struct reading *r, const char *label)
 
 /* ---- both ways to name its types ---- */
 
+static const char *raw_name(const struct reading *r, const struct gcd_summary *s, uint32_t type)
+{
+    return r->old != NULL ? r->old->raw_names[type] : s->types[type].raw_name;
+}
+
 static void look_for_names(struct reading *r, const struct gcd_summary *s)
 {
     r->alike = true;
     for (uint32_t i = 0; i < s->type_count && r->alike; i++)
-        r->alike = strcmp(s->types[i].name, s->types[i].raw_name) == 0;
+        r->alike = strcmp(s->types[i].name, raw_name(r, s, i)) == 0;
     r->side->has_modules = s->module_count > 0;
     r->side->has_names = !r->alike;
     for (size_t i = 0; i < s->module_count && !r->side->has_names; i++)
@@ -173,20 +223,21 @@ static enum cli_exit use_raw_names(struct reading *r, const struct gcd_summary *
         return cli_no_memory(NULL);
     memcpy(r->raw_types, s->types, s->type_count * sizeof *r->raw_types);
     for (uint32_t i = 0; i < s->type_count; i++)
-        r->raw_types[i].name = r->raw_types[i].raw_name;
+        r->raw_types[i].name = r->raw_types[i].raw_name = raw_name(r, s, i);
     r->raw = *s;
     r->raw.types = r->raw_types;
     return CLI_DONE;
 }
 
-static enum cli_exit make_names(const struct cli_args *args, const char *subject, const struct gcd_summary *s, struct gcd_names **ret)
+/* A summary has its names in C# spelling already. */
+static enum cli_exit make_names(const struct reading *r, const struct cli_args *args, const struct gcd_summary *s, struct gcd_names **ret)
 {
     struct gcd_error err = GCD_ERROR_INIT;
-    enum gcd_name_style style = args->view.names == CLI_NAMES_RAW ? GCD_NAMES_RAW : GCD_NAMES_CSHARP;
+    enum gcd_name_style style = args->view.names == CLI_NAMES_RAW || r->old != NULL ? GCD_NAMES_RAW : GCD_NAMES_CSHARP;
     if (style == GCD_NAMES_CSHARP && cli_separates_loads(args))
         style = GCD_NAMES_SEPARATE_LOADS;
     gcd_status st = gcd_names_new(s, style, cli_alloc(), ret, &err);
-    return st == GCD_OK ? CLI_DONE : cli_fail(subject, &err);
+    return st == GCD_OK ? CLI_DONE : cli_fail(r->d.subject, &err);
 }
 
 static enum cli_exit make_views(struct reading *r, const struct cli_args *args)
@@ -199,7 +250,7 @@ static enum cli_exit make_views(struct reading *r, const struct cli_args *args)
         v->by = (enum cli_matched_by)i;
         v->summary = i == CLI_BY_RAW_NAME && !r->alike ? &r->raw : s;
         v->set = calloc((size_t)s->type_count + 1, sizeof *v->set);
-        e = v->set != NULL ? make_names(args, r->d.subject, v->summary, &v->names) : cli_no_memory(NULL);
+        e = v->set != NULL ? make_names(r, args, v->summary, &v->names) : cli_no_memory(NULL);
     }
     return e;
 }
@@ -230,13 +281,36 @@ static enum cli_need need_of(const struct cli_comparison *c)
     return c->retained ? CLI_NEED_RETAINED : c->matchings->paths != NULL ? CLI_NEED_PATHS : CLI_NEED_FACTS;
 }
 
+/* Is the input a summary?  Then r->old is it, and r->d has its facts. */
+static enum cli_exit open_summary(struct reading *r, const struct cli_args *args)
+{
+    enum cli_exit e = args->input != NULL ? cli_summary_read(args->input, args->dump.walk, &r->old) : CLI_DONE;
+    if (e != CLI_DONE || r->old == NULL)
+        return e;
+    r->d = (struct cli_dump){ .facts = &r->old->facts, .subject = args->input };
+    if (!r->c->takes_summaries)
+        return cli_error(CLI_FAILED, r->d.subject, "is the summary of a dump, without its objects; gcdumpc trend compares summaries");
+    if (args->view.names == CLI_NAMES_RAW)
+        return cli_error(CLI_USAGE, r->d.subject, "is a summary, whose names are in C# spelling; without --names raw it can be compared");
+    if (r->old->lines > 1 && args->dump.walk == 0 && !args->quiet)
+        cli_say(r->d.subject, "holds %zu summaries, this is the first; \"FILE#N\" chooses", r->old->lines);
+    return CLI_DONE;
+}
+
+static enum cli_exit open_input(struct reading *r, const struct cli_args *args)
+{
+    enum cli_exit e = open_summary(r, args);
+    if (e != CLI_DONE || r->old != NULL)
+        return e;
+    e = cli_open(args, need_of(r->c), &r->d);
+    return e == CLI_DONE && need_of(r->c) != CLI_NEED_FACTS ? cli_make_session(args, &r->d) : e;
+}
+
 /* Reads the one input of ARGS, named LABEL in tables (NULL: as in messages). */
 static enum cli_exit read_dump(struct cli_comparison *c, const struct cli_args *args, const char *label, bool last)
 {
     struct reading r = { .c = c, .side = &c->sides[c->side_count++] };
-    enum cli_exit e = cli_open(args, need_of(c), &r.d);
-    if (e == CLI_DONE && need_of(c) != CLI_NEED_FACTS)
-        e = cli_make_session(args, &r.d);
+    enum cli_exit e = open_input(&r, args);
     if (e == CLI_DONE)
         e = make_views(&r, args);
     if (e == CLI_DONE)
@@ -260,6 +334,7 @@ static enum cli_exit read_dump(struct cli_comparison *c, const struct cli_args *
         *c->newest = r.d;
     else
         cli_close(&r.d);
+    cli_old_summary_free(r.old);
     return e;
 }
 

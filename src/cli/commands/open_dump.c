@@ -29,7 +29,7 @@
 static void spool_folder(const struct cli_args *args, char *ret, size_t cap)
 {
     const char *tmpdir = getenv("TMPDIR");
-    const char *const outputs[] = { args->output.path, args->live.save_trace };
+    const char *const outputs[] = { args->output.path, args->live.save_trace, args->output.summary };
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
         const char *path = outputs[i];
         if (path == NULL || strcmp(path, "-") == 0 || strncmp(path, "/dev/", 5) == 0)
@@ -138,6 +138,14 @@ enum cli_exit cli_open_session(const struct cli_args *args, enum cli_need need, 
 {
     enum cli_exit e = cli_open(args, need, ret);
     return e == CLI_DONE ? cli_make_session(args, ret) : e;
+}
+
+enum cli_exit cli_ask_written(const struct cli_args *args, struct cli_dump *d)
+{
+    enum cli_exit e = d->graph == NULL ? merge_loads(d) : CLI_DONE;
+    if (e == CLI_DONE)
+        e = cli_make_graph(args, CLI_NEED_LEAKS, d);
+    return e == CLI_DONE ? cli_make_session(args, d) : e;
 }
 
 enum cli_exit cli_finish(const struct cli_args *args, const struct cli_dump *d, enum cli_exit e, uint32_t pseudo_roots)

@@ -21,6 +21,12 @@ enum cli_exit cli_open_session(const struct cli_args *args, enum cli_need need, 
 enum cli_exit cli_make_session(const struct cli_args *args, struct cli_dump *d);
 
 /*
+ * Questions about a D that has been written: types of several loads become one, then D gets its graph, names and session.  After that nothing can be
+ * written of it as it came.
+ */
+enum cli_exit cli_ask_written(const struct cli_args *args, struct cli_dump *d);
+
+/*
  * The end of a command that printed about D with the result E, guessing with PSEUDO_ROOTS (dominators.h): flushes the output, says what people have
  * to know about D, judges.  Returns the exit status.
  */

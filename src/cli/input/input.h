@@ -19,6 +19,7 @@ struct cli_dump {
     struct gcd_dump *dump;       /* of a recording or a process, */
     struct gcd_graph *graph;     /* of any other file; or made of the former for CLI_NEED_GRAPH */
     struct gcd_names *names;     /* of its types, when a command wants them (cli_name_types) */
+    const struct gcd_summary *facts; /* of the summary of a dump, which has no objects (summary); its owner is elsewhere */
     struct gcd_session *session; /* on the graph and these names (cli_open_session) */
     struct gcd_sink *trace;      /* for --save-trace */
     bool trace_written;          /* and it is there, under its name */
@@ -59,13 +60,13 @@ enum cli_exit cli_find_dominators(const struct cli_args *args, const struct cli_
 /* What a dump is about, whether it comes from a trace or is a graph. */
 static inline const struct gcd_summary *cli_summary(const struct cli_dump *d)
 {
-    return d->dump != NULL ? gcd_dump_summary(d->dump) : gcd_graph_summary(d->graph);
+    return d->facts != NULL ? d->facts : d->dump != NULL ? gcd_dump_summary(d->dump) : gcd_graph_summary(d->graph);
 }
 
 /* The same with all types that objects can have: a graph may have one more, that of the unknown node.  Names are of these. */
 static inline const struct gcd_summary *cli_type_summary(const struct cli_dump *d)
 {
-    return d->graph != NULL ? gcd_graph_summary(d->graph) : gcd_dump_summary(d->dump);
+    return d->facts != NULL ? d->facts : d->graph != NULL ? gcd_graph_summary(d->graph) : gcd_dump_summary(d->dump);
 }
 
 /* The name of an input in messages. */

@@ -120,9 +120,12 @@ enum cli_exit cli_open_file(const struct cli_args *args, const struct gcd_dump_o
     enum cli_exit opened = cli_open_input(args, &input_options, &ret->input);
     if (opened != CLI_DONE)
         return opened;
-    const char *output = args->output.path != NULL && strcmp(args->output.path, "-") == 0 ? "/dev/stdout" : args->output.path;
-    if (output != NULL && gcd_input_is_file(ret->input, output))
-        return cli_error(CLI_USAGE, ret->subject, "is the input and the output; choose another name for -o");
+    const char *const outputs[] = { args->output.path, args->output.summary };
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+        const char *output = outputs[i] != NULL && strcmp(outputs[i], "-") == 0 ? "/dev/stdout" : outputs[i];
+        if (output != NULL && gcd_input_is_file(ret->input, output))
+            return cli_error(CLI_USAGE, ret->subject, "is the input and the output; choose another name for %s", i == 0 ? "-o" : "--summary");
+    }
     gcd_status st = gcd_graph_probe(ret->input, &graph_format, &err);
     if (st == GCD_OK && graph_format != NULL && args->more_count > 0)
         return cli_error(CLI_FAILED, ret->subject, "only .etl recordings can have several files; give one, or compare with gcdumpc diff "
@@ -133,7 +136,7 @@ enum cli_exit cli_open_file(const struct cli_args *args, const struct gcd_dump_o
         st = gcd_dump_open(ret->input, options, &ret->dump, &err);
     if (st == GCD_E_UNSUPPORTED && err.off == 0)
         return cli_error(CLI_FAILED, ret->subject, "is neither a recording (.nettrace, .etl) nor a dump in .gclog, .gcdump or "
-                         ".dartheap; other formats are written only, and core dumps are not read");
+                         ".dartheap; other formats are written only, core dumps are not read, and summaries of dumps are for gcdumpc trend");
     return st == GCD_OK ? CLI_DONE : cli_fail(ret->subject, &err);
 }
 

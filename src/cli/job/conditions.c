@@ -62,7 +62,8 @@ static bool interval(struct job_dump *d, const struct run_state *last, bool reme
     if (seconds == 0)
         return true;
     values.this_process = remembered;
-    if (d->template != NULL && cli_keep_newest(d->template, &values, &st) && st.st_mtim.tv_sec > newest)
+    const struct cli_template *names = d->template != NULL ? d->template : d->summary;
+    if (names != NULL && cli_keep_newest(names, &values, &st) && st.st_mtim.tv_sec > newest)
         newest = st.st_mtim.tv_sec;
     /* a time in the future: the clock was wrong then or is wrong now, so ignore it */
     if (newest == 0 || newest > d->begun || (uint64_t)(d->begun - newest) >= seconds)
@@ -127,10 +128,11 @@ void job_conditions(struct job_dump *d)
 enum cli_exit job_room(struct job_dump *d)
 {
     uint64_t room;
+    const char *path = d->paths[JOB_OUTPUT][0] != '\0' ? d->paths[JOB_OUTPUT] : d->paths[JOB_SUMMARY];
     if (!memory_of_machine(d) || d->args->job.if_free_disk == 0)
         return CLI_DONE;
-    if (!free_bytes(d->file, &room))
-        return cli_error(CLI_FAILED, d->file, "the free space is unknown: %s", strerror(errno));
+    if (!free_bytes(path, &room))
+        return cli_error(CLI_FAILED, path, "the free space is unknown: %s", strerror(errno));
     if (room < d->args->job.if_free_disk)
         (void)skip(d, "its disk has %" PRIu64 " MiB left, not %" PRIu64 " MiB", mebibytes(room), mebibytes(d->args->job.if_free_disk));
     return CLI_DONE;

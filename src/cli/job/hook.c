@@ -70,7 +70,8 @@ static struct environment *environment_of(const struct job_dump *d)
     set(e, "GCDUMPC_NAME=%s", d->name);
     set(e, "GCDUMPC_PID=%" PRIu32, d->pid);
     set(e, "GCDUMPC_RUNTIME=%s", d->runtime);
-    set(e, "GCDUMPC_FILE=%s", d->status == JOB_FAILED ? "" : d->file);
+    set(e, "GCDUMPC_FILE=%s", d->status == JOB_FAILED ? "" : d->paths[JOB_OUTPUT]);
+    set(e, "GCDUMPC_SUMMARY=%s", d->status == JOB_FAILED ? "" : d->paths[JOB_SUMMARY]);
     set(e, "GCDUMPC_FILE_BYTES=%" PRIu64, d->file_bytes);
     set(e, "GCDUMPC_COMPLETE=%s", d->facts.complete ? "yes" : "no");
     set(e, "GCDUMPC_OBJECTS=%" PRIu64, d->facts.objects);

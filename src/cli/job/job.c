@@ -4,7 +4,9 @@
 #include "args.h"
 #include "commands/commands.h"
 #include "commands/open_dump.h"
+#include "summary/summary.h"
 #include "exit.h"
+#include "input/dump_verdict.h"
 #include "input/fail.h"
 #include "input/input.h"
 #include "job/job.h"
@@ -36,7 +38,7 @@ static bool has_fields(const char *path)
 bool job_wanted(const struct cli_args *args)
 {
     const struct cli_job_args *a = &args->job;
-    bool several = args->target.all || has_fields(args->output.path) || has_fields(args->live.save_trace);
+    bool several = args->target.all || has_fields(args->output.path) || has_fields(args->live.save_trace) || has_fields(args->output.summary);
     bool tidies = a->keep != 0 || a->keep_days != 0 || a->max_total_bytes != 0;
     bool has_conditions = a->if_rss_above != 0 || a->if_grown != 0 || a->min_interval_s != 0 || a->if_free_disk != 0 || a->if_free_memory != 0 ||
                           a->max_pause_ms != 0 || a->skip_status != 0;
@@ -51,7 +53,7 @@ bool job_wanted(const struct cli_args *args)
 
 struct job {
     const struct cli_args *args;
-    struct cli_template *output, *trace; /* NULL: a fixed name or none */
+    struct cli_template *names[JOB_FILES];       /* NULL: a fixed name or none */
     bool several;                /* all processes, or all with the name */
     char host[256];
     struct job_dump *dumps;
@@ -63,8 +65,8 @@ static void job_free(struct job *j)
 {
     free(j->dumps);
     free(j->own.ids);
-    cli_template_free(j->output);
-    cli_template_free(j->trace);
+    for (size_t i = 0; i < JOB_FILES; i++)
+        cli_template_free(j->names[i]);
 }
 
 /* ---- what is wanted ---- */
@@ -76,8 +78,50 @@ static enum cli_exit usage(const char *problem)
 
 static bool is_folder(const struct cli_args *a)
 {
+    if (a->output.path == NULL)
+        return false;
     const struct gcd_format *f = a->output.format != NULL ? gcd_format_by_name(a->output.format) : gcd_format_by_path(a->output.path);
     return f != NULL && gcd_format_kind(f) == GCD_FORMAT_STAGED && gcd_format_staged_kind(f) == GCD_STAGED_FOLDER;
+}
+
+/* The names as they were given, in the order of enum job_file. */
+static void given(const struct cli_args *a, const char *ret[JOB_FILES])
+{
+    ret[JOB_OUTPUT] = a->output.path;
+    ret[JOB_TRACE] = a->live.save_trace;
+    ret[JOB_SUMMARY] = a->output.summary;
+}
+
+static enum cli_exit parse_templates(struct job *j)
+{
+    const char *names[JOB_FILES];
+    enum cli_exit e = CLI_DONE;
+    given(j->args, names);
+    for (size_t i = 0; i < JOB_FILES && e == CLI_DONE; i++)
+        if (has_fields(names[i]))
+            e = cli_template_new(names[i], &j->names[i]);
+    return e;
+}
+
+/* Of each name: what it lacks. */
+static enum cli_exit check_names(const struct job *j, bool finds_earlier)
+{
+    static const char *const lacks[JOB_FILES] = {
+        "several processes need a name with %p in it", "several processes need a --save-trace with %p in it",
+        "several processes need a --summary with %p in it",
+    };
+    const char *names[JOB_FILES];
+    given(j->args, names);
+    for (size_t i = 0; i < JOB_FILES; i++) {
+        const struct cli_template *t = j->names[i];
+        if (finds_earlier && t != NULL && !cli_template_tells_names(t))
+            return usage("earlier dumps of one name cannot be told from those of another where %n or %h touches %p or %s; put a dash between them");
+        if (j->args->job.name == NULL && t != NULL && cli_template_uses(t, "J"))
+            return usage("%J is the name of a job, which only gcdumpc run has");
+        if (j->several && names[i] != NULL && (t == NULL || !cli_template_has_process(t)))
+            return usage(lacks[i]);
+    }
+    return CLI_DONE;
 }
 
 /* Checks that the option parser cannot make, because it knows no templates. */
@@ -85,35 +129,23 @@ static enum cli_exit parse_names(struct job *j)
 {
     const struct cli_args *a = j->args;
     bool kept = a->job.keep != 0 || a->job.keep_days != 0 || a->job.max_total_bytes != 0;
-    enum cli_exit e = CLI_DONE;
     if (a->target.pid == 0 && a->target.name == NULL && !a->target.all)
         return usage("names with fields, and options for unattended dumps, need --pid, --name or --all");
-    if (strchr(a->output.path, '%') != NULL)
-        e = cli_template_new(a->output.path, &j->output);
-    if (e == CLI_DONE && a->live.save_trace != NULL && strchr(a->live.save_trace, '%') != NULL)
-        e = cli_template_new(a->live.save_trace, &j->trace);
+    enum cli_exit e = parse_templates(j);
     if (e != CLI_DONE)
         return e;
+    const struct cli_template *output = j->names[JOB_OUTPUT], *first = output != NULL ? output : j->names[JOB_SUMMARY];
     /* a pattern needs --all to match several processes, unless their dumps get different names */
     bool pattern = a->target.name != NULL && strpbrk(a->target.name, "*?[") != NULL;
-    j->several = a->target.all || (pattern && j->output != NULL && cli_template_has_process(j->output));
-    if (kept && (j->output == NULL || !cli_template_has_time(j->output)))
+    j->several = a->target.all || (pattern && first != NULL && cli_template_has_process(first));
+    if (kept && (output == NULL || !cli_template_has_time(output)))
         return usage("--keep, --keep-days and --max-total need a name with a date and a time of day in it, as -o '%n-%Y%m%dT%H%M%SZ.nettrace.gz'");
-    if ((kept || a->job.min_interval_s != 0) && ((j->output != NULL && !cli_template_tells_names(j->output)) ||
-                                             (j->trace != NULL && !cli_template_tells_names(j->trace))))
-        return usage("earlier dumps of one name cannot be told from those of another where %n or %h touches %p or %s; put a dash between them");
     if (kept && is_folder(a))
         return usage("--keep, --keep-days and --max-total are for outputs that are files; this format is a folder");
-    if (a->job.name == NULL && ((j->output != NULL && cli_template_uses(j->output, "J")) || (j->trace != NULL && cli_template_uses(j->trace, "J"))))
-        return usage("%J is the name of a job, which only gcdumpc run has");
-    if (j->several && (j->output == NULL || !cli_template_has_process(j->output)))
-        return usage("several processes need a name with %p in it");
-    if (j->several && a->live.save_trace != NULL && (j->trace == NULL || !cli_template_has_process(j->trace)))
-        return usage("several processes need a --save-trace with %p in it");
-    if (a->job.if_grown != 0 && j->output == NULL)
+    if (a->job.if_grown != 0 && first == NULL)
         return usage("--if-grown compares with what is remembered beside earlier dumps; it needs a name with fields, as "
                      "-o '%n-%Y%m%dT%H%M%SZ.nettrace.gz'");
-    return CLI_DONE;
+    return check_names(j, kept || a->job.min_interval_s != 0);
 }
 
 /* ---- which processes ---- */
@@ -121,7 +153,9 @@ static enum cli_exit parse_names(struct job *j)
 static struct job_dump *add(struct job *j, uint32_t pid)
 {
     struct job_dump *d = &j->dumps[j->count++];
-    *d = (struct job_dump){ .args = j->args, .pid = pid, .own = &j->own, .known = j->output == NULL && j->trace == NULL };
+    *d = (struct job_dump){ .args = j->args, .pid = pid, .own = &j->own, .known = true };
+    for (size_t i = 0; i < JOB_FILES; i++)
+        d->known = d->known && j->names[i] == NULL;
     return d;
 }
 
@@ -180,7 +214,7 @@ static enum cli_exit find(struct job *j, uint32_t pid)
     if (gcd_ipc_list(&options, &l, &err) != GCD_OK)
         return cli_fail(NULL, &err);
     j->dumps = calloc(l.count + 1, sizeof *j->dumps);
-    j->own.ids = calloc(l.count + 1, 2 * sizeof *j->own.ids);    /* an output and a recording per process */
+    j->own.ids = calloc(l.count + 1, JOB_FILES * sizeof *j->own.ids);
     for (size_t i = 0; j->dumps != NULL && j->own.ids != NULL && i < l.count; i++)
         if (is_wanted(j, &l.items[i], pid))
             describe(j, &l.items[i]);
@@ -276,7 +310,8 @@ static void note(struct job_dump *d, const char *path)
 /* Notes the finished dump, before other jobs that wait for the lock look. */
 static void remember(struct job_dump *d, const struct cli_args *args)
 {
-    note(d, args->output.path);
+    if (args->output.path != NULL)
+        note(d, args->output.path);
     d->duration_ms = live_now_ms() - d->start_ms;
     if (run_state_write(d) != CLI_DONE)           /* the dump exists nevertheless */
         add_reason(d, cli_error_text());
@@ -297,11 +332,45 @@ static enum cli_exit take_lock(struct job_dump *d, const struct cli_args *args, 
     return e;
 }
 
+struct job_outputs {
+    struct cli_output *out;
+    struct gcd_sink *summary;    /* NULL = none */
+};
+
+static enum cli_exit write_summary(struct job_dump *d, const struct cli_args *args, struct gcd_sink *s, struct cli_dump *dump)
+{
+    struct cli_summary_file file = { .path = args->output.path, .bytes = d->file_bytes, .name = d->name, .live = true };
+    enum cli_exit e = cli_ask_written(args, dump);
+    if (e == CLI_DONE)
+        e = cli_summary_write(args, dump, &file, s);
+    if (e == CLI_DONE)
+        note(d, args->output.summary);
+    return e;
+}
+
+/* What follows a dump that was read: its files. */
+static enum cli_exit write_files(struct job_dump *d, const struct cli_args *args, const struct job_outputs *to, struct cli_dump *dump)
+{
+    enum cli_exit e = args->output.path != NULL ? cli_output_write(args, to->out, dump) : cli_judge(dump);
+    if (args->output.path == NULL)
+        cli_say_verdict(dump, args->quiet);
+    if (to->summary != NULL && (e == CLI_DONE || e == CLI_INCOMPLETE)) {
+        enum cli_exit written = write_summary(d, args, to->summary, dump);
+        e = written == CLI_DONE ? e : written;
+    }
+    if (e == CLI_DONE || e == CLI_INCOMPLETE)
+        remember(d, args);
+    return e;
+}
+
 static enum cli_exit dump(struct job_dump *d, struct cli_args *args)
 {
-    struct cli_output out;
+    struct cli_output out = { .need = CLI_NEED_LEAKS };
     struct live_lock lock = { .waited = false };
-    enum cli_exit e = cli_output_open(args, &out);
+    struct job_outputs to = { .out = &out };
+    enum cli_exit e = args->output.path != NULL ? cli_output_open(args, &out) : CLI_DONE;
+    if (e == CLI_DONE)
+        e = cli_summary_open(args, &to.summary);
     out.ready = make_room;
     out.ready_ctx = d;
     if (e == CLI_DONE)
@@ -319,22 +388,23 @@ static enum cli_exit dump(struct job_dump *d, struct cli_args *args)
             note(d, args->live.save_trace);
             keep_recordings(d);
         }
-        if (e == CLI_DONE) {
-            e = cli_output_write(args, &out, &dump);
-            if (e == CLI_DONE || e == CLI_INCOMPLETE)
-                remember(d, args);
-        }
+        if (e == CLI_DONE)
+            e = write_files(d, args, &to, &dump);
         cli_close(&dump);
     }
     cli_output_close(&out);
+    cli_summary_close(to.summary);
     live_lock_release(&lock);
     return e;
 }
 
-static enum cli_exit make_folders(struct job *j, const struct job_dump *d)
+static enum cli_exit make_folders(const struct job *j, const struct job_dump *d)
 {
-    enum cli_exit e = d->template != NULL ? cli_template_make_folders(d->template, &d->values) : CLI_DONE;
-    return e == CLI_DONE && j->trace != NULL ? cli_template_make_folders(j->trace, &d->values) : e;
+    enum cli_exit e = CLI_DONE;
+    for (size_t i = 0; i < JOB_FILES && e == CLI_DONE; i++)
+        if (j->names[i] != NULL)
+            e = cli_template_make_folders(j->names[i], &d->values);
+    return e;
 }
 
 /* Others can foresee a generated name, so no link is followed and no device written. */
@@ -349,16 +419,45 @@ static enum cli_exit check_name(const char *path)
 static void prepare(const struct job *j, struct job_dump *d)
 {
     d->begun = time(NULL);
-    d->template = j->output;
-    d->trace = j->trace;
+    d->template = j->names[JOB_OUTPUT];
+    d->trace = j->names[JOB_TRACE];
+    d->summary = j->names[JOB_SUMMARY];
     d->values = (struct cli_template_values){ .name = d->name, .pid = d->pid, .host = j->host, .job = j->args->job.name,
                                                 .time = d->begun };
+}
+
+/* The names of its files: d->paths, and in ARGS. */
+static enum cli_exit name_files(const struct job *j, struct job_dump *d, struct cli_args *args)
+{
+    const char *names[JOB_FILES], **const to[] = { &args->output.path, &args->live.save_trace, &args->output.summary };
+    enum cli_exit e = CLI_DONE;
+    given(args, names);
+    for (size_t i = 0; i < JOB_FILES && e == CLI_DONE; i++) {
+        if (j->names[i] != NULL)
+            e = cli_template_expand(j->names[i], &d->values, d->paths[i], sizeof d->paths[i]);
+        else if (names[i] != NULL && strcmp(names[i], "-") != 0)
+            (void)snprintf(d->paths[i], sizeof d->paths[i], "%s", names[i]);
+        if (d->paths[i][0] != '\0')
+            *to[i] = d->paths[i];
+    }
+    return e;
+}
+
+static enum cli_exit prepare_places(const struct job *j, const struct job_dump *d)
+{
+    for (size_t i = 0; i < JOB_FILES; i++)
+        if (j->names[i] != NULL)         /* opening the new one cleans only its own folder, which may be another one */
+            cli_template_sweep(j->names[i], &d->values);
+    enum cli_exit e = make_folders(j, d);
+    for (size_t i = 0; i < JOB_FILES && e == CLI_DONE; i++)
+        if (j->names[i] != NULL)
+            e = check_name(d->paths[i]);
+    return e;
 }
 
 static enum cli_exit run_dump(struct job *j, struct job_dump *d)
 {
     struct cli_args args = *j->args;
-    char trace[4096] = "";
     bool asked_for = d->known;           /* job_conditions was called */
     args.target.pid = d->pid;
     args.target.name = NULL;
@@ -370,32 +469,13 @@ static enum cli_exit run_dump(struct job *j, struct job_dump *d)
     prepare(j, d);
     if (!asked_for)
         job_conditions(d);
-    if (j->output != NULL)
-        e = cli_template_expand(j->output, &d->values, d->file, sizeof d->file);
-    else if (strcmp(args.output.path, "-") != 0)
-        (void)snprintf(d->file, sizeof d->file, "%s", args.output.path);
-    if (e == CLI_DONE && j->trace != NULL)
-        e = cli_template_expand(j->trace, &d->values, trace, sizeof trace);
-    if (d->file[0] != '\0')
-        args.output.path = d->file;
-    if (trace[0] != '\0')
-        args.live.save_trace = trace;
+    e = name_files(j, d, &args);
     if (e == CLI_DONE && d->status != JOB_SKIPPED)
         e = job_room(d);
     if (e != CLI_DONE || d->status == JOB_SKIPPED)
         return e;
-    if (j->output != NULL)               /* opening the new one cleans only its own folder, which may be another one */
-        cli_template_sweep(j->output, &d->values);
-    if (j->trace != NULL)
-        cli_template_sweep(j->trace, &d->values);
-    e = make_folders(j, d);
-    if (e == CLI_DONE && j->output != NULL)
-        e = check_name(d->file);
-    if (e == CLI_DONE && j->trace != NULL)
-        e = check_name(trace);
-    if (e == CLI_DONE)
-        e = dump(d, &args);
-    return e;
+    e = prepare_places(j, d);
+    return e == CLI_DONE ? dump(d, &args) : e;
 }
 
 /* Among several processes one may have ended meanwhile, which is not a failure, unless it ended during its dump. */

@@ -30,6 +30,9 @@ struct job_facts {
 
 enum job_status { JOB_NOT_TRIED, JOB_DONE, JOB_INCOMPLETE, JOB_SKIPPED, JOB_FAILED };
 
+/* What a dump writes at most. */
+enum job_file { JOB_OUTPUT, JOB_TRACE, JOB_SUMMARY, JOB_FILES };
+
 /* The files of this run. */
 struct job_own {
     struct cli_keep_id *ids;
@@ -43,13 +46,13 @@ struct job_dump {
     char name[256], runtime[64];
     uint64_t rss_bytes;                  /* before the dump */
     time_t begun;
-    char file[4096];                     /* output path; "" = none, or standard output */
-    const struct cli_template *template, *trace; /* of the output and of the recording; NULL: a fixed name or none */
+    char paths[JOB_FILES][4096];         /* "" = none, or standard output */
+    const struct cli_template *template, *trace, *summary;   /* of the output, the recording and the summary; NULL: a fixed name or none */
     struct cli_template_values values;
     bool known;                          /* identified, or identification is not needed */
     bool asked;                          /* the dump was requested; from then on the end of the process is a failure */
     struct job_own *own;                 /* of the run */
-    struct cli_keep_file written[2];     /* by this dump: output and recording */
+    struct cli_keep_file written[JOB_FILES];     /* by this dump */
     size_t written_count;
     enum job_status status;
     enum cli_exit exit;
@@ -73,8 +76,8 @@ enum cli_exit job_room(struct job_dump *d);
 void job_process_name(const char *exe, const char *command_line, char *ret, size_t cap);
 
 /*
- * run_state.c: remembers the last dump of each process of this name, in a hidden file in the first folder of the template.  A new process takes
- * over the entry of one that has ended.
+ * run_state.c: remembers the last dump of each process of this name, in a hidden file in the first folder of the template of the output, else of
+ * the summary.  A new process takes over the entry of one that has ended.
  */
 struct run_state {
     time_t time;

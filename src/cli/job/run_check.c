@@ -83,9 +83,10 @@ static bool meet(const struct cli_args *a, const char *path_a, const struct cli_
 /* Warns when A and B write the same files. */
 static void compare(const char *path, const struct cli_args *a, const struct cli_args *b)
 {
-    const char *const of_a[] = { a->output.path, a->live.save_trace }, *const of_b[] = { b->output.path, b->live.save_trace };
-    for (size_t i = 0; i < 2; i++)
-        for (size_t k = 0; k < 2; k++)
+    const char *const of_a[] = { a->output.path, a->live.save_trace, a->output.summary };
+    const char *const of_b[] = { b->output.path, b->live.save_trace, b->output.summary };
+    for (size_t i = 0; i < 3; i++)
+        for (size_t k = 0; k < 3; k++)
             if (meet(a, of_a[i], b, of_b[k])) {
                 cli_say(path, "jobs %s and %s write the same files: %s; %%J in it, the name of the job, tells them apart", a->job.name, b->job.name,
                         of_b[k]);

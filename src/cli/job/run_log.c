@@ -69,9 +69,13 @@ static void put_fields(FILE *to, const struct job_dump *d)
                 d->facts.complete ? "yes" : "no", d->facts.objects, d->facts.heap_bytes, (d->facts.pause_ns + 500000) / 1000000,
                 d->facts.lost_events);
     fprintf(to, " seconds=%.1f", (double)d->duration_ms / 1000);
-    if (d->file[0] != '\0' && (d->status == JOB_DONE || d->status == JOB_INCOMPLETE)) {
+    if (d->paths[JOB_OUTPUT][0] != '\0' && (d->status == JOB_DONE || d->status == JOB_INCOMPLETE)) {
         fprintf(to, " file_bytes=%" PRIu64 " file=", d->file_bytes);
-        put_value(to, d->file);
+        put_value(to, d->paths[JOB_OUTPUT]);
+    }
+    if (d->paths[JOB_SUMMARY][0] != '\0' && (d->status == JOB_DONE || d->status == JOB_INCOMPLETE)) {
+        fputs(" summary=", to);
+        put_value(to, d->paths[JOB_SUMMARY]);
     }
     if (d->removed > 0)
         fprintf(to, " removed=%" PRIu64, d->removed);
@@ -92,10 +96,11 @@ static json_t *text_or_null(const char *s)
 static json_t *json_of(const struct job_dump *d, const char *time)
 {
     bool written = d->status == JOB_DONE || d->status == JOB_INCOMPLETE;
-    json_t *o = json_pack("{s:i, s:s, s:s, s:i, s:o, s:I, s:o, s:f, s:I, s:o, s:o}", "schema", CLI_JSON_SCHEMA, "time", time, "status",
+    json_t *o = json_pack("{s:i, s:s, s:s, s:i, s:o, s:I, s:o, s:f, s:I, s:o, s:o, s:o}", "schema", CLI_JSON_SCHEMA, "time", time, "status",
                           job_status_name(d->status), "exit", (int)d->exit, "name", text_or_null(d->name), "pid", (json_int_t)d->pid,
                           "runtime", text_or_null(d->runtime), "seconds", (double)d->duration_ms / 1000, "removed", (json_int_t)d->removed,
-                          "file", text_or_null(written ? d->file : ""), "reason", text_or_null(d->reason));
+                          "file", text_or_null(written ? d->paths[JOB_OUTPUT] : ""), "summary",
+                          text_or_null(written ? d->paths[JOB_SUMMARY] : ""), "reason", text_or_null(d->reason));
     if (o != NULL && d->facts.taken)
         (void)json_object_update_new(o, json_pack("{s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "complete", d->facts.complete, "objects",
                                                   (json_int_t)d->facts.objects, "references", (json_int_t)d->facts.edges, "heap_bytes",

@@ -28,11 +28,12 @@
 #define MOST_FILES 4000u
 #define MOST_JOBS 8u
 
-/* ".NAME.gcdumpc-last" beside the outputs, or above the folders that have fields in their names. */
+/* ".NAME.gcdumpc-last" beside the outputs, or the summaries without outputs, or above the folders that have fields in their names. */
 static bool path_of(const struct job_dump *d, char *ret, size_t cap)
 {
     char folder[4096], name[CLI_TEMPLATE_NAME_BYTES];
-    if (d->template == NULL || !cli_template_folder(d->template, folder, sizeof folder) || !cli_template_spell(d->values.name, name))
+    const struct cli_template *names = d->template != NULL ? d->template : d->summary;
+    if (names == NULL || !cli_template_folder(names, folder, sizeof folder) || !cli_template_spell(d->values.name, name))
         return false;
     int n = snprintf(ret, cap, "%s/.%s.gcdumpc-last", folder, name);
     return n > 0 && (size_t)n < cap;

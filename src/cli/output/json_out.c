@@ -122,6 +122,21 @@ int cli_json_print(json_t *j, FILE *to)
     return failed || no_memory ? -1 : 0;
 }
 
+char *cli_json_line(json_t *j)
+{
+    char *text = NULL;
+    size_t n;
+    FILE *to = j != NULL && !no_memory ? open_memstream(&text, &n) : NULL;
+    bool ok = to != NULL && cli_json_dump(j, to, JSON_COMPACT | JSON_REAL_PRECISION(6)) == 0 && putc('\n', to) != EOF;
+    if (to != NULL)
+        ok = fclose(to) == 0 && ok;
+    json_decref(j);
+    if (ok && !no_memory)
+        return text;
+    free(text);
+    return NULL;
+}
+
 json_t *cli_json_head(const char *subject)
 {
     json_t *o = json_object();

@@ -26,6 +26,8 @@ json_t *cli_json_verdict(const struct gcd_verdict *v);
 void cli_json_prepare(void);
 /* Prints and releases J.  0, or -1 with errno: cannot be written, or ENOMEM if memory was exhausted at any time (TO gets nothing or a part). */
 int cli_json_print(json_t *j, FILE *to);
+/* J, which is released, as one line with its newline; free() it.  NULL when memory was exhausted at any time. */
+char *cli_json_line(json_t *j);
 /* json_dumpf in ASCII without control characters, so that no name can command a terminal that shows it. */
 int cli_json_dump(const json_t *j, FILE *to, size_t flags);
 int cli_json_info(const struct cli_dump *d);

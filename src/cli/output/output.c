@@ -148,7 +148,7 @@ static enum cli_exit open_sink(const struct cli_args *args, const char *path, bo
 enum cli_exit cli_output_check(const struct cli_args *args)
 {
     const struct gcd_format *f;
-    return choose_format(args, &f);
+    return args->output.path != NULL ? choose_format(args, &f) : CLI_DONE;
 }
 
 /* The recording of D with the names that were found, unless --plain. */
@@ -270,6 +270,7 @@ static enum cli_exit commit(struct cli_output *out)
     struct gcd_error err = GCD_ERROR_INIT;
     uint64_t bytes = out->staged != NULL ? gcd_staged_bytes(out->staged) : 0;
     gcd_status st = out->sink != NULL ? gcd_sink_finish(out->sink, &bytes, &err) : GCD_OK;
+    out->bytes = bytes;
     if (st == GCD_OK && out->ready != NULL)
         out->ready(out->ready_ctx, bytes);
     if (st == GCD_OK)

@@ -23,6 +23,7 @@ struct cli_output {
     struct gcd_staged *staged;
     const char *name;            /* for messages */
     uint64_t names;              /* that were added to the recording */
+    uint64_t bytes;              /* of the file, once it is written; 0 = not known */
     void (*ready)(void *ctx, uint64_t bytes);    /* NULL, or called once everything is on the disk and only the final name is missing */
     void *ready_ctx;
 };
