@@ -130,6 +130,12 @@ struct cli_job_args {
     bool check;
 };
 
+/* The server for programs that look for leaks. */
+struct cli_mcp_args {
+    const char *root;            /* the folder below which its files are */
+    bool allow_collect;
+};
+
 struct cli_args {
     const char *input;           /* FILE or "-"; NULL = not given */
     char **inputs;               /* [input_count] all inputs, for commands that compare; input is the first */
@@ -145,6 +151,7 @@ struct cli_args {
     struct cli_view_args view;
     struct cli_limit_args limits;
     struct cli_job_args job;
+    struct cli_mcp_args mcp;
 };
 
 /* Do ARGS name a process? */

@@ -76,8 +76,8 @@ static const struct cli_command commands[] = {
       "  gcdumpc leaks shop.nettrace.gz\n" },
     { "async", "FILE", "show what asynchronous operations wait for", CLI_ASYNC,
       "Shows stacks of async methods that are not over, like the stacks of threads: first what is awaited, such as\n"
-      "Task.Delay, a socket or a TaskCompletionSource, then the methods that wait for it, the innermost first.  Stacks\n"
-      "that read the same are one, with their number.  Nobody waits for the last method of a stack.\n\n"
+      "Task.Delay, a socket or a TaskCompletionSource, then the methods that wait for it, the innermost first.\n"
+      "Stacks that read the same are one, with their number.  Nobody waits for the last method of a stack.\n\n"
       "Retained: what only these operations keep alive; an object counts once.  Old: stacks whose last method had\n"
       "survived a garbage collection before the one of the dump.  \"(probably)\": the objects leave it open whether it\n"
       "waits for the frame above.  Tasks that are over but still in memory follow the stacks.\n\n"
@@ -100,13 +100,21 @@ static const struct cli_command commands[] = {
       "and some more; nothing is copied.\n"
       ".tables and .schema list them, gcdumpc-sql(1) explains them and has examples.\n\n"
       "Statements only read.  Ctrl-C and --timeout end one that takes too long.\n",
-      "  gcdumpc sql shop.nettrace.gz 'SELECT type, count(*), sum(size) FROM objects GROUP BY type ORDER BY 3 DESC'\n" },
+      "  gcdumpc sql shop.nettrace.gz 'SELECT type, count(*) FROM objects GROUP BY 1'\n" },
+    { "mcp", "", "let a program ask heaps, over the Model Context Protocol", CLI_MCP,
+      "Serves one client on standard input and output, as programs with language models start it: tools to open\n"
+      "dumps, and to ask for suspects, types, objects, paths, retained sizes, async stacks, the difference of two\n"
+      "heaps, and SQL.  It speaks the revisions 2026-07-28 and 2025-11-25.\n\n"
+      "Without --root no file can be opened.  --allow-collect adds a tool that dumps processes into that folder; it\n"
+      "says first how long the process will probably stand still.  Answers have 25 rows and 8,000 characters at most,\n"
+      "unless the client asks for more, and say what was cut.  Several heaps share --memory.\n",
+      "  gcdumpc mcp --root /var/dumps\n" },
     { "diff", "OLD-FILE NEW-FILE", "show which types have grown from one dump to the next", CLI_DIFF,
       COMPARED
       "--paths compares step by step, by the names on the path from the root; steps that changed by less than 1 % of\n"
       "the largest change, less than the 200 largest, or less than --min-bytes, are combined.\n"
       "FILE#N is dump number N of a recording that contains several; NEW-FILE can be a running process (--pid).\n" PATTERN THRESHOLDS,
-      "  gcdumpc diff before.nettrace.gz after.nettrace.gz --fail-if 'bytes(Shop.*) > +10%'\n" },
+      "  gcdumpc diff old.nettrace.gz new.nettrace.gz --fail-if 'bytes(Shop.*) > +10%'\n" },
     { "trend", "FILE FILE...", "show which types grow over several dumps", CLI_TREND,
       COMPARED "FILE#N is dump number N of a recording that contains several.\n"
       "FILE can be a summary (gcdumpc collect --summary), which lists the largest types: a cell is empty where a type\n"
@@ -133,6 +141,9 @@ static const char exit_text[] =
 static const char exit_all_text[] =
     EXIT_STATUS "0 done, 1 failed, 2 wrong usage, 3 done but the data are incomplete (--strict: 1),\n"
     "4 a threshold is exceeded (whether or not the data are complete), 130 interrupted.\n";
+/* For the server, which answers about incomplete data. */
+static const char exit_server_text[] =
+    EXIT_STATUS "0 the client has ended, 1 failed, 2 wrong usage, 130 interrupted.\n";
 
 #define FILES_TEXT                                                                                                     \
     "FILE is a .nettrace or .etl recording or a dump in .gclog, .gcdump or .dartheap, also compressed with gzip;\n"    \
@@ -154,6 +165,8 @@ const char *cli_about_files(const struct cli_command *c)
 
 const char *cli_exit_text(const struct cli_command *c)
 {
+    if (c != NULL && c->bit == CLI_MCP)
+        return exit_server_text;
     return c == NULL || (c->bit & (CLI_DIFF | CLI_TREND)) != 0 ? exit_all_text : exit_text;
 }
 

@@ -147,6 +147,7 @@ static enum cli_exit run_command(const struct cli_args *args, unsigned bit)
     case CLI_ASYNC: return cmd_async(args);
     case CLI_BROWSE: return cmd_browse(args);
     case CLI_SQL: return cmd_sql(args);
+    case CLI_MCP: return cmd_mcp(args);
     case CLI_DIFF: return cmd_diff(args);
     case CLI_TREND: return cmd_trend(args);
     case CLI_RUN: return cmd_run(args);

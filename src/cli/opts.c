@@ -51,7 +51,7 @@ static const char *const choices[][8] = {
 
 #define HOLDERS (CLI_RETAINED | CLI_PATHS | CLI_LEAKS | CLI_ASYNC)
 #define COMPARE (CLI_DIFF | CLI_TREND)
-#define ALL (CLI_COLLECT | CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_PS | CLI_RUN | CLI_SQL | CLI_BROWSE | HOLDERS | COMPARE)
+#define ALL (CLI_MCP | CLI_COLLECT | CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_PS | CLI_RUN | CLI_SQL | CLI_BROWSE | HOLDERS | COMPARE)
 #define FILE_ONE (CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_BROWSE | HOLDERS)
 #define FILES (FILE_ONE | COMPARE | CLI_SQL)
 #define DUMPS (CLI_COLLECT | FILES)
@@ -108,7 +108,7 @@ static const struct option_row rows[] = {
     { "filter", 0, "PATTERN", "only stacks with a frame like Shop.*, /REGEX/", CLI_ASYNC, OPT_TEXT, FIELD(view.filter), 0, 0 },
     { "filter", 0, "PATTERN", "only types like Shop.*, byte[], /REGEX/", CLI_REPORT | CLI_RETAINED | COMPARE, OPT_TEXT, FIELD(view.filter), 0, 0 },
     { "mine", 0, "PATTERN", "types of your own code, instead of a guess by module; can be repeated",
-      OUTPUTS | CLI_SQL | CLI_PATHS | CLI_LEAKS | CLI_BROWSE | CLI_DIFF, OPT_LIST, FIELD(view.mine), 0, CLI_MINE_MAX },
+      OUTPUTS | CLI_SQL | CLI_PATHS | CLI_LEAKS | CLI_BROWSE | CLI_DIFF | CLI_MCP, OPT_LIST, FIELD(view.mine), 0, CLI_MINE_MAX },
     { "full", 0, NULL, "show all steps of paths, also those of the framework and inside of collections",
       CLI_PATHS | CLI_LEAKS | CLI_BROWSE | CLI_DIFF, OPT_FLAG, FIELD(view.full), 0, 0 },
     { "separate-loads", 0, NULL, "tell apart the types of an assembly that is loaded several times",
@@ -146,19 +146,22 @@ static const struct option_row rows[] = {
     { "force", 0, NULL, "continue even if memory or disk seem too small or another dump is running", LIVE, OPT_FLAG, FIELD(live.force), 0, 0 },
     { "walk", 'd', "N", "which heap walk, if the recording holds several (1)", FILE_ONE | CLI_SQL, OPT_NUMBER, FIELD(dump.walk), 1, 65536 },
     { "process", 0, "PID|NAME", "which process, if the recording holds several", FILES, OPT_PROCESS, FIELD(dump.process), 1, UINT32_MAX },
-    { "modules", 0, "FOLDER", "look for the program's files there, for full names; can be repeated", DUMPS, OPT_LIST, FIELD(modules.folders),
-      0, CLI_MODULE_FOLDERS_MAX },
-    { "no-modules", 0, NULL, "do not read the program's files: names stay as the runtime sends them", DUMPS, OPT_FLAG, FIELD(modules.off), 0, 0 },
+    { "modules", 0, "FOLDER", "look for the program's files there, for full names; can be repeated", DUMPS | CLI_MCP,
+      OPT_LIST, FIELD(modules.folders), 0, CLI_MODULE_FOLDERS_MAX },
+    { "no-modules", 0, NULL, "do not read the program's files: names stay as the runtime sends them", DUMPS | CLI_MCP,
+      OPT_FLAG, FIELD(modules.off), 0, 0 },
     { "strict", 0, NULL, "refuse incomplete data: write and show nothing, exit with status 1", DUMPS, OPT_FLAG, FIELD(strict), 0, 0 },
-    { "max-block", 0, "SIZE", "largest block to accept in a recording (16M)", FILES, OPT_SIZE, FIELD(limits.input.block_bytes), 1024,
+    { "max-block", 0, "SIZE", "largest block to accept in a recording (16M)", FILES | CLI_MCP, OPT_SIZE, FIELD(limits.input.block_bytes), 1024,
       UINT64_C(1) << 30 },
-    { "max-objects", 0, "N", "refuse a dump with more objects", DUMPS, OPT_NUMBER, FIELD(limits.input.objects), 1, UINT64_MAX },
-    { "max-memory", 0, "SIZE", "fail rather than use more memory", DUMPS, OPT_SIZE, FIELD(limits.max_memory_bytes), UINT64_C(1) << 20, UINT64_MAX },
+    { "max-objects", 0, "N", "refuse a dump with more objects", DUMPS | CLI_MCP, OPT_NUMBER, FIELD(limits.input.objects), 1, UINT64_MAX },
+    { "max-memory", 0, "SIZE", "fail rather than use more memory", DUMPS | CLI_MCP,
+      OPT_SIZE, FIELD(limits.max_memory_bytes), UINT64_C(1) << 20, UINT64_MAX },
     { "threads", 0, "N", "use at most N processor cores (all)", ALL & ~(CLI_PS | CLI_RUN), OPT_NUMBER, FIELD(limits.threads), 1,
       CLI_THREADS_MAX },
-    { "memory", 0, "SIZE", "use at most this much memory, as 300M; the rest of a graph goes to files", GRAPHS, OPT_SIZE,
+    { "memory", 0, "SIZE", "use at most this much memory, as 300M; the rest of a graph goes to files", GRAPHS | CLI_MCP, OPT_SIZE,
       FIELD(limits.memory_bytes), GCD_SPILL_BUDGET_MIN, INT64_MAX },
-    { "spill-dir", 0, "FOLDER", "folder for these files, on a disk (TMPDIR, else /var/tmp)", GRAPHS, OPT_TEXT, FIELD(limits.spill_dir), 0, 0 },
+    { "spill-dir", 0, "FOLDER", "folder for these files, on a disk (TMPDIR, else /var/tmp)", GRAPHS | CLI_MCP,
+      OPT_TEXT, FIELD(limits.spill_dir), 0, 0 },
     { "all", 0, NULL, "all processes, or all that match --name; the output needs %p in its name", CLI_COLLECT, OPT_FLAG,
       FIELD(target.all), 0, 0 },
     { "keep", 0, "N", "keep N dumps of the same -o and process name, this one included, remove older ones", CLI_COLLECT, OPT_NUMBER,
@@ -190,6 +193,8 @@ static const struct option_row rows[] = {
     { "on-failure", 0, "CMD", "run a program after an incomplete or failed dump", CLI_COLLECT, OPT_TEXT, FIELD(job.on_failure), 0, 0 },
     { "config", 0, "FILE", "the file that describes the jobs (/etc/gcdumpc.conf)", CLI_RUN, OPT_TEXT, FIELD(job.config), 0, 0 },
     { "check", 0, NULL, "only check the jobs, or the one", CLI_RUN, OPT_FLAG, FIELD(job.check), 0, 0 },
+    { "root", 0, "FOLDER", "read and write files only below this folder, and no links in it", CLI_MCP, OPT_TEXT, FIELD(mcp.root), 0, 0 },
+    { "allow-collect", 0, NULL, "the client may dump processes, which pauses them", CLI_MCP, OPT_FLAG, FIELD(mcp.allow_collect), 0, 0 },
     { "quiet", 'q', NULL, "no progress, no summary; errors and warnings only", ALL, OPT_FLAG, FIELD(quiet), 0, 0 },
     { "help", 'h', NULL, "show this help", ALL, OPT_FLAG, FIELD(help), 0, 0 },
 };
@@ -198,7 +203,8 @@ static const struct option_row rows[] = {
 /* The group of an option is the struct that has its field. */
 #define GROUP(title, member) { title, FIELD(member), FIELD(member) + sizeof ((struct cli_args *)0)->member }
 static const struct { const char *title; size_t begin, end; } groups[] = {
-    GROUP("Target", target), GROUP("Output", output), GROUP("What to show", view), GROUP("Live dump", live), GROUP("Unattended", job),
+    GROUP("Target", target), GROUP("Output", output), GROUP("What to show", view), GROUP("Files and processes", mcp),
+    GROUP("Live dump", live), GROUP("Unattended", job),
     GROUP("Reading", dump), GROUP("Reading", modules), GROUP("Reading", strict), GROUP("Limits", limits),
     GROUP("General", quiet), GROUP("General", help),
 };
@@ -597,7 +603,7 @@ enum cli_exit cli_parse(const struct cli_command *c, int argc, char **argv, stru
             argv[1 + ret->input_count++] = argv[i];
         } else if (ret->input_count > 0 && (c->bit & FILES) != 0 && (c->bit & (COMPARE | CLI_SQL)) == 0 && ret->more_count < CLI_MORE_INPUTS) {
             ret->more[ret->more_count++] = word;
-        } else if ((ret->input_count > 0 && (c->bit & COMPARE) == 0) || (c->bit & (FILES | CLI_RUN)) == 0) {
+        } else if ((ret->input_count > 0 && (c->bit & COMPARE) == 0) || (c->bit & (FILES | CLI_RUN)) == 0 || c->bit == CLI_MCP) {
             return cli_error(CLI_USAGE, NULL, "%s does not know what to do with \"%s\"; see gcdumpc %s --help", c->name, word, c->name);
         } else {
             argv[1 + ret->input_count++] = argv[i];      /* the earlier value has been read */
@@ -614,6 +620,13 @@ enum cli_exit cli_check_args(const struct cli_command *c, const struct cli_args 
 {
     if ((c->bit & (CLI_PS | CLI_RUN)) != 0)
         return CLI_DONE;
+    if (c->bit == CLI_MCP && ret->mcp.allow_collect && ret->mcp.root == NULL)
+        return cli_error(CLI_USAGE, NULL, "--allow-collect needs --root, the folder for the dumps; see gcdumpc mcp --help");
+    if (c->bit == CLI_MCP && ret->limits.memory_bytes != 0 && ret->limits.max_memory_bytes != 0)
+        return cli_error(CLI_USAGE, NULL, "give one of --memory, which moves the excess to a file, and --max-memory, which fails");
+    if (c->bit == CLI_MCP)
+        return ret->modules.off && ret->modules.folders[0] != NULL ?
+               cli_error(CLI_USAGE, NULL, "give one of --modules and --no-modules") : CLI_DONE;
     if (!complete_input(c, ret))
         return CLI_USAGE;
     if (!cli_is_live(ret) && ((ret->live.timeout_s != 0 && c->bit != CLI_SQL) || ret->live.buffer_mb != 0 || ret->live.rundown))

@@ -45,26 +45,6 @@ void browse_node_heads(struct browse_section *s)
     s->orders = 1u << ORDER_RETAINED | 1u << ORDER_BYTES | 1u << ORDER_NAME;
 }
 
-gcd_status browse_elements(const struct browse_view *v, uint32_t node, const struct gcd_context *call, char ret[BROWSE_TAIL_BYTES],
-                           struct gcd_error *err)
-{
-    const struct gcd_collections *c;
-    struct gcd_collection it;
-    char number[CLI_NUMBER_BYTES];
-    ret[0] = '\0';
-    gcd_status st = gcd_session_collections(v->model->session, call, &c, err);
-    if (st != GCD_OK || gcd_collections_kind(c, gcd_graph_node_type(v->model->graph, node)) <= GCD_COLLECTION_ARRAY)
-        return st;
-    st = gcd_session_collection(v->model->session, call, node, &it, err);
-    if (st != GCD_OK)
-        return st == GCD_END ? GCD_OK : st;
-    bool exact = gcd_collection_is_exact(&it);
-    const char *bound = exact ? "" : it.elements == it.at_least ? "at least " : it.elements == it.at_most ? "at most " : "about ";
-    if (it.elements > 0 || exact)
-        (void)snprintf(ret, BROWSE_TAIL_BYTES, " (%s%s element%s)", bound, cli_number(it.elements, true, number), it.elements == 1 ? "" : "s");
-    return GCD_OK;
-}
-
 /* ---- paths ---- */
 
 gcd_status browse_fold(const struct browse_view *v, struct browse_step *steps, size_t n, const struct gcd_context *call, struct gcd_error *err)

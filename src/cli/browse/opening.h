@@ -57,8 +57,4 @@ gcd_status browse_fold(const struct browse_view *v, struct browse_step *steps, s
 /* The retained size of NODE, false when dominators are not there. */
 bool browse_retained(const struct browse_model *m, uint32_t node, uint64_t *ret);
 
-/* The number of elements of NODE as " (1,234 elements)" in RET, "" when it is no collection. */
-gcd_status browse_elements(const struct browse_view *v, uint32_t node, const struct gcd_context *call, char ret[BROWSE_TAIL_BYTES],
-                           struct gcd_error *err);
-
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "browse/opening.h"
+#include "output/folded_paths.h"
 #include "output/root_labels.h"
 #include "term/term.h"
 
@@ -47,9 +48,9 @@ static gcd_status add_facts(struct browse_view *v, const struct gcd_context *cal
 {
     const struct browse_model *m = v->model;
     uint32_t node = v->subject, type = gcd_graph_node_type(m->graph, node);
-    char elements[BROWSE_TAIL_BYTES], object[CLI_NUMBER_BYTES], size[CLI_NUMBER_BYTES], retained[CLI_NUMBER_BYTES], *text = NULL;
+    char elements[CLI_ELEMENTS_BYTES], object[CLI_NUMBER_BYTES], size[CLI_NUMBER_BYTES], retained[CLI_NUMBER_BYTES], *text = NULL;
     const char *module = m->summary->types[type].module_path, *slash = strrchr(module, '/'), *generation;
-    gcd_status st = browse_elements(v, node, call, elements, err);
+    gcd_status st = cli_elements_text(m->session, call, node, elements, err);
     if (st == GCD_OK)
         st = generation_of(m, node, call, &generation, err);
     if (st != GCD_OK)

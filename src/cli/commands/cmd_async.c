@@ -11,6 +11,7 @@
 #include "args.h"
 #include "commands/commands.h"
 #include "commands/open_dump.h"
+#include "commands/command_parts.h"
 #include "exit.h"
 #include "input/dump_verdict.h"
 #include "input/fail.h"
@@ -272,16 +273,15 @@ static bool print_json(const struct waiting *w)
 
 /* ---- the command ---- */
 
-/* Is a frame of the stack called so? */
-static enum cli_match matches(const struct waiting *w, const struct cli_pattern *p, uint32_t stack)
+enum cli_match cli_stack_match(const struct gcd_async_frame *frames, uint32_t stack, const struct cli_pattern *p)
 {
     enum cli_match m = CLI_NO_MATCH;
-    for (uint32_t f = stack; f != GCD_FRAME_NONE && m == CLI_NO_MATCH; f = w->frames[f].parent)
-        m = cli_pattern_match(p, w->frames[f].name, &cli_canceled);
+    for (uint32_t f = stack; f != GCD_FRAME_NONE && m == CLI_NO_MATCH; f = frames[f].parent)
+        m = cli_pattern_match(p, frames[f].name, &cli_canceled);
     return m;
 }
 
-static enum cli_exit compile(const char *text, struct cli_pattern **ret)
+enum cli_exit cli_stack_pattern(const char *text, struct cli_pattern **ret)
 {
     size_t n = strlen(text);
     bool regex = n > 2 && text[0] == '/' && text[n - 1] == '/';
@@ -300,7 +300,9 @@ static enum cli_exit choose(struct waiting *w, const struct cli_pattern *p)
     if (w->stacks == NULL)
         return cli_no_memory(w->d.subject);
     for (size_t i = 0; i < n; i++) {
-        enum cli_match m = w->frames[stacks[i]].bytes < w->args->view.min_bytes ? CLI_NO_MATCH : p != NULL ? matches(w, p, stacks[i]) : CLI_MATCH;
+        enum cli_match m = w->frames[stacks[i]].bytes < w->args->view.min_bytes ? CLI_NO_MATCH : CLI_MATCH;
+        if (m == CLI_MATCH && p != NULL)
+            m = cli_stack_match(w->frames, stacks[i], p);
         if (m == CLI_MATCH_NO_MEMORY)
             return cli_no_memory(w->d.subject);
         if (m == CLI_MATCH_CANCELED)
@@ -317,7 +319,7 @@ static enum cli_exit analyse(struct waiting *w)
     struct cli_pattern *p = NULL;
     struct gcd_context context = cli_context_steps(w->args, "finding asynchronous operations");
     size_t n;
-    enum cli_exit e = w->args->view.filter != NULL ? compile(w->args->view.filter, &p) : CLI_DONE;
+    enum cli_exit e = w->args->view.filter != NULL ? cli_stack_pattern(w->args->view.filter, &p) : CLI_DONE;
     if (e == CLI_DONE && gcd_session_async(w->d.session, &context, &w->async, &err) != GCD_OK)
         e = cli_fail(w->d.subject, &err);
     cli_progress_end();

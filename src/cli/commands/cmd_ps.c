@@ -6,6 +6,7 @@
 
 #include "args.h"
 #include "commands/commands.h"
+#include "commands/command_parts.h"
 #include "exit.h"
 #include "input/fail.h"
 #include "live/target.h"
@@ -50,7 +51,7 @@ static const struct passwd *find_user(uid_t uid)
 #endif
 }
 
-static const char *user_name(uint32_t uid, char *buf, size_t cap)
+const char *cli_user_name(uint32_t uid, char *buf, size_t cap)
 {
     const struct passwd *pw = uid == UINT32_MAX ? NULL : find_user((uid_t)uid);
     if (uid == UINT32_MAX)
@@ -62,7 +63,7 @@ static const char *user_name(uint32_t uid, char *buf, size_t cap)
     return buf;
 }
 
-static const char *answer(const struct gcd_ipc_process *p)
+const char *cli_process_answer(const struct gcd_ipc_process *p)
 {
     if (p->answered)
         return "ok";
@@ -84,10 +85,10 @@ static int print_json(const struct gcd_ipc_process_list *l)
         json_t *row = json_object();
         char user[64];
         json_object_set_new(row, "pid", p->pid != 0 ? cli_json_number(p->pid) : json_null());
-        json_object_set_new(row, "user", cli_json_text_or_null(user_name(p->uid, user, sizeof user)));
+        json_object_set_new(row, "user", cli_json_text_or_null(cli_user_name(p->uid, user, sizeof user)));
         json_object_set_new(row, "uid", p->uid != UINT32_MAX ? cli_json_number(p->uid) : json_null());
         json_object_set_new(row, "name", cli_json_text_or_null(p->exe[0] != '\0' ? p->exe : p->name));
-        json_object_set_new(row, "answer", cli_json_text_or_null(answer(p)));
+        json_object_set_new(row, "answer", cli_json_text_or_null(cli_process_answer(p)));
         json_object_set_new(row, "runtime_version", cli_json_text_or_null(p->runtime_version));
         json_object_set_new(row, "architecture", cli_json_text_or_null(p->arch));
         json_object_set_new(row, "entry_assembly", cli_json_text_or_null(p->entry_assembly));
@@ -118,7 +119,7 @@ static void fill(const struct gcd_ipc_process *p, bool people, struct cells *c)
     for (int i = 0; i < COLUMNS; i++)
         c->text[i] = c->buf[i];
     (void)snprintf(c->buf[0], sizeof c->buf[0], p->pid != 0 ? "%" PRIu32 : "?", p->pid);
-    if (user_name(p->uid, c->buf[1], sizeof c->buf[1])[0] == '\0')
+    if (cli_user_name(p->uid, c->buf[1], sizeof c->buf[1])[0] == '\0')
         c->text[1] = "?";
     c->text[2] = runtime_of(p);
     if (p->uptime_ms == 0)

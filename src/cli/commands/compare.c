@@ -59,10 +59,11 @@ static enum cli_exit parse_patterns(struct cli_comparison *c)
     return e;
 }
 
-enum cli_exit cli_compare_open(const struct cli_args *args, struct cli_dump *newest, struct cli_comparison *ret)
+/* An empty comparison. */
+static enum cli_exit begin(const struct cli_args *args, struct cli_comparison *ret)
 {
     struct gcd_error err = GCD_ERROR_INIT;
-    *ret = (struct cli_comparison){ .args = args, .retained = args->view.retained, .newest = newest, .takes_summaries = ret->takes_summaries };
+    *ret = (struct cli_comparison){ .args = args, .retained = args->view.retained, .takes_summaries = ret->takes_summaries };
     enum cli_exit e = parse_patterns(ret);
     if (e == CLI_DONE)
         e = cli_memory_open(args);       /* allocate what outlives the dumps before the first one is opened */
@@ -72,12 +73,34 @@ enum cli_exit cli_compare_open(const struct cli_args *args, struct cli_dump *new
         if (gcd_diff_new(cli_alloc(), &ret->matchings[i].diff, &err) != GCD_OK ||
             (args->view.paths && gcd_tree_diff_new(cli_alloc(), &ret->matchings[i].paths, &err) != GCD_OK))
             return cli_fail(NULL, &err);
-    e = cli_compare_read(ret);
+    return CLI_DONE;
+}
+
+static enum cli_exit match(struct cli_comparison *c)
+{
+    enum cli_exit e = cli_compare_match(c);
     if (e == CLI_DONE)
-        e = cli_compare_match(ret);
-    if (e == CLI_DONE)
-        warn(ret);
+        warn(c);
     return e;
+}
+
+enum cli_exit cli_compare_open(const struct cli_args *args, struct cli_dump *newest, struct cli_comparison *ret)
+{
+    enum cli_exit e = begin(args, ret);
+    ret->newest = newest;
+    if (e == CLI_DONE)
+        e = cli_compare_read(ret);
+    return e == CLI_DONE ? match(ret) : e;
+}
+
+enum cli_exit cli_compare_dumps(const struct cli_args *args, const struct cli_dump *const dumps[], size_t n, struct cli_comparison *ret)
+{
+    enum cli_exit e = begin(args, ret);
+    if (e == CLI_DONE && (ret->sides = calloc(n, sizeof *ret->sides)) == NULL)
+        e = cli_no_memory(NULL);
+    for (size_t i = 0; i < n && e == CLI_DONE; i++)
+        e = cli_compare_add(ret, dumps[i], NULL, i + 1 == n);
+    return e == CLI_DONE ? match(ret) : e;
 }
 
 void cli_compare_close(struct cli_comparison *c)

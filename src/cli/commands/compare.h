@@ -82,10 +82,14 @@ struct cli_comparison {
  * closes in any case.  On failure the message has been printed.  Call cli_compare_close in any case.
  */
 enum cli_exit cli_compare_open(const struct cli_args *args, struct cli_dump *newest, struct cli_comparison *ret);
+/* The same for DUMPS[N], oldest first, that are open with names and a session, and stay open.  Paths are not compared. */
+enum cli_exit cli_compare_dumps(const struct cli_args *args, const struct cli_dump *const dumps[], size_t n, struct cli_comparison *ret);
 void cli_compare_close(struct cli_comparison *c);
 
 /* compare_read.c: the part of cli_compare_open that reads the dumps and fills sides and matchings. */
 enum cli_exit cli_compare_read(struct cli_comparison *c);
+/* The next dump, which is open, and stays so; LAST: suggestions come from it. */
+enum cli_exit cli_compare_add(struct cli_comparison *c, const struct cli_dump *d, const char *label, bool last);
 
 /* compare_match.c: the part that decides how dumps are matched, and matches them. */
 enum cli_exit cli_compare_match(struct cli_comparison *c);

@@ -281,6 +281,31 @@ static enum cli_need need_of(const struct cli_comparison *c)
     return c->retained ? CLI_NEED_RETAINED : c->matchings->paths != NULL ? CLI_NEED_PATHS : CLI_NEED_FACTS;
 }
 
+/* Keeps what is needed of R's dump, named LABEL in tables (NULL: as in messages). */
+static enum cli_exit keep(struct reading *r, const struct cli_args *args, const char *label, bool last)
+{
+    struct cli_comparison *c = r->c;
+    enum cli_exit e = make_views(r, args);
+    if (e == CLI_DONE)
+        e = describe(r, label);
+    if (e == CLI_DONE && c->retained)
+        e = measure_retained(r);
+    for (size_t i = 0; i < CLI_MATCHED_BYS && e == CLI_DONE; i++)
+        e = measure(r, &r->views[i]);
+    if (e == CLI_DONE && c->matchings->paths != NULL)
+        e = cli_paths_add(c, &r->d, r->views);
+    if (e == CLI_DONE && last)
+        e = check_patterns(r);
+    views_done(r);
+    return e;
+}
+
+enum cli_exit cli_compare_add(struct cli_comparison *c, const struct cli_dump *d, const char *label, bool last)
+{
+    struct reading r = { .c = c, .d = *d, .side = &c->sides[c->side_count++] };
+    return keep(&r, c->args, label, last);
+}
+
 /* Is the input a summary?  Then r->old is it, and r->d has its facts. */
 static enum cli_exit open_summary(struct reading *r, const struct cli_args *args)
 {
@@ -312,24 +337,13 @@ static enum cli_exit read_dump(struct cli_comparison *c, const struct cli_args *
     struct reading r = { .c = c, .side = &c->sides[c->side_count++] };
     enum cli_exit e = open_input(&r, args);
     if (e == CLI_DONE)
-        e = make_views(&r, args);
-    if (e == CLI_DONE)
-        e = describe(&r, label);
-    if (e == CLI_DONE && c->retained)
-        e = measure_retained(&r);
-    for (size_t i = 0; i < CLI_MATCHED_BYS && e == CLI_DONE; i++)
-        e = measure(&r, &r.views[i]);
-    if (e == CLI_DONE && c->matchings->paths != NULL)
-        e = cli_paths_add(c, &r.d, r.views);
-    if (e == CLI_DONE && last)
-        e = check_patterns(&r);
+        e = keep(&r, args, label, last);
     if (e == CLI_DONE) {
         if (!args->quiet && label == NULL && cli_summary(&r.d)->dumps > 1)
             cli_say(r.d.subject, "the recording holds %u heap dumps, this is number %u; \"FILE#N\" chooses", cli_summary(&r.d)->dumps,
                     cli_summary(&r.d)->walk_number);
         cli_say_verdict(&r.d, true);
     }
-    views_done(&r);
     if (e == CLI_DONE && last && c->newest != NULL)
         *c->newest = r.d;
     else

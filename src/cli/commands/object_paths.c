@@ -101,35 +101,16 @@ static void put_root(const struct shown *f, uint32_t path, uint32_t depth, const
     free(text);
 }
 
-/* The number of elements, when NODE is a collection that tells; free() it. */
-static gcd_status elements_text(const struct shown *f, uint32_t node, char **ret, struct gcd_error *err)
-{
-    struct gcd_collection it;
-    char number[CLI_NUMBER_BYTES];
-    *ret = NULL;
-    if (!cli_folds(f->args) || gcd_collections_kind(f->folding->collections, gcd_graph_node_type(f->d->graph, node)) <= GCD_COLLECTION_ARRAY)
-        return GCD_OK;
-    gcd_status st = gcd_session_collection(f->folding->session, NULL, node, &it, err);
-    if (st != GCD_OK)
-        return st == GCD_END ? GCD_OK : st;
-    bool exact = gcd_collection_is_exact(&it);
-    const char *bound = exact ? "" : it.elements == it.at_least ? "at least " : it.elements == it.at_most ? "at most " : "about ";
-    if ((it.elements > 0 || exact) &&
-        asprintf(ret, " (%s%s element%s)", bound, cli_number(it.elements, true, number), it.elements == 1 ? "" : "s") < 0)
-        *ret = NULL;
-    return GCD_OK;
-}
-
 static gcd_status put_object(const struct shown *f, uint32_t path, uint32_t depth, const struct gcd_object_step *step, enum gcd_fold fold,
                              struct gcd_error *err)
 {
     const struct gcd_graph *g = f->d->graph;
     const char *type = gcd_names_get(f->names, gcd_graph_node_type(g, step->node));
-    char number[CLI_NUMBER_BYTES], *text = NULL, *elements;
-    gcd_status st = elements_text(f, step->node, &elements, err);
+    char number[CLI_NUMBER_BYTES], elements[CLI_ELEMENTS_BYTES] = "", *text = NULL;
+    gcd_status st = cli_folds(f->args) ? cli_elements_text(f->folding->session, NULL, step->node, elements, err) : GCD_OK;
     if (st != GCD_OK)
         return st;
-    if (asprintf(&text, "%s%s%s", type, elements != NULL ? elements : "", step->dependent ? " (by a dependent handle)" : "") < 0)
+    if (asprintf(&text, "%s%s%s", type, elements, step->dependent ? " (by a dependent handle)" : "") < 0)
         text = NULL;
     put_head(f, path, depth, "object");
     cli_table_count(f->table, gcd_graph_node_size(g, step->node));
@@ -146,7 +127,6 @@ static gcd_status put_object(const struct shown *f, uint32_t path, uint32_t dept
     put_none(f, 3);
     cli_fold_cells(f->table, f->folding->origins, gcd_graph_node_type(g, step->node), fold);
     free(text);
-    free(elements);
     return GCD_OK;
 }
 

@@ -15,14 +15,10 @@
 #include "exit.h"
 #include "job/job.h"
 #include "job/keep.h"
+#include "live/live.h"
 #include "term/message.h"
 
 #ifdef GCDUMPC_HAVE_IPC
-
-/*
- * Used when no earlier pause is known: 10 million objects in 600 MB paused for 1.0 to 1.1 s on 2 cores (.NET 8 to 10, tests/bench).
- */
-#define PAUSE_US_PER_MIB 2000u
 
 /* Always false: no dump. */
 GCD_PRINTF(2, 3)
@@ -89,7 +85,7 @@ static bool pause(struct job_dump *d, const struct run_state *last)
     if (most == 0)
         return true;
     bool known = last->pause_ns != 0 && last->rss_bytes >= 1000000;
-    expected = known ? (uint64_t)((double)last->pause_ns / 1e6 * (double)d->rss_bytes / (double)last->rss_bytes) : mib * PAUSE_US_PER_MIB / 1000;
+    expected = known ? (uint64_t)((double)last->pause_ns / 1e6 * (double)d->rss_bytes / (double)last->rss_bytes) : mib * LIVE_PAUSE_US_PER_MIB / 1000;
     if (expected <= most)
         return true;
     return skip(d, "it would pause for about %" PRIu64 " ms (%s), not at most %" PRIu64 " ms", expected,

@@ -10,6 +10,7 @@
 #include "input/memory.h"
 #include "output/filter.h"
 #include "term/message.h"
+#include "term/term.h"
 
 /* Adds what PATTERN means to MINE[types]. */
 static enum cli_exit add_mine(const char *pattern, const struct cli_dump *d, const struct gcd_names *names, uint8_t *mine, uint8_t *room)
@@ -74,6 +75,26 @@ const char *cli_hidden_text(uint64_t n, uint64_t library, char buf[CLI_HIDDEN_BY
     const char *whose = library == 0 ? "framework" : library == n ? "library" : "framework and library";
     (void)snprintf(buf, CLI_HIDDEN_BYTES, "... %" PRIu64 " %s step%s", n, whose, n == 1 ? "" : "s");
     return buf;
+}
+
+gcd_status cli_elements_text(struct gcd_session *s, const struct gcd_context *call, uint32_t node, char ret[CLI_ELEMENTS_BYTES],
+                             struct gcd_error *err)
+{
+    const struct gcd_collections *c;
+    struct gcd_collection it;
+    char number[CLI_NUMBER_BYTES];
+    ret[0] = '\0';
+    gcd_status st = gcd_session_collections(s, call, &c, err);
+    if (st != GCD_OK || gcd_collections_kind(c, gcd_graph_node_type(gcd_session_graph(s), node)) <= GCD_COLLECTION_ARRAY)
+        return st;
+    st = gcd_session_collection(s, call, node, &it, err);
+    if (st != GCD_OK)
+        return st == GCD_END ? GCD_OK : st;
+    bool exact = gcd_collection_is_exact(&it);
+    const char *bound = exact ? "" : it.elements == it.at_least ? "at least " : it.elements == it.at_most ? "at most " : "about ";
+    if (it.elements > 0 || exact)
+        (void)snprintf(ret, CLI_ELEMENTS_BYTES, " (%s%s element%s)", bound, cli_number(it.elements, true, number), it.elements == 1 ? "" : "s");
+    return GCD_OK;
 }
 
 const char *cli_fold_name(enum gcd_fold fold)

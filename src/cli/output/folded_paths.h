@@ -42,6 +42,10 @@ static inline bool cli_folds(const struct cli_args *args)
 const char *cli_hidden_text(uint64_t n, uint64_t library, char buf[CLI_HIDDEN_BYTES]);
 /* For programs: "shown", "inside", "hidden"; static. */
 const char *cli_fold_name(enum gcd_fold fold);
+#define CLI_ELEMENTS_BYTES 64
+/* " (5,040 elements)" when NODE of the session's graph is a collection that tells, else "".  CALL as for gcd_session_collection. */
+gcd_status cli_elements_text(struct gcd_session *s, const struct gcd_context *call, uint32_t node, char ret[CLI_ELEMENTS_BYTES],
+                             struct gcd_error *err);
 /* The cells "origin" and "fold" of a step of TYPE; GCD_TYPE_NONE: both absent. */
 void cli_fold_cells(struct cli_table *t, const struct gcd_origins *o, uint32_t type, enum gcd_fold fold);
 

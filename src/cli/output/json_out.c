@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <jansson.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,13 +21,19 @@
 /*
  * Jansson reports exhausted memory at each call, and reports have very many calls.  So the allocator notes it, and then nothing is printed.
  */
-static bool no_memory;
+static atomic_bool no_memory;
 
 static void *allocate(size_t n)
 {
     void *p = malloc(n);
-    no_memory |= p == NULL;
+    if (p == NULL)
+        atomic_store(&no_memory, true);
     return p;
+}
+
+bool cli_json_no_memory(void)
+{
+    return atomic_exchange(&no_memory, false);
 }
 
 void cli_json_prepare(void)

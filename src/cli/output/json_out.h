@@ -24,6 +24,8 @@ json_t *cli_json_head(const char *subject);
 json_t *cli_json_verdict(const struct gcd_verdict *v);
 /* Call it before any other function of this file. */
 void cli_json_prepare(void);
+/* Was memory exhausted for any JSON value since the last call, by any thread? */
+bool cli_json_no_memory(void);
 /* Prints and releases J.  0, or -1 with errno: cannot be written, or ENOMEM if memory was exhausted at any time (TO gets nothing or a part). */
 int cli_json_print(json_t *j, FILE *to);
 /* J, which is released, as one line with its newline; free() it.  NULL when memory was exhausted at any time. */

@@ -10,6 +10,10 @@
 static char last_said[2048], last_error[sizeof last_said];
 static bool held;
 static const char *place;
+static struct {
+    void (*take)(void *ctx, const char *subject, const char *text);      /* NULL: lines are printed */
+    void *ctx;
+} listener;
 
 void cli_at(const char *where)
 {
@@ -28,6 +32,12 @@ void cli_hold(bool hold)
         last_said[0] = '\0';
 }
 
+void cli_say_to(void (*take)(void *ctx, const char *subject, const char *text), void *ctx)
+{
+    listener.take = take;
+    listener.ctx = ctx;
+}
+
 GCD_PRINTF(2, 0)
 static void say(const char *subject, const char *fmt, va_list ap)
 {
@@ -36,6 +46,10 @@ static void say(const char *subject, const char *fmt, va_list ap)
         return;
     cli_progress_end();
     subject = subject != NULL ? subject : place;
+    if (listener.take != NULL) {
+        listener.take(listener.ctx, subject, last_said);
+        return;
+    }
     static char line[sizeof last_said + 4096 + 16];      /* fits the longest path; memory may be exhausted */
     const char *shown = subject == NULL ? "" : subject[0] != '\0' ? subject : "\"\"";
     (void)snprintf(line, sizeof line, "gcdumpc: %s%s%s", shown, subject != NULL ? ": " : "", last_said);
@@ -76,8 +90,12 @@ void cli_say_more(const char *fmt, ...)
     va_list ap;
     va_start(ap, fmt);
     if (!held && vasprintf(&line, fmt, ap) >= 0) {
-        cli_print_sanitized(stderr, line);
-        putc('\n', stderr);
+        if (listener.take != NULL) {
+            listener.take(listener.ctx, NULL, line);
+        } else {
+            cli_print_sanitized(stderr, line);
+            putc('\n', stderr);
+        }
         free(line);
     }
     va_end(ap);

@@ -24,5 +24,7 @@ void cli_error_clear(void);
 /* The last line without its subject, error or not, and whether lines are printed at all: not while they are held. */
 const char *cli_last_said(void);
 void cli_hold(bool hold);
+/* From here on all lines go to TAKE with their subject, which may be NULL, and nothing is printed; TAKE NULL: they are printed again. */
+void cli_say_to(void (*take)(void *ctx, const char *subject, const char *text), void *ctx);
 
 #endif

@@ -10,6 +10,8 @@
 static struct {
     bool off, checked, shown;
     int64_t start_ns, last_ns;
+    void (*take)(void *ctx, const char *verb, uint64_t done, uint64_t total);    /* NULL: progress is printed */
+    void *ctx;
 } state;
 
 static int64_t now_ns(void)
@@ -22,6 +24,20 @@ static int64_t now_ns(void)
 void cli_progress_off(void)
 {
     state.off = true;
+}
+
+void cli_progress_to(void (*take)(void *ctx, const char *verb, uint64_t done, uint64_t total), void *ctx)
+{
+    state.take = take;
+    state.ctx = ctx;
+}
+
+/* Is it taken instead of printed? */
+static bool is_taken(const char *verb, uint64_t done, uint64_t total)
+{
+    if (state.take != NULL)
+        state.take(state.ctx, verb, done, total);
+    return state.take != NULL;
 }
 
 /* Is another line due? */
@@ -46,7 +62,7 @@ static bool is_due(void)
 void cli_progress(void *verb, uint64_t done_bytes, uint64_t total_bytes)
 {
     char n[CLI_NUMBER_BYTES];
-    if (!is_due())
+    if (is_taken(verb, done_bytes, total_bytes) || !is_due())
         return;
     if (total_bytes == UINT64_MAX || total_bytes == 0)
         fprintf(stderr, "\r%s: %s\033[K", (const char *)verb, cli_size(done_bytes, n));
@@ -58,7 +74,7 @@ void cli_progress(void *verb, uint64_t done_bytes, uint64_t total_bytes)
 
 void cli_progress_steps(void *verb, uint64_t done, uint64_t total)
 {
-    if (!is_due())
+    if (is_taken(verb, done, total) || !is_due())
         return;
     fprintf(stderr, "\r%s: %3.0f %%\033[K", (const char *)verb, total > 0 ? 100.0 * (double)done / (double)total : 0);
     fflush(stderr);

@@ -1,0 +1,132 @@
+/*
+ * gcdumpc mcp: a server of the Model Context Protocol for programs that look for leaks.
+ *
+ *     mcp_lines     bytes to lines
+ *     mcp_rpc       lines to messages, and answers
+ *     mcp_server    reads and answers; hands calls of tools to one worker, cancels them
+ *     mcp_call      the arguments and the answer of one call
+ *     mcp_page      rows of an answer, in pages of a stated size
+ *     mcp_heaps     the heaps that are open
+ *     mcp_root      files below one folder
+ *     tools/        the tools, each a row of a table with its arguments and the shape of its answer
+ */
+#ifndef GCD_CLI_MCP_H
+#define GCD_CLI_MCP_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jansson.h>
+
+#include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/session.h>
+
+#include "args.h"
+#include "input/input.h"
+#include "mcp/mcp_rpc.h"
+
+#define MCP_QUEUE_MAX 32u        /* calls that wait */
+#define MCP_HEAPS_MAX 16u
+#define MCP_NOTES_MAX 20u        /* lines that are kept of what the program says about a call */
+
+/* ---- tools ---- */
+
+enum mcp_kind { MCP_TEXT, MCP_NUMBER, MCP_FLAG, MCP_OBJECT };    /* OBJECT: an address "0x...", or the number of an object */
+
+struct mcp_arg {
+    const char *name;
+    enum mcp_kind kind;
+    bool required;
+    int64_t min, max;            /* of a NUMBER */
+    const char *words;           /* "a|b|c": the texts that are allowed; NULL = any */
+    const char *about;
+};
+
+enum mcp_outcome { MCP_DONE, MCP_FAILED };
+
+struct mcp_call;
+
+/* What every tool of a kind takes besides its own arguments. */
+#define MCP_TAKES_HEAP 1u
+#define MCP_PAGED 2u
+#define MCP_CHANGES 4u           /* it does more than read */
+
+struct mcp_tool {
+    const char *name, *title, *about;
+    const struct mcp_arg *args;  /* the last has no name */
+    const char *answer;          /* the shape of its answer, in the words of mcp_schema.h */
+    unsigned flags;
+    enum mcp_outcome (*run)(struct mcp_call *c);
+};
+
+/* Tool number I in the order of the list; NULL after the last. */
+const struct mcp_tool *mcp_tool_at(size_t i);
+const struct mcp_tool *mcp_tool_find(const char *name);
+
+extern const struct mcp_tool mcp_list_processes, mcp_collect, mcp_open, mcp_summary, mcp_close, mcp_suspects, mcp_types, mcp_type, mcp_object,
+    mcp_paths, mcp_retained, mcp_tree, mcp_async, mcp_diff, mcp_sql;
+
+/* ---- heaps ---- */
+
+struct mcp_heap {
+    char id[8];                  /* "h1"; never used again */
+    char *file;                  /* as it was asked for */
+    struct cli_args *args;       /* it was opened with */
+    struct cli_dump d;           /* with names and session */
+    json_t *notes;               /* what the commands say about it, an array of texts */
+    char *incomplete;            /* one of them; NULL: it is complete */
+};
+
+struct mcp_heaps {
+    struct mcp_heap *items[MCP_HEAPS_MAX];
+    size_t count;
+    unsigned last_number;
+};
+
+/* ---- the server ---- */
+
+struct mcp_request {
+    struct mcp_request *next;
+    struct mcp_message message;
+    bool modern;
+};
+
+struct mcp_server {
+    const struct cli_args *args;
+    int root_fd;                 /* the folder below which files are; -1: none, files are refused */
+    const char *root;            /* its name, for people */
+    struct mcp_out out;
+    struct mcp_heaps heaps;      /* the worker's */
+    pthread_mutex_t lock;        /* of what follows */
+    pthread_cond_t wake;
+    struct mcp_request *first, *last;
+    size_t waiting;
+    struct mcp_request *current; /* what the worker works on; NULL = nothing */
+    bool canceled;               /* the client does not want it any more */
+    int64_t until_ns;            /* when it is given up; 0 = never */
+    bool late;                   /* it was */
+    bool ended;                  /* no more lines come */
+    bool initialized;            /* a client of the older revision said so */
+};
+
+/* ARGS and TO must outlive S.  False: no memory. */
+bool mcp_server_init(struct mcp_server *s, const struct cli_args *args, FILE *to);
+void mcp_server_done(struct mcp_server *s);
+/* A line of the client, LINE NULL: one that is too long.  Answers at once, or leaves a call for mcp_work.  CTX is the server. */
+void mcp_take(void *ctx, const char *line, size_t n);
+/* Works on the next call; false: none waits. */
+bool mcp_work(struct mcp_server *s);
+/* The worker: the call at work is given up after SECONDS from now; 0: never. */
+void mcp_set_limit(struct mcp_server *s, uint64_t seconds);
+/* Reads standard input to its end and answers; returns the exit status of the program. */
+enum cli_exit mcp_serve(struct mcp_server *s);
+
+/* mcp_list.c: results of "initialize", "server/discover" and "tools/list"; NULL: no memory. */
+json_t *mcp_initialize_result(const struct mcp_server *s);
+json_t *mcp_discover_result(const struct mcp_server *s);
+json_t *mcp_list_result(const struct mcp_server *s, bool modern);
+
+#endif

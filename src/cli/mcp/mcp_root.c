@@ -1,0 +1,181 @@
+/*
+ * The path is walked from one open folder to the next, without following any link: what is opened is below the root, whatever others rename
+ * meanwhile.
+ */
+#include "mcp/mcp_root.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LISTED_MAX 20u
+
+/* NAME without the root before it; NULL: it is somewhere else. */
+static const char *inside(const struct mcp_server *s, const char *name)
+{
+    size_t n = strlen(s->root);
+    if (name[0] != '/')
+        return name;
+    while (n > 1 && s->root[n - 1] == '/')
+        n--;
+    if (strncmp(name, s->root, n) != 0 || (name[n] != '/' && n > 1))
+        return NULL;
+    return name + n + strspn(name + n, "/");
+}
+
+static enum mcp_outcome outside(struct mcp_call *c, const char *name)
+{
+    return mcp_fail(c, "%.200s: files are only read and written below %s, without links and \"..\"; give a path in that "
+        "folder", name, c->server->root);
+}
+
+/* Goes from the open folder *FD, which is closed, into its folder NAME[N].  0, or the error. */
+static int enter(int *fd, const char *name, size_t n)
+{
+    char part[NAME_MAX + 1];
+    if (n >= sizeof part)
+        return ENAMETOOLONG;
+    memcpy(part, name, n);
+    part[n] = '\0';
+    if (strcmp(part, "..") == 0)
+        return EXDEV;
+    int next = openat(*fd, part, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), problem = next < 0 ? errno : 0;
+    (void)close(*fd);
+    *fd = next;
+    return problem;
+}
+
+/* The folder of the last part of PATH, which is relative; 0, or the error. */
+static int walk(int root_fd, const char *path, int *ret_fd, const char **ret_name)
+{
+    int fd = openat(root_fd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC), problem = fd < 0 ? errno : 0;
+    path += strspn(path, "/");
+    for (size_t n = strcspn(path, "/"); path[n] != '\0' && problem == 0; n = strcspn(path, "/")) {
+        problem = enter(&fd, path, n);
+        path += n + strspn(path + n, "/");
+    }
+    if (problem == 0 && (path[0] == '\0' || strcmp(path, "..") == 0))
+        problem = path[0] == '\0' ? EISDIR : EXDEV;
+    if (problem != 0 && fd >= 0)
+        (void)close(fd);
+    *ret_fd = fd;
+    *ret_name = path;
+    return problem;
+}
+
+enum mcp_outcome mcp_root_open_folder(struct mcp_call *c, const char *name, int *ret_fd, const char **ret_name)
+{
+    const char *path = c->server->root_fd >= 0 ? inside(c->server, name) : NULL;
+    if (c->server->root_fd < 0)
+        return mcp_fail(c, "no files can be used: the server was started without --root");
+    if (path == NULL)
+        return outside(c, name);
+    int problem = walk(c->server->root_fd, path, ret_fd, ret_name);
+    if (problem == ELOOP || problem == ENOTDIR || problem == EXDEV)
+        return outside(c, name);
+    return problem == 0 ? MCP_DONE : problem == ENOENT ? mcp_root_no_file(c, name) : mcp_fail(c, "%.200s: %s", name, strerror(problem));
+}
+
+enum mcp_outcome mcp_root_open(struct mcp_call *c, const char *name, int *ret_fd)
+{
+    int folder;
+    const char *last;
+    enum mcp_outcome e = mcp_root_open_folder(c, name, &folder, &last);
+    if (e != MCP_DONE)
+        return e;
+    int fd = openat(folder, last, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), problem = fd < 0 ? errno : 0;
+    struct stat st;
+    (void)close(folder);
+    *ret_fd = fd;
+    if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {      /* a pipe would wait for its other end */
+        (void)close(fd);
+        return mcp_fail(c, "%.200s is no file", name);
+    }
+    if (problem == ELOOP)
+        return outside(c, name);
+    return problem == 0 ? MCP_DONE : problem == ENOENT ? mcp_root_no_file(c, name) : mcp_fail(c, "%.200s: %s", name, strerror(problem));
+}
+
+/* ---- which files there are ---- */
+
+bool mcp_root_is_dump(const char *name)
+{
+    static const char *const suffixes[] = { ".nettrace", ".netperf", ".etl", ".gclog", ".gcdump", ".dartheap" };
+    size_t n = strlen(name);
+    if (n > 3 && strcmp(name + n - 3, ".gz") == 0)
+        n -= 3;
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        size_t k = strlen(suffixes[i]);
+        if (n > k && memcmp(name + n - k, suffixes[i], k) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* What an entry is called in the list, to be freed; NULL: it is not for the list, or there is no memory. */
+static char *listed(const struct dirent *e)
+{
+    char *name = NULL;
+    if (e->d_type == DT_DIR && e->d_name[0] != '.')
+        return asprintf(&name, "%s/", e->d_name) >= 0 ? name : NULL;
+    return e->d_type == DT_REG && mcp_root_is_dump(e->d_name) ? strdup(e->d_name) : NULL;
+}
+
+/* Dumps and folders in the folder of FD, which is closed, in LIST. */
+static void list(int fd, FILE *to)
+{
+    char *names[LISTED_MAX];
+    size_t n = 0, more = 0;
+    DIR *d = fdopendir(fd);
+    if (d == NULL) {
+        (void)close(fd);
+        return;
+    }
+    for (struct dirent *e; (e = readdir(d)) != NULL;) {
+        char *name = listed(e);
+        if (name != NULL && n < LISTED_MAX) {
+            names[n++] = name;
+        } else if (name != NULL) {
+            more++;
+            free(name);
+        }
+    }
+    (void)closedir(d);
+    qsort(names, n, sizeof *names, compare_names);
+    for (size_t i = 0; i < n; i++) {
+        fprintf(to, "%s%s", i == 0 ? "; there are: " : ", ", names[i]);
+        free(names[i]);
+    }
+    if (n == 0)
+        fputs("; it has no recording or dump", to);
+    if (more > 0)
+        fprintf(to, " and %zu more", more);
+}
+
+enum mcp_outcome mcp_root_no_file(struct mcp_call *c, const char *name)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+    int fd = openat(c->server->root_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (f != NULL && fd >= 0)
+        list(fd, f);
+    else if (fd >= 0)
+        (void)close(fd);
+    if (f != NULL && fclose(f) != 0)
+        text = NULL;
+    enum mcp_outcome e = mcp_fail(c, "%.200s does not exist in %s%s", name, c->server->root, text != NULL ? text : "");
+    free(text);
+    return e;
+}

@@ -1,0 +1,25 @@
+/*
+ * JSON schemas from short notations, so that a tool's are one line beside its code.
+ *
+ *     "heap:s objects:i share:n process:s? complete:b notes[] rows[type:s bytes:i] memory{heap:i}"
+ *
+ * s text, i integer, n number, b boolean, a rows (an array of arrays); name[] texts, name[...] objects, name{...} one object; "?" may be null, "~"
+ * may be absent.
+ */
+#ifndef GCD_CLI_MCP_SCHEMA_H
+#define GCD_CLI_MCP_SCHEMA_H
+
+#include <jansson.h>
+
+#include "mcp/mcp.h"
+
+/* The schema of an object with the fields of NOTATION; NULL: no memory. */
+json_t *mcp_schema_of(const char *notation);
+/* Of the arguments of a tool, and of its answer. */
+json_t *mcp_input_schema(const struct mcp_tool *tool);
+json_t *mcp_output_schema(const struct mcp_tool *tool);
+
+/* Arguments that tools have by their flags; the last has no name. */
+extern const struct mcp_arg mcp_heap_args[], mcp_page_args[];
+
+#endif

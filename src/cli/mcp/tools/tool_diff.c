@@ -1,0 +1,124 @@
+/*
+ * diff: which types have grown from one open heap to the other.
+ */
+#include <string.h>
+
+#include "commands/compare.h"
+#include "mcp/mcp_call.h"
+#include "mcp/mcp_words.h"
+#include "output/json_out.h"
+
+static json_t *delta(uint64_t before, uint64_t after)
+{
+    return after >= before ? cli_json_number(after - before) : json_integer(-json_integer_value(cli_json_number(before - after)));
+}
+
+static json_t *sums(const struct gcd_diff_sum *s, bool retained)
+{
+    json_t *o = json_object();
+    mcp_put_count(o, "objects", s->objects);
+    mcp_put_count(o, "bytes", s->bytes);
+    if (retained)
+        mcp_put_count(o, "retained", s->retained_bytes);
+    return o;
+}
+
+static json_t *row_of(struct mcp_call *c, const struct gcd_diff_row *row, bool retained)
+{
+    const struct gcd_diff_sum *old = &row->sums[0], *new = &row->sums[1];
+    json_t *o = json_object();
+    mcp_put_name(c, o, "type", row->name);
+    mcp_put_name(c, o, "module", row->module);
+    mcp_put(o, "old", sums(old, retained));
+    mcp_put(o, "new", sums(new, retained));
+    mcp_put(o, "objects_growth", delta(old->objects, new->objects));
+    mcp_put(o, "bytes_growth", delta(old->bytes, new->bytes));
+    if (retained)
+        mcp_put(o, "retained_growth", delta(old->retained_bytes, new->retained_bytes));
+    return o;
+}
+
+static void list_rows(struct mcp_call *c, const struct cli_comparison *d)
+{
+    uint64_t total = 0;
+    size_t n = gcd_diff_row_count(d->diff);
+    mcp_page_total(c, n);
+    for (size_t i = 0; i < n; i++) {
+        const struct gcd_diff_row *row = gcd_diff_row(d->diff, d->order[i]);
+        if (cli_compare_changed(d, row) && total++ == c->page.next && mcp_page_wants(c))
+            mcp_page_add(c, row_of(c, row, d->retained));
+    }
+    mcp_page_found_end(c, total);
+    mcp_page_end(c, "types");
+}
+
+static json_t *side(const struct mcp_heap *h, const struct cli_comparison *d, size_t i)
+{
+    json_t *o = json_object();
+    mcp_put(o, "heap", json_string(h->id));
+    mcp_put_text(o, "file", h->file);
+    mcp_put_count(o, "objects", d->sides[i].sum.objects);
+    mcp_put_count(o, "bytes", d->sides[i].sum.bytes);
+    return o;
+}
+
+static enum cli_sort sort_of(const struct mcp_call *c)
+{
+    const char *word = mcp_text(c, "sort");
+    return word == NULL || strcmp(word, "bytes") == 0 ? CLI_SORT_BYTES : strcmp(word, "count") == 0 ? CLI_SORT_COUNT :
+           strcmp(word, "name") == 0 ? CLI_SORT_NAME : CLI_SORT_RETAINED;
+}
+
+/* What was said about the two, without the lines that name a heap as incomplete: that is a field. */
+static void put_notes(struct mcp_call *c, const struct mcp_heap *old, const struct mcp_heap *new)
+{
+    const char *incomplete = new->incomplete != NULL ? new->incomplete : old->incomplete;
+    mcp_put(c->out, "notes", json_copy(c->said));
+    if (incomplete != NULL)
+        mcp_put_text(c->out, "incomplete", incomplete);
+}
+
+static enum mcp_outcome run_diff(struct mcp_call *c)
+{
+    struct mcp_heap *old, *new;
+    struct cli_args args = *c->server->args;
+    struct cli_comparison d = { .args = NULL };
+    enum mcp_outcome e = mcp_heap_find(c, "old", &old);
+    if (e == MCP_DONE)
+        e = mcp_heap_find(c, "new", &new);
+    if (e != MCP_DONE)
+        return e;
+    args.view.sort = sort_of(c);
+    args.view.retained = mcp_flag(c, "retained") || args.view.sort == CLI_SORT_RETAINED;
+    args.view.filter = mcp_text(c, "filter");
+    const struct cli_dump *const dumps[] = { &old->d, &new->d };
+    if (cli_compare_dumps(&args, dumps, 2, &d) == CLI_DONE) {
+        mcp_put(c->out, "old", side(old, &d, 0));
+        mcp_put(c->out, "new", side(new, &d, 1));
+        put_notes(c, old, new);
+        list_rows(c, &d);
+    } else {
+        e = mcp_fail_said(c);
+    }
+    cli_compare_close(&d);
+    return e;
+}
+
+static const struct mcp_arg diff_args[] = {
+    { "old", MCP_TEXT, true, 0, 0, NULL, "the id of the older heap, as open called it" },
+    { "new", MCP_TEXT, true, 0, 0, NULL, "the id of the newer one" },
+    { "filter", MCP_TEXT, false, 0, 0, NULL, "only types " MCP_PATTERN_TEXT },
+    { "sort", MCP_TEXT, false, 0, 0, "bytes|count|retained|name", "by the growth of what (bytes)" },
+    { "retained", MCP_FLAG, false, 0, 0, NULL, "also what the objects of a type retain, a lower bound" },
+    { NULL },
+};
+
+#define SIDE_SHAPE "{heap:s file:s? objects:i bytes:i}"
+#define SUMS_SHAPE "{objects:i bytes:i retained:i~}"
+
+const struct mcp_tool mcp_diff = {
+    "diff", "What has grown", "Types whose objects became more or fewer from one open heap to another one, those that grew most first.", diff_args,
+    "old" SIDE_SHAPE " new" SIDE_SHAPE " notes[] incomplete:s~ types[type:s module:s? old" SUMS_SHAPE " new" SUMS_SHAPE " objects_growth:i "
+    "bytes_growth:i "
+    "retained_growth:i~]", MCP_PAGED, run_diff
+};

@@ -1,0 +1,250 @@
+/*
+ * object, tree: one object with its neighbours, and what it dominates.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gcdumpc/unstable/session/views.h>
+
+#include "mcp/mcp_call.h"
+#include "mcp/mcp_words.h"
+#include "output/folded_paths.h"
+#include "output/root_labels.h"
+#include "output/type_pattern.h"
+
+/* Roots and handles of one object that are listed. */
+#define HOLDERS_SHOWN 10u
+
+/* ---- object ---- */
+
+static enum mcp_outcome put_generation(struct mcp_call *c, uint32_t node)
+{
+    static const char *const names[] = { "0", "1", "2", "large objects", "pinned objects" };
+    const struct gcd_graph *g = c->heap->d.graph;
+    struct gcd_context context = mcp_context(c, "finding generations");
+    struct gcd_error err = GCD_ERROR_INIT;
+    const struct gcd_generations *all;
+    size_t hint = 0;
+    mcp_put_text(c->out, "generation", NULL);
+    if (gcd_graph_summary(g)->range_count == 0)
+        return MCP_DONE;
+    if (gcd_session_generations(c->heap->d.session, &context, &all, &err) != GCD_OK)
+        return mcp_fail_by(c, &err);
+    unsigned n = gcd_generations_find(all, gcd_graph_node_address(g, node), &hint);
+    mcp_put_text(c->out, "generation", n < sizeof names / sizeof *names ? names[n] : "none");
+    return MCP_DONE;
+}
+
+static enum mcp_outcome put_elements(struct mcp_call *c, uint32_t node)
+{
+    struct gcd_context context = mcp_context(c, "finding collections");
+    struct gcd_error err = GCD_ERROR_INIT;
+    char text[CLI_ELEMENTS_BYTES];
+    if (cli_elements_text(c->heap->d.session, &context, node, text, &err) != GCD_OK)
+        return mcp_fail_by(c, &err);
+    size_t n = strlen(text);             /* without its brackets */
+    if (n > 3)
+        text[n - 1] = '\0';
+    mcp_put_text(c->out, "elements", n > 3 ? text + 2 : NULL);
+    return MCP_DONE;
+}
+
+/* The roots and dependent handles that hold NODE itself, some of them, and the number of all. */
+static void put_holders(struct mcp_call *c, uint32_t node)
+{
+    const struct gcd_graph *g = c->heap->d.graph;
+    const struct gcd_summary *f = gcd_graph_summary(g);
+    json_t *roots = json_array();
+    uint64_t n = 0;
+    for (size_t i = 0; i < f->root_count; i++) {
+        if (f->roots[i].node != node || n++ >= HOLDERS_SHOWN)
+            continue;
+        char *text = cli_root_label(g, c->heap->d.names, &f->roots[i]);
+        (void)json_array_append_new(roots, text != NULL ? mcp_name(c, text) : NULL);
+        free(text);
+    }
+    mcp_put(c->out, "roots", roots);
+    mcp_put_count(c->out, "root_count", n);
+    n = 0;
+    for (size_t i = 0; i < gcd_graph_dependent_count(g); i++)
+        n += gcd_graph_dependent(g, i)->value == node;
+    mcp_put_count(c->out, "dependent_handle_count", n);
+}
+
+static json_t *dominator_of(struct mcp_call *c, const struct gcd_dominators *d, uint32_t node)
+{
+    uint32_t above = gcd_dominators_parent(d, node);
+    return above == GCD_NODE_NONE || above == GCD_NODE_ROOT ? json_null() : mcp_object_row(c, d, above);
+}
+
+static enum mcp_outcome put_facts(struct mcp_call *c, const struct gcd_dominators *d, uint32_t node)
+{
+    const struct gcd_graph *g = c->heap->d.graph;
+    json_t *row = mcp_object_row(c, d, node);
+    (void)json_object_update(c->out, row);
+    json_decref(row);
+    mcp_put_name(c, c->out, "module", cli_module_file(&gcd_graph_summary(g)->types[gcd_graph_node_type(g, node)]));
+    mcp_put(c->out, "alive", json_boolean(gcd_dominators_parent(d, node) != GCD_NODE_NONE));
+    mcp_put(c->out, "dominator", dominator_of(c, d, node));
+    put_holders(c, node);
+    enum mcp_outcome e = put_generation(c, node);
+    return e == MCP_DONE ? put_elements(c, node) : e;
+}
+
+/* The list that is wanted of the three, and the lengths of all. */
+static gcd_status neighbours(struct mcp_call *c, uint32_t node, struct gcd_node_list *ret, struct gcd_error *err)
+{
+    struct gcd_context context = mcp_context(c, "finding references");
+    const char *which = mcp_text(c, "list") != NULL ? mcp_text(c, "list") : "referred_by";
+    struct gcd_node_list lists[3];
+    static const char *const names[] = { "referred_by", "refers_to", "dominates" };
+    size_t n;
+    gcd_status st = gcd_session_referrers(c->heap->d.session, &context, node, &lists[0], err);
+    lists[1].nodes = gcd_graph_node_edges(c->heap->d.graph, node, &n);
+    lists[1].count = n;
+    if (st == GCD_OK)
+        st = gcd_session_dominated_largest(c->heap->d.session, &context, node, &lists[2], err);
+    for (size_t i = 0; i < 3 && st == GCD_OK; i++) {
+        char key[32];
+        (void)snprintf(key, sizeof key, "%s_count", names[i]);
+        mcp_put_count(c->out, key, lists[i].count);
+        if (strcmp(which, names[i]) == 0)
+            *ret = lists[i];
+    }
+    mcp_put(c->out, "list", json_string(which));
+    return st;
+}
+
+static void list_nodes(struct mcp_call *c, const struct gcd_dominators *d, const struct gcd_node_list *list, const char *key)
+{
+    mcp_page_total(c, list->count);
+    while (mcp_page_wants(c))
+        mcp_page_add(c, mcp_object_row(c, d, list->nodes[c->page.next]));
+    mcp_page_end(c, key);
+}
+
+static enum mcp_outcome run_object(struct mcp_call *c)
+{
+    struct gcd_context context = mcp_context(c, "finding dominators");
+    struct gcd_error err = GCD_ERROR_INIT;
+    const struct gcd_dominators *d;
+    struct gcd_node_list list;
+    uint32_t node;
+    enum mcp_outcome e = mcp_find_object(c, "object", &node);
+    if (e == MCP_DONE)
+        e = mcp_status(c, gcd_session_dominators(c->heap->d.session, &context, &d, &err), &err);
+    if (e == MCP_DONE)
+        e = put_facts(c, d, node);
+    if (e == MCP_DONE)
+        e = mcp_status(c, neighbours(c, node, &list, &err), &err);
+    if (e == MCP_DONE)
+        list_nodes(c, d, &list, "objects");
+    return e;
+}
+
+#define OBJECT_TEXT "its id from another answer: an address \"0x...\", or a number"
+
+static const struct mcp_arg object_args[] = {
+    { "object", MCP_OBJECT, true, 0, 0, NULL, OBJECT_TEXT },
+    { "list", MCP_TEXT, false, 0, 0, "referred_by|refers_to|dominates", "which objects to list (referred_by)" },
+    { NULL },
+};
+
+const struct mcp_tool mcp_object = {
+    "object", "One object", "What an object is, what it retains, which object dominates it, the roots that hold it, and the objects that refer to "
+    "it, that it "
+    "refers to, or that it dominates.",
+    object_args, MCP_OBJECT_SHAPE " module:s? alive:b generation:s? elements:s? dominator{" MCP_OBJECT_SHAPE "}? roots[] root_count:i "
+    "dependent_handle_count:i referred_by_count:i refers_to_count:i dominates_count:i list:s objects[" MCP_OBJECT_SHAPE "]",
+    MCP_TAKES_HEAP | MCP_PAGED, run_object
+};
+
+/* ---- tree ---- */
+
+/* Children of the object, or of the root. */
+static enum mcp_outcome list_children(struct mcp_call *c, const struct gcd_dominators *d)
+{
+    struct gcd_context context = mcp_context(c, "sorting by retained size");
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_node_list list;
+    uint32_t node = GCD_NODE_ROOT;
+    enum mcp_outcome e = json_is_null(json_object_get(c->arguments, "object")) || json_object_get(c->arguments, "object") == NULL ? MCP_DONE :
+                         mcp_find_object(c, "object", &node);
+    if (e == MCP_DONE)
+        e = mcp_status(c, gcd_session_dominated_largest(c->heap->d.session, &context, node, &list, &err), &err);
+    if (e == MCP_DONE) {
+        mcp_put_count(c->out, "retained", gcd_dominators_retained(d, node));
+        list_nodes(c, d, &list, "objects");
+    }
+    return e;
+}
+
+/* A step is shown when it and so all above it keep enough alive. */
+static bool is_shown(const struct gcd_merged_step *s, uint64_t min_bytes, uint64_t depth)
+{
+    return s->bytes >= min_bytes && s->depth < depth;
+}
+
+static json_t *step_row(struct mcp_call *c, const struct gcd_merged_step *s, uint64_t whole)
+{
+    json_t *o = json_object();
+    mcp_put_count(o, "depth", s->depth);
+    mcp_put_name(c, o, "type", gcd_names_get(c->heap->d.names, s->label));
+    mcp_put_count(o, "objects", s->objects);
+    mcp_put_count(o, "size", s->own_bytes);
+    mcp_put_count(o, "retained", s->bytes);
+    mcp_put_share(o, "share", s->bytes, whole);
+    return o;
+}
+
+/* The same merged by type; steps below a hundredth of the heap are left out. */
+static enum mcp_outcome list_types(struct mcp_call *c, const struct gcd_dominators *d)
+{
+    struct gcd_context context = mcp_context(c, "merging the tree");
+    struct gcd_error err = GCD_ERROR_INIT;
+    const struct gcd_merged_tree *tree;
+    uint64_t whole = gcd_dominators_retained(d, GCD_NODE_ROOT), depth = (uint64_t)mcp_number(c, "depth", 5), total = 0, i = 0;
+    size_t n;
+    if (gcd_session_dominator_tree(c->heap->d.session, &context, &tree, &err) != GCD_OK)
+        return mcp_fail_by(c, &err);
+    const struct gcd_merged_step *s = gcd_merged_tree_steps(tree, &n);
+    for (size_t k = 0; k < n; k++)
+        total += is_shown(&s[k], whole / 100, depth);
+    mcp_put_count(c->out, "retained", whole);
+    mcp_page_total(c, total);
+    for (size_t k = 0; k < n; k++)
+        if (is_shown(&s[k], whole / 100, depth) && i++ == c->page.next && mcp_page_wants(c))
+            mcp_page_add(c, step_row(c, &s[k], whole));
+    mcp_page_end(c, "types");
+    return MCP_DONE;
+}
+
+static enum mcp_outcome run_tree(struct mcp_call *c)
+{
+    struct gcd_context context = mcp_context(c, "finding dominators");
+    struct gcd_error err = GCD_ERROR_INIT;
+    const struct gcd_dominators *d;
+    bool types = mcp_text(c, "by") != NULL && strcmp(mcp_text(c, "by"), "types") == 0;
+    if (types && json_object_get(c->arguments, "object") != NULL)
+        return mcp_fail(c, "tree by types is of the whole heap; leave out \"object\", or \"by\"");
+    if (gcd_session_dominators(c->heap->d.session, &context, &d, &err) != GCD_OK)
+        return mcp_fail_by(c, &err);
+    return types ? list_types(c, d) : list_children(c, d);
+}
+
+static const struct mcp_arg tree_args[] = {
+    { "object", MCP_OBJECT, false, 0, 0, NULL, "what this object dominates, " OBJECT_TEXT "; without it, the top of the tree" },
+    { "by", MCP_TEXT, false, 0, 0, "objects|types", "objects: one level (default); types: several levels of the whole tree, merged by type, "
+        "without what "
+      "retains less than 1 % of the heap" },
+    { "depth", MCP_NUMBER, false, 1, 256, NULL, "by types: the levels to show (5)" },
+    { NULL },
+};
+
+const struct mcp_tool mcp_tree = {
+    "tree", "Dominator tree", "What an object retains, one level down, the largest first: each is freed with the object above it.  Or the tree "
+    "merged by type.",
+    tree_args, "retained:i objects[" MCP_OBJECT_SHAPE "]~ types[depth:i type:s objects:i size:i retained:i "
+        "share:n]~", MCP_TAKES_HEAP | MCP_PAGED, run_tree
+};

@@ -1,0 +1,525 @@
+"""gcdumpc mcp: both revisions of the protocol, each tool against the command of the same name, paging, cancellation, files outside the root,
+hostile messages and arguments."""
+import json
+import os
+import signal
+import socket
+import subprocess
+import time
+import unittest
+
+from cli_support import HAVE_SQLITE, INCOMPLETE, SECONDS, SOURCE, CliTest, main, trace
+from mcp_client import LEGACY, META, MODERN, Client, Ended
+
+ROOT = os.path.join(SOURCE, "traces")
+ENDLESS = "WITH RECURSIVE a(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM a) SELECT max(x) FROM a"
+TOOLS = ["open", "summary", "suspects", "types", "type", "object", "paths", "retained", "tree", "async", "diff", "sql", "close", "list_processes"]
+
+
+def file_of(name):
+    return f"{name}/heap.nettrace.gz"
+
+
+class McpTest(CliTest):
+    def serve(self, *args, root=ROOT, revision=MODERN, **options):
+        words = ("--root", root) if root else ()
+        process = self.start("mcp", *words, *args, stdin=subprocess.PIPE, **options)
+        return Client(process, revision, 4 * SECONDS)
+
+    def opened(self, name="net10-wks-ranges", *args, **options):
+        client = self.serve(*args, **options)
+        client.call("open", file=file_of(name))
+        return client
+
+    def end(self, client, code=0):
+        """The end of the input ends the server."""
+        run = self.finish(client.process, b"")
+        self.assertEqual((run.code, run.err), (code, b""))
+        return run.out
+
+    def json(self, *words, name="net10-wks-ranges", code=0):
+        return json.loads(self.done(*words[:1], trace(name), *words[1:], "--json", code=code).text)
+
+
+class Protocol(McpTest):
+    def test_older_revision(self):
+        client = self.serve(revision=LEGACY)
+        result = client.initialized["result"]
+        self.assertEqual((result["protocolVersion"], result["capabilities"], result["serverInfo"]["name"]), (LEGACY, {"tools": {}}, "gcdumpc"))
+        self.assertIn("suspects", result["instructions"])
+        self.assertEqual(client.request("ping")["result"], {})
+        listed = client.request("tools/list")["result"]
+        self.assertEqual(([t["name"] for t in listed["tools"]], set(listed)), (TOOLS, {"tools"}))
+        self.assertEqual(set(client.result("open", file=file_of("net10-wks"))), {"content", "structuredContent"})
+        self.assertEqual(client.request("server/discover")["error"]["code"], -32601)
+        self.end(client)
+
+    def test_newest_revision(self):
+        client = self.serve()
+        result = client.request("server/discover")["result"]
+        self.assertEqual((result["resultType"], result["supportedVersions"], result["capabilities"]), ("complete", [MODERN, LEGACY], {"tools": {}}))
+        self.assertEqual(result["_meta"][META + "serverInfo"]["name"], "gcdumpc")
+        listed = client.request("tools/list")["result"]
+        for answer in (result, listed):
+            self.assertEqual((answer["resultType"], answer["cacheScope"], answer["ttlMs"] > 0), ("complete", "private", True))
+        self.assertEqual([t["name"] for t in listed["tools"]], TOOLS)
+        self.assertEqual(client.result("open", file=file_of("net10-wks"))["resultType"], "complete")
+        self.assertEqual(client.result("open", file="nothing")["resultType"], "complete")
+        for method in ("ping", "initialize", "resources/list"):
+            self.assertEqual(client.request(method)["error"]["code"], -32601, method)
+        self.end(client)
+
+    def test_versions(self):
+        client = self.serve()
+        for version, code in (("1900-01-01", -32022), (7, -32022), (LEGACY, -32022)):
+            answer = client.request("tools/list", {"_meta": {META + "protocolVersion": version}})["error"]
+            self.assertEqual((answer["code"], answer["data"]), (code, {"supported": [MODERN, LEGACY], "requested": version}))
+        self.assertEqual(client.request("tools/list", {"_meta": {META + "clientCapabilities": 5}})["error"]["code"], -32602)
+        client.send({"id": 77, "method": "tools/list"})  # before initialize
+        answer = client.answer(77)["error"]
+        self.assertEqual(answer["code"], -32602)
+        self.assertIn("begin with initialize", answer["message"])
+        # a client of a revision before the two gets the older one, which it may refuse
+        client.send({"id": 78, "method": "initialize", "params": {"protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": {}}})
+        self.assertEqual(client.answer(78)["result"]["protocolVersion"], LEGACY)
+        self.end(client)
+
+    def test_what_is_no_request(self):
+        client = self.serve()
+        for line, code, number in ((b"nothing", -32700, None), (b"{}", -32600, None), (b"[]", -32600, None), (b"7", -32600, None), (b'"x"', -32600, None),
+                                   (b'{"jsonrpc":"2.0","id":1,"id":2,"method":"x"}', -32700, None), (b"\xff\xfe", -32700, None),
+                                   (b'{"jsonrpc":"1.0","id":3,"method":"x"}', -32600, 3), (b'{"jsonrpc":"2.0","id":1.5,"method":"x"}', -32600, None),
+                                   (b'{"jsonrpc":"2.0","id":null,"method":"x"}', -32600, None), (b'{"jsonrpc":"2.0","id":{},"method":"x"}', -32600, None),
+                                   (b'{"jsonrpc":"2.0","id":4,"method":5}', -32600, 4), (b'{"jsonrpc":"2.0","id":5,"method":"x","params":[1]}', -32602, 5),
+                                   (b'{"jsonrpc":"2.0","id":6,"method":"tools/l\\u0000ist"}', -32600, 6), (b'{"a":1} {"b":2}', -32700, None),
+                                   (b"[" * 100_000, -32700, None), (b'{"jsonrpc":"2.0","id":"9","method":"' + b"x" * 500_000 + b'"}', -32602, "9"),
+                                   (b"x" * (1 << 20), -32700, None), (b"x" * ((1 << 20) + 1), -32600, None)):
+            client.send(line + b"\n")
+            answer = client.line()
+            self.assertEqual((answer["error"]["code"], answer.get("id")), (code, number), (line[:80], answer))
+        for line in (b"\n", b"\r\n", b'{"jsonrpc":"2.0","method":"notifications/unheard_of"}\n', b'{"jsonrpc":"2.0","id":9,"result":{}}\n',
+                     b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":99}}\n',
+                     b'{"jsonrpc":"2.0","method":"notifications/cancelled"}\n'):
+            client.send(line)
+        client.send(b'{"jsonrpc":"2.0","id":"text","method":"server/discover","params":{"_meta":{"%sprotocolVersion":"%s","%sclientCapabilities":{}}}}\r\n'
+                    % (META.encode(), MODERN.encode(), META.encode()))
+        self.assertIn("result", client.answer("text"))
+        self.assertEqual(client.others, [])
+        self.end(client)
+
+    def test_a_line_of_100_mb(self):
+        client = self.serve()
+        for _ in range(100):
+            client.send(b"x" * 1_000_000)
+        client.send(b"\n")
+        self.assertIn("1,048,576 bytes", client.line()["error"]["message"])
+        self.assertIn("tools", client.request("tools/list")["result"])
+        status = open(f"/proc/{client.process.pid}/status", encoding="ascii").read()
+        peak = int(status.split("VmHWM:")[1].split()[0])
+        self.assertLess(peak, 60_000 if not os.environ.get("GCDUMPC_SANITIZE") else 10_000_000)
+        self.end(client)
+
+    def test_ids(self):
+        """Numbers and texts; one that belongs to a call without an answer is refused, since its answer could not be told."""
+        client = self.opened()
+        if HAVE_SQLITE:
+            client.ask("tools/call", {"name": "sql", "arguments": {"statement": ENDLESS}}, "one")
+            client.ask("tools/call", {"name": "summary"}, "one")
+            self.assertEqual(client.line()["error"]["code"], -32600)
+            client.send({"method": "notifications/cancelled", "params": {"requestId": "one"}})
+        for number in ("", "ü", -5, 2**53, 0):
+            client.ask("tools/call", {"name": "summary"}, number)
+            self.assertIn("result", client.answer(number))
+        client.ask("tools/call", {"name": "no_such_tool"}, 50)
+        self.assertEqual(client.answer(50)["error"]["code"], -32602)
+        client.ask("tools/call", {"name": "summary", "arguments": []}, 51)
+        self.assertEqual(client.answer(51)["error"]["code"], -32602)
+        client.ask("tools/call", {}, 52)
+        self.assertEqual(client.answer(52)["error"]["code"], -32602)
+        self.end(client)
+
+    def test_the_end(self):
+        """Calls that wait when the input ends still get their answers; a signal and a client that is gone end it."""
+        client = self.serve()
+        client.ask("tools/call", {"name": "open", "arguments": {"file": file_of("net10-wks")}})
+        client.ask("tools/call", {"name": "types"})
+        client.process.stdin.close()
+        self.assertEqual(client.answer(1)["result"]["structuredContent"]["objects"], 17646)
+        self.assertEqual(client.answer(2)["result"]["structuredContent"]["total"], 201)
+        with self.assertRaises(Ended):
+            client.line()
+        self.assertEqual(client.process.wait(SECONDS), 0)
+        client = self.serve()
+        client.request("server/discover")
+        client.process.send_signal(signal.SIGTERM)
+        self.assertEqual(client.process.wait(SECONDS), 130)
+        client = self.opened()
+        if HAVE_SQLITE:
+            client.ask("tools/call", {"name": "sql", "arguments": {"statement": ENDLESS, "seconds": 3600}})
+        client.process.stdout.close()
+        self.assertEqual(client.process.wait(SECONDS), 0)
+
+    def test_the_command_line(self):
+        self.refused(2, r"--allow-collect needs --root, .*", "mcp", "--allow-collect")
+        self.refused(2, r'mcp does not know what to do with "x"; .*', "mcp", "x")
+        self.refused(1, r"nothing: is not a folder that can be opened; .*", "mcp", "--root", "nothing")
+        self.assertEqual(self.done("mcp", data=b"").out, b"")
+
+
+class Tools(McpTest):
+    def test_summary(self):
+        client = self.serve()
+        opened = client.call("open", file=file_of("net10-wks-ranges"))
+        summary, info = client.call("summary"), self.json("info")["dump"]
+        self.assertEqual((opened["heap"], opened["objects"], opened["complete"], opened["notes"]), ("h1", info["objects"], True, []))
+        self.assertEqual({k: summary[k] for k in opened}, opened)
+        self.assertEqual((summary["objects"], summary["bytes"], summary["references"]), (info["objects"], info["bytes"], info["edges"]))
+
+    def test_types(self):
+        client = self.opened()
+        rows = client.all("types", "types", retained=True, limit=50)
+        want = {r["name"]: r for r in self.json("report", "--retained")["types"]}
+        self.assertEqual({r["type"]: (r["objects"], r["bytes"], r["retained_at_least"]) for r in rows},
+                         {n: (r["count"], r["bytes"], r["retained_bytes"]) for n, r in want.items()})
+        self.assertEqual([r["bytes"] for r in rows], sorted((r["bytes"] for r in rows), reverse=True))
+        for sort, key in (("count", "objects"), ("retained", "retained_at_least")):
+            values = [r[key] for r in client.all("types", "types", sort=sort)]
+            self.assertEqual(values, sorted(values, reverse=True), sort)
+        names = [r["type"] for r in client.all("types", "types", sort="name")]
+        self.assertEqual(names, sorted(names, key=str.encode))
+        self.assertEqual([r["type"] for r in client.call("types", filter="HeapLab.Leaf")["types"]], ["HeapLab.Leaf"])
+        self.assertIn("HeapLab.Leaf", client.error("types", filter="HeapLab.Leav"))
+        self.assertIn("no type", client.error("types", filter="Nothing.*"))
+
+    def test_retained_and_type(self):
+        client = self.opened()
+        want = self.json("retained", "--top", "30")
+        objects = client.call("retained", limit=30)["objects"]
+        self.assertEqual([(r["object"], r["type"], r["retained"]) for r in objects],
+                         [(r["address"], r["type"], r["retained"]) for r in want["largest_objects"]])
+        content = self.json("retained", "--content", "HeapLab.Lab")
+        rows = client.all("retained", "rows", by="content", type="HeapLab.Lab")
+        self.assertEqual(sum(r["bytes"] for r in rows), client.call("type", type="HeapLab.Lab")["retained_bytes"])
+        self.assertEqual([(r["type"], r["bytes"]) for r in rows][:5], [(r["type"], r["bytes"]) for r in content["content"]][:5])
+        rows = client.all("retained", "rows", by="dominators", type="System.String")
+        self.assertEqual(sum(r["objects"] for r in rows), client.call("type", type="System.String")["count"])
+        self.assertIn('needs "type"', client.error("retained", by="content"))
+
+    def test_suspects(self):
+        client = self.opened()
+        want, got = self.json("leaks"), client.call("suspects")
+        self.assertEqual((got["suspects"], want["suspects"]), ([], []))
+        self.assertEqual(got["largest"]["sentence"], want["largest"]["sentence"])
+        self.assertEqual(got["largest"]["advice"], want["largest"]["advice"])
+
+    def test_object_and_tree(self):
+        client = self.opened()
+        top = client.call("tree", limit=1000, max_chars=1_000_000)
+        self.assertEqual(sum(r["retained"] for r in top["objects"]), top["retained"])
+        lab = next(r["object"] for r in top["objects"] if r["type"] == "HeapLab.Lab")
+        below = client.call("tree", object=lab)
+        self.assertEqual(sum(r["retained"] for r in below["objects"]) + 24, below["retained"])
+        found = client.call("object", object=lab)
+        self.assertEqual((found["type"], found["alive"], found["dominator"], found["roots"], found["retained"]),
+                         ("HeapLab.Lab", True, None, ["static variable s_lab"], below["retained"]))
+        child = client.call("object", object=below["objects"][0]["object"])
+        self.assertEqual(child["dominator"]["object"], lab)
+        self.assertRegex(child["elements"], r"elements?\Z")
+        for which in ("referred_by", "refers_to", "dominates"):
+            rows = client.all("object", "objects", object=lab, list=which, limit=5)
+            self.assertEqual(len(rows), found[which + "_count"], which)
+        for row in client.call("object", object=lab, list="refers_to")["objects"]:
+            self.assertIn(lab, [r["object"] for r in client.all("object", "objects", object=row["object"], list="referred_by")])
+        types = client.all("tree", "types", by="types", depth=3)
+        want = self.json("retained", "--tree", "3")["tree"]
+        self.assertEqual([(r["depth"], r["type"], r["retained"], r["objects"]) for r in types],
+                         [(r["depth"], r["type"], r["retained"], r["count"]) for r in want if r["folded_types"] is None])
+        self.assertIn("no object", client.error("object", object="0x1"))
+        self.assertIn("no object", client.error("object", object=10**9))
+        self.assertIn("takes an address", client.error("object", object="x"))
+
+    def test_paths(self):
+        client = self.opened()
+        lines = client.all("paths", "lines", type="HeapLab.Item", limit=3, full=True)
+        want = self.json("paths", "--type", "HeapLab.Item")["paths"]
+        self.assertEqual([(r["depth"], r["objects"], r["bytes"]) for r in lines], [(r["depth"], r["count"], r["bytes"]) for r in want])
+        self.assertEqual([r["step"] for r in lines if r["depth"] == 1], [r["type"] for r in want if r["depth"] == 1])
+        to_root = client.all("paths", "lines", type="HeapLab.Item", to_root=True, full=True)
+        want = self.json("paths", "--type", "HeapLab.Item", "--to-root")["paths"]
+        self.assertEqual([(r["depth"], r["objects"]) for r in to_root], [(r["depth"], r["count"]) for r in want])
+        item = client.call("type", type="HeapLab.Item")["objects"][0]["object"]
+        paths = client.all("paths", "paths", object=item, full=True)
+        want = self.json("paths", "--object", item)["paths"]
+        self.assertEqual(sum(len(p["path"]) for p in paths), len(want))
+        self.assertTrue(all(p["path"][-1].startswith(item) for p in paths))
+        self.assertIn("one of", client.error("paths"))
+        self.assertIn("one of", client.error("paths", type="x", object=1))
+
+    def test_async(self):
+        client = self.opened()
+        want, got = self.json("async"), client.call("async")
+        self.assertEqual([r["frames"] for r in got["rows"]], [[f["name"] for f in s["frames"]] for s in want["stacks"]])
+        self.assertEqual((got["operations"], got["retained"]), (want["operations"], want["bytes"]))
+        self.assertEqual(client.call("async", filter="HeapLab.*")["total"], 1)
+        self.assertEqual(client.call("async", filter="Nothing.*")["total"], 0)
+        self.assertIn("/", client.error("async", filter="/(/"))
+
+    def test_diff(self):
+        client = self.opened("net8-wks")
+        client.call("open", file=file_of("net10-wks"))
+        want = json.loads(self.done("diff", trace("net8-wks"), trace("net10-wks"), "--json", "--retained").text)["types"]
+        got = client.all("diff", "types", old="h1", new="h2", retained=True, limit=10)
+        self.assertEqual([(r["type"], r["objects_growth"], r["bytes_growth"], r["retained_growth"]) for r in got],
+                         [(r["name"], r["count_delta"], r["bytes_delta"], r["retained_delta"]) for r in want])
+        page = client.call("diff", old="h1", new="h2", filter="System.String")
+        self.assertEqual([r["type"] for r in page["types"]], ["System.String"])
+        self.assertTrue(any("different program" in n for n in page["notes"]), page["notes"])
+        self.assertIn('"new"', client.error("diff", old="h1"))
+        self.assertIn("no heap", client.error("diff", old="h1", new="h9"))
+
+    @unittest.skipUnless(HAVE_SQLITE, "built without SQLite")
+    def test_sql(self):
+        client = self.opened()
+        statement = "SELECT type, count(*), sum(size) FROM objects GROUP BY type ORDER BY type"
+        want = json.loads(self.done("sql", trace("net10-wks-ranges"), "--json", statement).text)
+        self.assertEqual(client.all("sql", "rows", statement=statement, limit=20), want["rows"])
+        page = client.call("sql", statement="SELECT NULL, 1, 0.25, 'text', x'01ff', 9223372036854775807 AS big")
+        self.assertEqual((page["rows"], page["columns"][-1], page["total"]), ([[None, 1, 0.25, "text", "X'01ff'", 2**63 - 1]], "big", 1))
+        many = client.call("sql", statement="SELECT a.id FROM objects a, objects b LIMIT 200000")
+        self.assertEqual((len(many["rows"]), many["total"]), (25, None))
+        self.assertRegex(client.error("sql", statement="SELECT typ FROM objects"), r"no such column: typ, at byte 8: typ FROM")
+        for wrong in ("", "-- nothing", "SELECT 1; SELECT 2", "DROP TABLE objects", "ATTACH 'x' AS y", "SELECT ("):
+            self.assertNotEqual(client.error("sql", statement=wrong), "", wrong)
+        self.assertIn("within 1 s", client.error("sql", statement=ENDLESS, seconds=1))
+        self.assertEqual(client.call("sql", statement="SELECT count(*) FROM objects")["rows"], [[17646]])
+
+    def test_incomplete(self):
+        """As the commands say it, in every answer about the heap."""
+        for name in sorted(INCOMPLETE):
+            client = self.serve()
+            opened = client.call("open", file=file_of(name))
+            self.assertEqual(opened["complete"], False)
+            reasons = self.json("info", name=name, code=3)["verdict"]["reasons"]
+            self.assertEqual(client.call("summary")["reasons"], [r["text"] if isinstance(r, dict) else r for r in reasons])
+            for tool in ("summary", "suspects", "types", "retained", "tree", "async"):
+                self.assertIn("incomplete", client.call(tool)["incomplete"], tool)
+            self.end(client)
+
+    def test_processes(self):
+        client = self.serve()
+        result = client.result("list_processes")
+        if os.environ.get("GCDUMPC_IPC") == "OFF":
+            self.assertIn("cannot talk to processes", result["content"][0]["text"])
+        else:
+            self.assertIn("processes", result["structuredContent"])
+        self.assertIn("--allow-collect", client.error("collect", pid=1, file="x.nettrace"))
+        client = self.serve("--allow-collect", root=self.dir)
+        self.assertIn("collect", client.tools())
+        if os.environ.get("GCDUMPC_IPC") != "OFF":
+            self.assertIn("list_processes", client.error("collect", pid=2**31 - 1, file="x.nettrace"))
+            self.assertIn("ends with .nettrace", client.error("collect", pid=1, file="x.txt"))
+            self.assertIn("below", client.error("collect", pid=1, file="../x.nettrace", confirm=True))
+
+
+class Pages(McpTest):
+    def test_pages(self):
+        client = self.opened()
+        first = client.call("types")
+        self.assertEqual((len(first["types"]), first["total"]), (25, 201))
+        self.assertRegex(first["cut"], r"rows 1 to 25 of 201; next_cursor .*limit")
+        everything = client.call("types", limit=1000, max_chars=1_000_000)
+        self.assertEqual((len(everything["types"]), everything["cut"], everything["next_cursor"]), (201, None, None))
+        for limit in (1, 7, 200, 201):
+            self.assertEqual(client.all("types", "types", limit=limit, max_chars=1_000_000), everything["types"], limit)
+        self.assertEqual([r["bytes"] for r in client.all("types", "types", max_chars=1000)], [r["bytes"] for r in everything["types"]])
+        last = {"next_cursor": None}
+        for _ in range(3):
+            last = client.call("types", limit=100, max_chars=100_000, cursor=last["next_cursor"])
+        self.assertEqual(last["cut"], "rows 201 to 201 of 201")
+
+    def test_size(self):
+        """At most 25 rows and 8,000 characters by default, whatever is asked; a row that is larger by itself comes alone."""
+        client = self.opened("net10-wks-nonames")
+        for words in (("types",), ("retained",), ("tree",), ("suspects",), ("paths", "type", "*"), ("object", "object", 5), ("type", "type", "*")):
+            page = client.call(words[0], **({words[1]: words[2]} if len(words) > 1 else {}))
+            rows = next(v for k, v in page.items() if isinstance(v, list) and v and isinstance(v[0], dict)) if page["total"] else []
+            self.assertLessEqual(len(rows), 25, words)
+            self.assertLessEqual(len(json.dumps(rows, separators=(",", ":"))), 8000 + 2 + len(rows), words)
+
+    @unittest.skipUnless(HAVE_SQLITE, "built without SQLite")
+    def test_long_texts(self):
+        client = self.opened()
+        page = client.call("sql", statement="SELECT printf('%.*c', 5000, 'x'), 'ü' || printf('%.*c', 2000, 'y')")
+        self.assertTrue(page["rows"][0][0].startswith("x" * 1000 + "... (4000 more bytes)"), page["rows"][0][0][-80:])
+        self.assertRegex(page["cut"], r"2 texts are shortened to 1000 characters; max_chars")
+        page = client.call("sql", statement="SELECT printf('%.*c', 5000, 'x')", max_chars=64000)
+        self.assertEqual((len(page["rows"][0][0]), page["cut"]), (5000, None))
+
+    def test_cursors_of_other_questions(self):
+        client = self.opened()
+        cursor = client.call("types")["next_cursor"]
+        for arguments in ({"sort": "name"}, {"retained": True}, {"filter": "*"}):
+            self.assertIn("another question", client.error("types", cursor=cursor, **arguments))
+        self.assertIn("another question", client.error("retained", cursor=cursor))
+        for wrong in ("", "x", "0", "-1", cursor + "0", "ffffffffffffffff" + cursor[2:], cursor.upper() + " "):
+            self.assertIn("another question", client.error("types", cursor=wrong))
+        client.call("open", file=file_of("net10-wks"))
+        self.assertIn("another question", client.error("types", cursor=cursor, heap="h2"))
+        self.assertEqual(len(client.call("types", cursor=cursor, heap="h1", limit=3)["types"]), 3)
+
+
+class Heaps(McpTest):
+    def test_several(self):
+        client = self.serve()
+        self.assertIn("no heap is open", client.error("types"))
+        for i, name in enumerate(("net8-wks", "net10-wks", "net9-svr")):
+            self.assertEqual(client.call("open", file=file_of(name))["heap"], f"h{i + 1}")
+        self.assertIn("h1, h2, h3", client.error("types"))
+        self.assertIn("h1, h2, h3", client.error("types", heap="h4"))
+        self.assertEqual(client.call("summary", heap="h2")["file"], file_of("net10-wks"))
+        self.assertEqual(client.call("close", heap="h2"), {"closed": "h2", "open": 2})
+        self.assertIn("h1, h3", client.error("types", heap="h2"))
+        self.assertEqual(client.call("open", file=file_of("net10-wks"))["heap"], "h4")
+        for _ in range(13):
+            client.call("open", file=file_of("net10-wks"))
+        self.assertIn("close one", client.error("open", file=file_of("net10-wks")))
+
+    def test_walks_of_a_recording(self):
+        client = self.serve()
+        one = client.call("open", file=file_of("net8-wks-two-dumps"))
+        two = client.call("open", file=file_of("net8-wks-two-dumps"), walk=2)
+        self.assertNotEqual(one["heap"], two["heap"])
+        self.assertIn("2", client.error("open", file=file_of("net8-wks-two-dumps"), walk=3))
+
+    def test_memory(self):
+        """Several heaps share --memory: what does not fit is in a file."""
+        client = self.serve("--memory", "64M", "--spill-dir", self.tmp)
+        for _ in range(3):
+            client.call("open", file=file_of("net10-wks"))
+        self.assertEqual(client.call("types", heap="h3")["total"], 201)
+
+    def test_a_file_that_disappears(self):
+        with open(trace("net10-wks"), "rb") as f:
+            self.put("gone.nettrace.gz", f.read())
+        client = self.serve(root=self.dir)
+        client.call("open", file="gone.nettrace.gz")
+        os.unlink(self.path("gone.nettrace.gz"))
+        self.assertEqual(client.call("summary")["objects"], 17646)
+        self.assertIn("does not exist", client.error("open", file="gone.nettrace.gz"))
+        self.assertEqual(client.call("types")["total"], 201)
+
+
+class Root(McpTest):
+    def test_outside(self):
+        for name in ("in/deep", "out"):
+            os.makedirs(self.path(name))
+        with open(trace("net10-wks"), "rb") as f:
+            data = f.read()
+        for name in ("in/heap.nettrace.gz", "in/deep/heap.nettrace.gz", "out/secret.nettrace.gz"):
+            self.put(name, data)
+        os.symlink("../out/secret.nettrace.gz", self.path("in/link.nettrace.gz"))
+        os.symlink("../out", self.path("in/folder"))
+        os.symlink("heap.nettrace.gz", self.path("in/inner.nettrace.gz"))
+        client = self.serve(root=self.path("in"))
+        for name in ("../out/secret.nettrace.gz", "deep/../../out/secret.nettrace.gz", self.path("out/secret.nettrace.gz"), "link.nettrace.gz",
+                     "folder/secret.nettrace.gz", "inner.nettrace.gz", "/etc/passwd", "/proc/self/fd/0", "..", self.path("in") + "x/heap.nettrace.gz",
+                     self.path("in") + "/../out/secret.nettrace.gz"):
+            self.assertRegex(client.error("open", file=name), r"files are only read and written below .*/in, without links", name)
+        for name in ("heap.nettrace.gz", "./heap.nettrace.gz", "deep//heap.nettrace.gz", self.path("in/heap.nettrace.gz"), self.path("in") + "//deep/heap.nettrace.gz"):
+            client.call("open", file=name)
+        self.assertRegex(client.error("open", file="nothing.gclog"), r"does not exist in .*; there are: deep/, heap.nettrace.gz\Z")
+        for name in ("", ".", "deep", "heap.nettrace.gz/x", "x" * 300, "a/" * 3000 + "x", "heap.nettrace.gz\n"):
+            self.assertNotEqual(client.error("open", file=name), "", name)
+
+    def test_things_that_are_no_files(self):
+        os.mkfifo(self.path("fifo.nettrace"))
+        listener = socket.socket(socket.AF_UNIX)
+        self.addCleanup(listener.close)
+        listener.bind(self.path("socket.nettrace"))
+        self.put("text.nettrace", b"hello")
+        self.put("empty.nettrace", b"")
+        client = self.serve(root=self.dir)
+        for name in ("fifo.nettrace", "socket.nettrace", "text.nettrace", "empty.nettrace"):
+            error = client.error("open", file=name)
+            self.assertIn(name, error)
+            self.assertNotIn("/proc/self", error)
+
+    def test_without_root(self):
+        client = self.serve(root=None)
+        self.assertIn("--root", client.error("open", file=trace("net10-wks")))
+
+
+class Hostile(McpTest):
+    def test_arguments(self):
+        """Any value for any argument of any tool: an answer, or a sentence; never silence."""
+        client = self.opened()
+        values = [None, True, 0, -1, 1.5, 2**63 - 1, -2**63, "", "x", "\0", "x" * 70_000, "\u202e\x1b[31m", "%s%n", [], [1], {}, {"a": 1}, "0x", "0xffffffffffffffff",
+                  "99999999999999999999", "*", "/(/", "//", "/" + "(a*)*" * 30 + "b/", "module(", "/[[:alpha:]]*/"]
+        for name, tool in client.tools().items():
+            if name in ("close", "open"):
+                continue
+            need = {"type": "System.String", "object": 5, "old": "h1", "new": "h1", "statement": "SELECT 1"}
+            required = {k: need[k] for k in tool["inputSchema"]["required"]}
+            for argument in tool["inputSchema"]["properties"]:
+                for value in values:
+                    if (name, argument, value) == ("sql", "seconds", None):
+                        continue
+                    result = client.result(name, **{**required, argument: value})
+                    if result.get("isError"):
+                        text = result["content"][0]["text"]
+                        self.assertTrue(0 < len(text) < 100_000, (name, argument, value))
+            self.assertIn("has no argument", client.error(name, **required, nonsense=1))
+        self.assertIn("types has no argument \"filtre\" (did you mean \"filter\"?)", client.error("types", filtre="x"))
+        self.end(client)
+
+    @unittest.skipUnless(HAVE_SQLITE, "built without SQLite")
+    def test_cancel(self):
+        client = self.opened()
+        one = client.ask("tools/call", {"name": "sql", "arguments": {"statement": ENDLESS, "seconds": 3600}})
+        two = client.ask("tools/call", {"name": "sql", "arguments": {"statement": ENDLESS, "seconds": 3600}})
+        three = client.ask("tools/call", {"name": "types"})
+        client.send({"method": "notifications/cancelled", "params": {"requestId": two}})   # it waits
+        time.sleep(0.2)                  # so that the first one is more likely to run
+        client.send({"method": "notifications/cancelled", "params": {"requestId": one, "reason": "no more"}})
+        self.assertEqual(client.answer(three)["result"]["structuredContent"]["total"], 201)
+        self.assertEqual(client.others, [])              # no answer to what was canceled
+        client.send({"method": "notifications/cancelled", "params": {"requestId": three}})
+        self.assertEqual(client.call("summary")["objects"], 17646)
+        self.end(client)
+
+    @unittest.skipUnless(HAVE_SQLITE, "built without SQLite")
+    def test_too_many_calls(self):
+        client = self.opened()
+        numbers = [client.ask("tools/call", {"name": "sql", "arguments": {"statement": ENDLESS, "seconds": 3600}}) for _ in range(40)]
+        refused = [client.line() for _ in range(7)]
+        self.assertTrue(all("too many calls" in m["error"]["message"] for m in refused))
+        for number in numbers:
+            client.send({"method": "notifications/cancelled", "params": {"requestId": number}})
+        self.assertEqual(client.call("summary")["objects"], 17646)
+
+    def test_progress(self):
+        client = self.serve()
+        client.ask("tools/call", {"name": "open", "arguments": {"file": file_of("net10-wks-lossy")}, "_meta": {"progressToken": "p"}}, 1)
+        client.answer(1)
+        progress = [m["params"] for m in client.notifications if m["method"] == "notifications/progress"]
+        self.assertTrue(progress)
+        self.assertTrue(all(p["progressToken"] == "p" for p in progress))
+        values = [p["progress"] for p in progress]
+        self.assertEqual(values, sorted(set(values)))
+        client.notifications.clear()
+        client.call("suspects")
+        self.assertEqual(client.notifications, [])       # nobody asked for it
+
+    def test_names_of_others(self):
+        """A hostile name of a type reaches the client as JSON, nothing more."""
+        from cli_support import types_trace
+        self.put("x.nettrace", types_trace(("Evil\x1b[31m\n{\"jsonrpc\"", 2, 24), ("a\u202eb", 1, 24), ("long" * 4000, 1, 24)))
+        client = self.serve(root=self.dir)
+        client.call("open", file="x.nettrace")
+        rows = client.all("types", "types")
+        self.assertEqual(len(rows), 3)
+        self.assertIn("Evil\x1b[31m\n{\"jsonrpc\"", [r["type"] for r in rows])
+
+
+if __name__ == "__main__":
+    main()
