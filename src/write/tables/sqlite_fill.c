@@ -9,25 +9,15 @@ struct filling {
     struct sqlite_tree tree;
 };
 
-static const int heap_tables[] = { TABLE_OF_OBJECTS, TABLE_OF_EDGES, TABLE_OF_DOMINATORS };
-enum { HEAP_TABLES = sizeof heap_tables / sizeof *heap_tables };
-
 bool sqlite_fill_has(int table)
 {
-    bool found = false;
-    for (size_t i = 0; i < HEAP_TABLES; i++)
-        found = found || heap_tables[i] == table;
-    return found;
+    return table == TABLE_OF_OBJECTS || table == TABLE_OF_EDGES || table == TABLE_OF_DOMINATORS;
 }
 
 uint64_t sqlite_fill_rows(const struct tables *t)
 {
-    uint64_t n = 0;
-    for (size_t i = 0; i < HEAP_TABLES; i++)
-        n += table_list[heap_tables[i]].rows(t);
-    for (size_t i = 0; i < INDEXES_OF_THE_HEAP; i++)
-        n += table_list[sqlite_schema_indexes[i].table].rows(t);
-    return n;
+    uint64_t objects = table_list[TABLE_OF_OBJECTS].rows(t), edges = table_list[TABLE_OF_EDGES].rows(t);
+    return 3 * objects + 2 * edges + 3 * objects;
 }
 
 static gcd_status add(struct filling *x, uint64_t rowid, const struct sqlite_number *row, size_t n, struct gcd_error *err)
@@ -41,6 +31,11 @@ static gcd_status add(struct filling *x, uint64_t rowid, const struct sqlite_num
 static gcd_status add_sorted(void *ctx, const struct sqlite_number *row, size_t n, struct gcd_error *err)
 {
     return add(ctx, 0, row, n, err);
+}
+
+static gcd_status fill_index(struct filling *x, int which, struct gcd_error *err)
+{
+    return sqlite_sorted(x->f->tables, which, add_sorted, x, err);
 }
 
 /* Tables with a rowid have it in their first column. */
@@ -66,29 +61,35 @@ static gcd_status fill_table(struct filling *x, int which, struct gcd_error *err
     return GCD_OK;
 }
 
-/* A table, or, with TABLE = TABLES, an index. */
-static gcd_status fill(struct sqlite_fill *f, struct sqlite_pages *p, int table, int index, struct gcd_error *err)
+static gcd_status fill(struct sqlite_fill *f, int which, gcd_status (*rows)(struct filling *, int, struct gcd_error *), uint32_t root,
+                       struct gcd_error *err)
 {
     struct filling x = { .f = f };
-    gcd_status st = sqlite_tree_begin(&x.tree, p, table != TABLES ? f->table_roots[table] : f->index_roots[index], err);
+    gcd_status st = sqlite_tree_begin(&x.tree, &f->pages, root, err);
     if (st == GCD_OK)
-        st = table != TABLES ? fill_table(&x, table, err) : sqlite_sorted(f->tables, index, add_sorted, &x, err);
+        st = rows(&x, which, err);
     if (st == GCD_OK)
         st = sqlite_tree_end(&x.tree, err);
     sqlite_tree_done(&x.tree);
     return st;
 }
 
-gcd_status sqlite_fill(struct sqlite_fill *f, struct gcd_staged *staged, struct gcd_error *err)
+static gcd_status with_indexes(struct sqlite_fill *f, int table, struct gcd_error *err)
 {
-    struct sqlite_pages p;
-    gcd_status st = sqlite_pages_open(&p, staged, &f->tables->alloc, err);
-    for (size_t i = 0; i < HEAP_TABLES && st == GCD_OK; i++)
-        st = fill(f, &p, heap_tables[i], 0, err);
-    for (int i = 0; i < INDEXES_OF_THE_HEAP && st == GCD_OK; i++)
-        st = fill(f, &p, TABLES, i, err);
-    if (st == GCD_OK)
-        st = sqlite_pages_finish(&p, err);
-    sqlite_pages_done(&p);
-    return st;
+    GCD_TRY(fill(f, table, fill_table, f->table_roots[table], err));
+    for (int i = 0; i < INDEXES_OF_THE_HEAP; i++)
+        if (sqlite_schema_indexes[i].table == table)
+            GCD_TRY(fill(f, i, fill_index, f->index_roots[i], err));
+    return GCD_OK;
+}
+
+gcd_status sqlite_fill_objects(struct sqlite_fill *f, struct gcd_error *err)
+{
+    GCD_TRY(with_indexes(f, TABLE_OF_OBJECTS, err));
+    return with_indexes(f, TABLE_OF_EDGES, err);
+}
+
+gcd_status sqlite_fill_dominators(struct sqlite_fill *f, struct gcd_error *err)
+{
+    return with_indexes(f, TABLE_OF_DOMINATORS, err);
 }

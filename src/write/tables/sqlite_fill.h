@@ -11,6 +11,7 @@
 
 struct sqlite_fill {
     const struct tables *tables;
+    struct sqlite_pages pages;           /* opened, and finished, by the caller */
     uint32_t table_roots[TABLES];        /* pages of SQLite (sqlite_master.rootpage); only those of the tables above are used */
     uint32_t index_roots[INDEXES_OF_THE_HEAP];
     uint64_t done, total;                /* rows, for the progress; set by the caller */
@@ -19,9 +20,13 @@ struct sqlite_fill {
 
 /* Does this table grow with the heap? */
 bool sqlite_fill_has(int table);
-/* The rows of these tables and indexes. */
+/* The rows of these tables and indexes; of dominators, which may not be known yet, as many as there can be. */
 uint64_t sqlite_fill_rows(const struct tables *t);
-/* Writes into STAGED, which SQLite must have closed.  GCD_E_NOMEM, GCD_E_IO, GCD_E_CANCELED, GCD_E_LIMIT: see the functions used. */
-GCD_MUST_CHECK gcd_status sqlite_fill(struct sqlite_fill *f, struct gcd_staged *staged, struct gcd_error *err);
+/*
+ * Objects and references with their indexes; then, when they are known (tables.dominators), dominators.  GCD_E_NOMEM, GCD_E_IO, GCD_E_CANCELED,
+ * GCD_E_LIMIT.
+ */
+GCD_MUST_CHECK gcd_status sqlite_fill_objects(struct sqlite_fill *f, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status sqlite_fill_dominators(struct sqlite_fill *f, struct gcd_error *err);
 
 #endif

@@ -4,8 +4,10 @@
 
 #include <gcdumpc/unstable/staged_file.h>
 
+#include "base/context.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/threads/parallel.h"
 
 enum { HEADER_BYTES = 100, AT_PAGE_BYTES = 16, AT_RESERVED = 20, AT_COUNT = 28 };
 enum { PAGE_MIN = 512, USABLE_MIN = 480, RUN_BYTES = 256 << 10 };
@@ -34,9 +36,46 @@ static uint32_t get32(const unsigned char *from)
 
 /* ---- the file ---- */
 
-gcd_status sqlite_pages_open(struct sqlite_pages *p, struct gcd_staged *staged, const struct gcd_alloc *alloc, struct gcd_error *err)
+static void *write_all(void *ctx)
 {
-    *p = (struct sqlite_pages){ .alloc = gcd_alloc_or_default(alloc), .staged = staged };
+    struct sqlite_pages *p = ctx;
+    struct gcd_slot *slot;
+    while ((slot = gcd_queue_take(&p->queue)) != NULL) {
+        if (!atomic_load_explicit(&p->failed, memory_order_relaxed) &&
+            gcd_staged_append_at(p->staged, slot->at, slot->bytes, slot->used, &p->behind) != GCD_OK)
+            atomic_store_explicit(&p->failed, true, memory_order_release);
+        gcd_queue_give_back(&p->queue, slot);
+    }
+    return NULL;
+}
+
+/* Without a thread we write ourselves. */
+static void start_thread(struct sqlite_pages *p)
+{
+    if (!gcd_queue_init(&p->queue, &p->alloc, p->run_room))
+        return;
+    p->threaded = gcd_thread_start(&p->thread, 0, write_all, p) == 0;
+    if (!p->threaded) {
+        gcd_queue_done(&p->queue);
+        return;
+    }
+    p->slot = gcd_queue_empty(&p->queue);
+    p->run = p->slot->bytes;
+}
+
+static gcd_status behind(const struct sqlite_pages *p, struct gcd_error *err)
+{
+    if (!atomic_load_explicit(&p->failed, memory_order_acquire))
+        return GCD_OK;
+    if (err != NULL)
+        *err = p->behind;
+    return p->behind.code;
+}
+
+gcd_status sqlite_pages_open(struct sqlite_pages *p, struct gcd_staged *staged, const struct gcd_context *context, struct gcd_error *err)
+{
+    context = gcd_context_or_default(context);
+    *p = (struct sqlite_pages){ .alloc = gcd_alloc_or_default(context->alloc), .staged = staged, .behind = GCD_ERROR_INIT };
     unsigned char header[HEADER_BYTES];
     size_t n;
     GCD_TRY(gcd_staged_read_at(staged, 0, header, sizeof header, &n, err));
@@ -50,17 +89,29 @@ gcd_status sqlite_pages_open(struct sqlite_pages *p, struct gcd_staged *staged, 
         return gcd_fail(err, GCD_E_UNSUPPORTED, "SQLite has made a database of unknown layout");
     p->run_room = RUN_BYTES / p->page_bytes * p->page_bytes;
     p->run_at = (uint64_t)p->count * p->page_bytes;
-    p->run = gcd_mem_new_uncleared(&p->alloc, p->run_room, 1);
+    if (context->threads > 1)
+        start_thread(p);
+    if (!p->threaded)
+        p->run = gcd_mem_new_uncleared(&p->alloc, p->run_room, 1);
     return p->run != NULL ? GCD_OK : gcd_fail_nomem(err, "writing a database");
 }
 
 static gcd_status flush(struct sqlite_pages *p, struct gcd_error *err)
 {
-    size_t n = p->run_bytes;
-    uint64_t at = p->run_at;
+    gcd_status st = GCD_OK;
+    if (p->run_bytes > 0 && p->threaded) {
+        p->slot->used = p->run_bytes;
+        p->slot->at = p->run_at;
+        gcd_queue_put(&p->queue, p->slot);
+        p->slot = gcd_queue_empty(&p->queue);
+        p->run = p->slot->bytes;
+        st = behind(p, err);
+    } else if (p->run_bytes > 0) {
+        st = gcd_staged_append_at(p->staged, p->run_at, p->run, p->run_bytes, err);
+    }
     p->run_bytes = 0;
     p->run_at = (uint64_t)p->count * p->page_bytes;
-    return n > 0 ? gcd_staged_append_at(p->staged, at, p->run, n, err) : GCD_OK;
+    return st;
 }
 
 /* Gives PAGE the next number. */
@@ -81,31 +132,50 @@ static gcd_status append(struct sqlite_pages *p, const unsigned char *page, uint
     return GCD_OK;
 }
 
+/* Writes N bytes, not more than a page, at OFF, where the file has a page already. */
+static gcd_status replace(struct sqlite_pages *p, uint64_t off, const void *bytes, size_t n, struct gcd_error *err)
+{
+    GCD_TRY(flush(p, err));
+    memcpy(p->run, bytes, n);
+    p->run_bytes = n;
+    p->run_at = off;
+    return flush(p, err);
+}
+
 gcd_status sqlite_pages_finish(struct sqlite_pages *p, struct gcd_error *err)
 {
     unsigned char count[4];
     put32(count, p->count);
-    GCD_TRY(flush(p, err));
-    return gcd_staged_write_at(p->staged, AT_COUNT, count, sizeof count, err);
+    GCD_TRY(replace(p, AT_COUNT, count, sizeof count, err));
+    if (p->threaded)
+        gcd_queue_drain(&p->queue);
+    return behind(p, err);
 }
 
 void sqlite_pages_done(struct sqlite_pages *p)
 {
-    gcd_mem_free(&p->alloc, p->run, p->run_room);
+    if (p->threaded) {
+        gcd_queue_end(&p->queue);
+        (void)pthread_join(p->thread, NULL);
+        gcd_queue_done(&p->queue);
+        p->threaded = false;
+    } else {
+        gcd_mem_free(&p->alloc, p->run, p->run_room);
+    }
     p->run = NULL;
 }
 
 /* ---- cells ---- */
 
-/* Built from its end to its beginning. */
+/* Built from its end to its beginning, in ROOM_BYTES before END: a number is stored as 8 bytes, and what it does not need is overwritten. */
+enum { ROOM_BYTES = 8 + SQLITE_CELL_MAX };
 struct cell {
-    unsigned char bytes[8 + SQLITE_CELL_MAX];    /* a number is stored as 8 bytes, those before it overwrite what it does not need */
-    unsigned start;
+    unsigned char *start, *end;
 };
 
 static void put64_before(struct cell *c, uint64_t v)
 {
-    unsigned char *to = c->bytes + c->start - 8;
+    unsigned char *to = c->start - 8;
     for (unsigned i = 0; i < 8; i++)
         to[i] = (unsigned char)(v >> (56 - 8 * i));
 }
@@ -131,26 +201,25 @@ static unsigned char put_number(struct cell *c, const struct sqlite_number *n)
 static void put_varint(struct cell *c, uint64_t v)
 {
     if (v >> 56 != 0) {                  /* then the last of 9 bytes has 8 bits */
-        c->bytes[--c->start] = (unsigned char)v;
+        *--c->start = (unsigned char)v;
         v >>= 8;
         for (unsigned i = 0; i < 8; i++, v >>= 7)
-            c->bytes[--c->start] = (unsigned char)(v | 0x80);
+            *--c->start = (unsigned char)(v | 0x80);
         return;
     }
-    c->bytes[--c->start] = v & 0x7f;
+    *--c->start = v & 0x7f;
     while ((v >>= 7) != 0)
-        c->bytes[--c->start] = (unsigned char)(v | 0x80);
+        *--c->start = (unsigned char)(v | 0x80);
 }
 
 static void put_record(struct cell *c, const struct sqlite_number *row, size_t n)
 {
     unsigned char types[SQLITE_ROW_MAX];
-    c->start = sizeof c->bytes;
     for (size_t i = n; i-- > 0;)
         types[i] = put_number(c, &row[i]);
-    c->start -= (unsigned)n;
-    memcpy(c->bytes + c->start, types, n);
-    c->bytes[--c->start] = (unsigned char)(1 + n);
+    for (size_t i = n; i-- > 0;)
+        *--c->start = types[i];
+    *--c->start = (unsigned char)(1 + n);
 }
 
 /* ---- pages ---- */
@@ -177,12 +246,12 @@ static bool fits(const struct sqlite_level *l, unsigned level, uint32_t n)
     return l->top - header_bytes(level) - l->cells * POSITION_BYTES >= n + POSITION_BYTES;
 }
 
-static unsigned char *place(struct sqlite_level *l, unsigned level, uint32_t n)
+/* The cell of N bytes before TOP is one of the page. */
+static void claim(struct sqlite_level *l, unsigned level, uint32_t n)
 {
     l->top -= n;
     l->last_bytes = n;
     put16(l->page + header_bytes(level) + l->cells++ * POSITION_BYTES, l->top);
-    return l->page + l->top;
 }
 
 static void finish_header(const struct sqlite_tree *t, unsigned level, uint32_t right)
@@ -207,7 +276,7 @@ static gcd_status turn_page(struct sqlite_tree *t, unsigned level, struct cell *
 {
     struct sqlite_level *l = &t->levels[level];
     uint32_t right = 0, number;
-    ret_key->start = sizeof ret_key->bytes;
+    ret_key->start = ret_key->end;
     if (level == 0 && !t->index) {
         put_varint(ret_key, t->rowid);
     } else {
@@ -216,30 +285,32 @@ static gcd_status turn_page(struct sqlite_tree *t, unsigned level, struct cell *
             right = get32(last);
             last += CHILD_BYTES;
         }
-        ret_key->start -= (unsigned)(end - last);
-        memcpy(ret_key->bytes + ret_key->start, last, (size_t)(end - last));
+        ret_key->start -= end - last;
+        memcpy(ret_key->start, last, (size_t)(end - last));
         l->cells--;
         l->top += l->last_bytes;
     }
     finish_header(t, level, right);
     GCD_TRY(append(t->pages, l->page, &number, err));
     ret_key->start -= CHILD_BYTES;
-    put32(ret_key->bytes + ret_key->start, number);
+    put32(ret_key->start, number);
     return start(t, level, err);
 }
 
 static gcd_status add_cell(struct sqlite_tree *t, struct cell *c, struct gcd_error *err)
 {
+    unsigned char rooms[2][ROOM_BYTES];
     for (unsigned level = 0; level < SQLITE_LEVELS_MAX; level++) {
         struct sqlite_level *l = &t->levels[level];
-        uint32_t n = (uint32_t)sizeof c->bytes - c->start;
-        struct cell key;
+        uint32_t n = (uint32_t)(c->end - c->start);
+        struct cell key = { .end = rooms[level % 2] + ROOM_BYTES };
         if (l->page == NULL)
             GCD_TRY(start(t, level, err));
         bool full = !fits(l, level, n);
         if (full)
             GCD_TRY(turn_page(t, level, &key, err));
-        memcpy(place(l, level, n), c->bytes + c->start, n);
+        memcpy(l->page + l->top - n, c->start, n);
+        claim(l, level, n);
         if (!full)
             return GCD_OK;
         *c = key;
@@ -262,13 +333,20 @@ gcd_status sqlite_tree_begin(struct sqlite_tree *t, struct sqlite_pages *pages, 
 
 gcd_status sqlite_tree_add(struct sqlite_tree *t, uint64_t rowid, const struct sqlite_number *row, size_t n, struct gcd_error *err)
 {
-    struct cell c;
+    struct sqlite_level *leaf = &t->levels[0];
+    bool there = leaf->page != NULL && fits(leaf, 0, ROOM_BYTES);       /* the row is built where it stays */
+    unsigned char room[ROOM_BYTES];
+    struct cell c = { .end = there ? leaf->page + leaf->top : room + ROOM_BYTES };
+    c.start = c.end;
     put_record(&c, row, n);
-    uint64_t record_bytes = sizeof c.bytes - c.start;
+    uint64_t record_bytes = (uint64_t)(c.end - c.start);
     if (!t->index)
         put_varint(&c, rowid);
     put_varint(&c, record_bytes);
-    GCD_TRY(add_cell(t, &c, err));
+    if (there)
+        claim(leaf, 0, (uint32_t)(c.end - c.start));
+    else
+        GCD_TRY(add_cell(t, &c, err));
     t->rowid = rowid;
     return GCD_OK;
 }
@@ -280,7 +358,7 @@ gcd_status sqlite_tree_end(struct sqlite_tree *t, struct gcd_error *err)
         finish_header(t, level, child);
         bool top = level + 1 == SQLITE_LEVELS_MAX || t->levels[level + 1].page == NULL;
         const unsigned char *page = t->levels[level].page;
-        GCD_TRY(top ? gcd_staged_write_at(t->pages->staged, (uint64_t)(t->root - 1) * t->pages->page_bytes, page, t->pages->page_bytes, err)
+        GCD_TRY(top ? replace(t->pages, (uint64_t)(t->root - 1) * t->pages->page_bytes, page, t->pages->page_bytes, err)
                     : append(t->pages, page, &child, err));
     }
     return GCD_OK;

@@ -12,13 +12,16 @@
 #ifndef GCD_WRITE_SQLITE_PAGES_H
 #define GCD_WRITE_SQLITE_PAGES_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <gcdumpc/alloc.h>
+#include <gcdumpc/context.h>
 #include <gcdumpc/io.h>
 #include <gcdumpc/status.h>
+
+#include "base/threads/queue.h"
 
 /* So many numbers fit into a page of any size without an overflow page, and their length into a byte. */
 #define SQLITE_ROW_MAX 8u
@@ -32,7 +35,7 @@ struct sqlite_number {
     bool null;
 };
 
-/* The file: new pages go to its end. */
+/* The file: new pages go to its end.  A thread may write them while the next ones are made. */
 struct sqlite_pages {
     struct gcd_alloc alloc;
     struct gcd_staged *staged;
@@ -41,10 +44,19 @@ struct sqlite_pages {
     unsigned char *run;          /* [run_room] pages that follow each other and are not yet written */
     size_t run_bytes, run_room;
     uint64_t run_at;             /* where they go in the file */
+    bool threaded;
+    pthread_t thread;
+    struct gcd_queue queue;      /* of the thread; RUN is in SLOT */
+    struct gcd_slot *slot;
+    atomic_bool failed;          /* the thread, with this error */
+    struct gcd_error behind;
 };
 
-/* SQLite must have closed the database in STAGED.  STAGED must outlive P.  ALLOC may be NULL.  Call sqlite_pages_done in any case. */
-GCD_MUST_CHECK gcd_status sqlite_pages_open(struct sqlite_pages *p, struct gcd_staged *staged, const struct gcd_alloc *alloc,
+/*
+ * SQLite must have closed the database in STAGED, which must outlive P and is used by nobody else meanwhile.  CONTEXT may be NULL; with two threads,
+ * one writes.  Call sqlite_pages_done in any case.
+ */
+GCD_MUST_CHECK gcd_status sqlite_pages_open(struct sqlite_pages *p, struct gcd_staged *staged, const struct gcd_context *context,
                                             struct gcd_error *err);
 /* Writes what is left, and the number of pages into the header. */
 GCD_MUST_CHECK gcd_status sqlite_pages_finish(struct sqlite_pages *p, struct gcd_error *err);

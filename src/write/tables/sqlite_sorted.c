@@ -56,32 +56,32 @@ struct walk {
     size_t slot, edge_count;
 };
 
-static bool node_value(const struct sorted *s, uint32_t node, struct sqlite_number *ret)
+static inline bool node_value(const struct tables *t, int index, uint32_t node, struct sqlite_number *ret)
 {
     *ret = (struct sqlite_number){ .null = false };
-    const struct tables *t = s->t;
-    if (s->index == INDEX_OF_TYPES) {
+    if (index == INDEX_OF_TYPES) {
         ret->value = gcd_graph_node_type(t->graph, node);
         return true;
     }
-    if (s->index == INDEX_OF_ADDRESSES) {
+    if (index == INDEX_OF_ADDRESSES) {
         ret->value = (int64_t)gcd_graph_node_address(t->graph, node);
         ret->null = ret->value == 0;
         return true;
     }
     uint32_t parent = gcd_dominators_parent(t->dominators, node);
-    uint64_t retained = s->index == INDEX_OF_RETAINED ? gcd_dominators_retained(t->dominators, node) : 0;
-    ret->null = s->index == INDEX_OF_PARENTS && parent == GCD_NODE_ROOT;
-    ret->value = s->index == INDEX_OF_PARENTS ? parent : retained > INT64_MAX ? INT64_MAX : (int64_t)retained;
+    uint64_t retained = index == INDEX_OF_RETAINED ? gcd_dominators_retained(t->dominators, node) : 0;
+    ret->null = index == INDEX_OF_PARENTS && parent == GCD_NODE_ROOT;
+    ret->value = index == INDEX_OF_PARENTS ? parent : retained > INT64_MAX ? INT64_MAX : (int64_t)retained;
     return parent != GCD_NODE_NONE;
 }
 
-static bool walk_next(struct walk *w, struct row *ret)
+static inline bool walk_next(struct walk *w, struct row *ret)
 {
+    const struct tables *t = w->s->t;
     if (w->s->index != INDEX_OF_TARGETS) {
         while (w->node < w->end) {
             *ret = (struct row){ .node = w->node++ };
-            if (node_value(w->s, ret->node, &ret->value))
+            if (node_value(t, w->s->index, ret->node, &ret->value))
                 return true;
         }
         return false;
@@ -89,7 +89,7 @@ static bool walk_next(struct walk *w, struct row *ret)
     while (w->slot >= w->edge_count) {
         if (w->node >= w->end)
             return false;
-        w->edges = gcd_graph_node_edges(w->s->t->graph, w->node++, &w->edge_count);
+        w->edges = gcd_graph_node_edges(t->graph, w->node++, &w->edge_count);
         w->slot = 0;
     }
     *ret = (struct row){ .node = w->node - 1, .slot = (uint32_t)w->slot, .value.value = w->edges[w->slot] };
@@ -140,19 +140,43 @@ static gcd_status find_least(struct sorted *s, struct gcd_error *err)
     return st;
 }
 
+/* Some rows and their buckets, whose counts are already on their way from memory. */
+struct batch {
+    struct place places[64];
+    uint64_t buckets[64];
+    size_t count;
+};
+
+/* The next rows, in the buckets from FIRST up to, but not including, END; none: there are no more. */
+static bool next_batch(struct walk *w, uint64_t first, uint64_t end, struct batch *ret)
+{
+    struct row r;
+    ret->count = 0;
+    while (ret->count < sizeof ret->places / sizeof *ret->places && walk_next(w, &r)) {
+        uint64_t b = bucket(w->s, &r);
+        if (b < first || b >= end)
+            continue;
+        __builtin_prefetch(&w->s->buckets[b], 1);
+        ret->places[ret->count] = (struct place){ .node = r.node, .slot = r.slot };
+        ret->buckets[ret->count++] = b;
+    }
+    return ret->count > 0;
+}
+
 static gcd_status count(struct sorted *s, struct gcd_error *err)
 {
     struct walk w = { .s = s };
-    struct row r;
+    struct batch b;
     gcd_status st;
     while (next_part(s, &w, &st, err))
-        while (walk_next(&w, &r)) {
-            uint32_t n = ++s->buckets[bucket(s, &r)];
-            if (n == UINT32_MAX || r.slot == UINT32_MAX)
-                return gcd_fail(err, GCD_E_LIMIT, "an index of a database has 2^32 rows with one value");
-            s->rows++;
-            s->largest = n > s->largest ? n : s->largest;
-        }
+        while (next_batch(&w, 0, s->bucket_count, &b))
+            for (size_t i = 0; i < b.count; i++) {
+                uint32_t n = ++s->buckets[b.buckets[i]];
+                if (n == UINT32_MAX || b.places[i].slot == UINT32_MAX)
+                    return gcd_fail(err, GCD_E_LIMIT, "an index of a database has 2^32 rows with one value");
+                s->rows++;
+                s->largest = n > s->largest ? n : s->largest;
+            }
     return st;
 }
 
@@ -161,13 +185,17 @@ static gcd_status count(struct sorted *s, struct gcd_error *err)
 static gcd_status put_places(struct sorted *s, uint64_t first, uint64_t end, struct gcd_error *err)
 {
     struct walk w = { .s = s };
-    struct row r;
+    struct batch b;
     gcd_status st;
     while (next_part(s, &w, &st, err))
-        while (walk_next(&w, &r)) {
-            uint64_t b = bucket(s, &r);
-            if (b >= first && b < end)
-                s->places[s->buckets[b]++] = (struct place){ .node = r.node, .slot = r.slot };
+        while (next_batch(&w, first, end, &b)) {
+            for (size_t i = 0; i < b.count; i++) {
+                uint32_t at = s->buckets[b.buckets[i]]++;
+                b.buckets[i] = at;
+                __builtin_prefetch(&s->places[at], 1);
+            }
+            for (size_t i = 0; i < b.count; i++)
+                s->places[b.buckets[i]] = b.places[i];
         }
     return st;
 }
@@ -184,7 +212,7 @@ static gcd_status give_shared(struct sorted *s, const struct place *places, uint
         return gcd_fail_nomem(err, "sorting an index");
     for (uint32_t i = 0; i < n; i++) {
         struct row r = { .node = places[i].node };
-        (void)node_value(s, r.node, &r.value);           /* only objects have values of that size */
+        (void)node_value(s->t, s->index, r.node, &r.value);           /* only objects have values of that size */
         s->valued[i] = (struct valued){ .distance = distance(s, &r), .place = places[i] };
     }
     if (!gcd_sort_by_u64(&s->alloc, s->valued, n, sizeof *s->valued))

@@ -15,6 +15,8 @@
 #include "base/context.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/threads/locked_alloc.h"
+#include "base/threads/parallel.h"
 #include "write/tables/sqlite_disk.h"
 #include "write/tables/sqlite_fill.h"
 #include "write/tables/sqlite_schema.h"
@@ -35,11 +37,16 @@ struct offer {
 struct database {
     struct tables tables;
     struct offer offers[TABLES];     /* SQLite uses them until the database is closed */
-    struct gcd_alloc alloc;
-    const struct gcd_write_options *options;
+    struct gcd_locked_alloc locked;
+    struct gcd_alloc alloc;          /* of LOCKED: two threads allocate */
+    struct gcd_write_options options;
+    struct gcd_staged *staged;
     struct sqlite_disk disk;
     sqlite3 *db;
     struct sqlite_fill fill;
+    struct gcd_dominators *dominators;
+    gcd_status objects_status, dominators_status;
+    struct gcd_error objects_err, dominators_err;
 };
 
 /* ---- a table of ours as a table of SQLite ---- */
@@ -125,7 +132,7 @@ static int offer_next(sqlite3_vtab_cursor *base)
     table_next(&c->c);
     /* look_at_cancel checks the cancel flag, whatever SQLite is doing */
     if (++c->d->fill.done % WRITE_CHECK_EVERY == 0)
-        gcd_context_report(&c->d->options->context, c->d->fill.done, c->d->fill.total);
+        gcd_context_report(&c->d->options.context, c->d->fill.done, c->d->fill.total);
     return SQLITE_OK;
 }
 
@@ -174,7 +181,7 @@ static gcd_status failed(struct database *d, int rc, const char *doing, struct g
 {
     if (rc == SQLITE_NOMEM)
         return gcd_fail_nomem(err, doing);
-    if (rc == SQLITE_INTERRUPT && gcd_is_canceled(d->options->context.cancel))
+    if (rc == SQLITE_INTERRUPT && gcd_is_canceled(d->options.context.cancel))
         return gcd_fail(err, GCD_E_CANCELED, "interrupted");
     if (d->disk.err.code != GCD_OK) {        /* SQLite reports only that the output cannot be written */
         if (err != NULL)
@@ -253,7 +260,7 @@ static gcd_status find_roots(struct database *d, struct gcd_error *err)
 /* Everything except for the tables that grow with the heap. */
 static gcd_status make_database(struct database *d, struct gcd_error *err)
 {
-    sqlite3_progress_handler(d->db, STEPS_PER_LOOK, look_at_cancel, (void *)(uintptr_t)d->options);
+    sqlite3_progress_handler(d->db, STEPS_PER_LOOK, look_at_cancel, &d->options);
     GCD_TRY(run(d, settings, "setting up the database", err));
     for (int i = 0; i < TABLES; i++) {
         GCD_TRY(make_table(d, &sqlite_schema_tables[i], err));
@@ -271,39 +278,73 @@ static gcd_status make_database(struct database *d, struct gcd_error *err)
     return find_roots(d, err);
 }
 
-static gcd_status write_database(struct database *d, struct gcd_staged *p, struct gcd_error *err)
+static gcd_status make_empty(struct database *d, struct gcd_error *err)
 {
-    d->fill = (struct sqlite_fill){ .tables = &d->tables, .total = sqlite_fill_rows(&d->tables) };
-    int rc = sqlite_disk_open(&d->disk, p, &d->db);
+    int rc = sqlite_disk_open(&d->disk, d->staged, &d->db);
     gcd_status st = rc == SQLITE_OK ? make_database(d, err) : failed(d, rc, "opening the database", err);
     rc = sqlite3_close(d->db);           /* NULL is fine */
     if (st == GCD_OK && rc != SQLITE_OK)
         st = gcd_fail(err, GCD_E_IO, "finishing the database: SQLite says \"%s\"", sqlite3_errstr(rc));
-    return st == GCD_OK ? sqlite_fill(&d->fill, p, err) : st;
+    return st;
+}
+
+/* ---- objects are written while dominators are found ---- */
+
+static void write_objects(void *ctx)
+{
+    struct database *d = ctx;
+    d->objects_status = make_empty(d, &d->objects_err);
+    if (d->objects_status == GCD_OK)
+        d->objects_status = sqlite_pages_open(&d->fill.pages, d->staged, &d->options.context, &d->objects_err);
+    if (d->objects_status == GCD_OK)
+        d->objects_status = sqlite_fill_objects(&d->fill, &d->objects_err);
+}
+
+static void find_dominators(void *ctx)
+{
+    struct database *d = ctx;
+    struct gcd_context c = d->options.context;
+    c.progress = NULL;                   /* that of the rows is reported */
+    c.threads = c.threads > 1 ? c.threads - 1 : 1;
+    d->dominators_status = gcd_dominators_new(d->tables.graph, &c, &d->dominators, &d->dominators_err);
+}
+
+static gcd_status write_database(struct database *d, struct gcd_error *err)
+{
+    d->fill = (struct sqlite_fill){ .tables = &d->tables, .total = sqlite_fill_rows(&d->tables) };
+    gcd_parallel_invoke(d->options.context.threads, write_objects, find_dominators, d);
+    gcd_status st = d->objects_status != GCD_OK ? d->objects_status : d->dominators_status;
+    if (st != GCD_OK && err != NULL)
+        *err = d->objects_status != GCD_OK ? d->objects_err : d->dominators_err;
+    d->tables.dominators = d->dominators;
+    if (st == GCD_OK)
+        st = sqlite_fill_dominators(&d->fill, err);
+    if (st == GCD_OK)
+        st = sqlite_pages_finish(&d->fill.pages, err);
+    sqlite_pages_done(&d->fill.pages);
+    return st;
 }
 
 static gcd_status sqlite_write(const struct gcd_graph *g, struct gcd_staged *p, const struct gcd_write_options *options,
                                struct gcd_write_notes *notes, struct gcd_error *err)
 {
     struct gcd_alloc a = gcd_alloc_or_default(options->context.alloc);
-    struct gcd_context silent = options->context;
-    silent.progress = NULL;              /* that of the rows is reported */
-    struct gcd_dominators *dominators = NULL;
     struct database *d = gcd_mem_new(&a, sizeof *d);
     if (d == NULL)
         return gcd_fail_nomem(err, "writing a database");
-    d->alloc = a;
-    d->options = options;
-    gcd_status st = gcd_dominators_new(g, &silent, &dominators, err);
-    if (st == GCD_OK)
-        st = tables_init(&d->tables, g, dominators, options, err);
+    d->staged = p;
+    d->alloc = gcd_locked_alloc_init(&d->locked, &a);
+    d->options = *options;
+    d->options.context.alloc = &d->alloc;
+    gcd_status st = tables_init(&d->tables, g, NULL, &d->options, err);
     if (st == GCD_OK) {
-        st = write_database(d, p, err);
+        st = write_database(d, err);
         tables_note(&d->tables, notes);
         write_note_loss(notes, d->fill.too_large, "numbers are larger than 2^63-1 and are written as 2^63-1");
         tables_done(&d->tables);
+        gcd_dominators_free(d->dominators);
     }
-    gcd_dominators_free(dominators);
+    gcd_locked_alloc_done(&d->locked);
     gcd_mem_free(&a, d, sizeof *d);
     return st;
 }
