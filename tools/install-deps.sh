@@ -4,7 +4,7 @@
 set -eu
 packages='gcc libc6-dev make cmake pkg-config zlib1g-dev libuv1-dev libjansson-dev libinih-dev libsqlite3-dev libncurses-dev libedit-dev'
 if [ "${1-}" = --tests ]; then
-    packages="$packages g++ clang libclang-rt-14-dev libcmocka-dev python3 python3-numpy python3-pyte sqlite3 aspell aspell-en codespell cron mandoc zsh fish strace"
+    packages="$packages g++ clang libclang-rt-14-dev libcmocka-dev python3 python3-numpy python3-pyte sqlite3 aspell aspell-en codespell cron mandoc zsh fish socat strace"
     command -v chromium >/dev/null || packages="$packages chromium"
     # Node of any origin will do: packages of others contain npm and exclude Debian's
     command -v npm >/dev/null || packages="$packages nodejs npm"

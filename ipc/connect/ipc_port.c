@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "ipc/connect/ipc_portfile.h"
+#include "ipc/connect/ipc_tcp.h"
 #include "ipc/process/ipc_pidfd.h"
 #include "ipc/wire/ipc_sock.h"
 #include "ipc/wire/ipc_wire.h"
@@ -23,6 +24,7 @@ enum {
     GUESTS = 64,       /* connections kept at once */
     EVENTS = 16,       /* handled per call, so that a flood leaves time for other work */
     PATIENCE_MS = 5000,
+    ABSENCES = 3,      /* times the patience: how long a runtime that is not visible may have no connection; it tries twice a second */
     TICK_MS = 100,     /* how often cancel is checked */
     REST_MS = 100,     /* wait before accepting again when descriptors ran out */
     TAG_LISTEN = GUESTS,
@@ -41,7 +43,9 @@ struct guest {
 };
 
 struct gcd_ipc_port {
-    struct gcd_portfile file;
+    struct gcd_portfile file; /* none over TCP: */
+    bool tcp;
+    struct gcd_ipc_tcp_place place;
     int listen_fd, epoll_fd;
     int rest_fd; /* a timer that runs while nothing is accepted because descriptors or memory ran out */
     struct gcd_pidfd process; /* of the chosen runtime, if visible; otherwise only a broken connection shows its end */
@@ -51,6 +55,7 @@ struct gcd_ipc_port {
     unsigned strangers; /* connections that did not identify themselves */
     bool has_runtime, gone;
     struct gcd_wire_advertise chosen;
+    uint64_t seen_ms; /* when the chosen runtime last had a connection here */
     uint64_t pid; /* of the chosen runtime: our view when it is visible, otherwise its own */
     bool visible;
 };
@@ -73,34 +78,74 @@ static gcd_status watch(const struct gcd_ipc_port *port, int op, int fd, uint32_
 static gcd_status set_up(struct gcd_ipc_port *port, struct gcd_error *err)
 {
     port->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    port->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    /* The file gets the socket's mode minus the umask, so nobody else can ever connect. */
     port->rest_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    if (port->epoll_fd < 0 || port->listen_fd < 0 || port->rest_fd < 0 || fchmod(port->listen_fd, S_IRUSR | S_IWUSR) != 0)
+    if (port->epoll_fd < 0 || port->rest_fd < 0)
         return gcd_fail_os(err, errno, "cannot set up a socket");
-    GCD_TRY(watch(port, EPOLL_CTL_ADD, port->rest_fd, EPOLLIN, TAG_REST, err));
-    GCD_TRY(gcd_portfile_listen(&port->file, port->listen_fd, err));
-    return watch(port, EPOLL_CTL_ADD, port->listen_fd, EPOLLIN, TAG_LISTEN, err);
+    return watch(port, EPOLL_CTL_ADD, port->rest_fd, EPOLLIN, TAG_REST, err);
 }
 
-gcd_status gcd_ipc_port_listen(const char *path, struct gcd_ipc_port **ret, struct gcd_error *err)
+static gcd_status listen_at_file(struct gcd_ipc_port *port, struct gcd_error *err)
+{
+    port->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    /* The file gets the socket's mode minus the umask, so nobody else can ever connect. */
+    if (port->listen_fd < 0 || fchmod(port->listen_fd, S_IRUSR | S_IWUSR) != 0)
+        return gcd_fail_os(err, errno, "cannot set up a socket");
+    return gcd_portfile_listen(&port->file, port->listen_fd, err);
+}
+
+/* A port without a socket; NULL: no memory. */
+static struct gcd_ipc_port *port_new(void)
 {
     struct gcd_alloc alloc = gcd_alloc_or_default(NULL);
-    if (path == NULL || path[0] == '\0' || strlen(path) >= GCD_IPC_PATH_MAX)
-        return gcd_fail(err, GCD_E_ARG, "a diagnostic port needs a path of 1 to %d bytes", GCD_IPC_PATH_MAX - 1);
     struct gcd_ipc_port *port = gcd_mem_new(&alloc, sizeof *port);
     if (port == NULL)
-        return gcd_fail_nomem(err, "opening a diagnostic port");
-    (void)snprintf(port->file.path, sizeof port->file.path, "%s", path);
+        return NULL;
     port->file.dir_fd = port->listen_fd = port->epoll_fd = port->rest_fd = port->process.fd = -1;
     port->patience_ms = PATIENCE_MS;
     for (size_t i = 0; i < GUESTS; i++)
         port->guests[i].fd = -1;
-    gcd_status st = set_up(port, err);
+    return port;
+}
+
+/* The last step: from now on connections are accepted.  Frees PORT unless ST and this step are GCD_OK. */
+static gcd_status opened(struct gcd_ipc_port *port, gcd_status st, struct gcd_ipc_port **ret, struct gcd_error *err)
+{
+    if (st == GCD_OK)
+        st = watch(port, EPOLL_CTL_ADD, port->listen_fd, EPOLLIN, TAG_LISTEN, err);
     if (st == GCD_OK)
         *ret = port;
     else
         gcd_ipc_port_free(port);
+    return st;
+}
+
+gcd_status gcd_ipc_port_listen(const char *path, struct gcd_ipc_port **ret, struct gcd_error *err)
+{
+    if (path == NULL || path[0] == '\0' || strlen(path) >= GCD_IPC_PATH_MAX)
+        return gcd_fail(err, GCD_E_ARG, "a diagnostic port needs a path of 1 to %d bytes", GCD_IPC_PATH_MAX - 1);
+    struct gcd_ipc_port *port = port_new();
+    if (port == NULL)
+        return gcd_fail_nomem(err, "opening a diagnostic port");
+    (void)snprintf(port->file.path, sizeof port->file.path, "%s", path);
+    gcd_status st = set_up(port, err);
+    if (st == GCD_OK)
+        st = listen_at_file(port, err);
+    return opened(port, st, ret, err);
+}
+
+gcd_status gcd_ipc_port_listen_tcp(const char *address, bool any_address, struct gcd_ipc_tcp_place *ret_place, struct gcd_ipc_port **ret,
+                                   struct gcd_error *err)
+{
+    struct gcd_ipc_port *port = port_new();
+    if (port == NULL)
+        return gcd_fail_nomem(err, "opening a diagnostic port");
+    port->tcp = true;
+    gcd_status st = set_up(port, err);
+    if (st == GCD_OK)
+        st = gcd_tcp_listen(address, any_address, &port->place, &port->listen_fd, err);
+    st = opened(port, st, ret, err);
+    if (st == GCD_OK)
+        *ret_place = port->place;
     return st;
 }
 
@@ -180,8 +225,10 @@ static gcd_status accept_one(struct gcd_ipc_port *port, struct gcd_error *err)
     if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS))
         return rest(port, err);
     if (fd < 0)
-        return errno == EAGAIN || errno == EINTR || errno == ECONNABORTED ? GCD_OK :
-               gcd_fail_os(err, errno, "cannot accept a connection at %s", port->file.path);
+        return errno == EAGAIN || errno == EINTR || gcd_tcp_is_of_connection(errno) ? GCD_OK :
+               gcd_fail_os(err, errno, "cannot accept a connection at %s", port->tcp ? port->place.address : port->file.path);
+    if (port->tcp)
+        gcd_tcp_watch(fd);
     struct guest *g = make_room(port);
     *g = (struct guest){ .fd = fd, .since_ms = now_ms(), .number = port->arrivals++ };
     gcd_status st = watch(port, EPOLL_CTL_ADD, fd, EPOLLIN, (uint32_t)(g - port->guests), err);
@@ -296,6 +343,19 @@ void gcd_port_set_patience(struct gcd_ipc_port *port, uint64_t ms)
 
 /* ---- waiting ---- */
 
+/* Nothing shows the end of a process that is not visible but that it does not connect again. */
+static gcd_status check_presence(struct gcd_ipc_port *port, uint64_t now, struct gcd_error *err)
+{
+    if (port->visible || !port->has_runtime)
+        return GCD_OK;
+    for (size_t i = 0; i < GUESTS; i++)
+        if (port->guests[i].fd >= 0 && is_wanted(port, &port->guests[i]))
+            port->seen_ms = now;
+    if (now - port->seen_ms < ABSENCES * port->patience_ms)
+        return GCD_OK;
+    return gcd_because(err, GCD_ERROR_GONE, gcd_fail(err, GCD_E_PEER, "the process has ended, or it cannot connect any more"));
+}
+
 /* Until a runtime is chosen (FOR_RUNTIME) or the time is up (0 = never): GCD_END. */
 static gcd_status wait_for(struct gcd_ipc_port *port, bool for_runtime, uint64_t ms, const gcd_cancel_flag *cancel,
                            struct gcd_error *err)
@@ -309,6 +369,8 @@ static gcd_status wait_for(struct gcd_ipc_port *port, bool for_runtime, uint64_t
         uint64_t now = now_ms();
         if (now >= until)
             return GCD_END;
+        if (!for_runtime)
+            GCD_TRY(check_presence(port, now, err));
         GCD_TRY(serve(port, until - now < TICK_MS ? (int)(until - now) : TICK_MS, err));
     }
 }
@@ -333,6 +395,7 @@ gcd_status gcd_ipc_port_wait(struct gcd_ipc_port *port, uint64_t timeout_ms, con
 
 gcd_status gcd_ipc_port_pause(struct gcd_ipc_port *port, uint64_t ms, const gcd_cancel_flag *cancel, struct gcd_error *err)
 {
+    port->seen_ms = now_ms();
     gcd_status st = ms == 0 ? GCD_END : wait_for(port, false, ms, cancel, err);
     return st == GCD_END ? GCD_OK : st;
 }

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <gcdumpc/gcdumpc.h>
 
@@ -33,6 +34,7 @@ struct cli_target_args {
     uint64_t pid;
     const char *name, *port;     /* other ways to name it */
     const char *listen;          /* where the process connects to us */
+    bool any_address;            /* also where other machines can */
     uint64_t delay_s;
     bool all;                    /* all processes, or all that match NAME */
 };
@@ -158,6 +160,12 @@ struct cli_args {
 static inline bool cli_is_live(const struct cli_args *args)
 {
     return args->target.pid != 0 || args->target.name != NULL || args->target.port != NULL || args->target.listen != NULL || args->target.all;
+}
+
+/* The HOST:PORT of --listen tcp:HOST:PORT; NULL: there is none. */
+static inline const char *cli_tcp_address(const struct cli_args *args)
+{
+    return args->target.listen != NULL && strncmp(args->target.listen, "tcp:", 4) == 0 ? args->target.listen + 4 : NULL;
 }
 
 /* Must some disk space stay free, whatever the process sends?  Not with --force. */

@@ -68,6 +68,8 @@ static const struct option_row rows[] = {
     { "name", 0, "NAME", "the process by the name of its program or entry assembly, or a pattern", LIVE, OPT_TEXT, FIELD(target.name), 0, 0 },
     { "port", 0, "PATH", "the process by its diagnostic socket, also unix:PATH", LIVE, OPT_TEXT, FIELD(target.port), 0, 0 },
     { "listen", 0, "ADDR", "listen there for a program started with DOTNET_DiagnosticPorts=ADDR", LIVE, OPT_TEXT, FIELD(target.listen), 0, 0 },
+    { "any-address", 0, NULL, "with --listen tcp:HOST:PORT: an address that other machines can reach", LIVE, OPT_FLAG, FIELD(target.any_address), 0,
+      0 },
     { "delay", 0, "SECONDS", "let a program that connected run this long before the dump (0)", LIVE, OPT_NUMBER, FIELD(target.delay_s), 0,
       1000000 },
     { "output", 'o', "FILE", "where to write; \"-\" is standard output", OUTPUTS | CLI_REPORT, OPT_TEXT, FIELD(output.path), 0, 0 },
@@ -536,6 +538,8 @@ static bool complete_input(const struct cli_command *c, const struct cli_args *a
         problem = "a file is needed";
     else if (args->target.delay_s != 0 && args->target.listen == NULL)
         problem = "--delay needs --listen";
+    else if (args->target.any_address && cli_tcp_address(args) == NULL)
+        problem = "--any-address needs --listen tcp:HOST:PORT";
     else if (args->live.save_trace != NULL && ways == 0 && !args->target.all)
         problem = "--save-trace keeps the stream of a process, not of a file";
     else if (args->live.save_trace != NULL && same_output(args->live.save_trace, args->output.path != NULL ? args->output.path : "-"))

@@ -219,7 +219,7 @@ class WrongUse(CliTest):
         for form in ("", "unix:", "x" * 5000):
             self.refused(2, r"--port takes the path of a socket, not \".*\"", "info", "--port", form)
         for form in ("", "unix:", "x" * 5000, "a,suspend", "a;b"):
-            self.refused(2, r'--listen takes the path of a socket, without "," and ";", not ".*"', "info", "--listen", form)
+            self.refused(2, r'--listen takes the path of a socket, without "," and ";", or tcp:HOST:PORT, not ".*"', "info", "--listen", form)
         self.refused(1, r"cannot listen at file: a file with that name exists and is not a socket", "report", "--listen", "unix:file")
 
 

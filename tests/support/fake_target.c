@@ -1,6 +1,8 @@
 #include "support/fake_target.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -39,6 +41,7 @@ struct fake_target {
     unsigned n_accepted;
     uint32_t flags;
     bool stopping;
+    bool dials; /* fake_target_dial */
     struct fake_conn conns[MAX_CONNS];
     size_t n_conns;
 };
@@ -158,11 +161,32 @@ static void vanish(struct fake_target *t)
     pthread_mutex_unlock(&t->lock);
 }
 
+/* The next connection may be made. */
+static void allow_next(struct fake_conn *c)
+{
+    pthread_mutex_lock(&c->target->lock);
+    c->next = true;
+    pthread_cond_broadcast(&c->target->changed);
+    pthread_mutex_unlock(&c->target->lock);
+}
+
+/* A connection that nobody uses yet is one that was not accepted yet. */
+static void wait_for_use(struct fake_conn *c, int fd)
+{
+    static const char words[] = FAKE_ADVERTISE_BYTES(FAKE_COOKIE, FAKE_PID);
+    struct pollfd p = { .fd = fd, .events = POLLIN };
+    (void)!send(fd, words, sizeof words - 1, MSG_NOSIGNAL);
+    (void)poll(&p, 1, MAX_WAIT_S * 1000);
+    allow_next(c);
+}
+
 static void *play(void *arg)
 {
     struct fake_conn *c = arg;
     struct fake_target *t = c->target;
     int fd = c->fd;
+    if (t->dials)
+        wait_for_use(c, fd);
     for (const struct fake_act *a = c->script; a->op != FAKE_CLOSE; a++) {
         switch (a->op) {
         case FAKE_RECV:
@@ -187,10 +211,7 @@ static void *play(void *arg)
             (void)shutdown(fd, SHUT_WR);
             break;
         case FAKE_NEXT:
-            pthread_mutex_lock(&t->lock);
-            c->next = true;
-            pthread_cond_broadcast(&t->changed);
-            pthread_mutex_unlock(&t->lock);
+            allow_next(c);
             break;
         case FAKE_VANISH:
             vanish(t);
@@ -250,10 +271,24 @@ static void *accept_all(void *arg)
     }
 }
 
-static int connect_to(const struct fake_target *t)
+static int connect_tcp(const char *port)
 {
+    struct sockaddr_in addr = { .sin_family = AF_INET, .sin_port = htons((uint16_t)strtoul(port, NULL, 10)) };
+    addr.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    must(fd >= 0, "socket");
+    if (connect(fd, (const struct sockaddr *)&addr, sizeof addr) == 0)
+        return fd;
+    (void)close(fd);
+    return -1;
+}
+
+int fake_connect(const char *path)
+{
+    if (strncmp(path, "tcp:127.0.0.1:", 14) == 0)
+        return connect_tcp(path + 14);
     struct sockaddr_un addr = { .sun_family = AF_UNIX };
-    (void)snprintf(addr.sun_path, sizeof addr.sun_path, "%s", t->path);
+    (void)snprintf(addr.sun_path, sizeof addr.sun_path, "%s", path);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     must(fd >= 0, "socket");
     if (connect(fd, (const struct sockaddr *)&addr, sizeof addr) == 0)
@@ -288,7 +323,7 @@ static void *connect_all(void *arg)
     struct fake_target *t = arg;
     for (size_t i = 0; i < t->n_scripts && (i == 0 || wait_turn(t, i - 1)); i++) {
         int fd = -1;
-        for (unsigned ms = 0; (fd = connect_to(t)) < 0 && ms < MAX_WAIT_S * 1000 && !is_stopping(t); ms += 10)
+        for (unsigned ms = 0; (fd = fake_connect(t->path)) < 0 && ms < MAX_WAIT_S * 1000 && !is_stopping(t); ms += 10)
             wait_flags(t, 0, 10);
         if (fd < 0)
             break;
@@ -297,7 +332,7 @@ static void *connect_all(void *arg)
     return NULL;
 }
 
-struct fake_target *fake_target_connect(const char *path, const struct fake_act *const *scripts, size_t n_scripts)
+static struct fake_target *connect_with(bool dials, const char *path, const struct fake_act *const *scripts, size_t n_scripts)
 {
     struct fake_target *t = calloc(1, sizeof *t);
     must(t != NULL, "calloc");
@@ -305,12 +340,23 @@ struct fake_target *fake_target_connect(const char *path, const struct fake_act 
     t->scripts = scripts;
     t->n_scripts = n_scripts;
     t->listen_fd = -1;
+    t->dials = dials;
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->changed, NULL);
     (void)snprintf(t->path, sizeof t->path, "%s", path);
     must(pipe(t->wake) == 0, "pipe");
     must(pthread_create(&t->acceptor, NULL, connect_all, t) == 0, "pthread_create");
     return t;
+}
+
+struct fake_target *fake_target_connect(const char *path, const struct fake_act *const *scripts, size_t n_scripts)
+{
+    return connect_with(false, path, scripts, n_scripts);
+}
+
+struct fake_target *fake_target_dial(const char *path, const struct fake_act *const *scripts, size_t n_scripts)
+{
+    return connect_with(true, path, scripts, n_scripts);
 }
 
 struct fake_target *fake_target_start(const struct fake_act *const *scripts, size_t n_scripts)

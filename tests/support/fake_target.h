@@ -51,6 +51,9 @@ struct fake_act {
 /* What a runtime sends when it connects: COOKIE of 16 bytes, PID of 8, as literals. */
 #define FAKE_ADVERTISE_BYTES(cookie, pid) "ADVR_V1\0" cookie pid "\0\0"
 
+#define FAKE_COOKIE "fake target ckie"
+#define FAKE_PID "\x39\x30\0\0\0\0\0\0"
+
 #define FAKE_SEND_LITERAL(s) FAKE_SEND((s), sizeof(s) - 1)
 #define FAKE_OK_SESSION FAKE_SEND_LITERAL(FAKE_OK_SESSION_BYTES)
 #define FAKE_BAD_ENCODING FAKE_SEND_LITERAL(FAKE_BAD_ENCODING_BYTES)
@@ -66,6 +69,15 @@ struct fake_target *fake_target_start(const struct fake_act *const *scripts, siz
  * when a script reaches FAKE_NEXT or ends.
  */
 struct fake_target *fake_target_connect(const char *path, const struct fake_act *const *scripts, size_t n_scripts);
+
+/*
+ * The same for a runtime that also advertises itself, with FAKE_COOKIE and FAKE_PID, and plays each script when a request arrives.  So scripts
+ * for fake_target_start do here, too.
+ */
+struct fake_target *fake_target_dial(const char *path, const struct fake_act *const *scripts, size_t n_scripts);
+
+/* Connects to PATH, or to the address in "tcp:127.0.0.1:9000"; -1: nobody listens. */
+int fake_connect(const char *path);
 
 /* The socket, in a directory of its own. */
 const char *fake_target_path(const struct fake_target *t);

@@ -17,11 +17,36 @@
 
 #include <cmocka.h>
 
+#include <gcdumpc/unstable/ipc_target.h>
+
 #include "ipc/session/ipc_session.h"
 #include "ipc/wire/ipc_sock.h"
 #include "support/fake_target.h"
 
 #define STOP_REQUEST FAKE_MAGIC "\x1c\x00\x02\x01\x00\x00" "\xef\xcd\xab\x89\x67\x45\x23\x01"
+
+/* The same tests for both directions: we connect to the runtime, or it connects to our port over TCP. */
+static bool over_tcp;
+static struct gcd_ipc_port *port;
+
+static struct fake_target *begin(const struct fake_act *const *scripts, size_t n)
+{
+    struct gcd_ipc_tcp_place place;
+    struct gcd_error err = GCD_ERROR_INIT;
+    char path[80];
+    if (!over_tcp)
+        return fake_target_start(scripts, n);
+    assert_int_equal(gcd_ipc_port_listen_tcp("127.0.0.1:0", false, &place, &port, &err), GCD_OK);
+    (void)snprintf(path, sizeof path, "tcp:%s", place.address);
+    return fake_target_dial(path, scripts, n);
+}
+
+static void finish(struct fake_target *t)
+{
+    fake_target_stop(t);
+    gcd_ipc_port_free(port);
+    port = NULL;
+}
 
 /* What the test does with the stream, and what it received. */
 struct client {
@@ -93,10 +118,19 @@ static void client_init(struct client *c)
     c->options = (struct gcd_ipc_collect_options){ .on_data = on_data, .on_step = on_step, .ctx = c, .cancel = &c->cancel };
 }
 
+static void aim(struct client *c, struct fake_target *t)
+{
+    struct gcd_ipc_runtime r;
+    c->options.port = port;
+    c->options.socket_path = over_tcp ? NULL : fake_target_path(t);
+    if (over_tcp)
+        assert_int_equal(gcd_ipc_port_wait(port, 10000, NULL, &r, &c->err), GCD_OK);
+}
+
 static gcd_status collect(struct client *c, struct fake_target *t)
 {
     if (t != NULL)
-        c->options.socket_path = fake_target_path(t);
+        aim(c, t);
     memset(&c->result, 0x55, sizeof c->result); /* must be filled in any case */
     const struct gcd_session_graces graces = { .reply_ms = c->grace_ms, .stop_ms = c->grace_ms, .answer_ms = c->answer_ms,
                                                 .farewell_ms = c->farewell_ms };
@@ -134,7 +168,7 @@ static void test_whole(void **state)
         { FAKE_WAIT, 0, 0, 0, 0 }, FAKE_SEND(" tail", 5), { FAKE_SET, 1, 0, 0, 0 }, { .op = FAKE_CLOSE },
     };
     static const struct fake_act *const scripts[] = { stream, good_stop };
-    struct fake_target *t = fake_target_start(scripts, 2);
+    struct fake_target *t = begin(scripts, 2);
     struct client c;
     client_init(&c);
     assert_int_equal(collect(&c, t), GCD_OK);
@@ -153,7 +187,7 @@ static void test_whole(void **state)
                                  "\x01\x00\x00\x00" "\x01\x00\x98\x01\x00\x00\x00\x00" "\x04\x00\x00\x00", 45);
     expect_stop_request(t);
     assert_int_equal(fake_target_accepted(t), 2);
-    fake_target_stop(t);
+    finish(t);
 }
 
 static void test_byte_by_byte(void **state)
@@ -167,7 +201,7 @@ static void test_byte_by_byte(void **state)
     static const struct fake_act stop[] = { { .op = FAKE_RECV }, { FAKE_SET, 0, 0, 0, 0 }, { FAKE_WAIT, 1, 0, 0, 0 },
                                             FAKE_SEND_PIECES(FAKE_OK_SESSION_BYTES, 28, 1, 2), { .op = FAKE_CLOSE } };
     static const struct fake_act *const scripts[] = { stream, stop };
-    struct fake_target *t = fake_target_start(scripts, 2);
+    struct fake_target *t = begin(scripts, 2);
     struct client c;
     client_init(&c);
     c.options.on_step = NULL;
@@ -176,7 +210,7 @@ static void test_byte_by_byte(void **state)
     assert_string_equal(c.seen, "Nettrace$tail");
     assert_true(c.calls >= 10);
     assert_true(c.result.stopped && c.result.stream_ended);
-    fake_target_stop(t);
+    finish(t);
 }
 
 /* A reply longer than expected, then everything at once: the stream begins after the length in the header. */
@@ -189,12 +223,12 @@ static void test_longer_reply(void **state)
         { FAKE_WAIT, 0, 0, 0, 0 }, { FAKE_SET, 1, 0, 0, 0 }, { .op = FAKE_CLOSE },
     };
     static const struct fake_act *const scripts[] = { stream, good_stop };
-    struct fake_target *t = fake_target_start(scripts, 2);
+    struct fake_target *t = begin(scripts, 2);
     struct client c;
     client_init(&c);
     assert_int_equal(collect(&c, t), GCD_OK);
     assert_string_equal(c.seen, "Nettrace$");
-    fake_target_stop(t);
+    finish(t);
 }
 
 /* More than any socket buffer holds, most of it while the stop is waiting for its answer. */
@@ -210,13 +244,13 @@ static void test_large_stream(void **state)
         FAKE_SEND(bytes, LARGE), { FAKE_SET, 1, 0, 0, 0 }, { .op = FAKE_CLOSE },
     };
     const struct fake_act *const scripts[] = { stream, good_stop };
-    struct fake_target *t = fake_target_start(scripts, 2);
+    struct fake_target *t = begin(scripts, 2);
     struct client c;
     client_init(&c);
     assert_int_equal(collect(&c, t), GCD_OK);
     assert_int_equal(c.n_seen, LARGE + 1);
     assert_int_equal(c.result.stream_bytes, LARGE + 1);
-    fake_target_stop(t);
+    finish(t);
     free(bytes);
 }
 
@@ -232,7 +266,7 @@ static void test_reply_before_end(void **state)
     static const struct fake_act stop[] = { { .op = FAKE_RECV }, { FAKE_SET, 0, 0, 0, 0 }, FAKE_OK_SESSION,
                                             { .op = FAKE_CLOSE } };
     static const struct fake_act *const scripts[] = { stream, stop };
-    struct fake_target *t = fake_target_start(scripts, 2);
+    struct fake_target *t = begin(scripts, 2);
     struct client c;
     client_init(&c);
     c.grace_ms = 400;
@@ -240,7 +274,7 @@ static void test_reply_before_end(void **state)
     assert_string_equal(c.seen, "$the tail");
     assert_true(c.result.stopped && c.result.stream_ended);
     assert_true(fake_target_client_closed(t, 0)); /* the peer half-closed it, so we closed it */
-    fake_target_stop(t);
+    finish(t);
 }
 
 /* ---- no session ---- */
@@ -260,7 +294,7 @@ static void expect_bad_reply(const struct bad_reply *b, bool hold)
     if (!hold)
         stream[2].op = FAKE_CLOSE;
     const struct fake_act *const scripts[] = { stream };
-    struct fake_target *t = fake_target_start(scripts, 1);
+    struct fake_target *t = begin(scripts, 1);
     struct client c;
     client_init(&c);
     gcd_status st = collect(&c, t);
@@ -272,7 +306,7 @@ static void expect_bad_reply(const struct bad_reply *b, bool hold)
     if (hold)
         assert_true(fake_target_client_closed(t, 0));
     assert_int_equal(fake_target_accepted(t), 1); /* nothing to stop */
-    fake_target_stop(t);
+    finish(t);
 }
 
 /* .NET 9 and 10 keep the connection open after an error; it must be closed by us, or the port stays blocked. */
@@ -325,7 +359,7 @@ static const struct fake_act *const silent_script[] = { silent };
 static void test_silent_until_timeout(void **state)
 {
     (void)state;
-    struct fake_target *t = fake_target_start(silent_script, 1);
+    struct fake_target *t = begin(silent_script, 1);
     struct client c;
     client_init(&c);
     c.options.timeout_ms = 150;
@@ -335,13 +369,13 @@ static void test_silent_until_timeout(void **state)
                    "the runtime has not answered (it does so after the garbage collection) within 150 ms");
     assert_true(fake_target_client_closed(t, 0));
     assert_int_equal(fake_target_accepted(t), 1);
-    fake_target_stop(t);
+    finish(t);
 }
 
 static void test_silent_until_cancel(void **state)
 {
     (void)state;
-    struct fake_target *t = fake_target_start(silent_script, 1);
+    struct fake_target *t = begin(silent_script, 1);
     struct client c;
     client_init(&c);
     c.cancel_in_gc = true;
@@ -349,7 +383,7 @@ static void test_silent_until_cancel(void **state)
     gcd_status st = collect(&c, t);
     expect_failure(&c, st, GCD_E_CANCELED, GCD_ERROR_OTHER, "canceled");
     assert_true(fake_target_client_closed(t, 0));
-    fake_target_stop(t);
+    finish(t);
 }
 
 /* The answer arrives within the grace: then there is a session, and it is stopped. */
@@ -361,7 +395,7 @@ static void test_reply_after_cancel(void **state)
         { FAKE_WAIT, 0, 0, 0, 0 }, FAKE_SEND("tail", 4), { FAKE_SET, 1, 0, 0, 0 }, { .op = FAKE_CLOSE },
     };
     static const struct fake_act *const scripts[] = { stream, good_stop };
-    struct fake_target *t = fake_target_start(scripts, 2);
+    struct fake_target *t = begin(scripts, 2);
     struct client c;
     client_init(&c);
     c.cancel_in_gc = true;
@@ -370,20 +404,21 @@ static void test_reply_after_cancel(void **state)
     expect_stop_request(t);
     assert_int_equal(c.n_seen, 0);
     assert_true(c.result.stopped && c.result.stream_ended);
-    fake_target_stop(t);
+    finish(t);
 }
 
 static void test_canceled_before_start(void **state)
 {
     (void)state;
-    struct fake_target *t = fake_target_start(silent_script, 1);
+    struct fake_target *t = begin(silent_script, 1);
     struct client c;
     client_init(&c);
     atomic_store(&c.cancel, true);
     gcd_status st = collect(&c, t);
     expect_failure(&c, st, GCD_E_CANCELED, GCD_ERROR_OTHER, "canceled");
-    assert_int_equal(fake_target_accepted(t), 0);
-    fake_target_stop(t);
+    const uint8_t *none;
+    assert_int_equal(fake_target_request(t, 0, &none), 0);
+    finish(t);
 }
 
 static void test_nobody_there(void **state)
@@ -444,14 +479,14 @@ static gcd_status collect_and_stop(struct client *c)
         FAKE_SEND("tail", 4), { FAKE_SET, 1, 0, 0, 0 }, { .op = FAKE_CLOSE },
     };
     static const struct fake_act *const scripts[] = { stream, good_stop };
-    struct fake_target *t = fake_target_start(scripts, 2);
+    struct fake_target *t = begin(scripts, 2);
     gcd_status st = collect(c, t);
     expect_stop_request(t);
     assert_string_equal(c->seen, "Net#!");
     assert_int_equal(c->result.stream_bytes, 9);
     assert_true(c->result.stopped && c->result.stream_ended);
     assert_int_equal(c->last_step, GCD_IPC_STEP_STOP);
-    fake_target_stop(t);
+    finish(t);
     return st;
 }
 
@@ -499,7 +534,7 @@ static void test_caller_fails_after_stop(void **state)
         { FAKE_SLEEP, 50, 0, 0, 0 }, FAKE_SEND("more", 4), { FAKE_SET, 1, 0, 0, 0 }, { .op = FAKE_CLOSE },
     };
     static const struct fake_act *const scripts[] = { stream, good_stop };
-    struct fake_target *t = fake_target_start(scripts, 2);
+    struct fake_target *t = begin(scripts, 2);
     struct client c;
     client_init(&c);
     c.bad = GCD_E_NOMEM;
@@ -508,7 +543,7 @@ static void test_caller_fails_after_stop(void **state)
     assert_string_equal(c.seen, "$!");
     assert_true(c.result.stopped && c.result.stream_ended);
     assert_int_equal(fake_target_accepted(t), 2);
-    fake_target_stop(t);
+    finish(t);
 }
 
 /* The same without an answer to the stop: that failed first, so it is reported. */
@@ -521,7 +556,7 @@ static void test_caller_fails_after_another_failure(void **state)
     };
     static const struct fake_act stop[] = { { .op = FAKE_RECV }, { FAKE_SET, 0, 0, 0, 0 }, { .op = FAKE_CLOSE } };
     static const struct fake_act *const scripts[] = { stream, stop };
-    struct fake_target *t = fake_target_start(scripts, 2);
+    struct fake_target *t = begin(scripts, 2);
     struct client c;
     client_init(&c);
     c.bad = GCD_E_LIMIT;
@@ -529,7 +564,7 @@ static void test_caller_fails_after_another_failure(void **state)
     expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_GONE,
                    "cannot stop the event session: no answer: the process ended or closed its diagnostic port");
     assert_string_equal(c.seen, "$!");
-    fake_target_stop(t);
+    finish(t);
 }
 
 static void test_end_before_stop(void **state)
@@ -541,7 +576,7 @@ static void test_end_before_stop(void **state)
                                                  { .op = FAKE_VANISH }, { .op = FAKE_CLOSE } };
     for (int i = 0; i < 2; i++) {
         const struct fake_act *const scripts[] = { i == 0 ? stream : vanishing };
-        struct fake_target *t = fake_target_start(scripts, 1);
+        struct fake_target *t = begin(scripts, 1);
         struct client c;
         client_init(&c);
         gcd_status st = collect(&c, t);
@@ -550,7 +585,7 @@ static void test_end_before_stop(void **state)
         assert_string_equal(c.seen, "Nettrace");
         assert_false(c.result.stopped);
         assert_false(c.result.stream_ended);
-        fake_target_stop(t);
+        finish(t);
     }
 }
 
@@ -564,16 +599,20 @@ static void test_gone_before_stop(void **state)
                                               { FAKE_SLEEP, 100, 0, 0, 0 }, FAKE_SEND("tail", 4), { .op = FAKE_VANISH },
                                               { .op = FAKE_CLOSE } };
     static const struct fake_act *const scripts[] = { stream };
-    struct fake_target *t = fake_target_start(scripts, 1);
+    struct fake_target *t = begin(scripts, 1);
     struct client c;
     client_init(&c);
     c.nap_ms = 500;
+    c.grace_ms = over_tcp ? 300 : c.grace_ms;
     gcd_status st = collect(&c, t);
-    expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_GONE, "cannot stop the event session: the process has ended");
+    if (over_tcp)        /* it may still connect for the stop, but that is not needed: the stream has ended */
+        assert_int_equal(st, GCD_OK);
+    else
+        expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_GONE, "cannot stop the event session: the process has ended");
     assert_string_equal(c.seen, "$tail");
     assert_false(c.result.stopped);
     assert_true(c.result.stream_ended);
-    fake_target_stop(t);
+    finish(t);
 }
 
 /* STREAM after the flag 0 of the stop script STOP. */
@@ -582,12 +621,12 @@ static gcd_status collect_stop(struct client *c, const struct fake_act *stop, en
     const struct fake_act stream[] = { { .op = FAKE_RECV }, FAKE_OK_SESSION, FAKE_SEND("$", 1), { FAKE_WAIT, 0, 0, 0, 0 },
                                        FAKE_SEND("tail", 4), { .op = then }, { .op = FAKE_CLOSE } };
     const struct fake_act *const scripts[] = { stream, stop };
-    struct fake_target *t = fake_target_start(scripts, 2);
+    struct fake_target *t = begin(scripts, 2);
     client_init(c);
     c->grace_ms = grace_ms;
     gcd_status st = collect(c, t);
     assert_string_equal(c->seen, "$tail");
-    fake_target_stop(t);
+    finish(t);
     return st;
 }
 
@@ -638,7 +677,7 @@ static void test_timeout_in_stop(void **state)
     static const struct fake_act stream[] = { { .op = FAKE_RECV }, FAKE_OK_SESSION, FAKE_SEND("$", 1), { .op = FAKE_HOLD },
                                               { .op = FAKE_CLOSE } };
     static const struct fake_act *const scripts[] = { stream, silent };
-    struct fake_target *t = fake_target_start(scripts, 2);
+    struct fake_target *t = begin(scripts, 2);
     struct client c;
     client_init(&c);
     c.options.timeout_ms = 400;
@@ -647,7 +686,7 @@ static void test_timeout_in_stop(void **state)
     expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_TIMEOUT, "the event stream had not ended within 400 ms");
     assert_true(fake_target_client_closed(t, 0));
     assert_true(fake_target_client_closed(t, 1));
-    fake_target_stop(t);
+    finish(t);
 }
 
 /* A runtime that is stopped, or whose thread for the port hangs. */
@@ -657,7 +696,7 @@ static void test_stop_is_not_answered(void **state)
     static const struct fake_act stream[] = { { .op = FAKE_RECV }, FAKE_OK_SESSION, FAKE_SEND("$", 1), { .op = FAKE_HOLD },
                                               { .op = FAKE_CLOSE } };
     static const struct fake_act *const scripts[] = { stream, silent };
-    struct fake_target *t = fake_target_start(scripts, 2);
+    struct fake_target *t = begin(scripts, 2);
     struct client c;
     client_init(&c);
     c.answer_ms = 300;
@@ -665,7 +704,7 @@ static void test_stop_is_not_answered(void **state)
     expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_TIMEOUT,
                    "cannot stop the event session: no answer within 300 ms, the process is stopped, or busy with another client");
     assert_true(!c.result.stream_ended && !c.result.stopped);
-    fake_target_stop(t);
+    finish(t);
 }
 
 /* It does not answer, but it sends: that is not silence. */
@@ -677,14 +716,14 @@ static void test_stop_is_answered_late(void **state)
         FAKE_SEND_PIECES("a long tail", 11, 1, 100), { FAKE_SET, 1, 0, 0, 0 }, { .op = FAKE_CLOSE },
     };
     static const struct fake_act *const scripts[] = { stream, good_stop };
-    struct fake_target *t = fake_target_start(scripts, 2);
+    struct fake_target *t = begin(scripts, 2);
     struct client c;
     client_init(&c);
     c.answer_ms = 600;
     c.grace_ms = 10;
     assert_int_equal(collect(&c, t), GCD_OK);
     assert_string_equal(c.seen, "$a long tail");
-    fake_target_stop(t);
+    finish(t);
 }
 
 /* It goes on sending, whether the stop is answered or not: for a limited time only. */
@@ -699,7 +738,7 @@ static void test_goes_on_after_the_stop(void **state)
     static const struct fake_act answered[] = { { .op = FAKE_RECV }, { FAKE_SET, 0, 0, 0, 0 }, FAKE_OK_SESSION, { .op = FAKE_CLOSE } };
     for (int i = 0; i < 2; i++) {
         const struct fake_act *const scripts[] = { stream, i == 0 ? good_stop : answered };
-        struct fake_target *t = fake_target_start(scripts, 2);
+        struct fake_target *t = begin(scripts, 2);
         struct client c;
         client_init(&c);
         c.answer_ms = c.grace_ms = 1000;
@@ -707,7 +746,7 @@ static void test_goes_on_after_the_stop(void **state)
         gcd_status st = collect(&c, t);
         expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_TIMEOUT, "the event stream did not end within 1500 ms after the session was stopped");
         assert_true(c.n_seen > 1 && !c.result.stream_ended);
-        fake_target_stop(t);
+        finish(t);
     }
 }
 
@@ -718,7 +757,7 @@ static void test_nothing_after_the_walk(void **state)
     static const struct fake_act stream[] = { { .op = FAKE_RECV }, FAKE_OK_SESSION, FAKE_SEND("Nettrace", 8), { FAKE_WAIT, 0, 0, 0, 0 },
                                               { FAKE_SET, 1, 0, 0, 0 }, { .op = FAKE_CLOSE } };
     static const struct fake_act *const scripts[] = { stream, good_stop };
-    struct fake_target *t = fake_target_start(scripts, 2);
+    struct fake_target *t = begin(scripts, 2);
     struct client c;
     client_init(&c);
     c.plan.answers_after_walk = true;
@@ -729,23 +768,23 @@ static void test_nothing_after_the_walk(void **state)
                    "(Native AOT of .NET 8 and 9 never does), or is stopped");
     expect_stop_request(t);
     assert_true(c.result.stopped);
-    fake_target_stop(t);
+    finish(t);
 }
 
 /* gcd_ipc_collect: its first request is a step that progress shows, too. */
 static void test_first_request(void **state)
 {
     (void)state;
-    struct fake_target *t = fake_target_start(silent_script, 1);
+    struct fake_target *t = begin(silent_script, 1);
     struct client c;
     client_init(&c);
-    c.options.socket_path = fake_target_path(t);
+    aim(&c, t);
     c.options.timeout_ms = 500;
     gcd_status st = gcd_ipc_collect(&c.options, &c.result, &c.err);
     expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_TIMEOUT,
                    "the runtime has not answered within 500 ms: it is stopped, or busy with another client");
     assert_true(c.steps[GCD_IPC_STEP_CONNECT] >= 2);
-    fake_target_stop(t);
+    finish(t);
 }
 
 /* A peer that is gone must not end this process. */
@@ -778,8 +817,6 @@ int main(void)
         cmocka_unit_test(test_silent_until_cancel),
         cmocka_unit_test(test_reply_after_cancel),
         cmocka_unit_test(test_canceled_before_start),
-        cmocka_unit_test(test_nobody_there),
-        cmocka_unit_test(test_arguments),
         cmocka_unit_test(test_cancel_in_stream),
         cmocka_unit_test(test_timeout_in_stream),
         cmocka_unit_test(test_caller_fails),
@@ -794,7 +831,14 @@ int main(void)
         cmocka_unit_test(test_goes_on_after_the_stop),
         cmocka_unit_test(test_nothing_after_the_walk),
         cmocka_unit_test(test_first_request),
+    };
+    const struct CMUnitTest without_runtime[] = {
+        cmocka_unit_test(test_nobody_there),
+        cmocka_unit_test(test_arguments),
         cmocka_unit_test(test_no_sigpipe),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests_name("to the socket of the runtime", tests, NULL, NULL);
+    failed += cmocka_run_group_tests_name("without a runtime", without_runtime, NULL, NULL);
+    over_tcp = true;
+    return failed + cmocka_run_group_tests_name("from the runtime, over TCP", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /*
- * What a dump costs its target, and locks against two dumps at the same time.  Part of libgcdumpc_ipc.
+ * What a dump costs its target, locks against two dumps at the same time, and ports to which it connects over TCP.  Part of libgcdumpc_ipc.
  */
 #ifndef GCDUMPC_UNSTABLE_IPC_TARGET_H
 #define GCDUMPC_UNSTABLE_IPC_TARGET_H
@@ -103,6 +103,29 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_lock(uint32_t pid, const char *socket_
 /* The same for all processes of the machine that use this lock and run as this user or root. */
 GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_lock_machine(struct gcd_ipc_lock *ret, struct gcd_error *err);
 GCD_API void gcd_ipc_unlock(struct gcd_ipc_lock *lock);
+
+/*
+ * A reverse diagnostic port over TCP: for a runtime that is told HOST:PORT instead of a path, as on phones and in emulators.  TCP knows no
+ * user: whoever can reach the address can connect and pass for a runtime, and nothing is encrypted.  So an address must be loopback unless
+ * the caller insists; even there all users of the machine can connect.
+ */
+#define GCD_IPC_TCP_BYTES 64
+struct gcd_ipc_tcp_place {
+    char address[GCD_IPC_TCP_BYTES]; /* "127.0.0.1:9000", "[::1]:9000", with the port that was chosen if 0 was asked for */
+    char variable[GCD_IPC_TCP_BYTES]; /* as DOTNET_DiagnosticPorts takes it: without brackets, "HOST" for all addresses */
+    bool loopback;           /* cannot be reached from another machine */
+};
+struct gcd_ipc_port;
+
+/*
+ * Listen at ADDRESS, "HOST:PORT".  HOST is an IPv4 address, an IPv6 address in brackets, or "localhost" (127.0.0.1); no other name, so that
+ * nobody who answers for names decides where this is.  PORT is 0 to 65535; 0: one that is free.  ANY_ADDRESS: HOST need not be loopback.
+ * The port is used and freed as one of gcd_ipc_port_listen; there is no file.  RET_PLACE and RET are set only on success.
+ * GCD_E_ARG: ADDRESS has another form, or is not loopback (PERMISSION); GCD_E_IO: another program listens there, or the machine has no such address;
+ * GCD_E_NOMEM.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_port_listen_tcp(const char *address, bool any_address, struct gcd_ipc_tcp_place *ret_place,
+                                                          struct gcd_ipc_port **ret, struct gcd_error *err);
 
 #ifdef __cplusplus
 }

@@ -3,6 +3,7 @@
  */
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/ipc.h>
+#include <gcdumpc/unstable/ipc_target.h>
 
 #include "args.h"
 #include "exit.h"
@@ -93,23 +94,46 @@ static enum cli_exit connected(const struct cli_args *args, struct cli_dump *d, 
     return st == GCD_OK ? CLI_DONE : cli_fail(d->subject, err);
 }
 
-enum cli_exit cli_listen_open(const struct cli_args *args, struct cli_dump *d)
+static enum cli_exit listen_at_file(const struct cli_args *args, struct cli_dump *d, struct gcd_error *err)
 {
     const char *path = cli_socket_path(args->target.listen);
     d->subject = path;
     if (path[0] == '\0' || strlen(path) >= GCD_IPC_PATH_MAX || strpbrk(path, ",;") != NULL)
-        return cli_error(CLI_USAGE, NULL, "--listen takes the path of a socket, without \",\" and \";\", not \"%.100s\"", args->target.listen);
-    struct gcd_error err = GCD_ERROR_INIT;
-    struct gcd_ipc_runtime runtime;
-    gcd_status st = gcd_ipc_port_listen(path, &d->port, &err);
-    if (st != GCD_OK)
-        return cli_fail(NULL, &err);     /* the message names the path */
+        return cli_error(CLI_USAGE, NULL, "--listen takes the path of a socket, without \",\" and \";\", or tcp:HOST:PORT, not \"%.100s\"",
+                         args->target.listen);
+    if (gcd_ipc_port_listen(path, &d->port, err) != GCD_OK)
+        return cli_fail(NULL, err);      /* the message names the path */
     cli_temporary(CLI_SLOT_PORT, path);
     if (!args->quiet)
         say_where(path);
-    st = gcd_ipc_port_wait(d->port, cli_timeout_ms(args), &cli_canceled, &runtime, &err);
+    return CLI_DONE;
+}
+
+static enum cli_exit listen_at_address(const struct cli_args *args, struct cli_dump *d, struct gcd_error *err)
+{
+    struct gcd_ipc_tcp_place place;
+    d->subject = args->target.listen;
+    gcd_status st = gcd_ipc_port_listen_tcp(cli_tcp_address(args), args->target.any_address, &place, &d->port, err);
+    if (st == GCD_E_ARG)
+        return cli_error(CLI_USAGE, NULL, "--listen tcp: %s%s", err->msg, err->reason == GCD_ERROR_PERMISSION ? " (--any-address allows it)" : "");
     if (st != GCD_OK)
-        return cli_fail(path, &err);
+        return cli_fail(NULL, err);
+    if (!place.loopback)
+        cli_say(NULL, "whoever can reach %s can connect and pass for the program, and nothing is encrypted", place.address);
+    if (!args->quiet)
+        cli_say(NULL, "waiting at %s for a program started with DOTNET_DiagnosticPorts=%s", place.address, place.variable);
+    return CLI_DONE;
+}
+
+enum cli_exit cli_listen_open(const struct cli_args *args, struct cli_dump *d)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_ipc_runtime runtime;
+    enum cli_exit e = cli_tcp_address(args) != NULL ? listen_at_address(args, d, &err) : listen_at_file(args, d, &err);
+    if (e != CLI_DONE)
+        return e;
+    if (gcd_ipc_port_wait(d->port, cli_timeout_ms(args), &cli_canceled, &runtime, &err) != GCD_OK)
+        return cli_fail(d->subject, &err);
     cli_name_process(d, runtime.pid);
     if (!runtime.visible)
         d->pid = 0;                      /* on this machine the number may belong to another process */
