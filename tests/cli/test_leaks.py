@@ -71,8 +71,8 @@ class Leaks(CliTest):
             "root_kind": "statics", "root": "static variable s_app", "field": "s_app", "class": None, "label": "s_app",
             "collection": "array", "elements": 100, "elements_at_least": 1, "elements_at_most": None, "element": "Shop.Order",
             "owner": "Shop.Cache", "owner_module": None, "owner_node": 1,
-            "advice": "Look in Shop.Cache for what fills it: is all of it still needed?", "also": [],
-            "sentence": "100.0 % of the heap (9.5 MiB) is held by one Shop.Cache: 100 Shop.Order in a Shop.Order[]. "
+            "advice": "Look in Cache for what fills it: is all of it still needed?", "also": [],
+            "sentence": "100.0 % of the heap (9.5 MiB) is held by one Cache: 100 Order in an Order[]. "
                         "It is held by the static variable s_app."})
         self.assertEqual([(p["depth"], p["type"], p["address"], p["repeats"], p["dependent"]) for p in path],
                          [(i + 1, t, f"{at[o]:#x}", 1, False) for i, (o, t) in enumerate((("app", "Shop.App"), ("cache", "Shop.Cache"),
@@ -118,7 +118,7 @@ class Leaks(CliTest):
         got = self.json("in", "--findings")
         self.assertEqual([(s["kind"], s["objects"], s["overlaps"], [h["type"] for h in s["held"]]) for s in got["suspects"]],
                          [("cancellation", 1000, True, ["Shop.Job"])])
-        self.assertIn("The source is held by the static variable s_app through Shop.App.", got["suspects"][0]["sentence"])
+        self.assertIn("The source is held by the static variable s_app through App.", got["suspects"][0]["sentence"])
         rows = {f["kind"]: f for f in got["findings"]}
         self.assertEqual(len(rows), len(got["findings"]))
         self.assertEqual((rows["cancellation"]["found"], rows["cancellation"]["objects"], rows["cancellation"]["least_objects"]), (1, 1000, 1000))

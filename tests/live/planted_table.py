@@ -132,7 +132,7 @@ first("pinned-arrays", "SensorBuffer", "1,500", "List<")
 first("finalizer-backlog", "15,000", "ImageFile", kind="finalizers")
 first("rented-arrays", "UploadBuffer", "150", "List<")
 first("fragmented-documents", "DocumentStore", "200", r"[Bb]yte\[\]", "List<")
-finding("fragmented-documents", "MiB", "free", "large", miss="free memory between large objects is no finding")
+finding("fragmented-documents", "MiB", "free", "large", kind="fragmentation")
 
 # -- hosts, services, data ------------------------------------------------------------------------------------------------------------
 first("service-provider", "BasketStore", "5,041", "UserSession", "ConcurrentDictionary<")

@@ -215,24 +215,24 @@ static const struct row {
     uint32_t least;
     const char *who, *words;
 } rows[] = {
-    { GCD_SUSPECT_TIMERS, timers, 1000, "Shop.PollJob", "1,000 timers are set, all for Shop.PollJob. They keep 179.7 KiB alive" },
+    { GCD_SUSPECT_TIMERS, timers, 1000, "Shop.PollJob", "1,000 timers are set, all for PollJob. They keep 179.7 KiB alive" },
     { GCD_SUSPECT_CANCELLATION, callbacks, 1000, "Shop.Download",
-      "1,000 callbacks are registered with one CancellationTokenSource, all for Shop.Download. They keep 109.5 KiB alive" },
+      "1,000 callbacks are registered with one CancellationTokenSource, all for Download. They keep 109.5 KiB alive" },
     { GCD_SUSPECT_CONTINUATIONS, continuations, 1000, "Shop.WarmUp",
-      "1,000 continuations wait for one System.Threading.Tasks.Task to complete, all of Shop.WarmUp." },
+      "1,000 continuations wait for one Task to complete, all of WarmUp." },
     { GCD_SUSPECT_TASKS, tasks, 1000, "Shop.Caller",
-      "1,000 tasks have not completed (System.Threading.Tasks.Task`1[Shop.Reply]), and something waits for each, all waited for by Shop.Caller." },
-    { GCD_SUSPECT_ASYNC, calls, 1000, NULL, "1,000 calls of the asynchronous method Shop.Rpc.CallAsync wait. They keep 93.8 KiB alive" },
-    { GCD_SUSPECT_BOXED, boxed, 10000, "Shop.Table", "10,000 boxed System.Int32 values take 234.4 KiB, all in Shop.Table." },
-    { GCD_SUSPECT_TRACKER, entities, 1000, "Shop.Article", "One DbContext, Shop.ShopContext, tracks 1,000 entities, all Shop.Article. They keep" },
-    { GCD_SUSPECT_HTTP, handlers, 100, "Shop.Api", "100 HTTP handlers are alive, each with connections of its own, all in Shop.Api." },
-    { GCD_SUSPECT_CODE, methods, 1000, "Shop.Rules", "1,000 methods were compiled while the program ran and are still alive, all in Shop.Rules." },
-    { GCD_SUSPECT_WAITS, waits, 1000, "Shop.Server", "1,000 callbacks wait for a handle in the thread pool, all for Shop.Server." },
+      "1,000 tasks have not completed (Task`1[Reply]), and something waits for each, all waited for by Caller." },
+    { GCD_SUSPECT_ASYNC, calls, 1000, NULL, "1,000 calls of the asynchronous method Rpc.CallAsync wait. They keep 93.8 KiB alive" },
+    { GCD_SUSPECT_BOXED, boxed, 10000, "Shop.Table", "10,000 boxed Int32 values take 234.4 KiB, all in Table." },
+    { GCD_SUSPECT_TRACKER, entities, 1000, "Shop.Article", "One DbContext, ShopContext, tracks 1,000 entities, all Article. They keep" },
+    { GCD_SUSPECT_HTTP, handlers, 100, "Shop.Api", "100 HTTP handlers are alive, each with connections of its own, all in Api." },
+    { GCD_SUSPECT_CODE, methods, 1000, "Shop.Rules", "1,000 methods were compiled while the program ran and are still alive, all in Rules." },
+    { GCD_SUSPECT_WAITS, waits, 1000, "Shop.Server", "1,000 callbacks wait for a handle in the thread pool, all for Server." },
     { GCD_SUSPECT_INTERNED, interned, 10000, NULL,
       "The runtime's table of interned strings and literals has 10,000 strings, which keep 406.2 KiB alive" },
     { GCD_SUSPECT_WEAK_TABLE, entries, 1000, NULL,
-      "1,000 entries of a ConditionalWeakTable keep one Shop.Thumbnail alive for each Shop.Order, their key. The values keep 97.7 KiB alive" },
-    { GCD_SUSPECT_PINS, pins, 1000, NULL, "1,000 objects are pinned by handles, all System.Byte[]. The handles keep 97.7 KiB alive" },
+      "1,000 entries of a ConditionalWeakTable keep one Thumbnail alive for each Order, their key. The values keep 97.7 KiB alive" },
+    { GCD_SUSPECT_PINS, pins, 1000, NULL, "1,000 objects are pinned by handles, all Byte[]. The handles keep 97.7 KiB alive" },
 };
 #define ROWS (sizeof rows / sizeof *rows)
 
@@ -388,7 +388,7 @@ static void who_is_behind(void **state)
     for (uint32_t i = first; i < first + 3000; i += 3)
         child(p, child(p, i, "System.Threading.ExecutionContext", 40), "Shop.Request", 5000);
     struct answer a = ask_with(p, 0.001, NOTHING_IS_LARGE);
-    expect(a, GCD_SUSPECT_TIMERS, 1000, "Shop.Request", "all for Shop.Request. They keep");
+    expect(a, GCD_SUSPECT_TIMERS, 1000, "Shop.Request", "all for Request. They keep");
     forget(a);
 }
 
@@ -420,7 +420,7 @@ static void what_is_heaviest(void **state)
         for (uint32_t i = 1; i < 3001; i += 3)
             child(p, child(p, i, "System.Threading.ExecutionContext", 40), "Shop.Request", large ? 5000 : 20);
         struct answer a = ask_with(p, 0.001, NOTHING_IS_LARGE);
-        expect(a, GCD_SUSPECT_TIMERS, 1000, "Shop.PollJob", large ? "mostly by way of Shop.Request." : "% of the heap.");
+        expect(a, GCD_SUSPECT_TIMERS, 1000, "Shop.PollJob", large ? "mostly by way of Request." : "% of the heap.");
         forget(a);
     }
 }
@@ -455,7 +455,7 @@ static void arrays_of_the_runtime(void **state)
         assert_int_equal(count_of(a, GCD_SUSPECT_THREAD_STATICS), nested);
         if (nested)
             expect(a, GCD_SUSPECT_THREAD_STATICS, 12, "Shop.ParseBuffer",
-                   "The thread-static variables of 12 threads keep 61.2 KiB alive, 100.0 % of the heap, all by way of Shop.ParseBuffer.");
+                   "The thread-static variables of 12 threads keep 61.2 KiB alive, 100.0 % of the heap, all by way of ParseBuffer.");
         forget(a);
     }
 }
@@ -492,7 +492,7 @@ static void an_assembly_loaded_many_times(void **state)
     forget(a);
     a = loaded(COPIES, true, 0, 100, NOTHING_IS_LARGE);
     expect(a, GCD_SUSPECT_ASSEMBLIES, 10, NULL, "The assembly Pricing is loaded 10 times, in collectible contexts that something still uses. "
-                                                "The 10 objects of its types keep 1.4 KiB alive, 100.0 % of the heap. One Pricing.Rules0 is held by");
+                                                "The 10 objects of its types keep 1.4 KiB alive, 100.0 % of the heap. One Rules0 is held by");
     assert_non_null(strstr(first_of(a, GCD_SUSPECT_ASSEMBLIES)->advice, "look at the path"));
     forget(a);
     a = loaded(COPIES, false, 0, 100, NOTHING_IS_LARGE);
@@ -527,7 +527,7 @@ static void free_memory_between_large_objects(void **state)
         const struct gcd_suspect *s = first_of(a, GCD_SUSPECT_FRAGMENTATION);
         assert_true(s == NULL || (s->bytes == used - is[i].live && s->share == 0 && s->overlaps && s->path_count == 0));
         assert_true(i != 0 || strcmp(s->sentence, "32.0 KiB of 128.0 KiB in the large object heap are free, between 2 objects, by size mostly "
-                                                  "Shop.Documents[]: this heap is not compacted.") == 0);
+                                                  "Documents[]: this heap is not compacted.") == 0);
         forget(a);
     }
 }

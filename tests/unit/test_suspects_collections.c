@@ -47,7 +47,7 @@ static void a_channel_is_one_suspect(void **state)
         assert_string_equal(type_name(a, s->held[0].type), "Shop.Order");
         assert_int_equal(s->path_count, 2);
         assert_int_equal(s->bytes, s->retained_bytes);
-        assert_non_null(strstr(s->sentence, segments == 1 ? ": 32 Shop.Order in a " : ": 960 Shop.Order in a "));
+        assert_non_null(strstr(s->sentence, segments == 1 ? ": 32 Order in a " : ": 960 Order in a "));
         forget(a);
     }
 }
@@ -113,7 +113,7 @@ static void a_tree_by_way_of_collections_is_one_suspect(void **state)
         assert_int_equal(s->node, first);
         assert_int_equal(s->objects, 3000);
         assert_null(s->collection);
-        assert_non_null(strstr(s->sentence, "a list or tree of 3,000 Shop.Node objects."));
+        assert_non_null(strstr(s->sentence, "a list or tree of 3,000 Node objects."));
         forget(a);
     }
 }
@@ -252,8 +252,8 @@ static void what_is_said_of_sparse_arrays(void **state)
     assert_non_null(s);
     assert_int_equal(s->shallow_bytes, 2 * 80000);
     assert_int_equal(s->bytes, 2 * 79959);               /* 80,000 * (1 - 5 / 9,997) */
-    assert_string_equal(s->sentence, "2 Shop.Order[] objects are 99.9 % empty: together they have 10 of 19,994 places in use, and 156.2 KiB hold "
-                                     "nothing, 99.9 % of the heap. The emptiest one is held by the static variable s_all by way of Shop.Part.");
+    assert_string_equal(s->sentence, "2 Order[] objects are 99.9 % empty: together they have 10 of 19,994 places in use, and 156.2 KiB hold "
+                                     "nothing, 99.9 % of the heap. The emptiest one is held by the static variable s_all by way of Part.");
     forget(a);
     assert_null(sparse_of(a = ask_with(sparse("Shop.Order[]", 2, 9997, 5), 0.5, 170000)));
     forget(a);

@@ -645,6 +645,7 @@ static void what_is_most_of_it(void **state)
     static const struct { uint64_t own, held; const char *text; } rows[] = {
         { 100, 101, "100.0 % of the heap (201 bytes) is held by the static variable s_it: a Shop of 100 bytes." },
         { 99, 101, "100.0 % of the heap (200 bytes) is held by one Shop: 10 objects, mostly Part (9)." },
+        { 99, 1000, "100.0 % of the heap (1.1 KiB) is held by one Shop: 10 objects, most of it in one Other." },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pile *p = pile_new();
@@ -684,11 +685,11 @@ static void by_way_of(void **state)
 {
     (void)state;
     static const struct { const char *way[4], *text; } rows[] = {
-        { { "System.App" }, "through System.App." }, { { "System.App", "System.Cache" }, "by way of System.Cache." },
-        { { "System.App", "System.Cache", "System.Item[]" }, "by way of System.Cache." },
-        { { "System.App", "System.Cache", "System.Collections.Generic.List`1[System.Item]", "System.Item[]" }, "by way of System.Cache." },
-        { { "System.Collections.Hashtable", "System.Item[]" }, "by way of System.Item[]." }, { { "System.Item[]" }, "through System.Item[]." },
-        { { "System.App", "System.CollectionsX" }, "by way of System.CollectionsX." },
+        { { "System.App" }, "through App." }, { { "System.App", "System.Cache" }, "by way of Cache." },
+        { { "System.App", "System.Cache", "System.Item[]" }, "by way of Cache." },
+        { { "System.App", "System.Cache", "System.Collections.Generic.List`1[System.Item]", "System.Item[]" }, "by way of Cache." },
+        { { "System.Collections.Hashtable", "System.Item[]" }, "by way of Item[]." }, { { "System.Item[]" }, "through Item[]." },
+        { { "System.App", "System.CollectionsX" }, "by way of CollectionsX." },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pile *p = pile_new();

@@ -53,7 +53,7 @@ static struct growth growth_of(enum gcd_collection_kind kind)
     case GCD_COLLECTION_CONCURRENT_QUEUE:
     case GCD_COLLECTION_BLOCKING:
     case GCD_COLLECTION_CHANNEL:
-        return (struct growth){ "what takes elements out of ", ": it is slower than what adds them, or has ended." };
+        return (struct growth){ "what takes elements out of ", ": it has ended, is too slow, or is missing; what nobody takes out needs a limit." };
     case GCD_COLLECTION_CACHE:
         return (struct growth){ "what adds to ", ": the cache needs a size limit, or its entries an expiration." };
     case GCD_COLLECTION_TEXT:
@@ -123,8 +123,10 @@ void suspects_advise_object(struct suspect_words *s, const struct suspect *x)
         put_it(s, p);
         suspects_put(s, p->held_count > 0 ? " still keeps " : " is still kept.");
         if (p->held_count > 0) {
+            bool call = suspects_is_call(s, p->held[0].type), one = p->held[0].objects == 1;
+            suspects_put(s, one ? "one " : "");
             suspects_put_where(s, p->held[0].type);
-            suspects_put(s, suspects_is_call(s, p->held[0].type) ? " calls." : " objects.");
+            suspects_put(s, one ? (call ? " call." : ".") : call ? " calls." : " objects.");
         }
     }
 }

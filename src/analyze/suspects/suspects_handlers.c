@@ -252,7 +252,13 @@ static void put_field(struct suspect_words *s, const struct gcd_suspect *p, cons
     put_candidate(s, c, 0);
 }
 
-/* "The event Shop.Feed.Changed (Shop.dll), a System.Action,", or what is known of it. */
+/* Is it the value of a static variable, which is how static events are kept? */
+static bool is_in_static(const struct suspect_words *s, const struct gcd_suspect *p)
+{
+    return p->path_count == 1 && p->root != SIZE_MAX && gcd_root_group(&gcd_graph_summary(s->w->g)->roots[p->root]) == GCD_GROUP_STATICS;
+}
+
+/* "The event Feed.Changed (Shop.dll), an Action,", or what is known of it. */
 static void put_event(struct suspect_words *s, const struct suspect *x)
 {
     const struct gcd_suspect *p = &x->pub;
@@ -268,7 +274,7 @@ static void put_event(struct suspect_words *s, const struct suspect *x)
             suspects_put_module(s, p);
         if (!is_one(&c))
             put_candidates(s, &c);
-    } else if (p->path_count == 1 && p->root != SIZE_MAX && suspects_is_own_static(s, p->root)) {
+    } else if (is_in_static(s, p)) {
         suspects_put(s, "T");
         size_t at = s->n;
         suspects_put_root(s, p->root);
@@ -315,7 +321,7 @@ void suspects_say_handlers(struct suspect_words *s, const struct suspect *x)
     suspects_put(s, ".");
     if (p->owner_node != GCD_NODE_NONE && p->root != SIZE_MAX)
         suspects_put_lifetime(s, x, "It");
-    else if (p->path_count != 1 || p->root == SIZE_MAX || !suspects_is_own_static(s, p->root))
+    else if (!is_in_static(s, p))
         suspects_put_held_by(s, x, "It is");
     if (p->held_count > 0 && !s->w->is_own[p->held[0].type])
         suspects_put_own(s, p);

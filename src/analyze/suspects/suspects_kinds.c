@@ -137,11 +137,15 @@ static const struct suspect *adviser(const struct suspects_work *w, const struct
 
 gcd_status suspects_sentence(const struct suspects_work *w, struct suspect *x, struct gcd_error *err)
 {
-    struct suspect_words sentence = { .w = w }, advice = { .w = w };
-    kinds[x->pub.kind].say(&sentence, x);
-    put_also(&sentence, x);
+    struct suspect_names names = { .count = 0 };
+    struct suspect_words sentence = { .w = w, .names = &names }, advice = sentence;
     const struct suspect *by = adviser(w, x);
-    kinds[by->pub.kind].advise(&advice, by);
+    for (int time = 0; time < 2; time++) {       /* the first one only collects names */
+        sentence.n = advice.n = 0;
+        kinds[x->pub.kind].say(&sentence, x);
+        put_also(&sentence, x);
+        kinds[by->pub.kind].advise(&advice, by);
+    }
     GCD_TRY(keep_text(&sentence, &x->pub.sentence, err));
     return keep_text(&advice, &x->pub.advice, err);
 }

@@ -10,8 +10,6 @@
 #include <gcdumpc/unstable/origins.h>
 #include <gcdumpc/unstable/static_names.h>
 
-/* Names are cut after this many bytes: nested generic arguments would bury the sentence. */
-#define NAME_MAX_BYTES 160u
 /* Of the own types in a suspect. */
 #define OWN_SHOWN 3u
 
@@ -29,11 +27,11 @@ void suspects_put(struct suspect_words *s, const char *fmt, ...)
 void suspects_put_name(struct suspect_words *s, const char *name)
 {
     size_t n = strlen(name);
-    if (n <= NAME_MAX_BYTES) {
+    if (n <= SUSPECT_NAME_BYTES) {
         suspects_put(s, "%s", name);
         return;
     }
-    n = NAME_MAX_BYTES;
+    n = SUSPECT_NAME_BYTES;
     while (n > 0 && ((unsigned char)name[n] & 0xc0) == 0x80)
         n--;
     suspects_put(s, "%.*s...", (int)n, name);
@@ -46,7 +44,8 @@ static const char *name_of(const struct suspect_words *s, uint32_t type)
 
 void suspects_put_type(struct suspect_words *s, uint32_t type)
 {
-    suspects_put_name(s, name_of(s, type));
+    const char *name = name_of(s, type);
+    suspects_put_short(s, name, strlen(name), 1);
 }
 
 /* "12,345" */
@@ -96,8 +95,12 @@ void suspects_put_share(struct suspect_words *s, double share)
 /* "A" or "An", by the first letter of the name. */
 void suspects_put_article(struct suspect_words *s, uint32_t type, bool small)
 {
-    const char *name = name_of(s, type);
-    suspects_put(s, name[0] != '\0' && strchr("AEIOaeio", name[0]) != NULL ? (small ? "an " : "An ") : small ? "a " : "A ");
+    size_t at = s->n;
+    suspects_put_type(s, type);
+    bool an = s->n > at && strchr("AEIOaeio", s->text[at]) != NULL;
+    s->n = at;
+    s->text[at] = '\0';
+    suspects_put(s, an ? (small ? "an " : "An ") : small ? "a " : "A ");
 }
 
 /* ---- roots ---- */
@@ -183,7 +186,15 @@ void suspects_put_kept(struct suspect_words *s, const struct gcd_suspect *p, boo
 void suspects_put_parts(struct suspect_words *s, uint64_t objects, const struct gcd_suspect_part *most)
 {
     suspects_put_count(s, objects, "object", "objects");
-    if (objects > 1) {
+    if (most->objects < objects / 2) {           /* few, but they keep most of the bytes */
+        suspects_put(s, ", most of it in ");
+        if (most->objects == 1) {
+            suspects_put(s, "one ");
+            suspects_put_type(s, most->type);
+        } else {
+            suspects_put_typed(s, most->objects, most->type);
+        }
+    } else if (objects > 1) {
         suspects_put(s, most->objects == objects ? ", all " : ", mostly ");
         suspects_put_type(s, most->type);
         if (most->objects != objects) {
@@ -204,7 +215,7 @@ static size_t lambda_outer(const char *name)
 {
     const char *found = strstr(name, "<>c");
     size_t n = found != NULL && found - name > 1 && (found[-1] == '.' || found[-1] == '+') ? (size_t)(found - name) - 1 : 0;
-    return n <= NAME_MAX_BYTES ? n : 0;
+    return n <= SUSPECT_NAME_BYTES ? n : 0;
 }
 
 bool suspects_is_call(const struct suspect_words *s, uint32_t type)
@@ -222,13 +233,13 @@ bool suspects_is_lambda(const struct suspect_words *s, uint32_t type)
 void suspects_put_where(struct suspect_words *s, uint32_t who)
 {
     const char *name = name_of(s, who), *found;
-    char method[NAME_MAX_BYTES + 1];
+    char method[4 * SUSPECT_NAME_BYTES];
     size_t n;
     if (gcd_async_machine(name, &found, &n)) {
         gcd_async_method(found, n, method, sizeof method);
-        suspects_put(s, "%s", method);
+        suspects_put_short(s, method, strlen(method), 2);
     } else if ((n = lambda_outer(name)) > 0) {
-        suspects_put(s, "%.*s", (int)n, name);
+        suspects_put_short(s, name, n, 1);
     } else {
         suspects_put_type(s, who);
     }

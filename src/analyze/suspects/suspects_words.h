@@ -8,10 +8,22 @@
 #include "analyze/suspects/suspects.h"
 
 #define SUSPECT_WORDS_BYTES 4096u
+/* Names are cut after this many bytes: nested generic arguments would bury the sentence. */
+#define SUSPECT_NAME_BYTES 160u
+
+/* What short words stand for in a text: hashes of both. */
+#define SUSPECT_NAMES_MAX 64u
+struct suspect_names {
+    struct suspect_name {
+        uint64_t full, word;
+    } items[SUSPECT_NAMES_MAX];
+    size_t count;
+};
 
 /* A text in the making. */
 struct suspect_words {
     const struct suspects_work *w;
+    struct suspect_names *names; /* NULL = no other text says what words mean */
     char text[SUSPECT_WORDS_BYTES];
     size_t n;
 };
@@ -19,8 +31,11 @@ struct suspect_words {
 /* Drops what does not fit; with names of limited length everything fits. */
 void suspects_put(struct suspect_words *s, const char *fmt, ...) GCD_PRINTF(2, 3);
 
-/* A name, cut when it is very long; the name of a type. */
+/* A name, cut when it is very long. */
 void suspects_put_name(struct suspect_words *s, const char *name);
+/* suspects_names.c: NAME[N] with the last SEGMENTS of each word of it. */
+void suspects_put_short(struct suspect_words *s, const char *name, size_t n, unsigned segments);
+/* The short name of a type. */
 void suspects_put_type(struct suspect_words *s, uint32_t type);
 /* "12,345"; "1 object", "2 objects"; "2 Shop.Order objects"; "12.3 MiB"; "8.1 % of the heap". */
 void suspects_put_number(struct suspect_words *s, uint64_t n);
@@ -60,7 +75,7 @@ void suspects_put_look_in(struct suspect_words *s, const struct gcd_suspect *p);
 void suspects_put_collection(struct suspect_words *s, const struct suspect *x, bool small);
 /* ", beside 3.1 MiB of other suspects in it", if there are any. */
 void suspects_put_nested(struct suspect_words *s, const struct gcd_suspect *p);
-/* "12 objects, mostly Shop.Order (9)". */
+/* "12 objects, mostly Order (9)", "12 objects, most of it in one OrderStore". */
 void suspects_put_parts(struct suspect_words *s, uint64_t objects, const struct gcd_suspect_part *most);
 
 /* Is an object of TYPE a call of an asynchronous method? */

@@ -218,7 +218,8 @@ static void put_step_text(const struct leaks *l, struct cli_table *t, const stru
 {
     const struct gcd_suspect_step *step = &s->path[i];
     bool counted = s->collection != NULL && step->node == s->node && (s->elements > 0 || s->elements_at_least == s->elements_at_most);
-    const char *type = gcd_names_get(l->d.names, step->type), *remark = step->dependent ? " (dependent handle)" : "";
+    char call[CLI_STEP_BYTES];
+    const char *type = cli_step_name(gcd_names_get(l->d.names, step->type), call), *remark = step->dependent ? " (dependent handle)" : "";
     char *text = NULL, *elements = counted ? elements_text(s) : strdup("");
     int n = -1;
     if (step->skipped)

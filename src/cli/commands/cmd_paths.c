@@ -110,7 +110,8 @@ static void put_type(const struct tree *t, const struct gcd_merged_step *s, stru
     l.kind = "type";
     l.type = gcd_names_get(t->names, s->label);
     l.flags = flags[which].programs;
-    if (asprintf(&l.text, "%s%s", l.type, flags[which].people) < 0)
+    char call[CLI_STEP_BYTES];
+    if (asprintf(&l.text, "%s%s", cli_step_name(l.type, call), flags[which].people) < 0)
         l.text = NULL;
     put(t, l);
 }

@@ -106,11 +106,11 @@ static gcd_status put_object(const struct shown *f, uint32_t path, uint32_t dept
 {
     const struct gcd_graph *g = f->d->graph;
     const char *type = gcd_names_get(f->names, gcd_graph_node_type(g, step->node));
-    char number[CLI_NUMBER_BYTES], elements[CLI_ELEMENTS_BYTES] = "", *text = NULL;
+    char number[CLI_NUMBER_BYTES], elements[CLI_ELEMENTS_BYTES] = "", call[CLI_STEP_BYTES], *text = NULL;
     gcd_status st = cli_folds(f->args) ? cli_elements_text(f->folding->session, NULL, step->node, elements, err) : GCD_OK;
     if (st != GCD_OK)
         return st;
-    if (asprintf(&text, "%s%s%s", type, elements, step->dependent ? " (by a dependent handle)" : "") < 0)
+    if (asprintf(&text, "%s%s%s", cli_step_name(type, call), elements, step->dependent ? " (by a dependent handle)" : "") < 0)
         text = NULL;
     put_head(f, path, depth, "object");
     cli_table_count(f->table, gcd_graph_node_size(g, step->node));

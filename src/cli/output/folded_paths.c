@@ -3,8 +3,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/async_names.h>
 
 #include "input/fail.h"
 #include "input/memory.h"
@@ -68,6 +70,18 @@ enum cli_exit cli_folding_of(const struct cli_dump *d, struct cli_folding *ret)
     if (st == GCD_OK)
         st = gcd_session_collections(d->session, NULL, &ret->collections, &err);
     return st == GCD_OK ? CLI_DONE : cli_fail(d->subject, &err);
+}
+
+const char *cli_step_name(const char *name, char buf[CLI_STEP_BYTES])
+{
+    static const char async[] = "async ";
+    const char *machine;
+    size_t n;
+    if (!gcd_async_machine(name, &machine, &n))
+        return name;
+    memcpy(buf, async, sizeof async - 1);
+    gcd_async_method(machine, n, buf + sizeof async - 1, CLI_STEP_BYTES - (sizeof async - 1));
+    return buf;
 }
 
 const char *cli_hidden_text(uint64_t n, uint64_t library, char buf[CLI_HIDDEN_BYTES])

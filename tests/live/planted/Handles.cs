@@ -63,11 +63,14 @@ public sealed class DocumentStore
     public static readonly DocumentStore Instance = new();
     readonly List<byte[]> _documents = new();
 
-    public void Add(bool keep)
+    public void Add() => _documents.Add(new byte[100_000]);
+
+    /// <summary>Drops every second one: nothing is allocated in the gaps any more.</summary>
+    public void Thin()
     {
-        var document = new byte[100_000];
-        if (keep)
-            _documents.Add(document);
+        int i = 0;
+        _documents.RemoveAll(_ => i++ % 2 == 1);
+        GC.Collect();
     }
 }
 
@@ -82,8 +85,16 @@ static class Handles
         ("pinned-arrays", () => Stores.Fill(1_500, _ => SensorBuffer.Open())),
         ("finalizer-backlog", Images),
         ("rented-arrays", () => Stores.Fill(150, _ => UploadBuffer.Open())),
-        ("fragmented-documents", () => Stores.Fill(400, i => DocumentStore.Instance.Add(i % 2 == 0))),
+        ("fragmented-documents", Documents),
     };
+
+    static IHost? Documents()
+    {
+        for (int i = 0; i < 400; i++)
+            DocumentStore.Instance.Add();
+        DocumentStore.Instance.Thin();
+        return null;
+    }
 
     static IHost? Frames()
     {

@@ -1,0 +1,79 @@
+/*
+ * Names in sentences: without namespaces and outer types, where the sentence and its advice mean one thing by that.
+ *
+ *     System.Collections.Generic.List<Shop.Cart.Item>         List<Item>
+ *     Shop.Cart.<Pay>d__2 [Shop.dll]                          Cart.<Pay>d__2 [Shop.dll]
+ *
+ * A name is a row of words: identifiers with points between them, each of which is shortened by itself.  Texts are written twice: the first time
+ * collects the words, the second time knows which short ones mean two things.
+ */
+#include "analyze/suspects/suspects_words.h"
+
+#include <string.h>
+
+#include "base/text.h"
+
+/* A word. */
+struct word {
+    const char *p;
+    size_t n;
+};
+
+/* The last SEGMENTS of FULL, with points behind them. */
+static struct word shortened(struct word full, unsigned segments)
+{
+    size_t at = full.n;
+    while (at > 0 && full.p[at - 1] == '.')
+        at--;
+    while (at > 0 && (full.p[at - 1] != '.' || --segments > 0))
+        at--;
+    return (struct word){ full.p + at, full.n - at };
+}
+
+/* Does SHORT mean another word, too?  Remembers what it means. */
+static bool is_ambiguous(struct suspect_names *names, struct word full, struct word word)
+{
+    struct suspect_name it = { gcd_text_hash(full.p, full.n, GCD_TEXT_HASH), gcd_text_hash(word.p, word.n, GCD_TEXT_HASH) };
+    bool known = false, other = false;
+    for (size_t i = 0; i < names->count; i++) {
+        known = known || (names->items[i].word == it.word && names->items[i].full == it.full);
+        other = other || (names->items[i].word == it.word && names->items[i].full != it.full);
+    }
+    if (!known && names->count < SUSPECT_NAMES_MAX)
+        names->items[names->count++] = it;
+    return other || (!known && names->count == SUSPECT_NAMES_MAX);
+}
+
+static bool is_part(char c)
+{
+    return c != '\0' && strchr("<>[](),*& ", c) == NULL;
+}
+
+/* " [Shop.dll]": the module of a type whose name others have, too; its length, or 0. */
+static size_t module_at(const char *p)
+{
+    const char *end = p[0] == ' ' && p[1] == '[' ? strchr(p, ']') : NULL;
+    return end != NULL ? (size_t)(end - p) + 1 : 0;
+}
+
+void suspects_put_short(struct suspect_words *s, const char *name, size_t n, unsigned segments)
+{
+    char text[SUSPECT_NAME_BYTES + 8];
+    size_t used = 0, copied;
+    for (const char *p = name; p < name + n && used < SUSPECT_NAME_BYTES;) {
+        struct word full = { p, 0 };
+        while (p + full.n < name + n && is_part(p[full.n]))
+            full.n++;
+        struct word word = full.n > 0 && *p != '.' ? shortened(full, segments) : full;
+        if (full.n > 0 && s->names != NULL && is_ambiguous(s->names, full, word))
+            word = full;
+        if (full.n == 0)
+            word = full = (struct word){ p, (copied = module_at(p)) > 0 && copied <= (size_t)(name + n - p) ? copied : 1 };
+        copied = word.n < SUSPECT_NAME_BYTES + 1 - used ? word.n : SUSPECT_NAME_BYTES + 1 - used;
+        memcpy(text + used, word.p, copied);
+        used += copied;
+        p += full.n;
+    }
+    text[used] = '\0';
+    suspects_put_name(s, text);
+}
