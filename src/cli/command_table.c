@@ -118,6 +118,7 @@ static const struct cli_command commands[] = {
       "  gcdumpc diff old.nettrace.gz new.nettrace.gz --fail-if 'bytes(Shop.*) > +10%'\n" },
     { "trend", "FILE FILE...", "show which types grow over several dumps", CLI_TREND,
       COMPARED "FILE#N is dump number N of a recording that contains several.\n"
+      "-o FILE.html writes a page with lines over time; it has retained sizes even without --retained.\n"
       "FILE can be a summary (gcdumpc collect --summary), which lists the largest types: a cell is empty where a type\n"
       "may be too small for the list.\n" PATTERN THRESHOLDS,
       "  gcdumpc trend monday.nettrace.gz tuesday.nettrace.gz wednesday.nettrace.gz\n" },

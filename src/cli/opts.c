@@ -76,6 +76,7 @@ static const struct option_row rows[] = {
     { "output", 'o', "FILE", "write a flame graph of the stacks: .folded, .pb or .pb.gz", CLI_ASYNC, OPT_TEXT, FIELD(output.path), 0, 0 },
     { "output", 'o', "FILE", "write a page for browsers, FILE.html, with types, retained sizes and paths", CLI_DIFF, OPT_TEXT,
       FIELD(output.path), 0, 0 },
+    { "output", 'o', "FILE", "write a page for browsers, FILE.html, with lines over time", CLI_TREND, OPT_TEXT, FIELD(output.path), 0, 0 },
     { "output", 'o', "FILE", "write a page for browsers, FILE.html, with the suspects first", CLI_LEAKS, OPT_TEXT, FIELD(output.path), 0, 0 },
     { "summary", 0, "FILE", "also write a summary of the dump, one line of JSON, which trend reads", OUTPUTS, OPT_TEXT, FIELD(output.summary), 0, 0 },
     { "label", 0, "KEY=VALUE", "put this into the summary, as version=1.4.2; can be repeated", OUTPUTS, OPT_LIST, FIELD(output.labels), 0,

@@ -169,6 +169,11 @@ void json_put_hex(struct json_put *j, const char *key, uint64_t n)
     gcd_sink_text(j->s, text);
 }
 
+void json_put_null(struct json_put *j)
+{
+    json_put_hex(j, NULL, 0);
+}
+
 void json_put_bool(struct json_put *j, const char *key, bool b)
 {
     put_key(j, key);

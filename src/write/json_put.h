@@ -31,6 +31,7 @@ void json_put_number(struct json_put *j, const char *key, uint64_t n);
 void json_put_signed(struct json_put *j, const char *key, int64_t n);
 /* "0x…" as a text; 0 is null. */
 void json_put_hex(struct json_put *j, const char *key, uint64_t n);
+void json_put_null(struct json_put *j);
 void json_put_bool(struct json_put *j, const char *key, bool b);
 /* UTF-8.  If the output would exceed MAX bytes, the rest becomes "…". */
 void json_put_text(struct json_put *j, const char *key, const char *text, size_t max);

@@ -204,6 +204,15 @@ class Axe(PageTest):
         for dark in (False, True):
             self.page = page = self.browser.open(self.path("d.html"), dark=dark)
             self.assertEqual(self.violations(page), [])
+        self.done("trend", self.link("net8-wks"), self.link("net8-wks-two-dumps"), "-o", "t.html")
+        for options in ({}, {"dark": True}, {"width": 390, "height": 844}, {"media": "print"}):
+            self.page = page = self.browser.open(self.path("t.html"), **options)
+            page.run("document.querySelector('#types tbody a').click()")
+            page.settle()
+            self.assertEqual(self.violations(page), [], options)
+        self.done("leaks", self.link("net10-wks"), "-o", "l.html")
+        self.page = page = self.browser.open(self.path("l.html"), dark=True)
+        self.assertEqual(self.violations(page), [])
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ class Html(CliTest):
     def check_tree(self, rows, whole=True):
         """Parents come first; a total is at least the step's own plus its children's, and more only if something was left out."""
         sums = [[row[2], row[3]] for row in rows]
-        for number, (parent, _, _, _, objects, size) in reversed(list(enumerate(rows))):
+        for number, (parent, _, _, _, objects, size, *_) in reversed(list(enumerate(rows))):
             self.assertLess(parent, number)
             (self.assertEqual if whole else self.assertLessEqual)(sums[number], [objects, size])
             if parent >= 0:
@@ -335,6 +335,42 @@ class Diff(CliTest):
         self.done("diff", self.link("net10-wks"), self.link("net10-wks-lossy"), "-o", "e.html", code=3)
         data = json.loads(parts(self.get("e.html"))[1])
         self.assertEqual([s["verdict"]["complete"] for s in data["sides"]], [True, False])
+
+
+class Trend(CliTest):
+    NAMES = "net8-wks-two-dumps.nettrace.gz#1", "net8-wks-two-dumps.nettrace.gz#2"
+
+    def test_numbers_are_those_of_the_table(self):
+        self.link("net8-wks-two-dumps")
+        self.done("trend", *self.NAMES, "-o", "t.html")
+        page = self.get("t.html")
+        data = json.loads(parts(page)[1])
+        table = json.loads(self.done("trend", *self.NAMES, "--json", "--retained").out)
+        self.assertEqual([(d["name"], d["objects"], d["bytes"]) for d in data["dumps"]],
+                         [(name, d["count"], d["bytes"]) for name, d in zip(self.NAMES, table["dumps"])])
+        rows = {row[0]: dict(zip(("bytes", "count", "retained"), row[2:])) for row in data["rows"]}
+        ways = ["steady", "grows", "shrinks", "varies"]
+        for t in table["types"]:
+            for key, (way, hourly, *values) in rows[t["name"]].items():
+                self.assertEqual((ways[way], hourly, values), (t[f"{key}_trend"], t[f"{key}_per_hour"], [t[f"{key}_1"], t[f"{key}_2"]]))
+        self.assertEqual(sum(row[2][3] for row in data["rows"]), table["dumps"][1]["bytes"])
+        self.assertEqual(data["other_rows"], 0)
+        plain = re.search(r"<noscript>(.*?)</noscript>", page.decode(), re.S)[1]
+        self.assertEqual(plain.count("<h2>"), 2)
+        self.assertIn(f"{table['dumps'][1]['bytes']} bytes", plain)
+
+    def test_what_it_is_not(self):
+        names = self.link("net8-wks"), self.link("net9-wks")
+        self.refused(2, 'trend -o writes a page for browsers: name it FILE.html, not "t.csv"', "trend", *names, "-o", "t.csv")
+        self.refused(2, "--csv is for tables, but -o writes a page", "trend", *names, "-o", "t.html", "--csv")
+        self.refused(1, r"no/t.html: .*", "trend", *names, "-o", "no/t.html")
+
+    def test_threshold_and_incomplete(self):
+        self.link("net8-wks-two-dumps")
+        self.done("trend", *self.NAMES, "-o", "t.html", "--fail-if", "count(System.String) > 1", code=4)
+        self.assertTrue(self.get("t.html"))
+        self.done("trend", self.link("net10-wks"), self.link("net10-wks-lossy"), "-o", "e.html", code=3)
+        self.assertEqual([d["verdict"]["complete"] for d in json.loads(parts(self.get("e.html"))[1])["dumps"]], [True, False])
 
 
 if __name__ == "__main__":

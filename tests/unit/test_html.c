@@ -5,6 +5,7 @@
 
 #include <gcdumpc/paths.h>
 #include <gcdumpc/unstable/merged_tree.h>
+#include <gcdumpc/unstable/pages/pages.h>
 #include <gcdumpc/writer.h>
 
 #include "support/check.h"
@@ -325,6 +326,64 @@ static void progress_goes_forward(void **state)
     gcd_graph_free(g);
 }
 
+/* ---- several dumps ---- */
+
+#define MOST_DUMPS 1000u
+
+/* N dumps with everything as long as it can be; each has types of its own. */
+static gcd_status write_dumps(size_t n, size_t dumps, struct gcd_sink *s)
+{
+    static char text[3000], names[3][3000];
+    struct gcd_page_dump *all = calloc(dumps, sizeof *all);
+    struct gcd_verdict verdict = { .reason_count = GCD_REASON_COUNT };
+    struct gcd_diff *d;
+    memset(text, '<', sizeof text - 1);
+    for (size_t i = 0; i < GCD_REASON_COUNT; i++)
+        memset(verdict.reasons[i].text, '<', sizeof verdict.reasons[i].text - 1);
+    assert_int_equal(gcd_diff_new(NULL, &d, &err), GCD_OK);
+    for (size_t i = 0; i < n; i++) {
+        struct gcd_diff_type types[3];
+        for (size_t k = 0; k < 3; k++) {
+            memset(names[k], 'x', sizeof names[k] - 1);
+            (void)snprintf(names[k], 30, "%zu.%zu.", i, k);
+            names[k][strlen(names[k])] = '<';
+            types[k] = (struct gcd_diff_type){ names[k], text, { UINT64_MAX - i, UINT64_MAX - k, UINT64_MAX } };
+        }
+        assert_int_equal(gcd_diff_add(d, types, 3, &err), GCD_OK);
+    }
+    assert_int_equal(gcd_diff_match(d, &err), GCD_OK);
+    for (size_t i = 0; i < dumps; i++)
+        all[i] = (struct gcd_page_dump){ text, text, text, UINT64_MAX, (int64_t)i, &verdict, { UINT64_MAX, UINT64_MAX, UINT64_MAX }, i % 2 };
+    struct gcd_trend_page page = { .dumps = all, .dump_count = dumps, .types = d, .retained = true };
+    gcd_status st = gcd_write_trend_page(&page, s, &err);
+    gcd_diff_free(d);
+    free(all);
+    return st;
+}
+
+static gcd_status status_of_dumps(size_t n, size_t dumps, size_t *ret_bytes)
+{
+    struct gcd_sink *s;
+    assert_int_equal(gcd_sink_new_memory(NULL, &s, &err), GCD_OK);
+    gcd_status st = write_dumps(n, dumps, s);
+    *ret_bytes = (size_t)gcd_sink_bytes(s);
+    gcd_sink_free(s);
+    return st;
+}
+
+static void a_page_of_dumps_is_bounded(void **state)
+{
+    (void)state;
+    size_t bytes;
+    for (size_t n = 1; n <= MOST_DUMPS; n = n < 64 ? n * 4 : n < MOST_DUMPS ? MOST_DUMPS : n + 1) {
+        assert_int_equal(status_of_dumps(n, n, &bytes), GCD_OK);
+        assert_in_range(bytes, 100000, 5000000);
+    }
+    assert_int_equal(status_of_dumps(MOST_DUMPS + 1, MOST_DUMPS + 1, &bytes), GCD_E_LIMIT);
+    assert_int_equal(status_of_dumps(3, 2, &bytes), GCD_E_ARG);
+    assert_int_equal(status_of_dumps(0, 0, &bytes), GCD_E_ARG);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -336,6 +395,7 @@ int main(void)
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(canceled),
         cmocka_unit_test(progress_goes_forward),
+        cmocka_unit_test(a_page_of_dumps_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

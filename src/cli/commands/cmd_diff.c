@@ -127,22 +127,13 @@ static enum cli_exit print_types(const struct cli_comparison *c)
 
 /* ---- the page ---- */
 
-/* Files of one name get the path that they were given by. */
-static const char *file_name(const struct cli_comparison *c, size_t i)
-{
-    const char *names[] = { cli_path_name(c->sides[BEFORE].subject), cli_path_name(c->sides[AFTER].subject) };
-    return strcmp(names[BEFORE], names[AFTER]) == 0 ? c->sides[i].subject : names[i];
-}
-
 static enum cli_exit write_page(const struct cli_args *args, const struct cli_comparison *c, struct gcd_sink *s)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_write_options options = { .context = cli_context(args, "writing"), .name = c->newest->name };
     struct gcd_diff_page page = { .types = c->diff, .paths = c->paths, .retained = c->retained, .newer = c->newest->session, .options = &options };
-    for (int i = BEFORE; i <= AFTER; i++) {
-        page.sides[i] = cli_compare_page_dump(&c->sides[i]);
-        page.sides[i].name = file_name(c, (size_t)i);
-    }
+    for (size_t i = BEFORE; i <= AFTER; i++)
+        page.sides[i] = cli_compare_page_dump(c, i);
     return gcd_write_diff_page(&page, s, &err) == GCD_OK ? cli_page_commit(args, s) : cli_fail(args->output.path, &err);
 }
 

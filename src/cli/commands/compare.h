@@ -105,8 +105,8 @@ void cli_compare_put_change(struct cli_table *t, const struct gcd_diff_sum sums[
 /* Prints ROWS, named KEY in JSON, with the dumps and thresholds to standard output, in the form that ARGS ask for. */
 enum cli_exit cli_compare_print(const struct cli_comparison *c, const char *key, const struct cli_table *rows);
 
-/* What a page says about a dump. */
-struct gcd_page_dump cli_compare_page_dump(const struct cli_side *side);
+/* What a page says about dump number I, from 0 on. */
+struct gcd_page_dump cli_compare_page_dump(const struct cli_comparison *c, size_t i);
 
 /* Says which thresholds are exceeded; returns the exit status of a printed comparison. */
 enum cli_exit cli_compare_end(const struct cli_comparison *c);

@@ -183,10 +183,22 @@ enum cli_exit cli_compare_end(const struct cli_comparison *c)
     return e;
 }
 
-struct gcd_page_dump cli_compare_page_dump(const struct cli_side *side)
+/* Files of one name get the path that they were given by. */
+static const char *file_name(const struct cli_comparison *c, size_t i)
 {
+    const char *name = cli_path_name(c->sides[i].subject);
+    for (size_t k = 0; k < c->side_count; k++)
+        if (k != i && strcmp(cli_path_name(c->sides[k].subject), name) == 0)
+            return c->sides[i].subject;
+    return name;
+}
+
+struct gcd_page_dump cli_compare_page_dump(const struct cli_comparison *c, size_t i)
+{
+    const struct cli_side *side = &c->sides[i];
     return (struct gcd_page_dump){
-        .name = cli_path_name(side->subject), .title = side->name, .program = side->command_line, .process = side->process,
-        .unix_ms = side->unix_ms, .verdict = &side->verdict, .sum = { side->sum.objects, side->sum.bytes, side->retained_bytes },
+        .name = file_name(c, i), .title = side->name, .program = side->command_line, .process = side->process,
+        .unix_ms = side->unix_ms, .verdict = &side->verdict, .partial = side->partial,
+        .sum = { side->sum.objects, side->sum.bytes, side->retained_bytes },
     };
 }

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "write/html/html_compare.h"
 #include "write/html/html_data.h"
 #include "write/html/html_page.h"
 #include "write/json_put.h"
@@ -22,6 +23,8 @@
 
 static const size_t limits[] = { 4000, 1000, 500, 250, 120, 60 };
 #define SHORTEST (sizeof limits / sizeof *limits - 1)
+
+static const struct html_rows type_rows = { .grown = GROWN, .shrunk = SHRUNK };
 
 static uint64_t change(const struct gcd_diff_sum *sums)
 {
@@ -38,41 +41,39 @@ static void put_sums(struct json_put *j, const struct gcd_diff_sum *sums, bool r
     }
 }
 
-static void put_sides(struct json_put *j, const struct gcd_diff_page *page)
+/* ---- also of several dumps ---- */
+
+void html_put_dump(struct json_put *j, const struct gcd_page_dump *d, struct html_dump_limits most)
 {
-    json_put_open(j, "sides", '[');
-    for (int i = 0; i < 2; i++) {
-        const struct gcd_page_dump *s = &page->sides[i];
-        json_put_open(j, NULL, '{');
-        json_put_text(j, "name", s->name, TEXT_BYTES);
-        json_put_text(j, "title", s->title, TEXT_BYTES);
-        json_put_text(j, "program", s->program, TEXT_BYTES);
-        json_put_number(j, "process", s->process);
-        if (s->unix_ms != INT64_MIN)
-            json_put_signed(j, "unix_ms", s->unix_ms);
-        json_put_number(j, "objects", s->sum.objects);
-        json_put_number(j, "bytes", s->sum.bytes);
-        json_put_number(j, "retained", s->sum.retained_bytes);
-        json_put_verdict(j, s->verdict);
-        json_put_close(j, '}');
-    }
-    json_put_close(j, ']');
+    struct gcd_verdict verdict = *d->verdict;
+    json_put_open(j, NULL, '{');
+    json_put_text(j, "name", d->name, most.text_bytes);
+    json_put_text(j, "title", d->title, most.text_bytes);
+    json_put_text(j, "program", d->program, most.text_bytes);
+    json_put_number(j, "process", d->process);
+    if (d->unix_ms != INT64_MIN)
+        json_put_signed(j, "unix_ms", d->unix_ms);
+    json_put_number(j, "objects", d->sum.objects);
+    json_put_number(j, "bytes", d->sum.bytes);
+    json_put_number(j, "retained", d->sum.retained_bytes);
+    if (verdict.reason_count > most.reasons)
+        verdict.reason_count = most.reasons;
+    json_put_verdict(j, &verdict);
+    json_put_close(j, '}');
 }
 
-/* ---- types ---- */
-
-static bool is_shown(size_t i, size_t n)
+bool html_row_is_shown(const struct html_rows *rows, size_t i, size_t n)
 {
-    return n <= GROWN + SHRUNK || i < GROWN || i >= n - SHRUNK;
+    return n <= rows->grown + rows->shrunk || i < rows->grown || i >= n - rows->shrunk;
 }
 
-static size_t type_limit(const struct json_put *j, const struct gcd_diff *d)
+size_t html_row_name_limit(const struct json_put *j, const struct gcd_diff *d, const struct html_rows *rows)
 {
     size_t n = gcd_diff_row_count(d);
     for (size_t k = 0; k < SHORTEST; k++) {
         size_t sum = 0;
         for (size_t i = 0; i < n && sum <= NAMES_BYTES; i++) {
-            size_t bytes = is_shown(i, n) ? json_put_measure(j, gcd_diff_row(d, i)->name) : 0;
+            size_t bytes = html_row_is_shown(rows, i, n) ? json_put_measure(j, gcd_diff_row(d, i)->name) : 0;
             sum += bytes < limits[k] ? bytes : limits[k];
         }
         if (sum <= NAMES_BYTES)
@@ -81,14 +82,16 @@ static size_t type_limit(const struct json_put *j, const struct gcd_diff *d)
     return limits[SHORTEST];
 }
 
+/* ---- types ---- */
+
 static void put_types(struct json_put *j, const struct gcd_diff_page *page)
 {
-    size_t n = gcd_diff_row_count(page->types), max = type_limit(j, page->types), others = 0;
+    size_t n = gcd_diff_row_count(page->types), max = html_row_name_limit(j, page->types, &type_rows), others = 0;
     struct gcd_diff_sum rest[2] = { { .objects = 0 }, { .objects = 0 } };
     json_put_open(j, "rows", '[');
     for (size_t i = 0; i < n; i++) {
         const struct gcd_diff_row *row = gcd_diff_row(page->types, i);
-        if (!is_shown(i, n)) {
+        if (!html_row_is_shown(&type_rows, i, n)) {
             others++;
             for (int k = 0; k < 2; k++) {
                 rest[k].objects += row->sums[k].objects;
@@ -232,7 +235,10 @@ static gcd_status put_all(struct json_put *j, const struct gcd_diff_page *page, 
     json_put_text(j, "gcdumpc", GCDUMPC_VERSION, TEXT_BYTES);
     json_put_bool(j, "retained", page->retained);
     json_put_bool(j, "has_steps", page->paths != NULL);
-    put_sides(j, page);
+    json_put_open(j, "sides", '[');
+    for (int i = 0; i < 2; i++)
+        html_put_dump(j, &page->sides[i], (struct html_dump_limits){ TEXT_BYTES, GCD_REASON_COUNT });
+    json_put_close(j, ']');
     put_types(j, page);
     GCD_TRY(put_paths(j, page, err));
     if (newer != NULL)

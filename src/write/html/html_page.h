@@ -18,8 +18,9 @@ extern const size_t html_page_head_bytes, html_page_middle_bytes, html_page_tail
 GCD_MUST_CHECK gcd_status html_part_write(const unsigned char *part, size_t n, const struct gcd_alloc *alloc, struct gcd_sink *s,
                                           struct gcd_error *err);
 
-/* html_plain.c: what is shown without scripts; the latter of two dumps, and of the suspects of the newer one, if H is not NULL. */
+/* html_plain.c: what is shown without scripts: of one dump; of two, with the suspects of the newer one, if H is not NULL; of several. */
 void html_plain_write(const struct html_data *h, struct gcd_sink *s);
 void html_plain_write_sides(const struct gcd_diff_page *page, const struct html_data *h, struct gcd_sink *s);
+void html_plain_write_dumps(const struct gcd_trend_page *page, struct gcd_sink *s);
 
 #endif

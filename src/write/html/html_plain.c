@@ -12,6 +12,7 @@
 
 #define PLAIN_TYPES 25
 #define PLAIN_SUSPECTS 10
+#define PLAIN_DUMPS 20
 #define TEXT_BYTES ((size_t)500)
 
 static void put(struct gcd_sink *s, const char *before, const char *text, const char *behind)
@@ -71,9 +72,10 @@ void html_plain_write(const struct html_data *h, struct gcd_sink *s)
     put_types(h, s);
 }
 
-/* Types that have grown most come first. */
+/* The first and the last of several dumps.  Types that have grown most come first. */
 static void put_growth(const struct gcd_diff *d, struct gcd_sink *s)
 {
+    size_t last = gcd_diff_dumps(d) - 1;
     gcd_sink_text(s, "<table><caption>Types whose bytes have grown most</caption><thead><tr><th scope=\"col\">Type</th>"
                      "<th scope=\"col\">Objects before</th><th scope=\"col\">Objects</th>"
                      "<th scope=\"col\">Bytes before</th><th scope=\"col\">Bytes</th></tr></thead><tbody>");
@@ -81,23 +83,34 @@ static void put_growth(const struct gcd_diff *d, struct gcd_sink *s)
         const struct gcd_diff_row *row = gcd_diff_row(d, i);
         put(s, "<tr><th scope=\"row\"><bdi dir=\"ltr\">", row->name, "</bdi></th>");
         put_number(s, "<td>", row->sums[0].objects, "</td>");
-        put_number(s, "<td>", row->sums[1].objects, "</td>");
+        put_number(s, "<td>", row->sums[last].objects, "</td>");
         put_number(s, "<td>", row->sums[0].bytes, "</td>");
-        put_number(s, "<td>", row->sums[1].bytes, "</td></tr>");
+        put_number(s, "<td>", row->sums[last].bytes, "</td></tr>");
     }
     gcd_sink_text(s, "</tbody></table>");
 }
 
+static void put_dump(const struct gcd_page_dump *d, const char *what, struct gcd_sink *s)
+{
+    put(s, "<h2><bdi dir=\"ltr\">", d->name, "</bdi></h2>");
+    put_verdict(s, d->verdict, what);
+    put_number(s, "<p>", d->sum.objects, " objects take ");
+    put_number(s, "", d->sum.bytes, " bytes.</p>");
+}
+
 void html_plain_write_sides(const struct gcd_diff_page *page, const struct html_data *h, struct gcd_sink *s)
 {
-    for (int i = 0; i < 2; i++) {
-        const struct gcd_page_dump *side = &page->sides[i];
-        put(s, "<h2><bdi dir=\"ltr\">", side->name, "</bdi></h2>");
-        put_verdict(s, side->verdict, i == 0 ? "Older dump: " : "Newer dump: ");
-        put_number(s, "<p>", side->sum.objects, " objects take ");
-        put_number(s, "", side->sum.bytes, " bytes.</p>");
-    }
+    put_dump(&page->sides[0], "Older dump: ", s);
+    put_dump(&page->sides[1], "Newer dump: ", s);
     if (h != NULL)
         put_suspects(h, s);
     put_growth(page->types, s);
+}
+
+void html_plain_write_dumps(const struct gcd_trend_page *page, struct gcd_sink *s)
+{
+    size_t n = page->dump_count;
+    put_growth(page->types, s);
+    for (size_t i = 0; i < n && i < PLAIN_DUMPS; i++)    /* the first and the last ones */
+        put_dump(&page->dumps[n > PLAIN_DUMPS && i >= PLAIN_DUMPS / 2 ? n - PLAIN_DUMPS + i : i], "", s);
 }

@@ -32,6 +32,7 @@ struct gcd_page_dump {
     int64_t unix_ms;             /* when it was made; INT64_MIN = unknown */
     const struct gcd_verdict *verdict;
     struct gcd_diff_sum sum;
+    bool partial;                /* only in a page of several: not all of its types are known, so one that is not there may exist */
 };
 
 struct gcd_diff_page {
@@ -48,6 +49,19 @@ struct gcd_diff_page {
  * memory is that of gcd_write_graph with the format html, of which the session keeps its part.  The allocator of NEWER must be thread-safe.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_write_diff_page(const struct gcd_diff_page *page, struct gcd_sink *s, struct gcd_error *err);
+
+struct gcd_trend_page {
+    const struct gcd_page_dump *dumps;   /* [dump_count] oldest first */
+    size_t dump_count;
+    const struct gcd_diff *types;        /* matched, of these dumps */
+    bool retained;               /* retained sizes are known */
+};
+
+/*
+ * Writes the page of several dumps over time to S; the caller commits S.  GCD_E_ARG: TYPES has another number of dumps, or none; GCD_E_LIMIT: more
+ * than 1,000 dumps; errors of the sink.  Takes no memory that grows with dumps or types.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_write_trend_page(const struct gcd_trend_page *page, struct gcd_sink *s, struct gcd_error *err);
 
 /*
  * The page of the graph of SESSION, its suspects first: those of the session, with its thresholds, names and origins.  OPTIONS, which may be NULL:

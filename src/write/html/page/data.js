@@ -1,5 +1,5 @@
 // @ts-check
-// The data of the page as gcdumpc wrote it (html_json.c for one dump, html_diff.c for two side by side).
+// The data of the page as gcdumpc wrote it (html_json.c for one dump, html_diff.c for two side by side, html_trend.c for several).
 
 /**
  * A row of a tree: parent row or -1, name, own objects, own bytes, objects and bytes with all below.  Parents come first.  fold, only of paths: as
@@ -102,13 +102,25 @@
  *            other_rows: number[], steps: StepChange[], least_step: number, newer?: Heap}} Diff
  */
 
-/** @type {Heap | Diff} */
+// A quantity over several dumps: how it goes (a number of words.WAYS or -1), growth per hour (null: times are unknown), then its values (null: a
+// summary does not list the type).
+/** @typedef {[way: number, hourly: number | null, ...values: (number | null)[]]} SeriesRow */
+
+/**
+ * Several dumps, oldest first.  rows: name and module of a type, bytes, objects and, with retained, what they retain.  other_rows: types that are
+ * not in rows.
+ * @typedef {{kind: "trend", gcdumpc: string, retained: boolean, dumps: Side[],
+ *            rows: [name: string, module: string, bytes: SeriesRow, objects: SeriesRow, retained?: SeriesRow][], other_rows: number}} Trend
+ */
+
+/** @type {Heap | Diff | Trend} */
 export const data = JSON.parse(/** @type {HTMLElement} */ (document.getElementById("data")).textContent);
 
 /** @type {Heap} */
 const none = /** @type {any} */ ({names: [], kinds: [], types: [], tree: [], details: [], paths: [], largest: [], suspects: [], consumer: [],
-                                  roots: [], root_groups: []});
+                                  roots: [], root_groups: [], totals: {objects: 0, bytes: 0}});
 
 // Which of them it is decides main.js; no view is asked for another one.  heap: of two dumps the newer one.
 export const heap = data.kind === "heap" ? data : (data.kind === "diff" ? data.newer : undefined) ?? none;
 export const diff = /** @type {Diff} */ (data);
+export const trend = /** @type {Trend} */ (data);

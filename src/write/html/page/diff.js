@@ -1,6 +1,6 @@
 // @ts-check
 // Two dumps side by side: what has grown, and what makes the comparison doubtful.
-import {diff, heap} from "./data.js";
+import {diff} from "./data.js";
 import {byId, el, section} from "./dom.js";
 import {METRIC, answerOn, delta, typeRow, wayOfGrowth} from "./diff_rows.js";
 import {linked} from "./links.js";
@@ -78,4 +78,4 @@ export function diffSummary(steps) {
       tileOf(count(rows.filter(r => r.after.objects === 0).length), "Vanished types", null)));
 }
 
-export const hasNewer = heap.totals !== undefined;
+export const hasNewer = diff.newer !== undefined;

@@ -24,6 +24,23 @@ export function el(tag, attributes, ...children) {
 }
 
 /**
+ * The same for pictures; the one of page.html tells the name of their language.
+ * @template {keyof SVGElementTagNameMap} K
+ * @param {K} tag
+ * @param {Record<string, string>} attributes
+ * @param {...globalThis.Node} children
+ */
+export function svg(tag, attributes, ...children) {
+  const {content} = /** @type {HTMLTemplateElement} */ (byId("drawing"));
+  const element = /** @type {SVGElementTagNameMap[K]} */ (document.createElementNS(content.firstElementChild?.namespaceURI ?? null, tag));
+  for (const [name, value] of Object.entries(attributes)) {
+    element.setAttribute(name, value);
+  }
+  element.append(...children);
+  return element;
+}
+
+/**
  * The element of page.html with this id.
  * @param {string} id
  */

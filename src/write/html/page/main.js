@@ -10,6 +10,8 @@ import {panel} from "./panel.js";
 import {places} from "./places.js";
 import {heading, summarySection, warnings} from "./summary.js";
 import {suspectSection} from "./suspects.js";
+import {dumpSection, trendHeading, trendSummary, trendTypes} from "./trend.js";
+import {typeTrends} from "./trend_rows.js";
 import {pathSection, typeSection} from "./types.js";
 import {waitSection} from "./waits.js";
 import {EXPLANATIONS} from "./words.js";
@@ -61,7 +63,12 @@ function treeOfAll() {
   reveal.toTree = treeSection(tree);
 }
 
-if (data.kind === "diff") {
+if (data.kind === "trend") {
+  const rows = typeTrends();
+  trendHeading();
+  trendSummary(rows);
+  build([() => panel({toMap: () => undefined, toTree: () => undefined, tree}), () => trendTypes(rows), dumpSection, places]);
+} else if (data.kind === "diff") {
   const steps = stepTree();
   diffHeading();
   diffSummary(steps);

@@ -98,6 +98,19 @@ export function timeText(ms) {
 }
 
 /**
+ * Round numbers for a scale, from 0 to MOST or a little more; at most six.
+ * @param {number} most
+ * @param {boolean} binary  of bytes
+ */
+export function ticks(most, binary) {
+  const unit = binary ? 1024 ** Math.floor(Math.log(Math.max(most, 1)) / Math.log(1024)) : 1;
+  const wanted = Math.max(most, 4) / unit / 4;
+  const size = 10 ** Math.floor(Math.log10(wanted));
+  const step = ([1, 2, 5].find(n => n * size >= wanted) ?? 10) * size * unit;
+  return Array.from({length: Math.max(1, Math.ceil(most / step)) + 1}, (_, i) => i * step);
+}
+
+/**
  * @template T
  * @param {T[]} items
  * @param {(item: T) => number} value

@@ -12,6 +12,7 @@ import {allTypes} from "./rest.js";
 import {addressOf, change, valueOf, watch} from "./state.js";
 import {namesOf, suspectContent, suspectDetails} from "./suspects.js";
 import {moduleWord} from "./types.js";
+import {seriesOf} from "./trend_panel.js";
 import * as words from "./words.js";
 
 /** @typedef {import("./nodes.js").Node} Node */
@@ -112,6 +113,13 @@ function ofChange(name) {
   return said.length === 0 ? null : {title: shortName(visible(name)), subtitle: visible(name), parts: [facts(said)]};
 }
 
+/** @param {string} name  of a type in several dumps @returns {Content | null} */
+function ofSeries(name) {
+  const series = seriesOf(name);
+  return series === null ? null : {title: shortName(name), subtitle: name, parts: [
+    series.module === "" ? null : facts([["Module", series.module]]), ...series.parts, command(words.pathsCommand(name))]};
+}
+
 /** @param {string} module @returns {Content | null} */
 function ofModule(module) {
   const types = heap.types.filter(t => t[1] === module).sort((a, b) => b[3] - a[3]);
@@ -159,7 +167,8 @@ function contentOf(key, places) {
     return ofType(type, places);
   }
   const holder = holderOfKey(key);
-  return holder !== undefined ? ofHolder(holder, places) : key.startsWith("change:") ? ofChange(about) : key.startsWith("module:") ? ofModule(about)
+  return holder !== undefined ? ofHolder(holder, places) : key.startsWith("change:") ? ofChange(about)
+    : key.startsWith("series:") ? ofSeries(about) : key.startsWith("module:") ? ofModule(about)
     : key.startsWith("suspect:") ? ofSuspect(Number(about), places)
     : key.startsWith("content:") ? ofSuspect(Number(about), places, true) : key.startsWith("object:") ? ofObject(Number(about)) : null;
 }

@@ -50,6 +50,10 @@ export const EXPLANATIONS = {
   diff: "Objects have no identity between dumps: types are compared by name, nothing else.",
   diffTypes: "What has grown most comes first; numbers without a sign are those of the newer dump. Retained is what would be freed at least " +
              "if all objects of the type went.",
+  trend: "Types are compared by name. A type grows when it is never smaller than in the dump before, and larger at the end.",
+  trendTypes: "What has grown most from the first dump to the last comes first. Per hour: the slope of a line through all dumps. Retained is what " +
+              "would be freed at least if all objects of the type went.",
+  dumps: "The dumps that are compared, in this order.",
   diffMap: "The newer dump: the area is its memory, and each rectangle keeps alive what lies inside of it. The colour says how much more the " +
            "objects of the type keep alive than in the older dump.",
 };
@@ -305,6 +309,88 @@ export function differences(before, after) {
 export function grown(size, objects, retained) {
   const more = objects === 0 ? "with as many objects as before" : `with ${signed(objects, count)} objects`;
   return `${retained ? "keeps" : "takes"} ${signed(size, bytes)} ${retained ? "alive " : ""}${more}`;
+}
+
+// How a quantity goes over several dumps, in the order of enum gcd_trend.
+export const WAYS = ["steady", "grows", "shrinks", "varies"];
+export const STEADY = 0;
+export const GROWS = 1;
+export const SHRINKS = 2;
+export const LINES_OF_HEAP = "Lines over time: the bytes of all objects. The numbers are in the table of dumps.";
+export const LINES_OF_TYPES = "Lines over time: types that grow most. The numbers are in their panels and in the table of types.";
+
+/** @param {number} n  of WAYS; -1 = not known */
+export function way(n) {
+  return WAYS[n] ?? "not known";
+}
+
+/** @param {boolean} retained */
+export function linesOf(retained) {
+  return retained ? "What types keep alive" : "What types take";
+}
+
+/** @param {string} name */
+export function overTime(name) {
+  return `${name} over time`;
+}
+
+/** @param {number} n */
+export function dumpNumber(n) {
+  return `dump ${count(n)}`;
+}
+
+/** @param {number} n */
+export function howMany(n) {
+  return plural(n, "dump");
+}
+
+/** @param {number} course @param {number} dumps */
+export function goes(course, dumps) {
+  return course === GROWS && dumps > 2 ? "grows from dump to dump." : "has grown.";
+}
+
+/** @param {number} course  of WAYS */
+export function typesThat(course) {
+  return course === GROWS ? "Types that grow" : "Types that shrink";
+}
+
+/** @param {number} size @param {number} objects @param {boolean} retained @param {number | null} hourly */
+export function grownOverTime(size, objects, retained, hourly) {
+  return grown(size, objects, retained) + (hourly === null ? "" : `, ${signed(hourly, bytes)} per hour`);
+}
+
+/** @param {import("./trend_rows.js").TypeTrend} row @param {boolean} retained */
+export function went(row, retained) {
+  const {way: course, hourly} = retained ? row.retained : row.bytes;
+  const verb = course === STEADY || course < 0 ? "is " : "";
+  return `What its objects ${retained ? "keep alive" : "take"} ${verb}${way(course)}` +
+         `${hourly === null ? "" : `: ${signed(hourly, bytes)} per hour`}.`;
+}
+
+/** @param {string} text  a sentence about two dumps @param {number[]} numbers  of the second ones */
+export function fromDumpOn(text, numbers) {
+  const shown = numbers.slice(0, 10).map(n => `${n - 1} and ${n}`).join(", ");
+  return `${text} (Dumps ${shown}${numbers.length > 10 ? " and others" : ""}.)`;
+}
+
+/** @param {number[]} bad  numbers of dumps @param {number} all @param {boolean} unsure */
+export function allComplete(bad, all, unsure) {
+  const shown = bad.slice(0, 10).join(", ");
+  return bad.length > 0
+    ? `${count(bad.length)} of ${plural(all, "dump")} ${bad.length === 1 ? "is" : "are"} incomplete (${shown}${bad.length > 10 ? ", …" : ""}): ` +
+      "what seems to have changed may be lost."
+    : unsure ? "Some of the files do not tell whether anything is missing." : all === 2 ? "Both dumps are complete."
+    : `All ${plural(all, "dump")} are complete.`;
+}
+
+/** @param {import("./data.js").Verdict} verdict @param {(text: string) => string} visible */
+export function verdictOf({complete, unverified, reasons}, visible) {
+  return complete ? unverified ? "not verified" : "complete" : `incomplete: ${reasons.map(text => reason(visible(text))).join("; ")}`;
+}
+
+/** @param {number} n  types */
+export function leftOutTypes(n) {
+  return `${plural(n, "type")} that changed less are left out`;
 }
 
 /** @param {number} n  types */
