@@ -51,6 +51,7 @@ struct cli_live_args {
     enum cli_strategy strategy;
     bool plain;                  /* recordings without names */
     bool no_ranges, rundown, keep_partial, force, exclusive;
+    bool dry_run;                /* only say what a dump would cost */
     const struct live_lock *lock;        /* not an option: the caller holds the lock; NULL: the dump takes its own */
 };
 

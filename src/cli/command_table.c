@@ -29,7 +29,7 @@ static const struct cli_command commands[] = {
       "(UTC), %s its seconds since 1970, %j the day of the year, %F for %Y-%m-%d, %% a percent sign.  For example\n"
       "  gcdumpc --name Shop -o '/var/lib/gcdumpc/%n/%n-%p-%Y%m%dT%H%M%SZ.nettrace.gz' --keep 7 --log text\n"
       "--keep, --keep-days and --max-total count the files of one process name (%n), not of one process.\n"
-      "Several processes are dumped one after another; the worst result decides the exit status.\n" SUMMARY,
+      "Several processes are dumped one after another; the worst result decides the exit status.\n",
       "  gcdumpc --pid 1234 -o shop.html\n"
       "  gcdumpc --name Shop -o shop.nettrace.gz\n" },
     { "convert", "FILE -o FILE", "convert a recording or a dump to another format", CLI_CONVERT, SUMMARY,

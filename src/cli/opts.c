@@ -78,7 +78,8 @@ static const struct option_row rows[] = {
       FIELD(output.path), 0, 0 },
     { "output", 'o', "FILE", "write a page for browsers, FILE.html, with lines over time", CLI_TREND, OPT_TEXT, FIELD(output.path), 0, 0 },
     { "output", 'o', "FILE", "write a page for browsers, FILE.html, with the suspects first", CLI_LEAKS, OPT_TEXT, FIELD(output.path), 0, 0 },
-    { "summary", 0, "FILE", "also write a summary of the dump, one line of JSON, which trend reads", OUTPUTS, OPT_TEXT, FIELD(output.summary), 0, 0 },
+    { "summary", 0, "FILE", "a summary of the dump, with or without -o: one line of JSON, which trend reads", OUTPUTS, OPT_TEXT,
+      FIELD(output.summary), 0, 0 },
     { "label", 0, "KEY=VALUE", "put this into the summary, as version=1.4.2; can be repeated", OUTPUTS, OPT_LIST, FIELD(output.labels), 0,
       CLI_LABELS_MAX },
     { "format", 'f', "NAME", "format of the output (default: by its suffix)",
@@ -135,6 +136,8 @@ static const struct option_row rows[] = {
     { "timeout", 't', "SECONDS", "give up if a statement takes longer, or with --pid the dump", CLI_SQL, OPT_NUMBER, FIELD(live.timeout_s), 1,
       1000000 },
     { "timeout", 't', "SECONDS", "give up if the dump takes longer (3600)", LIVE & ~CLI_SQL, OPT_NUMBER, FIELD(live.timeout_s), 1, 1000000 },
+    { "dry-run", 0, NULL, "only say what the dump is expected to cost, without a garbage collection", CLI_COLLECT, OPT_FLAG,
+      FIELD(live.dry_run), 0, 0 },
     { "buffer", 'b', "MB", "event buffer in the process for the first attempt (by its memory)", LIVE, OPT_NUMBER,
       FIELD(live.buffer_mb), 1, 4095 },
     { "max-buffer", 0, "MB", "largest event buffer for any attempt (4095, less if memory is short)", LIVE, OPT_NUMBER,
@@ -680,7 +683,7 @@ enum cli_exit cli_check_args(const struct cli_command *c, const struct cli_args 
     }
     if ((c->bit & OUTPUTS) != 0 && cli_summary_check(ret) != CLI_DONE)
         return CLI_USAGE;
-    if ((c->bit & OUTPUTS) != 0 && ret->output.path == NULL && ret->output.summary == NULL)
+    if ((c->bit & OUTPUTS) != 0 && ret->output.path == NULL && ret->output.summary == NULL && !ret->live.dry_run)
         return cli_error(CLI_USAGE, NULL, "%s needs an output: -o FILE, or -o - for standard output, or --summary FILE; see gcdumpc %s --help",
                          c->name, c->name);
     return CLI_DONE;

@@ -137,6 +137,38 @@ class Job(CliTest):
                 self.assertEqual(os.listdir(self.dir), [f"{target.pid}.{suffix}"])
                 os.unlink(name)
 
+    def expected(self, *words, code=0):
+        """The lines of --dry-run --log json, which changes nothing."""
+        before = sorted(os.walk(self.dir))
+        run = self.done("collect", *words, "--dry-run", "--log", "json", code=code)
+        self.assertEqual(sorted(os.walk(self.dir)), before)
+        return [json.loads(line) for line in run.text.splitlines()]
+
+    def test_dry_run(self):
+        """What is expected follows from the memory, later from the last dump; nothing is written, removed, run or remembered."""
+        target = self.process(trace_bytes("net10-wks"))
+        self.old("d/1.gclog", "d/2.gclog")
+        words = ("--pid", target.pid, "-o", "d/%F/%s.gclog", "--on-success", "/bin/touch hooked", "--metrics", "metrics", "--keep", "1")
+        first, = self.expected(*words)
+        self.assertEqual((first["pid"], first["pause_by"], first["gc_heap_bytes"], first["skipped"], first["refused"]), (target.pid, "memory", None, None, None))
+        self.assertLess(abs(first["pause_ms"] - 2 * first["resident_bytes"] / 2 ** 20), 20)     # the interpreter may grow meanwhile
+        self.assertRegex(first["file"], r"^d/[\d-]+/\d+\.gclog$")
+        self.assertEqual([p["folder"] for p in first["places"]][-1:], ["d"])
+        skipped, = self.expected(*words, "--if-rss-above", "1000G", "--skip-status", "4", code=4)
+        self.assertRegex(skipped["skipped"], "not more than")
+        line, = self.collect("--pid", target.pid, "-o", "d/%F/%s.gclog")
+        later, = self.expected(*words)
+        self.assertEqual((later["pause_by"], line["status"]), ("last_dump", "done"))
+        self.assertLess(abs(later["pause_ms"] - line["pause_ns"] / 1e6), 1 + line["pause_ns"] / 1e6)
+        run = self.done("collect", "--pid", target.pid, "--dry-run")
+        self.assertRegex(run.text, r"^process \d+ .*\n  memory  .* resident; GC heap unknown, .*\n  pause   about \d+ ms, .*\n  events  about .*\n  buffer  ")
+        self.refused(1, f"there is no process {2 ** 22 + 1}; .*", "collect", "--pid", 2 ** 22 + 1, "--dry-run")
+
+    def test_dry_run_of_several(self):
+        targets = [self.process(small_trace()), self.process(small_trace())]
+        lines = self.expected("--all", "--name", self.name, "-o", "%p-%s.gclog")
+        self.assertEqual(sorted(line["pid"] for line in lines), sorted(t.pid for t in targets))
+
     def test_the_reason_is_the_error(self):
         """A line after the error, here that the recording was saved, is not the reason of the failure."""
         target = self.process(trace_bytes("net10-wks")[:2000])

@@ -49,6 +49,20 @@ class JobTest(LiveTest):
         return path
 
 
+class DryRun(JobTest):
+    def test_before_and_after_a_dump(self):
+        """By the heap that the runtime counts, then by the dump; no garbage collection, no file."""
+        r = self.collect("--dry-run", "--log", "json")
+        first = json.loads(r.stdout)
+        self.assertEqual((first["pause_by"], os.path.exists(self.path("out"))), ("heap", False))
+        self.assertTrue(0 < first["gc_heap_bytes"] < first["resident_bytes"], first)
+        line = self.log()
+        later = json.loads(self.collect("--dry-run", "--log", "json").stdout)
+        self.assertEqual((later["pause_by"], len(self.dumps())), ("last_dump", 1))
+        self.assertLess(abs(later["event_bytes"] / first["most_event_bytes"]), 1)
+        self.assertGreater(line["file_bytes"], 0)
+
+
 class Names(JobTest):
     def test_folders_and_files(self):
         line = self.log()

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
@@ -18,7 +19,9 @@
 
 #include "args.h"
 #include "exit.h"
+#include "input/input.h"
 #include "job/job.h"
+#include "live/target.h"
 #include "support/check.h"
 #include "support/folder.h"
 #include "term/message.h"
@@ -42,6 +45,29 @@ void __wrap_gcd_ipc_memory(uint32_t pid, struct gcd_ipc_memory *ret)
 {
     assert_int_equal(pid, PID);
     *ret = memory;
+}
+
+/* What the process says of its heap, 0: nothing; and how often it was asked. */
+static uint64_t heap_bytes;
+static unsigned asked;
+
+enum cli_exit __wrap_cli_find_target(const struct cli_args *a, struct cli_dump *ret, char path[GCD_IPC_PATH_MAX]);
+enum cli_exit __wrap_cli_find_target(const struct cli_args *a, struct cli_dump *ret, char path[GCD_IPC_PATH_MAX])
+{
+    assert_int_equal(a->target.pid, PID);
+    assert_null(a->target.name);
+    ret->pid = PID;
+    (void)strcpy(path, "/tmp/socket");
+    return CLI_DONE;
+}
+
+uint64_t __wrap_live_heap_bytes(const char *socket_path, uint64_t timeout_ms);
+uint64_t __wrap_live_heap_bytes(const char *socket_path, uint64_t timeout_ms)
+{
+    assert_string_equal(socket_path, "/tmp/socket");
+    assert_int_equal(timeout_ms, 1000);
+    asked++;
+    return heap_bytes;
 }
 
 static bool disk_fails(const char *path)
@@ -84,6 +110,7 @@ static int setup(void **state)
     memory = (struct gcd_ipc_memory){ .room_bytes = UINT64_MAX };
     memset(&disk, 0, sizeof disk);
     memset(&args, 0, sizeof args);
+    heap_bytes = asked = 0;
     d = (struct job_dump){ .args = &args, .pid = PID, .name = "Shop", .begun = BEGUN,
                            .values = { .name = "Shop", .pid = PID, .host = "web1", .time = BEGUN } };
     cli_hold(true);
@@ -332,6 +359,30 @@ static void pauses(void **state)
     assert_non_null(strstr(d.reason, "2 ms for each MiB"));
 }
 
+/* Much of its memory may be no heap: it is asked only when its memory says that the pause is too long. */
+static void pauses_by_the_heap(void **state)
+{
+    (void)state;
+    use_template("%n-%s.gclog");
+    args.job.max_pause_ms = 200;
+    d.rss_bytes = 100 * MIB;
+    heap_bytes = 1000 * MIB;
+    assert_true(wanted());
+    assert_int_equal(asked, 0);
+    d.rss_bytes = 1000 * MIB;
+    heap_bytes = 100 * MIB;
+    assert_true(wanted());
+    assert_int_equal(asked, 1);
+    heap_bytes = 101 * MIB;
+    skipped_because("it would pause for about 202 ms (by its heap, 2 ms for each MiB), not at most 200 ms");
+    heap_bytes = 0;                              /* it does not answer */
+    skipped_because("it would pause for about 2000 ms (by its memory, 2 ms for each MiB), not at most 200 ms");
+    asked = 0;
+    remember(BEGUN - 10, 500 * MIB, 150000000);  /* the last dump knows better */
+    skipped_because("it would pause for about 300 ms (by its memory and the last dump), not at most 200 ms");
+    assert_int_equal(asked, 0);
+}
+
 /* ---- the machine ---- */
 
 static void free_memory(void **state)
@@ -535,12 +586,45 @@ static void where_notes_are(void **state)
     assert_true(run_state_read(&d, &last) && last.time == BEGUN);
 }
 
+/* Several processes of one name are dumped at the same time, by several jobs: none forgets what another one wrote. */
+static void written_by_two(void **state)
+{
+    (void)state;
+    char path[PATH_MAX];
+    int status = 0;
+    use_template("%n-%s.gclog");
+    int fd = open(folder, O_RDONLY | O_DIRECTORY);
+    assert_true(fd >= 0 && flock(fd, LOCK_EX) == 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        (void)close(fd);                         /* or the lock would be its own, too */
+        d.pid = (uint32_t)getpid();
+        _exit(run_state_write(&d) == CLI_DONE ? 0 : 1);
+    }
+    for (int i = 0; i < 10; i++) {               /* it waits, however long it has been there */
+        assert_int_equal(waitpid(child, &status, WNOHANG), 0);
+        (void)usleep(20000);
+    }
+    char text[200];
+    (void)snprintf(text, sizeof text, "{\"pid\": 1, \"processes\": {\"%d\": {\"time\": 5}}}", (int)getpid());
+    put(NOTE, text, 0);
+    (void)close(fd);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    path_in(path, NOTE);
+    json_t *o = json_load_file(path, 0, NULL);
+    assert_int_equal(json_object_size(json_object_get(o, "processes")), 2);
+    json_decref(o);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(without_conditions), TEST(the_first_reason), TEST(memory_above), TEST(growth), TEST(interval), TEST(interval_of_files),
-        TEST(pauses), TEST(free_memory), TEST(free_disk), TEST(written_and_read), TEST(of_one_that_has_gone),
+        TEST(pauses), TEST(pauses_by_the_heap), TEST(free_memory), TEST(free_disk), TEST(written_and_read), TEST(written_by_two),
+        TEST(of_one_that_has_gone),
         TEST(notes_that_are_none), TEST(notes_of_many), TEST(where_notes_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,8 +25,7 @@
 #include "signals.h"
 #include "term/path.h"
 
-/* Copies of streams go beside the output, where room is needed anyway, or where the user says. */
-static void spool_folder(const struct cli_args *args, char *ret, size_t cap)
+void cli_spool_folder(const struct cli_args *args, char *ret, size_t cap)
 {
     const char *tmpdir = getenv("TMPDIR");
     const char *const outputs[] = { args->output.path, args->live.save_trace, args->output.summary };
@@ -91,7 +90,7 @@ enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct c
         return e;
     bool reread = need >= CLI_NEED_STREAM;
     char spool[4096];
-    spool_folder(args, spool, sizeof spool);
+    cli_spool_folder(args, spool, sizeof spool);
     struct gcd_dump_options options = {
         .context = cli_context(args, "reading"), .process = args->dump.process, .process_name = args->dump.process_name,
         .walk_number = (unsigned)args->dump.walk, .check_references = need == CLI_NEED_OBJECTS,

@@ -15,6 +15,9 @@
 enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct cli_dump *ret);
 void cli_close(struct cli_dump *d);
 
+/* Where ARGS keep what does not fit into memory: beside the output, where room is needed anyway, or where TMPDIR says.  In RET[CAP]. */
+void cli_spool_folder(const struct cli_args *args, char *ret, size_t cap);
+
 /* The same for a command that asks one graph several questions: with names, and a session on graph and names by the options of ARGS. */
 enum cli_exit cli_open_session(const struct cli_args *args, enum cli_need need, struct cli_dump *ret);
 /* Names and session of a D that was opened with a graph. */

@@ -1,5 +1,5 @@
 /*
- * The conditions for a dump.  Checking them costs the process nothing.
+ * The conditions for a dump.  Checking them costs the process nothing; at most it is asked how large its heap is.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,6 +16,7 @@
 #include "job/job.h"
 #include "job/keep.h"
 #include "live/live.h"
+#include "live/target.h"
 #include "term/message.h"
 
 #ifdef GCDUMPC_HAVE_IPC
@@ -79,17 +80,28 @@ static bool memory_of_machine(struct job_dump *d)
                 mebibytes(m.room_bytes), mebibytes(d->args->job.if_free_memory));
 }
 
+/* Much of the memory of a process may be no heap, so before a dump is skipped for that the process is asked for its heap. */
+static struct job_pause expected_pause(const struct job_dump *d, const struct run_state *last, uint64_t most)
+{
+    struct job_pause p = job_expected_pause(d, last, 0);
+    struct cli_args args = *d->args;
+    struct cli_dump target = { .input = NULL };
+    char path[GCD_IPC_PATH_MAX];
+    if (p.basis != JOB_BY_MEMORY || p.ms <= most || d->pid == 0)
+        return p;
+    args.target = (struct cli_target_args){ .pid = d->pid };
+    return cli_find_target(&args, &target, path) == CLI_DONE ? job_expected_pause(d, last, live_heap_bytes(path, LIVE_HEAP_MS)) : p;
+}
+
 static bool pause(struct job_dump *d, const struct run_state *last)
 {
-    uint64_t most = d->args->job.max_pause_ms, mib = mebibytes(d->rss_bytes), expected;
+    uint64_t most = d->args->job.max_pause_ms;
     if (most == 0)
         return true;
-    bool known = last->pause_ns != 0 && last->rss_bytes >= 1000000;
-    expected = known ? (uint64_t)((double)last->pause_ns / 1e6 * (double)d->rss_bytes / (double)last->rss_bytes) : mib * LIVE_PAUSE_US_PER_MIB / 1000;
-    if (expected <= most)
+    struct job_pause p = expected_pause(d, last, most);
+    if (p.ms <= most)
         return true;
-    return skip(d, "it would pause for about %" PRIu64 " ms (%s), not at most %" PRIu64 " ms", expected,
-                known ? "by its memory and the last dump" : "by its memory, 2 ms for each MiB", most);
+    return skip(d, "it would pause for about %" PRIu64 " ms (%s), not at most %" PRIu64 " ms", p.ms, job_basis_text(p.basis), most);
 }
 
 /* Looks at the nearest existing folder; those below it do not exist yet. */

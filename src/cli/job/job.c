@@ -43,7 +43,7 @@ bool job_wanted(const struct cli_args *args)
     bool has_conditions = a->if_rss_above != 0 || a->if_grown != 0 || a->min_interval_s != 0 || a->if_free_disk != 0 || a->if_free_memory != 0 ||
                           a->max_pause_ms != 0 || a->skip_status != 0;
     bool reports = a->log != CLI_LOG_NONE || a->syslog || a->metrics != NULL || a->on_success != NULL || a->on_failure != NULL;
-    return several || tidies || has_conditions || reports || a->nice != 0 || a->io_idle;
+    return several || tidies || has_conditions || reports || args->live.dry_run || a->nice != 0 || a->io_idle;
 }
 
 #ifdef GCDUMPC_HAVE_IPC
@@ -472,6 +472,8 @@ static enum cli_exit run_dump(struct job *j, struct job_dump *d)
     e = name_files(j, d, &args);
     if (e == CLI_DONE && d->status != JOB_SKIPPED)
         e = job_room(d);
+    if (e == CLI_DONE && args.live.dry_run)
+        return job_dry_run(d, &args);
     if (e != CLI_DONE || d->status == JOB_SKIPPED)
         return e;
     e = prepare_places(j, d);
@@ -524,6 +526,8 @@ static enum cli_exit tell(struct job_dump *d, enum cli_exit e)
 {
     take_status(d, e);
     cli_hold(false);
+    if (d->args->live.dry_run)           /* nothing has happened */
+        return d->exit;
     job_log_run(d);
     e = job_hook(d);
     return worse(d->exit, e);
@@ -541,7 +545,7 @@ static enum cli_exit no_process(struct job *j, enum cli_exit e)
     d->begun = time(NULL);
     (void)snprintf(d->name, sizeof d->name, "%s", j->args->target.name != NULL ? j->args->target.name : "");
     e = tell(d, e);
-    return worse(e, job_metrics(j->args, j->dumps, j->count));
+    return j->args->live.dry_run ? e : worse(e, job_metrics(j->args, j->dumps, j->count));
 }
 
 /* The run ended before it came to D. */
@@ -567,7 +571,7 @@ static enum cli_exit run_all(struct job *j)
     for (i = 0; i < j->count && !atomic_load(&cli_canceled); i++) {
         struct job_dump *d = &j->dumps[i];
         d->start_ms = live_now_ms();
-        cli_hold(j->args->job.log != CLI_LOG_NONE);
+        cli_hold(j->args->job.log != CLI_LOG_NONE && !j->args->live.dry_run);
         cli_error_clear();
         enum cli_exit e = run_dump(j, d);
         d->duration_ms = live_now_ms() - d->start_ms;
@@ -582,6 +586,8 @@ static enum cli_exit run_all(struct job *j)
     }
     for (; i < j->count; i++)
         worst = worse(worst, j->dumps[i].status == JOB_SKIPPED ? tell(&j->dumps[i], CLI_DONE) : not_tried(&j->dumps[i]));
+    if (j->args->live.dry_run)
+        return worst;
     worst = worse(worst, job_metrics(j->args, j->dumps, j->count));
     summary(j);
     return worst;
@@ -607,7 +613,7 @@ enum cli_exit cmd_collect(const struct cli_args *args)
     if (e == CLI_DONE && !args->live.keep_partial)
         cli_deadline(args->live.timeout_s);
     if (e == CLI_DONE) {
-        cli_hold(args->job.log != CLI_LOG_NONE);
+        cli_hold(args->job.log != CLI_LOG_NONE && !args->live.dry_run);
         e = find_processes(&j);
         e = e == CLI_DONE ? run_all(&j) : no_process(&j, e);
     }

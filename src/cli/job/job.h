@@ -3,6 +3,8 @@
  *
  *     job.c            finds the processes and dumps one after another
  *     conditions.c     decides whether to dump
+ *     pause.c          what a dump is expected to cost
+ *     dry_run.c        says so
  *     process_name.c   names programs that do not tell their name
  *     run_state.c      remembers the last dump
  *     template.c       names of outputs
@@ -66,8 +68,34 @@ struct job_dump {
 /* Do ARGS have an option that only this folder handles? */
 bool job_wanted(const struct cli_args *args);
 
+/*
+ * pause.c: how long a dump is expected to pause the process: by its last dump and the growth of its memory since, else by its heap, else by its
+ * memory.
+ */
+enum job_basis { JOB_BY_LAST_DUMP, JOB_BY_HEAP, JOB_BY_MEMORY };
+struct job_pause {
+    uint64_t ms;
+    enum job_basis basis;
+};
+struct run_state;
+/* HEAP_BYTES: the managed heap (live_heap_bytes), 0 = unknown. */
+struct job_pause job_expected_pause(const struct job_dump *d, const struct run_state *last, uint64_t heap_bytes);
+/* For people, "by its heap". */
+const char *job_basis_text(enum job_basis basis);
+/* What the last dump sent, scaled likewise; 0 = unknown. */
+uint64_t job_expected_stream(const struct job_dump *d, const struct run_state *last);
+
+/*
+ * dry_run.c: --dry-run: prints what a dump of D with the files of ARGS is expected to cost, and whether its conditions hold.  CLI_FAILED when the
+ * dump would be refused.
+ */
+enum cli_exit job_dry_run(const struct job_dump *d, const struct cli_args *args);
+
 /* conditions.c: set d->status to JOB_SKIPPED and d->reason if there must be no dump. */
-/* Conditions on the process and earlier dumps; call it before the first dump of a run, whose other processes may have the same name. */
+/*
+ * Conditions on the process and earlier dumps, for which the process may be asked for its heap; call it before the first dump of a run, whose other
+ * processes may have the same name.
+ */
 void job_conditions(struct job_dump *d);
 /* Conditions on the machine; call it right before the dump.  CLI_FAILED after a message. */
 enum cli_exit job_room(struct job_dump *d);
@@ -81,7 +109,7 @@ void job_process_name(const char *exe, const char *command_line, char *ret, size
  */
 struct run_state {
     time_t time;
-    uint64_t rss_bytes, heap_bytes, pause_ns, duration_ms;
+    uint64_t rss_bytes, heap_bytes, stream_bytes, pause_ns, duration_ms;
 };
 /* False without a usable run state.  True and all 0: there is one, but without this process. */
 bool run_state_read(const struct job_dump *d, struct run_state *ret);

@@ -13,6 +13,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <jansson.h>
@@ -27,6 +29,10 @@
 /* Files of one job, the newest ones, and jobs. */
 #define MOST_FILES 4000u
 #define MOST_JOBS 8u
+
+/* Ten seconds. */
+#define LOCK_TRIES 200
+#define LOCK_TRY_MS 50
 
 /* ".NAME.gcdumpc-last" beside the outputs, or the summaries without outputs, or above the folders that have fields in their names. */
 static bool path_of(const struct job_dump *d, char *ret, size_t cap)
@@ -48,6 +54,7 @@ static uint64_t number(const json_t *o, const char *key)
 static struct run_state last_of(const json_t *o)
 {
     return (struct run_state){ .time = (time_t)number(o, "time"), .rss_bytes = number(o, "rss_bytes"), .heap_bytes = number(o, "heap_bytes"),
+                              .stream_bytes = number(o, "event_bytes"),
                               .pause_ns = number(o, "pause_ns"), .duration_ms = number(o, "duration_ms") };
 }
 
@@ -98,8 +105,9 @@ bool run_state_read(const struct job_dump *d, struct run_state *ret)
 
 static json_t *entry(const struct job_dump *d)
 {
-    return json_pack("{s:I, s:I, s:I, s:I, s:I}", "time", (json_int_t)d->begun, "rss_bytes", (json_int_t)d->rss_bytes, "heap_bytes",
-                     (json_int_t)d->facts.heap_bytes, "pause_ns", (json_int_t)d->facts.pause_ns, "duration_ms", (json_int_t)d->duration_ms);
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "time", (json_int_t)d->begun, "rss_bytes", (json_int_t)d->rss_bytes, "heap_bytes",
+                     (json_int_t)d->facts.heap_bytes, "event_bytes", (json_int_t)d->facts.stream_bytes, "pause_ns",
+                     (json_int_t)d->facts.pause_ns, "duration_ms", (json_int_t)d->duration_ms);
 }
 
 /* The entries of BEFORE whose processes still live, and D. */
@@ -182,11 +190,26 @@ static json_t *files_of(const struct job_dump *d, json_t *before)
     return ret;
 }
 
+/*
+ * Jobs of other processes with the same name write the same file, so the folder is locked from reading it to writing it.  Whoever can read the folder
+ * can hold that lock forever, and not every file system has it: then it goes on without.  *RET_FD: to be closed, or -1.
+ */
+static void lock_folder(const char *path, int *ret_fd)
+{
+    char folder[4200];
+    cli_path_folder(path, folder, sizeof folder);
+    *ret_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (int i = 0; i < LOCK_TRIES && *ret_fd >= 0 && flock(*ret_fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK; i++)
+        (void)nanosleep(&(struct timespec){ .tv_nsec = LOCK_TRY_MS * 1000000L }, NULL);
+}
+
 enum cli_exit run_state_write(const struct job_dump *d)
 {
     char path[4200];
+    int lock_fd = -1;
     if (!path_of(d, path, sizeof path))
         return CLI_DONE;
+    lock_folder(path, &lock_fd);
     json_t *before = load(path), *o = entry(d);
     if (o != NULL && (json_object_set_new(o, "pid", json_integer(d->pid)) != 0 ||
                       json_object_set_new(o, "processes", entries(d, json_object_get(before, "processes"))) != 0 ||
@@ -199,6 +222,8 @@ enum cli_exit run_state_write(const struct job_dump *d)
     json_decref(o);
     enum cli_exit e = cli_write_text(path, false, text);
     free(text);
+    if (lock_fd >= 0)
+        (void)close(lock_fd);
     return e;
 }
 

@@ -3,7 +3,8 @@
  *
  *     live_lock.c      two dumps of one process exclude each other
  *     preflight.c      checks before the process is disturbed
- *     heap_size.c      how large its heap is
+ *     heap_size.c      how large its heap is, by
+ *     counter.c        an event of a counter of its runtime
  *     live_attempt.c   one collection
  *     live_stream.c    which of its bytes are accepted
  *     live_summary.c   one line about what it cost
@@ -41,6 +42,7 @@ struct live {
     struct gcd_ipc_mappings *mappings;   /* the same moment; NULL = not known */
     struct gcd_ipc_budget budget;
     uint64_t heap_bytes;         /* before the first attempt; 0 = not known, or not asked */
+    uint64_t expected_bytes;     /* of events, by the last dump; 0 = not known */
     uint64_t start_ms;           /* of the first attempt */
 };
 
@@ -48,7 +50,26 @@ struct live {
 /* Lock (unless the caller holds it), memory, disk space.  On failure the message has been printed.  RET_BUFFER_MB: of the first attempt. */
 enum cli_exit live_preflight(struct live *l, uint32_t *ret_buffer_mb);
 
+/* What a dump is expected to take. */
+struct live_place {
+    char folder[4096];
+    uint64_t likely, most;       /* bytes written there */
+    uint64_t left;               /* UINT64_MAX = unknown */
+};
+#define LIVE_PLACES 4            /* spool, scratch, output, trace; those of one file system are one */
+struct live_forecast {
+    uint64_t stream_likely, stream_most;     /* bytes of events; 0 = unknown */
+    uint64_t output_bytes;                   /* 0: no output, or unknown */
+    uint32_t buffer_mb;                      /* 0: there is no room for one */
+    struct live_place places[LIVE_PLACES];
+    size_t place_count;
+};
+/* Fills l->memory, l->budget and l->heap_bytes, for which the process is asked for up to a second, and RET.  Prints nothing, changes nothing. */
+void live_forecast(struct live *l, struct live_forecast *ret);
+
 /* heap_size.c */
+/* For the answer of the process how large its heap is. */
+#define LIVE_HEAP_MS 1000u
 /*
  * The managed heap of the process at SOCKET_PATH with its garbage, in bytes, as its runtime counts it; 0: it has not said so within TIMEOUT_MS, which
  * a runtime without event sources, or a stopped process, never does.  Forces nothing; takes some tenths of a second.

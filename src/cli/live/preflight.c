@@ -25,8 +25,6 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-/* For the answer of the process how large its heap is. */
-#define HEAP_MS 1000u
 /* Of the events of a process that does next to nothing: types, modules, methods. */
 #define LEAST_STREAM (2 * LIVE_MIB)
 /* With --force when no size fits. */
@@ -64,15 +62,11 @@ static enum cli_exit memory(struct live *l, uint32_t *ret_buffer_mb)
 }
 
 /* Everything written to one file system. */
-struct place {
-    char folder[4096];
-    dev_t device;
-    uint64_t likely, most;
-};
-
 struct places {
-    struct place items[3];               /* spool, output, trace */
+    struct live_place items[LIVE_PLACES];
+    dev_t devices[LIVE_PLACES];
     size_t count;
+    bool planned;                        /* only: folders may not exist yet */
 };
 
 static void add_place(struct places *p, const char *folder, uint64_t likely, uint64_t most)
@@ -80,16 +74,29 @@ static void add_place(struct places *p, const char *folder, uint64_t likely, uin
     struct stat sb;
     if (stat(folder, &sb) != 0)
         return;                          /* opening the file gives the better message */
-    struct place *at = p->items;
-    while (at < p->items + p->count && at->device != sb.st_dev)
-        at++;
-    if (at == p->items + p->count) {
-        p->count++;
-        *at = (struct place){ .device = sb.st_dev };
+    size_t i = 0;
+    while (i < p->count && p->devices[i] != sb.st_dev)
+        i++;
+    struct live_place *at = &p->items[i];
+    if (i == p->count) {
+        p->devices[p->count++] = sb.st_dev;
+        *at = (struct live_place){ .likely = 0 };
         (void)snprintf(at->folder, sizeof at->folder, "%s", folder);
     }
     at->likely += likely;
     at->most += most;
+}
+
+/* PATH, or the nearest folder above it that exists: a job makes those below. */
+static const char *existing(char path[static 4096])
+{
+    struct stat sb;
+    while (stat(path, &sb) != 0 && strcmp(path, "/") != 0 && strcmp(path, ".") != 0) {
+        char below[4096];
+        (void)snprintf(below, sizeof below, "%s", path);
+        cli_path_folder(below, path, sizeof below);
+    }
+    return path;
 }
 
 static bool is_gzip(const char *path)
@@ -106,7 +113,7 @@ static void add_file(struct places *p, const char *path, uint64_t likely, uint64
         return;
     unsigned divisor = is_gzip(path) ? GZIP_FACTOR : 1;
     cli_path_folder(path, folder, sizeof folder);
-    add_place(p, folder, likely / divisor, most / divisor);
+    add_place(p, p->planned ? existing(folder) : folder, likely / divisor, most / divisor);
 }
 
 /* Limits the estimated N bytes of the stream to --max-bytes. */
@@ -120,8 +127,8 @@ struct stream_size {
 };
 
 /*
- * Of the events: by the memory of the process, or by its heap when that is known to be smaller.  Typical heaps make 0.9 bytes of events per byte,
- * the densest 1.8 (ipc_budget.c).
+ * Of the events: by the last dump, else by the memory of the process, or by its heap when that is known to be smaller.  Typical heaps make 0.9 bytes
+ * of events per byte, the densest 1.8 (ipc_budget.c).
  */
 static struct stream_size stream_of(const struct live *l)
 {
@@ -131,19 +138,27 @@ static struct stream_size stream_of(const struct live *l)
         s.likely = likely < s.likely ? likely : s.likely;
         s.most = most < s.most ? most : s.most;
     }
+    if (l->expected_bytes != 0) {
+        s.likely = l->expected_bytes;
+        s.most = s.most > s.likely ? s.most : s.likely;
+    }
     return (struct stream_size){ .likely = taken(l, s.likely), .most = taken(l, s.most) };
 }
 
-/* Outputs without a format, such as the events themselves, count as large as the events. */
+/* The size of the output without gzip.  Those without a format, such as the events themselves, are as large as the events. */
+static uint64_t output_of(const struct cli_args *args, uint64_t stream_bytes)
+{
+    const struct gcd_format *f = args->output.format != NULL ? gcd_format_by_name(args->output.format) : gcd_format_by_path(args->output.path);
+    return f != NULL ? gcd_format_size(f, stream_bytes) : stream_bytes;
+}
+
 static void add_output(struct places *p, const struct live *l)
 {
     const struct cli_args *args = l->args;
     uint64_t likely_bytes = stream_of(l).likely, most_bytes = stream_of(l).most;
     if (args->output.path == NULL)
         return;
-    const struct gcd_format *f = args->output.format != NULL ? gcd_format_by_name(args->output.format) : gcd_format_by_path(args->output.path);
-    add_file(p, args->output.path, f != NULL ? gcd_format_size(f, likely_bytes) : likely_bytes,
-             f != NULL ? gcd_format_size(f, most_bytes) : most_bytes);
+    add_file(p, args->output.path, output_of(args, likely_bytes), output_of(args, most_bytes));
 }
 
 /* The part of a stream that does not stay in memory. */
@@ -153,7 +168,7 @@ static uint64_t on_disk(uint64_t stream_bytes)
 }
 
 /* The bytes left where P is; UINT64_MAX when they are unknown. */
-static uint64_t left_at(const struct place *p)
+static uint64_t left_at(const struct live_place *p)
 {
     struct statvfs fs;
     uint64_t left;
@@ -167,10 +182,11 @@ static void find_places(const struct live *l, struct places *ret)
 {
     struct stream_size s = stream_of(l);
     ret->count = 0;
-    if (l->spool_dir != NULL)
-        add_place(ret, l->spool_dir, on_disk(s.likely), on_disk(s.most));
-    add_output(ret, l);
+    ret->planned = l->args->live.dry_run;
+    add_output(ret, l);                  /* first: one place is called by it */
     add_file(ret, l->args->live.save_trace, s.likely, s.most);
+    if (l->spool_dir != NULL && on_disk(s.most) > 0)
+        add_place(ret, l->spool_dir, on_disk(s.likely), on_disk(s.most));
 }
 
 static bool may_not_suffice(const struct places *p)
@@ -190,11 +206,11 @@ static enum cli_exit disk(struct live *l)
     struct places places;
     find_places(l, &places);
     if (may_not_suffice(&places) && l->port == NULL && !l->args->live.force) {
-        l->heap_bytes = live_heap_bytes(l->path, HEAP_MS);
+        l->heap_bytes = live_heap_bytes(l->path, LIVE_HEAP_MS);
         find_places(l, &places);
     }
     for (size_t i = 0; i < places.count; i++) {
-        const struct place *p = &places.items[i];
+        const struct live_place *p = &places.items[i];
         uint64_t left = left_at(p);
         if (left >= p->most)
             continue;
@@ -208,6 +224,27 @@ static enum cli_exit disk(struct live *l)
                 p->folder, m);
     }
     return CLI_DONE;
+}
+
+void live_forecast(struct live *l, struct live_forecast *ret)
+{
+    struct places places;
+    *ret = (struct live_forecast){ .buffer_mb = 0 };
+    gcd_ipc_memory(l->pid, &l->memory);
+    l->budget = gcd_ipc_budget(&l->memory, (uint32_t)l->args->live.max_buffer_mb);
+    l->heap_bytes = live_heap_bytes(l->path, LIVE_HEAP_MS);
+    ret->buffer_mb = l->args->live.buffer_mb != 0 ? (uint32_t)l->args->live.buffer_mb : l->budget.buffer_mb;
+    struct stream_size size = stream_of(l);
+    ret->stream_likely = size.likely;
+    ret->stream_most = size.most;
+    if (l->args->output.path != NULL)
+        ret->output_bytes = output_of(l->args, size.likely) / (is_gzip(l->args->output.path) ? GZIP_FACTOR : 1);
+    find_places(l, &places);
+    for (size_t i = 0; i < places.count; i++) {
+        ret->places[i] = places.items[i];
+        ret->places[i].left = left_at(&places.items[i]);
+    }
+    ret->place_count = places.count;
 }
 
 enum cli_exit live_preflight(struct live *l, uint32_t *ret_buffer_mb)

@@ -210,7 +210,7 @@ enum cli_exit cli_summary_read(const char *path, uint64_t number, struct cli_old
     free(text);
     enum cli_exit e = s == NULL ? cli_no_memory(path) : CLI_DONE;
     if (s != NULL && s->json == NULL && s->lines > 0)
-        e = cli_error(CLI_FAILED, path, "has %zu summar%s, number %" PRIu64 " was asked for", s->lines, s->lines == 1 ? "y" : "ies", wanted);
+        e = cli_error(CLI_FAILED, path, "has %zu %s, number %" PRIu64 " was asked for", s->lines, s->lines == 1 ? "summary" : "summaries", wanted);
     if (s != NULL && s->json != NULL)
         e = read_object(s, path);
     if (s != NULL && s->json != NULL && e == CLI_DONE) {

@@ -1,0 +1,197 @@
+/*
+ * --dry-run: what a dump is expected to cost, from the last dump of the process, its heap or its memory.
+ */
+#include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/ipc.h>
+
+#include "args.h"
+#include "commands/open_dump.h"
+#include "exit.h"
+#include "job/job.h"
+#include "live/live.h"
+#include "live/target.h"
+#include "output/json_out.h"
+#include "output/output.h"
+#include "term/message.h"
+#include "term/term.h"
+
+#ifdef GCDUMPC_HAVE_IPC
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct plan {
+    const struct job_dump *d;
+    const struct cli_args *args;         /* with the names of its files */
+    struct live live;
+    struct live_forecast forecast;
+    struct job_pause pause;
+    const char *path;                    /* of the output, or the summary; NULL = none */
+};
+
+/* Why the dump would be refused: no room for a buffer, or on a disk.  NULL: it would not. */
+static const char *refusal(const struct plan *p)
+{
+    if (p->args->live.force)
+        return NULL;
+    if (p->live.budget.max_buffer_mb == 0)
+        return "too little memory is left for an event buffer in the process";
+    for (size_t i = 0; i < p->forecast.place_count; i++)
+        if (p->forecast.places[i].left < p->forecast.places[i].likely)
+            return "too little room is left on the disk";
+    return NULL;
+}
+
+/* ---- for people ---- */
+
+static void print_process(const struct plan *p)
+{
+    char rss[CLI_NUMBER_BYTES], heap[CLI_NUMBER_BYTES];
+    printf("process %" PRIu32 " ", p->d->pid);
+    cli_print_sanitized(stdout, p->d->name);
+    if (p->d->runtime[0] != '\0') {
+        fputs(", .NET ", stdout);
+        cli_print_sanitized(stdout, p->d->runtime);
+    }
+    printf("\n  memory  %s resident; GC heap %s\n", cli_size(p->live.memory.rss_bytes, rss),
+           p->live.heap_bytes != 0 ? cli_size(p->live.heap_bytes, heap) : "unknown, the runtime did not say within a second");
+}
+
+static void print_cost(const struct plan *p)
+{
+    char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES], left[CLI_NUMBER_BYTES];
+    printf("  pause   about %s ms, %s\n", cli_number(p->pause.ms, true, a), job_basis_text(p->pause.basis));
+    printf("  events  about %s, at most %s\n", cli_size(p->forecast.stream_likely, a), cli_size(p->forecast.stream_most, b));
+    printf("  buffer  %s in the process", cli_size(p->forecast.buffer_mb * LIVE_MIB, a));
+    if (p->live.memory.room_bytes != UINT64_MAX)
+        printf(", whose %s has %s left", p->live.memory.limit == GCD_IPC_LIMIT_CGROUP ? "cgroup" : "machine",
+               cli_size(p->live.memory.room_bytes, left));
+    putchar('\n');
+    for (size_t i = 0; i < p->forecast.place_count; i++) {
+        const struct live_place *place = &p->forecast.places[i];
+        if (place->most == 0)
+            continue;
+        printf("  disk    about %s, at most %s in ", cli_size(place->likely, a), cli_size(place->most, b));
+        cli_print_sanitized(stdout, place->folder);
+        printf(", where %s are free\n", place->left != UINT64_MAX ? cli_size(place->left, left) : "an unknown number of bytes");
+    }
+}
+
+static void print_text(const struct plan *p)
+{
+    const char *refused = refusal(p);
+    print_process(p);
+    print_cost(p);
+    if (p->path != NULL) {
+        fputs("  output  ", stdout);
+        cli_print_sanitized(stdout, p->path);
+        putchar('\n');
+    }
+    if (p->d->status == JOB_SKIPPED) {
+        fputs("  no dump: ", stdout);
+        cli_print_sanitized(stdout, p->d->reason);
+        putchar('\n');
+    } else if (refused != NULL) {
+        printf("  no dump: %s; --force continues anyway\n", refused);
+    }
+}
+
+/* ---- for programs ---- */
+
+static json_t *text_or_null(const char *s)
+{
+    return s != NULL ? cli_json_text_or_null(s) : json_null();
+}
+
+static json_t *number_or_null(bool known, uint64_t n)
+{
+    return known ? cli_json_number(n) : json_null();
+}
+
+static void put_memory(json_t *o, const struct plan *p)
+{
+    const struct gcd_ipc_memory *m = &p->live.memory;
+    (void)json_object_set_new(o, "resident_bytes", number_or_null(m->rss_bytes != 0, m->rss_bytes));
+    (void)json_object_set_new(o, "gc_heap_bytes", number_or_null(p->live.heap_bytes != 0, p->live.heap_bytes));
+    (void)json_object_set_new(o, "buffer_bytes", cli_json_number(p->forecast.buffer_mb * LIVE_MIB));
+    (void)json_object_set_new(o, "room_bytes", number_or_null(m->room_bytes != UINT64_MAX, m->room_bytes));
+}
+
+static json_t *places_of(const struct plan *p)
+{
+    json_t *rows = json_array();
+    for (size_t i = 0; i < p->forecast.place_count; i++) {
+        const struct live_place *place = &p->forecast.places[i];
+        json_t *row = json_object();
+        (void)json_object_set_new(row, "folder", cli_json_text(place->folder));
+        (void)json_object_set_new(row, "bytes", cli_json_number(place->likely));
+        (void)json_object_set_new(row, "most_bytes", cli_json_number(place->most));
+        (void)json_object_set_new(row, "free_bytes", number_or_null(place->left != UINT64_MAX, place->left));
+        (void)json_array_append_new(rows, row);
+    }
+    return rows;
+}
+
+static enum cli_exit print_json(const struct plan *p)
+{
+    static const char *const bases[] = { "last_dump", "heap", "memory" };       /* enum job_basis */
+    json_t *o = json_object();
+    (void)json_object_set_new(o, "schema", json_integer(CLI_JSON_SCHEMA));
+    (void)json_object_set_new(o, "pid", cli_json_number(p->d->pid));
+    (void)json_object_set_new(o, "name", text_or_null(p->d->name));
+    (void)json_object_set_new(o, "runtime", text_or_null(p->d->runtime));
+    (void)json_object_set_new(o, "pause_ms", cli_json_number(p->pause.ms));
+    (void)json_object_set_new(o, "pause_by", json_string(bases[p->pause.basis]));
+    put_memory(o, p);
+    (void)json_object_set_new(o, "event_bytes", cli_json_number(p->forecast.stream_likely));
+    (void)json_object_set_new(o, "most_event_bytes", cli_json_number(p->forecast.stream_most));
+    (void)json_object_set_new(o, "file", text_or_null(p->path));
+    (void)json_object_set_new(o, "file_bytes", number_or_null(p->forecast.output_bytes != 0, p->forecast.output_bytes));
+    (void)json_object_set_new(o, "places", places_of(p));
+    (void)json_object_set_new(o, "skipped", text_or_null(p->d->status == JOB_SKIPPED ? p->d->reason : NULL));
+    (void)json_object_set_new(o, "refused", text_or_null(refusal(p)));
+    char *line = cli_json_line(o);
+    if (line == NULL)
+        return cli_error(CLI_FAILED, NULL, "out of memory");
+    fputs(line, stdout);
+    free(line);
+    return CLI_DONE;
+}
+
+/* ---- both ---- */
+
+static void compute(struct plan *p)
+{
+    struct run_state last;
+    (void)run_state_read(p->d, &last);
+    p->live.expected_bytes = job_expected_stream(p->d, &last);
+    live_forecast(&p->live, &p->forecast);
+    p->pause = job_expected_pause(p->d, &last, p->live.heap_bytes);
+}
+
+enum cli_exit job_dry_run(const struct job_dump *d, const struct cli_args *args)
+{
+    char spool[4096];
+    struct cli_dump target = { .input = NULL };
+    struct plan p = { .d = d, .args = args, .live = { .args = args, .pid = d->pid, .spool_dir = spool } };
+    enum cli_exit e = cli_find_target(args, &target, p.live.path);
+    if (e != CLI_DONE)
+        return e;
+    cli_spool_folder(args, spool, sizeof spool);
+    p.live.subject = target.subject;
+    p.path = args->output.path != NULL ? args->output.path : args->output.summary;
+    compute(&p);
+    if (args->job.log == CLI_LOG_JSON)
+        e = print_json(&p);
+    else
+        print_text(&p);
+    enum cli_exit flushed = cli_flush_stdout();
+    if (e != CLI_DONE || flushed != CLI_DONE)
+        return e != CLI_DONE ? e : flushed;
+    return refusal(&p) == NULL || d->status == JOB_SKIPPED ? CLI_DONE : CLI_FAILED;
+}
+
+#endif
