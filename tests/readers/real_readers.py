@@ -30,9 +30,9 @@ import gcdump_read
 from byte_cursor import BadInput
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-NODE_SOURCE, GCDUMP_SOURCE, METADATA_SOURCE, NETTRACE_SOURCE, TOOLS_SOURCE = (
-    os.path.join(HERE, name) for name in ("node", "gcdump_cs", "metadata_cs", "nettrace_cs", "dotnet_tools"))
-OLDEST_NODE, OLDEST_SDK = 18, 8
+NODE_SOURCE, GCDUMP_SOURCE, METADATA_SOURCE, NETTRACE_SOURCE, TOOLS_SOURCE, MCP_SOURCE = (
+    os.path.join(HERE, name) for name in ("node", "gcdump_cs", "metadata_cs", "nettrace_cs", "dotnet_tools", "mcp_node"))
+OLDEST_NODE, OLDEST_MCP_NODE, OLDEST_SDK = 18, 20, 8
 SKIP = 77
 SECONDS = 900                   # for an installation or a read that hangs
 
@@ -154,6 +154,17 @@ def need_node():
         # without scripts: memlab would fetch a browser, the others do not need theirs
         (("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"), {"npm_config_update_notifier": "false"}),
         (("node", "devtools_bundle.mjs"), None)], on=("package.json", "package-lock.json", "devtools_bundle.mjs"))
+
+
+@_once
+def need_mcp_clients():
+    """The folder of mcp_clients.mjs with the official clients; Missing without Node."""
+    version = _version("node")
+    if version < OLDEST_MCP_NODE or not shutil.which("npm"):
+        raise Missing(f"clients of the Model Context Protocol: no Node {OLDEST_MCP_NODE} or later with npm")
+    return _installed("mcp_node", MCP_SOURCE, version, [
+        (("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"), {"npm_config_update_notifier": "false"})],
+        on=("package.json", "package-lock.json"))
 
 
 def _sdk():
