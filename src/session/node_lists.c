@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include <gcdumpc/unstable/session/radix_sort.h>
+
 #include "base/context.h"
 #include "base/mem.h"
 
@@ -109,64 +111,23 @@ void node_lists_done(struct node_lists *l, const struct gcd_alloc *alloc)
 
 /* ---- the largest first ---- */
 
-#define DIGIT_BITS 11u
-#define DIGITS (1u << DIGIT_BITS)
-#define PASSES 6u                /* of 64 bits */
-
-struct sized {
-    uint64_t bytes;
-    uint32_t node;
-};
-
-/* One digit of all items, the largest first, equal ones in their order.  False: all items have the same. */
-static bool sort_digit(const struct sized *from, struct sized *to, size_t n, unsigned shift)
-{
-    size_t starts[DIGITS] = { 0 }, at = 0;
-    for (size_t i = 0; i < n; i++)
-        starts[from[i].bytes >> shift & (DIGITS - 1)]++;
-    if (n == 0 || starts[from[0].bytes >> shift & (DIGITS - 1)] == n)
-        return false;
-    for (unsigned d = DIGITS; d-- > 0;) {
-        size_t here = starts[d];
-        starts[d] = at;
-        at += here;
-    }
-    for (size_t i = 0; i < n; i++)
-        to[starts[from[i].bytes >> shift & (DIGITS - 1)]++] = from[i];
-    return true;
-}
-
-/* Sorts ITEMS[N]; ROOM[N] changes places with it. */
-static gcd_status sort_all(struct sized **items, struct sized **room, size_t n, const struct gcd_context *context, struct gcd_error *err)
-{
-    for (unsigned p = 0; p < PASSES; p++) {
-        if (sort_digit(*items, *room, n, p * DIGIT_BITS)) {
-            struct sized *sorted = *room;
-            *room = *items;
-            *items = sorted;
-        }
-        GCD_TRY(gcd_context_step(context, p + UINT64_C(1), PASSES + 1, err));
-    }
-    return GCD_OK;
-}
-
 /* Hands the sorted items out to their lists; AT[keys] begins as their starts.  Others read these meanwhile. */
-static void hand_out(const struct node_lists *l, const struct gcd_dominators *d, const struct sized *items, uint64_t *at, uint32_t *ret)
+static void hand_out(const struct node_lists *l, const struct gcd_dominators *d, const struct gcd_keyed *items, uint64_t *at, uint32_t *ret)
 {
     for (size_t i = 0; i < l->count; i++) {
-        uint32_t parent = gcd_dominators_parent(d, items[i].node);
-        ret[at[parent == GCD_NODE_ROOT ? l->keys - 1 : parent]++] = items[i].node;
+        uint32_t parent = gcd_dominators_parent(d, items[i].id);
+        ret[at[parent == GCD_NODE_ROOT ? l->keys - 1 : parent]++] = items[i].id;
     }
 }
 
 /* ITEMS, ROOM: of N, AT of the keys. */
-static gcd_status reorder(const struct node_lists *l, const struct gcd_dominators *d, const struct gcd_context *context, struct sized *items[2],
+static gcd_status reorder(const struct node_lists *l, const struct gcd_dominators *d, const struct gcd_context *context, struct gcd_keyed *items[2],
                           uint32_t *ret, struct gcd_error *err)
 {
     size_t n = (size_t)l->count, keys = (size_t)l->keys;
     for (size_t i = 0; i < n; i++)
-        items[0][i] = (struct sized){ gcd_dominators_retained(d, l->items[i]), l->items[i] };
-    GCD_TRY(sort_all(&items[0], &items[1], n, context, err));
+        items[0][i] = (struct gcd_keyed){ gcd_dominators_retained(d, l->items[i]), l->items[i] };
+    GCD_TRY(gcd_radix_sort(&items[0], &items[1], n, context, (const uint64_t[]){ 0, GCD_RADIX_ROUNDS + 1 }, err));
     uint64_t *at = gcd_mem_new_uncleared(context->alloc, keys, sizeof *at);
     if (at == NULL)
         return gcd_fail_nomem(err, "sorting objects");
@@ -180,7 +141,7 @@ gcd_status node_lists_largest_first(const struct node_lists *l, const struct gcd
                                     uint32_t **ret, struct gcd_error *err)
 {
     size_t n = (size_t)l->count;
-    struct sized *items[2];
+    struct gcd_keyed *items[2];
     *ret = NULL;
     if (n == 0)
         return GCD_OK;

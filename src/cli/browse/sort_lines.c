@@ -1,18 +1,11 @@
-/* Orders lists of nodes and types: a key of 64 bits for each, then a stable radix sort. */
+/* Orders lists of nodes and types: a key of 64 bits for each. */
 #include <stdlib.h>
 #include <string.h>
 
+#include <gcdumpc/unstable/session/radix_sort.h>
+
 #include "browse/opening.h"
 #include "input/memory.h"
-
-#define DIGIT_BITS 11u
-#define DIGITS (1u << DIGIT_BITS)
-#define PASSES 6u                /* of 64 bits */
-
-struct keyed {
-    uint64_t key;
-    uint32_t id;
-};
 
 const char *browse_order_name(enum browse_order order)
 {
@@ -97,52 +90,19 @@ static gcd_status need(const struct browse_model *m, const struct browse_sorting
 
 /* ---- sorting ---- */
 
-/* By one digit, the largest first.  False: all have the same. */
-static bool sort_digit(const struct keyed *from, struct keyed *to, uint64_t n, unsigned shift)
-{
-    static const uint64_t mask = DIGITS - 1;
-    uint64_t starts[DIGITS] = { 0 }, at = 0;
-    for (uint64_t i = 0; i < n; i++)
-        starts[from[i].key >> shift & mask]++;
-    if (n == 0 || starts[from[0].key >> shift & mask] == n)
-        return false;
-    for (unsigned d = DIGITS; d-- > 0;) {
-        uint64_t here = starts[d];
-        starts[d] = at;
-        at += here;
-    }
-    for (uint64_t i = 0; i < n; i++)
-        to[starts[from[i].key >> shift & mask]++] = from[i];
-    return true;
-}
-
-static gcd_status sort_keyed(struct keyed **items, struct keyed **room, uint64_t n, const struct gcd_context *call, struct gcd_error *err)
-{
-    gcd_status st = GCD_OK;
-    for (unsigned p = 0; p < PASSES && st == GCD_OK; p++) {
-        if (sort_digit(*items, *room, n, p * DIGIT_BITS)) {
-            struct keyed *sorted = *room;
-            *room = *items;
-            *items = sorted;
-        }
-        st = browse_step(call, p + 2, PASSES + 2, err);
-    }
-    return st;
-}
-
 static gcd_status sort_with(const struct browse_model *m, const struct browse_sorting *what, const struct needed *needed,
                             const struct gcd_context *call, uint32_t *ret, struct gcd_error *err)
 {
     size_t n = (size_t)what->count;
-    struct keyed *items = cli_array_new(cli_alloc(), n + 1, sizeof *items), *room = cli_array_new(cli_alloc(), n + 1, sizeof *room);
+    struct gcd_keyed *items = cli_array_new(cli_alloc(), n + 1, sizeof *items), *room = cli_array_new(cli_alloc(), n + 1, sizeof *room);
     gcd_status st = items != NULL && room != NULL ? GCD_OK : browse_no_memory(err);
     for (size_t i = 0; i < n && st == GCD_OK; i++) {
-        items[i] = (struct keyed){ key_of(m, what, needed, what->ids[i]), what->ids[i] };
+        items[i] = (struct gcd_keyed){ key_of(m, what, needed, what->ids[i]), what->ids[i] };
         if (i % BROWSE_STEP == 0)
-            st = browse_step(call, i * 2 / (n + 1), PASSES + 2, err);
+            st = browse_step(call, i / (n + 1), GCD_RADIX_ROUNDS + 1, err);
     }
     if (st == GCD_OK)
-        st = sort_keyed(&items, &room, n, call, err);
+        st = gcd_radix_sort(&items, &room, n, call, (const uint64_t[]){ 1, GCD_RADIX_ROUNDS + 1 }, err);
     for (size_t i = 0; i < n && st == GCD_OK; i++)
         ret[i] = items[i].id;
     cli_array_free(cli_alloc(), items, n + 1, sizeof *items);
