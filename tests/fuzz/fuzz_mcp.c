@@ -1,5 +1,6 @@
 /*
- * What a client sends to gcdumpc mcp: any bytes, calls with any arguments, and calls with arguments that their tool knows, about a small random graph.
+ * What a client sends to gcdumpc mcp: any bytes, calls with any arguments, and calls with arguments that their tool knows, about a small random
+ * graph.
  *
  * Each line that the server sends is a JSON-RPC message; a call has one answer, with a text; nothing is printed; memory is given back.
  */
@@ -80,8 +81,8 @@ static size_t count_messages(const char *text, size_t *ret_answers)
 static char *line_of(const char *tool, json_t *arguments)
 {
     json_t *meta = json_loads("{" META "}", 0, NULL);
-    json_t *j = json_pack("{s:s,s:i,s:s,s:{s:s,s:o,s:O}}", "jsonrpc", "2.0", "id", 1, "method", "tools/call", "params", "name", tool, "arguments", arguments,
-                          "_meta", json_object_get(meta, "_meta"));
+    json_t *j = json_pack("{s:s,s:i,s:s,s:{s:s,s:o,s:O}}", "jsonrpc", "2.0", "id", 1, "method", "tools/call", "params", "name", tool, "arguments",
+                          arguments, "_meta", json_object_get(meta, "_meta"));
     char *text = j != NULL ? json_dumps(j, JSON_COMPACT) : NULL;
     json_decref(meta);
     json_decref(j);
@@ -91,7 +92,8 @@ static char *line_of(const char *tool, json_t *arguments)
 /* A value for A chosen by BYTE. */
 static json_t *value_of(const struct mcp_arg *a, uint8_t byte)
 {
-    static const char *const texts[] = { "*", "?", "h1", "0x1", "", "/a/", "module(*)", "T*", "SELECT * FROM objects", "SELECT type, count(*) FROM refs, objects",
+    static const char *const texts[] = { "*", "?", "h1", "0x1", "", "/a/", "module(*)", "T*", "SELECT * FROM objects",
+                                         "SELECT type, count(*) FROM refs, objects",
                                          "WITH RECURSIVE a(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM a) SELECT max(x) FROM a" };
     size_t n = 0, at;
     if (byte == 255)
