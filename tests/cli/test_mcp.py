@@ -2,6 +2,7 @@
 hostile messages and arguments."""
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -164,6 +165,32 @@ class Protocol(McpTest):
         self.refused(2, r'mcp does not know what to do with "x"; .*', "mcp", "x")
         self.refused(1, r"nothing: is not a folder that can be opened; .*", "mcp", "--root", "nothing")
         self.assertEqual(self.done("mcp", data=b"").out, b"")
+
+
+class Documents(McpTest):
+    def test_calls_of_the_skill(self):
+        """tools/agent/SKILL.md and tools/doc/mcp.md name tools, arguments and statements that there are."""
+        client = self.opened("net10-wks", "--allow-collect", root=ROOT)
+        tools = client.tools()
+        with open(os.path.join(SOURCE, "tools", "agent", "SKILL.md"), encoding="utf-8") as f:
+            skill = f.read()
+        calls = re.findall(r"`(\w+) (\{[^`]*\})`", skill)
+        self.assertGreater(len(calls), 5)
+        for tool, arguments in calls:
+            given, known = json.loads(arguments), tools[tool]["inputSchema"]["properties"]
+            self.assertLessEqual(set(given), set(known), (tool, arguments))
+            for key, value in given.items():
+                self.assertIn(value, known[key].get("enum", [value]))
+        for name in re.findall(r"`([a-z_]+)`", skill):
+            fields = {f for t in tools.values() for f in [*t["outputSchema"]["properties"], *t["inputSchema"]["properties"]]}
+            nested = {"advice", "path", "holds", "old_stacks", "retained", "size"}
+            self.assertIn(name, {*tools, *fields, *nested}, name)
+        if HAVE_SQLITE:
+            for statement in re.findall(r"`(SELECT [^`]*)`", skill):
+                self.assertEqual(len(client.call("sql", statement=statement)["rows"]), 10)
+        with open(os.path.join(SOURCE, "tools", "doc", "mcp.md"), encoding="utf-8") as f:
+            listed = {name for line in f if line.startswith("| `") for name in re.findall(r"`(\w+)`", line.split("|")[1])}
+        self.assertEqual(listed, set(tools))
 
 
 class Tools(McpTest):

@@ -6,14 +6,14 @@
 
 const struct mcp_arg mcp_heap_args[] = {
     { "heap", MCP_TEXT, false, 0, 0, NULL, "which heap, as open called it (\"h1\"); not needed while only one is open" },
-    { NULL },
+    { .name = NULL },
 };
 const struct mcp_arg mcp_page_args[] = {
     { "limit", MCP_NUMBER, false, 1, 1000, NULL, "at most this many rows (default 25)" },
     { "cursor", MCP_TEXT, false, 0, 0, NULL, "next_cursor of the answer before, with the same other arguments" },
     { "max_chars", MCP_NUMBER, false, 1000, 1000000, NULL,
       "stop when the rows have this many characters (default 8000); a text longer than an eighth of it is shortened" },
-    { NULL },
+    { .name = NULL },
 };
 
 /* ---- answers ---- */

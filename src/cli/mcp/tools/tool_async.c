@@ -85,7 +85,7 @@ static enum mcp_outcome run_async(struct mcp_call *c)
 
 static const struct mcp_arg async_args[] = {
     { "filter", MCP_TEXT, false, 0, 0, NULL, "only stacks with a frame like Shop.*, /REGEX/; the whole name must match" },
-    { NULL },
+    { .name = NULL },
 };
 
 const struct mcp_tool mcp_async = {

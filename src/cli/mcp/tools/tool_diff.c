@@ -110,7 +110,7 @@ static const struct mcp_arg diff_args[] = {
     { "filter", MCP_TEXT, false, 0, 0, NULL, "only types " MCP_PATTERN_TEXT },
     { "sort", MCP_TEXT, false, 0, 0, "bytes|count|retained|name", "by the growth of what (bytes)" },
     { "retained", MCP_FLAG, false, 0, 0, NULL, "also what the objects of a type retain, a lower bound" },
-    { NULL },
+    { .name = NULL },
 };
 
 #define SIDE_SHAPE "{heap:s file:s? objects:i bytes:i}"

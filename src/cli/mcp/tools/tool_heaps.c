@@ -44,7 +44,7 @@ static const struct mcp_arg open_args[] = {
     { "file", MCP_TEXT, true, 0, 0, NULL, "a recording (.nettrace, .etl) or dump (.gclog, .gcdump, .dartheap), also gzipped, below the root folder" },
     { "walk", MCP_NUMBER, false, 1, 65536, NULL, "which heap walk, if the recording holds several (1)" },
     { "process", MCP_NUMBER, false, 1, UINT32_MAX, NULL, "which process by its id, if the recording holds several" },
-    { NULL },
+    { .name = NULL },
 };
 
 const struct mcp_tool mcp_open = {
@@ -94,7 +94,7 @@ static enum mcp_outcome run_summary(struct mcp_call *c)
     return MCP_DONE;
 }
 
-static const struct mcp_arg no_args[] = { { NULL } };
+static const struct mcp_arg no_args[] = { { .name = NULL } };
 
 const struct mcp_tool mcp_summary = {
     "summary", "What a heap dump contains", "Where the dump comes from, how large the heap is, its roots, the memory of the process, and whether "

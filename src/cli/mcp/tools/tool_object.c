@@ -148,7 +148,7 @@ static enum mcp_outcome run_object(struct mcp_call *c)
 static const struct mcp_arg object_args[] = {
     { "object", MCP_OBJECT, true, 0, 0, NULL, OBJECT_TEXT },
     { "list", MCP_TEXT, false, 0, 0, "referred_by|refers_to|dominates", "which objects to list (referred_by)" },
-    { NULL },
+    { .name = NULL },
 };
 
 const struct mcp_tool mcp_object = {
@@ -239,7 +239,7 @@ static const struct mcp_arg tree_args[] = {
         "without what "
       "retains less than 1 % of the heap" },
     { "depth", MCP_NUMBER, false, 1, 256, NULL, "by types: the levels to show (5)" },
-    { NULL },
+    { .name = NULL },
 };
 
 const struct mcp_tool mcp_tree = {

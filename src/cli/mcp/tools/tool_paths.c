@@ -246,7 +246,7 @@ static const struct mcp_arg paths_args[] = {
     { "max_paths", MCP_NUMBER, false, 1, 1000, NULL, "of types: the paths with the most bytes (10)" },
     { "to_root", MCP_FLAG, false, 0, 0, NULL, "of types: from the objects to the roots, merged from the objects on" },
     { "full", MCP_FLAG, false, 0, 0, NULL, "also the steps of the framework, of libraries and inside of collections" },
-    { NULL },
+    { .name = NULL },
 };
 
 const struct mcp_tool mcp_paths = {

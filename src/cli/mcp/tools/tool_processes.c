@@ -171,7 +171,7 @@ static enum mcp_outcome run_collect(struct mcp_call *c)
 
 #endif
 
-static const struct mcp_arg list_args[] = { { NULL } };
+static const struct mcp_arg list_args[] = { { .name = NULL } };
 
 const struct mcp_tool mcp_list_processes = {
     "list_processes", "Processes that can be dumped", "The .NET processes of this machine, with their memory.", list_args,
@@ -182,7 +182,7 @@ static const struct mcp_arg collect_args[] = {
     { "pid", MCP_NUMBER, true, 1, INT32_MAX, NULL, "the process, from list_processes" },
     { "file", MCP_TEXT, true, 0, 0, NULL, "a new file below the root folder for the dump: shop.nettrace.gz" },
     { "confirm", MCP_FLAG, false, 0, 0, NULL, "true: dump it now, after a call without has said how long it will stand still" },
-    { NULL },
+    { .name = NULL },
 };
 
 const struct mcp_tool mcp_collect = {

@@ -136,7 +136,7 @@ static enum mcp_outcome run_sql(struct mcp_call *c)
 static const struct mcp_arg sql_args[] = {
     { "statement", MCP_TEXT, true, 0, 0, NULL, "one statement that reads, such as SELECT type, count(*) FROM objects GROUP BY type ORDER BY 2 DESC" },
     { "seconds", MCP_NUMBER, false, 1, 3600, NULL, "give up after so many seconds (60)" },
-    { NULL },
+    { .name = NULL },
 };
 
 const struct mcp_tool mcp_sql = {

@@ -122,7 +122,7 @@ static enum mcp_outcome run_suspects(struct mcp_call *c)
 #define SUSPECT_SHAPE "number:i kind:s sentence:s advice:s? bytes:i objects:i share:n type:s object:s? owner:s? path[] " \
     "holds" PARTS_SHAPE " own_types" PARTS_SHAPE
 
-static const struct mcp_arg suspect_args[] = { { NULL } };
+static const struct mcp_arg suspect_args[] = { { .name = NULL } };
 
 const struct mcp_tool mcp_suspects = {
     "suspects", "Possible leaks", "What keeps a large part of the heap alive, each with a sentence, advice where to look, and the path from its "

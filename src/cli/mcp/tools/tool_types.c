@@ -114,7 +114,7 @@ static const struct mcp_arg types_args[] = {
     { "filter", MCP_TEXT, false, 0, 0, NULL, "only types " MCP_PATTERN_TEXT },
     { "sort", MCP_TEXT, false, 0, 0, "bytes|count|retained|name", "order of the rows (bytes)" },
     { "retained", MCP_FLAG, false, 0, 0, NULL, "also what the objects of a type retain, a lower bound" },
-    { NULL },
+    { .name = NULL },
 };
 
 const struct mcp_tool mcp_types = {
@@ -192,7 +192,7 @@ static enum mcp_outcome run_type(struct mcp_call *c)
 
 static const struct mcp_arg type_args[] = {
     { "type", MCP_TEXT, true, 0, 0, NULL, "a type, or several " MCP_PATTERN_TEXT },
-    { NULL },
+    { .name = NULL },
 };
 
 const struct mcp_tool mcp_type = {
@@ -296,7 +296,7 @@ static const struct mcp_arg retained_args[] = {
     { "by", MCP_TEXT, false, 0, 0, "objects|types|content|dominators", "objects: those that retain most (default); types: a lower bound for each; "
       "content: what all objects of \"type\" retain together, by type; dominators: which types dominate those of \"type\"" },
     { "type", MCP_TEXT, false, 0, 0, NULL, "only objects of types " MCP_PATTERN_TEXT },
-    { NULL },
+    { .name = NULL },
 };
 
 const struct mcp_tool mcp_retained = {
