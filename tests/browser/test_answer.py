@@ -50,10 +50,16 @@ class Bar(PageTest):
         self.assertNotIn("looks like a leak", page.text("main"))
 
     def test_nothing_looks_like_a_leak_only_where_something_could(self):
-        self.put("x.gclog", "\n".join(["a 2 shop 0", "t 1 System.Byte[]", *(f"r {i:x}0000000 4 0 1\no {i:x}0000000 1 {MIB:x}" for i in range(1, 13)),
-                                       "c shop 0"]).encode() + b"\n")
-        page = self.show("x.gclog")
-        self.assertRegex(page.text("#summary"), r"Nothing keeps so much alive that it looks like a leak \(4\.0 MiB or more\)|objects together keep")
+        """A heap of 12 MiB: twelve objects of one type are a suspect, those of twelve types are none."""
+        nothing = "Nothing keeps so much alive that it looks like a leak (4.0 MiB or more)."
+        for types, suspects in ((12, 0), (1, 1)):
+            self.put("x.gclog", "\n".join(["a 2 shop 0", *(f"t {i:x} Shop.Type{i}[]" for i in range(1, types + 1)),
+                                           *(f"r {i:x}0000000 4 0 1\no {i:x}0000000 {1 + i % types:x} {MIB:x}" for i in range(1, 13)),
+                                           "c shop 0"]).encode() + b"\n")
+            page = self.show("x.gclog")
+            self.assertEqual(len(json.loads(page.text("#data"))["suspects"]), suspects)
+            self.assertEqual(nothing in page.text("#summary"), suspects == 0)
+            self.assertNotIn("only what keeps", page.text("#summary"))
 
     def test_free_memory_is_beside_the_shares(self):
         self.show()

@@ -159,6 +159,21 @@ class Sections(DiffTest):
         self.assertIn("a/x.gclog", page.texts("#summary .side")[0])
         self.assertIn("b/x.gclog", page.texts("#summary .side")[1])
 
+    def test_print(self):
+        page = self.compare(store(1000, gone=50000), store(4000))
+        page.call("Emulation.setEmulatedMedia", media="print")
+        page.settle()
+        self.assertEqual(page.run("[...document.querySelectorAll('nav, .search, .tools, .chip')].filter(e => e.offsetParent !== null).length"), 0)
+        boxes = page.run("[...document.querySelectorAll('#types .scroll, #paths .scroll, #map .map')].map(e => [e.scrollWidth - e.clientWidth, "
+                         "e.scrollHeight - e.clientHeight, e.getBoundingClientRect().right])")
+        self.assertEqual(len(boxes), 3)
+        width = page.run("document.documentElement.clientWidth")
+        self.assertTrue(all(right <= width for _, _, right in boxes), boxes)
+        self.assertTrue(all(wide <= 1 and high <= 1 for wide, high, _ in boxes[:2]), boxes)         # nothing is cut
+        self.assertEqual(page.run("getComputedStyle(document.body).printColorAdjust"), "exact")     # bars and colours of growth are printed
+        pdf = page.call("Page.printToPDF", printBackground=False)["data"]
+        self.assertGreater(len(pdf), 10_000)
+
     def test_static_variables_are_links(self):
         self.done("diff", self.link("net8-wks"), self.link("net8-wks-two-dumps"), "-o", "d.html")
         self.page = page = self.browser.open(self.path("d.html"))

@@ -142,6 +142,20 @@ export function section(id, title, explanation, ...children) {
 }
 
 /**
+ * What is made when somebody opens it: as many elements as the page has, so long does it take to load.
+ * @param {string} title
+ * @param {boolean} open
+ * @param {() => globalThis.Node} content
+ */
+export function unfolding(title, open, content) {
+  const place = el("details", {open}, el("summary", {}, title), open ? content() : null);
+  if (!open) {
+    place.addEventListener("toggle", () => place.append(content()), {once: true});
+  }
+  return place;
+}
+
+/**
  * Into the clipboard; without a right to that, by way of a selection.
  * @param {string} text
  */

@@ -1,7 +1,7 @@
 // @ts-check
 // What may be a leak, with the path to it and what it holds.
 import {data, heap} from "./data.js";
-import {bytesCell, copyButton, countCell, el, section, wideTable} from "./dom.js";
+import {bytesCell, copyButton, countCell, el, section, unfolding, wideTable} from "./dom.js";
 import {linked, linkedName, linkedText, panelLink} from "./links.js";
 import {labelOf, visible} from "./names.js";
 import {bytes, share} from "./numbers.js";
@@ -109,7 +109,7 @@ function suspectArticle(s, i, first) {
     el("p", {}, linkedText(visible(s.sentence), namesOf(s))),
     s.advice ? el("p", {}, linkedText(visible(s.advice), namesOf(s))) : null,
     first ? el("p", {class: "actions"}, ...copies(s)) : null,
-    el("details", {open: i === 0}, el("summary", {}, "Details"), suspectDetails(s, "h4")));
+    unfolding("Details", i === 0, () => suspectDetails(s, "h4")));
 }
 
 /**
@@ -136,12 +136,11 @@ export function suspectLines(most) {
 }
 
 // All that was looked for, found or not.
-function checks() {
+function checkTable() {
   const rows = heap.checks.map(([title, what, found, objects, least, size, leastBytes]) => el("tr", {}, el("th", {scope: "row"}, title),
     countCell(found), countCell(objects), el("td", {}, what), bytesCell(size), el("td", {}, words.limits(least, leastBytes))));
   const head = ["Kind", "Found", "Most", "Of", "Bytes", "Limit"].map(title => el("th", {scope: "col"}, title));
-  return el("details", {class: "checks"}, el("summary", {}, "What was looked for"), wideTable("What was looked for",
-    el("table", {}, el("thead", {}, el("tr", {}, ...head)), el("tbody", {}, ...rows))));
+  return wideTable("What was looked for", el("table", {}, el("thead", {}, el("tr", {}, ...head)), el("tbody", {}, ...rows)));
 }
 
 /**
@@ -154,5 +153,5 @@ export function suspectSection(title = "Suspects", top = []) {
   const explanation = heap.suspects.length > 0 ? words.someSuspects(limit) : words.noSuspects(limit, heap.totals.bytes, shown.length > 0);
   const first = top.length > 0;
   section("suspects", title, explanation, ...top, first && heap.suspects.length === 0 ? el("p", {}, explanation) : null,
-    ...shown.map((s, i) => suspectArticle(s, i, first)), checks());
+    ...shown.map((s, i) => suspectArticle(s, i, first)), unfolding("What was looked for", false, checkTable));
 }
