@@ -3,7 +3,7 @@
 #
 #   cppcheck clang-tidy fanalyzer    static analysers; tools/analyse/excused.txt has the findings that are no defects, with reasons
 #   asan tsan msan valgrind          the tests under sanitizers; msan with libraries that are built for it, without live processes
-#   m32 s390x                        32 bits, big-endian (emulated): unit tests, and files that equal those of this machine byte by byte
+#   m32 s390x arm64                  32 bits, big-endian, ARM (the last two emulated): unit tests, and files that equal those of this machine byte by byte
 #   matrix                           gcc and clang, Debug and Release, each option off once: warnings and unit tests
 #   short                            cppcheck, m32, s390x without the slow tests: a few minutes (.ci/run has cppcheck only)
 #   all                              all of it
@@ -141,7 +141,7 @@ foreign() {
     arch=$1 emulator=$2
     shift 2
     sh tools/analyse/foreign-root.sh "$arch" "$base/root-$arch" && native &&
-        build "$arch" -DCMAKE_TOOLCHAIN_FILE="$PWD/tools/cmake/foreign.cmake" -DFOREIGN_TRIPLE="$arch-linux-gnu" \
+        build "$arch" -DCMAKE_TOOLCHAIN_FILE="$PWD/tools/cmake/foreign.cmake" -DFOREIGN_TRIPLE="$(echo "$arch" | sed 's/arm64/aarch64/')-linux-gnu" \
             -DFOREIGN_ROOT="$base/root-$arch" -DCMAKE_BUILD_TYPE=Release &&
         tests "$arch" "$@" && EMULATOR=$emulator python3 tools/analyse/same_bytes.py "$native" "$base/$arch" $few
 }
@@ -159,7 +159,8 @@ combination() {
 
 # Where the libraries of another architecture come from, and the compilers; i386 needs no emulator.
 need_foreign() {
-    need cmake make pkg-config python3 gcc-i686-linux-gnu libc6-dev-i386-cross gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user
+    need cmake make pkg-config python3 gcc-i686-linux-gnu libc6-dev-i386-cross gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user \
+        gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 }
 
 one() {
@@ -175,6 +176,7 @@ one() {
     m32) need_foreign; step m32 foreign i386 '' -L 'unit|sweep' ;;
     # of /proc/self the emulator makes a file of its own, by which test_ipc_lock cannot go
     s390x) need_foreign; step s390x foreign s390x qemu-s390x -L unit -E ipc_lock ;;
+    arm64) need_foreign; step arm64 foreign arm64 qemu-aarch64 -L 'unit|sweep' -E ipc_lock ;;
     matrix)
         for kind in Debug Release; do
             combination gcc "$kind"
@@ -192,7 +194,7 @@ one() {
         step s390x foreign s390x qemu-s390x -L unit -E 'ipc|dominators|tables|stacks|w_v8|tree_diff|gcdump|names'
         ;;
     all)
-        for what in cppcheck clang-tidy fanalyzer asan tsan msan valgrind m32 s390x matrix; do
+        for what in cppcheck clang-tidy fanalyzer asan tsan msan valgrind m32 s390x arm64 matrix; do
             one "$what"
         done
         ;;

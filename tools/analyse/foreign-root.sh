@@ -3,7 +3,7 @@
 set -eu
 arch=$1 root=$2
 packages='zlib1g-dev zlib1g libjansson-dev libjansson4 libinih-dev libinih1 libcmocka-dev libcmocka0 libsqlite3-dev libsqlite3-0 libncurses-dev libncurses6 libncursesw6 libtinfo6
-          libuv1-dev libuv1'
+          libuv1-dev libuv1 libedit-dev libedit2 libbsd-dev libbsd0 libmd-dev libmd0'
 [ ! -e "$root/complete" ] || exit 0
 # shellcheck source=tools/analyse/apt-apart.sh
 . "$(dirname "$0")/apt-apart.sh"
@@ -15,6 +15,10 @@ mkdir "$root/packages"
 (cd "$root/packages" && apt_apart "$@" download $packages)
 for p in "$root"/packages/*.deb; do
     dpkg-deb -x "$p" "$root"
+done
+# links such as libz.so -> /lib/ARCH/libz.so.1: they mean this folder
+find "$root" -type l -lname '/*' | while IFS= read -r link; do
+    ln -sfn "$root$(readlink "$link")" "$link"
 done
 rm -rf "$root/apt" "$root/packages"
 touch "$root/complete"

@@ -1,11 +1,16 @@
-# Toolchain for another Debian architecture: -D FOREIGN_TRIPLE=s390x-linux-gnu (or i386-linux-gnu) and -D FOREIGN_ROOT=FOLDER, which
+# Toolchain for another Debian architecture: -D FOREIGN_TRIPLE=s390x-linux-gnu (or aarch64-linux-gnu, i386-linux-gnu) and -D FOREIGN_ROOT=FOLDER, which
 # tools/analyse/foreign-root.sh fills.  Compiler and C library are Debian's cross packages.  The programs contain the paths of their loader and
 # libraries, so they run with only the emulator; i386 programs need no emulator.
-set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES FOREIGN_TRIPLE FOREIGN_ROOT)
+set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES FOREIGN_TRIPLE FOREIGN_ROOT FOREIGN_PACKAGE GCDUMPC_STATIC)
 if(FOREIGN_TRIPLE STREQUAL "i386-linux-gnu")     # Debian's two names for it
     set(foreign_tools i686-linux-gnu)
     set(foreign_loader ld-linux.so.2)
     set(CMAKE_SYSTEM_PROCESSOR i686)
+elseif(FOREIGN_TRIPLE STREQUAL "aarch64-linux-gnu")
+    set(foreign_tools ${FOREIGN_TRIPLE})
+    set(foreign_loader ld-linux-aarch64.so.1)
+    set(CMAKE_SYSTEM_PROCESSOR aarch64)
+    set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64)
 else()
     set(foreign_tools ${FOREIGN_TRIPLE})
     set(foreign_loader ld64.so.1)
@@ -15,9 +20,23 @@ endif()
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_C_COMPILER ${foreign_tools}-gcc)
 set(foreign_lib /usr/${foreign_tools}/lib)
-set(CMAKE_EXE_LINKER_FLAGS_INIT "-Wl,--dynamic-linker=${foreign_lib}/${foreign_loader} -Wl,--disable-new-dtags")
+set(foreign_folders ${FOREIGN_ROOT}/usr/lib/${FOREIGN_TRIPLE} ${FOREIGN_ROOT}/lib/${FOREIGN_TRIPLE})
+set(CMAKE_EXE_LINKER_FLAGS_INIT "")
+foreach(folder ${foreign_folders})
+    string(APPEND CMAKE_EXE_LINKER_FLAGS_INIT " -L${folder} -Wl,-rpath-link,${folder}")
+endforeach()
+if(NOT GCDUMPC_STATIC AND NOT FOREIGN_PACKAGE)   # both shall run where the architecture is at home
+    string(APPEND CMAKE_EXE_LINKER_FLAGS_INIT " -Wl,--dynamic-linker=${foreign_lib}/${foreign_loader} -Wl,--disable-new-dtags")
+endif()
 # RPATH, not RUNPATH, because it also applies to libraries that a library needs.
-set(CMAKE_BUILD_RPATH ${FOREIGN_ROOT}/usr/lib/${FOREIGN_TRIPLE} ${foreign_lib})
+if(GCDUMPC_STATIC OR FOREIGN_PACKAGE)    # glibc 2.36 refuses to start a static program with one
+    set(CMAKE_SKIP_RPATH ON)
+endif()
+if(FOREIGN_PACKAGE)                      # so here the emulator has to say where they are
+    string(REPLACE ";" ":" foreign_path "${foreign_folders};${foreign_lib}")
+    list(APPEND CMAKE_CROSSCOMPILING_EMULATOR -L /usr/${foreign_tools} -E LD_LIBRARY_PATH=${foreign_path})
+endif()
+set(CMAKE_BUILD_RPATH ${foreign_folders} ${foreign_lib})
 set(CMAKE_LIBRARY_ARCHITECTURE ${FOREIGN_TRIPLE})
 set(CMAKE_FIND_ROOT_PATH ${FOREIGN_ROOT})
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)

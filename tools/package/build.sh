@@ -1,14 +1,15 @@
 #!/bin/sh
 # Packages of this version:
 #
-#   build.sh FOLDER        three .deb, a .tar.gz with the static program, its manual, headers and archive
+#   build.sh FOLDER [OPTION...]    three .deb, a .tar.gz with the static program, its manual, headers and archive; OPTIONs are for cmake
 #
 # Build folders lie in FOLDER, too.  The same source and compiler make the same bytes.
 set -eu
-[ $# -eq 1 ] || { echo "usage: build.sh FOLDER" >&2; exit 2; }
+[ $# -ge 1 ] || { echo "usage: build.sh FOLDER [OPTION...]" >&2; exit 2; }
 source=$(cd "$(dirname "$0")/../.." && pwd)
 mkdir -p "$1"
 output=$(cd "$1" && pwd)
+shift
 # what dpkg-deb and tar write as the time of each file
 day=$(sed -n 's/^set(GCDUMPC_DATE \([0-9-]*\)).*/\1/p' "$source/CMakeLists.txt")
 SOURCE_DATE_EPOCH=$(date -u -d "$day" +%s)
@@ -22,8 +23,8 @@ package() {
         (cd "$build" && cpack -G "$generator" -D CPACK_PACKAGING_INSTALL_PREFIX="$prefix" -B "$output/cpack" >>"$build.log" 2>&1) ||
         { cat "$build.log" >&2; exit 1; }
 }
-package deb /usr DEB -DCMAKE_INSTALL_PREFIX=/usr
-package static / TGZ -DGCDUMPC_STATIC=ON
+package deb /usr DEB -DCMAKE_INSTALL_PREFIX=/usr "$@"
+package static / TGZ -DGCDUMPC_STATIC=ON "$@"
 mv "$output"/cpack/*.deb "$output"/cpack/*.tar.gz "$output"
 rm -rf "$output/cpack"
 ls "$output"/*.deb "$output"/*.tar.gz

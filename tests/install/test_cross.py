@@ -1,0 +1,70 @@
+"""Packages for arm64 that this machine makes (tools/cross/build.sh).  Takes minutes, so only where the cross compiler is installed anyway."""
+import glob
+import os
+import subprocess
+import tempfile
+import unittest
+
+from install_support import BUILD, ROOT, TRACE, main, need_tool, text
+
+
+class Arm64(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        for tool in ("aarch64-linux-gnu-gcc", "qemu-aarch64", "dpkg-shlibdeps"):
+            need_tool(tool, "packages for arm64")
+        cls.dir = os.environ.get("GCDUMPC_CROSS", "")    # keeps the builds
+        if not cls.dir:
+            holder = tempfile.TemporaryDirectory(prefix="gcdumpc-cross-")
+            cls.addClassCleanup(holder.cleanup)
+            cls.dir = holder.name
+        run = subprocess.run(["sh", os.path.join(ROOT, "tools", "cross", "build.sh"), "arm64", cls.dir], capture_output=True, text=True, timeout=3500,
+                             env={**os.environ, "GCDUMPC_NATIVE": BUILD, "TRACE": TRACE}, check=False)
+        if run.returncode == 77:
+            raise unittest.SkipTest(run.stdout.splitlines()[-1])
+        cls.code, cls.said = run.returncode, run.stdout + run.stderr
+
+    def unpacked(self, name):
+        package, = glob.glob(os.path.join(self.dir, name))
+        holder = tempfile.TemporaryDirectory(prefix="gcdumpc-unpacked-")
+        self.addCleanup(holder.cleanup)
+        folder = holder.name
+        if package.endswith(".deb"):
+            text("dpkg-deb", "-x", package, folder)
+        else:
+            text("tar", "xf", package, "-C", folder)
+        program, = glob.glob(os.path.join(folder, "**", "bin", "gcdumpc"), recursive=True)
+        return package, program
+
+    def check_program(self, program):
+        self.assertIn("AArch64", text("readelf", "-h", program))
+        dynamic = text("readelf", "-dW", program)
+        self.assertNotRegex(dynamic, r"\((RUNPATH|RPATH)\)")
+        with open(program, "rb") as f:
+            self.assertNotIn(self.dir.encode(), f.read())
+        return dynamic
+
+    def test_the_same_bytes(self):
+        self.assertEqual(self.code, 0, self.said[-3000:])
+        self.assertRegex(self.said, r"\n[1-9]\d* answers and [1-9]\d* files, 0 differences\n")
+
+    def test_the_static_program(self):
+        _, program = self.unpacked("gcdumpc-*-linux-aarch64.tar.gz")
+        self.assertNotIn("NEEDED", self.check_program(program))
+        self.assertNotIn("INTERP", text("readelf", "-lW", program))
+        self.assertEqual(text("qemu-aarch64", program, "info", TRACE), text(os.path.join(BUILD, "gcdumpc"), "info", TRACE))
+
+    def test_the_package(self):
+        package, program = self.unpacked("gcdumpc_*_arm64.deb")
+        self.assertEqual(text("dpkg-deb", "-f", package, "Architecture"), "arm64\n")
+        dynamic = self.check_program(program)
+        self.assertIn("interpreter: /lib/ld-linux-aarch64.so.1]", text("readelf", "-lW", program))
+        depends = text("dpkg-deb", "-f", package, "Depends")
+        for library, name in (("libuv.so.1", "libuv1"), ("libz.so.1", "zlib1g"), ("libjansson.so.4", "libjansson4"), ("libc.so.6", "libc6")):
+            self.assertIn(f"[{library}]", dynamic)
+            self.assertRegex(depends, rf"(^|, ){name} \(")
+        self.assertEqual(len(glob.glob(os.path.join(self.dir, "*_arm64.deb"))), 3)
+
+
+if __name__ == "__main__":
+    main()
