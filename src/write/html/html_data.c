@@ -224,6 +224,8 @@ static gcd_status generations(struct html_data *h, struct gcd_error *err)
 struct analysis {
     struct html_data *h;
     const struct gcd_paths *paths;
+    uint32_t wanted[HTML_PATHS];         /* [wanted_count] types whose paths the page has */
+    size_t wanted_count;
     gcd_status here, beside;
     struct gcd_error *err, beside_err;   /* the former may be NULL */
 };
@@ -273,6 +275,8 @@ static void along_dominators(void *ctx)
 {
     struct analysis *a = ctx;
     a->here = merge_dominators(a->h, a->err);
+    if (a->here == GCD_OK)
+        a->here = html_details_collect(a->h, a->err);
 }
 
 /* For each wanted type the tree of its shortest paths. */
@@ -305,27 +309,24 @@ static gcd_status merge_paths_to(struct html_data *h, const struct gcd_paths *p,
     return st;
 }
 
-static gcd_status merge_paths(struct html_data *h, const struct gcd_paths *p, struct gcd_error *err)
+static gcd_status merge_paths(struct analysis *a)
 {
+    struct html_data *h = a->h;
+    struct gcd_error *err = &a->beside_err;
     struct gcd_context quiet = h->options->context;
-    uint32_t wanted[HTML_PATHS];
-    size_t n = 0;
     quiet.progress = NULL;
     GCD_TRY(gcd_session_suspects(h->session, &quiet, &h->suspects, err));
     GCD_TRY(gcd_session_largest_consumer(h->session, &quiet, &h->consumer, err));
     GCD_TRY(gcd_session_origins(h->session, &quiet, &h->origins, err));
     GCD_TRY(gcd_session_fold_facts(h->session, &quiet, NULL, 0, err));
-    GCD_TRY(choose_types(h, wanted, &n, err));
-    GCD_TRY(html_details_choose(h, err));
-    GCD_TRY(merge_paths_to(h, p, wanted, n, err));
-    return html_details_collect(h, err);
+    return merge_paths_to(h, a->paths, a->wanted, a->wanted_count, &a->beside_err);
 }
 
 static void along_paths(void *ctx)
 {
     struct analysis *a = ctx;
     if (a->h->options->context.threads > 1 || a->here == GCD_OK)
-        a->beside = merge_paths(a->h, a->paths, &a->beside_err);
+        a->beside = merge_paths(a);
 }
 
 /* One for this page, unless there is one already. */
@@ -362,6 +363,8 @@ static gcd_status analyze(struct html_data *h, struct analysis *a)
     h->reachable_objects = gcd_dominators_reachable(h->dominators);
     h->reachable_bytes = gcd_dominators_retained(h->dominators, GCD_NODE_ROOT);
     GCD_TRY(gcd_session_retained_by_type(h->session, &quiet, &h->retained, a->err));
+    GCD_TRY(choose_types(h, a->wanted, &a->wanted_count, a->err));
+    GCD_TRY(html_details_choose(h, a->err));
     gcd_parallel_invoke(h->options->context.threads, along_dominators, along_paths, a);
     if (a->here == GCD_OK && a->beside != GCD_OK && a->err != NULL)
         *a->err = a->beside_err;

@@ -17,8 +17,12 @@
 #define PAIRS_MAX (UINT32_C(1) << 19)
 #define NO_DETAIL UINT16_MAX
 
+/* A table of all pairs of a detail and a type takes not more than this. */
+#define DIRECT_MAX (UINT32_C(1) << 20)
+
 /* Of a detail and another type. */
 struct pairs {
+    uint32_t *direct;            /* [details * types] 1 + item, 0 = none yet; NULL: too many types, MAP has them */
     struct gcd_idmap map;        /* detail << 32 | type -> item */
     struct html_pair *items;
     uint64_t *keys;
@@ -41,14 +45,19 @@ static gcd_status no_memory(struct gcd_error *err)
 static gcd_status count_pair(struct html_data *h, struct pairs *p, uint32_t detail, struct html_pair add, struct gcd_error *err)
 {
     uint64_t key = (uint64_t)detail << 32 | add.type;
-    uint32_t at = gcd_idmap_get(&p->map, key);
+    uint32_t types = gcd_graph_summary(h->g)->type_count;
+    uint32_t *direct = p->direct != NULL && add.type < types ? &p->direct[(size_t)detail * types + add.type] : NULL;
+    uint32_t at = direct == NULL ? gcd_idmap_get(&p->map, key) : *direct > 0 ? *direct - 1 : GCD_IDMAP_NONE;
     if (at == GCD_IDMAP_NONE) {
         if (p->count >= PAIRS_MAX)
             return GCD_OK;
         at = (uint32_t)p->count;
         if (!gcd_vec_reserve(&h->alloc, &p->items, &p->room, p->count + 1, sizeof *p->items, PAIRS_MAX) ||
-            !gcd_vec_reserve(&h->alloc, &p->keys, &p->key_room, p->count + 1, sizeof *p->keys, PAIRS_MAX) || !gcd_idmap_put(&p->map, key, at))
+            !gcd_vec_reserve(&h->alloc, &p->keys, &p->key_room, p->count + 1, sizeof *p->keys, PAIRS_MAX) ||
+            (direct == NULL && !gcd_idmap_put(&p->map, key, at)))
             return no_memory(err);
+        if (direct != NULL)
+            *direct = at + 1;
         p->keys[p->count] = key;
         p->items[p->count++] = (struct html_pair){ .type = add.type };
     }
@@ -117,8 +126,23 @@ static void choose(struct html_data *h, const struct pairs *p, size_t list)
     }
 }
 
+static size_t direct_count(const struct html_data *h)
+{
+    uint64_t n = (uint64_t)h->detail_count * gcd_graph_summary(h->g)->type_count;
+    return n <= DIRECT_MAX ? (size_t)n : 0;
+}
+
+static bool pairs_init(struct html_data *h, struct pairs *p)
+{
+    size_t n = direct_count(h);
+    gcd_idmap_init(&p->map, &h->alloc);
+    p->direct = n > 0 ? gcd_mem_new_array(&h->alloc, n, sizeof *p->direct) : NULL;
+    return n == 0 || p->direct != NULL;
+}
+
 static void pairs_done(struct html_data *h, struct pairs *p)
 {
+    gcd_mem_free(&h->alloc, p->direct, p->direct != NULL ? direct_count(h) * sizeof *p->direct : 0);
     gcd_idmap_done(&p->map);
     gcd_mem_free(&h->alloc, p->items, p->room * sizeof *p->items);
     gcd_mem_free(&h->alloc, p->keys, p->key_room * sizeof *p->keys);
@@ -138,9 +162,11 @@ gcd_status html_details_collect(struct html_data *h, struct gcd_error *err)
         c.detail[h->details[i].type] = (uint16_t)i;
     if (gcd_graph_summary(h->g)->range_count > 0)
         st = gcd_generations_new(gcd_graph_summary(h->g), &h->alloc, &c.generations, err);
-    gcd_idmap_init(&c.above.map, &h->alloc);
-    gcd_idmap_init(&c.below.map, &h->alloc);
-    gcd_idmap_init(&c.refs.map, &h->alloc);
+    bool room = pairs_init(h, &c.above);
+    room = pairs_init(h, &c.below) && room;
+    room = pairs_init(h, &c.refs) && room;
+    if (st == GCD_OK && !room)
+        st = no_memory(err);
     for (uint32_t node = 0; node < gcd_graph_node_count(h->g) && st == GCD_OK; node++)
         st = look_at(&c, node, err);
     choose(h, &c.above, HTML_ABOVE);
