@@ -282,6 +282,20 @@ class Answers(SqlTest):
         self.compare("net10-wks", db, statements)
 
 
+    def test_keys_that_are_null_or_between_two(self):
+        """Such as IS with a value that is known only when it runs: rows without a value are found, which no look-up does."""
+        name = "net10-wks"
+        statements = ["SELECT count(*) FROM objects WHERE parent_id IS (SELECT NULL)", "SELECT count(*) FROM roots WHERE object_id IS (SELECT NULL)",
+                      "SELECT count(*) FROM objects a JOIN objects b ON a.parent_id IS b.parent_id WHERE b.id = "
+                      "(SELECT min(id) FROM objects WHERE parent_id IS NULL)"]
+        self.compare(name, self.database(name), statements)
+        self.assertGreater(self.ask(name, statements[0])[0][1][0][0], 100)
+        for value, rows in (("0.0", 1), ("0.5", 0), ("-0.5", 0), ("1e300", 0)):
+            (_, reached), (_, named) = self.ask(name, f"SELECT count(*) FROM reachable_from({value})",
+                                                f"SELECT type_name({value}) IS NOT NULL, path_from_root({value}) IS NOT NULL")
+            self.assertEqual((reached[0][0] > 0, named), (rows > 0, [(rows, rows)]), value)
+
+
 class Output(SqlTest):
     def test_table(self):
         name = self.link("net10-wks")
