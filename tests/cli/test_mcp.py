@@ -314,7 +314,12 @@ class Tools(McpTest):
         self.assertEqual((page["rows"], page["columns"][-1], page["total"]), ([[None, 1, 0.25, "text", "X'01ff'", 2**63 - 1]], "big", 1))
         many = client.call("sql", statement="SELECT a.id FROM objects a, objects b LIMIT 200000")
         self.assertEqual((len(many["rows"]), many["total"]), (25, None))
-        self.assertRegex(client.error("sql", statement="SELECT typ FROM objects"), r"no such column: typ, at byte 8: typ FROM")
+        error = client.error("sql", statement="SELECT typ FROM objects")
+        self.assertRegex(error, r"\Ano such column: typ, at byte 8: typ FROM objects; there are objects, types, .*refs, .*reachable_from.*; PRAGMA table_info")
+        columns = {row[1] for row in client.all("sql", "rows", statement="PRAGMA table_info(objects)")}
+        self.assertLessEqual({"id", "type", "size", "retained", "dominator", "address", "generation", "depth"}, columns)
+        for table, some in (("refs", {"source", "target", "ordinal"}), ("types", {"id", "name", "module", "objects", "bytes"})):
+            self.assertLessEqual(some, {row[1] for row in client.all("sql", "rows", statement=f"PRAGMA table_info({table})")})
         for wrong in ("", "-- nothing", "SELECT 1; SELECT 2", "DROP TABLE objects", "ATTACH 'x' AS y", "SELECT ("):
             self.assertNotEqual(client.error("sql", statement=wrong), "", wrong)
         self.assertIn("within 1 s", client.error("sql", statement=ENDLESS, seconds=1))

@@ -89,15 +89,26 @@ static enum mcp_outcome list_rows(struct mcp_call *c, struct gcd_sql_query *q)
     return MCP_DONE;
 }
 
-/* The statement with a caret below the place of ERR, as the command shows it. */
+/* The names of all tables, views and functions in RET[CAP], as much as fits. */
+static void list_tables(char *ret, size_t cap)
+{
+    struct gcd_sql_table t;
+    ret[0] = '\0';
+    for (size_t i = 0, n = 0; n < cap && gcd_sql_table_at(i, &t); i++)
+        n += (size_t)snprintf(ret + n, cap - n, "%s%s", i > 0 ? ", " : "", t.name);
+}
+
+/* The sentence of ERR with its place in TEXT, and what could have been meant. */
 static enum mcp_outcome wrong(struct mcp_call *c, const char *text, const struct gcd_error *err)
 {
+    char tables[1024];
     size_t n = strlen(text);
     if (err->code != GCD_E_ARG || err->off == GCD_OFF_NONE || err->off > n)
         return fail(c, err);
     int rest = n - err->off < 60 ? (int)(n - err->off) : 60;
-    return mcp_fail(c, "%s, at byte %" PRIu64 ": %.*s; \"SELECT name, sql FROM sqlite_schema\" lists the "
-        "tables", err->msg, err->off + 1, rest, text + err->off);
+    list_tables(tables, sizeof tables);
+    return mcp_fail(c, "%s, at byte %" PRIu64 ": %.*s; there are %s; PRAGMA table_info(objects) shows the columns of a table", err->msg, err->off + 1,
+                    rest, text + err->off, tables);
 }
 
 static enum mcp_outcome run_statement(struct mcp_call *c, struct gcd_sql *db, const char *text)
