@@ -315,11 +315,11 @@ class Tools(McpTest):
         many = client.call("sql", statement="SELECT a.id FROM objects a, objects b LIMIT 200000")
         self.assertEqual((len(many["rows"]), many["total"]), (25, None))
         error = client.error("sql", statement="SELECT typ FROM objects")
-        self.assertRegex(error, r"\Ano such column: typ, at byte 8: typ FROM objects; there are objects, types, .*refs, .*reachable_from.*; PRAGMA table_info")
-        columns = {row[1] for row in client.all("sql", "rows", statement="PRAGMA table_info(objects)")}
+        self.assertRegex(error, r"\Ano such column: typ, at byte 8: typ FROM objects; there are objects, types, .*refs, .*reachable_from.*; PRAGMA table_xinfo")
+        columns = {row[1] for row in client.all("sql", "rows", statement="PRAGMA table_xinfo(objects)")}
         self.assertLessEqual({"id", "type", "size", "retained", "dominator", "address", "generation", "depth"}, columns)
         for table, some in (("refs", {"source", "target", "ordinal"}), ("types", {"id", "name", "module", "objects", "bytes"})):
-            self.assertLessEqual(some, {row[1] for row in client.all("sql", "rows", statement=f"PRAGMA table_info({table})")})
+            self.assertLessEqual(some, {row[1] for row in client.all("sql", "rows", statement=f"PRAGMA table_xinfo({table})")})
         for wrong in ("", "-- nothing", "SELECT 1; SELECT 2", "DROP TABLE objects", "ATTACH 'x' AS y", "SELECT ("):
             self.assertNotEqual(client.error("sql", statement=wrong), "", wrong)
         self.assertIn("within 1 s", client.error("sql", statement=ENDLESS, seconds=1))
