@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "mcp/mcp.h"
+#include "mcp/mcp_call.h"
 #include "mcp/mcp_lines.h"
 #include "mcp/mcp_schema.h"
 #include "signals.h"
@@ -119,6 +120,36 @@ static void test_tools(void **state)
     }
     assert_int_equal(n, 15);
     assert_null(mcp_tool_find("nothing"));
+}
+
+/* ---- pages ---- */
+
+/* What a page of a list of TOTAL rows, of which 100 are listed at most, says of what is missing. */
+static void check_cut(uint64_t total, const char *want)
+{
+    struct mcp_call c = { .tool = mcp_tool_find("types"), .arguments = json_pack("{s:i}", "limit", 2), .out = json_object() };
+    assert_int_equal(mcp_page_begin(&c), MCP_DONE);
+    mcp_page_total_capped(&c, total, 100);
+    while (mcp_page_wants(&c))
+        mcp_page_add(&c, json_object());
+    mcp_page_end(&c, "rows");
+    const char *cut = json_string_value(json_object_get(c.out, "cut"));
+    if (want == NULL)
+        assert_null(cut);
+    else
+        assert_string_equal(cut, want);
+    json_decref(c.page.rows);
+    json_decref(c.arguments);
+    json_decref(c.out);
+}
+
+static void test_what_was_cut(void **state)
+{
+    (void)state;
+    check_cut(0, NULL);
+    check_cut(2, NULL);
+    check_cut(100, "rows 1 to 2 of 100; next_cursor has more, limit makes pages larger");
+    check_cut(101, "rows 1 to 2 of 100, no more are listed: a filter, or sql, finds them; next_cursor has more, limit makes pages larger");
 }
 
 /* ---- the server ---- */
@@ -238,6 +269,7 @@ int main(void)
         cmocka_unit_test(test_long_lines),
         cmocka_unit_test(test_schemas),
         cmocka_unit_test(test_tools),
+        cmocka_unit_test(test_what_was_cut),
         cmocka_unit_test(test_calls_wait_for_the_worker),
         cmocka_unit_test(test_what_is_canceled_is_not_answered),
         cmocka_unit_test(test_the_queue_has_an_end),

@@ -26,6 +26,7 @@ struct mcp_call {
         uint64_t from, next, total;      /* rows: where the page begins, the next one, all */
         uint64_t limit, most_chars, chars;
         bool full;
+        bool capped;                     /* rows behind TOTAL are not listed, whatever is asked */
         json_t *rows;
     } page;
 };
@@ -78,6 +79,8 @@ enum mcp_outcome mcp_find_types(struct mcp_call *c, const char *name, uint8_t **
  * counted.
  */
 #define MCP_TOTAL_UNKNOWN UINT64_MAX
+/* No list is longer than MOST: sets TOTAL, at most that, and says so. */
+void mcp_page_total_capped(struct mcp_call *c, uint64_t total, uint64_t most);
 void mcp_page_total(struct mcp_call *c, uint64_t total);
 void mcp_page_found_end(struct mcp_call *c, uint64_t total);
 /* Is there room for row page.next? */

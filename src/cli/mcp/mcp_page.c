@@ -66,6 +66,12 @@ void mcp_page_total(struct mcp_call *c, uint64_t total)
     p->next = p->from;
 }
 
+void mcp_page_total_capped(struct mcp_call *c, uint64_t total, uint64_t most)
+{
+    c->page.capped = total > most;
+    mcp_page_total(c, total < most ? total : most);
+}
+
 void mcp_page_found_end(struct mcp_call *c, uint64_t total)
 {
     if (c->page.from > total)
@@ -99,13 +105,14 @@ static char *what_was_cut(const struct mcp_call *c)
 {
     const struct mcp_page *p = &c->page;
     char *rows = NULL, *texts = NULL, *all = NULL;
-    if (p->next < p->total || p->from > 0) {
+    if (p->next < p->total || p->from > 0 || p->capped) {
         const char *how = p->next == p->total ? "" : p->full ? "; next_cursor has more, max_chars makes pages larger" : "; next_cursor has more, "
             "limit "
                           "makes pages larger";
-        char all_rows[CLI_NUMBER_BYTES + 8] = "";
+        char all_rows[CLI_NUMBER_BYTES + 64] = "";
         if (p->total != MCP_TOTAL_UNKNOWN)
-            (void)snprintf(all_rows, sizeof all_rows, " of %" PRIu64, p->total);
+            (void)snprintf(all_rows, sizeof all_rows, " of %" PRIu64 "%s", p->total,
+                           p->capped ? ", no more are listed: a filter, or sql, finds them" : "");
         if (asprintf(&rows, "rows %" PRIu64 " to %" PRIu64 "%s%s", p->next > p->from ? p->from + 1 : p->from, p->next, all_rows, how) < 0)
             rows = NULL;
     }

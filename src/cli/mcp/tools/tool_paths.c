@@ -92,7 +92,7 @@ static gcd_status list_ways(struct mcp_call *c, struct gcd_object_paths *all, st
     struct gcd_object_path way;
     json_t *row;
     gcd_status st = GCD_OK;
-    mcp_page_total(c, n + more < WAYS_MAX ? n + more : WAYS_MAX);
+    mcp_page_total_capped(c, n + more, WAYS_MAX);
     while (mcp_page_wants(c) && c->page.next < n && st == GCD_OK) {
         st = gcd_object_paths_get(all, (size_t)c->page.next, &way, err);
         if (st == GCD_OK && (st = make_row(c, &way, &row, err)) == GCD_OK)

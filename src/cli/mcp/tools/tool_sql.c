@@ -107,8 +107,8 @@ static enum mcp_outcome wrong(struct mcp_call *c, const char *text, const struct
         return fail(c, err);
     int rest = n - err->off < 60 ? (int)(n - err->off) : 60;
     list_tables(tables, sizeof tables);
-    return mcp_fail(c, "%s, at byte %" PRIu64 ": %.*s; there are %s; PRAGMA table_xinfo(objects) shows the columns of a table", err->msg, err->off + 1,
-                    rest, text + err->off, tables);
+    return mcp_fail(c, "%s, at byte %" PRIu64 ": %.*s; there are %s; PRAGMA table_xinfo(objects) shows the columns of a table", err->msg,
+                    err->off + 1, rest, text + err->off, tables);
 }
 
 static enum mcp_outcome run_statement(struct mcp_call *c, struct gcd_sql *db, const char *text)

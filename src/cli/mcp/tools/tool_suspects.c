@@ -126,7 +126,7 @@ static const struct mcp_arg suspect_args[] = { { .name = NULL } };
 
 const struct mcp_tool mcp_suspects = {
     "suspects", "Possible leaks", "What keeps a large part of the heap alive, each with a sentence, advice where to look, and the path from its "
-    "root.  Without "
+    "root.  Of the types in it holds and own_types have the three largest; type and paths have more.  Without "
     "suspects, the largest consumers.  Begin here.",
     suspect_args, "heap_bytes:i guessed_roots:i suspects[" SUSPECT_SHAPE "] none:s~ largest{" SUSPECT_SHAPE "}~ consumers" PARTS_SHAPE "~",
     MCP_TAKES_HEAP | MCP_PAGED, run_suspects

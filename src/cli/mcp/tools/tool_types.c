@@ -126,6 +126,16 @@ const struct mcp_tool mcp_types = {
 /* The largest are selected in one pass; a list is never longer. */
 #define LARGEST_MAX 100000u
 
+/* Of TYPES (NULL: all), also those that are not alive. */
+static uint64_t count_objects(const struct mcp_call *c, const uint8_t *types)
+{
+    const struct gcd_summary *f = gcd_graph_summary(c->heap->d.graph);
+    uint64_t n = 0;
+    for (uint32_t t = 0; t < f->type_count; t++)
+        n += types == NULL || types[t] != 0 ? f->types[t].objects : 0;
+    return n;
+}
+
 /* The largest objects of TYPES (NULL: all); their number is at most LARGEST_MAX. */
 static enum mcp_outcome list_objects(struct mcp_call *c, const uint8_t *types)
 {
@@ -139,7 +149,7 @@ static enum mcp_outcome list_objects(struct mcp_call *c, const uint8_t *types)
     enum mcp_outcome e = mcp_status(c, gcd_session_dominators(c->heap->d.session, &context, &d, &err), &err);
     if (e == MCP_DONE) {
         gcd_retained_largest(c->heap->d.graph, d, types, 1, nodes, &n);
-        mcp_page_total(c, n);
+        mcp_page_total_capped(c, n < LARGEST_MAX ? n : count_objects(c, types), LARGEST_MAX);
         while (mcp_page_wants(c))
             mcp_page_add(c, mcp_object_row(c, d, nodes[c->page.next]));
         mcp_page_end(c, "objects");
