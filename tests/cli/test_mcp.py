@@ -501,6 +501,9 @@ class Hostile(McpTest):
                         text = result["content"][0]["text"]
                         self.assertTrue(0 < len(text) < 100_000, (name, argument, value))
             self.assertIn("has no argument", client.error(name, **required, nonsense=1))
+        self.assertIn("NUL", client.error("types", filter="*\0"))
+        for limit in (0, -1, 1001, 2**63 - 1):
+            self.assertIn("from 1 to 1000", client.error("types", limit=limit))
         self.assertIn("types has no argument \"filtre\" (did you mean \"filter\"?)", client.error("types", filtre="x"))
         self.end(client)
 

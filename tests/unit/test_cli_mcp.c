@@ -143,6 +143,34 @@ static void check_cut(uint64_t total, const char *want)
     json_decref(c.out);
 }
 
+/* Rows of BYTES each: how many fit in a page of 1,000. */
+static uint64_t rows_of(size_t bytes)
+{
+    struct mcp_call c = { .tool = mcp_tool_find("types"), .arguments = json_pack("{s:i}", "max_chars", 1000), .out = json_object() };
+    char text[4096];
+    assert_true(bytes < sizeof text);
+    memset(text, 'x', bytes - 2);
+    assert_int_equal(mcp_page_begin(&c), MCP_DONE);
+    mcp_page_total(&c, 10);
+    while (mcp_page_wants(&c))
+        mcp_page_add(&c, json_stringn(text, bytes - 2));
+    uint64_t n = json_array_size(c.page.rows);
+    json_decref(c.page.rows);
+    json_decref(c.arguments);
+    json_decref(c.out);
+    return n;
+}
+
+static void test_size_of_a_page(void **state)
+{
+    (void)state;
+    assert_int_equal(rows_of(50), 10);
+    assert_int_equal(rows_of(250), 4);
+    assert_int_equal(rows_of(251), 3);
+    assert_int_equal(rows_of(501), 1);
+    assert_int_equal(rows_of(2000), 1);  /* larger than a page: alone */
+}
+
 static void test_what_was_cut(void **state)
 {
     (void)state;
@@ -269,6 +297,7 @@ int main(void)
         cmocka_unit_test(test_long_lines),
         cmocka_unit_test(test_schemas),
         cmocka_unit_test(test_tools),
+        cmocka_unit_test(test_size_of_a_page),
         cmocka_unit_test(test_what_was_cut),
         cmocka_unit_test(test_calls_wait_for_the_worker),
         cmocka_unit_test(test_what_is_canceled_is_not_answered),
