@@ -149,11 +149,11 @@ static uint64_t rows_of(size_t bytes)
     struct mcp_call c = { .tool = mcp_tool_find("types"), .arguments = json_pack("{s:i}", "max_chars", 1000), .out = json_object() };
     char text[4096];
     assert_true(bytes < sizeof text);
-    memset(text, 'x', bytes - 2);
+    memset(text, 'x', bytes - 4);
     assert_int_equal(mcp_page_begin(&c), MCP_DONE);
     mcp_page_total(&c, 10);
     while (mcp_page_wants(&c))
-        mcp_page_add(&c, json_stringn(text, bytes - 2));
+        mcp_page_add(&c, json_pack("[s%]", text, bytes - 4));
     uint64_t n = json_array_size(c.page.rows);
     json_decref(c.page.rows);
     json_decref(c.arguments);
