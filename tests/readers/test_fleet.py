@@ -1,19 +1,28 @@
-"""tools/doc/fleet.md: every statement runs in DuckDB, over 10,000 generated summaries and 200 of real dumps, and answers what Python finds in the same files.
+"""tools/doc/fleet.md, and the examples for Kubernetes.
+
+Every statement of the guide runs in DuckDB, over 10,000 generated summaries and 200 of real dumps, and answers what Python finds in the same files.
 
 The 200 are the bundled recordings of real processes, each converted several times with other labels: nothing but the labels differs between those of
 one recording."""
+import base64
 import collections
 import concurrent.futures
 import contextlib
+import email
 import glob
+import http.server
 import json
 import math
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
+import threading
 import unittest
+import urllib.parse
 
 import real_readers
 from real_readers import Missing
@@ -36,7 +45,8 @@ def need_duckdb():
         raise Missing(f"DuckDB: no Node {real_readers.OLDEST_NODE} or later with npm")
     return real_readers._installed("fleet", os.path.join(HERE, "fleet"), version, [
         # not "ci": a lock file lists only those optional packages that the registry had, one for each platform
-        (("npm", "install", "--ignore-scripts", "--no-audit", "--no-fund"), {"npm_config_update_notifier": "false"})], on=("package.json", "package-lock.json"))
+        (("npm", "install", "--ignore-scripts", "--no-audit", "--no-fund"), {"npm_config_update_notifier": "false"})],
+        on=("package.json", "package-lock.json"))
 
 
 def statements():
@@ -224,6 +234,103 @@ class Fleet(unittest.TestCase):
 
     def test_there_are_ten(self):
         self.assertEqual(len(statements()), 11)
+
+
+class Profiles(unittest.TestCase):
+    """The requests to Pyroscope and Parca, as their documentation describes what they take."""
+
+    class Server(http.server.BaseHTTPRequestHandler):
+        seen = []
+
+        def do_POST(self):
+            self.seen.append((self.path, self.headers["Content-Type"], self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    def requests(self):
+        """What arrives when the lines of the guide run, and the profile that they send."""
+        with open(os.path.join(SOURCE, "tools", "doc", "fleet.md"), encoding="utf-8") as f:
+            scripts = re.findall(r"(?ms)^```sh\n(.*?)^```$", f.read())
+        self.Server.seen = []
+        with tempfile.TemporaryDirectory(prefix="gcdumpc-upload-") as folder, http.server.HTTPServer(("127.0.0.1", 0), self.Server) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            os.symlink(PROGRAM, os.path.join(folder, "gcdumpc"))
+            os.symlink(os.path.join(SOURCE, "traces", "shop", "evening.nettrace.gz"), os.path.join(folder, "shop.nettrace.gz"))
+            for script in scripts:
+                script = re.sub(r"localhost:\d+", f"127.0.0.1:{server.server_port}", script)
+                run = subprocess.run(["sh", "-ec", script], cwd=folder, capture_output=True, text=True,
+                                     env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", "no_proxy": "*"})
+                self.assertEqual(run.returncode, 0, run.stderr)
+            server.shutdown()
+            with open(os.path.join(folder, "shop.pb.gz"), "rb") as f:
+                return self.Server.seen, f.read()
+
+    @unittest.skipIf(shutil.which("curl") is None, "no curl")
+    def test_uploads(self):
+        (form, json_request), profile = self.requests()
+        path, query = form[0].split("?")
+        query = urllib.parse.parse_qs(query)
+        self.assertEqual((path, query["name"], query["format"]), ("/ingest", ["shop.heap"], ["pprof"]))
+        self.assertTrue(query["from"][0].isdigit() and query["until"][0].isdigit())
+        message = email.message_from_bytes(b"Content-Type: " + form[1].encode() + b"\r\n\r\n" + form[2])
+        part, = message.get_payload()
+        self.assertEqual((part.get_param("name", header="content-disposition"), part.get_payload(decode=True)), ("profile", profile))
+        self.assertEqual((json_request[0], json_request[1]), ("/profiles/writeraw", "application/json"))
+        series, = json.loads(json_request[2])["series"]
+        self.assertEqual({label["name"]: label["value"] for label in series["labels"]["labels"]}, {"__name__": "heap", "job": "shop"})
+        self.assertEqual(base64.b64decode(series["samples"][0]["rawProfile"]), profile)
+        self.assertEqual(profile[:2], b"\x1f\x8b")
+
+
+class Kubernetes(unittest.TestCase):
+    def text(self, name):
+        with open(os.path.join(SOURCE, "tools", "container", name), encoding="utf-8") as f:
+            return f.read()
+
+    def problems(self, text):
+        try:
+            folder = need_duckdb()
+        except Missing as e:
+            self.skipTest(str(e))
+        run = subprocess.run(["node", os.path.join(folder, "check_kubernetes.mjs")], input=text, capture_output=True, text=True, timeout=300)
+        self.assertEqual(run.returncode, 0, run.stderr[-2000:])
+        return json.loads(run.stdout)
+
+    def test_examples_fit_the_api(self):
+        for name in ("cronjob.yaml", "sidecar.yaml"):
+            self.assertEqual(self.problems(self.text(name)), [], name)
+
+    def test_a_mistake_is_noticed(self):
+        text = self.text("cronjob.yaml")
+        for good, bad in (("concurrencyPolicy", "concurencyPolicy"), ("backoffLimit: 0", "backoffLimit: none"), ("kind: Role\n", "kind: Rolle\n"),
+                          ("  schedule:", "  schedul:")):
+            self.assertNotEqual(self.problems(text.replace(good, bad, 1)), [], bad)
+
+    def test_the_script_of_the_job(self):
+        """With a kubectl that answers like one with three pods: one is dumped, one has nothing to say, one fails."""
+        script = textwrap.dedent(re.search(r"(?ms)^ +- \|\n(.*?)^ +volumeMounts", self.text("cronjob.yaml"))[1])
+        with tempfile.TemporaryDirectory(prefix="gcdumpc-kube-") as folder:
+            with open(os.path.join(folder, "kubectl"), "w", encoding="utf-8") as f:
+                f.write("#!/bin/sh\ncase $1,$2 in get,pods) printf 'pod/one\\npod/skipped\\npod/failing\\n' ;; exec,pod/failing) exit 1 ;;\n"
+                        f"exec,pod/one) shift 8; echo \"$@\" > {folder}/options; exec {PROGRAM} convert -q {SOURCE}/traces/shop/morning.nettrace.gz"
+                        " --summary - ;; esac\n")
+            os.chmod(os.path.join(folder, "kubectl"), 0o755)
+            os.mkdir(os.path.join(folder, "summaries"))
+            run = subprocess.run(["sh", "-c", script.replace("/summaries", os.path.join(folder, "summaries"))], capture_output=True, text=True,
+                                 env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"})
+            self.assertEqual((run.returncode, run.stderr), (1, ""))
+            file, = os.listdir(os.path.join(folder, "summaries"))
+            self.assertRegex(file, r"^one-\d{8}T\d{6}Z\.json$")
+            with open(os.path.join(folder, "summaries", file), encoding="utf-8") as f:
+                self.assertEqual(json.load(f)["name"], "CoffeeShop")
+            with open(os.path.join(folder, "options"), encoding="utf-8") as f:
+                options = f.read().split()
+        if os.environ.get("GCDUMPC_IPC") != "OFF":
+            run = subprocess.run([PROGRAM, "--name", "no-such-program-here", *options], capture_output=True, text=True)
+            self.assertEqual(run.returncode, 1, run.stderr)              # understood, but there is no such process
 
 
 if __name__ == "__main__":

@@ -44,15 +44,17 @@ def summary(rng, service, instance, number, dumps):
     at = START_MS + int(day * DAY_MS) + instance * 1000 + service
     heap = total + total // 10
     return {
-        "schema": 1, "kind": "summary", "gcdumpc": "0.1.0", "time": None, "unix_ms": at, "host": f"node{instance % 7}", "name": f"service{service:02}",
+        "schema": 1, "kind": "summary", "gcdumpc": "0.1.0", "time": None, "unix_ms": at, "host": f"node{instance % 7}",
+        "name": f"service{service:02}",
         "pid": 1000 + 100 * service + instance, "runtime_version": f"{8 + service % 3}.0.1", "os": "Linux", "architecture": "x64",
         "build_id": f"{service:016x}{version:016x}", "labels": {"version": f"1.{version}.0"} if service % 7 else {}, "file": f"{at}.nettrace.gz",
         "file_bytes": total // 8, "complete": complete, "unverified": False,
         "reasons": [] if complete else [{"code": "events_lost", "amount": rng.randrange(1, 99), "text": "events were lost"}],
-        "objects": objects, "bytes": total, "references": objects * 2, "type_count": len(types), "pause_ns": 3000000 + objects * rng.randrange(90, 250),
+        "objects": objects, "bytes": total, "references": objects * 2, "type_count": len(types),
+        "pause_ns": 3000000 + objects * rng.randrange(90, 250),
         "gc_heaps": 1, "walks": 1, "lost_events": 0, "event_bytes": objects * 50, "retained_bytes": total - total // 50,
-        "memory": {"resident_bytes": resident, "anonymous_bytes": resident * 3 // 4, "file_bytes": resident // 4, "shared_bytes": 0, "swapped_bytes": 0,
-                   "gc_heap_bytes": heap, "native_or_unknown_bytes": max(0, resident * 3 // 4 - heap), "cgroup_limit_bytes": None,
+        "memory": {"resident_bytes": resident, "anonymous_bytes": resident * 3 // 4, "file_bytes": resident // 4, "shared_bytes": 0,
+                   "swapped_bytes": 0, "gc_heap_bytes": heap, "native_or_unknown_bytes": max(0, resident * 3 // 4 - heap), "cgroup_limit_bytes": None,
                    "cgroup_used_bytes": None},
         "generations": [{"generation": g, "used_bytes": total // 5, "reserved_bytes": total} for g in GENERATIONS],
         "roots": {root: service + instance for root in ROOTS}, "findings": findings(service, objects, total), "types": types,
