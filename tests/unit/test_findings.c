@@ -504,6 +504,31 @@ static void an_assembly_loaded_many_times(void **state)
     forget(a);
 }
 
+/* Contexts of different assemblies; those of copies are told of with these. */
+static void many_collectible_contexts(void **state)
+{
+    (void)state;
+    static const struct { int contexts; size_t copies; bool is; } cases[] = { { 100, 0, true }, { 99, 0, false }, { 99, COPIES, false }, { 100, COPIES, true } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gcd_module modules[COPIES + 1] = { { .id = 1, .path = "/app/Shop.dll", .assembly = "Shop", .problem = "" } };
+        struct pile *p = pile_new();
+        uint32_t all = node(p, "Shop.Scripts", 24);
+        static_root(p, all, "s_scripts");
+        for (int k = 0; k < cases[i].contexts + (int)cases[i].copies; k++)
+            child(p, child(p, all, "Shop.Script", 24), "System.Reflection.LoaderAllocator", 48);
+        for (size_t k = 1; k <= cases[i].copies; k++)
+            modules[k] = (struct gcd_module){ .id = 1 + k, .path = "/plug/Pricing.dll", .assembly = "Pricing", .problem = "" };
+        p->modules = modules;
+        p->module_count = cases[i].copies + 1;
+        struct answer a = ask_with(p, 0.05, NOTHING_IS_LARGE);
+        assert_int_equal(count_of(a, GCD_SUSPECT_ASSEMBLIES), (cases[i].copies > 0) + cases[i].is);
+        if (cases[i].is && cases[i].copies == 0)
+            expect(a, GCD_SUSPECT_ASSEMBLIES, 100, NULL, "100 collectible contexts are alive, each with assemblies of its own that cannot be "
+                   "unloaded. One LoaderAllocator is held by the static variable s_scripts by way of Script.");
+        forget(a);
+    }
+}
+
 /* Free memory: at least the threshold, and a quarter of the large object heap. */
 static void free_memory_between_large_objects(void **state)
 {
@@ -687,7 +712,7 @@ int main(void)
         cmocka_unit_test(who_is_behind), cmocka_unit_test(what_is_heaviest),
         cmocka_unit_test(who_awaits_a_delay), cmocka_unit_test(a_large_finding_replaces_its_objects),
         cmocka_unit_test(what_lies_below_remains), cmocka_unit_test(arrays_of_the_runtime), cmocka_unit_test(an_assembly_loaded_many_times),
-        cmocka_unit_test(free_memory_between_large_objects), cmocka_unit_test(numbers_below_the_threshold),
+        cmocka_unit_test(many_collectible_contexts), cmocka_unit_test(free_memory_between_large_objects), cmocka_unit_test(numbers_below_the_threshold),
         cmocka_unit_test(others_that_are_replaced), cmocka_unit_test(odd_shapes), cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -244,6 +244,25 @@ static void arrays_of_64_kib_that_are_three_quarters_empty(void **state)
     }
 }
 
+/* Smaller ones count where there are very many, and where they are not small. */
+static void very_many_sparse_arrays(void **state)
+{
+    (void)state;
+    static const struct {
+        int count;
+        uint64_t length;
+        bool is;
+    } rows[] = { { 10000, 62, true }, { 9999, 62, false }, { 10000, 61, false } };       /* 520 bytes each, or 512 */
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct answer a = ask(sparse("Shop.Order[]", rows[i].count, rows[i].length, 1), 0.5);
+        const struct gcd_suspect *s = sparse_of(a);
+        if ((s != NULL) != rows[i].is)
+            fail_msg("row %zu", i);
+        assert_true(s == NULL || s->objects == 10000);
+        forget(a);
+    }
+}
+
 static void what_is_said_of_sparse_arrays(void **state)
 {
     (void)state;
@@ -302,7 +321,7 @@ int main(void)
         cmocka_unit_test(lists_in_lists_end),
         cmocka_unit_test(collections_that_share_their_inside),
         cmocka_unit_test(arrays_of_64_kib_that_are_three_quarters_empty),
-        cmocka_unit_test(what_is_said_of_sparse_arrays),
+        cmocka_unit_test(very_many_sparse_arrays), cmocka_unit_test(what_is_said_of_sparse_arrays),
         cmocka_unit_test(a_sparse_array_counts_as_its_collection),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -335,7 +335,48 @@ static void how_long_it_lives(void **state)
     }
 }
 
+/* The list of what the root scope is to dispose of has advice of its own; what is in the list has not. */
+static void kept_by_the_root_scope(void **state)
+{
+    (void)state;
+    for (unsigned deeper = 0; deeper < 2; deeper++) {
+        struct pile *p = pile_new();
+        uint32_t provider = node(p, PROVIDER, 8), scope = child(p, provider, SCOPE, 8);
+        uint32_t list = child(p, scope, "System.Collections.Generic.List`1[System.Object]", 24);
+        root(p, provider, GCD_ROOT_STACK, 0, "");
+        if (deeper)
+            list = child(p, child(p, list, "System.Object[]", 48), "System.Collections.Generic.List`1[Shop.Order]", 24);
+        fill(p, list, 20, deeper ? "Shop.Order[]" : "System.Object[]");
+        struct answer a = ask(p, 0.5);
+        assert_non_null(strstr(first(a)->sentence, "root scope"));
+        assert_string_equal(first(a)->advice, deeper ? "Look for what adds to it and never removes." :
+                            "Resolve Order from a scope that is disposed of: the root scope keeps each disposable service until the program ends.");
+        forget(a);
+    }
+}
+
 /* ---- types ---- */
+
+/* Arrays that handles pin: the program's own type that refers to them, too, is named, if it refers to half of them. */
+static void who_else_refers_to_them(void **state)
+{
+    (void)state;
+    for (int users = 9; users <= 10; users++) {
+        struct pile *p = pile_new();
+        uint32_t all = node(p, "Shop.Video", 24);
+        static_root(p, all, "s_video");
+        for (int i = 0; i < 20; i++) {
+            uint32_t pixels = node(p, "System.Byte[]", 1000);
+            root(p, pixels, GCD_ROOT_HANDLE, GCD_ROOT_PINNED, "");
+            edge(p, i < users ? child(p, all, "Shop.VideoFrame", 24) : child(p, all, "System.Thing", 24), pixels);
+        }
+        struct answer a = ask(p, 0.5);
+        if ((strstr(first(a)->sentence, "directly by pinned handles. VideoFrame objects refer to 10 of them, too.") != NULL) != (users == 10) ||
+            (strstr(first(a)->sentence, "refer to") != NULL) != (users == 10))
+            fail_msg("%d: %s", users, first(a)->sentence);
+        forget(a);
+    }
+}
 
 /* Many links of 34 bytes, and before them one of a byte that the configuration holds: the path is that of the many. */
 static void a_typical_object(void **state)
@@ -540,8 +581,8 @@ int main(void)
         cmocka_unit_test(a_static_event_of_the_framework),
         cmocka_unit_test(what_the_elements_are),
         cmocka_unit_test(whose_bytes),
-        cmocka_unit_test(how_long_it_lives),
-        cmocka_unit_test(a_typical_object),
+        cmocka_unit_test(how_long_it_lives), cmocka_unit_test(kept_by_the_root_scope),
+        cmocka_unit_test(a_typical_object), cmocka_unit_test(who_else_refers_to_them),
         cmocka_unit_test(the_heaviest_way),
         cmocka_unit_test(short_names), cmocka_unit_test(paths_fold), cmocka_unit_test(trees_fold),
     };

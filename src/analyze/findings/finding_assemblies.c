@@ -1,6 +1,6 @@
 /*
  * An assembly that is loaded many times, in load contexts of its own or from memory.  The list of modules tells it; the objects of the types of all
- * copies count together.
+ * copies count together.  And many collectible contexts, whatever is loaded in them.
  */
 #include "analyze/findings/findings.h"
 #include "analyze/suspects/suspects_words.h"
@@ -99,7 +99,8 @@ static gcd_status look_at_objects(struct assemblies *a, struct gcd_error *err)
         a->of_type[i] = module < a->summary->module_count ? a->of_module[module] : GCD_CLASS_NONE;
     }
     const struct gcd_type_classes classes = { a->of_type, a->count };
-    GCD_TRY(gcd_retained_by_class(w->g, w->d, &classes, w->alloc, bytes, err));
+    if (a->count > 0)
+        GCD_TRY(gcd_retained_by_class(w->g, w->d, &classes, w->alloc, bytes, err));
     for (uint32_t i = 0; i < a->count; i++)
         a->items[i].bytes = bytes[i];
     for (uint32_t node = 0; node < w->nodes; node++) {
@@ -165,6 +166,32 @@ static gcd_status add(struct assemblies *a, uint32_t number, struct gcd_error *e
     return it->replaces ? own_nodes(a, number, err) : GCD_OK;
 }
 
+static uint64_t allocators_in(const struct gcd_summary *s)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < s->type_count; i++)
+        if (strcmp(s->types[i].name, LOADER_ALLOCATOR) == 0)
+            n += s->types[i].objects;
+    return n;
+}
+
+/* Contexts besides those of copies of one assembly: scripts that were compiled, assemblies of generated code. */
+static gcd_status add_contexts(struct assemblies *a, struct gcd_error *err)
+{
+    struct suspects_work *w = a->w;
+    uint64_t others = a->allocators;
+    struct suspect *x;
+    for (uint32_t i = 0; i < a->count; i++)
+        others -= a->items[i].copies < others ? a->items[i].copies : others;
+    if (others < FINDING_CONTEXTS || w->o->only_large)
+        return GCD_OK;
+    GCD_TRY(suspects_add(w, GCD_SUSPECT_ASSEMBLIES, a->allocator, gcd_graph_node_type(w->g, a->allocator), &x, err));
+    x->pub.overlaps = true;
+    x->pub.objects = others;
+    x->collectible = true;
+    return GCD_OK;
+}
+
 static gcd_status run(struct assemblies *a, struct gcd_error *err)
 {
     for (size_t i = 0; i < a->summary->module_count; i++) {
@@ -174,12 +201,12 @@ static gcd_status run(struct assemblies *a, struct gcd_error *err)
     if (!gcd_sort_numbers(a->w->alloc, a->order, a->summary->module_count, compare, a->summary->modules))
         return gcd_fail_nomem(err, "looking at assemblies");
     find_copies(a);
-    if (a->count == 0)
+    if (a->count == 0 && allocators_in(a->summary) < FINDING_CONTEXTS)
         return GCD_OK;
     GCD_TRY(look_at_objects(a, err));
     for (uint32_t i = 0; i < a->count; i++)
         GCD_TRY(add(a, i, err));
-    return GCD_OK;
+    return add_contexts(a, err);
 }
 
 gcd_status suspects_assemblies(struct suspects_work *w, struct gcd_error *err)
@@ -202,6 +229,13 @@ gcd_status suspects_assemblies(struct suspects_work *w, struct gcd_error *err)
 
 void suspects_say_assemblies(struct suspect_words *s, const struct suspect *x)
 {
+    if (x->module == NULL) {
+        suspects_put_number(s, x->pub.objects);
+        suspects_put(s, " collectible contexts are alive, each with assemblies of its own that cannot be unloaded. One ");
+        suspects_put_type(s, x->pub.type);
+        suspects_put_held_by(s, x, "is");
+        return;
+    }
     const char *label = gcd_module_label(x->module);
     size_t n;
     const char *name = strpbrk(label, "/\\") != NULL ? gcd_module_name(label, &n) : (n = strlen(label), label);

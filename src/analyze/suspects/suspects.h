@@ -39,6 +39,7 @@
 #define FINDING_WAITS 1000u
 #define FINDING_INTERNED 10000u
 #define FINDING_LOADS 10u
+#define FINDING_CONTEXTS 100u         /* collectible contexts besides those */
 #define FINDING_PINS 1000u
 #define FINDING_WEAK_ENTRIES 1000u
 /* So many are enough for a finding that takes the place of another suspect, because it keeps the bytes of one alive. */
@@ -64,6 +65,8 @@ struct suspect {
     size_t path_room;            /* items allocated */
     bool recursive;              /* OBJECT: the first object of a list or tree of its own type */
     enum suspect_holder holder;  /* TYPE, when pub.alike > 0 */
+    uint32_t user;               /* of objects that roots hold: the own type that refers to most of them, USER_REFERENCES times */
+    uint64_t user_references;
     uint32_t container;          /* OBJECT, and HANDLERS found as one: the suspect owns what this object dominates; else GCD_NODE_NONE */
     struct gcd_collection collection;    /* OBJECT that is one, TYPE in one; else its kind is GCD_COLLECTION_NONE */
     uint64_t type_objects;       /* FINALIZERS, PINNED: suspected objects of pub.type */

@@ -100,7 +100,8 @@ bool suspects_is_in_root_scope(const struct suspect_words *s, const struct suspe
 {
     size_t step = 0;
     const struct marker *m = find_marker(s, &x->pub, owner_step(&x->pub), &step);
-    return m != NULL && text_of(s, &x->pub, m, step) != m->text;
+    bool itself = x->pub.path_count <= step + 2;         /* it is the list of disposable services, nothing in that */
+    return m != NULL && itself && text_of(s, &x->pub, m, step) != m->text;
 }
 
 bool suspects_has_marker(const struct suspect_words *s, const struct suspect *x)

@@ -1,6 +1,6 @@
 /*
- * Arrays and collections that are large and mostly empty: the references that are there against the length that follows from the size.  Those of
- * one type are one suspect.
+ * Arrays and collections that are mostly empty, and large or very many: the references that are there against the length that follows from the size.
+ * Those of one type are one suspect.
  *
  * An array that is inside of a collection counts as the collection, so that the sentence speaks of a dictionary and not of its entries.
  */
@@ -12,13 +12,15 @@
 #include "base/mem.h"
 #include "base/ovf.h"
 
-/* The least size of an array, and how many places there are for each that is used. */
+/* One of this size is large; smaller ones count from SUSPECTS_SMALL on, where there are SUSPECTS_ALIKE of a type. */
 #define LARGE_BYTES (UINT64_C(64) << 10)
+/* How many places there are for each that is used. */
 #define PLACES_OF_ONE 4u
 
 struct sparse_type {
     uint32_t type, worst;
     uint64_t objects, bytes, empty_bytes, used, places, worst_bytes;
+    bool large;                  /* one of them is */
 };
 
 struct search {
@@ -38,7 +40,7 @@ static uint64_t empty_part(uint64_t bytes, uint64_t used, uint64_t places)
 static gcd_status add(struct search *s, uint32_t node, uint64_t bytes, uint64_t used, uint64_t places, struct gcd_error *err)
 {
     uint32_t type = gcd_graph_node_type(s->w->g, node), i = gcd_idmap_get(&s->map, type);
-    if (places == 0 || used > places / PLACES_OF_ONE || bytes < LARGE_BYTES)
+    if (places == 0 || used > places / PLACES_OF_ONE || bytes <= SUSPECTS_SMALL)
         return GCD_OK;
     if (i == GCD_IDMAP_NONE) {
         i = (uint32_t)s->count;
@@ -49,6 +51,7 @@ static gcd_status add(struct search *s, uint32_t node, uint64_t bytes, uint64_t 
     struct sparse_type *it = &s->items[i];
     uint64_t empty = empty_part(bytes, used, places);
     it->objects++;
+    it->large = it->large || bytes >= LARGE_BYTES;
     gcd_add_saturating(&it->bytes, bytes);
     gcd_add_saturating(&it->empty_bytes, empty);
     gcd_add_saturating(&it->used, used);
@@ -77,13 +80,13 @@ static gcd_status look_at_array(struct search *s, uint32_t node, struct gcd_erro
     uint64_t bytes = gcd_graph_node_size(w->g, node), length;
     size_t n;
     (void)gcd_graph_node_edges(w->g, node, &n);
-    if (bytes < LARGE_BYTES || !gcd_collections_of_references(w->collections, gcd_graph_node_type(w->g, node)) ||
+    if (bytes <= SUSPECTS_SMALL || !gcd_collections_of_references(w->collections, gcd_graph_node_type(w->g, node)) ||
         !gcd_length_of(rule, bytes, &length) || is_inside(w, node))
         return GCD_OK;
     return add(s, node, bytes, n, length, err);
 }
 
-/* Only where it refers to a large object itself: most collections are small. */
+/* Only where it alone holds an object that is not small: most collections are. */
 static gcd_status look_at_collection(struct search *s, uint32_t node, struct gcd_error *err)
 {
     const struct suspects_work *w = s->w;
@@ -92,7 +95,7 @@ static gcd_status look_at_collection(struct search *s, uint32_t node, struct gcd
     bool large = false;
     const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
     for (size_t i = 0; i < n && !large; i++)
-        large = gcd_graph_node_size(w->g, edges[i]) >= LARGE_BYTES && gcd_dominators_parent(w->d, edges[i]) == node;
+        large = gcd_graph_node_size(w->g, edges[i]) > SUSPECTS_SMALL && gcd_dominators_parent(w->d, edges[i]) == node;
     if (!large)
         return GCD_OK;
     gcd_status st = suspects_describe(s->w, node, &it, err);
@@ -116,6 +119,8 @@ static gcd_status make_suspects(struct search *s, struct gcd_error *err)
         const struct sparse_type *it = &s->items[i];
         struct gcd_suspect_check *check = &s->w->s->checks[GCD_SUSPECT_SPARSE];
         struct suspect *x;
+        if (!it->large && it->objects < SUSPECTS_ALIKE)
+            continue;
         if (it->empty_bytes > check->bytes) {
             check->objects = it->objects;
             check->bytes = it->empty_bytes;
@@ -199,5 +204,5 @@ void suspects_advise_sparse(struct suspect_words *s, const struct suspect *x)
     if (gcd_collections_kind(s->w->collections, x->pub.type) == GCD_COLLECTION_ARRAY)
         suspects_put(s, "Make the arrays as long as they are used, or keep what is there in a dictionary.");
     else
-        suspects_put(s, "Create it without that capacity, or call TrimExcess after removing many elements.");
+        suspects_put(s, "Create %s without that capacity, or call TrimExcess after removing many elements.", x->pub.objects == 1 ? "it" : "them");
 }

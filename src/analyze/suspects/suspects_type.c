@@ -306,6 +306,31 @@ static gcd_status find_typical(struct drawing *d, struct gcd_error *err)
     return count_alike(d, err);
 }
 
+/* Of objects that roots hold: which of the program's own types refers to most of them, too. */
+static gcd_status find_user(const struct suspects_work *w, struct suspect *x, struct gcd_error *err)
+{
+    uint64_t *counts = gcd_mem_new_array(w->alloc, w->types, sizeof *counts);
+    gcd_status st = counts != NULL ? GCD_OK : gcd_fail_nomem(err, "looking who holds the objects of a type");
+    for (uint32_t node = 0; node < w->nodes && st == GCD_OK; node++) {
+        size_t n;
+        uint32_t type = gcd_graph_node_type(w->g, node);
+        if (node % SUSPECTS_CHECK_EVERY == 0)
+            st = suspects_check(w, err);
+        if (!w->is_own[type] || gcd_dominators_parent(w->d, node) == GCD_NODE_NONE)
+            continue;
+        const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
+        for (size_t i = 0; i < n; i++)
+            counts[type] += gcd_graph_node_type(w->g, edges[i]) == x->pub.type && gcd_paths_parent(w->paths, edges[i]) == GCD_NODE_ROOT;
+    }
+    for (uint32_t i = 0; i < w->types && st == GCD_OK; i++)
+        if (counts[i] > x->user_references) {
+            x->user_references = counts[i];
+            x->user = i;
+        }
+    gcd_mem_free(w->alloc, counts, w->types * sizeof *counts);
+    return st;
+}
+
 gcd_status suspects_holders(struct suspects_work *w, struct gcd_error *err)
 {
     bool wanted = false;
@@ -319,8 +344,12 @@ gcd_status suspects_holders(struct suspects_work *w, struct gcd_error *err)
         wanted = wanted || w->s->items[i].pub.kind == GCD_SUSPECT_TYPE;
     }
     gcd_status st = wanted ? find_typical(&d, err) : GCD_OK;
-    for (uint32_t i = 0; i < n && wanted && st == GCD_OK; i++)
+    for (uint32_t i = 0; i < n && wanted && st == GCD_OK; i++) {
+        struct suspect *x = &w->s->items[i];
         decide(&d, i);
+        if (x->pub.kind == GCD_SUSPECT_TYPE && x->holder == SUSPECT_BY_ROOTS && x->pub.alike > 0 && !w->is_own[x->pub.type])
+            st = find_user(w, x, err);
+    }
     gcd_mem_free(w->alloc, d.items, d.room * sizeof *d.items);
     gcd_mem_free(w->alloc, d.order, d.count * sizeof *d.order);
     gcd_mem_free(w->alloc, d.series, n * sizeof *d.series);
@@ -359,6 +388,18 @@ static void put_holder(struct suspect_words *s, const struct suspect *x)
     suspects_put_owner(s, p);
 }
 
+/* " Shop.VideoFrame objects refer to 1,500 of them, too." */
+static void put_user(struct suspect_words *s, const struct suspect *x)
+{
+    if (x->user_references == 0 || x->user_references < x->pub.alike / 2)
+        return;
+    suspects_put(s, " ");
+    suspects_put_type(s, x->user);
+    suspects_put(s, " objects refer to ");
+    suspects_put_number(s, x->user_references);
+    suspects_put(s, " of them, too.");
+}
+
 void suspects_say_type(struct suspect_words *s, const struct suspect *x)
 {
     const struct gcd_suspect *p = &x->pub;
@@ -372,6 +413,7 @@ void suspects_say_type(struct suspect_words *s, const struct suspect *x)
             suspects_put(s, " held directly by ");
             suspects_put_group(s, gcd_root_group(&gcd_graph_summary(s->w->g)->roots[p->root]), true);
             suspects_put(s, ".");
+            put_user(s, x);
         } else if (p->path_count > 1) {
             put_holder(s, x);
             suspects_put(s, ", among others.");

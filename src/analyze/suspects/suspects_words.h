@@ -56,7 +56,7 @@ bool suspects_is_own_static(const struct suspect_words *s, size_t root);
  * SUBJECT is "It" or the like.
  */
 void suspects_put_lifetime(struct suspect_words *s, const struct suspect *x, const char *subject);
-/* Is the root scope of the service provider what keeps it? */
+/* Is it the list of disposable services of the service provider's root scope? */
 bool suspects_is_in_root_scope(const struct suspect_words *s, const struct suspect *x);
 /* Does it say more than the root? */
 bool suspects_has_marker(const struct suspect_words *s, const struct suspect *x);
