@@ -72,13 +72,13 @@ first("keys-without-equals", "QueryCache", "6,000", "QueryResult", "Dictionary<"
 first("lazy", "ReportList", "5,000", "Lazy<", "Report", "List<")
 
 # -- events ---------------------------------------------------------------------------------------------------------------------------
-first("event", r"The event Shop\.PriceFeed\.Changed \(Shop\.dll\)", "5,040",
-      r"on Shop\.PriceFeed\.Changed without its -= in Shop\.PriceListener", kind="handlers")
+first("event", r"The event PriceFeed\.Changed \(Shop\.dll\)", "5,040",
+      r"on PriceFeed\.Changed without its -= in PriceListener", kind="handlers")
 first("static-event", "Bus.OrderPlaced", "3,000", "OrderView", kind="handlers")
 first("framework-event", "AppDomain|AppContext.ProcessExit", "3,00.", "TempFolder", kind="handlers")
 first("framework-event-tasks", "TaskScheduler.UnobservedTaskException", "3,000", "FailureMonitor", kind="handlers")
-first("property-changed", r"The event Shop\.BasketModel\.PropertyChanged ", "3,000", "BasketView", kind="handlers")
-first("closure-event", r"The event Shop\.PriceFeed\.Changed ", "3,000", "ImportWizard", kind="handlers")
+first("property-changed", r"The event BasketModel\.PropertyChanged ", "3,000", "BasketView", kind="handlers")
+first("closure-event", r"The event PriceFeed\.Changed ", "3,000", "ImportWizard", kind="handlers")
 first("observable", "StockTicker", "3,000", "PriceAlarm", "List<")
 first("change-token", "3,000", "FeatureFlags", "registrations?|callbacks?|handlers?")
 first("file-watcher", "ImportFolder", "60", "FileSystemWatcher")
@@ -107,7 +107,7 @@ first("channel-readers", "ConnectionTable", "3,000", "ClientConnection", "Concur
 first("when-all", "StartUp", "3,000", "Aggregator")
 first("thread-stack", "10,000|10", "Customer", "thread stack")
 first("thread-static", "12", "ParseBuffer", "[Tt]hread.static", miss="no finding of this kind", on=(8,))
-first("thread-local", "12", "Formatter", "FormatState", "ThreadLocal<")
+first("thread-local", "12", "FormatState", "FormatState", "ThreadLocal<")
 
 # -- caches, code made at run time, weak references -----------------------------------------------------------------------------------
 first("memory-cache", "ProductCache", "5,000", "ProductPage", "MemoryCache")
@@ -138,7 +138,7 @@ finding("fragmented-documents", "MiB", "free", "large", kind="fragmentation")
 first("service-provider", "BasketStore", "5,041", "UserSession", "ConcurrentDictionary<")
 first("captured-transients", "5,000", "ReportExporter", "[Ss]ervice ?[Pp]rovider")
 first("scopes", "MessageHandler", "3,000", "UnitOfWork|IServiceScope", "List<")
-first("cancellation-timeouts", "5,000", "ExportJob", r"timers are set, (5,000 of them|all) for Shop.ExportJob", "Shop.ExportJob should dispose of")
+first("cancellation-timeouts", "5,000", "ExportJob", r"timers are set, (5,000 of them|all) for ExportJob", "ExportJob should dispose of")
 first("options-monitor", "3,000", "PriceFormat", "OptionsMonitor<|PriceOptions")
 first("hosted-service", "MailSender", "9,999", "WorkItem", "Channel<")
 first("log-scopes", "20,000", "ImportRound", "[Ss]cope")

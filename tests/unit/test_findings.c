@@ -508,7 +508,9 @@ static void an_assembly_loaded_many_times(void **state)
 static void many_collectible_contexts(void **state)
 {
     (void)state;
-    static const struct { int contexts; size_t copies; bool is; } cases[] = { { 100, 0, true }, { 99, 0, false }, { 99, COPIES, false }, { 100, COPIES, true } };
+    static const struct { int contexts; size_t copies; bool is; } cases[] = {
+        { 100, 0, true }, { 99, 0, false }, { 99, COPIES, false }, { 100, COPIES, true },
+    };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct gcd_module modules[COPIES + 1] = { { .id = 1, .path = "/app/Shop.dll", .assembly = "Shop", .problem = "" } };
         struct pile *p = pile_new();
@@ -712,7 +714,8 @@ int main(void)
         cmocka_unit_test(who_is_behind), cmocka_unit_test(what_is_heaviest),
         cmocka_unit_test(who_awaits_a_delay), cmocka_unit_test(a_large_finding_replaces_its_objects),
         cmocka_unit_test(what_lies_below_remains), cmocka_unit_test(arrays_of_the_runtime), cmocka_unit_test(an_assembly_loaded_many_times),
-        cmocka_unit_test(many_collectible_contexts), cmocka_unit_test(free_memory_between_large_objects), cmocka_unit_test(numbers_below_the_threshold),
+        cmocka_unit_test(many_collectible_contexts),
+        cmocka_unit_test(free_memory_between_large_objects), cmocka_unit_test(numbers_below_the_threshold),
         cmocka_unit_test(others_that_are_replaced), cmocka_unit_test(odd_shapes), cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -449,6 +449,7 @@ static void short_names(void **state)
         { "Shop.Cache", "System.Set<Shop.Order>.Node", "one Cache: 20 Set<Order>.Node in an Object[]." },
         { "Shop.Cache", "Shop.Order [Old.Shop.dll]", "one Cache: 20 Order [Old.Shop.dll] in an Object[]." },
         { "Shop.Cache", "Shop.<>f__It<System.Int32>", "one Cache: 20 Shop.<>f__It<Int32> in an Object[]." },
+        { "Shop.Cache", "Shop.Cart+Item+Part", "one Cache: 20 Cart+Item+Part in an Object[]." },
         { "Shop.Cache", "Shop..", "one Cache: 20 Shop.. in an Object[]." },
         { "Shop.Cache", "Shop.Bestellung\xc3\xbc [", "one Cache: 20 Bestellung\xc3\xbc [ in an Object[]." },
     };

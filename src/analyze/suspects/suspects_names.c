@@ -1,5 +1,5 @@
 /*
- * Names in sentences: without namespaces and outer types, where the sentence and its advice mean one thing by that.
+ * Names in sentences: without namespaces, and in type arguments without outer types, where the sentence and its advice mean one thing by that.
  *
  *     System.Collections.Generic.List<Shop.Cart.Item>         List<Item>
  *     Shop.Cart.<Pay>d__2 [Shop.dll]                          Cart.<Pay>d__2 [Shop.dll]
@@ -64,7 +64,7 @@ void suspects_put_short(struct suspect_words *s, const char *name, size_t n, uns
         struct word full = { p, 0 };
         while (p + full.n < name + n && is_part(p[full.n]))
             full.n++;
-        struct word word = full.n > 0 && *p != '.' ? shortened(full, segments) : full;
+        struct word word = full.n > 0 && *p != '.' ? shortened(full, p == name ? segments : 1) : full;
         if (full.n > 0 && s->names != NULL && is_ambiguous(s->names, full, word))
             word = full;
         if (full.n == 0)

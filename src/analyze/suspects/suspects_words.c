@@ -42,10 +42,20 @@ static const char *name_of(const struct suspect_words *s, uint32_t type)
     return s->w->o->names != NULL ? gcd_names_get(s->w->o->names, type) : gcd_graph_summary(s->w->g)->types[type].name;
 }
 
+/* How many types without type parameters the type NAME, in the runtime's spelling, is nested in. */
+static unsigned outer_types(const char *name)
+{
+    unsigned n = 0;
+    for (; *name != '\0' && strchr("`[<", *name) == NULL; name++)
+        n += *name == '+';
+    return n;
+}
+
 void suspects_put_type(struct suspect_words *s, uint32_t type)
 {
     const char *name = name_of(s, type);
-    suspects_put_short(s, name, strlen(name), 1);
+    unsigned outer = strchr(name, '+') == NULL ? outer_types(gcd_graph_summary(s->w->g)->types[type].name) : 0;
+    suspects_put_short(s, name, strlen(name), 1 + outer);
 }
 
 /* "12,345" */

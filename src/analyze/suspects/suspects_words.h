@@ -33,7 +33,7 @@ void suspects_put(struct suspect_words *s, const char *fmt, ...) GCD_PRINTF(2, 3
 
 /* A name, cut when it is very long. */
 void suspects_put_name(struct suspect_words *s, const char *name);
-/* suspects_names.c: NAME[N] with the last SEGMENTS of each word of it. */
+/* suspects_names.c: NAME[N] with the last SEGMENTS of the first word of it, and the last one of each other. */
 void suspects_put_short(struct suspect_words *s, const char *name, size_t n, unsigned segments);
 /* The short name of a type. */
 void suspects_put_type(struct suspect_words *s, uint32_t type);
