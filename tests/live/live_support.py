@@ -261,12 +261,13 @@ class LiveTest(unittest.TestCase):
         self.assertEqual([], list(check_counts.check_info(target.counts(), info, False)))
         self.assertTrue(info["verdict"]["complete"])
 
-    def check_sessions(self, target, count=0):
+    def check_sessions(self, target, count=0, connections=True):
         """COUNT sessions are open in the target, perhaps after a moment: it closes a connection after the last answer."""
+        sessions = target.sessions if connections else target.session_threads
         end = time.monotonic() + 10
-        while target.sessions() != count and time.monotonic() < end:
+        while sessions() != count and time.monotonic() < end:
             time.sleep(0.01)
-        self.assertEqual(target.sessions(), count)
+        self.assertEqual(sessions(), count)
 
     def need_other_user(self):
         """Options to run the program as another user."""
