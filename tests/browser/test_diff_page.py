@@ -47,6 +47,17 @@ class Answer(DiffTest):
         self.assertIn("In the older dump46.9 KiB in 1,000 objects", page.text("#panel"))
         self.assertIn("Since then+3,000 objects", page.text("#panel"))
 
+    def test_of_growth_that_branches_early_the_larger_branch(self):
+        def shop(sessions, orders):
+            lines = ["a 2 shop 0", *(f"t {i:x} Shop.{name}" for i, name in enumerate(("App", "SessionStore", "Session", "OrderBook", "Order"), 1)),
+                     "r 1000 4 0 1", "o 1000 1 20 2000 3000",
+                     f"o 2000 2 {24 + 8 * sessions:x} " + " ".join(f"{0x1000000 + 0x1000 * i:x}" for i in range(sessions)),
+                     f"o 3000 4 {24 + 8 * orders:x} " + " ".join(f"{0x9000000 + 0x1000 * i:x}" for i in range(orders)),
+                     *(f"o {0x1000000 + 0x1000 * i:x} 3 400" for i in range(sessions)), *(f"o {0x9000000 + 0x1000 * i:x} 5 400" for i in range(orders))]
+            return "\n".join([*lines, "c shop 0"]) + "\n"
+        page = self.compare(shop(100, 100), shop(1100, 800))
+        self.assertRegex(page.text("#summary .answer"), r": SessionStore \+1,000 Session$")
+
     def test_what_shrinks_is_nobodys_growth(self):
         page = self.compare(store(4000), store(1000))
         self.assertRegex(page.text("#summary .answer"), r"^−[\d.]+ KiB \(−[\d.]+ %\)\.$")

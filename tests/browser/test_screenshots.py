@@ -3,7 +3,7 @@
 
     GCDUMPC=build/gcdumpc GCDUMPC_BUILD=$PWD/build python3 -B tests/browser/test_screenshots.py
 
-tools/doc/page.png is the first screen of Shop (tests/live/planted) after `--name Shop -o shop.html` in its scenario concurrent-dictionary, 1280 by 800.
+tools/doc/page.png is the first screen, 1280 by 800, of `gcdumpc convert traces/shop/evening.nettrace.gz -o shop.html`.
 """
 import os
 import struct

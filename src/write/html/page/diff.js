@@ -2,7 +2,7 @@
 // Two dumps side by side: what has grown, and what makes the comparison doubtful.
 import {diff} from "./data.js";
 import {byId, el, section} from "./dom.js";
-import {METRIC, answerOn, delta, typeRow, wayOfGrowth} from "./diff_rows.js";
+import {LARGE_PART, METRIC, answerOn, delta, typeRow, wayOfGrowth} from "./diff_rows.js";
 import {linked} from "./links.js";
 import {originOf, visible} from "./names.js";
 import {bytes, count, plural, signed, timeText} from "./numbers.js";
@@ -53,7 +53,7 @@ function largestGrowth(rows) {
 /** @param {Step[]} steps */
 function headline(steps) {
   const [before, after] = diff.sides;
-  const answer = answerOn(wayOfGrowth(steps));
+  const answer = answerOn(wayOfGrowth(steps)) ?? answerOn(wayOfGrowth(steps, LARGE_PART));
   return el("p", {class: "answer"}, words.change(before, after), ...answer === null || after.bytes <= before.bytes ? ["."]
     : [": ", linked(answer.owner, true), ` ${signed(answer.objects, count)} `, linked(answer.element, true)]);
 }

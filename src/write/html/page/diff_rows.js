@@ -100,12 +100,13 @@ export function stepTree() {
 
 // Of the growth of the step above.
 const NEARLY_ALL = 0.9;
+export const LARGE_PART = 0.3;
 
 /**
- * From the roots on the step that has grown most, down to where the growth branches.
+ * From the roots on the step that has grown most, down to where the growth branches: to where no step has this PART of the growth above it.
  * @param {Step[]} top
  */
-export function wayOfGrowth(top) {
+export function wayOfGrowth(top, part = NEARLY_ALL) {
   /** @type {Step[]} */
   const way = [];
   for (let nodes = top, least = 1; ;) {
@@ -114,7 +115,7 @@ export function wayOfGrowth(top) {
       return way;
     }
     way.push(most);
-    least = Math.max(1, NEARLY_ALL * delta(most, "bytes"));
+    least = Math.max(1, part * delta(most, "bytes"));
     nodes = most.children();
   }
 }

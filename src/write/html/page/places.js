@@ -13,8 +13,9 @@ export function places() {
   function mark() {
     waiting = false;
     const end = innerHeight + scrollY >= document.documentElement.scrollHeight - 2;
-    const passed = sections.filter(s => s.getBoundingClientRect().top <= 120).length;
-    const at = end && scrollY > 0 ? sections.length - 1 : Math.max(0, passed - 1);
+    const tops = sections.map(s => s.getBoundingClientRect().top);
+    const passed = tops.filter(top => top <= 120).length;
+    const at = end && scrollY > 0 ? sections.length - 1 : passed > 0 ? tops.indexOf(tops[passed - 1]) : 0;      // of two side by side the first
     links.forEach((link, i) => {
       if (i === at) {
         link.setAttribute("aria-current", "true");
