@@ -1,6 +1,6 @@
 """The documents, and the commands in them.
 
-A command is a line that begins with "$ " in an indented block.  Its output follows, as a terminal of 100 columns shows it.  The commands of one
+A command is a line that begins with "$ " in an indented block.  Its output follows, as a terminal shows it whose lines have 100 columns with the indentation.  The commands of one
 document run one after another in one folder.  Those that need the coffee shop (tests/shop) as a process are compared with every number replaced,
 all others exactly.
 """
@@ -18,7 +18,7 @@ sys.path[:0] = [os.path.join(SOURCE, "tests", name) for name in ("cli", "live", 
 from cli_support import PROGRAM          # noqa: E402
 from terminal import Terminal            # noqa: E402
 
-COLUMNS = 100
+COLUMNS, INDENT = 100, "    "
 LIVE = ("--name CoffeeShop", "live.")            # a command with one of these needs the process, or a dump of it
 STATUS = (("--fail-if", 4),)                     # a command with this option has this exit status, all others 0
 SCRIPTS = ("sh tools/quickstart.sh", "sh tools/run-tests.sh")
@@ -97,7 +97,7 @@ class Folder:
 
     def run(self, command):
         """Exit status, and what a reader sees."""
-        terminal = Terminal(columns=COLUMNS)
+        terminal = Terminal(columns=COLUMNS - len(INDENT))
         try:
             process = subprocess.Popen(["sh", "-c", command], cwd=self.path, env={**os.environ, "NO_COLOR": "1", "TERM": "xterm"},
                                        stdin=subprocess.DEVNULL, stdout=terminal.theirs, stderr=terminal.theirs)
