@@ -40,6 +40,15 @@ class Gate(LiveTest):
         with open(self.path(name), encoding="utf-8") as f:
             return f.read()
 
+    def loads(self):
+        """Numbers of living processes of a load."""
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            with contextlib.suppress(OSError):
+                if os.readlink(f"/proc/{pid}/fd/1").startswith(f"{self.folder}/out/load.log"):
+                    found.append(int(pid))
+        return found
+
     def processes(self):
         """Numbers of living processes of the lab."""
         found = []
@@ -201,6 +210,10 @@ class Failures(Gate):
                 p.send_signal(number)
                 self.assertEqual(p.wait(SECONDS), 130)
                 self.assertEqual(self.processes(), [])
+                end = time.monotonic() + SECONDS
+                while self.loads() and time.monotonic() < end:
+                    time.sleep(0.05)
+                self.assertEqual(self.loads(), [])
                 os.unlink(self.path("out/program.log.loading"))
 
     def test_help(self):

@@ -81,13 +81,13 @@ shift
 here=$PWD
 mkdir -p -- "$out" && out=$(cd -- "$out" && pwd) || exit 1
 work=$(mktemp -d) || exit 1
-loading=''
 pid=''
 : >"$work/facts"
 
 # The program and all that it has started are one process group.
 finish() {
     trap '' INT TERM HUP PIPE
+    loading=$(cat "$work/loading" 2>/dev/null)   # from the file: it may have begun this moment
     [ -z "$loading" ] || kill -s TERM -- "-$loading" 2>/dev/null
     if [ -n "$pid" ] && kill -s TERM -- "-$pid" 2>/dev/null; then
         n=0
@@ -200,14 +200,13 @@ run_load() {
         echo $? >"$work/loaded"
     ) &
     while [ ! -s "$work/loading" ] && [ ! -s "$work/loaded" ]; do sleep 0.05; done
-    loading=$(cat "$work/loading")
     while [ ! -s "$work/loaded" ] && alive; do sleep 0.1; done
     loaded=$(cat "$work/loaded")
     tail -n 20 "$out/load.log" >"$work/errors"
     must_live "during load $GATE_LOAD"
     [ "$loaded" != 124 ] || failed "Load $GATE_LOAD was not done after $load_timeout s."
     [ "$loaded" = 0 ] || failed "Load $GATE_LOAD failed (exit status $loaded)."
-    loading=''
+    : >"$work/loading"
     : >"$work/errors"
 }
 
