@@ -104,6 +104,7 @@ struct cli_view_args {
 struct cli_module_args {
     const char *folders[CLI_MODULE_FOLDERS_MAX];     /* in the given order; NULL after the last */
     bool off;
+    bool folders_only;           /* not an option: the recorded paths of modules are not looked at */
 };
 
 /* Limits for the input and the program. */

@@ -384,6 +384,13 @@ static void folders_in_order(void **state)
     check_loaded(f, "");
     assert_false(module_finder_cut(f));
     module_finder_free(f);
+    /* only there: not what is at the recorded path */
+    search.folders_only = true;
+    f = finder_of(&search);
+    check(f, in_folder("Shop.dll"), "first deep second");
+    check(f, "C:\\shop\\bin\\Shop.dll", "first deep second");
+    module_finder_free(f);
+    search.folders_only = false;
     /* a living process: its own files first */
     search.pid = (uint32_t)getpid();
     f = finder_of(&search);

@@ -87,6 +87,7 @@ static enum mcp_outcome fill(struct mcp_call *c, struct mcp_heap *h, const char 
 {
     *h->args = *c->server->args;
     h->args->input = path;
+    h->args->modules.folders_only = true;        /* a recording must not lead to files outside the root */
     h->args->dump.walk = (uint64_t)mcp_number(c, "walk", 0);
     h->args->dump.process = (uint64_t)mcp_number(c, "process", 0);
     c->path = path;

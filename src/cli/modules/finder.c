@@ -303,7 +303,7 @@ static gcd_status below_folders_in_bundles(struct module_finder *f, const struct
 /* On this machine: as good as a folder of --modules when the process cannot be looked at. */
 static gcd_status at_recorded_path(struct module_finder *f, const struct gcd_module *module, struct gcd_module_file *ret, struct gcd_error *err)
 {
-    if (f->visible || module->path[0] != '/' || f->next++ > 0)
+    if (f->visible || f->search->folders_only || module->path[0] != '/' || f->next++ > 0)
         return GCD_END;
     return open_path(module->path, ret, NULL, err);
 }

@@ -21,6 +21,7 @@ struct module_search {
     uint32_t pid;                        /* the process of the dump, as this machine calls it; 0 = a recording, or not known */
     const char *const *folders;          /* [folder_count] --modules */
     size_t folder_count;
+    bool folders_only;                   /* of a recording: nothing at the recorded paths */
     const struct gcd_summary *summary;   /* of the dump */
 };
 

@@ -52,7 +52,7 @@ enum cli_exit cli_read_modules(const struct cli_args *args, const struct cli_dum
         return CLI_DONE;
     const struct gcd_summary *summary = gcd_dump_summary(d->dump);
     struct module_search search = { .pid = d->live ? d->pid : 0, .folders = args->modules.folders, .folder_count = folder_count(args),
-                                    .summary = summary };
+                                    .folders_only = args->modules.folders_only, .summary = summary };
     struct gcd_error err = GCD_ERROR_INIT;
     struct module_finder *finder = module_finder_new(&search);
     if (finder == NULL)
