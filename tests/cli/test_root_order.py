@@ -36,7 +36,7 @@ class RootOrder(CliTest):
             (s,) = self.json("leaks", "in", "--threads", threads)["suspects"]
             self.assertEqual((s["kind"], s["type"], s["objects"], s["root"]), ("type", "Shop.Session", SESSIONS, "static variable s_app"))
             self.assertEqual([p["type"] for p in s["path"]], ["Shop.App", "Shop.SessionStore", "Shop.Session[]", "Shop.Session"])
-            self.assertIn("All of them are in one Shop.Session[]", s["sentence"])
+            self.assertIn("All of them are in one Session[]", s["sentence"])
         self.assertNotIn("finalizer", self.done("leaks", "in").text)
 
     def test_paths(self):
