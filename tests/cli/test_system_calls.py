@@ -254,13 +254,14 @@ class SystemCalls(CliTest):
         there = ("-> <DIR/dumps/.NAME.gcdumpc-last>", "-> EEXIST") if again else ("-> ENOENT", "")
         look = f'openat <DIR/dumps>, "{note}", O_CLOEXEC|O_NOFOLLOW|O_NONBLOCK|O_RDONLY {there[0]}'
         found = 'openat <DIR/dumps>, "NAME", O_CLOEXEC|O_DIRECTORY|O_NOFOLLOW|O_RDONLY -> <DIR/dumps/NAME>'
+        locked = ['openat <DIR>, "dumps", O_CLOEXEC|O_DIRECTORY|O_RDONLY -> <DIR/dumps>', "flock <DIR/dumps>, LOCK_EX|LOCK_NB"]
         rid = [found, 'unlinkat <DIR/dumps/NAME>, "PID-TIME.gclog", 0', 'unlinkat <DIR/dumps>, "NAME", AT_REMOVEDIR -> ENOTEMPTY']
         return [*([look, found] if again else []),                               # which is swept
                 f'mkdirat <DIR>, "dumps", 0700 {there[1]}'.strip(), f'mkdirat <DIR/dumps>, "NAME", 0700 {there[1]}'.strip(),
                 *begun(dump, folder), *begun(raw), f'openat <DIR>, "dumps/NAME", {SPOOL}',
                 *published(raw), look, *([f'unlinkat <DIR>, "{raw}", 0'] if again else []),     # look: which files are this job's
                 *synced(dump, folder), look, found, *(rid if again else []), *published(dump, folder),
-                look, *begun(note, "DIR/dumps"), *published(note, "DIR/dumps"), *begun("m.prom", mode="0644"), *published("m.prom")]
+                *locked, look, *begun(note, "DIR/dumps"), *published(note, "DIR/dumps"), *begun("m.prom", mode="0644"), *published("m.prom")]
 
 
 if __name__ == "__main__":
