@@ -27,7 +27,7 @@ LINES = {
 }
 # Outermost first: static variables, then types; those of the program are in no namespace of the framework.
 OWN = ("[...document.querySelectorAll('#panel .path li:not(.folded) a.open')]"
-       ".findIndex(a => a.querySelector('.kind-s, .kind-t')?.textContent.startsWith('Shop.'))")
+       ".findIndex(a => [...a.querySelectorAll('.kind-s, .kind-t')].some(name => (name.title || name.textContent).startsWith('Shop.')))")
 
 
 def declarations(name):
