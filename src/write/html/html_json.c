@@ -266,16 +266,18 @@ static bool fold_tree(const struct page *p, const struct gcd_merged_tree *t, str
     uint64_t left[HTML_PATH_NODES];      /* of its objects, those that are in no step below it */
     const struct html_data *h = p->h;
     const struct gcd_merged_step *steps = gcd_merged_tree_steps(t, &n);
-    for (size_t i = 0; i < n && n <= HTML_PATH_NODES; i++) {
+    if (n > HTML_PATH_NODES)
+        return false;
+    for (size_t i = 0; i < n; i++) {
         struct gcd_step_name name = gcd_merged_tree_name(h->by_paths, steps[i].label);
         nodes[i] = (struct gcd_fold_node){ .parent = steps[i].parent, .type = name.kind == GCD_STEP_TYPE ? name.type : GCD_TYPE_NONE };
         left[i] = steps[i].count;
         if (steps[i].parent != GCD_STEP_NONE)
             left[steps[i].parent] -= steps[i].count;
     }
-    for (size_t i = 0; i < n && n <= HTML_PATH_NODES; i++)
+    for (size_t i = 0; i < n; i++)
         nodes[i].ends = left[i] > 0;
-    if (n > HTML_PATH_NODES || gcd_session_fold_facts(h->session, NULL, nodes, n, NULL) != GCD_OK)
+    if (gcd_session_fold_facts(h->session, NULL, nodes, n, NULL) != GCD_OK)
         return false;
     gcd_fold_tree(nodes, n);
     return true;
