@@ -63,8 +63,9 @@ struct sql_plan {
     bool unique;                 /* one row at most */
     double (*rows)(const struct gcd_sql *db);    /* about how many */
     int order[ORDER_COLUMNS];    /* columns by which the rows come in ascending order, -1 = no more */
+    bool descending;             /* in descending order, of one column */
 };
-#define SQL_PLANS 9
+#define SQL_PLANS 10
 /* Added to the number of a plan whose column IS the argument, which may be NULL. */
 #define SQL_PLAN_IS 256
 

@@ -64,13 +64,11 @@ static int constraint_for(sqlite3_index_info *info, const struct sql_plan *plan)
     return -1;
 }
 
-/* Do rows in ascending ORDER come as INFO wants them? */
-static bool is_ordered(sqlite3_index_info *info, const int order[ORDER_COLUMNS], bool unique)
+/* Do rows in ORDER come as INFO wants them? */
+static bool is_ordered(sqlite3_index_info *info, const int order[ORDER_COLUMNS], bool descending)
 {
-    if (unique)
-        return true;
     for (int i = 0; i < info->nOrderBy; i++) {
-        if (i == ORDER_COLUMNS || order[i] != column_of(info->aOrderBy[i].iColumn) || info->aOrderBy[i].desc)
+        if (i == ORDER_COLUMNS || order[i] != column_of(info->aOrderBy[i].iColumn) || (info->aOrderBy[i].desc != 0) != descending)
             return false;
     }
     return info->nOrderBy > 0;
@@ -88,7 +86,7 @@ static int use_plan(const struct sql_offer *o, sqlite3_index_info *info, const s
     info->estimatedRows = (sqlite3_int64)rows;
     bool is = info->idxNum >= SQL_PLAN_IS;
     info->idxFlags = plan->unique && !is ? SQLITE_INDEX_SCAN_UNIQUE : 0;
-    info->orderByConsumed = !is && is_ordered(info, plan->order, plan->unique);
+    info->orderByConsumed = !is && (plan->unique || is_ordered(info, plan->order, false));
     return SQLITE_OK;
 }
 
@@ -107,7 +105,7 @@ static int offer_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     info->estimatedRows = (sqlite3_int64)all;
     info->orderByConsumed = is_ordered(info, t->order, false);
     for (plan = t->plans; plan->rows != NULL && !info->orderByConsumed; plan++)
-        if (plan->column < 0 && is_ordered(info, plan->order, false)) {
+        if (plan->column < 0 && is_ordered(info, plan->order, plan->descending)) {
             info->idxNum = plan->number;
             info->estimatedCost = 3 * all;       /* its rows are not neighbours in memory */
             info->orderByConsumed = 1;

@@ -9,7 +9,7 @@
 #include "write/tables/sqlite_schema.h"
 
 enum { PLAN_ALL, PLAN_ID, PLAN_ADDRESS, PLAN_PARENT, PLAN_TYPE_ID, PLAN_TYPE, PLAN_ALL_BY_TYPE, PLAN_ALL_BY_NAME, PLAN_FROM, PLAN_TO, PLAN_KEY,
-       PLAN_VALUE, PLAN_OBJECT, PLAN_ALL_BY_TARGET, PLAN_ALL_BY_PARENT };
+       PLAN_VALUE, PLAN_OBJECT, PLAN_ALL_BY_TARGET, PLAN_ALL_BY_PARENT, PLAN_ALL_BY_TYPE_DOWN, PLAN_ALL_BY_NAME_DOWN };
 
 #define NOTHING { -1, -1 }
 
@@ -198,7 +198,9 @@ static bool more_types(struct sql_cursor *c, gcd_status *ret_st, struct gcd_erro
     struct gcd_node_list l;
     if (c->next >= c->last)
         return false;
-    c->key = c->plan == PLAN_ALL_BY_TYPE ? c->next : c->db->by_name[c->next];
+    bool down = c->plan == PLAN_ALL_BY_TYPE_DOWN || c->plan == PLAN_ALL_BY_NAME_DOWN;
+    uint32_t i = down ? c->last - 1 - c->next : c->next;
+    c->key = c->plan == PLAN_ALL_BY_TYPE || c->plan == PLAN_ALL_BY_TYPE_DOWN ? i : c->db->by_name[i];
     c->next++;
     *ret_st = gcd_session_objects_of_type(c->db->session, c->db->call, c->key, &l, err);
     if (*ret_st != GCD_OK)
@@ -231,8 +233,10 @@ static gcd_status filter_objects(struct sql_cursor *c, int plan, sqlite3_value *
         return sql_types_called(c->db, argv[0], &c->next, &c->last, err);
     case PLAN_ALL_BY_TYPE:
     case PLAN_ALL_BY_NAME:
+    case PLAN_ALL_BY_TYPE_DOWN:
+    case PLAN_ALL_BY_NAME_DOWN:
         c->last = c->db->summary->type_count;
-        return plan == PLAN_ALL_BY_NAME ? sql_need_names(c->db, err) : GCD_OK;
+        return plan == PLAN_ALL_BY_NAME || plan == PLAN_ALL_BY_NAME_DOWN ? sql_need_names(c->db, err) : GCD_OK;
     default:
         return filter_rows(c, plan, argv, err);
     }
@@ -507,7 +511,10 @@ const struct sql_table sql_table_list[SQL_TABLES] = {
                  BY(PLAN_TYPE_ID, OBJECT_TYPE_ID, of_a_type, { OBJECT_ID, -1 }),
                  { .number = PLAN_TYPE, .column = OBJECT_TYPE, .text = true, .rows = of_a_type, .order = NOTHING },
                  { .number = PLAN_ALL_BY_TYPE, .column = -1, .rows = nodes, .order = { OBJECT_TYPE_ID, OBJECT_ID } },
-                 { .number = PLAN_ALL_BY_NAME, .column = -1, .rows = nodes, .order = { OBJECT_TYPE, -1 } } } },
+                 { .number = PLAN_ALL_BY_NAME, .column = -1, .rows = nodes, .order = { OBJECT_TYPE, -1 } },
+                 /* SQLite asks for these for "GROUP BY type ORDER BY count(*) DESC", too */
+                 { .number = PLAN_ALL_BY_TYPE_DOWN, .column = -1, .rows = nodes, .order = { OBJECT_TYPE_ID, -1 }, .descending = true },
+                 { .number = PLAN_ALL_BY_NAME_DOWN, .column = -1, .rows = nodes, .order = { OBJECT_TYPE, -1 }, .descending = true } } },
     { .name = "types", .table = TABLE_OF_TYPES, .order = { 0, -1 }, .rows = type_rows, .filter = filter_types, .column = cell_column,
       .about = "types, with the sums of their objects",
       .plans = { BY_ID, { .number = PLAN_TYPE, .column = 1, .text = true, .rows = one, .order = NOTHING },

@@ -217,13 +217,23 @@ class Answers(SqlTest):
 
     def test_order_costs_nothing(self):
         ordered = ["objects ORDER BY id", "edges ORDER BY from_id, slot", "refs ORDER BY source, ordinal", "types ORDER BY id", "types ORDER BY name",
-                   "objects GROUP BY type", "objects GROUP BY type_id", "objects WHERE type_id = 5 ORDER BY id", "objects WHERE dominator = 5 ORDER BY id",
+                   "objects GROUP BY type", "objects GROUP BY type_id", "objects ORDER BY type DESC", "objects ORDER BY type_id DESC", "objects WHERE type_id = 5 ORDER BY id", "objects WHERE dominator = 5 ORDER BY id",
                    "roots ORDER BY id", "edges WHERE to_id = 5 ORDER BY from_id, slot", "refs GROUP BY target", "edges ORDER BY to_id, from_id",
                    "dominators GROUP BY parent_id", "dominators ORDER BY parent_id, object_id", "dominators ORDER BY object_id"]
-        sorted_ = ["objects ORDER BY id DESC", "objects ORDER BY size", "edges ORDER BY slot", "facts ORDER BY key", "objects ORDER BY type DESC"]
+        sorted_ = ["objects ORDER BY id DESC", "objects ORDER BY size", "edges ORDER BY slot", "facts ORDER BY key", "objects ORDER BY type_id DESC, id"]
         plans = self.ask("net10-wks", *(f"EXPLAIN QUERY PLAN SELECT 1 FROM {q}" for q in ordered + sorted_))
         for question, (_, rows) in zip(ordered + sorted_, plans, strict=True):
             self.assertEqual(any("TEMP B-TREE" in r[3] for r in rows), question in sorted_, (question, rows))
+
+    def test_groups_downwards(self):
+        """What SQLite asks for when the order of the result is another: the groups must come whole, and in this order when it is that of the result."""
+        for column in ("type", "type_id"):
+            groups = f"SELECT {column}, count(*), min(id) FROM objects GROUP BY {column}"
+            (_, up), (_, down), (_, by_count), (_, plan) = self.ask(
+                "net10-wks", groups, f"{groups} ORDER BY {column} DESC", f"{groups} ORDER BY 2 DESC", f"EXPLAIN QUERY PLAN {groups} ORDER BY 2 DESC")
+            self.assertEqual(down, up[::-1])
+            self.assertEqual(sorted(by_count), sorted(up))
+            self.assertEqual([r[3] for r in plan if "GROUP BY" in r[3]], [])
 
     def test_what_the_database_does_not_have(self):
         name = "net10-wks-ranges"
