@@ -9,8 +9,9 @@
 #define INDEX_COVERS UINT64_C(65536)
 /* While the graph is made: how many references an object has. */
 #define COUNT_BYTES UINT64_C(1)
-/* Of a tree of merged paths while it is made: a step and its place in a map.  type_tree.h bounds the number of steps. */
-#define STEP_BYTES UINT64_C(105)
+/* Of a tree of merged paths when its steps are sorted: the public step before and after, and its place (merged_steps.c).  While it is made,
+ * and the steps become public, it is as much.  merged_tree.h bounds the number of steps. */
+#define STEP_BYTES UINT64_C(152)
 #define STEPS_MAX (UINT64_C(1) << 20)
 /* The page keeps fewer steps of its trees, and smaller ones. */
 #define PAGE_STEP_BYTES UINT64_C(16)

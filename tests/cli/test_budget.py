@@ -113,7 +113,7 @@ class Budget(CliTest):
         self.assertEqual(sorted(info), ["graph", "leaks", "page", "paths", "retained"])
         said = int(re.search(rb"about ([\d,]+)", run.err)[1].replace(b",", b""))
         self.assertEqual(info["retained"], said)
-        self.assertTrue(16 * OBJECTS < info["graph"] < info["retained"] < info["page"] < 120 * OBJECTS, info)
+        self.assertTrue(16 * OBJECTS < info["graph"] < info["retained"] < info["page"] < 160 * OBJECTS, info)
 
     def anonymous(self, *words):
         """The largest observed anonymous memory of the program, in MiB."""
@@ -135,14 +135,17 @@ class Budget(CliTest):
         self.assertGreater(self.anonymous("retained", self.huge), 32)        # long enough to be observed
 
     def test_estimate(self):
-        """Close to the measured value; for merged paths the maximum, which random references nearly reach."""
+        """Not less than the measured value, and not far more: for merged paths it is the maximum, of which a heap of 300,000 objects takes 3/4."""
         if SANITIZED:
             self.skipTest("sanitizers take memory of their own")
-        needs = json.loads(self.run_long("info", self.old, "--json").out)["memory"]
-        for purpose, words in (("graph", ("convert", "--format", "gcdump", "-o", "/dev/null")), ("retained", ("retained",)), ("paths", ("paths", "--type", "*"))):
-            run = subprocess.run([self.measure, PROGRAM, *words, self.old, "-q"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                                 env=self.environment(), cwd=self.dir, check=True, timeout=LONG)
-            self.assertAlmostEqual(int(run.stderr.split()[1]) * 1024 / needs[purpose], 1, delta=0.15, msg=purpose)
+        for recording in (self.old, self.huge):
+            needs = json.loads(self.run_long("info", recording, "--json").out)["memory"]
+            for purpose, words in (("graph", ("convert", "--format", "gcdump", "-o", "/dev/null")), ("retained", ("retained",)),
+                                   ("paths", ("paths", "--type", "*"))):
+                run = subprocess.run([self.measure, PROGRAM, *words, recording, "-q"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                     env=self.environment(), cwd=self.dir, check=True, timeout=LONG)
+                share = int(run.stderr.split()[1]) * 1024 / needs[purpose]
+                self.assertTrue(0.6 < share < 1.15, (purpose, share))
 
     def test_refused(self):
         """No room, no folder, too little memory: reported before the work begins, and nothing is written."""

@@ -18,8 +18,8 @@
 extern "C" {
 #endif
 
-/* The program, its libraries, buffers of inputs and outputs. */
-#define GCD_ESTIMATE_BASE (UINT64_C(4) << 20)
+/* The program, its libraries, buffers of inputs and outputs: 5.3 MiB as measured, of which 3.4 MiB is a program that only prints its help. */
+#define GCD_ESTIMATE_BASE (UINT64_C(11) << 19)
 
 /* The work on a graph, from less to more. */
 enum gcd_workload {
