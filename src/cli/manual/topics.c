@@ -52,7 +52,7 @@ static const char environment[] =
     "  TERM           output as into a file, if it is \"dumb\"\n"
     "  LC_ALL, LC_CTYPE, LANG\n"
     "                 browse draws with ASCII alone unless the first of these that is set names UTF-8\n"
-    "  SQLITE_TMPDIR  where SQLite puts its temporary files\n"
+    "  SQLITE_TMPDIR  where \"gcdumpc sql\" sorts what does not fit into memory (else TMPDIR or /var/tmp)\n"
     "  PATH           where hooks of a configuration (--on-success) are looked for\n"
     "  HOME           \"~\" in file names in browse\n"
     "\nDOTNET_DiagnosticPorts belongs to the other process: a .NET program that has it in its environment connects to\n"

@@ -106,9 +106,8 @@ static char *what_was_cut(const struct mcp_call *c)
     const struct mcp_page *p = &c->page;
     char *rows = NULL, *texts = NULL, *all = NULL;
     if (p->next < p->total || p->from > 0 || p->capped) {
-        const char *how = p->next == p->total ? "" : p->full ? "; next_cursor has more, max_chars makes pages larger" : "; next_cursor has more, "
-            "limit "
-                          "makes pages larger";
+        const char *how = p->next == p->total ? "" : p->full ? "; next_cursor has more, max_chars makes pages larger"
+                                                             : "; next_cursor has more, limit makes pages larger";
         char all_rows[CLI_NUMBER_BYTES + 64] = "";
         if (p->total != MCP_TOTAL_UNKNOWN)
             (void)snprintf(all_rows, sizeof all_rows, " of %" PRIu64 "%s", p->total,

@@ -218,7 +218,7 @@ static json_t *gc(const struct gcd_summary *f)
     return o;
 }
 
-static json_t *roots(const struct gcd_summary *f)
+json_t *cli_json_roots(const struct gcd_summary *f)
 {
     json_t *o = json_object();
     put_number(o, "stack", f->root_counts[GCD_ROOT_STACK]);
@@ -245,7 +245,7 @@ static json_t *dump(const struct gcd_verdict *v, const struct gcd_summary *f)
     put_number(o, "edges_dropped", f->edges_dropped);
     put_number(o, "types", f->types_used);
     put_number(o, "types_undescribed", f->types_undescribed);
-    put(o, "roots", roots(f));
+    put(o, "roots", cli_json_roots(f));
     put_number(o, "statics", f->statics);
     put_number(o, "dependent_handles", f->dependent_handles);
     put_number(o, "ccws", f->ccws);

@@ -22,6 +22,8 @@ json_t *cli_json_text_or_null(const char *s);
 /* A JSON object with the schema and SUBJECT; the verdict of a dump. */
 json_t *cli_json_head(const char *subject);
 json_t *cli_json_verdict(const struct gcd_verdict *v);
+/* How many roots there are of each kind. */
+json_t *cli_json_roots(const struct gcd_summary *f);
 /* Call it before any other function of this file. */
 void cli_json_prepare(void);
 /* Was memory exhausted for any JSON value since the last call, by any thread? */

@@ -89,9 +89,8 @@ static const struct mcp_arg async_args[] = {
 };
 
 const struct mcp_tool mcp_async = {
-    "async", "What waits", "Asynchronous operations that are not over, as stacks from what is waited for to the outermost method, the most "
-    "frequent first.",
-    async_args, "operations:i stacks:i retained:i completed:i completed_bytes:i runtime_async_objects:i rows[stacks:i old_stacks:i? retained:i "
-        "certain:b "
-    "waits_for:s frames[]]", MCP_TAKES_HEAP | MCP_PAGED, run_async
+    "async", "What waits", "Asynchronous operations that are not over, as stacks from what is waited for to the outermost method, "
+    "the most frequent first.",
+    async_args, "operations:i stacks:i retained:i completed:i completed_bytes:i runtime_async_objects:i rows[stacks:i old_stacks:i? "
+    "retained:i certain:b waits_for:s frames[]]", MCP_TAKES_HEAP | MCP_PAGED, run_async
 };

@@ -118,7 +118,6 @@ static const struct mcp_arg diff_args[] = {
 
 const struct mcp_tool mcp_diff = {
     "diff", "What has grown", "Types whose objects became more or fewer from one open heap to another one, those that grew most first.", diff_args,
-    "old" SIDE_SHAPE " new" SIDE_SHAPE " notes[] incomplete:s~ types[type:s module:s? old" SUMS_SHAPE " new" SUMS_SHAPE " objects_growth:i "
-    "bytes_growth:i "
-    "retained_growth:i~]", MCP_PAGED, run_diff
+    "old" SIDE_SHAPE " new" SIDE_SHAPE " notes[] incomplete:s~ types[type:s module:s? old" SUMS_SHAPE " new" SUMS_SHAPE " "
+    "objects_growth:i bytes_growth:i retained_growth:i~]", MCP_PAGED, run_diff
 };

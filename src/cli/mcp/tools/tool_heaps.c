@@ -48,21 +48,14 @@ static const struct mcp_arg open_args[] = {
 };
 
 const struct mcp_tool mcp_open = {
-    "open", "Open a heap dump", "Loads a heap dump and returns its id, which the other tools take as \"heap\".  It stays in memory until close or "
-    "the "
-    "end of the server; several can be open.",
+    "open", "Open a heap dump", "Loads a heap dump and returns its id, which the other tools take as \"heap\".  It stays in memory until "
+    "close or the end of the server; several can be open.",
     open_args, HEAP_FIELDS " incomplete:s~", MCP_CHANGES, run_open
 };
 
 static json_t *roots_of(const struct gcd_summary *f)
 {
-    json_t *o = json_object();
-    mcp_put_count(o, "stack", f->root_counts[GCD_ROOT_STACK]);
-    mcp_put_count(o, "finalizer", f->root_counts[GCD_ROOT_FINALIZER]);
-    mcp_put_count(o, "handle", f->root_counts[GCD_ROOT_HANDLE]);
-    mcp_put_count(o, "other", f->root_counts[GCD_ROOT_OTHER]);
-    mcp_put_count(o, "weak", f->weak_roots);
-    mcp_put_count(o, "pinned", f->pinned_roots);
+    json_t *o = cli_json_roots(f);
     mcp_put_count(o, "statics", f->statics);
     return o;
 }
@@ -97,12 +90,10 @@ static enum mcp_outcome run_summary(struct mcp_call *c)
 static const struct mcp_arg no_args[] = { { .name = NULL } };
 
 const struct mcp_tool mcp_summary = {
-    "summary", "What a heap dump contains", "Where the dump comes from, how large the heap is, its roots, the memory of the process, and whether "
-    "anything is "
-    "missing.",
-    no_args, HEAP_FIELDS " command_line:s? pause_ms:i? references:i roots{stack:i finalizer:i handle:i other:i weak:i pinned:i statics:i} "
-        "gc_used_bytes:i "
-    "gc_free_bytes:i process_memory:s? unverified:b reasons[]", MCP_TAKES_HEAP, run_summary
+    "summary", "What a heap dump contains", "Where the dump comes from, how large the heap is, its roots, the memory of the process, and "
+    "whether anything is missing.",
+    no_args, HEAP_FIELDS " command_line:s? pause_ms:i? references:i roots{stack:i finalizer:i handle:i other:i weak:i pinned:i null:i "
+    "statics:i} gc_used_bytes:i gc_free_bytes:i process_memory:s? unverified:b reasons[]", MCP_TAKES_HEAP, run_summary
 };
 
 static enum mcp_outcome run_close(struct mcp_call *c)
@@ -115,6 +106,6 @@ static enum mcp_outcome run_close(struct mcp_call *c)
 }
 
 const struct mcp_tool mcp_close = {
-    "close", "Close a heap", "Frees the memory of a heap; its id is not used again.", no_args, "closed:s "
-    "open:i", MCP_TAKES_HEAP | MCP_CHANGES, run_close
+    "close", "Close a heap", "Frees the memory of a heap; its id is not used again.", no_args, "closed:s open:i",
+    MCP_TAKES_HEAP | MCP_CHANGES, run_close
 };

@@ -152,9 +152,8 @@ static const struct mcp_arg object_args[] = {
 };
 
 const struct mcp_tool mcp_object = {
-    "object", "One object", "What an object is, what it retains, which object dominates it, the roots that hold it, and the objects that refer to "
-    "it, that it "
-    "refers to, or that it dominates.",
+    "object", "One object", "What an object is, what it retains, which object dominates it, the roots that hold it, and the objects that "
+    "refer to it, that it refers to, or that it dominates.",
     object_args, MCP_OBJECT_SHAPE " module:s? alive:b generation:s? elements:s? dominator{" MCP_OBJECT_SHAPE "}? roots[] root_count:i "
     "dependent_handle_count:i referred_by_count:i refers_to_count:i dominates_count:i list:s objects[" MCP_OBJECT_SHAPE "]",
     MCP_TAKES_HEAP | MCP_PAGED, run_object
@@ -235,16 +234,15 @@ static enum mcp_outcome run_tree(struct mcp_call *c)
 
 static const struct mcp_arg tree_args[] = {
     { "object", MCP_OBJECT, false, 0, 0, NULL, "what this object dominates, " OBJECT_TEXT "; without it, the top of the tree" },
-    { "by", MCP_TEXT, false, 0, 0, "objects|types", "objects: one level (default); types: several levels of the whole tree, merged by type, "
-        "without what "
-      "retains less than 1 % of the heap" },
+    { "by", MCP_TEXT, false, 0, 0, "objects|types", "objects: one level (default); types: several levels of the whole tree, merged by "
+      "type, without what retains less than 1 % of the heap" },
     { "depth", MCP_NUMBER, false, 1, 256, NULL, "by types: the levels to show (5)" },
     { .name = NULL },
 };
 
 const struct mcp_tool mcp_tree = {
-    "tree", "Dominator tree", "What an object retains, one level down, the largest first: each is freed with the object above it.  Or the tree "
-    "merged by type.",
-    tree_args, "retained:i objects[" MCP_OBJECT_SHAPE "]~ types[depth:i type:s objects:i size:i retained:i "
-        "share:n]~", MCP_TAKES_HEAP | MCP_PAGED, run_tree
+    "tree", "Dominator tree", "What an object retains, one level down, the largest first: each is freed with the object above it.  "
+    "Or the tree merged by type.",
+    tree_args, "retained:i objects[" MCP_OBJECT_SHAPE "]~ types[depth:i type:s objects:i size:i retained:i share:n]~",
+    MCP_TAKES_HEAP | MCP_PAGED, run_tree
 };

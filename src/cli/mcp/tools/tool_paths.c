@@ -250,8 +250,8 @@ static const struct mcp_arg paths_args[] = {
 };
 
 const struct mcp_tool mcp_paths = {
-    "paths", "What holds objects", "Paths from the roots to the objects of a type, merged, as lines of a tree; or the ways by which one object is "
-    "held.",
+    "paths", "What holds objects", "Paths from the roots to the objects of a type, merged, as lines of a tree; or the ways by which "
+    "one object is held.",
     paths_args, "guessed_roots:i paths[path[]]~ alive:b~ lines[depth:i step:s objects:i bytes:i share:n]~ objects:i~ bytes:i~ dead_objects:i~",
     MCP_TAKES_HEAP | MCP_PAGED, run_paths
 };

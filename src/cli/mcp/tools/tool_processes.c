@@ -53,9 +53,8 @@ static enum mcp_outcome run_list(struct mcp_call *c)
         mcp_page_add(c, process_row(c, &all.items[c->page.next]));
     mcp_page_end(c, "processes");
     if (all.count == 0)
-        mcp_put_text(c->out, "none", "No .NET process with a diagnostic socket is visible from here: run gcdumpc as its user or as root, for "
-            "containers on "
-                     "the host, and without DOTNET_EnableDiagnostics=0 in the process.");
+        mcp_put_text(c->out, "none", "No .NET process with a diagnostic socket is visible from here: run gcdumpc as its user or as root, "
+                     "for containers on the host, and without DOTNET_EnableDiagnostics=0 in the process.");
     gcd_ipc_list_done(&all);
     return MCP_DONE;
 }
@@ -71,9 +70,8 @@ static enum mcp_outcome put_cost(struct mcp_call *c, const struct gcd_ipc_proces
     mcp_put(c->out, "memory", p->rss_bytes != 0 ? cli_json_number(p->rss_bytes) : json_null());
     mcp_put(c->out, "heap_bytes", heap != 0 ? cli_json_number(heap) : json_null());
     mcp_put(c->out, "expected_pause_ms", bytes != 0 ? cli_json_number(bytes / LIVE_MIB * LIVE_PAUSE_US_PER_MIB / 1000 + 1) : json_null());
-    if (asprintf(&text, "Nothing was dumped yet.  All threads of process %u would stand still for about %" PRIu64 " ms (2 ms for each MiB of its "
-        "%s).  Ask "
-                 "the user whether that is acceptable, then call collect again with \"confirm\": true.", p->pid,
+    if (asprintf(&text, "Nothing was dumped yet.  All threads of process %u would stand still for about %" PRIu64 " ms (2 ms for each MiB "
+                 "of its %s).  Ask the user whether that is acceptable, then call collect again with \"confirm\": true.", p->pid,
                  bytes / LIVE_MIB * LIVE_PAUSE_US_PER_MIB / 1000 + 1, heap != 0 ? "managed heap" : "memory") < 0)
         text = NULL;
     mcp_put_text(c->out, "next", text);
@@ -186,10 +184,9 @@ static const struct mcp_arg collect_args[] = {
 };
 
 const struct mcp_tool mcp_collect = {
-    "collect", "Dump a process", "Dumps the heap of a living process into a file and opens it.  The process stands still meanwhile: the first call "
-    "only says for "
-    "how long, the second one, with \"confirm\", dumps.",
-    collect_args, "dumped:b pid:i file:s name:s?~ memory:i?~ heap_bytes:i?~ expected_pause_ms:i?~ next:s~ heap:s~ pause_ms:i?~ notes[]~ "
-        "incomplete:s~",
+    "collect", "Dump a process", "Dumps the heap of a living process into a file and opens it.  The process stands still meanwhile: the "
+    "first call only says for how long, the second one, with \"confirm\", dumps.",
+    collect_args, "dumped:b pid:i file:s name:s?~ memory:i?~ heap_bytes:i?~ expected_pause_ms:i?~ next:s~ heap:s~ pause_ms:i?~ "
+    "notes[]~ incomplete:s~",
     MCP_CHANGES, run_collect
 };

@@ -152,9 +152,8 @@ static const struct mcp_arg sql_args[] = {
 
 const struct mcp_tool mcp_sql = {
     "sql", "Ask in SQL", "A statement in SQLite's language, only reading.  Tables: objects(id, type, size, retained, dominator, address, "
-    "generation, depth), "
-    "refs(source, target, ordinal), types(id, name, module, objects, bytes), roots, statics, modules, ranges, facts, suspects; functions "
-    "type_name(id), "
-    "path_from_root(id), reachable_from(id).  Equality on id, type, source, target, dominator is a look-up.",
+    "generation, depth), refs(source, target, ordinal), types(id, name, module, objects, bytes), roots, statics, modules, ranges, facts, "
+    "suspects; functions type_name(id), path_from_root(id), reachable_from(id).  Equality on id, type, source, target, dominator is a "
+    "look-up.",
     sql_args, "columns[] rows:a", MCP_TAKES_HEAP | MCP_PAGED, run_sql
 };
