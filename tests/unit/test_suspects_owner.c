@@ -1,4 +1,5 @@
 /* Suspects in the words of the program: who of its own objects holds them, in which collection, how long that lives, what is typical. */
+#include <stdio.h>
 #include <string.h>
 
 #include <gcdumpc/names.h>
@@ -294,6 +295,24 @@ static void whose_bytes(void **state)
     forget(a);
 }
 
+/* An own object counts itself what is directly below it. */
+static void whose_bytes_at_the_top(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    uint32_t cache = node(p, "Shop.Cache", 10);
+    root(p, cache, GCD_ROOT_STACK, 0, "");
+    for (int i = 0; i < 20; i++)
+        child(p, cache, i % 2 != 0 ? "System.Thing" : "System.Other", 100);
+    struct answer a = ask(p, 0.5);
+    const struct gcd_suspect *s = first(a);
+    assert_int_equal(s->node, cache);
+    assert_int_equal(s->own_count, 1);
+    assert_int_equal(s->own[0].objects, 1);
+    assert_int_equal(s->own[0].bytes, 10 + 20 * 100);
+    forget(a);
+}
+
 /* ---- lifetimes ---- */
 
 /* An object that a path of TYPES leads to. */
@@ -368,7 +387,9 @@ static void who_else_refers_to_them(void **state)
         for (int i = 0; i < 20; i++) {
             uint32_t pixels = node(p, "System.Byte[]", 1000);
             root(p, pixels, GCD_ROOT_HANDLE, GCD_ROOT_PINNED, "");
-            edge(p, i < users ? child(p, all, "Shop.VideoFrame", 24) : child(p, all, "System.Thing", 24), pixels);
+            uint32_t user = child(p, all, i < users ? "Shop.VideoFrame" : "System.Thing", 24);
+            edge(p, user, pixels);
+            child(p, user, "System.Byte[]", 8);          /* that no root holds */
         }
         struct answer a = ask(p, 0.5);
         if ((strstr(first(a)->sentence, "directly by pinned handles. VideoFrame objects refer to 10 of them, too.") != NULL) != (users == 10) ||
@@ -462,6 +483,102 @@ static void short_names(void **state)
         struct answer a = ask(p, 0.5);
         if (strstr(first(a)->sentence, rows[i].is) == NULL)
             fail_msg("%s", first(a)->sentence);
+        forget(a);
+    }
+}
+
+/* The suspects of P, which is freed, with names in C#. */
+static struct answer ask_in_csharp(struct pile *p)
+{
+    struct gcd_summary s = { .types = p->types, .type_count = (uint32_t)p->type_count, .modules = p->modules, .module_count = p->module_count };
+    struct gcd_names *names;
+    struct answer a;
+    for (size_t i = 0; i < p->type_count; i++) {
+        size_t module = p->types[i].module_number;
+        p->types[i].raw_name = p->types[i].name;
+        p->types[i].module_path = module < p->module_count ? p->modules[module].path : "";
+    }
+    assert_int_equal(gcd_names_new(&s, GCD_NAMES_CSHARP, NULL, &names, &err), GCD_OK);
+    assert_int_equal(ask_how(p, &(struct gcd_suspects_options){ .share = 0.5, .min_bytes = 1, .names = names }, &a, &err), GCD_OK);
+    gcd_names_free(names);
+    return a;
+}
+
+/* With the types that they are nested in. */
+static void short_nested_names(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *element, *is;
+    } rows[] = {
+        { "System.List`1[Shop.Cart+Item]", "List<Cart.Item>" },
+        { "System.Map`2[Shop.Cart+Item+Part,Shop.Cart]", "Map<Cart.Item.Part, Cart>" },
+        { "Shop.Cart+Item", "Cart.Item" },
+        { "Shop.Cart+Slot`1[Shop.Bin+Item[]]", "Cart.Slot<Bin.Item[]>" },
+        { "System.List`1[Shop.Box`1+Slot[System.Int32]]", "List<Box<Int32>.Slot>" },
+        { "System.List`1[System.Map`2[Old.Shop.Cart,Shop.Cart+Item]]", "List<Map<Cart, Cart.Item>>" },
+        { "System.Map`2[Old.Cart+Item,Cart.Item]", "Map<Cart.Item, Item>" },     /* the second is nested in nothing */
+        { "System.List`1[Shop.Import+<>c__DisplayClass1_0]", "List<Import.<>c__DisplayClass1_0>" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pile *p = pile_new();
+        uint32_t all = child(p, node(p, "Shop.Cache", 24), "System.Object[]", 24 + 20 * 8);
+        static_root(p, 0, "s_cache");
+        for (int k = 0; k < 20; k++)
+            child(p, all, rows[i].element, 200);
+        struct answer a = ask_in_csharp(p);
+        char is[100];
+        (void)snprintf(is, sizeof is, "one Cache: 20 %s in an Object[].", rows[i].is);
+        if (strstr(first(a)->sentence, is) == NULL)
+            fail_msg("%s", first(a)->sentence);
+        forget(a);
+    }
+}
+
+#define SCRIPTS 12u
+
+/* SCRIPTS own types of one name, each in a module of its own: of one file when LOADED, else of different ones. */
+static struct answer scripts(unsigned count, bool loaded)
+{
+    static struct gcd_module modules[SCRIPTS];
+    static char paths[SCRIPTS][16];
+    struct pile *p = pile_new();
+    uint32_t all = child(p, node(p, "System.Lists", 24), "System.Object[]", 24 + 8 * count);
+    static_root(p, 0, "s_all");
+    for (unsigned i = 0; i < count; i++) {
+        (void)snprintf(paths[i], sizeof paths[i], "Script%u.dll", loaded ? 0 : i);
+        modules[i] = (struct gcd_module){ .id = 1 + i, .path = paths[i], .assembly = "", .problem = "" };
+        uint32_t n = (uint32_t)p->type_count;
+        p->types[n] = (struct gcd_type){ .id = n + 1, .name = "State", .described = true, .named = true, .module_number = i };
+        p->type_count++;
+        p->nodes[p->node_count] = (struct shop_node){ n, 100 };
+        edge(p, all, (uint32_t)p->node_count++);
+    }
+    p->modules = modules;
+    p->module_count = count;
+    return ask_in_csharp(p);
+}
+
+/* Scripts and loads have types of one name, which are one for people. */
+static void types_of_many_assemblies(void **state)
+{
+    (void)state;
+    struct answer a = scripts(SCRIPTS, false);
+    assert_int_equal(first(a)->own_count, 1);
+    assert_int_equal(first(a)->own[0].objects, SCRIPTS);
+    assert_non_null(strstr(first(a)->sentence, "Your own types in it: State of 12 assemblies (12 objects, 1.2 KiB)."));
+    forget(a);
+    a = scripts(10, false);                              /* so many are enough */
+    assert_non_null(strstr(first(a)->sentence, "State of 10 assemblies (10 objects"));
+    forget(a);
+    a = scripts(9, false);                               /* few may be different ones */
+    assert_int_equal(first(a)->own_count, GCD_SUSPECT_PARTS);
+    assert_non_null(strstr(first(a)->sentence, "State [Script0] (1 object, 100 bytes), State [Script1] (1 object"));
+    forget(a);
+    for (unsigned n = 4; n <= SCRIPTS; n += 5) {         /* of one file */
+        a = scripts(n, true);
+        assert_int_equal(first(a)->own_count, 1);
+        assert_non_null(strstr(first(a)->sentence, "Your own types in it: State ("));
         forget(a);
     }
 }
@@ -581,11 +698,12 @@ int main(void)
         cmocka_unit_test(whose_handlers), cmocka_unit_test(which_event),
         cmocka_unit_test(a_static_event_of_the_framework),
         cmocka_unit_test(what_the_elements_are),
-        cmocka_unit_test(whose_bytes),
+        cmocka_unit_test(whose_bytes), cmocka_unit_test(whose_bytes_at_the_top),
         cmocka_unit_test(how_long_it_lives), cmocka_unit_test(kept_by_the_root_scope),
         cmocka_unit_test(a_typical_object), cmocka_unit_test(who_else_refers_to_them),
         cmocka_unit_test(the_heaviest_way),
-        cmocka_unit_test(short_names), cmocka_unit_test(paths_fold), cmocka_unit_test(trees_fold),
+        cmocka_unit_test(short_names), cmocka_unit_test(short_nested_names),
+        cmocka_unit_test(types_of_many_assemblies), cmocka_unit_test(paths_fold), cmocka_unit_test(trees_fold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

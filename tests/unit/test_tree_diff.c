@@ -30,7 +30,7 @@ static void rows_are_sorted_by_growth_below_their_parents(void **state)
     (void)state;
     static const char *const old_names[] = { "stack", "Cache", "Item" }, *const new_names[] = { "Item", "List", "Cache", "stack", "Item" };
     static const struct gcd_tree_diff_step before[] = {
-        { TOP, 0, 3, 300, 1 }, { 0, 1, 2, 200, 2 }, { 1, 2, 1, 100, 0 }, { TOP, 1, 1, 50, 7 },
+        { TOP, 0, 3, 300, 1 }, { 0, 1, 2, 200, 4 }, { 1, 2, 1, 100, 0 }, { TOP, 1, 1, 50, 7 },
     };
     static const struct gcd_tree_diff_step after[] = {
         { TOP, 3, 9, 1000, 1 }, { 0, 1, 2, 150, 5 }, { 0, 2, 5, 700, 3 }, { 2, 0, 3, 300, 4 }, { 2, 4, 1, 40, 6 },
@@ -50,7 +50,7 @@ static void rows_are_sorted_by_growth_below_their_parents(void **state)
     row_is(&r[4], TOP, 5, 0, "Cache", 50, 0);
     assert_int_equal(r[2].sums[1].objects, 4);
     for (size_t i = 0; i < n; i++)
-        assert_int_equal(r[i].facts, ((uint8_t[]){ 1, 3, 6, 5, 7 })[i]);         /* of the newer one that has it */
+        assert_int_equal(r[i].facts, ((uint8_t[]){ 1, 3, 6, 5, 7 })[i]);         /* of the newer one that has it, nothing of the older */
     assert_int_equal(gcd_tree_diff_match(d, &err), GCD_E_STATE);
     assert_int_equal(gcd_tree_diff_add(d, NULL, 0, NULL, 0, &err), GCD_E_STATE);
     gcd_tree_diff_free(d);

@@ -104,6 +104,7 @@ static gcd_status run(struct suspects_work *w, struct gcd_error *err)
 {
     GCD_TRY(gcd_collections_new(w->g, &w->o->context, &w->collections, err));
     GCD_TRY(suspects_find_origins(w, err));
+    GCD_TRY(suspects_find_alike(w, err));
     for (size_t i = 0; i < STEP_COUNT; i++) {
         GCD_TRY(gcd_context_step(&w->o->context, i, STEP_COUNT, err));
         if (w->s->count > 0 || !steps[i].of_suspects)
@@ -120,6 +121,7 @@ static void work_done(struct suspects_work *w)
     gcd_collections_free(w->collections);
     gcd_origins_free(w->own_origins);
     gcd_mem_free(w->alloc, w->is_own, w->types);
+    gcd_mem_free(w->alloc, w->alike, w->types * sizeof *w->alike);
     gcd_mem_free(w->alloc, w->inside, w->words * sizeof *w->inside);
     gcd_mem_free(w->alloc, w->waiting, w->words * sizeof *w->waiting);
     gcd_mem_free(w->alloc, w->owner, (size_t)w->nodes * sizeof *w->owner);

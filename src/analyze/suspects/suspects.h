@@ -25,6 +25,8 @@
 /* Collections of one size: the least number, and the largest size of each. */
 #define SUSPECTS_ALIKE 10000u
 #define SUSPECTS_SMALL 512u
+/* Own types of one name in this many assemblies are one for people. */
+#define SUSPECTS_COPIES 10u
 
 /* Findings: so many objects of one group are one at any size. */
 #define FINDING_TIMERS 1000u
@@ -123,6 +125,7 @@ struct suspects_work {
     const struct gcd_origins *origins;
     struct gcd_origins *own_origins;
     uint8_t *is_own;                     /* [types] of the program's own, and can be an owner: no array, no delegate */
+    uint32_t *alike;                     /* [types] of own ones the first that is the same for people; others themselves */
     uint64_t *inside;                    /* one bit per node: inside of a collection that is suspected; NULL = there is none */
     uint64_t *waiting;                   /* one bit per node: held by the finalizer queue alone; NULL = the queue is empty */
     size_t words;
@@ -200,6 +203,9 @@ gcd_status suspects_merge(struct suspects_work *w, struct gcd_error *err);
 int suspects_compare(const void *ctx, uint32_t a, uint32_t b);
 /* suspects_owner.c: w->origins and w->is_own; owner and collection of one suspect. */
 gcd_status suspects_find_origins(struct suspects_work *w, struct gcd_error *err);
+/* suspects_alike.c: w->alike; in how many assemblies TYPE, one of these, is, 1 unless people see it by the name. */
+gcd_status suspects_find_alike(struct suspects_work *w, struct gcd_error *err);
+uint32_t suspects_assemblies_of(const struct suspects_work *w, uint32_t type);
 gcd_status suspects_owner(const struct suspects_work *w, struct suspect *x, struct gcd_error *err);
 /* suspects_path.c: path and root of one suspect. */
 gcd_status suspects_path(const struct suspects_work *w, struct suspect *x, struct gcd_error *err);

@@ -111,7 +111,7 @@ static gcd_status mark_first(const struct parts *p, struct gcd_error *err)
     for (uint32_t node = 0; node < w->nodes; node++) {
         uint32_t type = gcd_graph_node_type(w->g, node);
         if (w->owner[node] != SUSPECTS_UNKNOWN && w->is_own[type])
-            p->own[node] = type + 1;
+            p->own[node] = w->alike[type] + 1;
     }
     gcd_mem_free(w->alloc, of_type, (size_t)w->types * sizeof *of_type);
     return GCD_OK;
@@ -149,7 +149,7 @@ static uint16_t find_owner(const struct parts *p, uint32_t node)
     for (uint32_t up = node, at = node; up != top; at = up) {
         while (at != top && (owner == SUSPECTS_NOBODY || !w->is_own[gcd_graph_node_type(w->g, at)]))
             at = gcd_dominators_parent(w->d, at);
-        uint32_t own = at != top ? gcd_graph_node_type(w->g, at) + 1 : owner != SUSPECTS_NOBODY ? p->own[top] : 0;
+        uint32_t own = at != top ? w->alike[gcd_graph_node_type(w->g, at)] + 1 : owner != SUSPECTS_NOBODY ? p->own[top] : 0;
         uint32_t end = at != top ? gcd_dominators_parent(w->d, at) : top;
         for (; up != end; up = gcd_dominators_parent(w->d, up)) {
             w->owner[up] = owner;
@@ -166,7 +166,7 @@ static bool add_to_own(struct parts *p, uint32_t suspect, uint32_t node)
     struct part *part = own != 0 ? part_of(p, suspect | BY_OWN, own - 1) : NULL;
     if (part == NULL)
         return own == 0;
-    part->objects += gcd_graph_node_type(p->w->g, node) == own - 1;
+    part->objects += p->w->alike[gcd_graph_node_type(p->w->g, node)] == own - 1;
     gcd_add_saturating(&part->bytes, gcd_graph_node_size(p->w->g, node));
     return true;
 }

@@ -1,7 +1,7 @@
 /*
- * Names in sentences: without namespaces, and in type arguments without outer types, where the sentence and its advice mean one thing by that.
+ * Names in sentences: without namespaces, where the sentence and its advice mean one thing by that.
  *
- *     System.Collections.Generic.List<Shop.Cart.Item>         List<Item>
+ *     System.Collections.Generic.List<Shop.Cart.Item>         List<Cart.Item>, Item being nested in Cart
  *     Shop.Cart.<Pay>d__2 [Shop.dll]                          Cart.<Pay>d__2 [Shop.dll]
  *
  * A name is a row of words: identifiers with points between them, each of which is shortened by itself.  Texts are written twice: the first time
@@ -49,6 +49,22 @@ static bool is_part(char c)
     return c != '\0' && strchr("<>[](),*& ", c) == NULL;
 }
 
+/* How many types without type parameters WORD is nested in.  RAW: the name that it is from, as the runtime spells it, "List`1[Shop.Cart+Item]". */
+static unsigned outer_types(const char *raw, struct word word)
+{
+    for (const char *at = raw; *at != '\0'; at++) {
+        unsigned outer = 0;
+        size_t n = 0;
+        if (at > raw && is_part(at[-1]))
+            continue;
+        for (; n < word.n && (at[n] == word.p[n] || (at[n] == '+' && word.p[n] == '.')); n++)
+            outer += at[n] != word.p[n] && n + 1 < word.n;
+        if (n == word.n && (!is_part(at[n]) || at[n] == '`' || at[n] == '+'))
+            return outer;
+    }
+    return 0;
+}
+
 /* " [Shop.dll]": the module of a type whose name others have, too; its length, or 0. */
 static size_t module_at(const char *p)
 {
@@ -56,7 +72,7 @@ static size_t module_at(const char *p)
     return end != NULL ? (size_t)(end - p) + 1 : 0;
 }
 
-void suspects_put_short(struct suspect_words *s, const char *name, size_t n, unsigned segments)
+void suspects_put_short(struct suspect_words *s, const char *name, size_t n, unsigned segments, const char *raw)
 {
     char text[SUSPECT_NAME_BYTES + 8];
     size_t used = 0, copied;
@@ -64,7 +80,7 @@ void suspects_put_short(struct suspect_words *s, const char *name, size_t n, uns
         struct word full = { p, 0 };
         while (p + full.n < name + n && is_part(p[full.n]))
             full.n++;
-        struct word word = full.n > 0 && *p != '.' ? shortened(full, p == name ? segments : 1) : full;
+        struct word word = full.n > 0 && *p != '.' ? shortened(full, (p == name ? segments : 1) + outer_types(raw, full)) : full;
         if (full.n > 0 && s->names != NULL && is_ambiguous(s->names, full, word))
             word = full;
         if (full.n == 0)

@@ -296,7 +296,7 @@ static bool names_own(const struct suspect_words *s, const struct suspect *x)
     if (type == GCD_TYPE_NONE || !s->w->is_own[type] || p->own_count == 0)
         return p->own_count == 0;
     uint64_t named = collection ? p->element.objects : p->objects;
-    return p->own[0].type == type && p->own[0].objects / 2 <= named;
+    return p->own[0].type == s->w->alike[type] && p->own[0].objects / 2 <= named;
 }
 
 static void put_kept(struct suspect_words *s, const struct suspect *x)

@@ -42,20 +42,15 @@ static const char *name_of(const struct suspect_words *s, uint32_t type)
     return s->w->o->names != NULL ? gcd_names_get(s->w->o->names, type) : gcd_graph_summary(s->w->g)->types[type].name;
 }
 
-/* How many types without type parameters the type NAME, in the runtime's spelling, is nested in. */
-static unsigned outer_types(const char *name)
+static const char *raw_name_of(const struct suspect_words *s, uint32_t type)
 {
-    unsigned n = 0;
-    for (; *name != '\0' && strchr("`[<", *name) == NULL; name++)
-        n += *name == '+';
-    return n;
+    return gcd_graph_summary(s->w->g)->types[type].name;
 }
 
 void suspects_put_type(struct suspect_words *s, uint32_t type)
 {
     const char *name = name_of(s, type);
-    unsigned outer = strchr(name, '+') == NULL ? outer_types(gcd_graph_summary(s->w->g)->types[type].name) : 0;
-    suspects_put_short(s, name, strlen(name), 1 + outer);
+    suspects_put_short(s, name, strlen(name), 1, raw_name_of(s, type));
 }
 
 /* "12,345" */
@@ -242,16 +237,17 @@ bool suspects_is_lambda(const struct suspect_words *s, uint32_t type)
 
 void suspects_put_where(struct suspect_words *s, uint32_t who)
 {
-    const char *name = name_of(s, who), *found;
+    bool many = suspects_assemblies_of(s->w, who) > 1;
+    const char *name = many ? gcd_names_plain(s->w->o->names, who) : name_of(s, who), *found;
     char method[4 * SUSPECT_NAME_BYTES];
     size_t n;
     if (gcd_async_machine(name, &found, &n)) {
         gcd_async_method(found, n, method, sizeof method);
-        suspects_put_short(s, method, strlen(method), 2);
+        suspects_put_short(s, method, strlen(method), 2, raw_name_of(s, who));
     } else if ((n = lambda_outer(name)) > 0) {
-        suspects_put_short(s, name, n, 1);
+        suspects_put_short(s, name, n, 1, raw_name_of(s, who));
     } else {
-        suspects_put_type(s, who);
+        suspects_put_short(s, name, strlen(name), 1, raw_name_of(s, who));
     }
 }
 
@@ -298,7 +294,10 @@ void suspects_put_own(struct suspect_words *s, const struct gcd_suspect *p)
     for (size_t i = 0; i < p->own_count && i < OWN_SHOWN; i++) {
         suspects_put(s, i == 0 ? " Your own types in it: " : ", ");
         bool call = suspects_is_call(s, p->own[i].type);
+        uint32_t assemblies = suspects_assemblies_of(s->w, p->own[i].type);
         suspects_put_who(s, p->own[i].type);
+        if (assemblies > 1)
+            suspects_put(s, " of %" PRIu32 " assemblies", assemblies);
         suspects_put(s, " (");
         suspects_put_count(s, p->own[i].objects, call ? "call" : "object", call ? "calls" : "objects");
         suspects_put(s, ", ");

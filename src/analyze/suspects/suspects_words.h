@@ -33,8 +33,11 @@ void suspects_put(struct suspect_words *s, const char *fmt, ...) GCD_PRINTF(2, 3
 
 /* A name, cut when it is very long. */
 void suspects_put_name(struct suspect_words *s, const char *name);
-/* suspects_names.c: NAME[N] with the last SEGMENTS of the first word of it, and the last one of each other. */
-void suspects_put_short(struct suspect_words *s, const char *name, size_t n, unsigned segments);
+/*
+ * suspects_names.c: NAME[N] with the last SEGMENTS of the first word of it, the last one of each other, and the types without parameters that these
+ * are nested in.  RAW: the same name in the spelling of the runtime.
+ */
+void suspects_put_short(struct suspect_words *s, const char *name, size_t n, unsigned segments, const char *raw);
 /* The short name of a type. */
 void suspects_put_type(struct suspect_words *s, uint32_t type);
 /* "12,345"; "1 object", "2 objects"; "2 Shop.Order objects"; "12.3 MiB"; "8.1 % of the heap". */
