@@ -21,7 +21,7 @@ from cli_support import BUILD, COMMANDS, PROGRAM, SANITIZED, main       # noqa: 
 MOST_LINES = 120
 # options of other programs
 NOT_OURS = {"--bless", "--build", "--cflags", "--install", "--libs", "--objects", "--output-on-failure", "--project", "--target", "--test-dir", "--tests",
-            "--urls"}
+            "--now", "--urls"}
 
 
 @unittest.skipIf(os.environ.get("GCDUMPC_IPC") == "OFF" or SANITIZED, "once is enough: it makes a build of its own")
