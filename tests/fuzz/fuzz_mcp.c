@@ -4,11 +4,10 @@
  *
  * Each line that the server sends is a JSON-RPC message; a call has one answer, with a text; nothing is printed; memory is given back.
  */
-#include <signal.h>
 #include <stdlib.h>
-#include <sys/time.h>
 
 #include "fuzz/fuzz.h"
+#include "fuzz/fuzz_budget.h"
 #include "mcp/mcp.h"
 #include "mcp/mcp_lines.h"
 #include "mcp/mcp_schema.h"
@@ -20,20 +19,6 @@
 #define NODES 24u
 #define BUDGET_US 200000
 #define META "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\",\"io.modelcontextprotocol/clientCapabilities\":{}}"
-
-static void on_alarm(int sig)
-{
-    (void)sig;
-    atomic_store(&cli_canceled, true);
-}
-
-static void set_budget(long us)
-{
-    struct itimerval t = { .it_value.tv_usec = us };
-    (void)signal(SIGALRM, on_alarm);
-    atomic_store(&cli_canceled, false);
-    (void)setitimer(ITIMER_REAL, &t, NULL);
-}
 
 /* An open heap; NULL: no memory. */
 static struct mcp_heap *heap_of(uint64_t seed, const struct cli_args *args)
@@ -170,11 +155,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     cli_json_prepare();
     if (to == NULL || !mcp_server_init(&s, &args, to))
         abort();
-    set_budget(BUDGET_US);
+    fuzz_budget(&cli_canceled, BUDGET_US);
     if (data[0] % 8 != 0)
         s.heaps.items[s.heaps.count++] = heap_of(data[0], &args);
     send_all(&s, to, &text, data, size);
-    set_budget(0);
+    fuzz_budget(&cli_canceled, 0);
     mcp_server_done(&s);
     if (fclose(to) != 0)
         abort();

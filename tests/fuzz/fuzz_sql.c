@@ -2,12 +2,10 @@
  * Statements about small random graphs: any text, and equations of which a look-up and a scan must say the same.  Errors have a reason, memory is
  * given back, nothing is written.
  */
-#include <signal.h>
-#include <sys/time.h>
-
 #include <gcdumpc/unstable/session/sql.h>
 
 #include "fuzz/fuzz.h"
+#include "fuzz/fuzz_budget.h"
 #include "support/graph_gen.h"
 #include "support/run.h"
 
@@ -16,20 +14,6 @@
 #define BUDGET_US 100000
 
 static gcd_cancel_flag stop;
-
-static void on_alarm(int sig)
-{
-    (void)sig;
-    atomic_store(&stop, true);
-}
-
-static void set_budget(long us)
-{
-    struct itimerval t = { .it_value.tv_usec = us };
-    (void)signal(SIGALRM, on_alarm);
-    atomic_store(&stop, false);
-    (void)setitimer(ITIMER_REAL, &t, NULL);
-}
 
 /* A number that depends on all rows, in any order; *RET_ROWS of them.  The status of the last step. */
 static gcd_status rows_of(struct gcd_sql_query *q, uint64_t *ret_hash, uint64_t *ret_rows, struct gcd_error *err)
@@ -134,7 +118,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = data[0], .max_nodes = NODES, .name_bytes = 300, .keep_unknown = data[0] % 3 == 0,
                                                          .alloc = &graph_memory.alloc });
     struct gcd_context context = { .alloc = &memory.alloc, .cancel = &stop };
-    set_budget(BUDGET_US);
+    fuzz_budget(&stop, BUDGET_US);
     gcd_status st = gcd_session_new(g, &(struct gcd_session_options){ .context = { .alloc = &memory.alloc } }, &s, &err);
     if (st == GCD_OK)
         st = gcd_sql_new(s, &(struct gcd_sql_options){ .context = { .alloc = &memory.alloc } }, &db, &err);
@@ -154,7 +138,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else if (st != GCD_E_UNSUPPORTED) {
         fuzz_fail("a session can be asked", err.msg);
     }
-    set_budget(0);
+    fuzz_budget(&stop, 0);
     gcd_sql_free(db);
     gcd_session_free(s);
     gcd_graph_free(g);
