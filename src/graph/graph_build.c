@@ -34,6 +34,8 @@ struct gcd_build {
     uint64_t next_address;       /* made up, for the next object */
     bool nodes_ended;
     uint32_t next_node;          /* the object whose references come next */
+    uint64_t owned;              /* references that gcd_build_owners was told of; */
+    bool owners;                 /* it was called */
     struct graph_resolver resolver;
     struct keyed *keyed;
     size_t keyed_count, keyed_room;
@@ -43,6 +45,11 @@ struct gcd_build {
 static gcd_status no_memory(struct gcd_error *err)
 {
     return gcd_fail_nomem(err, "building the object graph");
+}
+
+static gcd_status too_many_edges(struct gcd_error *err)
+{
+    return gcd_fail(err, GCD_E_LIMIT, "%u neighbouring objects have more than 2^32 references", (unsigned)BLOCK_NODES);
 }
 
 /*
@@ -275,6 +282,39 @@ gcd_status gcd_build_node(struct gcd_build *b, uint64_t address, uint32_t type, 
     return add_node(g, address, type, size_bytes, err);
 }
 
+/* Where the references of the last object begin: its predecessors have OWNED. */
+static gcd_status begin_edges(struct gcd_build *b, struct gcd_error *err)
+{
+    struct gcd_graph *g = b->g;
+    uint32_t node = g->node_count - 1, block = node / BLOCK_NODES;
+    if (node % BLOCK_NODES == 0) {
+        if (!grow(g, &g->block_edges, &g->block_room, (uint64_t)block + 1, sizeof *g->block_edges))
+            return no_memory(err);
+        g->block_edges[block] = b->owned;
+    }
+    uint64_t rel = b->owned - g->block_edges[block];
+    if (rel > UINT32_MAX)
+        return too_many_edges(err);
+    if (!grow(g, &g->node_edges, &g->edges_room, (uint64_t)node + 1, sizeof *g->node_edges))
+        return no_memory(err);
+    g->node_edges[node] = (uint32_t)rel;
+    return GCD_OK;
+}
+
+gcd_status gcd_build_owners(struct gcd_build *b, const struct gcd_object *objects, size_t n, struct gcd_error *err)
+{
+    b->owners = true;
+    for (size_t i = 0; i < n; i++) {
+        const struct gcd_object *o = &objects[i];
+        GCD_TRY(gcd_build_node(b, o->address, o->type, o->size_bytes, err));
+        GCD_TRY(begin_edges(b, err));
+        if (__builtin_add_overflow(b->owned, o->edges, &b->owned))
+            return gcd_fail(err, GCD_E_FORMAT, "the objects have more than 2^64 references");
+    }
+    b->next_node = b->g->node_count;
+    return GCD_OK;
+}
+
 static gcd_status make_index(struct gcd_build *b, struct gcd_error *err)
 {
     struct gcd_graph *g = b->g;
@@ -336,7 +376,7 @@ gcd_status gcd_build_next_node(struct gcd_build *b, struct gcd_error *err)
     }
     uint64_t rel = g->edge_count - g->block_edges[node / BLOCK_NODES];
     if (rel > UINT32_MAX)
-        return gcd_fail(err, GCD_E_LIMIT, "%u neighbouring objects have more than 2^32 references", (unsigned)BLOCK_NODES);
+        return too_many_edges(err);
     g->node_edges[node] = (uint32_t)rel;
     b->next_node = node + 1;
     return GCD_OK;
@@ -558,6 +598,8 @@ gcd_status gcd_build_seal(struct gcd_build *b, struct gcd_graph **ret, struct gc
 {
     struct gcd_graph *g = b->g;
     gcd_status st = b->nodes_ended ? GCD_OK : gcd_build_nodes_end(b, err);
+    if (st == GCD_OK && b->owners && b->owned != g->edge_count)
+        st = gcd_fail(err, GCD_E_STATE, "the objects have %" PRIu64 " references, but there are %zu", b->owned, g->edge_count);
     while (st == GCD_OK && b->next_node < g->node_count)
         st = gcd_build_next_node(b, err);
     if (st == GCD_OK)

@@ -46,6 +46,11 @@ GCD_MUST_CHECK gcd_status gcd_build_type_name(struct gcd_build *b, uint32_t type
  */
 GCD_MUST_CHECK gcd_status gcd_build_node(struct gcd_build *b, uint64_t address, uint32_t type, uint64_t size_bytes,
                                          struct gcd_error *err);
+/*
+ * Adds N objects (with addresses) and takes note of how many references each has.  Once it was called, gcd_build_next_node is not: after
+ * gcd_build_nodes_end, gcd_build_edges gets the references of all objects in their order, and the seal checks that there are as many (GCD_E_STATE).
+ */
+GCD_MUST_CHECK gcd_status gcd_build_owners(struct gcd_build *b, const struct gcd_object *objects, size_t n, struct gcd_error *err);
 GCD_MUST_CHECK gcd_status gcd_build_nodes_end(struct gcd_build *b, struct gcd_error *err);
 uint32_t gcd_build_node_count(const struct gcd_build *b);
 uint32_t gcd_build_node_type(const struct gcd_build *b, uint32_t node);

@@ -1,4 +1,7 @@
-/* A graph from a trace: first all objects, then their references, which can be resolved at once. */
+/*
+ * A graph from a trace: first all objects, then their references, which can be resolved at once.  Where nothing is missing, both are read in blocks;
+ * else, and where something is null, object by object.
+ */
 #include <string.h>
 
 #include "base/context.h"
@@ -8,6 +11,10 @@
 
 /* Objects between two progress calls. */
 #define PROGRESS_EVERY UINT64_C(65536)
+/* Objects decoded together; they stay in the first-level cache. */
+#define BLOCK_OBJECTS 256u
+/* About as many references are in an event. */
+#define BLOCK_EDGES 4096u
 
 static gcd_status copy_text(struct gcd_build *b, const char **s, struct gcd_error *err)
 {
@@ -81,17 +88,63 @@ static gcd_status add_edges(struct gcd_build *b, struct gcd_objects *cursor, con
     return st == GCD_END ? GCD_OK : st;
 }
 
-static gcd_status add_objects(struct gcd_build *b, struct gcd_dump *d, const struct gcd_graph_options *o, struct gcd_error *err)
+/* ---- the same, where nothing is missing ---- */
+
+static gcd_status add_all_nodes(struct gcd_build *b, struct gcd_objects *cursor, const struct gcd_graph_options *o, bool *ret_null,
+                                struct gcd_error *err)
+{
+    struct gcd_object objects[BLOCK_OBJECTS];
+    gcd_status st = GCD_OK;
+    for (uint64_t i = 0; st == GCD_OK && !*ret_null; i++) {
+        uint32_t n = BLOCK_OBJECTS;
+        show_progress(o, cursor, i * BLOCK_OBJECTS);
+        st = gcd_objects_block(cursor, objects, &n, ret_null, err);
+        if (st == GCD_OK && !*ret_null)
+            st = gcd_build_owners(b, objects, n, err);
+    }
+    return st == GCD_END ? gcd_build_nodes_end(b, err) : st;
+}
+
+static gcd_status add_all_edges(struct gcd_build *b, struct gcd_objects *cursor, const struct gcd_graph_options *o, bool *ret_null,
+                                struct gcd_error *err)
+{
+    gcd_status st = GCD_OK;
+    for (uint64_t i = 0; st == GCD_OK && !*ret_null; i++) {
+        const uint64_t *targets;
+        size_t n;
+        show_progress(o, cursor, i * BLOCK_EDGES);
+        st = gcd_objects_edge_block(cursor, &targets, &n, ret_null, err);
+        if (st == GCD_OK && !*ret_null && n > 0)
+            st = gcd_build_edges(b, targets, n, err);
+    }
+    return st == GCD_END ? GCD_OK : st;
+}
+
+/* *RET_NULL: there is an object at address 0 or a null reference, which only the functions for single objects leave out. */
+static gcd_status add_whole(struct gcd_build *b, struct gcd_objects *cursor, const struct gcd_graph_options *o, bool *ret_null,
+                            struct gcd_error *err)
+{
+    GCD_TRY(add_all_nodes(b, cursor, o, ret_null, err));
+    gcd_objects_replay(cursor);
+    return *ret_null ? GCD_OK : add_all_edges(b, cursor, o, ret_null, err);
+}
+
+static gcd_status add_one_by_one(struct gcd_build *b, struct gcd_objects *cursor, const struct gcd_graph_options *o, struct gcd_error *err)
+{
+    GCD_TRY(gcd_objects_keep_for_replay(cursor, err));
+    GCD_TRY(add_nodes(b, cursor, o, err));
+    gcd_objects_replay(cursor);
+    return add_edges(b, cursor, o, err);
+}
+
+static gcd_status add_objects(struct gcd_build *b, struct gcd_dump *d, const struct gcd_graph_options *o, bool nulls, bool *ret_null,
+                              struct gcd_error *err)
 {
     struct gcd_objects *cursor;
+    *ret_null = false;
     GCD_TRY(gcd_objects_new(d, &cursor, err));
-    gcd_status st = gcd_objects_keep_for_replay(cursor, err);
-    if (st == GCD_OK)
-        st = add_nodes(b, cursor, o, err);
-    if (st == GCD_OK) {
-        gcd_objects_replay(cursor);
-        st = add_edges(b, cursor, o, err);
-    }
+    bool whole = !nulls && gcd_objects_whole(cursor);
+    gcd_status st = whole ? add_whole(b, cursor, o, ret_null, err) : add_one_by_one(b, cursor, o, err);
     gcd_objects_free(cursor);
     return st;
 }
@@ -113,25 +166,36 @@ static gcd_status add_roots(struct gcd_build *b, struct gcd_dump *d, struct gcd_
     return GCD_OK;
 }
 
-gcd_status gcd_graph_from_dump(struct gcd_dump *d, const struct gcd_graph_options *options, struct gcd_graph **ret, struct gcd_error *err)
+/* A finished graph, or *RET_NULL: it has to be made again with NULLS. */
+static gcd_status make(struct gcd_build *b, struct gcd_dump *d, const struct gcd_graph_options *o, bool nulls, bool *ret_null,
+                       struct gcd_error *err)
 {
     const struct gcd_summary *summary = gcd_dump_summary(d);
-    static const struct gcd_graph_options defaults;
+    GCD_TRY(copy_summary(b, d, err));
+    GCD_TRY(gcd_build_reserve(b, summary->objects, summary->edges, err));    /* the first pass has counted them */
+    GCD_TRY(add_types(b, summary, err));
+    GCD_TRY(add_objects(b, d, o, nulls, ret_null, err));
+    return *ret_null ? GCD_OK : add_roots(b, d, err);
+}
+
+static gcd_status build(struct gcd_dump *d, const struct gcd_graph_options *o, bool nulls, bool *ret_null, struct gcd_graph **ret,
+                        struct gcd_error *err)
+{
     struct gcd_build *b;
-    if (options == NULL)
-        options = &defaults;
-    GCD_TRY(gcd_build_new(options, &b, err));
-    gcd_status st = copy_summary(b, d, err);
-    if (st == GCD_OK)                        /* the first pass has counted them */
-        st = gcd_build_reserve(b, summary->objects, summary->edges, err);
-    if (st == GCD_OK)
-        st = add_types(b, summary, err);
-    if (st == GCD_OK)
-        st = add_objects(b, d, options, err);
-    if (st == GCD_OK)
-        st = add_roots(b, d, err);
-    if (st == GCD_OK)
+    GCD_TRY(gcd_build_new(o, &b, err));
+    gcd_status st = make(b, d, o, nulls, ret_null, err);
+    if (st == GCD_OK && !*ret_null)
         return gcd_build_seal(b, ret, err);
     gcd_build_free(b);
     return st;
+}
+
+gcd_status gcd_graph_from_dump(struct gcd_dump *d, const struct gcd_graph_options *options, struct gcd_graph **ret, struct gcd_error *err)
+{
+    static const struct gcd_graph_options defaults;
+    bool null;
+    if (options == NULL)
+        options = &defaults;
+    GCD_TRY(build(d, options, false, &null, ret, err));
+    return null ? build(d, options, true, &null, ret, err) : GCD_OK;
 }

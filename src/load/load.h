@@ -69,6 +69,19 @@ GCD_MUST_CHECK gcd_status gcd_objects_keep_for_replay(struct gcd_objects *o, str
 void gcd_objects_replay(struct gcd_objects *o);
 GCD_MUST_CHECK gcd_status gcd_objects_replay_next(struct gcd_objects *o, bool *ret_has_address, uint64_t *ret_edges, struct gcd_error *err);
 
+/*
+ * The same for a dump of which nothing is missing (gcd_objects_whole; any other has to look for the place of each reference): first all objects,
+ * *N at most at a time, which becomes the number of them; then all references, which belong to the objects in their order.  *RET_NULL: some of
+ * these objects have address 0, or some references are null; those for single objects leave them out.  GCD_END after the last; errors as
+ * gcd_objects_next.
+ */
+bool gcd_objects_whole(const struct gcd_objects *o);
+GCD_MUST_CHECK gcd_status gcd_objects_block(struct gcd_objects *o, struct gcd_object *ret, uint32_t *n, bool *ret_null,
+                                            struct gcd_error *err);
+/* The references are valid until the next call on O. */
+GCD_MUST_CHECK gcd_status gcd_objects_edge_block(struct gcd_objects *o, const uint64_t **ret_targets, size_t *ret_n, bool *ret_null,
+                                                 struct gcd_error *err);
+
 /* modules.c: the modules of the summary, and the module number of each type; the name of T gets the outer type OUTER[N] unless N is 0. */
 GCD_MUST_CHECK gcd_status load_modules(struct gcd_dump *d, struct gcd_error *err);
 GCD_MUST_CHECK gcd_status load_nest(struct gcd_dump *d, struct gcd_type *t, const char *outer, size_t n, struct gcd_error *err);

@@ -355,6 +355,77 @@ gcd_status gcd_objects_replay_next(struct gcd_objects *o, bool *ret_has_address,
     return enter_object(o, edges) ? GCD_OK : changed(err);
 }
 
+/* ---- dumps of which nothing is missing ---- */
+
+bool gcd_objects_whole(const struct gcd_objects *o)
+{
+    const struct heap_runs *runs = o->dump->heap->chosen->runs;
+    const struct heap_runs *nodes = &runs[HEAP_RUNS_NODES], *edges = &runs[HEAP_RUNS_EDGES];
+    uint64_t all = o->dump->summary.edges;
+    return nodes->count == 1 && nodes->items->start == 0 && nodes->items->items == o->dump->summary.objects && nodes->items->edges == all &&
+           (all == 0 || (edges->count == 1 && edges->items->start == 0 && edges->items->items == all));
+}
+
+/* Types change so often that looking each of them up is cheaper than a guess. */
+static gcd_status decode_nodes(struct gcd_objects *o, struct gcd_object *ret, uint32_t n, bool *ret_null, struct gcd_error *err)
+{
+    const struct gcd_dump *d = o->dump;
+    *ret_null = false;
+    for (uint32_t i = 0; i < n; i++) {
+        struct gcd_clr_node node = gcd_clr_node_at(&o->nodes.bulk, o->nodes.at++);
+        uint32_t type = gcd_idmap_get(&d->heap->type_by_id, node.type);
+        bool known = type < d->type_number_count && d->type_number[type] != GCD_TYPE_NONE;
+        if (!known || node.edge_count > d->summary.edges - o->edges_at)
+            return changed(err);
+        ret[i] = (struct gcd_object){
+            .address = node.address, .size_bytes = node.size, .edges = node.edge_count, .type = d->type_number[type]
+        };
+        *ret_null |= node.address == 0;
+        o->edges_at += node.edge_count;
+    }
+    return GCD_OK;
+}
+
+gcd_status gcd_objects_block(struct gcd_objects *o, struct gcd_object *ret, uint32_t *n, bool *ret_null, struct gcd_error *err)
+{
+    struct feed *f = &o->nodes;
+    while (f->at >= f->bulk.count) {
+        gcd_status st = feed_next(o->dump, f, err);
+        if (st == GCD_END)
+            return o->objects_seen == o->dump->summary.objects && o->edges_at == o->dump->summary.edges ? GCD_END : changed(err);
+        if (st != GCD_OK)
+            return st;
+    }
+    uint32_t left = f->bulk.count - f->at;
+    *n = *n < left ? *n : left;
+    o->objects_seen += *n;
+    return o->objects_seen <= o->dump->summary.objects ? decode_nodes(o, ret, *n, ret_null, err) : changed(err);
+}
+
+gcd_status gcd_objects_edge_block(struct gcd_objects *o, const uint64_t **ret_targets, size_t *ret_n, bool *ret_null, struct gcd_error *err)
+{
+    struct feed *f = &o->edges;
+    if (f->trace == NULL)
+        GCD_TRY(feed_open(o->dump, f, GCD_EV_BULK_EDGE, err));
+    gcd_status st = feed_next(o->dump, f, err);
+    if (st == GCD_END)
+        return f->items == o->dump->summary.edges ? GCD_END : changed(err);
+    if (st != GCD_OK)
+        return st;
+    uint32_t n = f->bulk.count;
+    if (n > o->targets_cap &&
+        !gcd_vec_reserve(&o->dump->alloc, &o->targets, &o->targets_cap, n, sizeof *o->targets, SIZE_MAX / sizeof *o->targets))
+        return gcd_fail_nomem(err, "reading references");
+    *ret_null = false;
+    for (uint32_t i = 0; i < n; i++) {
+        o->targets[i] = gcd_clr_edge_at(&f->bulk, i);
+        *ret_null |= o->targets[i] == 0;
+    }
+    *ret_targets = o->targets;
+    *ret_n = n;
+    return f->items <= o->dump->summary.edges ? GCD_OK : changed(err);
+}
+
 uint64_t gcd_objects_position(const struct gcd_objects *o)
 {
     const struct gcd_trace *t = o->nodes.trace != NULL ? o->nodes.trace : o->edges.trace;

@@ -408,6 +408,43 @@ static void more_than_a_heapsnapshot_can_hold(void **state)
     assert_non_null(strstr(err.msg, "613566756 nodes"));
 }
 
+/* Objects with the numbers of their references, which follow in one sequence: as many as they claim. */
+static void references_of_all_objects_at_once(void **state)
+{
+    (void)state;
+    static const uint64_t counts[][3] = { { 2, 0, 1 }, { 2, 0, 2 }, { 2, 0, 0 }, { UINT64_MAX, 1, 1 }, { UINT64_C(1) << 32, 0, 0 } };
+    static const gcd_status expected[] = { GCD_OK, GCD_E_STATE, GCD_E_STATE, GCD_E_LIMIT, GCD_E_LIMIT };
+    static const uint64_t targets[] = { 0x1008, 0x1010, 0x1000 };
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        struct gcd_build *b = new_build(&(struct gcd_graph_options){ .keep_unknown = true });
+        struct gcd_object objects[3];
+        for (uint64_t k = 0; k < 3; k++)
+            objects[k] = (struct gcd_object){ .address = 0x1000 + 8 * k, .size_bytes = 8, .edges = counts[i][k] };
+        gcd_status st = gcd_build_owners(b, objects, 1, &err);
+        if (st == GCD_OK)
+            st = gcd_build_owners(b, objects + 1, 2, &err);
+        if (st != GCD_OK) {
+            assert_int_equal(st, expected[i]);
+            gcd_build_free(b);
+            continue;
+        }
+        assert_int_equal(gcd_build_nodes_end(b, &err), GCD_OK);
+        assert_int_equal(gcd_build_edges(b, targets, 3, &err), GCD_OK);
+        struct gcd_graph *g = NULL;
+        assert_int_equal(gcd_build_seal(b, &g, &err), expected[i]);
+        if (g == NULL)
+            continue;
+        size_t n;
+        const uint32_t *edges = gcd_graph_node_edges(g, 0, &n);
+        assert_true(n == 2 && edges[0] == 1 && edges[1] == 2);
+        (void)gcd_graph_node_edges(g, 1, &n);
+        assert_int_equal(n, 0);
+        edges = gcd_graph_node_edges(g, 2, &n);
+        assert_true(n == 1 && edges[0] == 0);
+        gcd_graph_free(g);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -416,7 +453,7 @@ int main(void)
         cmocka_unit_test(an_undescribed_graph), cmocka_unit_test(references_to_the_unknown),
         cmocka_unit_test(types_of_roots_and_their_names), cmocka_unit_test(runs_of_addresses), cmocka_unit_test(groups_and_counts_of_roots),
         cmocka_unit_test(dependent_handles_are_sorted), cmocka_unit_test(holes_at_the_ends_of_blocks),
-        cmocka_unit_test(more_than_a_heapsnapshot_can_hold),
+        cmocka_unit_test(more_than_a_heapsnapshot_can_hold), cmocka_unit_test(references_of_all_objects_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,14 +72,52 @@ static void an_input_that_shrinks_is_no_complete_dump(void **state)
         assert_true(count == 10);
         memset(copy + cut, 0xee, t.out.n - cut);
         gcd_status st = read_objects(d, &count, &err);
-        if (st != GCD_END || count != 10) {
+        bool same = st == GCD_END && count == 10;
+        if (!same) {
             assert_int_equal(st, GCD_E_FORMAT);
             assert_non_null(strstr(err.msg, "changed"));
         }
+        struct gcd_graph *g = NULL;
+        st = gcd_graph_from_dump(d, NULL, &g, &err);
+        assert_int_equal(st, same ? GCD_OK : GCD_E_FORMAT);
+        assert_true(same || strstr(err.msg, "changed") != NULL);
+        gcd_graph_free(g);
         gcd_dump_free(d);
         gcd_input_free(in);
         free(copy);
     }
+}
+
+/* The bytes of the header of the file; a change there makes another format. */
+#define HEADER ((size_t)64)
+
+/* A byte changes between the two passes: no graph comes of objects and references that do not fit together. */
+static void an_input_that_changes(void **state)
+{
+    (void)state;
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_input *in;
+    struct gcd_dump *d;
+    bool noticed = false;
+    uint8_t *copy = malloc(t.out.n);
+    assert_non_null(copy);
+    memcpy(copy, t.out.p, t.out.n);
+    assert_int_equal(gcd_input_from_memory(copy, t.out.n, NULL, &in, &err), GCD_OK);
+    assert_int_equal(gcd_dump_open(in, NULL, &d, &err), GCD_OK);
+    for (size_t at = HEADER; at < t.out.n; at++) {
+        struct gcd_graph *g = NULL;
+        copy[at] ^= 1;
+        gcd_status st = gcd_graph_from_dump(d, NULL, &g, &err);
+        bool changed = st == GCD_E_FORMAT && strstr(err.msg, "changed") != NULL;
+        assert_true(st == GCD_OK || changed);
+        noticed |= changed;
+        gcd_graph_free(g);
+        copy[at] ^= 1;
+    }
+    assert_true(noticed);
+    gcd_dump_free(d);
+    gcd_input_free(in);
+    free(copy);
 }
 
 static void without_an_input_there_are_no_objects(void **state)
@@ -325,6 +363,41 @@ static void compare_with_counts_kept(struct gcd_dump *d, uint64_t seed)
     gcd_objects_free(b);
 }
 
+/* The graph has the objects and references that the cursor shows; dangling references lead to the unknown node. */
+static void compare_with_graph(struct gcd_dump *d)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_objects *o;
+    struct gcd_object object;
+    struct gcd_graph *g;
+    gcd_status st;
+    uint32_t node = 0;
+    uint64_t missing = 0, dropped = 0;
+    assert_int_equal(gcd_graph_from_dump(d, &(struct gcd_graph_options){ .keep_unknown = true }, &g, &err), GCD_OK);
+    assert_int_equal(gcd_objects_new(d, &o, &err), GCD_OK);
+    while ((st = gcd_objects_next(o, &object, &err)) == GCD_OK) {
+        const uint64_t *targets;
+        size_t n, at = 0, all = 0;
+        dropped += object.address == 0;
+        if (object.address == 0)
+            continue;
+        assert_true(gcd_graph_node_address(g, node) == object.address && gcd_graph_node_size(g, node) == object.size_bytes);
+        const uint32_t *edges = gcd_graph_node_edges(g, node++, &all);
+        while ((st = gcd_objects_edges(o, &targets, &n, &err)) == GCD_OK)
+            for (size_t i = 0; i < n; i++, at++) {
+                uint32_t to = gcd_graph_find(g, targets[i]);
+                assert_true(at < all && edges[at] == (to != GCD_NODE_NONE ? to : gcd_graph_unknown(g)));
+            }
+        assert_true(st == GCD_END && at == all);
+        missing += object.edges - all;
+    }
+    assert_int_equal(st, GCD_END);
+    assert_int_equal(node, gcd_graph_node_count(g) - (gcd_graph_unknown(g) != GCD_NODE_NONE));
+    assert_true(gcd_graph_notes(g)->edges_missing == missing && gcd_graph_notes(g)->objects_dropped == dropped);
+    gcd_objects_free(o);
+    gcd_graph_free(g);
+}
+
 /* Counts of one to ten bytes, objects without an address, lost events of both kinds. */
 static void objects_come_a_second_time_with_their_references(void **state)
 {
@@ -334,6 +407,7 @@ static void objects_come_a_second_time_with_their_references(void **state)
     for (uint64_t seed = 0; seed < 80; seed++) {
         uint64_t s = seed, left = 0;
         unsigned lossy = (unsigned)(seed % 4);       /* 1, 3: huge counts, lost events */
+        bool null_objects = seed / 4 % 2 == 1, null_targets = seed / 8 % 2 == 1;
         struct tb r;
         struct gcd_input *in;
         struct gcd_dump *d;
@@ -346,12 +420,12 @@ static void objects_come_a_second_time_with_their_references(void **state)
                 count = UINT64_MAX >> run_random(&s) % 50;
             else
                 left += count;
-            tb_nodes(&r, TB_LIST(struct tb_node, { i % 7 == 6 ? 0 : 0x1000 + 24 * i, 24, 0x100, count }));
+            tb_nodes(&r, TB_LIST(struct tb_node, { null_objects && i % 7 == 6 ? 0 : 0x1000 + 24 * i, 24, 0x100, count }));
             while (left > 0 && run_random(&s) % 8 != 0) {        /* else they come after the next objects */
                 uint64_t targets[1000];
                 size_t n = 1 + (size_t)(run_random(&s) % (left < 1000 ? left : 1000));
                 for (size_t k = 0; k < n; k++)
-                    targets[k] = run_random(&s) % 9 == 0 ? 0 : run_random(&s);
+                    targets[k] = null_targets && run_random(&s) % 9 == 0 ? 0 : 0x1000 + 24 * (run_random(&s) % 33);
                 tb_edges(&r, targets, n);
                 left -= n;
             }
@@ -369,6 +443,7 @@ static void objects_come_a_second_time_with_their_references(void **state)
         holed |= !gcd_dump_summary(d)->verdict.complete;
         whole |= gcd_dump_summary(d)->verdict.complete;
         compare_with_counts_kept(d, seed);
+        compare_with_graph(d);
         gcd_dump_free(d);
         gcd_input_free(in);
         tb_done(&r);
@@ -380,7 +455,8 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(an_input_that_shrinks_is_no_complete_dump), TEST(without_an_input_there_are_no_objects),
+        TEST(an_input_that_shrinks_is_no_complete_dump), TEST(an_input_that_changes),
+        TEST(without_an_input_there_are_no_objects),
         TEST(a_dump_that_is_none_is_empty), TEST(a_walk_is_whole_when_its_gc_ends),
         TEST(a_sum_that_is_wrong_around_a_whole_recording), TEST(who_is_told_to_stop_stops), TEST(what_a_graph_takes_from_a_dump),
         cmocka_unit_test_setup_teardown(a_type_knows_what_its_parameters_are, setup, teardown),
