@@ -55,8 +55,11 @@ static void put_types(const struct html_data *h, struct gcd_sink *s)
 static void put_suspects(const struct html_data *h, struct gcd_sink *s)
 {
     gcd_sink_text(s, "<ol>");
-    for (size_t i = 0; i < gcd_suspects_count(h->suspects) && i < PLAIN_SUSPECTS; i++)
-        put(s, "<li><bdi dir=\"ltr\">", gcd_suspects_get(h->suspects, i)->sentence, "</bdi></li>");
+    for (size_t i = 0; i < gcd_suspects_count(h->suspects) && i < PLAIN_SUSPECTS; i++) {
+        const struct gcd_suspect *x = gcd_suspects_get(h->suspects, i);
+        put(s, "<li><bdi dir=\"ltr\">", x->sentence, "</bdi>");
+        put(s, " <bdi dir=\"ltr\">", x->advice, "</bdi></li>");
+    }
     gcd_sink_text(s, "</ol>");
 }
 
