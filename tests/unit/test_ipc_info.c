@@ -142,12 +142,12 @@ static void test_timeout(void **state)
     static const struct fake_act *const first[] = { silent };
     EXPECT_FAILURE(first, 100, GCD_E_PEER, GCD_ERROR_TIMEOUT,
                    "the runtime has not answered within 100 ms: it is stopped, or busy with another client");
-    /* The timeout is for all steps together. */
-    static const struct fake_act slow[] = { { .op = FAKE_RECV }, { FAKE_SLEEP, 200, 0, 0, 0 }, FAKE_UNKNOWN_COMMAND,
+    /* The timeout is for all steps together: the first takes 1000 ms, which leaves a busy machine 800 ms for all else, and both take more. */
+    static const struct fake_act slow[] = { { .op = FAKE_RECV }, { FAKE_SLEEP, 1000, 0, 0, 0 }, FAKE_UNKNOWN_COMMAND,
                                             { .op = FAKE_CLOSE } };
     static const struct fake_act *const second[] = { slow, slow };
-    EXPECT_FAILURE(second, 300, GCD_E_PEER, GCD_ERROR_TIMEOUT,
-                   "the runtime has not answered within 300 ms: it is stopped, or busy with another client");
+    EXPECT_FAILURE(second, 1800, GCD_E_PEER, GCD_ERROR_TIMEOUT,
+                   "the runtime has not answered within 1800 ms: it is stopped, or busy with another client");
 }
 
 static void test_nobody_there(void **state)
