@@ -222,7 +222,7 @@ static void check_largest(const struct gcd_merged_tree *whole, size_t max)
 {
     struct gcd_merged_tree *part;
     size_t n, m, at = 0;
-    assert_int_equal(gcd_merged_tree_largest(whole, GCD_STEP_NONE, max, &part, &err), GCD_OK);
+    assert_int_equal(gcd_merged_tree_largest(whole, NULL, 0, max, &part, &err), GCD_OK);
     const struct gcd_merged_step *all = gcd_merged_tree_steps(whole, &n), *steps = gcd_merged_tree_steps(part, &m);
     uint64_t smallest = UINT64_MAX, largest_out = 0;
     (void)check_tree(part, false);
@@ -253,6 +253,54 @@ static void small_steps_are_left_out(void **state)
         for (size_t max = 0; max <= n; max += 1 + max / 3)
             check_largest(t, max);
         gcd_merged_tree_free(t);
+        gcd_paths_free(p);
+        gcd_graph_free(g);
+    }
+}
+
+/* In the tree of the objects OF[n] alone, each step holds those that the tree of all objects has in it or below it. */
+static void check_some(const struct gcd_graph *g, const struct gcd_paths *p, const uint32_t *of, size_t n)
+{
+    struct gcd_merged_tree *all, *some;
+    uint32_t places[400];
+    size_t steps, m, at = 0;
+    struct gcd_merged_tree_options o = { .paths = p, .stacks = true, .keep_places = true, .find = of, .find_count = n, .ret_found = places };
+    assert_int_equal(gcd_merged_tree_new(g, &o, &all, &err), GCD_OK);
+    assert_int_equal(gcd_merged_tree_largest(all, of, n, SIZE_MAX, &some, &err), GCD_OK);
+    const struct gcd_merged_step *a = gcd_merged_tree_steps(all, &steps), *b = gcd_merged_tree_steps(some, &m);
+    assert_int_equal(check_tree(some, true), n);
+    for (uint32_t i = 0; i < steps; i++) {       /* both in the same order */
+        uint64_t own = 0, count = 0;
+        for (size_t k = 0; k < n; k++) {
+            own += places[k] == i;
+            for (uint32_t up = places[k]; up != GCD_STEP_NONE; up = a[up].parent)
+                count += up == i;
+        }
+        if (count == 0)
+            continue;
+        assert_true(at < m);
+        assert_int_equal(b[at].label, a[i].label);
+        assert_int_equal(b[at].own_count, own);
+        assert_int_equal(b[at++].count, count);
+    }
+    assert_int_equal(at, m);
+    gcd_merged_tree_free(some);
+    gcd_merged_tree_free(all);
+}
+
+static void some_objects_have_their_own_tree(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 100; seed++) {
+        struct gcd_graph *g = graph_gen_random(seed, 400);
+        struct gcd_paths *p;
+        uint32_t of[400];
+        size_t n = 0;
+        assert_int_equal(gcd_paths_new(g, NULL, &p, &err), GCD_OK);
+        for (uint32_t node = 0; node < gcd_graph_node_count(g) && n < 400; node++)
+            if ((node * seed) % 7 < 3)
+                of[n++] = node;
+        check_some(g, p, of, n);
         gcd_paths_free(p);
         gcd_graph_free(g);
     }
@@ -392,6 +440,7 @@ int main(void)
         cmocka_unit_test(texts_are_cut_between_characters),
         cmocka_unit_test(the_page_shows_the_graph),
         cmocka_unit_test(small_steps_are_left_out),
+        cmocka_unit_test(some_objects_have_their_own_tree),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(canceled),
         cmocka_unit_test(progress_goes_forward),

@@ -115,6 +115,40 @@ static void it_is_the_same_tree(void **state)
     }
 }
 
+/* The heaviest steps of the whole tree are there when no more are wanted, and paths of the same graph change nothing. */
+static void it_ends_with_the_heaviest_steps(void **state)
+{
+    (void)state;
+    size_t shorter = 0;
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = 80, .plain_names = true, .plain_sizes = true });
+        struct gcd_dominators *d;
+        struct gcd_paths *p;
+        size_t n, m;
+        assert_int_equal(gcd_paths_with_dominators_new(g, NULL, &d, &p, &err), GCD_OK);
+        struct gcd_merged_tree *all = heaviest(g, (struct gcd_merged_tree_options){ .dominators = d });
+        const struct gcd_merged_step *a = gcd_merged_tree_steps(all, &n), *b;
+        for (uint32_t wanted = 0; wanted < 12; wanted++) {
+            struct gcd_merged_tree *t = heaviest(g, (struct gcd_merged_tree_options){ .dominators = d, .paths = p, .heaviest = wanted });
+            b = gcd_merged_tree_steps(t, &m);
+            check_same(all, t, wanted == 0);
+            shorter += m < n;
+            for (uint32_t i = 0; i < n; i++) {           /* what is missing is lighter than as many as are wanted */
+                size_t heavier = 0;
+                for (size_t k = 0; k < m; k++)
+                    heavier += gcd_merged_tree_name(t, b[k].label).kind == GCD_STEP_TYPE && b[k].bytes >= a[i].bytes;
+                assert_true(heavier >= wanted || same_step(a, i, b, m) != GCD_STEP_NONE);
+            }
+            gcd_merged_tree_free(t);
+        }
+        gcd_merged_tree_free(all);
+        gcd_paths_free(p);
+        gcd_dominators_free(d);
+        gcd_graph_free(g);
+    }
+    assert_true(shorter > 100);
+}
+
 /* LEVELS objects of as many types, one holding the other, and 10 more that the last one holds; all of 100 bytes. */
 static struct gcd_graph *chain_of(uint32_t levels)
 {
@@ -197,6 +231,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_is_the_same_tree),
+        cmocka_unit_test(it_ends_with_the_heaviest_steps),
         cmocka_unit_test(what_lies_too_deep_is_there_by_type),
         cmocka_unit_test(every_allocation_may_fail),
     };

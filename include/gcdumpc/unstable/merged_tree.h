@@ -80,9 +80,11 @@ struct gcd_merged_tree_options {
     const uint32_t *nodes;       /* [node_count] or these objects; with both NULL all */
     size_t node_count;
     bool to_root;                /* of paths: from the objects to the roots */
-    bool stacks;                 /* as for profiles, see above; TYPES: all objects are wanted, gcd_merged_tree_largest can be asked for these types */
+    bool stacks;                 /* as for profiles, see above */
+    bool keep_places;            /* with stacks: gcd_merged_tree_largest can be asked for some objects; 4 bytes a node stay */
     uint32_t max_depth;          /* types on a way; 0 = 256, which is also the most */
     uint32_t max_steps;          /* about so many at most; 0 = 1 Mi */
+    uint32_t heaviest;           /* of gcd_merged_tree_heaviest: it ends when it has these many of the heaviest steps; 0 = as many as there may be */
     const uint32_t *find;        /* [find_count] with stacks: objects whose steps are stored in RET_FOUND[find_count] */
     size_t find_count;
     uint32_t *ret_found;
@@ -97,11 +99,12 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_merged_tree_new(const struct gcd_graph *g,
 GCD_API void gcd_merged_tree_free(struct gcd_merged_tree *t);
 
 /*
- * The tree of dominators of all objects with stacks, in which a step is taken apart before those that retain less, until there are about
- * max_steps: what is heavy is there, however wide the heap is.  The sums of a step hold those of what is left out below it.  What is heavy but
- * lies deeper than max_depth is in a step DEEPER, and below that by type.  Of the options it takes context, dominators, max_depth, max_steps and
- * find; ret_found has the step in which the outermost dominator of each object begins (a group or a static variable).  The other options must be
- * as for a tree with stacks.  The same errors.  Memory while it runs: 16 bytes a node, and 0.5 when there are late roots.
+ * The tree of dominators of all objects with stacks, in which a step is taken apart before those that retain less, until there are about max_steps:
+ * what is heavy is there, however wide the heap is.  The sums of a step hold those of what is left out below it.  What is heavy but lies deeper than
+ * max_depth is in a step DEEPER, and below that by type.  Of the options it takes context, dominators, max_depth, max_steps and find; ret_found has
+ * the step in which the outermost dominator of each object begins (a group or a static variable).  PATHS of the same graph, if there are any, save
+ * it a walk from the roots.  The other options must be as for a tree with stacks.  The same errors.  Memory while it runs: 20 bytes a node, and 0.5
+ * when there are late roots and no paths.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_merged_tree_heaviest(const struct gcd_graph *g, const struct gcd_merged_tree_options *options,
                                                            struct gcd_merged_tree **ret, struct gcd_error *err);
@@ -118,9 +121,10 @@ GCD_API struct gcd_step_name gcd_merged_tree_name(const struct gcd_merged_tree *
 
 /*
  * Of a tree T with stacks the MAX steps with the most bytes in them and below, in the order of T: a tree of its own, whose sums hold those of
- * what is left out below a step.  TYPE: count only objects of this type; GCD_STEP_NONE: count all.  GCD_E_NOMEM.
+ * what is left out below a step.  OF[n]: count only these objects, each once, T having kept their places; NULL: count all.  GCD_E_NOMEM.  Takes time
+ * for the steps that have such objects in them or below.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_merged_tree_largest(const struct gcd_merged_tree *t, uint32_t type, size_t max,
+GCD_API GCD_MUST_CHECK gcd_status gcd_merged_tree_largest(const struct gcd_merged_tree *t, const uint32_t *of, size_t n, size_t max,
                                                           struct gcd_merged_tree **ret, struct gcd_error *err);
 
 struct gcd_merged_tree_totals {

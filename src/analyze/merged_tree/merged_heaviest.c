@@ -1,27 +1,43 @@
 /*
  * The tree of dominators of all objects, the heaviest steps first.  What an object retains is known beforehand, so the weight of a step is known
  * before anything below it is looked at: the heaviest step that is not yet taken apart is the next one, and what nobody would see costs nothing.
+ *
+ * Live objects are laid out in preorder, each directly before those that it dominates.  Nearly all of the time is waiting for memory, and there
+ * an object, its children and its siblings are neighbours.
  */
 #include "analyze/merged_tree/merged_tree.h"
 
+#include "analyze/dominators/dominators.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/ovf.h"
 
 /* What lies too deep is split by type when it has this part of all bytes. */
 #define SPLIT_PART 100u
+/* So many objects at the top wait for memory together. */
+#define AHEAD 16u
 
-/* The objects of a step, and the sums of all below it. */
+/* A live object. */
+struct object {
+    uint32_t below;              /* objects that it dominates, with itself; they are those from here on */
+    uint32_t type, node;
+    uint32_t next;               /* another one in the same group, NONE = it is the last */
+};
+
+/* In lists of objects: no object. */
+#define NONE UINT32_MAX
+
+/* The objects of a step that dominate others, and the sums of all below it. */
 struct group {
     uint64_t bytes, count;
-    uint32_t first;              /* linked by next; GCD_NODE_NONE = none */
+    uint32_t first;              /* linked by next */
 };
 
 struct heaviest {
     struct merged_maker m;
-    uint32_t *head;              /* [nodes] the first object that each dominates directly */
-    uint32_t *next;              /* [nodes] the next one with the same dominator, or in the same group */
-    uint32_t *below;             /* [nodes] objects that each dominates, with itself */
+    const struct gcd_dominators *d;
+    struct object *objects;      /* [reachable] in preorder */
+    uint32_t *cursor;            /* [inner + 1] by position in the order of dominators: of the next child; before, how many are below */
     struct group *groups;        /* of each step */
     size_t group_room, group_count;
     uint32_t *queue;             /* steps that can be taken apart, a heap with the heaviest on top */
@@ -70,22 +86,45 @@ static gcd_status follow_steps(struct heaviest *h, struct gcd_error *err)
     if (!gcd_vec_reserve(&h->m.alloc, &h->groups, &h->group_room, steps, sizeof *h->groups, GCD_IDMAP_NONE))
         return merged_nomem(err);
     for (; h->group_count < steps; h->group_count++)
-        h->groups[h->group_count] = (struct group){ .first = GCD_NODE_NONE };
+        h->groups[h->group_count] = (struct group){ .first = NONE };
     return GCD_OK;
 }
 
-static void count_own(struct heaviest *h, uint32_t step, uint32_t node)
+static uint64_t own_size(const struct heaviest *h, const struct object *o)
+{
+    return o->below == 1 ? gcd_dominators_retained(h->d, o->node) : gcd_graph_node_size(h->m.g, o->node);
+}
+
+/* Puts it into the list that begins with *FIRST, unless nothing is below it. */
+static void list(struct heaviest *h, uint32_t *first, uint32_t object)
+{
+    if (h->objects[object].below == 1)
+        return;
+    h->objects[object].next = *first;
+    *first = object;
+}
+
+/* Takes the first one from the list that begins with *FIRST. */
+static uint32_t take(const struct heaviest *h, uint32_t *first)
+{
+    uint32_t object = *first;
+    *first = h->objects[object].next;
+    if (*first != NONE)
+        __builtin_prefetch(&h->objects[*first]);
+    return object;
+}
+
+static void count_own(struct heaviest *h, uint32_t step, uint64_t size)
 {
     struct merged_step *s = &h->m.from_root.items[step];
     s->objects++;
     s->own_count++;
-    gcd_add_saturating(&s->own_bytes, gcd_graph_node_size(h->m.g, node));
+    gcd_add_saturating(&s->own_bytes, size);
 }
 
-/* The step of objects of the type of NODE below AT; false when there is none, because there are far too many. */
-static gcd_status step_below(struct heaviest *h, uint32_t at, uint32_t node, uint32_t *ret, bool *ret_any, struct gcd_error *err)
+/* The step of objects of TYPE below AT; false when there is none, because there are far too many. */
+static gcd_status step_below(struct heaviest *h, uint32_t at, uint32_t type, uint32_t *ret, bool *ret_any, struct gcd_error *err)
 {
-    uint32_t type = gcd_graph_node_type(h->m.g, node);
     *ret = merged_find(&h->m.from_root, at, type);
     *ret_any = *ret != GCD_IDMAP_NONE || h->m.from_root.count / 2 < h->m.max_steps;
     if (*ret != GCD_IDMAP_NONE || !*ret_any)
@@ -94,25 +133,45 @@ static gcd_status step_below(struct heaviest *h, uint32_t at, uint32_t node, uin
     return follow_steps(h, err);
 }
 
-/* NODE, with all that it retains, in the step of its type below AT.  Steps that are no types have the sums of what is below them. */
-static gcd_status join(struct heaviest *h, uint32_t at, uint32_t node, struct gcd_error *err)
+/* COUNT objects of BYTES in the step AT; steps that are no types have the sums of what is below them. */
+static void add_up(struct heaviest *h, uint32_t step, uint32_t at, struct merged_part sum)
 {
     const struct merged_steps *s = &h->m.from_root;
-    bool alive = gcd_dominators_parent(h->m.o->dominators, node) != GCD_NODE_NONE, any;
-    uint64_t bytes = alive ? gcd_dominators_retained(h->m.o->dominators, node) : gcd_graph_node_size(h->m.g, node);
-    uint32_t step;
-    GCD_TRY(step_below(h, at, node, &step, &any, err));
-    if (any) {
-        h->next[node] = h->groups[step].first;
-        h->groups[step].first = node;
-        h->groups[step].count += h->below[node];
-        gcd_add_saturating(&h->groups[step].bytes, bytes);
-        count_own(h, step, node);
+    if (step != GCD_IDMAP_NONE) {
+        h->groups[step].count += sum.count;
+        gcd_add_saturating(&h->groups[step].bytes, sum.bytes);
     }
     for (; at != GCD_STEP_NONE && s->items[at].label >= h->m.t->types; at = s->items[at].parent) {
-        h->groups[at].count += h->below[node];
-        gcd_add_saturating(&h->groups[at].bytes, bytes);
+        h->groups[at].count += sum.count;
+        gcd_add_saturating(&h->groups[at].bytes, sum.bytes);
     }
+}
+
+/* The live OBJECT, with all that it retains, in the step of its type below AT. */
+static gcd_status join(struct heaviest *h, uint32_t at, uint32_t object, struct gcd_error *err)
+{
+    const struct object *o = &h->objects[object];
+    uint32_t step;
+    bool any;
+    GCD_TRY(step_below(h, at, o->type, &step, &any, err));
+    add_up(h, step, at, (struct merged_part){ o->below, gcd_dominators_retained(h->d, o->node) });
+    if (!any)
+        return GCD_OK;
+    count_own(h, step, own_size(h, o));
+    list(h, &h->groups[step].first, object);
+    return GCD_OK;
+}
+
+/* NODE, which is not alive and has nothing below it. */
+static gcd_status join_unreachable(struct heaviest *h, uint32_t at, uint32_t node, struct gcd_error *err)
+{
+    uint64_t size = gcd_graph_node_size(h->m.g, node);
+    uint32_t step;
+    bool any;
+    GCD_TRY(step_below(h, at, gcd_graph_node_type(h->m.g, node), &step, &any, err));
+    add_up(h, step, at, (struct merged_part){ 1, size });
+    if (any)
+        count_own(h, step, size);
     return GCD_OK;
 }
 
@@ -125,55 +184,56 @@ static gcd_status look(struct heaviest *h, struct gcd_error *err)
 /* Takes STEP apart: what its objects dominate directly, by type; those of its own type are its objects, too. */
 static gcd_status take_apart(struct heaviest *h, uint32_t step, struct gcd_error *err)
 {
-    uint32_t type = h->m.from_root.items[step].label, waiting = h->groups[step].first, next;
+    uint32_t type = h->m.from_root.items[step].label, waiting = h->groups[step].first;
     size_t steps = h->m.from_root.count;
-    while (waiting != GCD_NODE_NONE) {
-        uint32_t node = waiting;
-        waiting = h->next[node];
+    while (waiting != NONE) {
+        uint32_t object = take(h, &waiting), end = object + h->objects[object].below;
         GCD_TRY(look(h, err));
-        for (uint32_t child = h->head[node]; child != GCD_NODE_NONE; child = next) {
-            next = h->next[child];
-            if (gcd_graph_node_type(h->m.g, child) != type) {
+        for (uint32_t child = object + 1; child < end; child += h->objects[child].below) {
+            if (h->objects[child].type != type) {
                 GCD_TRY(join(h, step, child, err));
                 continue;
             }
-            count_own(h, step, child);
+            count_own(h, step, own_size(h, &h->objects[child]));
             h->m.from_root.items[step].repeats = true;
-            h->next[child] = waiting;
-            waiting = child;
+            list(h, &waiting, child);
         }
     }
     for (; steps < h->m.from_root.count; steps++)
-        if (h->groups[steps].count > h->m.from_root.items[steps].own_count)
-            GCD_TRY(push(h, (uint32_t)steps, err));
+        GCD_TRY(push(h, (uint32_t)steps, err));
+    return GCD_OK;
+}
+
+/* An object that lies too deep, in the step of its type below DEEPER. */
+static gcd_status join_deeper(struct heaviest *h, uint32_t deeper, const struct object *o, struct gcd_error *err)
+{
+    uint64_t size = own_size(h, o);
+    uint32_t at;
+    bool any;
+    GCD_TRY(step_below(h, deeper, o->type, &at, &any, err));
+    if (!any)
+        return GCD_OK;
+    count_own(h, at, size);
+    h->groups[at].count++;
+    gcd_add_saturating(&h->groups[at].bytes, size);
     return GCD_OK;
 }
 
 /* STEP lies as deep as a step may: all below it by type, wherever it is. */
 static gcd_status split(struct heaviest *h, uint32_t step, struct gcd_error *err)
 {
-    uint32_t waiting = h->groups[step].first, deeper, at, next;
-    bool any;
+    uint32_t waiting = h->groups[step].first, deeper;
     const struct merged_step *own = &h->m.from_root.items[step];
     struct group rest = { .bytes = h->groups[step].bytes - own->own_bytes, .count = h->groups[step].count - own->own_count };
     GCD_TRY(merged_deeper(&h->m, step, &deeper, err));
     GCD_TRY(follow_steps(h, err));
     h->groups[deeper].bytes = rest.bytes;
     h->groups[deeper].count = rest.count;
-    while (waiting != GCD_NODE_NONE) {
-        uint32_t node = waiting;
-        waiting = h->next[node];
-        GCD_TRY(look(h, err));
-        for (uint32_t child = h->head[node]; child != GCD_NODE_NONE; child = next) {
-            next = h->next[child];
-            h->next[child] = waiting;
-            waiting = child;
-            GCD_TRY(step_below(h, deeper, child, &at, &any, err));
-            if (!any)
-                continue;
-            count_own(h, at, child);
-            h->groups[at].count++;
-            gcd_add_saturating(&h->groups[at].bytes, gcd_graph_node_size(h->m.g, child));
+    while (waiting != NONE) {
+        uint32_t object = take(h, &waiting), end = object + h->objects[object].below;
+        for (uint32_t child = object + 1; child < end; child++) {
+            GCD_TRY(look(h, err));
+            GCD_TRY(join_deeper(h, deeper, &h->objects[child], err));
         }
     }
     return GCD_OK;
@@ -181,38 +241,80 @@ static gcd_status split(struct heaviest *h, uint32_t step, struct gcd_error *err
 
 /* ---- all in all ---- */
 
-/* Every object is one of those that its dominator holds, or begins in a step at the top. */
-static gcd_status begin(struct heaviest *h, struct gcd_error *err)
+static void count_below(struct heaviest *h)
+{
+    const uint32_t *above = h->d->above;
+    for (uint32_t v = 0; v <= h->d->inner; v++)
+        h->cursor[v] = 1;
+    for (uint32_t v = h->d->reachable; v > h->d->inner; v--)
+        h->cursor[above[v]]++;
+    for (uint32_t v = h->d->inner; v > 0; v--)
+        h->cursor[above[v]] += h->cursor[v];
+}
+
+static void put(struct heaviest *h, uint32_t at, uint32_t node, uint32_t below)
+{
+    h->objects[at] = (struct object){ .below = below, .type = gcd_graph_node_type(h->m.g, node), .node = node, .next = NONE };
+}
+
+static void lay_out(struct heaviest *h)
+{
+    const struct gcd_dominators *d = h->d;
+    h->cursor[0] = 0;
+    for (uint32_t v = 1; v <= d->inner; v++) {
+        uint32_t *cursor = &h->cursor[d->above[v]], below = h->cursor[v], at = *cursor;
+        *cursor += below;
+        h->cursor[v] = at + 1;
+        put(h, at, d->order[v], below);
+    }
+    for (uint32_t v = d->inner + 1; v <= d->reachable; v++)
+        put(h, h->cursor[d->above[v]]++, d->order[v], 1);
+}
+
+/* What the top object AHEAD is asked for is on its way; returns the next one. */
+static uint32_t fetch_ahead(const struct heaviest *h, uint32_t ahead)
+{
+    if (ahead >= h->d->reachable)
+        return ahead;
+    __builtin_prefetch(&h->d->retained[h->objects[ahead].node]);
+    __builtin_prefetch(&h->m.place[h->objects[ahead].node], 1);
+    return ahead + h->objects[ahead].below;
+}
+
+/* The objects that no single object dominates begin in steps at the top. */
+static gcd_status begin_live(struct heaviest *h, struct gcd_error *err)
 {
     struct merged_maker *m = &h->m;
-    const struct gcd_dominators *d = m->o->dominators;
-    const uint32_t *order = gcd_dominators_order(d);
-    uint32_t at;
-    for (uint32_t node = 0; node < m->nodes; node++) {
-        h->head[node] = h->next[node] = GCD_NODE_NONE;
-        h->below[node] = 1;
-    }
-    for (uint32_t i = gcd_dominators_reachable(d); i-- > 0;) {
-        uint32_t parent = gcd_dominators_parent(d, order[i]);
-        if (parent < GCD_NODE_ROOT)
-            h->below[parent] += h->below[order[i]];
-    }
-    for (uint32_t node = 0; node < m->nodes; node++) {
-        uint32_t parent = gcd_dominators_parent(d, node);
-        if (node % MERGED_CHECK_EVERY == 0)
-            GCD_TRY(merged_check(m, node, err));
-        if (parent < GCD_NODE_ROOT) {
-            h->next[node] = h->head[parent];
-            h->head[parent] = node;
-            continue;
+    uint32_t step, checked = 0, ahead = 0;
+    for (unsigned i = 0; i < AHEAD; i++)
+        ahead = fetch_ahead(h, ahead);
+    for (uint32_t at = 0; at < h->d->reachable; at += h->objects[at].below) {
+        ahead = fetch_ahead(h, ahead);
+        uint32_t node = h->objects[at].node;
+        if (at >= checked) {
+            GCD_TRY(merged_check(m, at, err));
+            checked = at + MERGED_CHECK_EVERY;
         }
-        if (parent == GCD_NODE_ROOT)
-            GCD_TRY(merged_begin(m, node, &at, err));
-        else
-            GCD_TRY(merged_child(&m->from_root, GCD_STEP_NONE, merged_label(m->t, MERGED_UNREACHABLE), false, &at, err));
+        GCD_TRY(merged_begin(m, node, &step, err));
         GCD_TRY(follow_steps(h, err));
-        GCD_TRY(join(h, at, node, err));
+        GCD_TRY(join(h, step, at, err));
+        m->place[node] = step;
+    }
+    return GCD_OK;
+}
+
+static gcd_status begin_unreachable(struct heaviest *h, struct gcd_error *err)
+{
+    struct merged_maker *m = &h->m;
+    uint32_t at;
+    for (uint32_t node = 0, left = m->nodes - h->d->reachable; left > 0; node++) {
+        if (gcd_dominators_parent(h->d, node) != GCD_NODE_NONE)
+            continue;
+        GCD_TRY(merged_child(&m->from_root, GCD_STEP_NONE, merged_label(m->t, MERGED_UNREACHABLE), false, &at, err));
+        GCD_TRY(follow_steps(h, err));
+        GCD_TRY(join_unreachable(h, at, node, err));
         m->place[node] = at;
+        left--;
     }
     return GCD_OK;
 }
@@ -228,15 +330,18 @@ static void find_beginnings(struct heaviest *h)
     }
 }
 
+/* Each step comes when there are none that are heavier. */
 static gcd_status take_all_apart(struct heaviest *h, struct gcd_error *err)
 {
     const struct merged_steps *s = &h->m.from_root;
-    uint64_t all = gcd_graph_summary(h->m.g)->bytes;
+    uint64_t all = gcd_graph_summary(h->m.g)->bytes, wanted = h->m.o->heaviest;
     for (uint32_t step = 0; step < s->count; step++)
-        if (s->items[step].label < h->m.t->types && h->groups[step].count > s->items[step].own_count)
+        if (s->items[step].label < h->m.t->types)
             GCD_TRY(push(h, step, err));
-    while (h->queue_count > 0 && s->count < h->m.max_steps) {
+    for (uint64_t n = 0; h->queue_count > 0 && s->count < h->m.max_steps && (wanted == 0 || n < wanted); n++) {
         uint32_t step = pop(h);
+        if (h->groups[step].count == s->items[step].own_count)
+            continue;
         if (s->items[step].types < h->m.max_depth)
             GCD_TRY(take_apart(h, step, err));
         else if (h->groups[step].bytes - s->items[step].own_bytes >= all / SPLIT_PART)
@@ -245,19 +350,28 @@ static gcd_status take_all_apart(struct heaviest *h, struct gcd_error *err)
     return GCD_OK;
 }
 
+static size_t cursors(const struct heaviest *h)
+{
+    return (size_t)h->d->inner + 1;
+}
+
 static gcd_status make(struct heaviest *h, struct gcd_error *err)
 {
     struct merged_maker *m = &h->m;
+    h->objects = gcd_mem_new_uncleared(&m->alloc, h->d->reachable, sizeof *h->objects);
+    h->cursor = gcd_mem_new_uncleared(&m->alloc, cursors(h), sizeof *h->cursor);
+    if (h->objects == NULL || h->cursor == NULL)
+        return merged_nomem(err);
+    count_below(h);
+    lay_out(h);
+    gcd_mem_free(&m->alloc, h->cursor, cursors(h) * sizeof *h->cursor);
+    h->cursor = NULL;
     m->place = gcd_mem_new_array(&m->alloc, m->nodes, sizeof *m->place);
     if (m->place == NULL)
         return merged_nomem(err);
     GCD_TRY(merged_prepare_roots(m, err));
-    h->head = gcd_mem_new_uncleared(&m->alloc, m->nodes, sizeof *h->head);
-    h->next = gcd_mem_new_uncleared(&m->alloc, m->nodes, sizeof *h->next);
-    h->below = gcd_mem_new_uncleared(&m->alloc, m->nodes, sizeof *h->below);
-    if (h->head == NULL || h->next == NULL || h->below == NULL)
-        return merged_nomem(err);
-    GCD_TRY(begin(h, err));
+    GCD_TRY(begin_live(h, err));
+    GCD_TRY(begin_unreachable(h, err));
     find_beginnings(h);
     GCD_TRY(take_all_apart(h, err));
     GCD_TRY(merged_publish_as_found(m, err));
@@ -277,9 +391,8 @@ static void done(struct heaviest *h)
     const struct gcd_alloc *a = &h->m.alloc;
     merged_steps_done(&h->m.from_root);
     gcd_mem_free(a, h->m.place, h->m.nodes * sizeof *h->m.place);
-    gcd_mem_free(a, h->head, h->m.nodes * sizeof *h->head);
-    gcd_mem_free(a, h->next, h->m.nodes * sizeof *h->next);
-    gcd_mem_free(a, h->below, h->m.nodes * sizeof *h->below);
+    gcd_mem_free(a, h->objects, h->d->reachable * sizeof *h->objects);
+    gcd_mem_free(a, h->cursor, cursors(h) * sizeof *h->cursor);
     gcd_mem_free(a, h->groups, h->group_room * sizeof *h->groups);
     gcd_mem_free(a, h->queue, h->queue_room * sizeof *h->queue);
 }
@@ -287,7 +400,7 @@ static void done(struct heaviest *h)
 gcd_status gcd_merged_tree_heaviest(const struct gcd_graph *g, const struct gcd_merged_tree_options *options, struct gcd_merged_tree **ret,
                                     struct gcd_error *err)
 {
-    struct heaviest h = { .m = { .o = options } };
+    struct heaviest h = { .d = options->dominators };
     GCD_TRY(merged_maker_init(&h.m, g, options, err));
     gcd_status st = make(&h, err);
     done(&h);

@@ -2,92 +2,155 @@
 
 #include <string.h>
 
+#include "analyze/dominators/live_edges.h"
 #include "base/mem.h"
 #include "base/ovf.h"
-#include "base/sort.h"
 
-/* For sorting: the largest first, and of equals the one with the smaller number, so that a step stays before those below it. */
-struct rank {
-    uint64_t rest;               /* UINT64_MAX - bytes */
-    uint32_t step;
-};
+/* So many objects wait for memory together. */
+#define AHEAD 16u
 
 struct work {
     const struct gcd_merged_tree *t;
-    struct merged_part *sums;    /* [t->count] with all below */
-    struct rank *ranks;          /* [t->count] */
-    uint32_t *number;            /* [t->count] in the new tree, GCD_STEP_NONE = left out */
+    size_t words;
+    uint64_t *has;               /* a bit a step: wanted objects are in it or below */
+    struct merged_part *own;     /* [t->count] */
+    struct merged_part *sums;    /* [t->count] with all below; both only of steps that HAS */
+    uint32_t *kept;              /* [max] those with the most bytes, a heap with the least on top */
+    size_t kept_count, max;
+    uint32_t *number;            /* [t->count] in the new tree, of steps that HAS; GCD_STEP_NONE = left out */
 };
 
-/* The objects of TYPE that are in step I itself. */
-static struct merged_part own_of(const struct gcd_merged_tree *t, size_t i, uint32_t type)
+/* ---- sums ---- */
+
+/* Afterwards the step HAS, with sums. */
+static void touch(struct work *w, uint32_t step)
 {
-    const struct gcd_merged_step *s = &t->steps[i];
-    if (type == GCD_STEP_NONE || s->label == type)
-        return (struct merged_part){ s->own_count, s->own_bytes };
-    uint32_t part = s->label == merged_label(t, MERGED_DEEPER) ? gcd_idmap_get(&t->part, (uint64_t)i << 32 | type) : GCD_IDMAP_NONE;
-    return part != GCD_IDMAP_NONE ? t->parts[part] : (struct merged_part){ 0 };
+    if (bits_get(w->has, step))
+        return;
+    bits_set(w->has, step);
+    w->own[step] = w->sums[step] = (struct merged_part){ 0 };
 }
 
-/* The objects of TYPE with all below. */
-static void add_up_type(struct work *w, uint32_t type)
+static void add_part(struct merged_part *to, struct merged_part x)
 {
-    for (size_t i = w->t->count; i-- > 0;) {
-        uint32_t parent = w->t->steps[i].parent;
-        struct merged_part own = own_of(w->t, i, type);
-        w->sums[i].count += own.count;
-        gcd_add_saturating(&w->sums[i].bytes, own.bytes);
-        if (parent == GCD_STEP_NONE)
-            continue;
-        w->sums[parent].count += w->sums[i].count;
-        gcd_add_saturating(&w->sums[parent].bytes, w->sums[i].bytes);
+    to->count += x.count;
+    gcd_add_saturating(&to->bytes, x.bytes);
+}
+
+static void copy_all(struct work *w)
+{
+    for (uint32_t i = 0; i < w->t->count; i++) {
+        const struct gcd_merged_step *s = &w->t->steps[i];
+        w->own[i] = (struct merged_part){ s->own_count, s->own_bytes };
+        w->sums[i] = (struct merged_part){ s->count, s->bytes };
+        if (s->count > 0)
+            bits_set(w->has, i);
     }
 }
 
-/* Returns how many steps have objects. */
-static size_t rank_all(struct work *w, uint32_t type)
+/* The last of the steps below *I that HAS; false: there is none. */
+static bool previous(const struct work *w, size_t *i)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < w->t->count && type == GCD_STEP_NONE; i++)
-        w->sums[i] = (struct merged_part){ w->t->steps[i].count, w->t->steps[i].bytes };
-    if (type != GCD_STEP_NONE)
-        add_up_type(w, type);
-    for (size_t i = 0; i < w->t->count; i++)
-        if (w->sums[i].count > 0)
-            w->ranks[n++] = (struct rank){ .rest = UINT64_MAX - w->sums[i].bytes, .step = (uint32_t)i };
-    return n;
+    size_t word = *i >> 6;
+    uint64_t bits = (*i & 63) != 0 ? w->has[word] & ((UINT64_C(1) << (*i & 63)) - 1) : 0;
+    while (bits == 0 && word > 0)
+        bits = w->has[--word];
+    if (bits != 0)
+        *i = word * 64 + 63 - (size_t)__builtin_clzll(bits);
+    return bits != 0;
 }
 
-static gcd_status keep(struct work *w, uint32_t type, size_t max, struct gcd_merged_tree *to, struct gcd_error *err)
+/* The objects OF[n], then what is below each step: its number is higher. */
+static void add_up(struct work *w, const uint32_t *of, size_t n)
 {
-    size_t n = rank_all(w, type);
-    if (!gcd_sort_by_u64(&to->alloc, w->ranks, n, sizeof *w->ranks))
-        return merged_nomem(err);
-    n = n < max ? n : max;
-    to->steps = gcd_mem_new_array(&to->alloc, n, sizeof *to->steps);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t step = w->t->place[of[i]];
+        if (n - i > AHEAD)
+            __builtin_prefetch(&w->t->place[of[i + AHEAD]]);
+        touch(w, step);
+        add_part(&w->own[step], (struct merged_part){ 1, gcd_graph_node_size(w->t->g, of[i]) });
+    }
+    for (size_t i = w->t->count; previous(w, &i);) {
+        uint32_t parent = w->t->steps[i].parent;
+        add_part(&w->sums[i], w->own[i]);
+        if (parent == GCD_STEP_NONE)
+            continue;
+        touch(w, parent);
+        add_part(&w->sums[parent], w->sums[i]);
+    }
+}
+
+/* ---- the largest ---- */
+
+/* Of equals the one with the higher number goes first, so that a step stays before those below it. */
+static bool is_less(const struct work *w, uint32_t a, uint32_t b)
+{
+    return w->sums[a].bytes != w->sums[b].bytes ? w->sums[a].bytes < w->sums[b].bytes : a > b;
+}
+
+/* Puts STEP into the heap at AT, or as far below as it belongs. */
+static void sink(struct work *w, size_t at, uint32_t step)
+{
+    for (size_t child; (child = 2 * at + 1) < w->kept_count; at = child) {
+        child += child + 1 < w->kept_count && is_less(w, w->kept[child + 1], w->kept[child]);
+        if (!is_less(w, w->kept[child], step))
+            break;
+        w->kept[at] = w->kept[child];
+    }
+    w->kept[at] = step;
+}
+
+static void offer(struct work *w, uint32_t step)
+{
+    if (w->kept_count < w->max) {
+        w->kept[w->kept_count++] = step;
+        for (size_t i = w->kept_count == w->max ? w->max / 2 : 0; i-- > 0;)      /* full: from now on a heap */
+            sink(w, i, w->kept[i]);
+    } else if (w->max > 0 && is_less(w, w->kept[0], step)) {
+        sink(w, 0, step);
+    }
+}
+
+static gcd_status publish(struct work *w, struct gcd_merged_tree *to, struct gcd_error *err)
+{
+    to->steps = gcd_mem_new_array(&to->alloc, w->kept_count, sizeof *to->steps);
     if (to->steps == NULL)
         return merged_nomem(err);
-    to->room = n;
-    memset(w->number, 0xff, w->t->count * sizeof *w->number);    /* GCD_STEP_NONE */
-    for (size_t i = 0; i < n; i++)
-        w->number[w->ranks[i].step] = 0;
-    for (size_t i = 0; i < w->t->count; i++) {
+    to->room = to->count = w->kept_count;
+    uint32_t next = (uint32_t)w->kept_count;
+    for (size_t i = w->t->count; previous(w, &i);)
+        if (w->number[i] != GCD_STEP_NONE)
+            w->number[i] = --next;
+    for (size_t i = w->t->count; previous(w, &i);) {
         if (w->number[i] == GCD_STEP_NONE)
             continue;
-        struct gcd_merged_step s = w->t->steps[i];
-        struct merged_part own = own_of(w->t, i, type);
-        s.parent = s.parent == GCD_STEP_NONE ? GCD_STEP_NONE : w->number[s.parent];
-        s.own_count = own.count;
-        s.own_bytes = own.bytes;
-        s.count = w->sums[i].count;
-        s.bytes = w->sums[i].bytes;
-        w->number[i] = (uint32_t)to->count;
-        to->steps[to->count++] = s;
+        struct gcd_merged_step *s = &to->steps[w->number[i]];
+        *s = w->t->steps[i];
+        s->parent = s->parent == GCD_STEP_NONE ? GCD_STEP_NONE : w->number[s->parent];
+        s->own_count = w->own[i].count;
+        s->own_bytes = w->own[i].bytes;
+        s->count = w->sums[i].count;
+        s->bytes = w->sums[i].bytes;
     }
     return GCD_OK;
 }
 
-gcd_status gcd_merged_tree_largest(const struct gcd_merged_tree *t, uint32_t type, size_t max, struct gcd_merged_tree **ret,
+static gcd_status keep(struct work *w, const uint32_t *of, size_t n, struct gcd_merged_tree *to, struct gcd_error *err)
+{
+    if (of != NULL)
+        add_up(w, of, n);
+    else
+        copy_all(w);
+    for (size_t i = w->t->count; previous(w, &i);) {
+        offer(w, (uint32_t)i);
+        w->number[i] = GCD_STEP_NONE;
+    }
+    for (size_t i = 0; i < w->kept_count; i++)
+        w->number[w->kept[i]] = 0;
+    return publish(w, to, err);
+}
+
+gcd_status gcd_merged_tree_largest(const struct gcd_merged_tree *t, const uint32_t *of, size_t n, size_t max, struct gcd_merged_tree **ret,
                                    struct gcd_error *err)
 {
     const struct gcd_alloc *a = &t->alloc;
@@ -96,16 +159,18 @@ gcd_status gcd_merged_tree_largest(const struct gcd_merged_tree *t, uint32_t typ
         return merged_nomem(err);
     to->alloc = t->alloc;
     to->types = t->types;
-    gcd_idmap_init(&to->part, &to->alloc);
-    struct work w = {
-        .t = t,
-        .sums = gcd_mem_new_array(a, t->count, sizeof *w.sums),
-        .ranks = gcd_mem_new_uncleared(a, t->count, sizeof *w.ranks),
-        .number = gcd_mem_new_uncleared(a, t->count, sizeof *w.number),
-    };
-    gcd_status st = w.sums != NULL && w.ranks != NULL && w.number != NULL ? keep(&w, type, max, to, err) : merged_nomem(err);
+    struct work w = { .t = t, .words = t->count / 64 + 1, .max = max < t->count ? max : t->count };
+    w.has = gcd_mem_new_array(a, w.words, sizeof *w.has);
+    w.own = gcd_mem_new_uncleared(a, t->count, sizeof *w.own);
+    w.sums = gcd_mem_new_uncleared(a, t->count, sizeof *w.sums);
+    w.kept = gcd_mem_new_uncleared(a, w.max, sizeof *w.kept);
+    w.number = gcd_mem_new_uncleared(a, t->count, sizeof *w.number);
+    bool room = w.has != NULL && w.own != NULL && w.sums != NULL && w.kept != NULL && w.number != NULL;
+    gcd_status st = room ? keep(&w, of, n, to, err) : merged_nomem(err);
+    gcd_mem_free(a, w.has, w.words * sizeof *w.has);
+    gcd_mem_free(a, w.own, t->count * sizeof *w.own);
     gcd_mem_free(a, w.sums, t->count * sizeof *w.sums);
-    gcd_mem_free(a, w.ranks, t->count * sizeof *w.ranks);
+    gcd_mem_free(a, w.kept, w.max * sizeof *w.kept);
     gcd_mem_free(a, w.number, t->count * sizeof *w.number);
     if (st == GCD_OK)
         *ret = to;

@@ -69,20 +69,26 @@ static enum gcd_root_group group_of(const struct merged_maker *m, uint32_t root)
     return gcd_root_group(&gcd_graph_summary(m->g)->roots[root]);
 }
 
+/* Do groups before the late one of a root that holds NODE reach it?  Then its path does not begin there. */
+static bool is_reached(const struct merged_maker *m, const uint64_t *reached, uint32_t node)
+{
+    return m->o->paths != NULL ? gcd_paths_parent(m->o->paths, node) != GCD_NODE_ROOT : bits_get(reached, node);
+}
+
 /*
  * Paths begin at the right root by themselves, but the tree of dominators has an object that several roots reach at its top.  There a root of a late
- * GROUP does not count for what the groups before it reach, too: nothing holds that alone.
+ * GROUP does not count for what the groups before it reach, too: nothing holds that alone.  REACHED: not used when there are paths.
  */
 static gcd_status leave_to_others(struct merged_maker *m, enum gcd_root_group group, uint64_t *reached, struct gcd_error *err)
 {
     size_t roots = gcd_graph_summary(m->g)->root_count, first = 0;
     while (first < roots && group_of(m, (uint32_t)first) != group)
         first++;
-    if (first < roots)
+    if (first < roots && m->o->paths == NULL)
         GCD_TRY(gcd_reached_before(m->g, group, &m->o->context, reached, err));
     for (size_t i = first; i < roots; i++) {
         uint32_t node = gcd_graph_summary(m->g)->roots[i].node;
-        if (m->place[node] == (uint32_t)i + 1 && group_of(m, (uint32_t)i) == group && bits_get(reached, node))
+        if (m->place[node] == (uint32_t)i + 1 && group_of(m, (uint32_t)i) == group && is_reached(m, reached, node))
             m->place[node] = 0;
     }
     return GCD_OK;
@@ -90,12 +96,13 @@ static gcd_status leave_to_others(struct merged_maker *m, enum gcd_root_group gr
 
 static gcd_status leave_late_to_others(struct merged_maker *m, struct gcd_error *err)
 {
-    uint64_t *reached = gcd_mem_new_array(&m->alloc, m->words, sizeof *reached);
-    gcd_status st = reached != NULL ? GCD_OK : merged_nomem(err);
+    size_t words = m->o->paths == NULL ? m->words : 0;
+    uint64_t *reached = gcd_mem_new_array(&m->alloc, words, sizeof *reached);
+    gcd_status st = reached != NULL || words == 0 ? GCD_OK : merged_nomem(err);
     for (unsigned group = 0; group < GCD_GROUP_WEAK && st == GCD_OK; group++)
         if (gcd_group_is_late((enum gcd_root_group)group))
             st = leave_to_others(m, (enum gcd_root_group)group, reached, err);
-    gcd_mem_free(&m->alloc, reached, m->words * sizeof *reached);
+    gcd_mem_free(&m->alloc, reached, words * sizeof *reached);
     return st;
 }
 
@@ -117,7 +124,7 @@ gcd_status merged_prepare_roots(struct merged_maker *m, struct gcd_error *err)
             *place = (uint32_t)i + 1;
         m->no_roots = false;
     }
-    return m->o->stacks && m->o->paths == NULL ? leave_late_to_others(m, err) : GCD_OK;
+    return m->o->stacks && m->o->dominators != NULL ? leave_late_to_others(m, err) : GCD_OK;
 }
 
 /* Stacks: a step for the group, below it one for the static variable. */

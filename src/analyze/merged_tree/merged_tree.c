@@ -29,7 +29,7 @@ static uint32_t parent_of(const struct merged_maker *m, uint32_t node)
 
 static bool is_wanted(const struct merged_maker *m, uint32_t node)
 {
-    if (m->o->types != NULL && !m->o->stacks)
+    if (m->o->types != NULL)
         return m->o->types[gcd_graph_node_type(m->g, node)] != 0;
     return m->wanted == NULL || bits_get(m->wanted, node);
 }
@@ -120,23 +120,6 @@ static gcd_status descend(struct merged_maker *m, uint32_t at, uint32_t type, ui
     return merged_child(s, at, label, true, ret, err);
 }
 
-/* Objects that lie too deep, by type. */
-static gcd_status count_part(struct gcd_merged_tree *t, uint32_t step, uint32_t type, uint64_t size, struct gcd_error *err)
-{
-    uint64_t id = (uint64_t)step << 32 | type;
-    uint32_t at = gcd_idmap_get(&t->part, id);
-    if (at == GCD_IDMAP_NONE) {
-        at = (uint32_t)t->part_count;
-        if (!gcd_vec_reserve(&t->alloc, &t->parts, &t->part_room, t->part_count + 1, sizeof *t->parts, GCD_IDMAP_NONE) ||
-            !gcd_idmap_put(&t->part, id, at))
-            return merged_nomem(err);
-        t->parts[t->part_count++] = (struct merged_part){ 0 };
-    }
-    t->parts[at].count++;
-    gcd_add_saturating(&t->parts[at].bytes, size);
-    return GCD_OK;
-}
-
 static gcd_status place(struct merged_maker *m, const struct waiting *x, struct gcd_error *err)
 {
     uint32_t at, label = x->type | (m->by_handle != NULL && bits_get(m->by_handle, x->node) ? MERGED_DEPENDENT : 0);
@@ -154,8 +137,7 @@ static gcd_status place(struct merged_maker *m, const struct waiting *x, struct 
         return GCD_OK;
     s->own_count++;
     gcd_add_saturating(&s->own_bytes, x->size);
-    bool part = m->o->stacks && m->o->types != NULL && s->label == merged_label(m->t, MERGED_DEEPER) && m->o->types[x->type] != 0;
-    return part ? count_part(m->t, at, x->type, x->size, err) : GCD_OK;
+    return GCD_OK;
 }
 
 static gcd_status place_batch(struct merged_maker *m, struct batch *b, struct gcd_error *err)
@@ -267,6 +249,11 @@ static gcd_status make(struct merged_maker *m, struct gcd_error *err)
         GCD_TRY(find_wanted(m, err));
         GCD_TRY(place_in_order(m, err));
     }
+    if (o->keep_places) {
+        m->t->place = m->place;
+        m->t->nodes = m->nodes;
+        m->place = NULL;
+    }
     free_sets(m);
     GCD_TRY(merged_publish(m, err));
     return merged_check(m, 2 * (uint64_t)m->nodes, err);
@@ -285,7 +272,6 @@ gcd_status merged_maker_init(struct merged_maker *m, const struct gcd_graph *g, 
     m->t->alloc = m->alloc;
     m->t->g = g;
     m->t->types = gcd_graph_summary(g)->type_count;
-    gcd_idmap_init(&m->t->part, &m->t->alloc);
     merged_steps_init(&m->from_root, &m->alloc);
     merged_steps_init(&m->to_root, &m->alloc);
     return GCD_OK;
@@ -314,8 +300,7 @@ void gcd_merged_tree_free(struct gcd_merged_tree *t)
     struct gcd_alloc a = t->alloc;
     gcd_mem_free(&a, t->variables, t->variable_room * sizeof *t->variables);
     gcd_mem_free(&a, t->steps, t->room * sizeof *t->steps);
-    gcd_mem_free(&a, t->parts, t->part_room * sizeof *t->parts);
-    gcd_idmap_done(&t->part);
+    gcd_mem_free(&a, t->place, t->nodes * sizeof *t->place);
     gcd_mem_free(&a, t, sizeof *t);
 }
 

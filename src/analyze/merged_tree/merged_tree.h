@@ -34,7 +34,7 @@ struct merged_steps {
     struct gcd_idmap child;      /* parent << 32 | label -> step */
 };
 
-/* Of the objects in a step DEEPER those of one type. */
+/* Some of the objects of a step. */
 struct merged_part {
     uint64_t count, bytes;
 };
@@ -47,9 +47,8 @@ struct gcd_merged_tree {
     size_t variable_count, variable_room;
     struct gcd_merged_step *steps;
     size_t count, room;
-    struct merged_part *parts;
-    size_t part_count, part_room;
-    struct gcd_idmap part;       /* step << 32 | type -> part */
+    uint32_t *place;             /* [nodes] the step of each, kept for gcd_merged_tree_largest; NULL without */
+    uint32_t nodes;
     struct gcd_merged_tree_totals totals;
 };
 

@@ -246,7 +246,7 @@ static struct gcd_merged_tree_options merging(struct gcd_context context, uint32
     return (struct gcd_merged_tree_options){ .context = context, .stacks = true, .max_depth = STACKS_DEPTH, .max_steps = max_steps };
 }
 
-static gcd_status merge_dominators(struct html_data *h, struct gcd_error *err)
+static gcd_status merge_dominators(struct html_data *h, const struct gcd_paths *paths, struct gcd_error *err)
 {
     struct stage stage = { .first = 2, .share = h->options->context.threads > 1 ? 2 : 1 };
     struct gcd_merged_tree_options merge = merging(staged(h, &stage, false), STEPS_OF_TREE);
@@ -256,13 +256,15 @@ static gcd_status merge_dominators(struct html_data *h, struct gcd_error *err)
     for (size_t i = 0; i < h->large_count; i++)
         large[i] = h->large[i].node;
     merge.dominators = h->dominators;
+    merge.paths = paths;
+    merge.heaviest = HTML_TREE;
     merge.find = large;
     merge.find_count = h->large_count;
     merge.ret_found = found;
     GCD_TRY(gcd_merged_tree_heaviest(h->g, &merge, &t, err));
     gcd_status st = find_holders(h, t, found, err);
     if (st == GCD_OK)
-        st = gcd_merged_tree_largest(t, GCD_STEP_NONE, HTML_TREE, &h->tree, err);
+        st = gcd_merged_tree_largest(t, NULL, 0, HTML_TREE, &h->tree, err);
     gcd_merged_tree_free(t);
     struct gcd_context quiet = h->options->context;
     quiet.progress = NULL;
@@ -274,39 +276,46 @@ static gcd_status merge_dominators(struct html_data *h, struct gcd_error *err)
 static void along_dominators(void *ctx)
 {
     struct analysis *a = ctx;
-    a->here = merge_dominators(a->h, a->err);
+    a->here = merge_dominators(a->h, a->paths, a->err);
     if (a->here == GCD_OK)
         a->here = html_details_collect(a->h, a->err);
 }
 
-/* For each wanted type the tree of its shortest paths. */
+/* Of the paths to all objects those to the objects of TYPE, the MAX heaviest steps. */
+static gcd_status paths_of_type(struct html_data *h, uint32_t type, size_t max, struct gcd_merged_tree **ret, struct gcd_error *err)
+{
+    struct gcd_context quiet = h->options->context;
+    struct gcd_node_list of;
+    quiet.progress = NULL;
+    GCD_TRY(gcd_session_objects_of_type(h->session, &quiet, type, &of, err));
+    return gcd_merged_tree_largest(h->by_paths, of.nodes, (size_t)of.count, max, ret, err);
+}
+
+static bool has_path(const struct html_data *h, uint32_t type)
+{
+    size_t i = 0;
+    while (i < h->path_count && h->paths[i].type != type)
+        i++;
+    return i < h->path_count;
+}
+
+/* For each wanted type, and each with details, the tree of its shortest paths. */
 static gcd_status merge_paths_to(struct html_data *h, const struct gcd_paths *p, const uint32_t *wanted, size_t n, struct gcd_error *err)
 {
     struct stage stage = { .first = 3, .share = 1 };
     struct gcd_merged_tree_options merge = merging(staged(h, &stage, true), STEPS_OF_PATHS);
-    size_t types = gcd_graph_summary(h->g)->type_count;
-    uint8_t *set = gcd_mem_new(&h->alloc, types);
-    if (set == NULL)
-        return gcd_fail_nomem(err, "merging paths");
-    for (size_t i = 0; i < n; i++)
-        set[wanted[i]] = 1;
-    for (size_t i = 0; i < h->detail_count; i++)
-        set[h->details[i].type] = 1;
     merge.paths = p;
-    merge.types = set;
-    gcd_status st = gcd_merged_tree_new(h->g, &merge, &h->by_paths, err);
-    for (size_t i = 0; i < n && st == GCD_OK; i++) {
-        struct html_path *path = &h->paths[h->path_count];
-        path->type = wanted[i];
-        st = gcd_merged_tree_largest(h->by_paths, wanted[i], HTML_PATH_NODES, &path->tree, err);
-        h->path_count += st == GCD_OK;
-        set[wanted[i]] = 0;
+    merge.keep_places = true;
+    GCD_TRY(gcd_merged_tree_new(h->g, &merge, &h->by_paths, err));
+    for (size_t i = 0; i < n; i++) {
+        GCD_TRY(paths_of_type(h, wanted[i], HTML_PATH_NODES, &h->paths[i].tree, err));
+        h->paths[i].type = wanted[i];
+        h->path_count++;
     }
-    for (size_t i = 0; i < h->detail_count && st == GCD_OK; i++)
-        if (set[h->details[i].type] != 0)
-            st = gcd_merged_tree_largest(h->by_paths, h->details[i].type, HTML_DETAIL_NODES, &h->details[i].tree, err);
-    gcd_mem_free(&h->alloc, set, types);
-    return st;
+    for (size_t i = 0; i < h->detail_count; i++)
+        if (!has_path(h, h->details[i].type))
+            GCD_TRY(paths_of_type(h, h->details[i].type, HTML_DETAIL_NODES, &h->details[i].tree, err));
+    return GCD_OK;
 }
 
 static gcd_status merge_paths(struct analysis *a)

@@ -1,40 +1,46 @@
 /*
  * What the page says about single types: what their objects are held by, hold and refer to, and the largest of them.  One pass over the objects
- * and their references; pairs of types are counted in a table of bounded size.
+ * and their references, in which pairs of types are counted: what is held and what holds it are the same pair.
  */
 #include "write/html/html_data.h"
 
-#include <string.h>
-
 #include <gcdumpc/retained.h>
+#include <gcdumpc/unstable/session/views.h>
 
 #include "base/error.h"
 #include "base/idmap.h"
 #include "base/mem.h"
 #include "base/ovf.h"
 
-/* Pairs of types of each kind; those that come later are left out. */
-#define PAIRS_MAX (UINT32_C(1) << 19)
+/* Which detail a type has. */
 #define NO_DETAIL UINT16_MAX
+/* Pairs of types; those that come later are left out.  With so few types that there are no more pairs, each has its place in a table. */
+#define PAIRS_MAX (UINT32_C(1) << 19)
 
-/* A table of all pairs of a detail and a type takes not more than this. */
-#define DIRECT_MAX (UINT32_C(1) << 20)
+#define TOGETHER 64u
 
-/* Of a detail and another type. */
-struct pairs {
-    uint32_t *direct;            /* [details * types] 1 + item, 0 = none yet; NULL: too many types, MAP has them */
-    struct gcd_idmap map;        /* detail << 32 | type -> item */
-    struct html_pair *items;
-    uint64_t *keys;
-    size_t count, room, key_room;
+/* Of objects of one type and of another. */
+struct pair {
+    uint64_t refs;               /* from the former to the latter */
+    uint64_t held, held_bytes;   /* of the latter, directly dominated by the former, with what they retain */
 };
 
 struct collector {
     struct html_data *h;
-    uint16_t *detail;            /* [types of the graph] its number, NO_DETAIL = not shown */
-    struct pairs above, below, refs;
-    struct gcd_generations *generations;         /* NULL: no ranges are known */
+    uint32_t types;
+    uint16_t *detail;            /* [types] its number, NO_DETAIL = not shown */
+    bool table;                  /* PAIRS are [types][types]; else MAP and KEYS tell whose they are */
+    struct pair *pairs;
+    size_t count, room, key_room;
+    uint64_t *keys;              /* holder << 32 | type, of each pair */
+    struct gcd_idmap map;        /* key -> number of the pair */
+    struct pair *roots, *dead;   /* [types] held by no single object, and by nothing */
+    const struct gcd_generations *generations;   /* NULL: no ranges are known */
     size_t hint;
+    struct waiting {             /* references whose targets are looked up together, so that they wait for memory together */
+        uint32_t from, to;       /* a type; a node, then its type */
+    } waiting[TOGETHER];
+    size_t waiting_count;
 };
 
 static gcd_status no_memory(struct gcd_error *err)
@@ -42,28 +48,41 @@ static gcd_status no_memory(struct gcd_error *err)
     return gcd_fail_nomem(err, "looking at types");
 }
 
-static gcd_status count_pair(struct html_data *h, struct pairs *p, uint32_t detail, struct html_pair add, struct gcd_error *err)
+/* The pair of the types FROM and TO; *RET NULL: there are too many. */
+static gcd_status find_in_map(struct collector *c, uint32_t from, uint32_t to, struct pair **ret, struct gcd_error *err)
 {
-    uint64_t key = (uint64_t)detail << 32 | add.type;
-    uint32_t types = gcd_graph_summary(h->g)->type_count;
-    uint32_t *direct = p->direct != NULL && add.type < types ? &p->direct[(size_t)detail * types + add.type] : NULL;
-    uint32_t at = direct == NULL ? gcd_idmap_get(&p->map, key) : *direct > 0 ? *direct - 1 : GCD_IDMAP_NONE;
+    const struct gcd_alloc *a = &c->h->alloc;
+    uint64_t key = (uint64_t)from << 32 | to;
+    uint32_t at = gcd_idmap_get(&c->map, key);
+    *ret = NULL;
     if (at == GCD_IDMAP_NONE) {
-        if (p->count >= PAIRS_MAX)
+        if (c->count >= PAIRS_MAX)
             return GCD_OK;
-        at = (uint32_t)p->count;
-        if (!gcd_vec_reserve(&h->alloc, &p->items, &p->room, p->count + 1, sizeof *p->items, PAIRS_MAX) ||
-            !gcd_vec_reserve(&h->alloc, &p->keys, &p->key_room, p->count + 1, sizeof *p->keys, PAIRS_MAX) ||
-            (direct == NULL && !gcd_idmap_put(&p->map, key, at)))
+        at = (uint32_t)c->count;
+        if (!gcd_vec_reserve(a, &c->pairs, &c->room, c->count + 1, sizeof *c->pairs, PAIRS_MAX) ||
+            !gcd_vec_reserve(a, &c->keys, &c->key_room, c->count + 1, sizeof *c->keys, PAIRS_MAX) || !gcd_idmap_put(&c->map, key, at))
             return no_memory(err);
-        if (direct != NULL)
-            *direct = at + 1;
-        p->keys[p->count] = key;
-        p->items[p->count++] = (struct html_pair){ .type = add.type };
+        c->keys[at] = key;
+        c->pairs[c->count++] = (struct pair){ .refs = 0 };
     }
-    p->items[at].count += add.count;
-    gcd_add_saturating(&p->items[at].bytes, add.bytes);
+    *ret = &c->pairs[at];
     return GCD_OK;
+}
+
+static gcd_status find_pair(struct collector *c, uint32_t from, uint32_t to, struct pair **ret, struct gcd_error *err)
+{
+    if (!c->table)
+        return find_in_map(c, from, to, ret, err);
+    *ret = &c->pairs[(size_t)from * c->types + to];
+    return GCD_OK;
+}
+
+static void add_held(struct pair *p, uint64_t bytes)
+{
+    if (p == NULL)
+        return;
+    p->held++;
+    gcd_add_saturating(&p->held_bytes, bytes);
 }
 
 /* The first of LIST are the largest. */
@@ -87,96 +106,134 @@ static void count_generation(struct collector *c, struct html_detail *d, uint32_
     gcd_add_saturating(&part->bytes, gcd_graph_node_size(c->h->g, node));
 }
 
+/* NODE of TYPE, of which RETAINED bytes are kept, is held by PARENT. */
+static gcd_status count_held(struct collector *c, uint32_t parent, uint32_t type, uint64_t retained, struct gcd_error *err)
+{
+    struct pair *p;
+    if (parent >= GCD_NODE_ROOT) {
+        add_held(parent == GCD_NODE_ROOT ? &c->roots[type] : &c->dead[type], retained);
+        return GCD_OK;
+    }
+    uint32_t holder = gcd_graph_node_type(c->h->g, parent);
+    if (c->detail[type] == NO_DETAIL && c->detail[holder] == NO_DETAIL)
+        return GCD_OK;
+    GCD_TRY(find_pair(c, holder, type, &p, err));
+    add_held(p, retained);
+    return GCD_OK;
+}
+
+static gcd_status count_waiting(struct collector *c, struct gcd_error *err)
+{
+    struct pair *p;
+    for (size_t i = 0; i < c->waiting_count; i++)
+        c->waiting[i].to = gcd_graph_node_type(c->h->g, c->waiting[i].to);
+    for (size_t i = 0; i < c->waiting_count; i++) {
+        GCD_TRY(find_pair(c, c->waiting[i].from, c->waiting[i].to, &p, err));
+        if (p != NULL)
+            p->refs++;
+    }
+    c->waiting_count = 0;
+    return GCD_OK;
+}
+
 static gcd_status look_at(struct collector *c, uint32_t node, struct gcd_error *err)
 {
     struct html_data *h = c->h;
     uint32_t parent = gcd_dominators_parent(h->dominators, node), type = gcd_graph_node_type(h->g, node);
-    uint32_t holder = parent < GCD_NODE_ROOT ? gcd_graph_node_type(h->g, parent) : parent;
     uint64_t retained = parent != GCD_NODE_NONE ? gcd_dominators_retained(h->dominators, node) : gcd_graph_node_size(h->g, node);
-    if (parent < GCD_NODE_ROOT && holder != type && c->detail[holder] != NO_DETAIL)
-        GCD_TRY(count_pair(h, &c->below, c->detail[holder], (struct html_pair){ .type = type, .count = 1, .bytes = retained }, err));
+    GCD_TRY(count_held(c, parent, type, retained, err));
     if (c->detail[type] == NO_DETAIL)
         return GCD_OK;
     offer_object(&h->details[c->detail[type]], node, retained);
     count_generation(c, &h->details[c->detail[type]], node);
-    GCD_TRY(count_pair(h, &c->above, c->detail[type], (struct html_pair){ .type = holder, .count = 1, .bytes = retained }, err));
     size_t n;
     const uint32_t *edges = gcd_graph_node_edges(h->g, node, &n);
-    for (size_t i = 0; i < n; i++)
-        GCD_TRY(count_pair(h, &c->refs, c->detail[type], (struct html_pair){ .type = gcd_graph_node_type(h->g, edges[i]), .count = 1 }, err));
+    for (size_t i = 0; i < n; i++) {
+        c->waiting[c->waiting_count++] = (struct waiting){ type, edges[i] };
+        if (c->waiting_count == TOGETHER)
+            GCD_TRY(count_waiting(c, err));
+    }
     return GCD_OK;
 }
+
+/* ---- the largest ones of each detail ---- */
 
 static bool comes_before(const struct html_pair *a, const struct html_pair *b)
 {
     return a->bytes != b->bytes ? a->bytes > b->bytes : a->count != b->count ? a->count > b->count : a->type < b->type;
 }
 
-/* The largest ones of each detail: LISTS(detail) has room for HTML_PAIRS. */
-static void choose(struct html_data *h, const struct pairs *p, size_t list)
+static void offer_pair(struct html_list *l, struct html_pair pair)
 {
-    for (size_t k = 0; k < p->count; k++) {
-        struct html_list *l = &h->details[p->keys[k] >> 32].lists[list];
-        size_t i = l->count < HTML_PAIRS ? l->count++ : HTML_PAIRS;
-        for (; i > 0 && comes_before(&p->items[k], &l->items[i - 1]); i--)
-            if (i < HTML_PAIRS)
-                l->items[i] = l->items[i - 1];
+    size_t i = l->count < HTML_PAIRS ? l->count++ : HTML_PAIRS;
+    for (; i > 0 && comes_before(&pair, &l->items[i - 1]); i--)
         if (i < HTML_PAIRS)
-            l->items[i] = p->items[k];
+            l->items[i] = l->items[i - 1];
+    if (i < HTML_PAIRS)
+        l->items[i] = pair;
+}
+
+static void offer(struct collector *c, uint32_t type, unsigned list, struct html_pair pair)
+{
+    if (pair.count > 0 && c->detail[type] != NO_DETAIL)
+        offer_pair(&c->h->details[c->detail[type]].lists[list], pair);
+}
+
+static void publish(struct collector *c)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        const struct pair *p = &c->pairs[i];
+        uint32_t from = (uint32_t)(c->table ? i / c->types : c->keys[i] >> 32), to = (uint32_t)(c->table ? i % c->types : c->keys[i]);
+        offer(c, from, HTML_REFS, (struct html_pair){ .type = to, .count = p->refs });
+        offer(c, to, HTML_ABOVE, (struct html_pair){ .type = from, .count = p->held, .bytes = p->held_bytes });
+        if (from != to)
+            offer(c, from, HTML_BELOW, (struct html_pair){ .type = to, .count = p->held, .bytes = p->held_bytes });
+    }
+    for (uint32_t type = 0; type < c->types; type++) {
+        const struct pair *roots = &c->roots[type], *dead = &c->dead[type];
+        offer(c, type, HTML_ABOVE, (struct html_pair){ .type = GCD_NODE_ROOT, .count = roots->held, .bytes = roots->held_bytes });
+        offer(c, type, HTML_ABOVE, (struct html_pair){ .type = GCD_NODE_NONE, .count = dead->held, .bytes = dead->held_bytes });
     }
 }
 
-static size_t direct_count(const struct html_data *h)
+static gcd_status init(struct collector *c, struct gcd_error *err)
 {
-    uint64_t n = (uint64_t)h->detail_count * gcd_graph_summary(h->g)->type_count;
-    return n <= DIRECT_MAX ? (size_t)n : 0;
-}
-
-static bool pairs_init(struct html_data *h, struct pairs *p)
-{
-    size_t n = direct_count(h);
-    gcd_idmap_init(&p->map, &h->alloc);
-    p->direct = n > 0 ? gcd_mem_new_array(&h->alloc, n, sizeof *p->direct) : NULL;
-    return n == 0 || p->direct != NULL;
-}
-
-static void pairs_done(struct html_data *h, struct pairs *p)
-{
-    gcd_mem_free(&h->alloc, p->direct, p->direct != NULL ? direct_count(h) * sizeof *p->direct : 0);
-    gcd_idmap_done(&p->map);
-    gcd_mem_free(&h->alloc, p->items, p->room * sizeof *p->items);
-    gcd_mem_free(&h->alloc, p->keys, p->key_room * sizeof *p->keys);
+    const struct gcd_alloc *a = &c->h->alloc;
+    struct gcd_context quiet = c->h->options->context;
+    size_t cells = (size_t)c->types * c->types;
+    quiet.progress = NULL;
+    gcd_idmap_init(&c->map, a);
+    c->table = c->types <= PAIRS_MAX && cells <= PAIRS_MAX;
+    c->detail = gcd_mem_new_uncleared(a, c->types, sizeof *c->detail);
+    c->roots = gcd_mem_new_array(a, c->types, sizeof *c->roots);
+    c->dead = gcd_mem_new_array(a, c->types, sizeof *c->dead);
+    if (c->table && (c->pairs = gcd_mem_new_array(a, cells, sizeof *c->pairs)) != NULL)
+        c->room = c->count = cells;
+    if (c->detail == NULL || c->roots == NULL || c->dead == NULL || (c->table && c->pairs == NULL))
+        return no_memory(err);
+    for (uint32_t i = 0; i < c->types; i++)
+        c->detail[i] = NO_DETAIL;
+    for (size_t i = 0; i < c->h->detail_count; i++)
+        c->detail[c->h->details[i].type] = (uint16_t)i;
+    return gcd_graph_summary(c->h->g)->range_count > 0 ? gcd_session_generations(c->h->session, &quiet, &c->generations, err) : GCD_OK;
 }
 
 gcd_status html_details_collect(struct html_data *h, struct gcd_error *err)
 {
-    struct collector c = { .h = h };
-    uint32_t types = gcd_graph_summary(h->g)->type_count;
-    gcd_status st = GCD_OK;
-    c.detail = gcd_mem_new_uncleared(&h->alloc, types, sizeof *c.detail);
-    if (c.detail == NULL && types > 0)
-        return no_memory(err);
-    for (uint32_t i = 0; i < types; i++)
-        c.detail[i] = NO_DETAIL;
-    for (size_t i = 0; i < h->detail_count; i++)
-        c.detail[h->details[i].type] = (uint16_t)i;
-    if (gcd_graph_summary(h->g)->range_count > 0)
-        st = gcd_generations_new(gcd_graph_summary(h->g), &h->alloc, &c.generations, err);
-    bool room = pairs_init(h, &c.above);
-    room = pairs_init(h, &c.below) && room;
-    room = pairs_init(h, &c.refs) && room;
-    if (st == GCD_OK && !room)
-        st = no_memory(err);
+    struct collector c = { .h = h, .types = gcd_graph_summary(h->g)->type_count };
+    gcd_status st = init(&c, err);
     for (uint32_t node = 0; node < gcd_graph_node_count(h->g) && st == GCD_OK; node++)
         st = look_at(&c, node, err);
-    choose(h, &c.above, HTML_ABOVE);
-    choose(h, &c.below, HTML_BELOW);
-    choose(h, &c.refs, HTML_REFS);
-    pairs_done(h, &c.above);
-    pairs_done(h, &c.below);
-    pairs_done(h, &c.refs);
-    gcd_generations_free(c.generations);
-    gcd_mem_free(&h->alloc, c.detail, types * sizeof *c.detail);
+    if (st == GCD_OK)
+        st = count_waiting(&c, err);
+    if (st == GCD_OK)
+        publish(&c);
+    gcd_idmap_done(&c.map);
+    gcd_mem_free(&h->alloc, c.keys, c.key_room * sizeof *c.keys);
+    gcd_mem_free(&h->alloc, c.pairs, c.room * sizeof *c.pairs);
+    gcd_mem_free(&h->alloc, c.roots, c.types * sizeof *c.roots);
+    gcd_mem_free(&h->alloc, c.dead, c.types * sizeof *c.dead);
+    gcd_mem_free(&h->alloc, c.detail, c.types * sizeof *c.detail);
     return st;
 }
 
