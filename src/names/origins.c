@@ -178,6 +178,12 @@ static enum gcd_origin module_origin(const struct gcd_module *m, const struct gc
     return is_framework_name(m->assembly) || is_framework_name(gcd_module_name(m->path, &(size_t){ 0 })) ? GCD_ORIGIN_FRAMEWORK : GCD_ORIGIN_OWN;
 }
 
+/* Of a recording that ended before it named its modules. */
+static bool is_nameless(const struct gcd_module *m)
+{
+    return m->path[0] == '\0' && m->assembly[0] == '\0' && !is_read(m);
+}
+
 /* Without any unsigned module, and with an entry assembly that nothing names, what has another key than Microsoft's can only be the program. */
 static void adopt_signed(uint8_t *modules, const struct gcd_summary *s, const struct gcd_module *entry)
 {
@@ -201,9 +207,9 @@ static enum gcd_origin origin_by_name(const char *name)
     return GCD_ORIGIN_OWN;
 }
 
-static enum gcd_origin type_origin(const struct gcd_type *t, const uint8_t *modules, size_t module_count)
+static enum gcd_origin type_origin(const struct gcd_type *t, const struct gcd_summary *s, const uint8_t *modules)
 {
-    if (t->module_number < module_count)
+    if (t->module_number < s->module_count && !is_nameless(&s->modules[t->module_number]))
         return modules[t->module_number];
     if (is_in_shared_framework(t->module_path))
         return GCD_ORIGIN_FRAMEWORK;
@@ -270,7 +276,7 @@ static const char *state_machine(const char *name)
 static bool look_at_types(struct gcd_origins *o, const struct gcd_summary *s, const uint8_t *mine, const uint8_t *modules)
 {
     for (uint32_t i = 0; i < o->type_count; i++) {
-        enum gcd_origin origin = type_origin(&s->types[i], modules, s->module_count);
+        enum gcd_origin origin = type_origin(&s->types[i], s, modules);
         if (mine != NULL)
             origin = mine[i] != 0 ? GCD_ORIGIN_OWN : origin == GCD_ORIGIN_OWN ? GCD_ORIGIN_LIBRARY : origin;
         o->types[i] = (uint8_t)origin;

@@ -49,6 +49,12 @@ class Leaks(CliTest):
             self.assertIn(f" 1. {largest['sentence']} ", " ".join(run.text.split()))
             self.assertIn("\nThe largest consumers by type:\n", run.text)
 
+    def test_types_without_names(self):
+        text = self.done("leaks", trace("net10-wks-nonames"), "--min-bytes=1K", "--share=1", code=3).text
+        self.assertRegex(text, r"\ban UNKNOWN 0x")
+        self.assertRegex(text, r"\bAn UNKNOWN 0x")
+        self.assertNotRegex(text, r"\b[Aa] UNKNOWN")
+
     def test_text(self):
         self.expected("leaks-net10-wks.txt", self.done("leaks", self.link("net10-wks")).text)
         self.expected("leaks-net10-wks-100K.txt", self.done("leaks", self.link("net10-wks"), "--min-bytes=100K", "--top=3").text)

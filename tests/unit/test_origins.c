@@ -163,6 +163,23 @@ static void without_modules_the_namespace_decides(void **state)
     gcd_origins_free(o);
 }
 
+/* A recording that ends early has types, but not the names of their modules. */
+static void modules_without_names_say_nothing(void **state)
+{
+    (void)state;
+    struct gcd_type types[NAMED];
+    struct gcd_summary s = by_name(types);
+    s.modules = &(struct gcd_module){ .path = "", .assembly = "" };
+    s.module_count = 1;
+    for (uint32_t i = 0; i < NAMED; i++)
+        types[i].module_number = 0;
+    struct gcd_origins *o = origins_of(&s, NULL);
+    for (uint32_t i = 0; i < NAMED; i++)
+        if (gcd_origins_get(o, i) != named[i].is)
+            fail_msg("%s: %s", named[i].type.name, gcd_origin_name(gcd_origins_get(o, i)));
+    gcd_origins_free(o);
+}
+
 static void what_the_user_says_counts(void **state)
 {
     (void)state;
@@ -265,7 +282,7 @@ int main(void)
         cmocka_unit_test(a_file_that_was_not_read_is_known_by_its_name),
         cmocka_unit_test(assemblies_made_in_memory),
         cmocka_unit_test(the_entry_assembly),
-        cmocka_unit_test(without_modules_the_namespace_decides),
+        cmocka_unit_test(without_modules_the_namespace_decides), cmocka_unit_test(modules_without_names_say_nothing),
         cmocka_unit_test(what_the_user_says_counts),
         cmocka_unit_test(classes_without_objects),
         cmocka_unit_test(names_and_command_lines_of_any_length),

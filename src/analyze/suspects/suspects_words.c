@@ -102,7 +102,7 @@ void suspects_put_article(struct suspect_words *s, uint32_t type, bool small)
 {
     size_t at = s->n;
     suspects_put_type(s, type);
-    bool an = s->n > at && strchr("AEIOaeio", s->text[at]) != NULL;
+    bool an = s->n > at && (strchr("AEIOaeio", s->text[at]) != NULL || strncmp(s->text + at, "UNKNOWN ", 8) == 0);
     s->n = at;
     s->text[at] = '\0';
     suspects_put(s, an ? (small ? "an " : "An ") : small ? "a " : "A ");
