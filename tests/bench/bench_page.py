@@ -90,7 +90,7 @@ EMPTY = "<!DOCTYPE html><html lang='en' data-ready='yes'><title>Empty</title><p 
 
 def opened(browser, page, slower):
     """The time until all sections are there."""
-    shown = browser.open(page, width=1400, height=900, slower=slower, measured=True, script=WATCH)
+    shown = browser.open(page, width=1400, height=900, slower=slower, script=WATCH)
     times = shown.run(LOADED)
     shown.close()
     return times[-1]
@@ -98,7 +98,7 @@ def opened(browser, page, slower):
 
 def measured(browser, page, slower):
     """Milliseconds: [summary, map, all sections, *ACTIONS]."""
-    shown = browser.open(page, width=1400, height=900, slower=slower, measured=True, script=WATCH)
+    shown = browser.open(page, width=1400, height=900, slower=slower, script=WATCH)
     times = shown.run(LOADED)
     for name, action in ACTIONS:
         times.append(shown.run(TIMED.format(action=action)))

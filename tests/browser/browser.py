@@ -108,20 +108,19 @@ class Browser:
         return json.loads(message)
 
     def open(self, path, address="", **view):
-        """ADDRESS: what follows the name of the file; VIEW: width, height, dark, media, scripts, slower, measured (see Page)."""
+        """ADDRESS: what follows the name of the file; VIEW: width, height, dark, media, scripts, slower, script (see Page)."""
         return Page(self, "file://" + os.path.abspath(path) + address, **view)
 
 
 class Page:
-    """SLOWER: times that the processor is slower.  MEASURED: without what costs time, the tree for screen readers.  SCRIPT: runs before the page's own."""
+    """SLOWER: times that the processor is slower.  SCRIPT: runs before the page's own."""
 
-    def __init__(self, browser, address, *, width=1280, height=900, dark=False, media="", scripts=True, slower=1, measured=False,
-                 script=""):
+    def __init__(self, browser, address, *, width=1280, height=900, dark=False, media="", scripts=True, slower=1, script=""):
         self.browser, self.complaints, self.requests, self.loaded = browser, [], [], False
         self.target = browser.call("Target.createTarget", url="about:blank")["targetId"]
         self.session = browser.call("Target.attachToTarget", targetId=self.target, flatten=True)["sessionId"]
         browser.pages[self.session] = self
-        for domain in ("Page", "Runtime", "Log", "Network", *(() if measured else ("Accessibility",))):
+        for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         self.call("Emulation.setEmulatedMedia", media=media, features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
