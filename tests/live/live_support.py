@@ -38,19 +38,25 @@ class Missing(Exception):
 
 
 @contextlib.contextmanager
-def made_once(name):
-    """A folder CACHE/NAME and whether it exists.  If not, the caller fills the returned folder, which becomes CACHE/NAME."""
+def made_together(names):
+    """Name -> folder, for those of NAMES that CACHE has not.  The caller fills the folders, which then become CACHE/NAME."""
     os.makedirs(CACHE, exist_ok=True)
-    folder = os.path.join(CACHE, name)
     with open(os.path.join(CACHE, "lock"), "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)                 # tests run in parallel
-        if os.path.isdir(folder):
-            yield folder, True
-            return
         with tempfile.TemporaryDirectory(dir=CACHE) as fresh:
-            os.mkdir(os.path.join(fresh, "new"))
-            yield os.path.join(fresh, "new"), False
-            os.rename(os.path.join(fresh, "new"), folder)
+            folders = {name: os.path.join(fresh, name) for name in names if not os.path.isdir(os.path.join(CACHE, name))}
+            for folder in folders.values():
+                os.mkdir(folder)
+            yield folders
+            for name, folder in folders.items():
+                os.rename(folder, os.path.join(CACHE, name))
+
+
+@contextlib.contextmanager
+def made_once(name):
+    """A folder CACHE/NAME and whether it exists.  If not, the caller fills the returned folder, which becomes CACHE/NAME."""
+    with made_together([name]) as fresh:
+        yield fresh.get(name, os.path.join(CACHE, name)), not fresh
 
 
 @functools.cache
@@ -61,18 +67,25 @@ def sdk_version():
         raise Missing("no .NET SDK (dotnet) on this machine") from None
 
 
-@functools.cache
-def heaplab(runtime=None):
-    """Path of HeapLab for .NET RUNTIME (default: that of the SDK), built at most once for the same sources."""
-    sdk = sdk_version()
-    own = int(sdk.split(".")[0])
-    runtime = runtime or own
-    options = ["--framework", f"net{runtime}.0", *([] if runtime == own else ["--self-contained"])]
-    digest = hashlib.sha256(repr((sdk, options)).encode())
+def own_runtime():
+    """The .NET of the SDK."""
+    return int(sdk_version().split(".")[0])
+
+
+def heaplab_build(runtime):
+    """The folder in CACHE for HeapLab for .NET RUNTIME, and the options of build.sh."""
+    options = ["--framework", f"net{runtime}.0", *([] if runtime == own_runtime() else ["--self-contained"])]
+    digest = hashlib.sha256(repr((sdk_version(), options)).encode())
     for path in sorted(glob.glob(os.path.join(TARGET, "*.cs*"))) + [os.path.join(TARGET, "build.sh")]:
         with open(path, "rb") as f:
             digest.update(f.read())
-    name = f"net{runtime}-{digest.hexdigest()[:12]}"
+    return f"net{runtime}-{digest.hexdigest()[:12]}", options
+
+
+@functools.cache
+def heaplab(runtime=None):
+    """Path of HeapLab for .NET RUNTIME (default: that of the SDK), built at most once for the same sources."""
+    name, options = heaplab_build(runtime or own_runtime())
     with made_once(name) as (folder, there):
         if not there:
             r = subprocess.run(["sh", os.path.join(TARGET, "build.sh"), *options, folder], capture_output=True, text=True)
