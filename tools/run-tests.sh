@@ -5,7 +5,7 @@
 #     release      all tests without living processes, in a release build
 #     sanitizers   most of them with sanitizers, the fast ones in a build without live processes, and a static analyser
 #     live         tests with living processes, in the builds of release and sanitizers
-#     fuzz         each fuzz target for GCDUMPC_FUZZ_SECONDS (40); it runs beside live if both are wanted
+#     fuzz         each fuzz target for GCDUMPC_FUZZ_SECONDS (15); it runs beside live if both are wanted
 #
 # GCDUMPC_ANALYSERS: the steps of tools/analyse.sh to run (cppcheck).  Installs missing packages.
 # Ends with "N passed, N failed, N skipped"; exit status 1 if something failed.
@@ -40,6 +40,12 @@ run_tests() {
     passed=$((passed + all - bad - not_run)) failed=$((failed + bad)) skipped=$((skipped + not_run))
     # the reasons of skipped tests
     grep -h '^skipped: ' "$dir/Testing/Temporary/LastTest.log" 2>/dev/null
+}
+
+# One process for all .NET programs of the live tests and the guides: half of what one build for each takes.
+build_programs() {
+    echo "== build the .NET programs of the tests ($(seconds))"
+    python3 -B tests/live/lab_programs.py
 }
 
 # FOLDER, targets, cmake options
@@ -107,7 +113,7 @@ stage_sanitizers() {
 # scheduler divides time by sessions, the session must be nice, too.
 start_fuzz() {
     setsid sh -c '{ echo 19 >/proc/self/autogroup; } 2>/dev/null; exec nice -n 19 sh tools/fuzz.sh "$@"' sh \
-        --no-build --build build-tests/sanitizers --seconds "${GCDUMPC_FUZZ_SECONDS:-40}" --jobs $(($(nproc) + 1)) >build-tests/fuzzing.log 2>&1 &
+        --no-build --build build-tests/sanitizers --seconds "${GCDUMPC_FUZZ_SECONDS:-15}" --jobs $(($(nproc) + 1)) >build-tests/fuzzing.log 2>&1 &
     fuzzing=$!
     trap 'kill -- "-$fuzzing" 2>/dev/null' EXIT
     trap 'exit 130' INT TERM
@@ -130,6 +136,7 @@ stage_fuzz() {
 
 # In this order, whatever the order of the arguments.
 have_release=no
+if wanted live; then build_programs; fi
 if wanted fast && ! wanted release; then stage_fast; have_release=yes; fi
 if wanted release; then stage_release; have_release=yes; fi
 if wanted sanitizers || wanted live || wanted fuzz; then build_sanitizers; fi
