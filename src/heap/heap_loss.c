@@ -1,20 +1,18 @@
 /* Complete or not: every check that the data allow, in one place. */
 #include <inttypes.h>
 
+#include <gcdumpc/unstable/text/plural.h>
+
 #include "base/verdict.h"
 #include "heap/heap.h"
-
-static const char *plural(uint64_t n)
-{
-    return n == 1 ? "" : "s";
-}
 
 static void check_index(struct gcd_verdict *v, const struct heap_walk *w, enum heap_bulk kind, enum gcd_reason_code code,
                         const char *what)
 {
     uint64_t n = w->index[kind].missing;
     if (n > 0)
-        gcd_verdict_add(v, code, n, "%" PRIu64 " event%s with %s are missing (gaps in their numbering)", n, plural(n), what);
+        gcd_verdict_add(v, code, n, "%" PRIu64 " event%s with %s %s missing (gaps in their numbering)", n, gcd_plural(n), what,
+                        gcd_by_number(n, "is", "are"));
 }
 
 /*
@@ -33,19 +31,19 @@ static void check_types(struct gcd_verdict *v, const struct gcd_heap *h, const s
     }
     if (types > 0)
         gcd_verdict_add(v, GCD_REASON_TYPES_UNDESCRIBED, types, "%" PRIu64 " type%s of %" PRIu64 " object%s %s no description and no name",
-                types, plural(types), objects, plural(objects), types == 1 ? "has" : "have");
+                types, gcd_plural(types), objects, gcd_plural(objects), gcd_by_number(types, "has", "have"));
     else if (named == 0)
         gcd_verdict_add(v, GCD_REASON_TYPES_UNDESCRIBED, w->used_count, "no type has a name");
     if (doubtful > 0)
         gcd_verdict_add(v, GCD_REASON_TYPES_AMBIGUOUS, doubtful, "%" PRIu64 " type%s may have the name or module of another one that had the "
-                        "same id", doubtful, plural(doubtful));
+                        "same id", doubtful, gcd_plural(doubtful));
 }
 
 /* The amount lost: exactly N or at least N of WHAT.  SEEN: some loss is known, although perhaps not of this kind. */
 static void add_lost(struct gcd_verdict *v, enum gcd_reason_code code, uint64_t n, bool exact, bool seen, const char *what)
 {
     if (n > 0)
-        gcd_verdict_add(v, code, n, "%s%" PRIu64 " %s%s lost", exact ? "" : "at least ", n, what, n == 1 ? " is" : "s are");
+        gcd_verdict_add(v, code, n, "%s%" PRIu64 " %s%s lost", exact ? "" : "at least ", n, what, gcd_by_number(n, " is", "s are"));
     else if (!exact && seen)
         gcd_verdict_add(v, code, 0, "it is unknown how many %ss are lost", what);
 }
@@ -60,7 +58,7 @@ static void check_loss(struct gcd_verdict *v, const struct heap_walk *w, const s
     add_lost(v, GCD_REASON_EDGES_LOST, l->edges, l->edges_exact, seen, "reference");
     if (l->edges_dropped > 0)
         gcd_verdict_add(v, GCD_REASON_EDGES_DROPPED, l->edges_dropped, "%" PRIu64 " reference%s left out, because the owner is lost or uncertain",
-                l->edges_dropped, l->edges_dropped == 1 ? " is" : "s are");
+                l->edges_dropped, gcd_by_number(l->edges_dropped, " is", "s are"));
 }
 
 void heap_verdict(const struct gcd_heap *h, const struct gcd_trace_info *trace, bool thread_closed, const char *damage_text,
@@ -77,30 +75,30 @@ void heap_verdict(const struct gcd_heap *h, const struct gcd_trace_info *trace, 
         gcd_verdict_add(ret, GCD_REASON_INPUT_DAMAGED, 0, "%s", input_damage_text);
     if (trace->lost_events > 0 && trace->lost_threads == 0)  /* by any thread of any process */
         gcd_verdict_add(ret, GCD_REASON_EVENTS_LOST, trace->lost_events, "%" PRIu64 " event%s were lost during the recording",
-                trace->lost_events, plural(trace->lost_events));
+                trace->lost_events, gcd_plural(trace->lost_events));
     else if (trace->lost_events > 0)
         gcd_verdict_add(ret, GCD_REASON_EVENTS_LOST, trace->lost_events, "%s%" PRIu64 " event%s of %" PRIu64 " thread%s were lost in the target",
-                trace->loss_verified ? "" : "at least ", trace->lost_events, plural(trace->lost_events), trace->lost_threads,
-                plural(trace->lost_threads));
+                trace->loss_verified ? "" : "at least ", trace->lost_events, gcd_plural(trace->lost_events), trace->lost_threads,
+                gcd_plural(trace->lost_threads));
     else if (!trace->loss_verified && !trace->has_sequence_numbers)
         gcd_verdict_add(ret, GCD_REASON_LOSS_UNVERIFIED, 0, "this format has no sequence numbers, so lost events cannot be detected");
     else if (!trace->loss_verified && trace->irregular_steps > 0)
         gcd_verdict_add(ret, GCD_REASON_LOSS_UNVERIFIED, trace->irregular_steps,
                 "the recording contradicts itself in %" PRIu64 " place%s, so lost events cannot be ruled out", trace->irregular_steps,
-                plural(trace->irregular_steps));
+                gcd_plural(trace->irregular_steps));
     else if (!trace->loss_verified)
         gcd_verdict_add(ret, GCD_REASON_LOSS_UNVERIFIED, 0, "the final count of events is missing, so lost events cannot be ruled out");
     else if (trace->lost_events == 0 && !thread_closed)
         gcd_verdict_add(ret, GCD_REASON_LOSS_UNVERIFIED, 0, "the final count of events leaves out the thread that walked the heap");
     if (trace->lost_buffers > 0)
         gcd_verdict_add(ret, GCD_REASON_BUFFERS_LOST, trace->lost_buffers, "%" PRIu64 " buffer%s of events %s missing", trace->lost_buffers,
-                plural(trace->lost_buffers), trace->lost_buffers == 1 ? "is" : "are");
+                gcd_plural(trace->lost_buffers), gcd_by_number(trace->lost_buffers, "is", "are"));
     if (trace->damaged_buffers > 0)
         gcd_verdict_add(ret, GCD_REASON_BUFFERS_DAMAGED, trace->damaged_buffers, "%" PRIu64 " buffer%s of events %s damaged",
-                trace->damaged_buffers, plural(trace->damaged_buffers), trace->damaged_buffers == 1 ? "is" : "are");
+                trace->damaged_buffers, gcd_plural(trace->damaged_buffers), gcd_by_number(trace->damaged_buffers, "is", "are"));
     if (trace->repeated_buffers > 0)
         gcd_verdict_add(ret, GCD_REASON_BUFFERS_REPEATED, trace->repeated_buffers, "%" PRIu64 " buffer%s of events with the number of another "
-                "one %s left out", trace->repeated_buffers, plural(trace->repeated_buffers), trace->repeated_buffers == 1 ? "is" : "are");
+                "one %s left out", trace->repeated_buffers, gcd_plural(trace->repeated_buffers), gcd_by_number(trace->repeated_buffers, "is", "are"));
     check_index(ret, w, HEAP_NODES, GCD_REASON_NODE_EVENTS_MISSING, "objects");
     check_index(ret, w, HEAP_EDGES, GCD_REASON_EDGE_EVENTS_MISSING, "references");
     check_index(ret, w, HEAP_ROOTS, GCD_REASON_ROOT_EVENTS_MISSING, "roots");
@@ -108,17 +106,18 @@ void heap_verdict(const struct gcd_heap *h, const struct gcd_trace_info *trace, 
     if (w->edges != w->edges_declared)
         gcd_verdict_add(ret, GCD_REASON_EDGES_UNBALANCED,
                 w->edges > w->edges_declared ? w->edges - w->edges_declared : w->edges_declared - w->edges,
-                "the objects have %" PRIu64 " references, %" PRIu64 " were received", w->edges_declared, w->edges);
+                "the objects have %" PRIu64 " reference%s, %" PRIu64 " %s received", w->edges_declared, gcd_plural(w->edges_declared), w->edges,
+                gcd_by_number(w->edges, "was", "were"));
     check_loss(ret, w, trace);
     uint64_t damaged = w->damaged + h->damaged_outside;
     if (damaged > 0)
-        gcd_verdict_add(ret, GCD_REASON_EVENTS_DAMAGED, damaged, "%" PRIu64 " heap event%s could not be decoded", damaged, plural(damaged));
+        gcd_verdict_add(ret, GCD_REASON_EVENTS_DAMAGED, damaged, "%" PRIu64 " heap event%s could not be decoded", damaged, gcd_plural(damaged));
     if (trace->unknown_events > 0)
-        gcd_verdict_add(ret, GCD_REASON_EVENTS_UNKNOWN, trace->unknown_events, "%" PRIu64 " event%s have no description", trace->unknown_events,
-                plural(trace->unknown_events));
+        gcd_verdict_add(ret, GCD_REASON_EVENTS_UNKNOWN, trace->unknown_events, "%" PRIu64 " event%s no description", trace->unknown_events,
+                gcd_by_number(trace->unknown_events, " has", "s have"));
     if (h->outside > 0)
         gcd_verdict_add(ret, GCD_REASON_EVENTS_MISPLACED, h->outside, "%" PRIu64 " heap event%s outside a complete heap walk", h->outside,
-                h->outside == 1 ? " lies" : "s lie");
+                gcd_by_number(h->outside, " lies", "s lie"));
     else if (w->disorder)
         gcd_verdict_add(ret, GCD_REASON_EVENTS_MISPLACED, 0, "events of the heap walk are not in order");
     if (w->state != HEAP_WALK_CONFIRMED)

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <gcdumpc/unstable/text/plural.h>
+
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/sort.h"
@@ -423,7 +425,7 @@ static gcd_status choose_heap(struct gcd_dump *d, struct gcd_error *err)
         return GCD_OK;
     if (dumps > 0)
         return gcd_because(err, GCD_ERROR_WALK_NOT_RECORDED, gcd_fail(err, GCD_E_NOT_FOUND, "has %u heap dump%s, number %u was asked for", dumps,
-                                                                 dumps == 1 ? "" : "s", d->options.walk_number));
+                                                                 gcd_plural(dumps), d->options.walk_number));
     if (others > 0)
         return gcd_because(err, GCD_ERROR_PROCESS_NOT_RECORDED,
                            gcd_fail(err, GCD_E_NOT_FOUND, "contains no heap dump of a process \"%s\", but of others", d->options.process_name));

@@ -196,3 +196,15 @@ void gcd_async_method(const char *machine, size_t n, char *ret, size_t cap)
         put(&t, from(rest, find(rest, '<')));            /* type arguments of the method */
     }
 }
+
+const char *gcd_async_step_name(const char *name, char buf[GCD_ASYNC_STEP_BYTES])
+{
+    static const char async[] = "async ";
+    const char *machine;
+    size_t n;
+    if (!gcd_async_machine(name, &machine, &n))
+        return name;
+    memcpy(buf, async, sizeof async - 1);
+    gcd_async_method(machine, n, buf + sizeof async - 1, GCD_ASYNC_STEP_BYTES - (sizeof async - 1));
+    return buf;
+}

@@ -222,7 +222,7 @@ class Odd(Compare):
         self.link("net10-wks"), self.link("net10-wks-lossy")
         run = self.done("diff", "net10-wks.nettrace.gz", "net10-wks-lossy.nettrace.gz", "--filter=System.*", code=3)
         self.assertIn("net10-wks-lossy.nettrace.gz: the dump is incomplete: ", run.lines[0])
-        self.assertEqual(run.lines[-1], "gcdumpc: only 1 of 2 dumps are complete: apparent changes may be lost data")
+        self.assertEqual(run.lines[-1], "gcdumpc: only 1 of 2 dumps is complete: apparent changes may be lost data")
         got = self.json("diff", "net10-wks.nettrace.gz", "net10-wks-lossy.nettrace.gz", code=3)
         self.assertEqual([d["verdict"]["complete"] for d in got["dumps"]], [True, False])
         self.assertEqual(got["dumps"][1]["verdict"], json.loads(self.done("info", trace("net10-wks-lossy"), "--json", code=3).text)["verdict"])

@@ -207,12 +207,12 @@ class Options(FormatTest):
         for option in ([], ["--keep-unknown"]):
             for suffix in ("csv", *READ.values()):
                 run = self.done("convert", "in.gclog", "-o", f"out{len(option)}.{suffix}", *option)
-                self.assertEqual(run.lines[:2], ["gcdumpc: in.gclog: 1 references lead to addresses without an object",
-                                                 "gcdumpc: in.gclog: 1 roots hold addresses without an object"])
+                self.assertEqual(run.lines[:2], ["gcdumpc: in.gclog: 1 reference leads to addresses without an object",
+                                                 "gcdumpc: in.gclog: 1 root holds addresses without an object"])
             with open(self.path(f"out{len(option)}.csv", "edges.csv"), encoding="utf-8") as f:
                 counts[len(option)] = f.read().splitlines()[1:]
             for suffix in READ.values():
-                self.assertRegex(self.done("report", f"out{len(option)}.{suffix}").text, r"\n +2 +48 .*total, 1 types\n\Z")
+                self.assertRegex(self.done("report", f"out{len(option)}.{suffix}").text, r"\n +2 +48 .*total, 1 type\n\Z")
         self.assertEqual(counts, {0: ["0,0,1"], 1: ["0,0,2", "0,1,1"]})
         self.assertEqual(self.get("out0.gclog"), self.get("out1.gclog"))
         self.assertRegex(self.gcdumpc("report", "out1.gcdump").err.decode(), r"2 references lead to addresses without an object")

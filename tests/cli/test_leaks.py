@@ -163,6 +163,7 @@ class Leaks(CliTest):
         self.assertEqual((got["suspect_count"], [s["root"] for s in got["suspects"]]), (4, ["static variable s_big0", "static variable s_big1"]))
         text = self.done("leaks", "in", "--min-bytes", "1M", "--top", "2").text
         self.assertIn("\n(2 more suspects)\n", text)
+        self.assertIn("\n(1 more suspect)\n", self.done("leaks", "in", "--min-bytes", "1M", "--top", "3").text)
         self.assertNotIn("3. ", text)
 
     def test_all_held_by_roots(self):

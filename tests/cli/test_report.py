@@ -21,7 +21,7 @@ def parsed(text):
     rows = [ROW.fullmatch(line).groups() for line in lines]
     rows = [(int(count), int(size), share, name) for count, size, share, name in rows]
     total = rows.pop()
-    rest = rows.pop() if rows and re.fullmatch(r"\(\d+ more types\)", rows[-1][3]) else None
+    rest = rows.pop() if rows and re.fullmatch(r"\(\d+ more types?\)", rows[-1][3]) else None
     return rows, rest, total
 
 
@@ -71,7 +71,7 @@ class Report(CliTest):
             shown, rest, same_total = parsed(self.report("net10-wks", "--top", n))
             self.assertEqual((shown, same_total), (rows[:n], total))
             self.assertEqual(rest[:2], (sum(r[0] for r in rows[n:]), sum(r[1] for r in rows[n:])))
-            self.assertEqual(rest[3], f"({len(rows) - n} more types)")
+            self.assertEqual(rest[3], f"({len(rows) - n} more type{'s' if len(rows) - n > 1 else ''})")
         for n in (len(rows), len(rows) + 1, 2**32 - 1):
             self.assertEqual(self.report("net10-wks", "--top", n), self.report())
 

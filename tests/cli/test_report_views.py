@@ -313,7 +313,7 @@ class Choice(ReportTest):
             self.assertEqual(got["matched"], {"types": len(wanted), "objects": objects, "bytes": size})
             self.assertEqual(got["bytes"], 1378569)
             text = self.done("report", trace("net10-wks-ranges"), "--filter", pattern).text.splitlines()[-1]
-            self.assertTrue(text.endswith(f"  total, {len(wanted)} types; {len(wanted)} of 201 types"), text)
+            self.assertTrue(text.endswith(f"  total, {len(wanted)} type{'' if len(wanted) == 1 else 's'}; {len(wanted)} of 201 types"), text)
             for by, key in (("module", "modules"), ("kind", "kinds"), ("length", "lengths"), ("generation", "generations")):
                 rows = self.json("net10-wks-ranges", "--by", by, "--filter", pattern)[key]
                 self.assertEqual((sum(r["count"] for r in rows), sum(r["bytes"] for r in rows)), (objects, size))

@@ -141,6 +141,8 @@ class Retained(Held):
         self.assertEqual(text[0], "2 objects with 300 bytes retain 3 objects with 1300 bytes, themselves included:")
         self.assertEqual([line.split() for line in text[2:]],
                          [["1000", "76.92%", "1", "Shop.Data"], ["300", "23.08%", "2", "(1", "more", "type)"]])
+        alone = self.done("retained", "shop", "--content", "Shop.Data", "-q").text.splitlines()[0]
+        self.assertRegex(alone, r"^1 object with \d+ bytes retains 1 object with \d+ bytes, itself included:$")
         [rest] = self.json("retained", "shop", "--content", "Shop.*", "--min-bytes", "100000")["content"]
         self.assertEqual((rest["bytes"], rest["count"], rest["folded_types"]), (ALIVE - 26, 12, 9))
         self.assertEqual(self.json("retained", "shop", "--content", "Shop.Dead")["content"], [])

@@ -319,7 +319,7 @@ class GcLog(Case):
                                             *LOST_RANGES])
             self.assertIn("2 references lead to addresses without an object", said)
             self.assertIn("2 roots hold addresses without an object", said)
-            self.assertIn("1 dependent handles were dropped: their key is not an object", said)
+            self.assertIn("1 dependent handle was dropped: its key is not an object", said)
             references = sum(t is not NULL for targets in REFERENCES for t in targets) + 5
             self.assertIn(f"{len(sizes)} objects, {references} references, ", said)
 

@@ -50,9 +50,15 @@ static void names_of_methods(void **state)
         const char *machine;
         size_t n;
         char text[200], cut[6];
+        char step[GCD_ASYNC_STEP_BYTES];
         assert_int_equal(gcd_async_machine(names[i].type, &machine, &n), names[i].machine != NULL);
-        if (names[i].machine == NULL)
+        if (names[i].machine == NULL) {
+            assert_ptr_equal(gcd_async_step_name(names[i].type, step), names[i].type);
             continue;
+        }
+        assert_ptr_equal(gcd_async_step_name(names[i].type, step), step);
+        assert_true(strncmp(step, "async ", 6) == 0);
+        assert_string_equal(step + 6, names[i].method);
         assert_int_equal(n, strlen(names[i].machine));
         assert_memory_equal(machine, names[i].machine, n);
         gcd_async_method(machine, n, text, sizeof text);

@@ -145,18 +145,18 @@ static void what_it_cost(void **state)
     a.duration_ms = 50;
     a.result = (struct gcd_ipc_collect_result){ .strategy = GCD_IPC_STRATEGY_DRAIN };
     live_say_summary(&l, &a);
-    said("pause 2 ms (2 pauses while it was recorded: 2,000 ms); 1 objects in 0 MiB of events, 1,000 lost; memory 1,500 MiB, "
+    said("pause 2 ms (2 pauses while it was recorded: 2,000 ms); 1 object in 0 MiB of events, 1,000 lost; memory 1,500 MiB, "
          "peak 1,500 MiB, after 1 MiB; drain, no session, buffer 64 MiB; 0.1 s");
     m.summary.pause_ns = 0;
     m.summary.trace.loss_verified = false;
     a.rss_after = 0;
     live_say_summary(&l, &a);
-    said("pause unknown; 1 objects in 0 MiB of events, at least 1,000 lost; memory 1,500 MiB, peak 1,500 MiB, after unknown; "
+    said("pause unknown; 1 object in 0 MiB of events, at least 1,000 lost; memory 1,500 MiB, peak 1,500 MiB, after unknown; "
          "drain, no session, buffer 64 MiB; 0.1 s");
     m.summary.trace.lost_events = 0;
     l.memory.rss_bytes = 0;
     live_say_summary(&l, &a);
-    said("pause unknown; 1 objects in 0 MiB of events, lost ones unknown; memory unknown; drain, no session, "
+    said("pause unknown; 1 object in 0 MiB of events, lost ones unknown; memory unknown; drain, no session, "
          "buffer 64 MiB; 0.1 s");
 }
 

@@ -47,11 +47,15 @@ static void skipped_objects(void **state)
     (void)state;
     static const struct { struct gcd_graph_notes notes; const char *said; } rows[] = {
         { { .edges_dangling = 0 }, "" },
-        { { .edges_dangling = 1 }, "1 references lead to addresses without an object" },
+        { { .edges_dangling = 1 }, "1 reference leads to addresses without an object" },
         { { .roots_dangling = 2 }, "2 roots hold addresses without an object" },
         { { .dependents_dropped = 3 }, "3 dependent handles were dropped: their key or value is not an object" },
         { { .objects_dropped = 4 }, "4 objects without an address were dropped" },
-        { { .objects_doubled = 1 }, "1 objects have the address of another one" },
+        { { .objects_doubled = 1 }, "1 object has the address of another one" },
+        { { .edges_dangling = 2 }, "2 references lead to addresses without an object" },
+        { { .roots_dangling = 1 }, "1 root holds addresses without an object" },
+        { { .dependents_dropped = 1 }, "1 dependent handle was dropped: its key or value is not an object" },
+        { { .objects_dropped = 1 }, "1 object without an address was dropped" },
     };
     for (size_t i = 0; i < 2 * (sizeof rows / sizeof *rows); i++) {
         bool complete = i % 2 == 0;

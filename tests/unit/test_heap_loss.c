@@ -128,11 +128,12 @@ static void buffers_and_numbers(void **state)
                "2 buffers of events with the number of another one are left out");
         for (size_t k = 0; k < HEAP_BULKS; k++) {
             w.index[k].missing = n;
-            (void)snprintf(text, sizeof text, "%u event%s with %s are missing (gaps in their numbering)", n, n == 1 ? "" : "s", kinds[k]);
+            (void)snprintf(text, sizeof text, "%u event%s with %s %s missing (gaps in their numbering)", n, n == 1 ? "" : "s", kinds[k],
+                           n == 1 ? "is" : "are");
             expect(text);
         }
         trace.unknown_events = n;
-        expect(n == 1 ? "1 event have no description" : "2 events have no description");
+        expect(n == 1 ? "1 event has no description" : "2 events have no description");
         h.outside = n;
         w.disorder = n == 2;             /* reported once */
         expect(n == 1 ? "1 heap event lies outside a complete heap walk" : "2 heap events lie outside a complete heap walk");
@@ -178,7 +179,7 @@ static void how_many_cannot_be_told(void **state)
     static const char *const reasons[] = {
         "", "1 event were lost during the recording", "1 buffer of events is missing", "1 buffer of events is damaged",
         "1 buffer of events with the number of another one is left out", "the recording ends early, at byte 9",
-        "1 event with objects are missing (gaps in their numbering)", "1 event with references are missing (gaps in their numbering)",
+        "1 event with objects is missing (gaps in their numbering)", "1 event with references is missing (gaps in their numbering)",
     };
     for (size_t row = 0; row < sizeof reasons / sizeof *reasons; row++) {
         char text[300];

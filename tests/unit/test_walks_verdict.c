@@ -303,7 +303,7 @@ static void texts_about_what_was_not_read(void **state)
             tb_event_by_meta(&t, 99, "x", 1);
         tb_close(&t);
         expect_reason(GCD_REASON_EVENTS_DAMAGED, n, n == 1 ? "1 heap event could not be decoded" : "2 heap events could not be decoded");
-        expect_reason(GCD_REASON_EVENTS_UNKNOWN, n, n == 1 ? "1 event have no description" : "2 events have no description");
+        expect_reason(GCD_REASON_EVENTS_UNKNOWN, n, n == 1 ? "1 event has no description" : "2 events have no description");
         anew(TB_V4);
         tb_gc_start(&t, 1);
         tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000, 24, 0x100, 0 }, { 0x1018, 24, 0x100, 0 }, { 0x1030, 24, 0x100 + n - 1, 0 }));

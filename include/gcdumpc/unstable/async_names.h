@@ -22,6 +22,13 @@ extern "C" {
 /* Is TYPE the name of a box?  Then the *RET_N bytes at *RET_MACHINE, within TYPE, are the name of its state machine. */
 GCD_API bool gcd_async_machine(const char *type, const char **ret_machine, size_t *ret_n);
 
+#define GCD_ASYNC_STEP_BYTES 512
+/*
+ * What people call objects of the type NAME, as a step of a path: of a box "async Shop.Rpc.CallAsync", in BUF, cut when it does not fit; else NAME
+ * itself.
+ */
+GCD_API const char *gcd_async_step_name(const char *name, char buf[GCD_ASYNC_STEP_BYTES]);
+
 /*
  * The method of the state machine with the name MACHINE[N], with a NUL, in RET[CAP], CAP > 0; cut when it does not fit.  Lambdas, local functions
  * and top-level statements are named by the method that they are in; a name of another kind stays as it is.

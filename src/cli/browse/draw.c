@@ -5,6 +5,8 @@
 #include <string.h>
 #include <wchar.h>
 
+#include <gcdumpc/unstable/text/plural.h>
+
 #include "browse/screen.h"
 #include "term/term.h"
 
@@ -281,7 +283,8 @@ static void put_verdict(const struct screen_picture *p, char *to, size_t cap)
     else
         (void)snprintf(to, cap, "%s%s  ", s->verdict.unverified ? "not known to be complete" : "complete", guess);
     size_t n = strlen(to);
-    (void)snprintf(to + n, cap - n, "%s objects, %s  %s", cli_number(s->objects, true, objects), cli_size(s->bytes, bytes), p->model->dump->subject);
+    (void)snprintf(to + n, cap - n, "%s object%s, %s  %s", cli_number(s->objects, true, objects), gcd_plural(s->objects), cli_size(s->bytes, bytes),
+                   p->model->dump->subject);
 }
 
 static void draw_status(const struct screen_picture *p, int y)

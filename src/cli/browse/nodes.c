@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gcdumpc/unstable/text/plural.h>
+
 #include "input/memory.h"
 #include "output/folded_paths.h"
 #include "output/root_labels.h"
@@ -84,7 +86,7 @@ static gcd_status add_step(struct browse_view *v, const struct browse_step *s, u
     struct browse_made made = { .indent = indent };
     int n;
     if (s->node == GCD_NODE_NONE || s->type == GCD_TYPE_NONE) {
-        n = asprintf(&made.text, "(%s more objects)", cli_number(s->repeats, true, number));
+        n = asprintf(&made.text, "(%s more object%s)", cli_number(s->repeats, true, number), gcd_plural(s->repeats));
     } else {
         made.has[0] = browse_retained(m, s->node, &made.numbers[0]);
         made.has[1] = true;

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gcdumpc/unstable/text/plural.h>
+
 #include "browse/opening.h"
 #include "term/term.h"
 
@@ -63,8 +65,9 @@ static char *totals_text(const struct gcd_async_totals *t)
     if (t->operations == 0)
         n = asprintf(&text, "No asynchronous operation waits.");
     else
-        n = asprintf(&text, "%s asynchronous operations in %s stacks, which alone keep %s alive. Enter shows a stack, the innermost frame first.",
-                     cli_number(t->operations, true, a), cli_number(t->stacks, true, b), cli_size(t->bytes, c));
+        n = asprintf(&text, "%s asynchronous operation%s in %s stack%s, which alone %s %s alive. Enter shows a stack, the innermost frame first.",
+                     cli_number(t->operations, true, a), gcd_plural(t->operations), cli_number(t->stacks, true, b), gcd_plural(t->stacks),
+                     gcd_by_number(t->stacks, "keeps", "keep"), cli_size(t->bytes, c));
     if (n < 0 || t->runtime_async == 0)
         return n < 0 ? NULL : text;
     char *more = NULL;
@@ -113,8 +116,8 @@ gcd_status browse_open_stack(struct browse_view *v, const struct gcd_context *ca
     (void)call;
     for (uint32_t f = v->subject; f != GCD_FRAME_NONE && n < sizeof path / sizeof *path; f = frames[f].parent)
         path[n++] = f;
-    if (asprintf(&text, "%s stacks like this one keep %s alive. Each frame waits for the one above.", cli_number(last->stacks, true, a),
-                 cli_size(last->bytes, b)) < 0)
+    if (asprintf(&text, "%s stack%s like this one %s %s alive. Each frame waits for the one above.", cli_number(last->stacks, true, a),
+                 gcd_plural(last->stacks), gcd_by_number(last->stacks, "keeps", "keep"), cli_size(last->bytes, b)) < 0)
         text = NULL;
     gcd_status st = browse_add_text(v, text, err);
     struct browse_section *s = browse_add_made_section(v);

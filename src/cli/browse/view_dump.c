@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gcdumpc/unstable/text/plural.h>
+
 #include "browse/opening.h"
 #include "term/term.h"
 
@@ -41,8 +43,9 @@ static void put_facts(FILE *to, const struct browse_model *m)
         put(to, "alive", cli_size(gcd_dominators_retained(m->dominators, GCD_NODE_ROOT), n));
     put_verdict(to, &s->verdict);
     if (m->dominators != NULL && gcd_dominators_pseudo_roots(m->dominators) > 0)
-        fprintf(to, "\nThe dump has no roots; %s objects that nothing else refers to serve as pseudo-roots, so sizes and paths are a guess.\n",
-                cli_number(gcd_dominators_pseudo_roots(m->dominators), true, n));
+        fprintf(to, "\nThe dump has no roots; %s object%s that nothing else refers to %s, so sizes and paths are a guess.\n",
+                cli_number(gcd_dominators_pseudo_roots(m->dominators), true, n), gcd_plural(gcd_dominators_pseudo_roots(m->dominators)),
+                gcd_by_number(gcd_dominators_pseudo_roots(m->dominators), "serves as pseudo-root", "serve as pseudo-roots"));
 }
 
 gcd_status browse_open_dump(struct browse_view *v, const struct gcd_context *call, struct gcd_error *err)

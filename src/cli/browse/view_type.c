@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <gcdumpc/unstable/merged_tree.h>
+#include <gcdumpc/unstable/text/plural.h>
 
 #include "browse/opening.h"
 #include "output/folded_paths.h"
@@ -24,7 +25,7 @@ static gcd_status add_facts(struct browse_view *v, const struct gcd_context *cal
     if (st != GCD_OK)
         return st;
     if (asprintf(&text, "%s\n%s\n%s object%s, %s, retain%s at least %s.", gcd_names_get(m->names, v->subject), module,
-                 cli_number(t->objects, true, count), t->objects == 1 ? "" : "s", cli_size(t->bytes, size), t->objects == 1 ? "s" : "",
+                 cli_number(t->objects, true, count), gcd_plural(t->objects), cli_size(t->bytes, size), gcd_by_number(t->objects, "s", ""),
                  cli_size(by_type[v->subject], retained)) < 0)
         text = NULL;
     return browse_add_text(v, text, err);

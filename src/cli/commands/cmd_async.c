@@ -6,6 +6,7 @@
 
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/unstable/async.h>
+#include <gcdumpc/unstable/text/plural.h>
 #include <gcdumpc/unstable/session/views.h>
 
 #include "args.h"
@@ -136,7 +137,7 @@ static struct cli_table *stacks_table(const struct waiting *w, bool people)
         for (size_t k = 1; people && k < n; k++) {
             size_t left_out = k == SHOWN_FRAMES && n > SHOWN_FRAMES + 2 ? n - SHOWN_FRAMES - 1 : 0;
             if (left_out > 0) {
-                (void)snprintf(more, sizeof more, "(%zu more frames)", left_out);
+                (void)snprintf(more, sizeof more, "(%zu more frame%s)", left_out, gcd_plural(left_out));
                 put_frame(t, more, "");
                 k += left_out;
             }
@@ -165,7 +166,7 @@ static void print_completed(const struct waiting *w)
         putchar('\n');
     }
     if (n > SHOWN_COMPLETED)
-        printf("          (and of %zu more methods)\n", n - SHOWN_COMPLETED);
+        printf("          (and of %zu more method%s)\n", n - SHOWN_COMPLETED, gcd_plural(n - SHOWN_COMPLETED));
 }
 
 static void print_head(const struct waiting *w)
@@ -194,7 +195,7 @@ static bool print_text(const struct waiting *w)
     bool ok = w->stack_count == 0 || cli_table_print(t, stdout);
     cli_table_free(t);
     if (w->stack_count < w->matched)
-        printf("(%zu more stacks; --top shows more)\n", w->matched - w->stack_count);
+        printf("(%zu more stack%s; --top shows more)\n", w->matched - w->stack_count, gcd_plural(w->matched - w->stack_count));
     print_completed(w);
     if (w->totals.runtime_async > 0)
         printf("\nObjects of runtime async: %s.  What those methods wait for is not known.\n", cli_number(w->totals.runtime_async, true, a));

@@ -3,6 +3,7 @@
 
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/unstable/pages/pages.h>
+#include <gcdumpc/unstable/text/plural.h>
 
 #include "args.h"
 #include "commands/commands.h"
@@ -107,11 +108,11 @@ static void fill(const struct cli_comparison *c, struct cli_table *t)
     }
     if (c->args->view.json || c->args->view.csv)
         return;
-    put_rest(t, &more, c->retained, "more types");
+    put_rest(t, &more, c->retained, gcd_by_number(more.types, "more type", "more types"));
     put_rest(t, &same, c->retained, "unchanged");
     for (int i = BEFORE; i <= AFTER; i++)
         total[i] = (struct gcd_diff_sum){ c->sides[i].sum.objects, c->sides[i].sum.bytes, c->sides[i].retained_bytes };
-    (void)snprintf(text, sizeof text, "total, %zu types", n);
+    (void)snprintf(text, sizeof text, "total, %zu type%s", n, gcd_plural(n));
     put_summary(t, total, !c->retained ? RETAINED_NO_COLUMNS : c->filter == NULL ? RETAINED_KNOWN : RETAINED_UNKNOWN, text);
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/text/plural.h>
 
 #include "args.h"
 #include "commands/commands.h"
@@ -140,18 +141,20 @@ static enum cli_exit judge(const char *subject, const struct gcd_trace_info *inf
         return t->count > 0 ? CLI_INCOMPLETE : CLI_FAILED;
     }
     if (info->trailing_bytes > 0)
-        cli_say(subject, "%" PRIu64 " bytes after the end of the recording are ignored", info->trailing_bytes);
+        cli_say(subject, "%" PRIu64 " byte%s after the end of the recording %s ignored", info->trailing_bytes, gcd_plural(info->trailing_bytes),
+                gcd_by_number(info->trailing_bytes, "is", "are"));
     if (info->lost_events > 0) {
-        cli_say(subject, "%" PRIu64 " events were lost in the target", info->lost_events);
+        cli_say(subject, "%" PRIu64 " event%s lost in the target", info->lost_events, gcd_by_number(info->lost_events, " was", "s were"));
         return CLI_INCOMPLETE;
     }
     if (info->lost_buffers > 0 || info->damaged_buffers > 0) {
-        cli_say(subject, "%" PRIu64 " buffers of events were lost, %" PRIu64 " are damaged", info->lost_buffers, info->damaged_buffers);
+        cli_say(subject, "%" PRIu64 " buffer%s of events %s lost, %" PRIu64 " %s damaged", info->lost_buffers, gcd_plural(info->lost_buffers),
+                gcd_by_number(info->lost_buffers, "was", "were"), info->damaged_buffers, gcd_by_number(info->damaged_buffers, "is", "are"));
         return CLI_INCOMPLETE;
     }
     if (info->repeated_buffers > 0) {
         cli_say(subject, "%" PRIu64 " buffer%s of events with the number of another one %s left out", info->repeated_buffers,
-                info->repeated_buffers == 1 ? "" : "s", info->repeated_buffers == 1 ? "is" : "are");
+                gcd_plural(info->repeated_buffers), gcd_by_number(info->repeated_buffers, "is", "are"));
         return CLI_INCOMPLETE;
     }
     return CLI_DONE;

@@ -6,6 +6,7 @@
 
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/unstable/estimate.h>
+#include <gcdumpc/unstable/text/plural.h>
 #include <gcdumpc/unstable/process_memory.h>
 
 #include "args.h"
@@ -72,7 +73,7 @@ static void print_processes(const struct gcd_dump *d)
     for (size_t i = 0; n > 1 && i < n; i++) {
         const struct gcd_process *p = &summary->processes[i];
         row(i == 0 ? "processes" : "", "%" PRIu64 "%s%s: %u heap dump%s%s", p->process, p->name[0] != '\0' ? ", " : "", p->name, p->dumps,
-            p->dumps == 1 ? "" : "s", p->chosen ? ", this one" : "");
+            gcd_plural(p->dumps), p->chosen ? ", this one" : "");
     }
 }
 

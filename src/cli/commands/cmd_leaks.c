@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/async_names.h>
 #include <gcdumpc/unstable/pages/pages.h>
+#include <gcdumpc/unstable/text/plural.h>
 #include <gcdumpc/unstable/session/views.h>
 #include <gcdumpc/unstable/suspect_checks.h>
 
@@ -208,7 +210,7 @@ static char *elements_text(const struct gcd_suspect *s)
     const char *bound = s->elements_at_least == s->elements_at_most ? "" : s->elements == s->elements_at_least ? "at least "
                       : s->elements == s->elements_at_most ? "at most " : "about ";
     char number[CLI_NUMBER_BYTES], *text = NULL;
-    if (asprintf(&text, " (%s%s element%s)", bound, cli_number(s->elements, true, number), s->elements == 1 ? "" : "s") < 0)
+    if (asprintf(&text, " (%s%s element%s)", bound, cli_number(s->elements, true, number), gcd_plural(s->elements)) < 0)
         return NULL;
     return text;
 }
@@ -218,12 +220,12 @@ static void put_step_text(const struct leaks *l, struct cli_table *t, const stru
 {
     const struct gcd_suspect_step *step = &s->path[i];
     bool counted = s->collection != NULL && step->node == s->node && (s->elements > 0 || s->elements_at_least == s->elements_at_most);
-    char call[CLI_STEP_BYTES];
-    const char *type = cli_step_name(gcd_names_get(l->d.names, step->type), call), *remark = step->dependent ? " (dependent handle)" : "";
+    char call[GCD_ASYNC_STEP_BYTES];
+    const char *type = gcd_async_step_name(gcd_names_get(l->d.names, step->type), call), *remark = step->dependent ? " (dependent handle)" : "";
     char *text = NULL, *elements = counted ? elements_text(s) : strdup("");
     int n = -1;
     if (step->skipped)
-        n = asprintf(&text, "(%" PRIu64 " more objects)", step->repeats);
+        n = asprintf(&text, "(%" PRIu64 " more object%s)", step->repeats, gcd_plural(step->repeats));
     else if (step->repeats > 1)
         n = asprintf(&text, "%s, %" PRIu64 " of them one behind the other%s", type, step->repeats, remark);
     else if (elements != NULL)
@@ -396,7 +398,7 @@ static bool print_suspects(const struct leaks *l)
         return print_consumers(l);
     bool ok = print_and_free(suspects_table(l, l->suspects, l->shown));
     if (l->shown < n)
-        printf("(%zu more suspects)\n", n - l->shown);
+        printf("(%zu more suspect%s)\n", n - l->shown, gcd_plural(n - l->shown));
     for (size_t i = 0; i < l->shown && ok; i++)
         ok = print_suspect(l, l->suspects, i);
     return ok;

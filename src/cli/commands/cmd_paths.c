@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/async_names.h>
 #include <gcdumpc/unstable/merged_tree.h>
 
 #include "args.h"
@@ -110,8 +111,8 @@ static void put_type(const struct tree *t, const struct gcd_merged_step *s, stru
     l.kind = "type";
     l.type = gcd_names_get(t->names, s->label);
     l.flags = flags[which].programs;
-    char call[CLI_STEP_BYTES];
-    if (asprintf(&l.text, "%s%s", cli_step_name(l.type, call), flags[which].people) < 0)
+    char call[GCD_ASYNC_STEP_BYTES];
+    if (asprintf(&l.text, "%s%s", gcd_async_step_name(l.type, call), flags[which].people) < 0)
         l.text = NULL;
     put(t, l);
 }

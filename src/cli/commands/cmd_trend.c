@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/text/plural.h>
 
 #include "args.h"
 #include "commands/commands.h"
@@ -176,10 +177,10 @@ static bool put_summary(struct trend *t, struct gcd_diff_sum *rest, size_t rest_
         total[i] = (struct gcd_diff_sum){ c->sides[i].sum.objects, c->sides[i].sum.bytes, c->sides[i].retained_bytes };
     if (total == NULL)
         return false;
-    (void)snprintf(text, sizeof text, "(%zu more types%s)", rest_count, unlisted ? ", and unlisted ones" : "");
+    (void)snprintf(text, sizeof text, "(%zu more type%s%s)", rest_count, gcd_plural(rest_count), unlisted ? ", and unlisted ones" : "");
     if (rest_count > 0 || unlisted)
         put_row(t, rest, RETAINED, text, "");
-    (void)snprintf(text, sizeof text, unlisted ? "total" : "total, %zu types", rows);
+    (void)snprintf(text, sizeof text, unlisted ? "total" : "total, %zu type%s", rows, gcd_plural(rows));
     put_row(t, total, c->filter == NULL ? t->metrics : RETAINED, text, "");
     free(total);
     return true;

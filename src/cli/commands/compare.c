@@ -1,4 +1,5 @@
 #include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/text/plural.h>
 #include <gcdumpc/unstable/tree_diff.h>
 
 #include "args.h"
@@ -42,7 +43,8 @@ static void warn(const struct cli_comparison *c)
             cli_say(s->subject, "is older than %s", s[-1].subject);
     }
     if (complete > 0 && complete < c->side_count)
-        cli_say(NULL, "only %zu of %zu dumps are complete: apparent changes may be lost data", complete, c->side_count);
+        cli_say(NULL, "only %zu of %zu dumps %s complete: apparent changes may be lost data", complete, c->side_count,
+                gcd_by_number(complete, "is", "are"));
 }
 
 /* ---- opening ---- */

@@ -1,5 +1,6 @@
 /* diff --paths: which changed steps are printed, and how they fold. */
 #include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/async_names.h>
 #include <gcdumpc/unstable/tree_diff.h>
 
 #include "args.h"
@@ -211,13 +212,13 @@ static void put_hidden(const struct shown *s, uint32_t first, struct cli_table *
 
 static void put_shown(const struct shown *s, uint32_t i, struct cli_table *t)
 {
-    char call[CLI_STEP_BYTES];
+    char call[GCD_ASYNC_STEP_BYTES];
     const struct gcd_tree_diff_row *row = &s->rows[s->row[i]];
     if (is_hidden(s, i)) {
         if (i == 0 || !is_hidden(s, i - 1) || s->nodes[i].parent != i - 1)
             put_hidden(s, i, t);
     } else if (!s->folds || s->nodes[i].fold == GCD_FOLD_SHOWN) {
-        put_row(t, row->sums, s->depths[i], s->args->view.json || s->args->view.csv ? row->name : cli_step_name(row->name, call));
+        put_row(t, row->sums, s->depths[i], s->args->view.json || s->args->view.csv ? row->name : gcd_async_step_name(row->name, call));
         cli_table_text(t, cli_fold_name(s->nodes[i].fold));
     }
 }

@@ -1,4 +1,6 @@
 #include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/async_names.h>
+#include <gcdumpc/unstable/text/plural.h>
 
 #include "args.h"
 #include "commands/object_paths.h"
@@ -106,11 +108,11 @@ static gcd_status put_object(const struct shown *f, uint32_t path, uint32_t dept
 {
     const struct gcd_graph *g = f->d->graph;
     const char *type = gcd_names_get(f->names, gcd_graph_node_type(g, step->node));
-    char number[CLI_NUMBER_BYTES], elements[CLI_ELEMENTS_BYTES] = "", call[CLI_STEP_BYTES], *text = NULL;
+    char number[CLI_NUMBER_BYTES], elements[CLI_ELEMENTS_BYTES] = "", call[GCD_ASYNC_STEP_BYTES], *text = NULL;
     gcd_status st = cli_folds(f->args) ? cli_elements_text(f->folding->session, NULL, step->node, elements, err) : GCD_OK;
     if (st != GCD_OK)
         return st;
-    if (asprintf(&text, "%s%s%s", cli_step_name(type, call), elements, step->dependent ? " (by a dependent handle)" : "") < 0)
+    if (asprintf(&text, "%s%s%s", gcd_async_step_name(type, call), elements, step->dependent ? " (by a dependent handle)" : "") < 0)
         text = NULL;
     put_head(f, path, depth, "object");
     cli_table_count(f->table, gcd_graph_node_size(g, step->node));
@@ -194,7 +196,7 @@ static gcd_status put_steps(const struct shown *f, const struct gcd_object_path 
         if (hides && folds[at].fold == GCD_FOLD_HIDDEN)
             i += put_hidden(f, folds, n, i, (const uint32_t[]){ path, *depth }) - 1;
         else if (lines[at].step.node == GCD_NODE_NONE)
-            put_rest(f, path, *depth, lines[at].more, "objects");
+            put_rest(f, path, *depth, lines[at].more, gcd_by_number(lines[at].more, "object", "objects"));
         else
             st = put_object(f, path, *depth, &lines[at].step, folds[at].fold, err);
         ++*depth;
@@ -235,7 +237,7 @@ static gcd_status put_all(const struct shown *f, struct gcd_error *err)
             st = put_path(f, &path, (uint32_t)i + 1, err);
     }
     if (more > 0)
-        put_rest(f, (uint32_t)n + 1, 0, more, "ways to hold it");
+        put_rest(f, (uint32_t)n + 1, 0, more, gcd_by_number(more, "way to hold it", "ways to hold it"));
     if (n == 0) {
         char number[CLI_NUMBER_BYTES];
         cli_say(f->d->subject, "no root leads to the object %s, a %s", cli_object_text(f->d->graph, f->object, number),

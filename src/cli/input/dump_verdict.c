@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/text/plural.h>
 
 #include "args.h"
 #include "exit.h"
@@ -15,15 +16,19 @@
 static void warn_graph(const char *subject, const struct gcd_graph_notes *n)
 {
     if (n->edges_dangling > 0)
-        cli_say(subject, "%" PRIu64 " references lead to addresses without an object", n->edges_dangling);
+        cli_say(subject, "%" PRIu64 " reference%s %s to addresses without an object", n->edges_dangling, gcd_plural(n->edges_dangling),
+                gcd_by_number(n->edges_dangling, "leads", "lead"));
     if (n->roots_dangling > 0)
-        cli_say(subject, "%" PRIu64 " roots hold addresses without an object", n->roots_dangling);
+        cli_say(subject, "%" PRIu64 " root%s %s addresses without an object", n->roots_dangling, gcd_plural(n->roots_dangling),
+                gcd_by_number(n->roots_dangling, "holds", "hold"));
     if (n->dependents_dropped > 0)
-        cli_say(subject, "%" PRIu64 " dependent handles were dropped: their key or value is not an object", n->dependents_dropped);
+        cli_say(subject, "%" PRIu64 " dependent handle%s key or value is not an object", n->dependents_dropped,
+                gcd_by_number(n->dependents_dropped, " was dropped: its", "s were dropped: their"));
     if (n->objects_dropped > 0)
-        cli_say(subject, "%" PRIu64 " objects without an address were dropped", n->objects_dropped);
+        cli_say(subject, "%" PRIu64 " object%s without an address %s dropped", n->objects_dropped, gcd_plural(n->objects_dropped),
+                gcd_by_number(n->objects_dropped, "was", "were"));
     if (n->objects_doubled > 0)
-        cli_say(subject, "%" PRIu64 " objects have the address of another one", n->objects_doubled);
+        cli_say(subject, "%" PRIu64 " object%s the address of another one", n->objects_doubled, gcd_by_number(n->objects_doubled, " has", "s have"));
 }
 
 /* Nothing was lost, only names lack: the runtime describes a type once as long as anybody listens for types. */

@@ -4,6 +4,7 @@
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/ipc.h>
 #include <gcdumpc/unstable/ipc_target.h>
+#include <gcdumpc/unstable/text/plural.h>
 
 #include "args.h"
 #include "exit.h"
@@ -144,8 +145,8 @@ void cli_listen_close(struct cli_dump *d)
 {
     size_t others = d->port != NULL ? gcd_ipc_port_others(d->port) : 0;
     if (others > 0)
-        cli_say(NULL, "%zu other program%s connected, too, and still wait%s for somebody to listen", others, others == 1 ? "" : "s",
-                others == 1 ? "s" : "");
+        cli_say(NULL, "%zu other program%s connected, too, and still wait%s for somebody to listen", others, gcd_plural(others),
+                gcd_by_number(others, "s", ""));
     gcd_ipc_port_free(d->port);
     cli_temporary(CLI_SLOT_PORT, NULL);
     d->port = NULL;

@@ -3,6 +3,7 @@
  */
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/ipc.h>
+#include <gcdumpc/unstable/text/plural.h>
 #include <gcdumpc/unstable/process_memory.h>
 
 #include "live/live.h"
@@ -51,7 +52,7 @@ static void add_pause(struct line *to, const struct gcd_summary *f)
 static void add_stream(struct line *to, const struct gcd_summary *f)
 {
     char n[CLI_NUMBER_BYTES];
-    add(to, "; %s objects in ", cli_number(f->objects, true, n));
+    add(to, "; %s object%s in ", cli_number(f->objects, true, n), gcd_plural(f->objects));
     add_mebibytes(to, "", f->trace.bytes, " of events, ");
     if (f->trace.lost_events > 0)
         add(to, "%s%s lost", f->trace.loss_verified ? "" : "at least ", cli_number(f->trace.lost_events, true, n));

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include <gcdumpc/gcdumpc.h>
-#include <gcdumpc/unstable/async_names.h>
+#include <gcdumpc/unstable/text/plural.h>
 
 #include "input/fail.h"
 #include "input/memory.h"
@@ -72,22 +72,10 @@ enum cli_exit cli_folding_of(const struct cli_dump *d, struct cli_folding *ret)
     return st == GCD_OK ? CLI_DONE : cli_fail(d->subject, &err);
 }
 
-const char *cli_step_name(const char *name, char buf[CLI_STEP_BYTES])
-{
-    static const char async[] = "async ";
-    const char *machine;
-    size_t n;
-    if (!gcd_async_machine(name, &machine, &n))
-        return name;
-    memcpy(buf, async, sizeof async - 1);
-    gcd_async_method(machine, n, buf + sizeof async - 1, CLI_STEP_BYTES - (sizeof async - 1));
-    return buf;
-}
-
 const char *cli_hidden_text(uint64_t n, uint64_t library, char buf[CLI_HIDDEN_BYTES])
 {
     const char *whose = library == 0 ? "framework" : library == n ? "library" : "framework and library";
-    (void)snprintf(buf, CLI_HIDDEN_BYTES, "... %" PRIu64 " %s step%s", n, whose, n == 1 ? "" : "s");
+    (void)snprintf(buf, CLI_HIDDEN_BYTES, "... %" PRIu64 " %s step%s", n, whose, gcd_plural(n));
     return buf;
 }
 
@@ -107,7 +95,7 @@ gcd_status cli_elements_text(struct gcd_session *s, const struct gcd_context *ca
     bool exact = gcd_collection_is_exact(&it);
     const char *bound = exact ? "" : it.elements == it.at_least ? "at least " : it.elements == it.at_most ? "at most " : "about ";
     if (it.elements > 0 || exact)
-        (void)snprintf(ret, CLI_ELEMENTS_BYTES, " (%s%s element%s)", bound, cli_number(it.elements, true, number), it.elements == 1 ? "" : "s");
+        (void)snprintf(ret, CLI_ELEMENTS_BYTES, " (%s%s element%s)", bound, cli_number(it.elements, true, number), gcd_plural(it.elements));
     return GCD_OK;
 }
 

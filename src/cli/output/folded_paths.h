@@ -37,10 +37,6 @@ static inline bool cli_folds(const struct cli_args *args)
     return !args->view.full && !args->view.json && !args->view.csv;
 }
 
-#define CLI_STEP_BYTES 512
-/* What people call objects of the type NAME: a call of an asynchronous method is "async Shop.Checkout.Pay". */
-const char *cli_step_name(const char *name, char buf[CLI_STEP_BYTES]);
-
 #define CLI_HIDDEN_BYTES 64
 /* The line for N hidden steps, of which LIBRARY are of libraries. */
 const char *cli_hidden_text(uint64_t n, uint64_t library, char buf[CLI_HIDDEN_BYTES]);

@@ -1,5 +1,6 @@
 #include <gcdumpc/summary.h>
 #include <gcdumpc/unstable/loads.h>
+#include <gcdumpc/unstable/text/plural.h>
 #include <gcdumpc/unstable/static_names.h>
 
 #include <inttypes.h>
@@ -90,7 +91,7 @@ char *cli_module_problem(const struct gcd_summary *s, const struct cli_names_kno
     if (to == NULL)
         return NULL;
     uint64_t count = k->modules[state];
-    (void)fprintf(to, "%" PRIu64 " %s: ", count, count == 1 ? words[state].one : words[state].many);
+    (void)fprintf(to, "%" PRIu64 " %s: ", count, gcd_by_number(count, words[state].one, words[state].many));
     for (size_t i = 0; i < count && i < CLI_MODULES_NAMED; i++) {
         const struct gcd_module *m = &s->modules[k->first[state][i]];
         const char *label = label_of(m), *problem = state == GCD_MODULE_UNREADABLE ? m->problem : "";

@@ -10,6 +10,7 @@
 #include <gcdumpc/unstable/estimate.h>
 #include <gcdumpc/unstable/folders.h>
 #include <gcdumpc/unstable/format_plan.h>
+#include <gcdumpc/unstable/text/plural.h>
 #include <gcdumpc/unstable/recording.h>
 #include <gcdumpc/unstable/staged_file.h>
 
@@ -168,15 +169,17 @@ static void say_names(const struct cli_args *args, const struct cli_dump *d, con
 static void warn(const char *subject, const struct gcd_write_notes *n)
 {
     if (n->edges_dangling > 0)
-        cli_say(subject, "%s%" PRIu64 " references lead to addresses without an object", n->dangling_is_minimum ? "at least " : "",
-                n->edges_dangling);
+        cli_say(subject, "%s%" PRIu64 " reference%s to addresses without an object", n->dangling_is_minimum ? "at least " : "",
+                n->edges_dangling, gcd_by_number(n->edges_dangling, " leads", "s lead"));
     if (n->roots_dangling > 0)
-        cli_say(subject, "%s%" PRIu64 " roots hold addresses without an object", n->dangling_is_minimum ? "at least " : "",
-                n->roots_dangling);
+        cli_say(subject, "%s%" PRIu64 " root%s addresses without an object", n->dangling_is_minimum ? "at least " : "",
+                n->roots_dangling, gcd_by_number(n->roots_dangling, " holds", "s hold"));
     if (n->dependents_dropped > 0)
-        cli_say(subject, "%" PRIu64 " dependent handles were dropped: their key is not an object", n->dependents_dropped);
+        cli_say(subject, "%" PRIu64 " dependent handle%s key is not an object", n->dependents_dropped,
+                gcd_by_number(n->dependents_dropped, " was dropped: its", "s were dropped: their"));
     if (n->objects_dropped > 0)
-        cli_say(subject, "%" PRIu64 " objects without an address were dropped", n->objects_dropped);
+        cli_say(subject, "%" PRIu64 " object%s without an address %s dropped", n->objects_dropped, gcd_plural(n->objects_dropped),
+                gcd_by_number(n->objects_dropped, "was", "were"));
 }
 
 /* A folder or a database cannot go to standard output. */
@@ -255,14 +258,15 @@ static void say_written(const struct cli_args *args, const struct cli_output *ou
     if (args->quiet || strcmp(args->output.path, "-") == 0)
         return;
     if (notes->edges > 0)                /* profiles have no references */
-        (void)snprintf(references, sizeof references, ", %s references", cli_number(notes->edges, true, b));
+        (void)snprintf(references, sizeof references, ", %s reference%s", cli_number(notes->edges, true, b), gcd_plural(notes->edges));
     if (out->names > 0)
-        (void)snprintf(names, sizeof names, " with %s names", cli_number(out->names, true, b));
+        (void)snprintf(names, sizeof names, " with %s name%s", cli_number(out->names, true, b), gcd_plural(out->names));
     if (out->sink != NULL)
-        cli_say(out->name, "%s objects%s, %s bytes of %s%s written, %s", cli_number(notes->objects, true, a), references,
+        cli_say(out->name, "%s object%s%s, %s bytes of %s%s written, %s", cli_number(notes->objects, true, a), gcd_plural(notes->objects), references,
                 cli_number(gcd_sink_bytes(out->sink), true, c), format, names, complete);
     else
-        cli_say(out->name, "%s objects%s written as %s, %s", cli_number(notes->objects, true, a), references, format, complete);
+        cli_say(out->name, "%s object%s%s written as %s, %s", cli_number(notes->objects, true, a), gcd_plural(notes->objects), references, format,
+                complete);
 }
 
 static enum cli_exit commit(struct cli_output *out)

@@ -1,4 +1,5 @@
 #include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/text/plural.h>
 #include <gcdumpc/unstable/static_names.h>
 
 #include "args.h"
@@ -69,8 +70,8 @@ void cli_field_cell(struct cli_table *t, const struct gcd_root *r)
 void cli_say_pseudo_roots(const char *subject, uint32_t n)
 {
     if (n > 0)
-        cli_say(subject, "the dump has no roots; %" PRIu32 " objects that nothing else refers to serve as pseudo-roots, so the results are a guess",
-                n);
+        cli_say(subject, "the dump has no roots; %" PRIu32 " object%s that nothing else refers to %s, so the results are a guess",
+                n, gcd_plural(n), gcd_by_number(n, "serves as pseudo-root", "serve as pseudo-roots"));
 }
 
 enum cli_exit cli_match_types(const char *pattern, const struct cli_dump *d, const struct gcd_names *names, uint8_t **ret)

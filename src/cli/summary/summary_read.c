@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/text/plural.h>
 
 #include "summary/summary.h"
 #include "exit.h"
@@ -210,7 +211,8 @@ enum cli_exit cli_summary_read(const char *path, uint64_t number, struct cli_old
     free(text);
     enum cli_exit e = s == NULL ? cli_no_memory(path) : CLI_DONE;
     if (s != NULL && s->json == NULL && s->lines > 0)
-        e = cli_error(CLI_FAILED, path, "has %zu %s, number %" PRIu64 " was asked for", s->lines, s->lines == 1 ? "summary" : "summaries", wanted);
+        e = cli_error(CLI_FAILED, path, "has %zu %s, number %" PRIu64 " was asked for", s->lines,
+                      gcd_by_number(s->lines, "summary", "summaries"), wanted);
     if (s != NULL && s->json != NULL)
         e = read_object(s, path);
     if (s != NULL && s->json != NULL && e == CLI_DONE) {

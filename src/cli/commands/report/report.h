@@ -53,7 +53,7 @@ struct report_row *report_rows(const struct report *r, const struct gcd_histogra
 
 /* What follows count, bytes, share and, with --retained, retained_bytes in a row.  The last column with a title is the label. */
 struct report_columns {
-    const char *plural;          /* "types": how the sums call the rows */
+    const char *one;             /* "type": how the sums call a row */
     const struct cli_column *items;
     size_t n;
     void (*cells)(const struct report *r, struct cli_table *t, const struct report_row *row);    /* also of rows that sum up */

@@ -53,10 +53,10 @@ static void type_cells(const struct report *r, struct cli_table *t, const struct
 static const struct cli_column of_module = { "module", "Module", CLI_CELL_TEXT }, of_namespace = { "namespace", "Namespace", CLI_CELL_TEXT },
                                of_kind = { "kind", "Kind", CLI_CELL_TEXT };
 
-const struct report_columns report_type_columns = { "types", of_type, COUNT(of_type), type_cells };
-const struct report_columns report_module_columns = { "modules", &of_module, 1, label_cell };
-const struct report_columns report_namespace_columns = { "namespaces", &of_namespace, 1, label_cell };
-const struct report_columns report_kind_columns = { "kinds", &of_kind, 1, label_cell };
+const struct report_columns report_type_columns = { "type", of_type, COUNT(of_type), type_cells };
+const struct report_columns report_module_columns = { "module", &of_module, 1, label_cell };
+const struct report_columns report_namespace_columns = { "namespace", &of_namespace, 1, label_cell };
+const struct report_columns report_kind_columns = { "kind", &of_kind, 1, label_cell };
 
 /* ---- generations ---- */
 
@@ -109,7 +109,7 @@ static void generation_cells(const struct report *r, struct cli_table *t, const 
     cli_table_text(t, row->label);
 }
 
-const struct report_columns report_generation_columns = { "generations", of_generation, COUNT(of_generation), generation_cells };
+const struct report_columns report_generation_columns = { "generation", of_generation, COUNT(of_generation), generation_cells };
 
 /* ---- lengths ---- */
 
@@ -134,4 +134,4 @@ static void length_cells(const struct report *r, struct cli_table *t, const stru
     cli_table_text(t, row->label);
 }
 
-const struct report_columns report_length_columns = { "lengths", of_length, COUNT(of_length), length_cells };
+const struct report_columns report_length_columns = { "length", of_length, COUNT(of_length), length_cells };

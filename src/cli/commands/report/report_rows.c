@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/text/plural.h>
 
 #include "args.h"
 #include "commands/report/report.h"
@@ -106,14 +107,14 @@ static void put_sums(const struct report *r, struct cli_table *t, const struct r
     cli_table_sums(t);
     if (shown < h->row_count) {
         struct report_row row = *rest;
-        (void)snprintf(text, sizeof text, "(%zu more %s)", h->row_count - shown, columns->plural);
+        (void)snprintf(text, sizeof text, "(%zu more %s%s)", h->row_count - shown, columns->one, gcd_plural(h->row_count - shown));
         row.label = text;
         put_row(r, t, columns, &row);
     }
     if (r->filter == NULL)
-        (void)snprintf(text, sizeof text, "total, %zu %s", h->row_count, columns->plural);
+        (void)snprintf(text, sizeof text, "total, %zu %s%s", h->row_count, columns->one, gcd_plural(h->row_count));
     else
-        (void)snprintf(text, sizeof text, "total, %zu %s; %u of %llu types", h->row_count, columns->plural, h->types,
+        (void)snprintf(text, sizeof text, "total, %zu %s%s; %u of %llu types", h->row_count, columns->one, gcd_plural(h->row_count), h->types,
                        (unsigned long long)cli_summary(&r->d)->types_used);
     if (r->dominators != NULL)
         total.v.retained_bytes = gcd_dominators_retained(r->dominators, GCD_NODE_ROOT);

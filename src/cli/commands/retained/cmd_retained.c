@@ -6,6 +6,7 @@
 
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/unstable/merged_tree.h>
+#include <gcdumpc/unstable/text/plural.h>
 #include <gcdumpc/unstable/root_order.h>
 
 #include "args.h"
@@ -293,7 +294,7 @@ static void put_rest(const struct retained *r, struct cli_table *t, uint32_t dep
     char text[64];
     if (types == 0)
         return;
-    (void)snprintf(text, sizeof text, "(%" PRIu64 " more type%s)", types, types > 1 ? "s" : "");
+    (void)snprintf(text, sizeof text, "(%" PRIu64 " more type%s)", types, gcd_plural(types));
     put_step(r, t, depth, retained);
     cli_table_none(t);
     cli_table_none(t);

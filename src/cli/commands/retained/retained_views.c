@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gcdumpc/unstable/text/plural.h>
 #include <gcdumpc/unstable/root_order.h>
 
 #include "commands/retained/retained.h"
@@ -53,7 +54,7 @@ static void add_rest(struct rest *to, uint64_t objects, uint64_t bytes)
 static char *rest_text(const struct rest *rest)
 {
     char *text;
-    return asprintf(&text, "(%" PRIu64 " more type%s)", rest->types, rest->types > 1 ? "s" : "") >= 0 ? text : NULL;
+    return asprintf(&text, "(%" PRIu64 " more type%s)", rest->types, gcd_plural(rest->types)) >= 0 ? text : NULL;
 }
 
 /* ---- the content of what they retain ---- */
@@ -96,8 +97,10 @@ char *cli_content_title(const struct gcd_retained_set *set)
 {
     char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES], c[CLI_NUMBER_BYTES], d[CLI_NUMBER_BYTES], *text;
     bool sep = cli_is_terminal(stdout);
-    int n = asprintf(&text, "%s objects with %s bytes retain %s objects with %s bytes, themselves included:", cli_number(set->objects, sep, a),
-                     cli_number(set->bytes, sep, b), cli_number(set->retained_objects, sep, c), cli_number(set->retained_bytes, sep, d));
+    int n = asprintf(&text, "%s object%s with %s bytes %s %s object%s with %s bytes, %s:", cli_number(set->objects, sep, a), gcd_plural(set->objects),
+                     cli_number(set->bytes, sep, b), gcd_by_number(set->objects, "retains", "retain"), cli_number(set->retained_objects, sep, c),
+                     gcd_plural(set->retained_objects), cli_number(set->retained_bytes, sep, d),
+                     gcd_by_number(set->objects, "itself included", "themselves included"));
     return n >= 0 ? text : NULL;
 }
 
