@@ -7,6 +7,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
 import cli_support                                      # noqa: E402
+from test_async import shop                             # noqa: E402
 
 from browser import find_browser                        # noqa: E402
 from page_test import HOSTILE, PageTest                 # noqa: E402
@@ -103,6 +104,15 @@ class Sections(DiffTest):
         self.assertEqual([name.split(".")[-1] for name in below_store()], [few[0], "Tables", "VolatileNode[]"])
         page.click("#paths .actions button")
         self.assertEqual(below_store(), few)
+
+    def test_calls_of_asynchronous_methods(self):
+        for name, calls in (("old.gclog", 5), ("new.gclog", 500)):
+            self.put(name, shop(calls))
+        self.done("diff", "old.gclog", "new.gclog", "-o", "d.html")
+        self.page = self.browser.open(self.path("d.html"))
+        names = [row[0] for row in self.rows("paths")]
+        self.assertIn("async Rpc.Call", names)
+        self.assertFalse([name for name in names if "AsyncStateMachineBox" in name])
 
     def test_what_has_not_changed_is_a_button_away(self):
         page = self.compare(store(1000), store(4000))

@@ -245,6 +245,44 @@ class Waits(PageTest):
         self.assertEqual(self.show("none.gclog").count("#waiting"), 0)
 
 
+class Calls(PageTest):
+    """Paths and trees call an object of an asynchronous method by the method, as the text commands do."""
+    def names(self, section):
+        return self.page.texts(f"#{section} td.node .name")
+
+    def strings(self):
+        self.put("in.gclog", shop())
+        page = self.show("in.gclog")
+        page.run("(() => { const s = document.querySelector('#path-type'); s.selectedIndex = [...s.options].findIndex(o => o.text === 'System.String');"
+                 "s.dispatchEvent(new Event('change')); })()")
+        return page
+
+    def test_in_paths(self):
+        page = self.strings()
+        self.assertIn("async Shop.Rpc.Call", self.names("paths"))
+        box = page.run("[...document.querySelectorAll('#paths td.node .name')].find(e => e.textContent === 'async Shop.Rpc.Call').title")
+        self.assertIn("AsyncStateMachineBox<", box)
+        self.assertIn("Shop.Rpc.<Call>", box)
+        page.run("[...document.querySelectorAll('#paths td.node .name')].find(e => e.textContent === 'async Shop.Rpc.Call').click()")
+        self.assertIn(box, page.text("#panel"))          # the type has the panel
+        self.assertIn("async Rpc.Call", page.texts("#panel .tree td.node .name"))        # short there
+
+    def test_in_the_dominator_tree_but_not_among_types(self):
+        page = self.strings()
+        page.click("#tree .search button")               # all below
+        self.assertIn("async Shop.Rpc.Call", self.names("tree"))
+        self.assertFalse([name for name in page.texts("#types tbody th") if name.startswith("async")])
+
+    def test_searched_by_both_names(self):
+        page = self.strings()
+        page.click("#path-search")
+        page.type("rpc.call")
+        self.assertIn("async Shop.Rpc.Call", self.names("paths"))
+        page.run("document.querySelector('#path-search').value = ''")
+        page.type("StateMachineBox")
+        self.assertIn("async Shop.Rpc.Call", self.names("paths"))
+
+
 class Keyboard(PageTest):
     """Everything that a mouse does has a way with keys alone."""
     def test_panel_by_keys(self):

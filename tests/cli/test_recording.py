@@ -133,7 +133,7 @@ class FromFiles(CliTest):
     def test_convert_adds_them(self):
         self.put("in.nettrace", seed_trace())
         run = self.done("convert", "in.nettrace", "-o", "out.nettrace", "--modules", "bin")
-        self.assertRegex(run.lines[-1], r": 2 objects, 1 references, [\d,]+ bytes of nettrace with 3 names written, complete\Z")
+        self.assertRegex(run.lines[-1], r": 2 objects, 1 reference, [\d,]+ bytes of nettrace with 3 names written, complete\Z")
         self.assertTrue(self.get("out.nettrace").startswith(seed_trace()[:-1]))
         full = self.report("in.nettrace", "--modules", "bin")
         self.assertIn("Shop.Orders.<>c__DisplayClass5_0", full)

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include <gcdumpc/unstable/async_names.h>
 #include <gcdumpc/version.h>
 
 #include "base/error.h"
@@ -203,6 +204,23 @@ static void put_steps(struct json_put *j, const struct steps *s)
     json_put_number(j, "least_step", s->least);
 }
 
+/* A row a step that is called otherwise than its type: its number, and what it is called. */
+static void put_calls(struct json_put *j, const struct steps *s)
+{
+    char buf[GCD_ASYNC_STEP_BYTES];
+    json_put_open(j, "calls", '[');
+    for (size_t i = 0; i < s->count; i++) {
+        const char *name = s->rows[s->items[i].row].name, *call = gcd_async_step_name(name, buf);
+        if (call == name)
+            continue;
+        json_put_open(j, NULL, '[');
+        json_put_number(j, NULL, i);
+        json_put_text(j, NULL, call, s->max);
+        json_put_close(j, ']');
+    }
+    json_put_close(j, ']');
+}
+
 static gcd_status put_paths(struct json_put *j, const struct gcd_diff_page *page, struct gcd_error *err)
 {
     struct gcd_alloc alloc = gcd_alloc_or_default(page->options != NULL ? page->options->context.alloc : NULL);
@@ -221,6 +239,7 @@ static gcd_status put_paths(struct json_put *j, const struct gcd_diff_page *page
     if (ok) {
         fold_steps(&s);
         put_steps(j, &s);
+        put_calls(j, &s);
     }
     gcd_mem_free(&alloc, s.items, s.room * sizeof *s.items);
     gcd_mem_free(&alloc, s.nodes, s.room * sizeof *s.nodes);

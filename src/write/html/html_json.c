@@ -5,6 +5,7 @@
 
 #include <gcdumpc/generations.h>
 #include <gcdumpc/names.h>
+#include <gcdumpc/unstable/async_names.h>
 #include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/process_memory.h>
 #include <gcdumpc/unstable/session/views.h>
@@ -127,6 +128,23 @@ static char kind_of(const struct page *p, size_t i)
     return kind == GCD_STEP_TYPE ? 't' : kind == GCD_STEP_VARIABLE ? 's' : 'r';
 }
 
+/* A row a name that paths and trees call otherwise: its number, and what they call it. */
+static void put_calls(struct page *p, size_t limit)
+{
+    char buf[GCD_ASYNC_STEP_BYTES];
+    json_put_open(&p->j, "calls", '[');
+    for (size_t i = 0; i < p->count; i++) {
+        const char *name = name_of(p, i), *call = kind_of(p, i) == 't' ? gcd_async_step_name(name, buf) : name;
+        if (call == name)
+            continue;
+        json_put_open(&p->j, NULL, '[');
+        json_put_number(&p->j, NULL, i);
+        json_put_text(&p->j, NULL, call, limit);
+        json_put_close(&p->j, ']');
+    }
+    json_put_close(&p->j, ']');
+}
+
 static void put_names(struct page *p)
 {
     size_t limit = name_limit(p);
@@ -140,6 +158,7 @@ static void put_names(struct page *p)
         json_put_text(&p->j, NULL, kind, 1);
     }
     json_put_close(&p->j, ']');
+    put_calls(p, limit);
 }
 
 /* ---- the dump ---- */

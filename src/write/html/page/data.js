@@ -73,13 +73,15 @@
 
 /**
  * One dump.  start: what comes first, "map" or "suspects".
- * names and kinds: texts and what they name, "t" a type, "s" a static variable, "r" a group of roots and the like.
+ * names and kinds: texts and what they name, "t" a type, "s" a static variable, "r" a group of roots and the like.  calls: what paths and trees
+ * call objects of a type, "async Shop.Checkout.Pay", by the number of its name.
  * rest_types, other_types: number, objects and bytes of those that are not in types; the former are in rest_packed, as rows with a text for a name,
  * compressed by gzip, in base64.  consumer: without suspects the largest consumer.
  * roots: how many of each group of root_groups.  generations: 0, 1, 2, large, pinned, and outside of ranges.
  * paths: what of a type is reached on which way; own numbers are what ends there.
  * @typedef {{kind: "heap", start: string, gcdumpc: string, verdict: Verdict, process: Process, loss: Loss, gc: Collection,
- *            memory?: Memory, totals: Totals, root_groups: string[], roots: number[], names: string[], kinds: string[], types: TypeRow[],
+ *            memory?: Memory, totals: Totals, root_groups: string[], roots: number[], names: string[], kinds: string[],
+ *            calls: [name: number, call: string][], types: TypeRow[],
  *            other_types: [number, number, number], rest_types?: [number, number, number], rest_packed?: string, tree: TreeRow[],
  *            largest: LargeRow[],
  *            paths: {type: number, tree: TreeRow[]}[], details: Detail[], suspects: Suspect[], consumer: Suspect[],
@@ -97,9 +99,10 @@
 /**
  * Two dumps.  sides: the older and the newer one.  rows: type, objects, bytes (and with retained the retained size) before, the same after.
  * other_rows: types, objects and bytes before and after that are not in rows.  steps: depth, name, fold (as of StepRow), objects and bytes before,
- * and after, each before those below it; changes of less than least_step bytes are left out.  newer: the newer dump as a whole.
+ * and after, each before those below it; changes of less than least_step bytes are left out.  calls: as of Heap, by the number of the step.
+ * newer: the newer dump as a whole.
  * @typedef {{kind: "diff", gcdumpc: string, sides: [Side, Side], retained: boolean, has_steps: boolean, rows: [string, ...number[]][],
- *            other_rows: number[], steps: StepChange[], least_step: number, newer?: Heap}} Diff
+ *            other_rows: number[], steps: StepChange[], calls: [step: number, call: string][], least_step: number, newer?: Heap}} Diff
  */
 
 // A quantity over several dumps: how it goes (a number of words.WAYS or -1), growth per hour (null: times are unknown), then its values (null: a
@@ -117,8 +120,8 @@
 export const data = JSON.parse(/** @type {HTMLElement} */ (document.getElementById("data")).textContent);
 
 /** @type {Heap} */
-const none = /** @type {any} */ ({names: [], kinds: [], types: [], tree: [], details: [], paths: [], largest: [], suspects: [], consumer: [],
-                                  roots: [], root_groups: [], totals: {objects: 0, bytes: 0}});
+const none = /** @type {any} */ ({names: [], kinds: [], calls: [], types: [], tree: [], details: [], paths: [], largest: [], suspects: [],
+                                  consumer: [], roots: [], root_groups: [], totals: {objects: 0, bytes: 0}});
 
 // Which of them it is decides main.js; no view is asked for another one.  heap: of two dumps the newer one.
 export const heap = data.kind === "heap" ? data : (data.kind === "diff" ? data.newer : undefined) ?? none;

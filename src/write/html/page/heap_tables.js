@@ -2,7 +2,7 @@
 // The largest objects, the roots and the generations.
 import {heap} from "./data.js";
 import {bytesCell, countCell, el, roomy, section, shareCell, swatch, wideTable} from "./dom.js";
-import {linkedName, panelLink} from "./links.js";
+import {linkedName, linkedStep, panelLink} from "./links.js";
 import {labelOf, nameOf} from "./names.js";
 import {count} from "./numbers.js";
 import {sortableTable} from "./table.js";
@@ -13,7 +13,7 @@ function holders(row) {
   const names = row[4].slice(0, -1);
   const few = names.length > 8 ? [...names.slice(0, 4), -1, ...names.slice(-3)] : names;
   return el("td", {class: "holders"}, ...few.flatMap((n, i) => [
-    i > 0 ? el("span", {class: "arrow"}, " › ") : "", n < 0 ? "…" : linkedName(n, true)]));
+    i > 0 ? el("span", {class: "arrow"}, " › ") : "", n < 0 ? "…" : linkedStep(n, true)]));
 }
 
 export function largestSection() {

@@ -41,7 +41,8 @@ function foldedNode(node) {
     made ??= foldedNodes(last.children());
     return made;
   };
-  return Object.assign(Object.create(node), hidden > 0 ? {children, name: words.hiddenSteps(hidden), kind: "o", number: -1} : {children});
+  const steps = {name: words.hiddenSteps(hidden), kind: "o", number: -1, call: undefined};
+  return Object.assign(Object.create(node), {children}, hidden > 0 ? steps : {});
 }
 
 /**

@@ -2,10 +2,10 @@
 // Names that lead to the panel, and what stands behind them.
 import {heap} from "./data.js";
 import {el} from "./dom.js";
-import {nameExpression, nameOf, shortName, shortOf, typeKeys, typeRow, visible} from "./names.js";
+import {callOf, nameExpression, nameOf, shortName, shortOf, typeKeys, typeRow, visible} from "./names.js";
 import {addressOf, change} from "./state.js";
 
-/** @typedef {{name: string, kind: string, number?: number, short?: string}} Named */
+/** @typedef {{name: string, kind: string, number?: number, short?: string, call?: string}} Named */
 
 /** @param {number} number  of a type's name */
 export function typeKey(number) {
@@ -73,11 +73,11 @@ export function panelLink(key, ...content) {
 }
 
 /**
- * The name of something in a dump, as a link when there is more to say about it.  Short names have the whole one in their title.
+ * The name of something in a dump, as a link when there is more to say about it.  Short names and calls have the whole one in their title.
  * @param {Named} node
  */
 export function linked(node, short = false) {
-  const text = short ? shortOf(node) : node.name;
+  const text = short ? shortOf(node) : node.call ?? node.name;
   const name = el("bdi", {class: `name kind-${node.kind}`, dir: "ltr", title: text !== node.name ? node.name : null}, text);
   const key = keyOf(node);
   return key === "" ? name : panelLink(key, name);
@@ -94,6 +94,11 @@ export function typeNumber(name) {
 /** @param {number} number  of a name */
 export function linkedName(number, short = false) {
   return linked({name: nameOf(number), kind: heap.kinds[number], number}, short);
+}
+
+/** @param {number} number  of a name, as a step of a path */
+export function linkedStep(number, short = false) {
+  return linked({name: nameOf(number), kind: heap.kinds[number], number, call: callOf(number)}, short);
 }
 
 // Names with namespaces.

@@ -66,9 +66,42 @@ export function shortName(name) {
   return name.replace(NAMESPACES, "");
 }
 
-/** @param {{name: string, kind: string, short?: string}} node */
+// Namespaces in front of a class and its method, and in front of names in brackets.
+const BEFORE_METHOD = nameExpression("(?:N)+(?=SP*(?:<[^.]*>)?\\.[A-Za-z_<])");
+const INSIDE = nameExpression("(?<=[<, ])(?:N)+(?=S)");
+
+/** @param {string} name  "Send" and the type of it, without namespaces */
+export function shortFrame(name) {
+  return name.replace(BEFORE_METHOD, "").replace(INSIDE, "");
+}
+
+// What the name of a call begins with.
+const ASYNC = "async ";
+
+/** @type {Map<number, string> | null} */
+let calls = null;
+
+/**
+ * What paths and trees call objects of the type with this name, if not by the type: "async Shop.Checkout.Pay".
+ * @param {number} number
+ */
+export function callOf(number) {
+  calls ??= new Map(heap.calls.map(([name, call]) => [name, visible(call)]));
+  return calls.get(number);
+}
+
+/**
+ * @param {{name: string, call?: string}} node
+ * @param {(name: string) => boolean} test
+ */
+export function fitsName({name, call}, test) {
+  return test(name) || (call !== undefined && test(call));
+}
+
+/** @param {{name: string, kind: string, short?: string, call?: string}} node */
 export function shortOf(node) {
-  return node.short ?? (node.kind === "t" ? shortName(node.name) : node.name);
+  return node.short ?? (node.call !== undefined ? ASYNC + shortFrame(node.call.slice(ASYNC.length))
+    : node.kind === "t" ? shortName(node.name) : node.name);
 }
 
 // Where a type comes from, in the order of enum gcd_origin; what the runtime itself fills, strings and arrays, is a group of its own.

@@ -1,7 +1,7 @@
 // @ts-check
 // Trees of what is in a dump, as their views show them.
 import {heap} from "./data.js";
-import {nameOf, namespaceOf} from "./names.js";
+import {callOf, fitsName, nameOf, namespaceOf} from "./names.js";
 import {sum} from "./numbers.js";
 
 /** @typedef {import("./data.js").TreeRow} TreeRow */
@@ -23,6 +23,7 @@ export class Rows {
     this.number = tree.rows[rows[0]][1];
     this.kind = heap.kinds[this.number];
     this.name = nameOf(this.number);
+    this.call = callOf(this.number);
     this.ownObjects = sum(rows, r => tree.rows[r][2]);
     this.ownBytes = sum(rows, r => tree.rows[r][3]);
     this.objects = sum(rows, r => tree.rows[r][4]);
@@ -60,7 +61,7 @@ function marked(tree, test) {
     for (let i = tree.rows.length - 1; i >= 0; i--) {
       const [parent, number] = tree.rows[i];
       if (!fits.has(number)) {
-        fits.set(number, test(nameOf(number)));
+        fits.set(number, fitsName({name: nameOf(number), call: callOf(number)}, test));
       }
       marks[i] = marks[i] === 1 || fits.get(number) ? 1 : 0;
       if (marks[i] === 1 && parent >= 0) {

@@ -25,7 +25,7 @@ export function bytes(n) {
 
 /** @param {number} n */
 export function exactBytes(n) {
-  return `${count(n)} bytes`;
+  return plural(n, "byte");
 }
 
 /**

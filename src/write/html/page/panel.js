@@ -4,7 +4,7 @@ import {heap} from "./data.js";
 import {changeFacts} from "./diff_facts.js";
 import {byId, copyButton, el} from "./dom.js";
 import {heldTree, pathTree} from "./held.js";
-import {holderOfKey, linkedName, linkedText, panelLink, typeOfKey} from "./links.js";
+import {holderOfKey, linkedName, linkedStep, linkedText, panelLink, typeOfKey} from "./links.js";
 import {ORIGINS, nameOf, originOf, shortName, typeRow, visible} from "./names.js";
 import {wayTo} from "./nodes.js";
 import {bytes, count, exactBytes, share, sum} from "./numbers.js";
@@ -152,7 +152,7 @@ function ofObject(i) {
   return o === undefined ? null : {title: shortName(nameOf(o[0])), subtitle: o[3] ?? "", parts: [
     facts([["Type", linkedName(o[0])], ["Own size", exactBytes(o[1])], ["Retained", words.sizeAndShare(o[2], heap.totals.bytes)]]),
     el("ul", {class: "parts"}, object(o[3], o[1], o[2])),
-    el("h3", {}, "Held by"), el("ol", {class: "path"}, ...o[4].map(n => el("li", {}, linkedName(n))))]};
+    el("h3", {}, "Held by"), el("ol", {class: "path"}, ...o[4].map(n => el("li", {}, linkedStep(n))))]};
 }
 
 /**

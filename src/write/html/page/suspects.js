@@ -2,7 +2,7 @@
 // What may be a leak, with the path to it and what it holds.
 import {data, heap} from "./data.js";
 import {bytesCell, copyButton, countCell, el, section, unfolding, wideTable} from "./dom.js";
-import {linked, linkedName, linkedText, panelLink} from "./links.js";
+import {linked, linkedName, linkedStep, linkedText, panelLink} from "./links.js";
 import {labelOf, visible} from "./names.js";
 import {bytes, share} from "./numbers.js";
 import * as words from "./words.js";
@@ -29,7 +29,7 @@ export function namesOf({path, held, content, root_name: variable}) {
 /** @param {import("./data.js").StepRow} step */
 function pathStep([number, repeats, retained, dependent, fold]) {
   return el("li", {class: fold > 0 ? "folded" : null},
-    number < 0 ? el("span", {class: "muted"}, words.moreObjects(repeats)) : linkedName(number, true),
+    number < 0 ? el("span", {class: "muted"}, words.moreObjects(repeats)) : linkedStep(number, true),
     number >= 0 && repeats > 1 ? el("span", {class: "muted"}, ` ${words.repeated(repeats)}`) : null,
     dependent ? el("span", {class: "muted"}, " by a dependent handle") : null,
     el("span", {class: "muted"}, ` ${words.keeps(retained)}`));

@@ -3,6 +3,7 @@
 // there is to say about it.
 import {el} from "./dom.js";
 import {linked} from "./links.js";
+import {fitsName} from "./names.js";
 import {sum} from "./numbers.js";
 import * as text from "./words.js";
 
@@ -379,7 +380,7 @@ export function treeTable({label, nodes, columns, follow, begin = [], short = fa
  */
 function hasBelow(node, test) {
   return typeof node.has === "function" ? node.has(test)
-    : node.children().some((/** @type {any} */ child) => test(child.name) || hasBelow(child, test));
+    : node.children().some((/** @type {any} */ child) => fitsName(child, test) || hasBelow(child, test));
 }
 
 /**
@@ -394,7 +395,7 @@ function matching(nodes, test) {
   return nodes.flatMap(node => {
     const above = hasBelow(node, test);
     const children = () => above ? matching(node.children(), test) : node.children();
-    return above || test(node.name) ? [Object.assign(Object.create(node), {above, children})] : [];
+    return above || fitsName(node, test) ? [Object.assign(Object.create(node), {above, children})] : [];
   });
 }
 

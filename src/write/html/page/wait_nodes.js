@@ -1,7 +1,7 @@
 // @ts-check
 // Stacks of asynchronous operations as trees: from those who wait to what is awaited, or the other way round.
 import {heap} from "./data.js";
-import {nameExpression, shortName, visible} from "./names.js";
+import {shortFrame, shortName, visible} from "./names.js";
 import {sum} from "./numbers.js";
 import * as words from "./words.js";
 
@@ -11,14 +11,6 @@ const waits = heap.waits ?? NONE;
 /** @typedef {import("./data.js").WaitRow} WaitRow */
 /** @typedef {{row: WaitRow, frame: number}} Cursor  a stack, and one of its frames */
 /** @typedef {(row: WaitRow) => number} Measure */
-
-const NAMESPACES = nameExpression("(?:N)+(?=SP*(?:<[^.]*>)?\\.[A-Za-z_<])");
-const NAMESPACES_INSIDE = nameExpression("(?<=[<, ])(?:N)+(?=S)");
-
-/** @param {string} name  "Send" and the type of it, without namespaces */
-function shortFrame(name) {
-  return name.replace(NAMESPACES, "").replace(NAMESPACES_INSIDE, "");
-}
 
 // Frames of one name at one place, of these stacks.  bytes is what the picture is about.
 export class WaitNode {

@@ -190,7 +190,7 @@ export function waiting({operations, stacks: all, bytes: retained, rows, differe
   return `${plural(operations, "asynchronous operation")} in ${stacks(all)} that keep ${bytes(retained)} alive. ` +
          "Callers first: below a method stands what it waits for. Awaited first: below what is awaited stands who waits for it." +
          (ages ? " Old are those that have survived an earlier collection." : "") +
-         (left > 0 ? ` The ${plural(left, "rarest form")} of stacks are left out.` : "");
+         (left > 0 ? ` ${plural(left, "rarer stack")} ${left === 1 ? "is" : "are"} left out.` : "");
 }
 
 /** @param {number} n */
@@ -390,7 +390,7 @@ export function verdictOf({complete, unverified, reasons}, visible) {
 
 /** @param {number} n  types */
 export function leftOutTypes(n) {
-  return `${plural(n, "type")} that changed less are left out`;
+  return `${plural(n, "type")} that changed less ${n === 1 ? "is" : "are"} left out`;
 }
 
 /** @param {number} n  types */
