@@ -40,7 +40,7 @@ gcd_status gcd_trace_open(struct gcd_input *in, const struct gcd_context *contex
     size_t n, i = 0;
     GCD_TRY(gcd_input_peek(in, head, sizeof head, &n, err));
     if (n >= sizeof zip && memcmp(head, zip, sizeof zip) == 0)
-        return gcd_fail(err, GCD_E_UNSUPPORTED, "is a ZIP archive (.etl.zip, .diagsession): unpack it, and give the .etl in it");
+        return gcd_fail(err, GCD_E_UNSUPPORTED, "is a ZIP archive (.nettrace.zip, .etl.zip, .diagsession): unpack it, and give the recording in it");
     while (containers[i]->probe != NULL && !containers[i]->probe(head, n))
         i++;
     if (gcd_input_part_count(in) > 1 && !containers[i]->joins_files)

@@ -90,7 +90,7 @@ class NoRecording(BadInput):
                 ("json", b'{"schema": 1}'), ("utf-16", "Nettrace".encode("utf-16")), ("lower", b"nettrace" + bytes(50))):
             self.data_refused(name, data, NOT_A_TRACE)
             self.data_refused(name + ".gz", gzip.compress(data), NOT_A_TRACE)
-        self.data_refused("zip", b"PK\3\4\x14\0\0\0\b\0" + bytes(100), r"is a ZIP archive \(\.etl\.zip, .*unpack it.*")
+        self.data_refused("zip", b"PK\3\4\x14\0\0\0\b\0" + bytes(100), r"is a ZIP archive \(\.nettrace\.zip, \.etl\.zip, .*unpack it.*")
 
     def test_other_files_of_the_same_serializer(self):
         for tag, name, shown in ((4, b"Graphs.MemoryGraph", ".*"), (5, b"EventBlock", "EventBlock"),
