@@ -116,7 +116,7 @@ static const struct option_row rows[] = {
     { "full", 0, NULL, "show all steps of paths, also those of the framework and inside of collections",
       CLI_PATHS | CLI_LEAKS | CLI_BROWSE | CLI_DIFF, OPT_FLAG, FIELD(view.full), 0, 0 },
     { "separate-loads", 0, NULL, "tell apart the types of an assembly that is loaded several times",
-      CLI_REPORT | CLI_SQL | CLI_RETAINED | CLI_PATHS | CLI_LEAKS | CLI_BROWSE, OPT_FLAG, FIELD(view.separate_loads), 0, 0 },
+      CLI_REPORT | CLI_RETAINED | CLI_PATHS | CLI_LEAKS | CLI_BROWSE, OPT_FLAG, FIELD(view.separate_loads), 0, 0 },
     { "min-bytes", 0, "SIZE", "only lines with at least this many bytes", CLI_REPORT | CLI_RETAINED | CLI_LEAKS | CLI_ASYNC, OPT_SIZE,
       FIELD(view.min_bytes), 0, INT64_MAX },
     { "sort", 's', "KEY", "order of the lines: bytes (default), count, name or retained", CLI_REPORT, OPT_SORT, FIELD(view.sort), 0, 0 },
