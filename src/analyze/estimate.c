@@ -13,8 +13,11 @@
  * and the steps become public, it is as much.  merged_tree.h bounds the number of steps. */
 #define STEP_BYTES UINT64_C(152)
 #define STEPS_MAX (UINT64_C(1) << 20)
-/* The page keeps fewer steps of its trees, and smaller ones. */
+/* The page keeps fewer steps of its trees, and smaller ones.  Besides there are its details and its text. */
 #define PAGE_STEP_BYTES UINT64_C(16)
+#define PAGE_BYTES (UINT64_C(8) << 20)
+/* Of two compared trees: a step of each, what they have in common, and the places by which each finds the other (tree_diff.c). */
+#define DIFF_STEP_BYTES UINT64_C(640)
 
 struct shape {
     uint64_t objects, edges, bytes;
@@ -62,12 +65,18 @@ static uint64_t most_steps(const struct shape *s)
     return smaller(s->objects, STEPS_MAX);
 }
 
+/* Besides the graph: what suspects need, and what is merged along dominators and paths at the same time. */
+static uint64_t page_bytes(const struct shape *s)
+{
+    return larger(dominator_bytes(s), 64 * s->objects) + PAGE_STEP_BYTES * most_steps(s) + PAGE_BYTES;
+}
+
 static uint64_t estimate(const struct shape *s, enum gcd_workload workload)
 {
     uint64_t graph = graph_bytes(s), besides = COUNT_BYTES * s->objects;
     switch (workload) {
     case GCD_FOR_PATHS:                      /* then the step of each object, and the tree; the queue of inner objects before is smaller */
-        besides = 12 * s->objects + STEP_BYTES * most_steps(s);
+        besides = 14 * s->objects + STEP_BYTES * most_steps(s);
         break;
     case GCD_FOR_RETAINED:
         besides = dominator_bytes(s);
@@ -75,8 +84,11 @@ static uint64_t estimate(const struct shape *s, enum gcd_workload workload)
     case GCD_FOR_LEAKS:                      /* dominators and paths, and marks and places of objects */
         besides = larger(dominator_bytes(s), 40 * s->objects);
         break;
-    case GCD_FOR_PAGE:                       /* the same, and what is merged along both at the same time, 16 bytes of it along dominators */
-        besides = larger(dominator_bytes(s), 64 * s->objects) + PAGE_STEP_BYTES * most_steps(s);
+    case GCD_FOR_PAGE:
+        besides = page_bytes(s);
+        break;
+    case GCD_FOR_DIFF:                       /* by then the graph of the older dump is gone */
+        besides = larger(page_bytes(s), DIFF_STEP_BYTES * most_steps(s));
         break;
     default:
         break;

@@ -3,7 +3,8 @@
  *
  * Adds up the largest arrays that exist at the same time, and what reading a recording takes (GCD_ESTIMATE_BASE).  Assumes what only the objects
  * tell: that objects of types with references keep something alive, and that few references are cyclic.  A tree of merged paths grows with the
- * number of different paths, which the first pass does not know: GCD_FOR_PATHS assumes the largest possible tree, so most heaps need less.
+ * number of different paths, which the first pass does not know: GCD_FOR_PATHS and GCD_FOR_DIFF assume the largest possible tree, so most heaps
+ * need less.
  * tests/bench/README.md compares.
  */
 #ifndef GCDUMPC_UNSTABLE_ESTIMATE_H
@@ -28,6 +29,7 @@ enum gcd_workload {
     GCD_FOR_RETAINED,            /* dominators and retained sizes; formats with these */
     GCD_FOR_LEAKS,               /* suspects */
     GCD_FOR_PAGE,                /* a page for browsers */
+    GCD_FOR_DIFF,                /* paths compared with those of another dump, taken for equally large */
     GCD_WORKLOADS
 };
 

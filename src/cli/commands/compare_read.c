@@ -276,9 +276,7 @@ static enum cli_exit measure(struct reading *r, const struct cli_view *v)
 
 static enum cli_need need_of(const struct cli_comparison *c)
 {
-    if (c->retained && c->matchings->paths != NULL)
-        return CLI_NEED_PAGE;
-    return c->retained ? CLI_NEED_RETAINED : c->matchings->paths != NULL ? CLI_NEED_PATHS : CLI_NEED_FACTS;
+    return c->matchings->paths != NULL ? CLI_NEED_DIFF : c->retained ? CLI_NEED_RETAINED : CLI_NEED_FACTS;
 }
 
 /* Keeps what is needed of R's dump, named LABEL in tables (NULL: as in messages). */

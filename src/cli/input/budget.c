@@ -46,6 +46,7 @@ const char *cli_workload_name(enum gcd_workload workload)
 {
     static const char *const names[GCD_WORKLOADS] = {
         [GCD_FOR_GRAPH] = "graph", [GCD_FOR_PATHS] = "paths", [GCD_FOR_RETAINED] = "retained", [GCD_FOR_LEAKS] = "leaks", [GCD_FOR_PAGE] = "page",
+        [GCD_FOR_DIFF] = "diff",
     };
     return names[workload];
 }
@@ -66,6 +67,8 @@ static enum gcd_workload workload_of(enum cli_need need)
         return GCD_FOR_LEAKS;
     case CLI_NEED_PAGE:
         return GCD_FOR_PAGE;
+    case CLI_NEED_DIFF:
+        return GCD_FOR_DIFF;
     default:
         return GCD_FOR_GRAPH;
     }

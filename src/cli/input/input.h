@@ -43,7 +43,8 @@ enum cli_need {
     CLI_NEED_PATHS,              /* paths from the roots */
     CLI_NEED_RETAINED,           /* dominators */
     CLI_NEED_LEAKS,
-    CLI_NEED_PAGE                /* all of these */
+    CLI_NEED_PAGE,               /* all of these */
+    CLI_NEED_DIFF                /* the paths of another dump beside it */
 };
 
 /* The file that ARGS name, or the several as one.  The message has been printed when it fails. */

@@ -202,7 +202,7 @@ static enum cli_need need_of(const struct gcd_format *f)
 {
     static const enum cli_need needs[GCD_WORKLOADS] = {
         [GCD_FOR_GRAPH] = CLI_NEED_GRAPH, [GCD_FOR_PATHS] = CLI_NEED_PATHS, [GCD_FOR_RETAINED] = CLI_NEED_RETAINED,
-        [GCD_FOR_LEAKS] = CLI_NEED_LEAKS, [GCD_FOR_PAGE] = CLI_NEED_PAGE,
+        [GCD_FOR_LEAKS] = CLI_NEED_LEAKS, [GCD_FOR_PAGE] = CLI_NEED_PAGE, [GCD_FOR_DIFF] = CLI_NEED_DIFF,
     };
     if (f == NULL)
         return CLI_NEED_STREAM;
