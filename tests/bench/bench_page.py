@@ -20,7 +20,16 @@ from browser import Browser                             # noqa: E402
 # Runs in the page from the beginning: the times, since navigation, of the first frame with the summary, of that with the map, and of that with all sections.
 WATCH = """(() => {
     const times = window.benchTimes = {};
-    const after = done => requestAnimationFrame(() => { const c = new MessageChannel(); c.port1.onmessage = done; c.port2.postMessage(0); });
+    const post = done => { const c = new MessageChannel(); c.port1.onmessage = done; c.port2.postMessage(0); };
+    // what is made within a frame is drawn with it, like the map, which waits for its size; other things with the next one
+    let within = false;
+    const frame = () => {
+        within = true;
+        post(() => within = false);
+        requestAnimationFrame(frame);
+    };
+    requestAnimationFrame(frame);
+    const after = done => within ? post(done) : requestAnimationFrame(() => post(done));
     const seen = {};
     const at = (name, there) => {
         if (there && !seen[name]) {

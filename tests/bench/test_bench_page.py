@@ -13,7 +13,8 @@ sys.path.insert(0, HERE)
 sys.path.insert(0, os.path.join(HERE, "..", "browser"))
 
 import bench_page                                       # noqa: E402
-from browser import Browser, find_browser               # noqa: E402
+from browser import Browser                             # noqa: E402
+import page_test                                        # noqa: E402
 
 NAMES = [name for name, _ in bench_page.ACTIONS]
 
@@ -53,9 +54,4 @@ class Bench(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    try:
-        find_browser()
-    except unittest.SkipTest as reason:
-        print("skipped:", reason)
-        sys.exit(77)
-    unittest.main()
+    page_test.main(unittest.main)

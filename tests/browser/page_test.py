@@ -1,11 +1,13 @@
 """What the tests of the page have in common."""
 import os
 import sys
+import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
+import cli_support                                      # noqa: E402
 from cli_support import CliTest                         # noqa: E402
 
-from browser import Browser                             # noqa: E402
+from browser import Browser, find_browser               # noqa: E402
 
 # Names that want to be markup, or another name.
 HOSTILE = ["<img src=x onerror=window.pwned=1>", "</script><script>window.pwned=1</script>", "<!--<script>", "\"'><svg onload=window.pwned=1>",
@@ -44,3 +46,13 @@ class PageTest(CliTest):
             before = rows
             rows = self.page.run(f"(() => {{ const e = document.querySelector({selector!r}); e.scrollTop = e.scrollHeight; return e.querySelectorAll('tr').length; }})()")
             self.page.settle()
+
+
+def main(run=cli_support.main):
+    """Runs the tests of the program by RUN; without a browser it says so, and is skipped as a whole."""
+    try:
+        find_browser()
+    except unittest.SkipTest as reason:
+        print("skipped:", reason)
+        sys.exit(77)
+    run()

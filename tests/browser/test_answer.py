@@ -2,14 +2,9 @@
 """What stands on top: one bar of all memory, an action for each suspect; and the map, which stays where it is."""
 import json
 import os
-import sys
-import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
-import cli_support                                      # noqa: E402
-
-from browser import find_browser                        # noqa: E402
-from page_test import PageTest                          # noqa: E402
+import page_test
+from page_test import PageTest
 
 MIB = 1 << 20
 
@@ -183,9 +178,4 @@ class SuspectsFirst(PageTest):
 
 
 if __name__ == "__main__":
-    try:
-        find_browser()
-    except unittest.SkipTest as reason:
-        print("skipped:", reason)
-        sys.exit(77)
-    cli_support.main()
+    page_test.main()

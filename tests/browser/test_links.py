@@ -3,13 +3,12 @@
 import json
 import os
 import sys
-import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
 import cli_support                                      # noqa: E402
 from test_async import shop                             # noqa: E402
 
-from browser import find_browser                        # noqa: E402
+import page_test                                        # noqa: E402
 from page_test import PageTest                          # noqa: E402
 
 # Names in a view without a link, that are names of something that has a panel.
@@ -322,9 +321,4 @@ class Keyboard(PageTest):
 
 
 if __name__ == "__main__":
-    try:
-        find_browser()
-    except unittest.SkipTest as reason:
-        print("skipped:", reason)
-        sys.exit(77)
-    cli_support.main()
+    page_test.main()

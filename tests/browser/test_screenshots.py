@@ -12,10 +12,9 @@ import unittest
 import zlib
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
-import cli_support                                      # noqa: E402
 from test_async import shop                             # noqa: E402
 
-from browser import find_browser                        # noqa: E402
+import page_test                                        # noqa: E402
 from page_test import PageTest                          # noqa: E402
 
 ROOT = os.environ.get("GCDUMPC_SOURCE") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
@@ -104,9 +103,4 @@ class Readme(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    try:
-        find_browser()
-    except unittest.SkipTest as reason:
-        print("skipped:", reason)
-        sys.exit(77)
-    cli_support.main()
+    page_test.main()

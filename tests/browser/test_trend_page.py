@@ -4,13 +4,11 @@ import json
 import os
 import re
 import sys
-import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
-import cli_support                                      # noqa: E402
 from cli_support import types_trace                     # noqa: E402
 
-from browser import find_browser                        # noqa: E402
+import page_test                                        # noqa: E402
 from page_test import HOSTILE, PageTest                 # noqa: E402
 from test_diff_page import store                        # noqa: E402
 
@@ -150,9 +148,4 @@ class Bounds(TrendTest):
 
 
 if __name__ == "__main__":
-    try:
-        find_browser()
-    except unittest.SkipTest as reason:
-        print("skipped:", reason)
-        sys.exit(77)
-    cli_support.main()
+    page_test.main()

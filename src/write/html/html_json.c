@@ -521,6 +521,23 @@ static void put_generations(struct page *p)
     json_put_close(&p->j, ']');
 }
 
+/* Ends a line: no text of JSON has such a character.  The page reads the lines of large parts when a view asks for them (data.js). */
+static void end_line(struct page *p)
+{
+    gcd_sink_write(p->j.s, "\n", 1);
+}
+
+static void put_large_parts(struct page *p)
+{
+    end_line(p);
+    put_tree(p, "tree", p->h->tree, false);
+    end_line(p);
+    put_paths(p);
+    end_line(p);
+    put_details(p);
+    end_line(p);
+}
+
 static gcd_status put_all(struct page *p, const char *key, size_t *ret_others, struct gcd_error *err)
 {
     json_put_open(&p->j, key, '{');
@@ -535,10 +552,8 @@ static gcd_status put_all(struct page *p, const char *key, size_t *ret_others, s
     put_memory(p);
     put_names(p);
     put_types(p);
-    put_tree(p, "tree", p->h->tree, false);
     put_large(p);
-    put_paths(p);
-    put_details(p);
+    put_large_parts(p);
     put_suspects(p, "suspects", p->h->suspects, HTML_SUSPECTS);
     put_suspects(p, "consumer", p->h->consumer, 1);
     json_put_number(&p->j, "suspect_bytes", gcd_suspects_threshold(p->h->suspects));

@@ -116,8 +116,38 @@
  *            rows: [name: string, module: string, bytes: SeriesRow, objects: SeriesRow, retained?: SeriesRow][], other_rows: number}} Trend
  */
 
+// Large parts of a heap, each in a line of its own (html_json.c): what the first screen does not show is not parsed for it.
+const LARGE = ["tree", "paths", "details"];
+
+/**
+ * LINE, `,"key":value`, becomes a value of OWNER when somebody asks for it.
+ * @param {object} owner
+ * @param {string} key
+ * @param {string} line
+ */
+function parseLater(owner, key, line) {
+  const define = (/** @type {PropertyDescriptor} */ how) => Object.defineProperty(owner, key, {configurable: true, enumerable: true, ...how});
+  define({get: () => {
+    const value = JSON.parse(line.slice(line.indexOf(":") + 1));
+    define({value, writable: true});
+    return value;
+  }});
+}
+
+function parsed() {
+  const lines = /** @type {HTMLElement} */ (document.getElementById("data")).textContent.split("\n");
+  const later = LARGE.map(key => ({key, line: lines.find(line => line.startsWith(`,"${key}":`))}));
+  const all = JSON.parse(lines.filter(line => !later.some(part => part.line === line)).join(""));
+  for (const {key, line} of later) {
+    if (line !== undefined) {
+      parseLater(all.newer ?? all, key, line);
+    }
+  }
+  return all;
+}
+
 /** @type {Heap | Diff | Trend} */
-export const data = JSON.parse(/** @type {HTMLElement} */ (document.getElementById("data")).textContent);
+export const data = parsed();
 
 /** @type {Heap} */
 const none = /** @type {any} */ ({names: [], kinds: [], calls: [], types: [], tree: [], details: [], paths: [], largest: [], suspects: [],

@@ -12,6 +12,8 @@ import * as words from "./words.js";
 // fold of rows: 1 inside of the collection above it, 2 hidden.
 const INSIDE = 1;
 const HIDDEN = 2;
+// Of the map, with the first screen.
+const FIRST_TILES = 100;
 
 /**
  * NODES without what is inside of collections, and with one node for steps of the framework below each other.  Both are made when somebody looks.
@@ -90,9 +92,9 @@ export function heldTree(label, nodes, whole, own, short = false) {
 export function mapSection(dominatorTree, explanation = words.EXPLANATIONS.map) {
   const views = [{title: "What holds it", root: () => dominatorTree}, {title: "Namespaces, retained", root: byNamespace},
                  {title: "Namespaces, own size", root: byOwnSize}];
-  const map = treemap(views, HEAP_LOOK);
+  const map = treemap(views, HEAP_LOOK, FIRST_TILES);
   section("map", "Map", explanation, ...map.parts);
-  return (/** @type {Node[]} */ way) => map.reveal(way);
+  return map;
 }
 
 /** @param {Node} dominatorTree */

@@ -17,7 +17,24 @@ import {waitSection} from "./waits.js";
 import {EXPLANATIONS} from "./words.js";
 
 /**
- * Runs JOBS, one after another, with room between them for who wants to use what is there already; all at once before a print.
+ * Calls DONE once, behind the next frame; a window that nobody sees has none.
+ * @param {() => void} done
+ */
+function afterFrame(done) {
+  let called = false;
+  const call = () => {
+    if (!called) {
+      called = true;
+      done();
+    }
+  };
+  requestAnimationFrame(() => setTimeout(call));
+  setTimeout(call, 300);
+}
+
+/**
+ * Runs JOBS, one after another, with room between them for who wants to use what is there already; all at once before a print.  The first frame comes
+ * before all of them, the next one behind the first of them: that is what a window shows.
  * @param {(() => void)[]} jobs
  */
 function build(jobs) {
@@ -35,44 +52,49 @@ function build(jobs) {
       finish();
     }
   };
-  let started = false;
-  const start = () => {
-    if (!started) {
-      started = true;
-      next();
-    }
-  };
   addEventListener("beforeprint", finish, {once: true});
-  // Behind the first frame; a window that nobody sees has none.
-  requestAnimationFrame(() => setTimeout(start));
-  setTimeout(start, 300);
+  afterFrame(() => {
+    jobs.shift()?.();
+    afterFrame(next);
+  });
 }
 
 /** @typedef {((way: import("./nodes.js").Node[]) => void) | undefined} Reveal */
-const tree = makeDominatorTree();
-/** @type {{toMap: Reveal, toTree: Reveal}} */
-const reveal = {toMap: undefined, toTree: undefined};
+/** @type {{toMap: Reveal, toTree: Reveal, completeMap: () => void, tree: import("./nodes.js").Node | null}} */
+const made = {toMap: undefined, toTree: undefined, completeMap: () => undefined, tree: null};
+
+// Made when the first view wants it: what comes before that needs none.
+function tree() {
+  made.tree ??= makeDominatorTree();
+  return made.tree;
+}
 
 /** @param {string} explanation */
-function mapAndPanel(explanation) {
-  reveal.toMap = mapSection(tree, explanation);
-  panel({toMap: way => reveal.toMap?.(way), toTree: way => reveal.toTree?.(way), tree});
+function drawMap(explanation) {
+  const map = mapSection(tree(), explanation);
+  made.toMap = map.reveal;
+  made.completeMap = map.complete;
+}
+
+function mapAndPanel() {
+  made.completeMap();
+  panel({toMap: way => made.toMap?.(way), toTree: way => made.toTree?.(way), tree: tree()});
 }
 
 function treeOfAll() {
-  reveal.toTree = treeSection(tree);
+  made.toTree = treeSection(tree());
 }
 
 if (data.kind === "trend") {
   const rows = typeTrends();
   trendHeading();
   trendSummary(rows);
-  build([() => panel({toMap: () => undefined, toTree: () => undefined, tree}), () => trendTypes(rows), dumpSection, places]);
+  build([() => panel({toMap: () => undefined, toTree: () => undefined, tree: tree()}), () => trendTypes(rows), dumpSection, places]);
 } else if (data.kind === "diff") {
   const steps = stepTree();
   diffHeading();
   diffSummary(steps);
-  build([() => diffPaths(steps), diffTypes, ...hasNewer ? [() => mapAndPanel(EXPLANATIONS.diffMap),
+  build([() => diffPaths(steps), diffTypes, ...hasNewer ? [() => drawMap(EXPLANATIONS.diffMap), mapAndPanel,
     () => suspectSection("Suspects of the newer dump"), treeOfAll] : [], places]);
 } else {
   const suspectsFirst = data.start === "suspects";
@@ -82,6 +104,6 @@ if (data.kind === "trend") {
     suspectSection("Suspects", warnings());
   }
   summarySection(suspectsFirst);
-  build([() => mapAndPanel(EXPLANATIONS.map), ...suspectsFirst ? [] : [() => suspectSection()], typeSection, treeOfAll, largestSection, pathSection,
-    waitSection, rootSection, generationSection, places]);
+  build([() => drawMap(EXPLANATIONS.map), mapAndPanel, ...suspectsFirst ? [] : [() => suspectSection()], typeSection, treeOfAll, largestSection,
+    pathSection, waitSection, rootSection, generationSection, places]);
 }

@@ -1,6 +1,7 @@
 // @ts-check
 // A map of rectangles as large as what they stand for, one in another (map) or one below the other (flame).  Every rectangle is a button: a click
-// goes into it, arrows move the focus to the one that lies there, Escape goes out.  A table below says the same.
+// goes into it, arrows move the focus to the one that lies there, Escape goes out.  A table below says the same.  The elements are not <button>,
+// which takes a browser a third longer to lay out, and there are hundreds.
 import {data, heap} from "./data.js";
 import {bytesCell, countCell, el, named, shareCell, swatch} from "./dom.js";
 import {keyOf, linked} from "./links.js";
@@ -112,10 +113,11 @@ export function choice(key, legend, options, reset) {
 }
 
 /**
+ * ATFIRST: rectangles that are drawn before complete() is called, the large ones.
  * @param {{title: string, root: () => Node}[]} views
  * @param {Look} look
  */
-export function treemap(views, look) {
+export function treemap(views, look, atFirst = MOST) {
   /** @type {Map<number, Node>} */
   const roots = new Map();
   const [BY, AT, FIND, COLOUR, PICTURE] = ["by", "at", "find", "colour", "picture"].map(key => `${look.prefix}${key}`);
@@ -134,6 +136,7 @@ export function treemap(views, look) {
   const find = el("input", {type: "search", id: `${look.prefix}map-search`, spellcheck: "false", autocomplete: "off",
                             placeholder: "part of a name", input: () => change({[FIND]: find.value}, true)});
   const legend = el("p", {class: "legend muted"});
+  let most = atFirst;
   const here = () => path[path.length - 1];
   const colouring = () => Object.hasOwn(COLOURINGS, valueOf(COLOUR)) ? valueOf(COLOUR) : Object.keys(COLOURINGS)[0];
   const isFlame = () => (valueOf(PICTURE) || look.pictures[0]) === "flame";
@@ -155,16 +158,19 @@ export function treemap(views, look) {
    */
   function draw(arrange) {
     const waiting = [{nodes: parts(here()), trail: path, x: 0, y: 0, width: map.clientWidth, height: map.clientHeight, depth: 1}];
-    for (let area; (area = waiting.shift()) !== undefined;) {
+    /** @type {HTMLElement[]} */
+    const drawn = [];
+    const room = most;
+    for (let area; drawn.length < room && (area = waiting.shift()) !== undefined;) {
       const {trail, depth} = area;
       arrange(area, (node, box) => {
-        if (map.childElementCount >= MOST) {
+        if (drawn.length >= room) {
           return null;
         }
         const nodes = look.chains ? chain(node) : [node];
         const inside = parts(nodes[nodes.length - 1]);
         const way = [...trail, ...nodes];
-        map.append(tile(way, nodes, inside.length > 0, box));
+        drawn.push(tile(way, nodes, inside.length > 0, box));
         const deepest = isFlame() ? DEEPEST_FLAME : DEEPEST;
         const inner = inside.length > 0 && depth < deepest ? {nodes: inside, trail: way, ...box, depth: depth + 1} : null;
         if (inner !== null) {
@@ -173,6 +179,7 @@ export function treemap(views, look) {
         return inner;
       });
     }
+    map.append(...drawn);
   }
 
   function drawMap() {
@@ -216,7 +223,7 @@ export function treemap(views, look) {
     const last = nodes[nodes.length - 1];
     const colour = colourOf(nodes.find(n => originOf(n.number) === 0) ?? (last.number >= 0 ? last : node), colouring());
     const kind = `tile ${branch ? "branch" : "leaf"}${height < 38 ? " low" : ""} ${colour}`;
-    const button = el("button", {type: "button", class: kind, tabindex: "-1", "data-bytes": node.bytes,
+    const button = el("div", {role: "button", class: kind, tabindex: "-1", "data-bytes": node.bytes,
                                  "aria-label": words.tile(heading(nodes), look.describe(node, ""), branch),
                                  click: () => branch ? zoom(way) : look.open(last), focus: () => show(last, {x, y, width, height})});
     Object.assign(button.style, {left: `${x}px`, top: `${y}px`, width: `${Math.max(1, width - 1)}px`, height: `${height - 1}px`});
@@ -386,6 +393,8 @@ export function treemap(views, look) {
       next = tiles()[0];
     } else if (event.key === "End") {
       next = tiles().at(-1);
+    } else if (event.key === "Enter" || event.key === " ") {
+      /** @type {HTMLElement} */ (event.target).click();
     } else if (event.key === "Escape" || event.key === "Backspace") {
       if (path.length > 1) {
         zoom(path.slice(0, -1));
@@ -449,6 +458,10 @@ export function treemap(views, look) {
   addEventListener("beforeprint", redraw);
   addEventListener("afterprint", redraw);
   return {parts: [toolbar, crumbLine, map, detail, legend, details],
+          complete: () => {
+            most = MOST;
+            redraw();
+          },
           /** @param {Node[]} way  below the whole */
           reveal: way => {
             const to = [rootOf(0), ...way];
