@@ -64,7 +64,6 @@ enum gcd_async_kind {
     GCD_ASYNC_RUNNING,           /* a thread stack refers to it, and it waits for nothing */
     GCD_ASYNC_READY,             /* waits for nothing: runs, is about to, or is an async iterator between two elements */
     GCD_ASYNC_CIRCLE,            /* waits for itself, by way of others */
-    GCD_ASYNC_UNKNOWN,
     GCD_ASYNC_KINDS
 };
 

@@ -29,7 +29,7 @@ const char *gcd_async_kind_name(enum gcd_async_kind kind)
         [GCD_ASYNC_CHANNEL_READER] = "channel_reader", [GCD_ASYNC_CHANNEL_WRITER] = "channel_writer", [GCD_ASYNC_CHANNEL] = "channel",
         [GCD_ASYNC_TIMER] = "timer", [GCD_ASYNC_PIPE] = "pipe", [GCD_ASYNC_FILE] = "file", [GCD_ASYNC_TASK_SOURCE] = "task_source",
         [GCD_ASYNC_DELEGATE] = "delegate", [GCD_ASYNC_OTHER] = "other", [GCD_ASYNC_QUEUED] = "queued", [GCD_ASYNC_RUNNING] = "running",
-        [GCD_ASYNC_READY] = "ready", [GCD_ASYNC_CIRCLE] = "circle", [GCD_ASYNC_UNKNOWN] = "unknown",
+        [GCD_ASYNC_READY] = "ready", [GCD_ASYNC_CIRCLE] = "circle",
     };
     return names[kind];
 }

@@ -247,7 +247,6 @@ static gcd_status fixed_labels(struct async *a, struct gcd_error *err)
         [LABEL_RUNNING] = { "(running)", GCD_ASYNC_RUNNING },
         [LABEL_READY] = { "(ready to run, or between two elements)", GCD_ASYNC_READY },
         [LABEL_CIRCLE] = { "(a circle: it waits for itself)", GCD_ASYNC_CIRCLE },
-        [LABEL_UNKNOWN] = { "(unknown)", GCD_ASYNC_UNKNOWN },
         [LABEL_DELEGATE] = { "(a delegate that runs or is queued)", GCD_ASYNC_DELEGATE },
     };
     for (size_t i = 0; i < LABELS_FIXED; i++)

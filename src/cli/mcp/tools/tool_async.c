@@ -17,7 +17,7 @@ static json_t *stack_row(struct mcp_call *c, const struct gcd_async *a, uint32_t
     const struct gcd_async_frame *frames = gcd_async_frames(a, &n), *last = &frames[stack];
     json_t *o = json_object(), *names = json_array();
     bool certain = true;
-    enum gcd_async_kind waits_for = GCD_ASYNC_UNKNOWN;
+    enum gcd_async_kind waits_for = frames[stack].kind;
     for (uint32_t f = stack; f != GCD_FRAME_NONE && count < FRAMES_MAX; f = frames[f].parent) {
         path[count++] = f;
         certain = certain && !frames[f].probable;
