@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include <gcdumpc/unstable/graph/graph_fetch.h>
 #include <gcdumpc/unstable/root_order.h>
 
 #include "analyze/dominators/dominators.h"
@@ -13,6 +14,7 @@
 #include "base/threads/parallel.h"
 
 #define CHECK_EVERY UINT32_C(65536)
+#define FARTHEST_AHEAD 48u
 #define FAR_AHEAD 24u
 #define AHEAD 12u
 #define FETCHED 8u
@@ -48,13 +50,15 @@ static void reach(struct search *s, uint32_t node, uint32_t parent)
 }
 
 /*
- * Nearly all time is spent waiting for memory, so later nodes of the queue are prefetched: their references, then the state of the first
- * nodes that these point to.
+ * Nearly all time is spent waiting for memory, so later nodes of the queue are prefetched: where their references are, then these, then the
+ * state of the first nodes that they point to.
  */
 static void fetch_ahead(const struct search *s, uint32_t at)
 {
     const struct gcd_graph *g = s->p->live.g;
     size_t n;
+    if (s->waiting - at > FARTHEST_AHEAD)
+        gcd_graph_fetch(g, s->queue[at + FARTHEST_AHEAD]);
     if (s->waiting - at > FAR_AHEAD)
         __builtin_prefetch(gcd_graph_node_edges(g, s->queue[at + FAR_AHEAD], &n));
     if (s->waiting - at <= AHEAD)

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include <gcdumpc/unstable/graph/graph_fetch.h>
+
 #include "base/mem.h"
 
 static void drop(const struct gcd_graph *g, void *items, size_t room, size_t item_bytes)
@@ -115,6 +117,11 @@ const uint32_t *gcd_graph_node_edges(const struct gcd_graph *g, uint32_t node, s
     uint64_t first = first_edge(g, node);
     *ret_n = (size_t)(first_edge(g, node + 1) - first);
     return g->edges + first;
+}
+
+void gcd_graph_fetch(const struct gcd_graph *g, uint32_t node)
+{
+    __builtin_prefetch(&g->node_edges[node]);
 }
 
 bool gcd_graph_refers(const struct gcd_graph *g, uint32_t from, uint32_t to)
