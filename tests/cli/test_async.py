@@ -140,7 +140,7 @@ class Async(CliTest):
         self.put("deep", deep())
         run = self.done("async", "deep", "-o", "deep.folded")
         self.assertEqual(self.get("deep.folded").decode(), ";".join(["...", *(f"Shop.Deep.M{i}" for i in reversed(range(63))), "Task.Delay 1"]) + "\n")
-        self.assertIn("1 stacks have more frames, and their outer ones are counted in frames", run.err.decode())
+        self.assertIn("1 stack has more frames, and its outer ones are counted in frames", run.err.decode())
         self.refused(2, "out.html: async writes flame graphs: .*", "async", "in", "-o", "out.html")
         self.refused(2, "async -o writes all stacks: .*", "async", "in", "-o", "out.pb", "--top", "1")
 

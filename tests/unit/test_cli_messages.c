@@ -27,7 +27,7 @@ static void errors(void **state)
         { { .code = GCD_E_IO, .off = GCD_OFF_NONE, .msg = "cannot read" }, true, CLI_FAILED, "cannot read" },
         { { .code = GCD_E_FORMAT, .off = 7, .msg = "is damaged" }, false, CLI_FAILED, "is damaged (at byte 7)" },
         { { .code = GCD_E_FORMAT, .off = 0, .msg = "is damaged" }, false, CLI_FAILED, "is damaged (at byte 0)" },
-        { { .code = GCD_E_TRUNCATED, .off = 0, .msg = "is empty" }, false, CLI_FAILED, "is empty (at byte 0); record it again" },
+        { { .code = GCD_E_TRUNCATED, .off = 0, .msg = "is empty" }, false, CLI_FAILED, "is empty; record it again" },
         { { .code = GCD_E_IO, .off = GCD_OFF_NONE, .os_errno = EMFILE, .msg = "cannot open" }, false, CLI_FAILED,
           "cannot open; raise the limit of open files (ulimit -n)" },
     };

@@ -81,7 +81,8 @@ static const struct {
     { suspects_containers, false }, { suspects_finalizers, false }, { suspects_types, false }, { suspects_handlers, false },
     { suspects_pinned, false }, { suspects_collections, false }, { suspects_sparse, false }, { suspects_findings, false },
     { suspects_assemblies, false }, { suspects_fragmentation, false }, { suspects_pins, false }, { suspects_weak_tables, false },
-    { suspects_content, true }, { suspects_within, true }, { suspects_find_paths, true }, { suspects_holders, true },
+    { suspects_content, true }, { suspects_within, true }, { suspects_find_paths, true }, { suspects_find_statics, true },
+    { suspects_holders, true },
     { describe, true }, { sort, true },
 };
 #define STEP_COUNT (sizeof steps / sizeof *steps)

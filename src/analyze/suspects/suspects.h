@@ -25,6 +25,8 @@
 /* Collections of one size: the least number, and the largest size of each. */
 #define SUSPECTS_ALIKE 10000u
 #define SUSPECTS_SMALL 512u
+/* Arrays of static variables that are looked at. */
+#define SUSPECTS_STATICS 64u
 /* Own types of one name in this many assemblies are one for people. */
 #define SUSPECTS_COPIES 10u
 
@@ -69,6 +71,7 @@ struct suspect {
     enum suspect_holder holder;  /* TYPE, when pub.alike > 0 */
     uint32_t user;               /* of objects that roots hold: the own type that refers to most of them, USER_REFERENCES times */
     uint64_t user_references;
+    uint64_t statics;            /* TYPE of which arrays of static variables keep most: so many */
     uint32_t container;          /* OBJECT, and HANDLERS found as one: the suspect owns what this object dominates; else GCD_NODE_NONE */
     struct gcd_collection collection;    /* OBJECT that is one, TYPE in one; else its kind is GCD_COLLECTION_NONE */
     uint64_t type_objects;       /* FINALIZERS, PINNED: suspected objects of pub.type */
@@ -110,6 +113,12 @@ struct suspects_owned {
     uint32_t node, id;
 };
 
+/* An array in which the runtime keeps static variables, and the number of the handle that holds it. */
+struct suspects_statics {
+    uint32_t node;
+    size_t root;
+};
+
 struct suspects_work {
     struct gcd_suspects *s;
     const struct gcd_alloc *alloc;       /* that of s */
@@ -133,6 +142,8 @@ struct suspects_work {
     struct suspects_top *top;            /* [types] */
     struct suspects_owned *owned;        /* of findings */
     size_t owned_count, owned_room;
+    struct suspects_statics statics[SUSPECTS_STATICS];
+    size_t static_count;
 };
 
 /* Not known yet; counts for no suspect. */
@@ -180,6 +191,9 @@ gcd_status suspects_finalizers(struct suspects_work *w, struct gcd_error *err);
 /* suspects_type.c: w->top, the consumers and TYPE; what holds the objects of TYPE, once paths are known. */
 gcd_status suspects_types(struct suspects_work *w, struct gcd_error *err);
 gcd_status suspects_holders(struct suspects_work *w, struct gcd_error *err);
+/* suspects_statics.c: w->statics; the root of NODE when it is one of these, else SIZE_MAX. */
+gcd_status suspects_find_statics(struct suspects_work *w, struct gcd_error *err);
+size_t suspects_statics_root(const struct suspects_work *w, uint32_t node);
 /* suspects_handlers.c: HANDLERS; turns some of OBJECT into HANDLERS. */
 gcd_status suspects_handlers(struct suspects_work *w, struct gcd_error *err);
 /* suspects_pinned.c: PINNED. */

@@ -106,7 +106,9 @@ void suspects_advise_object(struct suspect_words *s, const struct suspect *x)
 {
     const struct gcd_suspect *p = &x->pub;
     bool collection = x->collection.kind != GCD_COLLECTION_NONE;
-    if (x->recursive && p->objects > 1 && !collection) {
+    if (suspects_statics_root(s->w, p->node) != SIZE_MAX) {
+        suspects_advise_statics(s);
+    } else if (x->recursive && p->objects > 1 && !collection) {
         advise_chain(s, p);
     } else if (p->path_count > 0 && suspects_is_in_root_scope(s, x)) {
         advise_root_scope(s, p);
@@ -163,6 +165,10 @@ void suspects_advise_type(struct suspect_words *s, const struct suspect *x)
 {
     const struct gcd_suspect *p = &x->pub;
     uint32_t type = s->w->is_own[p->type] || p->own_count == 0 ? p->type : p->own[0].type;
+    if (x->statics > 0) {
+        suspects_advise_statics(s);
+        return;
+    }
     if (x->holder == SUSPECT_BY_ROOTS && p->alike > 0 && p->root != SIZE_MAX) {
         advise_held_by_roots(s, p);
         return;

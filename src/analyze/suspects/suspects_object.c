@@ -19,6 +19,8 @@
 #include "analyze/suspects/suspects.h"
 #include "analyze/suspects/suspects_words.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "base/mem.h"
 
@@ -310,7 +312,10 @@ static void put_kept(struct suspect_words *s, const struct suspect *x)
         suspects_put(s, " large, ");
         suspects_put_share(s, p->share);
     } else {
+        size_t at = s->n;
         put_what(s, x, false);
+        bool aside = strstr(s->text + at, ", most") != NULL || strstr(s->text + at, ", all ") != NULL;
+        suspects_put(s, aside ? "," : "");
         suspects_put_kept(s, p, false);
     }
     suspects_put(s, ".");
@@ -329,6 +334,10 @@ void suspects_say_object(struct suspect_words *s, const struct suspect *x)
             suspects_put_held_by(s, x, "It is");
         else if (p->owner_node != GCD_NODE_NONE)
             suspects_put_lifetime(s, x, "It");
+    } else if (suspects_statics_root(s->w, p->node) != SIZE_MAX) {
+        put_kept(s, x);
+        suspects_put(s, " It is");
+        suspects_put_statics(s);
     } else {
         put_kept(s, x);
         if (p->path_count > 0 && p->root != SIZE_MAX && suspects_has_marker(s, x))

@@ -89,6 +89,8 @@ gcd_status suspects_path(const struct suspects_work *w, struct suspect *x, struc
         if (++steps % SUSPECTS_CHECK_EVERY == 0)
             GCD_TRY(suspects_check(w, err));
     }
-    x->pub.root = gcd_paths_root(w->paths, node);
+    bool others = x->pub.kind == GCD_SUSPECT_TYPE && x->statics == 0 && node == x->pub.node;     /* most of them are something else */
+    size_t handle = others ? SIZE_MAX : suspects_statics_root(w, node);
+    x->pub.root = handle != SIZE_MAX ? handle : gcd_paths_root(w->paths, node);
     return keep(w, x, &way, err);
 }

@@ -290,6 +290,28 @@ static void decide(const struct drawing *d, uint32_t suspect)
     x->pub.alike = x->holder == SUSPECT_BY_OBJECT ? s->by_object : s->by_type;
 }
 
+/* When arrays of static variables keep most of it, the heaviest of these is typical. */
+static void find_statics(const struct suspects_work *w, struct suspect *x)
+{
+    uint64_t bytes = 0, most = 0, count = 0;
+    uint32_t node = GCD_NODE_NONE;
+    for (size_t i = 0; i < w->static_count; i++) {
+        uint32_t array = w->statics[i].node;
+        uint64_t retained = gcd_dominators_retained(w->d, array);
+        if (gcd_graph_node_type(w->g, array) != x->pub.type || !is_grouped(w, array))
+            continue;
+        count++;
+        gcd_add_saturating(&bytes, retained);
+        node = retained > most ? array : node;
+        most = retained > most ? retained : most;
+    }
+    if (bytes == 0 || bytes < x->pub.retained_bytes / 2)
+        return;
+    x->statics = count;
+    x->pub.alike = count;
+    x->pub.node = node;
+}
+
 static gcd_status find_typical(struct drawing *d, struct gcd_error *err)
 {
     const struct gcd_alloc *a = d->w->alloc;
@@ -347,6 +369,8 @@ gcd_status suspects_holders(struct suspects_work *w, struct gcd_error *err)
     for (uint32_t i = 0; i < n && wanted && st == GCD_OK; i++) {
         struct suspect *x = &w->s->items[i];
         decide(&d, i);
+        if (x->pub.kind == GCD_SUSPECT_TYPE && x->holder == SUSPECT_BY_ROOTS)
+            find_statics(w, x);
         if (x->pub.kind == GCD_SUSPECT_TYPE && x->holder == SUSPECT_BY_ROOTS && x->pub.alike > 0 && !w->is_own[x->pub.type])
             st = find_user(w, x, err);
     }
@@ -409,7 +433,9 @@ void suspects_say_type(struct suspect_words *s, const struct suspect *x)
     suspects_put(s, "; no single object holds them all.");
     if (p->alike > 0 && p->path_count > 0) {
         put_alike(s, p);
-        if (x->holder == SUSPECT_BY_ROOTS && p->root != SIZE_MAX) {
+        if (x->statics > 0) {
+            suspects_put_statics(s);
+        } else if (x->holder == SUSPECT_BY_ROOTS && p->root != SIZE_MAX) {
             suspects_put(s, " held directly by ");
             suspects_put_group(s, gcd_root_group(&gcd_graph_summary(s->w->g)->roots[p->root]), true);
             suspects_put(s, ".");

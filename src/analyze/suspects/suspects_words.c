@@ -129,9 +129,21 @@ void suspects_put_root(struct suspect_words *s, size_t root)
         suspects_put(s, "the static variable ");
         for (size_t i = 0; i < sizeof w.label / sizeof *w.label; i++)
             suspects_put_name(s, w.label[i]);
+    } else if (suspects_statics_root(s->w, r->node) == root) {
+        suspects_put(s, "a static variable without a name");
     } else {
         suspects_put_group(s, gcd_root_group(r), false);
     }
+}
+
+void suspects_put_statics(struct suspect_words *s)
+{
+    suspects_put(s, " where the runtime keeps static variables; most of it is in variables without a name, as those of generic classes.");
+}
+
+void suspects_advise_statics(struct suspect_words *s)
+{
+    suspects_put(s, "Look for static fields of generic classes that hold the types in it.");
 }
 
 /* The most telling step before the object: the owner, else one that is neither an array nor a collection. */

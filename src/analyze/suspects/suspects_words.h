@@ -50,8 +50,11 @@ void suspects_put_share(struct suspect_words *s, double share);
 void suspects_put_article(struct suspect_words *s, uint32_t type, bool small);
 /* "a static variable", or with MANY "static variables". */
 void suspects_put_group(struct suspect_words *s, enum gcd_root_group group, bool many);
-/* "the static variable Shop.Cache.s_items", "a thread stack"; ROOT SIZE_MAX is not allowed. */
+/* "the static variable Shop.Cache.s_items", "a thread stack", "a static variable without a name"; ROOT SIZE_MAX is not allowed. */
 void suspects_put_root(struct suspect_words *s, size_t root);
+/* " where the runtime keeps static variables; ...", of the suspect itself. */
+void suspects_put_statics(struct suspect_words *s);
+void suspects_advise_statics(struct suspect_words *s);
 /* Is ROOT a static variable of the program's own classes, or when its class is not known, of an own type? */
 bool suspects_is_own_static(const struct suspect_words *s, size_t root);
 /*

@@ -56,7 +56,7 @@ enum cli_exit cli_fail(const char *subject, const struct gcd_error *err)
     const char *hint = what_next(err, memory);
     if (err->code == GCD_E_NOMEM && cli_memory_problem() != NULL)
         return cli_error(CLI_FAILED, subject, "%s: %s", err->msg, cli_memory_problem());
-    if (err->off != GCD_OFF_NONE)
+    if (err->off != GCD_OFF_NONE && (err->off > 0 || err->code != GCD_E_TRUNCATED))
         return cli_error(CLI_FAILED, subject, "%s (at byte %" PRIu64 ")%s", err->msg, err->off, hint);
     return cli_error(CLI_FAILED, subject, "%s%s", err->msg[0] != '\0' ? err->msg : gcd_status_text(err->code), hint);
 }
