@@ -143,14 +143,20 @@ class Heap:
         return {GROUPS[g][column]: n for g, n in self.groups.items() if GROUPS[g][column]}
 
 
+@functools.cache
+def all_heaps():
+    """Made once for all classes: they only add files of other names."""
+    temporary = tempfile.mkdtemp()
+    unittest.addModuleCleanup(shutil.rmtree, temporary)
+    return [Heap(name, path, temporary) for name, path in bundled()]
+
+
 class Case(unittest.TestCase):
     maxDiff = 3000
 
     @classmethod
     def setUpClass(cls):
-        cls.temporary = tempfile.mkdtemp()
-        cls.addClassCleanup(shutil.rmtree, cls.temporary)
-        cls.heaps = [Heap(name, path, cls.temporary) for name, path in bundled()]
+        cls.heaps = all_heaps()
 
 
 class Converted(Case):
