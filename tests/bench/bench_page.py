@@ -118,13 +118,13 @@ def measured(browser, page, slower):
     return times
 
 
-def table(page, runs, folder):
+def table(page, runs, folder, slower_times=4):
     """Lines of the table."""
     columns = []
     empty = os.path.join(folder, "empty.html")
     with open(empty, "w", encoding="utf-8") as f:
         f.write(EMPTY)
-    for slower in (1, 4):
+    for slower in (1, slower_times):
         with Browser() as browser:
             measured(browser, page, slower)             # the first one fills the caches of the browser
             columns.append(list(zip(*([opened(browser, empty, slower), *measured(browser, page, slower)] for _ in range(runs)))))
