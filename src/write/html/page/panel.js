@@ -141,7 +141,11 @@ function lastStep(s) {
 /** @param {number} i @param {Places} places @returns {Content | null} */
 function ofSuspect(i, places, onlyContent = false) {
   const s = (heap.suspects.length > 0 ? heap.suspects : heap.consumer)[i];
-  return s === undefined ? null : {title: s.title, subtitle: `${bytes(s.bytes)}, ${share(s.bytes, heap.totals.bytes)}`, parts: [
+  if (s === undefined) {
+    return null;
+  }
+  const title = heap.suspects.length > 0 ? words.suspectTitle(i, s.title) : s.title;
+  return {title, subtitle: `${bytes(s.bytes)}, ${share(s.bytes, heap.totals.bytes)}`, parts: [
     el("p", {}, linkedText(visible(s.sentence), namesOf(s))), s.advice ? el("p", {}, linkedText(visible(s.advice), namesOf(s))) : null,
     lastStep(s) < 0 ? null : inPlace(lastStep(s), places), onlyContent ? suspectContent(s, "h3") : suspectDetails(s, "h3")]};
 }

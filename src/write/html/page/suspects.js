@@ -123,13 +123,13 @@ function copies(s) {
 }
 
 /**
- * For the top of the page: what it is, and what to do next.
+ * For the top of the page: what it is, and what to do next.  What shares its bytes with others has no colour: it is not in the bar.
  * @param {number} most
  */
 export function suspectLines(most) {
   const shown = heap.suspects.length > 0 ? heap.suspects : heap.consumer;
   return el("ol", {class: "answers"}, ...shown.slice(0, most).map((s, i) => el("li", {},
-    heap.suspects.length > 0 ? el("span", {class: `swatch suspect${Math.min(i, 5)}`, "aria-hidden": "true"}) : null,
+    s.counted && heap.suspects.length > 0 ? el("span", {class: `swatch suspect${Math.min(i, 5)}`, "aria-hidden": "true"}) : null,
     linkedText(visible(s.sentence), namesOf(s)), " ", s.advice ? el("p", {class: "advice"}, linkedText(visible(s.advice), namesOf(s))) : null,
     el("span", {class: "actions"}, panelLink(`suspect:${i}`, s.path ? "path" : "details"),
        s.content.length > 0 ? panelLink(`content:${i}`, "content") : null, ...copies(s)))));

@@ -149,6 +149,14 @@ export function whichDump(n, of) {
   return of > 1 ? `dump ${n} of ${of}` : "";
 }
 
+/**
+ * @param {number} i
+ * @param {string} title  what kind it is
+ */
+export function suspectTitle(i, title) {
+  return `Suspect ${i + 1}: ${title.charAt(0).toLowerCase()}${title.slice(1)}`;
+}
+
 /** @param {number} n */
 export function furtherSuspects(n) {
   return `${count(n)} more below`;
