@@ -356,8 +356,8 @@ static void arrays_of_static_variables(void **state)
 {
     (void)state;
     struct pile *p = pile_new();
-    statics(p, 8, 10000, "System.Object[]");
     statics(p, 8, 20000, "System.Object[]");
+    statics(p, 8, 10000, "System.Object[]");
     uint32_t thread = node(p, "System.Object[]", 500);
     root(p, thread, GCD_ROOT_STACK, 0, "");
     struct answer a = ask(p, 0.7);
