@@ -2,7 +2,6 @@
 
 #include <gcdumpc/names.h>
 #include <gcdumpc/unstable/merged_tree.h>
-#include <gcdumpc/unstable/text/plural.h>
 
 #include "base/context.h"
 #include "base/error.h"
@@ -106,9 +105,9 @@ void stacks_note(const struct stacks *s, struct gcd_write_notes *notes)
     for (uint32_t i = 0; i < summary->type_count; i++)
         notes->types += summary->types[i].objects > 0;
     if (stacks_by_waits(s))
-        write_note_loss(notes, s->cut, gcd_by_number(s->cut, "stack has more frames, and its outer ones are counted in frames \"...\"",
-                                                     "stacks have more frames, and their outer ones are counted in frames \"...\""));
+        write_note_loss(notes, s->cut, "stack has more frames, and its outer ones are counted in frames \"...\"",
+                        "stacks have more frames, and their outer ones are counted in frames \"...\"");
     else
-        write_note_loss(notes, s->cut, gcd_by_number(s->cut, "object lies too deep, or has one path too many, and is counted in frames \"...\"",
-                                                     "objects lie too deep, or have one path too many, and are counted in frames \"...\""));
+        write_note_loss(notes, s->cut, "object lies too deep, or has one path too many, and is counted in frames \"...\"",
+                        "objects lie too deep, or have one path too many, and are counted in frames \"...\"");
 }

@@ -368,11 +368,16 @@ static void note(const struct dart *d, struct gcd_write_notes *notes)
     notes->roots = f->root_count - d->group_roots[GCD_GROUP_WEAK];
     notes->types = d->class_count - ROOT_OBJECT - d->group_count;
     write_note_root_losses(notes, d->g, false);
-    write_note_loss(notes, d->group_roots[GCD_GROUP_STATICS], "static variables lose their names");
-    write_note_loss(notes, gcd_graph_dependent_count(d->g), "dependent handles become references of their keys");
-    write_note_loss(notes, large, "types have more than 2 GiB of objects, which some readers miscount");
-    write_note_loss(notes, f->bytes > HEAP_BYTES_MAX ? f->bytes : 0, "bytes of objects are more than DevTools can sum up");
-    write_note_loss(notes, d->class_count > CLASSES_MAX ? d->class_count : 0, "classes are more than some readers can number");
+    write_note_loss(notes, d->group_roots[GCD_GROUP_STATICS], "static variable loses its name",
+                    "static variables lose their names");
+    write_note_loss(notes, gcd_graph_dependent_count(d->g), "dependent handle becomes a reference of its key",
+                    "dependent handles become references of their keys");
+    write_note_loss(notes, large, "type has more than 2 GiB of objects, which some readers miscount",
+                    "types have more than 2 GiB of objects, which some readers miscount");
+    write_note_loss(notes, f->bytes > HEAP_BYTES_MAX ? f->bytes : 0, "bytes of objects are more than DevTools can sum up",
+                    "bytes of objects are more than DevTools can sum up");
+    write_note_loss(notes, d->class_count > CLASSES_MAX ? d->class_count : 0, "classes are more than some readers can number",
+                    "classes are more than some readers can number");
 }
 
 static gcd_status dart_write(const struct gcd_graph *g, struct gcd_sink *s, const struct gcd_write_options *options,

@@ -432,8 +432,10 @@ gcd_status gcdump_write(const struct gcd_graph *g, struct gcd_sink *s, const str
     gcd_mem_free(&alloc, w.type_size, w.types * sizeof *w.type_size);
     GCD_TRY(st);
     write_note_root_losses(notes, g, false);
-    write_note_loss(notes, gcd_graph_dependent_count(g), "dependent handles become references of their keys");
-    write_note_loss(notes, w.clamped, "objects are larger than the 2 GiB that a gcdump can store: they count as 2147483647 bytes");
+    write_note_loss(notes, gcd_graph_dependent_count(g), "dependent handle becomes a reference of its key",
+                    "dependent handles become references of their keys");
+    write_note_loss(notes, w.clamped, "object is larger than the 2 GiB that a gcdump can store: it counts as 2147483647 bytes",
+                    "objects are larger than the 2 GiB that a gcdump can store: they count as 2147483647 bytes");
     return gcd_sink_status(s, err);
 }
 

@@ -363,9 +363,12 @@ static void gclog_done(struct gclog *g)
 /* Notes everything that the format cannot hold. */
 static void note_losses(struct gclog *g, uint64_t dependents)
 {
-    write_note_loss(g->notes, g->summary->statics, "static variables lose their names");
-    write_note_loss(g->notes, dependents, "dependent handles become references of their keys");
-    write_note_loss(g->notes, g->summary->range_count, "memory ranges of generations are not stored");
+    write_note_loss(g->notes, g->summary->statics, "static variable loses its name",
+                    "static variables lose their names");
+    write_note_loss(g->notes, dependents, "dependent handle becomes a reference of its key",
+                    "dependent handles become references of their keys");
+    write_note_loss(g->notes, g->summary->range_count, "memory range of a generation is not stored",
+                    "memory ranges of generations are not stored");
 }
 
 static gcd_status gclog_write(struct gcd_dump *d, struct gcd_sink *s, const struct gcd_write_options *options,

@@ -238,7 +238,8 @@ static gcd_status pprof_write(const struct gcd_graph *g, struct gcd_sink *s, con
         st = write_profile(&w, err);
     if (st == GCD_OK) {
         stacks_note(&w.stacks, notes);
-        write_note_loss(notes, w.clamped, "stacks have more than 2^63 - 1 bytes and are written as 2^63 - 1");
+        write_note_loss(notes, w.clamped, "stack has more than 2^63 - 1 bytes and is written as 2^63 - 1",
+                        "stacks have more than 2^63 - 1 bytes and are written as 2^63 - 1");
     }
     gcd_mem_free(&w.alloc, w.id, w.labels * sizeof *w.id);
     gcd_mem_free(&w.alloc, w.frame_at, w.labels * sizeof *w.frame_at);

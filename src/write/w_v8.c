@@ -284,9 +284,11 @@ static gcd_status put_file(struct v8 *v, struct gcd_write_notes *notes, struct g
     notes->roots = gcd_graph_summary(v->g)->root_count;
     notes->types = v->names.type_count;
     write_note_root_losses(notes, v->g, true);
-    write_note_loss(notes, notes->objects, "objects lose their addresses");
-    write_note_loss(notes, v->clamped, "objects are larger than 4 GiB and have that size in the file");
-    write_note_loss(notes, strings >= MAX_STRINGS_BYTES ? strings : 0, "bytes of names are more than DevTools can load");
+    write_note_loss(notes, notes->objects, "object loses its address", "objects lose their addresses");
+    write_note_loss(notes, v->clamped, "object is larger than 4 GiB and has that size in the file",
+                    "objects are larger than 4 GiB and have that size in the file");
+    write_note_loss(notes, strings >= MAX_STRINGS_BYTES ? strings : 0, "bytes of names are more than DevTools can load",
+                    "bytes of names are more than DevTools can load");
     return gcd_sink_status(v->out, err);
 }
 

@@ -33,8 +33,8 @@ GCD_MUST_CHECK gcd_status write_check(const struct gcd_write_options *options, s
 const char *write_type_name(const struct gcd_write_options *options, const struct gcd_graph *g, uint32_t type);
 /* The file name in the path of a module: *RET_N bytes at the returned address, *RET_STEM of them without ".dll" or ".exe". */
 const char *write_module_file(const char *module_path, size_t *ret_n, size_t *ret_stem);
-/* Notes that the format cannot hold something, COUNT times; does nothing if that is 0. */
-void write_note_loss(struct gcd_write_notes *notes, uint64_t count, const char *text);
+/* Notes that the format cannot hold something, COUNT times; does nothing if that is 0.  What follows the number: ONE after 1, MANY after others. */
+void write_note_loss(struct gcd_write_notes *notes, uint64_t count, const char *one, const char *many);
 /* The same for roots and ranges, in a format that stores only the group of a root, and no ranges. */
 void write_note_root_losses(struct gcd_write_notes *notes, const struct gcd_graph *g, bool weak_roots_are_there);
 

@@ -7,6 +7,7 @@
 #include <gcdumpc/unstable/estimate.h>
 #include <gcdumpc/unstable/format_plan.h>
 #include <gcdumpc/unstable/staged_file.h>
+#include <gcdumpc/unstable/text/plural.h>
 
 #include "base/context.h"
 #include "base/error.h"
@@ -185,10 +186,10 @@ const char *write_module_file(const char *module_path, size_t *ret_n, size_t *re
     return file;
 }
 
-void write_note_loss(struct gcd_write_notes *notes, uint64_t count, const char *text)
+void write_note_loss(struct gcd_write_notes *notes, uint64_t count, const char *one, const char *many)
 {
     if (count > 0 && notes->loss_count < GCD_WRITE_LOSSES)
-        notes->losses[notes->loss_count++] = (struct gcd_write_loss){ .text = text, .count = count };
+        notes->losses[notes->loss_count++] = (struct gcd_write_loss){ .text = gcd_by_number(count, one, many), .count = count };
 }
 
 void write_note_root_losses(struct gcd_write_notes *notes, const struct gcd_graph *g, bool weak_roots_are_there)
@@ -204,7 +205,9 @@ void write_note_root_losses(struct gcd_write_notes *notes, const struct gcd_grap
         weak += !there;
         flags += there && (r->flags & ~told) != 0;
     }
-    write_note_loss(notes, weak, "weak roots are not stored");
-    write_note_loss(notes, flags, "roots lose their flags (pinned, interior)");
-    write_note_loss(notes, summary->range_count, "memory ranges of generations are not stored");
+    write_note_loss(notes, weak, "weak root is not stored", "weak roots are not stored");
+    write_note_loss(notes, flags, "root loses its flags (pinned, interior)",
+                    "roots lose their flags (pinned, interior)");
+    write_note_loss(notes, summary->range_count, "memory range of a generation is not stored",
+                    "memory ranges of generations are not stored");
 }

@@ -185,7 +185,7 @@ class Odd(FormatTest):
             said[kind] = [line for line in run.lines if f"in the {kind} format, " in line]
         self.assertEqual({k for k, lines in said.items() if lines}, {"gcdump", "v8", "dart", "pprof", *(["sqlite"] if HAVE_SQLITE else [])})
         self.assertEqual({len(lines) for lines in said.values()}, {0, 1})
-        self.assertRegex(said["v8"][0], "1 objects are larger than 4 GiB")
+        self.assertRegex(said["v8"][0], "1 object is larger than 4 GiB")
         self.assertEqual(self.done("convert", name, "-q", "-o", "out.gcdump").err, b"")
         for kind, total in (("gclog", 2 ** 63 + 24), ("dart", 2 ** 63 + 24), ("gcdump", 2 ** 31 - 1 + 24)):
             self.assertRegex(self.done("report", f"out.{READ[kind]}").text, rf"2 +{total} ")

@@ -710,7 +710,8 @@ class Profiles(Case):
             self.assertEqual(samples, expected)
             clamped = sum(size > MAX63 for _, size in self.stacks(heap, by).values())
             self.assertRegex(said, rf": {len(sizes)} objects, .* of pprof written, complete\n\Z")
-            self.assertEqual(losses(said), [f"{clamped} stacks have more than 2^63 - 1 bytes and are written as 2^63 - 1"] if clamped else [])
+            subject = "1 stack has more than 2^63 - 1 bytes and is" if clamped == 1 else f"{clamped} stacks have more than 2^63 - 1 bytes and are"
+            self.assertEqual(losses(said), [f"{subject} written as 2^63 - 1"] if clamped else [])
             self.assertEqual(profile.pop(9), [heap.started_unix_ms() * 10 ** 6 + GC_START_US * 1000])
             self.assertEqual([unit(v) for v in profile.pop(11)], [("inuse_space", "bytes")])
             self.assertEqual((profile.pop(12), [strings[i] for i in profile.pop(14)]), ([1], ["inuse_space"]))

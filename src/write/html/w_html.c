@@ -17,7 +17,7 @@ static void note(const struct html_data *h, size_t others, struct gcd_write_note
     notes->edges = gcd_graph_edge_count(h->g) + gcd_graph_dependent_count(h->g);
     notes->roots = gcd_graph_summary(h->g)->root_count;
     notes->types = h->types_with_objects;
-    write_note_loss(notes, others, "types share one row");
+    write_note_loss(notes, others, "type shares a row with others", "types share one row");
 }
 
 static gcd_status put_page(const struct html_data *h, struct gcd_sink *s, size_t *ret_others, struct gcd_error *err)

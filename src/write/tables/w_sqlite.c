@@ -340,7 +340,8 @@ static gcd_status sqlite_write(const struct gcd_graph *g, struct gcd_staged *p, 
     if (st == GCD_OK) {
         st = write_database(d, err);
         tables_note(&d->tables, notes);
-        write_note_loss(notes, d->fill.too_large, "numbers are larger than 2^63-1 and are written as 2^63-1");
+        write_note_loss(notes, d->fill.too_large, "number is larger than 2^63-1 and is written as 2^63-1",
+                        "numbers are larger than 2^63-1 and are written as 2^63-1");
         tables_done(&d->tables);
         gcd_dominators_free(d->dominators);
     }
