@@ -6,6 +6,7 @@ import unittest
 from cli_support import SOURCE, CliTest, main, small_trace, trace, trace_bytes, types_trace
 from fake_process import FakeProcess
 from json_schema import problems
+from test_convert import feed
 
 with open(os.path.join(SOURCE, "tools", "doc", "summary.schema.json"), encoding="utf-8") as f:
     SCHEMA = json.load(f)
@@ -205,6 +206,15 @@ class Trend(SummaryTest):
         self.assertRegex(run.text, r"\d+ +\d+ .*\(\d+ more types, and unlisted ones\)\n")
         self.assertRegex(run.text, r"\n +7000 +7995 +\+995 .*total\n")
 
+    def test_the_rest_is_all_that_is_not_shown(self):
+        for i, path in enumerate(SHOP):
+            self.summary(path, name=f"{i}.json")
+        lines = self.done("trend", "0.json", "1.json", "--top", "2").text.splitlines()
+        rows = [[int(n) for n in line.split()[:2]] for line in lines if "  grows  " in line]
+        self.assertEqual(len(rows), 4)
+        for column in zip(*rows):
+            self.assertEqual(sum(column[:3]), column[3])
+
     def test_thresholds_that_it_cannot_tell(self):
         self.put("one", types_trace(("Big", 1, 2000), ("Small", 7, 10)))
         for top, name in ((1, "part.json"), (9, "all.json")):
@@ -246,8 +256,9 @@ class Trend(SummaryTest):
         self.refused(1, "x: is a summary with schema 2; this gcdumpc reads schema 1", "trend", "x", "s.json")
         for change in (lambda o: strange(o, kind="other"), lambda o: strange(o, kind=7), lambda o: [o], lambda o: o.pop("kind") and None):
             self.refused(1, "x: is neither a recording .*", "trend", self.edited("x", change), "s.json")
-        for data in (b"{", b"{}", good[:-2], good + b"{", good + b"x", b" " * 100 + b"{" * 100000, b'{"kind":"summary"' + b'"a":[' * 5000):
-            self.assertEqual(self.gcdumpc("trend", self.put("x", data), "s.json").code, 1)
+        for data in (b"{", b"{}", good[:-2], good + b"{", good + b"x", good + b'{"kind":"x"}', b" " * 100 + b"{" * 100000,
+                     b'{"kind":"summary"' + b'"a":[' * 5000):
+            self.refused(1, "x: is neither a recording .*", "trend", self.put("x", data), "s.json")
         rows = json.loads(good)["types"]
         big = 2 ** 63 - 1
         for changes in ({"types": []}, {"types": 7}, {"types": [None, 7, {}, {"name": 7, "count": 1}, {"name": "x", "count": -1}]},
@@ -260,6 +271,8 @@ class Trend(SummaryTest):
                 run = self.gcdumpc("trend", "x", "s.json", "--retained")
                 self.assertIn(run.code, (0, 3), run.err)
                 self.assertNotIn(b"\x1b", run.out + run.err)
+        self.edited("x", lambda o: strange(o, types=[dict(rows[0], own_bytes=-5)]))
+        self.assertEqual([t["bytes_1"] for t in self.trend("x", "s.json")["types"] if t["name"] == rows[0]["name"]], [0])
         self.edited("x", lambda o: strange(o, complete=False, reasons=[{"code": "of a later version", "text": "t", "amount": 1}]))
         self.assertEqual(self.trend("x", "s.json", code=3)["dumps"][0]["verdict"]["reasons"], [{"code": "other", "amount": 1, "text": "t"}])
 
@@ -267,6 +280,13 @@ class Trend(SummaryTest):
         self.summary(SHOP[0])
         self.done("convert", SHOP[1], "--summary", "t.json.gz")
         self.assertEqual(self.trend("s.json", "t.json.gz")["dumps"][1]["bytes"], 12629793)
+        os.mkfifo(self.path("fifo"))         # it can be read only once: nobody looks whether it is a summary
+        process = self.start("trend", "fifo", "s.json", "--json")
+        with open(SHOP[1], "rb") as f:
+            thread = feed(open(self.path("fifo"), "wb"), [f.read()])
+        run = self.finish(process)
+        thread.join()
+        self.assertEqual((run.code, json.loads(run.out)["dumps"][0]["bytes"]), (0, 12629793), run.err)
 
 
 @unittest.skipIf(os.environ.get("GCDUMPC_IPC") == "OFF", "this build has no support for living processes")
@@ -302,6 +322,7 @@ class Job(SummaryTest):
         self.assertRegex(line["summary"], rf"^s/([^/]+)/\1-{self.target.pid}-\d+\.json$")
         made, other = self.made(line["summary"]), self.summary(line["file"])
         self.assertEqual((made["file"], made["file_bytes"], made["host"]), (os.path.basename(line["file"]), line["file_bytes"], os.uname().nodename))
+        self.assertIsNone(other["host"])         # of a file nobody knows where it was recorded
         for key in ("types", "holders", "findings", "roots", "objects", "bytes", "references", "pause_ns", "time"):
             self.assertEqual(made[key], other[key], key)
         self.assertEqual((made["labels"], made["memory"]["resident_bytes"] > 0), ({"version": "2"}, True))
