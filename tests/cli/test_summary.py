@@ -322,7 +322,7 @@ class Job(SummaryTest):
         self.assertRegex(line["summary"], rf"^s/([^/]+)/\1-{self.target.pid}-\d+\.json$")
         made, other = self.made(line["summary"]), self.summary(line["file"])
         self.assertEqual((made["file"], made["file_bytes"], made["host"]), (os.path.basename(line["file"]), line["file_bytes"], os.uname().nodename))
-        self.assertIsNone(other["host"])         # of a file nobody knows where it was recorded
+        self.assertIsNone(other["host"])         # the host of a recording is unknown
         for key in ("types", "holders", "findings", "roots", "objects", "bytes", "references", "pause_ns", "time"):
             self.assertEqual(made[key], other[key], key)
         self.assertEqual((made["labels"], made["memory"]["resident_bytes"] > 0), ({"version": "2"}, True))

@@ -15,7 +15,7 @@ const DEEPEST_INDENT = 24;
 // Rows that are opened at once, and those that the first look opens.
 const OPEN_AT_ONCE = 400;
 const ROWS_AT_ONCE = 40;
-const MOST_ROWS = 1500;
+const MOST_ROWS = 1000;
 const FIRST_ROWS = 8;
 
 /** @typedef {{name: string, kind: string, number?: number, bytes?: number, note?: string, children: () => any[]}} TreeNode */
