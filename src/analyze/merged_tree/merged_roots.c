@@ -98,7 +98,7 @@ static gcd_status leave_late_to_others(struct merged_maker *m, struct gcd_error 
 {
     size_t words = m->o->paths == NULL ? m->words : 0;
     uint64_t *reached = gcd_mem_new_array(&m->alloc, words, sizeof *reached);
-    gcd_status st = reached != NULL || words == 0 ? GCD_OK : merged_nomem(err);
+    gcd_status st = reached != NULL ? GCD_OK : merged_nomem(err);
     for (unsigned group = 0; group < GCD_GROUP_WEAK && st == GCD_OK; group++)
         if (gcd_group_is_late((enum gcd_root_group)group))
             st = leave_to_others(m, (enum gcd_root_group)group, reached, err);

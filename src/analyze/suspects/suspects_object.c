@@ -19,8 +19,6 @@
 #include "analyze/suspects/suspects.h"
 #include "analyze/suspects/suspects_words.h"
 
-#include <string.h>
-
 #include "base/error.h"
 #include "base/mem.h"
 
@@ -251,11 +249,11 @@ static void put_owner(struct suspect_words *s, const struct suspect *x)
         suspects_put(s, " and a dependent handle");
 }
 
-/* What X is: a list, a large object, a collection, an object that holds others.  SMALL: in the middle of a sentence. */
-static void put_what(struct suspect_words *s, const struct suspect *x, bool small)
+/* What X is: a list, a large object, a collection, an object that holds others.  SMALL: in the middle of a sentence.  Does it end with an aside? */
+static bool put_what(struct suspect_words *s, const struct suspect *x, bool small)
 {
     const struct gcd_suspect *p = &x->pub;
-    bool collection = x->collection.kind != GCD_COLLECTION_NONE;
+    bool aside = false, collection = x->collection.kind != GCD_COLLECTION_NONE;
     uint64_t own = collection && x->collection.node == p->node ? x->collection.structure_bytes : p->shallow_bytes;
     bool large = own >= p->bytes / 2;
     if (x->recursive && p->objects > 1 && !collection) {
@@ -268,14 +266,14 @@ static void put_what(struct suspect_words *s, const struct suspect *x, bool smal
             suspects_put_typed(s, p->objects, p->type);
         }
     } else if (collection) {
-        suspects_put_collection(s, x, small);
+        aside = suspects_put_collection(s, x, small) && !large;
         if (large) {
             suspects_put(s, ", which takes ");
             suspects_put_bytes(s, own);
             suspects_put(s, small ? " itself" : " itself and");
         }
     } else if (small && !large && p->owner_node == p->node && p->held_count > 0) {
-        suspects_put_parts(s, p->held_objects, &p->held[0]);
+        aside = suspects_put_parts(s, p->held_objects, &p->held[0]);
     } else {
         suspects_put_article(s, p->type, small);
         suspects_put_type(s, p->type);
@@ -284,9 +282,10 @@ static void put_what(struct suspect_words *s, const struct suspect *x, bool smal
             suspects_put_bytes(s, p->shallow_bytes);
         } else if (p->held_count > 0) {
             suspects_put(s, " with ");
-            suspects_put_parts(s, p->held_objects, &p->held[0]);
+            aside = suspects_put_parts(s, p->held_objects, &p->held[0]);
         }
     }
+    return aside;
 }
 
 /* Has the sentence named the own type that most of it belongs to, with about as many objects as there are? */
@@ -312,10 +311,7 @@ static void put_kept(struct suspect_words *s, const struct suspect *x)
         suspects_put(s, " large, ");
         suspects_put_share(s, p->share);
     } else {
-        size_t at = s->n;
-        put_what(s, x, false);
-        bool aside = strstr(s->text + at, ", most") != NULL || strstr(s->text + at, ", all ") != NULL;
-        suspects_put(s, aside ? "," : "");
+        suspects_put(s, put_what(s, x, false) ? "," : "");
         suspects_put_kept(s, p, false);
     }
     suspects_put(s, ".");

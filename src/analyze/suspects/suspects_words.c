@@ -9,6 +9,7 @@
 #include <gcdumpc/unstable/async_names.h>
 #include <gcdumpc/unstable/origins.h>
 #include <gcdumpc/unstable/static_names.h>
+#include <gcdumpc/unstable/text/plural.h>
 
 /* Of the own types in a suspect. */
 #define OWN_SHOWN 3u
@@ -200,10 +201,11 @@ void suspects_put_kept(struct suspect_words *s, const struct gcd_suspect *p, boo
     suspects_put_nested(s, p);
 }
 
-void suspects_put_parts(struct suspect_words *s, uint64_t objects, const struct gcd_suspect_part *most)
+bool suspects_put_parts(struct suspect_words *s, uint64_t objects, const struct gcd_suspect_part *most)
 {
+    bool few = most->objects < objects / 2;      /* but they keep most of the bytes */
     suspects_put_count(s, objects, "object", "objects");
-    if (most->objects < objects / 2) {           /* few, but they keep most of the bytes */
+    if (few) {
         suspects_put(s, ", most of it in ");
         if (most->objects == 1) {
             suspects_put(s, "one ");
@@ -223,6 +225,7 @@ void suspects_put_parts(struct suspect_words *s, uint64_t objects, const struct 
         suspects_put(s, " of type ");
         suspects_put_type(s, most->type);
     }
+    return few || objects > 1;
 }
 
 /* ---- who is behind a finding ---- */
@@ -338,7 +341,7 @@ static struct elements elements_of(const struct suspect *x)
     if (e.type != GCD_TYPE_NONE && !exact && e.typed >= e.n - e.n / 10)
         e.n = e.typed;                   /* so many of this type are there for certain */
     else if (!exact)
-        e.bound = it->elements == it->at_least ? "at least " : it->elements == it->at_most ? "at most " : "about ";
+        e.bound = gcd_bound(it->elements, it->at_least, it->at_most);
     return e;
 }
 
@@ -358,7 +361,7 @@ static void put_elements(struct suspect_words *s, const struct elements *e, bool
         suspects_put_type(s, e->type);
 }
 
-void suspects_put_collection(struct suspect_words *s, const struct suspect *x, bool small)
+bool suspects_put_collection(struct suspect_words *s, const struct suspect *x, bool small)
 {
     const struct elements e = elements_of(x);
     bool all = e.type != GCD_TYPE_NONE && e.typed >= e.n - e.n / 10, most = e.type != GCD_TYPE_NONE && e.typed >= e.n / 2 && e.typed > 1;
@@ -373,11 +376,12 @@ void suspects_put_collection(struct suspect_words *s, const struct suspect *x, b
         suspects_put(s, " with ");
         put_elements(s, &e, all);
     }
-    if (e.n > 0 && most && !all) {
-        suspects_put(s, ", mostly ");
-        suspects_put_type(s, e.type);
-        suspects_put(s, " (");
-        suspects_put_number(s, e.typed);
-        suspects_put(s, ")");
-    }
+    if (e.n == 0 || !most || all)
+        return false;
+    suspects_put(s, ", mostly ");
+    suspects_put_type(s, e.type);
+    suspects_put(s, " (");
+    suspects_put_number(s, e.typed);
+    suspects_put(s, ")");
+    return true;
 }

@@ -77,12 +77,13 @@ void suspects_put_held_by(struct suspect_words *s, const struct suspect *x, cons
 void suspects_put_kept(struct suspect_words *s, const struct gcd_suspect *p, bool many);
 /* ": look in Shop.Import.": where in the program, if that is known; and the full stop. */
 void suspects_put_look_in(struct suspect_words *s, const struct gcd_suspect *p);
-/* The collection of X: SMALL "5,041 Shop.Session in a Dictionary<...>", else "A Dictionary<...> with 5,041 Shop.Session". */
-void suspects_put_collection(struct suspect_words *s, const struct suspect *x, bool small);
+/* The collection of X: SMALL "5,041 Shop.Session in a Dictionary<...>", else "A Dictionary<...> with 5,041 Shop.Session".  Does it end
+ * with an aside, ", mostly ...", that needs a comma behind it? */
+bool suspects_put_collection(struct suspect_words *s, const struct suspect *x, bool small);
 /* ", beside 3.1 MiB of other suspects in it", if there are any. */
 void suspects_put_nested(struct suspect_words *s, const struct gcd_suspect *p);
-/* "12 objects, mostly Order (9)", "12 objects, most of it in one OrderStore". */
-void suspects_put_parts(struct suspect_words *s, uint64_t objects, const struct gcd_suspect_part *most);
+/* "12 objects, mostly Order (9)", "12 objects, most of it in one OrderStore".  Does it end with an aside? */
+bool suspects_put_parts(struct suspect_words *s, uint64_t objects, const struct gcd_suspect_part *most);
 
 /* Is an object of TYPE a call of an asynchronous method? */
 bool suspects_is_call(const struct suspect_words *s, uint32_t type);

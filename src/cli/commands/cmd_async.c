@@ -6,8 +6,8 @@
 
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/unstable/async.h>
-#include <gcdumpc/unstable/text/plural.h>
 #include <gcdumpc/unstable/session/views.h>
+#include <gcdumpc/unstable/text/plural.h>
 
 #include "args.h"
 #include "commands/commands.h"

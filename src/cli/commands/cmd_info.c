@@ -6,8 +6,8 @@
 
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/unstable/estimate.h>
-#include <gcdumpc/unstable/text/plural.h>
 #include <gcdumpc/unstable/process_memory.h>
+#include <gcdumpc/unstable/text/plural.h>
 
 #include "args.h"
 #include "commands/commands.h"

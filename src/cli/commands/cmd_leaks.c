@@ -7,9 +7,9 @@
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/unstable/async_names.h>
 #include <gcdumpc/unstable/pages/pages.h>
-#include <gcdumpc/unstable/text/plural.h>
 #include <gcdumpc/unstable/session/views.h>
 #include <gcdumpc/unstable/suspect_checks.h>
+#include <gcdumpc/unstable/text/plural.h>
 
 #include "args.h"
 #include "commands/commands.h"
@@ -204,36 +204,25 @@ static const struct cli_column path_columns[] = {
 };
 #define PATH_COLUMNS (sizeof path_columns / sizeof *path_columns)
 
-/* The number of elements of the collection that S is; free() it. */
-static char *elements_text(const struct gcd_suspect *s)
-{
-    const char *bound = s->elements_at_least == s->elements_at_most ? "" : s->elements == s->elements_at_least ? "at least "
-                      : s->elements == s->elements_at_most ? "at most " : "about ";
-    char number[CLI_NUMBER_BYTES], *text = NULL;
-    if (asprintf(&text, " (%s%s element%s)", bound, cli_number(s->elements, true, number), gcd_plural(s->elements)) < 0)
-        return NULL;
-    return text;
-}
-
 /* The object at the end of a step: its type, with a remark. */
 static void put_step_text(const struct leaks *l, struct cli_table *t, const struct gcd_suspect *s, size_t i, uint32_t depth)
 {
     const struct gcd_suspect_step *step = &s->path[i];
-    bool counted = s->collection != NULL && step->node == s->node && (s->elements > 0 || s->elements_at_least == s->elements_at_most);
-    char call[GCD_ASYNC_STEP_BYTES];
+    char call[GCD_ASYNC_STEP_BYTES], elements[CLI_ELEMENTS_BYTES] = "";
     const char *type = gcd_async_step_name(gcd_names_get(l->d.names, step->type), call), *remark = step->dependent ? " (dependent handle)" : "";
-    char *text = NULL, *elements = counted ? elements_text(s) : strdup("");
-    int n = -1;
+    char *text = NULL;
+    int n;
+    if (s->collection != NULL && step->node == s->node)
+        cli_elements_put(s->elements, s->elements_at_least, s->elements_at_most, elements);
     if (step->skipped)
         n = asprintf(&text, "(%" PRIu64 " more object%s)", step->repeats, gcd_plural(step->repeats));
     else if (step->repeats > 1)
         n = asprintf(&text, "%s, %" PRIu64 " of them one behind the other%s", type, step->repeats, remark);
-    else if (elements != NULL)
+    else
         n = asprintf(&text, "%s%s%s", type, elements, remark);
     cli_table_branch(t, depth, n >= 0 ? text : NULL);
     if (n >= 0)
         free(text);
-    free(elements);
 }
 
 /* The hidden steps from I on are one line; returns their end. */

@@ -1,7 +1,7 @@
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/unstable/merged_tree.h>
-#include <gcdumpc/unstable/text/plural.h>
 #include <gcdumpc/unstable/session/views.h>
+#include <gcdumpc/unstable/text/plural.h>
 #include <gcdumpc/unstable/tree_diff.h>
 
 #include "args.h"

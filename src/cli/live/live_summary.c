@@ -3,8 +3,8 @@
  */
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/ipc.h>
-#include <gcdumpc/unstable/text/plural.h>
 #include <gcdumpc/unstable/process_memory.h>
+#include <gcdumpc/unstable/text/plural.h>
 
 #include "live/live.h"
 #include "term/message.h"

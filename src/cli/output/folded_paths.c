@@ -79,12 +79,19 @@ const char *cli_hidden_text(uint64_t n, uint64_t library, char buf[CLI_HIDDEN_BY
     return buf;
 }
 
+void cli_elements_put(uint64_t n, uint64_t least, uint64_t most, char ret[CLI_ELEMENTS_BYTES])
+{
+    char number[CLI_NUMBER_BYTES];
+    ret[0] = '\0';
+    if (n > 0 || least == most)
+        (void)snprintf(ret, CLI_ELEMENTS_BYTES, " (%s%s element%s)", gcd_bound(n, least, most), cli_number(n, true, number), gcd_plural(n));
+}
+
 gcd_status cli_elements_text(struct gcd_session *s, const struct gcd_context *call, uint32_t node, char ret[CLI_ELEMENTS_BYTES],
                              struct gcd_error *err)
 {
     const struct gcd_collections *c;
     struct gcd_collection it;
-    char number[CLI_NUMBER_BYTES];
     ret[0] = '\0';
     gcd_status st = gcd_session_collections(s, call, &c, err);
     if (st != GCD_OK || gcd_collections_kind(c, gcd_graph_node_type(gcd_session_graph(s), node)) <= GCD_COLLECTION_ARRAY)
@@ -92,10 +99,7 @@ gcd_status cli_elements_text(struct gcd_session *s, const struct gcd_context *ca
     st = gcd_session_collection(s, call, node, &it, err);
     if (st != GCD_OK)
         return st == GCD_END ? GCD_OK : st;
-    bool exact = gcd_collection_is_exact(&it);
-    const char *bound = exact ? "" : it.elements == it.at_least ? "at least " : it.elements == it.at_most ? "at most " : "about ";
-    if (it.elements > 0 || exact)
-        (void)snprintf(ret, CLI_ELEMENTS_BYTES, " (%s%s element%s)", bound, cli_number(it.elements, true, number), gcd_plural(it.elements));
+    cli_elements_put(it.elements, it.at_least, it.at_most, ret);
     return GCD_OK;
 }
 

@@ -43,7 +43,9 @@ const char *cli_hidden_text(uint64_t n, uint64_t library, char buf[CLI_HIDDEN_BY
 /* For programs: "shown", "inside", "hidden"; static. */
 const char *cli_fold_name(enum gcd_fold fold);
 #define CLI_ELEMENTS_BYTES 64
-/* " (5,040 elements)" when NODE of the session's graph is a collection that tells, else "".  CALL as for gcd_session_collection. */
+/* " (5,040 elements)", " (at least 5,040 elements)"; "" when nothing is known. */
+void cli_elements_put(uint64_t n, uint64_t least, uint64_t most, char ret[CLI_ELEMENTS_BYTES]);
+/* The same when NODE of the session's graph is a collection that tells, else "".  CALL as for gcd_session_collection. */
 gcd_status cli_elements_text(struct gcd_session *s, const struct gcd_context *call, uint32_t node, char ret[CLI_ELEMENTS_BYTES],
                              struct gcd_error *err);
 /* The cells "origin" and "fold" of a step of TYPE; GCD_TYPE_NONE: both absent. */

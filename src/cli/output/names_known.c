@@ -1,7 +1,7 @@
 #include <gcdumpc/summary.h>
 #include <gcdumpc/unstable/loads.h>
-#include <gcdumpc/unstable/text/plural.h>
 #include <gcdumpc/unstable/static_names.h>
+#include <gcdumpc/unstable/text/plural.h>
 
 #include <inttypes.h>
 #include <jansson.h>

@@ -1,6 +1,6 @@
 #include <gcdumpc/gcdumpc.h>
-#include <gcdumpc/unstable/text/plural.h>
 #include <gcdumpc/unstable/static_names.h>
+#include <gcdumpc/unstable/text/plural.h>
 
 #include "args.h"
 #include "exit.h"

@@ -6,8 +6,8 @@
 
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/unstable/merged_tree.h>
-#include <gcdumpc/unstable/text/plural.h>
 #include <gcdumpc/unstable/root_order.h>
+#include <gcdumpc/unstable/text/plural.h>
 
 #include "args.h"
 #include "commands/commands.h"

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <gcdumpc/unstable/text/plural.h>
 #include <gcdumpc/unstable/root_order.h>
+#include <gcdumpc/unstable/text/plural.h>
 
 #include "commands/retained/retained.h"
 #include "input/fail.h"
