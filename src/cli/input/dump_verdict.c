@@ -12,21 +12,29 @@
 #include "term/message.h"
 #include "term/term.h"
 
+void cli_say_dangling(const char *subject, uint64_t edges, uint64_t roots, bool at_least)
+{
+    const char *bound = at_least ? "at least " : "";
+    if (edges > 0)
+        cli_say(subject, "%s%" PRIu64 " reference%s to addresses without an object", bound, edges, gcd_by_number(edges, " leads", "s lead"));
+    if (roots > 0)
+        cli_say(subject, "%s%" PRIu64 " root%s addresses without an object", bound, roots, gcd_by_number(roots, " holds", "s hold"));
+}
+
+void cli_say_dropped(const char *subject, uint64_t objects)
+{
+    if (objects > 0)
+        cli_say(subject, "%" PRIu64 " object%s without an address %s dropped", objects, gcd_plural(objects), gcd_by_number(objects, "was", "were"));
+}
+
 /* What did not fit into the graph. */
 static void warn_graph(const char *subject, const struct gcd_graph_notes *n)
 {
-    if (n->edges_dangling > 0)
-        cli_say(subject, "%" PRIu64 " reference%s %s to addresses without an object", n->edges_dangling, gcd_plural(n->edges_dangling),
-                gcd_by_number(n->edges_dangling, "leads", "lead"));
-    if (n->roots_dangling > 0)
-        cli_say(subject, "%" PRIu64 " root%s %s addresses without an object", n->roots_dangling, gcd_plural(n->roots_dangling),
-                gcd_by_number(n->roots_dangling, "holds", "hold"));
+    cli_say_dangling(subject, n->edges_dangling, n->roots_dangling, false);
     if (n->dependents_dropped > 0)
         cli_say(subject, "%" PRIu64 " dependent handle%s key or value is not an object", n->dependents_dropped,
                 gcd_by_number(n->dependents_dropped, " was dropped: its", "s were dropped: their"));
-    if (n->objects_dropped > 0)
-        cli_say(subject, "%" PRIu64 " object%s without an address %s dropped", n->objects_dropped, gcd_plural(n->objects_dropped),
-                gcd_by_number(n->objects_dropped, "was", "were"));
+    cli_say_dropped(subject, n->objects_dropped);
     if (n->objects_doubled > 0)
         cli_say(subject, "%" PRIu64 " object%s the address of another one", n->objects_doubled, gcd_by_number(n->objects_doubled, " has", "s have"));
 }

@@ -13,6 +13,9 @@
 
 /* Prints what the user has to know about the dump, first of all why it is incomplete.  Call it once per dump.  QUIET leaves out mere notices. */
 void cli_say_verdict(const struct cli_dump *d, bool quiet);
+/* What a graph or an output lacks: references and roots whose target is no object, AT_LEAST so many; OBJECTS without an address.  Nothing for 0. */
+void cli_say_dangling(const char *subject, uint64_t edges, uint64_t roots, bool at_least);
+void cli_say_dropped(const char *subject, uint64_t objects);
 /* The exit status of a command that did its work: CLI_DONE or CLI_INCOMPLETE. */
 enum cli_exit cli_judge(const struct cli_dump *d);
 /* The verdict as the last line of a text of SUBJECT: a table that is sent to somebody goes without standard error. */

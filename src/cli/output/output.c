@@ -10,9 +10,9 @@
 #include <gcdumpc/unstable/estimate.h>
 #include <gcdumpc/unstable/folders.h>
 #include <gcdumpc/unstable/format_plan.h>
-#include <gcdumpc/unstable/text/plural.h>
 #include <gcdumpc/unstable/recording.h>
 #include <gcdumpc/unstable/staged_file.h>
+#include <gcdumpc/unstable/text/plural.h>
 
 #include "args.h"
 #include "exit.h"
@@ -168,18 +168,11 @@ static void say_names(const struct cli_args *args, const struct cli_dump *d, con
 
 static void warn(const char *subject, const struct gcd_write_notes *n)
 {
-    if (n->edges_dangling > 0)
-        cli_say(subject, "%s%" PRIu64 " reference%s to addresses without an object", n->dangling_is_minimum ? "at least " : "",
-                n->edges_dangling, gcd_by_number(n->edges_dangling, " leads", "s lead"));
-    if (n->roots_dangling > 0)
-        cli_say(subject, "%s%" PRIu64 " root%s addresses without an object", n->dangling_is_minimum ? "at least " : "",
-                n->roots_dangling, gcd_by_number(n->roots_dangling, " holds", "s hold"));
+    cli_say_dangling(subject, n->edges_dangling, n->roots_dangling, n->dangling_is_minimum);
     if (n->dependents_dropped > 0)
         cli_say(subject, "%" PRIu64 " dependent handle%s key is not an object", n->dependents_dropped,
                 gcd_by_number(n->dependents_dropped, " was dropped: its", "s were dropped: their"));
-    if (n->objects_dropped > 0)
-        cli_say(subject, "%" PRIu64 " object%s without an address %s dropped", n->objects_dropped, gcd_plural(n->objects_dropped),
-                gcd_by_number(n->objects_dropped, "was", "were"));
+    cli_say_dropped(subject, n->objects_dropped);
 }
 
 /* A folder or a database cannot go to standard output. */
