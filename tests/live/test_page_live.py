@@ -14,6 +14,7 @@ from live_support import LiveTest, main
 from planted_runs import each, gcdumpc
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "browser"))
+import page_test                                        # noqa: E402
 from browser import Browser, find_browser               # noqa: E402
 
 MOST_CLICKS = 3
@@ -81,9 +82,4 @@ class Lines(LiveTest):
 
 
 if __name__ == "__main__":
-    try:
-        find_browser()
-    except unittest.SkipTest as reason:
-        print("skipped:", reason)
-        sys.exit(77)
-    main()
+    page_test.main(main)

@@ -266,8 +266,7 @@ static gcd_status merge_dominators(struct html_data *h, const struct gcd_paths *
     if (st == GCD_OK)
         st = gcd_merged_tree_largest(t, NULL, 0, HTML_TREE, &h->tree, err);
     gcd_merged_tree_free(t);
-    struct gcd_context quiet = h->options->context;
-    quiet.progress = NULL;
+    struct gcd_context quiet = html_quietly(h);
     if (st == GCD_OK)
         st = gcd_session_async(h->session, &quiet, &h->async, err);
     return st == GCD_OK ? generations(h, err) : st;
@@ -284,9 +283,8 @@ static void along_dominators(void *ctx)
 /* Of the paths to all objects those to the objects of TYPE, the MAX heaviest steps. */
 static gcd_status paths_of_type(struct html_data *h, uint32_t type, size_t max, struct gcd_merged_tree **ret, struct gcd_error *err)
 {
-    struct gcd_context quiet = h->options->context;
+    struct gcd_context quiet = html_quietly(h);
     struct gcd_node_list of;
-    quiet.progress = NULL;
     GCD_TRY(gcd_session_objects_of_type(h->session, &quiet, type, &of, err));
     return gcd_merged_tree_largest(h->by_paths, of.nodes, (size_t)of.count, max, ret, err);
 }
@@ -322,8 +320,7 @@ static gcd_status merge_paths(struct analysis *a)
 {
     struct html_data *h = a->h;
     struct gcd_error *err = &a->beside_err;
-    struct gcd_context quiet = h->options->context;
-    quiet.progress = NULL;
+    struct gcd_context quiet = html_quietly(h);
     GCD_TRY(gcd_session_suspects(h->session, &quiet, &h->suspects, err));
     GCD_TRY(gcd_session_largest_consumer(h->session, &quiet, &h->consumer, err));
     GCD_TRY(gcd_session_origins(h->session, &quiet, &h->origins, err));

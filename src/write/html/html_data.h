@@ -112,6 +112,14 @@ GCD_MUST_CHECK gcd_status html_data_make(struct html_data *h, const struct gcd_g
                                          const struct html_role *role, struct gcd_error *err);
 void html_data_done(struct html_data *h);
 
+/* For calls that are a part of what progress is shown of. */
+static inline struct gcd_context html_quietly(const struct html_data *h)
+{
+    struct gcd_context quiet = h->options->context;
+    quiet.progress = NULL;
+    return quiet;
+}
+
 /* OPTIONS, which may be NULL, with the names of SESSION. */
 struct gcd_write_options html_options_of(const struct gcd_session *session, const struct gcd_write_options *options);
 
@@ -126,6 +134,8 @@ bool html_is_counted(const struct gcd_suspect *s);
 
 /* html_json.c: one object, named KEY, at the end of what is in the page so far.  *RET_OTHERS: types of which the page has only the sum. */
 struct json_put;
+/* A row of "calls", unless people call objects of the type NAME by it: NUMBER, and what they call them. */
+void html_put_call(struct json_put *j, size_t number, const char *name, size_t max);
 GCD_MUST_CHECK gcd_status html_json_put(const struct html_data *h, struct json_put *j, const char *key, size_t *ret_others, struct gcd_error *err);
 
 /* html_waits.c: "waits", if something does.  TYPE_NAMES[type]: the number of its name, UINT32_MAX = it has none. */

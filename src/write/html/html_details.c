@@ -199,9 +199,8 @@ static void publish(struct collector *c)
 static gcd_status init(struct collector *c, struct gcd_error *err)
 {
     const struct gcd_alloc *a = &c->h->alloc;
-    struct gcd_context quiet = c->h->options->context;
+    struct gcd_context quiet = html_quietly(c->h);
     size_t cells = (size_t)c->types * c->types;
-    quiet.progress = NULL;
     gcd_idmap_init(&c->map, a);
     c->table = c->types <= PAIRS_MAX && cells <= PAIRS_MAX;
     c->detail = gcd_mem_new_uncleared(a, c->types, sizeof *c->detail);

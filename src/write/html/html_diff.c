@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include <gcdumpc/unstable/async_names.h>
 #include <gcdumpc/version.h>
 
 #include "base/error.h"
@@ -204,20 +203,12 @@ static void put_steps(struct json_put *j, const struct steps *s)
     json_put_number(j, "least_step", s->least);
 }
 
-/* A row a step that is called otherwise than its type: its number, and what it is called. */
+/* Steps that are called otherwise than their type, by their numbers. */
 static void put_calls(struct json_put *j, const struct steps *s)
 {
-    char buf[GCD_ASYNC_STEP_BYTES];
     json_put_open(j, "calls", '[');
-    for (size_t i = 0; i < s->count; i++) {
-        const char *name = s->rows[s->items[i].row].name, *call = gcd_async_step_name(name, buf);
-        if (call == name)
-            continue;
-        json_put_open(j, NULL, '[');
-        json_put_number(j, NULL, i);
-        json_put_text(j, NULL, call, s->max);
-        json_put_close(j, ']');
-    }
+    for (size_t i = 0; i < s->count; i++)
+        html_put_call(j, i, s->rows[s->items[i].row].name, s->max);
     json_put_close(j, ']');
 }
 

@@ -128,20 +128,25 @@ static char kind_of(const struct page *p, size_t i)
     return kind == GCD_STEP_TYPE ? 't' : kind == GCD_STEP_VARIABLE ? 's' : 'r';
 }
 
-/* A row a name that paths and trees call otherwise: its number, and what they call it. */
-static void put_calls(struct page *p, size_t limit)
+void html_put_call(struct json_put *j, size_t number, const char *name, size_t max)
 {
     char buf[GCD_ASYNC_STEP_BYTES];
+    const char *call = gcd_async_step_name(name, buf);
+    if (call == name)
+        return;
+    json_put_open(j, NULL, '[');
+    json_put_number(j, NULL, number);
+    json_put_text(j, NULL, call, max);
+    json_put_close(j, ']');
+}
+
+/* What paths and trees call otherwise, by the number of its name. */
+static void put_calls(struct page *p, size_t limit)
+{
     json_put_open(&p->j, "calls", '[');
-    for (size_t i = 0; i < p->count; i++) {
-        const char *name = name_of(p, i), *call = kind_of(p, i) == 't' ? gcd_async_step_name(name, buf) : name;
-        if (call == name)
-            continue;
-        json_put_open(&p->j, NULL, '[');
-        json_put_number(&p->j, NULL, i);
-        json_put_text(&p->j, NULL, call, limit);
-        json_put_close(&p->j, ']');
-    }
+    for (size_t i = 0; i < p->count; i++)
+        if (kind_of(p, i) == 't')
+            html_put_call(&p->j, i, name_of(p, i), limit);
     json_put_close(&p->j, ']');
 }
 
