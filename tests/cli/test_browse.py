@@ -258,8 +258,7 @@ class Views(Browse):
         s.press("enter")
         s.wait(lambda lines: "Object 0x" in lines[0] and "HeapLab.Leaf" in "\n".join(lines))
         s.press("left", ":", "up", "ctrl u", "SELECT id, name, raw_name FROM types ORDER BY id LIMIT 1", "enter")
-        s.wait("raw_name")
-        name = s.text()[2].split()[1]
+        name = s.wait(lambda lines: re.match(r" *id  name +raw_name$", lines[1]))[2].split()[1]  # not the question as it is typed
         s.press("enter")
         s.wait(lambda lines: lines[0].endswith(name))
         for question, answer in (("SELEC", 'near "SELEC": syntax error (at byte 1)'), ("SELECT nonesuch FROM objects", "no such column: nonesuch"),
@@ -268,7 +267,7 @@ class Views(Browse):
             s.wait(lambda lines, answer=answer: answer in lines[-1] and not lines[-1].startswith(("SQL: ", "?:")))
             self.assertEqual(s.text()[0], "Suspects", text)
         s.press(":", "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n", "enter")
-        s.wait("Ctrl-C gives up")
+        s.wait("Ctrl-C gives up", working=True)
         s.press("ctrl c")
         s.wait("given up: asking in SQL")
         self.quit(s)
@@ -557,7 +556,7 @@ class Large(Browse):
         for name in os.listdir(self.tmp):
             os.remove(os.path.join(self.tmp, name))
         s = self.browse("big", "--threads", "1")
-        s.wait("Ctrl-C gives up", seconds=300)
+        s.wait("Ctrl-C gives up", seconds=300, working=True)
         s.press("ctrl c")
         s.wait("given up: looking for suspects")
         s.wait(lambda lines: lines[0] == "Types")

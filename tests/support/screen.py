@@ -63,14 +63,15 @@ class Screen:
     def text(self):
         return [line.rstrip() for line in self.screen.display]
 
-    def wait(self, what, seconds=60):
-        """Until WHAT, a text that is shown or a function of the lines, holds, and nothing more comes for a moment."""
+    def wait(self, what, seconds=60, working=False):
+        """Until WHAT, a text that is shown or a function of the lines, holds, and the program waits for the next key: what is typed shows
+        before its answer, and half a picture before the whole.  WORKING: while it still works."""
         found = what if callable(what) else lambda lines: what in "\n".join(lines)
         end = time.monotonic() + seconds
         while True:
             while self.read(0.02):
                 pass
-            if found(self.text()):
+            if (working or self.idle()) and not self.read(0) and found(self.text()):
                 return self.text()
             if time.monotonic() > end:
                 raise AssertionError(f"in vain: {what}\n" + "\n".join(self.text()))
@@ -91,9 +92,17 @@ class Screen:
                 pass                                 # it has ended
         return False
 
+    def idle(self):
+        """Has it taken every key, and does it wait for more?"""
+        try:
+            keys = struct.unpack("i", fcntl.ioctl(self.theirs, termios.FIONREAD, bytes(4)))[0]
+        except OSError:                              # no terminal any more
+            keys = 0
+        return not keys and not self.works()
+
     def settled(self, seconds=0.15):
         """The lines once the program waits, and nothing has come for SECONDS."""
-        while self.read(seconds) or self.works():
+        while self.read(seconds) or not self.idle():
             pass
         return self.text()
 
