@@ -115,7 +115,7 @@ run_tsan() {
         TSAN_OPTIONS="suppressions=$PWD/tools/analyse/tsan.txt" tests tsan -L 'unit|cli'
 }
 
-# SQLite and libuv are too large to be built on the way; what uses them is covered by the others.  inih comes with ipc.
+# SQLite and libuv are too large to be built on the way; what uses them is covered by the others.
 run_msan() {
     sh tools/analyse/msan-root.sh "$base/root-msan" &&
         PKG_CONFIG_PATH=$base/root-msan/lib/pkgconfig build msan -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo \

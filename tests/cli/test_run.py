@@ -43,6 +43,15 @@ class Run(CliTest):
         self.assertEqual(self.check("; keep = x\n# keep = x\n  ; keep = x\n[a]\npid=1\noutput=%s.gclog\n").text, "x.conf: job a: ok\n")
 
     @NO_PROCESSES
+    def test_spellings(self):
+        """A job may have only common options, a colon stands for =, and neither the mark of an editor nor the ends of lines of Windows disturb."""
+        self.assertEqual(self.check("\ufeffpid = 1\r\noutput: %J.gclog\r\n[a]\r\n\r\n  [b] ; too\r\n\tquiet : yes\r\n[c]").text,
+                         "x.conf: job a: ok\nx.conf: job b: ok\nx.conf: job c: ok\n")
+        names = ["x" * 60 + "a", "x" * 60 + "b"]
+        self.assertEqual(self.check("pid = 1\noutput = %J.gclog\n" + "".join(f"[{n}]\n" for n in names)).text, "".join(f"x.conf: job {n}: ok\n" for n in names))
+        self.wrong('x.conf: line 2: collect has no option "\ufeffpid"; .*', "[a]\n\ufeffpid = 1\n")
+
+    @NO_PROCESSES
     def test_invalid_jobs(self):
         self.wrong("x.conf: line 2: collect has no option \"keepp\" \(did you mean \"keep\"\?\); see gcdumpc collect --help", "[a]\nkeepp = 1\n")
         self.wrong("x.conf: line 3: --keep takes a number from 1 .*", "[a]\npid = 1\nkeep = 0\n")
@@ -50,8 +59,10 @@ class Run(CliTest):
         self.wrong("x.conf: line 2: collect has no option \"help\"; .*", "[a]\nhelp = true\n")
         self.wrong("x.conf: line 2: is neither \\[NAME\\] nor OPTION = VALUE", "[a]\nstrict\n")
         self.wrong("x.conf: line 1: is neither .*", "[a\n")
-        self.wrong("x.conf: line 3: the option is already set, or the line is indented", "[a]\npid = 1\n  output = x\n")
-        self.wrong("x.conf: line 6: the job is already defined", "[a]\npid=1\n[b]\npid=1\n[a]\nkeep=2\n")
+        self.wrong("x.conf: line 3: the option is already set", "[a]\npid = 1\npid = 2\n")
+        for more in ("output = x", "[b]", "x"):
+            self.wrong("x.conf: line 3: the line is indented, but a value is one line", f"[a]\npid = 1\n\t{more}\n")
+        self.wrong("x.conf: line 5: the job is already defined", "[a]\npid=1\n[b]\npid=1\n[a]\nkeep=2\n")
         self.wrong("x.conf: line 2: it is too long, or contains a NUL", "[a]\noutput = " + "x" * 9000)
         self.wrong("x.conf: line 2: it is too long, or contains a NUL", "[a]\npid = 1\0\nkeep = 2")
         self.wrong("x.conf: job a: collect needs the process: .*", "[a]\noutput = x.gclog\n")

@@ -27,6 +27,10 @@ static void tell(enum meanwhile_call call, const char *name, int flags)
     telling = false;
 }
 
+#ifndef __O_TMPFILE          /* musl's name for it has another bit, which must not count */
+#define __O_TMPFILE (O_TMPFILE & ~O_DIRECTORY)
+#endif
+
 #define NEXT(name)                                                                                                     \
     static __typeof__(&name) next;                                                                                     \
     if (next == NULL)                                                                                                  \
@@ -55,11 +59,13 @@ static void tell(enum meanwhile_call call, const char *name, int flags)
     }
 
 PASS_OPEN(openat)
-PASS_OPEN(openat64)
-PASS(MEANWHILE_OPEN, path, flags, __openat_2, (int fd, const char *path, int flags), (fd, path, flags))
-PASS(MEANWHILE_OPEN, path, flags, __openat64_2, (int fd, const char *path, int flags), (fd, path, flags))
 PASS(MEANWHILE_STAT, path, flags, fstatat, (int fd, const char *path, struct stat *ret, int flags), (fd, path, ret, flags))
-PASS(MEANWHILE_STAT, path, flags, fstatat64, (int fd, const char *path, struct stat64 *ret, int flags), (fd, path, ret, flags))
 PASS(MEANWHILE_RENAME, from, 0, renameat, (int from_fd, const char *from, int to_fd, const char *to), (from_fd, from, to_fd, to))
 PASS(MEANWHILE_LINK, from, flags, linkat, (int from_fd, const char *from, int to_fd, const char *to, int flags), (from_fd, from, to_fd, to, flags))
 PASS(MEANWHILE_UNLINK, path, flags, unlinkat, (int fd, const char *path, int flags), (fd, path, flags))
+#ifdef __GLIBC__
+PASS_OPEN(openat64)
+PASS(MEANWHILE_OPEN, path, flags, __openat_2, (int fd, const char *path, int flags), (fd, path, flags))
+PASS(MEANWHILE_OPEN, path, flags, __openat64_2, (int fd, const char *path, int flags), (fd, path, flags))
+PASS(MEANWHILE_STAT, path, flags, fstatat64, (int fd, const char *path, struct stat64 *ret, int flags), (fd, path, ret, flags))
+#endif

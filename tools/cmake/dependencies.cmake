@@ -16,7 +16,6 @@ function(gcdumpc_dependency prefix name archive)
 endfunction()
 
 gcdumpc_dependency(JANSSON jansson jansson)
-gcdumpc_dependency(INIH inih inih)
 if(GCDUMPC_SQLITE)
     gcdumpc_dependency(SQLITE sqlite3 sqlite3 m)
     set(GCDUMPC_SQLITE_TARGET PkgConfig::SQLITE)

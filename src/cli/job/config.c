@@ -15,10 +15,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <ini.h>
 #include <stdio.h>
 
 #define LINE_BYTES 8192
+#define BLANKS " \t\r\n\v\f"
+#define BYTE_ORDER_MARK "\xEF\xBB\xBF"
 #define ENTRIES_MAX 100000u
 
 struct entry {
@@ -56,27 +57,14 @@ static void no_memory(struct job_config *c)
 
 /* ---- reading ---- */
 
-/* fgets that counts lines, because the library does not tell the line. */
-static char *next_line(char *buf, int n, void *ctx)
-{
-    struct job_config *c = ctx;
-    if (c->exit != CLI_DONE || fgets(buf, n, c->file) == NULL)
-        return NULL;
-    c->line++;
-    if (strchr(buf, '\n') == NULL && !feof(c->file)) {
-        (void)bad(c, "it is too long, or contains a NUL");
-        return NULL;
-    }
-    return buf;
-}
-
-static bool open_section(struct job_config *c, const char *name)
+/* Makes NAME the section of the options that follow. */
+static void open_section(struct job_config *c, const char *name)
 {
     for (size_t i = 0; i < c->section_count; i++)
         if (strcmp(c->sections[i], name) == 0) {
             if (i + 1 < c->section_count)
                 (void)bad(c, "the job is already defined");
-            return i + 1 == c->section_count;
+            return;
         }
     char **all = realloc(c->sections, (c->section_count + 1) * sizeof *all), *copy = strdup(name);
     if (all != NULL)
@@ -84,41 +72,82 @@ static bool open_section(struct job_config *c, const char *name)
     if (all == NULL || copy == NULL) {
         free(copy);
         no_memory(c);
-        return false;
+        return;
     }
     c->sections[c->section_count++] = copy;
-    return true;
 }
 
-static bool add(struct job_config *c, const char *name, const char *value)
+static void add(struct job_config *c, const char *name, const char *value)
 {
     size_t section = c->section_count - 1;
     for (size_t i = c->count; i-- > 0 && c->entries[i].section == section;)
         if (strcmp(c->entries[i].name, name) == 0) {
-            (void)bad(c, "the option is already set, or the line is indented");
-            return false;
+            (void)bad(c, "the option is already set");
+            return;
         }
     if (c->count == ENTRIES_MAX) {
         (void)bad(c, "too many options");
-        return false;
+        return;
     }
     if (!cli_list_grow(&c->entries, c->count, &c->cap, sizeof *c->entries)) {
         no_memory(c);
-        return false;
+        return;
     }
     struct entry *e = &c->entries[c->count];
     *e = (struct entry){ .name = strdup(name), .value = strdup(value), .section = section, .line = c->line };
     c->count++;
     if (e->name == NULL || e->value == NULL)
         no_memory(c);
-    return c->exit == CLI_DONE;
 }
 
-/* Returns 1 to continue.  The library does not report sections without options. */
-static int on_option(void *ctx, const char *section, const char *name, const char *value)
+static char *trimmed(char *s)
 {
-    struct job_config *c = ctx;
-    return c->exit == CLI_DONE && open_section(c, section) && add(c, name, value);
+    s += strspn(s, BLANKS);
+    size_t n = strlen(s);
+    while (n > 0 && strchr(BLANKS, s[n - 1]) != NULL)
+        n--;
+    s[n] = '\0';
+    return s;
+}
+
+/* What comes behind a value is part of it: a semicolon may be part of a name. */
+static void read_line(struct job_config *c, char *line)
+{
+    if (c->line == 1 && strncmp(line, BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK)) == 0)
+        line += strlen(BYTE_ORDER_MARK);
+    char *text = trimmed(line);
+    if (text[0] == '\0' || text[0] == ';' || text[0] == '#')
+        return;
+    bool behind_option = c->count > 0 && c->entries[c->count - 1].section + 1 == c->section_count;
+    char *end = text + strcspn(text, text[0] == '[' ? "]" : "=:");
+    if (text > line && behind_option) {          /* other programs go on with the value of the option before */
+        (void)bad(c, "the line is indented, but a value is one line");
+    } else if (*end == '\0') {
+        (void)bad(c, "is neither [NAME] nor OPTION = VALUE");
+    } else if (text[0] == '[') {
+        *end = '\0';
+        open_section(c, text + 1);
+    } else {
+        *end = '\0';
+        add(c, trimmed(text), trimmed(end + 1));
+    }
+}
+
+static void read_lines(struct job_config *c)
+{
+    char line[LINE_BYTES];
+    open_section(c, "");
+    while (c->exit == CLI_DONE && fgets(line, sizeof line, c->file) != NULL) {
+        c->line++;
+        if (strchr(line, '\n') == NULL && !feof(c->file))
+            (void)bad(c, "it is too long, or contains a NUL");
+        else
+            read_line(c, line);
+    }
+    if (c->exit == CLI_DONE && ferror(c->file)) {
+        cli_say(c->path, "cannot read: %s", strerror(errno));
+        c->exit = CLI_FAILED;
+    }
 }
 
 /* Root runs what the file says, including programs, so nobody else may have written it. */
@@ -155,19 +184,7 @@ enum cli_exit job_config_read(const char *path, struct job_config **ret)
     }
     c->path = path;
     c->file = f;
-    ini_max_line = LINE_BYTES;
-    ini_use_stack = false;
-    ini_allow_inline_comments = false;   /* a semicolon may be part of a name */
-    int bad_line = open_section(c, "") ? ini_parse_stream(next_line, c, on_option, c) : 0;
-    if (c->exit == CLI_DONE && bad_line < 0)
-        no_memory(c);
-    c->line = (unsigned)bad_line;
-    if (c->exit == CLI_DONE && bad_line > 0)
-        (void)bad(c, "is neither [NAME] nor OPTION = VALUE");
-    if (c->exit == CLI_DONE && ferror(f)) {
-        cli_say(path, "cannot read: %s", strerror(errno));
-        c->exit = CLI_FAILED;
-    }
+    read_lines(c);
     (void)fclose(f);
     c->file = NULL;
     e = c->exit;
