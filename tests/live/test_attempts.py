@@ -8,6 +8,7 @@ import subprocess
 import time
 
 from live_support import PROGRAM, LiveTest, Process, main, resident_mb
+from record_nettrace import find_socket
 
 MILLION = ("--objects", "1000000")       # 57 MB of events, in a process of 75 MB
 # The ranges of the GC, and with them its memory, may be among the lost events.
@@ -82,8 +83,7 @@ class Attempts(LiveTest):
             self.assertLessEqual(number(f["after"]), number(f["peak"]))
             self.assertAlmostEqual(number(f["after"]) * 2**20 / 1e6, resident_mb(target.pid), delta=30)
             # the socket alone does not identify the process
-            sockets = [s for s in os.listdir(target.temporary) if s.startswith(f"dotnet-diagnostic-{target.pid}-")]
-            r = self.gcdumpc("info", "--port", os.path.join(target.temporary, sockets[0]))
+            r = self.gcdumpc("info", "--port", find_socket(target.pid))
             self.assertRegex(r.stderr, r"none lost; memory unknown; drain, CollectTracing\d, buffer \d+ MiB")
 
     def test_the_time_is_shared_by_the_attempts(self):
@@ -105,8 +105,7 @@ class Together(LiveTest):
                                      stderr=subprocess.PIPE, text=True)
             try:
                 self.wait_for_lock(target)
-                port = [s for s in os.listdir(target.temporary) if s.startswith(f"dotnet-diagnostic-{target.pid}-")][0]
-                for way in (("--pid", target.pid), ("--port", os.path.join(target.temporary, port))):
+                for way in (("--pid", target.pid), ("--port", find_socket(target.pid))):
                     r = self.gcdumpc("info", *way, status=1)
                     self.assertRegex(r.stderr, rf"\Agcdumpc: [^\n]*: another dump of it is under way, by process {first.pid}\n\Z")
             finally:
