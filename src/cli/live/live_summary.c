@@ -60,6 +60,13 @@ static void add_stream(struct line *to, const struct gcd_summary *f)
         add(to, f->trace.loss_verified ? "none lost" : "lost ones unknown");
 }
 
+/* The largest of all looks: between the samples of a busy machine the process may grow beyond them. */
+static uint64_t peak_of(const struct live *l, const struct live_attempt *a)
+{
+    uint64_t peak = a->rss_peak > l->memory.rss_bytes ? a->rss_peak : l->memory.rss_bytes;
+    return peak > a->rss_after ? peak : a->rss_after;
+}
+
 static void add_memory(struct line *to, const struct live *l, const struct live_attempt *a)
 {
     const struct gcd_process_memory *m = &gcd_dump_summary(a->dump)->memory;
@@ -68,7 +75,7 @@ static void add_memory(struct line *to, const struct live *l, const struct live_
         return;
     }
     add_mebibytes(to, "; memory ", l->memory.rss_bytes, "");
-    add_mebibytes(to, ", peak ", a->rss_peak > l->memory.rss_bytes ? a->rss_peak : l->memory.rss_bytes, "");
+    add_mebibytes(to, ", peak ", peak_of(l, a), "");
     if (a->rss_after != 0)
         add_mebibytes(to, ", after ", a->rss_after, "");
     else
