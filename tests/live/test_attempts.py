@@ -1,4 +1,5 @@
 """Attempts, limits and left-overs after a failure: gcdumpc on a real .NET process.  Needs the .NET SDK; without it the test is skipped."""
+import contextlib
 import json
 import os
 import re
@@ -7,7 +8,7 @@ import socket
 import subprocess
 import time
 
-from live_support import PROGRAM, LiveTest, Process, main, resident_mb
+from live_support import PROGRAM, SECONDS, LiveTest, Process, main, resident_mb
 from record_nettrace import find_socket
 
 MILLION = ("--objects", "1000000")       # 57 MB of events, in a process of 75 MB
@@ -65,12 +66,14 @@ class Attempts(LiveTest):
         with Process("--objects", "4000000") as target:
             before = resident_mb(target.pid)
             figures = self.summary(self.gcdumpc("info", "--pid", target.pid).stderr)
-            self.assertAlmostEqual(int(figures["buffer"]), 2 * before * 1e6 / 2**20, delta=60)
+            self.assertAlmostEqual(int(figures["buffer"]), 2 * number(figures["before"]), delta=2)      # of the same look, rounded
+            self.assertAlmostEqual(number(figures["before"]) * 2**20 / 1e6, before, delta=before / 3)
             self.assertEqual(self.summary(self.gcdumpc("info", "--pid", target.pid, "--max-buffer", 300).stderr)["buffer"], "300")
 
     def test_the_summary_is_plausible(self):
         with Process(*MILLION) as target:
             r = self.gcdumpc("--pid", target.pid, "-o", self.path("a.gclog"), "--save-trace", self.path("a.nettrace"))
+            now = resident_mb(target.pid)
             f = self.summary(r.stderr)
             info = json.loads(self.gcdumpc("info", self.path("a.nettrace"), "--json").stdout)
             self.assertEqual(number(f["pause"]), (info["gc"]["pause_ns"] + 500000) // 1000000)
@@ -78,17 +81,18 @@ class Attempts(LiveTest):
             self.assertGreaterEqual(info["gc"]["pauses_ns"], info["gc"]["pause_ns"])
             self.assertEqual(number(f["objects"]), info["dump"]["objects"])
             self.assertEqual(number(f["mb"]), (os.path.getsize(self.path("a.nettrace")) + 2**19) >> 20)
-            self.assertLessEqual(number(f["gc"]), number(f["before"]))
-            self.assertLessEqual(number(f["before"]), number(f["peak"]))
-            self.assertLessEqual(number(f["after"]), number(f["peak"]))
-            self.assertAlmostEqual(number(f["after"]) * 2**20 / 1e6, resident_mb(target.pid), delta=30)
+            self.assertIsNotNone(f["gc"], r.stderr)
+            self.assertLessEqual(number(f["gc"]), number(f["before"]), r.stderr)
+            self.assertLessEqual(number(f["before"]), number(f["peak"]), r.stderr)
+            self.assertLessEqual(number(f["after"]), number(f["peak"]), r.stderr)
+            self.assertAlmostEqual(number(f["after"]) * 2**20 / 1e6, now, delta=30, msg=r.stderr)
             # the socket alone does not identify the process
             r = self.gcdumpc("info", "--port", find_socket(target.pid))
             self.assertRegex(r.stderr, r"none lost; memory unknown; drain, CollectTracing\d, buffer \d+ MiB")
 
     def test_the_time_is_shared_by_the_attempts(self):
         with Process(*MILLION) as target:
-            r = self.gcdumpc("info", "--pid", target.pid, "--buffer", 2, "--retries", 100, "--max-buffer", 3, "--timeout", 60, status=3)
+            r = self.gcdumpc("info", "--pid", target.pid, "--buffer", 2, "--retries", 100, "--max-buffer", 3, "--timeout", SECONDS // 2, status=3)
             self.assertIn("attempt 2 with a buffer of 3 MiB", r.stderr)
 
 
@@ -97,11 +101,23 @@ def lock_name(target):
     return f"gcdumpc/process/{os.stat(f'/proc/{target.pid}/ns/pid').st_ino}/{target.pid}"
 
 
-class Together(LiveTest):
+class LockTest(LiveTest):
+    def wait_for_lock(self, target):
+        deadline = time.monotonic() + SECONDS
+        while True:
+            with open("/proc/net/unix", encoding="ascii", errors="replace") as f:
+                if f"@{lock_name(target)}/" in f.read():
+                    return
+            if time.monotonic() > deadline:
+                self.fail("no lock was taken")
+            time.sleep(0.01)
+
+
+class Together(LockTest):
     def test_a_second_dump_is_refused(self):
         with Process() as target:
             os.kill(target.pid, signal.SIGSTOP)          # the first one waits for an answer
-            first = subprocess.Popen([PROGRAM, "--pid", str(target.pid), "-o", self.path("a.gclog"), "--timeout", "60"],
+            first = subprocess.Popen([PROGRAM, "--pid", str(target.pid), "-o", self.path("a.gclog"), "--timeout", str(SECONDS)],
                                      stderr=subprocess.PIPE, text=True)
             try:
                 self.wait_for_lock(target)
@@ -110,7 +126,7 @@ class Together(LiveTest):
                     self.assertRegex(r.stderr, rf"\Agcdumpc: [^\n]*: another dump of it is under way, by process {first.pid}\n\Z")
             finally:
                 os.kill(target.pid, signal.SIGCONT)
-            _, err = first.communicate(timeout=60)
+            _, err = first.communicate(timeout=SECONDS)
             self.assertEqual(first.returncode, 0, err)
             self.gcdumpc("info", "--pid", target.pid)    # the lock is gone
 
@@ -138,56 +154,51 @@ class Together(LiveTest):
             os.kill(target.pid, signal.SIGCONT)
             self.gcdumpc("info", "--pid", target.pid)
 
-    def wait_for_lock(self, target):
-        deadline = time.monotonic() + 20
-        while True:
-            with open("/proc/net/unix", encoding="ascii", errors="replace") as f:
-                if f"@{lock_name(target)}/" in f.read():
-                    return
-            if time.monotonic() > deadline:
-                self.fail("no lock was taken")
-            time.sleep(0.01)
 
+class Breaks(LockTest):
+    def broken_off(self, *args):
+        """Kills a process once bytes of the heap walk have arrived; gcdumpc's exit status and messages."""
+        for _ in range(10):
+            with Process("--objects", "4000000") as target:
+                p = subprocess.Popen([PROGRAM, "--pid", str(target.pid), "--timeout", str(SECONDS), *map(str, args)], stderr=subprocess.PIPE, text=True)
+                while p.poll() is None and not self.has_much(p):
+                    pass
+                target.process.kill()
+                _, err = p.communicate(timeout=SECONDS)
+            if p.returncode != 0:
+                return p.returncode, err
+            # all had arrived before: on a busy machine we may look too late
+            self.assertRegex(err, r"a\.gclog: [4-9],\d{3},\d{3} objects, .*, complete")
+            for name in os.listdir(self.folder):
+                os.unlink(self.path(name))
+        return self.skipTest("the dump was over before it could be broken off")
 
-class Breaks(LiveTest):
-    def broken_off(self, target, *args):
-        """Kills the process once bytes of the heap walk have arrived; gcdumpc's exit status and messages."""
-        p = subprocess.Popen([PROGRAM, "--pid", str(target.pid), "--timeout", "60", *map(str, args)], stderr=subprocess.PIPE, text=True)
-        fd = None
-        deadline = time.monotonic() + 20
-        # the spool moves to disk at 32 MiB
-        while time.monotonic() < deadline and p.poll() is None:
-            try:
-                for fd in os.listdir(f"/proc/{p.pid}/fd"):
-                    sb = os.stat(f"/proc/{p.pid}/fd/{fd}")
-                    if sb.st_nlink == 0 and sb.st_size > 32 << 20:
-                        target.process.kill()
-                        _, err = p.communicate(timeout=30)
-                        return p.returncode, err
-            except FileNotFoundError:
-                pass
-        p.kill()
-        p.communicate()
-        self.skipTest("the dump was over before it could be broken off")
+    @staticmethod
+    def has_much(p):
+        """The spool moves to disk at 32 MiB."""
+        with contextlib.suppress(FileNotFoundError):
+            for fd in os.listdir(f"/proc/{p.pid}/fd"):
+                sb = os.stat(f"/proc/{p.pid}/fd/{fd}")
+                if sb.st_nlink == 0 and sb.st_size > 32 << 20:
+                    return True
+        return False
 
     def test_nothing_is_left_of_a_dump_that_breaks_off(self):
-        with Process("--objects", "4000000") as target:
-            code, err = self.broken_off(target, "-o", self.path("a.gclog"), "--save-trace", self.path("a.nettrace"))
-            self.assertEqual(code, 1, err)
-            self.assertEqual(len(err.strip().split("\n")), 1, err)
-            self.assertEqual(os.listdir(self.folder), [])
+        code, err = self.broken_off("-o", self.path("a.gclog"), "--save-trace", self.path("a.nettrace"))
+        self.assertEqual(code, 1, err)
+        self.assertEqual(len(err.strip().split("\n")), 1, err)
+        self.assertEqual(os.listdir(self.folder), [])
 
     def test_what_was_received_is_kept_when_wanted(self):
-        with Process("--objects", "4000000") as target:
-            code, err = self.broken_off(target, "-o", self.path("a.gclog"), "--save-trace", self.path("a.nettrace"), "--keep-partial")
-            self.assertEqual(code, 3, err)
-            self.assertRegex(err, r"the recording ends early")
-            self.assertRegex(err, r"a\.gclog: [\d,]+ objects, .* INCOMPLETE")
-            info = json.loads(self.gcdumpc("info", self.path("a.nettrace"), "--json", status=3).stdout)
-            self.assertEqual(info["trace"]["end"], "truncated")
-            self.assertGreater(info["dump"]["objects"], 100000)
-            with open(self.path("a.gclog"), encoding="utf-8") as f:
-                self.assertEqual(sum(line.startswith("o ") for line in f), info["dump"]["objects"])
+        code, err = self.broken_off("-o", self.path("a.gclog"), "--save-trace", self.path("a.nettrace"), "--keep-partial")
+        self.assertEqual(code, 3, err)
+        self.assertRegex(err, r"the recording ends early")
+        self.assertRegex(err, r"a\.gclog: [\d,]+ objects, .* INCOMPLETE")
+        info = json.loads(self.gcdumpc("info", self.path("a.nettrace"), "--json", status=3).stdout)
+        self.assertEqual(info["trace"]["end"], "truncated")
+        self.assertGreater(info["dump"]["objects"], 100000)
+        with open(self.path("a.gclog"), encoding="utf-8") as f:
+            self.assertEqual(sum(line.startswith("o ") for line in f), info["dump"]["objects"])
 
     def test_without_a_heap_walk_only_the_recording_is_kept(self):
         # Stopped by the timeout before anything was recorded; without any answer there is nothing to keep.
@@ -202,9 +213,9 @@ class Breaks(LiveTest):
         with Process() as target:
             os.kill(target.pid, signal.SIGSTOP)
             p = subprocess.Popen([PROGRAM, "--pid", str(target.pid), "-o", self.path("a.gclog"), "--keep-partial"], stderr=subprocess.PIPE, text=True)
-            time.sleep(0.5)
+            self.wait_for_lock(target)
             p.send_signal(signal.SIGTERM)
-            _, err = p.communicate(timeout=30)
+            _, err = p.communicate(timeout=SECONDS)
             os.kill(target.pid, signal.SIGCONT)
             self.assertEqual(p.returncode, 130, err)
             self.assertEqual(os.listdir(self.folder), [])
@@ -217,7 +228,7 @@ class Room(LiveTest):
             self.skipTest("a small file system needs root and unshare")
         script = ('mount -t tmpfs -o size="$1"m none "$2" || exit 77; cd "$2"; shift 2; "$@"; status=$?; ls -A; exit $status')
         r = subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", str(megabytes), self.folder, PROGRAM, *map(str, args)],
-                           capture_output=True, text=True, timeout=120)
+                           capture_output=True, text=True, timeout=SECONDS)
         if r.returncode == 77:
             self.skipTest("no file system could be mounted")
         return r
