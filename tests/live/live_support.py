@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shutil
+import socket
 import struct
 import subprocess
 import sys
@@ -166,6 +167,33 @@ class Process:
 def resident_mb(pid):
     with open(f"/proc/{pid}/status", encoding="ascii") as f:
         return int(re.search(r"VmRSS:\s+(\d+) kB", f.read())[1]) * 1024 / 1e6
+
+
+def lock_name(target):
+    """Without its start time."""
+    return f"gcdumpc/process/{os.stat(f'/proc/{target.pid}/ns/pid').st_ino}/{target.pid}"
+
+
+def lock_of(target):
+    """The lock, held by this process, as long as it is open."""
+    with open(f"/proc/{target.pid}/stat", encoding="ascii") as f:
+        start = f.read().rsplit(")", 1)[1].split()[19]
+    holder = socket.socket(socket.AF_UNIX)
+    holder.bind(f"\0{lock_name(target)}/{start}")
+    holder.listen()
+    return holder
+
+
+def wait_for_lock(target):
+    """Until a gcdumpc has TARGET for itself; it has its handlers of signals before."""
+    end = time.monotonic() + SECONDS
+    while True:
+        with open("/proc/net/unix", encoding="ascii", errors="replace") as f:
+            if f"@{lock_name(target)}/" in f.read():
+                return
+        if time.monotonic() > end:
+            raise AssertionError("no lock was taken")
+        time.sleep(0.01)
 
 
 MOST_SESSIONS = 64               # dotnet/runtime, EP_MAX_NUMBER_OF_SESSIONS

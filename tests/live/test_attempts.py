@@ -4,11 +4,9 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
-import time
 
-from live_support import PROGRAM, SECONDS, LiveTest, Process, main, resident_mb
+from live_support import PROGRAM, SECONDS, LiveTest, Process, lock_of, main, resident_mb, wait_for_lock
 from record_nettrace import find_socket
 
 MILLION = ("--objects", "1000000")       # 57 MB of events, in a process of 75 MB
@@ -96,31 +94,14 @@ class Attempts(LiveTest):
             self.assertIn("attempt 2 with a buffer of 3 MiB", r.stderr)
 
 
-def lock_name(target):
-    """Without its start time."""
-    return f"gcdumpc/process/{os.stat(f'/proc/{target.pid}/ns/pid').st_ino}/{target.pid}"
-
-
-class LockTest(LiveTest):
-    def wait_for_lock(self, target):
-        deadline = time.monotonic() + SECONDS
-        while True:
-            with open("/proc/net/unix", encoding="ascii", errors="replace") as f:
-                if f"@{lock_name(target)}/" in f.read():
-                    return
-            if time.monotonic() > deadline:
-                self.fail("no lock was taken")
-            time.sleep(0.01)
-
-
-class Together(LockTest):
+class Together(LiveTest):
     def test_a_second_dump_is_refused(self):
         with Process() as target:
             os.kill(target.pid, signal.SIGSTOP)          # the first one waits for an answer
             first = subprocess.Popen([PROGRAM, "--pid", str(target.pid), "-o", self.path("a.gclog"), "--timeout", str(SECONDS)],
                                      stderr=subprocess.PIPE, text=True)
             try:
-                self.wait_for_lock(target)
+                wait_for_lock(target)
                 for way in (("--pid", target.pid), ("--port", find_socket(target.pid))):
                     r = self.gcdumpc("info", *way, status=1)
                     self.assertRegex(r.stderr, rf"\Agcdumpc: [^\n]*: another dump of it is under way, by process {first.pid}\n\Z")
@@ -133,12 +114,7 @@ class Together(LockTest):
     def test_force_goes_past_the_lock(self):
         """Any process of the same user could hold it forever."""
         with Process() as target:
-            with open(f"/proc/{target.pid}/stat", encoding="ascii") as f:
-                start = f.read().rsplit(")", 1)[1].split()[19]
-            name = f"{lock_name(target)}/{start}"
-            with socket.socket(socket.AF_UNIX) as holder:
-                holder.bind("\0" + name)
-                holder.listen()
+            with lock_of(target):
                 r = self.gcdumpc("info", "--pid", target.pid, status=1)
                 self.assertRegex(r.stderr, rf"another dump of it is under way, by process {os.getpid()}\n\Z")
                 r = self.gcdumpc("info", "--pid", target.pid, "--force")
@@ -148,14 +124,14 @@ class Together(LockTest):
         with Process() as target:
             os.kill(target.pid, signal.SIGSTOP)
             first = subprocess.Popen([PROGRAM, "info", "--pid", str(target.pid)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            self.wait_for_lock(target)
+            wait_for_lock(target)
             first.kill()
             first.wait()
             os.kill(target.pid, signal.SIGCONT)
             self.gcdumpc("info", "--pid", target.pid)
 
 
-class Breaks(LockTest):
+class Breaks(LiveTest):
     def broken_off(self, *args):
         """Kills a process once bytes of the heap walk have arrived; gcdumpc's exit status and messages."""
         for _ in range(10):
@@ -213,7 +189,7 @@ class Breaks(LockTest):
         with Process() as target:
             os.kill(target.pid, signal.SIGSTOP)
             p = subprocess.Popen([PROGRAM, "--pid", str(target.pid), "-o", self.path("a.gclog"), "--keep-partial"], stderr=subprocess.PIPE, text=True)
-            self.wait_for_lock(target)
+            wait_for_lock(target)
             p.send_signal(signal.SIGTERM)
             _, err = p.communicate(timeout=SECONDS)
             os.kill(target.pid, signal.SIGCONT)

@@ -8,7 +8,10 @@ import stat
 import subprocess
 import time
 
-from live_support import PROGRAM, SECONDS, LiveTest, Process, check_counts, gclog_sums, heaplab, main
+from live_support import PROGRAM, SECONDS, LiveTest, Process, check_counts, gclog_sums, heaplab, lock_of, main
+
+
+DELAYS = 3, 10, 30, 90           # seconds until the dump; a process needs less than one for its start, on a busy machine many
 
 
 class ReverseTest(LiveTest):
@@ -17,17 +20,35 @@ class ReverseTest(LiveTest):
         p = subprocess.Popen([PROGRAM, command, "--listen", self.path(port), *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(p.communicate)
         self.addCleanup(p.kill)
-        for _ in range(1000):
-            if os.path.exists(self.path(port)) or p.poll() is not None:
-                break
+        end = time.monotonic() + SECONDS
+        while not os.path.exists(self.path(port)) and p.poll() is None and time.monotonic() < end:
             time.sleep(0.01)
         return p
 
     def finish(self, p, status=0):
-        out, err = p.communicate(timeout=120)
-        self.assertEqual(p.returncode, status, out[-300:] + err)
+        out, err = p.communicate(timeout=SECONDS)
+        self.assertEqual(p.returncode, status, (out or "")[-300:] + err)
         self.assertFalse(os.path.exists(self.path("port")))
         return out, err
+
+    def dumped(self, start, mode="", status=0, count=1, words=()):
+        """COUNT processes, dumped when they were ready, and gcdumpc's output and messages.  START(*options): gcdumpc, and the path where it listens."""
+        for delay in DELAYS:
+            p, path = start("--delay", str(delay))
+            begun = time.monotonic()
+            targets = [Process(*words, DOTNET_DiagnosticPorts=path + mode) for _ in range(count)]
+            for target in targets:
+                self.addCleanup(target.__exit__)
+            if time.monotonic() - begun < delay:
+                return targets, *self.finish(p, status)
+            p.communicate(timeout=SECONDS)               # it has dumped what was hardly begun
+            for target in targets:
+                target.__exit__()
+        return self.fail("the machine is too busy: its processes are not ready in time")
+
+    def at_port(self, *words, command="report"):
+        """For dumped()."""
+        return lambda *options: (self.start(*words, *options, command=command), self.path("port"))
 
     def check_whole(self, target, report):
         self.assertEqual([], list(check_counts.check_types(target.counts(), json.loads(report), False)))
@@ -37,21 +58,26 @@ class Reverse(ReverseTest):
     def test_both_ways_to_start(self):
         for mode in ("", ",suspend", ",nosuspend", ",connect,suspend"):
             with self.subTest(mode=mode):
-                p = self.start("--json", "--delay", "3")
-                mode_of_file = os.stat(self.path("port")).st_mode
-                self.assertTrue(stat.S_ISSOCK(mode_of_file))
-                self.assertEqual(stat.S_IMODE(mode_of_file), 0o600)
-                with Process(DOTNET_DiagnosticPorts=self.path("port") + mode) as target:
-                    out, err = self.finish(p)
-                    self.assertIn(f"DOTNET_DiagnosticPorts={self.path('port')}\n", err)
-                    self.assertRegex(err, rf"process {target.pid}: has connected: {re.escape(heaplab())}")
-                    self.check_whole(target, out)
-                    self.assertIsNone(target.process.poll())
-                    # it lives on, and both ways reach it
-                    self.check_whole(target, self.gcdumpc("report", "--pid", target.pid, "--json").stdout)
-                    out, err = self.finish(self.start("--json", "-q", "--strategy", "single"))
-                    self.assertEqual(err, "")
-                    self.check_whole(target, out)
+                (target,), out, err = self.dumped(self.at_port("--json"), mode)
+                self.assertIn(f"DOTNET_DiagnosticPorts={self.path('port')}\n", err)
+                self.assertRegex(err, rf"process {target.pid}: has connected: {re.escape(heaplab())}")
+                self.check_whole(target, out)
+                self.assertIsNone(target.process.poll())
+                # it lives on, and both ways reach it
+                self.check_whole(target, self.gcdumpc("report", "--pid", target.pid, "--json").stdout)
+                p = self.start("--json", "-q", "--strategy", "single")
+                out, err = self.finish(p)
+                self.assertEqual(err, "")
+                self.check_whole(target, out)
+                target.__exit__()                        # it would connect to the next one
+
+    def test_the_file_of_the_port(self):
+        p = self.start("--delay", "3")
+        mode = os.stat(self.path("port")).st_mode
+        self.assertTrue(stat.S_ISSOCK(mode))
+        self.assertEqual(stat.S_IMODE(mode), 0o600)
+        p.send_signal(signal.SIGINT)
+        self.finish(p, 130)
 
     def test_at_once(self):
         # Without a delay the program has hardly started, but the dump is valid.
@@ -71,17 +97,14 @@ class Reverse(ReverseTest):
             self.assertEqual(json.loads(out)["process"]["pid"], target.pid)
 
     def test_two_programs(self):
-        p = self.start("--json", "--delay", "3")
-        environment = {"DOTNET_DiagnosticPorts": self.path("port") + ",nosuspend"}
-        with Process(**environment) as a, Process(**environment) as b:
-            out, err = self.finish(p)
-            chosen, other = (a, b) if f"process {a.pid}: has connected" in err else (b, a)
-            self.assertIn(f"process {chosen.pid}: has connected", err)
-            self.assertNotIn(f"process {other.pid}", err)
-            self.assertRegex(err, r"1 other program connected, too")
-            self.check_whole(chosen, out)
-            self.assertIsNone(other.process.poll())
-            self.check_whole(other, self.gcdumpc("report", "--pid", other.pid, "--json").stdout)
+        (a, b), out, err = self.dumped(self.at_port("--json"), ",nosuspend", count=2)
+        chosen, other = (a, b) if f"process {a.pid}: has connected" in err else (b, a)
+        self.assertIn(f"process {chosen.pid}: has connected", err)
+        self.assertNotIn(f"process {other.pid}", err)
+        self.assertRegex(err, r"1 other program connected, too")
+        self.check_whole(chosen, out)
+        self.assertIsNone(other.process.poll())
+        self.check_whole(other, self.gcdumpc("report", "--pid", other.pid, "--json").stdout)
 
     def test_interrupted(self):
         for signals in (1, 2):
@@ -134,10 +157,8 @@ class Limits(ReverseTest):
 
     def collect(self, *options, status=0):
         """Dumps by --listen into a.gclog; returns the running target and the messages."""
-        p = self.start("-o", self.path("a.gclog"), "--delay", "2", *options, command="collect")
-        target = Process("--objects", "1000000", DOTNET_DiagnosticPorts=self.path("port"))
-        self.addCleanup(target.__exit__)
-        _, err = self.finish(p, status)
+        port = self.at_port("-o", self.path("a.gclog"), *options, command="collect")
+        (target,), _, err = self.dumped(port, status=status, words=("--objects", "1000000"))
         return target, err
 
     def test_two_attempts_at_one_port(self):
@@ -162,21 +183,14 @@ class Limits(ReverseTest):
                             r"memory ([\d,]+) MiB, peak ([\d,]+) MiB, after ([\d,]+) MiB; (?:GC heap before [\d,]+ MiB; )?drain, CollectTracing\d, buffer (\d+) MiB; ", err)
         self.assertIsNotNone(summary, err)
         before, peak, after, _ = map(int, summary.groups())
-        self.assertTrue(before < peak and after <= peak, err)
+        self.assertTrue(before <= peak and after <= peak, err)
 
     def test_one_dump_at_a_time(self):
-        port = self.start("-o", self.path("a.gclog"), "--delay", "2", command="collect")
-        with Process(DOTNET_DiagnosticPorts=self.path("port") + ",nosuspend") as target:
-            target.process.send_signal(signal.SIGSTOP)
-            first = self.start_gcdumpc("info", "--pid", target.pid, "--timeout", SECONDS)
-            try:
-                _, err = self.finish(port, 1)
-                self.assertRegex(err, rf"process {target.pid}: another dump of it is under way, by process {first.pid}\n$")
-                self.assertEqual(self.files(), [])
-            finally:
-                target.process.send_signal(signal.SIGCONT)
-            _, err = first.communicate(timeout=SECONDS)
-            self.assertEqual(first.returncode, 0, err)
+        port = self.start("-o", self.path("a.gclog"), "--delay", "20", command="collect")
+        with Process(DOTNET_DiagnosticPorts=self.path("port") + ",nosuspend") as target, lock_of(target):
+            _, err = self.finish(port, 1)
+            self.assertRegex(err, rf"process {target.pid}: another dump of it is under way, by process {os.getpid()}\n$")
+            self.assertEqual(self.files(), [])
 
 
 if __name__ == "__main__":

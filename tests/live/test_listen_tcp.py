@@ -37,40 +37,38 @@ class OverTcp(ReverseTest):
             time.sleep(0.01)
         return path
 
-    def done(self, p, status=0):
-        _, err = p.communicate(timeout=SECONDS)
-        self.assertEqual(p.returncode, status, err)
-        return err
+    def behind_router(self, *words, name="phone"):
+        """For dumped()."""
+        def start(*options):
+            p, address = self.listen(*words, *options, command="collect")
+            return p, self.router(address, f"{name}{options[-1]}")
+        return start
 
     def test_both_ways_to_start_and_to_dump(self):
         for mode in ("suspend", "nosuspend"):
             for strategy in ("single", "drain"):
                 with self.subTest(mode=mode, strategy=strategy):
                     name = f"{mode}-{strategy}"
-                    p, address = self.listen("-o", self.path(name + ".nettrace"), "--delay", 3, "--strategy", strategy, command="collect")
-                    with Process(DOTNET_DiagnosticPorts=f"{self.router(address, name)},{mode}") as target:
-                        err = self.done(p)
-                        self.assertRegex(err, rf"process {target.pid}: has connected: ")
-                        report = json.loads(self.gcdumpc("report", self.path(name + ".nettrace"), "--json").stdout)
-                        self.check_whole(target, json.dumps(report))
-                        self.check_sessions(target, connections=False)      # it tries the router again and again
+                    port = self.behind_router("-o", self.path(name + ".nettrace"), "--strategy", strategy, name=name)
+                    (target,), _, err = self.dumped(port, "," + mode)
+                    self.assertRegex(err, rf"process {target.pid}: has connected: ")
+                    report = json.loads(self.gcdumpc("report", self.path(name + ".nettrace"), "--json").stdout)
+                    self.check_whole(target, json.dumps(report))
+                    self.check_sessions(target, connections=False)      # it tries the router again and again
+                    target.__exit__()
 
     def test_several_runtimes(self):
-        p, address = self.listen("-o", self.path("x.nettrace"), "--delay", 3, command="collect")
-        path = self.router(address)
-        environment = {"DOTNET_DiagnosticPorts": path + ",nosuspend"}
-        with Process(**environment) as a, Process(**environment) as b:
-            err = self.done(p)
-            chosen, other = (a, b) if f"process {a.pid}: has connected" in err else (b, a)
-            self.assertIn(f"process {chosen.pid}: has connected", err)
-            self.assertNotIn(f"process {other.pid}:", err)
-            self.check_whole(chosen, self.gcdumpc("report", self.path("x.nettrace"), "--json").stdout)
+        (a, b), _, err = self.dumped(self.behind_router("-o", self.path("x.nettrace")), ",nosuspend", count=2)
+        chosen, other = (a, b) if f"process {a.pid}: has connected" in err else (b, a)
+        self.assertIn(f"process {chosen.pid}: has connected", err)
+        self.assertNotIn(f"process {other.pid}:", err)
+        self.check_whole(chosen, self.gcdumpc("report", self.path("x.nettrace"), "--json").stdout)
 
     def test_the_process_is_killed(self):
         p, address = self.listen("-o", self.path("x.nettrace"), "--delay", 1000, command="collect")
         with Process(DOTNET_DiagnosticPorts=self.router(address) + ",suspend") as target:
             self.assertTrue(target.line)         # it was resumed
-        self.assertRegex(self.done(p, 1), "the process has ended")
+        self.assertRegex(self.finish(p, 1)[1], "the process has ended")
         self.assertFalse(os.path.exists(self.path("x.nettrace")))
 
 
