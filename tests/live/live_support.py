@@ -174,14 +174,26 @@ def lock_name(target):
     return f"gcdumpc/process/{os.stat(f'/proc/{target.pid}/ns/pid').st_ino}/{target.pid}"
 
 
+def lock(name):
+    """The lock NAME, held by this process as long as it is open."""
+    holder = socket.socket(socket.AF_UNIX)
+    end = time.monotonic() + SECONDS
+    while True:
+        try:
+            holder.bind("\0" + name)
+            break
+        except OSError:                                  # another test has it
+            if time.monotonic() > end:
+                raise
+        time.sleep(0.01)
+    holder.listen(4096)                                  # who waits asks again and again
+    return holder
+
+
 def lock_of(target):
-    """The lock, held by this process, as long as it is open."""
     with open(f"/proc/{target.pid}/stat", encoding="ascii") as f:
         start = f.read().rsplit(")", 1)[1].split()[19]
-    holder = socket.socket(socket.AF_UNIX)
-    holder.bind(f"\0{lock_name(target)}/{start}")
-    holder.listen()
-    return holder
+    return lock(f"{lock_name(target)}/{start}")
 
 
 def wait_for_lock(target):
