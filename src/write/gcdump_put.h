@@ -30,6 +30,8 @@ struct gcdump_out {
 };
 
 void gcdump_out_init(struct gcdump_out *o, struct gcd_sink *s);
+/* Without a sink: all that is put goes to P, which has room for it. */
+void gcdump_out_window(struct gcdump_out *o, void *p, size_t n);
 /* Passes on the contents of the window; call it before anybody else uses the sink. */
 void gcdump_out_flush(struct gcdump_out *o);
 /* Offset in the file of the next byte. */
@@ -65,6 +67,13 @@ static inline void gcdump_put_u64(struct gcdump_out *o, uint64_t v)
         p[i] = (uint8_t)(v >> (8 * i));
     o->p += 8;
 }
+
+static inline uint32_t gcdump_get_u32(const uint8_t *p)
+{
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+void gcdump_put_bytes(struct gcdump_out *o, const void *bytes, size_t n);
 
 /* Length of a compressed int: 7 bits per byte, the highest bit is the sign. */
 static inline unsigned gcdump_cint_bytes(int32_t v)

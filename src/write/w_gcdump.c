@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "write/gcdump_put.h"
+#include "write/node_parts.h"
 #include "write/write.h"
 
 const struct gcdump_limits gcdump_limits = {
@@ -228,6 +229,108 @@ static gcd_status walk_sizes(struct gcdump *w, struct gcd_error *err)
 /* Size of the undefined node at the start of a blob, so that offset 0 can mean "never described". */
 #define UNDEFINED_BYTES 2
 
+/* ---- objects: directly, or in parts by copies of the writer ---- */
+
+/* At most, of a number in the blob; an object has type, size and number of children. */
+#define CINT_BYTES ((size_t)5)
+#define OBJECT_BYTES (3 * CINT_BYTES)
+
+/* In the counts of a part. */
+enum { PART_BLOB, PART_EDGES };
+
+struct walker {
+    enum walk walk;
+    struct gcdump *w;
+    struct gcdump start;         /* what W was before the walk: other threads copy it */
+};
+
+/* What WALK writes of an object. */
+BOTH_WAYS put_object(struct gcdump *w, enum walk walk, uint32_t n)
+{
+    if (walk == WALK_OFFSETS)
+        gcdump_put_u32(&w->out, n == w->unknown ? 0 : (uint32_t)w->blob_bytes);
+    if (walk == WALK_ADDRESSES)
+        gcdump_put_u64(&w->out, gcd_graph_node_address(w->graph, n));
+    else if (n != w->unknown)
+        object(w, walk == WALK_BLOB, n);
+}
+
+BOTH_WAYS put_objects(struct gcdump *w, enum walk walk, uint32_t first, uint32_t end)
+{
+    for (uint32_t n = first; n < end; n++)
+        put_object(w, walk, n);
+}
+
+/* The loop is compiled for each walk. */
+static void put_range(struct gcdump *w, enum walk walk, uint32_t first, uint32_t end)
+{
+    if (walk == WALK_OFFSETS)
+        put_objects(w, WALK_OFFSETS, first, end);
+    else if (walk == WALK_BLOB)
+        put_objects(w, WALK_BLOB, first, end);
+    else
+        put_objects(w, WALK_ADDRESSES, first, end);
+}
+
+static gcd_status put_nodes(void *ctx, uint32_t first, uint32_t end, struct gcd_error *err)
+{
+    struct walker *k = ctx;
+    for (uint32_t n = first, next; n < end; n = next) {
+        GCD_TRY(check(k->w, k->walk, n, err));
+        next = end - n < WRITE_CHECK_EVERY ? end : (n / WRITE_CHECK_EVERY + 1) * WRITE_CHECK_EVERY;
+        put_range(k->w, k->walk, n, next);
+    }
+    return GCD_OK;
+}
+
+/* Offsets begin with 0 in each part. */
+static void fill_part(const void *ctx, struct node_part *part)
+{
+    const struct walker *k = ctx;
+    struct gcd_write_notes notes = { .edges = 0 };
+    struct gcdump copy = k->start;
+    copy.blob_bytes = 0;
+    copy.dependent = part->dependent;
+    copy.notes = &notes;
+    gcdump_out_window(&copy.out, part->bytes, NODE_PART_BYTES);
+    put_range(&copy, k->walk, part->first, part->end);
+    part->used = (size_t)(copy.out.p - copy.out.begin);
+    part->counts[PART_BLOB] = copy.blob_bytes;
+    part->counts[PART_EDGES] = notes.edges;
+    part->dependent = copy.dependent;
+}
+
+static void put_part_offsets(struct gcdump *w, const struct node_part *part)
+{
+    const uint8_t *p = (const uint8_t *)part->bytes;
+    for (uint32_t n = part->first; n < part->end; n++, p += 4)
+        gcdump_put_u32(&w->out, n == w->unknown ? 0 : (uint32_t)w->blob_bytes + gcdump_get_u32(p));
+}
+
+static gcd_status put_part(void *ctx, const struct node_part *part, struct gcd_error *err)
+{
+    struct walker *k = ctx;
+    struct gcdump *w = k->w;
+    if (k->walk == WALK_OFFSETS)
+        put_part_offsets(w, part);
+    else
+        gcdump_put_bytes(&w->out, part->bytes, part->used);
+    w->blob_bytes += part->counts[PART_BLOB];
+    w->notes->edges += part->counts[PART_EDGES];
+    w->dependent = part->dependent;
+    return node_part_ends_step(part) ? check(w, k->walk, part->end / WRITE_CHECK_EVERY * WRITE_CHECK_EVERY, err) : GCD_OK;
+}
+
+/* At most NODE_BYTES of each object, and EDGE_BYTES of each child. */
+static gcd_status walk_objects(struct gcdump *w, enum walk walk, size_t node_bytes, size_t edge_bytes, struct gcd_error *err)
+{
+    struct walker k = { .walk = walk, .w = w, .start = *w };
+    const struct node_writer writer = {
+        .ctx = &k, .node_bytes = node_bytes, .edge_bytes = edge_bytes, .fill = fill_part, .put = put_part, .put_nodes = put_nodes,
+    };
+    return node_parts_write(w->graph, &writer, &w->options->context, err);
+}
+
 static gcd_status walk_offsets(struct gcdump *w, struct gcd_error *err)
 {
     const struct gcd_summary *summary = gcd_graph_summary(w->graph);
@@ -235,12 +338,7 @@ static gcd_status walk_offsets(struct gcdump *w, struct gcd_error *err)
     w->dependent = 0;
     gcdump_put_u32(&w->out, (uint32_t)w->blob_bytes);
     place(w, false, PLACE_ROOT);
-    for (uint32_t n = 0; n < w->objects; n++) {
-        GCD_TRY(check(w, WALK_OFFSETS, n, err));
-        gcdump_put_u32(&w->out, n == w->unknown ? 0 : (uint32_t)w->blob_bytes);
-        if (n != w->unknown)
-            object(w, false, n);
-    }
+    GCD_TRY(walk_objects(w, WALK_OFFSETS, sizeof(uint32_t), 0, err));
     for (int p = PLACE_STATICS; p < PLACES; p++)
         if (w->place_children[p] > 0) {
             gcdump_put_u32(&w->out, (uint32_t)w->blob_bytes);
@@ -262,11 +360,7 @@ static gcd_status walk_blob(struct gcdump *w, struct gcd_error *err)
     gcdump_put_cint(&w->out, 0);
     gcdump_put_cint(&w->out, 0);
     place(w, true, PLACE_ROOT);
-    for (uint32_t n = 0; n < w->objects; n++) {
-        GCD_TRY(check(w, WALK_BLOB, n, err));
-        if (n != w->unknown)
-            object(w, true, n);
-    }
+    GCD_TRY(walk_objects(w, WALK_BLOB, OBJECT_BYTES, CINT_BYTES, err));
     for (int p = PLACE_STATICS; p < PLACES; p++)
         if (w->place_children[p] > 0)
             place(w, true, (enum place)p);
@@ -281,10 +375,7 @@ static gcd_status walk_blob(struct gcdump *w, struct gcd_error *err)
 static gcd_status walk_addresses(struct gcdump *w, struct gcd_error *err)
 {
     gcdump_put_u64(&w->out, 0);
-    for (uint32_t n = 0; n < w->objects; n++) {
-        GCD_TRY(check(w, WALK_ADDRESSES, n, err));
-        gcdump_put_u64(&w->out, gcd_graph_node_address(w->graph, n));
-    }
+    GCD_TRY(walk_objects(w, WALK_ADDRESSES, sizeof(uint64_t), 0, err));
     for (uint32_t n = 1 + w->objects; n < w->node_count; n++)
         gcdump_put_u64(&w->out, 0);
     return GCD_OK;

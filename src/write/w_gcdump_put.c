@@ -12,6 +12,11 @@ void gcdump_out_init(struct gcdump_out *o, struct gcd_sink *s)
     *o = (struct gcdump_out){ .sink = s, .start = gcd_sink_bytes(s), .st = GCD_OK };
 }
 
+void gcdump_out_window(struct gcdump_out *o, void *p, size_t n)
+{
+    *o = (struct gcdump_out){ .begin = p, .p = p, .end = (uint8_t *)p + n, .st = GCD_OK };
+}
+
 void gcdump_out_flush(struct gcdump_out *o)
 {
     if (o->begin != NULL)
@@ -29,6 +34,12 @@ void gcdump_out_refill(struct gcdump_out *o)
 uint64_t gcdump_out_offset(const struct gcdump_out *o)
 {
     return gcd_sink_bytes(o->sink) - o->start + (uint64_t)(o->p - o->begin);
+}
+
+void gcdump_put_bytes(struct gcdump_out *o, const void *bytes, size_t n)
+{
+    gcdump_out_flush(o);
+    gcd_sink_write(o->sink, bytes, n);
 }
 
 /* ---- strings ---- */

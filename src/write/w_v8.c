@@ -12,6 +12,7 @@
 #include "base/dec.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "write/node_parts.h"
 #include "write/v8_names.h"
 
 enum v8_node_type { V8_NODE_OBJECT = 3, V8_NODE_SYNTHETIC = 9 };
@@ -26,8 +27,9 @@ enum v8_edge_type { V8_EDGE_ELEMENT = 1, V8_EDGE_PROPERTY = 2, V8_EDGE_INTERNAL 
 #define MAX_SIZE UINT64_C(0xffffffff)
 /* The array of strings becomes one JavaScript string, which must be shorter than this. */
 #define MAX_STRINGS_BYTES (UINT64_C(512) << 20)
-/* Room for any row. */
+/* Room for any row, and its end. */
 #define ROW_BYTES ((size_t)128)
+#define ROW_END_BYTES ((size_t)2)
 
 static const char head[] =
     "{\"snapshot\":{\"meta\":{\n"
@@ -54,6 +56,7 @@ struct v8 {
     char *begin, *p, *end;
     uint64_t rows, rows_checked; /* written; at the last check of the sink */
     uint64_t clamped;            /* objects larger than MAX_SIZE */
+    size_t dependent;            /* the first one whose key was not reached yet in this walk */
 };
 
 /* ---- rows ---- */
@@ -65,16 +68,48 @@ static void flush_rows(struct v8 *v)
     v->begin = v->p = v->end = NULL;
 }
 
+static void make_room(struct v8 *v)
+{
+    flush_rows(v);
+    v->begin = v->p = gcd_sink_reserve(v->out, GCD_SINK_RESERVE_MAX);
+    v->end = v->begin + GCD_SINK_RESERVE_MAX;
+}
+
 /* Room for one more row of the open array. */
 static inline char *next_row(struct v8 *v)
 {
     v->rows++;
-    if ((size_t)(v->end - v->p) < ROW_BYTES) {
-        flush_rows(v);
-        v->begin = v->p = gcd_sink_reserve(v->out, GCD_SINK_RESERVE_MAX);
-        v->end = v->begin + GCD_SINK_RESERVE_MAX;
-    }
+    if ((size_t)(v->end - v->p) < ROW_BYTES)
+        make_room(v);
     return v->p;
+}
+
+/* ---- rows of objects: directly, or in parts by copies of the writer ---- */
+
+/* In the counts of a part. */
+enum { PART_ROWS, PART_CLAMPED };
+
+struct walker {
+    struct v8 *v;
+    struct v8 start;             /* what V was before the walk: other threads copy it */
+};
+
+static struct v8 part_writer(const struct walker *k, struct node_part *part)
+{
+    struct v8 copy = k->start;
+    copy.rows = copy.clamped = 0;
+    copy.dependent = part->dependent;
+    copy.begin = copy.p = part->bytes;
+    copy.end = part->bytes + NODE_PART_BYTES;
+    return copy;
+}
+
+static void end_part(const struct v8 *copy, struct node_part *part)
+{
+    part->used = (size_t)(copy->p - copy->begin);
+    part->counts[PART_ROWS] = copy->rows;
+    part->counts[PART_CLAMPED] = copy->clamped;
+    part->dependent = copy->dependent;
 }
 
 static gcd_status check_rows(struct v8 *v, struct gcd_error *err)
@@ -83,6 +118,32 @@ static gcd_status check_rows(struct v8 *v, struct gcd_error *err)
         return GCD_OK;
     v->rows_checked = v->rows;
     return write_check(v->options, v->out, v->rows, v->nodes + v->edges, err);
+}
+
+/* The end of the last row stays in the window, for close_array. */
+static gcd_status put_part(void *ctx, const struct node_part *part, struct gcd_error *err)
+{
+    struct v8 *v = ((struct walker *)ctx)->v;
+    v->rows += part->counts[PART_ROWS];
+    v->clamped += part->counts[PART_CLAMPED];
+    v->dependent = part->dependent;
+    if (part->used > 0) {
+        flush_rows(v);
+        gcd_sink_write(v->out, part->bytes, part->used - ROW_END_BYTES);
+        make_room(v);
+        memcpy(v->p, part->bytes + part->used - ROW_END_BYTES, ROW_END_BYTES);
+        v->p += ROW_END_BYTES;
+    }
+    return check_rows(v, err);
+}
+
+/* WRITER puts all objects; its context is set here. */
+static gcd_status walk_objects(struct v8 *v, struct node_writer writer, struct gcd_error *err)
+{
+    v->dependent = 0;
+    struct walker k = { .v = v, .start = *v };
+    writer.ctx = &k;
+    return node_parts_write(v->g, &writer, &v->options->context, err);
 }
 
 static void open_array(struct v8 *v, const char *key)
@@ -94,7 +155,7 @@ static void open_array(struct v8 *v, const char *key)
 /* No comma after the last row. */
 static void close_array(struct v8 *v)
 {
-    v->p -= 2;
+    v->p -= ROW_END_BYTES;
     flush_rows(v);
     gcd_sink_text(v->out, "],\n");
 }
@@ -149,6 +210,24 @@ static size_t count_dependents(const struct gcd_graph *g, size_t *i, uint32_t no
     return *i - first;
 }
 
+static gcd_status put_objects(void *ctx, uint32_t first, uint32_t end, struct gcd_error *err)
+{
+    struct v8 *v = ((struct walker *)ctx)->v;
+    for (uint32_t i = first; i < end; i++) {
+        put_object(v, i, count_dependents(v->g, &v->dependent, i));
+        GCD_TRY(check_rows(v, err));
+    }
+    return GCD_OK;
+}
+
+static void fill_objects(const void *ctx, struct node_part *part)
+{
+    struct v8 copy = part_writer(ctx, part);
+    for (uint32_t i = part->first; i < part->end; i++)
+        put_object(&copy, i, count_dependents(copy.g, &copy.dependent, i));
+    end_part(&copy, part);
+}
+
 static gcd_status put_nodes(struct v8 *v, struct gcd_error *err)
 {
     open_array(v, "\"nodes\":");
@@ -158,11 +237,7 @@ static gcd_status put_nodes(struct v8 *v, struct gcd_error *err)
     for (unsigned i = 0; i < GCD_GROUPS; i++)
         if (v->names.groups[i] > 0)
             put_synthetic(v, node++, v->names.group[i], v->names.groups[i]);
-    size_t dependent = 0;
-    for (uint32_t i = 0; i < gcd_graph_node_count(v->g); i++) {
-        put_object(v, i, count_dependents(v->g, &dependent, i));
-        GCD_TRY(check_rows(v, err));
-    }
+    GCD_TRY(walk_objects(v, (struct node_writer){ .node_bytes = ROW_BYTES, .fill = fill_objects, .put = put_part, .put_nodes = put_objects }, err));
     close_array(v);
     return GCD_OK;
 }
@@ -201,10 +276,8 @@ static gcd_status put_group(struct v8 *v, enum gcd_root_group group, struct gcd_
     return GCD_OK;
 }
 
-static gcd_status put_references(struct v8 *v, uint32_t node, struct gcd_error *err)
+static inline void put_references(struct v8 *v, const uint32_t *targets, size_t n)
 {
-    size_t n;
-    const uint32_t *targets = gcd_graph_node_edges(v->g, node, &n);
     for (size_t i = 0; i < n; i++) {
         const struct v8_type_name *name = &v->names.types[gcd_graph_node_type(v->g, targets[i])];
         char *p = next_row(v);
@@ -213,10 +286,41 @@ static gcd_status put_references(struct v8 *v, uint32_t node, struct gcd_error *
         p = put_number(p + name->begin_n, ((uint64_t)v->first_object + targets[i]) * NODE_FIELDS);
         *p++ = '\n';
         v->p = p;
-        if (i % WRITE_CHECK_EVERY == 0)
+    }
+}
+
+static void put_dependents(struct v8 *v, uint32_t node)
+{
+    for (size_t n = count_dependents(v->g, &v->dependent, node); n > 0; n--)
+        put_edge(v, V8_EDGE_INTERNAL, v->names.dependent, v->first_object + gcd_graph_dependent(v->g, v->dependent - n)->value);
+}
+
+static gcd_status put_edges_of(void *ctx, uint32_t first, uint32_t end, struct gcd_error *err)
+{
+    struct v8 *v = ((struct walker *)ctx)->v;
+    for (uint32_t i = first; i < end; i++) {
+        size_t n;
+        const uint32_t *targets = gcd_graph_node_edges(v->g, i, &n);
+        for (size_t part; n > 0; targets += part, n -= part) {
+            part = n < WRITE_CHECK_EVERY ? n : WRITE_CHECK_EVERY;
+            put_references(v, targets, part);
             GCD_TRY(check_rows(v, err));
+        }
+        put_dependents(v, i);
     }
     return GCD_OK;
+}
+
+static void fill_edges(const void *ctx, struct node_part *part)
+{
+    struct v8 copy = part_writer(ctx, part);
+    for (uint32_t i = part->first; i < part->end; i++) {
+        size_t n;
+        const uint32_t *targets = gcd_graph_node_edges(copy.g, i, &n);
+        put_references(&copy, targets, n);
+        put_dependents(&copy, i);
+    }
+    end_part(&copy, part);
 }
 
 static gcd_status put_edges(struct v8 *v, struct gcd_error *err)
@@ -230,12 +334,7 @@ static gcd_status put_edges(struct v8 *v, struct gcd_error *err)
     for (unsigned i = 0; i < GCD_GROUPS; i++)
         if (v->names.groups[i] > 0)
             GCD_TRY(put_group(v, (enum gcd_root_group)i, err));
-    size_t dependent = 0;
-    for (uint32_t i = 0; i < gcd_graph_node_count(v->g); i++) {
-        GCD_TRY(put_references(v, i, err));
-        for (size_t n = count_dependents(v->g, &dependent, i); n > 0; n--)
-            put_edge(v, V8_EDGE_INTERNAL, v->names.dependent, v->first_object + gcd_graph_dependent(v->g, dependent - n)->value);
-    }
+    GCD_TRY(walk_objects(v, (struct node_writer){ .edge_bytes = ROW_BYTES, .fill = fill_edges, .put = put_part, .put_nodes = put_edges_of }, err));
     close_array(v);
     return GCD_OK;
 }

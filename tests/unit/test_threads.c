@@ -13,6 +13,7 @@
 #include <gcdumpc/io.h>
 
 #include "base/mem.h"
+#include "base/threads/in_order.h"
 #include "base/threads/locked_alloc.h"
 #include "base/threads/parallel.h"
 #include "base/threads/queue.h"
@@ -190,6 +191,48 @@ static void slots_arrive_in_order(void **state)
     assert_int_equal(t.sum, sum);
 }
 
+/* ---- work that comes back in order ---- */
+
+static void square(void *ctx, struct gcd_slot *slot)
+{
+    (void)ctx;
+    *(uint64_t *)slot->bytes = slot->at * slot->at;
+}
+
+/* Checks what comes back with the next slot, if anything; counts it. */
+static struct gcd_slot *take_back(struct gcd_in_order *o, uint64_t *count)
+{
+    struct gcd_slot *slot = gcd_in_order_next(o);
+    if (slot->used > 0) {
+        assert_int_equal(slot->at, *count);
+        assert_int_equal(*(uint64_t *)slot->bytes, *count * *count);
+        ++*count;
+    }
+    slot->used = 0;
+    return slot;
+}
+
+static void work_comes_back_in_order(void **state)
+{
+    (void)state;
+    struct gcd_alloc a = gcd_alloc_or_default(NULL);
+    for (unsigned threads = 0; threads < 6; threads++) {
+        struct gcd_in_order o;
+        uint64_t count = 0;
+        assert_true(gcd_in_order_init(&o, &a, sizeof(uint64_t), threads, square, NULL));
+        for (uint64_t n = 0; n < 5000; n++) {
+            struct gcd_slot *slot = take_back(&o, &count);
+            slot->at = n;
+            slot->used = 1;
+            gcd_in_order_put(&o, slot);
+        }
+        for (unsigned i = 0; i < GCD_QUEUE_SLOTS; i++)
+            gcd_in_order_put(&o, take_back(&o, &count));
+        assert_int_equal(count, 5000);
+        gcd_in_order_done(&o);
+    }
+}
+
 /* ---- outputs ---- */
 
 static void write_lines(const char *path, unsigned threads)
@@ -256,6 +299,7 @@ int main(void)
         cmocka_unit_test(ranges_cover_all),
         cmocka_unit_test(gcd_parallel_invoke_runs_both),
         cmocka_unit_test(slots_arrive_in_order),
+        cmocka_unit_test(work_comes_back_in_order),
         cmocka_unit_test(a_threaded_output_has_the_same_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

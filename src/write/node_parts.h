@@ -1,0 +1,41 @@
+/*
+ * The nodes of a graph, written by several threads: each part of them goes to memory, and what is there goes to the file in the order of the nodes.
+ */
+#ifndef GCD_WRITE_NODE_PARTS_H
+#define GCD_WRITE_NODE_PARTS_H
+
+#include "write/write.h"
+
+/* The nodes FIRST to END - 1. */
+struct node_part {
+    uint32_t first, end;
+    size_t dependent;            /* number of the first dependent handle whose key is FIRST or later; filled, the writer's */
+    size_t used;                 /* bytes */
+    uint64_t counts[2];          /* for the writer */
+    char bytes[];                /* [NODE_PART_BYTES] */
+};
+#define NODE_PART_BYTES ((size_t)512 * 1024)
+
+/* What a writer does with them; the calling thread calls everything but FILL. */
+struct node_writer {
+    void *ctx;
+    size_t node_bytes, edge_bytes;       /* at most, of a node and of each of its references and dependent handles */
+    /* Puts a part into its bytes and counts, on any thread; neither allocates nor calls back. */
+    void (*fill)(const void *ctx, struct node_part *part);
+    /* Writes what FILL has made. */
+    gcd_status (*put)(void *ctx, const struct node_part *part, struct gcd_error *err);
+    /* Writes FIRST to END - 1 without parts: without threads all nodes, and nodes with so many references that no part has room for them. */
+    gcd_status (*put_nodes)(void *ctx, uint32_t first, uint32_t end, struct gcd_error *err);
+};
+
+/* Errors of the functions. */
+GCD_MUST_CHECK gcd_status node_parts_write(const struct gcd_graph *g, const struct node_writer *writer, const struct gcd_context *context,
+                                           struct gcd_error *err);
+
+/* Did the nodes FIRST to END - 1 reach a multiple of WRITE_CHECK_EVERY? */
+static inline bool node_part_ends_step(const struct node_part *part)
+{
+    return part->first / WRITE_CHECK_EVERY != part->end / WRITE_CHECK_EVERY;
+}
+
+#endif
