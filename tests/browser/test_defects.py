@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """What once was wrong with the page: lossy and tiny dumps, several dumps in a recording, other programs, print, phones, pages without scripts."""
+import json
 import os
+import re
 import subprocess
 import sys
 
@@ -92,6 +94,19 @@ class Small(PageTest):
         labels = page.texts("#map .tile .label")
         self.assertIn("s_lab › Lab › List<Object> › Object[]", labels)
         self.assertFalse([label for label in labels if label.startswith("System.")])
+
+    def test_outer_types_stay(self):
+        """A namespace is left out, a type is not: C# writes the same point behind both."""
+        page = self.show("net10-wks")
+        for name, short in (("Sack<HeapLab.Desk.Drawer, HeapLab.Crate<System.Int32>.Slot>", "Sack<Desk.Drawer, Crate<Int32>.Slot>"),
+                            ("HeapLab.Box<HeapLab.Cabinet.Drawer.Compartment[]>", "Box<Cabinet.Drawer.Compartment[]>"),
+                            ("Entry<System.Guid, System.Diagnostics.Tracing.EventSource.OverrideEventProvider>[]", "Entry<Guid, EventSource.OverrideEventProvider>[]")):
+            page.run(f"location.hash = 'open=type:' + encodeURIComponent({name!r})")
+            page.settle()
+            self.assertEqual(page.text("#panel h2"), short)
+        with open(self.path("x.html"), encoding="utf-8") as f:
+            outer = json.loads(re.search(r'"outer":(\[[^]]*\])', f.read())[1])
+        self.assertEqual([name for name in sorted(outer) if not name.startswith("System.")], ["HeapLab.Cabinet", "HeapLab.Desk", "HeapLab.Machines"])
 
     def test_the_tooltip_is_at_the_pointer(self):
         page = self.show(width=1100, height=700)

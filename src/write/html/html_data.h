@@ -141,6 +141,9 @@ GCD_MUST_CHECK gcd_status html_json_put(const struct html_data *h, struct json_p
 /* html_waits.c: "waits", if something does.  TYPE_NAMES[type]: the number of its name, UINT32_MAX = it has none. */
 GCD_MUST_CHECK gcd_status html_put_waits(const struct html_data *h, const uint32_t *type_names, struct json_put *j, struct gcd_error *err);
 
+/* html_outer.c: "outer", the types without parameters that types of the list of names are nested in.  TYPE_NAMES as for html_put_waits. */
+GCD_MUST_CHECK gcd_status html_put_outer(const struct html_data *h, const uint32_t *type_names, struct json_put *j, struct gcd_error *err);
+
 /*
  * html_rest.c: "rest_types", the types behind the first type_count, compressed into at most ROOM bytes of the page, and "other_types", those for
  * which there is no room; there are *RET_OTHERS of them.

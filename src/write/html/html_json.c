@@ -556,6 +556,7 @@ static gcd_status put_all(struct page *p, const char *key, size_t *ret_others, s
     put_totals(p);
     put_memory(p);
     put_names(p);
+    GCD_TRY(html_put_outer(p->h, p->number, &p->j, err));
     put_types(p);
     put_large(p);
     put_large_parts(p);

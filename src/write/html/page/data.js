@@ -75,13 +75,14 @@
  * One dump.  start: what comes first, "map" or "suspects".
  * names and kinds: texts and what they name, "t" a type, "s" a static variable, "r" a group of roots and the like.  calls: what paths and trees
  * call objects of a type, "async Shop.Checkout.Pay", by the number of its name.
+ * outer: types that others are nested in, "Shop.Cart" of "Shop.Cart.Item", for what is in names.
  * rest_types, other_types: number, objects and bytes of those that are not in types; the former are in rest_packed, as rows with a text for a name,
  * compressed by gzip, in base64.  consumer: without suspects the largest consumer.
  * roots: how many of each group of root_groups.  generations: 0, 1, 2, large, pinned, and outside of ranges.
  * paths: what of a type is reached on which way; own numbers are what ends there.
  * @typedef {{kind: "heap", start: string, gcdumpc: string, verdict: Verdict, process: Process, loss: Loss, gc: Collection,
  *            memory?: Memory, totals: Totals, root_groups: string[], roots: number[], names: string[], kinds: string[],
- *            calls: [name: number, call: string][], types: TypeRow[],
+ *            calls: [name: number, call: string][], outer: string[], types: TypeRow[],
  *            other_types: [number, number, number], rest_types?: [number, number, number], rest_packed?: string, tree: TreeRow[],
  *            largest: LargeRow[],
  *            paths: {type: number, tree: TreeRow[]}[], details: Detail[], suspects: Suspect[], consumer: Suspect[],
@@ -150,7 +151,7 @@ function parsed() {
 export const data = parsed();
 
 /** @type {Heap} */
-const none = /** @type {any} */ ({names: [], kinds: [], calls: [], types: [], tree: [], details: [], paths: [], largest: [], suspects: [],
+const none = /** @type {any} */ ({names: [], kinds: [], calls: [], outer: [], types: [], tree: [], details: [], paths: [], largest: [], suspects: [],
                                   consumer: [], roots: [], root_groups: [], totals: {objects: 0, bytes: 0}});
 
 // Which of them it is decides main.js; no view is asked for another one.  heap: of two dumps the newer one.

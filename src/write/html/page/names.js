@@ -55,24 +55,41 @@ export function nameExpression(text) {
   return new RegExp(text.replace(/N/g, "S(?:P*)\\.").replace(/S/g, START).replace(/P/g, PART), "g");
 }
 
-// Namespaces in front of a name, also inside of brackets.
-const NAMESPACES = nameExpression("(?:N)+(?=S|<)");
+// Namespaces and outer types in front of a name, also inside of brackets; a point before them follows an outer type with parameters.
+const IN_FRONT = nameExpression("(?<!\\.|P)(?:N)+(?=S|<)");
+
+/** @type {Set<string> | null} */
+let outer = null;
 
 /**
- * "Order<String>[]" of "Shop.Data.Order<System.String>[]".
+ * "Cart." of "Shop.Cart.", Cart being a type.
+ * @param {string} text
+ */
+function withoutNamespace(text) {
+  outer ??= new Set(heap.outer.map(visible));
+  for (let dot = text.indexOf("."), start = 0; dot >= 0; start = dot + 1, dot = text.indexOf(".", start)) {
+    if (outer.has(text.slice(0, dot))) {
+      return text.slice(start);
+    }
+  }
+  return "";
+}
+
+/**
+ * "Cart.Order<String>[]" of "Shop.Data.Cart.Order<System.String>[]", Order being nested in Cart.
  * @param {string} name
  */
 export function shortName(name) {
-  return name.replace(NAMESPACES, "");
+  return name.replace(IN_FRONT, withoutNamespace);
 }
 
-// Namespaces in front of a class and its method, and in front of names in brackets.
+// Namespaces and outer types in front of a class and its method, and in front of names in brackets.
 const BEFORE_METHOD = nameExpression("(?:N)+(?=SP*(?:<[^.]*>)?\\.[A-Za-z_<])");
 const INSIDE = nameExpression("(?<=[<, ])(?:N)+(?=S)");
 
 /** @param {string} name  "Send" and the type of it, without namespaces */
 export function shortFrame(name) {
-  return name.replace(BEFORE_METHOD, "").replace(INSIDE, "");
+  return name.replace(BEFORE_METHOD, withoutNamespace).replace(INSIDE, withoutNamespace);
 }
 
 // What the name of a call begins with.
