@@ -108,6 +108,13 @@ class Small(PageTest):
             outer = json.loads(re.search(r'"outer":(\[[^]]*\])', f.read())[1])
         self.assertEqual([name for name in sorted(outer) if not name.startswith("System.")], ["HeapLab.Cabinet", "HeapLab.Desk", "HeapLab.Machines"])
 
+    def test_what_is_behind_type_parameters_stays(self):
+        """A point behind them follows a type."""
+        with open(self.path("x.gclog"), "w", encoding="utf-8") as f:
+            f.write("a 2 shop 0\nt 1 Shop.Store<System.String>.Shelf.Book\nt 4 Shop.App\nr 1000 4 0 1\no 1000 1 18\nc shop 0\n")
+        page = self.show("x.gclog", address="#open=type:Shop.Store%3CSystem.String%3E.Shelf.Book")
+        self.assertEqual(page.text("#panel h2"), "Store<String>.Shelf.Book")
+
     def test_the_tooltip_is_at_the_pointer(self):
         page = self.show(width=1100, height=700)
         box = page.run("(() => { const e = document.querySelectorAll('#map .tile')[2]; e.scrollIntoView({block: 'center'});"
