@@ -5,7 +5,7 @@
 #     release      all tests without living processes, in a release build
 #     sanitizers   most of them with sanitizers, the fast ones in a build without live processes, and a static analyser
 #     live         tests with living processes, in the builds of release and sanitizers
-#     fuzz         each fuzz target for GCDUMPC_FUZZ_SECONDS (15); it runs beside live if both are wanted
+#     fuzz         each fuzz target for GCDUMPC_FUZZ_SECONDS (10); it runs beside live if both are wanted
 #
 # GCDUMPC_ANALYSERS: the steps of tools/analyse.sh to run (cppcheck).  Installs missing packages.
 # Ends with "N passed, N failed, N skipped"; exit status 1 if something failed.
@@ -75,12 +75,13 @@ build_release() {
     build release all -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Release
 }
 # One build for tests with sanitizers and for fuzzing: instrumenting the product for libFuzzer costs its tests 4 % (measured), a build of its own
-# 110 s of processor time.
+# 110 s of processor time.  Assertions are checked.
 build_sanitizers() {
     targets=
     if wanted sanitizers || wanted live; then targets='tests_unit tests_sweep tests_cli'; fi
     if wanted fuzz; then targets="$targets tests_libfuzzer"; fi
-    build sanitizers "$targets" -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DGCDUMPC_SANITIZE=address,undefined -DGCDUMPC_FUZZ=ON
+    build sanitizers "$targets" -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_FLAGS_RELWITHDEBINFO='-O2 -g' \
+        -DGCDUMPC_SANITIZE=address,undefined -DGCDUMPC_FUZZ=ON
 }
 
 stage_fast() {
@@ -101,8 +102,9 @@ stage_sanitizers() {
         -E 'golden/test_(formats|devtools|salvage|tables)|cli/test_(failing_calls|budget|hostile_stream|threads)'
     unset GCDUMPC_SWEEP_STRIDE GCDUMPC_DAMAGE_CASES
 
-    build no-ipc 'tests_unit tests_cli' -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Debug -DGCDUMPC_IPC=OFF
-    run_tests no-ipc -L fast -LE style
+    # the library is the same without living processes
+    build no-ipc tests_cli -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Debug -DGCDUMPC_IPC=OFF
+    run_tests no-ipc -L fast -LE 'style|unit'
 
     echo "== analysers ($(seconds))"
     # shellcheck disable=SC2086
@@ -113,7 +115,7 @@ stage_sanitizers() {
 # scheduler divides time by sessions, the session must be nice, too.
 start_fuzz() {
     setsid sh -c '{ echo 19 >/proc/self/autogroup; } 2>/dev/null; exec nice -n 19 sh tools/fuzz.sh "$@"' sh \
-        --no-build --build build-tests/sanitizers --seconds "${GCDUMPC_FUZZ_SECONDS:-15}" --jobs $(($(nproc) + 1)) >build-tests/fuzzing.log 2>&1 &
+        --no-build --build build-tests/sanitizers --seconds "${GCDUMPC_FUZZ_SECONDS:-10}" --jobs $(($(nproc) + 1)) >build-tests/fuzzing.log 2>&1 &
     fuzzing=$!
     trap 'kill -- "-$fuzzing" 2>/dev/null' EXIT
     trap 'exit 130' INT TERM
