@@ -24,15 +24,18 @@ sh tools/install-deps.sh --tests || exit 1
 mkdir -p build-tests
 # The .NET programs of the live tests are the same in all builds.
 export GCDUMPC_TEST_CACHE="$PWD/build-tests/live"
-passed=0 failed=0 skipped=0
+passed=0 failed=0 skipped=0 failures=
 
-# FOLDER, ctest options: runs tests and adds up the results.  One test more than processors at a time, because some of them wait.
+# FOLDER, ctest options: runs tests and adds up the results.  One test more than processors at a time, because some of them wait.  Other programs and
+# a busy machine can disturb a test: a second run counts, the log shows the failure, and the last lines name the test.
 run_tests() {
     dir=build-tests/$1
     shift
     [ -e "$dir/built" ] || return
     echo "== tests in $dir ($(seconds))"
-    ctest --test-dir "$dir" --output-on-failure -j $(($(nproc) + 1)) --output-junit "$PWD/$dir/result.xml" "$@"
+    ctest --test-dir "$dir" --output-on-failure -j $(($(nproc) + 1)) --repeat until-pass:2 --output-junit "$PWD/$dir/result.xml" "$@" 2>&1 |
+        tee "$dir/tests.log"
+    failures="$failures $(sed -n 's/.*Test *#[0-9]*: \([^ ]*\) \.*\*\*\*\(Failed\|Timeout\|Exception\).*/\1/p' "$dir/tests.log" | sort -u)"
     # the one line <testsuite … tests= failures= skipped= > has the sums
     sums=$(tr '\n\t' '  ' <"$dir/result.xml" | sed 's/.*<testsuite \([^>]*\)>.*/\1/')
     value() { echo "$sums" | sed "s/.*[ \"]$1=\"\([0-9]*\)\".*/\1/"; }
@@ -121,13 +124,11 @@ start_fuzz() {
     trap 'exit 130' INT TERM
 }
 
-# Other .NET programs and a busy machine can disturb these tests: the log shows the failure, a second one counts.  They mostly wait, so twice as
-# many run at once.  With sanitizers only those that differ in what gcdumpc does.
+# These tests mostly wait, so twice as many run at once.  With sanitizers only those that differ in what gcdumpc does.
 stage_live() {
     [ "$have_release" = yes ] || build_release
-    run_tests release -L live -j $((2 * $(nproc))) --repeat until-pass:2
-    run_tests sanitizers -L live -R 'live/test_(attempts|bad_targets|listen|live|ps|recorded_names|report_live)' \
-        -j $((2 * $(nproc))) --repeat until-pass:2
+    run_tests release -L live -j $((2 * $(nproc)))
+    run_tests sanitizers -L live -R 'live/test_(attempts|bad_targets|listen|live|ps|recorded_names|report_live)' -j $((2 * $(nproc)))
 }
 
 stage_fuzz() {
@@ -147,6 +148,8 @@ if wanted fuzz; then start_fuzz; fi
 if wanted live; then stage_live; fi
 if wanted fuzz; then stage_fuzz; fi
 
+# shellcheck disable=SC2086
+for test in $failures; do echo "failed at least once: $test"; done
 echo "== done ($(seconds))"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]
