@@ -26,9 +26,9 @@ class SummaryTest(CliTest):
         self.assertEqual(list(problems(made, SCHEMA)), [])
         return made
 
-    def edited(self, name, change):
+    def edited(self, name, change, of="s.json"):
         """A copy of s.json with a change: CHANGE of its object, or the object to write."""
-        made = json.loads(self.get("s.json"))
+        made = json.loads(self.get(of))
         made = change(made) or made
         return self.put(name, json.dumps(made).encode())
 
@@ -205,6 +205,24 @@ class Trend(SummaryTest):
         run = self.done("trend", "one.json", "two.json")
         self.assertRegex(run.text, r"\d+ +\d+ .*\(\d+ more types, and unlisted ones\)\n")
         self.assertRegex(run.text, r"\n +7000 +7995 +\+995 .*total\n")
+
+    def test_holders(self):
+        """What holds the most is there, too, however small it is itself; a type in both lists counts once."""
+        small = [self.summary(path, "-n", "5", name=f"{i}.json") for i, path in enumerate(SHOP)]
+        wanted = {t["name"]: t for t in self.trend(*SHOP, "--retained")["types"]}
+        got = {t["name"]: t for t in self.trend("0.json", "1.json", "--retained")["types"]}
+        only = [h["name"] for h in small[1]["holders"] if h["name"] not in [t["name"] for t in small[1]["types"]]]
+        self.assertEqual((len(only), len(set(only) & set(got))), (2, 2))
+        for name in only + ["CoffeeShop.UserSession"]:
+            for key in ("count_2", "bytes_2", "retained_2"):
+                self.assertEqual(got[name][key], wanted[name][key], name)
+        top = self.trend("0.json", "1.json", "--retained", "--sort", "retained", "--top", "5")["types"]
+        self.assertEqual([t["name"] for t in top], [h["name"] for h in small[1]["holders"]])
+        # one type of two modules is two types
+        def in_two_modules(made):
+            made["holders"].append({**made["holders"][0], "module": "/another.dll"})
+        twice = self.trend(self.edited("x.json", in_two_modules, of="0.json"), "1.json", "--retained")["types"]
+        self.assertEqual(sorted(t["module"] for t in twice if t["name"].startswith("CoffeeShop.Storefront [")), ["CoffeeShop", "another"])
 
     def test_the_rest_is_all_that_is_not_shown(self):
         for i, path in enumerate(SHOP):

@@ -118,22 +118,56 @@ static const char *text_of(const json_t *o, const char *key)
 }
 
 /* Without the dump's modules: their paths are enough to tell types of one name apart. */
-static void read_types(struct cli_old_summary *s, const json_t *rows)
+static void add_type(struct cli_old_summary *s, const json_t *row)
+{
+    const char *name = text_of(row, "name"), *raw = text_of(row, "raw_name");
+    uint32_t n = s->facts.type_count++;
+    s->types[n] = (struct gcd_type){ .id = n + 1, .name = name, .raw_name = name, .module_path = text_of(row, "module"),
+                                     .objects = number_of(row, "count"), .bytes = number_of(row, "own_bytes"), .described = true, .named = true,
+                                     .module_number = GCD_MODULE_NONE };
+    s->raw_names[n] = raw[0] != '\0' ? raw : name;
+    s->retained[n] = number_of(row, "retained_bytes");
+}
+
+/* What tells types apart; NULL: no memory. */
+static char *key_of(const json_t *row)
+{
+    const char *name = text_of(row, "name"), *raw = text_of(row, "raw_name"), *module = text_of(row, "module");
+    size_t room = strlen(name) + strlen(raw) + strlen(module) + 3;
+    char *key = malloc(room);
+    if (key != NULL)
+        (void)snprintf(key, room, "%s\n%s\n%s", name, raw, module);
+    return key;
+}
+
+/* Adds the types in ROWS without those in LISTED, and with MARK adds them to these; false: no memory. */
+static bool read_types(struct cli_old_summary *s, const json_t *rows, json_t *listed, bool mark)
 {
     const json_t *row;
     size_t i;
     json_array_foreach(rows, i, row) {
-        const char *name = text_of(row, "name"), *raw = text_of(row, "raw_name");
-        if (name[0] == '\0' || number_of(row, "count") == 0)
+        if (text_of(row, "name")[0] == '\0' || number_of(row, "count") == 0)
             continue;
-        uint32_t n = s->facts.type_count++;
-        s->types[n] = (struct gcd_type){ .id = n + 1, .name = name, .raw_name = name, .module_path = text_of(row, "module"),
-                                         .objects = number_of(row, "count"), .bytes = number_of(row, "own_bytes"), .described = true, .named = true,
-                                         .module_number = GCD_MODULE_NONE };
-        s->raw_names[n] = raw[0] != '\0' ? raw : name;
-        s->retained[n] = number_of(row, "retained_bytes");
+        char *key = key_of(row);
+        bool known = key != NULL && !mark && json_object_get(listed, key) != NULL;
+        bool failed = key == NULL || (mark && json_object_set_new(listed, key, json_true()) != 0);
+        free(key);
+        if (failed)
+            return false;
+        if (!known)
+            add_type(s, row);
     }
+    return true;
+}
+
+/* The largest ones, and those that hold the most: many are in both lists. */
+static bool read_both(struct cli_old_summary *s, const json_t *types, const json_t *holders)
+{
+    json_t *listed = json_object();
+    bool done = listed != NULL && read_types(s, types, listed, true) && read_types(s, holders, listed, false);
+    json_decref(listed);
     s->facts.types = s->types;
+    return done;
 }
 
 /* The name of a code, static; codes of later versions are "other". */
@@ -171,9 +205,9 @@ static void read_verdict(struct gcd_verdict *v, const json_t *o)
 
 static enum cli_exit read_object(struct cli_old_summary *s, const char *path)
 {
-    const json_t *o = s->json, *rows = json_object_get(o, "types"), *ms = json_object_get(o, "unix_ms");
+    const json_t *o = s->json, *types = json_object_get(o, "types"), *holders = json_object_get(o, "holders"), *ms = json_object_get(o, "unix_ms");
     struct gcd_summary *f = &s->facts;
-    size_t n = json_array_size(rows);
+    size_t n = json_array_size(types) + json_array_size(holders);
     json_int_t schema = json_integer_value(json_object_get(o, "schema"));
     if (schema != CLI_SUMMARY_SCHEMA || n >= GCD_TYPE_NONE)
         return cli_error(CLI_FAILED, path, "is a summary with schema %" JSON_INTEGER_FORMAT "; this gcdumpc reads schema %d", schema,
@@ -181,9 +215,8 @@ static enum cli_exit read_object(struct cli_old_summary *s, const char *path)
     s->types = calloc(n + 1, sizeof *s->types);
     s->retained = calloc(n + 1, sizeof *s->retained);
     s->raw_names = calloc(n + 1, sizeof *s->raw_names);
-    if (s->types == NULL || s->retained == NULL || s->raw_names == NULL)
+    if (s->types == NULL || s->retained == NULL || s->raw_names == NULL || !read_both(s, types, holders))
         return cli_no_memory(path);
-    read_types(s, rows);
     read_verdict(&f->verdict, o);
     f->objects = number_of(o, "objects");
     f->bytes = number_of(o, "bytes");
