@@ -4,6 +4,7 @@
 #   cppcheck clang-tidy fanalyzer    static analysers; tools/analyse/excused.txt has the findings that are no defects, with reasons
 #   asan tsan msan valgrind          the tests under sanitizers; msan with libraries that are built for it, without live processes
 #   m32 s390x arm64                  32 bits, big-endian, ARM (the last two emulated): unit tests, and files that equal those of this machine byte by byte
+#   musl                             another C library, that of Alpine: unit tests, and the same files, written in a root folder with nothing else
 #   matrix                           gcc and clang, Debug and Release, each option off once: warnings and unit tests
 #   short                            cppcheck, m32, s390x without the slow tests: a few minutes (.ci/run has cppcheck only)
 #   all                              all of it
@@ -117,7 +118,7 @@ run_tsan() {
 
 # SQLite and libuv are too large to be built on the way; what uses them is covered by the others.
 run_msan() {
-    sh tools/analyse/msan-root.sh "$base/root-msan" &&
+    CC=clang CFLAGS="-fsanitize=memory -fno-omit-frame-pointer" sh tools/analyse/source-root.sh "$base/root-msan" zlib jansson cmocka &&
         PKG_CONFIG_PATH=$base/root-msan/lib/pkgconfig build msan -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo \
             -DGCDUMPC_SANITIZE=memory -DGCDUMPC_SQLITE=OFF -DGCDUMPC_BROWSE=OFF -DGCDUMPC_IPC=OFF -DZLIB_ROOT="$base/root-msan" \
             -DCMAKE_C_FLAGS="-D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 -include $PWD/tools/analyse/msan_calls.h" &&
@@ -144,6 +145,17 @@ foreign() {
         build "$arch" -DCMAKE_TOOLCHAIN_FILE="$PWD/tools/cmake/foreign.cmake" -DFOREIGN_TRIPLE="$(echo "$arch" | sed 's/arm64/aarch64/')-linux-gnu" \
             -DFOREIGN_ROOT="$base/root-$arch" -DCMAKE_BUILD_TYPE=Release &&
         tests "$arch" "$@" && EMULATOR=$emulator python3 tools/analyse/same_bytes.py "$native" "$base/$arch" $few
+}
+
+# The program needs only this C library, and its loader is the library itself.  SQLite and ncurses are too large to be built on the way.
+run_musl() {
+    root=$base/root-musl
+    as_root=
+    [ "$(id -u)" -eq 0 ] || as_root=sudo
+    CC=musl-gcc CFLAGS="-isystem $root/kernel" sh tools/analyse/source-root.sh "$root" zlib jansson libuv1 cmocka && native &&
+        PKG_CONFIG_LIBDIR=$root/lib/pkgconfig build musl -DCMAKE_C_COMPILER=musl-gcc -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$root" \
+            -DZLIB_ROOT="$root" -DCMAKE_C_FLAGS="-isystem $root/kernel" -DGCDUMPC_SQLITE=OFF -DGCDUMPC_BROWSE=OFF -DGCDUMPC_LIBEDIT=OFF &&
+        tests musl -L unit && $as_root env LOADER=/lib/ld-musl-x86_64.so.1 python3 tools/analyse/same_bytes.py "$native" "$base/musl"
 }
 
 # ---- the rest ----
@@ -178,6 +190,7 @@ one() {
     s390x) need_foreign; step s390x foreign s390x qemu-s390x -L unit -E ipc_lock ;;
     # and it cannot start itself, does not say why another program cannot be started, and gives no room of a file back
     arm64) need_foreign; step arm64 foreign arm64 qemu-aarch64 -L unit -E 'ipc_lock|cli_finder|cli_telling|spill' ;;
+    musl) need musl-tools dpkg-dev; step musl run_musl ;;
     matrix)
         for kind in Debug Release; do
             combination gcc "$kind"
@@ -195,7 +208,7 @@ one() {
         step s390x foreign s390x qemu-s390x -L unit -E 'ipc|dominators|tables|stacks|w_v8|tree_diff|gcdump|names'
         ;;
     all)
-        for what in cppcheck clang-tidy fanalyzer asan tsan msan valgrind m32 s390x arm64 matrix; do
+        for what in cppcheck clang-tidy fanalyzer asan tsan msan valgrind m32 s390x arm64 musl matrix; do
             one "$what"
         done
         ;;

@@ -85,7 +85,7 @@ static gcd_status listen_beside(const struct gcd_portfile *f, int fd, const char
     int r = gcd_sock_bind(fd, f->dir_fd, fresh, path);
     if (r != 0)
         return cannot_listen(f->path, -r, err);
-    bool listens = listen(fd, SOMAXCONN) == 0 && fstatat(f->dir_fd, fresh, ret_sb, AT_SYMLINK_NOFOLLOW) == 0;
+    bool listens = listen(fd, GCD_BACKLOG) == 0 && fstatat(f->dir_fd, fresh, ret_sb, AT_SYMLINK_NOFOLLOW) == 0;
     return listens ? GCD_OK : cannot_listen(f->path, errno, err);
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "ipc/wire/ipc_sock.h"
 
 enum {
     IDLE_S = 10,     /* silence before the peer is asked */
@@ -101,7 +102,7 @@ static int listen_at(int fd, union address *a)
     const int on = 1;
     socklen_t n = a->any.sa_family == AF_INET6 ? sizeof a->v6 : sizeof a->v4, all = sizeof *a;
     /* Connections of an earlier run that are not quite over do not keep the port. */
-    if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 || bind(fd, &a->any, n) != 0 || listen(fd, SOMAXCONN) != 0 ||
+    if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 || bind(fd, &a->any, n) != 0 || listen(fd, GCD_BACKLOG) != 0 ||
         getsockname(fd, &a->any, &all) != 0)
         return errno;
     return 0;

@@ -8,6 +8,9 @@
 #include <gcdumpc/ipc.h>
 #include <gcdumpc/status.h>
 
+/* Connections that wait to be taken: Linux's own limit unless an administrator changes it.  musl's SOMAXCONN is 128, soon filled by strangers. */
+#define GCD_BACKLOG 4096
+
 /*
  * Connect a non-blocking stream socket to PATH, of at most GCD_IPC_PATH_MAX - 1 bytes.  A path through the root or current folder of a
  * process is opened as by gcd_safe_open.  Returns the descriptor (close-on-exec) or a negated errno.

@@ -1,4 +1,4 @@
-"""Packages for arm64 that this machine makes (tools/cross/build.sh).  Takes minutes, so only where the cross compiler is installed anyway."""
+"""Packages for arm64 that this machine makes (tools/cross/build.sh), and a build with musl.  Takes minutes: only where compilers are installed."""
 import glob
 import os
 import subprocess
@@ -64,6 +64,28 @@ class Arm64(unittest.TestCase):
             self.assertIn(f"[{library}]", dynamic)
             self.assertRegex(depends, rf"(^|, ){name} \(")
         self.assertEqual(len(glob.glob(os.path.join(self.dir, "*_arm64.deb"))), 3)
+
+
+class Musl(unittest.TestCase):
+    def test_a_root_folder_with_nothing_but_musl(self):
+        for tool in ("musl-gcc", "chroot", "dpkg-source"):
+            need_tool(tool, "a build with musl")
+        if os.geteuid() != 0:
+            self.skipTest("needs root, for chroot")
+        folder = os.environ.get("GCDUMPC_CROSS", "")
+        if not folder:
+            holder = tempfile.TemporaryDirectory(prefix="gcdumpc-musl-")
+            self.addCleanup(holder.cleanup)
+            folder = holder.name
+        run = subprocess.run(["sh", os.path.join(ROOT, "tools", "analyse.sh"), "musl"], capture_output=True, text=True, timeout=3500, check=False,
+                             env={**os.environ, "GCDUMPC_ANALYSE": folder, "GCDUMPC_NATIVE": BUILD})
+        with open(os.path.join(folder, "musl.log"), encoding="utf-8", errors="replace") as f:
+            log = f.read()
+        if "E: Failed to fetch" in log or "E: Unable to" in log:
+            self.skipTest("Debian's sources cannot be downloaded")
+        self.assertEqual(run.returncode, 0, log[-3000:] + run.stdout[-3000:])
+        self.assertIn("100% tests passed", log)
+        self.assertRegex(log, r"\n[1-9]\d* answers and [1-9]\d* files in an empty root folder, 0 differences\n")
 
 
 if __name__ == "__main__":

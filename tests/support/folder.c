@@ -54,5 +54,5 @@ static int remove_one(const char *path, const struct stat *sb, int type, struct 
 
 int remove_folder(const char *path)
 {
-    return nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    return nftw(path, remove_one, 256, FTW_DEPTH | FTW_PHYS);
 }

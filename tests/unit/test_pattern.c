@@ -110,6 +110,9 @@ static void compare(const char *text, uint64_t *seed, unsigned *ret_refused)
 static void test_as_regexec(void **state)
 {
     (void)state;
+#ifndef __GLIBC__
+    skip();                                      /* musl reads otherwise what POSIX leaves undefined */
+#endif
     static const char *const pieces[] = {
         "a", "b", "c", "A", " ", "_", ".", "-", "ab", "\\.", "\\(", "\\)", "\\{", "\\}", "\\/", "\\n", "(", "(", "(", ")", ")", ")", "()", "|", "|",
         "[ab]", "[^a]", "[a-c]", "[]a]", "[^]a]", "[a-]", "[-a]", "[^-a]", "[+--]", "[a-c-]", "[[:alpha:]]", "[[:space:]_]", "[^[:alnum:]]",

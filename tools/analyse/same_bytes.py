@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """same_bytes.py NATIVE FOREIGN [TRACE ...]: two builds write the same bytes and say the same.
 
-NATIVE and FOREIGN are build folders, of this machine and of another architecture; what FOREIGN needs to run (an emulator) is the
-environment variable EMULATOR.  Without TRACE: all in traces/, one of them wrapped as .etl, and the files that were made of them.
+NATIVE and FOREIGN are build folders, the second of another architecture or C library; what it needs to run (an emulator) is the
+environment variable EMULATOR.  With LOADER=FILE it runs in a root folder (chroot) with nothing but itself, that file and its inputs.
+What FOREIGN was built without (SQLite) is left out.  Without TRACE: all in traces/, one of them wrapped as .etl, and files made of them.
 """
 import filecmp
 import glob
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -37,13 +39,27 @@ def same_files(a, b):
 
 
 class Comparison:
-    def __init__(self, native, foreign, folder):
-        self.programs = ([native], foreign)
+    def __init__(self, native, foreign, folder, loader=None):
+        self.programs = [[native], foreign]
         self.folders = [os.path.join(folder, name) for name in ("native", "foreign")]
         self.answers = self.files = 0
         self.problems = []
         for f in self.folders:
             os.mkdir(f)
+        formats = subprocess.run([*foreign, "help", "formats"], capture_output=True, text=True, check=True).stdout
+        self.formats = [f for f in FORMATS if f"  .{f} " in formats or f.endswith(".gz")]
+        self.root = ""
+        if loader:
+            self.root = self.folders[1]          # where a program in it begins, too
+            for path in (loader, foreign[-1]):
+                self.put(path)
+            self.programs[1] = ["chroot", self.root, *foreign]
+
+    def put(self, path):
+        """Into the root folder, if there is one, by the same name."""
+        if self.root:
+            os.makedirs(self.root + os.path.dirname(path), exist_ok=True)
+            shutil.copy(path, self.root + path)
 
     def ask(self, *arguments):
         """Both, with the same words; exit status, standard output and messages are the same."""
@@ -61,9 +77,10 @@ class Comparison:
             self.problems.append(f"{source}: {name} is not the same")
 
     def look_at(self, source, name, recording):
+        self.put(source)
         for q in QUESTIONS + ([EVENTS] if recording else []):
             self.ask(q[0], source, *q[1:])
-        for suffix in FORMATS:
+        for suffix in self.formats:
             self.convert(source, f"{name}.{suffix}")
 
 
@@ -78,14 +95,16 @@ def traces_of(native, folder):
 def main():
     native, foreign = (os.path.abspath(a) for a in sys.argv[1:3])
     with tempfile.TemporaryDirectory() as folder:
-        c = Comparison(os.path.join(native, "gcdumpc"), os.environ.get("EMULATOR", "").split() + [os.path.join(foreign, "gcdumpc")], folder)
+        c = Comparison(os.path.join(native, "gcdumpc"), os.environ.get("EMULATOR", "").split() + [os.path.join(foreign, "gcdumpc")], folder,
+                       os.environ.get("LOADER"))
         traces = [(os.path.basename(p), os.path.abspath(p)) for p in sys.argv[3:]] or traces_of(native, folder)
         for name, path in traces:
             c.look_at(path, name, True)
         for suffix in READ_AGAIN:        # what the native one has written
             c.look_at(os.path.join(c.folders[0], f"{traces[0][0]}.{suffix}"), f"again-{suffix}", False)
         c.ask("diff", traces[0][1], traces[-1][1], "--json", "--retained")
-    print("\n".join(c.problems + [f"{c.answers} answers and {c.files} files, {len(c.problems)} differences"]))
+    where = " in an empty root folder" if c.root else ""
+    print("\n".join(c.problems + [f"{c.answers} answers and {c.files} files{where}, {len(c.problems)} differences"]))
     return 1 if c.problems or c.answers == 0 else 0
 
 

@@ -29,5 +29,7 @@ for name; do
         -DJANSSON_EXAMPLES=OFF -DWITH_EXAMPLES=OFF -DUNIT_TESTING=OFF -Wno-dev
     cmake --build "$root/src/$name/build" --target install
 done
+# pkg-config's name for it; its options make the shared one, too
+[ ! -e "$root/lib/libuv_a.a" ] || { rm -f "$root/lib/libuv".so*; ln -s libuv_a.a "$root/lib/libuv.a"; }
 rm -rf "$root/apt" "$root/src"
 touch "$root/complete"

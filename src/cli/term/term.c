@@ -95,14 +95,14 @@ const char *cli_size(uint64_t n, char buf[CLI_NUMBER_BYTES])
 
 const char *cli_time(int64_t unix_ms, char buf[CLI_TIME_BYTES])
 {
-    char seconds[48];
     struct tm tm;
     buf[0] = '\0';
     if (unix_ms == INT64_MIN)
         return buf;
     int ms = (int)((unix_ms % 1000 + 1000) % 1000);  /* also before 1970 */
     time_t s = (time_t)(unix_ms / 1000 - (unix_ms % 1000 < 0));
-    if (gmtime_r(&s, &tm) != NULL && strftime(seconds, sizeof seconds, "%Y-%m-%dT%H:%M:%S", &tm) > 0)
-        (void)snprintf(buf, CLI_TIME_BYTES, "%s.%03dZ", seconds, ms);
+    if (gmtime_r(&s, &tm) != NULL)       /* libraries differ in how strftime writes a year of more than four digits */
+        (void)snprintf(buf, CLI_TIME_BYTES, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ",
+                       tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, ms);
     return buf;
 }
