@@ -99,6 +99,7 @@ struct what {
     const char *output, *trace;
     bool spooled, force;
     unsigned max_mib;
+    unsigned expected_mib;               /* by the last dump, 0: there is none */
 };
 
 static const char *path_of(const char *name, char path[static PATH_MAX])
@@ -116,7 +117,8 @@ static void check(struct what w, enum cli_exit exit, const char *want)
     uint32_t buffer_mb;
     struct cli_args args = { .output.path = path_of(w.output, output), .live.save_trace = path_of(w.trace, trace),
                              .live.force = w.force, .live.max_bytes = w.max_mib * LIVE_MIB };
-    struct live l = { .args = &args, .spool_dir = w.spooled ? folder : NULL, .pid = 7, .path = "/tmp/socket", .subject = "process 7" };
+    struct live l = { .args = &args, .spool_dir = w.spooled ? folder : NULL, .pid = 7, .path = "/tmp/socket", .subject = "process 7",
+                      .expected_bytes = w.expected_mib * LIVE_MIB };
     const char *at = want != NULL ? strchr(want, 'F') : NULL;
     if (want != NULL && at != NULL)
         (void)snprintf(text, sizeof text, "the dump %.*s%s%s", (int)(at - want), want, folder, at + 1);
@@ -175,6 +177,22 @@ static void disks(void **state)
     check(two, CLI_FAILED, "needs about 80 MiB in " ELSEWHERE ", where 79 MiB are free; --force continues anyway");
 }
 
+/* The last dump says better than the memory what is needed, but not how much it can be. */
+static void by_the_last_dump(void **state)
+{
+    (void)state;
+    struct what w = { .trace = "x.nettrace", .expected_mib = 30 };
+    left_here = MOST - 1;
+    check(w, CLI_DONE, "could need up to 160 MiB in F, where 159 MiB are free");
+    left_here = 30;
+    check(w, CLI_DONE, "could need up to 160 MiB in F, where 30 MiB are free");
+    left_here = 29;
+    check(w, CLI_FAILED, "needs about 30 MiB in F, where 29 MiB are free; --force continues anyway");
+    w.expected_mib = MOST + 40;
+    left_here = MOST + 39;
+    check(w, CLI_FAILED, "needs about 200 MiB in F, where 199 MiB are free; --force continues anyway");
+}
+
 /* No more is taken than --max-bytes allows. */
 static void limited(void **state)
 {
@@ -227,7 +245,7 @@ static void what_takes_no_room(void **state)
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-    const struct CMUnitTest tests[] = { TEST(at_the_edges), TEST(compressed), TEST(disks), TEST(limited), TEST(a_small_heap),
-                                        TEST(what_takes_no_room) };
+    const struct CMUnitTest tests[] = { TEST(at_the_edges), TEST(compressed), TEST(disks), TEST(by_the_last_dump), TEST(limited),
+                                        TEST(a_small_heap), TEST(what_takes_no_room) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
