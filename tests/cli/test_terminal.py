@@ -138,6 +138,25 @@ class OnTerminal(CliTest):
     def in_window(self, columns, *words, stream="stdout", code=0, **env):
         return self.seen(*words, columns=columns, stream=stream, code=code, env=env or {"TERM": "xterm", "NO_COLOR": "1"})
 
+    def test_what_is_printed_begins_where_progress_was(self):
+        data = trace_bytes("net10-wks")
+        for words in (["report", "-"], ["report", "-", "--json"], ["report", "-", "--by", "length"], ["info", "-"], ["retained", "-"],
+                      ["diff", self.link("net8-wks"), "-", "--paths"]):
+            terminal = Terminal(200)
+            self.addCleanup(terminal.close)
+            process = self.start(*words, stdin=subprocess.PIPE, stdout=terminal.theirs, stderr=terminal.theirs, env={"TERM": "xterm", "NO_COLOR": "1"})
+            for at in range(0, len(data), 5000):         # slowly until progress is shown
+                process.stdin.write(data[at:at + 5000])
+                process.stdin.flush()
+                if not select.select([terminal.ours], [], [], 0)[0]:
+                    time.sleep(0.05)
+            process.stdin.close()
+            process.stdin = None
+            shown = terminal.shown(process)
+            self.assertEqual(self.finish(process).code, 0, shown)
+            self.assertRegex(shown, r"\A(\r[a-z ]+: [^\r\n]*\x1b\[K)+\r\x1b\[K", words)
+            self.assertNotRegex(shown, r"\r[a-z ]+: +[\d.]+ [^\r\n]*\x1b\[K[^\r]", words)
+
     def test_progress(self):
         """After a second of work, only on a terminal, and erased at the end."""
         data = trace_bytes("net10-wks")

@@ -101,7 +101,7 @@ class Folder:
         try:
             process = subprocess.Popen(["sh", "-c", command], cwd=self.path, env={**os.environ, "NO_COLOR": "1", "TERM": "xterm"},
                                        stdin=subprocess.DEVNULL, stdout=terminal.theirs, stderr=terminal.theirs)
-            text = terminal.shown(process)
+            text = re.sub(r"\r[^\r\n]*?\x1b\[K", "", terminal.shown(process))      # progress, on a slow machine
             return process.wait(), "\n".join(line.rstrip() for line in text.split("\n")).strip("\n")
         finally:
             terminal.close()

@@ -11,6 +11,7 @@
 #include "input/input.h"
 #include "input/memory.h"
 #include "term/message.h"
+#include "term/progress.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -187,6 +188,7 @@ enum cli_exit cli_paths_add(const struct cli_comparison *c, const struct cli_dum
     if (gcd_session_paths(d->session, &context, &paths, &err) != GCD_OK)
         return cli_fail(d->subject, &err);
     enum cli_exit e = add_views(c, d, views, paths);
+    cli_progress_end();
     if (e == CLI_DONE)
         cli_say_pseudo_roots(d->subject, gcd_paths_pseudo_roots(paths));
     return e;

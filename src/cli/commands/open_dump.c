@@ -24,6 +24,7 @@
 #include "output/root_labels.h"
 #include "signals.h"
 #include "term/path.h"
+#include "term/progress.h"
 
 void cli_spool_folder(const struct cli_args *args, char *ret, size_t cap)
 {
@@ -112,6 +113,7 @@ enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct c
         e = refuse(args, ret);
     if (e == CLI_DONE && ret->dump != NULL && !cli_separates_loads(args))
         e = merge_loads(ret);
+    cli_progress_end();                  /* what is printed next begins a line of its own */
     return e == CLI_DONE && need >= CLI_NEED_GRAPH ? cli_make_graph(args, need, ret) : e;
 }
 

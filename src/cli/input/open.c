@@ -46,7 +46,10 @@ enum cli_exit cli_make_graph(const struct cli_args *args, enum cli_need need, st
     if (e != CLI_DONE)
         return e;
     struct gcd_graph_options options = graph_options(args, d->input);
-    return gcd_graph_from_dump(d->dump, &options, &d->graph, &err) == GCD_OK ? CLI_DONE : cli_fail(d->subject, &err);
+    if (gcd_graph_from_dump(d->dump, &options, &d->graph, &err) != GCD_OK)
+        return cli_fail(d->subject, &err);
+    cli_progress_end();
+    return CLI_DONE;
 }
 
 enum cli_exit cli_find_dominators(const struct cli_args *args, const struct cli_dump *d, const struct gcd_dominators **ret)

@@ -11,6 +11,7 @@
 #include "input/fail.h"
 #include "input/input.h"
 #include "term/message.h"
+#include "term/progress.h"
 
 enum cli_exit report_histogram(struct report *r, enum gcd_histogram_by by, const struct gcd_histogram **ret)
 {
@@ -27,6 +28,7 @@ enum cli_exit report_histogram(struct report *r, enum gcd_histogram_by by, const
     gcd_status st = gcd_histogram_new(&options, ret, &err);
     if (st != GCD_OK)
         return cli_fail(r->d.subject, &err);
+    cli_progress_end();
     if (by == GCD_BY_ROOT && options.root_sets)
         r->pseudo_roots = (uint32_t)(*ret)->root_sets.pseudo_roots.roots;
     return CLI_DONE;
