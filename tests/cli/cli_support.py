@@ -34,7 +34,7 @@ COMMANDS = ("collect", "convert", "info", "report", "retained", "paths", "leaks"
 INCOMPLETE = ("net10-wks-lossy", "net10-wks-killed", "net10-wks-nonames")      # of the bundled recordings
 SANITIZER_EXIT = 99              # not one of our statuses, so a sanitizer report never looks like a refusal
 NO_ROOM = "cannot write: No space left on device; make room, or write to another disk (TMPDIR moves temporary files)"
-SECONDS = 60                     # for anything that should end by itself
+SECONDS = 300                    # for anything that should end by itself, also on a busy machine
 
 
 # -- recordings ------------------------------------------------------------------------------------------------------
@@ -243,12 +243,20 @@ class CliTest(unittest.TestCase):
         with open(path, encoding="utf-8", newline="") as f:
             self.assertEqual(text, f.read(), name)
 
-    def wait_until(self, condition, what, seconds=20):
+    def wait_until(self, condition, what, seconds=SECONDS):
         deadline = time.monotonic() + seconds
         while not condition():
             if time.monotonic() > deadline:
                 self.fail(f"in vain: {what}")
             time.sleep(0.002)
+
+    def wait_for_handlers(self, process):
+        """Until PROCESS would catch SIGINT, or has ended: before that, the signal itself ends it."""
+        def caught():
+            with open(f"/proc/{process.pid}/status", encoding="utf-8") as f:
+                found = re.search(r"^SigCgt:\s*(\w+)", f.read(), re.M)
+            return found is None or int(found[1], 16) >> (signal.SIGINT - 1) & 1
+        self.wait_until(lambda: process.poll() is not None or caught(), "it has its handlers")
 
     def as_nobody(self):
         """Options of start() for a user bound by permissions: root drops its rights."""

@@ -115,4 +115,4 @@ class Flood(ScriptedRuntime):
                 return
             connection.sendall(self.piece)
             self.sent += 1
-        self.stopped.wait(30)
+        self.stopped.wait(300)

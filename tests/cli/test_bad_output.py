@@ -5,7 +5,7 @@ import resource
 import signal
 import subprocess
 
-from cli_support import COMMANDS, HAVE_SQLITE, NO_ROOM, SANITIZED, CliTest, big_trace, digest, main, small_trace, trace, trace_bytes, types_trace
+from cli_support import COMMANDS, HAVE_SQLITE, NO_ROOM, SANITIZED, SECONDS, CliTest, big_trace, digest, main, small_trace, trace, trace_bytes, types_trace
 
 LIMIT = b"a limit of the shell (ulimit -f) or of the file system is too small"
 FULL = re.escape(NO_ROOM)
@@ -80,7 +80,7 @@ class BadOutput(CliTest):
         for output in ("folder", "no/out", "n" * 256, *journal):
             process = self.start("convert", "-", "-o", output, stdin=subprocess.PIPE)
             try:
-                self.assertEqual(process.wait(timeout=20), 1)
+                self.assertEqual(process.wait(timeout=SECONDS), 1)
             except subprocess.TimeoutExpired:
                 self.fail(f"still waits for input that would go to {output[:20]}")
 

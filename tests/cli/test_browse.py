@@ -8,7 +8,7 @@ import sys
 import time
 import unittest
 
-from cli_support import HAVE_SQLITE, PROGRAM, SANITIZED, SOURCE, CliTest, genheap, main, small_trace, trace, types_trace
+from cli_support import HAVE_SQLITE, PROGRAM, SANITIZED, SECONDS, SOURCE, CliTest, genheap, main, small_trace, trace, types_trace
 import test_leaks
 from test_leaks import cache
 try:
@@ -446,7 +446,7 @@ class Ends(Browse):
         os.close(s.theirs)
         os.close(s.ours)
         s.ours, s.theirs = os.open("/dev/null", os.O_RDWR), os.open("/dev/null", os.O_RDWR)
-        s.process.wait(timeout=20)
+        s.process.wait(timeout=SECONDS)
 
     def test_one_that_goes_away_without_a_signal(self):
         s = self.browse(args=["sh", "-c", 'trap "" HUP; exec "$@"', "sh", PROGRAM, "browse", trace("net10-wks")])
@@ -454,7 +454,7 @@ class Ends(Browse):
         os.close(s.theirs)
         os.close(s.ours)
         s.ours, s.theirs = os.open("/dev/null", os.O_RDWR), os.open("/dev/null", os.O_RDWR)
-        s.process.wait(timeout=20)
+        s.process.wait(timeout=SECONDS)
 
     def test_suspend(self):
         """By Ctrl-Z and by a signal: the shell has its terminal, fg brings the picture back."""

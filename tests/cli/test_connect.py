@@ -131,11 +131,11 @@ class ConnectOverTcp(Connect):
         self.finish_resumed(p, 130, rb"interrupted\n$")
 
     def test_only_strangers(self):
-        p = self.listening("tcp:127.0.0.1:0", "--timeout", "3")
+        p = self.listening("tcp:127.0.0.1:0", "--timeout", "10")
         self.plain_connection().sendall(b"x" * 34)
         run = self.finish(p)
         self.assertEqual(run.code, 1)
-        self.assertIn(b"no runtime has connected within 3000 ms, only 1 others that do not speak its protocol", run.err)
+        self.assertIn(b"no runtime has connected within 10000 ms, only 1 others that do not speak its protocol", run.err)
 
     def test_the_first_of_two(self):
         p = self.listening()

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import tempfile
 
-from cli_support import HAVE_SQLITE, NO_ROOM, CliTest, genheap, main, small_trace, trace, types_trace
+from cli_support import HAVE_SQLITE, NO_ROOM, SECONDS, CliTest, genheap, main, small_trace, trace, types_trace
 
 PLACES = {"csv": "csv", **({"sqlite": "sqlite"} if HAVE_SQLITE else {})}
 STREAMS = {"gclog": "gclog", "gcdump": "gcdump", "v8": "heapsnapshot", "dart": "dartheap", "pprof": "pb", "collapsed": "folded", "html": "html"}
@@ -348,7 +348,7 @@ class FullDisk(FormatTest):
         os.mkdir(self.path("disk"))
         for name, suffix in FORMATS.items():
             words = ["unshare", "--mount", "sh", "-c", script, "sh", self.path("disk"), suffix, os.environ["GCDUMPC"], trace("net10-wks"), name]
-            done = subprocess.run(words, capture_output=True, text=True, env=self.environment(), timeout=60)
+            done = subprocess.run(words, capture_output=True, text=True, env=self.environment(), timeout=SECONDS)
             if done.returncode in (1, 77) and ("unshare" in done.stderr or "mount" in done.stderr):
                 self.skipTest("no file system could be mounted")
             if name in ("pprof", "collapsed"):                       # small enough
@@ -434,6 +434,7 @@ class Interrupted(FormatTest):
         for suffix in FORMATS.values():
             for part in range(1, 8):
                 process = self.start("convert", "in", "-o", f"out.{suffix}")
+                self.wait_for_handlers(process)
                 try:
                     process.wait(timeout=0.09 * part)
                 except subprocess.TimeoutExpired:

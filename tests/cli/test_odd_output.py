@@ -4,7 +4,7 @@ import os
 import socket
 import subprocess
 
-from cli_support import CliTest, main, small_trace
+from cli_support import SECONDS, CliTest, main, small_trace
 
 
 class OddOutput(CliTest):
@@ -38,7 +38,7 @@ class OddOutput(CliTest):
         os.close(writer)
         with os.fdopen(reader, "rb") as pipe:
             text = pipe.read()
-        self.assertEqual(process.wait(timeout=20), 0, process.stderr.read())
+        self.assertEqual(process.wait(timeout=SECONDS), 0, process.stderr.read())
         process.stderr.close()
         self.assertTrue(text.startswith(b"a 2 HeapLab "))
         self.assertGreater(len(text), 700000)

@@ -10,7 +10,7 @@ import threading
 from cli_support import CliTest, big_trace, main, small_trace, trace, trace_bytes
 
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-PROMPT = 20                      # seconds; a fraction of one, except on a busy machine
+PROMPT = 60                      # seconds; a fraction of one, except on a busy machine
 TEMPORARY = re.compile(r"\.old(\.gz)?\.\d+-\d+\.gcdumpc-tmp")
 
 
