@@ -5,7 +5,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 import unittest
 
 from cli_support import HAVE_SQLITE, PROGRAM, SANITIZED, SECONDS, SOURCE, CliTest, genheap, main, small_trace, trace, types_trace
@@ -202,11 +201,7 @@ class Views(Browse):
                 for way in ([], ["enter"], ["v"], ["t"], ["d"], ["i"], ["?"])[:7 if dump == "x" else 2]:
                     for key in ALL_KEYS:
                         s.press(view, *way, key)
-                        if key[-1] == "\x1b" or key == "escape":
-                            time.sleep(0.06)     # a lone Esc, not the beginning of a key
-                    s.press("escape")
-                    time.sleep(0.06)
-                    s.press(view)
+                    s.press("escape", view)
                     lines = s.wait(lambda lines, title=title: lines[0] == title and "complete" in lines[-2])
                     self.assertIsNone(s.process.poll(), (view, way))
                     self.assertNotEqual(lines[2], "")

@@ -23,6 +23,8 @@ KEYS = {"up": "\x1b[A", "down": "\x1b[B", "right": "\x1b[C", "left": "\x1b[D", "
         "end": "\x1b[F", "back tab": "\x1b[Z", "delete": "\x1b[3~", "enter": "\r", "escape": "\x1b", "tab": "\t", "backspace": "\x7f",
         **{f"ctrl {c}": chr(ord(c) & 0x1f) for c in "abcdefghjklnopruvwxz"}}
 
+ESCAPE_SECONDS = 0.05            # ESCAPE_MS of src/cli/browse/screen.c
+
 
 class Screen:
     """ARGS run as the leader of a session on a terminal of COLUMNS x LINES; the terminal's other end stays open until close()."""
@@ -77,9 +79,20 @@ class Screen:
                 raise AssertionError(f"in vain: {what}\n" + "\n".join(self.text()))
 
     def press(self, *keys):
-        """Names of KEYS, or text."""
+        """Names of KEYS, or text.  After Esc nothing is typed before the program has taken it for the key, which it does after some time."""
         for key in keys:
-            os.write(self.ours, KEYS.get(key, key).encode())
+            text = KEYS.get(key, key)
+            os.write(self.ours, text.encode())
+            if text.endswith("\x1b"):
+                self.rest()
+                time.sleep(2 * ESCAPE_SECONDS)           # it waited when this began, so its time is up
+                self.rest()
+
+    def rest(self, seconds=60):
+        """Until the program waits."""
+        end = time.monotonic() + seconds
+        while self.process.poll() is None and not self.idle() and time.monotonic() < end:
+            self.read(0.005)
 
     def works(self):
         """Does a thread of the program run, or wait for a processor or a disk?"""
