@@ -12,6 +12,7 @@
 #include "io/file.h"
 #include "io/gunzip.h"
 #include "io/packed.h"
+#include "io/sink_thread.h"
 
 /* Several times the largest reservation, so that a flush never happens for a nearly empty buffer. */
 #define BUFFER_BYTES (4 * GCD_SINK_RESERVE_MAX)
@@ -238,6 +239,11 @@ static void flush(struct gcd_sink *s, bool last)
     }
     s->flushed_bytes += s->used;
     s->used = 0;
+}
+
+bool gcd_sink_has_thread(const struct gcd_sink *s)
+{
+    return s->threaded;
 }
 
 char *gcd_sink_reserve(struct gcd_sink *s, size_t n)

@@ -20,6 +20,7 @@
 #include "base/idmap.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "write/gclog_batch.h"
 #include "write/write.h"
 
 enum gclog_root { GCLOG_ROOT_STACK = 1, GCLOG_ROOT_FINALIZER, GCLOG_ROOT_HANDLE, GCLOG_ROOT_STATIC, GCLOG_ROOT_OTHER };
@@ -27,8 +28,6 @@ enum gclog_root { GCLOG_ROOT_STACK = 1, GCLOG_ROOT_FINALIZER, GCLOG_ROOT_HANDLE,
 /* Room for a letter and three numbers with their spaces: the beginning of any record. */
 #define OBJECT_BYTES (3 * (GCD_HEX_MAX + 1) + 16)
 #define EDGES_AT_ONCE ((size_t)2048)
-/* Targets whose existence is checked together. */
-#define CHECK_AT_ONCE 256u
 
 struct gclog {
     struct gcd_alloc alloc;
@@ -47,8 +46,7 @@ struct gclog {
     size_t class_count, class_room;
     struct gcd_idmap named;      /* hash of a name -> number; filled only when the class of a static variable is known */
     struct gcd_idmap dependent;  /* key -> index of its first dependent handle */
-    uint64_t unchecked[CHECK_AT_ONCE];
-    size_t unchecked_count;
+    struct gclog_batches batches;        /* objects of a dump */
 };
 
 /* Writes N bytes of a name, replacing characters that would break a line. */
@@ -183,30 +181,11 @@ static void put_roots(struct gclog *g)
     }
 }
 
-static void check_targets(struct gclog *g)
-{
-    g->notes->edges_dangling += gcd_dump_count_unknown(g->dump, g->unchecked, g->unchecked_count);
-    g->unchecked_count = 0;
-}
-
 /* References are written even when they have no target: the file then says what the process said. */
 static void put_edges(struct gclog *g, const uint64_t *targets, size_t n)
 {
     g->notes->edges += n;
-    while (n > 0) {
-        size_t part = n < EDGES_AT_ONCE ? n : EDGES_AT_ONCE;
-        char *p = gcd_sink_reserve(g->out, part * (GCD_HEX_MAX + 1) + 8), *q = p;
-        for (size_t i = 0; i < part; i++) {
-            *q++ = ' ';
-            q = gcd_hex_put(q, targets[i]);
-            g->unchecked[g->unchecked_count++] = targets[i];
-            if (g->unchecked_count == CHECK_AT_ONCE)
-                check_targets(g);
-        }
-        gcd_sink_advance(g->out, (size_t)(q - p));
-        targets += part;
-        n -= part;
-    }
+    gclog_batches_edges(&g->batches, targets, n);
 }
 
 static void put_dependents(struct gclog *g, uint64_t key)
@@ -222,55 +201,32 @@ static void put_dependents(struct gclog *g, uint64_t key)
     }
 }
 
-static void begin_object(struct gclog *g, uint64_t address, uint32_t type, uint64_t size_bytes)
-{
-    char *p = gcd_sink_reserve(g->out, OBJECT_BYTES), *q = p;
-    *q++ = 'o';
-    *q++ = ' ';
-    q = gcd_hex_put(q, address);
-    *q++ = ' ';
-    q = gcd_hex_put(q, g->type_id[type]);
-    *q++ = ' ';
-    q = gcd_hex_put(q, size_bytes);
-    gcd_sink_advance(g->out, (size_t)(q - p));
-}
-
-static void end_object(struct gclog *g)
-{
-    *gcd_sink_reserve(g->out, 1) = '\n';
-    gcd_sink_advance(g->out, 1);
-    g->notes->objects++;
-}
-
+/* It ends even when its references cannot be read. */
 static gcd_status put_object(struct gclog *g, struct gcd_objects *cursor, const struct gcd_object *o, struct gcd_error *err)
 {
-    begin_object(g, o->address, o->type, o->size_bytes);
-    if (o->edges > 0) {
-        const uint64_t *targets;
-        size_t n;
-        uint64_t received = 0;
-        gcd_status st;
-        while ((st = gcd_objects_edges(cursor, &targets, &n, err)) == GCD_OK) {
-            put_edges(g, targets, n);
-            received += n;
-        }
-        if (st < 0)
-            return st;
-        g->notes->edges_missing += o->edges - received;
+    const uint64_t *targets;
+    size_t n;
+    uint64_t received = 0;
+    gcd_status st = o->edges > 0 ? GCD_OK : GCD_END;
+    gclog_batches_begin(&g->batches, o->address, g->type_id[o->type], o->size_bytes);
+    while (st == GCD_OK && (st = gcd_objects_edges(cursor, &targets, &n, err)) == GCD_OK) {
+        put_edges(g, targets, n);
+        received += n;
     }
+    g->notes->edges_missing += o->edges - received;
     if (g->dependent.used > 0)
         put_dependents(g, o->address);
-    end_object(g);
-    return GCD_OK;
+    gclog_batches_end(&g->batches);
+    g->notes->objects++;
+    return st == GCD_END ? GCD_OK : st;
 }
 
-static gcd_status put_objects(struct gclog *g, struct gcd_error *err)
+/* The sink belongs to the batches; a failure of it ends the loop. */
+static gcd_status put_all(struct gclog *g, struct gcd_objects *cursor, struct gcd_error *err)
 {
-    struct gcd_objects *cursor;
     struct gcd_object o;
-    GCD_TRY(gcd_objects_new(g->dump, &cursor, err));
-    gcd_status st;
-    for (uint64_t i = 0; (st = gcd_objects_next(cursor, &o, err)) == GCD_OK; i++) {
+    gcd_status st = GCD_OK;
+    for (uint64_t i = 0; !g->batches.failed && (st = gcd_objects_next(cursor, &o, err)) == GCD_OK; i++) {
         if (o.address == 0) {
             g->notes->objects_dropped++;
             continue;
@@ -278,12 +234,26 @@ static gcd_status put_objects(struct gclog *g, struct gcd_error *err)
         if ((st = put_object(g, cursor, &o, err)) != GCD_OK)
             break;
         if (i % WRITE_CHECK_EVERY == 0)
-            if ((st = write_check(g->options, g->out, gcd_objects_position(cursor), g->options->progress_total, err)) != GCD_OK)
+            if ((st = write_check(g->options, NULL, gcd_objects_position(cursor), g->options->progress_total, err)) != GCD_OK)
                 break;
     }
-    gcd_objects_free(cursor);
-    check_targets(g);
     return st == GCD_END ? GCD_OK : st;
+}
+
+static gcd_status put_objects(struct gclog *g, struct gcd_error *err)
+{
+    struct gcd_objects *cursor;
+    GCD_TRY(gcd_objects_new(g->dump, &cursor, err));
+    gcd_status st = GCD_E_NOMEM;
+    if (gclog_batches_init(&g->batches, g->dump, g->out, &g->options->context)) {
+        st = put_all(g, cursor, err);
+        gclog_batches_finish(&g->batches);
+        g->notes->edges_dangling += g->batches.dangling;
+    } else {
+        (void)gcd_fail_nomem(err, "writing the objects");
+    }
+    gcd_objects_free(cursor);
+    return st == GCD_OK ? gcd_sink_status(g->out, err) : st;
 }
 
 /* Types that objects have, in the order of first use. */
@@ -397,6 +367,26 @@ static gcd_status gclog_write(struct gcd_dump *d, struct gcd_sink *s, const stru
 }
 
 /* ---- the same from a graph; the node of unknown objects has no address, so nothing can refer to it ---- */
+
+static void begin_object(struct gclog *g, uint64_t address, uint32_t type, uint64_t size_bytes)
+{
+    char *p = gcd_sink_reserve(g->out, OBJECT_BYTES), *q = p;
+    *q++ = 'o';
+    *q++ = ' ';
+    q = gcd_hex_put(q, address);
+    *q++ = ' ';
+    q = gcd_hex_put(q, g->type_id[type]);
+    *q++ = ' ';
+    q = gcd_hex_put(q, size_bytes);
+    gcd_sink_advance(g->out, (size_t)(q - p));
+}
+
+static void end_object(struct gclog *g)
+{
+    *gcd_sink_reserve(g->out, 1) = '\n';
+    gcd_sink_advance(g->out, 1);
+    g->notes->objects++;
+}
 
 static void put_node_edges(struct gclog *g, const uint32_t *edges, size_t n)
 {

@@ -10,7 +10,7 @@ from test_formats import FORMATS
 NUMBERS = (1, 2, 8)
 # Enough objects and references for several threads; two heaps with losses and odd features.
 HEAPS = {"mix": ["-n", "120000", "--server", "--heaps", "4", "--ranges"], "random": ["-n", "60000", "--shape", "random", "--drop-random", "30"],
-         "list": ["-n", "70000", "--shape", "list"]}
+         "list": ["-n", "70000", "--shape", "list"], "fan": ["-n", "70000", "--shape", "fan", "--dependent", "300"]}
 ANSWERS = (["report"], ["report", "--retained"], ["report", "--by", "kind"], ["retained"], ["retained", "--tree", "3"],
            ["retained", "--type", "*e*"], ["paths", "--type", "*"], ["leaks"], ["info"])
 
@@ -54,6 +54,31 @@ class Threads(CliTest):
                     self.assertIn(run.code, (0, 3))
                     return self.files(f"made.{suffix}"), run.err
                 self.same_for_all(make, f"{heap} as {suffix}")
+
+    def test_messages_of_formats(self):
+        for suffix in ("gclog", "gcdump", "heapsnapshot"):
+            def make(n, suffix=suffix):
+                run = self.gcdumpc("convert", "random", "--threads", str(n), "-o", f"made.{suffix}")
+                return self.files(f"made.{suffix}"), run.err
+            self.same_for_all(make, f"messages of {suffix}")
+
+    def test_an_array_that_is_larger_than_a_batch(self):
+        """In a gclog: the array has all objects but itself, 293 of them have a dependent handle."""
+        for n in NUMBERS:
+            self.done("convert", "fan", "-q", "--threads", str(n), "-o", "made.gclog")
+            with open(self.path("made.gclog"), encoding="utf-8") as f:
+                edges = [line.count(" ") - 3 for line in f if line.startswith("o ")]
+            self.assertEqual((len(edges), max(edges), sum(edges)), (70000, 69999, 69999 + 293))
+
+    def test_references_without_an_object_are_counted(self):
+        for n in NUMBERS:
+            run = self.gcdumpc("convert", "random", "--threads", str(n), "-o", "made.gclog")
+            with open(self.path("made.gclog"), encoding="utf-8") as f:
+                objects = [line.split() for line in f if line.startswith("o ")]
+            there = {fields[1] for fields in objects}
+            missing = sum(target not in there for fields in objects for target in fields[4:])
+            self.assertGreater(missing, 1000)
+            self.assertIn(f": {missing} references lead to addresses without an object".encode(), run.err)
 
     def test_every_answer(self):
         for heap in HEAPS:
