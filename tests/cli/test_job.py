@@ -1,4 +1,5 @@
 """Unattended dumps of processes that only answer like a runtime: several at once, earlier files, and the exit status."""
+import glob
 import json
 import os
 import re
@@ -160,6 +161,14 @@ class Job(CliTest):
         later, = self.expected(*words)
         self.assertEqual((later["pause_by"], line["status"]), ("last_dump", "done"))
         self.assertLess(abs(later["pause_ms"] - line["pause_ns"] / 1e6), 1 + line["pause_ns"] / 1e6)
+        note, = glob.glob(self.path("d/**/.*gcdumpc-last"), recursive=True, include_hidden=True)
+        with open(note, encoding="utf-8") as f:
+            last = f.read()
+        with open(note, "w", encoding="utf-8") as f:
+            f.write(re.sub('"event_bytes": [0-9]+', f'"event_bytes": {2 ** 60}', last))
+        refused, = self.expected(*words, code=1)
+        self.assertEqual((refused["refused"], refused["skipped"]), ("too little room is left on the disk", None))
+        self.assertIsNone(self.expected(*words, "--force")[0]["refused"])
         run = self.done("collect", "--pid", target.pid, "--dry-run")
         self.assertRegex(run.text, r"^process \d+ .*\n  memory  .* resident; GC heap unknown, .*\n  pause   about \d+ ms, .*\n  events  about .*\n  buffer  ")
         self.refused(1, f"there is no process {2 ** 22 + 1}; .*", "collect", "--pid", 2 ** 22 + 1, "--dry-run")

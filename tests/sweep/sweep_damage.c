@@ -134,7 +134,7 @@ static bool is_own(const struct recording *r, const struct run_object *o, const 
     for (; low < r->known_count && r->known[low].object.address == o->address; low++) {
         const struct run_object *k = &r->known[low].object;
         if (k->size_bytes == o->size_bytes && k->type_id == o->type_id && k->edges == o->edges &&
-            is_left_of(targets, o->targets, r->known[low].targets, k->targets))
+            is_left_of(targets, (size_t)o->targets, r->known[low].targets, (size_t)k->targets))
             return true;
     }
     return false;
@@ -265,7 +265,7 @@ static void run_group(sweep_decoder decode, const char *what, struct recording *
     uint64_t first = number_of("GCDUMPC_TEST_SEED", 1);
     unsigned long complete = 0;
     for (uint64_t k = 0; k < cases; k++) {
-        size_t i = (first + k) % count;
+        size_t i = (size_t)((first + k) % count);
         try_case(decode, &all[i], &all[(i + 1 + k % 3) % count], first + k, t, &complete);
     }
     print_message("%s: %lu cases from seed %" PRIu64 " on, %lu called complete, %lu complaints\n", what, t->runs, first, complete, t->complaints);

@@ -87,8 +87,8 @@ int __wrap_statvfs(const char *path, struct statvfs *ret)
 {
     if (disk_fails(path))
         return -1;
-    *ret = (struct statvfs){ .f_bavail = disk.available, .f_bfree = disk.available + 1000, .f_blocks = disk.available + 2000, .f_frsize = disk.unit,
-                             .f_bsize = 1 };
+    *ret = (struct statvfs){ .f_bavail = disk.available, .f_bfree = disk.available + 1000, .f_blocks = disk.available + 2000,
+                             .f_frsize = (unsigned long)disk.unit, .f_bsize = 1 };
     return 0;
 }
 

@@ -80,7 +80,7 @@ static const char *one_of(const char *const *words, size_t n, uint64_t *seed)
 
 static void random_text(char *to, size_t max, const char *letters, uint64_t *seed)
 {
-    size_t n = run_random(seed) % max, some = strlen(letters);
+    size_t n = (size_t)(run_random(seed) % max), some = strlen(letters);
     for (size_t i = 0; i < n; i++)
         to[i] = letters[run_random(seed) % some];
     to[n] = '\0';

@@ -405,7 +405,8 @@ static void test_huge_sizes(void **state)
     assert_int_equal(gcd_spill_status(s, NULL), GCD_E_NOMEM);
     assert_null(resize(s, at, MIB, SIZE_MAX));
     assert_null(resize(s, at, MIB, SIZE_MAX - 4096));
-    assert_null(resize(s, NULL, 0, SIZE_MAX / 2));
+    if (sizeof(size_t) > 4)              /* half of 32 bits there may be */
+        assert_null(resize(s, NULL, 0, SIZE_MAX / 2));
     assert_true(is_filled(at, MIB, 1));
     (void)resize(s, at, MIB, 0);
     at = resize(s, NULL, 0, BUDGET - HEAD);          /* nothing is counted for them */

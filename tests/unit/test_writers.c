@@ -83,7 +83,7 @@ static struct counts count(const struct gcd_graph *g)
     const struct gcd_summary *summary = gcd_graph_summary(g);
     uint32_t unknown = gcd_graph_unknown(g);
     struct counts c = { .nodes = gcd_graph_node_count(g), .unknown = unknown != GCD_NODE_NONE, .types = summary->type_count };
-    bool *used = calloc(c.types + 1, sizeof *used), *held = calloc(c.types + 1, sizeof *held);
+    bool *used = calloc((size_t)c.types + 1, sizeof *used), *held = calloc((size_t)c.types + 1, sizeof *held);
     for (uint32_t i = 0; i < c.nodes; i++) {
         size_t n;
         const uint32_t *edges = gcd_graph_node_edges(g, i, &n);

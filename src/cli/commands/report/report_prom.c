@@ -154,7 +154,8 @@ static enum cli_exit put_all_types(struct prom *p)
     const struct gcd_histogram *h = NULL;
     enum cli_exit e = report_histogram(p->r, GCD_BY_TYPE, &h);
     struct report_row *rows = e == CLI_DONE ? report_rows(p->r, h) : NULL;
-    size_t n = 0, top = view->top != 0 ? view->top : TYPES_DEFAULT;
+    size_t n = 0;
+    uint64_t top = view->top != 0 ? view->top : TYPES_DEFAULT;
     for (size_t i = 0; rows != NULL && i < h->row_count && n < top; i++)
         if (rows[i].v.bytes >= view->min_bytes)
             rows[n++] = rows[i];

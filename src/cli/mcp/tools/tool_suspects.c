@@ -109,7 +109,7 @@ static enum mcp_outcome run_suspects(struct mcp_call *c)
         return mcp_fail_by(c, &err);
     mcp_page_total(c, gcd_suspects_count(s));
     while (mcp_page_wants(c))
-        mcp_page_add(c, suspect(c, gcd_suspects_get(s, c->page.next), c->page.next + 1));
+        mcp_page_add(c, suspect(c, gcd_suspects_get(s, (size_t)c->page.next), c->page.next + 1));
     mcp_put_count(c->out, "heap_bytes", gcd_suspects_heap_bytes(s));
     mcp_put_count(c->out, "guessed_roots", gcd_dominators_pseudo_roots(d));
     mcp_page_end(c, "suspects");
