@@ -79,6 +79,11 @@ class Names(PageTest):
         page.click("#suspects h3 a")
         self.assertIn("SessionStore", page.text("#panel .path"))
 
+    def test_own_types_in_sentences(self):
+        """Those that are neither on its path nor among its largest content, too."""
+        page = self.show(os.path.join(cli_support.SOURCE, "traces", "shop", "morning.nettrace.gz"))
+        self.assertLessEqual({"UserSession", "PriceWatch", "SessionStore"}, set(page.texts("#summary .answers li bdi a")))
+
     def test_to_the_types_of_a_module(self):
         page = self.show()
         self.opened("module:HeapLab.dll")

@@ -66,6 +66,8 @@ static void use_suspects(struct page *p, const struct gcd_suspects *all, size_t 
             use(p, s->held[k].type);
         for (size_t k = 0; k < s->content_count; k++)
             use(p, s->content[k].type);
+        for (size_t k = 0; k < s->own_count; k++)
+            use(p, s->own[k].type);
     }
 }
 
@@ -485,6 +487,10 @@ static void put_suspects(struct page *p, const char *key, const struct gcd_suspe
         put_suspect_path(p, s);
         put_parts(p, "held", s->held, s->held_count);
         put_parts(p, "content", s->content, s->content_count);
+        json_put_open(&p->j, "own", '[');
+        for (size_t k = 0; k < s->own_count; k++)
+            json_put_number(&p->j, NULL, p->number[s->own[k].type]);
+        json_put_close(&p->j, ']');
         json_put_close(&p->j, '}');
     }
     json_put_close(&p->j, ']');

@@ -17,9 +17,9 @@
  */
 
 /**
- * Held and content are types below it; path leads from the root to it.  counted: no other suspect has its bytes.
+ * Held and content are types below it, own those of the program; path leads from the root to it.  counted: no other suspect has its bytes.
  * @typedef {{title: string, sentence: string, advice: string, objects: number, bytes: number, retained: number, counted: boolean, held: PartRow[],
- *            content: PartRow[], root_group?: number, root_name?: string, path?: StepRow[]}} Suspect
+ *            content: PartRow[], own: number[], root_group?: number, root_name?: string, path?: StepRow[]}} Suspect
  */
 
 /**

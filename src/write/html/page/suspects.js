@@ -21,8 +21,9 @@ function numberOf(name) {
  * What it is about.
  * @param {Suspect} s
  */
-export function namesOf({path, held, content, root_name: variable}) {
-  return [numberOf(variable), ...(path ?? []).map(step => step[0]), ...held.map(part => part[0]), ...content.map(part => part[0])]
+export function namesOf({path, held, content, own, root_name: variable}) {
+  return [numberOf(variable), ...(path ?? []).map(step => step[0]), ...held.map(part => part[0]), ...content.map(part => part[0]),
+          ...own]
     .filter(number => number >= 0);
 }
 
