@@ -20,7 +20,7 @@ import time
 import unittest
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "chrome")
-SECONDS = 120                   # for a browser that hangs
+SECONDS = 300                   # for a browser that hangs
 OPTIONS = ["--headless", "--remote-debugging-pipe", "--no-first-run", "--no-default-browser-check", "--disable-extensions",
            "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-gpu", "--disable-dev-shm-usage",
            "--hide-scrollbars", "--force-color-profile=srgb", "--lang=en-US"]

@@ -89,8 +89,7 @@ class Address(StateTest):
             page.run(f"new Promise(done => {{ const look = () => {json.dumps(seen)}.includes({marked}) ? done() : setTimeout(look, 20); look(); }})")
             self.assertEqual(self.address()["view"], name.lower())
         page.run("document.querySelector('#types').scrollIntoView()")
-        page.settle()
-        self.assertEqual(page.run(marked), "Types")
+        page.run(f"new Promise(done => {{ const look = () => {marked} === 'Types' ? done() : setTimeout(look, 20); look(); }})")
 
 
 class Panel(StateTest):

@@ -7,7 +7,6 @@ import signal
 import sqlite3
 import subprocess
 import tempfile
-import time
 import unittest
 
 from cli_support import PROGRAM, SANITIZED, CliTest, compiled, digest, genheap, main
@@ -149,7 +148,7 @@ class Budget(CliTest):
                 run = subprocess.run([self.measure, PROGRAM, *words, recording, "-q"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                      env=self.environment(), cwd=self.dir, check=True, timeout=LONG)
                 share = int(run.stderr.split()[1]) * 1024 / needs[purpose]
-                self.assertTrue(0.55 < share < 1.15, (purpose, share))
+                self.assertTrue(0.5 < share < 1.15, (purpose, share))
 
     def test_refused(self):
         """No room, no folder, too little memory: reported before the work begins, and nothing is written."""
@@ -173,17 +172,18 @@ class Budget(CliTest):
                                            r"File too large\n\Z")
 
     def test_interrupted(self):
-        process = self.start("retained", self.old, *self.budget())
-        words = process.stderr.readline()
-        self.assertIn(b"needs about", words)         # now it builds the graph
-        deadline = time.monotonic() + LONG
-        maps = ""
-        while "/var/tmp/" not in maps and time.monotonic() < deadline:
-            with open(f"/proc/{process.pid}/maps", encoding="utf-8") as f:
-                maps = f.read()
+        for _ in range(20):
+            process = self.start("retained", self.huge, *self.budget())
+            self.assertIn(b"needs about", process.stderr.readline())         # now it builds the graph
+            maps = ""
+            while "/var/tmp/" not in maps and process.poll() is None:
+                with open(f"/proc/{process.pid}/maps", encoding="utf-8") as f:
+                    maps = f.read()
+            process.send_signal(signal.SIGINT)
+            run = self.finish(process, seconds=LONG)
+            if run.code != 0:                        # else it was done before
+                break
         self.assertRegex(maps, r" rw-s .* /var/tmp/\S+ \(deleted\)\n")
-        process.send_signal(signal.SIGINT)
-        run = self.finish(process, seconds=LONG)
         self.assertEqual((run.code, run.out), (130, b""))
         self.assertIn(b"interrupted", run.err)
 

@@ -10,7 +10,7 @@ BUILD = os.environ.get("GCDUMPC_BUILD", os.path.join(ROOT, "build"))
 PROGRAM = os.environ.get("GCDUMPC", os.path.join(BUILD, "gcdumpc"))
 TRACE = os.path.join(ROOT, "traces", "net10-wks", "heap.nettrace.gz")
 MANUAL = os.path.join(BUILD, "manual")
-SECONDS = 60
+SECONDS = 300
 
 sys.path.insert(0, os.path.join(ROOT, "tests", "live"))
 

@@ -31,7 +31,7 @@ class BadTargets(LiveTest):
         self.refused(rf"no process {p.pid}\b.*gcdumpc ps", "--pid", p.pid)
 
     def test_not_dotnet(self):
-        sleeper = subprocess.Popen(["sleep", "60"])
+        sleeper = subprocess.Popen(["sleep", "600"])
         try:
             self.refused(r"not a \.NET process", "--pid", sleeper.pid)
         finally:
