@@ -54,25 +54,28 @@ static int take(const char *name, int *ret_fd)
     return 0;
 }
 
-/* 0, or a negated errno when nobody answers. */
-static int ask_holder(const char *name, struct ucred *ret)
+/* 0 and a connection that the kernel ends together with the holder's socket, or a negated errno when nobody answers. */
+static int ask_holder(const char *name, struct ucred *ret, int *ret_fd)
 {
     struct sockaddr_un address;
     socklen_t n = address_of(name, &address), n_cred = sizeof *ret;
-    int r = 0, fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return -errno;
-    if (connect(fd, (struct sockaddr *)&address, n) != 0 || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, ret, &n_cred) != 0)
-        r = -errno;
-    (void)close(fd);
-    return r;
+    if (connect(fd, (struct sockaddr *)&address, n) != 0 || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, ret, &n_cred) != 0) {
+        int e = errno;
+        (void)close(fd);
+        return -e;
+    }
+    *ret_fd = fd;
+    return 0;
 }
 
 /* RET says what prevents us from taking the name. */
 static gcd_status lock_name(const char *name, const char *what, uid_t owner, struct gcd_ipc_lock *ret, int *ret_fd, struct gcd_error *err)
 {
     struct ucred holder = { .pid = 0 };
-    int fd = -1, r = 0, asked = -ECONNREFUSED;
+    int fd = -1, connection = -1, r = 0, asked = -ECONNREFUSED;
     for (int i = 0; i < TRIES && asked == -ECONNREFUSED; i++) {
         if (i > 0)
             (void)poll(NULL, 0, TRY_MS);
@@ -83,13 +86,16 @@ static gcd_status lock_name(const char *name, const char *what, uid_t owner, str
         }
         if (r != -EADDRINUSE)
             return gcd_fail_os(err, -r, "cannot prevent a second dump");
-        asked = ask_holder(name, &holder);
+        asked = ask_holder(name, &holder, &connection);
     }
     /* a holder that cannot be asked (full queue, no listener) is not this program */
     if (asked != 0 || (holder.uid != geteuid() && holder.uid != 0 && holder.uid != owner)) {
+        if (connection >= 0)
+            (void)close(connection);
         ret->usurped = true;
         return GCD_OK;
     }
+    ret->fds[2] = connection + 1;
     ret->holder_pid = holder.pid > 0 ? (uint32_t)holder.pid : 0;
     if (holder.pid > 0)
         return gcd_fail(err, GCD_E_STATE, "another dump %s is under way, by process %ld", what, (long)holder.pid);
@@ -139,9 +145,15 @@ gcd_status gcd_ipc_lock_machine(struct gcd_ipc_lock *ret, struct gcd_error *err)
     return lock_name("gcdumpc/machine", "on this machine", geteuid(), ret, &ret->fds[0], err);
 }
 
+bool gcd_ipc_lock_wait(const struct gcd_ipc_lock *lock, int ms)
+{
+    struct pollfd connection = { .fd = lock->fds[2] - 1 };       /* events that nobody asks for: its end */
+    return poll(&connection, 1, ms) > 0;
+}
+
 void gcd_ipc_unlock(struct gcd_ipc_lock *lock)
 {
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < sizeof lock->fds / sizeof *lock->fds; i++) {
         if (lock->fds[i] != 0)
             (void)close(lock->fds[i] - 1);
         lock->fds[i] = 0;

@@ -186,7 +186,7 @@ def lock(name):
             if time.monotonic() > end:
                 raise
         time.sleep(0.01)
-    holder.listen(4096)                                  # who waits asks again and again
+    holder.listen(8)                                     # who waits asks once
     return holder
 
 

@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import subprocess
+import time
 
 from live_support import PROGRAM, SECONDS, LiveTest, Process, lock_of, main, resident_mb, wait_for_lock
 from record_nettrace import find_socket
@@ -110,6 +111,17 @@ class Together(LiveTest):
             _, err = first.communicate(timeout=SECONDS)
             self.assertEqual(first.returncode, 0, err)
             self.gcdumpc("info", "--pid", target.pid)    # the lock is gone
+
+    def test_a_long_wait_for_the_lock(self):
+        """It does not fill the queue of the holder, which would look like a stranger then."""
+        with Process() as target:
+            with lock_of(target):
+                p = subprocess.Popen([PROGRAM, "info", "--pid", str(target.pid), "--wait", "300"], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+                time.sleep(4)                            # 20 looks
+                self.assertIsNone(p.poll())
+            _, err = p.communicate(timeout=SECONDS)
+            self.assertEqual(p.returncode, 0, err)
+            self.assertNotIn("continuing without it", err)
 
     def test_force_goes_past_the_lock(self):
         """Any process of the same user could hold it forever."""

@@ -209,6 +209,25 @@ static void an_owner_that_does_not_answer_cannot_block(void **state)
     end(holder);
 }
 
+/* Whatever the number of looks, it is one connection in the holder's queue; the end of the holder is seen at once. */
+static void waiting_asks_once(void **state)
+{
+    (void)state;
+    bool got;
+    struct gcd_ipc_lock lock;
+    locked_pid = (uint32_t)getpid();
+    pid_t holder = other(lock_both, &got);
+    assert_true(got);
+    assert_int_equal(gcd_ipc_lock(locked_pid, path, &lock, NULL), GCD_E_STATE);
+    for (int i = 0; i < 2 * SOMAXCONN; i++)
+        assert_false(gcd_ipc_lock_wait(&lock, 0));
+    expect_refused(locked_pid, path, holder);
+    end(holder);
+    assert_true(gcd_ipc_lock_wait(&lock, 60000));
+    gcd_ipc_unlock(&lock);
+    expect_free(locked_pid, path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,6 +236,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(no_such_process, setup, teardown),
         cmocka_unit_test_setup_teardown(another_user_cannot_block, setup, teardown),
         cmocka_unit_test_setup_teardown(an_owner_that_does_not_answer_cannot_block, setup, teardown),
+        cmocka_unit_test_setup_teardown(waiting_asks_once, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -89,7 +89,7 @@ GCD_API uint64_t gcd_ipc_stream_max(const struct gcd_ipc_memory *memory);
  * it is not visible from another network namespace.  Zeroed before first use.
  */
 struct gcd_ipc_lock {
-    int fds[2];              /* private, each + 1 */
+    int fds[3];              /* private, each + 1: of the process, of its socket, the connection to who has it instead of us */
     uint32_t holder_pid;     /* the process that has it instead of us; 0 = nobody, or not visible */
     bool usurped;            /* the name is taken by a user unrelated to the process: we continue without a lock */
 };
@@ -102,6 +102,11 @@ struct gcd_ipc_lock {
 GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_lock(uint32_t pid, const char *socket_path, struct gcd_ipc_lock *ret, struct gcd_error *err);
 /* The same for all processes of the machine that use this lock and run as this user or root. */
 GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_lock_machine(struct gcd_ipc_lock *ret, struct gcd_error *err);
+/*
+ * After GCD_E_STATE of one of these: true once the holder has let go or died, so that another try may succeed; false after MS milliseconds.  Wait
+ * with this instead of trying again and again: each try leaves a connection in the holder's queue, and a full queue looks like that of a stranger.
+ */
+GCD_API bool gcd_ipc_lock_wait(const struct gcd_ipc_lock *lock, int ms);
 GCD_API void gcd_ipc_unlock(struct gcd_ipc_lock *lock);
 
 /*

@@ -12,9 +12,8 @@
 
 #ifdef GCDUMPC_HAVE_IPC
 
-#include <time.h>
-
-#define POLL_MS 200
+/* How soon Ctrl-C and the end of --wait are noticed. */
+#define WAIT_MS 200
 
 /* The machine first, so that nobody holds a process while waiting for the machine. */
 static gcd_status try_locks(const struct cli_args *args, uint32_t pid, const char *path, struct live_lock *l, struct gcd_error *err)
@@ -23,20 +22,29 @@ static gcd_status try_locks(const struct cli_args *args, uint32_t pid, const cha
     return st == GCD_OK ? gcd_ipc_lock(pid, path, &l->process, err) : st;
 }
 
+/* Waits until another try may succeed; false: there is no time left, or the user has given up. */
+static bool wait_for_holder(const struct cli_args *args, uint64_t start, struct live_lock *l)
+{
+    struct gcd_ipc_lock *taken = args->live.exclusive && l->machine.fds[0] == 0 ? &l->machine : &l->process;
+    bool let_go = false;
+    while (!let_go && live_now_ms() - start < args->live.wait_s * 1000 && !atomic_load(&cli_canceled)) {
+        let_go = gcd_ipc_lock_wait(taken, WAIT_MS);
+        l->waited = true;
+    }
+    if (let_go)
+        gcd_ipc_unlock(taken);
+    return let_go;
+}
+
 enum cli_exit live_lock_take(const struct cli_args *args, const char *subject, uint32_t pid, const char *path, struct live_lock *ret)
 {
     uint64_t start = live_now_ms();
     struct gcd_error err = GCD_ERROR_INIT;
-    gcd_status st;
-    while ((st = try_locks(args, pid, path, ret, &err)) == GCD_E_STATE && live_now_ms() - start < args->live.wait_s * 1000) {
-        gcd_ipc_unlock(&ret->process);
-        if (atomic_load(&cli_canceled))
-            st = err.code = GCD_E_CANCELED;
-        if (st == GCD_E_CANCELED)
-            break;
-        (void)nanosleep(&(struct timespec){ .tv_nsec = POLL_MS * 1000000L }, NULL);
-        ret->waited = true;
-    }
+    gcd_status st = try_locks(args, pid, path, ret, &err);
+    while (st == GCD_E_STATE && wait_for_holder(args, start, ret))
+        st = try_locks(args, pid, path, ret, &err);
+    if (st == GCD_E_STATE && atomic_load(&cli_canceled))
+        st = err.code = GCD_E_CANCELED;
     /* The owner of the process could hold its lock forever; that must not keep root out. */
     if (st == GCD_E_STATE && args->live.force)
         cli_say(subject, "%s; continuing anyway (--force)", err.msg);
