@@ -288,14 +288,6 @@ static const struct {
 };
 #define HRESULT_UNKNOWN_COMMAND UINT32_C(0x80131385)
 
-const char *gcd_wire_hresult_name(uint32_t hresult)
-{
-    for (size_t i = 0; i < sizeof hresults / sizeof hresults[0]; i++)
-        if (hresults[i].code == hresult)
-            return hresults[i].name;
-    return NULL;
-}
-
 gcd_status gcd_wire_check_reply(const struct gcd_wire_header *header, const uint8_t *payload, size_t n,
                                 uint32_t *ret_hresult, struct gcd_error *err)
 {

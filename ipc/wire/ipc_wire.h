@@ -114,9 +114,6 @@ GCD_MUST_CHECK gcd_status gcd_wire_decode_header(const uint8_t *bytes, struct gc
 GCD_MUST_CHECK gcd_status gcd_wire_check_reply(const struct gcd_wire_header *header, const uint8_t *payload, size_t n,
                                                uint32_t *ret_hresult, struct gcd_error *err);
 
-/* Name of a protocol error code ("BAD_ENCODING"); NULL when unknown. */
-const char *gcd_wire_hresult_name(uint32_t hresult);
-
 /* The payload of the OK to a collect command and to StopTracing. */
 GCD_MUST_CHECK gcd_status gcd_wire_decode_session_id(const uint8_t *payload, size_t n, uint64_t *ret_session_id,
                                                      struct gcd_error *err);
