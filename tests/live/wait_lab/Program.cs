@@ -18,6 +18,7 @@ static class Program
 
     static async Task Main(string[] args)
     {
+        ThreadPool.SetMinThreads(32, 32);                /* some block a thread, and no other may wait for one, however few processors there are */
         Calls.Plant(s_kept);
         Waits.Plant(s_kept);
         Combined.Plant(s_kept);
