@@ -111,6 +111,16 @@ struct gcd_suspect_step {
 
 #define GCD_SUSPECT_PARTS 5
 
+/* Another way to the objects of a TYPE than its path: an object of the program's own, or a static variable of an own class, leads to them, too. */
+struct gcd_suspect_way {
+    uint32_t owner;              /* the own type nearest to the objects; GCD_TYPE_NONE = none but the root */
+    uint32_t owner_node;         /* GCD_NODE_NONE = several objects of that type */
+    size_t root;                 /* of a shortest path to the owner, or the static variable; SIZE_MAX = not known */
+    double share;                /* of the objects, 0 ... 1; of more than GCD_SUSPECT_DRAWN it is estimated */
+};
+#define GCD_SUSPECT_WAYS 2
+#define GCD_SUSPECT_DRAWN 256
+
 struct gcd_suspect {
     enum gcd_suspect_kind kind;
     const char *sentence;        /* what, how much, where: one or two sentences in UTF-8, with the names of the options */
@@ -143,6 +153,10 @@ struct gcd_suspect {
     size_t path_count;           /* 0 = not known */
     uint64_t alike;              /* TYPE: number of objects held by the same object, by objects of the same type, or by roots of the same
                                     group */
+
+    /* TYPE: what else leads to at least a tenth of the objects, the most frequent ways; both must let go. */
+    struct gcd_suspect_way ways[GCD_SUSPECT_WAYS];
+    size_t way_count;
 
     /* What it holds directly: types of its children in the dominator tree, with their retained bytes, the largest first. */
     struct gcd_suspect_part held[GCD_SUSPECT_PARTS];

@@ -77,7 +77,7 @@ class Leaks(CliTest):
             "root_kind": "statics", "root": "static variable s_app", "field": "s_app", "class": None, "label": "s_app",
             "collection": "array", "elements": 100, "elements_at_least": 1, "elements_at_most": None, "element": "Shop.Order",
             "owner": "Shop.Cache", "owner_module": None, "owner_node": 1,
-            "advice": "Look in Cache for what fills it: is all of it still needed?", "also": [],
+            "advice": "Look in Cache for what fills it: is all of it still needed?", "also": [], "ways": [],
             "sentence": "100.0 % of the heap (9.5 MiB) is held by one Cache: 100 Order in an Order[]. "
                         "It is held by the static variable s_app."})
         self.assertEqual([(p["depth"], p["type"], p["address"], p["repeats"], p["dependent"]) for p in path],
@@ -89,6 +89,21 @@ class Leaks(CliTest):
                          [(100, 10_000_000, "System.Char[]"), (100, 3200, "Shop.Order"), (1, 824, "Shop.Order[]")])
         self.assertEqual(sum(c["bytes"] for c in content), s["bytes"])
         self.assertEqual([(o["objects"], o["bytes"], o["type"]) for o in own], [(100, 10_003_200, "Shop.Order")])
+
+    def test_another_way(self):
+        """Orders in two static variables, and some of them in a report: who clears one variable gets nothing back."""
+        objects = {"index": ("Shop.Index", 24, ["array"]), "array": ("Shop.Order[]", 824, [f"order{i}" for i in range(100)]),
+                   "book": ("Shop.Book", 24, ["pages"]), "pages": ("System.Object[]", 824, ["list"]),
+                   "list": ("System.Collections.Generic.List`1[Shop.Order]", 32, ["all"]),
+                   "all": ("Shop.Order[]", 824, [f"order{i}" for i in range(100)]),
+                   "far": ("System.Object[]", 24, ["near"]), "near": ("System.Object[]", 24, ["report"]),
+                   "report": ("Shop.Report", 48, [f"order{i}" for i in range(40)])}
+        objects |= {f"order{i}": ("Shop.Order", 100_000, []) for i in range(100)}
+        self.put("in", heap(objects, [("index", "s_index"), ("book", "s_book"), ("far", "s_far")])[0])
+        got = self.json("in")["suspects"][0]
+        self.assertIn("All of them are also reached through one Book, some through one Report.", got["sentence"])
+        self.assertEqual([(w["owner"], w["owner_node"], w["root_kind"], w["root"], w["share"]) for w in got["ways"]],
+                         [("Shop.Book", 2, "statics", "static variable s_book", 1), ("Shop.Report", 8, "statics", "static variable s_far", 0.4)])
 
     def test_text_and_csv_say_the_same(self):
         self.put("in", cache()[0])

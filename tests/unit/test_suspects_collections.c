@@ -47,7 +47,7 @@ static void a_channel_is_one_suspect(void **state)
         assert_string_equal(type_name(a, s->held[0].type), "Shop.Order");
         assert_int_equal(s->path_count, 2);
         assert_int_equal(s->bytes, s->retained_bytes);
-        assert_non_null(strstr(s->sentence, segments == 1 ? ": 32 Order in a " : ": 960 Order in a "));
+        assert_non_null(strstr(s->sentence, segments == 1 ? ": 32 Order in an Unbound" : ": 960 Order in an Unbound"));
         forget(a);
     }
 }

@@ -6,6 +6,7 @@
 #include <gcdumpc/unstable/suspect_checks.h>
 
 #include "analyze/suspects/suspects.h"
+#include "analyze/suspects/suspects_words.h"
 #include "support/check.h"
 #include "support/pile.h"
 
@@ -638,6 +639,21 @@ static void sizes_and_articles(void **state)
     said_of_one(UINT64_MAX, "zip", "the static variable s_it: a zip of 16.0 EiB.");
 }
 
+static void how_names_begin(void **state)
+{
+    (void)state;
+    static const char *const an[] = { "UnboundedChannel<Int32>", "Uninterrupted", "UNKNOWN 0x7f", "Update", "Ultimate", "Umbrella", "HttpClient",
+                                      "HTTPHandler", "HtmlPage", "XmlReader", "XElement", "IShop", "SslStream", "RpcReply" };
+    static const char *const a[] = { "User", "UInt32[]", "Uri", "UniqueKey", "Unit", "Usage", "European", "OneTime", "OnceOnly", "HashSet<Int32>",
+                                     "Xamarin", "StringBuilder", "Socket", "MemoryCache", "Node", "List<Order>", "Float", "_Part", "" };
+    for (size_t i = 0; i < sizeof an / sizeof *an; i++)
+        if (!suspects_is_an(an[i]))
+            fail_msg("an %s", an[i]);
+    for (size_t i = 0; i < sizeof a / sizeof *a; i++)
+        if (suspects_is_an(a[i]))
+            fail_msg("a %s", a[i]);
+}
+
 /* Mostly itself from a half on. */
 static void what_is_most_of_it(void **state)
 {
@@ -714,6 +730,7 @@ int main(void)
         cmocka_unit_test(what_is_an_event), cmocka_unit_test(handlers_that_are_static_methods), cmocka_unit_test(the_longest_lists),
         cmocka_unit_test(collections_of_one_size), cmocka_unit_test(dead_collections_do_not_count), cmocka_unit_test(what_is_a_collection),
         cmocka_unit_test(arrays_without_elements), cmocka_unit_test(memory_around_pinned_objects), cmocka_unit_test(sizes_and_articles),
+        cmocka_unit_test(how_names_begin),
         cmocka_unit_test(what_is_most_of_it), cmocka_unit_test(who_holds_it), cmocka_unit_test(by_way_of),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -113,6 +113,13 @@ struct suspects_owned {
     uint32_t node, id;
 };
 
+/* Of the objects of a TYPE some are drawn, which stand for all. */
+struct suspects_drawn {
+    uint64_t path;                       /* hash of the types on its shortest path */
+    uint64_t weight;                     /* bytes */
+    uint32_t suspect, node, by;          /* BY: its parent on the path */
+};
+
 /* An array in which the runtime keeps static variables, and the number of the handle that holds it. */
 struct suspects_statics {
     uint32_t node;
@@ -191,6 +198,10 @@ gcd_status suspects_finalizers(struct suspects_work *w, struct gcd_error *err);
 /* suspects_type.c: w->top, the consumers and TYPE; what holds the objects of TYPE, once paths are known. */
 gcd_status suspects_types(struct suspects_work *w, struct gcd_error *err);
 gcd_status suspects_holders(struct suspects_work *w, struct gcd_error *err);
+/* suspects_ways.c: what else leads to the objects of TYPE, judging by COUNT drawn ones. */
+gcd_status suspects_ways(struct suspects_work *w, const struct suspects_drawn *drawn, size_t count, struct gcd_error *err);
+/* suspects_lifetime.c: is ROOT a static variable of the program's own classes, or when its class is not known, of an own type? */
+bool suspects_is_own_static(const struct suspects_work *w, size_t root);
 /* suspects_statics.c: w->statics; the root of NODE when it is one of these, else SIZE_MAX. */
 gcd_status suspects_find_statics(struct suspects_work *w, struct gcd_error *err);
 size_t suspects_statics_root(const struct suspects_work *w, uint32_t node);

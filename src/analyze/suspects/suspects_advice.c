@@ -14,7 +14,7 @@ static void put_look_for(struct suspect_words *s, const struct gcd_suspect *p, b
 
 static bool is_in_static(const struct suspect_words *s, const struct gcd_suspect *p)
 {
-    return p->owner == GCD_TYPE_NONE && suspects_is_own_static(s, p->root);
+    return p->owner == GCD_TYPE_NONE && suspects_is_own_static(s->w, p->root);
 }
 
 /* What is suspected, by the variable that it is in, else "it". */

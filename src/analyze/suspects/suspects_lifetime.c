@@ -83,17 +83,17 @@ static const char *text_of(const struct suspect_words *s, const struct gcd_suspe
     return m->text;
 }
 
-bool suspects_is_own_static(const struct suspect_words *s, size_t root)
+bool suspects_is_own_static(const struct suspects_work *work, size_t root)
 {
     if (root == SIZE_MAX)
         return false;
-    const struct gcd_root *r = &gcd_graph_summary(s->w->g)->roots[root];
-    const struct gcd_static_words w = gcd_static_words(s->w->g, NULL, r);
+    const struct gcd_root *r = &gcd_graph_summary(work->g)->roots[root];
+    const struct gcd_static_words w = gcd_static_words(work->g, NULL, r);
     if (gcd_root_group(r) != GCD_GROUP_STATICS || w.label[0][0] == '\0')
         return false;
     if (w.class_name[0] == '\0' && !gcd_static_is_labelled(r))           /* only the field: then by what is stored there */
-        return gcd_origins_get(s->w->origins, gcd_graph_node_type(s->w->g, r->node)) == GCD_ORIGIN_OWN;
-    return gcd_origins_of_name(s->w->origins, w.class_name[0] != '\0' ? w.class_name : w.label[0]) == GCD_ORIGIN_OWN;
+        return gcd_origins_get(work->origins, gcd_graph_node_type(work->g, r->node)) == GCD_ORIGIN_OWN;
+    return gcd_origins_of_name(work->origins, w.class_name[0] != '\0' ? w.class_name : w.label[0]) == GCD_ORIGIN_OWN;
 }
 
 bool suspects_is_in_root_scope(const struct suspect_words *s, const struct suspect *x)
@@ -117,7 +117,7 @@ void suspects_put_lifetime(struct suspect_words *s, const struct suspect *x, con
     const struct marker *m = find_marker(s, p, owner_step(p), &step);
     if (m != NULL)
         suspects_put(s, " %s%s", subject, text_of(s, p, m, step));
-    if (m == NULL || suspects_is_own_static(s, p->root)) {
+    if (m == NULL || suspects_is_own_static(s->w, p->root)) {
         suspects_put(s, m == NULL ? " %s is held by " : ", below ", subject);
         suspects_put_root(s, p->root);
     }

@@ -10,6 +10,7 @@
 #include "analyze/suspects/suspects_words.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/text.h"
 
@@ -92,4 +93,23 @@ void suspects_put_short(struct suspect_words *s, const char *name, size_t n, uns
     }
     text[used] = '\0';
     suspects_put_name(s, text);
+}
+
+bool suspects_is_an(const char *name)
+{
+    /* The first that fits, in any case: an UnboundedChannel, but a UniqueKey; an HttpClient, which nobody reads as a word, but a HashSet. */
+    static const struct {
+        const char *begins;
+        bool an;
+    } sounds[] = {
+        { "Eu", false }, { "Once", false }, { "One", false }, { "Unin", true }, { "Uni", false }, { "Un", true }, { "Ul", true },
+        { "Um", true }, { "Up", true }, { "Ftp", true }, { "Hmac", true }, { "Html", true }, { "Http", true }, { "Lru", true },
+        { "Mqtt", true }, { "Mvc", true }, { "Npg", true }, { "Rpc", true }, { "Rsa", true }, { "Rss", true }, { "Sdk", true },
+        { "Smtp", true }, { "Ssh", true }, { "Ssl", true }, { "Svg", true }, { "Xa", false }, { "X", true }, { "A", true },
+        { "E", true }, { "I", true }, { "O", true },
+    };
+    for (size_t i = 0; i < sizeof sounds / sizeof *sounds; i++)
+        if (strncasecmp(name, sounds[i].begins, strlen(sounds[i].begins)) == 0)
+            return sounds[i].an;
+    return false;
 }

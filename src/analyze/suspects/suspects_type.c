@@ -94,19 +94,12 @@ gcd_status suspects_types(struct suspects_work *w, struct gcd_error *err)
  * configuration.  So objects are drawn at equal distances in the bytes that they retain; of paths with the same types the heaviest counts, and of
  * these objects the one whose holder holds most.  Of few objects all are drawn.
  */
-#define DRAWN 256u
 /* Steps of a path that are compared. */
 #define STEPS_MAX 256u
 
-struct drawn {
-    uint64_t path;               /* hash of the types on it */
-    uint64_t weight;
-    uint32_t suspect, node, by;  /* BY: its parent on the path */
-};
-
 struct drawing {
     struct suspects_work *w;
-    struct drawn *items;
+    struct suspects_drawn *items;
     size_t count, room;
     uint32_t *order;             /* [count] */
     struct series {
@@ -141,7 +134,7 @@ static uint64_t path_hash(const struct suspects_work *w, uint32_t node)
 static uint64_t weigh(const struct drawing *d, uint32_t suspect, uint64_t bytes)
 {
     struct series *s = &d->series[suspect];
-    if (d->w->s->items[suspect].pub.objects <= DRAWN)
+    if (d->w->s->items[suspect].pub.objects <= GCD_SUSPECT_DRAWN)
         return bytes > 0 ? bytes : 1;
     gcd_add_saturating(&s->seen, bytes);
     if (s->seen <= s->next)
@@ -165,7 +158,7 @@ static gcd_status draw(struct drawing *d, struct gcd_error *err)
             continue;
         if (!gcd_vec_reserve(w->alloc, &d->items, &d->room, d->count + 1, sizeof *d->items, UINT32_MAX - 1))
             return gcd_fail_nomem(err, "looking who holds the objects of a type");
-        d->items[d->count++] = (struct drawn){ .path = path_hash(w, node), .weight = weight, .suspect = suspect, .node = node,
+        d->items[d->count++] = (struct suspects_drawn){ .path = path_hash(w, node), .weight = weight, .suspect = suspect, .node = node,
                                                .by = gcd_paths_parent(w->paths, node) };
     }
     return GCD_OK;
@@ -173,7 +166,7 @@ static gcd_status draw(struct drawing *d, struct gcd_error *err)
 
 static int compare_drawn(const void *ctx, uint32_t a, uint32_t b)
 {
-    const struct drawn *x = &((const struct drawn *)ctx)[a], *y = &((const struct drawn *)ctx)[b];
+    const struct suspects_drawn *x = &((const struct suspects_drawn *)ctx)[a], *y = &((const struct suspects_drawn *)ctx)[b];
     if (x->suspect != y->suspect)
         return x->suspect < y->suspect ? -1 : 1;
     if (x->path != y->path)
@@ -184,11 +177,11 @@ static int compare_drawn(const void *ctx, uint32_t a, uint32_t b)
 /* Among drawn objects that are alike, by path or by path and holder: from FIRST on, up to the result.  *RET_WEIGHT: all of them. */
 static size_t run_of(const struct drawing *d, size_t first, bool same_holder, uint64_t *ret_weight)
 {
-    const struct drawn *x = &d->items[d->order[first]];
+    const struct suspects_drawn *x = &d->items[d->order[first]];
     size_t end = first;
     *ret_weight = 0;
     for (; end < d->count; end++) {
-        const struct drawn *y = &d->items[d->order[end]];
+        const struct suspects_drawn *y = &d->items[d->order[end]];
         if (y->suspect != x->suspect || y->path != x->path || (same_holder && y->by != x->by))
             break;
         gcd_add_saturating(ret_weight, y->weight);
@@ -362,7 +355,7 @@ gcd_status suspects_holders(struct suspects_work *w, struct gcd_error *err)
     if (d.series == NULL)
         return gcd_fail_nomem(err, "looking who holds the objects of a type");
     for (size_t i = 0; i < n; i++) {
-        d.series[i].distance = w->s->items[i].pub.retained_bytes / DRAWN + 1;
+        d.series[i].distance = w->s->items[i].pub.retained_bytes / GCD_SUSPECT_DRAWN + 1;
         wanted = wanted || w->s->items[i].pub.kind == GCD_SUSPECT_TYPE;
     }
     gcd_status st = wanted ? find_typical(&d, err) : GCD_OK;
@@ -374,6 +367,8 @@ gcd_status suspects_holders(struct suspects_work *w, struct gcd_error *err)
         if (x->pub.kind == GCD_SUSPECT_TYPE && x->holder == SUSPECT_BY_ROOTS && x->pub.alike > 0 && !w->is_own[x->pub.type])
             st = find_user(w, x, err);
     }
+    if (wanted && st == GCD_OK)
+        st = suspects_ways(w, d.items, d.count, err);
     gcd_mem_free(w->alloc, d.items, d.room * sizeof *d.items);
     gcd_mem_free(w->alloc, d.order, d.count * sizeof *d.order);
     gcd_mem_free(w->alloc, d.series, n * sizeof *d.series);
@@ -412,6 +407,43 @@ static void put_holder(struct suspect_words *s, const struct suspect *x)
     suspects_put_owner(s, p);
 }
 
+/* "the static variable Shop.Index.s_all", "one Shop.Report", "Shop.Customer objects", "a lambda in Shop.Import" */
+static void put_way(struct suspect_words *s, const struct gcd_suspect_way *way)
+{
+    if (way->owner == GCD_TYPE_NONE) {
+        suspects_put_root(s, way->root);
+        return;
+    }
+    bool method = suspects_is_lambda(s, way->owner) || suspects_is_call(s, way->owner), one = way->owner_node != GCD_NODE_NONE;
+    suspects_put(s, one && !method ? "one " : "");
+    suspects_put_who(s, way->owner);
+    suspects_put(s, one || method ? "" : " objects");
+}
+
+/* " Most of them are also reached through ..., some through ...." */
+static void put_ways(struct suspect_words *s, const struct gcd_suspect *p)
+{
+    static const struct {
+        double share;
+        const char *first, *next;
+    } parts[] = { { 1, "All", "all" }, { 0.95, "Nearly all", "nearly all" }, { 0.5, "Most", "most" }, { 0, "Some", "some" } };
+    size_t last = SIZE_MAX;
+    for (size_t i = 0; i < p->way_count; i++) {
+        size_t part = p->objects > GCD_SUSPECT_DRAWN;    /* an estimate does not say "all" */
+        while (p->ways[i].share < parts[part].share)
+            part++;
+        if (i == 0)
+            suspects_put(s, " %s of them are also reached through ", parts[part].first);
+        else if (part == last)
+            suspects_put(s, " and ");
+        else
+            suspects_put(s, ", %s through ", parts[part].next);
+        put_way(s, &p->ways[i]);
+        last = part;
+    }
+    suspects_put(s, p->way_count > 0 ? "." : "");
+}
+
 /* " Shop.VideoFrame objects refer to 1,500 of them, too." */
 static void put_user(struct suspect_words *s, const struct suspect *x)
 {
@@ -445,6 +477,7 @@ void suspects_say_type(struct suspect_words *s, const struct suspect *x)
             suspects_put(s, ", among others.");
             if (p->root != SIZE_MAX && x->holder == SUSPECT_BY_OBJECT)
                 suspects_put_lifetime(s, x, "It");
+            put_ways(s, p);
         } else {
             suspects_put(s, " held in this way.");
         }

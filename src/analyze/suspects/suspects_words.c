@@ -98,12 +98,11 @@ void suspects_put_share(struct suspect_words *s, double share)
     suspects_put(s, "%.1f %% of the heap", 100 * share);
 }
 
-/* "A" or "An", by the first letter of the name. */
 void suspects_put_article(struct suspect_words *s, uint32_t type, bool small)
 {
     size_t at = s->n;
     suspects_put_type(s, type);
-    bool an = s->n > at && (strchr("AEIOaeio", s->text[at]) != NULL || strncmp(s->text + at, "UNKNOWN ", 8) == 0);
+    bool an = suspects_is_an(s->text + at);
     s->n = at;
     s->text[at] = '\0';
     suspects_put(s, an ? (small ? "an " : "An ") : small ? "a " : "A ");

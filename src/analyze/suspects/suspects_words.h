@@ -46,7 +46,9 @@ void suspects_put_count(struct suspect_words *s, uint64_t n, const char *one, co
 void suspects_put_typed(struct suspect_words *s, uint64_t n, uint32_t type);
 void suspects_put_bytes(struct suspect_words *s, uint64_t bytes);
 void suspects_put_share(struct suspect_words *s, double share);
-/* "A " or "An ", by the first letter of the name of TYPE; or with SMALL "a " or "an ". */
+/* suspects_names.c: does one say "an" before NAME, judging by how it begins? */
+bool suspects_is_an(const char *name);
+/* "A " or "An " before the name of TYPE; or with SMALL "a " or "an ". */
 void suspects_put_article(struct suspect_words *s, uint32_t type, bool small);
 /* "a static variable", or with MANY "static variables". */
 void suspects_put_group(struct suspect_words *s, enum gcd_root_group group, bool many);
@@ -55,8 +57,6 @@ void suspects_put_root(struct suspect_words *s, size_t root);
 /* " where the runtime keeps static variables; ...", of the suspect itself. */
 void suspects_put_statics(struct suspect_words *s);
 void suspects_advise_statics(struct suspect_words *s);
-/* Is ROOT a static variable of the program's own classes, or when its class is not known, of an own type? */
-bool suspects_is_own_static(const struct suspect_words *s, size_t root);
 /*
  * How long the owner of X, which has a path and a root, lives: " SUBJECT is registered in the service provider and lives as long as the program."
  * SUBJECT is "It" or the like.

@@ -304,6 +304,33 @@ static struct cli_table *parts_table(const struct leaks *l, const struct gcd_sus
     return t;
 }
 
+static const struct cli_column way_columns[] = {
+    { "owner", NULL, CLI_CELL_TEXT }, { "owner_node", NULL, CLI_CELL_COUNT }, { "root_kind", NULL, CLI_CELL_TEXT },
+    { "root", NULL, CLI_CELL_TEXT },  { "share", NULL, CLI_CELL_SHARE },
+};
+#define WAY_COLUMNS (sizeof way_columns / sizeof *way_columns)
+
+/* What else leads to the objects. */
+static struct cli_table *ways_table(const struct leaks *l, const struct gcd_suspect *s)
+{
+    struct cli_table *t = cli_table_new(way_columns, WAY_COLUMNS);
+    for (size_t i = 0; i < s->way_count; i++) {
+        const struct gcd_suspect_way *way = &s->ways[i];
+        const struct gcd_root *root = way->root != SIZE_MAX ? &gcd_graph_summary(l->d.graph)->roots[way->root] : NULL;
+        char *text = cli_root_label(l->d.graph, l->d.names, root);
+        put_type(l, t, way->owner);
+        if (way->owner_node != GCD_NODE_NONE)
+            cli_table_count(t, way->owner_node);
+        else
+            cli_table_none(t);
+        cli_table_text(t, cli_root_key(root));
+        cli_table_text(t, text);
+        cli_table_share(t, (uint64_t)(way->share * 10000 + 0.5), 10000);
+        free(text);
+    }
+    return t;
+}
+
 static struct cli_table *consumers_table(const struct leaks *l)
 {
     size_t n = gcd_suspects_consumer_count(l->suspects), wanted = l->args->view.top != 0 ? (size_t)l->args->view.top : DEFAULT_CONSUMERS;
@@ -441,7 +468,7 @@ static struct cli_table *also_table(const struct leaks *l, const struct gcd_susp
 static bool add_details(const struct leaks *l, json_t *row, const struct gcd_suspects *suspects, const struct gcd_suspect *s)
 {
     bool ok = make_bool(row, "overlaps") && attach(row, "also", also_table(l, suspects, s)) && attach(row, "path", path_table(l, s)) &&
-              attach(row, "held", parts_table(l, s->held, s->held_count)) &&
+              attach(row, "ways", ways_table(l, s)) && attach(row, "held", parts_table(l, s->held, s->held_count)) &&
               attach(row, "content", parts_table(l, s->content, s->content_count)) && attach(row, "own", parts_table(l, s->own, s->own_count));
     for (size_t i = 0; i < s->path_count && ok; i++)
         ok = make_bool(json_array_get(json_object_get(row, "path"), i), "dependent");
