@@ -112,6 +112,19 @@ class Job(CliTest):
         self.collect("--pid", target.pid, "-o", "all/x-%s.gclog.gz", "--keep", "1")
         self.assertTrue(os.path.exists(self.path(new)))
 
+    def test_growth_after_a_restart(self):
+        """What the process before had in the end does not keep a new one of the same number from being dumped."""
+        words = ("--pid", self.process(small_trace()).pid, "-o", "g/%s.gclog", "--if-grown", "1000%")
+        self.assertEqual([line["status"] for _ in range(2) for line in self.collect(*words)], ["done", "skipped"])
+        path, = glob.glob(self.path("g/.*.gcdumpc-last"))
+        with open(path, encoding="utf-8") as f:
+            state = json.load(f)
+        for entry in state["processes"].values():
+            entry["time"] -= 100000              # before this process started
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump(state, f)
+        self.assertEqual([line["status"] for line in self.collect(*words)], ["done"])
+
     def test_earlier_ones_that_cannot_be_removed(self):
         """The new one is there, but the failed removal must be reported."""
         self.old("out/2020/1.gclog")

@@ -186,6 +186,15 @@ static bool has_room(void)
 
 /* ---- the process ---- */
 
+static uint32_t a_process_that_has_gone(void)
+{
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(0);
+    assert_true(pid > 0 && waitpid(pid, NULL, 0) == pid);
+    return (uint32_t)pid;
+}
+
 static void without_conditions(void **state)
 {
     (void)state;
@@ -269,6 +278,33 @@ static void growth(void **state)
     path_in(path, NOTE);
     assert_int_equal(unlink(path), 0);
     assert_true(wanted());
+}
+
+/* A restarted process begins with less memory than the one before had in the end: that does not keep it from being dumped. */
+static void growth_after_a_restart(void **state)
+{
+    (void)state;
+    char text[200];
+    use_template("%n-%s.gclog");
+    args.job.if_grown = 10;
+    d.rss_bytes = 50 * MIB;
+    remember(BEGUN - 100, 100 * MIB, 0);
+    d.started = BEGUN - 1000;
+    assert_false(wanted());
+    d.started = BEGUN - 99;                      /* the times are rounded */
+    assert_false(wanted());
+    d.started = BEGUN - 98;                      /* a later process of the same number */
+    assert_true(wanted());
+    args.job.min_interval_s = 101;               /* the interval is that of the service */
+    skipped_because("the last dump is 100 s old, not 101 s");
+    args.job.min_interval_s = 0;
+    d.started = 0;                               /* of another number */
+    (void)snprintf(text, sizeof text, "{\"pid\": %" PRIu32 ", \"time\": %d, \"rss_bytes\": 100000000, \"processes\": {}}",
+                   a_process_that_has_gone(), BEGUN - 100);
+    put(NOTE, text, 0);
+    assert_true(wanted());
+    args.job.min_interval_s = 101;
+    skipped_because("the last dump is 100 s old, not 101 s");
 }
 
 static void interval(void **state)
@@ -441,15 +477,6 @@ static void free_disk(void **state)
 
 /* ---- notes about the last dump ---- */
 
-static uint32_t a_process_that_has_gone(void)
-{
-    pid_t pid = fork();
-    if (pid == 0)
-        _exit(0);
-    assert_true(pid > 0 && waitpid(pid, NULL, 0) == pid);
-    return (uint32_t)pid;
-}
-
 static void written_and_read(void **state)
 {
     (void)state;
@@ -572,6 +599,52 @@ static void notes_of_many(void **state)
     assert_true(run_state_read(&d, &last) && last.time == BEGUN);
 }
 
+/* With as many files of as many jobs as are kept, the note can still be read: else the next run would remove those of other jobs. */
+static void notes_of_many_files(void **state)
+{
+    (void)state;
+    char path[PATH_MAX], name[20], *jobs[9];
+    size_t count = 0;
+    use_template("%n-%s.gclog");
+    path_in(path, NOTE);
+    json_t *o = json_object(), *files = json_object();
+    for (unsigned i = 0; i < 9; i++) {
+        (void)snprintf(name, sizeof name, "job%u", i);
+        jobs[i] = strdup(name);
+        json_t *list = json_array();
+        for (unsigned k = 0; k < 4000 && i < 8; k++)
+            json_array_append_new(list, json_pack("[I, I, I]", (json_int_t)INT64_MAX - k, (json_int_t)BEGUN * 1000000000, (json_int_t)999999999));
+        json_object_set_new(files, name, list);
+    }
+    json_object_set_new(o, "files", files);
+    assert_int_equal(json_dump_file(o, path, 0), 0);
+    json_decref(o);
+    assert_int_equal(chmod(path, 0600), 0);
+    args.job.name = "job8";
+    args.job.others = jobs;
+    args.job.other_count = 9;
+    assert_int_equal(run_state_write(&d), CLI_DONE);
+    free(run_state_others(&d, &count));
+    assert_int_equal(count, 32000);
+    for (unsigned i = 0; i < 9; i++)
+        free(jobs[i]);
+}
+
+/* Machines that write into one folder do not take the process of another machine for a restart of theirs. */
+static void notes_of_machines(void **state)
+{
+    (void)state;
+    char path[PATH_MAX];
+    struct run_state last;
+    use_template("%h/%n-%s.gclog");
+    assert_int_equal(run_state_write(&d), CLI_DONE);
+    path_in(path, ".Shop@web1.gcdumpc-last");
+    assert_int_equal(access(path, F_OK), 0);
+    assert_true(run_state_read(&d, &last) && last.time == BEGUN);
+    d.values.host = "web2";
+    assert_false(run_state_read(&d, &last));
+}
+
 /* Without a template there is no note; all folders made from fields share one. */
 static void where_notes_are(void **state)
 {
@@ -624,10 +697,11 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(without_conditions), TEST(the_first_reason), TEST(memory_above), TEST(growth), TEST(interval), TEST(interval_of_files),
+        TEST(without_conditions), TEST(the_first_reason), TEST(memory_above), TEST(growth), TEST(growth_after_a_restart),
+        TEST(interval), TEST(interval_of_files),
         TEST(pauses), TEST(pauses_by_the_heap), TEST(free_memory), TEST(free_disk), TEST(written_and_read), TEST(written_by_two),
         TEST(of_one_that_has_gone),
-        TEST(notes_that_are_none), TEST(notes_of_many), TEST(where_notes_are),
+        TEST(notes_that_are_none), TEST(notes_of_many), TEST(notes_of_many_files), TEST(notes_of_machines), TEST(where_notes_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,7 +43,8 @@ static bool memory_of_process(struct job_dump *d, const struct run_state *last)
     const struct cli_args *a = d->args;
     if (a->job.if_rss_above != 0 && d->rss_bytes <= a->job.if_rss_above)
         return skip(d, "it has %" PRIu64 " MiB, not more than %" PRIu64 " MiB", mebibytes(d->rss_bytes), mebibytes(a->job.if_rss_above));
-    if (a->job.if_grown != 0 && last->rss_bytes != 0 && d->rss_bytes / 100 < last->rss_bytes / 10000 * (100 + a->job.if_grown))
+    /* a process that was restarted begins small: with the memory of the one before, it would perhaps never be dumped again */
+    if (a->job.if_grown != 0 && !last->of_another && last->rss_bytes != 0 && d->rss_bytes / 100 < last->rss_bytes / 10000 * (100 + a->job.if_grown))
         return skip(d, "it has %" PRIu64 " MiB, after %" PRIu64 " MiB at the last dump; that is not %" PRIu64 " %% more", mebibytes(d->rss_bytes),
                     mebibytes(last->rss_bytes), a->job.if_grown);
     return true;

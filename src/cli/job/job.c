@@ -163,6 +163,8 @@ static void describe(struct job *j, const struct gcd_ipc_process *p)
 {
     struct job_dump *d = add(j, p->pid);
     d->rss_bytes = p->rss_bytes;
+    if (p->uptime_ms != 0)
+        d->started = time(NULL) - (time_t)(p->uptime_ms / 1000);
     d->known = d->known || p->answered;
     if (p->entry_assembly[0] != '\0')
         (void)snprintf(d->name, sizeof d->name, "%s", p->entry_assembly);

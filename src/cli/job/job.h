@@ -47,6 +47,7 @@ struct job_dump {
     uint32_t pid;
     char name[256], runtime[64];
     uint64_t rss_bytes;                  /* before the dump */
+    time_t started;                      /* the process; within a second */
     time_t begun;
     char paths[JOB_FILES][4096];         /* "" = none, or standard output */
     const struct cli_template *template, *trace, *summary;   /* of the output, the recording and the summary; NULL: a fixed name or none */
@@ -108,6 +109,7 @@ void job_process_name(const char *exe, const char *command_line, char *ret, size
  * the summary.  A new process takes over the entry of one that has ended.
  */
 struct run_state {
+    bool of_another;             /* of one that has ended since, even if it had the same number */
     time_t time;
     uint64_t rss_bytes, heap_bytes, stream_bytes, pause_ns, duration_ms;
 };

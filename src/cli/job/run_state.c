@@ -22,26 +22,38 @@
 
 #ifdef GCDUMPC_HAVE_IPC
 
-#define MOST_BYTES (1u << 20)
-/* Entries of one name.  An entry has about 120 bytes, and all must fit into the above. */
+/* Entries of one name; files of one job, the newest ones; and jobs. */
 #define MOST_PROCESSES 300u
-
-/* Files of one job, the newest ones, and jobs. */
 #define MOST_FILES 4000u
 #define MOST_JOBS 8u
+
+/* At most, with numbers of 20 digits: an entry, a file.  What is written must be read again. */
+#define ENTRY_BYTES 256u
+#define FILE_BYTES 80u
+#define MOST_BYTES (4u << 20)
+_Static_assert((MOST_PROCESSES + 1) * ENTRY_BYTES + (MOST_JOBS + 1) * MOST_FILES * FILE_BYTES < MOST_BYTES, "a full run state can be read");
+
+/* Two times that were rounded to seconds differ by less, if they are in order. */
+#define START_SECONDS 2
 
 /* Ten seconds. */
 #define LOCK_TRIES 200
 #define LOCK_TRY_MS 50
 
-/* ".NAME.gcdumpc-last" beside the outputs, or the summaries without outputs, or above the folders that have fields in their names. */
+/*
+ * ".NAME.gcdumpc-last" beside the outputs, or the summaries without outputs, or above the folders that have fields in their names.  Machines that
+ * share a folder have %h in their names: ".NAME@HOST.gcdumpc-last", because the numbers of processes mean nothing to another machine.
+ */
 static bool path_of(const struct job_dump *d, char *ret, size_t cap)
 {
-    char folder[4096], name[CLI_TEMPLATE_NAME_BYTES];
+    char folder[4096], name[CLI_TEMPLATE_NAME_BYTES], host[CLI_TEMPLATE_NAME_BYTES] = "";
     const struct cli_template *names = d->template != NULL ? d->template : d->summary;
     if (names == NULL || !cli_template_folder(names, folder, sizeof folder) || !cli_template_spell(d->values.name, name))
         return false;
-    int n = snprintf(ret, cap, "%s/.%s.gcdumpc-last", folder, name);
+    bool shared = cli_template_uses(names, "h");
+    if (shared && !cli_template_spell(d->values.host, host))
+        return false;
+    int n = snprintf(ret, cap, "%s/.%s%s%s.gcdumpc-last", folder, name, shared ? "@" : "", host);
     return n > 0 && (size_t)n < cap;
 }
 
@@ -99,6 +111,7 @@ bool run_state_read(const struct job_dump *d, struct run_state *ret)
         *ret = last_of(own);
     else if (has_gone(number(o, "pid")))         /* it may have restarted as this process; else it is another one of the same name */
         *ret = last_of(o);
+    ret->of_another = own == NULL || (d->started != 0 && ret->time + START_SECONDS <= d->started);
     json_decref(o);
     return true;
 }
