@@ -26,6 +26,13 @@ time_t __wrap_time(time_t *ret)
     return NOW;
 }
 
+/* What it is called on machines of 32 bits with times of 64. */
+time_t __wrap___time64(time_t *ret);
+time_t __wrap___time64(time_t *ret)
+{
+    return __wrap_time(ret);
+}
+
 static char folder[FOLDER_BYTES];
 static const struct cli_template_values values = { .name = "Shop", .pid = 4711, .host = "web1", .time = NOW };
 
