@@ -147,7 +147,7 @@ class Job(CliTest):
                 name = self.path(f"{target.pid}.{suffix}")
                 make()
                 line, = self.collect("--pid", target.pid, *words, "--timeout", "60", code=1)
-                self.assertRegex(line["reason"], "exists and is not a regular file")
+                self.assertRegex(line["reason"], rf"\A{target.pid}\.{suffix}: exists and is not a regular file")
                 self.assertEqual(os.listdir(self.dir), [f"{target.pid}.{suffix}"])
                 os.unlink(name)
 

@@ -379,7 +379,7 @@ class Job(SummaryTest):
         os.mkdir(self.path("s.json"))
         line = self.collect("-o", "%s.gclog", "--summary", "s.json", code=1)
         self.assertEqual(line["status"], "failed")
-        self.assertEqual(line["reason"], "is a directory, a file name is needed")
+        self.assertEqual(line["reason"], "s.json: is a directory, a file name is needed")
         os.symlink("elsewhere", self.path(f"{self.target.pid}.json"))
         self.assertRegex(self.collect("-o", "%s.gclog", "--summary", "%p.json", code=1)["reason"], "exists and is not a regular file")
 

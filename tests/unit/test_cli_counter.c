@@ -51,6 +51,7 @@ static void a_counter(void **state)
     (void)state;
     assert_int_equal(read_event("gc-heap-size", "GC Heap Size", 12.5), 12500000);
     assert_int_equal(read_event("gc-heap-size", "", 0.000001), 1);
+    assert_int_equal(read_event("gc-heap-size", "", 0.0000019), 2);      /* rounded, as its decimal fractions are none of a double */
     assert_int_equal(read_event("gc-heap-size", "x", 999999999), UINT64_C(999999999000000));
 }
 

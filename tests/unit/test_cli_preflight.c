@@ -191,6 +191,9 @@ static void by_the_last_dump(void **state)
     w.expected_mib = MOST + 40;
     left_here = MOST + 39;
     check(w, CLI_FAILED, "needs about 200 MiB in F, where 199 MiB are free; --force continues anyway");
+    struct what half = { .output = "x.nettrace.gz", .expected_mib = 20 };        /* 2.5 MiB */
+    left_here = 2;
+    check(half, CLI_FAILED, "needs about 3 MiB in F, where 2 MiB are free; --force continues anyway");
 }
 
 /* No more is taken than --max-bytes allows. */

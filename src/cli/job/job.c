@@ -498,6 +498,14 @@ static enum cli_exit worse(enum cli_exit a, enum cli_exit b)
     return a != CLI_DONE ? a : b;
 }
 
+/* What failed, with the file that it is about; the process has a field of its own. */
+static void take_error(struct job_dump *d)
+{
+    const char *subject = cli_error_subject(), *text = cli_error_text();
+    bool file = subject[0] != '\0' && strncmp(subject, "process ", strlen("process ")) != 0 && strlen(subject) + strlen(text) + 3 <= sizeof d->reason;
+    (void)snprintf(d->reason, sizeof d->reason, "%s%s%s", file ? subject : "", file ? ": " : "", text);
+}
+
 static void take_status(struct job_dump *d, enum cli_exit e)
 {
     if (d->status == JOB_SKIPPED && e == CLI_DONE) {
@@ -507,7 +515,7 @@ static void take_status(struct job_dump *d, enum cli_exit e)
     d->exit = d->untidy ? worse(e, CLI_FAILED) : e;
     d->status = e == CLI_DONE ? JOB_DONE : e == CLI_INCOMPLETE ? JOB_INCOMPLETE : JOB_FAILED;
     if (d->status == JOB_FAILED)
-        (void)snprintf(d->reason, sizeof d->reason, "%s", cli_error_text());
+        take_error(d);
 }
 
 /* ---- all processes ---- */

@@ -41,5 +41,5 @@ uint64_t live_counter_heap(const uint8_t *payload, size_t n)
     for (unsigned i = 0; i < sizeof bits; i++)
         bits |= (uint64_t)payload[at + i] << 8 * i;
     memcpy(&value, &bits, sizeof value);
-    return isfinite(value) && value > 0 && value < COUNTER_MOST ? (uint64_t)(value * COUNTER_UNIT) : 0;
+    return isfinite(value) && value > 0 && value < COUNTER_MOST ? (uint64_t)(value * COUNTER_UNIT + 0.5) : 0;
 }

@@ -215,7 +215,8 @@ static enum cli_exit disk(struct live *l)
         if (left >= p->most)
             continue;
         char n[CLI_NUMBER_BYTES], m[CLI_NUMBER_BYTES];
-        (void)cli_number((left < p->likely ? p->likely : p->most) / LIVE_MIB, true, n);
+        uint64_t need = left < p->likely ? p->likely : p->most;
+        (void)cli_number(need / LIVE_MIB + (need % LIVE_MIB != 0), true, n);         /* so that it is more than what is left */
         (void)cli_number(left / LIVE_MIB, true, m);
         if (left < p->likely && !l->args->live.force)
             return cli_error(CLI_FAILED, l->subject, "the dump needs about %s MiB in %s, where %s MiB are free; --force continues anyway", n,

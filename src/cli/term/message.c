@@ -7,7 +7,7 @@
 #include "term/progress.h"
 #include "term/term.h"
 
-static char last_said[2048], last_error[sizeof last_said];
+static char last_said[2048], last_error[sizeof last_said], last_subject[4096];
 static bool held;
 static const char *place;
 static struct {
@@ -71,7 +71,13 @@ enum cli_exit cli_error(enum cli_exit status, const char *subject, const char *f
     say(subject, fmt, ap);
     va_end(ap);
     memcpy(last_error, last_said, sizeof last_error);
+    (void)snprintf(last_subject, sizeof last_subject, "%s", subject != NULL ? subject : "");
     return status;
+}
+
+const char *cli_error_subject(void)
+{
+    return last_subject;
 }
 
 const char *cli_error_text(void)
@@ -81,7 +87,7 @@ const char *cli_error_text(void)
 
 void cli_error_clear(void)
 {
-    last_error[0] = '\0';
+    last_error[0] = last_subject[0] = '\0';
 }
 
 void cli_say_more(const char *fmt, ...)

@@ -20,6 +20,8 @@ void cli_at(const char *place);
 enum cli_exit cli_error(enum cli_exit status, const char *subject, const char *fmt, ...) GCD_PRINTF(3, 4);
 /* The text of the last error without its subject, "" when there was none since cli_error_clear. */
 const char *cli_error_text(void);
+/* That subject, "" without one. */
+const char *cli_error_subject(void);
 void cli_error_clear(void);
 /* The last line without its subject, error or not, and whether lines are printed at all: not while they are held. */
 const char *cli_last_said(void);
