@@ -169,6 +169,22 @@ class Failures(Gate):
         markdown = self.fails(r"Dump 1 failed \(exit status 1\)", "--ready", "true", program=("sleep", "1000"), load="true")
         self.assertIn("Messages", markdown)
 
+    def test_a_program_that_does_not_end(self):
+        """Neither it nor a dump of an earlier run is taken for one of this run."""
+        self.gate(status=0)
+        mark = self.path("still-there")
+        self.fails(r"not ready after 1 s", "--ready", "false", "--ready-timeout", 1,
+                   program=("sh", "-c", "trap '' TERM; while :; do sleep 1; done", mark))
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            with contextlib.suppress(OSError), open(f"/proc/{pid}/cmdline", "rb") as f:
+                self.assertNotIn(mark.encode(), f.read().split(b"\0")[-2:])
+        self.assertEqual(sorted(os.listdir(self.path("out"))), ["load.log", "program.log", "summary.md"])
+
+    def test_markdown_of_what_others_say(self):
+        markdown = self.fails(r"ended before it was ready", program=("sh", "-c", "echo '# passed'; exit 3"))
+        self.assertIn("\n    # passed\n", markdown)
+        self.assertNotIn("\n# passed", markdown)
+
     def test_never_ready(self):
         markdown = self.fails(r"not ready after 2 s", "--ready", "echo still closed; false", "--ready-timeout", 2)
         self.assertIn("    still closed\n", markdown)
@@ -186,7 +202,8 @@ class Failures(Gate):
 
     def test_wrong_usage(self):
         for options in (["--load"], ["--warm-up", "0"], ["--warm-up", "x"], ["--colour", "red"], ["--fail-if", "size > 3"],
-                        ["--fail-if", "retained > +10%", "--fail-if", "count(A > 1"], ["--load", ""], ["--fail-if", "bytes > 1\nbytes > 2"]):
+                        ["--fail-if", "retained > +10%", "--fail-if", "count(A > 1"], ["--load", ""], ["--fail-if", "bytes > 1\nbytes > 2"],
+                        ["--fail-if", "bytes > 1"] * 33):
             with self.subTest(options):
                 out, messages = self.gate(*options, status=2)
                 self.assertEqual(out, "")
@@ -201,7 +218,8 @@ class Failures(Gate):
         for number in (signal.SIGTERM, signal.SIGINT):
             with self.subTest(number):
                 p = subprocess.Popen(self.arguments("--load", 'echo > "$GATE_OUTPUT.loading"; sleep 1000'), env=self.environment, cwd=self.folder,
-                                     stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                                     stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                     preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))    # a shell cannot trap what was ignored
                 self.addCleanup(p.kill)
                 end = time.monotonic() + SECONDS
                 while not os.path.exists(self.path("out/program.log.loading")) and time.monotonic() < end:

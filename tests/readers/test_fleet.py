@@ -16,6 +16,7 @@ import math
 import os
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -134,17 +135,18 @@ def incomplete(dumps):
 
 def growing(dumps):
     found = []
-    for (name, pid), rows in groups(dumps, lambda d: (d["name"], d["pid"])).items():
+    for (host, name, pid), rows in groups(dumps, lambda d: (d["host"], d["name"], d["pid"])).items():
         courses = collections.defaultdict(list)
         for d in rows:
             for t in d["types"]:
                 courses[t["name"]].append(t["count"])
-        found += [(-max(c), name, pid, kind, len(c)) for kind, c in courses.items() if len(c) >= 3 and all(a < b for a, b in zip(c, c[1:]))]
+        found += [(-max(c), host, name, pid, kind, len(c)) for kind, c in courses.items() if len(c) >= 3 and all(a < b for a, b in zip(c, c[1:]))]
     return sorted(found)[:50]
 
 
 def versions(dumps):
-    return sorted((name, version, len(rows)) for (name, version), rows in groups(dumps, lambda d: (d["name"], version_of(d))).items() if version)
+    return sorted((name, version, len(rows), round(statistics.median(d["bytes"] for d in rows)), round(statistics.median(d["objects"] for d in rows)))
+                  for (name, version), rows in groups(dumps, lambda d: (d["name"], version_of(d))).items() if version)
 
 
 def own_types(dumps):
@@ -181,8 +183,9 @@ class Fleet(unittest.TestCase):
         self.assertEqual([(-number(r["services"]), -number(r["most_bytes"]), r["owner"], r["kind"]) for r in q[3]], leaks(dumps), 4)
         self.assertEqual([(-number(r["native_bytes"]), r["name"]) for r in q[4]], native(dumps), 5)
         self.assertEqual([(-number(r["dumps"]), r["name"], r["code"]) for r in q[5]], incomplete(dumps), 6)
-        self.assertEqual([(-number(r["count"]), r["name"], number(r["pid"]), r["type"], number(r["dumps"])) for r in q[6]], growing(dumps), 7)
-        self.assertEqual(sorted((r["name"], r["version"], number(r["dumps"])) for r in q[7]), versions(dumps), 8)
+        self.assertEqual([(-number(r["count"]), r["host"], r["name"], number(r["pid"]), r["type"], number(r["dumps"])) for r in q[6]], growing(dumps), 7)
+        self.assertEqual(sorted((r["name"], r["version"], *(number(r[k]) for k in ("dumps", "median_bytes", "median_objects"))) for r in q[7]),
+                         versions(dumps), 8)
         self.assertEqual([(-number(r["bytes"]), r["type"], number(r["processes"])) for r in q[8]], own_types(dumps), 9)
         self.assertEqual({r["name"]: tuple(number(r[k]) for k in ("dumps", "pause_ns", "file_bytes", "event_bytes")) for r in q[9]}, cost(dumps), 10)
 
@@ -309,12 +312,25 @@ class Kubernetes(unittest.TestCase):
                           ("  schedule:", "  schedul:")):
             self.assertNotEqual(self.problems(text.replace(good, bad, 1)), [], bad)
 
+    def test_what_the_job_may_do(self):
+        rules = re.findall(r"resources: \[(.*)\]\n +verbs: \[(.*)\]", self.text("cronjob.yaml"))
+        self.assertEqual(rules, [("pods", "get, list"), ("pods/exec", "create")])
+
+    def test_what_a_sidecar_shares(self):
+        """Processes, the folder of the sockets, and the user whom they belong to."""
+        text = self.text("sidecar.yaml")
+        pod, containers = text.split("\n  containers:\n")
+        self.assertIn("\n  shareProcessNamespace: true\n", pod)
+        self.assertRegex(pod, r"\n    runAsUser: [1-9]\d* ")
+        self.assertNotIn("runAsUser", containers)
+        self.assertEqual(re.findall(r"- \{ name: tmp, mountPath: (\S+) \}", containers), ["/tmp", "/tmp"])
+
     def test_the_script_of_the_job(self):
         """With a kubectl that answers like one with three pods: one is dumped, one has nothing to say, one fails."""
         script = textwrap.dedent(re.search(r"(?ms)^ +- \|\n(.*?)^ +volumeMounts", self.text("cronjob.yaml"))[1])
         with tempfile.TemporaryDirectory(prefix="gcdumpc-kube-") as folder:
             with open(os.path.join(folder, "kubectl"), "w", encoding="utf-8") as f:
-                f.write("#!/bin/sh\ncase $1,$2 in get,pods) printf 'pod/one\\npod/skipped\\npod/failing\\n' ;; exec,pod/failing) exit 1 ;;\n"
+                f.write(f"#!/bin/sh\ncase $1,$2 in get,pods) echo \"$*\" > {folder}/asked; printf 'pod/one\\npod/skipped\\npod/failing\\n' ;; exec,pod/failing) exit 1 ;;\n"
                         f"exec,pod/one) shift 8; echo \"$@\" > {folder}/options; exec {PROGRAM} convert -q {SOURCE}/traces/shop/morning.nettrace.gz"
                         " --summary - ;; esac\n")
             os.chmod(os.path.join(folder, "kubectl"), 0o755)
@@ -328,6 +344,9 @@ class Kubernetes(unittest.TestCase):
                 self.assertEqual(json.load(f)["name"], "CoffeeShop")
             with open(os.path.join(folder, "options"), encoding="utf-8") as f:
                 options = f.read().split()
+            with open(os.path.join(folder, "asked"), encoding="utf-8") as f:
+                self.assertEqual(f.read(), "get pods -l app=shop --field-selector=status.phase=Running -o name\n")
+        self.assertIn("--max-pause-estimate", options)
         if os.environ.get("GCDUMPC_IPC") != "OFF":
             run = subprocess.run([PROGRAM, "--name", "no-such-program-here", *options], capture_output=True, text=True)
             self.assertEqual(run.returncode, 1, run.stderr)              # understood, but there is no such process

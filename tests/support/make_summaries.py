@@ -34,7 +34,7 @@ def summary(rng, service, instance, number, dumps):
     grown = 1 + (day * (service % 4) / 10)
     base = 1000 * (service + 1) + 10 * instance
     types = [one_type(f"Shop.{name}", int(base * grown) + i * rng.randrange(20) + number, 40 + 8 * i, True) for i, name in enumerate(OWN)]
-    types += [one_type(name, base * 2 + rng.randrange(100), 32 + 16 * i, False) for i, name in enumerate(SYSTEM)]
+    types += [one_type(name, base * 12 + rng.randrange(100), 32 + 16 * i, False) for i, name in enumerate(SYSTEM)]
     if service % 5 == 0 and version >= 3:
         types.append(one_type("Shop.SessionCache", 5 + instance, 64, True))
     types.sort(key=lambda t: -t["own_bytes"])
@@ -45,8 +45,8 @@ def summary(rng, service, instance, number, dumps):
     heap = total + total // 10
     return {
         "schema": 1, "kind": "summary", "gcdumpc": "0.1.0", "time": None, "unix_ms": at, "host": f"node{instance % 7}",
-        "name": f"service{service:02}",
-        "pid": 1000 + 100 * service + instance, "runtime_version": f"{8 + service % 3}.0.1", "os": "Linux", "architecture": "x64",
+        "name": f"service{service:02}",                    # and each number on two machines
+        "pid": 1000 + 100 * service + instance // 2, "runtime_version": f"{8 + service % 3}.0.1", "os": "Linux", "architecture": "x64",
         "build_id": f"{service:016x}{version:016x}", "labels": {"version": f"1.{version}.0"} if service % 7 else {}, "file": f"{at}.nettrace.gz",
         "file_bytes": total // 8, "complete": complete, "unverified": False,
         "reasons": [] if complete else [{"code": "events_lost", "amount": rng.randrange(1, 99), "text": "events were lost"}],

@@ -34,7 +34,7 @@ wrong() {
 newline='
 '
 gcdumpc=${GCDUMPC:-gcdumpc} load='' ready='' conditions='' warm_up=1 name='' out=heap-gate summary=${GITHUB_STEP_SUMMARY:-}
-ready_timeout=120 load_timeout=1800
+ready_timeout=120 load_timeout=1800 count=0
 while [ $# -gt 0 ]; do
     case $1 in
     --help) usage; exit 0 ;;
@@ -47,7 +47,7 @@ while [ $# -gt 0 ]; do
     --load) load=$2 ;;
     --ready) ready=$2 ;;
     --fail-if) case $2 in *"$newline"*) wrong "--fail-if takes one line" ;; esac
-        conditions=$conditions$2$newline ;;
+        conditions=$conditions$2$newline count=$((count + 1)) ;;
     --warm-up) warm_up=$2 ;;
     --name) name=$2 ;;
     --out) out=$2 ;;
@@ -63,6 +63,7 @@ shift
 for number in "$warm_up" "$ready_timeout" "$load_timeout"; do
     case $number in '' | 0 | *[!0-9]* | ???????*) wrong "\"$number\" is no number from 1 to 999999" ;; esac
 done
+[ "$count" -le 32 ] || wrong '--fail-if can be given 32 times at most'
 conditions=${conditions:-retained > +10%$newline}
 program=$(command -v -- "$gcdumpc") || { echo "heap-gate: there is no program $gcdumpc (GCDUMPC)" >&2; exit 1; }
 case $program in /*) gcdumpc=$program ;; *) gcdumpc=$PWD/$program ;; esac
