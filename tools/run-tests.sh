@@ -24,25 +24,51 @@ sh tools/install-deps.sh --tests || exit 1
 mkdir -p build-tests
 # The .NET programs of the live tests are the same in all builds.
 export GCDUMPC_TEST_CACHE="$PWD/build-tests/live"
-passed=0 failed=0 skipped=0 failures=
+results=build-tests/results
+rm -rf "$results"
+mkdir -p "$results"
+failed=0             # what is no test
+passed=0
 
-# FOLDER, ctest options: runs tests and adds up the results.  One test more than processors at a time, because some of them wait.  Other programs and
-# a busy machine can disturb a test: a second run counts, the log shows the failure, and the last lines name the test.
+# NAME, FOLDER, ctest options: runs tests, of which $results keeps log and result.  One test more than processors at a time, because some of them wait.
+# Other programs and a busy machine can disturb a test: a second run counts, the log shows the failure, and the last lines name the test.
+# BEFORE: "exec setsid" makes it a session of its own, which can be killed.
+before=
+run_ctest() {
+    name=$1 dir=build-tests/$2
+    shift 2
+    $before ctest --test-dir "$dir" --output-on-failure -j $(($(nproc) + 1)) --repeat until-pass:2 --output-junit "$PWD/$results/$name.xml" "$@" 2>&1
+}
 run_tests() {
-    dir=build-tests/$1
-    shift
-    [ -e "$dir/built" ] || return
-    echo "== tests in $dir ($(seconds))"
-    ctest --test-dir "$dir" --output-on-failure -j $(($(nproc) + 1)) --repeat until-pass:2 --output-junit "$PWD/$dir/result.xml" "$@" 2>&1 |
-        tee "$dir/tests.log"
-    failures="$failures $(sed -n 's/.*Test *#[0-9]*: \([^ ]*\) \.*\*\*\*\(Failed\|Timeout\|Exception\).*/\1/p' "$dir/tests.log" | sort -u)"
-    # the one line <testsuite … tests= failures= skipped= > has the sums
-    sums=$(tr '\n\t' '  ' <"$dir/result.xml" | sed 's/.*<testsuite \([^>]*\)>.*/\1/')
-    value() { echo "$sums" | sed "s/.*[ \"]$1=\"\([0-9]*\)\".*/\1/"; }
-    all=$(value tests) bad=$(value failures) not_run=$(value skipped)
-    passed=$((passed + all - bad - not_run)) failed=$((failed + bad)) skipped=$((skipped + not_run))
-    # the reasons of skipped tests
-    grep -h '^skipped: ' "$dir/Testing/Temporary/LastTest.log" 2>/dev/null
+    [ -e "build-tests/$2/built" ] || return
+    echo "== tests in build-tests/$2 ($(seconds))"
+    run_ctest "$@" | tee "$results/$1.log"
+    say_skipped "$2"
+}
+say_skipped() {
+    grep -h '^skipped: ' "build-tests/$1/Testing/Temporary/LastTest.log" 2>/dev/null
+}
+
+# What runs in the background, each in its own session, ends with this script.
+live='' fuzzing=''
+stop_background() {
+    for session in $live $fuzzing; do kill -- "-$session" 2>/dev/null; done
+}
+trap stop_background EXIT
+trap 'exit 130' INT TERM
+
+# Adds up the results of all runs, and names the tests that failed at least once.
+add_results() {
+    skipped=0
+    for result in "$results"/*.xml; do
+        [ -e "$result" ] || continue
+        # the one line <testsuite … tests= failures= skipped= > has the sums
+        sums=$(tr '\n\t' '  ' <"$result" | sed 's/.*<testsuite \([^>]*\)>.*/\1/')
+        value() { echo "$sums" | sed "s/.*[ \"]$1=\"\([0-9]*\)\".*/\1/"; }
+        all=$(value tests) bad=$(value failures) not_run=$(value skipped)
+        passed=$((passed + all - bad - not_run)) failed=$((failed + bad)) skipped=$((skipped + not_run))
+    done
+    cat "$results"/*.log 2>/dev/null | sed -n 's/.*Test *#[0-9]*: \([^ ]*\) \.*\*\*\*\(Failed\|Timeout\|Exception\).*/failed at least once: \1/p' | sort -u
 }
 
 # One process for all .NET programs of the live tests and the guides: half of what one build for each takes.
@@ -89,51 +115,64 @@ build_sanitizers() {
 
 stage_fast() {
     build_release
-    run_tests release -L fast
+    run_tests fast release -L fast
 }
 
 stage_release() {
     build_release
-    run_tests release -LE live
+    run_tests release release -LE live
 }
 
 # Readers and browsers see the same files whatever the build; fuzzing has sanitizers anyway.  "tools/analyse.sh asan" runs everything;
 # left out here is what takes long and runs code that other tests here run, too: all stages together may take 20 minutes on 2 processors.
 stage_sanitizers() {
     export GCDUMPC_SWEEP_STRIDE=5 GCDUMPC_DAMAGE_CASES=300       # release tries every position, and 1,000 cases for each group
-    run_tests sanitizers -LE 'live|readers|browser|install|fuzz|docs|bench|style|linkage' \
-        -E 'golden/test_(formats|devtools|salvage|tables)|cli/test_(failing_calls|budget|hostile_stream|threads)'
+    run_tests sanitizers sanitizers -LE 'live|readers|browser|install|fuzz|docs|bench|style|linkage' \
+        -E 'golden/test_(formats|devtools|salvage|tables)|cli/test_(failing_calls|budget|hostile_stream|threads|usage)'
     unset GCDUMPC_SWEEP_STRIDE GCDUMPC_DAMAGE_CASES
 
     # the library is the same without living processes
     build no-ipc tests_cli -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Debug -DGCDUMPC_IPC=OFF
-    run_tests no-ipc -L fast -LE 'style|unit'
+    run_tests no-ipc no-ipc -L fast -LE 'style|unit'
 
     echo "== analysers ($(seconds))"
     # shellcheck disable=SC2086
     if GCDUMPC_ANALYSE=build-tests/analyse sh tools/analyse.sh ${GCDUMPC_ANALYSERS:-cppcheck}; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
 }
 
-# One job more than processors, so that none is idle near the end.  It runs in its own session, so that all of it can be killed; where the
-# scheduler divides time by sessions, the session must be nice, too.
+# One job more than processors, so that none is idle near the end.  Where the scheduler divides time by sessions, the session must be nice, too.
 start_fuzz() {
     setsid sh -c '{ echo 19 >/proc/self/autogroup; } 2>/dev/null; exec nice -n 19 sh tools/fuzz.sh "$@"' sh \
         --no-build --build build-tests/sanitizers --seconds "${GCDUMPC_FUZZ_SECONDS:-10}" --jobs $(($(nproc) + 1)) >build-tests/fuzzing.log 2>&1 &
     fuzzing=$!
-    trap 'kill -- "-$fuzzing" 2>/dev/null' EXIT
-    trap 'exit 130' INT TERM
 }
 
-# These tests mostly wait, so twice as many run at once.  With sanitizers only those that differ in what gcdumpc does.
+# These tests mostly wait, so twice as many run at once, beside the stage with sanitizers, which mostly computes; what they print comes afterwards.
+at_once="-j $((2 * $(nproc)))"
+start_live() {
+    [ -e build-tests/release/built ] || return
+    before='exec setsid'
+    # shellcheck disable=SC2086
+    run_ctest live release -L live $at_once >"$results/live.log" &
+    live=$! before=
+}
+
+# With sanitizers only those that differ in what gcdumpc does.
 stage_live() {
-    [ "$have_release" = yes ] || build_release
-    run_tests release -L live -j $((2 * $(nproc)))
-    run_tests sanitizers -L live -R 'live/test_(attempts|bad_targets|listen|live|ps|recorded_names|report_live)' -j $((2 * $(nproc)))
+    if [ -n "$live" ]; then
+        wait "$live"
+        live=
+        cat "$results/live.log"
+        say_skipped release
+    fi
+    # shellcheck disable=SC2086
+    run_tests live-sanitizers sanitizers -L live -R 'live/test_(attempts|bad_targets|listen|live|ps|recorded_names|report_live)' $at_once
 }
 
 stage_fuzz() {
     echo "== fuzzing ($(seconds))"
     if wait "$fuzzing"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+    fuzzing=
     cat build-tests/fuzzing.log
 }
 
@@ -142,14 +181,15 @@ have_release=no
 if wanted live; then build_programs; fi
 if wanted fast && ! wanted release; then stage_fast; have_release=yes; fi
 if wanted release; then stage_release; have_release=yes; fi
+if wanted live && [ "$have_release" = no ]; then build_release; fi
+if wanted live; then start_live; fi
 if wanted sanitizers || wanted live || wanted fuzz; then build_sanitizers; fi
 if wanted sanitizers; then stage_sanitizers; fi
 if wanted fuzz; then start_fuzz; fi
 if wanted live; then stage_live; fi
 if wanted fuzz; then stage_fuzz; fi
 
-# shellcheck disable=SC2086
-for test in $failures; do echo "failed at least once: $test"; done
+add_results
 echo "== done ($(seconds))"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

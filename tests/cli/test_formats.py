@@ -10,7 +10,7 @@ import signal
 import subprocess
 import tempfile
 
-from cli_support import HAVE_SQLITE, NO_ROOM, SECONDS, CliTest, genheap, main, small_trace, trace, types_trace
+from cli_support import HAVE_SQLITE, NO_ROOM, SECONDS, SPARSE, CliTest, genheap, main, small_trace, trace, types_trace
 
 PLACES = {"csv": "csv", **({"sqlite": "sqlite"} if HAVE_SQLITE else {})}
 STREAMS = {"gclog": "gclog", "gcdump": "gcdump", "v8": "heapsnapshot", "dart": "dartheap", "pprof": "pb", "collapsed": "folded", "html": "html"}
@@ -53,7 +53,7 @@ class Cut(FormatTest):
         self.small, self.real = self.converted("in", **READ), self.converted(trace("net10-wks"), **READ)
 
     def cuts(self, whole, step):
-        return sorted({*range(1, min(len(whole), 64)), *range(64, len(whole), step), len(whole) - 2, len(whole) - 1})
+        return sorted({*range(1, min(len(whole), 64)), *range(64, len(whole), step * SPARSE), len(whole) - 2, len(whole) - 1})
 
     def needs_nearly_all(self, whole, most, pattern):
         """Without up to MOST last bytes the report is still complete; if more is missing, the dump is refused."""
@@ -432,7 +432,7 @@ class Interrupted(FormatTest):
     def test_at_any_moment(self):
         """Either it is finished, or nothing is there."""
         for suffix in FORMATS.values():
-            for part in range(1, 8):
+            for part in range(1, 8, SPARSE):
                 process = self.start("convert", "in", "-o", f"out.{suffix}")
                 self.wait_for_handlers(process)
                 try:

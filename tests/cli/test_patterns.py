@@ -4,7 +4,7 @@ import io
 import json
 import re
 
-from cli_support import CliTest, main, trace, types_trace
+from cli_support import SPARSE, CliTest, main, trace, types_trace
 from sample_heaps import write
 from test_full_names import NAMES, heap
 from test_recording import named_trace
@@ -130,7 +130,7 @@ class WhatIsCopied(PatternTest):
         outputs = self.names_in(source)
         outputs["v8"] = "\n".join(json.loads(outputs["v8"])["strings"])
         outputs["page"] = None
-        for i, row in list(every.items())[::sample]:
+        for i, row in list(every.items())[::sample * SPARSE]:
             for form, spell in (*SPELLINGS.items(), ("gclog", broken), ("json", str)):
                 name = spell(row["raw_name"] if form == "gclog" else row["name"])
                 if outputs[form] is not None and spell is not str and form != "json":
@@ -157,7 +157,7 @@ class WhatIsCopied(PatternTest):
             self.done("convert", trace("net10-wks"), "-q", "-o", f"x.{form}")
             here, there = self.types(trace("net10-wks")), self.types(f"x.{form}")
             for source, other in ((here, f"x.{form}"), (there, trace("net10-wks"))):
-                for row in list(source.values())[::10]:
+                for row in list(source.values())[::10 * SPARSE]:
                     for name in (row["name"], row["raw_name"]):
                         found = self.types(other, f"--filter={name}")
                         self.assertTrue(found, (form, name))
