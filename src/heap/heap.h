@@ -89,7 +89,11 @@ struct heap_pause_mark {
     bool restart;
 };
 
+/* A power of two; 16 KiB. */
+#define HEAP_RECENT_TYPES 4096u
+
 struct heap_type_count {
+    uint64_t id;                 /* of the type, once it has objects */
     uint64_t objects, bytes, edges;
     uint64_t size_bits;          /* all sizes of objects, by OR */
 };
@@ -209,6 +213,7 @@ struct gcd_heap {
     struct heap_type *types;     /* in order of appearance */
     size_t type_count, type_cap;
     struct gcd_idmap type_by_id;
+    uint32_t recent_types[HEAP_RECENT_TYPES];    /* by some bits of the id: the last type that objects were counted for */
     struct heap_module *modules;
     size_t module_count, module_cap;
     struct gcd_idmap module_by_id;
@@ -260,6 +265,19 @@ void heap_gc_start(struct gcd_heap *h, const struct gcd_clr_gc_start *gc, int64_
 void heap_gc_end(struct gcd_heap *h, const struct gcd_event *ev, uint32_t number);
 void heap_walk_free(struct gcd_heap *h, struct heap_walk *w);
 void heap_walk_free_roots(struct gcd_heap *h, struct heap_walk *w);
+
+/* Ids are addresses of method tables, which begin at multiples of 8 and are 64 bytes and more apart. */
+static inline size_t heap_recent_place(uint64_t id)
+{
+    return (size_t)(id >> 3 ^ id >> 15) % HEAP_RECENT_TYPES;
+}
+
+/* The index of the type ID if it has objects in W, and was the last one of its place; else GCD_IDMAP_NONE. */
+static inline uint32_t heap_recent_type(const struct gcd_heap *h, const struct heap_walk *w, uint64_t id)
+{
+    uint32_t i = h->recent_types[heap_recent_place(id)];
+    return i < w->counts_cap && w->counts[i].id == id && w->counts[i].objects > 0 ? i : GCD_IDMAP_NONE;
+}
 
 /* heap_type.c */
 /* The index of the type ID, which is created if new. */

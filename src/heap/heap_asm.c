@@ -76,20 +76,35 @@ static gcd_status indexed_walk(struct gcd_heap *h, const struct gcd_event *ev, e
     return GCD_OK;
 }
 
-static gcd_status count_object(struct gcd_heap *h, struct heap_walk *w, const struct gcd_clr_node *n, struct gcd_error *err)
+/* The counts of type ID, made if there are none. */
+static gcd_status find_counts(struct gcd_heap *h, struct heap_walk *w, uint64_t id, struct heap_type_count **ret, struct gcd_error *err)
 {
-    uint32_t type = gcd_idmap_get(&h->type_by_id, n->type);
+    uint32_t type = gcd_idmap_get(&h->type_by_id, id);
     if (type == GCD_IDMAP_NONE)
-        GCD_TRY(heap_type_index(h, n->type, &type, err));
+        GCD_TRY(heap_type_index(h, id, &type, err));
     if (type >= w->counts_cap &&
         !gcd_vec_reserve(&h->alloc, &w->counts, &w->counts_cap, h->type_count, sizeof *w->counts, GCD_IDMAP_NONE))
         return gcd_fail_nomem(err, "counting objects");
     struct heap_type_count *c = &w->counts[type];
-    if (c->objects++ == 0) {
+    if (c->objects == 0) {
         if (!gcd_vec_reserve(&h->alloc, &w->used_types, &w->used_cap, w->used_count + 1, sizeof *w->used_types, GCD_IDMAP_NONE))
             return gcd_fail_nomem(err, "counting objects");
         w->used_types[w->used_count++] = type;
+        c->id = id;
     }
+    h->recent_types[heap_recent_place(id)] = type;
+    *ret = c;
+    return GCD_OK;
+}
+
+/* Most types were counted lately, so few of them are looked up. */
+static inline gcd_status count_object(struct gcd_heap *h, struct heap_walk *w, const struct gcd_clr_node *n, struct gcd_error *err)
+{
+    uint32_t type = heap_recent_type(h, w, n->type);
+    struct heap_type_count *c = type != GCD_IDMAP_NONE ? &w->counts[type] : NULL;
+    if (c == NULL)
+        GCD_TRY(find_counts(h, w, n->type, &c, err));
+    c->objects++;
     gcd_add_saturating(&c->bytes, n->size);
     gcd_add_saturating(&c->edges, n->edge_count);
     c->size_bits |= n->size;
