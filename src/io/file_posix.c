@@ -181,6 +181,13 @@ gcd_status gcd_file_keep_room(int fd, uint64_t *until, uint64_t at, size_t n, st
     return gcd_because(err, GCD_ERROR_DISK_RESERVE, st);
 }
 
+bool gcd_file_leave(int fd, uint64_t at, uint64_t n)
+{
+    if (n > (uint64_t)INT64_MAX - at || posix_fallocate(fd, (off_t)at, (off_t)n) != 0)
+        return false;
+    return lseek(fd, (off_t)(at + n), SEEK_SET) >= 0;
+}
+
 gcd_status gcd_file_resize(int fd, uint64_t bytes, struct gcd_error *err)
 {
     int r;

@@ -12,6 +12,7 @@
 #include "io/file.h"
 #include "io/gunzip.h"
 #include "io/packed.h"
+#include "io/sink_hole.h"
 #include "io/sink_thread.h"
 
 /* Several times the largest reservation, so that a flush never happens for a nearly empty buffer. */
@@ -239,6 +240,26 @@ static void flush(struct gcd_sink *s, bool last)
     }
     s->flushed_bytes += s->used;
     s->used = 0;
+}
+
+bool gcd_sink_leave(struct gcd_sink *s, uint64_t n)
+{
+    if (!is_file(s) || s->gzip)
+        return false;
+    flush(s, false);
+    if (s->threaded)
+        gcd_queue_drain(&s->queue);
+    if (s->error.code != GCD_OK || !gcd_file_leave(s->fd, s->file_bytes, n))
+        return false;
+    s->file_bytes += n;
+    s->flushed_bytes += n;
+    return true;
+}
+
+void gcd_sink_fill(struct gcd_sink *s, uint64_t at, const void *bytes, size_t n)
+{
+    if (s->error.code == GCD_OK)
+        (void)gcd_file_write_at(s->fd, at, bytes, n, &s->error);
 }
 
 bool gcd_sink_has_thread(const struct gcd_sink *s)

@@ -25,6 +25,7 @@ GCD_MUST_CHECK gcd_status gcdump_write(const struct gcd_graph *g, struct gcd_sin
 struct gcdump_out {
     struct gcd_sink *sink;
     uint64_t start;              /* of the file in the sink */
+    uint64_t later_at;           /* not 0: where in the sink the window's bytes were left out */
     uint8_t *begin, *p, *end;
     gcd_status st;               /* GCD_E_LIMIT: a string was too long and was replaced by null */
 };
@@ -32,6 +33,8 @@ struct gcdump_out {
 void gcdump_out_init(struct gcdump_out *o, struct gcd_sink *s);
 /* Without a sink: all that is put goes to P, which has room for it. */
 void gcdump_out_window(struct gcdump_out *o, void *p, size_t n);
+/* All that is put fills what was left out of the sink from AT on, by way of N bytes at P. */
+void gcdump_out_later(struct gcdump_out *o, struct gcd_sink *s, uint64_t at, void *p, size_t n);
 /* Passes on the contents of the window; call it before anybody else uses the sink. */
 void gcdump_out_flush(struct gcdump_out *o);
 /* Offset in the file of the next byte. */

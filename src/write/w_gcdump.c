@@ -9,8 +9,9 @@
  *         log, time, process ... }
  *     table of forward references (one), trailer
  *
- * Offsets come before the blob and lengths before their data, so the graph is walked several times, the references once to count and once
- * to write; nothing is stored per object.  Node 0 is the root, node 1 + i is object i, then come the made-up nodes that group the roots.
+ * Offsets come before the blob and lengths before their data, so the graph is walked several times; nothing is stored per object.  In a
+ * file, offsets are left out until the blob is written; else the references are walked once to count and once to write.  Node 0 is the
+ * root, node 1 + i is object i, then come the made-up nodes that group the roots.
  * README.md in this folder says what is left out and why.
  */
 #include <string.h>
@@ -19,6 +20,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "io/sink_hole.h"
 #include "write/gcdump_put.h"
 #include "write/node_parts.h"
 #include "write/write.h"
@@ -55,6 +57,7 @@ struct gcdump {
     const struct gcdump_limits *limits;
     struct gcd_write_notes *notes;
     struct gcdump_out out;
+    struct gcdump_out later;     /* offsets, if they are written with the blob */
     uint32_t objects;            /* nodes of the graph, including the unknown one */
     uint32_t unknown;
     uint32_t types;              /* of the graph; type t has number 1 + t here, the made-up ones follow */
@@ -193,9 +196,9 @@ BOTH_WAYS static_var(struct gcdump *w, bool write, const struct gcd_root *r, uin
 
 /* ---- the walks ---- */
 
-/* Walks over the objects: sizes, offsets, blob, addresses. */
+/* Walks over the objects: sizes; offsets, then blob, or both; addresses. */
 #define WALKS 4
-enum walk { WALK_SIZES, WALK_OFFSETS, WALK_BLOB, WALK_ADDRESSES };
+enum walk { WALK_SIZES, WALK_OFFSETS, WALK_BLOB, WALK_ADDRESSES, WALK_BOTH };
 
 static gcd_status check(struct gcdump *w, enum walk walk, uint32_t n, struct gcd_error *err)
 {
@@ -204,7 +207,8 @@ static gcd_status check(struct gcdump *w, enum walk walk, uint32_t n, struct gcd
     if (w->blob_bytes > w->limits->blob_bytes)
         return gcd_fail(err, GCD_E_LIMIT, "the gcdump format is limited to %llu bytes of nodes and references",
                         (unsigned long long)w->limits->blob_bytes);
-    return write_check(w->options, w->out.sink, (uint64_t)walk * w->objects + n, (uint64_t)WALKS * w->objects, err);
+    uint64_t done = walk == WALK_BOTH ? w->objects + UINT64_C(2) * n : (uint64_t)walk * w->objects + n;
+    return write_check(w->options, w->out.sink, done, (uint64_t)WALKS * w->objects, err);
 }
 
 /* The size of a type is that of its first object: readers rely on it, and dotnet-gcdump report shows it. */
@@ -234,6 +238,7 @@ static gcd_status walk_sizes(struct gcdump *w, struct gcd_error *err)
 /* At most, of a number in the blob; an object has type, size and number of children. */
 #define CINT_BYTES ((size_t)5)
 #define OBJECT_BYTES (3 * CINT_BYTES)
+#define OFFSET_BYTES sizeof(uint32_t)
 
 /* In the counts of a part. */
 enum { PART_BLOB, PART_EDGES };
@@ -244,15 +249,20 @@ struct walker {
     struct gcdump start;         /* what W was before the walk: other threads copy it */
 };
 
+static inline void put_offset(struct gcdump *w, enum walk walk, uint32_t off)
+{
+    if (walk == WALK_OFFSETS || walk == WALK_BOTH)
+        gcdump_put_u32(walk == WALK_BOTH ? &w->later : &w->out, off);
+}
+
 /* What WALK writes of an object. */
 BOTH_WAYS put_object(struct gcdump *w, enum walk walk, uint32_t n)
 {
-    if (walk == WALK_OFFSETS)
-        gcdump_put_u32(&w->out, n == w->unknown ? 0 : (uint32_t)w->blob_bytes);
+    put_offset(w, walk, n == w->unknown ? 0 : (uint32_t)w->blob_bytes);
     if (walk == WALK_ADDRESSES)
         gcdump_put_u64(&w->out, gcd_graph_node_address(w->graph, n));
     else if (n != w->unknown)
-        object(w, walk == WALK_BLOB, n);
+        object(w, walk != WALK_OFFSETS, n);
 }
 
 BOTH_WAYS put_objects(struct gcdump *w, enum walk walk, uint32_t first, uint32_t end)
@@ -268,6 +278,8 @@ static void put_range(struct gcdump *w, enum walk walk, uint32_t first, uint32_t
         put_objects(w, WALK_OFFSETS, first, end);
     else if (walk == WALK_BLOB)
         put_objects(w, WALK_BLOB, first, end);
+    else if (walk == WALK_BOTH)
+        put_objects(w, WALK_BOTH, first, end);
     else
         put_objects(w, WALK_ADDRESSES, first, end);
 }
@@ -283,7 +295,7 @@ static gcd_status put_nodes(void *ctx, uint32_t first, uint32_t end, struct gcd_
     return GCD_OK;
 }
 
-/* Offsets begin with 0 in each part. */
+/* Offsets begin with 0 in each part.  Those that come with the blob are at its end. */
 static void fill_part(const void *ctx, struct node_part *part)
 {
     const struct walker *k = ctx;
@@ -292,7 +304,9 @@ static void fill_part(const void *ctx, struct node_part *part)
     copy.blob_bytes = 0;
     copy.dependent = part->dependent;
     copy.notes = &notes;
-    gcdump_out_window(&copy.out, part->bytes, NODE_PART_BYTES);
+    size_t offsets = k->walk == WALK_BOTH ? (part->end - part->first) * OFFSET_BYTES : 0;
+    gcdump_out_window(&copy.out, part->bytes, NODE_PART_BYTES - offsets);
+    gcdump_out_window(&copy.later, part->bytes + (NODE_PART_BYTES - offsets), offsets);
     put_range(&copy, k->walk, part->first, part->end);
     part->used = (size_t)(copy.out.p - copy.out.begin);
     part->counts[PART_BLOB] = copy.blob_bytes;
@@ -300,19 +314,21 @@ static void fill_part(const void *ctx, struct node_part *part)
     part->dependent = copy.dependent;
 }
 
-static void put_part_offsets(struct gcdump *w, const struct node_part *part)
+static void put_part_offsets(const struct gcdump *w, const struct node_part *part, const void *offsets, struct gcdump_out *to)
 {
-    const uint8_t *p = (const uint8_t *)part->bytes;
-    for (uint32_t n = part->first; n < part->end; n++, p += 4)
-        gcdump_put_u32(&w->out, n == w->unknown ? 0 : (uint32_t)w->blob_bytes + gcdump_get_u32(p));
+    const uint8_t *p = offsets;
+    for (uint32_t n = part->first; n < part->end; n++, p += OFFSET_BYTES)
+        gcdump_put_u32(to, n == w->unknown ? 0 : (uint32_t)w->blob_bytes + gcdump_get_u32(p));
 }
 
 static gcd_status put_part(void *ctx, const struct node_part *part, struct gcd_error *err)
 {
     struct walker *k = ctx;
     struct gcdump *w = k->w;
+    if (k->walk == WALK_BOTH)
+        put_part_offsets(w, part, part->bytes + (NODE_PART_BYTES - (part->end - part->first) * OFFSET_BYTES), &w->later);
     if (k->walk == WALK_OFFSETS)
-        put_part_offsets(w, part);
+        put_part_offsets(w, part, part->bytes, &w->out);
     else
         gcdump_put_bytes(&w->out, part->bytes, part->used);
     w->blob_bytes += part->counts[PART_BLOB];
@@ -331,44 +347,70 @@ static gcd_status walk_objects(struct gcdump *w, enum walk walk, size_t node_byt
     return node_parts_write(w->graph, &writer, &w->options->context, err);
 }
 
-static gcd_status walk_offsets(struct gcdump *w, struct gcd_error *err)
+/* Offsets, blob or both, of all nodes. */
+static gcd_status walk_nodes(struct gcdump *w, enum walk walk, size_t node_bytes, size_t edge_bytes, struct gcd_error *err)
 {
     const struct gcd_summary *summary = gcd_graph_summary(w->graph);
+    bool write = walk != WALK_OFFSETS;
     w->blob_bytes = UNDEFINED_BYTES;
     w->dependent = 0;
-    gcdump_put_u32(&w->out, (uint32_t)w->blob_bytes);
-    place(w, false, PLACE_ROOT);
-    GCD_TRY(walk_objects(w, WALK_OFFSETS, sizeof(uint32_t), 0, err));
+    for (size_t i = 0; i < UNDEFINED_BYTES && write; i++)
+        gcdump_put_cint(&w->out, 0);
+    put_offset(w, walk, (uint32_t)w->blob_bytes);
+    place(w, write, PLACE_ROOT);
+    GCD_TRY(walk_objects(w, walk, node_bytes, edge_bytes, err));
     for (int p = PLACE_STATICS; p < PLACES; p++)
         if (w->place_children[p] > 0) {
-            gcdump_put_u32(&w->out, (uint32_t)w->blob_bytes);
-            place(w, false, (enum place)p);
+            put_offset(w, walk, (uint32_t)w->blob_bytes);
+            place(w, write, (enum place)p);
         }
     for (size_t i = 0, k = 0; i < summary->root_count; i++)
         if (place_of(&summary->roots[i]) == PLACE_STATICS) {
-            gcdump_put_u32(&w->out, (uint32_t)w->blob_bytes);
-            static_var(w, false, &summary->roots[i], (uint32_t)k++);
+            put_offset(w, walk, (uint32_t)w->blob_bytes);
+            static_var(w, write, &summary->roots[i], (uint32_t)k++);
         }
-    return check(w, WALK_BLOB, 0, err);  /* progress does not go back */
+    if (write) {
+        w->notes->edges += w->dependent;
+        w->notes->objects = w->objects - (w->unknown != GCD_NODE_NONE);
+    }
+    return GCD_OK;
 }
 
-static gcd_status walk_blob(struct gcdump *w, struct gcd_error *err)
+static gcd_status check_blob(struct gcdump *w, enum walk next, uint64_t blob_at, struct gcd_error *err)
 {
-    const struct gcd_summary *summary = gcd_graph_summary(w->graph);
-    w->blob_bytes = UNDEFINED_BYTES;
-    w->dependent = 0;
-    gcdump_put_cint(&w->out, 0);
-    gcdump_put_cint(&w->out, 0);
-    place(w, true, PLACE_ROOT);
-    GCD_TRY(walk_objects(w, WALK_BLOB, OBJECT_BYTES, CINT_BYTES, err));
-    for (int p = PLACE_STATICS; p < PLACES; p++)
-        if (w->place_children[p] > 0)
-            place(w, true, (enum place)p);
-    for (size_t i = 0, k = 0; i < summary->root_count; i++)
-        if (place_of(&summary->roots[i]) == PLACE_STATICS)
-            static_var(w, true, &summary->roots[i], (uint32_t)k++);
-    w->notes->edges += w->dependent;
-    w->notes->objects = w->objects - (w->unknown != GCD_NODE_NONE);
+    GCD_TRY(check(w, next, 0, err));     /* progress does not go back */
+    if (blob_at + w->blob_bytes + UINT64_C(8) * w->node_count > w->limits->file_bytes)
+        return gcd_fail(err, GCD_E_LIMIT, "the gcdump format is limited to %llu bytes", (unsigned long long)w->limits->file_bytes);
+    return GCD_OK;
+}
+
+/* First the offsets, then the blob.  Fails before gigabytes are written; the part after the addresses is checked at the end. */
+static gcd_status put_one_by_one(struct gcdump *w, struct gcd_error *err)
+{
+    GCD_TRY(walk_nodes(w, WALK_OFFSETS, OFFSET_BYTES, 0, err));
+    GCD_TRY(check_blob(w, WALK_BLOB, gcdump_out_offset(&w->out), err));
+    gcdump_put_u32(&w->out, (uint32_t)w->blob_bytes);
+    return walk_nodes(w, WALK_BLOB, OBJECT_BYTES, CINT_BYTES, err);
+}
+
+/* Of offsets that are written later. */
+#define LATER_BYTES ((size_t)16 * 1024)
+
+/* Offsets and blob together. */
+static gcd_status put_both(struct gcdump *w, struct gcd_error *err)
+{
+    uint8_t buffer[LATER_BYTES];
+    uint64_t left_out = UINT64_C(4) * w->node_count + sizeof(uint32_t);
+    gcdump_out_flush(&w->out);
+    uint64_t at = gcd_sink_bytes(w->out.sink);
+    if (!gcd_sink_leave(w->out.sink, left_out))
+        return put_one_by_one(w, err);
+    uint64_t blob_at = gcdump_out_offset(&w->out) - sizeof(uint32_t);
+    gcdump_out_later(&w->later, w->out.sink, at, buffer, sizeof buffer);
+    GCD_TRY(walk_nodes(w, WALK_BOTH, OBJECT_BYTES + OFFSET_BYTES, CINT_BYTES, err));
+    GCD_TRY(check_blob(w, WALK_ADDRESSES, blob_at, err));
+    gcdump_put_u32(&w->later, (uint32_t)w->blob_bytes);
+    gcdump_out_flush(&w->later);
     return GCD_OK;
 }
 
@@ -474,12 +516,7 @@ static gcd_status put_file(struct gcdump *w, struct gcd_error *err)
     gcdump_put_u32(o, 0);                    /* the root's number */
     put_types(w);
     gcdump_put_u32(o, w->node_count);
-    GCD_TRY(walk_offsets(w, err));
-    /* fail here, before gigabytes are written; the part after the addresses is checked at the end */
-    if (gcdump_out_offset(o) + w->blob_bytes + UINT64_C(8) * w->node_count > w->limits->file_bytes)
-        return gcd_fail(err, GCD_E_LIMIT, "the gcdump format is limited to %llu bytes", (unsigned long long)w->limits->file_bytes);
-    gcdump_put_u32(o, (uint32_t)w->blob_bytes);
-    GCD_TRY(walk_blob(w, err));
+    GCD_TRY(put_both(w, err));
     gcdump_put_u32(o, w->node_count);
     GCD_TRY(walk_addresses(w, err));
     gcdump_put_u8(o, GCDUMP_BYTE);

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "io/sink_hole.h"
 
 void gcdump_out_init(struct gcdump_out *o, struct gcd_sink *s)
 {
@@ -17,8 +18,27 @@ void gcdump_out_window(struct gcdump_out *o, void *p, size_t n)
     *o = (struct gcdump_out){ .begin = p, .p = p, .end = (uint8_t *)p + n, .st = GCD_OK };
 }
 
+void gcdump_out_later(struct gcdump_out *o, struct gcd_sink *s, uint64_t at, void *p, size_t n)
+{
+    gcdump_out_window(o, p, n);
+    o->sink = s;
+    o->later_at = at;
+}
+
+static void fill_later(struct gcdump_out *o)
+{
+    size_t n = (size_t)(o->p - o->begin);
+    gcd_sink_fill(o->sink, o->later_at, o->begin, n);
+    o->later_at += n;
+    o->p = o->begin;
+}
+
 void gcdump_out_flush(struct gcdump_out *o)
 {
+    if (o->later_at != 0) {
+        fill_later(o);
+        return;
+    }
     if (o->begin != NULL)
         gcd_sink_advance(o->sink, (size_t)(o->p - o->begin));
     o->begin = o->p = o->end = NULL;
@@ -27,6 +47,8 @@ void gcdump_out_flush(struct gcdump_out *o)
 void gcdump_out_refill(struct gcdump_out *o)
 {
     gcdump_out_flush(o);
+    if (o->later_at != 0)
+        return;
     o->begin = o->p = (uint8_t *)gcd_sink_reserve(o->sink, GCD_SINK_RESERVE_MAX);
     o->end = o->begin + GCD_SINK_RESERVE_MAX;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "graph/graph_build.h"
+#include "support/folder.h"
 #include "support/run_graph.h"
 #include "support/tb_gcdump.h"
 #include "write/gcdump_put.h"
@@ -236,7 +237,10 @@ static void test_limits(void **state)
     const struct gcd_write_options options = { 0 };
     /* blob: undefined, root, 200 objects of 2 bytes; room for all made-up nodes is asked for */
     const struct gcdump_limits enough = { .nodes = 1 + 200 + 10, .types = 2 + 10, .blob_bytes = 2 + 2 + 400, .file_bytes = 4000 };
-    for (int which = 0; which < 5; which++) {
+    char folder[FOLDER_BYTES];
+    assert_int_equal(make_folder(folder), 0);
+    for (int i = 0; i < 10; i++) {
+        int which = i % 5;
         struct gcdump_limits l = enough;
         l.nodes -= which == 1;
         l.types -= which == 2;
@@ -245,13 +249,18 @@ static void test_limits(void **state)
         struct gcd_sink *s;
         struct gcd_write_notes notes = { 0 };
         struct gcd_error err = GCD_ERROR_INIT;
-        assert_int_equal(gcd_sink_new_memory(NULL, &s, NULL), GCD_OK);
+        if (i < 5)
+            assert_int_equal(gcd_sink_new_memory(NULL, &s, NULL), GCD_OK);
+        else
+            assert_int_equal(gcd_sink_open(path_in_folder(folder, "out"), NULL, &s, NULL), GCD_OK);
         gcd_status st = gcdump_write(g, s, &options, &l, &notes, &err);
         assert_int_equal(st, which == 0 ? GCD_OK : GCD_E_LIMIT);
         if (which > 0)
             assert_non_null(strstr(err.msg, "the gcdump format is limited to "));
         gcd_sink_free(s);
     }
+    assert_int_equal(folder_entries(folder), 0);
+    assert_int_equal(remove_folder(folder), 0);
     gcd_graph_free(g);
 }
 

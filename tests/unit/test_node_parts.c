@@ -1,22 +1,38 @@
-/* Formats whose nodes are written in parts by several threads: the same bytes as by one. */
+/* Formats whose nodes are written in parts by several threads: the same bytes as by one, in memory and in a file. */
 #include "support/check.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "graph/graph_build.h"
+#include "support/folder.h"
 #include "support/graph_gen.h"
 #include "write/node_parts.h"
 
 static const char *const formats[] = { "gcdump", "v8" };
 
-/* The file; free with gcd_sink_free. */
-static struct gcd_sink *write_with(const char *format, const struct gcd_graph *g, unsigned threads, struct gcd_write_notes *notes)
+static char folder[FOLDER_BYTES];
+
+/* FILE: its name; NULL: in memory. */
+static struct gcd_sink *open_sink(const char *file, unsigned threads)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_sink *s;
-    assert_int_equal(gcd_sink_new_memory(NULL, &s, &err), GCD_OK);
+    if (file != NULL)
+        assert_int_equal(gcd_sink_open(path_in_folder(folder, file), &(struct gcd_sink_options){ .context.threads = threads }, &s, &err), GCD_OK);
+    else
+        assert_int_equal(gcd_sink_new_memory(NULL, &s, &err), GCD_OK);
+    return s;
+}
+
+/* Free it with gcd_sink_free. */
+static struct gcd_sink *write_with(const char *format, const struct gcd_graph *g, const char *file, unsigned threads, struct gcd_write_notes *notes)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_sink *s = open_sink(file, threads);
     const struct gcd_write_options options = { .context.threads = threads };
     gcd_status st = gcd_write_graph(gcd_format_by_name(format), g, s, &options, notes, &err);
     if (st != GCD_OK)
@@ -25,21 +41,41 @@ static struct gcd_sink *write_with(const char *format, const struct gcd_graph *g
     return s;
 }
 
-static void compare(const struct gcd_graph *g)
+/* The file NAME has the N bytes A, or these compressed. */
+static void compare_file(const char *name, const uint8_t *a, size_t n)
 {
-    static const unsigned threads[] = { 2, 3, 9 };
+    gzFile f = gzopen(path_in_folder(folder, name), "rb");
+    assert_non_null(f);
+    uint8_t *b = malloc(n + 1);
+    assert_non_null(b);
+    assert_int_equal(gzread(f, b, (unsigned)n + 1), n);
+    assert_memory_equal(a, b, n);
+    free(b);
+    gzclose(f);
+}
+
+/* FILES: a .gcdump as a file, too, which waits for the disk. */
+static void compare(const struct gcd_graph *g, bool files)
+{
+    static const unsigned threads[] = { 2, 3, 9, 1, 2, 2 };
+    static const char *const names[] = { NULL, NULL, NULL, "out", "out", "out.gz" };
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         struct gcd_write_notes one = { 0 };
-        struct gcd_sink *want = write_with(formats[i], g, 1, &one);
-        for (size_t k = 0; k < sizeof threads / sizeof *threads; k++) {
+        struct gcd_sink *want = write_with(formats[i], g, NULL, 1, &one);
+        size_t n, m;
+        const uint8_t *a = gcd_sink_memory(want, &n);
+        for (size_t k = 0; k < (files && i == 0 ? sizeof threads / sizeof *threads : 3); k++) {
             struct gcd_write_notes several = { 0 };
-            struct gcd_sink *s = write_with(formats[i], g, threads[k], &several);
-            size_t n, m;
-            const uint8_t *a = gcd_sink_memory(want, &n), *b = gcd_sink_memory(s, &m);
-            assert_int_equal(n, m);
-            assert_memory_equal(a, b, n);
+            struct gcd_sink *s = write_with(formats[i], g, names[k], threads[k], &several);
+            const uint8_t *b = gcd_sink_memory(s, &m);
+            if (names[k] == NULL) {
+                assert_int_equal(n, m);
+                assert_memory_equal(a, b, n);
+            }
             assert_memory_equal(&one, &several, sizeof one);
             gcd_sink_free(s);
+            if (names[k] != NULL)
+                compare_file(names[k], a, n);
         }
         gcd_sink_free(want);
     }
@@ -53,7 +89,7 @@ static void random_graphs(void **state)
         struct gcd_graph *g = graph_gen(&(struct graph_gen){
             .seed = seed, .max_nodes = seed % 60 == 0 ? 30000 : 60, .keep_unknown = seed % 3 == 0, .name_bytes = 100,
         });
-        compare(g);
+        compare(g, seed % 30 == 0);
         dependents += gcd_graph_dependent_count(g);
         gcd_graph_free(g);
     }
@@ -95,7 +131,7 @@ static void large_nodes(void **state)
             assert_int_equal(gcd_build_dependent(b, key, (key + i) % NODES, NULL), GCD_OK);
     assert_int_equal(gcd_build_root(b, &(struct gcd_root){ .kind = GCD_ROOT_STACK }, NULL), GCD_OK);
     assert_int_equal(gcd_build_seal(b, &g, NULL), GCD_OK);
-    compare(g);
+    compare(g, true);
     gcd_graph_free(g);
 }
 
@@ -121,15 +157,14 @@ static void progress(void *ctx, uint64_t done, uint64_t total)
 }
 
 /* The number of calls until the end, or until one of them cancels. */
-static unsigned write_watched(const char *format, const struct gcd_graph *g, unsigned stop_at)
+static unsigned write_watched(const char *format, const struct gcd_graph *g, bool in_file, unsigned stop_at)
 {
     struct watch w = { .caller = pthread_self(), .stop_at = stop_at };
     const struct gcd_write_options options = {
         .context = { .threads = 2, .cancel = &w.cancel, .progress = progress, .progress_ctx = &w },
     };
     struct gcd_error err = GCD_ERROR_INIT;
-    struct gcd_sink *s;
-    assert_int_equal(gcd_sink_new_memory(NULL, &s, &err), GCD_OK);
+    struct gcd_sink *s = open_sink(in_file ? "out" : NULL, 2);
     gcd_status st = gcd_write_graph(gcd_format_by_name(format), g, s, &options, NULL, &err);
     assert_int_equal(st, stop_at > 0 ? GCD_E_CANCELED : GCD_OK);
     gcd_sink_free(s);
@@ -150,13 +185,26 @@ static void progress_and_cancel(void **state)
     for (uint32_t node = 0; node < MANY_NODES; node++)
         assert_int_equal(gcd_build_next_node(b, NULL), GCD_OK);
     assert_int_equal(gcd_build_seal(b, &g, NULL), GCD_OK);
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        unsigned calls = write_watched(formats[i], g, 0);
+    for (size_t i = 0; i < 2 * (sizeof formats / sizeof *formats); i++) {
+        const char *format = formats[i / 2];
+        unsigned calls = write_watched(format, g, i % 2 != 0, 0);
         assert_true(calls >= 3);
         for (unsigned stop_at = 1; stop_at < calls; stop_at++)
-            assert_int_equal(write_watched(formats[i], g, stop_at), stop_at);
+            assert_int_equal(write_watched(format, g, i % 2 != 0, stop_at), stop_at);
     }
     gcd_graph_free(g);
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    return make_folder(folder);
+}
+
+static int end(void **state)
+{
+    (void)state;
+    return remove_folder(folder);
 }
 
 int main(void)
@@ -166,5 +214,5 @@ int main(void)
         cmocka_unit_test(large_nodes),
         cmocka_unit_test(progress_and_cancel),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, begin, end);
 }
