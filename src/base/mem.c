@@ -21,6 +21,11 @@ struct gcd_alloc gcd_alloc_or_default(const struct gcd_alloc *a)
     return (struct gcd_alloc){ .resize = default_resize };
 }
 
+bool gcd_alloc_is_default(const struct gcd_alloc *a)
+{
+    return a->resize == default_resize;
+}
+
 void *gcd_mem_new(const struct gcd_alloc *a, size_t bytes)
 {
     if (bytes == 0)

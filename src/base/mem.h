@@ -16,6 +16,8 @@ static inline uint64_t gcd_limit_or(uint64_t limit, uint64_t def)
 
 /* A copy of A, or malloc and friends for NULL. */
 struct gcd_alloc gcd_alloc_or_default(const struct gcd_alloc *a);
+/* Is it the default allocator, which counts nothing and whose memory is in no file? */
+bool gcd_alloc_is_default(const struct gcd_alloc *a);
 
 /* Zeroed memory, NULL when out of memory. */
 void *gcd_mem_new(const struct gcd_alloc *a, size_t bytes);

@@ -10,11 +10,14 @@
 #include "base/sort.h"
 #include "graph/graph_impl.h"
 #include "graph/graph_resolve.h"
+#include "graph/graph_touch.h"
 
 #define MAX_NODES (GCD_NODE_NONE - 1)
 #define BLOCK_NODES (UINT32_C(1) << GRAPH_BLOCK_SHIFT)
 /* Nodes between two checks of the cancel flag. */
 #define CHECK_EVERY UINT32_C(65536)
+/* Less memory is not worth a thread. */
+#define TOUCH_NODES UINT32_C(500000)
 /* Made-up addresses: where they begin, and the space for a very large object. */
 #define MADE_UP_START UINT64_C(0x10000)
 #define MADE_UP_MAX (UINT64_C(1) << 20)
@@ -37,6 +40,7 @@ struct gcd_build {
     uint64_t owned;              /* references that gcd_build_owners was told of; */
     bool owners;                 /* it was called */
     struct graph_resolver resolver;
+    struct graph_touch touch;
     struct keyed *keyed;
     size_t keyed_count, keyed_room;
     const char *last_module;     /* of the previous type: most types share it with their neighbour */
@@ -127,6 +131,7 @@ void gcd_build_free(struct gcd_build *b)
         return;
     struct gcd_alloc a = b->g->alloc;
     graph_resolver_done(&b->resolver);
+    graph_touch_end(&b->touch);
     gcd_mem_free(&a, b->keyed, b->keyed_room * sizeof *b->keyed);
     gcd_graph_free(b->g);
     gcd_mem_free(&a, b, sizeof *b);
@@ -210,6 +215,23 @@ gcd_status gcd_build_reserve(struct gcd_build *b, uint64_t nodes, uint64_t edges
         !grow(g, &g->edges, &g->edge_room, edges, sizeof *g->edges))
         return no_memory(err);
     return GCD_OK;
+}
+
+/* The arrays for nodes are filled together, then the references. */
+void gcd_build_touch(struct gcd_build *b)
+{
+    const struct gcd_graph *g = b->g;
+    if (g->type_room < TOUCH_NODES || !gcd_alloc_is_default(&g->alloc))
+        return;
+    b->touch = (struct graph_touch){
+        .arrays = {
+            { g->node_type, g->type_room * sizeof *g->node_type },     { g->node_size, g->size_room * sizeof *g->node_size },
+            { g->node_offset, g->offset_room * sizeof *g->node_offset }, { g->node_edges, g->edges_room * sizeof *g->node_edges },
+            { g->edges, g->edge_room * sizeof *g->edges },
+        },
+        .together = TOUCH_ARRAYS - 1,
+    };
+    graph_touch_begin(&b->touch, g->options.context.threads);
 }
 
 uint32_t gcd_build_node_count(const struct gcd_build *b)
@@ -301,15 +323,70 @@ static gcd_status begin_edges(struct gcd_build *b, struct gcd_error *err)
     return GCD_OK;
 }
 
+static gcd_status add_owner(struct gcd_build *b, const struct gcd_object *o, struct gcd_error *err)
+{
+    GCD_TRY(gcd_build_node(b, o->address, o->type, o->size_bytes, err));
+    GCD_TRY(begin_edges(b, err));
+    if (__builtin_add_overflow(b->owned, o->edges, &b->owned))
+        return gcd_fail(err, GCD_E_FORMAT, "the objects have more than 2^64 references");
+    return GCD_OK;
+}
+
+/* How many of N more objects have room in the arrays and in the last block of nodes, and reach no limit. */
+static size_t room_for(const struct gcd_build *b, size_t n)
+{
+    const struct gcd_graph *g = b->g;
+    size_t node = g->node_count, in_block = BLOCK_NODES - node % BLOCK_NODES;
+    const size_t rooms[] = {
+        g->type_room, g->size_room, g->offset_room, g->edges_room, MAX_NODES, gcd_size_of(gcd_limit_or(g->limits.objects, MAX_NODES)),
+    };
+    if (in_block == BLOCK_NODES || g->run_count == 0 || b->nodes_ended || g->notes.addresses_made_up)
+        return 0;
+    n = n < in_block ? n : in_block;
+    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
+        size_t left = rooms[i] > node ? rooms[i] - node : 0;
+        n = n < left ? n : left;
+    }
+    return n;
+}
+
+/* Adds objects as add_owner does, until one needs more than to be stored; returns how many. */
+static size_t add_plain_owners(struct gcd_build *b, const struct gcd_object *objects, size_t n)
+{
+    struct gcd_graph *g = b->g;
+    size_t i = 0, room = room_for(b, n);
+    if (room == 0)
+        return 0;
+    uint64_t base = g->runs[g->run_count - 1].base, low_bits = 0, rel = b->owned - g->block_edges[g->node_count / BLOCK_NODES];
+    uint32_t *type = g->node_type + g->node_count, *size = g->node_size + g->node_count;
+    uint32_t *offset = g->node_offset + g->node_count, *edges = g->node_edges + g->node_count;
+    uint64_t first_rel = rel;
+    for (; i < room; i++) {
+        const struct gcd_object *o = &objects[i];
+        uint64_t off = o->address - base;
+        bool far = o->address < base || off % 4 != 0 || off / 4 > UINT32_MAX;
+        if (far || o->type >= g->type_count || o->size_bytes >= UINT32_MAX || rel > UINT32_MAX || o->edges > UINT32_MAX)
+            break;
+        low_bits |= o->address;
+        type[i] = o->type;
+        size[i] = (uint32_t)o->size_bytes;
+        offset[i] = (uint32_t)(off / 4);
+        edges[i] = (uint32_t)rel;
+        rel += o->edges;
+    }
+    b->low_bits |= low_bits;
+    b->owned += rel - first_rel;
+    g->node_count += (uint32_t)i;
+    return i;
+}
+
 gcd_status gcd_build_owners(struct gcd_build *b, const struct gcd_object *objects, size_t n, struct gcd_error *err)
 {
     b->owners = true;
     for (size_t i = 0; i < n; i++) {
-        const struct gcd_object *o = &objects[i];
-        GCD_TRY(gcd_build_node(b, o->address, o->type, o->size_bytes, err));
-        GCD_TRY(begin_edges(b, err));
-        if (__builtin_add_overflow(b->owned, o->edges, &b->owned))
-            return gcd_fail(err, GCD_E_FORMAT, "the objects have more than 2^64 references");
+        i += add_plain_owners(b, objects + i, n - i);
+        if (i < n)
+            GCD_TRY(add_owner(b, &objects[i], err));
     }
     b->next_node = b->g->node_count;
     return GCD_OK;
@@ -320,12 +397,14 @@ static gcd_status make_index(struct gcd_build *b, struct gcd_error *err)
     struct gcd_graph *g = b->g;
     graph_index_init(&g->index, &g->alloc, b->low_bits % 8 == 0 ? 3 : 2);
     size_t run = 0;
-    for (uint32_t node = 0; node < g->node_count; node++) {
+    for (uint32_t node = 0, end; node < g->node_count; node = end) {
         if (run + 1 < g->run_count && g->runs[run + 1].first_node == node)
             run++;
-        if (!graph_index_add(&g->index, g->runs[run].base + (uint64_t)g->node_offset[node] * 4, node))
+        uint32_t run_end = run + 1 < g->run_count ? g->runs[run + 1].first_node : g->node_count;
+        end = run_end - node < CHECK_EVERY ? run_end : node + CHECK_EVERY;
+        if (!graph_index_add_run(&g->index, g->runs[run].base, g->node_offset + node, end - node, node))
             return no_memory(err);
-        if (node % CHECK_EVERY == 0 && gcd_is_canceled(g->options.context.cancel))
+        if (gcd_is_canceled(g->options.context.cancel))
             return gcd_fail(err, GCD_E_CANCELED, "interrupted");
     }
     if (!graph_index_finish(&g->index))
@@ -612,6 +691,7 @@ gcd_status gcd_build_seal(struct gcd_build *b, struct gcd_graph **ret, struct gc
     }
     graph_resolver_drain(&b->resolver);
     graph_resolver_done(&b->resolver);
+    graph_touch_end(&b->touch);
     g->notes.edges_dangling += atomic_load(&b->resolver.dangling);
     if (g->notes.edges_dangling > 0 && g->unknown == GCD_NODE_NONE)
         close_holes(g);

@@ -32,6 +32,8 @@ GCD_MUST_CHECK gcd_status gcd_build_text(struct gcd_build *b, const char *s, siz
 
 /* Reserves room for this many objects and references in one piece; 0 = unknown.  Pass only numbers that the size of the input has confirmed. */
 GCD_MUST_CHECK gcd_status gcd_build_reserve(struct gcd_build *b, uint64_t nodes, uint64_t edges, struct gcd_error *err);
+/* All that was reserved will be used, so another thread may ask the system for it; call this at most once, before the first object. */
+void gcd_build_touch(struct gcd_build *b);
 
 /* Adds a type; copies its strings.  The builder counts objects and bytes.  GCD_E_LIMIT above the limit of types. */
 GCD_MUST_CHECK gcd_status gcd_build_type(struct gcd_build *b, const struct gcd_type *t, uint32_t *ret, struct gcd_error *err);

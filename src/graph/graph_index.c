@@ -73,6 +73,12 @@ static uint64_t bits_of(const struct index_word *w)
     return (uint64_t)w->bits[1] << 32 | w->bits[0];
 }
 
+/* The word of SLOT on the page of the last address. */
+static struct index_word *word_for(const struct graph_index *x, uint64_t slot)
+{
+    return &page_at(x, x->last_page)->words[slot >> SLOT_BITS & (INDEX_PAGE_WORDS - 1)];
+}
+
 bool graph_index_add(struct graph_index *x, uint64_t address, uint32_t node)
 {
     uint64_t slot = address >> x->shift, piece = slot >> PAGE_BITS;
@@ -88,7 +94,7 @@ bool graph_index_add(struct graph_index *x, uint64_t address, uint32_t node)
         x->last_piece = piece + 1;
         x->last_page = page;
     }
-    struct index_word *w = &page_at(x, x->last_page)->words[slot >> SLOT_BITS & (INDEX_PAGE_WORDS - 1)];
+    struct index_word *w = word_for(x, slot);
     uint64_t bits = bits_of(w), bit = UINT64_C(1) << (slot & 63);
     if ((bits & bit) != 0) {
         x->doubled++;
@@ -99,6 +105,27 @@ bool graph_index_add(struct graph_index *x, uint64_t address, uint32_t node)
     else if (bit < bits || node != w->first + gcd_count_bits(bits))
         return add_stray(x, address, node);
     w->bits[slot >> 5 & 1] |= UINT32_C(1) << (slot & 31);
+    return true;
+}
+
+/* Sets bits in one word of the map, as long as nodes follow each other in it; graph_index_add does the rest. */
+bool graph_index_add_run(struct graph_index *x, uint64_t base, const uint32_t *offsets, size_t n, uint32_t first)
+{
+    uint64_t last = 0;                   /* slot of the node before, if it is in WORD */
+    struct index_word *word = NULL;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t address = base + (uint64_t)offsets[i] * 4, slot = address >> x->shift;
+        if (word != NULL && slot > last && slot >> SLOT_BITS == last >> SLOT_BITS && (slot << x->shift) == address) {
+            word->bits[slot >> 5 & 1] |= UINT32_C(1) << (slot & 31);
+            x->added++;
+        } else {
+            uint64_t others = x->stray_count + x->doubled;
+            if (!graph_index_add(x, address, first + (uint32_t)i))
+                return false;
+            word = x->stray_count + x->doubled == others ? word_for(x, slot) : NULL;
+        }
+        last = slot;
+    }
     return true;
 }
 

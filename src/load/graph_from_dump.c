@@ -173,6 +173,7 @@ static gcd_status make(struct gcd_build *b, struct gcd_dump *d, const struct gcd
     const struct gcd_summary *summary = gcd_dump_summary(d);
     GCD_TRY(copy_summary(b, d, err));
     GCD_TRY(gcd_build_reserve(b, summary->objects, summary->edges, err));    /* the first pass has counted them */
+    gcd_build_touch(b);
     GCD_TRY(add_types(b, summary, err));
     GCD_TRY(add_objects(b, d, o, nulls, ret_null, err));
     return *ret_null ? GCD_OK : add_roots(b, d, err);

@@ -366,14 +366,20 @@ bool gcd_objects_whole(const struct gcd_objects *o)
            (all == 0 || (edges->count == 1 && edges->items->start == 0 && edges->items->items == all));
 }
 
-/* Types change so often that looking each of them up is cheaper than a guess. */
+/* Types change so often that remembering the last one does not help. */
+static uint32_t type_index(const struct gcd_heap *h, uint64_t id)
+{
+    uint32_t type = heap_recent_type(h, h->chosen, id);
+    return type != GCD_IDMAP_NONE ? type : gcd_idmap_get(&h->type_by_id, id);
+}
+
 static gcd_status decode_nodes(struct gcd_objects *o, struct gcd_object *ret, uint32_t n, bool *ret_null, struct gcd_error *err)
 {
     const struct gcd_dump *d = o->dump;
     *ret_null = false;
     for (uint32_t i = 0; i < n; i++) {
         struct gcd_clr_node node = gcd_clr_node_at(&o->nodes.bulk, o->nodes.at++);
-        uint32_t type = gcd_idmap_get(&d->heap->type_by_id, node.type);
+        uint32_t type = type_index(d->heap, node.type);
         bool known = type < d->type_number_count && d->type_number[type] != GCD_TYPE_NONE;
         if (!known || node.edge_count > d->summary.edges - o->edges_at)
             return changed(err);
