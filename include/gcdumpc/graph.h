@@ -12,8 +12,8 @@
  * A node is an object, numbered 0, 1, 2 ... in the order of the heap walk.  An edge is a reference, given as the number of its target node.
  * The caller gets a sealed graph that never changes, so several threads may read it at the same time.
  *
- * Memory: 16 bytes per object (at most 20 with the address index) and 4 bytes per edge, plus types, roots and names; unstable/estimate.h computes
- * it for a dump.
+ * Memory: 10 bytes per object (14 with the address index; at most 24 more with addresses far apart and more than 65,536 types) and 4 bytes per
+ * edge, plus types, roots and names; unstable/estimate.h computes it for a dump.
  */
 #ifndef GCDUMPC_GRAPH_H
 #define GCDUMPC_GRAPH_H
@@ -110,7 +110,7 @@ GCD_API uint32_t gcd_graph_find(const struct gcd_graph *g, uint64_t address);
 /* The artificial node for unknown objects, GCD_NODE_NONE = none; see keep_unknown. */
 GCD_API uint32_t gcd_graph_unknown(const struct gcd_graph *g);
 
-/* Frees addresses and their index, 4 to 8 bytes per object, for a long analysis that shows none. */
+/* Frees addresses and their index, 3 to 7 bytes per object, for a long analysis that shows none. */
 GCD_API void gcd_graph_drop_addresses(struct gcd_graph *g);
 
 /* The memory of the graph in bytes. */

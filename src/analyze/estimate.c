@@ -22,6 +22,7 @@
 struct shape {
     uint64_t objects, edges, bytes;
     uint64_t inner;              /* objects that are likely to refer to others */
+    bool many_types;             /* whose numbers need more than 16 bits */
 };
 
 static uint64_t larger(uint64_t a, uint64_t b)
@@ -39,13 +40,13 @@ static struct shape bounded(const struct gcd_summary *f, uint64_t inner)
 {
     uint64_t objects = smaller(f->objects, GCD_NODE_NONE);
     return (struct shape){ .objects = objects, .edges = smaller(f->edges, UINT64_MAX >> 8), .bytes = f->bytes,
-                           .inner = smaller(inner, objects) };
+                           .inner = smaller(inner, objects), .many_types = f->type_count > UINT16_MAX };
 }
 
 static uint64_t graph_bytes(const struct shape *s)
 {
     uint64_t pages = smaller(s->objects, s->bytes / INDEX_COVERS + 1);
-    return 16 * s->objects + 4 * s->edges + INDEX_PAGE * pages;
+    return (s->many_types ? 12 : 10) * s->objects + 4 * s->edges + INDEX_PAGE * pages;
 }
 
 /* Besides the graph; at three moments, of which the first comes with many references, the last with few. */

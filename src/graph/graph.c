@@ -16,10 +16,12 @@ void gcd_graph_drop_addresses(struct gcd_graph *g)
 {
     drop(g, g->node_offset, g->offset_room, sizeof *g->node_offset);
     drop(g, g->runs, g->run_room, sizeof *g->runs);
+    drop(g, g->block_runs, g->block_runs_room, sizeof *g->block_runs);
     graph_index_done(&g->index);
     g->node_offset = NULL;
     g->runs = NULL;
-    g->offset_room = g->run_room = g->run_count = 0;
+    g->block_runs = NULL;
+    g->offset_room = g->run_room = g->run_count = g->block_runs_room = 0;
 }
 
 void gcd_graph_free(struct gcd_graph *g)
@@ -27,7 +29,8 @@ void gcd_graph_free(struct gcd_graph *g)
     if (g == NULL)
         return;
     gcd_graph_drop_addresses(g);
-    drop(g, g->node_type, g->type_room, sizeof *g->node_type);
+    drop(g, g->type_low, g->type_room, sizeof *g->type_low);
+    drop(g, g->type_high, g->high_room, sizeof *g->type_high);
     drop(g, g->node_size, g->size_room, sizeof *g->node_size);
     drop(g, g->node_edges, g->edges_room, sizeof *g->node_edges);
     drop(g, g->block_edges, g->block_room, sizeof *g->block_edges);
@@ -46,7 +49,8 @@ void gcd_graph_free(struct gcd_graph *g)
 uint64_t gcd_graph_memory(const struct gcd_graph *g)
 {
     return sizeof *g + g->text.bytes + graph_index_bytes(&g->index) +
-           (g->type_room + g->size_room + g->offset_room + g->edges_room + g->edge_room) * sizeof(uint32_t) +
+           (g->type_room + g->high_room + g->size_room + g->offset_room) * sizeof(uint16_t) +
+           (g->edges_room + g->edge_room + g->block_runs_room) * sizeof(uint32_t) +
            g->block_room * sizeof *g->block_edges + g->big_room * sizeof *g->bigs + g->run_room * sizeof *g->runs +
            g->types_room * sizeof *g->types + g->root_room * sizeof *g->roots + g->dependent_room * sizeof *g->dependents +
            g->module_room * sizeof *g->modules + g->range_room * sizeof *g->ranges;
@@ -71,7 +75,7 @@ uint32_t gcd_graph_node_count(const struct gcd_graph *g)
 
 uint32_t gcd_graph_node_type(const struct gcd_graph *g, uint32_t node)
 {
-    return g->node_type[node];
+    return graph_type(g, node);
 }
 
 static uint64_t big_size(const struct gcd_graph *g, uint32_t node)
@@ -89,14 +93,17 @@ static uint64_t big_size(const struct gcd_graph *g, uint32_t node)
 
 uint64_t gcd_graph_node_size(const struct gcd_graph *g, uint32_t node)
 {
-    return g->node_size[node] != UINT32_MAX ? g->node_size[node] : big_size(g, node);
+    return g->node_size[node] != GRAPH_BIG ? g->node_size[node] : big_size(g, node);
 }
 
 uint64_t gcd_graph_node_address(const struct gcd_graph *g, uint32_t node)
 {
     if (g->node_offset == NULL || node == g->unknown)
         return 0;
-    size_t low = 0, high = g->run_count;     /* the last run that begins at NODE or before it */
+    uint32_t block = node >> GRAPH_BLOCK_SHIFT;
+    bool last = block == (g->node_count - 1) >> GRAPH_BLOCK_SHIFT;
+    size_t low = g->block_runs[block], high = last ? g->run_count : (size_t)g->block_runs[block + 1] + 1;
+    /* the last run that begins at NODE or before it */
     while (high - low > 1) {
         size_t mid = low + (high - low) / 2;
         if (g->runs[mid].first_node <= node)
@@ -139,7 +146,7 @@ void gcd_graph_node(const struct gcd_graph *g, uint32_t node, struct gcd_node *r
     ret->address = gcd_graph_node_address(g, node);
     ret->size_bytes = gcd_graph_node_size(g, node);
     ret->edges = gcd_graph_node_edges(g, node, &ret->edge_count);
-    ret->type = g->node_type[node];
+    ret->type = graph_type(g, node);
 }
 
 void gcd_graph_columns(const struct gcd_graph *g, const struct gcd_graph_columns *to)
@@ -151,7 +158,7 @@ void gcd_graph_columns(const struct gcd_graph *g, const struct gcd_graph_columns
         if (to->sizes_bytes != NULL)
             to->sizes_bytes[node] = gcd_graph_node_size(g, node);
         if (to->types != NULL)
-            to->types[node] = g->node_type[node];
+            to->types[node] = graph_type(g, node);
         if (to->edge_starts != NULL)
             to->edge_starts[node] = first_edge(g, node);
     }

@@ -208,7 +208,7 @@ gcd_status gcd_build_reserve(struct gcd_build *b, uint64_t nodes, uint64_t edges
         return gcd_fail(err, GCD_E_LIMIT, "a graph holds at most %u objects", (unsigned)MAX_NODES);
     if (nodes > 0)
         nodes += g->options.keep_unknown;
-    if (!grow(g, &g->node_type, &g->type_room, nodes, sizeof *g->node_type) ||
+    if (!grow(g, &g->type_low, &g->type_room, nodes, sizeof *g->type_low) ||
         !grow(g, &g->node_size, &g->size_room, nodes, sizeof *g->node_size) ||
         !grow(g, &g->node_offset, &g->offset_room, nodes, sizeof *g->node_offset) ||
         !grow(g, &g->node_edges, &g->edges_room, nodes, sizeof *g->node_edges) ||
@@ -225,7 +225,7 @@ void gcd_build_touch(struct gcd_build *b)
         return;
     b->touch = (struct graph_touch){
         .arrays = {
-            { g->node_type, g->type_room * sizeof *g->node_type },     { g->node_size, g->size_room * sizeof *g->node_size },
+            { g->type_low, g->type_room * sizeof *g->type_low },       { g->node_size, g->size_room * sizeof *g->node_size },
             { g->node_offset, g->offset_room * sizeof *g->node_offset }, { g->node_edges, g->edges_room * sizeof *g->node_edges },
             { g->edges, g->edge_room * sizeof *g->edges },
         },
@@ -241,7 +241,7 @@ uint32_t gcd_build_node_count(const struct gcd_build *b)
 
 uint32_t gcd_build_node_type(const struct gcd_build *b, uint32_t node)
 {
-    return b->g->node_type[node];
+    return graph_type(b->g, node);
 }
 
 /* Stores a node's address relative to a base. */
@@ -249,14 +249,35 @@ static gcd_status put_address(struct gcd_graph *g, uint32_t node, uint64_t addre
 {
     const struct graph_run *last = g->run_count > 0 ? &g->runs[g->run_count - 1] : NULL;
     uint64_t off = last != NULL ? address - last->base : 0;
-    if (last == NULL || address < last->base || off % 4 != 0 || off / 4 > UINT32_MAX) {
+    if (last == NULL || address < last->base || off % 4 != 0 || off / 4 > UINT16_MAX) {
         if (!grow(g, &g->runs, &g->run_room, g->run_count + 1, sizeof *g->runs))
             return no_memory(err);
         g->runs[g->run_count++] = (struct graph_run){ .base = address, .first_node = node };
         off = 0;
     }
-    g->node_offset[node] = (uint32_t)(off / 4);
+    if (node % BLOCK_NODES == 0) {
+        if (!grow(g, &g->block_runs, &g->block_runs_room, (uint64_t)node / BLOCK_NODES + 1, sizeof *g->block_runs))
+            return no_memory(err);
+        g->block_runs[node / BLOCK_NODES] = (uint32_t)(g->run_count - 1);
+    }
+    g->node_offset[node] = (uint16_t)(off / 4);
     return GCD_OK;
+}
+
+/* Stores a node's type; false when out of memory. */
+static bool put_type(struct gcd_graph *g, uint32_t node, uint32_t type)
+{
+    uint64_t need = (uint64_t)node + 1;
+    bool first = type > UINT16_MAX && g->type_high == NULL;
+    if (!grow(g, &g->type_low, &g->type_room, need, sizeof *g->type_low) ||
+        ((first || g->type_high != NULL) && !grow(g, &g->type_high, &g->high_room, g->type_room, sizeof *g->type_high)))
+        return false;
+    if (first)
+        memset(g->type_high, 0, node * sizeof *g->type_high);
+    g->type_low[node] = (uint16_t)type;
+    if (g->type_high != NULL)
+        g->type_high[node] = (uint16_t)(type >> 16);
+    return true;
 }
 
 static gcd_status add_node(struct gcd_graph *g, uint64_t address, uint32_t type, uint64_t size_bytes, struct gcd_error *err)
@@ -268,13 +289,12 @@ static gcd_status add_node(struct gcd_graph *g, uint64_t address, uint32_t type,
     if (g->limits.objects != 0 && node >= g->limits.objects)
         return gcd_because(err, GCD_ERROR_OBJECT_LIMIT,
                            gcd_fail(err, GCD_E_LIMIT, "at most %" PRIu64 " objects are allowed", g->limits.objects));
-    if (!grow(g, &g->node_type, &g->type_room, need, sizeof *g->node_type) ||
+    if (!put_type(g, node, type) ||
         !grow(g, &g->node_size, &g->size_room, need, sizeof *g->node_size) ||
         !grow(g, &g->node_offset, &g->offset_room, need, sizeof *g->node_offset))
         return no_memory(err);
-    g->node_type[node] = type;
-    g->node_size[node] = size_bytes < UINT32_MAX ? (uint32_t)size_bytes : UINT32_MAX;
-    if (size_bytes >= UINT32_MAX) {
+    g->node_size[node] = size_bytes < GRAPH_BIG ? (uint16_t)size_bytes : GRAPH_BIG;
+    if (size_bytes >= GRAPH_BIG) {
         if (!grow(g, &g->bigs, &g->big_room, g->big_count + 1, sizeof *g->bigs))
             return no_memory(err);
         g->bigs[g->big_count++] = (struct graph_big){ .size_bytes = size_bytes, .node = node };
@@ -340,7 +360,7 @@ static size_t room_for(const struct gcd_build *b, size_t n)
     const size_t rooms[] = {
         g->type_room, g->size_room, g->offset_room, g->edges_room, MAX_NODES, gcd_size_of(gcd_limit_or(g->limits.objects, MAX_NODES)),
     };
-    if (in_block == BLOCK_NODES || g->run_count == 0 || b->nodes_ended || g->notes.addresses_made_up)
+    if (in_block == BLOCK_NODES || g->run_count == 0 || b->nodes_ended || g->notes.addresses_made_up || g->type_high != NULL)
         return 0;
     n = n < in_block ? n : in_block;
     for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
@@ -358,19 +378,19 @@ static size_t add_plain_owners(struct gcd_build *b, const struct gcd_object *obj
     if (room == 0)
         return 0;
     uint64_t base = g->runs[g->run_count - 1].base, low_bits = 0, rel = b->owned - g->block_edges[g->node_count / BLOCK_NODES];
-    uint32_t *type = g->node_type + g->node_count, *size = g->node_size + g->node_count;
-    uint32_t *offset = g->node_offset + g->node_count, *edges = g->node_edges + g->node_count;
+    uint16_t *type = g->type_low + g->node_count, *size = g->node_size + g->node_count, *offset = g->node_offset + g->node_count;
+    uint32_t *edges = g->node_edges + g->node_count;
     uint64_t first_rel = rel;
     for (; i < room; i++) {
         const struct gcd_object *o = &objects[i];
         uint64_t off = o->address - base;
-        bool far = o->address < base || off % 4 != 0 || off / 4 > UINT32_MAX;
-        if (far || o->type >= g->type_count || o->size_bytes >= UINT32_MAX || rel > UINT32_MAX || o->edges > UINT32_MAX)
+        bool far = o->address < base || off % 4 != 0 || off / 4 > UINT16_MAX, wide = o->type > UINT16_MAX || o->size_bytes >= GRAPH_BIG;
+        if (far || wide || o->type >= g->type_count || rel > UINT32_MAX || o->edges > UINT32_MAX)
             break;
         low_bits |= o->address;
-        type[i] = o->type;
-        size[i] = (uint32_t)o->size_bytes;
-        offset[i] = (uint32_t)(off / 4);
+        type[i] = (uint16_t)o->type;
+        size[i] = (uint16_t)o->size_bytes;
+        offset[i] = (uint16_t)(off / 4);
         edges[i] = (uint32_t)rel;
         rel += o->edges;
     }
@@ -518,7 +538,7 @@ gcd_status gcd_build_root_kept(struct gcd_build *b, const struct gcd_root *r, st
         return gcd_fail(err, GCD_E_FORMAT, "a root of kind %u leads to object %u of %u", (unsigned)root.kind, (unsigned)root.node,
                         (unsigned)g->node_count);
     if (!is_static)
-        root.type = g->node_type[root.node];
+        root.type = graph_type(g, root.node);
     root.object = gcd_graph_node_address(g, root.node);
     if (root.class_name == NULL)
         root.class_name = "";
@@ -617,7 +637,7 @@ static void forget_unknown(struct gcd_graph *g)
 {
     if (g->unknown == GCD_NODE_NONE || g->notes.edges_dangling + g->notes.roots_dangling > 0)
         return;
-    if (g->node_type[g->unknown] == g->type_count - 1)
+    if (graph_type(g, g->unknown) == g->type_count - 1)
         g->type_count--;
     g->node_count--;
     g->unknown = GCD_NODE_NONE;
@@ -629,7 +649,7 @@ static void summarize(struct gcd_graph *g)
     struct gcd_summary *f = &g->summary;
     f->objects = f->bytes = f->types_used = f->types_undescribed = f->objects_undescribed = 0;
     for (uint32_t node = 0; node < g->node_count; node++) {
-        struct gcd_type *t = &g->types[g->node_type[node]];
+        struct gcd_type *t = &g->types[graph_type(g, node)];
         uint64_t size = gcd_graph_node_size(g, node);
         size_t edges;
         (void)gcd_graph_node_edges(g, node, &edges);
@@ -696,7 +716,9 @@ gcd_status gcd_build_seal(struct gcd_build *b, struct gcd_graph **ret, struct gc
     if (g->notes.edges_dangling > 0 && g->unknown == GCD_NODE_NONE)
         close_holes(g);
     forget_unknown(g);
-    shrink(g, &g->node_type, &g->type_room, g->node_count, sizeof *g->node_type);
+    shrink(g, &g->type_low, &g->type_room, g->node_count, sizeof *g->type_low);
+    if (g->type_high != NULL)
+        shrink(g, &g->type_high, &g->high_room, g->node_count, sizeof *g->type_high);
     shrink(g, &g->node_size, &g->size_room, g->node_count, sizeof *g->node_size);
     shrink(g, &g->node_offset, &g->offset_room, g->node_count, sizeof *g->node_offset);
     shrink(g, &g->node_edges, &g->edges_room, g->node_count, sizeof *g->node_edges);

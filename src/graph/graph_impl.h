@@ -10,13 +10,15 @@
 /* Nodes that share the 64-bit base of their first edges. */
 #define GRAPH_BLOCK_SHIFT 12u
 
-/* Addresses ascend from here to the next run; the address of a node is base + 4 * offset. */
+/* Addresses ascend from here to the next run, and are near; the address of a node is base + 4 * offset. */
 struct graph_run {
     uint64_t base;
     uint32_t first_node;
 };
 
-/* A size that needs more than 32 bits. */
+/* A size that needs more than 16 bits: this many bytes or more. */
+#define GRAPH_BIG UINT16_MAX
+
 struct graph_big {
     uint64_t size_bytes;
     uint32_t node;
@@ -31,11 +33,12 @@ struct gcd_graph {
     struct gcd_graph_notes notes;
 
     /* [node_count]; reserved space after that is never touched */
-    uint32_t *node_type;
-    uint32_t *node_size;         /* UINT32_MAX: see bigs */
-    uint32_t *node_offset;       /* NULL without addresses */
+    uint16_t *type_low;          /* the low bits of the type's number, */
+    uint16_t *type_high;         /* and the others; NULL as long as they are 0 for all nodes */
+    uint16_t *node_size;         /* GRAPH_BIG: see bigs */
+    uint16_t *node_offset;       /* NULL without addresses */
     uint32_t *node_edges;        /* first edge, relative to its block */
-    size_t type_room, size_room, offset_room, edges_room;
+    size_t type_room, high_room, size_room, offset_room, edges_room;
     uint32_t node_count;
     uint32_t unknown;            /* node, or GCD_NODE_NONE */
     uint64_t *block_edges;       /* first edge of each block of nodes */
@@ -44,6 +47,8 @@ struct gcd_graph {
     size_t big_count, big_room;
     struct graph_run *runs;
     size_t run_count, run_room;
+    uint32_t *block_runs;        /* the run of the first node of each block of nodes */
+    size_t block_runs_room;
     struct graph_index index;
 
     uint32_t *edges;             /* [edge_count] */
@@ -60,5 +65,10 @@ struct gcd_graph {
     struct gcd_range *ranges;
     size_t range_count, range_room;
 };
+
+static inline uint32_t graph_type(const struct gcd_graph *g, uint32_t node)
+{
+    return g->type_low[node] | (g->type_high != NULL ? (uint32_t)g->type_high[node] << 16 : 0);
+}
 
 #endif

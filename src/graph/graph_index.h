@@ -62,7 +62,7 @@ void graph_index_done(struct graph_index *x);
 /* NODE must be higher than all before.  False when out of memory. */
 bool graph_index_add(struct graph_index *x, uint64_t address, uint32_t node);
 /* The same for nodes FIRST ... FIRST + N - 1 at BASE + 4 * OFFSETS[i]. */
-bool graph_index_add_run(struct graph_index *x, uint64_t base, const uint32_t *offsets, size_t n, uint32_t first);
+bool graph_index_add_run(struct graph_index *x, uint64_t base, const uint16_t *offsets, size_t n, uint32_t first);
 /* Call after the last node.  False when out of memory. */
 bool graph_index_finish(struct graph_index *x);
 

@@ -12,8 +12,8 @@ import unittest
 from cli_support import PROGRAM, SANITIZED, CliTest, compiled, digest, genheap, main
 from test_memory import MEASURE
 
-OBJECTS = 300_000                # commands whose analysis takes more than the budget,
-LARGE = 500_000                  # of these, the graph alone
+OBJECTS = 400_000                # commands whose analysis takes more than the budget,
+LARGE = 700_000                  # of these, the graph alone
 HUGE = 1_000_000                 # of these, three times the budget
 BUDGET = "16M"                   # the minimum
 FORMATS = ("gclog", "gcdump", "v8", "dart", "pprof", "collapsed", "html")

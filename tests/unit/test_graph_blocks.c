@@ -43,9 +43,11 @@ static void same_index(void **state)
         for (uint32_t i = 0; i < SLOTS; i++)
             assert_true(graph_index_add(&one, base + 4 * (uint64_t)offsets[i], i));
         for (uint32_t i = 0, n; i < SLOTS; i += n) {
-            n = 1 + (uint32_t)(run_random(&seed) % 500);
-            n = n < SLOTS - i ? n : SLOTS - i;
-            assert_true(graph_index_add_run(&many, base, offsets + i, n, i));
+            uint16_t near[500];
+            uint32_t most = 1 + (uint32_t)(run_random(&seed) % 500);
+            for (n = 0; n < most && i + n < SLOTS && offsets[i + n] >= offsets[i] && offsets[i + n] - offsets[i] <= UINT16_MAX; n++)
+                near[n] = (uint16_t)(offsets[i + n] - offsets[i]);
+            assert_true(graph_index_add_run(&many, base + 4 * (uint64_t)offsets[i], near, n, i));
         }
         assert_int_equal(one.added, many.added);
         assert_int_equal(one.stray_count, many.stray_count);
@@ -74,12 +76,12 @@ static void make_objects(uint64_t *seed, struct gcd_object objects[static OBJECT
         uint64_t r = run_random(seed);
         address += 8 * (1 + (r >> 8) % 20);
         if (r % 997 == 0)
-            address += UINT64_C(20) << 32;   /* too far for 32 bits in units of 4 */
+            address += UINT64_C(20) << 32;   /* too far for a run */
         if (r % 991 == 1)
             address -= UINT64_C(1) << 30;
         if (r % 983 == 2)
             address += 2;                    /* and no unit of 4 */
-        uint64_t size = r % 499 == 0 ? (uint64_t)UINT32_MAX - 1 + r % 3 : 8 + (r >> 16) % 100;
+        uint64_t size = r % 499 == 0 ? (uint64_t)UINT16_MAX - 1 + r % 3 : 8 + (r >> 16) % 100;
         objects[i] = (struct gcd_object){ .address = address, .size_bytes = size, .edges = (r >> 24) % 4, .type = (uint32_t)(r >> 32) % TYPES };
     }
 }

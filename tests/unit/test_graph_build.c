@@ -145,11 +145,11 @@ static void limits_of_a_graph(void **state)
     }
 }
 
-static void sizes_around_32_bits(void **state)
+static void sizes_around_16_and_32_bits(void **state)
 {
     (void)state;
     static const uint64_t sizes[] = { 0, 1, UINT32_MAX - 1, UINT32_MAX, UINT64_C(1) << 32, (UINT64_C(1) << 32) + 1, UINT64_MAX - 1, UINT64_MAX, 7,
-                                      UINT32_MAX };
+                                      UINT32_MAX, UINT16_MAX - 1, UINT16_MAX, UINT16_MAX + 1, 8, UINT16_MAX };
     const uint32_t n = sizeof sizes / sizeof *sizes;
     struct gcd_build *b = new_build(NULL);
     for (uint32_t i = 0; i < n; i++)
@@ -159,6 +159,32 @@ static void sizes_around_32_bits(void **state)
         assert_true(gcd_graph_node_size(g, i) == sizes[i]);
     assert_true(gcd_graph_summary(g)->bytes == UINT64_MAX && gcd_graph_summary(g)->types[0].bytes == UINT64_MAX);
     gcd_graph_free(g);
+}
+
+/* The numbers of the last types need more than 16 bits.  Such a node may be the first one, or come when memory for others was in use. */
+static void types_around_16_bits(void **state)
+{
+    (void)state;
+    static const uint32_t types[][5] = { { 7, UINT16_MAX - 1, UINT16_MAX, 0, 9 }, { 7, UINT16_MAX, UINT16_MAX + 1, 0, 2 * UINT16_MAX + 2 },
+                                         { UINT16_MAX + 1, 3, 5, UINT16_MAX + 2, 1 } };
+    for (size_t k = 0; k < 2 * (sizeof types / sizeof *types); k++) {
+        const uint32_t *type_of = types[k / 2];
+        struct gcd_build *b = new_build(NULL);
+        assert_int_equal(gcd_build_reserve(b, k % 3 == 0 ? 1000 : 0, 0, &err), GCD_OK);
+        for (uint32_t type = 1, added; type <= 2 * UINT16_MAX + 2; type++)
+            assert_int_equal(gcd_build_type(b, &(struct gcd_type){ .name = "T", .module_path = "" }, &added, &err), GCD_OK);
+        for (uint32_t node = 0; node < 1000; node++) {
+            struct gcd_object o = { .address = 0x1000 + 8 * node, .type = type_of[node / 200], .size_bytes = 24 };
+            assert_int_equal(k % 2 == 0 ? gcd_build_node(b, o.address, o.type, 24, &err) : gcd_build_owners(b, &o, 1, &err), GCD_OK);
+        }
+        assert_int_equal(gcd_build_node_type(b, 450), type_of[2]);
+        struct gcd_graph *g = seal(b);
+        for (uint32_t node = 0; node < 1000; node++)
+            assert_int_equal(gcd_graph_node_type(g, node), type_of[node / 200]);
+        for (size_t i = 0; i < 5; i++)
+            assert_int_equal(gcd_graph_summary(g)->types[type_of[i]].objects, 200);
+        gcd_graph_free(g);
+    }
 }
 
 /* Claims that a reader may make, and those it may not. */
@@ -261,7 +287,7 @@ static void an_undescribed_graph(void **state)
 static void runs_of_addresses(void **state)
 {
     (void)state;
-    static const uint64_t far = UINT64_C(0x3fffffffc);       /* 4 * UINT32_MAX */
+    static const uint64_t far = UINT64_C(0x3fffc);   /* 4 * UINT16_MAX */
     static const uint64_t places[] = { 0x1000, 0x1004, 0x1000 + far, 0x1004 + far, 0x2000, 0x2002, 0x2006, 0x1ffe };
     struct gcd_build *b = new_build(NULL);
     for (size_t i = 0; i < 8; i++)
@@ -274,8 +300,10 @@ static void runs_of_addresses(void **state)
     b = new_build(NULL);
     put_nodes(b, 100000);
     g = seal(b);
-    assert_int_equal(g->run_count, 1);
-    assert_true(gcd_graph_memory(g) < 100000 * 24);
+    assert_int_equal(g->run_count, 4);
+    for (uint32_t i = 0; i < 100000; i++)
+        assert_true(gcd_graph_node_address(g, i) == 0x10000 + 8 * (uint64_t)i);
+    assert_true(gcd_graph_memory(g) < 100000 * 18);
     gcd_graph_free(g);
     b = new_build(NULL);                 /* a 32-bit process, multiples of 4: the bitmap of the index has all of them, too */
     for (uint32_t i = 0; i < 1000; i++)
@@ -449,7 +477,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(references_survive_a_moved_array), cmocka_unit_test(references_by_address_and_by_number),
-        cmocka_unit_test(limits_of_a_graph), cmocka_unit_test(sizes_around_32_bits), cmocka_unit_test(dangling_records),
+        cmocka_unit_test(limits_of_a_graph), cmocka_unit_test(sizes_around_16_and_32_bits), cmocka_unit_test(types_around_16_bits),
+        cmocka_unit_test(dangling_records),
         cmocka_unit_test(an_undescribed_graph), cmocka_unit_test(references_to_the_unknown),
         cmocka_unit_test(types_of_roots_and_their_names), cmocka_unit_test(runs_of_addresses), cmocka_unit_test(groups_and_counts_of_roots),
         cmocka_unit_test(dependent_handles_are_sorted), cmocka_unit_test(holes_at_the_ends_of_blocks),
