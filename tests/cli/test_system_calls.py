@@ -38,6 +38,11 @@ def file(name, **how):
     return [*begun(name, **how), READ, *published(name)]
 
 
+def left_out(name):
+    """Room for what a .gcdump has in front of its nodes, and is written after them: the offsets of six nodes and a length, behind the types."""
+    return f"fallocate <DIR/.{name}.#.gcdumpc-tmp>, 0, 285, {4 * 6 + 4}"
+
+
 def inner(name):
     """A temporary folder holds one folder whose name marks it as ours."""
     return f".{name}.#.gcdumpc-tmp/gcdumpc-folder"
@@ -69,8 +74,9 @@ CSV = [f"{name}.csv" for name in ("facts", "types", "objects", "edges", "roots",
 CONVERT = ("convert", "in.nettrace", "-q", "-o")
 # arguments, and their effects on files
 TABLE = [
-    *[((*CONVERT, name), file(name)) for name in ("out.gclog", "out.gclog.gz", "out.gcdump", "out.heapsnapshot", "out.dartheap", "out.pb.gz", "out.folded",
+    *[((*CONVERT, name), file(name)) for name in ("out.gclog", "out.gclog.gz", "out.gcdump.gz", "out.heapsnapshot", "out.dartheap", "out.pb.gz", "out.folded",
                                                   "out.html", *(["out.db"] if HAVE_SQLITE else []))],
+    ((*CONVERT, "out.gcdump"), [*begun("out.gcdump"), READ, left_out("out.gcdump"), *published("out.gcdump")]),
     ((*CONVERT, "old.gclog"), file("old.gclog")),                                       # replaced, not written
     ((*CONVERT, "link.gclog"), file("link.gclog")),                                     # not followed
     ((*CONVERT, "out.csv/"), [*folder_begun("out.csv"), READ, *members("out.csv", *CSV), *folder_published("out.csv")]),
@@ -174,7 +180,7 @@ class SystemCalls(CliTest):
         with open(self.path("in.nettrace"), "rb") as f:
             data = f.read()
         self.check_files(self.traced("convert", "-", "-q", "-o", "out.gcdump", input=data),
-                         [*begun("out.gcdump"), f'openat <DIR>, ".", {SPOOL}', *published("out.gcdump")])
+                         [*begun("out.gcdump"), f'openat <DIR>, ".", {SPOOL}', left_out("out.gcdump"), *published("out.gcdump")])
         self.check_files(self.traced("retained", "-", input=data), [f'openat "TMP", {SPOOL}'])
 
     def test_the_path_of_an_output(self):
