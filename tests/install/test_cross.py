@@ -1,7 +1,9 @@
 """Packages for arm64 that this machine makes (tools/cross/build.sh), and a build with musl.  Takes minutes: only where compilers are installed."""
 import glob
 import os
+import shlex
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -64,6 +66,26 @@ class Arm64(unittest.TestCase):
             self.assertIn(f"[{library}]", dynamic)
             self.assertRegex(depends, rf"(^|, ){name} \(")
         self.assertEqual(len(glob.glob(os.path.join(self.dir, "*_arm64.deb"))), 3)
+
+
+class SameBytes(unittest.TestCase):
+    def test_a_difference_is_noticed(self):
+        """A program that answers "info" with a line more, and writes a byte more into each .gclog."""
+        with tempfile.TemporaryDirectory(prefix="gcdumpc-same-") as folder:
+            program = os.path.join(folder, "gcdumpc")
+            with open(program, "w", encoding="utf-8") as f:
+                f.write(f'#!/bin/sh\n{shlex.quote(os.path.join(BUILD, "gcdumpc"))} "$@"\ncode=$?\n'
+                        'case $1 in info) echo more ;; esac\ncase ${4-} in *.gclog) echo >>"$4" ;; esac\nexit $code\n')
+            os.chmod(program, 0o755)
+            run = subprocess.run([sys.executable, "-B", os.path.join(ROOT, "tools", "analyse", "same_bytes.py"), BUILD, folder, TRACE],
+                                 capture_output=True, text=True, timeout=600, check=False)
+        *problems, last = run.stdout.splitlines()
+        self.assertEqual(run.returncode, 1, run.stderr)
+        self.assertRegex(last, rf"^[1-9]\d* answers and [1-9]\d* files, {len(problems)} differences$")
+        for problem in problems:
+            self.assertRegex(problem, r"^gcdumpc info |\.gclog is not the same$")
+        self.assertTrue({"gcdumpc info", "again-dartheap.gclog is not the same"} <= {" ".join(p.split()[:2]) for p in problems} |
+                        {" ".join(p.split()[-5:]) for p in problems}, problems)
 
 
 class Musl(unittest.TestCase):
