@@ -217,7 +217,7 @@ gcd_status gcd_build_reserve(struct gcd_build *b, uint64_t nodes, uint64_t edges
     return GCD_OK;
 }
 
-/* The arrays for nodes are filled together, then the references. */
+/* The arrays for nodes are filled together, then the references.  The largest is the first. */
 void gcd_build_touch(struct gcd_build *b)
 {
     const struct gcd_graph *g = b->g;
@@ -225,8 +225,8 @@ void gcd_build_touch(struct gcd_build *b)
         return;
     b->touch = (struct graph_touch){
         .arrays = {
-            { g->type_low, g->type_room * sizeof *g->type_low },       { g->node_size, g->size_room * sizeof *g->node_size },
-            { g->node_offset, g->offset_room * sizeof *g->node_offset }, { g->node_edges, g->edges_room * sizeof *g->node_edges },
+            { g->node_edges, g->edges_room * sizeof *g->node_edges },    { g->type_low, g->type_room * sizeof *g->type_low },
+            { g->node_size, g->size_room * sizeof *g->node_size },       { g->node_offset, g->offset_room * sizeof *g->node_offset },
             { g->edges, g->edge_room * sizeof *g->edges },
         },
         .together = TOUCH_ARRAYS - 1,

@@ -21,7 +21,7 @@ struct graph_touch {
         void *items;             /* stay where they are until graph_touch_end */
         size_t bytes;
     } arrays[TOUCH_ARRAYS];
-    size_t together;             /* the first so many arrays are filled at the same time, then the others, one by one */
+    size_t together;             /* the first so many arrays are filled at the same time, the first is the largest; then the others, one by one */
 };
 
 /* Begins, if another thread may run; contents stay as they are, and nothing fails. */
