@@ -3,6 +3,7 @@ import csv
 import io
 import json
 import os
+import re
 
 from cli_support import INCOMPLETE, CliTest, main, small_trace, trace
 from test_retained_paths import FINALIZER, HANDLE, PINNED, heap
@@ -101,6 +102,9 @@ class Leaks(CliTest):
         objects |= {f"order{i}": ("Shop.Order", 100_000, []) for i in range(100)}
         self.put("in", heap(objects, [("index", "s_index"), ("book", "s_book"), ("far", "s_far")])[0])
         got = self.json("in")["suspects"][0]
+        hint = re.search(r"\n\ngcdumpc (paths FILE --object 0x[0-9a-f]+) shows all that holds this one\.\n", self.done("leaks", "in").text)
+        paths = self.done(*hint[1].replace("FILE", "in").split()).text
+        self.assertEqual(sorted(set(re.findall(r"s_\w+", paths))), ["s_book", "s_far", "s_index"])
         self.assertIn("All of them are also reached through one Book, some through one Report.", got["sentence"])
         self.assertEqual([(w["owner"], w["owner_node"], w["root_kind"], w["root"], w["share"]) for w in got["ways"]],
                          [("Shop.Book", 2, "statics", "static variable s_book", 1), ("Shop.Report", 8, "statics", "static variable s_far", 0.4)])

@@ -385,6 +385,10 @@ static bool print_suspect(const struct leaks *l, const struct gcd_suspects *susp
         putchar('\n');
         ok = print_and_free(path_table(l, s));
     }
+    if (s->way_count > 0) {              /* the path is one of several */
+        char which[CLI_NUMBER_BYTES];
+        printf("\ngcdumpc paths FILE --object %s shows all that holds this one.\n", cli_object_text(l->d.graph, s->node, which));
+    }
     if (s->content_count > 1) {
         puts("\nIn it, by type:");
         ok = print_and_free(parts_table(l, s->content, s->content_count)) && ok;
