@@ -112,6 +112,29 @@ class Job(CliTest):
         self.collect("--pid", target.pid, "-o", "all/x-%s.gclog.gz", "--keep", "1")
         self.assertTrue(os.path.exists(self.path(new)))
 
+    def test_a_second_dump_within_a_second(self):
+        """It replaces none of the earlier ones, and each of its files has a name of its own."""
+        target = self.process(small_trace())
+        now = int(time.time())
+        taken = [f"gclog/{now + i}.gclog" for i in range(-1, 200, 2)] + [f"sum/{now + i}.json" for i in range(0, 200, 2)]
+        self.old(*taken)
+        line, = self.collect("--pid", target.pid, "-o", "gclog/%s.gclog", "--summary", "sum/%s.json")
+        new = {f"{d}/{n}" for d in ("gclog", "sum") for n in os.listdir(self.path(d)) if n[0] != "."} - set(taken)
+        free = max(int(time) for time in re.findall(r"[0-9]+", " ".join(taken))) + 1
+        self.assertEqual(new, {f"gclog/{free}.gclog", f"sum/{free}.json"})
+        self.assertEqual(line["file"], f"gclog/{free}.gclog")
+        for name in taken:
+            with open(self.path(name), "rb") as f:
+                self.assertEqual(f.read(), b"old", name)
+        # nothing to be had for an hour
+        self.old(*(f"gclog/{now + i}.gclog" for i in range(4000)))
+        line, = self.collect("--pid", target.pid, "-o", "gclog/%s.gclog", code=1)
+        self.assertRegex(line["reason"], "exists, as do the files of all seconds before it")
+        # without a time it is the same name again
+        for _ in range(2):
+            line, = self.collect("--pid", target.pid, "-o", "%p.gclog")
+        self.assertEqual(line["file"], f"{target.pid}.gclog")
+
     def test_growth_after_a_restart(self):
         """What the process before had in the end does not keep a new one of the same number from being dumped."""
         words = ("--pid", self.process(small_trace()).pid, "-o", "g/%s.gclog", "--if-grown", "1000%")
@@ -215,6 +238,25 @@ class Job(CliTest):
         run = self.finish(second)
         self.assertEqual((run.code, json.loads(run.err)["status"]), (0, "skipped"), run.err)
         self.assertEqual(os.listdir(self.path("late")), ["1.gclog"])
+
+    def test_what_took_its_name_while_it_waited(self):
+        """As another run does that began in the same second: neither of the two files is lost."""
+        target, other = self.process(small_trace()), self.process(small_trace())
+        other.process.send_signal(signal.SIGSTOP)
+        first = self.start("info", "--pid", other.pid, "--exclusive", "--wait", "60")
+        self.wait_until(lambda: self.is_locked(other.pid), "the first one has the machine")
+        second = self.start("collect", "--pid", target.pid, "-o", "late/%s.gclog", "--exclusive", "--wait", "60", "--log", "json")
+        self.wait_until(lambda: os.path.isdir(self.path("late")) and os.listdir(self.path("late")), "the second one has begun its file")
+        now = int(time.time())
+        self.old(*(f"late/{now + i}.gclog" for i in range(-100, 1)))
+        other.process.send_signal(signal.SIGCONT)
+        self.assertEqual(self.finish(first).code, 0)
+        run = self.finish(second)
+        self.assertEqual((run.code, json.loads(run.err)["status"]), (1, "failed"), run.err)
+        self.assertIn("another run that began in the same second", json.loads(run.err)["reason"])
+        for name in os.listdir(self.path("late")):
+            with open(self.path(f"late/{name}"), "rb") as f:
+                self.assertEqual(f.read(), b"old", name)
 
     @staticmethod
     def is_locked(pid):

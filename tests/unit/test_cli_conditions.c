@@ -120,7 +120,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    cli_template_free((struct cli_template *)d.template);
+    cli_template_free((struct cli_template *)d.templates[JOB_OUTPUT]);
     return remove_folder(folder);
 }
 
@@ -135,7 +135,7 @@ static void use_template(const char *name)
     struct cli_template *t;
     path_in(text, name);
     assert_int_equal(cli_template_new(text, &t), CLI_DONE);
-    d.template = t;
+    d.templates[JOB_OUTPUT] = t;
 }
 
 static void put(const char *name, const char *text, time_t changed)

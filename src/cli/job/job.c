@@ -84,19 +84,11 @@ static bool is_folder(const struct cli_args *a)
     return f != NULL && gcd_format_kind(f) == GCD_FORMAT_STAGED && gcd_format_staged_kind(f) == GCD_STAGED_FOLDER;
 }
 
-/* The names as they were given, in the order of enum job_file. */
-static void given(const struct cli_args *a, const char *ret[JOB_FILES])
-{
-    ret[JOB_OUTPUT] = a->output.path;
-    ret[JOB_TRACE] = a->live.save_trace;
-    ret[JOB_SUMMARY] = a->output.summary;
-}
-
 static enum cli_exit parse_templates(struct job *j)
 {
     const char *names[JOB_FILES];
     enum cli_exit e = CLI_DONE;
-    given(j->args, names);
+    job_given_names(j->args, names);
     for (size_t i = 0; i < JOB_FILES && e == CLI_DONE; i++)
         if (has_fields(names[i]))
             e = cli_template_new(names[i], &j->names[i]);
@@ -111,7 +103,7 @@ static enum cli_exit check_names(const struct job *j, bool finds_earlier)
         "several processes need a --summary with %p in it",
     };
     const char *names[JOB_FILES];
-    given(j->args, names);
+    job_given_names(j->args, names);
     for (size_t i = 0; i < JOB_FILES; i++) {
         const struct cli_template *t = j->names[i];
         if (finds_earlier && t != NULL && !cli_template_tells_names(t))
@@ -288,15 +280,16 @@ static void make_room(void *ctx, uint64_t bytes)
 {
     struct job_dump *d = ctx;
     d->file_bytes = bytes;
-    if (d->template != NULL)
-        keep(d, d->template, d->args->job.keep, bytes);
+    if (d->templates[JOB_OUTPUT] != NULL)
+        keep(d, d->templates[JOB_OUTPUT], d->args->job.keep, bytes);
 }
 
 /* The same for recordings; the new one already exists, whatever happens to the output. */
 static void keep_recordings(struct job_dump *d)
 {
-    if (d->trace != NULL && cli_template_has_time(d->trace))
-        keep(d, d->trace, d->args->job.keep != 0 ? d->args->job.keep + 1 : 0, 0);
+    const struct cli_template *t = d->templates[JOB_TRACE];
+    if (t != NULL && cli_template_has_time(t))
+        keep(d, t, d->args->job.keep != 0 ? d->args->job.keep + 1 : 0, 0);
 }
 
 /* Notes that this run has written PATH. */
@@ -330,6 +323,8 @@ static enum cli_exit take_lock(struct job_dump *d, const struct cli_args *args, 
     if (e == CLI_DONE && ret->waited) {
         d->begun = time(NULL);
         job_conditions(d);
+        if (d->status != JOB_SKIPPED && job_names_taken(d))
+            e = cli_error(CLI_FAILED, target.subject, "not dumped: another run that began in the same second has written a file of the same name");
     }
     return e;
 }
@@ -400,61 +395,13 @@ static enum cli_exit dump(struct job_dump *d, struct cli_args *args)
     return e;
 }
 
-static enum cli_exit make_folders(const struct job *j, const struct job_dump *d)
-{
-    enum cli_exit e = CLI_DONE;
-    for (size_t i = 0; i < JOB_FILES && e == CLI_DONE; i++)
-        if (j->names[i] != NULL)
-            e = cli_template_make_folders(j->names[i], &d->values);
-    return e;
-}
-
-/* Others can foresee a generated name, so no link is followed and no device written. */
-static enum cli_exit check_name(const char *path)
-{
-    struct stat st;
-    if (lstat(path, &st) != 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))     /* the format knows whether it can be a folder */
-        return CLI_DONE;
-    return cli_error(CLI_FAILED, path, "exists and is not a regular file; a name with fields needs a new or a regular file");
-}
-
 static void prepare(const struct job *j, struct job_dump *d)
 {
     d->begun = time(NULL);
-    d->template = j->names[JOB_OUTPUT];
-    d->trace = j->names[JOB_TRACE];
-    d->summary = j->names[JOB_SUMMARY];
+    for (size_t i = 0; i < JOB_FILES; i++)
+        d->templates[i] = j->names[i];
     d->values = (struct cli_template_values){ .name = d->name, .pid = d->pid, .host = j->host, .job = j->args->job.name,
                                                 .time = d->begun };
-}
-
-/* The names of its files: d->paths, and in ARGS. */
-static enum cli_exit name_files(const struct job *j, struct job_dump *d, struct cli_args *args)
-{
-    const char *names[JOB_FILES], **const to[] = { &args->output.path, &args->live.save_trace, &args->output.summary };
-    enum cli_exit e = CLI_DONE;
-    given(args, names);
-    for (size_t i = 0; i < JOB_FILES && e == CLI_DONE; i++) {
-        if (j->names[i] != NULL)
-            e = cli_template_expand(j->names[i], &d->values, d->paths[i], sizeof d->paths[i]);
-        else if (names[i] != NULL && strcmp(names[i], "-") != 0)
-            (void)snprintf(d->paths[i], sizeof d->paths[i], "%s", names[i]);
-        if (d->paths[i][0] != '\0')
-            *to[i] = d->paths[i];
-    }
-    return e;
-}
-
-static enum cli_exit prepare_places(const struct job *j, const struct job_dump *d)
-{
-    for (size_t i = 0; i < JOB_FILES; i++)
-        if (j->names[i] != NULL)         /* opening the new one cleans only its own folder, which may be another one */
-            cli_template_sweep(j->names[i], &d->values);
-    enum cli_exit e = make_folders(j, d);
-    for (size_t i = 0; i < JOB_FILES && e == CLI_DONE; i++)
-        if (j->names[i] != NULL)
-            e = check_name(d->paths[i]);
-    return e;
 }
 
 static enum cli_exit run_dump(struct job *j, struct job_dump *d)
@@ -471,14 +418,14 @@ static enum cli_exit run_dump(struct job *j, struct job_dump *d)
     prepare(j, d);
     if (!asked_for)
         job_conditions(d);
-    e = name_files(j, d, &args);
+    e = job_name_files(d, &args);
     if (e == CLI_DONE && d->status != JOB_SKIPPED)
         e = job_room(d);
     if (e == CLI_DONE && args.live.dry_run)
         return job_dry_run(d, &args);
     if (e != CLI_DONE || d->status == JOB_SKIPPED)
         return e;
-    e = prepare_places(j, d);
+    e = job_prepare_places(d);
     return e == CLI_DONE ? dump(d, &args) : e;
 }
 

@@ -7,7 +7,8 @@
  *     dry_run.c        says so
  *     process_name.c   names programs that do not tell their name
  *     run_state.c      remembers the last dump
- *     template.c       names of outputs
+ *     template.c       names with fields
+ *     file_names.c     names of the files of a dump
  *     keep.c           removes earlier dumps
  *     priority.c       priority and deadline
  *     run_log.c        a line for the log
@@ -32,7 +33,7 @@ struct job_facts {
 
 enum job_status { JOB_NOT_TRIED, JOB_DONE, JOB_INCOMPLETE, JOB_SKIPPED, JOB_FAILED };
 
-/* What a dump writes at most. */
+/* What a dump writes at most: -o, --save-trace, --summary. */
 enum job_file { JOB_OUTPUT, JOB_TRACE, JOB_SUMMARY, JOB_FILES };
 
 /* The files of this run. */
@@ -50,7 +51,7 @@ struct job_dump {
     time_t started;                      /* the process; within a second */
     time_t begun;
     char paths[JOB_FILES][4096];         /* "" = none, or standard output */
-    const struct cli_template *template, *trace, *summary;   /* of the output, the recording and the summary; NULL: a fixed name or none */
+    const struct cli_template *templates[JOB_FILES];     /* NULL: a fixed name or none */
     struct cli_template_values values;
     bool known;                          /* identified, or identification is not needed */
     bool asked;                          /* the dump was requested; from then on the end of the process is a failure */
@@ -68,6 +69,19 @@ struct job_dump {
 
 /* Do ARGS have an option that only this folder handles? */
 bool job_wanted(const struct cli_args *args);
+
+/* file_names.c */
+/* The names in ARGS as they were given, in the order of enum job_file; NULL: none. */
+void job_given_names(const struct cli_args *args, const char *ret[JOB_FILES]);
+/*
+ * The names of the files of D: d->paths, and in ARGS.  The second dump within a second gets the name of the next second, because it must not
+ * replace the first one; a name without such a time is replaced.  CLI_FAILED after a message.
+ */
+enum cli_exit job_name_files(struct job_dump *d, struct cli_args *args);
+/* Is one of those with a time down to the second that of a file by now? */
+bool job_names_taken(const struct job_dump *d);
+/* Removes leftovers and makes folders for those files.  CLI_FAILED after a message: others could have put something else there. */
+enum cli_exit job_prepare_places(const struct job_dump *d);
 
 /*
  * pause.c: how long a dump is expected to pause the process: by its last dump and the growth of its memory since, else by its heap, else by its
