@@ -12,7 +12,7 @@
  * A node is an object, numbered 0, 1, 2 ... in the order of the heap walk.  An edge is a reference, given as the number of its target node.
  * The caller gets a sealed graph that never changes, so several threads may read it at the same time.
  *
- * Memory: 10 bytes per object (14 with the address index; at most 24 more with addresses far apart and more than 65,536 types) and 4 bytes per
+ * Memory: 8 bytes per object (12 with the address index; at most 24 more with addresses far apart and more than 65,536 types) and 4 bytes per
  * edge, plus types, roots and names; unstable/estimate.h computes it for a dump.
  */
 #ifndef GCDUMPC_GRAPH_H

@@ -32,8 +32,7 @@ void gcd_graph_free(struct gcd_graph *g)
     drop(g, g->type_low, g->type_room, sizeof *g->type_low);
     drop(g, g->type_high, g->high_room, sizeof *g->type_high);
     drop(g, g->node_size, g->size_room, sizeof *g->node_size);
-    drop(g, g->node_edges, g->edges_room, sizeof *g->node_edges);
-    drop(g, g->block_edges, g->block_room, sizeof *g->block_edges);
+    graph_starts_done(&g->starts, &g->alloc);
     drop(g, g->bigs, g->big_room, sizeof *g->bigs);
     drop(g, g->edges, g->edge_room, sizeof *g->edges);
     drop(g, g->types, g->types_room, sizeof *g->types);
@@ -48,10 +47,10 @@ void gcd_graph_free(struct gcd_graph *g)
 
 uint64_t gcd_graph_memory(const struct gcd_graph *g)
 {
-    return sizeof *g + g->text.bytes + graph_index_bytes(&g->index) +
+    return sizeof *g + g->text.bytes + graph_index_bytes(&g->index) + graph_starts_bytes(&g->starts) +
            (g->type_room + g->high_room + g->size_room + g->offset_room) * sizeof(uint16_t) +
-           (g->edges_room + g->edge_room + g->block_runs_room) * sizeof(uint32_t) +
-           g->block_room * sizeof *g->block_edges + g->big_room * sizeof *g->bigs + g->run_room * sizeof *g->runs +
+           (g->edge_room + g->block_runs_room) * sizeof(uint32_t) +
+           g->big_room * sizeof *g->bigs + g->run_room * sizeof *g->runs +
            g->types_room * sizeof *g->types + g->root_room * sizeof *g->roots + g->dependent_room * sizeof *g->dependents +
            g->module_room * sizeof *g->modules + g->range_room * sizeof *g->ranges;
 }
@@ -116,7 +115,7 @@ uint64_t gcd_graph_node_address(const struct gcd_graph *g, uint32_t node)
 
 static uint64_t first_edge(const struct gcd_graph *g, uint32_t node)
 {
-    return node < g->node_count ? g->block_edges[node >> GRAPH_BLOCK_SHIFT] + g->node_edges[node] : g->edge_count;
+    return node < g->node_count ? graph_starts_of(&g->starts, node) : g->edge_count;
 }
 
 const uint32_t *gcd_graph_node_edges(const struct gcd_graph *g, uint32_t node, size_t *ret_n)
@@ -128,7 +127,7 @@ const uint32_t *gcd_graph_node_edges(const struct gcd_graph *g, uint32_t node, s
 
 void gcd_graph_fetch(const struct gcd_graph *g, uint32_t node)
 {
-    __builtin_prefetch(&g->node_edges[node]);
+    __builtin_prefetch(&g->starts.near[node]);
 }
 
 bool gcd_graph_refers(const struct gcd_graph *g, uint32_t from, uint32_t to)

@@ -10,6 +10,7 @@
 #include "base/sort.h"
 #include "graph/graph_impl.h"
 #include "graph/graph_resolve.h"
+#include "graph/graph_room.h"
 #include "graph/graph_touch.h"
 
 #define MAX_NODES (GCD_NODE_NONE - 1)
@@ -51,49 +52,16 @@ static gcd_status no_memory(struct gcd_error *err)
     return gcd_fail_nomem(err, "building the object graph");
 }
 
-static gcd_status too_many_edges(struct gcd_error *err)
-{
-    return gcd_fail(err, GCD_E_LIMIT, "%u neighbouring objects have more than 2^32 references", (unsigned)BLOCK_NODES);
-}
-
-/*
- * Room for NEED items in the caller's typed pointer ITEMS.  Unlike gcd_vec_reserve it does not clear new items: untouched memory costs
- * nothing, and these arrays are the largest of all.
- */
+/* Room for NEED items in the caller's typed pointer ITEMS. */
 static bool grow(struct gcd_graph *g, void *items, size_t *room, uint64_t need, size_t item_bytes)
 {
-    void *old;
-    if (need <= *room)
-        return true;
-    if (need > SIZE_MAX / item_bytes / 2)
-        return false;
-    size_t want = *room + *room / 2;
-    if (want < need)
-        want = (size_t)need;
-    if (want < 64)
-        want = 64;
-    memcpy(&old, items, sizeof old);
-    void *p = g->alloc.resize(g->alloc.ctx, old, *room * item_bytes, want * item_bytes);
-    if (p == NULL)
-        return false;
-    memcpy(items, &p, sizeof p);
-    *room = want;
-    return true;
+    return graph_room_grow(&g->alloc, items, room, need, item_bytes);
 }
 
 /* Gives back unused memory; a failure does not matter. */
 static void shrink(struct gcd_graph *g, void *items, size_t *room, size_t used, size_t item_bytes)
 {
-    void *old;
-    size_t want = used > 0 ? used : 1;
-    if (want >= *room)
-        return;
-    memcpy(&old, items, sizeof old);
-    void *p = g->alloc.resize(g->alloc.ctx, old, *room * item_bytes, want * item_bytes);
-    if (p == NULL)
-        return;
-    memcpy(items, &p, sizeof p);
-    *room = want;
+    graph_room_shrink(&g->alloc, items, room, used, item_bytes);
 }
 
 gcd_status gcd_build_new(const struct gcd_graph_options *options, struct gcd_build **ret, struct gcd_error *err)
@@ -211,13 +179,12 @@ gcd_status gcd_build_reserve(struct gcd_build *b, uint64_t nodes, uint64_t edges
     if (!grow(g, &g->type_low, &g->type_room, nodes, sizeof *g->type_low) ||
         !grow(g, &g->node_size, &g->size_room, nodes, sizeof *g->node_size) ||
         !grow(g, &g->node_offset, &g->offset_room, nodes, sizeof *g->node_offset) ||
-        !grow(g, &g->node_edges, &g->edges_room, nodes, sizeof *g->node_edges) ||
-        !grow(g, &g->edges, &g->edge_room, edges, sizeof *g->edges))
+        !graph_starts_reserve(&g->starts, &g->alloc, nodes) || !grow(g, &g->edges, &g->edge_room, edges, sizeof *g->edges))
         return no_memory(err);
     return GCD_OK;
 }
 
-/* The arrays for nodes are filled together, then the references.  The largest is the first. */
+/* The arrays for nodes are filled together, then the references. */
 void gcd_build_touch(struct gcd_build *b)
 {
     const struct gcd_graph *g = b->g;
@@ -225,8 +192,9 @@ void gcd_build_touch(struct gcd_build *b)
         return;
     b->touch = (struct graph_touch){
         .arrays = {
-            { g->node_edges, g->edges_room * sizeof *g->node_edges },    { g->type_low, g->type_room * sizeof *g->type_low },
-            { g->node_size, g->size_room * sizeof *g->node_size },       { g->node_offset, g->offset_room * sizeof *g->node_offset },
+            { g->type_low, g->type_room * sizeof *g->type_low },    { g->node_size, g->size_room * sizeof *g->node_size },
+            { g->starts.near, g->starts.near_room * sizeof *g->starts.near },
+            { g->node_offset, g->offset_room * sizeof *g->node_offset },
             { g->edges, g->edge_room * sizeof *g->edges },
         },
         .together = TOUCH_ARRAYS - 1,
@@ -328,27 +296,17 @@ gcd_status gcd_build_node(struct gcd_build *b, uint64_t address, uint32_t type, 
 static gcd_status begin_edges(struct gcd_build *b, struct gcd_error *err)
 {
     struct gcd_graph *g = b->g;
-    uint32_t node = g->node_count - 1, block = node / BLOCK_NODES;
-    if (node % BLOCK_NODES == 0) {
-        if (!grow(g, &g->block_edges, &g->block_room, (uint64_t)block + 1, sizeof *g->block_edges))
-            return no_memory(err);
-        g->block_edges[block] = b->owned;
-    }
-    uint64_t rel = b->owned - g->block_edges[block];
-    if (rel > UINT32_MAX)
-        return too_many_edges(err);
-    if (!grow(g, &g->node_edges, &g->edges_room, (uint64_t)node + 1, sizeof *g->node_edges))
-        return no_memory(err);
-    g->node_edges[node] = (uint32_t)rel;
-    return GCD_OK;
+    bool room = graph_starts_reserve(&g->starts, &g->alloc, g->node_count);
+    return room && graph_starts_put(&g->starts, &g->alloc, g->node_count - 1, b->owned) ? GCD_OK : no_memory(err);
 }
 
 static gcd_status add_owner(struct gcd_build *b, const struct gcd_object *o, struct gcd_error *err)
 {
+    if (b->owned > STARTS_MAX || o->edges > STARTS_MAX - b->owned)
+        return gcd_fail(err, GCD_E_FORMAT, "the objects have more than 2^63 references");
     GCD_TRY(gcd_build_node(b, o->address, o->type, o->size_bytes, err));
     GCD_TRY(begin_edges(b, err));
-    if (__builtin_add_overflow(b->owned, o->edges, &b->owned))
-        return gcd_fail(err, GCD_E_FORMAT, "the objects have more than 2^64 references");
+    b->owned += o->edges;
     return GCD_OK;
 }
 
@@ -356,11 +314,11 @@ static gcd_status add_owner(struct gcd_build *b, const struct gcd_object *o, str
 static size_t room_for(const struct gcd_build *b, size_t n)
 {
     const struct gcd_graph *g = b->g;
-    size_t node = g->node_count, in_block = BLOCK_NODES - node % BLOCK_NODES;
+    size_t node = g->node_count, in_block = STARTS_NODES - node % STARTS_NODES;
     const size_t rooms[] = {
-        g->type_room, g->size_room, g->offset_room, g->edges_room, MAX_NODES, gcd_size_of(gcd_limit_or(g->limits.objects, MAX_NODES)),
+        g->type_room, g->size_room, g->offset_room, g->starts.near_room, MAX_NODES, gcd_size_of(gcd_limit_or(g->limits.objects, MAX_NODES)),
     };
-    if (in_block == BLOCK_NODES || g->run_count == 0 || b->nodes_ended || g->notes.addresses_made_up || g->type_high != NULL)
+    if (in_block == STARTS_NODES || g->run_count == 0 || b->nodes_ended || g->notes.addresses_made_up || g->type_high != NULL)
         return 0;
     n = n < in_block ? n : in_block;
     for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
@@ -370,28 +328,28 @@ static size_t room_for(const struct gcd_build *b, size_t n)
     return n;
 }
 
-/* Adds objects as add_owner does, until one needs more than to be stored; returns how many. */
+/* Adds objects as add_owner does, until one needs more than to be stored; returns how many.  In a wide block that is the first: REL wraps around. */
 static size_t add_plain_owners(struct gcd_build *b, const struct gcd_object *objects, size_t n)
 {
     struct gcd_graph *g = b->g;
     size_t i = 0, room = room_for(b, n);
     if (room == 0)
         return 0;
-    uint64_t base = g->runs[g->run_count - 1].base, low_bits = 0, rel = b->owned - g->block_edges[g->node_count / BLOCK_NODES];
+    uint64_t base = g->runs[g->run_count - 1].base, low_bits = 0, rel = b->owned - g->starts.blocks[g->node_count / STARTS_NODES];
     uint16_t *type = g->type_low + g->node_count, *size = g->node_size + g->node_count, *offset = g->node_offset + g->node_count;
-    uint32_t *edges = g->node_edges + g->node_count;
+    uint16_t *near = g->starts.near + g->node_count;
     uint64_t first_rel = rel;
     for (; i < room; i++) {
         const struct gcd_object *o = &objects[i];
         uint64_t off = o->address - base;
         bool far = o->address < base || off % 4 != 0 || off / 4 > UINT16_MAX, wide = o->type > UINT16_MAX || o->size_bytes >= GRAPH_BIG;
-        if (far || wide || o->type >= g->type_count || rel > UINT32_MAX || o->edges > UINT32_MAX)
+        if (far || wide || o->type >= g->type_count || rel > UINT16_MAX || o->edges > UINT32_MAX)
             break;
         low_bits |= o->address;
         type[i] = (uint16_t)o->type;
         size[i] = (uint16_t)o->size_bytes;
         offset[i] = (uint16_t)(off / 4);
-        edges[i] = (uint32_t)rel;
+        near[i] = (uint16_t)rel;
         rel += o->edges;
     }
     b->low_bits |= low_bits;
@@ -449,10 +407,7 @@ gcd_status gcd_build_nodes_end(struct gcd_build *b, struct gcd_error *err)
         GCD_TRY(add_node(g, address, type, 0, err));
         g->unknown = node;
     }
-    if (!grow(g, &g->node_edges, &g->edges_room, g->node_count, sizeof *g->node_edges) ||
-        !grow(g, &g->block_edges, &g->block_room, ((uint64_t)g->node_count + BLOCK_NODES - 1) / BLOCK_NODES, sizeof *g->block_edges))
-        return no_memory(err);
-    return GCD_OK;
+    return graph_starts_reserve(&g->starts, &g->alloc, g->node_count) ? GCD_OK : no_memory(err);
 }
 
 uint32_t gcd_build_find(const struct gcd_build *b, uint64_t address)
@@ -468,15 +423,10 @@ gcd_status gcd_build_next_node(struct gcd_build *b, struct gcd_error *err)
     uint32_t node = b->next_node;
     if (!b->nodes_ended || node >= g->node_count)
         return gcd_fail(err, GCD_E_STATE, "references of more objects than there are");
-    if (node % BLOCK_NODES == 0) {
-        g->block_edges[node / BLOCK_NODES] = g->edge_count;
-        if (node % CHECK_EVERY == 0 && gcd_is_canceled(g->options.context.cancel))
-            return gcd_fail(err, GCD_E_CANCELED, "interrupted");
-    }
-    uint64_t rel = g->edge_count - g->block_edges[node / BLOCK_NODES];
-    if (rel > UINT32_MAX)
-        return too_many_edges(err);
-    g->node_edges[node] = (uint32_t)rel;
+    if (node % CHECK_EVERY == 0 && gcd_is_canceled(g->options.context.cancel))
+        return gcd_fail(err, GCD_E_CANCELED, "interrupted");
+    if (!graph_starts_put(&g->starts, &g->alloc, node, g->edge_count))
+        return no_memory(err);
     b->next_node = node + 1;
     return GCD_OK;
 }
@@ -615,16 +565,13 @@ static gcd_status sort_dependents(struct gcd_build *b, struct gcd_error *err)
 /* Removes dangling references from the edges. */
 static void close_holes(struct gcd_graph *g)
 {
-    uint64_t kept = 0, at = 0, block = 0;    /* BLOCK: the original start of the block of nodes */
+    uint64_t kept = 0, at = 0, base = 0;     /* BASE: the new start of the block of nodes */
     for (uint32_t node = 0; node < g->node_count; node++) {
-        uint64_t *start = &g->block_edges[node / BLOCK_NODES];
-        if (node % BLOCK_NODES == 0) {
-            block = *start;
-            *start = kept;
-        }
-        uint32_t next = node + 1;
-        uint64_t end = next == g->node_count ? g->edge_count : next % BLOCK_NODES == 0 ? start[1] : block + g->node_edges[next];
-        g->node_edges[node] = (uint32_t)(kept - *start);
+        bool last = node + 1 == g->node_count;
+        uint64_t end = last ? g->edge_count : graph_starts_of(&g->starts, node + 1);
+        if (node % STARTS_NODES == 0)
+            base = kept;
+        graph_starts_move(&g->starts, node, last, base, kept);
         for (; at < end; at++)
             if (g->edges[at] != GCD_NODE_NONE)
                 g->edges[kept++] = g->edges[at];
@@ -721,7 +668,7 @@ gcd_status gcd_build_seal(struct gcd_build *b, struct gcd_graph **ret, struct gc
         shrink(g, &g->type_high, &g->high_room, g->node_count, sizeof *g->type_high);
     shrink(g, &g->node_size, &g->size_room, g->node_count, sizeof *g->node_size);
     shrink(g, &g->node_offset, &g->offset_room, g->node_count, sizeof *g->node_offset);
-    shrink(g, &g->node_edges, &g->edges_room, g->node_count, sizeof *g->node_edges);
+    graph_starts_shrink(&g->starts, &g->alloc, g->node_count);
     shrink(g, &g->edges, &g->edge_room, g->edge_count, sizeof *g->edges);
     summarize(g);
     g->options.context.cancel = NULL;    /* belongs to the caller, and is no longer needed */

@@ -6,8 +6,9 @@
 
 #include "base/text.h"
 #include "graph/graph_index.h"
+#include "graph/graph_starts.h"
 
-/* Nodes that share the 64-bit base of their first edges. */
+/* Nodes that know the run of the first of them. */
 #define GRAPH_BLOCK_SHIFT 12u
 
 /* Addresses ascend from here to the next run, and are near; the address of a node is base + 4 * offset. */
@@ -37,12 +38,10 @@ struct gcd_graph {
     uint16_t *type_high;         /* and the others; NULL as long as they are 0 for all nodes */
     uint16_t *node_size;         /* GRAPH_BIG: see bigs */
     uint16_t *node_offset;       /* NULL without addresses */
-    uint32_t *node_edges;        /* first edge, relative to its block */
-    size_t type_room, high_room, size_room, offset_room, edges_room;
+    struct graph_starts starts;
+    size_t type_room, high_room, size_room, offset_room;
     uint32_t node_count;
     uint32_t unknown;            /* node, or GCD_NODE_NONE */
-    uint64_t *block_edges;       /* first edge of each block of nodes */
-    size_t block_room;
     struct graph_big *bigs;      /* ascending by node */
     size_t big_count, big_room;
     struct graph_run *runs;

@@ -180,23 +180,100 @@ static void refusals(void **state)
     }
 }
 
-/* The references of one block of nodes are counted in 32 bits. */
+/* The number of references, which every reader tells, is checked when they have come; no sum of them overflows. */
 static void too_many_references(void **state)
 {
     (void)state;
-    struct gcd_object objects[] = { { .address = 8 }, { .address = 16 }, { .address = 24 } };
-    struct gcd_build *b = new_build(NULL, 3, 0);
-    objects[0].edges = objects[1].edges = objects[2].edges = UINT32_MAX;
-    assert_int_equal(gcd_build_owners(b, objects, 3, &err), GCD_E_LIMIT);
-    gcd_build_free(b);
-    b = new_build(NULL, 3, 0);
-    assert_int_equal(gcd_build_owners(b, objects, 2, &err), GCD_OK);
-    gcd_build_free(b);
+    static const uint64_t wrong[] = { UINT64_C(1) << 63, UINT64_MAX };
+    struct gcd_object objects[] = { { .address = 8, .edges = UINT32_MAX }, { .address = 16 } };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct gcd_graph *g;
+        struct gcd_build *b = new_build(NULL, 2, 0);
+        objects[1].edges = wrong[i];
+        assert_int_equal(gcd_build_owners(b, objects, 2, &err), GCD_E_FORMAT);
+        gcd_build_free(b);
+        b = new_build(NULL, 2, 0);
+        objects[1].edges = wrong[i] / 2 - UINT32_MAX;
+        assert_int_equal(gcd_build_owners(b, objects, 2, &err), GCD_OK);
+        assert_int_equal(gcd_build_seal(b, &g, &err), GCD_E_STATE);
+    }
+}
+
+/* ---- large arrays ---- */
+
+/* Objects with more references than 16 bits can count: within a block of nodes, at its end, at its beginning, alone and with others. */
+static void make_arrays(struct gcd_object objects[static OBJECTS])
+{
+    static const struct {
+        uint32_t node, edges;
+    } arrays[] = { { 100, UINT16_MAX - 200 }, { 1300, UINT16_MAX }, { 1301, 1 }, { 3071, 70000 }, { 4096, 70000 }, { 4097, 70000 },
+                   { 5120, UINT16_MAX + 1 }, { 7168, UINT16_MAX }, { 8998, UINT16_MAX + 1 }, { 8999, 2 } };
+    uint64_t seed = 5;
+    make_objects(&seed, objects);
+    for (size_t i = 0; i < OBJECTS; i++)
+        objects[i].edges = i < 1024 ? i % 2 : i % 3;
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        objects[arrays[i].node].edges = arrays[i].edges;
+}
+
+/* Every reference says whose it is and which one; with HOLES, each fifth one is dangling. */
+static void put_marked(struct gcd_build *b, uint64_t n, uint64_t *at, bool holes)
+{
+    static uint32_t targets[70000];
+    for (uint64_t i = 0; i < n; i++, ++*at)
+        targets[i] = holes && *at % 5 == 0 ? GCD_NODE_NONE : (uint32_t)(*at % OBJECTS);
+    assert_int_equal(gcd_build_edge_nodes(b, targets, (size_t)n, &err), GCD_OK);
+}
+
+static void check_marked(const struct gcd_graph *g, const struct gcd_object *objects, bool holes)
+{
+    uint64_t at = 0;
+    for (uint32_t node = 0; node < OBJECTS; node++) {
+        size_t n, seen = 0;
+        const uint32_t *edges = gcd_graph_node_edges(g, node, &n);
+        for (uint64_t i = 0; i < objects[node].edges; i++, at++)
+            if (!holes || at % 5 != 0)
+                assert_true(seen < n && edges[seen++] == at % OBJECTS);
+        assert_int_equal(seen, n);
+    }
+}
+
+static struct gcd_graph *graph_of_arrays(const struct gcd_object *objects, bool owners, bool holes)
+{
+    struct gcd_graph *g;
+    uint64_t at = 0;
+    struct gcd_build *b = new_build(NULL, owners ? OBJECTS : 0, 0);
+    if (owners)
+        assert_int_equal(gcd_build_owners(b, objects, OBJECTS, &err), GCD_OK);
+    for (size_t i = 0; i < OBJECTS && !owners; i++)
+        assert_int_equal(gcd_build_node(b, objects[i].address, objects[i].type, objects[i].size_bytes, &err), GCD_OK);
+    assert_int_equal(gcd_build_nodes_end(b, &err), GCD_OK);
+    for (size_t i = 0; i < OBJECTS; i++) {
+        if (!owners)
+            assert_int_equal(gcd_build_next_node(b, &err), GCD_OK);
+        put_marked(b, objects[i].edges, &at, holes);
+    }
+    assert_int_equal(gcd_build_seal(b, &g, &err), GCD_OK);
+    return g;
+}
+
+static void large_arrays(void **state)
+{
+    (void)state;
+    static struct gcd_object objects[OBJECTS];
+    make_arrays(objects);
+    for (unsigned i = 0; i < 4; i++) {
+        struct gcd_graph *g = graph_of_arrays(objects, (i & 1) != 0, (i & 2) != 0);
+        assert_int_equal(g->starts.row_count, 6);
+        assert_true(gcd_graph_memory(g) > 6 * (uint64_t)STARTS_NODES * sizeof(uint64_t));
+        check_marked(g, objects, (i & 2) != 0);
+        gcd_graph_free(g);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(same_index), cmocka_unit_test(same_graph), cmocka_unit_test(refusals),
-                                         cmocka_unit_test(too_many_references) };
+                                         cmocka_unit_test(too_many_references), cmocka_unit_test(large_arrays) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -441,7 +441,7 @@ static void references_of_all_objects_at_once(void **state)
 {
     (void)state;
     static const uint64_t counts[][3] = { { 2, 0, 1 }, { 2, 0, 2 }, { 2, 0, 0 }, { UINT64_MAX, 1, 1 }, { UINT64_C(1) << 32, 0, 0 } };
-    static const gcd_status expected[] = { GCD_OK, GCD_E_STATE, GCD_E_STATE, GCD_E_LIMIT, GCD_E_LIMIT };
+    static const gcd_status expected[] = { GCD_OK, GCD_E_STATE, GCD_E_STATE, GCD_E_FORMAT, GCD_E_STATE };
     static const uint64_t targets[] = { 0x1008, 0x1010, 0x1000 };
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         struct gcd_build *b = new_build(&(struct gcd_graph_options){ .keep_unknown = true });

@@ -1,0 +1,61 @@
+/*
+ * Where the references of each node begin, in 16 bits relative to the first ones of its block of nodes.  A block for which that is not
+ * enough, because it has a large array, has 64 bits for each node.
+ */
+#ifndef GCD_GRAPH_GRAPH_STARTS_H
+#define GCD_GRAPH_GRAPH_STARTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <gcdumpc/alloc.h>
+
+#define STARTS_SHIFT 10u
+#define STARTS_NODES (UINT32_C(1) << STARTS_SHIFT)
+/* A wide block; the other bits are the number of its row. */
+#define STARTS_WIDE (UINT64_C(1) << 63)
+/* All references must begin before this one. */
+#define STARTS_MAX (STARTS_WIDE - 1)
+
+/* Zeroed, it is empty. */
+struct graph_starts {
+    uint16_t *near;              /* [nodes] relative to the block; without meaning in a wide block */
+    uint64_t *blocks;            /* first reference of each block of nodes, or STARTS_WIDE and its row */
+    uint64_t *rows;              /* [row_count][STARTS_NODES] first references of the nodes of wide blocks */
+    size_t near_room, block_room, row_count, row_room;
+};
+
+void graph_starts_done(struct graph_starts *s, const struct gcd_alloc *a);
+uint64_t graph_starts_bytes(const struct graph_starts *s);
+
+/* Room for NODES in all; they can be set then.  False when out of memory. */
+bool graph_starts_reserve(struct graph_starts *s, const struct gcd_alloc *a, uint64_t nodes);
+/* Gives back what more than NODES need. */
+void graph_starts_shrink(struct graph_starts *s, const struct gcd_alloc *a, size_t nodes);
+
+/* The references of NODE, for which there is room, begin at FIRST, at most STARTS_MAX.  Nodes ascend without gaps.  False when out of memory. */
+bool graph_starts_put(struct graph_starts *s, const struct gcd_alloc *a, uint32_t node, uint64_t first);
+
+/*
+ * The references of NODE move to FIRST, which is not later than before, and those of its block begin at BASE.  All nodes are moved, ascending; the
+ * nodes after NODE are where they were, until they are moved.
+ */
+void graph_starts_move(struct graph_starts *s, uint32_t node, bool last, uint64_t base, uint64_t first);
+
+static inline bool graph_starts_wide(const struct graph_starts *s, uint32_t node)
+{
+    return (s->blocks[node >> STARTS_SHIFT] & STARTS_WIDE) != 0;
+}
+
+static inline uint64_t *graph_starts_in_row(const struct graph_starts *s, uint32_t node)
+{
+    return &s->rows[(s->blocks[node >> STARTS_SHIFT] & STARTS_MAX) * STARTS_NODES + node % STARTS_NODES];
+}
+
+static inline uint64_t graph_starts_of(const struct graph_starts *s, uint32_t node)
+{
+    return graph_starts_wide(s, node) ? *graph_starts_in_row(s, node) : s->blocks[node >> STARTS_SHIFT] + s->near[node];
+}
+
+#endif
