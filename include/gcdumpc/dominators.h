@@ -24,8 +24,8 @@ struct gcd_dominators;
 
 /*
  * G must outlive the result.  CONTEXT may be NULL; later queries (retained.h) use its threads, too.  GCD_E_NOMEM, GCD_E_CANCELED;
- * GCD_E_LIMIT when 4096 neighbouring objects have more than 2^32 references to or from them.  Memory during the call: at most 37 bytes per
- * node and 8 per edge; the result keeps 20 bytes per node.  No recursion; near-linear time for any shape.
+ * GCD_E_LIMIT when 4096 neighbouring objects have more than 2^32 references to or from them.  Memory during the call: at most 29 bytes per
+ * node and 8 per edge; the result keeps 16 to 20 bytes per node.  No recursion; near-linear time for any shape.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_dominators_new(const struct gcd_graph *g, const struct gcd_context *context,
                                                      struct gcd_dominators **ret, struct gcd_error *err);

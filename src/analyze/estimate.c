@@ -9,6 +9,8 @@
 #define INDEX_COVERS UINT64_C(65536)
 /* While the graph is made: how many references an object has. */
 #define COUNT_BYTES UINT64_C(1)
+/* Of the shortest paths, which are found beside dominators. */
+#define PATH_BYTES UINT64_C(8)
 /* Of a tree of merged paths when its steps are sorted: the public step before and after, and its place (merged_steps.c).  While it is made,
  * and the steps become public, it is as much.  merged_tree.h bounds the number of steps. */
 #define STEP_BYTES UINT64_C(152)
@@ -46,18 +48,30 @@ static struct shape bounded(const struct gcd_summary *f, uint64_t inner)
 static uint64_t graph_bytes(const struct shape *s)
 {
     uint64_t pages = smaller(s->objects, s->bytes / INDEX_COVERS + 1);
-    return (s->many_types ? 12 : 10) * s->objects + 4 * s->edges + INDEX_PAGE * pages;
+    return (s->many_types ? 10 : 8) * s->objects + 4 * s->edges + INDEX_PAGE * pages;
 }
 
-/* Besides the graph; at three moments, of which the first comes with many references, the last with few. */
-static uint64_t dominator_bytes(const struct shape *s)
+/* The retained size of an object. */
+static uint64_t retained_bytes(const struct shape *s)
+{
+    return s->bytes >> 48 != 0 ? 8 : s->bytes >> 32 != 0 ? 6 : 4;
+}
+
+/* While they are found, besides the graph; at three moments, of which the first two come with many references. */
+static uint64_t finding_bytes(const struct shape *s)
 {
     uint64_t n = s->objects, i = s->inner, edges = n > 0 ? (uint64_t)((double)s->edges * (double)i / (double)n) : 0;
-    uint64_t further = edges > i ? edges - i : 0, lists = edges / 4;
-    uint64_t searched = 4 * n + n / 4 + 28 * i + 4 * (further + lists);
-    uint64_t placed = 16 * n + n / 4 + 16 * i;
-    uint64_t merged = 29 * n;                /* along the tree, with the objects that late roots leave to others; by type it is less */
-    return larger(searched, larger(placed, merged));
+    uint64_t further = edges > i ? edges - i : 0, lists = edges / 2;
+    uint64_t searched = n / 4 + 28 * i + 4 * (further + lists);
+    uint64_t numbered = 4 * n + n / 4 + 20 * i + 4 * lists;
+    uint64_t placed = (12 + retained_bytes(s)) * n + n / 4 + 8 * i;
+    return larger(larger(searched, numbered), placed);
+}
+
+/* Then comes what is merged along the tree, with the objects that late roots leave to others; by type it is less. */
+static uint64_t dominator_bytes(const struct shape *s)
+{
+    return larger(finding_bytes(s), (21 + retained_bytes(s)) * s->objects);
 }
 
 /* At worst each object has a path of its own. */
@@ -69,7 +83,7 @@ static uint64_t most_steps(const struct shape *s)
 /* Besides the graph: what suspects need, and what is merged along dominators and paths at the same time. */
 static uint64_t page_bytes(const struct shape *s)
 {
-    return larger(dominator_bytes(s), 64 * s->objects) + PAGE_STEP_BYTES * most_steps(s) + PAGE_BYTES;
+    return larger(dominator_bytes(s), (56 + retained_bytes(s)) * s->objects) + PAGE_STEP_BYTES * most_steps(s) + PAGE_BYTES;
 }
 
 static uint64_t estimate(const struct shape *s, enum gcd_workload workload)
@@ -82,8 +96,8 @@ static uint64_t estimate(const struct shape *s, enum gcd_workload workload)
     case GCD_FOR_RETAINED:
         besides = dominator_bytes(s);
         break;
-    case GCD_FOR_LEAKS:                      /* dominators and paths, and marks and places of objects */
-        besides = larger(dominator_bytes(s), 40 * s->objects);
+    case GCD_FOR_LEAKS:                      /* dominators and paths, and then marks and places of objects */
+        besides = larger(finding_bytes(s) + PATH_BYTES * s->objects, (32 + retained_bytes(s)) * s->objects);
         break;
     case GCD_FOR_PAGE:
         besides = page_bytes(s);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <gcdumpc/dominators.h>
+#include <gcdumpc/retained.h>
 
 #include "graph/graph_build.h"
 #include "support/check.h"
@@ -143,16 +144,16 @@ static void retained_sizes_are_sums_below(void **state)
     gcd_graph_free(g);
 }
 
-static void retained_sizes_saturate(void **state)
+/* A chain of three objects. */
+static struct gcd_graph *chain_of(const uint64_t sizes[static 3])
 {
-    (void)state;
     struct gcd_build *b;
     struct gcd_graph *g;
     uint32_t type;
     assert_int_equal(gcd_build_new(NULL, &b, &err), GCD_OK);
     assert_int_equal(gcd_build_type(b, &(struct gcd_type){ .name = "A", .module_path = "" }, &type, &err), GCD_OK);
     for (unsigned i = 0; i < 3; i++)
-        assert_int_equal(gcd_build_node(b, 0, type, UINT64_C(1) << 63, &err), GCD_OK);
+        assert_int_equal(gcd_build_node(b, 0, type, sizes[i], &err), GCD_OK);
     assert_int_equal(gcd_build_nodes_end(b, &err), GCD_OK);
     for (uint32_t i = 0; i < 3; i++) {
         uint32_t to = i + 1;
@@ -161,6 +162,34 @@ static void retained_sizes_saturate(void **state)
     }
     assert_int_equal(gcd_build_root(b, &(struct gcd_root){ .node = 0 }, &err), GCD_OK);
     assert_int_equal(gcd_build_seal(b, &g, &err), GCD_OK);
+    return g;
+}
+
+/* They are stored in as many bits as all objects together need. */
+static void retained_sizes_of_all_widths(void **state)
+{
+    (void)state;
+    for (unsigned width = 8; width <= 64; width++)
+        for (uint64_t less = 0; less < 3; less++) {
+            uint64_t all = (width < 64 ? UINT64_C(1) << width : 0) - less, sizes[] = { 20, all / 3, all - all / 3 - 20 };
+            if (width == 64 && less == 0)
+                continue;
+            struct gcd_graph *g = chain_of(sizes);
+            struct gcd_dominators *d = dominators_of(g);
+            assert_true(gcd_dominators_retained(d, 0) == all && gcd_dominators_retained(d, 1) == all - 20);
+            assert_true(gcd_dominators_retained(d, 2) == sizes[2] && gcd_dominators_retained(d, GCD_NODE_ROOT) == all);
+            uint64_t of_type;
+            assert_int_equal(gcd_retained_by_type(g, d, NULL, &of_type, &err), GCD_OK);
+            assert_true(of_type == all);
+            gcd_dominators_free(d);
+            gcd_graph_free(g);
+        }
+}
+
+static void retained_sizes_saturate(void **state)
+{
+    (void)state;
+    struct gcd_graph *g = chain_of((uint64_t[]){ UINT64_C(1) << 63, UINT64_C(1) << 63, UINT64_C(1) << 63 });
     struct gcd_dominators *d = dominators_of(g);
     assert_true(gcd_dominators_retained(d, 2) == UINT64_C(1) << 63);
     assert_true(gcd_dominators_retained(d, 1) == UINT64_MAX);
@@ -430,6 +459,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_graphs_have_known_dominators),
         cmocka_unit_test(retained_sizes_are_sums_below),
+        cmocka_unit_test(retained_sizes_of_all_widths),
         cmocka_unit_test(retained_sizes_saturate),
         cmocka_unit_test(random_graphs_agree_with_brute_force),
         cmocka_unit_test(flow_graphs_agree_with_brute_force),

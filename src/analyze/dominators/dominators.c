@@ -122,6 +122,15 @@ static void add_leaf(union domtree_cell *cell, uint64_t size)
         ;
 }
 
+static void put_retained(struct gcd_dominators *d, uint32_t node, uint64_t bytes)
+{
+    d->retained_low[node] = (uint32_t)bytes;
+    if (d->retained_high != NULL)
+        d->retained_high[node] = (uint16_t)(bytes >> 32);
+    if (d->retained_top != NULL)
+        d->retained_top[node] = (uint16_t)(bytes >> 48);
+}
+
 /* In heap order.  Afterwards leaves are done, and inner nodes include their leaves. */
 static void finish_leaves(void *ctx, uint32_t part)
 {
@@ -138,12 +147,12 @@ static void finish_leaves(void *ctx, uint32_t part)
             __builtin_prefetch(&t->order[later]);
         }
         if (v == GCD_NODE_NONE)
-            d->retained[node] = 0;
+            put_retained(d, node, 0);
         if (v == GCD_NODE_NONE || inner_is(&t->inner, node))
             continue;
         uint64_t size = gcd_graph_node_size(t->live.g, node);
         add_leaf(&t->cells[v], size);
-        d->retained[node] = size;
+        put_retained(d, node, size);
         d->parent[node] = t->order[v];
         d->above[next] = v;
         d->order[next++] = node;
@@ -169,11 +178,11 @@ static void finish_inner(void *ctx, uint32_t part)
         return;
     for (v++, end++; v < end; v++) {
         if (end - v > DOMTREE_AHEAD) {
-            __builtin_prefetch(&d->retained[t->order[v + DOMTREE_AHEAD]], 1);
+            dominators_fetch_retained(d, t->order[v + DOMTREE_AHEAD]);
             __builtin_prefetch(&d->parent[t->order[v + DOMTREE_AHEAD]], 1);
         }
         uint32_t node = t->order[v];
-        d->retained[node] = t->cells[v].retained;
+        put_retained(d, node, t->cells[v].retained);
         d->parent[node] = t->order[d->above[v]];
     }
 }
@@ -210,6 +219,19 @@ static gcd_status finish(struct gcd_dominators *d, struct domtree *t, struct gcd
 
 /* ---- the whole ---- */
 
+/* No object retains more than all have together. */
+static bool make_retained(struct gcd_dominators *d, uint64_t all)
+{
+    uint16_t **const more[] = { &d->retained_high, &d->retained_top };
+    d->retained_low = gcd_mem_new_uncleared(&d->alloc, d->node_count, sizeof *d->retained_low);
+    bool room = d->retained_low != NULL;
+    for (unsigned i = 0; i < sizeof more / sizeof *more && all >> (32 + 16 * i) != 0 && room; i++) {
+        *more[i] = gcd_mem_new_uncleared(&d->alloc, d->node_count, sizeof **more[i]);
+        room = *more[i] != NULL;
+    }
+    return room;
+}
+
 static gcd_status run(struct gcd_dominators *d, struct domtree *t, const struct gcd_graph *g, struct gcd_error *err)
 {
     t->number = d->parent = gcd_mem_new_uncleared(&d->alloc, d->node_count, sizeof *d->parent);
@@ -220,8 +242,7 @@ static gcd_status run(struct gcd_dominators *d, struct domtree *t, const struct 
     d->pseudo_roots = (uint32_t)t->live.pseudo_root_count;
     GCD_TRY(place_leaves(t, err));
     GCD_TRY(keep_tree(d, t, err));
-    d->retained = gcd_mem_new_uncleared(&d->alloc, d->node_count, sizeof *d->retained);
-    if (d->retained == NULL)
+    if (!make_retained(d, gcd_graph_summary(g)->bytes))
         return gcd_fail_nomem(err, "finding dominators");
     return finish(d, t, err);
 }
@@ -256,7 +277,9 @@ void gcd_dominators_free(struct gcd_dominators *d)
     gcd_mem_free(&a, d->parent, d->node_count * sizeof *d->parent);
     gcd_mem_free(&a, d->order, n * sizeof *d->order);
     gcd_mem_free(&a, d->above, n * sizeof *d->above);
-    gcd_mem_free(&a, d->retained, d->node_count * sizeof *d->retained);
+    gcd_mem_free(&a, d->retained_low, d->node_count * sizeof *d->retained_low);
+    gcd_mem_free(&a, d->retained_high, d->node_count * sizeof *d->retained_high);
+    gcd_mem_free(&a, d->retained_top, d->node_count * sizeof *d->retained_top);
     gcd_mem_free(&a, d, sizeof *d);
 }
 
@@ -267,7 +290,7 @@ uint32_t gcd_dominators_parent(const struct gcd_dominators *d, uint32_t node)
 
 uint64_t gcd_dominators_retained(const struct gcd_dominators *d, uint32_t node)
 {
-    return node == GCD_NODE_ROOT ? d->all : d->retained[node];
+    return node == GCD_NODE_ROOT ? d->all : dominators_retained(d, node);
 }
 
 uint32_t gcd_dominators_reachable(const struct gcd_dominators *d)

@@ -15,8 +15,25 @@ struct gcd_dominators {
     uint32_t *parent;            /* [node_count]; initially the numbers of the tree */
     uint32_t *order;             /* [node_count + 1] the reachable nodes from 1 on; 0 is the root */
     uint32_t *above;             /* [node_count + 1] position in the order -> position of the parent, which is smaller */
-    uint64_t *retained;          /* [node_count] */
+    /* [node_count] retained sizes: their low bits, and as many more as all objects together need; NULL = they are 0 for all */
+    uint32_t *retained_low;
+    uint16_t *retained_high, *retained_top;
     uint64_t all;
 };
+
+static inline uint64_t dominators_retained(const struct gcd_dominators *d, uint32_t node)
+{
+    if (d->retained_high == NULL)
+        return d->retained_low[node];
+    uint64_t top = d->retained_top != NULL ? d->retained_top[node] : 0;
+    return d->retained_low[node] | (uint64_t)d->retained_high[node] << 32 | top << 48;
+}
+
+static inline void dominators_fetch_retained(const struct gcd_dominators *d, uint32_t node)
+{
+    __builtin_prefetch(&d->retained_low[node]);
+    if (d->retained_high != NULL)
+        __builtin_prefetch(&d->retained_high[node]);
+}
 
 #endif

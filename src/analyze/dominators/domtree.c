@@ -18,7 +18,7 @@ static uint32_t visit(struct domtree *t, uint32_t i, uint32_t parent)
 {
     uint32_t v = ++t->reached;
     t->inner.nodes[i].number = v;
-    t->order[v] = i;
+    t->entries[v].inner = i;
     t->above[v] = parent;
     return v;
 }
@@ -65,7 +65,7 @@ static gcd_status search_from(struct domtree *t, uint32_t i, struct gcd_error *e
             v = t->above[v];
             if (v == 0)
                 return GCD_OK;
-            i = t->order[v];
+            i = t->entries[v].inner;
             n = &x->nodes[i];
             edges = &x->edges[inner_block(x, i)];
         }
@@ -235,7 +235,7 @@ static void number_nodes(void *ctx, uint32_t part)
     if (!domtree_part(t, t->node_count, part, &node, &end) || node == end)
         return;
     for (uint32_t i = inner_before(&t->inner, node); node < end; node++) {
-        uint32_t v = inner_is(&t->inner, node) ? t->inner.nodes[++i].number : 0;
+        uint32_t v = inner_is(&t->inner, node) ? t->inner.numbers[++i] : 0;
         t->number[node] = v != 0 ? v : GCD_NODE_NONE;
         if (v != 0)
             t->order[v] = node;
@@ -341,7 +341,8 @@ gcd_status domtree_build(struct domtree *t, const struct gcd_graph *g, struct gc
         return no_memory(err);
     GCD_TRY(search(t, err));
     GCD_TRY(make_lists(t, err));
-    inner_drop_edges(&t->inner);
+    if (!inner_keep_numbers(&t->inner))
+        return no_memory(err);
     GCD_TRY(domtree_loop(t, t->node_count, number_nodes, t, 2 * (uint64_t)t->node_count, err));
     inner_drop_nodes(&t->inner);
     t->cells = gcd_mem_new_uncleared(a, t->room, sizeof *t->cells);

@@ -8,7 +8,7 @@
  * edges from higher numbers need the forest, so only these are kept in lists.  Phases share arrays (a union where the shapes differ):
  *
  *                 above                           number (by node)                        order
- *     search ...  parent in the depth-first tree                                          inner node
+ *     search ...  parent in the depth-first tree
  *     forest      the same                        preorder number; leaves and             node
  *     tree        depth in the dominator tree     unreachable nodes: GCD_NODE_NONE
  *
@@ -40,6 +40,7 @@ struct domtree_branch {
 };
 
 union domtree_entry {
+    uint32_t inner;              /* during the search: the inner node with this number */
     struct domtree_list list;
     struct domtree_branch branch;        /* when the tree is built */
 };

@@ -161,6 +161,7 @@ gcd_status inner_init(struct inner_nodes *x, const struct live_edges *f, unsigne
     number_parts(&m);
     x->block_count = ((size_t)x->count >> INNER_BLOCK_SHIFT) + 1;
     x->nodes = gcd_mem_new_uncleared(alloc, (size_t)x->count + 1, sizeof *x->nodes);
+    x->node_bytes = x->nodes != NULL ? ((size_t)x->count + 1) * sizeof *x->nodes : 0;
     x->block = gcd_mem_new_uncleared(alloc, x->block_count, sizeof *x->block);
     if (x->nodes == NULL || x->block == NULL)
         return gcd_fail_nomem(err, "finding dominators");
@@ -177,7 +178,7 @@ gcd_status inner_init(struct inner_nodes *x, const struct live_edges *f, unsigne
     return GCD_OK;
 }
 
-void inner_drop_edges(struct inner_nodes *x)
+static void drop_edges(struct inner_nodes *x)
 {
     gcd_mem_free(&x->alloc, x->block, x->block_count * sizeof *x->block);
     gcd_mem_free(&x->alloc, x->edges, (size_t)x->edge_count * sizeof *x->edges);
@@ -185,15 +186,34 @@ void inner_drop_edges(struct inner_nodes *x)
     x->edges = NULL;
 }
 
+/* In place: no number is later than its node. */
+bool inner_keep_numbers(struct inner_nodes *x)
+{
+    drop_edges(x);
+    uint32_t *numbers = (uint32_t *)(void *)x->nodes;
+    size_t bytes = ((size_t)x->count + 1) * sizeof *numbers;
+    for (size_t i = 0; i <= x->count; i++)
+        numbers[i] = x->nodes[i].number;
+    numbers = x->alloc.resize(x->alloc.ctx, numbers, x->node_bytes, bytes);
+    if (numbers == NULL)
+        return false;
+    x->nodes = NULL;
+    x->numbers = numbers;
+    x->node_bytes = bytes;
+    return true;
+}
+
 void inner_drop_nodes(struct inner_nodes *x)
 {
-    gcd_mem_free(&x->alloc, x->nodes, ((size_t)x->count + 1) * sizeof *x->nodes);
+    gcd_mem_free(&x->alloc, x->nodes != NULL ? (void *)x->nodes : x->numbers, x->node_bytes);
     x->nodes = NULL;
+    x->numbers = NULL;
+    x->node_bytes = 0;
 }
 
 void inner_done(struct inner_nodes *x)
 {
-    inner_drop_edges(x);
+    drop_edges(x);
     inner_drop_nodes(x);
     gcd_mem_free(&x->alloc, x->words, x->word_count * sizeof *x->words);
     x->words = NULL;

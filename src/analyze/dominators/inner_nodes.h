@@ -35,6 +35,8 @@ struct inner_nodes {
     size_t word_count;
     uint32_t count;
     struct inner_node *nodes;    /* [count + 1]; 0 is none */
+    uint32_t *numbers;           /* [count + 1] instead of them, after inner_keep_numbers */
+    size_t node_bytes;           /* of either */
     uint64_t *block;             /* first edge of each block of nodes */
     size_t block_count;
     uint32_t *edges;             /* the caller may change them */
@@ -45,8 +47,9 @@ struct inner_nodes {
 GCD_MUST_CHECK gcd_status inner_init(struct inner_nodes *x, const struct live_edges *f, unsigned threads, const struct gcd_alloc *alloc,
                                      struct gcd_error *err);
 void inner_done(struct inner_nodes *x);
-/* Free the edges except the first of each node; free the nodes as well, so that only inner_is and inner_before work. */
-void inner_drop_edges(struct inner_nodes *x);
+/* Frees the edges, and of the nodes all but their numbers.  False when out of memory. */
+bool inner_keep_numbers(struct inner_nodes *x);
+/* Frees all but what inner_is and inner_before need. */
 void inner_drop_nodes(struct inner_nodes *x);
 
 static inline bool inner_is(const struct inner_nodes *x, uint32_t node)

@@ -3,6 +3,7 @@
 #include <gcdumpc/retained.h>
 #include <gcdumpc/unstable/root_order.h>
 
+#include "analyze/dominators/dominators.h"
 #include "analyze/dominators/live_edges.h"
 #include "base/context.h"
 #include "base/error.h"
@@ -109,7 +110,7 @@ gcd_status gcd_retained_set(const struct gcd_graph *g, const uint8_t *types, con
 /* Does X retain less than Y?  For equal sizes the later node counts as less. */
 static bool less(const struct gcd_dominators *d, uint32_t x, uint32_t y)
 {
-    uint64_t a = gcd_dominators_retained(d, x), b = gcd_dominators_retained(d, y);
+    uint64_t a = dominators_retained(d, x), b = dominators_retained(d, y);
     return a != b ? a < b : x > y;
 }
 
@@ -131,7 +132,7 @@ void gcd_retained_largest(const struct gcd_graph *g, const struct gcd_dominators
 {
     uint32_t count = 0, room = *n;
     for (uint32_t node = 0; node < gcd_graph_node_count(g) && room > 0; node++) {
-        if (gcd_dominators_parent(d, node) == GCD_NODE_NONE || gcd_dominators_retained(d, node) < min_bytes ||
+        if (d->parent[node] == GCD_NODE_NONE || dominators_retained(d, node) < min_bytes ||
             (types != NULL && types[gcd_graph_node_type(g, node)] == 0))
             continue;
         if (count < room) {

@@ -15,6 +15,8 @@
 
 /* This many nodes are looked up together, so that their cache misses overlap. */
 #define TOGETHER 64u
+/* Prefetch distance in leaves. */
+#define AHEAD 16u
 /* Each thread gets this many parts of the preorder, each with its own sums. */
 #define PARTS_A_THREAD 2u
 
@@ -79,7 +81,7 @@ static void add_leaves(void *ctx, uint32_t part)
     for (; i < end; i++) {
         uint32_t node = d->order[d->inner + 1 + i], class = class_of(c, node);
         if (class != GCD_CLASS_NONE && !c->has_inner[class])
-            gcd_add_saturating(&bytes[class], d->retained[node]);
+            gcd_add_saturating(&bytes[class], dominators_retained(d, node));
     }
 }
 
@@ -91,6 +93,48 @@ static bool is_placed(const struct classes *c, uint32_t leaf)
 
 /* ---- preorder ---- */
 
+/* What C->end has for the parent of LEAF; that of a later leaf, below STOP, is on its way. */
+static uint32_t *end_above(const struct classes *c, uint32_t leaf, uint32_t stop)
+{
+    const uint32_t *above = c->d->above;
+    if (stop - leaf > AHEAD)
+        __builtin_prefetch(&c->end[above[leaf + AHEAD]], 1);
+    return &c->end[above[leaf]];
+}
+
+static void leaves_range(const struct classes *c, uint32_t part, uint32_t *ret_first, uint32_t *ret_stop)
+{
+    const struct gcd_dominators *d = c->d;
+    gcd_part_range(d->reachable - d->inner, 1, part, c->parts, ret_first, ret_stop);
+    *ret_first += d->inner + 1;
+    *ret_stop += d->inner + 1;
+}
+
+static void count_leaves(void *ctx, uint32_t part)
+{
+    struct classes *c = ctx;
+    uint32_t leaf, stop;
+    leaves_range(c, part, &leaf, &stop);
+    for (; leaf < stop; leaf++) {
+        uint32_t *end = end_above(c, leaf, stop);
+        if (is_placed(c, leaf))
+            (void)__atomic_fetch_add(end, 1, __ATOMIC_RELAXED);
+    }
+}
+
+/* The threads decide the order of leaves with the same parent; it does not matter. */
+static void place_leaves(void *ctx, uint32_t part)
+{
+    struct classes *c = ctx;
+    uint32_t leaf, stop;
+    leaves_range(c, part, &leaf, &stop);
+    for (; leaf < stop; leaf++) {
+        uint32_t *end = end_above(c, leaf, stop);
+        if (is_placed(c, leaf))
+            c->at[__atomic_fetch_add(end, 1, __ATOMIC_RELAXED)] = leaf;
+    }
+}
+
 static void number_tree(struct classes *c)
 {
     const struct gcd_dominators *d = c->d;
@@ -98,8 +142,7 @@ static void number_tree(struct classes *c)
     uint32_t *end = c->end;
     for (uint32_t v = 0; v <= d->inner; v++)
         end[v] = 1;
-    for (uint32_t leaf = d->inner + 1; leaf <= d->reachable; leaf++)
-        end[above[leaf]] += is_placed(c, leaf);
+    gcd_parallel(d->threads, c->parts, count_leaves, c);
     for (uint32_t v = d->inner; v > 0; v--)
         end[above[v]] += end[v];
     c->placed = end[0] - 1;
@@ -110,9 +153,7 @@ static void number_tree(struct classes *c)
         end[v] = mine + 1;
         c->at[mine] = v;
     }
-    for (uint32_t leaf = d->inner + 1; leaf <= d->reachable; leaf++)
-        if (is_placed(c, leaf))
-            c->at[end[above[leaf]]++] = leaf;
+    gcd_parallel(d->threads, c->parts, place_leaves, c);
 }
 
 /* Ancestors of position V also cover what follows. */
@@ -139,7 +180,7 @@ static void add_topmost(void *ctx, uint32_t part)
         for (uint32_t k = 0; k < n; k++)
             nodes[k] = d->order[c->at[i + k]];
         for (uint32_t k = 0; k < n; k++) {
-            __builtin_prefetch(&d->retained[nodes[k]]);
+            dominators_fetch_retained(d, nodes[k]);
             classes[k] = class_of(c, nodes[k]);
         }
         for (uint32_t k = 0; k < n; k++) {
@@ -147,7 +188,7 @@ static void add_topmost(void *ctx, uint32_t part)
             if (class == GCD_CLASS_NONE || i + k < covered[class])
                 continue;
             covered[class] = v <= d->inner ? c->end[v] : i + k + 1;
-            gcd_add_saturating(&bytes[class], d->retained[nodes[k]]);
+            gcd_add_saturating(&bytes[class], dominators_retained(d, nodes[k]));
         }
     }
 }

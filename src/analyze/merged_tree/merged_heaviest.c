@@ -276,7 +276,7 @@ static uint32_t fetch_ahead(const struct heaviest *h, uint32_t ahead)
 {
     if (ahead >= h->d->reachable)
         return ahead;
-    __builtin_prefetch(&h->d->retained[h->objects[ahead].node]);
+    dominators_fetch_retained(h->d, h->objects[ahead].node);
     __builtin_prefetch(&h->m.place[h->objects[ahead].node], 1);
     return ahead + h->objects[ahead].below;
 }
