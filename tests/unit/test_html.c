@@ -313,6 +313,7 @@ static void every_allocation_may_fail_with(const struct gcd_graph *g, unsigned t
         struct gcd_sink *s;
         failalloc_init(&f);
         f.fail_at = at;
+        err = (struct gcd_error)GCD_ERROR_INIT;
         struct gcd_write_options o = { .context.alloc = &f.alloc, .context.threads = threads };
         assert_int_equal(gcd_sink_new_memory(NULL, &s, &err), GCD_OK);
         gcd_status st = gcd_write_graph(gcd_format_by_name("html"), g, s, &o, NULL, &err);

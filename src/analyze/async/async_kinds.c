@@ -127,8 +127,8 @@ static enum async_type type_by_form(const char *name)
 static gcd_status add_label(struct async *a, const char *name, enum gcd_async_kind kind, uint32_t type, struct gcd_error *err)
 {
     const char *copy;
-    GCD_TRY(gcd_textpool_add(a->texts, name, strlen(name), &copy));
-    if (!gcd_vec_reserve(&a->alloc, &a->labels, &a->label_room, a->label_count + 1, sizeof *a->labels, UINT32_MAX / 4))
+    if (gcd_textpool_add(a->texts, name, strlen(name), &copy) != GCD_OK ||
+        !gcd_vec_reserve(&a->alloc, &a->labels, &a->label_room, a->label_count + 1, sizeof *a->labels, UINT32_MAX / 4))
         return gcd_fail_nomem(err, "naming async methods");
     a->labels[a->label_count++] = (struct async_label){ copy, kind, type };
     return GCD_OK;
