@@ -80,10 +80,10 @@ static uint64_t most_steps(const struct shape *s)
     return smaller(s->objects, STEPS_MAX);
 }
 
-/* Besides the graph: what suspects need, and what is merged along dominators and paths at the same time. */
+/* Besides the graph: dominators and paths while they are found; then the objects in preorder, or suspects and more lists. */
 static uint64_t page_bytes(const struct shape *s)
 {
-    return larger(dominator_bytes(s), (56 + retained_bytes(s)) * s->objects) + PAGE_STEP_BYTES * most_steps(s) + PAGE_BYTES;
+    return larger(finding_bytes(s) + PATH_BYTES * s->objects, (48 + retained_bytes(s)) * s->objects) + PAGE_STEP_BYTES * most_steps(s) + PAGE_BYTES;
 }
 
 static uint64_t estimate(const struct shape *s, enum gcd_workload workload)

@@ -2,28 +2,19 @@
  * The tree of dominators of all objects, the heaviest steps first.  What an object retains is known beforehand, so the weight of a step is known
  * before anything below it is looked at: the heaviest step that is not yet taken apart is the next one, and what nobody would see costs nothing.
  *
- * Live objects are laid out in preorder, each directly before those that it dominates.  Nearly all of the time is waiting for memory, and there
+ * Live objects are taken in preorder, each directly before those that it dominates.  Nearly all of the time is waiting for memory, and there
  * an object, its children and its siblings are neighbours.
  */
 #include "analyze/merged_tree/merged_tree.h"
 
-#include "analyze/dominators/dominators.h"
+#include "analyze/dominators/live_edges.h"
+#include "analyze/dominators/preorder.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/ovf.h"
 
 /* What lies too deep is split by type when it has this part of all bytes. */
 #define SPLIT_PART 100u
-/* So many objects at the top wait for memory together. */
-#define AHEAD 16u
-
-/* A live object. */
-struct object {
-    uint32_t below;              /* objects that it dominates, with itself; they are those from here on */
-    uint32_t type, node;
-    uint32_t next;               /* another one in the same group, NONE = it is the last */
-};
-
 /* In lists of objects: no object. */
 #define NONE UINT32_MAX
 
@@ -35,9 +26,8 @@ struct group {
 
 struct heaviest {
     struct merged_maker m;
-    const struct gcd_dominators *d;
-    struct object *objects;      /* [reachable] in preorder */
-    uint32_t *cursor;            /* [inner + 1] by position in the order of dominators: of the next child; before, how many are below */
+    struct gcd_preorder *order;
+    struct preorder_object *objects;     /* its; of one that is in a group, NEXT is another one there, NONE = it is the last */
     struct group *groups;        /* of each step */
     size_t group_room, group_count;
     uint32_t *queue;             /* steps that can be taken apart, a heap with the heaviest on top */
@@ -90,9 +80,9 @@ static gcd_status follow_steps(struct heaviest *h, struct gcd_error *err)
     return GCD_OK;
 }
 
-static uint64_t own_size(const struct heaviest *h, const struct object *o)
+static uint64_t own_size(const struct heaviest *h, const struct preorder_object *o)
 {
-    return o->below == 1 ? gcd_dominators_retained(h->d, o->node) : gcd_graph_node_size(h->m.g, o->node);
+    return o->below == 1 ? preorder_retained(h->order, o) : gcd_graph_node_size(h->m.g, o->node);
 }
 
 /* Puts it into the list that begins with *FIRST, unless nothing is below it. */
@@ -150,11 +140,11 @@ static void add_up(struct heaviest *h, uint32_t step, uint32_t at, struct merged
 /* The live OBJECT, with all that it retains, in the step of its type below AT. */
 static gcd_status join(struct heaviest *h, uint32_t at, uint32_t object, struct gcd_error *err)
 {
-    const struct object *o = &h->objects[object];
+    const struct preorder_object *o = &h->objects[object];
     uint32_t step;
     bool any;
     GCD_TRY(step_below(h, at, o->type, &step, &any, err));
-    add_up(h, step, at, (struct merged_part){ o->below, gcd_dominators_retained(h->d, o->node) });
+    add_up(h, step, at, (struct merged_part){ o->below, preorder_retained(h->order, o) });
     if (!any)
         return GCD_OK;
     count_own(h, step, own_size(h, o));
@@ -205,7 +195,7 @@ static gcd_status take_apart(struct heaviest *h, uint32_t step, struct gcd_error
 }
 
 /* An object that lies too deep, in the step of its type below DEEPER. */
-static gcd_status join_deeper(struct heaviest *h, uint32_t deeper, const struct object *o, struct gcd_error *err)
+static gcd_status join_deeper(struct heaviest *h, uint32_t deeper, const struct preorder_object *o, struct gcd_error *err)
 {
     uint64_t size = own_size(h, o);
     uint32_t at;
@@ -241,55 +231,43 @@ static gcd_status split(struct heaviest *h, uint32_t step, struct gcd_error *err
 
 /* ---- all in all ---- */
 
-static void count_below(struct heaviest *h)
+/* The outermost dominator of NODE. */
+static uint32_t outermost(const struct heaviest *h, uint32_t node)
 {
-    const uint32_t *above = h->d->above;
-    for (uint32_t v = 0; v <= h->d->inner; v++)
-        h->cursor[v] = 1;
-    for (uint32_t v = h->d->reachable; v > h->d->inner; v--)
-        h->cursor[above[v]]++;
-    for (uint32_t v = h->d->inner; v > 0; v--)
-        h->cursor[above[v]] += h->cursor[v];
+    uint32_t parent;
+    while ((parent = gcd_dominators_parent(h->m.o->dominators, node)) < GCD_NODE_ROOT)
+        node = parent;
+    return node;
 }
 
-static void put(struct heaviest *h, uint32_t at, uint32_t node, uint32_t below)
+/* Places matter for what roots hold, and for what somebody looks for; memory for the others is never touched. */
+static void mark_placed(struct heaviest *h, uint32_t node)
 {
-    h->objects[at] = (struct object){ .below = below, .type = gcd_graph_node_type(h->m.g, node), .node = node, .next = NONE };
+    bits_set(h->m.placed, node);
+    h->m.place[node] = 0;
 }
 
-static void lay_out(struct heaviest *h)
+static void mark_all_placed(struct heaviest *h)
 {
-    const struct gcd_dominators *d = h->d;
-    h->cursor[0] = 0;
-    for (uint32_t v = 1; v <= d->inner; v++) {
-        uint32_t *cursor = &h->cursor[d->above[v]], below = h->cursor[v], at = *cursor;
-        *cursor += below;
-        h->cursor[v] = at + 1;
-        put(h, at, d->order[v], below);
-    }
-    for (uint32_t v = d->inner + 1; v <= d->reachable; v++)
-        put(h, h->cursor[d->above[v]]++, d->order[v], 1);
+    const struct gcd_summary *s = gcd_graph_summary(h->m.g);
+    for (size_t i = 0; i < s->root_count; i++)
+        mark_placed(h, s->roots[i].node);
+    for (size_t i = 0; i < h->m.o->find_count; i++)
+        mark_placed(h, outermost(h, h->m.o->find[i]));
 }
 
-/* What the top object AHEAD is asked for is on its way; returns the next one. */
-static uint32_t fetch_ahead(const struct heaviest *h, uint32_t ahead)
+static void found(struct heaviest *h, uint32_t node, uint32_t step)
 {
-    if (ahead >= h->d->reachable)
-        return ahead;
-    dominators_fetch_retained(h->d, h->objects[ahead].node);
-    __builtin_prefetch(&h->m.place[h->objects[ahead].node], 1);
-    return ahead + h->objects[ahead].below;
+    if (bits_get(h->m.placed, node))
+        h->m.place[node] = step;
 }
 
 /* The objects that no single object dominates begin in steps at the top. */
 static gcd_status begin_live(struct heaviest *h, struct gcd_error *err)
 {
     struct merged_maker *m = &h->m;
-    uint32_t step, checked = 0, ahead = 0;
-    for (unsigned i = 0; i < AHEAD; i++)
-        ahead = fetch_ahead(h, ahead);
-    for (uint32_t at = 0; at < h->d->reachable; at += h->objects[at].below) {
-        ahead = fetch_ahead(h, ahead);
+    uint32_t step, checked = 0;
+    for (uint32_t at = 0; at < h->order->count; at += h->objects[at].below) {
         uint32_t node = h->objects[at].node;
         if (at >= checked) {
             GCD_TRY(merged_check(m, at, err));
@@ -298,7 +276,7 @@ static gcd_status begin_live(struct heaviest *h, struct gcd_error *err)
         GCD_TRY(merged_begin(m, node, &step, err));
         GCD_TRY(follow_steps(h, err));
         GCD_TRY(join(h, step, at, err));
-        m->place[node] = step;
+        found(h, node, step);
     }
     return GCD_OK;
 }
@@ -307,13 +285,13 @@ static gcd_status begin_unreachable(struct heaviest *h, struct gcd_error *err)
 {
     struct merged_maker *m = &h->m;
     uint32_t at;
-    for (uint32_t node = 0, left = m->nodes - h->d->reachable; left > 0; node++) {
-        if (gcd_dominators_parent(h->d, node) != GCD_NODE_NONE)
+    for (uint32_t node = 0, left = m->nodes - h->order->count; left > 0; node++) {
+        if (gcd_dominators_parent(m->o->dominators, node) != GCD_NODE_NONE)
             continue;
         GCD_TRY(merged_child(&m->from_root, GCD_STEP_NONE, merged_label(m->t, MERGED_UNREACHABLE), false, &at, err));
         GCD_TRY(follow_steps(h, err));
         GCD_TRY(join_unreachable(h, at, node, err));
-        m->place[node] = at;
+        found(h, node, at);
         left--;
     }
     return GCD_OK;
@@ -322,12 +300,8 @@ static gcd_status begin_unreachable(struct heaviest *h, struct gcd_error *err)
 static void find_beginnings(struct heaviest *h)
 {
     const struct merged_maker *m = &h->m;
-    for (size_t i = 0; i < m->o->find_count; i++) {
-        uint32_t node = m->o->find[i], parent;
-        while ((parent = gcd_dominators_parent(m->o->dominators, node)) < GCD_NODE_ROOT)
-            node = parent;
-        m->o->ret_found[i] = m->place[node];
-    }
+    for (size_t i = 0; i < m->o->find_count; i++)
+        m->o->ret_found[i] = m->place[outermost(h, m->o->find[i])];
 }
 
 /* Each step comes when there are none that are heavier. */
@@ -350,25 +324,17 @@ static gcd_status take_all_apart(struct heaviest *h, struct gcd_error *err)
     return GCD_OK;
 }
 
-static size_t cursors(const struct heaviest *h)
-{
-    return (size_t)h->d->inner + 1;
-}
-
 static gcd_status make(struct heaviest *h, struct gcd_error *err)
 {
     struct merged_maker *m = &h->m;
-    h->objects = gcd_mem_new_uncleared(&m->alloc, h->d->reachable, sizeof *h->objects);
-    h->cursor = gcd_mem_new_uncleared(&m->alloc, cursors(h), sizeof *h->cursor);
-    if (h->objects == NULL || h->cursor == NULL)
+    if (h->order == NULL)
+        GCD_TRY(gcd_preorder_new(m->g, m->o->dominators, &m->o->context, &h->order, err));
+    h->objects = h->order->objects;
+    m->place = gcd_mem_new_uncleared(&m->alloc, m->nodes, sizeof *m->place);
+    m->placed = gcd_mem_new_array(&m->alloc, m->words, sizeof *m->placed);
+    if (m->place == NULL || m->placed == NULL)
         return merged_nomem(err);
-    count_below(h);
-    lay_out(h);
-    gcd_mem_free(&m->alloc, h->cursor, cursors(h) * sizeof *h->cursor);
-    h->cursor = NULL;
-    m->place = gcd_mem_new_array(&m->alloc, m->nodes, sizeof *m->place);
-    if (m->place == NULL)
-        return merged_nomem(err);
+    mark_all_placed(h);
     GCD_TRY(merged_prepare_roots(m, err));
     GCD_TRY(begin_live(h, err));
     GCD_TRY(begin_unreachable(h, err));
@@ -391,8 +357,8 @@ static void done(struct heaviest *h)
     const struct gcd_alloc *a = &h->m.alloc;
     merged_steps_done(&h->m.from_root);
     gcd_mem_free(a, h->m.place, h->m.nodes * sizeof *h->m.place);
-    gcd_mem_free(a, h->objects, h->d->reachable * sizeof *h->objects);
-    gcd_mem_free(a, h->cursor, cursors(h) * sizeof *h->cursor);
+    gcd_mem_free(a, h->m.placed, h->m.words * sizeof *h->m.placed);
+    gcd_preorder_free(h->order);
     gcd_mem_free(a, h->groups, h->group_room * sizeof *h->groups);
     gcd_mem_free(a, h->queue, h->queue_room * sizeof *h->queue);
 }
@@ -400,9 +366,13 @@ static void done(struct heaviest *h)
 gcd_status gcd_merged_tree_heaviest(const struct gcd_graph *g, const struct gcd_merged_tree_options *options, struct gcd_merged_tree **ret,
                                     struct gcd_error *err)
 {
-    struct heaviest h = { .d = options->dominators };
-    GCD_TRY(merged_maker_init(&h.m, g, options, err));
-    gcd_status st = make(&h, err);
+    struct heaviest h = { .order = options->preorder };
+    gcd_status st = merged_maker_init(&h.m, g, options, err);
+    if (st != GCD_OK) {
+        gcd_preorder_free(h.order);
+        return st;
+    }
+    st = make(&h, err);
     done(&h);
     if (st == GCD_OK)
         *ret = h.m.t;

@@ -163,7 +163,7 @@ gcd_status merged_begin(struct merged_maker *m, uint32_t node, uint32_t *ret, st
         *ret = GCD_STEP_NONE;
         return GCD_OK;
     }
-    uint32_t root = m->place[node] - 1;
-    const struct gcd_root *r = m->place[node] != 0 ? &gcd_graph_summary(m->g)->roots[root] : NULL;
+    uint32_t place = m->placed == NULL || bits_get(m->placed, node) ? m->place[node] : 0, root = place - 1;
+    const struct gcd_root *r = place != 0 ? &gcd_graph_summary(m->g)->roots[root] : NULL;
     return m->o->stacks ? begin_stack(m, r, root, ret, err) : begin_path(m, r, root, ret, err);
 }

@@ -66,6 +66,7 @@ struct merged_maker {
     uint64_t *wanted;            /* a bit a node: in options->nodes; NULL without */
     uint64_t *passed;            /* a bit a node: on the path of a wanted object, with stacks: parent of an object; NULL = all that are reachable */
     uint64_t *by_handle;         /* a bit a node: its path comes through a dependent handle; NULL = none does */
+    uint64_t *placed;            /* a bit a node: PLACE has something about it, for which the others need no look; NULL = look at all */
     uint32_t *place;             /* [nodes] the step of each; before, 1 + the root that holds it, by the order of roots, 0 = none */
 };
 

@@ -42,7 +42,8 @@ struct tree {
     struct suspects_work *w;
     struct heavy *items;
     size_t count, room;
-    uint32_t *record;            /* [nodes] 1 + number of the record of a node, 0 = none */
+    uint64_t *recorded;          /* a bit a node: it has a record, or is of one; few have, so most of the next array is never touched */
+    uint32_t *record;            /* [nodes] the number of the record, of a node that has one */
     uint32_t *waiting;           /* nodes whose parents need a record first */
     size_t waiting_room;
     uint64_t floor;
@@ -111,6 +112,12 @@ static bool is_self_typed(const struct tree *t, const struct heavy *h)
     return h->same == h->parent && gcd_collections_kind(t->w->collections, gcd_graph_node_type(t->w->g, h->node)) == GCD_COLLECTION_NONE;
 }
 
+static void set_record(struct tree *t, uint32_t node, uint32_t number)
+{
+    bits_set(t->recorded, node);
+    t->record[node] = number;
+}
+
 static gcd_status add_record(struct tree *t, uint32_t node, uint32_t parent, struct gcd_error *err)
 {
     if (!gcd_vec_reserve(t->w->alloc, &t->items, &t->room, t->count + 1, sizeof *t->items, NONE - 1))
@@ -120,7 +127,7 @@ static gcd_status add_record(struct tree *t, uint32_t node, uint32_t parent, str
     *h = (struct heavy){ .node = node, .parent = parent, .same = NONE, .repeats = 1, .head = NONE, .last = NONE, .largest = NONE,
                          .rest = gcd_dominators_retained(t->w->d, node),
                          .collection = gcd_collections_has_inside(t->w->collections, type) };
-    t->record[node] = number + 1;
+    set_record(t, node, number);
     if (parent == NONE)
         return GCD_OK;
     struct heavy *p = &t->items[parent];
@@ -142,13 +149,13 @@ static gcd_status add_record(struct tree *t, uint32_t node, uint32_t parent, str
 /* Adds the record of NODE, whose parent has one. */
 static gcd_status make_record(struct tree *t, uint32_t node, struct gcd_error *err)
 {
-    uint32_t up = gcd_dominators_parent(t->w->d, node), parent = up == GCD_NODE_ROOT ? NONE : t->record[up] - 1;
+    uint32_t up = gcd_dominators_parent(t->w->d, node), parent = up == GCD_NODE_ROOT ? NONE : t->record[up];
     if (parent != NONE && is_list(t, parent) && belongs(t, t->items[parent].head, up, node)) {
-        t->record[node] = t->items[parent].head + 1;
+        set_record(t, node, t->items[parent].head);
         return GCD_OK;
     }
     if (parent != NONE && is_inside(t, parent, up, node)) {
-        t->record[node] = parent + 1;
+        set_record(t, node, parent);
         return GCD_OK;
     }
     return add_record(t, node, parent, err);
@@ -164,7 +171,7 @@ static gcd_status make_records(struct tree *t, struct gcd_error *err)
             GCD_TRY(suspects_check(t->w, err));
         if (gcd_dominators_retained(d, node) < t->floor || gcd_dominators_parent(d, node) == GCD_NODE_NONE)
             continue;
-        for (uint32_t up = node; up != GCD_NODE_ROOT && t->record[up] == 0; up = gcd_dominators_parent(d, up)) {
+        for (uint32_t up = node; up != GCD_NODE_ROOT && !bits_get(t->recorded, up); up = gcd_dominators_parent(d, up)) {
             if (!gcd_vec_reserve(t->w->alloc, &t->waiting, &t->waiting_room, n + 1, sizeof *t->waiting, NONE - 1))
                 return gcd_fail_nomem(err, "looking for containers");
             t->waiting[n++] = up;
@@ -220,11 +227,13 @@ gcd_status suspects_containers(struct suspects_work *w, struct gcd_error *err)
     if (gcd_dominators_retained(w->d, GCD_NODE_ROOT) < w->s->threshold)
         return GCD_OK;
     struct tree t = { .w = w, .floor = w->s->threshold / 2 };
-    t.record = gcd_mem_new_array(w->alloc, w->nodes, sizeof *t.record);
-    gcd_status st = t.record != NULL ? make_records(&t, err) : gcd_fail_nomem(err, "looking for containers");
+    t.record = gcd_mem_new_uncleared(w->alloc, w->nodes, sizeof *t.record);
+    t.recorded = gcd_mem_new_array(w->alloc, w->words, sizeof *t.recorded);
+    gcd_status st = t.record != NULL && t.recorded != NULL ? make_records(&t, err) : gcd_fail_nomem(err, "looking for containers");
     if (st == GCD_OK)
         st = make_suspects(&t, err);
     gcd_mem_free(w->alloc, t.record, (size_t)w->nodes * sizeof *t.record);
+    gcd_mem_free(w->alloc, t.recorded, w->words * sizeof *t.recorded);
     gcd_mem_free(w->alloc, t.items, t.room * sizeof *t.items);
     gcd_mem_free(w->alloc, t.waiting, t.waiting_room * sizeof *t.waiting);
     return st;

@@ -230,13 +230,13 @@ struct analysis {
     struct gcd_error *err, beside_err;   /* the former may be NULL */
 };
 
-/* For one stage of the work, which reports its part of the progress, unless it runs beside another one. */
-static struct gcd_context staged(const struct html_data *h, struct stage *stage, bool beside)
+/* For one stage of the work, which reports its part of the progress. */
+static struct gcd_context staged(const struct html_data *h, struct stage *stage)
 {
     struct gcd_context c = h->options->context;
     stage->all = &h->options->context;
     c.alloc = &h->alloc;
-    c.progress = beside && c.threads > 1 ? NULL : stage_progress;
+    c.progress = stage_progress;
     c.progress_ctx = stage;
     return c;
 }
@@ -248,8 +248,8 @@ static struct gcd_merged_tree_options merging(struct gcd_context context, uint32
 
 static gcd_status merge_dominators(struct html_data *h, const struct gcd_paths *paths, struct gcd_error *err)
 {
-    struct stage stage = { .first = 2, .share = h->options->context.threads > 1 ? 2 : 1 };
-    struct gcd_merged_tree_options merge = merging(staged(h, &stage, false), STEPS_OF_TREE);
+    struct stage stage = { .first = 2, .share = 1 };
+    struct gcd_merged_tree_options merge = merging(staged(h, &stage), STEPS_OF_TREE);
     struct gcd_merged_tree *t;
     uint32_t large[HTML_LARGE], found[HTML_LARGE];
     find_large(h, h->dominators);
@@ -257,6 +257,8 @@ static gcd_status merge_dominators(struct html_data *h, const struct gcd_paths *
         large[i] = h->large[i].node;
     merge.dominators = h->dominators;
     merge.paths = paths;
+    merge.preorder = h->preorder;
+    h->preorder = NULL;
     merge.heaviest = HTML_TREE;
     merge.find = large;
     merge.find_count = h->large_count;
@@ -266,18 +268,7 @@ static gcd_status merge_dominators(struct html_data *h, const struct gcd_paths *
     if (st == GCD_OK)
         st = gcd_merged_tree_largest(t, NULL, 0, HTML_TREE, &h->tree, err);
     gcd_merged_tree_free(t);
-    struct gcd_context quiet = html_quietly(h);
-    if (st == GCD_OK)
-        st = gcd_session_async(h->session, &quiet, &h->async, err);
-    return st == GCD_OK ? generations(h, err) : st;
-}
-
-static void along_dominators(void *ctx)
-{
-    struct analysis *a = ctx;
-    a->here = merge_dominators(a->h, a->paths, a->err);
-    if (a->here == GCD_OK)
-        a->here = html_details_collect(a->h, a->err);
+    return st;
 }
 
 /* Of the paths to all objects those to the objects of TYPE, the MAX heaviest steps. */
@@ -301,7 +292,7 @@ static bool has_path(const struct html_data *h, uint32_t type)
 static gcd_status merge_paths_to(struct html_data *h, const struct gcd_paths *p, const uint32_t *wanted, size_t n, struct gcd_error *err)
 {
     struct stage stage = { .first = 3, .share = 1 };
-    struct gcd_merged_tree_options merge = merging(staged(h, &stage, true), STEPS_OF_PATHS);
+    struct gcd_merged_tree_options merge = merging(staged(h, &stage), STEPS_OF_PATHS);
     merge.paths = p;
     merge.keep_places = true;
     GCD_TRY(gcd_merged_tree_new(h->g, &merge, &h->by_paths, err));
@@ -316,23 +307,45 @@ static gcd_status merge_paths_to(struct html_data *h, const struct gcd_paths *p,
     return GCD_OK;
 }
 
-static gcd_status merge_paths(struct analysis *a)
+static void merge_trees(void *ctx)
 {
-    struct html_data *h = a->h;
-    struct gcd_error *err = &a->beside_err;
+    struct analysis *a = ctx;
+    a->here = merge_dominators(a->h, a->paths, a->err);
+    if (a->here == GCD_OK)
+        a->here = merge_paths_to(a->h, a->paths, a->wanted, a->wanted_count, a->err);
+}
+
+/* What takes little memory comes first: the tree of dominators takes much meanwhile. */
+static gcd_status look_at_objects(struct html_data *h, struct gcd_error *err)
+{
     struct gcd_context quiet = html_quietly(h);
+    GCD_TRY(html_details_collect(h, err));
+    GCD_TRY(gcd_session_async(h->session, &quiet, &h->async, err));
+    GCD_TRY(generations(h, err));
     GCD_TRY(gcd_session_suspects(h->session, &quiet, &h->suspects, err));
     GCD_TRY(gcd_session_largest_consumer(h->session, &quiet, &h->consumer, err));
     GCD_TRY(gcd_session_origins(h->session, &quiet, &h->origins, err));
     GCD_TRY(gcd_session_fold_facts(h->session, &quiet, NULL, 0, err));
-    return merge_paths_to(h, a->paths, a->wanted, a->wanted_count, &a->beside_err);
+    return html_own_bytes(h, err);
 }
 
-static void along_paths(void *ctx)
+static void objects_beside(void *ctx)
 {
     struct analysis *a = ctx;
     if (a->h->options->context.threads > 1 || a->here == GCD_OK)
-        a->beside = merge_paths(a);
+        a->beside = look_at_objects(a->h, &a->beside_err);
+}
+
+/* What types retain; the preorder is kept for the tree. */
+static gcd_status retained_by_type(struct html_data *h, struct gcd_error *err)
+{
+    struct gcd_context quiet = html_quietly(h);
+    quiet.alloc = &h->alloc;
+    h->retained = gcd_mem_new_array(&h->alloc, gcd_graph_summary(h->g)->type_count, sizeof *h->retained);
+    if (h->retained == NULL)
+        return gcd_fail_nomem(err, "adding up retained sizes");
+    GCD_TRY(gcd_preorder_new(h->g, h->dominators, &quiet, &h->preorder, err));
+    return gcd_preorder_retained_by_type(h->preorder, h->retained, err);
 }
 
 /* One for this page, unless there is one already. */
@@ -361,21 +374,19 @@ static gcd_status open_session(struct html_data *h, struct gcd_error *err)
 static gcd_status analyze(struct html_data *h, struct analysis *a)
 {
     struct stage stage = { .first = 0, .share = 2 };
-    struct gcd_context context = staged(h, &stage, false), quiet = context;
-    quiet.progress = NULL;
+    struct gcd_context context = staged(h, &stage);
     GCD_TRY(open_session(h, a->err));
     GCD_TRY(gcd_session_paths_with_dominators(h->session, &context, &h->dominators, &a->paths, a->err));
     h->pseudo_roots = gcd_dominators_pseudo_roots(h->dominators);
     h->reachable_objects = gcd_dominators_reachable(h->dominators);
     h->reachable_bytes = gcd_dominators_retained(h->dominators, GCD_NODE_ROOT);
-    GCD_TRY(gcd_session_retained_by_type(h->session, &quiet, &h->retained, a->err));
+    GCD_TRY(retained_by_type(h, a->err));
     GCD_TRY(choose_types(h, a->wanted, &a->wanted_count, a->err));
     GCD_TRY(html_details_choose(h, a->err));
-    gcd_parallel_invoke(h->options->context.threads, along_dominators, along_paths, a);
+    gcd_parallel_invoke(h->options->context.threads, merge_trees, objects_beside, a);
     if (a->here == GCD_OK && a->beside != GCD_OK && a->err != NULL)
         *a->err = a->beside_err;
     GCD_TRY(a->here != GCD_OK ? a->here : a->beside);
-    GCD_TRY(html_own_bytes(h, a->err));
     return write_check(h->options, NULL, STAGE_STEPS, STAGE_STEPS, a->err);
 }
 
@@ -407,6 +418,8 @@ void html_data_done(struct html_data *h)
 {
     gcd_mem_free(&h->alloc, h->types, h->type_room * sizeof *h->types);
     gcd_mem_free(&h->alloc, h->holders, h->holder_room * sizeof *h->holders);
+    gcd_preorder_free(h->preorder);
+    gcd_mem_free(&h->alloc, h->retained, gcd_graph_summary(h->g)->type_count * sizeof *h->retained);
     gcd_merged_tree_free(h->tree);
     for (size_t i = 0; i < h->path_count; i++)
         gcd_merged_tree_free(h->paths[i].tree);

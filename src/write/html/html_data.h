@@ -85,7 +85,8 @@ struct html_data {
     const struct gcd_suspects *suspects;
     const struct gcd_suspects *consumer; /* the first of these is shown when there are no suspects; NULL = nothing to show */
     struct gcd_merged_tree *by_paths;    /* with the names of all labels */
-    const uint64_t *retained;    /* [types of the graph] */
+    struct gcd_preorder *preorder;       /* until the tree is made */
+    uint64_t *retained;          /* [types of the graph] */
     uint32_t *types;             /* [type_room] the first type_count are shown, by bytes */
     size_t type_count, type_room, types_with_objects;
     uint64_t reachable_objects, reachable_bytes;
