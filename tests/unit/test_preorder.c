@@ -112,6 +112,37 @@ static void the_tree_is_the_same(void **state)
     }
 }
 
+/* Where the outermost dominator of one object begins is known without looking for any other. */
+static void one_object_is_found(void **state)
+{
+    (void)state;
+    size_t below = 0;
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        struct gcd_graph *g = graph_gen_random(seed, 60);
+        struct gcd_dominators *d;
+        uint32_t n = gcd_graph_node_count(g), nodes[60], all[60], one;
+        for (uint32_t i = 0; i < 60; i++)
+            nodes[i] = i;
+        assert_int_equal(gcd_dominators_new(g, NULL, &d, &err), GCD_OK);
+        for (uint32_t i = 0; i <= n; i++) {              /* first all together */
+            struct gcd_merged_tree_options o = { .dominators = d, .stacks = true, .find = nodes, .find_count = n, .ret_found = all };
+            struct gcd_merged_tree *t;
+            if (i > 0) {
+                o.find = &nodes[i - 1];
+                o.find_count = 1;
+                o.ret_found = &one;
+                below += gcd_dominators_parent(d, i - 1) < GCD_NODE_ROOT && all[i - 1] > 0;
+            }
+            assert_int_equal(gcd_merged_tree_heaviest(g, &o, &t, &err), GCD_OK);
+            assert_true(i == 0 || one == all[i - 1]);
+            gcd_merged_tree_free(t);
+        }
+        gcd_dominators_free(d);
+        gcd_graph_free(g);
+    }
+    assert_true(below > 50);
+}
+
 /* Whatever fails, the order is given back. */
 static gcd_status all_of_it(const struct gcd_graph *g, const struct gcd_dominators *d, struct failalloc *f)
 {
@@ -160,6 +191,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_object_comes_before_those_that_it_dominates),
         cmocka_unit_test(the_tree_is_the_same),
+        cmocka_unit_test(one_object_is_found),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

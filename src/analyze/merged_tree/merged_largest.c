@@ -6,8 +6,8 @@
 #include "base/mem.h"
 #include "base/ovf.h"
 
-/* So many objects are looked up together, and wait for memory together. */
-#define TOGETHER 64u
+/* So many objects wait for memory together. */
+#define AHEAD 16u
 
 struct work {
     const struct gcd_merged_tree *t;
@@ -60,28 +60,16 @@ static bool previous(const struct work *w, size_t *i)
     return bits != 0;
 }
 
-/* At most TOGETHER of them. */
-static void add_objects(struct work *w, const uint32_t *of, size_t n)
-{
-    uint32_t steps[TOGETHER];
-    uint64_t sizes[TOGETHER];
-    for (size_t i = 0; i < n; i++)
-        steps[i] = w->t->place[of[i]];
-    for (size_t i = 0; i < n; i++) {
-        sizes[i] = gcd_graph_node_size(w->t->g, of[i]);
-        __builtin_prefetch(&w->own[steps[i]], 1);
-    }
-    for (size_t i = 0; i < n; i++) {
-        touch(w, steps[i]);
-        add_part(&w->own[steps[i]], (struct merged_part){ 1, sizes[i] });
-    }
-}
-
 /* The objects OF[n], then what is below each step: its number is higher. */
 static void add_up(struct work *w, const uint32_t *of, size_t n)
 {
-    for (size_t i = 0; i < n; i += TOGETHER)
-        add_objects(w, of + i, n - i < TOGETHER ? n - i : TOGETHER);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t step = w->t->place[of[i]];
+        if (n - i > AHEAD)
+            __builtin_prefetch(&w->t->place[of[i + AHEAD]]);
+        touch(w, step);
+        add_part(&w->own[step], (struct merged_part){ 1, gcd_graph_node_size(w->t->g, of[i]) });
+    }
     for (size_t i = w->t->count; previous(w, &i);) {
         uint32_t parent = w->t->steps[i].parent;
         add_part(&w->sums[i], w->own[i]);

@@ -307,12 +307,17 @@ static gcd_status merge_paths_to(struct html_data *h, const struct gcd_paths *p,
     return GCD_OK;
 }
 
-static void merge_trees(void *ctx)
+static void trees_first(void *ctx)
 {
     struct analysis *a = ctx;
+    struct gcd_context quiet = html_quietly(a->h);
     a->here = merge_dominators(a->h, a->paths, a->err);
     if (a->here == GCD_OK)
         a->here = merge_paths_to(a->h, a->paths, a->wanted, a->wanted_count, a->err);
+    if (a->here == GCD_OK)
+        a->here = gcd_session_async(a->h->session, &quiet, &a->h->async, a->err);
+    if (a->here == GCD_OK)
+        a->here = generations(a->h, a->err);
 }
 
 /* What takes little memory comes first: the tree of dominators takes much meanwhile. */
@@ -320,8 +325,6 @@ static gcd_status look_at_objects(struct html_data *h, struct gcd_error *err)
 {
     struct gcd_context quiet = html_quietly(h);
     GCD_TRY(html_details_collect(h, err));
-    GCD_TRY(gcd_session_async(h->session, &quiet, &h->async, err));
-    GCD_TRY(generations(h, err));
     GCD_TRY(gcd_session_suspects(h->session, &quiet, &h->suspects, err));
     GCD_TRY(gcd_session_largest_consumer(h->session, &quiet, &h->consumer, err));
     GCD_TRY(gcd_session_origins(h->session, &quiet, &h->origins, err));
@@ -383,7 +386,7 @@ static gcd_status analyze(struct html_data *h, struct analysis *a)
     GCD_TRY(retained_by_type(h, a->err));
     GCD_TRY(choose_types(h, a->wanted, &a->wanted_count, a->err));
     GCD_TRY(html_details_choose(h, a->err));
-    gcd_parallel_invoke(h->options->context.threads, merge_trees, objects_beside, a);
+    gcd_parallel_invoke(h->options->context.threads, trees_first, objects_beside, a);
     if (a->here == GCD_OK && a->beside != GCD_OK && a->err != NULL)
         *a->err = a->beside_err;
     GCD_TRY(a->here != GCD_OK ? a->here : a->beside);

@@ -12,13 +12,6 @@
 
 enum { OTHER, OWN, SUSPECTED };
 
-/* Objects that are looked up together, and wait for memory together. */
-#define TOGETHER 64u
-struct waiting {
-    uint32_t node, parent, type;
-    uint64_t size;
-};
-
 enum gcd_origin html_origin(const struct html_data *h, uint32_t type)
 {
     return gcd_origins_get(h->origins, type);
@@ -44,33 +37,19 @@ static void mark(const struct html_data *h, uint8_t *whose, uint8_t *types)
     }
 }
 
-static void look_at(struct html_data *h, const struct waiting *x, uint8_t *whose, const uint8_t *types)
-{
-    uint8_t *mine = &whose[x->node];
-    if (*mine != SUSPECTED && x->parent < GCD_NODE_ROOT)
-        *mine = whose[x->parent];
-    if (types[x->type] != 0)
-        *mine = SUSPECTED;
-    if (*mine == OTHER && html_origin(h, x->type) == GCD_ORIGIN_OWN)
-        *mine = OWN;
-    if (*mine == OWN)
-        gcd_add_saturating(&h->own_bytes, x->size);
-}
-
 static void add_up(struct html_data *h, uint8_t *whose, const uint8_t *types)
 {
     const uint32_t *order = gcd_dominators_order(h->dominators);
-    uint32_t count = gcd_dominators_reachable(h->dominators);
-    struct waiting waiting[TOGETHER];
-    for (uint32_t first = 0, n; first < count; first += n) {
-        n = count - first < TOGETHER ? count - first : TOGETHER;
-        for (uint32_t i = 0; i < n; i++) {
-            uint32_t node = order[first + i];
-            waiting[i] = (struct waiting){ node, gcd_dominators_parent(h->dominators, node), gcd_graph_node_type(h->g, node),
-                                           gcd_graph_node_size(h->g, node) };
-        }
-        for (uint32_t i = 0; i < n; i++)
-            look_at(h, &waiting[i], whose, types);
+    for (uint32_t i = 0; i < h->reachable_objects; i++) {
+        uint32_t node = order[i], parent = gcd_dominators_parent(h->dominators, node), type = gcd_graph_node_type(h->g, node);
+        if (whose[node] != SUSPECTED && parent < GCD_NODE_ROOT)
+            whose[node] = whose[parent];
+        if (types[type] != 0)
+            whose[node] = SUSPECTED;
+        if (whose[node] == OTHER && html_origin(h, type) == GCD_ORIGIN_OWN)
+            whose[node] = OWN;
+        if (whose[node] == OWN)
+            gcd_add_saturating(&h->own_bytes, gcd_graph_node_size(h->g, node));
     }
 }
 
