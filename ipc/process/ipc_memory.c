@@ -295,3 +295,8 @@ bool gcd_ipc_stopped(uint32_t pid)
     struct gcd_procfs_facts facts;
     return gcd_procfs_facts("/proc", pid, &facts) && facts.stopped;
 }
+
+bool gcd_ipc_server_gc(uint32_t pid)
+{
+    return gcd_procfs_has_thread("/proc", pid, ".NET Server GC");        /* the runtime's name for them, .NET 5 to 10 */
+}

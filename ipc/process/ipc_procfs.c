@@ -1,5 +1,6 @@
 #include "ipc/process/ipc_procfs.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -337,6 +338,28 @@ char *gcd_procfs_command_line(const char *proc, uint32_t pid, size_t *ret_cap)
     text[n] = '\0';
     *ret_cap = cap;
     return text;
+}
+
+/* Those of the runtime come first: it starts them before the program. */
+#define THREADS_MAX 1000u
+
+bool gcd_procfs_has_thread(const char *proc, uint32_t pid, const char *name)
+{
+    char path[GCD_IPC_PATH_MAX], file[64], text[64];
+    int n = snprintf(path, sizeof path, "%s/%" PRIu32 "/task", proc, pid);
+    DIR *dir = n > 0 && (size_t)n < sizeof path ? opendir(path) : NULL;
+    bool found = false;
+    struct dirent *e;
+    for (unsigned i = 0; dir != NULL && !found && i < THREADS_MAX && (e = readdir(dir)) != NULL; i++) {
+        n = snprintf(file, sizeof file, "task/%.20s/comm", e->d_name);
+        if (n < 0 || e->d_name[0] == '.' || read_small(proc, pid, file, text, sizeof text) != 0)
+            continue;
+        text[strcspn(text, "\n")] = '\0';
+        found = strcmp(text, name) == 0;
+    }
+    if (dir != NULL)
+        (void)closedir(dir);
+    return found;
 }
 
 uint64_t gcd_procfs_uptime_ms(const char *proc, uint64_t start_jiffies)

@@ -55,6 +55,9 @@ bool gcd_procfs_exists(const char *proc, uint32_t pid);
 /* False when the process is gone or not visible. */
 bool gcd_procfs_facts(const char *proc, uint32_t pid, struct gcd_procfs_facts *ret);
 
+/* Is one of the first threads of process PID, a thousand at most, called NAME?  False when unknown. */
+bool gcd_procfs_has_thread(const char *proc, uint32_t pid, const char *name);
+
 /* Arguments separated by spaces, at most one megabyte; NULL when out of memory, "" when unknown.  *RET_CAP: what to free. */
 char *gcd_procfs_command_line(const char *proc, uint32_t pid, size_t *ret_cap);
 

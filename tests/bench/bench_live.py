@@ -35,6 +35,7 @@ WAYS = {
     "drain, 512 MB": ["--strategy", "drain", "--buffer", "512"],
     "drain, 1024 MB": ["--strategy", "drain", "--buffer", "1024"],
     "drain, 2048 MB": ["--strategy", "drain", "--buffer", "2048"],
+    "single, 4095 MB": ["--strategy", "single", "--buffer", "4095"],
     "default, .gcdump": ["--format", "gcdump"],
 }
 USUAL = "drain, 256 MB;drain, default;single, 1024 MB;dotnet-gcdump"

@@ -2,6 +2,7 @@
 import os
 import subprocess
 import sys
+import threading
 import time
 
 from scripted_runtime import Runtime
@@ -25,10 +26,10 @@ def socket_name():
 
 
 class FakeProcess:
-    """Makes it look like a .NET process with TMPDIR=FOLDER, where its socket is; --name finds it as NAME."""
+    """Makes it look like a .NET process with TMPDIR=FOLDER, where its socket is; --name finds it as NAME, and one thread is called THREAD."""
 
-    def __init__(self, folder, recording, name="fake"):
-        self.process = subprocess.Popen([sys.executable, "-B", os.path.abspath(__file__), recording, name], env={**os.environ, "TMPDIR": folder},
+    def __init__(self, folder, recording, name="fake", thread="python"):
+        self.process = subprocess.Popen([sys.executable, "-B", os.path.abspath(__file__), recording, name, thread], env={**os.environ, "TMPDIR": folder},
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.pid = self.process.pid
         self.socket = os.path.join(folder, self.process.stdout.readline().strip())
@@ -39,7 +40,11 @@ class FakeProcess:
         os.unlink(self.socket)
 
 
-def serve(recording, name):
+def serve(recording, name, thread):
+    waiting = threading.Thread(target=threading.Event().wait, daemon=True)
+    waiting.start()
+    with open(f"/proc/self/task/{waiting.native_id}/comm", "w", encoding="ascii") as f:
+        f.write(thread)
     with open("/proc/self/comm", "w", encoding="ascii") as f:
         f.write(name)
     with open(recording, "rb") as f:

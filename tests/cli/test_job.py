@@ -1,4 +1,5 @@
 """Unattended dumps of processes that only answer like a runtime: several at once, earlier files, and the exit status."""
+import contextlib
 import glob
 import json
 import os
@@ -19,9 +20,9 @@ class Job(CliTest):
         self.targets = []
         self.name = f"job-{os.getpid()}"         # --all must not reach the processes of other tests, or of anybody
 
-    def process(self, recording):
+    def process(self, recording, **options):
         """Sends RECORDING to every client."""
-        target = FakeProcess(self.tmp, self.path(self.put("in", recording)), self.name)
+        target = FakeProcess(self.tmp, self.path(self.put("in", recording)), self.name, **options)
         os.unlink(self.path("in"))
         self.targets.append(target)
         return target
@@ -263,6 +264,32 @@ class Job(CliTest):
         with open("/proc/net/unix", encoding="utf-8", errors="replace") as f:
             names = f.read()
         return re.search(rf"@gcdumpc/process/\d+/{pid}/", names) and "@gcdumpc/machine" in names
+
+    def test_server_gc(self):
+        """Its threads keep all processors busy while the heap is walked, and come before the thread that reads, unless something could be lost."""
+        cases, runs = ((".NET Server GC", 256, 10), (".NET Server GC", 1, 0), (".NET Server G", 256, 0), (".NET Server GCs", 256, 0)), []
+        for thread, buffer, nicer in cases:
+            target = self.process(small_trace()[:-100], thread=thread)           # the rest is waited for
+            runs.append((self.start("collect", "--pid", target.pid, "-o", f"{target.pid}-%s.gclog", "--buffer", buffer, "--nice", "2", "--retries", "0"),
+                         {2, 2 + nicer}, set()))
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and not runs[0][1] <= runs[0][2]:
+            for run, _, seen in runs:
+                seen |= self.nice_values(run.pid)
+        time.sleep(0.5)                          # the others have come as far
+        for (run, nice, seen), case in zip(runs, cases):
+            self.assertEqual({n for n in seen | self.nice_values(run.pid) if n >= 2}, nice, case)
+            run.send_signal(signal.SIGINT)
+            self.assertEqual(self.finish(run).code, 130)
+
+    @staticmethod
+    def nice_values(pid):
+        """All those that threads of process PID have."""
+        found = set()
+        for path in glob.glob(f"/proc/{pid}/task/*/stat"):
+            with contextlib.suppress(OSError), open(path, encoding="ascii", errors="replace") as f:
+                found.add(int(f.read().rpartition(")")[2].split()[16]))         # proc(5): field 19
+        return found
 
     def test_it_does_not_dump_itself(self):
         """Even if there is a socket that could answer."""

@@ -53,6 +53,12 @@ GCD_API void gcd_ipc_mappings_memory(const struct gcd_ipc_mappings *m, const str
 GCD_API bool gcd_ipc_stopped(uint32_t pid);
 
 /*
+ * Has the process PID the server GC, by the names of its first threads?  One thread for each of its heaps runs during a collection, and still during
+ * the walk of the heap that follows, where all but one only spin (measured, .NET 10).  False when unknown.
+ */
+GCD_API bool gcd_ipc_server_gc(uint32_t pid);
+
+/*
  * Open connections at SOCKET_PATH of the process PID, including ours: other tools, and connections the process has not closed yet.
  * GCD_IPC_UNKNOWN when they cannot be counted.
  */

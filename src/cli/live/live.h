@@ -6,6 +6,7 @@
  *     heap_size.c      how large its heap is, by
  *     counter.c        an event of a counter of its runtime
  *     live_attempt.c   one collection
+ *     nicely.c         with a lower priority
  *     live_stream.c    which of its bytes are accepted
  *     live_summary.c   one line about what it cost
  *     live.c           attempts until one is complete
@@ -107,6 +108,15 @@ bool live_attempt_lost(const struct live_attempt *a);
 bool live_attempt_undescribed(const struct live_attempt *a);
 /* Is A better than B?  An attempt that broke off never is. */
 bool live_attempt_better(const struct live_attempt *a, const struct live_attempt *b);
+
+/* nicely.c */
+typedef void (*live_work_fn)(void *ctx);
+/*
+ * Calls FN with a lower priority than that of the caller, who waits, so that the threads of the process that stands still come first: the server GC
+ * keeps all processors busy during the walk, and the walk waits for whoever reads (measured in tests/bench; no gain with the other GC).  Where the
+ * scheduler has both in different groups, it changes nothing.
+ */
+void live_nicely(live_work_fn fn, void *ctx);
 
 /* live_summary.c */
 void live_say_attempt(const struct live *l, const struct live_attempt *a);

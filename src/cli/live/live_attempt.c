@@ -94,6 +94,18 @@ static gcd_status prepare(const struct live *l, struct live_attempt *a)
     return st == GCD_OK ? gcd_dump_new(l->options, &a->dump, &a->err) : st;
 }
 
+struct collection {
+    const struct gcd_ipc_collect_options *options;
+    struct live_attempt *a;
+    gcd_status status;
+};
+
+static void collect_now(void *ctx)
+{
+    struct collection *c = ctx;
+    c->status = gcd_ipc_collect(c->options, &c->a->result, &c->a->err);
+}
+
 static gcd_status collect(const struct live *l, struct live_attempt *a, uint64_t most_bytes, uint64_t timeout_ms)
 {
     static const enum gcd_ipc_strategy strategies[] = {
@@ -108,11 +120,16 @@ static gcd_status collect(const struct live *l, struct live_attempt *a, uint64_t
         .on_idle = on_idle, .ctx = &p, .cancel = &cli_canceled,
     };
     uint64_t start = live_now_ms();
-    gcd_status st = gcd_ipc_collect(&options, &a->result, &a->err);
+    struct collection c = { .options = &options, .a = a };
+    bool fits = most_bytes != 0 && most_bytes <= a->buffer_mb * LIVE_MIB;        /* nothing is lost if others get the processors first */
+    if (fits && l->pid != 0 && gcd_ipc_server_gc(l->pid))
+        live_nicely(collect_now, &c);
+    else
+        collect_now(&c);
     a->duration_ms = live_now_ms() - start;
     a->rss_after = l->pid != 0 ? gcd_ipc_resident(l->pid) : 0;
     cli_progress_end();
-    return st;
+    return c.status;
 }
 
 void live_attempt_run(const struct live *l, struct live_attempt *a, uint64_t most_bytes, uint64_t timeout_ms)

@@ -1,0 +1,41 @@
+#include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include "live/live.h"
+
+#ifdef GCDUMPC_HAVE_IPC
+
+/* A tenth of the weight of a thread of the process that is dumped (sched(7)). */
+#define NICER 10
+
+struct work {
+    live_work_fn fn;
+    void *ctx;
+};
+
+static void *run(void *ctx)
+{
+    const struct work *w = ctx;
+    /* Linux: of this thread alone, which is why there is one: without privileges nobody gets a higher priority back */
+    (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICER);
+    w->fn(w->ctx);
+    return NULL;
+}
+
+void live_nicely(live_work_fn fn, void *ctx)
+{
+    struct work w = { .fn = fn, .ctx = ctx };
+    sigset_t all, before;
+    pthread_t t;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);       /* signals are for the thread that waits */
+    int e = pthread_create(&t, NULL, run, &w);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (e == 0)
+        (void)pthread_join(t, NULL);
+    else
+        fn(ctx);
+}
+
+#endif
