@@ -57,7 +57,9 @@ static void unescape(char *s)
     char *to = s;
     for (; *s != '\0'; to++) {
         bool octal = s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] >= '0' && s[2] <= '7' && s[3] >= '0' && s[3] <= '7';
-        *to = octal ? (char)((s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0')) : *s;
+        *to = *s;
+        if (octal)
+            *to = (char)((s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0'));
         s += octal ? 4 : 1;
     }
     *to = '\0';

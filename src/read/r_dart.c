@@ -133,8 +133,12 @@ static size_t decode(char *s, size_t n)
     size_t to = 0;
     for (size_t i = 0; i < n; i++) {
         int high = s[i] == '%' && n - i > 2 ? hex_digit(s[i + 1]) : -1, low = high >= 0 ? hex_digit(s[i + 2]) : -1;
-        s[to++] = low >= 0 ? (char)(high << 4 | low) : s[i];
-        i += low >= 0 ? 2 : 0;
+        s[to] = s[i];
+        if (low >= 0) {
+            s[to] = (char)(high << 4 | low);
+            i += 2;
+        }
+        to++;
     }
     return to;
 }

@@ -56,7 +56,7 @@ static inline uint8_t sweep_change(size_t at, size_t k, const uint8_t *few, size
 {
     const size_t header_bytes = 256;
     if (at < header_bytes)
-        return k < 8 ? (uint8_t)(1u << k) : k == 8 ? 0xff : 0;
+        return (uint8_t)(k < 8 ? 1u << k : k == 8 ? 0xffu : 0u);
     return k < n ? few[k] : 0;
 }
 
