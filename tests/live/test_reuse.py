@@ -17,7 +17,7 @@ ROUNDS = 4
 class Reuse(LiveTest):
     def start(self):
         folder = self.path("copies")
-        os.mkdir(folder)
+        os.makedirs(folder, exist_ok=True)
         program = need(heaplab)
         self.target = subprocess.Popen([program, "--reload", folder], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                        text=True, env={**os.environ, **SMALL},
@@ -42,8 +42,7 @@ class Reuse(LiveTest):
         requests = record_nettrace.collect_requests(buffer_mb, rundown, keywords, 4)
         return record_nettrace.Session(path, requests, file, SECONDS)
 
-    def record(self, path, keywords):
-        """A recording with a walk for each of several types with the same id; returns their lines."""
+    def record_once(self, path, keywords):
         lines = []
         with open(path, "wb") as file:
             recorder = self.session(keywords, 16, "full", file)
@@ -52,9 +51,18 @@ class Reuse(LiveTest):
                 lines.append(self.next())
                 self.session(COLLECT, 1, "none", None).stop()
             recorder.stop()
-        self.assertEqual(len({line[1] for line in lines}), 1, lines)
-        self.assertEqual(len({line[0] for line in lines}), 3, lines)
         return lines
+
+    def record(self, path, keywords):
+        """A recording with a walk for each of several types with the same id; returns their lines."""
+        for _ in range(5):
+            self.start()
+            lines = self.record_once(path, keywords)
+            self.assertEqual(len({line[0] for line in lines}), 3, lines)
+            if len({line[1] for line in lines}) == 1:
+                return lines
+            self.stop()                          # the runtime had another place for one of them: on a busy machine it frees the old one later
+        return self.fail(f"five processes that use an id again, but not for all types: {lines}")
 
     def dumps(self, path):
         """(name, file) of the type in each dump of a recording."""
@@ -72,7 +80,6 @@ class Reuse(LiveTest):
         return [key for key, _ in itertools.groupby(found)]
 
     def test_names_are_those_of_the_walk(self):
-        self.start()
         path = self.path("heap.nettrace")
         lines = self.record(path, RECORD)
         found = self.dumps(path)
@@ -82,7 +89,6 @@ class Reuse(LiveTest):
         self.assertEqual(found[-1][1], lines[-1][2])
 
     def test_modules_are_those_of_the_walk(self):
-        self.start()
         path = self.path("heap.nettrace")
         lines = self.record(path, RECORD | LOADER)
         self.assertEqual(self.dumps(path), [(line[0], line[2]) for line in lines])
