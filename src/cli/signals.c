@@ -147,3 +147,13 @@ void cli_deadline(uint64_t seconds)
     (void)sigaction(SIGALRM, &a, NULL);
     (void)setitimer(ITIMER_REAL, &t, NULL);
 }
+
+int cli_thread_start(pthread_t *ret, void *(*run)(void *ctx), void *ctx)
+{
+    sigset_t all, before;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    int e = pthread_create(ret, NULL, run, ctx);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return e;
+}

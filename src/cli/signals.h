@@ -4,6 +4,7 @@
 #ifndef GCD_CLI_SIGNALS_H
 #define GCD_CLI_SIGNALS_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -23,6 +24,9 @@ void cli_temporary(enum cli_slot slot, const char *path);
 void cli_before_end(void (*restore)(void));
 /* One will be made, and until the next call of cli_temporary a second signal waits. */
 void cli_temporary_comes(void);
+
+/* pthread_create for a thread without signals, which are for the caller.  0 or an errno. */
+int cli_thread_start(pthread_t *ret, void *(*run)(void *ctx), void *ctx);
 
 /* The reader of standard output has ended before us; the program then ends as others do, without a word. */
 extern bool cli_reader_gone;

@@ -28,6 +28,7 @@ struct classes {
     uint32_t *end;               /* [inner + 1] sizes of the subtrees; then the position of the next child; finally of their range */
     uint32_t *at;                /* [reachable] places in preorder */
     uint32_t placed;             /* of them */
+    bool counted;                /* the sizes are known: END has positions */
     bool *has_inner;             /* [parts][count]; finally the totals in the first row */
     uint32_t *covered;           /* [parts][count] the end of the enclosing object of the same class */
     uint64_t *bytes;             /* [parts][count] */
@@ -93,45 +94,22 @@ static bool is_placed(const struct classes *c, uint32_t leaf)
 
 /* ---- preorder ---- */
 
-/* What C->end has for the parent of LEAF; that of a later leaf, below STOP, is on its way. */
-static uint32_t *end_above(const struct classes *c, uint32_t leaf, uint32_t stop)
+/* Counts leaves below their parents, then places them there.  Threads decide the order of leaves with the same parent; it does not matter. */
+static void take_leaves(void *ctx, uint32_t part)
 {
-    const uint32_t *above = c->d->above;
-    if (stop - leaf > AHEAD)
-        __builtin_prefetch(&c->end[above[leaf + AHEAD]], 1);
-    return &c->end[above[leaf]];
-}
-
-static void leaves_range(const struct classes *c, uint32_t part, uint32_t *ret_first, uint32_t *ret_stop)
-{
+    struct classes *c = ctx;
     const struct gcd_dominators *d = c->d;
-    gcd_part_range(d->reachable - d->inner, 1, part, c->parts, ret_first, ret_stop);
-    *ret_first += d->inner + 1;
-    *ret_stop += d->inner + 1;
-}
-
-static void count_leaves(void *ctx, uint32_t part)
-{
-    struct classes *c = ctx;
-    uint32_t leaf, stop;
-    leaves_range(c, part, &leaf, &stop);
-    for (; leaf < stop; leaf++) {
-        uint32_t *end = end_above(c, leaf, stop);
-        if (is_placed(c, leaf))
-            (void)__atomic_fetch_add(end, 1, __ATOMIC_RELAXED);
-    }
-}
-
-/* The threads decide the order of leaves with the same parent; it does not matter. */
-static void place_leaves(void *ctx, uint32_t part)
-{
-    struct classes *c = ctx;
-    uint32_t leaf, stop;
-    leaves_range(c, part, &leaf, &stop);
-    for (; leaf < stop; leaf++) {
-        uint32_t *end = end_above(c, leaf, stop);
-        if (is_placed(c, leaf))
-            c->at[__atomic_fetch_add(end, 1, __ATOMIC_RELAXED)] = leaf;
+    uint32_t i, stop;
+    gcd_part_range(d->reachable - d->inner, 1, part, c->parts, &i, &stop);
+    for (; i < stop; i++) {
+        uint32_t leaf = d->inner + 1 + i;
+        if (stop - i > AHEAD)
+            __builtin_prefetch(&c->end[d->above[leaf + AHEAD]], 1);
+        if (!is_placed(c, leaf))
+            continue;
+        uint32_t next = __atomic_fetch_add(&c->end[d->above[leaf]], 1, __ATOMIC_RELAXED);
+        if (c->counted)
+            c->at[next] = leaf;
     }
 }
 
@@ -142,7 +120,8 @@ static void number_tree(struct classes *c)
     uint32_t *end = c->end;
     for (uint32_t v = 0; v <= d->inner; v++)
         end[v] = 1;
-    gcd_parallel(d->threads, c->parts, count_leaves, c);
+    gcd_parallel(d->threads, c->parts, take_leaves, c);
+    c->counted = true;
     for (uint32_t v = d->inner; v > 0; v--)
         end[above[v]] += end[v];
     c->placed = end[0] - 1;
@@ -153,7 +132,7 @@ static void number_tree(struct classes *c)
         end[v] = mine + 1;
         c->at[mine] = v;
     }
-    gcd_parallel(d->threads, c->parts, place_leaves, c);
+    gcd_parallel(d->threads, c->parts, take_leaves, c);
 }
 
 /* Ancestors of position V also cover what follows. */

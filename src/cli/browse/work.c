@@ -1,7 +1,6 @@
 /* Work that takes a moment or minutes: the terminal stays alive meanwhile. */
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 
 #include "browse/ui.h"
 #include "input/input.h"
+#include "signals.h"
 
 /* Nothing is shown before, so that short work does not flicker, and a key is answered within 50 ms; then so often. */
 #define FIRST_MS 30
@@ -40,17 +40,6 @@ static void *run(void *ctx)
     ssize_t n = write(w->ready, &(uint64_t){ 1 }, sizeof(uint64_t));
     (void)n;
     return NULL;
-}
-
-/* A thread without signals: these are for the terminal. */
-static int start(pthread_t *t, struct work *w)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    int e = pthread_create(t, NULL, run, w);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return e;
 }
 
 static void show(struct ui *ui, const char *verb, struct work *w)
@@ -103,7 +92,7 @@ gcd_status ui_work(struct ui *ui, const char *verb, ui_work_fn work, void *ctx, 
     w.call.progress = on_progress;
     w.call.progress_ctx = &w;
     w.ready = eventfd(0, EFD_CLOEXEC);
-    int e = w.ready >= 0 ? start(&t, &w) : errno;
+    int e = w.ready >= 0 ? cli_thread_start(&t, run, &w) : errno;
     if (e == 0) {
         wait_for(ui, verb, &w);
         (void)pthread_join(t, NULL);

@@ -60,7 +60,7 @@ static bool interval(struct job_dump *d, const struct run_state *last, bool reme
     if (seconds == 0)
         return true;
     values.this_process = remembered;
-    const struct cli_template *names = d->templates[JOB_OUTPUT] != NULL ? d->templates[JOB_OUTPUT] : d->templates[JOB_SUMMARY];
+    const struct cli_template *names = job_template(d);
     if (names != NULL && cli_keep_newest(names, &values, &st) && st.st_mtim.tv_sec > newest)
         newest = st.st_mtim.tv_sec;
     /* a time in the future: the clock was wrong then or is wrong now, so ignore it */

@@ -14,6 +14,11 @@ void job_given_names(const struct cli_args *a, const char *ret[JOB_FILES])
     ret[JOB_SUMMARY] = a->output.summary;
 }
 
+const struct cli_template *job_template(const struct job_dump *d)
+{
+    return d->templates[JOB_OUTPUT] != NULL ? d->templates[JOB_OUTPUT] : d->templates[JOB_SUMMARY];
+}
+
 bool job_names_taken(const struct job_dump *d)
 {
     struct stat st;

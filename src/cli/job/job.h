@@ -78,6 +78,8 @@ void job_given_names(const struct cli_args *args, const char *ret[JOB_FILES]);
  * replace the first one; a name without such a time is replaced.  CLI_FAILED after a message.
  */
 enum cli_exit job_name_files(struct job_dump *d, struct cli_args *args);
+/* The names by which earlier dumps are found: of the output, else of the summary; NULL: these have fixed names. */
+const struct cli_template *job_template(const struct job_dump *d);
 /* Is one of those with a time down to the second that of a file by now? */
 bool job_names_taken(const struct job_dump *d);
 /* Removes leftovers and makes folders for those files.  CLI_FAILED after a message: others could have put something else there. */

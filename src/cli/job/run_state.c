@@ -47,7 +47,7 @@ _Static_assert((MOST_PROCESSES + 1) * ENTRY_BYTES + (MOST_JOBS + 1) * MOST_FILES
 static bool path_of(const struct job_dump *d, char *ret, size_t cap)
 {
     char folder[4096], name[CLI_TEMPLATE_NAME_BYTES], host[CLI_TEMPLATE_NAME_BYTES] = "";
-    const struct cli_template *names = d->templates[JOB_OUTPUT] != NULL ? d->templates[JOB_OUTPUT] : d->templates[JOB_SUMMARY];
+    const struct cli_template *names = job_template(d);
     if (names == NULL || !cli_template_folder(names, folder, sizeof folder) || !cli_template_spell(d->values.name, name))
         return false;
     bool shared = cli_template_uses(names, "h");

@@ -1,8 +1,8 @@
 #include <pthread.h>
-#include <signal.h>
 #include <sys/resource.h>
 
 #include "live/live.h"
+#include "signals.h"
 
 #ifdef GCDUMPC_HAVE_IPC
 
@@ -26,13 +26,8 @@ static void *run(void *ctx)
 void live_nicely(live_work_fn fn, void *ctx)
 {
     struct work w = { .fn = fn, .ctx = ctx };
-    sigset_t all, before;
     pthread_t t;
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);       /* signals are for the thread that waits */
-    int e = pthread_create(&t, NULL, run, &w);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (e == 0)
+    if (cli_thread_start(&t, run, &w) == 0)
         (void)pthread_join(t, NULL);
     else
         fn(ctx);
