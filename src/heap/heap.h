@@ -289,9 +289,9 @@ gcd_status heap_assembly(struct gcd_heap *h, const struct gcd_event *ev, struct 
 const char *heap_module_path(const struct gcd_heap *h, uint64_t module);
 /* The simple name of an assembly; "" when unknown. */
 const char *heap_assembly_name(const struct gcd_heap *h, uint64_t assembly);
-/* May the name or module of T belong to another type? */
 /* The element type of type ID; 0 = not known, or there were two types with this id. */
 uint8_t heap_element_type(const struct gcd_heap *h, uint64_t id);
+/* May the name or module of T belong to another type? */
 bool heap_type_doubtful(const struct gcd_heap *h, const struct heap_type *t);
 gcd_status heap_runtime_info(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err);
 gcd_status heap_process_info(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err);
@@ -302,8 +302,22 @@ gcd_status heap_text_utf16(struct gcd_heap *h, const uint8_t *p, size_t units, c
 gcd_status heap_text(struct gcd_heap *h, const char *s, size_t n, const char **ret, struct gcd_error *err);
 
 /* heap_known.c */
+/* Descriptions of an id among ITEMS, which begin with a struct heap_known each; is one of them the DESCRIPTION of an event? */
+struct heap_known_query {
+    const char *items;
+    size_t item_bytes;
+    bool (*is_same)(const struct heap_known *k, const void *description);
+    const void *description;
+};
+
+/*
+ * The item that an event at NS says again, among those of the id of item I; GCD_IDMAP_NONE when it begins a new one.  Loads and unloads come from
+ * two threads, whose events have any order in the file, and the same description can come back after another one: the item is the one that
+ * no other description separates from NS.
+ */
+uint32_t heap_known_find(const struct heap_known_query *q, uint32_t i, int64_t ns);
 void heap_known_begin(struct heap_known *k, int64_t ns, uint64_t text_hash, enum heap_moment moment);
-/* The same description again. */
+/* The same description again, see heap_known_find. */
 void heap_known_extend(struct heap_known *k, int64_t ns, enum heap_moment moment);
 /* The chosen walk is known: binds each id to the description that is valid for it. */
 void heap_bind(struct gcd_heap *h);

@@ -27,6 +27,39 @@ void heap_known_extend(struct heap_known *k, int64_t ns, enum heap_moment moment
     }
 }
 
+/* Different descriptions of one id that are looked at; further ones of the same kind only cost items. */
+#define LOOK_BACK 16u
+
+static struct heap_known *described(const struct heap_known_query *q, uint32_t i)
+{
+    return (struct heap_known *)(q->items + i * q->item_bytes);
+}
+
+/* Is K, another description, valid for a moment between NS and the times of SAME? */
+static bool separates(const struct heap_known *k, const struct heap_known *same, int64_t ns)
+{
+    return ns > same->last_ns ? k->first_ns < ns && k->last_ns > same->last_ns : k->first_ns < same->first_ns && k->last_ns > ns;
+}
+
+uint32_t heap_known_find(const struct heap_known_query *q, uint32_t i, int64_t ns)
+{
+    uint32_t same[LOOK_BACK], others[LOOK_BACK];
+    size_t same_count = 0, other_count = 0;
+    for (unsigned n = 0; n < LOOK_BACK && i != GCD_IDMAP_NONE; n++, i = described(q, i)->before)
+        if (q->is_same(described(q, i), q->description))
+            same[same_count++] = i;
+        else
+            others[other_count++] = i;
+    for (size_t k = 0; k < same_count; k++) {
+        bool apart = false;
+        for (size_t n = 0; n < other_count && !apart; n++)
+            apart = separates(described(q, others[n]), described(q, same[k]), ns);
+        if (!apart)
+            return same[k];
+    }
+    return GCD_IDMAP_NONE;
+}
+
 static bool is_gone(const struct heap_known *k, int64_t ns)
 {
     return k->unloaded && k->last_ns < ns;

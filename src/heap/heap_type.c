@@ -98,11 +98,28 @@ static gcd_status keep_copy(struct gcd_heap *h, struct table t, uint32_t i, stru
     return GCD_OK;
 }
 
-/* A record without a name proves nothing: perhaps only one of the sessions requested names. */
-static bool is_same_type(const struct heap_type *a, const struct gcd_clr_type *b, uint64_t hash)
+/* What an event says: EVENT is its type, module or assembly. */
+struct description {
+    const void *event;
+    uint64_t hash;               /* of its name */
+};
+
+/* The item of T that an event at NS says again, among those of the id of item I; GCD_IDMAP_NONE: none. */
+static uint32_t find_same(struct table t, uint32_t i, struct description d, bool (*is_same)(const struct heap_known *, const void *), int64_t ns)
 {
-    return a->type.module == b->module && a->type.name_token == b->name_token && a->type.flags == b->flags &&
-           a->type.element_type == b->element_type && (a->known.text_hash == hash || a->known.text_hash == 0 || hash == 0);
+    struct heap_known_query q = { .item_bytes = t.item_bytes, .is_same = is_same, .description = &d };
+    memcpy(&q.items, t.items, sizeof q.items);
+    return heap_known_find(&q, i, ns);
+}
+
+/* A record without a name proves nothing: perhaps only one of the sessions requested names. */
+static bool is_same_type(const struct heap_known *k, const void *description)
+{
+    const struct heap_type *a = (const struct heap_type *)k;
+    const struct description *d = description;
+    const struct gcd_clr_type *b = d->event;
+    return a->type.described && a->type.module == b->module && a->type.name_token == b->name_token && a->type.flags == b->flags &&
+           a->type.element_type == b->element_type && (k->text_hash == d->hash || k->text_hash == 0 || d->hash == 0);
 }
 
 /* An array has the token 0, a pointer or a function pointer any (measured, .NET 10); the only parameter of the first two is what they are of. */
@@ -115,8 +132,10 @@ static bool is_definition(const struct gcd_clr_type *t)
 static gcd_status describe_type(struct gcd_heap *h, uint32_t i, const struct gcd_clr_type *t, int64_t ns, struct gcd_error *err)
 {
     uint64_t hash = hash_of(t->name, t->name_units, t->module);
+    uint32_t same = find_same(types_of(h), i, (struct description){ t, hash }, is_same_type, ns);
     struct heap_type *to = &h->types[i];
-    if (to->type.described && is_same_type(to, t, hash)) {
+    if (same != GCD_IDMAP_NONE) {
+        to = &h->types[same];
         heap_known_extend(&to->known, ns, HEAP_SEEN);
         if (to->type.named || t->name_units == 0)
             return GCD_OK;
@@ -184,6 +203,13 @@ static enum heap_moment moment_of(const struct gcd_event *ev)
     return ev->id == GCD_EV_MODULE_UNLOAD || ev->id == GCD_EV_ASSEMBLY_UNLOAD ? HEAP_UNLOADED : HEAP_LOADED;
 }
 
+static bool is_same_module(const struct heap_known *k, const void *description)
+{
+    const struct description *d = description;
+    const struct gcd_clr_module *m = d->event;
+    return ((const struct heap_module *)k)->assembly == m->assembly && k->text_hash == d->hash;
+}
+
 gcd_status heap_module(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)
 {
     struct gcd_clr_module m;
@@ -194,16 +220,17 @@ gcd_status heap_module(struct gcd_heap *h, const struct gcd_event *ev, struct gc
     uint64_t hash = hash_of(m.path, m.path_units, 0);
     size_t before = h->module_count;
     GCD_TRY(item_of(h, modules_of(h), m.id, &i, err));
-    struct heap_module *to = &h->modules[i];
     if (h->module_count > before) {
-        to->known.before = GCD_IDMAP_NONE;
-    } else if (to->assembly == m.assembly && to->known.text_hash == hash) {
-        heap_known_extend(&to->known, ev->time_ns, moment_of(ev));
-        return GCD_OK;
+        h->modules[i].known.before = GCD_IDMAP_NONE;
     } else {
+        uint32_t same = find_same(modules_of(h), i, (struct description){ &m, hash }, is_same_module, ev->time_ns);
+        if (same != GCD_IDMAP_NONE) {
+            heap_known_extend(&h->modules[same].known, ev->time_ns, moment_of(ev));
+            return GCD_OK;
+        }
         GCD_TRY(keep_copy(h, modules_of(h), i, err));
-        to = &h->modules[i];
     }
+    struct heap_module *to = &h->modules[i];
     heap_known_begin(&to->known, ev->time_ns, hash, moment_of(ev));
     to->path = "";
     to->id = m.id;
@@ -212,6 +239,11 @@ gcd_status heap_module(struct gcd_heap *h, const struct gcd_event *ev, struct gc
     memcpy(to->pdb_guid, m.pdb_guid, sizeof to->pdb_guid);
     to->pdb_age = m.pdb_age;
     return heap_text_utf16(h, m.path, m.path_units, &to->path, err);
+}
+
+static bool is_same_assembly(const struct heap_known *k, const void *description)
+{
+    return k->text_hash == ((const struct description *)description)->hash;
 }
 
 /* "Name, Version=1.0.0.0, Culture=neutral, …": only the name is interesting. */
@@ -227,16 +259,17 @@ gcd_status heap_assembly(struct gcd_heap *h, const struct gcd_event *ev, struct 
         n++;
     uint64_t hash = hash_of(a.name, n, 0);
     GCD_TRY(item_of(h, assemblies_of(h), a.id, &i, err));
-    struct heap_assembly *to = &h->assemblies[i];
     if (h->assembly_count > before) {
-        to->known.before = GCD_IDMAP_NONE;
-    } else if (to->known.text_hash == hash) {
-        heap_known_extend(&to->known, ev->time_ns, moment_of(ev));
-        return GCD_OK;
+        h->assemblies[i].known.before = GCD_IDMAP_NONE;
     } else {
+        uint32_t same = find_same(assemblies_of(h), i, (struct description){ &a, hash }, is_same_assembly, ev->time_ns);
+        if (same != GCD_IDMAP_NONE) {
+            heap_known_extend(&h->assemblies[same].known, ev->time_ns, moment_of(ev));
+            return GCD_OK;
+        }
         GCD_TRY(keep_copy(h, assemblies_of(h), i, err));
-        to = &h->assemblies[i];
     }
+    struct heap_assembly *to = &h->assemblies[i];
     heap_known_begin(&to->known, ev->time_ns, hash, moment_of(ev));
     to->name = "";
     return heap_text_utf16(h, a.name, n, &to->name, err);

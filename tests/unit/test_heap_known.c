@@ -379,6 +379,52 @@ static void modules_whose_types_were_replaced(void **state)
         check_modules(&rows[i]);
 }
 
+/* One thread loads, the finalizer's unloads; each writes in its order, the file mixes them in any way. */
+static void loads_and_unloads_come_from_two_threads(void **state)
+{
+    static const char *const kinds[][4] = { { "a", "b", "c", "a" }, { "A", "B", "C", "A" } };
+    static const int64_t loaded[] = { 1000, 16000, 26000, 30500 }, unloaded[] = { 15000, 25000, 30400 };
+    (void)state;
+    for (unsigned order = 0; order < 1u << 7; order++) {
+        if (__builtin_popcount(order) != 4)          /* which of the seven events are loads */
+            continue;
+        for (unsigned k = 0; k < 2; k++) {
+            struct module_said said[7];
+            for (unsigned n = 0, l = 0, u = 0; n < 7; n++) {
+                bool load = (order >> n & 1) != 0;
+                const char *name = load ? kinds[k][l] : kinds[k][u];
+                said[n] = (struct module_said){ load ? LOAD : UNLOAD, load ? loaded[l++] : unloaded[u++], k == 0 ? name : "", k == 0 ? "" : name };
+            }
+            tb_done(&t);
+            tb_init(&t, TB_V4, 8);
+            for (uint32_t n = 1; n <= WALKS; n++)
+                walk(n);
+            say(&(struct said){ 10500, "T", 1 }, other_thread++);
+            for (unsigned n = 0; n < 7; n++)
+                say_module(&said[n]);
+            end();
+            check(1, k == 0 ? "[T] [a]" : "[T] [A]", true, "the first one");
+            check(2, k == 0 ? "[T] [b]" : "[T] [B]", true, "the second one");
+            check(3, k == 0 ? "[T] [a]" : "[T] [A]", true, "the first one again");
+        }
+    }
+}
+
+/* A type that comes back after another one: what is said of its first time later in the file does not reach to the second. */
+static void a_type_that_comes_back(void **state)
+{
+    static const struct said all[] = { { 10500, "Red", 1 }, { 20500, "Green", 2 }, { 30500, "Red", 1 }, { 10700, "Red", 1 }, { 20700, "Green", 2 } };
+    (void)state;
+    for (uint32_t n = 1; n <= WALKS; n++)
+        walk(n);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        say(&all[i], 8 + i);
+    end();
+    check(1, "[Red] []", true, "the first one");
+    check(2, "[Green] []", true, "the second one");
+    check(3, "[Red] []", true, "the first one again");
+}
+
 /* Unlimited descriptions: each is kept, and counts against the limit. */
 static void limits_are_kept(void **state)
 {
@@ -402,7 +448,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(types_that_are_used_again), TEST(the_whole_description_counts), TEST(a_name_in_two_modules),
         TEST(a_walk_without_its_end), TEST(modules_that_are_used_again), TEST(assemblies_that_are_used_again), TEST(a_module_of_another_assembly),
-        TEST(modules_whose_types_were_replaced), TEST(limits_are_kept),
+        TEST(modules_whose_types_were_replaced), TEST(loads_and_unloads_come_from_two_threads), TEST(a_type_that_comes_back),
+        TEST(limits_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
