@@ -104,7 +104,10 @@ void live_attempt_done(struct live_attempt *a);
 gcd_status live_stream_take(const struct live *l, struct live_attempt *a, const uint8_t *bytes, size_t n, struct gcd_error *err);
 /* Were events lost that a larger buffer would have kept? */
 bool live_attempt_lost(const struct live_attempt *a);
-/* Are only types missing that the runtime had described to another listener? */
+/*
+ * Are types missing that the runtime had described to another listener?  There can be more reasons: when that listener goes, .NET 8 and 9 walk the
+ * heap once more (measured).
+ */
 bool live_attempt_undescribed(const struct live_attempt *a);
 /* Is A better than B?  An attempt that broke off never is. */
 bool live_attempt_better(const struct live_attempt *a, const struct live_attempt *b);

@@ -189,7 +189,10 @@ bool live_attempt_undescribed(const struct live_attempt *a)
 {
     const struct gcd_summary *summary = gcd_dump_summary(a->dump);
     const struct gcd_verdict *v = &summary->verdict;
-    return v->reason_count == 1 && v->reasons[0].code == GCD_REASON_TYPES_UNDESCRIBED && summary->types_undescribed > 0;
+    for (size_t i = 0; i < v->reason_count; i++)
+        if (v->reasons[i].code == GCD_REASON_TYPES_UNDESCRIBED)
+            return summary->types_undescribed > 0;       /* else they are described, but without names */
+    return false;
 }
 
 bool live_attempt_better(const struct live_attempt *a, const struct live_attempt *b)
