@@ -10,7 +10,6 @@ and heap walk are done: all events are then sent or in the target's buffers, and
 """
 
 import argparse
-import glob
 import gzip
 import json
 import os
@@ -58,12 +57,9 @@ def find_socket(pid):
         raise RecordError(f"cannot inspect process {pid}: {error.strerror}") from error
     directory = os.fsdecode(variables.get(b"TMPDIR") or b"/tmp")
     exact = os.path.join(directory, f"dotnet-diagnostic-{pid}-{start_time}-socket")
-    if os.path.exists(exact):
-        return exact
-    others = glob.glob(os.path.join(glob.escape(directory), f"dotnet-diagnostic-{pid}-*-socket"))
-    if not others:
+    if not os.path.exists(exact):        # one with another start time is that of a process that was killed
         raise RecordError(f"process {pid} has no diagnostics socket")
-    return max(others, key=os.path.getmtime)
+    return exact
 
 
 def wire_string(text):

@@ -163,6 +163,13 @@ class Failures(Gate):
         self.assertIn("    no answer\n", markdown)
         self.fails(r"Load 2 was not done after 3 s", "--load-timeout", 3, load='[ "$GATE_LOAD" = 1 ] || sleep 1000')
 
+    def test_the_socket_of_a_dead_process(self):
+        """A process that was killed leaves its socket; the number of the process comes again."""
+        planted = 'socket.socket(socket.AF_UNIX).bind(f"{os.environ[\'TMPDIR\']}/dotnet-diagnostic-{os.getpid()}-1-socket")'
+        self.fails(r"no diagnostic socket after 2 s", "--ready-timeout", 2, TMPDIR=self.folder,
+                   program=("python3", "-c", f"import os, socket, time; {planted}; time.sleep(1000)"))
+        self.assertEqual([name[-9:] for name in os.listdir(self.folder) if name.startswith("dotnet-diagnostic-")], ["-1-socket"])
+
     def test_no_socket(self):
         self.fails(r"no diagnostic socket after 3 s: .*DOTNET_EnableDiagnostics", "--ready-timeout", 3, DOTNET_EnableDiagnostics="0")
         self.fails(r"no diagnostic socket after 2 s", "--ready-timeout", 2, program=("sleep", "1000"))

@@ -166,14 +166,22 @@ export GATE_PID="$pid" GATE_INPUT="$work/input" GATE_OUTPUT="$out/program.log" G
 
 # -- ready -------------------------------------------------------------------------------------------------------------
 
+# What the runtime puts into the name of its socket, in ticks since the machine was started: a process that was killed leaves its socket behind, and
+# numbers of processes come again.
+start_time() {
+    fields=$(cat "/proc/$pid/stat" 2>/dev/null)
+    # shellcheck disable=SC2086
+    set -- ${fields##*) }
+    [ $# -ge 20 ] && echo "${20}"
+}
+
 is_ready() {
     if [ -n "$ready" ]; then
         sh -c "$ready" >"$work/errors" 2>&1 3>&-
     elif [ -n "$name" ]; then        # found, and no dump because of a condition that nothing fulfils
         "$gcdumpc" --name "$name" -o "$work/none.nettrace" --if-rss-above 1000000G -q >"$work/errors" 2>&1
     else
-        set -- "${TMPDIR:-/tmp}/dotnet-diagnostic-$pid-"*-socket
-        [ -S "$1" ]
+        [ -S "${TMPDIR:-/tmp}/dotnet-diagnostic-$pid-$(start_time)-socket" ]
     fi
 }
 
