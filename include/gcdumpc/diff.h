@@ -66,24 +66,6 @@ GCD_API size_t gcd_diff_dumps(const struct gcd_diff *d);
 GCD_API size_t gcd_diff_row_count(const struct gcd_diff *d);
 GCD_API const struct gcd_diff_row *gcd_diff_row(const struct gcd_diff *d, size_t i);
 
-/* ---- a quantity over several dumps ---- */
-
-enum gcd_trend {
-    GCD_TREND_STEADY,            /* always the same */
-    GCD_TREND_GROWS,             /* never less than before, and more at the end */
-    GCD_TREND_SHRINKS,           /* never more than before, and less at the end */
-    GCD_TREND_VARIES
-};
-
-/* VALUES[N], oldest first; steady for fewer than two. */
-GCD_API enum gcd_trend gcd_trend_of(const uint64_t *values, size_t n);
-
-/*
- * Growth per hour by linear regression (least squares).  UNIX_MS[N]: the time of each dump; INT64_MIN = unknown, and its value is skipped.  False
- * with fewer than two distinct times.
- */
-GCD_API bool gcd_trend_slope(const int64_t *unix_ms, const uint64_t *values, size_t n, double *ret_per_hour);
-
 #ifdef __cplusplus
 }
 #endif

@@ -70,7 +70,7 @@ GCD_API const struct gcd_graph_notes *gcd_graph_notes(const struct gcd_graph *g)
 /* ---- nodes: numbers 0 .. count - 1.  Numbers are not checked; the caller must keep them in range. ---- */
 
 struct gcd_node {
-    uint64_t address;            /* 0 only for the unknown node, or after gcd_graph_drop_addresses */
+    uint64_t address;            /* 0 only for the unknown node */
     uint64_t size_bytes;         /* exact, as the runtime reports it, not rounded up to the alignment */
     const uint32_t *edges;       /* [edge_count] nodes in the order of the events, possibly repeated */
     size_t edge_count;
@@ -104,17 +104,11 @@ GCD_API void gcd_graph_columns(const struct gcd_graph *g, const struct gcd_graph
 /* References of all objects, without dependent handles. */
 GCD_API uint64_t gcd_graph_edge_count(const struct gcd_graph *g);
 
-/* The object at ADDRESS; GCD_NODE_NONE without one, or after gcd_graph_drop_addresses. */
+/* The object at ADDRESS; GCD_NODE_NONE without one. */
 GCD_API uint32_t gcd_graph_find(const struct gcd_graph *g, uint64_t address);
 
 /* The artificial node for unknown objects, GCD_NODE_NONE = none; see keep_unknown. */
 GCD_API uint32_t gcd_graph_unknown(const struct gcd_graph *g);
-
-/* Frees addresses and their index, 3 to 7 bytes per object, for a long analysis that shows none. */
-GCD_API void gcd_graph_drop_addresses(struct gcd_graph *g);
-
-/* The memory of the graph in bytes. */
-GCD_API uint64_t gcd_graph_memory(const struct gcd_graph *g);
 
 /* ---- dependent handles; roots are in the summary ---- */
 

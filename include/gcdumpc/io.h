@@ -66,16 +66,6 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_input_peek(struct gcd_input *in, uint8_t *
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_input_make_seekable(struct gcd_input *in, struct gcd_error *err);
 
-/*
- * Joins N inputs into one, in order: a recording in several files.  Makes each seekable, which must succeed.  On GCD_OK they belong to the joined
- * input, otherwise still to the caller.
- */
-GCD_API GCD_MUST_CHECK gcd_status gcd_input_join(struct gcd_input **parts, size_t n, const struct gcd_input_options *options,
-                                                 struct gcd_input **ret, struct gcd_error *err);
-/* The number of joined inputs, 1 for any other input; the size of each. */
-GCD_API size_t gcd_input_part_count(const struct gcd_input *in);
-GCD_API uint64_t gcd_input_part_size(const struct gcd_input *in, size_t i);
-
 /* Reads N bytes at OFF; *RET_N is less only at the end.  GCD_E_STATE for a pipe. */
 GCD_API GCD_MUST_CHECK gcd_status gcd_input_read_at(struct gcd_input *in, uint64_t off, void *buf, size_t n, size_t *ret_n,
                                                     struct gcd_error *err);
@@ -125,15 +115,6 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_sink_new_memory(const struct gcd_alloc *al
                                                       struct gcd_error *err);
 GCD_API const uint8_t *gcd_sink_memory(const struct gcd_sink *s, size_t *ret_n);
 
-/* The largest N of gcd_sink_reserve. */
-#define GCD_SINK_RESERVE_MAX ((size_t)65536)
-
-/*
- * Room for N <= GCD_SINK_RESERVE_MAX bytes to format into, never NULL; gcd_sink_advance then writes the first N of them.  For hot loops.
- */
-GCD_API char *gcd_sink_reserve(struct gcd_sink *s, size_t n);
-GCD_API void gcd_sink_advance(struct gcd_sink *s, size_t n);
-
 /* Write N bytes, or TEXT up to its NUL.  gcd_sink_status and gcd_sink_commit report a failure; after one nothing more is written. */
 GCD_API void gcd_sink_write(struct gcd_sink *s, const void *bytes, size_t n);
 GCD_API void gcd_sink_text(struct gcd_sink *s, const char *text);
@@ -155,27 +136,6 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_sink_finish(struct gcd_sink *s, uint64_t *
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_sink_commit(struct gcd_sink *s, struct gcd_error *err);
 GCD_API void gcd_sink_free(struct gcd_sink *s);
-
-/* ---- staged output: not a stream of bytes ---- */
-
-/* A file written in any order (a database), or a folder of files.  Appears whole or not at all, like a sink. */
-struct gcd_staged;
-enum gcd_staged_kind { GCD_STAGED_FILE, GCD_STAGED_FOLDER };
-
-/*
- * Makes an empty temporary file (mode 0600) or folder (0700) beside PATH.  The commit lets a file replace a regular file, a folder only an empty
- * folder.  Slashes at the end of a folder's name are ignored.  ALLOC may be NULL.
- * GCD_E_IO, also when PATH must not be replaced; GCD_E_ARG for a file name that is a directory or device.
- */
-GCD_API GCD_MUST_CHECK gcd_status gcd_staged_open(const char *path, enum gcd_staged_kind kind, const struct gcd_alloc *alloc,
-                                                 struct gcd_staged **ret, struct gcd_error *err);
-
-/* Its final name. */
-GCD_API const char *gcd_staged_path(const struct gcd_staged *p);
-
-/* Like gcd_sink_commit and gcd_sink_free.  The files of a folder must be on the disk (gcd_sink_commit). */
-GCD_API GCD_MUST_CHECK gcd_status gcd_staged_commit(struct gcd_staged *p, struct gcd_error *err);
-GCD_API void gcd_staged_free(struct gcd_staged *p);
 
 #ifdef __cplusplus
 }

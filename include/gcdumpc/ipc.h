@@ -103,12 +103,6 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_port_process_info(struct gcd_ipc_port 
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_port_resume(struct gcd_ipc_port *port, uint64_t timeout_ms, const gcd_cancel_flag *cancel,
                                                       struct gcd_error *err);
-/* Wait MS while serving the port.  GCD_OK: the time has passed; GCD_E_PEER (GONE): the process has ended; GCD_E_CANCELED, GCD_E_IO. */
-GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_port_pause(struct gcd_ipc_port *port, uint64_t ms, const gcd_cancel_flag *cancel,
-                                                     struct gcd_error *err);
-/* The number of other runtimes that are waiting. */
-GCD_API size_t gcd_ipc_port_others(const struct gcd_ipc_port *port);
-
 /* A process with a diagnostic socket.  Strings are never NULL, empty when unknown, and may not be UTF-8. */
 struct gcd_ipc_process {
     uint32_t pid;            /* as the caller sees it; 0 = its socket is visible here but the process is not */

@@ -43,8 +43,6 @@ GCD_API void gcd_names_free(struct gcd_names *n);
 GCD_API const char *gcd_names_get(const struct gcd_names *n, uint32_t type);
 /* The same without module and token, so types of one name have one plain name, also in another dump. */
 GCD_API const char *gcd_names_plain(const struct gcd_names *n, uint32_t type);
-/* The number of types without a name. */
-GCD_API uint32_t gcd_names_unknown(const struct gcd_names *n);
 
 /*
  * The labels of a group of roots, in every report and in every format without its own words.  A thread stack holds local variables, arguments and

@@ -38,11 +38,9 @@ enum gcd_format_kind {
     GCD_FORMAT_STREAM,           /* from a dump with gcd_write, in memory that does not depend on the number of objects; from a
                                     graph as well, with the same bytes */
     GCD_FORMAT_GRAPH,            /* from a graph with gcd_write_graph */
-    GCD_FORMAT_STAGED             /* from a graph to a folder or database file with gcd_write_staged */
+    GCD_FORMAT_STAGED             /* from a graph to a folder or database file: unstable/staged_file.h */
 };
 GCD_API enum gcd_format_kind gcd_format_kind(const struct gcd_format *f);
-/* For GCD_FORMAT_STAGED: file or folder. */
-GCD_API enum gcd_staged_kind gcd_format_staged_kind(const struct gcd_format *f);
 /* The style of names that readers of the format expect. */
 GCD_API enum gcd_name_style gcd_format_names(const struct gcd_format *f);
 
@@ -95,14 +93,6 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_write(const struct gcd_format *f, struct g
  * lost when the graph was built (gcd_graph_notes).
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_write_graph(const struct gcd_format *f, const struct gcd_graph *g, struct gcd_sink *s,
-                                                  const struct gcd_write_options *options, struct gcd_write_notes *ret_notes,
-                                                  struct gcd_error *err);
-
-/*
- * Writes G to P, opened as gcd_format_staged_kind says, in format F (of kind STAGED, else GCD_E_ARG); the caller commits P.  RET_NOTES as for
- * gcd_write_graph.
- */
-GCD_API GCD_MUST_CHECK gcd_status gcd_write_staged(const struct gcd_format *f, const struct gcd_graph *g, struct gcd_staged *p,
                                                   const struct gcd_write_options *options, struct gcd_write_notes *ret_notes,
                                                   struct gcd_error *err);
 

@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <gcdumpc/unstable/ipc_target.h>
+
 #include "base/error.h"
 #include "base/mem.h"
 #include "ipc/connect/ipc_portfile.h"

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include <gcdumpc/unstable/graph/graph_fetch.h>
+#include <gcdumpc/unstable/graph/graph_memory.h>
 #include <gcdumpc/unstable/root_order.h>
 
 #include "analyze/dominators/dominators.h"

@@ -10,6 +10,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <gcdumpc/unstable/io/input_parts.h>
+
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/ovf.h"

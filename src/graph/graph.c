@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include <gcdumpc/unstable/graph/graph_fetch.h>
+#include <gcdumpc/unstable/graph/graph_memory.h>
 
 #include "base/mem.h"
 
@@ -12,23 +12,14 @@ static void drop(const struct gcd_graph *g, void *items, size_t room, size_t ite
     gcd_mem_free(&g->alloc, items, room * item_bytes);
 }
 
-void gcd_graph_drop_addresses(struct gcd_graph *g)
-{
-    drop(g, g->node_offset, g->offset_room, sizeof *g->node_offset);
-    drop(g, g->runs, g->run_room, sizeof *g->runs);
-    drop(g, g->block_runs, g->block_runs_room, sizeof *g->block_runs);
-    graph_index_done(&g->index);
-    g->node_offset = NULL;
-    g->runs = NULL;
-    g->block_runs = NULL;
-    g->offset_room = g->run_room = g->run_count = g->block_runs_room = 0;
-}
-
 void gcd_graph_free(struct gcd_graph *g)
 {
     if (g == NULL)
         return;
-    gcd_graph_drop_addresses(g);
+    drop(g, g->node_offset, g->offset_room, sizeof *g->node_offset);
+    drop(g, g->runs, g->run_room, sizeof *g->runs);
+    drop(g, g->block_runs, g->block_runs_room, sizeof *g->block_runs);
+    graph_index_done(&g->index);
     drop(g, g->type_low, g->type_room, sizeof *g->type_low);
     drop(g, g->type_high, g->high_room, sizeof *g->type_high);
     drop(g, g->node_size, g->size_room, sizeof *g->node_size);
@@ -97,7 +88,7 @@ uint64_t gcd_graph_node_size(const struct gcd_graph *g, uint32_t node)
 
 uint64_t gcd_graph_node_address(const struct gcd_graph *g, uint32_t node)
 {
-    if (g->node_offset == NULL || node == g->unknown)
+    if (node == g->unknown)
         return 0;
     uint32_t block = node >> GRAPH_BLOCK_SHIFT;
     bool last = block == (g->node_count - 1) >> GRAPH_BLOCK_SHIFT;

@@ -37,7 +37,7 @@ struct gcd_graph {
     uint16_t *type_low;          /* the low bits of the type's number, */
     uint16_t *type_high;         /* and the others; NULL as long as they are 0 for all nodes */
     uint16_t *node_size;         /* GRAPH_BIG: see bigs */
-    uint16_t *node_offset;       /* NULL without addresses */
+    uint16_t *node_offset;       /* NULL without nodes */
     struct graph_starts starts;
     size_t type_room, high_room, size_room, offset_room;
     uint32_t node_count;

@@ -1,4 +1,5 @@
 #include <gcdumpc/io.h>
+#include <gcdumpc/unstable/io/input_parts.h>
 #include <gcdumpc/unstable/spool.h>
 
 #include <string.h>

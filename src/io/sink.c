@@ -1,5 +1,6 @@
 #include <gcdumpc/io.h>
 #include <gcdumpc/unstable/folders.h>
+#include <gcdumpc/unstable/io/sink_room.h>
 
 #include <limits.h>
 #include <stdatomic.h>

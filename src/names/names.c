@@ -27,7 +27,7 @@ struct gcd_names {
     const char **name;           /* [count] */
     const char **plain;          /* [count], in the C# style, before they were made unique */
     const char **runtime;        /* [count], in the C# style, as the runtime calls them; NULL = as plain */
-    uint32_t count, unknown;
+    uint32_t count;
     struct class_name *classes;  /* [class_count] sorted by RAW */
     size_t class_count, class_room;
     enum gcd_name_style style;
@@ -57,9 +57,7 @@ static gcd_status spell(struct gcd_names *n, const struct gcd_summary *from, enu
         char unknown[32];
         const char *s = style == GCD_NAMES_RAW ? t->raw_name : t->name;
         size_t len = strlen(s);
-        bool nameless = !t->named || len == 0;
-        n->unknown += nameless;
-        if (len == 0 || (nameless && is_csharp(style))) {
+        if (len == 0 || (!t->named && is_csharp(style))) {
             s = unknown;
             len = (size_t)snprintf(unknown, sizeof unknown, "UNKNOWN 0x%" PRIx64, t->id);
         } else if (is_csharp(style)) {
@@ -389,9 +387,4 @@ const char *gcd_names_runtime(const struct gcd_names *n, uint32_t type)
 enum gcd_name_style gcd_names_style(const struct gcd_names *n)
 {
     return n->style;
-}
-
-uint32_t gcd_names_unknown(const struct gcd_names *n)
-{
-    return n->unknown;
 }

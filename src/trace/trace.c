@@ -2,6 +2,7 @@
  * The public face of the event containers, which are told apart here by their first bytes.
  */
 #include <gcdumpc/trace.h>
+#include <gcdumpc/unstable/io/input_parts.h>
 
 #include <string.h>
 

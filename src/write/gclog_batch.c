@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include <gcdumpc/unstable/io/sink_room.h>
+
 #include "base/hex.h"
 #include "base/mem.h"
 #include "io/sink_thread.h"

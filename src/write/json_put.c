@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <gcdumpc/unstable/io/sink_room.h>
+
 #include "base/text.h"
 
 #define ESCAPE_BYTES ((size_t)6)         /* \uxxxx */

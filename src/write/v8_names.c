@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include <gcdumpc/unstable/io/sink_room.h>
 #include <gcdumpc/unstable/static_names.h>
 
 #include "base/dec.h"

@@ -10,6 +10,7 @@
  */
 #include <string.h>
 
+#include <gcdumpc/unstable/io/sink_room.h>
 #include <gcdumpc/unstable/lengths.h>
 
 #include "base/error.h"

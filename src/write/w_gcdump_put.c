@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <gcdumpc/unstable/io/sink_room.h>
+
 #include "base/error.h"
 #include "base/text.h"
 #include "io/sink_hole.h"

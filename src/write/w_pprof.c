@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <gcdumpc/unstable/estimate.h>
+#include <gcdumpc/unstable/io/sink_room.h>
 #include <gcdumpc/version.h>
 
 #include "base/error.h"

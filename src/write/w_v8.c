@@ -9,6 +9,8 @@
  */
 #include <string.h>
 
+#include <gcdumpc/unstable/io/sink_room.h>
+
 #include "base/dec.h"
 #include "base/error.h"
 #include "base/mem.h"

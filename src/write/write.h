@@ -4,6 +4,7 @@
 
 #include <gcdumpc/writer.h>
 #include <gcdumpc/unstable/estimate.h>
+#include <gcdumpc/unstable/staged_file.h>
 
 struct gcd_format {
     const char *name, *suffix, *about;

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <gcdumpc/unstable/staged_file.h>
+
 #include "fuzz/fuzz.h"
 #include "support/failalloc.h"
 #include "support/graph_gen.h"

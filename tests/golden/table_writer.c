@@ -10,6 +10,7 @@
 
 #include <gcdumpc/dominators.h>
 #include <gcdumpc/writer.h>
+#include <gcdumpc/unstable/staged_file.h>
 
 #include "support/graph_gen.h"
 

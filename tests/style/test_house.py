@@ -16,9 +16,8 @@ MOST_FILES = 25
 
 MOST_PARAMETERS = 6
 
-# Outside of include/gcdumpc/unstable: 164 of libgcdumpc, 14 of libgcdumpc_ipc.  13 of these are session.h: what a program that asks one heap many
-# questions needs instead of loading it again, and the frame of commands that are built on it.
-PUBLIC_FUNCTIONS = 178
+# Outside of include/gcdumpc/unstable, those of libgcdumpc_ipc among them.
+PUBLIC_FUNCTIONS = 160
 
 # Earlier names whose meaning nobody could guess, and their replacements.
 BANNED = {

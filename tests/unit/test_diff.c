@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <gcdumpc/diff.h>
+#include <gcdumpc/unstable/compare/trend.h>
 
 #include "support/check.h"
 #include "support/failalloc.h"

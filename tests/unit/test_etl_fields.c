@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <gcdumpc/trace.h>
+#include <gcdumpc/unstable/io/input_parts.h>
 
 #include "etl/etl.h"
 #include "support/check.h"

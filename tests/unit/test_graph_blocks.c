@@ -1,4 +1,6 @@
 /* Objects that are given to the graph and its index many at a time: the same as one by one. */
+#include <gcdumpc/unstable/graph/graph_memory.h>
+
 #include "support/check.h"
 
 #include "base/mem.h"

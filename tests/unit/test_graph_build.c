@@ -10,6 +10,7 @@
 
 #include <gcdumpc/graph.h>
 #include <gcdumpc/writer.h>
+#include <gcdumpc/unstable/graph/graph_memory.h>
 
 #include "graph/graph_build.h"
 #include "graph/graph_impl.h"

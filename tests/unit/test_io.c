@@ -13,6 +13,7 @@
 
 #include <gcdumpc/io.h>
 #include <gcdumpc/unstable/folders.h>
+#include <gcdumpc/unstable/io/input_parts.h>
 #include <gcdumpc/unstable/spool.h>
 
 #include "support/check.h"

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <gcdumpc/io.h>
+#include <gcdumpc/unstable/io/sink_room.h>
 
 #include "base/mem.h"
 #include "base/threads/in_order.h"

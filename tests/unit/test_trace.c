@@ -8,6 +8,7 @@
 #include <zlib.h>
 
 #include <gcdumpc/trace.h>
+#include <gcdumpc/unstable/io/input_parts.h>
 
 #include "support/tb.h"
 #include "support/wrapped.h"

@@ -1,5 +1,6 @@
 /*
- * What a dump costs its target, locks against two dumps at the same time, and ports to which it connects over TCP.  Part of libgcdumpc_ipc.
+ * What a dump costs its target, locks against two dumps at the same time, ports to which it connects over TCP, and waits at a port.  Part of
+ * libgcdumpc_ipc.
  */
 #ifndef GCDUMPC_UNSTABLE_IPC_TARGET_H
 #define GCDUMPC_UNSTABLE_IPC_TARGET_H
@@ -9,6 +10,7 @@
 #include <stdint.h>
 
 #include <gcdumpc/alloc.h>
+#include <gcdumpc/cancel.h>
 #include <gcdumpc/status.h>
 #include <gcdumpc/summary.h>
 
@@ -137,6 +139,12 @@ struct gcd_ipc_port;
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_port_listen_tcp(const char *address, bool any_address, struct gcd_ipc_tcp_place *ret_place,
                                                           struct gcd_ipc_port **ret, struct gcd_error *err);
+
+/* Wait MS while serving the port.  GCD_OK: the time has passed; GCD_E_PEER (GONE): the process has ended; GCD_E_CANCELED, GCD_E_IO. */
+GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_port_pause(struct gcd_ipc_port *port, uint64_t ms, const gcd_cancel_flag *cancel,
+                                                     struct gcd_error *err);
+/* The number of other runtimes that are waiting. */
+GCD_API size_t gcd_ipc_port_others(const struct gcd_ipc_port *port);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,6 @@
 /*
- * The inside of a staged output (io.h), for the writers of this library and for signal handlers.
+ * Staged outputs: a file written in any order (a database), or a folder of files, that appears whole or not at all, like a sink; and the formats that
+ * need one.
  */
 #ifndef GCDUMPC_UNSTABLE_STAGED_FILE_H
 #define GCDUMPC_UNSTABLE_STAGED_FILE_H
@@ -8,12 +9,47 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <gcdumpc/io.h>
+#include <gcdumpc/alloc.h>
+#include <gcdumpc/graph.h>
 #include <gcdumpc/status.h>
+#include <gcdumpc/writer.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+struct gcd_staged;
+enum gcd_staged_kind { GCD_STAGED_FILE, GCD_STAGED_FOLDER };
+
+/*
+ * Makes an empty temporary file (mode 0600) or folder (0700) beside PATH.  The commit lets a file replace a regular file, a folder only an empty
+ * folder.  Slashes at the end of a folder's name are ignored.  ALLOC may be NULL.
+ * GCD_E_IO, also when PATH must not be replaced; GCD_E_ARG for a file name that is a directory or device.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_staged_open(const char *path, enum gcd_staged_kind kind, const struct gcd_alloc *alloc,
+                                                 struct gcd_staged **ret, struct gcd_error *err);
+
+/* Its final name. */
+GCD_API const char *gcd_staged_path(const struct gcd_staged *p);
+
+/* Like gcd_sink_commit and gcd_sink_free.  The files of a folder must be on the disk (gcd_sink_commit). */
+GCD_API GCD_MUST_CHECK gcd_status gcd_staged_commit(struct gcd_staged *p, struct gcd_error *err);
+GCD_API void gcd_staged_free(struct gcd_staged *p);
+
+/* ---- formats ---- */
+
+/* For GCD_FORMAT_STAGED: file or folder. */
+GCD_API enum gcd_staged_kind gcd_format_staged_kind(const struct gcd_format *f);
+
+/*
+ * Writes G to P, opened as gcd_format_staged_kind says, in format F (of kind STAGED, else GCD_E_ARG); the caller commits P.  RET_NOTES as for
+ * gcd_write_graph.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_write_staged(const struct gcd_format *f, const struct gcd_graph *g, struct gcd_staged *p,
+                                                  const struct gcd_write_options *options, struct gcd_write_notes *ret_notes,
+                                                  struct gcd_error *err);
+
+/* ---- the inside, for the writers of this library and for signal handlers ---- */
 
 /*
  * The temporary name, "" once it has its final name; also for a signal handler.  A staged folder is the only entry of another folder, which is

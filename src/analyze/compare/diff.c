@@ -1,4 +1,5 @@
 #include <gcdumpc/diff.h>
+#include <gcdumpc/unstable/compare/trend.h>
 
 #include <string.h>
 

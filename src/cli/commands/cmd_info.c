@@ -6,6 +6,7 @@
 
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/unstable/estimate.h>
+#include <gcdumpc/unstable/graph/graph_memory.h>
 #include <gcdumpc/unstable/process_memory.h>
 #include <gcdumpc/unstable/text/plural.h>
 

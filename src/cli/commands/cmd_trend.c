@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/compare/trend.h>
 #include <gcdumpc/unstable/text/plural.h>
 
 #include "args.h"

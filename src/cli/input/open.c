@@ -5,6 +5,7 @@
 
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/read.h>
+#include <gcdumpc/unstable/io/input_parts.h>
 #include <gcdumpc/unstable/spool.h>
 
 #include "args.h"

@@ -1,5 +1,6 @@
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/ipc.h>
+#include <gcdumpc/unstable/staged_file.h>
 
 #include "args.h"
 #include "commands/commands.h"

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/staged_file.h>
 
 #include "args.h"
 #include "exit.h"

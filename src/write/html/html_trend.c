@@ -2,6 +2,7 @@
  * The page of several dumps over time: the dumps, and a row of numbers for each type.
  */
 #include <gcdumpc/version.h>
+#include <gcdumpc/unstable/compare/trend.h>
 
 #include "base/error.h"
 #include "write/html/html_compare.h"

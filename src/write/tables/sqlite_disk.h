@@ -7,6 +7,7 @@
 
 #include <gcdumpc/io.h>
 #include <gcdumpc/status.h>
+#include <gcdumpc/unstable/staged_file.h>
 #include <sqlite3.h>
 
 struct sqlite_disk {

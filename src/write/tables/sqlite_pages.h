@@ -20,6 +20,7 @@
 #include <gcdumpc/context.h>
 #include <gcdumpc/io.h>
 #include <gcdumpc/status.h>
+#include <gcdumpc/unstable/staged_file.h>
 
 #include "base/threads/queue.h"
 

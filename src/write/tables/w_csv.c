@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <gcdumpc/unstable/io/sink_room.h>
 #include <gcdumpc/unstable/staged_file.h>
 
 #include "base/dec.h"

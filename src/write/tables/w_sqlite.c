@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include <gcdumpc/unstable/estimate.h>
+#include <gcdumpc/unstable/staged_file.h>
 
 #include "base/context.h"
 #include "base/error.h"

@@ -1,6 +1,6 @@
-/* Memory of a graph brought into the cache before it is needed, for walks that know the nodes to come. */
-#ifndef GCDUMPC_UNSTABLE_GRAPH_GRAPH_FETCH_H
-#define GCDUMPC_UNSTABLE_GRAPH_GRAPH_FETCH_H
+/* The memory of a graph: how much it is, and brought into the cache before a walk that knows the nodes to come needs it. */
+#ifndef GCDUMPC_UNSTABLE_GRAPH_GRAPH_MEMORY_H
+#define GCDUMPC_UNSTABLE_GRAPH_GRAPH_MEMORY_H
 
 #include <stdint.h>
 
@@ -10,6 +10,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* The memory of the graph in bytes. */
+GCD_API uint64_t gcd_graph_memory(const struct gcd_graph *g);
 
 /*
  * Prefetches what gcd_graph_node_edges reads to find the references of NODE, a node of the graph; not the references themselves.  Has no other

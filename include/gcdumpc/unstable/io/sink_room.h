@@ -1,0 +1,26 @@
+/* Text and numbers formatted in the memory of a sink, without a copy. */
+#ifndef GCDUMPC_UNSTABLE_IO_SINK_ROOM_H
+#define GCDUMPC_UNSTABLE_IO_SINK_ROOM_H
+
+#include <stddef.h>
+
+#include <gcdumpc/io.h>
+#include <gcdumpc/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The largest N of gcd_sink_reserve. */
+#define GCD_SINK_RESERVE_MAX ((size_t)65536)
+
+/*
+ * Room for N <= GCD_SINK_RESERVE_MAX bytes to format into, never NULL; gcd_sink_advance then writes the first N of them.  For hot loops.
+ */
+GCD_API char *gcd_sink_reserve(struct gcd_sink *s, size_t n);
+GCD_API void gcd_sink_advance(struct gcd_sink *s, size_t n);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
