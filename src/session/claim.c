@@ -3,7 +3,7 @@
 #include "base/context.h"
 #include "session/session.h"
 
-/* Between two looks at the cancel flag of a thread that waits. */
+/* How often a waiting thread checks its cancel flag. */
 #define WAIT_NS 20000000L
 
 static void wait_a_little(struct gcd_session *s)
@@ -18,7 +18,7 @@ static void wait_a_little(struct gcd_session *s)
     (void)pthread_cond_timedwait(&s->moved, &s->lock, &until);
 }
 
-/* Waits until nobody computes any of PARTS, then takes over those that are not there: *RET_MINE. */
+/* Waits until no thread computes any of PARTS, then claims the missing ones: *RET_MINE. */
 static gcd_status claim(struct gcd_session *s, unsigned parts, const struct gcd_context *context, unsigned *ret_mine, struct gcd_error *err)
 {
     gcd_status st = GCD_OK;

@@ -7,7 +7,7 @@
 #include "base/context.h"
 #include "base/mem.h"
 
-/* Nodes between two looks at the cancel flag. */
+/* Nodes between two checks of the cancel flag. */
 #define NODES_PER_STEP (UINT32_C(1) << 16)
 
 struct maker {
@@ -17,7 +17,7 @@ struct maker {
     uint32_t nodes;
 };
 
-/* The keys of NODE, [*RET_N]; ONE: room for one. */
+/* The keys of NODE, [*RET_N].  ONE: room for one key. */
 static const uint32_t *keys_of(const struct maker *m, uint32_t node, uint32_t *one, size_t *ret_n)
 {
     *ret_n = 1;
@@ -109,9 +109,9 @@ void node_lists_done(struct node_lists *l, const struct gcd_alloc *alloc)
     *l = (struct node_lists){ .starts = NULL };
 }
 
-/* ---- the largest first ---- */
+/* ---- largest first ---- */
 
-/* Hands the sorted items out to their lists; AT[keys] begins as their starts.  Others read these meanwhile. */
+/* Distributes the sorted items to their lists.  AT[keys] begins as a copy of the starts, because other threads read those meanwhile. */
 static void hand_out(const struct node_lists *l, const struct gcd_dominators *d, const struct gcd_keyed *items, uint64_t *at, uint32_t *ret)
 {
     for (size_t i = 0; i < l->count; i++) {
@@ -120,7 +120,7 @@ static void hand_out(const struct node_lists *l, const struct gcd_dominators *d,
     }
 }
 
-/* ITEMS, ROOM: of N, AT of the keys. */
+/* Both ITEMS have room for all items, AT for all keys. */
 static gcd_status reorder(const struct node_lists *l, const struct gcd_dominators *d, const struct gcd_context *context, struct gcd_keyed *items[2],
                           uint32_t *ret, struct gcd_error *err)
 {

@@ -15,7 +15,7 @@ static gcd_status make_origins(struct gcd_session *s, const struct gcd_context *
 
 static gcd_status make_collections(struct gcd_session *s, const struct gcd_context *c, struct gcd_error *err)
 {
-    struct gcd_context kept = session_context(s, NULL);  /* they keep it */
+    struct gcd_context kept = session_context(s, NULL);  /* the collections keep it */
     (void)c;
     return gcd_collections_new(s->graph, &kept, &s->collections, err);
 }
@@ -99,7 +99,7 @@ static gcd_status make_depths(struct gcd_session *s, const struct gcd_context *c
         return gcd_fail_nomem(err, "depths of objects");
     memset(depths, 0xff, n * sizeof *depths);            /* GCD_DEPTH_NONE */
     const uint32_t *order = gcd_paths_order(s->paths);
-    for (uint32_t i = 0; i < gcd_paths_reachable(s->paths); i++) {       /* each follows its parent */
+    for (uint32_t i = 0; i < gcd_paths_reachable(s->paths); i++) {       /* every node comes after its parent */
         uint32_t parent = gcd_paths_parent(s->paths, order[i]);
         depths[order[i]] = parent == GCD_NODE_ROOT ? 0 : depths[parent] + 1;
     }
@@ -133,13 +133,13 @@ static gcd_status make_slots(struct gcd_session *s, const struct gcd_context *c,
     GCD_TRY(session_need(s, PART_BIT(PART_REFERRERS), c, err));
     GCD_TRY(node_lists_init(&lists, &q, c, err));
     s->slots = lists.items;
-    lists.items = NULL;                  /* the starts are those of the referrers */
+    lists.items = NULL;                  /* the slots use the starts of the referrers */
     lists.count = 0;
     node_lists_done(&lists, c->alloc);
     return GCD_OK;
 }
 
-/* Each list of the dominated ones by retained size; the starts are theirs. */
+/* Sorts each list of dominated nodes by retained size; the starts stay the same. */
 static gcd_status make_largest_first(struct gcd_session *s, const struct gcd_context *c, struct gcd_error *err)
 {
     GCD_TRY(session_need(s, PART_BIT(PART_DOMINATED), c, err));

@@ -50,7 +50,7 @@ gcd_status gcd_session_new(const struct gcd_graph *g, const struct gcd_session_o
     s->options = *options;
     s->user = user;
     s->alloc = gcd_locked_alloc_init(&s->locked, &s->user);
-    /* none of these fails: the default kinds, and a clock that Linux has */
+    /* none of these can fail: they use default attributes and a clock that Linux has */
     (void)pthread_mutex_init(&s->lock, NULL);
     (void)pthread_mutex_init(&s->describing, NULL);
     (void)pthread_condattr_init(&clock);
@@ -92,7 +92,7 @@ const struct gcd_names *gcd_session_names(const struct gcd_session *s)
     return s->names;
 }
 
-/* ---- what is kept ---- */
+/* ---- results ---- */
 
 static gcd_status need(struct gcd_session *s, unsigned parts, const struct gcd_context *call, struct gcd_error *err)
 {
@@ -197,7 +197,7 @@ gcd_status gcd_session_depths(struct gcd_session *s, const struct gcd_context *c
     return GCD_OK;
 }
 
-/* ---- one thread after the other ---- */
+/* ---- one thread at a time ---- */
 
 gcd_status gcd_session_collection(struct gcd_session *s, const struct gcd_context *call, uint32_t node, struct gcd_collection *ret,
                                   struct gcd_error *err)

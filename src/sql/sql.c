@@ -9,10 +9,10 @@
 #include "sql/sql_list.h"
 #include "write/tables/sqlite_schema.h"
 
-/* Virtual machine instructions between two looks at the cancel flag: a millisecond at most. */
+/* Virtual machine instructions between two checks of the cancel flag: a millisecond at most. */
 #define STEPS_PER_LOOK 10000
 
-/* Limits for what a statement may make SQLite hold. */
+/* Limits on the memory that a statement can make SQLite use. */
 static const struct { int what, most; } limits[] = {
     { SQLITE_LIMIT_LENGTH, 64 << 20 }, { SQLITE_LIMIT_SQL_LENGTH, 1 << 20 }, { SQLITE_LIMIT_ATTACHED, 0 }, { SQLITE_LIMIT_TRIGGER_DEPTH, 1 },
     { SQLITE_LIMIT_WORKER_THREADS, 0 }, { SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000 }, { SQLITE_LIMIT_EXPR_DEPTH, 500 },
@@ -34,7 +34,7 @@ int sql_failed(struct gcd_sql *db, gcd_status st, const struct gcd_error *err)
     return st == GCD_E_NOMEM ? SQLITE_NOMEM : st == GCD_E_CANCELED ? SQLITE_INTERRUPT : SQLITE_ERROR;
 }
 
-/* What SQLite said of a statement, or what a method of ours did before. */
+/* The error of a statement: ours, if one of our methods failed, else SQLite's. */
 static gcd_status complain(struct gcd_sql *db, int rc, struct gcd_error *err)
 {
     gcd_status st;
@@ -65,7 +65,7 @@ static int look_at_cancel(void *ctx)
     return gcd_is_canceled(db->call->cancel);
 }
 
-/* What a statement may do: read. */
+/* Allows a statement only to read. */
 static int authorize(void *ctx, int action, const char *a, const char *b, const char *database, const char *inside)
 {
     static const char *const readable[] = { "table_info", "table_xinfo", "table_list", "function_list", "module_list", "pragma_list",
@@ -188,7 +188,7 @@ void gcd_sql_free(struct gcd_sql *db)
 
 /* ---- queries ---- */
 
-/* Where in the text SQLite complains about the statement, which has so many bytes BEFORE it. */
+/* Adds the position of SQLite's complaint in the text, which has BEFORE bytes before the statement. */
 static void place(struct gcd_sql *db, uint64_t before, struct gcd_error *err)
 {
 #if SQLITE_VERSION_NUMBER >= 3038000

@@ -1,4 +1,4 @@
-/* SQL over a session, between the files of this folder. */
+/* SQL over a session, private to this folder. */
 #ifndef GCD_SQL_SQL_H
 #define GCD_SQL_SQL_H
 
@@ -9,9 +9,9 @@
 
 #include "write/tables/tables.h"
 
-/* Rows of a table by a column with node numbers: sorted by it. */
+/* Rows of a table, sorted by a column of node numbers. */
 struct row_index {
-    uint32_t *rows;              /* [count] NULL: not made yet */
+    uint32_t *rows;              /* [count] NULL: not sorted yet */
     size_t count;
 };
 
@@ -33,21 +33,21 @@ struct gcd_sql {
     const struct gcd_summary *summary;
     const struct gcd_names *names;
     struct gcd_alloc alloc;
-    struct gcd_context context;  /* of the options */
-    const struct gcd_context *call;      /* of the query that runs */
+    struct gcd_context context;  /* from the options */
+    const struct gcd_context *call;      /* of the running query */
     struct gcd_write_options write;
-    struct tables tables;        /* rows that the format sqlite has, too */
+    struct tables tables;        /* rows that the sqlite format also has */
     bool has_tables;
     char *name;
     sqlite3 *db;
     struct sql_offer offers[SQL_TABLES];
-    struct gcd_error err;        /* why a method of ours failed; code GCD_OK: none did */
-    /* of the session, NULL until they are wanted */
+    struct gcd_error err;        /* why one of our methods failed; code GCD_OK: none did */
+    /* from the session, NULL until needed */
     const struct gcd_dominators *dominators;
     const struct gcd_paths *paths;
     const uint32_t *depths;
     const struct gcd_suspects *suspects;
-    uint32_t *by_name;           /* [type_count] types by their names, then by number */
+    uint32_t *by_name;           /* [type_count] types by name, then by number */
     struct row_index indexes[ROW_INDEXES];
 };
 
@@ -55,15 +55,15 @@ struct gcd_sql {
 
 #define ORDER_COLUMNS 2
 
-/* A way to find rows. */
+/* A plan: one way to find rows. */
 struct sql_plan {
     int number;                  /* for the table's FILTER */
-    int column;                  /* that equals the first argument; -1: all rows */
+    int column;                  /* must equal the first argument; -1: all rows */
     bool text;                   /* compared as text */
-    bool unique;                 /* one row at most */
-    double (*rows)(const struct gcd_sql *db);    /* about how many */
-    int order[ORDER_COLUMNS];    /* columns by which the rows come in ascending order, -1 = no more */
-    bool descending;             /* in descending order, of one column */
+    bool unique;                 /* at most one row */
+    double (*rows)(const struct gcd_sql *db);    /* estimated number */
+    int order[ORDER_COLUMNS];    /* rows come in ascending order of these columns, -1 = no more */
+    bool descending;             /* in descending order instead; only for one column */
 };
 #define SQL_PLANS 10
 /* Added to the number of a plan whose column IS the argument, which may be NULL. */
@@ -73,24 +73,24 @@ struct sql_cursor;
 
 struct sql_table {
     const char *name;
-    const char *columns;         /* of its declaration; NULL: those of the format sqlite, TABLE */
+    const char *columns;         /* of its declaration; NULL: those of TABLE in the sqlite format */
     const char *options;
     int table;                   /* enum in tables.h; -1 = none */
     const char *about;
-    struct sql_plan plans[SQL_PLANS + 1];        /* look-ups, the best first; then other ways through all rows; ends with ROWS NULL */
-    int order[ORDER_COLUMNS];    /* of all rows, plan 0, as in a plan */
+    struct sql_plan plans[SQL_PLANS + 1];        /* look-ups, the best first; then other orders of all rows; ends with ROWS NULL */
+    int order[ORDER_COLUMNS];    /* of plan 0 (all rows), as in a plan */
     uint64_t (*rows)(const struct gcd_sql *db);
-    /* Sets the first piece of rows.  ARGV[0] is what the column of the plan equals. */
+    /* Sets the first piece of rows.  The column of the plan equals ARGV[0]. */
     gcd_status (*filter)(struct sql_cursor *c, int plan, sqlite3_value **argv, struct gcd_error *err);
-    /* The next piece; false: there is none.  NULL: one piece is all. */
+    /* The next piece; false: there is none.  NULL: there is only one piece. */
     bool (*more)(struct sql_cursor *c, gcd_status *ret_st, struct gcd_error *err);
-    /* Is the row no row of the table?  NULL: all are. */
+    /* Must the row be skipped?  NULL: none must. */
     bool (*skip)(const struct sql_cursor *c);
     gcd_status (*column)(struct sql_cursor *c, int column, sqlite3_context *to, struct gcd_error *err);
 };
 extern const struct sql_table sql_table_list[SQL_TABLES];
 
-/* Rows come in pieces of neighbouring numbers, or of numbers in a list. */
+/* Rows come in pieces: consecutive numbers, or numbers in a list. */
 struct sql_cursor {
     sqlite3_vtab_cursor base;    /* first: SQLite sees only this */
     struct gcd_sql *db;
@@ -98,11 +98,11 @@ struct sql_cursor {
     uint64_t at, end;            /* positions in the piece */
     const uint32_t *list;        /* NULL: the positions are the rows */
     const uint32_t *slots;       /* of edges by their target */
-    uint32_t key;                /* of the piece: from_id of edges, to_id of those by target, type */
+    uint32_t key;                /* of the piece: from_id of edges, to_id of edges by target, or type */
     uint32_t next, last;         /* keys of further pieces */
     int plan;
-    size_t hint;                 /* of gcd_generations_find */
-    struct table_cursor cells;   /* of tables of the format sqlite */
+    size_t hint;                 /* for gcd_generations_find */
+    struct table_cursor cells;   /* for tables of the sqlite format */
 };
 
 static inline uint64_t cursor_row(const struct sql_cursor *c)
@@ -117,27 +117,27 @@ extern const sqlite3_module sql_table_module;
 void sql_put_number(sqlite3_context *to, uint64_t n);    /* at most 2^63 - 1 */
 void sql_put_text(sqlite3_context *to, const char *s);   /* NULL for "" */
 void sql_put_cell(sqlite3_context *to, const struct table_value *v);
-/* The whole number below LIMIT that V equals in SQL; false: none. */
+/* The integer below LIMIT that equals V in SQL; false: none. */
 bool sql_key(sqlite3_value *v, uint64_t limit, uint64_t *ret);
-/* The types that are called V: positions [*RET_FIRST, *RET_END) of db->by_name. */
+/* The types named V: positions [*RET_FIRST, *RET_END) of db->by_name. */
 GCD_MUST_CHECK gcd_status sql_types_called(struct gcd_sql *db, sqlite3_value *v, uint32_t *ret_first, uint32_t *ret_end, struct gcd_error *err);
-/* Makes db->by_name. */
+/* Creates db->by_name if needed. */
 GCD_MUST_CHECK gcd_status sql_need_names(struct gcd_sql *db, struct gcd_error *err);
-/* The rows whose node is NODE, by index WHICH: a list. */
+/* A list of the rows whose node is NODE, by index WHICH. */
 GCD_MUST_CHECK gcd_status sql_rows_of(struct gcd_sql *db, int which, uint32_t node, const uint32_t **ret, size_t *ret_n, struct gcd_error *err);
 GCD_MUST_CHECK gcd_status sql_need_dominators(struct gcd_sql *db, struct gcd_error *err);
 GCD_MUST_CHECK gcd_status sql_need_paths(struct gcd_sql *db, struct gcd_error *err);
 
 /* sql_walks.c: path_from_root(object) and reachable_from(object) as tables. */
 int sql_walks_open(struct gcd_sql *db);
-/* sql_functions.c: type_name(type), path_from_root(object) as a text. */
+/* sql_functions.c: type_name(type), path_from_root(object) as text. */
 int sql_functions_open(struct gcd_sql *db);
-/* The objects on the path to NODE, from the root's side on, NODE the last: [*RET_N], to be freed with gcd_mem_free; none when it is dead. */
+/* The objects on the path to NODE from the root down, NODE last: [*RET_N], free it with gcd_mem_free; none if NODE is unreachable. */
 GCD_MUST_CHECK gcd_status sql_path(struct gcd_sql *db, uint32_t node, uint32_t **ret, size_t *ret_n, struct gcd_error *err);
-/* The root of NODE's path in words, with a NUL, in RET[CAP]; cut when it does not fit. */
+/* The root of NODE's path as text in RET[CAP], NUL-terminated; cut if it does not fit. */
 void sql_root_text(const struct gcd_sql *db, uint32_t node, char *ret, size_t cap);
 
-/* sql.c: keeps *ERR for who asked, and returns a code of SQLite. */
+/* sql.c: keeps *ERR for the caller of the query, and returns an SQLite code. */
 int sql_failed(struct gcd_sql *db, gcd_status st, const struct gcd_error *err);
 
 #endif

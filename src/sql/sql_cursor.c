@@ -1,4 +1,4 @@
-/* The module of all tables: how SQLite asks, in terms of struct sql_table. */
+/* The virtual table module of all tables: translates SQLite's questions to struct sql_table. */
 #include <stdio.h>
 #include <string.h>
 
@@ -41,7 +41,7 @@ static int offer_disconnect(sqlite3_vtab *base)
     return SQLITE_OK;
 }
 
-/* ---- which plan ---- */
+/* ---- choosing a plan ---- */
 
 /* The rowid is the first column of a table that has one. */
 static int column_of(int column)
@@ -64,7 +64,7 @@ static int constraint_for(sqlite3_index_info *info, const struct sql_plan *plan)
     return -1;
 }
 
-/* Do rows in ORDER come as INFO wants them? */
+/* Do rows in ORDER satisfy the order that INFO asks for? */
 static bool is_ordered(sqlite3_index_info *info, const int order[ORDER_COLUMNS], bool descending)
 {
     for (int i = 0; i < info->nOrderBy; i++) {
@@ -78,7 +78,7 @@ static int use_plan(const struct sql_offer *o, sqlite3_index_info *info, const s
 {
     double rows = plan->unique ? 1 : plan->rows(o->db);
     if (constraint >= 0)
-        info->aConstraintUsage[constraint].argvIndex = 1;        /* SQLite checks it again: NULL, other types of values */
+        info->aConstraintUsage[constraint].argvIndex = 1;        /* SQLite checks it again: NULL, other value types */
     info->idxNum = plan->number;
     if (constraint >= 0 && info->aConstraint[constraint].op == SQLITE_INDEX_CONSTRAINT_IS)
         info->idxNum += SQL_PLAN_IS;
@@ -107,7 +107,7 @@ static int offer_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     for (plan = t->plans; plan->rows != NULL && !info->orderByConsumed; plan++)
         if (plan->column < 0 && is_ordered(info, plan->order, plan->descending)) {
             info->idxNum = plan->number;
-            info->estimatedCost = 3 * all;       /* its rows are not neighbours in memory */
+            info->estimatedCost = 3 * all;       /* its rows are scattered in memory */
             info->orderByConsumed = 1;
         }
     return SQLITE_OK;
@@ -134,7 +134,7 @@ static int offer_close(sqlite3_vtab_cursor *base)
     return SQLITE_OK;
 }
 
-/* Moves on to the next row that is one, through all pieces. */
+/* Moves on to the next row that is not skipped, through all pieces. */
 static int settle(struct sql_cursor *c)
 {
     gcd_status st = GCD_OK;
@@ -153,7 +153,7 @@ static int offer_filter(sqlite3_vtab_cursor *base, int plan, const char *plan_te
     struct sql_cursor *c = (struct sql_cursor *)base;
     (void)plan_text;
     (void)argc;
-    if (plan >= SQL_PLAN_IS)             /* IS NULL finds what no look-up does */
+    if (plan >= SQL_PLAN_IS)             /* no look-up finds the rows of IS NULL */
         plan = sqlite3_value_type(argv[0]) == SQLITE_NULL ? 0 : plan - SQL_PLAN_IS;
     *c = (struct sql_cursor){ .base = c->base, .db = c->db, .table = c->table, .plan = plan };
     if (c->table->table >= 0)
@@ -178,7 +178,7 @@ static int offer_eof(sqlite3_vtab_cursor *base)
 static int offer_column(sqlite3_vtab_cursor *base, sqlite3_context *to, int column)
 {
     struct sql_cursor *c = (struct sql_cursor *)base;
-    gcd_status st = c->table->column(c, column, to, &c->db->err);        /* for each cell: an error of its own would take as long as the rest */
+    gcd_status st = c->table->column(c, column, to, &c->db->err);        /* called per cell: a local error would take as long as the rest */
     if (st == GCD_OK)
         return SQLITE_OK;
     int rc = sql_failed(c->db, st, &c->db->err);

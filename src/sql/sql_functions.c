@@ -5,10 +5,10 @@
 #include "base/mem.h"
 #include "sql/sql.h"
 
-/* Objects of a long path as text, at each end. */
+/* Objects shown at each end of a long path. */
 #define ENDS_SHOWN 50u
 
-/* NULL unless it is the number of a type. */
+/* NULL unless the argument is the number of a type. */
 static void type_name(sqlite3_context *to, int argc, sqlite3_value **argv)
 {
     const struct gcd_sql *db = sqlite3_user_data(to);
@@ -75,7 +75,7 @@ static char *path_text(const struct gcd_sql *db, const uint32_t *path, size_t n)
     return sqlite3_str_finish(text);
 }
 
-/* NULL unless it is an object that a root leads to. */
+/* NULL unless the argument is a reachable object. */
 static void path_from_root(sqlite3_context *to, int argc, sqlite3_value **argv)
 {
     struct gcd_sql *db = sqlite3_user_data(to);

@@ -1,4 +1,4 @@
-/* What there is to ask: for people, and the views that only queries have. */
+/* The list of tables and views for people, and the views that only queries have. */
 #include "sql/sql_list.h"
 
 #include "sql/sql.h"

@@ -1,4 +1,4 @@
-/* The views of src/sql alone. */
+/* The views that only src/sql has. */
 #ifndef GCD_SQL_SQL_LIST_H
 #define GCD_SQL_SQL_LIST_H
 

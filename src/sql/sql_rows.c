@@ -26,7 +26,7 @@ void sql_put_cell(sqlite3_context *to, const struct table_value *v)
     case TABLE_NONE: sqlite3_result_null(to); break;
     case TABLE_TEXT: sqlite3_result_text64(to, v->text, strlen(v->text), SQLITE_STATIC, SQLITE_UTF8); break;
     case TABLE_NUMBER: sql_put_number(to, v->number); break;
-    default: sqlite3_result_int64(to, (sqlite3_int64)v->number); break;  /* the bits of an address count, not the sign */
+    default: sqlite3_result_int64(to, (sqlite3_int64)v->number); break;  /* the bits of an address matter, not the sign */
     }
 }
 
@@ -70,7 +70,7 @@ gcd_status sql_need_names(struct gcd_sql *db, struct gcd_error *err)
     return db->by_name != NULL ? GCD_OK : gcd_fail_nomem(err, "sorting types by name");
 }
 
-/* How the name of a type compares with the N bytes at S, as SQLite's BINARY does. */
+/* Compares the name of a type with the N bytes at S, like SQLite's BINARY. */
 static int compare_name(const char *name, const void *s, size_t n)
 {
     size_t k = strlen(name), least = k < n ? k : n;
@@ -78,7 +78,7 @@ static int compare_name(const char *name, const void *s, size_t n)
     return c != 0 ? c : (k > n) - (k < n);
 }
 
-/* The first position whose name is not less than S[N], or with AFTER greater than it. */
+/* The first position whose name is not less than S[N]; AFTER: greater than S[N]. */
 static uint32_t search(const struct gcd_sql *db, const void *s, size_t n, bool after)
 {
     uint32_t low = 0, high = db->summary->type_count;
@@ -166,7 +166,7 @@ gcd_status sql_rows_of(struct gcd_sql *db, int which, uint32_t node, const uint3
     return GCD_OK;
 }
 
-/* ---- of the session ---- */
+/* ---- results of the session ---- */
 
 gcd_status sql_need_dominators(struct gcd_sql *db, struct gcd_error *err)
 {

@@ -1,6 +1,6 @@
 /*
- * The tables: their columns, how rows are found, and what is in them.  What the format sqlite has too is described there (write/tables); objects and
- * what refers to them are large, so they are read here straight from the graph.
+ * The tables: their columns, plans and values.  Tables that the sqlite format also has are described in write/tables.  The tables of objects and of
+ * what refers to them are large, so they are read here directly from the graph.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@ enum { PLAN_ALL, PLAN_ID, PLAN_ADDRESS, PLAN_PARENT, PLAN_TYPE_ID, PLAN_TYPE, PL
 
 #define NOTHING { -1, -1 }
 
-/* ---- how many ---- */
+/* ---- numbers of rows ---- */
 
 static double one(const struct gcd_sql *db)
 {
@@ -58,7 +58,7 @@ static void listed(struct sql_cursor *c, const uint32_t *list, uint64_t n)
     c->end = n;
 }
 
-/* The one row whose number V is. */
+/* The single row with number V. */
 static void one_row(struct sql_cursor *c, sqlite3_value *v)
 {
     uint64_t row;
@@ -66,7 +66,7 @@ static void one_row(struct sql_cursor *c, sqlite3_value *v)
         whole(c, row, row + 1);
 }
 
-/* The node that V is; false: none. */
+/* The node with number V; false: none. */
 static bool node_in(const struct sql_cursor *c, sqlite3_value *v, uint32_t *ret)
 {
     uint64_t n;
@@ -76,7 +76,7 @@ static bool node_in(const struct sql_cursor *c, sqlite3_value *v, uint32_t *ret)
     return true;
 }
 
-/* The nodes that one dominates. */
+/* The nodes that V dominates directly. */
 static gcd_status dominated(struct sql_cursor *c, sqlite3_value *v, struct gcd_error *err)
 {
     struct gcd_node_list l;
@@ -89,7 +89,7 @@ static gcd_status dominated(struct sql_cursor *c, sqlite3_value *v, struct gcd_e
     return GCD_OK;
 }
 
-/* ---- tables of the format sqlite with few rows ---- */
+/* ---- tables of the sqlite format with few rows ---- */
 
 static uint64_t rows_of_format(const struct gcd_sql *db, int table)
 {
@@ -192,7 +192,7 @@ static uint64_t object_rows(const struct gcd_sql *db)
     return gcd_graph_node_count(db->graph);
 }
 
-/* The next type with its objects. */
+/* The objects of the next type. */
 static bool more_types(struct sql_cursor *c, gcd_status *ret_st, struct gcd_error *err)
 {
     struct gcd_node_list l;
@@ -249,7 +249,7 @@ static void put_generation(struct sql_cursor *c, sqlite3_context *to, uint64_t a
         sqlite3_result_int64(to, found);
 }
 
-/* NULL: it is dead, or no single object dominates it. */
+/* NULL: the node is unreachable, or no single object dominates it. */
 static void put_parent(sqlite3_context *to, const struct gcd_dominators *d, uint32_t node)
 {
     uint32_t parent = gcd_dominators_parent(d, node);
@@ -277,7 +277,7 @@ static gcd_status object_computed(struct sql_cursor *c, int column, sqlite3_cont
     return GCD_OK;
 }
 
-/* The type of the row: that of its piece, if it has one, which takes no look at the object. */
+/* The type of the row: that of its piece, if it has one, which saves reading the object. */
 static uint32_t type_of(const struct sql_cursor *c)
 {
     return c->plan >= PLAN_TYPE_ID ? c->key : gcd_graph_node_type(c->db->graph, (uint32_t)cursor_row(c));
@@ -332,7 +332,7 @@ static gcd_status edges_to(struct sql_cursor *c, uint32_t node, struct gcd_error
     return GCD_OK;
 }
 
-/* The references of or to the next object. */
+/* The references from or to the next object. */
 static bool more_edges(struct sql_cursor *c, gcd_status *ret_st, struct gcd_error *err)
 {
     if (c->next >= c->last)
@@ -378,7 +378,7 @@ static bool is_dead(const struct sql_cursor *c)
     return gcd_dominators_parent(c->db->dominators, (uint32_t)cursor_row(c)) == GCD_NODE_NONE;
 }
 
-/* What the next object dominates; before the first one, what no single object does. */
+/* The objects that the next object dominates; before the first one, those that no single object dominates. */
 static bool more_dominated(struct sql_cursor *c, gcd_status *ret_st, struct gcd_error *err)
 {
     struct gcd_node_list l;
@@ -512,7 +512,7 @@ const struct sql_table sql_table_list[SQL_TABLES] = {
                  { .number = PLAN_TYPE, .column = OBJECT_TYPE, .text = true, .rows = of_a_type, .order = NOTHING },
                  { .number = PLAN_ALL_BY_TYPE, .column = -1, .rows = nodes, .order = { OBJECT_TYPE_ID, OBJECT_ID } },
                  { .number = PLAN_ALL_BY_NAME, .column = -1, .rows = nodes, .order = { OBJECT_TYPE, -1 } },
-                 /* SQLite asks for these for "GROUP BY type ORDER BY count(*) DESC", too */
+                 /* SQLite also asks for these for "GROUP BY type ORDER BY count(*) DESC" */
                  { .number = PLAN_ALL_BY_TYPE_DOWN, .column = -1, .rows = nodes, .order = { OBJECT_TYPE_ID, -1 }, .descending = true },
                  { .number = PLAN_ALL_BY_NAME_DOWN, .column = -1, .rows = nodes, .order = { OBJECT_TYPE, -1 }, .descending = true } } },
     { .name = "types", .table = TABLE_OF_TYPES, .order = { 0, -1 }, .rows = type_rows, .filter = filter_types, .column = cell_column,

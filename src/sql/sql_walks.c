@@ -6,7 +6,7 @@
 
 enum walk_kind { WALK_PATH, WALK_REACHABLE };
 
-/* Both have these columns first; the argument is hidden. */
+/* The first columns of both tables; the argument is hidden. */
 enum { WALK_STEP, WALK_OBJECT_ID, WALK_TYPE, WALK_SIZE_BYTES, WALK_ROOT, WALK_START };
 static const char declaration[] =
     "CREATE TABLE x(step INTEGER, object_id INTEGER, type TEXT, size_bytes INTEGER, root TEXT, start INTEGER HIDDEN)";
@@ -21,13 +21,13 @@ struct walk_cursor {
     sqlite3_vtab_cursor base;
     struct gcd_sql *db;
     enum walk_kind kind;
-    uint32_t *nodes;             /* [room] of the path, or in the order in which they are reached */
+    uint32_t *nodes;             /* [room] the nodes of the path, or the reached nodes in the order of the search */
     size_t count, room, at;
     uint64_t *seen;              /* REACHABLE: [words] bits of nodes */
     size_t words;
-    size_t level_end;            /* REACHABLE: nodes before it are reached in STEP or fewer steps */
+    size_t level_end;            /* REACHABLE: nodes before it are reached in at most STEP steps */
     uint32_t step;
-    char root[512];              /* PATH: in words */
+    char root[512];              /* PATH: as text */
 };
 
 static int connect_as(sqlite3 *db, struct gcd_sql *sql, enum walk_kind kind, sqlite3_vtab **ret)
@@ -68,7 +68,7 @@ static int walk_disconnect(sqlite3_vtab *base)
     return SQLITE_OK;
 }
 
-/* Without its argument it is no table: SQLite tries another order of joins. */
+/* Fails without the argument, so that SQLite tries another order of joins. */
 static int walk_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
     bool given = false;
@@ -120,7 +120,7 @@ static int walk_close(sqlite3_vtab_cursor *base)
     return SQLITE_OK;
 }
 
-/* ---- what an object leads to ---- */
+/* ---- objects reachable from one ---- */
 
 static gcd_status reach(struct walk_cursor *c, uint32_t node, struct gcd_error *err)
 {
@@ -134,7 +134,7 @@ static gcd_status reach(struct walk_cursor *c, uint32_t node, struct gcd_error *
     return GCD_OK;
 }
 
-/* Its references, and the values of dependent handles whose key it is. */
+/* Adds the targets of NODE's references, and the values of dependent handles with the key NODE. */
 static gcd_status expand(struct walk_cursor *c, uint32_t node, struct gcd_error *err)
 {
     size_t n;
@@ -229,7 +229,7 @@ static int walk_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
     return SQLITE_OK;
 }
 
-/* Without xCreate each is there without being created. */
+/* Without xCreate, these tables exist without CREATE VIRTUAL TABLE. */
 static const sqlite3_module path_module = {
     .xConnect = path_connect, .xBestIndex = walk_best_index, .xDisconnect = walk_disconnect, .xOpen = walk_open, .xClose = walk_close,
     .xFilter = walk_filter, .xNext = walk_next, .xEof = walk_eof, .xColumn = walk_column, .xRowid = walk_rowid,
@@ -245,7 +245,7 @@ int sql_walks_open(struct gcd_sql *db)
     int rc = sqlite3_create_module(db->db, "path_from_root", &path_module, db);
     if (rc == SQLITE_OK)
         rc = sqlite3_create_module(db->db, "reachable_from", &reachable_module, db);
-    if (rc == SQLITE_OK)                 /* connects them, which counts as a change that queries may not make */
+    if (rc == SQLITE_OK)                 /* connects the tables now: that counts as a change, which queries may not make */
         rc = sqlite3_prepare_v2(db->db, "SELECT 1 FROM path_from_root(0), reachable_from(0)", -1, &both, NULL);
     (void)sqlite3_finalize(both);
     return rc;

@@ -25,19 +25,19 @@ GCD_MUST_CHECK gcd_status gcdump_write(const struct gcd_graph *g, struct gcd_sin
 struct gcdump_out {
     struct gcd_sink *sink;
     uint64_t start;              /* of the file in the sink */
-    uint64_t later_at;           /* not 0: where in the sink the window's bytes were left out */
+    uint64_t later_at;           /* not 0: position in the sink where the window's bytes were left out */
     uint8_t *begin, *p, *end;
     gcd_status st;               /* GCD_E_LIMIT: a string was too long and was replaced by null */
 };
 
 void gcdump_out_init(struct gcdump_out *o, struct gcd_sink *s);
-/* Without a sink: all that is put goes to P, which has room for it. */
+/* Without a sink: all output goes to P, which must have room for it. */
 void gcdump_out_window(struct gcdump_out *o, void *p, size_t n);
-/* All that is put fills what was left out of the sink from AT on, by way of N bytes at P. */
+/* All output fills what the sink left out from AT on.  P is a buffer of N bytes. */
 void gcdump_out_later(struct gcdump_out *o, struct gcd_sink *s, uint64_t at, void *p, size_t n);
-/* Passes on the contents of the window; call it before anybody else uses the sink. */
+/* Passes on the contents of the window; call it before anything else uses the sink. */
 void gcdump_out_flush(struct gcdump_out *o);
-/* Offset in the file of the next byte. */
+/* File offset of the next byte. */
 uint64_t gcdump_out_offset(const struct gcdump_out *o);
 void gcdump_out_refill(struct gcdump_out *o);
 
@@ -104,17 +104,17 @@ struct gcdump_text {
 /* Writes the parts as one string. */
 void gcdump_put_text(struct gcdump_out *o, const struct gcdump_text *parts, size_t count);
 void gcdump_put_string(struct gcdump_out *o, const char *s);
-/* A string, or null when it is empty. */
+/* A string, or null if it is empty. */
 void gcdump_put_string_or_null(struct gcdump_out *o, const char *s);
 
 /* Tags. */
 enum {
     GCDUMP_NULL = 1, GCDUMP_BEGIN = 4, GCDUMP_END = 6, GCDUMP_BYTE = 8, GCDUMP_SKIP = 12, GCDUMP_STRING = 13,
 };
-/* An object of a class that the file has not named before; end it with gcdump_put_u8(GCDUMP_END). */
+/* Begins an object of a class that the file has not named before; end it with gcdump_put_u8(GCDUMP_END). */
 void gcdump_put_begin(struct gcdump_out *o, const char *class_name, uint32_t version, uint32_t minimum_reader);
 
-/* Our own report about the dump, the collection log: readable for people and for src/read/gcdump_text.c. */
+/* The collection log: our report about the dump, for people and for src/read/gcdump_text.c. */
 GCD_MUST_CHECK gcd_status gcdump_put_log(struct gcdump_out *o, const struct gcd_graph *g, const struct gcd_alloc *alloc,
                                          struct gcd_error *err);
 

@@ -1,6 +1,6 @@
 /*
- * The objects of a gclog, which another thread turns into text and writes while the calling one reads: batches of numbers go there.  Only that
- * thread uses the sink meanwhile; a sink without a thread of its own is used by the calling thread alone.
+ * The objects of a gclog.  A second thread formats and writes them while the calling thread reads on and sends it batches of numbers.  Until it is
+ * done, only that thread uses the sink.  If the sink has no thread of its own, the calling thread does everything.
  */
 #ifndef GCD_WRITE_GCLOG_BATCH_H
 #define GCD_WRITE_GCLOG_BATCH_H
@@ -10,9 +10,9 @@
 
 #include "base/threads/in_order.h"
 
-/* Before the references of an object; one that does not fit goes on in the next batch. */
+/* The head before the references of an object; an object that does not fit continues in the next batch. */
 enum {
-    GCLOG_ADDRESS,               /* 0: goes on with more references */
+    GCLOG_ADDRESS,               /* 0: more references of the previous object */
     GCLOG_SIZE,                  /* bytes */
     GCLOG_COUNTS,                /* number of the type, 31 bits for the references in this batch, and whether the object ends here */
     GCLOG_HEAD_NUMBERS
@@ -30,19 +30,19 @@ struct gclog_batches {
     struct gcd_slot *slot;       /* its bytes are NUMBERS */
     uint64_t *numbers;           /* [GCLOG_BATCH_NUMBERS] heads, each before its references */
     size_t used;
-    size_t head;                 /* where that of the object is that is being put; */
-    uint32_t type_id;            /* its type */
-    bool failed;                 /* the sink; known some batches later */
-    uint64_t dangling;           /* references without an object, when all is finished */
+    size_t head;                 /* position of the current object's head */
+    uint32_t type_id;            /* type of the current object */
+    bool failed;                 /* the sink has failed; known some batches later */
+    uint64_t dangling;           /* references without an object; set at the end */
 };
 
-/* Another thread if CONTEXT has two.  False when out of memory. */
+/* Starts a second thread if CONTEXT has two.  False if out of memory. */
 bool gclog_batches_init(struct gclog_batches *b, const struct gcd_dump *dump, struct gcd_sink *out, const struct gcd_context *context);
 /* An object; then its references, in any number of calls; then its end. */
 void gclog_batches_begin(struct gclog_batches *b, uint64_t address, uint32_t type_id, uint64_t size_bytes);
 void gclog_batches_edges(struct gclog_batches *b, const uint64_t *targets, size_t n);
 void gclog_batches_end(struct gclog_batches *b);
-/* Writes what B still has, and frees it: the sink is the caller's again. */
+/* Writes the rest and frees B; then the caller may use the sink again. */
 void gclog_batches_finish(struct gclog_batches *b);
 
 #endif

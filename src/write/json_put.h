@@ -1,5 +1,5 @@
 /*
- * Writes JSON to a sink, value by value; adds the commas, stores nothing.
+ * Writes JSON to a sink, value by value.  Adds the commas, stores nothing.
  *
  *     struct json_put j = { .s = s };
  *     json_put_open(&j, NULL, '{');
@@ -20,26 +20,26 @@
 
 struct json_put {
     struct gcd_sink *s;
-    bool html;                   /* inside a <script> of a page: escapes "<", so that no text can end the script */
+    bool html;                   /* inside a <script> of a page: "<" is escaped, so that no text can end the script */
     bool more;                   /* a value precedes the next one */
 };
 
-/* BRACKET is '{' or '[', and the matching one at the end. */
+/* BRACKET is '{' or '['; for json_put_close, the matching closing one. */
 void json_put_open(struct json_put *j, const char *key, char bracket);
 void json_put_close(struct json_put *j, char bracket);
 void json_put_number(struct json_put *j, const char *key, uint64_t n);
 void json_put_signed(struct json_put *j, const char *key, int64_t n);
-/* "0x…" as a text; 0 is null. */
+/* "0x…" as text; 0 becomes null. */
 void json_put_hex(struct json_put *j, const char *key, uint64_t n);
 void json_put_null(struct json_put *j);
 void json_put_bool(struct json_put *j, const char *key, bool b);
 /* UTF-8.  If the output would exceed MAX bytes, the rest becomes "…". */
 void json_put_text(struct json_put *j, const char *key, const char *text, size_t max);
-/* N bytes as a text in base64. */
+/* N bytes as base64 text. */
 void json_put_base64(struct json_put *j, const char *key, const uint8_t *bytes, size_t n);
 /* Output length of a text, without quotes. */
 size_t json_put_measure(const struct json_put *j, const char *text);
-/* TEXT between tags of a page: nothing of it is markup, and characters that control the display are U+FFFD.  About MAX bytes at most. */
+/* TEXT between the tags of a page: none of it is markup, and characters that control the display become U+FFFD.  About MAX bytes at most. */
 void json_put_as_html(struct gcd_sink *s, const char *text, size_t max);
 /* {complete, unverified, reasons: [text]} as "verdict". */
 void json_put_verdict(struct json_put *j, const struct gcd_verdict *v);

@@ -1,5 +1,5 @@
 /*
- * The nodes of a graph, written by several threads: each part of them goes to memory, and what is there goes to the file in the order of the nodes.
+ * Writes the nodes of a graph with several threads: each part of them is filled in memory, then the parts go to the file in node order.
  */
 #ifndef GCD_WRITE_NODE_PARTS_H
 #define GCD_WRITE_NODE_PARTS_H
@@ -9,26 +9,26 @@
 /* The nodes FIRST to END - 1. */
 struct node_part {
     uint32_t first, end;
-    size_t dependent;            /* number of the first dependent handle whose key is FIRST or later; filled, the writer's */
+    size_t dependent;            /* number of the first dependent handle whose key is FIRST or later; after FILL, the writer's */
     size_t used;                 /* bytes */
     uint64_t counts[2];          /* for the writer */
     char bytes[];                /* [NODE_PART_BYTES] */
 };
 #define NODE_PART_BYTES ((size_t)512 * 1024)
 
-/* What a writer does with them; the calling thread calls everything but FILL. */
+/* The functions of a writer; the calling thread calls all but FILL. */
 struct node_writer {
     void *ctx;
-    size_t node_bytes, edge_bytes;       /* at most, of a node and of each of its references and dependent handles */
-    /* Puts a part into its bytes and counts, on any thread; neither allocates nor calls back. */
+    size_t node_bytes, edge_bytes;       /* maximum size of a node, and of each of its references and dependent handles */
+    /* Fills the bytes and counts of a part, on any thread; neither allocates nor calls back. */
     void (*fill)(const void *ctx, struct node_part *part);
-    /* Writes what FILL has made. */
+    /* Writes what FILL has filled. */
     gcd_status (*put)(void *ctx, const struct node_part *part, struct gcd_error *err);
-    /* Writes FIRST to END - 1 without parts: without threads all nodes, and nodes with so many references that no part has room for them. */
+    /* Writes FIRST to END - 1 directly: all nodes without threads, else nodes with too many references for a part. */
     gcd_status (*put_nodes)(void *ctx, uint32_t first, uint32_t end, struct gcd_error *err);
 };
 
-/* Errors of the functions. */
+/* Writes all nodes.  Errors: those of the functions. */
 GCD_MUST_CHECK gcd_status node_parts_write(const struct gcd_graph *g, const struct node_writer *writer, const struct gcd_context *context,
                                            struct gcd_error *err);
 

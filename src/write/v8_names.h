@@ -3,8 +3,8 @@
  *
  *     ""  "(GC roots)"  existing groups of roots  static variables  numbers of weak roots  "dependent handle"  types
  *
- * Viewers distinguish classes by the number of their name, so types with equal names share one if they come from the same module, and get
- * their module added if not.
+ * Viewers distinguish classes by the number of their name.  So types with equal names share a string if they come from the same module; otherwise
+ * their module is added.
  */
 #ifndef GCD_WRITE_V8_NAMES_H
 #define GCD_WRITE_V8_NAMES_H
@@ -12,22 +12,22 @@
 #include "base/idmap.h"
 #include "write/write.h"
 
-/* Room for "T,NNNNNNNNNN,": the beginning of a node or an edge. */
+/* Room for "T,NNNNNNNNNN,", the beginning of a node or an edge. */
 #define V8_BEGIN_BYTES 16
 
 struct v8_type_name {
     uint32_t string;
     uint8_t begin_n;
     bool with_module;
-    char begin[V8_BEGIN_BYTES];  /* " ,NNN,": the number of the string, with room before it for the digit of the record's type */
+    char begin[V8_BEGIN_BYTES];  /* " ,NNN,": the number of the string, after a place for the digit of the record's type */
 };
 
 struct v8_names {
     struct gcd_alloc alloc;
     const struct gcd_graph *g;
     const struct gcd_write_options *options;
-    uint64_t groups[GCD_GROUPS]; /* roots of each group */
-    uint32_t group[GCD_GROUPS];  /* string of an existing group */
+    uint64_t groups[GCD_GROUPS]; /* number of roots in each group */
+    uint32_t group[GCD_GROUPS];  /* string of a non-empty group */
     uint32_t first_static;       /* string of the first static variable; the others follow */
     uint32_t first_weak;         /* string of number 0 of the weak roots */
     uint32_t dependent;

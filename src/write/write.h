@@ -10,12 +10,12 @@ struct gcd_format {
     const char *name, *suffix, *about;
     const char *suffix2;         /* alternative suffix; NULL = none */
     bool text;
-    bool folder;                 /* for the kind PLACE: a folder, otherwise a file */
+    bool folder;                 /* kind PLACE: a folder, otherwise a file */
     enum gcd_name_style names;
-    enum gcd_workload needs;      /* for the kinds GRAPH and PLACE */
+    enum gcd_workload needs;      /* kinds GRAPH and PLACE */
     unsigned size_percent;       /* see gcd_format_size */
-    const char *const *journals; /* for the kind PLACE: suffixes of neighbouring files that would damage the output; ends with NULL; NULL = none */
-    /* The first is for the kind STREAM, the second also for GRAPH, the third only for PLACE. */
+    const char *const *journals; /* kind PLACE: suffixes of files beside the output that would damage it; ends with NULL; NULL = none */
+    /* The first is for kind STREAM, the second also for GRAPH, the third only for PLACE. */
     gcd_status (*write)(struct gcd_dump *d, struct gcd_sink *s, const struct gcd_write_options *options,
                         struct gcd_write_notes *notes, struct gcd_error *err);
     gcd_status (*write_graph)(const struct gcd_graph *g, struct gcd_sink *s, const struct gcd_write_options *options,
@@ -27,14 +27,14 @@ struct gcd_format {
 /* Nodes between two calls of write_check. */
 #define WRITE_CHECK_EVERY UINT32_C(65536)
 
-/* Called regularly by the loops of a graph writer: progress (DONE of TOTAL, in any unit), cancel, a full disk (S may be NULL). */
+/* The loops of a graph writer call it regularly: progress (DONE of TOTAL, in any unit), cancel, a full disk (S may be NULL). */
 GCD_MUST_CHECK gcd_status write_check(const struct gcd_write_options *options, struct gcd_sink *s, uint64_t done, uint64_t total,
                                       struct gcd_error *err);
 /* The name of a type in the style that the options request. */
 const char *write_type_name(const struct gcd_write_options *options, const struct gcd_graph *g, uint32_t type);
 /* The file name in the path of a module: *RET_N bytes at the returned address, *RET_STEM of them without ".dll" or ".exe". */
 const char *write_module_file(const char *module_path, size_t *ret_n, size_t *ret_stem);
-/* Notes that the format cannot hold something, COUNT times; does nothing if that is 0.  What follows the number: ONE after 1, MANY after others. */
+/* Notes that the format cannot store COUNT things; does nothing if COUNT is 0.  ONE follows the number 1, MANY all others. */
 void write_note_loss(struct gcd_write_notes *notes, uint64_t count, const char *one, const char *many);
 /* The same for roots and ranges, in a format that stores only the group of a root, and no ranges. */
 void write_note_root_losses(struct gcd_write_notes *notes, const struct gcd_graph *g, bool weak_roots_are_there);

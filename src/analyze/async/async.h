@@ -1,8 +1,8 @@
 /*
  * The parts of gcdumpc/unstable/async.h, in the order in which they run:
  *
- *     async_kinds     what the types are, by their names
- *     async_objects   the operations that are not over
+ *     async_kinds     classifies types by their names
+ *     async_objects   the unfinished operations
  *     async_wakers    what tasks and lists of continuations resume
  *     async_waits     what each operation waits for
  *     async_bytes     what only operations keep alive
@@ -17,7 +17,7 @@
 #include "base/idmap.h"
 #include "base/text.h"
 
-/* What a type is; from TASK up to, not including, SOURCE they are tasks. */
+/* What a type is; TASK up to, but not including, SOURCE are tasks. */
 enum async_type {
     TYPE_ANY,
     TYPE_MACHINE,                /* the state machine of an async method, if it is a class */
@@ -25,19 +25,19 @@ enum async_type {
     TYPE_ACTION_OBJECT,          /* System.Action<object> */
     TYPE_CONTEXT,                /* ExecutionContext */
     TYPE_WRAPPER,                /* ...AwaitTaskContinuation: an Action, and where it is to run */
-    TYPE_CONTINUATION,           /* ContinueWithTaskContinuation: leads to its task */
+    TYPE_CONTINUATION,           /* ContinueWithTaskContinuation: refers to its task */
     TYPE_LIST, TYPE_ARRAY,       /* List<object>, object[] */
     TYPE_TASK_LIST, TYPE_TASK_ARRAY,     /* lists and arrays of tasks */
     TYPE_SCHEDULER,              /* a task with one has a delegate to run */
     TYPE_OBJECT,                 /* System.Object: what a completed task has in place of continuations */
-    TYPE_QUEUE, TYPE_STEALING_QUEUE,     /* of the thread pool: an array, or an object with one */
+    TYPE_QUEUE, TYPE_STEALING_QUEUE,     /* thread pool: an array, or an object with one */
     TYPE_RUNTIME_ASYNC,
     TYPE_THREAD,                 /* SetOnInvokeMres: resumes a thread */
-    TYPE_TASK,                   /* Task and Task<T> themselves, and tasks that nothing more is known of */
+    TYPE_TASK,                   /* Task and Task<T> themselves, and tasks of unknown kind */
     TYPE_BOX,
     TYPE_WHEN_ALL, TYPE_WHEN_ANY, TYPE_UNWRAP, TYPE_CONTINUE_WITH, TYPE_WAIT_ASYNC, TYPE_AS_TASK,
     TYPE_DELAY, TYPE_SEMAPHORE,
-    TYPE_SOURCE,                 /* what a ValueTask may stand for */
+    TYPE_SOURCE,                 /* a possible source of a ValueTask */
     TYPE_POOLED_BOX,
 };
 
@@ -51,20 +51,20 @@ static inline bool type_is_box(enum async_type t)
     return t == TYPE_BOX || t == TYPE_POOLED_BOX;
 }
 
-/* Is an object of it an operation made of others? */
+/* Is an object of type T an operation made of others? */
 static inline bool type_is_combined(enum async_type t)
 {
     return t == TYPE_THREAD || (t >= TYPE_WHEN_ALL && t <= TYPE_AS_TASK);
 }
 
-/* A frame's text, the same for all types that read the same. */
+/* The text of a frame; types with the same text share it. */
 struct async_label {
     const char *name;
     enum gcd_async_kind kind;
     uint32_t type;
 };
 
-/* Numbers of labels that no type has: the first ones. */
+/* The first labels, which belong to no type. */
 enum { LABEL_QUEUED, LABEL_RUNNING, LABEL_READY, LABEL_CIRCLE, LABEL_DELEGATE, LABELS_FIXED };
 
 #define OP_NONE UINT32_MAX
@@ -72,13 +72,13 @@ enum { LABEL_QUEUED, LABEL_RUNNING, LABEL_READY, LABEL_CIRCLE, LABEL_DELEGATE, L
 
 enum { OP_PROBABLE = 1, OP_QUEUED = 2, OP_RUNNING = 4, OP_DONE = 8 };
 
-/* An operation that is not over. */
+/* An unfinished operation. */
 struct async_op {
     uint32_t node;
-    uint32_t machine;            /* of a box: the object with its state, mostly itself */
-    uint32_t waker;              /* the task whose list of continuations has it; GCD_NODE_NONE = none */
-    uint32_t awaits;             /* of a box: the operation it waits for; OP_NONE: LEAF */
-    uint32_t leaf;               /* a label; of an operation made of others, which waits for those in pairs: LABEL_NONE */
+    uint32_t machine;            /* of a box: the object with its state, usually the box itself */
+    uint32_t waker;              /* the task that has it in its list of continuations; GCD_NODE_NONE = none */
+    uint32_t awaits;             /* of a box: the operation it waits for; OP_NONE: it waits for LEAF */
+    uint32_t leaf;               /* a label; LABEL_NONE for an operation made of others, whose children are in the pairs */
     uint8_t type, flags;         /* enum async_type */
 };
 
@@ -107,10 +107,10 @@ struct async {
     uint64_t *is_op;             /* one bit per node */
     uint32_t *ops_before;        /* [words + 1] operations before the 64 nodes of a word */
     size_t words;
-    uint64_t *list_seen;         /* one bit per node: a list of continuations that has been read */
+    uint64_t *list_seen;         /* one bit per node: this list of continuations has been read */
     struct async_pair *pairs;    /* by op, then by child */
     size_t pair_count, pair_room;
-    uint64_t *bytes;             /* [op_count] what only it keeps alive */
+    uint64_t *bytes;             /* [op_count] bytes that belong to the operation */
 };
 
 static inline enum async_type async_type_of(const struct async *a, uint32_t node)
@@ -118,30 +118,30 @@ static inline enum async_type async_type_of(const struct async *a, uint32_t node
     return (enum async_type)a->types[gcd_graph_node_type(a->g, node)];
 }
 
-/* The number of the operation that is NODE, or whose state machine NODE is; OP_NONE = none. */
+/* The number of the operation whose object or state machine is NODE; OP_NONE = none. */
 uint32_t async_op_of(const struct async *a, uint32_t node);
 
-/* The references of NODE, at most MAX of them. */
+/* The first references of NODE, at most MAX. */
 const uint32_t *async_refs(const struct async *a, uint32_t node, size_t max, size_t *ret_n);
 
-/* Is NODE a task that is over? */
+/* Is NODE a completed task? */
 bool async_is_over(const struct async *a, uint32_t node);
 
 /*
- * The reference of a box in the place of its continuation; GCD_NODE_NONE = none.  Without a continuation the first field of the state machine
- * stands there, so whoever asks checks what it is.
+ * The reference of a box in the position of its continuation; GCD_NODE_NONE = none.  Without a continuation it is the first field of the state
+ * machine, so the caller must check what it is.
  */
 uint32_t async_continuation(const struct async *a, uint32_t box);
 
 #define RESUMED_MAX 32u
 
-/* The boxes that ACTION, an Action or something that wraps one, resumes: operations in RET, at most RESUMED_MAX.  Returns how many. */
+/* The boxes that ACTION, an Action or a wrapper of one, resumes: at most RESUMED_MAX operations in RET.  Returns their number. */
 size_t async_resumed(const struct async *a, uint32_t action, uint32_t *ret);
 
-/* The first pair of operation OP, and how many it has. */
+/* The pairs of operation OP: the first one and their number. */
 const struct async_pair *async_pairs(const struct async *a, uint32_t op, size_t *ret_n);
 
-/* The label of NODE, which is no operation, as something that is awaited. */
+/* The label of NODE, which is awaited and is no operation. */
 gcd_status async_leaf(struct async *a, uint32_t node, uint32_t *ret, struct gcd_error *err);
 
 gcd_status async_kinds(struct async *a, struct gcd_error *err);

@@ -8,7 +8,7 @@
 
 #include <gcdumpc/diff.h>
 
-/* Compares the growth from A0 to A1 with that from B0 to B1.  Below 0: the first has grown more.  Exact for all numbers. */
+/* Compares the growth from A0 to A1 with that from B0 to B1.  Negative: the first grew more.  Exact for all numbers. */
 static inline int growth_compare(uint64_t a0, uint64_t a1, uint64_t b0, uint64_t b1)
 {
     bool a_up = a1 >= a0, b_up = b1 >= b0;
@@ -18,7 +18,7 @@ static inline int growth_compare(uint64_t a0, uint64_t a1, uint64_t b0, uint64_t
     return a == b ? 0 : (a > b) == a_up ? -1 : 1;
 }
 
-/* The same for the first dump and number LAST: by bytes, then by objects. */
+/* The same for sums of the first dump and of dump number LAST: by bytes, then by objects. */
 static inline int growth_compare_sums(const struct gcd_diff_sum *a, const struct gcd_diff_sum *b, size_t last)
 {
     int c = growth_compare(a[0].bytes, a[last].bytes, b[0].bytes, b[last].bytes);

@@ -1,6 +1,6 @@
 /*
- * Plain English for suspects, so that every kind and every output says the same thing in the same words.  Each kind writes its own sentence
- * (suspects_say_…) in the file that searches for it.
+ * Phrases for suspects, so that all kinds and outputs use the same words.  Each kind writes its own sentence (suspects_say_…) in the file that
+ * searches for it.
  */
 #ifndef GCD_ANALYZE_SUSPECTS_WORDS_H
 #define GCD_ANALYZE_SUSPECTS_WORDS_H
@@ -8,10 +8,10 @@
 #include "analyze/suspects/suspects.h"
 
 #define SUSPECT_WORDS_BYTES 4096u
-/* Names are cut after this many bytes: nested generic arguments would bury the sentence. */
+/* Names are cut after this many bytes; nested generic arguments would bury the sentence. */
 #define SUSPECT_NAME_BYTES 160u
 
-/* What short words stand for in a text: hashes of both. */
+/* The full name of each short name in a text, as hashes of both. */
 #define SUSPECT_NAMES_MAX 64u
 struct suspect_names {
     struct suspect_name {
@@ -20,22 +20,22 @@ struct suspect_names {
     size_t count;
 };
 
-/* A text in the making. */
+/* A text under construction. */
 struct suspect_words {
     const struct suspects_work *w;
-    struct suspect_names *names; /* NULL = no other text says what words mean */
+    struct suspect_names *names; /* NULL = short names need not match those of another text */
     char text[SUSPECT_WORDS_BYTES];
     size_t n;
 };
 
-/* Drops what does not fit; with names of limited length everything fits. */
+/* Drops what does not fit.  Because the length of names is limited, everything fits. */
 void suspects_put(struct suspect_words *s, const char *fmt, ...) GCD_PRINTF(2, 3);
 
-/* A name, cut when it is very long. */
+/* A name, cut if it is very long. */
 void suspects_put_name(struct suspect_words *s, const char *name);
 /*
- * suspects_names.c: NAME[N] with the last SEGMENTS of the first word of it, the last one of each other, and the types without parameters that these
- * are nested in.  RAW: the same name in the spelling of the runtime.
+ * suspects_names.c: NAME[N] shortened: the last SEGMENTS segments of its first word, the last segment of each other word, and the types without
+ * parameters in which these are nested.  RAW: the same name in the runtime's spelling.
  */
 void suspects_put_short(struct suspect_words *s, const char *name, size_t n, unsigned segments, const char *raw);
 /* The short name of a type. */
@@ -46,15 +46,15 @@ void suspects_put_count(struct suspect_words *s, uint64_t n, const char *one, co
 void suspects_put_typed(struct suspect_words *s, uint64_t n, uint32_t type);
 void suspects_put_bytes(struct suspect_words *s, uint64_t bytes);
 void suspects_put_share(struct suspect_words *s, double share);
-/* suspects_names.c: does one say "an" before NAME, judging by how it begins? */
+/* suspects_names.c: does NAME need "an", judging by its beginning? */
 bool suspects_is_an(const char *name);
-/* "A " or "An " before the name of TYPE; or with SMALL "a " or "an ". */
+/* "A " or "An " for the name of TYPE; SMALL: "a " or "an ". */
 void suspects_put_article(struct suspect_words *s, uint32_t type, bool small);
-/* "a static variable", or with MANY "static variables". */
+/* "a static variable"; MANY: "static variables". */
 void suspects_put_group(struct suspect_words *s, enum gcd_root_group group, bool many);
-/* "the static variable Shop.Cache.s_items", "a thread stack", "a static variable without a name"; ROOT SIZE_MAX is not allowed. */
+/* "the static variable Shop.Cache.s_items", "a thread stack", "a static variable without a name"; ROOT is not SIZE_MAX. */
 void suspects_put_root(struct suspect_words *s, size_t root);
-/* " where the runtime keeps static variables; ...", of the suspect itself. */
+/* " where the runtime keeps static variables; ...", about the suspect itself. */
 void suspects_put_statics(struct suspect_words *s);
 void suspects_advise_statics(struct suspect_words *s);
 /*
@@ -64,39 +64,39 @@ void suspects_advise_statics(struct suspect_words *s);
 void suspects_put_lifetime(struct suspect_words *s, const struct suspect *x, const char *subject);
 /* Is it the list of disposable services of the service provider's root scope? */
 bool suspects_is_in_root_scope(const struct suspect_words *s, const struct suspect *x);
-/* Does it say more than the root? */
+/* Does it tell more than the root? */
 bool suspects_has_marker(const struct suspect_words *s, const struct suspect *x);
 /* "one Shop.SessionStore (Shop.dll)"; only the module. */
 void suspects_put_module(struct suspect_words *s, const struct gcd_suspect *p);
 void suspects_put_owner(struct suspect_words *s, const struct gcd_suspect *p);
 /* " Your own types in it: Shop.Order (5,041 objects, 9.2 MiB)."; nothing when there are none. */
 void suspects_put_own(struct suspect_words *s, const struct gcd_suspect *p);
-/* " SUBJECT held by ROOT by way of OWNER.": the path to X in short; nothing without a path.  SUBJECT is "It is" or the like. */
+/* " SUBJECT held by ROOT by way of OWNER.": a short form of the path to X; nothing without a path.  SUBJECT is "It is" or the like. */
 void suspects_put_held_by(struct suspect_words *s, const struct suspect *x, const char *subject);
 /* " keeps 12.3 MiB alive, 8.1 % of the heap"; MANY: " keep". */
 void suspects_put_kept(struct suspect_words *s, const struct gcd_suspect *p, bool many);
-/* ": look in Shop.Import.": where in the program, if that is known; and the full stop. */
+/* ": look in Shop.Import.": the place in the program, if known, and the full stop. */
 void suspects_put_look_in(struct suspect_words *s, const struct gcd_suspect *p);
-/* The collection of X: SMALL "5,041 Shop.Session in a Dictionary<...>", else "A Dictionary<...> with 5,041 Shop.Session".  Does it end
- * with an aside, ", mostly ...", that needs a comma behind it? */
+/* The collection of X: SMALL "5,041 Shop.Session in a Dictionary<...>", else "A Dictionary<...> with 5,041 Shop.Session".  True: it ends with an
+ * aside, ", mostly ...", that a comma must follow. */
 bool suspects_put_collection(struct suspect_words *s, const struct suspect *x, bool small);
 /* ", beside 3.1 MiB of other suspects in it", if there are any. */
 void suspects_put_nested(struct suspect_words *s, const struct gcd_suspect *p);
-/* "12 objects, mostly Order (9)", "12 objects, most of it in one OrderStore".  Does it end with an aside? */
+/* "12 objects, mostly Order (9)", "12 objects, most of it in one OrderStore".  True: it ends with an aside. */
 bool suspects_put_parts(struct suspect_words *s, uint64_t objects, const struct gcd_suspect_part *most);
 
-/* Is an object of TYPE a call of an asynchronous method? */
+/* Does an object of TYPE represent a call of an asynchronous method? */
 bool suspects_is_call(const struct suspect_words *s, uint32_t type);
-/* Does TYPE hold what lambdas have captured? */
+/* Does TYPE hold the variables that lambdas have captured? */
 bool suspects_is_lambda(const struct suspect_words *s, uint32_t type);
-/* Who is behind a finding, the type WHO: an asynchronous method by its name, "a lambda in Shop.Import". */
+/* WHO, the type behind a finding: an asynchronous method by its name, "a lambda in Shop.Import". */
 void suspects_put_who(struct suspect_words *s, uint32_t who);
-/* The same as a place to look at: a lambda is "Shop.Import". */
+/* The same as a place to look: a lambda is "Shop.Import". */
 void suspects_put_where(struct suspect_words *s, uint32_t who);
-/* ", all for Shop.PollJob" or ", 2,998 of them for Shop.PollJob", with " for " as HOW; nothing when nobody is known. */
+/* ", all for Shop.PollJob" or ", 2,998 of them for Shop.PollJob" if HOW is " for "; nothing if no type behind it is known. */
 void suspects_put_behind(struct suspect_words *s, const struct suspect *x, const char *how);
 
-/* Some for each kind, in the file that searches for it; advice on objects and types is in suspects_advice.c. */
+/* Sentences and advice of each kind, in the file that searches for it; advice on objects and types is in suspects_advice.c. */
 void suspects_say_object(struct suspect_words *s, const struct suspect *x);
 void suspects_advise_object(struct suspect_words *s, const struct suspect *x);
 void suspects_tell_handlers(struct suspect_words *s, const struct suspect *x);

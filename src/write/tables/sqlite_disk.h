@@ -1,6 +1,6 @@
 /*
- * An output of ours as the only file of SQLite's file system: SQLite opens files by name, and follows links and renamed folders on the way,
- * but this one is open already.  Nor does it matter then what it is called, how long its path is, or what lies beside it.
+ * A file system (VFS) for SQLite whose only file is an output of ours.  SQLite opens files by name, and follows links and renamed folders on the way,
+ * but this file is already open.  So its name, the length of its path and the files beside it do not matter either.
  */
 #ifndef GCD_WRITE_SQLITE_DISK_H
 #define GCD_WRITE_SQLITE_DISK_H
@@ -12,15 +12,15 @@
 
 struct sqlite_disk {
     sqlite3_vfs vfs;
-    sqlite3_vfs *system;         /* of this machine: temporary files, time, chance */
+    sqlite3_vfs *system;         /* the default VFS: temporary files, time, random numbers */
     struct gcd_staged *staged;
-    struct gcd_error err;        /* GCD_OK, or why the last access failed; SQLite says only that it did */
+    struct gcd_error err;        /* GCD_OK, or why the last access failed; SQLite reports only that it did */
     char name[32];
 };
 
 /*
- * Open the database in the empty file of PLACE, for one thread.  DISK and PLACE must outlive it; without journals and locks.  As sqlite3_open_v2:
- * *RET_DB must be closed in any case.
+ * Opens the database in the empty file of STAGED, for one thread, without journals and locks.  DISK and STAGED must outlive it.  As with
+ * sqlite3_open_v2, always close *RET_DB.
  */
 int sqlite_disk_open(struct sqlite_disk *disk, struct gcd_staged *staged, sqlite3 **ret_db);
 

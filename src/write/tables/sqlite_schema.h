@@ -1,5 +1,5 @@
 /*
- * The schema of the format sqlite, and of questions to a session (src/sql).  Tables and columns are those of tables.h; README.md in the folder
+ * The schema of the sqlite format and of queries to a session (src/sql).  Tables and columns are those of tables.h; README.md in the folder
  * above explains them.
  */
 #ifndef GCD_WRITE_SQLITE_SCHEMA_H
@@ -12,7 +12,7 @@ struct sqlite_table {
 };
 extern const struct sqlite_table sqlite_schema_tables[TABLES];
 
-/* CREATE INDEX name ON table(column).  The first ones are those of tables that grow with the heap: see sqlite_fill.h. */
+/* CREATE INDEX name ON table(column).  Those of tables that grow with the heap come first: see sqlite_fill.h. */
 enum { INDEX_OF_TARGETS, INDEX_OF_TYPES, INDEX_OF_ADDRESSES, INDEX_OF_PARENTS, INDEX_OF_RETAINED, INDEXES_OF_THE_HEAP,
        INDEX_OF_ROOTS = INDEXES_OF_THE_HEAP, INDEX_OF_KEYS, INDEX_OF_VALUES, INDEXES };
 struct sqlite_index {

@@ -20,13 +20,13 @@ enum table_value_kind {
     TABLE_NONE,                  /* unknown, or does not exist */
     TABLE_NUMBER,
     TABLE_SIGNED,
-    TABLE_ADDRESS,               /* also other 64-bit ids that are not meaningful as numbers */
+    TABLE_ADDRESS,               /* also other 64-bit ids that mean nothing as numbers */
     TABLE_TEXT
 };
 struct table_value {
     enum table_value_kind kind;
     uint64_t number;             /* of TABLE_SIGNED in two's complement */
-    const char *text;            /* valid as long as the tables */
+    const char *text;            /* lives as long as the tables */
 };
 
 /* A row of the table of facts. */
@@ -76,7 +76,7 @@ struct table_cursor {
     const uint32_t *edges;
     size_t edge_count;
     struct gcd_node object;
-    size_t range;                /* the range of the last object's generation */
+    size_t range;                /* the range that contained the last object */
 };
 
 enum { TABLE_OF_FACTS, TABLE_OF_TYPES, TABLE_OF_OBJECTS, TABLE_OF_EDGES, TABLE_OF_ROOTS, TABLE_OF_DEPENDENTS, TABLE_OF_RANGES,
@@ -94,7 +94,7 @@ static inline void table_value(struct table_cursor *c, size_t column, struct tab
     c->table->value(c, column, ret);
 }
 
-/* What was written, as notes. */
+/* Notes what was written. */
 void tables_note(const struct tables *t, struct gcd_write_notes *notes);
 
 #endif
