@@ -9,7 +9,7 @@ struct gcd_generations {
     struct gcd_alloc alloc;
     struct gcd_range *ranges;    /* [count] by start */
     size_t count, room;
-    size_t hint;                 /* the range of the last object */
+    size_t hint;                 /* the range that contained the last object */
     unsigned align_bytes;
     struct gcd_generation items[GCD_GENERATIONS];
 };
@@ -64,7 +64,7 @@ unsigned gcd_generations_find(const struct gcd_generations *s, uint64_t address,
     if (address == 0 || s->count == 0)
         return GCD_GENERATION_NONE;
     if (*hint >= s->count || !in_range(&s->ranges[*hint], address)) {
-        size_t low = 0, high = s->count;     /* finally LOW - 1 is the last range that starts at or before it */
+        size_t low = 0, high = s->count;     /* in the end, LOW - 1 is the last range that starts at or before ADDRESS */
         while (low < high) {
             size_t mid = low + (high - low) / 2;
             if (s->ranges[mid].start <= address)

@@ -31,12 +31,12 @@ struct maker {
     size_t count, room;
     struct gcd_textpool labels;
     struct gcd_generations *generations;
-    uint32_t *row_of;            /* [types] the row, NONE = none; by length the type's first one */
-    /* by length, only while it is made */
+    uint32_t *row_of;            /* [types] the row, NONE = none; by length, the type's first row */
+    /* by length only, freed at the end */
     struct gcd_length_rule *rules;       /* [types] */
     uint32_t *next;              /* [next_room] the next row of the same type, NONE = none */
     size_t next_room;
-    uint32_t rest;               /* row of what has no length */
+    uint32_t rest;               /* the row of objects without a length */
 };
 
 static const struct gcd_type *type_at(const struct maker *m, uint32_t i)
@@ -104,7 +104,7 @@ static int compare_labels(const void *ctx, uint32_t a, uint32_t b)
     return order != 0 ? order : x->n < y->n ? -1 : x->n > y->n;
 }
 
-/* A row for each label.  LABELS[types]; ORDER: the types in the order of their labels. */
+/* Adds a row for each label.  LABELS[types]; ORDER: the types sorted by label. */
 static gcd_status add_groups(struct maker *m, const struct histogram_label *labels, const uint32_t *order, struct gcd_error *err)
 {
     struct gcd_histogram_row *row = NULL;
@@ -194,7 +194,7 @@ static gcd_status each_of_dump(struct maker *m, object_fn object, struct gcd_err
     return st == GCD_END ? GCD_OK : st;
 }
 
-/* In the order of the heap walk. */
+/* Visits all objects in the order of the heap walk. */
 static gcd_status each_object(struct maker *m, object_fn object, struct gcd_error *err)
 {
     return m->o.graph != NULL ? each_of_graph(m, object, err) : each_of_dump(m, object, err);
@@ -209,7 +209,7 @@ static gcd_status add_to_generation(struct maker *m, const struct gcd_object *o,
     return GCD_OK;
 }
 
-/* As OpenTelemetry calls them, and "nongc". */
+/* The names of OpenTelemetry, and "nongc". */
 static gcd_status generation_label(struct maker *m, unsigned number, const char **ret, struct gcd_error *err)
 {
     char text[24];
@@ -242,7 +242,7 @@ static unsigned power_of(uint64_t length)
     return length > 0 ? 64 - (unsigned)__builtin_clzll(length) : 0;
 }
 
-/* The row of TYPE whose lengths have the same power of two, of at most 65. */
+/* The row of TYPE for lengths with the same power of two; a type has at most 65. */
 static gcd_status length_row(struct maker *m, uint32_t type, uint64_t length, struct gcd_histogram_row **ret, struct gcd_error *err)
 {
     if (!gcd_vec_reserve(&m->alloc, &m->next, &m->next_room, m->count + 1, sizeof *m->next, NONE))

@@ -8,8 +8,8 @@ static struct histogram_label label(const char *s)
 }
 
 /*
- * The runtime's spelling tells a namespace from an outer type, C#'s does not.  What stands before the last dot that is not behind
- * generic arguments, brackets of an array or a nested type.
+ * Everything before the last dot that precedes generic arguments, array brackets and nested types.  The runtime's spelling distinguishes a
+ * namespace from an outer type, C#'s does not.
  */
 static struct histogram_label namespace_of(const struct gcd_type *t)
 {
@@ -32,7 +32,7 @@ static bool is_value(uint8_t element_type)
            element_type == 0x19;
 }
 
-/* Files of graphs have names only, which tell strings and arrays. */
+/* Graph files have only names, which reveal strings and arrays. */
 static const char *kind_of(const struct gcd_type *t)
 {
     size_t n = strlen(t->name);
@@ -52,7 +52,7 @@ static const char *kind_of(const struct gcd_type *t)
     return (t->flags & TYPE_FINALIZABLE) != 0 ? "finalizable class" : "class";
 }
 
-/* Its path; otherwise the name of its assembly, which its file may have said. */
+/* The path of the module; otherwise the name of its assembly, if the module file has told it. */
 static const char *module_of(const struct gcd_summary *s, const struct gcd_type *t)
 {
     const struct gcd_module *m = t->module_number < s->module_count ? &s->modules[t->module_number] : NULL;

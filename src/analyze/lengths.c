@@ -29,7 +29,7 @@ static unsigned bytes_of_element_type(uint8_t element_type, unsigned ptr_bytes)
     }
 }
 
-/* Types that are known even when a dump does not contain them. */
+/* Types whose size is known even if the dump does not contain them. */
 static unsigned bytes_of_name(const char *name, size_t n, unsigned ptr_bytes)
 {
     static const struct {
@@ -51,8 +51,8 @@ static unsigned bytes_of_name(const char *name, size_t n, unsigned ptr_bytes)
 }
 
 /*
- * Is it the name of an array, ending in "[]", "[,]", "[,,]" ...?  Then *RET_ELEMENT is the length of the element's name.  In the runtime's
- * spelling the last brackets belong to the outermost array.
+ * The rank of the array named NAME, which ends in "[]", "[,]", "[,,]" ...; 0 = no array.  *RET_ELEMENT: the length of the element's name.  In the
+ * runtime's spelling, the last brackets belong to the outermost array.
  */
 static unsigned array_rank(const char *name, size_t n, size_t *ret_element)
 {
@@ -91,7 +91,7 @@ static gcd_status gather(struct elements *e, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* The runtime names a nested type without its outer type and namespace, so another type may have the same name. */
+/* The runtime's name of a nested type lacks the outer type and the namespace, so another type may have the same name. */
 static bool is_qualified(const char *name, size_t n)
 {
     const char *bracket = memchr(name, '[', n);
@@ -135,7 +135,7 @@ static gcd_status make_rules(const struct gcd_summary *from, const struct gcd_al
     return st;
 }
 
-/* Mono rounds sizes up to multiples of 8, so lengths do not follow from them.  With CoreCLR, some string has another size. */
+/* Mono rounds sizes up to multiples of 8, so lengths do not follow from them.  On CoreCLR, at least one string has a size that is no multiple. */
 static bool sizes_are_exact(const struct gcd_summary *from)
 {
     for (uint32_t i = 0; i < from->type_count; i++)

@@ -1,6 +1,6 @@
 #include <gcdumpc/unstable/origins.h>
 
-/* A collection with its inside, or a single step: steps [first, end). */
+/* A collection with its internals, or a single step: steps [first, end). */
 struct unit {
     size_t first, end;
 };
@@ -27,7 +27,7 @@ static void put(struct gcd_fold_step *steps, struct unit u, enum gcd_fold fold)
         steps[i].fold = fold == GCD_FOLD_SHOWN && i > u.first ? GCD_FOLD_INSIDE : fold;
 }
 
-/* Units alone between shown ones take one line in any case. */
+/* Shows hidden units that are alone between shown ones: hiding one would take a line, too. */
 static void show_single(struct gcd_collections *c, struct gcd_fold_step *steps, size_t n)
 {
     struct unit u, hidden = { 0, 0 };
@@ -53,7 +53,7 @@ void gcd_fold_path(const struct gcd_origins *origins, struct gcd_collections *co
         bool last = u.end == n;
         if (last && before.end > 0 && steps[before.first].type != GCD_TYPE_NONE &&
             gcd_collections_kind(collections, steps[before.first].type) != GCD_COLLECTION_NONE)
-            put(steps, before, GCD_FOLD_SHOWN);          /* what the last step is an element of */
+            put(steps, before, GCD_FOLD_SHOWN);          /* the collection that has the last step as an element */
         put(steps, u, last || is_shown(origins, steps, u) ? GCD_FOLD_SHOWN : GCD_FOLD_HIDDEN);
         before = u;
     }
@@ -82,7 +82,7 @@ void gcd_fold_facts(const struct gcd_origins *origins, struct gcd_collections *c
     }
 }
 
-/* Gives each collection with its inside the number of its first node, and counts what is below it; ONLY: the last one of that. */
+/* Numbers the nodes of each unit (a collection with its internals) by its first node, and counts the units below it.  ONLY: the last of these. */
 static void find_units(struct gcd_fold_node *nodes, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

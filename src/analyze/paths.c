@@ -28,13 +28,13 @@ struct gcd_paths {
     uint32_t *order;             /* [node_count] */
 };
 
-/* The search.  A node that keeps nothing alive (four of ten in a typical heap) is in the order but never in the queue. */
+/* The search.  A node that keeps nothing alive (four of ten in a typical heap) is in the order, but never enters the queue. */
 struct search {
     struct gcd_paths *p;
     uint64_t *is_inner;          /* one bit per node: keeps others alive */
     size_t words;
     uint32_t *queue;             /* [inner] */
-    uint32_t inner, waiting;     /* their number; how many have entered the queue */
+    uint32_t inner, waiting;     /* number of inner nodes; number of those that have entered the queue */
 };
 
 /* Branch-free for leaves, because the branch would be unpredictable. */
@@ -50,8 +50,8 @@ static void reach(struct search *s, uint32_t node, uint32_t parent)
 }
 
 /*
- * Nearly all time is spent waiting for memory, so later nodes of the queue are prefetched: where their references are, then these, then the
- * state of the first nodes that they point to.
+ * Nearly all time is spent waiting for memory, so later nodes of the queue are prefetched: the position of their references, then the references,
+ * then the state of the first targets.
  */
 static void fetch_ahead(const struct search *s, uint32_t at)
 {
@@ -88,7 +88,7 @@ static void reach_roots(struct search *s, enum gcd_root_group group)
             reach(s, live_edges_root(f, i), GCD_NODE_ROOT);
 }
 
-/* Empties the queue, of which the first *DONE have been followed. */
+/* Empties the queue; the first *DONE nodes have been followed before. */
 static gcd_status follow(struct search *s, uint32_t *done, const struct gcd_context *context, struct gcd_error *err)
 {
     const struct gcd_paths *p = s->p;
@@ -107,7 +107,7 @@ static gcd_status follow(struct search *s, uint32_t *done, const struct gcd_cont
     return GCD_OK;
 }
 
-/* In the order of roots: a late group begins when the groups before it have reached all they can. */
+/* Follows the order of roots: a late group begins when the groups before it have reached everything they can. */
 static gcd_status search(struct search *s, const struct gcd_context *context, struct gcd_error *err)
 {
     uint32_t done = 0;
@@ -133,7 +133,7 @@ static gcd_status run(struct gcd_paths *p, const struct gcd_context *context, st
     p->pseudo_roots = (uint32_t)p->live.pseudo_root_count;
     memset(p->parent, 0xff, p->node_count * sizeof *p->parent);      /* GCD_NODE_NONE */
     find_inner(&s);
-    size_t room = (size_t)s.inner + 1;   /* one is written before it is dropped */
+    size_t room = (size_t)s.inner + 1;   /* a leaf is written before it is dropped */
     s.queue = gcd_mem_new_uncleared(&p->alloc, room, sizeof *s.queue);
     gcd_status st = s.queue != NULL ? search(&s, context, err) : gcd_fail_nomem(err, "finding shortest paths");
     gcd_mem_free(&p->alloc, s.queue, room * sizeof *s.queue);
@@ -168,7 +168,7 @@ struct both {
     struct gcd_dominators *dominators;
     struct gcd_paths *paths;
     gcd_status here, beside;
-    struct gcd_error *err, beside_err;   /* the former may be NULL */
+    struct gcd_error *err, beside_err;   /* ERR may be NULL */
 };
 
 static void find_dominators(void *ctx)

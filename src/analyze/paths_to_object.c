@@ -8,7 +8,7 @@
 
 #define CHECK_EVERY 0x10000u
 
-/* How the object is held. */
+/* One way in which the object is held. */
 struct hold {
     size_t root;                 /* SIZE_MAX: see gcd_object_path */
     uint32_t via;                /* the node that refers to it; GCD_NODE_NONE: the root holds it */
@@ -23,7 +23,7 @@ struct gcd_object_paths {
     struct hold *holds;          /* [count] */
     size_t count, room;
     uint64_t more;
-    struct gcd_object_step *steps;       /* of the path that was asked for last */
+    struct gcd_object_step *steps;       /* of the path requested last */
     size_t step_room;
 };
 
@@ -51,7 +51,7 @@ static gcd_status add_roots(struct gcd_object_paths *o, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* In the order of their own paths, so the shortest come first.  BEHIND and KEYS are cleared bits, one a node. */
+/* Adds the referrers in the order of their own paths, so the shortest come first.  BEHIND and KEYS: cleared, one bit per node. */
 static gcd_status add_referrers(struct gcd_object_paths *o, uint64_t *behind, uint64_t *keys, const gcd_cancel_flag *cancel, struct gcd_error *err)
 {
     const uint32_t *order = gcd_paths_order(o->p);
@@ -63,7 +63,7 @@ static gcd_status add_referrers(struct gcd_object_paths *o, uint64_t *behind, ui
         if (i % CHECK_EVERY == 0 && cancel != NULL && atomic_load_explicit(cancel, memory_order_relaxed))
             return gcd_fail(err, GCD_E_CANCELED, "interrupted");
         if (node == o->object || (parent != GCD_NODE_ROOT && bits_get(behind, parent))) {
-            bits_set(behind, node);      /* its own path leads through the object */
+            bits_set(behind, node);      /* its own path goes through the object */
             continue;
         }
         bool by_reference = gcd_graph_refers(o->g, node, o->object);

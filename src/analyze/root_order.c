@@ -7,7 +7,7 @@
 
 #define CHECK_EVERY UINT32_C(65536)
 
-/* Nearly all time is spent waiting for memory: the references of this many nodes are on their way. */
+/* Nearly all time is spent waiting for memory: the references of this many nodes are prefetched. */
 #define AHEAD 16u
 
 struct walk {
@@ -16,8 +16,8 @@ struct walk {
     size_t words;
     uint64_t *reached;
     uint64_t *is_inner;          /* one bit per node: keeps others alive */
-    uint32_t *queue;             /* [inner + 1]: each of these enters it once; one more is written before it is dropped */
-    uint32_t inner, waiting;     /* their number; how many have entered it */
+    uint32_t *queue;             /* [inner + 1] each inner node enters it once; a leaf is written at the end before it is dropped */
+    uint32_t inner, waiting;     /* number of inner nodes; number of those that have entered the queue */
 };
 
 static bool init(struct walk *w, const struct gcd_graph *g, const struct gcd_alloc *a)

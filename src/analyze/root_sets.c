@@ -1,6 +1,6 @@
 /*
- * The groups of roots that reach a node are a set of eight bits, which a node passes on to the nodes it keeps alive.  A node is pending while
- * it has bits not passed on yet.  Bits are only added, so a node is visited at most once per group.
+ * The groups of roots that reach a node are a set of eight bits, which the node passes on to the nodes it keeps alive.  A node is pending while
+ * it has bits that are not yet passed on.  Bits are only added, so a node is visited at most once per group.
  *
  * The first passes sweep the graph from end to end: references mostly point to neighbours, and sequential memory access is several times
  * faster than a queue.  Nodes still pending then (far ends of long chains) go through a queue, which has no bad case.
@@ -26,7 +26,7 @@ struct sets {
     uint32_t first, count;
 };
 
-/* Forward and backward: a chain in either direction takes one of each. */
+/* Sweeps alternate between forward and backward: a chain in either direction needs one of each. */
 #define SWEEPS 8u
 #define CHECK_EVERY UINT32_C(65536)
 

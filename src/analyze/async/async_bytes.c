@@ -1,6 +1,6 @@
 /*
- * What only operations keep alive: first everything that the roots reach without going through an operation, then what each operation still adds.
- * An object that several operations reach counts for the first of them, in the order of the dump; so the sum over all is exact.
+ * What only operations keep alive: first everything that the roots reach without operations is marked, then what each operation adds to that.
+ * An object that several operations reach counts for the first of them in the order of the dump, so the sum over all is exact.
  */
 #include "analyze/async/async.h"
 #include "analyze/dominators/live_edges.h"
@@ -11,7 +11,7 @@
 #include "base/ovf.h"
 
 #define CHECK_EVERY UINT32_C(65536)
-/* Nearly all time is spent waiting for memory: the references of this many nodes are on their way. */
+/* Nearly all time is spent waiting for memory: the references of this many nodes are prefetched. */
 #define AHEAD 16u
 
 struct walk {
@@ -19,9 +19,9 @@ struct walk {
     const struct async *a;
     uint64_t *reached;
     uint64_t *is_inner;          /* one bit per node: keeps others alive */
-    uint32_t *queue;             /* [inner + 1]: each of these enters it once; one more is written before it is dropped */
-    uint32_t inner, begin, end;  /* their number; the part of the queue that waits */
-    uint64_t bytes;              /* of all that was reached */
+    uint32_t *queue;             /* [inner + 1] each inner node enters it once; a leaf is written at the end before it is dropped */
+    uint32_t inner, begin, end;  /* number of inner nodes; the waiting part of the queue */
+    uint64_t bytes;              /* of all reached objects */
     uint32_t steps;
 };
 

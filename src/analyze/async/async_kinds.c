@@ -8,12 +8,12 @@
 #include "base/error.h"
 #include "base/mem.h"
 
-/* Longer names are cut: nobody reads them. */
+/* Longer names are cut; no one reads them. */
 #define NAME_BYTES 2000u
 #define TASK_REFS 32u
 
 struct known {
-    const char *outer;           /* all before NAME, without type arguments */
+    const char *outer;           /* everything before NAME, without type arguments */
     const char *name;
     bool bare;                   /* a nested type that is also known without its outer types */
     enum async_type type;
@@ -69,7 +69,7 @@ static const struct known known[] = {
     { "System.Runtime.CompilerServices.AsyncHelpers.", "ThunkTask", true, TYPE_RUNTIME_ASYNC, GCD_ASYNC_OTHER, NULL },
 };
 
-/* NAME without type arguments; false when it does not fit. */
+/* NAME without type arguments; false if it does not fit. */
 static bool head_of(const char *name, char *ret, size_t cap)
 {
     size_t n = 0, depth = 0;
@@ -106,7 +106,7 @@ static bool ends_with(const char *name, const char *end)
     return n >= k && strcmp(name + n - k, end) == 0;
 }
 
-/* What NAME is by its form; TYPE_ANY: nothing. */
+/* Classifies NAME by its form; TYPE_ANY: none. */
 static enum async_type type_by_form(const char *name)
 {
     if (strcmp(name, "System.Action<System.Object>") == 0)
@@ -140,7 +140,7 @@ struct naming {
     char text[NAME_BYTES];
 };
 
-/* The label with the text in N, for TYPE. */
+/* Gives TYPE the label with the text in N. */
 static gcd_status label(struct naming *n, enum gcd_async_kind kind, uint32_t type, struct gcd_error *err)
 {
     struct async *a = n->a;
@@ -172,7 +172,7 @@ static gcd_status label_task(struct naming *n, const char *name, uint32_t type, 
     return label(n, GCD_ASYNC_TASK_SOURCE, type, err);
 }
 
-/* Does the compiler make types of this name for methods?  Then it may be a state machine; only the objects tell. */
+/* Does the compiler generate types with this name for methods?  Then the type may be a state machine; only its objects tell. */
 static bool is_machine_name(struct naming *n, const char *name)
 {
     gcd_async_method(name, strlen(name), n->text, sizeof n->text);
@@ -203,10 +203,10 @@ static gcd_status classify(struct naming *n, uint32_t type, struct gcd_error *er
         if (!is_machine_name(n, name))
             return GCD_OK;
         a->types[type] = TYPE_MACHINE;
-        return label(n, GCD_ASYNC_METHOD, type, err);    /* that of its box */
+        return label(n, GCD_ASYNC_METHOD, type, err);    /* the label of its box */
     }
     a->types[type] = (uint8_t)k->type;
-    if (k->kind == GCD_ASYNC_CHANNEL && strstr(name, "<System.Boolean>") == NULL)    /* one that waits until it can read or write has bool */
+    if (k->kind == GCD_ASYNC_CHANNEL && strstr(name, "<System.Boolean>") == NULL)    /* waiting until a read or write is possible has bool */
         k = find_known(CHANNELS "BlockedReadAsyncOperation");
     set_text(n, k->label != NULL ? k->label : "", "");
     return k->label != NULL ? label(n, k->kind, type, err) : GCD_OK;

@@ -10,7 +10,7 @@
 #include "base/sort.h"
 
 #define CHECK_EVERY UINT32_C(65536)
-/* A state machine that is a class has fewer references; whoever has more is no state machine. */
+/* A state machine that is a class has fewer references; an object with more is no state machine. */
 #define MACHINE_REFS 1024u
 
 const uint32_t *async_refs(const struct async *a, uint32_t node, size_t max, size_t *ret_n)
@@ -63,8 +63,8 @@ uint32_t async_op_of(const struct async *a, uint32_t node)
 /* ---- collecting ---- */
 
 /*
- * Where the state of the box NODE is: in itself, then the builder in its state machine refers to it; or in an object that refers to it.
- * GCD_NODE_NONE: nowhere, the method is over.
+ * The object with the state of the box NODE: the box itself, if the builder in its state machine refers to it, or another object that refers to it.
+ * GCD_NODE_NONE: none, the method has completed.
  */
 static uint32_t machine_of(const struct async *a, uint32_t node)
 {
@@ -77,7 +77,7 @@ static uint32_t machine_of(const struct async *a, uint32_t node)
             bool refers_back = contains(back, k, node);
             if (refers_back && a->label_of[gcd_graph_node_type(a->g, refs[i])] == label)
                 return refs[i];
-            other = refers_back ? refs[i] : other;       /* without its outer types the name of a method tells less */
+            other = refers_back ? refs[i] : other;       /* without its outer types, the name of a method tells less */
         }
     return contains(refs, n, node) ? node : other;
 }
@@ -139,7 +139,7 @@ static gcd_status collect_all(struct async *a, struct collected *c, struct gcd_e
     return GCD_OK;
 }
 
-/* ---- what is over ---- */
+/* ---- completed operations ---- */
 
 static int compare_completed(const void *ctx, uint32_t x, uint32_t y)
 {
@@ -150,7 +150,7 @@ static int compare_completed(const void *ctx, uint32_t x, uint32_t y)
     return by_name != 0 ? by_name : (x > y) - (x < y);
 }
 
-/* Puts the types of ALL with objects into RET, those of one method together, and sorts them. */
+/* Stores the types of ALL that have objects in RET, with one entry per method, and sorts them. */
 static gcd_status sort_completed(struct async *a, struct gcd_async_completed *all, struct gcd_async_completed **ret, size_t *ret_n,
                                  struct gcd_error *err)
 {

@@ -1,6 +1,6 @@
 /*
- * Merged stacks.  Each operation is taken when all that it waits for have been taken; the stacks below it, merged, get its frame on top and go on to
- * what waits for it.  Operations that are left wait for themselves, by way of others: one of them begins a stack.
+ * Merged stacks.  An operation is processed after all that it waits for: its frame goes on top of the merged stacks below it, and these go on to
+ * the operations that wait for it.  Operations that are left wait for themselves through others: one of them begins a stack.
  */
 #include "analyze/async/async.h"
 
@@ -15,13 +15,13 @@
 
 #define CHECK_EVERY UINT32_C(65536)
 #define DEPTH_MAX 256u
-/* Different stacks through one operation: so many for each operation on average, and at least so many. */
+/* Limits the parts in all: this many per operation on average, plus a constant. */
 #define STACKS_AN_OP UINT64_C(4)
 #define STACKS_LEAST (UINT64_C(1) << 20)
 #define PROBABLE UINT32_C(0x80000000)
 #define NONE UINT32_MAX
 
-/* So many stacks with this frame on top wait for an operation to take them. */
+/* STACKS stacks with this frame on top, which wait for an operation to be processed. */
 struct part {
     uint32_t frame, next;
     uint64_t stacks, bytes;
@@ -33,15 +33,15 @@ struct merge {
     struct async_frames *frames;
     struct gcd_idmap children;   /* frame << 32 | label -> frame */
     uint32_t *parts_of;          /* [op_count] the first part; NONE = none */
-    uint32_t *waiters;           /* [first_waiter[op_count]] who waits for an operation, by operation */
+    uint32_t *waiters;           /* [first_waiter[op_count]] the operations that wait for each operation, by operation */
     uint32_t *first_waiter;      /* [op_count + 1] */
-    uint32_t *left;              /* [op_count] operations it waits for that have not been taken */
+    uint32_t *left;              /* [op_count] number of unprocessed operations it waits for */
     uint32_t *queue;             /* [op_count] */
     size_t begin, end;
     struct part *parts;
     size_t part_count, part_room;
     uint32_t free_parts;
-    uint64_t made;               /* parts in all */
+    uint64_t made;               /* number of parts created */
     struct gcd_generations *ages;
     struct gcd_async_totals *totals;
 };
@@ -79,7 +79,7 @@ static gcd_status frame(struct merge *m, uint32_t parent, uint32_t label, bool p
 
 /* ---- parts ---- */
 
-/* Stacks end at FRAME: nobody waits for OP, or (OP_NONE) there are too many to go on. */
+/* Ends the stacks of PART at its frame: nothing waits for OP, or (OP_NONE) there are too many stacks. */
 static void end_stacks(struct merge *m, uint32_t op, const struct part *part)
 {
     struct gcd_async_frame *f = &m->frames->items[part->frame];
@@ -94,7 +94,7 @@ static void end_stacks(struct merge *m, uint32_t op, const struct part *part)
         gcd_add_saturating(&f->old_stacks, part->stacks);
 }
 
-/* OP will take PART; stacks with the same frame are one part. */
+/* Gives PART to OP; stacks with the same frame are merged into one part. */
 static gcd_status hand_over(struct merge *m, uint32_t op, struct part part, struct gcd_error *err)
 {
     for (uint32_t i = m->parts_of[op], steps = 0; i != NONE && steps < 16; i = m->parts[i].next, steps++) {
@@ -123,7 +123,7 @@ static gcd_status hand_over(struct merge *m, uint32_t op, struct part part, stru
     return GCD_OK;
 }
 
-/* OP waits for LABEL: a stack begins. */
+/* Begins a stack: OP waits for LABEL. */
 static gcd_status begin_stack(struct merge *m, uint32_t op, uint32_t label, bool probable, struct gcd_error *err)
 {
     struct part part = { .stacks = 1, .probable = probable };
@@ -133,7 +133,7 @@ static gcd_status begin_stack(struct merge *m, uint32_t op, uint32_t label, bool
 
 /* ---- who waits for whom ---- */
 
-/* Calls EACH for all that OP waits for, operations and others. */
+/* Calls EACH for everything that OP waits for, operations and others. */
 static gcd_status each_awaited(struct merge *m, uint32_t op, gcd_status (*each)(struct merge *m, uint32_t op, uint32_t child, struct gcd_error *err),
                                struct gcd_error *err)
 {
@@ -173,7 +173,7 @@ static gcd_status list_waiters(struct merge *m, struct gcd_error *err)
         GCD_TRY(each_awaited(m, op, count_waiter, err));
     for (uint32_t op = 0; op < n; op++) {
         sum += m->first_waiter[op];
-        m->first_waiter[op] = (uint32_t)sum;             /* its end; put_waiter makes it the begin */
+        m->first_waiter[op] = (uint32_t)sum;             /* the end of its waiters; put_waiter turns it into the start */
     }
     if (sum >= NONE)
         return gcd_fail(err, GCD_E_LIMIT, "cannot merge stacks: operations wait for %llu others", (unsigned long long)sum);
@@ -186,7 +186,7 @@ static gcd_status list_waiters(struct merge *m, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* The stacks that begin at OP: what it waits for and is no operation. */
+/* Begins the stacks below OP: with everything it waits for that is no operation. */
 static gcd_status begin_stacks(struct merge *m, uint32_t op, struct gcd_error *err)
 {
     struct async *a = m->a;
@@ -226,7 +226,7 @@ static bool is_probable(const struct merge *m, uint32_t op, uint32_t child)
     return low < n && pairs[low].child == m->a->ops[child].node && pairs[low].probable;
 }
 
-/* The waiters of OP get PART, the first one its bytes too; without any it ends. */
+/* All waiters of OP get PART, and the first one gets its bytes; without waiters the stacks end. */
 static gcd_status pass_on(struct merge *m, uint32_t op, struct part part, struct gcd_error *err)
 {
     bool passed = false;
@@ -258,7 +258,7 @@ static gcd_status take(struct merge *m, uint32_t op, struct gcd_error *err)
         m->free_parts = i;
         gcd_add_saturating(&part.bytes, own);
         own = 0;
-        if (o->type != TYPE_AS_TASK)                     /* a frame that would tell nothing */
+        if (o->type != TYPE_AS_TASK)                     /* its frame would tell nothing */
             GCD_TRY(frame(m, part.frame, label, part.probable, &part.frame, err));
         GCD_TRY(pass_on(m, op, part, err));
     }
@@ -328,7 +328,7 @@ static void done(struct merge *m)
     gcd_generations_free(m->ages);
 }
 
-/* Frames that are, or stand on, a probable one. */
+/* Adds up the totals.  PROBABLE: which frames are, or are on top of, a probable one. */
 static void sum(const struct async_frames *f, struct gcd_async_totals *totals, uint8_t *probable)
 {
     for (size_t i = 0; i < f->count; i++) {

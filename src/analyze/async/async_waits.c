@@ -1,5 +1,5 @@
 /*
- * What each box waits for.  Of the references behind the one to the box itself, one is the awaiter's; what it leads to refers back to the box.
+ * What each box waits for.  The box has a reference to itself; one of the references after it is the awaiter's, whose target refers back to the box.
  */
 #include "analyze/async/async.h"
 
@@ -7,7 +7,7 @@
 #include "base/error.h"
 
 #define CHECK_EVERY UINT32_C(65536)
-/* A state machine has fewer references that can be awaiters; the last ones count. */
+/* A state machine has fewer references that can be awaiters; among more, the last ones count. */
 #define AWAITERS 64u
 #define MACHINE_REFS 1024u
 #define SOURCE_REFS 256u
@@ -44,7 +44,7 @@ static bool task_resumes(const struct async *a, uint32_t task, uint32_t op)
     return false;
 }
 
-/* Does NODE have an Action<object> and the box of OP as its state, or an Action that resumes it?  What ValueTasks stand for does. */
+/* Does NODE have an Action<object> with the box of OP as its state, or an Action that resumes OP?  The source of a ValueTask does. */
 static bool source_resumes(const struct async *a, uint32_t node, uint32_t op, size_t max)
 {
     size_t n;
@@ -60,7 +60,7 @@ static bool source_resumes(const struct async *a, uint32_t node, uint32_t op, si
     return action && box;
 }
 
-/* The same for what NODE refers to: a PipeReader is a part of its Pipe. */
+/* The same for the targets of NODE's references: a PipeReader is part of its Pipe. */
 static bool near_resumes(const struct async *a, uint32_t node, uint32_t op)
 {
     size_t n;
@@ -92,7 +92,7 @@ static gcd_status set(struct async *a, uint32_t op, uint32_t node, bool probable
     return o->awaits == OP_NONE ? async_leaf(a, node, &o->leaf, err) : GCD_OK;
 }
 
-/* Of REFS[N] the last one that resumes OP; GCD_NODE_NONE = none.  How many different ones do. */
+/* The last of REFS[N] that resumes OP; GCD_NODE_NONE = none.  Also returns how many distinct ones do. */
 static uint32_t last_awaited(const struct async *a, uint32_t op, const uint32_t *refs, size_t n, unsigned *ret_count)
 {
     uint32_t found = GCD_NODE_NONE;
@@ -106,7 +106,7 @@ static uint32_t last_awaited(const struct async *a, uint32_t op, const uint32_t 
     return found;
 }
 
-/* A task behind an awaiter that is an object of its own, as with dynamic. */
+/* The task of an awaiter that is a separate object, as with dynamic. */
 static uint32_t boxed_awaiter(const struct async *a, uint32_t op, uint32_t node)
 {
     size_t n;
@@ -117,7 +117,7 @@ static uint32_t boxed_awaiter(const struct async *a, uint32_t op, uint32_t node)
     return GCD_NODE_NONE;
 }
 
-/* An awaiter that is a class is an ordinary field, before the builder: of REFS[N] one that resumes OP. */
+/* An awaiter that is a class is an ordinary field, before the builder: the one of REFS[N] that resumes OP. */
 static uint32_t class_awaiter(const struct async *a, uint32_t op, const uint32_t *refs, size_t n)
 {
     size_t least = n > AWAITERS ? n - AWAITERS : 0;
@@ -131,7 +131,7 @@ static uint32_t class_awaiter(const struct async *a, uint32_t op, const uint32_t
     return GCD_NODE_NONE;
 }
 
-/* Nothing resumes the box: it has what it waited for, or is at work.  REFS[N]: behind the builder. */
+/* Nothing resumes the box: it has what it waited for, or it is running.  REFS[N]: the references after the builder. */
 static gcd_status without_awaited(struct async *a, uint32_t op, const uint32_t *refs, size_t n, struct gcd_error *err)
 {
     struct async_op *o = &a->ops[op];
@@ -170,8 +170,8 @@ static gcd_status box_waits(struct async *a, uint32_t op, struct gcd_error *err)
 /* ---- operations made of others ---- */
 
 /*
- * Only one task refers to the operation, so that is what it waits for.  And several boxes of one method do not all hold it in the same place for
- * another reason than that they are its parts.
+ * Makes pairs certain.  If only one task refers to the operation, the operation waits for it.  If several boxes of one method have the operation in
+ * the same position, the operation waits for all of them.
  */
 static void confirm(struct async *a, struct async_pair *pairs, size_t n)
 {
@@ -182,7 +182,7 @@ static void confirm(struct async *a, struct async_pair *pairs, size_t n)
     }
 }
 
-/* Without those of N pairs that wait for the operation themselves: they hold it to wait for it.  Returns how many are left. */
+/* Drops those of N pairs whose child waits for the operation: it only holds the operation to wait for it.  Returns how many are left. */
 static size_t drop_waiters(struct async *a, uint32_t op, struct async_pair *pairs, size_t n)
 {
     size_t kept = 0;

@@ -1,6 +1,6 @@
 /*
- * A task refers to what it resumes: a box, an Action, a task made of it, or a list of those.  The tasks made of others (Task.WhenAll) mostly do not
- * refer to these, so what they wait for is found here, from the other side.
+ * A task refers to what it resumes: a box, an Action, a task made of it, or a list of those.  Most tasks made of others (Task.WhenAll) do not refer
+ * to these, so what they wait for is found here, from the other side.
  */
 #include "analyze/async/async.h"
 
@@ -10,14 +10,14 @@
 #include "base/sort.h"
 
 #define CHECK_EVERY UINT32_C(65536)
-/* Tasks have fewer references, and so have Actions and what wraps them; the rest is not looked at. */
+/* Tasks have fewer references, and so do Actions and their wrappers; further references are ignored. */
 #define TASK_REFS 64u
 #define ACTION_REFS 16u
 #define ACTIONS 64u
 
 size_t async_resumed(const struct async *a, uint32_t action, uint32_t *ret)
 {
-    uint32_t queue[ACTIONS] = { action };                /* an Action may stand for several, in an array */
+    uint32_t queue[ACTIONS] = { action };                /* an Action can combine several, in an array */
     size_t count = 1, found = 0, n;
     for (size_t at = 0; at < count; at++) {
         const uint32_t *refs = async_refs(a, queue[at], ACTION_REFS, &n);
@@ -68,7 +68,7 @@ static void set_waker(struct async *a, uint32_t op, uint32_t task)
         a->ops[op].waker = task;
 }
 
-/* TASK, which is in a list of continuations or is known to have this one, resumes NODE. */
+/* Records that TASK resumes NODE, which is in its list of continuations or is known to be its continuation. */
 static gcd_status resumes(struct async *a, uint32_t task, uint32_t node, struct gcd_error *err)
 {
     enum async_type t = async_type_of(a, node);
@@ -94,7 +94,7 @@ static bool may_resume(enum async_type t)
     return t == TYPE_BOX || t == TYPE_ACTION || t == TYPE_WRAPPER || t == TYPE_CONTINUATION || (type_is_combined(t) && t != TYPE_AS_TASK);
 }
 
-/* The array of LIST, if all in it resumes something; else it is any list.  GCD_NODE_NONE: no such, or it has been read. */
+/* The array of LIST, if all its items can be continuations.  GCD_NODE_NONE: it is another list, or has been read already. */
 static uint32_t continuations(struct async *a, uint32_t list)
 {
     size_t n, k;
@@ -131,19 +131,19 @@ static bool refers(const struct async *a, uint32_t from, uint32_t to)
     return false;
 }
 
-/* TASK has REF in the place of its continuation.  SURE: nothing else of it could stand there. */
+/* TASK has REF in the position of its continuation.  SURE: nothing else can be in that position. */
 static gcd_status one(struct async *a, uint32_t task, uint32_t ref, bool sure, struct gcd_error *err)
 {
     enum async_type t = async_type_of(a, ref);
     if (t == TYPE_LIST)
         return read_list(a, task, ref, err);
-    if (t == TYPE_CONTINUATION || t == TYPE_THREAD)      /* the runtime's own: no program has one in a field */
+    if (t == TYPE_CONTINUATION || t == TYPE_THREAD)      /* internal to the runtime: no program has one in a field */
         return resumes(a, task, ref, err);
     uint32_t op = type_is_combined(t) && t != TYPE_AS_TASK ? async_op_of(a, ref) : OP_NONE;
     return op != OP_NONE ? add_pair(a, op, task, !sure && !refers(a, ref, task), err) : GCD_OK;
 }
 
-/* How many of the tasks that a task made of others refers to, at the end, are what it waits for. */
+/* How many of the last tasks that a task made of others refers to are those that it waits for. */
 static size_t own_tasks(enum async_type t, size_t tasks)
 {
     if (t == TYPE_WHEN_ANY)
@@ -173,7 +173,7 @@ static gcd_status read_task(struct async *a, uint32_t task, struct gcd_error *er
     return GCD_OK;
 }
 
-/* ---- what tasks made of others refer to ---- */
+/* ---- references of tasks made of others ---- */
 
 static gcd_status read_array(struct async *a, uint32_t op, uint32_t array, struct gcd_error *err)
 {
@@ -187,7 +187,7 @@ static gcd_status read_array(struct async *a, uint32_t op, uint32_t array, struc
     return GCD_OK;
 }
 
-/* The tasks that OP has in an array or list, and the source of a ValueTask. */
+/* Reads the tasks that OP has in an array or list, and the source of a ValueTask. */
 static gcd_status read_combined(struct async *a, uint32_t op, struct gcd_error *err)
 {
     size_t n, k;
@@ -256,7 +256,7 @@ static int compare_pairs(const void *ctx, uint32_t x, uint32_t y)
     return p[x].probable - p[y].probable;
 }
 
-/* Sorts the pairs, each once, the certain one of two. */
+/* Sorts the pairs and removes duplicates; a certain one wins over a probable one. */
 static gcd_status sort_pairs(struct async *a, struct gcd_error *err)
 {
     size_t n = a->pair_count, kept = 0;

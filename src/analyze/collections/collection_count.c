@@ -1,5 +1,5 @@
 /*
- * How many elements a collection has, from the objects and references inside.  Null references leave no trace, so most rules give two bounds.
+ * The number of elements of a collection, from the objects and references inside.  Null references leave no trace, so most rules give two bounds.
  */
 #include "analyze/collections/collections.h"
 
@@ -8,13 +8,13 @@
 #include "base/error.h"
 #include "base/ovf.h"
 
-/* More wrappers around each other are a circle. */
+/* More nested wrappers than this form a circle. */
 #define WRAPPERS 8u
 
 struct bounds {
     uint64_t least, most;
     uint64_t capacity;
-    bool about;                  /* of COUNT_SEGMENTS: the references are nearer than the bounds */
+    bool about;                  /* COUNT_SEGMENTS: the number of references is a better estimate than the bounds */
 };
 
 static uint64_t smaller(uint64_t a, uint64_t b)
@@ -22,13 +22,13 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* So many structs, with at most EACH references in one, have N references. */
+/* The least number of structs, with at most EACH references in each, that have N references. */
 static uint64_t structs_with(uint64_t n, uint64_t each)
 {
     return each > 0 ? n / each + (n % each > 0) : n > 0;
 }
 
-/* Is an element of type NAME itself?  Then the elements are references, also where the file does not say so. */
+/* Is the type of an element NAME itself?  Then the elements are references, even if the file does not say so. */
 static bool has_element_named(const struct gcd_collections *c, struct text name)
 {
     for (size_t i = 0; i < c->counted_count[0]; i++)
@@ -45,17 +45,17 @@ static struct bounds count_items(struct gcd_collections *c, const struct inside 
     if (in->arrays == 0)
         return (struct bounds){ 0, GCD_COUNT_UNKNOWN, GCD_COUNT_UNKNOWN, false };
     if (arg.name.n > 0 && arg.nature != ARG_REFERENCE && arg.nature != ARG_PLAIN && !(arg.nature == ARG_UNKNOWN && has_element_named(c, arg.name)))
-        b.least = in->references > 0;        /* structs perhaps, of unknown size, each with several references */
+        b.least = in->references > 0;        /* possibly structs of unknown size with several references each */
     return b;
 }
 
-/* The largest number of references that a value has, which takes at most BYTES with what is around it. */
+/* The maximum number of references in a value that takes at most BYTES. */
 static uint64_t references_in(const struct gcd_collections *c, const struct arg *arg, uint64_t bytes)
 {
     return arg->nature == ARG_PLAIN ? 0 : arg->nature == ARG_REFERENCE ? 1 : bytes / c->ptr_bytes;
 }
 
-/* May a value of type ARG be a string?  Only what it derives from, and what it implements, can be. */
+/* Can a value of type ARG be a string?  Only if ARG is string, object or an interface of string. */
 static bool may_be_string(const struct arg *arg)
 {
     static const char system[] = "System.";
@@ -69,8 +69,8 @@ static bool is_string(const struct gcd_collections *c, uint32_t node)
 }
 
 /*
- * Entries with a string as key and an object as value: key, value, key, value ..., without those values that are null.  Anything but a string is the
- * value of the string before it; of N strings in a row, each may be the value of the one before.
+ * Entries with a string as key and an object as value: key, value, key, value ..., without null values.  Anything but a string is the value of the
+ * string before it; among N strings in a row, each may be the value of the previous one.
  */
 static struct bounds count_strings(struct gcd_collections *c, const struct inside *in, const struct arg *value)
 {
@@ -84,7 +84,7 @@ static struct bounds count_strings(struct gcd_collections *c, const struct insid
         row += string;
         if (string)
             continue;
-        uint64_t keys = row - (i < n && row > 0);        /* the last one in the row has the value that is no string */
+        uint64_t keys = row - (i < n && row > 0);        /* the value of the last one in the row is not a string */
         b.least += (strings_are_keys ? keys : keys - keys / 2) + (i < n && row > 0);
         b.most += row;
         row = 0;
@@ -146,7 +146,7 @@ static struct bounds count_set(struct gcd_collections *c, const struct inside *i
     return b;
 }
 
-/* Structs in the beginning of an array, of two arguments: a PriorityQueue. */
+/* Structs of two arguments at the beginning of an array: a PriorityQueue. */
 static struct bounds count_tuples(struct gcd_collections *c, const struct inside *in)
 {
     struct arg a = collections_arg(c, in->type, 0), b = collections_arg(c, in->type, 1);
@@ -184,7 +184,7 @@ static struct bounds exactly(uint64_t n)
     return (struct bounds){ n, n, GCD_COUNT_UNKNOWN, false };
 }
 
-/* Arrays without room for more; one of several has a known length. */
+/* Arrays without spare room: the length of the items, else of the keys, else of the buckets, whichever is known. */
 static struct bounds count_length(const struct inside *in)
 {
     uint64_t n = in->arrays > 0 && in->places != GCD_COUNT_UNKNOWN ? in->places / in->arrays
@@ -193,8 +193,8 @@ static struct bounds count_length(const struct inside *in)
 }
 
 /*
- * Structs of key, value and a number: a Hashtable.  A key that was removed, with others behind it, is replaced by the array itself, and its value
- * by null.
+ * Structs of key, value and a number: a Hashtable.  If other keys follow a removed key in its chain, the array itself replaces the key, and null the
+ * value.
  */
 static struct bounds count_pairs(const struct gcd_collections *c, const struct inside *in)
 {
@@ -209,7 +209,7 @@ static struct bounds count_pairs(const struct gcd_collections *c, const struct i
     return (struct bounds){ structs_with(there, 2), smaller(there, places), places, false };
 }
 
-/* Slots with a reference and a number.  Taken elements remain in them once somebody has enumerated the queue. */
+/* Slots with a reference and a number.  Dequeued elements remain in them once the queue has been enumerated. */
 static struct bounds count_segments(struct gcd_collections *c, const struct inside *in)
 {
     uint64_t places = 0;
@@ -261,7 +261,7 @@ static void take_parts(const struct gcd_collections *c, struct gcd_collection *i
         keep_most(it->keys_of, &it->keys_of_count, (struct gcd_collection_part){ c->counted[1][i], c->counts[1][c->counted[1][i]] });
 }
 
-/* Types of the elements of arrays of structs: keys and values take turns when each entry has both. */
+/* Counts the types of elements in arrays of structs: keys and values alternate if each entry has both. */
 static gcd_status tally_entries(struct gcd_collections *c, const struct inside *in, const struct bounds *b, struct gcd_error *err)
 {
     size_t n;
@@ -273,7 +273,7 @@ static gcd_status tally_entries(struct gcd_collections *c, const struct inside *
     return GCD_OK;
 }
 
-/* Do references not tell how many elements there are, because elements are values? */
+/* Are the elements values, so that references do not tell their number? */
 static bool is_of_values(const struct gcd_collections *c, const struct inside *in)
 {
     if (in->known == NULL || in->known->rule == COUNT_CAPACITY || in->known->kind == GCD_COLLECTION_TEXT)
@@ -284,14 +284,14 @@ static bool is_of_values(const struct gcd_collections *c, const struct inside *i
 
 static void set_bounds(struct gcd_collection *it, const struct bounds *b)
 {
-    it->at_least = smaller(b->least, b->most);       /* more references than an array has places: the dump is wrong */
+    it->at_least = smaller(b->least, b->most);       /* more references than slots: the dump is damaged */
     it->at_most = b->most;
     it->capacity = b->capacity;
     it->only_capacity &= b->least != b->most;
     it->elements = b->about ? it->references : it->only_capacity && b->most != GCD_COUNT_UNKNOWN ? b->most : it->at_least;
 }
 
-/* An array's elements are all there, null or not. */
+/* All slots of an array are elements, null or not. */
 static struct bounds count_array(const struct inside *in)
 {
     if (in->places == GCD_COUNT_UNKNOWN)

@@ -7,13 +7,13 @@ bool collection_text_is(struct text t, const char *s)
     return strlen(s) == t.n && memcmp(s, t.s, t.n) == 0;
 }
 
-/* +1 for a bracket that opens, -1 for one that closes, in either spelling. */
+/* +1 for an opening bracket, -1 for a closing one, in either spelling. */
 static int depth_of(char c)
 {
     return (c == '[' || c == '<') - (c == ']' || c == '>');
 }
 
-/* The rest of T behind the last '+', or '.' behind arguments, outside of brackets: a nested type without its outer types. */
+/* The rest of T after the last '+', or '.' after arguments, outside of brackets: a nested type without its outer types. */
 static struct text innermost(struct text t)
 {
     size_t from = 0;
@@ -26,7 +26,7 @@ static struct text innermost(struct text t)
     return (struct text){ t.s + from, t.n - from };
 }
 
-/* Cuts the dimensions of the outermost array off T; false = it is no array. */
+/* Removes the dimensions of the outermost array from the end of T; false = T is no array. */
 static bool cut_dims(struct text *t, bool *ret_plain)
 {
     size_t i = t->n;
@@ -41,7 +41,7 @@ static bool cut_dims(struct text *t, bool *ret_plain)
     return true;
 }
 
-/* Where the last pair of brackets of T begins, which ends at LAST; T.n when it has no beginning. */
+/* Where the pair of brackets that ends at LAST begins; T.n if nothing opens it. */
 static size_t opens_at(struct text t, size_t last)
 {
     int depth = 0;

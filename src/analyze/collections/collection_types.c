@@ -1,6 +1,6 @@
 /*
- * The collections of .NET 8, 9 and 10, and what they are made of; one line for all versions where the inside differs.  Names are without the number
- * of arguments, which files in C# spelling do not have.
+ * The collections of .NET 8, 9 and 10, and their internals; a line lists the internals of all versions.  Names lack the number of arguments, which
+ * files in C# spelling do not have.
  */
 #include "analyze/collections/collections.h"
 

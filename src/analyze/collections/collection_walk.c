@@ -1,6 +1,6 @@
 /*
- * The walk through the inside of one collection.  It ends at elements, so it costs what the collection itself is large, whatever the elements
- * refer to; nodes may form circles.
+ * The walk through the internals of one collection.  It stops at elements, so its cost depends on the size of the collection itself and not on what
+ * the elements refer to.  Nodes may form circles.
  */
 #include "analyze/collections/collections.h"
 
@@ -40,7 +40,7 @@ gcd_status collections_add_object(struct gcd_collections *c, struct inside *in, 
     return GCD_OK;
 }
 
-/* NODE is inside, in ROLE; each only once. */
+/* Adds NODE to the internals with ROLE, only once. */
 static gcd_status enter(struct gcd_collections *c, struct inside *in, uint32_t node, enum inner_role role, struct gcd_error *err)
 {
     uint64_t *word = &c->seen[node / 64], bit = UINT64_C(1) << node % 64;
@@ -86,7 +86,7 @@ static bool refers_to(const uint32_t *edges, size_t n, uint32_t node)
     return false;
 }
 
-/* The value in ENTRY of a MemoryCache: what is neither its KEY nor one of the cache's own objects. */
+/* Counts the value in ENTRY of a MemoryCache: an object that is neither its KEY nor one of the cache's own objects. */
 static gcd_status tally_cached(struct gcd_collections *c, uint32_t entry, uint32_t key, struct gcd_error *err)
 {
     static const char own[] = "Microsoft.Extensions.Caching.Memory.";

@@ -52,7 +52,7 @@ static uint8_t find_known(const struct type_parts *p)
     return 0;
 }
 
-/* Names of which several types have different element types; the runtime names nested types without the outer ones. */
+/* Marks a name whose types have different element types; the runtime's names of nested types lack the outer ones. */
 #define AMBIGUOUS 0u
 
 static bool remember_element_type(struct gcd_collections *c, const struct gcd_type *t)
@@ -128,7 +128,7 @@ enum gcd_collection_kind gcd_collections_kind(const struct gcd_collections *c, u
     return c->is_array[type] ? GCD_COLLECTION_ARRAY : GCD_COLLECTION_NONE;
 }
 
-/* ECMA-335 II.23.1.16: what a type argument is, by its element type; sizes of values are those of plain_types. */
+/* ECMA-335 II.23.1.16: the nature of a type argument, by its element type; plain_types has the sizes of values. */
 static enum arg_nature nature_of(uint32_t element_type)
 {
     switch (element_type) {
@@ -157,7 +157,7 @@ bool gcd_collections_of_references(const struct gcd_collections *c, uint32_t typ
     return p.plain_dims && nature_of(element_type) == ARG_REFERENCE;
 }
 
-/* ---- the inside ---- */
+/* ---- the internals ---- */
 
 /* Is ARG a KeyValuePair of these OUTER arguments? */
 static bool is_pair(struct text arg, struct text outer)
@@ -171,7 +171,7 @@ static bool is_pair(struct text arg, struct text outer)
     return false;
 }
 
-/* Is it a type NAME, or one nested in another where C# separates the two by a dot, too? */
+/* Is it a type NAME?  NAME may be nested in another type, which C# also separates with a dot. */
 static bool is_called(const struct type_parts *p, const char *name)
 {
     size_t n = strlen(name);
@@ -243,7 +243,7 @@ enum inner_role collections_role(struct gcd_collections *c, uint32_t outer, uint
     if (known != GCD_IDMAP_NONE)
         return (enum inner_role)known;
     enum inner_role role = find_role(c, outer, type);
-    (void)gcd_idmap_put(&c->roles, id, role);    /* without memory it is found again the next time */
+    (void)gcd_idmap_put(&c->roles, id, role);    /* if out of memory, it is computed again next time */
     return role;
 }
 
@@ -253,7 +253,7 @@ enum inner_role collections_role_below(struct gcd_collections *c, uint32_t outer
     switch (parent_role) {
     case INNER_HOLDER:
         return collections_role(c, outer, type);
-    case INNER_NODE:             /* a value of a dictionary can be an array like those of the structure */
+    case INNER_NODE:             /* a value of a dictionary can be an array like the internal ones */
         role = type == parent ? INNER_NODE : collections_role(c, outer, type);
         return role == INNER_NODE || (role == INNER_OTHER && gcd_collections_kind(c, outer) == GCD_COLLECTION_CACHE) ? role : INNER_NONE;
     default:

@@ -27,9 +27,9 @@ struct gcd_diff {
     size_t entry_count, entry_room;
     size_t dumps;
     struct gcd_diff_row *rows;
-    struct gcd_diff_sum *sums;   /* [dumps] a row */
+    struct gcd_diff_sum *sums;   /* [dumps] per row */
     size_t row_count, row_room, sum_room;
-    uint32_t *order;             /* [row_count], of the rows; set last: everything else exists by then */
+    uint32_t *order;             /* [row_count] of the rows; set last, when everything else exists */
     bool matched;
 };
 
@@ -118,14 +118,14 @@ static int compare_entries(const void *ctx, uint32_t a, uint32_t b)
     return c != 0 ? c : strcmp(d->entries[a].module, d->entries[b].module);
 }
 
-/* The module common to entries of one name; "" = none. */
+/* The module that all entries of one name share; "" = none. */
 static const char *common_module(const struct gcd_diff *d, const uint32_t *items, size_t n)
 {
     const char *first = d->entries[items[0]].module;
     return strcmp(first, d->entries[items[n - 1]].module) == 0 ? first : "";
 }
 
-/* Makes one row of the entries ITEMS[0 .. N) of one name; TELL: with its module. */
+/* Adds one row for the entries ITEMS[0 .. N) of one name.  TELL: with its module. */
 static gcd_status add_row(struct gcd_diff *d, const uint32_t *items, size_t n, bool tell, struct gcd_error *err)
 {
     struct gcd_diff_row row = { .name = d->entries[items[0]].name, .module = common_module(d, items, n) };
@@ -262,7 +262,7 @@ bool gcd_trend_slope(const int64_t *unix_ms, const uint64_t *values, size_t n, d
             tt += t * t;
             tv += t * ((double)values[i] - v_mean);
         }
-    if (tt < 0.25)               /* times are whole milliseconds: less is rounding */
+    if (tt < 0.25)               /* times are whole milliseconds: a smaller value is rounding */
         return false;
     *ret_per_hour = tv / tt * 3600000;
     return true;

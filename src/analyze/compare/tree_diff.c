@@ -1,6 +1,6 @@
 /*
- * Collects the steps of all dumps first.  Then equal names get equal numbers, and each step finds or makes its row by the row of its parent
- * and its name; so a row always has a higher number than its parent.  Finally the rows are sorted.
+ * First, the steps of all dumps are collected.  Then equal names get equal numbers, and each step finds or adds its row by the row of its parent
+ * and its name, so a row always has a higher number than its parent.  Finally, the rows are sorted.
  */
 #include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/tree_diff.h>
@@ -191,7 +191,7 @@ static int compare_rows(const void *ctx, uint32_t x, uint32_t y)
     return c != 0 ? c : strcmp(a->name, b->name);
 }
 
-/* Places each row behind its parent and behind the subtrees of earlier siblings. */
+/* Places each row after its parent and after the subtrees of earlier siblings. */
 static gcd_status sort_rows(struct gcd_tree_diff *d, struct gcd_error *err)
 {
     size_t n = d->row_count;

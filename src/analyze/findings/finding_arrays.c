@@ -1,8 +1,9 @@
 /*
  * Arrays of the runtime that look like the program's: Object[] that a handle or a thread holds.
  *
- * An array in a handle with nothing but strings is a part of the table of interned strings and literals.  One in a thread's roots that holds such
- * arrays is where .NET 9 and later keep the thread-static variables of a thread; older ones keep them in handles, and cannot be told from others.
+ * An array in a handle that refers only to strings is part of the table of interned strings and literals.  An array in a thread's roots that holds
+ * such arrays is where .NET 9 and later keep the thread-static variables of a thread.  Older versions keep them in arrays in handles, which look like
+ * any other.
  */
 #include "analyze/findings/findings.h"
 #include "analyze/suspects/suspects_words.h"
@@ -59,7 +60,7 @@ const struct finding_rule finding_interned = {
     .kind = GCD_SUSPECT_INTERNED, .least = FINDING_INTERNED, .replaces = true, .is_type = is_type, .look = look, .who = findings_nobody,
 };
 
-/* Only large ones. */
+/* Only large arrays are a finding. */
 const struct finding_rule finding_thread_statics = {
     .kind = GCD_SUSPECT_THREAD_STATICS, .least = UINT32_MAX, .few = 1, .replaces = true, .is_type = findings_no_type, .look = look, .who = heaviest,
 };

@@ -1,6 +1,6 @@
 /*
- * An assembly that is loaded many times, in load contexts of its own or from memory.  The list of modules tells it; the objects of the types of all
- * copies count together.  And many collectible contexts, whatever is loaded in them.
+ * Assemblies loaded many times, in separate load contexts or from memory.  The list of modules shows them; the objects of all copies' types count
+ * together.  Also many collectible contexts, whatever is loaded in them.
  */
 #include "analyze/findings/findings.h"
 #include "analyze/suspects/suspects_words.h"
@@ -22,7 +22,7 @@
 struct assembly {
     uint32_t module, copies;
     uint64_t objects, bytes;
-    uint32_t node;               /* one of the objects, of a collectible context if there is one */
+    uint32_t node;               /* one of the objects, in a collectible context if possible */
     bool in_context, replaces;
 };
 
@@ -30,7 +30,7 @@ struct assemblies {
     struct suspects_work *w;
     const struct gcd_summary *summary;
     uint32_t *order;             /* modules by label */
-    uint32_t *of_module, *of_type;   /* numbers in items, or GCD_CLASS_NONE */
+    uint32_t *of_module, *of_type;   /* index in items, or GCD_CLASS_NONE */
     struct assembly items[MOST_ASSEMBLIES];
     uint32_t count;
     uint64_t allocators;         /* objects: one for each collectible context */
@@ -70,7 +70,7 @@ static bool is_allocator(const struct assemblies *a, uint32_t node)
     return strcmp(a->summary->types[gcd_graph_node_type(a->w->g, node)].name, LOADER_ALLOCATOR) == 0;
 }
 
-/* The object for an assembly in a collectible context. */
+/* Is NODE the Assembly object of an assembly in a collectible context? */
 static bool is_assembly(const struct assemblies *a, uint32_t node)
 {
     size_t n;
@@ -89,7 +89,7 @@ static void add_object(struct assemblies *a, struct assembly *it, uint32_t node)
     it->in_context = it->in_context || in_context;
 }
 
-/* Their objects, and one collectible context. */
+/* Counts the objects of the copies, and finds one collectible context. */
 static gcd_status look_at_objects(struct assemblies *a, struct gcd_error *err)
 {
     const struct suspects_work *w = a->w;
@@ -121,7 +121,7 @@ static gcd_status look_at_objects(struct assemblies *a, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* Takes the place of suspects of types of the assembly. */
+/* Replaces the suspects that are types of the assembly. */
 static void replace(struct assemblies *a, uint32_t number)
 {
     struct gcd_suspects *s = a->w->s;
@@ -175,7 +175,7 @@ static uint64_t allocators_in(const struct gcd_summary *s)
     return n;
 }
 
-/* Contexts besides those of copies of one assembly: scripts that were compiled, assemblies of generated code. */
+/* Contexts other than those of copies of one assembly: compiled scripts, assemblies of generated code. */
 static gcd_status add_contexts(struct assemblies *a, struct gcd_error *err)
 {
     struct suspects_work *w = a->w;

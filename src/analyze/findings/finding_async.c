@@ -1,6 +1,6 @@
 /*
- * Calls of one asynchronous method that have begun and not ended.  The box of a call is the task that its builder, inside of it, refers to: a box
- * that refers to itself has not completed.
+ * Unfinished calls of one asynchronous method.  The box of a call contains the builder, which refers to the box as its task: a box that refers to
+ * itself has not completed.
  */
 #include "analyze/findings/findings.h"
 #include "analyze/suspects/suspects_words.h"

@@ -1,4 +1,4 @@
-/* Boxed values: objects of a value type, which is a primitive, an enum or a struct.  Files without element types have the names of primitives. */
+/* Boxed values: objects of a primitive, an enum or a struct.  In files without element types, only the names of primitives tell. */
 #include "analyze/findings/findings.h"
 #include "analyze/suspects/suspects_words.h"
 

@@ -1,6 +1,6 @@
 /*
- * Callbacks registered with one CancellationTokenSource, those of sources linked to it among them.  They are a list: only the inner ones are counted
- * at first, so sources with one or two callbacks, of which there may be millions, cost nothing.
+ * Callbacks registered with one CancellationTokenSource, including those of sources linked to it.  They form a list.  At first only its inner nodes
+ * are counted, so sources with one or two callbacks cost nothing; there may be millions of them.
  */
 #include "analyze/findings/findings.h"
 #include "analyze/suspects/suspects_words.h"

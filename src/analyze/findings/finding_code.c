@@ -1,4 +1,4 @@
-/* Methods compiled while the program runs: expressions, compiled regular expressions, proxies, serializers. */
+/* Methods compiled at run time: expressions, compiled regular expressions, proxies, serializers. */
 #include "analyze/findings/findings.h"
 #include "analyze/suspects/suspects_words.h"
 

@@ -1,5 +1,5 @@
 /*
- * Memory that the collector cannot give back or move: free memory in the large and pinned object heaps, which are not compacted, and objects that
+ * Memory that the collector cannot return or move: free memory in the large and pinned object heaps, which are not compacted, and objects that
  * handles pin.
  */
 #include "analyze/findings/findings.h"
@@ -15,7 +15,7 @@
 
 #define LARGE_OBJECTS GCD_GENERATION_LOH
 
-/* The type of which most bytes are in the large object heap. */
+/* The type with the most bytes in the large object heap. */
 static uint32_t most_bytes(const struct suspects_work *w, const uint64_t *bytes)
 {
     uint32_t most = 0;

@@ -1,6 +1,6 @@
 /*
- * Tasks that something waits for.  A task that has not completed refers to what it will run; one that has completed refers to a plain object
- * instead, or to nothing.  Boxes of asynchronous methods are tasks, too, and have a kind of their own; a Task.Delay is a timer.
+ * Tasks that something waits for.  An incomplete task refers to what it will run; a completed one refers to a plain object instead, or to nothing.
+ * Boxes of asynchronous methods are tasks, too, but have their own kind; a Task.Delay is a timer.
  */
 #include "analyze/findings/findings.h"
 #include "analyze/suspects/suspects_words.h"
@@ -69,7 +69,7 @@ static bool is_list(const struct gcd_type *t)
            strcmp(t->name, "System.Collections.Generic.List<System.Object>") == 0;
 }
 
-/* NODE is a list: of the continuations of the task that refers to it? */
+/* Is the list NODE the list of continuations of the task that refers to it? */
 static bool look_list(const struct findings *f, uint32_t node, struct finding_member *ret)
 {
     const struct suspects_work *w = f->w;

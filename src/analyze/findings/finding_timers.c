@@ -1,5 +1,5 @@
 /*
- * Timers that pile up.  A timer in a queue refers to its neighbours: one that was disposed of, or never set, does not.  A Task.Delay and a
+ * Timers that pile up.  A timer in a queue refers to its neighbours; a timer that is disposed or was never set does not.  A Task.Delay and a
  * CancellationTokenSource with a timeout are timers, too.
  */
 #include "analyze/findings/findings.h"

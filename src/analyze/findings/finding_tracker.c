@@ -1,4 +1,4 @@
-/* Entities that one DbContext of Entity Framework tracks: an entry each, which refers to the state manager of the context. */
+/* Entities that one DbContext of Entity Framework tracks.  Each has an entry, which refers to the state manager of the context. */
 #include "analyze/findings/findings.h"
 #include "analyze/suspects/suspects_words.h"
 
@@ -22,7 +22,7 @@ static bool look(const struct findings *f, uint32_t node, struct finding_member 
     return false;
 }
 
-/* The entity is the object of an entry that is not the framework's, with whoever else it is shared. */
+/* The entity is the object in an entry that is not the framework's, even if others share it. */
 static uint32_t entity(const struct findings *f, uint32_t node)
 {
     size_t n;

@@ -1,4 +1,4 @@
-/* What types are for findings, and the search for who is behind an object. */
+/* The role of types in findings, and the search for the type behind an object. */
 #include "analyze/findings/findings.h"
 
 #include <string.h>
@@ -7,13 +7,13 @@
 
 #define TYPE_DELEGATE 1u
 
-/* The search looks at this many objects, and at this many references of each: who is behind is near. */
+/* The search visits this many objects, and this many references of each: the type behind an object is near. */
 #define WHO_NODES 48u
 #define WHO_EDGES 16u
-/* And at this many objects above it. */
+/* The search for a holder visits this many objects above. */
 #define HOLDER_STEPS 12u
 
-/* What follows the type arguments that P begins with, in either spelling. */
+/* Skips the type arguments at P, in either spelling. */
 static const char *after_arguments(const char *p)
 {
     int depth = 0;
@@ -50,7 +50,7 @@ static bool begins(const char *name, const char *start)
     return strncmp(name, start, strlen(start)) == 0;
 }
 
-/* What is of the whole program, or leads everywhere. */
+/* Types that belong to the whole program, or from which everything can be reached. */
 static bool is_skipped(const char *name)
 {
     static const char *const begin[] = { "System.Reflection.", "System.RuntimeType", "System.Globalization.", "System.String", "System.Version",
@@ -82,7 +82,7 @@ static bool waits(const char *name)
     return findings_is_box(name);
 }
 
-/* Also where the program and the library are one module.  The box of an asynchronous method is whose the method is. */
+/* Works also if the program and the library are one module.  The box of an asynchronous method belongs to the owner of the method. */
 static bool is_library(const struct findings *f, uint32_t type)
 {
     const char *name = f->types[type].name;
@@ -96,7 +96,7 @@ static void mark_own(struct findings *f)
             f->traits[i] |= FINDING_OWN;
 }
 
-/* The roots of arrays that may be the runtime's. */
+/* Records the roots of arrays that may belong to the runtime. */
 static gcd_status mark_roots(struct findings *f, struct gcd_error *err)
 {
     const struct gcd_summary *s = gcd_graph_summary(f->w->g);
@@ -160,19 +160,19 @@ bool findings_is_of(const struct findings *f, uint32_t node, enum gcd_suspect_ki
     return rule != 0 && findings_rule(rule - 1u)->kind == kind;
 }
 
-/* ---- who is behind ---- */
+/* ---- the type behind an object ---- */
 
 struct search {
     const struct findings *f;
     uint32_t nodes[WHO_NODES];
-    bool exclusive[WHO_NODES];   /* nothing else keeps it alive */
+    bool exclusive[WHO_NODES];   /* only the first node keeps it alive */
     size_t n;
-    uint32_t who, shared, first; /* types: of the first object of the program that is exclusive, that is not, and of all */
-    uint32_t heaviest;           /* of those of the program that are exclusive */
+    uint32_t who, shared, first; /* types: of the program's first exclusive object, of its first other object, of the first other object of all */
+    uint32_t heaviest;           /* type of the program's exclusive object that retains most */
     uint64_t heaviest_bytes;
 };
 
-/* Is NODE, which the search met, kept alive by the object where it began alone? */
+/* Does only the object where the search began keep NODE alive? */
 static bool is_exclusive(const struct search *s, uint32_t node)
 {
     uint32_t up = gcd_dominators_parent(s->f->w->d, node);
@@ -190,7 +190,7 @@ static bool is_known(const struct search *s, uint32_t node)
     return false;
 }
 
-/* Is an object of TYPE linked to the object where the search began because both are objects of one rule? */
+/* Does an object of TYPE have a link to the object where the search began only because both belong to one rule? */
 static bool is_neighbour(const struct search *s, uint32_t type)
 {
     uint8_t rule = s->f->rule[gcd_graph_node_type(s->f->w->g, s->nodes[0])];
@@ -198,15 +198,15 @@ static bool is_neighbour(const struct search *s, uint32_t type)
 }
 
 /*
- * Is it part of object number AT, which is not where the search began?  As the registrations of a linked CancellationTokenSource, which a timer and
- * another source hold: they lead to who made it.
+ * Is NODE part of object number AT, other than the one where the search began?  An example are the registrations of a linked CancellationTokenSource,
+ * which a timer and another source hold: the search finds its creator through them.
  */
 static bool is_part(const struct search *s, size_t at, uint32_t node)
 {
     return at > 0 && gcd_dominators_parent(s->f->w->d, node) == s->nodes[at];
 }
 
-/* Looks at NODE, which object number AT refers to. */
+/* Examines NODE, which object number AT refers to. */
 static void meet(struct search *s, size_t at, uint32_t node)
 {
     uint32_t type = gcd_graph_node_type(s->f->w->g, node);

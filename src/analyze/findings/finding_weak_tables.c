@@ -1,6 +1,6 @@
 /*
- * Entries of ConditionalWeakTable: each is a dependent handle, by which its key keeps its value alive.  The events do not tell the table, so entries
- * with the same types of key and value count together.
+ * Entries of ConditionalWeakTable: each is a dependent handle, through which its key keeps its value alive.  The events do not name the table, so
+ * entries with the same types of key and value count together.
  */
 #include "analyze/findings/findings.h"
 #include "analyze/suspects/suspects_words.h"

@@ -4,9 +4,9 @@
 #include "base/mem.h"
 #include "base/ovf.h"
 
-/* The largest groups of a rule; what is smaller says nothing new. */
+/* The number of groups of a rule that are kept, the largest ones; smaller ones tell nothing new. */
 #define LARGEST 4u
-/* A suspect is made of a finding's objects if they are this near in the dominator tree. */
+/* A suspect consists of a finding's objects if they are this near in the dominator tree. */
 #define NEAR 6u
 
 #define NOBODY UINT32_MAX
@@ -85,7 +85,7 @@ static gcd_status add_part(struct search *s, uint32_t group, uint32_t who, uint3
     return GCD_OK;
 }
 
-/* The number of the rule that counts NODE; NOBODY = none. */
+/* The number of the rule that counts NODE; NOBODY = no rule. */
 static uint32_t rule_of(const struct findings *f, uint32_t node, struct finding_member *ret)
 {
     uint8_t i = f->rule[gcd_graph_node_type(f->w->g, node)];
@@ -93,7 +93,7 @@ static uint32_t rule_of(const struct findings *f, uint32_t node, struct finding_
     if (i == 0 || gcd_dominators_parent(f->w->d, node) == GCD_NODE_NONE || !rules[i - 1]->look(f, node, ret))
         return NOBODY;
     uint32_t number = i - 1u;
-    while (ret->rule != NULL && rules[number] != ret->rule)      /* it comes after the one that leads to it */
+    while (ret->rule != NULL && rules[number] != ret->rule)      /* it comes after the rule that refers to it */
         number++;
     return number;
 }
@@ -116,7 +116,7 @@ static gcd_status count(struct search *s, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* ---- the groups that matter ---- */
+/* ---- the groups that count ---- */
 
 static uint64_t least_of(const struct group *g)
 {
@@ -180,7 +180,7 @@ static gcd_status add_member(struct search *s, struct candidate *c, uint32_t nod
     return GCD_OK;
 }
 
-/* The objects of each candidate, and who is behind them. */
+/* Collects the objects of each candidate and the types behind them. */
 static gcd_status gather(struct search *s, struct gcd_error *err)
 {
     const struct suspects_work *w = s->f.w;
@@ -203,14 +203,14 @@ static gcd_status gather(struct search *s, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* ---- what they keep ---- */
+/* ---- what they retain ---- */
 
 #define UNKNOWN 0u
 #define OUTSIDE 1u
 #define INSIDE 2u
 #define MEMBER 3u
 
-/* Does an object of the candidate dominate NODE?  Remembers the answer for all on the way, so each is passed once. */
+/* Does an object of the candidate dominate NODE?  Remembers the answer for all nodes on the way, so each is visited once. */
 static bool is_inside(const struct gcd_dominators *d, uint8_t *state, uint32_t node)
 {
     uint32_t start = gcd_dominators_parent(d, node), top = start;
@@ -222,7 +222,7 @@ static bool is_inside(const struct gcd_dominators *d, uint8_t *state, uint32_t n
     return answer == INSIDE;
 }
 
-/* The retained sizes of the topmost objects: what several keep alive only together is missing. */
+/* Adds up the retained sizes of the topmost objects; memory that only several together keep alive is missing. */
 static gcd_status measure(struct search *s, struct candidate *c, struct gcd_error *err)
 {
     const struct suspects_work *w = s->f.w;
@@ -244,14 +244,14 @@ static gcd_status measure(struct search *s, struct candidate *c, struct gcd_erro
     return suspects_check(w, err);
 }
 
-/* ---- taking the place of other suspects ---- */
+/* ---- replacing other suspects ---- */
 
 static bool is_framework(const struct findings *f, uint32_t node)
 {
     return (f->traits[gcd_graph_node_type(f->w->g, node)] & FINDING_OWN) == 0;
 }
 
-/* Is NODE one of the objects of rule RULE, or the owner OWNER of the group, or a part of these that is not of the program? */
+/* Is NODE an object of rule RULE, the OWNER of the group, or a part of these that is not the program's? */
 static bool belongs(const struct findings *f, uint32_t node, uint32_t rule, uint32_t owner)
 {
     for (unsigned n = 0; n < NEAR && node < GCD_NODE_ROOT && is_framework(f, node); n++, node = gcd_dominators_parent(f->w->d, node))
@@ -260,7 +260,7 @@ static bool belongs(const struct findings *f, uint32_t node, uint32_t rule, uint
     return false;
 }
 
-/* Does NODE, which is not of the program, keep little more than what is below NODE, with BELOW near below it? */
+/* Does NODE, which is not the program's, retain little more than RETAINED, with BELOW near below it? */
 static bool is_around(const struct findings *f, uint32_t node, uint32_t below, uint64_t retained)
 {
     const struct gcd_dominators *d = f->w->d;
@@ -293,7 +293,7 @@ static bool is_replaced(const struct search *s, const struct candidate *c, const
            is_around(&s->f, x->pub.node, g->member.node != GCD_NODE_NONE ? g->member.node : c->nodes[0], c->retained);
 }
 
-/* Removes the suspects that C takes the place of; C->replaces: there were any. */
+/* Removes the suspects that C replaces.  C->replaces: there were any. */
 static void replace(struct search *s, struct candidate *c)
 {
     struct gcd_suspects *all = s->f.w->s;
@@ -317,7 +317,7 @@ static gcd_status own_nodes(struct suspects_work *w, const struct candidate *c, 
 
 /* ---- the result ---- */
 
-/* The types behind, those of most objects first. */
+/* Stores the types behind the objects, the most frequent first. */
 static void keep_who(struct search *s, const struct candidate *c, struct suspect *x)
 {
     for (size_t i = 0; i < s->part_count; i++) {
@@ -339,7 +339,7 @@ static void keep_who(struct search *s, const struct candidate *c, struct suspect
     }
 }
 
-/* The type of the program that NODE, the owner of a group, refers to, as its DbContext. */
+/* The type of the program that NODE, the owner of a group, refers to, such as its DbContext. */
 static uint32_t owner_type(const struct findings *f, uint32_t node)
 {
     size_t n = 0;
@@ -350,7 +350,7 @@ static uint32_t owner_type(const struct findings *f, uint32_t node)
     return GCD_TYPE_NONE;
 }
 
-/* What keeps most of the bytes, when that is not who is behind: as a request that a timer's context refers to. */
+/* Sets the type that keeps most of the bytes, if it is not the one behind: for example a request in a timer's context. */
 static void find_heaviest(const struct search *s, const struct candidate *c, struct suspect *x)
 {
     uint64_t bytes;

@@ -1,9 +1,9 @@
 /*
- * The tree of dominators of all objects, the heaviest steps first.  What an object retains is known beforehand, so the weight of a step is known
- * before anything below it is looked at: the heaviest step that is not yet taken apart is the next one, and what nobody would see costs nothing.
+ * The dominator tree of all objects, heaviest steps first.  The retained sizes of objects are known in advance, so the weight of a step is known
+ * before anything below it is visited.  The heaviest unexpanded step is always expanded next, and steps that are too light to be shown cost nothing.
  *
- * Live objects are taken in preorder, each directly before those that it dominates.  Nearly all of the time is waiting for memory, and there
- * an object, its children and its siblings are neighbours.
+ * Live objects are in preorder, each directly before those that it dominates.  Nearly all time is spent waiting for memory, and in preorder an
+ * object, its children and its siblings are neighbours.
  */
 #include "analyze/merged_tree/merged_tree.h"
 
@@ -13,12 +13,12 @@
 #include "base/mem.h"
 #include "base/ovf.h"
 
-/* What lies too deep is split by type when it has this part of all bytes. */
+/* Objects that are too deep are split by type if they have this part (1 in this many) of all bytes. */
 #define SPLIT_PART 100u
-/* In lists of objects: no object. */
+/* No object, in lists of objects. */
 #define NONE UINT32_MAX
 
-/* The objects of a step that dominate others, and the sums of all below it. */
+/* The objects of a step that dominate others, with the sums of everything below the step. */
 struct group {
     uint64_t bytes, count;
     uint32_t first;              /* linked by next */
@@ -27,10 +27,10 @@ struct group {
 struct heaviest {
     struct merged_maker m;
     struct gcd_preorder *order;
-    struct preorder_object *objects;     /* its; of one that is in a group, NEXT is another one there, NONE = it is the last */
-    struct group *groups;        /* of each step */
+    struct preorder_object *objects;     /* of ORDER; if one is in a group, NEXT is the next object of the group, NONE = it is the last */
+    struct group *groups;        /* one per step */
     size_t group_room, group_count;
-    uint32_t *queue;             /* steps that can be taken apart, a heap with the heaviest on top */
+    uint32_t *queue;             /* steps that can be expanded, a heap with the heaviest on top */
     size_t queue_room, queue_count;
     uint64_t visited;
 };
@@ -69,7 +69,7 @@ static uint32_t pop(struct heaviest *h)
 
 /* ---- steps and their objects ---- */
 
-/* Each step that there is has a group. */
+/* Adds groups for new steps, so that each step has one. */
 static gcd_status follow_steps(struct heaviest *h, struct gcd_error *err)
 {
     size_t steps = h->m.from_root.count;
@@ -85,7 +85,7 @@ static uint64_t own_size(const struct heaviest *h, const struct preorder_object 
     return o->below == 1 ? preorder_retained(h->order, o) : gcd_graph_node_size(h->m.g, o->node);
 }
 
-/* Puts it into the list that begins with *FIRST, unless nothing is below it. */
+/* Puts OBJECT into the list that begins with *FIRST, unless nothing is below it. */
 static void list(struct heaviest *h, uint32_t *first, uint32_t object)
 {
     if (h->objects[object].below == 1)
@@ -94,7 +94,7 @@ static void list(struct heaviest *h, uint32_t *first, uint32_t object)
     *first = object;
 }
 
-/* Takes the first one from the list that begins with *FIRST. */
+/* Removes the first object from the list that begins with *FIRST. */
 static uint32_t take(const struct heaviest *h, uint32_t *first)
 {
     uint32_t object = *first;
@@ -112,7 +112,7 @@ static void count_own(struct heaviest *h, uint32_t step, uint64_t size)
     gcd_add_saturating(&s->own_bytes, size);
 }
 
-/* The step of objects of TYPE below AT; false when there is none, because there are far too many. */
+/* The step of objects of TYPE below AT; *RET_ANY false: there is none, because there are far too many steps. */
 static gcd_status step_below(struct heaviest *h, uint32_t at, uint32_t type, uint32_t *ret, bool *ret_any, struct gcd_error *err)
 {
     *ret = merged_find(&h->m.from_root, at, type);
@@ -123,7 +123,7 @@ static gcd_status step_below(struct heaviest *h, uint32_t at, uint32_t type, uin
     return follow_steps(h, err);
 }
 
-/* COUNT objects of BYTES in the step AT; steps that are no types have the sums of what is below them. */
+/* Adds SUM to the step; steps that are no types have the sums of everything below them. */
 static void add_up(struct heaviest *h, uint32_t step, uint32_t at, struct merged_part sum)
 {
     const struct merged_steps *s = &h->m.from_root;
@@ -137,7 +137,7 @@ static void add_up(struct heaviest *h, uint32_t step, uint32_t at, struct merged
     }
 }
 
-/* The live OBJECT, with all that it retains, in the step of its type below AT. */
+/* Adds the live OBJECT, with all that it retains, to the step of its type below AT. */
 static gcd_status join(struct heaviest *h, uint32_t at, uint32_t object, struct gcd_error *err)
 {
     const struct preorder_object *o = &h->objects[object];
@@ -152,7 +152,7 @@ static gcd_status join(struct heaviest *h, uint32_t at, uint32_t object, struct 
     return GCD_OK;
 }
 
-/* NODE, which is not alive and has nothing below it. */
+/* Adds NODE, which is unreachable and has nothing below it. */
 static gcd_status join_unreachable(struct heaviest *h, uint32_t at, uint32_t node, struct gcd_error *err)
 {
     uint64_t size = gcd_graph_node_size(h->m.g, node);
@@ -171,7 +171,7 @@ static gcd_status look(struct heaviest *h, struct gcd_error *err)
     return n % MERGED_CHECK_EVERY == 0 ? merged_check(&h->m, n, err) : GCD_OK;
 }
 
-/* Takes STEP apart: what its objects dominate directly, by type; those of its own type are its objects, too. */
+/* Expands STEP: groups the objects that its objects dominate directly by type; those of its own type are its objects, too. */
 static gcd_status take_apart(struct heaviest *h, uint32_t step, struct gcd_error *err)
 {
     uint32_t type = h->m.from_root.items[step].label, waiting = h->groups[step].first;
@@ -194,7 +194,7 @@ static gcd_status take_apart(struct heaviest *h, uint32_t step, struct gcd_error
     return GCD_OK;
 }
 
-/* An object that lies too deep, in the step of its type below DEEPER. */
+/* Adds an object that is too deep to the step of its type below DEEPER. */
 static gcd_status join_deeper(struct heaviest *h, uint32_t deeper, const struct preorder_object *o, struct gcd_error *err)
 {
     uint64_t size = own_size(h, o);
@@ -209,7 +209,7 @@ static gcd_status join_deeper(struct heaviest *h, uint32_t deeper, const struct 
     return GCD_OK;
 }
 
-/* STEP lies as deep as a step may: all below it by type, wherever it is. */
+/* STEP is at the maximum depth: groups all objects below it by type, at any depth. */
 static gcd_status split(struct heaviest *h, uint32_t step, struct gcd_error *err)
 {
     uint32_t waiting = h->groups[step].first, deeper;
@@ -240,7 +240,7 @@ static uint32_t outermost(const struct heaviest *h, uint32_t node)
     return node;
 }
 
-/* Places matter for what roots hold, and for what somebody looks for; memory for the others is never touched. */
+/* Places matter only for objects that roots hold or the caller looks for; the memory of all others is never touched. */
 static void mark_placed(struct heaviest *h, uint32_t node)
 {
     bits_set(h->m.placed, node);
@@ -262,7 +262,7 @@ static void found(struct heaviest *h, uint32_t node, uint32_t step)
         h->m.place[node] = step;
 }
 
-/* The objects that no single object dominates begin in steps at the top. */
+/* Objects that no single object dominates go into steps at the top. */
 static gcd_status begin_live(struct heaviest *h, struct gcd_error *err)
 {
     struct merged_maker *m = &h->m;
@@ -304,7 +304,7 @@ static void find_beginnings(struct heaviest *h)
         m->o->ret_found[i] = m->place[outermost(h, m->o->find[i])];
 }
 
-/* Each step comes when there are none that are heavier. */
+/* Expands steps, heaviest first. */
 static gcd_status take_all_apart(struct heaviest *h, struct gcd_error *err)
 {
     const struct merged_steps *s = &h->m.from_root;

@@ -6,23 +6,23 @@
 #include "base/mem.h"
 #include "base/ovf.h"
 
-/* So many objects wait for memory together. */
+/* This many objects wait for memory together. */
 #define AHEAD 16u
 
 struct work {
     const struct gcd_merged_tree *t;
     size_t words;
-    uint64_t *has;               /* a bit a step: wanted objects are in it or below */
-    struct merged_part *own;     /* [t->count] */
-    struct merged_part *sums;    /* [t->count] with all below; both only of steps that HAS */
-    uint32_t *kept;              /* [max] those with the most bytes, a heap with the least on top */
+    uint64_t *has;               /* one bit per step: wanted objects are in it or below */
+    struct merged_part *own;     /* [t->count] valid for steps in HAS */
+    struct merged_part *sums;    /* [t->count] with everything below; valid for steps in HAS */
+    uint32_t *kept;              /* [max] steps with the most bytes, a heap with the smallest on top */
     size_t kept_count, max;
-    uint32_t *number;            /* [t->count] in the new tree, of steps that HAS; GCD_STEP_NONE = left out */
+    uint32_t *number;            /* [t->count] in the new tree, for steps in HAS; GCD_STEP_NONE = left out */
 };
 
 /* ---- sums ---- */
 
-/* Afterwards the step HAS, with sums. */
+/* Puts STEP into HAS, with sums of 0, unless it is there. */
 static void touch(struct work *w, uint32_t step)
 {
     if (bits_get(w->has, step))
@@ -48,7 +48,7 @@ static void copy_all(struct work *w)
     }
 }
 
-/* The last of the steps below *I that HAS; false: there is none. */
+/* The last step in HAS with a number below *I; false: there is none. */
 static bool previous(const struct work *w, size_t *i)
 {
     size_t word = *i >> 6;
@@ -60,7 +60,7 @@ static bool previous(const struct work *w, size_t *i)
     return bits != 0;
 }
 
-/* The objects OF[n], then what is below each step: its number is higher. */
+/* Adds the objects OF[n], then each step to its parent, last steps first: a child has a higher number. */
 static void add_up(struct work *w, const uint32_t *of, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -82,13 +82,13 @@ static void add_up(struct work *w, const uint32_t *of, size_t n)
 
 /* ---- the largest ---- */
 
-/* Of equals the one with the higher number goes first, so that a step stays before those below it. */
+/* Among equals, the higher number is less, so that a step stays longer than those below it. */
 static bool is_less(const struct work *w, uint32_t a, uint32_t b)
 {
     return w->sums[a].bytes != w->sums[b].bytes ? w->sums[a].bytes < w->sums[b].bytes : a > b;
 }
 
-/* Puts STEP into the heap at AT, or as far below as it belongs. */
+/* Puts STEP into the heap at AT, or below where it belongs. */
 static void sink(struct work *w, size_t at, uint32_t step)
 {
     for (size_t child; (child = 2 * at + 1) < w->kept_count; at = child) {

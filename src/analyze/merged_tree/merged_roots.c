@@ -23,7 +23,7 @@ static int compare_variables(const void *ctx, uint32_t x, uint32_t y)
     if (by_label != 0 || m->o->stacks)
         return by_label;
     bool a_known = gcd_static_is_labelled(a), b_known = gcd_static_is_labelled(b);
-    if (a_known || b_known)              /* the class tells them apart; what they refer to may differ, as in instances of a generic class */
+    if (a_known || b_known)              /* the class distinguishes them; types of their values may differ, as in instances of a generic class */
         return a_known - b_known;
     return (a->type > b->type) - (a->type < b->type);
 }
@@ -69,15 +69,15 @@ static enum gcd_root_group group_of(const struct merged_maker *m, uint32_t root)
     return gcd_root_group(&gcd_graph_summary(m->g)->roots[root]);
 }
 
-/* Do groups before the late one of a root that holds NODE reach it?  Then its path does not begin there. */
+/* Do earlier groups reach NODE, which a root of a late group holds?  Then its path does not begin at that root. */
 static bool is_reached(const struct merged_maker *m, const uint64_t *reached, uint32_t node)
 {
     return m->o->paths != NULL ? gcd_paths_parent(m->o->paths, node) != GCD_NODE_ROOT : bits_get(reached, node);
 }
 
 /*
- * Paths begin at the right root by themselves, but the tree of dominators has an object that several roots reach at its top.  There a root of a late
- * GROUP does not count for what the groups before it reach, too: nothing holds that alone.  REACHED: not used when there are paths.
+ * Paths always begin at the right root, but the dominator tree has objects that several roots reach at its top.  There, a root of a late GROUP does
+ * not count for objects that earlier groups reach, too: nothing holds these alone.  REACHED: unused if there are paths.
  */
 static gcd_status leave_to_others(struct merged_maker *m, enum gcd_root_group group, uint64_t *reached, struct gcd_error *err)
 {
@@ -115,7 +115,7 @@ gcd_status merged_prepare_roots(struct merged_maker *m, struct gcd_error *err)
     if ((uint64_t)m->t->types + MERGED_FIXED + m->t->variable_count >= MERGED_DEPENDENT)
         return gcd_fail(err, GCD_E_LIMIT, "more than 2^31 types and static variables");
     m->no_roots = true;
-    for (size_t i = roots; i-- > 0;) {   /* backwards: of the first group the first root of a node stays */
+    for (size_t i = roots; i-- > 0;) {   /* backwards, so that the first root of the first group of a node wins */
         const struct gcd_root *r = &gcd_graph_summary(m->g)->roots[i];
         uint32_t *place = &m->place[r->node];
         if (gcd_root_group(r) == GCD_GROUP_WEAK)

@@ -86,7 +86,7 @@ gcd_status merged_deeper(struct merged_maker *m, uint32_t parent, uint32_t *ret,
     return GCD_OK;
 }
 
-/* Without stacks, what lies too deep is counted in the step above it. */
+/* Without stacks, objects that are too deep count in the step above them. */
 static void count_deeper(struct merged_maker *m)
 {
     struct merged_steps *s = &m->from_root;
@@ -108,7 +108,7 @@ static void count_deeper(struct merged_maker *m)
 
 /* ---- to the roots ---- */
 
-/* The way from the step X up, below the steps that are there already. */
+/* Adds the path from step X up, below the existing steps. */
 static gcd_status ascend(struct merged_maker *m, uint32_t x, struct gcd_error *err)
 {
     struct merged_steps *from = &m->from_root, *to = &m->to_root;
@@ -172,7 +172,7 @@ static gcd_status make_public(struct merged_maker *m, struct merged_steps *from,
     return GCD_OK;
 }
 
-/* For now, END is how many steps there are in the subtree. */
+/* Until the steps are sorted, END is the number of steps in the subtree. */
 static void add_up(struct gcd_merged_tree *t)
 {
     for (size_t i = t->count; i-- > 0;) {
@@ -196,7 +196,7 @@ static int descending(uint64_t a, uint64_t b)
     return (a < b) - (a > b);
 }
 
-/* By parent, then as they shall stand.  GCD_STEP_NONE + 1 is 0: the top comes first. */
+/* By parent, then in the final order of siblings.  GCD_STEP_NONE + 1 is 0: the top comes first. */
 static int compare_steps(const void *ctx, uint32_t x, uint32_t y)
 {
     const struct gcd_merged_tree *t = ctx;
@@ -213,11 +213,11 @@ static int compare_steps(const void *ctx, uint32_t x, uint32_t y)
     return (x > y) - (x < y);
 }
 
-/* What leads to nothing that is wanted, because the path came back to a step above, is left out. */
+/* Leaves out steps without wanted objects, whose path came back to a step above. */
 static gcd_status sort_steps(struct gcd_merged_tree *t, struct gcd_error *err)
 {
     uint32_t *sorted = gcd_mem_new_uncleared(&t->alloc, t->count, sizeof *sorted), next = 0;
-    uint32_t *cursor = gcd_mem_new_uncleared(&t->alloc, t->count, sizeof *cursor);       /* of a step that has its number: of its next child */
+    uint32_t *cursor = gcd_mem_new_uncleared(&t->alloc, t->count, sizeof *cursor);       /* of a numbered step: the number of its next child */
     size_t n = 0;
     for (size_t i = 0; sorted != NULL && i < t->count; i++) {
         if (t->steps[i].count > 0)
@@ -232,7 +232,7 @@ static gcd_status sort_steps(struct gcd_merged_tree *t, struct gcd_error *err)
         cursor[sorted[i]] = mine + 1;
         s.end += mine;
         if (s.parent != GCD_STEP_NONE)
-            s.parent = t->steps[s.parent].end;           /* where the parent has left its number */
+            s.parent = t->steps[s.parent].end;           /* the parent has stored its number there */
         t->steps[sorted[i]].end = mine;
         steps[mine] = s;
     }

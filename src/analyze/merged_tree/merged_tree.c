@@ -34,7 +34,7 @@ static bool is_wanted(const struct merged_maker *m, uint32_t node)
     return m->wanted == NULL || bits_get(m->wanted, node);
 }
 
-/* The wanted object NODE, and all on its path up to where another one has been already. */
+/* Marks the wanted object NODE and all on its path, up to the first one already marked. */
 static void want(struct merged_maker *m, uint32_t node)
 {
     if (parent_of(m, node) == GCD_NODE_NONE) {
@@ -65,7 +65,7 @@ static gcd_status find_wanted(struct merged_maker *m, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* Which paths lead from a key to its value, and not by a reference of the key as well.  The handles are in order of their keys. */
+/* Finds the values whose path comes from their key only through the handle, not through a reference of the key.  Handles are sorted by key. */
 static void find_dependents(struct merged_maker *m)
 {
     size_t count = gcd_graph_dependent_count(m->g);
@@ -89,7 +89,7 @@ static void find_dependents(struct merged_maker *m)
 
 /* ---- the step of each object ---- */
 
-/* Stores the step in RET and returns true when it is AT or, in a tree of paths, one above it. */
+/* Stores the step in RET and returns true if it is AT or, in a tree of paths, a step above AT. */
 static bool returns_to(const struct merged_maker *m, uint32_t at, uint32_t type, uint32_t *ret)
 {
     struct merged_step *items = m->from_root.items;
@@ -153,7 +153,7 @@ static gcd_status place_batch(struct merged_maker *m, struct batch *b, struct gc
     for (size_t i = 0; i < b->count; i++) {
         const struct waiting *x = &b->items[i];
         uint32_t above = x->parent < GCD_NODE_ROOT ? m->place[x->parent] : GCD_STEP_NONE;
-        if (above >= s->count)           /* no step yet: it gets one in this batch, and is at hand then */
+        if (above >= s->count)           /* no step yet: it gets one in this batch, and is in the cache then */
             continue;
         __builtin_prefetch(&s->items[above]);
         gcd_idmap_fetch(&s->child, (uint64_t)above << 32 | x->type);
@@ -164,7 +164,7 @@ static gcd_status place_batch(struct merged_maker *m, struct batch *b, struct gc
     return GCD_OK;
 }
 
-/* When it is WANTED: without a branch, which would be as hard to foretell as the heap is. */
+/* Adds NODE to the batch if it is WANTED; without a branch, which would be unpredictable. */
 static gcd_status place_later(struct merged_maker *m, struct batch *b, uint32_t node, bool wanted, struct gcd_error *err)
 {
     b->items[b->count].node = node;
@@ -188,8 +188,8 @@ static gcd_status place_in_order(struct merged_maker *m, struct gcd_error *err)
 }
 
 /*
- * All objects.  The order of the analysis, parents first, jumps about in the heap, and nearly all of the time is waiting for memory.  So only
- * parents, a third of a heap, are taken in this order; the others follow in that of the heap.
+ * Places all objects.  The order of the analysis, parents first, jumps around in the heap, and nearly all time is spent waiting for memory.  So only
+ * parents, a third of a heap, are placed in this order; all others follow in heap order.
  */
 static gcd_status place_all(struct merged_maker *m, struct gcd_error *err)
 {
@@ -223,7 +223,7 @@ static void free_sets(struct merged_maker *m)
     m->place = NULL;
 }
 
-/* A set of nodes when it is NEEDED. */
+/* Allocates a set of nodes if it is NEEDED. */
 static bool new_set(const struct merged_maker *m, bool needed, uint64_t **ret)
 {
     *ret = needed ? gcd_mem_new_array(&m->alloc, m->words, sizeof **ret) : NULL;
