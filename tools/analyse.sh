@@ -1,17 +1,17 @@
 #!/bin/sh
 # analyse.sh WHAT...: finds defects without specific tests.  Prints one line for each step, "ok" or the findings; exit status 1 if there are any.
 #
-#   cppcheck clang-tidy fanalyzer    static analysers; tools/analyse/excused.txt has the findings that are no defects, with reasons
-#   asan tsan msan valgrind          the tests under sanitizers; msan with libraries that are built for it, without live processes
-#   m32 s390x arm64                  32 bits, big-endian, ARM (the last two emulated): unit tests, sweeps, and files that equal those of this machine
-#                                    byte by byte
-#   musl                             another C library, that of Alpine: unit tests, and the same files, written in a root folder with nothing else
+#   cppcheck clang-tidy fanalyzer    static analysers; tools/analyse/excused.txt lists the findings that are not defects, with reasons
+#   asan tsan msan valgrind          the tests under sanitizers; msan with libraries built for it, without live processes
+#   m32 s390x arm64                  32 bits, big-endian, ARM (the last two emulated): unit tests, sweeps, and the same files as on this machine,
+#                                    byte for byte
+#   musl                             the C library of Alpine: unit tests, and the same files, written in a root folder with nothing else
 #   matrix                           gcc and clang, Debug and Release, each option off once: warnings and unit tests
 #   short                            cppcheck, m32, s390x without the slow tests: a few minutes (.ci/run has cppcheck only)
 #   all                              all of it
 #
-# Installs what is missing (Debian).  Builds in build-analyse/, or $GCDUMPC_ANALYSE; JOBS=N, default all processors.  GCDUMPC_NATIVE: a build
-# folder of this machine to compare with, instead of one more.
+# Installs what is missing (Debian).  Builds in build-analyse/, or $GCDUMPC_ANALYSE; JOBS=N, default all processors.  GCDUMPC_NATIVE: an existing
+# native build to compare with, instead of a new one.
 set -u
 cd "$(dirname "$0")/.."
 base=${GCDUMPC_ANALYSE:-build-analyse}
@@ -89,9 +89,9 @@ run_cppcheck() {
     judge "$base/cppcheck.found"
 }
 
-# its exit status says only that something was found, so the log has to say that all files were looked at
+# its exit status says only that something was found, so the log must show that all files were checked
 run_clang_tidy() {
-    dir=$base/clang-tidy                 # not built: the commands are enough
+    dir=$base/clang-tidy                 # without a build: the compile commands are enough
     cmake -S . -B "$dir" -DCMAKE_BUILD_TYPE=Release -DCMAKE_EXPORT_COMPILE_COMMANDS=ON || return 1
     find src ipc tools -name '*.c' -print0 | xargs -0 -n 4 -P "$jobs" clang-tidy -p "$dir" --quiet --extra-arg=-DGCDUMPC_ANALYSED \
         --extra-arg="-I$PWD/include" --extra-arg="-I$dir/include" >"$base/clang-tidy.found" 2>&1
@@ -100,7 +100,7 @@ run_clang_tidy() {
 
 run_fanalyzer() {
     dir=$base/fanalyzer
-    rm -rf "$dir"                        # what is up to date would not be looked at again
+    rm -rf "$dir"                        # otherwise up-to-date files would be skipped
     cmake -S . -B "$dir" -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Release -DGCDUMPC_TESTS=OFF -DCMAKE_C_FLAGS="-fanalyzer -DGCDUMPC_ANALYSED" &&
         cmake --build "$dir" -j "$jobs" >"$base/fanalyzer.found" 2>&1 && judge "$base/fanalyzer.found"
 }
@@ -117,7 +117,7 @@ run_tsan() {
         TSAN_OPTIONS="suppressions=$PWD/tools/analyse/tsan.txt" tests tsan -L 'unit|cli'
 }
 
-# SQLite and libuv are too large to be built on the way; what uses them is covered by the others.
+# SQLite and libuv are too large to build here; the other sanitizers cover the code that uses them.
 run_msan() {
     CC=clang CFLAGS="-fsanitize=memory -fno-omit-frame-pointer" sh tools/analyse/source-root.sh "$base/root-msan" zlib jansson cmocka &&
         PKG_CONFIG_PATH=$base/root-msan/lib/pkgconfig build msan -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo \
@@ -126,8 +126,8 @@ run_msan() {
         tests msan -L 'unit|sweep|cli'
 }
 
-# Memcheck sees what the libraries do, too, but needs 20 to 50 times as long: so no sweeps.  It takes the checked memmove of glibc for memcpy: no
-# hardening.
+# Memcheck also sees what the libraries do, but takes 20 to 50 times as long, so it runs no sweeps.  It mistakes glibc's checked memmove for memcpy,
+# so hardening is off.
 run_valgrind() {
     build valgrind -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=RelWithDebInfo -DGCDUMPC_HARDEN=OFF \
         -DCMAKE_CROSSCOMPILING_EMULATOR='valgrind;-q;--error-exitcode=99;--leak-check=full;--errors-for-leak-kinds=definite;--trace-children=no' &&
@@ -150,12 +150,12 @@ foreign() {
 
 not_emulated='ipc_lock|cli_finder|cli_telling|spill'
 
-# At every eleventh place, or it would take hours.  sweep_damage starts another program, which the emulator cannot.
+# Only every eleventh position, or it would take hours.  sweep_damage starts another program, which the emulator cannot do.
 emulated_sweeps() {
     GCDUMPC_SWEEP_STRIDE=11 tests "$1" -L sweep -E sweep_damage
 }
 
-# The program needs only this C library, and its loader is the library itself.  SQLite and ncurses are too large to be built on the way.
+# The program needs only this C library, and the library is its own loader.  SQLite and ncurses are too large to build here.
 run_musl() {
     root=$base/root-musl
     as_root=
@@ -177,7 +177,7 @@ combination() {
     step "$name-tests" tests "$name" -L unit
 }
 
-# Where the libraries of another architecture come from, and the compilers; i386 needs no emulator.
+# The packages with the compilers and libraries of other architectures; i386 needs no emulator.
 need_foreign() {
     need cmake make pkg-config python3 gcc-i686-linux-gnu libc6-dev-i386-cross gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user \
         gcc-aarch64-linux-gnu libc6-dev-arm64-cross
@@ -194,8 +194,8 @@ one() {
     msan) need clang cmake; step msan run_msan ;;
     valgrind) need valgrind; step valgrind run_valgrind ;;
     m32) need_foreign; step m32 foreign i386 '' -L 'unit|sweep' ;;
-    # What an emulator cannot: it makes a file of its own of /proc/self, by which test_ipc_lock cannot go; it cannot start itself, does not say why
-    # another program cannot be started, and gives no room of a file back.  Of the other byte order it cannot read this machine's locales.
+    # Limits of the emulator: it makes a file of its own of /proc/self, which breaks test_ipc_lock; it cannot start itself, does not report why
+# another program cannot be started, and frees no space within a file.  On the other byte order it cannot read this machine's locales.
     s390x) need_foreign; step s390x foreign s390x qemu-s390x -L unit -E "$not_emulated|cli_browse"; step s390x-sweeps emulated_sweeps s390x ;;
     arm64) need_foreign; step arm64 foreign arm64 qemu-aarch64 -L unit -E "$not_emulated"; step arm64-sweeps emulated_sweeps arm64 ;;
     musl) need musl-tools dpkg-dev; step musl run_musl ;;

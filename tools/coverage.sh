@@ -1,12 +1,12 @@
 #!/bin/sh
 # Coverage of the product by the tests: sh tools/coverage.sh [--build DIR] [--no-live] [--fuzzed DIR] [--report]
 #
-# Builds with clang's source-based coverage in --build (build-coverage), runs the tests of all folders except those that read files
-# with other programs (the live ones only with a .NET SDK, and not with --no-live), and prints the lines of each folder that
-# were run; DIR/uncovered.txt lists those that were not, with their text.  Tests that take away the program's memory, disk or rights, or make
-# its calls fail, fail here: it cannot write its profile and reports that on standard error.
-# --fuzzed: instead of the tests each fuzz target replays its corpus and DIR/TARGET, what tools/fuzz.sh has found.  --report: runs nothing,
-# only the tables again.
+# Builds with clang's source-based coverage in --build (build-coverage).  Runs the tests of all folders except those that read files with other
+# programs (live tests need a .NET SDK; --no-live skips them).  Prints the share of lines of each folder that were run; DIR/uncovered.txt lists the
+# other lines with their text.  Tests that take away the program's memory, disk or permissions, or make its calls fail, fail here, because the program
+# cannot write its profile and reports that on standard error.
+# --fuzzed: instead of the tests, each fuzz target replays its corpus and the inputs that tools/fuzz.sh left in DIR/TARGET.  --report: runs nothing,
+# and prints the tables again.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 build=build-coverage live=yes run=tests fuzzed=
@@ -35,7 +35,7 @@ if [ -n "$run" ]; then
     mkdir -p "$profiles" && rm -f "$profiles"/*
     chmod 777 "$profiles"                # for tests that run the program as another user
 fi
-# %4m: a few files for each program, into which all its runs merge what they did; not those that are killed
+# %4m: a few files for each program; each of its runs adds its counts to one of them, unless it is killed
 export LLVM_PROFILE_FILE="$profiles/%4m.profraw"
 if [ "$run" = fuzzed ]; then
     for f in tests/fuzz/fuzz_*.c; do
@@ -44,7 +44,7 @@ if [ "$run" = fuzzed ]; then
         "$build/tests/$target" "$fuzzed/$target" "tests/fuzz/corpus/$target"
     done
 elif [ "$run" = tests ]; then
-    # The program makes the manual pages and completions, which tests/install looks at.
+    # The program makes the manual pages and completions that tests/install checks.
     rm -rf "$build/manual"
     cmake --build "$build" --target manual >>"$build/build.log" 2>&1 || exit 1
     ctest --test-dir "$build" -j "$(nproc)" --output-on-failure -L "^(unit|sweep|fuzz|cli|golden${live:+|live})\$" >"$build/tests.log" 2>&1

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Lines of each folder that were run, and a list of those that were not: coverage_report.py LCOV-FILE LIST-TO-WRITE (see coverage.sh)."""
+"""Prints how many lines of each folder were run, and lists those that were not: coverage_report.py LCOV-FILE LIST-TO-WRITE (see coverage.sh)."""
 import collections
 import os
 import sys

@@ -2,10 +2,10 @@
 # Fuzzes with libFuzzer: sh tools/fuzz.sh [--seconds N] [--max-len N] [--jobs N] [--build DIR] [--no-build] [TARGET ...]
 #
 # Builds the targets of tests/fuzz with clang, libFuzzer, AddressSanitizer and UndefinedBehaviorSanitizer in --build (build-fuzz), and
-# runs each, or the TARGETs, for --seconds (60), --jobs (1) at a time, with inputs of up to --max-len bytes (30000), from tests/fuzz/corpus
-# and what earlier runs have left in BUILD/found.  Prints a line for each target: executions, edges of the program that were reached,
-# result; BUILD/found/executions.log has one for each run, too, with the time of the processor.  Exit status 1 when something was found:
-# the input lies in BUILD/found/TARGET-crash-... (-leak-, -timeout-, -oom-).
+# runs all of them, or the TARGETs, for --seconds (60), --jobs (1) at a time, with inputs of up to --max-len bytes (30000).  It starts from
+# tests/fuzz/corpus and from what earlier runs have left in BUILD/found.  Prints a line for each target: executions, program edges reached,
+# result.  BUILD/found/executions.log has a line for each run, with its processor time.  Exit status 1 if something was found:
+# the input is in BUILD/found/TARGET-crash-... (-leak-, -timeout-, -oom-).
 set -u
 cd "$(dirname "$0")/.." || exit 1
 usage() { sed -n '2s/^# //p' tools/fuzz.sh >&2; exit 2; }
@@ -33,14 +33,14 @@ if [ -n "$make" ]; then
         exit 1
     fi
 fi
-if [ $# -gt 1 ]; then                # each by a run of this script of its own
+if [ $# -gt 1 ]; then                # each target in its own run of this script
     printf '%s\n' "$@" | xargs -P "$jobs" -n 1 sh tools/fuzz.sh --no-build --seconds "$seconds" --max-len "$max" --build "$build" || exit 1
     exit 0
 fi
 
 words=tests/fuzz/dictionary/$1.dict
 mkdir -p "$found/$1"
-# A short quarantine, no stacks of allocations, no statistics of features: twice as fast.  What was found is looked at without these options.
+# A short quarantine, no allocation stacks, no feature statistics: twice as fast.  Findings are examined without these options.
 export ASAN_OPTIONS="quarantine_size_mb=2:malloc_context_size=0:max_malloc_fill_size=0:max_free_fill_size=0:detect_stack_use_after_return=0"
 "$build/tests/${1}_lf" -max_total_time="$seconds" -max_len="$max" -timeout=20 -rss_limit_mb=2500 -entropic=0 \
     -print_final_stats=1 -artifact_prefix="$found/$1-" $([ ! -f "$words" ] || echo "-dict=$words") \
@@ -48,7 +48,7 @@ export ASAN_OPTIONS="quarantine_size_mb=2:malloc_context_size=0:max_malloc_fill_
 status=$?
 runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$found/$1.log")
 edges=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$found/$1.log" | tail -n 1)
-times >"$found/$1.times"             # its last line: of what was run
+times >"$found/$1.times"             # the last line has the times of child processes
 used=$(tail -n 1 "$found/$1.times")
 echo "$1 ${runs:-0} executions in $seconds s (user and system: $used), exit status $status" >>"$found/executions.log"
 printf '%-14s %10s executions in %s s, %s edges: ' "$1" "${runs:-0}" "$seconds" "${edges:-no}"

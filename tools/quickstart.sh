@@ -1,6 +1,6 @@
 #!/bin/sh
-# From a fresh checkout to the main job: install what is missing, build, convert a bundled recording, and dump a living process
-# when the .NET SDK is there.  Writes into build/ only.
+# From a fresh checkout to a first dump: installs what is missing, builds, converts a bundled recording, and dumps a living process
+# if the .NET SDK is installed.  Writes only into build/.
 set -eu
 cd "$(dirname "$0")/.."
 sh tools/install-deps.sh

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Record the heap dump of a running .NET process (5 ... 10, Linux) as a .nettrace file.
 
-Independent of gcdumpc on purpose: nothing here shares code with what it is used to test.  The stream is written as it
-came.  A summary of it goes to standard output, one line of JSON.
+It is independent of gcdumpc on purpose: it shares no code with the program that it tests.  It writes the stream as
+received, and prints a summary as one line of JSON on standard output.
 
-When is the dump over?  On .NET 5 ... 10 the reply to the command that triggers the collection comes when collection
-and heap walk are done: all events are then sent or in the target's buffers, and a stop sends the rest.
+When is the dump over?  On .NET 5 ... 10 the reply to the command that triggers the collection comes after collection
+and heap walk: all events are then sent or in the target's buffers, and a stop sends the rest.
 """
 
 import argparse
@@ -31,7 +31,7 @@ REPLY_OK, REPLY_ERROR = 0xFF00, 0xFFFF
 UNKNOWN_COMMAND = 0x80131385
 GC_START, GC_END, GC_BULK_NODE, GC_BULK_EDGE, RUNTIME_INFORMATION = 1, 2, 18, 19, 187
 RUNDOWN = {"none": 0, "loader": 0x8, "full": 0x80020139}
-STREAM_HEADER = 102                     # bytes that a session sends when it is open
+STREAM_HEADER = 102                     # the bytes that a session sends first
 
 
 class RecordError(Exception):
@@ -47,7 +47,7 @@ class Refused(RecordError):
 # --- messages ---------------------------------------------------------------------------------------------------------
 
 def find_socket(pid):
-    """The target's own TMPDIR counts, not ours.  No containers."""
+    """Uses the target's TMPDIR, not ours.  Containers are not supported."""
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
             variables = dict(v.split(b"=", 1) for v in file.read().split(b"\0") if b"=" in v)
@@ -57,7 +57,7 @@ def find_socket(pid):
         raise RecordError(f"cannot inspect process {pid}: {error.strerror}") from error
     directory = os.fsdecode(variables.get(b"TMPDIR") or b"/tmp")
     exact = os.path.join(directory, f"dotnet-diagnostic-{pid}-{start_time}-socket")
-    if not os.path.exists(exact):        # one with another start time is that of a process that was killed
+    if not os.path.exists(exact):        # a socket with another start time belongs to a process that was killed
         raise RecordError(f"process {pid} has no diagnostics socket")
     return exact
 
@@ -78,7 +78,7 @@ def read_exactly(connection, count):
 
 
 def send(path, command, payload, timeout):
-    """One command.  Returns the connection, on which a stream may follow, and the reply's payload."""
+    """Sends one command.  Returns the connection, on which a stream may follow, and the reply's payload."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         connection.settimeout(timeout)
@@ -102,7 +102,7 @@ def send(path, command, payload, timeout):
 
 def collect_requests(buffer_mb, rundown, keywords, level):
     """The commands that can express the request, newest first."""
-    # Old runtimes crash on values out of range: a buffer of 0, another format, too many providers.
+    # Old runtimes crash on out-of-range values: a buffer of 0, another format, too many providers.
     if not (1 <= buffer_mb <= 4095 and 0 <= level <= 5 and 0 < keywords < 1 << 64):
         raise RecordError("value out of range")
     provider = struct.pack("<QI", keywords, level) + wire_string(PROVIDER) + wire_string("")
@@ -121,7 +121,7 @@ def collect_requests(buffer_mb, rundown, keywords, level):
 # --- sessions ---------------------------------------------------------------------------------------------------------
 
 class Session:
-    """An open event session; a thread reads its stream into FILE, or nowhere, until the target ends it."""
+    """An open event session; a thread reads its stream into FILE (or discards it) until the target ends it."""
 
     def __init__(self, path, requests, file, timeout):
         self.path, self.file, self.timeout = path, file, timeout
@@ -161,7 +161,7 @@ class Session:
             time.sleep(0.01)
 
     def stop(self):
-        """The reader thread goes on reading meanwhile: the target cannot answer before its stream is read."""
+        """The reader thread keeps reading meanwhile: the target cannot answer before its stream is read."""
         connection, _ = send(self.path, STOP, struct.pack("<Q", self.id), self.timeout)
         connection.close()
         self.wait_end()
@@ -195,7 +195,7 @@ def record(options, file):
             trigger = start(GC_HEAP_COLLECT, 1, "none", None)
             to_stop = [trigger, recorder] if options.stop_first == "trigger" else [recorder, trigger]
         if options.finish == "kill":
-            # Everything that is buffered shall be in the file: the target sends it in steps of 100 ms.
+            # Wait until all buffered events are in the file: the target sends them every 100 ms.
             recorder.wait_for(lambda: recorder.received > STREAM_HEADER and time.monotonic() > recorder.last_data + 1)
             os.kill(options.pid, signal.SIGKILL)
             opened.clear()

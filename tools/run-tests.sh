@@ -27,12 +27,12 @@ export GCDUMPC_TEST_CACHE="$PWD/build-tests/live"
 results=build-tests/results
 rm -rf "$results"
 mkdir -p "$results"
-failed=0             # what is no test
+failed=0             # steps that are not tests
 passed=0
 
-# NAME, FOLDER, ctest options: runs tests, of which $results keeps log and result.  One test more than processors at a time, because some of them wait.
-# Other programs and a busy machine can disturb a test: a second run counts, the log shows the failure, and the last lines name the test.
-# BEFORE: "exec setsid" makes it a session of its own, which can be killed.
+# NAME, FOLDER, ctest options: runs tests, keeps log and result in $results.  One test more than processors at a time, because some tests wait.
+# Other programs and a busy machine can disturb a test, so a second run counts.  The log shows the failure, and the last lines name the test.
+# BEFORE: "exec setsid" gives it a session of its own, which can be killed.
 before=
 run_ctest() {
     name=$1 dir=build-tests/$2
@@ -49,7 +49,7 @@ say_skipped() {
     grep -h '^skipped: ' "build-tests/$1/Testing/Temporary/LastTest.log" 2>/dev/null
 }
 
-# What runs in the background, each in its own session, ends with this script.
+# Background jobs, each in its own session, end with this script.
 live='' fuzzing=''
 stop_background() {
     for session in $live $fuzzing; do kill -- "-$session" 2>/dev/null; done
@@ -71,7 +71,7 @@ add_results() {
     cat "$results"/*.log 2>/dev/null | sed -n 's/.*Test *#[0-9]*: \([^ ]*\) \.*\*\*\*\(Failed\|Timeout\|Exception\).*/failed at least once: \1/p' | sort -u
 }
 
-# One process for all .NET programs of the live tests and the guides: half of what one build for each takes.
+# One process builds all .NET programs of the live tests and the guides: this takes half as long as one build for each.
 build_programs() {
     echo "== build the .NET programs of the tests ($(seconds))"
     python3 -B tests/live/lab_programs.py
@@ -123,8 +123,8 @@ stage_release() {
     run_tests release release -LE live
 }
 
-# Readers and browsers see the same files whatever the build; fuzzing has sanitizers anyway.  "tools/analyse.sh asan" runs everything;
-# left out here is what takes long and runs code that other tests here run, too: all stages together may take 20 minutes on 2 processors.
+# Readers and browsers see the same files in every build, and fuzzing has sanitizers anyway.  "tools/analyse.sh asan" runs everything.  This stage
+# leaves out slow tests whose code other tests here run, too: all stages together may take 20 minutes on 2 processors.
 stage_sanitizers() {
     export GCDUMPC_SWEEP_STRIDE=5 GCDUMPC_DAMAGE_CASES=300       # release tries every position, and 1,000 cases for each group
     run_tests sanitizers sanitizers -LE 'live|readers|browser|install|fuzz|docs|bench|style|linkage' \
@@ -140,14 +140,14 @@ stage_sanitizers() {
     if GCDUMPC_ANALYSE=build-tests/analyse sh tools/analyse.sh ${GCDUMPC_ANALYSERS:-cppcheck}; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
 }
 
-# One job more than processors, so that none is idle near the end.  Where the scheduler divides time by sessions, the session must be nice, too.
+# One job more than processors, so that none is idle near the end.  If the scheduler divides time by sessions, the session must be nice, too.
 start_fuzz() {
     setsid sh -c '{ echo 19 >/proc/self/autogroup; } 2>/dev/null; exec nice -n 19 sh tools/fuzz.sh "$@"' sh \
         --no-build --build build-tests/sanitizers --seconds "${GCDUMPC_FUZZ_SECONDS:-10}" --jobs $(($(nproc) + 1)) >build-tests/fuzzing.log 2>&1 &
     fuzzing=$!
 }
 
-# These tests mostly wait, so twice as many run at once, beside the stage with sanitizers, which mostly computes; what they print comes afterwards.
+# These tests mostly wait, so twice as many run at once, beside the sanitizers stage, which mostly computes.  Their output comes afterwards.
 at_once="-j $((2 * $(nproc)))"
 start_live() {
     [ -e build-tests/release/built ] || return
@@ -157,7 +157,7 @@ start_live() {
     live=$! before=
 }
 
-# With sanitizers only those that differ in what gcdumpc does.
+# With sanitizers, only the tests in which gcdumpc does something different.
 stage_live() {
     if [ -n "$live" ]; then
         wait "$live"

@@ -1,7 +1,7 @@
-# To be sourced.  Packages into a folder of their own: nothing is installed, and apt's own lists stay as they are (with a second
-# architecture in them every library must be there in the very version of the first).
+# Source this file.  It downloads packages into a folder of their own: nothing is installed, and apt's own lists do not change (with a second
+# architecture in them, every library must have exactly the same version for both).
 
-# FOLDER, "deb" or "deb-src": makes the folder anew, with lists of Debian as this machine runs it; sets $root to its absolute path
+# FOLDER, "deb" or "deb-src": creates the folder again, with package lists of this machine's Debian release; sets $root to its absolute path
 apt_apart_new() {
     rm -rf "$1"
     mkdir -p "$1/apt/lists/partial" "$1/apt/archives/partial"

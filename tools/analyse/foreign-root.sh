@@ -16,7 +16,7 @@ mkdir "$root/packages"
 for p in "$root"/packages/*.deb; do
     dpkg-deb -x "$p" "$root"
 done
-# links such as libz.so -> /lib/ARCH/libz.so.1: they mean this folder
+# links such as libz.so -> /lib/ARCH/libz.so.1 must point into this folder
 find "$root" -type l -lname '/*' | while IFS= read -r link; do
     ln -sfn "$root$(readlink "$link")" "$link"
 done

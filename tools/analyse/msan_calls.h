@@ -1,6 +1,6 @@
 /*
- * Included first in a build for MemorySanitizer, for calls that it does not know: it would take what the kernel has written for uninitialized.
- * That of clang 14 does not know the names that glibc 2.33 has given to stat and its kin; and none knows that mremap moves what is initialized.
+  * Included first in a build for MemorySanitizer, for calls that it does not know: it would treat memory written by the kernel as uninitialized.
+ * clang 14's does not know the names that glibc 2.33 has given to stat and related functions.  No version knows that mremap moves initialized memory.
  */
 #ifndef MSAN_CALLS_H
 #define MSAN_CALLS_H

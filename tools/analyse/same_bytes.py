@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""same_bytes.py NATIVE FOREIGN [TRACE ...]: two builds write the same bytes and say the same.
+"""same_bytes.py NATIVE FOREIGN [TRACE ...]: checks that two builds write the same bytes and print the same text.
 
-NATIVE and FOREIGN are build folders, the second of another architecture or C library; what it needs to run (an emulator) is the
-environment variable EMULATOR.  With LOADER=FILE it runs in a root folder (chroot) with nothing but itself, that file and its inputs.
-What FOREIGN was built without (SQLite) is left out.  Without TRACE: all in traces/, one of them wrapped as .etl, and files made of them.
+NATIVE and FOREIGN are build folders, the second for another architecture or C library.  The environment variable EMULATOR is the command
+that it needs to run.  With LOADER=FILE it runs in a root folder (chroot) that contains only itself, that file and its inputs.
+Formats that FOREIGN was built without (SQLite) are left out.  Without TRACE: all of traces/, one of them wrapped as .etl, and files made from them.
 """
 import filecmp
 import glob
@@ -21,8 +21,8 @@ BY = "type module namespace kind generation length root".split()
 QUESTIONS = [["info"], ["info", "--json"], ["report", "--csv"], ["report", "--json", "--retained"], ["report", "--format", "prometheus"],
              ["retained", "--tree", "50", "--json"], ["retained", "--type", "System.*"], ["paths", "--type", "System.String"],
              ["leaks", "--json", "--min-bytes", "1", "--share", "1"]] + [["report", "--by", by, "--json"] for by in BY]
-EVENTS = ["info", "--events", "--json"]          # of recordings only
-MUST_WORK = ("convert", "info", "leaks", "diff")     # the others may find nothing to tell of
+EVENTS = ["info", "--events", "--json"]          # only for recordings
+MUST_WORK = ("convert", "info", "leaks", "diff")     # the others may find nothing to report
 OWN = re.compile(rb"^graph +[0-9]+ bytes of memory$", re.M)     # pointers differ in size
 
 
@@ -50,19 +50,19 @@ class Comparison:
         self.formats = [f for f in FORMATS if f"  .{f} " in formats or f.endswith(".gz")]
         self.root = ""
         if loader:
-            self.root = self.folders[1]          # where a program in it begins, too
+            self.root = self.folders[1]          # also the working folder of programs in it
             for path in (loader, foreign[-1]):
                 self.put(path)
             self.programs[1] = ["chroot", self.root, *foreign]
 
     def put(self, path):
-        """Into the root folder, if there is one, by the same name."""
+        """Copies a file into the root folder, if there is one, under the same name."""
         if self.root:
             os.makedirs(self.root + os.path.dirname(path), exist_ok=True)
             shutil.copy(path, self.root + path)
 
     def ask(self, *arguments):
-        """Both, with the same words; exit status, standard output and messages are the same."""
+        """Runs both programs with the same arguments; exit status, standard output and messages must be equal."""
         got = [run(p, list(arguments), f) for p, f in zip(self.programs, self.folders)]
         self.answers += 1
         if got[0] != got[1]:
@@ -85,7 +85,7 @@ class Comparison:
 
 
 def traces_of(native, folder):
-    """(name, path) of recordings; of one also as .etl."""
+    """(name, path) of the recordings, and of one of them as .etl."""
     found = [(os.path.basename(os.path.dirname(p)), p) for p in sorted(glob.glob(os.path.join(ROOT, "traces", "*", "heap.nettrace.gz")))]
     etl = os.path.join(folder, "wrapped.etl")
     subprocess.run([os.path.join(native, "nettrace2etl"), found[0][1], etl], check=True)
@@ -100,7 +100,7 @@ def main():
         traces = [(os.path.basename(p), os.path.abspath(p)) for p in sys.argv[3:]] or traces_of(native, folder)
         for name, path in traces:
             c.look_at(path, name, True)
-        for suffix in READ_AGAIN:        # what the native one has written
+        for suffix in READ_AGAIN:        # what the native program has written
             c.look_at(os.path.join(c.folders[0], f"{traces[0][0]}.{suffix}"), f"again-{suffix}", False)
         c.ask("diff", traces[0][1], traces[-1][1], "--json", "--retained")
     where = " in an empty root folder" if c.root else ""

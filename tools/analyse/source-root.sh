@@ -1,6 +1,6 @@
 #!/bin/sh
 # source-root.sh FOLDER LIBRARY ...: static libraries from Debian's sources (zlib, jansson, libuv1, cmocka), built with the compiler CC and its
-# options CFLAGS, installed into FOLDER.  Linux's own headers are in FOLDER/kernel, for a compiler that knows only its C library's.
+# options CFLAGS, installed into FOLDER.  FOLDER/kernel has the Linux headers, for a compiler that knows only those of its C library.
 set -eu
 root=$1
 shift
@@ -18,11 +18,11 @@ for name; do
         case $archive in *.asc) continue ;; esac
         tar xf "$archive" -C "$root/src/$name" --strip-components=1
     done
-    if [ "$name" = zlib ]; then      # its CMakeLists.txt wants files that Debian has left out
+    if [ "$name" = zlib ]; then      # its CMakeLists.txt needs files that Debian has removed
         (cd "$root/src/zlib" && CFLAGS="$CFLAGS -O2 -fPIC" ./configure --static --prefix="$root" && make install)
         continue
     fi
-    # the options of all of them: each takes its own
+    # the options of all libraries: each uses its own
     cmake -S "$root/src/$name" -B "$root/src/$name/build" -DCMAKE_C_COMPILER="$CC" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
         -DCMAKE_C_FLAGS="$CFLAGS" -DCMAKE_INSTALL_PREFIX="$root" -DCMAKE_INSTALL_LIBDIR=lib \
         -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DBUILD_SHARED_LIBS=OFF -DBUILD_TESTING=OFF -DJANSSON_BUILD_DOCS=OFF -DJANSSON_WITHOUT_TESTS=ON \

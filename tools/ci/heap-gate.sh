@@ -1,5 +1,5 @@
 #!/bin/sh
-# heap-gate.sh: starts a .NET program, runs a load twice, and fails if the heap has grown by the second one.  See README.md beside it.
+# heap-gate.sh: starts a .NET program, runs a load twice, and fails if the second load has made the heap grow.  See README.md in this folder.
 set -u
 
 usage() {
@@ -68,7 +68,7 @@ conditions=${conditions:-retained > +10%$newline}
 program=$(command -v -- "$gcdumpc") || { echo "heap-gate: there is no program $gcdumpc (GCDUMPC)" >&2; exit 1; }
 case $program in /*) gcdumpc=$program ;; *) gcdumpc=$PWD/$program ;; esac
 set -- "$conditions" "$@"
-while [ -n "$1" ]; do                # a wrong condition is noticed before the dumps are there: these files are not
+while [ -n "$1" ]; do                # finds a wrong condition before any dump is taken: these files do not exist yet
     condition=${1%%"$newline"*} rest=${1#*"$newline"}
     "$gcdumpc" diff /dev/null/1 /dev/null/2 --fail-if "$condition" >/dev/null 2>&1
     [ $? -ne 2 ] || wrong "\"$condition\" is no condition of gcdumpc diff --fail-if"
@@ -85,10 +85,10 @@ work=$(mktemp -d) || exit 1
 pid=''
 : >"$work/facts"
 
-# The program and all that it has started are one process group.
+# The program and everything it has started are one process group.
 finish() {
     trap '' INT TERM HUP PIPE
-    loading=$(cat "$work/loading" 2>/dev/null)   # from the file: it may have begun this moment
+    loading=$(cat "$work/loading" 2>/dev/null)   # read from the file: the load may have started just now
     [ -z "$loading" ] || kill -s TERM -- "-$loading" 2>/dev/null
     if [ -n "$pid" ] && kill -s TERM -- "-$pid" 2>/dev/null; then
         n=0
@@ -104,7 +104,7 @@ trap finish EXIT
 trap 'exit 130' INT TERM HUP
 trap 'exit 1' PIPE
 
-indent() { # an indented block, which no line in it can end; at most N lines
+indent() { # an indented block, because no line in it can end it; at most N lines
     awk -v most="$1" 'NR <= most { print "    " $0 } END { if (NR > most) print "    ... (" NR - most " more lines)" }'
 }
 
@@ -155,7 +155,7 @@ must_live() {
 
 rm -f -- "$out/1.nettrace.gz" "$out/2.nettrace.gz" "$out/diff.html" "$out/summary.md"
 mkfifo "$work/input" || exit 1
-exec 3<>"$work/input"                # somebody writes to it, so the program never sees its end
+exec 3<>"$work/input"                # keeps a writer open, so the program never sees the end of its input
 (
     setsid sh -c 'echo $$ >"$1"; shift; exec "$@"' heap-gate "$work/pid" "$@" <"$work/input" >"$out/program.log" 2>&1 3>&-
     echo $? >"$work/status"
@@ -166,8 +166,8 @@ export GATE_PID="$pid" GATE_INPUT="$work/input" GATE_OUTPUT="$out/program.log" G
 
 # -- ready -------------------------------------------------------------------------------------------------------------
 
-# What the runtime puts into the name of its socket, in ticks since the machine was started: a process that was killed leaves its socket behind, and
-# numbers of processes come again.
+# The start time that the runtime puts into the name of its socket, in ticks since the machine started: a killed process leaves its socket behind, and
+# pids are reused.
 start_time() {
     fields=$(cat "/proc/$pid/stat" 2>/dev/null)
     # shellcheck disable=SC2086
@@ -178,7 +178,7 @@ start_time() {
 is_ready() {
     if [ -n "$ready" ]; then
         sh -c "$ready" >"$work/errors" 2>&1 3>&-
-    elif [ -n "$name" ]; then        # found, and no dump because of a condition that nothing fulfils
+    elif [ -n "$name" ]; then        # finds the process, but takes no dump, because nothing meets this condition
         "$gcdumpc" --name "$name" -o "$work/none.nettrace" --if-rss-above 1000000G -q >"$work/errors" 2>&1
     else
         [ -S "${TMPDIR:-/tmp}/dotnet-diagnostic-$pid-$(start_time)-socket" ]
@@ -242,7 +242,7 @@ while [ "$warm_up" -gt 0 ]; do
     run_load
     warm_up=$((warm_up - 1))
 done
-cd -- "$out" && dump 1 && cd -- "$here" || exit 1        # so that messages name files without folders
+cd -- "$out" && dump 1 && cd -- "$here" || exit 1        # messages then name files without folders
 run_load
 cd -- "$out" && dump 2 || exit 1
 

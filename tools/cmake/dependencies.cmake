@@ -24,7 +24,7 @@ if(GCDUMPC_BROWSE)
     gcdumpc_dependency(NCURSES ncursesw ncursesw tinfo)
     set(GCDUMPC_BROWSE_TARGET PkgConfig::NCURSES)
 endif()
-if(GCDUMPC_LIBEDIT)                      # the prompt of the command sql works without, too
+if(GCDUMPC_LIBEDIT)                      # optional: the prompt of the command sql works without it, too
     pkg_check_modules(LIBEDIT IMPORTED_TARGET GLOBAL libedit)
     if(LIBEDIT_FOUND AND GCDUMPC_STATIC)
         find_library(LIBEDIT_ARCHIVE libedit.a)

@@ -25,14 +25,14 @@ set(CMAKE_EXE_LINKER_FLAGS_INIT "")
 foreach(folder ${foreign_folders})
     string(APPEND CMAKE_EXE_LINKER_FLAGS_INIT " -L${folder} -Wl,-rpath-link,${folder}")
 endforeach()
-if(NOT GCDUMPC_STATIC AND NOT FOREIGN_PACKAGE)   # both shall run where the architecture is at home
+if(NOT GCDUMPC_STATIC AND NOT FOREIGN_PACKAGE)   # both must run on the native machines of the architecture
     string(APPEND CMAKE_EXE_LINKER_FLAGS_INIT " -Wl,--dynamic-linker=${foreign_lib}/${foreign_loader} -Wl,--disable-new-dtags")
 endif()
 # RPATH, not RUNPATH, because it also applies to libraries that a library needs.
 if(GCDUMPC_STATIC OR FOREIGN_PACKAGE)    # glibc 2.36 refuses to start a static program with one
     set(CMAKE_SKIP_RPATH ON)
 endif()
-if(FOREIGN_PACKAGE)                      # so here the emulator has to say where they are
+if(FOREIGN_PACKAGE)                      # so here the emulator must be told where they are
     string(REPLACE ";" ":" foreign_path "${foreign_folders};${foreign_lib}")
     list(APPEND CMAKE_CROSSCOMPILING_EMULATOR -L /usr/${foreign_tools} -E LD_LIBRARY_PATH=${foreign_path})
 endif()

@@ -1,8 +1,8 @@
 # Run by "cmake --install" and CPack: /usr/bin/gcdumpc in the samples of tools/unattended becomes the program of this installation.
 set(prefix "${CMAKE_INSTALL_PREFIX}")
-if(prefix MATCHES "/_CPack_Packages/[^/]+/DEB/[^/]+/[^/]+(/.*)$")    # its files are not where they will be
+if(prefix MATCHES "/_CPack_Packages/[^/]+/DEB/[^/]+/[^/]+(/.*)$")    # the files are not yet in their final folder
     set(prefix "${CMAKE_MATCH_1}")
-elseif(prefix MATCHES "/_CPack_Packages/")                              # an archive, which is unpacked anywhere
+elseif(prefix MATCHES "/_CPack_Packages/")                              # an archive can be unpacked anywhere
     return()
 endif()
 set(bin "${gcdumpc_bin}")

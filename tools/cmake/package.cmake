@@ -31,7 +31,7 @@ set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
-if(FOREIGN_PACKAGE)     # tools/cross: dpkg knows no libraries of the other architecture, but they are those of the same packages
+if(FOREIGN_PACKAGE)     # for tools/cross: dpkg does not know the libraries of the other architecture, but they are in the same packages
     set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE ${FOREIGN_PACKAGE})
     set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS "${FOREIGN_DEPENDS_PROGRAM}")
     set(CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS "${FOREIGN_DEPENDS_LIBRARY}")

@@ -1,10 +1,10 @@
 #!/bin/sh
-# build.sh ARCH FOLDER: packages for another Debian architecture, and whether they do what those of this machine do.
+# build.sh ARCH FOLDER: makes packages for another Debian architecture, and checks that they do the same as the native ones.
 #
-#   build.sh arm64 /tmp/arm64      three .deb, a .tar.gz with the static program; then the same questions and conversions with both programs
+#   build.sh arm64 /tmp/arm64      three .deb, a .tar.gz with the static program; then the same commands and conversions with both programs
 #
 # ARCH is arm64 or s390x.  Debian's cross compiler, C library and emulator must be installed (a message names them); further libraries are
-# unpacked into FOLDER.  GCDUMPC_NATIVE: a build of the same sources for this machine, instead of one more.  With TRACE=FILE only one recording is
+# unpacked into FOLDER.  GCDUMPC_NATIVE: an existing native build of the same sources, instead of a new one.  With TRACE=FILE only that recording is
 # compared.  Exit status 77: something is missing.
 set -eu
 [ $# -eq 2 ] || { sed -n '2,/^set/s/^# \{0,1\}//p' "$0" | sed '$d' >&2; exit 2; }
@@ -34,7 +34,7 @@ sh "$source/tools/analyse/foreign-root.sh" "$arch" "$folder/root" || {
     exit 77
 }
 
-# What the package of this machine depends on: FILE
+# FILE: prints the dependencies of the native package
 depends() {
     mkdir -p "$folder/depends/debian"
     printf 'Source: gcdumpc\nPackage: gcdumpc\nArchitecture: any\n' >"$folder/depends/debian/control"

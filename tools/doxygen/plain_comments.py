@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""A public header as Doxygen wants it: plain_comments.py HEADER prints it.
+"""plain_comments.py HEADER prints a public header as Doxygen expects it.
 
-The comments of the headers are plain: the first one is about the file, one above a declaration about that and those that follow without an empty
-line, one behind a member, value or declaration about what it stands behind.
+The comments of the headers are plain.  The first one is about the file.  A comment above a declaration is about it and those that follow without an
+empty line.  A comment after a member, value or declaration is about that one.
 """
 import re
 import sys
 
 
 def block(lines):
-    """One comment above a declaration; Doxygen's commands are not meant by what looks like one."""
+    """One comment above a declaration.  Text that looks like a Doxygen command is escaped."""
     return [re.sub(r"([@\\])", r"\\\1", line) for line in ["/**" + lines[0][2:], *lines[1:]]]
 
 
@@ -35,7 +35,7 @@ def documented(text):
         if line == "":
             last = None
         elif line.startswith("GCD_API"):
-            # a declaration right behind another one is about the same
+            # a comment also covers the declaration in the next line
             end = i
             while ";" not in lines[end]:
                 end += 1
@@ -53,7 +53,7 @@ def documented(text):
 
 
 def undocumented(text):
-    """Names of functions that no comment is about."""
+    """Names of functions without a comment."""
     lines, found = documented(text), []
     for i, line in enumerate(lines):
         if not line.startswith("GCD_API"):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A heap as numpy arrays, by ctypes: the ten largest types, and the objects that most others refer to.
+"""Reads a heap as numpy arrays, with ctypes, and prints the ten largest types and the objects with the most references to them.
 
     python3 graph_numpy.py FILE [LIBRARY]       LIBRARY: libgcdumpc.so.0 unless given
 """

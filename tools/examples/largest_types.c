@@ -1,5 +1,5 @@
 /*
- * The ten types whose objects take most memory:
+  * Prints the ten types whose objects take the most memory:
  *
  *     cc largest_types.c $(pkg-config --cflags --libs gcdumpc) -o largest_types && ./largest_types app.nettrace
  */

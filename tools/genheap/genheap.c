@@ -14,7 +14,7 @@
 #include "gh_types.h"
 #include "gh_walk.h"
 
-/* Too large for a stack; one of each is all there is. */
+/* Too large for the stack; there is only one of each. */
 static struct gh_types types;
 static struct gh_model model;
 static struct gh_container container;

@@ -1,6 +1,6 @@
 /*
- * Little-endian stores, varuints and the one hash all "random" choices come from.
- * Shared by the files of genheap only: the generator uses nothing of the decoder it tests.
+  * Little-endian stores, varuints and the hash that makes all "random" choices.
+ * Only for the files of genheap: the generator shares no code with the decoder it tests.
  */
 #ifndef GH_BYTES_H
 #define GH_BYTES_H
@@ -43,7 +43,7 @@ static inline uint8_t *gh_put_u64(uint8_t *p, uint64_t v)
     return p + 8;
 }
 
-/* A pointer of the target: 4 or 8 bytes. */
+/* A pointer of the described process: 4 or 8 bytes. */
 static inline uint8_t *gh_put_ptr(uint8_t *p, uint64_t v, unsigned ptr_bytes)
 {
     return ptr_bytes == 8 ? gh_put_u64(p, v) : gh_put_u32(p, (uint32_t)v);

@@ -46,7 +46,7 @@ static void buf_end_at(struct gh_buf *b, const uint8_t *p)
     b->len = (size_t)(p - b->data);
 }
 
-/* "05 05 01 version minReader name 06" of V4, with begin tag 4 in V3. */
+/* "05 05 01 version minReader name 06" in V4; in V3 the begin tag is 4. */
 static uint8_t *put_object_start(const struct gh_container *c, uint8_t *p, const char *name, uint32_t version,
                                  uint32_t min_reader)
 {
@@ -63,14 +63,14 @@ static uint8_t *put_object_start(const struct gh_container *c, uint8_t *p, const
     return gh_put_u8(p + len, 6);
 }
 
-/* The numbers V6 gives them. */
+/* Their numbers in V6. */
 enum block_kind {
     BK_END, BK_TRACE, BK_EVENT, BK_META, BK_SEQUENCE_POINT, BK_STACK, BK_THREAD, BK_REMOVE_THREAD, BK_LABELS
 };
 
 /*
- * One block: HEADER, then the bytes of B.  They are written with one call, so B needs its headroom; it is empty
- * afterwards.  Returns the file offset of B's first byte.
+  * Writes one block: HEADER, then the bytes of B.  One call writes both, so B needs its headroom.  B is empty afterwards.
+ * Returns the file offset of B's first byte.
  */
 static uint64_t write_block(struct gh_container *c, enum block_kind kind, const uint8_t *header, size_t header_bytes,
                             struct gh_buf *b)
@@ -97,7 +97,7 @@ static uint64_t write_block(struct gh_container *c, enum block_kind kind, const 
     memcpy(b->data - head_bytes, head, head_bytes);
     at = c->off + head_bytes;
     if (c->format != GH_V6)
-        b->data[b->len++] = 6;                  /* buffers have a byte to spare */
+        b->data[b->len++] = 6;                  /* buffers have a spare byte */
     write_bytes(c, b->data - head_bytes, head_bytes + b->len);
     b->len = 0;
     return at;
@@ -207,7 +207,7 @@ static uint8_t *put_activity(uint8_t *p, unsigned activity, unsigned related)
     return gh_put_u64(p, activity ? gh_mix(activity * 2 + related + 1000) : 0);
 }
 
-/* 0 = none: a related id is there for every second activity only */
+/* 0 = none: only every second activity has a related id */
 static unsigned related(unsigned activity)
 {
     return activity % 2 ? 0 : activity;
@@ -313,7 +313,7 @@ static uint8_t *put_stack(const struct gh_container *c, uint8_t *p, unsigned sta
     return p;
 }
 
-/* STACK: of the V3 blob only. */
+/* STACK: only in the V3 blob. */
 static void put_blob(struct gh_container *c, struct gh_block *k, const struct header *h, const uint8_t *payload,
                      unsigned stack)
 {
@@ -361,7 +361,7 @@ static uint8_t *put_fields_v4(uint8_t *p, const struct gh_meta_row *row)
     return p;
 }
 
-/* Fields with arrays do not fit the old list: it is empty then, and a tag carries them (V5). */
+/* The old list cannot describe array fields: it is empty then, and a tag describes them (V5). */
 static uint8_t *put_fields_tag(uint8_t *p, const struct gh_meta_row *row)
 {
     uint8_t *size = p;
@@ -474,7 +474,7 @@ static void define_meta(struct gh_container *c, enum gh_meta meta, const struct 
     }
 }
 
-/* Ids of stacks and label lists are given in order of first use after a sequence point. */
+/* Stacks and label lists get ids in order of first use after a sequence point. */
 static void define_stack(struct gh_container *c, unsigned stack)
 {
     if (c->stacks.len + 256 > c->stacks.cap)
@@ -713,7 +713,7 @@ bool gh_container_open(struct gh_container *c, const struct gh_opts *o)
         perror("genheap: cannot create the output");
         return false;
     }
-    setvbuf(c->file, NULL, _IONBF, 0);          /* whole blocks are written, nothing smaller */
+    setvbuf(c->file, NULL, _IONBF, 0);          /* only complete blocks count */
     write_start(c);
     return true;
 }

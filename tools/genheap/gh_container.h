@@ -1,6 +1,6 @@
 /*
  * The file: blocks, event headers, metadata, stacks, in three formats (NetPerf V3, NetTrace V4, NetTrace V6).
- * Takes events in file order; who comes when is decided in gh_pipe.
+  * Takes events in file order; gh_pipe decides the order.
  */
 #ifndef GH_CONTAINER_H
 #define GH_CONTAINER_H
@@ -30,7 +30,7 @@ enum gh_meta {
 };
 
 struct gh_field {
-    uint8_t type, element;              /* element: of arrays (type 19) */
+    uint8_t type, element;              /* element: only for arrays (type 19) */
     const char *name;
 };
 
@@ -54,11 +54,11 @@ struct gh_thread {
     uint32_t refused_bytes;             /* --hide-gaps: no event of this size fits into its buffer any more; 0 = all do */
     uint32_t visible;                   /* highest number a reader has met, in an event or a sequence point */
     uint64_t n_written;
-    bool listed;                        /* has had a buffer, so sequence points name it */
+    bool listed;                        /* has had a buffer, so sequence points list it */
     bool gone;                          /* ended; still listed in V4, removed in V6 */
     bool defined;                       /* V6: a Thread block has it */
     uint32_t index;                     /* V6 */
-    uint32_t queue_first, queue_last;   /* gh_pipe: events of this pass that wait */
+    uint32_t queue_first, queue_last;   /* gh_pipe: waiting events of this pass */
 };
 
 struct gh_event {
@@ -71,12 +71,12 @@ struct gh_event {
     uint8_t stack;                      /* 0 = empty, else one of a few invented ones */
     uint8_t activity;                   /* 0 = none, else number of an invented id */
     bool sorted;
-    bool counted;                       /* of the first dump, or of none: counts as written in the truth */
+    bool counted;                       /* of the first dump or of none: the truth file counts it as written */
     const uint8_t *payload;
     uint32_t payload_bytes;
 };
 
-/* Bytes with room in front for the headers that are known at the end only. */
+/* Bytes with room in front for headers that are known only at the end. */
 #define GH_HEADROOM 128u
 struct gh_buf {
     uint8_t *mem;                       /* [GH_HEADROOM + cap] */
@@ -110,7 +110,7 @@ struct gh_blob {
 
 struct gh_container {
     FILE *file;
-    uint64_t off;                       /* of the whole, uncut file */
+    uint64_t off;                       /* of the whole file without --truncate */
     uint64_t cut_off;
     bool failed;
     enum gh_format format;
@@ -124,7 +124,7 @@ struct gh_container {
     uint32_t label_id[GH_ACTIVITIES], next_label_id;
     struct gh_blob blobs[GH_BLOBS_MAX];
     uint32_t n_blobs;
-    /* what stands whole in the file */
+    /* what is complete in the file */
     uint64_t n_events_written;
     uint64_t events_written[GH_K_COUNT], items_written[GH_K_COUNT];
 };
@@ -142,7 +142,7 @@ void gh_container_remove_thread(struct gh_container *c, const struct gh_thread *
 void gh_container_unknown_block(struct gh_container *c, uint64_t salt);                 /* V6 */
 void gh_container_end_tag(struct gh_container *c);
 
-/* false when a write failed.  *RET_FILE_BYTES: length of the file as it is. */
+/* false if a write failed.  *RET_FILE_BYTES: actual length of the file. */
 bool gh_container_close(struct gh_container *c, uint64_t *ret_file_bytes);
 
 #endif

@@ -14,7 +14,7 @@ struct dom {
     uint32_t *idom;                         /* [n], rank by rank */
 };
 
-/* NEXT, the edge to follow next, and the stack are needed here only. */
+/* Only this function needs NEXT, the edge to follow next, and the stack. */
 static bool search(const struct gh_graph *g, struct dom *d)
 {
     uint32_t *next = malloc((size_t)g->n * sizeof *next), *stack = malloc((size_t)g->n * sizeof *stack);
@@ -75,7 +75,7 @@ static bool turn_edges(const struct gh_graph *g, struct dom *d)
         return false;
     for (r = 0; r < d->n; r++)
         d->pred_first[r + 2] += d->pred_first[r + 1];
-    for (r = 0; r < d->n; r++)              /* one place further on, so that the starts are right afterwards */
+    for (r = 0; r < d->n; r++)              /* one index further on, so that the starts are right afterwards */
         for (e = g->first[d->node[r]]; e < g->first[d->node[r] + 1]; e++)
             d->pred[d->pred_first[d->rank[g->to[e]] + 1]++] = r;
     return true;

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* One more element of SIZE bytes; NULL: no memory. */
+/* Adds an element of SIZE bytes; NULL: no memory. */
 static void *room(struct gh_holds *h, void *array, size_t n, size_t *cap, size_t size)
 {
     void *grown = array;

@@ -1,4 +1,4 @@
-/* What keeps objects alive from outside, kept while the first dump is walked for the retained sizes of the truth file. */
+/* What keeps objects alive from outside, collected during the first walk for the retained sizes of the truth file. */
 #ifndef GH_HOLDS_H
 #define GH_HOLDS_H
 
@@ -10,7 +10,7 @@ struct gh_pair {
     uint64_t key, value;
 };
 
-/* By object index; 8 bytes a root, 16 a handle. */
+/* By object index; 8 bytes per root, 16 per handle. */
 struct gh_holds {
     uint64_t *roots;                        /* static variables and all roots that are not weak */
     struct gh_pair *pairs;                  /* dependent handles */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOH_SLOT (1u << 20)                 /* one large object each; 32 slots make a region */
+#define LOH_SLOT (1u << 20)                 /* each slot has one large object; 32 slots make a region */
 #define LOH_REGION (32u << 20)
 #define LOH_MIN 85000u
 #define POH_SLOT (64u << 10)
@@ -19,7 +19,7 @@ static uint64_t round_up(uint64_t v, uint64_t to)
 
 /* ---- templates ------------------------------------------------------------------------------------------- */
 
-/* State while one template is made. */
+/* State while a template is built. */
 struct maker {
     struct gh_template *t;
     uint64_t rng;
@@ -64,7 +64,7 @@ static uint32_t pick_type(const struct maker *k, uint64_t h)
     return lo;
 }
 
-/* Number of elements: mostly short, now and then long; never more than FREE_BYTES allow. */
+/* Number of elements: mostly few, sometimes many; never more than FREE_BYTES allow. */
 static uint64_t pick_len(const struct gh_types *ty, const struct gh_type *t, uint64_t h, uint64_t free_bytes)
 {
     uint64_t len, base = gh_type_size(ty, t, 0), step = gh_type_size(ty, t, 1) - base;
@@ -88,7 +88,7 @@ static uint64_t pick_len(const struct gh_types *ty, const struct gh_type *t, uin
     return len;
 }
 
-/* Types, sizes and offsets; returns false when the block came out too long. */
+/* Types, sizes and offsets; returns false if the block became too long. */
 static bool make_layout(struct maker *k, const struct gh_types *ty, enum gh_shape shape, uint32_t *ret_bytes)
 {
     struct gh_template *t = k->t;
@@ -121,7 +121,7 @@ static bool make_layout(struct maker *k, const struct gh_types *ty, enum gh_shap
     return off <= BLOCK_BYTES_MAX;
 }
 
-/* How many references of each object are not null: exactly GH_TEMPLATE_EDGES together. */
+/* How many references of each object are not null: exactly GH_TEMPLATE_EDGES in total. */
 static bool make_counts(struct maker *k)
 {
     struct gh_template *t = k->t;
@@ -152,8 +152,8 @@ static bool make_counts(struct maker *k)
 }
 
 /*
- * Targets.  Every object but the first gets a parent with a smaller number, so that any beginning of a block is
- * connected (the last block of a heap is cut); the slots left over point anywhere.
+  * Targets.  Every object but the first gets a parent with a smaller number, so that every prefix of a block is
+ * connected (the last block of a heap is shorter); the other slots point anywhere.
  */
 static bool make_targets(struct maker *k)
 {
@@ -399,7 +399,7 @@ void gh_model_object(const struct gh_model *m, uint64_t i, struct gh_object *ret
     case GH_SHAPE_MIX:
         ret->n_edges = t->edges[s % GH_BLOCK];
         break;
-    case GH_SHAPE_TREE:                     /* children 2i+1, 2i+2; three of four know their parent */
+    case GH_SHAPE_TREE:                     /* children 2i+1, 2i+2; three of four refer to their parent */
         ret->n_edges = 0;
         if (2 * i + 1 < m->n)
             ret->n_edges = 2 * i + 2 < m->n ? 2 : 1;
@@ -443,7 +443,7 @@ uint64_t gh_model_code_target(const struct gh_model *m, uint16_t code, uint64_t 
         t = s + (h >> 40 & 0xFFFF);
         t = t < 0x8000 ? t : t - 0x8000;
         return m->n_frozen + (t < m->n_small ? t : gh_below(h, m->n_small));
-    case GH_C_SHARED:                       /* a few objects have many users */
+    case GH_C_SHARED:                       /* a few objects have many referrers */
         t = h >> 52;
         t = t * t >> 14;                    /* 0 … 1023, small ones more often */
         return t < m->n ? t : gh_below(h, m->n);

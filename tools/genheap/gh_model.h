@@ -1,7 +1,7 @@
 /*
- * The invented heap: for every object index its address, type, size and number of references, and for every
- * reference its target, all by formula.  Memory does not grow with the number of objects, but for 8 bytes per
- * region of 65,536 objects.
+  * The invented heap: address, type, size and number of references for every object index, and the target of every
+ * reference, all by formula.  Memory does not grow with the number of objects, except for 8 bytes per region of
+ * 65,536 objects.
  *
  * Index order = walk order: [0, n_frozen) frozen strings, then n_small objects in blocks of GH_BLOCK, then
  * n_loh + n_poh large and pinned ones.  Every block is a copy of one of GH_TEMPLATES templates, chosen by hash;
@@ -26,7 +26,7 @@
 
 enum gh_gen { GH_GEN0, GH_GEN1, GH_GEN2, GH_LOH, GH_POH, GH_FROZEN, GH_GENS };
 
-/* What a reference slot of a template points at; smaller values: that object of the same block. */
+/* What a reference slot of a template points at; a smaller value is an object of the same block. */
 enum gh_code {
     GH_C_LINK = 0x8000,                     /* + 0 … 7: first object of a later block */
     GH_C_LARGE = 0x8010,                    /* + 0 … 3: a large object */
@@ -86,23 +86,23 @@ uint64_t gh_model_addr_special(const struct gh_model *m, uint64_t i);
 /* Address of object I < n. */
 static inline uint64_t gh_model_addr(const struct gh_model *m, uint64_t i)
 {
-    uint64_t s = i - m->n_frozen;           /* wraps for frozen ones */
+    uint64_t s = i - m->n_frozen;           /* wraps around for frozen objects */
 
     if (s >= m->n_small)
         return gh_model_addr_special(m, i);
     return gh_model_block_base(m, s / GH_BLOCK) + gh_model_template(m, s / GH_BLOCK)->off[s % GH_BLOCK];
 }
 
-/* What a code below GH_BLOCK points at in a block of N objects; the last block of a heap is cut. */
+/* What a code below GH_BLOCK points at in a block of N objects; the last block of a heap is shorter. */
 static inline uint32_t gh_model_in_block(uint32_t code, uint32_t n)
 {
     return code < n ? code : code % n;
 }
 
-/* Index of a target of a GH_C_ code: slot SLOT of small object S (its index without the frozen ones). */
+/* Index of the target of a GH_C_ code: slot SLOT of small object S (an index without the frozen objects). */
 uint64_t gh_model_code_target(const struct gh_model *m, uint16_t code, uint64_t s, uint64_t slot);
 
-/* Index of reference K of object I, where no template says it: other shapes, and large objects. */
+/* Index of the target of reference K of object I without a template: other shapes, and large objects. */
 uint64_t gh_model_target(const struct gh_model *m, uint64_t i, uint64_t k);
 
 void gh_model_object(const struct gh_model *m, uint64_t i, struct gh_object *ret);

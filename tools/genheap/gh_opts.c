@@ -140,7 +140,7 @@ static bool format_of(const char *s, enum gh_format *ret)
     }
 }
 
-/* Options without value: a flag and the value it gets. */
+/* Options without a value: a flag and the value that it gets. */
 static bool set_flag(struct gh_opts *o, const char *a)
 {
     const struct { const char *name; bool *flag; bool value; } flags[] = {

@@ -8,7 +8,7 @@
 enum gh_shape { GH_SHAPE_MIX, GH_SHAPE_TREE, GH_SHAPE_LIST, GH_SHAPE_FAN, GH_SHAPE_RANDOM };
 enum gh_format { GH_V3 = 3, GH_V4 = 4, GH_V6 = 6 };
 
-/* Kinds of events as --drop and the truth file name them. */
+/* Kinds of events, with their names in --drop and the truth file. */
 enum gh_kind {
     GH_K_NODE, GH_K_EDGE, GH_K_TYPE, GH_K_ROOT, GH_K_HANDLE, GH_K_STATIC,     /* the bulk events */
     GH_K_GCSTART, GH_K_GCEND, GH_K_HEAPSTATS, GH_K_RANGE, GH_K_SUSPEND,
@@ -24,7 +24,7 @@ extern const char *const gh_shape_names[GH_SHAPE_RANDOM + 1];
 #define GH_DUMPS_MAX 64
 #define GH_AUTO UINT64_MAX
 
-/* Events FIRST … LAST (counted from 0 within the dump) of one kind are not written. */
+/* Drops events FIRST … LAST (counted from 0 within the dump) of one kind. */
 struct gh_drop {
     enum gh_kind kind;
     uint64_t first, last;

@@ -114,7 +114,7 @@ void gh_pipe_end_pass(struct gh_pipe *p)
 {
     uint32_t i, k;
 
-    /* threads came into run_order with their first event, so they are sorted by its time */
+    /* threads enter run_order with their first event, so they are sorted by its time */
     for (i = 0; i < p->n_runs; i++) {
         struct gh_thread *t = &p->threads[p->run_order[i]];
 
@@ -154,7 +154,7 @@ void gh_pipe_sequence_point(struct gh_pipe *p)
         t->refused_bytes = 0;
     }
     if (flags & 1) {
-        /* forgotten threads come back with new indexes, and for a reader their numbers begin at 1 */
+        /* forgotten threads return with new indexes, and for a reader their numbers begin at 1 */
         uint32_t n = p->n_threads;
 
         for (i = 0; i < n; i++) {
@@ -195,7 +195,7 @@ bool gh_pipe_event(struct gh_pipe *p, struct gh_thread *t, enum gh_meta meta, st
             t->refused_bytes = (uint32_t)payload_bytes;
         return false;
     }
-    /* what is as long as a lost event is in a new buffer, whose first number is right */
+    /* an event as long as a lost one goes into a new buffer, whose first number is right */
     bool hidden = p->o->hide_gaps && t->refused_bytes > 0 && payload_bytes < t->refused_bytes;
     t->shown = hidden ? t->shown + 1 : t->attempted;
     t->refused_bytes = hidden ? t->refused_bytes : 0;
@@ -205,7 +205,7 @@ bool gh_pipe_event(struct gh_pipe *p, struct gh_thread *t, enum gh_meta meta, st
     ev.seq = t->shown;
     ev.time = p->now;
     p->bytes_since_sp += payload_bytes + 64;
-    if (!p->runner || p->runner == t || p->o->format == GH_V3) {     /* V3 is sorted: time order as it comes */
+    if (!p->runner || p->runner == t || p->o->format == GH_V3) {     /* V3 is sorted by time, as events arrive */
         ev.sorted = !p->runner || p->o->format == GH_V3;
         p->runner = t;
         gh_container_event(p->c, &ev);

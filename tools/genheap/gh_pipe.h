@@ -3,9 +3,9 @@
  * of the threads' runs, sequence points.  Time goes forward with every event.
  *
  * A pass is what the runtime's writer does every 100 ms, or up to a sequence point: it takes the thread with the
- * oldest waiting event, writes all of that thread's events, then looks for the next thread.  The thread that writes
- * first in a pass is therefore written at once; events of the others wait in memory for the end of the pass.  Let a
- * thread with much to say be the first of its pass.
+  * oldest waiting event, writes all of that thread's events, then looks for the next thread.  So the events of the first
+ * thread of a pass are written at once; those of the others wait in memory for the end of the pass.  Let a thread with
+ * many events be the first of its pass.
  */
 #ifndef GH_PIPE_H
 #define GH_PIPE_H
@@ -42,14 +42,14 @@ struct gh_pipe {
     uint32_t next_index;                    /* V6 */
     /* losses */
     int32_t dump;                           /* running dump, -1 = none */
-    uint64_t nth[GH_K_COUNT];               /* events of the kind so far, in this dump */
+    uint64_t nth[GH_K_COUNT];               /* events of each kind so far, in this dump */
     uint64_t n_attempted, n_lost;
-    uint64_t n_visible_lost;                /* of thread indexes that are forgotten */
+    uint64_t n_visible_lost;                /* of forgotten thread indexes */
     uint64_t events_lost[GH_K_COUNT], items_lost[GH_K_COUNT];       /* first dump, or outside of dumps */
     bool no_memory;
 };
 
-/* An event on its way in; zero what does not matter. */
+/* An event to write; set fields that do not matter to zero. */
 struct gh_emit {
     struct gh_thread *about;                /* NULL = the capturing thread */
     enum gh_kind kind;
@@ -65,10 +65,10 @@ struct gh_thread *gh_pipe_thread(struct gh_pipe *p, uint64_t id, const char *nam
 /* Time passes. */
 void gh_pipe_wait(struct gh_pipe *p, uint64_t ns);
 
-/* From here on events belong to dump NUMBER (-1: to none); the counts of --drop restart. */
+/* From now on, events belong to dump NUMBER (-1: to none); the counts of --drop restart. */
 void gh_pipe_dump(struct gh_pipe *p, int32_t number);
 
-/* false: the event got lost. */
+/* false: the event was lost. */
 bool gh_pipe_event(struct gh_pipe *p, struct gh_thread *t, enum gh_meta meta, struct gh_emit how,
                    const uint8_t *payload, size_t payload_bytes);
 
@@ -78,7 +78,7 @@ void gh_pipe_sequence_point(struct gh_pipe *p);
 /* The thread ends.  V6 says so with a RemoveThread block. */
 void gh_pipe_thread_ends(struct gh_pipe *p, struct gh_thread *t);
 
-/* Lost events a reader can see in the numbers up to the end of the file (V4, V6). */
+/* Lost events that the sequence numbers show up to the end of the file (V4, V6). */
 uint64_t gh_pipe_visible_loss(const struct gh_pipe *p);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "gh_dom.h"
 
-/* Node C + 1 of the graph is object CORE[C], or object C when all are of the core. */
+/* Node C + 1 of the graph is object CORE[C], or object C if the core contains all objects. */
 struct finder {
     const struct gh_model *m;
     const struct gh_holds *holds;
@@ -84,7 +84,7 @@ static uint32_t node_of(const struct finder *f, uint64_t i)
     return (f->all ? (uint32_t)i : core_from(f, i)) + 1;
 }
 
-/* An object that is referred to adds its path from the root of the tree, or the object before it in the list. */
+/* A referenced object adds its path from the root of the tree, or the object before it in the list. */
 static uint32_t with_way(const struct gh_model *m, uint64_t i, uint64_t *to)
 {
     uint32_t n = 0;
@@ -139,7 +139,7 @@ static void edge(struct finder *f, uint32_t from, uint32_t to)
         f->g.to[f->g.first[from + 1]++] = to;
 }
 
-/* As gh_walk.c writes them. */
+/* The same as gh_walk.c writes. */
 static void edges_of_all(struct finder *f)
 {
     const struct gh_model *m = f->m;
@@ -180,13 +180,13 @@ static void edges_of_core(struct finder *f)
         struct gh_object obj;
 
         switch (m->shape) {
-        case GH_SHAPE_LIST:                 /* also over the objects between the two */
+        case GH_SHAPE_LIST:                 /* also through the objects between the two */
             if (c + 1 < f->n_core)
                 edge(f, c + 1, c + 2);
             break;
         case GH_SHAPE_FAN:
             if (i != m->n - 1)
-                edge(f, f->n_core, c + 1);  /* the array is the last of all */
+                edge(f, f->n_core, c + 1);  /* the array is the last object */
             break;
         default:
             gh_model_object(m, i, &obj);
@@ -253,7 +253,7 @@ static uint64_t weight(const struct finder *f, uint32_t c)
     default:
         if (i != m->n - 1)
             return own;
-        own = bytes_of(m, 0, m->n);         /* the array of shape fan: all but the others of the core */
+        own = bytes_of(m, 0, m->n);         /* the array of shape fan: everything except the rest of the core */
         for (at = 0; at + 1 < f->n_core; at++)
             own -= bytes_of(m, f->core[at], f->core[at] + 1);
         return own;
@@ -277,7 +277,7 @@ static void offer(struct finder *f, uint64_t object, uint64_t bytes)
     r->top[k] = (struct gh_retainer){ object, bytes };
 }
 
-/* The objects outside of the core that OBJECT, which retains BYTES, is the immediate dominator of. */
+/* The objects outside of the core whose immediate dominator is OBJECT, which retains BYTES. */
 static void offer_below(struct finder *f, uint64_t object, uint64_t bytes)
 {
     const struct gh_model *m = f->m;
@@ -288,7 +288,7 @@ static void offer_below(struct finder *f, uint64_t object, uint64_t bytes)
     case GH_SHAPE_LIST:
         if (object + 1 == m->n || in_core(f, object + 1, &at))
             break;
-        /* AT: the next one of the core.  No other path reaches it, else the object before it would be in the core, too. */
+        /* AT: the next object of the core.  No other path reaches it; otherwise the object before it would be in the core, too. */
         if (in_core(f, object, &at))
             offer(f, object + 1, bytes_of(m, object + 1, f->core[at + 1]) + f->retained[at + 2]);
         else
@@ -311,7 +311,7 @@ static void offer_below(struct finder *f, uint64_t object, uint64_t bytes)
     }
 }
 
-/* An object retains less than its dominator, so what is offered below one of the largest comes behind it in the list. */
+/* An object retains less than its dominator, so an object below one of the largest comes after it in the list. */
 static void find_largest(struct finder *f)
 {
     struct gh_retained *r = f->ret;
@@ -343,7 +343,7 @@ bool gh_retained_find(const struct gh_model *m, const struct gh_holds *holds, st
     }
     if (ok) {
         ret->known = true;
-        ret->alive_objects = f.all ? reached : m->n;        /* the main object is held, and it leads to all others */
+        ret->alive_objects = f.all ? reached : m->n;        /* a root holds the main object, which reaches all others */
         ret->alive_bytes = f.retained[0];
         find_largest(&f);
     }

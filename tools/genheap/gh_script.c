@@ -57,7 +57,7 @@ static void restart(struct gh_script *s, struct gh_thread *t, enum gh_kind kind)
     emit(s, t, GH_M_RESTART_END, kind, buf, buf + 2);
 }
 
-/* GENERATION sizes 0 … 4; what survived is what there is after a full collection. */
+/* Sizes of generations 0 … 4; after a full collection, everything that exists has survived. */
 static void heap_stats(struct gh_script *s, struct gh_thread *t, enum gh_kind kind, const uint64_t *size)
 {
     uint8_t buf[128], *p = buf;
@@ -184,14 +184,14 @@ static void noise_event(struct gh_script *s, struct gh_thread *t)
         for (i = 0; i < n; i++)
             p = gh_put_u32(p, (uint32_t)i);
         break;
-    case 5:                                 /* now and then a long one */
+    case 5:                                 /* sometimes a long one */
         meta = GH_M_ORDER_TEXT;
         n = h >> 40 & (h >> 60 ? 31 : 8191);
         for (i = 0; i < n; i++)
             p = gh_put_u16(p, 'a' + (unsigned)(i % 26));
         p = gh_put_u16(p, 0);
         break;
-    case 6:                                 /* cut by a foreign tool: no payload at all */
+    case 6:                                 /* truncated by another tool: no payload at all */
         meta = GH_M_DYNAMIC;
         break;
     default:
@@ -211,7 +211,7 @@ static void noise_burst(struct gh_script *s, unsigned max)
         noise_event(s, s->user[dice(s) % 3]);
 }
 
-/* While the walk goes on: events of other threads, and from time to time the file writer comes by. */
+/* During the walk: events of other threads, and sometimes the file writer runs. */
 static void noise_between(void *v)
 {
     struct gh_script *s = v;
@@ -223,7 +223,7 @@ static void noise_between(void *v)
     }
 }
 
-/* A collection that is not the one to take. */
+/* A collection that a reader must not choose. */
 static void other_gc(struct gh_script *s, struct gh_thread *t, uint32_t depth, uint32_t reason, uint32_t type)
 {
     static const uint64_t small[5] = { 1000, 2000, 3000, 0, 0 };
@@ -244,7 +244,7 @@ static void noise_before(struct gh_script *s)
 
     if (!s->o->noise)
         return;
-    gc_end(s, s->user[2], GH_K_NOISE, ++s->n_gcs, 2);      /* of a background GC from before the session */
+    gc_end(s, s->user[2], GH_K_NOISE, ++s->n_gcs, 2);      /* of a background GC that began before the session */
     noise_burst(s, 20);
     for (i = 0; i < 3; i++) {
         other_gc(s, s->user[i % 2], i % 2, 0, 0);
@@ -429,7 +429,7 @@ static void reuse_thread(struct gh_script *s, struct gh_thread **user)
     gh_pipe_end_pass(s->pipe);
 }
 
-/* The dumps differ, so that a reader which takes the wrong one is found out. */
+/* The dumps differ, to detect a reader that chooses the wrong one. */
 static uint64_t dump_objects(const struct gh_opts *o, uint32_t number)
 {
     return o->n_objects ? o->n_objects + number * (o->n_objects / 100 + 1) : 0;

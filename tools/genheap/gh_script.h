@@ -1,4 +1,4 @@
-/* The course of the recording: collections around the walks, noise, rundown. */
+/* The sequence of the recording: collections around the walks, noise, rundown. */
 #ifndef GH_SCRIPT_H
 #define GH_SCRIPT_H
 
@@ -19,10 +19,10 @@ struct gh_script {
     uint64_t noise_rng;
     uint32_t since_pass;
     struct gh_totals totals[GH_DUMPS_MAX];
-    struct gh_holds holds;                  /* first dump, when there is a truth file */
+    struct gh_holds holds;                  /* first dump, if there is a truth file */
 };
 
-/* Writes everything up to, not including, the closing of the container.  false: no memory, complaint printed. */
+/* Writes everything, but does not close the container.  false: no memory, message printed. */
 bool gh_script_run(struct gh_script *s);
 
 #endif

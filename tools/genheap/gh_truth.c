@@ -80,7 +80,7 @@ static void put_types(FILE *f, const struct gh_script *s)
     fprintf(f, "%s],\n", *comma ? "\n  " : "");
 }
 
-/* "retained": null when nothing holds the heap, or it is too large to work that out. */
+/* "retained": null if nothing holds the heap, or if it is too large to compute that. */
 static void put_retained(FILE *f, const struct gh_model *m, const struct gh_retained *r)
 {
     uint32_t i;
@@ -169,7 +169,7 @@ bool gh_truth_write(const struct gh_script *s, const struct gh_container *c, con
     put_num(f, "modules", GH_MODULES);
     put_num(f, "events", p->n_attempted);
     put_num(f, "lost_events", p->n_lost);
-    /* what the sequence numbers of a file that is not cut tell; V3 has none */
+    /* what the sequence numbers of a complete file show; V3 has none */
     if (o->format == GH_V3 || cut)
         fprintf(f, "  \"lost_events_visible\": null,\n");
     else

@@ -10,7 +10,7 @@
 #define DELEGATE 1u
 #define FINALIZABLE 2u
 
-/* Types spelled out; the program's own classes and the generic ones over them are added by rule. */
+/* Types with fixed names; a rule adds the program's own classes and generic types over them. */
 static const struct {
     const char *name;
     const char *params[2];

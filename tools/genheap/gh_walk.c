@@ -34,7 +34,7 @@ static bool bulk_send(struct gh_walk *w, struct gh_bulk *b)
     return gh_pipe_event(w->pipe, w->thread, b->meta, how, b->payload, (size_t)(b->at - b->payload));
 }
 
-/* Index, Count, ClrInstanceID: 16, 17, 18, 19.  The index goes on when the event is lost. */
+/* Index, Count, ClrInstanceID: 16, 17, 18, 19.  The index also counts lost events. */
 static void bulk_flush(struct gh_walk *w, struct gh_bulk *b)
 {
     if (b->count == 0)
@@ -107,7 +107,7 @@ static void put_type(struct gh_walk *w, uint32_t type)
         flush_types(w);
 }
 
-/* A type on its first appearance, then its parameters. */
+/* Sends a type when it first appears, then its parameters. */
 static void need_type(struct gh_walk *w, uint32_t type)
 {
     const struct gh_type *t = &w->m->types->t[type];
@@ -212,8 +212,8 @@ static void put_root(struct gh_walk *w, uint64_t target, unsigned kind, unsigned
 }
 
 /*
- * 45 % stack, 5 % finalizer queue, 2 % other, the rest handles in the order of their types.  The first handle holds
- * the main object, the next ones the frozen objects: with enough roots everything is reachable.
+  * 45 % stack, 5 % finalizer queue, 2 % other, the rest handles in the order of their types.  The first handle holds the
+ * main object, the next ones hold the frozen objects, so with enough roots everything is reachable.
  */
 static void walk_roots(struct gh_walk *w, uint64_t n)
 {

@@ -1,4 +1,4 @@
-/* One heap walk: cuts the model into bulk events as the runtime's profiler walk does. */
+/* One heap walk: splits the model into bulk events as the runtime's profiler walk does. */
 #ifndef GH_WALK_H
 #define GH_WALK_H
 
@@ -20,7 +20,7 @@ struct gh_totals {
     uint64_t type_objects[GH_TYPES_MAX], type_bytes[GH_TYPES_MAX];
 };
 
-/* A bulk event in the making. */
+/* A bulk event being filled. */
 struct gh_bulk {
     enum gh_meta meta;
     enum gh_kind kind;
@@ -37,12 +37,12 @@ struct gh_walk {
     struct gh_thread *thread;
     void (*between)(void *ctx);             /* after each bulk event of nodes or edges; may be NULL */
     void *between_ctx;
-    struct gh_holds *holds;                 /* gets what holds objects; may be NULL */
+    struct gh_holds *holds;                 /* receives what holds objects; may be NULL */
     struct gh_bulk node, edge, root, handle, type, statics;
-    uint16_t type_batch[32];                /* types of the BulkType in the making */
+    uint16_t type_batch[32];                /* types of the BulkType being filled */
     uint32_t n_type_batch;
     bool seen[GH_TYPES_MAX];                /* the process has sent the type: once for all dumps */
-    bool described[GH_TYPES_MAX];           /* its record got through */
+    bool described[GH_TYPES_MAX];           /* its record was not lost */
     uint32_t held[GH_TYPES_MAX], n_held;    /* --late-types: to be sent after the nodes */
     struct gh_totals totals;
 };

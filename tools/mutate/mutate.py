@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Would a test notice?  Breaks the product in one place at a time and reports the mutations that no test notices.
+"""Breaks the product in one place at a time and reports the mutations that no test notices.
 
 The mutations are in list/*.txt (see mutations.py), the tests of each folder in tests.txt.  Everything happens in copies of the working tree below
---scratch; results are kept there, and a mutation that has one is not built again.
+--scratch.  Results are kept there, and a mutation with a result is not built again.
 """
 import argparse
 import fnmatch
@@ -71,7 +71,7 @@ def expand(patterns, names):
 # -- results
 
 class Results:
-    """One line of JSON a result; the last line of a mutation counts."""
+    """One line of JSON per result; the last line of a mutation counts."""
 
     def __init__(self, path):
         self.path, self.lock, self.by_name = path, threading.Lock(), {}
@@ -95,7 +95,7 @@ class Results:
 
 
 class Baseline:
-    """How long each test takes without a mutation.  Tests that fail or are skipped then are left out.  Kept until a test or the product changes."""
+    """How long each test takes without a mutation.  Leaves out tests that then fail or are skipped.  Kept until a test or the product changes."""
 
     def __init__(self, path, digest):
         self.path, self.digest, self.kept, self.known = path, digest, {}, {}
@@ -142,7 +142,7 @@ def groups(shop, tests):
 
 
 def fails(shop, test, limit):
-    """How TEST fails, twice in a row: a flaky test must not count as one that noticed the mutation."""
+    """How TEST fails, twice in a row: a flaky failure must not kill a mutation."""
     how, _ = shop.run(test, limit)
     if how and how not in ("skipped", "time limit"):
         how, _ = shop.run(test, limit)
@@ -150,7 +150,7 @@ def fails(shop, test, limit):
 
 
 def try_one(shop, m, tests, baseline, quick):
-    """State, test and how."""
+    """Returns the state, the test and how it failed."""
     path = os.path.join(ROOT, m.path)
     with open(path, encoding="utf-8") as f:
         text = f.read()
@@ -295,7 +295,7 @@ def main():
     else:
         todo = [m for m in chosen if args.again or results.of(m) is None]
     if todo and not args.table:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))      # of all that it starts
+        resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))      # also of the processes that it starts
         run(todo, args, results, tracked_files(ROOT))
     table(chosen, results)
     return 1 if failed(chosen, results) else 0

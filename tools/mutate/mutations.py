@@ -38,7 +38,7 @@ class Mutation:
         return hashlib.sha256("\0".join([self.path, *self.hunk]).encode()).hexdigest()[:12]
 
     def apply(self, text):
-        """TEXT of the file with the mutation in it."""
+        """TEXT of the file with the mutation applied."""
         words = self.old.split()
         if not words:
             raise Stale("no text to look for")
@@ -97,7 +97,7 @@ def folders_of_the_product(root):
 
 
 def check(root, mutations):
-    """What is wrong with the list, a line for each."""
+    """What is wrong with the list, one line per mistake."""
     wrong, names = [], {}
     for m in mutations:
         if m.name in names:

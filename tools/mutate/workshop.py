@@ -10,7 +10,7 @@ import tempfile
 import time
 
 # Programs that scripts run.
-PROGRAMS = ("tests_cli",)        # the target has all that the scripts need
+PROGRAMS = ("tests_cli",)        # this target builds everything that the scripts need
 PAGES = ("manual",)
 SKIPPED = 77
 BUILD_SECONDS = 900

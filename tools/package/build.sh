@@ -1,16 +1,16 @@
 #!/bin/sh
-# Packages of this version:
+# Makes the packages of this version:
 #
 #   build.sh FOLDER [OPTION...]    three .deb, a .tar.gz with the static program, its manual, headers and archive; OPTIONs are for cmake
 #
-# Build folders lie in FOLDER, too.  The same source and compiler make the same bytes.
+# Build folders are in FOLDER, too.  The same source and compiler make the same bytes.
 set -eu
 [ $# -ge 1 ] || { echo "usage: build.sh FOLDER [OPTION...]" >&2; exit 2; }
 source=$(cd "$(dirname "$0")/../.." && pwd)
 mkdir -p "$1"
 output=$(cd "$1" && pwd)
 shift
-# what dpkg-deb and tar write as the time of each file
+# the time that dpkg-deb and tar write for each file
 day=$(sed -n 's/^set(GCDUMPC_DATE \([0-9-]*\)).*/\1/p' "$source/CMakeLists.txt")
 SOURCE_DATE_EPOCH=$(date -u -d "$day" +%s)
 export SOURCE_DATE_EPOCH

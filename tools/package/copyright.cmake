@@ -1,4 +1,4 @@
-# LICENSE as Debian wants it: cmake -D LICENSE=LICENSE -D OUTPUT=copyright -P copyright.cmake
+# Writes LICENSE in the form that Debian requires: cmake -D LICENSE=LICENSE -D OUTPUT=copyright -P copyright.cmake
 cmake_minimum_required(VERSION 3.25)
 file(READ ${LICENSE} text)
 string(REGEX REPLACE "^MIT License\n+Copyright \\(c\\) ([^\n]*)\n+" "" terms "${text}")
