@@ -10,7 +10,7 @@
 /* Names in a sentence are cut, so the text of a suspect is short for any type name. */
 #define POOL_MAX (UINT64_C(64) << 20)
 /*
- * More suspects than a real heap can have: suspects that do not overlap retain the share each, the others lie within these, and a list may
+ * More suspects than a real heap can have: each suspect that does not overlap retains the share, the others are within these, and a list may
  * count some objects twice.  Damaged sizes whose sum exceeds 64 bits would make every object a suspect, each with a path of any length.
  */
 #define SHARES_MAX 1000u         /* of GCD_SUSPECTS_SHARE_MIN */
@@ -76,7 +76,7 @@ static gcd_status sort(struct suspects_work *w, struct gcd_error *err)
 /* Each search may use the results of those before it. */
 static const struct {
     gcd_status (*run)(struct suspects_work *w, struct gcd_error *err);
-    bool of_suspects;            /* not needed without suspects */
+    bool of_suspects;            /* skipped if there are no suspects */
 } steps[] = {
     { suspects_containers, false }, { suspects_finalizers, false }, { suspects_types, false }, { suspects_handlers, false },
     { suspects_pinned, false }, { suspects_collections, false }, { suspects_sparse, false }, { suspects_findings, false },
@@ -87,7 +87,7 @@ static const struct {
 };
 #define STEP_COUNT (sizeof steps / sizeof *steps)
 
-/* What was found counts, also where a search counts something else. */
+/* Counts what was found, even if the search itself counts something else. */
 static void end_checks(struct gcd_suspects *s)
 {
     for (size_t i = 0; i < s->count; i++) {

@@ -1,7 +1,7 @@
-/* What to look at next: where in the program, and for what.  Advice on objects, and on objects of one type; the other kinds have theirs. */
+/* What to look at next: where in the program, and for what.  Advice on objects and on objects of one type; other kinds have their own. */
 #include "analyze/suspects/suspects_words.h"
 
-/* "Look in Shop.SessionStore for ", or "Look for " when nobody is known. */
+/* "Look in Shop.SessionStore for ", or "Look for " if no owner is known. */
 static void put_look_for(struct suspect_words *s, const struct gcd_suspect *p, bool capital)
 {
     suspects_put(s, capital ? "Look" : "look");
@@ -17,7 +17,7 @@ static bool is_in_static(const struct suspect_words *s, const struct gcd_suspect
     return p->owner == GCD_TYPE_NONE && suspects_is_own_static(s->w, p->root);
 }
 
-/* What is suspected, by the variable that it is in, else "it". */
+/* Names the suspect by the variable that holds it, else "it". */
 static void put_it(struct suspect_words *s, const struct gcd_suspect *p)
 {
     if (is_in_static(s, p))
@@ -40,7 +40,7 @@ void suspects_put_look_in(struct suspect_words *s, const struct gcd_suspect *p)
 
 /* ---- one object ---- */
 
-/* A collection that grows without end: what to look for, before the words for it and behind them. */
+/* A collection that grows without end: the words of the advice before and after its name. */
 struct growth {
     const char *before, *behind;
 };
@@ -77,7 +77,7 @@ static void advise_collection(struct suspect_words *s, const struct suspect *x)
     suspects_put(s, "%s", grows.behind);
 }
 
-/* A list or tree that the objects make themselves. */
+/* A list or tree that consists of the objects themselves. */
 static void advise_chain(struct suspect_words *s, const struct gcd_suspect *p)
 {
     if (suspects_is_call(s, p->type)) {

@@ -1,5 +1,5 @@
 /*
- * Very many collections of one type and size.  The size includes the arrays that belong to the collection alone; an array without elements
+ * Very many collections of one type and size.  The size includes the arrays that only the collection holds; an array without elements
  * counts as a collection.
  */
 #include "analyze/suspects/suspects.h"
@@ -14,7 +14,7 @@
 enum shape_kind { NO_SHAPE, ARRAY, COLLECTION };
 
 struct shape {
-    uint32_t type, bytes, first;         /* a type, the size of one, an object */
+    uint32_t type, bytes, first;         /* the type, the size of each, the first object */
     uint64_t objects, references;
 };
 
@@ -22,7 +22,7 @@ struct shapes {
     struct suspects_work *w;
     uint8_t *kinds;                      /* [types] enum shape_kind */
     uint32_t empty_array;                /* size of an array without elements */
-    struct gcd_idmap map;                /* type and size -> number in items */
+    struct gcd_idmap map;                /* type and size -> index in items */
     struct shape *items;
     size_t count, room;
 };
@@ -33,7 +33,7 @@ static enum shape_kind kind_of(const struct suspects_work *w, uint32_t type)
     return kind == GCD_COLLECTION_ARRAY ? ARRAY : kind != GCD_COLLECTION_NONE ? COLLECTION : NO_SHAPE;
 }
 
-/* The size of NODE with its arrays; RET: the objects that these refer to. */
+/* The size of NODE with its arrays.  RET: the number of objects that these refer to. */
 static uint64_t measure(const struct shapes *s, uint32_t node, uint64_t *ret_references)
 {
     const struct suspects_work *w = s->w;

@@ -1,6 +1,6 @@
 /*
- * The content of each suspect.  An object belongs to the nearest suspect above it in the dominator tree, so nothing counts twice.  In the same way
- * an object belongs to the nearest one of the program's own types, which says how much of a suspect is whose.
+ * The content of each suspect.  An object belongs to the nearest suspect above it in the dominator tree, so nothing counts twice.  In the same way,
+ * an object belongs to the nearest of the program's own types, which tells how much of a suspect each type accounts for.
  */
 #include "analyze/suspects/suspects.h"
 
@@ -20,20 +20,20 @@ struct parts {
     struct gcd_idmap map;                /* suspect and type -> number in items */
     struct part *items;
     size_t count, room;
-    uint64_t last_id[2];                 /* neighbours are alike; by type, and by own type */
+    uint64_t last_id[2];                 /* the last look-up, because neighbours are alike: by type, and by own type */
     uint32_t last[2];
-    uint32_t *own;                       /* [nodes] 1 + the own type that an object belongs to; 0 = none in its suspect, or not known yet */
+    uint32_t *own;                       /* [nodes] 1 + the own type that an object belongs to; 0 = none in its suspect, or unknown so far */
 };
-/* Set in the number of a suspect: sums by own type. */
+/* Flag in the number of a suspect: sums by own type. */
 #define BY_OWN UINT32_C(0x80000000)
 
-/* Suspects whose objects count for no other suspect. */
+/* Do the objects of X count for X alone? */
 static bool has_content(const struct suspect *x)
 {
     return !x->pub.overlaps;
 }
 
-/* So often, on average, each object and reference may be looked at. */
+/* Descriptions may visit each object and reference this many times on average. */
 #define DESCRIBED_MAX 8u
 
 gcd_status suspects_describe(struct suspects_work *w, uint32_t node, struct gcd_collection *ret, struct gcd_error *err)
@@ -64,7 +64,7 @@ gcd_status suspects_add_elements(struct suspects_work *w, struct suspect *x, str
     return st;
 }
 
-/* Is NODE, which counts for X, held directly: by the object, or by what is inside of a collection? */
+/* Does X hold NODE, which counts for X, directly: through its object, or through the internals of its collection? */
 static bool is_held(const struct suspects_work *w, const struct suspect *x, uint32_t node)
 {
     uint32_t up = gcd_dominators_parent(w->d, node);
@@ -75,7 +75,7 @@ static bool is_held(const struct suspects_work *w, const struct suspect *x, uint
     return up < GCD_NODE_ROOT && bits_get(w->inside, up) && !bits_get(w->inside, node);
 }
 
-/* Of suspects that do not overlap: the objects of one are side by side in the list, and so are the suspects, by id. */
+/* Sets the owner of the objects of suspects that do not overlap.  The list is grouped by suspect, in the order of ids. */
 static void mark_owned(struct suspects_work *w)
 {
     size_t at = 0;
@@ -87,7 +87,7 @@ static void mark_owned(struct suspects_work *w)
     }
 }
 
-/* Marks the objects at which the content of suspects begins. */
+/* Marks the topmost objects of the content of each suspect. */
 static gcd_status mark_first(const struct parts *p, struct gcd_error *err)
 {
     struct suspects_work *w = p->w;
@@ -136,8 +136,8 @@ static struct part *part_of(struct parts *p, uint32_t suspect, uint32_t type)
 }
 
 /*
- * Finds the owner of NODE at the nearest ancestor whose owner is known, and sets it for all between, so each node is passed twice at most.  Own
- * types change on the way down, so it goes from one of their objects to the next.
+ * Finds the owner of NODE at the nearest ancestor whose owner is known, and sets it for all nodes between, so each node is visited at most twice.
+ * Own types change on the way down, so it works from one object of an own type to the next.
  */
 static uint16_t find_owner(const struct parts *p, uint32_t node)
 {
@@ -202,7 +202,7 @@ static void keep_part(struct suspects_work *w, const struct part *part)
         suspects_keep_most(x->pub.own, &x->pub.own_count, sum);
         return;
     }
-    bool handlers = x->pub.kind == GCD_SUSPECT_HANDLERS;         /* HANDLERS have their content already: the targets */
+    bool handlers = x->pub.kind == GCD_SUSPECT_HANDLERS;         /* HANDLERS already have their content: the targets */
     gcd_add_saturating(&x->pub.bytes, part->bytes);
     x->pub.content_objects += part->objects;
     if (part->type == x->pub.type && x->recursive) {

@@ -1,5 +1,5 @@
 /*
- * Objects that wait for their finalizers form one suspect; an object that retains the share by itself belongs to another suspect.
+ * Objects that wait for their finalizers form one suspect; an object that alone retains the share belongs to another suspect.
  */
 #include "analyze/suspects/suspects.h"
 #include "analyze/suspects/suspects_words.h"
@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/ovf.h"
 
-/* The queue is the last in the order of roots: an object that another root reaches does not wait. */
+/* The queue comes last in the order of roots: an object that another root reaches does not count as waiting. */
 static gcd_status leave_to_others(struct suspects_work *w, struct gcd_error *err)
 {
     const struct gcd_summary *summary = gcd_graph_summary(w->g);
@@ -54,7 +54,7 @@ gcd_status suspects_finalizers(struct suspects_work *w, struct gcd_error *err)
         sum.objects++;
         gcd_add_saturating(&sum.shallow_bytes, gcd_graph_node_size(w->g, node));
         gcd_add_saturating(&sum.retained_bytes, bytes);
-        if (bytes < w->s->threshold)         /* else it is, or holds, another suspect */
+        if (bytes < w->s->threshold)         /* otherwise it is, or holds, another suspect */
             gcd_add_saturating(&sum.bytes, bytes);
         if (++of_type[type] > most) {
             most = of_type[type];

@@ -8,12 +8,12 @@
 #include "base/mem.h"
 #include "base/ovf.h"
 
-/* For lists that are suspicious only because of their length. */
+/* Maximum number of lists that are suspicious only because of their length. */
 #define LONGEST 16u
 
 /*
  * The number of handlers of DELEGATE, 0 = not a delegate with its own list; RET_LIST: their array.  A list with several holders belongs to
- * none of them, so no list is searched twice.
+ * none of them, so no list is processed twice.
  */
 static size_t handlers_of(const struct suspects_work *w, uint32_t delegate, uint32_t *ret_list)
 {
@@ -25,7 +25,7 @@ static size_t handlers_of(const struct suspects_work *w, uint32_t delegate, uint
     return count;
 }
 
-/* The types of the target objects, with what the objects retain when only their handler holds them. */
+/* Adds the types of the target objects, with what these retain if only their handler holds them. */
 static gcd_status add_targets(const struct suspects_work *w, struct suspect *x, uint32_t list, struct gcd_error *err)
 {
     size_t count, n;
@@ -94,7 +94,7 @@ static void keep(struct longest *l, uint32_t delegate, uint32_t list, size_t cou
         l->items[i] = (struct event_list){ delegate, list, count };
 }
 
-/* A container that is such a list, or the delegate that holds it, becomes a HANDLERS suspect. */
+/* Turns OBJECT suspects that are such a list, or the delegate that holds one, into HANDLERS suspects. */
 static gcd_status rename_containers(struct suspects_work *w, struct longest *l, struct gcd_error *err)
 {
     for (size_t i = 0; i < w->s->count; i++) {
@@ -117,7 +117,7 @@ static gcd_status rename_containers(struct suspects_work *w, struct longest *l, 
 }
 
 /*
- * Looks at the lists, which are few, and not at all objects for one that may be a delegate: a list belongs to the delegate that dominates it.
+ * Searches the lists, which are few, instead of testing all objects for delegates: a list belongs to the delegate that dominates it.
  */
 static gcd_status find_longest(struct suspects_work *w, const uint8_t *is_list, struct longest *l, struct gcd_error *err)
 {
@@ -168,15 +168,15 @@ gcd_status suspects_handlers(struct suspects_work *w, struct gcd_error *err)
 
 #define CANDIDATES 3u
 
-/* Fields that the event can be in: names in the text of a type. */
+/* Fields that can hold the event: names in the text of a type. */
 struct candidates {
     const char *name[CANDIDATES];
     size_t length[CANDIDATES];
-    size_t count;                /* all, also those beyond the list */
-    bool elsewhere;              /* a class of another module may have more */
+    size_t count;                /* of all, including those beyond the list */
+    bool elsewhere;              /* a class in another module may have more */
 };
 
-/* "System.EventHandler`1[System.Decimal]" is of "System.EventHandler`1". */
+/* Is TYPE an instance of DEFINITION, as "System.EventHandler`1[System.Decimal]" of "System.EventHandler`1"? */
 static bool is_of(const char *type, const char *definition, size_t n)
 {
     return strncmp(type, definition, n) == 0 && (type[n] == '\0' || type[n] == '[');
@@ -204,7 +204,7 @@ static struct candidates find_candidates(const char *events, const char *delegat
     return c;
 }
 
-/* The object that refers to the delegate of X, if it is one that can have events. */
+/* The object that refers to the delegate of X, if it can have events. */
 static const struct gcd_suspect_step *holder_of(const struct suspect_words *s, const struct gcd_suspect *p)
 {
     const struct gcd_suspect_step *by = p->path_count > 1 ? &p->path[p->path_count - 2] : NULL;
@@ -252,13 +252,13 @@ static void put_field(struct suspect_words *s, const struct gcd_suspect *p, cons
     put_candidate(s, c, 0);
 }
 
-/* Is it the value of a static variable, which is how static events are kept? */
+/* Is it the value of a static variable, as a static event is? */
 static bool is_in_static(const struct suspect_words *s, const struct gcd_suspect *p)
 {
     return p->path_count == 1 && p->root != SIZE_MAX && gcd_root_group(&gcd_graph_summary(s->w->g)->roots[p->root]) == GCD_GROUP_STATICS;
 }
 
-/* "The event Feed.Changed (Shop.dll), an Action,", or what is known of it. */
+/* "The event Feed.Changed (Shop.dll), an Action,", or the known parts of that. */
 static void put_event(struct suspect_words *s, const struct suspect *x)
 {
     const struct gcd_suspect *p = &x->pub;

@@ -1,4 +1,4 @@
-/* The kinds of suspects: their names, and who writes their sentences. */
+/* The kinds of suspects: their names and the functions that write their sentences. */
 #include "analyze/suspects/suspects_words.h"
 
 #include "base/error.h"
@@ -6,17 +6,17 @@
 typedef void suspect_text(struct suspect_words *s, const struct suspect *x);
 
 /*
- * SAY writes the sentence, ADVISE what to look at next.  TELL, the part of SAY that says what there is, is for kinds that can be told in a clause of
- * a suspect that consists of the same objects.  ADVICE_RANK: the advice of the highest one counts then; 0 = less than that of any suspect.
+ * SAY writes the sentence, ADVISE what to look at next.  TELL writes the part of SAY that states the facts; a kind that has it can be a clause of a
+ * suspect that consists of the same objects.  Then the suspect gets the advice with the highest ADVICE_RANK; 0 = the suspect's own.
  */
 static const struct {
     const char *name, *title;
-    const char *what;            /* what is counted, in the plural */
-    uint32_t least;              /* objects that make a suspect, 0 = the number does not matter */
-    bool by_bytes;               /* the threshold of bytes makes one, too, or is needed as well */
+    const char *what;            /* the counted things, in the plural */
+    uint32_t least;              /* this many objects are a suspect, 0 = the number does not matter */
+    bool by_bytes;               /* the threshold of bytes is another way to become one, or a further condition */
     suspect_text *say, *advise, *tell;
     unsigned advice_rank;
-    bool is_free;                /* its bytes are free memory and no part of the heap's */
+    bool is_free;                /* its bytes are free memory and not part of the heap's bytes */
     bool counts_type;            /* its objects are of its type */
 } kinds[GCD_SUSPECT_KINDS] = {
     [GCD_SUSPECT_OBJECT] = { "object", "One object", "objects", 0, true,
@@ -121,7 +121,7 @@ static void put_also(struct suspect_words *s, const struct suspect *x)
     suspects_put(s, x->pub.also_count > 0 ? "." : "");
 }
 
-/* An object, or objects of one type, are advised on by what is known of the objects inside. */
+/* The suspect whose advice X gets: if X is an object or objects of one type, the clause that tells more about its objects. */
 static const struct suspect *adviser(const struct suspects_work *w, const struct suspect *x)
 {
     const struct suspect *best = x;
@@ -140,7 +140,7 @@ gcd_status suspects_sentence(const struct suspects_work *w, struct suspect *x, s
     struct suspect_names names = { .count = 0 };
     struct suspect_words sentence = { .w = w, .names = &names }, advice = sentence;
     const struct suspect *by = adviser(w, x);
-    for (int time = 0; time < 2; time++) {       /* the first one only collects names */
+    for (int time = 0; time < 2; time++) {       /* the first round only collects names */
         sentence.n = advice.n = 0;
         kinds[x->pub.kind].say(&sentence, x);
         put_also(&sentence, x);

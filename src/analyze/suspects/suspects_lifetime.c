@@ -1,15 +1,15 @@
-/* How long does it live?  Said by what a path passes on its way to the owner, and by its root. */
+/* How long a suspect lives, judging by the types on the path to its owner, and by the root. */
 #include "analyze/suspects/suspects_words.h"
 
 #include <gcdumpc/unstable/static_names.h>
 
 #define INJECTION "Microsoft.Extensions.DependencyInjection."
 
-/* Types that say more of a life than the root of the path; what they hold: SENTENCE with "It" or "One of them" before it, or with "it" in it. */
+/* Types that tell more about a lifetime than the root of the path.  TEXT describes what they hold, and follows "It" or "One of them". */
 static const struct marker {
-    const char *type;            /* what the name begins with */
+    const char *type;            /* prefix of the name */
     const char *text;
-    bool near;                   /* only if there is nothing but collections and delegates between it and the owner */
+    bool near;                   /* counts only if just collections and delegates are between it and the owner */
 } markers[] = {
     { INJECTION "ServiceLookup.ServiceProviderEngineScope", " belongs to a scope of the service provider that nobody has disposed", true },
     { INJECTION "ServiceProvider", " is registered in the service provider and lives as long as the program", true },
@@ -38,7 +38,7 @@ static const struct marker *marker_of(const char *name)
     return NULL;
 }
 
-/* How a container keeps what is in it. */
+/* Is it a type with which containers keep their content? */
 static bool is_plumbing(const char *name)
 {
     static const char *const begins[] = { "System.Object[]", "System.Collections.", "System.Func`", "System.Lazy`", INJECTION, "System.Action" };
@@ -57,7 +57,7 @@ static size_t owner_step(const struct gcd_suspect *p)
     return p->path_count - 1;
 }
 
-/* The last one before step END that says something; NULL = none. */
+/* The last marker before step END; NULL = none. */
 static const struct marker *find_marker(const struct suspect_words *s, const struct gcd_suspect *p, size_t end, size_t *ret_step)
 {
     bool plumbing = true;
@@ -91,7 +91,7 @@ bool suspects_is_own_static(const struct suspects_work *work, size_t root)
     const struct gcd_static_words w = gcd_static_words(work->g, NULL, r);
     if (gcd_root_group(r) != GCD_GROUP_STATICS || w.label[0][0] == '\0')
         return false;
-    if (w.class_name[0] == '\0' && !gcd_static_is_labelled(r))           /* only the field: then by what is stored there */
+    if (w.class_name[0] == '\0' && !gcd_static_is_labelled(r))           /* only the field is known: the type of its value decides */
         return gcd_origins_get(work->origins, gcd_graph_node_type(work->g, r->node)) == GCD_ORIGIN_OWN;
     return gcd_origins_of_name(work->origins, w.class_name[0] != '\0' ? w.class_name : w.label[0]) == GCD_ORIGIN_OWN;
 }
@@ -100,7 +100,7 @@ bool suspects_is_in_root_scope(const struct suspect_words *s, const struct suspe
 {
     size_t step = 0;
     const struct marker *m = find_marker(s, &x->pub, owner_step(&x->pub), &step);
-    bool itself = x->pub.path_count <= step + 2;         /* it is the list of disposable services, nothing in that */
+    bool itself = x->pub.path_count <= step + 2;         /* it is the list of disposable services, not something in it */
     return m != NULL && itself && text_of(s, &x->pub, m, step) != m->text;
 }
 

@@ -1,12 +1,12 @@
 /*
  * One leak is one suspect.  Objects that leak are often several things at once: 3,000 tasks that do not complete, the 3,000 calls that wait for them,
- * and the dictionary that holds both.  Of suspects that consist of the same objects, the first has the sentence and tells the others in a clause.
+ * and the dictionary that holds both.  Among suspects that consist of the same objects, the first has the sentence and reports the others in clauses.
  *
- * F consists of the objects of X when
+ * F consists of the objects of X if
  *
  *   - nine tenths of F's objects belong to X (WITHIN), and F keeps most of X's bytes alive; or
- *   - nearly all of F's objects are for objects of one type, of which X has about as many, and these are the same ones: F's objects belong to X, or
- *     there are not enough objects of the type for both.
+ *   - nearly all of F's objects are for objects of one type, X has about as many of that type, and these are the same: F's objects belong to X, or
+ *     the type has not enough objects for both.
  */
 #include "analyze/suspects/suspects.h"
 
@@ -14,12 +14,12 @@
 #include "base/mem.h"
 #include "base/sort.h"
 
-/* Types of one suspect: its own, that of elements, of those behind it, of the program's types in it. */
+/* Types of one suspect: its own, that of its elements, those behind it, and the program's types in it. */
 #define PEOPLE (2 + 2 * GCD_SUSPECT_PARTS)
 
-/* ---- which suspect the objects belong to ---- */
+/* ---- the suspect that has the objects ---- */
 
-/* Of owned[FIRST ... END), the suspect that has nine tenths. */
+/* The suspect to which nine tenths of owned[FIRST ... END) belong. */
 static uint32_t most_of(const struct suspects_work *w, size_t first, size_t end)
 {
     uint16_t most = SUSPECTS_UNKNOWN;
@@ -63,7 +63,7 @@ static size_t people_of(const struct suspect *x, struct gcd_suspect_part ret[PEO
         ret[n++] = p->element;
     for (size_t i = 0; i < p->own_count; i++)
         ret[n++] = p->own[i];
-    for (size_t i = 0; i < p->held_count && suspects_has_clause(p->kind); i++)     /* who is behind them */
+    for (size_t i = 0; i < p->held_count && suspects_has_clause(p->kind); i++)     /* the types behind them */
         ret[n++] = p->held[i];
     return n;
 }
@@ -74,11 +74,11 @@ static bool is_near(uint64_t a, uint64_t b)
     return least >= most - most / 10;
 }
 
-/* A of F and B of X are objects of one type. */
+/* F has A objects of TYPE and X has B: are they the same? */
 static bool are_same(const struct suspects_work *w, uint32_t x, const struct suspect *f, uint64_t a, uint64_t b, uint32_t type)
 {
     uint64_t all = gcd_graph_summary(w->g)->types[type].objects;
-    return is_near(a, b) && (f->within == x || a + b >= all + a - a / 5);        /* at least so many objects are in both */
+    return is_near(a, b) && (f->within == x || a + b >= all + a - a / 5);        /* at least four fifths must be in both */
 }
 
 static bool is_same(const struct suspects_work *w, uint32_t x, const struct suspect *f)
@@ -97,7 +97,7 @@ static bool is_same(const struct suspects_work *w, uint32_t x, const struct susp
 
 /* ---- merging ---- */
 
-/* F goes into the first suspect before it that is the same and has room for a clause. */
+/* Merges F into the first earlier suspect that consists of the same objects and has room for a clause. */
 static void merge(struct suspects_work *w, const uint32_t *order, size_t at)
 {
     struct suspect *f = &w->s->items[order[at]];

@@ -1,11 +1,11 @@
 /*
- * Names in sentences: without namespaces, where the sentence and its advice mean one thing by that.
+ * Names in sentences: without namespaces, if the short name is unambiguous in the sentence and its advice.
  *
  *     System.Collections.Generic.List<Shop.Cart.Item>         List<Cart.Item>, Item being nested in Cart
  *     Shop.Cart.<Pay>d__2 [Shop.dll]                          Cart.<Pay>d__2 [Shop.dll]
  *
- * A name is a row of words: identifiers with points between them, each of which is shortened by itself.  Texts are written twice: the first time
- * collects the words, the second time knows which short ones mean two things.
+ * A name is a sequence of words, which are identifiers with dots between them.  Each word is shortened separately.  Texts are written twice: the
+ * first round collects the words, the second one knows which short ones are ambiguous.
  */
 #include "analyze/suspects/suspects_words.h"
 
@@ -14,13 +14,12 @@
 
 #include "base/text.h"
 
-/* A word. */
 struct word {
     const char *p;
     size_t n;
 };
 
-/* The last SEGMENTS of FULL, with points behind them. */
+/* The last SEGMENTS of FULL, with the dots after them. */
 static struct word shortened(struct word full, unsigned segments)
 {
     size_t at = full.n;
@@ -31,7 +30,7 @@ static struct word shortened(struct word full, unsigned segments)
     return (struct word){ full.p + at, full.n - at };
 }
 
-/* Does SHORT mean another word, too?  Remembers what it means. */
+/* Does the short WORD also mean something other than FULL?  Remembers its meaning. */
 static bool is_ambiguous(struct suspect_names *names, struct word full, struct word word)
 {
     struct suspect_name it = { gcd_text_hash(full.p, full.n, GCD_TEXT_HASH), gcd_text_hash(word.p, word.n, GCD_TEXT_HASH) };
@@ -50,7 +49,7 @@ static bool is_part(char c)
     return c != '\0' && strchr("<>[](),*& ", c) == NULL;
 }
 
-/* How many types without type parameters WORD is nested in.  RAW: the name that it is from, as the runtime spells it, "List`1[Shop.Cart+Item]". */
+/* The number of types without parameters in which WORD is nested.  RAW: the whole name in the runtime's spelling, "List`1[Shop.Cart+Item]". */
 static unsigned outer_types(const char *raw, struct word word)
 {
     for (const char *at = raw; *at != '\0'; at++) {
@@ -66,7 +65,7 @@ static unsigned outer_types(const char *raw, struct word word)
     return 0;
 }
 
-/* " [Shop.dll]": the module of a type whose name others have, too; its length, or 0. */
+/* The length of " [Shop.dll]", the module of a type whose name is not unique, or 0. */
 static size_t module_at(const char *p)
 {
     const char *end = p[0] == ' ' && p[1] == '[' ? strchr(p, ']') : NULL;
@@ -97,7 +96,7 @@ void suspects_put_short(struct suspect_words *s, const char *name, size_t n, uns
 
 bool suspects_is_an(const char *name)
 {
-    /* The first that fits, in any case: an UnboundedChannel, but a UniqueKey; an HttpClient, which nobody reads as a word, but a HashSet. */
+    /* The first match wins, case is ignored: an UnboundedChannel, but a UniqueKey; an HttpClient, because people spell it out, but a HashSet. */
     static const struct {
         const char *begins;
         bool an;

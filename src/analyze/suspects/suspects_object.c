@@ -1,17 +1,17 @@
 /*
  * Containers: the places in the dominator tree where the memory spreads out.
  *
- * An object is heavy when it retains a suspect's share.  Heavy objects form the top of the dominator tree.  The rest of a heavy object is
- * what it retains without its heavy children; when the rest is a suspect's share, the memory spreads out here, over small children or in
- * the object itself.  Rests do not overlap.  From the last heavy object of a branch the search continues downwards while one child keeps
+ * An object is heavy if it retains a suspect's share.  Heavy objects form the top of the dominator tree.  The rest of a heavy object is
+ * what it retains without its heavy children.  If the rest is a suspect's share, the memory spreads out here, over small children or in
+ * the object itself.  Rests do not overlap.  From the last heavy object of a branch, the search continues downwards while one child keeps
  * nearly everything.
  *
- * A list or tree of objects of one type would become many suspects.  So when an object keeps another one of its type, or the type recurs on
+ * A list or tree of objects of one type would become many suspects.  So if an object keeps another one of its type, or the type recurs on
  * the way down with the same types between (a node, its array of children, the next node), the objects from the first one on count as one
  * container.
  *
- * The inside of a collection, as its tables, nodes and segments (unstable/collections.h), belongs to the collection, which is one container
- * with its elements below it.  A list as above can consist of objects and collections by turns.
+ * The internals of a collection, such as tables, nodes and segments (unstable/collections.h), belong to the collection, which is one container
+ * with its elements below it.  Objects and collections can alternate in such a list.
  *
  * Objects that retain at least half of a suspect's share get a record, each after its parent.  Objects of a known list need none: a list of
  * millions has as many records as a list of twenty.
@@ -23,18 +23,18 @@
 #include "base/mem.h"
 
 #define NONE UINT32_MAX
-/* The largest distance of objects of one type in a list, and how often the type must occur: nested collections are not a list. */
+/* The maximum distance of objects of one type in a list, and how often the type must occur: nested collections are not a list. */
 #define PERIOD 8u
 #define REPEATS 16u
 
 struct heavy {
-    uint32_t node, parent;       /* the latter is a record, like those below; NONE = none */
-    uint32_t same;               /* the nearest ancestor of the same type, NONE when none is near */
-    uint32_t repeats;            /* objects of the type up to here */
-    uint32_t head;               /* the first object of its list; itself when it is the first */
-    uint32_t last;               /* of a head: a record further down at which the list continues */
-    uint32_t largest;            /* child */
-    bool collection;             /* what is inside of it has no record of its own */
+    uint32_t node, parent;       /* PARENT and the members below are records; NONE = none */
+    uint32_t same;               /* the nearest ancestor of the same type, NONE if none is near */
+    uint32_t repeats;            /* number of objects of the type up to here */
+    uint32_t head;               /* the first object of its list; itself if it is the first */
+    uint32_t last;               /* of a head: a record further down where the list continues */
+    uint32_t largest;            /* the child that retains most */
+    bool collection;             /* its internals have no records */
     uint64_t rest;               /* without heavy children; modulo 2^64 during the summation */
 };
 
@@ -42,8 +42,8 @@ struct tree {
     struct suspects_work *w;
     struct heavy *items;
     size_t count, room;
-    uint64_t *recorded;          /* a bit a node: it has a record, or is of one; few have, so most of the next array is never touched */
-    uint32_t *record;            /* [nodes] the number of the record, of a node that has one */
+    uint64_t *recorded;          /* one bit per node: RECORD is set; few are, so most of the next array is never touched */
+    uint32_t *record;            /* [nodes] the record that a node has or belongs to */
     uint32_t *waiting;           /* nodes whose parents need a record first */
     size_t waiting_room;
     uint64_t floor;
@@ -64,7 +64,7 @@ static bool is_list(const struct tree *t, uint32_t i)
     return t->items[i].head != NONE;
 }
 
-/* Is NODE, whose parent in the dominator tree is UP, inside of the collection of record I, which UP is or is inside of? */
+/* Is NODE an internal object of the collection of record I?  UP, its parent in the dominator tree, is the collection or an internal object of it. */
 static bool is_inside(const struct tree *t, uint32_t i, uint32_t up, uint32_t node)
 {
     const struct suspects_work *w = t->w;
@@ -73,8 +73,8 @@ static bool is_inside(const struct tree *t, uint32_t i, uint32_t up, uint32_t no
 }
 
 /*
- * Does the type of NODE, below UP, occur in the known part of HEAD's list, between two objects of the head's type?  Or is it inside of a
- * collection there?
+ * Does the type of NODE, below UP, occur in the known part of HEAD's list, between two objects of the head's type?  Or is it an internal object
+ * of a collection there?
  */
 static bool belongs(const struct tree *t, uint32_t head, uint32_t up, uint32_t node)
 {
@@ -91,7 +91,7 @@ static bool belongs(const struct tree *t, uint32_t head, uint32_t up, uint32_t n
     return false;
 }
 
-/* Makes the records from LAST up to the first one of its type one list, or joins the list met on the way. */
+/* Joins the records from LAST up to the first one of its type into one list, or into the list found on the way. */
 static void make_list(struct tree *t, uint32_t last)
 {
     uint32_t first = last, top = last;
@@ -106,7 +106,7 @@ static void make_list(struct tree *t, uint32_t last)
     t->items[head].last = last;
 }
 
-/* Do two objects already make a list?  Nested arrays and collections do not, except those that are nodes of themselves. */
+/* Are two objects enough for a list?  Not for nested arrays and collections, unless a collection type is its own node. */
 static bool is_self_typed(const struct tree *t, const struct heavy *h)
 {
     return h->same == h->parent && gcd_collections_kind(t->w->collections, gcd_graph_node_type(t->w->g, h->node)) == GCD_COLLECTION_NONE;
@@ -161,7 +161,7 @@ static gcd_status make_record(struct tree *t, uint32_t node, struct gcd_error *e
     return add_record(t, node, parent, err);
 }
 
-/* Heap order is much faster than an order with parents first. */
+/* Works in heap order, which is much faster than an order with parents first. */
 static gcd_status make_records(struct tree *t, struct gcd_error *err)
 {
     const struct gcd_dominators *d = t->w->d;
@@ -182,7 +182,7 @@ static gcd_status make_records(struct tree *t, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* The container at the end of the branch below record I; what lies below retains less than the threshold. */
+/* The container at the end of the branch below record I; everything below it retains less than the threshold. */
 static uint32_t descend(const struct tree *t, uint32_t i)
 {
     uint64_t start = retained(t, i);
@@ -258,7 +258,7 @@ static void put_owner(struct suspect_words *s, const struct suspect *x)
         suspects_put(s, " and a dependent handle");
 }
 
-/* What X is: a list, a large object, a collection, an object that holds others.  SMALL: in the middle of a sentence.  Does it end with an aside? */
+/* What X is: a list, a large object, a collection, an object that holds others.  SMALL: within a sentence.  True: it ends with an aside. */
 static bool put_what(struct suspect_words *s, const struct suspect *x, bool small)
 {
     const struct gcd_suspect *p = &x->pub;
@@ -297,7 +297,7 @@ static bool put_what(struct suspect_words *s, const struct suspect *x, bool smal
     return aside;
 }
 
-/* Has the sentence named the own type that most of it belongs to, with about as many objects as there are? */
+/* Has the sentence already named the own type that most of it belongs to, with about the right number of objects? */
 static bool names_own(const struct suspect_words *s, const struct suspect *x)
 {
     const struct gcd_suspect *p = &x->pub;

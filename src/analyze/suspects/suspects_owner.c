@@ -1,5 +1,5 @@
 /*
- * Suspects in the words of the program: whose types there are, the nearest object of the program's own on a path, and the collection at its end.
+ * Suspects in terms of the program: the origins of types, the nearest of the program's own objects on a path, and the collection at its end.
  */
 #include "analyze/suspects/suspects.h"
 
@@ -10,9 +10,9 @@
 #include "base/error.h"
 #include "base/mem.h"
 
-/* Of the type record, as the runtime sends it. */
+/* Flag in the runtime's type record. */
 #define TYPE_DELEGATE 1u
-/* A collection is looked for so many steps above the object: no known one has a longer way to its elements, chains aside. */
+/* How many steps above an object to search for its collection; no known collection is deeper, except for chains. */
 #define COLLECTION_STEPS 8u
 
 /* ---- types ---- */
@@ -41,7 +41,7 @@ static enum gcd_collection_kind kind_of(const struct suspects_work *w, uint32_t 
     return gcd_collections_kind(w->collections, gcd_graph_node_type(w->g, node));
 }
 
-/* The nearest object above NODE, or NODE itself, of which the way down to NODE is the inside; of a TYPE also what it is an element of. */
+/* The nearest collection at or above NODE that has NODE as an internal object; ELEMENT: or as an element. */
 static uint32_t collection_above(const struct suspects_work *w, uint32_t node, bool element)
 {
     uint32_t path[COLLECTION_STEPS + 1], found = kind_of(w, node) > GCD_COLLECTION_ARRAY && !element ? node : GCD_NODE_NONE;
@@ -60,8 +60,8 @@ static uint32_t collection_above(const struct suspects_work *w, uint32_t node, b
 }
 
 /*
- * Of types that are about equally frequent one of the program's own, and the last: where keys and values could not be told apart, keys are found
- * first, and people think of the values.
+ * Among types of about equal frequency, prefers the program's own, then the last one: if keys and values could not be distinguished, keys come first,
+ * and people think of the values.
  */
 static struct gcd_suspect_part most_telling(const struct suspects_work *w, const struct gcd_collection *it)
 {
@@ -74,7 +74,7 @@ static struct gcd_suspect_part most_telling(const struct suspects_work *w, const
     return (struct gcd_suspect_part){ .type = best->type, .objects = best->objects };
 }
 
-/* A collection that is suspected is described already. */
+/* A suspected collection has its description already. */
 static gcd_status find_collection(const struct suspects_work *w, struct suspect *x, struct gcd_error *err)
 {
     struct gcd_suspect *p = &x->pub;
@@ -82,7 +82,7 @@ static gcd_status find_collection(const struct suspects_work *w, struct suspect 
     uint32_t node = known ? p->node : collection_above(w, p->node, element);
     gcd_status st = known ? GCD_OK : node != GCD_NODE_NONE ? gcd_collection_describe(w->collections, node, &x->collection, err) : GCD_END;
     if (st == GCD_END && !element && !x->recursive && p->shallow_bytes < p->bytes / 2)
-        st = gcd_collection_describe(w->collections, p->node, &x->collection, err);     /* an array that is no collection's, a chain */
+        st = gcd_collection_describe(w->collections, p->node, &x->collection, err);     /* an array outside of collections, a chain */
     if (st != GCD_OK)
         return st == GCD_END ? GCD_OK : st;
     const struct gcd_collection *it = &x->collection;
@@ -99,7 +99,7 @@ static gcd_status find_collection(const struct suspects_work *w, struct suspect 
 
 /* ---- the owner ---- */
 
-/* Is UP on the way from NODE to the root of the dominator tree? */
+/* Is UP between NODE and the root of the dominator tree? */
 static bool dominates(const struct suspects_work *w, uint32_t up, uint32_t node)
 {
     while (node < GCD_NODE_ROOT && node != up)
@@ -113,7 +113,7 @@ static gcd_status find_owner(const struct suspects_work *w, struct suspect *x, s
     bool collection = x->collection.kind != GCD_COLLECTION_NONE;
     uint32_t steps = 0, at = collection ? x->collection.node : p->node;
     bool itself = x->recursive || p->kind != GCD_SUSPECT_OBJECT || (p->shallow_bytes >= p->bytes / 2 && !collection);
-    if (itself)                          /* it is what is held, not who holds it */
+    if (itself)                          /* it is the held object, not its holder */
         at = gcd_paths_parent(w->paths, p->node);
     for (; at < GCD_NODE_ROOT && !w->is_own[gcd_graph_node_type(w->g, at)]; at = gcd_paths_parent(w->paths, at))
         if (++steps % SUSPECTS_CHECK_EVERY == 0)
@@ -126,7 +126,7 @@ static gcd_status find_owner(const struct suspects_work *w, struct suspect *x, s
     const char *path = gcd_graph_summary(w->g)->types[p->owner].module_path, *slash = path, *machine;
     size_t n;
     if (gcd_async_machine(w->o->names != NULL ? gcd_names_get(w->o->names, p->owner) : gcd_graph_summary(w->g)->types[p->owner].name, &machine, &n))
-        return GCD_OK;                   /* the class around a state machine is the framework's */
+        return GCD_OK;                   /* the box around a state machine is the framework's */
     for (; *path != '\0'; path++)
         if (*path == '/' || *path == '\\')
             slash = path + 1;

@@ -12,11 +12,11 @@
 
 struct way {
     struct gcd_suspect_step near[NEAR];  /* from the object up */
-    struct gcd_suspect_step far[FAR];    /* the last steps of the rest, a ring */
+    struct gcd_suspect_step far[FAR];    /* the last of the further steps, a ring */
     size_t near_count;
-    uint64_t far_count;                  /* steps of the rest */
-    uint64_t skipped;                    /* objects of steps that left the ring */
-    uint32_t first_skipped;              /* the one of these nearest to the root */
+    uint64_t far_count;                  /* number of the further steps */
+    uint64_t skipped;                    /* number of objects in steps that left the ring */
+    uint32_t first_skipped;              /* the skipped object nearest to the root */
 };
 
 static bool is_dependent(const struct live_edges *f, uint32_t key, uint32_t value)
@@ -28,7 +28,7 @@ static bool is_dependent(const struct live_edges *f, uint32_t key, uint32_t valu
     return false;
 }
 
-/* Adds NODE, the next object on the way up.  The suspect itself is always a step of its own. */
+/* Adds NODE, the next object on the way up.  The suspect itself is always a separate step. */
 static void go_up(struct way *way, uint32_t node, uint32_t type, bool dependent)
 {
     struct gcd_suspect_step *last = way->far_count > 0     ? &way->far[(way->far_count - 1) % FAR]
@@ -89,7 +89,7 @@ gcd_status suspects_path(const struct suspects_work *w, struct suspect *x, struc
         if (++steps % SUSPECTS_CHECK_EVERY == 0)
             GCD_TRY(suspects_check(w, err));
     }
-    bool others = x->pub.kind == GCD_SUSPECT_TYPE && x->statics == 0 && node == x->pub.node;     /* most of them are something else */
+    bool others = x->pub.kind == GCD_SUSPECT_TYPE && x->statics == 0 && node == x->pub.node;     /* most of the objects are held otherwise */
     size_t handle = others ? SIZE_MAX : suspects_statics_root(w, node);
     x->pub.root = handle != SIZE_MAX ? handle : gcd_paths_root(w->paths, node);
     return keep(w, x, &way, err);

@@ -1,6 +1,6 @@
 /*
- * Pinned objects, and the free memory around them: a range of generations 0 to 2 with a pinned object and at least a quarter free.  Free
- * memory is the size of a range without its objects.
+ * Pinned objects, and the free memory around them: ranges of generations 0 to 2 with a pinned object that are at least a quarter free.  The free
+ * memory of a range is its size without its objects.
  */
 #include "analyze/suspects/suspects.h"
 
@@ -16,14 +16,14 @@
 
 struct span {
     uint64_t start, used_bytes, live_bytes;
-    uint64_t pinned;             /* objects */
+    uint64_t pinned;             /* number of pinned objects */
 };
 
 struct spans {
     struct suspects_work *w;
     struct span *items;          /* by start */
     size_t count, room;
-    uint64_t *pinned;            /* a bit a node */
+    uint64_t *pinned;            /* one bit per node */
     size_t words, hint;
 };
 
@@ -31,7 +31,7 @@ static struct span *find(struct spans *s, uint64_t address)
 {
     size_t low = 0, high = s->count;
     const struct span *hint = &s->items[s->hint];
-    if (address - hint->start < hint->used_bytes)            /* neighbours mostly lie in one range */
+    if (address - hint->start < hint->used_bytes)            /* neighbours are usually in the same range */
         return &s->items[s->hint];
     while (low < high) {
         size_t mid = low + (high - low) / 2;

@@ -1,8 +1,8 @@
 /*
- * Arrays and collections that are mostly empty, and large or very many: the references that are there against the length that follows from the size.
+ * Arrays and collections that are mostly empty, and large or very many: compares the number of references with the length that follows from the size.
  * Those of one type are one suspect.
  *
- * An array that is inside of a collection counts as the collection, so that the sentence speaks of a dictionary and not of its entries.
+ * An array inside a collection counts as the collection, so that the sentence names a dictionary and not its entries.
  */
 #include "analyze/suspects/suspects_words.h"
 
@@ -12,26 +12,26 @@
 #include "base/mem.h"
 #include "base/ovf.h"
 
-/* One of this size is large; smaller ones count from SUSPECTS_SMALL on, where there are SUSPECTS_ALIKE of a type. */
+/* From this size on, one is large; those above SUSPECTS_SMALL count if there are SUSPECTS_ALIKE of a type. */
 #define LARGE_BYTES (UINT64_C(64) << 10)
-/* How many places there are for each that is used. */
+/* At least this many slots per used slot are sparse. */
 #define PLACES_OF_ONE 4u
 
 struct sparse_type {
     uint32_t type, worst;
     uint64_t objects, bytes, empty_bytes, used, places, worst_bytes;
-    bool large;                  /* one of them is */
+    bool large;                  /* at least one of them is */
 };
 
 struct search {
     struct suspects_work *w;
     struct gcd_length_rule *lengths;     /* [types] */
-    struct gcd_idmap map;                /* type -> number in items */
+    struct gcd_idmap map;                /* type -> index in items */
     struct sparse_type *items;
     size_t count, room;
 };
 
-/* Of BYTES with PLACES, what is for those that are not used. */
+/* The part of BYTES that the unused PLACES take. */
 static uint64_t empty_part(uint64_t bytes, uint64_t used, uint64_t places)
 {
     return (uint64_t)((double)bytes * (1 - (double)used / (double)places));
@@ -63,7 +63,7 @@ static gcd_status add(struct search *s, uint32_t node, uint64_t bytes, uint64_t 
     return GCD_OK;
 }
 
-/* Is NODE the inside of the collection that alone holds it?  That one is looked at itself. */
+/* Is NODE an internal object of the collection that alone holds it?  The collection is examined itself. */
 static bool is_inside(const struct suspects_work *w, uint32_t node)
 {
     uint32_t up = gcd_dominators_parent(w->d, node);
@@ -86,7 +86,7 @@ static gcd_status look_at_array(struct search *s, uint32_t node, struct gcd_erro
     return add(s, node, bytes, n, length, err);
 }
 
-/* Only where it alone holds an object that is not small: most collections are. */
+/* Describes NODE only if it alone holds an object that is not small, which most collections do not. */
 static gcd_status look_at_collection(struct search *s, uint32_t node, struct gcd_error *err)
 {
     const struct suspects_work *w = s->w;
@@ -161,7 +161,7 @@ gcd_status suspects_sparse(struct suspects_work *w, struct gcd_error *err)
     return st;
 }
 
-/* "99.9": rounded down, so that only what is all empty is 100 % empty. */
+/* "99.9": rounded down, so that 100 % means completely empty. */
 static void put_percent(struct suspect_words *s, uint64_t used, uint64_t places)
 {
     double percent = 100 * (1 - (double)used / (double)places);

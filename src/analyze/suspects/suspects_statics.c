@@ -1,13 +1,13 @@
 /*
- * Where the runtime keeps static variables: arrays that it holds with handles.  Variables that it names are roots of their own; what only such an
- * array holds is in one without a name, mostly of a generic class.  A thread that works on a variable holds the array, too.
+ * Where the runtime keeps static variables: arrays that it holds with handles.  Variables that it names are separate roots.  An object that only such
+ * an array holds is in a variable without a name, usually of a generic class.  A thread that works on a variable holds the array, too.
  */
 #include "analyze/suspects/suspects.h"
 
 #include "base/error.h"
 #include "base/mem.h"
 
-/* So many of the objects in it must be in variables with a name. */
+/* At least this many of the objects in the array must be values of named variables. */
 #define NAMED_LEAST 8u
 
 static bool is_array_of_statics(const struct suspects_work *w, uint32_t node, const uint64_t *named)

@@ -1,8 +1,8 @@
 /*
  * Objects of one type that are large only together.
  *
- * The search covers the objects that only the roots together hold.  Every other object has a dominator that retains at least as much, and
- * suspects_object.c finds that one.  An object that a root holds directly is always among them.
+ * The search covers the objects without a dominator other than the root.  Every other object has a dominator that retains at least as much, and
+ * suspects_object.c finds that one.  An object that a root holds directly is always covered.
  */
 #include "analyze/suspects/suspects.h"
 #include "analyze/suspects/suspects_words.h"
@@ -91,8 +91,8 @@ gcd_status suspects_types(struct suspects_work *w, struct gcd_error *err)
 
 /*
  * Objects of one type can be held in many ways, and the first one is rarely typical: of 5,000 links of a cancellation, one may belong to the
- * configuration.  So objects are drawn at equal distances in the bytes that they retain; of paths with the same types the heaviest counts, and of
- * these objects the one whose holder holds most.  Of few objects all are drawn.
+ * configuration.  So objects are sampled at equal distances in the bytes that they retain.  The heaviest sequence of types on a path wins, and among
+ * its samples the one whose holder holds most.  A small number of objects is sampled completely.
  */
 /* Steps of a path that are compared. */
 #define STEPS_MAX 256u
@@ -104,7 +104,7 @@ struct drawing {
     uint32_t *order;             /* [count] */
     struct series {
         uint64_t seen, next, distance;   /* bytes */
-        uint64_t by_object, by_type;     /* objects with the same holder as the typical one; in BY_GROUP, of the chosen group */
+        uint64_t by_object, by_type;     /* objects with the typical one's holder, or its type; BY_GROUP: held by roots */
         uint64_t by_group[GCD_GROUPS], bytes[GCD_GROUPS];
         uint32_t first[GCD_GROUPS];
     } *series;                   /* [suspects] */
@@ -130,7 +130,7 @@ static uint64_t path_hash(const struct suspects_work *w, uint32_t node)
     return hash;
 }
 
-/* What the next object of SUSPECT counts, which retains BYTES; 0 = it is not drawn. */
+/* The weight of the next object of SUSPECT, which retains BYTES; 0 = it is not sampled. */
 static uint64_t weigh(const struct drawing *d, uint32_t suspect, uint64_t bytes)
 {
     struct series *s = &d->series[suspect];
@@ -174,7 +174,7 @@ static int compare_drawn(const void *ctx, uint32_t a, uint32_t b)
     return (x->by > y->by) - (x->by < y->by);
 }
 
-/* Among drawn objects that are alike, by path or by path and holder: from FIRST on, up to the result.  *RET_WEIGHT: all of them. */
+/* The end of the run of samples from FIRST on that have the same path, or path and holder.  *RET_WEIGHT: their weight in all. */
 static size_t run_of(const struct drawing *d, size_t first, bool same_holder, uint64_t *ret_weight)
 {
     const struct suspects_drawn *x = &d->items[d->order[first]];
@@ -189,7 +189,7 @@ static size_t run_of(const struct drawing *d, size_t first, bool same_holder, ui
     return end;
 }
 
-/* A path: what it weighs, its heaviest holder, an object below that. */
+/* A path: its weight, its heaviest holder, an object below that holder. */
 struct choice {
     uint64_t weight, holder;
     uint32_t node;
@@ -202,7 +202,7 @@ static bool is_better(const struct choice *x, const struct choice *than)
     return x->holder != than->holder ? x->holder > than->holder : x->node < than->node;
 }
 
-/* The object with the heaviest holder among those of the heaviest path becomes the typical one of its suspect. */
+/* Chooses the typical object of each suspect: the one with the heaviest holder among those with the heaviest path. */
 static void choose(struct drawing *d)
 {
     struct choice best = { .node = GCD_NODE_NONE };
@@ -227,7 +227,7 @@ static void choose(struct drawing *d)
     }
 }
 
-/* The objects that roots hold directly; each counts for the first of its groups. */
+/* Counts the objects that roots hold directly, each for the first of its groups. */
 static void count_held_by_roots(struct drawing *d)
 {
     struct suspects_work *w = d->w;
@@ -263,7 +263,7 @@ static gcd_status count_alike(struct drawing *d, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* An object says more than its type, unless it holds less than half. */
+/* Chooses the holder to name: an object tells more than its type, unless it holds less than half. */
 static void decide(const struct drawing *d, uint32_t suspect)
 {
     struct suspect *x = &d->w->s->items[suspect];
@@ -283,7 +283,7 @@ static void decide(const struct drawing *d, uint32_t suspect)
     x->pub.alike = x->holder == SUSPECT_BY_OBJECT ? s->by_object : s->by_type;
 }
 
-/* When arrays of static variables keep most of it, the heaviest of these is typical. */
+/* If arrays of static variables keep most of X, the heaviest object in these is typical. */
 static void find_statics(const struct suspects_work *w, struct suspect *x)
 {
     uint64_t bytes = 0, most = 0, count = 0;
@@ -321,7 +321,7 @@ static gcd_status find_typical(struct drawing *d, struct gcd_error *err)
     return count_alike(d, err);
 }
 
-/* Of objects that roots hold: which of the program's own types refers to most of them, too. */
+/* If roots hold the objects: finds the program's own type that also refers to most of them. */
 static gcd_status find_user(const struct suspects_work *w, struct suspect *x, struct gcd_error *err)
 {
     uint64_t *counts = gcd_mem_new_array(w->alloc, w->types, sizeof *counts);

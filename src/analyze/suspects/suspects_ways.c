@@ -1,9 +1,9 @@
 /*
- * What else leads to the objects of a type that no single object holds: who cuts only the path that is shown does not get the memory back.
+ * Other paths ("ways") to the objects of a type that no single object holds: cutting only the path that is shown does not free the memory.
  *
- * Objects drawn by suspects_type.c stand for all.  Each object that refers to one of them is a way, and is called after the nearest type of the
- * program's own on its shortest path, or the static variable at its end.  What goes through the holder of the typical object is no other way, nor
- * what goes through the object itself (its parts often refer back to it) or through another object of the suspect (that is held, too).
+ * The samples of suspects_type.c represent all objects.  Each object that refers to a sample is a way.  It is named after the nearest of the
+ * program's own types on its shortest path, or the static variable at the end.  A path through the holder of the typical object does not count as
+ * another way, nor one through the object itself (its parts often refer back to it) or through another object of the suspect (which is held, too).
  */
 #include "analyze/suspects/suspects.h"
 
@@ -11,16 +11,16 @@
 #include "base/mem.h"
 #include "base/sort.h"
 
-/* Of the objects that refer to one drawn object so many are looked at; a way of more steps is not followed. */
+/* Maximum number of referrers examined per sample, and of steps of a way. */
 #define SOURCES 32u
 #define STEPS_MAX 256u
-/* Ways of one suspect that are told apart; those that fewer than one in so many objects have are not worth a word. */
+/* Maximum number of distinct ways of one suspect; a way that fewer than one in RARE objects have is not worth mentioning. */
 #define KEYS 16u
 #define RARE 10u
 
-/* Where a way comes from: an own type, else what a root holds. */
+/* The origin of a way: an own type, else the object that a root holds. */
 struct key {
-    uint32_t type;               /* the first of those that are alike (w->alike); GCD_TYPE_NONE */
+    uint32_t type;               /* the first of the types that are alike (w->alike); GCD_TYPE_NONE = no own type */
     uint32_t node;               /* the own object; GCD_NODE_NONE = none, or several */
     uint32_t top;                /* the object at the root */
 };
@@ -32,7 +32,7 @@ struct tally {
 };
 
 struct source {
-    uint32_t object;             /* which drawn one */
+    uint32_t object;             /* number of the sample */
     uint32_t node;
 };
 
@@ -40,9 +40,9 @@ struct search {
     struct suspects_work *w;
     const struct suspects_drawn *drawn;
     size_t count;
-    uint64_t *bits;              /* [w->words] drawn objects */
-    uint32_t *by_node;           /* [count] in the order of nodes */
-    uint8_t *seen;               /* [count] sources */
+    uint64_t *bits;              /* [w->words] the sampled nodes */
+    uint32_t *by_node;           /* [count] samples by node */
+    uint8_t *seen;               /* [count] number of sources */
     struct source *sources;
     size_t source_count, room;
 };
@@ -59,7 +59,7 @@ static int compare_nodes(const void *ctx, uint32_t a, uint32_t b)
     return (d[a].node > d[b].node) - (d[a].node < d[b].node);
 }
 
-/* The drawn object NODE, which is one. */
+/* The number of the sample NODE. */
 static uint32_t find_drawn(const struct search *s, uint32_t node)
 {
     size_t low = 0, high = s->count;
@@ -96,7 +96,7 @@ static gcd_status find_sources(struct search *s, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* The way from the roots to NODE.  False if it leads through HOLDER or an object of TYPE, or is very long. */
+/* The way from the roots to NODE.  False if it goes through HOLDER or an object of TYPE, or is very long. */
 static bool follow(const struct suspects_work *w, uint32_t node, uint32_t holder, uint32_t type, struct key *ret)
 {
     *ret = (struct key){ .type = GCD_TYPE_NONE, .node = GCD_NODE_NONE };
@@ -122,7 +122,7 @@ static bool is_same(const struct key *a, const struct key *b)
     return a->type == b->type && (a->type != GCD_TYPE_NONE || a->top == b->top);
 }
 
-/* Counts OBJECT for the way KEY, once. */
+/* Counts OBJECT once for the way KEY. */
 static void count_way(struct tally *tallies, size_t *n, const struct key *key, uint32_t object)
 {
     size_t i = 0;
@@ -139,7 +139,7 @@ static void count_way(struct tally *tallies, size_t *n, const struct key *key, u
     t->last = object + 1;
 }
 
-/* People can do something about an own object, or a static variable of an own class; what waits for its finalizer goes away. */
+/* People can change an own object or a static variable of an own class; objects that wait for their finalizers go away by themselves. */
 static bool is_worth(const struct suspects_work *w, const struct tally *t, size_t *ret_root)
 {
     *ret_root = gcd_paths_root(w->paths, t->key.top);
@@ -149,7 +149,7 @@ static bool is_worth(const struct suspects_work *w, const struct tally *t, size_
     return gcd_root_group(r) != GCD_GROUP_FINALIZER && (t->key.type != GCD_TYPE_NONE || suspects_is_own_static(w, *ret_root));
 }
 
-/* Keeps those that most of the DRAWN objects have. */
+/* Keeps the ways that most of the DRAWN samples have. */
 static void keep(const struct suspects_work *w, struct suspect *x, const struct tally *tallies, size_t n, uint64_t drawn)
 {
     struct gcd_suspect *p = &x->pub;

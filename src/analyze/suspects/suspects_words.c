@@ -11,7 +11,7 @@
 #include <gcdumpc/unstable/static_names.h>
 #include <gcdumpc/unstable/text/plural.h>
 
-/* Of the own types in a suspect. */
+/* Number of own types shown for a suspect. */
 #define OWN_SHOWN 3u
 
 void suspects_put(struct suspect_words *s, const char *fmt, ...)
@@ -146,7 +146,7 @@ void suspects_advise_statics(struct suspect_words *s)
     suspects_put(s, "Look for static fields of generic classes that hold the types in it.");
 }
 
-/* The most telling step before the object: the owner, else one that is neither an array nor a collection. */
+/* The most informative step before the object: the owner, else one that is neither an array nor a collection. */
 static const struct gcd_suspect_step *owner_of(const struct suspect_words *s, const struct gcd_suspect *p)
 {
     for (size_t i = p->path_count - 1; i > 0; i--)
@@ -227,9 +227,9 @@ bool suspects_put_parts(struct suspect_words *s, uint64_t objects, const struct 
     return few || objects > 1;
 }
 
-/* ---- who is behind a finding ---- */
+/* ---- the type behind a finding ---- */
 
-/* The length of the name of the type that a lambda is in: NAME is what the compiler makes of it, "Shop.Import.<>c__DisplayClass1_0"; else 0. */
+/* The length of the name of a lambda's outer type, if NAME is a type that the compiler generates, "Shop.Import.<>c__DisplayClass1_0"; else 0. */
 static size_t lambda_outer(const char *name)
 {
     const char *found = strstr(name, "<>c");
@@ -322,12 +322,12 @@ void suspects_put_own(struct suspect_words *s, const struct gcd_suspect *p)
         suspects_put(s, ".");
 }
 
-/* The elements as people count them: N of TYPE, of which TYPED are meant; TYPE GCD_TYPE_NONE = of several types. */
+/* The elements as people count them: N elements, TYPED of them of TYPE; TYPE GCD_TYPE_NONE = of several types. */
 struct elements {
     uint64_t n, typed;
     uint32_t type;
-    const char *bound;           /* of N */
-    bool text;                   /* characters */
+    const char *bound;           /* words before N if it is a bound */
+    bool text;                   /* the elements are characters */
 };
 
 static struct elements elements_of(const struct suspect *x)
@@ -338,7 +338,7 @@ static struct elements elements_of(const struct suspect *x)
     struct elements e = { .n = known ? it->elements : 0, .typed = most->objects, .type = most->type, .bound = "",
                           .text = it->kind == GCD_COLLECTION_TEXT };
     if (e.type != GCD_TYPE_NONE && !exact && e.typed >= e.n - e.n / 10)
-        e.n = e.typed;                   /* so many of this type are there for certain */
+        e.n = e.typed;                   /* this many of this type are certain */
     else if (!exact)
         e.bound = gcd_bound(it->elements, it->at_least, it->at_most);
     return e;
