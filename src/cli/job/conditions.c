@@ -1,5 +1,5 @@
 /*
- * The conditions for a dump.  Checking them costs the process nothing; at most it is asked how large its heap is.
+ * The conditions for a dump.  Checking them disturbs the process at most with a request for the size of its heap.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -21,7 +21,7 @@
 
 #ifdef GCDUMPC_HAVE_IPC
 
-/* Always false: no dump. */
+/* Records the reason to skip the dump; always false. */
 GCD_PRINTF(2, 3)
 static bool skip(struct job_dump *d, const char *fmt, ...)
 {
@@ -43,14 +43,14 @@ static bool memory_of_process(struct job_dump *d, const struct run_state *last)
     const struct cli_args *a = d->args;
     if (a->job.if_rss_above != 0 && d->rss_bytes <= a->job.if_rss_above)
         return skip(d, "it has %" PRIu64 " MiB, not more than %" PRIu64 " MiB", mebibytes(d->rss_bytes), mebibytes(a->job.if_rss_above));
-    /* a process that was restarted begins small: with the memory of the one before, it would perhaps never be dumped again */
+    /* a restarted process begins small: compared with the memory of its predecessor, it might never be dumped again */
     if (a->job.if_grown != 0 && !last->of_another && last->rss_bytes != 0 && d->rss_bytes / 100 < last->rss_bytes / 10000 * (100 + a->job.if_grown))
         return skip(d, "it has %" PRIu64 " MiB, after %" PRIu64 " MiB at the last dump; that is not %" PRIu64 " %% more", mebibytes(d->rss_bytes),
                     mebibytes(last->rss_bytes), a->job.if_grown);
     return true;
 }
 
-/* REMEMBERED: is there a run state for this name?  Without it, the files of any process of the name decide. */
+/* REMEMBERED: is there a run state for this name?  Without it, the files of any process of this name count. */
 static bool interval(struct job_dump *d, const struct run_state *last, bool remembered)
 {
     uint64_t seconds = d->args->job.min_interval_s;
@@ -81,7 +81,7 @@ static bool memory_of_machine(struct job_dump *d)
                 mebibytes(m.room_bytes), mebibytes(d->args->job.if_free_memory));
 }
 
-/* Much of the memory of a process may be no heap, so before a dump is skipped for that the process is asked for its heap. */
+/* Much of a process's memory may not be heap, so ask for the size of the heap before skipping a dump because of it. */
 static struct job_pause expected_pause(const struct job_dump *d, const struct run_state *last, uint64_t most)
 {
     struct job_pause p = job_expected_pause(d, last, 0);
@@ -105,7 +105,7 @@ static bool pause(struct job_dump *d, const struct run_state *last)
     return skip(d, "it would pause for about %" PRIu64 " ms (%s), not at most %" PRIu64 " ms", p.ms, job_basis_text(p.basis), most);
 }
 
-/* Looks at the nearest existing folder; those below it do not exist yet. */
+/* Free bytes for PATH, measured at its nearest existing folder, because the others are not created yet. */
 static bool free_bytes(const char *path, uint64_t *ret)
 {
     char folder[4096];

@@ -110,7 +110,7 @@ static char *trimmed(char *s)
     return s;
 }
 
-/* What comes behind a value is part of it: a semicolon may be part of a name. */
+/* Text after a value is part of the value: a semicolon may be part of a name. */
 static void read_line(struct job_config *c, char *line)
 {
     if (c->line == 1 && strncmp(line, BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK)) == 0)
@@ -120,7 +120,7 @@ static void read_line(struct job_config *c, char *line)
         return;
     bool behind_option = c->count > 0 && c->entries[c->count - 1].section + 1 == c->section_count;
     char *end = text + strcspn(text, text[0] == '[' ? "]" : "=:");
-    if (text > line && behind_option) {          /* other programs go on with the value of the option before */
+    if (text > line && behind_option) {          /* in other programs this continues the previous value */
         (void)bad(c, "the line is indented, but a value is one line");
     } else if (*end == '\0') {
         (void)bad(c, "is neither [NAME] nor OPTION = VALUE");
@@ -169,7 +169,7 @@ enum cli_exit job_config_read(const char *path, struct job_config **ret)
     *ret = NULL;
     struct gcd_error err = GCD_ERROR_INIT;
     int fd;
-    if (gcd_path_open(path, &fd, &err) != GCD_OK) {      /* whoever makes the link chooses which jobs run */
+    if (gcd_path_open(path, &fd, &err) != GCD_OK) {      /* the owner of a link could choose which jobs run */
         return cli_error(CLI_FAILED, path, "%s; --config names another file, see gcdumpc run --help", err.msg);
     }
     enum cli_exit e = check_owner(path, fd);

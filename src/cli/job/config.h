@@ -11,7 +11,7 @@
 
 struct job_config;
 
-/* After a message: CLI_FAILED if it cannot be read or trusted, CLI_USAGE if it is not such a file. */
+/* Both after a message: CLI_FAILED when PATH cannot be read or trusted, CLI_USAGE when it is not a valid configuration. */
 enum cli_exit job_config_read(const char *path, struct job_config **ret);
 void job_config_free(struct job_config *c);
 
@@ -24,8 +24,8 @@ const char *job_config_name(const struct job_config *c, size_t i);
 enum cli_exit job_config_args(const struct job_config *c, size_t i, const struct cli_command *command, struct cli_args *ret);
 
 /*
- * run_check.c: whether the jobs, or the one called NAME, can run: their options and the programs that they start; says on standard output which are
- * right, and warns of jobs that write the same files.  The worst status.
+ * run_check.c: checks whether all jobs, or the one called NAME, can run: their options and the programs that they start.  Prints on standard output
+ * which jobs are right, and warns of jobs that write the same files.  Returns the worst status.
  */
 enum cli_exit job_config_check(const char *path, const struct job_config *c, const char *name);
 

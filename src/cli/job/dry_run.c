@@ -1,5 +1,5 @@
 /*
- * --dry-run: what a dump is expected to cost, from the last dump of the process, its heap or its memory.
+ * --dry-run: the expected cost of a dump, estimated from the last dump of the process, its heap or its memory.
  */
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/ipc.h>
@@ -25,14 +25,14 @@
 
 struct plan {
     const struct job_dump *d;
-    const struct cli_args *args;         /* with the names of its files */
+    const struct cli_args *args;         /* with the final names of its files */
     struct live live;
     struct live_forecast forecast;
     struct job_pause pause;
     const char *path;                    /* of the output, or the summary; NULL = none */
 };
 
-/* Why the dump would be refused: no room for a buffer, or on a disk.  NULL: it would not. */
+/* Why the dump would be refused: no room for a buffer or on a disk.  NULL = it would not. */
 static const char *refusal(const struct plan *p)
 {
     if (p->args->live.force)

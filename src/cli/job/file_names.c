@@ -29,7 +29,7 @@ bool job_names_taken(const struct job_dump *d)
     return false;
 }
 
-/* The names of its files for the time of D: d->paths, and in ARGS. */
+/* Expands the names of D's files, into d->paths and ARGS. */
 static enum cli_exit expand_names(struct job_dump *d, struct cli_args *args)
 {
     const char *names[JOB_FILES], **const to[] = { &args->output.path, &args->live.save_trace, &args->output.summary };
@@ -46,7 +46,7 @@ static enum cli_exit expand_names(struct job_dump *d, struct cli_args *args)
     return e;
 }
 
-/* Seconds whose names may be taken.  More of them are no accident. */
+/* How many later seconds to try for a free name.  More taken names are no accident. */
 #define TAKEN_MAX 3600u
 
 enum cli_exit job_name_files(struct job_dump *d, struct cli_args *args)
@@ -72,11 +72,11 @@ static enum cli_exit make_folders(const struct job_dump *d)
     return e;
 }
 
-/* Others can foresee a generated name, so no link is followed and no device written. */
+/* Others can guess a generated name, so do not follow links or write to devices. */
 static enum cli_exit check_name(const char *path)
 {
     struct stat st;
-    if (lstat(path, &st) != 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))     /* the format knows whether it can be a folder */
+    if (lstat(path, &st) != 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))     /* only the format knows whether it may be a folder */
         return CLI_DONE;
     return cli_error(CLI_FAILED, path, "exists and is not a regular file; a name with fields needs a new or a regular file");
 }
@@ -84,7 +84,7 @@ static enum cli_exit check_name(const char *path)
 enum cli_exit job_prepare_places(const struct job_dump *d)
 {
     for (size_t i = 0; i < JOB_FILES; i++)
-        if (d->templates[i] != NULL)         /* opening the new one cleans only its own folder, which may be another one */
+        if (d->templates[i] != NULL)         /* opening the new file cleans only its own folder */
             cli_template_sweep(d->templates[i], &d->values);
     enum cli_exit e = make_folders(d);
     for (size_t i = 0; i < JOB_FILES && e == CLI_DONE; i++)

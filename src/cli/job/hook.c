@@ -32,7 +32,7 @@
 extern char **environ;
 
 struct environment {
-    char **all;                  /* our environment and that of the dump; NULL at the end */
+    char **all;                  /* our environment and the variables for the dump; NULL at the end */
     size_t count;
     char text[VARIABLES][VARIABLE_BYTES];
     size_t used;
@@ -88,7 +88,7 @@ static bool interrupted(void)
     return atomic_load(&cli_canceled) && !atomic_load(&cli_timed_out);
 }
 
-/* Has PID ended within MS?  Leaves it a zombie, so that its number still names its group.  ATTENTIVE: a signal to us ends the wait. */
+/* Has PID ended within MS milliseconds?  Leaves it a zombie, so that its number still names its group.  ATTENTIVE: a signal to us ends the wait. */
 static bool ended(pid_t pid, int ms, bool attentive)
 {
     for (int waited = 0; waited < ms && !(attentive && interrupted()); waited += POLL_MS) {
@@ -100,10 +100,10 @@ static bool ended(pid_t pid, int ms, bool attentive)
     return false;
 }
 
-/* *RET_STATUS as from waitpid.  False when it was stopped: by a signal to us, or because it took too long. */
+/* Sets *RET_STATUS as waitpid does.  False when we stopped the program: after a signal to us, or because it took too long. */
 static bool wait_for(pid_t pid, int *ret_status)
 {
-    bool late = interrupted();           /* it reports the interrupt, but nobody waits long for it */
+    bool late = interrupted();           /* the program may report the interrupt, but we do not wait long */
     bool by_itself = ended(pid, late ? GRACE_MS : PATIENCE_MS, !late);
     if (!by_itself) {
         (void)kill(-pid, SIGTERM);

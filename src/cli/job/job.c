@@ -96,7 +96,7 @@ static enum cli_exit parse_templates(struct job *j)
     return e;
 }
 
-/* Of each name: what it lacks. */
+/* Checks that each name has the fields it needs. */
 static enum cli_exit check_names(const struct job *j, bool finds_earlier)
 {
     static const char *const lacks[JOB_FILES] = {
@@ -174,8 +174,8 @@ static bool is_wanted(const struct job *j, const struct gcd_ipc_process *p, uint
 }
 
 /*
- * Asks a process again that did not answer the search within half a second.  It must not get another name: its dumps would go elsewhere, and
- * its earlier dumps would be missed.
+ * Asks a process again that did not answer the search within half a second.  It must not be known under another name: its dumps would go elsewhere,
+ * and its earlier dumps would be missed.
  */
 static enum cli_exit identify(struct job_dump *d, const struct cli_args *args)
 {
@@ -200,7 +200,7 @@ static enum cli_exit identify(struct job_dump *d, const struct cli_args *args)
     return CLI_DONE;
 }
 
-/* PID 0: all, or all with --name.  Finds their names now, because the name of the output must be known before the dump. */
+/* PID 0: all, or all with --name.  Finds their names now, because they are needed for the name of the output before the dump. */
 static enum cli_exit find(struct job *j, uint32_t pid)
 {
     struct gcd_ipc_list_options options = { .own_tmpdir = getenv("TMPDIR"), .cancel = &cli_canceled };
@@ -216,7 +216,7 @@ static enum cli_exit find(struct job *j, uint32_t pid)
     gcd_ipc_list_done(&l);
     if (j->dumps == NULL || j->own.ids == NULL)
         return cli_no_memory(NULL);
-    if (j->count == 0 && pid != 0)               /* the attempt says why it cannot be dumped */
+    if (j->count == 0 && pid != 0)               /* the attempt reports why it cannot be dumped */
         (void)add(j, pid);
     if (j->count > 0)
         return CLI_DONE;
@@ -231,7 +231,7 @@ static enum cli_exit find_processes(struct job *j)
         return find(j, 0);
     if (j->args->target.pid != 0)
         return find(j, (uint32_t)j->args->target.pid);
-    enum cli_exit e = cli_find_target(j->args, &d, path);    /* one, or it says why not */
+    enum cli_exit e = cli_find_target(j->args, &d, path);    /* finds one, or reports why not */
     if (e == CLI_DONE && d.pid == 0)
         return cli_error(CLI_FAILED, j->args->target.name, "its process is not visible here, so its dumps cannot be told apart; use --port");
     return e == CLI_DONE ? find(j, d.pid) : e;
@@ -256,7 +256,7 @@ static void take_facts(struct job_dump *d, const struct cli_dump *dump)
                                    .lost_events = f->trace.lost_events };
 }
 
-/* FILES: includes the newest; COMING: bytes of a file that does not exist yet. */
+/* Removes earlier files of T.  FILES: how many to keep, with the newest; COMING: bytes of a file that does not exist yet. */
 static void keep(struct job_dump *d, const struct cli_template *t, uint64_t files, uint64_t coming)
 {
     const struct cli_args *a = d->args;
@@ -274,8 +274,8 @@ static void keep(struct job_dump *d, const struct cli_template *t, uint64_t file
 }
 
 /*
- * Removes old dumps before the new one appears, so there is never one too many, whenever the program is killed.  A failed removal does not
- * cost the new dump.
+ * Removes old dumps before the new one appears, so there is never one too many, even if the program is killed.  If a removal fails, the new dump is
+ * written all the same.
  */
 static void make_room(void *ctx, uint64_t bytes)
 {
@@ -285,7 +285,7 @@ static void make_room(void *ctx, uint64_t bytes)
         keep(d, d->templates[JOB_OUTPUT], d->args->job.keep, bytes);
 }
 
-/* The same for recordings; the new one already exists, whatever happens to the output. */
+/* The same for recordings; the new one exists already, whatever happens to the output. */
 static void keep_recordings(struct job_dump *d)
 {
     const struct cli_template *t = d->templates[JOB_TRACE];
@@ -293,7 +293,7 @@ static void keep_recordings(struct job_dump *d)
         keep(d, t, d->args->job.keep != 0 ? d->args->job.keep + 1 : 0, 0);
 }
 
-/* Notes that this run has written PATH. */
+/* Remembers PATH as written by this run. */
 static void note(struct job_dump *d, const char *path)
 {
     struct stat st;
@@ -303,7 +303,7 @@ static void note(struct job_dump *d, const char *path)
     d->written[d->written_count++] = (struct cli_keep_file){ .inode = st.st_ino, .changed = st.st_mtim };
 }
 
-/* Notes the finished dump, before other jobs that wait for the lock look. */
+/* Records the finished dump before other jobs that wait for the lock look for it. */
 static void remember(struct job_dump *d, const struct cli_args *args)
 {
     if (args->output.path != NULL)
@@ -346,7 +346,7 @@ static enum cli_exit write_summary(struct job_dump *d, const struct cli_args *ar
     return e;
 }
 
-/* What follows a dump that was read: its files. */
+/* Writes the files of a dump that has been read. */
 static enum cli_exit write_files(struct job_dump *d, const struct cli_args *args, const struct job_outputs *to, struct cli_dump *dump)
 {
     enum cli_exit e = args->output.path != NULL ? cli_output_write(args, to->out, dump) : cli_judge(dump);
@@ -436,7 +436,7 @@ static bool has_ended(const struct job *j, const struct job_dump *d)
     return j->several && !d->asked && d->pid != 0 && kill((pid_t)d->pid, 0) != 0 && errno == ESRCH;
 }
 
-/* The more important of two statuses for a script. */
+/* The status that matters more to a script. */
 static enum cli_exit worse(enum cli_exit a, enum cli_exit b)
 {
     static const enum cli_exit order[] = { CLI_INTERRUPTED, CLI_FAILED, CLI_USAGE, CLI_INCOMPLETE };
@@ -446,7 +446,7 @@ static enum cli_exit worse(enum cli_exit a, enum cli_exit b)
     return a != CLI_DONE ? a : b;
 }
 
-/* What failed, with the file that it is about; the process has a field of its own. */
+/* Takes over the last error and the file it is about; the process has a field of its own. */
 static void take_error(struct job_dump *d)
 {
     const char *subject = cli_error_subject(), *text = cli_error_text();
@@ -506,7 +506,7 @@ static enum cli_exit no_process(struct job *j, enum cli_exit e)
     return j->args->live.dry_run ? e : worse(e, job_metrics(j->args, j->dumps, j->count));
 }
 
-/* The run ended before it came to D. */
+/* The run ended before D's turn. */
 static enum cli_exit not_tried(struct job_dump *d)
 {
     bool late = atomic_load(&cli_timed_out);

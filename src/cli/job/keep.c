@@ -26,7 +26,7 @@ struct files {
     struct file *items;
     size_t count, cap;
     uint64_t removed;
-    bool foreign;                /* one lies in a folder where others can rename files, so it could be any file */
+    bool foreign;                /* one is in a folder where others can rename files, so it could be any file */
     int failed_errno;            /* of the first failed removal */
 };
 
@@ -81,7 +81,7 @@ static bool is_own(const struct cli_keep *keep, const struct file *one)
     return false;
 }
 
-/* Drops from F, newest first, the files that KEEP allows beside the coming one; the rest must be removed. */
+/* Drops the files that KEEP allows beside the coming one from F, which is sorted newest first; the rest are to be removed. */
 static void choose(struct files *f, const struct cli_keep *keep, uint64_t coming)
 {
     uint64_t kept = 1, bytes = coming;
@@ -100,7 +100,7 @@ static void choose(struct files *f, const struct cli_keep *keep, uint64_t coming
         const struct file *one = &f->items[i];
         bool old = keep->days > 0 && keep->days < INT64_MAX / SECONDS_A_DAY && !one->future &&
                    one->changed.tv_sec < f->now - (time_t)keep->days * SECONDS_A_DAY;
-        /* the oldest go: once a file does not fit, no older one stays instead */
+        /* the oldest go: after the first file that does not fit, no older one stays */
         full = full || (keep->files > 0 && kept >= keep->files) ||
                (keep->total_bytes > 0 && (bytes > keep->total_bytes || one->bytes > keep->total_bytes - bytes));
         if (old || full) {
@@ -136,7 +136,7 @@ enum cli_exit cli_keep_apply(const struct cli_keep *keep, const struct cli_templ
     *ret_removed = 0;
     if (keep->files == 0 && keep->days == 0 && keep->total_bytes == 0)
         return CLI_DONE;
-    /* a second sweep instead of a list of names, because somebody may replace a folder with a link in between */
+    /* sweep a second time instead of keeping a list of names, because a folder may be replaced with a link in between */
     bool ok = cli_template_each(t, values, collect, &f, NULL);
     if (ok) {
         if (f.count > 1)

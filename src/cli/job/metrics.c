@@ -28,7 +28,7 @@ static uint64_t file_bytes(const struct job_dump *d) { return d->file_bytes; }
 static const struct metric {
     const char *name, *help;
     uint64_t (*value)(const struct job_dump *d);
-    uint64_t unit;               /* VALUE units make 1 unit of the metric */
+    uint64_t unit;               /* VALUE / UNIT is the value of the metric */
     bool of_dump;                /* absent without a dump */
 } metrics[] = {
     { "gcdumpc_run_timestamp_seconds", "When the dump started, or would have started.", begun, 1, false },

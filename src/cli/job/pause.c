@@ -1,13 +1,13 @@
 /*
- * How long a dump is expected to pause the process.  The number of objects decides, which is unknown before the first dump: heaps of small objects
- * take longer than the size of the heap tells, large arrays hardly any time.
+ * How long a dump is expected to pause the process.  It depends on the number of objects, which is unknown before the first dump: small objects take
+ * longer than the size of the heap suggests, large arrays almost no time.
  */
 #include "job/job.h"
 #include "live/live.h"
 
 #ifdef GCDUMPC_HAVE_IPC
 
-/* A pause of a smaller process is mostly overhead, which does not grow with the memory. */
+/* The pause of a smaller process is mostly overhead, which does not grow with memory. */
 #define LEAST_KNOWN_RSS 1000000u
 
 static uint64_t mebibytes(uint64_t bytes)
@@ -20,7 +20,7 @@ static bool is_known(const struct run_state *last)
     return last->pause_ns != 0 && last->rss_bytes >= LEAST_KNOWN_RSS;
 }
 
-/* N as it would be with the memory that the process has now. */
+/* N, scaled from the last dump to the memory that the process has now. */
 static double scaled(uint64_t n, const struct job_dump *d, const struct run_state *last)
 {
     return (double)n * (double)d->rss_bytes / (double)last->rss_bytes;

@@ -5,7 +5,7 @@
 
 #define SUFFIX ".dll"
 
-/* Runtimes before .NET 7 do not tell the entry assembly; the argument of "dotnet" does. */
+/* Runtimes before .NET 7 do not report the entry assembly; the argument of "dotnet" names it. */
 void job_process_name(const char *exe, const char *command_line, char *ret, size_t cap)
 {
     (void)snprintf(ret, cap, "%s", exe);

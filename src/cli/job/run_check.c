@@ -1,5 +1,6 @@
 /*
- * run --check: the options of the jobs, and what cron would find out too late: jobs that write the same files, programs to run that are not there.
+ * run --check: checks the options of the jobs, and finds what cron would find too late: jobs that write the same files, and hook programs that do not
+ * exist.
  */
 #include "args.h"
 #include "commands/commands.h"
@@ -26,7 +27,7 @@ static bool can_run(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
-/* Is the program WORD[N] found as posix_spawnp would find it? */
+/* Would posix_spawnp find the program WORD[N]? */
 static bool is_found(const char *word, size_t n)
 {
     char path[4096];
@@ -58,7 +59,7 @@ static enum cli_exit check_hook(const char *job, const char *option, const char 
 
 /* ---- files ---- */
 
-/* Two jobs for one process each, with different names, whose outputs tell the names. */
+/* Do both jobs dump one process each, with different names, and do both outputs contain the name? */
 static bool tells_processes(const struct cli_args *a, const struct cli_template *x, const struct cli_args *b, const struct cli_template *y)
 {
     const char *one = a->target.name, *other = b->target.name;
@@ -66,7 +67,7 @@ static bool tells_processes(const struct cli_args *a, const struct cli_template 
            cli_template_uses(x, "n") && cli_template_uses(y, "n");
 }
 
-/* Can an output PATH_A of A be an output PATH_B of B? */
+/* Can PATH_A of job A and PATH_B of job B become the same file? */
 static bool meet(const struct cli_args *a, const char *path_a, const struct cli_args *b, const char *path_b)
 {
     struct cli_template *x = NULL, *y = NULL;

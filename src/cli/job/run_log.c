@@ -53,7 +53,7 @@ static void put_value(FILE *to, const char *text)
     putc('"', to);
 }
 
-/* key=value, as log tools read it. */
+/* Writes key=value pairs, which log tools can parse. */
 static void put_fields(FILE *to, const struct job_dump *d)
 {
     fprintf(to, "%s name=", job_status_name(d->status));

@@ -22,27 +22,27 @@
 
 #ifdef GCDUMPC_HAVE_IPC
 
-/* Entries of one name; files of one job, the newest ones; and jobs. */
+/* Limits: processes of one name; newest files of one job; jobs. */
 #define MOST_PROCESSES 300u
 #define MOST_FILES 4000u
 #define MOST_JOBS 8u
 
-/* At most, with numbers of 20 digits: an entry, a file.  What is written must be read again. */
+/* The longest entry and file, with numbers of 20 digits.  Whatever is written must be readable again. */
 #define ENTRY_BYTES 256u
 #define FILE_BYTES 80u
 #define MOST_BYTES (4u << 20)
 _Static_assert((MOST_PROCESSES + 1) * ENTRY_BYTES + (MOST_JOBS + 1) * MOST_FILES * FILE_BYTES < MOST_BYTES, "a full run state can be read");
 
-/* Two times that were rounded to seconds differ by less, if they are in order. */
+/* Rounding to seconds makes two times appear in the wrong order by less than this. */
 #define START_SECONDS 2
 
-/* Ten seconds. */
+/* Together ten seconds. */
 #define LOCK_TRIES 200
 #define LOCK_TRY_MS 50
 
 /*
- * ".NAME.gcdumpc-last" beside the outputs, or the summaries without outputs, or above the folders that have fields in their names.  Machines that
- * share a folder have %h in their names: ".NAME@HOST.gcdumpc-last", because the numbers of processes mean nothing to another machine.
+ * ".NAME.gcdumpc-last" beside the outputs, or beside the summaries without outputs, or above the folders whose names have fields.  Machines that
+ * share a folder use %h in their names and get ".NAME@HOST.gcdumpc-last", because PIDs mean nothing on another machine.
  */
 static bool path_of(const struct job_dump *d, char *ret, size_t cap)
 {
@@ -70,7 +70,7 @@ static struct run_state last_of(const json_t *o)
                               .pause_ns = number(o, "pause_ns"), .duration_ms = number(o, "duration_ms") };
 }
 
-/* NULL without a usable one. */
+/* NULL = there is no usable state. */
 static json_t *load(const char *path)
 {
     struct stat st;
@@ -109,7 +109,7 @@ bool run_state_read(const struct job_dump *d, struct run_state *ret)
     const json_t *own = json_object_get(json_object_get(o, "processes"), key);
     if (own != NULL)
         *ret = last_of(own);
-    else if (has_gone(number(o, "pid")))         /* it may have restarted as this process; else it is another one of the same name */
+    else if (has_gone(number(o, "pid")))         /* it may have been restarted as this process; otherwise it is another one of the same name */
         *ret = last_of(o);
     ret->of_another = own == NULL || (d->started != 0 && ret->time + START_SECONDS <= d->started);
     json_decref(o);
@@ -123,7 +123,7 @@ static json_t *entry(const struct job_dump *d)
                      (json_int_t)d->facts.pause_ns, "duration_ms", (json_int_t)d->duration_ms);
 }
 
-/* The entries of BEFORE whose processes still live, and D. */
+/* The entries of BEFORE for processes that still run, plus D. */
 static json_t *entries(const struct job_dump *d, json_t *before)
 {
     json_t *ret = json_object(), *one;
@@ -137,7 +137,7 @@ static json_t *entries(const struct job_dump *d, json_t *before)
     return ret;
 }
 
-/* ---- whose files they are ---- */
+/* ---- which job owns a file ---- */
 
 /* A file of a job: [inode, seconds, nanoseconds]. */
 static json_t *pack_file(const struct cli_keep_file *f)
@@ -154,12 +154,12 @@ static struct cli_keep_file unpack_file(const json_t *j)
 
 static bool is_another_job(const struct cli_job_args *job, const char *name)
 {
-    if (job->name == NULL)               /* not run by a configuration: any job */
+    if (job->name == NULL)               /* not from a configuration: any job is another one */
         return true;
     for (size_t i = 0; i < job->other_count; i++)
         if (strcmp(job->others[i], name) == 0)
             return strcmp(job->name, name) != 0;
-    return false;                        /* of a job that is no more, so of nobody */
+    return false;                        /* a job that no longer exists owns nothing */
 }
 
 struct cli_keep_file *run_state_others(const struct job_dump *d, size_t *ret_count)
@@ -177,7 +177,7 @@ struct cli_keep_file *run_state_others(const struct job_dump *d, size_t *ret_cou
     return ret;
 }
 
-/* BEFORE with the files of D, if a job has written them. */
+/* BEFORE plus the files of D, if D belongs to a named job. */
 static json_t *files_of(const struct job_dump *d, json_t *before)
 {
     json_t *ret = json_object(), *list, *own = NULL;
@@ -204,8 +204,8 @@ static json_t *files_of(const struct job_dump *d, json_t *before)
 }
 
 /*
- * Jobs of other processes with the same name write the same file, so the folder is locked from reading it to writing it.  Whoever can read the folder
- * can hold that lock forever, and not every file system has it: then it goes on without.  *RET_FD: to be closed, or -1.
+ * Jobs for other processes of this name write the same file, so the folder is locked while it is read and written.  Anyone who can read the folder
+ * can hold that lock forever, and not every file system has locks: then continue without.  *RET_FD: to be closed, or -1.
  */
 static void lock_folder(const char *path, int *ret_fd)
 {

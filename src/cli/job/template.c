@@ -17,9 +17,9 @@
 
 #include "term/path.h"
 
-/* Parts between slashes; bounds the recursion into folders. */
+/* Most parts between slashes; bounds the recursion into folders. */
 #define PARTS_MAX 32u
-/* Fields of variable length in a part: each multiplies the ways to read a name. */
+/* Most fields of variable length in a part: each multiplies the ways to read a name. */
 #define NUMBERS_MAX 2u
 
 /* Digits of a time field, and its largest value. */
@@ -36,7 +36,7 @@ struct cli_template {
     char *text;                  /* parts end with NUL; "%F" is expanded */
     size_t length;
     const char *parts[PARTS_MAX];
-    unsigned count, literal;     /* number of parts; of leading parts without a field */
+    unsigned count, literal;     /* number of parts, and of leading parts without a field */
     bool absolute;
 };
 
@@ -82,7 +82,10 @@ static bool is_name(char letter)
     return letter == 'n' || letter == 'h' || letter == 'J';
 }
 
-/* Checks one part.  A name can begin or end with digits, so a non-digit must separate it from numbers of any length. */
+/*
+ * Can the process name be read back from one part?  A name can begin or end with digits, so a non-digit must separate it from numbers of variable
+ * length.
+ */
 static bool tells_names(const char *part)
 {
     bool name = false, number = false;   /* since the last non-digit */
@@ -199,7 +202,7 @@ void cli_template_free(struct cli_template *t)
 /* ---- expanding ---- */
 
 struct out {
-    char *at, *end;              /* leaves a byte for the end */
+    char *at, *end;              /* END leaves room for a NUL */
     bool full;
 };
 
@@ -212,7 +215,7 @@ static void put(struct out *o, const char *bytes, size_t n)
     o->at += n;
 }
 
-/* Names that stay as they are have no percent sign, and the text for an empty name has no digits after one. */
+/* Cannot collide: an unchanged name has no percent sign, and in the text for an empty name no hex digits follow one. */
 bool cli_template_spell(const char *name, char ret[static CLI_TEMPLATE_NAME_BYTES])
 {
     struct out o = { .at = ret, .end = ret + CLI_TEMPLATE_NAME_BYTES };
@@ -249,7 +252,7 @@ static int time_value(char letter, const struct tm *tm)
     }
 }
 
-/* False: a name does not fit. */
+/* Expands PART into O.  False: a name does not fit. */
 static bool expand_part(const char *part, const struct cli_template_values *v, const struct tm *tm, struct out *o)
 {
     char buf[CLI_TEMPLATE_NAME_BYTES];
@@ -275,7 +278,7 @@ static bool expand_part(const char *part, const struct cli_template_values *v, c
     return ok;
 }
 
-/* The first COUNT parts. */
+/* Expands the first COUNT parts. */
 static bool expand(const struct cli_template *t, const struct cli_template_values *v, unsigned count, char *ret, size_t cap)
 {
     struct out o = { .at = ret, .end = ret + cap };
@@ -307,7 +310,7 @@ enum cli_exit cli_template_expand(const struct cli_template *t, const struct cli
     return too_long(values);
 }
 
-/* Opens the folder PATH, or its parent.  A descriptor, or -1 and errno. */
+/* Opens the folder PATH, or its parent.  Returns a descriptor, or -1 with errno. */
 static int open_folder(const char *path, bool parent)
 {
     struct gcd_error err = GCD_ERROR_INIT;
@@ -351,7 +354,7 @@ enum cli_exit cli_template_make_folders(const struct cli_template *t, const stru
 
 /* ---- finding ---- */
 
-/* The leading parts, which are the same for all names. */
+/* The number of leading folders, which are the same for all names. */
 static unsigned folder_parts(const struct cli_template *t)
 {
     return t->literal < t->count ? t->literal : t->count - 1;
@@ -362,7 +365,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* The digits of a time field at S. */
+/* Are there the digits of time field F at S? */
 static bool match_time(const struct field *f, const char *s)
 {
     unsigned v = 0;
@@ -374,7 +377,9 @@ static bool match_time(const struct field *f, const char *s)
     return v >= f->min && v <= f->max;
 }
 
-/* Does NAME match PART?  %p and %s take one or more digits, so what follows decides: recursion, as deep as PART has such fields. */
+/*
+ * Does NAME match PART?  %p and %s take one or more digits, so the following text decides how many; the recursion is as deep as PART has such fields.
+ */
 static bool match(const char *part, const char *name, const struct cli_template_values *v)
 {
     char buf[CLI_TEMPLATE_NAME_BYTES];
@@ -412,10 +417,10 @@ static bool match(const char *part, const char *name, const struct cli_template_
 
 /* ---- templates that meet ---- */
 
-/* Longer parts cannot be names of files. */
+/* A longer part cannot be a file name. */
 #define SIGNS_MAX 1024u
 
-/* One character of a name, or any number of them. */
+/* One character of a name, or any number of characters. */
 struct sign {
     enum { SIGN_LITERAL, SIGN_DIGIT, SIGN_ANY } kind;
     char literal;
@@ -479,7 +484,7 @@ static bool same_character(const struct sign *a, const struct sign *b)
     return a->literal == b->literal;
 }
 
-/* Is there a name that A and B both can be?  NOW[j]: one that the first i signs of A and the first j of B can be. */
+/* Is there a name that both A and B match?  NOW[j]: a name exists that matches the first i signs of A and the first j of B. */
 static bool meet(const struct signs *a, const struct signs *b)
 {
     bool rows[2][SIGNS_MAX + 2] = { { true } };
@@ -528,7 +533,7 @@ struct search {
 
 static bool search(const struct search *s, int dir_fd, unsigned part);
 
-/* Visits NAME, which matches, in the folder DIR_FD. */
+/* Visits NAME, which matches its part, in the folder DIR_FD. */
 static bool found(const struct search *s, int dir_fd, const char *name, unsigned part)
 {
     struct stat st;
@@ -541,13 +546,13 @@ static bool found(const struct search *s, int dir_fd, const char *name, unsigned
     int e = errno;
     if (fd >= 0)
         (void)close(fd);
-    if (s->removed != NULL && *s->removed != before)     /* fails harmlessly when it is not empty */
+    if (s->removed != NULL && *s->removed != before)     /* fails without harm if not empty */
         (void)unlinkat(dir_fd, name, AT_REMOVEDIR);
     errno = e;
     return ok;
 }
 
-/* Searches the parts from PART on below the folder DIR_FD. */
+/* Searches for the parts from PART on below the folder DIR_FD. */
 static bool search(const struct search *s, int dir_fd, unsigned part)
 {
     if (s->visit == NULL && part + 1 == s->t->count) {

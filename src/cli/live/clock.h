@@ -1,5 +1,5 @@
 /*
- * Time of a dump, in milliseconds.
+ * Clock and time limit of a dump, in milliseconds.
  */
 #ifndef GCD_CLI_LIVE_CLOCK_H
 #define GCD_CLI_LIVE_CLOCK_H

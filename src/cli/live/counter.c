@@ -5,11 +5,11 @@
 #include <string.h>
 
 #define COUNTER "gc-heap-size"
-/* The counter is in megabytes, of 1,000,000 bytes; .NET Core 3 to 10. */
+/* The counter is in megabytes of 1,000,000 bytes (.NET Core 3 to 10). */
 #define COUNTER_UNIT 1e6
 #define COUNTER_MOST 1e9
 
-/* Where a text in UTF-16LE at the beginning of P[N] ends, behind its two zeros; 0: it does not end. */
+/* The length of the UTF-16LE text at the beginning of P[N], with its two terminating zeros; 0 = it has no end. */
 static size_t text_end(const uint8_t *p, size_t n)
 {
     for (size_t i = 0; i + 1 < n; i += 2)
@@ -18,7 +18,7 @@ static size_t text_end(const uint8_t *p, size_t n)
     return 0;
 }
 
-/* Is the text at P, of N bytes with its end, WANTED? */
+/* Is the text at P equal to WANTED?  N: its bytes with the terminating zeros. */
 static bool is_text(const uint8_t *p, size_t n, const char *wanted)
 {
     bool same = n == 2 * (strlen(wanted) + 1);
@@ -27,7 +27,7 @@ static bool is_text(const uint8_t *p, size_t n, const char *wanted)
     return same;
 }
 
-/* The event begins with the name of the counter, its title for people and the value, an IEEE double. */
+/* The event begins with the name of the counter, its title and its value, an IEEE double. */
 uint64_t live_counter_heap(const uint8_t *payload, size_t n)
 {
     uint64_t bits = 0;

@@ -1,5 +1,5 @@
 /*
- * Asks a process how large its managed heap is, without a garbage collection: by the counter "gc-heap-size" of its runtime.
+ * Asks a process for the size of its managed heap without a garbage collection: through the counter "gc-heap-size" of its runtime.
  */
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/ipc.h>
@@ -10,7 +10,7 @@
 
 #ifdef GCDUMPC_HAVE_IPC
 
-/* The first values come at once with an interval below a second, and then that often. */
+/* With an interval below a second the first values come at once, the next ones after the interval. */
 #define ARGUMENTS "EventCounterIntervalSec=0.2"
 #define BUFFER_MB 1u
 

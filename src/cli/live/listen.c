@@ -1,5 +1,5 @@
 /*
- * --listen: a program that was told to connect to us (DOTNET_DiagnosticPorts), up to the point where it can be dumped.
+ * --listen: waits for a program that was told to connect to us (DOTNET_DiagnosticPorts), until it can be dumped.
  */
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/ipc.h>
@@ -26,7 +26,7 @@
 #define START_MS 2000u
 #define START_STEP_MS 10u
 
-/* Tells what to set for the program; it may run in another folder, so the path is absolute. */
+/* Prints the setting that the program needs; it may run in another folder, so the path is absolute. */
 static void say_where(const char *path)
 {
     char *folder = path[0] == '/' ? NULL : getcwd(NULL, 0);
@@ -44,7 +44,7 @@ static bool has_assembly(const struct gcd_ipc_process_info *info)
     return strstr(info->command_line, ".dll") != NULL;
 }
 
-/* Asks the process for its name.  *RET: it has started. */
+/* Asks the process for its name.  *RET: has it started? */
 static gcd_status look(struct cli_dump *d, bool tell, bool *ret, struct gcd_error *err)
 {
     struct gcd_ipc_process_info info;

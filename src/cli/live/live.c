@@ -1,6 +1,6 @@
 /*
- * A living process as an input: its stream is kept and read by the same code as a recording.  When the buffer was too small, another attempt
- * uses a larger one; the better attempt is taken.
+ * A live process as an input: its stream is kept and read by the same code as a recording.  If the buffer was too small, another attempt uses a
+ * larger one; the better attempt is kept.
  */
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/ipc.h>
@@ -32,8 +32,8 @@ static uint64_t time_left_ms(const struct live *l)
 }
 
 /*
- * The buffer for another attempt after A lost events; 0 after a message when there cannot be one.  Looks again at what the process can bear,
- * because the attempt may have changed it.
+ * The buffer for another attempt after A lost events, in MiB; 0, after a message, when no other attempt is possible.  Checks again how much memory
+ * the process can spare, because the attempt may have changed it.
  */
 static uint32_t next_buffer(const struct live *l, const struct live_attempt *a)
 {
@@ -55,8 +55,8 @@ static uint32_t next_buffer(const struct live *l, const struct live_attempt *a)
 }
 
 /*
- * Have all other listeners of the process gone?  A killed client keeps its session, and the types described to it, until the runtime next
- * sends something to it; the walk of the attempt did.
+ * Are all other listeners of the process gone?  A killed client keeps its session, and the types described to it, until the runtime next sends
+ * something to it; the heap walk of the attempt did.
  */
 static bool others_have_gone(const struct live *l)
 {
@@ -73,8 +73,8 @@ static bool others_have_gone(const struct live *l)
 }
 
 /*
- * Did the connections break although the process lives?  Seen once in some hundred dumps, right after another client was killed: the runtime
- * ends that session at the same time.
+ * Did the connections break while the process still lives?  Seen once in some hundred dumps, right after another client was killed: the runtime ends
+ * that session at the same time.
  */
 static bool lives_on(const struct live *l, const struct live_attempt *a)
 {
@@ -84,10 +84,10 @@ static bool lives_on(const struct live *l, const struct live_attempt *a)
     return gcd_ipc_resident(l->pid) > 0;
 }
 
-/* The buffer for another attempt after NOW; 0 when none is needed, or, after a message, when none is possible. */
+/* The buffer for another attempt after NOW, in MiB; 0 when none is needed or, after a message, when none is possible. */
 static uint32_t again(const struct live *l, const struct live_attempt *now)
 {
-    if (now->number > l->args->live.retries || cli_canceled || now->refused)  /* its data is wrong, not lost: no buffer helps */
+    if (now->number > l->args->live.retries || cli_canceled || now->refused)  /* data was wrong, not lost, so a larger buffer does not help */
         return 0;
     if (now->status != GCD_OK)
         return lives_on(l, now) && time_left_ms(l) > 0 ? now->buffer_mb : 0;
@@ -135,7 +135,7 @@ static void attempts(const struct live *l, uint32_t buffer_mb, struct live_attem
     }
 }
 
-/* Hands the chosen attempt to RET, with all of it that can be written. */
+/* Moves the input and the dump of the chosen attempt to RET. */
 static enum cli_exit take(const struct live *l, struct live_attempt *a, struct cli_dump *ret)
 {
     enum cli_exit e = a->status == GCD_OK ? CLI_DONE : cli_fail(l->subject, &a->err);
@@ -149,7 +149,7 @@ static enum cli_exit take(const struct live *l, struct live_attempt *a, struct c
     return partial && a->usable ? CLI_DONE : e;
 }
 
-/* The memory of the process as it was before the first attempt, whose garbage collection and buffer change it. */
+/* Records the memory of the process before the first attempt, whose garbage collection and buffer change it. */
 static void keep_memory(const struct live *l, const struct live_attempt *a)
 {
     struct gcd_process_memory m;

@@ -25,8 +25,8 @@
 
 #define LIVE_MIB (UINT64_C(1) << 20)
 /*
- * The pause to expect of a process with so much memory, when no earlier one is known: 10 million objects in 600 MB paused for 1.0 to 1.1 s on 2 cores
- * (.NET 8 to 10, tests/bench).
+ * Expected pause per MiB of the process's memory when no earlier dump is known: 10 million objects in 600 MB paused for 1.0 to 1.1 s on 2 cores (.NET
+ * 8 to 10, tests/bench).
  */
 #define LIVE_PAUSE_US_PER_MIB 2000u
 
@@ -38,26 +38,29 @@ struct live {
     uint32_t pid;                /* 0 = not known */
     char path[GCD_IPC_PATH_MAX]; /* of its socket, without a port */
     struct gcd_ipc_port *port;   /* for --listen; NULL = none */
-    struct live_lock lock;       /* not used when the caller holds one */
+    struct live_lock lock;       /* not used when the caller holds one already */
     struct gcd_ipc_memory memory;        /* before the first attempt */
-    struct gcd_ipc_mappings *mappings;   /* the same moment; NULL = not known */
+    struct gcd_ipc_mappings *mappings;   /* likewise; NULL = not known */
     struct gcd_ipc_budget budget;
-    uint64_t heap_bytes;         /* before the first attempt; 0 = not known, or not asked */
-    uint64_t expected_bytes;     /* of events, by the last dump; 0 = not known */
-    uint64_t start_ms;           /* of the first attempt */
+    uint64_t heap_bytes;         /* likewise; 0 = not known, or the process was not asked */
+    uint64_t expected_bytes;     /* of events, estimated from the last dump; 0 = not known */
+    uint64_t start_ms;           /* when the first attempt began */
 };
 
 /* preflight.c */
-/* Lock (unless the caller holds it), memory, disk space.  On failure the message has been printed.  RET_BUFFER_MB: of the first attempt. */
+/*
+ * Takes the lock (unless the caller holds it), checks memory and disk space.  On failure the message has been printed.  RET_BUFFER_MB: for the first
+ * attempt.
+ */
 enum cli_exit live_preflight(struct live *l, uint32_t *ret_buffer_mb);
 
-/* What a dump is expected to take. */
+/* The space that a dump is expected to need. */
 struct live_place {
     char folder[4096];
     uint64_t likely, most;       /* bytes written there */
     uint64_t left;               /* UINT64_MAX = unknown */
 };
-#define LIVE_PLACES 4            /* spool, scratch, output, trace; those of one file system are one */
+#define LIVE_PLACES 4            /* spool, scratch, output, trace; those on one file system count as one */
 struct live_forecast {
     uint64_t stream_likely, stream_most;     /* bytes of events; 0 = unknown */
     uint64_t output_bytes;                   /* 0: no output, or unknown */
@@ -65,15 +68,17 @@ struct live_forecast {
     struct live_place places[LIVE_PLACES];
     size_t place_count;
 };
-/* Fills l->memory, l->budget and l->heap_bytes, for which the process is asked for up to a second, and RET.  Prints nothing, changes nothing. */
+/*
+ * Fills RET, l->memory, l->budget and l->heap_bytes; for the last it asks the process, which takes up to a second.  Prints nothing, changes nothing.
+ */
 void live_forecast(struct live *l, struct live_forecast *ret);
 
 /* heap_size.c */
-/* For the answer of the process how large its heap is. */
+/* How long to wait for the process to report the size of its heap. */
 #define LIVE_HEAP_MS 1000u
 /*
- * The managed heap of the process at SOCKET_PATH with its garbage, in bytes, as its runtime counts it; 0: it has not said so within TIMEOUT_MS, which
- * a runtime without event sources, or a stopped process, never does.  Forces nothing; takes some tenths of a second.
+ * The size in bytes of the managed heap, with garbage, of the process at SOCKET_PATH, as its runtime counts it.  0: no answer within TIMEOUT_MS; a
+ * runtime without event sources and a stopped process never answer.  Forces nothing; takes some tenths of a second.
  */
 uint64_t live_heap_bytes(const char *socket_path, uint64_t timeout_ms);
 
@@ -88,13 +93,13 @@ struct live_attempt {
     bool whole;                  /* the walk reached its end */
     bool over;                   /* the end mark of the recording was seen */
     bool undecodable;            /* the stream cannot be decoded beyond some byte */
-    uint64_t most_bytes;         /* limit of the stream, by the memory seen so far; 0 = not known yet */
-    bool refused;                /* bytes were refused, which closed the session, because of: */
+    uint64_t most_bytes;         /* limit of the stream, derived from the memory seen so far; 0 = not known yet */
+    bool refused;                /* bytes were refused, which closed the session; the reason: */
     struct gcd_error refusal;
     bool ended;                  /* the stream was received to its end */
     uint64_t duration_ms, rss_peak, rss_after;   /* bytes; 0 = unknown */
     struct gcd_ipc_collect_result result;
-    gcd_status status;           /* the reason it ended; GCD_OK also when only the end after a whole walk is missing */
+    gcd_status status;           /* why it ended; also GCD_OK when the walk is whole and only the end after it is missing */
     struct gcd_error err;
 };
 /* Collects with A->number and A->buffer_mb, and closes the dump.  MOST_BYTES and TIMEOUT_MS as for gcd_ipc_collect. */
@@ -105,19 +110,19 @@ gcd_status live_stream_take(const struct live *l, struct live_attempt *a, const 
 /* Were events lost that a larger buffer would have kept? */
 bool live_attempt_lost(const struct live_attempt *a);
 /*
- * Are types missing that the runtime had described to another listener?  There can be more reasons: when that listener goes, .NET 8 and 9 walk the
+ * Are types missing that the runtime may have described to another listener?  There are other causes: when that listener goes, .NET 8 and 9 walk the
  * heap once more (measured).
  */
 bool live_attempt_undescribed(const struct live_attempt *a);
-/* Is A better than B?  An attempt that broke off never is. */
+/* Is A better than B?  An attempt that broke off is never better. */
 bool live_attempt_better(const struct live_attempt *a, const struct live_attempt *b);
 
 /* nicely.c */
 typedef void (*live_work_fn)(void *ctx);
 /*
- * Calls FN with a lower priority than that of the caller, who waits, so that the threads of the process that stands still come first: the server GC
- * keeps all processors busy during the walk, and the walk waits for whoever reads (measured in tests/bench; no gain with the other GC).  Where the
- * scheduler has both in different groups, it changes nothing.
+ * Calls FN in a thread with lower priority and waits for it, so that the suspended process gets the processors first: the server GC keeps all
+ * processors busy during the walk, and the walk waits for whoever reads (measured in tests/bench; no gain with the workstation GC).  No effect where
+ * the scheduler has both processes in different groups.
  */
 void live_nicely(live_work_fn fn, void *ctx);
 

@@ -17,14 +17,14 @@
 
 #define SILENCE_MS 5000u
 #define SAMPLE_MS 100u
-#define PATIENCE_MS 8000u            /* before a message says what the wait is for; less than any wait that ends by itself */
+#define PATIENCE_MS 8000u            /* after this wait, a message says what it waits for; shorter than any wait that ends by itself */
 
 struct progress {
     const struct live *l;
     struct live_attempt *a;
     uint64_t sampled_ms;
     enum gcd_ipc_step step;
-    uint64_t bytes, news_ms;         /* last state, and when it changed */
+    uint64_t bytes, news_ms;         /* last state, and when it last changed */
     bool told;                       /* the silence was reported */
 };
 
@@ -54,7 +54,7 @@ static void sample(struct progress *p)
         p->a->rss_peak = rss;
 }
 
-/* Once per attempt, also without a terminal, so that nobody wonders for an hour. */
+/* Once per attempt, even without a terminal, so that nobody wonders for an hour. */
 static void tell_silence(struct progress *p, enum gcd_ipc_step step, uint64_t bytes)
 {
     uint64_t now = live_now_ms();
@@ -121,7 +121,7 @@ static gcd_status collect(const struct live *l, struct live_attempt *a, uint64_t
     };
     uint64_t start = live_now_ms();
     struct collection c = { .options = &options, .a = a };
-    bool fits = most_bytes != 0 && most_bytes <= a->buffer_mb * LIVE_MIB;        /* nothing is lost if others get the processors first */
+    bool fits = most_bytes != 0 && most_bytes <= a->buffer_mb * LIVE_MIB;        /* then a late reader loses nothing */
     if (fits && l->pid != 0 && gcd_ipc_server_gc(l->pid))
         live_nicely(collect_now, &c);
     else
@@ -191,7 +191,7 @@ bool live_attempt_undescribed(const struct live_attempt *a)
     const struct gcd_verdict *v = &summary->verdict;
     for (size_t i = 0; i < v->reason_count; i++)
         if (v->reasons[i].code == GCD_REASON_TYPES_UNDESCRIBED)
-            return summary->types_undescribed > 0;       /* else they are described, but without names */
+            return summary->types_undescribed > 0;       /* otherwise they are described, only without names */
     return false;
 }
 

@@ -15,14 +15,14 @@
 /* How soon Ctrl-C and the end of --wait are noticed. */
 #define WAIT_MS 200
 
-/* The machine first, so that nobody holds a process while waiting for the machine. */
+/* Takes the machine lock first, so that nobody holds a process while waiting for the machine. */
 static gcd_status try_locks(const struct cli_args *args, uint32_t pid, const char *path, struct live_lock *l, struct gcd_error *err)
 {
     gcd_status st = args->live.exclusive && l->machine.fds[0] == 0 ? gcd_ipc_lock_machine(&l->machine, err) : GCD_OK;
     return st == GCD_OK ? gcd_ipc_lock(pid, path, &l->process, err) : st;
 }
 
-/* Waits until another try may succeed; false: there is no time left, or the user has given up. */
+/* Waits until another try may succeed.  False: the time is up, or the user gave up. */
 static bool wait_for_holder(const struct cli_args *args, uint64_t start, struct live_lock *l)
 {
     struct gcd_ipc_lock *taken = args->live.exclusive && l->machine.fds[0] == 0 ? &l->machine : &l->process;
@@ -45,7 +45,7 @@ enum cli_exit live_lock_take(const struct cli_args *args, const char *subject, u
         st = try_locks(args, pid, path, ret, &err);
     if (st == GCD_E_STATE && atomic_load(&cli_canceled))
         st = err.code = GCD_E_CANCELED;
-    /* The owner of the process could hold its lock forever; that must not keep root out. */
+    /* The owner of the process could hold its lock forever, which must not keep root out. */
     if (st == GCD_E_STATE && args->live.force)
         cli_say(subject, "%s; continuing anyway (--force)", err.msg);
     else if (st != GCD_OK)

@@ -1,5 +1,5 @@
 /*
- * The process decides what its stream contains.  Bytes are accepted only as long as they can become a dump.
+ * Accepts bytes of the stream only while they can become a dump, because the process may send anything.
  */
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/ipc.h>
@@ -25,7 +25,10 @@ static gcd_status refuse(struct gcd_error *err, gcd_status st, const char *fmt, 
     return st;
 }
 
-/* Uses the largest memory that the process was seen to have: freeing memory, or its end, does not shorten the stream. */
+/*
+ * The most bytes that the memory of the process can explain.  Uses the largest memory seen: the stream does not get shorter when the process frees
+ * memory or ends.
+ */
 static uint64_t explained_bytes(const struct live *l, struct live_attempt *a)
 {
     if (a->most_bytes == 0)
@@ -40,7 +43,7 @@ static uint64_t explained_bytes(const struct live *l, struct live_attempt *a)
     return a->most_bytes;
 }
 
-/* Can the current bytes, already counted, still belong to the recording? */
+/* Can the current bytes, counted already, still belong to the recording? */
 static gcd_status check_before(const struct live *l, struct live_attempt *a, struct gcd_error *err)
 {
     uint64_t asked = l->args->live.max_bytes, most = asked != 0 ? asked : explained_bytes(l, a);
@@ -56,8 +59,8 @@ static gcd_status check_before(const struct live *l, struct live_attempt *a, str
 }
 
 /*
- * The dump does not report that its decoder gave up; it treats that as the end.  So a second decoder follows the blocks, which costs next to
- * nothing compared with decoding their content.
+ * The dump does not report that its decoder gave up; it treats that as the end.  So a second decoder follows the blocks, which costs almost nothing
+ * compared with decoding their content.
  */
 static gcd_status decode(struct live_attempt *a, const uint8_t *bytes, size_t n, struct gcd_error *err)
 {
@@ -78,7 +81,7 @@ static gcd_status decode(struct live_attempt *a, const uint8_t *bytes, size_t n,
 gcd_status live_stream_take(const struct live *l, struct live_attempt *a, const uint8_t *bytes, size_t n, struct gcd_error *err)
 {
     gcd_status st = a->refused ? a->refusal.code : check_before(l, a, err);
-    if (st == GCD_OK && a->spool != NULL)        /* keep them first: they come only once */
+    if (st == GCD_OK && a->spool != NULL)        /* keep them first, because they come only once */
         st = gcd_input_append(a->spool, bytes, n, err);
     if (st == GCD_OK) {
         st = gcd_dump_feed(a->dump, bytes, n, err);

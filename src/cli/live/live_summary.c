@@ -60,7 +60,7 @@ static void add_stream(struct line *to, const struct gcd_summary *f)
         add(to, f->trace.loss_verified ? "none lost" : "lost ones unknown");
 }
 
-/* The largest of all looks: between the samples of a busy machine the process may grow beyond them. */
+/* The largest memory of all measurements: on a busy machine the process may peak between two samples. */
 static uint64_t peak_of(const struct live *l, const struct live_attempt *a)
 {
     uint64_t peak = a->rss_peak > l->memory.rss_bytes ? a->rss_peak : l->memory.rss_bytes;

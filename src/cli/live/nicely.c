@@ -6,7 +6,7 @@
 
 #ifdef GCDUMPC_HAVE_IPC
 
-/* A tenth of the weight of a thread of the process that is dumped (sched(7)). */
+/* Gives a tenth of the scheduling weight of a normal thread (sched(7)). */
 #define NICER 10
 
 struct work {
@@ -17,7 +17,7 @@ struct work {
 static void *run(void *ctx)
 {
     const struct work *w = ctx;
-    /* Linux: of this thread alone, which is why there is one: without privileges nobody gets a higher priority back */
+    /* On Linux this affects only this thread.  That is why there is a thread: without privileges, priority cannot be raised again. */
     (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICER);
     w->fn(w->ctx);
     return NULL;

@@ -1,5 +1,5 @@
 /*
- * Checks before the process is disturbed: can it bear the buffer, is there room for the output?
+ * Checks made before the process is disturbed: can it spare memory for the buffer, is there disk space for the output?
  */
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/ipc.h>
@@ -25,11 +25,11 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-/* Of the events of a process that does next to nothing: types, modules, methods. */
+/* Bytes of events from a process that does next to nothing: types, modules, methods. */
 #define LEAST_STREAM (2 * LIVE_MIB)
-/* With --force when no size fits. */
+/* Buffer for --force when no size fits. */
 #define FORCED_BUFFER_MB 8u
-/* Compressed outputs have 10 % to 13 % of the plain size. */
+/* Compressed outputs take 10 % to 13 % of the plain size. */
 #define GZIP_FACTOR 8u
 
 static const char *limit_name(enum gcd_ipc_limit limit)
@@ -61,19 +61,19 @@ static enum cli_exit memory(struct live *l, uint32_t *ret_buffer_mb)
     return CLI_DONE;
 }
 
-/* Everything written to one file system. */
+/* The space needed, by file system. */
 struct places {
     struct live_place items[LIVE_PLACES];
     dev_t devices[LIVE_PLACES];
     size_t count;
-    bool planned;                        /* only: folders may not exist yet */
+    bool planned;                        /* only a forecast: folders may not exist yet */
 };
 
 static void add_place(struct places *p, const char *folder, uint64_t likely, uint64_t most)
 {
     struct stat sb;
     if (stat(folder, &sb) != 0)
-        return;                          /* opening the file gives the better message */
+        return;                          /* opening the file reports the error better */
     size_t i = 0;
     while (i < p->count && p->devices[i] != sb.st_dev)
         i++;
@@ -87,7 +87,7 @@ static void add_place(struct places *p, const char *folder, uint64_t likely, uin
     at->most += most;
 }
 
-/* PATH, or the nearest folder above it that exists: a job makes those below. */
+/* PATH, or its nearest existing parent: a job creates the missing folders. */
 static const char *existing(char path[static 4096])
 {
     struct stat sb;
@@ -127,8 +127,8 @@ struct stream_size {
 };
 
 /*
- * Of the events: by the last dump, else by the memory of the process, or by its heap when that is known to be smaller.  Typical heaps make 0.9 bytes
- * of events per byte, the densest 1.8 (ipc_budget.c).
+ * The expected size of the events: from the last dump, else from the memory of the process, or from its heap if that is known and smaller.  A typical
+ * heap makes 0.9 bytes of events per byte, the densest 1.8 (ipc_budget.c).
  */
 static struct stream_size stream_of(const struct live *l)
 {
@@ -145,7 +145,7 @@ static struct stream_size stream_of(const struct live *l)
     return (struct stream_size){ .likely = taken(l, s.likely), .most = taken(l, s.most) };
 }
 
-/* The size of the output without gzip.  Those without a format, such as the events themselves, are as large as the events. */
+/* The size of the output before gzip.  Outputs without a format, such as the events themselves, are as large as the events. */
 static uint64_t output_of(const struct cli_args *args, uint64_t stream_bytes)
 {
     const struct gcd_format *f = args->output.format != NULL ? gcd_format_by_name(args->output.format) : gcd_format_by_path(args->output.path);
@@ -161,13 +161,13 @@ static void add_output(struct places *p, const struct live *l)
     add_file(p, args->output.path, output_of(args, likely_bytes), output_of(args, most_bytes));
 }
 
-/* The part of a stream that does not stay in memory. */
+/* The bytes of a stream that do not stay in memory. */
 static uint64_t on_disk(uint64_t stream_bytes)
 {
     return stream_bytes > GCD_SPOOL_MEMORY_BYTES ? stream_bytes : 0;
 }
 
-/* The bytes left where P is; UINT64_MAX when they are unknown. */
+/* The free bytes at P; UINT64_MAX = unknown. */
 static uint64_t left_at(const struct live_place *p)
 {
     struct statvfs fs;
@@ -183,7 +183,7 @@ static void find_places(const struct live *l, struct places *ret)
     struct stream_size s = stream_of(l);
     ret->count = 0;
     ret->planned = l->args->live.dry_run;
-    add_output(ret, l);                  /* first: one place is called by it */
+    add_output(ret, l);                  /* first, because messages name a file system by its first folder */
     add_file(ret, l->args->live.save_trace, s.likely, s.most);
     if (l->spool_dir != NULL && on_disk(s.most) > 0)
         add_place(ret, l->spool_dir, on_disk(s.likely), on_disk(s.most));
@@ -198,8 +198,8 @@ static bool may_not_suffice(const struct places *p)
 }
 
 /*
- * Much of the memory of a process may be no heap, so before the disk is said to be too small the process is asked for its heap.  Not otherwise: that
- * needs a session of its own.
+ * Much of a process's memory may not be heap, so ask for the size of the heap before reporting that the disk is too small.  Otherwise do not ask:
+ * that needs a session of its own.
  */
 static enum cli_exit disk(struct live *l)
 {
@@ -216,7 +216,7 @@ static enum cli_exit disk(struct live *l)
             continue;
         char n[CLI_NUMBER_BYTES], m[CLI_NUMBER_BYTES];
         uint64_t need = left < p->likely ? p->likely : p->most;
-        (void)cli_number(need / LIVE_MIB + (need % LIVE_MIB != 0), true, n);         /* so that it is more than what is left */
+        (void)cli_number(need / LIVE_MIB + (need % LIVE_MIB != 0), true, n);         /* rounded up, to exceed what is free */
         (void)cli_number(left / LIVE_MIB, true, m);
         if (left < p->likely && !l->args->live.force)
             return cli_error(CLI_FAILED, l->subject, "the dump needs about %s MiB in %s, where %s MiB are free; --force continues anyway", n,

@@ -1,5 +1,5 @@
 /*
- * From --pid, --name or --port to a process.
+ * Finds the process for --pid, --name or --port.
  */
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/ipc.h>
@@ -50,7 +50,7 @@ int cli_target_fits(const struct gcd_ipc_process *p, const char *name)
     return best;
 }
 
-/* Why some processes have no name; "" when all have one. */
+/* A part of a sentence: why some processes have no name; "" when all have one. */
 static const char *unnamed(const struct gcd_ipc_process_list *l)
 {
     bool foreign = false, silent = false;
@@ -166,7 +166,7 @@ enum cli_exit cli_find_target(const struct cli_args *args, struct cli_dump *d, c
         enum cli_exit e = by_name(args->target.name, d, ret_path, &pid);
         if (e != CLI_DONE || ret_path[0] != '\0')
             return e;
-        /* no usable socket: the search below says why */
+        /* no usable socket: the search below reports why */
     }
     cli_name_process(d, pid);
     struct gcd_error err = GCD_ERROR_INIT;

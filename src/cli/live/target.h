@@ -12,7 +12,7 @@
 #include "exit.h"
 #include "input/input.h"
 
-/* Opens a dump of a living process into RET; a build without ipc says that it cannot. */
+/* Opens a dump of a live process into RET; a build without ipc reports that it cannot. */
 enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_options *options, bool reread,
                             const char *spool_dir, struct cli_dump *ret);
 
@@ -25,7 +25,7 @@ enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_o
 enum cli_exit cli_find_target(const struct cli_args *args, struct cli_dump *d, char *ret_path);
 /* How well NAME matches P: 2 exactly, 1 as a pattern, 0 not at all. */
 int cli_target_fits(const struct gcd_ipc_process *p, const char *name);
-/* Makes "process 1234" the subject of D. */
+/* Sets the subject of D to "process 1234". */
 void cli_name_process(struct cli_dump *d, uint64_t pid);
 /* The path of "unix:PATH", or TEXT itself. */
 const char *cli_socket_path(const char *text);

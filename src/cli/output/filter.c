@@ -18,10 +18,10 @@
 #include "output/type_pattern.h"
 #include "term/suggest.h"
 
-/* Longer than what people type, and than what they copy.  The time for a regular expression is its length times that of a name. */
+/* Longer than anything people type or copy.  Matching takes time proportional to the length of the expression times that of the name. */
 #define REGEX_MAX 1000u
 #define PATTERN_MAX 10000u
-/* For suggestions: their number, and their largest length. */
+/* How many suggestions to print, and the longest name to suggest. */
 #define NEAR_MAX 3u
 #define NEAR_NAME 300u
 
@@ -95,7 +95,7 @@ struct suggestion {
     unsigned distance;
 };
 
-/* The longest run of plain characters of TEXT. */
+/* The longest run of TEXT without SPECIAL characters. */
 static void plain_part(const char *text, const char *special, char ret[CLI_NEAR_LENGTH + 1])
 {
     size_t longest = 0, start = 0;
@@ -110,7 +110,7 @@ static void plain_part(const char *text, const char *special, char ret[CLI_NEAR_
     (void)snprintf(ret, CLI_NEAR_LENGTH + 1, "%.*s", (int)(longest < CLI_NEAR_LENGTH ? longest : CLI_NEAR_LENGTH), text + start);
 }
 
-/* The literal part of a pattern, in C# spelling.  Without memory for that, as it is. */
+/* The literal part of a pattern, in C# spelling; as written when memory is out. */
 static void wanted_part(const struct cli_filter *f, char ret[CLI_NEAR_LENGTH + 1])
 {
     struct cli_variants v;
@@ -126,7 +126,7 @@ static void wanted_part(const struct cli_filter *f, char ret[CLI_NEAR_LENGTH + 1
     }
 }
 
-/* The distance of WANTED to NAME or its last part; MOST + 1: more than MOST. */
+/* The edit distance from WANTED to NAME or to the last part of NAME; MOST + 1 = more than MOST. */
 static unsigned distance(const char *wanted, const char *name, unsigned most)
 {
     if (strcasestr(name, wanted) != NULL)
@@ -143,7 +143,7 @@ static unsigned distance(const char *wanted, const char *name, unsigned most)
     return found;
 }
 
-/* Keeps the nearest, each once; among equals, the shortest. */
+/* Keeps the nearest names, each once; of equally near ones the shortest. */
 static void consider(struct suggestion *best, size_t *n, struct suggestion s)
 {
     size_t at = *n;
@@ -160,7 +160,7 @@ static void consider(struct suggestion *best, size_t *n, struct suggestion s)
     best[at] = s;
 }
 
-/* Of type or module NAME, which is also called OTHER, to WANTED. */
+/* Rates type or module NAME, also called OTHER, by its distance from WANTED. */
 static struct suggestion suggestion_of(const char *wanted, const char *name, const char *other, unsigned most)
 {
     struct suggestion s = { name, most + 1 };
@@ -175,7 +175,7 @@ static struct suggestion suggestion_of(const char *wanted, const char *name, con
 
 #define NEAR_BYTES (NEAR_MAX * (NEAR_NAME + 8) + 80)
 
-/* What to do when F matches nothing: the nearest names of D, or who lists all. */
+/* What to try when F matches nothing: the nearest names of D, or the command that lists all. */
 static void hint(const struct cli_filter *f, const struct cli_dump *d, const struct gcd_names *names, char text[NEAR_BYTES])
 {
     char wanted[CLI_NEAR_LENGTH + 1];

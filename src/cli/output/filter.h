@@ -21,16 +21,15 @@ enum cli_exit cli_filter_new(const char *pattern, struct cli_filter **ret);
 void cli_filter_free(struct cli_filter *f);
 
 /*
- * RET[types of SUMMARY]: 1 for those that F means, F NULL: all.  NAMES: as the output has them.  CLI_FAILED after a message: out of memory; after an
- * interrupt or --timeout: its exit status, after a message.
+ * Sets RET[types of SUMMARY] to 1 for each type that F selects, 0 for others; F NULL selects all.  NAMES: as shown in the output.  CLI_FAILED after a
+ * message when out of memory; after an interrupt or --timeout its exit status, also after a message.
  */
 enum cli_exit cli_filter_select(const struct cli_filter *f, const char *subject, const struct gcd_summary *summary, const struct gcd_names *names,
                                 uint8_t *ret);
 
 /*
- * [types of D] 1 for those with objects that F means.  CLI_FAILED after a message: out of memory; no type, or no object of one;
- * CLI_INTERRUPTED.
- * free() *RET.
+ * Sets *RET to an array [types of D], 1 for each type that F selects and that has objects; free() it.  CLI_FAILED after a message: out of memory, no
+ * type matches, or no matching type has objects.  CLI_INTERRUPTED.
  */
 enum cli_exit cli_filter_types(const struct cli_filter *f, const struct cli_dump *d, const struct gcd_names *names, uint8_t **ret);
 

@@ -14,7 +14,7 @@
 #include "term/message.h"
 #include "term/term.h"
 
-/* Adds what PATTERN means to MINE[types]. */
+/* Marks the types that PATTERN selects in MINE[types].  ROOM[types] is scratch space. */
 static enum cli_exit add_mine(const char *pattern, const struct cli_dump *d, const struct gcd_names *names, uint8_t *mine, uint8_t *room)
 {
     const struct gcd_summary *summary = cli_type_summary(d);
@@ -136,7 +136,7 @@ static int compare_ends(const struct end *a, const struct end *b)
     return (a->step > b->step) - (a->step < b->step);
 }
 
-/* Keeps the N steps at ENDS with the most bytes in a min-heap. */
+/* ENDS[N] is a heap with the smallest path on top, so that the N paths with the most bytes remain. */
 static void sift_down(struct end *ends, size_t n)
 {
     struct end moving = ends[0];
@@ -194,13 +194,16 @@ static bool choose(struct cli_type_paths *t, uint64_t paths)
 
 /* ---- folding ---- */
 
-/* Is the step that follows I, the only one below it, the next of the same path? */
+/* Does the path continue after step I, with the next step as its only child? */
 static bool goes_on(const struct cli_type_paths *t, uint32_t i)
 {
     return t->steps[i].own_count == 0 && i + 1 < t->steps[i].end && t->shown[i + 1] && t->steps[i + 1].end == t->steps[i].end;
 }
 
-/* Folds the steps from FIRST up to END, of which each is the only one below the one before.  ROOM[END - FIRST]: for the other direction. */
+/*
+ * Folds the chain of steps RANGE[0] up to RANGE[1], each the only child of the one before.  ROOM[their number]: to reverse them for paths to the
+ * root.
+ */
 static bool fold_chain(const struct cli_type_paths *t, const uint32_t range[2], struct gcd_fold_step *room, const struct gcd_context *context)
 {
     uint32_t first = range[0], end = range[1], n = end - first;
@@ -219,7 +222,7 @@ static bool is_hidden(const struct cli_type_paths *t, uint32_t step)
     return t->folded[step].fold == GCD_FOLD_HIDDEN;
 }
 
-/* Where the line of step I stands. */
+/* The indentation depth of the line for step I. */
 static uint32_t depth_of(const struct cli_type_paths *t, uint32_t i)
 {
     uint32_t up = t->steps[i].parent;
@@ -275,7 +278,7 @@ struct teller {
     void *ctx;
 };
 
-/* One line for hidden steps, each the only one below the one before, from FIRST on. */
+/* One line for the chain of hidden steps that begins at FIRST. */
 static bool tell_hidden(const struct teller *to, uint32_t first)
 {
     const struct cli_type_paths *t = to->t;
@@ -286,7 +289,7 @@ static bool tell_hidden(const struct teller *to, uint32_t first)
     return to->line(to->ctx, &l);
 }
 
-/* One line for the steps from FIRST up to END of the same parent that are not shown, so that lines always add up. */
+/* One line for the siblings from FIRST up to END that are not shown, so that the lines always add up. */
 static bool tell_rest(const struct teller *to, uint32_t first, uint32_t end, uint32_t depth)
 {
     const struct cli_type_paths *t = to->t;
@@ -311,7 +314,7 @@ static bool tell_step(const struct teller *to, uint32_t i)
     return true;
 }
 
-/* In the order of the steps; after the last child of a step comes what is not shown below it. */
+/* Follows the order of the steps; after the last child of a step comes the line for its children that are not shown. */
 bool cli_type_paths_lines(const struct cli_type_paths *t, const struct gcd_origins *origins, bool (*line)(void *ctx, const struct cli_path_line *l),
                           void *ctx)
 {

@@ -1,6 +1,6 @@
 /*
- * Paths for people: steps of libraries and the framework are one line, "... 8 framework steps", and so is a collection with its inside
- * (unstable/origins.h).  --full shows all steps; programs get all of them with "origin" and "fold".
+ * Paths for people: a run of library and framework steps becomes one line, "... 8 framework steps", and so does a collection with its internals
+ * (unstable/origins.h).  --full shows all steps; programs get all of them, marked by "origin" and "fold".
  */
 #ifndef GCD_CLI_FOLDED_PATHS_H
 #define GCD_CLI_FOLDED_PATHS_H
@@ -14,7 +14,7 @@
 #include "input/input.h"
 #include "output/table.h"
 
-/* What folding takes, of a session: whose types there are, which are collections. */
+/* What folding needs from a session: the origin of each type, and which types are collections. */
 struct cli_folding {
     struct gcd_session *session;
     const struct gcd_origins *origins;
@@ -22,60 +22,60 @@ struct cli_folding {
 };
 
 /*
- * The types that --mine of ARGS means, not 0 = it is one: *RET[types], to be freed, NULL without --mine.  CLI_USAGE, CLI_FAILED, or after an
- * interrupt its exit status, after a message.
+ * The types that --mine in ARGS selects: *RET[types], nonzero for each, to be freed; NULL without --mine.  After a message CLI_USAGE, CLI_FAILED, or
+ * after an interrupt its exit status.
  */
 enum cli_exit cli_mine_of(const struct cli_args *args, const struct cli_dump *d, const struct gcd_names *names, uint8_t **ret);
-/* Origins by these.  The same errors.  Free with gcd_origins_free. */
+/* The origin of each type, with the types of --mine as the program's own.  Same errors as cli_mine_of.  Free with gcd_origins_free. */
 enum cli_exit cli_origins_of(const struct cli_args *args, const struct cli_dump *d, const struct gcd_names *names, struct gcd_origins **ret);
-/* Of D->session. */
+/* From D->session. */
 enum cli_exit cli_folding_of(const struct cli_dump *d, struct cli_folding *ret);
 
-/* Are hidden steps left out for ARGS?  Not with --full, and not for programs. */
+/* Are hidden steps left out?  Not with --full, and not in output for programs. */
 static inline bool cli_folds(const struct cli_args *args)
 {
     return !args->view.full && !args->view.json && !args->view.csv;
 }
 
 #define CLI_HIDDEN_BYTES 64
-/* The line for N hidden steps, of which LIBRARY are of libraries. */
+/* The text for N hidden steps, LIBRARY of them from libraries. */
 const char *cli_hidden_text(uint64_t n, uint64_t library, char buf[CLI_HIDDEN_BYTES]);
 /* For programs: "shown", "inside", "hidden"; static. */
 const char *cli_fold_name(enum gcd_fold fold);
 #define CLI_ELEMENTS_BYTES 64
 /* " (5,040 elements)", " (at least 5,040 elements)"; "" when nothing is known. */
 void cli_elements_put(uint64_t n, uint64_t least, uint64_t most, char ret[CLI_ELEMENTS_BYTES]);
-/* The same when NODE of the session's graph is a collection that tells, else "".  CALL as for gcd_session_collection. */
+/* The same for NODE of the session's graph if it is a collection whose number of elements is known, else "".  CALL as for gcd_session_collection. */
 gcd_status cli_elements_text(struct gcd_session *s, const struct gcd_context *call, uint32_t node, char ret[CLI_ELEMENTS_BYTES],
                              struct gcd_error *err);
-/* The cells "origin" and "fold" of a step of TYPE; GCD_TYPE_NONE: both absent. */
+/* Adds the cells "origin" and "fold" of a step of TYPE; both absent for GCD_TYPE_NONE. */
 void cli_fold_cells(struct cli_table *t, const struct gcd_origins *o, uint32_t type, enum gcd_fold fold);
 
-/* ---- paths to all objects of some types as lines: the heaviest ways of a merged tree ---- */
+/* ---- paths to all objects of some types as lines: the heaviest paths of a merged tree ---- */
 
 struct cli_type_paths {
     /* set by the caller */
     struct gcd_session *session;
-    const struct gcd_merged_tree *tree;  /* of paths */
+    const struct gcd_merged_tree *tree;  /* the merged paths */
     uint64_t max;                /* paths to show */
-    bool to_root;                /* as the tree was made */
+    bool to_root;                /* direction in which the tree was built */
     bool folds;                  /* hidden steps are left out */
     /* the answer */
     const struct gcd_merged_step *steps;
     uint32_t count;
     bool *shown;                 /* [count] */
-    struct gcd_fold_step *folded;        /* [count] of the shown ones */
-    uint32_t *depths;            /* [count] of their lines */
+    struct gcd_fold_step *folded;        /* [count] for shown steps */
+    uint32_t *depths;            /* [count] indentation of the lines of shown steps */
 };
 
-/* Fills the second half of T; CONTEXT: of the session's calls, may be NULL.  False: no memory.  Call cli_type_paths_done in any case. */
+/* Fills the second half of T; CONTEXT for the session's calls may be NULL.  False: out of memory.  Call cli_type_paths_done in any case. */
 bool cli_type_paths_choose(struct cli_type_paths *t, const struct gcd_context *context);
 void cli_type_paths_done(struct cli_type_paths *t);
 
 enum cli_path_line_kind {
-    CLI_PATH_STEP,               /* step number STEP */
-    CLI_PATH_HIDDEN,             /* HIDDEN steps, of which LIBRARY are of libraries, as one */
-    CLI_PATH_REST                /* HIDDEN steps of the same parent that are not shown */
+    CLI_PATH_STEP,               /* one step, number STEP */
+    CLI_PATH_HIDDEN,             /* HIDDEN steps, LIBRARY of them from libraries, as one line */
+    CLI_PATH_REST                /* HIDDEN siblings that are not shown */
 };
 struct cli_path_line {
     enum cli_path_line_kind kind;

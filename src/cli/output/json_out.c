@@ -18,9 +18,7 @@
 #include "output/names_known.h"
 #include "term/term.h"
 
-/*
- * Jansson reports exhausted memory at each call, and reports have very many calls.  So the allocator notes it, and then nothing is printed.
- */
+/* Jansson reports exhausted memory at each call, and a report makes very many calls.  So the allocator records it, and then nothing is printed. */
 static atomic_bool no_memory;
 
 static void *allocate(size_t n)

@@ -19,7 +19,7 @@ json_t *cli_json_number(uint64_t n);
 json_t *cli_json_text(const char *s);
 /* The same; null for "". */
 json_t *cli_json_text_or_null(const char *s);
-/* A JSON object with the schema and SUBJECT; the verdict of a dump. */
+/* A new JSON object with the schema number and SUBJECT, and one with the verdict of a dump. */
 json_t *cli_json_head(const char *subject);
 json_t *cli_json_verdict(const struct gcd_verdict *v);
 /* How many roots there are of each kind. */
@@ -28,7 +28,9 @@ json_t *cli_json_roots(const struct gcd_summary *f);
 void cli_json_prepare(void);
 /* Was memory exhausted for any JSON value since the last call, by any thread? */
 bool cli_json_no_memory(void);
-/* Prints and releases J.  0, or -1 with errno: cannot be written, or ENOMEM if memory was exhausted at any time (TO gets nothing or a part). */
+/*
+ * Prints and releases J.  0, or -1 with errno: TO cannot be written, or ENOMEM if memory was exhausted at any time (then TO has nothing or a part).
+ */
 int cli_json_print(json_t *j, FILE *to);
 /* J, which is released, as one line with its newline; free() it.  NULL when memory was exhausted at any time. */
 char *cli_json_line(json_t *j);

@@ -8,9 +8,9 @@
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/unstable/type_names.h>
 
-/* The longest that a byte becomes: "`32" is a "<>" with 31 commas, "int?" is "System.Nullable<System.Int32>". */
+/* The most bytes that one byte of a pattern can expand to: "`32" becomes "<>" with 31 commas, "int?" becomes "System.Nullable<System.Int32>". */
 #define GROWTH 12u
-/* Replace * and ? while a name is parsed; a pattern that has them is not. */
+/* Stand for * and ? while a name is parsed.  A pattern that contains these bytes itself is not parsed. */
 #define ANY_TEXT '\1'
 #define ANY_CHAR '\2'
 
@@ -30,7 +30,7 @@ static void put_text(struct text *t, const char *s)
     put(t, s, strlen(s));
 }
 
-/* Keeps TEXT unless it is there. */
+/* Adds TEXT[N] unless V has it already. */
 static bool add(struct cli_variants *v, const char *text, size_t n)
 {
     for (size_t i = 0; i < v->n; i++)
@@ -46,7 +46,7 @@ static bool add(struct cli_variants *v, const char *text, size_t n)
 
 static const struct word {
     const char *word, *type;
-    bool reference;              /* "string?" is no Nullable */
+    bool reference;              /* so "string?" is not a Nullable */
 } words[] = {
     { "bool", "System.Boolean", false }, { "byte", "System.Byte", false }, { "sbyte", "System.SByte", false }, { "char", "System.Char", false },
     { "decimal", "System.Decimal", false }, { "double", "System.Double", false }, { "float", "System.Single", false },
@@ -60,7 +60,7 @@ static bool is_type_end(char c)
     return c == '\0' || strchr(",<>[] ", c) != NULL;
 }
 
-/* The word that is the whole type at S; NULL: none. */
+/* The C# keyword that makes up the whole type at S; NULL = none. */
 static const struct word *word_at(const char *s, size_t *ret_n)
 {
     size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyz");
@@ -91,7 +91,7 @@ static void expand_words(const char *s, struct text *to)
 
 /* ---- C# spelling ---- */
 
-/* A "+" before a nested type is a dot, and a space follows a comma between arguments.  A backslash keeps what follows. */
+/* Turns "+" before a nested type into a dot, and adds a space after a comma between arguments.  A backslash protects the next character. */
 static void join(const char *s, struct text *to)
 {
     for (size_t i = 0; s[i] != '\0';) {
@@ -108,8 +108,8 @@ static void join(const char *s, struct text *to)
 }
 
 /*
- * Can brackets hold type arguments?  Not after a name that is open: "*[*]" and "*[Shop]" have always meant arrays, and modules behind names.  A
- * mark like "`1" shows that they can.
+ * Can brackets hold type arguments?  Not after a name with wildcards: "*[*]" has always meant arrays and "*[Shop]" a module after the name.  A mark
+ * like "`1" shows that they can.
  */
 static bool is_runtime_spelling(const char *s)
 {
@@ -147,7 +147,7 @@ static bool add_spelt(struct cli_variants *v, const char *s, bool runtime, struc
     return add(v, room->s, strlen(room->s));
 }
 
-/* TEXT, and what it is in C#. */
+/* Adds TEXT and its C# spellings. */
 static bool add_spellings(struct cli_variants *v, const char *text)
 {
     size_t cap = GROWTH * strlen(text) + 64;
@@ -165,9 +165,9 @@ static bool add_spellings(struct cli_variants *v, const char *text)
     return ok;
 }
 
-/* ---- as files have it ---- */
+/* ---- as outputs spell it ---- */
 
-/* Four hexadecimal digits; UINT32_MAX: none. */
+/* The value of four hexadecimal digits; UINT32_MAX = there are none. */
 static uint32_t hex4(const char *s)
 {
     char digits[5] = "";
@@ -189,7 +189,7 @@ static void put_utf8(struct text *to, uint32_t c)
     put(to, b, n);
 }
 
-/* "\u003c", also a pair of surrogates, at S; 0: nothing that a name can have. */
+/* Reads "\u003c" or a surrogate pair at S.  Its length; 0 = not a character that a name can contain. */
 static size_t unicode(const char *s, uint32_t *ret)
 {
     uint32_t c = s[1] == 'u' ? hex4(s + 2) : UINT32_MAX, low;
@@ -203,7 +203,7 @@ static size_t unicode(const char *s, uint32_t *ret)
     return low >= 0xdc00 && low < 0xe000 ? 12 : 0;
 }
 
-/* Backslashes of JSON and of labels of Prometheus. */
+/* Undoes backslash escapes of JSON and of Prometheus labels. */
 static void unescape(const char *s, struct text *to)
 {
     static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
@@ -222,7 +222,7 @@ static void unescape(const char *s, struct text *to)
     to->s[to->n] = '\0';
 }
 
-/* Doubled quotes, and the apostrophe that keeps spreadsheets from calculating. */
+/* Undoes doubled quotes, and drops the apostrophe that keeps spreadsheets from reading a formula. */
 static void from_csv(const char *s, struct text *to)
 {
     for (size_t i = *s == '\''; s[i] != '\0'; i++) {
@@ -232,7 +232,7 @@ static void from_csv(const char *s, struct text *to)
     to->s[to->n] = '\0';
 }
 
-/* A frame of a collapsed stack that was too long. */
+/* Undoes the cut of a long frame in a collapsed stack: "..." becomes "*". */
 static void from_cut(const char *s, struct text *to)
 {
     size_t n = strlen(s);
@@ -242,7 +242,7 @@ static void from_cut(const char *s, struct text *to)
     to->s[to->n] = '\0';
 }
 
-/* A character that would look like another name is U+FFFD in the page. */
+/* The HTML page shows U+FFFD for characters that would make a name look like another one; each becomes "?". */
 static void from_page(const char *s, struct text *to)
 {
     static const char replacement[] = "\xef\xbf\xbd";

@@ -28,7 +28,7 @@
 #include "term/suggest.h"
 #include "term/term.h"
 
-/* Has the reader of the pipe that is standard output ended, as head does? */
+/* Has the reader of the pipe at standard output exited, as head does? */
 static bool reader_has_gone(void)
 {
     struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
@@ -78,7 +78,7 @@ const char *cli_dump_format_of(const char *path)
     return NULL;
 }
 
-/* A dot in the name, other than a first one and that of ".gz". */
+/* Is there a dot in the file name, other than a leading one and that of ".gz"? */
 static bool has_suffix(const char *path)
 {
     const char *name = cli_path_name(path);
@@ -113,7 +113,7 @@ static enum cli_exit no_format(const struct cli_args *args)
                      cli_meant(&near, "", meant), known);
 }
 
-/* RET NULL: a recording. */
+/* Sets *RET to NULL for a recording. */
 static enum cli_exit choose_format(const struct cli_args *args, const struct gcd_format **ret)
 {
     bool raw = args->output.format != NULL ? strcmp(args->output.format, CLI_RAW_FORMAT) == 0 : is_recording(args->output.path);
@@ -136,7 +136,7 @@ enum cli_exit cli_sink_open(const char *path, const struct gcd_sink_options *opt
     return st == GCD_OK ? CLI_DONE : cli_fail(strcmp(path, "-") == 0 ? "standard output" : path, &err);
 }
 
-/* Checks PATH as an output before a recording is read or a process disturbed for nothing. */
+/* Opens PATH before a recording is read or a process disturbed for nothing. */
 static enum cli_exit open_sink(const struct cli_args *args, const char *path, bool binary, enum cli_slot slot, struct gcd_sink **ret)
 {
     bool to_stdout = strcmp(path, "-") == 0;
@@ -218,7 +218,7 @@ enum cli_exit cli_output_open(const struct cli_args *args, struct cli_output *re
     return open_sink(args, args->output.path, binary, CLI_SLOT_OUTPUT, &ret->sink);
 }
 
-/* Takes the shortest way of the format: streaming, or with a graph. */
+/* Writes the way that costs least for the format: streamed, or from a graph. */
 static gcd_status write_output(struct cli_output *out, struct cli_dump *d, const struct gcd_write_options *options,
                                struct gcd_write_notes *notes, struct gcd_error *err)
 {
@@ -229,7 +229,7 @@ static gcd_status write_output(struct cli_output *out, struct cli_dump *d, const
     return gcd_write(out->format, d->dump, out->sink, options, notes, err);
 }
 
-/* In one line: they are of the format, not of this dump. */
+/* On one line, because the format causes these losses, not this dump. */
 static void say_losses(const struct cli_output *out, const struct gcd_write_notes *n)
 {
     char all[1000] = "";
@@ -299,7 +299,7 @@ enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *o
     gcd_status st = out->format == NULL ? write_recording(args, d, out->sink, &out->names, &err) : write_output(out, d, &options, &notes, &err);
     gcd_names_free(names);
     gcd_origins_free(origins);
-    if (st != GCD_OK) {                  /* did writing or reading fail? */
+    if (st != GCD_OK) {                  /* find out whether writing or reading failed */
         bool written = out->sink == NULL || gcd_sink_status(out->sink, NULL) != GCD_OK || d->graph != NULL;
         return cli_fail(written ? out->name : d->subject, &err);
     }
@@ -370,7 +370,7 @@ enum cli_exit cli_write_text(const char *path, bool for_all, const char *text)
 enum cli_exit cli_trace_open(const struct cli_args *args, struct cli_dump *d)
 {
     const char *format = cli_dump_format_of(args->live.save_trace);
-    if (format != NULL && strcmp(format, CLI_RAW_FORMAT) != 0)       /* the file may be one, and no recording replaces it */
+    if (format != NULL && strcmp(format, CLI_RAW_FORMAT) != 0)       /* the file may be a dump, and no recording may replace it */
         return cli_error(CLI_USAGE, NULL, "--save-trace writes a recording, and \"%s\" is the name of another file (%s); name it FILE."
                          CLI_RAW_FORMAT, args->live.save_trace, format);
     return open_sink(args, args->live.save_trace, true, CLI_SLOT_TRACE, &d->trace);

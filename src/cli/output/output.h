@@ -19,29 +19,29 @@
 struct cli_output {
     const struct gcd_format *format; /* NULL: a recording: the event stream, with names */
     enum cli_need need;          /* the input to open for it */
-    bool separate_loads;         /* types that are loaded several times stay several: it does not show types by their names */
+    bool separate_loads;         /* keep types that were loaded several times apart, because the format does not show types by name */
     struct gcd_sink *sink;       /* or, when the format is a folder or a database: */
     struct gcd_staged *staged;
     const char *name;            /* for messages */
-    uint64_t names;              /* that were added to the recording */
-    uint64_t bytes;              /* of the file, once it is written; 0 = not known */
+    uint64_t names;              /* names added to the recording */
+    uint64_t bytes;              /* size of the file once it is written; 0 = not known */
     void (*ready)(void *ctx, uint64_t bytes);    /* NULL, or called once everything is on the disk and only the final name is missing */
     void *ready_ctx;
 };
-/* The format of dumps or recordings that the suffix of PATH stands for; NULL = none. */
+/* The format of dumps or recordings that PATH's suffix selects; NULL = none. */
 const char *cli_dump_format_of(const char *path);
-/* Finds its format.  CLI_USAGE after a message. */
+/* Checks that ARGS select a known format.  CLI_USAGE after a message. */
 enum cli_exit cli_output_check(const struct cli_args *args);
-/* Opens it, before a recording is read or a process disturbed for nothing.  On failure the message has been printed. */
+/* Opens the output before a recording is read or a process disturbed for nothing.  On failure the message has been printed. */
 enum cli_exit cli_output_open(const struct cli_args *args, struct cli_output *ret);
-/* Write D.  CLI_DONE, CLI_INCOMPLETE or CLI_FAILED. */
+/* Writes D.  CLI_DONE, CLI_INCOMPLETE or CLI_FAILED. */
 enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *out, struct cli_dump *d);
-/* Releases; removes an output that is not whole. */
+/* Releases OUT; removes an output that is not complete. */
 void cli_output_close(struct cli_output *out);
 /* --save-trace: the same in two steps, for a copy of the stream that INPUT keeps. */
 enum cli_exit cli_trace_open(const struct cli_args *args, struct cli_dump *d);
 enum cli_exit cli_trace_write(const struct cli_args *args, struct cli_dump *d);
-/* Writes a small file, whole or not at all; FOR_ALL: readable for all.  TEXT NULL: out of memory.  CLI_FAILED after a message. */
+/* Writes a small file completely or not at all; FOR_ALL: readable by everyone.  TEXT NULL: out of memory.  CLI_FAILED after a message. */
 enum cli_exit cli_write_text(const char *path, bool for_all, const char *text);
 /* Opens PATH for an output that a second signal removes.  On failure the message has been printed. */
 enum cli_exit cli_sink_open(const char *path, const struct gcd_sink_options *options, enum cli_slot slot, struct gcd_sink **ret);
@@ -49,7 +49,7 @@ enum cli_exit cli_sink_open(const char *path, const struct gcd_sink_options *opt
 enum cli_exit cli_page_open(const struct cli_args *args, const char *command, struct gcd_sink **ret);
 /* Commits the page; says how large it is, unless --quiet. */
 enum cli_exit cli_page_commit(const struct cli_args *args, struct gcd_sink *s);
-/* Releases; removes a page that is not whole.  S may be NULL. */
+/* Releases S, which may be NULL; removes a page that is not complete. */
 void cli_page_close(struct gcd_sink *s);
 /* Flushes stdout; finds a full disk or a closed pipe. */
 enum cli_exit cli_flush_stdout(void);

@@ -1,6 +1,6 @@
 /*
- * Compiles globs and regular expressions to programs.  The parser does not recurse.  Jumps are relative, so that code can be moved and copied
- * when a repetition is put around it.
+ * Compiles globs and regular expressions into programs.  The parser does not recurse.  Jumps are relative, so that code can be moved and copied when
+ * a repetition is put around it.
  */
 #include "output/pattern.h"
 
@@ -10,9 +10,9 @@
 
 #include "output/pattern_program.h"
 
-/* The largest program, as of a{1000}{60}; larger ones would take seconds for a long name. */
+/* The largest program, reached by a{1000}{60}; a larger one would take seconds on a long name. */
 #define PROGRAM_MAX 65536u
-#define REPEAT_MAX 32767u        /* as the C library */
+#define REPEAT_MAX 32767u        /* the same as in the C library */
 #define REPEAT_ENDLESS UINT32_MAX
 #define NO_JUMP INT32_MAX
 
@@ -21,14 +21,14 @@
 static const char no_memory[] = "out of memory", too_large[] = "it is too large";
 
 struct group {
-    size_t start, branch;        /* start of the group, of its last alternative */
+    size_t start, branch;        /* start of the group, and of its last alternative */
     int32_t jumps;               /* the last jump to its end; each holds the position of the previous one; NO_JUMP = none */
 };
 
 struct parser {
     struct cli_pattern *to;
     const unsigned char *p, *end;
-    struct group *groups;        /* the open groups; [0] is the whole */
+    struct group *groups;        /* the open groups; [0] is the whole pattern */
     size_t depth;
     const char *wrong;
 };
@@ -168,7 +168,7 @@ static bool set_of_class(struct parser *r, struct cli_byteset *s, const unsigned
     return fail(r, "a class in brackets is unknown; there are [:alpha:], [:digit:], [:alnum:], [:upper:], [:lower:], [:space:] and some more");
 }
 
-/* [:NAME:], [=NAME=] or [.NAME.] behind the "[" that was read; KIND is its second character. */
+/* Reads [:NAME:], [=NAME=] or [.NAME.] after its "["; KIND is its second character. */
 static bool bracket_name(struct parser *r, unsigned char kind, const unsigned char **ret, size_t *ret_n)
 {
     const unsigned char *start = ++r->p;
@@ -182,7 +182,7 @@ static bool bracket_name(struct parser *r, unsigned char kind, const unsigned ch
     return fail(r, "a \"[\" is not closed");
 }
 
-/* One member of a set, or the start of a range: *RET, or -1 when it was a class, which is in S then. */
+/* Reads one member of a set or the start of a range into *RET; -1 = it was a class, which has been added to S. */
 static bool bracket_member(struct parser *r, struct cli_byteset *s, int *ret)
 {
     const unsigned char *name;
@@ -217,7 +217,7 @@ static bool bracket_range(struct parser *r, struct cli_byteset *s, int from)
     return true;
 }
 
-/* After "[". */
+/* Reads a set, after its "[". */
 static bool bracket(struct parser *r)
 {
     struct cli_byteset s = { { 0 } };
@@ -250,7 +250,7 @@ static bool bracket(struct parser *r)
 
 /* ---- regular expressions ---- */
 
-/* Optional digits. */
+/* Reads a number that may be missing. */
 static bool number(struct parser *r, uint32_t *ret)
 {
     bool some = false;
@@ -262,7 +262,7 @@ static bool number(struct parser *r, uint32_t *ret)
     return some;
 }
 
-/* After "{". */
+/* Reads the rest of "{LEAST,MOST}" after the brace. */
 static bool braces(struct parser *r, size_t start)
 {
     uint32_t least = 0, most = REPEAT_ENDLESS;
@@ -282,7 +282,7 @@ static bool braces(struct parser *r, size_t start)
     return repeat(r, start, least, most);
 }
 
-/* A repetition of the code from START, if one follows. */
+/* Reads the repetitions that follow, if any, and applies them to the code from START. */
 static bool repeats(struct parser *r, size_t start)
 {
     bool ok = true;
@@ -318,7 +318,7 @@ static void close_group(struct parser *r)
     }
 }
 
-/* After "|": the alternative so far jumps over the rest. */
+/* After "|": lets the alternative so far jump over the rest. */
 static bool alternative(struct parser *r)
 {
     struct group *g = &r->groups[r->depth];
@@ -331,7 +331,7 @@ static bool alternative(struct parser *r)
     return true;
 }
 
-/* After a backslash.  *RET_REPEATS: can it be repeated? */
+/* Reads the rest of an escape after its backslash.  *RET_REPEATS: can it be repeated? */
 static bool escape(struct parser *r, bool *ret_repeats)
 {
     static const struct { char c; enum cli_op op; } places[] = {
@@ -358,7 +358,7 @@ static bool escape(struct parser *r, bool *ret_repeats)
     return append_set(r, &s);
 }
 
-/* One character, set or group, and how often. */
+/* Reads one character, set or group with its repetitions. */
 static bool piece(struct parser *r)
 {
     size_t start = r->to->length;
@@ -387,7 +387,7 @@ static bool piece(struct parser *r)
         ok = escape(r, &can_repeat);
         break;
     case ')':
-        if (r->depth > 0) {              /* else it means itself, as for the C library */
+        if (r->depth > 0) {              /* else it means itself, as in the C library */
             close_group(r);
             start = r->groups[r->depth--].start;
             break;
@@ -399,7 +399,7 @@ static bool piece(struct parser *r)
     return ok && (!can_repeat || repeats(r, start));
 }
 
-/* ---- both kinds ---- */
+/* ---- globs and regular expressions ---- */
 
 static bool new_places(struct cli_places *s, size_t n)
 {
@@ -434,7 +434,7 @@ static bool append_one_of(struct parser *r, const char *bytes)
     return append_set(r, &s);
 }
 
-/* The bytes of a character after its first one. */
+/* Matches the rest of a UTF-8 character after its first byte. */
 static bool append_continuation(struct parser *r)
 {
     struct cli_byteset s = { { 0 } };
@@ -443,7 +443,7 @@ static bool append_continuation(struct parser *r)
     return append_set(r, &s) && repeat_any(r, r->to->length - 1);
 }
 
-/* A character of a glob.  Formats that break lines and stacks at "\n" and ";" write "_" and ":" in their place. */
+/* Reads one character of a glob.  Formats that break lines at "\n" and stacks at ";" write "_" and ":" for them. */
 static bool glob_char(struct parser *r, char c)
 {
     switch (c) {

@@ -1,13 +1,13 @@
 /*
- * Does a text match a pattern?  The pattern is the user's, the text may come from anywhere and be as long as it likes: the time is at most its length
- * times the size of the pattern, the memory that of the pattern.
+ * Does a text match a pattern?  The pattern comes from the user; the text may come from anywhere and have any length.  The time is at most the
+ * length of the text times the size of the pattern; the memory depends on the pattern alone.
  *
- *     glob    * is any text, ? one character (or one byte), everything else means itself; the whole text must match.  A "_" is a line
- *             feed, too, and ":" a semicolon, as some formats write them
- *     regex   a POSIX extended regular expression, anywhere in the text, with \w \W \s \S \b \B \< \> \` \' as the C library has them, but
- *             without back references, which cannot be bounded
+ *     glob    * is any text, ? one character (or one byte), everything else means itself; the whole text must match.  "_" also matches a
+ *             line break, and ":" a semicolon, because some formats write them so
+ *     regex   a POSIX extended regular expression, anywhere in the text, with \w \W \s \S \b \B \< \> \` \' as in the C library, but
+ *             without back references, which have no bound on time
  *
- * Otherwise bytes, not characters.  Not for several threads at the same time.
+ * Apart from "?", patterns match bytes, not characters.  Not for several threads at the same time.
  */
 #ifndef GCD_CLI_PATTERN_H
 #define GCD_CLI_PATTERN_H
@@ -19,7 +19,9 @@
 
 struct cli_pattern;
 
-/* NULL and *RET, which is NULL when memory ran out; or what is wrong with it, a part of a sentence.  Free with cli_pattern_free. */
+/*
+ * Compiles TEXT.  Returns NULL and sets *RET, to NULL when memory ran out; or returns what is wrong, part of a sentence.  Free with cli_pattern_free.
+ */
 const char *cli_pattern_glob(const char *text, size_t n, struct cli_pattern **ret);
 const char *cli_pattern_regex(const char *text, size_t n, struct cli_pattern **ret);
 void cli_pattern_free(struct cli_pattern *p);

@@ -1,17 +1,17 @@
-/* All ways through the program of a pattern at the same time. */
+/* Follows all paths through a pattern's program at the same time. */
 #include <gcdumpc/gcdumpc.h>
 
 #include "output/pattern.h"
 #include "output/pattern_program.h"
 
-#define LOOK_EVERY 1024u         /* bytes between two looks at the cancel flag */
+#define LOOK_EVERY 1024u         /* bytes between two checks of the cancel flag */
 
 static void clear(struct cli_places *s)
 {
     s->n = 0;
 }
 
-/* False when it is there. */
+/* False when AT is in S already. */
 static bool enter(struct cli_places *s, uint32_t at)
 {
     if (s->at[at] < s->n && s->order[s->at[at]] == at)
@@ -21,7 +21,7 @@ static bool enter(struct cli_places *s, uint32_t at)
     return true;
 }
 
-/* Between the bytes BEFORE and AFTER; -1 is an end of the text. */
+/* Does the assertion OP hold between the bytes BEFORE and AFTER?  -1 is an end of the text. */
 static bool is_so(enum cli_op op, int before, int after)
 {
     bool word_before = before >= 0 && cli_is_word((unsigned char)before), word_after = after >= 0 && cli_is_word((unsigned char)after);
@@ -41,7 +41,7 @@ static bool is_so(enum cli_op op, int before, int after)
     }
 }
 
-/* Add AT to S, and where the way leads from there without taking a byte.  True when that is the end of the pattern. */
+/* Adds AT to S, and all places reachable from it without taking a byte.  True when one is the end of the pattern. */
 static bool follow(const struct cli_pattern *p, struct cli_places *s, uint32_t at, int before, int after)
 {
     size_t n = 0;
@@ -80,7 +80,7 @@ static bool takes(const struct cli_pattern *p, const struct cli_instruction *x, 
     return x->op == OP_ANY || (x->op == OP_BYTE && x->byte == byte) || (x->op == OP_SET && cli_byteset_has(&p->sets[x->set], byte));
 }
 
-/* All ways of NOW over BYTE, to NEXT.  True when one is at the end of the pattern. */
+/* Moves all places of NOW over BYTE into NEXT.  True when one reaches the end of the pattern. */
 static bool step(const struct cli_pattern *p, const struct cli_places *now, struct cli_places *next, unsigned char byte, int after)
 {
     for (size_t i = 0; i < now->n; i++)

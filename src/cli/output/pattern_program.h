@@ -15,24 +15,24 @@
 
 enum cli_op {
     OP_BYTE, OP_ANY, OP_SET,     /* take a byte */
-    OP_SPLIT,                    /* go on here and at TO */
+    OP_SPLIT,                    /* continue at the next instruction and at TO */
     OP_JUMP,
-    OP_BEGIN, OP_END, OP_WORD_BEGIN, OP_WORD_END, OP_WORD_EDGE, OP_NO_WORD_EDGE,        /* go on when it is so */
+    OP_BEGIN, OP_END, OP_WORD_BEGIN, OP_WORD_END, OP_WORD_EDGE, OP_NO_WORD_EDGE,        /* continue if the assertion holds */
     OP_MATCH
 };
 
 struct cli_instruction {
     uint8_t op, byte;
-    uint16_t set;                /* in sets */
-    int32_t to;                  /* relative */
+    uint16_t set;                /* index in sets */
+    int32_t to;                  /* relative to this instruction */
 };
 
-/* Of bytes. */
+/* A set of byte values. */
 struct cli_byteset {
     uint32_t bits[8];
 };
 
-/* Places in the program: which, and in what order they came. */
+/* A set of instructions in the order they were added. */
 struct cli_places {
     uint32_t *order, *at;
     size_t n;
@@ -43,7 +43,7 @@ struct cli_pattern {
     size_t length, room;
     struct cli_byteset *sets;
     size_t set_count, set_room;
-    bool from_begin;             /* only at the beginning of a text */
+    bool from_begin;             /* matches only at the beginning of a text */
     struct cli_places now, next;
     uint32_t *stack;
 };

@@ -1,6 +1,6 @@
 /*
- * The text exposition format of Prometheus, 0.0.4, for report --format prometheus and collect --metrics.  All metrics are gauges.  Only one of
- * the two writes a given metric, so a name has one HELP and the same labels everywhere.  Those of a run begin with gcdumpc_run_.
+ * The Prometheus text exposition format, 0.0.4, for report --format prometheus and collect --metrics.  All metrics are gauges.  Each metric is
+ * written by only one of the two, so it has one HELP text and the same labels everywhere.  Metrics of a run begin with gcdumpc_run_.
  *
  *     struct cli_prom p = { .to = f };
  *     cli_prom_metric(&p, "gcdumpc_heap_bytes", "Bytes of all objects.");

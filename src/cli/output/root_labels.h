@@ -15,11 +15,11 @@
  * is known (unstable/static_names.h).  free() it; NULL when out of memory.
  */
 char *cli_root_label(const struct gcd_graph *g, const struct gcd_names *names, const struct gcd_root *r);
-/* Cells "class" and "label" for programs; absent when R is NULL or no static variable, or when they are not known. */
+/* Adds the cells "class" and "label" for programs; absent when R is NULL, not a static variable, or not known. */
 void cli_static_cells(struct cli_table *t, const struct gcd_graph *g, const struct gcd_names *names, const struct gcd_root *r);
-/* A cell "field", likewise. */
+/* Adds the cell "field" likewise. */
 void cli_field_cell(struct cli_table *t, const struct gcd_root *r);
-/* Its group for programs, "statics"; R NULL: "stand_in". */
+/* The group of R for programs, such as "statics"; "stand_in" for R NULL. */
 const char *cli_root_key(const struct gcd_root *r);
 
 /* Says that a dump has no roots and N objects serve as pseudo-roots; nothing when N is 0. */
@@ -28,15 +28,15 @@ void cli_say_pseudo_roots(const char *subject, uint32_t n);
 /* cli_filter_types of a PATTERN; also CLI_USAGE. */
 enum cli_exit cli_match_types(const char *pattern, const struct cli_dump *d, const struct gcd_names *names, uint8_t **ret);
 
-/* An object as text for people and for --object: its address, or its number when the dump has no real addresses. */
+/* An object as people see it and --object takes it: its address, or its number when the dump has no real addresses. */
 const char *cli_object_text(const struct gcd_graph *g, uint32_t node, char buf[CLI_NUMBER_BYTES]);
-/* Its address for programs; absent when the dump has no real addresses. */
+/* Adds the address of an object for programs; absent when the dump has no real addresses. */
 void cli_object_address(struct cli_table *t, const struct gcd_graph *g, uint32_t node);
 
 /* Adds a number of objects or bytes to the JSON object O, clamped to 2^63 - 1, which only damaged data exceed. */
 void cli_json_count(json_t *o, const char *key, uint64_t n);
 
-/* Prints the single table, or puts all into the JSON document O, which is released.  TITLES NULL: none. */
+/* A table with its key and title.  The function below prints a single table, or puts all into the JSON document O, which it releases. */
 struct cli_titled {
     const char *key;             /* in JSON */
     const char *title;           /* for people, above it; NULL = none */

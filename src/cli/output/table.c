@@ -1,6 +1,6 @@
 /*
- * Not libsmartcols, tried with 2.38.1: Debian has no static library of it, it breaks names in the middle of a word, a terminal gets U+202E as it is,
- * and widths depend on the locale of the process.
+ * Why not libsmartcols (tried with 2.38.1): Debian has no static library of it, it breaks names in the middle of a word, passes U+202E through to the
+ * terminal, and its widths depend on the locale of the process.
  */
 #include "output/table.h"
 
@@ -17,8 +17,8 @@
 
 struct cell {
     bool none;
-    bool negative;               /* of a change */
-    uint64_t number;             /* the magnitude; the depth of a branch */
+    bool negative;               /* a change below 0 */
+    uint64_t number;             /* magnitude; for a branch its depth */
     double share;
     char *text;
 };
@@ -28,7 +28,7 @@ struct cli_table {
     size_t n;                    /* columns */
     struct cell *cells;          /* row by row */
     size_t count, room;
-    size_t sums;                 /* cells before the sums; SIZE_MAX = all */
+    size_t sums;                 /* number of cells before the sums; SIZE_MAX = there are no sums */
     bool no_memory;
 };
 
@@ -122,7 +122,7 @@ void cli_table_sums(struct cli_table *t)
         t->sums = t->count;
 }
 
-/* Rows without the sums. */
+/* The number of rows without the sums. */
 static size_t plain_rows(const struct cli_table *t)
 {
     return (t->sums < t->count ? t->sums : t->count) / t->n;
@@ -193,7 +193,7 @@ static size_t indent(const struct cell *c, enum cli_cell kind)
     return kind == CLI_CELL_TREE ? 2 * (size_t)c->number : 0;
 }
 
-/* The width that each column needs, and its place. */
+/* Computes the width that each column needs, and its place. */
 static void place_columns(const struct cli_table *t, bool people, size_t window, struct cli_wrapped_column *places)
 {
     char buf[NUMBER_BYTES];
@@ -213,7 +213,7 @@ static void place_columns(const struct cli_table *t, bool people, size_t window,
     cli_wrap_columns(places, t->n, window);
 }
 
-/* The unprinted rest of a cell of a row or of the titles. */
+/* The part of a cell or title that is not printed yet. */
 struct rest {
     char buf[NUMBER_BYTES];
     const char *text;
@@ -237,7 +237,7 @@ static void print_part(struct rest *r, const struct cli_wrapped_column *p, size_
     r->begun = true;
 }
 
-/* A row takes the lines of its places, and each of these the lines of its longest text. */
+/* Prints a row, which takes several lines if its columns wrap or a text is longer than its column. */
 static void print_row(const struct cli_table *t, struct rest *rests, const struct cli_wrapped_column *places, FILE *to)
 {
     size_t lines = 0;

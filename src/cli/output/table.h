@@ -74,9 +74,9 @@ size_t cli_table_rows(const struct cli_table *t);
 bool cli_table_print(const struct cli_table *t, FILE *to);
 /* RFC 4180, with a line of keys.  Text that a spreadsheet would take for a formula gets an apostrophe in front (src/write/README.md, csv). */
 bool cli_table_csv(const struct cli_table *t, FILE *to);
-/* One text of it. */
+/* Writes one CSV field. */
 void cli_csv_text(const char *s, FILE *to);
-/* The rows as an array of objects; NULL when memory was exhausted. */
+/* All rows but the sums as an array of objects; NULL when memory was exhausted. */
 json_t *cli_table_json(const struct cli_table *t);
 
 #endif

@@ -11,13 +11,13 @@
 
 static const char detached[] = "Detached ";
 
-/* Globs that each mean one spelling, or the one regular expression. */
+/* One glob per spelling, or the one regular expression. */
 struct alternatives {
     struct cli_pattern *patterns[CLI_VARIANTS_MAX];
     size_t n;
 };
 
-/* What tells equal names apart, "[MODULE 0xTOKEN #NUMBER]". */
+/* The suffix that tells equal names apart, "[MODULE 0xTOKEN #NUMBER]". */
 struct tail {
     struct cli_pattern *module;  /* NULL = none */
     uint32_t token;              /* 0 = none */
@@ -27,13 +27,13 @@ struct tail {
 struct cli_type_pattern {
     const char *text;            /* as given */
     struct alternatives whole;
-    struct alternatives head;    /* of a name with a tail, without it; empty = there is none */
+    struct alternatives head;    /* the name before a tail; empty = there is none */
     struct tail tail;
     struct cli_pattern *module;  /* of module(PATTERN) */
     bool regex;
     bool raw;                    /* raw names can match */
     bool tight;                  /* names without spaces can match */
-    /* the last answer about a module: types come in their order */
+    /* the last answer about a module, because types are grouped by module */
     const char *last_path;
     uint32_t last_module;
     enum cli_match last_match;
@@ -55,7 +55,7 @@ static const char *compile(const char *text, size_t n, struct cli_pattern **ret,
     return wrong;
 }
 
-/* Globs for all spellings of TEXT[N].  Not *RET_OK: it is wrong, or memory ran out. */
+/* Compiles globs for all spellings of TEXT[N].  *RET_OK false: TEXT is wrong, or memory ran out. */
 static const char *compile_variants(const char *text, size_t n, struct alternatives *to, bool *ret_ok)
 {
     struct cli_variants v;
@@ -71,7 +71,7 @@ static const char *compile_variants(const char *text, size_t n, struct alternati
     return wrong;
 }
 
-/* Where the word of TEXT begins that ends at END, after START. */
+/* The start of the word of TEXT that ends at END, not before START. */
 static size_t last_word(const char *text, size_t start, size_t end)
 {
     while (end > start && text[end - 1] != ' ')
@@ -79,7 +79,7 @@ static size_t last_word(const char *text, size_t start, size_t end)
     return end;
 }
 
-/* In front of END, "#2" and "0x02000005".  Moves *END to the rest. */
+/* Reads "#2" and "0x02000005" before *END, and moves *END in front of them. */
 static void read_numbers(const char *text, size_t start, size_t *end, struct tail *ret)
 {
     size_t at = last_word(text, start, *end), n = *end - at;
@@ -96,7 +96,7 @@ static void read_numbers(const char *text, size_t start, size_t *end, struct tai
     }
 }
 
-/* "HEAD [MODULE 0xTOKEN #NUMBER]" with a HEAD that is one name: else "* [Shop]" would be all types of a module. */
+/* "HEAD [MODULE 0xTOKEN #NUMBER]", where HEAD has no wildcards: otherwise "* [Shop]" would be all types of a module. */
 static const char *compile_tail(const char *text, size_t n, struct cli_type_pattern *to, bool *ret_ok)
 {
     size_t head = n;
@@ -114,7 +114,7 @@ static const char *compile_tail(const char *text, size_t n, struct cli_type_patt
     return *ret_ok ? compile_variants(text, head - 2, &to->head, ret_ok) : wrong;
 }
 
-/* "module(PATTERN)": its length, and where PATTERN is; 0: it is none. */
+/* The length and start of PATTERN in "module(PATTERN)"; 0 = TEXT is not of that form. */
 static size_t module_pattern(const char *text, size_t n, const char **ret)
 {
     static const char begin[] = "module(";
@@ -209,7 +209,7 @@ size_t cli_module_stem(const char *file)
     return n > 4 && (strcmp(file + n - 4, ".dll") == 0 || strcmp(file + n - 4, ".exe") == 0) ? n - 4 : n;
 }
 
-/* N bytes of a name in P->room. */
+/* Copies N bytes of a name to P->room; NULL = out of memory. */
 static char *copy(struct cli_type_pattern *p, const char *s, size_t n)
 {
     if (p->room_bytes < n + 1) {
@@ -224,7 +224,7 @@ static char *copy(struct cli_type_pattern *p, const char *s, size_t n)
     return p->room;
 }
 
-/* Any name of a module: its path, its file with and without the suffix, its assembly. */
+/* Does any name of the module of T match: its path, its file with and without the suffix, or its assembly? */
 static enum cli_match match_module(struct cli_type_pattern *p, const struct cli_pattern *pattern, const struct gcd_type *t,
                                    const struct gcd_summary *summary, const gcd_cancel_flag *cancel)
 {
@@ -264,7 +264,7 @@ static enum cli_match match_any(const struct alternatives *a, const char *text, 
     return m;
 }
 
-/* One of TEXTS[N], each different one once; NULL: none. */
+/* Does one of TEXTS[N] match?  NULL ones are skipped, equal pointers tried once. */
 static enum cli_match match_texts(const struct alternatives *a, const char *const *texts, size_t n, const gcd_cancel_flag *cancel)
 {
     enum cli_match m = CLI_NO_MATCH;
@@ -278,7 +278,7 @@ static enum cli_match match_texts(const struct alternatives *a, const char *cons
     return m;
 }
 
-/* Without its spaces: V8 snapshots have names so that begin with "<". */
+/* Tries NAME without its spaces: V8 snapshots spell names that begin with "<" this way. */
 static enum cli_match match_tight(struct cli_type_pattern *p, const char *name, const gcd_cancel_flag *cancel)
 {
     size_t head = strncmp(name, detached, sizeof detached - 1) == 0 ? sizeof detached - 1 : 0;
@@ -295,7 +295,7 @@ static enum cli_match match_tight(struct cli_type_pattern *p, const char *name, 
     return match_any(&p->whole, p->room, cancel);
 }
 
-/* Without the module: in files of ours, which have names that were told apart, that is part of the name. */
+/* Tries the name without a "[MODULE]" at its end: in files that gcdumpc wrote with such suffixes, the suffix is part of the name. */
 static enum cli_match match_short(struct cli_type_pattern *p, const char *plain, const gcd_cancel_flag *cancel)
 {
     size_t n = strlen(plain);
@@ -306,7 +306,7 @@ static enum cli_match match_short(struct cli_type_pattern *p, const char *plain,
     return head != NULL ? match_any(&p->whole, head, cancel) : CLI_MATCH_NO_MEMORY;
 }
 
-/* A name, and what stands behind it.  What the dump does not know decides nothing: a gclog has neither modules nor tokens. */
+/* Matches a name with its tail.  A part that the dump does not know is not compared: a gclog has neither modules nor tokens. */
 static enum cli_match match_tail(struct cli_type_pattern *p, const struct cli_type_names *names, uint32_t type, const gcd_cancel_flag *cancel)
 {
     const struct gcd_type *t = &names->summary->types[type];
@@ -344,7 +344,7 @@ static enum cli_match match_type(struct cli_type_pattern *p, const struct cli_ty
 
 enum cli_match cli_type_pattern_select(struct cli_type_pattern *p, const struct cli_type_names *names, const gcd_cancel_flag *cancel, uint8_t *ret)
 {
-    p->last_path = NULL;                 /* of another dump */
+    p->last_path = NULL;                 /* it may be from another dump */
     for (uint32_t i = 0; i < names->summary->type_count; i++) {
         enum cli_match m = match_type(p, names, i, cancel);
         if (m == CLI_MATCH_CANCELED || m == CLI_MATCH_NO_MEMORY)

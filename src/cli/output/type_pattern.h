@@ -22,7 +22,7 @@
 
 struct cli_type_pattern;
 
-/* As cli_pattern_glob: NULL and *RET, which is NULL when memory ran out; or what is wrong with it.  TEXT must outlive *RET. */
+/* Compiles TEXT, which must outlive *RET.  Returns as cli_pattern_glob does: NULL and *RET (NULL when out of memory), or what is wrong with TEXT. */
 const char *cli_type_pattern_new(const char *text, struct cli_type_pattern **ret);
 void cli_type_pattern_free(struct cli_type_pattern *p);
 
@@ -32,16 +32,16 @@ bool cli_type_pattern_is_module(const struct cli_type_pattern *p);
 /* The types of a dump. */
 struct cli_type_names {
     const struct gcd_summary *summary;
-    const struct gcd_names *shown;       /* as the output has them */
+    const struct gcd_names *shown;       /* as shown in the output */
     const struct gcd_names *csharp;      /* in C# spelling */
 };
 
-/* RET[types]: 1 for the types that P means.  CLI_MATCH_CANCELED when *CANCEL was set, CLI_MATCH_NO_MEMORY, or CLI_MATCH. */
+/* Sets RET[types] to 1 for the types that P matches, 0 for others.  CLI_MATCH; CLI_MATCH_CANCELED when *CANCEL was set; CLI_MATCH_NO_MEMORY. */
 enum cli_match cli_type_pattern_select(struct cli_type_pattern *p, const struct cli_type_names *names, const gcd_cancel_flag *cancel, uint8_t *ret);
 
 /* The file of the module of T without its folder, or the name of its assembly; "(unknown)". */
 const char *cli_module_file(const struct gcd_type *t);
-/* The bytes of FILE before ".dll" or ".exe". */
+/* The length of FILE without ".dll" or ".exe". */
 size_t cli_module_stem(const char *file);
 
 #endif

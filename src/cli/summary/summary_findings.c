@@ -8,7 +8,7 @@
 #include "output/json_out.h"
 #include "output/root_labels.h"
 
-/* A heap with more suspects has one cause in common; the first ones retain the most. */
+/* More suspects have a common cause; the first ones retain the most. */
 #define MOST_FINDINGS 50u
 
 static const char *type_name(const struct cli_summary_graph *g, uint32_t type)

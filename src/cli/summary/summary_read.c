@@ -19,7 +19,7 @@
 
 /* ---- the file ---- */
 
-/* Reading a pipe to see what it is would take it from whoever reads it as a dump. */
+/* A pipe must not be read to see what it is: the bytes would be missing when it is read as a dump. */
 static bool is_regular(const char *path)
 {
     struct stat st;
@@ -37,7 +37,7 @@ static bool begins_with_object(struct gcd_input *in)
     return blank < got && first[blank] == '{';
 }
 
-/* All bytes of R with a NUL behind them; NULL: they cannot be read, or are too many. */
+/* All bytes of R with a NUL after them; NULL = they cannot be read, or exceed MOST_BYTES. */
 static char *all_of(struct gcd_reader *r, size_t *ret_n)
 {
     const uint8_t *bytes;
@@ -60,7 +60,7 @@ static char *all_of(struct gcd_reader *r, size_t *ret_n)
     return NULL;
 }
 
-/* All of PATH; NULL: it is no file with JSON, cannot be read, or is too large. */
+/* The content of PATH; NULL = it is not a JSON file, cannot be read, or is too large. */
 static char *whole_file(const char *path, size_t *ret_n)
 {
     struct gcd_input *in = NULL;
@@ -75,7 +75,8 @@ static char *whole_file(const char *path, size_t *ret_n)
 }
 
 /*
- * Object number NUMBER of those one behind the other in TEXT; *RET_COUNT: how many there are.  NULL and *RET_COUNT 0: one of them is no summary.
+ * Reads the JSON objects that follow each other in TEXT[N] and returns number NUMBER.  *RET_COUNT: how many there are.  NULL and *RET_COUNT 0: one of
+ * them is not a summary.
  */
 static json_t *find_line(const char *text, size_t n, uint64_t number, size_t *ret_count)
 {
@@ -104,7 +105,7 @@ static json_t *find_line(const char *text, size_t n, uint64_t number, size_t *re
 
 /* ---- the object ---- */
 
-/* Numbers below 0, and whatever is no number, are 0. */
+/* 0 for negative numbers and for values that are not numbers. */
 static uint64_t number_of(const json_t *o, const char *key)
 {
     json_int_t n = json_integer_value(json_object_get(o, key));
@@ -117,7 +118,7 @@ static const char *text_of(const json_t *o, const char *key)
     return s != NULL ? s : "";
 }
 
-/* Without the dump's modules: their paths are enough to tell types of one name apart. */
+/* Adds a type without its module number: the module path is enough to tell types of the same name apart. */
 static void add_type(struct cli_old_summary *s, const json_t *row)
 {
     const char *name = text_of(row, "name"), *raw = text_of(row, "raw_name");
@@ -129,7 +130,7 @@ static void add_type(struct cli_old_summary *s, const json_t *row)
     s->retained[n] = number_of(row, "retained_bytes");
 }
 
-/* What tells types apart; NULL: no memory. */
+/* The key that identifies a type; NULL = out of memory. */
 static char *key_of(const json_t *row)
 {
     const char *name = text_of(row, "name"), *raw = text_of(row, "raw_name"), *module = text_of(row, "module");
@@ -140,7 +141,7 @@ static char *key_of(const json_t *row)
     return key;
 }
 
-/* Adds the types in ROWS without those in LISTED, and with MARK adds them to these; false: no memory. */
+/* Adds the types in ROWS that are not in LISTED; with MARK adds all and enters them in LISTED.  False: out of memory. */
 static bool read_types(struct cli_old_summary *s, const json_t *rows, json_t *listed, bool mark)
 {
     const json_t *row;
@@ -160,7 +161,7 @@ static bool read_types(struct cli_old_summary *s, const json_t *rows, json_t *li
     return true;
 }
 
-/* The largest ones, and those that hold the most: many are in both lists. */
+/* Reads the largest types and those that retain the most; many are in both lists. */
 static bool read_both(struct cli_old_summary *s, const json_t *types, const json_t *holders)
 {
     json_t *listed = json_object();
@@ -170,7 +171,7 @@ static bool read_both(struct cli_old_summary *s, const json_t *types, const json
     return done;
 }
 
-/* The name of a code, static; codes of later versions are "other". */
+/* The static name for NAME and its code; codes of later versions become "other". */
 static const char *static_code(const char *name, enum gcd_reason_code *ret)
 {
     static const char *const names[] = {

@@ -24,7 +24,7 @@
 #include "term/term.h"
 
 #define DEFAULT_ROWS 100u
-/* The program's own types are listed further than those of others: which version has brought one is asked later. */
+/* More of the program's own types are listed than of others, because they are asked about later: which version introduced one? */
 #define OWN_FACTOR 10u
 
 /* ---- labels ---- */
@@ -72,16 +72,16 @@ static json_t *labels_of(const struct cli_args *args)
 
 /* ---- facts ---- */
 
-/* Is PATH the assembly NAME? */
+/* Is PATH the file of assembly NAME? */
 static bool is_assembly(const char *path, const char *name)
 {
-    const char *file = cli_path_name(path), *back = strrchr(file, '\\');    /* on Windows */
+    const char *file = cli_path_name(path), *back = strrchr(file, '\\');    /* Windows path */
     size_t n = strlen(name);
     file = back != NULL ? back + 1 : file;
     return n > 0 && strncmp(file, name, n) == 0 && (strcmp(file + n, ".dll") == 0 || strcmp(file + n, ".exe") == 0);
 }
 
-/* The identity of the build of the program, from the debug information that its entry assembly names; "" = not known. */
+/* Identifies the build of the program by the debug information that its entry assembly names; "" = not known. */
 static const char *build_id(const struct gcd_summary *s, char ret[33])
 {
     static const uint8_t none[16];
@@ -97,7 +97,7 @@ static const char *build_id(const struct gcd_summary *s, char ret[33])
     return ret;
 }
 
-/* The host is known only of a living process. */
+/* Only for a live process is the host known. */
 static void put_process(json_t *o, const struct gcd_summary *s, const struct cli_summary_file *file)
 {
     char host[256] = "", build[33];
@@ -130,7 +130,7 @@ static void put_time(json_t *o, const struct gcd_summary *s)
 static void put_facts(json_t *o, const struct gcd_summary *s)
 {
     json_t *verdict = cli_json_verdict(&s->verdict);
-    (void)json_object_update(o, verdict);        /* complete, unverified, reasons */
+    (void)json_object_update(o, verdict);        /* fields complete, unverified, reasons */
     json_decref(verdict);
     cli_json_count(o, "objects", s->objects);
     cli_json_count(o, "bytes", s->bytes);
@@ -208,7 +208,7 @@ static int largest_first(const void *va, const void *vb)
     return a->by != b->by ? (a->by < b->by ? 1 : -1) : (a->type > b->type) - (a->type < b->type);
 }
 
-/* The types with objects, by bytes or by what they retain; NULL when out of memory. */
+/* Sorts the types with objects by bytes, or by RETAINED if not NULL, largest first.  NULL when out of memory. */
 static struct rank *ranking(const struct gcd_summary *s, const uint64_t *retained, size_t *ret_n)
 {
     struct rank *ranks = calloc((size_t)s->type_count + 1, sizeof *ranks);
@@ -259,7 +259,7 @@ static json_t *rows_of(const struct cli_summary_graph *g, const struct gcd_names
     return rows;
 }
 
-/* Names as the runtime sends them, in the same spelling as the others. */
+/* The names that the runtime sends, spelled like the shown ones. */
 static enum cli_exit raw_names(const struct cli_dump *d, const struct gcd_summary *s, struct gcd_names **ret)
 {
     struct gcd_error err = GCD_ERROR_INIT;
