@@ -27,7 +27,7 @@
 #include "term/term.h"
 
 #define DEFAULT_STACKS 20u
-#define SHOWN_FRAMES 40u         /* of one stack, for people */
+#define SHOWN_FRAMES 40u         /* frames printed of one stack, for people */
 #define SHOWN_COMPLETED 5u
 #define PROBABLY " (probably)"
 
@@ -37,7 +37,7 @@ struct waiting {
     const struct gcd_async *async;
     const struct gcd_async_frame *frames;
     struct gcd_async_totals totals;
-    uint32_t *stacks;            /* [stack_count] those to show: what --filter and --min-bytes let through, the first of --top */
+    uint32_t *stacks;            /* [stack_count] shown: those that pass --filter and --min-bytes, the first --top of them */
     size_t stack_count, matched;
     uint64_t heap_bytes;
 };
@@ -50,7 +50,7 @@ static bool is_probable(const struct waiting *w, uint32_t frame)
     return false;
 }
 
-/* The frames of the stack that ends with FRAME, the innermost first, in RET[256].  How many. */
+/* Fills RET[256] with the frames of the stack that ends with FRAME, innermost first.  Returns their number. */
 static size_t frames_of(const struct waiting *w, uint32_t frame, uint32_t *ret)
 {
     size_t n = w->frames[frame].depth + (size_t)1;
@@ -86,7 +86,7 @@ static void put_numbers(const struct waiting *w, struct cli_table *t, const stru
     cli_table_count(t, f->bytes);
 }
 
-/* All frames in one text, the innermost first; NULL = out of memory. */
+/* All frames as one text, innermost first; NULL = out of memory. */
 static char *joined(const struct waiting *w, const uint32_t *path, size_t n)
 {
     char *text = NULL;
@@ -125,7 +125,7 @@ static void put_frame(struct cli_table *t, const char *name, const char *after)
     free(text);
 }
 
-/* PEOPLE: a line for each frame. */
+/* PEOPLE: one line per frame. */
 static struct cli_table *stacks_table(const struct waiting *w, bool people)
 {
     struct cli_table *t = cli_table_new(w->totals.ages_known ? columns : columns_without_ages, COLUMNS);
@@ -349,7 +349,7 @@ static enum cli_exit print_all(const struct waiting *w)
     return ok || ferror(stdout) ? CLI_DONE : cli_no_memory(w->d.subject);    /* cli_flush_stdout reports failed writes */
 }
 
-/* -o: as convert --stack-by waits. */
+/* -o: writes what convert --stack-by waits does. */
 static enum cli_exit write_profile(const struct cli_args *args)
 {
     struct cli_args waits = *args;

@@ -11,7 +11,7 @@
 #include "input/input.h"
 #include "output/output.h"
 
-/* The size of the dump: of the output, or of the file that was read. */
+/* The size of the output, or of the input file when there is no output. */
 static uint64_t bytes_of(const struct cli_args *args, const struct cli_output *out)
 {
     struct stat st;
@@ -20,7 +20,7 @@ static uint64_t bytes_of(const struct cli_args *args, const struct cli_output *o
     return args->input != NULL && stat(args->input, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
 }
 
-/* What is wanted of an open D. */
+/* Writes the outputs that ARGS ask for from the open D. */
 static enum cli_exit write_all(const struct cli_args *args, struct cli_dump *d, struct cli_output *out, struct gcd_sink *summary)
 {
     enum cli_exit e = args->output.path != NULL ? cli_output_write(args, out, d) : cli_judge(d);
@@ -36,7 +36,7 @@ static enum cli_exit write_all(const struct cli_args *args, struct cli_dump *d, 
     return written == CLI_DONE ? e : written;
 }
 
-/* Also runs collect: a living process is only another input. */
+/* Also runs collect: a live process is only another input. */
 enum cli_exit cmd_convert(const struct cli_args *args)
 {
     struct cli_output out = { .need = CLI_NEED_LEAKS };

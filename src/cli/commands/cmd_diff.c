@@ -31,13 +31,13 @@ static const struct cli_column columns[] = {
     { "name", "Type", CLI_CELL_TEXT }, { "module", NULL, CLI_CELL_TEXT },
 };
 
-/* Sums of rows not shown one by one, without retained sizes, which overlap. */
+/* Sums of the rows that are not shown, without retained sizes, which overlap. */
 struct rest {
     struct gcd_diff_sum sums[2];
     size_t types;
 };
 
-/* The cells of a row. */
+/* Which retained cells a row has. */
 enum retained { RETAINED_NO_COLUMNS, RETAINED_UNKNOWN, RETAINED_KNOWN };
 
 static void put_sums(struct cli_table *t, const struct gcd_diff_sum *sums, enum retained retained)
@@ -63,7 +63,7 @@ static void put_row(struct cli_table *t, const struct gcd_diff_row *row, bool re
         cli_table_none(t);
 }
 
-/* A summary row for people, named WHAT. */
+/* Adds a summary row for people, labeled WHAT. */
 static void put_summary(struct cli_table *t, const struct gcd_diff_sum *sums, enum retained retained, const char *what)
 {
     put_sums(t, sums, retained);
@@ -138,7 +138,7 @@ static enum cli_exit write_page(const struct cli_args *args, const struct cli_co
     return gcd_write_diff_page(&page, s, &err) == GCD_OK ? cli_page_commit(args, s) : cli_fail(args->output.path, &err);
 }
 
-/* The page gets everything, because its reader cannot ask again. */
+/* The page gets all rows, because its reader cannot ask again. */
 static enum cli_exit diff_page(const struct cli_args *args)
 {
     struct cli_args all = *args;

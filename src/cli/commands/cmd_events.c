@@ -41,7 +41,7 @@ static bool count(struct table *t, const struct gcd_event *ev)
     uint64_t h = (uint64_t)ev->id << 32 | ev->version;
     for (const char *p = ev->provider_name; *p != '\0'; p++)
         h = h * 31 + (unsigned char)*p;
-    h = (h ^ h >> 33) * UINT64_C(0xff51afd7ed558ccd);        /* scatters neighbours */
+    h = (h ^ h >> 33) * UINT64_C(0xff51afd7ed558ccd);        /* spreads neighboring ids */
     for (size_t i = (size_t)(h ^ h >> 33) % t->slot_count;; i = (i + 1) % t->slot_count) {
         if (t->slots[i] == 0) {
             if (t->count == MAX_KINDS)
@@ -70,13 +70,13 @@ static int compare(const void *pa, const void *pb)
     return a->version < b->version ? -1 : a->version > b->version;
 }
 
-/* Reads everything.  ERR says what ended the trace, INPUT_ERR what is wrong with the gzip data around it. */
+/* Reads the whole input.  ERR tells what ended the trace, INPUT_ERR what is wrong with the gzip data around it. */
 static gcd_status read_events(struct gcd_trace *trace, struct table *t, struct gcd_error *input_err,
                               struct gcd_error *err)
 {
     gcd_status st = GCD_NEED_MORE;
     bool finished = false;
-    while (!finished) {              /* to the end of the input, because the bytes after the trace may be damaged, too */
+    while (!finished) {              /* to the end of the input, because the bytes after the trace may be damaged too */
         struct gcd_error io = GCD_ERROR_INIT;
         struct gcd_event ev;
         if (atomic_load(&cli_canceled)) {
@@ -128,7 +128,7 @@ static void print_threads(const struct gcd_trace *trace)
             printf("thread %" PRIu64 ": %" PRIu64 " events lost, %" PRIu64 " received\n", thread, lost, events);
 }
 
-/* Is the recording whole?  Prints a message if not. */
+/* Is the recording complete?  Prints a message if not. */
 static enum cli_exit judge(const char *subject, const struct gcd_trace_info *info, const struct table *t, gcd_status st,
                            const struct gcd_error *input_err, const struct gcd_error *err)
 {

@@ -24,13 +24,13 @@
 #include "term/message.h"
 #include "term/term.h"
 
-/* A row could not be made. */
+/* A row was lost because memory ran out. */
 static bool no_memory;
 
 GCD_PRINTF(2, 3)
 static void row(const char *label, const char *fmt, ...)
 {
-    char *line = NULL;           /* command lines are long */
+    char *line = NULL;           /* allocated, because command lines are long */
     va_list ap;
     va_start(ap, fmt);
     int n = vasprintf(&line, fmt, ap);
@@ -150,7 +150,7 @@ static void print_memory(const struct gcd_process_memory *m, bool sep)
     row("", "%s", text);
 }
 
-/* Which names stand as in the source, and why the others do not. */
+/* Which names are as in the source code, and why the others are not. */
 static void print_names(const struct gcd_summary *f, bool sep)
 {
     char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES], c[CLI_NUMBER_BYTES], d[CLI_NUMBER_BYTES], e[CLI_NUMBER_BYTES];
@@ -174,7 +174,7 @@ static void print_names(const struct gcd_summary *f, bool sep)
     }
 }
 
-/* The estimates that --memory is compared with. */
+/* The memory estimates that --memory is compared with. */
 static void print_needs(const struct cli_dump *d, bool sep)
 {
     char n[CLI_NUMBER_BYTES];

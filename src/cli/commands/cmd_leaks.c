@@ -26,7 +26,7 @@
 #include "term/progress.h"
 #include "term/term.h"
 
-/* Lines of consumers, which are many and small. */
+/* Default number of consumers, which are many and small. */
 #define DEFAULT_CONSUMERS 10u
 #define SENTENCE_COLUMNS 120u
 
@@ -35,9 +35,9 @@ struct leaks {
     struct cli_dump d;
     const struct gcd_dominators *dominators;
     const struct gcd_suspects *suspects;
-    const struct gcd_suspects *largest;  /* the first of these is the largest consumer, when there are no suspects; NULL = unknown */
+    const struct gcd_suspects *largest;  /* begins with the largest consumer; only without suspects; NULL = unknown */
     const struct gcd_origins *origins;
-    size_t shown;                /* suspects, by --top */
+    size_t shown;                /* suspects to show, limited by --top */
 };
 
 /* ---- tables ---- */
@@ -94,7 +94,7 @@ static void put_type(const struct leaks *l, struct cli_table *t, uint32_t type)
         cli_table_none(t);
 }
 
-/* Whose it is. */
+/* Adds the cells of the owner. */
 static void put_owner(const struct leaks *l, struct cli_table *t, const struct gcd_suspect *s)
 {
     put_type(l, t, s->owner);
@@ -108,7 +108,7 @@ static void put_owner(const struct leaks *l, struct cli_table *t, const struct g
         cli_table_none(t);
 }
 
-/* The first N. */
+/* The first N suspects. */
 static struct cli_table *suspects_table(const struct leaks *l, const struct gcd_suspects *suspects, size_t n)
 {
     struct cli_table *t = cli_table_new(suspect_columns, SUSPECT_COLUMNS);
@@ -169,7 +169,7 @@ static void put_limit(struct cli_table *t, uint64_t least)
         cli_table_none(t);
 }
 
-/* All kinds that were looked for, found or not. */
+/* All kinds that were searched for, found or not. */
 static struct cli_table *findings_table(const struct leaks *l)
 {
     struct cli_table *t = cli_table_new(finding_columns, FINDING_COLUMNS);
@@ -204,7 +204,7 @@ static const struct cli_column path_columns[] = {
 };
 #define PATH_COLUMNS (sizeof path_columns / sizeof *path_columns)
 
-/* The object at the end of a step: its type, with a remark. */
+/* Adds the object at the end of step I: its type with a remark. */
 static void put_step_text(const struct leaks *l, struct cli_table *t, const struct gcd_suspect *s, size_t i, uint32_t depth)
 {
     const struct gcd_suspect_step *step = &s->path[i];
@@ -225,7 +225,7 @@ static void put_step_text(const struct leaks *l, struct cli_table *t, const stru
         free(text);
 }
 
-/* The hidden steps from I on are one line; returns their end. */
+/* Adds one line for the hidden steps from I on; returns their end. */
 static size_t put_hidden(struct cli_table *t, const struct gcd_suspect *s, size_t i, uint32_t depth)
 {
     char buf[CLI_HIDDEN_BYTES];
@@ -265,7 +265,7 @@ static struct cli_table *path_table(const struct leaks *l, const struct gcd_susp
 {
     struct cli_table *t = cli_table_new(path_columns, PATH_COLUMNS);
     uint32_t depth = 0;
-    if (s->path_count > 0 && !l->args->view.json) {       /* programs get it with the suspect */
+    if (s->path_count > 0 && !l->args->view.json) {       /* programs get the path with the suspect */
         char *text = cli_root_label(l->d.graph, l->d.names, root_of(l, s));
         for (size_t i = 0; i + 3 < PATH_COLUMNS; i++)
             cli_table_none(t);
@@ -310,7 +310,7 @@ static const struct cli_column way_columns[] = {
 };
 #define WAY_COLUMNS (sizeof way_columns / sizeof *way_columns)
 
-/* What else leads to the objects. */
+/* Other ways that hold the objects. */
 static struct cli_table *ways_table(const struct leaks *l, const struct gcd_suspect *s)
 {
     struct cli_table *t = cli_table_new(way_columns, WAY_COLUMNS);
@@ -346,7 +346,7 @@ static bool print_and_free(struct cli_table *t)
     return ok;
 }
 
-/* Prints TEXT after what is on the line already, INDENT columns, wrapped between words. */
+/* Prints TEXT after INDENT columns already on the line, wrapped between words. */
 static bool print_wrapped(int indent, const char *text)
 {
     char *copy = strdup(text);
@@ -385,7 +385,7 @@ static bool print_suspect(const struct leaks *l, const struct gcd_suspects *susp
         putchar('\n');
         ok = print_and_free(path_table(l, s));
     }
-    if (s->way_count > 0) {              /* the path is one of several */
+    if (s->way_count > 0) {              /* the printed path is one of several */
         char which[CLI_NUMBER_BYTES];
         printf("\ngcdumpc paths FILE --object %s shows all that holds this one.\n", cli_object_text(l->d.graph, s->node, which));
     }
@@ -439,7 +439,7 @@ static bool make_bool(json_t *row, const char *key)
     return json_object_set_new(row, key, json_boolean(json_integer_value(json_object_get(row, key)) != 0)) == 0;
 }
 
-/* Prints and frees T. */
+/* Adds T to ROW as KEY, and frees it. */
 static bool attach(json_t *row, const char *key, struct cli_table *t)
 {
     bool ok = json_object_set_new(row, key, cli_table_json(t)) == 0;
@@ -453,7 +453,7 @@ static const struct cli_column also_columns[] = {
 };
 #define ALSO_COLUMNS (sizeof also_columns / sizeof *also_columns)
 
-/* Suspects of SUSPECTS that S tells in a clause. */
+/* The members of SUSPECTS that S mentions in a clause. */
 static struct cli_table *also_table(const struct leaks *l, const struct gcd_suspects *suspects, const struct gcd_suspect *s)
 {
     struct cli_table *t = cli_table_new(also_columns, ALSO_COLUMNS);
@@ -494,7 +494,7 @@ static json_t *json_of(const struct leaks *l, const struct gcd_suspects *suspect
     return NULL;
 }
 
-/* "largest": null when there are suspects, or nothing is known. */
+/* Adds "largest": null when there are suspects or nothing is known. */
 static bool add_largest(const struct leaks *l, json_t *o)
 {
     json_t *rows = l->largest != NULL ? json_of(l, l->largest, 1) : json_pack("[n]");
@@ -503,7 +503,7 @@ static bool add_largest(const struct leaks *l, json_t *o)
     return ok;
 }
 
-/* "findings": only when they were asked for. */
+/* Adds "findings", if requested. */
 static bool add_findings(const struct leaks *l, json_t *o)
 {
     json_t *rows;
@@ -592,7 +592,7 @@ static enum cli_exit leaks_page(const struct cli_args *args)
     if (e == CLI_DONE)
         e = write_page(args, &d, s);
     if (e == CLI_DONE)
-        e = cli_find_dominators(args, &d, &dominators);  /* the page has found them */
+        e = cli_find_dominators(args, &d, &dominators);  /* no cost: the page has computed them */
     if (e == CLI_DONE)
         e = cli_finish(args, &d, e, gcd_dominators_pseudo_roots(dominators));
     cli_close(&d);

@@ -131,7 +131,7 @@ static void put_step(const struct tree *t, const struct gcd_merged_step *s)
     put_type(t, s, l);
 }
 
-/* Hidden steps as one line, and steps that are not shown. */
+/* Adds one line for hidden steps, or for steps that are not shown. */
 static void put_others(const struct tree *t, const struct cli_path_line *of)
 {
     struct line l = { .depth = of->depth, .kind = of->kind == CLI_PATH_HIDDEN ? "folded" : "rest", .count = of->count, .bytes = of->bytes };

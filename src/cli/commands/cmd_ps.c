@@ -30,11 +30,11 @@
 enum { GAP = 2 };
 
 struct cells {
-    const char *text[COLUMNS];   /* strings that are not in BUF belong to the process */
+    const char *text[COLUMNS];   /* a string outside BUF belongs to the process */
     char buf[COLUMNS][48];
 };
 
-/* NULL without one.  A static program must not ask a name service, which would load libraries of another libc. */
+/* NULL when there is none.  A static program must not use a name service, which would load libraries of another libc. */
 static const struct passwd *find_user(uid_t uid)
 {
 #ifdef GCDUMPC_STATIC
@@ -103,7 +103,7 @@ static int print_json(const struct gcd_ipc_process_list *l)
     return cli_json_print(o, stdout);
 }
 
-/* The version, or the reason why it is unknown. */
+/* The version, or why it is unknown. */
 static const char *runtime_of(const struct gcd_ipc_process *p)
 {
     if (p->reason == GCD_ERROR_PERMISSION)

@@ -13,10 +13,10 @@
 #include "output/output.h"
 #include "term/message.h"
 
-/* The quantities.  Programs get all; people see bytes, or counts with --sort count, and with --retained also what is retained. */
+/* The quantities.  Programs get all; people get bytes, or counts with --sort count, and with --retained also retained sizes. */
 enum { COUNT, BYTES, RETAINED, METRICS };
 
-/* Keys and titles of columns.  Each title names its quantity: two of them can stand side by side. */
+/* Keys and titles of columns.  Each title names its quantity, because two quantities can be side by side. */
 static const struct metric {
     const char *key, *title;
     const char *delta, *delta_title, *slope, *slope_title, *trend, *trend_title;
@@ -26,20 +26,20 @@ static const struct metric {
     { "retained", "Retained", "retained_delta", "Retained +/-", "retained_per_hour", "Retained/hour", "retained_trend", "Retained trend" },
 };
 
-/* The key of a column, or its title. */
+/* The key or the title of a column. */
 typedef char column_text[32];
 
 struct trend {
     const struct cli_comparison *c;
-    int metrics;                 /* their number */
-    bool shown[METRICS];         /* to people */
+    int metrics;                 /* number of metrics */
+    bool shown[METRICS];         /* shown to people */
     struct cli_column *columns;
     size_t column_count;
     column_text *keys, *titles;  /* [metrics * dumps] */
     uint64_t *values;            /* [dumps] one quantity of one row */
     int64_t *unix_ms;            /* [dumps] */
     int64_t *known_ms;           /* [dumps] the same, INT64_MIN where the row is not known */
-    uint64_t *known_values;      /* [dumps] the known ones, one behind the other */
+    uint64_t *known_values;      /* [dumps] the known values, packed */
     struct cli_table *table;
 };
 
@@ -53,7 +53,7 @@ static void add_column(struct trend *t, const char *key, const char *title, enum
     t->columns[t->column_count++] = (struct cli_column){ key, title, kind };
 }
 
-/* "bytes_1" is called "Bytes 1". */
+/* The key "bytes_1" gets the title "Bytes 1". */
 static void add_value_column(struct trend *t, int metric, size_t dump)
 {
     size_t i = (size_t)metric * t->c->side_count + dump;
@@ -95,19 +95,19 @@ static bool prepare(struct trend *t)
     return t->table != NULL;
 }
 
-/* X rounded, clamped to the largest integer in our JSON. */
+/* X rounded, clamped to the largest integer that our JSON has. */
 static uint64_t whole(double x)
 {
     return x < 9e18 ? (uint64_t)(x + 0.5) : (uint64_t)INT64_MAX;
 }
 
-/* A type that a summary does not list may be there or not. */
+/* A type that a summary does not list may exist in its dump. */
 static bool is_known(const struct cli_side *side, const struct gcd_diff_sum *sum)
 {
     return sum->objects > 0 || !side->partial;
 }
 
-/* Over the dumps of which the row is known. */
+/* Adds slope and trend over the dumps in which the row is known. */
 static void put_course(struct trend *t, size_t known)
 {
     static const char *const names[] = { "steady", "grows", "shrinks", "varies" };
@@ -145,7 +145,7 @@ static void put_metric(struct trend *t, const struct gcd_diff_sum *sums, int met
     put_course(t, known);
 }
 
-/* The first KNOWN metrics of the row: all, or all but the last. */
+/* Fills the first KNOWN metrics of the row: all, or all but the last. */
 static void put_row(struct trend *t, const struct gcd_diff_sum *sums, int known, const char *name, const char *module)
 {
     for (int m = 0; m < t->metrics; m++) {

@@ -25,7 +25,7 @@ enum cli_exit cmd_sql(const struct cli_args *args);
 /* info --events */
 enum cli_exit cmd_events(const struct cli_args *args);
 
-/* cmd_report.c: the formats of reports, NULL after the last. */
+/* cmd_report.c: the name of report format I; NULL after the last. */
 const char *cli_report_format(size_t i);
 
 #endif

@@ -16,8 +16,8 @@
 /* ---- warnings about the dumps ---- */
 
 /*
- * Compares what both know: command lines, else names.  Two processes of one program also get a warning: memory that fills up slowly starts again
- * with each process.
+ * Compares what both dumps know: command lines, else names.  Two processes of one program also get a warning, because a slow leak starts over with
+ * each process.
  */
 static void warn_of_processes(const struct cli_side *a, const struct cli_side *b)
 {
@@ -61,14 +61,14 @@ static enum cli_exit parse_patterns(struct cli_comparison *c)
     return e;
 }
 
-/* An empty comparison. */
+/* Begins an empty comparison. */
 static enum cli_exit begin(const struct cli_args *args, struct cli_comparison *ret)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     *ret = (struct cli_comparison){ .args = args, .retained = args->view.retained, .takes_summaries = ret->takes_summaries };
     enum cli_exit e = parse_patterns(ret);
     if (e == CLI_DONE)
-        e = cli_memory_open(args);       /* allocate what outlives the dumps before the first one is opened */
+        e = cli_memory_open(args);       /* before the first dump is opened: the comparison outlives the dumps */
     if (e != CLI_DONE)
         return e;
     for (size_t i = 0; i < CLI_MATCHED_BYS; i++)

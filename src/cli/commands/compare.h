@@ -14,24 +14,24 @@
 #include "output/table.h"
 
 /*
- * By which names the types of several dumps are matched.  One dump may know the outer types of nested types and the classes of static variables,
- * another one not.  That is unknown until the last dump is read, so everything is kept for both.
+ * Which names match the types of several dumps.  One dump may know the outer types of nested types and the classes of static variables, another may
+ * not.  That is unknown until the last dump is read, so everything is kept for both ways.
  */
 enum cli_matched_by {
     CLI_BY_NAME,
-    CLI_BY_RAW_NAME,             /* as the runtime sends them: what all dumps know */
+    CLI_BY_RAW_NAME,             /* as the runtime sends them, which all dumps know */
     CLI_MATCHED_BYS
 };
 
-/* The types of an open dump by the names in question. */
+/* The types of an open dump, named in one of these ways. */
 struct cli_view {
     enum cli_matched_by by;
     const struct gcd_summary *summary;
     struct gcd_names *names;
-    uint8_t *set;                /* [types, also that of the unknown node] those that pass --filter */
+    uint8_t *set;                /* [types, with that of the unknown node] nonzero: passes --filter */
 };
 
-/* Types that pass --filter, and the values of the thresholds. */
+/* Totals of the types that pass --filter, and the values of the thresholds. */
 struct cli_measured {
     uint64_t objects, bytes, types;
     uint64_t *values;            /* [threshold_count] */
@@ -40,19 +40,19 @@ struct cli_measured {
 /* What is kept of a closed dump. */
 struct cli_side {
     char *subject;               /* for messages */
-    char *command_line, *name;   /* of the process; "" = unknown, as the command line in the file of a graph */
+    char *command_line, *name;   /* of the process; "" = unknown, like the command line in a graph file */
     uint64_t process;            /* 0 = unknown */
-    int64_t unix_ms;             /* when it was made; INT64_MIN = unknown */
+    int64_t unix_ms;             /* when the dump was made; INT64_MIN = unknown */
     struct gcd_verdict verdict;
-    struct cli_measured measured[CLI_MATCHED_BYS], sum;  /* SUM: the one that counts; no copy of its values */
+    struct cli_measured measured[CLI_MATCHED_BYS], sum;  /* SUM: a copy of the one that counts, without its values */
     uint64_t retained_bytes;     /* all live objects; 0 unless requested */
-    struct gcd_diff_sum unlisted;        /* of a summary: the types that it does not list; 0 objects: it lists all that a filter passes */
-    bool partial;                /* a summary that does not list all types: what is not there may exist */
-    bool has_modules;            /* it tells whether it has full names */
-    bool has_names;              /* it has full names, or some */
+    struct gcd_diff_sum unlisted;        /* of a summary: what its unlisted types have; 0 objects = it lists all that pass the filter */
+    bool partial;                /* a summary that does not list all types: an absent type may exist */
+    bool has_modules;            /* the dump tells whether it has full names */
+    bool has_names;              /* at least some names are full */
 };
 
-/* What all dumps together have, matched in one way. */
+/* The rows of all dumps, matched in one way. */
 struct cli_matching {
     struct gcd_diff *diff;
     struct gcd_tree_diff *paths; /* NULL unless --paths */
@@ -63,9 +63,9 @@ struct cli_matching {
 struct cli_comparison {
     const struct cli_args *args;
     struct cli_matching matchings[CLI_MATCHED_BYS];
-    enum cli_matched_by by;      /* the one that counts, and its parts: */
-    struct gcd_diff *diff;       /* matched */
-    struct gcd_tree_diff *paths; /* matched; NULL unless --paths */
+    enum cli_matched_by by;      /* the matching that counts, and its parts: */
+    struct gcd_diff *diff;       /* of that matching */
+    struct gcd_tree_diff *paths; /* of that matching; NULL unless --paths */
     struct cli_side *sides;      /* [side_count], oldest first */
     size_t side_count;
     struct cli_filter *filter;   /* NULL = all types */
@@ -74,41 +74,41 @@ struct cli_comparison {
     bool retained;               /* retained sizes are requested */
     uint32_t *order;             /* [gcd_diff_row_count()] rows in the order of --sort */
     bool takes_summaries;
-    struct cli_dump *newest;     /* the last dump stays open here; NULL = it is closed like the others */
+    struct cli_dump *newest;     /* keeps the last dump open; NULL = it is closed like the others */
 };
 
 /*
- * Reads the dumps that ARGS name; RET->takes_summaries is set before, the rest is not read.  NEWEST NULL, or empty: the last dump, which the caller
- * closes in any case.  On failure the message has been printed.  Call cli_compare_close in any case.
+ * Reads the dumps that ARGS name.  Set RET->takes_summaries before; the rest of RET is output.  NEWEST: NULL, or empty and gets the last dump, which
+ * the caller closes in any case.  On failure the message has been printed.  Call cli_compare_close in any case.
  */
 enum cli_exit cli_compare_open(const struct cli_args *args, struct cli_dump *newest, struct cli_comparison *ret);
-/* The same for DUMPS[N], oldest first, that are open with names and a session, and stay open.  Paths are not compared. */
+/* The same for the open DUMPS[N], oldest first, with names and a session; they stay open.  Does not compare paths. */
 enum cli_exit cli_compare_dumps(const struct cli_args *args, const struct cli_dump *const dumps[], size_t n, struct cli_comparison *ret);
 void cli_compare_close(struct cli_comparison *c);
 
 /* compare_read.c: the part of cli_compare_open that reads the dumps and fills sides and matchings. */
 enum cli_exit cli_compare_read(struct cli_comparison *c);
-/* The next dump, which is open, and stays so; LAST: suggestions come from it. */
+/* Adds the next dump, which stays open.  LABEL: its name in tables, NULL = as in messages.  LAST: take suggestions from it. */
 enum cli_exit cli_compare_add(struct cli_comparison *c, const struct cli_dump *d, const char *label, bool last);
 
 /* compare_match.c: the part that decides how dumps are matched, and matches them. */
 enum cli_exit cli_compare_match(struct cli_comparison *c);
 
-/* Does any dump differ in the row, in the requested quantities?  By at least --min-bytes? */
+/* Does the row change between any dumps, in the requested quantities?  By at least --min-bytes? */
 bool cli_compare_changed(const struct cli_comparison *c, const struct gcd_diff_row *row);
 bool cli_compare_shown(const struct cli_comparison *c, const struct gcd_diff_row *row);
 
-/* Cells for objects and bytes (before, after, change of each, then growth), and for "new" or "gone". */
+/* Add cells for objects and bytes (before, after and change of each, then growth), and for "new" or "gone". */
 void cli_compare_put_sums(struct cli_table *t, const struct gcd_diff_sum sums[2]);
 void cli_compare_put_change(struct cli_table *t, const struct gcd_diff_sum sums[2]);
 
-/* Prints ROWS, named KEY in JSON, with the dumps and thresholds to standard output, in the form that ARGS ask for. */
+/* Prints ROWS, named KEY in JSON, with the dumps and thresholds, to standard output in the form that ARGS request. */
 enum cli_exit cli_compare_print(const struct cli_comparison *c, const char *key, const struct cli_table *rows);
 
-/* What a page says about dump number I, from 0 on. */
+/* What a page shows about dump number I, from 0 on. */
 struct gcd_page_dump cli_compare_page_dump(const struct cli_comparison *c, size_t i);
 
-/* Says which thresholds are exceeded; returns the exit status of a printed comparison. */
+/* Reports which thresholds are exceeded; returns the exit status of a printed comparison. */
 enum cli_exit cli_compare_end(const struct cli_comparison *c);
 
 #endif

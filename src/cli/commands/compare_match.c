@@ -1,5 +1,5 @@
 /*
- * By which names the dumps are matched: by their names, unless one has full names and another one has not.
+ * Chooses the names by which the dumps are matched: full names, unless one dump has them and another does not.
  */
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/unstable/tree_diff.h>
@@ -15,7 +15,7 @@
 
 /* ---- the choice ---- */
 
-/* Rows of D with objects of dump J and of one that has full names. */
+/* The number of rows of D that have objects both in dump J and in a dump with full names. */
 static size_t common_rows(const struct cli_comparison *c, const struct gcd_diff *d, size_t j)
 {
     size_t n = 0;
@@ -30,8 +30,8 @@ static size_t common_rows(const struct cli_comparison *c, const struct gcd_diff 
 }
 
 /*
- * The first dump that does not know the full names.  A recording says so.  The file of a graph does not: it has those that more of its types have
- * in common with the others.
+ * The first dump without full names.  A recording tells.  A graph file does not: it counts as having the names by which more of its types match the
+ * others.
  */
 static const struct cli_side *without_names(const struct cli_comparison *c)
 {
@@ -47,7 +47,7 @@ static const struct cli_side *without_names(const struct cli_comparison *c)
     return NULL;
 }
 
-/* A pattern of an outer type matches nothing any more, although there is the type: a threshold that could never be exceeded. */
+/* By raw names, a pattern with an outer type no longer matches although the type exists: such a threshold could never be exceeded. */
 static enum cli_exit check_patterns(const struct cli_comparison *c)
 {
     static const char text[] = "no type matches \"%s\" by the names that all dumps know";
@@ -75,7 +75,7 @@ static enum cli_exit choose(struct cli_comparison *c)
 
 /* ---- the order of the rows ---- */
 
-/* The context of qsort, which has no context argument in C11; the program has one thread. */
+/* The context for compare_rows, because qsort of C11 passes none; the program has one thread here. */
 static const struct gcd_diff *sort_diff;
 static enum cli_sort sort_key;
 

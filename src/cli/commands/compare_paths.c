@@ -21,7 +21,7 @@
 
 /* ---- the steps of one dump ---- */
 
-/* Static variables come one by one, so they get a common parent: the top then has one row for each kind of root. */
+/* Static variables are roots of their own, so they get a common parent; then the top has one row per kind of root. */
 static const char statics[] = "static variables";
 static const char unreachable[] = "(not reachable)";
 
@@ -30,11 +30,11 @@ struct steps {
     uint32_t count;
     const char **names;          /* [types + tree steps + 2] */
     uint32_t name_count;
-    char **texts;                /* [tree steps], TEXT_COUNT of roots, among NAMES */
+    char **texts;                /* [tree steps] TEXT_COUNT names of roots, also in NAMES */
     size_t text_count;
-    uint32_t *place;             /* [tree steps] in ITEMS */
-    size_t tree_steps, types;    /* room of these */
-    uint32_t statics;            /* the step of that name, GCD_STEP_NONE = none yet */
+    uint32_t *place;             /* [tree steps] index in ITEMS */
+    size_t tree_steps, types;    /* allocated sizes */
+    uint32_t statics;            /* the step "static variables"; GCD_STEP_NONE = none yet */
 };
 
 static uint32_t add_step(struct steps *s, uint32_t parent, uint32_t name, uint64_t objects, uint64_t bytes)
@@ -49,7 +49,7 @@ static uint32_t add_name(struct steps *s, const char *name)
     return s->name_count++;
 }
 
-/* R as all dumps know it. */
+/* The label of R, with only what all dumps know when matched by raw names. */
 static char *label_of(const struct cli_dump *d, const struct cli_view *v, const struct gcd_root *r)
 {
     if (r == NULL || v->by == CLI_BY_NAME)
@@ -73,7 +73,7 @@ static bool add_root(struct steps *s, const struct cli_dump *d, const struct cli
         parent = s->statics;
     }
     *ret = parent;
-    if (parent != GCD_STEP_NONE && name.kind == GCD_STEP_GROUP)  /* there are too many of them */
+    if (parent != GCD_STEP_NONE && name.kind == GCD_STEP_GROUP)  /* too many to list: their common parent stands for all */
         return true;
     char *text = name.kind == GCD_STEP_GROUP ? strdup(gcd_root_group_label(name.group)->one)
                                              : label_of(d, v, name.root != SIZE_MAX ? &gcd_graph_summary(d->graph)->roots[name.root] : NULL);
@@ -84,7 +84,7 @@ static bool add_root(struct steps *s, const struct cli_dump *d, const struct cli
     return true;
 }
 
-/* Sets the facts of the steps T[N] that have a type. */
+/* Sets the fold facts of all steps that have a type. */
 static enum cli_exit add_facts(struct steps *s, const struct cli_dump *d, const struct gcd_merged_tree *tree)
 {
     size_t n;
@@ -155,7 +155,7 @@ static enum cli_exit add_view(const struct cli_comparison *c, const struct cli_d
     return st == GCD_OK ? e : cli_fail(d->subject, &err);
 }
 
-/* The next view nearly always has the same types: then it needs no other tree. */
+/* Adds all views.  The next view nearly always has the same types and then needs no other tree. */
 static enum cli_exit add_views(const struct cli_comparison *c, const struct cli_dump *d, const struct cli_view *views, const struct gcd_paths *paths)
 {
     struct gcd_merged_tree *tree = NULL;

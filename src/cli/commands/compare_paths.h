@@ -1,5 +1,5 @@
 /*
- * diff --paths: the paths that hold what has grown.
+ * diff --paths: the paths that hold the objects that grew.
  */
 #ifndef GCD_CLI_COMPARE_PATHS_H
 #define GCD_CLI_COMPARE_PATHS_H
@@ -12,12 +12,12 @@
 #include "input/input.h"
 
 /*
- * Adds the paths to all objects of D whose type is set, by each of VIEWS[CLI_MATCHED_BYS] to the matching of its own.  CLI_FAILED, CLI_INTERRUPTED
- * after a message.
+ * Adds the paths to all objects of D whose types are selected; each of VIEWS[CLI_MATCHED_BYS] goes to its own matching.  CLI_FAILED or
+ * CLI_INTERRUPTED after a message.
  */
 enum cli_exit cli_paths_add(const struct cli_comparison *c, const struct cli_dump *d, const struct cli_view *views);
 
-/* compare_paths_print.c: prints the changed paths of C, as cli_compare_print does; steps fold as those of paths do. */
+/* compare_paths_print.c: prints the changed paths of C as cli_compare_print does; steps fold as in paths. */
 enum cli_exit cli_paths_print(const struct cli_comparison *c);
 
 #endif

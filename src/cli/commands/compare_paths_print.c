@@ -25,21 +25,21 @@ static const struct cli_column columns[] = {
     { "name", "Path", CLI_CELL_TREE }, { "fold", NULL, CLI_CELL_TEXT },
 };
 
-/* Those of LEFT_OUT rows that are not printed, together. */
+/* The sums of LEFT_OUT rows that are not printed. */
 struct rest {
     uint64_t left_out;
     struct gcd_diff_sum sums[2];
 };
 
-/* The rows to print: each before those below it. */
+/* The rows to print, parents before children. */
 struct shown {
     const struct cli_args *args;
     const struct gcd_tree_diff_row *rows;
     size_t row_count;
-    uint32_t *row;               /* [count] its number among ROWS */
-    struct gcd_fold_node *nodes; /* [count] the same as a tree */
-    struct rest *rests;          /* [count + 1] what is not shown below it; the last one: at the top */
-    uint32_t *depths;            /* [count] of its line */
+    uint32_t *row;               /* [count] index in ROWS */
+    struct gcd_fold_node *nodes; /* [count] the same rows as a tree */
+    struct rest *rests;          /* [count + 1] children that are not shown; the last one: rows at the top */
+    uint32_t *depths;            /* [count] indentation of the line */
     uint32_t count;
     bool folds;
 };
@@ -49,7 +49,7 @@ static uint64_t change(const struct gcd_diff_sum *sums)
     return sums[0].bytes > sums[1].bytes ? sums[0].bytes - sums[1].bytes : sums[1].bytes - sums[0].bytes;
 }
 
-/* The smallest power of 2 by which at most LINES_MAX rows have changed; 0 when there are no more rows. */
+/* The smallest power of 2 such that at most LINES_MAX rows changed by at least that; 0 when all rows fit. */
 static uint64_t largest_changes(const struct gcd_tree_diff_row *rows, size_t n)
 {
     size_t with_bits[65] = { 0 }, lines = 0;
@@ -63,7 +63,7 @@ static uint64_t largest_changes(const struct gcd_tree_diff_row *rows, size_t n)
     return bits == 0 ? 0 : bits == 64 ? UINT64_MAX : UINT64_C(1) << bits;
 }
 
-/* A change that people want to see, when many have changed. */
+/* The least change worth showing to people when there are many. */
 static uint64_t large_change(const struct shown *s)
 {
     uint64_t most = 0, least = largest_changes(s->rows, s->row_count);
@@ -72,7 +72,7 @@ static uint64_t large_change(const struct shown *s)
     return most / 100 > least ? most / 100 : least;
 }
 
-/* People do not need small changes among many large ones; programs get everything that they do not exclude. */
+/* The least change to print.  People do not need small changes among many large ones; programs get everything that they do not exclude. */
 static uint64_t least_change(const struct shown *s)
 {
     bool given = s->args->view.min_bytes != 0 || s->args->view.json || s->args->view.csv;
@@ -95,7 +95,7 @@ static void add(struct rest *to, const struct rest *r)
 
 /* ---- which rows ---- */
 
-/* Rows with the same parent: their end, the number shown, and the parent among those shown. */
+/* Rows with the same parent: their end, the parent's index among the shown rows, and the number shown. */
 struct level {
     uint32_t end, parent;
     uint64_t lines;
@@ -108,7 +108,7 @@ static uint32_t show(struct shown *s, uint32_t row, uint32_t parent)
     return s->count++;
 }
 
-/* LEVELS: one more than the deepest row. */
+/* Selects the rows to print.  LEVELS: one more than the depth of the deepest row. */
 static void choose(struct shown *s, struct level *levels)
 {
     uint64_t least = least_change(s);
@@ -135,7 +135,7 @@ static void choose(struct shown *s, struct level *levels)
 
 /* ---- folding ---- */
 
-/* A way goes on where a row has changed as the only one below it has, or nearly so. */
+/* A path continues through a row when only one child changed, by about as much as the row itself. */
 static void fold(struct shown *s, int64_t *own)
 {
     uint64_t large = large_change(s);
@@ -160,7 +160,7 @@ static bool is_hidden(const struct shown *s, uint32_t i)
     return s->folds && s->nodes[i].fold == GCD_FOLD_HIDDEN;
 }
 
-/* What the line of I is below; GCD_STEP_NONE: at the top. */
+/* The row under which the line of I is indented; GCD_STEP_NONE = at the top. */
 static uint32_t above(const struct shown *s, uint32_t i)
 {
     uint32_t up = s->nodes[i].parent;
@@ -188,7 +188,7 @@ static void put_row(struct cli_table *t, const struct gcd_diff_sum *sums, uint32
     cli_table_branch(t, depth, name);
 }
 
-/* One line for rows that are left out, for people, so that the rows below a row add up to it. */
+/* Adds one line for rows that are left out, for people, so that the rows below a row add up to it. */
 static void put_rest(const struct shown *s, const struct rest *r, uint32_t depth, struct cli_table *t)
 {
     char text[64];
@@ -199,7 +199,7 @@ static void put_rest(const struct shown *s, const struct rest *r, uint32_t depth
     cli_table_none(t);
 }
 
-/* One line for hidden rows, each the only one below the one before, from FIRST on. */
+/* Adds one line for the chain of hidden rows that begins at FIRST. */
 static void put_hidden(const struct shown *s, uint32_t first, struct cli_table *t)
 {
     char text[CLI_HIDDEN_BYTES];
@@ -251,7 +251,7 @@ static void put_totals(const struct cli_comparison *c, struct cli_table *t)
     }
 }
 
-/* Chooses and folds, with arrays for the time of that.  False: no memory. */
+/* Selects and folds the rows, in temporary arrays.  False: out of memory. */
 static bool arrange(struct shown *s)
 {
     size_t deepest = 0;

@@ -62,7 +62,7 @@ void cli_compare_put_change(struct cli_table *t, const struct gcd_diff_sum sums[
 
 /* ---- printing ---- */
 
-/* RETAINED: its title; NULL = only for programs, which have the column always. */
+/* RETAINED: the title of that column; NULL = only for programs, which always get it. */
 #define DUMP_COLUMNS(retained) {                                                                                       \
     { "dump", "Dump", CLI_CELL_COUNT }, { "time", "Time", CLI_CELL_TEXT }, { "count", "Count", CLI_CELL_COUNT },       \
     { "bytes", "Bytes", CLI_CELL_BYTES }, { "retained", retained, CLI_CELL_BYTES }, { "types", "Types", CLI_CELL_COUNT }, \
@@ -183,7 +183,7 @@ enum cli_exit cli_compare_end(const struct cli_comparison *c)
     return e;
 }
 
-/* Files of one name get the path that they were given by. */
+/* Files with the same name are shown with their path as given. */
 static const char *file_name(const struct cli_comparison *c, size_t i)
 {
     const char *name = cli_path_name(c->sides[i].subject);

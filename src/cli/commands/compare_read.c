@@ -1,4 +1,4 @@
-/* Reads each dump and keeps what diff and trend need of it. */
+/* Reads each dump and keeps what diff and trend need from it. */
 #include <gcdumpc/gcdumpc.h>
 
 #include "args.h"
@@ -21,16 +21,16 @@
 #include "commands/compare_paths.h"
 #include "output/root_labels.h"
 
-/* The tables of the open dump. */
+/* The dump that is being read. */
 struct reading {
     struct cli_comparison *c;
     struct cli_dump d;
     struct cli_side *side;
-    struct cli_old_summary *old; /* instead of a dump, or NULL */
-    const uint64_t *retained;    /* [types] of its session or of OLD, or NULL */
+    struct cli_old_summary *old; /* a summary instead of a dump, or NULL */
+    const uint64_t *retained;    /* [types] from the session or from OLD, or NULL */
     struct cli_view views[CLI_MATCHED_BYS];
-    bool alike;                  /* both views are the same: it has no full names */
-    struct gcd_summary raw;      /* with raw names in place of names */
+    bool alike;                  /* the dump has no full names, so both views are the same */
+    struct gcd_summary raw;      /* the summary with raw names as names */
     struct gcd_type *raw_types;
 };
 
@@ -63,7 +63,7 @@ static uint64_t minus(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
-/* What the types of V that are set retain together: less than the sum over each. */
+/* The retained size of all selected types of V together, less than the sum of each. */
 static enum cli_exit measure_set(struct reading *r, const struct cli_view *v, uint64_t *ret)
 {
     struct gcd_error err = GCD_ERROR_INIT;
@@ -77,8 +77,8 @@ static enum cli_exit measure_set(struct reading *r, const struct cli_view *v, ui
 }
 
 /*
- * The same of a summary that lists LISTED of the types that match: what it does not list may match, too, so a threshold says nothing when it lists
- * none, and a lower bound otherwise.
+ * Measures threshold T of a summary, whose matching listed types have LISTED objects and bytes.  Unlisted types may match too: then the value is a
+ * lower bound, and unknown if no listed type matches.
  */
 static enum cli_exit measure_old(const struct reading *r, const struct cli_threshold *t, const struct gcd_diff_sum *listed, uint64_t *ret)
 {
@@ -98,7 +98,7 @@ static enum cli_exit measure_old(const struct reading *r, const struct cli_thres
     return CLI_DONE;
 }
 
-/* The value of threshold I by the names of V. */
+/* Measures threshold I with the names of V. */
 static enum cli_exit measure_threshold(struct reading *r, const struct cli_view *v, size_t i)
 {
     const struct cli_threshold *t = &r->c->thresholds[i];
@@ -128,7 +128,7 @@ static enum cli_exit measure_threshold(struct reading *r, const struct cli_view 
     return measure_set(r, v, value);
 }
 
-/* The sum over the types of V that are set. */
+/* Adds the selected types of V to the sums and to the matching. */
 static enum cli_exit add_types(struct reading *r, const struct cli_view *v)
 {
     struct gcd_error err = GCD_ERROR_INIT;
@@ -163,7 +163,7 @@ static enum cli_exit add_types(struct reading *r, const struct cli_view *v)
 }
 
 /*
- * --filter without a match in any dump is a mistake.  A threshold may say that a type must not exist; a note tells a misspelt one.
+ * A --filter that matches in no dump is a mistake.  A threshold may require that a type does not exist, so a note is enough for a misspelled one.
  * Suggestions come from the last dump.
  */
 static enum cli_exit check_patterns(const struct reading *r)
@@ -229,7 +229,7 @@ static enum cli_exit use_raw_names(struct reading *r, const struct gcd_summary *
     return CLI_DONE;
 }
 
-/* A summary has its names in C# spelling already. */
+/* The names in a summary are in C# spelling already. */
 static enum cli_exit make_names(const struct reading *r, const struct cli_args *args, const struct gcd_summary *s, struct gcd_names **ret)
 {
     struct gcd_error err = GCD_ERROR_INIT;
@@ -279,7 +279,7 @@ static enum cli_need need_of(const struct cli_comparison *c)
     return c->matchings->paths != NULL ? CLI_NEED_DIFF : c->retained ? CLI_NEED_RETAINED : CLI_NEED_FACTS;
 }
 
-/* Keeps what is needed of R's dump, named LABEL in tables (NULL: as in messages). */
+/* Keeps what is needed from R's dump, labeled LABEL in tables (NULL: as in messages). */
 static enum cli_exit keep(struct reading *r, const struct cli_args *args, const char *label, bool last)
 {
     struct cli_comparison *c = r->c;
@@ -304,7 +304,7 @@ enum cli_exit cli_compare_add(struct cli_comparison *c, const struct cli_dump *d
     return keep(&r, c->args, label, last);
 }
 
-/* Is the input a summary?  Then r->old is it, and r->d has its facts. */
+/* If the input is a summary, sets r->old to it, and the facts of r->d. */
 static enum cli_exit open_summary(struct reading *r, const struct cli_args *args)
 {
     enum cli_exit e = args->input != NULL ? cli_summary_read(args->input, args->dump.walk, &r->old) : CLI_DONE;
@@ -329,7 +329,7 @@ static enum cli_exit open_input(struct reading *r, const struct cli_args *args)
     return e == CLI_DONE && need_of(r->c) != CLI_NEED_FACTS ? cli_make_session(args, &r->d) : e;
 }
 
-/* Reads the one input of ARGS, named LABEL in tables (NULL: as in messages). */
+/* Reads the single input of ARGS, labeled LABEL in tables (NULL: as in messages). */
 static enum cli_exit read_dump(struct cli_comparison *c, const struct cli_args *args, const char *label, bool last)
 {
     struct reading r = { .c = c, .side = &c->sides[c->side_count++] };
@@ -351,8 +351,8 @@ static enum cli_exit read_dump(struct cli_comparison *c, const struct cli_args *
 }
 
 /*
- * "FILE#2" is dump number 2 of FILE, unless a file has that name.  *RET_FILE is FILE, to be freed, or NULL for a plain name.  False when out of
- * memory.
+ * Splits "FILE#2", dump number 2 of FILE, unless a file has that whole name.  *RET_FILE is FILE, to be freed, or NULL for a plain name.  False when
+ * out of memory.
  */
 static bool split_number(const char *word, char **ret_file, uint64_t *ret_number)
 {

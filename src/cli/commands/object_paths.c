@@ -20,7 +20,7 @@
 
 #include "output/root_labels.h"
 
-/* Of a longer path the objects in the middle are one line. */
+/* Objects shown at each end of a path; the ones in between become one line. */
 #define ENDS_SHOWN 20u
 
 enum cli_exit cli_find_object(const char *which, const struct cli_dump *d, uint32_t *ret)
@@ -68,9 +68,9 @@ static const struct cli_column columns[] = {
     { "fold", NULL, CLI_CELL_TEXT },
 };
 
-/* One line of a path: an object, or those in the middle. */
+/* One line of a path: an object, or MORE objects in the middle. */
 struct line {
-    struct gcd_object_step step; /* node GCD_NODE_NONE: MORE objects */
+    struct gcd_object_step step; /* node GCD_NODE_NONE = MORE objects */
     uint64_t more;
 };
 #define LINES_MAX (2 * ENDS_SHOWN + 1)
@@ -151,7 +151,7 @@ static void put_rest(const struct shown *f, uint32_t path, uint32_t depth, uint6
 
 /* ---- paths ---- */
 
-/* The lines of P, from the root's side on; the middle of a long path is one line. */
+/* The lines of P from the root on; the middle of a long path is one line. */
 static size_t lines_of(const struct gcd_object_path *p, struct line lines[LINES_MAX])
 {
     size_t n = 0, cut = p->count > LINES_MAX ? p->count - 2 * ENDS_SHOWN : 0;
@@ -165,7 +165,7 @@ static size_t lines_of(const struct gcd_object_path *p, struct line lines[LINES_
     return n;
 }
 
-/* The hidden steps from line I on, in the direction of the output, are one line; returns how many. */
+/* Adds one line for the hidden steps from line I on, in output order; returns how many they are. */
 static size_t put_hidden(const struct shown *f, const struct gcd_fold_step *folds, size_t n, size_t i, const uint32_t path_depth[2])
 {
     char buf[CLI_HIDDEN_BYTES];
@@ -177,7 +177,7 @@ static size_t put_hidden(const struct shown *f, const struct gcd_fold_step *fold
     return k - i;
 }
 
-/* The objects in the order in which they are shown.  *DEPTH: of the first line, then of what follows. */
+/* Adds the objects in output order.  *DEPTH: in for the first line, out for what follows. */
 static gcd_status put_steps(const struct shown *f, const struct gcd_object_path *p, uint32_t path, uint32_t *depth, struct gcd_error *err)
 {
     struct line lines[LINES_MAX];

@@ -15,8 +15,8 @@
 enum cli_exit cli_find_object(const char *which, const struct cli_dump *d, uint32_t *ret);
 
 /*
- * Print one path for each root that holds OBJECT and for each object that refers to it, the shortest first; --max-paths of them, else
- * CLI_DEFAULT_PATHS.  Paths that lead through OBJECT itself are none.
+ * Prints one path for each root that holds OBJECT and for each object that refers to it, shortest first; at most --max-paths of them, else
+ * CLI_DEFAULT_PATHS.  Paths through OBJECT itself do not count.
  */
 enum cli_exit cli_object_paths(const struct cli_args *args, const struct cli_dump *d, const struct gcd_paths *p, uint32_t object,
                                const struct cli_folding *folding);

@@ -35,15 +35,15 @@ void cli_spool_folder(const struct cli_args *args, char *ret, size_t cap)
         if (path == NULL || strcmp(path, "-") == 0 || strncmp(path, "/dev/", 5) == 0)
             continue;
         cli_path_folder(path, ret, cap);
-        if (access(ret, W_OK) == 0)      /* a pipe can lie in a folder of another user */
+        if (access(ret, W_OK) == 0)      /* a pipe may be in another user's folder */
             return;
     }
     (void)snprintf(ret, cap, "%s", tmpdir != NULL && tmpdir[0] != '\0' ? tmpdir : "/tmp");
 }
 
 /*
- * The stream comes only once, so it is saved as soon as it is complete, whatever happens to the conversion.  The conversion is then named as if
- * it came from that file.
+ * The stream comes only once, so it is saved as soon as it is complete, whatever happens to the conversion.  The dump is then named as if it came
+ * from that file.
  */
 static enum cli_exit open_live(const struct cli_args *args, const struct gcd_dump_options *options, bool reread,
                                const char *spool, struct cli_dump *ret)
@@ -55,7 +55,7 @@ static enum cli_exit open_live(const struct cli_args *args, const struct gcd_dum
         cli_base_name(args->live.save_trace, ret->name, sizeof ret->name);
     e = cli_open_live(args, options, reread, spool, ret);
     bool wanted = !args->strict || (e == CLI_DONE && gcd_dump_summary(ret->dump)->verdict.complete);
-    if (e == CLI_DONE)                   /* all sessions have ended: the process runs */
+    if (e == CLI_DONE)                   /* all sessions have ended, so the process runs again */
         e = cli_read_modules(args, ret);
     if (args->live.save_trace != NULL && ret->received && wanted) {
         enum cli_exit saved = cli_trace_write(args, ret);
@@ -64,7 +64,7 @@ static enum cli_exit open_live(const struct cli_args *args, const struct gcd_dum
     return e;
 }
 
-/* --strict */
+/* With --strict, fails for an incomplete dump. */
 static enum cli_exit refuse(const struct cli_args *args, struct cli_dump *d)
 {
     if (!args->strict || cli_judge(d) == CLI_DONE)
@@ -74,7 +74,7 @@ static enum cli_exit refuse(const struct cli_args *args, struct cli_dump *d)
     return cli_refuse(d->subject);
 }
 
-/* A type that is loaded several times becomes one. */
+/* Merges the types that were loaded several times. */
 static enum cli_exit merge_loads(const struct cli_dump *d)
 {
     struct gcd_error err = GCD_ERROR_INIT;
@@ -113,7 +113,7 @@ enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct c
         e = refuse(args, ret);
     if (e == CLI_DONE && ret->dump != NULL && !cli_separates_loads(args))
         e = merge_loads(ret);
-    cli_progress_end();                  /* what is printed next begins a line of its own */
+    cli_progress_end();                  /* so that the next output begins on its own line */
     return e == CLI_DONE && need >= CLI_NEED_GRAPH ? cli_make_graph(args, need, ret) : e;
 }
 
@@ -127,7 +127,7 @@ enum cli_exit cli_make_session(const struct cli_args *args, struct cli_dump *d)
     struct gcd_session_options options = {
         .context = cli_context(args, NULL), .names = d->names, .mine = mine, .share = (double)args->view.share_percent / 100,
         .min_bytes = args->view.min_bytes,
-        .only_large = args->view.share_percent != 0 || args->view.min_bytes != 0,    /* a limit that was given holds for all kinds */
+        .only_large = args->view.share_percent != 0 || args->view.min_bytes != 0,    /* an explicit limit applies to all kinds */
     };
     if (e == CLI_DONE && gcd_session_new(d->graph, &options, &d->session, &err) != GCD_OK)
         e = cli_fail(d->subject, &err);

@@ -15,23 +15,23 @@
 enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct cli_dump *ret);
 void cli_close(struct cli_dump *d);
 
-/* Where ARGS keep what does not fit into memory: beside the output, where room is needed anyway, or where TMPDIR says.  In RET[CAP]. */
+/* The folder in RET[CAP] for data that does not fit into memory: the folder of the output, where space is needed anyway, or TMPDIR. */
 void cli_spool_folder(const struct cli_args *args, char *ret, size_t cap);
 
-/* The same for a command that asks one graph several questions: with names, and a session on graph and names by the options of ARGS. */
+/* Like cli_open, for a command that asks several questions about one graph: with names, and a session by the options of ARGS. */
 enum cli_exit cli_open_session(const struct cli_args *args, enum cli_need need, struct cli_dump *ret);
-/* Names and session of a D that was opened with a graph. */
+/* Makes names and session of D, which must have a graph. */
 enum cli_exit cli_make_session(const struct cli_args *args, struct cli_dump *d);
 
 /*
- * Questions about a D that has been written: types of several loads become one, then D gets its graph, names and session.  After that nothing can be
- * written of it as it came.
+ * Prepares D for questions after it has been written: merges types that were loaded several times, then makes graph, names and session.  After that D
+ * cannot be written in its original form.
  */
 enum cli_exit cli_ask_written(const struct cli_args *args, struct cli_dump *d);
 
 /*
- * The end of a command that printed about D with the result E, guessing with PSEUDO_ROOTS (dominators.h): flushes the output, says what people have
- * to know about D, judges.  Returns the exit status.
+ * Ends a command that printed about D with the result E and found PSEUDO_ROOTS (dominators.h): flushes the output, tells people what they must know
+ * about D, and judges it.  Returns the exit status.
  */
 enum cli_exit cli_finish(const struct cli_args *args, const struct cli_dump *d, enum cli_exit e, uint32_t pseudo_roots);
 

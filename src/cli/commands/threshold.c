@@ -11,7 +11,7 @@
 /* The largest number of digits that a double holds exactly. */
 #define DIGITS_MAX 15
 
-/* The unread rest of the text. */
+/* The unread rest of the expression. */
 struct reader {
     const char *text, *at;
 };
@@ -51,7 +51,7 @@ static enum cli_exit read_metric(struct reader *r, struct cli_threshold *t)
     return CLI_DONE;
 }
 
-/* Names and regular expressions may contain parentheses, but the text after them does not, so the last one closes. */
+/* Names and regular expressions may contain parentheses, but the text after the pattern does not, so the last one closes it. */
 static enum cli_exit read_pattern(struct reader *r, struct cli_threshold *t)
 {
     skip_spaces(r);
@@ -88,7 +88,7 @@ static enum cli_exit read_operator(struct reader *r, struct cli_threshold *t)
     return CLI_DONE;
 }
 
-/* Digits with an optional fraction: nothing else that strtod accepts, and independent of the locale. */
+/* Reads digits with an optional fraction, but nothing else that strtod accepts; independent of the locale. */
 static enum cli_exit read_number(struct reader *r, double *ret)
 {
     double value = 0, place = 1;

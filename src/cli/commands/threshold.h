@@ -29,7 +29,7 @@ struct cli_threshold {
     double limit;                /* objects, bytes or percent */
 };
 
-/* Parses TEXT, which must outlive RET.  CLI_USAGE after a message that says where it is wrong. */
+/* Parses TEXT, which must outlive RET.  CLI_USAGE after a message that names the error and its place. */
 enum cli_exit cli_threshold_parse(const char *text, struct cli_threshold *ret);
 void cli_threshold_done(struct cli_threshold *t);
 

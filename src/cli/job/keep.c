@@ -81,7 +81,7 @@ static bool is_own(const struct cli_keep *keep, const struct file *one)
     return false;
 }
 
-/* Drops the files that KEEP allows beside the coming one from F, which is sorted newest first; the rest are to be removed. */
+/* Drops the files that KEEP allows beside the coming one from F, which is sorted newest first; the rest must go. */
 static void choose(struct files *f, const struct cli_keep *keep, uint64_t coming)
 {
     uint64_t kept = 1, bytes = coming;

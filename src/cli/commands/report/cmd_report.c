@@ -25,7 +25,7 @@
 static const struct report_view {
     const char *key;             /* in JSON */
     enum cli_need need;
-    const struct report_columns *columns;        /* NULL by root */
+    const struct report_columns *columns;        /* NULL = by root */
 } views[] = {
     [GCD_BY_TYPE] = { "types", CLI_NEED_FACTS, &report_type_columns },
     [GCD_BY_MODULE] = { "modules", CLI_NEED_FACTS, &report_module_columns },
@@ -35,17 +35,17 @@ static const struct report_view {
     [GCD_BY_LENGTH] = { "lengths", CLI_NEED_STREAM, &report_length_columns },
     [GCD_BY_ROOT] = { "roots", CLI_NEED_FACTS, NULL },
 };
-/* The names of the views as --by has them. */
+/* The names of the views, as given with --by. */
 static const char *const by_names[] = { "type", "module", "namespace", "kind", "generation", "length", "root" };
 
-/* ---- what is asked for ---- */
+/* ---- the request ---- */
 
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_PROMETHEUS, FORMATS };
 static const struct {
     const char *name, *suffix;
 } formats[FORMATS] = { { "text", ".txt" }, { "json", ".json" }, { "csv", ".csv" }, { "prometheus", ".prom" } };
 
-/* Before ".gz", if any. */
+/* Does PATH end with SUFFIX, not counting ".gz"? */
 static bool has_suffix(const char *path, const char *suffix)
 {
     size_t n = strlen(path), k = strlen(suffix);
@@ -58,7 +58,7 @@ const char *cli_report_format(size_t i)
     return i < FORMATS ? formats[i].name : NULL;
 }
 
-/* The format by the suffix of an output.  A name that says "dump" is a mistake, and the file may be one: no table replaces it. */
+/* Chooses the format by the suffix of the output.  The name of a dump is a mistake: the file may be a dump, and no table may replace it. */
 static enum cli_exit format_of_path(const char *path, enum format *ret)
 {
     for (int i = 0; i < FORMATS; i++)
@@ -89,7 +89,7 @@ static enum cli_exit format_by_name(const char *name, enum format *ret)
                      cli_meant(&near, "", meant));
 }
 
-/* --json and --csv are short for --format; the suffix of an output decides when nothing else does. */
+/* --json and --csv are short for --format; otherwise the suffix of the output decides. */
 static enum cli_exit choose_format(const struct cli_args *args, enum format *ret)
 {
     *ret = args->view.json ? FORMAT_JSON : args->view.csv ? FORMAT_CSV : FORMAT_TEXT;
@@ -100,7 +100,7 @@ static enum cli_exit choose_format(const struct cli_args *args, enum format *ret
     return *ret == FORMAT_TEXT && args->output.path != NULL ? format_of_path(args->output.path, ret) : CLI_DONE;
 }
 
-/* Options that mean nothing together. */
+/* Rejects options that make no sense together. */
 static enum cli_exit check(const struct cli_args *args, enum format format)
 {
     bool of_objects = args->view.by == GCD_BY_GENERATION || args->view.by == GCD_BY_LENGTH;
@@ -124,7 +124,7 @@ static enum cli_exit check(const struct cli_args *args, enum format format)
 static enum cli_exit load(struct report *r, enum format format)
 {
     enum cli_need need = format == FORMAT_PROMETHEUS ? CLI_NEED_STREAM : views[r->args->view.by].need;
-    if (r->args->view.retained)               /* what roots lead to is found without dominators */
+    if (r->args->view.retained)               /* what roots reach is found without dominators */
         need = r->args->view.by == GCD_BY_ROOT ? CLI_NEED_GRAPH : CLI_NEED_RETAINED;
     enum cli_exit e = cli_open(r->args, need, &r->d);
     if (e == CLI_DONE)
@@ -144,7 +144,7 @@ static enum cli_exit load(struct report *r, enum format format)
 
 /* ---- the output ---- */
 
-/* What stands beside the rows; numbers are those of the whole dump. */
+/* Prints the rows with the totals of the whole dump. */
 static bool print_json(const struct report *r, const struct cli_table *t, FILE *to)
 {
     const struct gcd_summary *f = cli_summary(&r->d);
@@ -177,7 +177,7 @@ static enum cli_exit print_table(const struct report *r, const struct cli_table 
 {
     errno = 0;
     bool ok = format == FORMAT_JSON ? print_json(r, t, to) : format == FORMAT_CSV ? cli_table_csv(t, to) : print_text(r, t, to);
-    return ok || errno != ENOMEM ? CLI_DONE : cli_no_memory(r->d.subject);   /* what could not be written is found when it is flushed */
+    return ok || errno != ENOMEM ? CLI_DONE : cli_no_memory(r->d.subject);   /* a failed write is found when it is flushed */
 }
 
 static enum cli_exit print(struct report *r, enum format format, FILE *to)
@@ -195,7 +195,7 @@ static enum cli_exit print(struct report *r, enum format format, FILE *to)
     return e;
 }
 
-/* Text of N bytes into SINK, all or nothing. */
+/* Writes TEXT[N] to SINK, completely or not at all. */
 static enum cli_exit write_file(const char *path, struct gcd_sink *sink, const char *text, size_t n)
 {
     struct gcd_error err = GCD_ERROR_INIT;
@@ -235,7 +235,7 @@ enum cli_exit cmd_report(const struct cli_args *args)
         e = check(args, format);
     if (e == CLI_DONE && args->view.filter != NULL)
         e = cli_filter_new(args->view.filter, &r.filter);
-    /* node_exporter runs as another user, and metrics are there to be published */
+    /* readable by all: node_exporter runs as another user, and metrics are meant to be published */
     struct gcd_sink_options options = { .context = { .alloc = cli_alloc(), .cancel = &cli_canceled }, .for_all = format == FORMAT_PROMETHEUS };
     if (e == CLI_DONE && args->output.path != NULL && strcmp(args->output.path, "-") != 0)
         e = cli_sink_open(args->output.path, &options, CLI_SLOT_OUTPUT, &sink);

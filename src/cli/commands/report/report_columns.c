@@ -70,7 +70,7 @@ uint64_t report_free_bytes(const struct gcd_generation *g)
     return g->used_bytes > g->aligned_bytes ? g->used_bytes - g->aligned_bytes : 0;
 }
 
-/* Of all that have ranges. */
+/* The sum of all generations that have ranges. */
 static struct gcd_generation all_generations(const struct gcd_histogram *h)
 {
     struct gcd_generation all = { .ranges = 0 };
@@ -101,7 +101,7 @@ static void generation_cells(const struct report *r, struct cli_table *t, const 
             cli_table_count(t, report_free_bytes(&one));
             cli_table_share(t, report_free_bytes(&one), one.used_bytes);
         } else {
-            put_none(t, 2);              /* what the other types leave is not free */
+            put_none(t, 2);              /* space of the other types is not free */
         }
         cli_table_count(t, one.reserved_bytes);
         cli_table_count(t, one.ranges);

@@ -1,6 +1,6 @@
 /*
- * For Prometheus, by way of a file that node_exporter's textfile collector reads: text exposition format 0.0.4.  All samples of a metric
- * stand together below one HELP and TYPE, and none of them has the same labels as another.
+ * Metrics for Prometheus, through a file that node_exporter's textfile collector reads: text exposition format 0.0.4.  All samples of a metric come
+ * together after one HELP and TYPE, and no two have the same labels.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 #include "output/prom.h"
 #include "output/root_labels.h"
 
-/* Each type is a time series: a few of them, unless more are asked for. */
+/* Each type is a time series, so only a few are written by default. */
 #define TYPES_DEFAULT 20u
 
 struct prom {
@@ -27,7 +27,7 @@ struct prom {
     char pid[24];                /* "" when the dump does not know it */
 };
 
-/* Every sample says which process it is about: files of several lie side by side, and several can have one name. */
+/* Every sample names its process: several such files are collected side by side, and processes can share a name. */
 static void begin_sample(struct prom *p)
 {
     const char *name = cli_summary(&p->r->d)->process_name;
@@ -36,7 +36,7 @@ static void begin_sample(struct prom *p)
         cli_prom_label(&p->out, "pid", p->pid);
 }
 
-/* VALUE / UNIT. */
+/* A metric with the single sample VALUE / UNIT. */
 static void put_quotient(struct prom *p, const char *name, const char *help, uint64_t value, uint64_t unit)
 {
     cli_prom_metric(&p->out, name, help);
@@ -124,7 +124,7 @@ static void put_memory(struct prom *p, const struct gcd_process_memory *m)
 
 /* ---- types ---- */
 
-/* Paths change with every update of a runtime, and then so would the time series. */
+/* The file name without the folder: paths change with every runtime update, which would start new time series. */
 static const char *file_name(const char *path)
 {
     const char *name = path;
@@ -199,7 +199,7 @@ static enum cli_exit put_generations(struct prom *p)
     for (size_t k = 0; k < sizeof generation_metrics / sizeof *generation_metrics && e == CLI_DONE; k++) {
         bool of_ranges = k >= 2;
         if (of_ranges && p->r->filter != NULL)
-            break;                       /* what other types leave is not free */
+            break;                       /* space of other types is not free */
         cli_prom_metric(&p->out, generation_metrics[k].name, generation_metrics[k].help);
         for (size_t i = 0; i < h->row_count; i++) {
             if (of_ranges && h->rows[i].generation->ranges == 0)

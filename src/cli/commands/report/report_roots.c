@@ -27,7 +27,7 @@ static void put_pair(struct cli_table *t, bool known, uint64_t objects, uint64_t
     }
 }
 
-/* Which numbers mean something: not all do for objects that no single kind of root holds. */
+/* The numbers that a row has: objects that no single kind of root holds lack some. */
 enum { HAS_ROOTS = 1, HAS_RETAINED = 2, HAS_CLAIMED = 4, HAS_ALL = 7 };
 
 static void put_row(const struct report *r, struct cli_table *t, const struct gcd_root_set *s, unsigned has, const char *group, const char *name)

@@ -41,7 +41,7 @@ static int descending(uint64_t a, uint64_t b)
     return a < b ? 1 : a > b ? -1 : 0;
 }
 
-/* Ties are broken until nothing is left to chance: the same dump gives the same report. */
+/* Breaks ties completely, so that the same dump always gives the same report. */
 static int first_of(int a, int b, int c, const struct report_row *x, const struct report_row *y)
 {
     return a != 0 ? a : b != 0 ? b : c != 0 ? c : x->at < y->at ? -1 : x->at > y->at;
@@ -96,11 +96,11 @@ static void put_row(const struct report *r, struct cli_table *t, const struct re
     if (r->args->view.retained && row->at != REPORT_REST)
         cli_table_count(t, row->v.retained_bytes);
     else if (r->args->view.retained)
-        cli_table_none(t);               /* what sets of objects keep alive does not add up */
+        cli_table_none(t);               /* retained sizes of sets do not add up */
     columns->cells(r, t, row);
 }
 
-/* REST: of the histogram without the rows that are shown. */
+/* REST: the sums of the rows that are not shown. */
 static void put_sums(const struct report *r, struct cli_table *t, const struct report_columns *columns, const struct report_row *rest, size_t shown)
 {
     char text[100];

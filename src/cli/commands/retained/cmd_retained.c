@@ -38,7 +38,7 @@ static const struct cli_column object_columns[] = {
 
 struct holder {
     uint32_t node;
-    size_t root;                 /* the root that holds it, by the order of roots; SIZE_MAX = none */
+    size_t root;                 /* index of the root that holds it; SIZE_MAX = none */
 };
 
 static int compare_holders(const void *a, const void *b)
@@ -52,7 +52,7 @@ static enum gcd_root_group group_of(const struct gcd_graph *g, size_t root)
     return gcd_root_group(&gcd_graph_summary(g)->roots[root]);
 }
 
-/* A root of a late GROUP is not said to hold what the groups before it reach, too. */
+/* A root of a late GROUP does not count as the holder of objects that earlier groups also reach. */
 static enum cli_exit leave_to_others(const struct retained *r, enum gcd_root_group group, uint64_t *reached, struct holder *holders, size_t n)
 {
     const struct gcd_graph *g = r->d.graph;
@@ -73,7 +73,7 @@ static enum cli_exit leave_to_others(const struct retained *r, enum gcd_root_gro
     return CLI_DONE;
 }
 
-/* HOLDERS[N] for NODES, sorted by node. */
+/* Fills HOLDERS[N] for NODES, sorted by node. */
 static enum cli_exit find_roots(const struct retained *r, const uint32_t *nodes, size_t n, struct holder *holders)
 {
     const struct gcd_graph *g = r->d.graph;
@@ -96,7 +96,7 @@ static enum cli_exit find_roots(const struct retained *r, const uint32_t *nodes,
     return e;
 }
 
-/* The object that dominates it, the root that holds it, or a note that several paths lead to it. */
+/* Adds the holder of NODE: its dominator, its root, or a note that several paths lead to it. */
 static void put_holder(const struct retained *r, struct cli_table *t, uint32_t node, const struct holder *holders, size_t n)
 {
     const struct gcd_graph *g = r->d.graph;
@@ -179,7 +179,7 @@ static int compare_lines(const void *pa, const void *pb)
     return by_name != 0 ? by_name : (a->type > b->type) - (a->type < b->type);
 }
 
-/* The requested types, the largest first. */
+/* The requested types, largest first. */
 static enum cli_exit sort_types(const struct retained *r, struct type_line **ret, uint32_t *ret_n)
 {
     const struct gcd_graph *g = r->d.graph;
@@ -242,7 +242,7 @@ static enum cli_exit exact(const struct retained *r, const uint8_t *types, uint6
     return CLI_DONE;
 }
 
-/* One line for each of the first types, and one for all together. */
+/* One line for each of the first types, and one for all types together. */
 static enum cli_exit exact_table(const struct retained *r, struct cli_table **ret)
 {
     const struct gcd_summary *summary = gcd_graph_summary(r->d.graph);
@@ -288,7 +288,7 @@ static void put_step(const struct retained *r, struct cli_table *t, uint32_t dep
     cli_table_share(t, retained, r->alive_bytes);
 }
 
-/* One line for the hidden part below a step, or at the top, so that lines always add up. */
+/* Adds one line for the hidden part below a step, or at the top, so that the lines always add up. */
 static void put_rest(const struct retained *r, struct cli_table *t, uint32_t depth, uint64_t types, uint64_t retained)
 {
     char text[64];
@@ -302,7 +302,7 @@ static void put_rest(const struct retained *r, struct cli_table *t, uint32_t dep
     cli_table_count(t, types);
 }
 
-/* The open levels: the number of lines, and the hidden sums. */
+/* An open level: its end, the number of its lines, and the sums of what it hides. */
 struct level {
     uint32_t end, lines;
     uint64_t rest_types, rest_retained;
@@ -344,7 +344,7 @@ static void fill_tree(const struct retained *r, const struct gcd_merged_step *s,
 
 static enum cli_exit tree_table(const struct retained *r, struct cli_table **ret)
 {
-    /* one level more than shown, so that the level below the last does not count as part of it */
+    /* one level more than shown, so that the last shown level does not include the sizes below it */
     struct gcd_merged_tree_options o = { .context = cli_context(r->args, NULL), .dominators = r->dominators,
                                          .max_depth = (uint32_t)r->args->view.tree + 1 };
     struct gcd_error err = GCD_ERROR_INIT;
@@ -361,7 +361,7 @@ static enum cli_exit tree_table(const struct retained *r, struct cli_table **ret
 
 /* ---- the command ---- */
 
-/* SET: of --content, NULL = another table. */
+/* SET: for --content; NULL = another table. */
 static json_t *json_head(const struct retained *r, const struct gcd_retained_set *set)
 {
     const struct gcd_summary *f = cli_summary(&r->d);
@@ -431,7 +431,7 @@ static const char *pattern_of(const struct cli_view_args *view)
     return all[i];
 }
 
-/* A pattern for the framework's types need not match: the program may have none. */
+/* --skip need not match anything: a program may use none of the framework's types. */
 static enum cli_exit skipped_types(struct retained *r, const char *pattern)
 {
     const struct gcd_summary *summary = gcd_graph_summary(r->d.graph);

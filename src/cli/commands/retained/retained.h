@@ -1,5 +1,5 @@
 /*
- * What the tables of the command retained share.
+ * Parts shared by the tables of the command retained.
  */
 #ifndef GCD_CLI_COMMANDS_RETAINED_H
 #define GCD_CLI_COMMANDS_RETAINED_H
@@ -18,17 +18,17 @@ struct retained {
     struct cli_dump d;
     const struct gcd_names *names;       /* the dump's */
     const struct gcd_dominators *dominators;     /* its session's */
-    uint8_t *types;              /* of the pattern; NULL = all */
-    uint8_t *skip;               /* --skip; NULL = none */
+    uint8_t *types;              /* that the pattern selects; NULL = all */
+    uint8_t *skip;               /* that --skip selects; NULL = none */
     uint64_t alive_bytes;
     uint32_t lines;              /* --top */
 };
 
-/* --content: what the objects of the types retain together, by type. */
+/* --content: what the objects of the selected types retain together, by type. */
 enum cli_exit cli_content_table(const struct retained *r, struct cli_table **ret, struct gcd_retained_set *ret_set);
-/* How much that is, for people; to be freed.  NULL: no memory. */
+/* A title with its size, for people; to be freed.  NULL: out of memory. */
 char *cli_content_title(const struct gcd_retained_set *set);
-/* --by-dominator: which objects dominate those of the types, by type. */
+/* --by-dominator: which objects dominate the objects of the selected types, by type. */
 enum cli_exit cli_dominator_table(const struct retained *r, struct cli_table **ret);
 
 #endif

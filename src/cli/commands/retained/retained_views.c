@@ -1,5 +1,5 @@
 /*
- * What objects of some types retain, and which objects dominate them, both by type.
+ * The objects that some types retain, and the objects that dominate them, both by type.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,8 +15,8 @@
 
 /* A line of a table: a type with its sums. */
 struct line {
-    uint64_t bytes;              /* that lines are sorted by */
-    uint32_t type;               /* the number of types = the roots */
+    uint64_t bytes;              /* sort key */
+    uint32_t type;               /* the number of types stands for the roots */
     const struct retained *r;
 };
 
@@ -39,7 +39,7 @@ static int compare_lines(const void *pa, const void *pb)
     return by_name != 0 ? by_name : (a->type > b->type) - (a->type < b->type);
 }
 
-/* What the lines that are not shown have together. */
+/* The sums of the lines that are not shown. */
 struct rest {
     uint64_t types, objects, bytes;
 };
@@ -158,7 +158,7 @@ static void fill_dominators(const struct retained *r, const struct line *lines, 
     struct gcd_dominating_type all = { .objects = 0 };
     for (size_t i = 0; i < n; i++) {
         const struct gcd_dominating_type *d = &of[lines[i].type];
-        bool roots = lines[i].type == type_count(r);         /* these always have their line */
+        bool roots = lines[i].type == type_count(r);         /* the roots always get a line */
         if (!roots && (i >= r->lines || d->bytes < r->args->view.min_bytes)) {
             add_rest(&rest, d->objects, d->bytes);
             all.dominators += d->dominators;

@@ -17,16 +17,16 @@
 #include "term/progress.h"
 #include "term/term.h"
 
-/* More than SQLite takes. */
+/* More than SQLite accepts. */
 #define STATEMENTS_MAX (UINT32_C(16) << 20)
 
-/* Columns of a line that is shown with a caret: so many before the place at most. */
+/* For the line that is shown with a caret: most columns before the caret, and in all. */
 #define CARET_COLUMNS 60u
 #define LINE_COLUMNS 100u
 
-/* ---- what is wrong ---- */
+/* ---- errors ---- */
 
-/* Characters, as they are printed, of S[N]. */
+/* The number of characters in S[N]. */
 static size_t columns_of(const char *s, size_t n)
 {
     size_t columns = 0;
@@ -36,14 +36,14 @@ static size_t columns_of(const char *s, size_t n)
     return columns;
 }
 
-/* The line of TEXT around byte AT, and a caret below it. */
+/* Prints the line of TEXT around byte AT, with a caret below it. */
 static void show_place(const char *text, size_t at)
 {
     size_t begin = at, end = at + strcspn(text + at, "\r\n");
     while (begin > 0 && text[begin - 1] != '\n' && text[begin - 1] != '\r')
         begin--;
     size_t before = columns_of(text + begin, at - begin);
-    for (; before > CARET_COLUMNS; before--)             /* the beginning of a long line is left out */
+    for (; before > CARET_COLUMNS; before--)             /* skip the beginning of a long line */
         for (begin++; ((unsigned char)text[begin] & 0xc0) == 0x80; begin++)
             ;
     while (columns_of(text + begin, end - begin) > LINE_COLUMNS)
@@ -94,7 +94,7 @@ enum cli_exit sql_run(const struct sql_shell *s, const char *text)
 
 /* ---- where statements come from ---- */
 
-/* All of FILE as a string, to be freed. */
+/* The content of FROM as a string, to be freed. */
 static enum cli_exit read_all(FILE *from, const char *name, char **ret)
 {
     size_t n = 0, room = 0;
@@ -120,7 +120,7 @@ static enum cli_exit read_all(FILE *from, const char *name, char **ret)
     return cli_error(CLI_FAILED, name, "%s", ferror(from) ? strerror(errno) : "is no text: it contains a zero byte");
 }
 
-/* The statements; *RET NULL: they come from a terminal. */
+/* The statements; *RET NULL: read them from the terminal. */
 static enum cli_exit statements_of(const struct cli_args *args, char **ret)
 {
     const char *path = args->view.sql_file;
@@ -144,7 +144,7 @@ static enum cli_exit statements_of(const struct cli_args *args, char **ret)
     return e;
 }
 
-/* A mistake is found before a heap is read or a process disturbed. */
+/* Checks TEXT before a heap is read or a process disturbed. */
 static enum cli_exit check(const struct cli_args *args, const char *text)
 {
     struct gcd_error err = GCD_ERROR_INIT;
@@ -158,7 +158,7 @@ static enum cli_exit open_shell(const struct cli_args *args, struct sql_shell *s
 {
     struct gcd_error err = GCD_ERROR_INIT;
     s->input = *args;
-    s->input.view.separate_loads = true; /* types stay as they were recorded, as in the format sqlite; a name may be that of several */
+    s->input.view.separate_loads = true; /* keep types as recorded, as the format sqlite does; several may share a name */
     enum cli_exit e = cli_open(&s->input, CLI_NEED_RETAINED, &s->d);
     if (e == CLI_DONE)
         e = cli_make_session(args, &s->d);

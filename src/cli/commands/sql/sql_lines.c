@@ -12,7 +12,7 @@
 #include "commands/sql/sql_command.h"
 #include "signals.h"
 
-/* Waits for input.  False: a signal has canceled; also one that came between the prompt and this call, which a read would not notice. */
+/* Waits for input.  False: a signal canceled, even if it came between the prompt and this call, which a read would not notice. */
 static bool wait_for_input(void)
 {
     sigset_t signals, before;
@@ -52,7 +52,7 @@ static char *prompt_of(EditLine *edit)
     return (char *)(uintptr_t)l->prompt;
 }
 
-/* The next character, for libedit: 1; the end of the input: 0; an error, or canceled: -1. */
+/* Reads the next character for libedit.  1; 0 at the end of the input; -1 for an error or when canceled. */
 static int read_key(EditLine *edit, wchar_t *key)
 {
     mbstate_t state;
@@ -65,7 +65,7 @@ static int read_key(EditLine *edit, wchar_t *key)
         if (n <= 0)
             return (int)n;
         used = mbrtowc(key, &byte, 1, &state);
-        if (used == (size_t)-1) {        /* in another encoding */
+        if (used == (size_t)-1) {        /* invalid in this encoding: skip it */
             memset(&state, 0, sizeof state);
             used = (size_t)-2;
         }
@@ -79,7 +79,7 @@ struct sql_lines *sql_lines_open(void)
     HistEvent event;
     if (l == NULL)
         return NULL;
-    (void)setlocale(LC_CTYPE, "");       /* the keys that are pressed are in the user's encoding */
+    (void)setlocale(LC_CTYPE, "");       /* keys arrive in the user's encoding */
     l->edit = el_init("gcdumpc", stdin, stdout, stderr);
     l->history = history_init();
     if (l->edit == NULL || l->history == NULL) {
@@ -95,7 +95,7 @@ struct sql_lines *sql_lines_open(void)
     /* A Ctrl-D typed before libedit reads single keys arrives as NUL, which would quote the next key. */
     (void)el_set(l->edit, EL_BIND, "^@", "em-delete-or-list", NULL);
     (void)el_set(l->edit, EL_HIST, history, l->history);
-    (void)el_set(l->edit, EL_SIGNAL, 0); /* signals are ours */
+    (void)el_set(l->edit, EL_SIGNAL, 0); /* gcdumpc handles signals */
     return l;
 }
 
@@ -128,7 +128,7 @@ void sql_lines_remember(struct sql_lines *l, const char *statement)
 
 #else
 
-/* The terminal itself edits a line a little. */
+/* Without libedit the terminal offers some line editing. */
 struct sql_lines {
     char *line;
     size_t room;
@@ -152,7 +152,7 @@ char *sql_lines_next(struct sql_lines *l, const char *prompt)
     (void)fflush(stdout);
     ssize_t n = wait_for_input() ? getline(&l->line, &l->room, stdin) : -1;
     if (n < 0) {
-        clearerr(stdin);                 /* interrupted */
+        clearerr(stdin);                 /* it was interrupted */
         return NULL;
     }
     return strndup(l->line, strcspn(l->line, "\r\n"));

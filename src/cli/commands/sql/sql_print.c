@@ -1,6 +1,6 @@
 /*
- * Rows as a table, JSON or CSV.  JSON and CSV are written row by row; a table needs the widths of its rows, so a long one is cut into several with
- * the same titles.
+ * Prints rows as a table, JSON or CSV.  JSON and CSV are written row by row.  A table needs the widths of its rows, so a long one is split into
+ * several with the same titles.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -20,14 +20,14 @@
 #include "term/message.h"
 #include "term/progress.h"
 
-/* Rows of a table of text. */
+/* Rows of one text table. */
 #define TABLE_ROWS 10000u
 
 #define CELL_BYTES 40
 
 /* ---- cells ---- */
 
-/* A number as SQLite prints it; NULL: V is none. */
+/* The number V as SQLite prints it; NULL = V is not a number. */
 static const char *number_text(const struct gcd_sql_value *v, char buf[CELL_BYTES])
 {
     if (v->kind == GCD_SQL_INTEGER)
@@ -39,7 +39,7 @@ static const char *number_text(const struct gcd_sql_value *v, char buf[CELL_BYTE
     return buf;
 }
 
-/* Bytes as SQL writes them, X'01ff'; to be freed. */
+/* A blob in SQL notation, X'01ff'; to be freed. */
 static char *blob_text(const struct gcd_sql_value *v)
 {
     char *text = v->bytes < SIZE_MAX / 4 ? malloc(2 * v->bytes + 4) : NULL, *at = text;
@@ -54,12 +54,12 @@ static char *blob_text(const struct gcd_sql_value *v)
 
 /* ---- a table ---- */
 
-/* Rows of texts until their columns are known. */
+/* Rows that wait until the column widths are known. */
 struct block {
     const struct gcd_sql_query *q;
     struct cli_column *columns;  /* [n] */
     size_t n, rows;
-    char **cells;                /* [rows * n] NULL = NULL */
+    char **cells;                /* [rows * n]; a NULL pointer is the value NULL */
     size_t room;
     bool no_memory;
 };
@@ -95,7 +95,7 @@ static bool add_row(struct block *b)
     return !b->no_memory;
 }
 
-/* Prints the rows of the block and forgets them. */
+/* Prints the rows of the block and clears it. */
 static bool print_block(struct block *b)
 {
     struct cli_table *t = cli_table_new(b->columns, b->n);
@@ -199,7 +199,7 @@ static bool put_json(json_t *j)
 {
     bool ok = j != NULL && cli_json_dump(j, stdout, JSON_ENCODE_ANY) == 0;
     json_decref(j);
-    return ok || ferror(stdout);         /* the latter is found when it is flushed */
+    return ok || ferror(stdout);         /* a write error is found when it is flushed */
 }
 
 static bool print_json(const struct sql_shell *s, struct gcd_sql_query *q, gcd_status *ret_st, struct gcd_error *err)

@@ -1,4 +1,4 @@
-/* Statements line by line from a terminal, each until its semicolon. */
+/* Reads statements line by line from a terminal, each up to its semicolon. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ static void print_tables(void)
     }
 }
 
-/* Of the table NAME, "" = of all. */
+/* Prints the schema of table NAME; "" = of all tables. */
 static void print_schema(const char *name)
 {
     struct gcd_sql_table t;
@@ -80,7 +80,7 @@ static void print_prompt_help(void)
                             "gcdumpc-sql(1) has more.\n");
 }
 
-/* LINE begins with a dot.  False: quit. */
+/* Runs the command in LINE, which begins with a dot.  False: quit. */
 static bool run_command(struct sql_shell *s, char *line)
 {
     char *word = line + strcspn(line, " \t"), *end;
@@ -106,14 +106,14 @@ static bool run_command(struct sql_shell *s, char *line)
 
 /* ---- the loop ---- */
 
-/* A canceled statement does not end the prompt. */
+/* Resets the flags, because a canceled statement does not end the prompt. */
 static void go_on(void)
 {
     atomic_store(&cli_timed_out, false);
     atomic_store(&cli_canceled, false);
 }
 
-/* Takes LINE, which it may change.  False: quit. */
+/* Handles LINE, which it may change.  False: quit. */
 static bool take(struct sql_shell *s, struct sql_lines *lines, struct statement *st, char *line, enum cli_exit *ret)
 {
     if (st->bytes == 0 && line[0] == '.')
@@ -128,7 +128,7 @@ static bool take(struct sql_shell *s, struct sql_lines *lines, struct statement 
         return true;
     st->text[st->bytes - 1] = '\0';
     sql_lines_remember(lines, st->text);
-    (void)sql_run(s, st->text);          /* what was wrong has been said */
+    (void)sql_run(s, st->text);          /* errors have been reported */
     st->bytes = 0;
     *ret = cli_flush_stdout();
     go_on();
@@ -145,7 +145,7 @@ enum cli_exit sql_prompt(struct sql_shell *s)
         puts("Statements end with a semicolon.  .help shows more, .quit or Ctrl-D ends.");
     while (more) {
         char *line = sql_lines_next(lines, st.bytes == 0 ? "sql> " : "...> ");
-        if (line == NULL && atomic_load(&cli_canceled)) {        /* Ctrl-C: the statement is given up */
+        if (line == NULL && atomic_load(&cli_canceled)) {        /* Ctrl-C: drop the statement */
             putchar('\n');
             st.bytes = 0;
             go_on();
