@@ -13,11 +13,11 @@
 /* Room for a space and a number, and for the end of a line. */
 #define NUMBER_BYTES ((size_t)GCD_HEX_MAX + 1 + 8)
 
-/* ---- text: on the other thread, if there is one ---- */
+/* ---- text: on the second thread, if there is one ---- */
 
 struct text {
     struct gcd_sink *out;
-    char *begin, *p, *end;       /* the part of the sink that is being filled */
+    char *begin, *p, *end;       /* the part of the sink being filled */
 };
 
 static void flush(struct text *t)
@@ -55,7 +55,7 @@ static void put_end(struct text *t)
     t->p++;
 }
 
-/* The references move to the front of the numbers, so that all are looked up together. */
+/* Formats a batch.  The references move to the front of the numbers, so that all are looked up together. */
 static void to_text(void *ctx, struct gcd_slot *slot)
 {
     const struct gclog_batches *b = ctx;
@@ -83,7 +83,7 @@ static void to_text(void *ctx, struct gcd_slot *slot)
 
 /* ---- numbers: on the calling thread ---- */
 
-/* The batch that comes back first is the next one. */
+/* Takes the batch that comes back first as the next one. */
 static void next_batch(struct gclog_batches *b)
 {
     b->slot = gcd_in_order_next(&b->order);

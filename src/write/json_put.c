@@ -13,10 +13,10 @@
 struct character {
     uint32_t code;
     size_t bytes;                /* in the text */
-    size_t written;              /* bytes in the output: equal, or more when escaped */
+    size_t written;              /* bytes in the output: the same, or more if escaped */
 };
 
-/* Characters that control a terminal, or the display of a file, instead of being shown. */
+/* Is it a character that controls a terminal, or the display of a file, instead of being shown? */
 static bool is_obeyed(uint32_t c)
 {
     static const struct { uint32_t first, last; } ranges[] = {
@@ -65,7 +65,7 @@ static void put_escaped(struct gcd_sink *s, const struct character *c)
 
 void json_put_inside(const struct json_put *j, const char *text, size_t n)
 {
-    const char *end = text + n, *plain = text;           /* nothing is escaped from there on */
+    const char *end = text + n, *plain = text;           /* start of the bytes that need no escape */
     while (text < end) {
         struct character c = next(j, text, (size_t)(end - text));
         text += c.bytes;
@@ -78,7 +78,7 @@ void json_put_inside(const struct json_put *j, const char *text, size_t n)
     gcd_sink_write(j->s, plain, (size_t)(end - plain));
 }
 
-/* The number of bytes of TEXT whose output has at most MAX bytes, and the length of that output. */
+/* The number of bytes of TEXT that give at most MAX bytes of output, and the length of that output. */
 static size_t fitting(const struct json_put *j, const char *text, size_t max, size_t *ret_written)
 {
     size_t n = strlen(text), at = 0;

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/threads/in_order.h"
 
-/* Nodes of a part, if there is room for what may become of them. */
+/* Maximum number of nodes of a part, if their maximum size fits. */
 #define PART_NODES UINT32_C(8192)
 
 struct run {
@@ -14,7 +14,7 @@ struct run {
     uint32_t count;
 };
 
-/* The number of dependent handles whose key is less than NODE: they are sorted by it. */
+/* The number of dependent handles whose key is less than NODE; they are sorted by key. */
 static size_t dependents_before(const struct gcd_graph *g, uint32_t node)
 {
     size_t low = 0, high = gcd_graph_dependent_count(g);
@@ -36,7 +36,7 @@ static bool has_room(const struct run *r, uint32_t first, uint32_t end)
     return edges <= NODE_PART_BYTES && (end - first) * r->writer->node_bytes + edges * r->writer->edge_bytes <= NODE_PART_BYTES;
 }
 
-/* The end of the part that begins with FIRST; FIRST itself when there is no room for it. */
+/* The end of the part that begins with FIRST; FIRST itself if one node does not fit. */
 static uint32_t part_end(const struct run *r, uint32_t first)
 {
     uint32_t n = r->count - first < PART_NODES ? r->count - first : PART_NODES;
@@ -51,7 +51,7 @@ static void fill(void *ctx, struct gcd_slot *slot)
     r->writer->fill(r->writer->ctx, slot->bytes);
 }
 
-/* Writes the part that comes back first; the slot of it is free then. */
+/* Writes the part that comes back first, then its slot is free. */
 static gcd_status put_next(struct run *r, struct gcd_slot **ret, struct gcd_error *err)
 {
     *ret = gcd_in_order_next(&r->order);
@@ -60,7 +60,7 @@ static gcd_status put_next(struct run *r, struct gcd_slot **ret, struct gcd_erro
     return filled ? r->writer->put(r->writer->ctx, (*ret)->bytes, err) : GCD_OK;
 }
 
-/* All that was handed out. */
+/* Writes all parts that are still out. */
 static gcd_status put_rest(struct run *r, struct gcd_error *err)
 {
     struct gcd_slot *slot;

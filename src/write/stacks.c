@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "write/write.h"
 
-/* No new paths when there are this many. */
+/* Maximum number of paths. */
 #define STACKS_MAX (UINT32_C(1) << 18)
 
 const char *stacks_frame(const struct stacks *f, uint32_t label, const char **ret_module)

@@ -17,7 +17,7 @@ struct turning {
     uint32_t names;
 };
 
-/* Equal names have equal addresses, nearly always. */
+/* Equal names nearly always have equal addresses. */
 static gcd_status label_of(struct turning *t, const char *name, uint32_t *ret, struct gcd_error *err)
 {
     struct stacks *s = t->s;

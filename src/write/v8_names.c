@@ -48,7 +48,7 @@ static uint64_t label_hash(const struct label *l)
     return hash;
 }
 
-/* Regardless of how they are divided: a type's own name can be "A [B]", too. */
+/* Compares whole texts, however they are divided: the name of a type can be "A [B]", too. */
 static bool label_equal(const struct label *a, const struct label *b)
 {
     size_t at = 0, bt = 0;

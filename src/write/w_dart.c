@@ -6,7 +6,7 @@
  *     objects       the root, one for each group, then the heap; numbered from 1, 0 means "not in the file"
  *     no external properties, no identity hash codes
  *
- * Numbers are LEB128.  The public description and the real readers disagree in places; README.md in this folder says what we write and why.
+ * Numbers are LEB128.  The public description and real readers disagree in places; README.md in this folder says what we write and why.
  */
 #include <string.h>
 
@@ -67,7 +67,7 @@ struct dart {
     uint32_t *class_id;          /* [types]; 0 = not used */
     struct gcd_length_rule *lengths; /* [types] */
     uint64_t group_roots[GCD_GROUPS];
-    uint32_t group_count;        /* existing and written ones: without the weak one */
+    uint32_t group_count;        /* number of non-empty groups that are written: without the weak one */
     uint32_t nodes;              /* number written: without the unknown one */
     uint32_t class_count;
     uint64_t first_object;       /* number of node 0 */
@@ -132,7 +132,7 @@ static void put_encoded(struct gcd_sink *s, const char *text, size_t n)
     }
 }
 
-/* A package with the name of the assembly: DevTools shows libraries by default only if they are neither empty nor "dart:". */
+/* A package named after the assembly: by default, DevTools shows libraries only if they are neither empty nor "dart:". */
 static void put_library_uri(struct gcd_sink *s, const char *module_path)
 {
     static const char scheme[] = "package:";
@@ -149,7 +149,7 @@ static void put_library_uri(struct gcd_sink *s, const char *module_path)
     put_encoded(s, file, n);
 }
 
-/* Up to the library's name, which is always empty: readers then use the URI. */
+/* Writes a class up to the library's name, which is always empty: readers then use the URI. */
 static void begin_class(struct gcd_sink *s, const char *name)
 {
     put_number(s, 0);
@@ -218,7 +218,7 @@ static gcd_status put_group(struct dart *d, enum gcd_root_group group, uint32_t 
     return GCD_OK;
 }
 
-/* The root, which has class 1, and the groups, which have the next classes. */
+/* Writes the root, which has class 1, and the groups, which have the next classes. */
 static gcd_status put_roots(struct dart *d, struct gcd_error *err)
 {
     put_number(d->out, ROOT_OBJECT);
@@ -288,7 +288,7 @@ static gcd_status put_objects(struct dart *d, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* Four zero bytes per object: "none", both for readers of 32-bit numbers and of LEB128. */
+/* Four zero bytes per object mean "none", both for readers of 32-bit numbers and of LEB128. */
 static gcd_status put_identity_hash_codes(struct dart *d, uint64_t objects, struct gcd_error *err)
 {
     for (uint64_t left = 4 * objects; left > 0;) {

@@ -1,5 +1,6 @@
 /*
- * Collapsed stacks: one line per stack, its frames from the root separated by ";", a space, its bytes; by waits, how many wait like this.
+ * Collapsed stacks: one line per stack with its frames from the root, separated by ";", a space, and its bytes, or by waits the number of such
+ * stacks.
  *
  *     [static variables];orders;Shop.Store;Shop.Order[];Shop.Order 3200
  *
@@ -18,7 +19,7 @@
 #include "write/stacks.h"
 #include "write/write.h"
 
-/* Longer frames are cut: nobody reads them, and they repeat in every line below. */
+/* Longer frames are cut: no one reads them, and they repeat in every line below. */
 #define FRAME_BYTES ((size_t)1000)
 /* Types, the root group, a static variable, "...". */
 #define PATH_MAX_FRAMES (STACKS_DEPTH + 3)
@@ -76,12 +77,12 @@ static gcd_status sort(struct folded *f, struct gcd_error *err)
         return gcd_fail_nomem(err, "sorting stacks");
     for (uint32_t i = (uint32_t)f->stacks.count; i-- > 0;) {
         uint32_t caller = f->stacks.steps[f->sorted[i]].parent;
-        f->first[caller == GCD_STEP_NONE ? f->stacks.count : caller] = i + 1;   /* 0: nobody calls it so */
+        f->first[caller == GCD_STEP_NONE ? f->stacks.count : caller] = i + 1;   /* 0: no stack has this caller */
     }
     return GCD_OK;
 }
 
-/* A frame without what separates frames and lines. */
+/* Writes a frame without the characters that separate frames and lines. */
 static void put_frame(struct gcd_sink *out, const char *text)
 {
     size_t n = strlen(text);
@@ -128,7 +129,7 @@ static gcd_status put_stacks(const struct folded *f, struct gcd_sink *out, const
         uint64_t value = stacks_by_waits(&f->stacks) ? f->stacks.steps[number].own_count : f->stacks.steps[number].own_bytes;
         if (value > 0)
             put_stack(out, f, path, depth, value);
-        if (++done % 4096 == 0)          /* the analysis was all of the progress */
+        if (++done % 4096 == 0)          /* only the analysis reports progress */
             GCD_TRY(write_check(options, out, 1, 1, err));
     }
 }

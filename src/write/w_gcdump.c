@@ -10,8 +10,8 @@
  *     table of forward references (one), trailer
  *
  * Offsets come before the blob and lengths before their data, so the graph is walked several times; nothing is stored per object.  In a
- * file, offsets are left out until the blob is written; else the references are walked once to count and once to write.  Node 0 is the
- * root, node 1 + i is object i, then come the made-up nodes that group the roots.
+ * file, offsets are left out until the blob is written; otherwise the references are walked once to count and once to write.  Node 0 is the
+ * root, node 1 + i is object i, then come the artificial nodes that group the roots.
  * README.md in this folder says what is left out and why.
  */
 #include <string.h>
@@ -29,7 +29,7 @@ const struct gcdump_limits gcdump_limits = {
     .nodes = INT32_MAX, .types = (UINT32_C(1) << 30) - 1, .blob_bytes = INT32_MAX, .file_bytes = UINT32_MAX,
 };
 
-/* The made-up nodes, with the names used by dotnet-gcdump.  A parent comes before its children. */
+/* The artificial nodes, with the names that dotnet-gcdump uses.  A parent comes before its children. */
 enum place {
     PLACE_ROOT, PLACE_STATICS, PLACE_LOCALS, PLACE_OTHER_ROOTS, PLACE_COM,
     PLACE_STRONG, PLACE_PINNING, PLACE_FINALIZER, PLACE_REFCOUNTED, PLACE_OTHER, PLACES
@@ -60,13 +60,13 @@ struct gcdump {
     struct gcdump_out later;     /* offsets, if they are written with the blob */
     uint32_t objects;            /* nodes of the graph, including the unknown one */
     uint32_t unknown;
-    uint32_t types;              /* of the graph; type t has number 1 + t here, the made-up ones follow */
+    uint32_t types;              /* of the graph; type t has number 1 + t here, the artificial ones follow */
     int32_t *type_size;          /* [types] the size of the first object, -1 = none */
     uint64_t total_size;
     uint64_t blob_bytes;         /* counted or written so far */
-    uint64_t clamped;            /* objects */
-    size_t dependent;            /* the first one whose key was not reached yet in this walk */
-    /* made-up nodes */
+    uint64_t clamped;            /* objects above the maximum size */
+    size_t dependent;            /* the first dependent handle whose key this walk has not reached */
+    /* artificial nodes */
     uint32_t place_node[PLACES]; /* node number; 0 = unused, except for the root */
     uint32_t place_type[PLACES];
     uint64_t place_children[PLACES];
@@ -74,9 +74,9 @@ struct gcdump {
     uint32_t first_static, first_static_type;    /* node and type of the first "[static var ...]" */
 };
 
-/* ---- where roots belong ---- */
+/* ---- the places of roots ---- */
 
-/* PLACES: left out, because it keeps nothing alive. */
+/* PLACES: the root is left out, because it keeps nothing alive. */
 static enum place place_of(const struct gcd_root *r)
 {
     static const enum place places[GCD_GROUPS] = {
@@ -153,7 +153,7 @@ BOTH_WAYS object(struct gcdump *w, bool write, uint32_t n)
     size_t all = gcd_graph_dependent_count(w->graph);
     while (w->dependent + dependents < all && gcd_graph_dependent(w->graph, w->dependent + dependents)->key == n)
         dependents++;
-    /* more than an int32 would not fit into the blob either, which is checked */
+    /* a count above int32 would not fit into the blob either, which is checked */
     cint(w, write, (int32_t)(uint32_t)(edges + dependents));
     for (size_t i = 0; i < edges; i++)
         cint(w, write, (int64_t)edge[i] - n);
@@ -163,7 +163,7 @@ BOTH_WAYS object(struct gcdump *w, bool write, uint32_t n)
         w->notes->edges += edges;
 }
 
-/* The beginning of a made-up node: each of their types occurs once, so that its size 0 is theirs. */
+/* The beginning of an artificial node.  Each of their types occurs once, so the type's size of 0 applies to the node. */
 BOTH_WAYS made_up(struct gcdump *w, bool write, uint32_t type, uint64_t children)
 {
     cint(w, write, (int64_t)type << 1);
@@ -235,12 +235,12 @@ static gcd_status walk_sizes(struct gcdump *w, struct gcd_error *err)
 
 /* ---- objects: directly, or in parts by copies of the writer ---- */
 
-/* At most, of a number in the blob; an object has type, size and number of children. */
+/* Maximum bytes of a number in the blob, and of an object, which has type, size and number of children. */
 #define CINT_BYTES ((size_t)5)
 #define OBJECT_BYTES (3 * CINT_BYTES)
 #define OFFSET_BYTES sizeof(uint32_t)
 
-/* In the counts of a part. */
+/* Indexes of the counts of a part. */
 enum { PART_BLOB, PART_EDGES };
 
 struct walker {
@@ -255,7 +255,7 @@ static inline void put_offset(struct gcdump *w, enum walk walk, uint32_t off)
         gcdump_put_u32(walk == WALK_BOTH ? &w->later : &w->out, off);
 }
 
-/* What WALK writes of an object. */
+/* Writes what WALK writes for an object. */
 BOTH_WAYS put_object(struct gcdump *w, enum walk walk, uint32_t n)
 {
     put_offset(w, walk, n == w->unknown ? 0 : (uint32_t)w->blob_bytes);
@@ -295,7 +295,7 @@ static gcd_status put_nodes(void *ctx, uint32_t first, uint32_t end, struct gcd_
     return GCD_OK;
 }
 
-/* Offsets begin with 0 in each part.  Those that come with the blob are at its end. */
+/* Offsets begin with 0 in each part.  Those written together with the blob are at the end of the part. */
 static void fill_part(const void *ctx, struct node_part *part)
 {
     const struct walker *k = ctx;
@@ -337,7 +337,7 @@ static gcd_status put_part(void *ctx, const struct node_part *part, struct gcd_e
     return node_part_ends_step(part) ? check(w, k->walk, part->end / WRITE_CHECK_EVERY * WRITE_CHECK_EVERY, err) : GCD_OK;
 }
 
-/* At most NODE_BYTES of each object, and EDGE_BYTES of each child. */
+/* Writes at most NODE_BYTES per object and EDGE_BYTES per child. */
 static gcd_status walk_objects(struct gcdump *w, enum walk walk, size_t node_bytes, size_t edge_bytes, struct gcd_error *err)
 {
     struct walker k = { .walk = walk, .w = w, .start = *w };
@@ -347,7 +347,7 @@ static gcd_status walk_objects(struct gcdump *w, enum walk walk, size_t node_byt
     return node_parts_write(w->graph, &writer, &w->options->context, err);
 }
 
-/* Offsets, blob or both, of all nodes. */
+/* Writes the offsets, the blob or both, for all nodes. */
 static gcd_status walk_nodes(struct gcdump *w, enum walk walk, size_t node_bytes, size_t edge_bytes, struct gcd_error *err)
 {
     const struct gcd_summary *summary = gcd_graph_summary(w->graph);
@@ -384,7 +384,7 @@ static gcd_status check_blob(struct gcdump *w, enum walk next, uint64_t blob_at,
     return GCD_OK;
 }
 
-/* First the offsets, then the blob.  Fails before gigabytes are written; the part after the addresses is checked at the end. */
+/* Writes first the offsets, then the blob.  Fails before gigabytes are written; the part after the addresses is checked at the end. */
 static gcd_status put_one_by_one(struct gcdump *w, struct gcd_error *err)
 {
     GCD_TRY(walk_nodes(w, WALK_OFFSETS, OFFSET_BYTES, 0, err));
@@ -393,10 +393,10 @@ static gcd_status put_one_by_one(struct gcdump *w, struct gcd_error *err)
     return walk_nodes(w, WALK_BLOB, OBJECT_BYTES, CINT_BYTES, err);
 }
 
-/* Of offsets that are written later. */
+/* Buffer for offsets that are written later. */
 #define LATER_BYTES ((size_t)16 * 1024)
 
-/* Offsets and blob together. */
+/* Writes offsets and blob together. */
 static gcd_status put_both(struct gcdump *w, struct gcd_error *err)
 {
     uint8_t buffer[LATER_BYTES];
@@ -437,7 +437,7 @@ static struct gcdump_text text(const char *s)
     return (struct gcdump_text){ s, strlen(s) };
 }
 
-/* As dotnet-gcdump: "[static var TYPE.FIELD]".  It has the type of the object there, which stays when the class is not known. */
+/* Like dotnet-gcdump: "[static var TYPE.FIELD]".  There, TYPE is the type of the object; here, only if the class is unknown. */
 static void put_static(struct gcdump *w, const struct gcd_root *r)
 {
     const struct gcd_static_words known = gcd_static_words(w->graph, w->options->names, r);
@@ -470,7 +470,7 @@ static void put_types(struct gcdump *w)
     }
 }
 
-/* 100 ns since the year 1, UTC, of the GC; 0 = unknown.  .NET refuses the whole file if this is outside its calendar. */
+/* Time of the GC in units of 100 ns since the year 1, UTC; 0 = unknown.  .NET rejects the whole file if this is outside its calendar. */
 static uint64_t collected_ticks(const struct gcd_summary *f)
 {
     const int64_t unix_epoch = INT64_C(621355968000000000), last = INT64_C(3155378975999999999);
@@ -489,7 +489,7 @@ static gcd_status put_facts(struct gcdump *w, unsigned is_64bit, struct gcd_erro
     struct gcdump_out *o = &w->out;
     const struct gcd_summary *f = gcd_graph_summary(w->graph);
     gcdump_put_u8(o, is_64bit);
-    gcdump_put_u32(o, ONE_AS_FLOAT);         /* fraction of objects and bytes: all, not sampled */
+    gcdump_put_u32(o, ONE_AS_FLOAT);         /* fractions of objects and bytes: all, not sampled */
     gcdump_put_u32(o, ONE_AS_FLOAT);
     gcdump_put_u8(o, GCDUMP_NULL);           /* JSHeapInfo */
     gcdump_put_u8(o, GCDUMP_NULL);           /* DotNetHeapInfo */

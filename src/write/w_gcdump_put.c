@@ -162,7 +162,7 @@ static void log_text(struct gcd_sink *s, const char *key, const char *v)
         return;
     gcd_sink_text(s, key);
     gcd_sink_text(s, ": ");
-    for (const char *end; *v != '\0'; v = end) {     /* a fact has one line */
+    for (const char *end; *v != '\0'; v = end) {     /* a fact takes one line */
         end = v + strcspn(v, "\r\n");
         gcd_sink_write(s, v, (size_t)(end - v));
         if (*end != '\0')

@@ -43,9 +43,9 @@ struct gclog {
     uint32_t type_count;         /* number of ids */
     uint32_t types;              /* number of types */
     uint32_t numbers;            /* types, then classes */
-    const char **classes;        /* [class_count] that declare static variables and are no type of the dump; number TYPES and up */
+    const char **classes;        /* [class_count] classes of static variables that are no type of the dump; numbers TYPES and up */
     size_t class_count, class_room;
-    struct gcd_idmap named;      /* hash of a name -> number; filled only when the class of a static variable is known */
+    struct gcd_idmap named;      /* hash of a name -> number; filled only if the class of a static variable is known */
     struct gcd_idmap dependent;  /* key -> index of its first dependent handle */
     struct gclog_batches batches;        /* objects of a dump */
 };
@@ -64,7 +64,7 @@ static void put_name(struct gcd_sink *out, const char *s, size_t n)
     }
 }
 
-/* "a 2 NAME STAMP" or "c NAME STAMP".  A name must not be empty or begin or end with spaces, otherwise nobody could read it back. */
+/* "a 2 NAME STAMP" or "c NAME STAMP".  A name must not be empty or begin or end with spaces, or it could not be read back. */
 static void put_frame(struct gclog *g, const char *letter)
 {
     const char *name = g->summary->process_name;
@@ -95,13 +95,13 @@ static const char *name_of(const struct gclog *g, uint32_t number)
     return g->options->names != NULL ? gcd_names_get(g->options->names, number) : g->summary->types[number].name;
 }
 
-/* "" = not known. */
+/* "" = unknown. */
 static const char *class_of(const struct gclog *g, const struct gcd_root *r)
 {
     return r->kind != GCD_ROOT_STATIC || g->options->names == NULL ? r->class_name : gcd_names_class(g->options->names, r);
 }
 
-/* GCD_IDMAP_NONE: it has none, or its hash is that of another name. */
+/* GCD_IDMAP_NONE: the name has no number, or another name has the same hash. */
 static uint32_t number_of_name(const struct gclog *g, const char *name)
 {
     uint32_t number = gcd_idmap_get(&g->named, gcd_text_hash(name, strlen(name), GCD_TEXT_HASH));
@@ -115,7 +115,7 @@ static bool add_name(struct gclog *g, uint32_t number)
     return gcd_idmap_get(&g->named, hash) != GCD_IDMAP_NONE || gcd_idmap_put(&g->named, hash, number);
 }
 
-/* The class that declares a static variable; otherwise what the runtime has sent: the type of the object, or on Mono that of the class. */
+/* The class that declares a static variable, if known; otherwise what the runtime has sent: the type of the object, or on Mono the class. */
 static uint32_t container_of(const struct gclog *g, const struct gcd_root *r)
 {
     const char *name = class_of(g, r);
@@ -182,7 +182,7 @@ static void put_roots(struct gclog *g)
     }
 }
 
-/* References are written even when they have no target: the file then says what the process said. */
+/* References are written even without a target, so that the file has what the process has sent. */
 static void put_edges(struct gclog *g, const uint64_t *targets, size_t n)
 {
     g->notes->edges += n;
@@ -197,12 +197,12 @@ static void put_dependents(struct gclog *g, uint64_t key)
     size_t count = gcd_dump_dependent_count(g->dump);
     for (size_t i = first; i < count && gcd_dump_dependent(g->dump, i)->key == key; i++) {
         put_edges(g, &gcd_dump_dependent(g->dump, i)->value, 1);
-        if (g->notes->dependents_dropped > 0)    /* two objects at one address: only in damaged data */
+        if (g->notes->dependents_dropped > 0)    /* two objects at one address, which only damaged data has */
             g->notes->dependents_dropped--;
     }
 }
 
-/* It ends even when its references cannot be read. */
+/* The object is ended even if its references cannot be read. */
 static gcd_status put_object(struct gclog *g, struct gcd_objects *cursor, const struct gcd_object *o, struct gcd_error *err)
 {
     const uint64_t *targets;
@@ -222,7 +222,7 @@ static gcd_status put_object(struct gclog *g, struct gcd_objects *cursor, const 
     return st == GCD_END ? GCD_OK : st;
 }
 
-/* The sink belongs to the batches; a failure of it ends the loop. */
+/* Only the batches may use the sink; its failure ends the loop. */
 static gcd_status put_all(struct gclog *g, struct gcd_objects *cursor, struct gcd_error *err)
 {
     struct gcd_object o;
@@ -257,7 +257,7 @@ static gcd_status put_objects(struct gclog *g, struct gcd_error *err)
     return st == GCD_OK ? gcd_sink_status(g->out, err) : st;
 }
 
-/* Types that objects have, in the order of first use. */
+/* Numbers the types of objects in the order of first use. */
 static void use_types_of_objects(struct gclog *g)
 {
     uint32_t unknown = g->graph != NULL ? gcd_graph_unknown(g->graph) : GCD_NODE_NONE;
@@ -284,7 +284,7 @@ static bool add_class(struct gclog *g, const struct gcd_root *r)
     return add_name(g, g->types + (uint32_t)g->class_count - 1);
 }
 
-/* Type numbers in the order of first use in the file: static variables come first. */
+/* Numbers types in the order of first use in the file: static variables come first. */
 static gcd_status number_types(struct gclog *g, struct gcd_error *err)
 {
     bool room = true;
@@ -305,7 +305,7 @@ static gcd_status number_types(struct gclog *g, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* The way from a key to its dependent handles. */
+/* Prepares the look-up of dependent handles by key. */
 static gcd_status prepare_dependents(struct gclog *g, struct gcd_error *err)
 {
     size_t n = gcd_dump_dependent_count(g->dump);
@@ -331,7 +331,7 @@ static void gclog_done(struct gclog *g)
     gcd_idmap_done(&g->named);
 }
 
-/* Notes everything that the format cannot hold. */
+/* Notes everything that the format cannot store. */
 static void note_losses(struct gclog *g, uint64_t dependents)
 {
     write_note_loss(g->notes, g->summary->statics, "static variable loses its name",
@@ -367,7 +367,7 @@ static gcd_status gclog_write(struct gcd_dump *d, struct gcd_sink *s, const stru
     return st;
 }
 
-/* ---- the same from a graph; the node of unknown objects has no address, so nothing can refer to it ---- */
+/* ---- the same for a graph; the node of unknown objects has no address, so no reference has its address ---- */
 
 static void begin_object(struct gclog *g, uint64_t address, uint32_t type, uint64_t size_bytes)
 {

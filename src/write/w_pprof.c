@@ -2,7 +2,7 @@
  * pprof profile (profile.proto of github.com/google/pprof): objects and bytes of each stack.
  *
  * Encodes protocol buffers itself: a field is a key, number << 3 | wire type (0 varint, 2 length and bytes), and its content; repeated
- * numbers are packed.  system_name is omitted: pprof would treat .NET names as mangled ones and shorten them.
+ * numbers are packed.  system_name is omitted: pprof would treat .NET names as mangled names and shorten them.
  */
 #include <string.h>
 
@@ -98,7 +98,7 @@ static uint64_t as_int64(struct pprof *w, uint64_t v)
     return INT64_MAX;
 }
 
-/* A sample, its locations from the leaf to the root. */
+/* Writes a sample with its locations from the leaf to the root. */
 static void write_sample(struct pprof *w, uint32_t number)
 {
     char ids[MESSAGE_BYTES], values[2 * VARINT_BYTES], body[2 * MESSAGE_BYTES], *p = ids, *q = body;
@@ -127,7 +127,7 @@ static int compare_modules(const void *ctx, uint32_t a, uint32_t b)
     return strcmp(module_of(ctx, a), module_of(ctx, b));
 }
 
-/* Number the modules as strings after those of the frames, each once. */
+/* Numbers the modules as strings after those of the frames, each once. */
 static gcd_status number_modules(struct pprof *w, struct gcd_error *err)
 {
     uint32_t next = STRING_NAMES + w->used;

@@ -29,7 +29,7 @@ enum v8_edge_type { V8_EDGE_ELEMENT = 1, V8_EDGE_PROPERTY = 2, V8_EDGE_INTERNAL 
 #define MAX_SIZE UINT64_C(0xffffffff)
 /* The array of strings becomes one JavaScript string, which must be shorter than this. */
 #define MAX_STRINGS_BYTES (UINT64_C(512) << 20)
-/* Room for any row, and its end. */
+/* Room for any row and its end. */
 #define ROW_BYTES ((size_t)128)
 #define ROW_END_BYTES ((size_t)2)
 
@@ -56,9 +56,9 @@ struct v8 {
     uint64_t nodes, edges;
     /* the part of the sink being filled */
     char *begin, *p, *end;
-    uint64_t rows, rows_checked; /* written; at the last check of the sink */
+    uint64_t rows, rows_checked; /* rows written; rows at the last check of the sink */
     uint64_t clamped;            /* objects larger than MAX_SIZE */
-    size_t dependent;            /* the first one whose key was not reached yet in this walk */
+    size_t dependent;            /* the first dependent handle whose key this walk has not reached */
 };
 
 /* ---- rows ---- */
@@ -88,7 +88,7 @@ static inline char *next_row(struct v8 *v)
 
 /* ---- rows of objects: directly, or in parts by copies of the writer ---- */
 
-/* In the counts of a part. */
+/* Indexes of the counts of a part. */
 enum { PART_ROWS, PART_CLAMPED };
 
 struct walker {
@@ -122,7 +122,7 @@ static gcd_status check_rows(struct v8 *v, struct gcd_error *err)
     return write_check(v->options, v->out, v->rows, v->nodes + v->edges, err);
 }
 
-/* The end of the last row stays in the window, for close_array. */
+/* Writes a part; the end of its last row stays in the window, for close_array. */
 static gcd_status put_part(void *ctx, const struct node_part *part, struct gcd_error *err)
 {
     struct v8 *v = ((struct walker *)ctx)->v;
@@ -139,7 +139,7 @@ static gcd_status put_part(void *ctx, const struct node_part *part, struct gcd_e
     return check_rows(v, err);
 }
 
-/* WRITER puts all objects; its context is set here. */
+/* Writes all objects with WRITER, whose context is set here. */
 static gcd_status walk_objects(struct v8 *v, struct node_writer writer, struct gcd_error *err)
 {
     v->dependent = 0;
@@ -154,7 +154,7 @@ static void open_array(struct v8 *v, const char *key)
     gcd_sink_text(v->out, "[");
 }
 
-/* No comma after the last row. */
+/* Closes an array; the last row has no comma. */
 static void close_array(struct v8 *v)
 {
     v->p -= ROW_END_BYTES;
@@ -246,7 +246,7 @@ static gcd_status put_nodes(struct v8 *v, struct gcd_error *err)
 
 /* ---- edges ---- */
 
-/* To node TO of the file. */
+/* Writes an edge to node TO of the file. */
 static void put_edge(struct v8 *v, enum v8_edge_type type, uint32_t name, uint32_t to)
 {
     char *p = next_row(v);

@@ -13,13 +13,13 @@
 #include "base/threads/parallel.h"
 #include "write/write.h"
 
-/* Steps of the merged trees; what leaves the paths that are there is in frames "...". */
+/* Maximum number of steps of the merged trees; objects that need more are in frames "...". */
 #define STEPS_OF_TREE (UINT32_C(1) << 17)
 #define STEPS_OF_PATHS (UINT32_C(1) << 15)
-/* Of the largest types by their own bytes; as many again by what they retain. */
+/* Paths for this many of the largest types by their own bytes, and for as many by retained bytes. */
 #define PATHS_BY_BYTES (HTML_PATHS / 2)
 
-/* Progress of one analysis as a part of all: from FIRST to FIRST + SHARE, both of 4. */
+/* Progress of one analysis as part of the whole: from FIRST to FIRST + SHARE, in quarters. */
 struct stage {
     const struct gcd_context *all;
     double first, share;
@@ -83,8 +83,8 @@ static void sort_large(struct html_data *h)
 }
 
 /*
- * Of objects of one type that hold each other (a list, a tree) only the outermost: its retained size has the others in it.  That is why this
- * is not gcd_retained_largest: the links of one list would be all of its answer.
+ * Among objects of one type that hold each other (a list, a tree), takes only the outermost, whose retained size includes the others.
+ * gcd_retained_largest would not do: it could return nothing but the links of one list.
  */
 static void find_large(struct html_data *h, const struct gcd_dominators *d)
 {
@@ -101,7 +101,7 @@ static void find_large(struct html_data *h, const struct gcd_dominators *d)
     sort_large(h);
 }
 
-/* That of what is left out. */
+/* The label of omitted steps. */
 static uint32_t deeper_label(const struct gcd_merged_tree *t)
 {
     uint32_t label = 0, n = gcd_merged_tree_label_count(t);
@@ -119,7 +119,7 @@ static gcd_status add_holder(struct html_data *h, struct html_large *l, uint32_t
     return GCD_OK;
 }
 
-/* The types on the way up from a large object, those side by side once; then the steps from AT on, in which its outermost dominator begins. */
+/* Adds the types on the way up from a large object, consecutive equal ones once, then the steps above its outermost dominator, from AT on. */
 static gcd_status find_holders_of(struct html_data *h, struct html_large *l, const struct gcd_merged_tree *t, uint32_t at, struct gcd_error *err)
 {
     size_t steps_n;
@@ -145,7 +145,7 @@ static gcd_status find_holders_of(struct html_data *h, struct html_large *l, con
     return GCD_OK;
 }
 
-/* FOUND[i]: where the outermost dominator of the large object I begins in T. */
+/* FOUND[i]: the step of T in which the outermost dominator of large object I begins. */
 static gcd_status find_holders(struct html_data *h, const struct gcd_merged_tree *t, const uint32_t *found, struct gcd_error *err)
 {
     for (size_t i = 0; i < h->large_count; i++)
@@ -170,7 +170,7 @@ static int by_retained(const void *ctx, uint32_t a, uint32_t b)
     return h->retained[a] != h->retained[b] ? (h->retained[a] < h->retained[b] ? 1 : -1) : by_bytes(ctx, a, b);
 }
 
-/* Sorts all types that have objects; the paths wanted are those of the first by either order, each once. */
+/* Sorts all types that have objects.  Paths are wanted for the first types in either order, each once. */
 static gcd_status choose_types(struct html_data *h, uint32_t *ret_wanted, size_t *ret_n, struct gcd_error *err)
 {
     const struct gcd_summary *summary = gcd_graph_summary(h->g);
@@ -220,17 +220,17 @@ static gcd_status generations(struct html_data *h, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* What does not need each other runs beside each other: one part in the calling thread, which tells how far it is. */
+/* Independent analyses run in parallel: one part in the calling thread, which reports progress. */
 struct analysis {
     struct html_data *h;
     const struct gcd_paths *paths;
     uint32_t wanted[HTML_PATHS];         /* [wanted_count] types whose paths the page has */
     size_t wanted_count;
     gcd_status here, beside;
-    struct gcd_error *err, beside_err;   /* the former may be NULL */
+    struct gcd_error *err, beside_err;   /* ERR may be NULL */
 };
 
-/* For one stage of the work, which reports its part of the progress. */
+/* The context of one stage of the work, which reports its part of the progress. */
 static struct gcd_context staged(const struct html_data *h, struct stage *stage)
 {
     struct gcd_context c = h->options->context;
@@ -271,7 +271,7 @@ static gcd_status merge_dominators(struct html_data *h, const struct gcd_paths *
     return st;
 }
 
-/* Of the paths to all objects those to the objects of TYPE, the MAX heaviest steps. */
+/* The MAX heaviest steps of the paths to the objects of TYPE, from the tree of paths to all objects. */
 static gcd_status paths_of_type(struct html_data *h, uint32_t type, size_t max, struct gcd_merged_tree **ret, struct gcd_error *err)
 {
     struct gcd_context quiet = html_quietly(h);
@@ -288,7 +288,7 @@ static bool has_path(const struct html_data *h, uint32_t type)
     return i < h->path_count;
 }
 
-/* For each wanted type, and each with details, the tree of its shortest paths. */
+/* Builds the tree of shortest paths of each wanted type, and of each type with details. */
 static gcd_status merge_paths_to(struct html_data *h, const struct gcd_paths *p, const uint32_t *wanted, size_t n, struct gcd_error *err)
 {
     struct stage stage = { .first = 3, .share = 1 };
@@ -320,7 +320,7 @@ static void trees_first(void *ctx)
         a->here = generations(a->h, a->err);
 }
 
-/* What takes little memory comes first: the tree of dominators takes much meanwhile. */
+/* Begins with what takes little memory, because the dominator tree takes much at the same time. */
 static gcd_status look_at_objects(struct html_data *h, struct gcd_error *err)
 {
     struct gcd_context quiet = html_quietly(h);
@@ -339,7 +339,7 @@ static void objects_beside(void *ctx)
         a->beside = look_at_objects(a->h, &a->beside_err);
 }
 
-/* What types retain; the preorder is kept for the tree. */
+/* Adds up what types retain; the preorder is kept for the tree. */
 static gcd_status retained_by_type(struct html_data *h, struct gcd_error *err)
 {
     struct gcd_context quiet = html_quietly(h);
@@ -351,7 +351,7 @@ static gcd_status retained_by_type(struct html_data *h, struct gcd_error *err)
     return gcd_preorder_retained_by_type(h->preorder, h->retained, err);
 }
 
-/* One for this page, unless there is one already. */
+/* Opens a session for this page, unless the caller has one. */
 static gcd_status open_session(struct html_data *h, struct gcd_error *err)
 {
     const struct gcd_origins *origins = h->options->origins;

@@ -1,6 +1,6 @@
 /*
- * What the page says about single types: what their objects are held by, hold and refer to, and the largest of them.  One pass over the objects
- * and their references, in which pairs of types are counted: what is held and what holds it are the same pair.
+ * Details of single types: what holds their objects, what they hold and refer to, and the largest of them.  One pass over the objects and their
+ * references counts pairs of types; a holder and what it holds are the same pair.
  */
 #include "write/html/html_data.h"
 
@@ -12,33 +12,33 @@
 #include "base/mem.h"
 #include "base/ovf.h"
 
-/* Which detail a type has. */
+/* Number of the detail of a type without details. */
 #define NO_DETAIL UINT16_MAX
-/* Pairs of types; those that come later are left out.  With so few types that there are no more pairs, each has its place in a table. */
+/* Maximum number of pairs of types; later ones are left out.  If all possible pairs are no more, each has its place in a table. */
 #define PAIRS_MAX (UINT32_C(1) << 19)
 
 #define TOGETHER 64u
 
-/* Of objects of one type and of another. */
+/* Sums for objects of one type and of another. */
 struct pair {
-    uint64_t refs;               /* from the former to the latter */
-    uint64_t held, held_bytes;   /* of the latter, directly dominated by the former, with what they retain */
+    uint64_t refs;               /* references from the first to the second type */
+    uint64_t held, held_bytes;   /* objects of the second type that the first dominates directly, with what they retain */
 };
 
 struct collector {
     struct html_data *h;
     uint32_t types;
-    uint16_t *detail;            /* [types] its number, NO_DETAIL = not shown */
-    bool table;                  /* PAIRS are [types][types]; else MAP and KEYS tell whose they are */
+    uint16_t *detail;            /* [types] number of the detail, NO_DETAIL = not shown */
+    bool table;                  /* PAIRS is [types][types]; else MAP and KEYS tell the types of each */
     struct pair *pairs;
     size_t count, room, key_room;
     uint64_t *keys;              /* holder << 32 | type, of each pair */
     struct gcd_idmap map;        /* key -> number of the pair */
     struct pair *roots, *dead;   /* [types] held by no single object, and by nothing */
-    const struct gcd_generations *generations;   /* NULL: no ranges are known */
+    const struct gcd_generations *generations;   /* NULL: ranges are unknown */
     size_t hint;
     struct waiting {             /* references whose targets are looked up together, so that they wait for memory together */
-        uint32_t from, to;       /* a type; a node, then its type */
+        uint32_t from, to;       /* FROM: a type; TO: a node, later its type */
     } waiting[TOGETHER];
     size_t waiting_count;
 };
@@ -85,7 +85,7 @@ static void add_held(struct pair *p, uint64_t bytes)
     gcd_add_saturating(&p->held_bytes, bytes);
 }
 
-/* The first of LIST are the largest. */
+/* Offers NODE to the list of the largest objects. */
 static void offer_object(struct html_detail *d, uint32_t node, uint64_t retained)
 {
     size_t i = d->object_count < HTML_OBJECTS ? d->object_count++ : HTML_OBJECTS;
@@ -106,7 +106,7 @@ static void count_generation(struct collector *c, struct html_detail *d, uint32_
     gcd_add_saturating(&part->bytes, gcd_graph_node_size(c->h->g, node));
 }
 
-/* NODE of TYPE, of which RETAINED bytes are kept, is held by PARENT. */
+/* Counts an object of TYPE that retains RETAINED bytes and that PARENT holds. */
 static gcd_status count_held(struct collector *c, uint32_t parent, uint32_t type, uint64_t retained, struct gcd_error *err)
 {
     struct pair *p;
@@ -236,7 +236,7 @@ gcd_status html_details_collect(struct html_data *h, struct gcd_error *err)
     return st;
 }
 
-/* ---- which types ---- */
+/* ---- choosing the types ---- */
 
 static void add_detail(struct html_data *h, uint32_t type)
 {

@@ -1,5 +1,5 @@
 /*
- * The page of two dumps side by side: what has changed, and the newer dump as the page of one shows it.
+ * The page of two dumps side by side: what has changed, and the newer dump as on the page of one dump.
  */
 
 #include <string.h>
@@ -13,11 +13,11 @@
 #include "write/html/html_page.h"
 #include "write/json_put.h"
 
-/* Rows of types: those that have grown most, and those that have shrunk most. */
+/* Numbers of rows of types: those that have grown most, and those that have shrunk most. */
 #define GROWN ((size_t)4000)
 #define SHRUNK ((size_t)1000)
 #define STEPS ((size_t)8000)
-/* All names of one kind together. */
+/* Maximum bytes of all names of one kind. */
 #define NAMES_BYTES ((size_t)750000)
 #define TEXT_BYTES ((size_t)2000)
 
@@ -41,7 +41,7 @@ static void put_sums(struct json_put *j, const struct gcd_diff_sum *sums, bool r
     }
 }
 
-/* ---- also of several dumps ---- */
+/* ---- also for several dumps ---- */
 
 void html_put_dump(struct json_put *j, const struct gcd_page_dump *d, struct html_dump_limits most)
 {
@@ -113,13 +113,13 @@ static void put_types(struct json_put *j, const struct gcd_diff_page *page)
 
 /* ---- paths ---- */
 
-/* The row behind row I when those below it are shown, or not, because it has changed by less than LEAST. */
+/* The row after row I; skips the rows below it if I has changed by less than LEAST. */
 static size_t next_row(const struct gcd_tree_diff_row *rows, size_t i, uint64_t least)
 {
     return change(rows[i].sums) >= least ? i + 1 : rows[i].end;
 }
 
-/* How many rows and bytes of names (of at most MAX each) there are then. */
+/* The number of rows shown then, and the bytes of their names (at most MAX each). */
 static size_t count_rows(const struct json_put *j, const struct gcd_tree_diff_row *rows, size_t n, uint64_t least, size_t max, size_t *ret_bytes)
 {
     size_t count = 0;
@@ -134,7 +134,7 @@ static size_t count_rows(const struct json_put *j, const struct gcd_tree_diff_ro
     return count;
 }
 
-/* Groups of roots have the same names in the newer dump. */
+/* Groups of roots get the names that they have in the newer dump. */
 static const char *top_name(const char *name)
 {
     for (unsigned i = 0; i < GCD_GROUPS; i++)
@@ -143,15 +143,15 @@ static const char *top_name(const char *name)
     return name;
 }
 
-/* The rows that are shown, as a tree that folds. */
+/* The shown rows as a tree that can be folded. */
 struct steps {
     const struct gcd_tree_diff_row *rows;
     size_t row_count;
-    uint64_t least;              /* by which they have changed */
-    size_t max;                  /* bytes of a name */
+    uint64_t least;              /* minimum change of a row */
+    size_t max;                  /* maximum bytes of a name */
     struct step {
         uint32_t row;
-        int64_t own;             /* change that is not that of steps below */
+        int64_t own;             /* change without that of the steps below */
     } *items;                    /* [room] */
     struct gcd_fold_node *nodes; /* [room] */
     size_t count, room;
@@ -170,7 +170,7 @@ static void add_step(struct steps *s, uint32_t row)
     s->nodes[s->count++] = (struct gcd_fold_node){ .parent = up, .facts = s->rows[row].facts };
 }
 
-/* A way goes on where a row has changed as the only one below it has, or nearly so. */
+/* Folds the tree.  A path continues as long as a row has changed by nearly the same as the only row below it. */
 static void fold_steps(struct steps *s)
 {
     uint64_t most = 0;
@@ -186,7 +186,7 @@ static void fold_steps(struct steps *s)
     gcd_fold_tree(s->nodes, s->count);
 }
 
-/* A row a step: depth, name, fold, objects and bytes before and after.  What is not there is the difference to the row above. */
+/* One row per step: depth, name, fold, objects and bytes before and after.  Omitted rows are the difference from the row above. */
 static void put_steps(struct json_put *j, const struct steps *s)
 {
     json_put_open(j, "steps", '[');
@@ -203,7 +203,7 @@ static void put_steps(struct json_put *j, const struct steps *s)
     json_put_number(j, "least_step", s->least);
 }
 
-/* Steps that are called otherwise than their type, by their numbers. */
+/* The calls of steps that have another name than their type, by the number of the step. */
 static void put_calls(struct json_put *j, const struct steps *s)
 {
     json_put_open(j, "calls", '[');

@@ -1,5 +1,5 @@
 /*
- * The data of the page as JSON, for the modules in src/write/html/page.  Rows are arrays; what their columns are is said in page/data.js.
+ * The data of the page as JSON, for the modules in src/write/html/page.  Rows are arrays; page/data.js documents their columns.
  */
 #include <string.h>
 
@@ -18,13 +18,13 @@
 #include "write/json_put.h"
 #include "write/write.h"
 
-/* All names of frames together; a hostile dump has names of megabytes. */
+/* Maximum bytes of all names of frames; a hostile dump has names of megabytes. */
 #define NAMES_BYTES ((size_t)5 << 19)
 #define NAMES_BYTES_OF_PART ((size_t)1 << 20)
-/* Texts that occur a few times or once a type. */
+/* Maximum bytes of texts that occur a few times, or once per type. */
 #define TEXT_BYTES ((size_t)2000)
 #define MODULE_BYTES ((size_t)120)
-/* Of a page at most, and of them behind the data. */
+/* Maximum bytes of a page, and of its part after the data. */
 #define PAGE_BYTES (UINT64_C(5) << 20)
 #define BEHIND_BYTES (UINT64_C(160) << 10)
 
@@ -38,7 +38,7 @@ struct page {
 
 /* ---- names: each once, in the order of first use ---- */
 
-/* A label; that of a type is its number. */
+/* Adds a label to the list of names; the label of a type is the number of the type. */
 static void use(struct page *p, uint32_t label)
 {
     if (p->number[label] != UINT32_MAX)
@@ -55,7 +55,7 @@ static void use_tree(struct page *p, const struct gcd_merged_tree *t)
         use(p, steps[i].label);
 }
 
-/* The first N. */
+/* Adds the names of the first N suspects. */
 static void use_suspects(struct page *p, const struct gcd_suspects *all, size_t n)
 {
     for (size_t i = 0; i < gcd_suspects_count(all) && i < n; i++) {
@@ -107,7 +107,7 @@ static const char *name_of(const struct page *p, size_t i)
     return stacks_frame(&(struct stacks){ .g = p->h->g, .options = p->h->options, .tree = p->h->by_paths }, p->labels[i], &module);
 }
 
-/* The longest names that fit. */
+/* The maximum length of names with which all fit. */
 static size_t name_limit(const struct page *p)
 {
     static const size_t limits[] = { 4000, 1000, 500, 250, 120, 60 };
@@ -123,7 +123,7 @@ static size_t name_limit(const struct page *p)
     }
 }
 
-/* What kind of thing each name is: "r" a root group and the like, "s" a static variable, "t" a type. */
+/* The kind of a name: "r" a root group or similar, "s" a static variable, "t" a type. */
 static char kind_of(const struct page *p, size_t i)
 {
     enum gcd_step_kind kind = gcd_merged_tree_name(p->h->by_paths, p->labels[i]).kind;
@@ -142,7 +142,7 @@ void html_put_call(struct json_put *j, size_t number, const char *name, size_t m
     json_put_close(j, ']');
 }
 
-/* What paths and trees call otherwise, by the number of its name. */
+/* The types that have another name in paths and trees, by the number of their name. */
 static void put_calls(struct page *p, size_t limit)
 {
     json_put_open(&p->j, "calls", '[');
@@ -185,7 +185,7 @@ static void put_process(struct page *p)
     json_put_close(&p->j, '}');
 }
 
-/* What is missing, and which of several dumps this is. */
+/* The missing parts, and the number of this dump among several. */
 static void put_loss(struct page *p)
 {
     const struct gcd_summary *f = gcd_graph_summary(p->h->g);
@@ -285,11 +285,11 @@ static void put_types(struct page *p)
     json_put_close(&p->j, ']');
 }
 
-/* Folds a tree of paths; false: it does not fold. */
+/* Folds a tree of paths; false: there is nothing to fold. */
 static bool fold_tree(const struct page *p, const struct gcd_merged_tree *t, struct gcd_fold_node nodes[HTML_PATH_NODES])
 {
     size_t n;
-    uint64_t left[HTML_PATH_NODES];      /* of its objects, those that are in no step below it */
+    uint64_t left[HTML_PATH_NODES];      /* objects of a step that are in no step below it */
     const struct html_data *h = p->h;
     const struct gcd_merged_step *steps = gcd_merged_tree_steps(t, &n);
     if (n > HTML_PATH_NODES)
@@ -309,7 +309,7 @@ static bool fold_tree(const struct page *p, const struct gcd_merged_tree *t, str
     return true;
 }
 
-/* A row a node: the number of its parent (-1: none), name, own objects and bytes, objects and bytes with all below; of a tree of paths its fold. */
+/* One row per node: its parent (-1: none), name, own objects and bytes, objects and bytes with all below; its fold in a tree of paths. */
 static void put_tree(struct page *p, const char *key, const struct gcd_merged_tree *t, bool paths)
 {
     struct gcd_fold_node nodes[HTML_PATH_NODES];
@@ -367,7 +367,7 @@ static void put_paths(struct page *p)
     json_put_close(&p->j, ']');
 }
 
-/* A row a type: name (-1: no single object, -2: none), objects or references, bytes. */
+/* One row per type: name (-1: no single object, -2: none), objects or references, bytes. */
 static void put_pairs(struct page *p, const char *key, const struct html_list *l)
 {
     json_put_open(&p->j, key, '[');
@@ -382,7 +382,7 @@ static void put_pairs(struct page *p, const char *key, const struct html_list *l
     json_put_close(&p->j, ']');
 }
 
-/* A row an object: address or null, own bytes, retained bytes. */
+/* One row per object: address or null, own bytes, retained bytes. */
 static void put_objects(struct page *p, const struct html_detail *d)
 {
     json_put_open(&p->j, "largest", '[');
@@ -397,7 +397,7 @@ static void put_objects(struct page *p, const struct html_detail *d)
     json_put_close(&p->j, ']');
 }
 
-/* A row a generation that has some: its number among GENERATIONS, objects, bytes. */
+/* One row per non-empty generation: its number in GENERATIONS, objects, bytes. */
 static void put_detail_generations(struct page *p, const struct html_detail *d)
 {
     json_put_open(&p->j, "generations", '[');
@@ -432,7 +432,7 @@ static void put_details(struct page *p)
     json_put_close(&p->j, ']');
 }
 
-/* A row a type: name, objects, bytes. */
+/* One row per type: name, objects, bytes. */
 static void put_parts(struct page *p, const char *key, const struct gcd_suspect_part *parts, size_t n)
 {
     json_put_open(&p->j, key, '[');
@@ -446,7 +446,7 @@ static void put_parts(struct page *p, const char *key, const struct gcd_suspect_
     json_put_close(&p->j, ']');
 }
 
-/* A row a step: name (-1: objects that are left out), how many one behind the other, what the first of them retains, 0 or how it is folded. */
+/* One row per step: name (-1: omitted objects), number of consecutive objects, bytes that the first one retains, fold or 0. */
 static void put_suspect_path(struct page *p, const struct gcd_suspect *s)
 {
     const struct gcd_root *root = s->root != SIZE_MAX ? &gcd_graph_summary(p->h->g)->roots[s->root] : NULL;
@@ -470,7 +470,7 @@ static void put_suspect_path(struct page *p, const struct gcd_suspect *s)
     json_put_close(&p->j, ']');
 }
 
-/* The first N. */
+/* Writes the first N suspects. */
 static void put_suspects(struct page *p, const char *key, const struct gcd_suspects *all, size_t n)
 {
     json_put_open(&p->j, key, '[');
@@ -496,7 +496,7 @@ static void put_suspects(struct page *p, const char *key, const struct gcd_suspe
     json_put_close(&p->j, ']');
 }
 
-/* All kinds that were looked for. */
+/* All kinds that were checked. */
 static void put_checks(struct page *p)
 {
     json_put_open(&p->j, "checks", '[');
@@ -515,7 +515,7 @@ static void put_checks(struct page *p)
     json_put_close(&p->j, ']');
 }
 
-/* Nothing when no ranges were recorded. */
+/* Nothing if no ranges were recorded. */
 static void put_generations(struct page *p)
 {
     json_put_open(&p->j, "generations", '[');
@@ -532,7 +532,7 @@ static void put_generations(struct page *p)
     json_put_close(&p->j, ']');
 }
 
-/* Ends a line: no text of JSON has such a character.  The page reads the lines of large parts when a view asks for them (data.js). */
+/* Ends a line; no JSON text contains a line break.  The page parses the lines of large parts when a view needs them (data.js). */
 static void end_line(struct page *p)
 {
     gcd_sink_write(p->j.s, "\n", 1);

@@ -1,6 +1,6 @@
 /*
- * The types in which others are nested: C# writes a point behind an outer type as behind a namespace, "Shop.Cart.Item", and the page has to know
- * the difference when it leaves namespaces out.  The runtime writes "Shop.Cart+Item".  Outer types with parameters need no mention, "<" tells them.
+ * The types in which others are nested.  C# writes a dot after an outer type and after a namespace, "Shop.Cart.Item", but the page must know the
+ * difference to leave out namespaces.  The runtime writes "Shop.Cart+Item".  Outer types with parameters need no mention, because of their "<".
  */
 #include "write/html/html_data.h"
 
@@ -16,12 +16,12 @@
 #define NAMES_BYTES ((size_t)100000)
 
 struct outer {
-    uint64_t hash;               /* first: they are sorted by it */
+    uint64_t hash;               /* first member: the sort key */
     const char *p;
     size_t n;
 };
 
-/* Collects the outermost types that are part of NAME, once for each time that they occur; returns how many.  INTO may be NULL. */
+/* Collects the outermost types in NAME, once per occurrence; returns their number.  INTO may be NULL. */
 static size_t outer_types(const char *name, struct outer *into)
 {
     size_t count = 0;
@@ -33,7 +33,7 @@ static size_t outer_types(const char *name, struct outer *into)
             count++;
         }
         p += n;
-        p += strcspn(p, "<>[](),*& ");       /* what is nested in it */
+        p += strcspn(p, "<>[](),*& ");       /* the types nested in it */
         p += *p != '\0';
     }
     return count;

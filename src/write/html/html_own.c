@@ -1,6 +1,6 @@
 /*
- * Whose the live memory is: what belongs to the program's own objects, besides the suspects.  An object belongs to the nearest of the program's
- * own objects that dominate it, itself included.
+ * Who owns the live memory: the part that belongs to the program's own objects, outside the suspects.  An object belongs to the nearest of the
+ * program's own objects that dominate it, itself included.
  */
 #include "write/html/html_data.h"
 
@@ -23,7 +23,7 @@ bool html_is_counted(const struct gcd_suspect *s)
                             s->kind == GCD_SUSPECT_FINALIZERS);
 }
 
-/* Objects of a suspected type are marked by TYPES, single ones by WHOSE. */
+/* Marks suspected types in TYPES, and single suspected objects in WHOSE. */
 static void mark(const struct html_data *h, uint8_t *whose, uint8_t *types)
 {
     for (size_t i = 0; i < gcd_suspects_count(h->suspects); i++) {

@@ -1,5 +1,5 @@
 /*
- * The page for those who run no scripts: the verdict, the suspects and the largest types, as plain markup.
+ * The page without scripts: the verdict, the suspects and the largest types, as plain markup.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -75,7 +75,7 @@ void html_plain_write(const struct html_data *h, struct gcd_sink *s)
     put_types(h, s);
 }
 
-/* The first and the last of several dumps.  Types that have grown most come first. */
+/* Compares the first and the last of several dumps.  Types that have grown most come first. */
 static void put_growth(const struct gcd_diff *d, struct gcd_sink *s)
 {
     size_t last = gcd_diff_dumps(d) - 1;

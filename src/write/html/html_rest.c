@@ -1,6 +1,6 @@
 /*
- * The small types of a heap with very many: a row each, [name, module, objects, bytes, retained, origin], as JSON, compressed by gzip, in base64.
- * The page expands it when somebody searches.
+ * The small types of a heap with very many types: a row each, [name, module, objects, bytes, retained, origin], as JSON, compressed with gzip, in
+ * base64.  The page expands them for a search.
  */
 #include "write/html/html_data.h"
 
@@ -13,7 +13,7 @@
 
 #define NAME_BYTES ((size_t)1000)
 #define MODULE_BYTES ((size_t)120)
-/* What a sink may hold back before its memory grows. */
+/* Bytes that a sink may hold back before its memory grows. */
 #define HELD_BACK (UINT64_C(400) << 10)
 
 struct rest {
@@ -43,7 +43,7 @@ static void put_row(const struct html_data *h, uint32_t type, struct json_put *j
     json_put_close(j, ']');
 }
 
-/* As many rows as fit into ROOM bytes, compressed. */
+/* Writes as many rows as fit into ROOM compressed bytes. */
 static struct rest put_rows(const struct html_data *h, uint64_t room, struct gcd_sink *packed)
 {
     struct json_put j = { .s = packed };

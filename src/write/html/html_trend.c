@@ -9,14 +9,14 @@
 #include "write/html/html_page.h"
 #include "write/json_put.h"
 
-/* Dumps of a page, and numbers of all its rows together. */
+/* Maximum number of dumps of a page, and of numbers in all its rows. */
 #define DUMPS ((size_t)1000)
 #define NUMBERS ((size_t)120000)
-/* Rows: those that have grown most, and those that have shrunk most. */
+/* Numbers of rows: those that have grown most, and those that have shrunk most. */
 #define ROWS ((size_t)5000)
 #define TEXT_BYTES ((size_t)2000)
 #define MODULE_BYTES ((size_t)120)
-/* Texts of one kind about all dumps together. */
+/* Maximum bytes of the texts of one kind about all dumps. */
 #define TEXTS_BYTES ((size_t)200000)
 #define REASONS ((size_t)2000)
 
@@ -42,7 +42,7 @@ static uint64_t value_of(const struct gcd_diff_sum *s, int quantity)
     return quantity == BYTES ? s->bytes : quantity == OBJECTS ? s->objects : s->retained_bytes;
 }
 
-/* X rounded, clamped to the integers that a reader of JSON can be expected to know. */
+/* X rounded, clamped to the integers that every JSON reader supports. */
 static int64_t whole(double x)
 {
     return x >= 9e15 ? INT64_C(9000000000000000) : x <= -9e15 ? -INT64_C(9000000000000000) : (int64_t)(x < 0 ? x - 0.5 : x + 0.5);
@@ -54,8 +54,8 @@ static bool is_known(const struct gcd_page_dump *d, const struct gcd_diff_sum *s
 }
 
 /*
- * How it goes (enum gcd_trend, -1 = not known) and growth per hour, null when the times are unknown, both of known values; then all, null when not
- * known.
+ * The trend (enum gcd_trend, -1 = unknown) and the growth per hour (null if the times are unknown), both from known values; then all values (null if
+ * unknown).
  */
 static void put_quantity(const struct trend *t, struct json_put *j, const struct gcd_diff_sum *sums, int quantity)
 {

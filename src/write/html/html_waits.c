@@ -7,14 +7,14 @@
 #include "base/mem.h"
 #include "write/json_put.h"
 
-/* The most frequent stacks, as long as there is room for their frames; bytes of a name. */
+/* Maximum numbers of stacks, most frequent first, and of their frames; maximum bytes of a name. */
 #define STACKS 1000u
 #define FRAMES 6000u
 #define NAME_BYTES 200u
 
 enum { PROBABLE = 1, REPEATS = 2, CUT = 4 };
 
-/* Frames that are used, numbered so that what is awaited comes before what waits for it; each name once. */
+/* The used frames, numbered so that an awaited frame comes before those that wait for it; each name once. */
 struct numbering {
     const struct gcd_async_frame *frames;
     const struct gcd_alloc *alloc;
@@ -36,7 +36,7 @@ static bool use_frame(struct numbering *n, uint32_t frame)
     return gcd_idmap_put(&n->numbers, frame, n->count++);
 }
 
-/* True in *RET_FITS, if there was room for all frames of STACK. */
+/* *RET_FITS: there was room for all frames of STACK. */
 static bool use_stack(struct numbering *n, uint32_t stack, bool *ret_fits)
 {
     uint32_t missing = 0;
@@ -53,7 +53,7 @@ static bool use_stack(struct numbering *n, uint32_t stack, bool *ret_fits)
     return true;
 }
 
-/* A row a frame: the number of the frame that it waits for (-1: none), name, flags, -1 or the name of a type. */
+/* One row per frame: the number of the frame that it waits for (-1: none), name, flags, -1 or the name of a type. */
 static void put_frames(const struct numbering *n, const uint32_t *type_names, struct json_put *j)
 {
     json_put_open(j, "names", '[');
@@ -74,7 +74,7 @@ static void put_frames(const struct numbering *n, const uint32_t *type_names, st
     json_put_close(j, ']');
 }
 
-/* A row a stack: its outermost frame, how many, of them old ones, what they keep alive. */
+/* One row per stack: its outermost frame, the number of such stacks, the number of old ones, the bytes they keep alive. */
 static void put_stacks(const struct numbering *n, const uint32_t *stacks, size_t count, struct json_put *j)
 {
     json_put_open(j, "rows", '[');

@@ -1,7 +1,7 @@
 /*
- * Why not /proc/self/fd/N with journal_mode=OFF: SQLite (3.40 was tried, with strace) does not open that name.  It reads the link and opens the path
+ * Why not /proc/self/fd/N with journal_mode=OFF: SQLite (3.40, tried with strace) does not open that name.  It reads the link and opens the path
  * that the link shows, so between the two calls another user can put another file there or replace a folder on the path.  It also fails for
- * paths above 512 bytes, for a file without a name, and where /proc is not mounted.  And writes would pass by gcd_staged_keep_room.
+ * paths above 512 bytes, for a file without a name, and without a mounted /proc.  Writes would also bypass gcd_staged_keep_room.
  */
 #include "write/tables/sqlite_disk.h"
 
@@ -12,7 +12,7 @@
 
 enum { SECTOR_BYTES = 4096 };
 
-/* The database as SQLite has it open. */
+/* The database as an open SQLite file. */
 struct open_file {
     sqlite3_file base;           /* first: SQLite sees only this */
     struct sqlite_disk *disk;
@@ -27,7 +27,7 @@ static struct sqlite_disk *disk_of(sqlite3_file *file)
 
 static int file_close(sqlite3_file *file)
 {
-    (void)file;                  /* the place stays open */
+    (void)file;                  /* the staged output stays open */
     return SQLITE_OK;
 }
 
@@ -39,7 +39,7 @@ static int file_read(sqlite3_file *file, void *buf, int n, sqlite3_int64 off)
         return SQLITE_IOERR_READ;
     if (got == (size_t)n)
         return SQLITE_OK;
-    memset((char *)buf + got, 0, (size_t)n - got);       /* as it wants it */
+    memset((char *)buf + got, 0, (size_t)n - got);       /* SQLite requires zeros */
     return SQLITE_IOERR_SHORT_READ;
 }
 
@@ -58,7 +58,7 @@ static int file_truncate(sqlite3_file *file, sqlite3_int64 bytes)
 static int file_sync(sqlite3_file *file, int flags)
 {
     (void)file;
-    (void)flags;                 /* gcd_staged_commit does */
+    (void)flags;                 /* gcd_staged_commit syncs */
     return SQLITE_OK;
 }
 
@@ -68,7 +68,7 @@ static int file_size(sqlite3_file *file, sqlite3_int64 *ret)
     return SQLITE_OK;
 }
 
-/* Nobody else knows of it. */
+/* No other process uses the file, so locks do nothing. */
 static int file_lock(sqlite3_file *file, int kind)
 {
     (void)file;
@@ -128,7 +128,7 @@ static int disk_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int
     return SQLITE_OK;
 }
 
-/* There is one file, and its temporary ones delete themselves. */
+/* Nothing to delete: there is one file, and temporary files delete themselves. */
 static int disk_delete(sqlite3_vfs *vfs, const char *name, int sync)
 {
     (void)vfs;
@@ -186,7 +186,7 @@ int sqlite_disk_open(struct sqlite_disk *disk, struct gcd_staged *staged, sqlite
         .xOpen = disk_open, .xDelete = disk_delete, .xAccess = disk_access, .xFullPathname = disk_full_name, .xRandomness = disk_randomness,
         .xSleep = disk_sleep, .xCurrentTime = disk_time, .xGetLastError = disk_last_error,
     };
-    /* found by its name just once, by us: the database keeps it */
+    /* looked up by name only once, by us: the database keeps the VFS */
     int rc = sqlite3_vfs_register(&disk->vfs, 0);
     if (rc == SQLITE_OK) {
         rc = sqlite3_open_v2("database", ret_db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, disk->name);

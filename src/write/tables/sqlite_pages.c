@@ -14,7 +14,7 @@ enum { PAGE_MIN = 512, USABLE_MIN = 480, RUN_BYTES = 256 << 10 };
 /* The first byte of a page. */
 enum { INNER_INDEX = 2, INNER_TABLE = 5, LEAF_INDEX = 10, LEAF_TABLE = 13 };
 enum { LEAF_HEADER = 8, INNER_HEADER = 12, CHILD_BYTES = 4, POSITION_BYTES = 2 };
-/* Programs lock bytes from here on, so the page that has them is never used. */
+/* Programs lock bytes from here on, so the page that contains them is never used. */
 #define LOCK_BYTE UINT32_C(0x40000000)
 
 static void put16(unsigned char *to, uint32_t v)
@@ -49,7 +49,7 @@ static void *write_all(void *ctx)
     return NULL;
 }
 
-/* Without a thread we write ourselves. */
+/* Starts the thread that writes; without it, the calling thread writes. */
 static void start_thread(struct sqlite_pages *p)
 {
     if (!gcd_queue_init(&p->queue, &p->alloc, p->run_room))
@@ -132,7 +132,7 @@ static gcd_status append(struct sqlite_pages *p, const unsigned char *page, uint
     return GCD_OK;
 }
 
-/* Writes N bytes, not more than a page, at OFF, where the file has a page already. */
+/* Writes N bytes, at most a page, at OFF, where the file already has a page. */
 static gcd_status replace(struct sqlite_pages *p, uint64_t off, const void *bytes, size_t n, struct gcd_error *err)
 {
     GCD_TRY(flush(p, err));
@@ -167,7 +167,7 @@ void sqlite_pages_done(struct sqlite_pages *p)
 
 /* ---- cells ---- */
 
-/* Built from its end to its beginning, in ROOM_BYTES before END: a number is stored as 8 bytes, and what it does not need is overwritten. */
+/* A cell is built backwards, in ROOM_BYTES before its end: a number is stored as 8 bytes, and the bytes that it does not need are overwritten. */
 enum { ROOM_BYTES = 8 + SQLITE_CELL_MAX };
 struct cell {
     unsigned char *start, *end;
@@ -180,7 +180,7 @@ static void put64_before(struct cell *c, uint64_t v)
         to[i] = (unsigned char)(v >> (56 - 8 * i));
 }
 
-/* Puts the number before the others; returns its type. */
+/* Puts a number before the others; returns its type. */
 static unsigned char put_number(struct cell *c, const struct sqlite_number *n)
 {
     enum { TYPE_NULL = 0, TYPE_0 = 8 };
@@ -197,7 +197,7 @@ static unsigned char put_number(struct cell *c, const struct sqlite_number *n)
     return (unsigned char)type;
 }
 
-/* The variable length number of SQLite: 7 bits a byte, the highest first. */
+/* SQLite's variable-length integer: 7 bits per byte, highest bits first. */
 static void put_varint(struct cell *c, uint64_t v)
 {
     if (v >> 56 != 0) {                  /* then the last of 9 bytes has 8 bits */
@@ -246,7 +246,7 @@ static bool fits(const struct sqlite_level *l, unsigned level, uint32_t n)
     return l->top - header_bytes(level) - l->cells * POSITION_BYTES >= n + POSITION_BYTES;
 }
 
-/* The cell of N bytes before TOP is one of the page. */
+/* Adds the cell of N bytes before TOP to the page. */
 static void claim(struct sqlite_level *l, unsigned level, uint32_t n)
 {
     l->top -= n;
@@ -269,8 +269,8 @@ static void finish_header(const struct sqlite_tree *t, unsigned level, uint32_t 
 }
 
 /*
- * Writes the full page of a level and starts the next one.  CELL becomes the key that separates both, behind four bytes for the number of the
- * page.  In an index, and above the leaves, that is the last cell, which leaves the page; so neither page is ever empty.
+ * Writes the full page of a level and starts the next one.  *RET_KEY: the key that separates both, after four bytes with the number of the page.
+ * In an index, and above the leaves, the key is the last cell, which leaves the page; so neither page is ever empty.
  */
 static gcd_status turn_page(struct sqlite_tree *t, unsigned level, struct cell *ret_key, struct gcd_error *err)
 {
@@ -334,7 +334,7 @@ gcd_status sqlite_tree_begin(struct sqlite_tree *t, struct sqlite_pages *pages, 
 gcd_status sqlite_tree_add(struct sqlite_tree *t, uint64_t rowid, const struct sqlite_number *row, size_t n, struct gcd_error *err)
 {
     struct sqlite_level *leaf = &t->levels[0];
-    bool there = leaf->page != NULL && fits(leaf, 0, ROOM_BYTES);       /* the row is built where it stays */
+    bool there = leaf->page != NULL && fits(leaf, 0, ROOM_BYTES);       /* the row is built in place */
     unsigned char room[ROOM_BYTES];
     struct cell c = { .end = there ? leaf->page + leaf->top : room + ROOM_BYTES };
     c.start = c.end;

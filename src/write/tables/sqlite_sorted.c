@@ -1,7 +1,7 @@
 /*
- * Rows are counted by buckets of their values, then put into the place of their bucket.  In the order of the heap they are sorted by primary key
- * already, and stay so.  A bucket has one value if that is less than the number of objects: types, objects and most sizes are.  Larger values
- * share buckets, 2048 for each power of two, and are sorted there.
+ * Rows are counted by buckets of their values, then put into their bucket.  In heap order they are already sorted by primary key, and stay so.
+ * A value below the number of objects has its own bucket: types, objects and most sizes are such values.  Larger values share buckets, 2048 per
+ * power of two, and are sorted there.
  */
 #include "write/tables/sqlite_sorted.h"
 
@@ -14,13 +14,13 @@
 #define SIGN (UINT64_C(1) << 63)
 enum { MANTISSA_BITS = 11, MANTISSAS = 1 << MANTISSA_BITS, SHARED_BUCKETS = 64 * MANTISSAS };
 
-/* A row: the primary key is the object, for references with their number. */
+/* A row: the primary key is the object, and for references also their number. */
 struct row {
     struct sqlite_number value;
     uint32_t node, slot;
 };
 
-/* A sorted row without its value, or with it, as distance from the least one. */
+/* A sorted row without its value; struct valued has the value as the distance from the least one. */
 struct place {
     uint32_t node, slot;
 };
@@ -35,19 +35,19 @@ struct sorted {
     sqlite_sorted_fn row;
     void *ctx;
     struct gcd_alloc alloc;
-    uint64_t least;              /* the least value, with its sign bit turned: unsigned order is that of SQLite */
-    uint64_t exact;              /* buckets of one value; bucket 0 is NULL */
+    uint64_t least;              /* the least value with its sign bit flipped: then unsigned order is SQLite's */
+    uint64_t exact;              /* number of buckets with one value; bucket 0 is NULL */
     uint64_t bucket_count;
-    uint32_t *buckets;           /* [bucket_count] rows; while a slice is filled: where the next one goes; then: where the bucket ends */
+    uint32_t *buckets;           /* [bucket_count] number of rows; while a slice is filled: position of the next row; then: end of the bucket */
     struct place *places;        /* [place_room] */
     uint64_t rows;
-    uint32_t largest;            /* rows of a bucket */
+    uint32_t largest;            /* number of rows of the largest bucket */
     size_t place_room;
     struct valued *valued;       /* [valued_room] */
     size_t valued_room;
 };
 
-/* ---- rows in the order of the heap ---- */
+/* ---- rows in heap order ---- */
 
 struct walk {
     const struct sorted *s;
@@ -97,7 +97,7 @@ static inline bool walk_next(struct walk *w, struct row *ret)
     return true;
 }
 
-/* The next part of all objects, of a size between two checks of the cancel flag. */
+/* The next part of all objects, up to the next check of the cancel flag. */
 static bool next_part(const struct sorted *s, struct walk *w, gcd_status *st, struct gcd_error *err)
 {
     uint32_t n = gcd_graph_node_count(s->t->graph), left = n - w->end;
@@ -140,14 +140,14 @@ static gcd_status find_least(struct sorted *s, struct gcd_error *err)
     return st;
 }
 
-/* Some rows and their buckets, whose counts are already on their way from memory. */
+/* Some rows and their buckets, whose counts are being prefetched. */
 struct batch {
     struct place places[64];
     uint64_t buckets[64];
     size_t count;
 };
 
-/* The next rows, in the buckets from FIRST up to, but not including, END; none: there are no more. */
+/* The next rows in the buckets from FIRST up to, but not including, END; no rows: there are no more. */
 static bool next_batch(struct walk *w, uint64_t first, uint64_t end, struct batch *ret)
 {
     struct row r;
@@ -212,7 +212,7 @@ static gcd_status give_shared(struct sorted *s, const struct place *places, uint
         return gcd_fail_nomem(err, "sorting an index");
     for (uint32_t i = 0; i < n; i++) {
         struct row r = { .node = places[i].node };
-        (void)node_value(s->t, s->index, r.node, &r.value);           /* only objects have values of that size */
+        (void)node_value(s->t, s->index, r.node, &r.value);           /* only objects have such large values */
         s->valued[i] = (struct valued){ .distance = distance(s, &r), .place = places[i] };
     }
     if (!gcd_sort_by_u64(&s->alloc, s->valued, n, sizeof *s->valued))
@@ -240,7 +240,7 @@ static gcd_status give_slice(struct sorted *s, uint64_t first, uint64_t end, str
     return GCD_OK;
 }
 
-/* The buckets from FIRST on that fit, at least one.  Their counts become places. */
+/* Takes the buckets from FIRST on that fit, at least one, and turns their counts into positions. */
 static uint64_t slice(struct sorted *s, uint64_t first)
 {
     uint32_t rows = 0;

@@ -282,7 +282,7 @@ void table_next(struct table_cursor *c)
         c->table->settle(c);
 }
 
-/* Labels that consist of several texts: those of Mono. */
+/* Joins labels that consist of several texts: those of Mono. */
 static gcd_status join_labels(struct tables *t, struct gcd_error *err)
 {
     const struct gcd_summary *summary = gcd_graph_summary(t->graph);

@@ -1,4 +1,4 @@
-/* The table of facts.  Uses the names of the JSON reports for the same facts. */
+/* The table of facts.  Facts have the same names as in the JSON reports. */
 #include <stdio.h>
 
 #include <gcdumpc/version.h>

@@ -1,4 +1,4 @@
-/* A folder of CSV files, one per table (tables.h).  RFC 4180 with LF; README.md in this folder explains the protection of spreadsheets. */
+/* A folder of CSV files, one per table (tables.h).  RFC 4180 with LF; README.md in the folder above explains the protection of spreadsheets. */
 #include <stdio.h>
 #include <string.h>
 
@@ -23,8 +23,8 @@ struct csv {
 };
 
 /*
- * Would a spreadsheet interpret the text as a formula?  Leading spaces do not prevent that.  An existing apostrophe counts, too, so that
- * readers can always remove one.
+ * Would a spreadsheet interpret the text as a formula?  Leading spaces do not prevent that.  An existing apostrophe also counts, so that readers
+ * can always remove one.
  */
 static bool needs_guard(const char *s)
 {

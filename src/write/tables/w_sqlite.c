@@ -1,9 +1,9 @@
 /*
  * An SQLite database of the tables in tables.h.
  *
- * SQLite makes the schema and pulls the rows of small tables: each is offered to it as a read-only virtual table and copied with one
- * INSERT ... SELECT.  It writes to the temporary file of the staged output (sqlite_disk.h).  Nobody else knows that file, so it needs no
- * journal and no sync before the commit.  The tables that grow with the heap stay empty: sqlite_fill writes their pages when SQLite has
+ * SQLite creates the schema and pulls the rows of small tables: each is offered to it as a read-only virtual table and copied with one
+ * INSERT ... SELECT.  It writes to the temporary file of the staged output (sqlite_disk.h).  No other process uses that file, so it needs no
+ * journal, and no sync before the commit.  The tables that grow with the heap stay empty: sqlite_fill writes their pages after SQLite has
  * closed the file.
  */
 #include <sqlite3.h>
@@ -29,7 +29,7 @@
 
 struct database;
 
-/* A table, passed back by SQLite to the methods. */
+/* A table, as SQLite passes it back to the methods. */
 struct offer {
     struct database *d;
     const struct table *table;
@@ -39,7 +39,7 @@ struct database {
     struct tables tables;
     struct offer offers[TABLES];     /* SQLite uses them until the database is closed */
     struct gcd_locked_alloc locked;
-    struct gcd_alloc alloc;          /* of LOCKED: two threads allocate */
+    struct gcd_alloc alloc;          /* from LOCKED, because two threads allocate */
     struct gcd_write_options options;
     struct gcd_staged *staged;
     struct sqlite_disk disk;
@@ -50,7 +50,7 @@ struct database {
     struct gcd_error objects_err, dominators_err;
 };
 
-/* ---- a table of ours as a table of SQLite ---- */
+/* ---- our tables as SQLite tables ---- */
 
 struct virtual_table {
     sqlite3_vtab base;           /* first: SQLite sees only this */
@@ -154,7 +154,7 @@ static int offer_column(sqlite3_vtab_cursor *base, sqlite3_context *to, int colu
         c->d->fill.too_large += v.number > INT64_MAX;
         sqlite3_result_int64(to, v.number > INT64_MAX ? INT64_MAX : (sqlite3_int64)v.number);
         break;
-    default: sqlite3_result_int64(to, (sqlite3_int64)v.number); break;   /* the bits of an address count, not the sign */
+    default: sqlite3_result_int64(to, (sqlite3_int64)v.number); break;   /* the bits of an address matter, not the sign */
     }
     return SQLITE_OK;
 }
@@ -165,7 +165,7 @@ static int offer_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
     return SQLITE_OK;
 }
 
-/* Without xCreate the table exists without being created, and leaves nothing in the file. */
+/* Without xCreate, the table exists without CREATE VIRTUAL TABLE and leaves nothing in the file. */
 static const sqlite3_module offer_module = {
     .xConnect = offer_connect, .xBestIndex = offer_best_index, .xDisconnect = offer_disconnect, .xOpen = offer_open, .xClose = offer_close,
     .xFilter = offer_filter, .xNext = offer_next, .xEof = offer_eof, .xColumn = offer_column, .xRowid = offer_rowid,
@@ -258,7 +258,7 @@ static gcd_status find_roots(struct database *d, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* Everything except for the tables that grow with the heap. */
+/* Writes everything except the tables that grow with the heap. */
 static gcd_status make_database(struct database *d, struct gcd_error *err)
 {
     sqlite3_progress_handler(d->db, STEPS_PER_LOOK, look_at_cancel, &d->options);
@@ -272,7 +272,7 @@ static gcd_status make_database(struct database *d, struct gcd_error *err)
         if (!sqlite_fill_has(i))
             GCD_TRY(copy_table(d, &d->offers[i], err));
     }
-    for (int i = 0; i < INDEXES; i++)    /* sorting once is cheaper than keeping order */
+    for (int i = 0; i < INDEXES; i++)    /* sorting once is cheaper than keeping the order */
         GCD_TRY(make_index(d, &sqlite_schema_indexes[i], err));
     GCD_TRY(run(d, sqlite_schema_views, "making the views", err));
     GCD_TRY(run(d, "COMMIT;", "finishing the database", err));
@@ -289,7 +289,7 @@ static gcd_status make_empty(struct database *d, struct gcd_error *err)
     return st;
 }
 
-/* ---- objects are written while dominators are found ---- */
+/* ---- writing objects while dominators are computed ---- */
 
 static void write_objects(void *ctx)
 {
@@ -305,7 +305,7 @@ static void find_dominators(void *ctx)
 {
     struct database *d = ctx;
     struct gcd_context c = d->options.context;
-    c.progress = NULL;                   /* that of the rows is reported */
+    c.progress = NULL;                   /* only the progress of the rows is reported */
     c.threads = c.threads > 1 ? c.threads - 1 : 1;
     d->dominators_status = gcd_dominators_new(d->tables.graph, &c, &d->dominators, &d->dominators_err);
 }
@@ -351,7 +351,7 @@ static gcd_status sqlite_write(const struct gcd_graph *g, struct gcd_staged *p, 
     return st;
 }
 
-/* The next program that opens our database would play back a journal left by another one with this name. */
+/* A leftover journal of another database with this name: the next program that opens ours would play it back. */
 static const char *const journals[] = { "-journal", "-wal", NULL };
 
 const struct gcd_format gcd_w_sqlite = { .name = "sqlite", .suffix = ".sqlite", .suffix2 = ".db", .names = GCD_NAMES_CSHARP,
