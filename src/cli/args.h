@@ -20,7 +20,7 @@ enum cli_strategy { CLI_STRATEGY_AUTO, CLI_STRATEGY_SINGLE, CLI_STRATEGY_DRAIN }
 #define CLI_THRESHOLDS_MAX 32
 #define CLI_MINE_MAX 32
 
-/* The format of a recording, the only one that is no conversion, and a line about it. */
+/* The format of a recording, the only one that is not a conversion, and its description. */
 #define CLI_RAW_FORMAT "nettrace"
 #define CLI_RAW_ABOUT "a recording, with names from the files of its modules"
 
@@ -33,32 +33,32 @@ enum cli_strategy { CLI_STRATEGY_AUTO, CLI_STRATEGY_SINGLE, CLI_STRATEGY_DRAIN }
 struct cli_target_args {
     uint64_t pid;
     const char *name, *port;     /* other ways to name it */
-    const char *listen;          /* where the process connects to us */
-    bool any_address;            /* also where other machines can */
+    const char *listen;          /* where processes connect to us */
+    bool any_address;            /* also addresses that other machines can reach */
     uint64_t delay_s;
     bool all;                    /* all processes, or all that match NAME */
 };
 
 /* How to dump a living process. */
 struct cli_live_args {
-    const char *save_trace;      /* where to keep the event stream as well */
+    const char *save_trace;      /* where to save the event stream as well */
     uint64_t timeout_s;
     uint64_t buffer_mb;          /* 0 = as large as the process needs */
-    uint64_t max_buffer_mb;      /* 0 = as large as the process can bear */
+    uint64_t max_buffer_mb;      /* 0 = as large as the process can spare */
     uint64_t retries;            /* after a loss of events */
-    uint64_t max_bytes;          /* of the event stream; 0 = as many as the memory of the process can explain */
+    uint64_t max_bytes;          /* of the event stream; 0 = as much as the memory of the process can explain */
     uint64_t wait_s;             /* for the end of another dump */
     enum cli_strategy strategy;
-    bool plain;                  /* recordings without names */
+    bool plain;                  /* write recordings without names */
     bool no_ranges, rundown, keep_partial, force, exclusive;
-    bool dry_run;                /* only say what a dump would cost */
+    bool dry_run;                /* only report what a dump would cost */
     const struct live_lock *lock;        /* not an option: the caller holds the lock; NULL: the dump takes its own */
 };
 
-/* Which dump of a recording. */
+/* Which dump in a recording. */
 struct cli_dump_args {
     uint64_t walk;
-    uint64_t process;            /* by its number, or by its name: */
+    uint64_t process;            /* by its PID, or by its name: */
     const char *process_name;
 };
 
@@ -81,11 +81,11 @@ struct cli_view_args {
     enum cli_sort sort;
     enum gcd_histogram_by by;
     bool retained, events, paths;
-    bool separate_loads;         /* a type that is loaded several times is several */
+    bool separate_loads;         /* keep types that are loaded several times apart */
     const char *filter;          /* NULL = all */
     uint64_t min_bytes;
     const char *type, *object;   /* the subject of the question */
-    const char *sql, *sql_file;  /* statements, or where they are */
+    const char *sql, *sql_file;  /* statements, or the file with them */
     const char *content, *by_dominator, *skip;
     enum cli_largest largest;
     uint64_t tree;               /* levels; 0 = no tree */
@@ -93,18 +93,18 @@ struct cli_view_args {
     bool to_root, from_root;
     const char *mine[CLI_MINE_MAX];      /* patterns for the program's own types; NULL after the last */
     bool full;                   /* all steps of paths */
-    bool findings;               /* all kinds that were looked for */
+    bool findings;               /* all kinds that were searched for */
     uint64_t share_percent;      /* share of the heap that makes a suspect */
     const char *fail_if[CLI_THRESHOLDS_MAX];     /* in the given order; NULL after the last */
 };
 
 #define CLI_MODULE_FOLDERS_MAX 32
 
-/* Where the files of the modules are, which have the names that a recording lacks. */
+/* Where to find the files of the modules, which have the names that a recording lacks. */
 struct cli_module_args {
     const char *folders[CLI_MODULE_FOLDERS_MAX];     /* in the given order; NULL after the last */
     bool off;
-    bool folders_only;           /* not an option: the recorded paths of modules are not looked at */
+    bool folders_only;           /* not an option: do not look at the recorded paths of modules */
 };
 
 /* Limits for the input and the program. */
@@ -127,8 +127,8 @@ struct cli_job_args {
     bool syslog;
     const char *metrics;
     const char *on_success, *on_failure;
-    const char *config;          /* of run; its job is the input */
-    const char *name;            /* not an option: of the job that runs; NULL without a configuration */
+    const char *config;          /* for run, whose input is the job */
+    const char *name;            /* not an option: the running job; NULL = no configuration */
     char *const *others;         /* [other_count] not an option: all jobs of the configuration */
     size_t other_count;
     bool check;
@@ -136,7 +136,7 @@ struct cli_job_args {
 
 /* The server for programs that look for leaks. */
 struct cli_mcp_args {
-    const char *root;            /* the folder below which its files are */
+    const char *root;            /* the folder that its files must be in */
     bool allow_collect;
 };
 
@@ -164,7 +164,7 @@ static inline bool cli_is_live(const struct cli_args *args)
     return args->target.pid != 0 || args->target.name != NULL || args->target.port != NULL || args->target.listen != NULL || args->target.all;
 }
 
-/* The HOST:PORT of --listen tcp:HOST:PORT; NULL: there is none. */
+/* The HOST:PORT of --listen tcp:HOST:PORT; NULL = not given. */
 static inline const char *cli_tcp_address(const struct cli_args *args)
 {
     return args->target.listen != NULL && strncmp(args->target.listen, "tcp:", 4) == 0 ? args->target.listen + 4 : NULL;

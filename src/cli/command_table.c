@@ -1,5 +1,5 @@
 /*
- * The commands: names, summaries and help.  main.c knows what runs, opts.c the options.
+ * The commands: names, summaries and help.  main.c knows the functions, opts.c the options.
  */
 #include "command_table.h"
 
@@ -143,7 +143,7 @@ static const char exit_text[] =
 static const char exit_all_text[] =
     EXIT_STATUS "0 done, 1 failed, 2 wrong usage, 3 done but the data are incomplete (--strict: 1),\n"
     "4 a threshold is exceeded (whether or not the data are complete), 130 interrupted.\n";
-/* For the server, which answers about incomplete data. */
+/* For the server, which reports incomplete data in its answers. */
 static const char exit_server_text[] =
     EXIT_STATUS "0 the client has ended, 1 failed, 2 wrong usage, 130 interrupted.\n";
 

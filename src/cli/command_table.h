@@ -1,5 +1,5 @@
 /*
- * The commands of the program, with what --help and the manual say about them.
+ * The commands of the program, with their texts in --help and the manual.
  */
 #ifndef GCD_CLI_COMMAND_TABLE_H
 #define GCD_CLI_COMMAND_TABLE_H
@@ -10,9 +10,9 @@ struct cli_command {
     const char *name;
     const char *arguments;       /* in the usage line */
     const char *summary;
-    unsigned bit;                /* in the option table */
+    unsigned bit;                /* its bit in the option table */
     const char *details;         /* text of --help below the options; may be "" */
-    const char *examples;        /* a line each */
+    const char *examples;        /* one per line */
 };
 
 #define CLI_COLLECT 1u
@@ -33,11 +33,11 @@ struct cli_command {
 
 /* The command collect. */
 const struct cli_command *cli_collect(void);
-/* Command number I in the order of --help; NULL after the last. */
+/* Command I in the order of --help; NULL after the last. */
 const struct cli_command *cli_command_at(size_t i);
 /* Describes the operand FILE of COMMAND; "" for a command without one. */
 const char *cli_about_files(const struct cli_command *command);
-/* The exit statuses of COMMAND; NULL: of all commands together.  cli_exit_text begins with "Exit status: ". */
+/* The exit statuses of COMMAND, or of all commands for NULL.  cli_exit_text begins with "Exit status: ". */
 const char *cli_about_exit(const struct cli_command *command);
 const char *cli_exit_text(const struct cli_command *command);
 

@@ -21,7 +21,7 @@
 #include "term/suggest.h"
 #include "term/term.h"
 
-/* Shown without arguments: what the program is for, and where to continue. */
+/* The text shown without arguments: what the program is for, and where to continue. */
 static void print_first_screen(FILE *to)
 {
     fputs("gcdumpc " GCDUMPC_VERSION ": .NET heap dumps outside a debugger.\n\n"
@@ -96,8 +96,8 @@ static const struct cli_command *find_command(const char *name)
 }
 
 /*
- * The next opened file would get a closed descriptor 0, 1 or 2, and messages would land in it.  Reading from or writing to the replacement
- * fails as it should.
+ * If descriptor 0, 1 or 2 is closed, the next opened file would get it, and messages would land in that file.  Reading from or writing to the
+ * replacement fails as it should.
  */
 static void fill_standard_descriptors(void)
 {

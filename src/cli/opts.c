@@ -62,7 +62,7 @@ static const char *const choices[][8] = {
 #define DEFAULT_RETRIES 1u
 #define FIELD(f) offsetof(struct cli_args, f)
 
-/* The table that parses and prints help; a name means the same in all commands. */
+/* The table for parsing and for help; an option name means the same in all commands. */
 static const struct option_row rows[] = {
     { "pid", 'p', "N", "the process to dump", LIVE, OPT_NUMBER, FIELD(target.pid), 1, UINT32_MAX },
     { "name", 0, "NAME", "the process by the name of its program or entry assembly, or a pattern", LIVE, OPT_TEXT, FIELD(target.name), 0, 0 },
@@ -206,7 +206,7 @@ static const struct option_row rows[] = {
 };
 #define ROW_COUNT (sizeof rows / sizeof *rows)
 
-/* The group of an option is the struct that has its field. */
+/* An option belongs to the group whose struct contains its field. */
 #define GROUP(title, member) { title, FIELD(member), FIELD(member) + sizeof ((struct cli_args *)0)->member }
 static const struct { const char *title; size_t begin, end; } groups[] = {
     GROUP("Target", target), GROUP("Output", output), GROUP("What to show", view), GROUP("Files and processes", mcp),
@@ -274,18 +274,18 @@ const char *cli_option_word(const struct cli_command *c, const struct cli_option
         return cli_report_format(i);
     for (size_t k = 0; k < i; k++)
         if (gcd_format_at(k) == NULL)
-            return NULL;                 /* the raw one was the last */
+            return NULL;                 /* the raw format was the last */
     if (gcd_format_at(i) != NULL)
         return gcd_format_name(gcd_format_at(i));
     return c->bit == CLI_COLLECT ? CLI_RAW_FORMAT : NULL;
 }
 
-/* Names of earlier releases: accepted without a word, never shown. */
+/* Names from earlier releases: accepted silently, never shown. */
 static const struct {
     const char *old, *name;
 } renamed[] = { { "connect", "listen" }, { "dump", "walk" }, { "fold", "stack-by" } };
 
-/* The option of C named NAME[N], or LETTER; NULL = none. */
+/* The option of C named NAME[N], or with LETTER; NULL = none. */
 static const struct option_row *find(const struct cli_command *c, const char *name, size_t n, char letter)
 {
     for (size_t i = 0; name != NULL && i < sizeof renamed / sizeof *renamed; i++)
@@ -303,7 +303,7 @@ static const struct option_row *find(const struct cli_command *c, const char *na
     return NULL;
 }
 
-/* The factor of an optional letter after a number. */
+/* The factor for an optional letter after a number. */
 static const struct unit {
     enum option_type type;
     char letter;
@@ -314,7 +314,7 @@ static const struct unit {
     { OPT_TIME, 's', 1 }, { OPT_TIME, 'm', 60 }, { OPT_TIME, 'h', 3600 }, { OPT_TIME, 'd', 86400 }, { OPT_PERCENT, '%', 1 },
 };
 
-/* Digits only, and one of the letters of TYPE. */
+/* Accepts digits, and one of the letters of TYPE. */
 static bool parse_number(const char *s, enum option_type type, uint64_t *ret)
 {
     if (s[0] < '0' || s[0] > '9')
@@ -412,12 +412,12 @@ static bool set(const struct cli_command *c, const struct option_row *r, const c
     return false;
 }
 
-/* Says which other commands have the option, else the nearest one.  WORD is the option as given, NAME[N] its long name. */
+/* Reports which other commands have the option, else the nearest one.  WORD is the option as given, NAME[N] its long name. */
 static void no_option(const struct cli_command *c, const char *word, const char *name, size_t n)
 {
     char others[160] = "", meant[CLI_MEANT_BYTES], copy[CLI_NEAR_LENGTH + 1];
     const char *dashes = word[0] == '-' ? "--" : "";
-    bool known = find(c, name, n, 0) != NULL;        /* but not to be given here */
+    bool known = find(c, name, n, 0) != NULL;        /* but not allowed here */
     struct cli_nearest near;
     (void)snprintf(copy, sizeof copy, "%.*s", (int)(n < sizeof copy ? n : 0), name);
     cli_nearest_begin(&near, copy);
@@ -443,7 +443,7 @@ static bool parse_letters(const struct cli_command *c, const char **word, struct
         if (r == NULL || r->argument != NULL)
             break;
         if (find(c, NULL, 0, (*word)[2]) == NULL)
-            return true;         /* the complaint comes from the last letter */
+            return true;         /* the last letter reports the error */
         if (!set(c, r, NULL, args))
             return false;
     }
@@ -486,7 +486,7 @@ static bool parse_option(const struct cli_command *c, int argc, char **argv, int
     return set(c, r, value, args);
 }
 
-/* The name of PATH in *RET_NAME, its folder in RET.  False when the folder does not exist. */
+/* Splits PATH: its name in *RET_NAME, the status of its folder in RET.  False when the folder does not exist. */
 static bool stat_folder(const char *path, const char **ret_name, struct stat *ret)
 {
     char folder[PATH_MAX];
@@ -495,7 +495,7 @@ static bool stat_folder(const char *path, const char **ret_name, struct stat *re
     return stat(folder, ret) == 0;
 }
 
-/* Would both names be the same output?  Neither needs to exist yet. */
+/* Would both names be the same file?  Neither needs to exist yet. */
 static bool same_output(const char *a, const char *b)
 {
     struct stat sa, sb;
@@ -587,7 +587,7 @@ enum cli_exit cli_set_option(const struct cli_command *c, const char *name, cons
     return set(c, r, value, args) ? CLI_DONE : CLI_USAGE;
 }
 
-/* The last word, behind the file if there is one. */
+/* Takes the last word as the statement, after the file if there is one. */
 static void take_statement(struct cli_args *args)
 {
     if (!cli_is_live(args) && args->input_count < 2)

@@ -38,11 +38,11 @@ struct cli_option {
     const char *group;           /* the title of its group */
     enum cli_takes takes;
     bool several;                /* can be given more than once */
-    size_t row;                  /* in the table */
+    size_t row;                  /* index in the table */
 };
-/* Number I in the order of --help; false after the last. */
+/* Option I in the order of --help; false after the last. */
 bool cli_option_at(const struct cli_command *command, size_t i, struct cli_option *ret);
-/* Word number I that it accepts, NULL after the last. */
+/* Word I that it accepts; NULL after the last. */
 const char *cli_option_word(const struct cli_command *command, const struct cli_option *option, size_t i);
 
 #endif

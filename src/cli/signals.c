@@ -15,15 +15,15 @@
 gcd_cancel_flag cli_canceled, cli_timed_out;
 bool cli_reader_gone;
 
-/* What the second signal removes. */
+/* The files that a second signal removes. */
 static char temporary[CLI_SLOTS][4096];
 static volatile sig_atomic_t temporary_set[CLI_SLOTS];
-/* One is being made, and its name is not known yet: what waits for that looks at cli_canceled. */
+/* A temporary file is being made and its name is not known yet; whatever waits for that checks cli_canceled. */
 static volatile sig_atomic_t opening;
 static void (*volatile before_end)(void);
 
 #ifdef SYS_getdents64
-/* As Linux gives it; readdir may not be called in a signal handler. */
+/* A folder entry as Linux returns it, because readdir is not allowed in a signal handler. */
 struct entry {
     uint64_t inode, next;
     uint16_t bytes;
@@ -31,7 +31,7 @@ struct entry {
     char name[];
 };
 
-/* Those in the open folder FD.  They are few: one look sees them all. */
+/* Removes the files in the open folder FD.  They are few: one read returns them all. */
 static void remove_files(int fd)
 {
     _Alignas(struct entry) char entries[4096] = { 0 };
@@ -49,7 +49,7 @@ static void remove_files(int fd)
 }
 #endif
 
-/* A folder is the only thing in another one, in which nobody else can put anything. */
+/* Removes a temporary file, or a folder, which is the only entry of a private folder. */
 static void remove_temporary(char *path)
 {
     if (unlink(path) == 0 || errno != EISDIR)
@@ -108,16 +108,16 @@ void cli_set_signals(void)
     a.sa_handler = on_signal;
     sigemptyset(&a.sa_mask);
     static const int stop[] = { SIGINT, SIGTERM, SIGHUP };
-    for (size_t i = 0; i < sizeof stop / sizeof *stop; i++)      /* one at a time: the second one's work is not begun again */
+    for (size_t i = 0; i < sizeof stop / sizeof *stop; i++)      /* mask the other signals, so that handlers do not interrupt each other */
         sigaddset(&a.sa_mask, stop[i]);
     for (size_t i = 0; i < sizeof stop / sizeof *stop; i++) {
         struct sigaction old;
         if (sigaction(stop[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)    /* nohup stays nohup */
             (void)sigaction(stop[i], &a, NULL);
     }
-    a.sa_handler = SIG_IGN;              /* a closed pipe is a write error, after which files are still removed */
+    a.sa_handler = SIG_IGN;              /* a closed pipe becomes a write error, after which files are still removed */
     (void)sigaction(SIGPIPE, &a, NULL);
-    (void)sigaction(SIGXFSZ, &a, NULL);  /* a file size limit, too */
+    (void)sigaction(SIGXFSZ, &a, NULL);  /* likewise a file size limit */
 }
 
 void cli_end_by_sigpipe(void)
@@ -136,7 +136,7 @@ static void on_alarm(int sig)
     atomic_store(&cli_canceled, true);
 }
 
-/* Repeats each second, because a call to interrupt may begin just after the first signal. */
+/* Repeats every second, because a call that must be interrupted may begin just after the first signal. */
 void cli_deadline(uint64_t seconds)
 {
     struct itimerval t = { .it_value.tv_sec = (time_t)seconds, .it_interval.tv_sec = seconds > 0 };

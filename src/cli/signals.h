@@ -1,5 +1,5 @@
 /*
- * What signals do: they cancel; a second one removes temporary files and ends the program.
+ * Signals cancel the work; a second one removes temporary files and ends the program.
  */
 #ifndef GCD_CLI_SIGNALS_H
 #define GCD_CLI_SIGNALS_H
@@ -13,22 +13,22 @@
 void cli_set_signals(void);
 /* Set by SIGINT, SIGTERM and SIGHUP. */
 extern gcd_cancel_flag cli_canceled;
-/* It was set because --timeout has passed. */
+/* Also set when --timeout has passed. */
 extern gcd_cancel_flag cli_timed_out;
-/* Sets both in so many seconds; 0: never. */
+/* Sets both after SECONDS; 0 = never. */
 void cli_deadline(uint64_t seconds);
 /* The temporary files, and folders of files, that a second signal removes before it ends the program; NULL = none. */
 enum cli_slot { CLI_SLOT_OUTPUT, CLI_SLOT_TRACE, CLI_SLOT_SUMMARY, CLI_SLOT_PORT, CLI_SLOTS };
 void cli_temporary(enum cli_slot slot, const char *path);
-/* A second signal calls it before it ends the program: a terminal is as it was before.  Must be safe in a signal handler; NULL = none. */
+/* Called by a second signal before it ends the program, to restore the terminal.  Must be safe in a signal handler; NULL = none. */
 void cli_before_end(void (*restore)(void));
-/* One will be made, and until the next call of cli_temporary a second signal waits. */
+/* Defers a second signal until the next call of cli_temporary, because a temporary file is about to be made. */
 void cli_temporary_comes(void);
 
-/* pthread_create for a thread without signals, which are for the caller.  0 or an errno. */
+/* pthread_create for a thread that gets no signals; the caller's threads get them.  0 or an errno. */
 int cli_thread_start(pthread_t *ret, void *(*run)(void *ctx), void *ctx);
 
-/* The reader of standard output has ended before us; the program then ends as others do, without a word. */
+/* The reader of standard output has exited; then the program ends silently, as others do. */
 extern bool cli_reader_gone;
 void cli_end_by_sigpipe(void);
 

@@ -12,7 +12,7 @@
 #include "commands/open_dump.h"
 #include "input/dump_verdict.h"
 
-/* Suspects first; a heap that is too large for them, or a user who has no time, begins with types. */
+/* Starts with suspects, or with types when the heap is too large for suspects or the user cannot wait. */
 static void show_first(struct ui *ui)
 {
     if (!ui_open_main(ui, BROWSE_SUSPECTS) && !ui->gone) {
@@ -31,7 +31,7 @@ static enum cli_exit run(const struct cli_args *args, struct cli_dump *d)
     enum cli_exit e = screen_open();
     if (e != CLI_DONE)
         return e;
-    cli_hold(true);                      /* lines of messages would be anywhere on the screen */
+    cli_hold(true);                      /* messages would appear anywhere on the screen */
     show_first(&ui);
     while (!ui.done && !ui.gone) {
         ui_draw(&ui);

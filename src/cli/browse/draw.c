@@ -14,20 +14,20 @@
 #define WRONG COLOR_PAIR(2)
 #define HEADS COLOR_PAIR(3)
 
-/* Columns of numbers, and after each a blank. */
+/* Widths of number columns; a blank follows each. */
 #define FIRST_COLUMNS 10u
 #define SHARE_COLUMNS 7u
 #define BAR_COLUMNS 10u
 #define NUMBER_COLUMNS 11u
-/* What a name gets at least before numbers go, if the window has as much. */
+/* Least width of a name; numbers are dropped first, if the window is that wide. */
 #define NAME_COLUMNS 30u
-/* Marks on one character that terminals agree on. */
+/* Most combining marks on one character; terminals agree up to this number. */
 #define MARKS_MAX 3u
 #define ROOM 4096u
 
 /* ---- text ---- */
 
-/* Text for COLUMNS cells, without the first SKIP ones. */
+/* Text for COLUMNS cells, after skipping the first SKIP ones. */
 struct pen {
     bool ascii;
     size_t skip, columns;
@@ -40,7 +40,7 @@ struct pen {
 
 static void put_char(struct pen *p, uint32_t c, unsigned columns)
 {
-    if (columns == 0 && (p->used == 0 || p->skip > 0)) {     /* nothing to combine with */
+    if (columns == 0 && (p->used == 0 || p->skip > 0)) {     /* there is nothing to combine with */
         c = '?';
         columns = 1;
     }
@@ -72,7 +72,7 @@ static void put_text(struct pen *p, const char *s, size_t n)
     }
 }
 
-/* Cut text ends in a mark: the last cells make room for it. */
+/* Ends cut text with a mark, in place of the last cells. */
 static void mark_cut(struct pen *p)
 {
     while (p->n > 0 && p->used + 1 > p->columns) {
@@ -85,7 +85,7 @@ static void mark_cut(struct pen *p)
     }
 }
 
-/* Writes it at Y, X with the rest blank. */
+/* Writes the text at Y, X and fills the rest with blanks. */
 static void flush_pen(struct pen *p, int y, int x)
 {
     if (p->cut)
@@ -102,7 +102,7 @@ static void draw_text(bool ascii, int y, int x, size_t columns, const char *s)
     flush_pen(&p, y, x);
 }
 
-/* The columns that S takes. */
+/* The number of columns that S takes. */
 static size_t columns_of(bool ascii, const char *s)
 {
     size_t all = 0;
@@ -115,7 +115,7 @@ static size_t columns_of(bool ascii, const char *s)
     return all;
 }
 
-/* The end of a long one: where one is matters more than where one began. */
+/* Draws the end of a long title: where the view is matters more than where it began. */
 static void draw_end(bool ascii, int y, int x, size_t columns, const char *s)
 {
     size_t all = columns_of(ascii, s);
@@ -173,7 +173,7 @@ static int draw_share(int y, int x, const struct browse_line *line)
     return draw_number(y, x, SHARE_COLUMNS, text);
 }
 
-/* Eighths of a cell, where there are such characters. */
+/* Draws a bar in eighths of a cell, where the terminal has such characters. */
 static int draw_bar(bool ascii, int y, int x, const struct browse_line *line)
 {
     double share = line->whole > 0 ? (double)line->part / (double)line->whole : 0;
@@ -247,7 +247,7 @@ static void draw_line(const struct screen_picture *p, int y, uint64_t i)
 
 /* ---- around the list ---- */
 
-/* Of the section at the cursor. */
+/* Draws the heads of the section at the cursor. */
 static void draw_heads(const struct screen_picture *p, int y)
 {
     uint64_t in;
@@ -272,7 +272,7 @@ static void draw_heads(const struct screen_picture *p, int y)
     (void)attroff(A_BOLD | HEADS);
 }
 
-/* What the reader has to know first; whatever the width, it is there. */
+/* The status text, verdict first, so that it is visible in any width. */
 static void put_verdict(const struct screen_picture *p, char *to, size_t cap)
 {
     const struct gcd_summary *s = p->model->summary;
@@ -311,7 +311,7 @@ static void draw_status(const struct screen_picture *p, int y)
     (void)attroff(A_REVERSE);
 }
 
-/* The end of what is typed stays in sight. */
+/* Draws the prompt; the end of the typed text stays visible. */
 static void draw_prompt(const struct screen_picture *p, int y)
 {
     size_t columns = screen_columns(), at = columns_of(p->model->ascii, p->prompt);

@@ -1,4 +1,4 @@
-/* Search in the lines of a view. */
+/* Searches the lines of a view. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "output/pattern.h"
 #include "output/root_labels.h"
 
-/* Of a line, what is looked at. */
+/* Bytes of a line that are searched. */
 #define TEXT_BYTES 65536u
 #define LINES_PER_STEP 4096u
 
@@ -18,8 +18,8 @@ struct finder {
     const gcd_cancel_flag *cancel;
     struct cli_pattern *pattern;
     bool any_case;
-    bool of_addresses;           /* it may match an address, or the number of an object */
-    bool across;                 /* the pattern may match a name together with what stands behind it */
+    bool of_addresses;           /* the pattern may match an address, or the number of an object */
+    bool across;                 /* the pattern may match a name and the text after it together */
     uint8_t *types;              /* [types] 0: not yet tried, 1: does not match, 2: matches */
     char *room;                  /* [TEXT_BYTES] */
     gcd_status status;
@@ -94,7 +94,7 @@ static bool line_matches(struct finder *f, uint64_t i)
     uint64_t in;
     struct browse_line line;
     const struct browse_section *s = browse_section_at(f->v, i, &in);
-    if (in != UINT64_MAX && s->ids != NULL && !f->across)    /* millions of lines, of which most have the same names */
+    if (in != UINT64_MAX && s->ids != NULL && !f->across)    /* millions of lines, most with the same names */
         return s->are_types ? type_matches(f, s->ids[in]) : node_matches(f, s->ids[in]);
     browse_line_at(f->v, i, &line);
     return line.style != STYLE_BLANK && matches(f, line.name, line.name_bytes, line.tail, line.more);

@@ -64,7 +64,7 @@ static char *title_of(const struct browse_view *v)
     char *text = strdup(v->title);
     for (v = v->below; v != NULL && text != NULL; v = v->below) {
         char *longer = NULL;
-        if (strlen(text) > UI_MESSAGE_BYTES)         /* the end is shown */
+        if (strlen(text) > UI_MESSAGE_BYTES)         /* only the end is shown */
             break;
         int n = asprintf(&longer, "%s > %s", v->title, text);
         free(text);
@@ -103,7 +103,7 @@ static bool is_main(const struct ui *ui, const struct browse_view *v)
     return v->kind < BROWSE_MAIN_VIEWS && ui->mains[v->kind] == v;
 }
 
-/* Frees what is on top of the main view. */
+/* Frees the views on top of the main view. */
 static void drop(struct ui *ui)
 {
     while (ui->view != NULL && !is_main(ui, ui->view)) {
@@ -185,7 +185,7 @@ static void back(struct ui *ui)
     browse_free(v);
 }
 
-/* ---- going ---- */
+/* ---- navigation ---- */
 
 static bool has_children(const struct ui *ui, uint32_t node)
 {
@@ -207,7 +207,7 @@ static void open_line(struct ui *ui)
     }
 }
 
-/* The object on the line, or the one that the view is about. */
+/* The object on the line, or the subject of the view. */
 static bool object_here(const struct ui *ui, uint32_t *ret)
 {
     struct browse_line line;
@@ -271,7 +271,7 @@ static void help(struct ui *ui)
         ui_push(ui, v);
 }
 
-/* ---- looking ---- */
+/* ---- search and order ---- */
 
 struct finding {
     const struct browse_view *view;
@@ -309,7 +309,7 @@ static void search(struct ui *ui)
     char typed[UI_TYPED_BYTES] = "";
     if (!ui_ask(ui, "/", typed, &ui->search))
         return;
-    if (typed[0] != '\0')                /* nothing typed: the last one again */
+    if (typed[0] != '\0')                /* nothing typed: repeat the last search */
         (void)snprintf(ui->search.last, sizeof ui->search.last, "%s", typed);
     find(ui, false);
 }
@@ -337,7 +337,7 @@ static void sort(struct ui *ui)
     }
     if (ui_work(ui, "sorting", do_sort, &s, &err) != GCD_OK)
         return;
-    if (s.order == ORDER_RETAINED)       /* it may have computed them */
+    if (s.order == ORDER_RETAINED)       /* sorting may have computed retained sizes */
         browse_learn(&ui->model, ui->view->kind == BROWSE_TYPES ? BROWSE_TYPE : BROWSE_TREE);
     browse_first_of(ui->view, s.section, ui_height());
     ui_say(ui, "by %s", browse_order_name(s.order));
@@ -372,7 +372,7 @@ static gcd_status do_write(void *ctx, const struct gcd_context *call, struct gcd
     return browse_write(w->view, w->path, call, err);
 }
 
-/* "~/x" as the shell has it; free() it. */
+/* Expands "~/x" as the shell does; free() it. */
 static char *full_path(const char *typed)
 {
     const char *home = getenv("HOME");

@@ -1,9 +1,9 @@
-/* What the session has computed, for lines: they never compute. */
+/* Notes what the session has computed, for lines, which never compute. */
 #include "browse/model.h"
 
 void browse_learn(struct browse_model *m, enum browse_kind opened)
 {
-    /* all of these are there already, so the calls cannot fail and take no time */
+    /* all of these exist already, so the calls cannot fail and take no time */
     gcd_status st = GCD_OK;
     if (opened == BROWSE_SUSPECTS) {
         st = gcd_session_suspects(m->session, NULL, &m->suspects, NULL);

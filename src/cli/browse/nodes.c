@@ -63,7 +63,7 @@ gcd_status browse_fold(const struct browse_view *v, struct browse_step *steps, s
     return st;
 }
 
-/* The line of hidden steps from I on; *RET: their end. */
+/* Adds one line for the hidden steps from *I on; *I becomes their end. */
 static gcd_status add_hidden(struct browse_view *v, const struct browse_step *steps, size_t n, size_t *i, unsigned indent, struct gcd_error *err)
 {
     const struct gcd_origins *o;

@@ -1,12 +1,12 @@
 /*
- * What the files that open views share.
+ * Shared by the files that open views.
  */
 #ifndef GCD_CLI_BROWSE_OPENING_H
 #define GCD_CLI_BROWSE_OPENING_H
 
 #include "browse/model.h"
 
-/* One for each kind of view; what V has is freed by the caller. */
+/* One function per kind of view.  On failure the caller frees what V holds. */
 gcd_status browse_open_suspects(struct browse_view *v, const struct gcd_context *call, struct gcd_error *err);
 gcd_status browse_open_suspect(struct browse_view *v, const struct gcd_context *call, struct gcd_error *err);
 gcd_status browse_open_tree(struct browse_view *v, const struct gcd_context *call, struct gcd_error *err);
@@ -21,30 +21,30 @@ gcd_status browse_open_dump(struct browse_view *v, const struct gcd_context *cal
 /* Fills ERR, which may be NULL; returns STATUS. */
 gcd_status browse_fail(struct gcd_error *err, gcd_status status, const char *fmt, ...) GCD_PRINTF(3, 4);
 gcd_status browse_no_memory(struct gcd_error *err);
-/* Now and then in loops: reports progress.  GCD_E_CANCELED when the flag of CALL, which may be NULL, is set. */
+/* Call it every BROWSE_STEP rounds of a loop: reports progress.  GCD_E_CANCELED when the flag of CALL, which may be NULL, is set. */
 #define BROWSE_STEP (UINT64_C(1) << 16)
 gcd_status browse_step(const struct gcd_context *call, uint64_t done, uint64_t total, struct gcd_error *err);
 
 /* A new section at the end; V has room for BROWSE_SECTIONS. */
 struct browse_section *browse_add_section(struct browse_view *v);
-/* A section of wrapped text, taken over; NULL: no memory. */
+/* Adds a section of wrapped TEXT, which it takes over; NULL: out of memory. */
 gcd_status browse_add_text(struct browse_view *v, char *text, struct gcd_error *err);
-/* A line of the last section, which shows made lines; TEXT is taken over, NULL: no memory. */
+/* Adds a line to the last section, which shows made lines; takes over its text, NULL: out of memory. */
 gcd_status browse_add_made(struct browse_view *v, struct browse_made made, struct gcd_error *err);
-/* Begins such a section. */
+/* Adds such a section. */
 struct browse_section *browse_add_made_section(struct browse_view *v);
 
-/* Lines of nodes: retained, size, type and address. */
+/* Makes a line of a node: retained size, size, type and address. */
 void browse_node_line(const struct browse_view *v, const struct browse_section *s, uint64_t i, struct browse_line *ret);
 /* Fills RET for NODE. */
 void browse_put_node(const struct browse_view *v, uint32_t node, struct browse_line *ret);
-/* Sets the heads of such a section. */
+/* Sets the column titles of such a section. */
 void browse_node_heads(struct browse_section *s);
 void browse_put_name(struct browse_line *ret, const char *name);
 
-/* A path from the root's side on; the steps are folded by the session unless V is full, and added as made lines below the text of the root. */
+/* A path from the root on.  The session folds the steps unless V is full; they become made lines below the text of the root. */
 struct browse_step {
-    uint32_t node;               /* GCD_NODE_NONE: REPEATS objects that are left out */
+    uint32_t node;               /* GCD_NODE_NONE = REPEATS objects that are left out */
     uint32_t type;
     uint64_t repeats;
     bool dependent;
@@ -54,7 +54,7 @@ gcd_status browse_add_path(struct browse_view *v, size_t root, const struct brow
 /* Folds STEPS[N]. */
 gcd_status browse_fold(const struct browse_view *v, struct browse_step *steps, size_t n, const struct gcd_context *call, struct gcd_error *err);
 
-/* The retained size of NODE, false when dominators are not there. */
+/* The retained size of NODE; false when dominators are not computed yet. */
 bool browse_retained(const struct browse_model *m, uint32_t node, uint64_t *ret);
 
 #endif

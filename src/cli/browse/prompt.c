@@ -1,4 +1,4 @@
-/* A line to type at the bottom. */
+/* The input line at the bottom. */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 
 struct line {
     char *text;                  /* [UI_TYPED_BYTES] */
-    size_t at;                   /* the cursor */
+    size_t at;                   /* cursor position */
 };
 
 static bool continues(char c)
@@ -14,7 +14,7 @@ static bool continues(char c)
     return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* The start of the character before AT, the end of that at AT. */
+/* The start of the character before the cursor, and the end of the one at it. */
 static size_t before(const struct line *l)
 {
     size_t at = l->at > 0 ? l->at - 1 : 0;
@@ -107,7 +107,7 @@ bool ui_ask(struct ui *ui, const char *prompt, char typed[UI_TYPED_BYTES], const
         uint32_t key = ui_key(ui);
         if (key == SCREEN_KEY_END || key == SCREEN_ESCAPE || key == SCREEN_CTRL('c') || key == SCREEN_CTRL('g'))
             return false;
-        if (key == SCREEN_KEY_BACKSPACE && typed[0] == '\0')     /* as less does */
+        if (key == SCREEN_KEY_BACKSPACE && typed[0] == '\0')     /* as in less */
             return false;
         if (key == '\r')
             return true;

@@ -17,26 +17,26 @@
 #include "signals.h"
 #include "term/message.h"
 
-/* An escape sequence is there at once, also over slow lines; a key Esc waits this long. */
+/* How long to wait after Esc: the rest of an escape sequence arrives at once, even over slow lines. */
 #define ESCAPE_MS 50
-/* Signals between a look at their flags and the wait are seen after this time. */
+/* A signal between the check of its flag and the wait is seen after at most this time. */
 #define WAIT_MS 500
 
 static struct {
     bool ascii, fallback, open;
-    bool stops;                  /* stop signals are not ignored: there is a shell with jobs */
+    bool stops;                  /* stop signals are not ignored, so there is a shell with job control */
     SCREEN *screen;
-    FILE *in;                    /* standard input, or the terminal when a dump comes from there */
+    FILE *in;                    /* standard input, or the terminal if a dump comes from there */
     int fd;
-    struct termios mode;         /* before */
-    char leave[64];              /* what brings the terminal back, for a signal handler */
+    struct termios mode;         /* the terminal's mode before */
+    char leave[64];              /* sequences that restore the terminal, for a signal handler */
 } tty;
 
 static volatile sig_atomic_t stop_wanted, continued;
 
-/* ---- is there one? ---- */
+/* ---- is there a terminal? ---- */
 
-/* Names in messages. */
+/* The name of the terminal for messages. */
 static const char *terminal_name(void)
 {
     const char *term = getenv("TERM");
@@ -44,8 +44,8 @@ static const char *terminal_name(void)
 }
 
 /*
- * UTF-8 when the user's locale says so, also where that is not installed, as on servers that get LC_* by SSH.  Everything else is ASCII: the
- * characters that ISO 8859 would add are not worth the trouble.
+ * Chooses UTF-8 if the user's locale asks for it, even where that locale is not installed, as on servers that get LC_* through SSH.  Everything else
+ * is ASCII: the extra characters of ISO 8859 are not worth the trouble.
  */
 static void choose_locale(void)
 {
@@ -64,13 +64,13 @@ bool screen_is_ascii(void)
     return tty.ascii;
 }
 
-/* Does the machine know the terminal, or is it one like xterm? */
+/* Does the machine know the terminal, or can it be treated like xterm? */
 static bool find_terminal(void)
 {
     int wrong;
     if (setupterm(NULL, STDOUT_FILENO, &wrong) == OK)
         return true;
-    if (wrong == 0 && access("/usr/share/terminfo", F_OK) == 0)  /* there is a database, and it lacks just this one */
+    if (wrong == 0 && access("/usr/share/terminfo", F_OK) == 0)  /* there is a database, and it lacks only this terminal */
         return false;
     (void)setenv("TERMINFO", browse_fallback, 1);
     tty.fallback = setupterm(browse_fallback_name, STDOUT_FILENO, &wrong) == OK;
@@ -83,7 +83,7 @@ enum cli_exit screen_check(void)
         return cli_error(CLI_FAILED, NULL, "browse needs a terminal; for files and pipes there are gcdumpc leaks, retained, report and paths");
     if (isatty(STDIN_FILENO))
         tty.in = stdin;
-    else                                 /* a dump may come from there */
+    else                                 /* standard input may be a dump */
         tty.in = fopen("/dev/tty", "re");
     if (tty.in == NULL)
         return cli_error(CLI_FAILED, NULL, "browse needs a terminal for its keys: standard input is none");
@@ -93,15 +93,15 @@ enum cli_exit screen_check(void)
     if (strcmp(terminal_name(), "dumb") == 0 || !find_terminal())
         return cli_error(CLI_FAILED, NULL, "the terminal \"%s\" is unknown; set TERM to what it is like, for example TERM=xterm", terminal_name());
     char *move = tigetstr("cup");
-    if (move == NULL || move == (char *)-1)      /* NOLINT: that is how it is documented */
+    if (move == NULL || move == (char *)-1)      /* NOLINT: the documented error value */
         return cli_error(CLI_FAILED, NULL, "the terminal \"%s\" cannot move its cursor; set TERM if it is another one", terminal_name());
-    (void)del_curterm(set_curterm(NULL));        /* newterm reads its own */
+    (void)del_curterm(set_curterm(NULL));        /* newterm makes its own */
     return CLI_DONE;
 }
 
 /* ---- begin and end ---- */
 
-/* In a signal handler, the program ends next. */
+/* Called in a signal handler, just before the program ends. */
 static void restore(void)
 {
     ssize_t n = write(STDOUT_FILENO, tty.leave, strlen(tty.leave));
@@ -139,7 +139,7 @@ static void remember_end(void)
     }
 }
 
-/* What other terminals than the one of TERM send: people come with a TERM that is nearly right. */
+/* Also accepts the keys of terminals other than TERM, because TERM is often only nearly right. */
 static void define_keys(void)
 {
     static const struct { const char *sequence; int key; } more[] = {
@@ -159,7 +159,7 @@ static void use_colours(void)
         return;
     short back = use_default_colors() == OK ? -1 : COLOR_BLACK;
     (void)init_pair(1, COLORS >= 256 ? 75 : COLOR_CYAN, back);       /* bars */
-    (void)init_pair(2, COLOR_RED, back);         /* what is wrong */
+    (void)init_pair(2, COLOR_RED, back);         /* problems */
     (void)init_pair(3, COLORS >= 256 ? 179 : COLOR_YELLOW, back);    /* headings */
 }
 
@@ -214,7 +214,7 @@ size_t screen_lines(void)
 
 /* ---- keys ---- */
 
-/* Stops; returns when the shell lets it go on. */
+/* Stops the program; returns when the shell continues it. */
 static void stop(bool whole_job)
 {
     stop_wanted = 0;
@@ -251,7 +251,7 @@ static uint32_t special(wint_t key)
     return SCREEN_KEY_OTHER;
 }
 
-/* What ncurses has already; SCREEN_KEY_NONE: nothing. */
+/* A key that ncurses has already read; SCREEN_KEY_NONE = none. */
 static uint32_t next_key(void)
 {
     wint_t key;
@@ -263,7 +263,7 @@ static uint32_t next_key(void)
     return key == 0x7f || key == '\b' ? SCREEN_KEY_BACKSPACE : key == '\n' ? '\r' : (uint32_t)key;
 }
 
-/* The signals since the last look. */
+/* Handles the signals since the last call. */
 static uint32_t signalled(void)
 {
     if (atomic_load(&cli_canceled))
@@ -272,7 +272,7 @@ static uint32_t signalled(void)
         stop(false);
     if (!continued)
         return SCREEN_KEY_NONE;
-    continued = 0;                       /* another program had the terminal */
+    continued = 0;                       /* another program used the terminal */
     (void)raw();
     (void)clearok(curscr, TRUE);
     return SCREEN_KEY_REDRAW;

@@ -1,4 +1,4 @@
-/* Orders lists of nodes and types: a key of 64 bits for each. */
+/* Sorts lists of nodes and types by a 64-bit key each. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ static int compare_names(const void *a, const void *b)
     return c != 0 ? c : x->type < y->type ? -1 : 1;
 }
 
-/* RET[types]: the place of each name, NULL: no memory. */
+/* RET[types]: the rank of each name; NULL: out of memory. */
 static uint32_t *name_places(const struct browse_model *m)
 {
     uint32_t n = m->summary->type_count;
@@ -58,7 +58,7 @@ static uint64_t type_key(const struct browse_model *m, const struct browse_sorti
     }
 }
 
-/* What the order asks for of the session. */
+/* What the order needs from the session. */
 struct needed {
     const struct gcd_dominators *dominators;
     const uint64_t *by_type;
@@ -126,13 +126,13 @@ gcd_status browse_sort_ids(const struct browse_model *m, const struct browse_sor
     return st;
 }
 
-/* ---- of a view ---- */
+/* ---- sections of a view ---- */
 
 enum browse_order browse_next_order(const struct browse_view *v, size_t *ret_section)
 {
     uint64_t in;
     size_t at = (size_t)(browse_section_at(v, v->cursor, &in) - v->sections);
-    /* where the cursor is, else the first list that has an order */
+    /* the section at the cursor, else the first list that has an order */
     for (size_t i = 0; i < v->section_count && (v->sections[at].orders == 0 || v->sections[at].count == 0); i++)
         at = i;
     const struct browse_section *s = &v->sections[at];

@@ -75,7 +75,7 @@ void browse_free(struct browse_view *v)
     free(v);
 }
 
-/* The cursor begins on something to open, when that is near. */
+/* The cursor starts on a line that can be opened, if one is among the first lines. */
 #define LOOK_LINES 200u
 
 void browse_begin(struct browse_view *v)
@@ -129,13 +129,13 @@ struct browse_section *browse_add_section(struct browse_view *v)
     return &v->sections[v->section_count++];
 }
 
-/* Lines above the first one of section I: a blank one and the title. */
+/* The number of lines above the first one of section I: a blank one and the title. */
 static uint64_t head_lines(const struct browse_view *v, size_t i)
 {
     return v->sections[i].title == NULL ? 0 : i == 0 ? 1 : 2;
 }
 
-/* The bytes of S for a line of WIDTH columns, and of these what is shown. */
+/* The bytes of S that go on a line of WIDTH columns; *RET_SHOWN: how many of these are shown. */
 static size_t break_line(const char *s, size_t width, bool ascii, size_t *ret_shown)
 {
     size_t n = 0, used = 0, space = 0;
@@ -186,7 +186,7 @@ bool browse_wrap(struct browse_view *v, size_t width)
         if (v->sections[i].text != NULL)
             ok = wrap(&v->sections[i], width > 0 ? width : 1, v->model->ascii) && ok;
     v->width = width;
-    /* the cursor stays on its line of a list; texts may have other lines now */
+    /* keep the cursor on its line of a list; the texts may have other lines now */
     uint64_t line = 0;
     for (size_t i = 0; i < at; i++)
         line += head_lines(v, i) + v->sections[i].count;

@@ -28,7 +28,7 @@ static void stack_line(const struct browse_view *v, const struct browse_section 
     const struct gcd_async_frame *frames = frames_of(v);
     uint32_t last = gcd_async_stacks(v->model->async, &n)[i];
     (void)s;
-    /* what is waited for, then who waits in the end: the methods between are in the stack */
+    /* first what is waited for, then the outermost waiter; the methods between are in the stack */
     browse_put_name(ret, frames[innermost(frames, last)].name);
     if (frames[last].depth > 0) {
         (void)snprintf(ret->tail, sizeof ret->tail, frames[last].depth > 1 ? " < %u more < " : " < ", (unsigned)frames[last].depth - 1);
@@ -111,7 +111,7 @@ gcd_status browse_open_stack(struct browse_view *v, const struct gcd_context *ca
 {
     const struct gcd_async_frame *frames = frames_of(v), *last = &frames[v->subject];
     char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES], *text = NULL;
-    uint32_t path[256];          /* a stack has at most as many frames (async.h) */
+    uint32_t path[256];          /* the most frames of a stack (async.h) */
     size_t n = 0;
     (void)call;
     for (uint32_t f = v->subject; f != GCD_FRAME_NONE && n < sizeof path / sizeof *path; f = frames[f].parent)

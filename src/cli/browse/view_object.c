@@ -9,13 +9,13 @@
 #include "output/root_labels.h"
 #include "term/term.h"
 
-/* Of a longer path the objects in the middle are one line. */
+/* Objects shown at each end of a path; the ones in between become one line. */
 #define ENDS_SHOWN 20u
 #define STEPS_MAX (2 * ENDS_SHOWN + 1)
-/* Roots and handles of one object that are listed. */
+/* Most roots and handles listed for one object. */
 #define HOLDERS_SHOWN 100u
 
-/* "" without memory ranges. */
+/* The name of the generation of NODE; "" without memory ranges. */
 static gcd_status generation_of(const struct browse_model *m, uint32_t node, const struct gcd_context *call, const char **ret, struct gcd_error *err)
 {
     static const char *const names[] = { "generation 0", "generation 1", "generation 2", "large object heap", "pinned object heap" };
@@ -30,7 +30,7 @@ static gcd_status generation_of(const struct browse_model *m, uint32_t node, con
     return st;
 }
 
-/* What keeps it alive, as a sentence; NULL: no memory. */
+/* A sentence about what keeps NODE alive; NULL: out of memory. */
 static char *holder_text(const struct browse_model *m, uint32_t node)
 {
     uint32_t above = gcd_dominators_parent(m->dominators, node);
@@ -78,7 +78,7 @@ static gcd_status add_path(struct browse_view *v, const struct gcd_context *call
     for (uint32_t at = v->subject; at != GCD_NODE_ROOT; at = gcd_paths_parent(p, at))
         length++;
     size_t cut = length > STEPS_MAX ? length - 2 * ENDS_SHOWN : 0, total = cut > 0 ? STEPS_MAX : length;
-    /* from the object on, so the steps are filled from behind */
+    /* from the object up, so the steps are filled from the end */
     for (uint32_t at = v->subject; at != GCD_NODE_ROOT; at = gcd_paths_parent(p, at), i++) {
         if (cut > 0 && i >= ENDS_SHOWN && i < ENDS_SHOWN + cut) {
             if (i == ENDS_SHOWN)
@@ -93,7 +93,7 @@ static gcd_status add_path(struct browse_view *v, const struct gcd_context *call
     return st == GCD_OK ? browse_add_path(v, gcd_paths_root(p, v->subject), steps, n, err) : st;
 }
 
-/* Roots, weak ones too, and dependent handles, which are few; the others are only counted. */
+/* Lists the roots, including weak ones, and the dependent handles of the object, which are few; beyond the limit they are only counted. */
 static gcd_status add_holders(struct browse_view *v, struct gcd_error *err)
 {
     const struct browse_model *m = v->model;
@@ -149,7 +149,7 @@ gcd_status browse_open_object(struct browse_view *v, const struct gcd_context *c
         st = gcd_session_referrers(m->session, call, v->subject, &referrers, err);
     if (st != GCD_OK)
         return st;
-    v->model = &now;                     /* knows the dominators; nobody else looks at the view yet */
+    v->model = &now;                     /* a model that knows the dominators; nobody uses the view yet */
     st = add_facts(v, call, err);
     if (st == GCD_OK)
         st = add_path(v, call, err);

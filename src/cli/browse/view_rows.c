@@ -1,4 +1,4 @@
-/* The answer to a question in SQL: the first rows, as many as a person looks at. */
+/* The result of an SQL statement: the first rows, as many as a person would read. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "term/term.h"
 
 #define ROWS_SHOWN 10000u
-/* Longer texts are cut at the next character. */
+/* Longer texts are cut at a character boundary. */
 #define CELL_BYTES 4000u
 /* A column is padded up to here. */
 #define COLUMN_MAX 60u
@@ -20,11 +20,11 @@ struct table {
     struct browse_view *v;
     struct gcd_sql_query *query;
     size_t columns;
-    char **cells;                /* [count] row by row, the first one the names; NULL = nothing */
+    char **cells;                /* [count] row by row, the first with the names; NULL = empty */
     size_t count, room;
     size_t *widths;              /* [columns] */
     bool *numbers;               /* [columns] */
-    uint32_t *to;                /* of each row, without the names */
+    uint32_t *to;                /* for each row but the names */
     enum browse_goal *goals;
     size_t rows, to_room, goals_room;
     bool more;
@@ -40,7 +40,7 @@ static bool named(const struct table *t, size_t column, const char *const *names
     return false;
 }
 
-/* The first of its columns that means an object, else a type; "id" is that of a type where there are raw names beside it. */
+/* Finds the object that a row is about, by the first column that names one, else a type.  "id" is a type's if there are raw names beside it. */
 static void find_goal(const struct table *t, enum browse_goal *goal, uint32_t *to)
 {
     static const char *const objects[] = { "object_id", "from_id", "to_id", "source", "target", "parent_id", "dominator", "key_id", "value_id",
@@ -152,7 +152,7 @@ static char *row_text(const struct table *t, size_t i)
     return NULL;
 }
 
-/* ---- the answer ---- */
+/* ---- the result ---- */
 
 static gcd_status read_rows(struct table *t, struct gcd_error *err)
 {

@@ -1,4 +1,4 @@
-/* Suspects, one of them, and what there is without any. */
+/* All suspects, a single one, and what is shown without any. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "browse/opening.h"
 #include "term/term.h"
 
-/* Suspects of the session, or the largest consumer as the only one. */
+/* The suspects of the session, or the largest consumer alone. */
 static const struct gcd_suspects *shown(const struct browse_model *m)
 {
     return m->largest != NULL ? m->largest : m->suspects;
@@ -14,7 +14,7 @@ static const struct gcd_suspects *shown(const struct browse_model *m)
 
 static void put_whole(const struct browse_view *v, const struct gcd_suspect *s, struct browse_line *ret)
 {
-    bool is_share = s->kind != GCD_SUSPECT_PINNED && s->kind != GCD_SUSPECT_FRAGMENTATION;     /* these are free bytes, no objects */
+    bool is_share = s->kind != GCD_SUSPECT_PINNED && s->kind != GCD_SUSPECT_FRAGMENTATION;     /* bytes of these are free space, not objects */
     ret->has[0] = true;
     ret->numbers[0] = s->bytes;
     ret->has[1] = true;

@@ -46,7 +46,7 @@ static void type_line(const struct browse_view *v, const struct browse_section *
     ret->to = s->ids[i];
 }
 
-/* Retained sizes only when dominators are there: types are what a heap has that is too large for them. */
+/* Shows retained sizes only if dominators exist: a heap that is too large for dominators still has types. */
 gcd_status browse_open_types(struct browse_view *v, const struct gcd_context *call, struct gcd_error *err)
 {
     const struct browse_model *m = v->model;

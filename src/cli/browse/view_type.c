@@ -11,7 +11,7 @@
 #include "output/root_labels.h"
 #include "term/term.h"
 
-/* Ways that hold most of the objects. */
+/* Most paths shown. */
 #define PATHS_SHOWN 10u
 
 static gcd_status add_facts(struct browse_view *v, const struct gcd_context *call, struct gcd_error *err)

@@ -1,4 +1,4 @@
-/* Work that takes a moment or minutes: the terminal stays alive meanwhile. */
+/* Runs work that takes a moment or minutes while the terminal stays responsive. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -11,7 +11,7 @@
 #include "input/input.h"
 #include "signals.h"
 
-/* Nothing is shown before, so that short work does not flicker, and a key is answered within 50 ms; then so often. */
+/* Delay before the first progress line, so that short work does not flicker and a key is answered within 50 ms; then its interval. */
 #define FIRST_MS 30
 #define NEXT_MS 150
 
@@ -21,7 +21,7 @@ struct work {
     struct gcd_context call;
     gcd_cancel_flag cancel;
     _Atomic uint64_t done, total;
-    int ready;                   /* eventfd: it has ended */
+    int ready;                   /* eventfd: the work has ended */
     gcd_status status;
     struct gcd_error *err;
 };
@@ -53,13 +53,13 @@ static void show(struct ui *ui, const char *verb, struct work *w)
     screen_draw(&(struct screen_picture){ .view = ui->view, .model = &ui->model, .title = verb, .message = line, .busy = true });
 }
 
-/* A key while it runs. */
+/* Handles a key while the work runs. */
 static void press(struct ui *ui, uint32_t key, struct work *w)
 {
     if (key == SCREEN_CTRL('c') || key == SCREEN_ESCAPE || key == SCREEN_KEY_END)
         atomic_store(&w->cancel, true);
     else if (key == SCREEN_CTRL('z'))
-        screen_suspend();                /* the work goes on when the job does */
+        screen_suspend();                /* the work continues when the job does */
     else if (ui->ahead_count < UI_AHEAD)
         ui->ahead[ui->ahead_count++] = key;
     ui->gone = ui->gone || key == SCREEN_KEY_END;
@@ -69,7 +69,7 @@ static void wait_for(struct ui *ui, const char *verb, struct work *w)
 {
     bool shown = false;
     for (;;) {
-        /* after the end of the terminal only the work is waited for */
+        /* once the terminal is gone, only wait for the work */
         uint32_t key = ui->gone ? SCREEN_KEY_READY : screen_key(shown ? NEXT_MS : FIRST_MS, w->ready);
         if (key == SCREEN_KEY_READY)
             return;
@@ -96,7 +96,7 @@ gcd_status ui_work(struct ui *ui, const char *verb, ui_work_fn work, void *ctx, 
     if (e == 0) {
         wait_for(ui, verb, &w);
         (void)pthread_join(t, NULL);
-    } else {                             /* then without a sign of life */
+    } else {                             /* no thread: run it here, without progress */
         show(ui, verb, &w);
         w.status = work(ctx, &w.call, err);
     }

@@ -10,7 +10,7 @@
 #include "term/message.h"
 #include "term/term.h"
 
-/* Given to the sink at once. */
+/* Bytes handed to the sink at once. */
 #define PIECE_BYTES 65536
 #define COLUMN 15
 
@@ -62,7 +62,7 @@ static void put_line(FILE *to, const struct browse_view *v, uint64_t i)
     putc('\n', to);
 }
 
-/* What the reader of the file has to know first. */
+/* Writes first what the reader of the file must know. */
 static void put_top(FILE *to, const struct browse_view *v)
 {
     const struct gcd_verdict *verdict = &v->model->summary->verdict;

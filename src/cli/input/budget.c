@@ -1,5 +1,5 @@
 /*
- * --memory: opens the budget, compares it with the estimate, says what it does.
+ * --memory: opens the budget, compares it with the estimate, and reports what will happen.
  */
 #include <stdlib.h>
 

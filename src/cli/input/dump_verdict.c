@@ -27,7 +27,7 @@ void cli_say_dropped(const char *subject, uint64_t objects)
         cli_say(subject, "%" PRIu64 " object%s without an address %s dropped", objects, gcd_plural(objects), gcd_by_number(objects, "was", "were"));
 }
 
-/* What did not fit into the graph. */
+/* Reports what does not fit into the graph. */
 static void warn_graph(const char *subject, const struct gcd_graph_notes *n)
 {
     cli_say_dangling(subject, n->edges_dangling, n->roots_dangling, false);
@@ -39,7 +39,7 @@ static void warn_graph(const char *subject, const struct gcd_graph_notes *n)
         cli_say(subject, "%" PRIu64 " object%s the address of another one", n->objects_doubled, gcd_by_number(n->objects_doubled, " has", "s have"));
 }
 
-/* Nothing was lost, only names lack: the runtime describes a type once as long as anybody listens for types. */
+/* For a dump that lacks only names: the runtime describes a type once while anybody listens for types. */
 static const char *what_helps_with_names(const struct cli_dump *d)
 {
     bool undescribed = cli_summary(d)->types_undescribed > 0;
@@ -54,7 +54,7 @@ static const char *what_helps_with_names(const struct cli_dump *d)
                        : "; it was recorded without keyword 0x1000000, or from a program that sends none (Native AOT)";
 }
 
-/* By the first reason: the others mostly follow from it. */
+/* Advice for the first reason: the others mostly follow from it. */
 static const char *what_helps(const struct cli_dump *d)
 {
     const struct gcd_verdict *v = &cli_summary(d)->verdict;

@@ -10,7 +10,7 @@
 #include "signals.h"
 #include "term/message.h"
 
-/* What can be done about it, where that follows from the kind of error alone. */
+/* Advice, where the kind of error alone suggests one. */
 static const char *what_next(const struct gcd_error *err, char memory[CLI_MEMORY_HINT_BYTES])
 {
     static const char *const reasons[] = {

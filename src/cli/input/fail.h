@@ -1,5 +1,5 @@
 /*
- * An error of the library as a message and an exit status.
+ * Turns an error of the library into a message and an exit status.
  */
 #ifndef GCD_CLI_INPUT_FAIL_H
 #define GCD_CLI_INPUT_FAIL_H
@@ -8,9 +8,9 @@
 
 #include "exit.h"
 
-/* An error with its place; returns the exit status for it. */
+/* Prints ERR with its place; returns the exit status for it. */
 enum cli_exit cli_fail(const char *subject, const struct gcd_error *err);
-/* "out of memory" about SUBJECT; CLI_FAILED. */
+/* Prints "out of memory" about SUBJECT; returns CLI_FAILED. */
 enum cli_exit cli_no_memory(const char *subject);
 
 #endif

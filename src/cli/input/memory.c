@@ -1,6 +1,6 @@
 /*
- * The allocators of everything that grows with the objects.  --memory: a budget whose rest lies in files.  --max-memory: a limit on all memory of
- * the library; the program itself, its tables and texts, takes some megabytes more.
+ * The allocators for everything that grows with the objects.  --memory: a budget; what exceeds it goes to files.  --max-memory: a limit on all memory
+ * of the library; the program's own tables and texts take some more megabytes.
  */
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -15,12 +15,12 @@
 
 #define MIB (UINT64_C(1) << 20)
 
-static uint64_t most;                    /* 0 = no wall */
+static uint64_t most;                    /* 0 = no limit */
 static _Atomic uint64_t used;            /* the library may work in several threads */
 static struct gcd_spill *spill;          /* NULL = no --memory */
-static _Atomic uint64_t refused;         /* what the last request that was refused would have made of it */
+static _Atomic uint64_t refused;         /* total that the last refused request would have reached */
 
-/* More may be taken for a moment than is kept: a block that grows exists twice. */
+/* While a block grows it may exist twice, so for a moment more memory than counted may be in use. */
 static void *resize_within(void *ctx, void *ptr, size_t old_bytes, size_t new_bytes)
 {
     (void)ctx;

@@ -1,5 +1,5 @@
 /*
- * How much memory the library gets.
+ * How much memory the library may use.
  */
 #ifndef GCD_CLI_INPUT_MEMORY_H
 #define GCD_CLI_INPUT_MEMORY_H
@@ -16,19 +16,19 @@
 
 struct gcd_spill;
 
-/* From here on the library gets so many bytes at most; before it has got any.  0 = as many as there are. */
+/* Limits the library to BYTES; call it before the library allocates.  0 = no limit. */
 void cli_memory_limit(uint64_t bytes);
 /* The allocator with that limit; NULL = no limit. */
 const struct gcd_alloc *cli_limited_alloc(void);
-/* After GCD_E_NOMEM: what to do when it was the limit, in BUF, else "". */
+/* After GCD_E_NOMEM: advice in BUF if the limit was the cause, else "". */
 #define CLI_MEMORY_HINT_BYTES 256
 const char *cli_memory_hint(char buf[CLI_MEMORY_HINT_BYTES]);
 
-/* What is handed to everything of the library that takes an allocator: that of a budget or a limit; NULL, which is malloc, without. */
+/* The allocator for the library: that of the budget or the limit; NULL, which means malloc, without either. */
 const struct gcd_alloc *cli_alloc(void);
 /*
- * Arrays of the program itself that grow with the objects, from ALLOC (of cli_alloc, NULL = malloc).  cli_array_new clears them; NULL: no memory.
- * Growing keeps the items and clears nothing; without memory it returns NULL and changes nothing.  Free them with their count.
+ * Arrays of the program itself that grow with the objects, from ALLOC (of cli_alloc, NULL = malloc).  cli_array_new clears them; NULL = out of
+ * memory.  cli_array_grow keeps the items and clears nothing; on failure it returns NULL and changes nothing.  Free them with their count.
  */
 void *cli_array_new(const struct gcd_alloc *alloc, size_t count, size_t item_bytes);
 void *cli_array_grow(const struct gcd_alloc *alloc, void *items, size_t old_count, size_t new_count, size_t item_bytes);
@@ -37,16 +37,19 @@ void cli_array_free(const struct gcd_alloc *alloc, void *items, size_t count, si
 /* The spill of --memory, NULL = none; cli_memory_close frees it. */
 void cli_memory_use(struct gcd_spill *s);
 struct gcd_spill *cli_memory_spill(void);
-/* The budget of ARGS begins, unless there is one.  CLI_USAGE or CLI_FAILED after a line. */
+/* Opens the budget of ARGS, unless it is open.  CLI_USAGE or CLI_FAILED after a message. */
 enum cli_exit cli_memory_open(const struct cli_args *args);
-/* The objects of D are counted: does the work NEED fit, is it spilled, or is there no room?  CLI_FAILED after a line. */
+/*
+ * Call it when the objects of D are counted.  Checks whether the work NEED fits into the budget, or else can be spilled, and says so.  CLI_FAILED
+ * after a message.
+ */
 enum cli_exit cli_memory_plan(const struct cli_args *args, const struct cli_dump *d, enum cli_need need);
-/* What people call a workload, and how much memory it will take of D, in bytes. */
+/* The name of a workload for people, and the memory that it will take for D, in bytes. */
 const char *cli_workload_name(enum gcd_workload workload);
 uint64_t cli_estimate(const struct cli_dump *d, enum gcd_workload workload);
-/* Why a large block could not be had; NULL when that was not the reason. */
+/* Why a large block could not be allocated; NULL = for another reason. */
 const char *cli_memory_problem(void);
-/* After all that was made with cli_alloc is gone. */
+/* Call it after everything from cli_alloc is freed. */
 void cli_memory_close(void);
 
 #endif

@@ -63,7 +63,7 @@ enum cli_exit cli_find_dominators(const struct cli_args *args, const struct cli_
     return CLI_DONE;
 }
 
-/* A file that is a graph already: it is read several times, a pipe too. */
+/* Opens a file that is a graph already.  It is read several times, even from a pipe. */
 static enum cli_exit open_graph(const struct cli_args *args, const struct gcd_input_options *input_options, struct cli_dump *ret)
 {
     struct gcd_error err = GCD_ERROR_INIT;
@@ -79,7 +79,7 @@ static enum cli_exit open_graph(const struct cli_args *args, const struct gcd_in
     return st == GCD_OK ? CLI_DONE : cli_fail(ret->subject, &err);
 }
 
-/* A name that is misspelt, or a recording that is still to be made. */
+/* Reports a missing file: its name is misspelled, or it is still to be recorded. */
 static enum cli_exit no_input(const char *path, const struct gcd_error *err)
 {
     if (err->reason != GCD_ERROR_NO_FILE)
@@ -144,9 +144,9 @@ enum cli_exit cli_open_file(const struct cli_args *args, const struct gcd_dump_o
     return st == GCD_OK ? CLI_DONE : cli_fail(ret->subject, &err);
 }
 
-/* ---- the same, wherever it comes from ---- */
+/* ---- names ---- */
 
-/* Does PATTERN end with the number of a load, "#2]"? */
+/* Does PATTERN end with a load number, "#2]"? */
 static bool has_number(const char *pattern)
 {
     const char *s = pattern != NULL ? strrchr(pattern, '#') : NULL;

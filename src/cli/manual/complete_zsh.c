@@ -94,7 +94,7 @@ static void put_action(const struct cli_command *c, const struct cli_option *o)
         break;
     case CLI_TAKES_TEXT:
     case CLI_TAKES_NOTHING:
-        putchar(' ');                    /* nothing to offer */
+        putchar(' ');                    /* offers nothing */
         break;
     }
 }

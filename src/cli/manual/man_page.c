@@ -33,7 +33,7 @@ static void name_section(const char *name, const char *summary)
     man_text(summary);
 }
 
-/* "One of a, b, c." */
+/* Prints "One of a, b, c." */
 static void put_words(const struct cli_command *c, const struct cli_option *o)
 {
     if (o->takes != CLI_TAKES_WORD)
@@ -49,7 +49,7 @@ static void put_words(const struct cli_command *c, const struct cli_option *o)
     man_text(text);
 }
 
-/* TEXT with a capital and a full stop. */
+/* Prints TEXT with a capital letter and a full stop. */
 static void put_sentence(const char *text)
 {
     char sentence[512];
@@ -128,7 +128,7 @@ static void command_page(const struct cli_command *c)
     man_line(".SH OPTIONS");
     options(c);
     if (c->details[0] != '\0')
-        man_line(".SH DETAILS");         /* "see below" in the help of an option means this */
+        man_line(".SH DETAILS");         /* "see below" in an option's help means this section */
     man_text(c->details);
     man_line(PROSE);
     exit_section(c);
@@ -193,7 +193,7 @@ static void topic_page(const struct cli_topic *t)
     man_line(".SH SEE ALSO\n.BR gcdumpc (1)");
 }
 
-/* The long options of collect, without dashes. */
+/* Prints the long options of collect, without dashes. */
 static void conf_page(void)
 {
     struct cli_option o;

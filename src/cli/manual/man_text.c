@@ -16,7 +16,7 @@ void man_line(const char *line)
     puts(line);
 }
 
-/* N literal bytes.  DASHES: a "-" is one to type, not a hyphen. */
+/* Prints N literal bytes.  DASHES: "-" is a dash to type, not a hyphen. */
 static void put_plain(const char *s, size_t n, bool dashes)
 {
     for (size_t i = 0; i < n; i++)
@@ -36,7 +36,7 @@ static void put_plain(const char *s, size_t n, bool dashes)
             putchar(s[i]);
 }
 
-/* An option, also in quotes or brackets. */
+/* Is the word an option, possibly in quotes or brackets? */
 static bool is_option(const char *word, size_t n)
 {
     size_t i = 0;
@@ -51,7 +51,7 @@ static bool ends_sentence(const char *word, size_t n, const char *after)
     return (last == '.' || last == '?' || last == '!') && (after[0] == '\0' || after[0] == '\n' || strncmp(after, "  ", 2) == 0);
 }
 
-/* N bytes as filled text. */
+/* Prints N bytes as filled text. */
 static void fill(const char *s, size_t n)
 {
     size_t column = 0;
@@ -83,7 +83,7 @@ static void fill(const char *s, size_t n)
         putchar('\n');
 }
 
-/* The leading spaces of LINE. */
+/* The number of leading spaces of LINE. */
 static size_t indent(const char *line)
 {
     return strspn(line, " ");
@@ -95,7 +95,7 @@ static const char *next_line(const char *line)
     return end == NULL ? line + strlen(line) : end + 1;
 }
 
-/* The end of the block that starts at LINE: an empty line, or one with an indentation that does not fit. */
+/* The end of the block that starts at LINE: an empty line, or an indentation that does not fit. */
 static const char *block_end(const char *line, bool indented)
 {
     const char *p = next_line(line);
@@ -104,7 +104,7 @@ static const char *block_end(const char *line, bool indented)
     return p;
 }
 
-/* "  TERM   explanation" and its continuation lines, or "  TERM" and the explanation below; else an example, verbatim. */
+/* Prints "  TERM   explanation" with its continuation lines, or "  TERM" with the explanation below; else an example, verbatim. */
 static void put_item(const char *line, const char *end)
 {
     const char *eol = next_line(line) - 1, *term = line + indent(line), *gap = strstr(term, "  ");

@@ -7,8 +7,8 @@
 #include "opts.h"
 
 /*
- * Prints to standard output in FORMAT: "man" the page about TOPIC (a command, "formats", "conf"; NULL = the program), "bash", "zsh" and "fish"
- * the completion of that shell.  False for an unknown FORMAT or TOPIC.
+ * Prints to standard output, in FORMAT: "man", the page about TOPIC (a command, "formats", "conf"; NULL = the program); "bash", "zsh" or "fish", the
+ * completion for that shell.  False for an unknown FORMAT or TOPIC.
  */
 bool cli_manual(const char *format, const char *topic);
 
@@ -18,13 +18,13 @@ void cli_complete_bash(void);
 void cli_complete_zsh(void);
 void cli_complete_fish(void);
 
-/* complete.c: common to all shells. */
+/* complete.c: shared by all shells. */
 /* Prints TEXT in single quotes of a shell; QUOTE replaces a quote inside. */
 void cli_put_quoted(const char *text, const char *quote);
-/* The operands of COMMAND. */
+/* Which operands COMMAND takes. */
 enum cli_operands { CLI_OPERANDS_NONE, CLI_OPERANDS_FILES, CLI_OPERANDS_JOB };
 enum cli_operands cli_operands(const struct cli_command *command);
-/* Shell commands: the names of jobs; the processes from the output of "gcdumpc ps --json", each a line with number, tab, name. */
+/* Shell commands that print the names of jobs, and the processes from "gcdumpc ps --json", each as a line of number, tab, name. */
 #define CLI_SHELL_JOBS "sed -n 's/^ *\\[\\([^]]*\\)\\].*/\\1/p' /etc/gcdumpc.conf 2>/dev/null"
 #define CLI_SHELL_PROCESSES                                                                                            \
     "awk -F '\"' '/^ *\"pid\":/ { sub(/.*: */, \"\"); sub(/,.*/, \"\"); pid = $0 }"                                    \

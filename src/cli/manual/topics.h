@@ -14,7 +14,7 @@ struct cli_topic {
     const char *title;
 };
 
-/* Topic number I; NULL after the last. */
+/* Topic I; NULL after the last. */
 const struct cli_topic *cli_topic_at(size_t i);
 /* The topic NAME; NULL for an unknown one. */
 const struct cli_topic *cli_topic(const char *name);

@@ -1,5 +1,5 @@
 /*
- * mcp: the server from its start to its end.
+ * mcp: starts the server, serves, and ends.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "mcp/mcp.h"
 #include "term/message.h"
 
-/* Opens the root of the files; its full name in *RET, to be freed. */
+/* Opens the folder that files must be in; its full path in *RET, to be freed. */
 static enum cli_exit open_root(struct mcp_server *s, const char *folder, char **ret)
 {
     *ret = realpath(folder, NULL);
@@ -28,7 +28,7 @@ enum cli_exit cmd_mcp(const struct cli_args *args)
 {
     struct mcp_server s;
     char *root = NULL;
-    json_object_seed(0);                 /* before there is a second thread */
+    json_object_seed(0);                 /* before a second thread exists */
     if (!mcp_server_init(&s, args, stdout))
         return cli_no_memory(NULL);
     enum cli_exit e = args->mcp.root != NULL ? open_root(&s, args->mcp.root, &root) : CLI_DONE;

@@ -28,9 +28,9 @@
 #include "input/input.h"
 #include "mcp/mcp_rpc.h"
 
-#define MCP_QUEUE_MAX 32u        /* calls that wait */
+#define MCP_QUEUE_MAX 32u        /* most waiting calls */
 #define MCP_HEAPS_MAX 16u
-#define MCP_NOTES_MAX 20u        /* lines that are kept of what the program says about a call */
+#define MCP_NOTES_MAX 20u        /* most messages kept per call */
 
 /* ---- tools ---- */
 
@@ -40,8 +40,8 @@ struct mcp_arg {
     const char *name;
     enum mcp_kind kind;
     bool required;
-    int64_t min, max;            /* of a NUMBER */
-    const char *words;           /* "a|b|c": the texts that are allowed; NULL = any */
+    int64_t min, max;            /* for a NUMBER */
+    const char *words;           /* "a|b|c": the allowed texts; NULL = any */
     const char *about;
 };
 
@@ -49,20 +49,20 @@ enum mcp_outcome { MCP_DONE, MCP_FAILED };
 
 struct mcp_call;
 
-/* What every tool of a kind takes besides its own arguments. */
+/* Flags of a tool: the arguments it takes besides its own. */
 #define MCP_TAKES_HEAP 1u
 #define MCP_PAGED 2u
-#define MCP_CHANGES 4u           /* it does more than read */
+#define MCP_CHANGES 4u           /* it changes something */
 
 struct mcp_tool {
     const char *name, *title, *about;
-    const struct mcp_arg *args;  /* the last has no name */
-    const char *answer;          /* the shape of its answer, in the words of mcp_schema.h */
+    const struct mcp_arg *args;  /* the last one has no name */
+    const char *answer;          /* the shape of its answer, in the notation of mcp_schema.h */
     unsigned flags;
     enum mcp_outcome (*run)(struct mcp_call *c);
 };
 
-/* Tool number I in the order of the list; NULL after the last. */
+/* Tool I in list order; NULL after the last. */
 const struct mcp_tool *mcp_tool_at(size_t i);
 const struct mcp_tool *mcp_tool_find(const char *name);
 
@@ -73,11 +73,11 @@ extern const struct mcp_tool mcp_list_processes, mcp_collect, mcp_open, mcp_summ
 
 struct mcp_heap {
     char id[8];                  /* "h1"; never used again */
-    char *file;                  /* as it was asked for */
-    struct cli_args *args;       /* it was opened with */
+    char *file;                  /* as the client named it */
+    struct cli_args *args;       /* the arguments it was opened with */
     struct cli_dump d;           /* with names and session */
-    json_t *notes;               /* what the commands say about it, an array of texts */
-    char *incomplete;            /* one of them; NULL: it is complete */
+    json_t *notes;               /* what the commands report about it, an array of texts */
+    char *incomplete;            /* the message that says so; NULL = it is complete */
 };
 
 struct mcp_heaps {
@@ -96,32 +96,32 @@ struct mcp_request {
 
 struct mcp_server {
     const struct cli_args *args;
-    int root_fd;                 /* the folder below which files are; -1: none, files are refused */
-    const char *root;            /* its name, for people */
+    int root_fd;                 /* the folder that files must be in; -1 = none, so files are refused */
+    const char *root;            /* the name of that folder, for people */
     struct mcp_out out;
-    struct mcp_heaps heaps;      /* the worker's */
-    pthread_mutex_t lock;        /* of what follows */
+    struct mcp_heaps heaps;      /* used only by the worker */
+    pthread_mutex_t lock;        /* protects the members below */
     pthread_cond_t wake;
     struct mcp_request *first, *last;
     size_t waiting;
-    struct mcp_request *current; /* what the worker works on; NULL = nothing */
-    bool canceled;               /* the client does not want it any more */
-    int64_t until_ns;            /* when it is given up; 0 = never */
-    bool late;                   /* it was */
-    bool ended;                  /* no more lines come */
-    bool initialized;            /* a client of the older revision said so */
+    struct mcp_request *current; /* what the worker is working on; NULL = nothing */
+    bool canceled;               /* the client canceled it */
+    int64_t until_ns;            /* deadline of that call; 0 = none */
+    bool late;                   /* the deadline has passed */
+    bool ended;                  /* the input has ended */
+    bool initialized;            /* a client of the older revision has sent "initialize" */
 };
 
-/* ARGS and TO must outlive S.  False: no memory. */
+/* Initializes S.  ARGS and TO must outlive it.  False: out of memory. */
 bool mcp_server_init(struct mcp_server *s, const struct cli_args *args, FILE *to);
 void mcp_server_done(struct mcp_server *s);
-/* A line of the client, LINE NULL: one that is too long.  Answers at once, or leaves a call for mcp_work.  CTX is the server. */
+/* Handles a line of the client; LINE NULL: it was too long.  Answers at once, or queues a call for mcp_work.  CTX is the server. */
 void mcp_take(void *ctx, const char *line, size_t n);
-/* Works on the next call; false: none waits. */
+/* Runs the next call; false: none is waiting. */
 bool mcp_work(struct mcp_server *s);
-/* The worker: the call at work is given up after SECONDS from now; 0: never. */
+/* For the worker: gives the current call SECONDS from now; 0 = no limit. */
 void mcp_set_limit(struct mcp_server *s, uint64_t seconds);
-/* Reads standard input to its end and answers; returns the exit status of the program. */
+/* Reads and answers standard input to its end; returns the exit status of the program. */
 enum cli_exit mcp_serve(struct mcp_server *s);
 
 /* mcp_list.c: results of "initialize", "server/discover" and "tools/list"; NULL: no memory. */

@@ -33,7 +33,7 @@ static const struct mcp_arg *argument(const struct mcp_tool *t, const char *name
     return a == NULL && (t->flags & MCP_PAGED) != 0 ? find(mcp_page_args, name) : a;
 }
 
-/* Is VALUE one of "a|b|c"? */
+/* Is VALUE one of WORDS, "a|b|c"? */
 static bool is_word(const char *words, const char *value)
 {
     size_t n = strlen(value);
@@ -155,7 +155,7 @@ struct gcd_context mcp_context(const struct mcp_call *c, const char *verb)
     return cli_context_steps(c->heap != NULL ? c->heap->args : c->server->args, verb);
 }
 
-/* Keeps a line that the program says, under the name that the client knows. */
+/* Keeps a message of the program, under the name that the client knows. */
 static void keep_line(void *ctx, const char *subject, const char *text)
 {
     struct mcp_call *c = ctx;
@@ -173,7 +173,7 @@ static void keep_line(void *ctx, const char *subject, const char *text)
 
 void mcp_put(json_t *o, const char *key, json_t *value)
 {
-    (void)json_object_set_new(o, key, value);    /* json_out.c notes that memory was exhausted */
+    (void)json_object_set_new(o, key, value);    /* json_out.c records exhausted memory */
 }
 
 void mcp_put_count(json_t *o, const char *key, uint64_t n)
@@ -186,7 +186,7 @@ void mcp_put_text(json_t *o, const char *key, const char *text)
     mcp_put(o, key, text != NULL && text[0] != '\0' ? cli_json_text(text) : json_null());
 }
 
-/* The first N bytes of TEXT at most, up to the end of a character. */
+/* The length of TEXT cut to at most N bytes, at a character boundary. */
 static size_t whole_characters(const char *text, size_t n)
 {
     while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80)
@@ -228,7 +228,7 @@ json_t *mcp_object_id(const struct mcp_call *c, uint32_t node)
 
 /* ---- the call ---- */
 
-/* Counts and texts that hold for all answers about a heap. */
+/* Adds the fields that all answers about a heap have. */
 static void finish(struct mcp_call *c)
 {
     if (c->heap == NULL)
@@ -252,7 +252,7 @@ static enum mcp_outcome run(struct mcp_call *c)
     return e;
 }
 
-/* {"content": [{"type": "text", "text": TEXT}]}; STRUCTURED: NULL for an error.  Takes ownership of it. */
+/* {"content": [{"type": "text", "text": TEXT}]}; STRUCTURED NULL: an error.  Takes ownership of both. */
 static json_t *result(json_t *text, json_t *structured, bool modern)
 {
     json_t *o = json_pack("{s:[{s:s,s:o}]}", "content", "type", "text", "text", text);

@@ -1,5 +1,5 @@
 /*
- * The heaps that are open: each a dump with its names and its session, as the commands open them.
+ * The open heaps: each a dump with names and session, opened as the commands open it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,7 +70,7 @@ enum mcp_outcome mcp_heap_find(struct mcp_call *c, const char *name, struct mcp_
 
 /* ---- open ---- */
 
-/* As the commands say it: which dump it is, what did not fit, why it is incomplete. */
+/* Reports what the commands report: which dump it is, what does not fit, why it is incomplete. */
 static enum mcp_outcome say_verdict(struct mcp_call *c, struct mcp_heap *h)
 {
     cli_say_verdict(&h->d, false);
@@ -82,7 +82,7 @@ static enum mcp_outcome say_verdict(struct mcp_call *c, struct mcp_heap *h)
     return h->incomplete != NULL ? MCP_DONE : mcp_no_memory(c);
 }
 
-/* PATH is what the library opens. */
+/* Opens PATH into H. */
 static enum mcp_outcome fill(struct mcp_call *c, struct mcp_heap *h, const char *path)
 {
     *h->args = *c->server->args;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for N more bytes; false: the line is too long, or there is no memory. */
+/* Makes room for N more bytes; false: the line is too long, or out of memory. */
 static bool make_room(struct mcp_lines *l, size_t n)
 {
     if (n > MCP_LINE_BYTES - l->used)
@@ -33,7 +33,7 @@ static void add(struct mcp_lines *l, const char *bytes, size_t n)
     l->used += n;
 }
 
-/* The end of a line; empty ones are nothing. */
+/* Ends a line; ignores empty ones. */
 static void finish(struct mcp_lines *l)
 {
     size_t n = l->used;

@@ -1,5 +1,5 @@
 /*
- * Bytes in, lines out: whole lines of at most MCP_LINE_BYTES, whatever comes.
+ * Splits any input into lines of at most MCP_LINE_BYTES.
  */
 #ifndef GCD_CLI_MCP_LINES_H
 #define GCD_CLI_MCP_LINES_H
@@ -7,24 +7,24 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The longest line that is read.  A question has a few hundred bytes; this is room for a long SQL statement. */
+/* The longest accepted line.  A question has a few hundred bytes; this leaves room for a long SQL statement. */
 #define MCP_LINE_BYTES ((size_t)1 << 20)
 
-/* Gets LINE[N] without its end; LINE NULL: a line of more than MCP_LINE_BYTES, or there was no memory for it, and it was left out. */
+/* Receives LINE[N] without its end; LINE NULL: a line was left out because it exceeds MCP_LINE_BYTES, or memory is out. */
 typedef void mcp_take_line(void *ctx, const char *line, size_t n);
 
-/* Zero to begin with. */
+/* All zero before the first use, but for TAKE and CTX. */
 struct mcp_lines {
-    char *bytes;                 /* [cap] the begin of a line */
+    char *bytes;                 /* [cap] the beginning of a line */
     size_t used, cap;
-    bool skips;                  /* the rest of this line is left out */
+    bool skips;                  /* skipping the rest of a line */
     mcp_take_line *take;
     void *ctx;
 };
 
-/* The next bytes of the input; in any pieces. */
+/* Takes the next bytes of the input, in pieces of any size. */
 void mcp_lines_feed(struct mcp_lines *l, const char *bytes, size_t n);
-/* The input is over: what is left is a line, too.  Frees what L holds. */
+/* Ends the input: the rest counts as a line.  Frees what L holds. */
 void mcp_lines_end(struct mcp_lines *l);
 
 #endif

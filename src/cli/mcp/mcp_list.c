@@ -1,5 +1,5 @@
 /*
- * What the server says about itself: versions, capabilities, tools with their schemas.
+ * What the server reports about itself: versions, capabilities, tools with their schemas.
  */
 #include <gcdumpc/version.h>
 

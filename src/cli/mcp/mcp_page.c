@@ -1,6 +1,6 @@
 /*
- * Rows of an answer: a page of a stated number and size, and a cursor for the next one.  The cursor says where it begins, and is good for the same
- * question only.
+ * Rows of an answer: a page of limited number and size, with a cursor for the next page.  The cursor tells where that begins, and is valid only for
+ * the same question.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #define DEFAULT_CHARS 8000
 #define SHORTEST_TEXT 125u
 
-/* A number for the question, the tool and all arguments that decide what its rows are, and the row FROM (FNV-1a). */
+/* A hash (FNV-1a) of the question - the tool and all arguments that determine its rows - and of row FROM. */
 static uint64_t question_of(const struct mcp_call *c, uint64_t from)
 {
     static const char *const others[] = { "limit", "cursor", "max_chars" };
@@ -100,7 +100,7 @@ void mcp_page_add(struct mcp_call *c, json_t *row)
     (void)json_array_append_new(p->rows, row);
 }
 
-/* One sentence about what is not there, and how to get it; free() it. */
+/* A sentence about what is missing and how to get it; free() it. */
 static char *what_was_cut(const struct mcp_call *c)
 {
     const struct mcp_page *p = &c->page;

@@ -1,6 +1,5 @@
 /*
- * The path is walked from one open folder to the next, without following any link: what is opened is below the root, whatever others rename
- * meanwhile.
+ * Walks the path from one open folder to the next without following links: what it opens is below the root, even if others rename files meanwhile.
  */
 #include "mcp/mcp_root.h"
 
@@ -16,7 +15,7 @@
 
 #define LISTED_MAX 20u
 
-/* NAME without the root before it; NULL: it is somewhere else. */
+/* NAME without the root in front; NULL = it is not below the root. */
 static const char *inside(const struct mcp_server *s, const char *name)
 {
     size_t n = strlen(s->root);
@@ -35,7 +34,7 @@ static enum mcp_outcome outside(struct mcp_call *c, const char *name)
         "folder", name, c->server->root);
 }
 
-/* Goes from the open folder *FD, which is closed, into its folder NAME[N].  0, or the error. */
+/* Replaces *FD, an open folder, by its folder NAME[N].  0, or an errno. */
 static int enter(int *fd, const char *name, size_t n)
 {
     char part[NAME_MAX + 1];
@@ -51,7 +50,7 @@ static int enter(int *fd, const char *name, size_t n)
     return problem;
 }
 
-/* The folder of the last part of PATH, which is relative; 0, or the error. */
+/* Opens the folder of PATH, which is relative.  0, or an errno. */
 static int walk(int root_fd, const char *path, int *ret_fd, const char **ret_name)
 {
     int fd = openat(root_fd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC), problem = fd < 0 ? errno : 0;
@@ -93,7 +92,7 @@ enum mcp_outcome mcp_root_open(struct mcp_call *c, const char *name, int *ret_fd
     struct stat st;
     (void)close(folder);
     *ret_fd = fd;
-    if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {      /* a pipe would wait for its other end */
+    if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {      /* opening a pipe would wait for its other end */
         (void)close(fd);
         return mcp_fail(c, "%.200s is no file", name);
     }
@@ -123,7 +122,7 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* What an entry is called in the list, to be freed; NULL: it is not for the list, or there is no memory. */
+/* The name of an entry in the list, to be freed; NULL: it is not listed, or out of memory. */
 static char *listed(const struct dirent *e)
 {
     char *name = NULL;
@@ -132,7 +131,7 @@ static char *listed(const struct dirent *e)
     return e->d_type == DT_REG && mcp_root_is_dump(e->d_name) ? strdup(e->d_name) : NULL;
 }
 
-/* Dumps and folders in the folder of FD, which is closed, in LIST. */
+/* Lists the dumps and folders in the folder FD, which it closes. */
 static void list(int fd, FILE *to)
 {
     char *names[LISTED_MAX];

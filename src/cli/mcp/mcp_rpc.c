@@ -46,7 +46,7 @@ void mcp_message_done(struct mcp_message *m)
 void mcp_send(struct mcp_out *out, json_t *message)
 {
     bool whole = message != NULL && json_object_set_new(message, "jsonrpc", json_string("2.0")) == 0;
-    char *text = whole ? json_dumps(message, JSON_COMPACT | JSON_ENSURE_ASCII | MCP_REALS) : NULL;      /* first all of it: no line is cut */
+    char *text = whole ? json_dumps(message, JSON_COMPACT | JSON_ENSURE_ASCII | MCP_REALS) : NULL;      /* all of it first, so that no line is cut */
     json_decref(message);
     pthread_mutex_lock(&out->lock);
     if (!out->gone) {
@@ -67,7 +67,7 @@ static void set(json_t **object, const char *key, json_t *value)
     *object = NULL;
 }
 
-/* Ids are copied: they belong to a request that another thread may release. */
+/* Copies ids, because they belong to a request that another thread may release. */
 static json_t *reply(const json_t *id)
 {
     json_t *o = json_object();

@@ -45,7 +45,7 @@ static void add(json_t *object, const char *name, size_t n, json_t *schema, bool
         json_array_append_new(json_object_get(object, "required"), json_string(key));
 }
 
-/* The field at P, whose kind follows its NAME[N]; what begins a level is left open.  Returns what follows. */
+/* Reads the field at P: NAME[N], then its kind.  Opens a level for an array or object.  Returns the text after it. */
 static const char *take_field(const char *p, json_t **levels, size_t *depth)
 {
     size_t n = strcspn(p, ":[{");
@@ -66,7 +66,7 @@ static const char *take_field(const char *p, json_t **levels, size_t *depth)
         return after + 1 + (after[1] == '~');
     }
     json_t *object = empty_object(), *schema = p[n] == '[' ? json_pack("{s:s,s:O}", "type", "array", "items", object) : json_incref(object);
-    /* whether it may be absent or null stands behind its fields */
+    /* the marks for null and absent come after its fields */
     const char *end = after;
     for (int open = 1; open > 0; end++)
         open += (*end == '[' || *end == '{') - (*end == ']' || *end == '}');
@@ -101,7 +101,7 @@ json_t *mcp_schema_of(const char *notation)
 
 /* ---- arguments ---- */
 
-/* "a|b|c" as a list. */
+/* Turns "a|b|c" into a list. */
 static json_t *list_of(const char *words)
 {
     json_t *all = json_array();

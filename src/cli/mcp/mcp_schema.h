@@ -1,5 +1,5 @@
 /*
- * JSON schemas from short notations, so that a tool's are one line beside its code.
+ * JSON schemas from a short notation, so that a tool's schema is one line beside its code.
  *
  *     "heap:s objects:i share:n process:s? complete:b notes[] rows[type:s bytes:i] memory{heap:i}"
  *
@@ -13,13 +13,13 @@
 
 #include "mcp/mcp.h"
 
-/* The schema of an object with the fields of NOTATION; NULL: no memory. */
+/* The schema of an object with the fields of NOTATION; NULL: out of memory. */
 json_t *mcp_schema_of(const char *notation);
-/* Of the arguments of a tool, and of its answer. */
+/* The schemas of a tool's arguments, and of its answer. */
 json_t *mcp_input_schema(const struct mcp_tool *tool);
 json_t *mcp_output_schema(const struct mcp_tool *tool);
 
-/* Arguments that tools have by their flags; the last has no name. */
+/* Arguments that flags give to a tool; the last one has no name. */
 extern const struct mcp_arg mcp_heap_args[], mcp_page_args[];
 
 #endif

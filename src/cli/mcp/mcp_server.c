@@ -1,6 +1,6 @@
 /*
- * One thread reads and answers what needs no work; calls of tools wait for the worker, which is the thread that called mcp_serve.  cli_canceled is
- * the flag that all work looks at: the client sets it for the call that it cancels, a signal for all of them.
+ * One thread reads, and answers what needs no work.  Tool calls wait for the worker, which is the thread that called mcp_serve.  All work checks the
+ * flag cli_canceled: a client that cancels its call sets it for that call, a signal for all.
  */
 #include <errno.h>
 #include <poll.h>
@@ -19,7 +19,7 @@
 #include "term/message.h"
 #include "term/progress.h"
 
-/* How often the threads look for signals and for a client that is gone. */
+/* How often the threads check for signals and for a client that is gone. */
 #define LOOK_MS 100
 #define PROGRESS_EVERY_NS INT64_C(250000000)
 
@@ -53,7 +53,7 @@ void mcp_server_done(struct mcp_server *s)
 
 /* ---- the reader ---- */
 
-/* Takes the request with ID out of the queue.  NULL: it does not wait.  With the lock. */
+/* Takes the request ID out of the queue; NULL: it is not there.  Call it with the lock. */
 static struct mcp_request *take_out(struct mcp_server *s, const json_t *id)
 {
     struct mcp_request *before = NULL;
@@ -90,7 +90,7 @@ static bool is_known(struct mcp_server *s, const json_t *id)
     return known;
 }
 
-/* Leaves M, which is then empty, for the worker.  A sentence when it cannot. */
+/* Queues M for the worker and empties it.  Returns a sentence if it cannot. */
 static const char *enqueue(struct mcp_server *s, struct mcp_message *m, bool modern)
 {
     struct mcp_request *r = calloc(1, sizeof *r);
@@ -112,7 +112,7 @@ static const char *enqueue(struct mcp_server *s, struct mcp_message *m, bool mod
     return problem;
 }
 
-/* Is M of the newest revision?  An error has been sent when it is of none. */
+/* Sets *RET_MODERN if M is of the newest revision.  False after sending an error: M is of no supported one. */
 static bool check_version(struct mcp_server *s, const struct mcp_message *m, bool *ret_modern)
 {
     const json_t *meta = json_object_get(m->params, "_meta"), *version = json_object_get(meta, MCP_META "protocolVersion");
@@ -137,13 +137,13 @@ static bool check_version(struct mcp_server *s, const struct mcp_message *m, boo
     return false;
 }
 
-/* A call of a tool: later. */
+/* Queues a tool call. */
 static void take_call(struct mcp_server *s, struct mcp_message *m, bool modern)
 {
     pthread_mutex_lock(&s->lock);
     bool known = is_known(s, m->id);
     pthread_mutex_unlock(&s->lock);
-    if (known) {                         /* an answer with this id would be taken for that of the other one */
+    if (known) {                         /* its answer could not be told from that of the other call */
         mcp_send_error(&s->out, NULL, MCP_E_REQUEST, "the id belongs to a call that has no answer yet; give each call its own", NULL);
         return;
     }
@@ -196,7 +196,7 @@ void mcp_take(void *ctx, const char *line, size_t n)
 
 /* ---- progress ---- */
 
-/* What the call at work has told: each number is larger than the one before, in whole steps for what is done and parts for what is being done. */
+/* The progress of the current call.  Reported numbers always grow: a whole step per finished part of the work, a fraction for the current part. */
 struct progress {
     struct mcp_server *s;
     const json_t *token;
@@ -228,7 +228,7 @@ static void report(void *ctx, const char *verb, uint64_t done, uint64_t total)
     struct progress *p = ctx;
     pthread_mutex_lock(&p->lock);
     if (p->verb == NULL || strcmp(p->verb, verb) != 0 || done < p->last)
-        p->steps += p->verb != NULL;     /* another part of the work */
+        p->steps += p->verb != NULL;     /* the next part of the work */
     p->verb = verb;
     p->last = done;
     double share = total > 0 && total != UINT64_MAX && done < total ? (double)done / (double)total : done > 0 ? 0.999 : 0;
@@ -256,7 +256,7 @@ static void nobody(void *ctx, const char *verb, uint64_t done, uint64_t total)
     (void)total;
 }
 
-/* The result of R, or *RET_ERROR. */
+/* Runs the call R; its result, or *RET_ERROR. */
 static json_t *call(struct mcp_server *s, struct mcp_request *r, const char **ret_error)
 {
     struct progress p = { .s = s, .token = token_of(r) };
@@ -268,7 +268,7 @@ static json_t *call(struct mcp_server *s, struct mcp_request *r, const char **re
     return result;
 }
 
-/* The next call; with the lock. */
+/* Takes the next call.  Call it with the lock. */
 static struct mcp_request *next(struct mcp_server *s)
 {
     struct mcp_request *r = s->first;
@@ -306,7 +306,7 @@ bool mcp_work(struct mcp_server *s)
     return true;
 }
 
-/* With the lock: gives up the call at work when its time is up. */
+/* Cancels the current call when its time is up.  Call it with the lock. */
 static void look_at_clock(struct mcp_server *s)
 {
     if (s->until_ns == 0 || s->canceled || s->late || now_ns() < s->until_ns)
@@ -322,7 +322,7 @@ void mcp_set_limit(struct mcp_server *s, uint64_t seconds)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* Does a signal, or a client that is gone, end the server? */
+/* Must the server end, because of a signal or because the client is gone? */
 static bool is_over(struct mcp_server *s)
 {
     pthread_mutex_lock(&s->lock);
@@ -340,7 +340,7 @@ static void end_input(struct mcp_server *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* Nobody reads the answers: what is being computed is given up. */
+/* Cancels the current call, because nobody reads its answer. */
 static void give_up(struct mcp_server *s)
 {
     pthread_mutex_lock(&s->out.lock);
@@ -384,11 +384,11 @@ static void *read_all(void *ctx)
     }
     mcp_lines_end(&lines);
     end_input(s);
-    (void)wait_for_input(s, false);      /* calls that wait still get their answers, while somebody reads them */
+    (void)wait_for_input(s, false);      /* waiting calls still get their answers while somebody reads them */
     return NULL;
 }
 
-/* Waits for a call; false: none comes any more. */
+/* Waits for a call; false: there will be no more. */
 static bool wait_for_call(struct mcp_server *s)
 {
     struct timespec until;

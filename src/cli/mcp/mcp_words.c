@@ -83,7 +83,7 @@ void mcp_path_hide(struct mcp_path *p, bool library)
     p->library += library;
 }
 
-/* The hidden steps before the next line. */
+/* Adds a line for the hidden steps before the next line. */
 static void show_hidden(struct mcp_path *p)
 {
     char buf[CLI_HIDDEN_BYTES];

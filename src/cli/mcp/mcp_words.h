@@ -6,29 +6,29 @@
 
 #include "mcp/mcp_call.h"
 
-/* The types of heap H that PATTERN means: *RET[types + 1], to be freed; NULL without PATTERN. */
+/* Finds the types of heap H that PATTERN matches: *RET[types + 1], to be freed; NULL without PATTERN. */
 enum mcp_outcome mcp_match_types(struct mcp_call *c, const struct mcp_heap *h, const char *pattern, uint8_t **ret);
 
 #define MCP_PATTERN_TEXT "like Shop.*, *.List<string>, byte[], /REGEX/, module(Shop*); the whole name must match"
 
-/* An object with its type and sizes, and the shape of that. */
+/* An object with its type and sizes, and the shape of that row. */
 json_t *mcp_object_row(struct mcp_call *c, const struct gcd_dominators *d, uint32_t node);
 #define MCP_OBJECT_SHAPE "object:s type:s retained:i share:n size:i"
 
 struct mcp_path {
     struct mcp_call *c;
     json_t *lines;
-    uint64_t hidden, library;    /* steps since the last line */
+    uint64_t hidden, library;    /* hidden steps since the last line */
 };
 void mcp_path_begin(struct mcp_path *p, struct mcp_call *c);
-/* ROOT: its number, SIZE_MAX = not recorded. */
+/* Begins a path at ROOT, its number; SIZE_MAX = not recorded. */
 void mcp_path_root(struct mcp_path *p, size_t root);
-/* A step that people need not see. */
+/* Adds a hidden step. */
 void mcp_path_hide(struct mcp_path *p, bool library);
-/* A line, and a line for an object (NODE may be GCD_NODE_NONE) of TYPE with a REMARK behind it. */
+/* Add a line; a line for an object of TYPE (NODE may be GCD_NODE_NONE) with a REMARK after it. */
 void mcp_path_text(struct mcp_path *p, const char *text);
 void mcp_path_step(struct mcp_path *p, uint32_t type, uint32_t node, const char *remark);
-/* The lines, for the caller to release. */
+/* The lines; the caller releases them. */
 json_t *mcp_path_end(struct mcp_path *p);
 
 #endif

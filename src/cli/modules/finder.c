@@ -19,32 +19,32 @@
 #include "term/path.h"
 
 #define BUNDLES_MAX 16u
-#define EXPANDED_IN_MEMORY ((size_t)16 << 10)        /* many are kept at the same time */
+#define EXPANDED_IN_MEMORY ((size_t)16 << 10)        /* small, because many are kept at the same time */
 #define NS_PER_MS INT64_C(1000000)
 /*
- * Times of files lag behind by up to 10 ms, and so does the start of a process, which reads no assembly in its first 20 ms: it has to find, load and
- * start the runtime before (40 ms and more, measured).  So a program may be copied and started at once.
+ * File times lag by up to 10 ms, and so does the start time of a process.  A process reads no assembly in its first 20 ms: it has to find, load and
+ * start the runtime first (40 ms and more, measured).  So a program may be started right after it is copied.
  */
 #define FIRST_MS 10
-#define CLOCKS_APART_MS 2000         /* the recording's clock and this one's */
+#define CLOCKS_APART_MS 2000         /* how far the recording's clock and ours may differ */
 
 struct module_finder {
     const struct module_search *search;
-    bool visible;                /* the process can be looked at */
+    bool visible;                /* the process can be examined */
     int64_t start_ns;
     struct mapped_files mapped;
-    size_t *loaded, loaded_count;        /* numbers of the mapped files that are modules */
+    size_t *loaded, loaded_count;        /* [loaded_count] indexes of mapped files that are modules */
     struct folder_index index;
     bool indexed;
-    struct program_bundle bundles[BUNDLES_MAX];  /* own_bundles of the process, then those below the folders */
+    struct program_bundle bundles[BUNDLES_MAX];  /* first own_bundles of the process, then those below the folders */
     size_t own_bundles, bundle_count;
     bool own_tried, hosts_tried;
-    struct gcd_error damage;     /* of the process's bundle, or no permission: candidates may be missing */
-    /* the candidates of the module that was asked for last */
+    struct gcd_error damage;     /* problem with the process's bundle or permissions: candidates may be missing */
+    /* the search for the module that was last asked for */
     const struct gcd_module *module;
-    unsigned given;              /* so many */
+    unsigned given;              /* candidates so far */
     unsigned stage;
-    size_t bundle, next;         /* in the stage */
+    size_t bundle, next;         /* position in the stage */
 };
 
 /* Paths of a Windows program have backslashes. */
@@ -65,7 +65,7 @@ static bool is_module(const char *path)
     return ends_with(path, ".dll") || ends_with(path, ".exe");
 }
 
-/* Puts the name of a file that is not where the module says in front of ERR. */
+/* Puts the name of a file that is not at the module's own path in front of ERR. */
 static gcd_status named(const char *path, gcd_status st, struct gcd_error *err)
 {
     char msg[sizeof err->msg];
@@ -96,7 +96,7 @@ static bool is_before(int64_t time_ns, const struct module_finder *f)
     return time_ns < f->start_ns + FIRST_MS * NS_PER_MS;
 }
 
-/* Does the process map the file at PATH with INODE?  Its name in the list can differ, because no link is in that. */
+/* Does the process map the file at PATH with INODE?  The mapped name can differ, because links in it are resolved. */
 static bool is_mapped(const struct module_finder *f, const char *path, uint64_t inode)
 {
     for (size_t i = mapped_files_find(&f->mapped, path); i < f->mapped.count && strcmp(f->mapped.items[i].path, path) == 0; i++)
@@ -122,7 +122,7 @@ static gcd_status open_in_root(const struct module_finder *f, const char *seen, 
     return st;
 }
 
-/* The path of the module, as the process sees it. */
+/* Stage: the module's path, as the process sees it. */
 static gcd_status in_root(struct module_finder *f, const struct gcd_module *module, struct gcd_module_file *ret, struct gcd_error *err)
 {
     return f->visible && module->path[0] == '/' && f->next++ == 0 ? open_in_root(f, module->path, ret, err) : GCD_END;
@@ -135,16 +135,16 @@ static gcd_status open_deleted(const struct module_finder *f, const struct mappe
     (void)snprintf(path, sizeof path, "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, f->search->pid, m->start, m->end);
     gcd_status st = open_path(path, ret, &about, err);
     if (st == GCD_OK)
-        ret->certain = is_before(about.modified_ns, f);  /* deleting it has changed the other time */
+        ret->certain = is_before(about.modified_ns, f);  /* deleting the file changed its other time */
     if (st != GCD_E_IO || (err->os_errno != EPERM && err->os_errno != EACCES))
         return st;
-    if (f->given > 0)            /* the file that has its name now says more */
+    if (f->given > 0)            /* the file that now has its name tells more */
         return GCD_E_NOT_FOUND;
     (void)snprintf(err->msg, sizeof err->msg, "was deleted or replaced, and only root can still read what the process maps");
     return st;
 }
 
-/* What was deleted or replaced since, but is mapped. */
+/* Stage: the mapped file, if it was deleted or replaced. */
 static gcd_status deleted(struct module_finder *f, const struct gcd_module *module, struct gcd_module_file *ret, struct gcd_error *err)
 {
     size_t i = mapped_files_find(&f->mapped, module->path) + f->next;
@@ -167,7 +167,7 @@ static gcd_status add_bundle(struct module_finder *f, const char *path, const ch
     return st;
 }
 
-/* The program that the process runs, if it is a bundle. */
+/* Adds the program that the process runs, if it is a bundle. */
 static gcd_status add_own_bundle(struct module_finder *f, struct gcd_error *err)
 {
     char path[32], folder[PATH_MAX] = "";
@@ -187,7 +187,7 @@ static gcd_status add_own_bundle(struct module_finder *f, struct gcd_error *err)
     return st == GCD_E_NOMEM ? st : GCD_OK;
 }
 
-/* An entry of a bundle, which is certain if it is the process's own. */
+/* Opens an entry of a bundle; it is certain if the bundle is the process's own. */
 static gcd_status open_entry(const struct module_finder *f, struct program_bundle *b, struct bundle_entry *e, struct gcd_module_file *ret,
                              struct gcd_error *err)
 {
@@ -203,7 +203,7 @@ static gcd_status open_entry(const struct module_finder *f, struct program_bundl
     return GCD_OK;
 }
 
-/* One entry of the bundles from F->bundle to END. */
+/* Opens the next matching entry of the bundles from F->bundle up to END. */
 static gcd_status in_bundles(struct module_finder *f, const struct gcd_module *module, size_t end, struct gcd_module_file *ret, struct gcd_error *err)
 {
     const char *name = file_name(module->path);
@@ -213,7 +213,7 @@ static gcd_status in_bundles(struct module_finder *f, const struct gcd_module *m
         if (i >= b->count || strcasecmp(b->items[i].name, name) != 0)
             continue;
         gcd_status st = open_entry(f, b, &b->items[i], ret, err);
-        /* files in different folders of it can have the same name */
+        /* files in different folders of the bundle can have the same name */
         ret->certain = st == GCD_OK && ret->certain && strcmp(module->path, b->items[i].full) == 0;
         return st;
     }
@@ -250,7 +250,7 @@ static gcd_status below_folders(struct module_finder *f, const struct gcd_module
     return st < 0 && st != GCD_E_NOMEM && st != GCD_E_NOT_FOUND ? named(f->index.items[i].path, st, err) : st;
 }
 
-/* The files below the folders with the NAME[N] of a program.  GCD_E_NOMEM; a damaged bundle gives the entries that can be read. */
+/* Adds bundles below the folders that are called NAME[N], with or without ".exe".  GCD_E_NOMEM; a damaged bundle gives its readable entries. */
 static gcd_status add_hosts(struct module_finder *f, const char *name, size_t n, struct gcd_error *err)
 {
     static const char *const ends[] = { "", ".exe" };
@@ -269,7 +269,7 @@ static gcd_status add_hosts(struct module_finder *f, const char *name, size_t n,
     return GCD_OK;
 }
 
-/* A single-file program has the name of one of its modules, the entry assembly. */
+/* Finds single-file programs, which have the name of one of their modules, the entry assembly. */
 static gcd_status find_hosts(struct module_finder *f, struct gcd_error *err)
 {
     const struct gcd_summary *s = f->search->summary;
@@ -300,7 +300,7 @@ static gcd_status below_folders_in_bundles(struct module_finder *f, const struct
     return in_bundles(f, module, f->bundle_count, ret, err);
 }
 
-/* On this machine: as good as a folder of --modules when the process cannot be looked at. */
+/* Stage: the recorded path on this machine.  Worth as much as a folder of --modules when the process cannot be examined. */
 static gcd_status at_recorded_path(struct module_finder *f, const struct gcd_module *module, struct gcd_module_file *ret, struct gcd_error *err)
 {
     if (f->visible || f->search->folders_only || module->path[0] != '/' || f->next++ > 0)
@@ -319,7 +319,7 @@ static void close_candidate(void *ctx, struct gcd_module_file *file)
     *file = (struct gcd_module_file){ .input = NULL };
 }
 
-/* The next candidate for the file of F->module. */
+/* Opens the next candidate for the file of F->module. */
 static gcd_status open_next(struct module_finder *f, struct gcd_module_file *ret, struct gcd_error *err)
 {
     bool known = f->module->path[0] != '\0';
@@ -346,7 +346,7 @@ static gcd_status open_next(struct module_finder *f, struct gcd_module_file *ret
     return err->code;
 }
 
-/* File N of all that the process has loaded: what it maps, then what is in its bundle, loaded or not. */
+/* Opens file N of those that the process has loaded: first the mapped files, then the entries of its bundle, loaded or not. */
 static gcd_status open_loaded(struct module_finder *f, unsigned n, struct gcd_module_file *ret, struct gcd_error *err)
 {
     gcd_status st = add_own_bundle(f, err);
@@ -373,7 +373,7 @@ static gcd_status open_candidate(void *ctx, const struct gcd_module *module, uns
         f->given = f->stage = 0;
         f->bundle = f->next = 0;
     }
-    while (f->given < n) {               /* a second look at one that was found */
+    while (f->given < n) {               /* a candidate that was given before is asked for again */
         st = open_next(f, ret, err);
         if (st == GCD_OK)
             close_candidate(f, ret);
@@ -383,7 +383,7 @@ static gcd_status open_candidate(void *ctx, const struct gcd_module *module, uns
     return open_next(f, ret, err);
 }
 
-/* Without the permission to look at the process its paths may still be those of this machine: the identity decides, as for a recording. */
+/* Without permission to examine the process, its paths may still exist on this machine: the identity decides, as for a recording. */
 static void check_permission(struct module_finder *f)
 {
     char path[32], root[8];
@@ -415,7 +415,7 @@ struct module_finder *module_finder_new(const struct module_search *search)
     f->damage = (struct gcd_error)GCD_ERROR_INIT;
     int64_t recorded_ms = search->summary->trace.start_unix_ms;
     f->start_ns = search->pid != 0 ? process_start_ns(search->pid) : INT64_MIN;
-    /* one that began after the recording has only the same number */
+    /* a process that began after the recording only has the same PID */
     f->visible = f->start_ns != INT64_MIN && (recorded_ms == INT64_MIN || f->start_ns / NS_PER_MS <= recorded_ms + CLOCKS_APART_MS);
     check_permission(f);
     if (f->visible && !list_loaded(f)) {

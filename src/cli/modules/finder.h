@@ -1,11 +1,11 @@
 /*
  * Candidates for the file of a module, best first:
  *
- *     of a process    the bundle that is its program, its path as the process sees it, that file deleted but still mapped
- *     of everything   the folders of --modules, bundles in them
- *     of a recording  its path on this machine; also of a process that may not be looked at
+ *     for a process    the bundle that is its program, its path as the process sees it, that file deleted but still mapped
+ *     for all dumps    the folders of --modules, bundles in them
+ *     for a recording  its path on this machine; also for a process that may not be examined
  *
- * A file of the first group that has not changed since the process began is certain.  Of all others the identity decides, in the library.
+ * A file of the first group that has not changed since the process began is certain.  For all others the library compares the identity.
  */
 #ifndef GCD_CLI_MODULES_FINDER_H
 #define GCD_CLI_MODULES_FINDER_H
@@ -18,10 +18,10 @@
 #include <gcdumpc/unstable/full_names.h>
 
 struct module_search {
-    uint32_t pid;                        /* the process of the dump, as this machine calls it; 0 = a recording, or not known */
+    uint32_t pid;                        /* the process of the dump, with its PID on this machine; 0 = a recording, or not known */
     const char *const *folders;          /* [folder_count] --modules */
     size_t folder_count;
-    bool folders_only;                   /* of a recording: nothing at the recorded paths */
+    bool folders_only;                   /* for a recording: do not look at the recorded paths */
     const struct gcd_summary *summary;   /* of the dump */
 };
 
@@ -31,7 +31,7 @@ struct module_finder;
 struct module_finder *module_finder_new(const struct module_search *search);
 /* For gcd_dump_resolve; valid as long as the finder. */
 struct gcd_module_files module_finder_files(struct module_finder *f);
-/* Are there more files below the folders than were looked at? */
+/* Are there more files below the folders than were examined? */
 bool module_finder_cut(const struct module_finder *f);
 void module_finder_free(struct module_finder *f);
 

@@ -13,7 +13,7 @@
 #include "term/lists.h"
 #include "term/path.h"
 
-/* The folders from the one that was named to the one that is being read. */
+/* The open folders, from the given one down to the one being read. */
 struct descent {
     DIR *open[FOLDER_INDEX_DEPTH + 1];
     char *path[FOLDER_INDEX_DEPTH + 1];
@@ -28,7 +28,7 @@ static char *join(const char *folder, const char *name)
     return asprintf(&path, "%s%s%s", folder, n > 0 && folder[n - 1] == '/' ? "" : "/", name) < 0 ? NULL : path;
 }
 
-/* Takes PATH.  False: no memory. */
+/* Adds PATH, which it takes over.  False: out of memory. */
 static bool add_file(struct folder_index *x, char *path, unsigned order)
 {
     if (!cli_list_grow(&x->items, x->count, &x->room, sizeof *x->items)) {
@@ -39,7 +39,7 @@ static bool add_file(struct folder_index *x, char *path, unsigned order)
     return true;
 }
 
-/* Takes PATH.  A folder that cannot be opened is left out. */
+/* Opens the folder PATH, which it takes over.  A folder that cannot be opened is left out. */
 static void enter(struct descent *d, int dir_fd, const char *name, char *path)
 {
     int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK | (d->n > 0 ? O_NOFOLLOW : 0));
@@ -60,7 +60,7 @@ static void leave(struct descent *d)
     free(d->path[d->n]);
 }
 
-/* A folder, a file, a link to anything, or neither; some file systems do not tell without being asked. */
+/* The kind of an entry: folder, file, link to anything, or neither.  Some file systems do not tell without being asked. */
 static unsigned char kind_of(int dir_fd, const struct dirent *e)
 {
     struct stat st;
@@ -69,7 +69,7 @@ static unsigned char kind_of(int dir_fd, const struct dirent *e)
     return fstatat(dir_fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 ? (unsigned char)IFTODT(st.st_mode) : DT_UNKNOWN;
 }
 
-/* False: no memory. */
+/* Handles one entry.  False: out of memory. */
 static bool take(struct folder_index *x, struct descent *d, const struct dirent *e, unsigned number)
 {
     int dir_fd = dirfd(d->open[d->n - 1]);

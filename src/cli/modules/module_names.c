@@ -30,7 +30,7 @@ enum cli_exit cli_check_module_folders(const struct cli_args *args)
     return CLI_DONE;
 }
 
-/* One line about the files that are there but cannot be used.  The others are not missed by anybody who has not given folders. */
+/* Reports files that exist but cannot be used.  Missing files matter only to users who named folders. */
 static void say_problems(const struct cli_dump *d, const struct gcd_summary *s)
 {
     const struct gcd_module *first = NULL;

@@ -1,5 +1,5 @@
 /*
- * Names as they stand in the source, from the files of the modules.
+ * Names as in the source code, from the files of the modules.
  */
 #ifndef GCD_CLI_MODULES_MODULE_NAMES_H
 #define GCD_CLI_MODULES_MODULE_NAMES_H
@@ -8,12 +8,12 @@
 #include "exit.h"
 #include "input/input.h"
 
-/* Before a process is disturbed: are the folders of --modules there?  CLI_FAILED after a line. */
+/* Do the folders of --modules exist?  Call it before a process is disturbed.  CLI_FAILED after a message. */
 enum cli_exit cli_check_module_folders(const struct cli_args *args);
 /*
- * Completes the names of D, which must be open, and of which no graph and no names have been made.  Does nothing with --no-modules, and for a
- * dump that is a graph already.  A file that is missing, damaged or replaced is no failure; a line says so if it was replaced or cannot be read.
- * On failure the message has been printed.
+ * Completes the names of D, which must be open and have neither graph nor names yet.  Does nothing with --no-modules, and for a dump that is a graph
+ * already.  A file that is missing, damaged or replaced is no failure; a message reports replaced and unreadable ones.  On failure the message has
+ * been printed.
  */
 enum cli_exit cli_read_modules(const struct cli_args *args, const struct cli_dump *d);
 

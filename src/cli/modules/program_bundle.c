@@ -11,10 +11,10 @@
 #include "term/lists.h"
 #include "term/path.h"
 
-/* Of the assemblies of a compressed program: most have 50 to 150 MB, in files without a name when they are large. */
+/* Most bytes of expanded assemblies kept of a compressed program: most programs have 50 to 150 MB.  Large ones are in unnamed files. */
 #define KEPT_BYTES_MAX ((uint64_t)256 << 20)
 
-/* False: no memory. */
+/* Adds the file F.  False: out of memory. */
 static bool add(struct program_bundle *b, const char *folder, const struct gcd_bundle_file *f)
 {
     if (f->kind != GCD_BUNDLE_ASSEMBLY && f->kind != GCD_BUNDLE_UNKNOWN)

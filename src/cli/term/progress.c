@@ -32,7 +32,7 @@ void cli_progress_to(void (*take)(void *ctx, const char *verb, uint64_t done, ui
     state.ctx = ctx;
 }
 
-/* Is it taken instead of printed? */
+/* Hands progress to the taker instead of printing it, if there is one. */
 static bool is_taken(const char *verb, uint64_t done, uint64_t total)
 {
     if (state.take != NULL)

@@ -7,7 +7,7 @@
 
 #include "term/term.h"
 
-/* The character at S, and its bytes in RET; 0xfffd and 1 when it is not UTF-8. */
+/* Decodes the character at S, RET_N bytes long; 0xfffd and 1 when it is not UTF-8. */
 static uint32_t next(const unsigned char *s, size_t *ret_n)
 {
     static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -29,7 +29,7 @@ static uint32_t next(const unsigned char *s, size_t *ret_n)
     return c;
 }
 
-/* Is the character C, N bytes long, shown by terminals and not obeyed? */
+/* Do terminals show the character C, N bytes long, instead of obeying it? */
 static bool is_shown(uint32_t c, size_t n)
 {
     static const struct { uint32_t first, last; } obeyed[] = {
@@ -56,7 +56,7 @@ size_t cli_print_char(FILE *to, const char *s)
     return n;
 }
 
-/* Terminals differ in what these take: joiners, invisible operators, variation selectors; a name must not look like another one by them. */
+/* Joiners, invisible operators, variation selectors: terminals give them different widths, and they could make a name look like another one. */
 static bool is_invisible(uint32_t c)
 {
     return (c >= 0x200b && c <= 0x200d) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || c == 0x00ad || (c >= 0xfe00 && c <= 0xfe0f) ||

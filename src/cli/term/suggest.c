@@ -9,7 +9,7 @@
 
 #include "term/path.h"
 
-/* A folder can have any number of files. */
+/* Most files to try, because a folder can have any number. */
 #define FILES_MAX 10000u
 
 static unsigned least(unsigned a, unsigned b)
@@ -53,7 +53,7 @@ void cli_nearest_try(struct cli_nearest *n, const char *candidate)
 {
     size_t a = strlen(n->wanted), b = strlen(candidate);
     if (a < 2 || a > CLI_NEAR_LENGTH || b > CLI_NEAR_LENGTH)
-        return;                  /* one letter is near everything */
+        return;                  /* a single letter is near everything */
     unsigned d = cli_edit_distance(n->wanted, a, candidate, b);
     if (b > a && strncasecmp(n->wanted, candidate, a) == 0)
         d = 1;

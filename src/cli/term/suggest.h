@@ -27,14 +27,14 @@ struct cli_nearest {
 };
 
 void cli_nearest_begin(struct cli_nearest *n, const char *wanted);
-/* CANDIDATE must live as long as N.  Words that begin with the wanted one are near, too. */
+/* Tries CANDIDATE, which must live as long as N.  Words that begin with the wanted one are near, too. */
 void cli_nearest_try(struct cli_nearest *n, const char *candidate);
 
 /* " (did you mean "PREFIX X"?)" in BUF; "" when nothing is near. */
 #define CLI_MEANT_BYTES 128
 const char *cli_meant(const struct cli_nearest *n, const char *prefix, char buf[CLI_MEANT_BYTES]);
 
-/* The file in the folder of PATH whose name is nearest, with that folder; NULL when there is none.  free() it. */
+/* The path of the file in PATH's folder with the nearest name; NULL when there is none.  free() it. */
 char *cli_nearest_file(const char *path);
 
 #endif

@@ -9,32 +9,32 @@
 #include <stdio.h>
 
 bool cli_is_terminal(FILE *f);
-/* Switches bold on or off: only on a terminal, unless NO_COLOR is set. */
+/* Switches bold on or off, only on a terminal and without NO_COLOR. */
 void cli_bold(FILE *f, bool on);
 /* The width of the terminal F in columns; SIZE_MAX when F is not a terminal. */
 size_t cli_window_columns(FILE *f);
 /* Prints the line S, which begins at COLUMN; wrapped lines begin at column HANG. */
 void cli_print_wrapped(FILE *to, const char *s, size_t column, size_t hang);
-/* Prints text whose lines have at most this many columns; a narrower terminal gets its paragraphs wrapped again. */
+/* Prints text with lines of at most this many columns; on a narrower terminal wraps its paragraphs again. */
 #define CLI_PROSE_COLUMNS 110
 void cli_print_prose(FILE *to, const char *s);
 /* N in BUF, with thousands separators if SEPARATORS. */
 #define CLI_NUMBER_BYTES 32
 const char *cli_number(uint64_t n, bool separators, char buf[CLI_NUMBER_BYTES]);
-/* N bytes for people in BUF, "1.3 MiB". */
+/* The size N for people in BUF, such as "1.3 MiB". */
 const char *cli_size(uint64_t n, char buf[CLI_NUMBER_BYTES]);
 /* "2026-11-21T16:00:00.000Z" in BUF; "" for INT64_MIN, unknown. */
 #define CLI_TIME_BYTES 64
 const char *cli_time(int64_t unix_ms, char buf[CLI_TIME_BYTES]);
 
-/* Foreign text for a terminal or a line of text: control characters (also for direction) and bytes that are not UTF-8 become "?". */
+/* Prints foreign text: control characters (including those for direction) and bytes that are not UTF-8 become "?". */
 void cli_print_sanitized(FILE *to, const char *s);
-/* Prints the first character of S, which is not empty.  Returns its bytes. */
+/* Prints the first character of S, which is not empty.  Returns its length in bytes. */
 size_t cli_print_char(FILE *to, const char *s);
 /*
  * The first character of S, which is not empty, for a screen made of cells.  *RET is "?" for what a terminal would obey or not show, and with ASCII
- * for all other alphabets; *RET_COLUMNS is 2 for wide characters, 0 for those that combine with the one before.  The locale must be one of UTF-8
- * unless ASCII.  Returns its bytes.
+ * for all other alphabets.  *RET_COLUMNS is 2 for wide characters, 0 for combining ones.  The locale must be UTF-8 unless ASCII.  Returns its length
+ * in bytes.
  */
 size_t cli_screen_char(const char *s, bool ascii, uint32_t *ret, unsigned *ret_columns);
 /* The same for all of S, cut after COLUMNS characters.  Returns the number of characters; TO NULL: only counts. */

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Columns up to this width stay whole; wider ones never get narrower than this. */
+/* Columns up to this width are not narrowed; wider ones never become narrower than this. */
 #define TEXT_LEAST 24u
 
 static bool is_long(const struct cli_wrapped_column *p)
@@ -22,7 +22,7 @@ static void side_by_side(struct cli_wrapped_column *places, size_t n)
         }
 }
 
-/* The width of all text columns when each gets at most MOST. */
+/* The total width of the text columns if each gets at most MOST. */
 static size_t sum_of_texts(const struct cli_wrapped_column *places, size_t n, size_t most)
 {
     size_t sum = 0;
@@ -32,7 +32,7 @@ static size_t sum_of_texts(const struct cli_wrapped_column *places, size_t n, si
     return sum;
 }
 
-/* Text columns share ROOM: the widest shrink to the width of the next, and so on.  False when they would be too narrow. */
+/* Divides ROOM among the text columns: the widest shrink to the width of the next, and so on.  False when they would be too narrow. */
 static bool narrow(struct cli_wrapped_column *places, size_t n, size_t room)
 {
     size_t most = room;
@@ -78,12 +78,12 @@ void cli_wrap_columns(struct cli_wrapped_column *places, size_t n, size_t window
         one_below_the_other(places, n, window);
 }
 
-/* Up to the last of ENDS before WIDTH, if that fills a third of the line; blanks at the break do not count. */
+/* The length up to the last of ENDS before WIDTH, if that fills a third of the line; blanks at the break do not count. */
 static size_t broken(const char *s, size_t width, const char *ends)
 {
     size_t used = 0, i = 0, best = 0;
     for (; s[i] != '\0'; i++) {
-        bool follows = ((unsigned char)s[i] & 0xc0) == 0x80;     /* the rest of a character */
+        bool follows = ((unsigned char)s[i] & 0xc0) == 0x80;     /* a continuation byte */
         if (!follows && used == width)
             break;
         used += !follows;

@@ -13,18 +13,18 @@
 
 struct cli_wrapped_column {
     bool shown;
-    bool text;                   /* may be wrapped; else a number */
-    size_t width;                /* in characters: what the column needs; cli_wrap_columns sets what it gets */
+    bool text;                   /* may be wrapped; false for a number */
+    size_t width;                /* in characters: in what the column needs, out what it gets */
     size_t line, at;             /* line within the row; first column on the terminal */
 };
 
 /*
- * Set line, at and width of PLACES[N] for a window of so many columns, SIZE_MAX for none.  Side by side, long texts as narrow as
- * need be; when they would become too narrow, each in a line of its own below the numbers.
+ * Sets line, at and width of PLACES[N] for a window of WINDOW columns, SIZE_MAX = no window.  Puts columns side by side and narrows long texts as
+ * needed; if they would become too narrow, each text gets a line of its own below the numbers.
  */
 void cli_wrap_columns(struct cli_wrapped_column *places, size_t n, size_t window);
 
-/* The bytes of S, at least 1, for a line of WIDTH characters, up to a place where a name or a sentence can be broken. */
+/* How many bytes of S, at least 1, go on a line of WIDTH characters: up to a place where a name or a sentence may break. */
 size_t cli_break(const char *s, size_t width);
 size_t cli_break_words(const char *s, size_t width);
 

@@ -1,5 +1,5 @@
 /*
- * async: what waits, as stacks of asynchronous methods.
+ * async: waiting operations, as stacks of asynchronous methods.
  */
 #include <gcdumpc/unstable/session/views.h>
 
@@ -7,7 +7,7 @@
 #include "mcp/mcp_call.h"
 #include "mcp/mcp_words.h"
 
-/* A stack has at most as many frames (async.h). */
+/* The most frames of a stack (async.h). */
 #define FRAMES_MAX 256u
 
 static json_t *stack_row(struct mcp_call *c, const struct gcd_async *a, uint32_t stack)
@@ -34,7 +34,7 @@ static json_t *stack_row(struct mcp_call *c, const struct gcd_async *a, uint32_t
     return o;
 }
 
-/* The rows of stacks that match P (NULL: all). */
+/* Adds the rows of the stacks that match P (NULL: all). */
 static enum mcp_outcome list_stacks(struct mcp_call *c, const struct gcd_async *a, const struct cli_pattern *p)
 {
     size_t n, frame_count;

@@ -1,5 +1,5 @@
 /*
- * diff: which types have grown from one open heap to the other.
+ * diff: the types that grew from one open heap to the other.
  */
 #include <string.h>
 
@@ -69,7 +69,7 @@ static enum cli_sort sort_of(const struct mcp_call *c)
            strcmp(word, "name") == 0 ? CLI_SORT_NAME : CLI_SORT_RETAINED;
 }
 
-/* What was said about the two, without the lines that name a heap as incomplete: that is a field. */
+/* Adds the messages about the two heaps, except those that call one incomplete, because a field says that. */
 static void put_notes(struct mcp_call *c, const struct mcp_heap *old, const struct mcp_heap *new)
 {
     const char *incomplete = new->incomplete != NULL ? new->incomplete : old->incomplete;

@@ -13,7 +13,7 @@
 #include "output/root_labels.h"
 #include "output/type_pattern.h"
 
-/* Roots and handles of one object that are listed. */
+/* Most roots and handles listed for one object. */
 #define HOLDERS_SHOWN 10u
 
 /* ---- object ---- */
@@ -43,14 +43,14 @@ static enum mcp_outcome put_elements(struct mcp_call *c, uint32_t node)
     char text[CLI_ELEMENTS_BYTES];
     if (cli_elements_text(c->heap->d.session, &context, node, text, &err) != GCD_OK)
         return mcp_fail_by(c, &err);
-    size_t n = strlen(text);             /* without its brackets */
+    size_t n = strlen(text);             /* drop its brackets */
     if (n > 3)
         text[n - 1] = '\0';
     mcp_put_text(c->out, "elements", n > 3 ? text + 2 : NULL);
     return MCP_DONE;
 }
 
-/* The roots and dependent handles that hold NODE itself, some of them, and the number of all. */
+/* Adds some of the roots and dependent handles that hold NODE itself, and the number of all. */
 static void put_holders(struct mcp_call *c, uint32_t node)
 {
     const struct gcd_graph *g = c->heap->d.graph;
@@ -92,7 +92,7 @@ static enum mcp_outcome put_facts(struct mcp_call *c, const struct gcd_dominator
     return e == MCP_DONE ? put_elements(c, node) : e;
 }
 
-/* The list that is wanted of the three, and the lengths of all. */
+/* The requested one of the three lists, and the lengths of all. */
 static gcd_status neighbours(struct mcp_call *c, uint32_t node, struct gcd_node_list *ret, struct gcd_error *err)
 {
     struct gcd_context context = mcp_context(c, "finding references");
@@ -161,7 +161,7 @@ const struct mcp_tool mcp_object = {
 
 /* ---- tree ---- */
 
-/* Children of the object, or of the root. */
+/* Lists the children of the object, or of the root. */
 static enum mcp_outcome list_children(struct mcp_call *c, const struct gcd_dominators *d)
 {
     struct gcd_context context = mcp_context(c, "sorting by retained size");
@@ -179,7 +179,7 @@ static enum mcp_outcome list_children(struct mcp_call *c, const struct gcd_domin
     return e;
 }
 
-/* A step is shown when it and so all above it keep enough alive. */
+/* Is the step shown?  Only if it retains enough, and so does every step above it. */
 static bool is_shown(const struct gcd_merged_step *s, uint64_t min_bytes, uint64_t depth)
 {
     return s->bytes >= min_bytes && s->depth < depth;
@@ -197,7 +197,7 @@ static json_t *step_row(struct mcp_call *c, const struct gcd_merged_step *s, uin
     return o;
 }
 
-/* The same merged by type; steps below a hundredth of the heap are left out. */
+/* The same, merged by type, without steps that retain less than a hundredth of the heap. */
 static enum mcp_outcome list_types(struct mcp_call *c, const struct gcd_dominators *d)
 {
     struct gcd_context context = mcp_context(c, "merging the tree");

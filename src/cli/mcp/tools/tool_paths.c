@@ -14,15 +14,15 @@
 #include "output/folded_paths.h"
 #include "output/root_labels.h"
 
-/* Of a longer path the objects in the middle are one line. */
+/* Objects shown at each end of a path; the ones in between become one line. */
 #define ENDS_SHOWN 10u
 #define STEPS_MAX (2 * ENDS_SHOWN + 1)
-/* Ways to hold an object beyond these are only counted. */
+/* More paths to an object than this are only counted. */
 #define WAYS_MAX 100000u
 
 /* ---- one object ---- */
 
-/* The steps of P from the root on, at most STEPS_MAX; *RET_CUT: how many the one without a node stands for. */
+/* Copies the steps of P from the root on, at most STEPS_MAX; *RET_CUT: how many objects the step without a node represents. */
 static size_t choose_steps(const struct gcd_object_path *p, struct gcd_object_step *ret, size_t *ret_cut)
 {
     size_t n = 0;
@@ -128,7 +128,7 @@ struct lines {
     struct mcp_call *c;
     struct cli_type_paths paths;
     uint64_t whole, seen;        /* bytes of all wanted objects; lines so far */
-    bool counts;                 /* only counts them */
+    bool counts;                 /* only count lines */
 };
 
 static char *step_text(const struct lines *l, const struct gcd_merged_step *s)

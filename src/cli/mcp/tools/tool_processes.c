@@ -1,5 +1,5 @@
 /*
- * list_processes, collect: living processes.
+ * list_processes, collect: live processes.
  */
 #include <inttypes.h>
 #include <fcntl.h>
@@ -61,7 +61,7 @@ static enum mcp_outcome run_list(struct mcp_call *c)
 
 /* ---- collect ---- */
 
-/* What the dump of process PID would cost. */
+/* Adds what a dump of process P would cost. */
 static enum mcp_outcome put_cost(struct mcp_call *c, const struct gcd_ipc_process *p)
 {
     uint64_t heap = p->socket_path[0] != '\0' ? live_heap_bytes(p->socket_path, HEAP_MS) : 0, bytes = heap != 0 ? heap : p->rss_bytes;
@@ -108,7 +108,7 @@ static enum mcp_outcome record(struct mcp_call *c, uint32_t pid, int folder, con
     (void)snprintf(path, sizeof path, "/proc/self/fd/%d/%s", folder, name);
     args.target.pid = pid;
     args.output.path = path;
-    args.quiet = false;                  /* what it cost is for the client */
+    args.quiet = false;                  /* the client wants to know what it cost */
     c->path = path;
     c->shown = mcp_text(c, "file");
     enum cli_exit e = cmd_convert(&args);

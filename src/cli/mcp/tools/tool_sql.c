@@ -1,5 +1,5 @@
 /*
- * sql: one statement to an open heap.
+ * sql: runs one statement on an open heap.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -13,7 +13,7 @@
 #include "output/json_out.h"
 
 #define DEFAULT_SECONDS 60
-/* Rows behind a page are counted up to that many. */
+/* Rows after the page are counted up to this many. */
 #define COUNTED_MAX 100000u
 
 static json_t *blob(struct mcp_call *c, const struct gcd_sql_value *v)
@@ -67,7 +67,7 @@ static enum mcp_outcome fail(struct mcp_call *c, const struct gcd_error *err)
     return mcp_fail_by(c, err);
 }
 
-/* Rows before the page are skipped: the statement is asked again for each page. */
+/* Adds the page's rows.  Each page runs the statement again and skips the rows before. */
 static enum mcp_outcome list_rows(struct mcp_call *c, struct gcd_sql_query *q)
 {
     struct gcd_error err = GCD_ERROR_INIT;
@@ -89,7 +89,7 @@ static enum mcp_outcome list_rows(struct mcp_call *c, struct gcd_sql_query *q)
     return MCP_DONE;
 }
 
-/* The names of all tables, views and functions in RET[CAP], as much as fits. */
+/* Lists the names of all tables, views and functions in RET[CAP], as many as fit. */
 static void list_tables(char *ret, size_t cap)
 {
     struct gcd_sql_table t;
@@ -98,7 +98,7 @@ static void list_tables(char *ret, size_t cap)
         n += (size_t)snprintf(ret + n, cap - n, "%s%s", i > 0 ? ", " : "", t.name);
 }
 
-/* The sentence of ERR with its place in TEXT, and what could have been meant. */
+/* Fails with ERR and its place in TEXT, and what may have been meant. */
 static enum mcp_outcome wrong(struct mcp_call *c, const char *text, const struct gcd_error *err)
 {
     char tables[1024];

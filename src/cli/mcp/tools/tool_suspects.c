@@ -1,5 +1,5 @@
 /*
- * suspects: possible leaks in the sentences of the command leaks.
+ * suspects: possible leaks, in the sentences of the command leaks.
  */
 #include <inttypes.h>
 #include <stdio.h>

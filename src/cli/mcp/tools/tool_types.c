@@ -13,10 +13,10 @@
 #include "output/json_out.h"
 #include "output/type_pattern.h"
 
-/* A line of a table of types, with what it is sorted by. */
+/* A line of a table of types, with its sort keys. */
 struct line {
     uint64_t key;
-    const char *name;            /* equal ones are sorted by that; all by it, when all keys are 0 */
+    const char *name;            /* breaks ties; the only key when all keys are 0 */
     uint32_t type;
 };
 
@@ -27,7 +27,7 @@ static int compare(const void *pa, const void *pb)
     return by_name != 0 ? by_name : (a->type > b->type) - (a->type < b->type);
 }
 
-/* The types that are not 0 in CHOSEN (NULL: all with objects), by KEYS (NULL: by name).  free() it; NULL: no memory. */
+/* The types that are nonzero in CHOSEN (NULL: all with objects), sorted by KEYS (NULL: by name).  free() it; NULL: out of memory. */
 static struct line *sorted(const struct mcp_call *c, const uint8_t *chosen, const uint64_t *keys, uint32_t *ret_n)
 {
     const struct gcd_summary *f = gcd_graph_summary(c->heap->d.graph);
@@ -56,7 +56,7 @@ static json_t *type_row(struct mcp_call *c, uint32_t type, const uint64_t *retai
 }
 #define TYPE_SHAPE "type:s module:s? objects:i bytes:i retained_at_least:i~"
 
-/* What the lines are sorted by, by their word: KEYS[types]; NULL and no error: by name. */
+/* The keys for the sort order SORT: KEYS[types]; NULL without an error: by name. */
 static enum mcp_outcome keys_of(struct mcp_call *c, const char *sort, const uint64_t *retained, uint64_t **ret)
 {
     const struct gcd_summary *f = gcd_graph_summary(c->heap->d.graph);
@@ -123,10 +123,10 @@ const struct mcp_tool mcp_types = {
 
 /* ---- objects ---- */
 
-/* The largest are selected in one pass; a list is never longer. */
+/* The largest objects are selected in one pass; no list is longer than this. */
 #define LARGEST_MAX 100000u
 
-/* Of TYPES (NULL: all), also those that are not alive. */
+/* The number of objects of TYPES (NULL: all), including dead ones. */
 static uint64_t count_objects(const struct mcp_call *c, const uint8_t *types)
 {
     const struct gcd_summary *f = gcd_graph_summary(c->heap->d.graph);
@@ -136,7 +136,7 @@ static uint64_t count_objects(const struct mcp_call *c, const uint8_t *types)
     return n;
 }
 
-/* The largest objects of TYPES (NULL: all); their number is at most LARGEST_MAX. */
+/* Lists the largest objects of TYPES (NULL: all), at most LARGEST_MAX. */
 static enum mcp_outcome list_objects(struct mcp_call *c, const uint8_t *types)
 {
     struct gcd_context context = mcp_context(c, "finding dominators");
@@ -158,7 +158,7 @@ static enum mcp_outcome list_objects(struct mcp_call *c, const uint8_t *types)
     return e;
 }
 
-/* Exactly what all objects of TYPES keep alive. */
+/* Adds the exact retained size of all objects of TYPES together. */
 static enum mcp_outcome put_exact(struct mcp_call *c, const uint8_t *types)
 {
     struct gcd_context context = mcp_context(c, "finding what it retains");
@@ -212,7 +212,7 @@ const struct mcp_tool mcp_type = {
 
 /* ---- retained ---- */
 
-/* By type: bytes and number of objects, of those that dominate, or are retained. */
+/* Lists bytes and number of objects by type, of dominators or of retained objects. */
 static void list_parts(struct mcp_call *c, const struct line *lines, uint32_t n, const struct gcd_content *content)
 {
     mcp_page_total(c, n);
