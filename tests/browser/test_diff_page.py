@@ -39,7 +39,7 @@ class DiffTest(PageTest):
 
 
 class Answer(DiffTest):
-    def test_one_line_says_who_keeps_what_has_come(self):
+    def test_one_line_names_the_holder_of_the_growth(self):
         page = self.compare(store(1000, blob=4000), store(4000, blob=4000))
         self.assertRegex(page.text("#summary .answer"), r"^\+11\.6 MiB \(\+117\.6 %\): SessionStore \+3,000 UserSession$")
         page.click("#summary .answer a", 1)
@@ -47,7 +47,7 @@ class Answer(DiffTest):
         self.assertIn("In the older dump46.9 KiB in 1,000 objects", page.text("#panel"))
         self.assertIn("Since then+3,000 objects", page.text("#panel"))
 
-    def test_of_growth_that_branches_early_the_larger_branch(self):
+    def test_growth_that_branches_early_shows_the_larger_branch(self):
         def shop(sessions, orders):
             lines = ["a 2 shop 0", *(f"t {i:x} Shop.{name}" for i, name in enumerate(("App", "SessionStore", "Session", "OrderBook", "Order"), 1)),
                      "r 1000 4 0 1", "o 1000 1 20 2000 3000",
@@ -58,7 +58,7 @@ class Answer(DiffTest):
         page = self.compare(shop(100, 100), shop(1100, 800))
         self.assertRegex(page.text("#summary .answer"), r": SessionStore \+1,000 Session$")
 
-    def test_what_shrinks_is_nobodys_growth(self):
+    def test_shrinking_types_have_no_holder(self):
         page = self.compare(store(4000), store(1000))
         self.assertRegex(page.text("#summary .answer"), r"^−[\d.]+ KiB \(−[\d.]+ %\)\.$")
         self.assertEqual(page.count("#summary .answer a"), 0)

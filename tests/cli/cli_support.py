@@ -1,7 +1,7 @@
 """Runs the program as a user would, and checks everything it leaves behind: exit status, both outputs, the folder.
 
-Every test has a folder of its own that is also the working directory of the program, so that messages name files without a
-machine's paths.  Temporary files of the program go to a second folder, which must be empty after each test.
+Every test has its own folder, which is also the working directory of the program, so that messages name files without the
+paths of a machine.  Temporary files of the program go to a second folder, which must be empty after each test.
 """
 import dataclasses
 import gzip
@@ -22,7 +22,7 @@ SOURCE = os.environ.get("GCDUMPC_SOURCE") or os.path.dirname(os.path.dirname(HER
 BUILD = os.environ.get("GCDUMPC_BUILD") or os.path.join(SOURCE, "build")
 PROGRAM = os.environ.get("GCDUMPC") or os.path.join(BUILD, "gcdumpc")
 SANITIZED = bool(os.environ.get("GCDUMPC_SANITIZE"))
-SPARSE = 3 if SANITIZED else 1           # the step through cases of which there are many: the release build takes all
+SPARSE = 3 if SANITIZED else 1           # the step through large sets of cases: the release build tries all
 HAVE_SQLITE = os.environ.get("GCDUMPC_SQLITE", "ON") not in ("OFF", "0", "FALSE", "NO")
 EXPECTED = os.path.join(HERE, "expected")
 BLESS = "--bless" in sys.argv
@@ -35,7 +35,7 @@ COMMANDS = ("collect", "convert", "info", "report", "retained", "paths", "leaks"
 INCOMPLETE = ("net10-wks-lossy", "net10-wks-killed", "net10-wks-nonames")      # of the bundled recordings
 SANITIZER_EXIT = 99              # not one of our statuses, so a sanitizer report never looks like a refusal
 NO_ROOM = "cannot write: No space left on device; make room, or write to another disk (TMPDIR moves temporary files)"
-SECONDS = 300                    # for anything that should end by itself, also on a busy machine
+SECONDS = 300                    # enough for anything that should end by itself, even on a busy machine
 
 
 # -- recordings ------------------------------------------------------------------------------------------------------
@@ -151,14 +151,14 @@ class CliTest(unittest.TestCase):
             return f.read()
 
     def link(self, name):
-        """A bundled recording under a name that does not depend on where the sources lie."""
+        """A bundled recording under a name that does not depend on the folder of the sources."""
         target = self.path(name + ".nettrace.gz")
         if not os.path.lexists(target):
             os.symlink(trace(name), target)
         return os.path.basename(target)
 
     def folder(self):
-        """Everything in the test's folder, for comparisons: names with (digests of) contents, or the kind if it is no file."""
+        """Everything in the test's folder, for comparisons: names with (digests of) contents, or the kind if it is not a file."""
         found = {}
         for name in sorted(os.listdir(self.dir)):
             path = self.path(name)
@@ -252,7 +252,7 @@ class CliTest(unittest.TestCase):
             time.sleep(0.002)
 
     def wait_for_handlers(self, process):
-        """Until PROCESS would catch SIGINT, or has ended: before that, the signal itself ends it."""
+        """Waits until PROCESS catches SIGINT, or has ended: before that, the signal would kill it."""
         def caught():
             with open(f"/proc/{process.pid}/status", encoding="utf-8") as f:
                 found = re.search(r"^SigCgt:\s*(\w+)", f.read(), re.M)
@@ -260,7 +260,7 @@ class CliTest(unittest.TestCase):
         self.wait_until(lambda: process.poll() is not None or caught(), "it has its handlers")
 
     def as_nobody(self):
-        """Options of start() for a user bound by permissions: root drops its rights."""
+        """Options of start() for a user who is bound by permissions: root drops its privileges."""
         if os.geteuid() != 0:
             return {}
         for folder in (os.path.dirname(self.dir), self.dir, self.tmp):

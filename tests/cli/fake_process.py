@@ -1,4 +1,4 @@
-"""A process that answers like a .NET runtime, for tests that need the pid of one: started with a recording, which it sends to every client."""
+"""A process that answers like a .NET runtime, for tests that need the pid of one.  It sends a given recording to every client."""
 import os
 import subprocess
 import sys

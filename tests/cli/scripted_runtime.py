@@ -1,4 +1,4 @@
-"""Runtimes of .NET Core 3 that follow a script: they answer at a Unix socket as the diagnostic protocol wants, and send what a test gives them."""
+"""Runtimes of .NET Core 3 that follow a script: they speak the diagnostic protocol at a Unix socket, and send what a test gives them."""
 import socket
 import struct
 import threading

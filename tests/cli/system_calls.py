@@ -1,4 +1,4 @@
-"""The system calls of the program, from strace: one line for each, without numbers of processes and descriptors."""
+"""The system calls of the program, from strace: one line per call, without process and descriptor numbers."""
 import re
 import shutil
 import subprocess
@@ -55,7 +55,7 @@ def calls(text, folders):
         one = re.sub(r'<[^>]*>, "(?=/)', '"', one)       # an absolute name needs no folder
         for path, short in sorted(folders.items(), key=lambda pair: -len(pair[0])):
             one = one.replace(path, short)
-        one = re.sub(r"\b[OFSLMP][A-Z]*_\w+(?:\|[A-Z_]+)+", lambda flags: "|".join(sorted(flags[0].split("|"))), one)   # as strace likes them
+        one = re.sub(r"\b[OFSLMP][A-Z]*_\w+(?:\|[A-Z_]+)+", lambda flags: "|".join(sorted(flags[0].split("|"))), one)   # the format that strace expects
         one = re.sub(r"\.\d+-\d+\.gcdumpc-tmp", ".#.gcdumpc-tmp", one)
         one = re.sub(r"\.gcdumpc-\d+-\d+\.\d+", ".gcdumpc-#", one)
         yield one.replace(" (deleted)", "")

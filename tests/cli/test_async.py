@@ -101,7 +101,7 @@ class Async(CliTest):
                            "stack": " < ".join(f["name"] for f in s["frames"])} for s in STACKS], rows)
 
     def test_chosen(self):
-        """By a pattern for any of the frames, by bytes, by number."""
+        """Stacks chosen by a pattern for any of the frames, by bytes, by number."""
         self.put("in", shop())
         for words, wanted in (("--filter=Shop.Rpc.*",), [0]), (("--filter=/WhenAll$/",), [1]), (("--filter=Task.Delay",), [1]), \
                 (("--filter=Shop.*",), [0, 1, 2]), (("--filter=Shop.Rpc",), []), (("--min-bytes=300",), [0, 1]), (("--top=2",), [0, 1]), \
@@ -122,7 +122,7 @@ class Async(CliTest):
             self.assertEqual(got["old_stacks"], 1 if name.endswith(("names", "ranges")) else None)
 
     def test_flame_graphs(self):
-        """Collapsed stacks count what waits, from the outermost method on; pprof has both numbers."""
+        """Collapsed stacks begin with the outermost method and count what waits; pprof has both numbers."""
         self.put("in", shop())
         lines = ["Shop.Batch.RunAsync (lambda);Task.WhenAll;Task.Delay 4", "Shop.Door.RingAsync;Shop.Bell 1",
                  "Shop.Rpc.Call;Shop.Rpc.Send;TaskCompletionSource<Shop.Reply> 5"]
@@ -169,7 +169,7 @@ class Async(CliTest):
         self.assertEqual([name for name, _ in self.frames(waits, row)], ["Task.Delay", *(f"Shop.Deep.M{i}" for i in range(100))])
 
     def test_page_with_many_stacks(self):
-        """Only as many as there is room for, the most frequent first; each frame once."""
+        """The page has only as many stacks as it has room for, the most frequent first; each frame once."""
         objects, kept = {"app": ("Shop.App", 40, [])}, []
         for i in range(1100):
             for k in range(2 if i < 3 else 1):

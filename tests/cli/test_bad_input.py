@@ -1,4 +1,4 @@
-"""Inputs that are no recordings or damaged: one clear line, the right exit status, nothing left behind."""
+"""Inputs that are damaged or are not recordings: one clear line, the right exit status, nothing left behind."""
 import gzip
 import os
 import random
@@ -131,7 +131,7 @@ class NoDump(BadInput):
 
 
 class Cut(BadInput):
-    """Cut inputs: exit status 1 as long as they have no object, then 3."""
+    """Truncated inputs: exit status 1 if they have no object, otherwise 3."""
 
     def test_in_the_header(self):
         for n in (1, 7, 8, 9, 11, 12, 13, 31):

@@ -22,7 +22,7 @@ class BadOutput(CliTest):
             self.refused(1, rf'{output}: .*folder "{folder}": No such file or directory; create that folder .*', "convert", "in", "-o", output)
 
     def test_missing_folder_with_a_pipe(self):
-        """The copy of the pipe would go there, too, but the message is about the output."""
+        """The copy of the pipe would go to the same folder, but the message is about the output."""
         self.refused(1, r'no/out: .*folder "no/": No such file or directory; create that folder .*', "convert", "-", "-o", "no/out",
                      data=small_trace())
 
@@ -98,7 +98,7 @@ class BadOutput(CliTest):
                 self.refused(1, f"standard output: {FULL}", *words, stdout=full)
 
     def test_closed_pipe(self):
-        """Without a reader a dump is lost, which is said; tables end without a word, as in "report | head"."""
+        """Without a reader a dump is lost, so there is a message; tables end silently, as in "report | head"."""
         for name in ("in", trace("net10-wks")):
             for command in (*TO_STDOUT, ["diff", name], ["leaks"], ["report", "--help"]):
                 reading, writing = os.pipe()
@@ -113,7 +113,7 @@ class BadOutput(CliTest):
                     os.close(writing)
 
     def test_head(self):
-        """More than a pipe holds, of which nobody wants the rest; as cat in its place."""
+        """More than a pipe holds, with a reader that closes early: it ends like cat would."""
         self.put("many", types_trace(*((f"Shop.Type{i:04}", 1, 24) for i in range(5000))))
         for words in (("report",), ("report", "--json"), ("report", "--csv")):
             process = self.start(*words, "many")

@@ -28,7 +28,7 @@ ALL_KEYS = (["up", "down", "page up", "page down", "home", "end", "tab", "back t
 
 @unittest.skipIf(MISSING, MISSING)
 class Browse(CliTest):
-    # pyte knows what the description "linux" asks for, and not all of others
+    # pyte supports all of the description "linux", but only parts of others
     def browse(self, *words, columns=110, lines=30, env=None, stdin=None, args=None):
         s = Screen(args or [PROGRAM, "browse", *map(str, words)], self.environment(**{"TERM": "linux", "NO_COLOR": "", **(env or {})}),
                    columns, lines, self.dir, stdin)
@@ -44,7 +44,7 @@ class Browse(CliTest):
 
 class Views(Browse):
     def test_suspects(self):
-        """As in leaks: sentence, advice, the folded path; and what lies behind each line."""
+        """The same as leaks: sentence, advice, the folded path; and the view behind each line."""
         self.put("x", cache()[0])
         s = self.browse("x")
         lines = s.wait("Suspects")
@@ -69,7 +69,7 @@ class Views(Browse):
         self.quit(s)
 
     def test_types(self):
-        """All of them, in all orders, as report has them."""
+        """All types, in all orders, the same as in report."""
         s = self.browse(trace("net10-wks"), lines=250, columns=250)
         s.wait("Suspects")
         s.press("3")
@@ -114,7 +114,7 @@ class Views(Browse):
         self.quit(s)
 
     def test_object(self):
-        """What refers to it and what it refers to; its path with all steps and folded."""
+        """The view of an object: what refers to it, what it refers to; its path with all steps, and folded."""
         self.put("x", cache()[0])
         node = json.loads(self.done("leaks", "x", "--json").text)["suspects"][0]
         s = self.browse("x")
@@ -192,7 +192,7 @@ class Views(Browse):
         self.quit(s)
 
     def test_every_key_on_every_view(self):
-        """Nothing ends it, whatever is pressed; what it shows has a title and a verdict."""
+        """No key ends the program unexpectedly; every view has a title and a verdict."""
         self.put("x", cache(50, 200_000)[0])
         for dump in ("x", trace("net10-wks")):
             s = self.browse(dump)
@@ -237,7 +237,7 @@ class Views(Browse):
 
     @unittest.skipUnless(HAVE_SQLITE, "built without SQLite")
     def test_sql(self):
-        """Rows that can be opened; what is wrong, and where; a question without end is given up."""
+        """Rows can be opened; a mistake shows what is wrong and where; an endless query can be canceled."""
         s = self.browse(trace("net10-wks"))
         s.wait("Suspects")
         s.press(":", "SELECT id, size_bytes, type FROM objects WHERE type = 'HeapLab.Leaf' ORDER BY id LIMIT 3", "enter")
@@ -268,7 +268,7 @@ class Views(Browse):
         self.quit(s)
 
     def test_help(self):
-        """Fits 80 columns, and names every key that is tried above."""
+        """The help fits 80 columns and names every key that is tried above."""
         s = self.browse(trace("net10-wks"), columns=80, lines=50)
         s.wait("Suspects")
         s.press("?")
@@ -284,7 +284,7 @@ class Views(Browse):
 
 class Files(Browse):
     def test_a_view_is_written(self):
-        """All lines with all digits, mode 0600; nothing is replaced without a yes."""
+        """The file has all lines with all digits and mode 0600; it replaces no file without a yes."""
         s = self.browse(trace("net10-wks"))
         s.wait("Suspects")
         s.press("3", "e", "types.txt", "enter")
@@ -311,7 +311,7 @@ class Files(Browse):
         self.assertEqual(os.listdir(self.dir), ["types.txt"])
 
     def test_an_incomplete_dump(self):
-        """Said on every view, in files, at the end, and by the status."""
+        """Every view, files, the end and the exit status report that the dump is incomplete."""
         s = self.browse(trace("net10-wks-lossy"), columns=60, lines=12)
         s.wait("Suspects")
         for key in "1234i?":
@@ -324,7 +324,7 @@ class Files(Browse):
         self.assertIn(b"the dump is incomplete", s.bytes)
 
     def test_a_file_that_goes_away(self):
-        """The heap is in memory."""
+        """The heap is in memory, so nothing changes."""
         self.put("x", small_trace())
         s = self.browse("x")
         s.wait("Suspects")
@@ -336,7 +336,7 @@ class Files(Browse):
 
 class Windows(Browse):
     def test_sizes(self):
-        """Any; of too small ones one line says so, and growing brings everything back."""
+        """Any window works; too small ones show one line, and growing brings everything back."""
         s = self.browse(trace("net10-wks"))
         s.wait("Suspects")
         for columns, lines in ((40, 10), (200, 60), (80, 24), (41, 11), (39, 10), (40, 9), (1, 1), (10, 3), (500, 120), (110, 30)):
@@ -353,7 +353,7 @@ class Windows(Browse):
         self.quit(s)
 
     def test_the_cursor_stays(self):
-        """Whatever the height, and when texts are wrapped again."""
+        """At any height, and after texts are wrapped again."""
         s = self.browse(trace("net10-wks"))
         s.wait("Suspects")
         s.press("3", "/HeapLab.Guest", "enter")
@@ -384,7 +384,7 @@ class Windows(Browse):
             self.quit(s)
 
     def test_locales(self):
-        """Bars and other alphabets in UTF-8, also where the user's locale is not installed; else ASCII, whatever is in the names."""
+        """Bars and other alphabets appear in UTF-8, even if the user's locale is not installed; otherwise everything is ASCII, whatever is in the names."""
         self.put("x", types_trace(("Größe", 5, 24), ("数据", 5, 32)))
         for env, utf8 in (({"LC_ALL": "C.UTF-8"}, True), ({"LC_ALL": "xx_YY.UTF-8"}, True), ({"LC_ALL": "C"}, False), ({"LC_ALL": "POSIX"}, False),
                           ({"LC_ALL": "", "LC_CTYPE": "", "LANG": ""}, False)):
@@ -401,7 +401,7 @@ class Windows(Browse):
             self.quit(s)
 
     def test_hostile_names(self):
-        """Nothing that a terminal obeys; wide and combining characters end at the right column."""
+        """Names contain nothing that a terminal obeys; wide and combining characters end at the right column."""
         names = ["A\x1b[31mred\x1b]0;title\x07", "B\x9b31m\x85", "C\u202eright\u2066", "数据" * 60, "e\u0301" * 200, "\u0301lead", "Z" + "\u0301" * 50 + "z",
                  "x\u200by\ufeffz", "long" * 100, "😀" * 80, "tab\tnew\nline\r"]
         self.put("x", types_trace(*((n, 1, 24 + i) for i, n in enumerate(names))))
@@ -426,7 +426,7 @@ class Windows(Browse):
 
 class Ends(Browse):
     def test_signals(self):
-        """The terminal is as before, the status 130."""
+        """The terminal is restored, and the status is 130."""
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
             s = self.browse(trace("net10-wks"), env={"TERM": "xterm"})
             s.wait("Suspects")
@@ -452,7 +452,7 @@ class Ends(Browse):
         s.process.wait(timeout=SECONDS)
 
     def test_suspend(self):
-        """By Ctrl-Z and by a signal: the shell has its terminal, fg brings the picture back."""
+        """By Ctrl-Z and by a signal: the shell gets its terminal back, and fg restores the screen."""
         for way in ("key", "signal"):
             s = self.browse(args=["sh", "-c", 'set -m; "$1" browse "$2"; stty -a | grep -o -- "-*icanon"; echo stopped; read x; fg; echo ended $?', "sh",
                                   PROGRAM, trace("net10-wks")])
@@ -485,7 +485,7 @@ class Ends(Browse):
             self.assertEqual(len([x for x in s.text() if x]), 1)
 
     def test_no_database_of_terminals(self):
-        """A built-in description, which is that of ansi.ti."""
+        """Uses a built-in description, a copy of ansi.ti."""
         source = os.path.join(SOURCE, "src", "cli", "browse")
         with open(os.path.join(source, "terminal_fallback.c"), encoding="utf-8") as f:
             built_in = "".join(re.findall(r'^    "([0-9A-F]+)"', f.read(), re.M))
@@ -497,7 +497,7 @@ class Ends(Browse):
             os.rmdir(os.path.join(self.tmp, "g"))
 
     def test_a_dump_from_standard_input(self):
-        """Keys come from the terminal then."""
+        """Keys then come from the terminal."""
         self.put("x", small_trace())
         with open(self.path("x"), "rb") as f:
             s = self.browse("-", stdin=f)
@@ -507,7 +507,7 @@ class Ends(Browse):
             self.quit(s)
 
     def test_bad_inputs(self):
-        """Before the terminal is touched."""
+        """They are reported before the terminal changes."""
         for words, code, line in ((["none"], 1, "none: "), ([], 2, "browse: a file is needed"), (["a", "--pid", "1"], 2, "give a file or a process")):
             s = self.browse(*words)
             self.assertEqual(s.end(), code)
@@ -517,7 +517,7 @@ class Ends(Browse):
 
 class Large(Browse):
     def test_a_million_siblings(self):
-        """Nothing is made for each of them when a key is pressed; the first, the last, a search through all, a file."""
+        """A key press does no work per sibling: the first, the last, a search through all, a file."""
         objects = 1_000_000 if not SANITIZED else 50_000
         subprocess.run([genheap(self.tmp), "-n", str(objects), "--shape", "fan", self.path("fan")], check=True)
         for name in os.listdir(self.tmp):
@@ -546,7 +546,7 @@ class Large(Browse):
         self.quit(s)
 
     def test_given_up(self):
-        """Ctrl-C while something is computed leads back to the view, and it can be asked for again."""
+        """Ctrl-C during a computation returns to the view, and the computation can be started again."""
         subprocess.run([genheap(self.tmp), "-n", "1000000", self.path("big")], check=True)
         for name in os.listdir(self.tmp):
             os.remove(os.path.join(self.tmp, name))

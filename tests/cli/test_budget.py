@@ -12,7 +12,7 @@ import unittest
 from cli_support import PROGRAM, SANITIZED, CliTest, compiled, digest, genheap, main
 from test_memory import MEASURE
 
-OBJECTS = 400_000                # commands whose analysis takes more than the budget,
+OBJECTS = 400_000                # commands whose analysis takes more than the budget;
 LARGE = 700_000                  # of these, the graph alone
 HUGE = 1_000_000                 # of these, three times the budget
 BUDGET = "16M"                   # the minimum
@@ -102,7 +102,7 @@ class Budget(CliTest):
         bound = self.finish(self.start("retained", "-", *self.budget("-q"), stdin=subprocess.PIPE), data, seconds=LONG)
         self.assertEqual((free.code, free.out, free.err), (bound.code, bound.out, bound.err))
 
-    def test_words(self):
+    def test_messages_about_the_budget(self):
         run = self.run_long("retained", self.old, *self.budget())
         self.assertEqual(run.code, 0)
         self.assertRegex(run.err.decode(), r"\Agcdumpc: \S+: needs about [\d,]+ bytes of memory, more than --memory 16,777,216: the large part goes "
@@ -134,7 +134,7 @@ class Budget(CliTest):
         self.assertGreater(self.anonymous("retained", self.huge), 32)        # long enough to be observed
 
     def test_estimate(self):
-        """Not less than the measured value, and not far more: for paths it is the maximum, of which these heaps take 2/3."""
+        """The estimate is not below the measured value, and not far above: for paths it is the maximum, and these heaps take 2/3 of it."""
         if SANITIZED:
             self.skipTest("sanitizers take memory of their own")
         commands = {"graph": ("convert", "--format", "gcdump", "-o", "/dev/null"), "retained": ("retained",), "paths": ("paths", "--type", "*"),
@@ -150,8 +150,8 @@ class Budget(CliTest):
                 share = int(run.stderr.split()[1]) * 1024 / needs[purpose]
                 self.assertTrue(0.5 < share < 1.15, (purpose, share))
 
-    def test_refused(self):
-        """No room, no folder, too little memory: reported before the work begins, and nothing is written."""
+    def test_too_small_budgets_and_folders_are_refused(self):
+        """No disk space, no folder, too little memory: reported before the work begins, and nothing is written."""
         self.refused(1, r".*needs about .* cannot be spilled: the folder /dev/shm is in memory itself", "retained", self.old, "--memory", BUDGET,
                      "--spill-dir", "/dev/shm")
         self.refused(1, r".*cannot be spilled: cannot make a temporary file in /nowhere.*", "retained", self.old, "--memory", BUDGET,

@@ -45,7 +45,7 @@ class Connect(CliTest):
         return p
 
     def finish_resumed(self, p, code, pattern):
-        """The next command is to resume it; only then P ends."""
+        """The next command resumes it; P ends only after that."""
         s = self.connect()
         self.assertEqual(self.asked(s), RESUME)
         self.assertIsNone(p.poll())
@@ -79,7 +79,7 @@ class Connect(CliTest):
 
 
 class ConnectOverTcp(Connect):
-    """All of that, and what only TCP has."""
+    """All tests of a path again, and those that only TCP needs."""
 
     def plain_connection(self):
         s = socket.create_connection(self.address, timeout=SECONDS)
@@ -130,7 +130,7 @@ class ConnectOverTcp(Connect):
         p.send_signal(signal.SIGINT)
         self.finish_resumed(p, 130, rb"interrupted\n$")
 
-    def test_only_strangers(self):
+    def test_only_strangers_connect_until_the_timeout(self):
         p = self.listening("tcp:127.0.0.1:0", "--timeout", "10")
         self.plain_connection().sendall(b"x" * 34)
         run = self.finish(p)
@@ -148,7 +148,7 @@ class ConnectOverTcp(Connect):
         self.assertEqual(run.code, 1)
         self.assertRegex(run.err, rb"process 4711: ")
         with contextlib.suppress(ConnectionResetError):
-            self.assertEqual(other.recv(1), b"")         # never asked anything
+            self.assertEqual(other.recv(1), b"")         # got no command
 
     def test_refused(self):
         for address, words in (("127.0.0.1", "HOST:PORT is expected"), ("shop.example.org:9000", "not \"shop.example.org:9000\""),

@@ -42,7 +42,7 @@ class WaysIn(CliTest):
         self.put("packed", self.packed)
         self.whole = self.done("convert", "plain", "-o", "-").out
 
-    def test_the_text_is_whole(self):
+    def test_the_expected_text_is_complete(self):
         lines = self.whole.decode().splitlines()
         self.assertEqual((lines[0], lines[-1]), ("a 2 HeapLab 0", "c HeapLab 0"))
         self.assertEqual(sum(line.startswith("o ") for line in lines), 17646)
@@ -69,7 +69,7 @@ class WaysIn(CliTest):
             with open(self.path(name), "rb") as f:
                 self.assertEqual(self.done("convert", "/dev/stdin", "-o", "-", stdin=f).out, self.whole)
 
-    def test_standard_input_from_where_it_stands(self):
+    def test_standard_input_is_read_from_its_offset(self):
         self.put("tail", b"read by somebody before\n" + self.plain)
         with open(self.path("tail"), "rb", buffering=0) as f:
             f.seek(24)
@@ -178,7 +178,7 @@ class WaysOut(CliTest):
                 self.convert(name, stdout=f)
             self.assertEqual(self.folder(), {"redirected": digest(self.whole)})
 
-    def test_standard_output_is_not_begun_anew(self):
+    def test_standard_output_is_not_truncated(self):
         with open(self.path("redirected"), "wb", buffering=0) as f:
             f.write(b"before\n")
             self.convert("-", stdout=f)
@@ -193,7 +193,7 @@ class WaysOut(CliTest):
             self.assertFalse(os.path.islink(self.path(link)))
         self.assertEqual(self.folder(), {"dangling": digest(self.whole), "link": digest(self.whole), "target": b"old"})
 
-    def test_a_hard_link_is_replaced_and_its_brother_left_alone(self):
+    def test_a_hard_link_is_replaced_and_the_other_name_left_alone(self):
         self.put("brother", b"old")
         os.link(self.path("brother"), self.path("out"))
         self.convert("out")
@@ -325,7 +325,7 @@ class Strict(CliTest):
                              r"gcdumpc: net10-wks-lossy.nettrace.gz: refused by --strict: nothing is written or shown\n\Z")
             self.assertEqual((run.out, self.folder()), (b"", before))
 
-    def test_without_it_the_incomplete_is_written(self):
+    def test_without_strict_incomplete_dumps_are_written(self):
         self.put("old", b"old")
         self.done("convert", self.link("net10-wks-lossy"), "-o", "old", code=3)
         self.assertTrue(self.get("old").startswith(b"a 2 HeapLab "))

@@ -98,7 +98,7 @@ class Diff(Compare):
             rows = {t["name"]: (t["count_before"], t["bytes_before"], t["count_after"], t["bytes_after"]) for t in got["types"]}
             self.assertEqual({n: r for n, r in rows.items() if n in want}, want)
             self.assertGreater(len(want), 1)
-            for n in set(rows) - set(want):      # told apart by their modules in one of them, or in both
+            for n in set(rows) - set(want):      # distinguished by their modules in one dump, or in both
                 self.assertTrue(" [" in n or any(m.startswith(n + " [") for m in names), n)
 
     def test_order(self):
@@ -191,7 +191,7 @@ class Diff(Compare):
 
 
 class Odd(Compare):
-    """Warnings that people need before they trust a difference."""
+    """Warnings that a reader needs before trusting a difference."""
 
     def test_programs_and_processes(self):
         self.put("other", types_trace(*NEW, command_line="dotnet /srv/bank.dll"))
@@ -334,7 +334,7 @@ class Paths(Compare):
         self.expected("diff-paths.txt", text)
 
     def test_steps_fold(self):
-        """Inside of collections and steps of the framework, as in paths; lines below a line still add up to what it has more than itself."""
+        """The inside of collections and steps of the framework are folded, as in paths; lines below a line still add up to its total without itself."""
         words = ("diff", *(os.path.join(SOURCE, "traces", "shop", f"{time}.nettrace.gz") for time in ("morning", "evening")), "--paths")
         folded, full = ([line.split() for line in rows_of(self.done(*words, *more).text)[1]] for more in ((), ("--full",)))
         names = [[" ".join(row[5:]) for row in rows] for rows in (folded, full)]
@@ -366,7 +366,7 @@ class Paths(Compare):
         self.assertEqual(lines, sorted(lines, reverse=True))
         self.assertEqual(len(set(lines)), 3)
 
-    def test_so_many_lines_that_they_can_be_read(self):
+    def test_a_readable_number_of_lines(self):
         for seed in (1, 2):
             subprocess.run([genheap(self.path()), "-n", "30000", "--seed", str(seed), self.path(f"{seed}.nettrace")], check=True)
         words = ("diff", "1.nettrace", "2.nettrace", "--paths", "-q")
@@ -401,7 +401,7 @@ class Trend(Compare):
         self.expected("trend.csv", self.done("trend", "old", "new", "third", "--csv").text)
 
     def test_retained_as_text(self):
-        """The figures of --json, in named columns, whatever --sort is."""
+        """The same figures as --json, in named columns, for any --sort."""
         files = [trace("net10-wks"), trace("net8-wks"), trace("net10-wks-ranges")]
         got = self.json("trend", *files, "--retained", "-q")
         of_type = {t["name"]: t for t in got["types"]}

@@ -1,5 +1,5 @@
-"""Every system call and every allocation fails in turn, and all are interrupted or cut short: each command and format ends with a
-status and a line, leaves no temporary file, and keeps the old output.  See tests/preload/fail_calls.c.
+"""Every system call and every allocation fails in turn, and all are interrupted or made short: each command and format ends with a
+status and one line, leaves no temporary file, and keeps the old output.  See tests/preload/fail_calls.c.
 
 GCDUMPC_SWEEP_POINTS: how many failing calls of one kind to try for one command, spread over all of them (40, with
 sanitizers 12; 0 = every one).
@@ -123,7 +123,7 @@ class FailingCalls(CliTest):
                         self.assertTrue(failed <= 1 or kind == "lock", failed)
 
     def same(self, how, *args, data=None):
-        """Calls that are only interrupted or cut short change nothing."""
+        """Calls that are only interrupted or short change nothing."""
         before = self.content()
         whole, _, _ = self.failing("none:0:0", *args, data=data)
         after = self.content()
@@ -182,7 +182,7 @@ class FailingCalls(CliTest):
         self.sweep(WAYS, "diff", "in.nettrace", "in.nettrace", "-o", "out.html")
 
     def test_a_disk_that_fails(self):
-        """An output that is not on the disk does not get its name; only syncing the folder may fail, or a file without fsync."""
+        """An output that is not on the disk is not renamed; only syncing the folder may fail, or a file without fsync."""
         self.put("old", b"old")
         self.put("big.nettrace", big_trace(800000))          # its output goes to the disk while it is written
         for words in (("convert", "in.nettrace", "-q", "--format", "gclog", "-o", "old"), ("report", "in.nettrace", "-f", "prometheus", "-o", "old"),

@@ -1,4 +1,4 @@
-"""Formats as a user sees them: cut and odd dumps, impossible outputs, full disks, Ctrl-C during each writer."""
+"""Formats as a user sees them: truncated and odd dumps, impossible outputs, full disks, Ctrl-C during each writer."""
 import contextlib
 import csv
 import gzip
@@ -44,7 +44,7 @@ class FormatTest(CliTest):
 
 
 class Cut(FormatTest):
-    """Cut dumps.  Binary files are refused; the complete lines of a gclog are used, with exit status 3."""
+    """Truncated dumps.  Binary files are refused; the complete lines of a gclog are used, with exit status 3."""
 
     def setUp(self):
         super().setUp()
@@ -56,7 +56,7 @@ class Cut(FormatTest):
         return sorted({*range(1, min(len(whole), 64)), *range(64, len(whole), step * SPARSE), len(whole) - 2, len(whole) - 1})
 
     def needs_nearly_all(self, whole, most, pattern):
-        """Without up to MOST last bytes the report is still complete; if more is missing, the dump is refused."""
+        """If at most MOST bytes are missing at the end, the report is still complete; if more are missing, the dump is refused."""
         text = self.done("report", "-", data=whole).text
         for n in self.cuts(whole, 5):
             run = self.gcdumpc("report", "-", data=whole[:n])
@@ -190,8 +190,8 @@ class Odd(FormatTest):
         for kind, total in (("gclog", 2 ** 63 + 24), ("dart", 2 ** 63 + 24), ("gcdump", 2 ** 31 - 1 + 24)):
             self.assertRegex(self.done("report", f"out.{READ[kind]}").text, rf"2 +{total} ")
 
-    def test_cycles_and_lies(self):
-        """Very many types, dangling references, too large numbers: counted, not followed."""
+    def test_cycles_and_wrong_counts(self):
+        """Very many types, dangling references and too large numbers are counted, not followed."""
         name = self.gclog("t 1 A", "t 1 B", "o 10 1 20 10 10 30", "o 10 1 20", "o 20 9 18", "r 99 1 0", "o 40 1 10000000000000000", "x")
         for suffix in FORMATS.values():
             run = self.gcdumpc("convert", name, "-o", f"out.{suffix}")
@@ -200,7 +200,7 @@ class Odd(FormatTest):
 
 
 class Options(FormatTest):
-    def test_references_to_nowhere(self):
+    def test_dangling_references(self):
         """Counted and dropped, or kept as one object that no format counts with the others."""
         self.put("in.gclog", b"a 2 x 0\nt 1 A\nr 99 1 0\no 10 1 18 88 20\no 20 1 18\nc x 0\n")
         counts = {}
@@ -237,7 +237,7 @@ class Options(FormatTest):
         self.refused(2, '--stack-by takes dominators, paths or waits, not "up"', "convert", "paths.folded", "-o", "new.folded", "--stack-by", "up")
 
     def test_losses(self):
-        """One line with amounts, and no line without losses."""
+        """Losses are one line with amounts; without losses there is no line."""
         weak, flags = "20 weak roots are not stored; ", "2 roots lose their flags (pinned, interior)"
         handles, statics = "7 dependent handles become references of their keys", "314 static variables lose their names; "
         expected = {"gclog": statics + handles, "gcdump": f"{weak}{flags}; {handles}", "dart": f"{weak}{flags}; {statics}{handles}",
@@ -274,7 +274,7 @@ class WrongOutput(FormatTest):
             self.done("convert", "in", "-o", f"x.{suffix}")
             self.refused(2, rf"x\.{suffix}: is the input and the output; choose another name for -o", "convert", f"x.{suffix}", "-o", f"x.{suffix}")
 
-    def test_places_are_no_streams(self):
+    def test_folders_and_databases_cannot_be_streamed(self):
         for name in PLACES:
             self.refused(2, rf"{name} is not a stream of bytes; give a name with -o", "convert", "in", "-o", "-", "-f", name)
         self.refused(1, r"/dev/full: exists and is not a folder", "convert", "in", "-o", "/dev/full", "-f", "csv")
@@ -380,7 +380,7 @@ class Interrupted(FormatTest):
         return any("-tmp" in name for name in os.listdir(self.dir))
 
     def stopped(self, process, condition):
-        """Stops PROCESS when CONDITION holds; False: it finished before that."""
+        """Stops PROCESS as soon as CONDITION holds; False: it finished before that."""
         self.wait_until(lambda: process.poll() is not None or condition(), "the moment to interrupt")
         process.send_signal(signal.SIGSTOP)
         self.wait_until(lambda: process.poll() is not None or self.state(process) == "T", "the stop")
@@ -423,14 +423,14 @@ class Interrupted(FormatTest):
                 run = self.ends(self.caught(suffix, lambda: sum(self.temporary()) > 100_000), signal.SIGINT)
                 self.assertRegex(run.err.decode(), rf"\Agcdumpc: (in|out\.{suffix}): (.*: )?interrupted\n\Z")
 
-    def test_twice(self):
+    def test_interrupted_twice(self):
         """A second Ctrl-C ends at once, and still leaves nothing."""
         for name, suffix in FORMATS.items():
             moment = self.begun if name in ("pprof", "collapsed", "html") else lambda: sum(self.temporary()) > 100_000
             self.ends(self.caught(suffix, moment), signal.SIGINT, signal.SIGTERM)
 
-    def test_at_any_moment(self):
-        """Either it is finished, or nothing is there."""
+    def test_interrupted_at_any_moment(self):
+        """Either the output is complete, or there is none."""
         for suffix in FORMATS.values():
             for part in range(1, 8, SPARSE):
                 process = self.start("convert", "in", "-o", f"out.{suffix}")

@@ -143,7 +143,7 @@ class Mixed(FullNames):
         self.assertEqual((got["before"], got["after"]), (0x38, 0x38))
 
     def test_files_of_graphs(self):
-        """They do not tell whether their names are full."""
+        """Files of graphs do not record whether their names are full."""
         self.put("bare", write(V4File(), heap(2, 0)))
         for suffix in ("gcdump", "gclog", "dartheap"):
             for name in ("bare", "named"):
@@ -156,7 +156,7 @@ class Mixed(FullNames):
         compared, newer = self.get("x.html").decode().split('"newer":')
         self.assertIn("static variable s_all", compared)
         self.assertNotIn("Shop.Cache.s_all", compared)
-        self.assertIn("the static variable Shop.Cache.s_all", newer)     # what only the newer dump says
+        self.assertIn("the static variable Shop.Cache.s_all", newer)     # what only the newer dump knows
 
 
 if __name__ == "__main__":

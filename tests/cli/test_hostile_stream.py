@@ -1,4 +1,4 @@
-"""A process that sends no dump, or more than any dump: the stream is closed as soon as that shows, and does not fill the disk."""
+"""A process that sends no dump, or more than any dump: gcdumpc closes the stream as soon as it notices, and the disk does not fill up."""
 import os
 import re
 import struct
@@ -112,7 +112,7 @@ class Undecodable(HostileStream):
         self.assertEqual(run.code, 1, run.err)
         self.assertNotIn("x.gclog", self.folder())
 
-    def test_behind_the_end(self):
+    def test_bytes_after_the_end(self):
         """The recording is complete, with its end tag; later bytes do not belong to it."""
         for deaf in (False, True):
             run = self.gcdumpc(*self.flood(self.whole, deaf=deaf), "-o", "x.gclog", "--save-trace", "x.nettrace")

@@ -163,7 +163,7 @@ class Html(CliTest):
         self.assertEqual([d["generations"] for d in self.data(self.link("net10-wks"))["details"]], [[]] * len(data["types"]))
 
     def test_all_types_of_a_heap_with_very_many(self):
-        """The first as rows, the others compressed; where there is no room for all, the page says how many are missing."""
+        """The first types are rows, the others are compressed; if there is no room for all, the page says how many are missing."""
         rows = [(f"Shop.Made.T{i:05}\"<\u202e", 1 + i % 3, 24 + 8 * (i % 50)) for i in range(6000)]
         self.put("x.nettrace", types_trace(*rows))
         data = self.data("x.nettrace", "--names", "raw")
@@ -252,7 +252,7 @@ class Html(CliTest):
 
 class Leaks(CliTest):
     def test_the_page_with_suspects_first(self):
-        """The data are those of the usual page, but for what comes first and which limits the suspects have."""
+        """The data are the same as in the usual page, except for the first section and the limits for suspects."""
         name = self.link("net10-wks-ranges")
         self.done("convert", name, "-o", "x.html")
         self.done("leaks", name, "-o", "l.html")
@@ -272,7 +272,7 @@ class Leaks(CliTest):
             own = {data["names"][t[0]] for t in data["types"] if t[5] == 0}
             self.assertEqual("System.String" in own, "--mine" in words)
 
-    def test_what_it_is_not(self):
+    def test_wrong_outputs_are_refused(self):
         name = self.link("net10-wks-ranges")
         self.refused(2, 'leaks -o writes a page for browsers: name it FILE.html, not "l.txt"', "leaks", name, "-o", "l.txt")
         self.refused(2, "--json is for tables, but -o writes a page", "leaks", name, "-o", "l.html", "--json")
@@ -311,7 +311,7 @@ class Diff(CliTest):
         self.assertGreater(len(data["steps"]), 20)
         self.assertTrue(all(b[0] <= a[0] + 1 for a, b in zip(data["steps"], data["steps"][1:])))
 
-    def test_what_it_is_not(self):
+    def test_wrong_outputs_are_refused(self):
         names = self.link("net8-wks"), self.link("net9-wks")
         self.refused(2, 'diff -o writes a page for browsers: name it FILE.html, not "d.csv"', "diff", *names, "-o", "d.csv")
         self.refused(2, "--json is for tables, but -o writes a page", "diff", *names, "-o", "d.html", "--json")
@@ -363,7 +363,7 @@ class Trend(CliTest):
         plain = re.search(r"<noscript>(.*?)</noscript>", page.decode(), re.S)[1]
         self.assertEqual(re.findall(r"take (\d+) bytes", plain), [str(d["bytes"]) for d in table["dumps"]])
 
-    def test_what_it_is_not(self):
+    def test_wrong_outputs_are_refused(self):
         names = self.link("net8-wks"), self.link("net9-wks")
         self.refused(2, 'trend -o writes a page for browsers: name it FILE.html, not "t.csv"', "trend", *names, "-o", "t.csv")
         self.refused(2, "--csv is for tables, but -o writes a page", "trend", *names, "-o", "t.html", "--csv")

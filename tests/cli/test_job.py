@@ -18,7 +18,7 @@ class Job(CliTest):
     def setUp(self):
         super().setUp()
         self.targets = []
-        self.name = f"job-{os.getpid()}"         # --all must not reach the processes of other tests, or of anybody
+        self.name = f"job-{os.getpid()}"         # --all must not reach the processes of other tests or users
 
     def process(self, recording, **options):
         """Sends RECORDING to every client."""
@@ -57,7 +57,7 @@ class Job(CliTest):
             self.assertEqual({line["pid"]: line["exit"] for line in lines}, wanted)
             self.end_all()
 
-    def test_what_is_not_wanted(self):
+    def test_skipped_dumps(self):
         target = self.process(small_trace())
         for words, status in ((), 0), (("--skip-status", "4"), 4):
             line, = self.collect("--pid", target.pid, "-o", "%s.gclog", "--if-rss-above", "1000G", *words, code=status)
@@ -65,7 +65,7 @@ class Job(CliTest):
         self.assertEqual(os.listdir(self.dir), [])
 
     def test_recordings_are_kept_like_outputs(self):
-        """The same number of both, including the new one."""
+        """Outputs and recordings are kept in the same number, including the new one."""
         target = self.process(small_trace())
         self.old(*(f"{folder}/{i}.{folder}" for folder in ("gclog", "nettrace") for i in range(4)))
         self.collect("--pid", target.pid, "-o", "gclog/%s.gclog", "--save-trace", "nettrace/%s.nettrace", "--keep", "3")
@@ -83,7 +83,7 @@ class Job(CliTest):
         return line["file"]
 
     def test_each_job_keeps_its_own_files(self):
-        """Also where both write into one folder: one job must not remove what another one has to keep."""
+        """Also if both write into one folder: a job must not remove files that another job keeps."""
         target = self.process(small_trace())
         seconds = iter(range(2000, 3000))
         for output in ("%J/x-%s.gclog", "all/x-%s.gclog", "all/%F/x-%s.gclog"):
@@ -100,8 +100,8 @@ class Job(CliTest):
             for name in kept:
                 os.unlink(self.path(name))
 
-    def test_files_of_a_job_that_is_no_more(self):
-        """Nobody else would ever remove them."""
+    def test_files_of_a_removed_job(self):
+        """No other job would ever remove them."""
         target = self.process(small_trace())
         old = self.run_job(target, "nightly", "all/x-%s.gclog", 1)
         os.rename(self.path(old), self.path("all/x-1.gclog"))
@@ -114,7 +114,7 @@ class Job(CliTest):
         self.assertTrue(os.path.exists(self.path(new)))
 
     def test_a_second_dump_within_a_second(self):
-        """It replaces none of the earlier ones, and each of its files has a name of its own."""
+        """The second dump replaces no earlier one, and each of its files has its own name."""
         target = self.process(small_trace())
         now = int(time.time())
         taken = [f"gclog/{now + i}.gclog" for i in range(-1, 200, 2)] + [f"sum/{now + i}.json" for i in range(0, 200, 2)]
@@ -127,7 +127,7 @@ class Job(CliTest):
         for name in taken:
             with open(self.path(name), "rb") as f:
                 self.assertEqual(f.read(), b"old", name)
-        # nothing to be had for an hour
+        # no dump is due for an hour
         self.old(*(f"gclog/{now + i}.gclog" for i in range(4000)))
         line, = self.collect("--pid", target.pid, "-o", "gclog/%s.gclog", code=1)
         self.assertRegex(line["reason"], "exists, as do the files of all seconds before it")
@@ -137,7 +137,7 @@ class Job(CliTest):
         self.assertEqual(line["file"], f"{target.pid}.gclog")
 
     def test_growth_after_a_restart(self):
-        """What the process before had in the end does not keep a new one of the same number from being dumped."""
+        """The last state of an earlier process with the same pid does not prevent the dump of a new one."""
         words = ("--pid", self.process(small_trace()).pid, "-o", "g/%s.gclog", "--if-grown", "1000%")
         self.assertEqual([line["status"] for _ in range(2) for line in self.collect(*words)], ["done", "skipped"])
         path, = glob.glob(self.path("g/.*.gcdumpc-last"))
@@ -150,7 +150,7 @@ class Job(CliTest):
         self.assertEqual([line["status"] for line in self.collect(*words)], ["done"])
 
     def test_earlier_ones_that_cannot_be_removed(self):
-        """The new one is there, but the failed removal must be reported."""
+        """The new dump is written, but the failed removal must be reported."""
         self.old("out/2020/1.gclog")
         os.chmod(self.path("out/2020"), 0o500)
         if os.geteuid() == 0:
@@ -183,7 +183,7 @@ class Job(CliTest):
         return [json.loads(line) for line in run.text.splitlines()]
 
     def test_dry_run(self):
-        """What is expected follows from the memory, later from the last dump; nothing is written, removed, run or remembered."""
+        """The estimate is based on the memory, later on the last dump; nothing is written, removed, run or remembered."""
         target = self.process(trace_bytes("net10-wks"))
         self.old("d/1.gclog", "d/2.gclog")
         words = ("--pid", target.pid, "-o", "d/%F/%s.gclog", "--on-success", "/bin/touch hooked", "--metrics", "metrics", "--keep", "1")
@@ -224,11 +224,11 @@ class Job(CliTest):
         self.assertRegex(run.lines[-2], r"x\.nettrace: 2,000 bytes of nettrace written\Z")
         self.assertRegex(run.lines[-1], r"\Athe heap walk was not over within 10000 ms\Z")
 
-    def test_what_others_did_while_it_waited(self):
-        """After the dump that it waits for, its own would come too early."""
+    def test_the_interval_is_checked_again_after_waiting(self):
+        """After the dump that it waits for, its own dump would be too early."""
         target, other = self.process(small_trace()), self.process(small_trace())
         other.process.send_signal(signal.SIGSTOP)
-        first = self.start("info", "--pid", other.pid, "--exclusive", "--wait", "60")       # another test may have the machine
+        first = self.start("info", "--pid", other.pid, "--exclusive", "--wait", "60")       # another test may hold the lock of the machine
         self.wait_until(lambda: self.is_locked(other.pid), "the first one has the machine")
         second = self.start("collect", "--pid", target.pid, "-o", "late/%s.gclog", "--exclusive", "--wait", "60", "--min-interval", "1h", "--log", "json")
         time.sleep(1)                            # it waits
@@ -240,8 +240,8 @@ class Job(CliTest):
         self.assertEqual((run.code, json.loads(run.err)["status"]), (0, "skipped"), run.err)
         self.assertEqual(os.listdir(self.path("late")), ["1.gclog"])
 
-    def test_what_took_its_name_while_it_waited(self):
-        """As another run does that began in the same second: neither of the two files is lost."""
+    def test_a_name_taken_while_waiting_is_not_replaced(self):
+        """Another run that began in the same second may take the name: neither of the two files is lost."""
         target, other = self.process(small_trace()), self.process(small_trace())
         other.process.send_signal(signal.SIGSTOP)
         first = self.start("info", "--pid", other.pid, "--exclusive", "--wait", "60")
@@ -266,7 +266,7 @@ class Job(CliTest):
         return re.search(rf"@gcdumpc/process/\d+/{pid}/", names) and "@gcdumpc/machine" in names
 
     def test_server_gc(self):
-        """Its threads keep all processors busy while the heap is walked, and come before the thread that reads, unless something could be lost."""
+        """The runtime's threads keep all processors busy during the heap walk.  They have priority over the reading thread, unless events could be lost."""
         cases, runs = ((".NET Server GC", 256, 10), (".NET Server GC", 1, 0), (".NET Server G", 256, 0), (".NET Server GCs", 256, 0)), []
         for thread, buffer, nicer in cases:
             target = self.process(small_trace()[:-100], thread=thread)           # the rest is waited for
@@ -292,7 +292,7 @@ class Job(CliTest):
         return found
 
     def test_it_does_not_dump_itself(self):
-        """Even if there is a socket that could answer."""
+        """Even if its own socket could answer."""
         def listen():
             s = socket.socket(socket.AF_UNIX)
             s.bind(os.path.join(self.tmp, socket_name()))

@@ -92,7 +92,7 @@ class Leaks(CliTest):
         self.assertEqual([(o["objects"], o["bytes"], o["type"]) for o in own], [(100, 10_003_200, "Shop.Order")])
 
     def test_another_way(self):
-        """Orders in two static variables, and some of them in a report: who clears one variable gets nothing back."""
+        """Orders in two static variables, and some of them in a report: clearing one variable frees nothing."""
         objects = {"index": ("Shop.Index", 24, ["array"]), "array": ("Shop.Order[]", 824, [f"order{i}" for i in range(100)]),
                    "book": ("Shop.Book", 24, ["pages"]), "pages": ("System.Object[]", 824, ["list"]),
                    "list": ("System.Collections.Generic.List`1[Shop.Order]", 32, ["all"]),
@@ -131,7 +131,7 @@ class Leaks(CliTest):
             self.refused(2, what + ".*", "leaks", "in", *words)
 
     def test_findings(self):
-        """All kinds that were looked for, found or not; a small leak of callbacks is found, and named by who registers them."""
+        """All kinds that were searched for, found or not; a small leak of callbacks is found, and named by the type that registers them."""
         source = "System.Threading.CancellationTokenSource"
         objects = {"app": ("Shop.App", 40, ["source"]), "source": (source, 48, ["list"]),
                    "list": (source + "+Registrations", 64, ["source", "node0"])}
@@ -237,7 +237,7 @@ class Leaks(CliTest):
         self.assertIn('in: no type matches --mine "Nothing.*"', run.err.decode())
         self.refused(2, '"/[(]/" is not a regular expression: .*', "leaks", "in", "--mine", "/(/")
 
-    def test_nobody_reads_it(self):
+    def test_a_full_standard_output(self):
         self.put("in", cache()[0])
         with open("/dev/full", "wb") as full:
             for words in ((), ("--json",), ("--csv",)):

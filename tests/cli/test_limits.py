@@ -48,7 +48,7 @@ class Strict(CliTest):
         self.done("diff", self.link(WHOLE), self.link(LOSSY), "-o", "old.html", "--strict", code=1)
         self.assertEqual((self.get("old.json"), self.get("old.html")), (b"old", b"old"))
 
-    def test_a_file_that_remembers_is_refused_too(self):
+    def test_a_file_that_records_incompleteness_is_refused(self):
         self.done("convert", self.link(LOSSY), "-o", "x.gcdump", code=3)
         run = self.done("report", "x.gcdump", "--strict", code=1)
         self.assertIn(b"objects", run.err)
@@ -85,25 +85,25 @@ class Memory(CliTest):
         cls.big = os.path.join(folder.name, "big.nettrace")
         subprocess.run([genheap(folder.name), "--objects", "1000000", cls.big], check=True)
 
-    def test_what_is_needed_is_said(self):
+    def test_the_message_names_the_needed_limit(self):
         os.symlink(self.big, self.path("big.nettrace"))
         for words in (("retained",), ("convert", "-o", "x.heapsnapshot"), ("convert", "-o", "x.gcdump"), ("leaks",)):
             self.refused(1, r"big\.nettrace: out of memory while [a-z ]+; [0-9]+ MiB at least would be needed, and --max-memory allows 6: allow "
                          r"more, or take what needs no object graph \(info, report, convert to gclog\)",
                          words[0], "big.nettrace", *words[1:], "--max-memory", "6M")
 
-    def test_the_graph_is_not_the_end_of_it(self):
+    def test_analyses_count_against_the_limit(self):
         """Everything done with the graph counts against the same limit."""
         os.symlink(self.big, self.path("big.nettrace"))
         self.refused(1, r"big\.nettrace: out of memory while finding dominators; .*--max-memory allows 28: .*", "retained", "big.nettrace", "--max-memory", "28M")
 
-    def test_what_streams_needs_little(self):
+    def test_streaming_commands_need_little(self):
         self.done("report", self.big, "--max-memory", "4M", "-q")
         self.done("convert", self.big, "-o", "x.gclog", "--max-memory", "24M", "-q")
         self.done("convert", self.big, "-o", "y.gclog", "-q")
         self.assertEqual(self.get("x.gclog"), self.get("y.gclog"))
 
-    def test_enough_is_enough(self):
+    def test_a_sufficient_limit_changes_nothing(self):
         self.done("retained", self.big, "--max-memory", "200M", "-q")
 
     def test_sizes(self):
@@ -114,14 +114,14 @@ class Memory(CliTest):
 @unittest.skipIf(SANITIZED, "two gigabytes take too long")
 class Bombs(CliTest):
     def test_a_bomb_is_refused(self):
-        """Everything after the end of a recording is read to find its length: the limit is the only bound."""
+        """gcdumpc reads everything after the end of a recording to find its length; only the limit bounds that."""
         zeros = gzip.compress(bytes(16 << 20), 9)
         self.put("bomb.nettrace.gz", gzip.compress(small_trace()) + zeros * 256)
         self.assertLess(os.path.getsize(self.path("bomb.nettrace.gz")), 8 << 20)
         for words in (("report",), ("convert", "-o", "x")):
             self.refused(1, r"bomb\.nettrace\.gz: its compression ratio is above 512 to 1, which no heap reaches", words[0], "bomb.nettrace.gz", *words[1:])
 
-    def test_half_a_gigabyte_of_nothing_is_none(self):
+    def test_zeros_after_the_recording_are_ignored(self):
         self.put("odd.nettrace.gz", gzip.compress(small_trace()) + gzip.compress(bytes(16 << 20), 9) * 32)
         self.assertIn(b"536870912 bytes after the end of the recording are ignored", self.done("report", "odd.nettrace.gz").err)
 

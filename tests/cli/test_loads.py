@@ -62,7 +62,7 @@ class Loads(CliTest):
             self.done("leaks", self.name, *words)
 
     def test_other_formats(self):
-        """Outputs by type name have one type; tables, which number types, and a gclog have the recorded ones."""
+        """Outputs by type name have one type; tables with type numbers, and a gclog, have the recorded types."""
         for suffix, wanted in (("gcdump", 1), ("dartheap", 1), ("gclog", 2)):
             self.done("convert", self.name, "-q", "-o", f"x.{suffix}")
             self.assertEqual(len(self.guests(self.json("report", f"x.{suffix}")["types"])), wanted, suffix)
@@ -84,7 +84,7 @@ class Loads(CliTest):
             self.assertEqual(db.execute("SELECT sum(objects), count(*) FROM types WHERE name = ?", (GUEST,)).fetchall(), [(15, 2)])
 
     def test_modules_that_are_not_known(self):
-        """Nothing proves that they are the same."""
+        """Without known modules, nothing proves that the types are the same."""
         rows = self.json("report", trace("net8-svr"))["types"]
         self.assertEqual(self.guests(rows), [("HeapLab.Guest [0x02000024 #1]", 10), ("HeapLab.Guest [0x02000024 #2]", 5)])
 

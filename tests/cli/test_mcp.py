@@ -85,7 +85,7 @@ class Protocol(McpTest):
         self.assertEqual(client.answer(78)["result"]["protocolVersion"], LEGACY)
         self.end(client)
 
-    def test_what_is_no_request(self):
+    def test_invalid_requests(self):
         client = self.serve()
         for line, code, number in ((b"nothing", -32700, None), (b"{}", -32600, None), (b"[]", -32600, None), (b"7", -32600, None), (b'"x"', -32600, None),
                                    (b'{"jsonrpc":"2.0","id":1,"id":2,"method":"x"}', -32700, None), (b"\xff\xfe", -32700, None),
@@ -121,7 +121,7 @@ class Protocol(McpTest):
         self.end(client)
 
     def test_ids(self):
-        """Numbers and texts; one that belongs to a call without an answer is refused, since its answer could not be told."""
+        """Ids are numbers and texts; the id of a call without an answer is refused, since the answers could not be told apart."""
         client = self.opened()
         if HAVE_SQLITE:
             client.ask("tools/call", {"name": "sql", "arguments": {"statement": ENDLESS}}, "one")
@@ -140,7 +140,7 @@ class Protocol(McpTest):
         self.end(client)
 
     def test_the_end(self):
-        """Calls that wait when the input ends still get their answers; a signal and a client that is gone end it."""
+        """Calls that wait when the input ends still get their answers; a signal or a client that has gone ends the server."""
         client = self.serve()
         client.ask("tools/call", {"name": "open", "arguments": {"file": file_of("net10-wks")}})
         client.ask("tools/call", {"name": "types"})
@@ -169,7 +169,7 @@ class Protocol(McpTest):
 
 class Documents(McpTest):
     def test_calls_of_the_skill(self):
-        """tools/agent/SKILL.md and tools/doc/mcp.md name tools, arguments and statements that there are."""
+        """tools/agent/SKILL.md and tools/doc/mcp.md name only tools, arguments and statements that exist."""
         client = self.opened("net10-wks", "--allow-collect", root=ROOT)
         tools = client.tools()
         with open(os.path.join(SOURCE, "tools", "agent", "SKILL.md"), encoding="utf-8") as f:
@@ -326,7 +326,7 @@ class Tools(McpTest):
         self.assertEqual(client.call("sql", statement="SELECT count(*) FROM objects")["rows"], [[17646]])
 
     def test_incomplete(self):
-        """As the commands say it, in every answer about the heap."""
+        """Every answer about the heap says it, in the words of the commands."""
         for name in sorted(INCOMPLETE):
             client = self.serve()
             opened = client.call("open", file=file_of(name))
@@ -370,7 +370,7 @@ class Pages(McpTest):
         self.assertEqual(last["cut"], "rows 201 to 201 of 201")
 
     def test_size(self):
-        """At most 25 rows and 8,000 characters by default, whatever is asked; a row that is larger by itself comes alone."""
+        """By default at most 25 rows and 8,000 characters for any call; a row that is larger comes alone."""
         client = self.opened("net10-wks-nonames")
         for words in (("types",), ("retained",), ("tree",), ("suspects",), ("paths", "type", "*"), ("object", "object", 5), ("type", "type", "*")):
             page = client.call(words[0], **({words[1]: words[2]} if len(words) > 1 else {}))
@@ -424,7 +424,7 @@ class Heaps(McpTest):
         self.assertIn("2", client.error("open", file=file_of("net8-wks-two-dumps"), walk=3))
 
     def test_memory(self):
-        """Several heaps share --memory: what does not fit is in a file."""
+        """Several heaps share --memory: what does not fit goes to a file."""
         client = self.serve("--memory", "64M", "--spill-dir", self.tmp)
         for _ in range(3):
             client.call("open", file=file_of("net10-wks"))
@@ -442,7 +442,7 @@ class Heaps(McpTest):
 
 
 class Root(McpTest):
-    def test_outside(self):
+    def test_files_outside_the_root_are_refused(self):
         for name in ("in/deep", "out"):
             os.makedirs(self.path(name))
         with open(trace("net10-wks"), "rb") as f:
@@ -463,7 +463,7 @@ class Root(McpTest):
         for name in ("", ".", "deep", "heap.nettrace.gz/x", "x" * 300, "a/" * 3000 + "x", "heap.nettrace.gz\n"):
             self.assertNotEqual(client.error("open", file=name), "", name)
 
-    def test_things_that_are_no_files(self):
+    def test_links_pipes_and_devices_are_refused(self):
         os.mkfifo(self.path("fifo.nettrace"))
         listener = socket.socket(socket.AF_UNIX)
         self.addCleanup(listener.close)
@@ -543,9 +543,9 @@ class Hostile(McpTest):
         self.assertEqual(values, sorted(set(values)))
         client.notifications.clear()
         client.call("suspects")
-        self.assertEqual(client.notifications, [])       # nobody asked for it
+        self.assertEqual(client.notifications, [])       # no call asked for progress
 
-    def test_names_of_others(self):
+    def test_hostile_names(self):
         """A hostile name of a type reaches the client as JSON, nothing more."""
         from cli_support import types_trace
         self.put("x.nettrace", types_trace(("Evil\x1b[31m\n{\"jsonrpc\"", 2, 24), ("a\u202eb", 1, 24), ("long" * 4000, 1, 24)))

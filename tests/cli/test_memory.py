@@ -9,7 +9,7 @@ from cli_support import PROGRAM, SANITIZED, CliTest, compiled, genheap, main
 MIB = 1024                       # in KiB, as the system counts
 MOST = 64 * MIB
 SAME = 4 * MIB
-# The peak counted for a child includes its parent's size at the fork: so a small parent is needed.
+# The peak of a child includes its parent's size at the fork, so the parent must be small.
 MEASURE = """
 #include <stdio.h>
 #include <sys/resource.h>

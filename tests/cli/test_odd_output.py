@@ -24,7 +24,7 @@ class OddOutput(CliTest):
         self.assertTrue(os.path.islink(self.path("link")))
         self.assertEqual(self.get("redirected"), self.whole)
 
-    def test_a_socket_is_no_place_for_a_file(self):
+    def test_a_socket_as_output_is_refused(self):
         with socket.socket(socket.AF_UNIX) as s:
             s.bind(self.path("socket"))
             self.refused(1, r"socket: cannot open: .*", "convert", "in", "-o", "socket")

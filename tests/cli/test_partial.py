@@ -38,7 +38,7 @@ class PartialTest(CliTest):
     def test_nothing_is_left_without_a_heap_walk(self):
         self.refused(1, r".*the process has ended", *self.runtime(self.head), "-o", "x.gclog", "--save-trace", "x.nettrace")
 
-    def test_what_there_is_of_a_heap_walk(self):
+    def test_the_received_part_of_a_heap_walk(self):
         run = self.gcdumpc(*self.runtime(self.half), "-o", "x.gclog", "--save-trace", "x.nettrace", "--keep-partial")
         self.assertEqual(run.code, 3, run.err)
         self.assertRegex(run.err, rb"the process has ended")
@@ -50,13 +50,13 @@ class PartialTest(CliTest):
         self.assertEqual(self.get("x.gclog"), self.get("y.gclog"))
 
     def test_net_core_3_describes_types_once(self):
-        """So the second dump of a process has no names, with no other tool in sight."""
+        """So the second dump of a process has no names, although no other tool is involved."""
         run = self.gcdumpc(*self.runtime(types_trace(("Shop.Order", 3, 24), ("Shop.Item", 2, 24), described=1), silent=True), "-o", "x.gclog")
         self.assertEqual(run.code, 3, run.err)
         self.assertRegex(run.err, rb"incomplete: .*; a runtime of \.NET Core 3 reports each type once: .* only a process that was started again has names")
 
     def test_a_strict_one_leaves_no_recording_either(self):
-        """--strict: an incomplete dump writes nothing, however far it came; a complete one writes both files."""
+        """--strict: an incomplete dump writes nothing, however much has arrived; a complete one writes both files."""
         for stream, code in ((trace_bytes("net10-wks-lossy"), 1), (self.whole, 0)):
             run = self.gcdumpc(*self.runtime(stream, silent=True), "-o", "x.gclog", "--save-trace", "x.nettrace", "--strict", "--retries", "0")
             self.assertEqual(run.code, code, run.err)

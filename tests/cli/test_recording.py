@@ -45,7 +45,7 @@ class Names(CliTest):
         self.assertTrue(report["verdict"]["complete"])
         return {t["id"]: t["name"] for t in report["types"]}
 
-    def test_they_are_shown(self):
+    def test_recorded_names_are_shown(self):
         self.assertEqual(self.names(named_trace(*OUTER)),
                          {"0x71": "Shop.Outer<>.Shop.Store", "0x72": "Shop.Lists.Shop.Order[]", "0x73": "Shop.Order"})
 

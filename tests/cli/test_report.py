@@ -61,7 +61,7 @@ class Report(CliTest):
                 checked += 1
         self.assertGreater(checked, 50)
 
-    def test_a_filter_that_is_no_utf8(self):
+    def test_a_filter_of_invalid_utf8(self):
         text = b"/[^\xff]/".decode(errors="surrogateescape")
         self.assertEqual(json.loads(self.report("net10-wks", "--json", "--filter", text))["filter"], "/[^?]/")
 
@@ -159,7 +159,7 @@ class Memory(CliTest):
             "shared": 10 * self.MIB, "swapped": 5 * self.MIB, "gc_heap": 120 * self.MIB, "native_or_unknown": 680 * self.MIB,
             "cgroup_limit": 1024 * self.MIB, "cgroup_used": 950 * self.MIB, "look_for_native": True,
             "text": "the GC heap is 120 MiB of 900 MiB resident: look for native memory (680 MiB)"})
-        self.done("convert", name, "-o", "x.gcdump")             # which has no place for it
+        self.done("convert", name, "-o", "x.gcdump")             # which cannot store it
         self.assertIsNone(json.loads(self.done("info", "x.gcdump", "--json").out)["process_memory"])
 
     def test_prometheus(self):
@@ -209,7 +209,7 @@ class Info(CliTest):
                 self.assertIn(reason["text"], text)
             self.assertEqual(got["dumps"], 2 if name == "net8-wks-two-dumps" else 1)
 
-    def test_nothing_known(self):
+    def test_unknown_values(self):
         """Unknown values are null, not empty or zero."""
         got = json.loads(self.done("info", self.put("nameless", small_trace(process_name=False)), "--json").text)
         self.assertEqual(got["process"], {"pid": 1234, "name": None, "command_line": None, "os": None, "architecture": None,
@@ -239,7 +239,7 @@ class Info(CliTest):
         shown = re.search(r"^command line +(.*)$", self.done("info", name).text, re.M)[1]
         self.assertTrue(shown == line or re.fullmatch(r"dotnet shop\.dll ä{400,}\.\.\.", shown), shown[-20:])
 
-    def test_names_that_are_no_utf8(self):
+    def test_names_of_invalid_utf8(self):
         name = b"a\xffb.nettrace".decode(errors="surrogateescape")
         self.put(name, small_trace())
         self.assertEqual(json.loads(self.done("info", name, "--json").text)["recording"], "a?b.nettrace")

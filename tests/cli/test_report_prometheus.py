@@ -32,7 +32,7 @@ def parsed(text):
             metrics[name], current = {}, name
         else:
             name = NAME.match(line)[0]
-            assert name == current and name in typed, line           # all samples of a metric stand together
+            assert name == current and name in typed, line           # all samples of a metric must be together
             labels, at = [], len(name)
             assert line[at] == "{", line
             while line[at] != "}":
@@ -77,7 +77,7 @@ class Prometheus(CliTest):
         return {dict(labels)[label]: value for labels, value in metrics["gcdumpc_" + name].items()}
 
     def test_the_parser_refuses(self):
-        """Or it shows nothing."""
+        """Otherwise the test would prove nothing."""
         good = '# HELP a b\n# TYPE a gauge\na{c="d"} 1\n'
         self.assertEqual(parsed(good), {"a": {frozenset({("c", "d")}): 1}})
         for bad in (good + 'a{c="d"} 2\n', good.replace("# HELP a b\n", ""), good + '# TYPE a gauge\n', good.replace('"d"', '"d\\x"'),
@@ -129,7 +129,7 @@ class Prometheus(CliTest):
             self.assertEqual(self.by(m, "generation_" + metric, "generation"), {r["generation"]: r[key] for r in rows if r[key] is not None})
         roots = {r["group"]: r["roots"] for r in self.json("net10-wks-ranges", "--by=root")["roots"]}
         self.assertEqual({k: v for k, v in self.by(m, "roots", "kind").items() if v}, roots)
-        self.assertEqual(len(self.by(m, "roots", "kind")), 8)       # a series does not come and go with its value
+        self.assertEqual(len(self.by(m, "roots", "kind")), 8)       # a series does not appear and disappear with its value
         m = self.metrics("net9-svr")
         self.assertFalse([k for k in m if "generation" in k])
         m = self.metrics("net10-wks-ranges", "--filter=HeapLab.Item")

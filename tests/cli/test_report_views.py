@@ -110,7 +110,7 @@ class Views(ReportTest):
         self.assertEqual({r["kind"]: r["count"] for r in self.json("net10-wks-nonames", "--by=kind")["kinds"]}, kinds)   # flags, not names
 
     def test_files_of_graphs(self):
-        """Less is known about them, and the output says so."""
+        """Files of graphs contain less, and the output says so."""
         for name in ("x.gclog", "x.gcdump", "x.dartheap"):
             self.done("convert", trace("net10-wks-ranges"), "-o", name, "-q")
             kinds = {r["kind"]: r["count"] for r in self.json(name, "--by=kind")["kinds"]}
@@ -431,7 +431,7 @@ class Output(ReportTest):
         self.assertEqual(self.done("report", trace("net10-wks-ranges"), "-o", "-").out, self.get("a.txt"))
 
     def test_no_table_replaces_a_dump(self):
-        """The name says dump, the command table: nothing is read or written until the user says which."""
+        """The name means a dump, the command a table: nothing is read or written until the user decides."""
         names = ["y.gclog", "y.gcdump", "y.gcdump.gz", "y.html", "y.htm", "y.heapsnapshot", "y.dartheap", "y.pb.gz", "y.folded", "y.csv/",
                  "y.nettrace", "y.nettrace.gz", "y.netperf", "y.etl", "y.sqlite", "y.db"]
         for name in names:

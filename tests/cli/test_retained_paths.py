@@ -513,7 +513,7 @@ class Both(Held):
             self.assertNotRegex(row["type"], r"\A *[=+@-]")
 
     def test_inputs(self):
-        """A pipe, gclog, gcdump and dartheap give the same as the recording, as far as they can store it."""
+        """A pipe, gclog, gcdump and dartheap give the same results as the recording, as far as they can store it."""
         with open(trace("net10-wks"), "rb") as f:
             data = f.read()
         for words in (("retained", "--largest", "types"), ("paths", "--type", "HeapLab.Extra")):

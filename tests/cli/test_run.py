@@ -44,7 +44,7 @@ class Run(CliTest):
 
     @NO_PROCESSES
     def test_spellings(self):
-        """A job may have only common options, a colon stands for =, and neither the mark of an editor nor the ends of lines of Windows disturb."""
+        """A job may have only common options, a colon means =, and a byte order mark or Windows line ends do no harm."""
         self.assertEqual(self.check("\ufeffpid = 1\r\noutput: %J.gclog\r\n[a]\r\n\r\n  [b] ; too\r\n\tquiet : yes\r\n[c]").text,
                          "x.conf: job a: ok\nx.conf: job b: ok\nx.conf: job c: ok\n")
         names = ["x" * 60 + "a", "x" * 60 + "b"]
@@ -75,7 +75,7 @@ class Run(CliTest):
 
     @NO_PROCESSES
     def test_jobs_with_the_same_files(self):
-        """Warned of when the outputs of two jobs can have one name."""
+        """A warning appears if the outputs of two jobs can have the same name."""
         def shared(a, b, *more):
             run = self.check(f"pid = 1\n[a]\n{a}\n[b]\n{b}\n" + "".join(more))
             self.assertEqual(run.text.count(": ok\n"), 2 + len(more))
@@ -122,7 +122,7 @@ class Run(CliTest):
         self.refused(2, "%J is the name of a job, which only gcdumpc run has; .*", "--pid", "1", "-o", "%J.gclog")
         self.refused(2, "%J is the name of a job, which only gcdumpc run has; .*", "--pid", "1", "-o", "x.gclog", "--save-trace", "%J.nettrace")
 
-    def test_a_job_has_to_be_named(self):
+    def test_the_job_must_be_named(self):
         self.config("[a]\npid=1\n")
         self.refused(2, r"x\.conf: a job is needed; there is: a", "run", "--config", "x.conf")
 

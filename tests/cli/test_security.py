@@ -72,7 +72,7 @@ class Planted(CliTest):
         self.plant("shared/dir", self.path("target"))
         os.symlink("shared/dir", self.path("own"))               # reaches it by another link
         self.refused(1, r'.*a link of another user leads to the folder "own/".*', "convert", "in", "-o", "own/out.gclog")
-        os.chmod(self.path("shared"), 0o777)                     # where the kernel would follow, whatever fs.protected_symlinks is
+        os.chmod(self.path("shared"), 0o777)                     # even where the kernel would follow, for any value of fs.protected_symlinks
         for name in [f"out.{kind}" for kind in KINDS] + ["deeper/../out.gclog"]:
             self.refused(1, r'.*a link of another user leads to the folder "shared/dir/.*"', "convert", "in", "-o", f"shared/dir/{name}")
         self.assertEqual(os.listdir(self.path("target")), [])
@@ -120,7 +120,7 @@ class Planted(CliTest):
             os.waitpid(child, 0)
 
     def test_temporary_names_that_are_taken(self):
-        """Whatever the numbers: an existing file with a temporary name is never used."""
+        """An existing file with a temporary name is never used, for any number in the name."""
         for format in KINDS:
             process = subprocess.Popen(["/bin/sh", "-c", 'read go; exec "$0" "$@"', PROGRAM, "convert", "in", "-q", "-o", f"shared/o.{format}"],
                                        stdin=subprocess.PIPE, cwd=self.path(""))
@@ -141,7 +141,7 @@ class Planted(CliTest):
 
 
     def test_a_folder_of_ours_that_looks_like_a_left_over(self):
-        """Its owner may rename entries in his folder, but must not make us empty it."""
+        """The owner may rename entries in the folder, but must not make us empty a folder."""
         os.chown(self.path("shared"), STRANGER, STRANGER)
         os.chmod(self.path("shared"), 0o755)
         name = "shared/.out.csv.1-0.gcdumpc-tmp"
@@ -175,7 +175,7 @@ class Planted(CliTest):
                 os.rename(self.path(found), self.path("shared/aside"))
                 os.rename(self.path("shared/precious"), self.path(found))
             except FileNotFoundError:
-                pass                                     # it was faster
+                pass                                     # it finished before
             self.finish(process)
             if os.path.lexists(self.path(found)):
                 os.rename(self.path(found), self.path("shared/precious"))
@@ -251,7 +251,7 @@ class Names(NamesTest):
             self.clean(self.done(*words).text)
         self.assertIn("pay?txt.??x?????y??z\n", self.done("report", "evil", "--names=raw").text)
 
-    def test_bytes_that_are_no_utf8(self):
+    def test_invalid_utf8(self):
         """0x9b alone starts an escape sequence on terminals without UTF-8."""
         name = os.fsdecode(b"a\x9b31m\xc2\x9b\xe0\x82\x9b\xff\xf0\x9f")
         self.put(name, types_trace(("A", 1, 24)))

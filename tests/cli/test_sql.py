@@ -37,7 +37,7 @@ def documented():
 
 
 def cpu(process):
-    """What it has used, in hundredths of a second."""
+    """The processor time used, in hundredths of a second."""
     with open(f"/proc/{process.pid}/stat", encoding="ascii", errors="replace") as f:
         return sum(map(int, f.read().rsplit(")", 1)[1].split()[11:13]))
 
@@ -226,7 +226,7 @@ class Answers(SqlTest):
             self.assertEqual(any("TEMP B-TREE" in r[3] for r in rows), question in sorted_, (question, rows))
 
     def test_groups_downwards(self):
-        """What SQLite asks for when the order of the result is another: the groups must come whole, and in this order when it is that of the result."""
+        """What SQLite asks for if the result has another order: groups must come complete, and in this order if the result has it, too."""
         for column in ("type", "type_id"):
             groups = f"SELECT {column}, count(*), min(id) FROM objects GROUP BY {column}"
             (_, up), (_, down), (_, by_count), (_, plan) = self.ask(
@@ -283,7 +283,7 @@ class Answers(SqlTest):
         self.assertGreaterEqual(counts["evening.nettrace.gz"], 2)
 
     def test_values_of_other_kinds(self):
-        """As SQLite compares them: a text that is a number is one, other texts and NULL equal nothing."""
+        """Values compare as in SQLite: a text that is a number is one, other texts and NULL equal nothing."""
         db = self.database("net10-wks")
         keys = ["'5'", "5.0", "5.5", "NULL", "'x'", "x'35'", "-1", "1e300", "9223372036854775807", "17645", "17646", "''", "'5 '", "' 5'", "0"]
         statements = [f"SELECT count(*) FROM {t} WHERE {c} = {k}" for k in keys
@@ -293,7 +293,7 @@ class Answers(SqlTest):
 
 
     def test_keys_that_are_null_or_between_two(self):
-        """Such as IS with a value that is known only when it runs: rows without a value are found, which no look-up does."""
+        """For example IS with a value known only at run time: it finds rows without a value, which a look-up does not."""
         name = "net10-wks"
         statements = ["SELECT count(*) FROM objects WHERE parent_id IS (SELECT NULL)", "SELECT count(*) FROM roots WHERE object_id IS (SELECT NULL)",
                       "SELECT count(*) FROM objects a JOIN objects b ON a.parent_id IS b.parent_id WHERE b.id = "
@@ -382,7 +382,7 @@ class Wrong(SqlTest):
         self.wrong("SELECT 1 FROM nope", "no such table: nope")
 
     def test_before_anything_is_read(self):
-        """Not even the file is looked for."""
+        """The program does not even look for the file."""
         self.wrong("SELECT typ FROM objects", "no such column: typ", "typ", "no-file.nettrace")
         if os.environ.get("GCDUMPC_IPC") != "OFF":
             self.wrong("SELECT typ FROM objects", "no such column: typ", "typ", "--pid", "4194304")
@@ -508,7 +508,7 @@ class Prompt(SqlTest):
         self.assertRegex(shown, r"five\n *5")
 
     def test_interrupt(self):
-        """Ctrl-C gives up a line; while a statement runs, that."""
+        """Ctrl-C discards a line; while a statement runs, it ends the statement."""
         shown = self.talk("SELECT nonsense \n", "\x03", "SELECT 5 AS five;\n", "\x04")
         self.assertRegex(shown, r"five\n *5")
         shown = self.talk(ENDLESS + ";\n", "\x03 while it computes", "SELECT 6 AS six;\n", "\x04")

@@ -90,7 +90,7 @@ class Meant(CliTest):
 
 
 class NextStep(CliTest):
-    """Every error leads further: it names an option, a command or the valid values."""
+    """Every error says how to continue: it names an option, a command or the valid values."""
 
     LEADS = re.compile(r"gcdumpc \S+|--[a-z]{3,}|-o |\(did you mean|; (?:name|choose|give|record|copy|make|create|use) |from \d+ to \d+|call it|is expected|"
                        r"takes (?:the path|an address)|comes one of|is needed|can be read only once|/REGEX/ are|"

@@ -1,4 +1,4 @@
-"""--summary: one line of JSON per dump, which says what the other commands say, fits its schema, and is read by trend."""
+"""--summary: one line of JSON per dump, with the same facts as the other commands, valid by its schema, and readable by trend."""
 import json
 import os
 import unittest
@@ -18,7 +18,7 @@ LIST = 100                       # types that a summary lists
 
 class SummaryTest(CliTest):
     def summary(self, recording, *words, name="s.json", code=0):
-        """The object, and what the program said."""
+        """The object, and the messages of the program."""
         run = self.done("convert", recording, "--summary", name, *words, code=code)
         line = self.get(name)
         self.assertEqual((line.count(b"\n"), line[-1:], run.out), (1, b"\n", b""))
@@ -94,7 +94,7 @@ class Content(SummaryTest):
         self.assertEqual(([t["name"] for t in few["types"]], len(few["holders"])), (names[:3] + [t[0] for t in own[:30]], 3))
 
     def test_with_an_output(self):
-        """It is the same, besides the name and size of the dump, whatever was written first."""
+        """The summary is the same for any output, except for the name and size of the dump."""
         alone = self.summary(SHOP[0])
         self.assertEqual((alone["file"], alone["file_bytes"]), ("morning.nettrace.gz", os.path.getsize(SHOP[0])))
         for name in ("x.gcdump", "x.nettrace.gz", "x.heapsnapshot.gz", "x.html", "x.folded", "x.gclog"):
@@ -104,7 +104,7 @@ class Content(SummaryTest):
         self.assertEqual(self.get("x.gclog"), self.done("convert", SHOP[0], "-o", "-", "-f", "gclog").out)
 
     def test_from_a_graph(self):
-        """A .gcdump knows less of the process; its objects are the same."""
+        """A .gcdump knows less about the process; its objects are the same."""
         self.done("convert", SHOP[0], "-o", "x.gcdump")
         alone, got = self.summary(SHOP[0]), self.summary("x.gcdump")
         self.assertEqual([(t["name"], t["own_bytes"]) for t in got["types"]], [(t["name"], t["own_bytes"]) for t in alone["types"]])
@@ -142,8 +142,8 @@ class Use(SummaryTest):
                 self.refused(2, text, "convert", "in", *words)
         self.done("convert", "in", "--summary", "s", "--label", "aa=1", "--label", "a=2")
 
-    def test_places(self):
-        """It is opened before anything is read or written, and whole or not there."""
+    def test_the_summary_file_is_checked_first_and_written_whole(self):
+        """The summary file is opened before anything is read or written, and is complete or absent."""
         self.put("in", small_trace())
         self.refused(1, "no/s.json: .*", "convert", "in", "-o", "x.gclog", "--summary", "no/s.json")
         self.put("bad", small_trace()[:100])
@@ -189,7 +189,7 @@ class Trend(SummaryTest):
         self.assertEqual((got["matched_by"], got["types"]), ("raw_name", wanted["types"]))
 
     def test_what_is_not_listed(self):
-        """Not listed is not 0: it may be there, or not."""
+        """A type that is not listed does not count as 0: it may exist or not."""
         self.put("one", types_trace(*((f"T{i}", 1, 1000 - i) for i in range(5)), ("Grows", 1, 10), ("Gone", 1, 2000)))
         self.put("two", types_trace(*((f"T{i}", 1, 1000 - i) for i in range(5)), ("Grows", 1, 3000), ("New", 1, 5)))
         for name in ("one", "two"):
@@ -207,7 +207,7 @@ class Trend(SummaryTest):
         self.assertRegex(run.text, r"\n +7000 +7995 +\+995 .*total\n")
 
     def test_holders(self):
-        """What holds the most is there, too, however small it is itself; a type in both lists counts once."""
+        """The summary also has the types that hold the most, however small they are; a type in both lists counts once."""
         small = [self.summary(path, "-n", "5", name=f"{i}.json") for i, path in enumerate(SHOP)]
         wanted = {t["name"]: t for t in self.trend(*SHOP, "--retained")["types"]}
         got = {t["name"]: t for t in self.trend("0.json", "1.json", "--retained")["types"]}
@@ -218,7 +218,7 @@ class Trend(SummaryTest):
                 self.assertEqual(got[name][key], wanted[name][key], name)
         top = self.trend("0.json", "1.json", "--retained", "--sort", "retained", "--top", "5")["types"]
         self.assertEqual([t["name"] for t in top], [h["name"] for h in small[1]["holders"]])
-        # one type of two modules is two types
+        # a type of two modules counts as two types
         def in_two_modules(made):
             made["holders"].append({**made["holders"][0], "module": "/another.dll"})
         twice = self.trend(self.edited("x.json", in_two_modules, of="0.json"), "1.json", "--retained")["types"]
@@ -266,7 +266,7 @@ class Trend(SummaryTest):
         self.assertFalse(got[0]["verdict"]["complete"])
 
     def test_hostile_files(self):
-        """Whatever a file says: a message or a table, and no crash."""
+        """Any file leads to a message or a table, never to a crash."""
         self.summary(SHOP[0])
         good = self.get("s.json")
         strange = lambda o, **changes: o.update(changes)
@@ -298,7 +298,7 @@ class Trend(SummaryTest):
         self.summary(SHOP[0])
         self.done("convert", SHOP[1], "--summary", "t.json.gz")
         self.assertEqual(self.trend("s.json", "t.json.gz")["dumps"][1]["bytes"], 12629793)
-        os.mkfifo(self.path("fifo"))         # it can be read only once: nobody looks whether it is a summary
+        os.mkfifo(self.path("fifo"))         # a pipe can be read only once, so it is not checked for a summary
         process = self.start("trend", "fifo", "s.json", "--json")
         with open(SHOP[1], "rb") as f:
             thread = feed(open(self.path("fifo"), "wb"), [f.read()])
@@ -347,8 +347,8 @@ class Job(SummaryTest):
         line = self.collect("-o", "plain.gclog", "--summary", "plain.json")
         self.assertEqual((line["summary"], self.made("plain.json")["file"]), ("plain.json", "plain.gclog"))
 
-    def test_alone(self):
-        """Without a dump; what is remembered of the last one is beside the summaries."""
+    def test_a_summary_without_a_dump(self):
+        """There is no dump; the state of the last run is beside the summaries."""
         self.process()
         line = self.collect("--summary", "s/%p-%s.json")
         self.assertEqual((line["status"], line["file"], self.made(line["summary"])["file"]), ("done", None, None))
@@ -362,7 +362,7 @@ class Job(SummaryTest):
         self.refused(2, "several processes need a --summary with %p in it; .*", "collect", "--all", "-o", "%p.gclog", "--summary", "s.json")
         self.refused(2, "%J is the name of a job, .*", "collect", "--pid", "1", "--summary", "%J.json")
 
-    def test_they_are_kept(self):
+    def test_keep_never_removes_summaries(self):
         """--keep removes dumps, never summaries."""
         self.process()
         os.mkdir(self.path("d"))
@@ -374,7 +374,7 @@ class Job(SummaryTest):
                          sorted([f"{i}.json" for i in range(4)] + [os.path.basename(line["file"]), os.path.basename(line["summary"])]))
 
     def test_a_failed_summary(self):
-        """The dump is there, the run has failed."""
+        """The dump is written, but the run has failed."""
         self.process()
         os.mkdir(self.path("s.json"))
         line = self.collect("-o", "%s.gclog", "--summary", "s.json", code=1)

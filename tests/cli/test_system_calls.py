@@ -1,6 +1,6 @@
 """
-Invisible in any output: an output is on the disk before it gets its name, nothing is opened through a link, nobody else can read it
-or inherits it from us.  Each command runs under strace; TABLE has the required system calls in order.
+What no output shows: an output is on the disk before the rename, nothing is opened through a link, no other user can read it and no child
+inherits it.  Each command runs under strace; TABLE has the required system calls in order.
 """
 import os
 import re
@@ -39,7 +39,7 @@ def file(name, **how):
 
 
 def left_out(name):
-    """Room for what a .gcdump has in front of its nodes, and is written after them: the offsets of six nodes and a length, behind the types."""
+    """Space for the part of a .gcdump that precedes its nodes but is written after them: the offsets of six nodes and a length, after the types."""
     return f"fallocate <DIR/.{name}.#.gcdumpc-tmp>, 0, 285, {4 * 6 + 4}"
 
 
@@ -209,7 +209,7 @@ class SystemCalls(CliTest):
 
     @IPC
     def test_a_port(self):
-        """It listens before it gets its name, only we may connect, and it is removed at the end."""
+        """The socket listens before it gets its name, only we may connect, and it is removed at the end."""
         lines = [line for line in self.traced("info", "--listen", "port", "--timeout", "1", "-q", code=1)
                  if line.startswith(("socket ", "fchmod", "bind", "listen", "linkat", "unlinkat"))]
         lines = [re.sub(r", (110|4096|128)$", "", re.sub(r"socket:\[\d+\]|/proc/self/fd/\d+", "PORT", line)) for line in lines]
@@ -265,7 +265,7 @@ class SystemCalls(CliTest):
         return [*([look, found] if again else []),                               # which is swept
                 f'mkdirat <DIR>, "dumps", 0700 {there[1]}'.strip(), f'mkdirat <DIR/dumps>, "NAME", 0700 {there[1]}'.strip(),
                 *begun(dump, folder), *begun(raw), f'openat <DIR>, "dumps/NAME", {SPOOL}',
-                *published(raw), look, *([f'unlinkat <DIR>, "{raw}", 0'] if again else []),     # look: which files are this job's
+                *published(raw), look, *([f'unlinkat <DIR>, "{raw}", 0'] if again else []),     # reads which files belong to this job
                 *synced(dump, folder), look, found, *(rid if again else []), *published(dump, folder),
                 *locked, look, *begun(note, "DIR/dumps"), *published(note, "DIR/dumps"), *begun("m.prom", mode="0644"), *published("m.prom")]
 

@@ -34,7 +34,7 @@ class Commands(CliTest):
             self.assertIn("  " + re.sub(r"[\x00-\x1f\x7f-\x9f]", "?", name) + "\n", run.text)
 
     def test_type_names_in_json(self):
-        """Escaped there, not replaced."""
+        """In JSON they are escaped, not replaced."""
         self.put("evil", types_trace(*((name, 1, 24 + i) for i, name in enumerate(EVIL + FINE))))
         text = self.done("report", "evil", "--json", "--sort=name").text
         self.assertEqual([c for c in text if c < " " and c != "\n"], [])
@@ -93,7 +93,7 @@ class OnTerminal(CliTest):
             self.assertEqual(self.seen(command, trace("net10-wks"), env={"TERM": "dumb"}), piped)
 
     def test_windows(self):
-        """At any width nothing is cut and no line is longer, and a wide window has one line for each row."""
+        """At any width nothing is cut off and no line is longer, and a wide window has one line per row."""
         for words in (("report", trace("net10-wks"), "--names=csharp"), ("paths", trace("net10-wks"), "--type", "HeapLab.Node")):
             rows = self.done(*words).text.count("\n")
             whole = self.in_window(1000, *words)
@@ -126,7 +126,7 @@ class OnTerminal(CliTest):
             self.assertEqual(" ".join(text.split()), 'gcdumpc: report has no option "--bogus"; see gcdumpc report --help')
 
     def test_long_columns_side_by_side(self):
-        """Two long names in a row: both whole, wherever they stand."""
+        """Two long names in a row are both complete, in any column."""
         dump = trace("net10-wks")
         for words in (("retained", dump), ("retained", dump, "--tree", "9"), ("diff", trace("net8-wks"), dump)):
             whole = sorted("".join(self.in_window(1000, *words).split()))

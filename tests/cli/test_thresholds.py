@@ -46,7 +46,7 @@ class Thresholds(CliTest):
             self.assertEqual(self.exceeded(f"bytes(Shop.Order) >= 3{unit}", f"bytes(Shop.Order) > 3{unit}", f"bytes(Shop.Order) <= 3 {unit}",
                                            f"bytes(Shop.Order) < 3{unit}"), [True, False, True, False], unit)
 
-    def test_nothing_grows_by_nothing(self):
+    def test_no_object_before_and_after_is_no_growth(self):
         self.put("empty", types_trace(("Other", 1, 24)))
         got = json.loads(self.done("diff", "empty", "empty", "--json", "--fail-if", "count(Other) >= +1%", "--fail-if", "count(Other) > +0%").text)
         self.assertEqual([t["exceeded"] for t in got["thresholds"]], [False, False])
@@ -73,7 +73,7 @@ class Thresholds(CliTest):
         self.done("trend", "old", "old", "new", "--fail-if", "count(New) > +2", code=4)
 
     def test_types_that_are_not_there(self):
-        """They count as 0, so "there must be none" can be asked; a note tells a misspelt name, whose threshold could never be exceeded."""
+        """They count as 0, so a condition can say "there must be none"; a note reveals a misspelt name, whose threshold could never be exceeded."""
         for command, metric in (("diff", "count"), ("diff", "bytes"), ("trend", "count"), ("diff", "retained")):
             run = self.done(command, "old", "new", "--fail-if", f"{metric}(Shop.Ordre) > 0", code=0)
             note, = [line for line in run.lines if "Ordre" in line]

@@ -1,8 +1,8 @@
 """The documents, and the commands in them.
 
-A command is a line that begins with "$ " in an indented block.  Its output follows, as a terminal shows it whose lines have 100 columns with the indentation.  The commands of one
-document run one after another in one folder.  Those that need the coffee shop (tests/shop) as a process are compared with every number replaced,
-all others exactly.
+A command is a line that begins with "$ " in an indented block.  Its output follows, as on a terminal with 100 columns, indentation included.
+The commands of one document run one after another in one folder.  The output of commands that need the coffee shop (tests/shop) as a process is
+compared with every number replaced, all others exactly.
 """
 import glob
 import os
@@ -67,17 +67,17 @@ def is_live(command):
 
 
 def without_page_size(text):
-    """A page is as large as its scripts: the bytes of one say nothing about the command."""
+    """The size of a page depends on its scripts, so it says nothing about the command."""
     return re.sub(r"[\d,]+ bytes of html", "N bytes of html", text)
 
 
 def loose(text):
-    """Words with numbers replaced; a terminal breaks lines elsewhere when a number has more digits."""
+    """Words with numbers replaced; a terminal breaks lines elsewhere if a number has more digits."""
     return NUMBER.sub("<n>", text).split()
 
 
 class Folder:
-    """A folder in which the commands of one document run: that of a user who has built the program, or a given one."""
+    """A folder in which the commands of one document run: as if a user had built the program there, or a given one."""
 
     def __init__(self, path=None):
         self.temporary = tempfile.TemporaryDirectory(prefix="gcdumpc-document-") if path is None else None

@@ -1,4 +1,4 @@
-"""The README and the guides in tools/doc hold: every command in them runs, and prints what they show (see documents.py).
+"""The README and the guides in tools/doc are correct: every command in them runs and prints what they show (see documents.py).
 
 "test_guides.py --bless" writes what commands print today into the documents: read the difference before you commit it.
 """
@@ -21,17 +21,17 @@ class Commands(unittest.TestCase):
     def test_there_are_documents(self):
         self.assertGreaterEqual(len(with_commands()), 5)
 
-    def test_nothing_is_shown_that_is_not_run(self):
+    def test_every_shown_command_is_run(self):
         for name in with_commands():
             for line in read(name).splitlines():
                 self.assertNotRegex(line, r"^ {4,}build/gcdumpc ", name)
 
-    def test_a_document_is_taken_apart(self):
+    def test_commands_are_separated_from_prose(self):
         text = "Words\n\n    $ one --two    # why\n    output\n\n    more\n    $ two\n\nWords"
         self.assertEqual([command for command, _ in blocks(text)], [None, "one --two", "two", None])
         self.assertEqual("\n".join(line for _, lines in blocks(text) for line in lines), text)
 
-    def test_of_recordings(self):
+    def test_commands_on_recordings_print_what_is_shown(self):
         for name in with_commands():
             with Folder() as folder:
                 for command, shown in commands(name):
@@ -42,7 +42,7 @@ class Commands(unittest.TestCase):
 
     @unittest.skipIf(os.environ.get("GCDUMPC_IPC") == "OFF", "this build cannot talk to processes")
     @unittest.skipIf(SANITIZED, "what a sanitizer adds to memory and time is not in the documents")
-    def test_of_a_process(self):
+    def test_commands_on_a_process_print_what_is_shown(self):
         try:
             program = lab_programs.coffee_shop()
         except live_support.Missing as e:

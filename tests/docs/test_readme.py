@@ -1,6 +1,6 @@
 """The README leads a new user to the line of source that leaks; links, options, formats and commands in the documents exist.
 
-What the commands in it print is compared by test_guides.
+test_guides compares what the commands in it print.
 """
 import glob
 import os
@@ -26,13 +26,13 @@ NOT_OURS = {"--bless", "--build", "--cflags", "--install", "--libs", "--objects"
 
 @unittest.skipIf(os.environ.get("GCDUMPC_IPC") == "OFF" or SANITIZED, "once is enough: it makes a build of its own")
 class Scripts(unittest.TestCase):
-    def test_they_are_there(self):
+    def test_scripts_exist(self):
         for command in SCRIPTS:
             self.assertIn(f"\n    $ {command} ", read("README.md"))
             subprocess.run(["sh", "-n", os.path.join(SOURCE, command.split()[1])], check=True)
 
-    def test_a_new_user(self):
-        """From a copy of the sources, without the permission to install anything, to the line of source that leaks, by the README alone."""
+    def test_the_readme_leads_to_the_leaking_line(self):
+        """Starts with a copy of the sources, without permission to install anything, and follows only the README to the leaking line of source."""
         with tempfile.TemporaryDirectory(prefix="gcdumpc-quickstart-") as folder:
             copy = os.path.join(folder, "gcdumpc")
             shutil.copytree(SOURCE, copy, symlinks=True, ignore=shutil.ignore_patterns(".git", "build*", "__pycache__"))
@@ -101,8 +101,8 @@ class Text(unittest.TestCase):
             used = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", read(name)))
             self.assertEqual(used - known - NOT_OURS, set(), name)
 
-    def test_commands_of_the_other_pages(self):
-        """They are understood, options and all."""
+    def test_commands_of_the_guides_are_understood(self):
+        """The program accepts them with all their options."""
         for name in [*guides(), "tools/unattended/README.md"]:
             for line in re.findall(r"^    (gcdumpc .*?)(?: +#.*| +&.*)?$", read(name), re.M):
                 if ": " in line or line.startswith("gcdumpc help"):

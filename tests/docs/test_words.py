@@ -1,4 +1,4 @@
-"""The guides in tools/doc can be read: short sentences, words in the dictionary or in words.txt, lines of a width that fits."""
+"""The guides in tools/doc are readable: short sentences, words in the dictionary or in words.txt, lines that are not too long."""
 import os
 import re
 import shutil

@@ -364,7 +364,7 @@ class Damaged(Folder):
         data[0x8c:0x90] = len(pieces).to_bytes(4, "little")
         return data
 
-    def test_a_buffer_that_is_there_twice(self):
+    def test_a_duplicate_buffer(self):
         whole = self.gclog(self.source)
         for options in (["--buffer", "70000"], ["--buffer", "70000", "--compress", "--shuffle"]):
             data = self.etl(*options)
@@ -377,7 +377,7 @@ class Damaged(Folder):
                     self.assertEqual(list(reasons), ["buffers_repeated"])
                     self.assertEqual(self.gclog(self.put(more)), whole)
 
-    def test_a_double_does_not_hide_a_loss(self):
+    def test_a_duplicate_buffer_does_not_hide_a_loss(self):
         data = self.etl("--buffer", "70000")
         pieces = [bytes(data[at:at + size]) for at, size in self.buffers(data)]
         for i in range(1, len(pieces)):
@@ -393,7 +393,7 @@ class Damaged(Folder):
             self.assertEqual(gcdumpc_json("info", self.put(self.joined(order)))[1], 0)
             self.assertEqual(self.gclog(self.put(self.joined(order))), whole)
 
-    def test_events_of_a_file_with_a_double(self):
+    def test_events_of_a_file_with_a_duplicate_buffer(self):
         data = self.etl("--buffer", "70000")
         path = self.put(data)
         table = gcdumpc("info", "--events", path)
@@ -415,7 +415,7 @@ class Damaged(Folder):
             data[at + 0x48:at + 0x58] = bytes(range(1, 17))
             self.incomplete(data, "buffers_damaged", "^1 buffer of events is damaged$")
 
-    def test_a_size_that_cannot_be(self):
+    def test_an_impossible_size(self):
         data = self.etl()
         at, _ = self.buffers(data)[5]
         data[at:at + 4] = (20).to_bytes(4, "little")
@@ -442,7 +442,7 @@ class Damaged(Folder):
         info, status = gcdumpc_json("info", self.put(data[:at] + data[at + size:]))
         self.assertEqual((status, info["trace"]["lost_buffers"]), (3, 1))
 
-    def test_room_behind_the_buffers(self):
+    def test_space_after_the_buffers(self):
         data = self.etl()
         info, status = gcdumpc_json("info", self.put(data + bytes(1 << 20)))
         self.assertEqual((status, info["verdict"]["complete"], info["trace"]["end"]), (0, True, "closed"))

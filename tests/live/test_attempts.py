@@ -123,7 +123,7 @@ class Together(LiveTest):
             self.assertEqual(p.returncode, 0, err)
             self.assertNotIn("continuing without it", err)
 
-    def test_force_goes_past_the_lock(self):
+    def test_force_ignores_the_lock(self):
         """Any process of the same user could hold it forever."""
         with Process() as target:
             with lock_of(target):

@@ -114,7 +114,7 @@ class BadTargets(LiveTest):
             self.refused(r"is a (folder|directory)", "--pid", target.pid, output=".")
             self.check_untouched(target)
 
-    def test_folder_of_somebody_else(self):
+    def test_folder_of_another_user(self):
         self.need_other_user()
         os.chmod(self.folder, 0o755)
         with subprocess.Popen(["sleep", "60"], **NOBODY) as own:

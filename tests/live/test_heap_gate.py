@@ -198,7 +198,7 @@ class Failures(Gate):
         self.assertEqual(self.with_word(mark), [])
         self.assertEqual(sorted(os.listdir(self.path("out"))), ["load.log", "program.log", "summary.md"])
 
-    def test_markdown_of_what_others_say(self):
+    def test_program_output_cannot_break_the_markdown(self):
         markdown = self.fails(r"ended before it was ready", program=("sh", "-c", "echo '# passed'; exit 3"))
         self.assertIn("\n    # passed\n", markdown)
         self.assertNotIn("\n# passed", markdown)

@@ -204,7 +204,7 @@ class Names(JobTest):
         self.assertEqual([(line["pid"], line["status"]) for line in lines], [(first.pid, "done"), (second.pid, "skipped")])
         self.assertEqual(lines[1]["reason"], "it has ended")
 
-    def test_a_folder_of_somebody_else(self):
+    def test_a_folder_of_another_user(self):
         self.need_other_user()
         os.chmod(self.folder, 0o755)
         r = self.collect("--log", "text", status=1, **NOBODY)

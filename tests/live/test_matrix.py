@@ -58,7 +58,7 @@ class Matrix:
                     self.assertGreater(other.received, 0)
                 self.check_same_names(target)
 
-    def test_types_described_to_somebody_else(self):
+    def test_types_described_to_another_session(self):
         """With the keyword of the types open elsewhere, the runtime describes each type to the first dump only."""
         target = self.process()
         with open_session(target, PROVIDER, TYPES):
@@ -75,7 +75,7 @@ class Matrix:
             self.assertEqual([r["code"] for r in info["verdict"]["reasons"]], ["types_undescribed"])
         self.check_same_names(target)            # it has gone, and the names are back
 
-    def test_types_described_to_somebody_who_has_gone(self):
+    def test_types_described_to_a_session_that_has_ended(self):
         """The session of a killed client stays until the runtime sends something to it."""
         target = self.process()
         other = session(target, PROVIDER, GC | TYPES)

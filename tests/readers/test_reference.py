@@ -111,7 +111,7 @@ class CompressedHeaders(unittest.TestCase):
         blobs = self.blobs(b"\xb0\x01\x05\x01X", b"\x00\x01Y", v6=True)
         self.assertEqual([(b.sequence, b.labels, bytes(b.payload)) for b in blobs], [(1, 5, b"X"), (2, 5, b"Y")])
 
-    def test_state_starts_anew_in_every_block(self):
+    def test_state_is_reset_in_every_block(self):
         file = V4File()
         file.define((1, CLR, 10))
         file.block("EventBlock", file.header(1) + b"\x8f\x01\x00\x07\x00\x07\x01\x32\x01A")

@@ -1,6 +1,6 @@
 """The rules of the code base: folders without cycles, small folders, short parameter lists, few public functions, plain words.
 
-No rule has an exception.  Make none: a struct or a folder is soon made.
+No rule has an exception.  Do not add one: make a struct or a folder instead.
 """
 import importlib.machinery
 import importlib.util
@@ -16,16 +16,16 @@ MOST_FILES = 25
 
 MOST_PARAMETERS = 6
 
-# Outside of include/gcdumpc/unstable, those of libgcdumpc_ipc among them.
+# Outside of include/gcdumpc/unstable, including those of libgcdumpc_ipc.
 PUBLIC_FUNCTIONS = 160
 
-# Earlier names whose meaning nobody could guess, and their replacements.
+# Earlier names that nobody could understand, and their replacements.
 BANNED = {
     "belt": "bounded queue", "planted": "untrusted link", "spot": "temporary file", "manners": "priority", "purpose": "workload",
     "stand_in": "pseudo-root", "keep_counts": "replay", "gcd_beside": "gcd_parallel_invoke",
 }
 
-# Phrases of comments and documents that read like a translation, and plain ones for them.
+# Phrases in comments and documents that read like a translation, and their replacements.
 PHRASES = {
     r"for ever": "forever", r"leads? nowhere": "dangling", r"stands? in for": "replaces, represents", r"hangs? below": "is below",
     r"(begins?|began|starts?|started|made|makes?|defined|written|writes) anew": "again", r"in the midst": "in the middle, during",
@@ -64,7 +64,7 @@ def check_includes():
 
 
 def circle(arrows):
-    """A circle in {from: {to}} as a list that begins and ends with the same; None when there is none."""
+    """A cycle in {from: {to}} as a list that begins and ends with the same element; None if there is none."""
     done = set()
 
     def visit(node, path):
@@ -150,8 +150,8 @@ def texts():
 class House(unittest.TestCase):
     maxDiff = None
 
-    def test_no_circle_of_rooms(self):
-        """Neither in the sources nor in what tools/check-includes allows: that would be the next one."""
+    def test_folders_have_no_cycle(self):
+        """Neither the includes nor what tools/check-includes allows may have a cycle."""
         self.assertEqual(circle({"a": {"b"}, "b": {"c"}, "c": {"a"}}), ["a", "b", "c", "a"])
         self.assertIsNone(circle({"a": {"b", "c"}, "b": {"c"}}))
         allowed, there = {}, {}
@@ -190,7 +190,7 @@ class House(unittest.TestCase):
         n = sum(len(re.findall(r"^GCD_API ", text, re.M)) for path, text in sources() if os.path.dirname(path) == "include/gcdumpc")
         self.assertLessEqual(n, PUBLIC_FUNCTIONS, "a new public function must be worth it, or belongs to include/gcdumpc/unstable")
 
-    def test_words_that_people_use(self):
+    def test_names_have_no_banned_words(self):
         self.assertEqual(list(words("int gcd_belt_new(void); int x_stand_ins; /* belt */ int belted;")),
                          ["gcd_belt_new: the word for it is bounded queue", "x_stand_ins: the word for it is pseudo-root"])
         bad = [f"{path}: {w}" for path, text in sources() for w in [*words(text), *words(os.path.basename(path).split(".")[0])]]

@@ -1,4 +1,4 @@
-"""The rules that a reader relies on: layers, self-contained headers, names, no traces of a machine."""
+"""The rules that a reader relies on: layers, self-contained headers, names, no paths of a machine."""
 import os
 import re
 import subprocess
@@ -53,7 +53,7 @@ class Style(unittest.TestCase):
                 self.assertEqual(r.returncode, 0, f"{header}\n{r.stderr}")
 
     def test_every_public_function_is_documented(self):
-        """As the API reference shows it: a comment above it, behind it, or above those that it stands with."""
+        """As in the API reference: a comment above the function, after it, or above its group."""
         sys.path.insert(0, os.path.join(ROOT, "tools", "doxygen"))
         from plain_comments import documented, undocumented
         sample = "/* f */\nGCD_API int gcd_a(void);\n\n/* Two. */\nGCD_API int gcd_b(void);\nGCD_API int gcd_c(void);\n"
@@ -68,7 +68,7 @@ class Style(unittest.TestCase):
         self.assertGreater(functions, 100)
 
     def test_code_does_not_decide_by_messages(self):
-        """A reworded message must not change what the program does: enum gcd_error_reason says what a caller has to tell apart."""
+        """A reworded message must not change what the program does: callers distinguish causes by enum gcd_error_reason."""
         bad = re.compile(r"\b(strn?(case)?cmp|str(case|r|rr)?(str|chr)|strspn|strpbrk|memcmp|memmem|fnmatch|sscanf|regexec)\([^;]*(->|\.|\b)msg\b(?!\[0\])")
         self.assertRegex('if (strstr(err->msg, "x"))', bad)
         self.assertRegex("if (strncmp(name, e.msg, 3) == 0)", bad)
@@ -99,7 +99,7 @@ class Style(unittest.TestCase):
                         seen[n] = folder
 
     def test_top_level(self):
-        """Nothing else is kept there; a file that a test left behind is easily committed."""
+        """The top folder has nothing else; otherwise a file that a test left behind is easily committed."""
         tracked = run("git", "-C", ROOT, "ls-files", "-z")
         if tracked.returncode != 0:
             self.skipTest("no git repository")
@@ -140,7 +140,7 @@ class Style(unittest.TestCase):
                         self.assertNotIn("\t", line, f"{path}:{i}")
 
     def test_mutations_fit_the_source(self):
-        """A change of the product that a mutation is written against changes the list in the same commit."""
+        """If the product changes where a mutation is, the list changes in the same commit."""
         r = run(sys.executable, os.path.join(ROOT, "tools", "mutate", "mutate.py"), "--check")
         self.assertEqual(r.returncode, 0, r.stdout + r.stderr)
         self.assertGreaterEqual(int(r.stdout.split()[0]), 250)
