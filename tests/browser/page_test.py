@@ -1,4 +1,4 @@
-"""What the tests of the page have in common."""
+"""Code shared by the tests of the page."""
 import os
 import sys
 import unittest
@@ -9,7 +9,7 @@ from cli_support import CliTest                         # noqa: E402
 
 from browser import Browser, find_browser               # noqa: E402
 
-# Names that want to be markup, or another name.
+# Names that look like markup, or like another name.
 HOSTILE = ["<img src=x onerror=window.pwned=1>", "</script><script>window.pwned=1</script>", "<!--<script>", "\"'><svg onload=window.pwned=1>",
            "&lt;b&gt;", "Shop.\u202eredrO", "${window.pwned=1}", "__proto__", "constructor", "Long." + "x" * 100_000]
 
@@ -40,7 +40,7 @@ class PageTest(CliTest):
         return self.page.run(f"[...document.querySelectorAll('#{section} tbody tr')].map(r => [...r.cells].map(c => c.textContent))")
 
     def scroll_to_the_end(self, selector):
-        """Until no more rows come."""
+        """Opens rows until there are no more."""
         rows, before = -1, -2
         while rows != before:
             before = rows
@@ -49,7 +49,7 @@ class PageTest(CliTest):
 
 
 def main(run=cli_support.main):
-    """Runs the tests of the program by RUN; without a browser it says so, and is skipped as a whole."""
+    """Runs the tests with RUN; without a browser it says so and skips all of them."""
     try:
         find_browser()
     except unittest.SkipTest as reason:

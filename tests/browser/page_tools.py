@@ -1,4 +1,4 @@
-"""Programs that look at the page: installed by npm on first use, as the real readers of formats are."""
+"""Programs that check the page, installed by npm on first use, like the real readers of formats."""
 import os
 import shutil
 import sys

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What stands on top: one bar of all memory, an action for each suspect; and the map, which stays where it is."""
+"""The top of the page: one bar of all memory, an action for each suspect; and the map, which stays in its place."""
 import json
 import os
 
@@ -48,7 +48,7 @@ class Bar(PageTest):
         self.assertNotIn("looks like a leak", page.text("main"))
 
     def test_nothing_looks_like_a_leak_only_where_something_could(self):
-        """A heap of 12 MiB: twelve objects of one type are a suspect, those of twelve types are none."""
+        """A heap of 12 MiB: twelve objects of one type are a suspect, twelve objects of twelve types are not."""
         nothing = "Nothing keeps so much alive that it looks like a leak (4.0 MiB or more)."
         for types, suspects in ((12, 0), (1, 1)):
             self.put("x.gclog", "\n".join(["a 2 shop 0", *(f"t {i:x} Shop.Type{i}[]" for i in range(1, types + 1)),
@@ -110,7 +110,7 @@ class Actions(PageTest):
 
 
 class Drilling(PageTest):
-    """Long chains of long names above the map once took line after line, and the map went down."""
+    """Long chains of long names above the map once took many lines and moved the map down."""
     def deep(self):
         names = [f"Shop.Some.Namespace.AnOuterTypeWithALongName{i}<Shop.Some.Argument{i}>" for i in range(30)]
         lines = ["a 2 shop 0", *(f"t {i:x} {name}" for i, name in enumerate(names, 1)), "t 40 System.Byte[]", "t 41 Shop.Other", "r 1000 4 0 1",

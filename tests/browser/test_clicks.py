@@ -17,7 +17,7 @@ def many(kind, holder, root, type_name):
                       *(f"o {item} 3 2000" for item in items), "c shop 0"]) + "\n"
 
 
-# name, recording or text, number of the suspect, what the answer says, what the way from the root names
+# name, recording or text, number of the suspect, what the answer says, what the path from the root names
 LEAKS = [
     ("cache of sessions", EVENING, 0, ["SessionStore", "UserSession"], ["CoffeeShop.Services.Storefront", "SessionStore"]),
     ("event handlers", EVENING, 1, ["PriceFeed.Changed", "PriceWatch"], ["CoffeeShop.Services.Storefront", "PriceFeed"]),

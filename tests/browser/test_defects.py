@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What once was wrong with the page: lossy and tiny dumps, several dumps in a recording, other programs, print, phones, pages without scripts."""
+"""Past bugs of the page: lossy and tiny dumps, several dumps in a recording, other programs, print, phones, pages without scripts."""
 import json
 import os
 import re
@@ -96,7 +96,7 @@ class Small(PageTest):
         self.assertFalse([label for label in labels if label.startswith("System.")])
 
     def test_outer_types_stay(self):
-        """A namespace is left out, a type is not: C# writes the same point behind both."""
+        """A namespace is left out, a type is not: C# writes the same dot after both."""
         page = self.show("net10-wks")
         for name, short in (("Sack<HeapLab.Desk.Drawer, HeapLab.Crate<System.Int32>.Slot>", "Sack<Desk.Drawer, Crate<Int32>.Slot>"),
                             ("HeapLab.Box<HeapLab.Cabinet.Drawer.Compartment[]>", "Box<Cabinet.Drawer.Compartment[]>"),
@@ -109,7 +109,7 @@ class Small(PageTest):
         self.assertEqual([name for name in sorted(outer) if not name.startswith("System.")], ["HeapLab.Cabinet", "HeapLab.Desk", "HeapLab.Machines"])
 
     def test_what_is_behind_type_parameters_stays(self):
-        """A point behind them follows a type."""
+        """A dot after them follows a type."""
         with open(self.path("x.gclog"), "w", encoding="utf-8") as f:
             f.write("a 2 shop 0\nt 1 Shop.Store<System.String>.Shelf.Book\nt 4 Shop.App\nr 1000 4 0 1\no 1000 1 18\nc shop 0\n")
         page = self.show("x.gclog", address="#open=type:Shop.Store%3CSystem.String%3E.Shelf.Book")

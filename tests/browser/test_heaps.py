@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The page of every kind of heap: wide, deep, tiny, empty, lossy, without names or roots, of Dart, with hostile names; what must hold for all of them."""
+"""The page of every kind of heap: wide, deep, tiny, empty, lossy, without names or roots, from Dart, with hostile names; rules for all of them."""
 import json
 import os
 import subprocess
@@ -21,7 +21,7 @@ class Heaps(PageTest):
         return "heap.nettrace"
 
     def look(self, source, code=0, **options):
-        """What holds for any heap: the numbers agree, nothing large has no name, every view can be used."""
+        """Rules for any heap: the numbers agree, everything large has a name, every view works."""
         page = self.show(source, code=code, width=1400, height=900, **options)
         data = json.loads(page.text("#data"))
         text = page.run("document.body.innerText")

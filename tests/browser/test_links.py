@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every name on the page leads to what there is to say about it; chips, searches in trees, the stacks of asynchronous methods."""
+"""Every name on the page links to its details; chips, searches in trees, the stacks of asynchronous methods."""
 import json
 import os
 import sys
@@ -80,7 +80,7 @@ class Names(PageTest):
         self.assertIn("SessionStore", page.text("#panel .path"))
 
     def test_own_types_in_sentences(self):
-        """Those that are neither on its path nor among its largest content, too."""
+        """Also types that are neither on its path nor among its largest content."""
         page = self.show(os.path.join(cli_support.SOURCE, "traces", "shop", "morning.nettrace.gz"))
         self.assertLessEqual({"UserSession", "PriceWatch", "SessionStore"}, set(page.texts("#summary .answers li bdi a")))
 
@@ -288,7 +288,7 @@ class Calls(PageTest):
 
 
 class Keyboard(PageTest):
-    """Everything that a mouse does has a way with keys alone."""
+    """Everything that a mouse can do, keys can do, too."""
     def test_panel_by_keys(self):
         page = self.show()
         page.run("document.querySelector('#types tbody a').focus()")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What is open, sorted and zoomed to lives in the address; every name opens the panel; what stands at the top; the page against axe's rules."""
+"""The address keeps what is open, sorted and zoomed; every name opens the panel; the top of the page; the page checked by axe's rules."""
 import json
 import os
 import subprocess
@@ -12,7 +12,7 @@ import page_test                                        # noqa: E402
 from page_test import PageTest                          # noqa: E402
 from page_tools import need_page_tools                  # noqa: E402
 
-# A store that keeps 2,000 entries of a type with a name as a shell would not like it.
+# A store that keeps 2,000 entries of a type whose name is hard to quote in a shell.
 SESSION = "Shop.Session'$(x)<System.String>"
 
 
@@ -85,7 +85,7 @@ class Address(StateTest):
         names = page.texts("#sections a")
         self.assertEqual(page.run(marked), "Summary")
         for name, seen in (("Types", ["Types"]), ("Roots", ["Roots", "Generations"]), ("Summary", ["Summary"])):
-            page.click("#sections a", names.index(name))             # behind the last ones there may be no room to scroll further
+            page.click("#sections a", names.index(name))             # after the last ones there may be no room to scroll further
             page.run(f"new Promise(done => {{ const look = () => {json.dumps(seen)}.includes({marked}) ? done() : setTimeout(look, 20); look(); }})")
             self.assertEqual(self.address()["view"], name.lower())
         page.run("document.querySelector('#types').scrollIntoView()")

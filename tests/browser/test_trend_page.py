@@ -96,7 +96,7 @@ class Page(TrendTest):
         self.assertIn("were lost", rows[1][-1])
 
     def test_summaries(self):
-        """A summary lists the largest types only: of the others nothing is said, neither 0 nor a change."""
+        """A summary lists only the largest types: for the others the page shows neither 0 nor a change."""
         names = tuple(f"type{i}" for i in range(30))
         for i, n in enumerate((1000, 1500)):
             self.put(f"{i}.gclog", store(n, names=names).encode())

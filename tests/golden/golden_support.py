@@ -9,7 +9,7 @@ BUILD = os.environ.get("GCDUMPC_BUILD", os.path.join(ROOT, "build"))
 PROGRAM = os.environ.get("GCDUMPC", os.path.join(BUILD, "gcdumpc"))
 READERS = os.path.join(ROOT, "tests", "readers")
 TRACES = os.path.join(ROOT, "traces")
-# recordings with names that only gcdumpc reads
+# recordings with names that only gcdumpc can read
 NAMED = {"net10-wks-names"}
 
 

@@ -1,4 +1,4 @@
-"""The recordings of traces/: the target's own line, an independent reader and gcdumpc must agree."""
+"""The recordings in traces/: the target's own line, an independent reader and gcdumpc must agree."""
 import gzip
 import hashlib
 import os

@@ -1,7 +1,7 @@
-"""Event Trace Logs (.etl): recordings of Windows against the event counts of another reader, wrapped recordings against their originals.
+"""Event Trace Logs (.etl): Windows recordings compared with the event counts of another reader, wrapped recordings compared with their originals.
 
-The recordings of Windows lie outside the repository and are never copied into it: env GCDUMPC_SHARED_TRACES names their folder, else it is
-../shared/traces beside the repository.  Without it these tests are skipped, with a line that says so.
+The Windows recordings are outside the repository; do not copy them into it.  GCDUMPC_SHARED_TRACES names their folder; the default is
+../shared/traces beside the repository.  Without it, these tests are skipped with a message.
 """
 import gzip
 import json
@@ -429,7 +429,7 @@ class Damaged(Folder):
             self.incomplete(data, "loss_unverified", "lost events cannot be ruled out")
 
     def test_circular(self):
-        # two buffers dropped, the header stays; the numbers continue without a hole
+        # two buffers dropped, the header unchanged; the numbers continue without a gap
         data = self.etl("--tight", "--buffer", "70000")
         found = self.buffers(data)
         self.assertGreater(len(found), 4)

@@ -1,5 +1,5 @@
-"""Each field of each format, with a heap in which all values differ (readers/field_heap.py): by readers of our own, so that nothing
-has to be installed, and by comparing everything in a file, not only its sums."""
+"""Each field of each format, with a heap in which all values differ (readers/field_heap.py).  The readers are our own, so nothing has to
+be installed.  They compare everything in a file, not only its sums."""
 import csv
 import datetime
 import gzip
@@ -179,7 +179,7 @@ def expected_facts(heap):
 
 def read_csv(folder, table):
     """Rows with their kinds: a quoted cell is text, 0x and digits an address, nothing is None.  Parsed here, not by the csv module, which
-    does not tell quotes."""
+    does not report quotes."""
     with open(os.path.join(folder, table + ".csv"), encoding="utf-8", newline="") as file:
         text = file.read()
     head, _, body = text.partition("\n")
@@ -332,7 +332,7 @@ class GcLog(Case):
         with open(self.path("y.gclog"), encoding="utf-8") as file:
             seen = [line for line in file.read().split("\n") if not line.startswith(("r ", "t "))]
         expected = [line for line in self.expected(heap, False).split("\n") if not line.startswith(("r ", "t "))]
-        numbers = lambda lines: [[w for i, w in enumerate(line.split(" ")) if i != 2] for line in lines]   # types are numbered anew
+        numbers = lambda lines: [[w for i, w in enumerate(line.split(" ")) if i != 2] for line in lines]   # types get new numbers
         for line in range(len(expected)):
             if expected[line].startswith("o "):
                 words = expected[line].split(" ")

@@ -1,4 +1,4 @@
-"""Every bundled recording in every format, read by the readers that people use: the same counts, bytes, types, roots, retained sizes."""
+"""Every bundled recording in every format, read by the readers that users have: the same counts, bytes, types, roots, retained sizes."""
 import collections
 import csv
 import functools
@@ -187,7 +187,7 @@ class Converted(Case):
             return
         for reader in (seen, seen["memlab"]):
             theirs = {(r["id"] - 1) // 2 - first: r["retained"] for r in reader["retained"] if r["type"] == "object"}
-            reached = {i: size for i, size in theirs.items() if i in retained}       # for the others the readers differ
+            reached = {i: size for i, size in theirs.items() if i in retained}       # for other objects the readers differ
             self.assertLessEqual(set(chosen), set(reached))
             self.assertEqual(reached, {i: retained[i] for i in reached})
             most = 30 - (len(theirs) - len(reached))

@@ -177,7 +177,7 @@ class Salvage(unittest.TestCase):
         print(f"kept {self.kept} of {self.sure} certain references", file=sys.stderr)
 
     def test_one_gap_of_each_kind_costs_nothing_else(self):
-        """Objects between the gaps and the ends keep all their references, although both sequences have holes."""
+        """Objects between the gaps and the ends keep all their references, although both sequences have gaps."""
         options = ["-n", 40000, "--shape", "mix", "--seed", 7]
         self.generate("whole", options)
         truth = Truth(self.path("whole"))

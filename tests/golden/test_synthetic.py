@@ -96,7 +96,7 @@ class Synthetic(unittest.TestCase):
             with self.subTest(name):
                 trace, truth, folder = self.generate(options)
                 self.assertFalse(truth["complete"])
-                if name != "gcstart":        # the reference reader wants a GCStart, gcdumpc salvages and says so
+                if name != "gcstart":        # the reference reader requires a GCStart; gcdumpc salvages the dump and says so
                     self.assertEqual(differences(trace), [])
                 info, status = gcdumpc_json("info", trace)
                 self.assertEqual((info["dump"]["complete"], status), (False, 3))

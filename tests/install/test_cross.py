@@ -70,7 +70,7 @@ class Arm64(unittest.TestCase):
 
 class SameBytes(unittest.TestCase):
     def test_a_difference_is_noticed(self):
-        """A program that answers "info" with a line more, and writes a byte more into each .gclog."""
+        """A program that prints an extra line for "info", and writes an extra byte into each .gclog."""
         with tempfile.TemporaryDirectory(prefix="gcdumpc-same-") as folder:
             program = os.path.join(folder, "gcdumpc")
             with open(program, "w", encoding="utf-8") as f:

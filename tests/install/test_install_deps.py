@@ -1,4 +1,4 @@
-"""tools/install-deps.sh with package tools that only pretend: it fails when something is missing afterwards, and for no other reason."""
+"""tools/install-deps.sh with fake package tools: it fails only if something is missing afterwards."""
 import os
 import stat
 import subprocess
@@ -38,7 +38,7 @@ class InstallDeps(unittest.TestCase):
         return run, words
 
     def test_nothing_is_missing(self):
-        """No list is refreshed, so no mirror has to be there."""
+        """No list is refreshed, so no mirror is needed."""
         for words in ((), ("--tests",)):
             run, asked = self.run_script(True, 100, 100, *words)
             self.assertEqual((run.returncode, run.stdout, run.stderr, asked), (0, "", "", []))

@@ -98,7 +98,7 @@ class Pages(unittest.TestCase):
 
 
 class Completion(unittest.TestCase):
-    """The same requests to each shell; answers are sets of words."""
+    """The same requests for each shell; answers are sets of words."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

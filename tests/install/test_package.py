@@ -1,4 +1,4 @@
-"""The packages: what is in them, and that they can be installed and removed again without a trace."""
+"""The packages: their contents, and that they can be installed and removed without a trace."""
 import glob
 import os
 import re
@@ -27,7 +27,7 @@ def files(folder):
 
 class Installed(unittest.TestCase):
     def test_components(self):
-        """Each file is in one component, and all together are what cmake --install brings."""
+        """Each file is in one component, and all components together are what cmake --install installs."""
         with tempfile.TemporaryDirectory() as d:
             run("cmake", "--install", BUILD, "--prefix", os.path.join(d, "all"))
             every, parts = files(os.path.join(d, "all")), []
@@ -49,7 +49,7 @@ class Installed(unittest.TestCase):
                     self.assertNotIn(place.encode(), data, f)
 
     def test_samples_name_the_installed_program(self):
-        """What is copied to /etc has to run."""
+        """Samples copied to /etc must work."""
         with tempfile.TemporaryDirectory() as d:
             for prefix, env in ((os.path.join(d, "opt"), {}), ("/usr/local", {"DESTDIR": d}), ("/usr", {"DESTDIR": os.path.join(d, "b")})):
                 run("cmake", "--install", BUILD, "--prefix", prefix, "--component", "program", env={**os.environ, **env})

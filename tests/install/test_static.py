@@ -11,7 +11,7 @@ import unittest
 
 from install_support import BUILD, PROGRAM, ROOT, TRACE, cached, main, need_tool, run, text
 
-# SQLite's query planner was in it for the format sqlite already; ncursesw, libedit and terminfo came with the commands browse and sql.
+# It already had SQLite's query planner for the format sqlite; the commands browse and sql added ncursesw, libedit and terminfo.
 MOST_BYTES = 5_000_000
 NOBODY = 65534
 OUTPUT = ("-q", "-f", "nettrace", "-o", "-")
@@ -117,7 +117,7 @@ class Static(unittest.TestCase):
         self.assertEqual(self.alone("ps"), b"")          # there is no /proc
 
     def test_a_terminal_in_an_empty_root_folder(self):
-        """There is no description of any terminal: one like xterm is assumed."""
+        """There are no terminal descriptions, so the program assumes one like xterm."""
         if os.geteuid() != 0 or cached("GCDUMPC_BROWSE").upper() not in ("ON", "1", "TRUE", "YES"):
             self.skipTest("needs root, for chroot, and GCDUMPC_BROWSE")
         sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
@@ -139,7 +139,7 @@ class Static(unittest.TestCase):
 
     @contextlib.contextmanager
     def target(self, script, shared, namespaces=("--pid",), user="", **environment):
-        """HeapLab in namespaces of its own, as USER, where SHARED is /mnt, after SCRIPT."""
+        """Runs SCRIPT and then HeapLab as USER in namespaces of its own, where SHARED is /mnt."""
         from live_support import heaplab, need
         if os.geteuid() != 0:
             self.skipTest("needs root, for chroot and namespaces")

@@ -1,4 +1,4 @@
-"""The program as built: the promises of GCDUMPC_HARDEN hold in the ELF file.  install/test_static runs this for the static program, too."""
+"""The ELF file of the program keeps the promises of GCDUMPC_HARDEN.  install/test_static runs this for the static program, too."""
 import os
 import platform
 import re

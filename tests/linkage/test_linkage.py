@@ -50,7 +50,7 @@ class Linkage(unittest.TestCase):
         return out, os.path.realpath(os.path.join(lib, ".."))
 
     def by_pkg_config(self, d, prefix):
-        """The .pc file works wherever the tree is; with --static it lists the libraries that the archive needs."""
+        """The .pc file works in any folder; with --static it lists the libraries that the archive needs."""
         out, source = os.path.join(d, "by-pkg-config"), os.path.join(ROOT, "tests", "linkage", "consumer", "consumer.c")
         flags, lib = self.flags(prefix)
         self.assertNotIn("-lz", flags)
@@ -62,7 +62,7 @@ class Linkage(unittest.TestCase):
         self.assertIn("17646 objects", run(out, TRACE))
 
     def examples(self, d, prefix):
-        """As installed; both list the same ten types as the program's report."""
+        """The installed examples list the same ten types as the program's report."""
         folder = os.path.join(prefix, "share", "doc", "libgcdumpc-dev", "examples")
         report = run(os.path.join(prefix, "bin", "gcdumpc"), "report", TRACE, "--names", "raw", "--csv", "--top", "10")
         wanted = sorted(tuple(line.split(",")[:2]) for line in report.strip().split("\n")[1:])
@@ -83,7 +83,7 @@ class Linkage(unittest.TestCase):
         print("skipped: linkage/test_linkage: the example for numpy: no Python with numpy on this machine")
 
     def test_the_shared_library_exports_what_the_headers_declare(self):
-        """Exactly that: every gcd_ function of every public header, with its name and version."""
+        """The library exports every gcd_ function of every public header, with name and version, and nothing else."""
         library = os.path.join(BUILD, "libgcdumpc.so")
         self.assertIn("[libgcdumpc.so.0]", run("readelf", "-dW", library))
         exported = {line.split()[-1] for line in run("nm", "-D", "--defined-only", library).split("\n") if line}

@@ -1,4 +1,4 @@
-"""The programs of test_full_names in all common ways of publishing, and the oracle that reads the names in a living process."""
+"""The programs of test_full_names, published in all common ways, and the oracle that reads the names in a living process."""
 import functools
 import glob
 import hashlib
@@ -139,7 +139,7 @@ TOGETHER = """<Project>
 
 
 def _item(project, folder, options):
-    """What OPTIONS ("build" or "publish" and more) are for MSBuild."""
+    """OPTIONS ("build" or "publish" and more) in the form of MSBuild."""
     published = options[0] == "publish"
     properties = ["Configuration=Release", f"ArtifactsPath={folder}/artifacts", *(o.removeprefix("-p:") for o in options if o.startswith("-p:"))]
     properties += ["UseCurrentRuntimeIdentifier=true", "SelfContained=true", "_IsPublishing=true", f"PublishDir={folder}/bin/"] if published else \

@@ -24,7 +24,7 @@ TARGET = os.path.join(ROOT, "tests", "target")
 CACHE = os.environ.get("GCDUMPC_TEST_CACHE") or os.path.join(BUILD, "heaplab")
 RUNTIMES = (8, 9, 10)
 SKIP = 77
-SECONDS = 300                    # for anything that should end by itself, also on a busy machine
+SECONDS = 300                    # enough for anything that should end by itself, even on a busy machine
 NOBODY = {"user": 65534, "group": 65534, "extra_groups": []}     # keywords of subprocess
 
 sys.path[:0] = [os.path.join(ROOT, "tools"), os.path.join(ROOT, "tests", "support"), TARGET]
@@ -40,7 +40,7 @@ class Missing(Exception):
 
 @contextlib.contextmanager
 def made_together(names):
-    """Name -> folder, for those of NAMES that CACHE has not.  The caller fills the folders, which then become CACHE/NAME."""
+    """Name -> folder, for those of NAMES that are missing in CACHE.  The caller fills the folders, which then become CACHE/NAME."""
     os.makedirs(CACHE, exist_ok=True)
     with open(os.path.join(CACHE, "lock"), "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)                 # tests run in parallel
@@ -156,7 +156,7 @@ class Process:
         return threads - 1
 
     def sessions(self):
-        """The same or the connections other than the socket of the port, whichever is larger."""
+        """The same, or the number of connections without the socket of the port, whichever is larger."""
         connections, files = 0, f"/proc/{self.pid}/fd"
         for file in os.listdir(files):
             with contextlib.suppress(OSError):
@@ -182,11 +182,11 @@ def lock(name):
         try:
             holder.bind("\0" + name)
             break
-        except OSError:                                  # another test has it
+        except OSError:                                  # another test holds it
             if time.monotonic() > end:
                 raise
         time.sleep(0.01)
-    holder.listen(8)                                     # who waits asks once
+    holder.listen(8)                                     # a waiting process asks once
     return holder
 
 
@@ -197,7 +197,7 @@ def lock_of(target):
 
 
 def wait_for_lock(target):
-    """Until a gcdumpc has TARGET for itself; it has its handlers of signals before."""
+    """Waits until a gcdumpc holds the lock of TARGET; its signal handlers are installed before that."""
     end = time.monotonic() + SECONDS
     while True:
         with open("/proc/net/unix", encoding="ascii", errors="replace") as f:
@@ -286,7 +286,7 @@ class LiveTest(unittest.TestCase):
         return sorted(os.listdir(self.folder))
 
     def run_gcdumpc(self, *args, **kw):
-        """Whatever the result."""
+        """With any exit status."""
         return subprocess.run([PROGRAM, *map(str, args)], capture_output=True, text=True, timeout=SECONDS, **kw)
 
     def gcdumpc(self, *args, status=0, **kw):
@@ -315,7 +315,7 @@ class LiveTest(unittest.TestCase):
         self.assertTrue(info["verdict"]["complete"])
 
     def check_sessions(self, target, count=0, connections=True):
-        """COUNT sessions are open in the target, perhaps after a moment: it closes a connection after the last answer."""
+        """Checks that COUNT sessions are open in the target, perhaps after a moment: it closes a connection after the last answer."""
         sessions = target.sessions if connections else target.session_threads
         end = time.monotonic() + SECONDS
         while sessions() != count and time.monotonic() < end:

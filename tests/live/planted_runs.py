@@ -1,6 +1,6 @@
-"""Processes of Shop (planted/), as test_planted and test_collection_counts run them.
+"""Runs processes of Shop (planted/) for test_planted and test_collection_counts.
 
-By default on the SDK's own runtime.  GCDUMPC_TEST_PLANTED has runtimes and patterns of scenarios instead: "8 9 10", "10 web-* event", "all" for all
+They run on the SDK's own runtime.  GCDUMPC_TEST_PLANTED chooses other runtimes and patterns of scenarios: "8 9 10", "10 web-* event", "all" for all
 runtimes.
 """
 import concurrent.futures

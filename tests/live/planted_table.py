@@ -1,10 +1,10 @@
-"""What a user must find for each leak of Shop (planted/), one line an expectation.
+"""What a user must find for each leak of Shop (planted/), one line per expectation.
 
     first(SCENARIO, WORDS ..., kind=, path=)    the first suspect: its sentence, with its advice, has all WORDS; its path a type with each of PATH
     finding(SCENARIO, WORDS ..., kind=)         some suspect or finding has all WORDS
 
 A word is a regular expression; the names of the user's types and numbers are exact, spelling of the framework's types is not.
-MISS: the reason why it does not hold yet.  Such a line must fail, and goes when it holds.  ON: the runtimes of which that is true.
+MISS: the reason why the line does not hold yet.  Such a line must fail; remove MISS when it holds.  ON: the runtimes for which that is true.
 """
 import collections
 import re
@@ -172,5 +172,5 @@ def _problems(expectation, suspect):
 
 
 def _spelled(word):
-    """Alternatives apart: each a whole name or number."""
+    """Splits alternatives, each a whole name or number."""
     return "|".join(whole(w) if re.fullmatch(r"[\w,.?]+", w) else w for w in word.split("|"))

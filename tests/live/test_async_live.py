@@ -1,9 +1,9 @@
-"""Stacks of async methods, against ClrMD attached to the same living process.
+"""Stacks of async methods, compared with ClrMD attached to the same living process.
 
-ClrMD reads fields: what a task resumes (m_continuationObject), and what the awaiters in a state machine lead to.  gcdumpc has references without
-names.  The same stacks must come out of both, the same number of each; what gcdumpc calls certain, and what it does not.
+ClrMD reads fields: what a task resumes (m_continuationObject), and what the awaiters in a state machine refer to.  gcdumpc has references without
+names.  Both must give the same stacks, with the same counts, whether gcdumpc calls them certain or not.
 
-By default for the SDK's own runtime.  GCDUMPC_TEST_ASYNC=all: for every runtime, with and without optimization; or some of them: "8/Release 9/Debug".
+The tests use the SDK's own runtime.  GCDUMPC_TEST_ASYNC=all: every runtime, with and without optimization; or some of them: "8/Release 9/Debug".
 """
 import collections
 import json
@@ -33,7 +33,7 @@ COMBINED = (
     (r".*Continuation(Result)?TaskFrom(Result)?Task", "Task.ContinueWith"), (r".*CancellationPromise", "Task.WaitAsync"),
     (r".*\+SetOn(Invoke|Countdown)Mres", "(a thread blocks in Wait or Result)"), (r".*ValueTaskSourceAsTask", ""),
 )
-NOTHING = "nothing"              # queued, running or ready: fields do not tell
+NOTHING = "nothing"              # queued, running or ready: the fields do not show which
 
 
 def runs():

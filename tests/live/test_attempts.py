@@ -113,7 +113,7 @@ class Together(LiveTest):
             self.gcdumpc("info", "--pid", target.pid)    # the lock is gone
 
     def test_a_long_wait_for_the_lock(self):
-        """It does not fill the queue of the holder, which would look like a stranger then."""
+        """Waiting does not fill the queue of the lock's holder, which would then look like another program."""
         with Process() as target:
             with lock_of(target):
                 p = subprocess.Popen([PROGRAM, "info", "--pid", str(target.pid), "--wait", "300"], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
@@ -155,7 +155,7 @@ class Breaks(LiveTest):
                 _, err = p.communicate(timeout=SECONDS)
             if p.returncode != 0:
                 return p.returncode, err
-            # all had arrived before: on a busy machine we may look too late
+            # everything had arrived: on a busy machine the test may look too late
             self.assertRegex(err, r"a\.gclog: [4-9],\d{3},\d{3} objects, .*, complete")
             for name in os.listdir(self.folder):
                 os.unlink(self.path(name))

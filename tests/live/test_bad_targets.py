@@ -91,7 +91,7 @@ class BadTargets(LiveTest):
             self.check_untouched(target)
 
     def test_forged_socket(self):
-        """Another process listens under the name of the process: nobody, least of all root, may accept its data."""
+        """Another process listens under the name of the process: no user, least of all root, may accept its data."""
         with Process() as target, socket.socket(socket.AF_UNIX) as forged:
             path = find_socket(target.pid)
             os.rename(path, path + ".kept")

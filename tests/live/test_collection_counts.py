@@ -1,7 +1,7 @@
 """Elements of the collections of living processes (planted/), as ClrMD reads them from their fields.
 
-What is exact must be equal, what is a range must contain the number.  The collections of the shop itself must be recognized, and their best number right;
-exceptions are few and have a reason.  planted_runs.py says how to choose scenarios and runtimes.
+An exact count must be equal, and a range must contain the count.  The collections of the shop itself must be recognized, with the right best number;
+the few exceptions have a reason.  planted_runs.py says how to choose scenarios and runtimes.
 """
 import collections
 import os
@@ -47,7 +47,7 @@ def read(text):
 
 class Counts(LiveTest):
     def both(self, *words):
-        """Again if the garbage collector has moved the objects between the two looks."""
+        """Repeats the comparison if the garbage collector has moved the objects between the two readings."""
         for _ in range(3):
             got, truth = self.both_once(*words)
             if not [1 for address, (n, name) in truth.items() if n >= LARGE and "Shop." in name and address not in got]:

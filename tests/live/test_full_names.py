@@ -1,9 +1,9 @@
 """Names as in the source, compared with ClrMD attached to the same living process.
 
-Every type of the heap has the same full name.  Every static variable that is given a class has that class, and where several are named, the right one
-is among them.  ClrMD reads the metadata in the memory of the process, gcdumpc the files: nothing is shared.
+Every type of the heap has the same full name.  If gcdumpc names a class for a static variable, it is right; if it names several, the right one is
+among them.  ClrMD reads the metadata in the memory of the process, gcdumpc reads the files: they share nothing.
 
-By default with HeapLab and WebLab (a shop on ASP.NET Core and EF Core), built for the SDK's own runtime.  GCDUMPC_TEST_NAMES=all: for every runtime,
+The tests use HeapLab and WebLab (a shop on ASP.NET Core and EF Core), built for the SDK's own runtime.  GCDUMPC_TEST_NAMES=all: every runtime,
 published in every way; or some of them: "8/single 9/trimmed" (RUNTIME/FLAVOUR, lab_programs.FLAVOURS).
 """
 import collections
@@ -61,7 +61,7 @@ class Oracle:
 
 
 def csharp(name):
-    """Converts ClrMD's spelling to C#: outer types in front of a point, and the ranks of nested arrays from outside to inside."""
+    """Converts ClrMD's spelling to C#: outer types before a dot, and the ranks of nested arrays from outside to inside."""
     name = name.replace("+", ".").replace("<*>", "[*]")
     return re.sub(r"(\[[,*]*\]){2,}", lambda m: "".join(re.findall(r"\[[,*]*\]", m[0])[::-1]), name)
 

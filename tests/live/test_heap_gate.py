@@ -1,4 +1,4 @@
-"""tools/ci/heap-gate.sh with real .NET programs: one that leaks, one that does not, and all that can go wrong."""
+"""tools/ci/heap-gate.sh with real .NET programs: one that leaks, one that does not, and everything that can go wrong."""
 import contextlib
 import os
 import re
@@ -164,7 +164,7 @@ class Failures(Gate):
         self.fails(r"Load 2 was not done after 3 s", "--load-timeout", 3, load='[ "$GATE_LOAD" = 1 ] || sleep 1000')
 
     def test_the_socket_of_a_dead_process(self):
-        """A process that was killed leaves its socket; the number of the process comes again."""
+        """A killed process leaves its socket behind, and its pid is reused."""
         planted = 'socket.socket(socket.AF_UNIX).bind(f"{os.environ[\'TMPDIR\']}/dotnet-diagnostic-{os.getpid()}-1-socket")'
         self.fails(r"no diagnostic socket after 2 s", "--ready-timeout", 2, TMPDIR=self.folder,
                    program=("python3", "-c", f"import os, socket, time; {planted}; time.sleep(1000)"))
@@ -187,7 +187,7 @@ class Failures(Gate):
         return found
 
     def test_a_program_that_does_not_end(self):
-        """Neither it nor a dump of an earlier run is taken for one of this run."""
+        """The script mistakes neither it nor a dump of an earlier run for one of this run."""
         self.gate(status=0)
         mark = self.path("still-there")
         self.fails(r"not ready after 1 s", "--ready", "false", "--ready-timeout", 1,

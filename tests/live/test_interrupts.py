@@ -40,7 +40,7 @@ class Interrupts(LiveTest):
         self.assertGreaterEqual(objects, target.counts()["objects"]["min"])
 
     def moments(self, count, seconds):
-        """COUNT delays, spread evenly over a dump and a little more, in any order.  done() follows a machine that becomes faster."""
+        """COUNT delays, spread evenly over a dump and a little more, in any order.  done() adapts to a machine that becomes faster."""
         parts = [(i + self.random.random()) / count * 1.1 for i in range(count)]
         self.random.shuffle(parts)
         self.seconds = seconds

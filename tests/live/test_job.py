@@ -51,7 +51,7 @@ class JobTest(LiveTest):
 
 class DryRun(JobTest):
     def test_before_and_after_a_dump(self):
-        """By the heap that the runtime counts, then by the dump; no garbage collection, no file."""
+        """The estimate uses the heap size from the runtime, later the last dump; it forces no garbage collection and writes no file."""
         r = self.collect("--dry-run", "--log", "json")
         first = json.loads(r.stdout)
         self.assertEqual((first["pause_by"], os.path.exists(self.path("out"))), ("heap", False))
@@ -406,7 +406,7 @@ class Others(JobTest):
         with lock("gcdumpc/machine"):
             line = self.log("--exclusive", status=1)
             self.assertEqual(line["reason"], f"another dump on this machine is under way, by process {os.getpid()}")
-            self.assertEqual(self.log()["status"], "done")               # without --exclusive nothing is kept back
+            self.assertEqual(self.log()["status"], "done")               # without --exclusive, other dumps are not blocked
             waiting = subprocess.Popen([PROGRAM, "--pid", str(self.pid), "-o", self.out(), "--exclusive", "--wait", str(SECONDS), "--log", "json"],
                                        stderr=subprocess.PIPE, text=True)
             late = subprocess.Popen([PROGRAM, "--pid", str(self.pid), "-o", self.path("late/%n-%s.gclog"), "--exclusive", "--wait", str(SECONDS), "--log",

@@ -41,7 +41,7 @@ class ReverseTest(LiveTest):
                 self.addCleanup(target.__exit__)
             if time.monotonic() - begun < delay:
                 return targets, *self.finish(p, status)
-            p.communicate(timeout=SECONDS)               # it has dumped what was hardly begun
+            p.communicate(timeout=SECONDS)               # it has dumped a program that had hardly started
             for target in targets:
                 target.__exit__()
         return self.fail("the machine is too busy: its processes are not ready in time")

@@ -1,6 +1,6 @@
-"""An investigation by gcdumpc mcp alone: from the list of processes over the dump to the type and its holder, for leaks planted in a shop.
+"""An investigation with only gcdumpc mcp: from the list of processes and the dump to the type and its holder, for leaks planted in a shop.
 
-Only tools are used, and no answer about the shop is known before: the next question is made of the answer before.
+It uses only tools and knows no answer about the shop beforehand: each question follows from the previous answer.
 """
 import os
 import re
@@ -22,7 +22,7 @@ LEAKS = {
 
 
 class Investigation:
-    """What somebody does who reads only answers."""
+    """What a client does that knows only the answers."""
 
     def __init__(self, client, pid):
         self.client = client

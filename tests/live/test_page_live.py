@@ -1,7 +1,7 @@
 """From opening the page of a program that leaks to the line of source that holds the memory, with the mouse: three clicks at most.
 
-The clicks are those of a user who knows nothing of the program: the path of the first suspect, then the name in it that is the program's own and stands
-outermost.  Where that name is declared in the source of the program (planted/) is the line.
+The clicks are those of a user who knows nothing about the program: the path of the first suspect, then the outermost name in it that is the
+program's own.  The line is the declaration of that name in the source of the program (planted/).
 """
 import glob
 import os

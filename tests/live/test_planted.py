@@ -1,6 +1,6 @@
-"""Leaks planted in a shop (planted/) are found and told in its own words; programs in good health have no suspect.
+"""gcdumpc finds leaks planted in a shop (planted/) and describes them with the shop's own names; healthy programs have no suspect.
 
-Each scenario is a process of its own, dumped once.  What must be said of it is in planted_table.py; planted_runs.py says how to choose some.
+Each scenario is a process of its own, dumped once.  planted_table.py has the expectations; planted_runs.py says how to choose scenarios.
 """
 import json
 import os
@@ -53,13 +53,13 @@ class Planted(LiveTest):
                 self.assertGreater(len(said["findings"]), 10)
 
     def test_every_line_can_fail(self):
-        """Each asks for a type or word of its own, and a word is not a part of another."""
+        """Each line requires a type or word of its own, and no word is a part of another."""
         said = {"kind": "none", "sentence": "One object keeps 9.3 GiB alive. It holds 15,0001 MyOrders, Order2 and 30,000,000 others."}
         self.assertEqual([e.scenario for e in EXPECTATIONS if len(problems(e, [said])) < len(e.words)], [])
         self.assertEqual([e.scenario for e in EXPECTATIONS if not problems(e, [])], [])
 
     def test_all_scenarios_are_expected(self):
-        """What the program can do and the table do not drift apart."""
+        """The table covers exactly the scenarios of the program."""
         runtime, flavour = next(runtimes())
         r = subprocess.run([shop(runtime, flavour)], capture_output=True, text=True, timeout=SECONDS, check=False)
         self.assertEqual(sorted(r.stdout.split()), sorted({*(e.scenario for e in EXPECTATIONS), *HEALTHY}))

@@ -1,4 +1,4 @@
-"""The heap against all other memory of a living process: native memory is told from the heap, and both from garbage, on every runtime and GC."""
+"""The heap and the other memory of a living process: gcdumpc distinguishes native memory, heap and garbage, on every runtime and GC."""
 import json
 import os
 import re
@@ -67,7 +67,7 @@ class ProcessMemory(LiveTest):
             self.skipTest(f"needs root and {tool}")
 
     def test_another_pid_namespace(self):
-        """Like a container: outside, the process has another number."""
+        """Like a container: outside, the process has another pid."""
         self.need_root("unshare")
         with subprocess.Popen(["unshare", "--pid", "--fork", "--mount-proc", heaplab(), "--memory", "native", str(TAKEN)], stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE, text=True) as outer:
@@ -81,7 +81,7 @@ class ProcessMemory(LiveTest):
         self.assertRegex(said, HINT)
 
     def test_mappings_that_may_not_be_read(self):
-        """Root without the rights to look into processes: it can connect, and says what it cannot tell."""
+        """Root without the permission to inspect processes: it can connect, and says what it does not know."""
         self.need_root("capsh")
         self.need_root("setpriv")
         folder = self.path("theirs")

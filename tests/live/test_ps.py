@@ -14,7 +14,7 @@ from terminal import Terminal
 
 class PsTest(LiveTest):
     def rows(self, *answering, **kw):
-        """Until the processes ANSWERING do: ps gives each half a second, which is not always enough on a busy machine."""
+        """Repeats until the processes ANSWERING do answer: ps gives each half a second, which is not always enough on a busy machine."""
         end = time.monotonic() + SECONDS
         while True:
             rows = {p["pid"]: p for p in json.loads(self.gcdumpc("ps", "--json", **kw).stdout)["processes"]}

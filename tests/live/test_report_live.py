@@ -1,4 +1,4 @@
-"""Every kind of report of a real process: reports that need a second pass or the object graph have it."""
+"""Every kind of report of a real process, including those that need a second pass or the object graph."""
 import json
 import os
 import stat
@@ -31,7 +31,7 @@ class ReportLive(LiveTest):
 
     @unittest.skipUnless(HAVE_SQLITE, "built without SQLite")
     def test_questions_in_sql(self):
-        """To the process, and to a dump of it: the types that do not change are the same."""
+        """The same questions to the process and to a dump of it: types that do not change are the same."""
         question = "SELECT type, count(*), sum(size) FROM objects WHERE type GLOB 'HeapLab.*' GROUP BY type ORDER BY type"
         with Process() as target:
             live = json.loads(self.gcdumpc("sql", "--pid", target.pid, "--json", question).stdout)

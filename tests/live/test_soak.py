@@ -1,4 +1,4 @@
-"""A target dumped again and again by a gcdumpc that is often killed: exactly the files of --keep stay.  Needs the .NET SDK."""
+"""A target is dumped repeatedly by a gcdumpc that is often killed: exactly the files of --keep remain.  Needs the .NET SDK."""
 import os
 import random
 import subprocess

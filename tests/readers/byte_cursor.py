@@ -47,7 +47,7 @@ class Cursor:
         return self.end - self.pos
 
     def sub(self, count):
-        """A window of `count` bytes from here; this cursor moves behind it.
+        """A window of `count` bytes from here; this cursor moves past it.
 
         Only the declared size is checked, so that the part of a cut block that arrived can still be read.
         """
@@ -120,10 +120,10 @@ _I32, _I64 = struct.Struct("<i"), struct.Struct("<q")
 
 
 def utf16z(data, pos):
-    """The zero-terminated UTF-16 string at `pos` of `data` (bytes) and the position behind it.
+    """The zero-terminated UTF-16 string at `pos` of `data` (bytes) and the position after it.
 
     Raises ValueError without a terminator: every string read needs a bound (gc-events.md section 2).
-    Lone surrogates become U+FFFD, as gclog.md section 5 wants them.
+    Lone surrogates become U+FFFD, as gclog.md section 5 requires.
     """
     end = data.find(b"\0\0", pos)
     while end >= 0 and (end - pos) % 2:      # two zero bytes that belong to two different units

@@ -3,8 +3,8 @@
 
     dart_read.py FILE [--graph]
 
-Prints one JSON object (README.md); exit 1 and a message on a file that some real reader fails on.  What readers take but
-show wrongly, or hang on, is listed in "rules_broken" (section 4 of the document).
+Prints one JSON object (README.md), or exits with status 1 and a message if some real reader would fail on the file.  Defects that readers
+accept but show wrongly, or hang on, are listed in "rules_broken" (section 4 of the document).
 """
 
 import argparse
@@ -18,7 +18,7 @@ from byte_cursor import BadInput, Corrupt, Cursor
 NONE, NULL, BOOL, INTEGER, DOUBLE, LATIN1, UTF16, LENGTH, NAME = range(9)
 DATA_NAMES = ("none", "null", "bool", "integer", "double", "latin1", "utf16", "length", "name")
 
-# What Uri.parse insists on, and a little more: no colon in the first segment but that of a scheme, no bare %, no odd characters.
+# What Uri.parse requires, and a little more: no colon in the first segment except that of a scheme, no bare %, no odd characters.
 URI = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:|(?![^/]*:))(?:[A-Za-z0-9._~/!$&'()*+,;=:@?#-]|%[0-9A-Fa-f]{2})*")
 
 
@@ -80,7 +80,7 @@ def data(cursor):
 class Snapshot:
     """Section 2.  Class i is classes[i - 1], object i is objects[i - 1].
 
-    Counts need no check: each item takes bytes, so a count that lies ends at the end of the file.
+    Counts need no check: each item takes bytes, so reading with a wrong count stops at the end of the file.
     """
 
     def __init__(self, raw):
@@ -124,7 +124,7 @@ class Snapshot:
 
 
 def rules_broken(snapshot):
-    """Section 4: what must hold so that every reader shows the file rightly."""
+    """Section 4: the rules that make every reader show the file correctly."""
     broken = []
     root = snapshot.objects[0]
     total = sum(each.size for each in snapshot.objects)

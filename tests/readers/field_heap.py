@@ -1,7 +1,7 @@
-"""A heap in which no two values of a kind are alike, as recordings and as what has to come out of them.
+"""A heap in which no two values of a kind are equal, as recordings and as the expected contents.
 
-Every number is different from all others of its record, and sizes lie at the edges of the formats: 2^31, 2^32, 2^63.  So a field that is
-taken for another one, cut, or left out shows.  test_every_field (golden) compares all formats with this model, field by field.
+Every number differs from all others of its record, and sizes are at the limits of the formats: 2^31, 2^32, 2^63.  So a field that is confused
+with another one, truncated, or left out is detected.  test_every_field (golden) compares all formats with this model, field by field.
 """
 
 import datetime
@@ -77,7 +77,7 @@ def group(kind, flags):
 
 
 class Heap:
-    """The model.  NAMELESS: no event says what the process is called."""
+    """The model.  NAMELESS: no event has the name of the process."""
 
     def __init__(self, sizes=SMALL, pointer_size=8, nameless=False):
         self.nameless = nameless
@@ -188,7 +188,7 @@ class Heap:
         return rows
 
     def graph_edges(self):
-        """References of each object that lead to objects."""
+        """References of each object to objects that exist."""
         return [[n for n in targets if n not in (NULL, NOWHERE)] for targets in REFERENCES]
 
     def dependents(self):
@@ -214,7 +214,7 @@ class Heap:
         return None
 
     def dominators(self):
-        """object: (parent or None, retained bytes), by taking one object after the other away."""
+        """object: (parent or None, retained bytes), by removing one object after the other."""
         follow = [list(targets) for targets in self.graph_edges()]
         for key, value in self.dependents():
             follow[key].append(value)

@@ -1,6 +1,6 @@
 """The heap dump in a trace: which GC, and what its events say (gc-events.md).
 
-The assembly keeps what arrived and states what is missing; it repairs nothing.
+The assembly keeps what arrived and reports what is missing; it repairs nothing.
 """
 
 import struct
@@ -90,7 +90,7 @@ def assemble(trace):
 
 
 def _accounted(trace, heap):
-    """Do the holes in the numbering explain every event that was lost?"""
+    """Do the gaps in the numbering explain every lost event?"""
     return (trace.state == "closed" and trace.final_sequence_point and not trace.loss.irregular and not trace.unknown_metadata
             and heap.end_seen and not heap.malformed and trace.loss.total == sum(c.missing + c.irregular for c in heap.index.values()))
 
@@ -172,8 +172,8 @@ class Heap:
         self.ranges = []            # (generation, start, used bytes), layout after the GC
         self.index = {kind: IndexCheck() for kind in INDEXED}
         self.events = {kind: [] for kind in INDEXED}    # (index, records)
-        self.accounted = False      # all that the trace has lost are holes in these numbers
-        self.malformed = Counter()  # event id -> events that do not hold what they announce
+        self.accounted = False      # all losses of the trace are gaps in these numbers
+        self.malformed = Counter()  # event id -> events with fewer records than they announce
         self._pointer = "Q" if pointer_size == 8 else "I"
         self._read(events)
 

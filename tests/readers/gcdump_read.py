@@ -3,8 +3,8 @@
 
     gcdump_read.py FILE [--graph]
 
-Prints one JSON object, the same as gcdump_cs (README.md), with "container" added; exit 1 and a message on a file that is
-damaged.  Stricter than the C# readers: every count, offset, index and the trailer are checked (section 11).
+Prints one JSON object, the same as gcdump_cs (README.md), with "container" added, or exits with status 1 and a message if the file is
+damaged.  Stricter than the C# readers: it checks every count, offset, index and the trailer (section 11).
 """
 
 import argparse
@@ -31,7 +31,7 @@ CLASSES = {
 
 
 class Type:
-    """A class of the container: what an object's definition says of itself."""
+    """A class of the container, as in the definition of an object."""
 
     def __init__(self, name, version, minimum_reader):
         self.name, self.version, self.minimum_reader = name, version, minimum_reader
@@ -87,7 +87,7 @@ class Container:
         return value
 
     def string(self):
-        """CESU-8 behind a number of UTF-16 code units; None when that is negative."""
+        """A number of UTF-16 code units, then CESU-8; None if the number is negative."""
         units = self.cursor.i32()
         if units < 0:
             return None
