@@ -101,7 +101,7 @@ static gcd_status follow(struct search *s, uint32_t *done, const struct gcd_cont
         const uint32_t *edges = gcd_graph_node_edges(p->live.g, node, &n);
         for (size_t i = 0; i < n; i++)
             reach(s, edges[i], node);
-        for (uint64_t i = n; (to = live_edges_at(&p->live, node, i)) != GCD_NODE_NONE; i++)
+        for (uint64_t i = 0; (to = live_edges_value(&p->live, node, i)) != GCD_NODE_NONE; i++)
             reach(s, to, node);
     }
     return GCD_OK;

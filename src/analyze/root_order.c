@@ -67,7 +67,7 @@ static gcd_status follow(struct walk *w, const gcd_cancel_flag *cancel, struct g
             GCD_TRY(gcd_check_canceled(cancel, err));
         for (size_t i = 0; i < n; i++)
             reach(w, edges[i]);
-        for (uint64_t i = n; (to = live_edges_at(&w->live, node, i)) != GCD_NODE_NONE; i++)
+        for (uint64_t i = 0; (to = live_edges_value(&w->live, node, i)) != GCD_NODE_NONE; i++)
             reach(w, to);
     }
     return GCD_OK;

@@ -80,7 +80,7 @@ static void hand_on(struct sets *s, uint32_t node)
     for (size_t i = 0; i < n; i++)
         reach(s, edges[i], groups);
     uint32_t to;
-    for (uint64_t i = n; (to = live_edges_at(&s->live, node, i)) != GCD_NODE_NONE; i++)
+    for (uint64_t i = 0; (to = live_edges_value(&s->live, node, i)) != GCD_NODE_NONE; i++)
         reach(s, to, groups);
 }
 

@@ -81,7 +81,7 @@ static gcd_status follow(struct walk *w, bool counted, struct gcd_error *err)
             GCD_TRY(gcd_context_step(w->a->context, UINT64_C(2) * w->a->nodes + w->steps, UINT64_C(3) * w->a->nodes, err));
         for (size_t i = 0; i < n; i++)
             reach(w, edges[i], counted);
-        for (uint64_t i = n; (to = live_edges_at(&w->live, node, i)) != GCD_NODE_NONE; i++)
+        for (uint64_t i = 0; (to = live_edges_value(&w->live, node, i)) != GCD_NODE_NONE; i++)
             reach(w, to, counted);
     }
     return GCD_OK;

@@ -70,7 +70,7 @@ static void place_part(void *ctx, uint32_t part)
         for (size_t i = 0; i < n; i++)
             place_later(t, &leaves, edges[i], t->number[node]);
         uint32_t to;
-        for (uint64_t i = n; (to = live_edges_at(&t->live, node, i)) != GCD_NODE_NONE; i++)
+        for (uint64_t i = 0; (to = live_edges_value(&t->live, node, i)) != GCD_NODE_NONE; i++)
             place_later(t, &leaves, to, t->number[node]);
     }
     place_waiting(t, &leaves);

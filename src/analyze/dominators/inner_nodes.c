@@ -69,7 +69,7 @@ static uint64_t count_node(const struct maker *m, uint32_t node)
     for (size_t i = 0; i < n; i++)
         count += inner_is(m->x, edges[i]);
     uint32_t value;
-    for (uint64_t i = n; (value = live_edges_at(f, node, i)) != GCD_NODE_NONE; i++)
+    for (uint64_t i = 0; (value = live_edges_value(f, node, i)) != GCD_NODE_NONE; i++)
         count += inner_is(m->x, value);
     return count;
 }
@@ -119,7 +119,7 @@ static uint32_t *copy_node(const struct maker *m, uint32_t node, uint32_t *to)
         to += *to != 0;
     }
     uint32_t value;
-    for (uint64_t i = n; (value = live_edges_at(f, node, i)) != GCD_NODE_NONE; i++) {
+    for (uint64_t i = 0; (value = live_edges_value(f, node, i)) != GCD_NODE_NONE; i++) {
         *to = inner_of(m->x, value);
         to += *to != 0;
     }

@@ -45,20 +45,24 @@ void live_edges_done(struct live_edges *f);
 /* The number of the first dependent handle of the key NODE. */
 size_t live_edges_first_dependent(const struct live_edges *f, uint32_t node);
 
-/* Object number I that NODE keeps alive, GCD_NODE_NONE after the last: first its references, then its dependents. */
-static inline uint32_t live_edges_at(const struct live_edges *f, uint32_t node, uint64_t i)
+/* The value of dependent handle number I of the key NODE; GCD_NODE_NONE after the last. */
+static inline uint32_t live_edges_value(const struct live_edges *f, uint32_t node, uint64_t i)
 {
-    size_t n;
-    const uint32_t *edges = gcd_graph_node_edges(f->g, node, &n);
-    if (i < n)
-        return edges[i];
     if (f->is_key == NULL || !bits_get(f->is_key, node))
         return GCD_NODE_NONE;
-    uint64_t d = live_edges_first_dependent(f, node) + (i - n);
+    uint64_t d = live_edges_first_dependent(f, node) + i;
     if (d >= gcd_graph_dependent_count(f->g))
         return GCD_NODE_NONE;
     const struct gcd_graph_dependent *dependent = gcd_graph_dependent(f->g, (size_t)d);
     return dependent->key == node ? dependent->value : GCD_NODE_NONE;
+}
+
+/* Object number I that NODE keeps alive, GCD_NODE_NONE after the last: first its references, then the values of its dependent handles. */
+static inline uint32_t live_edges_at(const struct live_edges *f, uint32_t node, uint64_t i)
+{
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(f->g, node, &n);
+    return i < n ? edges[i] : live_edges_value(f, node, i - n);
 }
 
 /* Roots have the numbers of the graph; pseudo-roots are numbered separately. */
