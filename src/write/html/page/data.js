@@ -1,9 +1,9 @@
 // @ts-check
-// The data of the page as gcdumpc wrote it (html_json.c for one dump, html_diff.c for two side by side, html_trend.c for several).
+// The data of the page as gcdumpc wrote them (html_json.c for one dump, html_diff.c for two side by side, html_trend.c for several).
 
 /**
- * A row of a tree: parent row or -1, name, own objects, own bytes, objects and bytes with all below.  Parents come first.  fold, only of paths: as
- * of StepRow.
+ * A row of a tree: parent row or -1, name, own objects, own bytes, objects and bytes with all below.  Parents come first.  fold, only for paths: as
+ * in StepRow.
  * @typedef {[parent: number, name: number, ownObjects: number, ownBytes: number, objects: number, bytes: number, fold?: number]} TreeRow
  */
 
@@ -13,23 +13,23 @@
 /** @typedef {[type: number, objects: number, bytes: number]} PartRow */
 /**
  * @typedef {[name: number, repeats: number, retained: number, dependent: boolean, fold: number]} StepRow
- * name -1: objects that are left out; fold: 0 shown, 1 inside of the collection before it, 2 hidden
+ * name -1: omitted objects; fold: 0 shown, 1 an internal object of the collection before it, 2 hidden
  */
 
 /**
- * Held and content are types below it, own those of the program; path leads from the root to it.  counted: no other suspect has its bytes.
+ * held and content are types below it, own those of the program; path goes from the root to it.  counted: no other suspect has its bytes.
  * @typedef {{title: string, sentence: string, advice: string, objects: number, bytes: number, retained: number, counted: boolean, held: PartRow[],
  *            content: PartRow[], own: number[], root_group?: number, root_name?: string, path?: StepRow[]}} Suspect
  */
 
 /**
- * What was looked for, and the largest numbers seen; limits of 0 do not count.
+ * A check and the largest numbers it has seen; a limit of 0 does not apply.
  * @typedef {[title: string, what: string, found: number, objects: number, leastObjects: number, bytes: number, leastBytes: number]} CheckRow
  */
 
 /** @typedef {{complete: boolean, unverified: boolean, reasons: string[]}} Verdict */
 /**
- * Before the dump, in bytes; 0 of the cgroup: none.
+ * Memory before the dump, in bytes; cgroup 0: none.
  * @typedef {{resident: number, gc?: number, native?: number, file: number, shared: number, swapped: number, cgroup_limit: number,
  *            cgroup_used: number, look_for_native: boolean, text: string}} Memory
  */
@@ -42,7 +42,7 @@
 /** @typedef {{start_unix_ms?: number, start_ns: number, pause_ns: number, number: number, heaps: number}} Collection */
 
 /**
- * own_bytes: of the program's own objects, with what they keep alive, besides the suspects.
+ * own_bytes: of the program's own objects, with what they keep alive, outside the suspects.
  * @typedef {{objects: number, bytes: number, references: number, types: number, roots: number, dependent_handles: number,
  *            reachable_objects: number, reachable_bytes: number, own_bytes: number, stand_ins: number}} Totals
  */
@@ -51,7 +51,7 @@
 /** @typedef {[type: number, count: number, bytes: number]} PairRow  type -1: no single object, -2: nothing */
 
 /**
- * Of a type: types that its objects are dominated by, dominate and refer to; the largest objects: address, own and retained bytes.
+ * Details of a type: the types that dominate its objects, that they dominate and refer to; the largest objects: address, own and retained bytes.
  * @typedef {{type: number, above: PairRow[], below: PairRow[], refs: PairRow[], largest: [string | null, number, number][],
  *            generations: AgeRow[], tree?: TreeRow[]}} Detail
  */
@@ -59,27 +59,27 @@
 /** @typedef {[objects: number, bytes: number, ranges: number, free: number, reserved: number]} GenerationRow */
 
 /**
- * A frame that waits for its parent (-1: it is what is awaited); name: in names of the waits; flags: 1 it probably does, 2 the method waits for
- * itself, 4 what waits for it is in it; type: the name of a type or -1.
+ * A frame that waits for its parent (-1: it is awaited itself); name: in names of the waits; flags: 1 it probably waits, 2 the method waits for
+ * itself, 4 the frame includes those that wait for it; type: the name of a type or -1.
  * @typedef {[parent: number, name: number, flags: number, type: number]} WaitFrame
  */
 /** @typedef {[frame: number, stacks: number, old: number, bytes: number]} WaitRow  frame: the outermost one */
 
 /**
- * Stacks of asynchronous operations, the most frequent first.  bytes: what only these keep alive.  ages: it is known which are old.
+ * Stacks of asynchronous operations, the most frequent first.  bytes: what only these keep alive.  ages: the number of old ones is known.
  * @typedef {{operations: number, stacks: number, different: number, bytes: number, ages: boolean, names: string[], frames: WaitFrame[],
  *            rows: WaitRow[]}} Waits
  */
 
 /**
- * One dump.  start: what comes first, "map" or "suspects".
- * names and kinds: texts and what they name, "t" a type, "s" a static variable, "r" a group of roots and the like.  calls: what paths and trees
+ * One dump.  start: the first section, "map" or "suspects".
+ * names and kinds: texts and what they name, "t" a type, "s" a static variable, "r" a group of roots or similar.  calls: what paths and trees
  * call objects of a type, "async Shop.Checkout.Pay", by the number of its name.
- * outer: types that others are nested in, "Shop.Cart" of "Shop.Cart.Item", for what is in names.
- * rest_types, other_types: number, objects and bytes of those that are not in types; the former are in rest_packed, as rows with a text for a name,
- * compressed by gzip, in base64.  consumer: without suspects the largest consumer.
- * roots: how many of each group of root_groups.  generations: 0, 1, 2, large, pinned, and outside of ranges.
- * paths: what of a type is reached on which way; own numbers are what ends there.
+ * outer: types in which types in names are nested, "Shop.Cart" of "Shop.Cart.Item".
+ * rest_types, other_types: number, objects and bytes of those that are not in types; rest_packed has the rows of rest_types, with a text as name,
+ * compressed with gzip, in base64.  consumer: the largest consumer if there are no suspects.
+ * roots: number in each group of root_groups.  generations: 0, 1, 2, large, pinned, and outside of ranges.
+ * paths: per type, the paths to its objects; own numbers count the objects at the end of a path.
  * @typedef {{kind: "heap", start: string, gcdumpc: string, verdict: Verdict, process: Process, loss: Loss, gc: Collection,
  *            memory?: Memory, totals: Totals, root_groups: string[], roots: number[], names: string[], kinds: string[],
  *            calls: [name: number, call: string][], outer: string[], types: TypeRow[],
@@ -90,7 +90,7 @@
  */
 
 /**
- * A dump among others.  name: of its file.  title: name of the process.
+ * One of several dumps.  name: of its file.  title: name of the process.
  * @typedef {{name: string, title: string, program: string, process: number, unix_ms?: number, objects: number, bytes: number, retained: number,
  *            verdict: Verdict}} Side
  */
@@ -99,14 +99,14 @@
 
 /**
  * Two dumps.  sides: the older and the newer one.  rows: type, objects, bytes (and with retained the retained size) before, the same after.
- * other_rows: types, objects and bytes before and after that are not in rows.  steps: depth, name, fold (as of StepRow), objects and bytes before,
- * and after, each before those below it; changes of less than least_step bytes are left out.  calls: as of Heap, by the number of the step.
+ * other_rows: types, objects and bytes before and after that are not in rows.  steps: depth, name, fold (as in StepRow), objects and bytes before
+ * and after; parents come first; changes of less than least_step bytes are left out.  calls: as in Heap, by the number of the step.
  * newer: the newer dump as a whole.
  * @typedef {{kind: "diff", gcdumpc: string, sides: [Side, Side], retained: boolean, has_steps: boolean, rows: [string, ...number[]][],
  *            other_rows: number[], steps: StepChange[], calls: [step: number, call: string][], least_step: number, newer?: Heap}} Diff
  */
 
-// A quantity over several dumps: how it goes (a number of words.WAYS or -1), growth per hour (null: times are unknown), then its values (null: a
+// A quantity over several dumps: its trend (an index of words.WAYS or -1), growth per hour (null: times are unknown), then its values (null: a
 // summary does not list the type).
 /** @typedef {[way: number, hourly: number | null, ...values: (number | null)[]]} SeriesRow */
 
@@ -117,11 +117,11 @@
  *            rows: [name: string, module: string, bytes: SeriesRow, objects: SeriesRow, retained?: SeriesRow][], other_rows: number}} Trend
  */
 
-// Large parts of a heap, each in a line of its own (html_json.c): what the first screen does not show is not parsed for it.
+// Large parts of a heap, each on its own line (html_json.c), so that the first screen need not parse what it does not show.
 const LARGE = ["tree", "paths", "details"];
 
 /**
- * LINE, `,"key":value`, becomes a value of OWNER when somebody asks for it.
+ * LINE, `,"key":value`, becomes a value of OWNER when it is first read.
  * @param {object} owner
  * @param {string} key
  * @param {string} line
@@ -154,7 +154,7 @@ export const data = parsed();
 const none = /** @type {any} */ ({names: [], kinds: [], calls: [], outer: [], types: [], tree: [], details: [], paths: [], largest: [], suspects: [],
                                   consumer: [], roots: [], root_groups: [], totals: {objects: 0, bytes: 0}});
 
-// Which of them it is decides main.js; no view is asked for another one.  heap: of two dumps the newer one.
+// main.js decides which of them the page has, and uses only its views.  heap: the newer one of two dumps.
 export const heap = data.kind === "heap" ? data : (data.kind === "diff" ? data.newer : undefined) ?? none;
 export const diff = /** @type {Diff} */ (data);
 export const trend = /** @type {Trend} */ (data);

@@ -1,5 +1,5 @@
 // @ts-check
-// For the panel: what has become of a type since the older dump.
+// For the panel: how a type has changed since the older dump.
 import {diff} from "./data.js";
 import {changeOf} from "./growth.js";
 import * as words from "./words.js";

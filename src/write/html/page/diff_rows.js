@@ -1,5 +1,5 @@
 // @ts-check
-// What has changed between two dumps, as its views show it: rows of types and of steps from the roots, and cells with signs.
+// The changes between two dumps for their views: rows of types and of steps from the roots, and cells with signs.
 import {diff, heap} from "./data.js";
 import {el} from "./dom.js";
 import {changeIn, changeOf} from "./growth.js";
@@ -11,7 +11,7 @@ import {bytes, exactBytes, signed} from "./numbers.js";
 /** @typedef {{name: string, kind: string, number: number, before: Sizes, after: Sizes}} Row  number: of its name in the newer dump, or -1 */
 /** @typedef {Row & {call?: string, fold: number, below: Step[], children: () => Step[]}} Step */
 
-// What changes are ordered by: what is retained when that is known.
+// Changes are sorted by this: by retained bytes if they are known.
 /** @type {keyof Sizes} */
 export const METRIC = diff.retained ? "retained" : "bytes";
 
@@ -82,7 +82,7 @@ function place(depth, name) {
   return {name: visible(name), kind: "t", number: typeNumber(name)};
 }
 
-// Steps from the roots as nodes: each holds those that come behind it and are deeper.
+// Steps from the roots as nodes: each contains the deeper ones that follow it.
 export function stepTree() {
   /** @type {Step[]} */
   const top = [];
@@ -100,12 +100,12 @@ export function stepTree() {
   return top;
 }
 
-// Of the growth of the step above.
+// Share of the growth of the step above.
 const NEARLY_ALL = 0.9;
 export const LARGE_PART = 0.3;
 
 /**
- * From the roots on the step that has grown most, down to where the growth branches: to where no step has this PART of the growth above it.
+ * The path from the roots through the step that has grown most, down to where the growth branches: where no step has this PART of the growth above.
  * @param {Step[]} top
  */
 export function wayOfGrowth(top, part = NEARLY_ALL) {
@@ -122,19 +122,19 @@ export function wayOfGrowth(top, part = NEARLY_ALL) {
   }
 }
 
-/** @param {Step} step  objects of its type that have come */
+/** @param {Step} step  returns the number of new objects of its type */
 function come(step) {
   const change = changeOf(step.name);
   return change === undefined ? 0 : change.after.objects - change.before.objects;
 }
 
-/** @param {Step} step  of the program's own, and no array */
+/** @param {Step} step  is its type the program's own, and no array? */
 function isOwn(step) {
   return step.kind === "t" && originOf(step.number) === 0 && !step.name.endsWith("]");
 }
 
 /**
- * What has come on the WAY, and who keeps it: if there are such, both of the program's own types.
+ * What has been added on the WAY, and what keeps it: both types of the program's own, if there are any.
  * @param {Step[]} way
  */
 export function answerOn(way) {

@@ -1,9 +1,9 @@
 // @ts-check
-// Elements.  Text gets into the page by text nodes and attributes only, never as markup.
+// Elements.  Text enters the page only through text nodes and attributes, never as markup.
 import {bytes, count, exactBytes, share} from "./numbers.js";
 
 /**
- * Attributes that are functions are listeners; those that are false, null or undefined are left out, and so are children that are null.
+ * Attributes that are functions are listeners; attributes that are false, null or undefined are left out, and so are null children.
  * @template {keyof HTMLElementTagNameMap} K
  * @param {K} tag
  * @param {Record<string, any>} [attributes]
@@ -24,7 +24,7 @@ export function el(tag, attributes, ...children) {
 }
 
 /**
- * The same for pictures; the one of page.html tells the name of their language.
+ * The same for pictures; the picture in page.html tells their XML namespace.
  * @template {keyof SVGElementTagNameMap} K
  * @param {K} tag
  * @param {Record<string, string>} attributes
@@ -49,7 +49,7 @@ export function byId(id) {
 }
 
 /**
- * The name of something in a dump: written from left to right, whatever it contains.
+ * The name of something in a dump: shown from left to right, whatever it contains.
  * @param {{name: string, kind: string}} node
  */
 export function named(node) {
@@ -68,7 +68,7 @@ export function bar(part, whole) {
 }
 
 /**
- * What a colour of a chart stands for.
+ * The meaning of a colour in a chart.
  * @param {string} kind
  * @param {string} meaning
  */
@@ -95,7 +95,7 @@ export function shareCell(part, whole) {
 }
 
 /**
- * Bytes with a line below them that is as long as their share.
+ * Bytes with a line below them whose length is their share.
  * @param {number} n
  * @param {number} whole
  */
@@ -107,7 +107,7 @@ export function barCell(n, whole) {
 }
 
 /**
- * Left out where there is no room.
+ * Marks a cell that is hidden if there is no room.
  * @param {HTMLTableCellElement} cell
  */
 export function roomy(cell) {
@@ -126,7 +126,7 @@ export function wideTable(label, table) {
 }
 
 /**
- * A card with a heading, in the list of sections at the top, too.
+ * A card with a heading, which also gets a link in the list of sections at the top.
  * @param {string} id
  * @param {string} title
  * @param {string | null} explanation
@@ -142,7 +142,7 @@ export function section(id, title, explanation, ...children) {
 }
 
 /**
- * What is made when somebody opens it: as many elements as the page has, so long does it take to load.
+ * Content that is made when the user opens it, because each element of the page makes it load more slowly.
  * @param {string} title
  * @param {boolean} open
  * @param {() => globalThis.Node} content
@@ -156,7 +156,7 @@ export function unfolding(title, open, content) {
 }
 
 /**
- * Into the clipboard; without a right to that, by way of a selection.
+ * Copies to the clipboard; without the permission, through a selection.
  * @param {string} text
  */
 async function copy(text) {
@@ -173,9 +173,9 @@ async function copy(text) {
 }
 
 /**
- * A button that copies what TEXT gives, and says so.
+ * A button that copies what TEXT returns, and says so.
  * @param {string} title
- * @param {string | null} label  for those who do not see where it stands
+ * @param {string | null} label  for users who do not see its position
  * @param {() => string | Promise<string>} text
  */
 export function copyButton(title, label, text) {

@@ -1,11 +1,11 @@
 // @ts-check
-// What has become of the types of the older dump.
+// How the types have changed since the older dump.
 import {data, diff} from "./data.js";
 
 /** @typedef {{objects: number, bytes: number, retained: number}} Sizes */
 /** @typedef {{before: Sizes, after: Sizes}} Change */
 
-// What is about the same as before is less than this many times as much.
+// A type is about the same as before if it has grown by less than this factor.
 const MORE = 1.05;
 
 /** @param {number[]} numbers  objects and bytes, and what they retain, before and after */
@@ -24,7 +24,7 @@ export function changeOf(name) {
 }
 
 /**
- * How much the objects of a type keep alive, compared with before: a number of words.GROWTHS; -1 = not known.
+ * How much the objects of a type keep alive, compared with before: an index of words.GROWTHS; -1 = unknown.
  * @param {string} name
  */
 export function growthOf(name) {

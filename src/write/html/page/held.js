@@ -1,5 +1,5 @@
 // @ts-check
-// Views of what holds what: the map and the tree of the whole heap.
+// Views of the whole heap by what holds what: the map and the tree.
 import {heap} from "./data.js";
 import {bytesCell, countCell, el, roomy, section, shareCell} from "./dom.js";
 import {byNamespace, byOwnSize, wholeTree} from "./nodes.js";
@@ -9,14 +9,14 @@ import * as words from "./words.js";
 
 /** @typedef {import("./nodes.js").Node} Node */
 
-// fold of rows: 1 inside of the collection above it, 2 hidden.
+// fold of rows: 1 an internal object of the collection above it, 2 hidden.
 const INSIDE = 1;
 const HIDDEN = 2;
-// Of the map, with the first screen.
+// Rectangles of the map that the first screen has.
 const FIRST_TILES = 100;
 
 /**
- * NODES without what is inside of collections, and with one node for steps of the framework below each other.  Both are made when somebody looks.
+ * NODES without the internals of collections, and with one node for consecutive steps of the framework.  Both are made when they are shown.
  * @template {{fold: number, children: () => N[]}} N
  * @param {N[]} nodes
  * @returns {N[]}
@@ -48,7 +48,7 @@ function foldedNode(node) {
 }
 
 /**
- * A button that shows the steps that are folded, when there are any.
+ * A button that shows the folded steps, if there are any.
  * @param {boolean} any
  * @param {(all: boolean) => void} show
  */
@@ -78,7 +78,7 @@ export function pathTree(label, rows, short = false) {
  * @param {string} label
  * @param {Node[]} nodes
  * @param {number} whole  bytes
- * @param {string} own    what the own bytes of a node are called
+ * @param {string} own    name of the own bytes of a node
  */
 export function heldTree(label, nodes, whole, own, short = false) {
   return treeTable({label, nodes, short, follow: node => node.bytes >= whole / 4, columns: [

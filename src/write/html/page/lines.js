@@ -1,11 +1,11 @@
 // @ts-check
-// Quantities over time as lines.  The lines are stretched to the room that there is, words stand beside them; whoever sees no lines has the table.
+// Quantities over time as lines.  The lines are stretched to the available room, with words beside them; users who see no lines have the table.
 import {el, svg} from "./dom.js";
 import {ticks} from "./numbers.js";
 
-// Inside of a picture, to both sides.
+// Width and height inside a picture.
 const SIZE = 1000;
-// Points that are marked; more of them would be a band.
+// Maximum number of marked points; more would look like a band.
 const MARKED = 60;
 
 /** @typedef {(number | null)[]} Values  null: not known */
@@ -17,10 +17,10 @@ function largest(values) {
 }
 
 /**
- * Where they are; "" = not known.
+ * The positions of the values; "" = unknown.
  * @param {Values} values
- * @param {number[]} at  where they lie, from 0 to 1
- * @param {number} most  what the upper edge stands for
+ * @param {number[]} at  positions in time, from 0 to 1
+ * @param {number} most  value at the upper edge
  */
 function points(values, at, most) {
   return values.map((value, i) => value === null ? "" : `${SIZE * at[i]} ${SIZE * (1 - value / most)}`);
@@ -45,7 +45,7 @@ function key(i) {
 }
 
 /**
- * DESCRIBED: for those who do not see the lines.  BINARY: bytes, else numbers.  ENDS: what the left and the right edge stand for.
+ * DESCRIBED: for users who do not see the lines.  BINARY: bytes, else numbers.  ENDS: texts for the left and the right edge.
  * @param {{described: string, lines: Line[], at: number[], text: (n: number) => string, binary: boolean, ends: string[]}} chart
  */
 export function lineChart({described, lines, at, text, binary, ends}) {

@@ -1,5 +1,5 @@
 // @ts-check
-// Names that lead to the panel, and what stands behind them.
+// Names that open the panel, and what they refer to.
 import {heap} from "./data.js";
 import {el} from "./dom.js";
 import {callOf, nameExpression, nameOf, shortName, shortOf, typeKeys, typeRow, visible} from "./names.js";
@@ -21,7 +21,7 @@ export function typeOfKey(key) {
   return key.startsWith("type:") ? typeKeys().get(key.slice(5)) : undefined;
 }
 
-// The names of groups of roots and the like that stand outermost, and those of static variables, with their numbers.
+// The outermost names (groups of roots or similar) and those of static variables, with their numbers.
 /** @type {Map<string, number> | null} */
 let holders = null;
 
@@ -44,7 +44,7 @@ export function holderOfKey(key) {
 }
 
 /**
- * What the panel calls this; "" = it has nothing to say about it.
+ * The key of this in the panel; "" = the panel has nothing about it.
  * @param {Named} node
  */
 export function keyOf({kind, number = -1}) {
@@ -56,8 +56,8 @@ export function keyOf({kind, number = -1}) {
 }
 
 /**
- * A link that opens the panel with what KEY says.  It begins with a question mark: it is no jump to another place of the page, and must not be
- * taken for one by those who listen to the page.
+ * A link that opens the panel for KEY.  It begins with a question mark, because it does not jump to another place of the page, and screen readers
+ * must not announce it as a jump.
  * @param {string} key
  * @param {...(Node | string)} content
  */
@@ -73,7 +73,7 @@ export function panelLink(key, ...content) {
 }
 
 /**
- * The name of something in a dump, as a link when there is more to say about it.  Short names and calls have the whole one in their title.
+ * The name of something in a dump, as a link if there is more to say about it.  Short names and calls have the whole name in their title.
  * @param {Named} node
  */
 export function linked(node, short = false) {
@@ -107,7 +107,7 @@ const BEFORE = nameExpression("(?:P|\\.)$");
 const BEHIND = nameExpression("^(?:P|[<[]|\\.S)");
 
 /**
- * A sentence in which these names, whole or short, are links, and whole names of other types and of static variables.
+ * A sentence in which these names, whole or short, are links; so are whole names of other types and of static variables.
  * @param {string} text
  * @param {number[]} numbers
  */
@@ -140,7 +140,7 @@ export function linkedText(text, numbers) {
 }
 
 /**
- * The first of NAMES in TEXT that is not a part of another word; of several at one place the first.
+ * The first of NAMES in TEXT that is not part of another word; if several begin at one place, the first of these.
  * @param {string} text
  * @param {string[]} names
  */

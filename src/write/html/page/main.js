@@ -17,7 +17,7 @@ import {waitSection} from "./waits.js";
 import {EXPLANATIONS} from "./words.js";
 
 /**
- * Calls DONE once, behind the next frame; a window that nobody sees has none.
+ * Calls DONE once, after the next frame or a timeout: a hidden window has no frames.
  * @param {() => void} done
  */
 function afterFrame(done) {
@@ -33,8 +33,8 @@ function afterFrame(done) {
 }
 
 /**
- * Runs JOBS, one after another, with room between them for who wants to use what is there already; all at once before a print.  The first frame comes
- * before all of them, the next one behind the first of them: that is what a window shows.
+ * Runs JOBS one after another, with gaps in which the user can use what is there already; all at once before printing.  The first frame comes
+ * before all jobs, the next frame after the first job, which makes what a window shows.
  * @param {(() => void)[]} jobs
  */
 function build(jobs) {
@@ -63,7 +63,7 @@ function build(jobs) {
 /** @type {{toMap: Reveal, toTree: Reveal, completeMap: () => void, tree: import("./nodes.js").Node | null}} */
 const made = {toMap: undefined, toTree: undefined, completeMap: () => undefined, tree: null};
 
-// Made when the first view wants it: what comes before that needs none.
+// Made when the first view needs it.
 function tree() {
   made.tree ??= makeDominatorTree();
   return made.tree;

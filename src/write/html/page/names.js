@@ -1,5 +1,5 @@
 // @ts-check
-// Names of what is in a dump, safe to show, and their colours.
+// Names of things in a dump, safe to show, and their colours.
 import {data, heap} from "./data.js";
 import {growthOf} from "./growth.js";
 import {GROWTHS, NOT_COMPARED} from "./words.js";
@@ -9,7 +9,7 @@ import {GROWTHS, NOT_COMPARED} from "./words.js";
 const LABELS = {"[several roots]": "Several roots together", "...": "Further down, and rarer paths",
                 "(not reachable)": "Not reachable from roots"};
 
-// Control characters and those that turn the direction of writing could make a name look like another one.
+// Control characters and those that change the writing direction could make a name look like another one.
 const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
 /** @param {string} text */
@@ -43,26 +43,27 @@ export function namespaceOf(number) {
   return dot > 0 ? visible(text.slice(0, dot)) : "(no namespace)";
 }
 
-// What the parts of a name begin with and consist of; letters as Unicode has them would take longer to get ready than all else here.
+// The characters with which parts of a name begin (S) and of which they consist (P).  Unicode letter classes
+// would take longer to prepare than everything else here.
 const START = "[A-Za-z_$\\u00aa-\\u1fff\\u2c00-\\uffff]";
 const PART = "[\\w$\\u00aa-\\u1fff\\u2c00-\\uffff]";
 
 /**
- * An expression in which S and P stand for these, N for a name with a dot behind it.
+ * An expression in which S and P represent these, and N represents a name with a dot after it.
  * @param {string} text
  */
 export function nameExpression(text) {
   return new RegExp(text.replace(/N/g, "S(?:P*)\\.").replace(/S/g, START).replace(/P/g, PART), "g");
 }
 
-// Namespaces and outer types in front of a name, also inside of brackets; a point before them follows an outer type with parameters.
+// Namespaces and outer types before a name, also inside brackets; a dot before them follows an outer type with parameters.
 const IN_FRONT = nameExpression("(?<!\\.|P)(?:N)+(?=S|<)");
 
 /** @type {Set<string> | null} */
 let outer = null;
 
 /**
- * "Cart." of "Shop.Cart.", Cart being a type.
+ * "Cart." of "Shop.Cart.", if Cart is a type.
  * @param {string} text
  */
 function withoutNamespace(text) {
@@ -76,14 +77,14 @@ function withoutNamespace(text) {
 }
 
 /**
- * "Cart.Order<String>[]" of "Shop.Data.Cart.Order<System.String>[]", Order being nested in Cart.
+ * "Cart.Order<String>[]" of "Shop.Data.Cart.Order<System.String>[]", if Order is nested in Cart.
  * @param {string} name
  */
 export function shortName(name) {
   return name.replace(IN_FRONT, withoutNamespace);
 }
 
-// Namespaces and outer types in front of a class and its method, and in front of names in brackets.
+// Namespaces and outer types before a class and its method, and before names in brackets.
 const BEFORE_METHOD = nameExpression("(?:N)+(?=SP*(?:<[^.]*>)?\\.[A-Za-z_<])");
 const INSIDE = nameExpression("(?<=[<, ])(?:N)+(?=S)");
 
@@ -92,14 +93,14 @@ export function shortFrame(name) {
   return name.replace(BEFORE_METHOD, withoutNamespace).replace(INSIDE, withoutNamespace);
 }
 
-// What the name of a call begins with.
+// Prefixes of the names of calls.
 const ASYNC = "async ";
 
 /** @type {Map<number, string> | null} */
 let calls = null;
 
 /**
- * What paths and trees call objects of the type with this name, if not by the type: "async Shop.Checkout.Pay".
+ * What paths and trees call objects of the type with this name, unless they use the type: "async Shop.Checkout.Pay".
  * @param {number} number
  */
 export function callOf(number) {
@@ -121,10 +122,10 @@ export function shortOf(node) {
     : node.kind === "t" ? shortName(node.name) : node.name);
 }
 
-// Where a type comes from, in the order of enum gcd_origin; what the runtime itself fills, strings and arrays, is a group of its own.
+// The origin of a type, in the order of enum gcd_origin; strings and arrays, which the runtime itself fills, are a separate group.
 export const ORIGINS = ["My code", "Libraries", "Framework", "Strings and arrays of values"];
 
-// Types of the runtime that say nothing about who uses them.
+// Types of the runtime that tell nothing about their user.
 const VALUES = new Set(["String", "Byte", "SByte", "Char", "Boolean", "Int16", "UInt16", "Int32", "UInt32", "Int64", "UInt64", "Single", "Double",
                         "Decimal"].flatMap(name => [`System.${name}`, name]).concat(
                         ["string", "byte", "sbyte", "char", "bool", "short", "ushort", "int", "uint", "long", "ulong", "float", "double",
@@ -146,7 +147,7 @@ export function typeRow(number) {
 }
 
 /**
- * More of them, with names that are not in the list yet.
+ * Adds types, with names that are not in the list yet.
  * @param {[name: string, ...rest: any[]][]} more
  */
 export function addTypes(more) {
@@ -160,7 +161,7 @@ export function addTypes(more) {
   types.keys = null;
 }
 
-// What the address calls a type: its name, of several with one name all but the first with their numbers.
+// What the address calls a type: its name; if several types share it, all but the first also have their number.
 export function typeKeys() {
   if (types.keys === null) {
     /** @type {Map<string, number>} */
@@ -175,7 +176,7 @@ export function typeKeys() {
 }
 
 /**
- * A number of ORIGINS; -1 = not known.
+ * An index of ORIGINS; -1 = unknown.
  * @param {number} number
  */
 export function originOf(number) {
@@ -188,7 +189,7 @@ export function originOf(number) {
 const COLOURS = 9;
 
 /**
- * The keys with most bytes have colours of their own, the same all over the page; the others share one.
+ * The keys with the most bytes have their own colours, the same throughout the page; the others share one.
  * @param {(type: TypeRow) => string} key
  */
 function largest(key) {
@@ -200,7 +201,7 @@ function largest(key) {
   return [...sizes].sort((a, b) => b[1] - a[1]).slice(0, COLOURS).map(([name]) => name);
 }
 
-/** @param {() => string[]} make  called when somebody wants them */
+/** @param {() => string[]} make  called when first needed */
 function lazily(make) {
   /** @type {string[] | null} */
   let made = null;
@@ -214,7 +215,7 @@ export const modules = lazily(() => largest(t => visible(t[1]) || NO_MODULE));
 
 /** @typedef {{title: string, names: () => string[], kind?: string, other: string | null, of: (number: number) => number}} Colouring */
 
-// What colours can stand for, the usual one first: the first names have colours of their own.  kind: of the colours, "colour" without it.
+// Possible meanings of colours, the default first: the first names have their own colours.  kind: of the colours, "colour" by default.
 /** @type {Record<string, Colouring>} */
 export const COLOURINGS = {
   ...data.kind === "diff" ? {growth: {title: "growth", names: () => GROWTHS, kind: "growth", other: NOT_COMPARED,

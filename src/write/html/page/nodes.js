@@ -1,5 +1,5 @@
 // @ts-check
-// Trees of what is in a dump, as their views show them.
+// Trees of the content of a dump, for their views.
 import {heap} from "./data.js";
 import {callOf, fitsName, nameOf, namespaceOf} from "./names.js";
 import {sum} from "./numbers.js";
@@ -11,7 +11,7 @@ import {sum} from "./numbers.js";
  * @typedef {{rows: TreeRow[], below: number[][], top: number[], test?: (name: string) => boolean, marks?: Uint8Array}} Tree
  */
 
-// Rows of one name side by side, folded into one.  children() is made when somebody looks.
+// Sibling rows with one name, folded into one.  children() is made when first needed.
 export class Rows {
   /**
    * @param {Tree} tree
@@ -39,7 +39,7 @@ export class Rows {
   }
 
   /**
-   * Is there something below with such a name?  Without making the nodes.
+   * Is there a matching name below?  Does not make the nodes.
    * @param {(name: string) => boolean} test
    */
   has(test) {
@@ -50,7 +50,7 @@ export class Rows {
 }
 
 /**
- * Of each row whether it or one below it has such a name; remembered for the last test.
+ * For each row, whether it or one below it has a matching name; remembered for the last test.
  * @param {Tree} tree
  * @param {(name: string) => boolean} test
  */
@@ -75,7 +75,7 @@ function marked(tree, test) {
 }
 
 /**
- * The way to the largest row with this name; empty = there is none.
+ * The path to the largest row with this name; empty = there is none.
  * @param {Node} whole
  * @param {number} number
  */
@@ -101,7 +101,7 @@ export function wayTo(whole, number) {
   return way;
 }
 
-// A node that is made up: a namespace, all that is left out below another one.
+// An artificial node: a namespace, or everything left out below another node.
 export class Group {
   /**
    * @param {string} name
@@ -176,7 +176,7 @@ function groupBy(items, key) {
 }
 
 /**
- * The file holds the largest nodes only; what is missing to the sums of NODE is one more child.
+ * The file has only the largest nodes; one more child has what is missing from the sums of NODE.
  * @param {Node} node
  * @param {Node[]} children
  */

@@ -1,10 +1,10 @@
 // @ts-check
-// Numbers for people.  Every number of the page is rounded here and nowhere else, so one thing has one number.
+// Numbers for people.  Every number of the page is rounded here and nowhere else, so that a thing has the same number everywhere.
 
 const UNITS = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 
 /**
- * With commas.  Many times as fast as toLocaleString, and Intl takes a while to get ready.
+ * With commas.  Many times faster than toLocaleString, and Intl takes a while to start.
  * @param {number} n
  */
 export function count(n) {
@@ -38,7 +38,7 @@ export function share(part, whole) {
 }
 
 /**
- * A share that is not rounded up to all.
+ * A share that is not rounded up to 100 %.
  * @param {number} part
  * @param {number} whole
  */
@@ -68,7 +68,7 @@ export function milliseconds(ns) {
 }
 
 /**
- * Of what was 1 and is now 1 + GROWTH; infinite when it is new or gone.
+ * The growth of what was 1 and is now 1 + GROWTH; infinite if it is new or gone.
  * @param {number} growth
  */
 export function growthText(growth) {

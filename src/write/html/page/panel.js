@@ -51,7 +51,7 @@ function object(address, size, retained) {
 }
 
 /**
- * Buttons that show this where it lies, if it is there.
+ * Buttons that show this in its places, if it is there.
  * @param {number} number  of its name
  * @param {Places} places
  */
@@ -91,7 +91,7 @@ function ofType(number, places) {
 }
 
 /**
- * Of a group of roots or a static variable.
+ * The content for a group of roots or a static variable.
  * @param {number} number
  * @param {Places} places
  * @returns {Content | null}
@@ -107,7 +107,7 @@ function ofHolder(number, places) {
     heldTree(words.holds(node.name, variable), node.children(), node.bytes, "Own size", variable).element]};
 }
 
-/** @param {string} name  of a type that the newer dump has not, or that is too small @returns {Content | null} */
+/** @param {string} name  of a type that the newer dump lacks, or that is too small @returns {Content | null} */
 function ofChange(name) {
   const said = changeFacts(name);
   return said.length === 0 ? null : {title: shortName(visible(name)), subtitle: visible(name), parts: [facts(said)]};
@@ -133,7 +133,7 @@ function ofModule(module) {
     types.length > 100 ? el("p", {class: "muted"}, words.moreBelow(types.length - 100, sum(types.slice(100), t => t[3]))) : null]};
 }
 
-/** @param {import("./data.js").Suspect} s  the name of the type that its path ends with, or -1 */
+/** @param {import("./data.js").Suspect} s  returns the name of the type at the end of its path, or -1 */
 function lastStep(s) {
   return (s.path ?? []).filter(([number]) => number >= 0).at(-1)?.[0] ?? -1;
 }
@@ -190,7 +190,7 @@ export function panel(places) {
     }
   }
 
-  // It may be one of the small types.
+  // KEY may be one of the small types.
   async function withAllTypes(/** @type {string} */ key) {
     if (await allTypes() && valueOf("open") === key) {
       show(key);

@@ -1,5 +1,5 @@
 // @ts-check
-// The list of sections at the top: it marks the one that is seen, and going to one is a step in the history.
+// The list of sections at the top: it marks the visible section, and a jump to a section is a step in the history.
 import {byId} from "./dom.js";
 import {change, watch} from "./state.js";
 

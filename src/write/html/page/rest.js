@@ -1,5 +1,5 @@
 // @ts-check
-// The small types of a heap with very many: compressed in the page, and expanded when somebody asks for them.
+// The small types of a heap with very many types: compressed in the page, and expanded when needed.
 import {heap} from "./data.js";
 import {addTypes} from "./names.js";
 
@@ -25,7 +25,7 @@ async function expand() {
   return true;
 }
 
-// True when there are types that were not there before.
+// True if there are new types.
 export function allTypes() {
   if (state.loading === null) {
     state.loading = heap.rest_packed === undefined ? Promise.resolve(false) : expand();

@@ -1,9 +1,9 @@
 // @ts-check
-// Where the rectangles of a map lie.
+// The layout of the rectangles of a map.
 import {sum} from "./numbers.js";
 
 /**
- * Squarified: rows of rectangles as square as they can be (Bruls, Huizing, van Wijk).  Of nodes with bytes, largest first.
+ * Squarified: rows of rectangles that are as square as possible (Bruls, Huizing, van Wijk), for nodes with bytes, largest first.
  * @template {{bytes: number}} N
  * @param {N[]} nodes
  * @param {{x: number, y: number, width: number, height: number}} area
@@ -39,7 +39,7 @@ export function squarify(nodes, {x, y, width, height}, place) {
 }
 
 /**
- * As many nodes as make the worst rectangle beside the SHORT side as good as it gets.  row: their area.
+ * The number of nodes with which the worst rectangle along the SHORT side is as good as possible.  row: their area.
  * @param {{bytes: number}[]} nodes
  * @param {number} from
  * @param {number} scale

@@ -1,9 +1,9 @@
 // @ts-check
-// The state of the page: what is open, sorted, searched and zoomed to.  It lives in the address, so Back, Forward, reload and a mailed link work.
+// The state of the page: what is open, sorted, searched and zoomed.  It lives in the address, so Back, Forward, reload and a mailed link work.
 //
-//   view      the section that was gone to          open     what the panel shows: "type:Name", "suspect:0" …
+//   view      the section last jumped to            open     what the panel shows: "type:Name", "suspect:0" …
 //   q, sort   search and order of the types         by, colour, picture, at, find    of the map
-//   all       of two dumps also what is unchanged
+//   all       also unchanged types of two dumps
 
 /** @typedef {Record<string, string>} Values */
 
@@ -22,7 +22,7 @@ export function valueOf(key) {
 }
 
 /**
- * Calls CHANGED now when there is a value, and whenever it is another one.
+ * Calls CHANGED now if there is a value, and whenever the value changes.
  * @param {string} key
  * @param {(value: string) => void} changed
  */
@@ -58,7 +58,7 @@ function use(values) {
 }
 
 /**
- * "" takes a value away.  A small change replaces the entry in the history, others make a new one.
+ * "" removes a value.  A small change replaces the entry in the history, others add one.
  * @param {Values} changes
  */
 export function change(changes, small = false) {

@@ -1,5 +1,5 @@
 // @ts-check
-// The heading of the page and what the dump consists of.
+// The heading of the page and the composition of the dump.
 import {data, heap} from "./data.js";
 import {byId, el, section, swatch} from "./dom.js";
 import {visible} from "./names.js";
@@ -7,7 +7,7 @@ import {bytes, count, exactBytes, milliseconds, plural, sum, timeText} from "./n
 import {suspectLines} from "./suspects.js";
 import * as words from "./words.js";
 
-// Suspects at the top.
+// Number of suspects at the top.
 const SHOWN = 5;
 
 /** @param {[string, string][]} pairs */
@@ -42,7 +42,7 @@ export function head(windowTitle, title, notes) {
 }
 
 /**
- * Completeness in one line; what it is about is behind it.
+ * Completeness in one line; the details unfold.
  * @param {import("./data.js").Verdict} verdict
  * @param {import("./data.js").Loss} [loss]
  */
@@ -64,7 +64,7 @@ function rootlessBox() {
 }
 
 /**
- * What the process had besides its objects, before the dump.
+ * The memory of the process outside its objects, before the dump.
  * @param {import("./data.js").Memory} memory
  * @returns {[string, string][]}
  */
@@ -90,7 +90,7 @@ export function tileOf(value, label, note) {
 }
 
 /**
- * Pieces side by side, each as wide as its bytes.  WHOLE: what shares are of; free memory is beside it.
+ * Pieces side by side, each as wide as its bytes.  WHOLE: the base of shares; free memory is beside it.
  * @param {{kind: string, name: string, bytes: number}[]} pieces
  * @param {number} whole
  */
@@ -106,8 +106,8 @@ function stacked(pieces, whole) {
     ...shown.map(p => swatch(p.kind, words.piece(p.name, p.bytes, p.kind === "free" ? 0 : whole)))));
 }
 
-// All memory of the heap: what the suspects keep alive (without what they have in common), what the program's other objects do, the rest of what
-// lives, what nothing holds, and what is free.
+// All memory of the heap: what the suspects keep alive (without those whose bytes others have), what the program's other objects keep alive, the
+// other live objects, what nothing holds, and what is free.
 function answerBar() {
   const {bytes: whole, reachable_bytes: live, own_bytes: own} = heap.totals;
   const all = heap.suspects.map((s, i) => ({kind: `suspect${Math.min(i, SHOWN)}`, name: `Suspect ${i + 1}`, bytes: s.counted ? s.bytes : 0}));
@@ -120,13 +120,13 @@ function answerBar() {
                   {kind: "free", name: "Free", bytes: sum(heap.generations, g => g[3])}], whole);
 }
 
-/** Whether anything is missing, and what else makes the numbers doubtful. */
+/** What is missing, and what else makes the numbers doubtful. */
 export function warnings() {
   return [verdictBox(heap.verdict, "", heap.loss, heap.totals.objects), heap.totals.stand_ins > 0 ? rootlessBox() : null,
           heap.memory?.look_for_native ? nativeBox(heap.memory.text) : null];
 }
 
-// What suspects there are, unless they come FIRST and have said it, and how large everything is.
+// The suspects, unless they come FIRST and are above already, and the sizes of everything.
 export function summarySection(first = false) {
   const t = heap.totals;
   const dead = t.bytes - t.reachable_bytes;

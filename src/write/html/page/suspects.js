@@ -18,7 +18,7 @@ function numberOf(name) {
 }
 
 /**
- * What it is about.
+ * The names that a suspect is about.
  * @param {Suspect} s
  */
 export function namesOf({path, held, content, own, root_name: variable}) {
@@ -37,7 +37,7 @@ function pathStep([number, repeats, retained, dependent, fold]) {
 }
 
 /**
- * The steps, and in front of hidden ones side by side a line that says how many.
+ * The steps, with a line before consecutive hidden ones that tells their number.
  * @param {import("./data.js").StepRow[]} steps
  */
 function foldedSteps(steps) {
@@ -51,7 +51,7 @@ function foldedSteps(steps) {
 }
 
 /**
- * From the root to what is suspected, one step below the other; a button unfolds those of the framework.
+ * The path from the root to the suspect, one step below the other; a button unfolds those of the framework.
  * @param {Suspect} s
  * @param {"h3" | "h4"} heading
  */
@@ -81,7 +81,7 @@ function suspectParts(title, parts, heading) {
 
 /**
  * @param {Suspect} s
- * @param {"h3" | "h4"} heading  its level where this stands
+ * @param {"h3" | "h4"} heading  the level at this place
  */
 export function suspectContent(s, heading) {
   return el("div", {class: "columns"}, s.held.length > 0 ? suspectParts("Directly below it", s.held, heading) : null,
@@ -101,7 +101,7 @@ export function suspectDetails(s, heading) {
 /**
  * @param {Suspect} s
  * @param {number} i
- * @param {boolean} first  nothing above has said what to do next
+ * @param {boolean} first  nothing above tells what to do next
  */
 function suspectArticle(s, i, first) {
   return el("article", {class: "suspect", "aria-labelledby": `suspect-${i}`},
@@ -124,7 +124,7 @@ function copies(s) {
 }
 
 /**
- * For the top of the page: what it is, and what to do next.  What shares its bytes with others has no colour: it is not in the bar.
+ * For the top of the page: the suspects and what to do next.  One that shares its bytes with others has no colour, because it is not in the bar.
  * @param {number} most
  */
 export function suspectLines(most) {
@@ -136,7 +136,7 @@ export function suspectLines(most) {
        s.content.length > 0 ? panelLink(`content:${i}`, "content") : null, ...copies(s)))));
 }
 
-// All that was looked for, found or not.
+// All checks, whether they have found something or not.
 function checkTable() {
   const rows = heap.checks.map(([title, what, found, objects, least, size, leastBytes]) => el("tr", {}, el("th", {scope: "row"}, title),
     countCell(found), countCell(objects), el("td", {}, what), bytesCell(size), el("td", {}, words.limits(least, leastBytes))));
@@ -146,7 +146,7 @@ function checkTable() {
 
 /**
  * @param {string} title
- * @param {(globalThis.Node | null)[]} top  what is said before them; nothing, when they do not come first
+ * @param {(globalThis.Node | null)[]} top  what comes before them; nothing unless they come first
  */
 export function suspectSection(title = "Suspects", top = []) {
   const limit = heap.suspect_bytes;

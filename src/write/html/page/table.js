@@ -1,11 +1,11 @@
 // @ts-check
-// A table that is sorted by its column heads and searched.  Rows are made as they are scrolled to.
+// A table that can be searched, and sorted by its column heads.  Rows are made when they are scrolled to.
 import {copyButton, el, roomy} from "./dom.js";
 import {count, plural} from "./numbers.js";
 import {change, valueOf, watch} from "./state.js";
 
 const ROWS_AT_ONCE = 40;
-// Many times as fast as localeCompare; made when a text is compared.
+// Many times faster than localeCompare; made when a text is first compared.
 /** @type {Intl.Collator | null} */
 let collator = null;
 
@@ -15,21 +15,21 @@ function compareTexts(a, b) {
   return collator.compare(a, b);
 }
 
-// Of very many rows only the first ones are put in order, as long as nobody looks further.
+// In a table with very many rows, only the first ones are sorted until the user looks further.
 const MANY = 5000;
 const FIRST = 400;
-// Pixels before the end.
+// Rows are added this many pixels before the end.
 const AHEAD = 800;
 
 /**
- * value: what is compared, and copied.  number: largest first.  bar: and drawn as one.  narrow: false hides it on phones.
+ * value: what is compared and copied.  number: largest first.  bar: drawn as a bar.  narrow: false hides it on phones.
  * @template T
  * @typedef {{title: string, value: (row: T) => string | number, cell: (row: T) => HTMLTableCellElement, number?: boolean, bar?: boolean,
  *            narrow?: boolean}} Column
  */
 
 /**
- * foot: made for the rows that are found.  keep: search and order go into the address.  more: further rows, which come into ROWS when somebody
+ * foot: made for the rows found.  keep: search and order go into the address.  more: further rows, which are added to ROWS when the user
  * searches, sorts, copies or scrolls to the end.  others: rows that a button adds.
  * @template T
  * @typedef {{caption: string, columns: Column<T>[], rows: T[], sortBy: number, foot?: (found: T[]) => globalThis.Node | null, keep?: boolean,
@@ -39,7 +39,7 @@ const AHEAD = 800;
  */
 
 /**
- * A field of CSV; a text that a spreadsheet would take for a formula gets an apostrophe, as in the format csv.
+ * A CSV field; a text that a spreadsheet would interpret as a formula gets an apostrophe, as in the csv format.
  * @param {string | number} value
  */
 function quoted(value) {
@@ -57,7 +57,7 @@ export function sortableTable({caption, columns, rows: usual, sortBy, search, fo
   /** @type {string[]} */
   let words = [];
   let found = [...rows];
-  // FOUND is in order; else its first ones are there in order, and then all.
+  // FOUND is sorted; otherwise only its first rows are at first.
   let ordered = true;
   /** @type {Map<T, string>} */
   const texts = new Map();
@@ -161,7 +161,7 @@ export function sortableTable({caption, columns, rows: usual, sortBy, search, fo
     fill();
   }
 
-  // As many rows as fill what is seen, and some more.
+  // Adds rows until they fill the visible part, and some more.
   function fill() {
     if (body.rows.length > 0 && scroll.scrollTop + scroll.clientHeight + AHEAD < scroll.scrollHeight) {
       return;

@@ -1,6 +1,6 @@
 // @ts-check
-// A tree in a table (ARIA treegrid): one row has the focus, arrows move it, right and left open and close, * opens all below, Enter shows what
-// there is to say about it.
+// A tree in a table (ARIA treegrid): one row has the focus, arrows move it, right and left open and close, * opens all below, Enter shows the
+// panel.
 import {el} from "./dom.js";
 import {linked} from "./links.js";
 import {fitsName} from "./names.js";
@@ -8,11 +8,11 @@ import {sum} from "./numbers.js";
 import * as text from "./words.js";
 
 const CHILDREN_AT_ONCE = 20;
-// Of those that are shown at first the small ones are grouped: less than this part of all, but a few are always there.
+// Initially, small rows are grouped: those with less than this part of all, except for the first few.
 const SMALL = 1 / 500;
 const FEW = 5;
 const DEEPEST_INDENT = 24;
-// Rows that are opened at once, and those that the first look opens.
+// Maximum numbers of rows that are opened at once, and that are open initially.
 const OPEN_AT_ONCE = 400;
 const ROWS_AT_ONCE = 40;
 const MOST_ROWS = 1000;
@@ -46,10 +46,10 @@ function atOnce(list, from) {
 }
 
 /**
- * columns: those behind the first one.  follow: is a node worth to be open at first?  begin: nodes below each other that are open.
+ * columns: all but the first one.  follow: should a node be open initially?  begin: nodes below each other that are open.
  * @template {TreeNode} N
  * @param {{label: string, nodes: N[], columns: TreeColumn<N>[], follow: (node: N) => boolean, begin?: N[], short?: boolean, measured?: boolean,
- *          title?: string}} options  short: short names; measured: the nodes' bytes are bytes; title: of the first column
+ *          title?: string}} options  short: short names; measured: the bytes of nodes are real bytes; title: of the first column
  */
 export function treeTable({label, nodes, columns, follow, begin = [], short = false, measured = true, title = text.HELD_BY}) {
   const body = el("tbody");
@@ -57,7 +57,7 @@ export function treeTable({label, nodes, columns, follow, begin = [], short = fa
   const rows = new WeakMap();
   /** @type {HTMLElement | null} */
   let current = null;
-  // Counts what is done in the tree.
+  // Counts the user's actions in the tree.
   let turns = 0;
 
   /** @param {Element} row */
@@ -112,7 +112,7 @@ export function treeTable({label, nodes, columns, follow, begin = [], short = fa
     return some;
   }
 
-  // What has only one thing below it is opened as well, down to where it branches.
+  // A row with a single child opens the child, too, down to where the tree branches.
   /** @param {Element} row */
   function open(row) {
     for (let at = row, i = 0; i < OPEN_AT_ONCE; i++) {
@@ -130,14 +130,14 @@ export function treeTable({label, nodes, columns, follow, begin = [], short = fa
     }
   }
 
-  // All below the row that has the focus, or had it last.
+  // Opens everything below the row that has the focus, or had it last.
   function openAll() {
     if (current !== null) {
       focus(openBelow(current));
     }
   }
 
-  // Some at once; the others follow as long as nobody does anything else in the tree.
+  // Opens some at once; the others follow as long as the user does nothing else in the tree.
   /** @param {HTMLElement} row */
   function openBelow(row) {
     const level = levelOf(row);
@@ -260,8 +260,8 @@ export function treeTable({label, nodes, columns, follow, begin = [], short = fa
   body.addEventListener("focusin", event => remember(/** @type {HTMLElement} */ (rowAt(event))));
 
   /**
-   * @param {N[]} list  another one to show
-   * @param {N[]} way   what is open of it, as BEGIN
+   * @param {N[]} list  the new nodes
+   * @param {N[]} way   those that are open, like BEGIN
    */
   function replace(list, way = []) {
     nodes = list;
@@ -281,7 +281,7 @@ export function treeTable({label, nodes, columns, follow, begin = [], short = fa
   }
 
   /**
-   * The row of NODE at LEVEL, which is AT or comes behind it; more of the level is shown as long as it is not there.
+   * The row of NODE at LEVEL, which is AT or comes after it; shows more of the level until the row is there.
    * @param {Element | null} at
    * @param {N} node
    * @param {number} level
@@ -301,7 +301,7 @@ export function treeTable({label, nodes, columns, follow, begin = [], short = fa
   }
 
   /**
-   * Opens the way to the last of these nodes, each below the one before.
+   * Opens the path to the last of these nodes, each below the previous one.
    * @param {N[]} way
    */
   function rowBelow(way) {
@@ -325,7 +325,7 @@ export function treeTable({label, nodes, columns, follow, begin = [], short = fa
     }
   }
 
-  // Along the largest branch.
+  // Opens rows along the largest branch.
   function firstLook() {
     const last = rowBelow(begin);
     if (begin.length > 0 && last !== null) {
@@ -346,7 +346,7 @@ export function treeTable({label, nodes, columns, follow, begin = [], short = fa
   const table = el("table", {role: "treegrid", "aria-label": label, "aria-readonly": "true", class: "tree"},
                    el("thead", {role: "rowgroup"}, head), withRole(body, "rowgroup"));
 
-  /** @param {string} looked  words that all must be in a name */
+  /** @param {string} looked  words that a name must all contain */
   function filter(looked) {
     const words = looked.toLowerCase().split(/\s+/).filter(word => word !== "");
     const test = (/** @type {string} */ name) => {
@@ -359,7 +359,7 @@ export function treeTable({label, nodes, columns, follow, begin = [], short = fa
     }
   }
 
-  // What was looked for is to be seen, as far as it is not too much.
+  // Shows the matches, unless there are too many.
   function openMatches() {
     for (let row = body.firstElementChild; row !== null && body.rows.length < ROWS_AT_ONCE; row = row.nextElementSibling) {
       const node = /** @type {any} */ (rows.get(row)?.node);
@@ -373,7 +373,7 @@ export function treeTable({label, nodes, columns, follow, begin = [], short = fa
 }
 
 /**
- * Is there something below NODE with such a name?
+ * Is there a matching name below NODE?
  * @param {any} node
  * @param {(name: string) => boolean} test
  * @returns {boolean}
@@ -384,8 +384,7 @@ function hasBelow(node, test) {
 }
 
 /**
- * Of NODES those with such names, with what is above them, and of the others nothing; what is below is looked at when it is opened.  above: there is
- * something below that was looked for.
+ * Those of NODES with matching names, and those above them; what is below is filtered when it is opened.  above: there is a match below.
  * @template {{name: string, children: () => any[]}} N
  * @param {N[]} nodes
  * @param {(name: string) => boolean} test
@@ -404,7 +403,7 @@ function matching(nodes, test) {
  * @param {string} id     of the field
  * @param {string} label  of the search
  * @param {{element: HTMLElement, filter: (text: string) => void, openAll: () => void}} tree
- * @param {...(globalThis.Node | null)} more  in front of the search
+ * @param {...(globalThis.Node | null)} more  before the search
  */
 export function withTools(id, label, tree, ...more) {
   const input = el("input", {type: "search", id, spellcheck: "false", autocomplete: "off", placeholder: "part of a name", input: () =>

@@ -1,7 +1,7 @@
 // @ts-check
-// A map of rectangles as large as what they stand for, one in another (map) or one below the other (flame).  Every rectangle is a button: a click
-// goes into it, arrows move the focus to the one that lies there, Escape goes out.  A table below says the same.  The elements are not <button>,
-// which takes a browser a third longer to lay out, and there are hundreds.
+// A map of rectangles whose areas are sizes, one in another (map) or one below the other (flame).  Every rectangle is a button: a click zooms into
+// it, arrows move the focus to its neighbours, Escape zooms out.  A table below shows the same.  The elements are not <button>, because a browser
+// takes a third longer to lay them out, and there are hundreds.
 import {data, heap} from "./data.js";
 import {bytesCell, countCell, el, named, shareCell, swatch} from "./dom.js";
 import {keyOf, linked} from "./links.js";
@@ -20,8 +20,8 @@ const COLOUR_CHOICES = Object.entries(COLOURINGS).map(([value, {title}]) => [val
 /** @typedef {{x: number, y: number, width: number, height: number}} Box */
 
 /**
- * What a map is about.  prefix: of the keys of its state, and of ids.  whole: all that its nodes have together.  pictures: one or both.  chains:
- * what has one thing in it is drawn with it.  open: a click on what has nothing inside.
+ * The look of a map.  prefix: of the keys of its state, and of ids.  whole: the sum of all nodes.  pictures: one or both.  chains: a node with one
+ * child is drawn together with it.  open: called for a click on a node with nothing inside.
  * @typedef {{prefix: string, label: string, crumbs: string, whole: number, pictures: ("map" | "flame")[], chains: boolean, colours: boolean,
  *            size: (node: Node) => string, describe: (node: Node, name: string) => string,
  *            columns: import("./table.js").Column<Node>[], open: (node: Node) => void}} Look
@@ -45,20 +45,20 @@ export const HEAP_LOOK = {
   },
 };
 
-// Pixels: what is smaller is not drawn, the table has it; the heading of a rectangle that has others in it; a row of the flame.
+// Pixels: smaller rectangles are not drawn, the table has them; the heading of a rectangle with others in it; a row of the flame graph.
 const SMALLEST = 11;
 const THINNEST = 3;
 const HEAD = 19;
 const ROW = 22;
-// Levels and rectangles.
+// Maximum numbers of levels and rectangles.
 const DEEPEST = 12;
 const DEEPEST_FLAME = 60;
 const MOST = 500;
-// What has one thing in it that is nearly all of it is drawn as one.
+// A node and its child are drawn as one if the child has this part of the node.
 const NEARLY_ALL = 0.995;
 
 /**
- * What NODE consists of: its children, and its own bytes when it has both.
+ * The parts of NODE: its children, and its own bytes if it has both.
  * @param {Node} node
  */
 function parts(node) {
@@ -72,7 +72,7 @@ function parts(node) {
 }
 
 /**
- * NODE and what follows below it as long as there is only one thing.
+ * NODE and the nodes below it as long as there is only one.
  * @param {Node} node
  */
 function chain(node) {
@@ -95,10 +95,10 @@ function heading(nodes) {
 
 /**
  * A choice of one of several.
- * @param {string} key  of the state; its first option is the one without a value
+ * @param {string} key  of the state; the first option has no value
  * @param {string} legend
  * @param {[string, string][]} options  value and title
- * @param {string} reset  a key that another choice takes the value from, or ""
+ * @param {string} reset  a key whose value another choice removes, or ""
  */
 export function choice(key, legend, options, reset) {
   const inputs = options.map(([value]) => el("input", {type: "radio", name: `map-${key}`, value, change: () =>
@@ -113,7 +113,7 @@ export function choice(key, legend, options, reset) {
 }
 
 /**
- * ATFIRST: rectangles that are drawn before complete() is called, the large ones.
+ * ATFIRST: number of rectangles, the largest, that are drawn before complete() is called.
  * @param {{title: string, root: () => Node}[]} views
  * @param {Look} look
  */
@@ -121,7 +121,7 @@ export function treemap(views, look, atFirst = MOST) {
   /** @type {Map<number, Node>} */
   const roots = new Map();
   const [BY, AT, FIND, COLOUR, PICTURE] = ["by", "at", "find", "colour", "picture"].map(key => `${look.prefix}${key}`);
-  // From the whole to what is shown.
+  // From the whole to the node shown.
   /** @type {Node[]} */
   let path = [rootOf(0)];
   /** @type {WeakMap<Element, Node[]>} */
@@ -153,7 +153,7 @@ export function treemap(views, look, atFirst = MOST) {
   }
 
   /**
-   * Those of a level before those inside of them, so that what is large is there when there are too many.
+   * Draws the rectangles of a level before those inside them, so that the large ones are there if there are too many.
    * @param {(area: {nodes: Node[], trail: Node[], depth: number} & Box, place: (node: Node, box: Box) => Box | null) => void} arrange
    */
   function draw(arrange) {
@@ -193,7 +193,7 @@ export function treemap(views, look, atFirst = MOST) {
     }));
   }
 
-  // A map that is only ever a flame graph is as high as that.
+  // A map that is always a flame graph has the height of the graph.
   function drawFlame() {
     const lowest = look.pictures.length === 1 ? ROW * DEEPEST_FLAME : map.clientHeight;
     draw((area, place) => {
@@ -214,7 +214,7 @@ export function treemap(views, look, atFirst = MOST) {
 
   /**
    * @param {Node[]} way  from the whole to the last of NODES
-   * @param {Node[]} nodes  that the tile stands for
+   * @param {Node[]} nodes  that the tile represents
    * @param {boolean} branch
    * @param {Box} box
    */
@@ -274,7 +274,7 @@ export function treemap(views, look, atFirst = MOST) {
     }
   }
 
-  // What is searched for stands out.
+  // Highlights the matches of a search.
   /** @param {string} text */
   function mark(text) {
     const looked = text.toLowerCase();
@@ -288,7 +288,7 @@ export function treemap(views, look, atFirst = MOST) {
     found.textContent = looked === "" ? "" : plural(n, "rectangle");
   }
 
-  // Only while somebody looks at it.
+  // Only while it is open.
   function list() {
     if (!details.open) {
       return;
@@ -319,14 +319,14 @@ export function treemap(views, look, atFirst = MOST) {
     change({[AT]: at.join(".")});
   }
 
-  // Made when it is looked at.
+  // Made when first shown.
   function rootOf(/** @type {number} */ i) {
     const root = roots.get(i) ?? views[i].root();
     roots.set(i, root);
     return root;
   }
 
-  // The way that the address says, as far as it is there.
+  // The path in the address, as far as it exists.
   function wayOf(/** @type {string} */ at) {
     const by = Number(valueOf(BY));
     const way = [rootOf(views[by] === undefined ? 0 : by)];
@@ -357,7 +357,7 @@ export function treemap(views, look, atFirst = MOST) {
   }
 
   /**
-   * The nearest rectangle in a direction: those straight ahead before those that lie aside.
+   * The nearest rectangle in a direction: those straight ahead come before those to the side.
    * @param {HTMLElement} tileNow
    * @param {number} dx
    * @param {number} dy
@@ -371,7 +371,7 @@ export function treemap(views, look, atFirst = MOST) {
     for (const other of tiles()) {
       const {x, y} = box(other);
       const ahead = (x - now.x) * dx + (y - now.y) * dy;
-      // What overlaps in the other direction is hardly aside.
+      // A rectangle that overlaps in the other direction is hardly to the side.
       const apart = Math.abs((x - now.x) * dy) + Math.abs((y - now.y) * dx);
       const aside = dy !== 0 && Math.abs(x - now.x) < (tileNow.offsetWidth + other.offsetWidth) / 2 ? apart / 100 : apart;
       if (other !== tileNow && ahead > 0.5 && ahead + 3 * aside < bestDistance) {

@@ -1,5 +1,5 @@
 // @ts-check
-// Several dumps over time: which types grow, and what the dumps are.
+// Several dumps over time: the types that grow, and the dumps.
 import {trend} from "./data.js";
 import {barDelta, bytesDelta, deltaCell} from "./diff_rows.js";
 import {bytesCell, byId, countCell, el, section, wideTable} from "./dom.js";
@@ -13,7 +13,7 @@ import * as words from "./words.js";
 
 /** @typedef {import("./trend_rows.js").TypeTrend} TypeTrend */
 
-// Types at the top, and lines of a picture.
+// Number of types at the top, and of lines in a picture.
 const SHOWN = 5;
 
 /** @type {import("./data.js").Side[]} */
@@ -28,8 +28,8 @@ export function trendHeading() {
 }
 
 /**
- * Of types that have grown those that grow from dump to dump, of these those of which there are more and more objects, of these the program's own:
- * each only if there are such.
+ * The types that have grown; of these, those that grow from dump to dump, then those with more and more objects, then the program's own.  A filter
+ * that would leave nothing does not apply.
  * @param {TypeTrend[]} rows
  */
 function growing(rows) {
@@ -59,7 +59,7 @@ function doubts() {
     : el("div", {class: "verdict unsure"}, ...[...said].map(([text, numbers]) => el("p", {}, words.fromDumpOn(text, numbers))));
 }
 
-// In one line, with the numbers of those that are not complete.
+// In one line, with the numbers of the incomplete dumps.
 function verdicts() {
   const bad = trend.dumps.flatMap((dump, i) => dump.verdict.complete ? [] : [i + 1]);
   const unsure = trend.dumps.some(dump => dump.verdict.unverified);

@@ -18,7 +18,7 @@ function table(row) {
 }
 
 /**
- * Its facts and pictures; null when there is no such type.
+ * The facts and pictures of a type; null if there is no such type.
  * @param {string} name
  */
 export function seriesOf(name) {

@@ -1,5 +1,5 @@
 // @ts-check
-// Types over several dumps, as their views show them.
+// Types over several dumps, for their views.
 import {trend} from "./data.js";
 import {el} from "./dom.js";
 import {panelLink} from "./links.js";
@@ -7,11 +7,11 @@ import {shortName, visible} from "./names.js";
 import {timeText} from "./numbers.js";
 import * as words from "./words.js";
 
-// way: a number of words.WAYS, -1 = not known; hourly: growth per hour.
+// way: an index of words.WAYS, -1 = unknown; hourly: growth per hour.
 /** @typedef {{values: import("./lines.js").Values, way: number, hourly: number | null}} Series */
 /** @typedef {{name: string, module: string, bytes: Series, objects: Series, retained: Series}} TypeTrend */
 
-// What types are ordered by: what they retain when that is known.
+// Types are sorted by this: by what they retain if that is known.
 /** @type {"retained" | "bytes"} */
 export const METRIC = trend.retained ? "retained" : "bytes";
 
@@ -26,7 +26,7 @@ export function typeTrends() {
     {name: visible(name), module: visible(module), bytes: series(bytes), objects: series(objects), retained: series(retained)}));
 }
 
-/** @param {Series} s  from the first dump to the last; null: one of them is not known */
+/** @param {Series} s  from the first dump to the last; null: one of them is unknown */
 export function change({values}) {
   const [first, latest] = [values[0], values[values.length - 1]];
   return first === null || latest === null ? null : latest - first;
@@ -49,7 +49,7 @@ export function isOwn({name, module}) {
   return !FRAMEWORK.test(module === "" ? name : module);
 }
 
-// Where the dumps lie between the first and the last: by their times, if all are known and none is older than the one before.
+// The positions of the dumps between the first and the last: by their times, if all are known and none is older than the previous one.
 function places() {
   const n = trend.dumps.length;
   const times = trend.dumps.map(d => d.unix_ms ?? NaN);
@@ -61,7 +61,7 @@ function places() {
 /** @type {{timed: boolean, at: number[]}} */
 export const TIME = trend.kind === "trend" ? places() : {timed: false, at: []};
 
-// What the edges of pictures stand for.
+// Texts for the edges of pictures.
 export function ends() {
   const [first, latest] = [trend.dumps[0], trend.dumps[trend.dumps.length - 1]];
   return TIME.timed ? [timeText(first.unix_ms ?? NaN), timeText(latest.unix_ms ?? NaN)] : [words.dumpNumber(1), words.dumpNumber(trend.dumps.length)];
@@ -74,7 +74,7 @@ export function seriesLink(name, short = true) {
 }
 
 /**
- * A cell for what is known.
+ * A cell for a value that may be unknown.
  * @param {number | null} n
  * @param {(n: number) => HTMLTableCellElement} cell
  */

@@ -13,7 +13,7 @@ import {withTools} from "./tree.js";
 import * as words from "./words.js";
 
 /**
- * A row of the foot: what TYPES have together.
+ * A row of the foot: the sums of several types.
  * @param {string} name
  * @param {number} objects
  * @param {number} size
@@ -38,9 +38,9 @@ function foot(found) {
   return rows;
 }
 
-// Words that find types by whose code they are.
+// Search words for the origins of types.
 const ORIGIN_WORDS = ["code:mine", "code:library", "code:framework", "code:values"];
-// Modules that have chips.
+// Number of modules that have chips.
 const CHIPS = 6;
 
 /** @param {string} module */
@@ -49,7 +49,7 @@ export function moduleWord(module) {
 }
 
 /**
- * Buttons that put a word into the search, of each kind at most one.
+ * Buttons that put a word into the search, at most one of each kind.
  * @param {[title: string, word: string][]} all
  */
 function chips(all) {

@@ -1,5 +1,5 @@
 // @ts-check
-// Stacks of asynchronous operations as trees: from those who wait to what is awaited, or the other way round.
+// Stacks of asynchronous operations as trees: from the waiting methods to what is awaited, or the other way round.
 import {heap} from "./data.js";
 import {shortFrame, shortName, visible} from "./names.js";
 import {sum} from "./numbers.js";
@@ -12,7 +12,7 @@ const waits = heap.waits ?? NONE;
 /** @typedef {{row: WaitRow, frame: number}} Cursor  a stack, and one of its frames */
 /** @typedef {(row: WaitRow) => number} Measure */
 
-// Frames of one name at one place, of these stacks.  bytes is what the picture is about.
+// Frames with one name at one place, from these stacks.  bytes is the quantity that the picture shows.
 export class WaitNode {
   /**
    * @param {Cursor[]} cursors
@@ -48,7 +48,7 @@ export class WaitNode {
 }
 
 /**
- * Frames of one name are one node; the largest first.
+ * Frames with one name are one node; the largest come first.
  * @param {Cursor[]} cursors
  * @param {Measure} measure
  * @param {(cursors: Cursor[]) => {children: Cursor[], own: Cursor[]}} below
@@ -74,7 +74,7 @@ function inwards(cursors) {
   return {children: cursors.filter(c => inner(c) >= 0).map(c => ({row: c.row, frame: inner(c)})), own: cursors.filter(c => inner(c) < 0)};
 }
 
-/** @param {Cursor[]} cursors  towards those who wait */
+/** @param {Cursor[]} cursors  towards the waiting methods */
 function outwards(cursors) {
   /** @type {Cursor[]} */
   const children = [];
@@ -100,7 +100,7 @@ function innermost(frame) {
 }
 
 /**
- * The whole of them.  fromInside: what is awaited stands outermost.
+ * The tree of all stacks.  fromInside: what is awaited is outermost.
  * @param {boolean} fromInside
  * @param {Measure} measure
  */

@@ -1,5 +1,5 @@
 // @ts-check
-// What the page says.  Views hand over numbers and names, and get sentences.
+// The sentences of the page.  Views pass numbers and names, and get sentences.
 import {bytes, count, duration, exactBytes, growthText, partOf, plural, separated, share, signed} from "./numbers.js";
 
 export const COMPLETE = "Every event of the dump arrived: all counts and sums agree.";
@@ -12,7 +12,7 @@ export const VARIABLE = "Static variable";
 export const COPY_PATHS = "all paths: copy the command that shows them";
 export const COPY_COMPARE = "compare: copy the command for an older dump";
 export const MAP_KEYS = "Map of the memory; arrow keys move, Enter goes in, Escape goes out";
-// Instead of an object that holds others: none alone, none at all.
+// Texts for pairs without a holder: no single object, nothing at all.
 export const HOLDERS = ["no single object", "nothing: not reachable"];
 export const UNVERIFIED = "The file that this comes from does not tell whether anything is missing.";
 export const NO_RANGES = "The recording does not tell where the generations lie, so nothing can be said about them.";
@@ -32,7 +32,7 @@ export function moreBelow(n, size) {
   return `${count(n)} more …${size > 0 ? ` ${bytes(size)}` : ""}`;
 }
 
-// Behind the headings of sections.
+// Explanations after the headings of sections.
 export const EXPLANATIONS = {
   map: "The area is the memory. By what holds it: each rectangle keeps alive what lies inside of it. Click a rectangle to go in, " +
        "a name above the map to go out.",
@@ -59,7 +59,7 @@ export const EXPLANATIONS = {
 };
 
 /**
- * How much of an incomplete dump arrived.
+ * How much of an incomplete dump has arrived.
  * @param {import("./data.js").Loss} loss
  * @param {number} objects
  */
@@ -69,7 +69,7 @@ export function arrived(loss, objects) {
     : `${count(objects)} of ${loss.exact ? "" : "at least "}${count(all)} objects arrived (${partOf(objects, all)}).`;
 }
 
-// What helps, by the first reason that a dump is incomplete for.
+// Remedies by the first reason for which a dump is incomplete.
 /** @type {Record<string, string>} */
 const REMEDIES = {
   events_lost: "Dump it again with a larger buffer (gcdumpc --pid N --buffer MB), or record it again as gcdumpc does.",
@@ -94,7 +94,7 @@ export function sizes(name, node, whole) {
   return `${name}: ${bytes(node.bytes)}, ${share(node.bytes, whole)}, ${plural(node.objects, "object")}`;
 }
 
-/** @param {string} name  as it is seen @param {string} described @param {boolean} branch */
+/** @param {string} name  as shown @param {string} described @param {boolean} branch */
 export function tile(name, described, branch) {
   return `${name}${described.replace(/^:/, "")}${branch ? "" : ", nothing inside"}`;
 }
@@ -134,12 +134,12 @@ export function moreObjects(n) {
   return plural(n, "more object");
 }
 
-/** @param {string} type  a name; quoted for a shell, in which nothing of it is obeyed */
+/** @param {string} type  a name; quoted so that a shell interprets none of it */
 export function pathsCommand(type) {
   return `gcdumpc paths FILE --type '${type.replaceAll("'", "'\\''")}'`;
 }
 
-/** For a shell: what has become of it since an older dump. */
+/** A shell command that compares the dump with an older one. */
 export function compareCommand() {
   return "gcdumpc diff OLDER-FILE FILE -o diff.html";
 }
@@ -231,7 +231,7 @@ export function objectsAndShare(part, whole, objects) {
   return `${plural(objects, "object")}, ${share(part, whole)}`;
 }
 
-/** @param {string} text  what gcdumpc says of the memory of the process */
+/** @param {string} text  what gcdumpc says about the memory of the process */
 export function beforeTheDump(text) {
   return `Before the dump, ${text}.`;
 }
@@ -259,7 +259,7 @@ export function keeps(n) {
   return `keeps ${bytes(n)}`;
 }
 
-/** @param {number} n  bytes; changes below it are not there */
+/** @param {number} n  bytes; smaller changes are left out */
 export function leftOut(n) {
   return "Shortest paths from the roots, merged by name: where the objects hang that have come or gone. " +
          (n > 1 ? `Steps that have changed by less than ${exactBytes(n)} are left out.` : "Steps that have not changed are left out.");
@@ -319,7 +319,7 @@ export function grown(size, objects, retained) {
   return `${retained ? "keeps" : "takes"} ${signed(size, bytes)} ${retained ? "alive " : ""}${more}`;
 }
 
-// How a quantity goes over several dumps, in the order of enum gcd_trend.
+// The trend of a quantity over several dumps, in the order of enum gcd_trend.
 export const WAYS = ["steady", "grows", "shrinks", "varies"];
 export const STEADY = 0;
 export const GROWS = 1;
@@ -327,7 +327,7 @@ export const SHRINKS = 2;
 export const LINES_OF_HEAP = "Lines over time: the bytes of all objects. The numbers are in the table of dumps.";
 export const LINES_OF_TYPES = "Lines over time: types that grow most. The numbers are in their panels and in the table of types.";
 
-/** @param {number} n  of WAYS; -1 = not known */
+/** @param {number} n  index of WAYS; -1 = unknown */
 export function way(n) {
   return WAYS[n] ?? "not known";
 }
@@ -357,7 +357,7 @@ export function goes(course, dumps) {
   return course === GROWS && dumps > 2 ? "grows from dump to dump." : "has grown.";
 }
 
-/** @param {number} course  of WAYS */
+/** @param {number} course  index of WAYS */
 export function typesThat(course) {
   return course === GROWS ? "Types that grow" : "Types that shrink";
 }
@@ -407,7 +407,7 @@ export function unchanged(n) {
 }
 
 /**
- * What has become of a type.
+ * How a type has changed.
  * @param {{objects: number, bytes: number, retained: number}} before
  * @param {{objects: number, bytes: number, retained: number}} after
  * @param {boolean} retained  is it known?
