@@ -133,7 +133,7 @@ static gcd_status begin_stack(struct merge *m, uint32_t op, uint32_t label, bool
 
 /* ---- who waits for whom ---- */
 
-/* Calls EACH for everything that OP waits for, operations and others. */
+/* Calls EACH for all operations that OP waits for. */
 static gcd_status each_awaited(struct merge *m, uint32_t op, gcd_status (*each)(struct merge *m, uint32_t op, uint32_t child, struct gcd_error *err),
                                struct gcd_error *err)
 {

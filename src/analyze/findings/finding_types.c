@@ -167,7 +167,7 @@ struct search {
     uint32_t nodes[WHO_NODES];
     bool exclusive[WHO_NODES];   /* only the first node keeps it alive */
     size_t n;
-    uint32_t who, shared, first; /* types: of the program's first exclusive object, of its first other object, of the first other object of all */
+    uint32_t who, shared, first; /* types: of the program's first exclusive object, of its first other one, of the first object of others */
     uint32_t heaviest;           /* type of the program's exclusive object that retains most */
     uint64_t heaviest_bytes;
 };

@@ -56,7 +56,7 @@
 /* Maximum number of clauses in the sentence of one suspect. */
 #define SUSPECTS_ALSO 4u
 
-/* What holds the objects of a TYPE, if all are held the same way. */
+/* What holds those objects of a TYPE that are held like the typical one (pub.alike). */
 enum suspect_holder { SUSPECT_BY_ROOTS, SUSPECT_BY_OBJECT, SUSPECT_BY_TYPE };
 
 struct suspect {
@@ -71,7 +71,7 @@ struct suspect {
     enum suspect_holder holder;  /* TYPE, if pub.alike > 0 */
     uint32_t user;               /* if roots hold the objects: the own type that refers to most of them, USER_REFERENCES times */
     uint64_t user_references;
-    uint64_t statics;            /* TYPE, if arrays of static variables keep most objects: number of these objects */
+    uint64_t statics;            /* TYPE of which arrays of static variables keep most: number of these arrays */
     uint32_t container;          /* OBJECT, and HANDLERS found as one: the suspect owns what this object dominates; else GCD_NODE_NONE */
     struct gcd_collection collection;    /* an OBJECT that is a collection, a TYPE in one; else its kind is GCD_COLLECTION_NONE */
     uint64_t type_objects;       /* FINALIZERS, PINNED: suspected objects of pub.type */
@@ -87,7 +87,7 @@ struct suspect {
     uint32_t heaviest_type;      /* findings: the type that keeps most of the bytes, unless it is the one behind the finding; else GCD_TYPE_NONE */
 };
 
-/* Sums by type, of objects that no single object or root holds. */
+/* Sums by type over the objects that no single object dominates. */
 struct suspects_top {
     uint64_t objects, bytes;             /* all */
     uint64_t group_objects, group_bytes; /* of these: neither suspects themselves nor waiting for finalizers */

@@ -202,7 +202,7 @@ static void keep_part(struct suspects_work *w, const struct part *part)
         suspects_keep_most(x->pub.own, &x->pub.own_count, sum);
         return;
     }
-    bool handlers = x->pub.kind == GCD_SUSPECT_HANDLERS;         /* HANDLERS already have their content: the targets */
+    bool handlers = x->pub.kind == GCD_SUSPECT_HANDLERS;         /* HANDLERS already know what they hold: the targets */
     gcd_add_saturating(&x->pub.bytes, part->bytes);
     x->pub.content_objects += part->objects;
     if (part->type == x->pub.type && x->recursive) {

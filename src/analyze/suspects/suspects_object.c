@@ -182,7 +182,7 @@ static gcd_status make_records(struct tree *t, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* The container at the end of the branch below record I; everything below it retains less than the threshold. */
+/* The container at the end of the branch below record I.  Objects below I retain less than the threshold. */
 static uint32_t descend(const struct tree *t, uint32_t i)
 {
     uint64_t start = retained(t, i);

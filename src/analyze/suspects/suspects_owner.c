@@ -41,7 +41,7 @@ static enum gcd_collection_kind kind_of(const struct suspects_work *w, uint32_t 
     return gcd_collections_kind(w->collections, gcd_graph_node_type(w->g, node));
 }
 
-/* The nearest collection at or above NODE that has NODE as an internal object; ELEMENT: or as an element. */
+/* NODE if it is a collection and not ELEMENT; or the outermost collection near above that has NODE as an internal object, with ELEMENT or element. */
 static uint32_t collection_above(const struct suspects_work *w, uint32_t node, bool element)
 {
     uint32_t path[COLLECTION_STEPS + 1], found = kind_of(w, node) > GCD_COLLECTION_ARRAY && !element ? node : GCD_NODE_NONE;

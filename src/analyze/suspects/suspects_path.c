@@ -89,7 +89,7 @@ gcd_status suspects_path(const struct suspects_work *w, struct suspect *x, struc
         if (++steps % SUSPECTS_CHECK_EVERY == 0)
             GCD_TRY(suspects_check(w, err));
     }
-    bool others = x->pub.kind == GCD_SUSPECT_TYPE && x->statics == 0 && node == x->pub.node;     /* most of the objects are held otherwise */
+    bool others = x->pub.kind == GCD_SUSPECT_TYPE && x->statics == 0 && node == x->pub.node;     /* most of the arrays have other contents */
     size_t handle = others ? SIZE_MAX : suspects_statics_root(w, node);
     x->pub.root = handle != SIZE_MAX ? handle : gcd_paths_root(w->paths, node);
     return keep(w, x, &way, err);

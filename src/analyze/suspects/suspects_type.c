@@ -283,7 +283,7 @@ static void decide(const struct drawing *d, uint32_t suspect)
     x->pub.alike = x->holder == SUSPECT_BY_OBJECT ? s->by_object : s->by_type;
 }
 
-/* If arrays of static variables keep most of X, the heaviest object in these is typical. */
+/* If arrays of static variables keep most of X, the heaviest of these arrays is typical. */
 static void find_statics(const struct suspects_work *w, struct suspect *x)
 {
     uint64_t bytes = 0, most = 0, count = 0;
