@@ -24,17 +24,17 @@ struct gcd_alloc {
 };
 
 /*
- * Limits on what an input can make the library hold.  Reaching one is GCD_E_LIMIT with a message that names it; nothing is ever cut silently: a
- * trace that reaches a limit of the container (block, threads, metadata) is read up to there, and the dump is incomplete.
- * Zero means the default in the comment.
+ * Limits on what an input can make the library hold.  Reaching one fails with GCD_E_LIMIT and a message that names the limit.  Nothing is cut
+ * silently: a trace that reaches a limit of its container (block_bytes, threads, metadata) is read up to that point, and the dump is incomplete.
+ * 0 selects the default in the comment.
  */
 struct gcd_limits {
     uint64_t block_bytes;   /* one block of a container;                     default 16 MiB */
     uint64_t types;         /* type records;                                 default 2 Mi */
-    uint64_t roots;         /* records of roots, statics, ranges, ..., each;  default 64 Mi */
+    uint64_t roots;         /* roots, statics, ranges ..., of each kind;    default 64 Mi */
     uint64_t text_bytes;    /* all names together;                           default 1 GiB */
     uint64_t threads;       /* capture threads with a sequence number;       default 256 Ki */
-    uint64_t objects;       /* of one dump;                                  default: no limit */
+    uint64_t objects;       /* objects of one dump;                          default: no limit */
     uint64_t metadata;      /* event descriptions, label lists of a trace;   default 1 Mi */
 };
 

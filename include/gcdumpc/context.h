@@ -1,11 +1,10 @@
 /*
- * What long calls share: memory, limits, a flag that cancels them, threads and progress.  Every struct of options has one as its first field,
- * and all of it may be zero:
+ * What long calls share: memory, limits, a cancel flag, threads and progress.  It is the first field of every options structure and may be all zero:
  *
  *     struct gcd_context context = { .cancel = &flag, .threads = 4 };
  *     gcd_graph_from_dump(dump, &(struct gcd_graph_options){ .context = context }, &graph, &err);
  *
- * What is made with options keeps a copy; memory and flag must live as long as that.
+ * An object made with options keeps a copy of this; allocator and flag must outlive the object.
  */
 #ifndef GCDUMPC_CONTEXT_H
 #define GCDUMPC_CONTEXT_H
@@ -18,16 +17,16 @@ extern "C" {
 #endif
 
 /*
- * Called now and then in the thread of the caller.  DONE of TOTAL: while an input is read, the position in it (gcd_reader_position) and its size
- * or the options' progress_total; of computations steps.
+ * Called now and then in the caller's thread with DONE of TOTAL.  While an input is read, DONE is the position in it (gcd_reader_position), and TOTAL
+ * its size or the options' progress_total.  Computations count steps.
  */
 typedef void (*gcd_progress_fn)(void *ctx, uint64_t done, uint64_t total);
 
-/* Each call uses what it needs of this. */
+/* A call uses only the fields that it needs. */
 struct gcd_context {
     const struct gcd_alloc *alloc;   /* NULL: malloc */
     const struct gcd_limits *limits; /* NULL: defaults */
-    const gcd_cancel_flag *cancel;   /* polled; a set flag ends the call with GCD_E_CANCELED.  NULL: never */
+    const gcd_cancel_flag *cancel;   /* polled; when set, the call fails with GCD_E_CANCELED.  NULL: never canceled */
     unsigned threads;                /* 0 and 1: only the caller's thread.  The result does not depend on it */
     gcd_progress_fn progress;        /* NULL: none */
     void *progress_ctx;

@@ -9,9 +9,9 @@
  *     for (size_t i = 0; i < gcd_diff_row_count(d); i++)
  *         printf("%s: %" PRIu64 "\n", gcd_diff_row(d, i)->name, gcd_diff_row(d, i)->sums[1].objects);
  *
- * Objects have no identity across dumps, and method tables have other addresses in another process, so types are compared by name.  All types of
- * one name are one row, unless a dump has the name in several modules: then each module has its own row, provided all modules are known.  The
- * file name identifies a module, not its folder.
+ * Objects have no identity across dumps, and the addresses of method tables differ between processes, so types are compared by name.  Types with the
+ * same name share a row, unless a dump has the name in several modules and all modules are known: then each module has its own row.  A module is
+ * identified by its file name, without the folder.
  *
  * Anything with a name and sums can be compared: callers may add namespaces, modules or roots instead of types.
  */
@@ -60,7 +60,7 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_diff_add(struct gcd_diff *d, const struct 
 GCD_API GCD_MUST_CHECK gcd_status gcd_diff_match(struct gcd_diff *d, struct gcd_error *err);
 
 /*
- * After gcd_diff_match: the rows by growth of bytes from the first dump to the last, then of objects, then by name.  Valid as long as D.
+ * After gcd_diff_match: the rows, sorted by growth from the first dump to the last in bytes, then in objects, then by name.  Valid as long as D.
  */
 GCD_API size_t gcd_diff_dumps(const struct gcd_diff *d);
 GCD_API size_t gcd_diff_row_count(const struct gcd_diff *d);

@@ -41,11 +41,11 @@ GCD_API uint64_t gcd_dominators_retained(const struct gcd_dominators *d, uint32_
 
 /*
  * The number of pseudo-roots; 0 when the graph has a strong root.  Without one everything would be dead, so objects that no other object refers
- * to, and one of each unreached cycle, serve as pseudo-roots.  Sizes are guesses then; tell people.
+ * to, and one of each unreached cycle, serve as pseudo-roots.  Retained sizes are then only guesses; tell the user.
  */
 GCD_API uint32_t gcd_dominators_pseudo_roots(const struct gcd_dominators *d);
 
-/* The number of reachable nodes, and all of them in an order in which each follows its parent.  [gcd_dominators_reachable()] */
+/* The number of reachable nodes; all of them, each after its parent: [gcd_dominators_reachable()]. */
 GCD_API uint32_t gcd_dominators_reachable(const struct gcd_dominators *d);
 GCD_API const uint32_t *gcd_dominators_order(const struct gcd_dominators *d);
 

@@ -31,7 +31,7 @@ struct gcd_dump_options {
     struct gcd_context context;
     uint64_t process;            /* take the dump of this process; 0 = the first process with a dump */
     const char *process_name;    /* only processes with this name, as in the summary; NULL = any.  Must outlive the dump */
-    unsigned walk_number;        /* which heap walk with objects: 1 = first; 0 = the first requested and whole one */
+    unsigned walk_number;        /* which heap walk with objects: 1 = first; 0 = the first one that was requested and is complete */
     bool check_references;       /* collect object addresses for gcd_dump_knows: at most 16 MiB, 48 MiB while several
                                     dumps are still candidates */
 };
@@ -47,7 +47,7 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_dump_open(struct gcd_input *in, const stru
 
 /*
  * The same in steps, for bytes that the caller reads: new, feed as often as needed, close.  gcd_dump_feed returns GCD_END once the heap walk is
- * whole: the caller may then stop a live session, but must feed the remaining bytes, too.
+ * complete: the caller may then stop a live session, but must feed the remaining bytes, too.
  * gcd_dump_close takes an input with the same bytes for rereading, or NULL if no objects will be read.
  * After a failed feed all further calls return the same error.
  */
@@ -57,7 +57,7 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_dump_feed(struct gcd_dump *d, const void *
 GCD_API GCD_MUST_CHECK gcd_status gcd_dump_close(struct gcd_dump *d, struct gcd_input *in, struct gcd_error *err);
 GCD_API void gcd_dump_free(struct gcd_dump *d);
 
-/* Has the heap walk begun, that is, was an object seen?  If the stream is silent after that, its end was lost. */
+/* Has the heap walk begun, that is, has an object arrived?  If the stream is then silent, its end was lost. */
 GCD_API bool gcd_dump_begun(const struct gcd_dump *d);
 
 /*
@@ -66,7 +66,7 @@ GCD_API bool gcd_dump_begun(const struct gcd_dump *d);
  */
 GCD_API const struct gcd_summary *gcd_dump_summary(const struct gcd_dump *d);
 
-/* Dependent handles, sorted by the address of the key; those of one key in the order of the events. */
+/* Dependent handles, sorted by the address of the key; handles with the same key in the order of the events. */
 struct gcd_dependent {
     uint64_t key, value;         /* addresses, not 0, not equal */
 };
@@ -78,7 +78,7 @@ GCD_API const struct gcd_dependent *gcd_dump_dependent(const struct gcd_dump *d,
  * folded to bound the memory, and true means "probably".  Without check_references the result is always true and never exact.
  */
 GCD_API bool gcd_dump_knows(const struct gcd_dump *d, uint64_t address, bool *ret_exact);
-/* Counts the addresses of N for which gcd_dump_knows is false; several times faster for a hundred at once. */
+/* Counts those of the N addresses for which gcd_dump_knows is false; a call for a hundred is several times faster than a hundred calls. */
 GCD_API uint64_t gcd_dump_count_unknown(const struct gcd_dump *d, const uint64_t *addresses, size_t n);
 
 /* ---- the objects ---- */
@@ -87,12 +87,13 @@ struct gcd_objects;
 
 struct gcd_object {
     uint64_t address, size_bytes;
-    uint64_t edges;              /* references it should have; gcd_objects_edges gives those received */
+    uint64_t edges;              /* references it declares; gcd_objects_edges returns those received */
     uint32_t type;               /* type number */
 };
 
 /*
- * A cursor before the first object, in the order of the heap walk.  Several may exist at the same time.  GCD_E_STATE without a rereadable input.
+ * Makes a cursor before the first object.  Objects come in the order of the heap walk.  Several cursors may exist at the same time.  GCD_E_STATE: the
+ * input is not rereadable.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_objects_new(struct gcd_dump *d, struct gcd_objects **ret, struct gcd_error *err);
 GCD_API void gcd_objects_free(struct gcd_objects *o);
@@ -105,8 +106,8 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_objects_next(struct gcd_objects *o, struct
 
 /*
  * The next references of the current object: addresses of the referenced objects in the order of the events, without nulls; valid until the next
- * call on O.  GCD_END after the last.  An incomplete dump may have fewer than object.edges: lost references, and those whose owner is
- * uncertain, are left out; no object ever gets references of another.  Dependent handles are not included.
+ * call on O.  GCD_END after the last.  An incomplete dump may have fewer than object.edges, because lost references and those with an uncertain owner
+ * are left out.  An object never gets another object's references.  Dependent handles are not included.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_objects_edges(struct gcd_objects *o, const uint64_t **ret_targets, size_t *ret_n,
                                                     struct gcd_error *err);

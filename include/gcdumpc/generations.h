@@ -21,20 +21,20 @@ extern "C" {
 
 struct gcd_generations;
 
-/* Numbers of generations: 0, 1, 2 and these; numbers in between are unknown today, but may occur. */
+/* Numbers of generations: 0, 1, 2 and these.  Numbers in between have no meaning today, but may occur. */
 #define GCD_GENERATION_LOH 3u
 #define GCD_GENERATION_POH 4u
 /*
- * In no range.  Since .NET 8 that is the NonGC heap: objects that are never collected, like string literals; earlier runtimes report it as
- * generation 2.  In an incomplete dump it may be a lost range.
+ * The object is in no range.  Since .NET 8 it is then in the NonGC heap, whose objects are never collected, like string literals; earlier runtimes
+ * report that heap as generation 2.  In an incomplete dump its range may have been lost.
  */
 #define GCD_GENERATION_NONE 256u
 #define GCD_GENERATIONS 257u
 
 struct gcd_generation {
-    uint64_t ranges, used_bytes, reserved_bytes;     /* of the memory; 0 for GCD_GENERATION_NONE */
-    uint64_t objects, bytes;     /* of the objects that were added */
-    uint64_t aligned_bytes;      /* the same with each object rounded up to its alignment; the rest of used_bytes is free */
+    uint64_t ranges, used_bytes, reserved_bytes;     /* memory; 0 for GCD_GENERATION_NONE */
+    uint64_t objects, bytes;     /* objects counted by gcd_generations_add */
+    uint64_t aligned_bytes;      /* BYTES with each object rounded up to its alignment; the rest of used_bytes is free */
 };
 
 /* Makes generations without objects.  ALLOC may be NULL.  The dump or graph of SUMMARY may be freed afterwards.  GCD_E_NOMEM. */
@@ -43,7 +43,7 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_generations_new(const struct gcd_summary *
 GCD_API void gcd_generations_free(struct gcd_generations *s);
 
 /*
- * The generation of ADDRESS, GCD_GENERATION_NONE when in no range.  *HINT, initially 0, makes it fast for addresses in the order of a heap walk.
+ * The generation of ADDRESS; GCD_GENERATION_NONE if it is in no range.  *HINT, initially 0, makes look-ups fast in the order of a heap walk.
  */
 GCD_API unsigned gcd_generations_find(const struct gcd_generations *s, uint64_t address, size_t *hint);
 

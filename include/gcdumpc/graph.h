@@ -35,8 +35,8 @@ struct gcd_graph;
 
 struct gcd_graph_options {
     struct gcd_context context;
-    bool keep_unknown;           /* references and roots without an object point to one artificial node of size 0, the
-                                    last one; else they are dropped.  Counted in any case */
+    bool keep_unknown;           /* references and roots without an object point to one artificial node of size 0, the last node; otherwise they are
+                                    dropped.  The notes count them either way */
     uint64_t progress_total;     /* passed to PROGRESS */
 };
 
@@ -48,7 +48,7 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_graph_from_dump(struct gcd_dump *d, const 
                                                       struct gcd_graph **ret, struct gcd_error *err);
 GCD_API void gcd_graph_free(struct gcd_graph *g);
 
-/* Everything returned below belongs to the graph and lives as long as it. */
+/* Everything returned below belongs to the graph and lives as long as it does. */
 
 /* The summary of the dump, with objects, bytes, edges, types and roots counted again for the graph. */
 GCD_API const struct gcd_summary *gcd_graph_summary(const struct gcd_graph *g);
@@ -60,10 +60,10 @@ struct gcd_graph_notes {
     uint64_t roots_dangling;     /* roots without an object, including statics and COM wrappers */
     uint64_t dependents_dropped; /* dependent handles whose key or value is not an object */
     uint64_t objects_dropped;    /* objects with address 0 */
-    uint64_t objects_doubled;    /* objects at the address of another one: kept, but no reference finds them */
-    uint64_t records_damaged;    /* lines of a text file that were not understood; the first is line damaged_line */
+    uint64_t objects_doubled;    /* objects at the address of another object: kept, but no reference resolves to them */
+    uint64_t records_damaged;    /* lines of a text file that could not be parsed; damaged_line is the first */
     uint64_t damaged_line;
-    bool addresses_made_up;      /* the input has none: objects get consecutive addresses */
+    bool addresses_made_up;      /* the input has no addresses: objects get consecutive ones */
 };
 GCD_API const struct gcd_graph_notes *gcd_graph_notes(const struct gcd_graph *g);
 
@@ -72,12 +72,12 @@ GCD_API const struct gcd_graph_notes *gcd_graph_notes(const struct gcd_graph *g)
 struct gcd_node {
     uint64_t address;            /* 0 only for the unknown node */
     uint64_t size_bytes;         /* exact, as the runtime reports it, not rounded up to the alignment */
-    const uint32_t *edges;       /* [edge_count] nodes in the order of the events, possibly repeated */
+    const uint32_t *edges;       /* [edge_count] target nodes in the order of the events; a node may occur several times */
     size_t edge_count;
     uint32_t type;
 };
 
-/* The number of nodes, including the artificial one; one node, whose edges belong to the graph. */
+/* The number of nodes, including the artificial one.  gcd_graph_node fills *RET; its edges belong to the graph. */
 GCD_API uint32_t gcd_graph_node_count(const struct gcd_graph *g);
 GCD_API void gcd_graph_node(const struct gcd_graph *g, uint32_t node, struct gcd_node *ret);
 /* Single fields, for loops that need nothing else. */
@@ -104,7 +104,7 @@ GCD_API void gcd_graph_columns(const struct gcd_graph *g, const struct gcd_graph
 /* References of all objects, without dependent handles. */
 GCD_API uint64_t gcd_graph_edge_count(const struct gcd_graph *g);
 
-/* The object at ADDRESS; GCD_NODE_NONE without one. */
+/* The object at ADDRESS, or GCD_NODE_NONE. */
 GCD_API uint32_t gcd_graph_find(const struct gcd_graph *g, uint64_t address);
 
 /* The artificial node for unknown objects, GCD_NODE_NONE = none; see keep_unknown. */
@@ -112,7 +112,7 @@ GCD_API uint32_t gcd_graph_unknown(const struct gcd_graph *g);
 
 /* ---- dependent handles; roots are in the summary ---- */
 
-/* Dependent handles: KEY keeps VALUE alive.  Sorted by key; those of one key in the order of the events. */
+/* Dependent handles: KEY keeps VALUE alive.  Sorted by key; handles with the same key in the order of the events. */
 struct gcd_graph_dependent {
     uint32_t key, value;         /* nodes */
 };

@@ -40,11 +40,11 @@ enum gcd_histogram_by {
 struct gcd_histogram_options {
     struct gcd_context context;
     enum gcd_histogram_by by;
-    struct gcd_dump *dump;       /* this or GRAPH; must be rereadable for generations and lengths */
+    struct gcd_dump *dump;       /* either this or GRAPH; must be rereadable for generations and lengths */
     const struct gcd_graph *graph;
-    const uint8_t *wanted;       /* [types] 0 = skip the objects of a type; NULL = all.  Ignored by root */
+    const uint8_t *wanted;       /* [types] 0 = skip the objects of this type; NULL = take all.  Ignored by root */
     const struct gcd_dominators *dominators;     /* of GRAPH: fills retained_bytes of rows of types; NULL = none */
-    bool root_sets;              /* by root: also what roots keep alive; needs GRAPH */
+    bool root_sets;              /* by root: also compute what roots keep alive; needs GRAPH */
     uint64_t progress_total;     /* passed to PROGRESS */
 };
 
@@ -53,12 +53,12 @@ struct gcd_histogram_row {
     const char *label;           /* NULL: the row is a type */
     uint32_t index;              /* by type and length: the type; by generation: its number; by root: the group; else the first type in it */
     uint64_t objects, bytes;     /* by root, with root_sets: reached by the group, possibly also by others */
-    uint64_t retained_bytes;     /* a lower bound, with dominators; by root exact, with root_sets */
+    uint64_t retained_bytes;     /* with dominators, a lower bound; by root, with root_sets, exact */
     uint64_t length_min, length_max;             /* by length; label NULL */
     const struct gcd_generation *generation;     /* by generation; else NULL */
 };
 
-/* Only types that have objects, generations with objects or ranges, groups with roots. */
+/* Has rows only for types with objects, generations with objects or ranges, and groups with roots. */
 struct gcd_histogram {
     const struct gcd_histogram_row *rows;        /* [row_count] by type in their order, else by label; lengths as they occur */
     size_t row_count;
@@ -68,8 +68,8 @@ struct gcd_histogram {
 };
 
 /*
- * Free with gcd_histogram_free, before the dump or graph.  GCD_E_NOMEM, GCD_E_CANCELED, errors of gcd_objects_next.  GCD_E_LIMIT: labels of
- * more than 4 GiB.
+ * Free with gcd_histogram_free, before the dump or graph.  GCD_E_NOMEM, GCD_E_CANCELED, errors of gcd_objects_next.  GCD_E_LIMIT: more than 4 GiB of
+ * labels.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_histogram_new(const struct gcd_histogram_options *options, const struct gcd_histogram **ret,
                                                     struct gcd_error *err);

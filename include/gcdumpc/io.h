@@ -1,8 +1,8 @@
 /*
  * Bytes in, bytes out.
  *
- * An input can be read from its start, once or any number of times.  A reader is one cursor over it, which also undoes gzip.  A sink takes an
- * output; it keeps the first error, so a writer writes on and checks once.
+ * An input can be read from its start, once or any number of times.  A reader is a cursor over it, and decompresses gzip.  A sink is an output; it
+ * keeps the first error, so a writer can keep writing and check once.
  */
 #ifndef GCDUMPC_IO_H
 #define GCDUMPC_IO_H
@@ -30,7 +30,7 @@ struct gcd_input_options {
     struct gcd_context context;
     bool reread;             /* several readers will be made, one after another or at the same time */
     const char *spool_dir;   /* folder for the copy of a pipe that must be read again; NULL = /tmp */
-    size_t spool_memory_bytes;   /* for gcd_input_new_spool: limit of what stays in memory; 0 = GCD_SPOOL_MEMORY_BYTES */
+    size_t spool_memory_bytes;   /* for gcd_input_new_spool: how much may stay in memory; 0 = GCD_SPOOL_MEMORY_BYTES */
     bool keep_room;          /* for gcd_input_new_spool: see struct gcd_sink_options */
 };
 
@@ -49,19 +49,19 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_input_from_memory(const void *bytes, size_
 /* Free its readers first.  NULL is fine. */
 GCD_API void gcd_input_free(struct gcd_input *in);
 
-/* Bytes on the disk, before gzip is undone; UINT64_MAX = unknown (a pipe). */
+/* Bytes on the disk, before decompression; UINT64_MAX = unknown (a pipe). */
 GCD_API uint64_t gcd_input_size(const struct gcd_input *in);
 
 /*
- * Copies the first bytes of the content, gzip undone, to BYTES; *RET_N is less than WANT only at the end or at damaged gzip data.
- * WANT <= GCD_PEEK_MAX.  For a pipe, call it before the first reader, which still begins at the start.
+ * Copies the first bytes of the decompressed content to BYTES; *RET_N is less than WANT only at the end or at damaged gzip data.  WANT <=
+ * GCD_PEEK_MAX.  For a pipe, call it before the first reader, which still begins at the start.
  */
 #define GCD_PEEK_MAX 256
 GCD_API GCD_MUST_CHECK gcd_status gcd_input_peek(struct gcd_input *in, uint8_t *bytes, size_t want, size_t *ret_n, struct gcd_error *err);
 
 /*
- * Makes gcd_input_read_at work, on the content with gzip undone, for formats without an order.  A copy of a pipe or of gzip data in the
- * spool_dir of the input replaces the input.  Call it before the first reader of a pipe.  GCD_E_TRUNCATED, GCD_E_FORMAT: the gzip data are
+ * Makes gcd_input_read_at work, on the decompressed content, for formats that need random access.  A pipe or gzip data are copied to the spool_dir of
+ * the input, and the copy replaces the input.  For a pipe, call it before the first reader.  GCD_E_TRUNCATED, GCD_E_FORMAT: the gzip data are
  * damaged; the bytes before the damage can still be read.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_input_make_seekable(struct gcd_input *in, struct gcd_error *err);
@@ -70,7 +70,7 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_input_make_seekable(struct gcd_input *in, 
 GCD_API GCD_MUST_CHECK gcd_status gcd_input_read_at(struct gcd_input *in, uint64_t off, void *buf, size_t n, size_t *ret_n,
                                                     struct gcd_error *err);
 
-/* A cursor at the start.  GCD_E_STATE: a pipe whose first reader has not reached the end, or without a copy for rereading. */
+/* Makes a cursor at the start.  GCD_E_STATE: a pipe whose first reader has not reached the end, or that has no copy to reread. */
 GCD_API GCD_MUST_CHECK gcd_status gcd_reader_new(struct gcd_input *in, struct gcd_reader **ret, struct gcd_error *err);
 GCD_API void gcd_reader_free(struct gcd_reader *r);
 
@@ -89,10 +89,10 @@ GCD_API uint64_t gcd_reader_position(const struct gcd_reader *r);
 struct gcd_sink;
 
 struct gcd_sink_options {
-    struct gcd_context context;  /* 2 threads: another one compresses and writes the file, which takes 1 MiB more */
+    struct gcd_context context;  /* with 2 threads, the second one compresses and writes the file; this takes 1 MiB more */
     /*
-     * For outputs whose size others decide: writing fails (GCD_E_IO, ENOSPC) while 1/64 of the disk, at most 256 MiB, is still free.  The first 4 MiB
-     * of a file are always written.  Only regular files are checked.
+     * For outputs whose size others decide: writing fails (GCD_E_IO, ENOSPC) before it uses the last 1/64 of the disk, at most 256 MiB.  The first 4
+     * MiB of a file are always written.  Only regular files are checked.
      */
     bool keep_room;
     bool for_all;                /* others may read the file (mode 0644, reduced by the umask): for figures about a dump, not for a dump */
@@ -100,10 +100,10 @@ struct gcd_sink_options {
 
 /*
  * An output at PATH, "-" = standard output.  A regular file is written as a temporary file beside it (mode 0600), which gcd_sink_commit renames to
- * PATH and which is removed otherwise.  Anything else (a device, a pipe) is written directly.  The folder is opened once, as by
- * gcd_folder_open_parent; later changes of its name do not matter.
- * First removes temporary files that killed processes of this user left in the folder (gcd_sink_sweep); files in use are locked.  Only the last
- * 40 MB or so of a large file stay in the page cache.
+ * PATH; without a commit it is removed.  Anything else (a device, a pipe) is written directly.  The folder is opened once, as by
+ * gcd_folder_open_parent; renaming it later does not matter.
+ * First removes temporary files that killed processes of this user left in the folder (gcd_sink_sweep); files still in use are locked and stay.  Only
+ * the last 40 MB or so of a large file stay in the page cache.
  * Compresses with gzip when the name ends in ".gz".  OPTIONS may be NULL.
  * GCD_E_IO; GCD_E_ARG for a directory.
  */
@@ -115,14 +115,14 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_sink_new_memory(const struct gcd_alloc *al
                                                       struct gcd_error *err);
 GCD_API const uint8_t *gcd_sink_memory(const struct gcd_sink *s, size_t *ret_n);
 
-/* Write N bytes, or TEXT up to its NUL.  gcd_sink_status and gcd_sink_commit report a failure; after one nothing more is written. */
+/* Write N bytes, or TEXT up to its NUL.  After a failure, which gcd_sink_status and gcd_sink_commit report, nothing more is written. */
 GCD_API void gcd_sink_write(struct gcd_sink *s, const void *bytes, size_t n);
 GCD_API void gcd_sink_text(struct gcd_sink *s, const char *text);
 
 /* Bytes given to the sink so far, before gzip. */
 GCD_API uint64_t gcd_sink_bytes(const struct gcd_sink *s);
 
-/* The first error, or GCD_OK.  Writers of large outputs check now and then, so that a full disk does not cost an hour. */
+/* The first error, or GCD_OK.  Writers of large outputs check it now and then, to stop early when the disk is full. */
 GCD_API gcd_status gcd_sink_status(const struct gcd_sink *s, struct gcd_error *err);
 
 /*

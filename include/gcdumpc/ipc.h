@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-/* Keywords of the runtime provider: GC, Type, GCHeapDump, GCHeapCollect, GCHeapAndTypeNames: forces a GC and walks. */
+/* Keywords of the runtime provider: GC, Type, GCHeapDump, GCHeapCollect, GCHeapAndTypeNames: forces a GC with a heap walk. */
 #define GCD_IPC_KEYWORDS_HEAP_SNAPSHOT UINT64_C(0x1980001)
 
 /* sun_path holds 108 bytes on Linux; a path through /proc/PID/root may be longer and is still usable. */
@@ -30,20 +30,20 @@ extern "C" {
 
 /*
  * Find the diagnostic socket of the process PID (as seen by the caller).  Searches the target's TMPDIR (from /proc/PID/environ when
- * readable, otherwise our OWN_TMPDIR, otherwise /tmp) for dotnet-diagnostic-PID-KEY-socket; KEY is the process start time.  A process in
- * another pid namespace is searched under /proc/PID/root with its inner pid, and so is a process without a socket in the directory itself
- * (it may have its own /tmp).  A name with another KEY is accepted only when somebody listens there.  The file must belong to the user of
- * the process or to root, and the listener, if visible, must be PID: anybody can listen under any name.
- * OWN_TMPDIR: the caller's TMPDIR, or NULL.  RET_PATH: GCD_IPC_PATH_MAX bytes, NUL-terminated on success.  Pass a path below /proc/PID/root
- * only to the functions here: its links belong to the process, and for others they may lead out of its root.
+ * readable, otherwise OWN_TMPDIR, otherwise /tmp) for dotnet-diagnostic-PID-KEY-socket; KEY is the process start time.  A process in another pid
+ * namespace is searched under /proc/PID/root with its inner pid, and so is a process without a socket in the directory itself (it may have its own
+ * /tmp).  A name with a different KEY is accepted only if somebody listens there.  The file must belong to the user of the process or to root, and
+ * the listener, if visible, must be PID: anybody can listen under any name.
+ * OWN_TMPDIR: the caller's TMPDIR, or NULL.  RET_PATH: GCD_IPC_PATH_MAX bytes, NUL-terminated on success.  Pass a path below /proc/PID/root only to
+ * the functions here: the process controls the links in it, and other code may follow them out of its root.
  * GCD_E_NOT_FOUND: NO_PROCESS (also for a zombie, and for the number of a thread), NO_SOCKET, STALE_SOCKET; GCD_E_IO: PERMISSION, or
  * another failure to read; GCD_E_FORMAT.  RET_PATH is set only on success.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_find_socket(uint32_t pid, const char *own_tmpdir, char *ret_path, struct gcd_error *err);
 
-/* What the process says about itself.  All strings UTF-8, NUL-terminated, empty when unknown (older runtimes). */
+/* What the process says about itself.  All strings are UTF-8, NUL-terminated, and empty when unknown (older runtimes). */
 struct gcd_ipc_process_info {
-    uint64_t pid;            /* as the process sees itself */
+    uint64_t pid;            /* as the process sees it */
     uint8_t cookie[16];      /* identity of this runtime instance */
     char *command_line;
     char *os;
@@ -53,9 +53,9 @@ struct gcd_ipc_process_info {
 };
 
 /*
- * Ask a process about itself: ProcessInfo3, then 2, then 1, until the runtime knows one.  TIMEOUT_MS bounds the whole call, 0 = no bound.
- * GCD_E_UNSUPPORTED when the runtime knows none of them (.NET Core 3); GCD_E_NOT_FOUND, GCD_E_PEER, GCD_E_IO, GCD_E_FORMAT as in
- * gcd_ipc_collect.  Free with gcd_ipc_process_info_done.
+ * Ask a process about itself: ProcessInfo3, then 2, then 1, until the runtime supports one.  TIMEOUT_MS bounds the whole call, 0 = no bound.
+ * GCD_E_UNSUPPORTED when the runtime supports none of them (.NET Core 3); GCD_E_NOT_FOUND, GCD_E_PEER, GCD_E_IO, GCD_E_FORMAT as in gcd_ipc_collect.
+ * Free with gcd_ipc_process_info_done.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_process_info(const char *socket_path, uint64_t timeout_ms,
                                                        struct gcd_ipc_process_info *ret,
@@ -70,8 +70,8 @@ struct gcd_ipc_port;
 
 /* A runtime that has connected. */
 struct gcd_ipc_runtime {
-    uint64_t pid;            /* as the caller sees it, or, when not visible, as the process sees itself */
-    bool visible;            /* false: not visible here, and PID may be another process on this side */
+    uint64_t pid;            /* as the caller sees it; if not visible, as the process sees it */
+    bool visible;            /* false: not visible to the caller, and PID may be another process here */
     uint8_t cookie[16];      /* as in struct gcd_ipc_process_info */
 };
 
@@ -97,9 +97,8 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_port_process_info(struct gcd_ipc_port 
                                                             const gcd_cancel_flag *cancel, struct gcd_ipc_process_info *ret,
                                                             struct gcd_error *err);
 /*
- * Let the runtime start if it waits for that ("suspend", the default).  Has no effect on a running one.  A runtime that has not started yet
- * forces no GC for gcd_ipc_collect; this lasts for some milliseconds after the resume (measured, .NET 8 to 10).  Errors as
- * gcd_ipc_process_info, and GCD_E_CANCELED.
+ * Let the runtime start if it waits for that ("suspend", the default).  Has no effect on a running one.  Before the start and for some milliseconds
+ * after the resume, a runtime forces no GC for gcd_ipc_collect (measured, .NET 8 to 10).  Errors as gcd_ipc_process_info, and GCD_E_CANCELED.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_port_resume(struct gcd_ipc_port *port, uint64_t timeout_ms, const gcd_cancel_flag *cancel,
                                                       struct gcd_error *err);
@@ -181,7 +180,7 @@ struct gcd_ipc_collect_options {
     struct gcd_ipc_port *port; /* alternative: the runtime returned by gcd_ipc_port_wait; one collection at a time */
     enum gcd_ipc_strategy strategy;
     uint64_t keywords;        /* 0 = GCD_IPC_KEYWORDS_HEAP_SNAPSHOT; without GCHeapCollect (0x800000) the strategy is SINGLE */
-    const char *provider;     /* NULL = the runtime's; another one: only its events, with these keywords, and nothing is forced; UTF-8 */
+    const char *provider;     /* NULL = the runtime's; another one: only its events are recorded, with these keywords, and no GC is forced; UTF-8 */
     const char *arguments;    /* of that provider; may be NULL; UTF-8 */
     bool ranges;              /* also record the memory ranges of the generations */
     uint32_t level;           /* 0 = 4, Informational; at most 5 */
@@ -204,17 +203,17 @@ struct gcd_ipc_collect_result {
     uint64_t stream_bytes;
     bool stopped;             /* the runtime confirmed the end of every session it had opened */
     bool stream_ended;        /* the stream ended properly, after the stop was requested */
-    bool core3;               /* it knows no question about itself: .NET Core 3, which describes each type once in its life */
+    bool core3;               /* it supports no ProcessInfo command: .NET Core 3, which describes each type once per process */
 };
 
 /*
- * Asks for process information, chooses the strategy and the newest command that the runtime knows, starts, delivers the stream, stops on
- * further connections while still reading, and returns at the end of the stream.
+ * Asks for process information, chooses the strategy and the newest command that the runtime supports, starts, delivers the stream, stops on further
+ * connections while still reading, and returns at the end of the stream.
  *
  * A session that was opened is stopped in the runtime before this returns, whatever happens (error, timeout, cancel), unless the process is
  * gone; that takes at most 5 s more.  .NET 5 to 10 answer the request for a GC only after GC and heap walk: an earlier cancel or timeout
- * waits 2 s for the answer and then closes the connections, and the runtime drops the sessions by itself after the walk.  A GC that was
- * requested takes place.
+ * waits 2 s for the answer and then closes the connections, and the runtime drops the sessions by itself after the walk.  A GC that was requested
+ * takes place in any case.
  *
  * Only the wait for that answer is unbounded.  Everything that needs no heap walk must arrive within 10 s: process information, a session
  * that only records, a stop (10 s without a byte), the first bytes of a walk that is reported as over.  A stream that continues after the
@@ -223,11 +222,11 @@ struct gcd_ipc_collect_result {
  * GCD_OK: the stream was delivered up to its end after on_data returned GCD_END (its last bytes say whether it is complete; ret->stopped
  * may be false when the runtime is slow to confirm).
  * GCD_E_PEER: refused (REFUSED); no answer in time (TIMEOUT); went away (GONE), also when the stream ended before a stop was requested.  If
- * ret->stream_ended is set then, everything the runtime had to say was still delivered.
+ * ret->stream_ended is then set, everything that the runtime sent was delivered.
  * GCD_E_NOT_FOUND: nobody listens at the socket (NO_SOCKET, STALE_SOCKET).  GCD_E_IO: also no permission (PERMISSION).
- * GCD_E_UNSUPPORTED: the runtime knows none of the commands (REFUSED).  GCD_E_FORMAT: the other end does not speak the protocol.
- * GCD_E_CANCELED, GCD_E_ARG (a value that must never be sent to a runtime), or the status of on_data, with its message.  RET is always
- * filled; ERR is untouched on GCD_OK.
+ * GCD_E_UNSUPPORTED: the runtime supports none of the commands (REFUSED).  GCD_E_FORMAT: the other end does not speak the protocol.
+ * GCD_E_CANCELED, GCD_E_ARG (a value that must never be sent to a runtime), or the status of on_data, with its message.  RET is
+ * always filled; ERR is untouched on GCD_OK.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_collect(const struct gcd_ipc_collect_options *options,
                                                   struct gcd_ipc_collect_result *ret, struct gcd_error *err);

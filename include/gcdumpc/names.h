@@ -4,7 +4,7 @@
  *     System.Collections.Generic.Dictionary`2[System.String,System.Int32[]]
  *     System.Collections.Generic.Dictionary<System.String, System.Int32[]>
  *
- * All tables, files and reports get names, and the labels of root groups, from here.
+ * All tables, files and reports take names and the labels of root groups from here.
  */
 #ifndef GCDUMPC_NAMES_H
 #define GCDUMPC_NAMES_H
@@ -23,7 +23,7 @@ enum gcd_name_style {
     GCD_NAMES_CSHARP,
     GCD_NAMES_RAW,               /* gcd_type.raw_name: as the runtime (or the file) sent them, so nested types lack their outer types */
     GCD_NAMES_RUNTIME,           /* gcd_type.name: in the runtime's spelling, with the outer types where they are known */
-    GCD_NAMES_SEPARATE_LOADS     /* as CSHARP, and the loads of a type that is loaded several times have different names */
+    GCD_NAMES_SEPARATE_LOADS     /* as CSHARP, but each load of a type that is loaded several times has its own name */
 };
 
 struct gcd_names;
@@ -41,12 +41,12 @@ GCD_API void gcd_names_free(struct gcd_names *n);
 
 /* The name of type number TYPE; valid UTF-8, never empty, may hold any character but NUL. */
 GCD_API const char *gcd_names_get(const struct gcd_names *n, uint32_t type);
-/* The same without module and token, so types of one name have one plain name, also in another dump. */
+/* The same without module and token: types of the same name share it, also across dumps. */
 GCD_API const char *gcd_names_plain(const struct gcd_names *n, uint32_t type);
 
 /*
- * The labels of a group of roots, in every report and in every format without its own words.  A thread stack holds local variables, arguments and
- * registers, and through them thread-static variables.  The texts are constants.
+ * The labels of a group of roots, in every report and in every format that has no terms of its own.  A thread stack holds local variables, arguments
+ * and registers, and through them thread-static variables.  The strings are static.
  */
 struct gcd_root_label {
     const char *key;             /* for programs: "statics" */

@@ -2,8 +2,8 @@
  * Shortest paths from the roots: why is an object still alive?
  *
  * A breadth-first search from all roots except weak ones; a dependent handle is an edge from its key to its value.  Among paths of the same length
- * the first one counts, by the group of the root (enum gcd_root_group), then by the order of the roots, then of the references.  Paths from a late
- * group lead only to what no group before it reaches, however short they are.  The same graph gives the same paths.
+ * the one from the first root group (enum gcd_root_group) is used, then the one from the first root, then the first reference.  A path from a late
+ * group, however short, is used only for what no earlier group reaches.  The same graph always gives the same paths.
  */
 #ifndef GCDUMPC_PATHS_H
 #define GCDUMPC_PATHS_H
@@ -43,21 +43,21 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_paths_with_dominators_new(const struct gcd
 
 /* The node before NODE on its path, GCD_NODE_ROOT when a root holds NODE itself, GCD_NODE_NONE when NODE is unreachable. */
 GCD_API uint32_t gcd_paths_parent(const struct gcd_paths *p, uint32_t node);
-/* The number of the root of NODE's path (gcd_summary.roots), SIZE_MAX = none.  Takes time: walks the path and searches the roots. */
+/* The number of the root of NODE's path (gcd_summary.roots), SIZE_MAX = none.  Slow: walks the path and searches the roots. */
 GCD_API size_t gcd_paths_root(const struct gcd_paths *p, uint32_t node);
 
 /* As gcd_dominators_pseudo_roots.  gcd_paths_root has no number for pseudo-roots. */
 GCD_API uint32_t gcd_paths_pseudo_roots(const struct gcd_paths *p);
 
-/* The number of reachable nodes, and all of them: by path length, late groups at the end; each follows its parent [gcd_paths_reachable()] */
+/* The number of reachable nodes; all of them by path length, late groups at the end, each after its parent: [gcd_paths_reachable()] */
 GCD_API uint32_t gcd_paths_reachable(const struct gcd_paths *p);
 GCD_API const uint32_t *gcd_paths_order(const struct gcd_paths *p);
 
 /* ---- everything that holds one object ---- */
 
 /*
- * One path for each root that holds the object, in the order of roots, then for each node that refers to it, in that of gcd_paths_order.  No path
- * visits the object twice.
+ * One path for each root that holds the object, in the order of roots, then one for each node that refers to it, in the order of gcd_paths_order.  No
+ * path visits the object twice.
  */
 struct gcd_object_paths;
 
@@ -85,7 +85,7 @@ struct gcd_object_path {
     const struct gcd_object_step *steps;     /* [count] from the object to the node that the root holds; valid until the next call */
     size_t count;
 };
-/* Path I, which is below the count.  GCD_E_NOMEM. */
+/* Path number I, less than the count.  GCD_E_NOMEM. */
 GCD_API GCD_MUST_CHECK gcd_status gcd_object_paths_get(struct gcd_object_paths *o, size_t i, struct gcd_object_path *ret, struct gcd_error *err);
 
 #ifdef __cplusplus

@@ -19,8 +19,8 @@ extern "C" {
 GCD_API GCD_MUST_CHECK gcd_status gcd_graph_probe(struct gcd_input *in, const char **ret_format, struct gcd_error *err);
 
 /*
- * Reads the graph in IN, which must be rereadable.  OPTIONS may be NULL.  If a file ends early without other damage, the graph holds the part that
- * is there, and the verdict says so.
+ * Reads the graph in IN, which must be rereadable.  OPTIONS may be NULL.  If a file ends early and is otherwise sound, the graph holds the part
+ * before the end, and the verdict says so.
  * GCD_E_NOT_FOUND: not a known format; GCD_E_UNSUPPORTED: a variant that cannot be read; GCD_E_FORMAT, GCD_E_TRUNCATED, GCD_E_LIMIT,
  * GCD_E_NOMEM, GCD_E_CANCELED; errors of the input.
  */

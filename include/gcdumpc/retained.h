@@ -17,9 +17,9 @@ extern "C" {
 
 /*
  * The bytes that the objects of each type keep alive as a set: the retained sizes of those objects that have no object of the same type above
- * them in the dominator tree, so nothing counts twice.  This is a lower bound: it lacks what several objects of the type keep alive only
- * together.  RET_BYTES[type_count of G], saturating.  ALLOC may be NULL.  Memory during the call: at most 12 bytes per node; no recursion.
- * Uses the threads that D was made with.  GCD_E_NOMEM.
+ * them in the dominator tree, so nothing counts twice.  This is a lower bound: it omits what several objects of the type keep alive only together.
+ * RET_BYTES[type_count of G], saturating.  ALLOC may be NULL.  Memory during the call: at most 12 bytes per node; no recursion.  Uses the threads
+ * that D was made with.  GCD_E_NOMEM.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_retained_by_type(const struct gcd_graph *g, const struct gcd_dominators *d,
                                                        const struct gcd_alloc *alloc, uint64_t *ret_bytes, struct gcd_error *err);
@@ -48,8 +48,8 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_retained_set(const struct gcd_graph *g, co
                                                    struct gcd_retained_set *ret, struct gcd_error *err);
 
 /*
- * The objects of TYPES (as above; NULL = all) that retain at least MIN_BYTES, the largest first, equal ones by number.  *N is the capacity of
- * RET_NODES, and becomes their number.
+ * The objects of TYPES (as above; NULL = all) that retain at least MIN_BYTES, the largest first, equal ones by number.  On entry, *N is the capacity
+ * of RET_NODES; on return, the number of nodes.
  */
 GCD_API void gcd_retained_largest(const struct gcd_graph *g, const struct gcd_dominators *d, const uint8_t *types, uint64_t min_bytes,
                                   uint32_t *ret_nodes, uint32_t *n);

@@ -47,14 +47,14 @@ typedef enum gcd_status {
 } gcd_status;
 
 /*
- * Distinguishes errors of one status, for instance to say what to do about them.  Code decides by the status and by this, because messages may
- * change at any time.
+ * Distinguishes errors with the same status, for instance to suggest what to do.  Code must decide by status and reason, because messages may change
+ * at any time.
  */
 enum gcd_error_reason {
     GCD_ERROR_OTHER,                /* nothing more is known than the status */
     GCD_ERROR_NO_FILE,              /* GCD_E_IO: the input to open does not exist */
     GCD_ERROR_NO_FOLDER,            /* GCD_E_IO: the folder of the output does not exist */
-    GCD_ERROR_DISK_RESERVE,         /* GCD_E_IO: the write would use the part of the disk that stays free */
+    GCD_ERROR_DISK_RESERVE,         /* GCD_E_IO: the write would use disk space that must stay free */
     GCD_ERROR_BLOCK_LIMIT,          /* GCD_E_LIMIT: gcd_limits.block_bytes */
     GCD_ERROR_OBJECT_LIMIT,         /* GCD_E_LIMIT: gcd_limits.objects */
     GCD_ERROR_PROCESS_NOT_RECORDED, /* GCD_E_NOT_FOUND: the recording has dumps of other processes only */

@@ -7,9 +7,9 @@
  *             puts(gcd_suspects_get(s, i)->sentence);
  *
  * A suspect keeps at least a share of the heap alive, and at least a number of bytes, so a small healthy program has no suspects.  Exceptions,
- * unless ONLY_LARGE is set: 1,000 handlers of one event, and 10,000 objects that wait for their finalizers, are suspects of any size; and of an
- * object that retains the threshold, the suspect may be the container below it that retains four fifths of that.  Growth is another question,
- * for two dumps.
+ * unless ONLY_LARGE is set: 1,000 handlers of one event, and 10,000 objects that wait for their finalizers, are suspects of any size; and for an
+ * object that retains the threshold, the suspect may be the container below it that retains four fifths of that.  Growth is not covered here; it
+ * needs two dumps.
  */
 #ifndef GCDUMPC_SUSPECTS_H
 #define GCDUMPC_SUSPECTS_H
@@ -35,16 +35,16 @@ extern "C" {
  *
  * OBJECT      one object, the container below which the memory spreads out; a long list or tree of objects of one type is one container
  * HANDLERS    the list of handlers of an event, large or just very long
- * TYPE        objects of one type that are large only together, and that no single object holds
+ * TYPE        objects of one type that are large only together and not held by a single object
  * FINALIZERS  objects that wait for their finalizers
- * PINNED      free memory between pinned objects, which the collector could not give back (needs ranges and addresses)
+ * PINNED      free memory between pinned objects, which the collector could not return (needs ranges and addresses)
  * COLLECTIONS very many collections of one type and size, mostly small or empty
- * SPARSE      arrays and collections of 64 KiB and more, of one type, that are three quarters empty: BYTES are those of the empty places
+ * SPARSE      arrays and collections of 64 KiB and more, of one type, that are three quarters empty: BYTES counts the empty slots
  *
- * Findings: many objects of types that mean something to the framework.  HELD is then who is behind them, with the number of these objects:
- * the nearest type of the program below each, or above.
+ * Findings: many objects of a type that has a meaning in the framework.  HELD then lists who is behind them, with the number of these objects: the
+ * nearest type of the program below each object, or above it.
  *
- * TIMERS        timers that are set
+ * TIMERS        active timers
  * CANCELLATION  callbacks registered with one CancellationTokenSource
  * CONTINUATIONS what waits for one task
  * TASKS         tasks of one type that have not completed, with something that waits for them
@@ -111,12 +111,12 @@ struct gcd_suspect_step {
 
 #define GCD_SUSPECT_PARTS 5
 
-/* Another way to the objects of a TYPE than its path: an object of the program's own, or a static variable of an own class, leads to them, too. */
+/* Another way to the objects of a TYPE, besides its path: through an object of the program's own types, or a static variable of its own classes. */
 struct gcd_suspect_way {
-    uint32_t owner;              /* the own type nearest to the objects; GCD_TYPE_NONE = none but the root */
+    uint32_t owner;              /* the program's own type nearest to the objects; GCD_TYPE_NONE = only the root */
     uint32_t owner_node;         /* GCD_NODE_NONE = several objects of that type */
-    size_t root;                 /* of a shortest path to the owner, or the static variable; SIZE_MAX = not known */
-    double share;                /* of the objects, 0 ... 1; of more than GCD_SUSPECT_DRAWN it is estimated */
+    size_t root;                 /* of a shortest path to the owner, or the static variable; SIZE_MAX = unknown */
+    double share;                /* of the objects, from 0 to 1; estimated for more than GCD_SUSPECT_DRAWN objects */
 };
 #define GCD_SUSPECT_WAYS 2
 #define GCD_SUSPECT_DRAWN 256
@@ -125,7 +125,7 @@ struct gcd_suspect {
     enum gcd_suspect_kind kind;
     const char *sentence;        /* what, how much, where: one or two sentences in UTF-8, with the names of the options */
     const char *advice;          /* what to look at next: one sentence */
-    size_t also_count;           /* suspects of the same objects, which are not in the list: the sentence tells each in a clause */
+    size_t also_count;           /* suspects of the same objects that are not in the list; the sentence has a clause for each */
 
     /*
      * BYTES of OBJECT, HANDLERS, TYPE and FINALIZERS do not overlap unless OVERLAPS is set: what a suspect keeps alive does not count again for a
@@ -144,8 +144,8 @@ struct gcd_suspect {
 
     /* OBJECT that is a collection (unstable/collections.h): its kind, and the number of its elements; exact when both bounds are equal */
     const char *collection;      /* NULL = none, "list", "channel" ... */
-    uint64_t elements, elements_at_least, elements_at_most;  /* the best number; UINT64_MAX = no upper bound */
-    struct gcd_suspect_part element;     /* the most frequent type of its elements, without bytes; type GCD_TYPE_NONE = no objects */
+    uint64_t elements, elements_at_least, elements_at_most;  /* best estimate; UINT64_MAX = no upper bound */
+    struct gcd_suspect_part element;     /* the most frequent type of its elements, without bytes; type GCD_TYPE_NONE = none are objects */
 
     /* A shortest path from the root to that object, including it; others may exist. */
     size_t root;                 /* number of the root (gcd_summary.roots), SIZE_MAX = not known */
@@ -154,7 +154,7 @@ struct gcd_suspect {
     uint64_t alike;              /* TYPE: number of objects held by the same object, by objects of the same type, or by roots of the same
                                     group */
 
-    /* TYPE: what else leads to at least a tenth of the objects, the most frequent ways; both must let go. */
+    /* TYPE: other ways to at least a tenth of the objects, the most frequent first.  Path and ways must all let go. */
     struct gcd_suspect_way ways[GCD_SUSPECT_WAYS];
     size_t way_count;
 
@@ -168,14 +168,14 @@ struct gcd_suspect {
     uint64_t content_objects;    /* of all types; their bytes are BYTES */
 
     /*
-     * In the words of the program: OWNER is the nearest object on its path, itself included, of a type of the program's own (unstable/origins.h) that
-     * is no array and no delegate.
+     * In terms of the program: OWNER is the nearest object on its path, itself included, whose type is the program's own (unstable/origins.h) and
+     * neither an array nor a delegate.
      */
     uint32_t owner_node;         /* GCD_NODE_NONE = none */
     uint32_t owner;              /* its type; GCD_TYPE_NONE */
     const char *owner_module;    /* file of the module of that type; "" = not known */
     bool owner_alone;            /* nothing but OWNER_NODE leads to it */
-    /* The program's own types in it: their objects, with the bytes of these and of what is directly below them, up to other own objects. */
+    /* The program's own types in it, with their objects and bytes; bytes include what is directly below each object, up to other own objects. */
     struct gcd_suspect_part own[GCD_SUSPECT_PARTS];
     size_t own_count;
 };
@@ -190,7 +190,8 @@ struct gcd_suspects_options {
     const struct gcd_names *names;   /* for the sentences; NULL = the types' own.  Only used during the call */
     const struct gcd_paths *paths;   /* NULL = computed when there is a suspect */
     bool only_large;             /* no suspect has fewer BYTES than the threshold */
-    const struct gcd_origins *origins;   /* whose the types are (unstable/origins.h); NULL = by modules and namespaces.  Only used during the call */
+    const struct gcd_origins *origins;   /* which types are the program's own (unstable/origins.h); NULL = by modules and namespaces.  Only used
+                                            during the call */
 };
 #define GCD_SUSPECTS_SHARE 0.1
 #define GCD_SUSPECTS_SHARE_MIN 0.001
@@ -198,7 +199,7 @@ struct gcd_suspects_options {
 
 /*
  * The suspects of G with its dominators D; both must outlive the result.  OPTIONS may be NULL.  GCD_E_NOMEM, GCD_E_CANCELED, GCD_E_ARG;
- * GCD_E_LIMIT for more suspects than the heap has shares, which means that object sizes are wrong.
+ * GCD_E_LIMIT for more suspects than shares fit into the heap, which means that object sizes are wrong.
  * Memory during the call: 8 bytes per node, 40 for each object that retains more than half of a suspect's share, and 8 bytes per node for
  * paths.  No recursion.
  */
@@ -216,7 +217,7 @@ GCD_API uint64_t gcd_suspects_heap_bytes(const struct gcd_suspects *s);
 GCD_API uint64_t gcd_suspects_threshold(const struct gcd_suspects *s);
 
 /*
- * The largest consumers, also without any suspect: objects that no single object dominates, by type, with the bytes they retain, the largest
+ * The largest consumers, even if there is no suspect: objects that no single object dominates, by type, with the bytes they retain, the largest
  * first.  They do not overlap, and together retain the whole live heap.
  */
 GCD_API size_t gcd_suspects_consumer_count(const struct gcd_suspects *s);

@@ -34,13 +34,13 @@ extern "C" {
 
 struct gcd_trace;
 
-/* Of CONTEXT, which may be NULL, memory and limits. */
+/* Makes a trace that the caller feeds.  Uses memory and limits of CONTEXT, which may be NULL. */
 GCD_API GCD_MUST_CHECK gcd_status gcd_trace_new(const struct gcd_context *context, struct gcd_trace **ret, struct gcd_error *err);
 GCD_API void gcd_trace_free(struct gcd_trace *t);
 
 /*
- * Opens the trace in IN; the content decides the container.  IN must outlive it, and becomes seekable for an .etl (gcd_input_make_seekable).
- * Errors of the input; GCD_E_UNSUPPORTED for an archive around a trace.
+ * Opens the trace in IN, and recognises its container by the content.  IN must outlive it, and becomes seekable for an .etl
+ * (gcd_input_make_seekable).  Errors of the input; GCD_E_UNSUPPORTED for an archive around a trace.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_trace_open(struct gcd_input *in, const struct gcd_context *context, struct gcd_trace **ret,
                                                  struct gcd_error *err);
@@ -68,8 +68,8 @@ GCD_API void gcd_trace_finish(struct gcd_trace *t);
  * The next event.  Events of one thread come in the order of recording.  Between threads only one order holds: all events before a sequence point
  * are older than all after it.
  * GCD_OK; GCD_NEED_MORE; GCD_END after the end mark; GCD_E_TRUNCATED when the bytes end before it; GCD_E_FORMAT when the
- * bytes cannot be what they claim to be, GCD_E_UNSUPPORTED for another kind of file, GCD_E_LIMIT, GCD_E_NOMEM.  An error is
- * permanent; what was given before it stands.
+ * bytes cannot be what they claim to be, GCD_E_UNSUPPORTED for another kind of file, GCD_E_LIMIT, GCD_E_NOMEM.  An error is permanent; the events
+ * before it are valid.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_trace_next(struct gcd_trace *t, struct gcd_event *ret_event, struct gcd_error *err);
 
@@ -85,7 +85,7 @@ struct gcd_trace_info {
     const char *container;       /* "nettrace", "etl", or "" before the first bytes are recognised */
     unsigned format_version;     /* nettrace: 3, 4, 6; etl: the major version of its header */
     unsigned ptr_bytes;          /* 4 or 8; for an .etl, of the system that wrote it.  0 before the header, like all below */
-    uint64_t process;            /* process id as the target sees itself, 0 = several or unknown */
+    uint64_t process;            /* process id as the target sees it, 0 = several or unknown */
     uint32_t processors;
     int64_t start_unix_ms;       /* wall clock of the start of the trace: ms since 1970, UTC; INT64_MIN = unknown */
     enum gcd_trace_end end;
@@ -112,8 +112,8 @@ struct gcd_trace_info {
 GCD_API void gcd_trace_get_info(const struct gcd_trace *t, struct gcd_trace_info *ret);
 
 /*
- * Did a sequence point give the number of the last event of THREAD (gcd_event.thread) after all its events?  Only then a loss at its end is
- * counted.  Sequence points omit threads that have ended.
+ * Did a sequence point give the number of the last event of THREAD (gcd_event.thread) after all its events?  Only then is a loss at its end counted.
+ * Sequence points omit threads that have ended.
  */
 GCD_API bool gcd_trace_thread_closed(const struct gcd_trace *t, uint64_t thread);
 

@@ -30,7 +30,7 @@ GCD_API const struct gcd_format *gcd_format_by_path(const char *path);
 
 GCD_API const char *gcd_format_name(const struct gcd_format *f);     /* for --format */
 GCD_API const char *gcd_format_suffix(const struct gcd_format *f);   /* with its dot; the usual one of several */
-GCD_API const char *gcd_format_about(const struct gcd_format *f);    /* a few words */
+GCD_API const char *gcd_format_about(const struct gcd_format *f);    /* a short description */
 GCD_API bool gcd_format_is_text(const struct gcd_format *f);
 
 /* The source and target of a format. */
@@ -57,12 +57,12 @@ struct gcd_write_options {
     const struct gcd_names *names;   /* names of its types; NULL = GCD_NAMES_RUNTIME */
     enum gcd_stack_by stack_by;
     uint64_t progress_total;     /* passed to PROGRESS */
-    const struct gcd_origins *origins;   /* whose the types are (unstable/origins.h), for the page; NULL = by modules and namespaces */
+    const struct gcd_origins *origins;   /* which types are the program's own (unstable/origins.h), for the page; NULL = by modules and namespaces */
 };
 
 /* Something that the format cannot store. */
 struct gcd_write_loss {
-    const char *text;            /* static, a clause that goes on after the number; "objects are larger than 4 GiB and ..." */
+    const char *text;            /* static; the clause after the number: "objects are larger than 4 GiB and ..." */
     uint64_t count;
 };
 #define GCD_WRITE_LOSSES 8

@@ -10,13 +10,13 @@
  *     }
  *
  * An async method that waits is a box on the heap (AsyncStateMachineBox).  The box refers to what resumes its caller, to itself, and to what it waits
- * for; what it waits for refers back to it.  Both directions together make a wait certain.  Where only one is there, it is marked as probable.
+ * for, and that refers back to the box.  A wait is certain if both references exist, and marked as probable if only one does.
  *
- * A stack begins with what is awaited (a delay, a socket, a TaskCompletionSource ...), then come the methods that wait for it, the innermost first.
- * Stacks that read the same are one, with a count.  An operation that waits for several (Task.WhenAll) is in as many stacks; one that several wait
- * for, too.
+ * A stack begins with what is awaited (a delay, a socket, a TaskCompletionSource ...), followed by the methods that wait for it, the innermost first.
+ * Stacks with the same frames are merged and counted.  An operation that waits for several others (Task.WhenAll), or that several wait for, is in one
+ * stack for each.
  *
- * Known to hold for .NET 8, 9 and 10.  What runtime async (methods without state machines) makes is counted, but not understood.
+ * Known to hold for .NET 8, 9 and 10.  Objects of runtime async (methods without state machines) are counted, but not analysed.
  */
 #ifndef GCDUMPC_UNSTABLE_ASYNC_H
 #define GCDUMPC_UNSTABLE_ASYNC_H
@@ -57,13 +57,13 @@ enum gcd_async_kind {
     GCD_ASYNC_TIMER,             /* PeriodicTimer */
     GCD_ASYNC_PIPE,
     GCD_ASYNC_FILE,
-    GCD_ASYNC_TASK_SOURCE,       /* a task that somebody completes by hand: TaskCompletionSource */
+    GCD_ASYNC_TASK_SOURCE,       /* a task completed by hand: TaskCompletionSource */
     GCD_ASYNC_DELEGATE,          /* a delegate that runs, or is queued */
     GCD_ASYNC_OTHER,             /* an object of TYPE */
-    GCD_ASYNC_QUEUED,            /* waits for nothing but a thread */
-    GCD_ASYNC_RUNNING,           /* a thread stack refers to it, and it waits for nothing */
+    GCD_ASYNC_QUEUED,            /* waits only for a thread */
+    GCD_ASYNC_RUNNING,           /* a thread stack refers to it, and it waits for nothing else */
     GCD_ASYNC_READY,             /* waits for nothing: runs, is about to, or is an async iterator between two elements */
-    GCD_ASYNC_CIRCLE,            /* waits for itself, by way of others */
+    GCD_ASYNC_CIRCLE,            /* waits for itself, through others */
     GCD_ASYNC_KINDS
 };
 
@@ -71,20 +71,20 @@ enum gcd_async_kind {
 GCD_API const char *gcd_async_kind_name(enum gcd_async_kind kind);
 
 struct gcd_async_frame {
-    uint32_t parent;             /* the frame that it waits for, before this one; GCD_FRAME_NONE: it is the innermost */
+    uint32_t parent;             /* the frame that it waits for, with a smaller index; GCD_FRAME_NONE: it is the innermost */
     uint32_t depth;              /* 0 for the innermost */
     const char *name;            /* for people: "Shop.Rpc.CallAsync", "Task.Delay" */
-    uint32_t type;               /* one of the types that are called so; GCD_FRAME_NONE = none */
+    uint32_t type;               /* one of the types with this name; GCD_FRAME_NONE = none */
     enum gcd_async_kind kind;
     bool probable;               /* it probably waits for its parent */
-    bool repeats;                /* the method waits for itself, several times one after another */
-    bool cut;                    /* what waits for it is in it: more than 256 frames, or too many ways */
-    uint64_t stacks;             /* that end here: nobody waits for them.  Saturates */
-    uint64_t old_stacks;         /* of them, those whose outermost operation has survived a collection before the one of the dump */
-    uint64_t bytes;              /* what only these stacks keep alive; an object counts once.  Saturates */
+    bool repeats;                /* the method waits for itself several times in a row */
+    bool cut;                    /* includes what waits for it: more than 256 frames, or too many stacks */
+    uint64_t stacks;             /* stacks that end here: nobody waits for them.  Saturates */
+    uint64_t old_stacks;         /* of these, stacks whose outermost operation has survived a collection before that of the dump */
+    uint64_t bytes;              /* kept alive only by these stacks; an object counts once.  Saturates */
 };
 
-/* Operations that are over, and still in memory. */
+/* Completed operations that are still in memory. */
 struct gcd_async_completed {
     const char *name;            /* of the method */
     uint32_t type;
@@ -92,17 +92,17 @@ struct gcd_async_completed {
 };
 
 struct gcd_async_totals {
-    uint64_t operations;         /* that are not over: async methods, and tasks made of other tasks */
+    uint64_t operations;         /* not completed: async methods, and tasks made of other tasks */
     uint64_t stacks, old_stacks, bytes;      /* sums of those of the frames */
-    uint64_t probable_stacks;    /* with a frame that is probable */
+    uint64_t probable_stacks;    /* stacks with a probable frame */
     uint64_t completed, completed_bytes;
-    uint64_t runtime_async;      /* objects of runtime async, of which nothing more is known */
+    uint64_t runtime_async;      /* objects of runtime async; nothing more is known of them */
     bool ages_known;             /* the dump has memory ranges; else old_stacks are 0 */
 };
 
 /*
- * G must outlive the result.  CONTEXT may be NULL.  Memory while it runs: about 5 bytes a node and 60 per operation; the result takes 64 bytes a
- * frame.  No recursion; time grows with objects and references.  GCD_E_NOMEM, GCD_E_CANCELED.
+ * G must outlive the result.  CONTEXT may be NULL.  Memory during the call: about 5 bytes per node and 60 per operation; the result keeps 64 bytes
+ * per frame.  No recursion; time grows with objects and references.  GCD_E_NOMEM, GCD_E_CANCELED.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_async_new(const struct gcd_graph *g, const struct gcd_context *context, struct gcd_async **ret,
                                                 struct gcd_error *err);
@@ -110,13 +110,13 @@ GCD_API void gcd_async_free(struct gcd_async *a);
 
 /* Everything returned below belongs to A. */
 
-/* Numbers of everything together. */
+/* Totals. */
 GCD_API struct gcd_async_totals gcd_async_totals(const struct gcd_async *a);
 /* [*RET_N] */
 GCD_API const struct gcd_async_frame *gcd_async_frames(const struct gcd_async *a, size_t *ret_n);
 /* The frames where stacks end: the most frequent stacks first, then by bytes, then by name.  [*RET_N] */
 GCD_API const uint32_t *gcd_async_stacks(const struct gcd_async *a, size_t *ret_n);
-/* By number, the most frequent first.  [*RET_N] */
+/* Completed operations by method, the most frequent first.  [*RET_N] */
 GCD_API const struct gcd_async_completed *gcd_async_completed(const struct gcd_async *a, size_t *ret_n);
 
 #ifdef __cplusplus

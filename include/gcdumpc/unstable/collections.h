@@ -1,13 +1,14 @@
 /*
- * Collections as people know them: which objects are lists, dictionaries, channels ..., how many elements they have, and which other objects are
- * only their inside.
+ * Collections as people know them: which objects are lists, dictionaries, channels ..., how many elements they have, and which other objects are only
+ * their internals.
  *
  *     gcd_collections_new(graph, NULL, &c, &err);
  *     if (gcd_collections_kind(c, gcd_graph_node_type(graph, node)) != GCD_COLLECTION_NONE)
  *         st = gcd_collection_describe(c, node, &it, &err);
  *
- * Events have no fields: no count of a list, no null reference.  Nodes of a dictionary can be counted, and references of an array; lengths follow
- * from sizes where the size of an element is known (unstable/lengths.h).  So the number of elements is a range, often of one number.
+ * Events do not contain fields, so neither the count of a list nor null references are known.  The nodes of a dictionary and the references of an
+ * array can be counted, and lengths follow from sizes where the element size is known (unstable/lengths.h).  So the number of elements is a range,
+ * often a single number.
  */
 #ifndef GCDUMPC_UNSTABLE_COLLECTIONS_H
 #define GCDUMPC_UNSTABLE_COLLECTIONS_H
@@ -24,7 +25,7 @@
 extern "C" {
 #endif
 
-/* The kinds, their names for programs and for people. */
+/* The kinds, with their names for programs and for people. */
 #define GCD_COLLECTION_LIST_OF_KINDS(X)                                                                                \
     X(GCD_COLLECTION_NONE, "none", "no collection")                                                                    \
     X(GCD_COLLECTION_ARRAY, "array", "array")                                                                          \
@@ -65,20 +66,20 @@ GCD_API const char *gcd_collection_kind_title(enum gcd_collection_kind kind);
 struct gcd_collections;
 
 /*
- * Finds the types of collections in G, which must outlive the result.  CONTEXT may be NULL.  Takes 10 bytes per type and, when collections are
- * described, 1 bit per node and 12 bytes per object inside of the largest.  GCD_E_NOMEM.
+ * Finds the types of collections in G, which must outlive the result.  CONTEXT may be NULL.  Takes 10 bytes per type and, once collections are
+ * described, 1 bit per node and 12 bytes per internal object of the largest.  GCD_E_NOMEM.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_collections_new(const struct gcd_graph *g, const struct gcd_context *context, struct gcd_collections **ret,
                                                       struct gcd_error *err);
 GCD_API void gcd_collections_free(struct gcd_collections *c);
 
 /*
- * The kind of the objects of TYPE, by its name.  GCD_COLLECTION_NONE for all others, and for delegates: those with several handlers are known by
- * their shape, only gcd_collection_describe finds them.
+ * The kind of the objects of TYPE, by its name.  GCD_COLLECTION_NONE for all others and for delegates: only their shape shows whether they have
+ * several handlers, so only gcd_collection_describe finds these.
  */
 GCD_API enum gcd_collection_kind gcd_collections_kind(const struct gcd_collections *c, uint32_t type);
 
-/* Is TYPE one of arrays whose elements are references? */
+/* Is TYPE an array of references? */
 GCD_API bool gcd_collections_of_references(const struct gcd_collections *c, uint32_t type);
 
 /* Are the objects of TYPE collections that consist of several objects? */
@@ -89,25 +90,25 @@ static inline bool gcd_collections_has_inside(const struct gcd_collections *c, u
 }
 
 /*
- * Can an object of type INNER be a part of how a collection of type OUTER stores its elements: its array, nodes, tables, segments?  PARENT is the
- * type of the object that refers to it, another part or the collection itself.  In a path, the objects from the first one after a collection on,
- * as long as it says yes, are the collection.
+ * Can an object of type INNER be an internal part of a collection of type OUTER: its array, nodes, tables, segments?  PARENT is the type of the
+ * object that refers to it, another part or the collection itself.  In a path, all objects that directly follow a collection belong to it as long as
+ * the answer is yes.
  */
 GCD_API bool gcd_collections_is_inside(struct gcd_collections *c, uint32_t outer, uint32_t parent, uint32_t inner);
 
 /*
- * PATH[N] are objects from the root's side on, each referring to the next.  The number of objects after PATH[I] that are inside of it;
- * 0 when it is no collection, or what follows is an element or something else.
+ * PATH[N] are objects from the root on, each referring to the next.  The number of objects directly after PATH[I] that are its internals; 0 if it is
+ * no collection, or if an element or something else follows.
  */
 GCD_API size_t gcd_collections_inside(struct gcd_collections *c, const uint32_t *path, size_t n, size_t i);
 
 /*
- * The array of the handlers of NODE, a delegate with more than one; their number.  GCD_NODE_NONE when it is none.  CoreCLR keeps several in a
- * delegate that is its own target and holds an Object[] of delegates of its own type; events do not tell base types, so that is how it is known.
+ * The array of the handlers of NODE, a delegate with several, and their number; GCD_NODE_NONE if NODE is none.  In CoreCLR such a delegate is its own
+ * target and holds an Object[] of delegates of its own type.  Events do not contain base types, so it is recognised by this shape.
  */
 GCD_API uint32_t gcd_collections_handlers(const struct gcd_collections *c, uint32_t node, size_t *ret_count);
 
-/* Not known: a length, or a bound of the number of elements. */
+/* Unknown length, or unknown bound of the number of elements. */
 #define GCD_COUNT_UNKNOWN UINT64_MAX
 #define GCD_COLLECTION_PARTS 3
 
@@ -120,16 +121,16 @@ struct gcd_collection_part {
 struct gcd_collection {
     enum gcd_collection_kind kind;
     uint32_t node;
-    uint64_t elements;           /* the best number: exact if AT_LEAST = AT_MOST, else the one of these that it equals, else near it */
-    uint64_t at_least;           /* there are not fewer; 0 = not known */
-    uint64_t at_most;            /* nor more; GCD_COUNT_UNKNOWN */
-    uint64_t capacity;           /* room for so many without growing, of all its arrays; GCD_COUNT_UNKNOWN.  Collections of nodes have none */
-    bool only_capacity;          /* elements are values, of which no event tells how many there are: ELEMENTS is the capacity */
-    uint64_t references;         /* to elements, keys and values: null ones and values that are no objects do not count */
-    /* the most frequent types of elements, or values; and of keys, where they can be told apart */
+    uint64_t elements;           /* best estimate: exact if AT_LEAST = AT_MOST; may equal one of them */
+    uint64_t at_least;           /* lower bound; 0 = unknown */
+    uint64_t at_most;            /* upper bound, or GCD_COUNT_UNKNOWN */
+    uint64_t capacity;           /* number of elements that fit into its arrays without growing; GCD_COUNT_UNKNOWN.  Collections of nodes have none */
+    bool only_capacity;          /* elements are values, which no event counts: ELEMENTS is the capacity */
+    uint64_t references;         /* references to elements, keys and values; nulls and values that are not objects do not count */
+    /* the most frequent types of elements or values, and of keys where they can be distinguished */
     struct gcd_collection_part elements_of[GCD_COLLECTION_PARTS], keys_of[GCD_COLLECTION_PARTS];
     size_t elements_of_count, keys_of_count;
-    /* the collection itself with all objects that are only its inside, but no elements */
+    /* the collection itself with all its internal objects, without elements */
     uint64_t structure_objects, structure_bytes;
 };
 
@@ -139,12 +140,12 @@ static inline bool gcd_collection_is_exact(const struct gcd_collection *it)
 }
 
 /*
- * Describes the collection NODE; time is linear in the objects inside and their references.  Not from several threads at once with one C.
- * GCD_OK; GCD_END: it is no collection, or its inside does not look like one; GCD_E_NOMEM, GCD_E_CANCELED.
+ * Describes the collection NODE; time is linear in its internal objects and their references.  Do not use one C from several threads at once.
+ * GCD_OK; GCD_END: not a collection, or its internals do not look like one; GCD_E_NOMEM, GCD_E_CANCELED.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_collection_describe(struct gcd_collections *c, uint32_t node, struct gcd_collection *ret,
                                                           struct gcd_error *err);
-/* Object number I < structure_objects of the collection that was described last. */
+/* Object number I < structure_objects of the collection described last. */
 GCD_API uint32_t gcd_collection_object(const struct gcd_collections *c, uint64_t i);
 
 #ifdef __cplusplus

@@ -1,11 +1,11 @@
 /*
  * Estimates the memory of a graph and of the work on it, from the counts of the first pass.
  *
- * Adds up the largest arrays that exist at the same time, and what reading a recording takes (GCD_ESTIMATE_BASE).  Assumes what only the objects
- * tell: that objects of types with references keep something alive, and that few references are cyclic.  A tree of merged paths grows with the
- * number of different paths, which the first pass does not know: GCD_FOR_PATHS and GCD_FOR_DIFF assume the largest possible tree, so most heaps
+ * Adds up the largest arrays that exist at the same time, and what reading a recording takes (GCD_ESTIMATE_BASE).  Makes two assumptions that only
+ * the objects could confirm: objects of types with references keep something alive, and few references are cyclic.  A tree of merged paths grows with
+ * the number of different paths, which the first pass cannot know: GCD_FOR_PATHS and GCD_FOR_DIFF assume the largest possible tree, so most heaps
  * need less.
- * tests/bench/README.md compares.
+ * tests/bench/README.md compares estimates with measurements.
  */
 #ifndef GCDUMPC_UNSTABLE_ESTIMATE_H
 #define GCDUMPC_UNSTABLE_ESTIMATE_H
@@ -29,7 +29,7 @@ enum gcd_workload {
     GCD_FOR_RETAINED,            /* dominators and retained sizes; formats with these */
     GCD_FOR_LEAKS,               /* suspects */
     GCD_FOR_PAGE,                /* a page for browsers */
-    GCD_FOR_DIFF,                /* paths compared with those of another dump, taken for equally large */
+    GCD_FOR_DIFF,                /* paths compared with those of another dump, assumed to be equally large */
     GCD_WORKLOADS
 };
 

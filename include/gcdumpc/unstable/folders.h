@@ -1,5 +1,5 @@
 /*
- * Folders and paths opened without following foreign links; leftovers of killed processes.
+ * Folders and paths opened without following untrusted links; leftovers of killed processes.
  */
 #ifndef GCDUMPC_UNSTABLE_FOLDERS_H
 #define GCDUMPC_UNSTABLE_FOLDERS_H
@@ -16,8 +16,8 @@ extern "C" {
 #endif
 
 /*
- * Opens the folder PATH for openat and the like (O_PATH).  Links on the way that neither root nor this user has made are not followed:
- * GCD_E_IO, with ENOTDIR as os_errno.  The caller closes *RET_FD.
+ * Opens the folder PATH for openat and the like (O_PATH).  Does not follow links that neither root nor this user owns: GCD_E_IO, with ENOTDIR as
+ * os_errno.  The caller closes *RET_FD.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_folder_open(const char *path, int *ret_fd, struct gcd_error *err);
 
@@ -28,8 +28,8 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_folder_open_parent(const char *path, int *
 GCD_API GCD_MUST_CHECK gcd_status gcd_path_open(const char *path, int *ret_fd, struct gcd_error *err);
 
 /*
- * Do the open folder DIR_FD and all its parents belong to root or this user, and can nobody else replace one of them?  In any other folder
- * nothing should be removed by name, because others decide what has the name.
+ * Do the open folder DIR_FD and all its parents belong to root or this user, and can nobody else replace one of them?  In any other folder remove
+ * nothing by name, because others control what has the name.
  */
 GCD_API bool gcd_folder_is_ours(int dir_fd);
 

@@ -1,5 +1,5 @@
 /*
- * What a format needs before it is written: room on the disk, memory.
+ * What writing a format needs: disk space, memory.
  */
 #ifndef GCDUMPC_UNSTABLE_FORMAT_PLAN_H
 #define GCDUMPC_UNSTABLE_FORMAT_PLAN_H
@@ -22,7 +22,7 @@ extern "C" {
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_format_check_output(const struct gcd_format *f, const char *path, struct gcd_error *err);
 
-/* What it needs of a graph; profiles: when they stack objects by dominators. */
+/* The work on a graph that it needs; for profiles, when they stack objects by dominators. */
 GCD_API enum gcd_workload gcd_format_workload(const struct gcd_format *f);
 
 /* The estimated size of an output on disk in bytes, without gzip, made from STREAM_BYTES of events.  Measured: src/write/README.md. */

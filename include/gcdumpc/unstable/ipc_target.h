@@ -1,5 +1,5 @@
 /*
- * What a dump costs its target, locks against two dumps at the same time, ports to which it connects over TCP, and waits at a port.  Part of
+ * What a dump costs its target, locks against two dumps at the same time, ports to which it connects over TCP, and waiting at a port.  Part of
  * libgcdumpc_ipc.
  */
 #ifndef GCDUMPC_UNSTABLE_IPC_TARGET_H
@@ -25,38 +25,39 @@ struct gcd_ipc_memory {
     uint64_t rss_bytes;      /* resident; 0 = unknown */
     uint64_t room_bytes;     /* growth possible before a limit (its cgroup, an enclosing one, the machine); UINT64_MAX = unknown */
     enum gcd_ipc_limit limit; /* the closest limit */
-    uint64_t away_bytes;     /* memory that does not count as resident: swapped out, or in huge pages */
+    uint64_t away_bytes;     /* memory not counted as resident: swapped out, or in huge pages */
     uint64_t machine_bytes;  /* memory of the machine including swap; 0 = unknown */
-    uint64_t cgroup_limit_bytes; /* of the cgroup around the process that has the least room left, 0 = there is none or it is unknown, */
-    uint64_t cgroup_used_bytes;  /* and what it uses, without files that the kernel can drop */
+    uint64_t cgroup_limit_bytes; /* of the enclosing cgroup with the least room left; 0 = none or unknown; */
+    uint64_t cgroup_used_bytes;  /* its usage, without files that the kernel can drop */
 };
 
-/* The memory of the process PID; 0 for one that is not visible: then only the machine counts. */
+/* The memory of the process PID; PID 0 = a process that is not visible: then only the machine counts. */
 GCD_API void gcd_ipc_memory(uint32_t pid, struct gcd_ipc_memory *ret);
 /* rss_bytes alone, for sampling. */
 GCD_API uint64_t gcd_ipc_resident(uint32_t pid);
 /*
- * The memory of a process at one moment, with all its mappings: when the dump has told where the ranges of the GC are, what was in them then.
+ * The memory of a process at one moment, with all its mappings, so that the memory in the ranges of the GC can be computed once the dump has told
+ * where they are.
  */
 struct gcd_ipc_mappings;
 /*
- * Reads those of the process PID.  ALLOC may be NULL.  A process whose memory may not be looked at has none; gcd_ipc_mappings_problem says why.
- * GCD_E_NOT_FOUND: it is not visible, or has ended; GCD_E_NOMEM.
+ * Reads the mappings of the process PID.  ALLOC may be NULL.  If they may not be read, the result is empty, and gcd_ipc_mappings_problem says why.
+ * GCD_E_NOT_FOUND: the process is not visible, or has ended; GCD_E_NOMEM.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_mappings_new(uint32_t pid, const struct gcd_alloc *alloc, struct gcd_ipc_mappings **ret,
                                                        struct gcd_error *err);
 GCD_API void gcd_ipc_mappings_free(struct gcd_ipc_mappings *m);
 /* Why the mappings could not be read; "" when they were. */
 GCD_API const char *gcd_ipc_mappings_problem(const struct gcd_ipc_mappings *m);
-/* RANGES[N]: of the GC, from a dump of the process that was made after. */
+/* Fills *RET.  RANGES[N]: those of the GC, from a dump of the process made afterwards. */
 GCD_API void gcd_ipc_mappings_memory(const struct gcd_ipc_mappings *m, const struct gcd_range *ranges, size_t n, struct gcd_process_memory *ret);
 
-/* Has a signal (SIGSTOP) or a debugger stopped the process PID?  It answers nothing until it continues.  False when unknown. */
+/* Has a signal (SIGSTOP) or a debugger stopped the process PID?  It does not answer until it continues.  False when unknown. */
 GCD_API bool gcd_ipc_stopped(uint32_t pid);
 
 /*
- * Has the process PID the server GC, by the names of its first threads?  One thread for each of its heaps runs during a collection, and still during
- * the walk of the heap that follows, where all but one only spin (measured, .NET 10).  False when unknown.
+ * Does the process PID use the server GC, judged by the names of its first threads?  One thread per heap runs during a collection and during the heap
+ * walk that follows, where all but one only spin (measured, .NET 10).  False when unknown.
  */
 GCD_API bool gcd_ipc_server_gc(uint32_t pid);
 
@@ -72,8 +73,8 @@ struct gcd_ipc_budget {
     uint64_t likely_bytes;   /* size of the event stream for a typical heap; 0 = unknown */
     uint64_t most_bytes;     /* for a heap of small objects and references only; 0 = unknown */
     uint32_t buffer_mb;      /* a buffer that should suffice, at most max_buffer_mb */
-    uint32_t max_buffer_mb;  /* the largest that the process has room for; 0 = not even a small one */
-    enum gcd_ipc_limit limit; /* the limit behind max_buffer_mb; NONE: the caller, or the protocol */
+    uint32_t max_buffer_mb;  /* the largest that the process has room for; 0 = not even room for a small one */
+    enum gcd_ipc_limit limit; /* the limit that determines max_buffer_mb; NONE: the caller's or the protocol's */
 };
 
 /* MAX_BUFFER_MB: the caller's own limit, 0 = 4095. */
@@ -97,45 +98,44 @@ GCD_API uint64_t gcd_ipc_stream_max(const struct gcd_ipc_memory *memory);
  * it is not visible from another network namespace.  Zeroed before first use.
  */
 struct gcd_ipc_lock {
-    int fds[3];              /* private, each + 1: of the process, of its socket, the connection to who has it instead of us */
-    uint32_t holder_pid;     /* the process that has it instead of us; 0 = nobody, or not visible */
-    bool usurped;            /* the name is taken by a user unrelated to the process: we continue without a lock */
+    int fds[3];              /* private, each + 1: lock of the process, lock of its socket, connection to the holder */
+    uint32_t holder_pid;     /* the process that holds it instead of us; 0 = nobody, or not visible */
+    bool usurped;            /* a user unrelated to the process has taken the name: we continue without a lock */
 };
 
 /*
  * Lock the process PID (0 = unknown) and the socket SOCKET_PATH (NULL = none).
- * GCD_OK, also when usurped; GCD_E_STATE: another instance of ours, run by root or the process's user, is dumping it: HOLDER_PID.  Always
- * release with gcd_ipc_unlock.
+ * GCD_OK, also when usurped; GCD_E_STATE: HOLDER_PID, another instance of ours, run by root or the process's user, is dumping it.  Always release
+ * with gcd_ipc_unlock.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_lock(uint32_t pid, const char *socket_path, struct gcd_ipc_lock *ret, struct gcd_error *err);
 /* The same for all processes of the machine that use this lock and run as this user or root. */
 GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_lock_machine(struct gcd_ipc_lock *ret, struct gcd_error *err);
 /*
- * After GCD_E_STATE of one of these: true once the holder has let go or died, so that another try may succeed; false after MS milliseconds.  Wait
- * with this instead of trying again and again: each try leaves a connection in the holder's queue, and a full queue looks like that of a stranger.
+ * After GCD_E_STATE from one of these: true once the holder has released the lock or died, so that another try may succeed; false after MS
+ * milliseconds.  Use this instead of polling: each try leaves a connection in the holder's queue, and a full queue looks like that of a stranger.
  */
 GCD_API bool gcd_ipc_lock_wait(const struct gcd_ipc_lock *lock, int ms);
 GCD_API void gcd_ipc_unlock(struct gcd_ipc_lock *lock);
 
 /*
- * A reverse diagnostic port over TCP: for a runtime that is told HOST:PORT instead of a path, as on phones and in emulators.  TCP knows no
- * user: whoever can reach the address can connect and pass for a runtime, and nothing is encrypted.  So an address must be loopback unless
- * the caller insists; even there all users of the machine can connect.
+ * A reverse diagnostic port over TCP: for a runtime that is told HOST:PORT instead of a path, as on phones and in emulators.  TCP has no users:
+ * whoever can reach the address can connect and pose as a runtime, and nothing is encrypted.  So the address must be loopback unless the caller
+ * insists; even then all users of the machine can connect.
  */
 #define GCD_IPC_TCP_BYTES 64
 struct gcd_ipc_tcp_place {
-    char address[GCD_IPC_TCP_BYTES]; /* "127.0.0.1:9000", "[::1]:9000", with the port that was chosen if 0 was asked for */
+    char address[GCD_IPC_TCP_BYTES]; /* "127.0.0.1:9000", "[::1]:9000", with the actual port if 0 was asked for */
     char variable[GCD_IPC_TCP_BYTES]; /* as DOTNET_DiagnosticPorts takes it: without brackets, "HOST" for all addresses */
     bool loopback;           /* cannot be reached from another machine */
 };
 struct gcd_ipc_port;
 
 /*
- * Listen at ADDRESS, "HOST:PORT".  HOST is an IPv4 address, an IPv6 address in brackets, or "localhost" (127.0.0.1); no other name, so that
- * nobody who answers for names decides where this is.  PORT is 0 to 65535; 0: one that is free.  ANY_ADDRESS: HOST need not be loopback.
- * The port is used and freed as one of gcd_ipc_port_listen; there is no file.  RET_PLACE and RET are set only on success.
- * GCD_E_ARG: ADDRESS has another form, or is not loopback (PERMISSION); GCD_E_IO: another program listens there, or the machine has no such address;
- * GCD_E_NOMEM.
+ * Listen at ADDRESS, "HOST:PORT".  HOST is an IPv4 address, an IPv6 address in brackets, or "localhost" (127.0.0.1); no other name, so that no name
+ * server decides which address this is.  PORT is 0 to 65535; 0: any free one.  ANY_ADDRESS: HOST need not be loopback.  Use and free the port like
+ * one of gcd_ipc_port_listen; there is no file.  RET_PLACE and RET are set only on success.  GCD_E_ARG: ADDRESS is malformed, or not loopback
+ * (PERMISSION); GCD_E_IO: another program listens there, or the machine has no such address; GCD_E_NOMEM.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_port_listen_tcp(const char *address, bool any_address, struct gcd_ipc_tcp_place *ret_place,
                                                           struct gcd_ipc_port **ret, struct gcd_error *err);
@@ -143,7 +143,7 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_port_listen_tcp(const char *address, b
 /* Wait MS while serving the port.  GCD_OK: the time has passed; GCD_E_PEER (GONE): the process has ended; GCD_E_CANCELED, GCD_E_IO. */
 GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_port_pause(struct gcd_ipc_port *port, uint64_t ms, const gcd_cancel_flag *cancel,
                                                      struct gcd_error *err);
-/* The number of other runtimes that are waiting. */
+/* The number of other runtimes waiting. */
 GCD_API size_t gcd_ipc_port_others(const struct gcd_ipc_port *port);
 
 #ifdef __cplusplus

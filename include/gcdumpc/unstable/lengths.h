@@ -2,8 +2,8 @@
  * Lengths of arrays and strings, where they follow from the size.
  *
  * CoreCLR reports exact sizes: a header that depends on rank and pointer size, then elements without gaps.  The element size is known for
- * primitives, enums and references, but not for other value types.  Recordings say what elements are (gcd_type.parameters); in other dumps names
- * do.  The length of a multi-dimensional array is the number of all elements.
+ * primitives, enums and references, but not for other value types.  In recordings, gcd_type.parameters gives the element type; in other dumps, the
+ * name does.  The length of a multi-dimensional array is the number of all elements.
  */
 #ifndef GCDUMPC_UNSTABLE_LENGTHS_H
 #define GCDUMPC_UNSTABLE_LENGTHS_H
@@ -22,7 +22,7 @@ extern "C" {
 /* The layout of the objects of a type. */
 struct gcd_length_rule {
     uint16_t header_bytes;
-    uint8_t element_bytes;       /* 0: its objects have no length, or it is unknown */
+    uint8_t element_bytes;       /* 0: objects have no length, or it is unknown */
 };
 
 /*

@@ -1,9 +1,9 @@
 /*
- * What an assembly says of its types: names that the events of a dump leave out.
+ * What an assembly tells about its types: names that the events of a dump leave out.
  *
  * The runtime names a nested type without its outer types and a static variable without its class.  The file of the module knows both
- * (ECMA-335).  It is read in small windows, again each time: memory is independent of its size, and nothing that was checked once is
- * trusted later, so a file that changes meanwhile gives an error or a wrong name and no more.
+ * (ECMA-335).  It is read in small windows, each time anew: memory does not depend on its size, and no earlier check is trusted later, so a file that
+ * changes meanwhile causes at worst an error or a wrong name.
  *
  *     struct gcd_metadata *m;
  *     if (gcd_metadata_open(in, 0, UINT64_MAX, NULL, &m, &err) == GCD_OK) {
@@ -29,7 +29,7 @@ extern "C" {
 
 struct gcd_metadata;
 
-/* A GUID as the bytes of the file and of the loader events have it. */
+/* A GUID, as the bytes in the file and in the loader events. */
 struct gcd_module_guid {
     uint8_t bytes[16];
 };
@@ -45,19 +45,19 @@ struct gcd_codeview {
 struct gcd_module_identity {
     struct gcd_module_guid mvid;             /* new with each compilation */
     const char *module_name;                 /* "Shop.dll"; UTF-8, as all texts here */
-    const char *assembly_name;               /* "" = the module has no assembly of its own */
+    const char *assembly_name;               /* "" = the module has no assembly */
     uint16_t version[4];
     bool has_public_key;
     uint8_t public_key_token[8];             /* zeros without a public key */
-    size_t codeview_count;                   /* a ReadyToRun image can have one for its native code, too */
+    size_t codeview_count;                   /* a ReadyToRun image may have another one for its native code */
     struct gcd_codeview codeview[GCD_CODEVIEW_MAX];
 };
 
 /*
- * Open the image that lies in IN from OFF on and takes at most N bytes.  IN must be readable at any place (gcd_input_read_at) and outlive
- * the metadata; gzip is not undone.  IL, ReadyToRun, trimmed images and components of a composite image are all the same here.
- * ALLOC may be NULL.  GCD_E_TRUNCATED: the file ends early; GCD_E_FORMAT: it is damaged; GCD_E_UNSUPPORTED: it has no metadata, or
- * metadata that no compiler writes; GCD_E_LIMIT, GCD_E_IO, GCD_E_NOMEM.
+ * Open the image in IN that starts at OFF and has at most N bytes.  IN must be seekable (gcd_input_read_at) and outlive the metadata; gzip is not
+ * decompressed.  IL images, ReadyToRun images, trimmed images and components of a composite image are treated alike.
+ * ALLOC may be NULL.  GCD_E_TRUNCATED: the file ends early; GCD_E_FORMAT: it is damaged; GCD_E_UNSUPPORTED: it has no metadata, or metadata
+ * that no compiler writes; GCD_E_LIMIT, GCD_E_IO, GCD_E_NOMEM.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_metadata_open(struct gcd_input *in, uint64_t off, uint64_t n, const struct gcd_alloc *alloc,
                                                     struct gcd_metadata **ret, struct gcd_error *err);
@@ -66,7 +66,7 @@ GCD_API void gcd_metadata_free(struct gcd_metadata *m);
 /* Valid as long as M. */
 GCD_API const struct gcd_module_identity *gcd_metadata_identity(const struct gcd_metadata *m);
 
-/* What a loader event says of a module (ManagedPdbSignature, ManagedPdbAge); a GUID of zeros says nothing. */
+/* What a loader event says about a module (ManagedPdbSignature, ManagedPdbAge); a GUID of zeros = unknown. */
 struct gcd_loaded_module {
     struct gcd_module_guid pdb_guid;
     uint32_t pdb_age;
@@ -74,8 +74,8 @@ struct gcd_loaded_module {
 
 enum gcd_module_match {
     GCD_MODULE_SAME,             /* the file is the module that was loaded */
-    GCD_MODULE_OTHER,            /* it is not: replaced by a deployment, or another file of the name */
-    GCD_MODULE_UNKNOWN           /* one of them has no CodeView record: times and sizes have to decide */
+    GCD_MODULE_OTHER,            /* it is not: replaced by a deployment, or another file with the same name */
+    GCD_MODULE_UNKNOWN           /* one of them has no CodeView record: time and size must decide */
 };
 
 /* Is the file the module that was loaded? */
@@ -86,70 +86,70 @@ GCD_API enum gcd_module_match gcd_metadata_match(const struct gcd_module_identit
 #define GCD_TOKEN_TYPE UINT32_C(0x02000000)
 #define GCD_TOKEN_FIELD UINT32_C(0x04000000)
 
-/* How many types the module defines: their tokens are GCD_TOKEN_TYPE + 1 and so on, and the first is <Module>. */
+/* The number of types that the module defines: their tokens are GCD_TOKEN_TYPE + 1 and so on, and the first is <Module>. */
 GCD_API uint32_t gcd_metadata_type_count(const struct gcd_metadata *m);
 
 struct gcd_type_definition {
     uint32_t flags;              /* TypeAttributes, ECMA-335 II.23.1.15 */
-    uint32_t outer;              /* token of the type that it is nested in, 0 = none */
+    uint32_t outer;              /* token of the type that it is nested in; 0 = none */
     uint32_t base;               /* token of what it extends: definition, reference or specification; 0 = nothing */
-    uint32_t parameters;         /* type parameters, those of the outer types among them */
-    uint32_t interfaces;         /* it names so many: gcd_metadata_interface */
+    uint32_t parameters;         /* type parameters, including those of the outer types */
+    uint32_t interfaces;         /* number of interfaces that it names: gcd_metadata_interface */
 };
 
 /* GCD_E_ARG: TOKEN is no type definition of M. */
 GCD_API GCD_MUST_CHECK gcd_status gcd_metadata_type(struct gcd_metadata *m, uint32_t token, struct gcd_type_definition *ret,
                                                     struct gcd_error *err);
-/* Interface I of those that type TOKEN implements by its own declaration: a token like the base.  GCD_E_ARG. */
+/* Interface I of those in the declaration of type TOKEN: a token like the base.  GCD_E_ARG. */
 GCD_API GCD_MUST_CHECK gcd_status gcd_metadata_interface(struct gcd_metadata *m, uint32_t token, uint32_t i, uint32_t *ret,
                                                          struct gcd_error *err);
 
 /*
- * The name of type TOKEN as C# writes it, with namespace and outer types.  Of a definition N_ARGS names replace the type parameters,
- * which are in the order of the outer types; ARGS NULL shows their own names.  N_ARGS is ignored for a reference or a specification:
+ * The name of type TOKEN as C# writes it, with namespace and outer types.  For a definition, the N_ARGS names replace the type parameters, those of
+ * the outermost type first; with ARGS NULL the parameters keep their own names.  N_ARGS is ignored for a reference or a specification:
  * "System.Collections.Generic.List<Shop.Item>".
- * The text is valid until the next call on M.  GCD_E_ARG: no such type, or a definition with another number of parameters.
+ * The text is valid until the next call on M.  GCD_E_ARG: no such type, or a definition with a different number of parameters.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_metadata_name(struct gcd_metadata *m, uint32_t token, const char *const *args, size_t n_args,
                                                     const char **ret, struct gcd_error *err);
 
 /*
- * The same of a definition or a reference as reflection spells it, without arguments: "System.Collections.Generic.Dictionary`2+Entry".  *RET_LAST
- * (may be NULL) is where the name of the type itself begins, behind its outer types: all that the runtime sends.  Characters with a meaning in
- * this spelling have a backslash before them.
+ * The same for a definition or a reference, as reflection spells it, without arguments: "System.Collections.Generic.Dictionary`2+Entry".  *RET_LAST
+ * (may be NULL) is where the name of the type itself begins, after its outer types: this part is all that the runtime sends.  Characters with a
+ * meaning in this spelling are escaped with a backslash.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_metadata_reflection_name(struct gcd_metadata *m, uint32_t token, const char **ret, size_t *ret_last,
                                                                struct gcd_error *err);
 
 /*
- * The events of objects of type TOKEN that have a field: "Changed System.EventHandler`1;Closed System.Action;".  Each is the name of the field, and
- * its delegate type as reflection spells it, without arguments; first those of the class, then those of classes of M that it is derived from, and of
- * each class first the events, then other fields of their types.  "?" is the last when it is also derived from a class of another module, which may
- * have more.  "" = it has none.  Valid until the next call on M.  GCD_E_ARG: TOKEN is no type definition of M.
+ * The events of type TOKEN that have an instance field: "Changed System.EventHandler`1;Closed System.Action;".  Each entry is the name of the field
+ * and its delegate type, as reflection spells it, without arguments.  The class comes first, then its base classes in M; for each class first the
+ * events, then other fields of their types.  A final "?" means that it also derives from a class of another module, which may have more.  "" = none.
+ * Valid until the next call on M.  GCD_E_ARG: TOKEN is no type definition of M.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_metadata_events(struct gcd_metadata *m, uint32_t token, const char **ret, struct gcd_error *err);
 
 /* ---- static fields ---- */
 
 struct gcd_static_field {
-    uint32_t token;              /* of the field; 0 to begin with */
+    uint32_t token;              /* of the field; 0 at the start */
     uint32_t class_token;        /* of the type that declares it */
     uint32_t flags;              /* FieldAttributes, ECMA-335 II.23.1.5 */
-    uint8_t element_type;        /* first of its signature, ECMA-335 II.23.1.16; of a generic type 0x11 or 0x12, value type or class */
-    uint32_t type_token;         /* the class or value type that it is declared with, of a generic type its definition; 0 = another type */
-    bool thread_static;          /* [ThreadStatic]: a slot for each thread */
+    uint8_t element_type;        /* first of its signature, ECMA-335 II.23.1.16; for a generic type 0x11 (value type) or 0x12 (class) */
+    uint32_t type_token;         /* its declared class or value type; for a generic type, the definition; 0 = another type */
+    bool thread_static;          /* [ThreadStatic]: one slot per thread */
     const char *name;            /* valid until the next call of gcd_metadata_next_static on M */
 };
 
 /*
- * The next static field behind F->token; constants are left out, they have no place in memory.  GCD_END behind the last.
+ * The next static field after F->token; skips constants, which have no memory.  GCD_END after the last.
  *
  *     struct gcd_static_field f = { 0 };
  *     while ((st = gcd_metadata_next_static(m, &f, &err)) == GCD_OK)
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_metadata_next_static(struct gcd_metadata *m, struct gcd_static_field *f, struct gcd_error *err);
 
-/* The type that field F is declared with, as C# writes it; type parameters have their own names.  Valid until the next call on M. */
+/* The declared type of field F, as C# writes it; type parameters have their own names.  Valid until the next call on M. */
 GCD_API GCD_MUST_CHECK gcd_status gcd_metadata_field_type(struct gcd_metadata *m, const struct gcd_static_field *f, const char **ret,
                                                           struct gcd_error *err);
 

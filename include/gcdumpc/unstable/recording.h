@@ -1,8 +1,8 @@
 /*
- * A recording with what was found for it: names, and the memory of the process.
+ * A recording with additions: names, and the memory of the process.
  *
- * gcd_dump_resolve (full_names.h) reads names from the files of the modules.  They are written into the recording, so that another machine, or
- * this one after the next update of the program, needs no files.  gcd_dump_open and gcd_dump_close find them there.
+ * gcd_dump_resolve (full_names.h) reads names from the files of the modules.  Written into the recording, they make these files unnecessary on
+ * another machine, or on this one after the next update of the program.  gcd_dump_open and gcd_dump_close find them there.
  */
 #ifndef GCDUMPC_UNSTABLE_RECORDING_H
 #define GCDUMPC_UNSTABLE_RECORDING_H
@@ -21,20 +21,20 @@ extern "C" {
 
 struct gcd_recording_options {
     struct gcd_context context;
-    bool plain;                  /* the bytes as they are, without names and memory */
+    bool plain;                  /* copy the bytes unchanged, without names and memory */
 };
 
 /* What gcd_recording_write can do for a dump. */
 enum gcd_recording_names {
     GCD_RECORDING_NAMES_NEW,     /* it adds names */
-    GCD_RECORDING_NAMES_SAME,    /* the recording already has all that are known, or none are known */
+    GCD_RECORDING_NAMES_SAME,    /* the recording already has all known names, or none are known */
     GCD_RECORDING_NAMES_NO_ROOM  /* the recording is cut, damaged or in another format than runtimes send: nothing is added */
 };
 GCD_API enum gcd_recording_names gcd_recording_names(const struct gcd_dump *d);
 
 /*
- * Copies the recording IN to TO, gzip undone, with the names that D has found since, and the memory that it got (process_memory.h).  D is the dump
- * of IN, closed, or NULL: without both.
+ * Copies the recording IN to TO, decompressed, and adds the names resolved for D and the process memory set for it (process_memory.h).  D is the dump
+ * of IN, closed; NULL: add nothing.
  * Does not commit TO.  *RET_NAMES (may be NULL): the number of names added, of types and static variables.
  * GCD_E_FORMAT: IN has changed since it was read; GCD_E_CANCELED; errors of IN and TO.
  */

@@ -1,5 +1,5 @@
 /*
- * Files that others own: opened without waiting for anything, and read at any place.
+ * Other users' files: opened without blocking, with random access.
  */
 #ifndef GCDUMPC_UNSTABLE_REGULAR_FILE_H
 #define GCDUMPC_UNSTABLE_REGULAR_FILE_H
@@ -17,16 +17,16 @@ extern "C" {
 
 struct gcd_regular_file {
     uint64_t device, inode, bytes;
-    int64_t modified_ns, changed_ns;     /* since 1970: of its content; of its content, name, owner or mode */
-    bool deleted;                        /* it has no name any more */
+    int64_t modified_ns, changed_ns;     /* since 1970: last change of its content; of its content, name, owner or mode */
+    bool deleted;                        /* it no longer has a name */
 };
 
 /*
- * Opens the regular file PATH for gcd_input_read_at; gzip is not undone.  A path through "/proc/PID/root/" is resolved as the process PID would
- * resolve it, and no link leads out of its root folder.  Anything but a regular file with content is looked at but never opened, so a pipe
- * blocks nothing and a device notices nothing; the same for the files of /proc and /sys.
+ * Opens the regular file PATH for gcd_input_read_at; does not decompress gzip.  A path through "/proc/PID/root/" is resolved as the process PID would
+ * resolve it, and no link leads out of its root folder.  Anything but a regular file with content is only examined, never opened, so pipes do not
+ * block and devices have no side effects; the same for the files of /proc and /sys.
  * ALLOC and RET_FILE may be NULL.
- * GCD_E_IO, with GCD_ERROR_NO_FILE when there is none; GCD_E_ARG: it is something else; GCD_E_NOMEM.
+ * GCD_E_IO, with GCD_ERROR_NO_FILE if it does not exist; GCD_E_ARG: not a regular file; GCD_E_NOMEM.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_input_open_regular(const char *path, const struct gcd_alloc *alloc, struct gcd_input **ret,
                                                          struct gcd_regular_file *ret_file, struct gcd_error *err);

@@ -1,5 +1,5 @@
 /*
- * Inputs that are filled while they arrive, or kept for a second reading.
+ * Inputs that are filled as data arrive, or kept to be read again.
  */
 #ifndef GCDUMPC_UNSTABLE_SPOOL_H
 #define GCDUMPC_UNSTABLE_SPOOL_H

@@ -1,6 +1,6 @@
 /*
- * Staged outputs: a file written in any order (a database), or a folder of files, that appears whole or not at all, like a sink; and the formats that
- * need one.
+ * Staged outputs: a file written in any order (a database), or a folder of files, that appears complete or not at all, like a sink; and the formats
+ * that need one.
  */
 #ifndef GCDUMPC_UNSTABLE_STAGED_FILE_H
 #define GCDUMPC_UNSTABLE_STAGED_FILE_H
@@ -42,14 +42,14 @@ GCD_API void gcd_staged_free(struct gcd_staged *p);
 GCD_API enum gcd_staged_kind gcd_format_staged_kind(const struct gcd_format *f);
 
 /*
- * Writes G to P, opened as gcd_format_staged_kind says, in format F (of kind STAGED, else GCD_E_ARG); the caller commits P.  RET_NOTES as for
- * gcd_write_graph.
+ * Writes G to P, opened with the kind from gcd_format_staged_kind, in format F (of kind STAGED, else GCD_E_ARG); the caller commits P.  RET_NOTES as
+ * for gcd_write_graph.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_write_staged(const struct gcd_format *f, const struct gcd_graph *g, struct gcd_staged *p,
                                                   const struct gcd_write_options *options, struct gcd_write_notes *ret_notes,
                                                   struct gcd_error *err);
 
-/* ---- the inside, for the writers of this library and for signal handlers ---- */
+/* ---- for the writers of this library and for signal handlers ---- */
 
 /*
  * The temporary name, "" once it has its final name; also for a signal handler.  A staged folder is the only entry of another folder, which is
@@ -73,8 +73,8 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_staged_read_at(const struct gcd_staged *p,
                                                     struct gcd_error *err);
 GCD_API GCD_MUST_CHECK gcd_status gcd_staged_write_at(struct gcd_staged *p, uint64_t off, const void *buf, size_t n, struct gcd_error *err);
 /*
- * As gcd_staged_write_at, for large parts that follow each other: also starts to write earlier ones to the disk, and drops those from the page cache,
- * so that the commit need not wait for the whole file.
+ * As gcd_staged_write_at, for large consecutive parts: also starts writing earlier parts to disk and drops them from the page cache, so that the
+ * commit does not have to wait for the whole file.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_staged_append_at(struct gcd_staged *p, uint64_t off, const void *buf, size_t n, struct gcd_error *err);
 GCD_API GCD_MUST_CHECK gcd_status gcd_staged_resize(struct gcd_staged *p, uint64_t bytes, struct gcd_error *err);

@@ -1,8 +1,8 @@
 /*
- * Static variables in words: one place for all outputs, so that a variable has the same name everywhere.
+ * Labels of static variables, for all outputs, so that a variable has the same name everywhere.
  *
- * What is known of its class differs.  On CoreCLR, the file of the module says it (gcd_root.class_name), or leaves several possible.  Mono
- * sends it as the type of the root.  Otherwise the field is all there is.
+ * Where the class comes from differs.  On CoreCLR, the file of the module tells it (gcd_root.class_name), or leaves several classes possible.  Mono
+ * sends it as the type of the root.  Otherwise only the field is known.
  */
 #ifndef GCDUMPC_UNSTABLE_STATIC_NAMES_H
 #define GCDUMPC_UNSTABLE_STATIC_NAMES_H
@@ -18,14 +18,14 @@
 extern "C" {
 #endif
 
-/* R->class_name in the style of N, which was made from the summary that R belongs to; "" = not known, or R is no static variable. */
+/* R->class_name in the style of N, which was made from the summary that R belongs to; "" = unknown, or R is not a static variable. */
 GCD_API const char *gcd_names_class(const struct gcd_names *n, const struct gcd_root *r);
 
-/* Does the label say more than the field?  Then it can stand alone, and no type has to stand in front of it. */
+/* Does the label say more than the field?  If so, it needs no type in front of it. */
 GCD_API bool gcd_static_is_labelled(const struct gcd_root *r);
 
 struct gcd_static_words {
-    const char *class_name;      /* the type that declares it; "" = not known, or several possible */
+    const char *class_name;      /* the type that declares it; "" = unknown, or several are possible */
     const char *label[3];        /* for people, one after the other: "Shop.OrderCache.s_items", "Shop.A.s_items or Shop.B.s_items", "s_items";
                                     all "" when it has no name */
 };

@@ -1,8 +1,8 @@
 /*
  * The merged paths (merged_tree.h) of several dumps side by side: what has grown, and what holds it.
  *
- * Steps match by the names on the path from the top, whatever their objects are.  Steps of one parent with the same name are one row.  A row
- * includes all steps below it.
+ * Steps match by the names on the path from the top, whatever their objects are.  Siblings with the same name share a row.  A row includes all steps
+ * below it.
  */
 #ifndef GCDUMPC_UNSTABLE_TREE_DIFF_H
 #define GCDUMPC_UNSTABLE_TREE_DIFF_H
@@ -34,7 +34,7 @@ struct gcd_tree_diff_row {
     uint32_t parent;             /* GCD_STEP_NONE at the top */
     uint32_t end;                /* the rows below are those from its own number + 1 up to END, exclusive */
     uint32_t depth;              /* 0 at the top */
-    uint8_t facts;               /* of the newest dump that has it */
+    uint8_t facts;               /* from the newest dump that has it */
     const char *name;
     const struct gcd_diff_sum *sums;     /* [dumps], saturating; retained_bytes is 0 */
 };

@@ -1,4 +1,4 @@
-/* Text and numbers formatted in the memory of a sink, without a copy. */
+/* Text and numbers formatted directly in the memory of a sink. */
 #ifndef GCDUMPC_UNSTABLE_IO_SINK_ROOM_H
 #define GCDUMPC_UNSTABLE_IO_SINK_ROOM_H
 
@@ -15,7 +15,7 @@ extern "C" {
 #define GCD_SINK_RESERVE_MAX ((size_t)65536)
 
 /*
- * Room for N <= GCD_SINK_RESERVE_MAX bytes to format into, never NULL; gcd_sink_advance then writes the first N of them.  For hot loops.
+ * Returns room for N <= GCD_SINK_RESERVE_MAX bytes, never NULL; format into it, and gcd_sink_advance then writes the first N of them.  For hot loops.
  */
 GCD_API char *gcd_sink_reserve(struct gcd_sink *s, size_t n);
 GCD_API void gcd_sink_advance(struct gcd_sink *s, size_t n);

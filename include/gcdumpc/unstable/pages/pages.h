@@ -1,7 +1,7 @@
 /*
  * Pages for browsers, in the style of the format html: two dumps side by side, several over time, and one dump whose suspects come first.
  *
- * A page is one file that loads nothing.  It has at most 5 MB: what is smallest is left out and counted.  Texts need not be well-formed UTF-8, and
+ * A page is one file that loads nothing.  It has at most 5 MB: the smallest items are left out and counted.  Texts need not be well-formed UTF-8, and
  * nothing in them becomes markup.
  */
 #ifndef GCDUMPC_UNSTABLE_PAGES_PAGES_H
@@ -32,7 +32,7 @@ struct gcd_page_dump {
     int64_t unix_ms;             /* when it was made; INT64_MIN = unknown */
     const struct gcd_verdict *verdict;
     struct gcd_diff_sum sum;
-    bool partial;                /* only in a page of several: not all of its types are known, so one that is not there may exist */
+    bool partial;                /* only in a page of several dumps: not all of its types are known, so a missing one may exist */
 };
 
 struct gcd_diff_page {
@@ -40,13 +40,13 @@ struct gcd_diff_page {
     const struct gcd_diff *types;        /* matched, of two dumps */
     const struct gcd_tree_diff *paths;   /* matched, of the same two; NULL = none */
     bool retained;               /* retained sizes are known */
-    struct gcd_session *newer;   /* for its map, its suspects and all that is said of single types; NULL = without them */
+    struct gcd_session *newer;   /* for its map, its suspects and all details of single types; NULL = without these */
     const struct gcd_write_options *options;     /* for NEWER, may be NULL; names and origins are those of the session */
 };
 
 /*
- * Writes the page to S; the caller commits S.  GCD_E_ARG: not two dumps; errors of the sink; with NEWER also GCD_E_NOMEM, GCD_E_CANCELED, and its
- * memory is that of gcd_write_graph with the format html, of which the session keeps its part.  The allocator of NEWER must be thread-safe.
+ * Writes the page to S; the caller commits S.  GCD_E_ARG: not two dumps; errors of the sink.  With NEWER also GCD_E_NOMEM, GCD_E_CANCELED; it then
+ * takes as much memory as gcd_write_graph with the format html, part of which the session keeps.  The allocator of NEWER must be thread-safe.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_write_diff_page(const struct gcd_diff_page *page, struct gcd_sink *s, struct gcd_error *err);
 
@@ -58,8 +58,8 @@ struct gcd_trend_page {
 };
 
 /*
- * Writes the page of several dumps over time to S; the caller commits S.  GCD_E_ARG: TYPES has another number of dumps, or none; GCD_E_LIMIT: more
- * than 1,000 dumps; errors of the sink.  Takes no memory that grows with dumps or types.
+ * Writes the page of several dumps over time to S; the caller commits S.  GCD_E_ARG: TYPES has a different number of dumps, or none; GCD_E_LIMIT:
+ * more than 1,000 dumps; errors of the sink.  Memory does not grow with the number of dumps or types.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_write_trend_page(const struct gcd_trend_page *page, struct gcd_sink *s, struct gcd_error *err);
 
