@@ -8,7 +8,7 @@
 #define DIGIT_BITS 11u           /* GCD_RADIX_ROUNDS of them are 64 bits */
 #define DIGITS (1u << DIGIT_BITS)
 
-/* By one digit.  False: all items have the same. */
+/* Sorts by one digit.  False: all items have the same digit. */
 static bool sort_digit(const struct gcd_keyed *from, struct gcd_keyed *to, size_t n, unsigned shift)
 {
     size_t starts[DIGITS] = { 0 }, at = 0;

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define PROC_MAGIC 0x9fa0        /* PROC_SUPER_MAGIC of linux/magic.h */
-#define GOES_ON INT_MIN          /* neither a descriptor nor an errno */
+#define GOES_ON INT_MIN          /* not finished: neither a descriptor nor an errno */
 
 enum { MAX_LINKS = 40,           /* same as the kernel */
        MAX_DEPTH = 64 };         /* folders below a process's root; all stay open, because ".." may lead elsewhere a moment later */

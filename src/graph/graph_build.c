@@ -38,7 +38,7 @@ struct gcd_build {
     uint64_t next_address;       /* made up, for the next object */
     bool nodes_ended;
     uint32_t next_node;          /* the object whose references come next */
-    uint64_t owned;              /* references that gcd_build_owners was told of; */
+    uint64_t owned;              /* references announced to gcd_build_owners; */
     bool owners;                 /* it was called */
     struct graph_resolver resolver;
     struct graph_touch touch;
@@ -292,7 +292,7 @@ gcd_status gcd_build_node(struct gcd_build *b, uint64_t address, uint32_t type, 
     return add_node(g, address, type, size_bytes, err);
 }
 
-/* Where the references of the last object begin: its predecessors have OWNED. */
+/* Sets where the references of the last object begin: those before it own OWNED. */
 static gcd_status begin_edges(struct gcd_build *b, struct gcd_error *err)
 {
     struct gcd_graph *g = b->g;
@@ -310,7 +310,7 @@ static gcd_status add_owner(struct gcd_build *b, const struct gcd_object *o, str
     return GCD_OK;
 }
 
-/* How many of N more objects have room in the arrays and in the last block of nodes, and reach no limit. */
+/* How many of N more objects fit into the arrays and the last block of nodes without reaching a limit. */
 static size_t room_for(const struct gcd_build *b, size_t n)
 {
     const struct gcd_graph *g = b->g;
@@ -328,7 +328,9 @@ static size_t room_for(const struct gcd_build *b, size_t n)
     return n;
 }
 
-/* Adds objects as add_owner does, until one needs more than to be stored; returns how many.  In a wide block that is the first: REL wraps around. */
+/*
+ * Adds objects as add_owner does, until one needs more than storing; returns their number.  In a wide block it stops at the first: REL wraps around.
+ */
 static size_t add_plain_owners(struct gcd_build *b, const struct gcd_object *objects, size_t n)
 {
     struct gcd_graph *g = b->g;
@@ -579,7 +581,7 @@ static void close_holes(struct gcd_graph *g)
     g->edge_count = (size_t)kept;
 }
 
-/* It was only needed if something refers to it. */
+/* The unknown node is only needed if something refers to it. */
 static void forget_unknown(struct gcd_graph *g)
 {
     if (g->unknown == GCD_NODE_NONE || g->notes.edges_dangling + g->notes.roots_dangling > 0)

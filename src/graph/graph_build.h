@@ -32,7 +32,7 @@ GCD_MUST_CHECK gcd_status gcd_build_text(struct gcd_build *b, const char *s, siz
 
 /* Reserves room for this many objects and references in one piece; 0 = unknown.  Pass only numbers that the size of the input has confirmed. */
 GCD_MUST_CHECK gcd_status gcd_build_reserve(struct gcd_build *b, uint64_t nodes, uint64_t edges, struct gcd_error *err);
-/* All that was reserved will be used, so another thread may ask the system for it; call this at most once, before the first object. */
+/* All reserved memory will be used, so another thread may touch it in advance; call this at most once, before the first object. */
 void gcd_build_touch(struct gcd_build *b);
 
 /* Adds a type; copies its strings.  The builder counts objects and bytes.  GCD_E_LIMIT above the limit of types. */
@@ -49,8 +49,8 @@ GCD_MUST_CHECK gcd_status gcd_build_type_name(struct gcd_build *b, uint32_t type
 GCD_MUST_CHECK gcd_status gcd_build_node(struct gcd_build *b, uint64_t address, uint32_t type, uint64_t size_bytes,
                                          struct gcd_error *err);
 /*
- * Adds N objects (with addresses) and takes note of how many references each has.  Once it was called, gcd_build_next_node is not: after
- * gcd_build_nodes_end, gcd_build_edges gets the references of all objects in their order, and the seal checks that there are as many (GCD_E_STATE).
+ * Adds N objects (with addresses) and notes how many references each has.  It excludes gcd_build_next_node: after gcd_build_nodes_end, pass the
+ * references of all objects in order to gcd_build_edges; the seal checks their number (GCD_E_STATE).
  */
 GCD_MUST_CHECK gcd_status gcd_build_owners(struct gcd_build *b, const struct gcd_object *objects, size_t n, struct gcd_error *err);
 GCD_MUST_CHECK gcd_status gcd_build_nodes_end(struct gcd_build *b, struct gcd_error *err);
@@ -59,9 +59,9 @@ uint32_t gcd_build_node_type(const struct gcd_build *b, uint32_t node);
 
 /* The following references belong to the next object; the first call means object 0. */
 GCD_MUST_CHECK gcd_status gcd_build_next_node(struct gcd_build *b, struct gcd_error *err);
-/* To addresses; those without an object are counted and dropped, or lead to the unknown node. */
+/* References as addresses; those without an object are counted and dropped, or redirected to the unknown node. */
 GCD_MUST_CHECK gcd_status gcd_build_edges(struct gcd_build *b, const uint64_t *targets, size_t n, struct gcd_error *err);
-/* To nodes; GCD_NODE_NONE counts as dangling, another number beyond the last node is GCD_E_FORMAT. */
+/* References as nodes; GCD_NODE_NONE counts as dangling, another number beyond the last node is GCD_E_FORMAT. */
 GCD_MUST_CHECK gcd_status gcd_build_edge_nodes(struct gcd_build *b, const uint32_t *targets, size_t n, struct gcd_error *err);
 
 /* After gcd_build_nodes_end: the object at ADDRESS or GCD_NODE_NONE. */
@@ -70,7 +70,7 @@ uint32_t gcd_build_find(const struct gcd_build *b, uint64_t address);
 GCD_MUST_CHECK gcd_status gcd_build_root(struct gcd_build *b, const struct gcd_root *r, struct gcd_error *err);
 /* The same for many roots: the name is not NULL and comes from gcd_build_text. */
 GCD_MUST_CHECK gcd_status gcd_build_root_kept(struct gcd_build *b, const struct gcd_root *r, struct gcd_error *err);
-/* With GCD_NODE_NONE as key or value it is counted and dropped. */
+/* If key or value is GCD_NODE_NONE, it is counted and dropped. */
 GCD_MUST_CHECK gcd_status gcd_build_dependent(struct gcd_build *b, uint32_t key, uint32_t value, struct gcd_error *err);
 /* Adds a module, before the types that refer to it by number; copies its strings. */
 GCD_MUST_CHECK gcd_status gcd_build_module(struct gcd_build *b, const struct gcd_module *m, struct gcd_error *err);

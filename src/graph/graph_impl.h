@@ -8,10 +8,10 @@
 #include "graph/graph_index.h"
 #include "graph/graph_starts.h"
 
-/* Nodes that know the run of the first of them. */
+/* Nodes per block, as a power of two; a block knows the run of its first node. */
 #define GRAPH_BLOCK_SHIFT 12u
 
-/* Addresses ascend from here to the next run, and are near; the address of a node is base + 4 * offset. */
+/* From here to the next run, addresses ascend and are close together; the address of a node is base + 4 * offset. */
 struct graph_run {
     uint64_t base;
     uint32_t first_node;
@@ -35,7 +35,7 @@ struct gcd_graph {
 
     /* [node_count]; reserved space after that is never touched */
     uint16_t *type_low;          /* the low bits of the type's number, */
-    uint16_t *type_high;         /* and the others; NULL as long as they are 0 for all nodes */
+    uint16_t *type_high;         /* the upper bits; NULL as long as they are 0 for all nodes */
     uint16_t *node_size;         /* GRAPH_BIG: see bigs */
     uint16_t *node_offset;       /* NULL without nodes */
     struct graph_starts starts;

@@ -108,7 +108,7 @@ bool graph_index_add(struct graph_index *x, uint64_t address, uint32_t node)
     return true;
 }
 
-/* Sets bits in one word of the map, as long as nodes follow each other in it; graph_index_add does the rest. */
+/* Sets bits in one word of the map while consecutive nodes fall into it; graph_index_add does the rest. */
 bool graph_index_add_run(struct graph_index *x, uint64_t base, const uint16_t *offsets, size_t n, uint32_t first)
 {
     uint64_t last = 0;                   /* slot of the node before, if it is in WORD */

@@ -1,6 +1,6 @@
 /*
- * Resolves the addresses of references to nodes in the background: lookups wait for memory, reading does not, so on two cores both together
- * take hardly longer than one.
+ * Resolves the addresses of references to nodes in the background: lookups wait for memory, reading does not, so on two cores both together take
+ * hardly longer than one alone.
  */
 #ifndef GCD_GRAPH_GRAPH_RESOLVE_H
 #define GCD_GRAPH_GRAPH_RESOLVE_H
@@ -29,7 +29,7 @@ void graph_resolver_done(struct graph_resolver *r);
 
 /* Adds N addresses as edges from g->edge_count on, which it advances.  False when out of memory. */
 bool graph_resolver_add(struct graph_resolver *r, const uint64_t *targets, size_t n);
-/* Waits for all lookups.  Before it returns, the edges must not be moved or read.  Dangling ones lead to the unknown node, or are GCD_NODE_NONE. */
+/* Waits for all lookups.  Until it returns, the edges must not be moved or read.  Dangling ones become the unknown node or GCD_NODE_NONE. */
 void graph_resolver_drain(struct graph_resolver *r);
 
 #endif

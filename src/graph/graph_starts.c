@@ -27,7 +27,7 @@ void graph_starts_shrink(struct graph_starts *s, const struct gcd_alloc *a, size
     graph_room_shrink(a, &s->near, &s->near_room, nodes, sizeof *s->near);
 }
 
-/* Gives the block of NODE a row, with what is known of the nodes before it. */
+/* Gives the block of NODE a row, and copies the starts of its earlier nodes into it. */
 static bool widen(struct graph_starts *s, const struct gcd_alloc *a, uint32_t node)
 {
     if (!graph_room_grow(a, &s->rows, &s->row_room, (uint64_t)(s->row_count + 1) * STARTS_NODES, sizeof *s->rows))

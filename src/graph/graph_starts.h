@@ -1,6 +1,6 @@
 /*
- * Where the references of each node begin, in 16 bits relative to the first ones of its block of nodes.  A block for which that is not
- * enough, because it has a large array, has 64 bits for each node.
+ * Where the references of each node begin, in 16 bits relative to the first ones of its block of nodes.  A block for which 16 bits are too few,
+ * because it has a large array, has 64 bits per node.
  */
 #ifndef GCD_GRAPH_GRAPH_STARTS_H
 #define GCD_GRAPH_GRAPH_STARTS_H
@@ -13,7 +13,7 @@
 
 #define STARTS_SHIFT 10u
 #define STARTS_NODES (UINT32_C(1) << STARTS_SHIFT)
-/* A wide block; the other bits are the number of its row. */
+/* Flag of a wide block; the other bits are the number of its row. */
 #define STARTS_WIDE (UINT64_C(1) << 63)
 /* All references must begin before this one. */
 #define STARTS_MAX (STARTS_WIDE - 1)
@@ -29,17 +29,20 @@ struct graph_starts {
 void graph_starts_done(struct graph_starts *s, const struct gcd_alloc *a);
 uint64_t graph_starts_bytes(const struct graph_starts *s);
 
-/* Room for NODES in all; they can be set then.  False when out of memory. */
+/* Makes room for a total of NODES, which can then be set.  False when out of memory. */
 bool graph_starts_reserve(struct graph_starts *s, const struct gcd_alloc *a, uint64_t nodes);
 /* Gives back what more than NODES need. */
 void graph_starts_shrink(struct graph_starts *s, const struct gcd_alloc *a, size_t nodes);
 
-/* The references of NODE, for which there is room, begin at FIRST, at most STARTS_MAX.  Nodes ascend without gaps.  False when out of memory. */
+/*
+ * Records that the references of NODE, for which there is room, begin at FIRST, at most STARTS_MAX.  Nodes ascend without gaps.  False when out of
+ * memory.
+ */
 bool graph_starts_put(struct graph_starts *s, const struct gcd_alloc *a, uint32_t node, uint64_t first);
 
 /*
- * The references of NODE move to FIRST, which is not later than before, and those of its block begin at BASE.  All nodes are moved, ascending; the
- * nodes after NODE are where they were, until they are moved.
+ * Moves the references of NODE to FIRST, which is not after their old start; those of its block begin at BASE.  Call it for all nodes in ascending
+ * order; nodes after NODE keep their old start until then.
  */
 void graph_starts_move(struct graph_starts *s, uint32_t node, bool last, uint64_t base, uint64_t first);
 

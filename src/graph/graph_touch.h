@@ -1,6 +1,6 @@
 /*
- * Memory that another thread asks of the system while the calling one begins to fill it: the system clears every page at its first use, which
- * takes a third of the time to read objects.
+ * Another thread touches memory while the calling thread begins to fill it: the system clears each page at its first use, which takes a third of the
+ * time for reading objects.
  */
 #ifndef GCD_GRAPH_GRAPH_TOUCH_H
 #define GCD_GRAPH_GRAPH_TOUCH_H
@@ -18,13 +18,14 @@ struct graph_touch {
     bool started;
     atomic_bool ended;
     struct {
-        void *items;             /* stay where they are until graph_touch_end */
+        void *items;             /* must not move until graph_touch_end */
         size_t bytes;
     } arrays[TOUCH_ARRAYS];
-    size_t together;             /* the first so many arrays are filled at the same time, the first is the largest; then the others, one by one */
+    size_t together;             /* this many arrays from the first on are filled at the same time, and the first is the largest; then the others, one
+                                    by one */
 };
 
-/* Begins, if another thread may run; contents stay as they are, and nothing fails. */
+/* Starts, if another thread is allowed; does not change contents and cannot fail. */
 void graph_touch_begin(struct graph_touch *t, unsigned threads);
 /* No thread touches anything any more. */
 void graph_touch_end(struct graph_touch *t);

@@ -1,5 +1,5 @@
 /*
- * From the events of one process to a heap dump: which GC counts, what belongs to it, what is missing.
+ * Turns the events of one process into a heap dump: which GC counts, what belongs to it, what is missing.
  *
  *     heap_asm.c     the events, one by one: the only file that knows in which order they may come
  *     heap_walk.c    heap walks: beginning, end, which one is chosen
@@ -62,7 +62,7 @@ enum { HEAP_RUNS_NODES, HEAP_RUNS_EDGES, HEAP_RUNS_KINDS };
 struct heap_loss {
     uint64_t objects, edges;     /* not received: exactly, or at least */
     bool objects_exact, edges_exact;
-    uint64_t edges_dropped;      /* received, but their owner is lost or not certain */
+    uint64_t edges_dropped;      /* received, but their owner is lost or uncertain */
 };
 
 struct heap_gc_start {
@@ -121,9 +121,9 @@ enum heap_moment { HEAP_SEEN, HEAP_LOADED, HEAP_UNLOADED };
 struct heap_type {
     struct heap_known known;
     struct gcd_type type;        /* the sums unused */
-    uint64_t element;            /* id of the type that it is an array of, or a pointer to; 0 = none */
+    uint64_t element;            /* id of the element type of an array, or of the target type of a pointer; 0 = none */
     uint64_t parameters[GCD_TYPE_PARAMETERS];    /* ids of its first type arguments; 0 = none */
-    bool definition;             /* its name begins with that of a definition, which has its token; not of arrays and pointers */
+    bool definition;             /* its name begins with the name of the definition that has its token; false for arrays and pointers */
 };
 
 struct heap_module {
@@ -139,7 +139,7 @@ struct heap_assembly {
     const char *name;            /* simple */
 };
 
-/* The names of one heap walk that gcdumpc added to the recording; see src/recorded. */
+/* The names that gcdumpc added to the recording for one heap walk; see src/recorded. */
 struct heap_batch {
     struct recorded_start start;
     size_t first[RECORDED_KINDS];        /* its items in the lists of struct heap_recorded */
@@ -213,7 +213,7 @@ struct gcd_heap {
     struct heap_type *types;     /* in order of appearance */
     size_t type_count, type_cap;
     struct gcd_idmap type_by_id;
-    uint32_t recent_types[HEAP_RECENT_TYPES];    /* by some bits of the id: the last type that objects were counted for */
+    uint32_t recent_types[HEAP_RECENT_TYPES];    /* by some bits of the id: the type last counted */
     struct heap_module *modules;
     size_t module_count, module_cap;
     struct gcd_idmap module_by_id;
@@ -236,11 +236,11 @@ struct gcd_heap {
     unsigned with_objects;       /* walks that have objects */
     struct heap_walk overflow;   /* counts for walks beyond the maximum */
     struct heap_walk *chosen;    /* chosen as early as possible, final at the end */
-    bool whole;                  /* a walk with objects was seen to its end */
+    bool whole;                  /* a walk with objects has arrived up to its end */
     struct heap_pause_mark *pause_marks; /* in file order until heap_pauses */
     size_t pause_count, pause_cap;
     uint64_t damaged_outside;    /* events outside any walk that could not be decoded */
-    uint64_t outside;            /* after heap_finish: bulk events outside whole walks, when HEAP.CHOSEN is not among them */
+    uint64_t outside;            /* after heap_finish: bulk events outside complete walks, without those of HEAP.CHOSEN */
 };
 
 gcd_status heap_new(const struct gcd_dump_options *options, uint64_t process, uint32_t *addr_pages_left, struct gcd_heap **ret,
@@ -266,13 +266,13 @@ void heap_gc_end(struct gcd_heap *h, const struct gcd_event *ev, uint32_t number
 void heap_walk_free(struct gcd_heap *h, struct heap_walk *w);
 void heap_walk_free_roots(struct gcd_heap *h, struct heap_walk *w);
 
-/* Ids are addresses of method tables, which begin at multiples of 8 and are 64 bytes and more apart. */
+/* Ids are addresses of method tables, which are multiples of 8 and at least 64 bytes apart. */
 static inline size_t heap_recent_place(uint64_t id)
 {
     return (size_t)(id >> 3 ^ id >> 15) % HEAP_RECENT_TYPES;
 }
 
-/* The index of the type ID if it has objects in W, and was the last one of its place; else GCD_IDMAP_NONE. */
+/* The index of the type ID if it has objects in W and was the last one looked up in its slot; else GCD_IDMAP_NONE. */
 static inline uint32_t heap_recent_type(const struct gcd_heap *h, const struct heap_walk *w, uint64_t id)
 {
     uint32_t i = h->recent_types[heap_recent_place(id)];
@@ -289,7 +289,7 @@ gcd_status heap_assembly(struct gcd_heap *h, const struct gcd_event *ev, struct 
 const char *heap_module_path(const struct gcd_heap *h, uint64_t module);
 /* The simple name of an assembly; "" when unknown. */
 const char *heap_assembly_name(const struct gcd_heap *h, uint64_t assembly);
-/* The element type of type ID; 0 = not known, or there were two types with this id. */
+/* The element type of type ID; 0 = unknown, or there were two types with this id. */
 uint8_t heap_element_type(const struct gcd_heap *h, uint64_t id);
 /* May the name or module of T belong to another type? */
 bool heap_type_doubtful(const struct gcd_heap *h, const struct heap_type *t);
@@ -311,9 +311,9 @@ struct heap_known_query {
 };
 
 /*
- * The item that an event at NS says again, among those of the id of item I; GCD_IDMAP_NONE when it begins a new one.  Loads and unloads come from
- * two threads, whose events have any order in the file, and the same description can come back after another one: the item is the one that
- * no other description separates from NS.
+ * Among the items of the id of item I, the one that an event at NS repeats; GCD_IDMAP_NONE if the event begins a new one.  Loads and unloads come
+ * from two threads, whose events have any order in the file, and a description can recur after another one; so this is the item that no other
+ * description separates from NS.
  */
 uint32_t heap_known_find(const struct heap_known_query *q, uint32_t i, int64_t ns);
 void heap_known_begin(struct heap_known *k, int64_t ns, uint64_t text_hash, enum heap_moment moment);

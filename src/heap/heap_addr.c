@@ -24,7 +24,7 @@ struct heap_addrs {
     uint32_t page_count;
     uint32_t *pages_left;        /* shared by all sets of a budget */
     bool shared;                 /* no longer exact */
-    bool blind;                  /* objects left no bit because pages ran out: the answer can never be "no" any more */
+    bool blind;                  /* objects left no bit because pages ran out: the answer can no longer be "no" */
     uint64_t last_piece;         /* + 1; 0 = none */
     uint32_t last_page;
 };

@@ -76,7 +76,7 @@ static gcd_status indexed_walk(struct gcd_heap *h, const struct gcd_event *ev, e
     return GCD_OK;
 }
 
-/* The counts of type ID, made if there are none. */
+/* The counts of type ID; created if there are none. */
 static gcd_status find_counts(struct gcd_heap *h, struct heap_walk *w, uint64_t id, struct heap_type_count **ret, struct gcd_error *err)
 {
     uint32_t type = gcd_idmap_get(&h->type_by_id, id);
@@ -97,7 +97,7 @@ static gcd_status find_counts(struct gcd_heap *h, struct heap_walk *w, uint64_t 
     return GCD_OK;
 }
 
-/* Most types were counted lately, so few of them are looked up. */
+/* Most types were counted recently, so few need a look-up. */
 static inline gcd_status count_object(struct gcd_heap *h, struct heap_walk *w, const struct gcd_clr_node *n, struct gcd_error *err)
 {
     uint32_t type = heap_recent_type(h, w, n->type);

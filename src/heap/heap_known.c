@@ -27,7 +27,7 @@ void heap_known_extend(struct heap_known *k, int64_t ns, enum heap_moment moment
     }
 }
 
-/* Different descriptions of one id that are looked at; further ones of the same kind only cost items. */
+/* How many different descriptions of one id are examined; further ones of the same kind only take items. */
 #define LOOK_BACK 16u
 
 static struct heap_known *described(const struct heap_known_query *q, uint32_t i)
@@ -101,7 +101,7 @@ struct table {
     char *items;
     size_t item_bytes;
     int64_t ns;                  /* the end of the chosen walk */
-    bool certain;                /* its end was seen, so all descriptions until then have arrived */
+    bool certain;                /* its end has arrived, and so have all descriptions before it */
 };
 
 static struct heap_known *item(const struct table *t, uint32_t i)

@@ -16,8 +16,8 @@ static void check_index(struct gcd_verdict *v, const struct heap_walk *w, enum h
 }
 
 /*
- * A session that asks for types gets each description once, as long as no other session asks (gc-events.md, section 13).  An empty name
- * among others is all the runtime ever says (the name is too long); no names at all mean that nobody asked, or Native AOT.
+ * A session that requests types gets each description once, as long as no other session requests them (gc-events.md, section 13).  An empty name
+ * among others is all the runtime ever says (the name is too long); no names at all mean that nobody requested them, or Native AOT.
  */
 static void check_types(struct gcd_verdict *v, const struct gcd_heap *h, const struct heap_walk *w)
 {

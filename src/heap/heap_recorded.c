@@ -1,6 +1,6 @@
 /*
- * Names and memory that gcdumpc added to the recording.  Names come in batches, each for one heap walk.  A batch that is not whole is not used:
- * half of the names would be worse than none, because a name without its outer type looks like that of another type.
+ * Names and memory that gcdumpc added to the recording.  Names come in batches, each for one heap walk.  An incomplete batch is ignored: half of the
+ * names would be worse than none, because a name without its outer type looks like that of another type.
  */
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "heap/heap.h"
 
-/* A recording gets one each time that somebody finds more names. */
+/* A recording gets a batch each time more names are found. */
 #define MAX_BATCHES 1024u
 
 static gcd_status begin(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)
@@ -26,7 +26,7 @@ static gcd_status begin(struct gcd_heap *h, const struct gcd_event *ev, struct g
     return GCD_OK;
 }
 
-/* An item beyond the limits is left out, which leaves its batch incomplete. */
+/* An item beyond the limits is dropped, which leaves its batch incomplete. */
 static gcd_status add(struct gcd_heap *h, struct heap_batch *b, const struct gcd_event *ev, struct gcd_error *err)
 {
     struct heap_recorded *r = &h->recorded;
@@ -95,7 +95,7 @@ static bool is_whole(const struct heap_batch *b)
     return all;
 }
 
-/* The last whole one: each contains the names of those before it. */
+/* The last complete batch: each contains the names of those before it. */
 const struct heap_batch *heap_recorded_batch(const struct gcd_heap *h, bool *ret_whole)
 {
     const struct heap_recorded *r = &h->recorded;

@@ -98,13 +98,13 @@ static gcd_status keep_copy(struct gcd_heap *h, struct table t, uint32_t i, stru
     return GCD_OK;
 }
 
-/* What an event says: EVENT is its type, module or assembly. */
+/* What an event describes: EVENT is its type, module or assembly. */
 struct description {
     const void *event;
     uint64_t hash;               /* of its name */
 };
 
-/* The item of T that an event at NS says again, among those of the id of item I; GCD_IDMAP_NONE: none. */
+/* Among the items of T with the id of item I, the one that an event at NS repeats; GCD_IDMAP_NONE = none. */
 static uint32_t find_same(struct table t, uint32_t i, struct description d, bool (*is_same)(const struct heap_known *, const void *), int64_t ns)
 {
     struct heap_known_query q = { .item_bytes = t.item_bytes, .is_same = is_same, .description = &d };
@@ -122,7 +122,10 @@ static bool is_same_type(const struct heap_known *k, const void *description)
            a->type.element_type == b->element_type && (k->text_hash == d->hash || k->text_hash == 0 || d->hash == 0);
 }
 
-/* An array has the token 0, a pointer or a function pointer any (measured, .NET 10); the only parameter of the first two is what they are of. */
+/*
+ * An array has token 0, a pointer or function pointer any token (measured, .NET 10); the only parameter of an array or pointer is its element or
+ * target type.
+ */
 static bool is_definition(const struct gcd_clr_type *t)
 {
     uint16_t last = t->name_units > 0 ? gcd_le16(t->name + 2 * (t->name_units - 1)) : 0;

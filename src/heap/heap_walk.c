@@ -247,7 +247,7 @@ static void choose_finally(struct gcd_heap *h)
     }
     if (h->chosen != NULL || h->wanted != 0)
         return;
-    /* First those inside the right GC without an end, then any: better an incomplete dump that says so than none. */
+    /* First walks inside the right GC without an end, then any: an incomplete dump that says so is better than none. */
     for (size_t i = 0; i < h->detailed_count && h->chosen == NULL; i++)
         if (h->detailed[i]->state == HEAP_WALK_CONFIRMED && h->detailed[i]->objects > 0)
             h->chosen = h->detailed[i];
@@ -263,7 +263,7 @@ static bool is_whole(const struct gcd_heap *h, const struct heap_walk *w)
 }
 
 /*
- * A bulk event outside every whole walk can be a part of the chosen one, torn off by damage: static variables and COM handles have no
+ * A bulk event outside every complete walk can be a part of the chosen one that damage has separated: static variables and COM handles have no
  * numbers that would reveal their loss.
  */
 void heap_finish(struct gcd_heap *h)

@@ -13,12 +13,12 @@ struct inflating {
     uint8_t stored[PIECE_BYTES], plain[PIECE_BYTES];
 };
 
-/* One piece more, up to PART->bytes in all; GCD_END when the data say that they end. */
+/* Expands one more piece, up to PART->bytes in all; GCD_END when the data mark their end. */
 static gcd_status step(struct inflating *f, struct gcd_input *spool, const struct gcd_inflate_part *part, struct gcd_error *err)
 {
     uint64_t left = part->bytes - f->z.total_out;
     f->z.next_out = f->plain;
-    f->z.avail_out = left < PIECE_BYTES ? (unsigned)left + 1 : (unsigned)PIECE_BYTES;    /* one too many is seen */
+    f->z.avail_out = left < PIECE_BYTES ? (unsigned)left + 1 : (unsigned)PIECE_BYTES;    /* one byte too many is noticed */
     int z = inflate(&f->z, Z_NO_FLUSH);
     size_t made = (size_t)(f->z.next_out - f->plain);
     if (z == Z_MEM_ERROR)

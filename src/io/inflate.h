@@ -1,5 +1,5 @@
 /*
- * Deflate data without a header (RFC 1951), as they lie in a part of an input.
+ * Deflate data without a header (RFC 1951) in a part of an input.
  */
 #ifndef GCD_IO_INFLATE_H
 #define GCD_IO_INFLATE_H
@@ -11,8 +11,8 @@ struct gcd_inflate_part {
 };
 
 /*
- * Append what STORED bytes of IN from OFF on expand to, BYTES bytes, to SPOOL (gcd_input_new_spool).  GCD_E_FORMAT: they are damaged or expand
- * to another number of bytes, of which not more than BYTES are ever made; GCD_E_TRUNCATED: IN ends early.
+ * Expand STORED bytes of IN from OFF on to BYTES bytes, and append these to SPOOL (gcd_input_new_spool).  GCD_E_FORMAT: the data are damaged or
+ * expand to a different number of bytes (never produces more than BYTES); GCD_E_TRUNCATED: IN ends early.
  */
 gcd_status gcd_inflate_append(struct gcd_input *in, struct gcd_inflate_part part, struct gcd_input *spool, const struct gcd_alloc *alloc,
                               struct gcd_error *err);

@@ -27,7 +27,7 @@ struct gcd_input {
     const uint8_t *memory;       /* input in memory, otherwise NULL */
     uint8_t *spooled;            /* the same, when we own it: a spool that is still small */
     size_t spooled_cap, spooled_max;
-    uint64_t room_until;         /* there is room up to this size */
+    uint64_t room_until;         /* disk space is known to suffice up to this size */
     bool appended;               /* filled by gcd_input_append: only SIZE bytes count, a failed write may have left more */
     int fd;                      /* -1: memory */
     enum gcd_file_kind kind;

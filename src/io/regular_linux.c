@@ -1,5 +1,5 @@
 /*
- * A regular file, and nothing else: first a descriptor that can only be looked at (O_PATH), then the same file again through
+ * A regular file, and nothing else: first a descriptor that only allows examination (O_PATH), then the same file again through
  * /proc/self/fd.  So what was checked is what is opened, even if its name changes meanwhile.
  */
 #include <errno.h>

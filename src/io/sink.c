@@ -21,7 +21,7 @@
 #define GZIP_BYTES ((size_t)128 * 1024)
 /* Level 6 is half as fast as level 1 and saves less than a tenth of the size on heap dumps (measured, gclog). */
 #define GZIP_LEVEL 1
-/* Of what is small, and read many times. */
+/* For small outputs that are read many times. */
 #define PACKED_LEVEL 9
 
 struct gcd_sink {
@@ -38,9 +38,9 @@ struct gcd_sink {
     atomic_bool failed;          /* set once there is one */
     int fd;                      /* -1 = memory */
     uint64_t file_bytes;         /* written to it, after gzip */
-    uint64_t room_until;         /* there is room up to this size */
+    uint64_t room_until;         /* disk space is known to suffice up to this size */
     const gcd_cancel_flag *cancel;
-    struct gcd_temporary temporary;        /* of a file that is not written directly */
+    struct gcd_temporary temporary;        /* of a file that is not written in place */
     char *temp;                  /* its current path, [PATH_MAX]; "" = none */
     bool gzip, finished, committed;
     z_stream z;

@@ -1,4 +1,4 @@
-/* Bytes of an output that are known only when later ones have been written. */
+/* Bytes of an output that become known only after later ones have been written. */
 #ifndef GCD_IO_SINK_HOLE_H
 #define GCD_IO_SINK_HOLE_H
 
@@ -9,8 +9,8 @@
 #include <gcdumpc/io.h>
 
 /*
- * Leaves out the next N bytes of S, which the caller fills before the commit.  False, with nothing done: this output takes bytes only one after
- * another, or has no room for them, which writing them will report.  Works for files that appear when they are committed, without gzip.
+ * Leaves out the next N bytes of S, which the caller must fill before the commit.  Works for files that appear at their commit, without gzip.  False,
+ * with nothing done: this output is sequential, or has no room for the bytes, which writing them will report.
  */
 bool gcd_sink_leave(struct gcd_sink *s, uint64_t n);
 /* Writes N bytes at AT, as gcd_sink_bytes counts them, where bytes were left out.  Errors as for gcd_sink_write. */

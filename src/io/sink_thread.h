@@ -1,4 +1,4 @@
-/* Who may use an output. */
+/* Which threads may use an output. */
 #ifndef GCD_IO_SINK_THREAD_H
 #define GCD_IO_SINK_THREAD_H
 
@@ -7,8 +7,8 @@
 #include <gcdumpc/io.h>
 
 /*
- * Does a thread of its own compress and write what S is given?  Then giving it bytes neither allocates nor waits for anybody outside of the program,
- * so that any thread may do it, one at a time.
+ * Does S compress and write in its own thread?  If so, passing it bytes neither allocates nor waits for anything outside the program, so any thread
+ * may do it, one at a time.
  */
 bool gcd_sink_has_thread(const struct gcd_sink *s);
 

@@ -1,6 +1,6 @@
 /*
  * The allocator with a bound on memory.  A block of GCD_SPILL_BLOCK bytes and more is a mapping of its own, anonymous as long as the budget
- * lasts, else of a file of its own.  The mapping keeps the file, so no descriptor stays open, and the file goes with the block.
+ * lasts, otherwise of its own file.  The mapping keeps the file alive, so no descriptor stays open, and the file disappears with the block.
  */
 #include <gcdumpc/unstable/spill.h>
 
@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "io/spill_file.h"
 
-/* In front of a large block, which keeps its alignment. */
+/* Size of the header before a large block; keeps its alignment. */
 #define HEAD_BYTES 64u
 struct head {
     bool in_file;
@@ -73,7 +73,7 @@ static bool is_mappable(size_t bytes)
     return bytes <= SIZE_MAX / 2;
 }
 
-/* Of the mapping: whole pages. */
+/* Size of the mapping: whole pages. */
 static size_t mapped_bytes(const struct gcd_spill *s, size_t bytes)
 {
     return (bytes + HEAD_BYTES + s->page_bytes - 1) / s->page_bytes * s->page_bytes;

@@ -40,7 +40,7 @@ gcd_status gcd_spill_file_room(int fd, uint64_t bytes, struct gcd_error *err)
 
 gcd_status gcd_spill_file_reserve(int fd, size_t n, struct gcd_error *err)
 {
-    /* Above the limit for files the kernel does not only refuse, it sends SIGXFSZ, which ends a program. */
+    /* Above the limit for file sizes, the kernel not only refuses but also sends SIGXFSZ, which ends the program. */
     struct rlimit most;
     if (getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur != RLIM_INFINITY && n > most.rlim_cur)
         return gcd_fail_os(err, EFBIG, "cannot reserve %zu bytes for a temporary file", n);
@@ -67,7 +67,7 @@ void *gcd_spill_map(int fd, size_t n, struct gcd_error *err)
 void *gcd_spill_remap(void *at, bool in_file, size_t old_bytes, size_t new_bytes, struct gcd_error *err)
 {
 #ifdef MADV_REMOVE
-    if (in_file && new_bytes < old_bytes)        /* returns the room to the disk; if it fails, the room returns with the file */
+    if (in_file && new_bytes < old_bytes)        /* frees the disk space; on failure, it is freed with the file */
         (void)madvise((char *)at + new_bytes, old_bytes - new_bytes, MADV_REMOVE);
 #else
     (void)in_file;

@@ -12,7 +12,7 @@ struct gcd_staged {
     struct gcd_alloc alloc;
     enum gcd_staged_kind kind;
     uint64_t written;            /* bytes written anywhere */
-    uint64_t room_until;         /* there is room up to this size */
+    uint64_t room_until;         /* disk space is known to suffice up to this size */
     int fd;                      /* the temporary file or folder; -1 = committed, or never opened */
     size_t path_n;
     char *path;                  /* [path_n + 1] */

@@ -228,7 +228,7 @@ static gcd_status collect_types(struct gcd_dump *d, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* The order of the list of roots, which is that of the events otherwise. */
+/* The order of the list of roots: by kind, then that of the events. */
 static unsigned place_of(const struct gcd_root *r)
 {
     return r->kind == GCD_ROOT_STATIC ? 0 : r->kind == GCD_ROOT_COM ? 2 : 1;
@@ -256,7 +256,7 @@ static gcd_status collect_roots(struct gcd_dump *d, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* By key; keeps the order of events within one key. */
+/* Sorts by key; keeps the order of events within one key. */
 static gcd_status sort_dependents(struct gcd_dump *d, struct gcd_error *err)
 {
     struct heap_walk *w = d->heap->chosen;

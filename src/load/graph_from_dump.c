@@ -1,6 +1,6 @@
 /*
- * A graph from a trace: first all objects, then their references, which can be resolved at once.  Where nothing is missing, both are read in blocks;
- * else, and where something is null, object by object.
+ * A graph from a trace: first all objects, then their references, which can be resolved at once.  If nothing is missing and nothing is null, both are
+ * read in blocks; otherwise object by object.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #define PROGRESS_EVERY UINT64_C(65536)
 /* Objects decoded together; they stay in the first-level cache. */
 #define BLOCK_OBJECTS 256u
-/* About as many references are in an event. */
+/* About the number of references in an event. */
 #define BLOCK_EDGES 4096u
 
 static gcd_status copy_text(struct gcd_build *b, const char **s, struct gcd_error *err)
@@ -88,7 +88,7 @@ static gcd_status add_edges(struct gcd_build *b, struct gcd_objects *cursor, con
     return st == GCD_END ? GCD_OK : st;
 }
 
-/* ---- the same, where nothing is missing ---- */
+/* ---- the same for dumps of which nothing is missing ---- */
 
 static gcd_status add_all_nodes(struct gcd_build *b, struct gcd_objects *cursor, const struct gcd_graph_options *o, bool *ret_null,
                                 struct gcd_error *err)
@@ -166,7 +166,7 @@ static gcd_status add_roots(struct gcd_build *b, struct gcd_dump *d, struct gcd_
     return GCD_OK;
 }
 
-/* A finished graph, or *RET_NULL: it has to be made again with NULLS. */
+/* Makes the graph, or sets *RET_NULL: it has to be made again with NULLS. */
 static gcd_status make(struct gcd_build *b, struct gcd_dump *d, const struct gcd_graph_options *o, bool nulls, bool *ret_null,
                        struct gcd_error *err)
 {

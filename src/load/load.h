@@ -3,11 +3,11 @@
  *
  *     dump.c            the first pass: which GC counts, types, roots, the verdict
  *     modules.c         the list of modules; types with their outer types
- *     merge_loads.c     types that are loaded several times become one
+ *     merge_loads.c     merges types that are loaded several times
  *     recorded_apply.c  names that the recording holds
  *     process_memory.c  the memory of the process
  *     recording.c       a copy of the recording, with names and memory added
- *     objects.c         the second one: objects and their references
+ *     objects.c         the second pass: objects and their references
  *     process_start.c   the command line of each process of a machine
  */
 #ifndef GCD_LOAD_LOAD_H
@@ -41,11 +41,11 @@ struct gcd_dump {
     bool has_other_process;
     struct gcd_input *input;         /* for the second pass; NULL = none */
     bool closed;
-    struct gcd_error failure;        /* from an event that could not be taken: nothing follows it */
+    struct gcd_error failure;        /* from an event that could not be processed: none is processed after it */
     struct gcd_error trace_error;    /* how the trace ended, if badly */
     struct gcd_error input_error;    /* how the input ended, if it was damaged itself */
     struct gcd_summary summary;
-    bool memory_is_new;              /* that of the process is not in the recording */
+    bool memory_is_new;              /* the memory of the process is not in the recording */
     struct gcd_type *types;          /* used types only; a list of the summary, like roots and processes */
     uint32_t type_count;
     size_t type_cap;
@@ -70,10 +70,9 @@ void gcd_objects_replay(struct gcd_objects *o);
 GCD_MUST_CHECK gcd_status gcd_objects_replay_next(struct gcd_objects *o, bool *ret_has_address, uint64_t *ret_edges, struct gcd_error *err);
 
 /*
- * The same for a dump of which nothing is missing (gcd_objects_whole; any other has to look for the place of each reference): first all objects,
- * *N at most at a time, which becomes the number of them; then all references, which belong to the objects in their order.  *RET_NULL: some of
- * these objects have address 0, or some references are null; those for single objects leave them out.  GCD_END after the last; errors as
- * gcd_objects_next.
+ * The same for a dump of which nothing is missing (gcd_objects_whole; otherwise each reference has to be positioned): first all objects, at most *N
+ * at a time, and *N becomes their number; then all references, in the order of their objects.  *RET_NULL: some of these objects have address 0, or
+ * some references are null; the functions for single objects omit them.  GCD_END after the last; errors as gcd_objects_next.
  */
 bool gcd_objects_whole(const struct gcd_objects *o);
 GCD_MUST_CHECK gcd_status gcd_objects_block(struct gcd_objects *o, struct gcd_object *ret, uint32_t *n, bool *ret_null,
@@ -102,7 +101,7 @@ GCD_MUST_CHECK gcd_status load_recorded_names(struct gcd_dump *d, struct gcd_err
 /* process_start.c */
 void load_process_start_init(struct load_process_start *s, const struct gcd_alloc *a, uint64_t max_text_bytes);
 void load_process_start_done(struct load_process_start *s);
-/* An event of the kernel of Windows; those that do not matter are ignored. */
+/* Takes an event of the Windows kernel; ignores those that do not matter. */
 gcd_status load_process_start_event(struct load_process_start *s, const struct gcd_event *ev, struct gcd_error *err);
 /* "" when unknown. */
 const char *load_process_start_line(const struct load_process_start *s, uint64_t process);

@@ -1,4 +1,4 @@
-/* Types that are loaded several times become one. */
+/* Merges types that are loaded several times. */
 #include <gcdumpc/unstable/loads.h>
 
 #include "base/error.h"
@@ -6,7 +6,7 @@
 #include "base/ovf.h"
 #include "load/load.h"
 
-/* Counts of number I, which is a load of FIRST. */
+/* Adds the counts of number I, a load of FIRST, to FIRST. */
 static void move_objects(struct gcd_dump *d, uint32_t i, uint32_t first)
 {
     struct gcd_type *from = &d->types[i], *to = &d->types[first];

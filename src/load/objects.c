@@ -73,7 +73,7 @@ static inline void place_enter(struct place *p)
     }
 }
 
-/* Moves past ITEMS with EDGES in total.  False when there are no such items: the first pass has not seen them. */
+/* Moves past ITEMS with EDGES in total.  False if there are no such items: the first pass did not see them. */
 static inline bool place_leave(struct place *p, uint64_t items, uint64_t edges)
 {
     if (p->left < items)
@@ -215,7 +215,7 @@ static gcd_status check_edge_sum(struct gcd_objects *o, struct gcd_error *err)
     return o->edges.trace == NULL || o->edges.items == o->dump->summary.edges ? GCD_END : changed(err);
 }
 
-/* Makes the next object, which has COUNT references, the current one.  False when the first pass has not seen it. */
+/* Makes the next object, which has COUNT references, current.  False if the first pass did not see it. */
 static inline bool enter_object(struct gcd_objects *o, uint64_t count)
 {
     place_enter(&o->next);

@@ -1,4 +1,4 @@
-/* The memory of the process, beside the dump. */
+/* The memory of the process, reported with the dump. */
 #include <gcdumpc/unstable/process_memory.h>
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* Puts the names that the recording holds into the summary. */
+/* Puts the names from the recording into the summary. */
 #include <string.h>
 
 #include <gcdumpc/unstable/loads.h>
@@ -42,7 +42,7 @@ static void apply_module(struct gcd_module *m, const struct heap_recorded_item *
         m->path = from->text[1];
 }
 
-/* Types take the path from their module, which may have got it just now. */
+/* Types take the path from their module, which may have just received it. */
 static void apply_path(const struct gcd_dump *d, struct gcd_type *t)
 {
     const struct gcd_module *m = t->module_number != GCD_MODULE_NONE ? &d->modules[t->module_number] : NULL;

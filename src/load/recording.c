@@ -32,7 +32,7 @@ enum gcd_recording_names gcd_recording_names(const struct gcd_dump *d)
     return has_room(d, &tail) ? GCD_RECORDING_NAMES_NEW : GCD_RECORDING_NAMES_NO_ROOM;
 }
 
-/* Is there anything to be added to the recording of D, and room for it? */
+/* Is there anything to add to the recording of D, and room for it? */
 static bool has_news(const struct gcd_dump *d, struct nt_tail *ret)
 {
     return d != NULL && d->heap != NULL && (has_new_names(d) || d->memory_is_new) && has_room(d, ret);
@@ -88,7 +88,7 @@ static gcd_status copy(struct source *from, struct gcd_sink *to, uint64_t n, con
 {
     for (;;) {
         size_t take = from->n < n ? from->n : (size_t)n;
-        if (take > 0) {                  /* at first there are no bytes, nor a place of them */
+        if (take > 0) {                  /* at first there are no bytes, and no position */
             gcd_sink_write(to, from->p, take);
             from->p += take;
         }

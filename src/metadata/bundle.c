@@ -1,10 +1,10 @@
 /*
  * The bundle of a single-file program (.NET 5 and later).
  *
- * Somewhere in the data of the host program lie 8 bytes, where the header begins, and a mark of 32.  The header: major, minor version u32, count of
- * files i32, id text, from version 2 on offset and size of two JSON files and flags (5 x u64), then the files: offset, size i64, from version 6 on
- * compressed size i64, kind u8, path text.  A text has its length in front, seven bits a byte.  Compressed data are deflate without a header.
- * Inferred from bundles that the SDKs of .NET 8 to 10 made.
+ * Somewhere in the data of the host program are 8 bytes, the offset of the header, followed by a signature of 32 bytes.  The header: major, minor
+ * version u32, count of files i32, id text, from version 2 on offset and size of two JSON files and flags (5 x u64), then the files: offset, size
+ * i64, from version 6 on compressed size i64, kind u8, path text.  A text is preceded by its length, seven bits per byte.  Compressed data are
+ * deflate without a header.  Inferred from bundles made by the SDKs of .NET 8 to 10.
  */
 #include <gcdumpc/unstable/bundle.h>
 #include <gcdumpc/unstable/spool.h>
@@ -25,7 +25,7 @@
 #define FILES_MAX UINT32_C(1000000)
 #define EXPAND_MAX ((uint64_t)256 << 20)
 
-/* SHA-256 of ".net core bundle\n"; every byte one off here, so that a program with this code is no bundle. */
+/* SHA-256 of ".net core bundle\n"; every byte is off by one here, so that a program with this code does not look like a bundle. */
 static const uint8_t mark_plus_one[MARK_BYTES] = {
     0x8c, 0x13, 0x03, 0xba, 0x6b, 0x62, 0x21, 0x39, 0x73, 0x7c, 0x94, 0x03, 0x15, 0xd8, 0xa1, 0x33,
     0x14, 0xf6, 0xba, 0xe7, 0xf0, 0xaf, 0x34, 0x19, 0xef, 0x3c, 0x2e, 0xcf, 0x25, 0xb4, 0x6b, 0xaf
@@ -39,7 +39,7 @@ struct gcd_bundle {
     char path[3 * PATH_BYTES_MAX + 1];
 };
 
-/* Where the mark begins in N bytes, or NULL. */
+/* The signature in N bytes, or NULL. */
 static const uint8_t *find_mark(const uint8_t *p, size_t n)
 {
     const volatile uint8_t *from = mark_plus_one;    /* else a compiler works it out */
@@ -49,7 +49,7 @@ static const uint8_t *find_mark(const uint8_t *p, size_t n)
     return memmem(p, n, mark, sizeof mark);
 }
 
-/* Where the header begins, from the bytes in front of the mark. */
+/* The offset of the header, from the bytes before the signature. */
 static gcd_status find_header(struct gcd_bundle *b, uint8_t *buf, uint64_t *ret, struct gcd_error *err)
 {
     for (uint64_t off = 0; off < b->w.size && off < SCAN_MAX; off += SCAN_STEP - MARK_BYTES - 8) {

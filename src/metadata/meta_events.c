@@ -1,5 +1,5 @@
 /*
- * Events of objects: fields of a delegate type with the name of an event, which is what compilers make of an event without accessors.
+ * Events of objects: fields of a delegate type with the name of an event; compilers make one for each event without accessors.
  */
 #include <string.h>
 
@@ -47,7 +47,7 @@ static bool is_event(struct gcd_metadata *m, const struct holder *h)
     return false;
 }
 
-/* The class of instance field ROW, of a generic one its definition, 0 = another type; its name is in m->field_name. */
+/* The class of instance field ROW (for a generic class, its definition), 0 = another type; stores the name in m->field_name. */
 static uint32_t class_of(struct gcd_metadata *m, uint32_t row)
 {
     struct gcd_cur c;
@@ -93,7 +93,7 @@ static void put_class(struct gcd_metadata *m, uint32_t row)
         }
 }
 
-/* The class that ROW is derived from, when it is of this module; 0 = none.  *RET_ELSEWHERE: it is another one than System.Object. */
+/* The base class of ROW if it is in this module; 0 = none.  *RET_ELSEWHERE: it is in another module and not System.Object. */
 static uint32_t base_of(struct gcd_metadata *m, uint32_t row, bool *ret_elsewhere)
 {
     uint32_t token = meta_type_token(&m->t, meta_cell(&m->t, META_TYPE_DEF, row, TYPE_DEF_EXTENDS)), at = token & 0xffffff;

@@ -1,5 +1,5 @@
 /*
- * Static fields: with the class that declares them, and the type they are declared with.
+ * Static fields, with their declaring class and declared type.
  */
 #include <string.h>
 
@@ -57,7 +57,7 @@ static bool has_thread_static(struct gcd_metadata *m, uint32_t field)
     return false;
 }
 
-/* The next static field behind F->token, false when there is none. */
+/* The next static field after F->token; false if there is none. */
 static bool find_static(struct gcd_metadata *m, struct gcd_static_field *f)
 {
     uint32_t row = f->token & 0xffffff, type = f->class_token & 0xffffff, types = m->t.table[META_TYPE_DEF].rows;

@@ -2,7 +2,7 @@
  * Names of types as C# writes them.
  *
  * A nested type repeats the type parameters of its outer type in front of its own, and only its own are counted in its name ("`2", which
- * C# does not write).  So the arguments go from the outside in, to each type as many as it adds.
+ * C# does not write).  So the arguments are distributed from the outside in: each type takes as many as it adds.
  */
 #include <string.h>
 
@@ -65,7 +65,7 @@ static uint32_t outer_token(struct gcd_metadata *m, uint32_t token)
     return (scope & 3) == 3 ? (uint32_t)META_TYPE_REF << 24 | scope >> 2 : 0;
 }
 
-/* The name of TOKEN alone; *RET_MARKED is the number in its mark, 0 = none, and *RET_MARK where the mark begins. */
+/* The name of TOKEN alone; *RET_MARKED is the number in its arity suffix, 0 = none, and *RET_MARK where the suffix begins. */
 static char *segment(struct gcd_metadata *m, uint32_t token, uint32_t *ret_marked, size_t *ret_mark)
 {
     bool definition = is_definition(token);
@@ -83,7 +83,7 @@ static char *segment(struct gcd_metadata *m, uint32_t token, uint32_t *ret_marke
     return name;
 }
 
-/* The types that TOKEN is nested in, and it, from the outside in. */
+/* The types that TOKEN is nested in and TOKEN itself, from the outside in. */
 static void find_links(struct gcd_metadata *m, struct meta_name *n, uint32_t token)
 {
     uint32_t inner[META_DEPTH_MAX];
@@ -99,7 +99,7 @@ static void find_links(struct gcd_metadata *m, struct meta_name *n, uint32_t tok
         n->token[i] = inner[n->links - 1 - i];
 }
 
-/* How many of N_ARGS arguments each type takes; what is left goes to the innermost. */
+/* How many of N_ARGS arguments each type takes; the innermost takes the rest. */
 static void distribute(struct gcd_metadata *m, struct meta_name *n, uint32_t n_args)
 {
     uint32_t given = 0;
@@ -140,7 +140,7 @@ static void put_link(struct gcd_metadata *m, const struct meta_name *n, uint32_t
         meta_put(m, "<");
 }
 
-/* From link FROM on, until one takes arguments. */
+/* Writes from link FROM on, up to one that takes arguments. */
 static bool put_links(struct gcd_metadata *m, struct meta_name *n, uint32_t from)
 {
     for (n->link = from; n->link < n->links && m->w.st == GCD_OK; n->link++) {
@@ -171,7 +171,7 @@ bool meta_name_next(struct gcd_metadata *m, struct meta_name *n)
     return put_links(m, n, n->link + 1);
 }
 
-/* What meta_string has read, with a backslash before each character that has a meaning. */
+/* Writes what meta_string has read, with a backslash before each character that has a meaning. */
 static void put_escaped(struct gcd_metadata *m)
 {
     char piece[2 * 64 + 1];

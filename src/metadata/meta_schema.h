@@ -1,5 +1,5 @@
 /*
- * Rows of the tables (ECMA-335 II.22): kinds of columns.  All tables are here, because a table lies behind those before it.
+ * Rows of the tables (ECMA-335 II.22): kinds of columns.  All tables are listed, because the position of a table depends on those before it.
  */
 #ifndef GCD_METADATA_META_SCHEMA_H
 #define GCD_METADATA_META_SCHEMA_H
@@ -20,7 +20,7 @@ enum coded {
 
 #define CODED_TABLES_MAX 22
 
-/* Tables that a coded index may lead to (II.24.2.6). */
+/* Tables that a coded index may refer to (II.24.2.6). */
 static const struct {
     uint8_t tag_bits, n, table[CODED_TABLES_MAX];
 } coded_kinds[CODED_KINDS] = {

@@ -1,5 +1,5 @@
 /*
- * The type of a field or a type specification (ECMA-335 II.23.2), written while it is read.  What is open is on a stack of our own.
+ * The type of a field or a type specification (ECMA-335 II.23.2), written while it is read.  Open parts are on an explicit stack.
  */
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +20,7 @@ enum element {
 
 struct open_type {
     uint8_t element;
-    uint32_t left;                       /* ELEMENT_FNPTR: types that are still to come */
+    uint32_t left;                       /* ELEMENT_FNPTR: types that still follow */
 };
 
 struct reading {
@@ -114,7 +114,7 @@ static void begin_function(struct reading *r)
     r->m->muted++;
 }
 
-/* The beginning of a type; true when it is all of it. */
+/* Writes the beginning of a type; true if the type is complete. */
 static bool begin_type(struct reading *r)
 {
     struct meta_name whole;
@@ -156,7 +156,7 @@ static bool begin_type(struct reading *r)
     }
 }
 
-/* Sizes and lower bounds of an array are of no interest; the result is its rank. */
+/* Skips the sizes and lower bounds of an array; returns its rank. */
 static uint32_t array_shape(struct reading *r)
 {
     uint32_t rank = compressed(r->c);
@@ -186,7 +186,7 @@ static void end_arrays(struct reading *r)
     }
 }
 
-/* A type has ended, and with it those that it was the last part of; true when another type has to follow. */
+/* Ends a type and those of which it was the last part; true if another type must follow. */
 static bool end_types(struct reading *r)
 {
     while (r->depth > 0) {

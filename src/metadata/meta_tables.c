@@ -13,7 +13,7 @@ enum { WIDE_STRINGS = 1, WIDE_GUIDS = 2, WIDE_BLOBS = 4, EXTRA_DATA = 0x40 };
 
 /* ---- streams ---- */
 
-/* Its name, up to 32 bytes with the zero, filled up to a multiple of four; where the next header is goes to *AT. */
+/* Reads a stream's name, up to 32 bytes with the zero, padded to a multiple of four; sets *AT to the next header. */
 static void stream_name(struct meta_window *w, struct meta_region r, uint64_t *at, char name[32])
 {
     size_t n = 0;
@@ -25,7 +25,7 @@ static void stream_name(struct meta_window *w, struct meta_region r, uint64_t *a
     *at += n;
 }
 
-/* Where the tables lie; the heaps go to T. */
+/* Finds the tables; stores the heaps in T. */
 static struct meta_region find_streams(struct meta_tables *t, struct meta_region r)
 {
     struct meta_region tables = { 0 };
@@ -149,7 +149,7 @@ uint32_t meta_cell(struct meta_tables *t, enum meta_table table, uint32_t row, u
     return n == 2 ? gcd_le16(p) : gcd_le32(p);
 }
 
-/* Nobody's word is taken for it: in a table that is not sorted a search would miss rows, and names would be wrong without a sign. */
+/* Checks the rows, not the header: in a table that is not sorted, a search would miss rows, and names would be silently wrong. */
 static bool is_sorted(struct meta_tables *t, enum meta_table table, unsigned column)
 {
     uint32_t before = 0;

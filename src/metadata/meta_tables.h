@@ -1,5 +1,5 @@
 /*
- * Streams and tables of metadata (ECMA-335 II.24.2): cells by table, row and column, and what they point to.
+ * Streams and tables of metadata (ECMA-335 II.24.2): cells by table, row and column, and the data they refer to.
  */
 #ifndef GCD_METADATA_META_TABLES_H
 #define GCD_METADATA_META_TABLES_H
@@ -58,14 +58,14 @@ void meta_tables_open(struct meta_tables *t, struct meta_window *w, struct meta_
 uint32_t meta_cell(struct meta_tables *t, enum meta_table table, uint32_t row, unsigned column);
 
 /*
- * Rows whose COLUMN, by which the table is sorted, is VALUE: *RET_FIRST is the first, the result how many.  GCD_E_UNSUPPORTED when the
- * table is not sorted after all.
+ * Rows whose COLUMN, by which the table is sorted, is VALUE: *RET_FIRST is the first; returns their number.  GCD_E_UNSUPPORTED if the table is not
+ * sorted.
  */
 uint32_t meta_find(struct meta_tables *t, enum meta_table table, unsigned column, uint32_t value, uint32_t *ret_first);
-/* The last row whose COLUMN is not above VALUE, 0 = none.  The same condition. */
+/* The last row whose COLUMN is not above VALUE, 0 = none.  Same condition and error. */
 uint32_t meta_find_last(struct meta_tables *t, enum meta_table table, unsigned column, uint32_t value);
 
-/* What a cell with an index into a heap points to.  A text is well-formed UTF-8; both are valid until the next call for their kind. */
+/* The data of a cell with an index into a heap.  A text is well-formed UTF-8; both are valid until the next call for their kind. */
 const char *meta_string(struct meta_tables *t, uint32_t index);
 const uint8_t *meta_blob(struct meta_tables *t, uint32_t index, size_t *ret_n);
 /* Where a blob of any size lies. */

@@ -1,8 +1,8 @@
 /*
  * Bytes of an image, a page at a time.
  *
- * The first failure is kept and makes every later view one of zeros, so code reads what it needs and looks at the status once, in loops
- * and before a result leaves.  No number of the image decides how much memory is taken.
+ * The first failure is kept and turns every later view into zeros, so code reads what it needs and checks the status only in loops and before it
+ * returns a result.  No number in the image decides how much memory is allocated.
  */
 #ifndef GCD_METADATA_META_WINDOW_H
 #define GCD_METADATA_META_WINDOW_H
@@ -21,7 +21,7 @@ struct meta_window {
     struct gcd_input *in;
     uint64_t base, size;                 /* the image: bytes of the input from BASE on */
     uint8_t *pages;                      /* [META_PAGES * META_PAGE_BYTES] */
-    uint64_t page[META_PAGES];           /* which page a slot holds, + 1; 0 = none */
+    uint64_t page[META_PAGES];           /* the page in a slot, + 1; 0 = none */
     uint8_t across[META_VIEW_MAX];       /* a view that two pages share */
     gcd_status st;                       /* GCD_OK, or the first failure */
     struct gcd_error err;
@@ -38,7 +38,7 @@ const uint8_t *meta_view(struct meta_window *w, uint64_t off, size_t n);
 /* The same at OFF of a region; GCD_E_FORMAT beyond its end. */
 const uint8_t *meta_view_in(struct meta_window *w, struct meta_region r, uint64_t off, size_t n);
 
-/* Keep a failure at OFF of the image, unless there is one. */
+/* Record a failure at OFF of the image, unless there already is one. */
 void meta_fail(struct meta_window *w, gcd_status st, uint64_t off, const char *what);
 
 #endif

@@ -26,7 +26,7 @@ gcd_status meta_end(struct gcd_metadata *m, struct gcd_error *err)
 
 /* ---- the module ---- */
 
-/* A copy of a text of the tables, in the names of the identity; where it begins is the result. */
+/* Copies a text of the tables to the names of the identity; returns where it begins there. */
 static size_t keep_name(struct gcd_metadata *m, const char *s)
 {
     size_t at = m->text_n;
@@ -175,7 +175,7 @@ gcd_status gcd_metadata_interface(struct gcd_metadata *m, uint32_t token, uint32
     return meta_end(m, err);
 }
 
-/* The name of a definition with arguments, or with the names of its parameters. */
+/* Writes the name of a definition with arguments, or with the names of its parameters. */
 static void put_definition(struct gcd_metadata *m, uint32_t row, const char *const *args, size_t n_args)
 {
     uint32_t first, n = meta_parameters(m, row, &first);

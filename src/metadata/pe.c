@@ -102,7 +102,7 @@ static void read_codeview(struct pe *pe, const uint8_t *entry, struct gcd_module
         return;
     const uint8_t *p = meta_view_in(pe->w, r, 0, 24);
     if (memcmp(p, "RSDS", 4) != 0)
-        return;                          /* of older formats, which the runtime does not report */
+        return;                          /* an older format, which the runtime does not report */
     if (ret->codeview_count == GCD_CODEVIEW_MAX) {
         meta_fail(pe->w, GCD_E_LIMIT, r.off, "too many CodeView records");
         return;

@@ -1,5 +1,5 @@
 /*
- * SHA-1 (RFC 3174), for public key tokens only: it tells assemblies apart and protects nothing.
+ * SHA-1 (RFC 3174), for public key tokens only: it distinguishes assemblies and has no security purpose.
  */
 #include <string.h>
 

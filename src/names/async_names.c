@@ -26,13 +26,13 @@ static struct piece from(struct piece x, size_t at)
     return (struct piece){ x.p + at, x.n - at };
 }
 
-/* How C is counted when brackets are matched. */
+/* The change of bracket depth at C. */
 static int step(char c)
 {
     return (c == '<' || c == '[') - (c == '>' || c == ']');
 }
 
-/* Where the last segment of X begins: behind the last point or plus outside of brackets; 0 = there is only one. */
+/* Where the last segment of X begins: after the last dot or plus outside brackets; 0 = there is only one. */
 static size_t last_segment(struct piece x)
 {
     size_t start = 0;
@@ -45,7 +45,7 @@ static size_t last_segment(struct piece x)
     return start;
 }
 
-/* Where the bracket that closes the first character of X is; X.n = nowhere. */
+/* The position of the bracket that closes the first character of X; X.n = none. */
 static size_t closing(struct piece x)
 {
     int depth = 0;
@@ -59,7 +59,7 @@ static size_t closing(struct piece x)
 
 /* ---- boxes ---- */
 
-/* Where the type arguments open that X ends with; X.n = it ends with none. */
+/* The opening bracket of the type arguments at the end of X; X.n = X does not end with any. */
 static size_t opening(struct piece x)
 {
     int depth = 0;
@@ -86,7 +86,7 @@ bool gcd_async_machine(const char *type, const char **ret_machine, size_t *ret_n
         return false;
     struct piece last = { type + open + 1, all.n - open - 2 };
     int depth = 0;
-    for (size_t i = last.n; i-- > 0;) {                  /* behind the last comma outside of brackets */
+    for (size_t i = last.n; i-- > 0;) {                  /* after the last comma outside brackets */
         depth += step(last.p[i]);
         if (depth == 0 && last.p[i] == ',') {
             last = from(last, i + 1);
@@ -123,7 +123,7 @@ static void put_text(struct text *t, const char *s)
     put(t, (struct piece){ s, strlen(s) });
 }
 
-/* The class of a method: without the classes that the compiler makes for lambdas. */
+/* The class of a method, without compiler-generated classes for lambdas. */
 static struct piece real_class(struct piece outer)
 {
     for (;;) {
@@ -134,7 +134,7 @@ static struct piece real_class(struct piece outer)
     }
 }
 
-/* Splits "<NAME>REST" into both; false when X has another form. */
+/* Splits X = "<NAME>REST" into both; false if X has another form. */
 static bool split(struct piece x, struct piece *name, struct piece *rest)
 {
     size_t close = x.n > 0 && x.p[0] == '<' ? closing(x) : x.n;

@@ -26,7 +26,7 @@ struct gcd_names {
     struct gcd_textpool text;
     const char **name;           /* [count] */
     const char **plain;          /* [count], in the C# style, before they were made unique */
-    const char **runtime;        /* [count], in the C# style, as the runtime calls them; NULL = as plain */
+    const char **runtime;        /* [count], in the C# style, the runtime's own names; NULL = as plain */
     uint32_t count;
     struct class_name *classes;  /* [class_count] sorted by RAW */
     size_t class_count, class_room;
@@ -153,7 +153,7 @@ const char *gcd_names_class(const struct gcd_names *n, const struct gcd_root *r)
     return r->class_name;                /* of another dump */
 }
 
-/* The runtime's names of the types that have got outer types, in C# spelling. */
+/* The runtime's own names of types that were given outer types, in C# spelling. */
 static gcd_status spell_runtime(struct gcd_names *n, const struct gcd_summary *from, struct gcd_error *err)
 {
     uint32_t i = 0;
@@ -251,7 +251,7 @@ static gcd_status tell_apart(struct gcd_names *n, const struct gcd_type *t, uint
     return gcd_textpool_add_utf8(&n->text, (const uint8_t *)room->out, room->n, &n->name[i]);
 }
 
-/* Removes further loads from items[0 .. n); the number of those left. */
+/* Removes further loads from items[0 .. n); returns how many items remain. */
 static size_t keep_first(const struct order *o, uint32_t *items, size_t n)
 {
     size_t kept = 0;

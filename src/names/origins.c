@@ -1,4 +1,4 @@
-/* Whose code a type is, by the module it is defined in, else by its namespace. */
+/* Whose code a type is, by its defining module, or else by its namespace. */
 #include <string.h>
 
 #include <gcdumpc/unstable/origins.h>
@@ -33,7 +33,7 @@ static bool begins(const char *s, const char *with)
     return strncmp(s, with, strlen(with)) == 0;
 }
 
-/* Is NAME, of a type or an assembly, one of the framework?  "System.X", "Interop+Sys". */
+/* Does NAME, of a type or an assembly, belong to the framework?  "System.X", "Interop+Sys". */
 static bool is_framework_name(const char *name)
 {
     static const char *const words[] = { "System", "Microsoft", "Internal", "Interop", "Windows", "MS", "Mono", "mscorlib", "netstandard",
@@ -55,7 +55,7 @@ static size_t definition_bytes(const char *name)
     return n;
 }
 
-/* Bytes of NAME that are its outermost type: "Shop.Box`1". */
+/* Length of the outermost type in NAME: "Shop.Box`1". */
 static size_t outermost_bytes(const char *name, size_t n)
 {
     const char *plus = memchr(name, '+', n);
@@ -72,7 +72,7 @@ static size_t namespace_bytes(const char *name, size_t n)
 
 /* ---- modules ---- */
 
-/* What an assembly of Microsoft is signed with. */
+/* The public key tokens of Microsoft's assemblies. */
 static bool is_microsoft_key(const uint8_t token[8])
 {
     static const uint8_t keys[][8] = {
@@ -102,7 +102,7 @@ static bool is_in_shared_framework(const char *path)
     return false;
 }
 
-/* Made in memory, by a library for types of others. */
+/* Assemblies made in memory, by a library for the types of others. */
 static bool is_generated_assembly(const char *assembly)
 {
     static const char *const begin[] = { "DynamicProxyGenAssembly2", "Anonymously Hosted DynamicMethods", "ProxyBuilder", "Microsoft." };
@@ -138,7 +138,7 @@ static size_t place_in(const char *command_line, const char *stem, size_t n)
     return SIZE_MAX;
 }
 
-/* The module of the entry assembly, the one that the command line names first; NULL = not known. */
+/* The module of the entry assembly, the first one that the command line names; NULL = unknown. */
 static const struct gcd_module *entry_of(const struct gcd_summary *s)
 {
     const struct gcd_module *entry = NULL;
@@ -178,13 +178,13 @@ static enum gcd_origin module_origin(const struct gcd_module *m, const struct gc
     return is_framework_name(m->assembly) || is_framework_name(gcd_module_name(m->path, &(size_t){ 0 })) ? GCD_ORIGIN_FRAMEWORK : GCD_ORIGIN_OWN;
 }
 
-/* Of a recording that ended before it named its modules. */
+/* For a recording that ended before it named its modules. */
 static bool is_nameless(const struct gcd_module *m)
 {
     return m->path[0] == '\0' && m->assembly[0] == '\0' && !is_read(m);
 }
 
-/* Without any unsigned module, and with an entry assembly that nothing names, what has another key than Microsoft's can only be the program. */
+/* If no module is unsigned and the entry assembly is unknown, modules with a key other than Microsoft's can only be the program's. */
 static void adopt_signed(uint8_t *modules, const struct gcd_summary *s, const struct gcd_module *entry)
 {
     for (size_t i = 0; i < s->module_count; i++)
@@ -197,7 +197,7 @@ static void adopt_signed(uint8_t *modules, const struct gcd_summary *s, const st
 
 /* ---- types ---- */
 
-/* A file without modules.  Names without namespace are the compiler's, nested ones without their outer types, or of a small program. */
+/* A file without modules.  Names without a namespace are compiler-generated, nested types without their outer types, or from a small program. */
 static enum gcd_origin origin_by_name(const char *name)
 {
     size_t n = definition_bytes(name);
@@ -254,7 +254,7 @@ enum gcd_origin gcd_origins_of_name(const struct gcd_origins *o, const char *nam
     return is_framework_name(name) ? GCD_ORIGIN_FRAMEWORK : o->chosen ? GCD_ORIGIN_LIBRARY : GCD_ORIGIN_OWN;
 }
 
-/* The last type argument of the state of an asynchronous method, which is a structure of that method; NULL = NAME is none. */
+/* If NAME is the state of an asynchronous method, its last type argument, a structure of that method; otherwise NULL. */
 static const char *state_machine(const char *name)
 {
     static const char box[] = "AsyncStateMachineBox`1[";
@@ -272,7 +272,7 @@ static const char *state_machine(const char *name)
     return last;
 }
 
-/* Asynchronous methods last: by then it is known whose namespaces there are. */
+/* Asynchronous methods last: by then the origins of namespaces are known. */
 static bool look_at_types(struct gcd_origins *o, const struct gcd_summary *s, const uint8_t *mine, const uint8_t *modules)
 {
     for (uint32_t i = 0; i < o->type_count; i++) {

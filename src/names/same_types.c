@@ -11,7 +11,7 @@
 
 struct same {
     const struct gcd_summary *from;
-    uint32_t *file;              /* [modules] the first module of the same file; UNKNOWN = no file is known */
+    uint32_t *file;              /* [modules] the first module of the same file; UNKNOWN = file unknown */
     bool repeated;               /* some file is loaded several times */
 };
 
@@ -60,7 +60,7 @@ static int compare_types(const void *ctx, uint32_t a, uint32_t b)
     return c != 0 ? c : strcmp(x->name, y->name);
 }
 
-/* Equal types are in their order: sorting is stable. */
+/* Equal types keep their order: sorting is stable. */
 static bool number_types(const struct same *s, const uint32_t *items, uint32_t *ret_first)
 {
     bool some = false;

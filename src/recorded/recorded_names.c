@@ -176,7 +176,7 @@ static size_t put_module(uint8_t *buffer, const struct gcd_module *m)
     return size_of(&w);
 }
 
-/* The name of a nested type is DECLARING+RAW: without type arguments, which follow the raw name.  Others are there for their events. */
+/* The name of a nested type is DECLARING+RAW: without type arguments, which follow the raw name.  Other types are included for their events. */
 static size_t put_type(uint8_t *buffer, const struct gcd_type *t)
 {
     struct gcd_put w = gcd_put_make(buffer, RECORDED_PAYLOAD_MAX);

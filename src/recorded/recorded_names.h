@@ -21,7 +21,7 @@ enum recorded_kind { RECORDED_MODULES, RECORDED_TYPES, RECORDED_STATICS, RECORDE
 /* A payload is never larger; readers take events of up to 64 KiB. */
 #define RECORDED_PAYLOAD_MAX ((size_t)32768)
 
-/* What they look like, in the order of their numbers from RECORDED_START on. */
+/* Their layouts, in the order of their numbers from RECORDED_START on. */
 extern const struct gcd_new_events recorded_events;
 
 /* ---- reading ---- */
@@ -57,7 +57,7 @@ struct recorded_memory {
     struct gcd_process_memory memory;
 };
 
-/* GCD_OK, or GCD_E_FORMAT when the payload is too short, or says more than is possible. */
+/* GCD_OK, or GCD_E_FORMAT when the payload is too short or has impossible values. */
 gcd_status recorded_read_memory(const struct gcd_event *ev, struct recorded_memory *ret);
 
 /* ---- writing ---- */

@@ -1,8 +1,8 @@
 /*
- * The modules of a dump, one after another: which file is the one that was loaded, and what it says.
+ * The modules of a dump, one after another: finds the file that was loaded, and reads it.
  *
  * First all modules are read for the names of types, then again for static variables, whose candidates need the names of all types.  A module is open
- * only while it is read, so memory does not depend on their number.
+ * only while it is read, so memory does not depend on the number of modules.
  */
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "resolve/resolve.h"
 
 #define CANDIDATES_PER_MODULE 64u
-/* What no program needs; a hostile recording could ask for far more. */
+/* More than any program needs; a hostile recording could ask for far more. */
 #define FILES_MAX 16384u
 #define COMPARISONS_MAX (UINT64_C(1) << 22)
 #define PROBLEM_BYTES sizeof ((struct gcd_error *)0)->msg
@@ -67,7 +67,7 @@ static gcd_status set_problem(struct resolve *r, uint32_t module, enum gcd_modul
     return heap_text(r->d->heap, problem, strlen(problem), &to->problem, err);
 }
 
-/* The file that the module, or the one whose file it shares, was found to be. */
+/* The file found for the module, or for the one whose file it shares. */
 static gcd_status open_again(struct resolve *r, uint32_t module, struct resolve_file *ret, struct gcd_error *err)
 {
     uint32_t owner = r->modules[module].same_as;
@@ -131,7 +131,7 @@ static gcd_status find_file(struct resolve *r, uint32_t module, struct resolve_f
     return problem[0] != '\0' ? set_problem(r, module, GCD_MODULE_UNREADABLE, problem, err) : GCD_OK;
 }
 
-/* A file that was fine and now is not has changed: what it said so far is right or the name of something else, nothing worse. */
+/* A file that was valid and no longer is has changed: the names read so far are right or, at worst, those of something else. */
 static gcd_status note_failure(struct resolve *r, uint32_t module, gcd_status st, const struct gcd_error *own, struct gcd_error *err)
 {
     if (st == GCD_OK)
@@ -184,7 +184,7 @@ static uint64_t symbols_hash(const struct gcd_module *m)
     return gcd_text_hash((const char *)m->pdb_guid, sizeof m->pdb_guid, m->pdb_age);
 }
 
-/* The module with the symbol file of module MODULE that has a file; RESOLVE_NONE = there is none, or it is MODULE. */
+/* The module with a file that has the same symbol file as MODULE; RESOLVE_NONE = none, or MODULE itself. */
 static uint32_t find_owner(const struct resolve *r, const struct gcd_idmap *by_symbols, uint32_t module)
 {
     static const uint8_t none[sizeof r->d->modules->pdb_guid];
@@ -196,7 +196,7 @@ static uint32_t find_owner(const struct resolve *r, const struct gcd_idmap *by_s
     return memcmp(o->pdb_guid, m->pdb_guid, sizeof m->pdb_guid) == 0 && o->pdb_age == m->pdb_age ? r->modules[owner].same_as : RESOLVE_NONE;
 }
 
-/* A module from a stream or a deleted file is the same as another one with its symbol file, which has a file. */
+/* A module from a stream or a deleted file is the same as another module with the same symbol file that has a file. */
 static gcd_status share_files(struct resolve *r, struct gcd_error *err)
 {
     struct gcd_idmap by_symbols;

@@ -1,11 +1,11 @@
 /*
- * Completes the names of a dump with what the files of its modules say: see gcdumpc/unstable/full_names.h.
+ * Completes the names of a dump from the files of its modules: see gcdumpc/unstable/full_names.h.
  *
  *     resolve.c          the modules one by one, and whether a file is the module that was loaded
  *     resolve_loaded.c   modules that no event describes
  *     resolve_types.c    outer types of nested types
  *     resolve_statics.c  which static fields a static variable can be
- *     resolve_order.c    which of these the order of the events leaves
+ *     resolve_order.c    which of these the order of the events permits
  *     resolve_holds.c    can a field hold an object of a type?
  */
 #ifndef GCD_RESOLVE_RESOLVE_H
@@ -25,10 +25,10 @@ struct resolve;
 
 /* ---- resolve_types.c ---- */
 
-/* A type of the summary: which definition its name comes from. */
+/* A type of the summary, and the definition that its name comes from. */
 struct resolve_type {
-    const struct gcd_type *definition;       /* itself; of an array or a pointer, what it is one of in the end; NULL = not known */
-    uint32_t module;                         /* number of the definition's module, GCD_MODULE_NONE = not known */
+    const struct gcd_type *definition;       /* itself; for an array or pointer, its innermost element type; NULL = unknown */
+    uint32_t module;                         /* number of the definition's module, GCD_MODULE_NONE = unknown */
     uint32_t next;                           /* the next type of the same module, RESOLVE_NONE = none */
 };
 
@@ -40,21 +40,21 @@ struct resolve_stored {
     uint32_t next;                           /* the next one of the same module, RESOLVE_NONE = none */
     const char *name;                        /* C# */
     uint64_t hash;                           /* of NAME */
-    uint64_t *ancestors;                     /* [ancestor_count] hashes of the keys of what it extends and implements */
+    uint64_t *ancestors;                     /* [ancestor_count] hashes of the keys of its base types and interfaces */
     size_t ancestor_count, ancestor_cap;
     bool all_ancestors;                      /* it has no others */
     bool bare;                               /* outer types may be missing in NAME */
     bool array, delegate;
-    bool holds_values;                       /* an array of values: no array of another type can be taken for it */
+    bool holds_values;                       /* an array of values: not compatible with any other array type */
 };
 
 /* ---- resolve.c, resolve_loaded.c ---- */
 
 struct resolve_module {
     uint32_t first_type, first_stored;       /* the lists of its types, RESOLVE_NONE = none */
-    uint32_t same_as;                        /* the module whose file it is, too; itself, mostly */
+    uint32_t same_as;                        /* the module whose file it shares; usually itself */
     unsigned candidate;                      /* which candidate its file was, */
-    bool loaded;                             /* of those for any module: all that the process has loaded */
+    bool loaded;                             /* its candidate is from the list for any module: all files that the process has loaded */
 };
 
 /* An open file of a module. */
@@ -68,7 +68,7 @@ gcd_status resolve_open(const struct resolve *r, const struct gcd_module *module
 void resolve_close(const struct resolve *r, struct resolve_file *f);
 /* F is the file of MODULE. */
 void resolve_accept(struct resolve *r, uint32_t module, const struct resolve_file *f);
-/* Room for one more module, whose lists are empty. */
+/* Makes room for one more module, with empty lists. */
 gcd_status resolve_add_module(struct resolve *r, struct gcd_error *err);
 
 /*
@@ -93,8 +93,8 @@ struct resolve_variable {
     uint32_t stored;                         /* index in resolve.stored */
     uint32_t next;                           /* the next one of the same name, RESOLVE_NONE = none */
     uint32_t first, count;                   /* its candidates, when they are sorted */
-    uint32_t before, behind;                 /* the nearest ones that are no other field, RESOLVE_NONE = none */
-    bool open;                               /* it can be a field of a module without a file, too */
+    uint32_t before, behind;                 /* the nearest ones that can be no other field, RESOLVE_NONE = none */
+    bool open;                               /* it can also be a field of a module without a file */
 };
 
 struct resolve {
@@ -109,7 +109,7 @@ struct resolve {
     size_t type_count;
     struct resolve_module *modules;          /* [module_count], by number */
     size_t module_count, module_cap;
-    unsigned files_left;                     /* that may still be opened to find those of the modules */
+    unsigned files_left;                     /* how many files may still be opened to find those of the modules */
     uint64_t comparisons_left;               /* of types with files */
 
     struct resolve_stored *stored;
@@ -125,7 +125,7 @@ struct resolve {
 /* The definition of each type, and the types of each module. */
 gcd_status resolve_types_begin(struct resolve *r, struct gcd_error *err);
 /*
- * Does a type of MODULE have another name in M, or is it not in it?  No: it can be the file that was loaded.
+ * Does a type of MODULE have another name in M, or is it missing there?  If not, M can be the file that was loaded.
  * GCD_E_LIMIT: more comparisons than any program needs.
  */
 gcd_status resolve_types_differ(struct resolve *r, uint32_t module, struct gcd_metadata *m, bool *ret_differ, struct gcd_error *err);
@@ -134,24 +134,24 @@ gcd_status resolve_types_name(struct resolve *r, uint32_t module, struct gcd_met
 
 /* The static variables, and the types of the objects in them. */
 gcd_status resolve_statics_begin(struct resolve *r, struct gcd_error *err);
-/* Notes what those of MODULE, whose file is M, extend and implement. */
+/* Notes the base types and interfaces of the stored types of MODULE, whose file is M. */
 gcd_status resolve_statics_ancestors(struct resolve *r, uint32_t module, struct gcd_metadata *m, struct gcd_error *err);
 /* All types have their names. */
 gcd_status resolve_statics_names(struct resolve *r, struct gcd_error *err);
 /* Adds the static fields of MODULE, whose file is M, to the candidates. */
 gcd_status resolve_statics_add(struct resolve *r, uint32_t module, struct gcd_metadata *m, struct gcd_error *err);
-/* Decides, and writes class and label of each variable. */
+/* Decides on class and label of each variable, and writes them. */
 gcd_status resolve_statics_end(struct resolve *r, struct gcd_error *err);
 
-/* Marks the candidates that the order of the events excludes, which are sorted by variable, and the variables that are open. */
+/* Marks the candidates (sorted by variable) that the order of the events excludes, and the variables that are open. */
 gcd_status resolve_order(struct resolve *r, struct gcd_error *err);
 
-/* Notes what the stored type S, defined as TOKEN of M, extends and implements. */
+/* Notes the base types and interfaces of the stored type S, defined as TOKEN of M. */
 gcd_status resolve_holds_ancestors(struct resolve *r, struct resolve_stored *s, struct gcd_metadata *m, uint32_t token, struct gcd_error *err);
-/* Can field F, declared with type NAME in C#, hold an object of type S?  False is certain.  SEALED: nothing extends its class. */
+/* Can field F, declared with type NAME in C#, hold an object of type S?  False is certain.  SEALED: no class extends its class. */
 bool resolve_holds(const struct gcd_static_field *f, const char *name, bool sealed, const struct resolve_stored *s);
 
-/* A status of metadata that says nothing about the file. */
+/* Does ST say nothing about the file? */
 static inline bool resolve_is_fatal(gcd_status st)
 {
     return st == GCD_E_NOMEM || st == GCD_E_CANCELED;

@@ -1,8 +1,8 @@
 /*
- * Can a static field hold an object of a type?  "No" is certain; "yes" can mean that it is not known.
+ * Can a static field hold an object of a type?  "No" is certain; "yes" can mean unknown.
  *
- * Types are compared by name: their definitions are in other files, behind forwards from one assembly to another.  A generic type is compared by
- * its definition where an argument could vary or is not known.
+ * Types are compared by name, because their definitions are in other files, possibly forwarded from one assembly to another.  A generic type is
+ * compared by its definition where an argument could vary or is unknown.
  */
 #include <string.h>
 
@@ -65,7 +65,7 @@ static gcd_status add_interfaces(struct resolve *r, struct resolve_stored *s, st
     return st;
 }
 
-/* A base in another file: does nothing come above it that a field could be declared with, but what is here? */
+/* Does the chain end at BASE, which is in another file?  Then no further base can be the declared type of a field. */
 static bool is_last(struct resolve_stored *s, const char *base)
 {
     s->delegate = s->delegate || strcmp(base, "System.MulticastDelegate") == 0;
@@ -119,7 +119,7 @@ static bool is_ancestor(const char *name, const struct resolve_stored *s)
     return false;
 }
 
-/* What arrays extend and implement, by the beginning of the name. */
+/* Do arrays extend or implement NAME?  Judged by its beginning. */
 static bool holds_arrays(const char *name)
 {
     static const char *const names[] = { "System.Array", "System.ICloneable", "System.Collections." };
@@ -137,7 +137,7 @@ static bool class_holds(const char *name, const struct resolve_stored *s)
         return holds_arrays(name);
     if (!is_ancestor(name, s))
         return !s->all_ancestors;
-    /* its own definition with other arguments: only those of a delegate may vary, of a class never */
+    /* its own definition with other arguments: those of a delegate may vary, those of a class never do */
     return s->delegate || key_of(name) != key_of(s->name);
 }
 

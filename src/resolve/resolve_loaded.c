@@ -1,7 +1,7 @@
 /*
- * Modules that no event describes, so that only their types are known: before .NET 9 the runtime names modules only with a full rundown, which is not
- * asked of a process that works.  The caller knows which files the process has loaded; the file of a module is the only one in which all types of the
- * dump have the names that they have there.
+ * Modules that no event describes, so that only their types are known: before .NET 9 the runtime names modules only in a full rundown, which is not
+ * requested from a process at work.  The caller knows which files the process has loaded; the file of a module is the only one in which all its types
+ * have the same names as in the dump.
  */
 #include <string.h>
 
@@ -17,15 +17,15 @@
 struct loaded_file {
     unsigned n;                          /* which candidate it is */
     uint32_t first;                      /* the first copy of it, mostly itself */
-    bool taken;                          /* of the first copy: it is a module of the dump */
+    bool taken;                          /* for the first copy: it is a module of the dump */
     struct gcd_module module;            /* what it becomes: path, assembly, identity */
 };
 
 /* A module that no event describes. */
 struct unknown {
     uint32_t module;
-    uint32_t last;                       /* the last one of its types in the tables of its file */
-    unsigned fits;                       /* files that it can be; copies of one file are one */
+    uint32_t last;                       /* its last type in the tables of its file */
+    unsigned fits;                       /* number of files that it can be; copies of a file count once */
     uint32_t file;                       /* the first of these */
 };
 
@@ -57,7 +57,7 @@ static gcd_status find_unknown(struct loaded *l, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* Notes for which unknown modules M can be FILE.  Each look at one counts as a comparison, too. */
+/* Notes for which unknown modules M can be FILE.  Each check of one also counts as a comparison. */
 static gcd_status compare_file(struct loaded *l, uint32_t file, struct gcd_metadata *m, struct gcd_error *err)
 {
     for (size_t i = 0; i < l->unknown_count; i++) {
@@ -129,7 +129,7 @@ static void take(struct resolve *r, uint32_t to, const struct loaded_file *f)
     r->modules[to].candidate = f->n;
 }
 
-/* A file that is none of the modules in the dump has static fields, too. */
+/* A file that is not a module of the dump also has static fields. */
 static gcd_status add_file(struct resolve *r, const struct loaded_file *f, struct gcd_error *err)
 {
     struct gcd_dump *d = r->d;

@@ -2,16 +2,16 @@
  * The order of the events of static variables.  The runtime goes through its modules, through the types of a module and through their static
  * fields, each in the order of the tables.  So
  *
- *     the variables of a module stand together,
+ *     the variables of a module are adjacent,
  *     modules come in the order in which the rundown lists them, and
  *     the tokens of the fields of a module rise.
  *
- * ClrMD on the same processes says so, too: no exception among 9,000 variables of .NET 8, 9 and 10 with workstation and server GC, dynamic assemblies
+ * ClrMD on the same processes confirms it: no exception among 9,000 variables of .NET 8, 9 and 10 with workstation and server GC, dynamic assemblies
  * and assemblies that were loaded several times, unloaded, or read from a stream.
  *
  * So module and token together, the key of a field, rise from one variable to the next.  Variables of modules without a file have no true candidate,
  * so the best explanation of all is the longest rising sequence of candidates, at most one for each variable; a candidate that is in no such
- * sequence is excluded.  There can be many of them: what counts is the length of the longest sequence up to a candidate and from it on.
+ * sequence is excluded.  There can be many such sequences: a candidate is judged by the length of the longest sequence up to it and from it on.
  */
 #include "base/error.h"
 #include "base/mem.h"
@@ -19,12 +19,12 @@
 
 struct order {
     struct resolve *r;
-    bool listed;                         /* events list all modules that have candidates: their numbers are their order */
-    bool unlisted;                       /* there are modules without a file, of which nothing says where they are */
-    uint32_t *rank;                      /* [module_count] place of each module among the events, RESOLVE_NONE = not known */
+    bool listed;                         /* events list all modules that have candidates: their numbers give the order */
+    bool unlisted;                       /* there are modules without a file whose position is unknown */
+    uint32_t *rank;                      /* [module_count] position of each module among the events, RESOLVE_NONE = unknown */
     uint32_t *unread;                    /* [module_count + 1] listed modules without a file before each number */
     uint32_t *up_to, *from;              /* [candidate_count] length of the longest sequence that ends or begins there */
-    uint64_t *ends;                      /* [variable_count] by length, the least key at which a sequence of it ends */
+    uint64_t *ends;                      /* [variable_count] by length, the least key at which such a sequence ends */
     uint32_t *holder;                    /* [variable_count + 1] by length: the variable at this place of the best sequences */
     uint32_t longest;
 };
@@ -48,7 +48,7 @@ static uint32_t only_module(const struct resolve *r, uint32_t v)
     return module;
 }
 
-/* Where no event lists the modules, the place of one is where it has a variable that can be of no other. */
+/* Where no event lists the modules, a module's position is that of a variable that can be of no other module. */
 static void rank_modules(struct order *o)
 {
     const struct resolve *r = o->r;
@@ -82,7 +82,7 @@ static uint32_t below(const struct order *o, uint64_t key)
     return low;
 }
 
-/* Adds variable V to the sequences: LENGTHS of its candidates, whose keys are changed by FLIP.  None goes on from another one of V. */
+/* Adds variable V to the sequences, and sets LENGTHS of its candidates, whose keys are changed by FLIP.  No sequence contains two candidates of V. */
 static void lengthen(struct order *o, uint32_t v, uint32_t *lengths, uint64_t flip)
 {
     const struct resolve *r = o->r;
@@ -129,7 +129,7 @@ static void exclude(struct order *o)
         }
 }
 
-/* Is V in each of the best sequences?  Else something else explains it. */
+/* Is V in each of the best sequences?  If not, something else can explain it. */
 static bool is_held(const struct order *o, uint32_t v)
 {
     const struct resolve *r = o->r;
@@ -145,7 +145,7 @@ static bool is_held(const struct order *o, uint32_t v)
 }
 
 /*
- * Where a module without a file may have its variables: between those held before and behind it.  Marks the variables that it can explain as well.
+ * Where a module without a file may have its variables: between the certain ones before and after it.  Marks the variables that it can also explain.
  */
 static void mark_open(struct order *o)
 {
@@ -175,7 +175,7 @@ static uint32_t rank_of(const struct order *o, uint32_t v, bool last)
     return rank;
 }
 
-/* Can a module without a file be where variable V is? */
+/* Can a module without a file be at the position of variable V? */
 static bool can_be_unread(const struct order *o, uint32_t v)
 {
     const struct resolve *r = o->r;

@@ -1,8 +1,8 @@
 /*
- * The class of each static variable.  The runtime sends the name of the field and the object in it; which classes have a field of that name that can
- * hold the object, the files say.  What the order of the events excludes is left out (resolve_order.c).
+ * The class of each static variable.  The runtime sends the name of the field and the object in it; the files tell which classes have a field of that
+ * name that can hold the object.  Candidates that the order of the events excludes are dropped (resolve_order.c).
  *
- * Generic classes have a place for each instance, which the runtime does not report (measured, .NET 8 to 10): their fields are no candidates.
+ * Generic classes have a variable per instantiation, which the runtime does not report (measured, .NET 8 to 10): their fields are not candidates.
  */
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static uint64_t hash_of(const char *s)
     return gcd_text_hash(s, strlen(s), GCD_TEXT_HASH);
 }
 
-/* ---- the variables, and the types of what is in them ---- */
+/* ---- the variables, and the types of the objects in them ---- */
 
 static void describe_stored(struct resolve *r, uint32_t stored, uint32_t type)
 {
@@ -110,14 +110,14 @@ static gcd_status add_candidate(struct resolve *r, const struct resolve_candidat
     return GCD_OK;
 }
 
-/* A sealed class holds objects of itself only.  False when it is defined elsewhere. */
+/* Is TOKEN a sealed class, so that its fields hold only objects of itself?  False if it is defined elsewhere. */
 static bool is_sealed(struct gcd_metadata *m, uint32_t token)
 {
     struct gcd_type_definition d;
     return token >> 24 == GCD_TOKEN_TYPE >> 24 && gcd_metadata_type(m, token, &d, NULL) == GCD_OK && (d.flags & TYPE_SEALED) != 0;
 }
 
-/* The variables that can be field F, the first of that name being number V. */
+/* Adds field F as a candidate of the variables that it can be; number V is the first with its name. */
 static gcd_status add_field(struct resolve *r, struct gcd_metadata *m, const struct gcd_static_field *f, uint32_t v, struct resolve_candidate *c,
                             struct gcd_error *err)
 {
@@ -172,7 +172,7 @@ static int by_variable(const void *ctx, uint32_t a, uint32_t b)
     return (x->variable > y->variable) - (x->variable < y->variable);
 }
 
-/* Those of one variable stand together, in the order of the modules and of their fields. */
+/* Those of one variable are adjacent, in the order of the modules and of their fields. */
 static gcd_status sort_candidates(struct resolve *r, struct gcd_error *err)
 {
     uint32_t *order = gcd_sort_order(r->alloc, r->candidate_count, by_variable, r->candidates);
@@ -193,7 +193,7 @@ static gcd_status sort_candidates(struct resolve *r, struct gcd_error *err)
     return order != NULL && sorted != NULL ? GCD_OK : gcd_fail_nomem(err, "completing names");
 }
 
-/* The different classes among the candidates of V: how many, the first of them in RET.  SEEN: room for this, hash of a name -> candidate. */
+/* The number of different classes among the candidates of V, the first of them in RET.  SEEN: scratch space, hash of a name -> candidate. */
 static gcd_status classes_of(const struct resolve *r, const struct resolve_variable *v, struct gcd_idmap *seen, const char *ret[NAMED_MAX],
                              size_t *ret_n)
 {
@@ -240,7 +240,7 @@ static gcd_status spell_label(struct resolve *r, const struct gcd_root *root, co
     return room ? GCD_OK : GCD_E_NOMEM;
 }
 
-/* The object in it is of a type of the assembly of its only candidates: nobody else has a field of that name for it. */
+/* Is the type of the object in the assembly of all its candidates?  Then nobody else has a field of that name for it. */
 static bool has_witness(const struct resolve *r, const struct resolve_variable *v)
 {
     uint32_t home = r->types[r->stored[v->stored].type].module;
@@ -269,7 +269,7 @@ static gcd_status decide(struct resolve *r, const struct resolve_variable *v, st
 
 gcd_status resolve_statics_end(struct resolve *r, struct gcd_error *err)
 {
-    if (r->candidate_count == 0 || r->work == 0)     /* more than any program has: nothing is certain */
+    if (r->candidate_count == 0 || r->work == 0)     /* too many candidates or comparisons: nothing is certain */
         return GCD_OK;
     GCD_TRY(sort_candidates(r, err));
     GCD_TRY(resolve_order(r, err));

@@ -1,6 +1,6 @@
 /*
- * Outer types of nested types.  The runtime sends "Entry[System.String,Shop.Item][]": the name of the definition alone, the arguments complete,
- * the dimensions (measured, .NET 8 to 10).  So all that has to change is what stands before the arguments.
+ * Outer types of nested types.  The runtime sends "Entry[System.String,Shop.Item][]": the definition's name without outer types, the complete
+ * arguments, the dimensions (measured, .NET 8 to 10).  So only the part before the arguments has to change.
  */
 #include <string.h>
 
@@ -16,7 +16,7 @@ static const struct heap_type *type_of_id(const struct resolve *r, uint64_t id)
     return i != GCD_IDMAP_NONE ? &r->d->heap->types[i] : NULL;
 }
 
-/* The type whose definition the name of T begins with; NULL when it is not known. */
+/* The type whose definition the name of T begins with; NULL if unknown. */
 static const struct gcd_type *definition_of(const struct resolve *r, const struct gcd_type *t)
 {
     const struct heap_type *h = type_of_id(r, t->id);
@@ -45,7 +45,7 @@ gcd_status resolve_types_begin(struct resolve *r, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* How many characters of RAW, as the runtime spells it, are NAME, as reflection spells it; 0 when RAW does not begin with it. */
+/* The length of the part of RAW (the runtime's spelling) that is NAME (reflection's spelling); 0 if RAW does not begin with it. */
 static size_t head_length(const char *raw, const char *name)
 {
     size_t n = 0;
@@ -83,7 +83,7 @@ gcd_status resolve_types_differ(struct resolve *r, uint32_t module, struct gcd_m
     return GCD_OK;
 }
 
-/* Of an object, not of an array.  A module that cannot say it may still have the names. */
+/* Only of objects, not of arrays.  A module that cannot tell may still have the names. */
 static gcd_status note_events(struct resolve *r, struct gcd_type *t, const struct gcd_type *definition, struct gcd_metadata *m, struct gcd_error *err)
 {
     const char *events;

@@ -1,5 +1,5 @@
 /*
- * The public face of the event containers, which are told apart here by their first bytes.
+ * The public interface of the event containers, which are recognised here by their first bytes.
  */
 #include <gcdumpc/trace.h>
 #include <gcdumpc/unstable/io/input_parts.h>

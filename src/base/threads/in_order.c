@@ -2,7 +2,7 @@
 
 #include "base/threads/parallel.h"
 
-/* False: no more will be handed out. */
+/* False: no more work will come. */
 static bool work_next(struct gcd_in_order *o)
 {
     struct gcd_slot *slot = gcd_queue_take(&o->queue);

@@ -1,13 +1,13 @@
 /*
- * Work that the calling thread hands out in slots, that other threads do, and that it takes back in the order in which it was handed out: for
- * outputs, which must not depend on the number of threads.
+ * The calling thread hands out work in slots, other threads do it, and the caller takes it back in the order in which it was handed out: for outputs,
+ * which must not depend on the number of threads.
  */
 #ifndef GCD_BASE_IN_ORDER_H
 #define GCD_BASE_IN_ORDER_H
 
 #include "base/threads/queue.h"
 
-/* More would wait for slots. */
+/* More threads would wait for slots. */
 #define GCD_IN_ORDER_THREADS (GCD_QUEUE_SLOTS - 1)
 
 /* Does what SLOT asks for, on any thread; neither allocates nor calls back. */
@@ -26,10 +26,10 @@ struct gcd_in_order {
  * gcd_in_order_done.
  */
 bool gcd_in_order_init(struct gcd_in_order *o, const struct gcd_alloc *a, size_t slot_bytes, unsigned threads, gcd_in_order_fn work, void *ctx);
-/* Waits for all that was handed out. */
+/* Waits for all work that was handed out. */
 void gcd_in_order_done(struct gcd_in_order *o);
 
-/* Waits for the slot that was handed out first of those that were not asked for since; done, or never handed out (USED is 0). */
+/* Waits for the oldest slot not yet returned by this function; its work is done, or it was never handed out (USED is 0). */
 struct gcd_slot *gcd_in_order_next(struct gcd_in_order *o);
 /* Hands out the slot that gcd_in_order_next has returned, or gives it back unused (USED is 0). */
 void gcd_in_order_put(struct gcd_in_order *o, struct gcd_slot *slot);
