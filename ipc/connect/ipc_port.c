@@ -26,7 +26,7 @@ enum {
     GUESTS = 64,       /* connections kept at once */
     EVENTS = 16,       /* handled per call, so that a flood leaves time for other work */
     PATIENCE_MS = 5000,
-    ABSENCES = 3,      /* times the patience: how long a runtime that is not visible may have no connection; it tries twice a second */
+    ABSENCES = 3,      /* in multiples of the patience: how long a runtime that is not visible may be without a connection; it tries twice a second */
     TICK_MS = 100,     /* how often cancel is checked */
     REST_MS = 100,     /* wait before accepting again when descriptors ran out */
     TAG_LISTEN = GUESTS,
@@ -50,7 +50,7 @@ struct gcd_ipc_port {
     struct gcd_ipc_tcp_place place;
     int listen_fd, epoll_fd;
     int rest_fd; /* a timer that runs while nothing is accepted because descriptors or memory ran out */
-    struct gcd_pidfd process; /* of the chosen runtime, if visible; otherwise only a broken connection shows its end */
+    struct gcd_pidfd process; /* of the chosen runtime, if visible; if not, only a broken connection shows its end */
     struct guest guests[GUESTS];
     uint64_t arrivals;
     uint64_t patience_ms;
@@ -345,7 +345,7 @@ void gcd_port_set_patience(struct gcd_ipc_port *port, uint64_t ms)
 
 /* ---- waiting ---- */
 
-/* Nothing shows the end of a process that is not visible but that it does not connect again. */
+/* The only sign that an invisible process has ended is that it does not connect again. */
 static gcd_status check_presence(struct gcd_ipc_port *port, uint64_t now, struct gcd_error *err)
 {
     if (port->visible || !port->has_runtime)
@@ -358,7 +358,7 @@ static gcd_status check_presence(struct gcd_ipc_port *port, uint64_t now, struct
     return gcd_because(err, GCD_ERROR_GONE, gcd_fail(err, GCD_E_PEER, "the process has ended, or it cannot connect any more"));
 }
 
-/* Until a runtime is chosen (FOR_RUNTIME) or the time is up (0 = never): GCD_END. */
+/* Serves the port until a runtime is chosen (FOR_RUNTIME) or the time is up (0 = never): GCD_END. */
 static gcd_status wait_for(struct gcd_ipc_port *port, bool for_runtime, uint64_t ms, const gcd_cancel_flag *cancel,
                            struct gcd_error *err)
 {

@@ -1,9 +1,9 @@
 /*
- * A socket of ours to which runtimes connect (a reversed diagnostic port): its file, its connections and the chosen runtime.  No libuv: one
+ * Our own socket, to which runtimes connect (a reverse diagnostic port): its file, its connections and the chosen runtime.  No libuv: one
  * epoll descriptor covers everything, and a loop can wait for it (ipc_dial).
  *
- * A runtime connects, identifies itself and waits for one request; after serving it, it connects again (measured, .NET 8 to 10).  It does
- * not mind waiting, so unwanted connections are simply kept: if closed, they would come back at once.
+ * A runtime connects, identifies itself and waits for one request; after serving it, it connects again (measured, .NET 8 to 10).  Waiting does not
+ * harm it, so unwanted connections are simply kept: if closed, they would come back at once.
  */
 #ifndef GCD_IPC_PORT_H
 #define GCD_IPC_PORT_H

@@ -56,14 +56,14 @@ static gcd_status remove_stale(const struct gcd_portfile *f, struct gcd_error *e
         (void)close(fd);
     if (fd != -ECONNREFUSED)
         return gcd_fail(err, GCD_E_IO, "cannot listen at %s: another program does", path);
-    if (!gcd_folder_fd_is_ours(f->dir_fd))     /* others control the names there, and could have removed any socket of ours */
+    if (!gcd_folder_fd_is_ours(f->dir_fd))     /* others control the names there and could have removed our socket */
         return gcd_fail(err, GCD_E_IO, "cannot listen at %s: an old socket exists in a folder of another user, where gcdumpc removes nothing", path);
     fresh_name(aside);
     if (renameat(f->dir_fd, name, f->dir_fd, aside) != 0)
         return errno == ENOENT ? GCD_OK : gcd_fail_os(err, errno, "cannot remove the stale socket %s", path);
     bool ours = fstatat(f->dir_fd, aside, &taken, AT_SYMLINK_NOFOLLOW) == 0 && is_same(&stale, &taken);
     if (!ours)
-        (void)!linkat(f->dir_fd, aside, f->dir_fd, name, 0); /* put it back; if the name is taken again, its new owner did what we would do */
+        (void)!linkat(f->dir_fd, aside, f->dir_fd, name, 0); /* put it back; if the name is taken again, its new owner did what we would have done */
     (void)unlinkat(f->dir_fd, aside, 0);
     return ours ? GCD_OK : gcd_fail(err, GCD_E_IO, "cannot listen at %s: another program does", path);
 }

@@ -25,7 +25,7 @@ union address {
     struct sockaddr_in6 v6;
 };
 
-/* The number behind the last colon; -1: there is none. */
+/* The number after the last colon; -1: there is none. */
 static long port_number(const char *text)
 {
     long n = 0;
@@ -39,7 +39,7 @@ static long port_number(const char *text)
     return n <= UINT16_MAX ? n : -1;
 }
 
-/* Splits "HOST:PORT" and reads both.  The brackets tell IPv6. */
+/* Splits "HOST:PORT" and parses both.  Brackets mark IPv6. */
 static bool parse(const char *text, union address *ret)
 {
     char host[GCD_IPC_TCP_BYTES];
@@ -101,7 +101,7 @@ static int listen_at(int fd, union address *a)
 {
     const int on = 1;
     socklen_t n = a->any.sa_family == AF_INET6 ? sizeof a->v6 : sizeof a->v4, all = sizeof *a;
-    /* Connections of an earlier run that are not quite over do not keep the port. */
+    /* Connections of an earlier run that are still closing must not block the port. */
     if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 || bind(fd, &a->any, n) != 0 || listen(fd, GCD_BACKLOG) != 0 ||
         getsockname(fd, &a->any, &all) != 0)
         return errno;
@@ -140,7 +140,7 @@ void gcd_tcp_watch(int fd)
     (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &questions, sizeof questions);
 }
 
-/* accept(2): errors of the network arrive this way. */
+/* accept(2) also reports network errors of the new connection. */
 bool gcd_tcp_is_of_connection(int errno_)
 {
     static const int of_connection[] = { ECONNABORTED, EPROTO,       ENETDOWN,   ENOPROTOOPT, EHOSTDOWN,

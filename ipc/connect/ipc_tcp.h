@@ -11,10 +11,10 @@
 GCD_MUST_CHECK gcd_status gcd_tcp_listen(const char *address, bool any_address, struct gcd_ipc_tcp_place *ret_place, int *ret_fd,
                                          struct gcd_error *err);
 
-/* A peer that has vanished without a word, such as a phone without power, is noticed within half a minute.  For an accepted connection. */
+/* For an accepted connection: detects within half a minute that the peer has vanished silently, such as a phone without power. */
 void gcd_tcp_watch(int fd);
 
-/* Does ERRNO_ of accept only say that this connection is broken? */
+/* Does ERRNO_ from accept mean only that this connection is broken? */
 bool gcd_tcp_is_of_connection(int errno_);
 
 #endif

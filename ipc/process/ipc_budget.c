@@ -15,7 +15,7 @@
 #define BUFFER_MB_MAX UINT64_C(4095)
 /* Measured with draining: a smaller buffer did not always cover the 100 ms in which the runtime sends nothing. */
 #define BUFFER_MB_LEAST UINT64_C(256)
-/* The memory of the process is unknown: as little as of the smallest, because a whole container may have no more. */
+/* For a process of unknown memory: as little as for the smallest one, because the whole container may have no more. */
 #define BUFFER_MB_UNKNOWN BUFFER_MB_LEAST
 /* Below this size a buffer is useless. */
 #define BUFFER_MB_SMALLEST UINT64_C(8)

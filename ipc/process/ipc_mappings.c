@@ -1,11 +1,11 @@
 /*
- * What of the memory of a process is the GC's.  Since .NET 7 the GC reserves one large piece of address space and gives regions of it to
- * generations.  A dump names the regions that have objects after the collection; before, garbage filled others, and some are free but still
- * resident.  So everything counts that lies in the reservation.  Its extent is nowhere written, but on Linux it is a row of anonymous mappings
- * without a hole, whose unused part is one mapping of gigabytes that nobody may touch; the GC cuts it to a multiple of megabytes, so hardly anything
- * touches its upper end.  At its lower end the GC's own tables lie and, below these, whatever the program mapped later; but the first range begins
- * where the reservation begins (measured, .NET 8 to 10: that of the pinned heap, which is never given back).
- * Other GCs (clrgc, 32 bits) reserve segments, of which the ranges tell the size.
+ * Finds out which part of the memory of a process belongs to the GC.  Since .NET 7 the GC reserves one large piece of address space and gives regions
+ * of it to generations.  A dump names the regions that have objects after the collection; before it, garbage filled others, and some are free but
+ * still resident.  So everything in the reservation counts.  Its extent is recorded nowhere, but on Linux it is a row of adjacent anonymous mappings,
+ * whose unused part is one inaccessible mapping of gigabytes.  The GC cuts it to a multiple of megabytes, so hardly any other mapping is adjacent to
+ * its upper end.  Adjacent to its lower end are the GC's own tables and, below them, whatever the program mapped later; but the first range begins
+ * where the reservation begins (measured, .NET 8 to 10: it is the range of the pinned heap, which is never returned).
+ * Other GCs (clrgc, 32 bits) reserve segments, whose size the ranges give.
  */
 #include "ipc/process/ipc_mappings.h"
 
@@ -25,7 +25,7 @@
 
 #define LINE_BYTES 512               /* the rest of a longer line is a path */
 
-/* A mapping that nobody may touch and that is larger than what malloc reserves for a thread is the unused part of the GC's reservation. */
+/* An inaccessible mapping that is larger than what malloc reserves for a thread is the unused part of the GC's reservation. */
 #define UNUSED_BYTES (UINT64_C(64) << 20)
 
 /* An anonymous mapping. */
@@ -43,7 +43,7 @@ struct gcd_ipc_mappings {
     char problem[96];
 };
 
-/* "7f38455de000-7f385c000000 rw-p 00000000 00:00 0 [NAME]".  *RET_ANONYMOUS: neither a file nor the heap, a stack or the kernel's. */
+/* "7f38455de000-7f385c000000 rw-p 00000000 00:00 0 [NAME]".  *RET_ANONYMOUS: not a file, the heap, a stack or a mapping of the kernel. */
 static bool parse_mapping(const char *line, struct mapping *ret, bool *ret_anonymous)
 {
     uint64_t start, end, inode;
@@ -66,7 +66,7 @@ static uint64_t parse_resident(const char *line)
     return sscanf(line, "Rss: %15" SCNu64 " kB", &kib) == 1 ? kib * 1024 : 0;
 }
 
-/* Adds M behind the others.  GCD_E_FORMAT: it is not behind them, which no kernel writes; GCD_E_LIMIT. */
+/* Adds M after the others.  GCD_E_FORMAT: its address is not above theirs, which no kernel writes; GCD_E_LIMIT. */
 static gcd_status add(struct gcd_ipc_mappings *to, const struct mapping *m)
 {
     if (to->count > 0 && m->start < to->items[to->count - 1].end)
@@ -160,7 +160,7 @@ const char *gcd_ipc_mappings_problem(const struct gcd_ipc_mappings *m)
     return m->problem;
 }
 
-/* Ranges by their addresses, and the next one that was not looked at. */
+/* Ranges by their addresses, and the next one to examine. */
 struct ordered {
     const struct gcd_range *ranges;
     const uint32_t *order;
@@ -173,7 +173,7 @@ static int by_start(const void *ctx, uint32_t a, uint32_t b)
     return (x->start > y->start) - (x->start < y->start);
 }
 
-/* Where the ranges that begin in ROW begin and end; false when there are none.  Rows must be asked for in their order. */
+/* The start and end of the ranges that begin in ROW; false if there are none.  Call it for rows in ascending order. */
 static bool next_ends(struct ordered *o, const struct mapping *row, uint64_t *ret_first, uint64_t *ret_last)
 {
     bool any = false;

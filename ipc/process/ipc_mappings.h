@@ -4,7 +4,7 @@
 
 #include <gcdumpc/unstable/ipc_target.h>
 
-/* More than any process has; further ones are not counted, and then nothing is known of the GC. */
+/* More than any process has; further ones are not counted, and the GC's part is then unknown. */
 #define GCD_MAPPINGS_MAX ((size_t)1 << 18)
 
 /* The same with PROC instead of "/proc". */

@@ -249,7 +249,7 @@ static struct room room_of_cgroups(const char *proc, uint32_t pid)
     return room;
 }
 
-/* 0 when the value is missing or makes no sense. */
+/* 0 if the value is missing or invalid. */
 static uint64_t meminfo_bytes(const char *proc, const char *key)
 {
     uint64_t kib = read_key(proc, "meminfo", key);

@@ -51,7 +51,7 @@ bool gcd_pidfd_ended(const struct gcd_pidfd *p)
     uint64_t n;
     if (!p->ticks)
         return true;
-    (void)!read(p->fd, &n, sizeof n); /* so that it is not readable until the next tick */
+    (void)!read(p->fd, &n, sizeof n); /* so that it is not readable again until the next tick */
     return has_ended(p);
 }
 

@@ -340,7 +340,7 @@ char *gcd_procfs_command_line(const char *proc, uint32_t pid, size_t *ret_cap)
     return text;
 }
 
-/* Those of the runtime come first: it starts them before the program. */
+/* The threads of the runtime come first: it starts them before the program. */
 #define THREADS_MAX 1000u
 
 bool gcd_procfs_has_thread(const char *proc, uint32_t pid, const char *name)

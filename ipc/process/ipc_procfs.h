@@ -14,7 +14,7 @@ int gcd_procfs_small(const char *path, char *buf, size_t cap);
 
 struct gcd_procfs_target {
     uint32_t pid;                  /* as the caller sees it */
-    uint32_t inner_pid;            /* as the process sees itself; part of its socket's name */
+    uint32_t inner_pid;            /* as the process sees it; part of its socket's name */
     bool uids_known;
     uint32_t uid, saved_uid;       /* effective and saved: the owner of files it creates, and of files it may have created before it changed user */
     bool nested;                   /* the process is in a pid namespace below the caller's */

@@ -1,4 +1,4 @@
-/* A question to a runtime: one command, one answer, one connection that is closed at once. */
+/* A request to a runtime: one command, one answer, one connection that is closed at once. */
 #ifndef GCD_IPC_ASK_H
 #define GCD_IPC_ASK_H
 
@@ -11,7 +11,7 @@
 #include "ipc/connect/ipc_dial.h"
 #include "ipc/wire/ipc_wire.h"
 
-/* Settings shared by a series of questions. */
+/* Settings shared by a series of requests. */
 struct gcd_ask {
     const struct gcd_peer *peer;
     uint64_t timeout_ms; /* for the whole series, counted from START_NS; 0 = no bound */

@@ -67,7 +67,7 @@ static char *copy(const struct search *s, const char *text)
     return gcd_mem_strndup(&s->alloc, text, strlen(text));
 }
 
-/* Adds PID with what /proc says about it and the socket to ask; "" when the caller may not use it. */
+/* Adds PID with its data from /proc and the socket to ask; "" if the caller may not use that. */
 static gcd_status add(struct search *s, uint32_t pid, const struct gcd_procfs_facts *facts, const char *socket_path,
                       struct gcd_error *err)
 {

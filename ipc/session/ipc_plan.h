@@ -21,7 +21,7 @@ struct gcd_plan {
     uint64_t spent_ms;              /* the part of the allowed time already used */
 };
 
-/* VERSION of the runtime, like "10.0.12"; "" when it does not say (.NET 5 and 6), NULL when it does not know the question (.NET Core 3). */
+/* VERSION of the runtime, like "10.0.12"; "" if it does not report it (.NET 5 and 6), NULL if it does not support the command (.NET Core 3). */
 struct gcd_plan gcd_plan_make(const struct gcd_ipc_collect_options *options, const char *version);
 
 /* The sessions of a collection, in the order in which they are opened and stopped. */

@@ -29,7 +29,7 @@
 #include "ipc/wire/ipc_wire.h"
 
 enum {
-    TICK_MS = 100, /* how often cancel and time are checked, besides every read */
+    TICK_MS = 100, /* how often cancel and time are checked, in addition to every read */
     STREAM_READ_BYTES = 256 * 1024,
     SMALL_READ_BYTES = 4096,
     HEAD_MS = 2000, /* wait for the first bytes of a session that only records; measured, .NET 8 to 10: they come at once */

@@ -1,5 +1,5 @@
 /*
- * Text on the wire is UTF-16, text of the library is UTF-8.
+ * Text on the wire is UTF-16, text in the library is UTF-8.
  */
 #ifndef GCD_IPC_TEXT_H
 #define GCD_IPC_TEXT_H

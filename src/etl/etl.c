@@ -59,7 +59,7 @@ static gcd_status stop(struct gcd_etl *e, gcd_status st, const struct gcd_error 
     return st;
 }
 
-/* All records were handed out: how did it end? */
+/* All records were returned: how did the trace end? */
 static gcd_status finish(struct gcd_etl *e, struct gcd_error *err)
 {
     uint64_t off = e->info.damage_off;
@@ -145,7 +145,7 @@ static void etl_get_info(const struct gcd_trace *t, struct gcd_trace_info *ret)
     ret->loss_verified = e->info.end == GCD_TRACE_CLOSED && !e->unclosed && e->suspicious == 0;
 }
 
-/* Its counts are of the whole recording. */
+/* Its counts cover the whole recording. */
 static bool etl_thread_closed(const struct gcd_trace *t, uint64_t thread)
 {
     (void)thread;

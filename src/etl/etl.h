@@ -8,7 +8,7 @@
  *     etl.c          reading, the end, the loss report
  *
  * There is no official description; the layout comes from the header files evntrace.h and evntcons.h and from real files (Windows 7 to 11).
- * Unlike a .nettrace it is not ordered: the buffers of one processor are in order, those of several are mixed by up to a minute.  So the
+ * Unlike a .nettrace it is not ordered: the buffers of one processor are in order, those of different processors can be a minute apart.  So the
  * headers of all buffers are read first, then one buffer of each processor is held at a time.
  */
 #ifndef GCD_ETL_ETL_H
@@ -59,7 +59,7 @@ struct etl_stream {
     struct gcd_cur rest;         /* after the current record */
     struct etl_record record;
     bool cut;                    /* the file ends in the current one */
-    bool fresh;                  /* no record of the current one has had a time yet */
+    bool fresh;                  /* no record of the current buffer has had a time yet */
     uint64_t last_ticks;         /* of the last record with a time; 0 = none yet */
 };
 

@@ -5,7 +5,7 @@
  * after a gap, and the size stated by each buffer.
  *
  * The number identifies a buffer within its file: the numbers are complete and unique in every file seen, while the position in the file
- * means nothing.  So what counts is which numbers are present, never how many buffers.
+ * means nothing.  So only the numbers present matter, never the count of buffers.
  */
 #include <inttypes.h>
 #include <string.h>

@@ -112,7 +112,7 @@ static void check_time(struct gcd_etl *e, struct etl_stream *s)
     s->last_ticks = ticks;
 }
 
-/* The next record of S; if there is none, its buffer is used up. */
+/* Moves S to its next record, or ends its buffer. */
 static void step(struct gcd_etl *e, struct etl_stream *s)
 {
     if (etl_record_next(&s->rest, &s->record)) {

@@ -167,7 +167,7 @@ static gcd_status classic_event(struct gcd_etl *e, const uint8_t *p, struct gcd_
     return GCD_OK;
 }
 
-/* Differences of times beyond these bounds are damage; within them none can overflow. */
+/* Differences of times beyond these bounds mean damage; within them, none can overflow. */
 #define TIME_MAX ((uint64_t)INT64_MAX / 4)
 
 int64_t etl_time_ns(const struct gcd_etl *e, uint64_t ticks)

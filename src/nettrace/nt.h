@@ -6,7 +6,7 @@
  *     nt_meta.c    metadata records -> names of events; threads and labels of format 6
  *     nt_seq.c     sequence numbers -> how many events were lost
  *     nt_decode.c  input, leftover bytes, the main loop
- *     nt_append.c  further events for a recording that has ended
+ *     nt_append.c  adds events to a complete recording
  *
  * Specification: microsoft/perfview, src/TraceEvent/EventPipe/NetPerfFormat.md (3), NetTraceFormat_v5.md (4 and 5), NetTraceFormat.md (6).
  * Where runtimes deviate from it, the code follows the runtimes and says so.
@@ -180,11 +180,11 @@ struct nt_numbered {
 };
 /* Counts the event E; *RET_GAP as in struct gcd_event.  False when out of memory. */
 bool nt_seq_event(struct nt_seq *s, const struct gcd_alloc *a, const struct nt_numbered *e, uint32_t *ret_gap);
-/* The event is not handed out: its GAP moves to the next event of its thread. */
+/* The event is not returned to the caller: its GAP moves to the next event of its thread. */
 void nt_seq_pass_on(struct nt_seq *s, uint32_t gap);
 /* A sequence point gives NUMBER for THREAD.  False when out of memory. */
 bool nt_seq_point(struct nt_seq *s, const struct gcd_alloc *a, uint64_t thread, uint32_t number);
-/* Has a sequence point told the number of the last event that gcd_event calls one of THREAD? */
+/* Has a sequence point given the number of the last event whose gcd_event.thread is THREAD? */
 bool nt_seq_closed(const struct nt_seq *s, uint64_t thread);
 void nt_seq_forget(struct nt_seq *s);
 void nt_seq_forget_thread(struct nt_seq *s, uint64_t thread);

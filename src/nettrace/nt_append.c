@@ -14,7 +14,7 @@
 #define SORTED 0x40u
 #define HAS_PAYLOAD_SIZE 0x80u
 
-/* Of a block: its size, flag 1 = compressed event headers, the times of its first and last event. */
+/* Header of a block: its size, flag 1 = compressed event headers, the times of its first and last event. */
 #define BLOCK_HEADER_BYTES 20u
 /* A full block; with one more event it stays below the 100 KiB of the runtime. */
 #define BLOCK_BYTES ((size_t)65536)
@@ -148,7 +148,7 @@ void nt_append_event(struct nt_append *a, size_t i, const uint8_t *payload, size
     bool first = gcd_put_bytes_done(w) == BLOCK_HEADER_BYTES;
     gcd_put_le(w, HAS_META_ID | SORTED | HAS_PAYLOAD_SIZE | (first ? HAS_SEQUENCE | HAS_THREAD : 0), 1);
     gcd_put_varuint(w, a->tail.meta_id + i);
-    if (first) {                         /* what follows counts on from here, in this block */
+    if (first) {                         /* later events of this block count from here */
         gcd_put_varuint(w, a->sequence);
         gcd_put_varuint(w, a->tail.thread);
         gcd_put_varuint(w, 0);           /* processor */

@@ -1,8 +1,8 @@
 /*
- * Adds events to a recording in format 4 that has ended: blocks for the place of its end mark.
+ * Adds events to a complete recording in format 4: blocks that replace its end mark.
  *
- * A reader finds them in order: they are younger than all others, come from a thread of their own with numbers from 1 on, and a sequence point
- * after them tells that none is missing.  So they change no count of losses.
+ * A reader finds them in order: they are younger than all others, come from a thread of their own with numbers from 1 on, and a sequence point after
+ * them shows that none is missing.  So they do not change the loss counts.
  */
 #ifndef GCD_NETTRACE_NT_APPEND_H
 #define GCD_NETTRACE_NT_APPEND_H
@@ -16,19 +16,19 @@
 
 #include "base/container.h"
 
-/* Where a recording ends, and what is free in it. */
+/* Where a recording ends, and its free ids. */
 struct nt_tail {
     uint64_t end_off;            /* of its end mark */
     uint32_t meta_id;            /* this one and the larger ones */
     uint64_t thread;
     uint64_t ticks;              /* no event is younger */
 };
-/* Bit 31 is a flag, and some room is left. */
+/* Bit 31 is a flag, and some ids are left free. */
 #define NT_META_ID_MAX UINT32_C(0x7fff0000)
 
 /*
- * The end of T, which has been read.  False when nothing can be added: another format, cut or damaged, no sequence point at the end, which
- * would make losses look verified, or no free number.
+ * The end of T, which has been read completely.  False if nothing can be added: another format, a cut or damaged trace, no free number, or no
+ * sequence point at the end (adding one would make losses look verified).
  */
 bool nt_tail_of(const struct gcd_trace *t, struct nt_tail *ret);
 

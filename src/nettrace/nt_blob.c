@@ -136,7 +136,7 @@ static bool set_version(const struct gcd_nt *nt, struct gcd_event *ev)
     return version != GCD_IDMAP_NONE || nt->label_overflow;
 }
 
-/* More than 73 years are damage; within these bounds differences of times cannot overflow. */
+/* More than 73 years mean damage; within these bounds, differences of times cannot overflow. */
 #define TIME_MAX (INT64_MAX / 4)
 
 static int64_t clamp_time(int64_t ns)
@@ -151,7 +151,7 @@ int64_t nt_time_ns(const struct gcd_nt *nt, uint64_t ticks)
     int64_t f = (int64_t)nt->frequency;
     if (f == second)
         return clamp_time(d);
-    while (f > INT64_MAX / second) {     /* beyond 9 GHz precision has no meaning, overflow has */
+    while (f > INT64_MAX / second) {     /* beyond 9 GHz, precision does not matter but overflow does */
         f /= 2;
         d /= 2;
     }
@@ -161,7 +161,7 @@ int64_t nt_time_ns(const struct gcd_nt *nt, uint64_t ticks)
     return clamp_time(clamp_time(whole) + d % f * second / f);
 }
 
-/* GCD_OK with an event; GCD_NEED_MORE when the blob was not an event to hand out. */
+/* GCD_OK with an event; GCD_NEED_MORE if the blob was not an event for the caller. */
 static gcd_status take_blob(struct gcd_nt *nt, struct gcd_cur *payload, struct gcd_event *ret, struct gcd_error *err)
 {
     const struct nt_header *h = &nt->header;

@@ -1,9 +1,9 @@
 /*
  * Counts lost events.
  *
- * The runtime numbers the events of each capture thread, including those it drops because its buffer is full.  A gap says how many are
- * missing and of which thread, but not where: it shows at the thread's next buffer or only at the next sequence point (measured on .NET 8,
- * 9, 10).  So the count is final after the sequence point that closes the trace.
+ * The runtime numbers the events of each capture thread, including those it drops because its buffer is full.  A gap tells how many are missing and
+ * from which thread, but not where: it becomes visible at the thread's next buffer or only at the next sequence point (measured on .NET 8, 9, 10).
+ * So the count is final after the sequence point that closes the trace.
  *
  * The numbers, the times of each thread and the sequence points between all threads increase through the whole file (nettrace.md, sections
  * 9 and 11; no exception in any recording).  A block that is duplicated, moved or from another recording violates this somewhere, and then

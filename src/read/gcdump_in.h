@@ -75,11 +75,11 @@ struct gcdump_extra {
 /* The meaning of a made-up node's name for the roots below it. */
 struct gcdump_static {
     const char *field;           /* "" = none */
-    const char *label;           /* "A.s_items or B.s_items": nothing tells which class it is; NULL = there is one class, or none */
+    const char *label;           /* "A.s_items or B.s_items": it is unknown which class it is; NULL = there is one class, or none */
     uint32_t number;             /* of the declaring class, in the graph */
     uint32_t known;              /* if below type_count, it is this type of the file */
     size_t class_off, class_n;   /* with this name, which others may share */
-    uint32_t asked, same;        /* the last type compared, and the result: itself or KNOWN */
+    uint32_t asked, same;        /* the last type compared, and the result: that type or KNOWN */
 };
 
 struct gcdump_in {

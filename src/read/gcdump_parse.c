@@ -51,7 +51,7 @@ gcd_status gcdump_load(struct gcdump_in *f, struct gcd_input *in, struct gcd_err
             st = gcd_fail(err, GCD_E_LIMIT, "its compression ratio is above %u to 1, which no heap reaches", PLAUSIBLE_RATIO);
             break;
         }
-        if (need > f->room) {            /* by an eighth: the file may have a gigabyte, and doubling would take another one */
+        if (need > f->room) {            /* grow by an eighth: the file may have a gigabyte, and doubling would take another one */
             size_t room = gcd_size_sum(need, need / 8 + 65536);
             uint8_t *p = f->alloc.resize(f->alloc.ctx, f->file, f->room, room);
             if (p == NULL) {

@@ -1,7 +1,6 @@
 /*
- * The made-up nodes below the root, "[.NET Roots]", "[static vars]", "[local vars]", ... : finds them, and what they say about the objects
- * below them.  Names are those of dotnet-gcdump, PerfView's converter and PerfView's process dumper; nodes with other names are treated
- * like their parent.
+ * The made-up nodes below the root, "[.NET Roots]", "[static vars]", "[local vars]", ... : finds them, and what they tell about the objects below
+ * them.  Names are those of dotnet-gcdump, PerfView's converter and PerfView's process dumper; nodes with other names are treated like their parent.
  */
 #include <string.h>
 
@@ -58,7 +57,7 @@ static struct gcdump_made_up describe(const struct gcdump_in *f, uint32_t node, 
         m.flags = 0;
         m.name_type = type;
     } else if (name_is(f, type, com_name)) {
-        /* below the root: wrappers held by native code; below "[other roots]": handles of that kind */
+        /* below the root: wrappers that native code holds; below "[other roots]": handles of that kind */
         bool wrappers = parent->node == f->root;
         m.kind = wrappers ? GCD_ROOT_COM : GCD_ROOT_HANDLE;
         m.flags = GCD_ROOT_REFCOUNTED;
@@ -228,7 +227,7 @@ static gcd_status keep_text(struct gcdump_in *f, struct gcd_build *b, size_t off
     return gcd_build_text(b, f->text, strlen(f->text), ret, err);
 }
 
-/* "[static var TYPE.FIELD or TYPE.FIELD]", as our writer has it.  RET->label stays NULL when it is another name. */
+/* "[static var TYPE.FIELD or TYPE.FIELD]", as our writer spells it.  RET->label stays NULL for any other name. */
 static gcd_status read_several(struct gcdump_in *f, struct gcd_build *b, size_t off, size_t n, struct gcdump_static *ret, struct gcd_error *err)
 {
     static const char between[] = " or ";
@@ -266,7 +265,7 @@ static gcd_status read_static(struct gcdump_in *f, struct gcd_build *b, uint32_t
     return keep_text(f, b, off + skip, n - skip, &ret->field, err);
 }
 
-/* Once for each name: any number of nodes can have it.  *RET is valid until the next call. */
+/* Computed once per name, because any number of nodes can have the same one.  *RET is valid until the next call. */
 static gcd_status find_static(struct gcdump_in *f, struct gcd_build *b, uint32_t name_type, struct gcdump_static **ret, struct gcd_error *err)
 {
     uint32_t at = gcd_idmap_get(&f->static_of_type, name_type);

@@ -2,7 +2,7 @@
  * Dart VM heap snapshots, written by a Dart VM or by w_dart.c.
  *
  * References are numbers of objects, and a builder wants all objects before the first reference, so the file is read twice.  Object 1 is
- * the root: it becomes no object, and its references become roots.  In our own files, the next objects are groups of roots; they are
+ * the root: it does not become an object, and its references become roots.  In our own files, the next objects are groups of roots; they are
  * recognised by their classes and treated the same.  No memory is reserved because of a number in the file.
  */
 #include <inttypes.h>
@@ -359,7 +359,7 @@ static gcd_status read_nodes(struct dart *d, uint64_t input_bytes)
 }
 
 /*
- * The node of object ID.  0 is a missing reference: in our files one to a missing object, in those of a Dart VM a field that is empty.
+ * The node of object ID.  0 means: in our files, a reference to a missing object; in those of a Dart VM, an empty field.
  * False: not a reference at all.
  */
 static inline bool node_of(const struct dart *d, uint64_t id, uint32_t *ret)

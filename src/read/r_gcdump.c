@@ -36,7 +36,7 @@ static gcd_status prepare(struct gcdump_in *f, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* Is node N an object?  A node without address among others with one is not, but counts if it has its own name. */
+/* Is node N an object?  If other nodes have an address, a node without one is not, but it counts if it has its own name. */
 static bool is_object(const struct gcdump_in *f, uint32_t n, uint32_t type, struct gcd_graph_notes *notes)
 {
     if (!gcdump_bit(f->in_tree, n) && (!f->has_addresses || gcdump_address(f, n) != 0))

@@ -4,8 +4,8 @@
  * LF or CRLF, blank lines, a byte order mark, upper case, leading zeros and several spaces are fine.  A type may be described after its
  * objects, and an object may be referenced before its own line.  An invalid line is skipped and counted, an invalid reference is omitted.
  * Lines can have any length, so none is held in memory: the first pass reads everything except references, the second one only these.
- * Several sections make one graph; type numbers are valid in their own section, and an object number that occurs in two sections means the
- * first.
+ * Several sections make one graph; type numbers are valid in their own section, and an object number that occurs in two sections means the object of
+ * the first.
  */
 #include <string.h>
 
@@ -64,7 +64,7 @@ static bool refill(struct text *t, struct gcd_error *err)
     if (t->ended)
         return false;
     gcd_status st = gcd_reader_next(t->reader, &t->p, &n, err);
-    t->end = n > 0 ? t->p + n : t->p;    /* at the end there is nothing to point to */
+    t->end = n > 0 ? t->p + n : t->p;    /* at the end there is no slice to point to */
     t->ended = st != GCD_OK;
     if (st < 0)
         t->st = st;
