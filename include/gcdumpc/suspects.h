@@ -148,9 +148,9 @@ struct gcd_suspect {
     struct gcd_suspect_part element;     /* the most frequent type of its elements, without bytes; type GCD_TYPE_NONE = none are objects */
 
     /* A shortest path from the root to that object, including it; others may exist. */
-    size_t root;                 /* number of the root (gcd_summary.roots), SIZE_MAX = not known */
+    size_t root;                 /* number of the root (gcd_summary.roots), SIZE_MAX = unknown */
     const struct gcd_suspect_step *path;     /* the suspects' */
-    size_t path_count;           /* 0 = not known */
+    size_t path_count;           /* 0 = unknown */
     uint64_t alike;              /* TYPE: number of objects held by the same object, by objects of the same type, or by roots of the same
                                     group */
 
@@ -173,7 +173,7 @@ struct gcd_suspect {
      */
     uint32_t owner_node;         /* GCD_NODE_NONE = none */
     uint32_t owner;              /* its type; GCD_TYPE_NONE */
-    const char *owner_module;    /* file of the module of that type; "" = not known */
+    const char *owner_module;    /* file of the module of that type; "" = unknown */
     bool owner_alone;            /* nothing but OWNER_NODE leads to it */
     /* The program's own types in it, with their objects and bytes; bytes include what is directly below each object, up to other own objects. */
     struct gcd_suspect_part own[GCD_SUSPECT_PARTS];

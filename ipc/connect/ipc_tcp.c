@@ -14,8 +14,8 @@
 #include "ipc/wire/ipc_sock.h"
 
 enum {
-    IDLE_S = 10,     /* silence before the peer is asked */
-    ASK_S = 5,       /* between two questions */
+    IDLE_S = 10,     /* silence before the first probe */
+    ASK_S = 5,       /* between two probes */
     QUESTIONS = 4
 };
 

@@ -147,7 +147,7 @@ gcd_status gcd_ipc_lock_machine(struct gcd_ipc_lock *ret, struct gcd_error *err)
 
 bool gcd_ipc_lock_wait(const struct gcd_ipc_lock *lock, int ms)
 {
-    struct pollfd connection = { .fd = lock->fds[2] - 1 };       /* events that nobody asks for: its end */
+    struct pollfd connection = { .fd = lock->fds[2] - 1 };       /* no events requested: reports only its end */
     return poll(&connection, 1, ms) > 0;
 }
 

@@ -36,7 +36,7 @@ struct mapping {
 
 struct gcd_ipc_mappings {
     struct gcd_alloc alloc;
-    struct gcd_process_memory memory;    /* without what is the GC's */
+    struct gcd_process_memory memory;    /* without the GC's part */
     struct mapping *items;               /* [count] in the order of their addresses */
     size_t count, room;
     bool known;                          /* all of them were read */

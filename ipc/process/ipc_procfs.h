@@ -39,7 +39,7 @@ GCD_MUST_CHECK gcd_status gcd_procfs_read(const char *proc, uint32_t pid, struct
 struct gcd_procfs_facts {
     bool kernel;                   /* a kernel thread, not a program */
     bool stopped;                  /* by a signal or a debugger */
-    uint32_t uid;                  /* effective; UINT32_MAX = not known */
+    uint32_t uid;                  /* effective; UINT32_MAX = unknown */
     uint64_t start_jiffies;        /* since boot */
     uint64_t rss_bytes;
     uint64_t anonymous_bytes, file_bytes, shared_bytes;    /* parts of these; before Linux 4.5 0 */

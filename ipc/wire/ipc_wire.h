@@ -134,7 +134,7 @@ void gcd_wire_process_info_done(const struct gcd_alloc *alloc, struct gcd_ipc_pr
 
 struct gcd_wire_advertise {
     uint8_t cookie[16]; /* identity of the runtime instance, the same on all its connections */
-    uint64_t pid;       /* as the process sees itself */
+    uint64_t pid;       /* as the process sees it */
 };
 
 /* BYTES: GCD_WIRE_ADVERTISE_BYTES of them.  GCD_E_FORMAT: not an advertise message. */

@@ -53,7 +53,7 @@ struct etl_record {
 
 /* The buffers of one processor in one part, in sequence. */
 struct etl_stream {
-    size_t next, end;            /* those still to come, in etl.buffers */
+    size_t next, end;            /* the remaining ones, in etl.buffers */
     uint8_t *data;               /* the records of the current one */
     size_t cap;
     struct gcd_cur rest;         /* after the current record */
@@ -99,7 +99,7 @@ struct gcd_etl {
     enum etl_phase phase;
     gcd_status final;            /* not GCD_OK: no more events will come */
     struct gcd_error final_error;
-    bool given;                  /* the oldest record was handed out */
+    bool given;                  /* the oldest record was returned */
 
     struct etl_buffer *buffers;  /* in file order, then by part, processor and sequence number */
     size_t buffer_count, buffer_cap;

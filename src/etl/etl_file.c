@@ -246,7 +246,7 @@ static gcd_status same_bytes(struct gcd_etl *e, const struct etl_buffer *a, cons
 }
 
 /*
- * Of identical copies of a buffer the first is used, so no event comes twice.  If buffers with the same number differ, nobody can tell
+ * The first of identical copies of a buffer is used, so no event comes twice.  If buffers with the same number differ, nobody can tell
  * which is the true one: all of them are skipped, and the number counts as missing.  ORDER sorts by number, then by position in the file.
  */
 static gcd_status distrust_different(struct gcd_etl *e, struct etl_buffer *buffers, const uint32_t *order, size_t n, uint64_t *holes,

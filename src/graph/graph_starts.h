@@ -18,7 +18,7 @@
 /* All references must begin before this one. */
 #define STARTS_MAX (STARTS_WIDE - 1)
 
-/* Zeroed, it is empty. */
+/* Zeroed means empty. */
 struct graph_starts {
     uint16_t *near;              /* [nodes] relative to the block; without meaning in a wide block */
     uint64_t *blocks;            /* first reference of each block of nodes, or STARTS_WIDE and its row */
@@ -31,7 +31,7 @@ uint64_t graph_starts_bytes(const struct graph_starts *s);
 
 /* Makes room for a total of NODES, which can then be set.  False when out of memory. */
 bool graph_starts_reserve(struct graph_starts *s, const struct gcd_alloc *a, uint64_t nodes);
-/* Gives back what more than NODES need. */
+/* Frees what more than NODES nodes would need. */
 void graph_starts_shrink(struct graph_starts *s, const struct gcd_alloc *a, size_t nodes);
 
 /*

@@ -5,7 +5,7 @@
 
 #include "base/threads/parallel.h"
 
-/* Of an array, before the next one. */
+/* How much of an array to touch before the next one. */
 #define STEP_BYTES ((uintptr_t)2 << 20)
 
 #ifdef MADV_POPULATE_WRITE

@@ -12,7 +12,7 @@
 
 #define TOUCH_ARRAYS 5u
 
-/* Zeroed, it is over. */
+/* Zeroed means finished. */
 struct graph_touch {
     pthread_t thread;
     bool started;

@@ -37,7 +37,7 @@ gcd_status gcd_file_write(int fd, const gcd_cancel_flag *cancel, const void *buf
 
 /* Writes everything at OFF; a gap between the end of the file and OFF is filled with zeros. */
 gcd_status gcd_file_write_at(int fd, uint64_t off, const void *buf, size_t n, struct gcd_error *err);
-/* Makes a file that ends at AT longer by N bytes, which get room on the disk, and writes on behind them.  False when that is impossible. */
+/* Extends a file that ends at AT by N bytes, reserves disk space for them, and continues after them.  False if that is impossible. */
 bool gcd_file_leave(int fd, uint64_t at, uint64_t n);
 gcd_status gcd_file_resize(int fd, uint64_t bytes, struct gcd_error *err);
 

@@ -20,7 +20,7 @@ struct gcd_gunzip {
 gcd_status gcd_gunzip_init(struct gcd_gunzip *g, const struct gcd_alloc *a, struct gcd_error *err);
 void gcd_gunzip_done(struct gcd_gunzip *g);
 
-/* From where to where a step decompresses. */
+/* Input and output of a step of decompression. */
 struct gcd_gunzip_io {
     const uint8_t *in;
     size_t in_bytes;

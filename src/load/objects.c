@@ -18,7 +18,7 @@
 /* A position in the runs of one kind; the runs partition all records. */
 struct place {
     const struct heap_run *run, *end;    /* the run of the next item, unless LEFT is 0: then the one after it */
-    uint64_t left;               /* items of the run still to come */
+    uint64_t left;               /* remaining items of the run */
     uint64_t at;                 /* position in the sequence of all references; for an object, that of its first reference */
     bool certain;
 };
@@ -320,7 +320,7 @@ gcd_status gcd_objects_edges(struct gcd_objects *o, const uint64_t **ret_targets
         for (uint32_t i = 0; i < n; i++) {
             uint64_t target = gcd_clr_edge_at(&o->edges.bulk, first + i);
             o->targets[made] = target;
-            made += target != 0;     /* a runtime never sends null, and it is no object */
+            made += target != 0;     /* runtimes never send null, and it is not an object */
         }
         if (made > 0) {
             *ret_targets = o->targets;

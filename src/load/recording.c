@@ -1,4 +1,4 @@
-/* A copy of a recording, with names and memory added in front of its end mark. */
+/* A copy of a recording, with names and memory added before its end mark. */
 #include <gcdumpc/unstable/recording.h>
 
 #include <string.h>

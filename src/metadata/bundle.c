@@ -42,7 +42,7 @@ struct gcd_bundle {
 /* The signature in N bytes, or NULL. */
 static const uint8_t *find_mark(const uint8_t *p, size_t n)
 {
-    const volatile uint8_t *from = mark_plus_one;    /* else a compiler works it out */
+    const volatile uint8_t *from = mark_plus_one;    /* volatile, so that the compiler does not compute it */
     uint8_t mark[MARK_BYTES];
     for (size_t i = 0; i < MARK_BYTES; i++)
         mark[i] = (uint8_t)(from[i] - 1);
@@ -168,7 +168,7 @@ gcd_status gcd_bundle_next(struct gcd_bundle *b, struct gcd_bundle_file *ret, st
     if (kind > GCD_BUNDLE_SYMBOLS)
         kind = GCD_BUNDLE_UNKNOWN;
     f.kind = (enum gcd_bundle_kind)kind;
-    if (b->w.st != GCD_OK) {             /* stays: what follows cannot be found */
+    if (b->w.st != GCD_OK) {             /* permanent: what follows cannot be found */
         if (err != NULL)
             *err = b->w.err;
         return b->w.st;

@@ -10,7 +10,7 @@
 
 #define FIELD_LITERAL 0x40u              /* II.23.1.5 */
 #define SIGNATURE_FIELD 6u               /* II.23.2.4 */
-#define ATTRIBUTES_MAX 64u               /* of one field that are looked at */
+#define ATTRIBUTES_MAX 64u               /* attributes of one field that are examined */
 
 uint32_t meta_fields_end(struct gcd_metadata *m, uint32_t row)
 {

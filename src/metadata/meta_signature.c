@@ -63,7 +63,7 @@ static struct open_type *push(struct reading *r, uint8_t element)
 {
     if (r->depth == META_DEPTH_MAX) {
         fail(r, GCD_E_LIMIT, "a type has more types in it than any compiler writes");
-        r->depth = 0;                    /* what is written now is thrown away */
+        r->depth = 0;                    /* output after a failure is discarded */
     }
     r->open[r->depth] = (struct open_type){ .element = element };
     return &r->open[r->depth++];

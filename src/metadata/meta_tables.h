@@ -46,7 +46,7 @@ struct meta_tables {
         uint32_t rows;
         uint8_t row_bytes, at[META_COLUMNS_MAX + 1];     /* of column I: at[i] to at[i + 1] */
     } table[META_TABLES];
-    bool sorted[META_TABLES];            /* has been looked at, see meta_find */
+    bool sorted[META_TABLES];            /* has been checked, see meta_find */
     char string[3 * META_STRING_MAX + 1];
     uint8_t blob[META_BLOB_MAX];
 };
@@ -68,7 +68,7 @@ uint32_t meta_find_last(struct meta_tables *t, enum meta_table table, unsigned c
 /* The data of a cell with an index into a heap.  A text is well-formed UTF-8; both are valid until the next call for their kind. */
 const char *meta_string(struct meta_tables *t, uint32_t index);
 const uint8_t *meta_blob(struct meta_tables *t, uint32_t index, size_t *ret_n);
-/* Where a blob of any size lies. */
+/* The region of a blob of any size. */
 struct meta_region meta_blob_region(struct meta_tables *t, uint32_t index);
 /* 16 bytes; zeros for index 0. */
 const uint8_t *meta_guid(struct meta_tables *t, uint32_t index);

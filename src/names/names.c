@@ -150,7 +150,7 @@ const char *gcd_names_class(const struct gcd_names *n, const struct gcd_root *r)
         else
             high = mid;
     }
-    return r->class_name;                /* of another dump */
+    return r->class_name;                /* from another dump */
 }
 
 /* The runtime's own names of types that were given outer types, in C# spelling. */

@@ -42,7 +42,7 @@ bool nt_tail_of(const struct gcd_trace *t, struct nt_tail *ret)
     if (nt->format != 4 || !info.loss_verified || info.unknown_events > 0 || nt->seq.count + 1 >= nt->seq.max ||
         nt->highest_meta >= NT_META_ID_MAX)
         return false;
-    uint64_t thread = INT32_MAX;         /* systems count from the other end */
+    uint64_t thread = INT32_MAX;         /* systems count from the lower end */
     while (gcd_idmap_get(&nt->seq.by_id, thread) != GCD_IDMAP_NONE)
         thread--;
     uint64_t latest = nt->seq.latest_ticks, point = nt->seq.point_ticks;

@@ -53,7 +53,7 @@ static struct recorded_text read_text(struct gcd_cur *c)
     return t;
 }
 
-/* Sixteen hexadecimal digits; anything else is no token. */
+/* Sixteen hexadecimal digits; anything else is not a token. */
 static bool read_token(const struct recorded_text *t, uint8_t ret[8])
 {
     for (size_t i = 0; i < TOKEN_DIGITS; i++) {

@@ -42,7 +42,7 @@ struct resolve_stored {
     uint64_t hash;                           /* of NAME */
     uint64_t *ancestors;                     /* [ancestor_count] hashes of the keys of its base types and interfaces */
     size_t ancestor_count, ancestor_cap;
-    bool all_ancestors;                      /* it has no others */
+    bool all_ancestors;                      /* the list is complete */
     bool bare;                               /* outer types may be missing in NAME */
     bool array, delegate;
     bool holds_values;                       /* an array of values: not compatible with any other array type */
@@ -53,7 +53,7 @@ struct resolve_stored {
 struct resolve_module {
     uint32_t first_type, first_stored;       /* the lists of its types, RESOLVE_NONE = none */
     uint32_t same_as;                        /* the module whose file it shares; usually itself */
-    unsigned candidate;                      /* which candidate its file was, */
+    unsigned candidate;                      /* the number of the candidate that was its file, */
     bool loaded;                             /* its candidate is from the list for any module: all files that the process has loaded */
 };
 

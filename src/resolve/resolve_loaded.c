@@ -16,7 +16,7 @@
 /* A file that the process has loaded. */
 struct loaded_file {
     unsigned n;                          /* which candidate it is */
-    uint32_t first;                      /* the first copy of it, mostly itself */
+    uint32_t first;                      /* the first copy of it, usually itself */
     bool taken;                          /* for the first copy: it is a module of the dump */
     struct gcd_module module;            /* what it becomes: path, assembly, identity */
 };

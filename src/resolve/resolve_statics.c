@@ -259,7 +259,7 @@ static gcd_status decide(struct resolve *r, const struct resolve_variable *v, st
     if (classes_of(r, v, seen, classes, &n) != GCD_OK)
         return gcd_fail_nomem(err, "completing names");
     bool more = v->open && !has_witness(r, v), recorded = strcmp(root->label, root->name) != 0;
-    if (n == 0 || (recorded && (n > 1 || more)))     /* who recorded the process knew more */
+    if (n == 0 || (recorded && (n > 1 || more)))     /* whoever recorded the process knew more */
         return GCD_OK;
     if (spell_label(r, root, classes, n, more) != GCD_OK)
         return gcd_fail_nomem(err, "completing names");

@@ -25,7 +25,7 @@ extern "C" {
 #define GCD_NATIVE_BYTES (UINT64_C(100) << 20)
 
 /*
- * Puts M into the summary of D, which must be closed; gcd_recording_write keeps it.  Call it before graphs are made of D.
+ * Puts M into the summary of D, which must be closed; gcd_recording_write keeps it.  Call it before making graphs from D.
  * GCD_E_STATE.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_dump_set_process_memory(struct gcd_dump *d, const struct gcd_process_memory *m, struct gcd_error *err);
