@@ -3,10 +3,9 @@
  *
  *     fuzz_X [--seconds N] [--seed N] [--keep DIR] [FILE or DIR ...]
  *
- * Replays the files, then changes them at random until the time is up (default: 0 s, replay only).  One seed gives one sequence of
- * inputs, however long it runs.  When the target crashes, or takes longer than 20 s, the input is written to
- * DIR/NAME.crash (default: the working directory) and named on standard error.  Exit 0 when nothing happened,
- * 1 when a file is missing, 2 for wrong arguments.
+  * Replays the files, then changes them at random until the time is up (default: 0 s, replay only).  A seed always gives the same
+ * sequence of inputs.  If the target crashes, or takes longer than 20 s, the driver writes the input to DIR/NAME.crash (default:
+ * the working directory) and names it on standard error.  Exit status: 0 nothing found, 1 a file is missing, 2 wrong arguments.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -192,7 +191,7 @@ static void put_edge(uint8_t *p, size_t room)
         p[i] = (uint8_t)(v >> 8 * i);
 }
 
-/* Moves the tail at AT so that N bytes fit in before it; returns how many do. */
+/* Moves the tail at AT to make room for N bytes before it; returns how many fit. */
 static size_t open_gap(struct input *in, size_t at, size_t n)
 {
     if (n > INPUT_BYTES - in->n)
@@ -233,7 +232,7 @@ static void mutate(struct input *in)
         memmove(in->p + at, in->p + at + n, left - n);
         in->n -= n;
         break;
-    case 7: {                            /* duplicate a piece, behind itself or elsewhere */
+    case 7: {                            /* duplicate a piece, after itself or elsewhere */
         size_t from = below(in->n), to = below(2) == 0 ? from : below(in->n);
         uint8_t piece[4128];
         n = n < in->n - from ? n : in->n - from;

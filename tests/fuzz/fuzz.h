@@ -21,7 +21,7 @@ static inline _Noreturn void fuzz_fail(const char *property, const char *detail)
     abort();
 }
 
-/* After everything was freed: memory was given back, and the allocator was used as its contract says. */
+/* Call it after freeing everything: no memory leaked, and all calls followed the allocator's contract. */
 static inline void fuzz_check_memory(struct failalloc *f)
 {
     const char *wrong = failalloc_complaint(f);

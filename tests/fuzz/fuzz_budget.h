@@ -1,5 +1,5 @@
 /*
- * A limit of time for an input whose work has no end of its own.
+  * A time limit for inputs whose work may never end.
  */
 #ifndef FUZZ_BUDGET_H
 #define FUZZ_BUDGET_H

@@ -11,7 +11,7 @@
 #include <gcdumpc/unstable/metadata.h>
 
 #define MEMORY_MAX ((size_t)4 << 20)     /* what is expanded goes to a file */
-#define EXPANDED_MAX (UINT64_C(1) << 20) /* a bomb costs time, no more */
+#define EXPANDED_MAX (UINT64_C(1) << 20) /* a bomb costs only time */
 #define FILES_MAX 64u
 
 static void check_status(gcd_status st, const struct gcd_error *err)

@@ -1,5 +1,5 @@
 /*
- * An event of a counter, as a hostile process may send it: 0, or a size that the bytes of the event can mean.
+  * A counter event from a hostile process: the result is 0, or a size that the bytes of the event can mean.
  */
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    uint8_t *exact = malloc(n + (n == 0));       /* a read behind the end is noticed */
+    uint8_t *exact = malloc(n + (n == 0));       /* a read past the end is detected */
     if (exact == NULL)
         abort();
     if (n > 0)

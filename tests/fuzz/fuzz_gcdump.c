@@ -16,7 +16,7 @@
 static const struct gcd_limits wide = { .types = 5000, .roots = 100000, .text_bytes = 1 << 20 };
 static const struct gcd_limits narrow = { .types = 4, .roots = 3, .text_bytes = 60 };
 
-/* Dangling roots are counted only when read from the file; types without objects move behind the others. */
+/* Dangling roots are counted only when read from the file; types without objects move after the others. */
 #define MAY_DIFFER (GRAPH_EQ_ROOT_ORDER | GRAPH_EQ_ROOT_NAMES | GRAPH_EQ_UNUSED_TYPES | GRAPH_EQ_TYPE_IDS | GRAPH_EQ_RANGES | \
                     GRAPH_EQ_FACTS | GRAPH_EQ_VERDICT | GRAPH_EQ_ADDRESSES)
 

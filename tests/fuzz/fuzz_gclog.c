@@ -15,7 +15,7 @@
 
 static const struct gcd_limits narrow = { .types = 4, .roots = 3, .text_bytes = 60 };
 
-/* What gclog cannot store: of a type only the name is left, without control characters. */
+/* What gclog cannot store: only the name of a type remains, without control characters. */
 #define MAY_DIFFER (GRAPH_EQ_ROOT_NAMES | GRAPH_EQ_TYPE_IDS | GRAPH_EQ_UNUSED_TYPES | GRAPH_EQ_FACTS | GRAPH_EQ_VERDICT | GRAPH_EQ_NAMES)
 
 static void write_graph(const struct gcd_graph *g, const struct gcd_alloc *alloc, struct tb_bytes *ret)

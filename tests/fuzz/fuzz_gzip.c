@@ -70,7 +70,7 @@ static void read_input(struct gcd_input *in, struct plain *r)
 /* The same with zlib alone, from one block of memory. */
 static void reference(const uint8_t *p, size_t size, struct plain *r)
 {
-    static z_stream z;                   /* kept between inputs, like the other one: making one takes longer than using it */
+    static z_stream z;                   /* kept between inputs, like the other one: creating it takes longer than using it */
     static uint8_t out[8192];
     r->n = 0;
     r->st = GCD_END;

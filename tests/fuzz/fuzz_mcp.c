@@ -62,7 +62,7 @@ static size_t count_messages(const char *text, size_t *ret_answers)
     return n;
 }
 
-/* The line of a call of TOOL with ARGUMENTS, which is released; to be freed. */
+/* The line of a call of TOOL with ARGUMENTS, which it releases.  The caller frees the line. */
 static char *line_of(const char *tool, json_t *arguments)
 {
     json_t *meta = json_loads("{" META "}", 0, NULL);

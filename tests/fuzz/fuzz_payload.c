@@ -48,7 +48,7 @@ static void inside(const struct gcd_event *ev, const void *p, size_t n)
         fuzz_fail("views lie in the payload", "one does not");
 }
 
-/* The decoders alone, each on every payload: all accepted views lie in it. */
+/* The decoders alone, each on every payload: all accepted views are within it. */
 static void decode_all(const uint8_t *p, size_t n, unsigned ptr_bytes, uint32_t version)
 {
     static gcd_status (*const bulks[])(const struct gcd_event *, struct gcd_clr_bulk *) = {

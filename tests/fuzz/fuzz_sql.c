@@ -1,6 +1,6 @@
 /*
- * Statements about small random graphs: any text, and equations of which a look-up and a scan must say the same.  Errors have a reason, memory is
- * given back, nothing is written.
+  * Statements about small random graphs: any text, and equations, for which a look-up and a scan must agree.  Errors have a reason, no memory
+ * leaks, nothing is written.
  */
 #include <gcdumpc/unstable/session/sql.h>
 
@@ -84,7 +84,7 @@ static uint64_t answer(struct gcd_sql *db, const struct gcd_context *call, const
     return hash + rows;
 }
 
-/* A column that is not named alone is no key, so the second is a scan. */
+/* A column inside an expression is not a key, so the second statement is a scan. */
 static void compare_equation(struct gcd_sql *db, const struct gcd_context *call, const uint8_t *data)
 {
     const char *t = keys[data[0] % KEYS].table, *c = keys[data[0] % KEYS].column;

@@ -58,7 +58,7 @@ static void trace_restart(void)
     write_trace("v4-restart.nettrace", &t);
 }
 
-/* Lost events, an event without description, a reused thread id, holes in the numbers, an unknown block. */
+/* Lost events, an event without description, a reused thread id, gaps in the numbers, an unknown block. */
 static void trace_losses(void)
 {
     struct tb t;

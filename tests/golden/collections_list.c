@@ -1,7 +1,7 @@
 /*
  * Lists the collections of a dump for tests: collections_list FILE prints a line for each object that is one,
  *     ADDRESS KIND ELEMENTS AT_LEAST AT_MOST CAPACITY REFERENCES STRUCTURE_OBJECTS STRUCTURE_BYTES TYPE
- * with "-" for what is not known.
+  * with "-" for unknown values.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -12,7 +12,7 @@ static void must(bool ok)
         abort();
 }
 
-/* NAME behind its outer types. */
+/* NAME without its outer types. */
 static const char *bare(const char *name)
 {
     const char *start = name;

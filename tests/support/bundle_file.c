@@ -12,7 +12,7 @@ static void put_text(struct tb_bytes *b, const char *s)
     tb_put(b, s, strlen(s));
 }
 
-/* Deflate without a header; the size. */
+/* Deflate without a header; returns the size. */
 static size_t put_compressed(struct tb_bytes *out, const void *bytes, size_t n)
 {
     z_stream z = { .next_in = (z_const Bytef *)(uintptr_t)bytes, .avail_in = (uInt)n };

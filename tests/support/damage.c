@@ -370,7 +370,7 @@ static void cut_event(struct hurt *h)
     if (e == NULL || !is_heap_event(e))
         return;
     size_t bytes = draw(h, e->payload_bytes);
-    if (e->id == 1 && bytes >= 8)        /* an older version of GCStart is shorter, and whole */
+    if (e->id == 1 && bytes >= 8)        /* an older version of GCStart is shorter, but complete */
         bytes = 7;
     if (e->id == 2 && bytes >= 4)
         bytes = 3;

@@ -107,7 +107,7 @@ static void *resize(void *ctx, void *ptr, size_t old_bytes, size_t new_bytes)
         block -= HEAD_BYTES;
         memcpy(&h, block, sizeof h);
         if (h.mark != MARK) {
-            /* leaking it does less harm than freeing it */
+            /* a leak does less harm than freeing it */
             wrong(f, "a block that was not allocated here", old_bytes, 0);
             return NULL;
         }
@@ -123,7 +123,7 @@ static void *resize(void *ctx, void *ptr, size_t old_bytes, size_t new_bytes)
     }
     if (refused(f, h.bytes, new_bytes) || new_bytes > SIZE_MAX - HEAD_BYTES)
         return NULL;
-    /* always a new block: use of the old one is caught */
+    /* always a new block, so that use of the old one is detected */
     char *to = new_block(HEAD_BYTES + new_bytes);
     if (to == NULL)
         return NULL;

@@ -26,7 +26,7 @@ enum fake_op {
     FAKE_HOLD,    /* keep the connection until the client closes it */
     FAKE_SHUT_WR, /* half-close: the client reads the end of file, but may still send */
     FAKE_NEXT,    /* a runtime that connects: make the next connection now, without waiting for the end of this one */
-    FAKE_VANISH   /* as if killed: listener and all connections are closed, the socket file stays */
+    FAKE_VANISH   /* as if killed: closes the listener and all connections; the socket file stays */
 };
 
 struct fake_act {
@@ -71,8 +71,8 @@ struct fake_target *fake_target_start(const struct fake_act *const *scripts, siz
 struct fake_target *fake_target_connect(const char *path, const struct fake_act *const *scripts, size_t n_scripts);
 
 /*
- * The same for a runtime that also advertises itself, with FAKE_COOKIE and FAKE_PID, and plays each script when a request arrives.  So scripts
- * for fake_target_start do here, too.
+  * The same for a runtime that also advertises itself, with FAKE_COOKIE and FAKE_PID, and plays each script when a request arrives.  So the
+ * scripts for fake_target_start work here, too.
  */
 struct fake_target *fake_target_dial(const char *path, const struct fake_act *const *scripts, size_t n_scripts);
 

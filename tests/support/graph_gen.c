@@ -102,7 +102,7 @@ static bool make_nodes(struct gen *g)
     g->addresses = calloc(g->nodes + 1, sizeof *g->addresses);
     for (uint32_t i = 0; i < g->nodes; i++) {
         uint64_t size = make_size(g);
-        if (chance(g, 2))                    /* another region, before or behind */
+        if (chance(g, 2))                    /* another region, before or after */
             address = 0x7f0000000000 + below(g, UINT64_C(1) << 38) / (1 << 22) * (1 << 22) + 8 * (uint64_t)i;
         g->addresses[i] = address;
         if (failed(g, gcd_build_node(g->b, g->o->no_addresses ? 0 : address, (uint32_t)below(g, g->types), size, &g->err)))

@@ -16,7 +16,7 @@ struct graph_gen {
     size_t byte_count;
     uint32_t max_nodes;          /* at most this many */
     bool plain_names;            /* letters and dots only; else also quotes, line ends, commas, brackets, other alphabets, very long ones */
-    bool plain_sizes;            /* below 2^31; else up to 2^64 - 1, now and then */
+    bool plain_sizes;            /* below 2^31; else sometimes up to 2^64 - 1 */
     bool no_addresses;           /* made up by the builder */
     uint32_t name_bytes;         /* bytes of the longest names (1 in 100); 0 = 65,535, the most that every format takes */
     bool keep_unknown;           /* with dangling references and roots */

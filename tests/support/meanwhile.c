@@ -27,7 +27,7 @@ static void tell(enum meanwhile_call call, const char *name, int flags)
     telling = false;
 }
 
-#ifndef __O_TMPFILE          /* musl's name for it has another bit, which must not count */
+#ifndef __O_TMPFILE          /* musl's constant has an extra bit, which must not count */
 #define __O_TMPFILE (O_TMPFILE & ~O_DIRECTORY)
 #endif
 

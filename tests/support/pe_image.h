@@ -1,5 +1,5 @@
 /*
- * Assemblies for tests, built in memory from rows, texts and signatures; nothing is checked.
+  * Assemblies for tests, built in memory from rows, texts and signatures, without checks.
  *
  *     struct pe_image p;
  *     pe_image_init(&p);
@@ -27,7 +27,7 @@ struct pe_image {
     size_t metadata_off;     /* of "BSJB", after pe_image_close */
 };
 
-/* With a row for the module "Test.dll". */
+/* Begins with a row for the module "Test.dll". */
 void pe_image_init(struct pe_image *p);
 /*
  * COLUMNS has a letter for each value: 2 or 4 = bytes of an unsigned number, s = a text, b = a signature as hexadecimal digits, g = a GUID

@@ -28,7 +28,7 @@ struct pile {
     size_t edge_count, dependent_count;
     struct gcd_root *roots;
     size_t root_count;
-    uint64_t used_bytes;             /* of a range around the objects, which lie 0x1000 bytes apart; 0 = none */
+    uint64_t used_bytes;             /* of a range around the objects, which are 0x1000 bytes apart; 0 = none */
     const struct gcd_module *modules;
     size_t module_count;
     unsigned generation, ptr_bytes;  /* of the range; 0 = 8 */

@@ -157,7 +157,7 @@ static char *describe(gcd_status st, const struct gcd_error *err, const struct g
 
 /* ---- running ---- */
 
-/* Feed N bytes in slices.  Each slice lies at the end of its own block and is overwritten as early as allowed. */
+/* Feeds N bytes in slices.  Each slice is at the end of its own block and is overwritten as early as allowed. */
 static gcd_status feed(struct gcd_dump *d, const uint8_t *bytes, size_t n, const struct run_options *o, struct gcd_error *err)
 {
     size_t most = o->slice == RUN_RANDOM ? 5000 : o->slice == 0 || o->slice > n ? n : o->slice;
@@ -196,7 +196,7 @@ static gcd_status open_dump(struct gcd_input *in, const void *bytes, size_t n, c
     st = feed(d, bytes, n, o, err);
     if (st == GCD_OK) {
         st = gcd_dump_close(d, in, err);
-    } else {                             /* the bytes are gone: nothing may read them any more */
+    } else {                             /* the bytes are gone: nothing may read them from now on */
         struct gcd_error again = GCD_ERROR_INIT;
         if (gcd_dump_feed(d, "", 1, &again) != st || gcd_dump_close(d, in, &again) != st || strcmp(again.msg, err->msg) != 0)
             abort();

@@ -36,7 +36,7 @@ struct run_object {
 struct run {
     gcd_status st;               /* of opening */
     struct gcd_error err;
-    char *text;                  /* the status, and for a dump facts, verdict, types, roots, ...: one fact a line */
+    char *text;                  /* the status, and for a dump facts, verdict, types, roots, ...: one fact per line */
     struct gcd_summary facts; /* its texts are freed */
     struct gcd_verdict verdict;
     uint64_t root_records;

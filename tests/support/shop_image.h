@@ -10,7 +10,7 @@
 
 void shop_image(struct pe_image *p, bool wide);
 
-/* All answers, one a line, up to a megabyte or the first failure, whose status is returned.  RET: tb_free. */
+/* All answers, one per line, up to a megabyte or the first failure, whose status it returns.  RET: tb_free. */
 gcd_status metadata_text(struct gcd_metadata *m, struct tb_bytes *ret, struct gcd_error *err);
 
 #endif

@@ -381,7 +381,7 @@ void tb_event(struct tb *t, const char *provider, uint32_t event_id, uint32_t ve
     tb_event_by_meta(t, (uint32_t)i + 1, payload, n);
 }
 
-/* The header of event blocks, and of metadata blocks of format 4, with the blobs behind it. */
+/* The header of event blocks, and of metadata blocks of format 4, followed by the blobs. */
 static void block_of_blobs(struct tb *t, const char *name, uint32_t v6_kind, struct tb_bytes *blobs)
 {
     struct tb_bytes b = { NULL, 0, 0 };

@@ -75,7 +75,7 @@ struct tb_meta {
 };
 
 struct tb {
-    struct tb_bytes out;     /* the trace so far, without what is pending until tb_flush */
+    struct tb_bytes out;     /* the trace so far, without anything that waits for tb_flush */
 
     /* may be set at any time, for later events */
     uint64_t thread;         /* who writes; 7 at first.  Format 6: a thread index */
@@ -175,7 +175,7 @@ void tb_module_symbols(struct tb *t, uint64_t id, const char *path, unsigned gui
 void tb_runtime_info(struct tb *t, unsigned major, unsigned minor, unsigned patch, const char *command_line);
 void tb_process_info(struct tb *t, const char *command_line, const char *os, const char *arch);
 
-/* ---- ready-made small traces, about 2 KiB each, one whole dump with every kind of record ---- */
+/* ---- ready-made small traces, about 2 KiB each: a complete dump with every kind of record ---- */
 
 struct tb_sample {
     const char *name;

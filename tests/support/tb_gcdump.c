@@ -141,7 +141,7 @@ static void put_nodes(struct tb_gcdump *g, const struct tb_gcdump_options *o, co
     tb_free(&blob);
 }
 
-/* Types that have a name have an entry, too; all are of the same module. */
+/* Types with a name have an entry, too; all are of the same module. */
 static void put_deferred(struct tb_gcdump *g, const struct tb_gcdump_type *types, size_t count)
 {
     uint32_t region = tb_gcdump_region(g);
@@ -176,7 +176,7 @@ static void put_segments(struct tb_gcdump *g, const struct tb_gcdump_options *o)
         tb_gcdump_begin(g, "GCHeapDumpSegment", o->segment_version, o->segment_version);
         tb_u64(&g->out, start);
         tb_u64(&g->out, start + 0x8000);
-        tb_u64(&g->out, i == 0 ? start + 0x3000 : 0);        /* generations 0, 1, 2 one behind the other */
+        tb_u64(&g->out, i == 0 ? start + 0x3000 : 0);        /* generations 0, 1, 2, one after the other */
         tb_u64(&g->out, i == 0 ? start + 0x2000 : 0);
         tb_u64(&g->out, i == 0 ? start + 0x1000 : 0);
         tb_u64(&g->out, i == 1 ? start + 0x8000 : 0);        /* large objects */

@@ -26,7 +26,7 @@ struct tb_gcdump {
 void tb_gcdump_init(struct tb_gcdump *g, unsigned label_bytes);
 void tb_gcdump_done(struct tb_gcdump *g);
 
-/* An object of a class, which is defined when it is new; returns its label. */
+/* An object of a class, which is defined on first use; returns the object's label. */
 uint64_t tb_gcdump_begin(struct tb_gcdump *g, const char *class_name, uint32_t version, uint32_t minimum);
 void tb_gcdump_end(struct tb_gcdump *g);
 void tb_gcdump_null(struct tb_gcdump *g);

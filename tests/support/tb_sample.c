@@ -120,7 +120,7 @@ static void sample_processes(struct tb *t)
     tb_gc_end(t, 1);
 }
 
-/* Names from the files of modules: a whole batch, then one that lacks a variable. */
+/* Names from the files of modules: a complete batch, then one that lacks a variable. */
 static void sample_names(struct tb *t)
 {
     sample_dump(t, 1);

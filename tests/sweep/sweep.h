@@ -1,6 +1,6 @@
 /*
- * Shared by the sweeps.  A sweep runs a decoder over very many inputs and has a checker that returns a complaint or NULL.  Both
- * are arguments, so that each sweep can be run with a decoder broken on purpose: then it must complain.
+  * Shared by the sweeps.  A sweep runs a decoder on very many inputs and has a checker that returns a complaint or NULL.  Both are
+ * arguments, so each sweep also runs with a decoder that is broken on purpose, and must then complain.
  */
 #ifndef SWEEP_H
 #define SWEEP_H
@@ -24,7 +24,7 @@ static inline void sweep_decode(const uint8_t *bytes, size_t n, const struct run
     run_trace(bytes, n, options, ret);
 }
 
-/* GCDUMPC_SWEEP_STRIDE: the distance between two positions that are tried, 1 by default, for builds in which all would take too long. */
+/* GCDUMPC_SWEEP_STRIDE: the distance between two tried positions, 1 by default, for builds in which all positions would take too long. */
 static inline size_t sweep_stride(void)
 {
     const char *text = getenv("GCDUMPC_SWEEP_STRIDE");

@@ -2,7 +2,7 @@
  * Recordings with damaged blocks and events, compared with the undamaged ones: a complete result equals the original, and no object gets
  * a reference that is not its own, whatever the verdict.
  *
- * GCDUMPC_DAMAGE_CASES: cases a group (1000); GCDUMPC_TEST_SEED: the first seed (1).  A complaint names its seed.
+  * GCDUMPC_DAMAGE_CASES: cases per group (1000); GCDUMPC_TEST_SEED: the first seed (1).  A complaint names its seed.
  */
 #include <inttypes.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ struct recording {
     size_t n;
     struct damage *parts;
     struct run whole;            /* the result of the undamaged one */
-    /* the objects of all its walks, by address; their TARGETS lie in the walk */
+    /* the objects of all its walks, by address; their TARGETS belong to the walk */
     struct known *known;
     size_t known_count, known_cap;
     struct run walks[4];

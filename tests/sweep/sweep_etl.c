@@ -40,7 +40,7 @@ static void expect_whole(sweep_decoder d, const char *name, const struct tb_byte
     struct run r;
     d(etl->p, etl->n, &from_input, &r);
     const char *wrong = run_check(&r);
-    /* events that the samples lack on purpose */
+    /* events that the samples omit on purpose */
     bool sound = r.verdict.complete || (r.verdict.reason_count == 1 && r.verdict.reasons[0].code == GCD_REASON_TYPES_UNDESCRIBED);
     if (wrong != NULL || r.st != GCD_OK || r.facts.objects != s->objects || r.target_count != s->edges || !sound)
         tally_complain(t, "%s: %s; %s", name, wrong != NULL ? wrong : "not the whole dump", r.text);

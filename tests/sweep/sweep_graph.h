@@ -27,7 +27,7 @@ struct graph_sweep {
     const char *(*sample)(size_t i, struct tb_bytes *ret);
     /* NULL, or the defect. */
     const char *(*check)(const struct graph_outcome *o);
-    uint8_t masks[8];                /* of changed bytes behind the header, 0 after the last */
+    uint8_t masks[8];                /* of changed bytes after the header, 0 after the last */
     bool may_be_gzip;                /* false: changes that make a sample look like gzip are left out */
 };
 

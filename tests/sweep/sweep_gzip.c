@@ -16,7 +16,7 @@ struct wrapping {
     int level;
     size_t member;               /* bytes of content in each gzip member; 0 = one member */
     bool named;                  /* header with a file name, a comment and a checksum */
-    const char *padding;         /* behind the last member; ignored */
+    const char *padding;         /* after the last member; ignored */
     size_t padding_bytes;
 };
 
@@ -97,12 +97,12 @@ static struct reference unwrap(const uint8_t *p, size_t n)
     return r;
 }
 
-/* Cut and changed data are told apart. */
+/* Truncated and changed data are distinguished. */
 static const char *check_ending(const struct run *r, enum ending ending)
 {
     const char *text = r->err.msg;       /* without a dump, it is in front of the message */
     if (r->st != GCD_OK && r->st != GCD_E_TRUNCATED)
-        return NULL;                     /* the content is no trace: reading ends before the damage */
+        return NULL;                     /* the content is not a trace: reading ends before the damage */
     if (r->st == GCD_OK) {
         text = NULL;
         for (size_t i = 0; i < r->verdict.reason_count; i++)

@@ -106,7 +106,7 @@ static const struct sample samples[] = {
     { "1 TaskCompletionSource < Shop.Rpc.Send < Shop.Rpc.Call\n",
       { OBJECT("Shop.Kept", 1, 3), OBJECT(BOX(MACHINE("Call")), 6, 4), OBJECT(BOX(MACHINE("Send")), 6, 1, 5), OBJECT(TASK, 2),
         OBJECT(MACHINE("Call"), 0, 1, 2), OBJECT(MACHINE("Send"), 0, 2, 3), LEAF(CONTEXT) } },
-    /* A parameter in the place of the continuation is none: nobody refers to box 1 behind its builder. */
+    /* A parameter in the place of the continuation is not one: no object refers to box 1 after its builder. */
     { "1 TaskCompletionSource < Shop.Rpc.Send < Shop.Rpc.Call\n",
       { OBJECT("Shop.Kept", 1, 3), OBJECT(CALL, 2, 1, 2), OBJECT(SEND, 1, 2, 3), OBJECT(TASK, 2) } },
     /* Several wait for one: a list of continuations; a box, an Action, one with a context. */
@@ -125,7 +125,7 @@ static const struct sample samples[] = {
     { "1 TaskCompletionSource < Task.WhenAll < Shop.Rpc.Call\n2 Task.Delay < Shop.Rpc.Send < Task.WhenAll < Shop.Rpc.Call\n",
       { OBJECT("Shop.Kept", 1, 5, 6, 7), OBJECT(CALL, 1, 2), OBJECT(TASK "+WhenAllPromise", 1), OBJECT(SEND, 2, 3, 5), OBJECT(SEND, 2, 4, 6),
         OBJECT(TASK "+DelayPromise", 3), OBJECT(TASK "+DelayPromise", 4), OBJECT(TASK, 2) } },
-    /* Only one box of a method has WhenAll in that place: a part of it, or somebody who keeps it in a field. */
+    /* Only one box of a method has WhenAll in that place: it is a part of it, or keeps it in a field. */
     { "1 Task.Delay < Shop.Rpc.Send < Task.WhenAll~ < Shop.Rpc.Call\n1 TaskCompletionSource < Task.WhenAll < Shop.Rpc.Call\n",
       { OBJECT("Shop.Kept", 1, 4, 5), OBJECT(CALL, 1, 2), OBJECT(TASK "+WhenAllPromise", 1), OBJECT(SEND, 2, 3, 4),
         OBJECT(TASK "+DelayPromise", 3), OBJECT(TASK, 2) } },
@@ -149,7 +149,7 @@ static const struct sample samples[] = {
     { "1 SemaphoreSlim.WaitAsync < Task.WaitAsync < Shop.Rpc.Call < (a thread blocks in Wait or Result)\n",
       { OBJECT("Shop.Kept", 3, 4), OBJECT(CALL, 4, 1, 2), OBJECT(TASK "+CancellationPromise`1[System.Int32]", 1, 3),
         OBJECT("System.Threading.SemaphoreSlim+TaskNode", 2), LEAF(TASK "+SetOnInvokeMres") } },
-    /* A ValueTask: the source has an Action<object> and the box; as a task it has one more step, which tells nothing. */
+    /* A ValueTask: the source has an Action<object> and the box; as a task it has one more step, without information. */
     { "1 Shop.Signal < Shop.Rpc.Call\n", { OBJECT("Shop.Kept", 1), OBJECT(CALL, 1, 2), OBJECT("Shop.Signal", 3, 1), LEAF(ACTION_OBJECT) } },
     { "1 Socket < Shop.Rpc.Call\n",
       { OBJECT("Shop.Kept", 1), OBJECT(CALL, 1, 2), OBJECT(TASKS "ValueTask`1+ValueTaskSourceAsTask[System.Int32]", 1, 3),
@@ -184,7 +184,7 @@ static const struct sample samples[] = {
     /* A task with a delegate. */
     { "1 (a delegate that runs or is queued) < Shop.Rpc.Call\n",
       { OBJECT("Shop.Kept", 1), OBJECT(CALL, 1, 2), OBJECT(TASK, 3, 4, 1), LEAF(ACTION), LEAF(TASKS "ThreadPoolTaskScheduler") } },
-    /* Circles: of one, of two, and one that somebody waits for. */
+    /* Cycles: of one, of two, and one that another operation waits for. */
     { "1 (a circle: it waits for itself) < Shop.Rpc.Call\n", { OBJECT("Shop.Kept", 1), OBJECT(CALL, 1, 0, 1, 1) } },
     { "1 (a circle: it waits for itself) < Shop.Rpc.Call < Shop.Rpc.Send\n",
       { OBJECT("Shop.Kept", 1), OBJECT(CALL, 2, 1, 2), OBJECT(SEND, 1, 2, 1) } },
@@ -195,7 +195,7 @@ static const struct sample samples[] = {
     { "1 Task.Delay < Shop.Rpc.Call* < Shop.Rpc.Send\n",
       { OBJECT("Shop.Kept", 1), OBJECT(CALL, 2, 1, 5), OBJECT(CALL, 3, 2, 1), OBJECT(CALL, 4, 3, 2), OBJECT(SEND, 4, 3),
         OBJECT(TASK "+DelayPromise", 1) } },
-    /* What only looks like one: a state machine that belongs to nobody here, another box in an iterator, a list with a task in it, an antecedent. */
+    /* What only looks like one: a state machine without an owner here, another box in an iterator, a list with a task in it, an antecedent. */
     { "", { OBJECT("Shop.Kept", 1), OBJECT(BOX(MACHINE("Call")), 2, 3), LEAF(SENTINEL), OBJECT(MACHINE("Call"), 0) } },
     { "1 Channel reader < Shop.Feed.Items < Shop.Rpc.Call\n1 Task.Delay < Shop.Rpc.Send\n",
       { OBJECT("Shop.Kept", 1, 6), OBJECT(CALL, 2, 1, 2), OBJECT(ITEMS_MACHINE, 0, 6, 3, 5, 1, 4), OBJECT(ITEMS, 2),
@@ -409,7 +409,7 @@ static void a_circle_of_a_million(void **state)
     expect(many(alternating, 3, MANY, same_type, circle_refs), "1 (a circle: it waits for itself) < Shop.Rpc.Call*\n");
 }
 
-/* WhenAll of two that wait for the WhenAll below: as many ways as 2 to the power of the levels. */
+/* WhenAll of two that wait for the WhenAll below: 2 to the power of the levels paths. */
 #define LEVELS 70u
 static const char *const levels[] = { TASK, TASK "+WhenAllPromise", CALL, LIST, ARRAY };
 
@@ -419,7 +419,7 @@ static const char *level_type(uint32_t i)
     return levels[i < 3 ? (i == 0 ? 0 : i + 2) : kind[(i - 3) % 5]];
 }
 
-/* Level L: WhenAll at 5 * L + 3, its list and array behind it, then the two boxes that wait for it and belong to the next one. */
+/* Level L: WhenAll at 5 * L + 3, then its list and array, then the two boxes that wait for it and belong to the next one. */
 static size_t level_refs(uint32_t i, uint32_t *ret)
 {
     uint32_t l = (i - 3) / 5, at = 5 * l + 3;

@@ -99,7 +99,7 @@ static void test_sizes_that_lie(void **state)
         gcd_status st;
     } cases[] = {
         { false, 1000000, GCD_E_TRUNCATED }, { false, INT64_MAX, GCD_E_TRUNCATED }, { false, -1600, GCD_E_TRUNCATED },
-        { false, 200, GCD_E_TRUNCATED },     /* smaller than the file, but larger than what is left behind its offset */
+        { false, 200, GCD_E_TRUNCATED },     /* smaller than the file, but larger than the rest after its offset */
         { true, 1, GCD_E_FORMAT }, { true, -1, GCD_E_FORMAT }, { true, (int64_t)256 << 20, GCD_E_LIMIT }, { true, 100000, GCD_E_FORMAT },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -47,7 +47,7 @@ void __wrap_gcd_ipc_memory(uint32_t pid, struct gcd_ipc_memory *ret)
     *ret = memory;
 }
 
-/* What the process says of its heap, 0: nothing; and how often it was asked. */
+/* The heap size that the process reports (0: none), and how often it was asked. */
 static uint64_t heap_bytes;
 static unsigned asked;
 
@@ -599,7 +599,7 @@ static void notes_of_many(void **state)
     assert_true(run_state_read(&d, &last) && last.time == BEGUN);
 }
 
-/* With as many files of as many jobs as are kept, the note can still be read: else the next run would remove those of other jobs. */
+/* Even with the most files and jobs that can be kept, the note stays readable: otherwise the next run would remove files of other jobs. */
 static void notes_of_many_files(void **state)
 {
     (void)state;

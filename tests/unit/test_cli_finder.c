@@ -98,7 +98,7 @@ static void check(struct module_finder *f, const char *path, const char *want)
     assert_string_equal(again, one);
 }
 
-/* Every module of the process that lies in the folder, with its path. */
+/* Every module of the process that is in the folder, with its path. */
 static void check_loaded(struct module_finder *f, const char *want)
 {
     struct gcd_module_files files = module_finder_files(f);
@@ -293,7 +293,7 @@ static void read_all(const char *path, struct tb_bytes *ret)
     (void)fclose(f);
 }
 
-/* A copy of this program with the assemblies behind it; CUT bytes are missing at the end. */
+/* A copy of this program followed by the assemblies; CUT bytes are missing at the end. */
 static void make_program(const char *name, size_t cut)
 {
     struct tb_bytes self, all;

@@ -93,7 +93,7 @@ static void blocks(void **state)
         { "  --a\n      what it is\n", ".TP\n\\-\\-a\nwhat it is\n" },
         { "  --a   one\n  --b   two\n", ".TP\n\\-\\-a\none\n.TP\n\\-\\-b\ntwo\n" },
         { "  gcdumpc -p 1\n", ".RS 4\n.EX\ngcdumpc \\-p 1\n.EE\n.RE\n" },
-        /* text behind a list is not part of its last item, with or without an empty line between them */
+        /* text after a list is not part of its last item, with or without an empty line between them */
         { "  --a   one\nText\n", ".TP\n\\-\\-a\none\n.PP\nText\n" }, { "  --a   one\n\nText\n", ".TP\n\\-\\-a\none\n.PP\nText\n" },
         { "Text\n  --a   one\n", "Text\n.TP\n\\-\\-a\none\n" },
     };

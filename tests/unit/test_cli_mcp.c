@@ -124,7 +124,7 @@ static void test_tools(void **state)
 
 /* ---- pages ---- */
 
-/* What a page of a list of TOTAL rows, of which 100 are listed at most, says of what is missing. */
+/* What a page says about missing rows, for a list of TOTAL rows of which at most 100 are listed. */
 static void check_cut(uint64_t total, const char *want)
 {
     struct mcp_call c = { .tool = mcp_tool_find("types"), .arguments = json_pack("{s:i}", "limit", 2), .out = json_object() };

@@ -193,7 +193,7 @@ static void files_below_folders(void **state)
     folder_index_done(&x);
 }
 
-/* ---- a whole dump ---- */
+/* ---- a complete dump ---- */
 
 #define SHOP UINT64_C(0x5000)
 #define KIT UINT64_C(0x6000)

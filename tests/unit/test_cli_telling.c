@@ -72,7 +72,7 @@ static int teardown(void **state)
 
 static int saved_stderr;
 
-/* Keeps standard error from here to captured(). */
+/* Captures standard error from here to captured(). */
 static void capture(void)
 {
     char path[PATH_MAX];

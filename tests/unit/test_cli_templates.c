@@ -26,7 +26,7 @@ time_t __wrap_time(time_t *ret)
     return NOW;
 }
 
-/* What it is called on machines of 32 bits with times of 64. */
+/* Its name on 32-bit machines with 64-bit times. */
 time_t __wrap___time64(time_t *ret);
 time_t __wrap___time64(time_t *ret)
 {

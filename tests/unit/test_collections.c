@@ -261,7 +261,7 @@ static void a_queue_has_at_most_what_its_segments_hold(void **state)
     assert_int_equal(it.at_most, 32);
 }
 
-/* Nothing tells how many numbers a list has, but an empty list of objects has none that can be seen. */
+/* Nothing reveals how many numbers a list has, but an empty list of objects has no visible ones. */
 static void only_the_capacity_is_known_of_values(void **state)
 {
     (void)state;

@@ -217,7 +217,7 @@ static void test_lengths(void **state)
     /* a recording says what the elements are */
     EXPECT_LENGTH("\x07\x02\x00", SHOP_TYPES({ .name = "N.IThing[]", .parameters = { 0x12 } }), SHOP_NODES({ 0, 40 }));
     EXPECT_LENGTH("\x00\x00", SHOP_TYPES({ .name = "Entry[]", .parameters = { 0x11 } }), SHOP_NODES({ 0, 40 }));
-    /* sizes that are no whole number of elements */
+    /* sizes that are not a multiple of an element */
     EXPECT_LENGTH("\x00\x00", SHOP_TYPES({ .name = "System.Int32[]" }), SHOP_NODES({ 0, 41 }));
     EXPECT_LENGTH("\x00\x00", SHOP_TYPES({ .name = "System.String" }), SHOP_NODES({ 0, 20 }));
     /* Mono rounds up */
@@ -225,7 +225,7 @@ static void test_lengths(void **state)
     EXPECT_LENGTH("\x00\x00", SHOP_TYPES({ .name = "System.Byte[]" }, { .name = "System.String" }), SHOP_NODES({ 0, 40 }, { 1, 24 }));
 }
 
-/* A dangling reference is 0 in the file, and the node that stands for its target is left out. */
+/* A dangling reference is 0 in the file, and the node that represents its target is left out. */
 static void test_unknown(void **state)
 {
     (void)state;

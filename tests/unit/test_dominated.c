@@ -55,7 +55,7 @@ static void forget(struct known *k)
     free(k->dominates);
 }
 
-/* The nearest one of V that is of no type in SKIP: no other one of these lies between them. */
+/* The nearest dominator of V whose type is not in SKIP: no other one of these is between them. */
 static uint32_t nearest(const struct known *k, uint32_t v, const uint8_t *skip)
 {
     uint32_t best = k->n;

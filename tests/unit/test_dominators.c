@@ -165,7 +165,7 @@ static struct gcd_graph *chain_of(const uint64_t sizes[static 3])
     return g;
 }
 
-/* They are stored in as many bits as all objects together need. */
+/* They are stored with as many bits as the sum of all objects needs. */
 static void retained_sizes_of_all_widths(void **state)
 {
     (void)state;

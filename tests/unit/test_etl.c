@@ -292,7 +292,7 @@ static void test_two_ways(void **state)
 
 #define HEADER_SAYS 0x68u        /* offset of the buffer size in the file header */
 
-/* A compressed buffer of about 50 bytes behind its header that expands to CLAIM bytes with header; its first record is real. */
+/* A compressed buffer with about 50 bytes after its header, which expands to CLAIM bytes including the header; its first record is real. */
 static void put_claim(struct tb_bytes *b, uint32_t claim, unsigned number, unsigned cpu)
 {
     uint8_t head[ETL_BUFFER_HEADER] = { 0 }, record[0x18] = { 0 };

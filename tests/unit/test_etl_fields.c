@@ -100,7 +100,7 @@ static void decode(void)
     decode_within(NULL);
 }
 
-/* A record with the fields common to all kinds and N bytes of payload behind HEADER bytes. */
+/* A record with the fields common to all kinds and N bytes of payload after HEADER bytes. */
 static void put_record(size_t cpu, unsigned type, size_t header, const void *payload, size_t n, uint64_t ticks)
 {
     uint8_t r[BUFFER] = { 0 };
@@ -165,7 +165,7 @@ static void fields_of_all_records(void **state)
     finish();
     decode();
     assert_int_equal(seen.st, GCD_END);
-    size_t at = 1;                       /* behind the record of the header */
+    size_t at = 1;                       /* after the record of the header */
     for (size_t i = 0; i < n; i++) {
         const struct gcd_event *ev = &seen.events[at];
         if (!rows[i].event)
@@ -317,7 +317,7 @@ static void processors_of_buffers(void **state)
     assert_false(one_processor(0x20, 5, 0x405));
     assert_true(one_processor(0x20, 5, 0x805));
     assert_true(one_processor(0x20, 0x7ff, 0xffff));
-    assert_true(one_processor(0, 0x0105, 0x0805));           /* Windows 7: 8 bits, the alignment behind them */
+    assert_true(one_processor(0, 0x0105, 0x0805));           /* Windows 7: 8 bits, then the alignment */
     assert_false(one_processor(0, 0x0185, 0x0805));
     assert_false(one_processor(0, 0x0106, 0x0105));
 }
@@ -486,7 +486,7 @@ static void first_bytes(void **state)
 
 /* ---- recordings in several files ---- */
 
-/* The first N bytes of FILE, and all of SECOND behind them. */
+/* The first N bytes of FILE, then all of SECOND. */
 static void decode_both(size_t n, const struct tb_bytes *second)
 {
     struct gcd_input *parts[2], *in;

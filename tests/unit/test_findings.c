@@ -1,4 +1,4 @@
-/* Findings: each kind just below and at its threshold, who is behind it, and what it takes the place of. */
+/* Findings: each kind just below and at its threshold, its holder, and the suspects that it replaces. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ static struct gcd_error err = GCD_ERROR_INIT;
 
 #define NOTHING_IS_LARGE (UINT64_C(1) << 50)
 
-/* The first suspect of KIND, also one that another tells in a clause; NULL = none. */
+/* The first suspect of KIND, including one that another mentions in a clause; NULL = none. */
 static const struct gcd_suspect *first_of(struct answer a, enum gcd_suspect_kind kind)
 {
     for (size_t i = 0; i < gcd_suspects_count(a.s); i++) {
@@ -276,7 +276,7 @@ static void only_large_ones(void **state)
         }
 }
 
-/* What is dead does not count. */
+/* Dead objects do not count. */
 static void dead_objects(void **state)
 {
     (void)state;
@@ -374,7 +374,7 @@ static void how_types_are_named(void **state)
 
 /* ---- who is behind ---- */
 
-/* What only the timer keeps comes before what it shares with others, though that is nearer. */
+/* An object that only the timer keeps comes before one that it shares with others, although that is nearer. */
 static void who_is_behind(void **state)
 {
     (void)state;
@@ -392,7 +392,7 @@ static void who_is_behind(void **state)
     forget(a);
 }
 
-/* A Task.Delay leads to the method that awaits it. */
+/* For a Task.Delay, the holder is the method that awaits it. */
 static void who_awaits_a_delay(void **state)
 {
     (void)state;
@@ -410,7 +410,7 @@ static void who_awaits_a_delay(void **state)
     forget(a);
 }
 
-/* Most bytes are kept by something else than who is behind. */
+/* Another object than the holder keeps most bytes. */
 static void what_is_heaviest(void **state)
 {
     (void)state;
@@ -628,7 +628,7 @@ static void a_large_finding_replaces_its_objects(void **state)
     }
 }
 
-/* What one object of the program keeps below a timer is a suspect of its own, and does not count for the timers. */
+/* An object of the program below a timer that keeps much is a suspect of its own, and does not count for the timers. */
 static void what_lies_below_remains(void **state)
 {
     (void)state;

@@ -141,7 +141,7 @@ static void *note_largest(void *ctx, void *p, size_t old_bytes, size_t new_bytes
     return NULL;
 }
 
-/* A count larger than the bytes behind it could hold gets no memory: the u32 at AT, in a large file. */
+/* A count larger than the bytes after it could hold gets no memory: the u32 at AT, in a large file. */
 static void expect_no_room_for(const struct tb_bytes *b, const uint8_t *at, uint32_t count)
 {
     size_t largest = 0, off = (size_t)(at - b->p);
@@ -168,7 +168,7 @@ static void counts_beyond_the_file_get_no_memory(void **state)
         assert_int_equal(read_bytes(b.p, b.n, NULL), GCD_OK);
         uint8_t *found = i == 0 ? memmem(b.p, b.n, total, sizeof total - 1) : memmem(b.p, b.n, segment, sizeof segment - 1);
         assert_non_null(found);
-        const uint8_t *count = i == 0 ? found + 12 : found - 15;         /* behind the root; before the first segment, of a class that is new */
+        const uint8_t *count = i == 0 ? found + 12 : found - 15;         /* after the root; before the first segment, of a class that is new */
         assert_int_equal(*count, i == 0 ? 2 : 1);
         expect_no_room_for(&b, count, LOG);
         expect_no_room_for(&b, count, LOG / 2);

@@ -182,7 +182,7 @@ static void refusals(void **state)
     }
 }
 
-/* The number of references, which every reader tells, is checked when they have come; no sum of them overflows. */
+/* Every reader announces the number of references; it is checked when they have arrived, and no sum of them overflows. */
 static void too_many_references(void **state)
 {
     (void)state;

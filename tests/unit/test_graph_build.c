@@ -227,7 +227,7 @@ static void dangling_records(void **state)
     gcd_build_free(b);
 }
 
-/* A caller cannot use the node that stands for missing objects. */
+/* A caller cannot use the node that represents missing objects. */
 static void references_to_the_unknown(void **state)
 {
     (void)state;
@@ -437,7 +437,7 @@ static void more_than_a_heapsnapshot_can_hold(void **state)
     assert_non_null(strstr(err.msg, "613566756 nodes"));
 }
 
-/* Objects with the numbers of their references, which follow in one sequence: as many as they claim. */
+/* Objects with the number of their references, which follow in one sequence, as many as claimed. */
 static void references_of_all_objects_at_once(void **state)
 {
     (void)state;

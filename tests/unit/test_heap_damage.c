@@ -130,7 +130,7 @@ static void an_index_without_a_thread(void **state)
     assert_true(because(GCD_REASON_LOSS_UNVERIFIED) && because(GCD_REASON_EVENTS_MISPLACED));
 }
 
-/* Everything behind a sequence point is later than everything before it. */
+/* Everything after a sequence point is later than everything before it. */
 static void an_event_older_than_the_sequence_point(void **state)
 {
     (void)state;
@@ -208,7 +208,7 @@ static void one_loss_over_the_end_of_a_walk(void **state)
     }
 }
 
-/* If the index jumps although no event number is missing, it and everything behind it may be wrong. */
+/* If the index jumps although no event number is missing, it and everything after it may be wrong. */
 static void a_hole_that_is_none(void **state)
 {
     (void)state;

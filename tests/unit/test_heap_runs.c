@@ -203,7 +203,7 @@ static void a_front_behind_a_gap_is_none(void **state)
     assert_true(node_start(0) == HEAP_UNPLACED && edge_start(0) == HEAP_UNPLACED);
 }
 
-/* A full event after a hole is in a new buffer, whose number shows the whole hole; a short one may be in the old buffer. */
+/* A full event after a gap is in a new buffer, whose number shows the whole gap; a short one may be in the old buffer. */
 static void a_hole_shows_in_the_numbers(void **state)
 {
     (void)state;
@@ -273,7 +273,7 @@ static void a_short_event_between_others(void **state)
     expect_loss(1, false, 2, false, EDGES_FULL - 1 + EDGES_FULL + 40);
 }
 
-/* The numbers of the thread tell how many events are lost, but not how many objects they held. */
+/* The numbers of the thread show how many events are lost, but not how many objects they had. */
 static void lost_events_of_unknown_size(void **state)
 {
     (void)state;

@@ -12,7 +12,7 @@
 static struct gcd_error err = GCD_ERROR_INIT;
 static const struct gcd_write_options plain;
 
-/* What is expected of one type: by another type, then by no single object, and by nothing. */
+/* The expected result for one type: held by another type, then by no single object, and by nothing. */
 struct expected {
     uint32_t types;
     struct html_pair *lists[HTML_LISTS];     /* [types + 2] */

@@ -403,7 +403,7 @@ static void impossible_inputs(void **state)
     assert_non_null(strstr(err.msg, "No such file"));
 }
 
-/* A cut gzip file gives its data and then an error; one with garbage behind it is complete. */
+/* A truncated gzip file gives its data and then an error; one followed by garbage is complete. */
 static void gzip_that_is_not_whole(void **state)
 {
     (void)state;
@@ -659,7 +659,7 @@ static void any_place_of_damaged_gzip(void **state)
     assert_non_null(f);
     size_t n = fread(bytes, 1, sizeof bytes, f);
     assert_int_equal(fclose(f), 0);
-    put_file("cut.gz", bytes, n - 6);            /* of the 8 bytes behind the data */
+    put_file("cut.gz", bytes, n - 6);            /* of the 8 bytes after the data */
     assert_int_equal(gcd_input_open(in_folder("cut.gz"), &(struct gcd_input_options){ .spool_dir = folder }, &in, NULL), GCD_OK);
     assert_int_equal(gcd_input_make_seekable(in, NULL), GCD_E_TRUNCATED);
     expect_at_any_place(in, "one two three");
@@ -747,7 +747,7 @@ static void a_spool_moves_to_the_disk_when_it_is_large(void **state)
     free(text);
 }
 
-/* What was kept before the disk became full can still be read, and nothing else. */
+/* What was stored before the disk became full can still be read, and nothing else. */
 static void a_spool_without_room_keeps_what_it_has(void **state)
 {
     (void)state;

@@ -183,7 +183,7 @@ static void another_user_cannot_block(void **state)
     end(holder);
 }
 
-/* Binds the name and never listens, so that nobody can ask for its owner. */
+/* Binds the name and never listens, so that no process can ask for its owner. */
 static bool squat_silently(void)
 {
     struct stat sb;

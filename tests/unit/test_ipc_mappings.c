@@ -106,7 +106,7 @@ static void a_row_of_mappings(void **state)
                            "10800000-10801000 rw-p 00000000 00:00 0 [anon:.NET GC]\nRss: 20 kB\n", two, 2), 4 + 20);
 }
 
-/* The unused part of a reservation says that what lies behind the last range is the GC's, too: garbage, when the dump began. */
+/* The unused part of a reservation shows that memory after the last range belongs to the GC, too: garbage, when the dump began. */
 static void a_reservation(void **state)
 {
     (void)state;
@@ -125,7 +125,7 @@ static void a_reservation(void **state)
 static void segments(void **state)
 {
     (void)state;
-    /* two of them, with ranges one behind the other in the first; the sizes of ranges are nonsense in the third */
+    /* two of them, with consecutive ranges in the first; the sizes of ranges are nonsense in the third */
     static const struct gcd_range ranges[] = {
         { .start = 0x50001000, .used_bytes = 0x2000, .reserved_bytes = 0x10000000, .generation = 3 },
         { .start = 0x10000028, .used_bytes = 0x300000, .reserved_bytes = 0x4000000, .generation = 2 },
@@ -139,7 +139,7 @@ static void segments(void **state)
     assert_true(memory_with(ranges, 4, NULL).gc_bytes == 900000 * KIB);
 }
 
-/* Whatever stands there, it is read to its end; in the end nothing is known, and why is said. */
+/* Any content is read to its end; then nothing is known, and the reason is reported. */
 static void hostile_text(void **state)
 {
     (void)state;

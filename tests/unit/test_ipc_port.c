@@ -130,7 +130,7 @@ static void test_info_and_resume(void **state)
 {
     struct fixture *f = *state;
     static const struct fake_act *const scripts[] = { info_pieces, resume, info, idle };
-    struct fake_target *t = fake_target_connect(f->path, scripts, 4); /* it tries until somebody listens */
+    struct fake_target *t = fake_target_connect(f->path, scripts, 4); /* it retries until there is a listener */
     listen_at(f);
     expect_runtime(f);
     expect_info(f);
@@ -438,7 +438,7 @@ static void on_fd(struct gcd_dial_waiter *w, int fd, gcd_status st, const struct
     ((struct caller *)w)->fd = fd;
 }
 
-/* The port is served only while somebody waits: otherwise it does not keep the loop alive. */
+/* The port is served only while a caller waits: otherwise it does not keep the loop alive. */
 static void test_nobody_waits(void **state)
 {
     struct fixture *f = *state;

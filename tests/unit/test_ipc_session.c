@@ -156,7 +156,7 @@ static void expect_request(struct fake_target *t, size_t i, const char *bytes, s
 }
 #define expect_stop_request(t) expect_request((t), 1, STOP_REQUEST, sizeof STOP_REQUEST - 1)
 
-/* The stop connection of a correct runtime: flag 0 tells the stream, flag 1 is set when the stream has ended. */
+/* The stop connection of a correct runtime: flag 0 signals the stream, flag 1 is set when the stream has ended. */
 static const struct fake_act good_stop[] = { { .op = FAKE_RECV }, { FAKE_SET, 0, 0, 0, 0 }, { FAKE_WAIT, 1, 0, 0, 0 },
                                              FAKE_OK_SESSION,     { .op = FAKE_CLOSE } };
 

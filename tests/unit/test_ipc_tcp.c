@@ -193,13 +193,13 @@ static void test_reset(void **state)
     reset(t.theirs);
     int idle = fake_connect(t.path);
     assert_int_equal(send(idle, words, sizeof words - 1, MSG_NOSIGNAL), sizeof words - 1);
-    reset(idle);                                 /* while nobody uses it */
+    reset(idle);                                 /* while it is unused */
     assert_int_equal(gcd_ipc_port_process_info(t.port, 300, NULL, &none, &err), GCD_E_PEER);
     assert_true(err.reason == GCD_ERROR_TIMEOUT || err.reason == GCD_ERROR_GONE);
     gcd_ipc_port_free(t.port);
 }
 
-/* No kernel tells the end of a process on another machine; that it does not come back does. */
+/* No kernel reports the end of a process on another machine; only its failure to reconnect shows it. */
 static void test_it_stays_away(void **state)
 {
     (void)state;

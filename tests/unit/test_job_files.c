@@ -404,7 +404,7 @@ static void folders_and_links(void **state)
     cli_template_free(t);
 }
 
-/* Other users' links are not followed: nothing is made or removed behind them. */
+/* Other users' links are not followed: nothing is made or removed through them. */
 static void links_of_others(void **state)
 {
     (void)state;

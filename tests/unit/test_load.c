@@ -91,7 +91,7 @@ static void an_input_that_shrinks_is_no_complete_dump(void **state)
 /* The bytes of the header of the file; a change there makes another format. */
 #define HEADER ((size_t)64)
 
-/* A byte changes between the two passes: no graph comes of objects and references that do not fit together. */
+/* A byte changes between the two passes: objects and references that do not fit together make no graph. */
 static void an_input_that_changes(void **state)
 {
     (void)state;
@@ -355,7 +355,7 @@ static void compare_with_counts_kept(struct gcd_dump *d, uint64_t seed)
             break;
         assert_int_equal(has_address, object.address != 0);
         assert_true(edges == object.edges);
-        if (run_random(&seed) % 4 != 0)              /* else nobody asks for them */
+        if (run_random(&seed) % 4 != 0)              /* otherwise no caller asks for them */
             assert_true(hash_edges(a, &err) == hash_edges(b, &err));
     }
     assert_int_equal(st, GCD_END);

@@ -28,7 +28,7 @@ static struct gcd_merged_tree *heaviest(const struct gcd_graph *g, struct gcd_me
     return t;
 }
 
-/* Step I is, or lies below, the one for static variables that are too many. */
+/* Step I is the one for excess static variables, or is below it. */
 static bool further_variables(const struct gcd_merged_tree *t, uint32_t i)
 {
     size_t n;
@@ -57,7 +57,7 @@ static void check_same(const struct gcd_merged_tree *all, const struct gcd_merge
     assert_int_equal(gcd_merged_tree_totals(t).bytes, gcd_merged_tree_totals(all).bytes);
 }
 
-/* What is not taken apart in T is no heavier than anything that is. */
+/* A step that T does not split is no heavier than any that it splits. */
 static void check_heaviest(const struct gcd_merged_tree *t)
 {
     size_t n;
@@ -115,7 +115,7 @@ static void it_is_the_same_tree(void **state)
     }
 }
 
-/* The heaviest steps of the whole tree are there when no more are wanted, and paths of the same graph change nothing. */
+/* A limited tree has the heaviest steps of the whole tree, and paths of the same graph change nothing. */
 static void it_ends_with_the_heaviest_steps(void **state)
 {
     (void)state;
@@ -133,7 +133,7 @@ static void it_ends_with_the_heaviest_steps(void **state)
             b = gcd_merged_tree_steps(t, &m);
             check_same(all, t, wanted == 0);
             shorter += m < n;
-            for (uint32_t i = 0; i < n; i++) {           /* what is missing is lighter than as many as are wanted */
+            for (uint32_t i = 0; i < n; i++) {           /* a missing step has WANTED heavier ones */
                 size_t heavier = 0;
                 for (size_t k = 0; k < m; k++)
                     heavier += gcd_merged_tree_name(t, b[k].label).kind == GCD_STEP_TYPE && b[k].bytes >= a[i].bytes;
@@ -149,7 +149,7 @@ static void it_ends_with_the_heaviest_steps(void **state)
     assert_true(shorter > 100);
 }
 
-/* LEVELS objects of as many types, one holding the other, and 10 more that the last one holds; all of 100 bytes. */
+/* LEVELS objects of different types, each holding the next, and 10 more that the last one holds; all of 100 bytes. */
 static struct gcd_graph *chain_of(uint32_t levels)
 {
     struct gcd_build *b;

@@ -15,7 +15,7 @@
 
 static struct gcd_error err = GCD_ERROR_INIT;
 
-/* ---- paths as texts: "root/type/type", with "~" in front of a type that a dependent handle leads to ---- */
+/* ---- paths as texts: "root/type/type", with "~" before a type reached through a dependent handle ---- */
 
 struct place {
     char *text;

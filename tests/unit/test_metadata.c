@@ -68,7 +68,7 @@ static void test_all_of_it(void **state)
     }
 }
 
-/* A bundle has one assembly behind the other. */
+/* A bundle has one assembly after the other. */
 static void test_an_image_inside_a_file(void **state)
 {
     (void)state;

@@ -141,7 +141,7 @@ static void names_that_are_csharp_stay(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         assert_string_equal(spell(table[i].want, false), table[i].want);
-    assert_string_equal(spell("Int32[][,]", false), "Int32[][,]");       /* nobody can tell */
+    assert_string_equal(spell("Int32[][,]", false), "Int32[][,]");       /* it cannot be known */
     assert_string_equal(spell("A[B[][,]]", false), "A<B[,][]>");         /* here they can */
 }
 

@@ -187,7 +187,7 @@ static void fields_of_plain_headers(void **state)
     assert_true(seen.info.lost_events == 1 && seen.info.loss_verified);
 }
 
-/* Format 3: no numbers, descriptions among the events, thread ids of 32 bits, a stack behind the payload. */
+/* Format 3: no numbers, descriptions among the events, thread ids of 32 bits, a stack after the payload. */
 static void blob_v3(uint32_t meta, uint32_t thread, uint64_t ticks, const void *payload, size_t n, size_t behind)
 {
     tb_u32(&body, (uint32_t)(52 + n + behind));

@@ -65,7 +65,7 @@ static void labels_of_format_6(void **state)
         tb_u8(&body, kind);
         tb_zeros(&body, 16);
     }
-    tb_put(&body, "\x04" "12345678" "\x8a\x66", 11);                     /* 41: version 102 behind much else */
+    tb_put(&body, "\x04" "12345678" "\x8a\x66", 11);                     /* 41: version 102 after much else */
     tb_put(&body, "\x05\x01" "k" "\x02" "vv" "\x8a\x67", 8);             /* 42 */
     tb_put(&body, "\x06\x01" "k" "\x90\x01\x8a\x68", 7);                 /* 43 */
     tb_put(&body, "\x07\x01\x08" "12345678" "\x89\x05", 13);             /* 44: none */

@@ -99,7 +99,7 @@ static void random_graphs(void **state)
 /* ---- many parts, and nodes for which no part has room ---- */
 
 #define NODES 40000u
-/* Every LARGE_EVERY-th node has so many. */
+/* Every LARGE_EVERY-th node has this many. */
 #define LARGE_EDGES (NODE_PART_BYTES / 4)
 #define LARGE_EVERY 13000u
 

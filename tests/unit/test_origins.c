@@ -1,4 +1,4 @@
-/* Whose code a type is: modules with and without keys, paths, generated assemblies, namespaces. */
+/* Which code a type belongs to: modules with and without keys, paths, generated assemblies, namespaces. */
 #include <string.h>
 
 #include <gcdumpc/unstable/origins.h>
@@ -79,7 +79,7 @@ static void assemblies_made_in_memory(void **state)
     assert_int_equal(of_module((struct gcd_module){ .assembly = "Script7" }, "ScriptState", ""), GCD_ORIGIN_OWN);
 }
 
-/* What has the key of the entry assembly is the program's, too; the entry assembly is that without any question. */
+/* Assemblies with the key of the entry assembly are the program's, too; the entry assembly always is. */
 static void the_entry_assembly(void **state)
 {
     (void)state;

@@ -138,7 +138,7 @@ static void the_dump_must_be_closed(void **state)
     gcd_dump_free(d);
 }
 
-/* What other programs might write: the last one of the walk counts, what cannot be is not taken. */
+/* What other programs might write: the last record of the walk counts, and impossible values are not used. */
 static void events(void **state)
 {
     (void)state;

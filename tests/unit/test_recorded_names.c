@@ -201,7 +201,7 @@ static void begin(unsigned types)
     tb_close(&t);
 }
 
-/* Long and many: several blocks, each in order and with whole events. */
+/* Long and many names: several blocks, each in order and with complete events. */
 static void names_fill_several_blocks(void **state)
 {
     (void)state;

@@ -17,7 +17,7 @@ struct folder {
     gcd_status failure;                  /* of each candidate, GCD_OK = none */
     unsigned opened, closed, loaded;     /* this many of the files are loaded by the process */
     size_t cut;                          /* bytes that are missing at the end of each file */
-    bool recompiled;                     /* the last of the loaded files is there in any number, each compiled anew */
+    bool recompiled;                     /* the last of the loaded files exists in any number of copies, each compiled again */
     unsigned gone_after;                 /* this many files can be opened, then they are gone; 0 = no limit */
 };
 
@@ -172,7 +172,7 @@ static void test_same_assembly_again(void **state)
     described = SAMPLE_MODULES;
 }
 
-/* Another build of the same name, a damaged one, and one behind a closed door: names stay as they were, and why is known. */
+/* Another build of the same name, a damaged file, and one without read permission: names stay as they were, and the reason is known. */
 static void test_wrong_files(void **state)
 {
     (void)state;
@@ -268,14 +268,14 @@ static void test_classes_of_statics(void **state)
 static void test_order_of_statics(void **state)
 {
     (void)state;
-    /* tokens rise within a module: between s_deep (4) and s_first of Other (7) there is only Item's lock (6); behind it only Other's (8) */
+    /* tokens rise within a module: between s_deep (4) and s_first of Other (7) there is only Item's lock (6); after it only Other's (8) */
     check_labels(TB_LIST(struct tb_static, OF(0x600, "s_deep"), OF(0x900, "s_lock"), OF(0xa00, "s_first"), OF(0x900, "s_lock"), OF(0x500, "s_kit")),
                  "Shop.Store<>.Node.Deep\\+er.s_deep [Shop.Store`1+Node+Deep\\+er]\n"
                  "Shop.Item.s_lock [Shop.Item]\n"
                  "Shop.Other.s_first [Shop.Other]\n"
                  "Shop.Other.s_lock or Tools.Kit.s_lock\n"
                  "Tools.Kit.s_kit [Tools.Kit]\n");
-    /* the variables of a module stand together: Other's lock, or the first of the kit */
+    /* the variables of a module are consecutive: Other's lock, or the first of the kit */
     check_labels(TB_LIST(struct tb_static, OF(0xa00, "s_first"), OF(0x900, "s_lock"), OF(0x500, "s_kit")),
                  "Shop.Other.s_first [Shop.Other]\nShop.Other.s_lock or Tools.Kit.s_lock\nTools.Kit.s_kit [Tools.Kit]\n");
     check_labels(TB_LIST(struct tb_static, OF(0x500, "s_kit"), OF(0x900, "s_lock")), "Tools.Kit.s_kit [Tools.Kit]\nTools.Kit.s_lock or another\n");

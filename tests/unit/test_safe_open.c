@@ -18,7 +18,7 @@ enum { STRANGER = 12345 };
 
 static char folder[256];
 
-/* NAME in the folder of the tests; "%" stands for that folder, too. */
+/* NAME in the folder of the tests; "%" also means that folder. */
 static const char *at(const char *name)
 {
     static char path[4][8192];

@@ -152,7 +152,7 @@ static void test_growth_above_the_budget(void **state)
     gcd_spill_free(s);
 }
 
-/* All sizes, with or without another block behind it, growing and shrinking, and across the limit to small blocks. */
+/* All sizes, with or without another block after it, growing and shrinking, and across the limit to small blocks. */
 static void test_resize(void **state)
 {
     (void)state;

@@ -117,7 +117,7 @@ static void long_paths_show_their_ends(void **state)
     static char text[TEXT_BYTES];
     assert_int_equal(ask(db, NULL, "SELECT path_from_root(99); SELECT path_from_root(499)", text, &err), GCD_OK);
     const char *second = strchr(text, '\n') + 1, *left_out = strstr(text, "(400 more objects)");
-    assert_true(left_out > second);                      /* that of 100 objects is whole */
+    assert_true(left_out > second);                      /* that of 100 objects is complete */
     size_t shown = 0;
     for (const char *at = second; (at = strstr(at, "-> N")) != NULL; at++)
         shown++;

@@ -1,4 +1,4 @@
-/* Staged outputs: a file or a folder that appears whole or not at all. */
+/* Staged outputs: a file or a folder that appears complete or not at all. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

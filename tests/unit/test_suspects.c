@@ -24,7 +24,7 @@ static const struct gcd_suspect *suspect(struct answer a, size_t i, enum gcd_sus
     return s;
 }
 
-/* The only one that suspect number I tells in a clause. */
+/* The only one that suspect number I mentions in a clause. */
 static const struct gcd_suspect *told_by(struct answer a, size_t i, enum gcd_suspect_kind kind, const char *name)
 {
     const struct gcd_suspect *s = gcd_suspects_get(a.s, i);
@@ -678,7 +678,7 @@ static gcd_status ask_for_many(uint32_t n, uint64_t size, double share, size_t *
     return st;
 }
 
-/* A heap has as many suspects as shares, whatever the share is; more have sizes that cannot be true, and are not described one by one. */
+/* A heap has at most as many suspects as shares of the threshold; more than that have impossible sizes, and are not described one by one. */
 static void no_more_than_there_can_be(void **state)
 {
     (void)state;

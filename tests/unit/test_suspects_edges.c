@@ -19,7 +19,7 @@ static const struct gcd_suspect *first_of(struct answer a, enum gcd_suspect_kind
     return NULL;
 }
 
-/* The one that the first suspect tells in a clause. */
+/* The one that the first suspect mentions in a clause. */
 static const struct gcd_suspect *told_of(struct answer a, enum gcd_suspect_kind kind)
 {
     const struct gcd_suspect *s = gcd_suspects_get(a.s, 0), *also = s->also_count > 0 ? gcd_suspects_also(a.s, s, 0) : NULL;
@@ -156,7 +156,7 @@ static void how_far_down(void **state)
     assert_int_equal(container((uint64_t[]){ 9 }, 1, 10), UINT32_MAX);
 }
 
-/* What a heavy child takes is not its parent's. */
+/* The bytes of a heavy child do not count for its parent. */
 static void what_is_left(void **state)
 {
     (void)state;
@@ -173,7 +173,7 @@ static void what_is_left(void **state)
     }
 }
 
-/* A list: a type that keeps its like at once, or comes back every so many objects, so often. */
+/* A list: a type that refers to its own type directly, or repeats at a fixed distance, often enough. */
 static bool is_list(unsigned period, unsigned objects, const char *first_name)
 {
     static const char *const names[] = { NULL, "B", "C", "D", "E", "F", "G", "H", "I" };
@@ -384,7 +384,7 @@ static void objects_that_wait(void **state)
 
 /* ---- event handlers ---- */
 
-/* What is not as in an event of the runtime. */
+/* How the objects differ from an event of the runtime. */
 enum oddity { NOTHING_ODD, A_THIRD_REFERENCE, NOT_ITSELF, A_FOREIGN_HANDLER, ANOTHER_ARRAY, ONE_HANDLER, TWO_HANDLERS, ODDITIES };
 
 static struct answer event(enum oddity odd)
@@ -561,7 +561,7 @@ static void arrays_without_elements(void **state)
 /* ---- pinned objects ---- */
 
 struct pinning {
-    uint64_t app_bytes, min_bytes;       /* App has so many; each of the ten others 33, which take 40 */
+    uint64_t app_bytes, min_bytes;       /* App has this many; each of the ten others 33, which take 40 */
     unsigned pinned, doubled, generation, ptr_bytes;
     uint32_t flags;
 };

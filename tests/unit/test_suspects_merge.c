@@ -62,7 +62,7 @@ static void tasks_and_the_calls_that_wait_for_them(void **state)
     }
 }
 
-/* What holds them all has the sentence, and the tasks say what to look at. */
+/* The holder of all of them has the sentence, and the tasks say what to look at. */
 static void tasks_in_a_large_object(void **state)
 {
     (void)state;
@@ -97,7 +97,7 @@ static void most_of_the_bytes(void **state)
     }
 }
 
-/* N timers in a queue, each for a job; and as many callbacks of one source, for the same jobs or for others. */
+/* N timers in a queue, each for a job; and N callbacks of one source, for the same jobs or for others. */
 static struct pile *timers_and_callbacks(uint32_t n, bool same)
 {
     struct pile *p = pile_new();
@@ -137,7 +137,7 @@ static void the_same_objects(void **state)
     }
 }
 
-/* Timers of linked sources, which the source of all holds, too: who is behind is registered with each of them. */
+/* Timers of linked sources, which the common source also holds: the holder is registered with each of them. */
 static void linked_sources(void **state)
 {
     (void)state;
@@ -165,7 +165,7 @@ static void linked_sources(void **state)
     forget(a);
 }
 
-/* Free memory is of nobody, and is never a part of another suspect or told by one. */
+/* Free memory has no holder, and is never a part of another suspect or mentioned by one. */
 static void free_memory(void **state)
 {
     (void)state;

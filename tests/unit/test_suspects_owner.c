@@ -273,7 +273,7 @@ static void what_the_elements_are(void **state)
     }
 }
 
-/* If objects contain each other, each byte belongs to the nearest. */
+/* If objects contain each other, each byte counts for the nearest. */
 static void whose_bytes(void **state)
 {
     (void)state;
@@ -397,7 +397,7 @@ static void few_static_variables(void **state)
 
 /* ---- lifetimes ---- */
 
-/* An object that a path of TYPES leads to. */
+/* The object at the end of a path of TYPES. */
 static struct answer held_by(const char *const *types, size_t n)
 {
     struct pile *p = pile_new();
@@ -537,7 +537,7 @@ static void the_heaviest_way(void **state)
 
 /* ---- names ---- */
 
-/* Without namespaces and outer types, where that is enough to tell them apart. */
+/* Without namespaces and outer types, if that is enough to distinguish them. */
 static void short_names(void **state)
 {
     (void)state;
@@ -650,7 +650,7 @@ static void types_of_many_assemblies(void **state)
     assert_int_equal(first(a)->own[0].objects, SCRIPTS);
     assert_non_null(strstr(first(a)->sentence, "Your own types in it: State of 12 assemblies (12 objects, 1.2 KiB)."));
     forget(a);
-    a = scripts(10, false);                              /* so many are enough */
+    a = scripts(10, false);                              /* this many are enough */
     assert_non_null(strstr(first(a)->sentence, "State of 10 assemblies (10 objects"));
     forget(a);
     a = scripts(9, false);                               /* few may be different ones */

@@ -1,4 +1,4 @@
-/* What else leads to the objects of a type: whom the sentence names, and whom it leaves out. */
+/* Other holders of the objects of a type: which ones the sentence names, and which it leaves out. */
 #include <string.h>
 
 #include "analyze/suspects/suspects.h"
@@ -90,7 +90,7 @@ static void one_object(void **state)
     }
 }
 
-/* Not the nearest object, but the nearest of the program's own; many of one type; a static variable of an own type, if nothing else is own. */
+/* Names the nearest object of the program, not the nearest of all; many of one type; a static variable of an own type, if nothing else is own. */
 static void who_it_is(void **state)
 {
     (void)state;
@@ -156,7 +156,7 @@ static void what_is_no_other_way(void **state)
     far_root(o.p, refer(&o, "Shop.Index", 40), GCD_ROOT_STACK, 0);
     expect(o, NULL);
 
-    o = orders_outside(100, 5);                          /* what leads to another object of the type: that is held, too */
+    o = orders_outside(100, 5);                          /* the holder of another object of the type, which is held, too */
     for (uint32_t i = 0; i < 50; i++)
         edge(o.p, o.first + 95 + i % 5, o.first + i);
     expect(o, NULL);

@@ -48,7 +48,7 @@ static void *take_mask(void *ctx)
     return (void *)(intptr_t)pthread_sigmask(SIG_SETMASK, NULL, ctx);
 }
 
-/* A program using the library handles signals in its own threads, and they get as many as before. */
+/* A program that uses the library handles signals in its own threads, and they get the same number as before. */
 static void signals_go_to_other_threads(void **state)
 {
     (void)state;

@@ -53,7 +53,7 @@ static gcd_status open_bytes(const void *p, size_t n, struct gcd_input **ret_in,
     return gcd_trace_open(*ret_in, NULL, ret, &err);
 }
 
-/* Reads all events and all of the input behind them, with the final status of both. */
+/* Reads all events and all of the input after them, with the final status of both. */
 static size_t read_all(struct gcd_trace *t, gcd_status *ret_trace, gcd_status *ret_input)
 {
     struct gcd_event ev;
