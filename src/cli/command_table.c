@@ -6,9 +6,9 @@
 #include <string.h>
 
 #define FOLDED                                                                                                         \
-    "\nSteps of libraries and the framework are one line, and so is a collection with its inside.  --full shows all\n" \
-    "steps.  What is not your own follows from modules (Microsoft's and other public keys), else from namespaces;\n"    \
-    "with --mine, all types that match are yours, and no others.\n"
+    "\nA run of library and framework steps shares one line, and so do a collection and its internals.  --full shows\n" \
+    "all steps.  Modules (by Microsoft's and other public keys), else namespaces, decide which code is your own;\n"    \
+    "with --mine, exactly the types that match are yours.\n"
 #define COMPARED "Types are compared by name; objects have no identity between dumps.  Types that have not changed are left out.\n"
 #define PATTERN "A PATTERN is like Shop.*, byte[] or /REGEX/: see \"gcdumpc help patterns\".\n"
 #define THRESHOLDS "--fail-if takes a threshold, for example bytes(Shop.*) > +10%: see \"gcdumpc help thresholds\".\n"
@@ -59,7 +59,7 @@ static const struct cli_command commands[] = {
       "lines unless --top is given.\n\n"
       "--content lists what would be freed with all objects of a pattern, by type.  --by-dominator counts the nearest\n"
       "objects that dominate them, like \"immediate dominators\" of Eclipse MAT; \"(roots)\": no single object does.\n"
-      "--skip System.* passes the framework's own objects.\n" PATTERN,
+      "--skip System.* looks past the framework's own objects.\n" PATTERN,
       "  gcdumpc retained shop.nettrace.gz --type 'Shop.Cache' --tree 4\n" },
     { "paths", "FILE", "show what keeps objects alive: the shortest paths from the roots", CLI_PATHS,
       "--type merges the paths to all objects of a type into one tree of types; a path that returns to a type is\n"
@@ -73,12 +73,12 @@ static const struct cli_command commands[] = {
       "finalizer queue, free memory around pinned objects, very many small collections, large ones that are mostly\n"
       "empty.  Each is shown with the path from its root.  1,000 handlers of one event, or 10,000 objects in the\n"
       "finalizer queue, are suspects of any size, unless --share or --min-bytes is given.  Without suspects, the\n"
-      "largest consumers are shown.  -o FILE.html writes them all to a page, with what it says of the whole heap.\n" FOLDED,
+      "largest consumers are shown.  -o FILE.html writes all suspects to a page, with an overview of the whole heap.\n" FOLDED,
       "  gcdumpc leaks shop.nettrace.gz\n" },
     { "async", "FILE", "show what asynchronous operations wait for", CLI_ASYNC,
       "Shows stacks of async methods that are not over, like the stacks of threads: first what is awaited, such as\n"
       "Task.Delay, a socket or a TaskCompletionSource, then the methods that wait for it, the innermost first.\n"
-      "Stacks that read the same are one, with their number.  Nobody waits for the last method of a stack.\n\n"
+      "Identical stacks are shown once, with their number.  Nothing waits for the last method of a stack.\n\n"
       "Retained: what only these operations keep alive; an object counts once.  Old: stacks whose last method had\n"
       "survived a garbage collection before the one of the dump.  \"(probably)\": the objects leave it open whether it\n"
       "waits for the frame above.  Tasks that are over but still in memory follow the stacks.\n\n"
@@ -89,7 +89,7 @@ static const struct cli_command commands[] = {
     { "browse", "FILE", "look around in the heap, in a terminal", CLI_BROWSE,
       "Opens on the suspects of \"gcdumpc leaks\".  1 to 4 show suspects, the dominator tree, types and async stacks;\n"
       "Enter opens what the cursor is on, Left goes back, / searches, s sorts, e writes the view to a file, ? shows\n"
-      "all keys, q ends.  What takes long is computed when it is first looked at; Ctrl-C gives it up.\n",
+      "all keys, q ends.  Long computations start when a view first needs them; Ctrl-C cancels them.\n",
       "  gcdumpc browse shop.nettrace.gz\n" },
     { "sql", "FILE [STATEMENT]", "ask a heap in SQL", CLI_SQL,
       "STATEMENT is one or more SELECT statements, in the SQL of SQLite.\n"
@@ -107,7 +107,7 @@ static const struct cli_command commands[] = {
       "dumps, and to ask for suspects, types, objects, paths, retained sizes, async stacks, the difference of two\n"
       "heaps, and SQL.  It speaks the revisions 2026-07-28 and 2025-11-25.\n\n"
       "Without --root no file can be opened.  --allow-collect adds a tool that dumps processes into that folder; it\n"
-      "says first how long the process will probably stand still.  Answers have 25 rows and 8,000 characters at most,\n"
+      "first reports how long the process would be paused.  Answers have at most 25 rows and 8,000 characters,\n"
       "unless the client asks for more, and say what was cut.  Several heaps share --memory.\n",
       "  gcdumpc mcp --root /var/dumps\n" },
     { "diff", "OLD-FILE NEW-FILE", "show which types have grown from one dump to the next", CLI_DIFF,

@@ -88,8 +88,8 @@ class Memory(CliTest):
     def test_the_message_names_the_needed_limit(self):
         os.symlink(self.big, self.path("big.nettrace"))
         for words in (("retained",), ("convert", "-o", "x.heapsnapshot"), ("convert", "-o", "x.gcdump"), ("leaks",)):
-            self.refused(1, r"big\.nettrace: out of memory while [a-z ]+; [0-9]+ MiB at least would be needed, and --max-memory allows 6: allow "
-                         r"more, or take what needs no object graph \(info, report, convert to gclog\)",
+            self.refused(1, r"big\.nettrace: out of memory while [a-z ]+; at least [0-9]+ MiB are needed, and --max-memory allows 6: allow "
+                         r"more, or use a command that needs no object graph \(info, report, convert to gclog\)",
                          words[0], "big.nettrace", *words[1:], "--max-memory", "6M")
 
     def test_analyses_count_against_the_limit(self):

@@ -434,7 +434,7 @@ class Wrong(SqlTest):
         self.refused(1, r"nothing: cannot open: .*", "sql", "nothing", "SELECT 1")
         self.refused(1, r"nothing.sql: No such file or directory", "sql", self.link("net10-wks"), "--file", "nothing.sql")
         self.put("zero.sql", b"SELECT 1\0;")
-        self.refused(1, r"zero.sql: is no text: .*", "sql", self.link("net10-wks"), "--file", "zero.sql")
+        self.refused(1, r"zero.sql: is not text: .*", "sql", self.link("net10-wks"), "--file", "zero.sql")
         self.put("long.sql", b"SELECT 1;\n" * 2_000_000)
         self.refused(1, r"long.sql: .*16 MiB.*", "sql", self.link("net10-wks"), "--file", "long.sql")
         self.refused(2, r"give a statement or --file, not both; .*", "sql", self.link("net10-wks"), "SELECT 1", "--file", "zero.sql")

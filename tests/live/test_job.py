@@ -507,7 +507,7 @@ time.sleep({2 * SECONDS})
                         os.kill(int(pid), signal.SIGKILL)
                 raise
             self.assertEqual(run.returncode, 130, err)
-            self.assertRegex(err, r" done name=HeapLab [^\n]*\nin the way \ngcdumpc: \S+: was stopped with us\n$")
+            self.assertRegex(err, r" done name=HeapLab [^\n]*\nin the way \ngcdumpc: \S+: was stopped because gcdumpc was interrupted\n$")
             data.seek(0)
             self.assertNotIn(b"in the way", data.read())
 

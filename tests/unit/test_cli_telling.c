@@ -466,7 +466,7 @@ static void when_we_are_stopped(void **state)
     atomic_store(&cli_canceled, true);
     e = run_hook();
     assert_int_equal(e, CLI_INTERRUPTED);
-    assert_string_equal(held, "gcdumpc: sh: was stopped with us\n");
+    assert_string_equal(held, "gcdumpc: sh: was stopped because gcdumpc was interrupted\n");
     atomic_store(&cli_timed_out, true);          /* a different reason: not reported as an interruption */
     atomic_store(&cli_canceled, false);
     atomic_store(&cli_timed_out, false);

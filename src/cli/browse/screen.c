@@ -86,7 +86,7 @@ enum cli_exit screen_check(void)
     else                                 /* standard input may be a dump */
         tty.in = fopen("/dev/tty", "re");
     if (tty.in == NULL)
-        return cli_error(CLI_FAILED, NULL, "browse needs a terminal for its keys: standard input is none");
+        return cli_error(CLI_FAILED, NULL, "browse needs a terminal for its keys, and standard input is not one");
     choose_locale();
     if (terminal_name()[0] == '\0')
         return cli_error(CLI_FAILED, NULL, "browse needs the name of the terminal: set TERM, for example TERM=xterm");

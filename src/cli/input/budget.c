@@ -84,7 +84,7 @@ enum cli_exit cli_memory_plan(const struct cli_args *args, const struct cli_dump
         return CLI_DONE;
     uint64_t bytes = cli_estimate(d, workload_of(need));
     if (gcd_spill_check(spill, bytes, &folder, &err) != GCD_OK)
-        return cli_error(CLI_FAILED, d->subject, "needs about %s bytes of memory, and what is above --memory %s cannot be spilled: %s",
+        return cli_error(CLI_FAILED, d->subject, "needs about %s bytes of memory, and the part above --memory %s cannot be spilled: %s",
                          cli_number(bytes, true, a), cli_number(budget, true, b), err.msg);
     if (folder != NULL && !args->quiet)
         cli_say(d->subject, "needs about %s bytes of memory, more than --memory %s: the large part goes to temporary files in %s",

@@ -57,8 +57,9 @@ const char *cli_memory_hint(char buf[CLI_MEMORY_HINT_BYTES])
     uint64_t need = atomic_load(&refused);
     buf[0] = '\0';
     if (need != 0)
-        (void)snprintf(buf, CLI_MEMORY_HINT_BYTES, "; %" PRIu64 " MiB at least would be needed, and --max-memory allows %" PRIu64
-                       ": allow more, or take what needs no object graph (info, report, convert to gclog)", (need + MIB - 1) / MIB, most / MIB);
+        (void)snprintf(buf, CLI_MEMORY_HINT_BYTES, "; at least %" PRIu64 " MiB are needed, and --max-memory allows %" PRIu64
+                       ": allow more, or use a command that needs no object graph (info, report, convert to gclog)", (need + MIB - 1) / MIB,
+                       most / MIB);
     return buf;
 }
 

@@ -164,7 +164,7 @@ static enum cli_exit run(char **words, char **env)
     if (e != 0)
         return cli_error(CLI_FAILED, words[0], "cannot be run: %s", strerror(e));
     if (!wait_for(pid, &status)) {
-        cli_say(words[0], interrupted() ? "was stopped with us" : "was stopped because it took too long");
+        cli_say(words[0], interrupted() ? "was stopped because gcdumpc was interrupted" : "was stopped because it took too long");
         return interrupted() ? CLI_INTERRUPTED : CLI_FAILED;
     }
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)

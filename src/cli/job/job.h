@@ -151,7 +151,7 @@ void job_log_run(const struct job_dump *d);
 const char *job_status_name(enum job_status status);
 /* metrics.c: --metrics for all dumps of a run.  CLI_FAILED after a message. */
 enum cli_exit job_metrics(const struct cli_args *args, const struct job_dump *dumps, size_t n);
-/* hook.c: --on-success or --on-failure.  CLI_FAILED after a message, also when the program fails; CLI_INTERRUPTED when it was stopped with us. */
+/* hook.c: --on-success or --on-failure.  CLI_FAILED after a message, also when the program fails; CLI_INTERRUPTED when our interrupt stopped it. */
 enum cli_exit job_hook(const struct job_dump *d);
 
 #endif

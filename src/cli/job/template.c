@@ -157,7 +157,7 @@ static enum cli_exit split(struct cli_template *t, const char *text)
             if (strcmp(part, "..") == 0 && t->literal + 1 < t->count)
                 return cli_error(CLI_USAGE, NULL, "\"%s\": .. cannot follow a part with a field", text);
             if (numbers(part) > NUMBERS_MAX)
-                return cli_error(CLI_USAGE, NULL, "\"%s\": %%p and %%s may occur twice between two slashes, not more", text);
+                return cli_error(CLI_USAGE, NULL, "\"%s\": %%p and %%s may occur at most twice between two slashes", text);
             if (t->literal + 1 == t->count && !has_field(part))
                 t->literal++;
         }

@@ -105,7 +105,7 @@ static enum cli_exit read_all(FILE *from, const char *name, char **ret)
             char *more = realloc(text, room);
             if (more == NULL || room > STATEMENTS_MAX) {
                 free(more != NULL ? more : text);
-                return more == NULL ? cli_no_memory(name) : cli_error(CLI_FAILED, name, "more than 16 MiB are no statements");
+                return more == NULL ? cli_no_memory(name) : cli_error(CLI_FAILED, name, "larger than 16 MiB, too large for statements");
             }
             text = more;
         }
@@ -117,7 +117,7 @@ static enum cli_exit read_all(FILE *from, const char *name, char **ret)
         return CLI_DONE;
     free(text);
     *ret = NULL;
-    return cli_error(CLI_FAILED, name, "%s", ferror(from) ? strerror(errno) : "is no text: it contains a zero byte");
+    return cli_error(CLI_FAILED, name, "%s", ferror(from) ? strerror(errno) : "is not text: it contains a zero byte");
 }
 
 /* The statements; *RET NULL: read them from the terminal. */
