@@ -377,7 +377,7 @@ def decode(graph):
     for index in range(len(graph.offsets)):
         nodes.append(graph.node(index))
         edges += len(nodes[-1][2])
-        # each child has a byte of its own; a few bytes shared by all nodes could otherwise stand for any number of edges
+        # each child has a byte of its own; a few bytes shared by all nodes could otherwise represent any number of edges
         if edges > len(graph.blob):
             raise Corrupt(0, f"node {index}: more edges than bytes of nodes")
     return nodes, edges

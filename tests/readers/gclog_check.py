@@ -3,7 +3,7 @@
 
     gclog_check.py TRACE GCLOG [--name NAME | --no-name-check]
 
-The file must follow the grammar of gclog.md section 1 and say exactly what the reference reader finds in the trace.
+The file must follow the grammar of gclog.md section 1 and contain exactly what the reference reader finds in the trace.
 Exit: 0 and a one-line summary, 1 and one line per difference (at most 20), 2 when there is nothing to compare.
 """
 

@@ -70,7 +70,7 @@ def _process_info(trace, heap):
 
 
 def _runtime_information(trace, heap):
-    """The command line stands behind instance, SKU, two versions, start-up flags and mode (gc-events.md section 9)."""
+    """The command line comes after instance, SKU, two versions, start-up flags and mode (gc-events.md section 9)."""
     return _command_line(trace, heap, (RUNDOWN, RUNTIME), 187, struct.calcsize("<HH4H4HIB"))
 
 
@@ -87,7 +87,7 @@ def stamp(trace, heap):
 
 
 class Expectation:
-    """What the file has to say, in its order."""
+    """The expected contents of the file, in its order."""
 
     def __init__(self, trace, heap, name):
         self.heap = heap

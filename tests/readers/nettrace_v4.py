@@ -66,7 +66,7 @@ class Decoder:
     def _block(self):
         """The body of a block; its padding counts from the start of the file.
 
-        A cut block is handed out all the same: its reader meets the end of the data by itself, after the whole blobs.
+        A truncated block is also returned: its reader finds the end of the data by itself, after the complete blobs.
         """
         cursor = self.cursor
         size = cursor.i32()
@@ -171,7 +171,7 @@ def check_trace_fields(trace, offset):
 
 
 def has_tags(record, pos):
-    """Whether a V4 record has bytes behind its fields: the only mark of V5 (section 7.2)."""
+    """Whether a V4 record has bytes after its fields: the only mark of V5 (section 7.2)."""
     try:
         return _skip_fields(record, pos, 0) < len(record)
     except ValueError:

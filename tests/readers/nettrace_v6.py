@@ -42,7 +42,7 @@ class Decoder:
             if not trace.frequency and kind != 1:
                 raise Corrupt(start, f"block of kind {kind} before the Trace block")
             readers.get(kind, self._skipped)(block)
-            if kind in (2, 4):      # what else may follow, blocks of unknown kinds included, holds no events
+            if kind in (2, 4):      # anything else that may follow, including blocks of unknown kinds, has no events
                 last = kind
         trace.final_sequence_point = last == 4
         trace.trailing_bytes = max(0, len(cursor.data) - cursor.pos)

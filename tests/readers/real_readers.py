@@ -177,7 +177,7 @@ def _sdk():
 @_once
 def need_gcdump_reader():
     """The C# reader of .gcdump, installed; Missing without .NET."""
-    # no build servers: nothing may stay behind when a test is over
+    # no build servers: no process may remain after a test
     build = ("dotnet", "build", "GcDumpRead.csproj", "--configuration", "Release", "--output", "bin", "--nologo", "--verbosity", "quiet",
              "-p:RestoreLockedMode=true", "-p:UseSharedCompilation=false", "-nodeReuse:false")
     return os.path.join(_installed("gcdump_cs", GCDUMP_SOURCE, _sdk(), [(build, DOTNET_ENVIRONMENT)]), "bin", "GcDumpRead.dll")
@@ -289,7 +289,7 @@ def read_heapsnapshot(path, largest=0, ids=(), graph=False):
 
 
 def fast_serialization(path, graph=False):
-    """What the C# reader says alone; it takes much that it should not."""
+    """The result of the C# reader alone, which accepts much that it should not."""
     return _json_of("dotnet", need_gcdump_reader(), path, *["--graph"] * graph)
 
 

@@ -6,7 +6,7 @@ sequence of all edges, from the front or from the back, or None when neither is 
 * from the front, as long as no event of the kind is missing before it;
 * edge event i is at i times what fits into one, as every event but the last is full in CoreCLR: believed when all events that have
   a successor are full and one full event of either kind is there;
-* from the back, as long as no event of the kind is missing behind it and both sequences end for certain.
+* from the back, as long as no event of the kind is missing after it and both sequences certainly end.
 
 A sequence ends for certain with an event that is not full, or when all lost events of the trace are holes in the numbering.
 """

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The heap snapshot of a real Dart VM against what the VM itself counted a moment before, and against the reader in Python.
 
-The snapshot lies outside the repository, like the recordings of test_shared_traces.py, and the VM's own table is in the README.md beside it.
+The snapshot is outside the repository, like the recordings of test_shared_traces.py, with the VM's own table in the README.md beside it.
 The snapshot also holds the read-only pages of the VM, which its table leaves out: counts can be higher, never lower.
 """
 import gzip

@@ -49,7 +49,7 @@ def dump(body=None, ticks=0, multipliers=(), end=b"\x0c\0\0\0\0\x01\x0d" + strin
     data = (string("!FastSerialization.1") + begin("GCHeapDump", *version) + (graph() if body is None else body) + b"\x01"
             + struct.pack("<ff", 1, 1) + b"\x01\x01" + string(None) + struct.pack("<q", ticks) + string(None) * 2
             + struct.pack("<iqq", 0, 0, 0) + struct.pack(f"<i{len(multipliers)}f", len(multipliers), *multipliers))
-    region = len(data) + 6      # behind tag, reference and the null object
+    region = len(data) + 6      # after tag, reference and the null object
     data += end + b"\x06\x06"
     label = lambda value: value.to_bytes(width, "little")
     table = len(data)
@@ -191,7 +191,7 @@ class Both(unittest.TestCase):
 
     def test_the_library_alone_proves_little(self):
         whole = dump()
-        for data in (whole[:-16], whole + b"more"):             # no trailer; bytes behind the end
+        for data in (whole[:-16], whole + b"more"):             # no trailer; bytes after the end
             self.assertEqual(real_readers.fast_serialization(self.write(data))["bytes"], 332)
             with self.assertRaisesRegex(Refused, "gcdump_read.py"):
                 read_gcdump(self.write(data))

@@ -47,7 +47,7 @@ class HeapDump(unittest.TestCase):
         self.assertEqual((facts["gc_number"], facts["complete"], facts["reasons"]), (2, False, ["1 types without description"]))
 
     def test_server_gc_file_order(self):
-        """GCEnd, then GCStart of another thread, blocks after the nodes: only the time tells."""
+        """GCEnd, then GCStart of another thread, blocks after the nodes: only the time shows the order."""
         events = shop_events()
         file = V4File()
         define_all(file)
@@ -149,7 +149,7 @@ class HeapDump(unittest.TestCase):
             self.assertEqual(self.objects(self.dump(*bulk)), wanted)
 
     def test_gap_in_the_edges(self):
-        """The object on which the gap falls keeps what arrived before it; none behind it gets any."""
+        """The object at the gap keeps what arrived before the gap; no object after it gets any."""
         p = Payloads()
         bulk = [(18, p.nodes(0, (0xA, 8, 1, 2), (0xB, 8, 1, 3), (0xC, 8, 1, 1))), (19, p.edges(0, 1, 2, 3)),
                 (19, p.edges(2, 9, 9))]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The real readers of .heapsnapshot files, on files that gcdumpc did not write: V8's own, and the example of v8-heapsnapshot.md.
 
-The last class pins what each loader refuses and what it takes in silence, so that nobody trusts one of them alone.
+The last class pins what each loader refuses and what it silently accepts, so that no test trusts one of them alone.
 """
 
 import json
@@ -221,7 +221,7 @@ class Damage(Files):
     def test_only_the_strict_reader_counts(self):
         for key in ("node_count", "edge_count"):
             self.assertEqual(self.changed(lambda p: p["snapshot"].__setitem__(key, p["snapshot"][key] - 1)), ["strict"], key)
-        self.assertIn("strict", self.changed(lambda p: p["nodes"].__setitem__(4, 0)))           # one edge belongs to nobody
+        self.assertIn("strict", self.changed(lambda p: p["nodes"].__setitem__(4, 0)))           # one edge has no owner
 
     def test_order_of_the_keys_matters_to_devtools(self):
         parts = shop()

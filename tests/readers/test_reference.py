@@ -283,7 +283,7 @@ class Containers(unittest.TestCase):
         file = V6File(pid=1)
         file.define((1, "One", 5))
         file.threads((7, 100, 1))
-        file.block(6, struct.pack("<H", 1) + b"\x07")       # the index anew, without a process
+        file.block(6, struct.pack("<H", 1) + b"\x07")       # the index again, without a process
         self.assertEqual(decode(close(file, [Ev(1, 1)])).events[0].process, 1)
 
 

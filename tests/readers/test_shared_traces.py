@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The reference decoder against event counts found by another reader, on recordings made by other runtimes.
 
-The recordings lie outside the repository and are never copied into it: env GCDUMPC_SHARED_TRACES names their folder,
+The recordings are outside the repository; do not copy them into it: env GCDUMPC_SHARED_TRACES names their folder,
 else it is ../shared/traces beside the repository.  Without it the tests are skipped, with a line that says so.
 
 A baseline has one line per kind of event: "Provider/Task/Opcode, COUNT, <first event>".  The names are those of that

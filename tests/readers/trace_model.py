@@ -44,7 +44,7 @@ class Trace:
     state: str = "closed"           # closed, truncated, corrupt
     state_detail: str = ""
     state_offset: int = 0
-    trailing_bytes: int = 0         # behind the end mark: ignored
+    trailing_bytes: int = 0         # after the end mark: ignored
     sequence_points: int = 0
     final_sequence_point: bool = False      # the last block before the end mark is one
     v5_records: int = 0             # metadata records with V5 tags

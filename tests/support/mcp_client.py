@@ -70,7 +70,7 @@ class Client:
         return json.loads(line)
 
     def answer(self, number):
-        """The answer to request NUMBER; what comes before it is kept."""
+        """The answer to request NUMBER; messages before it are kept."""
         while True:
             message = self.line()
             if message.get("id") == number:

@@ -42,7 +42,7 @@ def check_types(counts, report, incomplete):
         for field, unit in (("count", "objects"), ("bytes", "bytes"), ("edges", "edges")):
             if field not in wanted or (field == "edges" and not has_edges):
                 continue
-            # What is lost may lack, but nothing may be there that never was.
+            # Lost data may be missing, but nothing may appear that never existed.
             if sums[field] > wanted[field] or (sums[field] < wanted[field] and not incomplete):
                 yield f"{name}: {sums[field]} {unit}, {wanted[field]} expected"
 
