@@ -629,7 +629,7 @@ static void a_large_finding_replaces_its_objects(void **state)
 }
 
 /* An object of the program below a timer that keeps much is a suspect of its own, and does not count for the timers. */
-static void what_lies_below_remains(void **state)
+static void large_objects_below_timers_remain(void **state)
 {
     (void)state;
     struct pile *p = pile_new();
@@ -713,7 +713,7 @@ int main(void)
         cmocka_unit_test(how_types_are_named),
         cmocka_unit_test(who_is_behind), cmocka_unit_test(what_is_heaviest),
         cmocka_unit_test(who_awaits_a_delay), cmocka_unit_test(a_large_finding_replaces_its_objects),
-        cmocka_unit_test(what_lies_below_remains), cmocka_unit_test(arrays_of_the_runtime), cmocka_unit_test(an_assembly_loaded_many_times),
+        cmocka_unit_test(large_objects_below_timers_remain), cmocka_unit_test(arrays_of_the_runtime), cmocka_unit_test(an_assembly_loaded_many_times),
         cmocka_unit_test(many_collectible_contexts),
         cmocka_unit_test(free_memory_between_large_objects), cmocka_unit_test(numbers_below_the_threshold),
         cmocka_unit_test(others_that_are_replaced), cmocka_unit_test(odd_shapes), cmocka_unit_test(every_allocation_may_fail),

@@ -116,7 +116,7 @@ static void it_is_the_same_tree(void **state)
 }
 
 /* A limited tree has the heaviest steps of the whole tree, and paths of the same graph change nothing. */
-static void it_ends_with_the_heaviest_steps(void **state)
+static void a_limited_tree_has_the_heaviest_steps(void **state)
 {
     (void)state;
     size_t shorter = 0;
@@ -231,7 +231,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_is_the_same_tree),
-        cmocka_unit_test(it_ends_with_the_heaviest_steps),
+        cmocka_unit_test(a_limited_tree_has_the_heaviest_steps),
         cmocka_unit_test(what_lies_too_deep_is_there_by_type),
         cmocka_unit_test(every_allocation_may_fail),
     };

@@ -679,7 +679,7 @@ static gcd_status ask_for_many(uint32_t n, uint64_t size, double share, size_t *
 }
 
 /* A heap has at most as many suspects as shares of the threshold; more than that have impossible sizes, and are not described one by one. */
-static void no_more_than_there_can_be(void **state)
+static void no_more_suspects_than_shares(void **state)
 {
     (void)state;
     size_t n;
@@ -792,7 +792,7 @@ int main(void)
         cmocka_unit_test(a_small_heap_has_no_suspects),
         cmocka_unit_test(without_roots_nobody_knows_what_holds_it),
         cmocka_unit_test(random_graphs),
-        cmocka_unit_test(no_more_than_there_can_be),
+        cmocka_unit_test(no_more_suspects_than_shares),
         cmocka_unit_test(odd_graphs_do_no_harm),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(it_can_be_stopped),

@@ -91,7 +91,7 @@ static void one_object(void **state)
 }
 
 /* Names the nearest object of the program, not the nearest of all; many of one type; a static variable of an own type, if nothing else is own. */
-static void who_it_is(void **state)
+static void the_nearest_own_object_is_named(void **state)
 {
     (void)state;
     struct orders o = orders_new(100);
@@ -186,7 +186,7 @@ static void many_references(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_object), cmocka_unit_test(who_it_is), cmocka_unit_test(several), cmocka_unit_test(counted_once),
+        cmocka_unit_test(one_object), cmocka_unit_test(the_nearest_own_object_is_named), cmocka_unit_test(several), cmocka_unit_test(counted_once),
         cmocka_unit_test(what_is_no_other_way), cmocka_unit_test(many_references),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
