@@ -101,7 +101,7 @@ static bool add_cell(struct table *t, size_t column, char *text)
     return true;
 }
 
-/* NULL: no memory. */
+/* The text of the cell V; NULL: out of memory. */
 static char *cell_text(const struct gcd_sql_value *v)
 {
     char *text = NULL;
@@ -133,7 +133,7 @@ static gcd_status add_row(struct table *t, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* Row I of the cells as one text; NULL: no memory. */
+/* Row I of the cells as one text; NULL: out of memory. */
 static char *row_text(const struct table *t, size_t i)
 {
     char *text = NULL;

@@ -29,7 +29,7 @@ static void say_jobs(const char *path, const struct job_config *c, const char *w
             all[0] != '\0' ? all : "none");
 }
 
-/* SIZE_MAX = none. */
+/* The index of job NAME; SIZE_MAX = there is none. */
 static size_t find(const struct job_config *c, const char *name)
 {
     for (size_t i = 0; i < job_config_count(c); i++)

@@ -27,7 +27,7 @@ struct module_search {
 
 struct module_finder;
 
-/* SEARCH and what it refers to must outlive the finder.  NULL: no memory. */
+/* SEARCH and what it refers to must outlive the finder.  NULL: out of memory. */
 struct module_finder *module_finder_new(const struct module_search *search);
 /* For gcd_dump_resolve; valid as long as the finder. */
 struct gcd_module_files module_finder_files(struct module_finder *f);

@@ -21,7 +21,7 @@ struct cli_variants {
     size_t n;
 };
 
-/* Of the glob TEXT[N], into V.  False when out of memory.  Call cli_variants_done in any case. */
+/* Lists the variants of the glob TEXT[N] in V.  False when out of memory.  Call cli_variants_done in any case. */
 bool cli_variants_of(const char *text, size_t n, struct cli_variants *v);
 void cli_variants_done(struct cli_variants *v);
 

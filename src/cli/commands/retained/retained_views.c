@@ -16,7 +16,7 @@
 /* A line of a table: a type with its sums. */
 struct line {
     uint64_t bytes;              /* sort key */
-    uint32_t type;               /* the number of types stands for the roots */
+    uint32_t type;               /* the number of types means the roots */
     const struct retained *r;
 };
 
