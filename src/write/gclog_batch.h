@@ -20,7 +20,8 @@ enum {
 #define GCLOG_EDGES_SHIFT 32u
 #define GCLOG_LAST (UINT64_C(1) << 63)
 
-#define GCLOG_BATCH_NUMBERS ((size_t)8192)
+/* 512 KiB: waking the other thread costs as much as formatting some hundred objects (tests/bench). */
+#define GCLOG_BATCH_NUMBERS ((size_t)65536)
 
 struct gclog_batches {
     struct gcd_alloc alloc;
