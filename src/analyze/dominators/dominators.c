@@ -1,5 +1,5 @@
 /*
- * Dominators and retained sizes by node.  domtree.h makes the tree of the inner nodes; the parent of a leaf is the nearest common ancestor
+ * Dominators and retained sizes by node.  domtree.h builds the tree of the inner nodes; the parent of a leaf is the nearest common ancestor
  * of all objects that refer to it.
  */
 #include <gcdumpc/dominators.h>
@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/ovf.h"
 
-/* How many references to leaves are followed together. */
+/* References to leaves in a batch. */
 #define LEAVES 64u
 
 /* ---- leaves ---- */
@@ -24,7 +24,7 @@ struct leaves {
     size_t count;
 };
 
-/* The order of the threads does not matter: the nearest common ancestor of all is the same. */
+/* Threads may add referrers in any order: their nearest common ancestor is the same. */
 static void place_leaf(struct domtree *t, uint32_t leaf, uint32_t from)
 {
     uint32_t old = __atomic_load_n(&t->number[leaf], __ATOMIC_RELAXED), parent;
@@ -46,7 +46,7 @@ static void place_waiting(struct domtree *t, struct leaves *l)
     l->count = 0;
 }
 
-/* Appends TO when it is a leaf; branch-free, because the branch would be unpredictable. */
+/* Queues TO if it is a leaf.  Branch-free, because the branch would be unpredictable. */
 static void place_later(struct domtree *t, struct leaves *l, uint32_t to, uint32_t from)
 {
     l->edges[l->count] = (struct leaf_edge){ .leaf = to, .from = from };
@@ -76,7 +76,7 @@ static void place_part(void *ctx, uint32_t part)
     place_waiting(t, &leaves);
 }
 
-/* Afterwards the number of a leaf is the number of its parent in the dominator tree. */
+/* Gives each leaf the number of its parent in the dominator tree. */
 static gcd_status place_leaves(struct domtree *t, struct gcd_error *err)
 {
     for (size_t i = 0; i < live_edges_root_count(&t->live); i++) {
@@ -92,10 +92,10 @@ static gcd_status place_leaves(struct domtree *t, struct gcd_error *err)
 struct finish {
     struct gcd_dominators *d;
     struct domtree *t;
-    uint32_t leaves[PARTS_MAX];  /* reachable ones, by part; then the number of the first */
+    uint32_t leaves[PARTS_MAX];  /* reachable leaves of each part; then the position of its first leaf in the order */
 };
 
-/* Inner nodes get their own sizes. */
+/* Counts the reachable leaves of a part, and starts the retained size of each inner node with its own size. */
 static void count_part(void *ctx, uint32_t part)
 {
     struct finish *f = ctx;
@@ -114,7 +114,7 @@ static void count_part(void *ctx, uint32_t part)
     }
 }
 
-/* Saturating sums do not depend on the order. */
+/* Threads may add in any order: the saturating sum is the same. */
 static void add_leaf(union domtree_cell *cell, uint64_t size)
 {
     uint64_t old = __atomic_load_n(&cell->retained, __ATOMIC_RELAXED);
@@ -131,7 +131,7 @@ static void put_retained(struct gcd_dominators *d, uint32_t node, uint64_t bytes
         d->retained_top[node] = (uint16_t)(bytes >> 48);
 }
 
-/* In heap order.  Afterwards leaves are done, and inner nodes include their leaves. */
+/* Completes the leaves of a part in heap order and adds their sizes to their parents. */
 static void finish_leaves(void *ctx, uint32_t part)
 {
     struct finish *f = ctx;
@@ -187,7 +187,7 @@ static void finish_inner(void *ctx, uint32_t part)
     }
 }
 
-/* The tree without its jumps. */
+/* Keeps the tree's parents and frees the rest. */
 static gcd_status keep_tree(struct gcd_dominators *d, struct domtree *t, struct gcd_error *err)
 {
     d->above = gcd_mem_new_uncleared(&d->alloc, (size_t)d->node_count + 1, sizeof *d->above);
@@ -219,7 +219,7 @@ static gcd_status finish(struct gcd_dominators *d, struct domtree *t, struct gcd
 
 /* ---- the whole ---- */
 
-/* No object retains more than all have together. */
+/* No object retains more than ALL, the size of all objects, so bits that ALL does not use need no array. */
 static bool make_retained(struct gcd_dominators *d, uint64_t all)
 {
     uint16_t **const more[] = { &d->retained_high, &d->retained_top };

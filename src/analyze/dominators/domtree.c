@@ -13,7 +13,7 @@ gcd_status domtree_check(const struct domtree *t, uint64_t steps, struct gcd_err
 
 /* ---- depth-first search ---- */
 
-/* Visit inner node I below the number PARENT. */
+/* Visits inner node I as a child of number PARENT; returns its number. */
 static uint32_t visit(struct domtree *t, uint32_t i, uint32_t parent)
 {
     uint32_t v = ++t->reached;
@@ -39,7 +39,7 @@ static void fetch_later(const struct inner_nodes *x, uint32_t i)
     __builtin_prefetch(&x->edges[inner_block(x, i) + x->nodes[i].next], 1);
 }
 
-/* Visits everything reachable from inner node I; the tree itself is the stack.  Afterwards its edges hold numbers. */
+/* Visits everything reachable from inner node I.  The tree itself is the stack.  Visited nodes' edges become preorder numbers. */
 static gcd_status search_from(struct domtree *t, uint32_t i, struct gcd_error *err)
 {
     const struct inner_nodes *x = &t->inner;
@@ -108,17 +108,17 @@ gcd_status domtree_loop(const struct domtree *t, uint32_t count, gcd_part_fn wor
 
 struct lists {
     struct domtree *t;
-    uint64_t edges[PARTS_MAX];   /* from higher numbers, by part */
-    bool too_many[PARTS_MAX];    /* to one node */
+    uint64_t edges[PARTS_MAX];   /* number of edges from higher numbers, by part */
+    bool too_many[PARTS_MAX];    /* one node has 2^32 of them */
 };
 
-/* Where the further edges of inner node I begin once the search has moved NEXT: at the end of its predecessor's. */
+/* Where the further edges of inner node I begin: where its predecessor's end.  The search has advanced NEXT. */
 static uint64_t edges_start(const struct inner_nodes *x, uint32_t i)
 {
     return inner_block(x, i) + (i % INNER_BLOCK == 0 ? 0 : x->nodes[i - 1].end);
 }
 
-/* EDGE(l, part, from, v) for all edges of the reached inner nodes of a part, as numbers; V is 0 where there is no edge. */
+/* each_edge calls it for each edge of the reached inner nodes of a part.  FROM and V are numbers; V is 0 if there is no edge. */
 typedef void (*edge_fn)(struct lists *l, uint32_t part, uint32_t from, uint32_t v);
 
 static inline void each_edge(struct lists *l, uint32_t part, edge_fn edge)
@@ -174,7 +174,7 @@ static gcd_status count_lists(struct lists *l, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* From counts to starts. */
+/* Turns counts into starts.  A node's first known semidominator is its parent. */
 static gcd_status place_lists(struct domtree *t, struct gcd_error *err)
 {
     uint64_t start = 0;
@@ -192,7 +192,7 @@ static gcd_status place_lists(struct domtree *t, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* Edges from lower numbers are used at once.  The threads decide the order within a list; it does not matter. */
+/* An edge from a lower number updates the semidominator at once.  The order within a list depends on the threads and does not matter. */
 static void fill_edge(struct lists *l, uint32_t part, uint32_t from, uint32_t v)
 {
     (void)part;
@@ -227,7 +227,7 @@ static gcd_status make_lists(struct domtree *t, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* By node again: numbers and order. */
+/* Fills number and order, which are by graph node. */
 static void number_nodes(void *ctx, uint32_t part)
 {
     struct domtree *t = ctx;
@@ -245,8 +245,8 @@ static void number_nodes(void *ctx, uint32_t part)
 /* ---- the forest: nodes from LINKED on ---- */
 
 /*
- * The least semidominator on the path from V up to, but not including, the root of its tree.  Compresses the path: the way up reverses
- * the links, the way down points them to the root.
+ * The least semidominator on the path from V up to, but not including, the root of its tree.  Compresses the path: on the way up it
+ * reverses the links, on the way down it points them to the root.
  */
 static uint32_t least_above(union domtree_cell *cells, uint32_t v, uint32_t linked)
 {
@@ -272,7 +272,7 @@ static uint32_t least_above(union domtree_cell *cells, uint32_t v, uint32_t link
 
 static gcd_status find_semidominators(struct domtree *t, struct gcd_error *err)
 {
-    uint64_t end = t->list_edges;        /* of V's list; lists are contiguous */
+    uint64_t end = t->list_edges;        /* end of V's list; lists are contiguous */
     for (uint32_t v = t->reached; v > 0; v--) {
         if (v % DOMTREE_CHECK == 0)
             GCD_TRY(domtree_check(t, 2 * (uint64_t)t->node_count + (t->reached - v), err));
@@ -297,7 +297,7 @@ static gcd_status find_semidominators(struct domtree *t, struct gcd_error *err)
 
 /* ---- the dominator tree ---- */
 
-/* Two jumps of the same length become one of a child (Myers, "An applicative random-access stack", 1983). */
+/* If the parent's jump and the next one have the same length, the child's jump spans both (Myers, "An applicative random-access stack", 1983). */
 static void grow_tree(struct domtree *t)
 {
     union domtree_entry *tree = t->entries;

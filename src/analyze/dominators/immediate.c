@@ -1,4 +1,4 @@
-/* Which objects dominate those of some types: gcdumpc/unstable/root_order.h. */
+/* The immediate dominators of the objects of given types: gcdumpc/unstable/root_order.h. */
 #include <string.h>
 
 #include <gcdumpc/unstable/root_order.h>
@@ -16,11 +16,11 @@ struct immediate {
     const struct gcd_dominators *d;
     const uint8_t *types, *skip;
     uint32_t *above;             /* [nodes] the nearest dominator that is not skipped, or GCD_NODE_ROOT */
-    uint64_t *seen;              /* dominators that have been counted */
+    uint64_t *seen;              /* dominators already counted */
     struct gcd_dominating_type *ret;
 };
 
-/* The nodes come behind their dominators, so what is above the parent is known. */
+/* Dominators come before the nodes they dominate, so above[parent] is already set. */
 static uint32_t find_above(const struct immediate *m, uint32_t node)
 {
     uint32_t parent = gcd_dominators_parent(m->d, node);

@@ -4,14 +4,14 @@
 #include "base/error.h"
 #include "base/mem.h"
 
-/* What one part of the nodes contains; later where its own begins. */
+/* Counts of one part of the nodes; later, where what it counted begins. */
 struct part {
-    uint32_t inner;              /* inner nodes; inner nodes before it */
-    bool too_many;               /* edges of neighbours */
-    uint64_t edges;              /* further edges; those before it */
+    uint32_t inner;              /* inner nodes in the part; then those before it */
+    bool too_many;               /* the edges of one block exceed 32 bits */
+    uint64_t edges;              /* further edges; then where they start */
 };
 
-/* Slots written before the edge in them is dropped: the edge stored with its node, and one to a leaf. */
+/* Spare slots after each part, for edges that are written and then dropped: the one stored with its node, and one to a leaf. */
 #define SPILLED 2u
 
 struct maker {
@@ -45,7 +45,7 @@ static void find_inner(void *ctx, uint32_t part)
     m->part[part].inner = count;
 }
 
-/* Turns counts of parts into global numbers. */
+/* Turns the counts of parts into global numbers. */
 static void number_parts(struct maker *m)
 {
     struct inner_nodes *x = m->x;
@@ -74,7 +74,7 @@ static uint64_t count_node(const struct maker *m, uint32_t node)
     return count;
 }
 
-/* Also finds where blocks begin in the part. */
+/* Counts the further edges of a part, and finds where its blocks begin within the part. */
 static void count_edges(void *ctx, uint32_t part)
 {
     struct maker *m = ctx;
@@ -108,7 +108,7 @@ static void place_parts(struct maker *m)
     }
 }
 
-/* Writes the edges of NODE to inner nodes to TO; returns their end.  Branch-free, because the branch would be unpredictable. */
+/* Writes NODE's edges to inner nodes into TO; returns their end.  Branch-free, because the branch would be unpredictable. */
 static uint32_t *copy_node(const struct maker *m, uint32_t node, uint32_t *to)
 {
     const struct live_edges *f = m->f;
@@ -186,7 +186,7 @@ static void drop_edges(struct inner_nodes *x)
     x->edges = NULL;
 }
 
-/* In place: no number is later than its node. */
+/* In place: no number lies beyond the node it comes from. */
 bool inner_keep_numbers(struct inner_nodes *x)
 {
     drop_edges(x);

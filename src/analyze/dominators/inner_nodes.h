@@ -1,7 +1,7 @@
 /*
  * A graph without its leaves.  An object that keeps nothing alive dominates nothing, so the search for dominators can skip it; strings,
- * boxes and arrays of numbers are four of ten objects of a typical heap.  The others are the inner nodes, numbered 1, 2, ... in heap
- * order, with the edges among them, including those from keys of dependent handles to their values.
+ * boxes and arrays of numbers make up four of ten objects of a typical heap.  The others are the inner nodes, numbered 1, 2, ... in heap
+ * order.  Their edges include those from the keys of dependent handles to the values.
  */
 #ifndef GCD_ANALYZE_INNER_NODES_H
 #define GCD_ANALYZE_INNER_NODES_H
@@ -22,11 +22,11 @@ struct inner_word {
     uint32_t bits, before;
 };
 
-/* All that a search needs of a node, with its first edge because most nodes have no other: one cache miss a node. */
+/* All that a search needs about a node, with the edge it follows first, since most nodes have no other: one cache miss per node. */
 struct inner_node {
     uint32_t edge;               /* 0 = none */
     uint32_t number;             /* the caller's, initially 0 */
-    uint32_t next, end;          /* its further edges, relative to its block; the caller may advance NEXT */
+    uint32_t next, end;          /* range of its further edges, relative to its block; the caller may advance NEXT */
 };
 
 struct inner_nodes {
@@ -34,9 +34,9 @@ struct inner_nodes {
     struct inner_word *words;
     size_t word_count;
     uint32_t count;
-    struct inner_node *nodes;    /* [count + 1]; 0 is none */
-    uint32_t *numbers;           /* [count + 1] instead of them, after inner_keep_numbers */
-    size_t node_bytes;           /* of either */
+    struct inner_node *nodes;    /* [count + 1]; node 0 means none */
+    uint32_t *numbers;           /* [count + 1]; replaces NODES after inner_keep_numbers */
+    size_t node_bytes;           /* size of whichever of the two exists */
     uint64_t *block;             /* first edge of each block of nodes */
     size_t block_count;
     uint32_t *edges;             /* the caller may change them */
@@ -47,7 +47,7 @@ struct inner_nodes {
 GCD_MUST_CHECK gcd_status inner_init(struct inner_nodes *x, const struct live_edges *f, unsigned threads, const struct gcd_alloc *alloc,
                                      struct gcd_error *err);
 void inner_done(struct inner_nodes *x);
-/* Frees the edges, and of the nodes all but their numbers.  False when out of memory. */
+/* Frees the edges and reduces the nodes to their numbers.  False when out of memory. */
 bool inner_keep_numbers(struct inner_nodes *x);
 /* Frees all but what inner_is and inner_before need. */
 void inner_drop_nodes(struct inner_nodes *x);
@@ -64,7 +64,7 @@ static inline uint32_t inner_before(const struct inner_nodes *x, uint32_t node)
     return w->before + gcd_count_bits(w->bits & ((UINT32_C(1) << (node & 31)) - 1));
 }
 
-/* NODE as an inner node; 0 when it is a leaf. */
+/* The inner node of NODE; 0 for a leaf. */
 static inline uint32_t inner_of(const struct inner_nodes *x, uint32_t node)
 {
     return (inner_before(x, node) + 1) & (0 - (uint32_t)inner_is(x, node));
@@ -75,7 +75,7 @@ static inline uint64_t inner_block(const struct inner_nodes *x, uint32_t i)
     return x->block[i >> INNER_BLOCK_SHIFT];
 }
 
-/* The end of the further edges of inner node I; they are in node order. */
+/* The end of the further edges of inner node I.  Edges are stored in node order. */
 static inline uint64_t inner_end(const struct inner_nodes *x, uint32_t i)
 {
     return inner_block(x, i) + x->nodes[i].end;

@@ -33,7 +33,7 @@ struct search {
     struct live_edges *f;
     uint32_t nodes;
     size_t words;
-    uint64_t *seen;              /* one bit per node: first "is referred to", then "is reached" */
+    uint64_t *seen;              /* one bit per node: first "another object refers to it", then "reached" */
     uint32_t *stack;             /* [nodes] */
 };
 

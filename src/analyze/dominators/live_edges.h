@@ -1,8 +1,8 @@
 /*
- * Which object keeps which alive: the roots, and for each node its references and the values of the dependent handles whose key it is.
+ * What keeps objects alive: the roots, and for each node its references and the values of the dependent handles whose key it is.
  *
- * Without any strong root (root events were not requested, or were lost) the whole graph would be dead.  Then objects serve as pseudo-roots:
- * first those that no other object refers to; then, while something is unreached (cycles and what they keep alive), the first unreached one.
+ * Without any strong root (root events were not requested, or were lost) the whole graph would be dead.  Objects then serve as pseudo-roots:
+ * first those that no other object refers to; then, as long as objects remain unreached (cycles and what they keep alive), the first of these.
  */
 #ifndef GCD_ANALYZE_LIVE_EDGES_H
 #define GCD_ANALYZE_LIVE_EDGES_H
@@ -38,14 +38,14 @@ struct live_edges {
     size_t pseudo_root_count, pseudo_root_room;
 };
 
-/* False when out of memory.  Takes 1/8 byte per node when there are dependent handles, 5 bytes when there are no roots. */
+/* False when out of memory.  Takes 1/8 byte per node if there are dependent handles, and 5 bytes per node if there is no strong root. */
 bool live_edges_init(struct live_edges *f, const struct gcd_graph *g, const struct gcd_alloc *alloc);
 void live_edges_done(struct live_edges *f);
 
-/* The number of the first dependent handle of the key NODE. */
+/* The number of the first dependent handle whose key is NODE, or where it would be if there is none. */
 size_t live_edges_first_dependent(const struct live_edges *f, uint32_t node);
 
-/* The value of dependent handle number I of the key NODE; GCD_NODE_NONE after the last. */
+/* The value of dependent handle number I among those whose key is NODE; GCD_NODE_NONE after the last. */
 static inline uint32_t live_edges_value(const struct live_edges *f, uint32_t node, uint64_t i)
 {
     if (f->is_key == NULL || !bits_get(f->is_key, node))
@@ -71,7 +71,7 @@ static inline size_t live_edges_root_count(const struct live_edges *f)
     return f->pseudo_roots != NULL ? f->pseudo_root_count : gcd_graph_summary(f->g)->root_count;
 }
 
-/* The group of root I; pseudo-roots are all in the first one. */
+/* The group of root I.  All pseudo-roots are in the first group. */
 static inline enum gcd_root_group live_edges_root_group(const struct live_edges *f, size_t i)
 {
     return f->pseudo_roots != NULL ? GCD_GROUP_STATICS : gcd_root_group(&gcd_graph_summary(f->g)->roots[i]);

@@ -1,6 +1,6 @@
 /*
- * Loops over the nodes of a graph on several threads (base/threads/parallel.h).  The parts are the same for any number of threads, so sums by part
- * do not depend on it.
+ * Loops over the nodes of a graph on several threads (base/threads/parallel.h).  The parts do not depend on the number of threads, so neither do
+ * sums by part.
  */
 #ifndef GCD_ANALYZE_PARTS_H
 #define GCD_ANALYZE_PARTS_H
@@ -8,7 +8,7 @@
 #include "base/threads/parallel.h"
 
 #define PARTS_MAX 256u
-/* No two parts share a word of a set of nodes. */
+/* The nodes in one word of a bit set, so no two parts share a word. */
 #define PARTS_GRAIN 64u
 
 static inline uint32_t parts_count(uint32_t nodes)

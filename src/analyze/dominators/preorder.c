@@ -1,7 +1,6 @@
 /*
- * Live objects in preorder.  Positions come from the order of the dominators, in which inner nodes are first and their children later; leaves
- * follow in the order of the heap, so what is asked about them is read in order.  What is asked about inner nodes is scattered: several threads
- * ask it.
+ * Live objects in preorder.  The order of the dominators gives the positions: inner nodes come first, each before its children, then the leaves
+ * in heap order.  So data about leaves is read sequentially; data about inner nodes is scattered, and several threads read it.
  */
 #include "analyze/dominators/preorder.h"
 
@@ -16,13 +15,13 @@
 #define TOGETHER 64u
 /* Prefetch distance, in leaves. */
 #define AHEAD 16u
-/* The type of an object that is still to be looked up: NODE is its position in the order of the dominators. */
+/* The type of an object not yet looked up, whose NODE is its position in the order of the dominators. */
 #define LATER UINT32_MAX
 
 struct making {
     struct gcd_preorder *p;
     const struct gcd_dominators *d;
-    uint32_t *cursor;            /* [inner + 1] by position in the order of dominators: how many are below; then the place of the next child */
+    uint32_t *cursor;            /* [inner + 1] by position in the order of the dominators: size of the subtree; then where its next child goes */
     uint32_t parts;
 };
 
@@ -70,7 +69,7 @@ static void place_leaves(struct making *m)
     }
 }
 
-/* What is known about the inner nodes of a part. */
+/* Fills in the inner nodes of a part. */
 static void look_up_part(void *ctx, uint32_t part)
 {
     const struct making *m = ctx;
@@ -133,7 +132,7 @@ void gcd_preorder_free(struct gcd_preorder *p)
     gcd_mem_free(&a, p, sizeof *p);
 }
 
-/* A subtree is a range, so what is below an object of its own type is what comes before the end of that object. */
+/* A subtree is a range: an object is below another of its type if it comes before the end of that one's range. */
 gcd_status gcd_preorder_retained_by_type(const struct gcd_preorder *p, uint64_t *ret_bytes, struct gcd_error *err)
 {
     uint32_t types = gcd_graph_summary(p->g)->type_count, *end = gcd_mem_new_array(&p->alloc, types, sizeof *end);

@@ -5,16 +5,16 @@
 #include <gcdumpc/dominators.h>
 #include <gcdumpc/unstable/merged_tree.h>
 
-/* Retained bytes that need more than 32 bits: the dominators know them. */
+/* Stands for a retained size that does not fit in 32 bits; the dominators have it. */
 #define PREORDER_LARGE UINT32_MAX
 
 struct preorder_object {
-    uint32_t below;              /* objects that it dominates, with itself; they are those from here on */
+    uint32_t below;              /* objects it dominates, itself included; they are stored from here on */
     uint32_t type;
     uint32_t retained;           /* in bytes, or PREORDER_LARGE */
     union {
         uint32_t node;
-        uint32_t next;           /* for who uses the order up */
+        uint32_t next;           /* for a caller that consumes the order */
     };
 };
 
@@ -26,7 +26,7 @@ struct gcd_preorder {
     uint32_t count;
 };
 
-/* Not once NEXT has taken the place of its node. */
+/* Invalid once NEXT has overwritten the node. */
 static inline uint64_t preorder_retained(const struct gcd_preorder *p, const struct preorder_object *o)
 {
     return o->retained != PREORDER_LARGE ? o->retained : gcd_dominators_retained(p->d, o->node);

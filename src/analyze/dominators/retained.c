@@ -19,7 +19,7 @@ struct walk {
     const uint8_t *types;
     const gcd_cancel_flag *cancel;
     uint64_t *seen;
-    uint32_t *stack;             /* [nodes] nodes to follow now; from the other end, nodes to follow later */
+    uint32_t *stack;             /* [nodes] nodes to follow now, from the start; nodes held back for later, from the end */
     uint32_t depth, held_back;
     uint32_t nodes, visited;
     struct gcd_retained_set set;
@@ -53,7 +53,7 @@ static void add_content(struct gcd_content *to, uint64_t size)
     gcd_add_saturating(&to->bytes, size);
 }
 
-/* First follow everything without the objects of the types; what these still add is what they retain. */
+/* First follows everything but the objects of the types.  What these then add, themselves included, is what they retain. */
 static gcd_status walk(struct walk *w, struct gcd_error *err)
 {
     for (size_t i = 0; i < live_edges_root_count(&w->live); i++) {
@@ -107,14 +107,14 @@ gcd_status gcd_retained_set(const struct gcd_graph *g, const uint8_t *types, con
 
 /* ---- the largest objects ---- */
 
-/* Does X retain less than Y?  For equal sizes the later node counts as less. */
+/* Does X retain less than Y?  If the sizes are equal, the later node counts as less. */
 static bool less(const struct gcd_dominators *d, uint32_t x, uint32_t y)
 {
     uint64_t a = dominators_retained(d, x), b = dominators_retained(d, y);
     return a != b ? a < b : x > y;
 }
 
-/* Puts NODE into the min-heap HEAP[N] at AT, or as far below as it belongs. */
+/* Puts NODE into the min-heap HEAP[N] at AT and sifts it down. */
 static void sink(const struct gcd_dominators *d, uint32_t *heap, uint32_t n, uint32_t at, uint32_t node)
 {
     for (uint64_t child; (child = 2 * (uint64_t)at + 1) < n; at = (uint32_t)child) {
@@ -137,7 +137,7 @@ void gcd_retained_largest(const struct gcd_graph *g, const struct gcd_dominators
             continue;
         if (count < room) {
             ret_nodes[count++] = node;
-            for (uint32_t i = count == room ? room / 2 : 0; i-- > 0;)    /* full: from now on a heap */
+            for (uint32_t i = count == room ? room / 2 : 0; i-- > 0;)    /* full: make it a heap */
                 sink(d, ret_nodes, room, i, ret_nodes[i]);
         } else if (less(d, ret_nodes[0], node)) {
             sink(d, ret_nodes, room, 0, node);

@@ -2,8 +2,8 @@
  * Lower bounds of what classes of types retain: the topmost objects of each in the dominator tree.
  *
  * In preorder a subtree is a range, so everything below an object of the same class is skipped.  Leaves whose class has no inner node
- * (strings and the like) are never below their own class: a separate pass in heap order adds them up.  Nodes are named by their position in
- * the order of the tree (dominators.h), in which neighbours in the tree lie close together.
+ * (strings and the like) are never below their own class: a separate pass in heap order adds them up.  A node is identified by its position
+ * in the order of the tree (dominators.h), which keeps neighbours in the tree close together.
  */
 #include <gcdumpc/retained.h>
 
@@ -15,22 +15,22 @@
 
 /* This many nodes are looked up together, so that their cache misses overlap. */
 #define TOGETHER 64u
-/* Prefetch distance in leaves. */
+/* Prefetch distance, in leaves. */
 #define AHEAD 16u
-/* Each thread gets this many parts of the preorder, each with its own sums. */
+/* Parts of the preorder per thread; each part has its own sums. */
 #define PARTS_A_THREAD 2u
 
 struct classes {
     const struct gcd_graph *g;
     const struct gcd_dominators *d;
-    const uint32_t *of_type;     /* NULL: types are classes */
+    const uint32_t *of_type;     /* NULL: each type is a class */
     uint32_t count, parts;
-    uint32_t *end;               /* [inner + 1] sizes of the subtrees; then the position of the next child; finally of their range */
-    uint32_t *at;                /* [reachable] places in preorder */
-    uint32_t placed;             /* of them */
-    bool counted;                /* the sizes are known: END has positions */
-    bool *has_inner;             /* [parts][count]; finally the totals in the first row */
-    uint32_t *covered;           /* [parts][count] the end of the enclosing object of the same class */
+    uint32_t *end;               /* [inner + 1] sizes of the subtrees; then where the next child goes; finally the ends of the subtrees */
+    uint32_t *at;                /* [reachable] the nodes in preorder; only the first PLACED are used */
+    uint32_t placed;
+    bool counted;                /* END holds positions, no longer sizes */
+    bool *has_inner;             /* [parts][count]; the first row finally joins all */
+    uint32_t *covered;           /* [parts][count] where the subtree of the latest topmost object ends */
     uint64_t *bytes;             /* [parts][count] */
 };
 
@@ -47,7 +47,7 @@ static size_t row(const struct classes *c, uint32_t part)
 
 /* ---- which leaves matter ---- */
 
-/* A node with references may be an inner node. */
+/* Marks the classes of nodes with references: these may be inner nodes. */
 static void find_inner(void *ctx, uint32_t part)
 {
     struct classes *c = ctx;
@@ -94,7 +94,7 @@ static bool is_placed(const struct classes *c, uint32_t leaf)
 
 /* ---- preorder ---- */
 
-/* Counts leaves below their parents, then places them there.  Threads decide the order of leaves with the same parent; it does not matter. */
+/* Counts the leaves of each parent; when called again, places them.  The order of leaves of a parent depends on the threads and does not matter. */
 static void take_leaves(void *ctx, uint32_t part)
 {
     struct classes *c = ctx;
@@ -135,7 +135,7 @@ static void number_tree(struct classes *c)
     gcd_parallel(d->threads, c->parts, take_leaves, c);
 }
 
-/* Ancestors of position V also cover what follows. */
+/* A part begins inside the subtrees of V's ancestors: these cover what follows. */
 static void cover_above(const struct classes *c, uint32_t v, uint32_t *covered)
 {
     while ((v = c->d->above[v]) != 0) {
@@ -172,7 +172,7 @@ static void add_topmost(void *ctx, uint32_t part)
     }
 }
 
-/* ---- all in all ---- */
+/* ---- the whole ---- */
 
 static void add_up(struct classes *c, uint64_t *ret_bytes)
 {
@@ -189,7 +189,7 @@ static void add_up(struct classes *c, uint64_t *ret_bytes)
     }
 }
 
-/* More parts help only while their sums take less memory than the nodes. */
+/* Limits the number of parts so that their sums take less memory than the nodes. */
 static uint32_t part_count(const struct classes *c)
 {
     uint64_t wanted = c->d->threads > 1 ? (uint64_t)c->d->threads * PARTS_A_THREAD : 1;
