@@ -1,5 +1,6 @@
 /*
- * What long calls share: memory, limits, a cancel flag, threads and progress.  It is the first field of every options structure and may be all zero:
+ * What long calls share: memory, limits, a cancel flag, threads and progress.  It is the first
+ * field of every options structure and may be all zero:
  *
  *     struct gcd_context context = { .cancel = &flag, .threads = 4 };
  *     gcd_graph_from_dump(dump, &(struct gcd_graph_options){ .context = context }, &graph, &err);
@@ -17,8 +18,9 @@ extern "C" {
 #endif
 
 /*
- * Called now and then in the caller's thread with DONE of TOTAL.  While an input is read, DONE is the position in it (gcd_reader_position), and TOTAL
- * its size or the options' progress_total.  Computations count steps.
+ * Called now and then in the caller's thread with DONE of TOTAL.  While an input is read, DONE is
+ * the position in it (gcd_reader_position), and TOTAL its size or the options' progress_total.
+ * Computations count steps.
  */
 typedef void (*gcd_progress_fn)(void *ctx, uint64_t done, uint64_t total);
 
@@ -26,9 +28,11 @@ typedef void (*gcd_progress_fn)(void *ctx, uint64_t done, uint64_t total);
 struct gcd_context {
     const struct gcd_alloc *alloc;   /* NULL: malloc */
     const struct gcd_limits *limits; /* NULL: defaults */
-    const gcd_cancel_flag *cancel;   /* polled; when set, the call fails with GCD_E_CANCELED.  NULL: never canceled */
-    unsigned threads;                /* 0 and 1: only the caller's thread.  The result does not depend on it */
-    gcd_progress_fn progress;        /* NULL: none */
+    /* polled; when set, the call fails with GCD_E_CANCELED.  NULL: never canceled */
+    const gcd_cancel_flag *cancel;
+    /* 0 and 1: only the caller's thread.  The result does not depend on it */
+    unsigned threads;
+    gcd_progress_fn progress; /* NULL: none */
     void *progress_ctx;
 };
 

@@ -16,30 +16,33 @@ extern "C" {
 /* The providers a heap walk needs, identified by name or GUID. */
 enum gcd_provider {
     GCD_PROVIDER_OTHER,
-    GCD_PROVIDER_RUNTIME,    /* Microsoft-Windows-DotNETRuntime */
-    GCD_PROVIDER_RUNDOWN,    /* Microsoft-Windows-DotNETRuntimeRundown */
-    GCD_PROVIDER_EVENTPIPE,  /* Microsoft-DotNETCore-EventPipe */
-    GCD_PROVIDER_WINDOWS,    /* the Windows kernel: names of processes */
-    GCD_PROVIDER_NAMES       /* gcdumpc: names from the files of modules, added to a recording (unstable/recording.h) */
+    GCD_PROVIDER_RUNTIME,   /* Microsoft-Windows-DotNETRuntime */
+    GCD_PROVIDER_RUNDOWN,   /* Microsoft-Windows-DotNETRuntimeRundown */
+    GCD_PROVIDER_EVENTPIPE, /* Microsoft-DotNETCore-EventPipe */
+    GCD_PROVIDER_WINDOWS,   /* the Windows kernel: names of processes */
+    /* gcdumpc: names from the files of modules, added to a recording (unstable/recording.h) */
+    GCD_PROVIDER_NAMES
 };
 
-/* A misplaced event: its number or time goes back, or a new thread has taken over its thread id since the previous event. */
+/* A misplaced event: its number or time goes back, or a new thread has taken over its thread id
+ * since the previous event. */
 #define GCD_GAP_DISORDER UINT32_MAX
 
 struct gcd_event {
     enum gcd_provider provider;
     uint32_t id, version;
-    uint32_t gap;                /* events of this thread missing right before it, or GCD_GAP_DISORDER; always 0 in formats without
-                                    event numbers */
-    const char *provider_name;   /* UTF-8; lives as long as the trace */
-    uint64_t process;            /* process id as the target sees it */
-    uint64_t thread;             /* the thread that wrote it; order and sequence numbers hold per thread */
-    int64_t time_ns;             /* since the start of the trace; can be slightly negative */
-    unsigned ptr_bytes;          /* 4 or 8 */
-    const uint8_t *payload;      /* valid until the next event */
+    uint32_t gap; /* events of this thread missing right before it, or GCD_GAP_DISORDER; always 0 in
+                     formats without event numbers */
+    const char *provider_name; /* UTF-8; lives as long as the trace */
+    uint64_t process;          /* process id as the target sees it */
+    /* the thread that wrote it; order and sequence numbers hold per thread */
+    uint64_t thread;
+    int64_t time_ns;        /* since the start of the trace; can be slightly negative */
+    unsigned ptr_bytes;     /* 4 or 8 */
+    const uint8_t *payload; /* valid until the next event */
     size_t payload_bytes;
-    uint64_t off;                /* of the payload in the uncompressed trace; in an .etl, the event's rank by time.  Rises from event to event and is
-                                    the same in every reading */
+    uint64_t off; /* of the payload in the uncompressed trace; in an .etl, the event's rank by time.
+                     Rises from event to event and is the same in every reading */
 };
 
 /* The public name of a provider; "" for GCD_PROVIDER_OTHER. */

@@ -6,7 +6,8 @@
  *         for (size_t i = 0; i < h->row_count; i++)
  *             printf("%s %" PRIu64 "\n", h->rows[i].label, h->rows[i].bytes);
  *
- * Only generations and lengths read the objects of a dump, one by one; the memory does not depend on their number.
+ * Only generations and lengths read the objects of a dump, one by one; the memory does not depend
+ * on their number.
  */
 #ifndef GCDUMPC_HISTOGRAM_H
 #define GCDUMPC_HISTOGRAM_H
@@ -29,49 +30,65 @@ extern "C" {
 
 enum gcd_histogram_by {
     GCD_BY_TYPE,
-    GCD_BY_MODULE,               /* its path, or the name of its assembly; "(unknown)" without either */
-    GCD_BY_NAMESPACE,            /* "(none)" without one */
-    GCD_BY_KIND,                 /* string, array, delegate, COM wrapper, boxed value, finalizable class, class; object, unknown */
-    GCD_BY_GENERATION,           /* "gen0", "loh", "poh", "nongc"; all "nongc" when the dump has no memory ranges */
-    GCD_BY_LENGTH,               /* a type of string or array and a power of two of its length; "(no length)" for all others */
-    GCD_BY_ROOT                  /* groups of roots */
+    GCD_BY_MODULE,    /* its path, or the name of its assembly; "(unknown)" without either */
+    GCD_BY_NAMESPACE, /* "(none)" without one */
+    /* string, array, delegate, COM wrapper, boxed value, finalizable class, class; object, unknown
+     */
+    GCD_BY_KIND,
+    GCD_BY_GENERATION, /* "gen0", "loh", "poh", "nongc"; all "nongc" when the dump has no memory
+                          ranges */
+    GCD_BY_LENGTH, /* a type of string or array and a power of two of its length; "(no length)" for
+                      all others */
+    GCD_BY_ROOT    /* groups of roots */
 };
 
 struct gcd_histogram_options {
     struct gcd_context context;
     enum gcd_histogram_by by;
-    struct gcd_dump *dump;       /* either this or GRAPH; must be rereadable for generations and lengths */
+    /* either this or GRAPH; must be rereadable for generations and lengths */
+    struct gcd_dump *dump;
     const struct gcd_graph *graph;
-    const uint8_t *wanted;       /* [types] 0 = skip the objects of this type; NULL = take all.  Ignored by root */
-    const struct gcd_dominators *dominators;     /* of GRAPH: fills retained_bytes of rows of types; NULL = none */
-    bool root_sets;              /* by root: also compute what roots keep alive; needs GRAPH */
-    uint64_t progress_total;     /* passed to PROGRESS */
+    /* [types] 0 = skip the objects of this type; NULL = take all.  Ignored by root */
+    const uint8_t *wanted;
+    /* of GRAPH: fills retained_bytes of rows of types; NULL = none */
+    const struct gcd_dominators *dominators;
+    bool root_sets;          /* by root: also compute what roots keep alive; needs GRAPH */
+    uint64_t progress_total; /* passed to PROGRESS */
 };
 
 /* Sums saturate. */
 struct gcd_histogram_row {
-    const char *label;           /* NULL: the row is a type */
-    uint32_t index;              /* by type and length: the type; by generation: its number; by root: the group; else the first type in it */
-    uint64_t objects, bytes;     /* by root, with root_sets: reached by the group, possibly also by others */
-    uint64_t retained_bytes;     /* with dominators, a lower bound; by root, with root_sets, exact */
-    uint64_t length_min, length_max;             /* by length; label NULL */
-    const struct gcd_generation *generation;     /* by generation; else NULL */
+    const char *label; /* NULL: the row is a type */
+    /* by type and length: the type; by generation: its number; by root: the group; else the first
+     * type in it */
+    uint32_t index;
+    /* by root, with root_sets: reached by the group, possibly also by others */
+    uint64_t objects, bytes;
+    /* with dominators, a lower bound; by root, with root_sets, exact */
+    uint64_t retained_bytes;
+    uint64_t length_min, length_max;         /* by length; label NULL */
+    const struct gcd_generation *generation; /* by generation; else NULL */
 };
 
-/* Has rows only for types with objects, generations with objects or ranges, and groups with roots. */
+/* Has rows only for types with objects, generations with objects or ranges, and groups with roots.
+ */
 struct gcd_histogram {
-    const struct gcd_histogram_row *rows;        /* [row_count] by type in their order, else by label; lengths as they occur */
+    /* [row_count] by type in their order, else by label; lengths as they occur */
+    const struct gcd_histogram_row *rows;
     size_t row_count;
-    uint32_t types;              /* wanted types with objects */
-    uint64_t objects, bytes;     /* of these */
-    struct gcd_root_sets root_sets;      /* by root; without root_sets only the numbers of roots.  For a dump, including roots without an object */
+    uint32_t types;          /* wanted types with objects */
+    uint64_t objects, bytes; /* of these */
+    /* by root; without root_sets only the numbers of roots.  For a dump, including roots without an
+     * object */
+    struct gcd_root_sets root_sets;
 };
 
 /*
- * Free with gcd_histogram_free, before the dump or graph.  GCD_E_NOMEM, GCD_E_CANCELED, errors of gcd_objects_next.  GCD_E_LIMIT: more than 4 GiB of
- * labels.
+ * Free with gcd_histogram_free, before the dump or graph.  GCD_E_NOMEM, GCD_E_CANCELED, errors of
+ * gcd_objects_next.  GCD_E_LIMIT: more than 4 GiB of labels.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_histogram_new(const struct gcd_histogram_options *options, const struct gcd_histogram **ret,
+GCD_API GCD_MUST_CHECK gcd_status gcd_histogram_new(const struct gcd_histogram_options *options,
+                                                    const struct gcd_histogram **ret,
                                                     struct gcd_error *err);
 GCD_API void gcd_histogram_free(const struct gcd_histogram *h);
 

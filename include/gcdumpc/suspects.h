@@ -1,15 +1,18 @@
 /*
- * Leak suspects: what holds a large part of the heap, with the reason in plain English and the path to its root.
+ * Leak suspects: what holds a large part of the heap, with the reason in plain English and the path
+ * to its root.
  *
  *     struct gcd_suspects *s;
- *     if (gcd_suspects_new(graph, dominators, &(struct gcd_suspects_options){ .names = names }, &s, &err) == GCD_OK)
+ *     if (gcd_suspects_new(graph, dominators, &(struct gcd_suspects_options){ .names = names }, &s,
+ *         &err) == GCD_OK)
  *         for (size_t i = 0; i < gcd_suspects_count(s); i++)
  *             puts(gcd_suspects_get(s, i)->sentence);
  *
- * A suspect keeps at least a share of the heap alive, and at least a number of bytes, so a small healthy program has no suspects.  Exceptions,
- * unless ONLY_LARGE is set: 1,000 handlers of one event, and 10,000 objects that wait for their finalizers, are suspects of any size; and for an
- * object that retains the threshold, the suspect may be the container below it that retains four fifths of that.  Growth is not covered here; it
- * needs two dumps.
+ * A suspect keeps at least a share of the heap alive, and at least a number of bytes, so a small
+ * healthy program has no suspects.  Exceptions, unless ONLY_LARGE is set: 1,000 handlers of one
+ * event, and 10,000 objects that wait for their finalizers, are suspects of any size; and for an
+ * object that retains the threshold, the suspect may be the container below it that retains four
+ * fifths of that.  Growth is not covered here; it needs two dumps.
  */
 #ifndef GCDUMPC_SUSPECTS_H
 #define GCDUMPC_SUSPECTS_H
@@ -33,16 +36,17 @@ extern "C" {
 /*
  * The kinds.
  *
- * OBJECT      one object, the container below which the memory spreads out; a long list or tree of objects of one type is one container
- * HANDLERS    the list of handlers of an event, large or just very long
- * TYPE        objects of one type that are large only together and not held by a single object
- * FINALIZERS  objects that wait for their finalizers
- * PINNED      free memory between pinned objects, which the collector could not return (needs ranges and addresses)
- * COLLECTIONS very many collections of one type and size, mostly small or empty
- * SPARSE      arrays and collections of 64 KiB and more, of one type, that are three quarters empty: BYTES counts the empty slots
+ * OBJECT      one object, the container below which the memory spreads out; a long list or tree of
+ * objects of one type is one container HANDLERS    the list of handlers of an event, large or just
+ * very long TYPE        objects of one type that are large only together and not held by a single
+ * object FINALIZERS  objects that wait for their finalizers PINNED      free memory between pinned
+ * objects, which the collector could not return (needs ranges and addresses) COLLECTIONS very many
+ * collections of one type and size, mostly small or empty SPARSE      arrays and collections of 64
+ * KiB and more, of one type, that are three quarters empty: BYTES counts the empty slots
  *
- * Findings: many objects of a type that has a meaning in the framework.  HELD then lists who is behind them, with the number of these objects: the
- * nearest type of the program below each object, or above it.
+ * Findings: many objects of a type that has a meaning in the framework.  HELD then lists who is
+ * behind them, with the number of these objects: the nearest type of the program below each object,
+ * or above it.
  *
  * TIMERS        active timers
  * CANCELLATION  callbacks registered with one CancellationTokenSource
@@ -59,7 +63,8 @@ extern "C" {
  * ASSEMBLIES    one assembly that is loaded many times; OBJECTS are those of its types
  * FRAGMENTATION free memory between large objects (needs ranges and addresses)
  * PINS          objects that handles pin
- * WEAK_TABLE    entries of ConditionalWeakTable with the same types of key and value; OBJECTS are the values
+ * WEAK_TABLE    entries of ConditionalWeakTable with the same types of key and value; OBJECTS are
+ * the values
  */
 enum gcd_suspect_kind {
     GCD_SUSPECT_OBJECT,
@@ -98,84 +103,106 @@ struct gcd_suspect_part {
     uint64_t bytes;
 };
 
-/* A step of a path: one object, or REPEATS consecutive objects of one type, NODE being the first. */
+/* A step of a path: one object, or REPEATS consecutive objects of one type, NODE being the first.
+ */
 struct gcd_suspect_step {
     uint32_t node;
     uint32_t type;
-    uint64_t repeats;            /* 1 = one object */
-    bool dependent;              /* held by the step before through a dependent handle */
-    bool skipped;                /* REPEATS omitted objects of any types; NODE is the first of them */
-    unsigned origin;             /* of TYPE: enum gcd_origin (unstable/origins.h) */
-    unsigned fold;               /* enum gcd_fold (unstable/origins.h): must people see it? */
+    uint64_t repeats; /* 1 = one object */
+    bool dependent;   /* held by the step before through a dependent handle */
+    /* REPEATS omitted objects of any types; NODE is the first of them */
+    bool skipped;
+    unsigned origin; /* of TYPE: enum gcd_origin (unstable/origins.h) */
+    unsigned fold;   /* enum gcd_fold (unstable/origins.h): must people see it? */
 };
 
 #define GCD_SUSPECT_PARTS 5
 
-/* Another way to the objects of a TYPE, besides its path: through an object of the program's own types, or a static variable of its own classes. */
+/* Another way to the objects of a TYPE, besides its path: through an object of the program's own
+ * types, or a static variable of its own classes. */
 struct gcd_suspect_way {
-    uint32_t owner;              /* the program's own type nearest to the objects; GCD_TYPE_NONE = only the root */
-    uint32_t owner_node;         /* GCD_NODE_NONE = several objects of that type */
-    size_t root;                 /* of a shortest path to the owner, or the static variable; SIZE_MAX = unknown */
-    double share;                /* of the objects, from 0 to 1; estimated for more than GCD_SUSPECT_DRAWN objects */
+    /* the program's own type nearest to the objects; GCD_TYPE_NONE = only the root */
+    uint32_t owner;
+    uint32_t owner_node; /* GCD_NODE_NONE = several objects of that type */
+    /* of a shortest path to the owner, or the static variable; SIZE_MAX = unknown */
+    size_t root;
+    /* of the objects, from 0 to 1; estimated for more than GCD_SUSPECT_DRAWN objects */
+    double share;
 };
-#define GCD_SUSPECT_WAYS 2
+#define GCD_SUSPECT_WAYS  2
 #define GCD_SUSPECT_DRAWN 256
 
 struct gcd_suspect {
     enum gcd_suspect_kind kind;
-    const char *sentence;        /* what, how much, where: one or two sentences in UTF-8, with the names of the options */
-    const char *advice;          /* what to look at next: one sentence */
-    size_t also_count;           /* suspects of the same objects that are not in the list; the sentence has a clause for each */
+    /* what, how much, where: one or two sentences in UTF-8, with the names of the options */
+    const char *sentence;
+    const char *advice; /* what to look at next: one sentence */
+    /* suspects of the same objects that are not in the list; the sentence has a clause for each */
+    size_t also_count;
 
     /*
-     * BYTES of OBJECT, HANDLERS, TYPE and FINALIZERS do not overlap unless OVERLAPS is set: what a suspect keeps alive does not count again for a
-     * suspect around it.  Bytes saturate.
+     * BYTES of OBJECT, HANDLERS, TYPE and FINALIZERS do not overlap unless OVERLAPS is set: what a
+     * suspect keeps alive does not count again for a suspect around it.  Bytes saturate.
      */
-    uint64_t bytes;              /* kept alive, without other suspects inside; PINNED, FRAGMENTATION: free bytes */
-    uint64_t retained_bytes;     /* kept alive, with other suspects inside */
-    uint64_t shallow_bytes;      /* of the suspected objects themselves */
-    uint64_t objects;            /* suspected objects: 1, or the number in a list, of a type, of handlers, waiting, pinned, collections */
-    double share;                /* BYTES as a share of the heap, 0 ... 1; 0 for PINNED and FRAGMENTATION: free bytes are not objects */
+    /* kept alive, without other suspects inside; PINNED, FRAGMENTATION: free bytes */
+    uint64_t bytes;
+    uint64_t retained_bytes; /* kept alive, with other suspects inside */
+    uint64_t shallow_bytes;  /* of the suspected objects themselves */
+    /* suspected objects: 1, or the number in a list, of a type, of handlers, waiting, pinned,
+     * collections */
+    uint64_t objects;
+    /* BYTES as a share of the heap, 0 ... 1; 0 for PINNED and FRAGMENTATION: free bytes are not
+     * objects */
+    double share;
     bool overlaps;
 
-    /* The object (OBJECT, HANDLERS) or a typical one (TYPE, FINALIZERS, COLLECTIONS; GCD_NODE_NONE = none). */
+    /* The object (OBJECT, HANDLERS) or a typical one (TYPE, FINALIZERS, COLLECTIONS; GCD_NODE_NONE
+     * = none). */
     uint32_t node;
     uint32_t type;
 
-    /* OBJECT that is a collection (unstable/collections.h): its kind, and the number of its elements; exact when both bounds are equal */
-    const char *collection;      /* NULL = none, "list", "channel" ... */
-    uint64_t elements, elements_at_least, elements_at_most;  /* best estimate; UINT64_MAX = no upper bound */
-    struct gcd_suspect_part element;     /* the most frequent type of its elements, without bytes; type GCD_TYPE_NONE = none are objects */
+    /* OBJECT that is a collection (unstable/collections.h): its kind, and the number of its
+     * elements; exact when both bounds are equal */
+    const char *collection; /* NULL = none, "list", "channel" ... */
+    /* best estimate; UINT64_MAX = no upper bound */
+    uint64_t elements, elements_at_least, elements_at_most;
+    /* the most frequent type of its elements, without bytes; type GCD_TYPE_NONE = none are objects
+     */
+    struct gcd_suspect_part element;
 
     /* A shortest path from the root to that object, including it; others may exist. */
-    size_t root;                 /* number of the root (gcd_summary.roots), SIZE_MAX = unknown */
-    const struct gcd_suspect_step *path;     /* the suspects' */
-    size_t path_count;           /* 0 = unknown */
-    uint64_t alike;              /* TYPE: number of objects held by the same object, by objects of the same type, or by roots of the same
-                                    group */
+    size_t root; /* number of the root (gcd_summary.roots), SIZE_MAX = unknown */
+    const struct gcd_suspect_step *path; /* the suspects' */
+    size_t path_count;                   /* 0 = unknown */
+    uint64_t alike; /* TYPE: number of objects held by the same object, by objects of the same type,
+                       or by roots of the same group */
 
-    /* TYPE: other ways to at least a tenth of the objects, the most frequent first.  Path and ways must all let go. */
+    /* TYPE: other ways to at least a tenth of the objects, the most frequent first.  Path and ways
+     * must all let go. */
     struct gcd_suspect_way ways[GCD_SUSPECT_WAYS];
     size_t way_count;
 
-    /* What it holds directly: types of its children in the dominator tree, with their retained bytes, the largest first. */
+    /* What it holds directly: types of its children in the dominator tree, with their retained
+     * bytes, the largest first. */
     struct gcd_suspect_part held[GCD_SUSPECT_PARTS];
     size_t held_count;
-    uint64_t held_objects;       /* of all types */
-    /* Everything it keeps alive by type, with shallow bytes, the largest first; not for PINNED and COLLECTIONS. */
+    uint64_t held_objects; /* of all types */
+    /* Everything it keeps alive by type, with shallow bytes, the largest first; not for PINNED and
+     * COLLECTIONS. */
     struct gcd_suspect_part content[GCD_SUSPECT_PARTS];
     size_t content_count;
-    uint64_t content_objects;    /* of all types; their bytes are BYTES */
+    uint64_t content_objects; /* of all types; their bytes are BYTES */
 
     /*
-     * In terms of the program: OWNER is the nearest object on its path, itself included, whose type is the program's own (unstable/origins.h) and
-     * neither an array nor a delegate.
+     * In terms of the program: OWNER is the nearest object on its path, itself included, whose type
+     * is the program's own (unstable/origins.h) and neither an array nor a delegate.
      */
-    uint32_t owner_node;         /* GCD_NODE_NONE = none */
-    uint32_t owner;              /* its type; GCD_TYPE_NONE */
-    const char *owner_module;    /* file of the module of that type; "" = unknown */
-    bool owner_alone;            /* nothing but OWNER_NODE leads to it */
-    /* The program's own types in it, with their objects and bytes; bytes include what is directly below each object, up to other own objects. */
+    uint32_t owner_node;      /* GCD_NODE_NONE = none */
+    uint32_t owner;           /* its type; GCD_TYPE_NONE */
+    const char *owner_module; /* file of the module of that type; "" = unknown */
+    bool owner_alone;         /* nothing but OWNER_NODE leads to it */
+    /* The program's own types in it, with their objects and bytes; bytes include what is directly
+     * below each object, up to other own objects. */
     struct gcd_suspect_part own[GCD_SUSPECT_PARTS];
     size_t own_count;
 };
@@ -185,26 +212,32 @@ struct gcd_origins;
 
 struct gcd_suspects_options {
     struct gcd_context context;
-    double share;                /* share of the heap's bytes that makes a suspect, 0.001 ... 1; 0 = 0.1 */
-    uint64_t min_bytes;          /* and at least this many bytes; 0 = 4 MiB */
-    const struct gcd_names *names;   /* for the sentences; NULL = the types' own.  Only used during the call */
-    const struct gcd_paths *paths;   /* NULL = computed when there is a suspect */
-    bool only_large;             /* no suspect has fewer BYTES than the threshold */
-    const struct gcd_origins *origins;   /* which types are the program's own (unstable/origins.h); NULL = by modules and namespaces.  Only used
-                                            during the call */
+    /* share of the heap's bytes that makes a suspect, 0.001 ... 1; 0 = 0.1 */
+    double share;
+    uint64_t min_bytes; /* and at least this many bytes; 0 = 4 MiB */
+    /* for the sentences; NULL = the types' own.  Only used during the call */
+    const struct gcd_names *names;
+    const struct gcd_paths *paths; /* NULL = computed when there is a suspect */
+    bool only_large;               /* no suspect has fewer BYTES than the threshold */
+    const struct gcd_origins
+        *origins; /* which types are the program's own (unstable/origins.h); NULL = by modules and
+                     namespaces.  Only used during the call */
 };
-#define GCD_SUSPECTS_SHARE 0.1
+#define GCD_SUSPECTS_SHARE     0.1
 #define GCD_SUSPECTS_SHARE_MIN 0.001
 #define GCD_SUSPECTS_MIN_BYTES (UINT64_C(4) << 20)
 
 /*
- * The suspects of G with its dominators D; both must outlive the result.  OPTIONS may be NULL.  GCD_E_NOMEM, GCD_E_CANCELED, GCD_E_ARG;
- * GCD_E_LIMIT for more suspects than shares fit into the heap, which means that object sizes are wrong.
- * Memory during the call: 8 bytes per node, 40 for each object that retains more than half of a suspect's share, and 8 bytes per node for
- * paths.  No recursion.
+ * The suspects of G with its dominators D; both must outlive the result.  OPTIONS may be NULL.
+ * GCD_E_NOMEM, GCD_E_CANCELED, GCD_E_ARG; GCD_E_LIMIT for more suspects than shares fit into the
+ * heap, which means that object sizes are wrong. Memory during the call: 8 bytes per node, 40 for
+ * each object that retains more than half of a suspect's share, and 8 bytes per node for paths.  No
+ * recursion.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_suspects_new(const struct gcd_graph *g, const struct gcd_dominators *d,
-                                                   const struct gcd_suspects_options *options, struct gcd_suspects **ret,
+GCD_API GCD_MUST_CHECK gcd_status gcd_suspects_new(const struct gcd_graph *g,
+                                                   const struct gcd_dominators *d,
+                                                   const struct gcd_suspects_options *options,
+                                                   struct gcd_suspects **ret,
                                                    struct gcd_error *err);
 GCD_API void gcd_suspects_free(struct gcd_suspects *s);
 
@@ -217,11 +250,13 @@ GCD_API uint64_t gcd_suspects_heap_bytes(const struct gcd_suspects *s);
 GCD_API uint64_t gcd_suspects_threshold(const struct gcd_suspects *s);
 
 /*
- * The largest consumers, even if there is no suspect: objects that no single object dominates, by type, with the bytes they retain, the largest
- * first.  They do not overlap, and together retain the whole live heap.
+ * The largest consumers, even if there is no suspect: objects that no single object dominates, by
+ * type, with the bytes they retain, the largest first.  They do not overlap, and together retain
+ * the whole live heap.
  */
 GCD_API size_t gcd_suspects_consumer_count(const struct gcd_suspects *s);
-GCD_API const struct gcd_suspect_part *gcd_suspects_consumer(const struct gcd_suspects *s, size_t i);
+GCD_API const struct gcd_suspect_part *gcd_suspects_consumer(const struct gcd_suspects *s,
+                                                             size_t i);
 
 #ifdef __cplusplus
 }

@@ -105,9 +105,11 @@ static void ended_early(struct gcd_conn *c)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     if (c->state == GCD_CONN_HEADER && c->n_have == 0)
-        (void)gcd_fail(&err, GCD_E_PEER, "no answer: the process ended or closed its diagnostic port");
+        (void)gcd_fail(&err, GCD_E_PEER,
+                       "no answer: the process ended or closed its diagnostic port");
     else
-        (void)gcd_fail(&err, GCD_E_PEER, "the answer is cut off after %zu bytes of its %s: the process has ended",
+        (void)gcd_fail(&err, GCD_E_PEER,
+                       "the answer is cut off after %zu bytes of its %s: the process has ended",
                        c->n_have, c->state == GCD_CONN_HEADER ? "header" : "payload");
     end(c, gcd_because(&err, GCD_ERROR_GONE, GCD_E_PEER), &err);
 }
@@ -122,16 +124,23 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
     }
     struct gcd_error err = GCD_ERROR_INIT;
     if (n != UV_EOF && n != UV_ECONNRESET && n != UV_EPIPE)
-        end(c, gcd_fail(&err, GCD_E_IO, "cannot read from the diagnostic socket: %s", uv_strerror((int)n)), &err);
+        end(c,
+            gcd_fail(&err, GCD_E_IO, "cannot read from the diagnostic socket: %s",
+                     uv_strerror((int)n)),
+            &err);
     else if (c->state != GCD_CONN_STREAM)
         ended_early(c);
     else if (n == UV_EOF)
         end(c, GCD_END, &err);
     else
-        end(c, gcd_because(&err, GCD_ERROR_GONE, gcd_fail(&err, GCD_E_PEER, "the connection broke: the process has ended")), &err);
+        end(c,
+            gcd_because(&err, GCD_ERROR_GONE,
+                        gcd_fail(&err, GCD_E_PEER, "the connection broke: the process has ended")),
+            &err);
 }
 
-/* A failed open only has to close the descriptor; everything after uv_pipe_open belongs to the handle. */
+/* A failed open only has to close the descriptor; everything after uv_pipe_open belongs to the
+ * handle. */
 static gcd_status start_reading(struct gcd_conn *c, int fd, struct gcd_error *err)
 {
     int r = uv_pipe_init(c->loop, &c->pipe, 0);
@@ -149,7 +158,8 @@ static gcd_status start_reading(struct gcd_conn *c, int fd, struct gcd_error *er
         r = uv_read_start((uv_stream_t *)&c->pipe, on_alloc, on_read);
     if (r != 0) {
         gcd_conn_close(c);
-        return gcd_fail(err, GCD_E_IO, "cannot read from the diagnostic socket: %s", uv_strerror(r));
+        return gcd_fail(err, GCD_E_IO, "cannot read from the diagnostic socket: %s",
+                        uv_strerror(r));
     }
     return GCD_OK;
 }
@@ -163,8 +173,10 @@ static gcd_status start(struct gcd_conn *c, int fd, struct gcd_error *err)
     (void)close(fd);
     if (r != -EPIPE && r != -ECONNRESET)
         return gcd_fail_os(err, -r, "cannot send a request to the runtime");
-    return gcd_because(err, GCD_ERROR_GONE,
-                       gcd_fail(err, GCD_E_PEER, "cannot send a request: the process ended or closed its diagnostic port"));
+    return gcd_because(
+        err, GCD_ERROR_GONE,
+        gcd_fail(err, GCD_E_PEER,
+                 "cannot send a request: the process ended or closed its diagnostic port"));
 }
 
 static void on_fd(struct gcd_dial_waiter *w, int fd, gcd_status st, const struct gcd_error *err)
@@ -178,11 +190,16 @@ static void on_fd(struct gcd_dial_waiter *w, int fd, gcd_status st, const struct
         end(c, st, &e);
 }
 
-gcd_status gcd_conn_open(struct gcd_conn *c, const struct gcd_conn_setup *setup, const uint8_t *msg, size_t n, struct gcd_error *err)
+gcd_status gcd_conn_open(struct gcd_conn *c, const struct gcd_conn_setup *setup, const uint8_t *msg,
+                         size_t n, struct gcd_error *err)
 {
     struct gcd_alloc alloc = gcd_alloc_or_default(NULL);
-    *c = (struct gcd_conn){ .owner = setup->owner, .ops = setup->ops, .loop = setup->loop, .dial = setup->dial,
-                            .buf_bytes = setup->read_bytes, .request_bytes = n };
+    *c = (struct gcd_conn){ .owner = setup->owner,
+                            .ops = setup->ops,
+                            .loop = setup->loop,
+                            .dial = setup->dial,
+                            .buf_bytes = setup->read_bytes,
+                            .request_bytes = n };
     c->waiter = (struct gcd_dial_waiter){ .owner = c, .on_fd = on_fd };
     /* Allocate before connecting: once connected, the request has to go out immediately. */
     c->buf = gcd_mem_new(&alloc, c->buf_bytes);

@@ -49,7 +49,8 @@ static void on_poll(uv_poll_t *poll, int status, int events)
     watch(d);
 }
 
-gcd_status gcd_dial_open(struct gcd_dial *d, uv_loop_t *loop, const struct gcd_peer *peer, struct gcd_error *err)
+gcd_status gcd_dial_open(struct gcd_dial *d, uv_loop_t *loop, const struct gcd_peer *peer,
+                         struct gcd_error *err)
 {
     *d = (struct gcd_dial){ .peer = *peer };
     if (peer->port == NULL)
@@ -69,7 +70,8 @@ void gcd_dial_close(struct gcd_dial *d)
     d->polls = false;
 }
 
-gcd_status gcd_dial_connect(struct gcd_dial *d, struct gcd_dial_waiter *w, int *ret_fd, struct gcd_error *err)
+gcd_status gcd_dial_connect(struct gcd_dial *d, struct gcd_dial_waiter *w, int *ret_fd,
+                            struct gcd_error *err)
 {
     if (d->peer.port == NULL)
         return gcd_sock_open(d->peer.socket_path, ret_fd, err);

@@ -1,4 +1,5 @@
-/* Supplies the connections of a loop: made to a runtime's socket, or accepted from a runtime that connected to us. */
+/* Supplies the connections of a loop: made to a runtime's socket, or accepted from a runtime that
+ * connected to us. */
 #ifndef GCD_IPC_DIAL_H
 #define GCD_IPC_DIAL_H
 
@@ -27,21 +28,24 @@ struct gcd_dial_waiter {
 
 struct gcd_dial {
     struct gcd_peer peer;
-    uv_poll_t poll; /* of the port */
-    bool polls;     /* the handle is in use */
+    uv_poll_t poll;                /* of the port */
+    bool polls;                    /* the handle is in use */
     struct gcd_dial_waiter *first; /* served in order of arrival */
 };
 
 /* A zeroed struct counts as closed. */
-GCD_MUST_CHECK gcd_status gcd_dial_open(struct gcd_dial *d, uv_loop_t *loop, const struct gcd_peer *peer, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_dial_open(struct gcd_dial *d, uv_loop_t *loop,
+                                        const struct gcd_peer *peer, struct gcd_error *err);
 /* May be called repeatedly; the loop releases the handle. */
 void gcd_dial_close(struct gcd_dial *d);
 
 /*
- * Get a connection.  GCD_OK with *RET_FD: it is ready.  GCD_OK with -1: W is told when it arrives; gcd_dial_leave stops waiting.  Errors as
- * gcd_sock_open, and GCD_E_PEER (GONE) when the runtime of the port has ended.
+ * Get a connection.  GCD_OK with *RET_FD: it is ready.  GCD_OK with -1: W is told when it arrives;
+ * gcd_dial_leave stops waiting.  Errors as gcd_sock_open, and GCD_E_PEER (GONE) when the runtime of
+ * the port has ended.
  */
-GCD_MUST_CHECK gcd_status gcd_dial_connect(struct gcd_dial *d, struct gcd_dial_waiter *w, int *ret_fd, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_dial_connect(struct gcd_dial *d, struct gcd_dial_waiter *w,
+                                           int *ret_fd, struct gcd_error *err);
 void gcd_dial_leave(struct gcd_dial *d, const struct gcd_dial_waiter *w);
 
 #endif

@@ -23,14 +23,16 @@
 #include "ipc/wire/ipc_wire.h"
 
 enum {
-    GUESTS = 64,       /* connections kept at once */
-    EVENTS = 16,       /* handled per call, so that a flood leaves time for other work */
+    GUESTS = 64, /* connections kept at once */
+    EVENTS = 16, /* handled per call, so that a flood leaves time for other work */
     PATIENCE_MS = 5000,
-    ABSENCES = 3,      /* in multiples of the patience: how long a runtime that is not visible may be without a connection; it tries twice a second */
-    TICK_MS = 100,     /* how often cancel is checked */
-    REST_MS = 100,     /* wait before accepting again when descriptors ran out */
+    /* in multiples of the patience: how long a runtime that is not visible may be without a
+       connection; it tries twice a second */
+    ABSENCES = 3,
+    TICK_MS = 100, /* how often cancel is checked */
+    REST_MS = 100, /* wait before accepting again when descriptors ran out */
     TAG_LISTEN = GUESTS,
-    TAG_PROCESS,       /* the chosen runtime has ended */
+    TAG_PROCESS, /* the chosen runtime has ended */
     TAG_REST
 };
 
@@ -49,8 +51,10 @@ struct gcd_ipc_port {
     bool tcp;
     struct gcd_ipc_tcp_place place;
     int listen_fd, epoll_fd;
-    int rest_fd; /* a timer that runs while nothing is accepted because descriptors or memory ran out */
-    struct gcd_pidfd process; /* of the chosen runtime, if visible; if not, only a broken connection shows its end */
+    /* a timer that runs while nothing is accepted because descriptors or memory ran out */
+    int rest_fd;
+    /* of the chosen runtime, if visible; if not, only a broken connection shows its end */
+    struct gcd_pidfd process;
     struct guest guests[GUESTS];
     uint64_t arrivals;
     uint64_t patience_ms;
@@ -58,7 +62,7 @@ struct gcd_ipc_port {
     bool has_runtime, gone;
     struct gcd_wire_advertise chosen;
     uint64_t seen_ms; /* when the chosen runtime last had a connection here */
-    uint64_t pid; /* of the chosen runtime: our view when it is visible, otherwise its own */
+    uint64_t pid;     /* of the chosen runtime: our view when it is visible, otherwise its own */
     bool visible;
 };
 
@@ -71,10 +75,13 @@ static uint64_t now_ms(void)
 
 /* ---- open and close ---- */
 
-static gcd_status watch(const struct gcd_ipc_port *port, int op, int fd, uint32_t events, uint32_t tag, struct gcd_error *err)
+static gcd_status watch(const struct gcd_ipc_port *port, int op, int fd, uint32_t events,
+                        uint32_t tag, struct gcd_error *err)
 {
     struct epoll_event e = { .events = events, .data.u32 = tag };
-    return epoll_ctl(port->epoll_fd, op, fd, &e) == 0 ? GCD_OK : gcd_fail_os(err, errno, "cannot wait for runtimes");
+    return epoll_ctl(port->epoll_fd, op, fd, &e) == 0
+               ? GCD_OK
+               : gcd_fail_os(err, errno, "cannot wait for runtimes");
 }
 
 static gcd_status set_up(struct gcd_ipc_port *port, struct gcd_error *err)
@@ -109,8 +116,10 @@ static struct gcd_ipc_port *port_new(void)
     return port;
 }
 
-/* The last step: from now on connections are accepted.  Frees PORT unless ST and this step are GCD_OK. */
-static gcd_status opened(struct gcd_ipc_port *port, gcd_status st, struct gcd_ipc_port **ret, struct gcd_error *err)
+/* The last step: from now on connections are accepted.  Frees PORT unless ST and this step are
+ * GCD_OK. */
+static gcd_status opened(struct gcd_ipc_port *port, gcd_status st, struct gcd_ipc_port **ret,
+                         struct gcd_error *err)
 {
     if (st == GCD_OK)
         st = watch(port, EPOLL_CTL_ADD, port->listen_fd, EPOLLIN, TAG_LISTEN, err);
@@ -124,7 +133,8 @@ static gcd_status opened(struct gcd_ipc_port *port, gcd_status st, struct gcd_ip
 gcd_status gcd_ipc_port_listen(const char *path, struct gcd_ipc_port **ret, struct gcd_error *err)
 {
     if (path == NULL || path[0] == '\0' || strlen(path) >= GCD_IPC_PATH_MAX)
-        return gcd_fail(err, GCD_E_ARG, "a diagnostic port needs a path of 1 to %d bytes", GCD_IPC_PATH_MAX - 1);
+        return gcd_fail(err, GCD_E_ARG, "a diagnostic port needs a path of 1 to %d bytes",
+                        GCD_IPC_PATH_MAX - 1);
     struct gcd_ipc_port *port = port_new();
     if (port == NULL)
         return gcd_fail_nomem(err, "opening a diagnostic port");
@@ -135,7 +145,8 @@ gcd_status gcd_ipc_port_listen(const char *path, struct gcd_ipc_port **ret, stru
     return opened(port, st, ret, err);
 }
 
-gcd_status gcd_ipc_port_listen_tcp(const char *address, bool any_address, struct gcd_ipc_tcp_place *ret_place, struct gcd_ipc_port **ret,
+gcd_status gcd_ipc_port_listen_tcp(const char *address, bool any_address,
+                                   struct gcd_ipc_tcp_place *ret_place, struct gcd_ipc_port **ret,
                                    struct gcd_error *err)
 {
     struct gcd_ipc_port *port = port_new();
@@ -162,7 +173,8 @@ void gcd_ipc_port_free(struct gcd_ipc_port *port)
     struct gcd_alloc alloc = gcd_alloc_or_default(NULL);
     if (port == NULL)
         return;
-    gcd_portfile_remove(&port->file); /* first, so that late clients find nothing instead of being cut off */
+    /* first, so that late clients find nothing instead of being cut off */
+    gcd_portfile_remove(&port->file);
     for (size_t i = 0; i < GUESTS; i++)
         if (port->guests[i].fd >= 0)
             drop(&port->guests[i]);
@@ -183,10 +195,12 @@ static bool has_advertised(const struct guest *g)
 
 static bool is_wanted(const struct gcd_ipc_port *port, const struct guest *g)
 {
-    return port->has_runtime && has_advertised(g) && memcmp(g->who.cookie, port->chosen.cookie, sizeof g->who.cookie) == 0;
+    return port->has_runtime && has_advertised(g) &&
+           memcmp(g->who.cookie, port->chosen.cookie, sizeof g->who.cookie) == 0;
 }
 
-/* Makes room for one more.  Drops other runtimes first, then silent connections, then the oldest. */
+/* Makes room for one more.  Drops other runtimes first, then silent connections, then the oldest.
+ */
 static struct guest *make_room(struct gcd_ipc_port *port)
 {
     struct guest *worst = NULL;
@@ -196,7 +210,8 @@ static struct guest *make_room(struct gcd_ipc_port *port)
         if (g->fd < 0)
             return g;
         unsigned rank = is_wanted(port, g) ? 0 : has_advertised(g) ? 1 : 2;
-        if (worst == NULL || rank > worst_rank || (rank == worst_rank && g->number < worst->number)) {
+        if (worst == NULL || rank > worst_rank ||
+            (rank == worst_rank && g->number < worst->number)) {
             worst = g;
             worst_rank = rank;
         }
@@ -205,7 +220,8 @@ static struct guest *make_room(struct gcd_ipc_port *port)
     return worst;
 }
 
-/* Descriptors become free again, and clients wait meanwhile; the socket stays ready, so stop polling it. */
+/* Descriptors become free again, and clients wait meanwhile; the socket stays ready, so stop
+ * polling it. */
 static gcd_status rest(struct gcd_ipc_port *port, struct gcd_error *err)
 {
     const struct itimerspec t = { .it_value = { .tv_nsec = REST_MS * 1000000L } };
@@ -227,8 +243,10 @@ static gcd_status accept_one(struct gcd_ipc_port *port, struct gcd_error *err)
     if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS))
         return rest(port, err);
     if (fd < 0)
-        return errno == EAGAIN || errno == EINTR || gcd_tcp_is_of_connection(errno) ? GCD_OK :
-               gcd_fail_os(err, errno, "cannot accept a connection at %s", port->tcp ? port->place.address : port->file.path);
+        return errno == EAGAIN || errno == EINTR || gcd_tcp_is_of_connection(errno)
+                   ? GCD_OK
+                   : gcd_fail_os(err, errno, "cannot accept a connection at %s",
+                                 port->tcp ? port->place.address : port->file.path);
     if (port->tcp)
         gcd_tcp_watch(fd);
     struct guest *g = make_room(port);
@@ -248,13 +266,17 @@ static gcd_status choose(struct gcd_ipc_port *port, const struct guest *g, struc
     port->pid = port->visible ? pid : g->who.pid;
     if (port->visible)
         port->gone = !gcd_pidfd_open(&port->process, pid);
-    return port->process.fd < 0 ? GCD_OK : watch(port, EPOLL_CTL_ADD, port->process.fd, EPOLLIN, TAG_PROCESS, err);
+    return port->process.fd < 0
+               ? GCD_OK
+               : watch(port, EPOLL_CTL_ADD, port->process.fd, EPOLLIN, TAG_PROCESS, err);
 }
 
 static gcd_status read_guest(struct gcd_ipc_port *port, struct guest *g, struct gcd_error *err)
 {
-    /* A connection that has identified itself is only watched for its end; bytes sent too early stay unread. */
-    ssize_t n = has_advertised(g) ? 0 : recv(g->fd, g->bytes + g->n_have, sizeof g->bytes - g->n_have, 0);
+    /* A connection that has identified itself is only watched for its end; bytes sent too early
+     * stay unread. */
+    ssize_t n =
+        has_advertised(g) ? 0 : recv(g->fd, g->bytes + g->n_have, sizeof g->bytes - g->n_have, 0);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return GCD_OK;
     if (n <= 0) {
@@ -309,7 +331,9 @@ static gcd_status serve(struct gcd_ipc_port *port, int wait_ms, struct gcd_error
         }
     }
     drop_silent(port);
-    return port->gone ? gcd_because(err, GCD_ERROR_GONE, gcd_fail(err, GCD_E_PEER, "the process has ended")) : GCD_OK;
+    return port->gone ? gcd_because(err, GCD_ERROR_GONE,
+                                    gcd_fail(err, GCD_E_PEER, "the process has ended"))
+                      : GCD_OK;
 }
 
 int gcd_port_fd(const struct gcd_ipc_port *port)
@@ -355,12 +379,15 @@ static gcd_status check_presence(struct gcd_ipc_port *port, uint64_t now, struct
             port->seen_ms = now;
     if (now - port->seen_ms < ABSENCES * port->patience_ms)
         return GCD_OK;
-    return gcd_because(err, GCD_ERROR_GONE, gcd_fail(err, GCD_E_PEER, "the process has ended, or it cannot connect any more"));
+    return gcd_because(
+        err, GCD_ERROR_GONE,
+        gcd_fail(err, GCD_E_PEER, "the process has ended, or it cannot connect any more"));
 }
 
-/* Serves the port until a runtime is chosen (FOR_RUNTIME) or the time is up (0 = never): GCD_END. */
-static gcd_status wait_for(struct gcd_ipc_port *port, bool for_runtime, uint64_t ms, const gcd_cancel_flag *cancel,
-                           struct gcd_error *err)
+/* Serves the port until a runtime is chosen (FOR_RUNTIME) or the time is up (0 = never): GCD_END.
+ */
+static gcd_status wait_for(struct gcd_ipc_port *port, bool for_runtime, uint64_t ms,
+                           const gcd_cancel_flag *cancel, struct gcd_error *err)
 {
     uint64_t until = ms == 0 ? UINT64_MAX : now_ms() + ms;
     for (;;) {
@@ -377,15 +404,19 @@ static gcd_status wait_for(struct gcd_ipc_port *port, bool for_runtime, uint64_t
     }
 }
 
-gcd_status gcd_ipc_port_wait(struct gcd_ipc_port *port, uint64_t timeout_ms, const gcd_cancel_flag *cancel,
-                             struct gcd_ipc_runtime *ret, struct gcd_error *err)
+gcd_status gcd_ipc_port_wait(struct gcd_ipc_port *port, uint64_t timeout_ms,
+                             const gcd_cancel_flag *cancel, struct gcd_ipc_runtime *ret,
+                             struct gcd_error *err)
 {
     gcd_status st = wait_for(port, true, timeout_ms, cancel, err);
     if (st == GCD_END && port->strangers > 0)
-        st = gcd_fail(err, GCD_E_PEER, "no runtime has connected within %" PRIu64 " ms, only %u others that do not speak its protocol",
+        st = gcd_fail(err, GCD_E_PEER,
+                      "no runtime has connected within %" PRIu64
+                      " ms, only %u others that do not speak its protocol",
                       timeout_ms, port->strangers);
     else if (st == GCD_END)
-        st = gcd_fail(err, GCD_E_PEER, "no runtime has connected within %" PRIu64 " ms", timeout_ms);
+        st =
+            gcd_fail(err, GCD_E_PEER, "no runtime has connected within %" PRIu64 " ms", timeout_ms);
     else if (st != GCD_OK)
         return st;
     if (st != GCD_OK)
@@ -395,7 +426,8 @@ gcd_status gcd_ipc_port_wait(struct gcd_ipc_port *port, uint64_t timeout_ms, con
     return GCD_OK;
 }
 
-gcd_status gcd_ipc_port_pause(struct gcd_ipc_port *port, uint64_t ms, const gcd_cancel_flag *cancel, struct gcd_error *err)
+gcd_status gcd_ipc_port_pause(struct gcd_ipc_port *port, uint64_t ms, const gcd_cancel_flag *cancel,
+                              struct gcd_error *err)
 {
     port->seen_ms = now_ms();
     gcd_status st = ms == 0 ? GCD_END : wait_for(port, false, ms, cancel, err);
@@ -406,6 +438,7 @@ size_t gcd_ipc_port_others(const struct gcd_ipc_port *port)
 {
     size_t n = 0;
     for (size_t i = 0; i < GUESTS; i++)
-        n += port->guests[i].fd >= 0 && has_advertised(&port->guests[i]) && !is_wanted(port, &port->guests[i]);
+        n += port->guests[i].fd >= 0 && has_advertised(&port->guests[i]) &&
+             !is_wanted(port, &port->guests[i]);
     return n;
 }

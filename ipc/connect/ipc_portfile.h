@@ -17,10 +17,12 @@ struct gcd_portfile {
 };
 
 /*
- * Make the socket FD listen at F->path; F->dir_fd must be -1.  Opens its folder once, without following untrusted links.  Replaces
- * a socket of this user that nobody listens on.  GCD_E_IO: see gcd_ipc_port_listen.
+ * Make the socket FD listen at F->path; F->dir_fd must be -1.  Opens its folder once, without
+ * following untrusted links.  Replaces a socket of this user that nobody listens on.  GCD_E_IO: see
+ * gcd_ipc_port_listen.
  */
-GCD_MUST_CHECK gcd_status gcd_portfile_listen(struct gcd_portfile *f, int fd, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_portfile_listen(struct gcd_portfile *f, int fd,
+                                              struct gcd_error *err);
 /* May be called repeatedly.  Another user's or program's file stays. */
 void gcd_portfile_remove(struct gcd_portfile *f);
 

@@ -1,6 +1,7 @@
 /*
- * Counts the connections to a diagnostic socket.  An accepted connection carries the name of the listening socket, and PROC/PID/net/unix
- * shows all sockets in the network namespace of the process to everybody.
+ * Counts the connections to a diagnostic socket.  An accepted connection carries the name of the
+ * listening socket, and PROC/PID/net/unix shows all sockets in the network namespace of the process
+ * to everybody.
  */
 #include "ipc/process/ipc_connections.h"
 
@@ -14,15 +15,17 @@
 
 #include "base/safe_open.h"
 
-#define CONNECTED 3              /* SS_CONNECTED of linux/net.h */
-#define LINE_BYTES 512           /* 54 bytes and the path, which has at most 108 */
+#define CONNECTED  3   /* SS_CONNECTED of linux/net.h */
+#define LINE_BYTES 512 /* 54 bytes and the path, which has at most 108 */
 
-/* "Num: RefCount Protocol Flags Type St Inode Path".  The process may see a different folder than we do, so only file names are compared. */
+/* "Num: RefCount Protocol Flags Type St Inode Path".  The process may see a different folder than
+ * we do, so only file names are compared. */
 static bool is_connection(const char *line, const char *name)
 {
     unsigned state;
     int path = 0;
-    if (sscanf(line, "%*x: %*x %*x %*x %*x %2x %*u %n", &state, &path) != 1 || path == 0 || state != CONNECTED)
+    if (sscanf(line, "%*x: %*x %*x %*x %*x %2x %*u %n", &state, &path) != 1 || path == 0 ||
+        state != CONNECTED)
         return false;
     const char *slash = strrchr(line + path, '/');
     return slash != NULL && strcmp(slash + 1, name) == 0;

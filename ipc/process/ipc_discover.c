@@ -17,7 +17,8 @@
 #include "ipc/process/ipc_procfs.h"
 #include "ipc/wire/ipc_sock.h"
 
-/* dotnet-diagnostic-PID-KEY-socket, and the name dsrouter uses for a device; KEY is the start time. */
+/* dotnet-diagnostic-PID-KEY-socket, and the name dsrouter uses for a device; KEY is the start time.
+ */
 static const char *const prefixes[] = { "dotnet-diagnostic-", "dotnet-diagnostic-dsrouter-" };
 enum { N_PREFIXES = sizeof prefixes / sizeof prefixes[0], NAME_BYTES = 96 };
 
@@ -33,7 +34,8 @@ struct place {
     const struct gcd_procfs_target *target;
     char dir[GCD_IPC_PATH_MAX]; /* without a trailing slash */
     int dir_fd;                 /* the same directory, open */
-    bool foreign;               /* seen in any directory: the socket of this process belongs to another user */
+    /* seen in any directory: the socket of this process belongs to another user */
+    bool foreign;
 };
 
 /* ---- candidates ---- */
@@ -67,7 +69,8 @@ uint32_t gcd_discover_pid_of(const char *name)
     return 0;
 }
 
-/* Is there a socket with this name?  0 or a negated errno (ENOENT also for other kinds of files, including symbolic links). */
+/* Is there a socket with this name?  0 or a negated errno (ENOENT also for other kinds of files,
+ * including symbolic links). */
 static int look(int dir_fd, const char *name, struct candidate *ret)
 {
     struct stat sb;
@@ -110,48 +113,61 @@ static gcd_status not_ours(uint32_t pid, uid_t owner, struct gcd_error *err)
 {
     return gcd_because(err, GCD_ERROR_PERMISSION,
                        gcd_fail_os(err, EACCES,
-                                   "the diagnostic socket of process %" PRIu32 " belongs to user %lu; only that user and root may use it", pid,
-                                   (unsigned long)owner));
+                                   "the diagnostic socket of process %" PRIu32
+                                   " belongs to user %lu; only that user and root may use it",
+                                   pid, (unsigned long)owner));
 }
 
 /*
- * Anybody can create a file with any name in /tmp, and root would trust it.  The owner must be the user the process runs as, or ran as when
- * it created the socket.
+ * Anybody can create a file with any name in /tmp, and root would trust it.  The owner must be the
+ * user the process runs as, or ran as when it created the socket.
  */
 static bool is_of_the_process(const struct gcd_procfs_target *t, uid_t owner)
 {
     return !t->uids_known || owner == 0 || owner == t->uid || owner == t->saved_uid;
 }
 
-static gcd_status of_another(uint32_t pid, const char *path, const char *whose, unsigned long number, struct gcd_error *err)
+static gcd_status of_another(uint32_t pid, const char *path, const char *whose,
+                             unsigned long number, struct gcd_error *err)
 {
     return gcd_because(err, GCD_ERROR_NO_SOCKET,
-                       gcd_fail(err, GCD_E_NOT_FOUND, "process %" PRIu32 " has no diagnostic socket: %s belongs to %s %lu", pid, path, whose,
-                                number));
+                       gcd_fail(err, GCD_E_NOT_FOUND,
+                                "process %" PRIu32
+                                " has no diagnostic socket: %s belongs to %s %lu",
+                                pid, path, whose, number));
 }
 
 /*
- * Decides whether a socket belongs to the process.  A name with the process's start time (EXACT) is not stale.  Any other name nearly
- * always is: it belongs to a killed process with the same number or, in a shared directory, to a process in another container.  Connecting
- * shows who listens there.  FD is the socket, opened with O_PATH so that nobody can swap it between these checks; SB says who owns it.
+ * Decides whether a socket belongs to the process.  A name with the process's start time (EXACT) is
+ * not stale.  Any other name nearly always is: it belongs to a killed process with the same number
+ * or, in a shared directory, to a process in another container.  Connecting shows who listens
+ * there.  FD is the socket, opened with O_PATH so that nobody can swap it between these checks; SB
+ * says who owns it.
  */
-static gcd_status judge(struct place *pl, int fd, const struct stat *sb, const char *path, bool exact, struct gcd_error *err)
+static gcd_status judge(struct place *pl, int fd, const struct stat *sb, const char *path,
+                        bool exact, struct gcd_error *err)
 {
     uint32_t pid = pl->target->pid;
     if (!is_of_the_process(pl->target, sb->st_uid))
         return of_another(pid, path, "user", sb->st_uid, err);
     int sock = gcd_sock_connect_to(fd);
-    if (sock == -EACCES || sock == -EPERM) { /* the runtime creates the file with mode 0600 and checks nothing else */
+    /* the runtime creates the file with mode 0600 and checks nothing else */
+    if (sock == -EACCES || sock == -EPERM) {
         pl->foreign = pl->foreign || exact;
         return not_ours(pid, sb->st_uid, err);
     }
-    /* EAGAIN: its queue is full, so it is alive.  If an exact one does not answer, the real connection attempt reports why. */
+    /* EAGAIN: its queue is full, so it is alive.  If an exact one does not answer, the real
+     * connection attempt reports why. */
     if (sock < 0 && sock != -EAGAIN && !exact)
-        return gcd_because(err, GCD_ERROR_STALE_SOCKET,
-                           gcd_fail(err, GCD_E_NOT_FOUND,
-                                    "process %" PRIu32 " has no diagnostic socket: it is not a .NET process, or its diagnostics are off "
-                                    "(DOTNET_EnableDiagnostics=0; only a start without it helps); %s is stale, nobody listens there",
-                                    pid, path));
+        return gcd_because(
+            err, GCD_ERROR_STALE_SOCKET,
+            gcd_fail(
+                err, GCD_E_NOT_FOUND,
+                "process %" PRIu32
+                " has no diagnostic socket: it is not a .NET process, or its diagnostics are off "
+                "(DOTNET_EnableDiagnostics=0; only a start without it helps); %s is stale, nobody "
+                "listens there",
+                pid, path));
     uint32_t peer = sock < 0 ? 0 : gcd_sock_peer_pid(sock);
     if (sock >= 0)
         (void)close(sock);
@@ -161,7 +177,8 @@ static gcd_status judge(struct place *pl, int fd, const struct stat *sb, const c
     return GCD_OK;
 }
 
-static gcd_status try_out(struct place *pl, const struct candidate *c, bool exact, char *ret_path, struct gcd_error *err)
+static gcd_status try_out(struct place *pl, const struct candidate *c, bool exact, char *ret_path,
+                          struct gcd_error *err)
 {
     char path[GCD_IPC_PATH_MAX];
     struct stat sb;
@@ -171,7 +188,8 @@ static gcd_status try_out(struct place *pl, const struct candidate *c, bool exac
         int e = errno;
         if (fd >= 0)
             (void)close(fd);
-        return gcd_fail_os(err, e, "cannot use the diagnostic socket of process %" PRIu32, pl->target->pid);
+        return gcd_fail_os(err, e, "cannot use the diagnostic socket of process %" PRIu32,
+                           pl->target->pid);
     }
     gcd_status st = judge(pl, fd, &sb, path, exact, err);
     (void)close(fd);
@@ -181,7 +199,8 @@ static gcd_status try_out(struct place *pl, const struct candidate *c, bool exac
 }
 
 /* The newest candidate that belongs to the process; otherwise the problem of the newest one. */
-static gcd_status try_all(struct place *pl, struct candidate *list, size_t n, bool exact, char *ret_path, struct gcd_error *err)
+static gcd_status try_all(struct place *pl, struct candidate *list, size_t n, bool exact,
+                          char *ret_path, struct gcd_error *err)
 {
     gcd_status st = GCD_E_NOT_FOUND;
     if (n > 1)
@@ -201,7 +220,8 @@ static gcd_status try_all(struct place *pl, struct candidate *list, size_t n, bo
 
 /* ---- one directory ---- */
 
-/* GCD_E_NOT_FOUND with this reason: this directory has nothing to report, explain() finds out why. */
+/* GCD_E_NOT_FOUND with this reason: this directory has nothing to report, explain() finds out why.
+ */
 static gcd_status nothing_here(struct gcd_error *err)
 {
     return gcd_because(err, GCD_ERROR_OTHER, GCD_E_NOT_FOUND);
@@ -211,9 +231,11 @@ static gcd_status cannot_look(const struct place *pl, int os_errno, struct gcd_e
 {
     if (os_errno == ENOENT || os_errno == ENOTDIR)
         return nothing_here(err);
-    return gcd_because(err, os_errno == EACCES || os_errno == EPERM ? GCD_ERROR_PERMISSION : GCD_ERROR_OTHER,
-                       gcd_fail_os(err, os_errno, "cannot look for the diagnostic socket of process %" PRIu32 " in %s",
-                                   pl->target->pid, pl->dir));
+    return gcd_because(
+        err, os_errno == EACCES || os_errno == EPERM ? GCD_ERROR_PERMISSION : GCD_ERROR_OTHER,
+        gcd_fail_os(err, os_errno,
+                    "cannot look for the diagnostic socket of process %" PRIu32 " in %s",
+                    pl->target->pid, pl->dir));
 }
 
 static gcd_status search_others(struct place *pl, char *ret_path, struct gcd_error *err)
@@ -255,8 +277,8 @@ static gcd_status search_dir(struct place *pl, char *ret_path, struct gcd_error 
     int failed = 0;
     for (size_t i = 0; i < N_PREFIXES; i++) {
         char name[NAME_BYTES];
-        (void)snprintf(name, sizeof name, "%s%" PRIu32 "-%" PRIu64 "-socket", prefixes[i], pl->target->inner_pid,
-                       pl->target->start_jiffies);
+        (void)snprintf(name, sizeof name, "%s%" PRIu32 "-%" PRIu64 "-socket", prefixes[i],
+                       pl->target->inner_pid, pl->target->start_jiffies);
         int r = look(pl->dir_fd, name, &found[n]);
         if (r == 0)
             n++;
@@ -288,48 +310,54 @@ static gcd_status search_place(struct place *pl, char *ret_path, struct gcd_erro
 /* ---- all directories ---- */
 
 /*
- * The directory BASE as the process sees it: as it is, or (INSIDE) through the process's root directory, which no symbolic link can leave
- * (gcd_safe_open).  False when the path does not fit or is the same place.
+ * The directory BASE as the process sees it: as it is, or (INSIDE) through the process's root
+ * directory, which no symbolic link can leave (gcd_safe_open).  False when the path does not fit or
+ * is the same place.
  */
 static bool make_place(const char *proc, const char *base, bool inside, struct place *pl)
 {
     size_t n_base = strlen(base);
     while (n_base > 0 && base[n_base - 1] == '/')
         n_base--;
-    if (base[0] != '/' && inside != pl->target->env_known) /* our own TMPDIR is relative to our own directory */
+    if (base[0] != '/' &&
+        inside != pl->target->env_known) /* our own TMPDIR is relative to our own directory */
         return false;
-    int n = inside ? snprintf(pl->dir, sizeof pl->dir, "%s/%" PRIu32 "/%s%.*s", proc, pl->target->pid, base[0] == '/' ? "root" : "cwd/",
-                              (int)n_base, base) :
-                     snprintf(pl->dir, sizeof pl->dir, "%.*s", (int)n_base, base);
+    int n = inside ? snprintf(pl->dir, sizeof pl->dir, "%s/%" PRIu32 "/%s%.*s", proc,
+                              pl->target->pid, base[0] == '/' ? "root" : "cwd/", (int)n_base, base)
+                   : snprintf(pl->dir, sizeof pl->dir, "%.*s", (int)n_base, base);
     return n >= 0 && (size_t)n < sizeof pl->dir;
 }
 
 /* The advice depends on what could be read. */
-static gcd_status explain(const struct gcd_procfs_target *t, const char *const *bases, size_t n_bases, struct gcd_error *err)
+static gcd_status explain(const struct gcd_procfs_target *t, const char *const *bases,
+                          size_t n_bases, struct gcd_error *err)
 {
     const char *first = bases[0];
     if (!t->env_known)
-        return gcd_fail(err, GCD_E_NOT_FOUND,
-                        "process %" PRIu32
-                        " has no diagnostic socket in %.120s%s%.120s: it is not a .NET process, its diagnostics are "
-                        "off, or it has another TMPDIR (its environment cannot be read: other user?)",
-                        t->pid, first, n_bases > 1 ? " and " : "", n_bases > 1 ? bases[1] : "");
+        return gcd_fail(
+            err, GCD_E_NOT_FOUND,
+            "process %" PRIu32 " has no diagnostic socket in %.120s%s%.120s: it is not a .NET "
+            "process, its diagnostics are "
+            "off, or it has another TMPDIR (its environment cannot be read: other user?)",
+            t->pid, first, n_bases > 1 ? " and " : "", n_bases > 1 ? bases[1] : "");
     struct sockaddr_un addr;
     char name[NAME_BYTES];
-    int n = snprintf(name, sizeof name, "%s%" PRIu32 "-%" PRIu64 "-socket", prefixes[0], t->inner_pid,
-                     t->start_jiffies);
+    int n = snprintf(name, sizeof name, "%s%" PRIu32 "-%" PRIu64 "-socket", prefixes[0],
+                     t->inner_pid, t->start_jiffies);
     /* Measured: the runtime then continues without a port and prints nothing. */
     if (n > 0 && strlen(first) + 1 + (size_t)n >= sizeof addr.sun_path)
         return gcd_fail(err, GCD_E_NOT_FOUND,
-                        "process %" PRIu32
-                        " has no diagnostic socket: its TMPDIR has %zu bytes, too long for the path of a socket",
+                        "process %" PRIu32 " has no diagnostic socket: its TMPDIR has %zu bytes, "
+                        "too long for the path of a socket",
                         t->pid, strlen(first));
-    return gcd_fail(err, GCD_E_NOT_FOUND,
-                    "process %" PRIu32
-                    " has no diagnostic socket in %.120s: it is not a .NET process, or its diagnostics are off "
-                    "(DOTNET_EnableDiagnostics=0 or DOTNET_EnableDiagnostics_IPC=0; only a start without them helps), or "
-                    "%.120s was not usable when it started",
-                    t->pid, first, first);
+    return gcd_fail(
+        err, GCD_E_NOT_FOUND,
+        "process %" PRIu32
+        " has no diagnostic socket in %.120s: it is not a .NET process, or its diagnostics are off "
+        "(DOTNET_EnableDiagnostics=0 or DOTNET_EnableDiagnostics_IPC=0; only a start without them "
+        "helps), or "
+        "%.120s was not usable when it started",
+        t->pid, first, first);
 }
 
 /* Of several failures, the most informative one is reported. */
@@ -348,17 +376,20 @@ static int telling(gcd_status st, const struct gcd_error *err)
 }
 
 /*
- * A process in another pid namespace certainly has another root directory.  A process in ours may still have another /tmp: a unit with
- * PrivateTmp, or containers that share their pid namespace.  So the second search, through its root, is done for every process.
+ * A process in another pid namespace certainly has another root directory.  A process in ours may
+ * still have another /tmp: a unit with PrivateTmp, or containers that share their pid namespace. So
+ * the second search, through its root, is done for every process.
  */
-static gcd_status search_all(const char *proc, struct place *pl, const char *own_tmpdir, char *ret_path, struct gcd_error *err)
+static gcd_status search_all(const char *proc, struct place *pl, const char *own_tmpdir,
+                             char *ret_path, struct gcd_error *err)
 {
     const struct gcd_procfs_target *t = pl->target;
     const char *bases[2];
     size_t n_bases = 0;
     if (t->tmpdir[0] != '\0')
         bases[n_bases++] = t->tmpdir;
-    else if (!t->env_known && own_tmpdir != NULL && own_tmpdir[0] != '\0' && strcmp(own_tmpdir, "/tmp") != 0)
+    else if (!t->env_known && own_tmpdir != NULL && own_tmpdir[0] != '\0' &&
+             strcmp(own_tmpdir, "/tmp") != 0)
         bases[n_bases++] = own_tmpdir;
     if (t->tmpdir[0] == '\0') /* an empty TMPDIR counts as unset */
         bases[n_bases++] = "/tmp";
@@ -401,19 +432,21 @@ static gcd_status discover(const char *proc, uint32_t pid, const char *own_tmpdi
     return st;
 }
 
-gcd_status gcd_discover_socket(const char *proc, uint32_t pid, const char *own_tmpdir, char *ret_path, struct gcd_error *err)
+gcd_status gcd_discover_socket(const char *proc, uint32_t pid, const char *own_tmpdir,
+                               char *ret_path, struct gcd_error *err)
 {
     bool foreign;
     return discover(proc, pid, own_tmpdir, ret_path, &foreign, err);
 }
 
-gcd_status gcd_discover_listed(const char *proc, uint32_t pid, const char *own_tmpdir, char *ret_path, bool *ret_foreign,
-                               struct gcd_error *err)
+gcd_status gcd_discover_listed(const char *proc, uint32_t pid, const char *own_tmpdir,
+                               char *ret_path, bool *ret_foreign, struct gcd_error *err)
 {
     return discover(proc, pid, own_tmpdir, ret_path, ret_foreign, err);
 }
 
-gcd_status gcd_ipc_find_socket(uint32_t pid, const char *own_tmpdir, char *ret_path, struct gcd_error *err)
+gcd_status gcd_ipc_find_socket(uint32_t pid, const char *own_tmpdir, char *ret_path,
+                               struct gcd_error *err)
 {
     return gcd_discover_socket("/proc", pid, own_tmpdir, ret_path, err);
 }

@@ -1,9 +1,10 @@
 /*
- * Allows one dump of a process at a time.  Two would pause it twice and need two buffers in its memory, and the runtime reports each type
- * to only one of them.
+ * Allows one dump of a process at a time.  Two would pause it twice and need two buffers in its
+ * memory, and the runtime reports each type to only one of them.
  *
- * The lock is an abstract unix socket.  Its name is free again as soon as its listener dies, however it dies, and SO_PEERCRED tells others
- * who listens.  Anybody can take any name, so a holder counts only if it could dump the process, too.
+ * The lock is an abstract unix socket.  Its name is free again as soon as its listener dies,
+ * however it dies, and SO_PEERCRED tells others who listens.  Anybody can take any name, so a
+ * holder counts only if it could dump the process, too.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,14 +26,16 @@
 #include "base/safe_open.h"
 #include "ipc/process/ipc_procfs.h"
 
-/* For a few moments nobody answers: between bind and listen, and between the death of a holder and our next try. */
-#define TRIES 20
+/* For a few moments nobody answers: between bind and listen, and between the death of a holder and
+ * our next try. */
+#define TRIES  20
 #define TRY_MS 5
 
 static socklen_t address_of(const char *name, struct sockaddr_un *ret)
 {
     *ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
-    size_t n = strlen(name);             /* our names fit; the leading NUL makes the name abstract, and the length ends it */
+    /* our names fit; the leading NUL makes the name abstract, and the length ends it */
+    size_t n = strlen(name);
     memcpy(ret->sun_path + 1, name, n);
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + n);
 }
@@ -54,7 +57,8 @@ static int take(const char *name, int *ret_fd)
     return 0;
 }
 
-/* 0 and a connection that the kernel ends together with the holder's socket, or a negated errno when nobody answers. */
+/* 0 and a connection that the kernel ends together with the holder's socket, or a negated errno
+ * when nobody answers. */
 static int ask_holder(const char *name, struct ucred *ret, int *ret_fd)
 {
     struct sockaddr_un address;
@@ -62,7 +66,8 @@ static int ask_holder(const char *name, struct ucred *ret, int *ret_fd)
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return -errno;
-    if (connect(fd, (struct sockaddr *)&address, n) != 0 || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, ret, &n_cred) != 0) {
+    if (connect(fd, (struct sockaddr *)&address, n) != 0 ||
+        getsockopt(fd, SOL_SOCKET, SO_PEERCRED, ret, &n_cred) != 0) {
         int e = errno;
         (void)close(fd);
         return -e;
@@ -72,7 +77,8 @@ static int ask_holder(const char *name, struct ucred *ret, int *ret_fd)
 }
 
 /* RET says what prevents us from taking the name. */
-static gcd_status lock_name(const char *name, const char *what, uid_t owner, struct gcd_ipc_lock *ret, int *ret_fd, struct gcd_error *err)
+static gcd_status lock_name(const char *name, const char *what, uid_t owner,
+                            struct gcd_ipc_lock *ret, int *ret_fd, struct gcd_error *err)
 {
     struct ucred holder = { .pid = 0 };
     int fd = -1, connection = -1, r = 0, asked = -ECONNREFUSED;
@@ -98,11 +104,14 @@ static gcd_status lock_name(const char *name, const char *what, uid_t owner, str
     ret->fds[2] = connection + 1;
     ret->holder_pid = holder.pid > 0 ? (uint32_t)holder.pid : 0;
     if (holder.pid > 0)
-        return gcd_fail(err, GCD_E_STATE, "another dump %s is under way, by process %ld", what, (long)holder.pid);
-    return gcd_fail(err, GCD_E_STATE, "another dump %s is under way, by a process that is not visible here", what);
+        return gcd_fail(err, GCD_E_STATE, "another dump %s is under way, by process %ld", what,
+                        (long)holder.pid);
+    return gcd_fail(err, GCD_E_STATE,
+                    "another dump %s is under way, by a process that is not visible here", what);
 }
 
-/* The process's pid namespace and its number there, so that every view agrees, and its start time, because numbers are reused. */
+/* The process's pid namespace and its number there, so that every view agrees, and its start time,
+ * because numbers are reused. */
 static gcd_status lock_process(uint32_t pid, struct gcd_ipc_lock *ret, struct gcd_error *err)
 {
     struct gcd_procfs_target target;
@@ -113,7 +122,8 @@ static gcd_status lock_process(uint32_t pid, struct gcd_ipc_lock *ret, struct gc
     uid_t owner = gcd_procfs_facts("/proc", pid, &facts) ? facts.uid : (uid_t)-1;
     (void)snprintf(path, sizeof path, "/proc/%" PRIu32 "/ns/pid", pid);
     uint64_t ns = stat(path, &sb) == 0 ? (uint64_t)sb.st_ino : 0;
-    (void)snprintf(name, sizeof name, "gcdumpc/process/%" PRIu64 "/%" PRIu32 "/%" PRIu64, ns, target.inner_pid, target.start_jiffies);
+    (void)snprintf(name, sizeof name, "gcdumpc/process/%" PRIu64 "/%" PRIu32 "/%" PRIu64, ns,
+                   target.inner_pid, target.start_jiffies);
     return lock_name(name, "of it", owner, ret, &ret->fds[0], err);
 }
 
@@ -125,13 +135,15 @@ static gcd_status lock_socket(const char *path, struct gcd_ipc_lock *ret, struct
     bool known = fd >= 0 && fstat(fd, &sb) == 0;
     if (fd >= 0)
         (void)close(fd);
-    if (!known)                          /* the attempt to connect will report why */
+    if (!known) /* the attempt to connect will report why */
         return GCD_OK;
-    (void)snprintf(name, sizeof name, "gcdumpc/socket/%" PRIu64 "/%" PRIu64, (uint64_t)sb.st_dev, (uint64_t)sb.st_ino);
+    (void)snprintf(name, sizeof name, "gcdumpc/socket/%" PRIu64 "/%" PRIu64, (uint64_t)sb.st_dev,
+                   (uint64_t)sb.st_ino);
     return lock_name(name, "of it", sb.st_uid, ret, &ret->fds[1], err);
 }
 
-gcd_status gcd_ipc_lock(uint32_t pid, const char *socket_path, struct gcd_ipc_lock *ret, struct gcd_error *err)
+gcd_status gcd_ipc_lock(uint32_t pid, const char *socket_path, struct gcd_ipc_lock *ret,
+                        struct gcd_error *err)
 {
     *ret = (struct gcd_ipc_lock){ .holder_pid = 0 };
     if (pid != 0)
@@ -147,7 +159,8 @@ gcd_status gcd_ipc_lock_machine(struct gcd_ipc_lock *ret, struct gcd_error *err)
 
 bool gcd_ipc_lock_wait(const struct gcd_ipc_lock *lock, int ms)
 {
-    struct pollfd connection = { .fd = lock->fds[2] - 1 };       /* no events requested: reports only its end */
+    /* no events requested: reports only its end */
+    struct pollfd connection = { .fd = lock->fds[2] - 1 };
     return poll(&connection, 1, ms) > 0;
 }
 

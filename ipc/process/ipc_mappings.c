@@ -1,11 +1,14 @@
 /*
- * Finds out which part of the memory of a process belongs to the GC.  Since .NET 7 the GC reserves one large piece of address space and gives regions
- * of it to generations.  A dump names the regions that have objects after the collection; before it, garbage filled others, and some are free but
- * still resident.  So everything in the reservation counts.  Its extent is recorded nowhere, but on Linux it is a row of adjacent anonymous mappings,
- * whose unused part is one inaccessible mapping of gigabytes.  The GC cuts it to a multiple of megabytes, so hardly any other mapping is adjacent to
- * its upper end.  Adjacent to its lower end are the GC's own tables and, below them, whatever the program mapped later; but the first range begins
- * where the reservation begins (measured, .NET 8 to 10: it is the range of the pinned heap, which is never returned).
- * Other GCs (clrgc, 32 bits) reserve segments, whose size the ranges give.
+ * Finds out which part of the memory of a process belongs to the GC.  Since .NET 7 the GC reserves
+ * one large piece of address space and gives regions of it to generations.  A dump names the
+ * regions that have objects after the collection; before it, garbage filled others, and some are
+ * free but still resident.  So everything in the reservation counts.  Its extent is recorded
+ * nowhere, but on Linux it is a row of adjacent anonymous mappings, whose unused part is one
+ * inaccessible mapping of gigabytes.  The GC cuts it to a multiple of megabytes, so hardly any
+ * other mapping is adjacent to its upper end.  Adjacent to its lower end are the GC's own tables
+ * and, below them, whatever the program mapped later; but the first range begins where the
+ * reservation begins (measured, .NET 8 to 10: it is the range of the pinned heap, which is never
+ * returned). Other GCs (clrgc, 32 bits) reserve segments, whose size the ranges give.
  */
 #include "ipc/process/ipc_mappings.h"
 
@@ -23,34 +26,37 @@
 #include "ipc/process/ipc_memory.h"
 #include "ipc/process/ipc_procfs.h"
 
-#define LINE_BYTES 512               /* the rest of a longer line is a path */
+#define LINE_BYTES 512 /* the rest of a longer line is a path */
 
-/* An inaccessible mapping that is larger than what malloc reserves for a thread is the unused part of the GC's reservation. */
+/* An inaccessible mapping that is larger than what malloc reserves for a thread is the unused part
+ * of the GC's reservation. */
 #define UNUSED_BYTES (UINT64_C(64) << 20)
 
 /* An anonymous mapping. */
 struct mapping {
     uint64_t start, end, resident_bytes;
-    bool closed;                         /* its memory cannot be touched */
+    bool closed; /* its memory cannot be touched */
 };
 
 struct gcd_ipc_mappings {
     struct gcd_alloc alloc;
-    struct gcd_process_memory memory;    /* without the GC's part */
-    struct mapping *items;               /* [count] in the order of their addresses */
+    struct gcd_process_memory memory; /* without the GC's part */
+    struct mapping *items;            /* [count] in the order of their addresses */
     size_t count, room;
-    bool known;                          /* all of them were read */
+    bool known; /* all of them were read */
     char problem[96];
 };
 
-/* "7f38455de000-7f385c000000 rw-p 00000000 00:00 0 [NAME]".  *RET_ANONYMOUS: not a file, the heap, a stack or a mapping of the kernel. */
+/* "7f38455de000-7f385c000000 rw-p 00000000 00:00 0 [NAME]".  *RET_ANONYMOUS: not a file, the heap,
+ * a stack or a mapping of the kernel. */
 static bool parse_mapping(const char *line, struct mapping *ret, bool *ret_anonymous)
 {
     uint64_t start, end, inode;
     char access[5];
     int n = 0;
     if (strspn(line, "0123456789abcdef") > 16 ||
-        sscanf(line, "%16" SCNx64 "-%16" SCNx64 " %4s %*16[0-9a-f] %*16[0-9a-f:] %19" SCNu64 "%n", &start, &end, access, &inode, &n) != 4 ||
+        sscanf(line, "%16" SCNx64 "-%16" SCNx64 " %4s %*16[0-9a-f] %*16[0-9a-f:] %19" SCNu64 "%n",
+               &start, &end, access, &inode, &n) != 4 ||
         end <= start)
         return false;
     *ret = (struct mapping){ .start = start, .end = end, .closed = strncmp(access, "---", 3) == 0 };
@@ -66,14 +72,16 @@ static uint64_t parse_resident(const char *line)
     return sscanf(line, "Rss: %15" SCNu64 " kB", &kib) == 1 ? kib * 1024 : 0;
 }
 
-/* Adds M after the others.  GCD_E_FORMAT: its address is not above theirs, which no kernel writes; GCD_E_LIMIT. */
+/* Adds M after the others.  GCD_E_FORMAT: its address is not above theirs, which no kernel writes;
+ * GCD_E_LIMIT. */
 static gcd_status add(struct gcd_ipc_mappings *to, const struct mapping *m)
 {
     if (to->count > 0 && m->start < to->items[to->count - 1].end)
         return GCD_E_FORMAT;
     if (to->count >= GCD_MAPPINGS_MAX)
         return GCD_E_LIMIT;
-    if (!gcd_vec_reserve(&to->alloc, &to->items, &to->room, to->count + 1, sizeof *to->items, GCD_MAPPINGS_MAX))
+    if (!gcd_vec_reserve(&to->alloc, &to->items, &to->room, to->count + 1, sizeof *to->items,
+                         GCD_MAPPINGS_MAX))
         return GCD_E_NOMEM;
     to->items[to->count++] = *m;
     return GCD_OK;
@@ -107,21 +115,25 @@ static gcd_status read_mappings(struct gcd_ipc_mappings *to, const char *proc, u
     if (f != NULL)
         (void)fclose(f);
     to->known = st == GCD_OK && to->count > 0;
-    const char *text = st == GCD_E_FORMAT ? "its lines are not in order" : st == GCD_E_LIMIT ? "it has too many lines" :
-                       st == GCD_OK ? "it is empty" : strerror(why);
+    const char *text = st == GCD_E_FORMAT  ? "its lines are not in order"
+                       : st == GCD_E_LIMIT ? "it has too many lines"
+                       : st == GCD_OK      ? "it is empty"
+                                           : strerror(why);
     if (!to->known)
         (void)snprintf(to->problem, sizeof to->problem, "/proc/%" PRIu32 "/smaps: %s", pid, text);
     return st == GCD_E_NOMEM ? st : GCD_OK;
 }
 
-gcd_status gcd_mappings_read(const char *proc, uint32_t pid, const struct gcd_alloc *alloc, struct gcd_ipc_mappings **ret, struct gcd_error *err)
+gcd_status gcd_mappings_read(const char *proc, uint32_t pid, const struct gcd_alloc *alloc,
+                             struct gcd_ipc_mappings **ret, struct gcd_error *err)
 {
     struct gcd_procfs_facts facts;
     struct gcd_ipc_memory memory;
     struct gcd_alloc a = gcd_alloc_or_default(alloc);
     struct timespec now;
     if (!gcd_procfs_facts(proc, pid, &facts) || facts.rss_bytes == 0)
-        return gcd_fail(err, GCD_E_NOT_FOUND, "the memory of process %" PRIu32 " is not visible", pid);
+        return gcd_fail(err, GCD_E_NOT_FOUND, "the memory of process %" PRIu32 " is not visible",
+                        pid);
     struct gcd_ipc_mappings *m = gcd_mem_new(&a, sizeof *m);
     if (m == NULL)
         return gcd_fail_nomem(err, "reading the memory of the process");
@@ -129,9 +141,14 @@ gcd_status gcd_mappings_read(const char *proc, uint32_t pid, const struct gcd_al
     (void)clock_gettime(CLOCK_REALTIME, &now);
     *m = (struct gcd_ipc_mappings){ .alloc = a };
     m->memory = (struct gcd_process_memory){
-        .unix_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000, .resident_bytes = facts.rss_bytes, .anonymous_bytes = facts.anonymous_bytes,
-        .file_bytes = facts.file_bytes, .shared_bytes = facts.shared_bytes, .swapped_bytes = facts.swapped_bytes,
-        .cgroup_limit_bytes = memory.cgroup_limit_bytes, .cgroup_used_bytes = memory.cgroup_used_bytes,
+        .unix_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000,
+        .resident_bytes = facts.rss_bytes,
+        .anonymous_bytes = facts.anonymous_bytes,
+        .file_bytes = facts.file_bytes,
+        .shared_bytes = facts.shared_bytes,
+        .swapped_bytes = facts.swapped_bytes,
+        .cgroup_limit_bytes = memory.cgroup_limit_bytes,
+        .cgroup_used_bytes = memory.cgroup_used_bytes,
     };
     if (read_mappings(m, proc, pid) != GCD_OK) {
         gcd_ipc_mappings_free(m);
@@ -141,7 +158,8 @@ gcd_status gcd_mappings_read(const char *proc, uint32_t pid, const struct gcd_al
     return GCD_OK;
 }
 
-gcd_status gcd_ipc_mappings_new(uint32_t pid, const struct gcd_alloc *alloc, struct gcd_ipc_mappings **ret, struct gcd_error *err)
+gcd_status gcd_ipc_mappings_new(uint32_t pid, const struct gcd_alloc *alloc,
+                                struct gcd_ipc_mappings **ret, struct gcd_error *err)
 {
     return gcd_mappings_read("/proc", pid, alloc, ret, err);
 }
@@ -169,12 +187,15 @@ struct ordered {
 
 static int by_start(const void *ctx, uint32_t a, uint32_t b)
 {
-    const struct gcd_range *x = (const struct gcd_range *)ctx + a, *y = (const struct gcd_range *)ctx + b;
+    const struct gcd_range *x = (const struct gcd_range *)ctx + a,
+                           *y = (const struct gcd_range *)ctx + b;
     return (x->start > y->start) - (x->start < y->start);
 }
 
-/* The start and end of the ranges that begin in ROW; false if there are none.  Call it for rows in ascending order. */
-static bool next_ends(struct ordered *o, const struct mapping *row, uint64_t *ret_first, uint64_t *ret_last)
+/* The start and end of the ranges that begin in ROW; false if there are none.  Call it for rows in
+ * ascending order. */
+static bool next_ends(struct ordered *o, const struct mapping *row, uint64_t *ret_first,
+                      uint64_t *ret_last)
 {
     bool any = false;
     for (; o->next < o->count; o->next++) {
@@ -184,7 +205,8 @@ static bool next_ends(struct ordered *o, const struct mapping *row, uint64_t *re
             break;
         if (r->start < row->start)
             continue;
-        gcd_add_saturating(&end, r->reserved_bytes > r->used_bytes ? r->reserved_bytes : r->used_bytes);
+        gcd_add_saturating(&end,
+                           r->reserved_bytes > r->used_bytes ? r->reserved_bytes : r->used_bytes);
         *ret_first = any ? *ret_first : r->start;
         *ret_last = any && *ret_last > end ? *ret_last : end;
         any = true;
@@ -192,12 +214,14 @@ static bool next_ends(struct ordered *o, const struct mapping *row, uint64_t *re
     return any;
 }
 
-/* Resident bytes of the GC's part of a row: of the mappings from the first range on, to the last one or to the end of a reservation. */
+/* Resident bytes of the GC's part of a row: of the mappings from the first range on, to the last
+ * one or to the end of a reservation. */
 static uint64_t bytes_of_row(const struct mapping *items, size_t n, uint64_t first, uint64_t last)
 {
     uint64_t bytes = 0;
     for (size_t i = 0; i < n; i++)
-        if (items[i].closed && items[i].start >= first && items[i].end - items[i].start >= UNUSED_BYTES)
+        if (items[i].closed && items[i].start >= first &&
+            items[i].end - items[i].start >= UNUSED_BYTES)
             last = UINT64_MAX;
     for (size_t i = 0; i < n; i++)
         if (items[i].end > first && items[i].start < last)
@@ -219,10 +243,14 @@ static uint64_t gc_bytes(const struct gcd_ipc_mappings *m, struct ordered *o)
     return gc;
 }
 
-void gcd_ipc_mappings_memory(const struct gcd_ipc_mappings *m, const struct gcd_range *ranges, size_t n, struct gcd_process_memory *ret)
+void gcd_ipc_mappings_memory(const struct gcd_ipc_mappings *m, const struct gcd_range *ranges,
+                             size_t n, struct gcd_process_memory *ret)
 {
     uint32_t *order = m->known && n > 0 ? gcd_sort_order(&m->alloc, n, by_start, ranges) : NULL;
-    uint64_t gc = order != NULL ? gc_bytes(m, &(struct ordered){ .ranges = ranges, .order = order, .count = n }) : 0;
+    uint64_t gc =
+        order != NULL
+            ? gc_bytes(m, &(struct ordered){ .ranges = ranges, .order = order, .count = n })
+            : 0;
     *ret = m->memory;
     ret->gc_known = gc > 0;
     ret->gc_bytes = gc < ret->resident_bytes ? gc : ret->resident_bytes;

@@ -8,7 +8,8 @@
 #define GCD_MAPPINGS_MAX ((size_t)1 << 18)
 
 /* The same with PROC instead of "/proc". */
-GCD_MUST_CHECK gcd_status gcd_mappings_read(const char *proc, uint32_t pid, const struct gcd_alloc *alloc, struct gcd_ipc_mappings **ret,
-                                            struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_mappings_read(const char *proc, uint32_t pid,
+                                            const struct gcd_alloc *alloc,
+                                            struct gcd_ipc_mappings **ret, struct gcd_error *err);
 
 #endif

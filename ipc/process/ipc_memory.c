@@ -1,10 +1,11 @@
 /*
- * Calculates how much memory a process has, and how much more it can get: the limits of its cgroup and of every enclosing cgroup, and the
- * memory of the machine.
+ * Calculates how much memory a process has, and how much more it can get: the limits of its cgroup
+ * and of every enclosing cgroup, and the memory of the machine.
  *
- * The kernel shows cgroup names and the roots of their mounts relative to the reader's cgroup namespace.  So a name minus the root of a
- * mount is the folder below that mount.  This also holds for a process in another container, whose name begins with "/..": there the mount
- * in its own namespace, below /proc/PID/root, matches.
+ * The kernel shows cgroup names and the roots of their mounts relative to the reader's cgroup
+ * namespace.  So a name minus the root of a mount is the folder below that mount.  This also holds
+ * for a process in another container, whose name begins with "/..": there the mount in its own
+ * namespace, below /proc/PID/root, matches.
  */
 #include "ipc/process/ipc_memory.h"
 
@@ -32,7 +33,8 @@ enum version { V1, V2 };
 static const struct files {
     const char *limits[2];
     const char *usage;
-    const char *reclaimable;     /* in memory.stat: file pages that the kernel drops before it refuses anything */
+    /* in memory.stat: file pages that the kernel drops before it refuses anything */
+    const char *reclaimable;
 } files[] = {
     [V1] = { { "memory.limit_in_bytes", NULL }, "memory.usage_in_bytes", "total_inactive_file" },
     [V2] = { { "memory.max", "memory.high" }, "memory.current", "inactive_file" },
@@ -56,7 +58,8 @@ static void unescape(char *s)
 {
     char *to = s;
     for (; *s != '\0'; to++) {
-        bool octal = s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] >= '0' && s[2] <= '7' && s[3] >= '0' && s[3] <= '7';
+        bool octal = s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] >= '0' && s[2] <= '7' &&
+                     s[3] >= '0' && s[3] <= '7';
         *to = *s;
         if (octal)
             *to = (char)((s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0'));
@@ -65,7 +68,8 @@ static void unescape(char *s)
     *to = '\0';
 }
 
-/* "36 32 0:33 ROOT POINT OPTIONS [OPTIONAL...] - TYPE SOURCE OPTIONS": a hierarchy of VERSION that limits memory? */
+/* "36 32 0:33 ROOT POINT OPTIONS [OPTIONAL...] - TYPE SOURCE OPTIONS": a hierarchy of VERSION that
+ * limits memory? */
 static bool parse_mount(char *line, enum version version, char **ret_root, char **ret_point)
 {
     char *save = NULL, *behind = strstr(line, " - ");
@@ -75,8 +79,9 @@ static bool parse_mount(char *line, enum version version, char **ret_root, char 
     char *type = strtok_r(behind + 3, " \n", &save);
     (void)strtok_r(NULL, " \n", &save);
     char *options = strtok_r(NULL, " \n", &save);
-    bool fits = type != NULL && (version == V2 ? strcmp(type, "cgroup2") == 0 :
-                                 strcmp(type, "cgroup") == 0 && options != NULL && has_word(options, "memory"));
+    bool fits = type != NULL && (version == V2 ? strcmp(type, "cgroup2") == 0
+                                               : strcmp(type, "cgroup") == 0 && options != NULL &&
+                                                     has_word(options, "memory"));
     if (!fits)
         return false;
     char *field = strtok_r(line, " ", &save);
@@ -100,7 +105,7 @@ static const char *below(const char *name, const char *root)
     const char *rest = name + n;
     for (const char *p = rest; (p = strstr(p, "/..")) != NULL; p += 3)
         if (p[3] == '\0' || p[3] == '/')
-            return NULL;             /* the mount does not show it */
+            return NULL; /* the mount does not show it */
     return strcmp(rest, "/") == 0 ? "" : rest;
 }
 
@@ -163,12 +168,13 @@ static struct room room_in(const char *folder, const struct files *f)
         return NO_LIMIT;
     uint64_t reclaimable = read_key(folder, "memory.stat", f->reclaimable);
     usage -= reclaimable < usage ? reclaimable : usage;
-    return (struct room){ .bytes = limit > usage ? limit - usage : 0, .limit = limit, .used = usage };
+    return (
+        struct room){ .bytes = limit > usage ? limit - usage : 0, .limit = limit, .used = usage };
 }
 
 struct folder {
     char path[GCD_IPC_PATH_MAX];
-    size_t top;                  /* length of the mount's part of the path */
+    size_t top; /* length of the mount's part of the path */
 };
 
 /* The smallest room of FOLDER and its parents, up to the top of the mount. */
@@ -192,8 +198,10 @@ static bool can_be_read(const char *folder)
     return fd >= 0;
 }
 
-/* Finds the folder of cgroup NAME as we see it, using PROC/WHOSE/mountinfo; INSIDE: below the root folder of that process. */
-static bool find_folder(const char *proc, const char *whose, bool inside, enum version version, const char *name, struct folder *ret)
+/* Finds the folder of cgroup NAME as we see it, using PROC/WHOSE/mountinfo; INSIDE: below the root
+ * folder of that process. */
+static bool find_folder(const char *proc, const char *whose, bool inside, enum version version,
+                        const char *name, struct folder *ret)
 {
     char path[GCD_IPC_PATH_MAX], line[LINE_BYTES], *root, *point;
     int n = snprintf(path, sizeof path, "%s/%s/mountinfo", proc, whose);
@@ -213,17 +221,20 @@ static bool find_folder(const char *proc, const char *whose, bool inside, enum v
     return found;
 }
 
-static struct room room_of_hierarchy(const char *proc, uint32_t pid, enum version version, const char *name)
+static struct room room_of_hierarchy(const char *proc, uint32_t pid, enum version version,
+                                     const char *name)
 {
     struct folder folder;
     char whose[16];
     (void)snprintf(whose, sizeof whose, "%" PRIu32, pid);
-    if (find_folder(proc, "self", false, version, name, &folder) || find_folder(proc, whose, true, version, name, &folder))
+    if (find_folder(proc, "self", false, version, name, &folder) ||
+        find_folder(proc, whose, true, version, name, &folder))
         return room_up_from(&folder, &files[version]);
     return NO_LIMIT;
 }
 
-/* Lines "NUMBER:CONTROLLERS:NAME"; the version 2 hierarchy has number 0 and names no controllers. */
+/* Lines "NUMBER:CONTROLLERS:NAME"; the version 2 hierarchy has number 0 and names no controllers.
+ */
 static struct room room_of_cgroups(const char *proc, uint32_t pid)
 {
     char path[GCD_IPC_PATH_MAX], line[LINE_BYTES];
@@ -232,7 +243,8 @@ static struct room room_of_cgroups(const char *proc, uint32_t pid)
     FILE *f = n > 0 && (size_t)n < sizeof path ? fopen(path, "re") : NULL;
     while (f != NULL && fgets(line, sizeof line, f) != NULL) {
         line[strcspn(line, "\n")] = '\0';
-        char *controllers = strchr(line, ':'), *name = controllers != NULL ? strchr(controllers + 1, ':') : NULL;
+        char *controllers = strchr(line, ':'),
+             *name = controllers != NULL ? strchr(controllers + 1, ':') : NULL;
         if (name == NULL)
             continue;
         *controllers++ = '\0';
@@ -300,5 +312,6 @@ bool gcd_ipc_stopped(uint32_t pid)
 
 bool gcd_ipc_server_gc(uint32_t pid)
 {
-    return gcd_procfs_has_thread("/proc", pid, ".NET Server GC");        /* the runtime's name for them, .NET 5 to 10 */
+    /* the runtime's name for them, .NET 5 to 10 */
+    return gcd_procfs_has_thread("/proc", pid, ".NET Server GC");
 }

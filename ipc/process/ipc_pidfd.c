@@ -11,7 +11,8 @@ enum { TICK_NS = 200 * 1000 * 1000 };
 
 static const char proc[] = "/proc";
 
-/* True only when it is certain: the process no longer exists, or its number belongs to another one. */
+/* True only when it is certain: the process no longer exists, or its number belongs to another one.
+ */
 static bool has_ended(const struct gcd_pidfd *p)
 {
     uint64_t start = 0;
@@ -19,10 +20,12 @@ static bool has_ended(const struct gcd_pidfd *p)
     return st == GCD_E_NOT_FOUND || (st == GCD_OK && start != p->start_jiffies);
 }
 
-/* A timer, or -1 when it would see nothing: whether a hidden process (hidepid) still exists is unknown. */
+/* A timer, or -1 when it would see nothing: whether a hidden process (hidepid) still exists is
+ * unknown. */
 static int clock_of(struct gcd_pidfd *p)
 {
-    static const struct itimerspec ticks = { .it_value = { .tv_nsec = TICK_NS }, .it_interval = { .tv_nsec = TICK_NS } };
+    static const struct itimerspec ticks = { .it_value = { .tv_nsec = TICK_NS },
+                                             .it_interval = { .tv_nsec = TICK_NS } };
     if (gcd_procfs_start(proc, p->pid, &p->start_jiffies, NULL) != GCD_OK)
         return -1;
     int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);

@@ -1,6 +1,6 @@
 /*
- * A descriptor that becomes readable when a process ends: a pidfd or, where the kernel lacks it (Linux before 5.3) or a container forbids
- * it (seccomp), a timer that triggers a look into /proc.
+ * A descriptor that becomes readable when a process ends: a pidfd or, where the kernel lacks it
+ * (Linux before 5.3) or a container forbids it (seccomp), a timer that triggers a look into /proc.
  */
 #ifndef GCD_IPC_PIDFD_H
 #define GCD_IPC_PIDFD_H
@@ -9,10 +9,10 @@
 #include <stdint.h>
 
 struct gcd_pidfd {
-    int fd;                  /* -1: nothing reports its end */
-    bool ticks;              /* it is a timer */
+    int fd;     /* -1: nothing reports its end */
+    bool ticks; /* it is a timer */
     uint32_t pid;
-    uint64_t start_jiffies;  /* start of the process, for a timer */
+    uint64_t start_jiffies; /* start of the process, for a timer */
 };
 
 /* False when the process has already ended; P is then closed. */

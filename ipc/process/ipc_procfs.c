@@ -67,7 +67,8 @@ int gcd_procfs_small(const char *path, char *buf, size_t cap)
     return read_string(open_path(path), buf, cap);
 }
 
-/* "pid (comm) state ppid ...": the name may contain anything, so fields are counted after the last ')'. */
+/* "pid (comm) state ppid ...": the name may contain anything, so fields are counted after the last
+ * ')'. */
 static bool parse_stat(const char *stat, char *ret_state, uint64_t *ret_start)
 {
     const char *p = strrchr(stat, ')');
@@ -75,7 +76,8 @@ static bool parse_stat(const char *stat, char *ret_state, uint64_t *ret_start)
         return false;
     p += 2;
     *ret_state = *p;
-    for (int field = 3; field < 22; field++) { /* proc(5): 3 is the state, 22 the start time in jiffies */
+    /* proc(5): 3 is the state, 22 the start time in jiffies */
+    for (int field = 3; field < 22; field++) {
         p = strchr(p, ' ');
         if (p == NULL)
             return false;
@@ -129,8 +131,8 @@ static uint64_t status_bytes(const char *status, const char *key)
 }
 
 /*
- * TMPDIR from an environment: NAME=VALUE strings, each with its NUL; the first one counts, as with getenv.  The file may have megabytes, so
- * it is read in pieces.  False when it cannot be read.
+ * TMPDIR from an environment: NAME=VALUE strings, each with its NUL; the first one counts, as with
+ * getenv.  The file may have megabytes, so it is read in pieces.  False when it cannot be read.
  */
 static bool read_tmpdir(const char *proc, uint32_t pid, char *ret, size_t cap)
 {
@@ -173,25 +175,32 @@ static bool read_tmpdir(const char *proc, uint32_t pid, char *ret, size_t cap)
     return found || n >= 0;
 }
 
-gcd_status gcd_procfs_start(const char *proc, uint32_t pid, uint64_t *ret_jiffies, struct gcd_error *err)
+gcd_status gcd_procfs_start(const char *proc, uint32_t pid, uint64_t *ret_jiffies,
+                            struct gcd_error *err)
 {
     char text[8192];
     char state = '\0';
     int r = read_small(proc, pid, "stat", text, sizeof text);
     if (r == -ENOENT || r == -ESRCH)
-        return gcd_because(err, GCD_ERROR_NO_PROCESS, gcd_fail(err, GCD_E_NOT_FOUND, "there is no process %" PRIu32, pid));
+        return gcd_because(err, GCD_ERROR_NO_PROCESS,
+                           gcd_fail(err, GCD_E_NOT_FOUND, "there is no process %" PRIu32, pid));
     if (r != 0)
-        return gcd_because(err, r == -EACCES || r == -EPERM ? GCD_ERROR_PERMISSION : GCD_ERROR_OTHER,
-                           gcd_fail_os(err, -r, "cannot inspect process %" PRIu32 " in %s", pid, proc));
+        return gcd_because(
+            err, r == -EACCES || r == -EPERM ? GCD_ERROR_PERMISSION : GCD_ERROR_OTHER,
+            gcd_fail_os(err, -r, "cannot inspect process %" PRIu32 " in %s", pid, proc));
     if (!parse_stat(text, &state, ret_jiffies))
-        return gcd_fail(err, GCD_E_FORMAT, "cannot read %s/%" PRIu32 "/stat: no start time in it", proc, pid);
+        return gcd_fail(err, GCD_E_FORMAT, "cannot read %s/%" PRIu32 "/stat: no start time in it",
+                        proc, pid);
     if (state == 'Z' || state == 'X')
         return gcd_because(err, GCD_ERROR_NO_PROCESS,
-                           gcd_fail(err, GCD_E_NOT_FOUND, "process %" PRIu32 " has ended; its parent has not noticed yet", pid));
+                           gcd_fail(err, GCD_E_NOT_FOUND,
+                                    "process %" PRIu32 " has ended; its parent has not noticed yet",
+                                    pid));
     return GCD_OK;
 }
 
-gcd_status gcd_procfs_read(const char *proc, uint32_t pid, struct gcd_procfs_target *ret, struct gcd_error *err)
+gcd_status gcd_procfs_read(const char *proc, uint32_t pid, struct gcd_procfs_target *ret,
+                           struct gcd_error *err)
 {
     char text[8192];
     uint64_t start = 0;
@@ -206,7 +215,10 @@ gcd_status gcd_procfs_read(const char *proc, uint32_t pid, struct gcd_procfs_tar
         const char *line = status_line(text, "Tgid");
         if (line != NULL && status_numbers(line, &tgid) == 1 && tgid != pid)
             return gcd_because(err, GCD_ERROR_NO_PROCESS,
-                               gcd_fail(err, GCD_E_NOT_FOUND, "%" PRIu32 " is not a process but a thread of process %" PRIu32, pid, tgid));
+                               gcd_fail(err, GCD_E_NOT_FOUND,
+                                        "%" PRIu32
+                                        " is not a process but a thread of process %" PRIu32,
+                                        pid, tgid));
         line = status_line(text, "Uid");
         ret->uids_known = line != NULL && sscanf(line, UID_LINE, &ret->uid, &ret->saved_uid) == 2;
         /* Outermost namespace first.  Missing before Linux 4.1. */
@@ -228,7 +240,7 @@ gcd_status gcd_procfs_read(const char *proc, uint32_t pid, struct gcd_procfs_tar
 
 /* ---- for lists ---- */
 
-#define PF_KTHREAD 0x00200000ul  /* linux/sched.h */
+#define PF_KTHREAD       0x00200000ul /* linux/sched.h */
 #define COMMAND_LINE_MAX ((size_t)1 << 20)
 
 /* Field NUMBER (>= 3) of a stat file, proc(5); 0 when there is none. */
@@ -350,7 +362,8 @@ bool gcd_procfs_has_thread(const char *proc, uint32_t pid, const char *name)
     DIR *dir = n > 0 && (size_t)n < sizeof path ? opendir(path) : NULL;
     bool found = false;
     struct dirent *e;
-    for (unsigned i = 0; dir != NULL && !found && i < THREADS_MAX && (e = readdir(dir)) != NULL; i++) {
+    for (unsigned i = 0; dir != NULL && !found && i < THREADS_MAX && (e = readdir(dir)) != NULL;
+         i++) {
         n = snprintf(file, sizeof file, "task/%.20s/comm", e->d_name);
         if (n < 0 || e->d_name[0] == '.' || read_small(proc, pid, file, text, sizeof text) != 0)
             continue;
@@ -380,6 +393,7 @@ uint64_t gcd_procfs_uptime_ms(const char *proc, uint64_t start_jiffies)
     if (sscanf(text, "%" SCNu64 ".%2u", &seconds, &hundredths) != 2 || seconds > UINT64_MAX / 2000)
         return 0;
     uint64_t now_ms = seconds * 1000 + hundredths * 10;
-    uint64_t start_ms = start_jiffies / (uint64_t)hz * 1000 + start_jiffies % (uint64_t)hz * 1000 / (uint64_t)hz;
+    uint64_t start_ms =
+        start_jiffies / (uint64_t)hz * 1000 + start_jiffies % (uint64_t)hz * 1000 / (uint64_t)hz;
     return now_ms > start_ms ? now_ms - start_ms : 0;
 }

@@ -13,10 +13,12 @@
 int gcd_procfs_small(const char *path, char *buf, size_t cap);
 
 struct gcd_procfs_target {
-    uint32_t pid;                  /* as the caller sees it */
-    uint32_t inner_pid;            /* as the process sees it; part of its socket's name */
+    uint32_t pid;       /* as the caller sees it */
+    uint32_t inner_pid; /* as the process sees it; part of its socket's name */
     bool uids_known;
-    uint32_t uid, saved_uid;       /* effective and saved: the owner of files it creates, and of files it may have created before it changed user */
+    /* effective and saved: the owner of files it creates, and of files it may have created before
+     * it changed user */
+    uint32_t uid, saved_uid;
     bool nested;                   /* the process is in a pid namespace below the caller's */
     uint64_t start_jiffies;        /* the key in the socket's name */
     bool env_known;                /* its environment could be read */
@@ -24,29 +26,33 @@ struct gcd_procfs_target {
 };
 
 /*
- * When PID started, since boot; together with PID this distinguishes a process from a later one with the same number.  GCD_E_NOT_FOUND: no
- * such process, or it has ended; GCD_E_IO; GCD_E_FORMAT.
+ * When PID started, since boot; together with PID this distinguishes a process from a later one
+ * with the same number.  GCD_E_NOT_FOUND: no such process, or it has ended; GCD_E_IO; GCD_E_FORMAT.
  */
-GCD_MUST_CHECK gcd_status gcd_procfs_start(const char *proc, uint32_t pid, uint64_t *ret_jiffies, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_procfs_start(const char *proc, uint32_t pid, uint64_t *ret_jiffies,
+                                           struct gcd_error *err);
 
 /*
- * Read PROC/PID/{stat,status,environ}.  The errors of gcd_procfs_start, and GCD_E_NOT_FOUND when PID is a thread.  An unreadable
- * environment is not an error.
+ * Read PROC/PID/{stat,status,environ}.  The errors of gcd_procfs_start, and GCD_E_NOT_FOUND when
+ * PID is a thread.  An unreadable environment is not an error.
  */
-GCD_MUST_CHECK gcd_status gcd_procfs_read(const char *proc, uint32_t pid, struct gcd_procfs_target *ret, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_procfs_read(const char *proc, uint32_t pid,
+                                          struct gcd_procfs_target *ret, struct gcd_error *err);
 
 /* What a list of processes shows.  Unreadable values are 0 or empty. */
 struct gcd_procfs_facts {
-    bool kernel;                   /* a kernel thread, not a program */
-    bool stopped;                  /* by a signal or a debugger */
-    uint32_t uid;                  /* effective; UINT32_MAX = unknown */
-    uint64_t start_jiffies;        /* since boot */
+    bool kernel;            /* a kernel thread, not a program */
+    bool stopped;           /* by a signal or a debugger */
+    uint32_t uid;           /* effective; UINT32_MAX = unknown */
+    uint64_t start_jiffies; /* since boot */
     uint64_t rss_bytes;
-    uint64_t anonymous_bytes, file_bytes, shared_bytes;    /* parts of these; before Linux 4.5 0 */
+    uint64_t anonymous_bytes, file_bytes, shared_bytes; /* parts of these; before Linux 4.5 0 */
     uint64_t swapped_bytes;
-    uint64_t away_bytes;           /* memory that is not resident: swapped out, or in its own huge pages */
-    char name[64];                 /* the kernel's name for it: the first 15 bytes of the program's name */
-    char exe[256];                 /* file name of the program, without its folder */
+    /* memory that is not resident: swapped out, or in its own huge pages */
+    uint64_t away_bytes;
+    /* the kernel's name for it: the first 15 bytes of the program's name */
+    char name[64];
+    char exe[256]; /* file name of the program, without its folder */
 };
 
 /* Does process PID exist?  Also true when unknown. */
@@ -55,10 +61,12 @@ bool gcd_procfs_exists(const char *proc, uint32_t pid);
 /* False when the process is gone or not visible. */
 bool gcd_procfs_facts(const char *proc, uint32_t pid, struct gcd_procfs_facts *ret);
 
-/* Is one of the first threads of process PID, a thousand at most, called NAME?  False when unknown. */
+/* Is one of the first threads of process PID, a thousand at most, called NAME?  False when unknown.
+ */
 bool gcd_procfs_has_thread(const char *proc, uint32_t pid, const char *name);
 
-/* Arguments separated by spaces, at most one megabyte; NULL when out of memory, "" when unknown.  *RET_CAP: what to free. */
+/* Arguments separated by spaces, at most one megabyte; NULL when out of memory, "" when unknown.
+ * *RET_CAP: what to free. */
 char *gcd_procfs_command_line(const char *proc, uint32_t pid, size_t *ret_cap);
 
 /* Milliseconds since a process started; 0 when unknown. */

@@ -34,7 +34,8 @@ static void finish(struct question *q, gcd_status st)
         uv_close((uv_handle_t *)&q->tick, NULL);
 }
 
-static void on_reply(struct gcd_conn *c, const struct gcd_wire_header *header, const uint8_t *payload, size_t n)
+static void on_reply(struct gcd_conn *c, const struct gcd_wire_header *header,
+                     const uint8_t *payload, size_t n)
 {
     struct question *q = c->owner;
     gcd_status st = gcd_wire_check_reply(header, payload, n, NULL, &q->err);
@@ -54,12 +55,13 @@ static void on_end(struct gcd_conn *c, gcd_status st, const struct gcd_error *er
 static void on_timeout(uv_timer_t *timer)
 {
     struct question *q = timer->data;
-    /* One thread serves the port: it does not answer during a heap walk, or while another client holds a connection. */
-    finish(q,
-           gcd_because(&q->err, GCD_ERROR_TIMEOUT,
-                       gcd_fail(&q->err, GCD_E_PEER,
-                                "the runtime has not answered within %" PRIu64 " ms: it is stopped, or busy with another client",
-                                q->a->timeout_ms)));
+    /* One thread serves the port: it does not answer during a heap walk, or while another client
+     * holds a connection. */
+    finish(q, gcd_because(&q->err, GCD_ERROR_TIMEOUT,
+                          gcd_fail(&q->err, GCD_E_PEER,
+                                   "the runtime has not answered within %" PRIu64
+                                   " ms: it is stopped, or busy with another client",
+                                   q->a->timeout_ms)));
 }
 
 static void on_tick(uv_timer_t *timer)
@@ -80,13 +82,17 @@ static void run(struct question *q, const uint8_t *msg, size_t n)
     q->timer.data = q->tick.data = q;
     (void)uv_timer_init(&q->loop, &q->timer); /* cannot fail */
     (void)uv_timer_init(&q->loop, &q->tick);
-    /* If the time is already up, allow one more millisecond so that a single place reports the timeout. */
+    /* If the time is already up, allow one more millisecond so that a single place reports the
+     * timeout. */
     if (a->timeout_ms != 0)
-        (void)uv_timer_start(&q->timer, on_timeout, gone_ms < a->timeout_ms ? a->timeout_ms - gone_ms : 1, 0);
+        (void)uv_timer_start(&q->timer, on_timeout,
+                             gone_ms < a->timeout_ms ? a->timeout_ms - gone_ms : 1, 0);
     if (a->cancel != NULL || a->on_tick != NULL)
         (void)uv_timer_start(&q->tick, on_tick, TICK_MS, TICK_MS);
     gcd_status st = gcd_dial_open(&q->dial, &q->loop, a->peer, &q->err);
-    struct gcd_conn_setup setup = { .loop = &q->loop, .dial = &q->dial, .ops = &ops, .owner = q, .read_bytes = READ_BYTES };
+    struct gcd_conn_setup setup = {
+        .loop = &q->loop, .dial = &q->dial, .ops = &ops, .owner = q, .read_bytes = READ_BYTES
+    };
     if (st == GCD_OK)
         st = gcd_conn_open(&q->conn, &setup, msg, n, &q->err);
     if (st != GCD_OK)
@@ -94,9 +100,12 @@ static void run(struct question *q, const uint8_t *msg, size_t n)
     (void)uv_run(&q->loop, UV_RUN_DEFAULT); /* until all handles are closed */
 }
 
-gcd_status gcd_ask(const struct gcd_ask *a, enum gcd_wire_command command, gcd_ask_fn on_ok, void *ctx, struct gcd_error *err)
+gcd_status gcd_ask(const struct gcd_ask *a, enum gcd_wire_command command, gcd_ask_fn on_ok,
+                   void *ctx, struct gcd_error *err)
 {
-    struct question q = { .a = a, .command = command, .on_ok = on_ok, .ctx = ctx, .err = GCD_ERROR_INIT };
+    struct question q = {
+        .a = a, .command = command, .on_ok = on_ok, .ctx = ctx, .err = GCD_ERROR_INIT
+    };
     uint8_t msg[GCD_WIRE_HEADER_BYTES];
     size_t n = 0;
     GCD_TRY(gcd_wire_encode_plain(command, msg, sizeof msg, &n, err));

@@ -14,20 +14,24 @@
 /* Settings shared by a series of requests. */
 struct gcd_ask {
     const struct gcd_peer *peer;
-    uint64_t timeout_ms; /* for the whole series, counted from START_NS; 0 = no bound */
-    uint64_t start_ns;   /* of uv_hrtime */
+    uint64_t timeout_ms;           /* for the whole series, counted from START_NS; 0 = no bound */
+    uint64_t start_ns;             /* of uv_hrtime */
     const gcd_cancel_flag *cancel; /* may be NULL */
-    void (*on_tick)(void *ctx);    /* called ten times a second while waiting for an answer; may be NULL */
+    /* called ten times a second while waiting for an answer; may be NULL */
+    void (*on_tick)(void *ctx);
     void *ctx;
 };
 
 /* Parses the payload of an OK reply.  gcd_ask returns its result. */
-typedef gcd_status (*gcd_ask_fn)(void *ctx, enum gcd_wire_command command, const uint8_t *payload, size_t n, struct gcd_error *err);
+typedef gcd_status (*gcd_ask_fn)(void *ctx, enum gcd_wire_command command, const uint8_t *payload,
+                                 size_t n, struct gcd_error *err);
 
 /*
- * COMMAND has no payload.  ON_OK may be NULL.  GCD_E_UNSUPPORTED: the runtime does not know the command; GCD_E_PEER: it refused (REFUSED),
- * did not answer in time (TIMEOUT) or went away (GONE); otherwise the errors of gcd_dial_connect, or GCD_E_CANCELED.
+ * COMMAND has no payload.  ON_OK may be NULL.  GCD_E_UNSUPPORTED: the runtime does not know the
+ * command; GCD_E_PEER: it refused (REFUSED), did not answer in time (TIMEOUT) or went away (GONE);
+ * otherwise the errors of gcd_dial_connect, or GCD_E_CANCELED.
  */
-GCD_MUST_CHECK gcd_status gcd_ask(const struct gcd_ask *a, enum gcd_wire_command command, gcd_ask_fn on_ok, void *ctx, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_ask(const struct gcd_ask *a, enum gcd_wire_command command,
+                                  gcd_ask_fn on_ok, void *ctx, struct gcd_error *err);
 
 #endif

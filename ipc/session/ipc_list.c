@@ -19,8 +19,8 @@
 #include "ipc/wire/ipc_sock.h"
 
 /*
- * A silent process costs half a second, so all are asked in parallel; the threads only wait.  Anybody can create silent sockets, so the
- * total is bounded.
+ * A silent process costs half a second, so all are asked in parallel; the threads only wait.
+ * Anybody can create silent sockets, so the total is bounded.
  */
 enum { THREADS = 16, DEFAULT_ANSWER_MS = 500, DEFAULT_TOTAL_MS = 5000 };
 
@@ -35,8 +35,8 @@ struct search {
     struct gcd_ipc_list_options options;
     struct gcd_alloc alloc;
     struct gcd_ipc_process_list list;
-    size_t n_processes;            /* in the list: those found through /proc, by pid */
-    const char **paths;            /* [n_processes] of their sockets, sorted */
+    size_t n_processes; /* in the list: those found through /proc, by pid */
+    const char **paths; /* [n_processes] of their sockets, sorted */
     struct listener *listeners;
     size_t n_listeners, listener_room;
 };
@@ -53,8 +53,13 @@ void gcd_ipc_list_done(struct gcd_ipc_process_list *list)
     struct gcd_alloc alloc = gcd_alloc_or_default(NULL);
     for (size_t i = 0; i < list->count; i++) {
         struct gcd_ipc_process *p = &list->items[i];
-        char **const strings[] = { &p->name, &p->exe, &p->command_line, &p->socket_path, &p->entry_assembly,
-                                   &p->runtime_version, &p->arch };
+        char **const strings[] = { &p->name,
+                                   &p->exe,
+                                   &p->command_line,
+                                   &p->socket_path,
+                                   &p->entry_assembly,
+                                   &p->runtime_version,
+                                   &p->arch };
         for (size_t k = 0; k < sizeof strings / sizeof strings[0]; k++)
             free_string(&alloc, strings[k]);
     }
@@ -68,15 +73,19 @@ static char *copy(const struct search *s, const char *text)
 }
 
 /* Adds PID with its data from /proc and the socket to ask; "" if the caller may not use that. */
-static gcd_status add(struct search *s, uint32_t pid, const struct gcd_procfs_facts *facts, const char *socket_path,
-                      struct gcd_error *err)
+static gcd_status add(struct search *s, uint32_t pid, const struct gcd_procfs_facts *facts,
+                      const char *socket_path, struct gcd_error *err)
 {
     struct gcd_ipc_process_list *l = &s->list;
-    if (!gcd_vec_reserve(&s->alloc, &l->items, &l->room, l->count + 1, sizeof *l->items, SIZE_MAX / sizeof *l->items))
+    if (!gcd_vec_reserve(&s->alloc, &l->items, &l->room, l->count + 1, sizeof *l->items,
+                         SIZE_MAX / sizeof *l->items))
         return gcd_fail_nomem(err, "listing processes");
     struct gcd_ipc_process *p = &l->items[l->count++];
-    *p = (struct gcd_ipc_process){ .pid = pid, .uid = facts->uid, .rss_bytes = facts->rss_bytes,
-                                   .reason = socket_path[0] == '\0' ? GCD_ERROR_PERMISSION : GCD_ERROR_OTHER };
+    *p = (struct gcd_ipc_process){ .pid = pid,
+                                   .uid = facts->uid,
+                                   .rss_bytes = facts->rss_bytes,
+                                   .reason = socket_path[0] == '\0' ? GCD_ERROR_PERMISSION
+                                                                    : GCD_ERROR_OTHER };
     if (facts->start_jiffies != 0)
         p->uptime_ms = gcd_procfs_uptime_ms(s->proc, facts->start_jiffies);
     size_t cap = 0;
@@ -122,7 +131,8 @@ static gcd_status search_proc(struct search *s, struct gcd_error *err)
         return gcd_fail_os(err, errno, "cannot list the processes in %s", s->proc);
     gcd_status st = GCD_OK;
     for (struct dirent *e; st == GCD_OK && (e = readdir(dir)) != NULL;) {
-        if (e->d_name[0] < '1' || e->d_name[0] > '9' || e->d_name[strspn(e->d_name, "0123456789")] != '\0')
+        if (e->d_name[0] < '1' || e->d_name[0] > '9' ||
+            e->d_name[strspn(e->d_name, "0123456789")] != '\0')
             continue;
         unsigned long pid = strtoul(e->d_name, NULL, 10);
         if (gcd_is_canceled(s->options.cancel))
@@ -178,25 +188,29 @@ static gcd_status index_processes(struct search *s, struct gcd_error *err)
 }
 
 /*
- * Sockets not found through a process: /proc may hide their owners, or the processes changed TMPDIR after they started.  Only the process
- * that listens counts, not the number in the name.
+ * Sockets not found through a process: /proc may hide their owners, or the processes changed TMPDIR
+ * after they started.  Only the process that listens counts, not the number in the name.
  */
-static gcd_status try_socket(struct search *s, const char *dir, const char *name, struct gcd_error *err)
+static gcd_status try_socket(struct search *s, const char *dir, const char *name,
+                             struct gcd_error *err)
 {
     char path[GCD_IPC_PATH_MAX];
     const char *key = path;
     size_t n = s->n_processes;
     int n_path = snprintf(path, sizeof path, "%s/%s", dir, name);
-    if (n_path < 0 || (size_t)n_path >= sizeof path || (n > 0 && bsearch(&key, s->paths, n, sizeof *s->paths, by_text) != NULL))
+    if (n_path < 0 || (size_t)n_path >= sizeof path ||
+        (n > 0 && bsearch(&key, s->paths, n, sizeof *s->paths, by_text) != NULL))
         return GCD_OK;
     int fd = gcd_sock_connect(path);
     if (fd < 0) /* stale, or owned by a user whose processes /proc hides */
         return GCD_OK;
     struct listener l = { .pid = gcd_sock_peer_pid(fd) };
     (void)close(fd);
-    if (l.pid != 0 && n > 0 && bsearch(&l.pid, s->list.items, n, sizeof *s->list.items, pid_of) != NULL)
+    if (l.pid != 0 && n > 0 &&
+        bsearch(&l.pid, s->list.items, n, sizeof *s->list.items, pid_of) != NULL)
         return GCD_OK;
-    if (!gcd_vec_reserve(&s->alloc, &s->listeners, &s->listener_room, s->n_listeners + 1, sizeof l, SIZE_MAX / sizeof l) ||
+    if (!gcd_vec_reserve(&s->alloc, &s->listeners, &s->listener_room, s->n_listeners + 1, sizeof l,
+                         SIZE_MAX / sizeof l) ||
         (l.path = copy(s, path)) == NULL)
         return gcd_fail_nomem(err, "listing processes");
     s->listeners[s->n_listeners++] = l;
@@ -235,8 +249,10 @@ static gcd_status search_dir(struct search *s, const char *path, struct gcd_erro
     if (dir == NULL)
         return GCD_OK;
     gcd_status st = GCD_OK;
-    for (struct dirent *e; st == GCD_OK && !gcd_is_canceled(s->options.cancel) && (e = readdir(dir)) != NULL;)
-        if ((e->d_type == DT_SOCK || e->d_type == DT_UNKNOWN) && gcd_discover_pid_of(e->d_name) != 0)
+    for (struct dirent *e;
+         st == GCD_OK && !gcd_is_canceled(s->options.cancel) && (e = readdir(dir)) != NULL;)
+        if ((e->d_type == DT_SOCK || e->d_type == DT_UNKNOWN) &&
+            gcd_discover_pid_of(e->d_name) != 0)
             st = try_socket(s, path, e->d_name, err);
     (void)closedir(dir);
     return st;
@@ -264,12 +280,14 @@ static void ask_some(void *ctx)
 {
     struct questions *q = ctx;
     struct search *s = q->search;
-    for (size_t i; !gcd_is_canceled(s->options.cancel) && (i = atomic_fetch_add(&q->next, 1)) < s->list.count;) {
+    for (size_t i; !gcd_is_canceled(s->options.cancel) &&
+                   (i = atomic_fetch_add(&q->next, 1)) < s->list.count;) {
         struct gcd_ipc_process *p = &s->list.items[i];
         struct gcd_ipc_process_info info;
         if (p->socket_path[0] == '\0')
             continue;
-        uint64_t ms = s->options.answer_ms != 0 ? s->options.answer_ms : DEFAULT_ANSWER_MS, now_ns = uv_hrtime();
+        uint64_t ms = s->options.answer_ms != 0 ? s->options.answer_ms : DEFAULT_ANSWER_MS,
+                 now_ns = uv_hrtime();
         uint64_t left_ms = now_ns < q->until_ns ? (q->until_ns - now_ns) / 1000000 : 0;
         if (left_ms == 0) {
             p->reason = GCD_ERROR_TIMEOUT;
@@ -304,7 +322,8 @@ static void ask_all(struct search *s)
         (void)uv_thread_join(&threads[n]);
 }
 
-gcd_status gcd_list_processes(const char *proc, const char *shared_dir, const struct gcd_ipc_list_options *options,
+gcd_status gcd_list_processes(const char *proc, const char *shared_dir,
+                              const struct gcd_ipc_list_options *options,
                               struct gcd_ipc_process_list *ret, struct gcd_error *err)
 {
     struct search s = { .proc = proc, .alloc = gcd_alloc_or_default(NULL) };
@@ -335,7 +354,8 @@ gcd_status gcd_list_processes(const char *proc, const char *shared_dir, const st
     return GCD_OK;
 }
 
-gcd_status gcd_ipc_list(const struct gcd_ipc_list_options *options, struct gcd_ipc_process_list *ret, struct gcd_error *err)
+gcd_status gcd_ipc_list(const struct gcd_ipc_list_options *options,
+                        struct gcd_ipc_process_list *ret, struct gcd_error *err)
 {
     return gcd_list_processes("/proc", "/tmp", options, ret, err);
 }

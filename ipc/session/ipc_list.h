@@ -8,6 +8,7 @@
 /* gcd_ipc_list with PROC instead of "/proc" and SHARED_DIR instead of "/tmp". */
 GCD_MUST_CHECK gcd_status gcd_list_processes(const char *proc, const char *shared_dir,
                                              const struct gcd_ipc_list_options *options,
-                                             struct gcd_ipc_process_list *ret, struct gcd_error *err);
+                                             struct gcd_ipc_process_list *ret,
+                                             struct gcd_error *err);
 
 #endif

@@ -2,15 +2,17 @@
 
 #include "base/error.h"
 
-#define KEYWORD_GC UINT64_C(0x1)
-#define KEYWORD_RANGES UINT64_C(0x400000)  /* GCHeapSurvivalAndMovement */
+#define KEYWORD_GC      UINT64_C(0x1)
+#define KEYWORD_RANGES  UINT64_C(0x400000) /* GCHeapSurvivalAndMovement */
 #define KEYWORD_COLLECT UINT64_C(0x800000) /* GCHeapCollect */
 
 /*
- * The runtime provider's events that the library reads (src/clr/clr_ids.h names the numbers).  The others are small, except for the ranges
- * of moved and surviving objects, 21 and 22, which come with the keyword of the generation ranges.
+ * The runtime provider's events that the library reads (src/clr/clr_ids.h names the numbers).  The
+ * others are small, except for the ranges of moved and surviving objects, 21 and 22, which come
+ * with the keyword of the generation ranges.
  */
-static const uint32_t wanted_events[] = { 1, 2, 3, 4, 9, 15, 16, 17, 18, 19, 23, 36, 37, 38, 152, 154, 187, 205 };
+static const uint32_t wanted_events[] = { 1,  2,  3,  4,  9,  15,  16,  17,  18,
+                                          19, 23, 36, 37, 38, 152, 154, 187, 205 };
 
 /* Up to this version every stop of a second session costs a GC. */
 #define LAST_WITH_STOP_GCS 9u
@@ -30,7 +32,8 @@ static uint64_t keywords_of(const struct gcd_ipc_collect_options *o)
 {
     if (o->provider != NULL)
         return o->keywords;
-    return (o->keywords != 0 ? o->keywords : GCD_IPC_KEYWORDS_HEAP_SNAPSHOT) | (o->ranges ? KEYWORD_RANGES : 0);
+    return (o->keywords != 0 ? o->keywords : GCD_IPC_KEYWORDS_HEAP_SNAPSHOT) |
+           (o->ranges ? KEYWORD_RANGES : 0);
 }
 
 /* Does the session make the runtime walk its heap? */
@@ -52,25 +55,32 @@ struct gcd_plan gcd_plan_make(const struct gcd_ipc_collect_options *options, con
     else if (major == 10)
         plan.command = GCD_WIRE_COLLECT_TRACING5;
     plan.flush = major >= 8 && options->provider == NULL;
-    plan.answers_after_walk = (silent || (major >= 5 && major <= LAST_WITH_LATE_ANSWER)) && forces_walk(options);
+    plan.answers_after_walk =
+        (silent || (major >= 5 && major <= LAST_WITH_LATE_ANSWER)) && forces_walk(options);
     if (options->strategy == GCD_IPC_STRATEGY_AUTO) {
         /* 3.x and, according to its sources, 11 send the dump while they produce it. */
         plan.single_needs_block = major >= 11;
-        uint64_t buffer_bytes = (uint64_t)(options->buffer_mb != 0 ? options->buffer_mb : 1024) << 20;
+        uint64_t buffer_bytes = (uint64_t)(options->buffer_mb != 0 ? options->buffer_mb : 1024)
+                                << 20;
         bool stop_gcs = silent || (major != 0 && major <= LAST_WITH_STOP_GCS);
         bool fits = options->most_bytes != 0 && options->most_bytes <= buffer_bytes;
-        plan.strategy = core3 || major >= 11 || (stop_gcs && fits) ? GCD_IPC_STRATEGY_SINGLE : GCD_IPC_STRATEGY_DRAIN;
+        plan.strategy = core3 || major >= 11 || (stop_gcs && fits) ? GCD_IPC_STRATEGY_SINGLE
+                                                                   : GCD_IPC_STRATEGY_DRAIN;
     }
     if (!forces_walk(options)) /* nothing to trigger */
         plan.strategy = GCD_IPC_STRATEGY_SINGLE;
     return plan;
 }
 
-gcd_status gcd_plan_encode(const struct gcd_ipc_collect_options *options, enum gcd_ipc_strategy strategy, enum gcd_leg leg,
-                           enum gcd_wire_command command, struct gcd_plan_request *ret, struct gcd_error *err)
+gcd_status gcd_plan_encode(const struct gcd_ipc_collect_options *options,
+                           enum gcd_ipc_strategy strategy, enum gcd_leg leg,
+                           enum gcd_wire_command command, struct gcd_plan_request *ret,
+                           struct gcd_error *err)
 {
     struct gcd_wire_provider provider = { .level = 4, .name = GCD_WIRE_RUNTIME_PROVIDER };
-    struct gcd_wire_collect collect = { .buffer_mb = 1, .format = GCD_WIRE_FORMAT_NETTRACE, .providers = &provider, .n_providers = 1 };
+    struct gcd_wire_collect collect = {
+        .buffer_mb = 1, .format = GCD_WIRE_FORMAT_NETTRACE, .providers = &provider, .n_providers = 1
+    };
     /* Exclude all events of the other two. */
     provider.filter.only = true;
     switch (leg) {
@@ -99,7 +109,8 @@ gcd_status gcd_plan_encode(const struct gcd_ipc_collect_options *options, enum g
             provider.level = options->level;
         collect.buffer_mb = options->buffer_mb != 0 ? options->buffer_mb : 1024;
         collect.rundown = options->rundown && options->provider == NULL;
-        collect.rundown_keyword = options->provider == NULL ? GCD_WIRE_RUNDOWN_LOADER : 0; /* the only part that is read, and small */
+        /* the only part that is read, and small */
+        collect.rundown_keyword = options->provider == NULL ? GCD_WIRE_RUNDOWN_LOADER : 0;
         collect.block = true;
         break;
     }

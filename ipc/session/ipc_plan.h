@@ -1,6 +1,6 @@
 /*
- * Plans a collection from the runtime's version before asking it for anything.  No I/O and no libuv.  The README of this folder has the
- * reasons and measurements.
+ * Plans a collection from the runtime's version before asking it for anything.  No I/O and no
+ * libuv.  The README of this folder has the reasons and measurements.
  */
 #ifndef GCD_IPC_PLAN_H
 #define GCD_IPC_PLAN_H
@@ -15,13 +15,16 @@
 struct gcd_plan {
     enum gcd_ipc_strategy strategy; /* SINGLE or DRAIN */
     enum gcd_wire_command command;  /* the first command to try */
-    bool flush;                     /* make the runtime forget which types it has already reported */
-    bool single_needs_block;        /* without CollectTracing6 it becomes DRAIN */
-    bool answers_after_walk;        /* the answer to the request that forces the GC comes after GC and walk */
-    uint64_t spent_ms;              /* the part of the allowed time already used */
+    /* make the runtime forget which types it has already reported */
+    bool flush;
+    bool single_needs_block; /* without CollectTracing6 it becomes DRAIN */
+    /* the answer to the request that forces the GC comes after GC and walk */
+    bool answers_after_walk;
+    uint64_t spent_ms; /* the part of the allowed time already used */
 };
 
-/* VERSION of the runtime, like "10.0.12"; "" if it does not report it (.NET 5 and 6), NULL if it does not support the command (.NET Core 3). */
+/* VERSION of the runtime, like "10.0.12"; "" if it does not report it (.NET 5 and 6), NULL if it
+ * does not support the command (.NET Core 3). */
 struct gcd_plan gcd_plan_make(const struct gcd_ipc_collect_options *options, const char *version);
 
 /* The sessions of a collection, in the order in which they are opened and stopped. */
@@ -33,7 +36,9 @@ struct gcd_plan_request {
 };
 
 /* Encodes the request that opens session LEG with COMMAND; as gcd_wire_encode_collect. */
-GCD_MUST_CHECK gcd_status gcd_plan_encode(const struct gcd_ipc_collect_options *options, enum gcd_ipc_strategy strategy, enum gcd_leg leg,
-                                          enum gcd_wire_command command, struct gcd_plan_request *ret, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_plan_encode(const struct gcd_ipc_collect_options *options,
+                                          enum gcd_ipc_strategy strategy, enum gcd_leg leg,
+                                          enum gcd_wire_command command,
+                                          struct gcd_plan_request *ret, struct gcd_error *err);
 
 #endif

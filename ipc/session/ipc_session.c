@@ -1,20 +1,24 @@
 /*
- * One collection.  Up to three event sessions, each with one connection for its stream and one for its stop, share one loop:
+ * One collection.  Up to three event sessions, each with one connection for its stream and one for
+ * its stop, share one loop:
  *
- *     flush      open ──► reply ──► stop ──► end           the runtime forgets which types it has reported
- *     record                                 open ──► reply ──► bytes ──► ... bytes ... ──► stop ──► end
- *     trigger                                            open ──► (GC and heap walk) ──► reply ──► stop ──► end
+ *     flush    open ─► reply ─► stop ─► end     the runtime forgets which types it has reported
+ *     record                         open ─► reply ─► bytes ─► ... bytes ─► stop ─► end
+ *     trigger                                  open ─► (GC and heap walk) ─► reply ─► stop ─► end
  *
- * The strategy "single" has no trigger: the recording session forces the GC itself, and .NET 5 to 10 reply and deliver only afterwards.
+ * The strategy "single" has no trigger: the recording session forces the GC itself, and .NET 5 to
+ * 10 reply and deliver only afterwards.
  *
- * The runtime serves its port with one thread.  Before it answers StopTracing it writes the rest of the stream with blocking calls while
- * holding its lock.  We must therefore keep reading until the stream ends, or both sides wait forever.  This also applies after a failure;
- * the bytes are then read and discarded.  Both stops are sent at once, the recording session's first: they wait in the socket's queue and
- * are served in that order, even if this process dies.  A runtime that connects to us takes one request at a time; the stops then wait
- * here, in the same order.
+ * The runtime serves its port with one thread.  Before it answers StopTracing it writes the rest of
+ * the stream with blocking calls while holding its lock.  We must therefore keep reading until the
+ * stream ends, or both sides wait forever.  This also applies after a failure; the bytes are then
+ * read and discarded.  Both stops are sent at once, the recording session's first: they wait in the
+ * socket's queue and are served in that order, even if this process dies.  A runtime that connects
+ * to us takes one request at a time; the stops then wait here, in the same order.
  *
- * The collection is over when every stream has ended and every stop was answered, or when time is up.  Only the answer to the request that
- * forces the GC may take any time: all other waits are bounded.
+ * The collection is over when every stream has ended and every stop was answered, or when time is
+ * up.  Only the answer to the request that forces the GC may take any time: all other waits are
+ * bounded.
  */
 #include "ipc/session/ipc_session.h"
 
@@ -32,11 +36,14 @@ enum {
     TICK_MS = 100, /* how often cancel and time are checked, in addition to every read */
     STREAM_READ_BYTES = 256 * 1024,
     SMALL_READ_BYTES = 4096,
-    HEAD_MS = 2000, /* wait for the first bytes of a session that only records; measured, .NET 8 to 10: they come at once */
+    /* wait for the first bytes of a session that only records; measured, .NET 8 to 10: they come at
+       once */
+    HEAD_MS = 2000,
     /*
-     * Delay between these bytes and the trigger.  The bytes come from the thread that serves the port; the thread that drains the session
-     * is still starting, and does not run once the GC has suspended the process.  Measured, .NET 8 and 10: without a delay nothing was
-     * drained before the end of the walk in 5 of 24 runs; with 0.3 ms or more in none of 96.
+     * Delay between these bytes and the trigger.  The bytes come from the thread that serves the
+     * port; the thread that drains the session is still starting, and does not run once the GC has
+     * suspended the process.  Measured, .NET 8 and 10: without a delay nothing was drained before
+     * the end of the walk in 5 of 24 runs; with 0.3 ms or more in none of 96.
      */
     SETTLE_MS = 20,
     LADDER_STEPS = GCD_WIRE_COLLECT_TRACING6 - GCD_WIRE_COLLECT_TRACING + 1
@@ -46,7 +53,8 @@ enum {
 struct leg {
     struct session *s;
     enum gcd_leg kind;
-    struct gcd_conn streams[LADDER_STEPS]; /* one connection per command tried; the last one is in use */
+    /* one connection per command tried; the last one is in use */
+    struct gcd_conn streams[LADDER_STEPS];
     size_t n_tries;
     struct gcd_conn stop;
     uint64_t id;
@@ -66,7 +74,7 @@ struct session {
     uv_loop_t loop;
     struct gcd_dial dial;
     uv_timer_t tick;
-    uv_timer_t settle; /* delay before the trigger */
+    uv_timer_t settle;              /* delay before the trigger */
     struct leg legs[GCD_LEG_COUNT]; /* by enum gcd_leg */
 
     enum gcd_ipc_strategy strategy;
@@ -181,7 +189,8 @@ static const struct leg *silent_leg(const struct session *s)
     return NULL;
 }
 
-/* The runtime writes the end of the stream before it answers the stop, so after the answer it is either here or will never come. */
+/* The runtime writes the end of the stream before it answers the stop, so after the answer it is
+ * either here or will never come. */
 static void bound_the_farewell(struct session *s)
 {
     bool patient = s->status == GCD_OK && silent_leg(s) != NULL;
@@ -208,7 +217,8 @@ static void stop_failed(struct leg *l, gcd_status st, struct gcd_error *err)
     stop_ended(l); /* a process that ends by itself still writes its stream to the end */
 }
 
-static void on_stop_reply(struct gcd_conn *c, const struct gcd_wire_header *header, const uint8_t *payload, size_t n)
+static void on_stop_reply(struct gcd_conn *c, const struct gcd_wire_header *header,
+                          const uint8_t *payload, size_t n)
 {
     struct leg *l = c->owner;
     struct gcd_error err = GCD_ERROR_INIT;
@@ -217,7 +227,8 @@ static void on_stop_reply(struct gcd_conn *c, const struct gcd_wire_header *head
     if (st == GCD_OK)
         st = gcd_wire_decode_session_id(payload, n, &id, &err);
     if (st == GCD_OK && id != l->id)
-        st = gcd_fail(&err, GCD_E_FORMAT, "the runtime stopped session 0x%" PRIx64 " instead of 0x%" PRIx64, id, l->id);
+        st = gcd_fail(&err, GCD_E_FORMAT,
+                      "the runtime stopped session 0x%" PRIx64 " instead of 0x%" PRIx64, id, l->id);
     if (st == GCD_OK) {
         l->stopped = true;
         stop_ended(l);
@@ -247,7 +258,11 @@ static void ask_stop(struct leg *l)
     if (l->kind != GCD_LEG_FLUSH)
         set_step(s, GCD_IPC_STEP_STOP);
     gcd_status st = gcd_wire_encode_stop(l->id, msg, sizeof msg, &n, &err);
-    struct gcd_conn_setup setup = { .loop = &s->loop, .dial = &s->dial, .ops = &stop_ops, .owner = l, .read_bytes = SMALL_READ_BYTES };
+    struct gcd_conn_setup setup = { .loop = &s->loop,
+                                    .dial = &s->dial,
+                                    .ops = &stop_ops,
+                                    .owner = l,
+                                    .read_bytes = SMALL_READ_BYTES };
     if (st == GCD_OK)
         st = gcd_conn_open(&l->stop, &setup, msg, n, &err);
     if (st == GCD_OK) {
@@ -261,8 +276,9 @@ static void ask_stop(struct leg *l)
 }
 
 /*
- * In this order.  Measured, .NET 8 and 9: while the trigger is open, every stop forces another GC, and while the recording session is open
- * that GC is recorded into it: twice the data, and a second full pause.
+ * In this order.  Measured, .NET 8 and 9: while the trigger is open, every stop forces another GC,
+ * and while the recording session is open that GC is recorded into it: twice the data, and a second
+ * full pause.
  */
 static void ask_stops(struct session *s)
 {
@@ -270,7 +286,8 @@ static void ask_stops(struct session *s)
         ask_stop(&s->legs[i]);
 }
 
-/* Wait for the trigger's answer: until then it cannot be stopped, and the runtime serves no stop. */
+/* Wait for the trigger's answer: until then it cannot be stopped, and the runtime serves no stop.
+ */
 static void stop_if_whole(struct session *s)
 {
     if (s->whole && !is_pending(s))
@@ -300,29 +317,40 @@ static void give_up(struct session *s)
     if (!s->legs[GCD_LEG_RECORD].stream_finished) {
         const struct leg *l = silent_leg(s);
         if (s->latest_at_ms != 0 && s->give_up_at_ms == s->latest_at_ms)
-            (void)gcd_fail(&err, GCD_E_PEER, "the event stream did not end within %" PRIu64 " ms after the session was stopped",
+            (void)gcd_fail(&err, GCD_E_PEER,
+                           "the event stream did not end within %" PRIu64
+                           " ms after the session was stopped",
                            s->graces->farewell_ms);
         else if (l != NULL)
-            (void)gcd_fail(&err, GCD_E_PEER, "cannot %s %s: no answer within %" PRIu64 " ms, the process is stopped, or busy with another client",
-                           is_opening(l) ? "start" : "stop", leg_names[l->kind], s->graces->answer_ms);
+            (void)gcd_fail(&err, GCD_E_PEER,
+                           "cannot %s %s: no answer within %" PRIu64
+                           " ms, the process is stopped, or busy with another client",
+                           is_opening(l) ? "start" : "stop", leg_names[l->kind],
+                           s->graces->answer_ms);
         else
-            (void)gcd_fail(&err, GCD_E_PEER, "the event stream did not end after the session was stopped");
+            (void)gcd_fail(&err, GCD_E_PEER,
+                           "the event stream did not end after the session was stopped");
         note(s, gcd_because(&err, GCD_ERROR_TIMEOUT, GCD_E_PEER), &err);
     }
     close_all(s);
 }
 
-/* The runtime reported the end of the walk and sends every 100 ms: if nothing has come since, nothing will. */
+/* The runtime reported the end of the walk and sends every 100 ms: if nothing has come since,
+ * nothing will. */
 static void look_at_silence(struct session *s)
 {
-    const struct leg *walks = &s->legs[s->strategy == GCD_IPC_STRATEGY_SINGLE ? GCD_LEG_RECORD : GCD_LEG_TRIGGER];
+    const struct leg *walks =
+        &s->legs[s->strategy == GCD_IPC_STRATEGY_SINGLE ? GCD_LEG_RECORD : GCD_LEG_TRIGGER];
     struct gcd_error err = GCD_ERROR_INIT;
     if (s->answers_after_walk && walks->open && now_ms() - s->last_data_ms >= s->graces->answer_ms)
         fail(s,
-             gcd_because(&err, GCD_ERROR_TIMEOUT,
-                         gcd_fail(&err, GCD_E_PEER, "the runtime answered, but then sent nothing of a heap walk for %" PRIu64
-                                  " ms: it forced no garbage collection (Native AOT of .NET 8 and 9 never does), or is stopped",
-                                  s->graces->answer_ms)),
+             gcd_because(
+                 &err, GCD_ERROR_TIMEOUT,
+                 gcd_fail(&err, GCD_E_PEER,
+                          "the runtime answered, but then sent nothing of a heap walk for %" PRIu64
+                          " ms: it forced no garbage collection (Native AOT of .NET 8 and 9 never "
+                          "does), or is stopped",
+                          s->graces->answer_ms)),
              &err);
 }
 
@@ -342,10 +370,16 @@ static void look_at_cancel_and_time(struct session *s)
     if (gcd_is_canceled(s->o->cancel)) {
         fail(s, gcd_fail(&err, GCD_E_CANCELED, "canceled"), &err);
     } else if (s->timeout_at_ms != 0 && now >= s->timeout_at_ms) {
-        const char *what = is_pending(s) || !record->open ? "the runtime has not answered (it does so after the garbage collection)"
-                           : !record->stop_asked          ? "the heap walk was not over"
-                                                          : "the event stream had not ended";
-        fail(s, gcd_because(&err, GCD_ERROR_TIMEOUT, gcd_fail(&err, GCD_E_PEER, "%s within %" PRIu64 " ms", what, s->o->timeout_ms)), &err);
+        const char *what =
+            is_pending(s) || !record->open
+                ? "the runtime has not answered (it does so after the garbage collection)"
+            : !record->stop_asked ? "the heap walk was not over"
+                                  : "the event stream had not ended";
+        fail(s,
+             gcd_because(
+                 &err, GCD_ERROR_TIMEOUT,
+                 gcd_fail(&err, GCD_E_PEER, "%s within %" PRIu64 " ms", what, s->o->timeout_ms)),
+             &err);
     }
 }
 
@@ -354,7 +388,8 @@ static void on_tick(uv_timer_t *timer)
     struct session *s = timer->data;
     const struct leg *record = &s->legs[GCD_LEG_RECORD];
     look_at_cancel_and_time(s);
-    if (record->open && !record->stop_asked && !record->stream_finished && !is_pending(s) && s->status == GCD_OK) {
+    if (record->open && !record->stop_asked && !record->stream_finished && !is_pending(s) &&
+        s->status == GCD_OK) {
         if (s->o->on_idle != NULL && s->o->on_idle(s->o->ctx, now_ms() - s->last_data_ms)) {
             s->whole = true;
             stop_if_whole(s);
@@ -377,7 +412,8 @@ static void on_settled(uv_timer_t *timer)
 static bool step_down(struct leg *l)
 {
     struct session *s = l->s;
-    if (l->n_tries >= LADDER_STEPS || s->status != GCD_OK || !gcd_wire_older_collect(s->command, &s->command))
+    if (l->n_tries >= LADDER_STEPS || s->status != GCD_OK ||
+        !gcd_wire_older_collect(s->command, &s->command))
         return false;
     if (s->single_needs_block && s->command < GCD_WIRE_COLLECT_TRACING6)
         s->strategy = GCD_IPC_STRATEGY_DRAIN;
@@ -391,10 +427,13 @@ static gcd_status ended_early(const struct session *s, struct gcd_error *err)
 {
     uint64_t bytes = s->ret->stream_bytes;
     if (is_opening(&s->legs[GCD_LEG_TRIGGER]))
-        (void)gcd_fail(err, GCD_E_PEER, "the process ended during the %s, after %" PRIu64 " bytes of events",
+        (void)gcd_fail(err, GCD_E_PEER,
+                       "the process ended during the %s, after %" PRIu64 " bytes of events",
                        bytes > s->bytes_before_gc ? "heap walk" : "garbage collection", bytes);
     else
-        (void)gcd_fail(err, GCD_E_PEER, "the event stream ended after %" PRIu64 " bytes, before the heap walk was over: the process has ended",
+        (void)gcd_fail(err, GCD_E_PEER,
+                       "the event stream ended after %" PRIu64
+                       " bytes, before the heap walk was over: the process has ended",
                        bytes);
     return gcd_because(err, GCD_ERROR_GONE, GCD_E_PEER);
 }
@@ -410,7 +449,8 @@ static void not_opened(struct leg *l, gcd_status st, struct gcd_error *err)
     go_on(l->s); /* fail does nothing if there was an earlier failure */
 }
 
-static void on_stream_reply(struct gcd_conn *c, const struct gcd_wire_header *header, const uint8_t *payload, size_t n)
+static void on_stream_reply(struct gcd_conn *c, const struct gcd_wire_header *header,
+                            const uint8_t *payload, size_t n)
 {
     struct leg *l = c->owner;
     struct session *s = l->s;
@@ -419,7 +459,8 @@ static void on_stream_reply(struct gcd_conn *c, const struct gcd_wire_header *he
     if (st == GCD_OK)
         st = gcd_wire_decode_session_id(payload, n, &l->id, &err);
     if (st != GCD_OK) {
-        /* Close it ourselves: measured, .NET 9 and 10 keep it open after BAD_ENCODING, which blocks the port. */
+        /* Close it ourselves: measured, .NET 9 and 10 keep it open after BAD_ENCODING, which blocks
+         * the port. */
         gcd_conn_close(c);
         if (st != GCD_E_UNSUPPORTED || !step_down(l))
             not_opened(l, st, &err);
@@ -531,15 +572,20 @@ static void open_leg(struct session *s, enum gcd_leg kind)
     struct leg *l = &s->legs[kind];
     struct gcd_plan_request request;
     struct gcd_error err = GCD_ERROR_INIT;
-    bool walks = kind == GCD_LEG_TRIGGER || (kind == GCD_LEG_RECORD && s->strategy == GCD_IPC_STRATEGY_SINGLE);
+    bool walks = kind == GCD_LEG_TRIGGER ||
+                 (kind == GCD_LEG_RECORD && s->strategy == GCD_IPC_STRATEGY_SINGLE);
     l->asked = true;
     s->give_up_at_ms = walks ? 0 : now_ms() + s->graces->answer_ms;
     s->latest_at_ms = 0;
     s->ret->strategy = s->strategy;
     gcd_status st = gcd_plan_encode(s->o, s->strategy, kind, s->command, &request, &err);
     if (st == GCD_OK) {
-        struct gcd_conn_setup setup = { .loop = &s->loop, .dial = &s->dial, .ops = &stream_ops, .owner = l,
-                                        .read_bytes = kind == GCD_LEG_RECORD ? STREAM_READ_BYTES : SMALL_READ_BYTES };
+        struct gcd_conn_setup setup = { .loop = &s->loop,
+                                        .dial = &s->dial,
+                                        .ops = &stream_ops,
+                                        .owner = l,
+                                        .read_bytes = kind == GCD_LEG_RECORD ? STREAM_READ_BYTES
+                                                                             : SMALL_READ_BYTES };
         st = gcd_conn_open(&l->streams[l->n_tries++], &setup, request.bytes, request.n, &err);
     }
     if (st != GCD_OK) {
@@ -564,7 +610,8 @@ static void run(struct session *s, const struct gcd_plan *plan)
     (void)uv_timer_start(&s->tick, on_tick, TICK_MS, TICK_MS); /* fails only without a callback */
     (void)uv_timer_init(&s->loop, &s->settle);
     if (s->o->timeout_ms != 0)
-        s->timeout_at_ms = now_ms() + (s->o->timeout_ms > plan->spent_ms ? s->o->timeout_ms - plan->spent_ms : 0);
+        s->timeout_at_ms =
+            now_ms() + (s->o->timeout_ms > plan->spent_ms ? s->o->timeout_ms - plan->spent_ms : 0);
     set_step(s, GCD_IPC_STEP_CONNECT);
     struct gcd_peer peer = peer_of(s->o);
     struct gcd_error err = GCD_ERROR_INIT;
@@ -582,23 +629,31 @@ static gcd_status check(const struct gcd_ipc_collect_options *o, struct gcd_erro
     struct gcd_plan_request request;
     struct gcd_peer peer = peer_of(o);
     if (!gcd_peer_is_valid(&peer) || o->on_data == NULL)
-        return gcd_fail(err, GCD_E_ARG, "a collection needs a socket and somebody to take the events");
+        return gcd_fail(err, GCD_E_ARG,
+                        "a collection needs a socket and somebody to take the events");
     if (o->strategy > GCD_IPC_STRATEGY_DRAIN)
         return gcd_fail(err, GCD_E_ARG, "there is no strategy %u", (unsigned)o->strategy);
-    GCD_TRY(gcd_plan_encode(o, GCD_IPC_STRATEGY_SINGLE, GCD_LEG_RECORD, GCD_WIRE_COLLECT_TRACING6, &request, err));
+    GCD_TRY(gcd_plan_encode(o, GCD_IPC_STRATEGY_SINGLE, GCD_LEG_RECORD, GCD_WIRE_COLLECT_TRACING6,
+                            &request, err));
     if (gcd_is_canceled(o->cancel))
         return gcd_fail(err, GCD_E_CANCELED, "canceled");
     return GCD_OK;
 }
 
-gcd_status gcd_session_collect(const struct gcd_ipc_collect_options *options, const struct gcd_plan *plan,
-                               const struct gcd_session_graces *graces, struct gcd_ipc_collect_result *ret,
-                               struct gcd_error *err)
+gcd_status gcd_session_collect(const struct gcd_ipc_collect_options *options,
+                               const struct gcd_plan *plan, const struct gcd_session_graces *graces,
+                               struct gcd_ipc_collect_result *ret, struct gcd_error *err)
 {
     *ret = (struct gcd_ipc_collect_result){ 0 };
     struct session s = {
-        .o = options, .graces = graces, .ret = ret, .strategy = plan->strategy, .command = plan->command,
-        .single_needs_block = plan->single_needs_block, .answers_after_walk = plan->answers_after_walk, .err = GCD_ERROR_INIT,
+        .o = options,
+        .graces = graces,
+        .ret = ret,
+        .strategy = plan->strategy,
+        .command = plan->command,
+        .single_needs_block = plan->single_needs_block,
+        .answers_after_walk = plan->answers_after_walk,
+        .err = GCD_ERROR_INIT,
     };
     for (size_t i = 0; i < GCD_LEG_COUNT; i++) {
         s.legs[i].s = &s;
@@ -624,7 +679,9 @@ gcd_status gcd_session_collect(const struct gcd_ipc_collect_options *options, co
 
 const char *gcd_ipc_strategy_name(enum gcd_ipc_strategy strategy)
 {
-    return strategy == GCD_IPC_STRATEGY_SINGLE ? "single" : strategy == GCD_IPC_STRATEGY_DRAIN ? "drain" : "auto";
+    return strategy == GCD_IPC_STRATEGY_SINGLE  ? "single"
+           : strategy == GCD_IPC_STRATEGY_DRAIN ? "drain"
+                                                : "auto";
 }
 
 static void on_question_tick(void *ctx)
@@ -634,17 +691,23 @@ static void on_question_tick(void *ctx)
         o->on_step(o->ctx, GCD_IPC_STEP_CONNECT, 0);
 }
 
-gcd_status gcd_ipc_collect(const struct gcd_ipc_collect_options *options, struct gcd_ipc_collect_result *ret,
-                           struct gcd_error *err)
+gcd_status gcd_ipc_collect(const struct gcd_ipc_collect_options *options,
+                           struct gcd_ipc_collect_result *ret, struct gcd_error *err)
 {
-    static const struct gcd_session_graces graces = { .reply_ms = 2000, .stop_ms = 5000, .answer_ms = 10000, .farewell_ms = 600000 };
+    static const struct gcd_session_graces graces = {
+        .reply_ms = 2000, .stop_ms = 5000, .answer_ms = 10000, .farewell_ms = 600000
+    };
     struct gcd_ipc_process_info info = { 0 };
     struct gcd_error info_err = GCD_ERROR_INIT;
     *ret = (struct gcd_ipc_collect_result){ 0 };
     GCD_TRY(check(options, err));
     struct gcd_peer peer = peer_of(options);
-    struct gcd_ask question = { .peer = &peer, .timeout_ms = graces.answer_ms, .start_ns = uv_hrtime(), .cancel = options->cancel,
-                                .on_tick = on_question_tick, .ctx = (void *)(uintptr_t)options };
+    struct gcd_ask question = { .peer = &peer,
+                                .timeout_ms = graces.answer_ms,
+                                .start_ns = uv_hrtime(),
+                                .cancel = options->cancel,
+                                .on_tick = on_question_tick,
+                                .ctx = (void *)(uintptr_t)options };
     if (options->timeout_ms != 0 && options->timeout_ms < question.timeout_ms)
         question.timeout_ms = options->timeout_ms;
     on_question_tick(question.ctx);

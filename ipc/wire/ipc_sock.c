@@ -36,15 +36,15 @@ static bool fits(const char *path)
 }
 
 /*
- * The kernel resolves /proc/self/fd/N itself, so a descriptor can replace a name: sun_path has 108 bytes, and others may change what a path
- * means.
+ * The kernel resolves /proc/self/fd/N itself, so a descriptor can replace a name: sun_path has 108
+ * bytes, and others may change what a path means.
  */
 int gcd_sock_bind(int fd, int dir_fd, const char *name, const char *path)
 {
     char alias[sizeof((struct sockaddr_un *)0)->sun_path];
     int n = snprintf(alias, sizeof alias, "/proc/self/fd/%d/%s", dir_fd, name);
     int r = n < 0 || (size_t)n >= sizeof alias ? -ENAMETOOLONG : name_short(bind, fd, alias);
-    return r == -ENOENT ? name_short(bind, fd, path) : r;        /* there is no /proc */
+    return r == -ENOENT ? name_short(bind, fd, path) : r; /* there is no /proc */
 }
 
 static int connect_by_name(const char *path)
@@ -90,18 +90,26 @@ gcd_status gcd_sock_open(const char *path, int *ret_fd, struct gcd_error *err)
     case ENOENT:
     case ENOTDIR:
         return gcd_because(err, GCD_ERROR_NO_SOCKET,
-                           gcd_fail(err, GCD_E_NOT_FOUND, "cannot connect: there is no diagnostic socket %s", path));
+                           gcd_fail(err, GCD_E_NOT_FOUND,
+                                    "cannot connect: there is no diagnostic socket %s", path));
     case ECONNREFUSED:
         return gcd_because(err, GCD_ERROR_STALE_SOCKET,
-                           gcd_fail(err, GCD_E_NOT_FOUND, "cannot connect: nobody listens at %s, its process has ended", path));
+                           gcd_fail(err, GCD_E_NOT_FOUND,
+                                    "cannot connect: nobody listens at %s, its process has ended",
+                                    path));
     case EACCES:
     case EPERM:
-        return gcd_because(err, GCD_ERROR_PERMISSION,
-                           gcd_fail_os(err, -fd, "cannot connect to %s (only the owner of the process and root may)", path));
+        return gcd_because(
+            err, GCD_ERROR_PERMISSION,
+            gcd_fail_os(err, -fd,
+                        "cannot connect to %s (only the owner of the process and root may)", path));
     case EAGAIN:
-        /* The queue of the listening socket is full (255 entries, dotnet/runtime ds-ipc-pal-socket.c). */
+        /* The queue of the listening socket is full (255 entries, dotnet/runtime
+         * ds-ipc-pal-socket.c). */
         return gcd_because(err, GCD_ERROR_TIMEOUT,
-                           gcd_fail(err, GCD_E_PEER, "cannot connect: too many other clients are waiting at %s", path));
+                           gcd_fail(err, GCD_E_PEER,
+                                    "cannot connect: too many other clients are waiting at %s",
+                                    path));
     default:
         return gcd_fail_os(err, -fd, "cannot connect to %s", path);
     }

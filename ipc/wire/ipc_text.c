@@ -10,7 +10,8 @@ char *gcd_text_from_utf16(const struct gcd_alloc *alloc, const uint8_t *units, s
 {
     if (n_units > 0 && gcd_le16(units + 2 * (n_units - 1)) == 0)
         n_units--;
-    /* At most three bytes per unit, and a message has less than 64 KiB: the product cannot overflow. */
+    /* At most three bytes per unit, and a message has less than 64 KiB: the product cannot
+     * overflow. */
     char *buffer = gcd_mem_new_array(alloc, n_units, 3);
     if (buffer == NULL)
         return NULL;

@@ -119,7 +119,8 @@ static struct out message_begin(enum gcd_wire_command command, uint8_t *buf, siz
     return o;
 }
 
-static gcd_status message_end(struct out *o, enum gcd_wire_command command, size_t *ret_n, struct gcd_error *err)
+static gcd_status message_end(struct out *o, enum gcd_wire_command command, size_t *ret_n,
+                              struct gcd_error *err)
 {
     if (o->full)
         return gcd_fail(err, GCD_E_ARG, "the %s request does not fit into a message of %zu bytes",
@@ -131,24 +132,31 @@ static gcd_status message_end(struct out *o, enum gcd_wire_command command, size
 }
 
 /*
- * Values a runtime must never see.  Measured: a buffer of 0, a format above 1 and more than 1000 providers crash .NET 8 and 9 (SIGSEGV in
- * the target); .NET 10 answers BAD_ENCODING, and every version does for the rest of the list.
+ * Values a runtime must never see.  Measured: a buffer of 0, a format above 1 and more than 1000
+ * providers crash .NET 8 and 9 (SIGSEGV in the target); .NET 10 answers BAD_ENCODING, and every
+ * version does for the rest of the list.
  */
 static gcd_status check_collect(const struct gcd_wire_collect *c, struct gcd_error *err)
 {
     /* The runtime clamps the budget to 4 GiB - 1, so nothing above 4095 has an effect. */
     if (c->buffer_mb < 1 || c->buffer_mb > 4095)
-        return gcd_fail(err, GCD_E_ARG, "cannot ask for an event buffer of %" PRIu32 " MB: the size must be 1 to 4095",
+        return gcd_fail(err, GCD_E_ARG,
+                        "cannot ask for an event buffer of %" PRIu32
+                        " MB: the size must be 1 to 4095",
                         c->buffer_mb);
     if (c->format > GCD_WIRE_FORMAT_NETTRACE)
-        return gcd_fail(err, GCD_E_ARG, "cannot ask for the stream format %" PRIu32 ": only 0 and 1 exist", c->format);
+        return gcd_fail(err, GCD_E_ARG,
+                        "cannot ask for the stream format %" PRIu32 ": only 0 and 1 exist",
+                        c->format);
     if (c->n_providers < 1 || c->n_providers > 1000)
-        return gcd_fail(err, GCD_E_ARG, "cannot ask for %zu event providers: their number must be 1 to 1000",
+        return gcd_fail(err, GCD_E_ARG,
+                        "cannot ask for %zu event providers: their number must be 1 to 1000",
                         c->n_providers);
     for (size_t i = 0; i < c->n_providers; i++) {
         const struct gcd_wire_provider *p = &c->providers[i];
         if (p->level > 5)
-            return gcd_fail(err, GCD_E_ARG, "cannot ask for events of level %" PRIu32 ": the highest level is 5",
+            return gcd_fail(err, GCD_E_ARG,
+                            "cannot ask for events of level %" PRIu32 ": the highest level is 5",
                             p->level);
         if (p->name == NULL || p->name[0] == '\0')
             return gcd_fail(err, GCD_E_ARG, "cannot ask for an event provider without a name");
@@ -165,7 +173,8 @@ static void put_filter(struct out *o, const struct gcd_wire_filter *f)
 }
 
 /* False: a text is not UTF-8. */
-static bool put_providers(struct out *o, enum gcd_wire_command command, const struct gcd_wire_collect *c)
+static bool put_providers(struct out *o, enum gcd_wire_command command,
+                          const struct gcd_wire_collect *c)
 {
     put_uint(o, c->n_providers, 4);
     for (size_t i = 0; i < c->n_providers; i++) {
@@ -180,12 +189,14 @@ static bool put_providers(struct out *o, enum gcd_wire_command command, const st
     return true;
 }
 
-gcd_status gcd_wire_encode_collect(enum gcd_wire_command command, const struct gcd_wire_collect *collect, uint8_t *buf,
-                                   size_t cap, size_t *ret_n, struct gcd_error *err)
+gcd_status gcd_wire_encode_collect(enum gcd_wire_command command,
+                                   const struct gcd_wire_collect *collect, uint8_t *buf, size_t cap,
+                                   size_t *ret_n, struct gcd_error *err)
 {
     GCD_TRY(check_collect(collect, err));
     if (command < GCD_WIRE_COLLECT_TRACING || command > GCD_WIRE_COLLECT_TRACING6)
-        return gcd_fail(err, GCD_E_UNSUPPORTED, "cannot build a %s request", gcd_wire_command_name(command));
+        return gcd_fail(err, GCD_E_UNSUPPORTED, "cannot build a %s request",
+                        gcd_wire_command_name(command));
     struct out o = message_begin(command, buf, cap);
     if (command >= GCD_WIRE_COLLECT_TRACING5)
         put_uint(&o, 0, 4); /* kind of session: a stream on this connection */
@@ -198,7 +209,8 @@ gcd_status gcd_wire_encode_collect(enum gcd_wire_command command, const struct g
     if (command >= GCD_WIRE_COLLECT_TRACING3)
         put_uint(&o, collect->stackwalk, 1);
     if (!put_providers(&o, command, collect))
-        return gcd_fail(err, GCD_E_ARG, "the name or the arguments of an event provider are not UTF-8");
+        return gcd_fail(err, GCD_E_ARG,
+                        "the name or the arguments of an event provider are not UTF-8");
     if (command >= GCD_WIRE_COLLECT_TRACING6)
         put_uint(&o, collect->block, 4);
     return message_end(&o, command, ret_n, err);
@@ -212,14 +224,16 @@ bool gcd_wire_older_collect(enum gcd_wire_command command, enum gcd_wire_command
     return true;
 }
 
-gcd_status gcd_wire_encode_stop(uint64_t session_id, uint8_t *buf, size_t cap, size_t *ret_n, struct gcd_error *err)
+gcd_status gcd_wire_encode_stop(uint64_t session_id, uint8_t *buf, size_t cap, size_t *ret_n,
+                                struct gcd_error *err)
 {
     struct out o = message_begin(GCD_WIRE_STOP_TRACING, buf, cap);
     put_uint(&o, session_id, 8);
     return message_end(&o, GCD_WIRE_STOP_TRACING, ret_n, err);
 }
 
-gcd_status gcd_wire_encode_plain(enum gcd_wire_command command, uint8_t *buf, size_t cap, size_t *ret_n, struct gcd_error *err)
+gcd_status gcd_wire_encode_plain(enum gcd_wire_command command, uint8_t *buf, size_t cap,
+                                 size_t *ret_n, struct gcd_error *err)
 {
     struct out o = message_begin(command, buf, cap);
     return message_end(&o, command, ret_n, err);
@@ -227,7 +241,8 @@ gcd_status gcd_wire_encode_plain(enum gcd_wire_command command, uint8_t *buf, si
 
 /* ---- replies ---- */
 
-/* A reader with a sticky error: missing bytes read as zero, and one check at the end of the record reports it. */
+/* A reader with a sticky error: missing bytes read as zero, and one check at the end of the record
+ * reports it. */
 struct in {
     const uint8_t *p, *end;
     bool bad;
@@ -253,23 +268,27 @@ static uint64_t take_uint(struct in *in, unsigned bytes)
     return v;
 }
 
-gcd_status gcd_wire_decode_header(const uint8_t *bytes, struct gcd_wire_header *ret, struct gcd_error *err)
+gcd_status gcd_wire_decode_header(const uint8_t *bytes, struct gcd_wire_header *ret,
+                                  struct gcd_error *err)
 {
     if (memcmp(bytes, magic, sizeof magic) != 0)
-        return gcd_fail_at(err, GCD_E_FORMAT, 0, "the answer does not come from a .NET diagnostic port: wrong magic");
+        return gcd_fail_at(err, GCD_E_FORMAT, 0,
+                           "the answer does not come from a .NET diagnostic port: wrong magic");
     struct in in = { .p = bytes + OFF_SIZE, .end = bytes + GCD_WIRE_HEADER_BYTES };
     struct gcd_wire_header h = { .size = (uint16_t)take_uint(&in, 2) };
     uint64_t set = take_uint(&in, 1);
     h.command = (uint16_t)(set << 8 | take_uint(&in, 1));
     /* The reserved field is ignored: a later protocol may use it. */
     if (h.size < GCD_WIRE_HEADER_BYTES)
-        return gcd_fail_at(err, GCD_E_FORMAT, OFF_SIZE, "the answer claims a size of %u bytes: its header alone has %u",
+        return gcd_fail_at(err, GCD_E_FORMAT, OFF_SIZE,
+                           "the answer claims a size of %u bytes: its header alone has %u",
                            (unsigned)h.size, GCD_WIRE_HEADER_BYTES);
     *ret = h;
     return GCD_OK;
 }
 
-/* DS_IPC_E_* in dotnet/runtime, src/native/eventpipe; the texts say when a runtime was seen to answer this way. */
+/* DS_IPC_E_* in dotnet/runtime, src/native/eventpipe; the texts say when a runtime was seen to
+ * answer this way. */
 static const struct {
     uint32_t code;
     const char *name, *text;
@@ -288,13 +307,14 @@ static const struct {
 };
 #define HRESULT_UNKNOWN_COMMAND UINT32_C(0x80131385)
 
-gcd_status gcd_wire_check_reply(const struct gcd_wire_header *header, const uint8_t *payload, size_t n,
-                                uint32_t *ret_hresult, struct gcd_error *err)
+gcd_status gcd_wire_check_reply(const struct gcd_wire_header *header, const uint8_t *payload,
+                                size_t n, uint32_t *ret_hresult, struct gcd_error *err)
 {
     if (header->command == GCD_WIRE_OK)
         return GCD_OK;
     if (header->command != GCD_WIRE_ERROR)
-        return gcd_fail_at(err, GCD_E_FORMAT, OFF_COMMAND, "the answer is neither OK nor an error: command 0x%04x",
+        return gcd_fail_at(err, GCD_E_FORMAT, OFF_COMMAND,
+                           "the answer is neither OK nor an error: command 0x%04x",
                            (unsigned)header->command);
     struct in in = { .p = payload, .end = payload + n };
     uint32_t code = (uint32_t)take_uint(&in, 4);
@@ -306,18 +326,21 @@ gcd_status gcd_wire_check_reply(const struct gcd_wire_header *header, const uint
     gcd_status st = code == HRESULT_UNKNOWN_COMMAND ? GCD_E_UNSUPPORTED : GCD_E_PEER;
     for (size_t i = 0; i < sizeof hresults / sizeof hresults[0]; i++)
         if (hresults[i].code == code)
-            return gcd_because(err, GCD_ERROR_REFUSED, gcd_fail(err, st, "the runtime refused: %s (%s, 0x%08" PRIx32 ")", hresults[i].text,
-                                                                hresults[i].name, code));
-    return gcd_because(err, GCD_ERROR_REFUSED, gcd_fail(err, st, "the runtime refused with the error 0x%08" PRIx32, code));
+            return gcd_because(err, GCD_ERROR_REFUSED,
+                               gcd_fail(err, st, "the runtime refused: %s (%s, 0x%08" PRIx32 ")",
+                                        hresults[i].text, hresults[i].name, code));
+    return gcd_because(err, GCD_ERROR_REFUSED,
+                       gcd_fail(err, st, "the runtime refused with the error 0x%08" PRIx32, code));
 }
 
-gcd_status gcd_wire_decode_session_id(const uint8_t *payload, size_t n, uint64_t *ret_session_id, struct gcd_error *err)
+gcd_status gcd_wire_decode_session_id(const uint8_t *payload, size_t n, uint64_t *ret_session_id,
+                                      struct gcd_error *err)
 {
     struct in in = { .p = payload, .end = payload + n };
     uint64_t id = take_uint(&in, 8);
     if (in.bad)
-        return gcd_fail_at(err, GCD_E_FORMAT, GCD_WIRE_HEADER_BYTES, "the answer has no session number: %zu bytes of 8",
-                           n);
+        return gcd_fail_at(err, GCD_E_FORMAT, GCD_WIRE_HEADER_BYTES,
+                           "the answer has no session number: %zu bytes of 8", n);
     *ret_session_id = id;
     return GCD_OK;
 }
@@ -337,9 +360,9 @@ static bool take_string(struct in *in, const struct gcd_alloc *alloc, char **ret
     return *ret != NULL;
 }
 
-gcd_status gcd_wire_decode_process_info(enum gcd_wire_command command, const uint8_t *payload, size_t n,
-                                        const struct gcd_alloc *alloc, struct gcd_ipc_process_info *ret,
-                                        struct gcd_error *err)
+gcd_status gcd_wire_decode_process_info(enum gcd_wire_command command, const uint8_t *payload,
+                                        size_t n, const struct gcd_alloc *alloc,
+                                        struct gcd_ipc_process_info *ret, struct gcd_error *err)
 {
     struct in in = { .p = payload, .end = payload + n };
     struct gcd_ipc_process_info info = { 0 };
@@ -349,9 +372,10 @@ gcd_status gcd_wire_decode_process_info(enum gcd_wire_command command, const uin
     const uint8_t *cookie = take(&in, sizeof info.cookie);
     if (cookie != NULL)
         memcpy(info.cookie, cookie, sizeof info.cookie);
-    /* The order of the lists in the protocol text; its C structs show a different one.  Measured on .NET 8, 9, 10. */
-    bool mem_ok = take_string(&in, alloc, &info.command_line) && take_string(&in, alloc, &info.os) &&
-                  take_string(&in, alloc, &info.arch);
+    /* The order of the lists in the protocol text; its C structs show a different one.  Measured on
+     * .NET 8, 9, 10. */
+    bool mem_ok = take_string(&in, alloc, &info.command_line) &&
+                  take_string(&in, alloc, &info.os) && take_string(&in, alloc, &info.arch);
     struct in none = { .p = in.end, .end = in.end };
     struct in *rest = command == GCD_WIRE_PROCESS_INFO ? &none : &in;
     mem_ok = mem_ok && take_string(rest, alloc, &info.entry_assembly) &&
@@ -363,7 +387,8 @@ gcd_status gcd_wire_decode_process_info(enum gcd_wire_command command, const uin
     gcd_wire_process_info_done(alloc, &info);
     if (!mem_ok)
         return gcd_fail_nomem(err, "reading the process information");
-    return gcd_fail_at(err, GCD_E_FORMAT, GCD_WIRE_HEADER_BYTES, "the %s answer is cut off: %zu bytes are too few",
+    return gcd_fail_at(err, GCD_E_FORMAT, GCD_WIRE_HEADER_BYTES,
+                       "the %s answer is cut off: %zu bytes are too few",
                        gcd_wire_command_name(command), n);
 }
 
@@ -386,7 +411,8 @@ void gcd_wire_process_info_done(const struct gcd_alloc *alloc, struct gcd_ipc_pr
 
 /* ---- runtimes that connect to us ---- */
 
-gcd_status gcd_wire_decode_advertise(const uint8_t *bytes, struct gcd_wire_advertise *ret, struct gcd_error *err)
+gcd_status gcd_wire_decode_advertise(const uint8_t *bytes, struct gcd_wire_advertise *ret,
+                                     struct gcd_error *err)
 {
     static const char advertise_magic[8] = "ADVR_V1"; /* the terminating NUL is part of it */
     if (memcmp(bytes, advertise_magic, sizeof advertise_magic) != 0)

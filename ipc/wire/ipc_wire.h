@@ -1,8 +1,10 @@
 /*
- * Messages of the diagnostic protocol as bytes.  No I/O and no libuv: requests are built in the caller's buffer, replies are parsed from
- * the caller's bytes.  A reply comes from another process and is hostile input like any file.
+ * Messages of the diagnostic protocol as bytes.  No I/O and no libuv: requests are built in the
+ * caller's buffer, replies are parsed from the caller's bytes.  A reply comes from another process
+ * and is hostile input like any file.
  *
- * Source of the formats: dotnet/diagnostics, documentation/design-docs/ipc-protocol.md.  All integers are little-endian.
+ * Source of the formats: dotnet/diagnostics, documentation/design-docs/ipc-protocol.md.  All
+ * integers are little-endian.
  */
 #ifndef GCD_IPC_WIRE_H
 #define GCD_IPC_WIRE_H
@@ -47,8 +49,8 @@ const char *gcd_wire_command_name(enum gcd_wire_command command);
 enum { GCD_WIRE_FORMAT_NETPERF = 0, GCD_WIRE_FORMAT_NETTRACE = 1 };
 
 /*
- * Which events a session keeps, after keywords and level.  Zeroed: all of them.  A filter does not change what the runtime does to produce
- * events: a filter that keeps nothing still forces a GC.
+ * Which events a session keeps, after keywords and level.  Zeroed: all of them.  A filter does not
+ * change what the runtime does to produce events: a filter that keeps nothing still forces a GC.
  */
 struct gcd_wire_filter {
     bool only;           /* true: only these ids; false: all but these */
@@ -64,13 +66,15 @@ struct gcd_wire_provider {
     struct gcd_wire_filter filter; /* from CollectTracing5 on */
 };
 
-/* Keywords of the rundown: module and assembly names, and the default of commands that offer no choice. */
+/* Keywords of the rundown: module and assembly names, and the default of commands that offer no
+ * choice. */
 #define GCD_WIRE_RUNDOWN_LOADER UINT64_C(0x8)
-#define GCD_WIRE_RUNDOWN_ALL UINT64_C(0x80020139)
+#define GCD_WIRE_RUNDOWN_ALL    UINT64_C(0x80020139)
 
 /*
- * The request to the runtime, independent of the command that carries it: each command uses the fields it can carry.  What the others lose:
- * 1 always runs the full rundown, 1 and 2 walk stacks (heap events have none).
+ * The request to the runtime, independent of the command that carries it: each command uses the
+ * fields it can carry.  What the others lose: 1 always runs the full rundown, 1 and 2 walk stacks
+ * (heap events have none).
  */
 struct gcd_wire_collect {
     uint32_t buffer_mb; /* 1 ... 4095 */
@@ -78,23 +82,27 @@ struct gcd_wire_collect {
     bool rundown;             /* 2, 3: all of it or nothing */
     uint64_t rundown_keyword; /* from 4 on; 0 = no rundown */
     bool stackwalk;           /* from 3 on */
-    bool block;               /* 6: a thread with an event for a full buffer waits instead of dropping it */
+    /* 6: a thread with an event for a full buffer waits instead of dropping it */
+    bool block;
     const struct gcd_wire_provider *providers; /* [n_providers] */
     size_t n_providers;                        /* 1 ... 1000 */
 };
 
 /*
  * Requests.  BUF, CAP: room for the message; *RET_N: its length.
- * GCD_E_ARG: a value that must never be sent (runtimes before .NET 10 crash on some), a string that is not UTF-8, or a message that does
- * not fit.  GCD_E_UNSUPPORTED: COMMAND is not a known collect command.
+ * GCD_E_ARG: a value that must never be sent (runtimes before .NET 10 crash on some), a string that
+ * is not UTF-8, or a message that does not fit.  GCD_E_UNSUPPORTED: COMMAND is not a known collect
+ * command.
  */
-GCD_MUST_CHECK gcd_status gcd_wire_encode_collect(enum gcd_wire_command command, const struct gcd_wire_collect *collect,
-                                                  uint8_t *buf, size_t cap, size_t *ret_n, struct gcd_error *err);
-GCD_MUST_CHECK gcd_status gcd_wire_encode_stop(uint64_t session_id, uint8_t *buf, size_t cap, size_t *ret_n,
-                                               struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_wire_encode_collect(enum gcd_wire_command command,
+                                                  const struct gcd_wire_collect *collect,
+                                                  uint8_t *buf, size_t cap, size_t *ret_n,
+                                                  struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_wire_encode_stop(uint64_t session_id, uint8_t *buf, size_t cap,
+                                               size_t *ret_n, struct gcd_error *err);
 /* A request without payload: the three process information commands, and ResumeRuntime. */
-GCD_MUST_CHECK gcd_status gcd_wire_encode_plain(enum gcd_wire_command command, uint8_t *buf, size_t cap, size_t *ret_n,
-                                                struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_wire_encode_plain(enum gcd_wire_command command, uint8_t *buf,
+                                                size_t cap, size_t *ret_n, struct gcd_error *err);
 
 /* The collect command to try when the runtime does not know COMMAND; false: there is none. */
 bool gcd_wire_older_collect(enum gcd_wire_command command, enum gcd_wire_command *ret);
@@ -105,26 +113,33 @@ struct gcd_wire_header {
 };
 
 /* BYTES: GCD_WIRE_HEADER_BYTES of them.  GCD_E_FORMAT with the offset of the wrong field. */
-GCD_MUST_CHECK gcd_status gcd_wire_decode_header(const uint8_t *bytes, struct gcd_wire_header *ret, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_wire_decode_header(const uint8_t *bytes, struct gcd_wire_header *ret,
+                                                 struct gcd_error *err);
 
 /*
- * Did the runtime accept the request?  GCD_OK; GCD_E_UNSUPPORTED when it does not know the command (the only error after which an older
- * command may be tried); GCD_E_PEER for every other refusal, with its code in *RET_HRESULT (may be NULL); GCD_E_FORMAT.
+ * Did the runtime accept the request?  GCD_OK; GCD_E_UNSUPPORTED when it does not know the command
+ * (the only error after which an older command may be tried); GCD_E_PEER for every other refusal,
+ * with its code in *RET_HRESULT (may be NULL); GCD_E_FORMAT.
  */
-GCD_MUST_CHECK gcd_status gcd_wire_check_reply(const struct gcd_wire_header *header, const uint8_t *payload, size_t n,
+GCD_MUST_CHECK gcd_status gcd_wire_check_reply(const struct gcd_wire_header *header,
+                                               const uint8_t *payload, size_t n,
                                                uint32_t *ret_hresult, struct gcd_error *err);
 
 /* The payload of the OK to a collect command and to StopTracing. */
-GCD_MUST_CHECK gcd_status gcd_wire_decode_session_id(const uint8_t *payload, size_t n, uint64_t *ret_session_id,
+GCD_MUST_CHECK gcd_status gcd_wire_decode_session_id(const uint8_t *payload, size_t n,
+                                                     uint64_t *ret_session_id,
                                                      struct gcd_error *err);
 
 /*
- * The payload of the OK to the process information command COMMAND.  Strings come from ALLOC and belong to the caller (each has strlen + 1
- * bytes); fields the command does not have are empty strings.  Invalid UTF-16 and embedded NULs become U+FFFD.  Bytes after the known
- * fields are ignored, as the protocol demands.
+ * The payload of the OK to the process information command COMMAND.  Strings come from ALLOC and
+ * belong to the caller (each has strlen + 1 bytes); fields the command does not have are empty
+ * strings.  Invalid UTF-16 and embedded NULs become U+FFFD.  Bytes after the known fields are
+ * ignored, as the protocol demands.
  */
-GCD_MUST_CHECK gcd_status gcd_wire_decode_process_info(enum gcd_wire_command command, const uint8_t *payload, size_t n,
-                                                       const struct gcd_alloc *alloc, struct gcd_ipc_process_info *ret,
+GCD_MUST_CHECK gcd_status gcd_wire_decode_process_info(enum gcd_wire_command command,
+                                                       const uint8_t *payload, size_t n,
+                                                       const struct gcd_alloc *alloc,
+                                                       struct gcd_ipc_process_info *ret,
                                                        struct gcd_error *err);
 /* Frees the strings and clears INFO. */
 void gcd_wire_process_info_done(const struct gcd_alloc *alloc, struct gcd_ipc_process_info *info);
@@ -138,6 +153,8 @@ struct gcd_wire_advertise {
 };
 
 /* BYTES: GCD_WIRE_ADVERTISE_BYTES of them.  GCD_E_FORMAT: not an advertise message. */
-GCD_MUST_CHECK gcd_status gcd_wire_decode_advertise(const uint8_t *bytes, struct gcd_wire_advertise *ret, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_wire_decode_advertise(const uint8_t *bytes,
+                                                    struct gcd_wire_advertise *ret,
+                                                    struct gcd_error *err);
 
 #endif

@@ -7,9 +7,9 @@
 
 struct gcd_generations {
     struct gcd_alloc alloc;
-    struct gcd_range *ranges;    /* [count] by start */
+    struct gcd_range *ranges; /* [count] by start */
     size_t count, room;
-    size_t hint;                 /* the range that contained the last object */
+    size_t hint; /* the range that contained the last object */
     unsigned align_bytes;
     struct gcd_generation items[GCD_GENERATIONS];
 };
@@ -21,15 +21,16 @@ static bool in_range(const struct gcd_range *r, uint64_t address)
 
 static void add_range(struct gcd_generations *s, const struct gcd_range *r)
 {
-    struct gcd_generation *g = &s->items[r->generation < GCD_GENERATION_NONE ? r->generation : GCD_GENERATION_NONE];
+    struct gcd_generation *g =
+        &s->items[r->generation < GCD_GENERATION_NONE ? r->generation : GCD_GENERATION_NONE];
     s->ranges[s->count++] = *r;
     g->ranges++;
     gcd_add_saturating(&g->used_bytes, r->used_bytes);
     gcd_add_saturating(&g->reserved_bytes, r->reserved_bytes);
 }
 
-gcd_status gcd_generations_new(const struct gcd_summary *summary, const struct gcd_alloc *alloc, struct gcd_generations **ret,
-                               struct gcd_error *err)
+gcd_status gcd_generations_new(const struct gcd_summary *summary, const struct gcd_alloc *alloc,
+                               struct gcd_generations **ret, struct gcd_error *err)
 {
     size_t n = summary->range_count;
     struct gcd_alloc a = gcd_alloc_or_default(alloc);
@@ -42,7 +43,8 @@ gcd_status gcd_generations_new(const struct gcd_summary *summary, const struct g
     s->ranges = gcd_mem_new_array(&s->alloc, s->room, sizeof *s->ranges);
     for (size_t i = 0; s->ranges != NULL && i < n; i++)
         add_range(s, &summary->ranges[i]);
-    if (s->ranges == NULL || (n > 0 && !gcd_sort_by_u64(&s->alloc, s->ranges, n, sizeof *s->ranges))) {
+    if (s->ranges == NULL ||
+        (n > 0 && !gcd_sort_by_u64(&s->alloc, s->ranges, n, sizeof *s->ranges))) {
         gcd_generations_free(s);
         return gcd_fail_nomem(err, "sorting the memory ranges");
     }
@@ -58,13 +60,15 @@ void gcd_generations_free(struct gcd_generations *s)
     gcd_mem_free(&s->alloc, s, sizeof *s);
 }
 
-/* Objects come in the order of the heap walk, so the range is almost always that of the previous object. */
+/* Objects come in the order of the heap walk, so the range is almost always that of the previous
+ * object. */
 unsigned gcd_generations_find(const struct gcd_generations *s, uint64_t address, size_t *hint)
 {
     if (address == 0 || s->count == 0)
         return GCD_GENERATION_NONE;
     if (*hint >= s->count || !in_range(&s->ranges[*hint], address)) {
-        size_t low = 0, high = s->count;     /* in the end, LOW - 1 is the last range that starts at or before ADDRESS */
+        /* in the end, LOW - 1 is the last range that starts at or before ADDRESS */
+        size_t low = 0, high = s->count;
         while (low < high) {
             size_t mid = low + (high - low) / 2;
             if (s->ranges[mid].start <= address)
@@ -83,7 +87,8 @@ unsigned gcd_generations_find(const struct gcd_generations *s, uint64_t address,
 void gcd_generations_add(struct gcd_generations *s, uint64_t address, uint64_t size_bytes)
 {
     struct gcd_generation *g = &s->items[gcd_generations_find(s, address, &s->hint)];
-    uint64_t aligned = gcd_sum_saturating(size_bytes, s->align_bytes - 1) & ~(uint64_t)(s->align_bytes - 1);
+    uint64_t aligned =
+        gcd_sum_saturating(size_bytes, s->align_bytes - 1) & ~(uint64_t)(s->align_bytes - 1);
     g->objects++;
     gcd_add_saturating(&g->bytes, size_bytes);
     gcd_add_saturating(&g->aligned_bytes, aligned);

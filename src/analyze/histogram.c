@@ -17,12 +17,12 @@
 #include "base/sort.h"
 #include "base/text.h"
 
-#define NONE UINT32_MAX
+#define NONE        UINT32_MAX
 #define CHECK_EVERY UINT64_C(0x10000)
-#define LABELS_MAX UINT32_MAX
+#define LABELS_MAX  UINT32_MAX
 
 struct maker {
-    struct gcd_histogram pub;    /* first: gcd_histogram_free gets its address */
+    struct gcd_histogram pub; /* first: gcd_histogram_free gets its address */
     struct gcd_alloc alloc;
     struct gcd_histogram_options o;
     const struct gcd_summary *summary;
@@ -31,12 +31,12 @@ struct maker {
     size_t count, room;
     struct gcd_textpool labels;
     struct gcd_generations *generations;
-    uint32_t *row_of;            /* [types] the row, NONE = none; by length, the type's first row */
+    uint32_t *row_of; /* [types] the row, NONE = none; by length, the type's first row */
     /* by length only, freed at the end */
-    struct gcd_length_rule *rules;       /* [types] */
-    uint32_t *next;              /* [next_room] the next row of the same type, NONE = none */
+    struct gcd_length_rule *rules; /* [types] */
+    uint32_t *next;                /* [next_room] the next row of the same type, NONE = none */
     size_t next_room;
-    uint32_t rest;               /* the row of objects without a length */
+    uint32_t rest; /* the row of objects without a length */
 };
 
 static const struct gcd_type *type_at(const struct maker *m, uint32_t i)
@@ -60,7 +60,8 @@ static gcd_status no_memory(struct gcd_error *err)
 }
 
 /* RET_ROW is valid until the next call. */
-static gcd_status add_row(struct maker *m, struct gcd_histogram_row row, struct gcd_histogram_row **ret_row, struct gcd_error *err)
+static gcd_status add_row(struct maker *m, struct gcd_histogram_row row,
+                          struct gcd_histogram_row **ret_row, struct gcd_error *err)
 {
     if (!gcd_vec_reserve(&m->alloc, &m->rows, &m->room, m->count + 1, sizeof *m->rows, NONE - 1))
         return no_memory(err);
@@ -77,10 +78,13 @@ static void count_in(struct gcd_histogram_row *row, uint64_t objects, uint64_t b
     gcd_add_saturating(&row->bytes, bytes);
 }
 
-static gcd_status keep_label(struct maker *m, const char *s, size_t n, const char **ret, struct gcd_error *err)
+static gcd_status keep_label(struct maker *m, const char *s, size_t n, const char **ret,
+                             struct gcd_error *err)
 {
     gcd_status st = gcd_textpool_add(&m->labels, s, n, ret);
-    return st == GCD_OK ? GCD_OK : st == GCD_E_NOMEM ? no_memory(err) : gcd_fail(err, st, "the labels take more than 4 GiB");
+    return st == GCD_OK        ? GCD_OK
+           : st == GCD_E_NOMEM ? no_memory(err)
+                               : gcd_fail(err, st, "the labels take more than 4 GiB");
 }
 
 /* ---- from the types ---- */
@@ -92,20 +96,24 @@ static gcd_status add_types(struct maker *m, struct gcd_error *err)
         if (!is_counted(m, i))
             continue;
         m->row_of[i] = (uint32_t)m->count;
-        GCD_TRY(add_row(m, (struct gcd_histogram_row){ .index = i, .objects = t->objects, .bytes = t->bytes }, NULL, err));
+        GCD_TRY(add_row(
+            m, (struct gcd_histogram_row){ .index = i, .objects = t->objects, .bytes = t->bytes },
+            NULL, err));
     }
     return GCD_OK;
 }
 
 static int compare_labels(const void *ctx, uint32_t a, uint32_t b)
 {
-    const struct histogram_label *x = (const struct histogram_label *)ctx + a, *y = (const struct histogram_label *)ctx + b;
+    const struct histogram_label *x = (const struct histogram_label *)ctx + a,
+                                 *y = (const struct histogram_label *)ctx + b;
     int order = memcmp(x->s, y->s, x->n < y->n ? x->n : y->n);
     return order != 0 ? order : x->n < y->n ? -1 : x->n > y->n;
 }
 
 /* Adds a row for each label.  LABELS[types]; ORDER: the types sorted by label. */
-static gcd_status add_groups(struct maker *m, const struct histogram_label *labels, const uint32_t *order, struct gcd_error *err)
+static gcd_status add_groups(struct maker *m, const struct histogram_label *labels,
+                             const uint32_t *order, struct gcd_error *err)
 {
     struct gcd_histogram_row *row = NULL;
     for (uint32_t i = 0; i < m->types; i++) {
@@ -128,8 +136,11 @@ static gcd_status group_types(struct maker *m, struct gcd_error *err)
     struct histogram_label *labels = gcd_mem_new_array(&m->alloc, m->types, sizeof *labels);
     for (uint32_t i = 0; labels != NULL && i < m->types; i++)
         labels[i] = histogram_label_of(m->o.by, m->summary, type_at(m, i));
-    uint32_t *order = labels != NULL ? gcd_sort_order(&m->alloc, m->types, compare_labels, labels) : NULL;
-    gcd_status st = order != NULL ? add_groups(m, labels, order, err) : m->types > 0 ? no_memory(err) : GCD_OK;
+    uint32_t *order =
+        labels != NULL ? gcd_sort_order(&m->alloc, m->types, compare_labels, labels) : NULL;
+    gcd_status st = order != NULL  ? add_groups(m, labels, order, err)
+                    : m->types > 0 ? no_memory(err)
+                                   : GCD_OK;
     gcd_mem_free(&m->alloc, order, m->types * sizeof *order);
     gcd_mem_free(&m->alloc, labels, m->types * sizeof *labels);
     return st;
@@ -142,7 +153,8 @@ static gcd_status add_retained(struct maker *m, struct gcd_error *err)
     if (bytes == NULL)
         return no_memory(err);
     struct gcd_type_classes rows = { .of_type = m->row_of, .count = (uint32_t)m->count };
-    gcd_status st = gcd_retained_by_class(m->o.graph, m->o.dominators, &rows, &m->alloc, bytes, err);
+    gcd_status st =
+        gcd_retained_by_class(m->o.graph, m->o.dominators, &rows, &m->alloc, bytes, err);
     for (size_t i = 0; i < m->count && st == GCD_OK; i++)
         m->rows[i].retained_bytes = bytes[i];
     gcd_mem_free(&m->alloc, bytes, room * sizeof *bytes);
@@ -170,7 +182,9 @@ static gcd_status each_of_graph(struct maker *m, object_fn object, struct gcd_er
 {
     const struct gcd_graph *g = m->o.graph;
     for (uint32_t i = 0, n = gcd_graph_node_count(g); i < n; i++) {
-        struct gcd_object o = { .address = gcd_graph_node_address(g, i), .size_bytes = gcd_graph_node_size(g, i), .type = gcd_graph_node_type(g, i) };
+        struct gcd_object o = { .address = gcd_graph_node_address(g, i),
+                                .size_bytes = gcd_graph_node_size(g, i),
+                                .type = gcd_graph_node_type(g, i) };
         if (i % CHECK_EVERY == 0)
             GCD_TRY(gcd_check_canceled(m->o.context.cancel, err));
         if (is_wanted(m, o.type))
@@ -202,7 +216,8 @@ static gcd_status each_object(struct maker *m, object_fn object, struct gcd_erro
 
 /* ---- generations ---- */
 
-static gcd_status add_to_generation(struct maker *m, const struct gcd_object *o, struct gcd_error *err)
+static gcd_status add_to_generation(struct maker *m, const struct gcd_object *o,
+                                    struct gcd_error *err)
 {
     (void)err;
     gcd_generations_add(m->generations, o->address, o->size_bytes);
@@ -210,10 +225,14 @@ static gcd_status add_to_generation(struct maker *m, const struct gcd_object *o,
 }
 
 /* The names of OpenTelemetry, and "nongc". */
-static gcd_status generation_label(struct maker *m, unsigned number, const char **ret, struct gcd_error *err)
+static gcd_status generation_label(struct maker *m, unsigned number, const char **ret,
+                                   struct gcd_error *err)
 {
     char text[24];
-    *ret = number == GCD_GENERATION_LOH ? "loh" : number == GCD_GENERATION_POH ? "poh" : number == GCD_GENERATION_NONE ? "nongc" : NULL;
+    *ret = number == GCD_GENERATION_LOH    ? "loh"
+           : number == GCD_GENERATION_POH  ? "poh"
+           : number == GCD_GENERATION_NONE ? "nongc"
+                                           : NULL;
     if (*ret != NULL)
         return GCD_OK;
     int n = snprintf(text, sizeof text, "gen%u", number);
@@ -226,7 +245,9 @@ static gcd_status by_generation(struct maker *m, struct gcd_error *err)
     GCD_TRY(each_object(m, add_to_generation, err));
     for (unsigned i = 0; i < GCD_GENERATIONS; i++) {
         const struct gcd_generation *g = gcd_generations_get(m->generations, i);
-        struct gcd_histogram_row row = { .index = i, .objects = g->objects, .bytes = g->bytes, .generation = g };
+        struct gcd_histogram_row row = {
+            .index = i, .objects = g->objects, .bytes = g->bytes, .generation = g
+        };
         if (g->objects == 0 && g->ranges == 0)
             continue;
         GCD_TRY(generation_label(m, i, &row.label, err));
@@ -243,7 +264,8 @@ static unsigned power_of(uint64_t length)
 }
 
 /* The row of TYPE for lengths with the same power of two; a type has at most 65. */
-static gcd_status length_row(struct maker *m, uint32_t type, uint64_t length, struct gcd_histogram_row **ret, struct gcd_error *err)
+static gcd_status length_row(struct maker *m, uint32_t type, uint64_t length,
+                             struct gcd_histogram_row **ret, struct gcd_error *err)
 {
     if (!gcd_vec_reserve(&m->alloc, &m->next, &m->next_room, m->count + 1, sizeof *m->next, NONE))
         return no_memory(err);
@@ -254,7 +276,9 @@ static gcd_status length_row(struct maker *m, uint32_t type, uint64_t length, st
             return GCD_OK;
     }
     size_t at = m->count;
-    GCD_TRY(add_row(m, (struct gcd_histogram_row){ .index = type, .length_min = length, .length_max = length }, ret, err));
+    GCD_TRY(add_row(
+        m, (struct gcd_histogram_row){ .index = type, .length_min = length, .length_max = length },
+        ret, err));
     m->next[at] = NONE;
     *link = (uint32_t)at;
     return GCD_OK;
@@ -267,7 +291,8 @@ static gcd_status add_to_length(struct maker *m, const struct gcd_object *o, str
     if (!gcd_length_of(&m->rules[o->type], o->size_bytes, &length)) {
         if (m->rest == NONE) {
             m->rest = (uint32_t)m->count;
-            GCD_TRY(add_row(m, (struct gcd_histogram_row){ .label = "(no length)", .index = NONE }, NULL, err));
+            GCD_TRY(add_row(m, (struct gcd_histogram_row){ .label = "(no length)", .index = NONE },
+                            NULL, err));
         }
         row = &m->rows[m->rest];
     } else {
@@ -302,8 +327,11 @@ static gcd_status by_root(struct maker *m, struct gcd_error *err)
             sets->groups[gcd_root_group(&m->summary->roots[i])].roots++;
     for (unsigned i = 0; i < GCD_GROUPS; i++) {
         const struct gcd_root_set *s = &sets->groups[i];
-        struct gcd_histogram_row row = { .label = gcd_root_group_label((enum gcd_root_group)i)->one, .index = i, .objects = s->objects,
-                                         .bytes = s->bytes, .retained_bytes = s->retained_bytes };
+        struct gcd_histogram_row row = { .label = gcd_root_group_label((enum gcd_root_group)i)->one,
+                                         .index = i,
+                                         .objects = s->objects,
+                                         .bytes = s->bytes,
+                                         .retained_bytes = s->retained_bytes };
         if (s->roots > 0)
             GCD_TRY(add_row(m, row, NULL, err));
     }
@@ -348,7 +376,8 @@ static void free_arrays(struct maker *m)
     m->next = NULL;
 }
 
-gcd_status gcd_histogram_new(const struct gcd_histogram_options *options, const struct gcd_histogram **ret, struct gcd_error *err)
+gcd_status gcd_histogram_new(const struct gcd_histogram_options *options,
+                             const struct gcd_histogram **ret, struct gcd_error *err)
 {
     struct gcd_alloc a = gcd_alloc_or_default(options->context.alloc);
     struct maker *m = gcd_mem_new(&a, sizeof *m);

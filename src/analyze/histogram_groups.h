@@ -11,6 +11,7 @@ struct histogram_label {
 };
 
 /* The label of the group of T, a type of S.  BY: module, namespace or kind. */
-struct histogram_label histogram_label_of(enum gcd_histogram_by by, const struct gcd_summary *s, const struct gcd_type *t);
+struct histogram_label histogram_label_of(enum gcd_histogram_by by, const struct gcd_summary *s,
+                                          const struct gcd_type *t);
 
 #endif

@@ -13,16 +13,29 @@
 static unsigned bytes_of_element_type(uint8_t element_type, unsigned ptr_bytes)
 {
     switch (element_type) {
-    case 0x02: case 0x04: case 0x05:                /* bool, i1, u1 */
+    case 0x02:
+    case 0x04:
+    case 0x05: /* bool, i1, u1 */
         return 1;
-    case 0x03: case 0x06: case 0x07:                /* char, i2, u2 */
+    case 0x03:
+    case 0x06:
+    case 0x07: /* char, i2, u2 */
         return 2;
-    case 0x08: case 0x09: case 0x0c:                /* i4, u4, r4 */
+    case 0x08:
+    case 0x09:
+    case 0x0c: /* i4, u4, r4 */
         return 4;
-    case 0x0a: case 0x0b: case 0x0d:                /* i8, u8, r8 */
+    case 0x0a:
+    case 0x0b:
+    case 0x0d: /* i8, u8, r8 */
         return 8;
-    case 0x0e: case 0x12: case 0x14: case 0x1c: case 0x1d:     /* string, class, array, object, szarray */
-    case 0x18: case 0x19:                           /* native int, native uint */
+    case 0x0e:
+    case 0x12:
+    case 0x14:
+    case 0x1c:
+    case 0x1d: /* string, class, array, object, szarray */
+    case 0x18:
+    case 0x19: /* native int, native uint */
         return ptr_bytes;
     default:
         return 0;
@@ -36,9 +49,10 @@ static unsigned bytes_of_name(const char *name, size_t n, unsigned ptr_bytes)
         const char *name;
         uint8_t element_type;
     } known[] = {
-        { "Boolean", 0x02 }, { "Char", 0x03 }, { "SByte", 0x04 }, { "Byte", 0x05 }, { "Int16", 0x06 }, { "UInt16", 0x07 },
-        { "Int32", 0x08 }, { "UInt32", 0x09 }, { "Int64", 0x0a }, { "UInt64", 0x0b }, { "Single", 0x0c }, { "Double", 0x0d },
-        { "String", 0x0e }, { "IntPtr", 0x18 }, { "UIntPtr", 0x19 }, { "Object", 0x1c },
+        { "Boolean", 0x02 }, { "Char", 0x03 },   { "SByte", 0x04 },   { "Byte", 0x05 },
+        { "Int16", 0x06 },   { "UInt16", 0x07 }, { "Int32", 0x08 },   { "UInt32", 0x09 },
+        { "Int64", 0x0a },   { "UInt64", 0x0b }, { "Single", 0x0c },  { "Double", 0x0d },
+        { "String", 0x0e },  { "IntPtr", 0x18 }, { "UIntPtr", 0x19 }, { "Object", 0x1c },
     };
     static const char system[] = "System.";
     size_t k = sizeof system - 1;
@@ -51,8 +65,9 @@ static unsigned bytes_of_name(const char *name, size_t n, unsigned ptr_bytes)
 }
 
 /*
- * The rank of the array named NAME, which ends in "[]", "[,]", "[,,]" ...; 0 = no array.  *RET_ELEMENT: the length of the element's name.  In the
- * runtime's spelling, the last brackets belong to the outermost array.
+ * The rank of the array named NAME, which ends in "[]", "[,]", "[,,]" ...; 0 = no array.
+ * *RET_ELEMENT: the length of the element's name.  In the runtime's spelling, the last brackets
+ * belong to the outermost array.
  */
 static unsigned array_rank(const char *name, size_t n, size_t *ret_element)
 {
@@ -70,7 +85,7 @@ static unsigned array_rank(const char *name, size_t n, size_t *ret_element)
 
 struct elements {
     const struct gcd_summary *from;
-    struct gcd_idmap by_name;    /* hash of the name -> element size */
+    struct gcd_idmap by_name; /* hash of the name -> element size */
     unsigned ptr_bytes;
 };
 
@@ -82,7 +97,8 @@ static gcd_status gather(struct elements *e, struct gcd_error *err)
     for (uint32_t i = 0; i < e->from->type_count; i++) {
         const struct gcd_type *t = &e->from->types[i];
         uint64_t hash = gcd_text_hash(t->name, strlen(t->name), GCD_TEXT_HASH);
-        uint32_t bytes = bytes_of_element_type(t->element_type, e->ptr_bytes), before = gcd_idmap_get(&e->by_name, hash);
+        uint32_t bytes = bytes_of_element_type(t->element_type, e->ptr_bytes),
+                 before = gcd_idmap_get(&e->by_name, hash);
         if (before != GCD_IDMAP_NONE && before != bytes)
             bytes = AMBIGUOUS;
         if (!gcd_idmap_put(&e->by_name, hash, bytes))
@@ -91,7 +107,8 @@ static gcd_status gather(struct elements *e, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* The runtime's name of a nested type lacks the outer type and the namespace, so another type may have the same name. */
+/* The runtime's name of a nested type lacks the outer type and the namespace, so another type may
+ * have the same name. */
 static bool is_qualified(const char *name, size_t n)
 {
     const char *bracket = memchr(name, '[', n);
@@ -119,11 +136,16 @@ static struct gcd_length_rule rule_of_type(const struct elements *e, const struc
     unsigned rank = array_rank(t->name, n, &element);
     if (rank == 0 || (rank > 1 && !wide))
         return (struct gcd_length_rule){ 0 };
-    unsigned bytes = t->parameters[0] != 0 ? bytes_of_element_type(t->parameters[0], e->ptr_bytes) : element_bytes(e, t->name, element);
-    return (struct gcd_length_rule){ .header_bytes = (uint16_t)(rank > 1 ? 24 + 8 * rank : wide ? 24u : 12u), .element_bytes = (uint8_t)bytes };
+    unsigned bytes = t->parameters[0] != 0 ? bytes_of_element_type(t->parameters[0], e->ptr_bytes)
+                                           : element_bytes(e, t->name, element);
+    return (struct gcd_length_rule){ .header_bytes = (uint16_t)(rank > 1 ? 24 + 8 * rank
+                                                                : wide   ? 24u
+                                                                         : 12u),
+                                     .element_bytes = (uint8_t)bytes };
 }
 
-static gcd_status make_rules(const struct gcd_summary *from, const struct gcd_alloc *alloc, struct gcd_length_rule *ret, struct gcd_error *err)
+static gcd_status make_rules(const struct gcd_summary *from, const struct gcd_alloc *alloc,
+                             struct gcd_length_rule *ret, struct gcd_error *err)
 {
     struct gcd_alloc a = gcd_alloc_or_default(alloc);
     struct elements e = { .from = from, .ptr_bytes = from->trace.ptr_bytes };
@@ -135,7 +157,8 @@ static gcd_status make_rules(const struct gcd_summary *from, const struct gcd_al
     return st;
 }
 
-/* Mono rounds sizes up to multiples of 8, so lengths do not follow from them.  On CoreCLR, at least one string has a size that is no multiple. */
+/* Mono rounds sizes up to multiples of 8, so lengths do not follow from them.  On CoreCLR, at least
+ * one string has a size that is no multiple. */
 static bool sizes_are_exact(const struct gcd_summary *from)
 {
     for (uint32_t i = 0; i < from->type_count; i++)
@@ -144,8 +167,8 @@ static bool sizes_are_exact(const struct gcd_summary *from)
     return true;
 }
 
-gcd_status gcd_length_rules(const struct gcd_summary *summary, const struct gcd_alloc *alloc, struct gcd_length_rule *ret_rules,
-                            struct gcd_error *err)
+gcd_status gcd_length_rules(const struct gcd_summary *summary, const struct gcd_alloc *alloc,
+                            struct gcd_length_rule *ret_rules, struct gcd_error *err)
 {
     unsigned ptr_bytes = summary->trace.ptr_bytes;
     for (uint32_t i = 0; i < summary->type_count; i++)

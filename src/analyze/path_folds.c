@@ -5,7 +5,8 @@ struct unit {
     size_t first, end;
 };
 
-static struct unit unit_at(struct gcd_collections *c, const struct gcd_fold_step *steps, size_t n, size_t first)
+static struct unit unit_at(struct gcd_collections *c, const struct gcd_fold_step *steps, size_t n,
+                           size_t first)
 {
     struct unit u = { first, first + 1 };
     uint32_t outer = steps[first].type;
@@ -16,9 +17,11 @@ static struct unit unit_at(struct gcd_collections *c, const struct gcd_fold_step
     return u;
 }
 
-static bool is_shown(const struct gcd_origins *origins, const struct gcd_fold_step *steps, struct unit u)
+static bool is_shown(const struct gcd_origins *origins, const struct gcd_fold_step *steps,
+                     struct unit u)
 {
-    return steps[u.first].keep || steps[u.first].type == GCD_TYPE_NONE || gcd_origins_get(origins, steps[u.first].type) == GCD_ORIGIN_OWN;
+    return steps[u.first].keep || steps[u.first].type == GCD_TYPE_NONE ||
+           gcd_origins_get(origins, steps[u.first].type) == GCD_ORIGIN_OWN;
 }
 
 static void put(struct gcd_fold_step *steps, struct unit u, enum gcd_fold fold)
@@ -45,7 +48,8 @@ static void show_single(struct gcd_collections *c, struct gcd_fold_step *steps, 
     }
 }
 
-void gcd_fold_path(const struct gcd_origins *origins, struct gcd_collections *collections, struct gcd_fold_step *steps, size_t n)
+void gcd_fold_path(const struct gcd_origins *origins, struct gcd_collections *collections,
+                   struct gcd_fold_step *steps, size_t n)
 {
     struct unit u, before = { 0, 0 };
     for (size_t at = 0; at < n; at = u.end) {
@@ -53,7 +57,8 @@ void gcd_fold_path(const struct gcd_origins *origins, struct gcd_collections *co
         bool last = u.end == n;
         if (last && before.end > 0 && steps[before.first].type != GCD_TYPE_NONE &&
             gcd_collections_kind(collections, steps[before.first].type) != GCD_COLLECTION_NONE)
-            put(steps, before, GCD_FOLD_SHOWN);          /* the collection that has the last step as an element */
+            put(steps, before,
+                GCD_FOLD_SHOWN); /* the collection that has the last step as an element */
         put(steps, u, last || is_shown(origins, steps, u) ? GCD_FOLD_SHOWN : GCD_FOLD_HIDDEN);
         before = u;
     }
@@ -62,7 +67,8 @@ void gcd_fold_path(const struct gcd_origins *origins, struct gcd_collections *co
 
 /* ---- trees ---- */
 
-void gcd_fold_facts(const struct gcd_origins *origins, struct gcd_collections *collections, struct gcd_fold_node *nodes, size_t n)
+void gcd_fold_facts(const struct gcd_origins *origins, struct gcd_collections *collections,
+                    struct gcd_fold_node *nodes, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         struct gcd_fold_node *at = &nodes[i];
@@ -72,24 +78,29 @@ void gcd_fold_facts(const struct gcd_origins *origins, struct gcd_collections *c
         if (at->type == GCD_TYPE_NONE)
             continue;
         enum gcd_origin origin = gcd_origins_get(origins, at->type);
-        at->facts = origin == GCD_ORIGIN_OWN ? GCD_FOLD_FACT_SHOWN : origin == GCD_ORIGIN_LIBRARY ? GCD_FOLD_FACT_LIBRARY : 0;
+        at->facts = origin == GCD_ORIGIN_OWN       ? GCD_FOLD_FACT_SHOWN
+                    : origin == GCD_ORIGIN_LIBRARY ? GCD_FOLD_FACT_LIBRARY
+                                                   : 0;
         if (gcd_collections_kind(collections, at->type) != GCD_COLLECTION_NONE)
             at->facts |= GCD_FOLD_FACT_COLLECTION;
-        if (up != NULL && up->type != GCD_TYPE_NONE && gcd_collections_is_inside(collections, nodes[up->unit].type, up->type, at->type)) {
+        if (up != NULL && up->type != GCD_TYPE_NONE &&
+            gcd_collections_is_inside(collections, nodes[up->unit].type, up->type, at->type)) {
             at->facts |= GCD_FOLD_FACT_PART;
             at->unit = up->unit;
         }
     }
 }
 
-/* Numbers the nodes of each unit (a collection with its internals) by its first node, and counts the units below it.  ONLY: the last of these. */
+/* Numbers the nodes of each unit (a collection with its internals) by its first node, and counts
+ * the units below it.  ONLY: the last of these. */
 static void find_units(struct gcd_fold_node *nodes, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         struct gcd_fold_node *at = &nodes[i];
         bool has_parent = at->parent < i;
         at->below = 0;
-        at->unit = has_parent && (at->facts & GCD_FOLD_FACT_PART) ? nodes[at->parent].unit : (uint32_t)i;
+        at->unit =
+            has_parent && (at->facts & GCD_FOLD_FACT_PART) ? nodes[at->parent].unit : (uint32_t)i;
         if (at->unit != i) {
             nodes[at->unit].ends |= at->ends;
         } else if (has_parent) {
@@ -107,7 +118,8 @@ static bool is_last(const struct gcd_fold_node *unit)
 
 static bool is_seen(const struct gcd_fold_node *nodes, const struct gcd_fold_node *unit)
 {
-    return (unit->facts & GCD_FOLD_FACT_SHOWN) || is_last(unit) || ((unit->facts & GCD_FOLD_FACT_COLLECTION) && is_last(&nodes[unit->only]));
+    return (unit->facts & GCD_FOLD_FACT_SHOWN) || is_last(unit) ||
+           ((unit->facts & GCD_FOLD_FACT_COLLECTION) && is_last(&nodes[unit->only]));
 }
 
 void gcd_fold_tree(struct gcd_fold_node *nodes, size_t n)
@@ -119,11 +131,13 @@ void gcd_fold_tree(struct gcd_fold_node *nodes, size_t n)
     for (size_t i = 0; i < n; i++) {
         struct gcd_fold_node *at = &nodes[i];
         const struct gcd_fold_node *up = at->parent < i ? &nodes[nodes[at->parent].unit] : NULL;
-        bool alone = at->unit == i && at->fold == GCD_FOLD_HIDDEN && nodes[at->only].fold == GCD_FOLD_SHOWN;
+        bool alone =
+            at->unit == i && at->fold == GCD_FOLD_HIDDEN && nodes[at->only].fold == GCD_FOLD_SHOWN;
         if (alone && (up == NULL || up->fold == GCD_FOLD_SHOWN))
             at->fold = GCD_FOLD_SHOWN;
     }
     for (size_t i = 0; i < n; i++)
         if (nodes[i].unit != i)
-            nodes[i].fold = nodes[nodes[i].unit].fold == GCD_FOLD_HIDDEN ? GCD_FOLD_HIDDEN : GCD_FOLD_INSIDE;
+            nodes[i].fold =
+                nodes[nodes[i].unit].fold == GCD_FOLD_HIDDEN ? GCD_FOLD_HIDDEN : GCD_FOLD_INSIDE;
 }

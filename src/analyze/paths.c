@@ -13,28 +13,30 @@
 #include "base/threads/locked_alloc.h"
 #include "base/threads/parallel.h"
 
-#define CHECK_EVERY UINT32_C(65536)
+#define CHECK_EVERY    UINT32_C(65536)
 #define FARTHEST_AHEAD 48u
-#define FAR_AHEAD 24u
-#define AHEAD 12u
-#define FETCHED 8u
+#define FAR_AHEAD      24u
+#define AHEAD          12u
+#define FETCHED        8u
 
 struct gcd_paths {
     struct gcd_alloc alloc;
     struct live_edges live;
     uint32_t node_count, reachable;
-    uint32_t pseudo_roots;       /* pseudo-roots */
-    uint32_t *parent;            /* [node_count] */
-    uint32_t *order;             /* [node_count] */
+    uint32_t pseudo_roots; /* pseudo-roots */
+    uint32_t *parent;      /* [node_count] */
+    uint32_t *order;       /* [node_count] */
 };
 
-/* The search.  A node that keeps nothing alive (four of ten in a typical heap) is in the order, but never enters the queue. */
+/* The search.  A node that keeps nothing alive (four of ten in a typical heap) is in the order, but
+ * never enters the queue. */
 struct search {
     struct gcd_paths *p;
-    uint64_t *is_inner;          /* one bit per node: keeps others alive */
+    uint64_t *is_inner; /* one bit per node: keeps others alive */
     size_t words;
-    uint32_t *queue;             /* [inner] */
-    uint32_t inner, waiting;     /* number of inner nodes; number of those that have entered the queue */
+    uint32_t *queue; /* [inner] */
+    /* number of inner nodes; number of those that have entered the queue */
+    uint32_t inner, waiting;
 };
 
 /* Branch-free for leaves, because the branch would be unpredictable. */
@@ -50,8 +52,8 @@ static void reach(struct search *s, uint32_t node, uint32_t parent)
 }
 
 /*
- * Nearly all time is spent waiting for memory, so later nodes of the queue are prefetched: the position of their references, then the references,
- * then the state of the first targets.
+ * Nearly all time is spent waiting for memory, so later nodes of the queue are prefetched: the
+ * position of their references, then the references, then the state of the first targets.
  */
 static void fetch_ahead(const struct search *s, uint32_t at)
 {
@@ -89,7 +91,8 @@ static void reach_roots(struct search *s, enum gcd_root_group group)
 }
 
 /* Empties the queue; the first *DONE nodes have been followed before. */
-static gcd_status follow(struct search *s, uint32_t *done, const struct gcd_context *context, struct gcd_error *err)
+static gcd_status follow(struct search *s, uint32_t *done, const struct gcd_context *context,
+                         struct gcd_error *err)
 {
     const struct gcd_paths *p = s->p;
     for (; *done < s->waiting; ++*done) {
@@ -107,7 +110,8 @@ static gcd_status follow(struct search *s, uint32_t *done, const struct gcd_cont
     return GCD_OK;
 }
 
-/* Follows the order of roots: a late group begins when the groups before it have reached everything they can. */
+/* Follows the order of roots: a late group begins when the groups before it have reached everything
+ * they can. */
 static gcd_status search(struct search *s, const struct gcd_context *context, struct gcd_error *err)
 {
     uint32_t done = 0;
@@ -126,22 +130,25 @@ static gcd_status run(struct gcd_paths *p, const struct gcd_context *context, st
     p->parent = gcd_mem_new_uncleared(&p->alloc, p->node_count, sizeof *p->parent);
     p->order = gcd_mem_new_uncleared(&p->alloc, p->node_count, sizeof *p->order);
     s.is_inner = gcd_mem_new_array(&p->alloc, s.words, sizeof *s.is_inner);
-    if (p->parent == NULL || p->order == NULL || s.is_inner == NULL || !live_edges_init(&p->live, p->live.g, &p->alloc)) {
+    if (p->parent == NULL || p->order == NULL || s.is_inner == NULL ||
+        !live_edges_init(&p->live, p->live.g, &p->alloc)) {
         gcd_mem_free(&p->alloc, s.is_inner, s.words * sizeof *s.is_inner);
         return gcd_fail_nomem(err, "finding shortest paths");
     }
     p->pseudo_roots = (uint32_t)p->live.pseudo_root_count;
-    memset(p->parent, 0xff, p->node_count * sizeof *p->parent);      /* GCD_NODE_NONE */
+    memset(p->parent, 0xff, p->node_count * sizeof *p->parent); /* GCD_NODE_NONE */
     find_inner(&s);
-    size_t room = (size_t)s.inner + 1;   /* a leaf is written before it is dropped */
+    size_t room = (size_t)s.inner + 1; /* a leaf is written before it is dropped */
     s.queue = gcd_mem_new_uncleared(&p->alloc, room, sizeof *s.queue);
-    gcd_status st = s.queue != NULL ? search(&s, context, err) : gcd_fail_nomem(err, "finding shortest paths");
+    gcd_status st =
+        s.queue != NULL ? search(&s, context, err) : gcd_fail_nomem(err, "finding shortest paths");
     gcd_mem_free(&p->alloc, s.queue, room * sizeof *s.queue);
     gcd_mem_free(&p->alloc, s.is_inner, s.words * sizeof *s.is_inner);
     return st;
 }
 
-gcd_status gcd_paths_new(const struct gcd_graph *g, const struct gcd_context *context, struct gcd_paths **ret, struct gcd_error *err)
+gcd_status gcd_paths_new(const struct gcd_graph *g, const struct gcd_context *context,
+                         struct gcd_paths **ret, struct gcd_error *err)
 {
     context = gcd_context_or_default(context);
     struct gcd_alloc a = gcd_alloc_or_default(context->alloc);
@@ -168,7 +175,7 @@ struct both {
     struct gcd_dominators *dominators;
     struct gcd_paths *paths;
     gcd_status here, beside;
-    struct gcd_error *err, beside_err;   /* ERR may be NULL */
+    struct gcd_error *err, beside_err; /* ERR may be NULL */
 };
 
 static void find_dominators(void *ctx)
@@ -186,15 +193,21 @@ static void find_paths(void *ctx)
         b->beside = gcd_paths_new(b->g, &c, &b->paths, &b->beside_err);
 }
 
-gcd_status gcd_paths_with_dominators_new(const struct gcd_graph *g, const struct gcd_context *context,
-                                         struct gcd_dominators **ret_dominators, struct gcd_paths **ret_paths, struct gcd_error *err)
+gcd_status gcd_paths_with_dominators_new(const struct gcd_graph *g,
+                                         const struct gcd_context *context,
+                                         struct gcd_dominators **ret_dominators,
+                                         struct gcd_paths **ret_paths, struct gcd_error *err)
 {
-    struct both b = { .g = g, .context = *gcd_context_or_default(context), .err = err, .beside_err = GCD_ERROR_INIT };
+    struct both b = { .g = g,
+                      .context = *gcd_context_or_default(context),
+                      .err = err,
+                      .beside_err = GCD_ERROR_INIT };
     struct gcd_locked_alloc locked;
-    struct gcd_alloc user = gcd_alloc_or_default(b.context.alloc), a = gcd_locked_alloc_init(&locked, &user);
+    struct gcd_alloc user = gcd_alloc_or_default(b.context.alloc),
+                     a = gcd_locked_alloc_init(&locked, &user);
     b.context.alloc = &a;
     gcd_parallel_invoke(b.context.threads, find_dominators, find_paths, &b);
-    if (b.dominators != NULL)            /* end of the lock */
+    if (b.dominators != NULL) /* end of the lock */
         b.dominators->alloc = user;
     if (b.paths != NULL)
         b.paths->alloc = user;
@@ -232,10 +245,12 @@ size_t gcd_paths_root(const struct gcd_paths *p, uint32_t node)
 {
     while (p->parent[node] < GCD_NODE_ROOT)
         node = p->parent[node];
-    size_t n = p->parent[node] == GCD_NODE_ROOT ? gcd_graph_summary(p->live.g)->root_count : 0, best = SIZE_MAX;
+    size_t n = p->parent[node] == GCD_NODE_ROOT ? gcd_graph_summary(p->live.g)->root_count : 0,
+           best = SIZE_MAX;
     for (size_t i = 0; i < n; i++)
         if (live_edges_root(&p->live, i) == node &&
-            (best == SIZE_MAX || live_edges_root_group(&p->live, i) < live_edges_root_group(&p->live, best)))
+            (best == SIZE_MAX ||
+             live_edges_root_group(&p->live, i) < live_edges_root_group(&p->live, best)))
             best = i;
     return best;
 }

@@ -10,8 +10,8 @@
 
 /* One way in which the object is held. */
 struct hold {
-    size_t root;                 /* SIZE_MAX: see gcd_object_path */
-    uint32_t via;                /* the node that refers to it; GCD_NODE_NONE: the root holds it */
+    size_t root;  /* SIZE_MAX: see gcd_object_path */
+    uint32_t via; /* the node that refers to it; GCD_NODE_NONE: the root holds it */
     bool dependent;
 };
 
@@ -20,10 +20,10 @@ struct gcd_object_paths {
     const struct gcd_graph *g;
     const struct gcd_paths *p;
     uint32_t object, max;
-    struct hold *holds;          /* [count] */
+    struct hold *holds; /* [count] */
     size_t count, room;
     uint64_t more;
-    struct gcd_object_step *steps;       /* of the path requested last */
+    struct gcd_object_step *steps; /* of the path requested last */
     size_t step_room;
 };
 
@@ -51,8 +51,10 @@ static gcd_status add_roots(struct gcd_object_paths *o, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* Adds the referrers in the order of their own paths, so the shortest come first.  BEHIND and KEYS: cleared, one bit per node. */
-static gcd_status add_referrers(struct gcd_object_paths *o, uint64_t *behind, uint64_t *keys, const gcd_cancel_flag *cancel, struct gcd_error *err)
+/* Adds the referrers in the order of their own paths, so the shortest come first.  BEHIND and KEYS:
+ * cleared, one bit per node. */
+static gcd_status add_referrers(struct gcd_object_paths *o, uint64_t *behind, uint64_t *keys,
+                                const gcd_cancel_flag *cancel, struct gcd_error *err)
 {
     const uint32_t *order = gcd_paths_order(o->p);
     for (size_t i = 0; i < gcd_graph_dependent_count(o->g); i++)
@@ -60,10 +62,11 @@ static gcd_status add_referrers(struct gcd_object_paths *o, uint64_t *behind, ui
             bits_set(keys, gcd_graph_dependent(o->g, i)->key);
     for (uint32_t i = 0; i < gcd_paths_reachable(o->p); i++) {
         uint32_t node = order[i], parent = gcd_paths_parent(o->p, node);
-        if (i % CHECK_EVERY == 0 && cancel != NULL && atomic_load_explicit(cancel, memory_order_relaxed))
+        if (i % CHECK_EVERY == 0 && cancel != NULL &&
+            atomic_load_explicit(cancel, memory_order_relaxed))
             return gcd_fail(err, GCD_E_CANCELED, "interrupted");
         if (node == o->object || (parent != GCD_NODE_ROOT && bits_get(behind, parent))) {
-            bits_set(behind, node);      /* its own path goes through the object */
+            bits_set(behind, node); /* its own path goes through the object */
             continue;
         }
         bool by_reference = gcd_graph_refers(o->g, node, o->object);
@@ -73,25 +76,30 @@ static gcd_status add_referrers(struct gcd_object_paths *o, uint64_t *behind, ui
     return GCD_OK;
 }
 
-static gcd_status find(struct gcd_object_paths *o, const gcd_cancel_flag *cancel, struct gcd_error *err)
+static gcd_status find(struct gcd_object_paths *o, const gcd_cancel_flag *cancel,
+                       struct gcd_error *err)
 {
     size_t words = ((size_t)gcd_graph_node_count(o->g) + 63) / 64;
     uint64_t *bits = gcd_mem_new_array(&o->alloc, 2 * words, sizeof *bits);
-    gcd_status st = bits != NULL ? add_roots(o, err) : gcd_fail_nomem(err, "looking for what holds the object");
+    gcd_status st =
+        bits != NULL ? add_roots(o, err) : gcd_fail_nomem(err, "looking for what holds the object");
     if (st == GCD_OK)
         st = add_referrers(o, bits, bits + words, cancel, err);
     gcd_mem_free(&o->alloc, bits, 2 * words * sizeof *bits);
     return st;
 }
 
-gcd_status gcd_object_paths_new(const struct gcd_graph *g, const struct gcd_paths *p, const struct gcd_object_paths_options *options,
+gcd_status gcd_object_paths_new(const struct gcd_graph *g, const struct gcd_paths *p,
+                                const struct gcd_object_paths_options *options,
                                 struct gcd_object_paths **ret, struct gcd_error *err)
 {
     struct gcd_alloc a = gcd_alloc_or_default(options->context.alloc);
     struct gcd_object_paths *o = gcd_mem_new(&a, sizeof *o);
     if (o == NULL)
         return gcd_fail_nomem(err, "looking for what holds the object");
-    *o = (struct gcd_object_paths){ .alloc = a, .g = g, .p = p, .object = options->object, .max = options->max };
+    *o = (struct gcd_object_paths){
+        .alloc = a, .g = g, .p = p, .object = options->object, .max = options->max
+    };
     gcd_status st = find(o, options->context.cancel, err);
     if (st == GCD_OK)
         *ret = o;
@@ -116,17 +124,26 @@ size_t gcd_object_paths_count(const struct gcd_object_paths *o, uint64_t *ret_mo
     return o->count;
 }
 
-gcd_status gcd_object_paths_get(struct gcd_object_paths *o, size_t i, struct gcd_object_path *ret, struct gcd_error *err)
+gcd_status gcd_object_paths_get(struct gcd_object_paths *o, size_t i, struct gcd_object_path *ret,
+                                struct gcd_error *err)
 {
     const struct hold *h = &o->holds[i];
     size_t n = 0;
     for (uint32_t node = o->object, next; node != GCD_NODE_ROOT; node = next) {
-        if (!gcd_vec_reserve(&o->alloc, &o->steps, &o->step_room, n + 1, sizeof *o->steps, SIZE_MAX))
+        if (!gcd_vec_reserve(&o->alloc, &o->steps, &o->step_room, n + 1, sizeof *o->steps,
+                             SIZE_MAX))
             return gcd_fail_nomem(err, "following the path of an object");
-        next = n > 0 ? gcd_paths_parent(o->p, node) : h->via != GCD_NODE_NONE ? h->via : GCD_NODE_ROOT;
-        bool dependent = n == 0 ? h->dependent : next != GCD_NODE_ROOT && gcd_graph_dependent_count(o->g) > 0 && !gcd_graph_refers(o->g, next, node);
+        next = n > 0                     ? gcd_paths_parent(o->p, node)
+               : h->via != GCD_NODE_NONE ? h->via
+                                         : GCD_NODE_ROOT;
+        bool dependent = n == 0 ? h->dependent
+                                : next != GCD_NODE_ROOT && gcd_graph_dependent_count(o->g) > 0 &&
+                                      !gcd_graph_refers(o->g, next, node);
         o->steps[n++] = (struct gcd_object_step){ node, dependent };
     }
-    *ret = (struct gcd_object_path){ .root = h->via != GCD_NODE_NONE ? gcd_paths_root(o->p, h->via) : h->root, .steps = o->steps, .count = n };
+    *ret = (struct gcd_object_path){ .root = h->via != GCD_NODE_NONE ? gcd_paths_root(o->p, h->via)
+                                                                     : h->root,
+                                     .steps = o->steps,
+                                     .count = n };
     return GCD_OK;
 }

@@ -15,9 +15,12 @@ struct walk {
     uint32_t nodes;
     size_t words;
     uint64_t *reached;
-    uint64_t *is_inner;          /* one bit per node: keeps others alive */
-    uint32_t *queue;             /* [inner + 1] each inner node enters it once; a leaf is written at the end before it is dropped */
-    uint32_t inner, waiting;     /* number of inner nodes; number of those that have entered the queue */
+    uint64_t *is_inner; /* one bit per node: keeps others alive */
+    /* [inner + 1] each inner node enters it once; a leaf is written at the end before it is dropped
+     */
+    uint32_t *queue;
+    /* number of inner nodes; number of those that have entered the queue */
+    uint32_t inner, waiting;
 };
 
 static bool init(struct walk *w, const struct gcd_graph *g, const struct gcd_alloc *a)
@@ -73,7 +76,8 @@ static gcd_status follow(struct walk *w, const gcd_cancel_flag *cancel, struct g
     return GCD_OK;
 }
 
-gcd_status gcd_reached_before(const struct gcd_graph *g, enum gcd_root_group limit, const struct gcd_context *context, uint64_t *reached,
+gcd_status gcd_reached_before(const struct gcd_graph *g, enum gcd_root_group limit,
+                              const struct gcd_context *context, uint64_t *reached,
                               struct gcd_error *err)
 {
     context = gcd_context_or_default(context);

@@ -1,9 +1,11 @@
 /*
- * The groups of roots that reach a node are a set of eight bits, which the node passes on to the nodes it keeps alive.  A node is pending while
- * it has bits that are not yet passed on.  Bits are only added, so a node is visited at most once per group.
+ * The groups of roots that reach a node are a set of eight bits, which the node passes on to the
+ * nodes it keeps alive.  A node is pending while it has bits that are not yet passed on.  Bits are
+ * only added, so a node is visited at most once per group.
  *
- * The first passes sweep the graph from end to end: references mostly point to neighbours, and sequential memory access is several times
- * faster than a queue.  Nodes still pending then (far ends of long chains) go through a queue, which has no bad case.
+ * The first passes sweep the graph from end to end: references mostly point to neighbours, and
+ * sequential memory access is several times faster than a queue.  Nodes still pending then (far
+ * ends of long chains) go through a queue, which has no bad case.
  */
 #include <gcdumpc/root_sets.h>
 
@@ -14,20 +16,20 @@
 #include "base/ovf.h"
 
 struct mark {
-    uint8_t has;                 /* groups that reach it */
-    uint8_t waiting;             /* of these, not passed on yet */
+    uint8_t has;     /* groups that reach it */
+    uint8_t waiting; /* of these, not passed on yet */
 };
 
 struct sets {
     struct live_edges live;
     uint32_t nodes;
-    struct mark *marks;          /* [nodes] */
-    uint32_t *queue;             /* [nodes], a ring; NULL during the sweeps */
+    struct mark *marks; /* [nodes] */
+    uint32_t *queue;    /* [nodes], a ring; NULL during the sweeps */
     uint32_t first, count;
 };
 
 /* Sweeps alternate between forward and backward: a chain in either direction needs one of each. */
-#define SWEEPS 8u
+#define SWEEPS      8u
 #define CHECK_EVERY UINT32_C(65536)
 
 /* More than eight groups would need wider sets. */
@@ -84,7 +86,8 @@ static void hand_on(struct sets *s, uint32_t node)
         reach(s, to, groups);
 }
 
-static gcd_status sweep(struct sets *s, bool back, const gcd_cancel_flag *cancel, struct gcd_error *err)
+static gcd_status sweep(struct sets *s, bool back, const gcd_cancel_flag *cancel,
+                        struct gcd_error *err)
 {
     for (uint32_t i = 0; i < s->nodes; i++) {
         uint32_t node = back ? s->nodes - 1 - i : i;
@@ -155,7 +158,8 @@ static void done(struct sets *s)
     live_edges_done(&s->live);
 }
 
-gcd_status gcd_root_sets_of(const struct gcd_graph *g, const struct gcd_context *context, struct gcd_root_sets *ret, struct gcd_error *err)
+gcd_status gcd_root_sets_of(const struct gcd_graph *g, const struct gcd_context *context,
+                            struct gcd_root_sets *ret, struct gcd_error *err)
 {
     context = gcd_context_or_default(context);
     struct gcd_alloc a = gcd_alloc_or_default(context->alloc);

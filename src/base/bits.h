@@ -1,4 +1,5 @@
-/* Counts bits without the processor's instruction: not every x86-64 has it, so the compiler would call a function. */
+/* Counts bits without the processor's instruction: not every x86-64 has it, so the compiler would
+ * call a function. */
 #ifndef GCD_BASE_BITS_H
 #define GCD_BASE_BITS_H
 

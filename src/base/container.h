@@ -11,43 +11,51 @@ struct gcd_container;
 /* The state of every container begins with this. */
 struct gcd_trace {
     const struct gcd_container *container;
-    bool fed;                    /* opened without an input */
+    bool fed; /* opened without an input */
 };
 
 /* Functions as in gcdumpc/trace.h unless said otherwise. */
 struct gcd_container {
-    /* Do the first N bytes look like this container?  NULL: it takes every other file; events or an error follow from next(). */
+    /* Do the first N bytes look like this container?  NULL: it takes every other file; events or an
+     * error follow from next(). */
     bool (*probe)(const uint8_t *head, size_t n);
-    bool joins_files;            /* several files can form one recording */
+    bool joins_files; /* several files can form one recording */
     /* IN outlives the trace; NULL: the trace is fed.  The caller fills in struct gcd_trace. */
-    gcd_status (*open)(const struct gcd_alloc *alloc, const struct gcd_limits *limits, struct gcd_input *in, struct gcd_trace **ret,
-                       struct gcd_error *err);
+    gcd_status (*open)(const struct gcd_alloc *alloc, const struct gcd_limits *limits,
+                       struct gcd_input *in, struct gcd_trace **ret, struct gcd_error *err);
     void (*free)(struct gcd_trace *t);
     /* NULL: the container needs an input. */
     gcd_status (*feed)(struct gcd_trace *t, const void *bytes, size_t n, struct gcd_error *err);
-    void (*finish)(struct gcd_trace *t);     /* NULL: nothing to do */
+    void (*finish)(struct gcd_trace *t); /* NULL: nothing to do */
     gcd_status (*fetch)(struct gcd_trace *t, struct gcd_error *err);
     gcd_status (*next)(struct gcd_trace *t, struct gcd_event *ret, struct gcd_error *err);
     uint64_t (*position)(const struct gcd_trace *t);
     void (*get_info)(const struct gcd_trace *t, struct gcd_trace_info *ret);
     bool (*thread_closed)(const struct gcd_trace *t, uint64_t thread);
     /* NULL: events are not counted per thread. */
-    bool (*get_thread)(const struct gcd_trace *t, size_t i, uint64_t *ret_thread, uint64_t *ret_events, uint64_t *ret_lost);
+    bool (*get_thread)(const struct gcd_trace *t, size_t i, uint64_t *ret_thread,
+                       uint64_t *ret_events, uint64_t *ret_lost);
 };
 
 /* ---- events that gcdumpc writes into a recording ---- */
 
-/* The kinds of fields, with the numbers that .nettrace has for them (System.TypeCode; 17 is a GUID). */
-enum gcd_field_kind { GCD_FIELD_UINT32 = 10, GCD_FIELD_UINT64 = 12, GCD_FIELD_GUID = 17, GCD_FIELD_TEXT = 18 };
+/* The kinds of fields, with the numbers that .nettrace has for them (System.TypeCode; 17 is a
+ * GUID). */
+enum gcd_field_kind {
+    GCD_FIELD_UINT32 = 10,
+    GCD_FIELD_UINT64 = 12,
+    GCD_FIELD_GUID = 17,
+    GCD_FIELD_TEXT = 18
+};
 
 struct gcd_new_field {
     enum gcd_field_kind kind;
-    const char *name;            /* ASCII */
+    const char *name; /* ASCII */
 };
 
 struct gcd_new_event {
     uint32_t id, version;
-    const char *name;            /* ASCII */
+    const char *name; /* ASCII */
     const struct gcd_new_field *fields;
     size_t field_count;
 };

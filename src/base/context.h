@@ -20,7 +20,8 @@ static inline void gcd_context_report(const struct gcd_context *c, uint64_t done
 }
 
 /* Reports progress.  GCD_OK, or GCD_E_CANCELED. */
-static inline gcd_status gcd_context_step(const struct gcd_context *c, uint64_t done, uint64_t total, struct gcd_error *err)
+static inline gcd_status gcd_context_step(const struct gcd_context *c, uint64_t done,
+                                          uint64_t total, struct gcd_error *err)
 {
     gcd_context_report(c, done, total);
     return gcd_check_canceled(c->cancel, err);

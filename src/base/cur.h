@@ -1,11 +1,13 @@
 /*
  * The cursor: the only way to read the bytes of an input.
  *
- * It keeps the first failure (status and file offset), empties the window and makes every later read return zero.  So a parser reads a
- * whole record and checks once, before first use.  Lengths are compared with what is left, never added to a pointer.  A shortage inside a
- * window is GCD_E_FORMAT: the code that creates a window ensures that all its bytes are present.
+ * It keeps the first failure (status and file offset), empties the window and makes every later
+ * read return zero.  So a parser reads a whole record and checks once, before first use.  Lengths
+ * are compared with what is left, never added to a pointer.  A shortage inside a window is
+ * GCD_E_FORMAT: the code that creates a window ensures that all its bytes are present.
  *
- * struct gcd_put is the reverse: fields into a buffer of a known size.  What does not fit sets FULL, and the caller checks once, at the end.
+ * struct gcd_put is the reverse: fields into a buffer of a known size.  What does not fit sets
+ * FULL, and the caller checks once, at the end.
  */
 #ifndef GCD_BASE_CUR_H
 #define GCD_BASE_CUR_H
@@ -21,9 +23,9 @@
 
 struct gcd_cur {
     const uint8_t *p, *end;
-    uint64_t base_off;       /* offset in the input of the first byte of the window */
+    uint64_t base_off; /* offset in the input of the first byte of the window */
     const uint8_t *begin;
-    gcd_status err;          /* GCD_OK, or the first failure */
+    gcd_status err; /* GCD_OK, or the first failure */
     uint64_t err_off;
 };
 
@@ -70,7 +72,8 @@ static inline void gcd_cur_skip(struct gcd_cur *c, size_t n)
     (void)gcd_cur_bytes(c, n);
 }
 
-/* COUNT records of ITEM_BYTES (> 0) as a view: fails unless all are present, so COUNT can be trusted afterwards. */
+/* COUNT records of ITEM_BYTES (> 0) as a view: fails unless all are present, so COUNT can be
+ * trusted afterwards. */
 static inline const uint8_t *gcd_cur_array(struct gcd_cur *c, uint64_t count, size_t item_bytes)
 {
     if (count > gcd_cur_left(c) / item_bytes) {
@@ -159,7 +162,8 @@ static inline uint64_t gcd_cur_varuint64(struct gcd_cur *c)
     return gcd_cur_varuint(c, 64);
 }
 
-/* UTF-16LE up to a zero unit.  The view and *RET_UNITS exclude the zero.  NULL when the window has no terminator. */
+/* UTF-16LE up to a zero unit.  The view and *RET_UNITS exclude the zero.  NULL when the window has
+ * no terminator. */
 static inline const uint8_t *gcd_cur_utf16z(struct gcd_cur *c, size_t *ret_units)
 {
     const uint8_t *p = c->p;
@@ -231,7 +235,8 @@ static inline void gcd_put_varuint(struct gcd_put *w, uint64_t v)
     gcd_put_le(w, v, 1);
 }
 
-/* N bytes of UTF-8 as UTF-16LE with a zero unit at the end; what is not well-formed becomes U+FFFD. */
+/* N bytes of UTF-8 as UTF-16LE with a zero unit at the end; what is not well-formed becomes U+FFFD.
+ */
 static inline void gcd_put_utf16z(struct gcd_put *w, const char *s, size_t n)
 {
     while (n > 0 && !w->full) {

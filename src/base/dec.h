@@ -9,19 +9,22 @@
 #define GCD_DEC_ROOM (GCD_DEC_MAX + 8)
 
 /*
- * The eight digits of V < 10^8, one per byte, the most significant one in the lowest byte: halves, quarters and eighths of the number are
- * divided side by side in one word (Khuong's method).
+ * The eight digits of V < 10^8, one per byte, the most significant one in the lowest byte: halves,
+ * quarters and eighths of the number are divided side by side in one word (Khuong's method).
  */
 static inline uint64_t gcd_dec_spread(uint32_t v)
 {
     uint64_t halves = v / 10000 | (uint64_t)(v % 10000) << 32;
-    uint64_t hundreds = halves * 10486 >> 20 & UINT64_C(0x0000007f0000007f);             /* each half / 100 */
+    /* each half / 100 */
+    uint64_t hundreds = halves * 10486 >> 20 & UINT64_C(0x0000007f0000007f);
     uint64_t quarters = hundreds | (halves - 100 * hundreds) << 16;
-    uint64_t tens = quarters * 103 >> 10 & UINT64_C(0x000f000f000f000f);                 /* each quarter / 10 */
+    /* each quarter / 10 */
+    uint64_t tens = quarters * 103 >> 10 & UINT64_C(0x000f000f000f000f);
     return tens | (quarters - 10 * tens) << 8;
 }
 
-/* Write the digits of WORD, starting with number SKIP; memory order is reading order on every machine. */
+/* Write the digits of WORD, starting with number SKIP; memory order is reading order on every
+ * machine. */
 static inline char *gcd_dec_put8(char *p, uint64_t word, unsigned skip)
 {
     word = (word + UINT64_C(0x3030303030303030)) >> 8 * skip;

@@ -10,8 +10,8 @@
 const char *gcd_status_text(gcd_status st)
 {
     switch (st) {
-#define GCD_STATUS_TEXT(name, value, text)                                                                             \
-    case name:                                                                                                         \
+#define GCD_STATUS_TEXT(name, value, text) \
+    case name:                             \
         return text;
         GCD_STATUS_LIST(GCD_STATUS_TEXT)
 #undef GCD_STATUS_TEXT
@@ -22,8 +22,8 @@ const char *gcd_status_text(gcd_status st)
 const char *gcd_status_name(gcd_status st)
 {
     switch (st) {
-#define GCD_STATUS_NAME(name, value, text)                                                                             \
-    case name:                                                                                                         \
+#define GCD_STATUS_NAME(name, value, text) \
+    case name:                             \
         return #name;
         GCD_STATUS_LIST(GCD_STATUS_NAME)
 #undef GCD_STATUS_NAME
@@ -31,7 +31,8 @@ const char *gcd_status_name(gcd_status st)
     return "GCD_?";
 }
 
-/* Names from the input appear in messages, and messages on terminals: replace control characters, including U+0080 to U+009F. */
+/* Names from the input appear in messages, and messages on terminals: replace control characters,
+ * including U+0080 to U+009F. */
 static void make_printable(char *s)
 {
     size_t n = strlen(s);
@@ -47,7 +48,8 @@ static void make_printable(char *s)
 }
 
 GCD_PRINTF(5, 0)
-static gcd_status record(struct gcd_error *err, gcd_status code, uint64_t off, int os_errno, const char *fmt, va_list ap)
+static gcd_status record(struct gcd_error *err, gcd_status code, uint64_t off, int os_errno,
+                         const char *fmt, va_list ap)
 {
     if (err == NULL)
         return code;
@@ -66,7 +68,7 @@ static gcd_status record(struct gcd_error *err, gcd_status code, uint64_t off, i
     return code;
 }
 
-gcd_status (gcd_fail)(struct gcd_error *err, gcd_status code, const char *fmt, ...)
+gcd_status(gcd_fail)(struct gcd_error *err, gcd_status code, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -75,7 +77,7 @@ gcd_status (gcd_fail)(struct gcd_error *err, gcd_status code, const char *fmt, .
     return code;
 }
 
-gcd_status (gcd_fail_at)(struct gcd_error *err, gcd_status code, uint64_t off, const char *fmt, ...)
+gcd_status(gcd_fail_at)(struct gcd_error *err, gcd_status code, uint64_t off, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -84,7 +86,7 @@ gcd_status (gcd_fail_at)(struct gcd_error *err, gcd_status code, uint64_t off, c
     return code;
 }
 
-gcd_status (gcd_fail_os)(struct gcd_error *err, int os_errno, const char *fmt, ...)
+gcd_status(gcd_fail_os)(struct gcd_error *err, int os_errno, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -93,12 +95,12 @@ gcd_status (gcd_fail_os)(struct gcd_error *err, int os_errno, const char *fmt, .
     return GCD_E_IO;
 }
 
-gcd_status (gcd_fail_nomem)(struct gcd_error *err, const char *what)
+gcd_status(gcd_fail_nomem)(struct gcd_error *err, const char *what)
 {
     return gcd_fail(err, GCD_E_NOMEM, "out of memory while %s", what);
 }
 
-gcd_status (gcd_because)(struct gcd_error *err, enum gcd_error_reason reason, gcd_status st)
+gcd_status(gcd_because)(struct gcd_error *err, enum gcd_error_reason reason, gcd_status st)
 {
     if (err != NULL)
         err->reason = reason;

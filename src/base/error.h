@@ -12,7 +12,8 @@
 gcd_status gcd_fail(struct gcd_error *err, gcd_status code, const char *fmt, ...) GCD_PRINTF(3, 4);
 
 /* The same with a byte offset in the input. */
-gcd_status gcd_fail_at(struct gcd_error *err, gcd_status code, uint64_t off, const char *fmt, ...) GCD_PRINTF(4, 5);
+gcd_status gcd_fail_at(struct gcd_error *err, gcd_status code, uint64_t off, const char *fmt, ...)
+    GCD_PRINTF(4, 5);
 
 /* The same for a failed system call: appends ": " and the text of OS_ERRNO. */
 gcd_status gcd_fail_os(struct gcd_error *err, int os_errno, const char *fmt, ...) GCD_PRINTF(3, 4);
@@ -20,13 +21,15 @@ gcd_status gcd_fail_os(struct gcd_error *err, int os_errno, const char *fmt, ...
 /* Out of memory while doing WHAT ("reading a type table"). */
 gcd_status gcd_fail_nomem(struct gcd_error *err, const char *what);
 
-/* Add REASON to the error that was just recorded and return ST: return gcd_because(err, GCD_ERROR_NO_FILE, gcd_fail(err, ...)). */
+/* Add REASON to the error that was just recorded and return ST: return gcd_because(err,
+ * GCD_ERROR_NO_FILE, gcd_fail(err, ...)). */
 gcd_status gcd_because(struct gcd_error *err, enum gcd_error_reason reason, gcd_status st);
 
 /* Adds context from an outer layer: "CLAUSE: old message". */
 void gcd_error_wrap(struct gcd_error *err, const char *fmt, ...) GCD_PRINTF(2, 3);
 
-/* Analysers see one file at a time (tools/analyse.sh) and need to know that none of these returns GCD_OK. */
+/* Analysers see one file at a time (tools/analyse.sh) and need to know that none of these returns
+ * GCD_OK. */
 #ifdef GCDUMPC_ANALYSED
 static inline gcd_status gcd_not_ok(gcd_status st)
 {
@@ -34,19 +37,20 @@ static inline gcd_status gcd_not_ok(gcd_status st)
         __builtin_unreachable();
     return st;
 }
-#define gcd_fail(...) gcd_not_ok((gcd_fail)(__VA_ARGS__))
-#define gcd_fail_at(...) gcd_not_ok((gcd_fail_at)(__VA_ARGS__))
-#define gcd_fail_os(...) gcd_not_ok((gcd_fail_os)(__VA_ARGS__))
+#define gcd_fail(...)       gcd_not_ok((gcd_fail)(__VA_ARGS__))
+#define gcd_fail_at(...)    gcd_not_ok((gcd_fail_at)(__VA_ARGS__))
+#define gcd_fail_os(...)    gcd_not_ok((gcd_fail_os)(__VA_ARGS__))
 #define gcd_fail_nomem(...) gcd_not_ok((gcd_fail_nomem)(__VA_ARGS__))
-#define gcd_because(...) gcd_not_ok((gcd_because)(__VA_ARGS__))
+#define gcd_because(...)    gcd_not_ok((gcd_because)(__VA_ARGS__))
 #endif
 
-/* Return the status from the calling function unless it is GCD_OK.  For functions that have nothing to release. */
-#define GCD_TRY(expr)                                                                                                  \
-    do {                                                                                                               \
-        gcd_status gcd_try_st_ = (expr);                                                                               \
-        if (gcd_try_st_ != GCD_OK)                                                                                     \
-            return gcd_try_st_;                                                                                        \
+/* Return the status from the calling function unless it is GCD_OK.  For functions that have nothing
+ * to release. */
+#define GCD_TRY(expr)                    \
+    do {                                 \
+        gcd_status gcd_try_st_ = (expr); \
+        if (gcd_try_st_ != GCD_OK)       \
+            return gcd_try_st_;          \
     } while (0)
 
 /* CANCEL may be NULL: then never. */

@@ -1,4 +1,5 @@
-/* Fast conversion of numbers to lower-case hexadecimal without leading zeros, which make up most of a text dump. */
+/* Fast conversion of numbers to lower-case hexadecimal without leading zeros, which make up most of
+ * a text dump. */
 #ifndef GCD_BASE_HEX_H
 #define GCD_BASE_HEX_H
 
@@ -8,8 +9,9 @@
 #define GCD_HEX_MAX 16
 
 /*
- * Write V at P (room for GCD_HEX_MAX + 8 bytes) and return the end.  Converts eight digits at a time: spreads the nibbles of 32 bits over
- * the bytes of a 64-bit word, then turns all eight into digits.
+ * Write V at P (room for GCD_HEX_MAX + 8 bytes) and return the end.  Converts eight digits at a
+ * time: spreads the nibbles of 32 bits over the bytes of a 64-bit word, then turns all eight into
+ * digits.
  */
 static inline uint64_t gcd_hex_spread(uint32_t v)
 {

@@ -6,7 +6,8 @@
 
 void gcd_idmap_init(struct gcd_idmap *m, const struct gcd_alloc *a)
 {
-    *m = (struct gcd_idmap){ .alloc = a, .seed = (uint64_t)(uintptr_t)m * UINT64_C(0xd6e8feb86659fd93) };
+    *m = (struct gcd_idmap){ .alloc = a,
+                             .seed = (uint64_t)(uintptr_t)m * UINT64_C(0xd6e8feb86659fd93) };
 }
 
 void gcd_idmap_done(struct gcd_idmap *m)
@@ -21,7 +22,7 @@ void gcd_idmap_clear(struct gcd_idmap *m)
 {
     if (m->used == 0)
         return;
-    if (m->slot_count > FIRST_SLOTS) {   /* an empty table must not cost as much as a full one */
+    if (m->slot_count > FIRST_SLOTS) { /* an empty table must not cost as much as a full one */
         gcd_idmap_done(m);
         return;
     }

@@ -1,7 +1,8 @@
 /*
- * A hash table from 64-bit ids (method tables, threads, modules) to small numbers, safe for ids of an untrusted input: every bit of the id
- * and of the table's own seed affects every bit of the slot, so nobody can prepare collisions without knowing the seed.  It grows only with
- * its contents, and clearing it costs no more than filling it.
+ * A hash table from 64-bit ids (method tables, threads, modules) to small numbers, safe for ids of
+ * an untrusted input: every bit of the id and of the table's own seed affects every bit of the
+ * slot, so nobody can prepare collisions without knowing the seed.  It grows only with its
+ * contents, and clearing it costs no more than filling it.
  */
 #ifndef GCD_BASE_IDMAP_H
 #define GCD_BASE_IDMAP_H
@@ -16,13 +17,13 @@
 
 struct gcd_idmap_slot {
     uint64_t id;
-    uint32_t value;          /* GCD_IDMAP_NONE = empty slot */
+    uint32_t value; /* GCD_IDMAP_NONE = empty slot */
 };
 
 struct gcd_idmap {
     const struct gcd_alloc *alloc;
     struct gcd_idmap_slot *slots;
-    size_t slot_count;       /* a power of two, or 0 */
+    size_t slot_count; /* a power of two, or 0 */
     size_t used;
     uint64_t seed;
 };
@@ -36,7 +37,7 @@ bool gcd_idmap_put(struct gcd_idmap *m, uint64_t id, uint32_t value);
 
 static inline size_t gcd_idmap_home(const struct gcd_idmap *m, uint64_t id)
 {
-    uint64_t h = id ^ m->seed;           /* the finalizer of MurmurHash3 */
+    uint64_t h = id ^ m->seed; /* the finalizer of MurmurHash3 */
     h = (h ^ h >> 33) * UINT64_C(0xff51afd7ed558ccd);
     h = (h ^ h >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
     return (size_t)(h ^ h >> 33) & (m->slot_count - 1);

@@ -58,7 +58,8 @@ void gcd_mem_free(const struct gcd_alloc *a, void *ptr, size_t bytes)
         a->resize(a->ctx, ptr, bytes == 0 ? 1 : bytes, 0);
 }
 
-bool gcd_vec_reserve(const struct gcd_alloc *a, void *items, size_t *cap, size_t need, size_t item_bytes, size_t max)
+bool gcd_vec_reserve(const struct gcd_alloc *a, void *items, size_t *cap, size_t need,
+                     size_t item_bytes, size_t max)
 {
     if (need <= *cap)
         return true;

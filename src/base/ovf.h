@@ -18,8 +18,9 @@ static inline void gcd_add_saturating(uint64_t *sum, uint64_t n)
 }
 
 /*
- * The same for memory sizes, where size_t may have 32 bits: they saturate at SIZE_MAX, which no allocator grants and gcd_vec_reserve
- * refuses.  An excessive size thus ends as "out of memory" and never as a block that is too small.
+ * The same for memory sizes, where size_t may have 32 bits: they saturate at SIZE_MAX, which no
+ * allocator grants and gcd_vec_reserve refuses.  An excessive size thus ends as "out of memory" and
+ * never as a block that is too small.
  */
 static inline size_t gcd_size_sum(size_t a, size_t b)
 {

@@ -5,8 +5,8 @@
 #include "base/context.h"
 #include "base/error.h"
 
-#define DIGIT_BITS 11u           /* GCD_RADIX_ROUNDS of them are 64 bits */
-#define DIGITS (1u << DIGIT_BITS)
+#define DIGIT_BITS 11u /* GCD_RADIX_ROUNDS of them are 64 bits */
+#define DIGITS     (1u << DIGIT_BITS)
 
 /* Sorts by one digit.  False: all items have the same digit. */
 static bool sort_digit(const struct gcd_keyed *from, struct gcd_keyed *to, size_t n, unsigned shift)
@@ -26,8 +26,9 @@ static bool sort_digit(const struct gcd_keyed *from, struct gcd_keyed *to, size_
     return true;
 }
 
-gcd_status gcd_radix_sort(struct gcd_keyed **items, struct gcd_keyed **room, size_t n, const struct gcd_context *context,
-                          const uint64_t first_total[2], struct gcd_error *err)
+gcd_status gcd_radix_sort(struct gcd_keyed **items, struct gcd_keyed **room, size_t n,
+                          const struct gcd_context *context, const uint64_t first_total[2],
+                          struct gcd_error *err)
 {
     static const struct gcd_context none;
     for (unsigned p = 0; p < GCD_RADIX_ROUNDS; p++) {
@@ -36,7 +37,8 @@ gcd_status gcd_radix_sort(struct gcd_keyed **items, struct gcd_keyed **room, siz
             *room = *items;
             *items = sorted;
         }
-        GCD_TRY(gcd_context_step(context != NULL ? context : &none, first_total[0] + p + 1, first_total[1], err));
+        GCD_TRY(gcd_context_step(context != NULL ? context : &none, first_total[0] + p + 1,
+                                 first_total[1], err));
     }
     return GCD_OK;
 }

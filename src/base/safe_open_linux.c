@@ -1,6 +1,6 @@
 /*
- * openat2 can do half of this (RESOLVE_IN_ROOT), but older kernels lack it and many containers forbid it.  A fallback would have to be just
- * as safe, so there is only this implementation.
+ * openat2 can do half of this (RESOLVE_IN_ROOT), but older kernels lack it and many containers
+ * forbid it.  A fallback would have to be just as safe, so there is only this implementation.
  */
 #include "base/safe_open.h"
 
@@ -12,21 +12,25 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#define PROC_MAGIC 0x9fa0        /* PROC_SUPER_MAGIC of linux/magic.h */
-#define GOES_ON INT_MIN          /* not finished: neither a descriptor nor an errno */
+#define PROC_MAGIC 0x9fa0  /* PROC_SUPER_MAGIC of linux/magic.h */
+#define GOES_ON    INT_MIN /* not finished: neither a descriptor nor an errno */
 
-enum { MAX_LINKS = 40,           /* same as the kernel */
-       MAX_DEPTH = 64 };         /* folders below a process's root; all stay open, because ".." may lead elsewhere a moment later */
+enum {
+    MAX_LINKS = 40, /* same as the kernel */
+    MAX_DEPTH = 64
+}; /* folders below a process's root; all stay open, because ".." may lead elsewhere a moment later
+    */
 
 struct walk {
-    int fds[MAX_DEPTH];          /* the root or the starting folder, and the folders from there to here */
-    unsigned n;                  /* of fds, at least 1 */
-    bool contained;              /* in the root of a process */
-    bool at_root;                /* fds[0] is that root; otherwise the process's current folder */
-    char root[PATH_MAX];         /* .../proc/PID/root, when contained */
-    char rest[PATH_MAX];         /* the rest of the path */
+    /* the root or the starting folder, and the folders from there to here */
+    int fds[MAX_DEPTH];
+    unsigned n;          /* of fds, at least 1 */
+    bool contained;      /* in the root of a process */
+    bool at_root;        /* fds[0] is that root; otherwise the process's current folder */
+    char root[PATH_MAX]; /* .../proc/PID/root, when contained */
+    char rest[PATH_MAX]; /* the rest of the path */
     unsigned links;
-    bool *untrusted;               /* not NULL: do not follow links of other users */
+    bool *untrusted; /* not NULL: do not follow links of other users */
 };
 
 bool gcd_is_untrusted_link(const struct stat *st)
@@ -43,7 +47,8 @@ static int open_at(int dir_fd, const char *name, int flags)
     return fd < 0 ? -errno : fd;
 }
 
-/* Length of the part of PATH up to "proc/PID/root" or "proc/PID/cwd", which names a folder of a process; 0 when there is none. */
+/* Length of the part of PATH up to "proc/PID/root" or "proc/PID/cwd", which names a folder of a
+ * process; 0 when there is none. */
 static size_t find_process(const char *path, bool *ret_root)
 {
     for (const char *p = path; (p = strstr(p, "proc/")) != NULL; p++) {
@@ -113,7 +118,8 @@ static int begin(struct walk *w, const char *path)
     memcpy(w->rest, path + head, n - head + 1);
     w->contained = head > 0;
     if (head == 0)
-        return path[0] == '/' ? enter_root(w) : enter(w, open_at(AT_FDCWD, ".", O_PATH | O_DIRECTORY));
+        return path[0] == '/' ? enter_root(w)
+                              : enter(w, open_at(AT_FDCWD, ".", O_PATH | O_DIRECTORY));
     memcpy(w->root, path, head);
     w->root[head] = '\0';
     int fd = open_at(AT_FDCWD, w->root, O_PATH | O_DIRECTORY);
@@ -133,7 +139,8 @@ static int go_up(struct walk *w)
     return 0;
 }
 
-/* /proc's links to open files have no real name; such a link is followed as it is.  Nobody can create one there. */
+/* /proc's links to open files have no real name; such a link is followed as it is.  Nobody can
+ * create one there. */
 static bool is_no_name(const struct walk *w, int link)
 {
     struct statfs fs;
@@ -184,7 +191,7 @@ static int open_again(const struct walk *w, const char *name, const struct stat 
     if (fd < 0 || (fstat(fd, &st) == 0 && st.st_dev == seen->st_dev && st.st_ino == seen->st_ino))
         return fd;
     (void)close(fd);
-    return -ELOOP;               /* it has been replaced */
+    return -ELOOP; /* it has been replaced */
 }
 
 /* NAME in the current folder is not a folder.  Returns as follow. */
@@ -229,7 +236,8 @@ static int go(struct walk *w, int flags)
         if (strcmp(name, "..") == 0) {
             r = go_up(w);
         } else if (strcmp(name, ".") != 0) {
-            int fd = open_at(w->fds[w->n - 1], name, O_PATH | O_DIRECTORY | O_NOFOLLOW);     /* O_DIRECTORY: it may have to be automounted first */
+            /* O_DIRECTORY: it may have to be automounted first */
+            int fd = open_at(w->fds[w->n - 1], name, O_PATH | O_DIRECTORY | O_NOFOLLOW);
             if (fd == -ENOTDIR) {
                 fd = look(w, name, flags);
                 if (fd != GOES_ON)
@@ -270,10 +278,12 @@ int gcd_safe_open_parent(const char *path, bool *ret_untrusted)
     return gcd_safe_open(folder, O_PATH | O_DIRECTORY, ret_untrusted);
 }
 
-/* The owner of a folder can rename its contents; in a folder writable by all, everybody can, unless it is sticky. */
+/* The owner of a folder can rename its contents; in a folder writable by all, everybody can, unless
+ * it is sticky. */
 static bool can_be_moved_in(const struct stat *folder)
 {
-    return gcd_is_untrusted_link(folder) || ((folder->st_mode & S_IWOTH) != 0 && (folder->st_mode & S_ISVTX) == 0);
+    return gcd_is_untrusted_link(folder) ||
+           ((folder->st_mode & S_IWOTH) != 0 && (folder->st_mode & S_ISVTX) == 0);
 }
 
 bool gcd_folder_fd_is_ours(int dir_fd)

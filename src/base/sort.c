@@ -11,11 +11,13 @@ static uint64_t key_at(const unsigned char *items, size_t i, size_t item_bytes)
     return key;
 }
 
-static void merge(const unsigned char *from, unsigned char *to, size_t start, size_t mid, size_t end, size_t item_bytes)
+static void merge(const unsigned char *from, unsigned char *to, size_t start, size_t mid,
+                  size_t end, size_t item_bytes)
 {
     size_t i = start, j = mid;
     for (size_t k = start; k < end; k++) {
-        bool left = i < mid && (j >= end || key_at(from, i, item_bytes) <= key_at(from, j, item_bytes));
+        bool left =
+            i < mid && (j >= end || key_at(from, i, item_bytes) <= key_at(from, j, item_bytes));
         memcpy(to + k * item_bytes, from + (left ? i++ : j++) * item_bytes, item_bytes);
     }
 }
@@ -32,7 +34,7 @@ bool gcd_sort_by_u64(const struct gcd_alloc *a, void *items, size_t n, size_t it
         return false;
     unsigned char *to = other;
     for (size_t run = 1; run < n; run = run <= n / 2 ? run * 2 : n) {
-        for (size_t start = 0; start < n; ) {
+        for (size_t start = 0; start < n;) {
             size_t mid = n - start > run ? start + run : n, end = n - mid > run ? mid + run : n;
             merge(from, to, start, mid, end, item_bytes);
             start = end;
@@ -47,8 +49,8 @@ bool gcd_sort_by_u64(const struct gcd_alloc *a, void *items, size_t n, size_t it
     return true;
 }
 
-bool gcd_sort_numbers(const struct gcd_alloc *a, uint32_t *items, size_t n, int (*compare)(const void *ctx, uint32_t a, uint32_t b),
-                      const void *ctx)
+bool gcd_sort_numbers(const struct gcd_alloc *a, uint32_t *items, size_t n,
+                      int (*compare)(const void *ctx, uint32_t a, uint32_t b), const void *ctx)
 {
     uint32_t *scratch = gcd_mem_new_array(a, n, sizeof *scratch);
     if (scratch == NULL)
@@ -68,7 +70,8 @@ bool gcd_sort_numbers(const struct gcd_alloc *a, uint32_t *items, size_t n, int 
     return true;
 }
 
-uint32_t *gcd_sort_order(const struct gcd_alloc *a, size_t n, int (*compare)(const void *ctx, uint32_t a, uint32_t b), const void *ctx)
+uint32_t *gcd_sort_order(const struct gcd_alloc *a, size_t n,
+                         int (*compare)(const void *ctx, uint32_t a, uint32_t b), const void *ctx)
 {
     uint32_t *items = gcd_mem_new_array(a, n, sizeof *items);
     for (size_t i = 0; items != NULL && i < n; i++)

@@ -1,4 +1,5 @@
-/* Sorting for the library: stable, not recursive, with one buffer of the same size, whatever the input order. */
+/* Sorting for the library: stable, not recursive, with one buffer of the same size, whatever the
+ * input order. */
 #ifndef GCD_BASE_SORT_H
 #define GCD_BASE_SORT_H
 
@@ -8,17 +9,21 @@
 
 #include <gcdumpc/alloc.h>
 
-/* Sorts N items of ITEM_BYTES that begin with a uint64_t, ascending.  False when out of memory; nothing has moved then. */
+/* Sorts N items of ITEM_BYTES that begin with a uint64_t, ascending.  False when out of memory;
+ * nothing has moved then. */
 bool gcd_sort_by_u64(const struct gcd_alloc *a, void *items, size_t n, size_t item_bytes);
 
 /*
- * Sorts N ids with COMPARE (negative, 0, positive, as for qsort).  Each level of the sort compares each item about once, so long texts with
- * equal beginnings cost no more than that.  False when out of memory.
+ * Sorts N ids with COMPARE (negative, 0, positive, as for qsort).  Each level of the sort compares
+ * each item about once, so long texts with equal beginnings cost no more than that.  False when out
+ * of memory.
  */
-bool gcd_sort_numbers(const struct gcd_alloc *a, uint32_t *items, size_t n, int (*compare)(const void *ctx, uint32_t a, uint32_t b),
-                      const void *ctx);
+bool gcd_sort_numbers(const struct gcd_alloc *a, uint32_t *items, size_t n,
+                      int (*compare)(const void *ctx, uint32_t a, uint32_t b), const void *ctx);
 
-/* The numbers 0 .. N - 1 in sorted order; NULL when out of memory.  Free with gcd_mem_free(a, items, n * sizeof *items). */
-uint32_t *gcd_sort_order(const struct gcd_alloc *a, size_t n, int (*compare)(const void *ctx, uint32_t a, uint32_t b), const void *ctx);
+/* The numbers 0 .. N - 1 in sorted order; NULL when out of memory.  Free with gcd_mem_free(a,
+ * items, n * sizeof *items). */
+uint32_t *gcd_sort_order(const struct gcd_alloc *a, size_t n,
+                         int (*compare)(const void *ctx, uint32_t a, uint32_t b), const void *ctx);
 
 #endif

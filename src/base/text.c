@@ -10,7 +10,7 @@
 
 struct gcd_textpool_chunk {
     struct gcd_textpool_chunk *previous;
-    size_t size, used;           /* of text */
+    size_t size, used; /* of text */
     char text[];
 };
 
@@ -156,7 +156,8 @@ gcd_status gcd_textpool_add(struct gcd_textpool *p, const char *s, size_t n, con
     return take(p, o, n, ret);
 }
 
-gcd_status gcd_textpool_add_utf16(struct gcd_textpool *p, const uint8_t *utf16le, size_t units, const char **ret)
+gcd_status gcd_textpool_add_utf16(struct gcd_textpool *p, const uint8_t *utf16le, size_t units,
+                                  const char **ret)
 {
     char *o;
     if (units > SIZE_MAX / 16)
@@ -167,7 +168,8 @@ gcd_status gcd_textpool_add_utf16(struct gcd_textpool *p, const uint8_t *utf16le
     return take(p, o, gcd_utf16le_to_utf8(utf16le, units, o), ret);
 }
 
-gcd_status gcd_textpool_add_utf8(struct gcd_textpool *p, const uint8_t *utf8, size_t n, const char **ret)
+gcd_status gcd_textpool_add_utf8(struct gcd_textpool *p, const uint8_t *utf8, size_t n,
+                                 const char **ret)
 {
     char *o;
     if (n > SIZE_MAX / 16)

@@ -1,4 +1,5 @@
-/* Text from an input: UTF-16 to UTF-8, a hash, and a pool that keeps strings as long as its owner lives. */
+/* Text from an input: UTF-16 to UTF-8, a hash, and a pool that keeps strings as long as its owner
+ * lives. */
 #ifndef GCD_BASE_TEXT_H
 #define GCD_BASE_TEXT_H
 
@@ -8,21 +9,24 @@
 #include <gcdumpc/alloc.h>
 
 /*
- * Convert UNITS units of UTF-16LE at P to UTF-8 in OUT, which has room for 3 * UNITS bytes (a unit becomes at most three bytes, a surrogate
- * pair four).  A lone surrogate and a zero unit become U+FFFD.  Returns the bytes written; adds no NUL.
+ * Convert UNITS units of UTF-16LE at P to UTF-8 in OUT, which has room for 3 * UNITS bytes (a unit
+ * becomes at most three bytes, a surrogate pair four).  A lone surrogate and a zero unit become
+ * U+FFFD.  Returns the bytes written; adds no NUL.
  */
 size_t gcd_utf16le_to_utf8(const uint8_t *p, size_t units, char *out);
 
-/* The next character of N > 0 bytes of UTF-8 (Unicode standard, table 3-7): returns its length in bytes, 0 = not well-formed. */
+/* The next character of N > 0 bytes of UTF-8 (Unicode standard, table 3-7): returns its length in
+ * bytes, 0 = not well-formed. */
 size_t gcd_utf8_next(const uint8_t *p, size_t n, uint32_t *ret_code_point);
 
 /*
- * Copy N bytes of claimed UTF-8 from P to OUT (room for 3 * N bytes); each byte that is not part of a well-formed sequence
- * becomes U+FFFD.  Returns the bytes written.
+ * Copy N bytes of claimed UTF-8 from P to OUT (room for 3 * N bytes); each byte that is not part of
+ * a well-formed sequence becomes U+FFFD.  Returns the bytes written.
  */
 size_t gcd_utf8_sanitize(const uint8_t *p, size_t n, char *out);
 
-/* A hash that depends on every byte (FNV-1a).  For several pieces, H is the hash of the previous pieces, initially GCD_TEXT_HASH. */
+/* A hash that depends on every byte (FNV-1a).  For several pieces, H is the hash of the previous
+ * pieces, initially GCD_TEXT_HASH. */
 #define GCD_TEXT_HASH UINT64_C(0xcbf29ce484222325)
 uint64_t gcd_text_hash(const char *s, size_t n, uint64_t h);
 
@@ -32,16 +36,19 @@ struct gcd_textpool_chunk;
 struct gcd_textpool {
     const struct gcd_alloc *alloc;
     struct gcd_textpool_chunk *last;
-    uint64_t bytes, max_bytes;   /* text stored, without overhead; its limit */
+    uint64_t bytes, max_bytes; /* text stored, without overhead; its limit */
 };
 
 void gcd_textpool_init(struct gcd_textpool *p, const struct gcd_alloc *a, uint64_t max_bytes);
 void gcd_textpool_done(struct gcd_textpool *p);
 
-/* A NUL-terminated copy; valid until gcd_textpool_done.  GCD_E_NOMEM, or GCD_E_LIMIT above max_bytes. */
+/* A NUL-terminated copy; valid until gcd_textpool_done.  GCD_E_NOMEM, or GCD_E_LIMIT above
+ * max_bytes. */
 gcd_status gcd_textpool_add(struct gcd_textpool *p, const char *s, size_t n, const char **ret);
-gcd_status gcd_textpool_add_utf16(struct gcd_textpool *p, const uint8_t *utf16le, size_t units, const char **ret);
-gcd_status gcd_textpool_add_utf8(struct gcd_textpool *p, const uint8_t *utf8, size_t n, const char **ret);
+gcd_status gcd_textpool_add_utf16(struct gcd_textpool *p, const uint8_t *utf16le, size_t units,
+                                  const char **ret);
+gcd_status gcd_textpool_add_utf8(struct gcd_textpool *p, const uint8_t *utf8, size_t n,
+                                 const char **ret);
 
 /* The name of a module's file without folder and suffix (.dll, .exe): *RET_N bytes in PATH. */
 const char *gcd_module_name(const char *path, size_t *ret_n);

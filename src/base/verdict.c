@@ -9,7 +9,8 @@ static const char *const names[] = {
 #undef REASON_NAME
 };
 
-void gcd_verdict_add(struct gcd_verdict *v, enum gcd_reason_code code, uint64_t amount, const char *fmt, ...)
+void gcd_verdict_add(struct gcd_verdict *v, enum gcd_reason_code code, uint64_t amount,
+                     const char *fmt, ...)
 {
     if (v->reason_count >= GCD_REASON_COUNT)
         return;

@@ -5,6 +5,7 @@
 #include <gcdumpc/dump.h>
 
 /* Adds a reason, which makes the dump incomplete.  Call in the order of the codes. */
-void gcd_verdict_add(struct gcd_verdict *v, enum gcd_reason_code code, uint64_t amount, const char *fmt, ...) GCD_PRINTF(4, 5);
+void gcd_verdict_add(struct gcd_verdict *v, enum gcd_reason_code code, uint64_t amount,
+                     const char *fmt, ...) GCD_PRINTF(4, 5);
 
 #endif

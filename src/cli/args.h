@@ -18,47 +18,50 @@ enum cli_log { CLI_LOG_NONE, CLI_LOG_TEXT, CLI_LOG_JSON };
 enum cli_strategy { CLI_STRATEGY_AUTO, CLI_STRATEGY_SINGLE, CLI_STRATEGY_DRAIN };
 
 #define CLI_THRESHOLDS_MAX 32
-#define CLI_MINE_MAX 32
+#define CLI_MINE_MAX       32
 
 /* The format of a recording, the only one that is not a conversion, and its description. */
 #define CLI_RAW_FORMAT "nettrace"
-#define CLI_RAW_ABOUT "a recording, with names from the files of its modules"
+#define CLI_RAW_ABOUT  "a recording, with names from the files of its modules"
 
 /* PerfView writes four files for one recording. */
 #define CLI_MORE_INPUTS 7u
 
-/* The options in groups.  0, false or NULL: not given.  The table in opts.c says which command takes which. */
+/* The options in groups.  0, false or NULL: not given.  The table in opts.c says which command
+ * takes which. */
 
 /* The process to dump. */
 struct cli_target_args {
     uint64_t pid;
-    const char *name, *port;     /* other ways to name it */
-    const char *listen;          /* where processes connect to us */
-    bool any_address;            /* also addresses that other machines can reach */
+    const char *name, *port; /* other ways to name it */
+    const char *listen;      /* where processes connect to us */
+    bool any_address;        /* also addresses that other machines can reach */
     uint64_t delay_s;
-    bool all;                    /* all processes, or all that match NAME */
+    bool all; /* all processes, or all that match NAME */
 };
 
 /* How to dump a living process. */
 struct cli_live_args {
-    const char *save_trace;      /* where to save the event stream as well */
+    const char *save_trace; /* where to save the event stream as well */
     uint64_t timeout_s;
-    uint64_t buffer_mb;          /* 0 = as large as the process needs */
-    uint64_t max_buffer_mb;      /* 0 = as large as the process can spare */
-    uint64_t retries;            /* after a loss of events */
-    uint64_t max_bytes;          /* of the event stream; 0 = as much as the memory of the process can explain */
-    uint64_t wait_s;             /* for the end of another dump */
+    uint64_t buffer_mb;     /* 0 = as large as the process needs */
+    uint64_t max_buffer_mb; /* 0 = as large as the process can spare */
+    uint64_t retries;       /* after a loss of events */
+    /* of the event stream; 0 = as much as the memory of the process can explain */
+    uint64_t max_bytes;
+    uint64_t wait_s; /* for the end of another dump */
     enum cli_strategy strategy;
-    bool plain;                  /* write recordings without names */
+    bool plain; /* write recordings without names */
     bool no_ranges, rundown, keep_partial, force, exclusive;
-    bool dry_run;                /* only report what a dump would cost */
-    const struct live_lock *lock;        /* not an option: the caller holds the lock; NULL: the dump takes its own */
+    bool dry_run; /* only report what a dump would cost */
+    /* not an option: the caller holds the lock; NULL: the dump takes its own */
+    const struct live_lock *lock;
 };
 
 /* Which dump in a recording. */
 struct cli_dump_args {
     uint64_t walk;
-    uint64_t process;            /* by its PID, or by its name: */
+    uint64_t process; /* by its PID, or by its name: */
     const char *process_name;
 };
 
@@ -67,8 +70,9 @@ struct cli_dump_args {
 /* Where the result goes, and in which form. */
 struct cli_output_args {
     const char *path, *format;
-    const char *summary;         /* where a summary goes, besides or instead */
-    const char *labels[CLI_LABELS_MAX];  /* KEY=VALUE for the summary, in the given order; NULL after the last */
+    const char *summary; /* where a summary goes, besides or instead */
+    /* KEY=VALUE for the summary, in the given order; NULL after the last */
+    const char *labels[CLI_LABELS_MAX];
     enum gcd_stack_by stack_by;
     bool keep_unknown;
 };
@@ -77,49 +81,51 @@ struct cli_output_args {
 struct cli_view_args {
     bool json, csv;
     enum cli_names names;
-    uint64_t top;                /* 0 = all */
+    uint64_t top; /* 0 = all */
     enum cli_sort sort;
     enum gcd_histogram_by by;
     bool retained, events, paths;
-    bool separate_loads;         /* keep types that are loaded several times apart */
-    const char *filter;          /* NULL = all */
+    bool separate_loads; /* keep types that are loaded several times apart */
+    const char *filter;  /* NULL = all */
     uint64_t min_bytes;
-    const char *type, *object;   /* the subject of the question */
-    const char *sql, *sql_file;  /* statements, or the file with them */
+    const char *type, *object;  /* the subject of the question */
+    const char *sql, *sql_file; /* statements, or the file with them */
     const char *content, *by_dominator, *skip;
     enum cli_largest largest;
-    uint64_t tree;               /* levels; 0 = no tree */
+    uint64_t tree; /* levels; 0 = no tree */
     uint64_t max_paths;
     bool to_root, from_root;
-    const char *mine[CLI_MINE_MAX];      /* patterns for the program's own types; NULL after the last */
-    bool full;                   /* all steps of paths */
-    bool findings;               /* all kinds that were searched for */
-    uint64_t share_percent;      /* share of the heap that makes a suspect */
-    const char *fail_if[CLI_THRESHOLDS_MAX];     /* in the given order; NULL after the last */
+    /* patterns for the program's own types; NULL after the last */
+    const char *mine[CLI_MINE_MAX];
+    bool full;                               /* all steps of paths */
+    bool findings;                           /* all kinds that were searched for */
+    uint64_t share_percent;                  /* share of the heap that makes a suspect */
+    const char *fail_if[CLI_THRESHOLDS_MAX]; /* in the given order; NULL after the last */
 };
 
 #define CLI_MODULE_FOLDERS_MAX 32
 
 /* Where to find the files of the modules, which have the names that a recording lacks. */
 struct cli_module_args {
-    const char *folders[CLI_MODULE_FOLDERS_MAX];     /* in the given order; NULL after the last */
+    const char *folders[CLI_MODULE_FOLDERS_MAX]; /* in the given order; NULL after the last */
     bool off;
-    bool folders_only;           /* not an option: do not look at the recorded paths of modules */
+    bool folders_only; /* not an option: do not look at the recorded paths of modules */
 };
 
 /* Limits for the input and the program. */
 struct cli_limit_args {
-    struct gcd_limits input;     /* --max-block, --max-objects */
+    struct gcd_limits input; /* --max-block, --max-objects */
     uint64_t max_memory_bytes;
-    uint64_t threads;            /* 0: all cores */
-    uint64_t memory_bytes;       /* 0 = no limit */
+    uint64_t threads;      /* 0: all cores */
+    uint64_t memory_bytes; /* 0 = no limit */
     const char *spill_dir;
 };
 
 /* Unattended dumps: src/cli/job. */
 struct cli_job_args {
     uint64_t keep, keep_days, max_total_bytes;
-    uint64_t if_rss_above, if_grown, min_interval_s, if_free_disk, if_free_memory, max_pause_ms;  /* if_grown: percent */
+    /* if_grown: percent */
+    uint64_t if_rss_above, if_grown, min_interval_s, if_free_disk, if_free_memory, max_pause_ms;
     uint64_t skip_status;
     uint64_t nice;
     bool io_idle;
@@ -127,24 +133,25 @@ struct cli_job_args {
     bool syslog;
     const char *metrics;
     const char *on_success, *on_failure;
-    const char *config;          /* for run, whose input is the job */
-    const char *name;            /* not an option: the running job; NULL = no configuration */
-    char *const *others;         /* [other_count] not an option: all jobs of the configuration */
+    const char *config;  /* for run, whose input is the job */
+    const char *name;    /* not an option: the running job; NULL = no configuration */
+    char *const *others; /* [other_count] not an option: all jobs of the configuration */
     size_t other_count;
     bool check;
 };
 
 /* The server for programs that look for leaks. */
 struct cli_mcp_args {
-    const char *root;            /* the folder that its files must be in */
+    const char *root; /* the folder that its files must be in */
     bool allow_collect;
 };
 
 struct cli_args {
-    const char *input;           /* FILE or "-"; NULL = not given */
-    char **inputs;               /* [input_count] all inputs, for commands that compare; input is the first */
+    const char *input; /* FILE or "-"; NULL = not given */
+    /* [input_count] all inputs, for commands that compare; input is the first */
+    char **inputs;
     size_t input_count;
-    const char *more[CLI_MORE_INPUTS];   /* further files of the same recording */
+    const char *more[CLI_MORE_INPUTS]; /* further files of the same recording */
     size_t more_count;
     bool strict, quiet, help;
     struct cli_target_args target;
@@ -161,13 +168,16 @@ struct cli_args {
 /* Do ARGS name a process? */
 static inline bool cli_is_live(const struct cli_args *args)
 {
-    return args->target.pid != 0 || args->target.name != NULL || args->target.port != NULL || args->target.listen != NULL || args->target.all;
+    return args->target.pid != 0 || args->target.name != NULL || args->target.port != NULL ||
+           args->target.listen != NULL || args->target.all;
 }
 
 /* The HOST:PORT of --listen tcp:HOST:PORT; NULL = not given. */
 static inline const char *cli_tcp_address(const struct cli_args *args)
 {
-    return args->target.listen != NULL && strncmp(args->target.listen, "tcp:", 4) == 0 ? args->target.listen + 4 : NULL;
+    return args->target.listen != NULL && strncmp(args->target.listen, "tcp:", 4) == 0
+               ? args->target.listen + 4
+               : NULL;
 }
 
 /* Must some disk space stay free, whatever the process sends?  Not with --force. */

@@ -31,12 +31,15 @@ static void print_first_screen(FILE *to)
           "  gcdumpc report shop.nettrace --top 20   objects and bytes of each type\n"
           "  gcdumpc leaks shop.nettrace             possible leaks, and why\n"
           "  gcdumpc diff old.nettrace new.nettrace  what has grown\n"
-          "\nAll commands: gcdumpc --help.  Options of one: gcdumpc COMMAND --help.\n", to);
+          "\nAll commands: gcdumpc --help.  Options of one: gcdumpc COMMAND --help.\n",
+          to);
 }
 
 static void print_commands(FILE *to)
 {
-    fputs("usage: gcdumpc COMMAND [OPTION...]\n\n.NET heap dumps outside a debugger.\n\nCommands:\n", to);
+    fputs(
+        "usage: gcdumpc COMMAND [OPTION...]\n\n.NET heap dumps outside a debugger.\n\nCommands:\n",
+        to);
     const struct cli_command *c;
     for (size_t i = 0; (c = cli_command_at(i)) != NULL; i++) {
         fprintf(to, "  %-8s  ", c->name);
@@ -47,7 +50,8 @@ static void print_commands(FILE *to)
           "  gcdumpc --pid 1234 -o shop.nettrace.gz\n"
           "  gcdumpc leaks shop.nettrace.gz\n"
           "  gcdumpc report shop.nettrace.gz --top 20\n"
-          "  gcdumpc diff before.nettrace.gz after.nettrace.gz\n\n", to);
+          "  gcdumpc diff before.nettrace.gz after.nettrace.gz\n\n",
+          to);
     fputs("Topics (gcdumpc help TOPIC):\n", to);
     const struct cli_topic *t;
     for (size_t i = 0; (t = cli_topic_at(i)) != NULL; i++) {
@@ -55,7 +59,8 @@ static void print_commands(FILE *to)
         cli_print_wrapped(to, t->summary, 15, 15);
     }
     putc('\n', to);
-    cli_print_prose(to, "\"gcdumpc COMMAND --help\" lists the options of a command, \"gcdumpc --version\" prints the version.\n");
+    cli_print_prose(to, "\"gcdumpc COMMAND --help\" lists the options of a command, \"gcdumpc "
+                        "--version\" prints the version.\n");
     cli_print_prose(to, cli_exit_text(NULL));
 }
 
@@ -64,9 +69,11 @@ static void print_format_names(void)
     char text[512];
     size_t n = (size_t)snprintf(text, sizeof text, "Formats, by suffix:");
     for (size_t i = 0; gcd_format_at(i) != NULL && n < sizeof text; i++)
-        n += (size_t)snprintf(text + n, sizeof text - n, " %s", gcd_format_suffix(gcd_format_at(i)));
+        n +=
+            (size_t)snprintf(text + n, sizeof text - n, " %s", gcd_format_suffix(gcd_format_at(i)));
     if (n < sizeof text)
-        (void)snprintf(text + n, sizeof text - n, " ." CLI_RAW_FORMAT ",\nand .gz: see \"gcdumpc help formats\".\n");
+        (void)snprintf(text + n, sizeof text - n,
+                       " ." CLI_RAW_FORMAT ",\nand .gz: see \"gcdumpc help formats\".\n");
     putchar('\n');
     cli_print_prose(stdout, text);
 }
@@ -74,7 +81,8 @@ static void print_format_names(void)
 static void print_help(const struct cli_command *c)
 {
     const char *space = c->arguments[0] != '\0' ? " " : "";
-    printf("usage: gcdumpc %s%s%s [OPTION...]\n\n%c%s.\n\n", c->name, space, c->arguments, c->summary[0] - 'a' + 'A', c->summary + 1);
+    printf("usage: gcdumpc %s%s%s [OPTION...]\n\n%c%s.\n\n", c->name, space, c->arguments,
+           c->summary[0] - 'a' + 'A', c->summary + 1);
     cli_print_prose(stdout, cli_about_files(c));
     cli_print_options(stdout, c);
     if (c->bit & (CLI_COLLECT | CLI_CONVERT))
@@ -96,8 +104,8 @@ static const struct cli_command *find_command(const char *name)
 }
 
 /*
- * If descriptor 0, 1 or 2 is closed, the next opened file would get it, and messages would land in that file.  Reading from or writing to the
- * replacement fails as it should.
+ * If descriptor 0, 1 or 2 is closed, the next opened file would get it, and messages would land in
+ * that file.  Reading from or writing to the replacement fails as it should.
  */
 static void fill_standard_descriptors(void)
 {
@@ -107,12 +115,18 @@ static void fill_standard_descriptors(void)
 }
 
 /* Names of commands in other tools. */
-static const struct { const char *word, *command; } elsewhere[] = {
-    { "list", "ps" }, { "processes", "ps" }, { "dump", "collect" }, { "snapshot", "collect" }, { "histogram", "report" }, { "heapstat", "report" },
-    { "stat", "report" }, { "dumpheap", "report" }, { "gcroot", "paths" }, { "roots", "paths" }, { "objsize", "retained" },
-    { "dominators", "retained" }, { "compare", "diff" }, { "export", "convert" }, { "verify", "info" }, { "version", "--version" },
-    { "dumpasync", "async" }, { "tasks", "async" }, { "tui", "browse" }, { "view", "browse" }, { "open", "browse" },
-    { "query", "sql" }, { "oql", "sql" }, { "sqlite", "sql" }, { "sqlite3", "sql" },
+static const struct {
+    const char *word, *command;
+} elsewhere[] = {
+    { "list", "ps" },           { "processes", "ps" },     { "dump", "collect" },
+    { "snapshot", "collect" },  { "histogram", "report" }, { "heapstat", "report" },
+    { "stat", "report" },       { "dumpheap", "report" },  { "gcroot", "paths" },
+    { "roots", "paths" },       { "objsize", "retained" }, { "dominators", "retained" },
+    { "compare", "diff" },      { "export", "convert" },   { "verify", "info" },
+    { "version", "--version" }, { "dumpasync", "async" },  { "tasks", "async" },
+    { "tui", "browse" },        { "view", "browse" },      { "open", "browse" },
+    { "query", "sql" },         { "oql", "sql" },          { "sqlite", "sql" },
+    { "sqlite3", "sql" },
 };
 
 static enum cli_exit no_command(const char *word)
@@ -126,32 +140,53 @@ static enum cli_exit no_command(const char *word)
         if (strcmp(elsewhere[i].word, word) == 0)
             n.best = elsewhere[i].command;
     if (word[0] != '\0' && word[strspn(word, "0123456789")] == '\0')
-        cli_say(NULL, "there is no command \"%s\"; to dump a process, use: gcdumpc --pid %s -o FILE", word, word);
+        cli_say(NULL,
+                "there is no command \"%s\"; to dump a process, use: gcdumpc --pid %s -o FILE",
+                word, word);
     else if (n.best == NULL && access(word, F_OK) == 0)
-        cli_say(NULL, "there is no command \"%s\"; to read a file, use gcdumpc report FILE, or info, convert, ...; see gcdumpc --help", word);
+        cli_say(NULL,
+                "there is no command \"%s\"; to read a file, use gcdumpc report FILE, or info, "
+                "convert, ...; see gcdumpc --help",
+                word);
     else
-        cli_say(NULL, "there is no command \"%s\"%s; see gcdumpc --help", word, cli_meant(&n, "", meant));
+        cli_say(NULL, "there is no command \"%s\"%s; see gcdumpc --help", word,
+                cli_meant(&n, "", meant));
     return CLI_USAGE;
 }
 
 static enum cli_exit run_command(const struct cli_args *args, unsigned bit)
 {
     switch (bit) {
-    case CLI_COLLECT: return cmd_collect(args);
-    case CLI_CONVERT: return cmd_convert(args);
-    case CLI_INFO: return cmd_info(args);
-    case CLI_REPORT: return cmd_report(args);
-    case CLI_RETAINED: return cmd_retained(args);
-    case CLI_PATHS: return cmd_paths(args);
-    case CLI_LEAKS: return cmd_leaks(args);
-    case CLI_ASYNC: return cmd_async(args);
-    case CLI_BROWSE: return cmd_browse(args);
-    case CLI_SQL: return cmd_sql(args);
-    case CLI_MCP: return cmd_mcp(args);
-    case CLI_DIFF: return cmd_diff(args);
-    case CLI_TREND: return cmd_trend(args);
-    case CLI_RUN: return cmd_run(args);
-    default: return cmd_ps(args);
+    case CLI_COLLECT:
+        return cmd_collect(args);
+    case CLI_CONVERT:
+        return cmd_convert(args);
+    case CLI_INFO:
+        return cmd_info(args);
+    case CLI_REPORT:
+        return cmd_report(args);
+    case CLI_RETAINED:
+        return cmd_retained(args);
+    case CLI_PATHS:
+        return cmd_paths(args);
+    case CLI_LEAKS:
+        return cmd_leaks(args);
+    case CLI_ASYNC:
+        return cmd_async(args);
+    case CLI_BROWSE:
+        return cmd_browse(args);
+    case CLI_SQL:
+        return cmd_sql(args);
+    case CLI_MCP:
+        return cmd_mcp(args);
+    case CLI_DIFF:
+        return cmd_diff(args);
+    case CLI_TREND:
+        return cmd_trend(args);
+    case CLI_RUN:
+        return cmd_run(args);
+    default:
+        return cmd_ps(args);
     }
 }
 
@@ -171,7 +206,8 @@ static enum cli_exit run(const struct cli_command *c, int argc, char **argv)
     e = run_command(&args, c->bit);
     cli_memory_close();
     cli_progress_end();
-    if (atomic_load(&cli_canceled) && !atomic_load(&cli_timed_out) && e != CLI_DONE && e != CLI_INCOMPLETE && e != CLI_EXCEEDED)
+    if (atomic_load(&cli_canceled) && !atomic_load(&cli_timed_out) && e != CLI_DONE &&
+        e != CLI_INCOMPLETE && e != CLI_EXCEEDED)
         return CLI_INTERRUPTED;
     return e;
 }
@@ -190,7 +226,9 @@ static enum cli_exit help(int argc, char **argv)
     const struct cli_command *c = topic != NULL ? find_command(topic) : NULL;
     const struct cli_topic *about = topic != NULL ? cli_topic(topic) : NULL;
     if (format != NULL && !cli_manual(format, topic))
-        return cli_error(CLI_USAGE, NULL, "help --format takes man, with a command, a topic or conf, or one of bash, zsh and fish");
+        return cli_error(CLI_USAGE, NULL,
+                         "help --format takes man, with a command, a topic or conf, or one of "
+                         "bash, zsh and fish");
     if (format == NULL && topic != NULL && c == NULL && about == NULL)
         return no_command(topic);
     if (format == NULL && c != NULL)
@@ -218,7 +256,7 @@ static enum cli_exit start(int argc, char **argv)
     const struct cli_command *c = find_command(first);
     if (c != NULL)
         return run(c, argc - 1, argv + 1);
-    if (first[0] == '-' && first[1] != '\0')     /* gcdumpc --pid N ... */
+    if (first[0] == '-' && first[1] != '\0') /* gcdumpc --pid N ... */
         return run(cli_collect(), argc, argv);
     return no_command(first);
 }

@@ -22,197 +22,301 @@
 #include "term/term.h"
 
 enum option_type {
-    OPT_FLAG, OPT_TEXT, OPT_LIST, OPT_NUMBER, OPT_SIZE, OPT_PERCENT, OPT_TIME,
-    OPT_SORT, OPT_BY, OPT_STRATEGY, OPT_NAMES, OPT_STACK_BY, OPT_LOG, OPT_LARGEST, OPT_PROCESS
+    OPT_FLAG,
+    OPT_TEXT,
+    OPT_LIST,
+    OPT_NUMBER,
+    OPT_SIZE,
+    OPT_PERCENT,
+    OPT_TIME,
+    OPT_SORT,
+    OPT_BY,
+    OPT_STRATEGY,
+    OPT_NAMES,
+    OPT_STACK_BY,
+    OPT_LOG,
+    OPT_LARGEST,
+    OPT_PROCESS
 };
 
 struct option_row {
     const char *name;
-    char letter;                 /* 0 = none */
-    const char *argument;        /* NULL = none */
+    char letter;          /* 0 = none */
+    const char *argument; /* NULL = none */
     const char *help;
     unsigned commands;
     enum option_type type;
-    size_t field;                /* in struct cli_args */
-    uint64_t min, max;           /* numbers, sizes, times in seconds; for a list, max is its capacity */
+    size_t field; /* in struct cli_args */
+    /* numbers, sizes, times in seconds; for a list, max is its capacity */
+    uint64_t min, max;
 };
 
 /* Words for the values of an enum, in its order; NULL after the last. */
 static const char *const choices[][8] = {
-    [OPT_SORT] = { "bytes", "count", "name", "retained", NULL },     /* enum cli_sort */
-    [OPT_BY] = { "type", "module", "namespace", "kind", "generation", "length", "root", NULL },      /* enum gcd_histogram_by */
-    [OPT_STRATEGY] = { "auto", "single", "drain", NULL },    /* enum cli_strategy */
-    [OPT_NAMES] = { "default", "csharp", "raw", NULL },      /* enum cli_names */
-    [OPT_LARGEST] = { "both", "objects", "types", NULL },    /* enum cli_largest */
-    [OPT_STACK_BY] = { "dominators", "paths", "waits", NULL },   /* enum gcd_stack_by */
-    [OPT_LOG] = { "none", "text", "json", NULL },            /* enum cli_log */
+    [OPT_SORT] = { "bytes", "count", "name", "retained", NULL }, /* enum cli_sort */
+    /* enum gcd_histogram_by */
+    [OPT_BY] = { "type", "module", "namespace", "kind", "generation", "length", "root", NULL },
+    [OPT_STRATEGY] = { "auto", "single", "drain", NULL },      /* enum cli_strategy */
+    [OPT_NAMES] = { "default", "csharp", "raw", NULL },        /* enum cli_names */
+    [OPT_LARGEST] = { "both", "objects", "types", NULL },      /* enum cli_largest */
+    [OPT_STACK_BY] = { "dominators", "paths", "waits", NULL }, /* enum gcd_stack_by */
+    [OPT_LOG] = { "none", "text", "json", NULL },              /* enum cli_log */
 };
 #define CHOICE_TYPES (sizeof choices / sizeof *choices)
 
 #define HOLDERS (CLI_RETAINED | CLI_PATHS | CLI_LEAKS | CLI_ASYNC)
 #define COMPARE (CLI_DIFF | CLI_TREND)
-#define ALL (CLI_MCP | CLI_COLLECT | CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_PS | CLI_RUN | CLI_SQL | CLI_BROWSE | HOLDERS | COMPARE)
-#define FILE_ONE (CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_BROWSE | HOLDERS)
-#define FILES (FILE_ONE | COMPARE | CLI_SQL)
-#define DUMPS (CLI_COLLECT | FILES)
-#define TABLES (CLI_INFO | CLI_REPORT | CLI_PS | CLI_SQL | HOLDERS | COMPARE)
-#define OUTPUTS (CLI_COLLECT | CLI_CONVERT)
-#define LIVE (CLI_COLLECT | CLI_INFO | CLI_REPORT | CLI_SQL | CLI_BROWSE | HOLDERS | CLI_DIFF)
-#define GRAPHS (OUTPUTS | CLI_REPORT | CLI_SQL | CLI_BROWSE | HOLDERS | COMPARE)
+#define ALL                                                                                     \
+    (CLI_MCP | CLI_COLLECT | CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_PS | CLI_RUN | CLI_SQL | \
+     CLI_BROWSE | HOLDERS | COMPARE)
+#define FILE_ONE        (CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_BROWSE | HOLDERS)
+#define FILES           (FILE_ONE | COMPARE | CLI_SQL)
+#define DUMPS           (CLI_COLLECT | FILES)
+#define TABLES          (CLI_INFO | CLI_REPORT | CLI_PS | CLI_SQL | HOLDERS | COMPARE)
+#define OUTPUTS         (CLI_COLLECT | CLI_CONVERT)
+#define READ_LIVE       (CLI_INFO | CLI_REPORT | CLI_SQL | CLI_BROWSE | HOLDERS | CLI_DIFF)
+#define LIVE            (CLI_COLLECT | READ_LIVE)
+#define GRAPHS          (OUTPUTS | CLI_REPORT | CLI_SQL | CLI_BROWSE | HOLDERS | COMPARE)
 #define DEFAULT_RETRIES 1u
-#define FIELD(f) offsetof(struct cli_args, f)
+#define FIELD(f)        offsetof(struct cli_args, f)
 
 /* The table for parsing and for help; an option name means the same in all commands. */
 static const struct option_row rows[] = {
     { "pid", 'p', "N", "the process to dump", LIVE, OPT_NUMBER, FIELD(target.pid), 1, UINT32_MAX },
-    { "name", 0, "NAME", "the process by the name of its program or entry assembly, or a pattern", LIVE, OPT_TEXT, FIELD(target.name), 0, 0 },
-    { "port", 0, "PATH", "the process by its diagnostic socket, also unix:PATH", LIVE, OPT_TEXT, FIELD(target.port), 0, 0 },
-    { "listen", 0, "ADDR", "listen there for a program started with DOTNET_DiagnosticPorts=ADDR", LIVE, OPT_TEXT, FIELD(target.listen), 0, 0 },
-    { "any-address", 0, NULL, "with --listen tcp:HOST:PORT: an address that other machines can reach", LIVE, OPT_FLAG, FIELD(target.any_address), 0,
-      0 },
-    { "delay", 0, "SECONDS", "let a program that connected run this long before the dump (0)", LIVE, OPT_NUMBER, FIELD(target.delay_s), 0,
-      1000000 },
-    { "output", 'o', "FILE", "where to write; \"-\" is standard output", OUTPUTS | CLI_REPORT, OPT_TEXT, FIELD(output.path), 0, 0 },
-    { "output", 'o', "FILE", "write a flame graph of the stacks: .folded, .pb or .pb.gz", CLI_ASYNC, OPT_TEXT, FIELD(output.path), 0, 0 },
-    { "output", 'o', "FILE", "write a page for browsers, FILE.html, with types, retained sizes and paths", CLI_DIFF, OPT_TEXT,
-      FIELD(output.path), 0, 0 },
-    { "output", 'o', "FILE", "write a page for browsers, FILE.html, with lines over time", CLI_TREND, OPT_TEXT, FIELD(output.path), 0, 0 },
-    { "output", 'o', "FILE", "write a page for browsers, FILE.html, with the suspects first", CLI_LEAKS, OPT_TEXT, FIELD(output.path), 0, 0 },
-    { "summary", 0, "FILE", "a summary of the dump, with or without -o: one line of JSON, which trend reads", OUTPUTS, OPT_TEXT,
-      FIELD(output.summary), 0, 0 },
-    { "label", 0, "KEY=VALUE", "add this to the summary, for example version=1.4.2; can be repeated", OUTPUTS, OPT_LIST, FIELD(output.labels), 0,
-      CLI_LABELS_MAX },
+    { "name", 0, "NAME", "the process by the name of its program or entry assembly, or a pattern",
+      LIVE, OPT_TEXT, FIELD(target.name), 0, 0 },
+    { "port", 0, "PATH", "the process by its diagnostic socket, also unix:PATH", LIVE, OPT_TEXT,
+      FIELD(target.port), 0, 0 },
+    { "listen", 0, "ADDR", "listen there for a program started with DOTNET_DiagnosticPorts=ADDR",
+      LIVE, OPT_TEXT, FIELD(target.listen), 0, 0 },
+    { "any-address", 0, NULL,
+      "with --listen tcp:HOST:PORT: an address that other machines can reach", LIVE, OPT_FLAG,
+      FIELD(target.any_address), 0, 0 },
+    { "delay", 0, "SECONDS", "let a program that connected run this long before the dump (0)", LIVE,
+      OPT_NUMBER, FIELD(target.delay_s), 0, 1000000 },
+    { "output", 'o', "FILE", "where to write; \"-\" is standard output", OUTPUTS | CLI_REPORT,
+      OPT_TEXT, FIELD(output.path), 0, 0 },
+    { "output", 'o', "FILE", "write a flame graph of the stacks: .folded, .pb or .pb.gz", CLI_ASYNC,
+      OPT_TEXT, FIELD(output.path), 0, 0 },
+    { "output", 'o', "FILE",
+      "write a page for browsers, FILE.html, with types, retained sizes and paths", CLI_DIFF,
+      OPT_TEXT, FIELD(output.path), 0, 0 },
+    { "output", 'o', "FILE", "write a page for browsers, FILE.html, with lines over time",
+      CLI_TREND, OPT_TEXT, FIELD(output.path), 0, 0 },
+    { "output", 'o', "FILE", "write a page for browsers, FILE.html, with the suspects first",
+      CLI_LEAKS, OPT_TEXT, FIELD(output.path), 0, 0 },
+    { "summary", 0, "FILE",
+      "a summary of the dump, with or without -o: one line of JSON, which trend reads", OUTPUTS,
+      OPT_TEXT, FIELD(output.summary), 0, 0 },
+    { "label", 0, "KEY=VALUE",
+      "add this to the summary, for example version=1.4.2; can be repeated", OUTPUTS, OPT_LIST,
+      FIELD(output.labels), 0, CLI_LABELS_MAX },
     { "format", 'f', "NAME", "format of the output (default: by its suffix)",
       OUTPUTS | CLI_REPORT | CLI_ASYNC, OPT_TEXT, FIELD(output.format), 0, 0 },
-    { "save-trace", 0, "FILE", "also keep the event stream, as .nettrace or .nettrace.gz", LIVE, OPT_TEXT, FIELD(live.save_trace), 0, 0 },
-    { "plain", 0, NULL, "record the event stream as it came, without names from the files of its modules", LIVE, OPT_FLAG, FIELD(live.plain), 0, 0 },
+    { "save-trace", 0, "FILE", "also keep the event stream, as .nettrace or .nettrace.gz", LIVE,
+      OPT_TEXT, FIELD(live.save_trace), 0, 0 },
+    { "plain", 0, NULL,
+      "record the event stream as it came, without names from the files of its modules", LIVE,
+      OPT_FLAG, FIELD(live.plain), 0, 0 },
     { "names", 0, "STYLE", "spelling of type names: csharp, raw (as the runtime), or default",
-      OUTPUTS | CLI_REPORT | CLI_SQL | CLI_BROWSE | (HOLDERS & ~CLI_ASYNC) | COMPARE, OPT_NAMES, FIELD(view.names), 0, 0 },
-    { "stack-by", 0, "HOW", "stack profiles by dominators (default), paths, or waits (async methods)",
-      OUTPUTS, OPT_STACK_BY, FIELD(output.stack_by), 0, 0 },
-    { "keep-unknown", 0, NULL, "keep references to unknown objects, as a made-up object", OUTPUTS, OPT_FLAG,
-      FIELD(output.keep_unknown), 0, 0 },
-    { "by", 0, "WHAT", "what each line shows: type (default) or others, see below", CLI_REPORT, OPT_BY, FIELD(view.by), 0, 0 },
-    { "retained", 0, NULL, "also a lower bound of what the objects of a line retain; needs the graph",
+      OUTPUTS | CLI_REPORT | CLI_SQL | CLI_BROWSE | (HOLDERS & ~CLI_ASYNC) | COMPARE, OPT_NAMES,
+      FIELD(view.names), 0, 0 },
+    { "stack-by", 0, "HOW",
+      "stack profiles by dominators (default), paths, or waits (async methods)", OUTPUTS,
+      OPT_STACK_BY, FIELD(output.stack_by), 0, 0 },
+    { "keep-unknown", 0, NULL, "keep references to unknown objects, as a made-up object", OUTPUTS,
+      OPT_FLAG, FIELD(output.keep_unknown), 0, 0 },
+    { "by", 0, "WHAT", "what each line shows: type (default) or others, see below", CLI_REPORT,
+      OPT_BY, FIELD(view.by), 0, 0 },
+    { "retained", 0, NULL,
+      "also a lower bound of what the objects of a line retain; needs the graph",
       CLI_REPORT | COMPARE, OPT_FLAG, FIELD(view.retained), 0, 0 },
-    { "type", 0, "PATTERN", "objects of types like Shop.*, byte[], /REGEX/", CLI_RETAINED | CLI_PATHS, OPT_TEXT, FIELD(view.type), 0, 0 },
-    { "object", 0, "WHICH", "one object: its address 0x..., or its number", CLI_PATHS, OPT_TEXT, FIELD(view.object), 0, 0 },
-    { "from-root", 0, NULL, "paths begin at the roots (default)", CLI_PATHS, OPT_FLAG, FIELD(view.from_root), 0, 0 },
-    { "to-root", 0, NULL, "paths begin at the objects", CLI_PATHS, OPT_FLAG, FIELD(view.to_root), 0, 0 },
-    { "max-paths", 0, "N", "show the N paths that lead to the most bytes (10)", CLI_PATHS, OPT_NUMBER, FIELD(view.max_paths), 1, UINT32_MAX },
-    { "largest", 0, "WHAT", "which tables: objects, types or both (default)", CLI_RETAINED, OPT_LARGEST, FIELD(view.largest), 0, 0 },
-    { "tree", 0, "N", "the first N levels of the dominator tree instead", CLI_RETAINED, OPT_NUMBER, FIELD(view.tree), 1, 255 },
-    { "content", 0, "PATTERN", "what all objects of these types retain together, by type", CLI_RETAINED, OPT_TEXT, FIELD(view.content), 0, 0 },
-    { "by-dominator", 0, "PATTERN", "which objects dominate those of these types, by type", CLI_RETAINED, OPT_TEXT, FIELD(view.by_dominator), 0, 0 },
-    { "skip", 0, "PATTERN", "skip dominators of these types: show the next dominator above them", CLI_RETAINED, OPT_TEXT, FIELD(view.skip), 0, 0 },
-    { "share", 0, "PERCENT", "suspect whatever retains at least this share of the heap (10)", CLI_LEAKS | CLI_BROWSE, OPT_NUMBER,
-      FIELD(view.share_percent), 1, 100 },
-    { "findings", 0, NULL, "also list what was looked for, with numbers and limits", CLI_LEAKS, OPT_FLAG,
-      FIELD(view.findings), 0, 0 },
-    { "filter", 0, "PATTERN", "only stacks with a frame like Shop.*, /REGEX/", CLI_ASYNC, OPT_TEXT, FIELD(view.filter), 0, 0 },
-    { "filter", 0, "PATTERN", "only types like Shop.*, byte[], /REGEX/", CLI_REPORT | CLI_RETAINED | COMPARE, OPT_TEXT, FIELD(view.filter), 0, 0 },
+    { "type", 0, "PATTERN", "objects of types like Shop.*, byte[], /REGEX/",
+      CLI_RETAINED | CLI_PATHS, OPT_TEXT, FIELD(view.type), 0, 0 },
+    { "object", 0, "WHICH", "one object: its address 0x..., or its number", CLI_PATHS, OPT_TEXT,
+      FIELD(view.object), 0, 0 },
+    { "from-root", 0, NULL, "paths begin at the roots (default)", CLI_PATHS, OPT_FLAG,
+      FIELD(view.from_root), 0, 0 },
+    { "to-root", 0, NULL, "paths begin at the objects", CLI_PATHS, OPT_FLAG, FIELD(view.to_root), 0,
+      0 },
+    { "max-paths", 0, "N", "show the N paths that lead to the most bytes (10)", CLI_PATHS,
+      OPT_NUMBER, FIELD(view.max_paths), 1, UINT32_MAX },
+    { "largest", 0, "WHAT", "which tables: objects, types or both (default)", CLI_RETAINED,
+      OPT_LARGEST, FIELD(view.largest), 0, 0 },
+    { "tree", 0, "N", "the first N levels of the dominator tree instead", CLI_RETAINED, OPT_NUMBER,
+      FIELD(view.tree), 1, 255 },
+    { "content", 0, "PATTERN", "what all objects of these types retain together, by type",
+      CLI_RETAINED, OPT_TEXT, FIELD(view.content), 0, 0 },
+    { "by-dominator", 0, "PATTERN", "which objects dominate those of these types, by type",
+      CLI_RETAINED, OPT_TEXT, FIELD(view.by_dominator), 0, 0 },
+    { "skip", 0, "PATTERN", "skip dominators of these types: show the next dominator above them",
+      CLI_RETAINED, OPT_TEXT, FIELD(view.skip), 0, 0 },
+    { "share", 0, "PERCENT", "suspect whatever retains at least this share of the heap (10)",
+      CLI_LEAKS | CLI_BROWSE, OPT_NUMBER, FIELD(view.share_percent), 1, 100 },
+    { "findings", 0, NULL, "also list what was looked for, with numbers and limits", CLI_LEAKS,
+      OPT_FLAG, FIELD(view.findings), 0, 0 },
+    { "filter", 0, "PATTERN", "only stacks with a frame like Shop.*, /REGEX/", CLI_ASYNC, OPT_TEXT,
+      FIELD(view.filter), 0, 0 },
+    { "filter", 0, "PATTERN", "only types like Shop.*, byte[], /REGEX/",
+      CLI_REPORT | CLI_RETAINED | COMPARE, OPT_TEXT, FIELD(view.filter), 0, 0 },
     { "mine", 0, "PATTERN", "types of your own code, instead of a guess by module; can be repeated",
-      OUTPUTS | CLI_SQL | CLI_PATHS | CLI_LEAKS | CLI_BROWSE | CLI_DIFF | CLI_MCP, OPT_LIST, FIELD(view.mine), 0, CLI_MINE_MAX },
-    { "full", 0, NULL, "show all steps of paths, also those of the framework and inside of collections",
+      OUTPUTS | CLI_SQL | CLI_PATHS | CLI_LEAKS | CLI_BROWSE | CLI_DIFF | CLI_MCP, OPT_LIST,
+      FIELD(view.mine), 0, CLI_MINE_MAX },
+    { "full", 0, NULL,
+      "show all steps of paths, also those of the framework and inside of collections",
       CLI_PATHS | CLI_LEAKS | CLI_BROWSE | CLI_DIFF, OPT_FLAG, FIELD(view.full), 0, 0 },
     { "separate-loads", 0, NULL, "tell apart the types of an assembly that is loaded several times",
-      CLI_REPORT | CLI_RETAINED | CLI_PATHS | CLI_LEAKS | CLI_BROWSE, OPT_FLAG, FIELD(view.separate_loads), 0, 0 },
-    { "min-bytes", 0, "SIZE", "only lines with at least this many bytes", CLI_REPORT | CLI_RETAINED | CLI_LEAKS | CLI_ASYNC, OPT_SIZE,
-      FIELD(view.min_bytes), 0, INT64_MAX },
-    { "sort", 's', "KEY", "order of the lines: bytes (default), count, name or retained", CLI_REPORT, OPT_SORT, FIELD(view.sort), 0, 0 },
-    { "top", 'n', "N", "only the first N lines", CLI_REPORT | CLI_RETAINED | CLI_LEAKS | CLI_ASYNC | COMPARE, OPT_NUMBER,
-      FIELD(view.top), 1, UINT32_MAX },
-    { "top", 'n', "N", "types and holders in the summary (100)", OUTPUTS, OPT_NUMBER, FIELD(view.top), 1, 100000 },
-    { "paths", 0, NULL, "compare paths from the roots, merged by type, instead of types", CLI_DIFF, OPT_FLAG,
-      FIELD(view.paths), 0, 0 },
-    { "min-bytes", 0, "SIZE", "only lines whose bytes changed by at least this many", COMPARE, OPT_SIZE, FIELD(view.min_bytes), 0, INT64_MAX },
-    { "sort", 's', "KEY", "by growth of bytes (default), count or retained; or by name", COMPARE, OPT_SORT, FIELD(view.sort), 0, 0 },
-    { "fail-if", 0, "EXPR", "exit with status 4 if EXPR is true, see below; can be repeated", COMPARE, OPT_LIST,
-      FIELD(view.fail_if), 0, CLI_THRESHOLDS_MAX },
-    { "json", 'j', NULL, "machine-readable output", TABLES, OPT_FLAG, FIELD(view.json), 0, 0 },
-    { "csv", 0, NULL, "comma-separated values, RFC 4180", CLI_REPORT | CLI_SQL | HOLDERS | COMPARE, OPT_FLAG, FIELD(view.csv), 0, 0 },
-    { "file", 'f', "FILE", "read the statements from FILE; \"-\" is standard input", CLI_SQL, OPT_TEXT, FIELD(view.sql_file), 0, 0 },
-    { "events", 'e', NULL, "count the events of a recording instead", CLI_INFO, OPT_FLAG, FIELD(view.events), 0, 0 },
-    { "timeout", 't', "SECONDS", "give up if a statement takes longer, or with --pid the dump", CLI_SQL, OPT_NUMBER, FIELD(live.timeout_s), 1,
-      1000000 },
-    { "timeout", 't', "SECONDS", "give up if the dump takes longer (3600)", LIVE & ~CLI_SQL, OPT_NUMBER, FIELD(live.timeout_s), 1, 1000000 },
-    { "dry-run", 0, NULL, "only say what the dump is expected to cost, without a garbage collection", CLI_COLLECT, OPT_FLAG,
-      FIELD(live.dry_run), 0, 0 },
-    { "buffer", 'b', "MB", "event buffer in the process for the first attempt (by its memory)", LIVE, OPT_NUMBER,
-      FIELD(live.buffer_mb), 1, 4095 },
-    { "max-buffer", 0, "MB", "largest event buffer for any attempt (4095, less if memory is short)", LIVE, OPT_NUMBER,
-      FIELD(live.max_buffer_mb), 1, 4095 },
-    { "retries", 0, "N", "retries with a larger buffer if events were lost (1)", LIVE, OPT_NUMBER, FIELD(live.retries), 0, 100 },
-    { "max-bytes", 0, "SIZE", "stop after this many bytes of events (4 times the process's memory, and 1G)", LIVE, OPT_SIZE,
-      FIELD(live.max_bytes), 1024, UINT64_MAX },
-    { "strategy", 0, "HOW", "one session (single) or two (drain); auto chooses by runtime version", LIVE, OPT_STRATEGY, FIELD(live.strategy), 0, 0 },
-    { "no-ranges", 0, NULL, "do not record the memory ranges of the generations", LIVE, OPT_FLAG, FIELD(live.no_ranges), 0, 0 },
-    { "rundown", 0, NULL, "also record modules and the runtime version; .NET 9 and later always do", LIVE, OPT_FLAG, FIELD(live.rundown), 0, 0 },
-    { "keep-partial", 0, NULL, "if the process or the stream ends early, keep what was received", LIVE, OPT_FLAG, FIELD(live.keep_partial), 0, 0 },
-    { "force", 0, NULL, "continue even if memory or disk seem too small or another dump is running", LIVE, OPT_FLAG, FIELD(live.force), 0, 0 },
-    { "walk", 'd', "N", "which heap walk, if the recording holds several (1)", FILE_ONE | CLI_SQL, OPT_NUMBER, FIELD(dump.walk), 1, 65536 },
-    { "process", 0, "PID|NAME", "which process, if the recording holds several", FILES, OPT_PROCESS, FIELD(dump.process), 1, UINT32_MAX },
-    { "modules", 0, "FOLDER", "look for the program's files there, for full names; can be repeated", DUMPS | CLI_MCP,
-      OPT_LIST, FIELD(modules.folders), 0, CLI_MODULE_FOLDERS_MAX },
-    { "no-modules", 0, NULL, "do not read the program's files: names stay as the runtime sends them", DUMPS | CLI_MCP,
-      OPT_FLAG, FIELD(modules.off), 0, 0 },
-    { "strict", 0, NULL, "refuse incomplete data: write and show nothing, exit with status 1", DUMPS, OPT_FLAG, FIELD(strict), 0, 0 },
-    { "max-block", 0, "SIZE", "largest block to accept in a recording (16M)", FILES | CLI_MCP, OPT_SIZE, FIELD(limits.input.block_bytes), 1024,
-      UINT64_C(1) << 30 },
-    { "max-objects", 0, "N", "refuse a dump with more objects", DUMPS | CLI_MCP, OPT_NUMBER, FIELD(limits.input.objects), 1, UINT64_MAX },
-    { "max-memory", 0, "SIZE", "fail rather than use more memory", DUMPS | CLI_MCP,
-      OPT_SIZE, FIELD(limits.max_memory_bytes), UINT64_C(1) << 20, UINT64_MAX },
-    { "threads", 0, "N", "use at most N processor cores (all)", ALL & ~(CLI_PS | CLI_RUN), OPT_NUMBER, FIELD(limits.threads), 1,
-      CLI_THREADS_MAX },
-    { "memory", 0, "SIZE", "use at most this much memory, such as 300M; the rest of a graph goes to files", GRAPHS | CLI_MCP, OPT_SIZE,
-      FIELD(limits.memory_bytes), GCD_SPILL_BUDGET_MIN, INT64_MAX },
-    { "spill-dir", 0, "FOLDER", "folder for these files, on a disk (TMPDIR, else /var/tmp)", GRAPHS | CLI_MCP,
-      OPT_TEXT, FIELD(limits.spill_dir), 0, 0 },
-    { "all", 0, NULL, "all processes, or all that match --name; the output needs %p in its name", CLI_COLLECT, OPT_FLAG,
-      FIELD(target.all), 0, 0 },
-    { "keep", 0, "N", "keep N dumps of the same -o and process name, this one included, remove older ones", CLI_COLLECT, OPT_NUMBER,
-      FIELD(job.keep), 1, UINT32_MAX },
-    { "keep-days", 0, "D", "remove earlier dumps after this many days", CLI_COLLECT, OPT_NUMBER, FIELD(job.keep_days), 1, 1000000 },
-    { "max-total", 0, "SIZE", "remove the oldest dumps if all together are larger than this", CLI_COLLECT, OPT_SIZE, FIELD(job.max_total_bytes), 1,
-      UINT64_MAX },
-    { "if-rss-above", 0, "SIZE", "only if the process has more resident memory", CLI_COLLECT, OPT_SIZE, FIELD(job.if_rss_above), 1, UINT64_MAX },
-    { "if-grown", 0, "PERCENT", "only if its memory has grown this much since the last dump, for example 10%", CLI_COLLECT, OPT_PERCENT,
-      FIELD(job.if_grown), 1, 1000000 },
-    { "min-interval", 0, "TIME", "only if the last dump is at least this old: 90s, 30m, 6h, 1d", CLI_COLLECT, OPT_TIME, FIELD(job.min_interval_s), 1,
+      CLI_REPORT | CLI_RETAINED | CLI_PATHS | CLI_LEAKS | CLI_BROWSE, OPT_FLAG,
+      FIELD(view.separate_loads), 0, 0 },
+    { "min-bytes", 0, "SIZE", "only lines with at least this many bytes",
+      CLI_REPORT | CLI_RETAINED | CLI_LEAKS | CLI_ASYNC, OPT_SIZE, FIELD(view.min_bytes), 0,
+      INT64_MAX },
+    { "sort", 's', "KEY", "order of the lines: bytes (default), count, name or retained",
+      CLI_REPORT, OPT_SORT, FIELD(view.sort), 0, 0 },
+    { "top", 'n', "N", "only the first N lines",
+      CLI_REPORT | CLI_RETAINED | CLI_LEAKS | CLI_ASYNC | COMPARE, OPT_NUMBER, FIELD(view.top), 1,
       UINT32_MAX },
-    { "if-free-disk", 0, "SIZE", "only if the disk of the output has this much room", CLI_COLLECT, OPT_SIZE, FIELD(job.if_free_disk), 1, UINT64_MAX },
-    { "if-free-memory", 0, "SIZE", "only if machine and cgroup have this much memory left", CLI_COLLECT, OPT_SIZE,
-      FIELD(job.if_free_memory), 1, UINT64_MAX },
-    { "max-pause-estimate", 0, "MS", "only if its expected pause, by memory and last dump, is not longer", CLI_COLLECT, OPT_NUMBER,
+    { "top", 'n', "N", "types and holders in the summary (100)", OUTPUTS, OPT_NUMBER,
+      FIELD(view.top), 1, 100000 },
+    { "paths", 0, NULL, "compare paths from the roots, merged by type, instead of types", CLI_DIFF,
+      OPT_FLAG, FIELD(view.paths), 0, 0 },
+    { "min-bytes", 0, "SIZE", "only lines whose bytes changed by at least this many", COMPARE,
+      OPT_SIZE, FIELD(view.min_bytes), 0, INT64_MAX },
+    { "sort", 's', "KEY", "by growth of bytes (default), count or retained; or by name", COMPARE,
+      OPT_SORT, FIELD(view.sort), 0, 0 },
+    { "fail-if", 0, "EXPR", "exit with status 4 if EXPR is true, see below; can be repeated",
+      COMPARE, OPT_LIST, FIELD(view.fail_if), 0, CLI_THRESHOLDS_MAX },
+    { "json", 'j', NULL, "machine-readable output", TABLES, OPT_FLAG, FIELD(view.json), 0, 0 },
+    { "csv", 0, NULL, "comma-separated values, RFC 4180", CLI_REPORT | CLI_SQL | HOLDERS | COMPARE,
+      OPT_FLAG, FIELD(view.csv), 0, 0 },
+    { "file", 'f', "FILE", "read the statements from FILE; \"-\" is standard input", CLI_SQL,
+      OPT_TEXT, FIELD(view.sql_file), 0, 0 },
+    { "events", 'e', NULL, "count the events of a recording instead", CLI_INFO, OPT_FLAG,
+      FIELD(view.events), 0, 0 },
+    { "timeout", 't', "SECONDS", "give up if a statement takes longer, or with --pid the dump",
+      CLI_SQL, OPT_NUMBER, FIELD(live.timeout_s), 1, 1000000 },
+    { "timeout", 't', "SECONDS", "give up if the dump takes longer (3600)", LIVE & ~CLI_SQL,
+      OPT_NUMBER, FIELD(live.timeout_s), 1, 1000000 },
+    { "dry-run", 0, NULL,
+      "only say what the dump is expected to cost, without a garbage collection", CLI_COLLECT,
+      OPT_FLAG, FIELD(live.dry_run), 0, 0 },
+    { "buffer", 'b', "MB", "event buffer in the process for the first attempt (by its memory)",
+      LIVE, OPT_NUMBER, FIELD(live.buffer_mb), 1, 4095 },
+    { "max-buffer", 0, "MB", "largest event buffer for any attempt (4095, less if memory is short)",
+      LIVE, OPT_NUMBER, FIELD(live.max_buffer_mb), 1, 4095 },
+    { "retries", 0, "N", "retries with a larger buffer if events were lost (1)", LIVE, OPT_NUMBER,
+      FIELD(live.retries), 0, 100 },
+    { "max-bytes", 0, "SIZE",
+      "stop after this many bytes of events (4 times the process's memory, and 1G)", LIVE, OPT_SIZE,
+      FIELD(live.max_bytes), 1024, UINT64_MAX },
+    { "strategy", 0, "HOW", "one session (single) or two (drain); auto chooses by runtime version",
+      LIVE, OPT_STRATEGY, FIELD(live.strategy), 0, 0 },
+    { "no-ranges", 0, NULL, "do not record the memory ranges of the generations", LIVE, OPT_FLAG,
+      FIELD(live.no_ranges), 0, 0 },
+    { "rundown", 0, NULL, "also record modules and the runtime version; .NET 9 and later always do",
+      LIVE, OPT_FLAG, FIELD(live.rundown), 0, 0 },
+    { "keep-partial", 0, NULL, "if the process or the stream ends early, keep what was received",
+      LIVE, OPT_FLAG, FIELD(live.keep_partial), 0, 0 },
+    { "force", 0, NULL, "continue even if memory or disk seem too small or another dump is running",
+      LIVE, OPT_FLAG, FIELD(live.force), 0, 0 },
+    { "walk", 'd', "N", "which heap walk, if the recording holds several (1)", FILE_ONE | CLI_SQL,
+      OPT_NUMBER, FIELD(dump.walk), 1, 65536 },
+    { "process", 0, "PID|NAME", "which process, if the recording holds several", FILES, OPT_PROCESS,
+      FIELD(dump.process), 1, UINT32_MAX },
+    { "modules", 0, "FOLDER", "look for the program's files there, for full names; can be repeated",
+      DUMPS | CLI_MCP, OPT_LIST, FIELD(modules.folders), 0, CLI_MODULE_FOLDERS_MAX },
+    { "no-modules", 0, NULL,
+      "do not read the program's files: names stay as the runtime sends them", DUMPS | CLI_MCP,
+      OPT_FLAG, FIELD(modules.off), 0, 0 },
+    { "strict", 0, NULL, "refuse incomplete data: write and show nothing, exit with status 1",
+      DUMPS, OPT_FLAG, FIELD(strict), 0, 0 },
+    { "max-block", 0, "SIZE", "largest block to accept in a recording (16M)", FILES | CLI_MCP,
+      OPT_SIZE, FIELD(limits.input.block_bytes), 1024, UINT64_C(1) << 30 },
+    { "max-objects", 0, "N", "refuse a dump with more objects", DUMPS | CLI_MCP, OPT_NUMBER,
+      FIELD(limits.input.objects), 1, UINT64_MAX },
+    { "max-memory", 0, "SIZE", "fail rather than use more memory", DUMPS | CLI_MCP, OPT_SIZE,
+      FIELD(limits.max_memory_bytes), UINT64_C(1) << 20, UINT64_MAX },
+    { "threads", 0, "N", "use at most N processor cores (all)", ALL & ~(CLI_PS | CLI_RUN),
+      OPT_NUMBER, FIELD(limits.threads), 1, CLI_THREADS_MAX },
+    { "memory", 0, "SIZE",
+      "use at most this much memory, such as 300M; the rest of a graph goes to files",
+      GRAPHS | CLI_MCP, OPT_SIZE, FIELD(limits.memory_bytes), GCD_SPILL_BUDGET_MIN, INT64_MAX },
+    { "spill-dir", 0, "FOLDER", "folder for these files, on a disk (TMPDIR, else /var/tmp)",
+      GRAPHS | CLI_MCP, OPT_TEXT, FIELD(limits.spill_dir), 0, 0 },
+    { "all", 0, NULL, "all processes, or all that match --name; the output needs %p in its name",
+      CLI_COLLECT, OPT_FLAG, FIELD(target.all), 0, 0 },
+    { "keep", 0, "N",
+      "keep N dumps of the same -o and process name, this one included, remove older ones",
+      CLI_COLLECT, OPT_NUMBER, FIELD(job.keep), 1, UINT32_MAX },
+    { "keep-days", 0, "D", "remove earlier dumps after this many days", CLI_COLLECT, OPT_NUMBER,
+      FIELD(job.keep_days), 1, 1000000 },
+    { "max-total", 0, "SIZE", "remove the oldest dumps if all together are larger than this",
+      CLI_COLLECT, OPT_SIZE, FIELD(job.max_total_bytes), 1, UINT64_MAX },
+    { "if-rss-above", 0, "SIZE", "only if the process has more resident memory", CLI_COLLECT,
+      OPT_SIZE, FIELD(job.if_rss_above), 1, UINT64_MAX },
+    { "if-grown", 0, "PERCENT",
+      "only if its memory has grown this much since the last dump, for example 10%", CLI_COLLECT,
+      OPT_PERCENT, FIELD(job.if_grown), 1, 1000000 },
+    { "min-interval", 0, "TIME", "only if the last dump is at least this old: 90s, 30m, 6h, 1d",
+      CLI_COLLECT, OPT_TIME, FIELD(job.min_interval_s), 1, UINT32_MAX },
+    { "if-free-disk", 0, "SIZE", "only if the disk of the output has this much room", CLI_COLLECT,
+      OPT_SIZE, FIELD(job.if_free_disk), 1, UINT64_MAX },
+    { "if-free-memory", 0, "SIZE", "only if machine and cgroup have this much memory left",
+      CLI_COLLECT, OPT_SIZE, FIELD(job.if_free_memory), 1, UINT64_MAX },
+    { "max-pause-estimate", 0, "MS",
+      "only if its expected pause, by memory and last dump, is not longer", CLI_COLLECT, OPT_NUMBER,
       FIELD(job.max_pause_ms), 1, UINT32_MAX },
-    { "skip-status", 0, "N", "exit status if these conditions prevent a dump (0)", CLI_COLLECT, OPT_NUMBER,
-      FIELD(job.skip_status), 0, 125 },
-    { "wait", 0, "SECONDS", "wait this long for another dump to end, instead of failing", LIVE, OPT_NUMBER, FIELD(live.wait_s), 0, 1000000 },
-    { "exclusive", 0, NULL, "run no other dump with this option on the machine at the same time", LIVE, OPT_FLAG, FIELD(live.exclusive), 0, 0 },
-    { "nice", 0, "N", "run with lower priority, as nice(1)", CLI_COLLECT, OPT_NUMBER, FIELD(job.nice), 0, 19 },
-    { "io-idle", 0, NULL, "use the disk only while nobody else does", CLI_COLLECT, OPT_FLAG, FIELD(job.io_idle), 0, 0 },
-    { "log", 0, "HOW", "print one line per dump instead of other messages: text, json or none", CLI_COLLECT, OPT_LOG, FIELD(job.log), 0, 0 },
-    { "syslog", 0, NULL, "send that line to the system log, too", CLI_COLLECT, OPT_FLAG, FIELD(job.syslog), 0, 0 },
-    { "metrics", 0, "FILE", "write the outcome for node_exporter's textfile collector", CLI_COLLECT, OPT_TEXT, FIELD(job.metrics), 0, 0 },
-    { "on-success", 0, "CMD", "run a program after a complete dump; it gets GCDUMPC_FILE and others", CLI_COLLECT, OPT_TEXT,
+    { "skip-status", 0, "N", "exit status if these conditions prevent a dump (0)", CLI_COLLECT,
+      OPT_NUMBER, FIELD(job.skip_status), 0, 125 },
+    { "wait", 0, "SECONDS", "wait this long for another dump to end, instead of failing", LIVE,
+      OPT_NUMBER, FIELD(live.wait_s), 0, 1000000 },
+    { "exclusive", 0, NULL, "run no other dump with this option on the machine at the same time",
+      LIVE, OPT_FLAG, FIELD(live.exclusive), 0, 0 },
+    { "nice", 0, "N", "run with lower priority, as nice(1)", CLI_COLLECT, OPT_NUMBER,
+      FIELD(job.nice), 0, 19 },
+    { "io-idle", 0, NULL, "use the disk only while nobody else does", CLI_COLLECT, OPT_FLAG,
+      FIELD(job.io_idle), 0, 0 },
+    { "log", 0, "HOW", "print one line per dump instead of other messages: text, json or none",
+      CLI_COLLECT, OPT_LOG, FIELD(job.log), 0, 0 },
+    { "syslog", 0, NULL, "send that line to the system log, too", CLI_COLLECT, OPT_FLAG,
+      FIELD(job.syslog), 0, 0 },
+    { "metrics", 0, "FILE", "write the outcome for node_exporter's textfile collector", CLI_COLLECT,
+      OPT_TEXT, FIELD(job.metrics), 0, 0 },
+    { "on-success", 0, "CMD",
+      "run a program after a complete dump; it gets GCDUMPC_FILE and others", CLI_COLLECT, OPT_TEXT,
       FIELD(job.on_success), 0, 0 },
-    { "on-failure", 0, "CMD", "run a program after an incomplete or failed dump", CLI_COLLECT, OPT_TEXT, FIELD(job.on_failure), 0, 0 },
-    { "config", 0, "FILE", "the file that describes the jobs (/etc/gcdumpc.conf)", CLI_RUN, OPT_TEXT, FIELD(job.config), 0, 0 },
-    { "check", 0, NULL, "only check all jobs, or the given JOB", CLI_RUN, OPT_FLAG, FIELD(job.check), 0, 0 },
-    { "root", 0, "FOLDER", "read and write files only below this folder; links in it are not followed", CLI_MCP, OPT_TEXT, FIELD(mcp.root), 0, 0 },
-    { "allow-collect", 0, NULL, "the client may dump processes, which pauses them", CLI_MCP, OPT_FLAG, FIELD(mcp.allow_collect), 0, 0 },
-    { "quiet", 'q', NULL, "no progress, no summary; errors and warnings only", ALL, OPT_FLAG, FIELD(quiet), 0, 0 },
+    { "on-failure", 0, "CMD", "run a program after an incomplete or failed dump", CLI_COLLECT,
+      OPT_TEXT, FIELD(job.on_failure), 0, 0 },
+    { "config", 0, "FILE", "the file that describes the jobs (/etc/gcdumpc.conf)", CLI_RUN,
+      OPT_TEXT, FIELD(job.config), 0, 0 },
+    { "check", 0, NULL, "only check all jobs, or the given JOB", CLI_RUN, OPT_FLAG,
+      FIELD(job.check), 0, 0 },
+    { "root", 0, "FOLDER",
+      "read and write files only below this folder; links in it are not followed", CLI_MCP,
+      OPT_TEXT, FIELD(mcp.root), 0, 0 },
+    { "allow-collect", 0, NULL, "the client may dump processes, which pauses them", CLI_MCP,
+      OPT_FLAG, FIELD(mcp.allow_collect), 0, 0 },
+    { "quiet", 'q', NULL, "no progress, no summary; errors and warnings only", ALL, OPT_FLAG,
+      FIELD(quiet), 0, 0 },
     { "help", 'h', NULL, "show this help", ALL, OPT_FLAG, FIELD(help), 0, 0 },
 };
 #define ROW_COUNT (sizeof rows / sizeof *rows)
 
 /* An option belongs to the group whose struct contains its field. */
-#define GROUP(title, member) { title, FIELD(member), FIELD(member) + sizeof ((struct cli_args *)0)->member }
-static const struct { const char *title; size_t begin, end; } groups[] = {
-    GROUP("Target", target), GROUP("Output", output), GROUP("What to show", view), GROUP("Files and processes", mcp),
-    GROUP("Live dump", live), GROUP("Unattended", job),
-    GROUP("Reading", dump), GROUP("Reading", modules), GROUP("Reading", strict), GROUP("Limits", limits),
-    GROUP("General", quiet), GROUP("General", help),
+#define GROUP(title, member)                                                       \
+    {                                                                              \
+        title, FIELD(member), FIELD(member) + sizeof((struct cli_args *)0)->member \
+    }
+static const struct {
+    const char *title;
+    size_t begin, end;
+} groups[] = {
+    GROUP("Target", target),     GROUP("Output", output),
+    GROUP("What to show", view), GROUP("Files and processes", mcp),
+    GROUP("Live dump", live),    GROUP("Unattended", job),
+    GROUP("Reading", dump),      GROUP("Reading", modules),
+    GROUP("Reading", strict),    GROUP("Limits", limits),
+    GROUP("General", quiet),     GROUP("General", help),
 };
 #define GROUP_COUNT (sizeof groups / sizeof *groups)
 
@@ -226,7 +330,8 @@ static enum cli_takes takes(const struct option_row *r)
         return CLI_TAKES_PROCESS;
     if (r->field == FIELD(target.name))
         return CLI_TAKES_NAME;
-    if (strcmp(r->argument, "FILE") == 0 || strcmp(r->argument, "PATH") == 0 || strcmp(r->argument, "ADDR") == 0)
+    if (strcmp(r->argument, "FILE") == 0 || strcmp(r->argument, "PATH") == 0 ||
+        strcmp(r->argument, "ADDR") == 0)
         return CLI_TAKES_FILE;
     return strcmp(r->argument, "CMD") == 0 ? CLI_TAKES_PROGRAM : CLI_TAKES_TEXT;
 }
@@ -235,9 +340,16 @@ bool cli_option_at(const struct cli_command *c, size_t i, struct cli_option *ret
 {
     for (size_t g = 0; g < GROUP_COUNT; g++)
         for (const struct option_row *r = rows; r < rows + ROW_COUNT; r++)
-            if ((r->commands & c->bit) != 0 && r->field >= groups[g].begin && r->field < groups[g].end && i-- == 0) {
-                *ret = (struct cli_option){ .name = r->name, .letter = r->letter, .argument = r->argument, .help = r->help, .takes = takes(r),
-                                            .group = groups[g].title, .several = r->type == OPT_LIST, .row = (size_t)(r - rows) };
+            if ((r->commands & c->bit) != 0 && r->field >= groups[g].begin &&
+                r->field < groups[g].end && i-- == 0) {
+                *ret = (struct cli_option){ .name = r->name,
+                                            .letter = r->letter,
+                                            .argument = r->argument,
+                                            .help = r->help,
+                                            .takes = takes(r),
+                                            .group = groups[g].title,
+                                            .several = r->type == OPT_LIST,
+                                            .row = (size_t)(r - rows) };
                 return true;
             }
     return false;
@@ -252,8 +364,9 @@ void cli_print_options(FILE *to, const struct cli_command *command)
             fprintf(to, "%s:\n", o.group);
         group = o.group;
         char left[48];
-        (void)snprintf(left, sizeof left, "%c%c%s --%s%s%s", o.letter != 0 ? '-' : ' ', o.letter != 0 ? o.letter : ' ', o.letter != 0 ? "," : " ",
-                       o.name, o.argument != NULL ? " " : "", o.argument != NULL ? o.argument : "");
+        (void)snprintf(left, sizeof left, "%c%c%s --%s%s%s", o.letter != 0 ? '-' : ' ',
+                       o.letter != 0 ? o.letter : ' ', o.letter != 0 ? "," : " ", o.name,
+                       o.argument != NULL ? " " : "", o.argument != NULL ? o.argument : "");
         int column = fprintf(to, "  %-24s  ", left);
         cli_print_wrapped(to, o.help, column > 0 ? (size_t)column : 0, 28);
     }
@@ -274,7 +387,7 @@ const char *cli_option_word(const struct cli_command *c, const struct cli_option
         return cli_report_format(i);
     for (size_t k = 0; k < i; k++)
         if (gcd_format_at(k) == NULL)
-            return NULL;                 /* the raw format was the last */
+            return NULL; /* the raw format was the last */
     if (gcd_format_at(i) != NULL)
         return gcd_format_name(gcd_format_at(i));
     return c->bit == CLI_COLLECT ? CLI_RAW_FORMAT : NULL;
@@ -286,7 +399,8 @@ static const struct {
 } renamed[] = { { "connect", "listen" }, { "dump", "walk" }, { "fold", "stack-by" } };
 
 /* The option of C named NAME[N], or with LETTER; NULL = none. */
-static const struct option_row *find(const struct cli_command *c, const char *name, size_t n, char letter)
+static const struct option_row *find(const struct cli_command *c, const char *name, size_t n,
+                                     char letter)
 {
     for (size_t i = 0; name != NULL && i < sizeof renamed / sizeof *renamed; i++)
         if (strlen(renamed[i].old) == n && memcmp(renamed[i].old, name, n) == 0) {
@@ -297,7 +411,8 @@ static const struct option_row *find(const struct cli_command *c, const char *na
         const struct option_row *r = &rows[i];
         if ((r->commands & c->bit) == 0)
             continue;
-        if (name != NULL ? strlen(r->name) == n && memcmp(r->name, name, n) == 0 : r->letter == letter && letter != 0)
+        if (name != NULL ? strlen(r->name) == n && memcmp(r->name, name, n) == 0
+                         : r->letter == letter && letter != 0)
             return r;
     }
     return NULL;
@@ -309,9 +424,15 @@ static const struct unit {
     char letter;
     uint64_t factor;
 } units[] = {
-    { OPT_SIZE, 'K', UINT64_C(1) << 10 }, { OPT_SIZE, 'M', UINT64_C(1) << 20 }, { OPT_SIZE, 'G', UINT64_C(1) << 30 },
+    { OPT_SIZE, 'K', UINT64_C(1) << 10 },
+    { OPT_SIZE, 'M', UINT64_C(1) << 20 },
+    { OPT_SIZE, 'G', UINT64_C(1) << 30 },
     { OPT_SIZE, 'T', UINT64_C(1) << 40 },
-    { OPT_TIME, 's', 1 }, { OPT_TIME, 'm', 60 }, { OPT_TIME, 'h', 3600 }, { OPT_TIME, 'd', 86400 }, { OPT_PERCENT, '%', 1 },
+    { OPT_TIME, 's', 1 },
+    { OPT_TIME, 'm', 60 },
+    { OPT_TIME, 'h', 3600 },
+    { OPT_TIME, 'd', 86400 },
+    { OPT_PERCENT, '%', 1 },
 };
 
 /* Accepts digits, and one of the letters of TYPE. */
@@ -344,7 +465,11 @@ static void bad_choice(const struct option_row *r, const char *value)
     const char *const *words = choices[r->type];
     for (size_t i = 0; words[i] != NULL; i++) {
         size_t n = strlen(all);
-        (void)snprintf(all + n, sizeof all - n, "%s%s", i == 0 ? "" : words[i + 1] == NULL ? " or " : ", ", words[i]);
+        (void)snprintf(all + n, sizeof all - n, "%s%s",
+                       i == 0                 ? ""
+                       : words[i + 1] == NULL ? " or "
+                                              : ", ",
+                       words[i]);
         cli_nearest_try(&near, words[i]);
     }
     cli_say(NULL, "--%s takes %s, not \"%s\"%s", r->name, all, value, cli_meant(&near, "", meant));
@@ -361,7 +486,8 @@ static bool add(const struct option_row *r, const char *value, const char **list
     return false;
 }
 
-static bool set(const struct cli_command *c, const struct option_row *r, const char *value, struct cli_args *args)
+static bool set(const struct cli_command *c, const struct option_row *r, const char *value,
+                struct cli_args *args)
 {
     char *field = (char *)args + r->field;
     uint64_t number = 0;
@@ -383,7 +509,7 @@ static bool set(const struct cli_command *c, const struct option_row *r, const c
     case OPT_LARGEST:
         for (unsigned i = 0; choices[r->type][i] != NULL; i++)
             if (strcmp(choices[r->type][i], value) == 0) {
-                memcpy(field, &i, sizeof i);     /* enums without negative values are unsigned */
+                memcpy(field, &i, sizeof i); /* enums without negative values are unsigned */
                 return true;
             }
         bad_choice(r, value);
@@ -404,20 +530,24 @@ static bool set(const struct cli_command *c, const struct option_row *r, const c
             memcpy(field, &number, sizeof number);
             return true;
         }
-        cli_say(NULL, "--%s takes a number from %llu to %llu%s, not \"%s\"; see gcdumpc %s --help", r->name, (unsigned long long)r->min,
-                (unsigned long long)r->max, r->type == OPT_SIZE ? " (or as 64K, 16M, 2G)" : r->type == OPT_TIME ? " (or as 90s, 30m, 6h, 1d)" : "",
+        cli_say(NULL, "--%s takes a number from %llu to %llu%s, not \"%s\"; see gcdumpc %s --help",
+                r->name, (unsigned long long)r->min, (unsigned long long)r->max,
+                r->type == OPT_SIZE   ? " (or as 64K, 16M, 2G)"
+                : r->type == OPT_TIME ? " (or as 90s, 30m, 6h, 1d)"
+                                      : "",
                 value, c->name);
         return false;
     }
     return false;
 }
 
-/* Reports which other commands have the option, else the nearest one.  WORD is the option as given, NAME[N] its long name. */
+/* Reports which other commands have the option, else the nearest one.  WORD is the option as given,
+ * NAME[N] its long name. */
 static void no_option(const struct cli_command *c, const char *word, const char *name, size_t n)
 {
     char others[160] = "", meant[CLI_MEANT_BYTES], copy[CLI_NEAR_LENGTH + 1];
     const char *dashes = word[0] == '-' ? "--" : "";
-    bool known = find(c, name, n, 0) != NULL;        /* but not allowed here */
+    bool known = find(c, name, n, 0) != NULL; /* but not allowed here */
     struct cli_nearest near;
     (void)snprintf(copy, sizeof copy, "%.*s", (int)(n < sizeof copy ? n : 0), name);
     cli_nearest_begin(&near, copy);
@@ -427,12 +557,15 @@ static void no_option(const struct cli_command *c, const char *word, const char 
     for (size_t i = 0; cli_command_at(i) != NULL && n > 0 && !known; i++) {
         size_t used = strlen(others);
         if (find(cli_command_at(i), name, n, 0) != NULL)
-            (void)snprintf(others + used, sizeof others - used, "%s%s", used == 0 ? " (an option of " : ", ", cli_command_at(i)->name);
+            (void)snprintf(others + used, sizeof others - used, "%s%s",
+                           used == 0 ? " (an option of " : ", ", cli_command_at(i)->name);
     }
     if (others[0] != '\0')
-        cli_say(NULL, "%s has no option \"%s\"%s); see gcdumpc %s --help", c->name, word, others, c->name);
+        cli_say(NULL, "%s has no option \"%s\"%s); see gcdumpc %s --help", c->name, word, others,
+                c->name);
     else
-        cli_say(NULL, "%s has no option \"%s\"%s; see gcdumpc %s --help", c->name, word, cli_meant(&near, dashes, meant), c->name);
+        cli_say(NULL, "%s has no option \"%s\"%s; see gcdumpc %s --help", c->name, word,
+                cli_meant(&near, dashes, meant), c->name);
 }
 
 /* "-qj": letters without arguments can be combined.  Moves *WORD to the last one. */
@@ -443,7 +576,7 @@ static bool parse_letters(const struct cli_command *c, const char **word, struct
         if (r == NULL || r->argument != NULL)
             break;
         if (find(c, NULL, 0, (*word)[2]) == NULL)
-            return true;         /* the last letter reports the error */
+            return true; /* the last letter reports the error */
         if (!set(c, r, NULL, args))
             return false;
     }
@@ -451,7 +584,8 @@ static bool parse_letters(const struct cli_command *c, const char **word, struct
 }
 
 /* Parses the option at ARGV[*I]; moves *I over its argument. */
-static bool parse_option(const struct cli_command *c, int argc, char **argv, int *i, struct cli_args *args)
+static bool parse_option(const struct cli_command *c, int argc, char **argv, int *i,
+                         struct cli_args *args)
 {
     const char *word = argv[*i], *value = NULL;
     const struct option_row *r;
@@ -486,7 +620,8 @@ static bool parse_option(const struct cli_command *c, int argc, char **argv, int
     return set(c, r, value, args);
 }
 
-/* Splits PATH: its name in *RET_NAME, the status of its folder in RET.  False when the folder does not exist. */
+/* Splits PATH: its name in *RET_NAME, the status of its folder in RET.  False when the folder does
+ * not exist. */
 static bool stat_folder(const char *path, const char **ret_name, struct stat *ret)
 {
     char folder[PATH_MAX];
@@ -506,12 +641,13 @@ static bool same_output(const char *a, const char *b)
         return false;
     if (stat(a, &sa) == 0 && stat(b, &sb) == 0)
         return S_ISREG(sa.st_mode) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
-    return stat_folder(a, &name_a, &sa) && stat_folder(b, &name_b, &sb) && strcmp(name_a, name_b) == 0 && sa.st_dev == sb.st_dev &&
-           sa.st_ino == sb.st_ino;
+    return stat_folder(a, &name_a, &sa) && stat_folder(b, &name_b, &sb) &&
+           strcmp(name_a, name_b) == 0 && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
 }
 
 /* Checks for at least two dumps; the newer one of two can be a process. */
-static const char *complete_inputs(const struct cli_command *c, const struct cli_args *args, bool live)
+static const char *complete_inputs(const struct cli_command *c, const struct cli_args *args,
+                                   bool live)
 {
     size_t pipes = 0;
     for (size_t i = 0; i < args->input_count; i++)
@@ -520,13 +656,16 @@ static const char *complete_inputs(const struct cli_command *c, const struct cli
         return "standard input can be read only once";
     if (c->bit == CLI_TREND)
         return args->input_count < 2 ? "trend needs two dumps or more, the oldest first" : NULL;
-    return args->input_count + live == 2 ? NULL : "diff needs two dumps: OLD and NEW, or OLD and a process";
+    return args->input_count + live == 2
+               ? NULL
+               : "diff needs two dumps: OLD and NEW, or OLD and a process";
 }
 
 /* Checks the input: a file, a process, or several for commands that compare. */
 static bool complete_input(const struct cli_command *c, const struct cli_args *args)
 {
-    int ways = (args->target.pid != 0) + (args->target.name != NULL) + (args->target.port != NULL) + (args->target.listen != NULL);
+    int ways = (args->target.pid != 0) + (args->target.name != NULL) + (args->target.port != NULL) +
+               (args->target.listen != NULL);
     const char *problem = NULL;
     if (args->target.name != NULL && args->target.name[0] == '\0')
         problem = "--name needs a name";
@@ -535,7 +674,8 @@ static bool complete_input(const struct cli_command *c, const struct cli_args *a
     else if (args->target.all && ways > (args->target.name != NULL))
         problem = "--all can only be combined with --name";
     else if (c->bit == CLI_COLLECT && ways == 0 && !args->target.all)
-        problem = "collect needs the process: --pid N, --name NAME, --port PATH, --listen ADDR or --all";
+        problem =
+            "collect needs the process: --pid N, --name NAME, --port PATH, --listen ADDR or --all";
     else if ((c->bit & COMPARE) == 0 && args->input != NULL && ways > 0)
         problem = "give a file or a process, not both";
     else if ((c->bit & COMPARE) == 0 && args->input == NULL && ways == 0 && !args->target.all)
@@ -546,10 +686,14 @@ static bool complete_input(const struct cli_command *c, const struct cli_args *a
         problem = "--any-address needs --listen tcp:HOST:PORT";
     else if (args->live.save_trace != NULL && ways == 0 && !args->target.all)
         problem = "--save-trace keeps the stream of a process, not of a file";
-    else if (args->live.save_trace != NULL && same_output(args->live.save_trace, args->output.path != NULL ? args->output.path : "-"))
+    else if (args->live.save_trace != NULL &&
+             same_output(args->live.save_trace,
+                         args->output.path != NULL ? args->output.path : "-"))
         problem = "--save-trace needs a file of its own";
-    else if (args->output.summary != NULL && ((args->live.save_trace != NULL && same_output(args->live.save_trace, args->output.summary)) ||
-                                              (args->output.path != NULL && same_output(args->output.path, args->output.summary))))
+    else if (args->output.summary != NULL &&
+             ((args->live.save_trace != NULL &&
+               same_output(args->live.save_trace, args->output.summary)) ||
+              (args->output.path != NULL && same_output(args->output.path, args->output.summary))))
         problem = "--summary needs a file of its own";
     else if ((c->bit & COMPARE) != 0)
         problem = complete_inputs(c, args, ways > 0);
@@ -575,7 +719,8 @@ static enum cli_exit set_flag(const struct option_row *r, const char *value, str
     return cli_error(CLI_USAGE, NULL, "%s is true or false, not \"%s\"", r->name, value);
 }
 
-enum cli_exit cli_set_option(const struct cli_command *c, const char *name, const char *value, struct cli_args *args)
+enum cli_exit cli_set_option(const struct cli_command *c, const char *name, const char *value,
+                             struct cli_args *args)
 {
     const struct option_row *r = find(c, name, strlen(name), 0);
     if (r == NULL || strcmp(r->name, "help") == 0) {
@@ -609,12 +754,16 @@ enum cli_exit cli_parse(const struct cli_command *c, int argc, char **argv, stru
                 return CLI_USAGE;
         } else if (c->bit == CLI_SQL && ret->input_count < 2) {
             argv[1 + ret->input_count++] = argv[i];
-        } else if (ret->input_count > 0 && (c->bit & FILES) != 0 && (c->bit & (COMPARE | CLI_SQL)) == 0 && ret->more_count < CLI_MORE_INPUTS) {
+        } else if (ret->input_count > 0 && (c->bit & FILES) != 0 &&
+                   (c->bit & (COMPARE | CLI_SQL)) == 0 && ret->more_count < CLI_MORE_INPUTS) {
             ret->more[ret->more_count++] = word;
-        } else if ((ret->input_count > 0 && (c->bit & COMPARE) == 0) || (c->bit & (FILES | CLI_RUN)) == 0 || c->bit == CLI_MCP) {
-            return cli_error(CLI_USAGE, NULL, "%s does not know what to do with \"%s\"; see gcdumpc %s --help", c->name, word, c->name);
+        } else if ((ret->input_count > 0 && (c->bit & COMPARE) == 0) ||
+                   (c->bit & (FILES | CLI_RUN)) == 0 || c->bit == CLI_MCP) {
+            return cli_error(CLI_USAGE, NULL,
+                             "%s does not know what to do with \"%s\"; see gcdumpc %s --help",
+                             c->name, word, c->name);
         } else {
-            argv[1 + ret->input_count++] = argv[i];      /* the earlier value has been read */
+            argv[1 + ret->input_count++] = argv[i]; /* the earlier value has been read */
         }
     }
     ret->inputs = argv + 1;
@@ -629,37 +778,54 @@ enum cli_exit cli_check_args(const struct cli_command *c, const struct cli_args 
     if ((c->bit & (CLI_PS | CLI_RUN)) != 0)
         return CLI_DONE;
     if (c->bit == CLI_MCP && ret->mcp.allow_collect && ret->mcp.root == NULL)
-        return cli_error(CLI_USAGE, NULL, "--allow-collect needs --root, the folder for the dumps; see gcdumpc mcp --help");
+        return cli_error(
+            CLI_USAGE, NULL,
+            "--allow-collect needs --root, the folder for the dumps; see gcdumpc mcp --help");
     if (c->bit == CLI_MCP && ret->limits.memory_bytes != 0 && ret->limits.max_memory_bytes != 0)
-        return cli_error(CLI_USAGE, NULL, "give one of --memory, which moves the excess to a file, and --max-memory, which fails");
+        return cli_error(CLI_USAGE, NULL,
+                         "give one of --memory, which moves the excess to a file, and "
+                         "--max-memory, which fails");
     if (c->bit == CLI_MCP)
-        return ret->modules.off && ret->modules.folders[0] != NULL ?
-               cli_error(CLI_USAGE, NULL, "give one of --modules and --no-modules") : CLI_DONE;
+        return ret->modules.off && ret->modules.folders[0] != NULL
+                   ? cli_error(CLI_USAGE, NULL, "give one of --modules and --no-modules")
+                   : CLI_DONE;
     if (!complete_input(c, ret))
         return CLI_USAGE;
-    if (!cli_is_live(ret) && ((ret->live.timeout_s != 0 && c->bit != CLI_SQL) || ret->live.buffer_mb != 0 || ret->live.rundown))
-        return cli_error(CLI_USAGE, NULL, "--timeout, --buffer and --rundown are for running processes (--pid)");
-    if (!cli_is_live(ret) && (ret->live.max_buffer_mb != 0 || ret->live.retries != DEFAULT_RETRIES || ret->live.keep_partial || ret->live.force))
-        return cli_error(CLI_USAGE, NULL, "--max-buffer, --retries, --keep-partial and --force are for running processes (--pid)");
+    if (!cli_is_live(ret) && ((ret->live.timeout_s != 0 && c->bit != CLI_SQL) ||
+                              ret->live.buffer_mb != 0 || ret->live.rundown))
+        return cli_error(CLI_USAGE, NULL,
+                         "--timeout, --buffer and --rundown are for running processes (--pid)");
+    if (!cli_is_live(ret) &&
+        (ret->live.max_buffer_mb != 0 || ret->live.retries != DEFAULT_RETRIES ||
+         ret->live.keep_partial || ret->live.force))
+        return cli_error(CLI_USAGE, NULL,
+                         "--max-buffer, --retries, --keep-partial and --force are for running "
+                         "processes (--pid)");
     if (ret->live.max_buffer_mb != 0 && ret->live.buffer_mb > ret->live.max_buffer_mb)
         return cli_error(CLI_USAGE, NULL, "--buffer is larger than --max-buffer");
     const struct cli_view_args *v = &ret->view;
     const char *problem = NULL;
-    if (c->bit == CLI_RETAINED && (v->content != NULL || v->by_dominator != NULL) && (v->tree != 0 || v->type != NULL || v->filter != NULL ||
-        v->largest != CLI_LARGEST_BOTH || (v->content != NULL && v->by_dominator != NULL)))
-        problem = "--content and --by-dominator show one table: give one of them, without --type, --filter, --largest and --tree";
+    if (c->bit == CLI_RETAINED && (v->content != NULL || v->by_dominator != NULL) &&
+        (v->tree != 0 || v->type != NULL || v->filter != NULL || v->largest != CLI_LARGEST_BOTH ||
+         (v->content != NULL && v->by_dominator != NULL)))
+        problem = "--content and --by-dominator show one table: give one of them, without --type, "
+                  "--filter, --largest and --tree";
     else if (v->skip != NULL && v->by_dominator == NULL)
         problem = "--skip is for --by-dominator";
-    else if (c->bit == CLI_RETAINED && ret->view.tree != 0 && (ret->view.type != NULL || ret->view.filter != NULL ||
-        ret->view.largest != CLI_LARGEST_BOTH))
-        problem = "--tree shows all types: it cannot be combined with --type, --filter and --largest";
-    else if (c->bit == CLI_RETAINED && ret->view.type != NULL && (ret->view.filter != NULL || ret->view.largest != CLI_LARGEST_BOTH))
+    else if (c->bit == CLI_RETAINED && ret->view.tree != 0 &&
+             (ret->view.type != NULL || ret->view.filter != NULL ||
+              ret->view.largest != CLI_LARGEST_BOTH))
+        problem =
+            "--tree shows all types: it cannot be combined with --type, --filter and --largest";
+    else if (c->bit == CLI_RETAINED && ret->view.type != NULL &&
+             (ret->view.filter != NULL || ret->view.largest != CLI_LARGEST_BOTH))
         problem = "--type shows one table: it cannot be combined with --filter and --largest";
     else if (c->bit == CLI_PATHS && (ret->view.type != NULL) == (ret->view.object != NULL))
         problem = "paths needs a target: --type PATTERN or --object ADDRESS";
     else if (ret->view.sql != NULL && ret->view.sql_file != NULL)
         problem = "give a statement or --file, not both";
-    else if (ret->view.sql_file != NULL && ret->input != NULL && strcmp(ret->view.sql_file, "-") == 0 && strcmp(ret->input, "-") == 0)
+    else if (ret->view.sql_file != NULL && ret->input != NULL &&
+             strcmp(ret->view.sql_file, "-") == 0 && strcmp(ret->input, "-") == 0)
         problem = "standard input can be read only once";
     else if (ret->view.to_root && ret->view.from_root)
         problem = "give one of --to-root and --from-root";
@@ -668,23 +834,34 @@ enum cli_exit cli_check_args(const struct cli_command *c, const struct cli_args 
     if (ret->view.json && ret->view.csv)
         return cli_error(CLI_USAGE, NULL, "give one of --json and --csv");
     if (ret->view.paths && (ret->view.sort != CLI_SORT_BYTES || ret->view.retained))
-        return cli_error(CLI_USAGE, NULL, "--paths sorts by growth of bytes: it cannot be combined with --sort and --retained");
+        return cli_error(
+            CLI_USAGE, NULL,
+            "--paths sorts by growth of bytes: it cannot be combined with --sort and --retained");
     if (ret->view.sort == CLI_SORT_RETAINED && !ret->view.retained)
-        return cli_error(CLI_USAGE, NULL, "--sort retained needs --retained; see gcdumpc %s --help", c->name);
+        return cli_error(CLI_USAGE, NULL, "--sort retained needs --retained; see gcdumpc %s --help",
+                         c->name);
     if (ret->limits.memory_bytes != 0 && ret->limits.max_memory_bytes != 0)
-        return cli_error(CLI_USAGE, NULL, "give one of --memory, which moves the excess to a file, and --max-memory, which fails");
+        return cli_error(CLI_USAGE, NULL,
+                         "give one of --memory, which moves the excess to a file, and "
+                         "--max-memory, which fails");
     if (ret->modules.off && ret->modules.folders[0] != NULL)
         return cli_error(CLI_USAGE, NULL, "give one of --modules and --no-modules");
     if (ret->live.keep_partial && ret->strict)
         return cli_error(CLI_USAGE, NULL, "give one of --keep-partial and --strict");
-    if (cli_is_live(ret) && (ret->view.events || ret->dump.walk != 0 || ret->dump.process != 0 || ret->dump.process_name != NULL ||
-        ret->limits.input.block_bytes != 0)) {
-        return cli_error(CLI_USAGE, NULL, "--events, --walk, --process and --max-block are for recordings, not for running processes");
+    if (cli_is_live(ret) &&
+        (ret->view.events || ret->dump.walk != 0 || ret->dump.process != 0 ||
+         ret->dump.process_name != NULL || ret->limits.input.block_bytes != 0)) {
+        return cli_error(CLI_USAGE, NULL,
+                         "--events, --walk, --process and --max-block are for recordings, not for "
+                         "running processes");
     }
     if ((c->bit & OUTPUTS) != 0 && cli_summary_check(ret) != CLI_DONE)
         return CLI_USAGE;
-    if ((c->bit & OUTPUTS) != 0 && ret->output.path == NULL && ret->output.summary == NULL && !ret->live.dry_run)
-        return cli_error(CLI_USAGE, NULL, "%s needs an output: -o FILE, or -o - for standard output, or --summary FILE; see gcdumpc %s --help",
+    if ((c->bit & OUTPUTS) != 0 && ret->output.path == NULL && ret->output.summary == NULL &&
+        !ret->live.dry_run)
+        return cli_error(CLI_USAGE, NULL,
+                         "%s needs an output: -o FILE, or -o - for standard output, or --summary "
+                         "FILE; see gcdumpc %s --help",
                          c->name, c->name);
     return CLI_DONE;
 }

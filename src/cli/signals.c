@@ -18,7 +18,8 @@ bool cli_reader_gone;
 /* The files that a second signal removes. */
 static char temporary[CLI_SLOTS][4096];
 static volatile sig_atomic_t temporary_set[CLI_SLOTS];
-/* A temporary file is being made and its name is not known yet; whatever waits for that checks cli_canceled. */
+/* A temporary file is being made and its name is not known yet; whatever waits for that checks
+ * cli_canceled. */
 static volatile sig_atomic_t opening;
 static void (*volatile before_end)(void);
 
@@ -38,7 +39,7 @@ static void remove_files(int fd)
     long n = syscall(SYS_getdents64, fd, entries, sizeof entries);
     for (long at = 0; at < n;) {
         const struct entry *e = (const struct entry *)(const void *)(entries + at);
-        (void)unlinkat(fd, e->name, 0);          /* "." and ".." stay: they are directories */
+        (void)unlinkat(fd, e->name, 0); /* "." and ".." stay: they are directories */
         at += e->bytes;
     }
 }
@@ -65,8 +66,8 @@ static void remove_temporary(char *path)
 }
 
 /*
- * The first signal asks politely: the work in hand is given up, temporary files are removed, a session in the target is stopped.
- * A second signal ends the program at once.
+ * The first signal asks politely: the work in hand is given up, temporary files are removed, a
+ * session in the target is stopped. A second signal ends the program at once.
  */
 static void on_signal(int sig)
 {
@@ -108,16 +109,19 @@ void cli_set_signals(void)
     a.sa_handler = on_signal;
     sigemptyset(&a.sa_mask);
     static const int stop[] = { SIGINT, SIGTERM, SIGHUP };
-    for (size_t i = 0; i < sizeof stop / sizeof *stop; i++)      /* mask the other signals, so that handlers do not interrupt each other */
+    for (size_t i = 0; i < sizeof stop / sizeof *stop;
+         i++) /* mask the other signals, so that handlers do not interrupt each other */
         sigaddset(&a.sa_mask, stop[i]);
     for (size_t i = 0; i < sizeof stop / sizeof *stop; i++) {
         struct sigaction old;
-        if (sigaction(stop[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)    /* nohup stays nohup */
+        if (sigaction(stop[i], NULL, &old) == 0 &&
+            old.sa_handler != SIG_IGN) /* nohup stays nohup */
             (void)sigaction(stop[i], &a, NULL);
     }
-    a.sa_handler = SIG_IGN;              /* a closed pipe becomes a write error, after which files are still removed */
+    /* a closed pipe becomes a write error, after which files are still removed */
+    a.sa_handler = SIG_IGN;
     (void)sigaction(SIGPIPE, &a, NULL);
-    (void)sigaction(SIGXFSZ, &a, NULL);  /* likewise a file size limit */
+    (void)sigaction(SIGXFSZ, &a, NULL); /* likewise a file size limit */
 }
 
 void cli_end_by_sigpipe(void)
@@ -136,7 +140,8 @@ static void on_alarm(int sig)
     atomic_store(&cli_canceled, true);
 }
 
-/* Repeats every second, because a call that must be interrupted may begin just after the first signal. */
+/* Repeats every second, because a call that must be interrupted may begin just after the first
+ * signal. */
 void cli_deadline(uint64_t seconds)
 {
     struct itimerval t = { .it_value.tv_sec = (time_t)seconds, .it_interval.tv_sec = seconds > 0 };

@@ -17,15 +17,19 @@ extern gcd_cancel_flag cli_canceled;
 extern gcd_cancel_flag cli_timed_out;
 /* Sets both after SECONDS; 0 = never. */
 void cli_deadline(uint64_t seconds);
-/* The temporary files, and folders of files, that a second signal removes before it ends the program; NULL = none. */
+/* The temporary files, and folders of files, that a second signal removes before it ends the
+ * program; NULL = none. */
 enum cli_slot { CLI_SLOT_OUTPUT, CLI_SLOT_TRACE, CLI_SLOT_SUMMARY, CLI_SLOT_PORT, CLI_SLOTS };
 void cli_temporary(enum cli_slot slot, const char *path);
-/* Called by a second signal before it ends the program, to restore the terminal.  Must be safe in a signal handler; NULL = none. */
+/* Called by a second signal before it ends the program, to restore the terminal.  Must be safe in a
+ * signal handler; NULL = none. */
 void cli_before_end(void (*restore)(void));
-/* Defers a second signal until the next call of cli_temporary, because a temporary file is about to be made. */
+/* Defers a second signal until the next call of cli_temporary, because a temporary file is about to
+ * be made. */
 void cli_temporary_comes(void);
 
-/* pthread_create for a thread that gets no signals; the caller's threads get them.  0 or an errno. */
+/* pthread_create for a thread that gets no signals; the caller's threads get them.  0 or an errno.
+ */
 int cli_thread_start(pthread_t *ret, void *(*run)(void *ctx), void *ctx);
 
 /* The reader of standard output has exited; then the program ends silently, as others do. */

@@ -6,9 +6,10 @@ gcd_status gcd_clr_gc_start(const struct gcd_event *ev, struct gcd_clr_gc_start 
 {
     struct gcd_cur c = gcd_clr_payload(ev);
     struct gcd_clr_gc_start s = { .number = gcd_cur_u32(&c) };
-    if (ev->payload_bytes < 16) {        /* V0, detected by size: containers of other tools may lack versions */
+    /* V0, detected by size: containers of other tools may lack versions */
+    if (ev->payload_bytes < 16) {
         s.reason = gcd_cur_u32(&c);
-        s.depth = 2;                     /* V0 has no depth: the reason alone decides */
+        s.depth = 2; /* V0 has no depth: the reason alone decides */
     } else {
         s.depth = gcd_cur_u32(&c);
         s.reason = gcd_cur_u32(&c);
@@ -29,8 +30,8 @@ gcd_status gcd_clr_gc_end(const struct gcd_event *ev, uint32_t *ret_number)
 }
 
 /*
- * Version 0 ends after its last record.  Further bytes mean that the record count is damaged or something was inserted.  Only later
- * versions may be longer.
+ * Version 0 ends after its last record.  Further bytes mean that the record count is damaged or
+ * something was inserted.  Only later versions may be longer.
  */
 static void check_end(const struct gcd_event *ev, struct gcd_cur *c)
 {
@@ -39,7 +40,8 @@ static void check_end(const struct gcd_event *ev, struct gcd_cur *c)
 }
 
 /* {index u32 (when INDEXED), count u32, CLR instance u16} and COUNT records. */
-static gcd_status bulk(const struct gcd_event *ev, bool indexed, size_t item_bytes, struct gcd_clr_bulk *ret)
+static gcd_status bulk(const struct gcd_event *ev, bool indexed, size_t item_bytes,
+                       struct gcd_clr_bulk *ret)
 {
     struct gcd_cur c = gcd_clr_payload(ev);
     struct gcd_clr_bulk b = { .item_bytes = item_bytes };
@@ -72,7 +74,9 @@ struct gcd_clr_root gcd_clr_root_at(const struct gcd_clr_bulk *b, uint32_t i)
 {
     const uint8_t *p = b->items + i * b->item_bytes;
     unsigned ptr = (unsigned)(b->item_bytes - 5) / 2;
-    return (struct gcd_clr_root){ .object = gcd_leptr(p, ptr), .kind = p[ptr], .flags = gcd_le32(p + ptr + 1),
+    return (struct gcd_clr_root){ .object = gcd_leptr(p, ptr),
+                                  .kind = p[ptr],
+                                  .flags = gcd_le32(p + ptr + 1),
                                   .id = gcd_leptr(p + ptr + 5, ptr) };
 }
 
@@ -85,7 +89,8 @@ struct gcd_clr_dependent gcd_clr_dependent_at(const struct gcd_clr_bulk *b, uint
 {
     const uint8_t *p = b->items + i * b->item_bytes;
     unsigned ptr = (unsigned)b->item_bytes / 3;
-    return (struct gcd_clr_dependent){ .key = gcd_leptr(p, ptr), .value = gcd_leptr(p + ptr, ptr),
+    return (struct gcd_clr_dependent){ .key = gcd_leptr(p, ptr),
+                                       .value = gcd_leptr(p + ptr, ptr),
                                        .id = gcd_leptr(p + 2 * ptr, ptr) };
 }
 
@@ -97,7 +102,9 @@ gcd_status gcd_clr_bulk_ccw(const struct gcd_event *ev, struct gcd_clr_bulk *ret
 struct gcd_clr_ccw gcd_clr_ccw_at(const struct gcd_clr_bulk *b, uint32_t i)
 {
     const uint8_t *p = b->items + i * b->item_bytes;
-    return (struct gcd_clr_ccw){ .id = gcd_le64(p), .object = gcd_le64(p + 8), .type = gcd_le64(p + 16) };
+    return (struct gcd_clr_ccw){ .id = gcd_le64(p),
+                                 .object = gcd_le64(p + 8),
+                                 .type = gcd_le64(p + 16) };
 }
 
 gcd_status gcd_clr_bulk_rcw(const struct gcd_event *ev, struct gcd_clr_bulk *ret)
@@ -105,9 +112,11 @@ gcd_status gcd_clr_bulk_rcw(const struct gcd_event *ev, struct gcd_clr_bulk *ret
     return bulk(ev, false, 40, ret);
 }
 
-/* Records read one by one: returns their start, unless bytes follow the last one.  The reader of the records detects a shortage. */
-static gcd_status varying(const struct gcd_event *ev, const struct gcd_cur *c, uint32_t count, bool (*next)(struct gcd_cur *items),
-                          struct gcd_cur *ret_items, uint32_t *ret_count)
+/* Records read one by one: returns their start, unless bytes follow the last one.  The reader of
+ * the records detects a shortage. */
+static gcd_status varying(const struct gcd_event *ev, const struct gcd_cur *c, uint32_t count,
+                          bool (*next)(struct gcd_cur *items), struct gcd_cur *ret_items,
+                          uint32_t *ret_count)
 {
     struct gcd_cur ahead = *c;
     for (uint32_t i = 0; i < count && next(&ahead); i++)
@@ -135,11 +144,12 @@ static bool skip_type(struct gcd_cur *items)
     return gcd_clr_next_type(items, &t);
 }
 
-gcd_status gcd_clr_bulk_static(const struct gcd_event *ev, struct gcd_cur *ret_items, uint32_t *ret_count)
+gcd_status gcd_clr_bulk_static(const struct gcd_event *ev, struct gcd_cur *ret_items,
+                               uint32_t *ret_count)
 {
     struct gcd_cur c = gcd_clr_payload(ev);
     uint32_t count = gcd_cur_u32(&c);
-    gcd_cur_skip(&c, 10);                /* application domain u64, CLR instance u16 */
+    gcd_cur_skip(&c, 10); /* application domain u64, CLR instance u16 */
     return varying(ev, &c, count, skip_static, ret_items, ret_count);
 }
 
@@ -153,7 +163,8 @@ bool gcd_clr_next_static(struct gcd_cur *items, struct gcd_clr_static *ret)
     return items->err == GCD_OK;
 }
 
-gcd_status gcd_clr_bulk_type(const struct gcd_event *ev, struct gcd_cur *ret_items, uint32_t *ret_count)
+gcd_status gcd_clr_bulk_type(const struct gcd_event *ev, struct gcd_cur *ret_items,
+                             uint32_t *ret_count)
 {
     struct gcd_cur c = gcd_clr_payload(ev);
     uint32_t count = gcd_cur_u32(&c);
@@ -189,7 +200,7 @@ gcd_status gcd_clr_range(const struct gcd_event *ev, struct gcd_clr_range *ret)
 gcd_status gcd_clr_heap_count(const struct gcd_event *ev, uint32_t *ret_heaps)
 {
     struct gcd_cur c = gcd_clr_payload(ev);
-    gcd_cur_skip(&c, 8);                 /* final youngest desired u64 */
+    gcd_cur_skip(&c, 8); /* final youngest desired u64 */
     uint32_t n = gcd_cur_u32(&c);
     if (c.err == GCD_OK)
         *ret_heaps = n;
@@ -211,7 +222,7 @@ gcd_status gcd_clr_module(const struct gcd_event *ev, struct gcd_clr_module *ret
         gcd_cur_skip(&c, 2);
         const uint8_t *guid = gcd_cur_bytes(&c, sizeof m.pdb_guid);
         uint32_t age = gcd_cur_u32(&c);
-        if (c.err == GCD_OK) {           /* a short one is as good as an old one */
+        if (c.err == GCD_OK) { /* a short one is as good as an old one */
             memcpy(m.pdb_guid, guid, sizeof m.pdb_guid);
             m.pdb_age = age;
         }
@@ -225,7 +236,7 @@ gcd_status gcd_clr_assembly(const struct gcd_event *ev, struct gcd_clr_assembly 
 {
     struct gcd_cur c = gcd_clr_payload(ev);
     struct gcd_clr_assembly a = { .id = gcd_cur_u64(&c) };
-    gcd_cur_skip(&c, 20);                /* application domain u64, binding u64, flags u32 */
+    gcd_cur_skip(&c, 20); /* application domain u64, binding u64, flags u32 */
     a.name = gcd_cur_utf16z(&c, &a.name_units);
     if (c.err == GCD_OK)
         *ret = a;
@@ -240,7 +251,7 @@ gcd_status gcd_clr_runtime(const struct gcd_event *ev, struct gcd_clr_runtime *r
     r.sku = gcd_cur_u16(&c);
     for (size_t i = 0; i < 4; i++)
         r.version[i] = gcd_cur_u16(&c);
-    gcd_cur_skip(&c, 13);                /* VM file version, start-up flags u32, mode u8 */
+    gcd_cur_skip(&c, 13); /* VM file version, start-up flags u32, mode u8 */
     if (c.err != GCD_OK)
         return c.err;
     r.command_line = gcd_cur_utf16z(&c, &r.command_line_units);

@@ -1,8 +1,9 @@
 /*
- * Payloads of the heap walk's events as typed records: views into the payload, no allocation; every count is checked against the bytes
- * present.  Payloads of later versions are longer: only the known beginning is read.  Bulk events of version 0 with bytes after the last
- * record are damaged (GCD_E_FORMAT): no runtime writes them, and their record count cannot be trusted.  P = pointer of the target, 4 or 8
- * bytes; z = UTF-16 with terminator.
+ * Payloads of the heap walk's events as typed records: views into the payload, no allocation; every
+ * count is checked against the bytes present.  Payloads of later versions are longer: only the
+ * known beginning is read.  Bulk events of version 0 with bytes after the last record are damaged
+ * (GCD_E_FORMAT): no runtime writes them, and their record count cannot be trusted.  P = pointer of
+ * the target, 4 or 8 bytes; z = UTF-16 with terminator.
  */
 #ifndef GCD_CLR_GC_H
 #define GCD_CLR_GC_H
@@ -29,12 +30,12 @@ gcd_status gcd_clr_gc_end(const struct gcd_event *ev, uint32_t *ret_number);
 /* Records of fixed size after a header with an index. */
 struct gcd_clr_bulk {
     uint32_t index, count;
-    const uint8_t *items;        /* count * item_bytes */
+    const uint8_t *items; /* count * item_bytes */
     size_t item_bytes;
 };
 /*
- * The record bytes that the runtime collects before it sends a bulk event with an index; the last event of a kind has the rest (CoreCLR,
- * Native AOT; measured, .NET 8 to 10).
+ * The record bytes that the runtime collects before it sends a bulk event with an index; the last
+ * event of a kind has the rest (CoreCLR, Native AOT; measured, .NET 8 to 10).
  */
 #define GCD_CLR_BULK_BYTES UINT32_C(64256)
 static inline uint32_t gcd_clr_bulk_full(const struct gcd_clr_bulk *b)
@@ -82,7 +83,8 @@ struct gcd_clr_dependent {
 gcd_status gcd_clr_bulk_dependent(const struct gcd_event *ev, struct gcd_clr_bulk *ret);
 struct gcd_clr_dependent gcd_clr_dependent_at(const struct gcd_clr_bulk *b, uint32_t i);
 
-/* GCBulkRootCCW V0 {root id, object, type, IUnknown u64; reference counts and flags u32}: a root.  No index. */
+/* GCBulkRootCCW V0 {root id, object, type, IUnknown u64; reference counts and flags u32}: a root.
+ * No index. */
 struct gcd_clr_ccw {
     uint64_t id, object, type;
 };
@@ -96,24 +98,28 @@ gcd_status gcd_clr_bulk_rcw(const struct gcd_event *ev, struct gcd_clr_bulk *ret
 struct gcd_clr_static {
     uint64_t id, object, type;
     uint32_t flags;
-    const uint8_t *name;         /* UTF-16LE */
+    const uint8_t *name; /* UTF-16LE */
     size_t name_units;
 };
-/* Records of variable size, read one by one from the cursor: *RET_COUNT of them, as long as gcd_clr_next_… returns true. */
-gcd_status gcd_clr_bulk_static(const struct gcd_event *ev, struct gcd_cur *ret_items, uint32_t *ret_count);
+/* Records of variable size, read one by one from the cursor: *RET_COUNT of them, as long as
+ * gcd_clr_next_… returns true. */
+gcd_status gcd_clr_bulk_static(const struct gcd_event *ev, struct gcd_cur *ret_items,
+                               uint32_t *ret_count);
 bool gcd_clr_next_static(struct gcd_cur *items, struct gcd_clr_static *ret);
 
-/* BulkType V0 {type, module u64; name token, flags u32; element type u8; name z; parameter count u32; parameters u64}. */
+/* BulkType V0 {type, module u64; name token, flags u32; element type u8; name z; parameter count
+ * u32; parameters u64}. */
 struct gcd_clr_type {
     uint64_t id, module;
     uint32_t name_token, flags;
     uint8_t element_type;
-    const uint8_t *name;         /* UTF-16LE */
+    const uint8_t *name; /* UTF-16LE */
     size_t name_units;
     uint32_t parameter_count;
-    const uint8_t *parameters;   /* u64 each */
+    const uint8_t *parameters; /* u64 each */
 };
-gcd_status gcd_clr_bulk_type(const struct gcd_event *ev, struct gcd_cur *ret_items, uint32_t *ret_count);
+gcd_status gcd_clr_bulk_type(const struct gcd_event *ev, struct gcd_cur *ret_items,
+                             uint32_t *ret_count);
 bool gcd_clr_next_type(struct gcd_cur *items, struct gcd_clr_type *ret);
 
 /* GCGenerationRange V0 {generation u8, start P, used u64, reserved u64}. */
@@ -127,15 +133,16 @@ gcd_status gcd_clr_range(const struct gcd_event *ev, struct gcd_clr_range *ret);
 gcd_status gcd_clr_heap_count(const struct gcd_event *ev, uint32_t *ret_heaps);
 
 /*
- * Module events {module, assembly u64; flags, reserved u32; IL path z, native path z, instance u16}; from version 2 on also {GUID, age u32, path z}
- * of the symbol file of the IL, and of the native code.
+ * Module events {module, assembly u64; flags, reserved u32; IL path z, native path z, instance
+ * u16}; from version 2 on also {GUID, age u32, path z} of the symbol file of the IL, and of the
+ * native code.
  */
 struct gcd_clr_module {
     uint64_t id, assembly;
     uint32_t flags;
-    const uint8_t *path;         /* UTF-16LE */
+    const uint8_t *path; /* UTF-16LE */
     size_t path_units;
-    uint8_t pdb_guid[16];        /* zeros: version 0 or 1, or the file has no CodeView record */
+    uint8_t pdb_guid[16]; /* zeros: version 0 or 1, or the file has no CodeView record */
     uint32_t pdb_age;
 };
 gcd_status gcd_clr_module(const struct gcd_event *ev, struct gcd_clr_module *ret);
@@ -143,12 +150,13 @@ gcd_status gcd_clr_module(const struct gcd_event *ev, struct gcd_clr_module *ret
 /* Assembly events {assembly, application domain, binding u64; flags u32; full name z, ...}. */
 struct gcd_clr_assembly {
     uint64_t id;
-    const uint8_t *name;         /* UTF-16LE */
+    const uint8_t *name; /* UTF-16LE */
     size_t name_units;
 };
 gcd_status gcd_clr_assembly(const struct gcd_event *ev, struct gcd_clr_assembly *ret);
 
-/* RuntimeInformation {instance u16, sku u16, product version 4 × u16, VM file version 4 × u16, flags u32, mode u8, command line z}. */
+/* RuntimeInformation {instance u16, sku u16, product version 4 × u16, VM file version 4 × u16,
+ * flags u32, mode u8, command line z}. */
 struct gcd_clr_runtime {
     uint16_t sku, version[4];
     const uint8_t *command_line; /* UTF-16LE, may be NULL */
@@ -158,7 +166,8 @@ gcd_status gcd_clr_runtime(const struct gcd_event *ev, struct gcd_clr_runtime *r
 
 /* ProcessInfo {command line z, operating system z, architecture z}. */
 struct gcd_clr_process {
-    const uint8_t *text[3];      /* UTF-16LE: command line, operating system, architecture; NULL when missing */
+    /* UTF-16LE: command line, operating system, architecture; NULL when missing */
+    const uint8_t *text[3];
     size_t units[3];
 };
 gcd_status gcd_clr_process(const struct gcd_event *ev, struct gcd_clr_process *ret);

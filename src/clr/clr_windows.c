@@ -26,7 +26,8 @@ gcd_status gcd_windows_process(const struct gcd_event *ev, struct gcd_windows_pr
     gcd_cur_skip(&c, 12 + ev->ptr_bytes + (ev->version >= 4 ? 4 : 0));
     skip_user(&c, ev->ptr_bytes);
     p.image = c.p;
-    const uint8_t *end = c.err == GCD_OK && gcd_cur_left(&c) > 0 ? memchr(c.p, 0, gcd_cur_left(&c)) : NULL;
+    const uint8_t *end =
+        c.err == GCD_OK && gcd_cur_left(&c) > 0 ? memchr(c.p, 0, gcd_cur_left(&c)) : NULL;
     if (end == NULL)
         return GCD_E_FORMAT;
     p.image_bytes = (size_t)(end - c.p);

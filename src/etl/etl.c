@@ -14,8 +14,8 @@ static void etl_free(struct gcd_trace *t)
     gcd_mem_free(&a, e, sizeof *e);
 }
 
-static gcd_status etl_open(const struct gcd_alloc *alloc, const struct gcd_limits *limits, struct gcd_input *in, struct gcd_trace **ret,
-                           struct gcd_error *err)
+static gcd_status etl_open(const struct gcd_alloc *alloc, const struct gcd_limits *limits,
+                           struct gcd_input *in, struct gcd_trace **ret, struct gcd_error *err)
 {
     struct gcd_error input_error = GCD_ERROR_INIT;
     gcd_status st = gcd_input_make_seekable(in, &input_error);
@@ -35,7 +35,9 @@ static gcd_status etl_open(const struct gcd_alloc *alloc, const struct gcd_limit
     e->limits.text_bytes = gcd_limit_or(e->limits.text_bytes, UINT64_C(1) << 30);
     e->in = in;
     e->input_error = input_error;
-    e->info = (struct gcd_trace_info){ .container = "etl", .start_unix_ms = INT64_MIN, .damage_off = GCD_OFF_NONE };
+    e->info = (struct gcd_trace_info){ .container = "etl",
+                                       .start_unix_ms = INT64_MIN,
+                                       .damage_off = GCD_OFF_NONE };
     e->final_error = (struct gcd_error)GCD_ERROR_INIT;
     gcd_textpool_init(&e->names, &e->alloc, e->limits.text_bytes);
     *ret = &e->trace;
@@ -64,9 +66,17 @@ static gcd_status finish(struct gcd_etl *e, struct gcd_error *err)
 {
     uint64_t off = e->info.damage_off;
     if (e->info.end == GCD_TRACE_CORRUPT)
-        return stop(e, gcd_fail_at(err, GCD_E_FORMAT, off, "a buffer is smaller than its header: the sizes of the buffers are damaged"), err);
+        return stop(
+            e,
+            gcd_fail_at(
+                err, GCD_E_FORMAT, off,
+                "a buffer is smaller than its header: the sizes of the buffers are damaged"),
+            err);
     if (off != GCD_OFF_NONE)
-        return stop(e, gcd_fail_at(err, GCD_E_TRUNCATED, off, "the recording ends early: the file was cut, or not closed"), err);
+        return stop(e,
+                    gcd_fail_at(err, GCD_E_TRUNCATED, off,
+                                "the recording ends early: the file was cut, or not closed"),
+                    err);
     return stop(e, GCD_END, &(struct gcd_error)GCD_ERROR_INIT);
 }
 
@@ -93,7 +103,7 @@ static gcd_status etl_fetch(struct gcd_trace *t, struct gcd_error *err)
             *err = own;
         return st;
     }
-    return GCD_OK;                       /* etl_next reports problems with the content */
+    return GCD_OK; /* etl_next reports problems with the content */
 }
 
 static gcd_status etl_next(struct gcd_trace *t, struct gcd_event *ret, struct gcd_error *err)

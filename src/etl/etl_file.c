@@ -1,11 +1,12 @@
 /*
  * The file: a sequence of buffers; the first one has a record that describes the file.
  *
- * Four sources show what is missing: the counters of that record, the buffer numbers (0, 1, 2 …, not in file order), a flag of the buffer
- * after a gap, and the size stated by each buffer.
+ * Four sources show what is missing: the counters of that record, the buffer numbers (0, 1, 2 …,
+ * not in file order), a flag of the buffer after a gap, and the size stated by each buffer.
  *
- * The number identifies a buffer within its file: the numbers are complete and unique in every file seen, while the position in the file
- * means nothing.  So only the numbers present matter, never the count of buffers.
+ * The number identifies a buffer within its file: the numbers are complete and unique in every file
+ * seen, while the position in the file means nothing.  So only the numbers present matter, never
+ * the count of buffers.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -24,26 +25,27 @@
 /* Headers read between two checks of the clock or for a signal. */
 #define HEADERS_AT_ONCE 1024u
 
-#define FILE_MODE_CIRCULAR 0x02u
-#define FILE_MODE_COMPRESSED 0x04000000u
-#define FILE_MODE_SHARED_BUFFERS 0x10000000u     /* EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING */
-#define COMPRESSION_XPRESS 3u
+#define FILE_MODE_CIRCULAR       0x02u
+#define FILE_MODE_COMPRESSED     0x04000000u
+#define FILE_MODE_SHARED_BUFFERS 0x10000000u /* EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING */
+#define COMPRESSION_XPRESS       3u
 
 /* Offsets in the buffer header. */
-#define OFF_SEQUENCE 0x18
+#define OFF_SEQUENCE  0x18
 #define OFF_PROCESSOR 0x28
-#define OFF_STATE 0x2c
-#define OFF_END 0x30
-#define OFF_FLAGS 0x34
-#define OFF_TYPE 0x36
-#define TYPE_HEADER 4u
+#define OFF_STATE     0x2c
+#define OFF_END       0x30
+#define OFF_FLAGS     0x34
+#define OFF_TYPE      0x36
+#define TYPE_HEADER   4u
 
 bool etl_probe(const uint8_t *head, size_t n)
 {
     const uint8_t *record = head + ETL_BUFFER_HEADER;
     /* a header buffer that begins with a kernel record of group 0, number 0 */
-    return n >= ETL_BUFFER_HEADER + 0x20 && gcd_le32(head) >= ETL_BUFFER_HEADER + 0x20 && gcd_le16(head + OFF_TYPE) == TYPE_HEADER &&
-           record[3] == 0xc0 && (record[2] == 1 || record[2] == 2) && gcd_le16(record + 6) == 0;
+    return n >= ETL_BUFFER_HEADER + 0x20 && gcd_le32(head) >= ETL_BUFFER_HEADER + 0x20 &&
+           gcd_le16(head + OFF_TYPE) == TYPE_HEADER && record[3] == 0xc0 &&
+           (record[2] == 1 || record[2] == 2) && gcd_le16(record + 6) == 0;
 }
 
 /* ---- the first record ---- */
@@ -53,23 +55,31 @@ bool etl_probe(const uint8_t *head, size_t n)
 /* 18 GHz: no clock is faster, and times in nanoseconds fit into 64 bits. */
 #define FREQUENCY_MAX (UINT64_MAX / ETL_NS_A_SECOND)
 
-static gcd_status take_clock(struct gcd_etl *e, uint32_t clock, uint64_t frequency, struct gcd_error *err)
+static gcd_status take_clock(struct gcd_etl *e, uint32_t clock, uint64_t frequency,
+                             struct gcd_error *err)
 {
     if (clock == ETL_CLOCK_SYSTEM_TIME)
-        frequency = 10000000;            /* FILETIME */
+        frequency = 10000000; /* FILETIME */
     if (e->part.number > 0 && frequency != e->frequency)
-        return gcd_fail(err, GCD_E_UNSUPPORTED, "file %zu has a different clock than the first one: they do not belong to one recording",
+        return gcd_fail(err, GCD_E_UNSUPPORTED,
+                        "file %zu has a different clock than the first one: they do not belong to "
+                        "one recording",
                         e->part.number + 1);
     e->frequency = frequency;
     if (clock == ETL_CLOCK_CPU_CYCLES)
-        return gcd_fail(err, GCD_E_UNSUPPORTED, "the recording counts time in processor cycles, which cannot be compared between processors");
+        return gcd_fail(err, GCD_E_UNSUPPORTED,
+                        "the recording counts time in processor cycles, which cannot be compared "
+                        "between processors");
     if (e->frequency == 0 || e->frequency > FREQUENCY_MAX)
-        return gcd_fail(err, GCD_E_FORMAT, "the clock frequency of the recording is %" PRIu64, e->frequency);
+        return gcd_fail(err, GCD_E_FORMAT, "the clock frequency of the recording is %" PRIu64,
+                        e->frequency);
     return GCD_OK;
 }
 
-/* TRACE_LOGFILE_HEADER of evntrace.h; its pointers have the size used by the system that wrote it. */
-static gcd_status file_header(struct gcd_etl *e, const uint8_t *head, size_t n, struct gcd_error *err)
+/* TRACE_LOGFILE_HEADER of evntrace.h; its pointers have the size used by the system that wrote it.
+ */
+static gcd_status file_header(struct gcd_etl *e, const uint8_t *head, size_t n,
+                              struct gcd_error *err)
 {
     const uint8_t *record = head + ETL_BUFFER_HEADER;
     size_t ptr = record[2] == 1 ? 4 : 8;
@@ -78,27 +88,31 @@ static gcd_status file_header(struct gcd_etl *e, const uint8_t *head, size_t n, 
     gcd_cur_skip(&c, 0x20);
     e->part.buffer_bytes = gcd_cur_u32(&c);
     uint8_t version = gcd_cur_u8(&c);
-    gcd_cur_skip(&c, 3 + 4);             /* build of the system */
+    gcd_cur_skip(&c, 3 + 4); /* build of the system */
     uint32_t processors = gcd_cur_u32(&c);
-    gcd_cur_skip(&c, 16);                /* end, timer resolution, largest size */
+    gcd_cur_skip(&c, 16); /* end, timer resolution, largest size */
     e->part.mode = gcd_cur_u32(&c);
     e->part.written = gcd_cur_u32(&c);
     gcd_cur_skip(&c, 4);
     uint32_t ptr_bytes = gcd_cur_u32(&c);
     e->info.lost_events += gcd_cur_u32(&c);
-    gcd_cur_skip(&c, 4 + 2 * ptr + 0xac + 4 + 8);        /* processor speed, names, time zone, boot */
+    /* processor speed, names, time zone, boot */
+    gcd_cur_skip(&c, 4 + 2 * ptr + 0xac + 4 + 8);
     uint64_t frequency = gcd_cur_u64(&c);
     uint64_t start = gcd_cur_u64(&c);
     uint32_t clock = gcd_cur_u32(&c);
     e->info.lost_buffers += gcd_cur_u32(&c);
     if (c.err != GCD_OK)
-        return gcd_fail_at(err, GCD_E_TRUNCATED, e->part.begin_off + n, "the file ends within its header");
+        return gcd_fail_at(err, GCD_E_TRUNCATED, e->part.begin_off + n,
+                           "the file ends within its header");
     if (ptr_bytes != 4 && ptr_bytes != 8)
-        return gcd_fail_at(err, GCD_E_FORMAT, ETL_BUFFER_HEADER + 0x20 + 0x2c, "the pointer size of the recording is %" PRIu32
-                           ", not 4 or 8", ptr_bytes);
+        return gcd_fail_at(err, GCD_E_FORMAT, ETL_BUFFER_HEADER + 0x20 + 0x2c,
+                           "the pointer size of the recording is %" PRIu32 ", not 4 or 8",
+                           ptr_bytes);
     uint32_t compression = gcd_le32(head + OFF_STATE) & 0xffff;
     if ((e->part.mode & FILE_MODE_COMPRESSED) != 0 && (compression == 2 || compression == 4))
-        return gcd_fail_at(err, GCD_E_UNSUPPORTED, OFF_STATE, "its buffers are compressed with %s; only XPRESS is supported",
+        return gcd_fail_at(err, GCD_E_UNSUPPORTED, OFF_STATE,
+                           "its buffers are compressed with %s; only XPRESS is supported",
                            compression == 2 ? "LZNT1" : "XPRESS with Huffman codes");
     GCD_TRY(take_clock(e, clock, frequency, err));
     e->unclosed = e->unclosed || e->part.written == 0;
@@ -115,7 +129,8 @@ static gcd_status file_header(struct gcd_etl *e, const uint8_t *head, size_t n, 
 }
 
 /* Reads N bytes from OFF, but not from the next part. */
-static gcd_status read_part(struct gcd_etl *e, uint64_t off, uint8_t *to, size_t n, size_t *ret_n, struct gcd_error *err)
+static gcd_status read_part(struct gcd_etl *e, uint64_t off, uint8_t *to, size_t n, size_t *ret_n,
+                            struct gcd_error *err)
 {
     uint64_t left = e->part.end_off - off;
     return gcd_input_read_at(e->in, off, to, left < n ? (size_t)left : n, ret_n, err);
@@ -125,7 +140,8 @@ static gcd_status read_part(struct gcd_etl *e, uint64_t off, uint8_t *to, size_t
 #define HEAD_BYTES 0x200u
 
 /* A file given twice would duplicate all its events. */
-static gcd_status refuse_twice(struct gcd_etl *e, const uint8_t *head, size_t n, struct gcd_error *err)
+static gcd_status refuse_twice(struct gcd_etl *e, const uint8_t *head, size_t n,
+                               struct gcd_error *err)
 {
     uint8_t other[HEAD_BYTES];
     uint64_t off = 0;
@@ -133,7 +149,9 @@ static gcd_status refuse_twice(struct gcd_etl *e, const uint8_t *head, size_t n,
     for (size_t i = 0; i < e->part.number; off += gcd_input_part_size(e->in, i++)) {
         GCD_TRY(gcd_input_read_at(e->in, off, other, n, &got, err));
         if (got == n && memcmp(other, head, n) == 0)
-            return gcd_fail(err, GCD_E_UNSUPPORTED, "file %zu and file %zu are the same recording: give it once", i + 1, e->part.number + 1);
+            return gcd_fail(err, GCD_E_UNSUPPORTED,
+                            "file %zu and file %zu are the same recording: give it once", i + 1,
+                            e->part.number + 1);
     }
     return GCD_OK;
 }
@@ -151,7 +169,8 @@ static gcd_status begin_part(struct gcd_etl *e, struct gcd_error *err)
     if (n == 0 && p->number == 0)
         return gcd_fail_at(err, GCD_E_TRUNCATED, 0, "the input is empty");
     if (!etl_probe(head, n))
-        return gcd_fail_at(err, GCD_E_UNSUPPORTED, p->begin_off, "file %zu is not an .etl", p->number + 1);
+        return gcd_fail_at(err, GCD_E_UNSUPPORTED, p->begin_off, "file %zu is not an .etl",
+                           p->number + 1);
     GCD_TRY(refuse_twice(e, head, n, err));
     return file_header(e, head, n, err);
 }
@@ -161,7 +180,8 @@ static gcd_status begin_part(struct gcd_etl *e, struct gcd_error *err)
 /* By part, processor, and number. */
 static int compare(const void *ctx, uint32_t i, uint32_t k)
 {
-    const struct etl_buffer *a = (const struct etl_buffer *)ctx + i, *b = (const struct etl_buffer *)ctx + k;
+    const struct etl_buffer *a = (const struct etl_buffer *)ctx + i,
+                            *b = (const struct etl_buffer *)ctx + k;
     if (a->part != b->part)
         return a->part < b->part ? -1 : 1;
     if (a->processor != b->processor)
@@ -200,21 +220,24 @@ static gcd_status sort_buffers(struct gcd_etl *e, struct gcd_error *err)
 
 static int by_number(const void *ctx, uint32_t i, uint32_t k)
 {
-    const struct etl_buffer *a = (const struct etl_buffer *)ctx + i, *b = (const struct etl_buffer *)ctx + k;
+    const struct etl_buffer *a = (const struct etl_buffer *)ctx + i,
+                            *b = (const struct etl_buffer *)ctx + k;
     return a->sequence < b->sequence ? -1 : a->sequence > b->sequence;
 }
 
 /* The buffers of a part by their numbers. */
 struct numbers {
     uint64_t highest;
-    uint64_t holes;              /* unused numbers between the lowest and the highest */
+    uint64_t holes; /* unused numbers between the lowest and the highest */
 };
 
 /*
- * Marks the buffers that repeat a number; ORDER sorts by number.  A circular file has overwritten its oldest buffers, except the header, as
- * requested by the user; the heap's own checks find out whether they were part of a heap dump.
+ * Marks the buffers that repeat a number; ORDER sorts by number.  A circular file has overwritten
+ * its oldest buffers, except the header, as requested by the user; the heap's own checks find out
+ * whether they were part of a heap dump.
  */
-static struct numbers look_at_numbers(struct etl_buffer *buffers, const uint32_t *order, size_t n, bool circular)
+static struct numbers look_at_numbers(struct etl_buffer *buffers, const uint32_t *order, size_t n,
+                                      bool circular)
 {
     struct numbers ret = { 0 };
     bool any = false;
@@ -231,7 +254,8 @@ static struct numbers look_at_numbers(struct etl_buffer *buffers, const uint32_t
     return ret;
 }
 
-static gcd_status same_bytes(struct gcd_etl *e, const struct etl_buffer *a, const struct etl_buffer *b, bool *ret, struct gcd_error *err)
+static gcd_status same_bytes(struct gcd_etl *e, const struct etl_buffer *a,
+                             const struct etl_buffer *b, bool *ret, struct gcd_error *err)
 {
     uint8_t here[1024], there[sizeof here];
     *ret = a->disk_bytes == b->disk_bytes;
@@ -246,10 +270,12 @@ static gcd_status same_bytes(struct gcd_etl *e, const struct etl_buffer *a, cons
 }
 
 /*
- * The first of identical copies of a buffer is used, so no event comes twice.  If buffers with the same number differ, nobody can tell
- * which is the true one: all of them are skipped, and the number counts as missing.  ORDER sorts by number, then by position in the file.
+ * The first of identical copies of a buffer is used, so no event comes twice.  If buffers with the
+ * same number differ, nobody can tell which is the true one: all of them are skipped, and the
+ * number counts as missing.  ORDER sorts by number, then by position in the file.
  */
-static gcd_status distrust_different(struct gcd_etl *e, struct etl_buffer *buffers, const uint32_t *order, size_t n, uint64_t *holes,
+static gcd_status distrust_different(struct gcd_etl *e, struct etl_buffer *buffers,
+                                     const uint32_t *order, size_t n, uint64_t *holes,
                                      struct gcd_error *err)
 {
     struct etl_buffer *first = NULL;
@@ -305,7 +331,7 @@ static gcd_status check_numbers(struct gcd_etl *e, struct gcd_error *err)
     else if (p->written > 0 && found.highest < p->written - 1)
         gcd_add_saturating(&e->missing, p->written - 1 - found.highest);
     else if (p->written > 0 && found.highest >= p->written && !circular)
-        e->unclosed = true;              /* the header does not count the last ones */
+        e->unclosed = true; /* the header does not count the last ones */
     return GCD_OK;
 }
 
@@ -330,8 +356,12 @@ static void take_buffer(struct gcd_etl *e, const uint8_t *h, uint32_t size, uint
 {
     uint16_t flags = gcd_le16(h + OFF_FLAGS), processor = gcd_le16(h + OFF_PROCESSOR);
     struct etl_buffer *b = &e->buffers[e->buffer_count++];
-    *b = (struct etl_buffer){ .sequence = gcd_le64(h + OFF_SEQUENCE), .off = e->index_off, .end = gcd_le32(h + OFF_END),
-                              .part = (uint16_t)e->part.number, .disk_bytes = have < size ? (uint32_t)have : size, .cut = have < size };
+    *b = (struct etl_buffer){ .sequence = gcd_le64(h + OFF_SEQUENCE),
+                              .off = e->index_off,
+                              .end = gcd_le32(h + OFF_END),
+                              .part = (uint16_t)e->part.number,
+                              .disk_bytes = have < size ? (uint32_t)have : size,
+                              .cut = have < size };
     /* Windows 7 stores the processor in the low byte, the alignment in the high byte */
     b->processor = (flags & ETL_HAS_PROCESSOR) != 0 ? processor & 0x7ff : processor & 0xff;
     b->compressed = (flags & ETL_COMPRESSED) != 0;
@@ -354,7 +384,7 @@ static gcd_status index_one(struct gcd_etl *e, bool *ret_end, struct gcd_error *
             damage(e, e->index_off + n, GCD_TRACE_TRUNCATED);
         return GCD_OK;
     }
-    if (size == 0) {                     /* space that was never written */
+    if (size == 0) { /* space that was never written */
         e->info.trailing_bytes += left;
         return GCD_OK;
     }
@@ -364,7 +394,8 @@ static gcd_status index_one(struct gcd_etl *e, bool *ret_end, struct gcd_error *
     }
     if (e->buffer_count == MAX_BUFFERS)
         return gcd_fail_at(err, GCD_E_LIMIT, e->index_off, "more than %zu buffers", MAX_BUFFERS);
-    if (!gcd_vec_reserve(&e->alloc, &e->buffers, &e->buffer_cap, e->buffer_count + 1, sizeof *e->buffers, MAX_BUFFERS))
+    if (!gcd_vec_reserve(&e->alloc, &e->buffers, &e->buffer_cap, e->buffer_count + 1,
+                         sizeof *e->buffers, MAX_BUFFERS))
         return gcd_fail_nomem(err, "reading the buffers of an .etl");
     take_buffer(e, h, size, left);
     if (left < size)

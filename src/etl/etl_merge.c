@@ -1,8 +1,9 @@
 /*
- * Merges the buffers of all processors into records ordered by time, with one buffer of each processor in memory.
+ * Merges the buffers of all processors into records ordered by time, with one buffer of each
+ * processor in memory.
  *
- * A thread moves between processors, so only time orders its events.  Two records of the same tick come in the order of the processors; ETW
- * does the same.
+ * A thread moves between processors, so only time orders its events.  Two records of the same tick
+ * come in the order of the processors; ETW does the same.
  */
 #include <inttypes.h>
 
@@ -15,8 +16,8 @@
 #define HELD_BLOCKS 16u
 
 /*
- * Beyond this ratio plus a largest block it is not a recording.  Buffers of 64 KiB cannot reach it, whatever they hold: each has a header
- * of 72 bytes on disk.  The highest real ratio is 14 to 1.
+ * Beyond this ratio plus a largest block it is not a recording.  Buffers of 64 KiB cannot reach it,
+ * whatever they hold: each has a header of 72 bytes on disk.  The highest real ratio is 14 to 1.
  */
 #define RATIO 1024u
 
@@ -98,8 +99,8 @@ const struct etl_record *etl_oldest(const struct gcd_etl *e)
 }
 
 /*
- * The buffers of one processor follow each other in time, in all files seen.  One that begins before the last record of the previous one
- * has the wrong number or processor.
+ * The buffers of one processor follow each other in time, in all files seen.  One that begins
+ * before the last record of the previous one has the wrong number or processor.
  */
 static void check_time(struct gcd_etl *e, struct etl_stream *s)
 {
@@ -120,7 +121,7 @@ static void step(struct gcd_etl *e, struct etl_stream *s)
         return;
     }
     if (!s->cut)
-        e->info.damaged_buffers++;       /* from here on record boundaries are unknown */
+        e->info.damaged_buffers++; /* from here on record boundaries are unknown */
     s->record = (struct etl_record){ .bytes = 0 };
 }
 
@@ -141,13 +142,15 @@ static gcd_status room(struct gcd_etl *e, struct etl_stream *s, size_t n, struct
         return gcd_fail_nomem(err, "reading a buffer");
     e->held_bytes += s->cap - before;
     if (e->held_bytes / HELD_BLOCKS > e->limits.block_bytes)
-        return gcd_fail(err, GCD_E_LIMIT, "the buffers of %zu processors take more than %" PRIu64 " bytes", e->stream_count,
-                        HELD_BLOCKS * e->limits.block_bytes);
+        return gcd_fail(err, GCD_E_LIMIT,
+                        "the buffers of %zu processors take more than %" PRIu64 " bytes",
+                        e->stream_count, HELD_BLOCKS * e->limits.block_bytes);
     return GCD_OK;
 }
 
 /* Reads N bytes after the header of B.  *RET_OK false: they do not exist. */
-static gcd_status read_body(struct gcd_etl *e, const struct etl_buffer *b, uint8_t *to, size_t n, bool *ret_ok, struct gcd_error *err)
+static gcd_status read_body(struct gcd_etl *e, const struct etl_buffer *b, uint8_t *to, size_t n,
+                            bool *ret_ok, struct gcd_error *err)
 {
     size_t got;
     GCD_TRY(gcd_input_read_at(e->in, b->off + ETL_BUFFER_HEADER, to, n, &got, err));
@@ -156,18 +159,22 @@ static gcd_status read_body(struct gcd_etl *e, const struct etl_buffer *b, uint8
 }
 
 /*
- * A few bytes can claim to hold a whole block, and repetitions of one byte really do.  The amount allowed grows with the bytes read, so
- * that neither time nor memory depends on such claims.
+ * A few bytes can claim to hold a whole block, and repetitions of one byte really do.  The amount
+ * allowed grows with the bytes read, so that neither time nor memory depends on such claims.
  */
 static gcd_status allow(struct gcd_etl *e, size_t n, struct gcd_error *err)
 {
     gcd_add_saturating(&e->unpacked, n);
-    if (e->unpacked > e->limits.block_bytes && (e->unpacked - e->limits.block_bytes) / RATIO > e->position)
-        return gcd_fail(err, GCD_E_LIMIT, "its compression ratio is above %u to 1, which no recording reaches", RATIO);
+    if (e->unpacked > e->limits.block_bytes &&
+        (e->unpacked - e->limits.block_bytes) / RATIO > e->position)
+        return gcd_fail(err, GCD_E_LIMIT,
+                        "its compression ratio is above %u to 1, which no recording reaches",
+                        RATIO);
     return GCD_OK;
 }
 
-static gcd_status unpack(struct gcd_etl *e, const struct etl_buffer *b, struct etl_stream *s, size_t n, bool *ret_ok, struct gcd_error *err)
+static gcd_status unpack(struct gcd_etl *e, const struct etl_buffer *b, struct etl_stream *s,
+                         size_t n, bool *ret_ok, struct gcd_error *err)
 {
     size_t packed = b->disk_bytes - ETL_BUFFER_HEADER;
     if (packed > e->limits.block_bytes)
@@ -180,7 +187,8 @@ static gcd_status unpack(struct gcd_etl *e, const struct etl_buffer *b, struct e
 }
 
 /* Loads the records of B into S.  A damaged buffer is counted and yields none. */
-static gcd_status load(struct gcd_etl *e, const struct etl_buffer *b, struct etl_stream *s, struct gcd_error *err)
+static gcd_status load(struct gcd_etl *e, const struct etl_buffer *b, struct etl_stream *s,
+                       struct gcd_error *err)
 {
     bool ok = false;
     size_t n = b->end < ETL_BUFFER_HEADER ? 0 : b->end - ETL_BUFFER_HEADER;
@@ -188,7 +196,7 @@ static gcd_status load(struct gcd_etl *e, const struct etl_buffer *b, struct etl
     s->cut = b->cut;
     e->position += b->disk_bytes;
     if (b->cut && (b->compressed || b->disk_bytes <= ETL_BUFFER_HEADER))
-        return GCD_OK;                   /* the end of the file is reported anyway */
+        return GCD_OK; /* the end of the file is reported anyway */
     if (b->cut && b->end > b->disk_bytes)
         n = b->disk_bytes - ETL_BUFFER_HEADER;
     bool possible = b->end >= ETL_BUFFER_HEADER && n <= e->limits.block_bytes && !b->too_large &&
@@ -197,7 +205,8 @@ static gcd_status load(struct gcd_etl *e, const struct etl_buffer *b, struct etl
         if (b->compressed)
             GCD_TRY(allow(e, n, err));
         GCD_TRY(room(e, s, n, err));
-        GCD_TRY(b->compressed ? unpack(e, b, s, n, &ok, err) : read_body(e, b, s->data, n, &ok, err));
+        GCD_TRY(b->compressed ? unpack(e, b, s, n, &ok, err)
+                              : read_body(e, b, s->data, n, &ok, err));
     }
     if (ok)
         s->rest = gcd_cur_make(s->data, n, b->off);

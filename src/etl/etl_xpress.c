@@ -1,25 +1,25 @@
 /*
- * Decompression of a buffer: [MS-XCA] 2.4, "Plain LZ77".  A flag word describes 32 items, most significant bit first: a byte, or a copy of
- * earlier output.
+ * Decompression of a buffer: [MS-XCA] 2.4, "Plain LZ77".  A flag word describes 32 items, most
+ * significant bit first: a byte, or a copy of earlier output.
  */
 #include <string.h>
 
 #include "etl/etl.h"
 
 #define SHORTEST_COPY 3u
-#define LENGTH_BITS 7u           /* of the length in a copy's own two bytes */
-#define NIBBLE_FULL 15u
-#define BYTE_FULL 255u
-#define LONG_COPY 64u            /* copies of fewer bytes are faster one by one */
+#define LENGTH_BITS   7u /* of the length in a copy's own two bytes */
+#define NIBBLE_FULL   15u
+#define BYTE_FULL     255u
+#define LONG_COPY     64u /* copies of fewer bytes are faster one by one */
 
 struct source {
     struct gcd_cur in;
-    const uint8_t *half;         /* a byte whose upper half holds the next length; NULL = none */
+    const uint8_t *half; /* a byte whose upper half holds the next length; NULL = none */
 };
 
 /*
- * The length of a copy beyond the 3 bits in its own bytes: half a byte, a byte, 16 or 32 bits, each used when the previous one is at its
- * maximum.
+ * The length of a copy beyond the 3 bits in its own bytes: half a byte, a byte, 16 or 32 bits, each
+ * used when the previous one is at its maximum.
  */
 static size_t long_length(struct source *s)
 {
@@ -39,7 +39,7 @@ static size_t long_length(struct source *s)
     n = gcd_cur_u16(&s->in);
     if (n == 0)
         n = gcd_cur_u32(&s->in);
-    if (n < NIBBLE_FULL + LENGTH_BITS)   /* a shorter form exists; no compressor writes this */
+    if (n < NIBBLE_FULL + LENGTH_BITS) /* a shorter form exists; no compressor writes this */
         gcd_cur_fail(&s->in, GCD_E_FORMAT);
     return n;
 }
@@ -53,7 +53,8 @@ static void repeat(uint8_t *to, size_t distance, size_t n)
             to[i] = from[i];
         return;
     }
-    for (size_t part; n > 0; n -= part, to += part, distance += part) {      /* each round doubles the available bytes */
+    /* each round doubles the available bytes */
+    for (size_t part; n > 0; n -= part, to += part, distance += part) {
         part = distance < n ? distance : n;
         memcpy(to, to - distance, part);
     }
@@ -81,7 +82,8 @@ bool etl_xpress(const uint8_t *in, size_t in_bytes, uint8_t *out, size_t out_byt
         size_t distance = (copy >> 3) + 1, n = copy & LENGTH_BITS;
         if (n == LENGTH_BITS)
             n = long_length(&s);
-        if (s.in.err != GCD_OK || distance > made || out_bytes - made < SHORTEST_COPY || n > out_bytes - made - SHORTEST_COPY)
+        if (s.in.err != GCD_OK || distance > made || out_bytes - made < SHORTEST_COPY ||
+            n > out_bytes - made - SHORTEST_COPY)
             return false;
         n += SHORTEST_COPY;
         if (distance >= n)

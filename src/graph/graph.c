@@ -38,11 +38,12 @@ void gcd_graph_free(struct gcd_graph *g)
 
 uint64_t gcd_graph_memory(const struct gcd_graph *g)
 {
-    return sizeof *g + g->text.bytes + graph_index_bytes(&g->index) + graph_starts_bytes(&g->starts) +
+    return sizeof *g + g->text.bytes + graph_index_bytes(&g->index) +
+           graph_starts_bytes(&g->starts) +
            (g->type_room + g->high_room + g->size_room + g->offset_room) * sizeof(uint16_t) +
-           (g->edge_room + g->block_runs_room) * sizeof(uint32_t) +
-           g->big_room * sizeof *g->bigs + g->run_room * sizeof *g->runs +
-           g->types_room * sizeof *g->types + g->root_room * sizeof *g->roots + g->dependent_room * sizeof *g->dependents +
+           (g->edge_room + g->block_runs_room) * sizeof(uint32_t) + g->big_room * sizeof *g->bigs +
+           g->run_room * sizeof *g->runs + g->types_room * sizeof *g->types +
+           g->root_room * sizeof *g->roots + g->dependent_room * sizeof *g->dependents +
            g->module_room * sizeof *g->modules + g->range_room * sizeof *g->ranges;
 }
 
@@ -92,7 +93,8 @@ uint64_t gcd_graph_node_address(const struct gcd_graph *g, uint32_t node)
         return 0;
     uint32_t block = node >> GRAPH_BLOCK_SHIFT;
     bool last = block == (g->node_count - 1) >> GRAPH_BLOCK_SHIFT;
-    size_t low = g->block_runs[block], high = last ? g->run_count : (size_t)g->block_runs[block + 1] + 1;
+    size_t low = g->block_runs[block],
+           high = last ? g->run_count : (size_t)g->block_runs[block + 1] + 1;
     /* the last run that begins at NODE or before it */
     while (high - low > 1) {
         size_t mid = low + (high - low) / 2;
@@ -188,7 +190,8 @@ enum gcd_root_group gcd_root_group(const struct gcd_root *r)
     if (r->kind == GCD_ROOT_FINALIZER)
         return GCD_GROUP_FINALIZER;
     if (r->kind == GCD_ROOT_HANDLE)
-        return (r->flags & GCD_ROOT_PINNED) != 0 ? GCD_GROUP_PINNED_HANDLES : GCD_GROUP_STRONG_HANDLES;
+        return (r->flags & GCD_ROOT_PINNED) != 0 ? GCD_GROUP_PINNED_HANDLES
+                                                 : GCD_GROUP_STRONG_HANDLES;
     return GCD_GROUP_OTHER;
 }
 

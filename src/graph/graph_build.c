@@ -13,7 +13,7 @@
 #include "graph/graph_room.h"
 #include "graph/graph_touch.h"
 
-#define MAX_NODES (GCD_NODE_NONE - 1)
+#define MAX_NODES   (GCD_NODE_NONE - 1)
 #define BLOCK_NODES (UINT32_C(1) << GRAPH_BLOCK_SHIFT)
 /* Nodes between two checks of the cancel flag. */
 #define CHECK_EVERY UINT32_C(65536)
@@ -21,10 +21,10 @@
 #define TOUCH_NODES UINT32_C(500000)
 /* Made-up addresses: where they begin, and the space for a very large object. */
 #define MADE_UP_START UINT64_C(0x10000)
-#define MADE_UP_MAX (UINT64_C(1) << 20)
+#define MADE_UP_MAX   (UINT64_C(1) << 20)
 #define DEFAULT_TYPES (UINT64_C(2) << 20)
 #define DEFAULT_ROOTS (UINT64_C(64) << 20)
-#define DEFAULT_TEXT (UINT64_C(1) << 30)
+#define DEFAULT_TEXT  (UINT64_C(1) << 30)
 
 /* A dependent handle that can be sorted by its key. */
 struct keyed {
@@ -33,18 +33,19 @@ struct keyed {
 };
 
 struct gcd_build {
-    struct gcd_graph *g;         /* NULL once it is sealed */
-    uint64_t low_bits;           /* of all addresses, by OR */
-    uint64_t next_address;       /* made up, for the next object */
+    struct gcd_graph *g;   /* NULL once it is sealed */
+    uint64_t low_bits;     /* of all addresses, by OR */
+    uint64_t next_address; /* made up, for the next object */
     bool nodes_ended;
-    uint32_t next_node;          /* the object whose references come next */
-    uint64_t owned;              /* references announced to gcd_build_owners; */
-    bool owners;                 /* it was called */
+    uint32_t next_node; /* the object whose references come next */
+    uint64_t owned;     /* references announced to gcd_build_owners; */
+    bool owners;        /* it was called */
     struct graph_resolver resolver;
     struct graph_touch touch;
     struct keyed *keyed;
     size_t keyed_count, keyed_room;
-    const char *last_module;     /* of the previous type: most types share it with their neighbour */
+    /* of the previous type: most types share it with their neighbour */
+    const char *last_module;
 };
 
 static gcd_status no_memory(struct gcd_error *err)
@@ -64,7 +65,8 @@ static void shrink(struct gcd_graph *g, void *items, size_t *room, size_t used, 
     graph_room_shrink(&g->alloc, items, room, used, item_bytes);
 }
 
-gcd_status gcd_build_new(const struct gcd_graph_options *options, struct gcd_build **ret, struct gcd_error *err)
+gcd_status gcd_build_new(const struct gcd_graph_options *options, struct gcd_build **ret,
+                         struct gcd_error *err)
 {
     static const struct gcd_graph_options defaults;
     if (options == NULL)
@@ -83,7 +85,8 @@ gcd_status gcd_build_new(const struct gcd_graph_options *options, struct gcd_bui
     g->options = *options;
     g->unknown = GCD_NODE_NONE;
     gcd_textpool_init(&g->text, &g->alloc, gcd_limit_or(g->limits.text_bytes, DEFAULT_TEXT));
-    g->summary.process_name = g->summary.command_line = g->summary.os = g->summary.arch = g->summary.runtime_version = "";
+    g->summary.process_name = g->summary.command_line = g->summary.os = g->summary.arch =
+        g->summary.runtime_version = "";
     g->summary.trace.container = "";
     g->summary.trace.start_unix_ms = INT64_MIN;
     b->g = g;
@@ -115,7 +118,8 @@ struct gcd_graph_notes *gcd_build_notes(struct gcd_build *b)
     return &b->g->notes;
 }
 
-gcd_status gcd_build_text(struct gcd_build *b, const char *s, size_t n, const char **ret, struct gcd_error *err)
+gcd_status gcd_build_text(struct gcd_build *b, const char *s, size_t n, const char **ret,
+                          struct gcd_error *err)
 {
     if (n == 0) {
         *ret = "";
@@ -129,7 +133,8 @@ gcd_status gcd_build_text(struct gcd_build *b, const char *s, size_t n, const ch
 
 /* ---- types ---- */
 
-gcd_status gcd_build_type(struct gcd_build *b, const struct gcd_type *t, uint32_t *ret, struct gcd_error *err)
+gcd_status gcd_build_type(struct gcd_build *b, const struct gcd_type *t, uint32_t *ret,
+                          struct gcd_error *err)
 {
     struct gcd_graph *g = b->g;
     if (g->type_count >= gcd_limit_or(g->limits.types, DEFAULT_TYPES))
@@ -155,7 +160,8 @@ gcd_status gcd_build_type(struct gcd_build *b, const struct gcd_type *t, uint32_
     return GCD_OK;
 }
 
-gcd_status gcd_build_type_name(struct gcd_build *b, uint32_t type, const char *name, size_t n, bool *ret_again, struct gcd_error *err)
+gcd_status gcd_build_type_name(struct gcd_build *b, uint32_t type, const char *name, size_t n,
+                               bool *ret_again, struct gcd_error *err)
 {
     struct gcd_type *t = &b->g->types[type];
     *ret_again = t->described;
@@ -169,7 +175,8 @@ gcd_status gcd_build_type_name(struct gcd_build *b, uint32_t type, const char *n
 
 /* ---- nodes ---- */
 
-gcd_status gcd_build_reserve(struct gcd_build *b, uint64_t nodes, uint64_t edges, struct gcd_error *err)
+gcd_status gcd_build_reserve(struct gcd_build *b, uint64_t nodes, uint64_t edges,
+                             struct gcd_error *err)
 {
     struct gcd_graph *g = b->g;
     if (nodes > MAX_NODES)
@@ -179,7 +186,8 @@ gcd_status gcd_build_reserve(struct gcd_build *b, uint64_t nodes, uint64_t edges
     if (!grow(g, &g->type_low, &g->type_room, nodes, sizeof *g->type_low) ||
         !grow(g, &g->node_size, &g->size_room, nodes, sizeof *g->node_size) ||
         !grow(g, &g->node_offset, &g->offset_room, nodes, sizeof *g->node_offset) ||
-        !graph_starts_reserve(&g->starts, &g->alloc, nodes) || !grow(g, &g->edges, &g->edge_room, edges, sizeof *g->edges))
+        !graph_starts_reserve(&g->starts, &g->alloc, nodes) ||
+        !grow(g, &g->edges, &g->edge_room, edges, sizeof *g->edges))
         return no_memory(err);
     return GCD_OK;
 }
@@ -192,7 +200,8 @@ void gcd_build_touch(struct gcd_build *b)
         return;
     b->touch = (struct graph_touch){
         .arrays = {
-            { g->type_low, g->type_room * sizeof *g->type_low },    { g->node_size, g->size_room * sizeof *g->node_size },
+            { g->type_low, g->type_room * sizeof *g->type_low },
+            { g->node_size, g->size_room * sizeof *g->node_size },
             { g->starts.near, g->starts.near_room * sizeof *g->starts.near },
             { g->node_offset, g->offset_room * sizeof *g->node_offset },
             { g->edges, g->edge_room * sizeof *g->edges },
@@ -213,7 +222,8 @@ uint32_t gcd_build_node_type(const struct gcd_build *b, uint32_t node)
 }
 
 /* Stores a node's address relative to a base. */
-static gcd_status put_address(struct gcd_graph *g, uint32_t node, uint64_t address, struct gcd_error *err)
+static gcd_status put_address(struct gcd_graph *g, uint32_t node, uint64_t address,
+                              struct gcd_error *err)
 {
     const struct graph_run *last = g->run_count > 0 ? &g->runs[g->run_count - 1] : NULL;
     uint64_t off = last != NULL ? address - last->base : 0;
@@ -224,7 +234,8 @@ static gcd_status put_address(struct gcd_graph *g, uint32_t node, uint64_t addre
         off = 0;
     }
     if (node % BLOCK_NODES == 0) {
-        if (!grow(g, &g->block_runs, &g->block_runs_room, (uint64_t)node / BLOCK_NODES + 1, sizeof *g->block_runs))
+        if (!grow(g, &g->block_runs, &g->block_runs_room, (uint64_t)node / BLOCK_NODES + 1,
+                  sizeof *g->block_runs))
             return no_memory(err);
         g->block_runs[node / BLOCK_NODES] = (uint32_t)(g->run_count - 1);
     }
@@ -238,7 +249,8 @@ static bool put_type(struct gcd_graph *g, uint32_t node, uint32_t type)
     uint64_t need = (uint64_t)node + 1;
     bool first = type > UINT16_MAX && g->type_high == NULL;
     if (!grow(g, &g->type_low, &g->type_room, need, sizeof *g->type_low) ||
-        ((first || g->type_high != NULL) && !grow(g, &g->type_high, &g->high_room, g->type_room, sizeof *g->type_high)))
+        ((first || g->type_high != NULL) &&
+         !grow(g, &g->type_high, &g->high_room, g->type_room, sizeof *g->type_high)))
         return false;
     if (first)
         memset(g->type_high, 0, node * sizeof *g->type_high);
@@ -248,7 +260,8 @@ static bool put_type(struct gcd_graph *g, uint32_t node, uint32_t type)
     return true;
 }
 
-static gcd_status add_node(struct gcd_graph *g, uint64_t address, uint32_t type, uint64_t size_bytes, struct gcd_error *err)
+static gcd_status add_node(struct gcd_graph *g, uint64_t address, uint32_t type,
+                           uint64_t size_bytes, struct gcd_error *err)
 {
     uint32_t node = g->node_count;
     uint64_t need = (uint64_t)node + 1;
@@ -256,7 +269,8 @@ static gcd_status add_node(struct gcd_graph *g, uint64_t address, uint32_t type,
         return gcd_fail(err, GCD_E_LIMIT, "a graph holds at most %u objects", (unsigned)MAX_NODES);
     if (g->limits.objects != 0 && node >= g->limits.objects)
         return gcd_because(err, GCD_ERROR_OBJECT_LIMIT,
-                           gcd_fail(err, GCD_E_LIMIT, "at most %" PRIu64 " objects are allowed", g->limits.objects));
+                           gcd_fail(err, GCD_E_LIMIT, "at most %" PRIu64 " objects are allowed",
+                                    g->limits.objects));
     if (!put_type(g, node, type) ||
         !grow(g, &g->node_size, &g->size_room, need, sizeof *g->node_size) ||
         !grow(g, &g->node_offset, &g->offset_room, need, sizeof *g->node_offset))
@@ -272,13 +286,15 @@ static gcd_status add_node(struct gcd_graph *g, uint64_t address, uint32_t type,
     return GCD_OK;
 }
 
-gcd_status gcd_build_node(struct gcd_build *b, uint64_t address, uint32_t type, uint64_t size_bytes, struct gcd_error *err)
+gcd_status gcd_build_node(struct gcd_build *b, uint64_t address, uint32_t type, uint64_t size_bytes,
+                          struct gcd_error *err)
 {
     struct gcd_graph *g = b->g;
     if (b->nodes_ended)
         return gcd_fail(err, GCD_E_STATE, "all objects of the graph have been given");
     if (type >= g->type_count)
-        return gcd_fail(err, GCD_E_FORMAT, "an object has type %u of %zu", (unsigned)type, g->type_count);
+        return gcd_fail(err, GCD_E_FORMAT, "an object has type %u of %zu", (unsigned)type,
+                        g->type_count);
     if (g->node_count == 0)
         g->notes.addresses_made_up = address == 0;
     if ((address == 0) != g->notes.addresses_made_up)
@@ -297,7 +313,9 @@ static gcd_status begin_edges(struct gcd_build *b, struct gcd_error *err)
 {
     struct gcd_graph *g = b->g;
     bool room = graph_starts_reserve(&g->starts, &g->alloc, g->node_count);
-    return room && graph_starts_put(&g->starts, &g->alloc, g->node_count - 1, b->owned) ? GCD_OK : no_memory(err);
+    return room && graph_starts_put(&g->starts, &g->alloc, g->node_count - 1, b->owned)
+               ? GCD_OK
+               : no_memory(err);
 }
 
 static gcd_status add_owner(struct gcd_build *b, const struct gcd_object *o, struct gcd_error *err)
@@ -310,15 +328,18 @@ static gcd_status add_owner(struct gcd_build *b, const struct gcd_object *o, str
     return GCD_OK;
 }
 
-/* How many of N more objects fit into the arrays and the last block of nodes without reaching a limit. */
+/* How many of N more objects fit into the arrays and the last block of nodes without reaching a
+ * limit. */
 static size_t room_for(const struct gcd_build *b, size_t n)
 {
     const struct gcd_graph *g = b->g;
     size_t node = g->node_count, in_block = STARTS_NODES - node % STARTS_NODES;
     const size_t rooms[] = {
-        g->type_room, g->size_room, g->offset_room, g->starts.near_room, MAX_NODES, gcd_size_of(gcd_limit_or(g->limits.objects, MAX_NODES)),
+        g->type_room,        g->size_room, g->offset_room,
+        g->starts.near_room, MAX_NODES,    gcd_size_of(gcd_limit_or(g->limits.objects, MAX_NODES)),
     };
-    if (in_block == STARTS_NODES || g->run_count == 0 || b->nodes_ended || g->notes.addresses_made_up || g->type_high != NULL)
+    if (in_block == STARTS_NODES || g->run_count == 0 || b->nodes_ended ||
+        g->notes.addresses_made_up || g->type_high != NULL)
         return 0;
     n = n < in_block ? n : in_block;
     for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
@@ -329,7 +350,8 @@ static size_t room_for(const struct gcd_build *b, size_t n)
 }
 
 /*
- * Adds objects as add_owner does, until one needs more than storing; returns their number.  In a wide block it stops at the first: REL wraps around.
+ * Adds objects as add_owner does, until one needs more than storing; returns their number.  In a
+ * wide block it stops at the first: REL wraps around.
  */
 static size_t add_plain_owners(struct gcd_build *b, const struct gcd_object *objects, size_t n)
 {
@@ -337,14 +359,17 @@ static size_t add_plain_owners(struct gcd_build *b, const struct gcd_object *obj
     size_t i = 0, room = room_for(b, n);
     if (room == 0)
         return 0;
-    uint64_t base = g->runs[g->run_count - 1].base, low_bits = 0, rel = b->owned - g->starts.blocks[g->node_count / STARTS_NODES];
-    uint16_t *type = g->type_low + g->node_count, *size = g->node_size + g->node_count, *offset = g->node_offset + g->node_count;
+    uint64_t base = g->runs[g->run_count - 1].base, low_bits = 0,
+             rel = b->owned - g->starts.blocks[g->node_count / STARTS_NODES];
+    uint16_t *type = g->type_low + g->node_count, *size = g->node_size + g->node_count,
+             *offset = g->node_offset + g->node_count;
     uint16_t *near = g->starts.near + g->node_count;
     uint64_t first_rel = rel;
     for (; i < room; i++) {
         const struct gcd_object *o = &objects[i];
         uint64_t off = o->address - base;
-        bool far = o->address < base || off % 4 != 0 || off / 4 > UINT16_MAX, wide = o->type > UINT16_MAX || o->size_bytes >= GRAPH_BIG;
+        bool far = o->address < base || off % 4 != 0 || off / 4 > UINT16_MAX,
+             wide = o->type > UINT16_MAX || o->size_bytes >= GRAPH_BIG;
         if (far || wide || o->type >= g->type_count || rel > UINT16_MAX || o->edges > UINT32_MAX)
             break;
         low_bits |= o->address;
@@ -360,7 +385,8 @@ static size_t add_plain_owners(struct gcd_build *b, const struct gcd_object *obj
     return i;
 }
 
-gcd_status gcd_build_owners(struct gcd_build *b, const struct gcd_object *objects, size_t n, struct gcd_error *err)
+gcd_status gcd_build_owners(struct gcd_build *b, const struct gcd_object *objects, size_t n,
+                            struct gcd_error *err)
 {
     b->owners = true;
     for (size_t i = 0; i < n; i++) {
@@ -382,7 +408,8 @@ static gcd_status make_index(struct gcd_build *b, struct gcd_error *err)
             run++;
         uint32_t run_end = run + 1 < g->run_count ? g->runs[run + 1].first_node : g->node_count;
         end = run_end - node < CHECK_EVERY ? run_end : node + CHECK_EVERY;
-        if (!graph_index_add_run(&g->index, g->runs[run].base, g->node_offset + node, end - node, node))
+        if (!graph_index_add_run(&g->index, g->runs[run].base, g->node_offset + node, end - node,
+                                 node))
             return no_memory(err);
         if (gcd_is_canceled(g->options.context.cancel))
             return gcd_fail(err, GCD_E_CANCELED, "interrupted");
@@ -441,16 +468,20 @@ static gcd_status more_edges(struct gcd_build *b, size_t n, struct gcd_error *er
         return gcd_fail(err, GCD_E_STATE, "references before the first object");
     if (n > g->edge_room - g->edge_count)
         graph_resolver_drain(&b->resolver);
-    return grow(g, &g->edges, &g->edge_room, (uint64_t)g->edge_count + n, sizeof *g->edges) ? GCD_OK : no_memory(err);
+    return grow(g, &g->edges, &g->edge_room, (uint64_t)g->edge_count + n, sizeof *g->edges)
+               ? GCD_OK
+               : no_memory(err);
 }
 
-gcd_status gcd_build_edges(struct gcd_build *b, const uint64_t *targets, size_t n, struct gcd_error *err)
+gcd_status gcd_build_edges(struct gcd_build *b, const uint64_t *targets, size_t n,
+                           struct gcd_error *err)
 {
     GCD_TRY(more_edges(b, n, err));
     return graph_resolver_add(&b->resolver, targets, n) ? GCD_OK : no_memory(err);
 }
 
-gcd_status gcd_build_edge_nodes(struct gcd_build *b, const uint32_t *targets, size_t n, struct gcd_error *err)
+gcd_status gcd_build_edge_nodes(struct gcd_build *b, const uint32_t *targets, size_t n,
+                                struct gcd_error *err)
 {
     struct gcd_graph *g = b->g;
     GCD_TRY(more_edges(b, n, err));
@@ -458,7 +489,8 @@ gcd_status gcd_build_edge_nodes(struct gcd_build *b, const uint32_t *targets, si
     for (size_t i = 0; i < n; i++) {
         uint32_t to = targets[i];
         if (to != GCD_NODE_NONE && (to >= g->node_count || to == g->unknown))
-            return gcd_fail(err, GCD_E_FORMAT, "a reference leads to object %u of %u", (unsigned)to, (unsigned)g->node_count);
+            return gcd_fail(err, GCD_E_FORMAT, "a reference leads to object %u of %u", (unsigned)to,
+                            (unsigned)g->node_count);
         g->notes.edges_dangling += to == GCD_NODE_NONE;
         g->edges[g->edge_count++] = to != GCD_NODE_NONE ? to : g->unknown;
     }
@@ -468,10 +500,12 @@ gcd_status gcd_build_edge_nodes(struct gcd_build *b, const uint32_t *targets, si
 /* ---- roots and handles ---- */
 
 /* Room for another record; each kind has its own limit. */
-static gcd_status one_more(struct gcd_graph *g, void *items, size_t *room, size_t count, size_t item_bytes, struct gcd_error *err)
+static gcd_status one_more(struct gcd_graph *g, void *items, size_t *room, size_t count,
+                           size_t item_bytes, struct gcd_error *err)
 {
     if (count >= gcd_limit_or(g->limits.roots, DEFAULT_ROOTS))
-        return gcd_fail(err, GCD_E_LIMIT, "there are more than %zu roots, handles or ranges", count);
+        return gcd_fail(err, GCD_E_LIMIT, "there are more than %zu roots, handles or ranges",
+                        count);
     return grow(g, items, room, (uint64_t)count + 1, item_bytes) ? GCD_OK : no_memory(err);
 }
 
@@ -486,9 +520,10 @@ gcd_status gcd_build_root_kept(struct gcd_build *b, const struct gcd_root *r, st
             return GCD_OK;
     }
     bool is_static = root.kind == GCD_ROOT_STATIC;
-    if (root.node >= g->node_count || (is_static && root.type >= g->type_count) || (unsigned)root.kind >= GCD_ROOT_ALL_KINDS)
-        return gcd_fail(err, GCD_E_FORMAT, "a root of kind %u leads to object %u of %u", (unsigned)root.kind, (unsigned)root.node,
-                        (unsigned)g->node_count);
+    if (root.node >= g->node_count || (is_static && root.type >= g->type_count) ||
+        (unsigned)root.kind >= GCD_ROOT_ALL_KINDS)
+        return gcd_fail(err, GCD_E_FORMAT, "a root of kind %u leads to object %u of %u",
+                        (unsigned)root.kind, (unsigned)root.node, (unsigned)g->node_count);
     if (!is_static)
         root.type = graph_type(g, root.node);
     root.object = gcd_graph_node_address(g, root.node);
@@ -515,7 +550,8 @@ gcd_status gcd_build_root(struct gcd_build *b, const struct gcd_root *r, struct 
     return gcd_build_root_kept(b, &root, err);
 }
 
-gcd_status gcd_build_dependent(struct gcd_build *b, uint32_t key, uint32_t value, struct gcd_error *err)
+gcd_status gcd_build_dependent(struct gcd_build *b, uint32_t key, uint32_t value,
+                               struct gcd_error *err)
 {
     struct gcd_graph *g = b->g;
     if (key == GCD_NODE_NONE || value == GCD_NODE_NONE) {
@@ -523,8 +559,8 @@ gcd_status gcd_build_dependent(struct gcd_build *b, uint32_t key, uint32_t value
         return GCD_OK;
     }
     if (key >= g->node_count || value >= g->node_count)
-        return gcd_fail(err, GCD_E_FORMAT, "a dependent handle leads from object %u to %u of %u", (unsigned)key, (unsigned)value,
-                        (unsigned)g->node_count);
+        return gcd_fail(err, GCD_E_FORMAT, "a dependent handle leads from object %u to %u of %u",
+                        (unsigned)key, (unsigned)value, (unsigned)g->node_count);
     GCD_TRY(one_more(g, &b->keyed, &b->keyed_room, b->keyed_count, sizeof *b->keyed, err));
     b->keyed[b->keyed_count++] = (struct keyed){ .key = key, .value = value };
     return GCD_OK;
@@ -559,7 +595,8 @@ static gcd_status sort_dependents(struct gcd_build *b, struct gcd_error *err)
         !grow(g, &g->dependents, &g->dependent_room, b->keyed_count, sizeof *g->dependents))
         return no_memory(err);
     for (size_t i = 0; i < b->keyed_count; i++)
-        g->dependents[i] = (struct gcd_graph_dependent){ .key = (uint32_t)b->keyed[i].key, .value = b->keyed[i].value };
+        g->dependents[i] = (struct gcd_graph_dependent){ .key = (uint32_t)b->keyed[i].key,
+                                                         .value = b->keyed[i].value };
     g->dependent_count = b->keyed_count;
     return GCD_OK;
 }
@@ -567,7 +604,7 @@ static gcd_status sort_dependents(struct gcd_build *b, struct gcd_error *err)
 /* Removes dangling references from the edges. */
 static void close_holes(struct gcd_graph *g)
 {
-    uint64_t kept = 0, at = 0, base = 0;     /* BASE: the new start of the block of nodes */
+    uint64_t kept = 0, at = 0, base = 0; /* BASE: the new start of the block of nodes */
     for (uint32_t node = 0; node < g->node_count; node++) {
         bool last = node + 1 == g->node_count;
         uint64_t end = last ? g->edge_count : graph_starts_of(&g->starts, node + 1);
@@ -647,12 +684,15 @@ gcd_status gcd_build_seal(struct gcd_build *b, struct gcd_graph **ret, struct gc
     struct gcd_graph *g = b->g;
     gcd_status st = b->nodes_ended ? GCD_OK : gcd_build_nodes_end(b, err);
     if (st == GCD_OK && b->owners && b->owned != g->edge_count)
-        st = gcd_fail(err, GCD_E_STATE, "the objects have %" PRIu64 " references, but there are %zu", b->owned, g->edge_count);
+        st =
+            gcd_fail(err, GCD_E_STATE, "the objects have %" PRIu64 " references, but there are %zu",
+                     b->owned, g->edge_count);
     while (st == GCD_OK && b->next_node < g->node_count)
         st = gcd_build_next_node(b, err);
     if (st == GCD_OK)
         st = sort_dependents(b, err);
-    if (st == GCD_OK && !grow(g, &g->edges, &g->edge_room, 1, sizeof *g->edges))     /* so that the pointer is never NULL */
+    if (st == GCD_OK && !grow(g, &g->edges, &g->edge_room, 1,
+                              sizeof *g->edges)) /* so that the pointer is never NULL */
         st = no_memory(err);
     if (st != GCD_OK) {
         gcd_build_free(b);
@@ -673,7 +713,7 @@ gcd_status gcd_build_seal(struct gcd_build *b, struct gcd_graph **ret, struct gc
     graph_starts_shrink(&g->starts, &g->alloc, g->node_count);
     shrink(g, &g->edges, &g->edge_room, g->edge_count, sizeof *g->edges);
     summarize(g);
-    g->options.context.cancel = NULL;    /* belongs to the caller, and is no longer needed */
+    g->options.context.cancel = NULL; /* belongs to the caller, and is no longer needed */
     b->g = NULL;
     struct gcd_alloc a = g->alloc;
     gcd_mem_free(&a, b->keyed, b->keyed_room * sizeof *b->keyed);

@@ -4,16 +4,17 @@
 #include "base/mem.h"
 #include "base/sort.h"
 
-#define SLOT_BITS 6u             /* slots per word */
-#define PAGE_BITS (SLOT_BITS + 7u)
+#define SLOT_BITS         6u /* slots per word */
+#define PAGE_BITS         (SLOT_BITS + 7u)
 #define INDEX_CHUNK_PAGES 64u
-#define MAX_PAGES (UINT32_C(1) << 31)
+#define MAX_PAGES         (UINT32_C(1) << 31)
 
 /*
- * A page has 1.5 KiB.  This many may be wasted on isolated objects, and beyond that there must be an object for every 64 bytes: large
- * objects are alone on their pages in any heap, and damaged data can scatter objects over all addresses.
+ * A page has 1.5 KiB.  This many may be wasted on isolated objects, and beyond that there must be
+ * an object for every 64 bytes: large objects are alone on their pages in any heap, and damaged
+ * data can scatter objects over all addresses.
  */
-#define FREE_PAGES 4096u
+#define FREE_PAGES       4096u
 #define OBJECTS_PER_PAGE (sizeof(struct index_page) / 64)
 
 void graph_index_init(struct graph_index *x, const struct gcd_alloc *a, unsigned shift)
@@ -47,7 +48,8 @@ static bool give_page(struct graph_index *x, uint64_t piece, uint32_t *ret)
     if (x->page_count >= MAX_PAGES || x->page_count >= FREE_PAGES + x->added / OBJECTS_PER_PAGE)
         return true;
     if (x->page_count % INDEX_CHUNK_PAGES == 0) {
-        if (!gcd_vec_reserve(x->alloc, &x->chunks, &x->chunk_cap, x->chunk_count + 1, sizeof *x->chunks, SIZE_MAX / sizeof *x->chunks))
+        if (!gcd_vec_reserve(x->alloc, &x->chunks, &x->chunk_cap, x->chunk_count + 1,
+                             sizeof *x->chunks, SIZE_MAX / sizeof *x->chunks))
             return false;
         struct index_page *chunk = gcd_mem_new_array(x->alloc, INDEX_CHUNK_PAGES, sizeof *chunk);
         if (chunk == NULL)
@@ -62,7 +64,8 @@ static bool give_page(struct graph_index *x, uint64_t piece, uint32_t *ret)
 
 static bool add_stray(struct graph_index *x, uint64_t address, uint32_t node)
 {
-    if (!gcd_vec_reserve(x->alloc, &x->strays, &x->stray_cap, x->stray_count + 1, sizeof *x->strays, SIZE_MAX / sizeof *x->strays))
+    if (!gcd_vec_reserve(x->alloc, &x->strays, &x->stray_cap, x->stray_count + 1, sizeof *x->strays,
+                         SIZE_MAX / sizeof *x->strays))
         return false;
     x->strays[x->stray_count++] = (struct index_stray){ .address = address, .node = node };
     return true;
@@ -108,14 +111,17 @@ bool graph_index_add(struct graph_index *x, uint64_t address, uint32_t node)
     return true;
 }
 
-/* Sets bits in one word of the map while consecutive nodes fall into it; graph_index_add does the rest. */
-bool graph_index_add_run(struct graph_index *x, uint64_t base, const uint16_t *offsets, size_t n, uint32_t first)
+/* Sets bits in one word of the map while consecutive nodes fall into it; graph_index_add does the
+ * rest. */
+bool graph_index_add_run(struct graph_index *x, uint64_t base, const uint16_t *offsets, size_t n,
+                         uint32_t first)
 {
-    uint64_t last = 0;                   /* slot of the node before, if it is in WORD */
+    uint64_t last = 0; /* slot of the node before, if it is in WORD */
     struct index_word *word = NULL;
     for (size_t i = 0; i < n; i++) {
         uint64_t address = base + (uint64_t)offsets[i] * 4, slot = address >> x->shift;
-        if (word != NULL && slot > last && slot >> SLOT_BITS == last >> SLOT_BITS && (slot << x->shift) == address) {
+        if (word != NULL && slot > last && slot >> SLOT_BITS == last >> SLOT_BITS &&
+            (slot << x->shift) == address) {
             word->bits[slot >> 5 & 1] |= UINT32_C(1) << (slot & 31);
             x->added++;
         } else {
@@ -140,7 +146,8 @@ static uint32_t find_stray(const struct graph_index *x, uint64_t address)
         else
             high = mid;
     }
-    return low < x->stray_count && x->strays[low].address == address ? x->strays[low].node : GCD_IDMAP_NONE;
+    return low < x->stray_count && x->strays[low].address == address ? x->strays[low].node
+                                                                     : GCD_IDMAP_NONE;
 }
 
 /* The word of ADDRESS if it is in the bitmap, otherwise NULL. */
@@ -149,11 +156,13 @@ static const struct index_word *word_of(const struct graph_index *x, uint64_t ad
     uint64_t slot = address >> x->shift, piece = slot >> PAGE_BITS;
     const struct index_entry *entry = &x->entries[piece & (x->entry_count - 1)];
     const struct index_page *page = entry->page;
-    if (page != NULL && entry->piece != piece) {      /* it belongs to another piece */
+    if (page != NULL && entry->piece != piece) { /* it belongs to another piece */
         uint32_t number = gcd_idmap_get(&x->page_of, piece);
         page = number != GCD_IDMAP_NONE ? page_at(x, number) : NULL;
     }
-    return page != NULL && (slot << x->shift) == address ? &page->words[slot >> SLOT_BITS & (INDEX_PAGE_WORDS - 1)] : NULL;
+    return page != NULL && (slot << x->shift) == address
+               ? &page->words[slot >> SLOT_BITS & (INDEX_PAGE_WORDS - 1)]
+               : NULL;
 }
 
 /* Searches only the bitmap. */
@@ -176,7 +185,8 @@ uint32_t graph_index_find(const struct graph_index *x, uint64_t address)
     return find(x, word_of(x, address), address);
 }
 
-void graph_index_find_all(const struct graph_index *x, const uint64_t *addresses, size_t n, uint32_t *ret)
+void graph_index_find_all(const struct graph_index *x, const uint64_t *addresses, size_t n,
+                          uint32_t *ret)
 {
     const struct index_word *words[INDEX_BATCH];
     for (size_t i = 0; i < n; i++) {
@@ -199,7 +209,8 @@ static bool make_entries(struct graph_index *x)
     for (size_t i = 0; i < x->page_of.slot_count; i++) {
         const struct gcd_idmap_slot *s = &x->page_of.slots[i];
         if (s->value != GCD_IDMAP_NONE)
-            x->entries[s->id & (n - 1)] = (struct index_entry){ .piece = s->id, .page = page_at(x, s->value) };
+            x->entries[s->id & (n - 1)] =
+                (struct index_entry){ .piece = s->id, .page = page_at(x, s->value) };
     }
     return true;
 }
@@ -212,13 +223,15 @@ bool graph_index_finish(struct graph_index *x)
         return false;
     for (size_t i = 0; i < x->stray_count; i++) {
         bool again = i > 0 && x->strays[i].address == x->strays[i - 1].address;
-        x->doubled += again || find_bit(x, word_of(x, x->strays[i].address), x->strays[i].address) != GCD_IDMAP_NONE;
+        x->doubled += again || find_bit(x, word_of(x, x->strays[i].address),
+                                        x->strays[i].address) != GCD_IDMAP_NONE;
     }
     return true;
 }
 
 uint64_t graph_index_bytes(const struct graph_index *x)
 {
-    return x->chunk_count * INDEX_CHUNK_PAGES * sizeof **x->chunks + x->chunk_cap * sizeof *x->chunks +
-           x->stray_cap * sizeof *x->strays + x->entry_count * sizeof *x->entries + x->page_of.slot_count * sizeof *x->page_of.slots;
+    return x->chunk_count * INDEX_CHUNK_PAGES * sizeof **x->chunks +
+           x->chunk_cap * sizeof *x->chunks + x->stray_cap * sizeof *x->strays +
+           x->entry_count * sizeof *x->entries + x->page_of.slot_count * sizeof *x->page_of.slots;
 }

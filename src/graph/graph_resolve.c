@@ -17,7 +17,9 @@ static void resolve(struct graph_resolver *r, const struct gcd_slot *slot)
     uint32_t *edges = r->g->edges + slot->at;
     uint64_t dangling = 0;
     for (size_t i = 0; i < slot->used; i += INDEX_BATCH)
-        graph_index_find_all(&r->g->index, targets + i, slot->used - i < INDEX_BATCH ? slot->used - i : INDEX_BATCH, edges + i);
+        graph_index_find_all(&r->g->index, targets + i,
+                             slot->used - i < INDEX_BATCH ? slot->used - i : INDEX_BATCH,
+                             edges + i);
     for (size_t i = 0; i < slot->used; i++)
         if (edges[i] == GCD_NODE_NONE) {
             edges[i] = r->g->unknown;
@@ -69,7 +71,7 @@ static void pass_on(struct graph_resolver *r)
     if (r->slot == &r->own) {
         resolve(r, &r->own);
         if (r->thread_count == 0 && r->own.used == SLOT_TARGETS)
-            start_threads(r);            /* the first slot is full: more will follow */
+            start_threads(r); /* the first slot is full: more will follow */
     } else {
         gcd_queue_put(&r->queue, r->slot);
     }

@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-bool graph_room_grow(const struct gcd_alloc *a, void *items, size_t *room, uint64_t need, size_t item_bytes)
+bool graph_room_grow(const struct gcd_alloc *a, void *items, size_t *room, uint64_t need,
+                     size_t item_bytes)
 {
     void *old;
     if (need <= *room)
@@ -23,7 +24,8 @@ bool graph_room_grow(const struct gcd_alloc *a, void *items, size_t *room, uint6
     return true;
 }
 
-void graph_room_shrink(const struct gcd_alloc *a, void *items, size_t *room, size_t used, size_t item_bytes)
+void graph_room_shrink(const struct gcd_alloc *a, void *items, size_t *room, size_t used,
+                       size_t item_bytes)
 {
     void *old;
     size_t want = used > 0 ? used : 1;

@@ -13,13 +13,15 @@ void graph_starts_done(struct graph_starts *s, const struct gcd_alloc *a)
 
 uint64_t graph_starts_bytes(const struct graph_starts *s)
 {
-    return s->near_room * sizeof *s->near + s->block_room * sizeof *s->blocks + s->row_room * sizeof *s->rows;
+    return s->near_room * sizeof *s->near + s->block_room * sizeof *s->blocks +
+           s->row_room * sizeof *s->rows;
 }
 
 bool graph_starts_reserve(struct graph_starts *s, const struct gcd_alloc *a, uint64_t nodes)
 {
     return graph_room_grow(a, &s->near, &s->near_room, nodes, sizeof *s->near) &&
-           graph_room_grow(a, &s->blocks, &s->block_room, (nodes + STARTS_NODES - 1) / STARTS_NODES, sizeof *s->blocks);
+           graph_room_grow(a, &s->blocks, &s->block_room, (nodes + STARTS_NODES - 1) / STARTS_NODES,
+                           sizeof *s->blocks);
 }
 
 void graph_starts_shrink(struct graph_starts *s, const struct gcd_alloc *a, size_t nodes)
@@ -30,7 +32,8 @@ void graph_starts_shrink(struct graph_starts *s, const struct gcd_alloc *a, size
 /* Gives the block of NODE a row, and copies the starts of its earlier nodes into it. */
 static bool widen(struct graph_starts *s, const struct gcd_alloc *a, uint32_t node)
 {
-    if (!graph_room_grow(a, &s->rows, &s->row_room, (uint64_t)(s->row_count + 1) * STARTS_NODES, sizeof *s->rows))
+    if (!graph_room_grow(a, &s->rows, &s->row_room, (uint64_t)(s->row_count + 1) * STARTS_NODES,
+                         sizeof *s->rows))
         return false;
     uint64_t *row = s->rows + s->row_count * STARTS_NODES;
     for (uint32_t other = node / STARTS_NODES * STARTS_NODES; other < node; other++)
@@ -39,11 +42,13 @@ static bool widen(struct graph_starts *s, const struct gcd_alloc *a, uint32_t no
     return true;
 }
 
-bool graph_starts_put(struct graph_starts *s, const struct gcd_alloc *a, uint32_t node, uint64_t first)
+bool graph_starts_put(struct graph_starts *s, const struct gcd_alloc *a, uint32_t node,
+                      uint64_t first)
 {
     if (node % STARTS_NODES == 0)
         s->blocks[node >> STARTS_SHIFT] = first;
-    if (!graph_starts_wide(s, node) && first - s->blocks[node >> STARTS_SHIFT] > UINT16_MAX && !widen(s, a, node))
+    if (!graph_starts_wide(s, node) && first - s->blocks[node >> STARTS_SHIFT] > UINT16_MAX &&
+        !widen(s, a, node))
         return false;
     if (graph_starts_wide(s, node))
         *graph_starts_in_row(s, node) = first;
@@ -52,7 +57,8 @@ bool graph_starts_put(struct graph_starts *s, const struct gcd_alloc *a, uint32_
     return true;
 }
 
-void graph_starts_move(struct graph_starts *s, uint32_t node, bool last, uint64_t base, uint64_t first)
+void graph_starts_move(struct graph_starts *s, uint32_t node, bool last, uint64_t base,
+                       uint64_t first)
 {
     if (graph_starts_wide(s, node)) {
         *graph_starts_in_row(s, node) = first;

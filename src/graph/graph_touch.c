@@ -21,7 +21,9 @@ static void *touch_all(void *ctx)
 {
     struct graph_touch *t = ctx;
     for (size_t first = 0, count = t->together; first < TOUCH_ARRAYS; first += count, count = 1)
-        for (uintptr_t done = 0; done < t->arrays[first].bytes && !atomic_load_explicit(&t->ended, memory_order_relaxed); done += STEP_BYTES)
+        for (uintptr_t done = 0; done < t->arrays[first].bytes &&
+                                 !atomic_load_explicit(&t->ended, memory_order_relaxed);
+             done += STEP_BYTES)
             for (size_t i = 0; i < count; i++)
                 touch(t, first + i, done);
     return NULL;

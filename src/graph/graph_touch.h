@@ -1,6 +1,6 @@
 /*
- * Another thread touches memory while the calling thread begins to fill it: the system clears each page at its first use, which takes a third of the
- * time for reading objects.
+ * Another thread touches memory while the calling thread begins to fill it: the system clears each
+ * page at its first use, which takes a third of the time for reading objects.
  */
 #ifndef GCD_GRAPH_GRAPH_TOUCH_H
 #define GCD_GRAPH_GRAPH_TOUCH_H
@@ -18,11 +18,11 @@ struct graph_touch {
     bool started;
     atomic_bool ended;
     struct {
-        void *items;             /* must not move until graph_touch_end */
+        void *items; /* must not move until graph_touch_end */
         size_t bytes;
     } arrays[TOUCH_ARRAYS];
-    size_t together;             /* this many arrays from the first on are filled at the same time, and the first is the largest; then the others, one
-                                    by one */
+    size_t together; /* this many arrays from the first on are filled at the same time, and the
+                        first is the largest; then the others, one by one */
 };
 
 /* Starts, if another thread is allowed; does not change contents and cannot fail. */

@@ -1,35 +1,39 @@
 /*
  * The set of object addresses, in at most 16 MiB.
  *
- * One bit per pointer-sized unit of heap, in pages of 16 KiB that cover 1 MiB each (half of that in a 32-bit process).  As long as pages
- * are available, every piece of heap has its own page and the answer is exact.  After that, further pieces share pages: an address without
- * an object can then find the bit of another object, so "no" is still certain and "yes" only probable.  The addresses of a heap walk ascend
- * within each region, so the page of the previous address is nearly always the right one.
+ * One bit per pointer-sized unit of heap, in pages of 16 KiB that cover 1 MiB each (half of that in
+ * a 32-bit process).  As long as pages are available, every piece of heap has its own page and the
+ * answer is exact.  After that, further pieces share pages: an address without an object can then
+ * find the bit of another object, so "no" is still certain and "yes" only probable.  The addresses
+ * of a heap walk ascend within each region, so the page of the previous address is nearly always
+ * the right one.
  */
 #include "base/mem.h"
 #include "heap/heap.h"
 
 #define PAGE_BITS_SHIFT 17
-#define PAGE_WORDS ((size_t)1 << (PAGE_BITS_SHIFT - 6))
-#define MAX_PAGES 1024u
+#define PAGE_WORDS      ((size_t)1 << (PAGE_BITS_SHIFT - 6))
+#define MAX_PAGES       1024u
 /* Addresses looked up together. */
 #define TOGETHER 64u
-/* Pieces that can be distinguished; no heap has more MiB, but damaged data can scatter objects over all addresses. */
+/* Pieces that can be distinguished; no heap has more MiB, but damaged data can scatter objects over
+ * all addresses. */
 #define MAX_PIECES ((size_t)1 << 18)
 
 struct heap_addrs {
-    unsigned align_shift;        /* objects are at multiples of 1 << align_shift */
-    struct gcd_idmap page_of;    /* number of the piece -> page */
-    uint64_t *pages[MAX_PAGES];  /* [PAGE_WORDS] */
+    unsigned align_shift;       /* objects are at multiples of 1 << align_shift */
+    struct gcd_idmap page_of;   /* number of the piece -> page */
+    uint64_t *pages[MAX_PAGES]; /* [PAGE_WORDS] */
     uint32_t page_count;
-    uint32_t *pages_left;        /* shared by all sets of a budget */
-    bool shared;                 /* no longer exact */
-    bool blind;                  /* objects left no bit because pages ran out: the answer can no longer be "no" */
-    uint64_t last_piece;         /* + 1; 0 = none */
+    uint32_t *pages_left; /* shared by all sets of a budget */
+    bool shared;          /* no longer exact */
+    bool blind; /* objects left no bit because pages ran out: the answer can no longer be "no" */
+    uint64_t last_piece; /* + 1; 0 = none */
     uint32_t last_page;
 };
 
-struct heap_addrs *heap_addrs_new(const struct gcd_alloc *a, unsigned ptr_bytes, uint32_t *pages_left)
+struct heap_addrs *heap_addrs_new(const struct gcd_alloc *a, unsigned ptr_bytes,
+                                  uint32_t *pages_left)
 {
     struct heap_addrs *s = gcd_mem_new(a, sizeof *s);
     if (s == NULL)
@@ -52,10 +56,11 @@ void heap_addrs_free(struct heap_addrs *s, const struct gcd_alloc *a)
 }
 
 /* A page for a new piece, GCD_IDMAP_NONE when there is none.  False when out of memory. */
-static bool give_page(struct heap_addrs *s, const struct gcd_alloc *a, uint64_t piece, uint32_t *ret)
+static bool give_page(struct heap_addrs *s, const struct gcd_alloc *a, uint64_t piece,
+                      uint32_t *ret)
 {
     *ret = GCD_IDMAP_NONE;
-    if (s->page_count < MAX_PAGES && *s->pages_left > 0) {
+    if (s->page_count<MAX_PAGES && * s->pages_left> 0) {
         uint64_t *words = gcd_mem_new_array(a, PAGE_WORDS, sizeof *words);
         if (words == NULL)
             return false;

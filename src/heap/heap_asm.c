@@ -7,8 +7,8 @@
 #include "clr/clr_ids.h"
 #include "heap/heap.h"
 
-gcd_status heap_new(const struct gcd_dump_options *options, uint64_t process, uint32_t *addr_pages_left, struct gcd_heap **ret,
-                    struct gcd_error *err)
+gcd_status heap_new(const struct gcd_dump_options *options, uint64_t process,
+                    uint32_t *addr_pages_left, struct gcd_heap **ret, struct gcd_error *err)
 {
     struct gcd_alloc a = gcd_alloc_or_default(options->context.alloc);
     struct gcd_heap *h = gcd_mem_new(&a, sizeof *h);
@@ -64,8 +64,8 @@ static struct heap_walk *open_walk(const struct gcd_heap *h, uint64_t thread)
 }
 
 /* The walk of a bulk event with an index, and the loss before it. */
-static gcd_status indexed_walk(struct gcd_heap *h, const struct gcd_event *ev, enum heap_bulk kind, uint32_t index,
-                               struct heap_walk **ret, struct gcd_error *err)
+static gcd_status indexed_walk(struct gcd_heap *h, const struct gcd_event *ev, enum heap_bulk kind,
+                               uint32_t index, struct heap_walk **ret, struct gcd_error *err)
 {
     GCD_TRY(heap_walk_for(h, ev, kind, index, ret, err));
     struct heap_index *x = &(*ret)->index[kind];
@@ -77,17 +77,19 @@ static gcd_status indexed_walk(struct gcd_heap *h, const struct gcd_event *ev, e
 }
 
 /* The counts of type ID; created if there are none. */
-static gcd_status find_counts(struct gcd_heap *h, struct heap_walk *w, uint64_t id, struct heap_type_count **ret, struct gcd_error *err)
+static gcd_status find_counts(struct gcd_heap *h, struct heap_walk *w, uint64_t id,
+                              struct heap_type_count **ret, struct gcd_error *err)
 {
     uint32_t type = gcd_idmap_get(&h->type_by_id, id);
     if (type == GCD_IDMAP_NONE)
         GCD_TRY(heap_type_index(h, id, &type, err));
-    if (type >= w->counts_cap &&
-        !gcd_vec_reserve(&h->alloc, &w->counts, &w->counts_cap, h->type_count, sizeof *w->counts, GCD_IDMAP_NONE))
+    if (type >= w->counts_cap && !gcd_vec_reserve(&h->alloc, &w->counts, &w->counts_cap,
+                                                  h->type_count, sizeof *w->counts, GCD_IDMAP_NONE))
         return gcd_fail_nomem(err, "counting objects");
     struct heap_type_count *c = &w->counts[type];
     if (c->objects == 0) {
-        if (!gcd_vec_reserve(&h->alloc, &w->used_types, &w->used_cap, w->used_count + 1, sizeof *w->used_types, GCD_IDMAP_NONE))
+        if (!gcd_vec_reserve(&h->alloc, &w->used_types, &w->used_cap, w->used_count + 1,
+                             sizeof *w->used_types, GCD_IDMAP_NONE))
             return gcd_fail_nomem(err, "counting objects");
         w->used_types[w->used_count++] = type;
         c->id = id;
@@ -98,7 +100,8 @@ static gcd_status find_counts(struct gcd_heap *h, struct heap_walk *w, uint64_t 
 }
 
 /* Most types were counted recently, so few need a look-up. */
-static inline gcd_status count_object(struct gcd_heap *h, struct heap_walk *w, const struct gcd_clr_node *n, struct gcd_error *err)
+static inline gcd_status count_object(struct gcd_heap *h, struct heap_walk *w,
+                                      const struct gcd_clr_node *n, struct gcd_error *err)
 {
     uint32_t type = heap_recent_type(h, w, n->type);
     struct heap_type_count *c = type != GCD_IDMAP_NONE ? &w->counts[type] : NULL;
@@ -126,7 +129,8 @@ static gcd_status bulk_node(struct gcd_heap *h, const struct gcd_event *ev, stru
         return GCD_OK;
     if (h->limits.objects != 0 && w->objects > h->limits.objects)
         return gcd_because(err, GCD_ERROR_OBJECT_LIMIT,
-                           gcd_fail(err, GCD_E_LIMIT, "at most %" PRIu64 " objects are allowed", h->limits.objects));
+                           gcd_fail(err, GCD_E_LIMIT, "at most %" PRIu64 " objects are allowed",
+                                    h->limits.objects));
     uint64_t edges = 0;
     for (uint32_t i = 0; i < b.count; i++) {
         struct gcd_clr_node n = gcd_clr_node_at(&b, i);
@@ -137,7 +141,9 @@ static gcd_status bulk_node(struct gcd_heap *h, const struct gcd_event *ev, stru
             return gcd_fail_nomem(err, "gathering addresses");
     }
     gcd_add_saturating(&w->edges_declared, edges);
-    return heap_runs_add(&h->alloc, &w->runs[HEAP_RUNS_NODES], &b, edges, w->gaps) ? GCD_OK : gcd_fail_nomem(err, "counting objects");
+    return heap_runs_add(&h->alloc, &w->runs[HEAP_RUNS_NODES], &b, edges, w->gaps)
+               ? GCD_OK
+               : gcd_fail_nomem(err, "counting objects");
 }
 
 static gcd_status bulk_edge(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)
@@ -155,7 +161,8 @@ static gcd_status bulk_edge(struct gcd_heap *h, const struct gcd_event *ev, stru
 }
 
 /* Room for one more record of the kinds that grow with the roots. */
-static gcd_status grow(struct gcd_heap *h, void *items, size_t *cap, size_t count, size_t item_bytes, struct gcd_error *err)
+static gcd_status grow(struct gcd_heap *h, void *items, size_t *cap, size_t count,
+                       size_t item_bytes, struct gcd_error *err)
 {
     if (count >= h->limits.roots)
         return gcd_fail(err, GCD_E_LIMIT, "more than %zu root records", count);
@@ -164,7 +171,8 @@ static gcd_status grow(struct gcd_heap *h, void *items, size_t *cap, size_t coun
     return GCD_OK;
 }
 
-static gcd_status add_root(struct gcd_heap *h, struct heap_walk *w, struct gcd_root r, struct gcd_error *err)
+static gcd_status add_root(struct gcd_heap *h, struct heap_walk *w, struct gcd_root r,
+                           struct gcd_error *err)
 {
     GCD_TRY(grow(h, &w->roots, &w->root_cap, w->root_count, sizeof *w->roots, err));
     r.node = GCD_NODE_NONE;
@@ -188,11 +196,12 @@ static gcd_status bulk_root(struct gcd_heap *h, const struct gcd_event *ev, stru
     GCD_TRY(indexed_walk(h, ev, HEAP_ROOTS, b.index, &w, err));
     for (uint32_t i = 0; i < b.count; i++) {
         struct gcd_clr_root r = gcd_clr_root_at(&b, i);
-        if (r.object == 0) {             /* an empty stack slot or a cleared handle */
+        if (r.object == 0) { /* an empty stack slot or a cleared handle */
             w->null_roots++;
             continue;
         }
-        enum gcd_root_kind kind = r.kind < GCD_ROOT_OTHER ? (enum gcd_root_kind)r.kind : GCD_ROOT_OTHER;
+        enum gcd_root_kind kind =
+            r.kind < GCD_ROOT_OTHER ? (enum gcd_root_kind)r.kind : GCD_ROOT_OTHER;
         w->root_counts[kind]++;
         w->weak_roots += (r.flags & GCD_ROOT_WEAK) != 0;
         w->pinned_roots += (r.flags & GCD_ROOT_PINNED) != 0;
@@ -204,7 +213,8 @@ static gcd_status bulk_root(struct gcd_heap *h, const struct gcd_event *ev, stru
     return GCD_OK;
 }
 
-static gcd_status bulk_dependent(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)
+static gcd_status bulk_dependent(struct gcd_heap *h, const struct gcd_event *ev,
+                                 struct gcd_error *err)
 {
     struct gcd_clr_bulk b;
     gcd_status st = gcd_clr_bulk_dependent(ev, &b);
@@ -215,9 +225,11 @@ static gcd_status bulk_dependent(struct gcd_heap *h, const struct gcd_event *ev,
     for (uint32_t i = 0; i < b.count && !w->light; i++) {
         struct gcd_clr_dependent d = gcd_clr_dependent_at(&b, i);
         if (d.key == 0 || d.value == 0 || d.key == d.value)
-            continue;                    /* dead entry; Mono's ephemerons have the key twice */
-        GCD_TRY(grow(h, &w->dependent_items, &w->dependent_cap, w->dependent_count, sizeof *w->dependent_items, err));
-        w->dependent_items[w->dependent_count++] = (struct gcd_dependent){ .key = d.key, .value = d.value };
+            continue; /* dead entry; Mono's ephemerons have the key twice */
+        GCD_TRY(grow(h, &w->dependent_items, &w->dependent_cap, w->dependent_count,
+                     sizeof *w->dependent_items, err));
+        w->dependent_items[w->dependent_count++] =
+            (struct gcd_dependent){ .key = d.key, .value = d.value };
     }
     return GCD_OK;
 }
@@ -257,7 +269,9 @@ static gcd_status bulk_ccw(struct gcd_heap *h, const struct gcd_event *ev, struc
         struct gcd_clr_ccw c = gcd_clr_ccw_at(&b, i);
         if (c.object == 0)
             continue;
-        struct gcd_root root = { .object = c.object, .flags = GCD_ROOT_REFCOUNTED, .kind = GCD_ROOT_COM };
+        struct gcd_root root = { .object = c.object,
+                                 .flags = GCD_ROOT_REFCOUNTED,
+                                 .kind = GCD_ROOT_COM };
         GCD_TRY(add_root(h, w, root, err));
     }
     return GCD_OK;
@@ -276,10 +290,11 @@ static gcd_status bulk_rcw(struct gcd_heap *h, const struct gcd_event *ev, struc
 }
 
 /*
- * A GC reports its ranges twice: the layout before it and, after the last node, the layout after it.  Node addresses belong to the second
- * (measured, .NET 8 to 10).
+ * A GC reports its ranges twice: the layout before it and, after the last node, the layout after
+ * it.  Node addresses belong to the second (measured, .NET 8 to 10).
  */
-static gcd_status generation_range(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)
+static gcd_status generation_range(struct gcd_heap *h, const struct gcd_event *ev,
+                                   struct gcd_error *err)
 {
     struct gcd_clr_range r;
     gcd_status st = gcd_clr_range(ev, &r);
@@ -289,8 +304,10 @@ static gcd_status generation_range(struct gcd_heap *h, const struct gcd_event *e
     if (w == NULL || w->objects == 0 || w->light)
         return GCD_OK;
     GCD_TRY(grow(h, &w->range_items, &w->range_cap, w->range_count, sizeof *w->range_items, err));
-    w->range_items[w->range_count++] = (struct gcd_range){ .start = r.start, .used_bytes = r.used_bytes,
-                                                           .reserved_bytes = r.reserved_bytes, .generation = r.generation };
+    w->range_items[w->range_count++] = (struct gcd_range){ .start = r.start,
+                                                           .used_bytes = r.used_bytes,
+                                                           .reserved_bytes = r.reserved_bytes,
+                                                           .generation = r.generation };
     return GCD_OK;
 }
 
@@ -302,12 +319,14 @@ static gcd_status heap_count(struct gcd_heap *h, const struct gcd_event *ev)
     h->last_heaps_ns = ev->time_ns;
     struct heap_walk *w = h->walk_count > 0 ? h->walks[h->walk_count - 1] : NULL;
     /* with server GC it can follow its own walk in the file */
-    if (w != NULL && w->have_start && ev->time_ns >= w->start.time_ns && (!w->closed || ev->time_ns <= w->end_ns))
+    if (w != NULL && w->have_start && ev->time_ns >= w->start.time_ns &&
+        (!w->closed || ev->time_ns <= w->end_ns))
         w->heaps = h->last_heaps;
     return GCD_OK;
 }
 
-static gcd_status runtime_event(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)
+static gcd_status runtime_event(struct gcd_heap *h, const struct gcd_event *ev,
+                                struct gcd_error *err)
 {
     switch (ev->id) {
     case GCD_EV_GC_START: {
@@ -361,7 +380,8 @@ static gcd_status runtime_event(struct gcd_heap *h, const struct gcd_event *ev, 
     }
 }
 
-static gcd_status rundown_event(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)
+static gcd_status rundown_event(struct gcd_heap *h, const struct gcd_event *ev,
+                                struct gcd_error *err)
 {
     switch (ev->id) {
     case GCD_RD_MODULE_START:

@@ -1,9 +1,10 @@
 /*
  * Decides which description of an id is valid at a given time.
  *
- * A description is valid from its event until the next different one: whatever is loaded later is described later.  Events of different
- * threads are not ordered by time, so only their times count.  If there is no earlier description, the next one is used: it can follow what
- * it describes, and the runtime reports each only once, perhaps to another session before this recording.
+ * A description is valid from its event until the next different one: whatever is loaded later is
+ * described later.  Events of different threads are not ordered by time, so only their times count.
+ * If there is no earlier description, the next one is used: it can follow what it describes, and
+ * the runtime reports each only once, perhaps to another session before this recording.
  */
 #include <string.h>
 
@@ -11,7 +12,11 @@
 
 void heap_known_begin(struct heap_known *k, int64_t ns, uint64_t text_hash, enum heap_moment moment)
 {
-    *k = (struct heap_known){ .first_ns = ns, .last_ns = ns, .text_hash = text_hash, .before = k->before, .loaded = moment == HEAP_LOADED,
+    *k = (struct heap_known){ .first_ns = ns,
+                              .last_ns = ns,
+                              .text_hash = text_hash,
+                              .before = k->before,
+                              .loaded = moment == HEAP_LOADED,
                               .unloaded = moment == HEAP_UNLOADED };
 }
 
@@ -27,7 +32,8 @@ void heap_known_extend(struct heap_known *k, int64_t ns, enum heap_moment moment
     }
 }
 
-/* How many different descriptions of one id are examined; further ones of the same kind only take items. */
+/* How many different descriptions of one id are examined; further ones of the same kind only take
+ * items. */
 #define LOOK_BACK 16u
 
 static struct heap_known *described(const struct heap_known_query *q, uint32_t i)
@@ -38,7 +44,8 @@ static struct heap_known *described(const struct heap_known_query *q, uint32_t i
 /* Is K, another description, valid for a moment between NS and the times of SAME? */
 static bool separates(const struct heap_known *k, const struct heap_known *same, int64_t ns)
 {
-    return ns > same->last_ns ? k->first_ns < ns && k->last_ns > same->last_ns : k->first_ns < same->first_ns && k->last_ns > ns;
+    return ns > same->last_ns ? k->first_ns < ns && k->last_ns > same->last_ns
+                              : k->first_ns < same->first_ns && k->last_ns > ns;
 }
 
 uint32_t heap_known_find(const struct heap_known_query *q, uint32_t i, int64_t ns)
@@ -85,11 +92,12 @@ static bool is_better(const struct heap_known *a, const struct heap_known *b, in
 }
 
 /* BEST is the best description for NS; is K still possible? */
-static bool competes(const struct heap_known *k, const struct heap_known *best, int64_t ns, bool certain)
+static bool competes(const struct heap_known *k, const struct heap_known *best, int64_t ns,
+                     bool certain)
 {
     if (k->text_hash == best->text_hash && k->text_hash != 0)
-        return false;                    /* the same description */
-    if (best->first_ns > ns)             /* what is unloaded existed until then */
+        return false;        /* the same description */
+    if (best->first_ns > ns) /* what is unloaded existed until then */
         return best->loaded || !best->unloaded;
     if (k->first_ns > ns)
         return !certain;
@@ -100,8 +108,8 @@ static bool competes(const struct heap_known *k, const struct heap_known *best, 
 struct table {
     char *items;
     size_t item_bytes;
-    int64_t ns;                  /* the end of the chosen walk */
-    bool certain;                /* its end has arrived, and so have all descriptions before it */
+    int64_t ns;   /* the end of the chosen walk */
+    bool certain; /* its end has arrived, and so have all descriptions before it */
 };
 
 static struct heap_known *item(const struct table *t, uint32_t i)
@@ -109,17 +117,20 @@ static struct heap_known *item(const struct table *t, uint32_t i)
     return (struct heap_known *)(t->items + i * t->item_bytes);
 }
 
-/* The valid description among those of the id of item I; GCD_IDMAP_NONE when all have been unloaded. */
+/* The valid description among those of the id of item I; GCD_IDMAP_NONE when all have been
+ * unloaded. */
 static uint32_t find_best(const struct table *t, uint32_t i)
 {
     uint32_t best = GCD_IDMAP_NONE;
     for (; i != GCD_IDMAP_NONE; i = item(t, i)->before)
-        if (!is_gone(item(t, i), t->ns) && (best == GCD_IDMAP_NONE || is_better(item(t, i), item(t, best), t->ns)))
+        if (!is_gone(item(t, i), t->ns) &&
+            (best == GCD_IDMAP_NONE || is_better(item(t, i), item(t, best), t->ns)))
             best = i;
     return best;
 }
 
-/* Moves the valid description to item I.  False when there is none.  *RET_REPLACED: it was replaced later. */
+/* Moves the valid description to item I.  False when there is none.  *RET_REPLACED: it was replaced
+ * later. */
 static bool bind_item(const struct table *t, uint32_t i, bool *ret_replaced)
 {
     struct heap_known *k = item(t, i);
@@ -134,7 +145,8 @@ static bool bind_item(const struct table *t, uint32_t i, bool *ret_replaced)
         if (n == best || is_gone(other, t->ns))
             continue;
         doubtful = doubtful || competes(other, b, t->ns, t->certain);
-        *ret_replaced = *ret_replaced || (other->first_ns > t->ns && other->text_hash != b->text_hash);
+        *ret_replaced =
+            *ret_replaced || (other->first_ns > t->ns && other->text_hash != b->text_hash);
     }
     if (best != i)
         memcpy(k, b, t->item_bytes);
@@ -145,8 +157,9 @@ static bool bind_item(const struct table *t, uint32_t i, bool *ret_replaced)
 }
 
 /*
- * A type of a module was replaced after the walk, so the module was unloaded, and the first description of its id after the walk may be
- * that of its successor.  Generic instances and arrays are unloaded with the module of their arguments and prove nothing about their own.
+ * A type of a module was replaced after the walk, so the module was unloaded, and the first
+ * description of its id after the walk may be that of its successor.  Generic instances and arrays
+ * are unloaded with the module of their arguments and prove nothing about their own.
  */
 static void module_was_reused(struct gcd_heap *h, const struct gcd_type *t)
 {
@@ -181,7 +194,8 @@ static void bind_assemblies(struct gcd_heap *h, const struct table *t)
     bool replaced;
     for (uint32_t i = 0; i < h->assembly_count; i++)
         if (!h->assemblies[i].known.copy && !bind_item(t, i, &replaced))
-            h->assemblies[i] = (struct heap_assembly){ .known = { .before = GCD_IDMAP_NONE }, .name = "" };
+            h->assemblies[i] =
+                (struct heap_assembly){ .known = { .before = GCD_IDMAP_NONE }, .name = "" };
 }
 
 void heap_bind(struct gcd_heap *h)

@@ -6,18 +6,20 @@
 #include "base/verdict.h"
 #include "heap/heap.h"
 
-static void check_index(struct gcd_verdict *v, const struct heap_walk *w, enum heap_bulk kind, enum gcd_reason_code code,
-                        const char *what)
+static void check_index(struct gcd_verdict *v, const struct heap_walk *w, enum heap_bulk kind,
+                        enum gcd_reason_code code, const char *what)
 {
     uint64_t n = w->index[kind].missing;
     if (n > 0)
-        gcd_verdict_add(v, code, n, "%" PRIu64 " event%s with %s %s missing (gaps in their numbering)", n, gcd_plural(n), what,
-                        gcd_by_number(n, "is", "are"));
+        gcd_verdict_add(v, code, n,
+                        "%" PRIu64 " event%s with %s %s missing (gaps in their numbering)", n,
+                        gcd_plural(n), what, gcd_by_number(n, "is", "are"));
 }
 
 /*
- * A session that requests types gets each description once, as long as no other session requests them (gc-events.md, section 13).  An empty name
- * among others is all the runtime ever says (the name is too long); no names at all mean that nobody requested them, or Native AOT.
+ * A session that requests types gets each description once, as long as no other session requests
+ * them (gc-events.md, section 13).  An empty name among others is all the runtime ever says (the
+ * name is too long); no names at all mean that nobody requested them, or Native AOT.
  */
 static void check_types(struct gcd_verdict *v, const struct gcd_heap *h, const struct heap_walk *w)
 {
@@ -30,99 +32,136 @@ static void check_types(struct gcd_verdict *v, const struct gcd_heap *h, const s
         objects += t->described ? 0 : w->counts[w->used_types[i]].objects;
     }
     if (types > 0)
-        gcd_verdict_add(v, GCD_REASON_TYPES_UNDESCRIBED, types, "%" PRIu64 " type%s of %" PRIu64 " object%s %s no description and no name",
-                types, gcd_plural(types), objects, gcd_plural(objects), gcd_by_number(types, "has", "have"));
+        gcd_verdict_add(v, GCD_REASON_TYPES_UNDESCRIBED, types,
+                        "%" PRIu64 " type%s of %" PRIu64 " object%s %s no description and no name",
+                        types, gcd_plural(types), objects, gcd_plural(objects),
+                        gcd_by_number(types, "has", "have"));
     else if (named == 0)
         gcd_verdict_add(v, GCD_REASON_TYPES_UNDESCRIBED, w->used_count, "no type has a name");
     if (doubtful > 0)
-        gcd_verdict_add(v, GCD_REASON_TYPES_AMBIGUOUS, doubtful, "%" PRIu64 " type%s may have the name or module of another one that had the "
-                        "same id", doubtful, gcd_plural(doubtful));
+        gcd_verdict_add(v, GCD_REASON_TYPES_AMBIGUOUS, doubtful,
+                        "%" PRIu64
+                        " type%s may have the name or module of another one that had the "
+                        "same id",
+                        doubtful, gcd_plural(doubtful));
 }
 
-/* The amount lost: exactly N or at least N of WHAT.  SEEN: some loss is known, although perhaps not of this kind. */
-static void add_lost(struct gcd_verdict *v, enum gcd_reason_code code, uint64_t n, bool exact, bool seen, const char *what)
+/* The amount lost: exactly N or at least N of WHAT.  SEEN: some loss is known, although perhaps not
+ * of this kind. */
+static void add_lost(struct gcd_verdict *v, enum gcd_reason_code code, uint64_t n, bool exact,
+                     bool seen, const char *what)
 {
     if (n > 0)
-        gcd_verdict_add(v, code, n, "%s%" PRIu64 " %s%s lost", exact ? "" : "at least ", n, what, gcd_by_number(n, " is", "s are"));
+        gcd_verdict_add(v, code, n, "%s%" PRIu64 " %s%s lost", exact ? "" : "at least ", n, what,
+                        gcd_by_number(n, " is", "s are"));
     else if (!exact && seen)
         gcd_verdict_add(v, code, 0, "it is unknown how many %ss are lost", what);
 }
 
-static void check_loss(struct gcd_verdict *v, const struct heap_walk *w, const struct gcd_trace_info *trace)
+static void check_loss(struct gcd_verdict *v, const struct heap_walk *w,
+                       const struct gcd_trace_info *trace)
 {
     const struct heap_loss *l = &w->loss;
     bool seen = trace->lost_events > 0 || trace->lost_buffers > 0 || trace->damaged_buffers > 0 ||
                 trace->repeated_buffers > 0 || trace->end != GCD_TRACE_CLOSED ||
-                w->index[HEAP_NODES].missing > 0 || w->index[HEAP_EDGES].missing > 0 || w->damaged > 0;
+                w->index[HEAP_NODES].missing > 0 || w->index[HEAP_EDGES].missing > 0 ||
+                w->damaged > 0;
     add_lost(v, GCD_REASON_OBJECTS_LOST, l->objects, l->objects_exact, seen, "object");
     add_lost(v, GCD_REASON_EDGES_LOST, l->edges, l->edges_exact, seen, "reference");
     if (l->edges_dropped > 0)
-        gcd_verdict_add(v, GCD_REASON_EDGES_DROPPED, l->edges_dropped, "%" PRIu64 " reference%s left out, because the owner is lost or uncertain",
-                l->edges_dropped, gcd_by_number(l->edges_dropped, " is", "s are"));
+        gcd_verdict_add(v, GCD_REASON_EDGES_DROPPED, l->edges_dropped,
+                        "%" PRIu64 " reference%s left out, because the owner is lost or uncertain",
+                        l->edges_dropped, gcd_by_number(l->edges_dropped, " is", "s are"));
 }
 
-void heap_verdict(const struct gcd_heap *h, const struct gcd_trace_info *trace, bool thread_closed, const char *damage_text,
-                  const char *input_damage_text, struct gcd_verdict *ret)
+void heap_verdict(const struct gcd_heap *h, const struct gcd_trace_info *trace, bool thread_closed,
+                  const char *damage_text, const char *input_damage_text, struct gcd_verdict *ret)
 {
     const struct heap_walk *w = h->chosen;
     *ret = (struct gcd_verdict){ .complete = true };
     if (trace->end == GCD_TRACE_TRUNCATED)
-        gcd_verdict_add(ret, GCD_REASON_TRACE_TRUNCATED, trace->damage_off, "the recording ends early, at byte %" PRIu64, trace->damage_off);
+        gcd_verdict_add(ret, GCD_REASON_TRACE_TRUNCATED, trace->damage_off,
+                        "the recording ends early, at byte %" PRIu64, trace->damage_off);
     else if (trace->end != GCD_TRACE_CLOSED)
-        gcd_verdict_add(ret, GCD_REASON_TRACE_DAMAGED, trace->damage_off, "the recording is damaged at byte %" PRIu64 ": %s",
-                trace->damage_off, damage_text);
+        gcd_verdict_add(ret, GCD_REASON_TRACE_DAMAGED, trace->damage_off,
+                        "the recording is damaged at byte %" PRIu64 ": %s", trace->damage_off,
+                        damage_text);
     if (input_damage_text != NULL)
         gcd_verdict_add(ret, GCD_REASON_INPUT_DAMAGED, 0, "%s", input_damage_text);
-    if (trace->lost_events > 0 && trace->lost_threads == 0)  /* by any thread of any process */
-        gcd_verdict_add(ret, GCD_REASON_EVENTS_LOST, trace->lost_events, "%" PRIu64 " event%s were lost during the recording",
-                trace->lost_events, gcd_plural(trace->lost_events));
+    if (trace->lost_events > 0 && trace->lost_threads == 0) /* by any thread of any process */
+        gcd_verdict_add(ret, GCD_REASON_EVENTS_LOST, trace->lost_events,
+                        "%" PRIu64 " event%s were lost during the recording", trace->lost_events,
+                        gcd_plural(trace->lost_events));
     else if (trace->lost_events > 0)
-        gcd_verdict_add(ret, GCD_REASON_EVENTS_LOST, trace->lost_events, "%s%" PRIu64 " event%s of %" PRIu64 " thread%s were lost in the target",
-                trace->loss_verified ? "" : "at least ", trace->lost_events, gcd_plural(trace->lost_events), trace->lost_threads,
-                gcd_plural(trace->lost_threads));
+        gcd_verdict_add(ret, GCD_REASON_EVENTS_LOST, trace->lost_events,
+                        "%s%" PRIu64 " event%s of %" PRIu64 " thread%s were lost in the target",
+                        trace->loss_verified ? "" : "at least ", trace->lost_events,
+                        gcd_plural(trace->lost_events), trace->lost_threads,
+                        gcd_plural(trace->lost_threads));
     else if (!trace->loss_verified && !trace->has_sequence_numbers)
-        gcd_verdict_add(ret, GCD_REASON_LOSS_UNVERIFIED, 0, "this format has no sequence numbers, so lost events cannot be detected");
+        gcd_verdict_add(ret, GCD_REASON_LOSS_UNVERIFIED, 0,
+                        "this format has no sequence numbers, so lost events cannot be detected");
     else if (!trace->loss_verified && trace->irregular_steps > 0)
         gcd_verdict_add(ret, GCD_REASON_LOSS_UNVERIFIED, trace->irregular_steps,
-                "the recording contradicts itself in %" PRIu64 " place%s, so lost events cannot be ruled out", trace->irregular_steps,
-                gcd_plural(trace->irregular_steps));
+                        "the recording contradicts itself in %" PRIu64
+                        " place%s, so lost events cannot be ruled out",
+                        trace->irregular_steps, gcd_plural(trace->irregular_steps));
     else if (!trace->loss_verified)
-        gcd_verdict_add(ret, GCD_REASON_LOSS_UNVERIFIED, 0, "the final count of events is missing, so lost events cannot be ruled out");
+        gcd_verdict_add(ret, GCD_REASON_LOSS_UNVERIFIED, 0,
+                        "the final count of events is missing, so lost events cannot be ruled out");
     else if (trace->lost_events == 0 && !thread_closed)
-        gcd_verdict_add(ret, GCD_REASON_LOSS_UNVERIFIED, 0, "the final count of events leaves out the thread that walked the heap");
+        gcd_verdict_add(ret, GCD_REASON_LOSS_UNVERIFIED, 0,
+                        "the final count of events leaves out the thread that walked the heap");
     if (trace->lost_buffers > 0)
-        gcd_verdict_add(ret, GCD_REASON_BUFFERS_LOST, trace->lost_buffers, "%" PRIu64 " buffer%s of events %s missing", trace->lost_buffers,
-                gcd_plural(trace->lost_buffers), gcd_by_number(trace->lost_buffers, "is", "are"));
+        gcd_verdict_add(ret, GCD_REASON_BUFFERS_LOST, trace->lost_buffers,
+                        "%" PRIu64 " buffer%s of events %s missing", trace->lost_buffers,
+                        gcd_plural(trace->lost_buffers),
+                        gcd_by_number(trace->lost_buffers, "is", "are"));
     if (trace->damaged_buffers > 0)
-        gcd_verdict_add(ret, GCD_REASON_BUFFERS_DAMAGED, trace->damaged_buffers, "%" PRIu64 " buffer%s of events %s damaged",
-                trace->damaged_buffers, gcd_plural(trace->damaged_buffers), gcd_by_number(trace->damaged_buffers, "is", "are"));
+        gcd_verdict_add(ret, GCD_REASON_BUFFERS_DAMAGED, trace->damaged_buffers,
+                        "%" PRIu64 " buffer%s of events %s damaged", trace->damaged_buffers,
+                        gcd_plural(trace->damaged_buffers),
+                        gcd_by_number(trace->damaged_buffers, "is", "are"));
     if (trace->repeated_buffers > 0)
-        gcd_verdict_add(ret, GCD_REASON_BUFFERS_REPEATED, trace->repeated_buffers, "%" PRIu64 " buffer%s of events with the number of another "
-                "one %s left out", trace->repeated_buffers, gcd_plural(trace->repeated_buffers), gcd_by_number(trace->repeated_buffers, "is", "are"));
+        gcd_verdict_add(ret, GCD_REASON_BUFFERS_REPEATED, trace->repeated_buffers,
+                        "%" PRIu64 " buffer%s of events with the number of another "
+                        "one %s left out",
+                        trace->repeated_buffers, gcd_plural(trace->repeated_buffers),
+                        gcd_by_number(trace->repeated_buffers, "is", "are"));
     check_index(ret, w, HEAP_NODES, GCD_REASON_NODE_EVENTS_MISSING, "objects");
     check_index(ret, w, HEAP_EDGES, GCD_REASON_EDGE_EVENTS_MISSING, "references");
     check_index(ret, w, HEAP_ROOTS, GCD_REASON_ROOT_EVENTS_MISSING, "roots");
     check_index(ret, w, HEAP_DEPENDENTS, GCD_REASON_DEPENDENT_EVENTS_MISSING, "dependent handles");
     if (w->edges != w->edges_declared)
         gcd_verdict_add(ret, GCD_REASON_EDGES_UNBALANCED,
-                w->edges > w->edges_declared ? w->edges - w->edges_declared : w->edges_declared - w->edges,
-                "the objects have %" PRIu64 " reference%s, %" PRIu64 " %s received", w->edges_declared, gcd_plural(w->edges_declared), w->edges,
-                gcd_by_number(w->edges, "was", "were"));
+                        w->edges > w->edges_declared ? w->edges - w->edges_declared
+                                                     : w->edges_declared - w->edges,
+                        "the objects have %" PRIu64 " reference%s, %" PRIu64 " %s received",
+                        w->edges_declared, gcd_plural(w->edges_declared), w->edges,
+                        gcd_by_number(w->edges, "was", "were"));
     check_loss(ret, w, trace);
     uint64_t damaged = w->damaged + h->damaged_outside;
     if (damaged > 0)
-        gcd_verdict_add(ret, GCD_REASON_EVENTS_DAMAGED, damaged, "%" PRIu64 " heap event%s could not be decoded", damaged, gcd_plural(damaged));
+        gcd_verdict_add(ret, GCD_REASON_EVENTS_DAMAGED, damaged,
+                        "%" PRIu64 " heap event%s could not be decoded", damaged,
+                        gcd_plural(damaged));
     if (trace->unknown_events > 0)
-        gcd_verdict_add(ret, GCD_REASON_EVENTS_UNKNOWN, trace->unknown_events, "%" PRIu64 " event%s no description", trace->unknown_events,
-                gcd_by_number(trace->unknown_events, " has", "s have"));
+        gcd_verdict_add(ret, GCD_REASON_EVENTS_UNKNOWN, trace->unknown_events,
+                        "%" PRIu64 " event%s no description", trace->unknown_events,
+                        gcd_by_number(trace->unknown_events, " has", "s have"));
     if (h->outside > 0)
-        gcd_verdict_add(ret, GCD_REASON_EVENTS_MISPLACED, h->outside, "%" PRIu64 " heap event%s outside a complete heap walk", h->outside,
-                gcd_by_number(h->outside, " lies", "s lie"));
+        gcd_verdict_add(ret, GCD_REASON_EVENTS_MISPLACED, h->outside,
+                        "%" PRIu64 " heap event%s outside a complete heap walk", h->outside,
+                        gcd_by_number(h->outside, " lies", "s lie"));
     else if (w->disorder)
-        gcd_verdict_add(ret, GCD_REASON_EVENTS_MISPLACED, 0, "events of the heap walk are not in order");
+        gcd_verdict_add(ret, GCD_REASON_EVENTS_MISPLACED, 0,
+                        "events of the heap walk are not in order");
     if (w->state != HEAP_WALK_CONFIRMED)
-        gcd_verdict_add(ret, GCD_REASON_NO_GC_START, 0, w->have_start ? "the heap walk does not belong to an induced, blocking GC of generation 2" :
-                "the start of the GC that walked the heap was not recorded");
+        gcd_verdict_add(
+            ret, GCD_REASON_NO_GC_START, 0,
+            w->have_start
+                ? "the heap walk does not belong to an induced, blocking GC of generation 2"
+                : "the start of the GC that walked the heap was not recorded");
     if (!w->closed)
         gcd_verdict_add(ret, GCD_REASON_NO_GC_END, 0, "the end of the heap walk was not recorded");
     check_types(ret, h, w);

@@ -1,6 +1,7 @@
 /*
- * Pauses of the process: from GCSuspendEEBegin to GCRestartEEEnd.  These two, and the GC between them, can come from different threads and
- * thus in any order: they are collected and matched by time at the end of the trace.
+ * Pauses of the process: from GCSuspendEEBegin to GCRestartEEEnd.  These two, and the GC between
+ * them, can come from different threads and thus in any order: they are collected and matched by
+ * time at the end of the trace.
  */
 #include <string.h>
 
@@ -11,13 +12,17 @@
 /* More than any recording has; beyond it the figures cover only the beginning. */
 #define MAX_MARKS ((size_t)1 << 20)
 
-gcd_status heap_pause_mark(struct gcd_heap *h, const struct gcd_event *ev, bool restart, struct gcd_error *err)
+gcd_status heap_pause_mark(struct gcd_heap *h, const struct gcd_event *ev, bool restart,
+                           struct gcd_error *err)
 {
     if (h->pause_count == MAX_MARKS)
         return GCD_OK;
-    if (!gcd_vec_reserve(&h->alloc, &h->pause_marks, &h->pause_cap, h->pause_count + 1, sizeof *h->pause_marks, MAX_MARKS))
+    if (!gcd_vec_reserve(&h->alloc, &h->pause_marks, &h->pause_cap, h->pause_count + 1,
+                         sizeof *h->pause_marks, MAX_MARKS))
         return gcd_fail_nomem(err, "reading pauses");
-    h->pause_marks[h->pause_count++] = (struct heap_pause_mark){ .time_ns = ev->time_ns, .thread = ev->thread, .restart = restart };
+    h->pause_marks[h->pause_count++] = (struct heap_pause_mark){ .time_ns = ev->time_ns,
+                                                                 .thread = ev->thread,
+                                                                 .restart = restart };
     return GCD_OK;
 }
 
@@ -40,7 +45,8 @@ static void sift_down(struct heap_pause_mark *m, size_t root, size_t n)
     }
 }
 
-/* Heap sort: the input determines the order, so neither recursion nor a quadratic worst case is acceptable. */
+/* Heap sort: the input determines the order, so neither recursion nor a quadratic worst case is
+ * acceptable. */
 static void sort(struct heap_pause_mark *m, size_t n)
 {
     for (size_t i = n / 2; i-- > 0;)
@@ -67,7 +73,8 @@ void heap_pauses(struct gcd_heap *h, int64_t gc_start_ns, struct heap_pauses *re
     for (size_t i = 0; i < h->pause_count; i++) {
         const struct heap_pause_mark *m = &h->pause_marks[i];
         if (!m->restart) {
-            /* Another thread waits until this pause is over; the same thread cannot, so its restart was lost. */
+            /* Another thread waits until this pause is over; the same thread cannot, so its restart
+             * was lost. */
             if (begin == NULL || begin->thread == m->thread)
                 begin = m;
             continue;

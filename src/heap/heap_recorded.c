@@ -1,6 +1,7 @@
 /*
- * Names and memory that gcdumpc added to the recording.  Names come in batches, each for one heap walk.  An incomplete batch is ignored: half of the
- * names would be worse than none, because a name without its outer type looks like that of another type.
+ * Names and memory that gcdumpc added to the recording.  Names come in batches, each for one heap
+ * walk.  An incomplete batch is ignored: half of the names would be worse than none, because a name
+ * without its outer type looks like that of another type.
  */
 #include <string.h>
 
@@ -18,8 +19,10 @@ static gcd_status begin(struct gcd_heap *h, const struct gcd_event *ev, struct g
     gcd_status st = recorded_read_start(ev, &start);
     if (st != GCD_OK)
         return st;
-    if (!gcd_vec_reserve(&h->alloc, &r->batches, &r->batch_cap, r->batch_count + 1, sizeof *r->batches, MAX_BATCHES))
-        return r->batch_count >= MAX_BATCHES ? GCD_OK : gcd_fail_nomem(err, "reading recorded names");
+    if (!gcd_vec_reserve(&h->alloc, &r->batches, &r->batch_cap, r->batch_count + 1,
+                         sizeof *r->batches, MAX_BATCHES))
+        return r->batch_count >= MAX_BATCHES ? GCD_OK
+                                             : gcd_fail_nomem(err, "reading recorded names");
     struct heap_batch *b = &r->batches[r->batch_count++];
     *b = (struct heap_batch){ .start = start };
     memcpy(b->first, r->counts, sizeof b->first);
@@ -27,7 +30,8 @@ static gcd_status begin(struct gcd_heap *h, const struct gcd_event *ev, struct g
 }
 
 /* An item beyond the limits is dropped, which leaves its batch incomplete. */
-static gcd_status add(struct gcd_heap *h, struct heap_batch *b, const struct gcd_event *ev, struct gcd_error *err)
+static gcd_status add(struct gcd_heap *h, struct heap_batch *b, const struct gcd_event *ev,
+                      struct gcd_error *err)
 {
     struct heap_recorded *r = &h->recorded;
     enum recorded_kind kind = (enum recorded_kind)(ev->id - RECORDED_MODULE);
@@ -38,9 +42,12 @@ static gcd_status add(struct gcd_heap *h, struct heap_batch *b, const struct gcd
         return st;
     if (r->counts[kind] >= most || b->counts[kind] >= b->start.counts[kind])
         return GCD_OK;
-    if (!gcd_vec_reserve(&h->alloc, &r->items[kind], &r->caps[kind], r->counts[kind] + 1, sizeof *r->items[kind], SIZE_MAX))
+    if (!gcd_vec_reserve(&h->alloc, &r->items[kind], &r->caps[kind], r->counts[kind] + 1,
+                         sizeof *r->items[kind], SIZE_MAX))
         return gcd_fail_nomem(err, "reading recorded names");
-    struct heap_recorded_item to = { .id = from.id, .text = { "", "", "" }, .has_public_key = from.has_public_key };
+    struct heap_recorded_item to = { .id = from.id,
+                                     .text = { "", "", "" },
+                                     .has_public_key = from.has_public_key };
     for (size_t i = 0; i < sizeof to.text / sizeof *to.text; i++)
         if (from.text[i].units > 0)
             GCD_TRY(heap_text_utf16(h, from.text[i].p, from.text[i].units, &to.text[i], err));
@@ -58,14 +65,17 @@ static gcd_status add_memory(struct gcd_heap *h, const struct gcd_event *ev, str
     gcd_status st = recorded_read_memory(ev, &m);
     if (st != GCD_OK)
         return st;
-    if (!gcd_vec_reserve(&h->alloc, &r->memories, &r->memory_cap, r->memory_count + 1, sizeof *r->memories, MAX_BATCHES))
-        return r->memory_count >= MAX_BATCHES ? GCD_OK : gcd_fail_nomem(err, "reading recorded memory");
+    if (!gcd_vec_reserve(&h->alloc, &r->memories, &r->memory_cap, r->memory_count + 1,
+                         sizeof *r->memories, MAX_BATCHES))
+        return r->memory_count >= MAX_BATCHES ? GCD_OK
+                                              : gcd_fail_nomem(err, "reading recorded memory");
     r->memories[r->memory_count++] = m;
     return GCD_OK;
 }
 
 /* Names say nothing about the heap, so damage among them does not count as damage of the dump. */
-gcd_status heap_recorded_event(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)
+gcd_status heap_recorded_event(struct gcd_heap *h, const struct gcd_event *ev,
+                               struct gcd_error *err)
 {
     struct heap_recorded *r = &h->recorded;
     gcd_status st = GCD_OK;
@@ -102,7 +112,8 @@ const struct heap_batch *heap_recorded_batch(const struct gcd_heap *h, bool *ret
     const struct heap_batch *best = NULL;
     for (size_t i = 0; i < r->batch_count; i++) {
         const struct heap_batch *b = &r->batches[i];
-        bool same = b->start.walk_number == h->chosen->number && b->start.gc_number == h->chosen->gc_number;
+        bool same =
+            b->start.walk_number == h->chosen->number && b->start.gc_number == h->chosen->gc_number;
         if (same && (best == NULL || is_whole(b) || !is_whole(best)))
             best = b;
     }
@@ -114,7 +125,8 @@ const struct gcd_process_memory *heap_recorded_memory(const struct gcd_heap *h)
 {
     const struct heap_recorded *r = &h->recorded;
     for (size_t i = r->memory_count; i-- > 0;)
-        if (r->memories[i].walk_number == h->chosen->number && r->memories[i].gc_number == h->chosen->gc_number)
+        if (r->memories[i].walk_number == h->chosen->number &&
+            r->memories[i].gc_number == h->chosen->gc_number)
             return &r->memories[i].memory;
     return NULL;
 }

@@ -8,7 +8,7 @@
 #include "heap/heap.h"
 
 #define TYPE_FLAG_ARRAY UINT32_C(8)
-#define ELEMENT_FNPTR 0x1b
+#define ELEMENT_FNPTR   0x1b
 
 static gcd_status text_error(gcd_status st, struct gcd_error *err)
 {
@@ -17,12 +17,14 @@ static gcd_status text_error(gcd_status st, struct gcd_error *err)
     return st == GCD_OK ? st : gcd_fail_nomem(err, "reading names");
 }
 
-gcd_status heap_text_utf16(struct gcd_heap *h, const uint8_t *p, size_t units, const char **ret, struct gcd_error *err)
+gcd_status heap_text_utf16(struct gcd_heap *h, const uint8_t *p, size_t units, const char **ret,
+                           struct gcd_error *err)
 {
     return text_error(gcd_textpool_add_utf16(&h->text, p, units, ret), err);
 }
 
-gcd_status heap_text(struct gcd_heap *h, const char *s, size_t n, const char **ret, struct gcd_error *err)
+gcd_status heap_text(struct gcd_heap *h, const char *s, size_t n, const char **ret,
+                     struct gcd_error *err)
 {
     return text_error(gcd_textpool_add(&h->text, s, n, ret), err);
 }
@@ -33,21 +35,26 @@ gcd_status heap_type_index(struct gcd_heap *h, uint64_t id, uint32_t *ret, struc
     if (i == GCD_IDMAP_NONE) {
         if (h->type_count >= h->limits.types)
             return gcd_fail(err, GCD_E_LIMIT, "more than %zu types", h->type_count);
-        if (!gcd_vec_reserve(&h->alloc, &h->types, &h->type_cap, h->type_count + 1, sizeof *h->types, GCD_IDMAP_NONE) ||
+        if (!gcd_vec_reserve(&h->alloc, &h->types, &h->type_cap, h->type_count + 1,
+                             sizeof *h->types, GCD_IDMAP_NONE) ||
             !gcd_idmap_put(&h->type_by_id, id, (uint32_t)h->type_count))
             return gcd_fail_nomem(err, "reading the type table");
         i = (uint32_t)h->type_count++;
-        h->types[i] = (struct heap_type){ .known = { .before = GCD_IDMAP_NONE }, .type = { .id = id, .name = "", .module_path = "" } };
+        h->types[i] = (struct heap_type){ .known = { .before = GCD_IDMAP_NONE },
+                                          .type = { .id = id, .name = "", .module_path = "" } };
     }
     *ret = i;
     return GCD_OK;
 }
 
-/* A record without a name (names not requested, Native AOT) still has a number that can be looked up; spelled as in the .NET tools. */
-static gcd_status placeholder_name(struct gcd_heap *h, const struct gcd_clr_type *t, const char **ret, struct gcd_error *err)
+/* A record without a name (names not requested, Native AOT) still has a number that can be looked
+ * up; spelled as in the .NET tools. */
+static gcd_status placeholder_name(struct gcd_heap *h, const struct gcd_clr_type *t,
+                                   const char **ret, struct gcd_error *err)
 {
     char buf[48];
-    int n = snprintf(buf, sizeof buf, "%s(0x%" PRIx32 ")", t->flags & TYPE_FLAG_ARRAY ? "ArrayType" : "Type", t->name_token);
+    int n = snprintf(buf, sizeof buf, "%s(0x%" PRIx32 ")",
+                     t->flags & TYPE_FLAG_ARRAY ? "ArrayType" : "Type", t->name_token);
     return heap_text(h, buf, (size_t)n, ret, err);
 }
 
@@ -60,7 +67,7 @@ static uint64_t hash_of(const uint8_t *utf16, size_t units, uint64_t module)
 
 /* Types, modules or assemblies: each item begins with a struct heap_known. */
 struct table {
-    void *items;                 /* points to the pointer to the items */
+    void *items; /* points to the pointer to the items */
     size_t *cap, *count, item_bytes;
     struct gcd_idmap *by_id;
 };
@@ -72,12 +79,14 @@ static struct table types_of(struct gcd_heap *h)
 
 static struct table modules_of(struct gcd_heap *h)
 {
-    return (struct table){ &h->modules, &h->module_cap, &h->module_count, sizeof *h->modules, &h->module_by_id };
+    return (struct table){ &h->modules, &h->module_cap, &h->module_count, sizeof *h->modules,
+                           &h->module_by_id };
 }
 
 static struct table assemblies_of(struct gcd_heap *h)
 {
-    return (struct table){ &h->assemblies, &h->assembly_cap, &h->assembly_count, sizeof *h->assemblies, &h->assembly_by_id };
+    return (struct table){ &h->assemblies, &h->assembly_cap, &h->assembly_count,
+                           sizeof *h->assemblies, &h->assembly_by_id };
 }
 
 /* Item I of T gets a new description: moves the old one to a further item. */
@@ -101,13 +110,17 @@ static gcd_status keep_copy(struct gcd_heap *h, struct table t, uint32_t i, stru
 /* What an event describes: EVENT is its type, module or assembly. */
 struct description {
     const void *event;
-    uint64_t hash;               /* of its name */
+    uint64_t hash; /* of its name */
 };
 
-/* Among the items of T with the id of item I, the one that an event at NS repeats; GCD_IDMAP_NONE = none. */
-static uint32_t find_same(struct table t, uint32_t i, struct description d, bool (*is_same)(const struct heap_known *, const void *), int64_t ns)
+/* Among the items of T with the id of item I, the one that an event at NS repeats; GCD_IDMAP_NONE =
+ * none. */
+static uint32_t find_same(struct table t, uint32_t i, struct description d,
+                          bool (*is_same)(const struct heap_known *, const void *), int64_t ns)
 {
-    struct heap_known_query q = { .item_bytes = t.item_bytes, .is_same = is_same, .description = &d };
+    struct heap_known_query q = { .item_bytes = t.item_bytes,
+                                  .is_same = is_same,
+                                  .description = &d };
     memcpy(&q.items, t.items, sizeof q.items);
     return heap_known_find(&q, i, ns);
 }
@@ -118,21 +131,25 @@ static bool is_same_type(const struct heap_known *k, const void *description)
     const struct heap_type *a = (const struct heap_type *)k;
     const struct description *d = description;
     const struct gcd_clr_type *b = d->event;
-    return a->type.described && a->type.module == b->module && a->type.name_token == b->name_token && a->type.flags == b->flags &&
-           a->type.element_type == b->element_type && (k->text_hash == d->hash || k->text_hash == 0 || d->hash == 0);
+    return a->type.described && a->type.module == b->module &&
+           a->type.name_token == b->name_token && a->type.flags == b->flags &&
+           a->type.element_type == b->element_type &&
+           (k->text_hash == d->hash || k->text_hash == 0 || d->hash == 0);
 }
 
 /*
- * An array has token 0, a pointer or function pointer any token (measured, .NET 10); the only parameter of an array or pointer is its element or
- * target type.
+ * An array has token 0, a pointer or function pointer any token (measured, .NET 10); the only
+ * parameter of an array or pointer is its element or target type.
  */
 static bool is_definition(const struct gcd_clr_type *t)
 {
     uint16_t last = t->name_units > 0 ? gcd_le16(t->name + 2 * (t->name_units - 1)) : 0;
-    return (t->name_token & 0xffffff) != 0 && t->element_type != ELEMENT_FNPTR && last != '*' && last != '&';
+    return (t->name_token & 0xffffff) != 0 && t->element_type != ELEMENT_FNPTR && last != '*' &&
+           last != '&';
 }
 
-static gcd_status describe_type(struct gcd_heap *h, uint32_t i, const struct gcd_clr_type *t, int64_t ns, struct gcd_error *err)
+static gcd_status describe_type(struct gcd_heap *h, uint32_t i, const struct gcd_clr_type *t,
+                                int64_t ns, struct gcd_error *err)
 {
     uint64_t hash = hash_of(t->name, t->name_units, t->module);
     uint32_t same = find_same(types_of(h), i, (struct description){ t, hash }, is_same_type, ns);
@@ -164,7 +181,8 @@ static gcd_status describe_type(struct gcd_heap *h, uint32_t i, const struct gcd
     return placeholder_name(h, t, &to->type.name, err);
 }
 
-/* Types are sent once per process and session, anywhere: before the GC, between the nodes, after the last of them. */
+/* Types are sent once per process and session, anywhere: before the GC, between the nodes, after
+ * the last of them. */
 gcd_status heap_bulk_type(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)
 {
     struct gcd_cur items;
@@ -184,7 +202,8 @@ gcd_status heap_bulk_type(struct gcd_heap *h, const struct gcd_event *ev, struct
 }
 
 /* The item of ID in T, created if new. */
-static gcd_status item_of(struct gcd_heap *h, struct table t, uint64_t id, uint32_t *ret, struct gcd_error *err)
+static gcd_status item_of(struct gcd_heap *h, struct table t, uint64_t id, uint32_t *ret,
+                          struct gcd_error *err)
 {
     *ret = gcd_idmap_get(t.by_id, id);
     if (*ret != GCD_IDMAP_NONE)
@@ -203,7 +222,8 @@ static enum heap_moment moment_of(const struct gcd_event *ev)
 {
     if (ev->provider != GCD_PROVIDER_RUNTIME)
         return HEAP_SEEN;
-    return ev->id == GCD_EV_MODULE_UNLOAD || ev->id == GCD_EV_ASSEMBLY_UNLOAD ? HEAP_UNLOADED : HEAP_LOADED;
+    return ev->id == GCD_EV_MODULE_UNLOAD || ev->id == GCD_EV_ASSEMBLY_UNLOAD ? HEAP_UNLOADED
+                                                                              : HEAP_LOADED;
 }
 
 static bool is_same_module(const struct heap_known *k, const void *description)
@@ -226,7 +246,8 @@ gcd_status heap_module(struct gcd_heap *h, const struct gcd_event *ev, struct gc
     if (h->module_count > before) {
         h->modules[i].known.before = GCD_IDMAP_NONE;
     } else {
-        uint32_t same = find_same(modules_of(h), i, (struct description){ &m, hash }, is_same_module, ev->time_ns);
+        uint32_t same = find_same(modules_of(h), i, (struct description){ &m, hash },
+                                  is_same_module, ev->time_ns);
         if (same != GCD_IDMAP_NONE) {
             heap_known_extend(&h->modules[same].known, ev->time_ns, moment_of(ev));
             return GCD_OK;
@@ -265,7 +286,8 @@ gcd_status heap_assembly(struct gcd_heap *h, const struct gcd_event *ev, struct 
     if (h->assembly_count > before) {
         h->assemblies[i].known.before = GCD_IDMAP_NONE;
     } else {
-        uint32_t same = find_same(assemblies_of(h), i, (struct description){ &a, hash }, is_same_assembly, ev->time_ns);
+        uint32_t same = find_same(assemblies_of(h), i, (struct description){ &a, hash },
+                                  is_same_assembly, ev->time_ns);
         if (same != GCD_IDMAP_NONE) {
             heap_known_extend(&h->assemblies[same].known, ev->time_ns, moment_of(ev));
             return GCD_OK;
@@ -289,13 +311,16 @@ const char *heap_module_path(const struct gcd_heap *h, uint64_t module)
     uint32_t m = gcd_idmap_get(&h->module_by_id, module);
     if (m == GCD_IDMAP_NONE)
         return "";
-    return h->modules[m].path[0] != '\0' ? h->modules[m].path : heap_assembly_name(h, h->modules[m].assembly);
+    return h->modules[m].path[0] != '\0' ? h->modules[m].path
+                                         : heap_assembly_name(h, h->modules[m].assembly);
 }
 
 uint8_t heap_element_type(const struct gcd_heap *h, uint64_t id)
 {
     uint32_t i = id == 0 ? GCD_IDMAP_NONE : gcd_idmap_get(&h->type_by_id, id);
-    return i == GCD_IDMAP_NONE || h->types[i].known.before != GCD_IDMAP_NONE ? 0 : h->types[i].type.element_type;
+    return i == GCD_IDMAP_NONE || h->types[i].known.before != GCD_IDMAP_NONE
+               ? 0
+               : h->types[i].type.element_type;
 }
 
 bool heap_type_doubtful(const struct gcd_heap *h, const struct heap_type *t)
@@ -304,7 +329,8 @@ bool heap_type_doubtful(const struct gcd_heap *h, const struct heap_type *t)
     if (t->known.doubtful || m == GCD_IDMAP_NONE)
         return t->known.doubtful;
     uint32_t a = gcd_idmap_get(&h->assembly_by_id, h->modules[m].assembly);
-    return h->modules[m].known.doubtful || (h->modules[m].path[0] == '\0' && a != GCD_IDMAP_NONE && h->assemblies[a].known.doubtful);
+    return h->modules[m].known.doubtful || (h->modules[m].path[0] == '\0' && a != GCD_IDMAP_NONE &&
+                                            h->assemblies[a].known.doubtful);
 }
 
 gcd_status heap_runtime_info(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)
@@ -350,9 +376,10 @@ static bool ends_with(const char *s, size_t n, const char *suffix)
 }
 
 /*
- * The command line is one string without quotes, except on Windows, so this is a best guess: the base name of the first word without
- * ".exe"; for "dotnet app.dll …" that of the first word that ends in ".dll", without the suffix.  It depends only on the trace, so a live
- * dump and its recording get the same name.
+ * The command line is one string without quotes, except on Windows, so this is a best guess: the
+ * base name of the first word without
+ * ".exe"; for "dotnet app.dll …" that of the first word that ends in ".dll", without the suffix. It
+ * depends only on the trace, so a live dump and its recording get the same name.
  */
 gcd_status heap_process_name(struct gcd_heap *h, const char **ret, struct gcd_error *err)
 {
@@ -361,7 +388,7 @@ gcd_status heap_process_name(struct gcd_heap *h, const char **ret, struct gcd_er
     size_t first_n = 0;
     for (bool is_first = true; *p != '\0';) {
         p += strspn(p, " ");
-        bool quoted = *p == '"';             /* on Windows, where a path has spaces */
+        bool quoted = *p == '"'; /* on Windows, where a path has spaces */
         p += quoted;
         size_t word_n = strcspn(p, quoted ? "\"" : " "), n;
         const char *name = base_name(p, word_n, &n);

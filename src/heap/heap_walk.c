@@ -1,9 +1,10 @@
 /*
  * Which events form a heap walk, and which walk becomes the dump.
  *
- * One thread writes all bulk events of a walk and then the GCEnd, in file order (.NET 8, 9, 10, workstation and server GC, measured).  The
- * GCStart can come from another thread, and may then follow its walk in the file although it is older.  So walks are assembled per thread,
- * and matched with GCStart events by number and time, never by position.
+ * One thread writes all bulk events of a walk and then the GCEnd, in file order (.NET 8, 9, 10,
+ * workstation and server GC, measured).  The GCStart can come from another thread, and may then
+ * follow its walk in the file although it is older.  So walks are assembled per thread, and matched
+ * with GCStart events by number and time, never by position.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -64,12 +65,13 @@ void heap_walk_free(struct gcd_heap *h, struct heap_walk *w)
 
 static bool counts(const struct heap_gc_start *s)
 {
-    return s->gc.depth >= 2 && s->gc.reason == GCD_GC_REASON_INDUCED && s->gc.type == GCD_GC_BLOCKING;
+    return s->gc.depth >= 2 && s->gc.reason == GCD_GC_REASON_INDUCED &&
+           s->gc.type == GCD_GC_BLOCKING;
 }
 
 /*
- * Did a GC that can walk the heap begin after AFTER_NS and not after NS?  Other GCs prove nothing: Mono writes the events of a walk when
- * the threads run again.
+ * Did a GC that can walk the heap begin after AFTER_NS and not after NS?  Other GCs prove nothing:
+ * Mono writes the events of a walk when the threads run again.
  */
 static bool walk_could_begin(const struct gcd_heap *h, int64_t after_ns, int64_t ns)
 {
@@ -126,13 +128,15 @@ static void decide(struct gcd_heap *h, struct heap_walk *w, const struct heap_gc
 }
 
 /* The latest GCStart at or before NS, of GC NUMBER if NUMBERED. */
-static const struct heap_gc_start *find_start(const struct gcd_heap *h, int64_t ns, bool numbered, uint32_t number)
+static const struct heap_gc_start *find_start(const struct gcd_heap *h, int64_t ns, bool numbered,
+                                              uint32_t number)
 {
     const struct heap_gc_start *best = NULL;
     size_t kept = h->start_count < HEAP_GC_STARTS ? h->start_count : HEAP_GC_STARTS;
     for (size_t i = 0; i < kept; i++) {
         const struct heap_gc_start *s = &h->starts[i];
-        if (s->time_ns <= ns && (!numbered || s->gc.number == number) && (best == NULL || s->time_ns > best->time_ns))
+        if (s->time_ns <= ns && (!numbered || s->gc.number == number) &&
+            (best == NULL || s->time_ns > best->time_ns))
             best = s;
     }
     return best;
@@ -145,7 +149,8 @@ void heap_gc_start(struct gcd_heap *h, const struct gcd_clr_gc_start *gc, int64_
     /* its walk can precede it in the file, but not by far */
     for (size_t i = h->walk_count; i-- > 0 && h->walk_count - i <= OVERDUE_WALKS;) {
         struct heap_walk *w = h->walks[i];
-        if (w->closed && w->state == HEAP_WALK_UNDECIDED && w->gc_number == gc->number && time_ns <= w->first_ns) {
+        if (w->closed && w->state == HEAP_WALK_UNDECIDED && w->gc_number == gc->number &&
+            time_ns <= w->first_ns) {
             decide(h, w, s);
             break;
         }
@@ -169,8 +174,8 @@ void heap_gc_end(struct gcd_heap *h, const struct gcd_event *ev, uint32_t number
 }
 
 /*
- * Makes room for one more walk with details, if possible: drops a walk that is over and not confirmed, except the first with objects.  Its
- * GCStart would have come by now.
+ * Makes room for one more walk with details, if possible: drops a walk that is over and not
+ * confirmed, except the first with objects.  Its GCStart would have come by now.
  */
 static bool make_room(struct gcd_heap *h)
 {
@@ -182,7 +187,8 @@ static bool make_room(struct gcd_heap *h)
     return h->detailed_count < HEAP_DETAILED;
 }
 
-static gcd_status begin(struct gcd_heap *h, const struct gcd_event *ev, struct heap_walk **ret, struct gcd_error *err)
+static gcd_status begin(struct gcd_heap *h, const struct gcd_event *ev, struct heap_walk **ret,
+                        struct gcd_error *err)
 {
     if (h->walk_count >= MAX_WALKS && h->chosen != NULL) {
         h->overflow.light = true;
@@ -190,9 +196,12 @@ static gcd_status begin(struct gcd_heap *h, const struct gcd_event *ev, struct h
         return GCD_OK;
     }
     if (h->walk_count >= MAX_WALKS)
-        return gcd_fail_at(err, GCD_E_LIMIT, ev->off, "more than %u heap walks in one trace", MAX_WALKS);
+        return gcd_fail_at(err, GCD_E_LIMIT, ev->off, "more than %u heap walks in one trace",
+                           MAX_WALKS);
     struct heap_walk *w = gcd_mem_new(&h->alloc, sizeof *w);
-    if (w == NULL || !gcd_vec_reserve(&h->alloc, &h->walks, &h->walk_cap, h->walk_count + 1, sizeof *h->walks, MAX_WALKS) ||
+    if (w == NULL ||
+        !gcd_vec_reserve(&h->alloc, &h->walks, &h->walk_cap, h->walk_count + 1, sizeof *h->walks,
+                         MAX_WALKS) ||
         !gcd_idmap_put(&h->open_by_thread, ev->thread, (uint32_t)h->walk_count)) {
         gcd_mem_free(&h->alloc, w, sizeof *w);
         return gcd_fail_nomem(err, "starting a heap walk");
@@ -213,17 +222,19 @@ static gcd_status begin(struct gcd_heap *h, const struct gcd_event *ev, struct h
     return GCD_OK;
 }
 
-gcd_status heap_walk_for(struct gcd_heap *h, const struct gcd_event *ev, enum heap_bulk kind, uint32_t index,
-                         struct heap_walk **ret, struct gcd_error *err)
+gcd_status heap_walk_for(struct gcd_heap *h, const struct gcd_event *ev, enum heap_bulk kind,
+                         uint32_t index, struct heap_walk **ret, struct gcd_error *err)
 {
     uint32_t i = gcd_idmap_get(&h->open_by_thread, ev->thread);
     struct heap_walk *w = i != GCD_IDMAP_NONE ? h->walks[i] : NULL;
-    /* numbers that restart also mean a new walk, because the GCEnd was lost; unless the event is only duplicated or misplaced */
-    bool again = w != NULL && kind < HEAP_BULKS && index == 0 && w->index[kind].events > 0 && ev->gap != GCD_GAP_DISORDER;
+    /* numbers that restart also mean a new walk, because the GCEnd was lost; unless the event is
+     * only duplicated or misplaced */
+    bool again = w != NULL && kind < HEAP_BULKS && index == 0 && w->index[kind].events > 0 &&
+                 ev->gap != GCD_GAP_DISORDER;
     bool next_gc = w == NULL || w->closed || walk_could_begin(h, w->last_ns, ev->time_ns);
     if (again || next_gc)
         GCD_TRY(begin(h, ev, &w, err));
-    if (again && !next_gc) {             /* two walks have the same GC: impossible for both */
+    if (again && !next_gc) { /* two walks have the same GC: impossible for both */
         w->disorder = true;
         w->gaps++;
     }
@@ -247,7 +258,8 @@ static void choose_finally(struct gcd_heap *h)
     }
     if (h->chosen != NULL || h->wanted != 0)
         return;
-    /* First walks inside the right GC without an end, then any: an incomplete dump that says so is better than none. */
+    /* First walks inside the right GC without an end, then any: an incomplete dump that says so is
+     * better than none. */
     for (size_t i = 0; i < h->detailed_count && h->chosen == NULL; i++)
         if (h->detailed[i]->state == HEAP_WALK_CONFIRMED && h->detailed[i]->objects > 0)
             h->chosen = h->detailed[i];
@@ -259,12 +271,13 @@ static void choose_finally(struct gcd_heap *h)
 /* Does W have its own GC, from start to end, and all its events in order? */
 static bool is_whole(const struct gcd_heap *h, const struct heap_walk *w)
 {
-    return w->closed && w->have_start && !w->disorder && !walk_could_begin(h, w->start.time_ns, w->end_ns);
+    return w->closed && w->have_start && !w->disorder &&
+           !walk_could_begin(h, w->start.time_ns, w->end_ns);
 }
 
 /*
- * A bulk event outside every complete walk can be a part of the chosen one that damage has separated: static variables and COM handles have no
- * numbers that would reveal their loss.
+ * A bulk event outside every complete walk can be a part of the chosen one that damage has
+ * separated: static variables and COM handles have no numbers that would reveal their loss.
  */
 void heap_finish(struct gcd_heap *h)
 {

@@ -39,12 +39,13 @@ static int open_retry(const char *path, int flags, mode_t mode)
     return fd;
 }
 
-gcd_status gcd_file_open_read(const char *path, int *ret_fd, enum gcd_file_kind *ret_kind, uint64_t *ret_base,
-                              uint64_t *ret_size, struct gcd_error *err)
+gcd_status gcd_file_open_read(const char *path, int *ret_fd, enum gcd_file_kind *ret_kind,
+                              uint64_t *ret_base, uint64_t *ret_size, struct gcd_error *err)
 {
     bool is_stdin = strcmp(path, "-") == 0;
     /* do not block on a pipe without a writer here, but where cancel works */
-    int fd = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open_retry(path, O_RDONLY | O_NONBLOCK, 0);
+    int fd = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+                      : open_retry(path, O_RDONLY | O_NONBLOCK, 0);
     if (fd < 0) {
         int e = errno;
         gcd_status failed = gcd_fail_os(err, e, "cannot open");
@@ -63,7 +64,9 @@ gcd_status gcd_file_open_read(const char *path, int *ret_fd, enum gcd_file_kind 
     off_t base = S_ISREG(st.st_mode) ? lseek(fd, 0, SEEK_CUR) : -1;
     *ret_kind = base >= 0 ? GCD_FILE_REGULAR : GCD_FILE_STREAM;
     *ret_base = base >= 0 ? (uint64_t)base : 0;
-    *ret_size = base >= 0 && st.st_size > base ? (uint64_t)(st.st_size - base) : base >= 0 ? 0 : UINT64_MAX;
+    *ret_size = base >= 0 && st.st_size > base ? (uint64_t)(st.st_size - base)
+                : base >= 0                    ? 0
+                                               : UINT64_MAX;
     *ret_fd = fd;
 #ifdef POSIX_FADV_SEQUENTIAL
     if (base >= 0)
@@ -81,7 +84,8 @@ gcd_status gcd_file_open_unlinked(const char *dir, int *ret_fd, struct gcd_error
     if (fd < 0) { /* not every file system has O_TMPFILE */
         char name[PATH_MAX];
         if (snprintf(name, sizeof name, "%s/.gcdumpc-spool-XXXXXX", dir) >= (int)sizeof name)
-            return gcd_fail(err, GCD_E_ARG, "the name of the folder for temporary files is too long");
+            return gcd_fail(err, GCD_E_ARG,
+                            "the name of the folder for temporary files is too long");
         fd = mkostemp(name, O_CLOEXEC);
         if (fd < 0)
             return gcd_fail_os(err, errno, "cannot make a temporary file in %s", dir);
@@ -91,7 +95,8 @@ gcd_status gcd_file_open_unlinked(const char *dir, int *ret_fd, struct gcd_error
     return GCD_OK;
 }
 
-gcd_status gcd_file_read_at(int fd, uint64_t off, void *buf, size_t n, size_t *ret_n, struct gcd_error *err)
+gcd_status gcd_file_read_at(int fd, uint64_t off, void *buf, size_t n, size_t *ret_n,
+                            struct gcd_error *err)
 {
     ssize_t got;
     do
@@ -103,7 +108,8 @@ gcd_status gcd_file_read_at(int fd, uint64_t off, void *buf, size_t n, size_t *r
     return GCD_OK;
 }
 
-gcd_status gcd_file_read_stream(int fd, const gcd_cancel_flag *cancel, void *buf, size_t n, size_t *ret_n, struct gcd_error *err)
+gcd_status gcd_file_read_stream(int fd, const gcd_cancel_flag *cancel, void *buf, size_t n,
+                                size_t *ret_n, struct gcd_error *err)
 {
     for (;;) {
         if (gcd_is_canceled(cancel))
@@ -122,15 +128,17 @@ gcd_status gcd_file_read_stream(int fd, const gcd_cancel_flag *cancel, void *buf
     }
 }
 
-gcd_status gcd_file_write(int fd, const gcd_cancel_flag *cancel, const void *buf, size_t n, struct gcd_error *err)
+gcd_status gcd_file_write(int fd, const gcd_cancel_flag *cancel, const void *buf, size_t n,
+                          struct gcd_error *err)
 {
     const char *p = buf;
     while (n > 0) {
         ssize_t put = write(fd, p, n);
-        bool interrupted = put < 0 ? errno == EINTR : (size_t)put < n;   /* a signal can also shorten a write */
+        /* a signal can also shorten a write */
+        bool interrupted = put < 0 ? errno == EINTR : (size_t)put < n;
         if (interrupted && gcd_is_canceled(cancel))
             return gcd_fail(err, GCD_E_CANCELED, "interrupted");
-        if (put < 0 && errno == EAGAIN) {    /* somebody made our standard output non-blocking */
+        if (put < 0 && errno == EAGAIN) { /* somebody made our standard output non-blocking */
             (void)poll(&(struct pollfd){ .fd = fd, .events = POLLOUT }, 1, POLL_MS);
             if (gcd_is_canceled(cancel))
                 return gcd_fail(err, GCD_E_CANCELED, "interrupted");
@@ -164,9 +172,10 @@ gcd_status gcd_file_keep_room(int fd, uint64_t *until, uint64_t at, size_t n, st
     struct statvfs fs;
     uint64_t left, all;
     if (*until >= at + n || fstatvfs(fd, &fs) != 0 || fs.f_blocks == 0)
-        return GCD_OK;                   /* a file system that does not report its space may have room */
+        return GCD_OK; /* a file system that does not report its space may have room */
     uint64_t unit = fs.f_frsize != 0 ? fs.f_frsize : fs.f_bsize;
-    if (__builtin_mul_overflow((uint64_t)fs.f_bavail, unit, &left) || __builtin_mul_overflow((uint64_t)fs.f_blocks, unit, &all))
+    if (__builtin_mul_overflow((uint64_t)fs.f_bavail, unit, &left) ||
+        __builtin_mul_overflow((uint64_t)fs.f_blocks, unit, &all))
         return GCD_OK;
     uint64_t kept = all / ROOM_SHARE < ROOM_BYTES ? all / ROOM_SHARE : ROOM_BYTES;
     uint64_t room = left > kept ? left - kept : 0;
@@ -174,8 +183,10 @@ gcd_status gcd_file_keep_room(int fd, uint64_t *until, uint64_t at, size_t n, st
         *until = at + (room < GCD_ROOM_KEPT ? room : n > GCD_ROOM_KEPT ? n : GCD_ROOM_KEPT);
         return GCD_OK;
     }
-    gcd_status st = gcd_fail(err, GCD_E_IO, "cannot write: the disk has only %" PRIu64 " MiB left, and %" PRIu64 " MiB must stay free", left >> 20,
-                             kept >> 20);
+    gcd_status st = gcd_fail(err, GCD_E_IO,
+                             "cannot write: the disk has only %" PRIu64 " MiB left, and %" PRIu64
+                             " MiB must stay free",
+                             left >> 20, kept >> 20);
     if (err != NULL)
         err->os_errno = ENOSPC;
     return gcd_because(err, GCD_ERROR_DISK_RESERVE, st);
@@ -198,12 +209,14 @@ gcd_status gcd_file_resize(int fd, uint64_t bytes, struct gcd_error *err)
 }
 
 #ifdef SYNC_FILE_RANGE_WRITE
-/* The kernel reports a disk error only once: if reported here, gcd_file_publish would not see it. */
+/* The kernel reports a disk error only once: if reported here, gcd_file_publish would not see it.
+ */
 static gcd_status sync_part(int fd, uint64_t part, unsigned how, struct gcd_error *err)
 {
     if (sync_file_range(fd, (off_t)(part * BEHIND_BYTES), (off_t)BEHIND_BYTES, how) == 0)
         return GCD_OK;
-    bool impossible = errno == EINVAL || errno == ESPIPE || errno == ENOSYS || errno == ENOTSUP || errno == EPERM;
+    bool impossible =
+        errno == EINVAL || errno == ESPIPE || errno == ENOSYS || errno == ENOTSUP || errno == EPERM;
     return impossible ? GCD_OK : gcd_fail_os(err, errno, "cannot write");
 }
 
@@ -214,8 +227,11 @@ gcd_status gcd_file_write_behind(int fd, uint64_t at, size_t n, struct gcd_error
         if (part < BEHIND_COUNT)
             continue;
         uint64_t old = part - BEHIND_COUNT;
-        GCD_TRY(sync_part(fd, old, SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER, err));
-        (void)posix_fadvise(fd, (off_t)(old * BEHIND_BYTES), (off_t)BEHIND_BYTES, POSIX_FADV_DONTNEED);
+        GCD_TRY(sync_part(
+            fd, old,
+            SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER, err));
+        (void)posix_fadvise(fd, (off_t)(old * BEHIND_BYTES), (off_t)BEHIND_BYTES,
+                            POSIX_FADV_DONTNEED);
     }
     return GCD_OK;
 }
@@ -250,7 +266,8 @@ static int descriptor_named(const char *path)
     return -1;
 }
 
-/* The same for symbolic links to such a name.  Other links are not followed: a rename replaces them. */
+/* The same for symbolic links to such a name.  Other links are not followed: a rename replaces
+ * them. */
 static int descriptor_of(const char *path)
 {
     char link[PATH_MAX], target[PATH_MAX];
@@ -260,7 +277,8 @@ static int descriptor_of(const char *path)
     memcpy(link, path, strlen(path) + 1);
     for (unsigned hops = 0; hops < 16; hops++) {
         int fd = descriptor_named(link);
-        bool follow = fd < 0 && lstat(link, &st) == 0 && S_ISLNK(st.st_mode) && !gcd_is_untrusted_link(&st);
+        bool follow =
+            fd < 0 && lstat(link, &st) == 0 && S_ISLNK(st.st_mode) && !gcd_is_untrusted_link(&st);
         ssize_t n = follow ? readlink(link, target, sizeof target - 1) : -1;
         if (n <= 0 || target[0] != '/')
             return fd;
@@ -271,8 +289,8 @@ static int descriptor_of(const char *path)
 }
 
 /*
- * Accepts only safe devices: not a pipe of another user, who would read the dump, and not a file, which somebody may have put there after
- * our check and which we would overwrite.
+ * Accepts only safe devices: not a pipe of another user, who would read the dump, and not a file,
+ * which somebody may have put there after our check and which we would overwrite.
  */
 static gcd_status check_device(int fd, struct gcd_error *err)
 {
@@ -282,12 +300,15 @@ static gcd_status check_device(int fd, struct gcd_error *err)
     if (S_ISREG(st.st_mode))
         return gcd_fail(err, GCD_E_IO, "was replaced by a file while it was opened");
     if (gcd_is_untrusted_link(&st))
-        return gcd_fail(err, GCD_E_IO, "is a %s of another user (%lu)", S_ISFIFO(st.st_mode) ? "pipe" : "device", (unsigned long)st.st_uid);
+        return gcd_fail(err, GCD_E_IO, "is a %s of another user (%lu)",
+                        S_ISFIFO(st.st_mode) ? "pipe" : "device", (unsigned long)st.st_uid);
     return GCD_OK;
 }
 
-/* Opening a pipe for writing waits until somebody opens it for reading, so retry without blocking. */
-static gcd_status open_device(const char *path, const gcd_cancel_flag *cancel, bool pipe, int *ret_fd, struct gcd_error *err)
+/* Opening a pipe for writing waits until somebody opens it for reading, so retry without blocking.
+ */
+static gcd_status open_device(const char *path, const gcd_cancel_flag *cancel, bool pipe,
+                              int *ret_fd, struct gcd_error *err)
 {
     for (;;) {
         bool untrusted;
@@ -319,14 +340,16 @@ static int folder_len(const char *path)
 
 static gcd_status astray(const char *path, int len, struct gcd_error *err)
 {
-    gcd_status st = gcd_fail(err, GCD_E_IO, "a link of another user leads to the folder \"%.*s\"", len, path);
+    gcd_status st =
+        gcd_fail(err, GCD_E_IO, "a link of another user leads to the folder \"%.*s\"", len, path);
     if (err != NULL)
         err->os_errno = ENOTDIR;
     return st;
 }
 
 /* FD is a folder, named by the first LEN bytes of PATH, or a negated errno. */
-static gcd_status opened(int fd, const char *path, int len, bool untrusted, int *ret_fd, struct gcd_error *err)
+static gcd_status opened(int fd, const char *path, int len, bool untrusted, int *ret_fd,
+                         struct gcd_error *err)
 {
     if (untrusted)
         return astray(path, len, err);
@@ -372,7 +395,8 @@ gcd_status gcd_path_open(const char *path, int *ret_fd, struct gcd_error *err)
 }
 
 /* Opens the folder of PATH, and returns the name in it. */
-static gcd_status open_folder(const char *path, bool folder, struct gcd_temporary *ret, struct gcd_error *err)
+static gcd_status open_folder(const char *path, bool folder, struct gcd_temporary *ret,
+                              struct gcd_error *err)
 {
     const char *name = gcd_path_name(path);
     bool untrusted = false;
@@ -382,10 +406,12 @@ static gcd_status open_folder(const char *path, bool folder, struct gcd_temporar
     if (untrusted)
         return astray(path, folder_len(path), err);
     if (fd == -ENOENT)
-        return gcd_because(err, GCD_ERROR_NO_FOLDER, gcd_fail_os(err, -fd, "cannot create a %s in the folder \"%.*s\"",
-                                                                 folder ? "folder" : "file", folder_len(path), path));
+        return gcd_because(err, GCD_ERROR_NO_FOLDER,
+                           gcd_fail_os(err, -fd, "cannot create a %s in the folder \"%.*s\"",
+                                       folder ? "folder" : "file", folder_len(path), path));
     if (fd < 0)
-        return gcd_fail_os(err, -fd, "cannot create a temporary %s beside it", folder ? "folder" : "file");
+        return gcd_fail_os(err, -fd, "cannot create a temporary %s beside it",
+                           folder ? "folder" : "file");
     *ret = (struct gcd_temporary){ .dir_fd = fd };
     memcpy(ret->name, name, strlen(name));
     return GCD_OK;
@@ -406,8 +432,8 @@ static bool look_at(const struct gcd_temporary *temporary, const char *path, str
     return there;
 }
 
-static gcd_status open_beside(const char *path, unsigned mode, const gcd_cancel_flag *cancel, int *ret_fd, struct gcd_temporary *temporary,
-                              struct gcd_error *err)
+static gcd_status open_beside(const char *path, unsigned mode, const gcd_cancel_flag *cancel,
+                              int *ret_fd, struct gcd_temporary *temporary, struct gcd_error *err)
 {
     struct stat st;
     bool there = look_at(temporary, path, &st);
@@ -419,7 +445,8 @@ static gcd_status open_beside(const char *path, unsigned mode, const gcd_cancel_
     return open_device(path, cancel, S_ISFIFO(st.st_mode), ret_fd, err);
 }
 
-gcd_status gcd_file_open_write(const char *path, unsigned mode, const gcd_cancel_flag *cancel, int *ret_fd, struct gcd_temporary *ret_temporary,
+gcd_status gcd_file_open_write(const char *path, unsigned mode, const gcd_cancel_flag *cancel,
+                               int *ret_fd, struct gcd_temporary *ret_temporary,
                                struct gcd_error *err)
 {
     *ret_temporary = GCD_TEMPORARY_NONE;
@@ -443,7 +470,8 @@ gcd_status gcd_file_open_write(const char *path, unsigned mode, const gcd_cancel
 static bool holds_something(const struct gcd_temporary *temporary)
 {
     bool something = false;
-    int fd = openat(temporary->dir_fd, temporary->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int fd =
+        openat(temporary->dir_fd, temporary->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
     for (struct dirent *e; d != NULL && !something && (e = readdir(d)) != NULL;)
         something = strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
@@ -454,11 +482,13 @@ static bool holds_something(const struct gcd_temporary *temporary)
     return something;
 }
 
-static gcd_status open_new(const char *path, bool folder, int *ret_fd, struct gcd_temporary *temporary, struct gcd_error *err)
+static gcd_status open_new(const char *path, bool folder, int *ret_fd,
+                           struct gcd_temporary *temporary, struct gcd_error *err)
 {
     struct stat st;
     /* a file may replace a link, as in gcd_file_open_write */
-    bool there = folder ? fstatat(temporary->dir_fd, temporary->name, &st, AT_SYMLINK_NOFOLLOW) == 0 : look_at(temporary, path, &st);
+    bool there = folder ? fstatat(temporary->dir_fd, temporary->name, &st, AT_SYMLINK_NOFOLLOW) == 0
+                        : look_at(temporary, path, &st);
     if (there && folder && !S_ISDIR(st.st_mode))
         return gcd_fail(err, GCD_E_IO, "exists and is not a folder");
     if (there && folder && holds_something(temporary))
@@ -470,7 +500,8 @@ static gcd_status open_new(const char *path, bool folder, int *ret_fd, struct gc
     return gcd_file_open_temporary(temporary, folder, folder ? 0700 : 0600, ret_fd, err);
 }
 
-gcd_status gcd_file_open_staged(const char *path, bool folder, int *ret_fd, struct gcd_temporary *ret_temporary, struct gcd_error *err)
+gcd_status gcd_file_open_staged(const char *path, bool folder, int *ret_fd,
+                                struct gcd_temporary *ret_temporary, struct gcd_error *err)
 {
     *ret_temporary = GCD_TEMPORARY_NONE;
     const char *name = gcd_path_name(path);
@@ -483,7 +514,8 @@ gcd_status gcd_file_open_staged(const char *path, bool folder, int *ret_fd, stru
     return st;
 }
 
-void gcd_temporary_path(const struct gcd_temporary *temporary, const char *path, char *ret, size_t cap)
+void gcd_temporary_path(const struct gcd_temporary *temporary, const char *path, char *ret,
+                        size_t cap)
 {
     ret[0] = '\0';
     if (temporary->temp[0] == '\0')
@@ -530,7 +562,8 @@ gcd_status gcd_file_publish(int fd, struct gcd_temporary *temporary, struct gcd_
     char inside[NAME_MAX + 1 + sizeof GCD_TEMPORARY_INNER_NAME];
     gcd_temporary_folder_name(temporary->temp, inside);
     GCD_TRY(gcd_file_sync(fd, err));
-    if (renameat(temporary->dir_fd, temporary->folder ? inside : temporary->temp, temporary->dir_fd, temporary->name) != 0) {
+    if (renameat(temporary->dir_fd, temporary->folder ? inside : temporary->temp, temporary->dir_fd,
+                 temporary->name) != 0) {
         int e = errno;
         if (e == ENOTEMPTY || e == EEXIST)
             return gcd_fail(err, GCD_E_IO, "is a folder that is not empty; name a new one");
@@ -539,7 +572,8 @@ gcd_status gcd_file_publish(int fd, struct gcd_temporary *temporary, struct gcd_
     if (temporary->folder)
         (void)unlinkat(temporary->dir_fd, temporary->temp, AT_REMOVEDIR);
     temporary->temp[0] = '\0';
-    /* The output exists; a folder that cannot be synced (some network file systems) does not make it a failure. */
+    /* The output exists; a folder that cannot be synced (some network file systems) does not make
+     * it a failure. */
     int dir = openat(temporary->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (dir >= 0) {
         (void)fsync(dir);
@@ -559,5 +593,6 @@ gcd_status gcd_file_close(int fd, struct gcd_error *err)
 bool gcd_file_same(int fd, const char *path)
 {
     struct stat a, b;
-    return fstat(fd, &a) == 0 && stat(path, &b) == 0 && S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+    return fstat(fd, &a) == 0 && stat(path, &b) == 0 && S_ISREG(a.st_mode) &&
+           a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }

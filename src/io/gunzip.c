@@ -6,7 +6,8 @@
 #include "base/mem.h"
 #include "io/gunzip.h"
 
-/* zlib does not pass the size when it frees, but gcd_alloc needs it, so each block begins with its size. */
+/* zlib does not pass the size when it frees, but gcd_alloc needs it, so each block begins with its
+ * size. */
 #define HEADER_BYTES ((size_t)16)
 
 static voidpf zlib_alloc(voidpf opaque, uInt items, uInt size)
@@ -57,7 +58,8 @@ gcd_status gcd_gunzip_step(struct gcd_gunzip *g, struct gcd_gunzip_io *io, struc
     size_t n = io->in_bytes;
     io->used = io->made = 0;
     if (g->damaged)
-        return gcd_fail(err, GCD_E_FORMAT, "the gzip data are damaged: %s", g->z.msg != NULL ? g->z.msg : "no reason given");
+        return gcd_fail(err, GCD_E_FORMAT, "the gzip data are damaged: %s",
+                        g->z.msg != NULL ? g->z.msg : "no reason given");
     if (g->between_members && n > 0) {
         if (io->in[0] != 0x1f) {
             g->done = true;
@@ -86,6 +88,6 @@ gcd_status gcd_gunzip_step(struct gcd_gunzip *g, struct gcd_gunzip_io *io, struc
     else if (z == Z_MEM_ERROR)
         return gcd_fail_nomem(err, "decompressing");
     else if (z != Z_OK && z != Z_BUF_ERROR)
-        g->damaged = true;               /* reported by the next step: the data before is good */
+        g->damaged = true; /* reported by the next step: the data before is good */
     return GCD_OK;
 }

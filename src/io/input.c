@@ -9,12 +9,14 @@
 #include "io/file.h"
 #include "io/gunzip.h"
 
-/* Large enough that the system call is cheap compared with processing the bytes, small enough for the second-level cache. */
+/* Large enough that the system call is cheap compared with processing the bytes, small enough for
+ * the second-level cache. */
 #define READ_BYTES ((size_t)256 * 1024)
 
 /*
- * Limits for a gzip bomb: zeros shrink to a thousandth, heaps to a tenth.  Output that exceeds both BOMB_BYTES and BOMB_RATIO times the
- * input is refused; a large array of equal references still passes.
+ * Limits for a gzip bomb: zeros shrink to a thousandth, heaps to a tenth.  Output that exceeds both
+ * BOMB_BYTES and BOMB_RATIO times the input is refused; a large array of equal references still
+ * passes.
  */
 #define BOMB_BYTES (UINT64_C(1) << 30)
 #define BOMB_RATIO 512u
@@ -24,48 +26,51 @@
 
 struct gcd_input {
     struct gcd_alloc alloc;
-    const uint8_t *memory;       /* input in memory, otherwise NULL */
-    uint8_t *spooled;            /* the same, when we own it: a spool that is still small */
+    const uint8_t *memory; /* input in memory, otherwise NULL */
+    uint8_t *spooled;      /* the same, when we own it: a spool that is still small */
     size_t spooled_cap, spooled_max;
-    uint64_t room_until;         /* disk space is known to suffice up to this size */
-    bool appended;               /* filled by gcd_input_append: only SIZE bytes count, a failed write may have left more */
-    int fd;                      /* -1: memory */
+    uint64_t room_until; /* disk space is known to suffice up to this size */
+    /* filled by gcd_input_append: only SIZE bytes count, a failed write may have left more */
+    bool appended;
+    int fd; /* -1: memory */
     enum gcd_file_kind kind;
     uint64_t base, size;
-    int origin_fd;               /* FD is a seekable copy of this file, -1 = none */
-    int spool_fd;                /* copy of a stream, -1 = none */
+    int origin_fd; /* FD is a seekable copy of this file, -1 = none */
+    int spool_fd;  /* copy of a stream, -1 = none */
     uint64_t spool_bytes;
-    bool stream_taken;           /* the only reader of the stream exists or existed */
+    bool stream_taken; /* the only reader of the stream exists or existed */
     bool stream_ended;
     const gcd_cancel_flag *cancel;
-    char *spool_dir;             /* a copy of the option; NULL = the default */
-    struct gcd_input **parts;    /* of a joined input: seekable, in sequence */
+    char *spool_dir;          /* a copy of the option; NULL = the default */
+    struct gcd_input **parts; /* of a joined input: seekable, in sequence */
     size_t part_count;
-    struct gcd_reader *peeked;   /* the stream's only reader, after a peek and before it is handed out */
-    uint8_t *early;              /* bytes it has read so far, while a copy can still be requested */
+    /* the stream's only reader, after a peek and before it is handed out */
+    struct gcd_reader *peeked;
+    uint8_t *early; /* bytes it has read so far, while a copy can still be requested */
     size_t early_n, early_cap;
 };
 
 struct gcd_reader {
     struct gcd_input *in;
-    uint64_t pos;                /* raw bytes read so far */
-    bool from_stream;            /* reads the stream itself and fills the spool */
+    uint64_t pos;     /* raw bytes read so far */
+    bool from_stream; /* reads the stream itself and fills the spool */
     bool sniffed, gzip, raw_ended;
     bool peeking;
     struct gcd_gunzip gunzip;
-    uint8_t *raw;                /* [READ_BYTES] */
-    const uint8_t *raw_p;        /* bytes that gzip has not consumed */
+    uint8_t *raw;         /* [READ_BYTES] */
+    const uint8_t *raw_p; /* bytes that gzip has not consumed */
     size_t raw_n;
-    uint8_t *plain;              /* [READ_BYTES], gzip only */
-    uint64_t made;               /* bytes decompressed */
-    uint8_t head[GCD_PEEK_MAX];  /* bytes read by a peek, to be returned again, */
+    uint8_t *plain;             /* [READ_BYTES], gzip only */
+    uint64_t made;              /* bytes decompressed */
+    uint8_t head[GCD_PEEK_MAX]; /* bytes read by a peek, to be returned again, */
     size_t head_n;
-    const uint8_t *rest_p;       /* and the rest of the same piece */
+    const uint8_t *rest_p; /* and the rest of the same piece */
     size_t rest_n;
 };
 
 /* An empty input. */
-static gcd_status input_new(const struct gcd_input_options *options, struct gcd_input **ret, struct gcd_error *err)
+static gcd_status input_new(const struct gcd_input_options *options, struct gcd_input **ret,
+                            struct gcd_error *err)
 {
     struct gcd_alloc a = gcd_alloc_or_default(options != NULL ? options->context.alloc : NULL);
     struct gcd_input *in = gcd_mem_new(&a, sizeof *in);
@@ -91,8 +96,8 @@ static const char *spool_folder(const struct gcd_input_options *options)
     return options != NULL && options->spool_dir != NULL ? options->spool_dir : "/tmp";
 }
 
-gcd_status gcd_input_open(const char *path, const struct gcd_input_options *options, struct gcd_input **ret,
-                          struct gcd_error *err)
+gcd_status gcd_input_open(const char *path, const struct gcd_input_options *options,
+                          struct gcd_input **ret, struct gcd_error *err)
 {
     struct gcd_input *in = NULL;
     GCD_TRY(input_new(options, &in, err));
@@ -107,7 +112,8 @@ gcd_status gcd_input_open(const char *path, const struct gcd_input_options *opti
     return GCD_OK;
 }
 
-gcd_status gcd_input_open_regular(const char *path, const struct gcd_alloc *alloc, struct gcd_input **ret, struct gcd_regular_file *ret_file,
+gcd_status gcd_input_open_regular(const char *path, const struct gcd_alloc *alloc,
+                                  struct gcd_input **ret, struct gcd_regular_file *ret_file,
                                   struct gcd_error *err)
 {
     struct gcd_regular_file file;
@@ -125,7 +131,8 @@ gcd_status gcd_input_open_regular(const char *path, const struct gcd_alloc *allo
     return GCD_OK;
 }
 
-gcd_status gcd_input_new_spool(const struct gcd_input_options *options, struct gcd_input **ret, struct gcd_error *err)
+gcd_status gcd_input_new_spool(const struct gcd_input_options *options, struct gcd_input **ret,
+                               struct gcd_error *err)
 {
     struct gcd_input *in = NULL;
     GCD_TRY(input_new(options, &in, err));
@@ -137,7 +144,9 @@ gcd_status gcd_input_new_spool(const struct gcd_input_options *options, struct g
     in->appended = true;
     in->room_until = options != NULL && options->keep_room ? GCD_ROOM_KEPT : GCD_ROOM_UNKEPT;
     in->memory = (const uint8_t *)"";
-    in->spooled_max = options != NULL && options->spool_memory_bytes != 0 ? options->spool_memory_bytes : GCD_SPOOL_MEMORY_BYTES;
+    in->spooled_max = options != NULL && options->spool_memory_bytes != 0
+                          ? options->spool_memory_bytes
+                          : GCD_SPOOL_MEMORY_BYTES;
     *ret = in;
     return GCD_OK;
 }
@@ -146,7 +155,8 @@ gcd_status gcd_input_new_spool(const struct gcd_input_options *options, struct g
 static bool append_to_memory(struct gcd_input *in, const void *bytes, size_t n)
 {
     size_t used = (size_t)in->size;
-    if (n > in->spooled_max - used || !gcd_vec_reserve(&in->alloc, &in->spooled, &in->spooled_cap, used + n, 1, in->spooled_max))
+    if (n > in->spooled_max - used ||
+        !gcd_vec_reserve(&in->alloc, &in->spooled, &in->spooled_cap, used + n, 1, in->spooled_max))
         return false;
     in->memory = in->spooled;
     memcpy(in->spooled + used, bytes, n);
@@ -162,12 +172,14 @@ static void forget_memory(struct gcd_input *in)
     in->memory = NULL;
 }
 
-gcd_status gcd_input_append(struct gcd_input *in, const void *bytes, size_t n, struct gcd_error *err)
+gcd_status gcd_input_append(struct gcd_input *in, const void *bytes, size_t n,
+                            struct gcd_error *err)
 {
     if (n == 0 || (in->memory != NULL && append_to_memory(in, bytes, n)))
         return GCD_OK;
     uint64_t there = in->memory != NULL ? 0 : in->size;
-    gcd_status st = gcd_file_keep_room(in->fd, &in->room_until, there, (size_t)(in->size - there) + n, err);
+    gcd_status st =
+        gcd_file_keep_room(in->fd, &in->room_until, there, (size_t)(in->size - there) + n, err);
     if (st == GCD_OK && in->memory != NULL)
         st = gcd_file_write(in->fd, NULL, in->memory, (size_t)in->size, err);
     if (st == GCD_OK) {
@@ -182,8 +194,9 @@ gcd_status gcd_input_append(struct gcd_input *in, const void *bytes, size_t n, s
     return st;
 }
 
-gcd_status gcd_input_from_memory(const void *bytes, size_t n, const struct gcd_input_options *options,
-                                 struct gcd_input **ret, struct gcd_error *err)
+gcd_status gcd_input_from_memory(const void *bytes, size_t n,
+                                 const struct gcd_input_options *options, struct gcd_input **ret,
+                                 struct gcd_error *err)
 {
     struct gcd_input *in = NULL;
     GCD_TRY(input_new(options, &in, err));
@@ -274,7 +287,8 @@ void gcd_reader_free(struct gcd_reader *r)
 static gcd_status keep_early(struct gcd_reader *r, struct gcd_error *err)
 {
     struct gcd_input *in = r->in;
-    if (!gcd_vec_reserve(&in->alloc, &in->early, &in->early_cap, in->early_n + r->raw_n, 1, SIZE_MAX))
+    if (!gcd_vec_reserve(&in->alloc, &in->early, &in->early_cap, in->early_n + r->raw_n, 1,
+                         SIZE_MAX))
         return gcd_fail_nomem(err, "looking into the input");
     if (r->raw_n > 0)
         memcpy(in->early + in->early_n, r->raw, r->raw_n);
@@ -282,7 +296,8 @@ static gcd_status keep_early(struct gcd_reader *r, struct gcd_error *err)
     return GCD_OK;
 }
 
-gcd_status gcd_input_keep(struct gcd_input *in, const struct gcd_input_options *options, struct gcd_error *err)
+gcd_status gcd_input_keep(struct gcd_input *in, const struct gcd_input_options *options,
+                          struct gcd_error *err)
 {
     if (in->kind != GCD_FILE_STREAM || in->spool_fd >= 0)
         return GCD_OK;
@@ -304,13 +319,15 @@ static gcd_status read_raw(struct gcd_reader *r, struct gcd_error *err)
         GCD_TRY(gcd_input_read_at(in, r->pos, r->raw, READ_BYTES, &r->raw_n, err));
     } else {
         bool spool = in->kind == GCD_FILE_STREAM && !r->from_stream;
-        size_t most = in->appended && in->size - r->pos < READ_BYTES ? (size_t)(in->size - r->pos) : READ_BYTES;
+        size_t most = in->appended && in->size - r->pos < READ_BYTES ? (size_t)(in->size - r->pos)
+                                                                     : READ_BYTES;
         r->raw_p = r->raw;
         if (r->from_stream)
             GCD_TRY(gcd_file_read_stream(in->fd, in->cancel, r->raw, READ_BYTES, &r->raw_n, err));
         else
-            GCD_TRY(gcd_file_read_at(spool ? in->spool_fd : in->fd, spool ? r->pos : in->base + r->pos, r->raw, most,
-                                     &r->raw_n, err));
+            GCD_TRY(gcd_file_read_at(spool ? in->spool_fd : in->fd,
+                                     spool ? r->pos : in->base + r->pos, r->raw, most, &r->raw_n,
+                                     err));
         if (r->peeking && in->spool_fd < 0)
             GCD_TRY(keep_early(r, err));
         if (r->from_stream && in->spool_fd >= 0) {
@@ -347,7 +364,8 @@ static gcd_status sniff(struct gcd_reader *r, struct gcd_error *err)
     return gcd_gunzip_init(&r->gunzip, &r->in->alloc, err);
 }
 
-static gcd_status next_plain(struct gcd_reader *r, const uint8_t **ret_bytes, size_t *ret_n, struct gcd_error *err)
+static gcd_status next_plain(struct gcd_reader *r, const uint8_t **ret_bytes, size_t *ret_n,
+                             struct gcd_error *err)
 {
     for (;;) {
         if (r->raw_n == 0 && !r->raw_ended) {
@@ -355,20 +373,27 @@ static gcd_status next_plain(struct gcd_reader *r, const uint8_t **ret_bytes, si
             if (st < 0)
                 return st;
         }
-        struct gcd_gunzip_io io = { .in = r->raw_p, .in_bytes = r->raw_n, .at_end = r->raw_ended, .out = r->plain, .out_bytes = READ_BYTES };
+        struct gcd_gunzip_io io = { .in = r->raw_p,
+                                    .in_bytes = r->raw_n,
+                                    .at_end = r->raw_ended,
+                                    .out = r->plain,
+                                    .out_bytes = READ_BYTES };
         gcd_status st = gcd_gunzip_step(&r->gunzip, &io, err);
         r->raw_p += io.used;
         r->raw_n -= io.used;
         if (io.made > 0) {
             r->made += io.made;
             if (r->made > BOMB_BYTES && (r->made - BOMB_BYTES) / BOMB_RATIO > r->pos)
-                return gcd_fail(err, GCD_E_LIMIT, "its compression ratio is above %u to 1, which no heap reaches", BOMB_RATIO);
+                return gcd_fail(err, GCD_E_LIMIT,
+                                "its compression ratio is above %u to 1, which no heap reaches",
+                                BOMB_RATIO);
             *ret_bytes = r->plain;
             *ret_n = io.made;
             return GCD_OK;
         }
         if (st == GCD_END && r->from_stream && !r->raw_ended) {
-            r->raw_n = 0;        /* drain the pipe, so that its copy is complete and its writer is not killed */
+            /* drain the pipe, so that its copy is complete and its writer is not killed */
+            r->raw_n = 0;
             continue;
         }
         if (st != GCD_OK)
@@ -388,7 +413,8 @@ static bool give_again(struct gcd_reader *r, const uint8_t **ret_bytes, size_t *
     return *ret_n > 0;
 }
 
-gcd_status gcd_reader_next(struct gcd_reader *r, const uint8_t **ret_bytes, size_t *ret_n, struct gcd_error *err)
+gcd_status gcd_reader_next(struct gcd_reader *r, const uint8_t **ret_bytes, size_t *ret_n,
+                           struct gcd_error *err)
 {
     if (r->head_n + r->rest_n > 0 && give_again(r, ret_bytes, ret_n))
         return GCD_OK;
@@ -413,7 +439,7 @@ gcd_status gcd_reader_next(struct gcd_reader *r, const uint8_t **ret_bytes, size
 /* A slow pipe may deliver its first bytes one by one. */
 static gcd_status fill_head(struct gcd_reader *r, size_t want, struct gcd_error *err)
 {
-    uint8_t head[GCD_PEEK_MAX];  /* bytes read by a peek, to be returned again, */
+    uint8_t head[GCD_PEEK_MAX]; /* bytes read by a peek, to be returned again, */
     size_t have = 0, n = 0;
     const uint8_t *p = NULL;
     gcd_status st = GCD_OK;
@@ -428,10 +454,12 @@ static gcd_status fill_head(struct gcd_reader *r, size_t want, struct gcd_error 
     r->head_n = have;
     r->rest_p = p;
     r->rest_n = n;
-    return st == GCD_E_TRUNCATED || st == GCD_E_FORMAT || st == GCD_END ? GCD_OK : st;   /* the reader gets the error again */
+    /* the reader gets the error again */
+    return st == GCD_E_TRUNCATED || st == GCD_E_FORMAT || st == GCD_END ? GCD_OK : st;
 }
 
-gcd_status gcd_input_peek(struct gcd_input *in, uint8_t *bytes, size_t want, size_t *ret_n, struct gcd_error *err)
+gcd_status gcd_input_peek(struct gcd_input *in, uint8_t *bytes, size_t want, size_t *ret_n,
+                          struct gcd_error *err)
 {
     struct gcd_reader *r;
     if (want > GCD_PEEK_MAX)
@@ -452,7 +480,8 @@ gcd_status gcd_input_peek(struct gcd_input *in, uint8_t *bytes, size_t want, siz
 }
 
 /* Copies all of IN, decompressed, to FD. */
-static gcd_status copy_plain(struct gcd_input *in, int fd, uint64_t *ret_bytes, struct gcd_error *err)
+static gcd_status copy_plain(struct gcd_input *in, int fd, uint64_t *ret_bytes,
+                             struct gcd_error *err)
 {
     struct gcd_reader *r;
     const uint8_t *p = NULL;
@@ -506,7 +535,8 @@ gcd_status gcd_input_make_seekable(struct gcd_input *in, struct gcd_error *err)
     return st == GCD_END ? GCD_OK : st;
 }
 
-gcd_status gcd_input_join(struct gcd_input **parts, size_t n, const struct gcd_input_options *options, struct gcd_input **ret,
+gcd_status gcd_input_join(struct gcd_input **parts, size_t n,
+                          const struct gcd_input_options *options, struct gcd_input **ret,
                           struct gcd_error *err)
 {
     struct gcd_input *in = NULL;
@@ -540,7 +570,8 @@ uint64_t gcd_input_part_size(const struct gcd_input *in, size_t i)
     return in->part_count > 0 ? in->parts[i]->size : in->size;
 }
 
-static gcd_status read_parts_at(struct gcd_input *in, uint64_t off, uint8_t *buf, size_t n, size_t *ret_n, struct gcd_error *err)
+static gcd_status read_parts_at(struct gcd_input *in, uint64_t off, uint8_t *buf, size_t n,
+                                size_t *ret_n, struct gcd_error *err)
 {
     size_t done = 0;
     for (size_t i = 0; i < in->part_count && done < n; i++) {
@@ -559,7 +590,8 @@ static gcd_status read_parts_at(struct gcd_input *in, uint64_t off, uint8_t *buf
     return GCD_OK;
 }
 
-gcd_status gcd_input_read_at(struct gcd_input *in, uint64_t off, void *buf, size_t n, size_t *ret_n, struct gcd_error *err)
+gcd_status gcd_input_read_at(struct gcd_input *in, uint64_t off, void *buf, size_t n, size_t *ret_n,
+                             struct gcd_error *err)
 {
     if (in->kind == GCD_FILE_STREAM)
         return gcd_fail(err, GCD_E_STATE, "a pipe is not seekable");
@@ -574,7 +606,8 @@ gcd_status gcd_input_read_at(struct gcd_input *in, uint64_t off, void *buf, size
     }
     while (in->memory == NULL && done < n) {
         size_t part;
-        GCD_TRY(gcd_file_read_at(in->fd, in->base + off + done, (uint8_t *)buf + done, n - done, &part, err));
+        GCD_TRY(gcd_file_read_at(in->fd, in->base + off + done, (uint8_t *)buf + done, n - done,
+                                 &part, err));
         if (part == 0)
             break;
         done += part;

@@ -16,35 +16,38 @@
 #include "io/sink_hole.h"
 #include "io/sink_thread.h"
 
-/* Several times the largest reservation, so that a flush never happens for a nearly empty buffer. */
+/* Several times the largest reservation, so that a flush never happens for a nearly empty buffer.
+ */
 #define BUFFER_BYTES (4 * GCD_SINK_RESERVE_MAX)
-#define GZIP_BYTES ((size_t)128 * 1024)
-/* Level 6 is half as fast as level 1 and saves less than a tenth of the size on heap dumps (measured, gclog). */
+#define GZIP_BYTES   ((size_t)128 * 1024)
+/* Level 6 is half as fast as level 1 and saves less than a tenth of the size on heap dumps
+ * (measured, gclog). */
 #define GZIP_LEVEL 1
 /* For small outputs that are read many times. */
 #define PACKED_LEVEL 9
 
 struct gcd_sink {
     struct gcd_alloc alloc;
-    struct gcd_error error;      /* the first one; sticky */
+    struct gcd_error error; /* the first one; sticky */
     uint64_t flushed_bytes;
-    char *buffer;                /* [BUFFER_BYTES]; with a thread, the buffer of a slot */
+    char *buffer; /* [BUFFER_BYTES]; with a thread, the buffer of a slot */
     size_t used;
-    bool threaded;               /* a thread compresses and writes, and owns the members for that until it is joined */
+    /* a thread compresses and writes, and owns the members for that until it is joined */
+    bool threaded;
     pthread_t thread;
     struct gcd_queue queue;
-    struct gcd_slot *slot;         /* the slot of BUFFER */
-    struct gcd_error behind;     /* the thread's error */
-    atomic_bool failed;          /* set once there is one */
-    int fd;                      /* -1 = memory */
-    uint64_t file_bytes;         /* written to it, after gzip */
-    uint64_t room_until;         /* disk space is known to suffice up to this size */
+    struct gcd_slot *slot;   /* the slot of BUFFER */
+    struct gcd_error behind; /* the thread's error */
+    atomic_bool failed;      /* set once there is one */
+    int fd;                  /* -1 = memory */
+    uint64_t file_bytes;     /* written to it, after gzip */
+    uint64_t room_until;     /* disk space is known to suffice up to this size */
     const gcd_cancel_flag *cancel;
-    struct gcd_temporary temporary;        /* of a file that is not written in place */
-    char *temp;                  /* its current path, [PATH_MAX]; "" = none */
+    struct gcd_temporary temporary; /* of a file that is not written in place */
+    char *temp;                     /* its current path, [PATH_MAX]; "" = none */
     bool gzip, finished, committed;
     z_stream z;
-    uint8_t *packed;             /* [GZIP_BYTES] */
+    uint8_t *packed; /* [GZIP_BYTES] */
     uint8_t *memory;
     size_t memory_n, memory_cap;
 };
@@ -55,7 +58,8 @@ static bool is_file(const struct gcd_sink *s)
     return s->temporary.dir_fd >= 0;
 }
 
-static gcd_status sink_new(const struct gcd_alloc *alloc, struct gcd_sink **ret, struct gcd_error *err)
+static gcd_status sink_new(const struct gcd_alloc *alloc, struct gcd_sink **ret,
+                           struct gcd_error *err)
 {
     struct gcd_alloc a = gcd_alloc_or_default(alloc);
     struct gcd_sink *s = gcd_mem_new(&a, sizeof *s);
@@ -78,13 +82,15 @@ static gcd_status start_gzip(struct gcd_sink *s, int level, struct gcd_error *er
 {
     s->packed = gcd_mem_new_uncleared(&s->alloc, GZIP_BYTES, 1);
     gcd_zlib_use_alloc(&s->z, &s->alloc);
-    if (s->packed == NULL || deflateInit2(&s->z, level, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) != Z_OK)
+    if (s->packed == NULL ||
+        deflateInit2(&s->z, level, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) != Z_OK)
         return gcd_fail_nomem(err, "starting to compress");
     s->gzip = true;
     return GCD_OK;
 }
 
-gcd_status gcd_sink_new_packed(const struct gcd_alloc *alloc, struct gcd_sink **ret, struct gcd_error *err)
+gcd_status gcd_sink_new_packed(const struct gcd_alloc *alloc, struct gcd_sink **ret,
+                               struct gcd_error *err)
 {
     struct gcd_sink *s;
     GCD_TRY(sink_new(alloc, &s, err));
@@ -101,7 +107,8 @@ const char *gcd_sink_temporary(const struct gcd_sink *s)
     return s->temp != NULL ? s->temp : "";
 }
 
-gcd_status gcd_sink_new_memory(const struct gcd_alloc *alloc, struct gcd_sink **ret, struct gcd_error *err)
+gcd_status gcd_sink_new_memory(const struct gcd_alloc *alloc, struct gcd_sink **ret,
+                               struct gcd_error *err)
 {
     return sink_new(alloc, ret, err);
 }
@@ -132,7 +139,8 @@ static gcd_status put(struct gcd_sink *s, const void *bytes, size_t n, struct gc
     return GCD_OK;
 }
 
-static gcd_status pack(struct gcd_sink *s, const void *bytes, size_t n, int flush, struct gcd_error *err)
+static gcd_status pack(struct gcd_sink *s, const void *bytes, size_t n, int flush,
+                       struct gcd_error *err)
 {
     s->z.next_in = (Bytef *)bytes;
     s->z.avail_in = (uInt)n;
@@ -146,7 +154,8 @@ static gcd_status pack(struct gcd_sink *s, const void *bytes, size_t n, int flus
     return GCD_OK;
 }
 
-static gcd_status deliver(struct gcd_sink *s, const void *bytes, size_t n, bool last, struct gcd_error *err)
+static gcd_status deliver(struct gcd_sink *s, const void *bytes, size_t n, bool last,
+                          struct gcd_error *err)
 {
     if (s->gzip)
         return pack(s, bytes, n, last ? Z_FINISH : Z_NO_FLUSH, err);
@@ -160,7 +169,8 @@ static void *deliver_all(void *ctx)
     struct gcd_sink *s = ctx;
     struct gcd_slot *slot;
     while ((slot = gcd_queue_take(&s->queue)) != NULL) {
-        if (!atomic_load_explicit(&s->failed, memory_order_relaxed) && deliver(s, slot->bytes, slot->used, false, &s->behind) != GCD_OK)
+        if (!atomic_load_explicit(&s->failed, memory_order_relaxed) &&
+            deliver(s, slot->bytes, slot->used, false, &s->behind) != GCD_OK)
             atomic_store_explicit(&s->failed, true, memory_order_release);
         gcd_queue_give_back(&s->queue, slot);
     }
@@ -168,8 +178,8 @@ static void *deliver_all(void *ctx)
 }
 
 /*
- * Only for files: a pipe can block forever, and the signal that should interrupt it arrives in another thread.  Without a thread we write
- * ourselves.
+ * Only for files: a pipe can block forever, and the signal that should interrupt it arrives in
+ * another thread.  Without a thread we write ourselves.
  */
 static void start_thread(struct gcd_sink *s)
 {
@@ -195,7 +205,8 @@ static void join_thread(struct gcd_sink *s)
     s->buffer = NULL;
 }
 
-gcd_status gcd_sink_open(const char *path, const struct gcd_sink_options *options, struct gcd_sink **ret, struct gcd_error *err)
+gcd_status gcd_sink_open(const char *path, const struct gcd_sink_options *options,
+                         struct gcd_sink **ret, struct gcd_error *err)
 {
     struct gcd_sink *s = NULL;
     GCD_TRY(sink_new(options != NULL ? options->context.alloc : NULL, &s, err));
@@ -209,7 +220,8 @@ gcd_status gcd_sink_open(const char *path, const struct gcd_sink_options *option
     if (st == GCD_OK && len > 3 && strcmp(path + len - 3, ".gz") == 0)
         st = start_gzip(s, GZIP_LEVEL, err);
     if (st == GCD_OK)
-        st = gcd_file_open_write(path, options != NULL && options->for_all ? 0644 : 0600, s->cancel, &s->fd, &s->temporary, err);
+        st = gcd_file_open_write(path, options != NULL && options->for_all ? 0644 : 0600, s->cancel,
+                                 &s->fd, &s->temporary, err);
     if (st != GCD_OK) {
         gcd_sink_free(s);
         return st;
@@ -335,7 +347,8 @@ gcd_status gcd_sink_commit(struct gcd_sink *s, struct gcd_error *err)
         s->fd = -1;
         s->temp[0] = '\0';
         gcd_status st = gcd_file_close(fd, published ? NULL : err);
-        if (!published && st != GCD_OK)  /* a published file is synced: it exists, whatever close says */
+        if (!published &&
+            st != GCD_OK) /* a published file is synced: it exists, whatever close says */
             return st;
     }
     s->committed = true;
@@ -347,7 +360,8 @@ void gcd_sink_free(struct gcd_sink *s)
     if (s == NULL)
         return;
     if (s->threaded) {
-        atomic_store_explicit(&s->failed, true, memory_order_relaxed);       /* discard what is left */
+        /* discard what is left */
+        atomic_store_explicit(&s->failed, true, memory_order_relaxed);
         join_thread(s);
     }
     gcd_temporary_remove(&s->temporary, s->fd);

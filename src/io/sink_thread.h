@@ -7,8 +7,8 @@
 #include <gcdumpc/io.h>
 
 /*
- * Does S compress and write in its own thread?  If so, passing it bytes neither allocates nor waits for anything outside the program, so any thread
- * may do it, one at a time.
+ * Does S compress and write in its own thread?  If so, passing it bytes neither allocates nor waits
+ * for anything outside the program, so any thread may do it, one at a time.
  */
 bool gcd_sink_has_thread(const struct gcd_sink *s);
 

@@ -1,6 +1,7 @@
 /*
- * The allocator with a bound on memory.  A block of GCD_SPILL_BLOCK bytes and more is a mapping of its own, anonymous as long as the budget
- * lasts, otherwise of its own file.  The mapping keeps the file alive, so no descriptor stays open, and the file disappears with the block.
+ * The allocator with a bound on memory.  A block of GCD_SPILL_BLOCK bytes and more is a mapping of
+ * its own, anonymous as long as the budget lasts, otherwise of its own file.  The mapping keeps the
+ * file alive, so no descriptor stays open, and the file disappears with the block.
  */
 #include <gcdumpc/unstable/spill.h>
 
@@ -21,14 +22,14 @@ struct head {
 };
 
 struct gcd_spill {
-    struct gcd_alloc alloc;      /* what others use */
-    struct gcd_alloc own;        /* malloc: small blocks */
+    struct gcd_alloc alloc; /* what others use */
+    struct gcd_alloc own;   /* malloc: small blocks */
     uint64_t budget;
     const char *const *folders;
     size_t page_bytes;
 
-    _Atomic uint64_t used;       /* anonymous memory: small blocks and large ones in no file */
-    pthread_mutex_t lock;        /* of FAILURE */
+    _Atomic uint64_t used; /* anonymous memory: small blocks and large ones in no file */
+    pthread_mutex_t lock;  /* of FAILURE */
     struct gcd_error failure;
 };
 
@@ -197,10 +198,12 @@ static void *resize(void *ctx, void *ptr, size_t old_bytes, size_t new_bytes)
 
 /* ---- the whole ---- */
 
-gcd_status gcd_spill_new(const struct gcd_spill_options *options, struct gcd_spill **ret, struct gcd_error *err)
+gcd_status gcd_spill_new(const struct gcd_spill_options *options, struct gcd_spill **ret,
+                         struct gcd_error *err)
 {
     if (options->budget_bytes < GCD_SPILL_BUDGET_MIN)
-        return gcd_fail(err, GCD_E_ARG, "a memory budget must be at least %llu bytes", (unsigned long long)GCD_SPILL_BUDGET_MIN);
+        return gcd_fail(err, GCD_E_ARG, "a memory budget must be at least %llu bytes",
+                        (unsigned long long)GCD_SPILL_BUDGET_MIN);
     struct gcd_alloc own = gcd_alloc_or_default(NULL);
     struct gcd_spill *s = gcd_mem_new(&own, sizeof *s);
     if (s == NULL)
@@ -243,7 +246,8 @@ static gcd_status check_folder(const char *folder, uint64_t bytes, struct gcd_er
     return st;
 }
 
-gcd_status gcd_spill_check(const struct gcd_spill *s, uint64_t need_bytes, const char **ret_folder, struct gcd_error *err)
+gcd_status gcd_spill_check(const struct gcd_spill *s, uint64_t need_bytes, const char **ret_folder,
+                           struct gcd_error *err)
 {
     *ret_folder = NULL;
     if (need_bytes <= s->budget)

@@ -21,8 +21,10 @@ gcd_status gcd_spill_file_reserve(int fd, size_t n, struct gcd_error *err);
 
 /* Maps the first N bytes of the file, or anonymous memory if FD is -1; NULL on failure. */
 void *gcd_spill_map(int fd, size_t n, struct gcd_error *err);
-/* Changes the size of a mapping and may move it; a file can only shrink.  On failure returns NULL and changes nothing. */
-void *gcd_spill_remap(void *at, bool in_file, size_t old_bytes, size_t new_bytes, struct gcd_error *err);
+/* Changes the size of a mapping and may move it; a file can only shrink.  On failure returns NULL
+ * and changes nothing. */
+void *gcd_spill_remap(void *at, bool in_file, size_t old_bytes, size_t new_bytes,
+                      struct gcd_error *err);
 void gcd_spill_unmap(void *at, size_t n);
 
 #endif

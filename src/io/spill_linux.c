@@ -24,7 +24,8 @@ size_t gcd_spill_page_bytes(void)
 gcd_status gcd_spill_file_open(const char *folder, int *ret_fd, struct gcd_error *err)
 {
     struct statfs fs;
-    if (statfs(folder, &fs) == 0 && ((unsigned long)fs.f_type == IN_MEMORY_TMPFS || (unsigned long)fs.f_type == IN_MEMORY_RAMFS))
+    if (statfs(folder, &fs) == 0 && ((unsigned long)fs.f_type == IN_MEMORY_TMPFS ||
+                                     (unsigned long)fs.f_type == IN_MEMORY_RAMFS))
         return gcd_fail(err, GCD_E_IO, "the folder %s is in memory itself", folder);
     return gcd_file_open_unlinked(folder, ret_fd, err);
 }
@@ -34,13 +35,15 @@ gcd_status gcd_spill_file_room(int fd, uint64_t bytes, struct gcd_error *err)
     struct statvfs room;
     if (fstatvfs(fd, &room) != 0 || room.f_frsize == 0 || bytes / room.f_frsize < room.f_bavail)
         return GCD_OK;
-    return gcd_fail(err, GCD_E_IO, "the disk has room for %" PRIu64 " bytes, %" PRIu64 " are needed",
+    return gcd_fail(err, GCD_E_IO,
+                    "the disk has room for %" PRIu64 " bytes, %" PRIu64 " are needed",
                     (uint64_t)room.f_bavail * room.f_frsize, bytes);
 }
 
 gcd_status gcd_spill_file_reserve(int fd, size_t n, struct gcd_error *err)
 {
-    /* Above the limit for file sizes, the kernel not only refuses but also sends SIGXFSZ, which ends the program. */
+    /* Above the limit for file sizes, the kernel not only refuses but also sends SIGXFSZ, which
+     * ends the program. */
     struct rlimit most;
     if (getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur != RLIM_INFINITY && n > most.rlim_cur)
         return gcd_fail_os(err, EFBIG, "cannot reserve %zu bytes for a temporary file", n);
@@ -48,26 +51,31 @@ gcd_status gcd_spill_file_reserve(int fd, size_t n, struct gcd_error *err)
     do
         e = posix_fallocate(fd, 0, (off_t)n);
     while (e == EINTR);
-    return e == 0 ? GCD_OK : gcd_fail_os(err, e, "cannot reserve %zu bytes for a temporary file", n);
+    return e == 0 ? GCD_OK
+                  : gcd_fail_os(err, e, "cannot reserve %zu bytes for a temporary file", n);
 }
 
 void *gcd_spill_map(int fd, size_t n, struct gcd_error *err)
 {
-    void *at = mmap(NULL, n, PROT_READ | PROT_WRITE, fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, fd, 0);
+    void *at = mmap(NULL, n, PROT_READ | PROT_WRITE,
+                    fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, fd, 0);
     if (at == MAP_FAILED) {
         (void)gcd_fail_os(err, errno, "cannot map %zu bytes into memory", n);
         return NULL;
     }
-    /* Graphs are read in random order: with read-ahead one page that comes back from the disk would evict megabytes of others. */
+    /* Graphs are read in random order: with read-ahead one page that comes back from the disk would
+     * evict megabytes of others. */
     if (fd >= 0)
         (void)madvise(at, n, MADV_RANDOM);
     return at;
 }
 
-void *gcd_spill_remap(void *at, bool in_file, size_t old_bytes, size_t new_bytes, struct gcd_error *err)
+void *gcd_spill_remap(void *at, bool in_file, size_t old_bytes, size_t new_bytes,
+                      struct gcd_error *err)
 {
 #ifdef MADV_REMOVE
-    if (in_file && new_bytes < old_bytes)        /* frees the disk space; on failure, it is freed with the file */
+    if (in_file &&
+        new_bytes < old_bytes) /* frees the disk space; on failure, it is freed with the file */
         (void)madvise((char *)at + new_bytes, old_bytes - new_bytes, MADV_REMOVE);
 #else
     (void)in_file;

@@ -11,17 +11,18 @@
 struct gcd_staged {
     struct gcd_alloc alloc;
     enum gcd_staged_kind kind;
-    uint64_t written;            /* bytes written anywhere */
-    uint64_t room_until;         /* disk space is known to suffice up to this size */
-    int fd;                      /* the temporary file or folder; -1 = committed, or never opened */
+    uint64_t written;    /* bytes written anywhere */
+    uint64_t room_until; /* disk space is known to suffice up to this size */
+    int fd;              /* the temporary file or folder; -1 = committed, or never opened */
     size_t path_n;
-    char *path;                  /* [path_n + 1] */
+    char *path; /* [path_n + 1] */
     struct gcd_temporary temporary;
-    char temp[PATH_MAX];         /* its path; "" = none */
+    char temp[PATH_MAX]; /* its path; "" = none */
 };
 
-gcd_status gcd_staged_open(const char *path, enum gcd_staged_kind kind, const struct gcd_alloc *alloc, struct gcd_staged **ret,
-                          struct gcd_error *err)
+gcd_status gcd_staged_open(const char *path, enum gcd_staged_kind kind,
+                           const struct gcd_alloc *alloc, struct gcd_staged **ret,
+                           struct gcd_error *err)
 {
     struct gcd_alloc a = gcd_alloc_or_default(alloc);
     struct gcd_staged *p = gcd_mem_new(&a, sizeof *p);
@@ -36,8 +37,9 @@ gcd_status gcd_staged_open(const char *path, enum gcd_staged_kind kind, const st
     while (kind == GCD_STAGED_FOLDER && p->path_n > 1 && path[p->path_n - 1] == '/')
         p->path_n--;
     p->path = gcd_mem_strndup(&a, path, p->path_n);
-    gcd_status st = p->path == NULL ? gcd_fail_nomem(err, "opening the output") :
-                    gcd_file_open_staged(p->path, kind == GCD_STAGED_FOLDER, &p->fd, &p->temporary, err);
+    gcd_status st = p->path == NULL ? gcd_fail_nomem(err, "opening the output")
+                                    : gcd_file_open_staged(p->path, kind == GCD_STAGED_FOLDER,
+                                                           &p->fd, &p->temporary, err);
     if (st != GCD_OK) {
         gcd_staged_free(p);
         return st;
@@ -79,10 +81,13 @@ uint64_t gcd_staged_bytes(const struct gcd_staged *p)
 
 static gcd_status is_file(const struct gcd_staged *p, struct gcd_error *err)
 {
-    return p->fd >= 0 && p->kind == GCD_STAGED_FILE ? GCD_OK : gcd_fail(err, GCD_E_STATE, "the output is a folder, or committed");
+    return p->fd >= 0 && p->kind == GCD_STAGED_FILE
+               ? GCD_OK
+               : gcd_fail(err, GCD_E_STATE, "the output is a folder, or committed");
 }
 
-gcd_status gcd_staged_read_at(const struct gcd_staged *p, uint64_t off, void *buf, size_t n, size_t *ret_n, struct gcd_error *err)
+gcd_status gcd_staged_read_at(const struct gcd_staged *p, uint64_t off, void *buf, size_t n,
+                              size_t *ret_n, struct gcd_error *err)
 {
     GCD_TRY(is_file(p, err));
     size_t done = 0;
@@ -92,7 +97,8 @@ gcd_status gcd_staged_read_at(const struct gcd_staged *p, uint64_t off, void *bu
     return GCD_OK;
 }
 
-gcd_status gcd_staged_write_at(struct gcd_staged *p, uint64_t off, const void *buf, size_t n, struct gcd_error *err)
+gcd_status gcd_staged_write_at(struct gcd_staged *p, uint64_t off, const void *buf, size_t n,
+                               struct gcd_error *err)
 {
     GCD_TRY(is_file(p, err));
     GCD_TRY(gcd_file_keep_room(p->fd, &p->room_until, p->written, n, err));
@@ -100,7 +106,8 @@ gcd_status gcd_staged_write_at(struct gcd_staged *p, uint64_t off, const void *b
     return gcd_file_write_at(p->fd, off, buf, n, err);
 }
 
-gcd_status gcd_staged_append_at(struct gcd_staged *p, uint64_t off, const void *buf, size_t n, struct gcd_error *err)
+gcd_status gcd_staged_append_at(struct gcd_staged *p, uint64_t off, const void *buf, size_t n,
+                                struct gcd_error *err)
 {
     GCD_TRY(gcd_staged_write_at(p, off, buf, n, err));
     return gcd_file_write_behind(p->fd, off, n, err);
@@ -118,7 +125,7 @@ gcd_status gcd_staged_commit(struct gcd_staged *p, struct gcd_error *err)
         return gcd_fail(err, GCD_E_STATE, "the output is already committed");
     GCD_TRY(gcd_file_publish(p->fd, &p->temporary, err));
     p->temp[0] = '\0';
-    (void)gcd_file_close(p->fd, NULL);   /* it is synced: it exists, whatever close says */
+    (void)gcd_file_close(p->fd, NULL); /* it is synced: it exists, whatever close says */
     p->fd = -1;
     return GCD_OK;
 }

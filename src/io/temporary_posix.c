@@ -17,13 +17,15 @@
 #include "base/safe_open.h"
 
 #define SUFFIX ".gcdumpc-tmp"
-#define TRIES 1000u
+#define TRIES  1000u
 
 /* ---- leftovers ---- */
 
-void gcd_temporary_folder_name(const char *temp, char ret[static NAME_MAX + 1 + sizeof GCD_TEMPORARY_INNER_NAME])
+void gcd_temporary_folder_name(const char *temp,
+                               char ret[static NAME_MAX + 1 + sizeof GCD_TEMPORARY_INNER_NAME])
 {
-    (void)snprintf(ret, NAME_MAX + 1 + sizeof GCD_TEMPORARY_INNER_NAME, "%.*s/" GCD_TEMPORARY_INNER_NAME, NAME_MAX, temp);
+    (void)snprintf(ret, NAME_MAX + 1 + sizeof GCD_TEMPORARY_INNER_NAME,
+                   "%.*s/" GCD_TEMPORARY_INNER_NAME, NAME_MAX, temp);
 }
 
 void gcd_file_remove_folder_at(int fd, int dir_fd, const char *temp)
@@ -33,7 +35,7 @@ void gcd_file_remove_folder_at(int fd, int dir_fd, const char *temp)
     int own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *d = own >= 0 ? fdopendir(own) : NULL;
     for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;)
-        (void)unlinkat(fd, e->d_name, 0);        /* "." and ".." stay: they are directories */
+        (void)unlinkat(fd, e->d_name, 0); /* "." and ".." stay: they are directories */
     if (d != NULL)
         closedir(d);
     else if (own >= 0)
@@ -50,7 +52,7 @@ static bool is_ours(const char *name)
     if (n <= k || name[0] != '.' || strcmp(name + n - k, SUFFIX) != 0)
         return false;
     const char *at = name + n - k;
-    while (at > name && at[-1] != '.')   /* before the numbers */
+    while (at > name && at[-1] != '.') /* before the numbers */
         at--;
     size_t pid = strspn(at, digits);
     size_t count = at[pid] == '-' ? strspn(at + pid + 1, digits) : 0;
@@ -62,7 +64,8 @@ static bool may_be_ours(const struct stat *st)
 {
     if (st->st_uid != geteuid())
         return false;
-    return S_ISREG(st->st_mode) ? st->st_nlink == 1 : S_ISDIR(st->st_mode) && (st->st_mode & (S_IRWXG | S_IRWXO)) == 0;
+    return S_ISREG(st->st_mode) ? st->st_nlink == 1
+                                : S_ISDIR(st->st_mode) && (st->st_mode & (S_IRWXG | S_IRWXO)) == 0;
 }
 
 /* Nobody writes to FD any more: a writer holds the lock as long as it lives. */
@@ -72,10 +75,12 @@ static bool is_left_over(int fd)
     return fstat(fd, &st) == 0 && may_be_ours(&st) && flock(fd, LOCK_EX | LOCK_NB) == 0;
 }
 
-/* The folder TEMP in DIR_FD is open as FD.  An empty one was not filled yet, or its contents have been renamed. */
+/* The folder TEMP in DIR_FD is open as FD.  An empty one was not filled yet, or its contents have
+ * been renamed. */
 static void remove_folder(int fd, int dir_fd, const char *temp)
 {
-    int inside = openat(fd, GCD_TEMPORARY_INNER_NAME, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int inside =
+        openat(fd, GCD_TEMPORARY_INNER_NAME, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (inside < 0)
         (void)unlinkat(dir_fd, temp, AT_REMOVEDIR);
     else if (is_left_over(inside))
@@ -104,7 +109,8 @@ static bool remove_left_over(int dir_fd, const char *name)
 uint64_t gcd_sink_sweep(int dir_fd)
 {
     uint64_t removed = 0;
-    bool ours = gcd_folder_fd_is_ours(dir_fd);         /* otherwise others could have given this name to something else */
+    /* otherwise others could have given this name to something else */
+    bool ours = gcd_folder_fd_is_ours(dir_fd);
     int fd = ours ? openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
     for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;)
@@ -128,14 +134,18 @@ static int open_retry(int dir_fd, const char *name, int flags, unsigned mode)
     return fd;
 }
 
-/* -1 and errno on failure, with nothing left behind.  EEXIST also when somebody took the unfinished folder for a leftover. */
+/* -1 and errno on failure, with nothing left behind.  EEXIST also when somebody took the unfinished
+ * folder for a leftover. */
 static int make_folder(const struct gcd_temporary *temporary, unsigned mode)
 {
     char inside[NAME_MAX + 1 + sizeof GCD_TEMPORARY_INNER_NAME];
     gcd_temporary_folder_name(temporary->temp, inside);
     if (mkdirat(temporary->dir_fd, temporary->temp, mode) != 0)
         return -1;
-    int fd = mkdirat(temporary->dir_fd, inside, mode) != 0 ? -1 : open_retry(temporary->dir_fd, inside, O_RDONLY | O_DIRECTORY, mode), e = errno;
+    int fd = mkdirat(temporary->dir_fd, inside, mode) != 0
+                 ? -1
+                 : open_retry(temporary->dir_fd, inside, O_RDONLY | O_DIRECTORY, mode),
+        e = errno;
     if (fd < 0) {
         (void)unlinkat(temporary->dir_fd, inside, AT_REMOVEDIR);
         (void)unlinkat(temporary->dir_fd, temporary->temp, AT_REMOVEDIR);
@@ -145,8 +155,8 @@ static int make_folder(const struct gcd_temporary *temporary, unsigned mode)
 }
 
 /*
- * Somebody may have taken it for a leftover between its creation and its lock.  A file system without locks has no leftovers; what cannot
- * be checked exists.
+ * Somebody may have taken it for a leftover between its creation and its lock.  A file system
+ * without locks has no leftovers; what cannot be checked exists.
  */
 static bool keep(int fd)
 {
@@ -156,16 +166,23 @@ static bool keep(int fd)
     return fstat(fd, &st) != 0 || st.st_nlink > 0;
 }
 
-/* The process id separates two programs, the counter two outputs of one program; O_EXCL or mkdir decides. */
-gcd_status gcd_file_open_temporary(struct gcd_temporary *temporary, bool folder, unsigned mode, int *ret_fd, struct gcd_error *err)
+/* The process id separates two programs, the counter two outputs of one program; O_EXCL or mkdir
+ * decides. */
+gcd_status gcd_file_open_temporary(struct gcd_temporary *temporary, bool folder, unsigned mode,
+                                   int *ret_fd, struct gcd_error *err)
 {
     const char *what = folder ? "folder" : "file";
     temporary->folder = folder;
-    (void)gcd_sink_sweep(temporary->dir_fd);          /* leftovers that cannot be removed stay: no reason not to write */
+    /* leftovers that cannot be removed stay: no reason not to write */
+    (void)gcd_sink_sweep(temporary->dir_fd);
     for (unsigned i = 0; i < TRIES; i++) {
         /* a name may have 255 bytes: shorten a long one in the temporary name */
-        (void)snprintf(temporary->temp, sizeof temporary->temp, ".%.200s.%ld-%u" SUFFIX, temporary->name, (long)getpid(), i);
-        int fd = folder ? make_folder(temporary, mode) : open_retry(temporary->dir_fd, temporary->temp, O_RDWR | O_CREAT | O_EXCL, mode), e = errno;
+        (void)snprintf(temporary->temp, sizeof temporary->temp, ".%.200s.%ld-%u" SUFFIX,
+                       temporary->name, (long)getpid(), i);
+        int fd = folder ? make_folder(temporary, mode)
+                        : open_retry(temporary->dir_fd, temporary->temp, O_RDWR | O_CREAT | O_EXCL,
+                                     mode),
+            e = errno;
         if (fd >= 0 && keep(fd)) {
             *ret_fd = fd;
             return GCD_OK;
@@ -176,5 +193,6 @@ gcd_status gcd_file_open_temporary(struct gcd_temporary *temporary, bool folder,
         else if (e != EEXIST)
             return gcd_fail_os(err, e, "cannot create a temporary %s beside it", what);
     }
-    return gcd_fail(err, GCD_E_IO, "cannot create a temporary %s beside it: too many of them exist", what);
+    return gcd_fail(err, GCD_E_IO, "cannot create a temporary %s beside it: too many of them exist",
+                    what);
 }

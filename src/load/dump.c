@@ -12,7 +12,8 @@
 #include "load/load.h"
 
 /* IN NULL: the caller will feed it. */
-static gcd_status dump_new(struct gcd_input *in, const struct gcd_dump_options *options, struct gcd_dump **ret, struct gcd_error *err)
+static gcd_status dump_new(struct gcd_input *in, const struct gcd_dump_options *options,
+                           struct gcd_dump **ret, struct gcd_error *err)
 {
     static const struct gcd_dump_options defaults;
     if (options == NULL)
@@ -26,12 +27,14 @@ static gcd_status dump_new(struct gcd_input *in, const struct gcd_dump_options *
         d->limits = *options->context.limits;
     d->options = *options;
     d->addr_pages_left = HEAP_ADDR_PAGES;
-    load_process_start_init(&d->started, &d->alloc, gcd_limit_or(d->limits.text_bytes, UINT64_C(1) << 30));
+    load_process_start_init(&d->started, &d->alloc,
+                            gcd_limit_or(d->limits.text_bytes, UINT64_C(1) << 30));
     d->failure = d->trace_error = d->input_error = (struct gcd_error)GCD_ERROR_INIT;
     d->options.context.alloc = &d->alloc;
     d->options.context.limits = &d->limits;
     const struct gcd_context *context = &d->options.context;
-    gcd_status st = in != NULL ? gcd_trace_open(in, context, &d->trace, err) : gcd_trace_new(context, &d->trace, err);
+    gcd_status st = in != NULL ? gcd_trace_open(in, context, &d->trace, err)
+                               : gcd_trace_new(context, &d->trace, err);
     if (st != GCD_OK) {
         gcd_dump_free(d);
         return st;
@@ -40,7 +43,8 @@ static gcd_status dump_new(struct gcd_input *in, const struct gcd_dump_options *
     return GCD_OK;
 }
 
-gcd_status gcd_dump_new(const struct gcd_dump_options *options, struct gcd_dump **ret, struct gcd_error *err)
+gcd_status gcd_dump_new(const struct gcd_dump_options *options, struct gcd_dump **ret,
+                        struct gcd_error *err)
 {
     return dump_new(NULL, options, ret, err);
 }
@@ -73,10 +77,11 @@ static bool is_damage(gcd_status st)
 #define MAX_PROCESSES 256u
 
 /*
- * The heap of the process that wrote EV, because ids of types and objects differ between processes.  *RET is NULL when the process does not
- * matter.
+ * The heap of the process that wrote EV, because ids of types and objects differ between processes.
+ * *RET is NULL when the process does not matter.
  */
-static gcd_status heap_of(struct gcd_dump *d, const struct gcd_event *ev, struct gcd_heap **ret, struct gcd_error *err)
+static gcd_status heap_of(struct gcd_dump *d, const struct gcd_event *ev, struct gcd_heap **ret,
+                          struct gcd_error *err)
 {
     *ret = NULL;
     for (size_t i = d->heap_count; i-- > 0;)
@@ -84,14 +89,16 @@ static gcd_status heap_of(struct gcd_dump *d, const struct gcd_event *ev, struct
             *ret = d->heaps[i];
             return GCD_OK;
         }
-    if ((d->options.process != 0 && d->options.process != ev->process) || d->heap_count >= MAX_PROCESSES) {
+    if ((d->options.process != 0 && d->options.process != ev->process) ||
+        d->heap_count >= MAX_PROCESSES) {
         if (ev->provider == GCD_PROVIDER_RUNTIME && ev->id == GCD_EV_BULK_NODE) {
             d->has_other_process = true;
             d->other_process = ev->process;
         }
         return GCD_OK;
     }
-    if (!gcd_vec_reserve(&d->alloc, &d->heaps, &d->heap_cap, d->heap_count + 1, sizeof *d->heaps, MAX_PROCESSES))
+    if (!gcd_vec_reserve(&d->alloc, &d->heaps, &d->heap_cap, d->heap_count + 1, sizeof *d->heaps,
+                         MAX_PROCESSES))
         return gcd_fail_nomem(err, "opening a dump");
     GCD_TRY(heap_new(&d->options, ev->process, &d->addr_pages_left, ret, err));
     d->heaps[d->heap_count++] = *ret;
@@ -106,7 +113,8 @@ static void note_gap(struct gcd_dump *d, const struct gcd_event *ev)
             heap_gap(d->heaps[i], ev);
 }
 
-/* Takes all events that have arrived.  GCD_NEED_MORE, GCD_END (of the trace, however it ended), or an error. */
+/* Takes all events that have arrived.  GCD_NEED_MORE, GCD_END (of the trace, however it ended), or
+ * an error. */
 static gcd_status take_events(struct gcd_dump *d, struct gcd_error *err)
 {
     struct gcd_event ev;
@@ -133,8 +141,8 @@ static gcd_status take_events(struct gcd_dump *d, struct gcd_error *err)
 }
 
 /*
- * The same, with a sticky error.  After a failure the trace is in the middle of bytes that belong to the caller and may be gone by the next
- * call, and the event is lost.
+ * The same, with a sticky error.  After a failure the trace is in the middle of bytes that belong
+ * to the caller and may be gone by the next call, and the event is lost.
  */
 static gcd_status drain(struct gcd_dump *d, struct gcd_error *err)
 {
@@ -203,7 +211,8 @@ static gcd_status add_type(struct gcd_dump *d, uint32_t heap_index, struct gcd_e
     return GCD_OK;
 }
 
-/* The types used by the walk, numbered in order of first use by an object, then those of static variables. */
+/* The types used by the walk, numbered in order of first use by an object, then those of static
+ * variables. */
 static gcd_status collect_types(struct gcd_dump *d, struct gcd_error *err)
 {
     struct gcd_heap *h = d->heap;
@@ -212,7 +221,8 @@ static gcd_status collect_types(struct gcd_dump *d, struct gcd_error *err)
     d->type_number = gcd_mem_new_array(&d->alloc, most, sizeof *d->type_number);
     d->type_number_count = most;
     if (d->type_number == NULL ||
-        !gcd_vec_reserve(&d->alloc, &d->types, &d->type_cap, most == 0 ? 1 : most, sizeof *d->types, GCD_IDMAP_NONE))
+        !gcd_vec_reserve(&d->alloc, &d->types, &d->type_cap, most == 0 ? 1 : most, sizeof *d->types,
+                         GCD_IDMAP_NONE))
         return gcd_fail_nomem(err, "building the type table");
     for (size_t i = 0; i < most; i++)
         d->type_number[i] = GCD_TYPE_NONE;
@@ -260,7 +270,8 @@ static gcd_status collect_roots(struct gcd_dump *d, struct gcd_error *err)
 static gcd_status sort_dependents(struct gcd_dump *d, struct gcd_error *err)
 {
     struct heap_walk *w = d->heap->chosen;
-    if (!gcd_sort_by_u64(&d->alloc, w->dependent_items, w->dependent_count, sizeof *w->dependent_items))
+    if (!gcd_sort_by_u64(&d->alloc, w->dependent_items, w->dependent_count,
+                         sizeof *w->dependent_items))
         return gcd_fail_nomem(err, "sorting dependent handles");
     return GCD_OK;
 }
@@ -271,10 +282,13 @@ static gcd_status collect_processes(struct gcd_dump *d, struct gcd_error *err)
         struct gcd_heap *h = d->heaps[i];
         if (h->with_objects == 0)
             continue;
-        if (!gcd_vec_reserve(&d->alloc, &d->processes, &d->process_cap, d->process_count + 1, sizeof *d->processes, MAX_PROCESSES))
+        if (!gcd_vec_reserve(&d->alloc, &d->processes, &d->process_cap, d->process_count + 1,
+                             sizeof *d->processes, MAX_PROCESSES))
             return gcd_fail_nomem(err, "listing processes");
         struct gcd_process *p = &d->processes[d->process_count++];
-        *p = (struct gcd_process){ .process = h->process, .dumps = h->with_objects, .chosen = h == d->heap };
+        *p = (struct gcd_process){ .process = h->process,
+                                   .dumps = h->with_objects,
+                                   .chosen = h == d->heap };
         GCD_TRY(heap_process_name(h, &p->name, err));
     }
     d->summary.processes = d->processes;
@@ -284,12 +298,13 @@ static gcd_status collect_processes(struct gcd_dump *d, struct gcd_error *err)
 
 /* Losses reported by the trace, besides the index numbers of a walk. */
 struct loss_report {
-    bool final;                  /* it covers every loss */
-    bool buffers;                /* whole buffers are lost or damaged, with any number of events */
-    uint64_t lost, damaged;      /* events not received; events that could not be used */
+    bool final;             /* it covers every loss */
+    bool buffers;           /* whole buffers are lost or damaged, with any number of events */
+    uint64_t lost, damaged; /* events not received; events that could not be used */
 };
 
-static struct loss_report report_loss(const struct gcd_dump *d, const struct heap_walk *w, const struct gcd_trace_info *t)
+static struct loss_report report_loss(const struct gcd_dump *d, const struct heap_walk *w,
+                                      const struct gcd_trace_info *t)
 {
     return (struct loss_report){
         .final = t->end == GCD_TRACE_CLOSED && d->input_error.code == GCD_OK && t->loss_verified &&
@@ -301,8 +316,9 @@ static struct loss_report report_loss(const struct gcd_dump *d, const struct hea
 }
 
 /*
- * How far W can be trusted.  If its GCStart or GCEnd is missing, the end of one walk and the beginning of the next may be missing, too:
- * data after the first missing event may belong to another walk, even when the index numbers fit together.
+ * How far W can be trusted.  If its GCStart or GCEnd is missing, the end of one walk and the
+ * beginning of the next may be missing, too: data after the first missing event may belong to
+ * another walk, even when the index numbers fit together.
  */
 static enum heap_certain certain_of(const struct gcd_dump *d, const struct heap_walk *w)
 {
@@ -312,13 +328,17 @@ static enum heap_certain certain_of(const struct gcd_dump *d, const struct heap_
     struct loss_report loss = report_loss(d, w, &t);
     for (size_t i = 0; i < HEAP_BULKS; i++)
         missing += w->index[i].missing;
-    /* index numbers that jump although nothing is missing are wrong; if anything is misplaced, all of them may be */
+    /* index numbers that jump although nothing is missing are wrong; if anything is misplaced, all
+     * of them may be */
     bool jumps = loss.final && !loss.buffers && missing > loss.lost + loss.damaged;
-    bool doubtful = t.numbers_events && (w->runs[HEAP_RUNS_NODES].doubtful || w->runs[HEAP_RUNS_EDGES].doubtful);
+    bool doubtful = t.numbers_events &&
+                    (w->runs[HEAP_RUNS_NODES].doubtful || w->runs[HEAP_RUNS_EDGES].doubtful);
     if (w->whole && (jumps || doubtful || t.irregular_steps > 0))
         return HEAP_CERTAIN_FRONT;
     if (w->whole)
-        return loss.final && !loss.buffers && loss.damaged == 0 && missing == loss.lost ? HEAP_CERTAIN_HOLES : HEAP_CERTAIN_ALL;
+        return loss.final && !loss.buffers && loss.damaged == 0 && missing == loss.lost
+                   ? HEAP_CERTAIN_HOLES
+                   : HEAP_CERTAIN_ALL;
     if (t.numbers_events)
         return HEAP_CERTAIN_FRONT;
     bool cut_off = w->have_start && !w->closed && loss.lost == 0 && !loss.buffers;
@@ -401,14 +421,15 @@ static gcd_status has_name(struct gcd_dump *d, struct gcd_heap *h, bool *ret, st
     return GCD_OK;
 }
 
-/* The process whose dump is used: the first with a walk inside the right GC, otherwise the first with any. */
+/* The process whose dump is used: the first with a walk inside the right GC, otherwise the first
+ * with any. */
 static gcd_status choose_heap(struct gcd_dump *d, struct gcd_error *err)
 {
     unsigned dumps = 0, others = 0;
     for (size_t i = 0; i < d->heap_count; i++) {
         struct gcd_heap *h = d->heaps[i];
         bool named;
-        if (h->command_line[0] == '\0')  /* the runtime itself did not report it */
+        if (h->command_line[0] == '\0') /* the runtime itself did not report it */
             h->command_line = load_process_start_line(&d->started, h->process);
         heap_finish(h);
         GCD_TRY(has_name(d, h, &named, err));
@@ -417,24 +438,33 @@ static gcd_status choose_heap(struct gcd_dump *d, struct gcd_error *err)
             continue;
         }
         dumps += h->with_objects;
-        if (h->chosen != NULL && (d->heap == NULL || (d->heap->chosen->state != HEAP_WALK_CONFIRMED &&
-                                                      h->chosen->state == HEAP_WALK_CONFIRMED)))
+        if (h->chosen != NULL &&
+            (d->heap == NULL || (d->heap->chosen->state != HEAP_WALK_CONFIRMED &&
+                                 h->chosen->state == HEAP_WALK_CONFIRMED)))
             d->heap = h;
     }
     if (d->heap != NULL)
         return GCD_OK;
     if (dumps > 0)
-        return gcd_because(err, GCD_ERROR_WALK_NOT_RECORDED, gcd_fail(err, GCD_E_NOT_FOUND, "has %u heap dump%s, number %u was asked for", dumps,
-                                                                 gcd_plural(dumps), d->options.walk_number));
+        return gcd_because(err, GCD_ERROR_WALK_NOT_RECORDED,
+                           gcd_fail(err, GCD_E_NOT_FOUND,
+                                    "has %u heap dump%s, number %u was asked for", dumps,
+                                    gcd_plural(dumps), d->options.walk_number));
     if (others > 0)
         return gcd_because(err, GCD_ERROR_PROCESS_NOT_RECORDED,
-                           gcd_fail(err, GCD_E_NOT_FOUND, "contains no heap dump of a process \"%s\", but of others", d->options.process_name));
+                           gcd_fail(err, GCD_E_NOT_FOUND,
+                                    "contains no heap dump of a process \"%s\", but of others",
+                                    d->options.process_name));
     if (d->has_other_process)
         return gcd_because(err, GCD_ERROR_PROCESS_NOT_RECORDED,
-                           gcd_fail(err, GCD_E_NOT_FOUND, "contains no heap dump of process %" PRIu64 ", but one of process %" PRIu64,
+                           gcd_fail(err, GCD_E_NOT_FOUND,
+                                    "contains no heap dump of process %" PRIu64
+                                    ", but one of process %" PRIu64,
                                     d->options.process, d->other_process));
-    return gcd_fail(err, GCD_E_NOT_FOUND, "contains no heap dump: a recording needs the provider %s with keywords 0x1980001, level 4",
-                    gcd_provider_name(GCD_PROVIDER_RUNTIME));
+    return gcd_fail(
+        err, GCD_E_NOT_FOUND,
+        "contains no heap dump: a recording needs the provider %s with keywords 0x1980001, level 4",
+        gcd_provider_name(GCD_PROVIDER_RUNTIME));
 }
 
 gcd_status gcd_dump_close(struct gcd_dump *d, struct gcd_input *in, struct gcd_error *err)
@@ -466,12 +496,14 @@ gcd_status gcd_dump_close(struct gcd_dump *d, struct gcd_input *in, struct gcd_e
     const struct gcd_process_memory *memory = heap_recorded_memory(d->heap);
     if (memory != NULL)
         d->summary.memory = *memory;
-    heap_verdict(d->heap, &d->summary.trace, gcd_trace_thread_closed(d->trace, d->heap->chosen->thread), d->trace_error.msg,
+    heap_verdict(d->heap, &d->summary.trace,
+                 gcd_trace_thread_closed(d->trace, d->heap->chosen->thread), d->trace_error.msg,
                  d->input_error.code != GCD_OK ? d->input_error.msg : NULL, &d->summary.verdict);
     return GCD_OK;
 }
 
-/* Reads the whole input.  Damage of the input itself (a truncated gzip file) ends it like a truncated trace. */
+/* Reads the whole input.  Damage of the input itself (a truncated gzip file) ends it like a
+ * truncated trace. */
 static gcd_status read_all(struct gcd_dump *d, struct gcd_input *in, struct gcd_error *err)
 {
     for (;;) {
@@ -488,14 +520,15 @@ static gcd_status read_all(struct gcd_dump *d, struct gcd_input *in, struct gcd_
             return st;
         st = drain(d, err);
         if (d->options.context.progress != NULL)
-            d->options.context.progress(d->options.context.progress_ctx, gcd_trace_position(d->trace), gcd_input_size(in));
+            d->options.context.progress(d->options.context.progress_ctx,
+                                        gcd_trace_position(d->trace), gcd_input_size(in));
         if (st < 0)
             return st;
     }
 }
 
-gcd_status gcd_dump_open(struct gcd_input *in, const struct gcd_dump_options *options, struct gcd_dump **ret,
-                         struct gcd_error *err)
+gcd_status gcd_dump_open(struct gcd_input *in, const struct gcd_dump_options *options,
+                         struct gcd_dump **ret, struct gcd_error *err)
 {
     struct gcd_dump *d = NULL;
     GCD_TRY(dump_new(in, options, &d, err));

@@ -1,6 +1,6 @@
 /*
- * A graph from a trace: first all objects, then their references, which can be resolved at once.  If nothing is missing and nothing is null, both are
- * read in blocks; otherwise object by object.
+ * A graph from a trace: first all objects, then their references, which can be resolved at once. If
+ * nothing is missing and nothing is null, both are read in blocks; otherwise object by object.
  */
 #include <string.h>
 
@@ -24,8 +24,9 @@ static gcd_status copy_text(struct gcd_build *b, const char **s, struct gcd_erro
 static gcd_status copy_summary(struct gcd_build *b, struct gcd_dump *d, struct gcd_error *err)
 {
     struct gcd_summary *f = gcd_build_summary(b);
-    *f = *gcd_dump_summary(d);               /* the seal puts the graph's own lists into it */
-    const char **const texts[] = { &f->process_name, &f->command_line, &f->os, &f->arch, &f->runtime_version };
+    *f = *gcd_dump_summary(d); /* the seal puts the graph's own lists into it */
+    const char **const texts[] = { &f->process_name, &f->command_line, &f->os, &f->arch,
+                                   &f->runtime_version };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         GCD_TRY(copy_text(b, texts[i], err));
     return GCD_OK;
@@ -36,19 +37,21 @@ static gcd_status add_types(struct gcd_build *b, const struct gcd_summary *s, st
     for (size_t i = 0; i < s->module_count; i++)
         GCD_TRY(gcd_build_module(b, &s->modules[i], err));
     for (uint32_t i = 0; i < s->type_count; i++) {
-        uint32_t number;                     /* equal to the number in the dump */
+        uint32_t number; /* equal to the number in the dump */
         GCD_TRY(gcd_build_type(b, &s->types[i], &number, err));
     }
     return GCD_OK;
 }
 
-static void show_progress(const struct gcd_graph_options *o, const struct gcd_objects *cursor, uint64_t i)
+static void show_progress(const struct gcd_graph_options *o, const struct gcd_objects *cursor,
+                          uint64_t i)
 {
     if (i % PROGRESS_EVERY == 0)
         gcd_context_report(&o->context, gcd_objects_position(cursor), o->progress_total);
 }
 
-static gcd_status add_nodes(struct gcd_build *b, struct gcd_objects *cursor, const struct gcd_graph_options *o, struct gcd_error *err)
+static gcd_status add_nodes(struct gcd_build *b, struct gcd_objects *cursor,
+                            const struct gcd_graph_options *o, struct gcd_error *err)
 {
     struct gcd_object object;
     gcd_status st;
@@ -62,12 +65,14 @@ static gcd_status add_nodes(struct gcd_build *b, struct gcd_objects *cursor, con
     return st == GCD_END ? gcd_build_nodes_end(b, err) : st;
 }
 
-static gcd_status add_edges(struct gcd_build *b, struct gcd_objects *cursor, const struct gcd_graph_options *o, struct gcd_error *err)
+static gcd_status add_edges(struct gcd_build *b, struct gcd_objects *cursor,
+                            const struct gcd_graph_options *o, struct gcd_error *err)
 {
     bool has_address;
     uint64_t wanted;
     gcd_status st;
-    for (uint64_t i = 0; (st = gcd_objects_replay_next(cursor, &has_address, &wanted, err)) == GCD_OK; i++) {
+    for (uint64_t i = 0;
+         (st = gcd_objects_replay_next(cursor, &has_address, &wanted, err)) == GCD_OK; i++) {
         show_progress(o, cursor, i);
         if (!has_address)
             continue;
@@ -90,7 +95,8 @@ static gcd_status add_edges(struct gcd_build *b, struct gcd_objects *cursor, con
 
 /* ---- the same for dumps of which nothing is missing ---- */
 
-static gcd_status add_all_nodes(struct gcd_build *b, struct gcd_objects *cursor, const struct gcd_graph_options *o, bool *ret_null,
+static gcd_status add_all_nodes(struct gcd_build *b, struct gcd_objects *cursor,
+                                const struct gcd_graph_options *o, bool *ret_null,
                                 struct gcd_error *err)
 {
     struct gcd_object objects[BLOCK_OBJECTS];
@@ -105,7 +111,8 @@ static gcd_status add_all_nodes(struct gcd_build *b, struct gcd_objects *cursor,
     return st == GCD_END ? gcd_build_nodes_end(b, err) : st;
 }
 
-static gcd_status add_all_edges(struct gcd_build *b, struct gcd_objects *cursor, const struct gcd_graph_options *o, bool *ret_null,
+static gcd_status add_all_edges(struct gcd_build *b, struct gcd_objects *cursor,
+                                const struct gcd_graph_options *o, bool *ret_null,
                                 struct gcd_error *err)
 {
     gcd_status st = GCD_OK;
@@ -120,8 +127,10 @@ static gcd_status add_all_edges(struct gcd_build *b, struct gcd_objects *cursor,
     return st == GCD_END ? GCD_OK : st;
 }
 
-/* *RET_NULL: there is an object at address 0 or a null reference, which only the functions for single objects leave out. */
-static gcd_status add_whole(struct gcd_build *b, struct gcd_objects *cursor, const struct gcd_graph_options *o, bool *ret_null,
+/* *RET_NULL: there is an object at address 0 or a null reference, which only the functions for
+ * single objects leave out. */
+static gcd_status add_whole(struct gcd_build *b, struct gcd_objects *cursor,
+                            const struct gcd_graph_options *o, bool *ret_null,
                             struct gcd_error *err)
 {
     GCD_TRY(add_all_nodes(b, cursor, o, ret_null, err));
@@ -129,7 +138,8 @@ static gcd_status add_whole(struct gcd_build *b, struct gcd_objects *cursor, con
     return *ret_null ? GCD_OK : add_all_edges(b, cursor, o, ret_null, err);
 }
 
-static gcd_status add_one_by_one(struct gcd_build *b, struct gcd_objects *cursor, const struct gcd_graph_options *o, struct gcd_error *err)
+static gcd_status add_one_by_one(struct gcd_build *b, struct gcd_objects *cursor,
+                                 const struct gcd_graph_options *o, struct gcd_error *err)
 {
     GCD_TRY(gcd_objects_keep_for_replay(cursor, err));
     GCD_TRY(add_nodes(b, cursor, o, err));
@@ -137,14 +147,16 @@ static gcd_status add_one_by_one(struct gcd_build *b, struct gcd_objects *cursor
     return add_edges(b, cursor, o, err);
 }
 
-static gcd_status add_objects(struct gcd_build *b, struct gcd_dump *d, const struct gcd_graph_options *o, bool nulls, bool *ret_null,
+static gcd_status add_objects(struct gcd_build *b, struct gcd_dump *d,
+                              const struct gcd_graph_options *o, bool nulls, bool *ret_null,
                               struct gcd_error *err)
 {
     struct gcd_objects *cursor;
     *ret_null = false;
     GCD_TRY(gcd_objects_new(d, &cursor, err));
     bool whole = !nulls && gcd_objects_whole(cursor);
-    gcd_status st = whole ? add_whole(b, cursor, o, ret_null, err) : add_one_by_one(b, cursor, o, err);
+    gcd_status st =
+        whole ? add_whole(b, cursor, o, ret_null, err) : add_one_by_one(b, cursor, o, err);
     gcd_objects_free(cursor);
     return st;
 }
@@ -159,7 +171,8 @@ static gcd_status add_roots(struct gcd_build *b, struct gcd_dump *d, struct gcd_
     }
     for (size_t i = 0; i < gcd_dump_dependent_count(d); i++) {
         const struct gcd_dependent *h = gcd_dump_dependent(d, i);
-        GCD_TRY(gcd_build_dependent(b, gcd_build_find(b, h->key), gcd_build_find(b, h->value), err));
+        GCD_TRY(
+            gcd_build_dependent(b, gcd_build_find(b, h->key), gcd_build_find(b, h->value), err));
     }
     for (size_t i = 0; i < s->range_count; i++)
         GCD_TRY(gcd_build_range(b, &s->ranges[i], err));
@@ -167,20 +180,21 @@ static gcd_status add_roots(struct gcd_build *b, struct gcd_dump *d, struct gcd_
 }
 
 /* Makes the graph, or sets *RET_NULL: it has to be made again with NULLS. */
-static gcd_status make(struct gcd_build *b, struct gcd_dump *d, const struct gcd_graph_options *o, bool nulls, bool *ret_null,
-                       struct gcd_error *err)
+static gcd_status make(struct gcd_build *b, struct gcd_dump *d, const struct gcd_graph_options *o,
+                       bool nulls, bool *ret_null, struct gcd_error *err)
 {
     const struct gcd_summary *summary = gcd_dump_summary(d);
     GCD_TRY(copy_summary(b, d, err));
-    GCD_TRY(gcd_build_reserve(b, summary->objects, summary->edges, err));    /* the first pass has counted them */
+    /* the first pass has counted them */
+    GCD_TRY(gcd_build_reserve(b, summary->objects, summary->edges, err));
     gcd_build_touch(b);
     GCD_TRY(add_types(b, summary, err));
     GCD_TRY(add_objects(b, d, o, nulls, ret_null, err));
     return *ret_null ? GCD_OK : add_roots(b, d, err);
 }
 
-static gcd_status build(struct gcd_dump *d, const struct gcd_graph_options *o, bool nulls, bool *ret_null, struct gcd_graph **ret,
-                        struct gcd_error *err)
+static gcd_status build(struct gcd_dump *d, const struct gcd_graph_options *o, bool nulls,
+                        bool *ret_null, struct gcd_graph **ret, struct gcd_error *err)
 {
     struct gcd_build *b;
     GCD_TRY(gcd_build_new(o, &b, err));
@@ -191,7 +205,8 @@ static gcd_status build(struct gcd_dump *d, const struct gcd_graph_options *o, b
     return st;
 }
 
-gcd_status gcd_graph_from_dump(struct gcd_dump *d, const struct gcd_graph_options *options, struct gcd_graph **ret, struct gcd_error *err)
+gcd_status gcd_graph_from_dump(struct gcd_dump *d, const struct gcd_graph_options *options,
+                               struct gcd_graph **ret, struct gcd_error *err)
 {
     static const struct gcd_graph_options defaults;
     bool null;

@@ -33,60 +33,71 @@ struct gcd_dump {
     struct gcd_limits limits;
     struct gcd_dump_options options;
     struct gcd_trace *trace;
-    struct gcd_heap **heaps;         /* one per process */
+    struct gcd_heap **heaps; /* one per process */
     size_t heap_count, heap_cap;
-    struct gcd_heap *heap;           /* the heap of this dump; NULL until it is closed */
+    struct gcd_heap *heap; /* the heap of this dump; NULL until it is closed */
     uint32_t addr_pages_left;
-    uint64_t other_process;          /* a process whose heap walk was ignored */
+    uint64_t other_process; /* a process whose heap walk was ignored */
     bool has_other_process;
-    struct gcd_input *input;         /* for the second pass; NULL = none */
+    struct gcd_input *input; /* for the second pass; NULL = none */
     bool closed;
-    struct gcd_error failure;        /* from an event that could not be processed: none is processed after it */
-    struct gcd_error trace_error;    /* how the trace ended, if badly */
-    struct gcd_error input_error;    /* how the input ended, if it was damaged itself */
+    /* from an event that could not be processed: none is processed after it */
+    struct gcd_error failure;
+    struct gcd_error trace_error; /* how the trace ended, if badly */
+    struct gcd_error input_error; /* how the input ended, if it was damaged itself */
     struct gcd_summary summary;
-    bool memory_is_new;              /* the memory of the process is not in the recording */
-    struct gcd_type *types;          /* used types only; a list of the summary, like roots and processes */
+    bool memory_is_new; /* the memory of the process is not in the recording */
+    /* used types only; a list of the summary, like roots and processes */
+    struct gcd_type *types;
     uint32_t type_count;
     size_t type_cap;
-    uint32_t *type_number;           /* [type_number_count], by index into heap->types; GCD_TYPE_NONE = unused */
+    /* [type_number_count], by index into heap->types; GCD_TYPE_NONE = unused */
+    uint32_t *type_number;
     size_t type_number_count;
-    struct gcd_root *roots;          /* [root_room] */
+    struct gcd_root *roots; /* [root_room] */
     size_t root_room;
     struct load_process_start started;
-    struct gcd_module *modules;      /* [module_room] */
+    struct gcd_module *modules; /* [module_room] */
     size_t module_room;
-    struct gcd_process *processes;   /* those with a dump */
+    struct gcd_process *processes; /* those with a dump */
     size_t process_count, process_cap;
 };
 
 /*
- * Two-phase read: all objects, then all references, without reading the objects twice.  After this call, gcd_objects_next stores the
- * number of references of each object, in a byte or two; after its GCD_END, gcd_objects_replay delivers the objects again, with their
- * references by gcd_objects_edges.
+ * Two-phase read: all objects, then all references, without reading the objects twice.  After this
+ * call, gcd_objects_next stores the number of references of each object, in a byte or two; after
+ * its GCD_END, gcd_objects_replay delivers the objects again, with their references by
+ * gcd_objects_edges.
  */
 GCD_MUST_CHECK gcd_status gcd_objects_keep_for_replay(struct gcd_objects *o, struct gcd_error *err);
 void gcd_objects_replay(struct gcd_objects *o);
-GCD_MUST_CHECK gcd_status gcd_objects_replay_next(struct gcd_objects *o, bool *ret_has_address, uint64_t *ret_edges, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_objects_replay_next(struct gcd_objects *o, bool *ret_has_address,
+                                                  uint64_t *ret_edges, struct gcd_error *err);
 
 /*
- * The same for a dump of which nothing is missing (gcd_objects_whole; otherwise each reference has to be positioned): first all objects, at most *N
- * at a time, and *N becomes their number; then all references, in the order of their objects.  *RET_NULL: some of these objects have address 0, or
- * some references are null; the functions for single objects omit them.  GCD_END after the last; errors as gcd_objects_next.
+ * The same for a dump of which nothing is missing (gcd_objects_whole; otherwise each reference has
+ * to be positioned): first all objects, at most *N at a time, and *N becomes their number; then all
+ * references, in the order of their objects.  *RET_NULL: some of these objects have address 0, or
+ * some references are null; the functions for single objects omit them.  GCD_END after the last;
+ * errors as gcd_objects_next.
  */
 bool gcd_objects_whole(const struct gcd_objects *o);
-GCD_MUST_CHECK gcd_status gcd_objects_block(struct gcd_objects *o, struct gcd_object *ret, uint32_t *n, bool *ret_null,
-                                            struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_objects_block(struct gcd_objects *o, struct gcd_object *ret,
+                                            uint32_t *n, bool *ret_null, struct gcd_error *err);
 /* The references are valid until the next call on O. */
-GCD_MUST_CHECK gcd_status gcd_objects_edge_block(struct gcd_objects *o, const uint64_t **ret_targets, size_t *ret_n, bool *ret_null,
-                                                 struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_objects_edge_block(struct gcd_objects *o,
+                                                 const uint64_t **ret_targets, size_t *ret_n,
+                                                 bool *ret_null, struct gcd_error *err);
 
-/* modules.c: the modules of the summary, and the module number of each type; the name of T gets the outer type OUTER[N] unless N is 0. */
+/* modules.c: the modules of the summary, and the module number of each type; the name of T gets the
+ * outer type OUTER[N] unless N is 0. */
 GCD_MUST_CHECK gcd_status load_modules(struct gcd_dump *d, struct gcd_error *err);
-GCD_MUST_CHECK gcd_status load_nest(struct gcd_dump *d, struct gcd_type *t, const char *outer, size_t n, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status load_nest(struct gcd_dump *d, struct gcd_type *t, const char *outer,
+                                    size_t n, struct gcd_error *err);
 
 /* What the file of module M says about itself; TOKEN NULL = it has no public key. */
-static inline void load_identify(struct gcd_module *m, enum gcd_module_state state, const uint8_t mvid[16], const uint8_t *token)
+static inline void load_identify(struct gcd_module *m, enum gcd_module_state state,
+                                 const uint8_t mvid[16], const uint8_t *token)
 {
     m->state = state;
     memcpy(m->mvid, mvid, sizeof m->mvid);
@@ -99,10 +110,12 @@ static inline void load_identify(struct gcd_module *m, enum gcd_module_state sta
 GCD_MUST_CHECK gcd_status load_recorded_names(struct gcd_dump *d, struct gcd_error *err);
 
 /* process_start.c */
-void load_process_start_init(struct load_process_start *s, const struct gcd_alloc *a, uint64_t max_text_bytes);
+void load_process_start_init(struct load_process_start *s, const struct gcd_alloc *a,
+                             uint64_t max_text_bytes);
 void load_process_start_done(struct load_process_start *s);
 /* Takes an event of the Windows kernel; ignores those that do not matter. */
-gcd_status load_process_start_event(struct load_process_start *s, const struct gcd_event *ev, struct gcd_error *err);
+gcd_status load_process_start_event(struct load_process_start *s, const struct gcd_event *ev,
+                                    struct gcd_error *err);
 /* "" when unknown. */
 const char *load_process_start_line(const struct load_process_start *s, uint64_t process);
 

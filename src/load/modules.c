@@ -5,11 +5,17 @@
 #include "base/mem.h"
 #include "load/load.h"
 
-static void add_described(struct gcd_dump *d, const struct heap_module *from, struct gcd_idmap *numbers, bool *ret_room)
+static void add_described(struct gcd_dump *d, const struct heap_module *from,
+                          struct gcd_idmap *numbers, bool *ret_room)
 {
     struct gcd_module *to = &d->modules[d->summary.module_count];
-    *to = (struct gcd_module){ .id = from->id, .path = from->path, .assembly = heap_assembly_name(d->heap, from->assembly),
-                               .pdb_age = from->pdb_age, .flags = from->flags, .described = true, .problem = "" };
+    *to = (struct gcd_module){ .id = from->id,
+                               .path = from->path,
+                               .assembly = heap_assembly_name(d->heap, from->assembly),
+                               .pdb_age = from->pdb_age,
+                               .flags = from->flags,
+                               .described = true,
+                               .problem = "" };
     memcpy(to->pdb_guid, from->pdb_guid, sizeof to->pdb_guid);
     *ret_room = gcd_idmap_put(numbers, to->id, (uint32_t)d->summary.module_count++);
 }
@@ -18,17 +24,20 @@ static gcd_status fill(struct gcd_dump *d, struct gcd_idmap *numbers, struct gcd
 {
     bool room = true;
     for (size_t i = 0; i < d->heap->module_count && room; i++)
-        if (!d->heap->modules[i].known.copy && d->heap->modules[i].id != 0)      /* 0: all its descriptions are of others */
+        if (!d->heap->modules[i].known.copy &&
+            d->heap->modules[i].id != 0) /* 0: all its descriptions are of others */
             add_described(d, &d->heap->modules[i], numbers, &room);
     for (uint32_t i = 0; i < d->type_count && room; i++) {
         struct gcd_type *t = &d->types[i];
         t->module_number = t->module != 0 ? gcd_idmap_get(numbers, t->module) : GCD_IDMAP_NONE;
         if (t->module == 0 || t->module_number != GCD_IDMAP_NONE)
             continue;
-        if (!gcd_vec_reserve(&d->alloc, &d->modules, &d->module_room, d->summary.module_count + 1, sizeof *d->modules, GCD_IDMAP_NONE))
+        if (!gcd_vec_reserve(&d->alloc, &d->modules, &d->module_room, d->summary.module_count + 1,
+                             sizeof *d->modules, GCD_IDMAP_NONE))
             return gcd_fail_nomem(err, "building the list of modules");
         t->module_number = (uint32_t)d->summary.module_count;
-        d->modules[d->summary.module_count++] = (struct gcd_module){ .id = t->module, .path = "", .assembly = "", .problem = "" };
+        d->modules[d->summary.module_count++] =
+            (struct gcd_module){ .id = t->module, .path = "", .assembly = "", .problem = "" };
         room = gcd_idmap_put(numbers, t->module, t->module_number);
     }
     return room ? GCD_OK : gcd_fail_nomem(err, "building the list of modules");
@@ -38,7 +47,8 @@ gcd_status load_modules(struct gcd_dump *d, struct gcd_error *err)
 {
     struct gcd_idmap numbers;
     _Static_assert(GCD_MODULE_NONE == GCD_IDMAP_NONE, "no number is no number");
-    if (!gcd_vec_reserve(&d->alloc, &d->modules, &d->module_room, d->heap->module_count + 1, sizeof *d->modules, SIZE_MAX))
+    if (!gcd_vec_reserve(&d->alloc, &d->modules, &d->module_room, d->heap->module_count + 1,
+                         sizeof *d->modules, SIZE_MAX))
         return gcd_fail_nomem(err, "building the list of modules");
     gcd_idmap_init(&numbers, &d->alloc);
     gcd_status st = fill(d, &numbers, err);
@@ -47,7 +57,8 @@ gcd_status load_modules(struct gcd_dump *d, struct gcd_error *err)
     return st;
 }
 
-gcd_status load_nest(struct gcd_dump *d, struct gcd_type *t, const char *outer, size_t n, struct gcd_error *err)
+gcd_status load_nest(struct gcd_dump *d, struct gcd_type *t, const char *outer, size_t n,
+                     struct gcd_error *err)
 {
     size_t raw = strlen(t->raw_name);
     if (n == 0 || !t->named)

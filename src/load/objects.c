@@ -1,13 +1,16 @@
 /*
- * The second pass: objects with their references, in memory that depends only on the size of a block.
+ * The second pass: objects with their references, in memory that depends only on the size of a
+ * block.
  *
- * Nodes and edges are two queues of one thread, cut into events independently: the references of one large array fill many edge events
- * before the node event of their owner arrives, and a region of strings fills many node events before one edge event is full.  Nothing
- * bounds how far one runs ahead of the other, so the queues are not held in memory: two cursors read the trace side by side, one stops at
- * node events and the other at edge events.
+ * Nodes and edges are two queues of one thread, cut into events independently: the references of
+ * one large array fill many edge events before the node event of their owner arrives, and a region
+ * of strings fills many node events before one edge event is full.  Nothing bounds how far one runs
+ * ahead of the other, so the queues are not held in memory: two cursors read the trace side by
+ * side, one stops at node events and the other at edge events.
  *
- * Both count positions in the sequence of all references.  When events are missing, the first pass has determined which runs of objects and
- * of references have a certain position (heap/heap_runs.c).  Where both have one, they are paired; anything in a gap or without a certain
+ * Both count positions in the sequence of all references.  When events are missing, the first pass
+ * has determined which runs of objects and of references have a certain position
+ * (heap/heap_runs.c).  Where both have one, they are paired; anything in a gap or without a certain
  * position is skipped.
  */
 #include "base/error.h"
@@ -17,28 +20,31 @@
 
 /* A position in the runs of one kind; the runs partition all records. */
 struct place {
-    const struct heap_run *run, *end;    /* the run of the next item, unless LEFT is 0: then the one after it */
-    uint64_t left;               /* remaining items of the run */
-    uint64_t at;                 /* position in the sequence of all references; for an object, that of its first reference */
+    /* the run of the next item, unless LEFT is 0: then the one after it */
+    const struct heap_run *run, *end;
+    uint64_t left; /* remaining items of the run */
+    /* position in the sequence of all references; for an object, that of its first reference */
+    uint64_t at;
     bool certain;
 };
 
 /* One of the two cursors. */
 struct feed {
-    struct gcd_trace *trace;     /* NULL until needed */
+    struct gcd_trace *trace; /* NULL until needed */
     uint32_t event_id;
     bool ended;
     struct gcd_clr_bulk bulk;
-    uint32_t at;                 /* next item of bulk */
-    uint64_t items;              /* of this and all earlier events */
-    struct place place;          /* of references: after bulk */
-    uint64_t bulk_start;         /* of references: the position of bulk's first one, if certain */
+    uint32_t at;         /* next item of bulk */
+    uint64_t items;      /* of this and all earlier events */
+    struct place place;  /* of references: after bulk */
+    uint64_t bulk_start; /* of references: the position of bulk's first one, if certain */
     bool bulk_certain;
 };
 
-/* The number of references of each object, in a few bytes of 7 bits each; the first has 6 and a flag for whether the object has an address. */
+/* The number of references of each object, in a few bytes of 7 bits each; the first has 6 and a
+ * flag for whether the object has an address. */
 struct counts {
-    bool kept;                   /* requested */
+    bool kept; /* requested */
     uint8_t *bytes;
     size_t size, cap, at;
 };
@@ -47,13 +53,14 @@ struct gcd_objects {
     struct gcd_dump *dump;
     struct counts counts;
     struct feed nodes, edges;
-    struct place next;           /* of the next object */
-    uint64_t edges_at, edges_end;        /* positions of the current object's references not yet handed out */
+    struct place next; /* of the next object */
+    /* positions of the current object's references not yet handed out */
+    uint64_t edges_at, edges_end;
     uint64_t objects_seen;
-    uint64_t *targets;           /* [targets_cap], without null references */
+    uint64_t *targets; /* [targets_cap], without null references */
     size_t targets_cap;
     uint64_t last_type_id;
-    uint32_t last_type;          /* type number; GCD_TYPE_NONE = none yet */
+    uint32_t last_type; /* type number; GCD_TYPE_NONE = none yet */
 };
 
 static struct place place_begin(const struct gcd_dump *d, size_t kind)
@@ -73,7 +80,8 @@ static inline void place_enter(struct place *p)
     }
 }
 
-/* Moves past ITEMS with EDGES in total.  False if there are no such items: the first pass did not see them. */
+/* Moves past ITEMS with EDGES in total.  False if there are no such items: the first pass did not
+ * see them. */
 static inline bool place_leave(struct place *p, uint64_t items, uint64_t edges)
 {
     if (p->left < items)
@@ -84,7 +92,8 @@ static inline bool place_leave(struct place *p, uint64_t items, uint64_t edges)
     return true;
 }
 
-static gcd_status feed_open(struct gcd_dump *d, struct feed *f, uint32_t event_id, struct gcd_error *err)
+static gcd_status feed_open(struct gcd_dump *d, struct feed *f, uint32_t event_id,
+                            struct gcd_error *err)
 {
     f->event_id = event_id;
     if (event_id == GCD_EV_BULK_EDGE)
@@ -128,8 +137,10 @@ void gcd_objects_free(struct gcd_objects *o)
     gcd_mem_free(&o->dump->alloc, o, sizeof *o);
 }
 
-/* The next event of the trace, of any kind.  GCD_END also at damage that the first pass reported. */
-static gcd_status next_event(struct gcd_dump *d, struct feed *f, struct gcd_event *ev, struct gcd_error *err)
+/* The next event of the trace, of any kind.  GCD_END also at damage that the first pass reported.
+ */
+static gcd_status next_event(struct gcd_dump *d, struct feed *f, struct gcd_event *ev,
+                             struct gcd_error *err)
 {
     for (;;) {
         gcd_status st = gcd_trace_next(f->trace, ev, err);
@@ -144,7 +155,8 @@ static gcd_status next_event(struct gcd_dump *d, struct feed *f, struct gcd_even
     }
 }
 
-/* The next event of this feed in the chosen walk: of its thread, between its first and last bulk event.  GCD_END after the last. */
+/* The next event of this feed in the chosen walk: of its thread, between its first and last bulk
+ * event.  GCD_END after the last. */
 static gcd_status feed_next(struct gcd_dump *d, struct feed *f, struct gcd_error *err)
 {
     const struct heap_walk *w = d->heap->chosen;
@@ -157,12 +169,13 @@ static gcd_status feed_next(struct gcd_dump *d, struct feed *f, struct gcd_error
             f->ended = true;
             break;
         }
-        if (ev.provider != GCD_PROVIDER_RUNTIME || ev.id != f->event_id || ev.off < w->first_off || ev.thread != w->thread ||
-            ev.process != d->heap->process)
+        if (ev.provider != GCD_PROVIDER_RUNTIME || ev.id != f->event_id || ev.off < w->first_off ||
+            ev.thread != w->thread || ev.process != d->heap->process)
             continue;
-        st = f->event_id == GCD_EV_BULK_NODE ? gcd_clr_bulk_node(&ev, &f->bulk) : gcd_clr_bulk_edge(&ev, &f->bulk);
+        st = f->event_id == GCD_EV_BULK_NODE ? gcd_clr_bulk_node(&ev, &f->bulk)
+                                             : gcd_clr_bulk_edge(&ev, &f->bulk);
         if (st != GCD_OK)
-            continue;                /* the first pass counted it as damaged; the index shows the gap */
+            continue; /* the first pass counted it as damaged; the index shows the gap */
         f->at = 0;
         f->items += f->bulk.count;
         return GCD_OK;
@@ -190,7 +203,8 @@ static gcd_status next_edges(struct gcd_objects *o, struct gcd_error *err)
 }
 
 /* Consecutive objects often have the same type. */
-static gcd_status type_number(struct gcd_objects *o, uint64_t id, uint32_t *ret, struct gcd_error *err)
+static gcd_status type_number(struct gcd_objects *o, uint64_t id, uint32_t *ret,
+                              struct gcd_error *err)
 {
     if (o->last_type == GCD_TYPE_NONE || o->last_type_id != id) {
         const struct gcd_dump *d = o->dump;
@@ -204,7 +218,8 @@ static gcd_status type_number(struct gcd_objects *o, uint64_t id, uint32_t *ret,
     return GCD_OK;
 }
 
-/* After the last object: does the result match the counts of the first pass?  The cursor for references may not have been read to its end. */
+/* After the last object: does the result match the counts of the first pass?  The cursor for
+ * references may not have been read to its end. */
 static gcd_status check_edge_sum(struct gcd_objects *o, struct gcd_error *err)
 {
     gcd_status st = GCD_OK;
@@ -212,10 +227,12 @@ static gcd_status check_edge_sum(struct gcd_objects *o, struct gcd_error *err)
         st = next_edges(o, err);
     if (st < 0)
         return st;
-    return o->edges.trace == NULL || o->edges.items == o->dump->summary.edges ? GCD_END : changed(err);
+    return o->edges.trace == NULL || o->edges.items == o->dump->summary.edges ? GCD_END
+                                                                              : changed(err);
 }
 
-/* Makes the next object, which has COUNT references, current.  False if the first pass did not see it. */
+/* Makes the next object, which has COUNT references, current.  False if the first pass did not see
+ * it. */
 static inline bool enter_object(struct gcd_objects *o, uint64_t count)
 {
     place_enter(&o->next);
@@ -230,25 +247,28 @@ static inline bool enter_object(struct gcd_objects *o, uint64_t count)
 
 /* ---- objects again, for their references only ---- */
 
-#define COUNT_BYTES 10u          /* at most */
-#define COUNT_MORE 0x80u         /* another byte follows */
+#define COUNT_BYTES 10u   /* at most */
+#define COUNT_MORE  0x80u /* another byte follows */
 
 gcd_status gcd_objects_keep_for_replay(struct gcd_objects *o, struct gcd_error *err)
 {
-    uint64_t objects = o->dump->summary.objects;       /* counted by the first pass; a few have more than 63 references */
+    /* counted by the first pass; a few have more than 63 references */
+    uint64_t objects = o->dump->summary.objects;
     o->counts.kept = true;
     o->counts.cap = (size_t)(objects + objects / 16 + COUNT_BYTES);
     o->counts.bytes = gcd_mem_new_uncleared(&o->dump->alloc, o->counts.cap, 1);
     return o->counts.bytes != NULL ? GCD_OK : gcd_fail_nomem(err, "reading the objects");
 }
 
-static gcd_status keep_count(struct gcd_objects *o, const struct gcd_object *object, struct gcd_error *err)
+static gcd_status keep_count(struct gcd_objects *o, const struct gcd_object *object,
+                             struct gcd_error *err)
 {
     struct counts *c = &o->counts;
     if (!gcd_vec_reserve(&o->dump->alloc, &c->bytes, &c->cap, c->size + COUNT_BYTES, 1, SIZE_MAX))
         return gcd_fail_nomem(err, "reading the objects");
     uint64_t left = object->edges >> 6;
-    c->bytes[c->size++] = (uint8_t)((object->address != 0) | (object->edges & 63) << 1 | (left != 0 ? COUNT_MORE : 0));
+    c->bytes[c->size++] = (uint8_t)((object->address != 0) | (object->edges & 63) << 1 |
+                                    (left != 0 ? COUNT_MORE : 0));
     for (; left != 0; left >>= 7)
         c->bytes[c->size++] = (uint8_t)((left & 127) | (left > 127 ? COUNT_MORE : 0));
     return GCD_OK;
@@ -260,7 +280,8 @@ gcd_status gcd_objects_next(struct gcd_objects *o, struct gcd_object *ret, struc
     while (f->at >= f->bulk.count) {
         gcd_status st = feed_next(o->dump, f, err);
         if (st == GCD_END)
-            return o->objects_seen == o->dump->summary.objects ? check_edge_sum(o, err) : changed(err);
+            return o->objects_seen == o->dump->summary.objects ? check_edge_sum(o, err)
+                                                               : changed(err);
         if (st != GCD_OK)
             return st;
     }
@@ -276,17 +297,20 @@ gcd_status gcd_objects_next(struct gcd_objects *o, struct gcd_object *ret, struc
 }
 
 /*
- * The next received references of the current object, N of them from number *RET_FIRST of the event; N is 0 when there are none.  Opens the
- * cursor for references on first use: callers that want only objects read the trace once.
+ * The next received references of the current object, N of them from number *RET_FIRST of the
+ * event; N is 0 when there are none.  Opens the cursor for references on first use: callers that
+ * want only objects read the trace once.
  */
-static gcd_status reach_edges(struct gcd_objects *o, uint32_t *ret_first, uint32_t *ret_n, struct gcd_error *err)
+static gcd_status reach_edges(struct gcd_objects *o, uint32_t *ret_first, uint32_t *ret_n,
+                              struct gcd_error *err)
 {
     struct feed *f = &o->edges;
     *ret_n = 0;
     if (f->trace == NULL)
         GCD_TRY(feed_open(o->dump, f, GCD_EV_BULK_EDGE, err));
-    while (!f->bulk_certain || f->bulk_start > o->edges_at || f->bulk.count <= o->edges_at - f->bulk_start) {
-        if (f->bulk_certain && f->bulk_start > o->edges_at) {    /* references before it are lost */
+    while (!f->bulk_certain || f->bulk_start > o->edges_at ||
+           f->bulk.count <= o->edges_at - f->bulk_start) {
+        if (f->bulk_certain && f->bulk_start > o->edges_at) { /* references before it are lost */
             o->edges_at = f->bulk_start < o->edges_end ? f->bulk_start : o->edges_end;
             if (o->edges_at == o->edges_end)
                 return GCD_OK;
@@ -308,19 +332,21 @@ static gcd_status reach_edges(struct gcd_objects *o, uint32_t *ret_first, uint32
     return GCD_OK;
 }
 
-gcd_status gcd_objects_edges(struct gcd_objects *o, const uint64_t **ret_targets, size_t *ret_n, struct gcd_error *err)
+gcd_status gcd_objects_edges(struct gcd_objects *o, const uint64_t **ret_targets, size_t *ret_n,
+                             struct gcd_error *err)
 {
     while (o->edges_at < o->edges_end) {
         uint32_t first, n;
         GCD_TRY(reach_edges(o, &first, &n, err));
         if (n > o->targets_cap &&
-            !gcd_vec_reserve(&o->dump->alloc, &o->targets, &o->targets_cap, n, sizeof *o->targets, SIZE_MAX / sizeof *o->targets))
+            !gcd_vec_reserve(&o->dump->alloc, &o->targets, &o->targets_cap, n, sizeof *o->targets,
+                             SIZE_MAX / sizeof *o->targets))
             return gcd_fail_nomem(err, "reading references");
         size_t made = 0;
         for (uint32_t i = 0; i < n; i++) {
             uint64_t target = gcd_clr_edge_at(&o->edges.bulk, first + i);
             o->targets[made] = target;
-            made += target != 0;     /* runtimes never send null, and it is not an object */
+            made += target != 0; /* runtimes never send null, and it is not an object */
         }
         if (made > 0) {
             *ret_targets = o->targets;
@@ -339,7 +365,8 @@ void gcd_objects_replay(struct gcd_objects *o)
     o->edges_at = o->edges_end = 0;
 }
 
-gcd_status gcd_objects_replay_next(struct gcd_objects *o, bool *ret_has_address, uint64_t *ret_edges, struct gcd_error *err)
+gcd_status gcd_objects_replay_next(struct gcd_objects *o, bool *ret_has_address,
+                                   uint64_t *ret_edges, struct gcd_error *err)
 {
     struct counts *c = &o->counts;
     if (c->at == c->size)
@@ -362,8 +389,10 @@ bool gcd_objects_whole(const struct gcd_objects *o)
     const struct heap_runs *runs = o->dump->heap->chosen->runs;
     const struct heap_runs *nodes = &runs[HEAP_RUNS_NODES], *edges = &runs[HEAP_RUNS_EDGES];
     uint64_t all = o->dump->summary.edges;
-    return nodes->count == 1 && nodes->items->start == 0 && nodes->items->items == o->dump->summary.objects && nodes->items->edges == all &&
-           (all == 0 || (edges->count == 1 && edges->items->start == 0 && edges->items->items == all));
+    return nodes->count == 1 && nodes->items->start == 0 &&
+           nodes->items->items == o->dump->summary.objects && nodes->items->edges == all &&
+           (all == 0 ||
+            (edges->count == 1 && edges->items->start == 0 && edges->items->items == all));
 }
 
 /* Types change so often that remembering the last one does not help. */
@@ -373,7 +402,8 @@ static uint32_t type_index(const struct gcd_heap *h, uint64_t id)
     return type != GCD_IDMAP_NONE ? type : gcd_idmap_get(&h->type_by_id, id);
 }
 
-static gcd_status decode_nodes(struct gcd_objects *o, struct gcd_object *ret, uint32_t n, bool *ret_null, struct gcd_error *err)
+static gcd_status decode_nodes(struct gcd_objects *o, struct gcd_object *ret, uint32_t n,
+                               bool *ret_null, struct gcd_error *err)
 {
     const struct gcd_dump *d = o->dump;
     *ret_null = false;
@@ -383,32 +413,39 @@ static gcd_status decode_nodes(struct gcd_objects *o, struct gcd_object *ret, ui
         bool known = type < d->type_number_count && d->type_number[type] != GCD_TYPE_NONE;
         if (!known || node.edge_count > d->summary.edges - o->edges_at)
             return changed(err);
-        ret[i] = (struct gcd_object){
-            .address = node.address, .size_bytes = node.size, .edges = node.edge_count, .type = d->type_number[type]
-        };
+        ret[i] = (struct gcd_object){ .address = node.address,
+                                      .size_bytes = node.size,
+                                      .edges = node.edge_count,
+                                      .type = d->type_number[type] };
         *ret_null |= node.address == 0;
         o->edges_at += node.edge_count;
     }
     return GCD_OK;
 }
 
-gcd_status gcd_objects_block(struct gcd_objects *o, struct gcd_object *ret, uint32_t *n, bool *ret_null, struct gcd_error *err)
+gcd_status gcd_objects_block(struct gcd_objects *o, struct gcd_object *ret, uint32_t *n,
+                             bool *ret_null, struct gcd_error *err)
 {
     struct feed *f = &o->nodes;
     while (f->at >= f->bulk.count) {
         gcd_status st = feed_next(o->dump, f, err);
         if (st == GCD_END)
-            return o->objects_seen == o->dump->summary.objects && o->edges_at == o->dump->summary.edges ? GCD_END : changed(err);
+            return o->objects_seen == o->dump->summary.objects &&
+                           o->edges_at == o->dump->summary.edges
+                       ? GCD_END
+                       : changed(err);
         if (st != GCD_OK)
             return st;
     }
     uint32_t left = f->bulk.count - f->at;
     *n = *n < left ? *n : left;
     o->objects_seen += *n;
-    return o->objects_seen <= o->dump->summary.objects ? decode_nodes(o, ret, *n, ret_null, err) : changed(err);
+    return o->objects_seen <= o->dump->summary.objects ? decode_nodes(o, ret, *n, ret_null, err)
+                                                       : changed(err);
 }
 
-gcd_status gcd_objects_edge_block(struct gcd_objects *o, const uint64_t **ret_targets, size_t *ret_n, bool *ret_null, struct gcd_error *err)
+gcd_status gcd_objects_edge_block(struct gcd_objects *o, const uint64_t **ret_targets,
+                                  size_t *ret_n, bool *ret_null, struct gcd_error *err)
 {
     struct feed *f = &o->edges;
     if (f->trace == NULL)
@@ -419,8 +456,8 @@ gcd_status gcd_objects_edge_block(struct gcd_objects *o, const uint64_t **ret_ta
     if (st != GCD_OK)
         return st;
     uint32_t n = f->bulk.count;
-    if (n > o->targets_cap &&
-        !gcd_vec_reserve(&o->dump->alloc, &o->targets, &o->targets_cap, n, sizeof *o->targets, SIZE_MAX / sizeof *o->targets))
+    if (n > o->targets_cap && !gcd_vec_reserve(&o->dump->alloc, &o->targets, &o->targets_cap, n,
+                                               sizeof *o->targets, SIZE_MAX / sizeof *o->targets))
         return gcd_fail_nomem(err, "reading references");
     *ret_null = false;
     for (uint32_t i = 0; i < n; i++) {

@@ -10,7 +10,8 @@
 
 #define MIB (UINT64_C(1) << 20)
 
-gcd_status gcd_dump_set_process_memory(struct gcd_dump *d, const struct gcd_process_memory *m, struct gcd_error *err)
+gcd_status gcd_dump_set_process_memory(struct gcd_dump *d, const struct gcd_process_memory *m,
+                                       struct gcd_error *err)
 {
     if (!d->closed || d->heap == NULL)
         return gcd_fail(err, GCD_E_STATE, "the dump is not closed");
@@ -26,7 +27,8 @@ uint64_t gcd_native_bytes(const struct gcd_process_memory *m)
 
 bool gcd_is_native(const struct gcd_process_memory *m)
 {
-    return m->gc_known && gcd_native_bytes(m) >= GCD_NATIVE_BYTES && m->gc_bytes / GCD_NATIVE_GC_PERCENT < m->resident_bytes / 100;
+    return m->gc_known && gcd_native_bytes(m) >= GCD_NATIVE_BYTES &&
+           m->gc_bytes / GCD_NATIVE_GC_PERCENT < m->resident_bytes / 100;
 }
 
 void gcd_range_bytes(const struct gcd_summary *s, uint64_t *ret_used, uint64_t *ret_free)
@@ -50,11 +52,17 @@ size_t gcd_process_memory_text(const struct gcd_process_memory *m, char *ret, si
     if (m->resident_bytes == 0)
         return 0;
     if (!m->gc_known)
-        n = snprintf(ret, cap, "%" PRIu64 " MiB were resident; how much of it is the GC heap is not known", mebibytes(m->resident_bytes));
+        n = snprintf(ret, cap,
+                     "%" PRIu64 " MiB were resident; how much of it is the GC heap is not known",
+                     mebibytes(m->resident_bytes));
     else if (!gcd_is_native(m))
-        n = snprintf(ret, cap, "the GC heap is %" PRIu64 " MiB of %" PRIu64 " MiB resident", mebibytes(m->gc_bytes), mebibytes(m->resident_bytes));
+        n = snprintf(ret, cap, "the GC heap is %" PRIu64 " MiB of %" PRIu64 " MiB resident",
+                     mebibytes(m->gc_bytes), mebibytes(m->resident_bytes));
     else
-        n = snprintf(ret, cap, "the GC heap is %" PRIu64 " MiB of %" PRIu64 " MiB resident: look for native memory (%" PRIu64 " MiB)",
-                     mebibytes(m->gc_bytes), mebibytes(m->resident_bytes), mebibytes(gcd_native_bytes(m)));
+        n = snprintf(ret, cap,
+                     "the GC heap is %" PRIu64 " MiB of %" PRIu64
+                     " MiB resident: look for native memory (%" PRIu64 " MiB)",
+                     mebibytes(m->gc_bytes), mebibytes(m->resident_bytes),
+                     mebibytes(gcd_native_bytes(m)));
     return n < 0 ? 0 : (size_t)n < cap ? (size_t)n : cap - 1;
 }

@@ -13,7 +13,8 @@ struct items {
     struct gcd_idmap by_id;
 };
 
-static gcd_status index_items(const struct gcd_dump *d, const struct heap_batch *b, enum recorded_kind kind, struct items *ret, struct gcd_error *err)
+static gcd_status index_items(const struct gcd_dump *d, const struct heap_batch *b,
+                              enum recorded_kind kind, struct items *ret, struct gcd_error *err)
 {
     ret->list = b->counts[kind] > 0 ? d->heap->recorded.items[kind] + b->first[kind] : NULL;
     ret->count = b->counts[kind];
@@ -35,7 +36,8 @@ static void apply_module(struct gcd_module *m, const struct heap_recorded_item *
         m->problem = "its names in the recording are not complete";
         return;
     }
-    load_identify(m, GCD_MODULE_RECORDED, from->mvid, from->has_public_key ? from->public_key_token : NULL);
+    load_identify(m, GCD_MODULE_RECORDED, from->mvid,
+                  from->has_public_key ? from->public_key_token : NULL);
     if (m->assembly[0] == '\0')
         m->assembly = from->text[0];
     if (m->path[0] == '\0')
@@ -45,7 +47,8 @@ static void apply_module(struct gcd_module *m, const struct heap_recorded_item *
 /* Types take the path from their module, which may have just received it. */
 static void apply_path(const struct gcd_dump *d, struct gcd_type *t)
 {
-    const struct gcd_module *m = t->module_number != GCD_MODULE_NONE ? &d->modules[t->module_number] : NULL;
+    const struct gcd_module *m =
+        t->module_number != GCD_MODULE_NONE ? &d->modules[t->module_number] : NULL;
     if (m != NULL && m->state == GCD_MODULE_RECORDED && t->module_path[0] == '\0')
         t->module_path = gcd_module_label(m);
 }
@@ -58,7 +61,8 @@ static void apply_static(struct gcd_root *r, const struct heap_recorded_item *fr
     r->label = from->text[2];
 }
 
-static gcd_status apply(struct gcd_dump *d, struct items in[RECORDED_KINDS], bool whole, struct gcd_error *err)
+static gcd_status apply(struct gcd_dump *d, struct items in[RECORDED_KINDS], bool whole,
+                        struct gcd_error *err)
 {
     const struct heap_recorded_item *from;
     for (size_t i = 0; i < d->summary.module_count; i++)
@@ -73,7 +77,8 @@ static gcd_status apply(struct gcd_dump *d, struct items in[RECORDED_KINDS], boo
         d->types[i].events = from->text[1][0] != '\0' ? from->text[1] : NULL;
     }
     for (size_t i = 0; i < d->summary.root_count && whole; i++)
-        if (d->roots[i].kind == GCD_ROOT_STATIC && (from = find(&in[RECORDED_STATICS], d->roots[i].id)) != NULL)
+        if (d->roots[i].kind == GCD_ROOT_STATIC &&
+            (from = find(&in[RECORDED_STATICS], d->roots[i].id)) != NULL)
             apply_static(&d->roots[i], from);
     return GCD_OK;
 }

@@ -35,11 +35,13 @@ enum gcd_recording_names gcd_recording_names(const struct gcd_dump *d)
 /* Is there anything to add to the recording of D, and room for it? */
 static bool has_news(const struct gcd_dump *d, struct nt_tail *ret)
 {
-    return d != NULL && d->heap != NULL && (has_new_names(d) || d->memory_is_new) && has_room(d, ret);
+    return d != NULL && d->heap != NULL && (has_new_names(d) || d->memory_is_new) &&
+           has_room(d, ret);
 }
 
 /* The names of S as events; BUFFER[RECORDED_PAYLOAD_MAX]. */
-static void append_names(const struct gcd_summary *s, struct nt_append *a, uint8_t *buffer, uint64_t *ret_names)
+static void append_names(const struct gcd_summary *s, struct nt_append *a, uint8_t *buffer,
+                         uint64_t *ret_names)
 {
     struct recorded_start start = { .gc_number = s->gc_number, .walk_number = s->walk_number };
     struct recorded_pass count = { .summary = s }, write = { .summary = s };
@@ -55,16 +57,19 @@ static void append_names(const struct gcd_summary *s, struct nt_append *a, uint8
 
 static void append_memory(const struct gcd_summary *s, struct nt_append *a, uint8_t *buffer)
 {
-    struct recorded_memory r = { .gc_number = s->gc_number, .walk_number = s->walk_number, .memory = s->memory };
+    struct recorded_memory r = { .gc_number = s->gc_number,
+                                 .walk_number = s->walk_number,
+                                 .memory = s->memory };
     nt_append_event(a, RECORDED_MEMORY - RECORDED_START, buffer, recorded_put_memory(buffer, &r));
 }
 
-static gcd_status append_all(struct gcd_dump *d, const struct nt_tail *tail, struct gcd_sink *to, uint64_t *ret_names, struct gcd_error *err)
+static gcd_status append_all(struct gcd_dump *d, const struct nt_tail *tail, struct gcd_sink *to,
+                             uint64_t *ret_names, struct gcd_error *err)
 {
     struct nt_append *a = NULL;
     uint8_t *buffer = gcd_mem_new(&d->alloc, RECORDED_PAYLOAD_MAX);
-    gcd_status st = buffer != NULL ? nt_append_new(&d->alloc, tail, &recorded_events, to, &a, err) :
-                    gcd_fail_nomem(err, "adding names to the recording");
+    gcd_status st = buffer != NULL ? nt_append_new(&d->alloc, tail, &recorded_events, to, &a, err)
+                                   : gcd_fail_nomem(err, "adding names to the recording");
     if (st == GCD_OK && d->memory_is_new)
         append_memory(&d->summary, a, buffer);
     if (st == GCD_OK && has_new_names(d))
@@ -79,16 +84,17 @@ static gcd_status append_all(struct gcd_dump *d, const struct nt_tail *tail, str
 struct source {
     struct gcd_input *input;
     struct gcd_reader *reader;
-    const uint8_t *p;            /* bytes that were read and not yet written */
+    const uint8_t *p; /* bytes that were read and not yet written */
     size_t n;
 };
 
 /* The next N bytes.  GCD_END when there are fewer. */
-static gcd_status copy(struct source *from, struct gcd_sink *to, uint64_t n, const struct gcd_recording_options *o, struct gcd_error *err)
+static gcd_status copy(struct source *from, struct gcd_sink *to, uint64_t n,
+                       const struct gcd_recording_options *o, struct gcd_error *err)
 {
     for (;;) {
         size_t take = from->n < n ? from->n : (size_t)n;
-        if (take > 0) {                  /* at first there are no bytes, and no position */
+        if (take > 0) { /* at first there are no bytes, and no position */
             gcd_sink_write(to, from->p, take);
             from->p += take;
         }
@@ -99,12 +105,14 @@ static gcd_status copy(struct source *from, struct gcd_sink *to, uint64_t n, con
         if (n == 0)
             return GCD_OK;
         GCD_TRY(gcd_reader_next(from->reader, &from->p, &from->n, err));
-        gcd_context_report(&o->context, gcd_reader_position(from->reader), gcd_input_size(from->input));
+        gcd_context_report(&o->context, gcd_reader_position(from->reader),
+                           gcd_input_size(from->input));
     }
 }
 
-gcd_status gcd_recording_write(struct gcd_dump *d, struct gcd_input *in, struct gcd_sink *to, const struct gcd_recording_options *options,
-                               uint64_t *ret_names, struct gcd_error *err)
+gcd_status gcd_recording_write(struct gcd_dump *d, struct gcd_input *in, struct gcd_sink *to,
+                               const struct gcd_recording_options *options, uint64_t *ret_names,
+                               struct gcd_error *err)
 {
     static const struct gcd_recording_options defaults;
     const struct gcd_recording_options *o = options != NULL ? options : &defaults;

@@ -1,10 +1,12 @@
 /*
  * The bundle of a single-file program (.NET 5 and later).
  *
- * Somewhere in the data of the host program are 8 bytes, the offset of the header, followed by a signature of 32 bytes.  The header: major, minor
- * version u32, count of files i32, id text, from version 2 on offset and size of two JSON files and flags (5 x u64), then the files: offset, size
- * i64, from version 6 on compressed size i64, kind u8, path text.  A text is preceded by its length, seven bits per byte.  Compressed data are
- * deflate without a header.  Inferred from bundles made by the SDKs of .NET 8 to 10.
+ * Somewhere in the data of the host program are 8 bytes, the offset of the header, followed by a
+ * signature of 32 bytes.  The header: major, minor version u32, count of files i32, id text, from
+ * version 2 on offset and size of two JSON files and flags (5 x u64), then the files: offset, size
+ * i64, from version 6 on compressed size i64, kind u8, path text.  A text is preceded by its
+ * length, seven bits per byte.  Compressed data are deflate without a header.  Inferred from
+ * bundles made by the SDKs of .NET 8 to 10.
  */
 #include <gcdumpc/unstable/bundle.h>
 #include <gcdumpc/unstable/spool.h>
@@ -18,23 +20,24 @@
 #include "io/inflate.h"
 #include "metadata/meta_window.h"
 
-#define MARK_BYTES 32u
-#define SCAN_MAX ((uint64_t)64 << 20)
-#define SCAN_STEP ((size_t)64 * 1024)
+#define MARK_BYTES     32u
+#define SCAN_MAX       ((uint64_t)64 << 20)
+#define SCAN_STEP      ((size_t)64 * 1024)
 #define PATH_BYTES_MAX ((size_t)4096)
-#define FILES_MAX UINT32_C(1000000)
-#define EXPAND_MAX ((uint64_t)256 << 20)
+#define FILES_MAX      UINT32_C(1000000)
+#define EXPAND_MAX     ((uint64_t)256 << 20)
 
-/* SHA-256 of ".net core bundle\n"; every byte is off by one here, so that a program with this code does not look like a bundle. */
-static const uint8_t mark_plus_one[MARK_BYTES] = {
-    0x8c, 0x13, 0x03, 0xba, 0x6b, 0x62, 0x21, 0x39, 0x73, 0x7c, 0x94, 0x03, 0x15, 0xd8, 0xa1, 0x33,
-    0x14, 0xf6, 0xba, 0xe7, 0xf0, 0xaf, 0x34, 0x19, 0xef, 0x3c, 0x2e, 0xcf, 0x25, 0xb4, 0x6b, 0xaf
-};
+/* SHA-256 of ".net core bundle\n"; every byte is off by one here, so that a program with this code
+ * does not look like a bundle. */
+static const uint8_t mark_plus_one[MARK_BYTES] = { 0x8c, 0x13, 0x03, 0xba, 0x6b, 0x62, 0x21, 0x39,
+                                                   0x73, 0x7c, 0x94, 0x03, 0x15, 0xd8, 0xa1, 0x33,
+                                                   0x14, 0xf6, 0xba, 0xe7, 0xf0, 0xaf, 0x34, 0x19,
+                                                   0xef, 0x3c, 0x2e, 0xcf, 0x25, 0xb4, 0x6b, 0xaf };
 
 struct gcd_bundle {
     struct gcd_alloc alloc;
     struct meta_window w;
-    uint64_t at;                 /* of the next file's entry */
+    uint64_t at; /* of the next file's entry */
     uint32_t left, version;
     char path[3 * PATH_BYTES_MAX + 1];
 };
@@ -42,7 +45,8 @@ struct gcd_bundle {
 /* The signature in N bytes, or NULL. */
 static const uint8_t *find_mark(const uint8_t *p, size_t n)
 {
-    const volatile uint8_t *from = mark_plus_one;    /* volatile, so that the compiler does not compute it */
+    /* volatile, so that the compiler does not compute it */
+    const volatile uint8_t *from = mark_plus_one;
     uint8_t mark[MARK_BYTES];
     for (size_t i = 0; i < MARK_BYTES; i++)
         mark[i] = (uint8_t)(from[i] - 1);
@@ -50,7 +54,8 @@ static const uint8_t *find_mark(const uint8_t *p, size_t n)
 }
 
 /* The offset of the header, from the bytes before the signature. */
-static gcd_status find_header(struct gcd_bundle *b, uint8_t *buf, uint64_t *ret, struct gcd_error *err)
+static gcd_status find_header(struct gcd_bundle *b, uint8_t *buf, uint64_t *ret,
+                              struct gcd_error *err)
 {
     for (uint64_t off = 0; off < b->w.size && off < SCAN_MAX; off += SCAN_STEP - MARK_BYTES - 8) {
         size_t got;
@@ -116,20 +121,23 @@ static void read_header(struct gcd_bundle *b, uint64_t header)
     b->at += 40;
 }
 
-gcd_status gcd_bundle_open(struct gcd_input *in, const struct gcd_alloc *alloc, struct gcd_bundle **ret, struct gcd_error *err)
+gcd_status gcd_bundle_open(struct gcd_input *in, const struct gcd_alloc *alloc,
+                           struct gcd_bundle **ret, struct gcd_error *err)
 {
     struct gcd_alloc a = gcd_alloc_or_default(alloc);
     struct gcd_bundle *b = gcd_mem_new(&a, sizeof *b);
     if (b == NULL)
         return gcd_fail_nomem(err, "opening a bundle");
-    _Static_assert(SCAN_STEP <= META_PAGES * META_PAGE_BYTES, "the pages are not used before the mark is found");
+    _Static_assert(SCAN_STEP <= META_PAGES * META_PAGE_BYTES,
+                   "the pages are not used before the mark is found");
     b->alloc = a;
     b->w.in = in;
     b->w.size = gcd_input_size(in);
     b->w.err = (struct gcd_error)GCD_ERROR_INIT;
     b->w.pages = gcd_mem_new_uncleared(&a, META_PAGES, META_PAGE_BYTES);
     uint64_t header = 0;
-    gcd_status st = b->w.pages == NULL ? gcd_fail_nomem(err, "opening a bundle") : find_header(b, b->w.pages, &header, err);
+    gcd_status st = b->w.pages == NULL ? gcd_fail_nomem(err, "opening a bundle")
+                                       : find_header(b, b->w.pages, &header, err);
     if (st == GCD_OK) {
         read_header(b, header);
         st = b->w.st;
@@ -168,7 +176,7 @@ gcd_status gcd_bundle_next(struct gcd_bundle *b, struct gcd_bundle_file *ret, st
     if (kind > GCD_BUNDLE_SYMBOLS)
         kind = GCD_BUNDLE_UNKNOWN;
     f.kind = (enum gcd_bundle_kind)kind;
-    if (b->w.st != GCD_OK) {             /* permanent: what follows cannot be found */
+    if (b->w.st != GCD_OK) { /* permanent: what follows cannot be found */
         if (err != NULL)
             *err = b->w.err;
         return b->w.st;
@@ -178,8 +186,9 @@ gcd_status gcd_bundle_next(struct gcd_bundle *b, struct gcd_bundle_file *ret, st
     return GCD_OK;
 }
 
-gcd_status gcd_bundle_expand(struct gcd_bundle *b, const struct gcd_bundle_file *f, const struct gcd_input_options *options,
-                             struct gcd_input **ret, struct gcd_error *err)
+gcd_status gcd_bundle_expand(struct gcd_bundle *b, const struct gcd_bundle_file *f,
+                             const struct gcd_input_options *options, struct gcd_input **ret,
+                             struct gcd_error *err)
 {
     struct gcd_input *spool = NULL;
     if (f->stored_bytes == 0)

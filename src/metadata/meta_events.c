@@ -1,5 +1,6 @@
 /*
- * Events of objects: fields of a delegate type with the name of an event; compilers make one for each event without accessors.
+ * Events of objects: fields of a delegate type with the name of an event; compilers make one for
+ * each event without accessors.
  */
 #include <string.h>
 
@@ -8,16 +9,16 @@
 #include "base/cur.h"
 #include "metadata/meta_impl.h"
 
-#define ELEMENT_CLASS 0x12u              /* II.23.1.16 */
-#define BASES_MAX 32u                    /* classes that a class is derived from */
-#define EVENTS_MAX 64u                   /* of one class, and */
-#define FIELDS_MAX 1024u                 /* fields that are compared with them */
+#define ELEMENT_CLASS 0x12u /* II.23.1.16 */
+#define BASES_MAX     32u   /* classes that a class is derived from */
+#define EVENTS_MAX    64u   /* of one class, and */
+#define FIELDS_MAX    1024u /* fields that are compared with them */
 
 /* The fields of one class. */
 struct holder {
     uint32_t first_event, event_count;
     uint32_t first_field, field_end;
-    uint32_t delegates[EVENTS_MAX];      /* types of the events */
+    uint32_t delegates[EVENTS_MAX]; /* types of the events */
     size_t delegate_count;
 };
 
@@ -29,11 +30,14 @@ static struct holder holder_of(struct gcd_metadata *m, uint32_t row)
         return h;
     h.first_event = meta_cell(&m->t, META_EVENT_MAP, map, EVENT_MAP_EVENTS);
     uint32_t all = m->t.table[META_EVENT].rows + 1;
-    uint32_t end = map < m->t.table[META_EVENT_MAP].rows ? meta_cell(&m->t, META_EVENT_MAP, map + 1, EVENT_MAP_EVENTS) : all;
+    uint32_t end = map < m->t.table[META_EVENT_MAP].rows
+                       ? meta_cell(&m->t, META_EVENT_MAP, map + 1, EVENT_MAP_EVENTS)
+                       : all;
     h.event_count = end > h.first_event && end <= all ? end - h.first_event : 0;
     h.first_field = meta_cell(&m->t, META_TYPE_DEF, row, TYPE_DEF_FIELDS);
     h.field_end = meta_fields_end(m, row);
-    if (h.event_count > EVENTS_MAX || (h.field_end > h.first_field && h.field_end - h.first_field > FIELDS_MAX))
+    if (h.event_count > EVENTS_MAX ||
+        (h.field_end > h.first_field && h.field_end - h.first_field > FIELDS_MAX))
         h.event_count = 0;
     return h;
 }
@@ -42,17 +46,20 @@ static struct holder holder_of(struct gcd_metadata *m, uint32_t row)
 static bool is_event(struct gcd_metadata *m, const struct holder *h)
 {
     for (uint32_t i = 0; i < h->event_count && m->w.st == GCD_OK; i++)
-        if (strcmp(meta_string(&m->t, meta_cell(&m->t, META_EVENT, h->first_event + i, EVENT_NAME)), m->field_name) == 0)
+        if (strcmp(meta_string(&m->t, meta_cell(&m->t, META_EVENT, h->first_event + i, EVENT_NAME)),
+                   m->field_name) == 0)
             return true;
     return false;
 }
 
-/* The class of instance field ROW (for a generic class, its definition), 0 = another type; stores the name in m->field_name. */
+/* The class of instance field ROW (for a generic class, its definition), 0 = another type; stores
+ * the name in m->field_name. */
 static uint32_t class_of(struct gcd_metadata *m, uint32_t row)
 {
     struct gcd_cur c;
     uint32_t token = 0;
-    if ((meta_cell(&m->t, META_FIELD, row, FIELD_FLAGS) & META_FIELD_STATIC) != 0 || !meta_field_signature(m, row, &c))
+    if ((meta_cell(&m->t, META_FIELD, row, FIELD_FLAGS) & META_FIELD_STATIC) != 0 ||
+        !meta_field_signature(m, row, &c))
         return 0;
     if (meta_element_type(m, &c, &token) != ELEMENT_CLASS || c.err != GCD_OK)
         return 0;
@@ -93,13 +100,16 @@ static void put_class(struct gcd_metadata *m, uint32_t row)
         }
 }
 
-/* The base class of ROW if it is in this module; 0 = none.  *RET_ELSEWHERE: it is in another module and not System.Object. */
+/* The base class of ROW if it is in this module; 0 = none.  *RET_ELSEWHERE: it is in another module
+ * and not System.Object. */
 static uint32_t base_of(struct gcd_metadata *m, uint32_t row, bool *ret_elsewhere)
 {
-    uint32_t token = meta_type_token(&m->t, meta_cell(&m->t, META_TYPE_DEF, row, TYPE_DEF_EXTENDS)), at = token & 0xffffff;
+    uint32_t token = meta_type_token(&m->t, meta_cell(&m->t, META_TYPE_DEF, row, TYPE_DEF_EXTENDS)),
+             at = token & 0xffffff;
     if (token >> 24 == META_TYPE_SPEC) {
         size_t n;
-        const uint8_t *p = meta_blob(&m->t, meta_cell(&m->t, META_TYPE_SPEC, at, TYPE_SPEC_SIGNATURE), &n);
+        const uint8_t *p =
+            meta_blob(&m->t, meta_cell(&m->t, META_TYPE_SPEC, at, TYPE_SPEC_SIGNATURE), &n);
         struct gcd_cur c = gcd_cur_make(p, n, 0);
         (void)meta_element_type(m, &c, &token);
         at = c.err == GCD_OK ? token & 0xffffff : 0;
@@ -107,12 +117,16 @@ static uint32_t base_of(struct gcd_metadata *m, uint32_t row, bool *ret_elsewher
     *ret_elsewhere = false;
     if (token == 0 || at == 0 || token >> 24 == META_TYPE_DEF)
         return at;
-    *ret_elsewhere = strcmp(meta_string(&m->t, meta_cell(&m->t, META_TYPE_REF, at, TYPE_REF_NAME)), "Object") != 0 ||
-                     strcmp(meta_string(&m->t, meta_cell(&m->t, META_TYPE_REF, at, TYPE_REF_NAMESPACE)), "System") != 0;
+    *ret_elsewhere =
+        strcmp(meta_string(&m->t, meta_cell(&m->t, META_TYPE_REF, at, TYPE_REF_NAME)), "Object") !=
+            0 ||
+        strcmp(meta_string(&m->t, meta_cell(&m->t, META_TYPE_REF, at, TYPE_REF_NAMESPACE)),
+               "System") != 0;
     return 0;
 }
 
-gcd_status gcd_metadata_events(struct gcd_metadata *m, uint32_t token, const char **ret, struct gcd_error *err)
+gcd_status gcd_metadata_events(struct gcd_metadata *m, uint32_t token, const char **ret,
+                               struct gcd_error *err)
 {
     uint32_t row = token & 0xffffff;
     bool elsewhere = false;

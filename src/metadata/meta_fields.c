@@ -8,9 +8,9 @@
 #include "base/cur.h"
 #include "metadata/meta_impl.h"
 
-#define FIELD_LITERAL 0x40u              /* II.23.1.5 */
-#define SIGNATURE_FIELD 6u               /* II.23.2.4 */
-#define ATTRIBUTES_MAX 64u               /* attributes of one field that are examined */
+#define FIELD_LITERAL   0x40u /* II.23.1.5 */
+#define SIGNATURE_FIELD 6u    /* II.23.2.4 */
+#define ATTRIBUTES_MAX  64u   /* attributes of one field that are examined */
 
 uint32_t meta_fields_end(struct gcd_metadata *m, uint32_t row)
 {
@@ -26,21 +26,27 @@ uint32_t meta_fields_end(struct gcd_metadata *m, uint32_t row)
 static bool is_thread_static_type(struct gcd_metadata *m, enum meta_table table, uint32_t row)
 {
     bool definition = table == META_TYPE_DEF;
-    const char *name = meta_string(&m->t, meta_cell(&m->t, table, row, definition ? TYPE_DEF_NAME : TYPE_REF_NAME));
+    const char *name = meta_string(
+        &m->t, meta_cell(&m->t, table, row, definition ? TYPE_DEF_NAME : TYPE_REF_NAME));
     if (strcmp(name, "ThreadStaticAttribute") != 0)
         return false;
-    return strcmp(meta_string(&m->t, meta_cell(&m->t, table, row, definition ? TYPE_DEF_NAMESPACE : TYPE_REF_NAMESPACE)), "System") == 0;
+    return strcmp(
+               meta_string(&m->t, meta_cell(&m->t, table, row,
+                                            definition ? TYPE_DEF_NAMESPACE : TYPE_REF_NAMESPACE)),
+               "System") == 0;
 }
 
 /* Is CONSTRUCTOR, a CustomAttributeType (II.24.2.6), that of System.ThreadStaticAttribute? */
 static bool is_thread_static(struct gcd_metadata *m, uint32_t constructor)
 {
     uint32_t row = constructor >> 3;
-    if ((constructor & 7) == 2) {        /* a method definition: in the library that defines the attribute */
+    /* a method definition: in the library that defines the attribute */
+    if ((constructor & 7) == 2) {
         uint32_t type = meta_find_last(&m->t, META_TYPE_DEF, TYPE_DEF_METHODS, row);
         return type != 0 && is_thread_static_type(m, META_TYPE_DEF, type);
     }
-    uint32_t parent = (constructor & 7) == 3 ? meta_cell(&m->t, META_MEMBER_REF, row, MEMBER_REF_CLASS) : 0;
+    uint32_t parent =
+        (constructor & 7) == 3 ? meta_cell(&m->t, META_MEMBER_REF, row, MEMBER_REF_CLASS) : 0;
     if (parent == 0 || (parent & 7) > 1)
         return false;
     return is_thread_static_type(m, (parent & 7) == 1 ? META_TYPE_REF : META_TYPE_DEF, parent >> 3);
@@ -48,9 +54,11 @@ static bool is_thread_static(struct gcd_metadata *m, uint32_t constructor)
 
 static bool has_thread_static(struct gcd_metadata *m, uint32_t field)
 {
-    uint32_t first, n = meta_find(&m->t, META_CUSTOM_ATTRIBUTE, ATTRIBUTE_PARENT, field << 5 | 1, &first);
+    uint32_t first,
+        n = meta_find(&m->t, META_CUSTOM_ATTRIBUTE, ATTRIBUTE_PARENT, field << 5 | 1, &first);
     if (n > ATTRIBUTES_MAX)
-        meta_fail(&m->w, GCD_E_LIMIT, GCD_OFF_NONE, "a field has more attributes than any compiler writes");
+        meta_fail(&m->w, GCD_E_LIMIT, GCD_OFF_NONE,
+                  "a field has more attributes than any compiler writes");
     for (uint32_t i = 0; i < n && m->w.st == GCD_OK; i++)
         if (is_thread_static(m, meta_cell(&m->t, META_CUSTOM_ATTRIBUTE, first + i, ATTRIBUTE_TYPE)))
             return true;
@@ -60,7 +68,8 @@ static bool has_thread_static(struct gcd_metadata *m, uint32_t field)
 /* The next static field after F->token; false if there is none. */
 static bool find_static(struct gcd_metadata *m, struct gcd_static_field *f)
 {
-    uint32_t row = f->token & 0xffffff, type = f->class_token & 0xffffff, types = m->t.table[META_TYPE_DEF].rows;
+    uint32_t row = f->token & 0xffffff, type = f->class_token & 0xffffff,
+             types = m->t.table[META_TYPE_DEF].rows;
     if (type == 0 && types > 0) {
         type = 1;
         row = meta_cell(&m->t, META_TYPE_DEF, 1, TYPE_DEF_FIELDS) - 1;
@@ -88,11 +97,13 @@ bool meta_field_signature(struct gcd_metadata *m, uint32_t row, struct gcd_cur *
     const uint8_t *p = meta_blob(&m->t, meta_cell(&m->t, META_FIELD, row, FIELD_SIGNATURE), &n);
     *ret = gcd_cur_make(p, n, 0);
     if (gcd_cur_u8(ret) != SIGNATURE_FIELD)
-        meta_fail(&m->w, GCD_E_FORMAT, GCD_OFF_NONE, "the signature of a field is of something else");
+        meta_fail(&m->w, GCD_E_FORMAT, GCD_OFF_NONE,
+                  "the signature of a field is of something else");
     return m->w.st == GCD_OK;
 }
 
-gcd_status gcd_metadata_next_static(struct gcd_metadata *m, struct gcd_static_field *f, struct gcd_error *err)
+gcd_status gcd_metadata_next_static(struct gcd_metadata *m, struct gcd_static_field *f,
+                                    struct gcd_error *err)
 {
     struct gcd_static_field next = *f;
     meta_begin(m);
@@ -102,7 +113,8 @@ gcd_status gcd_metadata_next_static(struct gcd_metadata *m, struct gcd_static_fi
     if (meta_field_signature(m, next.token & 0xffffff, &c))
         next.element_type = meta_element_type(m, &c, &next.type_token);
     next.thread_static = has_thread_static(m, next.token & 0xffffff);
-    const char *name = meta_string(&m->t, meta_cell(&m->t, META_FIELD, next.token & 0xffffff, FIELD_NAME));
+    const char *name =
+        meta_string(&m->t, meta_cell(&m->t, META_FIELD, next.token & 0xffffff, FIELD_NAME));
     if (m->w.st == GCD_OK) {
         memcpy(m->field_name, name, strlen(name) + 1);
         next.name = m->field_name;
@@ -111,7 +123,8 @@ gcd_status gcd_metadata_next_static(struct gcd_metadata *m, struct gcd_static_fi
     return meta_end(m, err);
 }
 
-gcd_status gcd_metadata_field_type(struct gcd_metadata *m, const struct gcd_static_field *f, const char **ret, struct gcd_error *err)
+gcd_status gcd_metadata_field_type(struct gcd_metadata *m, const struct gcd_static_field *f,
+                                   const char **ret, struct gcd_error *err)
 {
     struct gcd_cur c;
     meta_begin(m);

@@ -9,15 +9,16 @@
 #include "metadata/meta_tables.h"
 #include "metadata/meta_window.h"
 
-#define META_FIELD_STATIC 0x10u          /* FieldAttributes, II.23.1.5 */
-#define META_DEPTH_MAX 32u               /* nesting of types; nesting in a signature */
-#define META_TEXT_MAX ((size_t)64 * 1024)
+#define META_FIELD_STATIC 0x10u /* FieldAttributes, II.23.1.5 */
+#define META_DEPTH_MAX    32u   /* nesting of types; nesting in a signature */
+#define META_TEXT_MAX     ((size_t)64 * 1024)
 
-/* A name being written: its types from the outermost to the innermost, and the arguments that each takes. */
+/* A name being written: its types from the outermost to the innermost, and the arguments that each
+ * takes. */
 struct meta_name {
     uint32_t token[META_DEPTH_MAX], takes[META_DEPTH_MAX];
-    uint32_t links, link;                /* LINK is the one whose arguments come next */
-    uint32_t left;                       /* of its arguments */
+    uint32_t links, link; /* LINK is the one whose arguments come next */
+    uint32_t left;        /* of its arguments */
 };
 
 struct gcd_metadata {
@@ -25,16 +26,18 @@ struct gcd_metadata {
     struct meta_window w;
     struct meta_tables t;
     struct gcd_module_identity identity;
-    char *names;                         /* those of the identity */
+    char *names; /* those of the identity */
     size_t names_bytes;
-    char *text;                          /* [text_n], what is being written */
+    char *text; /* [text_n], what is being written */
     size_t text_n, text_cap;
-    unsigned muted;                      /* inside the signature of a function pointer: nothing is written */
+    /* inside the signature of a function pointer: nothing is written */
+    unsigned muted;
     char field_name[3 * META_STRING_MAX + 1];
     struct meta_name frames[META_DEPTH_MAX];
 };
 
-/* Begin a public call: forgets earlier failures.  End it: returns the status, with the error in ERR. */
+/* Begin a public call: forgets earlier failures.  End it: returns the status, with the error in
+ * ERR. */
 void meta_begin(struct gcd_metadata *m);
 gcd_status meta_end(struct gcd_metadata *m, struct gcd_error *err);
 
@@ -46,17 +49,20 @@ uint32_t meta_parameters(struct gcd_metadata *m, uint32_t row, uint32_t *ret_fir
 uint32_t meta_outer(struct gcd_metadata *m, uint32_t row);
 
 /*
- * Begin to write the name of TOKEN, a definition or a reference, with N_ARGS arguments: all of it if there are none, else up to the first argument.
- * Call meta_name_next after each argument; false after the last.
+ * Begin to write the name of TOKEN, a definition or a reference, with N_ARGS arguments: all of it
+ * if there are none, else up to the first argument. Call meta_name_next after each argument; false
+ * after the last.
  */
 void meta_name_begin(struct gcd_metadata *m, struct meta_name *n, uint32_t token, uint32_t n_args);
 bool meta_name_next(struct gcd_metadata *m, struct meta_name *n);
 
-/* Write the name of TOKEN as reflection spells it; returns where the name of the type itself begins. */
+/* Write the name of TOKEN as reflection spells it; returns where the name of the type itself
+ * begins. */
 size_t meta_reflection_name(struct gcd_metadata *m, uint32_t token);
 
 struct gcd_cur;
-/* The first element type of the field at *C after its modifiers; for a generic type, that of its definition.  *RET_TOKEN: class or value type. */
+/* The first element type of the field at *C after its modifiers; for a generic type, that of its
+ * definition.  *RET_TOKEN: class or value type. */
 uint8_t meta_element_type(struct gcd_metadata *m, struct gcd_cur *c, uint32_t *ret_token);
 
 /* The signature of field ROW, after its kind; false = failed. */
@@ -64,7 +70,8 @@ bool meta_field_signature(struct gcd_metadata *m, uint32_t row, struct gcd_cur *
 /* The row after the last field of type definition ROW. */
 uint32_t meta_fields_end(struct gcd_metadata *m, uint32_t row);
 
-/* Write the type at *C (ECMA-335 II.23.2.12); its type parameters are those of type definition ROW, 0 = none. */
+/* Write the type at *C (ECMA-335 II.23.2.12); its type parameters are those of type definition ROW,
+ * 0 = none. */
 void meta_signature(struct gcd_metadata *m, struct gcd_cur *c, uint32_t row);
 
 /* The last 8 bytes of the SHA-1 of a public key, in reverse order (II.6.3). */

@@ -1,8 +1,9 @@
 /*
  * Names of types as C# writes them.
  *
- * A nested type repeats the type parameters of its outer type in front of its own, and only its own are counted in its name ("`2", which
- * C# does not write).  So the arguments are distributed from the outside in: each type takes as many as it adds.
+ * A nested type repeats the type parameters of its outer type in front of its own, and only its own
+ * are counted in its name ("`2", which C# does not write).  So the arguments are distributed from
+ * the outside in: each type takes as many as it adds.
  */
 #include <string.h>
 
@@ -11,9 +12,10 @@
 #include "base/mem.h"
 #include "metadata/meta_impl.h"
 
-#define FLAG_NESTED 2u                   /* the first of the kinds of visibility that nested types have (II.23.1.15) */
+/* the first of the kinds of visibility that nested types have (II.23.1.15) */
+#define FLAG_NESTED     2u
 #define VISIBILITY_MASK 7u
-#define PARAMETERS_MAX 1024u
+#define PARAMETERS_MAX  1024u
 
 void meta_put(struct gcd_metadata *m, const char *s)
 {
@@ -22,8 +24,10 @@ void meta_put(struct gcd_metadata *m, const char *s)
         return;
     if (n >= META_TEXT_MAX - m->text_n)
         meta_fail(&m->w, GCD_E_LIMIT, GCD_OFF_NONE, "the name of a type is too long");
-    else if (!gcd_vec_reserve(&m->alloc, &m->text, &m->text_cap, m->text_n + n + 1, 1, META_TEXT_MAX))
-        meta_fail(&m->w, GCD_E_NOMEM, GCD_OFF_NONE, "out of memory while reading the name of a type");
+    else if (!gcd_vec_reserve(&m->alloc, &m->text, &m->text_cap, m->text_n + n + 1, 1,
+                              META_TEXT_MAX))
+        meta_fail(&m->w, GCD_E_NOMEM, GCD_OFF_NONE,
+                  "out of memory while reading the name of a type");
     else {
         memcpy(m->text + m->text_n, s, n + 1);
         m->text_n += n;
@@ -34,7 +38,8 @@ uint32_t meta_parameters(struct gcd_metadata *m, uint32_t row, uint32_t *ret_fir
 {
     uint32_t n = meta_find(&m->t, META_GENERIC_PARAM, GENERIC_PARAM_OWNER, row << 1, ret_first);
     if (n > PARAMETERS_MAX)
-        meta_fail(&m->w, GCD_E_LIMIT, GCD_OFF_NONE, "a type has more parameters than any compiler gives it");
+        meta_fail(&m->w, GCD_E_LIMIT, GCD_OFF_NONE,
+                  "a type has more parameters than any compiler gives it");
     return m->w.st == GCD_OK ? n : 0;
 }
 
@@ -61,16 +66,19 @@ static uint32_t outer_token(struct gcd_metadata *m, uint32_t token)
         uint32_t outer = meta_outer(m, row);
         return outer != 0 ? GCD_TOKEN_TYPE | outer : 0;
     }
-    uint32_t scope = meta_cell(&m->t, META_TYPE_REF, row, TYPE_REF_SCOPE);     /* tag 3: nested in another reference */
+    /* tag 3: nested in another reference */
+    uint32_t scope = meta_cell(&m->t, META_TYPE_REF, row, TYPE_REF_SCOPE);
     return (scope & 3) == 3 ? (uint32_t)META_TYPE_REF << 24 | scope >> 2 : 0;
 }
 
-/* The name of TOKEN alone; *RET_MARKED is the number in its arity suffix, 0 = none, and *RET_MARK where the suffix begins. */
+/* The name of TOKEN alone; *RET_MARKED is the number in its arity suffix, 0 = none, and *RET_MARK
+ * where the suffix begins. */
 static char *segment(struct gcd_metadata *m, uint32_t token, uint32_t *ret_marked, size_t *ret_mark)
 {
     bool definition = is_definition(token);
     uint32_t row = token & 0xffffff, marked = 0, unit = 1;
-    (void)meta_string(&m->t, definition ? meta_cell(&m->t, META_TYPE_DEF, row, TYPE_DEF_NAME) : meta_cell(&m->t, META_TYPE_REF, row, TYPE_REF_NAME));
+    (void)meta_string(&m->t, definition ? meta_cell(&m->t, META_TYPE_DEF, row, TYPE_DEF_NAME)
+                                        : meta_cell(&m->t, META_TYPE_REF, row, TYPE_REF_NAME));
     char *name = m->t.string;
     size_t end = strlen(name), p = end;
     while (p > 0 && name[p - 1] >= '0' && name[p - 1] <= '9' && end - p < 4) {
@@ -90,7 +98,8 @@ static void find_links(struct gcd_metadata *m, struct meta_name *n, uint32_t tok
     n->links = n->link = n->left = 0;
     for (; token != 0 && m->w.st == GCD_OK; token = outer_token(m, token)) {
         if (n->links == META_DEPTH_MAX) {
-            meta_fail(&m->w, GCD_E_FORMAT, GCD_OFF_NONE, "types are nested in each other without an end");
+            meta_fail(&m->w, GCD_E_FORMAT, GCD_OFF_NONE,
+                      "types are nested in each other without an end");
             return;
         }
         inner[n->links++] = token;
@@ -126,8 +135,9 @@ static void put_link(struct gcd_metadata *m, const struct meta_name *n, uint32_t
     if (i > 0) {
         meta_put(m, ".");
     } else {
-        const char *space = meta_string(&m->t, is_definition(token) ? meta_cell(&m->t, META_TYPE_DEF, row, TYPE_DEF_NAMESPACE)
-                                                                    : meta_cell(&m->t, META_TYPE_REF, row, TYPE_REF_NAMESPACE));
+        const char *space = meta_string(
+            &m->t, is_definition(token) ? meta_cell(&m->t, META_TYPE_DEF, row, TYPE_DEF_NAMESPACE)
+                                        : meta_cell(&m->t, META_TYPE_REF, row, TYPE_REF_NAMESPACE));
         meta_put(m, space);
         if (space[0] != '\0')
             meta_put(m, ".");
@@ -202,7 +212,8 @@ size_t meta_reflection_name(struct gcd_metadata *m, uint32_t token)
         if (i > 0)
             meta_put(m, "+");
         if (meta_string(&m->t, definition ? meta_cell(&m->t, META_TYPE_DEF, row, TYPE_DEF_NAMESPACE)
-                                          : meta_cell(&m->t, META_TYPE_REF, row, TYPE_REF_NAMESPACE))[0] != '\0') {
+                                          : meta_cell(&m->t, META_TYPE_REF, row,
+                                                      TYPE_REF_NAMESPACE))[0] != '\0') {
             put_escaped(m);
             meta_put(m, ".");
         }

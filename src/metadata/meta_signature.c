@@ -1,5 +1,6 @@
 /*
- * The type of a field or a type specification (ECMA-335 II.23.2), written while it is read.  Open parts are on an explicit stack.
+ * The type of a field or a type specification (ECMA-335 II.23.2), written while it is read.  Open
+ * parts are on an explicit stack.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,17 +11,28 @@
 #include "metadata/meta_impl.h"
 
 enum element {
-    ELEMENT_PTR = 0x0f, ELEMENT_BYREF = 0x10, ELEMENT_VALUETYPE = 0x11, ELEMENT_CLASS = 0x12, ELEMENT_VAR = 0x13, ELEMENT_ARRAY = 0x14,
-    ELEMENT_GENERICINST = 0x15, ELEMENT_FNPTR = 0x1b, ELEMENT_SZARRAY = 0x1d, ELEMENT_MVAR = 0x1e, ELEMENT_CMOD_REQD = 0x1f,
-    ELEMENT_CMOD_OPT = 0x20, ELEMENT_SENTINEL = 0x41, ELEMENT_PINNED = 0x45
+    ELEMENT_PTR = 0x0f,
+    ELEMENT_BYREF = 0x10,
+    ELEMENT_VALUETYPE = 0x11,
+    ELEMENT_CLASS = 0x12,
+    ELEMENT_VAR = 0x13,
+    ELEMENT_ARRAY = 0x14,
+    ELEMENT_GENERICINST = 0x15,
+    ELEMENT_FNPTR = 0x1b,
+    ELEMENT_SZARRAY = 0x1d,
+    ELEMENT_MVAR = 0x1e,
+    ELEMENT_CMOD_REQD = 0x1f,
+    ELEMENT_CMOD_OPT = 0x20,
+    ELEMENT_SENTINEL = 0x41,
+    ELEMENT_PINNED = 0x45
 };
 
 #define METHOD_GENERIC 0x10u
-#define RANK_MAX 32u
+#define RANK_MAX       32u
 
 struct open_type {
     uint8_t element;
-    uint32_t left;                       /* ELEMENT_FNPTR: types that still follow */
+    uint32_t left; /* ELEMENT_FNPTR: types that still follow */
 };
 
 struct reading {
@@ -46,10 +58,12 @@ static uint32_t compressed(struct gcd_cur *c)
 static const char *primitive(uint8_t element)
 {
     static const char *const names[] = {
-        [0x01] = "System.Void", [0x02] = "System.Boolean", [0x03] = "System.Char", [0x04] = "System.SByte", [0x05] = "System.Byte",
-        [0x06] = "System.Int16", [0x07] = "System.UInt16", [0x08] = "System.Int32", [0x09] = "System.UInt32", [0x0a] = "System.Int64",
-        [0x0b] = "System.UInt64", [0x0c] = "System.Single", [0x0d] = "System.Double", [0x0e] = "System.String",
-        [0x16] = "System.TypedReference", [0x18] = "System.IntPtr", [0x19] = "System.UIntPtr", [0x1c] = "System.Object",
+        [0x01] = "System.Void",   [0x02] = "System.Boolean", [0x03] = "System.Char",
+        [0x04] = "System.SByte",  [0x05] = "System.Byte",    [0x06] = "System.Int16",
+        [0x07] = "System.UInt16", [0x08] = "System.Int32",   [0x09] = "System.UInt32",
+        [0x0a] = "System.Int64",  [0x0b] = "System.UInt64",  [0x0c] = "System.Single",
+        [0x0d] = "System.Double", [0x0e] = "System.String",  [0x16] = "System.TypedReference",
+        [0x18] = "System.IntPtr", [0x19] = "System.UIntPtr", [0x1c] = "System.Object",
     };
     return element < sizeof names / sizeof *names ? names[element] : NULL;
 }
@@ -63,7 +77,7 @@ static struct open_type *push(struct reading *r, uint8_t element)
 {
     if (r->depth == META_DEPTH_MAX) {
         fail(r, GCD_E_LIMIT, "a type has more types in it than any compiler writes");
-        r->depth = 0;                    /* output after a failure is discarded */
+        r->depth = 0; /* output after a failure is discarded */
     }
     r->open[r->depth] = (struct open_type){ .element = element };
     return &r->open[r->depth++];
@@ -74,7 +88,8 @@ static void put_parameter(struct reading *r, uint8_t element)
     char number[16];
     uint32_t n = compressed(r->c), first = 0;
     if (element == ELEMENT_VAR && r->row != 0 && n < meta_parameters(r->m, r->row, &first)) {
-        meta_put(r->m, meta_string(&r->m->t, meta_cell(&r->m->t, META_GENERIC_PARAM, first + n, GENERIC_PARAM_NAME)));
+        meta_put(r->m, meta_string(&r->m->t, meta_cell(&r->m->t, META_GENERIC_PARAM, first + n,
+                                                       GENERIC_PARAM_NAME)));
         return;
     }
     (void)snprintf(number, sizeof number, "%s%u", element == ELEMENT_VAR ? "!" : "!!", n);
@@ -93,7 +108,7 @@ static uint32_t type_token(struct reading *r)
 
 static void begin_generic(struct reading *r)
 {
-    (void)gcd_cur_u8(r->c);              /* class or value type */
+    (void)gcd_cur_u8(r->c); /* class or value type */
     uint32_t token = type_token(r), count = compressed(r->c);
     if (count == 0 || count > gcd_cur_left(r->c)) {
         fail(r, GCD_E_FORMAT, "a generic type has no arguments, or more than there are");
@@ -110,7 +125,7 @@ static void begin_function(struct reading *r)
         (void)compressed(r->c);
     uint32_t parameters = compressed(r->c);
     push(r, ELEMENT_FNPTR)->left = parameters < UINT32_MAX ? parameters + 1 : parameters;
-    meta_put(r->m, "FNPTR");             /* as the runtime calls it */
+    meta_put(r->m, "FNPTR"); /* as the runtime calls it */
     r->m->muted++;
 }
 
@@ -177,7 +192,8 @@ static void end_arrays(struct reading *r)
 {
     static const char commas[] = ",,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,";
     uint32_t rank[META_DEPTH_MAX] = { 0 }, n = 0;
-    while (r->depth > 0 && (r->open[r->depth - 1].element == ELEMENT_SZARRAY || r->open[r->depth - 1].element == ELEMENT_ARRAY))
+    while (r->depth > 0 && (r->open[r->depth - 1].element == ELEMENT_SZARRAY ||
+                            r->open[r->depth - 1].element == ELEMENT_ARRAY))
         rank[n++] = r->open[--r->depth].element == ELEMENT_ARRAY ? array_shape(r) : 0;
     while (n-- > 0) {
         meta_put(r->m, "[");
@@ -217,7 +233,9 @@ uint8_t meta_element_type(struct gcd_metadata *m, struct gcd_cur *c, uint32_t *r
     }
     if (element == ELEMENT_GENERICINST)
         element = gcd_cur_u8(c);
-    *ret_token = element == ELEMENT_CLASS || element == ELEMENT_VALUETYPE ? meta_type_token(&m->t, compressed(c)) : 0;
+    *ret_token = element == ELEMENT_CLASS || element == ELEMENT_VALUETYPE
+                     ? meta_type_token(&m->t, compressed(c))
+                     : 0;
     return element;
 }
 

@@ -7,13 +7,14 @@
 #include "metadata/meta_schema.h"
 
 #define STREAMS_MAX 16u
-#define VERSION_MAX 255u                 /* II.24.2.1 */
+#define VERSION_MAX 255u /* II.24.2.1 */
 
 enum { WIDE_STRINGS = 1, WIDE_GUIDS = 2, WIDE_BLOBS = 4, EXTRA_DATA = 0x40 };
 
 /* ---- streams ---- */
 
-/* Reads a stream's name, up to 32 bytes with the zero, padded to a multiple of four; sets *AT to the next header. */
+/* Reads a stream's name, up to 32 bytes with the zero, padded to a multiple of four; sets *AT to
+ * the next header. */
 static void stream_name(struct meta_window *w, struct meta_region r, uint64_t *at, char name[32])
 {
     size_t n = 0;
@@ -68,7 +69,8 @@ static struct meta_region find_streams(struct meta_tables *t, struct meta_region
 static uint8_t coded_bytes(const struct meta_tables *t, enum coded kind)
 {
     for (unsigned i = 0; i < coded_kinds[kind].n; i++)
-        if (t->table[coded_kinds[kind].table[i]].rows >= UINT32_C(1) << (16 - coded_kinds[kind].tag_bits))
+        if (t->table[coded_kinds[kind].table[i]].rows >= UINT32_C(1)
+                                                             << (16 - coded_kinds[kind].tag_bits))
             return 4;
     return 2;
 }
@@ -107,7 +109,8 @@ static void lay_out(struct meta_tables *t, struct meta_region r, uint64_t at, ui
         at += (uint64_t)bytes * t->table[i].rows;
     }
     if (at > r.n || r.off + r.n > t->w->size)
-        meta_fail(t->w, r.off + r.n > t->w->size ? GCD_E_TRUNCATED : GCD_E_FORMAT, r.off, "the tables are longer than what is there");
+        meta_fail(t->w, r.off + r.n > t->w->size ? GCD_E_TRUNCATED : GCD_E_FORMAT, r.off,
+                  "the tables are longer than what is there");
 }
 
 void meta_tables_open(struct meta_tables *t, struct meta_window *w, struct meta_region r)
@@ -145,11 +148,14 @@ uint32_t meta_cell(struct meta_tables *t, enum meta_table table, uint32_t row, u
     }
     const uint8_t *at = t->table[table].at;
     size_t n = (size_t)(at[column + 1] - at[column]);
-    const uint8_t *p = meta_view(t->w, t->table[table].off + (uint64_t)(row - 1) * t->table[table].row_bytes + at[column], n);
+    const uint8_t *p = meta_view(
+        t->w, t->table[table].off + (uint64_t)(row - 1) * t->table[table].row_bytes + at[column],
+        n);
     return n == 2 ? gcd_le16(p) : gcd_le32(p);
 }
 
-/* Checks the rows, not the header: in a table that is not sorted, a search would miss rows, and names would be silently wrong. */
+/* Checks the rows, not the header: in a table that is not sorted, a search would miss rows, and
+ * names would be silently wrong. */
 static bool is_sorted(struct meta_tables *t, enum meta_table table, unsigned column)
 {
     uint32_t before = 0;
@@ -164,9 +170,11 @@ static bool is_sorted(struct meta_tables *t, enum meta_table table, unsigned col
     return t->sorted[table] = t->w->st == GCD_OK;
 }
 
-uint32_t meta_find_last(struct meta_tables *t, enum meta_table table, unsigned column, uint32_t value)
+uint32_t meta_find_last(struct meta_tables *t, enum meta_table table, unsigned column,
+                        uint32_t value)
 {
-    uint32_t low = 0, high = is_sorted(t, table, column) ? t->table[table].rows : 0;     /* the answer is in [low, high] */
+    /* the answer is in [low, high] */
+    uint32_t low = 0, high = is_sorted(t, table, column) ? t->table[table].rows : 0;
     while (low < high && t->w->st == GCD_OK) {
         uint32_t middle = low + (high - low + 1) / 2;
         if (meta_cell(t, table, middle, column) <= value)
@@ -177,7 +185,8 @@ uint32_t meta_find_last(struct meta_tables *t, enum meta_table table, unsigned c
     return t->w->st == GCD_OK ? low : 0;
 }
 
-uint32_t meta_find(struct meta_tables *t, enum meta_table table, unsigned column, uint32_t value, uint32_t *ret_first)
+uint32_t meta_find(struct meta_tables *t, enum meta_table table, unsigned column, uint32_t value,
+                   uint32_t *ret_first)
 {
     uint32_t before = value > 0 ? meta_find_last(t, table, column, value - 1) : 0;
     uint32_t last = meta_find_last(t, table, column, value);
@@ -194,11 +203,13 @@ const char *meta_string(struct meta_tables *t, uint32_t index)
     for (bool ended = index == 0; !ended;) {
         uint64_t at = (uint64_t)index + n, left = at < t->strings.n ? t->strings.n - at : 0;
         size_t step = left < 64 ? (size_t)left : 64;
-        const uint8_t *p = meta_view_in(t->w, t->strings, at, step == 0 ? 1 : step), *end = memchr(p, 0, step);
+        const uint8_t *p = meta_view_in(t->w, t->strings, at, step == 0 ? 1 : step),
+                      *end = memchr(p, 0, step);
         ended = end != NULL || t->w->st != GCD_OK;
         size_t take = end != NULL ? (size_t)(end - p) : step;
         if (n + take > sizeof raw) {
-            meta_fail(t->w, GCD_E_LIMIT, t->strings.off + index, "a name is longer than any compiler writes");
+            meta_fail(t->w, GCD_E_LIMIT, t->strings.off + index,
+                      "a name is longer than any compiler writes");
             take = 0;
             ended = true;
         }

@@ -9,7 +9,8 @@ static const uint8_t zeros[META_VIEW_MAX];
 void meta_fail(struct meta_window *w, gcd_status st, uint64_t off, const char *what)
 {
     if (w->st == GCD_OK)
-        w->st = off == GCD_OFF_NONE ? gcd_fail(&w->err, st, "%s", what) : gcd_fail_at(&w->err, st, w->base + off, "%s", what);
+        w->st = off == GCD_OFF_NONE ? gcd_fail(&w->err, st, "%s", what)
+                                    : gcd_fail_at(&w->err, st, w->base + off, "%s", what);
 }
 
 /* The page of that number, or NULL. */
@@ -58,7 +59,8 @@ const uint8_t *meta_view(struct meta_window *w, uint64_t off, size_t n)
 const uint8_t *meta_view_in(struct meta_window *w, struct meta_region r, uint64_t off, size_t n)
 {
     if (off > r.n || n > r.n - off) {
-        meta_fail(w, GCD_E_FORMAT, r.off, "an offset or a count leads out of its part of the image");
+        meta_fail(w, GCD_E_FORMAT, r.off,
+                  "an offset or a count leads out of its part of the image");
         return zeros;
     }
     return meta_view(w, r.off + off, n);

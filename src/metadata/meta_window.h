@@ -1,8 +1,9 @@
 /*
  * Bytes of an image, a page at a time.
  *
- * The first failure is kept and turns every later view into zeros, so code reads what it needs and checks the status only in loops and before it
- * returns a result.  No number in the image decides how much memory is allocated.
+ * The first failure is kept and turns every later view into zeros, so code reads what it needs and
+ * checks the status only in loops and before it returns a result.  No number in the image decides
+ * how much memory is allocated.
  */
 #ifndef GCD_METADATA_META_WINDOW_H
 #define GCD_METADATA_META_WINDOW_H
@@ -14,16 +15,16 @@
 #include <gcdumpc/status.h>
 
 #define META_PAGE_BYTES ((size_t)4096)
-#define META_PAGES 64u
-#define META_VIEW_MAX ((size_t)256)
+#define META_PAGES      64u
+#define META_VIEW_MAX   ((size_t)256)
 
 struct meta_window {
     struct gcd_input *in;
-    uint64_t base, size;                 /* the image: bytes of the input from BASE on */
-    uint8_t *pages;                      /* [META_PAGES * META_PAGE_BYTES] */
-    uint64_t page[META_PAGES];           /* the page in a slot, + 1; 0 = none */
-    uint8_t across[META_VIEW_MAX];       /* a view that two pages share */
-    gcd_status st;                       /* GCD_OK, or the first failure */
+    uint64_t base, size;           /* the image: bytes of the input from BASE on */
+    uint8_t *pages;                /* [META_PAGES * META_PAGE_BYTES] */
+    uint64_t page[META_PAGES];     /* the page in a slot, + 1; 0 = none */
+    uint8_t across[META_VIEW_MAX]; /* a view that two pages share */
+    gcd_status st;                 /* GCD_OK, or the first failure */
     struct gcd_error err;
 };
 
@@ -32,7 +33,8 @@ struct meta_region {
     uint64_t off, n;
 };
 
-/* N bytes at OFF of the image, valid until the next view; zeros after a failure.  N <= META_VIEW_MAX.  GCD_E_TRUNCATED beyond the end. */
+/* N bytes at OFF of the image, valid until the next view; zeros after a failure.  N <=
+ * META_VIEW_MAX.  GCD_E_TRUNCATED beyond the end. */
 const uint8_t *meta_view(struct meta_window *w, uint64_t off, size_t n);
 
 /* The same at OFF of a region; GCD_E_FORMAT beyond its end. */

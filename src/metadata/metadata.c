@@ -31,7 +31,7 @@ static size_t keep_name(struct gcd_metadata *m, const char *s)
 {
     size_t at = m->text_n;
     meta_put(m, s);
-    m->text_n++;                         /* the zero stays */
+    m->text_n++; /* the zero stays */
     return at;
 }
 
@@ -40,7 +40,8 @@ static void read_assembly(struct gcd_metadata *m)
     struct gcd_module_identity *id = &m->identity;
     for (unsigned i = 0; i < 4; i++)
         id->version[i] = (uint16_t)meta_cell(&m->t, META_ASSEMBLY, 1, ASSEMBLY_VERSION + i);
-    struct meta_region key = meta_blob_region(&m->t, meta_cell(&m->t, META_ASSEMBLY, 1, ASSEMBLY_PUBLIC_KEY));
+    struct meta_region key =
+        meta_blob_region(&m->t, meta_cell(&m->t, META_ASSEMBLY, 1, ASSEMBLY_PUBLIC_KEY));
     if (key.n > PUBLIC_KEY_MAX)
         meta_fail(&m->w, GCD_E_LIMIT, key.off, "the public key is longer than any key");
     id->has_public_key = key.n > 0 && m->w.st == GCD_OK;
@@ -51,9 +52,12 @@ static void read_assembly(struct gcd_metadata *m)
 static void read_identity(struct gcd_metadata *m)
 {
     bool assembly = m->t.table[META_ASSEMBLY].rows > 0;
-    memcpy(m->identity.mvid.bytes, meta_guid(&m->t, meta_cell(&m->t, META_MODULE, 1, MODULE_MVID)), 16);
-    size_t module_at = keep_name(m, meta_string(&m->t, meta_cell(&m->t, META_MODULE, 1, MODULE_NAME)));
-    size_t name_at = keep_name(m, assembly ? meta_string(&m->t, meta_cell(&m->t, META_ASSEMBLY, 1, ASSEMBLY_NAME)) : "");
+    memcpy(m->identity.mvid.bytes, meta_guid(&m->t, meta_cell(&m->t, META_MODULE, 1, MODULE_MVID)),
+           16);
+    size_t module_at =
+        keep_name(m, meta_string(&m->t, meta_cell(&m->t, META_MODULE, 1, MODULE_NAME)));
+    size_t name_at = keep_name(
+        m, assembly ? meta_string(&m->t, meta_cell(&m->t, META_ASSEMBLY, 1, ASSEMBLY_NAME)) : "");
     if (assembly)
         read_assembly(m);
     if (m->w.st != GCD_OK)
@@ -69,7 +73,8 @@ static void read_identity(struct gcd_metadata *m)
     m->identity.assembly_name = m->names + name_at;
 }
 
-gcd_status gcd_metadata_open(struct gcd_input *in, uint64_t off, uint64_t n, const struct gcd_alloc *alloc, struct gcd_metadata **ret,
+gcd_status gcd_metadata_open(struct gcd_input *in, uint64_t off, uint64_t n,
+                             const struct gcd_alloc *alloc, struct gcd_metadata **ret,
                              struct gcd_error *err)
 {
     struct gcd_alloc a = gcd_alloc_or_default(alloc);
@@ -112,13 +117,15 @@ const struct gcd_module_identity *gcd_metadata_identity(const struct gcd_metadat
     return &m->identity;
 }
 
-enum gcd_module_match gcd_metadata_match(const struct gcd_module_identity *file, const struct gcd_loaded_module *loaded)
+enum gcd_module_match gcd_metadata_match(const struct gcd_module_identity *file,
+                                         const struct gcd_loaded_module *loaded)
 {
     static const struct gcd_module_guid none;
     if (file->codeview_count == 0 || memcmp(&loaded->pdb_guid, &none, sizeof none) == 0)
         return GCD_MODULE_UNKNOWN;
     for (size_t i = 0; i < file->codeview_count; i++)
-        if (memcmp(&file->codeview[i].guid, &loaded->pdb_guid, sizeof none) == 0 && file->codeview[i].age == loaded->pdb_age)
+        if (memcmp(&file->codeview[i].guid, &loaded->pdb_guid, sizeof none) == 0 &&
+            file->codeview[i].age == loaded->pdb_age)
             return GCD_MODULE_SAME;
     return GCD_MODULE_OTHER;
 }
@@ -140,7 +147,8 @@ static uint32_t type_row(struct gcd_metadata *m, uint32_t token)
     return 0;
 }
 
-gcd_status gcd_metadata_type(struct gcd_metadata *m, uint32_t token, struct gcd_type_definition *ret, struct gcd_error *err)
+gcd_status gcd_metadata_type(struct gcd_metadata *m, uint32_t token,
+                             struct gcd_type_definition *ret, struct gcd_error *err)
 {
     struct gcd_type_definition d = { 0 };
     uint32_t first;
@@ -159,7 +167,8 @@ gcd_status gcd_metadata_type(struct gcd_metadata *m, uint32_t token, struct gcd_
     return meta_end(m, err);
 }
 
-gcd_status gcd_metadata_interface(struct gcd_metadata *m, uint32_t token, uint32_t i, uint32_t *ret, struct gcd_error *err)
+gcd_status gcd_metadata_interface(struct gcd_metadata *m, uint32_t token, uint32_t i, uint32_t *ret,
+                                  struct gcd_error *err)
 {
     uint32_t first = 0, found = 0;
     meta_begin(m);
@@ -167,7 +176,8 @@ gcd_status gcd_metadata_interface(struct gcd_metadata *m, uint32_t token, uint32
     if (row != 0 && i >= meta_find(&m->t, META_INTERFACE_IMPL, INTERFACE_CLASS, row, &first))
         meta_fail(&m->w, GCD_E_ARG, GCD_OFF_NONE, "the type names no such interface");
     if (m->w.st == GCD_OK)
-        found = meta_type_token(&m->t, meta_cell(&m->t, META_INTERFACE_IMPL, first + i, INTERFACE_TYPE));
+        found = meta_type_token(&m->t,
+                                meta_cell(&m->t, META_INTERFACE_IMPL, first + i, INTERFACE_TYPE));
     if (found == 0)
         meta_fail(&m->w, GCD_E_FORMAT, GCD_OFF_NONE, "an interface is no type");
     if (m->w.st == GCD_OK)
@@ -176,7 +186,8 @@ gcd_status gcd_metadata_interface(struct gcd_metadata *m, uint32_t token, uint32
 }
 
 /* Writes the name of a definition with arguments, or with the names of its parameters. */
-static void put_definition(struct gcd_metadata *m, uint32_t row, const char *const *args, size_t n_args)
+static void put_definition(struct gcd_metadata *m, uint32_t row, const char *const *args,
+                           size_t n_args)
 {
     uint32_t first, n = meta_parameters(m, row, &first);
     if (args != NULL && n != n_args) {
@@ -186,17 +197,21 @@ static void put_definition(struct gcd_metadata *m, uint32_t row, const char *con
     bool more = n > 0;
     meta_name_begin(m, &m->frames[0], GCD_TOKEN_TYPE | row, n);
     for (uint32_t i = 0; more && i < n && m->w.st == GCD_OK; i++) {
-        meta_put(m, args != NULL ? args[i] : meta_string(&m->t, meta_cell(&m->t, META_GENERIC_PARAM, first + i, GENERIC_PARAM_NAME)));
+        meta_put(m, args != NULL ? args[i]
+                                 : meta_string(&m->t, meta_cell(&m->t, META_GENERIC_PARAM,
+                                                                first + i, GENERIC_PARAM_NAME)));
         more = meta_name_next(m, &m->frames[0]);
     }
 }
 
-gcd_status gcd_metadata_reflection_name(struct gcd_metadata *m, uint32_t token, const char **ret, size_t *ret_last, struct gcd_error *err)
+gcd_status gcd_metadata_reflection_name(struct gcd_metadata *m, uint32_t token, const char **ret,
+                                        size_t *ret_last, struct gcd_error *err)
 {
     uint32_t table = token >> 24, row = token & 0xffffff;
     size_t last = 0;
     meta_begin(m);
-    if ((table != META_TYPE_REF && table != META_TYPE_DEF) || row == 0 || row > m->t.table[table].rows)
+    if ((table != META_TYPE_REF && table != META_TYPE_DEF) || row == 0 ||
+        row > m->t.table[table].rows)
         meta_fail(&m->w, GCD_E_ARG, GCD_OFF_NONE, "the module has no such type");
     else
         last = meta_reflection_name(m, token);
@@ -212,17 +227,19 @@ gcd_status gcd_metadata_reflection_name(struct gcd_metadata *m, uint32_t token, 
 static void put_specification(struct gcd_metadata *m, uint32_t row)
 {
     size_t n;
-    const uint8_t *p = meta_blob(&m->t, meta_cell(&m->t, META_TYPE_SPEC, row, TYPE_SPEC_SIGNATURE), &n);
+    const uint8_t *p =
+        meta_blob(&m->t, meta_cell(&m->t, META_TYPE_SPEC, row, TYPE_SPEC_SIGNATURE), &n);
     struct gcd_cur c = gcd_cur_make(p, n, 0);
     meta_signature(m, &c, 0);
 }
 
-gcd_status gcd_metadata_name(struct gcd_metadata *m, uint32_t token, const char *const *args, size_t n_args, const char **ret,
-                             struct gcd_error *err)
+gcd_status gcd_metadata_name(struct gcd_metadata *m, uint32_t token, const char *const *args,
+                             size_t n_args, const char **ret, struct gcd_error *err)
 {
     uint32_t table = token >> 24, row = token & 0xffffff;
     meta_begin(m);
-    if ((table != META_TYPE_REF && table != META_TYPE_SPEC && table != META_TYPE_DEF) || row == 0 || row > m->t.table[table].rows)
+    if ((table != META_TYPE_REF && table != META_TYPE_SPEC && table != META_TYPE_DEF) || row == 0 ||
+        row > m->t.table[table].rows)
         meta_fail(&m->w, GCD_E_ARG, GCD_OFF_NONE, "the module has no such type");
     else if (table == META_TYPE_DEF)
         put_definition(m, row, args, n_args);

@@ -4,11 +4,11 @@
 
 #include "base/cur.h"
 
-#define SECTIONS_MAX 96u                 /* what the loader of Windows accepts */
+#define SECTIONS_MAX      96u /* what the loader of Windows accepts */
 #define DEBUG_ENTRIES_MAX 64u
-#define DIRECTORY_DEBUG 6u
-#define DIRECTORY_CLI 14u
-#define DEBUG_CODEVIEW 2u
+#define DIRECTORY_DEBUG   6u
+#define DIRECTORY_CLI     14u
+#define DEBUG_CODEVIEW    2u
 
 struct directory {
     uint32_t rva, n;
@@ -28,7 +28,8 @@ static struct meta_region region_of(struct pe *pe, struct directory d)
 {
     for (uint32_t i = 0; i < pe->sections; i++) {
         uint32_t at = d.rva - pe->section[i].rva;
-        if (d.rva >= pe->section[i].rva && at < pe->section[i].raw_bytes && d.n <= pe->section[i].raw_bytes - at)
+        if (d.rva >= pe->section[i].rva && at < pe->section[i].raw_bytes &&
+            d.n <= pe->section[i].raw_bytes - at)
             return (struct meta_region){ .off = (uint64_t)pe->section[i].off + at, .n = d.n };
     }
     meta_fail(pe->w, GCD_E_FORMAT, GCD_OFF_NONE, "an address of the image is in no section");
@@ -102,7 +103,7 @@ static void read_codeview(struct pe *pe, const uint8_t *entry, struct gcd_module
         return;
     const uint8_t *p = meta_view_in(pe->w, r, 0, 24);
     if (memcmp(p, "RSDS", 4) != 0)
-        return;                          /* an older format, which the runtime does not report */
+        return; /* an older format, which the runtime does not report */
     if (ret->codeview_count == GCD_CODEVIEW_MAX) {
         meta_fail(pe->w, GCD_E_LIMIT, r.off, "too many CodeView records");
         return;

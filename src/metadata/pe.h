@@ -1,5 +1,6 @@
 /*
- * The Portable Executable around metadata: where the metadata are, and which symbols belong to the image (PE format; ECMA-335 II.25).
+ * The Portable Executable around metadata: where the metadata are, and which symbols belong to the
+ * image (PE format; ECMA-335 II.25).
  */
 #ifndef GCD_METADATA_PE_H
 #define GCD_METADATA_PE_H
@@ -8,7 +9,8 @@
 
 #include "metadata/meta_window.h"
 
-/* Where the metadata are; fills *RET from the debug directory.  A failure is recorded in the window. */
+/* Where the metadata are; fills *RET from the debug directory.  A failure is recorded in the
+ * window. */
 struct meta_region pe_find_metadata(struct meta_window *w, struct gcd_module_identity *ret);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * SHA-1 (RFC 3174), for public key tokens only: it distinguishes assemblies and has no security purpose.
+ * SHA-1 (RFC 3174), for public key tokens only: it distinguishes assemblies and has no security
+ * purpose.
  */
 #include <string.h>
 
@@ -27,8 +28,10 @@ static void add_block(struct sha1 *s)
     for (unsigned i = 16; i < 80; i++)
         w[i] = rotate(w[i - 3] ^ w[i - 8] ^ w[i - 14] ^ w[i - 16], 1);
     for (unsigned i = 0; i < 80; i++) {
-        uint32_t f = i < 20 ? ((b & c) | (~b & d)) + 0x5a827999 : i < 40 ? (b ^ c ^ d) + 0x6ed9eba1 :
-                     i < 60 ? ((b & c) | (b & d) | (c & d)) + 0x8f1bbcdc : (b ^ c ^ d) + 0xca62c1d6;
+        uint32_t f = i < 20   ? ((b & c) | (~b & d)) + 0x5a827999
+                     : i < 40 ? (b ^ c ^ d) + 0x6ed9eba1
+                     : i < 60 ? ((b & c) | (b & d) | (c & d)) + 0x8f1bbcdc
+                              : (b ^ c ^ d) + 0xca62c1d6;
         uint32_t next = rotate(a, 5) + f + e + w[i];
         e = d;
         d = c;

@@ -32,7 +32,8 @@ static int step(char c)
     return (c == '<' || c == '[') - (c == '>' || c == ']');
 }
 
-/* Where the last segment of X begins: after the last dot or plus outside brackets; 0 = there is only one. */
+/* Where the last segment of X begins: after the last dot or plus outside brackets; 0 = there is
+ * only one. */
 static size_t last_segment(struct piece x)
 {
     size_t start = 0;
@@ -80,13 +81,14 @@ bool gcd_async_machine(const char *type, const char **ret_machine, size_t *ret_n
     struct piece head = { type, open }, own;
     start = last_segment(head);
     own = from(head, start);
-    if (!equals(own, "AsyncStateMachineBox") && !equals(own, "StateMachineBox") && !equals(own, "DebugFinalizableAsyncStateMachineBox"))
+    if (!equals(own, "AsyncStateMachineBox") && !equals(own, "StateMachineBox") &&
+        !equals(own, "DebugFinalizableAsyncStateMachineBox"))
         return false;
     if (start > 0 && !begins(head, RUNTIME))
         return false;
     struct piece last = { type + open + 1, all.n - open - 2 };
     int depth = 0;
-    for (size_t i = last.n; i-- > 0;) {                  /* after the last comma outside brackets */
+    for (size_t i = last.n; i-- > 0;) { /* after the last comma outside brackets */
         depth += step(last.p[i]);
         if (depth == 0 && last.p[i] == ',') {
             last = from(last, i + 1);
@@ -110,7 +112,7 @@ struct text {
 static void put(struct text *t, struct piece x)
 {
     size_t room = t->cap - 1 - t->n, n = x.n < room ? x.n : room;
-    while (n < x.n && n > 0 && ((unsigned char)x.p[n] & 0xc0) == 0x80)   /* not within a character */
+    while (n < x.n && n > 0 && ((unsigned char)x.p[n] & 0xc0) == 0x80) /* not within a character */
         n--;
     if (n > 0)
         memcpy(t->p + t->n, x.p, n);
@@ -151,12 +153,14 @@ static size_t find(struct piece x, char c)
     return p != NULL ? (size_t)(p - x.p) : x.n;
 }
 
-/* NAME of a method: "Plant"; "<Plant>b__0" a lambda in it, "<Plant>g__Local|0_1" a function in it, "<Main>$" top-level statements. */
+/* NAME of a method: "Plant"; "<Plant>b__0" a lambda in it, "<Plant>g__Local|0_1" a function in it,
+ * "<Main>$" top-level statements. */
 static void put_method(struct text *t, struct piece name)
 {
     struct piece inner, rest;
     if (!split(name, &inner, &rest)) {
-        put(t, from(name, last_segment(name)));          /* without the interface that it implements */
+        /* without the interface that it implements */
+        put(t, from(name, last_segment(name)));
         return;
     }
     put(t, from(inner, last_segment(inner)));
@@ -193,7 +197,7 @@ void gcd_async_method(const char *machine, size_t n, char *ret, size_t cap)
         if (outer.n > 0)
             put_text(&t, ".");
         put_method(&t, name);
-        put(&t, from(rest, find(rest, '<')));            /* type arguments of the method */
+        put(&t, from(rest, find(rest, '<'))); /* type arguments of the method */
     }
 }
 

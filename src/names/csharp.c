@@ -2,16 +2,21 @@
  * Parses names in the runtime's spelling ("[]" after a type argument list is an array):
  *
  *     type      = part { part } { suffix }
- *     part      = segments [ "[" type { "," type } "]" ]           also with "<" and ">", then "." or "+" joins the next part
- *     segments  = segment { "+" segment }                          from the outer to the nested type
- *     segment   = characters [ "`" arity ]                         a "<" at its start or after a "." belongs to it up to its ">"
+ *     part      = segments [ "[" type { "," type } "]" ]           also with "<" and ">", then "."
+ *         or "+" joins the next part
+ *     segments  = segment { "+" segment }                          from the outer to the nested
+ *         type
+ *     segment   = characters [ "`" arity ]                         a "<" at its start or after a
+ *         "." belongs to it up to its ">"
  *     suffix    = "[" { "," } "]" | "[*]" | "*" | "&"
  *
- * Type arguments follow the innermost segment; the arity marks say which segment they belong to.  Excess arguments (a nested type whose
- * outer type is not named still has its arguments) go to the last segment.  A backslash escapes the next character and is kept, because
- * otherwise the result would be ambiguous.
+ * Type arguments follow the innermost segment; the arity marks say which segment they belong to.
+ * Excess arguments (a nested type whose outer type is not named still has its arguments) go to the
+ * last segment.  A backslash escapes the next character and is kept, because otherwise the result
+ * would be ambiguous.
  *
- * One pass from left to right that reads each character at most twice; open argument lists are on an explicit stack.
+ * One pass from left to right that reads each character at most twice; open argument lists are on
+ * an explicit stack.
  */
 #include "names/csharp.h"
 
@@ -23,12 +28,12 @@
 
 /* "List`1" without arguments becomes "List<>"; a higher number of commas is not an arity mark. */
 #define OPEN_ARITY_MAX 32
-#define NO_PARSE SIZE_MAX
+#define NO_PARSE       SIZE_MAX
 
 struct csharp_level {
-    size_t segment;              /* the next one to write */
-    uint32_t left;               /* arguments that the last written segment still takes */
-    bool last;                   /* ... which is the last one and takes all remaining arguments */
+    size_t segment; /* the next one to write */
+    uint32_t left;  /* arguments that the last written segment still takes */
+    bool last;      /* ... which is the last one and takes all remaining arguments */
     char close;
 };
 
@@ -80,7 +85,8 @@ static size_t skip_angles(const char *raw, size_t p)
     return NO_PARSE;
 }
 
-/* The position after "[]", "[,]", "[*]", or "<>", "<,>" at P; P itself when something else is there. */
+/* The position after "[]", "[,]", "[*]", or "<>", "<,>" at P; P itself when something else is
+ * there. */
 static size_t skip_empty(const char *raw, size_t p, char close)
 {
     size_t q = p + 1;
@@ -92,7 +98,8 @@ static size_t skip_empty(const char *raw, size_t p, char close)
     return raw[q] == close ? q + 1 : p;
 }
 
-/* The end of the segment at START: the position of a "+" or of another character that cannot be part of a name. */
+/* The end of the segment at START: the position of a "+" or of another character that cannot be
+ * part of a name. */
 static size_t segment_end(const char *raw, size_t start)
 {
     size_t p = start;
@@ -143,11 +150,11 @@ static uint32_t arity_mark(const char *raw, size_t start, size_t end, size_t *re
 /* The result of a step: success, the name does not parse, or out of memory. */
 enum step { STEP_OK, STEP_NO_PARSE, STEP_NOMEM };
 
-#define STEP_TRY(expr)                                                                                                 \
-    do {                                                                                                               \
-        enum step step_ = (expr);                                                                                      \
-        if (step_ != STEP_OK)                                                                                          \
-            return step_;                                                                                              \
+#define STEP_TRY(expr)            \
+    do {                          \
+        enum step step_ = (expr); \
+        if (step_ != STEP_OK)     \
+            return step_;         \
     } while (0)
 #define STEP_PUT(expr) STEP_TRY((expr) ? STEP_OK : STEP_NOMEM)
 
@@ -157,7 +164,7 @@ static enum step put_segment(struct csharp *c, const char *raw, size_t *p, uint3
     size_t start = *p, end = segment_end(raw, start), mark, second;
     *ret_arity = arity_mark(raw, start, end, &mark);
     if (*ret_arity > 0 && arity_mark(raw, start, mark, &second) > 0)
-        return STEP_NO_PARSE;            /* the rest would be taken for a mark next time */
+        return STEP_NO_PARSE; /* the rest would be taken for a mark next time */
     STEP_PUT(csharp_put(c, raw + start, mark - start));
     *p = end;
     return STEP_OK;
@@ -199,7 +206,8 @@ static enum step put_taker(struct csharp *c, const char *raw, struct csharp_leve
 
 static enum step open_arguments(struct csharp *c, const char *raw, size_t segments, char close)
 {
-    if (!gcd_vec_reserve(c->alloc, &c->levels, &c->level_cap, c->depth + 1, sizeof *c->levels, SIZE_MAX))
+    if (!gcd_vec_reserve(c->alloc, &c->levels, &c->level_cap, c->depth + 1, sizeof *c->levels,
+                         SIZE_MAX))
         return STEP_NOMEM;
     struct csharp_level *l = &c->levels[c->depth++];
     *l = (struct csharp_level){ .segment = segments, .close = close };
@@ -240,8 +248,9 @@ static enum step close_arguments(struct csharp *c, const char *raw)
 }
 
 /*
- * Writes what follows a type.  The runtime appends dimensions from the inside out, C# writes them from the outside in: "[][,]" is a
- * two-dimensional array of vectors there, and a vector of two-dimensional arrays here.
+ * Writes what follows a type.  The runtime appends dimensions from the inside out, C# writes them
+ * from the outside in: "[][,]" is a two-dimensional array of vectors there, and a vector of
+ * two-dimensional arrays here.
  */
 static enum step put_suffixes(struct csharp *c, const char *raw, size_t *p, bool reverse)
 {
@@ -276,7 +285,7 @@ static enum step start_part(struct csharp *c, const char *raw, size_t *p, bool *
     if (!*ret_arguments)
         return put_open(c, raw, p);
     if (raw[end - 1] == ' ')
-        return STEP_NO_PARSE;            /* "Name [Module]" */
+        return STEP_NO_PARSE; /* "Name [Module]" */
     STEP_TRY(open_arguments(c, raw, *p, raw[end] == '<' ? '>' : ']'));
     *p = end + 1;
     return STEP_OK;

@@ -24,11 +24,12 @@ struct class_name {
 struct gcd_names {
     struct gcd_alloc alloc;
     struct gcd_textpool text;
-    const char **name;           /* [count] */
-    const char **plain;          /* [count], in the C# style, before they were made unique */
-    const char **runtime;        /* [count], in the C# style, the runtime's own names; NULL = as plain */
+    const char **name;  /* [count] */
+    const char **plain; /* [count], in the C# style, before they were made unique */
+    /* [count], in the C# style, the runtime's own names; NULL = as plain */
+    const char **runtime;
     uint32_t count;
-    struct class_name *classes;  /* [class_count] sorted by RAW */
+    struct class_name *classes; /* [class_count] sorted by RAW */
     size_t class_count, class_room;
     enum gcd_name_style style;
 };
@@ -36,7 +37,8 @@ struct gcd_names {
 static gcd_status text_error(gcd_status st, struct gcd_error *err)
 {
     if (st == GCD_E_LIMIT)
-        return gcd_fail(err, st, "the names of types take more than %" PRIu64 " bytes", TEXT_BYTES_MAX);
+        return gcd_fail(err, st, "the names of types take more than %" PRIu64 " bytes",
+                        TEXT_BYTES_MAX);
     return st == GCD_OK ? st : gcd_fail_nomem(err, "spelling the names of types");
 }
 
@@ -47,7 +49,8 @@ static bool is_csharp(enum gcd_name_style style)
 
 /* ---- spelling ---- */
 
-static gcd_status spell(struct gcd_names *n, const struct gcd_summary *from, enum gcd_name_style style, struct gcd_error *err)
+static gcd_status spell(struct gcd_names *n, const struct gcd_summary *from,
+                        enum gcd_name_style style, struct gcd_error *err)
 {
     struct csharp c;
     gcd_status st = GCD_OK;
@@ -86,7 +89,8 @@ static int compare_raw(const void *ctx, uint32_t a, uint32_t b)
     return strcmp(raw[a], raw[b]);
 }
 
-static gcd_status add_class(struct gcd_names *n, const char *raw, enum gcd_name_style style, struct csharp *c)
+static gcd_status add_class(struct gcd_names *n, const char *raw, enum gcd_name_style style,
+                            struct csharp *c)
 {
     struct class_name *add = &n->classes[n->class_count];
     gcd_status st = gcd_textpool_add_utf8(&n->text, (const uint8_t *)raw, strlen(raw), &add->raw);
@@ -100,11 +104,14 @@ static gcd_status add_class(struct gcd_names *n, const char *raw, enum gcd_name_
 }
 
 /* RAW[COUNT]: the classes, repeated. */
-static gcd_status add_classes(struct gcd_names *n, const char *const *raw, size_t count, enum gcd_name_style style)
+static gcd_status add_classes(struct gcd_names *n, const char *const *raw, size_t count,
+                              enum gcd_name_style style)
 {
     uint32_t *order = gcd_sort_order(&n->alloc, count, compare_raw, raw);
-    gcd_status st = order != NULL && gcd_vec_reserve(&n->alloc, &n->classes, &n->class_room, count, sizeof *n->classes, UINT32_MAX) ? GCD_OK
-                                                                                                                                  : GCD_E_NOMEM;
+    gcd_status st = order != NULL && gcd_vec_reserve(&n->alloc, &n->classes, &n->class_room, count,
+                                                     sizeof *n->classes, UINT32_MAX)
+                        ? GCD_OK
+                        : GCD_E_NOMEM;
     struct csharp c;
     csharp_init(&c, &n->alloc);
     for (size_t i = 0; i < count && st == GCD_OK; i++)
@@ -115,7 +122,8 @@ static gcd_status add_classes(struct gcd_names *n, const char *const *raw, size_
     return st;
 }
 
-static gcd_status spell_classes(struct gcd_names *n, const struct gcd_summary *from, enum gcd_name_style style, struct gcd_error *err)
+static gcd_status spell_classes(struct gcd_names *n, const struct gcd_summary *from,
+                                enum gcd_name_style style, struct gcd_error *err)
 {
     const char **raw = NULL;
     size_t count = 0, room = 0;
@@ -150,11 +158,12 @@ const char *gcd_names_class(const struct gcd_names *n, const struct gcd_root *r)
         else
             high = mid;
     }
-    return r->class_name;                /* from another dump */
+    return r->class_name; /* from another dump */
 }
 
 /* The runtime's own names of types that were given outer types, in C# spelling. */
-static gcd_status spell_runtime(struct gcd_names *n, const struct gcd_summary *from, struct gcd_error *err)
+static gcd_status spell_runtime(struct gcd_names *n, const struct gcd_summary *from,
+                                struct gcd_error *err)
 {
     uint32_t i = 0;
     while (i < n->count && from->types[i].raw_name == from->types[i].name)
@@ -202,7 +211,8 @@ gcd_status gcd_name_csharp(const char *raw, bool runtime, char *ret, size_t cap)
 static int compare_modules(const struct gcd_type *a, const struct gcd_type *b)
 {
     size_t na, nb;
-    const char *ma = gcd_module_name(a->module_path, &na), *mb = gcd_module_name(b->module_path, &nb);
+    const char *ma = gcd_module_name(a->module_path, &na),
+               *mb = gcd_module_name(b->module_path, &nb);
     int c = memcmp(ma, mb, na < nb ? na : nb);
     return c != 0 ? c : (na > nb) - (na < nb);
 }
@@ -215,10 +225,11 @@ static int compare_tokens(const struct gcd_type *a, const struct gcd_type *b)
 struct order {
     const struct gcd_names *names;
     const struct gcd_summary *from;
-    const uint32_t *first;       /* [types] the first load of each; itself for SEPARATE_LOADS */
+    const uint32_t *first; /* [types] the first load of each; itself for SEPARATE_LOADS */
 };
 
-/* Sorts by name, module, token, so that equal names are adjacent, and the loads of a type among them. */
+/* Sorts by name, module, token, so that equal names are adjacent, and the loads of a type among
+ * them. */
 static int compare(const void *ctx, uint32_t a, uint32_t b)
 {
     const struct order *o = ctx;
@@ -232,7 +243,8 @@ static int compare(const void *ctx, uint32_t a, uint32_t b)
 }
 
 /* Writes "NAME [MODULE 0xTOKEN #NUMBER]" without the unknown or unnecessary parts. */
-static gcd_status tell_apart(struct gcd_names *n, const struct gcd_type *t, uint32_t i, bool token, uint32_t number, struct csharp *room)
+static gcd_status tell_apart(struct gcd_names *n, const struct gcd_type *t, uint32_t i, bool token,
+                             uint32_t number, struct csharp *room)
 {
     size_t len;
     const char *module = gcd_module_name(t->module_path, &len);
@@ -245,8 +257,9 @@ static gcd_status tell_apart(struct gcd_names *n, const struct gcd_type *t, uint
     if (len == 0 && rest[0] == '\0')
         return GCD_OK;
     room->n = 0;
-    if (!csharp_put(room, n->name[i], strlen(n->name[i])) || !csharp_put(room, " [", 2) || !csharp_put(room, module, len) ||
-        !csharp_put(room, rest, strlen(rest)) || !csharp_put(room, "]", 1))
+    if (!csharp_put(room, n->name[i], strlen(n->name[i])) || !csharp_put(room, " [", 2) ||
+        !csharp_put(room, module, len) || !csharp_put(room, rest, strlen(rest)) ||
+        !csharp_put(room, "]", 1))
         return GCD_E_NOMEM;
     return gcd_textpool_add_utf8(&n->text, (const uint8_t *)room->out, room->n, &n->name[i]);
 }
@@ -262,12 +275,12 @@ static size_t keep_first(const struct order *o, uint32_t *items, size_t n)
 }
 
 /* The types items[0 .. n) have equal names. */
-static gcd_status tell_group_apart(struct gcd_names *names, const struct gcd_summary *from, const uint32_t *items, size_t n,
-                                   struct csharp *room)
+static gcd_status tell_group_apart(struct gcd_names *names, const struct gcd_summary *from,
+                                   const uint32_t *items, size_t n, struct csharp *room)
 {
     gcd_status st = GCD_OK;
-    size_t module_start = 0, module_end = 0;     /* the range of types with the same module */
-    size_t token_start = 0;                      /* with the same module and token */
+    size_t module_start = 0, module_end = 0; /* the range of types with the same module */
+    size_t token_start = 0;                  /* with the same module and token */
     for (size_t i = 0; i < n && st == GCD_OK; i++) {
         const struct gcd_type *t = &from->types[items[i]];
         if (i == module_end) {
@@ -279,13 +292,15 @@ static gcd_status tell_group_apart(struct gcd_names *names, const struct gcd_sum
             token_start = i;
         bool next_same = i + 1 < module_end && compare_tokens(t, &from->types[items[i + 1]]) == 0;
         bool token = module_end - module_start > 1 && t->name_token != 0;
-        st = tell_apart(names, t, items[i], token, next_same || token_start < i ? (uint32_t)(i - token_start + 1) : 0, room);
+        st = tell_apart(names, t, items[i], token,
+                        next_same || token_start < i ? (uint32_t)(i - token_start + 1) : 0, room);
     }
     return st;
 }
 
 /* ITEMS: the types, sorted. */
-static gcd_status tell_all_apart(struct gcd_names *n, const struct order *o, uint32_t *items, struct csharp *room)
+static gcd_status tell_all_apart(struct gcd_names *n, const struct order *o, uint32_t *items,
+                                 struct csharp *room)
 {
     gcd_status st = GCD_OK;
     for (size_t i = 0, end; i < n->count && st == GCD_OK; i = end) {
@@ -301,7 +316,8 @@ static gcd_status tell_all_apart(struct gcd_names *n, const struct order *o, uin
 }
 
 /* FIRST[types], for the style of N. */
-static gcd_status make_unique(struct gcd_names *n, const struct gcd_summary *from, uint32_t *first, struct gcd_error *err)
+static gcd_status make_unique(struct gcd_names *n, const struct gcd_summary *from, uint32_t *first,
+                              struct gcd_error *err)
 {
     bool some;
     struct csharp room;
@@ -322,7 +338,8 @@ static gcd_status make_unique(struct gcd_names *n, const struct gcd_summary *fro
     return text_error(st, err);
 }
 
-static gcd_status make_names_unique(struct gcd_names *n, const struct gcd_summary *from, struct gcd_error *err)
+static gcd_status make_names_unique(struct gcd_names *n, const struct gcd_summary *from,
+                                    struct gcd_error *err)
 {
     uint32_t *first = gcd_mem_new_array(&n->alloc, n->count, sizeof *first);
     gcd_status st = first != NULL ? make_unique(n, from, first, err) : text_error(GCD_E_NOMEM, err);
@@ -330,7 +347,8 @@ static gcd_status make_names_unique(struct gcd_names *n, const struct gcd_summar
     return st;
 }
 
-gcd_status gcd_names_new(const struct gcd_summary *from, enum gcd_name_style style, const struct gcd_alloc *alloc, struct gcd_names **ret,
+gcd_status gcd_names_new(const struct gcd_summary *from, enum gcd_name_style style,
+                         const struct gcd_alloc *alloc, struct gcd_names **ret,
                          struct gcd_error *err)
 {
     struct gcd_alloc a = gcd_alloc_or_default(alloc);

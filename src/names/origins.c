@@ -9,15 +9,17 @@
 #include "base/text.h"
 
 /* Hostile names have namespaces of any depth, and hostile command lines any length. */
-#define LEVELS_MAX 16u
+#define LEVELS_MAX    16u
 #define COMMAND_BYTES 4096u
 
 struct gcd_origins {
     struct gcd_alloc alloc;
-    uint8_t *types;              /* [type_count] enum gcd_origin */
+    uint8_t *types; /* [type_count] enum gcd_origin */
     uint32_t type_count;
-    struct gcd_idmap named;      /* hash of a namespace, or of a definition's name -> bits of the origins of its types, 1 << enum gcd_origin */
-    bool chosen;                 /* the user has said what is theirs */
+    /* hash of a namespace, or of a definition's name -> bits of the origins of its types, 1 << enum
+     * gcd_origin */
+    struct gcd_idmap named;
+    bool chosen; /* the user has said what is theirs */
 };
 
 const char *gcd_origin_name(enum gcd_origin origin)
@@ -36,8 +38,12 @@ static bool begins(const char *s, const char *with)
 /* Does NAME, of a type or an assembly, belong to the framework?  "System.X", "Interop+Sys". */
 static bool is_framework_name(const char *name)
 {
-    static const char *const words[] = { "System", "Microsoft", "Internal", "Interop", "Windows", "MS", "Mono", "mscorlib", "netstandard",
-                                         "WindowsBase", "PresentationCore", "PresentationFramework" };
+    static const char *const words[] = {
+        "System",      "Microsoft",        "Internal",
+        "Interop",     "Windows",          "MS",
+        "Mono",        "mscorlib",         "netstandard",
+        "WindowsBase", "PresentationCore", "PresentationFramework"
+    };
     size_t n = strcspn(name, ".+[,");
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strlen(words[i]) == n && memcmp(name, words[i], n) == 0)
@@ -45,12 +51,14 @@ static bool is_framework_name(const char *name)
     return false;
 }
 
-/* Bytes of NAME up to its type arguments: "Shop.Box`1+Slot" of "Shop.Box`1+Slot[System.Int32][]". */
+/* Bytes of NAME up to its type arguments: "Shop.Box`1+Slot" of "Shop.Box`1+Slot[System.Int32][]".
+ */
 static size_t definition_bytes(const char *name)
 {
     size_t n = 0;
     for (; name[n] != '\0' && name[n] != '['; n++)
-        if (name[n] == '<' && n > 0 && name[n - 1] != '.' && name[n - 1] != '+')     /* C# spelling, not the "<" of a compiler's name */
+        if (name[n] == '<' && n > 0 && name[n - 1] != '.' &&
+            name[n - 1] != '+') /* C# spelling, not the "<" of a compiler's name */
             break;
     return n;
 }
@@ -76,9 +84,12 @@ static size_t namespace_bytes(const char *name, size_t n)
 static bool is_microsoft_key(const uint8_t token[8])
 {
     static const uint8_t keys[][8] = {
-        { 0xb7, 0x7a, 0x5c, 0x56, 0x19, 0x34, 0xe0, 0x89 }, { 0xb0, 0x3f, 0x5f, 0x7f, 0x11, 0xd5, 0x0a, 0x3a },
-        { 0x31, 0xbf, 0x38, 0x56, 0xad, 0x36, 0x4e, 0x35 }, { 0xcc, 0x7b, 0x13, 0xff, 0xcd, 0x2d, 0xdd, 0x51 },
-        { 0x7c, 0xec, 0x85, 0xd7, 0xbe, 0xa7, 0x79, 0x8e }, { 0xad, 0xb9, 0x79, 0x38, 0x29, 0xdd, 0xae, 0x60 },
+        { 0xb7, 0x7a, 0x5c, 0x56, 0x19, 0x34, 0xe0, 0x89 },
+        { 0xb0, 0x3f, 0x5f, 0x7f, 0x11, 0xd5, 0x0a, 0x3a },
+        { 0x31, 0xbf, 0x38, 0x56, 0xad, 0x36, 0x4e, 0x35 },
+        { 0xcc, 0x7b, 0x13, 0xff, 0xcd, 0x2d, 0xdd, 0x51 },
+        { 0x7c, 0xec, 0x85, 0xd7, 0xbe, 0xa7, 0x79, 0x8e },
+        { 0xad, 0xb9, 0x79, 0x38, 0x29, 0xdd, 0xae, 0x60 },
     };
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (memcmp(token, keys[i], 8) == 0)
@@ -105,7 +116,9 @@ static bool is_in_shared_framework(const char *path)
 /* Assemblies made in memory, by a library for the types of others. */
 static bool is_generated_assembly(const char *assembly)
 {
-    static const char *const begin[] = { "DynamicProxyGenAssembly2", "Anonymously Hosted DynamicMethods", "ProxyBuilder", "Microsoft." };
+    static const char *const begin[] = { "DynamicProxyGenAssembly2",
+                                         "Anonymously Hosted DynamicMethods", "ProxyBuilder",
+                                         "Microsoft." };
     for (size_t i = 0; i < sizeof begin / sizeof *begin; i++)
         if (begins(assembly, begin[i]))
             return true;
@@ -125,7 +138,8 @@ static bool ends_word(char c)
 /* Where the command line names the program STEM[N], itself or as STEM.dll; SIZE_MAX = nowhere. */
 static size_t place_in(const char *command_line, const char *stem, size_t n)
 {
-    const char *first_end = command_line + strcspn(command_line + (command_line[0] == '"'), " \"") + (command_line[0] == '"');
+    const char *first_end = command_line + strcspn(command_line + (command_line[0] == '"'), " \"") +
+                            (command_line[0] == '"');
     for (const char *s = command_line; *s != '\0' && s < command_line + COMMAND_BYTES; s++) {
         bool starts = s == command_line || ends_word(s[-1]) || s[-1] == '/' || s[-1] == '\\';
         if (!starts || strncmp(s, stem, n) != 0)
@@ -146,10 +160,12 @@ static const struct gcd_module *entry_of(const struct gcd_summary *s)
     for (size_t i = 0; i < s->module_count; i++) {
         const struct gcd_module *m = &s->modules[i];
         size_t n, at = SIZE_MAX;
-        const char *stem = m->path[0] != '\0' ? gcd_module_name(m->path, &n) : (n = strlen(m->assembly), m->assembly);
+        const char *stem = m->path[0] != '\0' ? gcd_module_name(m->path, &n)
+                                              : (n = strlen(m->assembly), m->assembly);
         if (n > 0)
             at = place_in(s->command_line, stem, n);
-        if (n > 0 && at == SIZE_MAX && strlen(s->process_name) == n && memcmp(s->process_name, stem, n) == 0)
+        if (n > 0 && at == SIZE_MAX && strlen(s->process_name) == n &&
+            memcmp(s->process_name, stem, n) == 0)
             at = SIZE_MAX - 1;
         if (at < first) {
             first = at;
@@ -170,12 +186,18 @@ static enum gcd_origin module_origin(const struct gcd_module *m, const struct gc
             return GCD_ORIGIN_OWN;
         if (is_microsoft_key(m->public_key_token))
             return GCD_ORIGIN_FRAMEWORK;
-        bool same = entry != NULL && entry->has_public_key && memcmp(entry->public_key_token, m->public_key_token, 8) == 0;
+        bool same = entry != NULL && entry->has_public_key &&
+                    memcmp(entry->public_key_token, m->public_key_token, 8) == 0;
         return same ? GCD_ORIGIN_OWN : GCD_ORIGIN_LIBRARY;
     }
     if (m->path[0] == '\0')
-        return is_generated_assembly(m->assembly) ? GCD_ORIGIN_LIBRARY : is_framework_name(m->assembly) ? GCD_ORIGIN_FRAMEWORK : GCD_ORIGIN_OWN;
-    return is_framework_name(m->assembly) || is_framework_name(gcd_module_name(m->path, &(size_t){ 0 })) ? GCD_ORIGIN_FRAMEWORK : GCD_ORIGIN_OWN;
+        return is_generated_assembly(m->assembly) ? GCD_ORIGIN_LIBRARY
+               : is_framework_name(m->assembly)   ? GCD_ORIGIN_FRAMEWORK
+                                                  : GCD_ORIGIN_OWN;
+    return is_framework_name(m->assembly) ||
+                   is_framework_name(gcd_module_name(m->path, &(size_t){ 0 }))
+               ? GCD_ORIGIN_FRAMEWORK
+               : GCD_ORIGIN_OWN;
 }
 
 /* For a recording that ended before it named its modules. */
@@ -184,8 +206,10 @@ static bool is_nameless(const struct gcd_module *m)
     return m->path[0] == '\0' && m->assembly[0] == '\0' && !is_read(m);
 }
 
-/* If no module is unsigned and the entry assembly is unknown, modules with a key other than Microsoft's can only be the program's. */
-static void adopt_signed(uint8_t *modules, const struct gcd_summary *s, const struct gcd_module *entry)
+/* If no module is unsigned and the entry assembly is unknown, modules with a key other than
+ * Microsoft's can only be the program's. */
+static void adopt_signed(uint8_t *modules, const struct gcd_summary *s,
+                         const struct gcd_module *entry)
 {
     for (size_t i = 0; i < s->module_count; i++)
         if (entry != NULL || modules[i] == GCD_ORIGIN_OWN)
@@ -197,17 +221,21 @@ static void adopt_signed(uint8_t *modules, const struct gcd_summary *s, const st
 
 /* ---- types ---- */
 
-/* A file without modules.  Names without a namespace are compiler-generated, nested types without their outer types, or from a small program. */
+/* A file without modules.  Names without a namespace are compiler-generated, nested types without
+ * their outer types, or from a small program. */
 static enum gcd_origin origin_by_name(const char *name)
 {
     size_t n = definition_bytes(name);
-    bool bare = namespace_bytes(name, outermost_bytes(name, n)) == 0, generic = name[n] != '\0' && strchr("],*", name[n + 1]) == NULL;
-    if (is_framework_name(name) || (bare && (name[0] == '<' || generic || strchr(name, '`') != NULL)))
+    bool bare = namespace_bytes(name, outermost_bytes(name, n)) == 0,
+         generic = name[n] != '\0' && strchr("],*", name[n + 1]) == NULL;
+    if (is_framework_name(name) ||
+        (bare && (name[0] == '<' || generic || strchr(name, '`') != NULL)))
         return GCD_ORIGIN_FRAMEWORK;
     return GCD_ORIGIN_OWN;
 }
 
-static enum gcd_origin type_origin(const struct gcd_type *t, const struct gcd_summary *s, const uint8_t *modules)
+static enum gcd_origin type_origin(const struct gcd_type *t, const struct gcd_summary *s,
+                                   const uint8_t *modules)
 {
     if (t->module_number < s->module_count && !is_nameless(&s->modules[t->module_number]))
         return modules[t->module_number];
@@ -219,13 +247,15 @@ static enum gcd_origin type_origin(const struct gcd_type *t, const struct gcd_su
 static bool remember(struct gcd_origins *o, const char *name, size_t n, enum gcd_origin origin)
 {
     uint64_t id = gcd_text_hash(name, n, GCD_TEXT_HASH);
-    uint32_t bits = gcd_idmap_get(&o->named, id), all = (bits == GCD_IDMAP_NONE ? 0 : bits) | UINT32_C(1) << origin;
+    uint32_t bits = gcd_idmap_get(&o->named, id),
+             all = (bits == GCD_IDMAP_NONE ? 0 : bits) | UINT32_C(1) << origin;
     return all == bits || gcd_idmap_put(&o->named, id, all);
 }
 
 static bool remember_type(struct gcd_origins *o, const struct gcd_type *t, enum gcd_origin origin)
 {
-    size_t n = outermost_bytes(t->name, definition_bytes(t->name)), space = namespace_bytes(t->name, n);
+    size_t n = outermost_bytes(t->name, definition_bytes(t->name)),
+           space = namespace_bytes(t->name, n);
     return remember(o, t->name, n, origin) && (space == 0 || remember(o, t->name, space, origin));
 }
 
@@ -249,12 +279,15 @@ enum gcd_origin gcd_origins_of_name(const struct gcd_origins *o, const char *nam
             continue;
         if (one_of(bits, &ret))
             return ret;
-        break;                           /* a namespace of several */
+        break; /* a namespace of several */
     }
-    return is_framework_name(name) ? GCD_ORIGIN_FRAMEWORK : o->chosen ? GCD_ORIGIN_LIBRARY : GCD_ORIGIN_OWN;
+    return is_framework_name(name) ? GCD_ORIGIN_FRAMEWORK
+           : o->chosen             ? GCD_ORIGIN_LIBRARY
+                                   : GCD_ORIGIN_OWN;
 }
 
-/* If NAME is the state of an asynchronous method, its last type argument, a structure of that method; otherwise NULL. */
+/* If NAME is the state of an asynchronous method, its last type argument, a structure of that
+ * method; otherwise NULL. */
 static const char *state_machine(const char *name)
 {
     static const char box[] = "AsyncStateMachineBox`1[";
@@ -273,25 +306,31 @@ static const char *state_machine(const char *name)
 }
 
 /* Asynchronous methods last: by then the origins of namespaces are known. */
-static bool look_at_types(struct gcd_origins *o, const struct gcd_summary *s, const uint8_t *mine, const uint8_t *modules)
+static bool look_at_types(struct gcd_origins *o, const struct gcd_summary *s, const uint8_t *mine,
+                          const uint8_t *modules)
 {
     for (uint32_t i = 0; i < o->type_count; i++) {
         enum gcd_origin origin = type_origin(&s->types[i], s, modules);
         if (mine != NULL)
-            origin = mine[i] != 0 ? GCD_ORIGIN_OWN : origin == GCD_ORIGIN_OWN ? GCD_ORIGIN_LIBRARY : origin;
+            origin = mine[i] != 0               ? GCD_ORIGIN_OWN
+                     : origin == GCD_ORIGIN_OWN ? GCD_ORIGIN_LIBRARY
+                                                : origin;
         o->types[i] = (uint8_t)origin;
         if (s->types[i].named && !remember_type(o, &s->types[i], origin))
             return false;
     }
     for (uint32_t i = 0; i < o->type_count; i++) {
-        const char *method = o->types[i] == GCD_ORIGIN_FRAMEWORK && s->types[i].named ? state_machine(s->types[i].name) : NULL;
+        const char *method = o->types[i] == GCD_ORIGIN_FRAMEWORK && s->types[i].named
+                                 ? state_machine(s->types[i].name)
+                                 : NULL;
         if (method != NULL)
             o->types[i] = (uint8_t)gcd_origins_of_name(o, method);
     }
     return true;
 }
 
-gcd_status gcd_origins_new(const struct gcd_summary *summary, const struct gcd_origins_options *options, struct gcd_origins **ret,
+gcd_status gcd_origins_new(const struct gcd_summary *summary,
+                           const struct gcd_origins_options *options, struct gcd_origins **ret,
                            struct gcd_error *err)
 {
     struct gcd_alloc a = gcd_alloc_or_default(options != NULL ? options->alloc : NULL);
@@ -303,8 +342,10 @@ gcd_status gcd_origins_new(const struct gcd_summary *summary, const struct gcd_o
     o->type_count = summary->type_count;
     o->chosen = options != NULL && options->mine != NULL;
     o->types = gcd_mem_new_array(&a, o->type_count, 1);
-    uint8_t *modules = summary->module_count > 0 ? gcd_mem_new_array(&a, summary->module_count, 1) : NULL;
-    bool ok = (o->types != NULL || o->type_count == 0) && (modules != NULL || summary->module_count == 0);
+    uint8_t *modules =
+        summary->module_count > 0 ? gcd_mem_new_array(&a, summary->module_count, 1) : NULL;
+    bool ok =
+        (o->types != NULL || o->type_count == 0) && (modules != NULL || summary->module_count == 0);
     if (ok) {
         const struct gcd_module *entry = entry_of(summary);
         for (size_t i = 0; i < summary->module_count; i++)

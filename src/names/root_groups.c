@@ -1,6 +1,9 @@
 #include <gcdumpc/names.h>
 
-#define LABEL(key, one, many) { key, one, many, "[" many "]" }
+#define LABEL(key, one, many)        \
+    {                                \
+        key, one, many, "[" many "]" \
+    }
 
 const struct gcd_root_label *gcd_root_group_label(enum gcd_root_group group)
 {

@@ -11,15 +11,17 @@
 
 struct same {
     const struct gcd_summary *from;
-    uint32_t *file;              /* [modules] the first module of the same file; UNKNOWN = file unknown */
-    bool repeated;               /* some file is loaded several times */
+    /* [modules] the first module of the same file; UNKNOWN = file unknown */
+    uint32_t *file;
+    bool repeated; /* some file is loaded several times */
 };
 
 /* ---- modules ---- */
 
 static int compare_modules(const void *ctx, uint32_t a, uint32_t b)
 {
-    const struct gcd_module *x = &((const struct gcd_module *)ctx)[a], *y = &((const struct gcd_module *)ctx)[b];
+    const struct gcd_module *x = &((const struct gcd_module *)ctx)[a],
+                            *y = &((const struct gcd_module *)ctx)[b];
     int c = strcmp(gcd_module_label(x), gcd_module_label(y));
     if (c == 0)
         c = memcmp(x->pdb_guid, y->pdb_guid, sizeof x->pdb_guid);
@@ -42,7 +44,8 @@ static void number_files(struct same *s, const uint32_t *items)
 
 static uint32_t type_file(const struct same *s, const struct gcd_type *t)
 {
-    return t->named && t->module_number < s->from->module_count ? s->file[t->module_number] : UNKNOWN;
+    return t->named && t->module_number < s->from->module_count ? s->file[t->module_number]
+                                                                : UNKNOWN;
 }
 
 static int compare_numbers(uint32_t a, uint32_t b)
@@ -65,7 +68,8 @@ static bool number_types(const struct same *s, const uint32_t *items, uint32_t *
 {
     bool some = false;
     for (uint32_t i = 1; i < s->from->type_count; i++) {
-        if (type_file(s, &s->from->types[items[i]]) == UNKNOWN || compare_types(s, items[i - 1], items[i]) != 0)
+        if (type_file(s, &s->from->types[items[i]]) == UNKNOWN ||
+            compare_types(s, items[i - 1], items[i]) != 0)
             continue;
         ret_first[items[i]] = ret_first[items[i - 1]];
         some = true;
@@ -73,7 +77,8 @@ static bool number_types(const struct same *s, const uint32_t *items, uint32_t *
     return some;
 }
 
-gcd_status gcd_same_types(const struct gcd_summary *from, const struct gcd_alloc *alloc, uint32_t *ret_first, bool *ret_some, struct gcd_error *err)
+gcd_status gcd_same_types(const struct gcd_summary *from, const struct gcd_alloc *alloc,
+                          uint32_t *ret_first, bool *ret_some, struct gcd_error *err)
 {
     struct gcd_alloc a = gcd_alloc_or_default(alloc);
     struct same s = { .from = from };
@@ -83,7 +88,8 @@ gcd_status gcd_same_types(const struct gcd_summary *from, const struct gcd_alloc
     if (from->module_count == 0)
         return GCD_OK;
     s.file = gcd_mem_new_array(&a, from->module_count, sizeof *s.file);
-    uint32_t *modules = gcd_sort_order(&a, from->module_count, compare_modules, from->modules), *types = NULL;
+    uint32_t *modules = gcd_sort_order(&a, from->module_count, compare_modules, from->modules),
+             *types = NULL;
     bool ok = s.file != NULL && modules != NULL;
     if (ok)
         number_files(&s, modules);

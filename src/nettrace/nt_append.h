@@ -1,8 +1,9 @@
 /*
  * Adds events to a complete recording in format 4: blocks that replace its end mark.
  *
- * A reader finds them in order: they are younger than all others, come from a thread of their own with numbers from 1 on, and a sequence point after
- * them shows that none is missing.  So they do not change the loss counts.
+ * A reader finds them in order: they are younger than all others, come from a thread of their own
+ * with numbers from 1 on, and a sequence point after them shows that none is missing.  So they do
+ * not change the loss counts.
  */
 #ifndef GCD_NETTRACE_NT_APPEND_H
 #define GCD_NETTRACE_NT_APPEND_H
@@ -18,17 +19,18 @@
 
 /* Where a recording ends, and its free ids. */
 struct nt_tail {
-    uint64_t end_off;            /* of its end mark */
-    uint32_t meta_id;            /* this one and the larger ones */
+    uint64_t end_off; /* of its end mark */
+    uint32_t meta_id; /* this one and the larger ones */
     uint64_t thread;
-    uint64_t ticks;              /* no event is younger */
+    uint64_t ticks; /* no event is younger */
 };
 /* Bit 31 is a flag, and some ids are left free. */
 #define NT_META_ID_MAX UINT32_C(0x7fff0000)
 
 /*
- * The end of T, which has been read completely.  False if nothing can be added: another format, a cut or damaged trace, no free number, or no
- * sequence point at the end (adding one would make losses look verified).
+ * The end of T, which has been read completely.  False if nothing can be added: another format, a
+ * cut or damaged trace, no free number, or no sequence point at the end (adding one would make
+ * losses look verified).
  */
 bool nt_tail_of(const struct gcd_trace *t, struct nt_tail *ret);
 
@@ -38,8 +40,9 @@ struct nt_append;
 #define NT_APPEND_PAYLOAD_MAX ((size_t)32768)
 
 /* Describes EVENTS.  TO is at offset TAIL->end_off of the recording. */
-GCD_MUST_CHECK gcd_status nt_append_new(const struct gcd_alloc *alloc, const struct nt_tail *tail, const struct gcd_new_events *events,
-                                        struct gcd_sink *to, struct nt_append **ret, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status nt_append_new(const struct gcd_alloc *alloc, const struct nt_tail *tail,
+                                        const struct gcd_new_events *events, struct gcd_sink *to,
+                                        struct nt_append **ret, struct gcd_error *err);
 /* An event of EVENTS[I] with a payload of N <= NT_APPEND_PAYLOAD_MAX bytes. */
 void nt_append_event(struct nt_append *a, size_t i, const uint8_t *payload, size_t n);
 /* All events have been added. */

@@ -22,8 +22,8 @@ static void nt_free(struct gcd_trace *t)
     gcd_mem_free(&a, nt, sizeof *nt);
 }
 
-static gcd_status nt_open(const struct gcd_alloc *alloc, const struct gcd_limits *limits, struct gcd_input *in, struct gcd_trace **ret,
-                          struct gcd_error *err)
+static gcd_status nt_open(const struct gcd_alloc *alloc, const struct gcd_limits *limits,
+                          struct gcd_input *in, struct gcd_trace **ret, struct gcd_error *err)
 {
     struct gcd_alloc a = gcd_alloc_or_default(alloc);
     struct gcd_nt *nt = gcd_mem_new(&a, sizeof *nt);
@@ -37,7 +37,9 @@ static gcd_status nt_open(const struct gcd_alloc *alloc, const struct gcd_limits
     nt->limits.threads = gcd_limit_or(nt->limits.threads, UINT64_C(256) << 10);
     nt->limits.metadata = gcd_limit_or(nt->limits.metadata, UINT64_C(1) << 20);
     nt->carry_want = 1;
-    nt->info = (struct gcd_trace_info){ .container = "", .start_unix_ms = INT64_MIN, .damage_off = GCD_OFF_NONE };
+    nt->info = (struct gcd_trace_info){ .container = "",
+                                        .start_unix_ms = INT64_MIN,
+                                        .damage_off = GCD_OFF_NONE };
     nt->final_error = (struct gcd_error)GCD_ERROR_INIT;
     gcd_textpool_init(&nt->names, &nt->alloc, nt->limits.text_bytes);
     gcd_idmap_init(&nt->meta_by_id, &nt->alloc);
@@ -121,7 +123,8 @@ static gcd_status top_up(struct gcd_nt *nt, struct gcd_error *err)
     size_t take = missing < nt->slice_bytes ? missing : nt->slice_bytes;
     if (take > 0) {
         /* allocate for the bytes received, not for the size announced */
-        if (!gcd_vec_reserve(&nt->alloc, &nt->carry, &nt->carry_cap, nt->carry_bytes + take, 1, SIZE_MAX / 4))
+        if (!gcd_vec_reserve(&nt->alloc, &nt->carry, &nt->carry_cap, nt->carry_bytes + take, 1,
+                             SIZE_MAX / 4))
             return gcd_fail_nomem(err, "reading a block");
         memcpy(nt->carry + nt->carry_bytes, nt->slice, take);
         nt->carry_bytes += take;
@@ -161,7 +164,8 @@ static gcd_status take_frame(struct gcd_nt *nt, const struct nt_frame *f, struct
     return GCD_OK;
 }
 
-/* The input ended before the end mark.  N bytes at P are left; complete events of a truncated event block are still good. */
+/* The input ended before the end mark.  N bytes at P are left; complete events of a truncated event
+ * block are still good. */
 static gcd_status cut_off(struct gcd_nt *nt, const uint8_t *p, size_t n, struct gcd_error *err)
 {
     if (nt->format == 0 && nt->off + n == 0)
@@ -177,8 +181,10 @@ static gcd_status cut_off(struct gcd_nt *nt, const uint8_t *p, size_t n, struct 
         if (nt_block_begin(nt, &f, have, true, NULL) == GCD_OK)
             return GCD_OK;
     }
-    gcd_fail_at(err, GCD_E_TRUNCATED, nt->off + n, "%s", nt->format == 0 ? "the file ends within its header" :
-                "the recording ends early: the process ended, the connection broke or the file was cut");
+    gcd_fail_at(err, GCD_E_TRUNCATED, nt->off + n, "%s",
+                nt->format == 0 ? "the file ends within its header"
+                                : "the recording ends early: the process ended, the connection "
+                                  "broke or the file was cut");
     return stop(nt, GCD_E_TRUNCATED, err);
 }
 
@@ -227,7 +233,7 @@ static gcd_status step(struct gcd_nt *nt, struct gcd_error *err)
         return cut_off(nt, p, n, err);
     nt->carry_want = want;
     if (from_carry)
-        return GCD_OK;                   /* the slice may hold more of it */
+        return GCD_OK; /* the slice may hold more of it */
     return n == 0 ? GCD_NEED_MORE : top_up(nt, err);
 }
 
@@ -256,7 +262,8 @@ static gcd_status nt_next(struct gcd_trace *t, struct gcd_event *ret, struct gcd
                 nt->in_block = false;
                 if (nt->block_cut) {
                     const uint8_t *p = nt->carry_bytes > 0 ? nt->carry : nt->slice;
-                    st = cut_off(nt, p, nt->carry_bytes > 0 ? nt->carry_bytes : nt->slice_bytes, err);
+                    st = cut_off(nt, p, nt->carry_bytes > 0 ? nt->carry_bytes : nt->slice_bytes,
+                                 err);
                 } else {
                     consume(nt, nt->block_in_carry, nt->block_total);
                     continue;
@@ -283,8 +290,8 @@ static void nt_get_info(const struct gcd_trace *t, struct gcd_trace_info *ret)
     ret->lost_threads = 0;
     for (size_t i = 0; i < nt->seq.count; i++)
         ret->lost_threads += nt->seq.threads[i].lost > 0;
-    ret->loss_verified = nt->info.end == GCD_TRACE_CLOSED && nt->format != 3 && nt->sequence_point_last &&
-                         nt->seq.irregular == 0 && !nt->seq.overflow;
+    ret->loss_verified = nt->info.end == GCD_TRACE_CLOSED && nt->format != 3 &&
+                         nt->sequence_point_last && nt->seq.irregular == 0 && !nt->seq.overflow;
 }
 
 static bool nt_thread_closed(const struct gcd_trace *t, uint64_t thread)
@@ -292,7 +299,8 @@ static bool nt_thread_closed(const struct gcd_trace *t, uint64_t thread)
     return nt_seq_closed(&((const struct gcd_nt *)t)->seq, thread);
 }
 
-static bool nt_get_thread(const struct gcd_trace *t, size_t i, uint64_t *ret_thread, uint64_t *ret_events, uint64_t *ret_lost)
+static bool nt_get_thread(const struct gcd_trace *t, size_t i, uint64_t *ret_thread,
+                          uint64_t *ret_events, uint64_t *ret_lost)
 {
     const struct nt_seq *s = &((const struct gcd_nt *)t)->seq;
     if (i >= s->count)

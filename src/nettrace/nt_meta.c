@@ -20,15 +20,15 @@ const char *gcd_provider_name(enum gcd_provider p)
 
 static bool differs(const struct nt_meta *a, const struct nt_meta *b)
 {
-    return a->contradicted || a->provider != b->provider || a->event_id != b->event_id || a->version != b->version ||
-           strcmp(a->provider_name, b->provider_name) != 0;
+    return a->contradicted || a->provider != b->provider || a->event_id != b->event_id ||
+           a->version != b->version || strcmp(a->provider_name, b->provider_name) != 0;
 }
 
 /* A record as it is in the file, at OFF. */
 struct description {
     uint64_t off;
     uint32_t meta_id, event_id, version;
-    const char *provider;        /* UTF-8 */
+    const char *provider; /* UTF-8 */
     size_t provider_bytes;
 };
 
@@ -38,17 +38,20 @@ static gcd_status store(struct gcd_nt *nt, const struct description *d, struct g
     size_t n = d->provider_bytes;
     struct nt_meta m = { .event_id = d->event_id, .version = d->version };
     for (unsigned p = GCD_PROVIDER_RUNTIME; p <= GCD_PROVIDER_NAMES; p++)
-        if (p != GCD_PROVIDER_WINDOWS && strlen(provider_names[p]) == n && memcmp(provider_names[p], provider, n) == 0) {
+        if (p != GCD_PROVIDER_WINDOWS && strlen(provider_names[p]) == n &&
+            memcmp(provider_names[p], provider, n) == 0) {
             m.provider = p;
             m.provider_name = provider_names[p];
         }
     if (m.provider == GCD_PROVIDER_OTHER) {
-        if (nt->last_provider == NULL || strlen(nt->last_provider) != n || memcmp(nt->last_provider, provider, n) != 0) {
+        if (nt->last_provider == NULL || strlen(nt->last_provider) != n ||
+            memcmp(nt->last_provider, provider, n) != 0) {
             gcd_status st = gcd_textpool_add(&nt->names, provider, n, &nt->last_provider);
             if (st == GCD_E_NOMEM)
                 return gcd_fail_nomem(err, "reading event descriptions");
             if (st != GCD_OK)
-                return gcd_fail_at(err, st, d->off, "the names of the event providers exceed the limit for text");
+                return gcd_fail_at(err, st, d->off,
+                                   "the names of the event providers exceed the limit for text");
         }
         m.provider_name = nt->last_provider;
     }
@@ -59,8 +62,10 @@ static gcd_status store(struct gcd_nt *nt, const struct description *d, struct g
     }
     if (i == GCD_IDMAP_NONE) {
         if (nt->meta_count >= nt->limits.metadata)
-            return gcd_fail_at(err, GCD_E_LIMIT, d->off, "more than %zu event descriptions", nt->meta_count);
-        if (!gcd_vec_reserve(&nt->alloc, &nt->metas, &nt->meta_cap, nt->meta_count + 1, sizeof *nt->metas, GCD_IDMAP_NONE) ||
+            return gcd_fail_at(err, GCD_E_LIMIT, d->off, "more than %zu event descriptions",
+                               nt->meta_count);
+        if (!gcd_vec_reserve(&nt->alloc, &nt->metas, &nt->meta_cap, nt->meta_count + 1,
+                             sizeof *nt->metas, GCD_IDMAP_NONE) ||
             !gcd_idmap_put(&nt->meta_by_id, d->meta_id, (uint32_t)nt->meta_count))
             return gcd_fail_nomem(err, "reading event descriptions");
         i = (uint32_t)nt->meta_count++;
@@ -73,12 +78,15 @@ static gcd_status store(struct gcd_nt *nt, const struct description *d, struct g
 /* Scratch for N bytes of text, NULL when out of memory. */
 static char *text_buffer(struct gcd_nt *nt, size_t n)
 {
-    return gcd_vec_reserve(&nt->alloc, &nt->text_buffer, &nt->text_cap, n + 1, 1, SIZE_MAX / 8) ? nt->text_buffer : NULL;
+    return gcd_vec_reserve(&nt->alloc, &nt->text_buffer, &nt->text_cap, n + 1, 1, SIZE_MAX / 8)
+               ? nt->text_buffer
+               : NULL;
 }
 
 /*
- * Format 3 to 5: id, provider, event id, event name, keywords, version, level, then fields and tags, which are not needed because events
- * are known by number.  A record that cannot be parsed only makes its own event type unknown.
+ * Format 3 to 5: id, provider, event id, event name, keywords, version, level, then fields and
+ * tags, which are not needed because events are known by number.  A record that cannot be parsed
+ * only makes its own event type unknown.
  */
 gcd_status nt_meta_record(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error *err)
 {
@@ -88,7 +96,7 @@ gcd_status nt_meta_record(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error
     const uint8_t *provider = gcd_cur_utf16z(c, &provider_units);
     d.event_id = gcd_cur_u32(c);
     (void)gcd_cur_utf16z(c, &name_units);
-    gcd_cur_skip(c, 8);                  /* keywords */
+    gcd_cur_skip(c, 8); /* keywords */
     d.version = gcd_cur_u32(c);
     if (c->err != GCD_OK)
         return GCD_OK;
@@ -105,35 +113,35 @@ static uint32_t version_v6(struct gcd_cur *c)
 {
     while (c->err == GCD_OK && gcd_cur_left(c) > 0)
         switch (gcd_cur_u8(c)) {
-        case 1:                          /* operation code */
-        case 8:                          /* level */
+        case 1: /* operation code */
+        case 8: /* level */
             gcd_cur_skip(c, 1);
             break;
-        case 3:                          /* keywords */
+        case 3: /* keywords */
             gcd_cur_skip(c, 8);
             break;
-        case 4:                          /* message template */
-        case 5:                          /* description */
+        case 4: /* message template */
+        case 5: /* description */
             gcd_cur_skip(c, gcd_cur_varuint32(c));
             break;
-        case 6:                          /* key and value */
+        case 6: /* key and value */
             gcd_cur_skip(c, gcd_cur_varuint32(c));
             gcd_cur_skip(c, gcd_cur_varuint32(c));
             break;
-        case 7:                          /* provider GUID */
+        case 7: /* provider GUID */
             gcd_cur_skip(c, 16);
             break;
         case 9:
             return gcd_cur_u8(c);
         default:
-            return 0;                    /* its size is unknown, so the rest cannot be read */
+            return 0; /* its size is unknown, so the rest cannot be read */
         }
     return 0;
 }
 
 gcd_status nt_meta_block_v6(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error *err)
 {
-    gcd_cur_skip(c, gcd_cur_u16(c));     /* header; here its size does not include itself */
+    gcd_cur_skip(c, gcd_cur_u16(c)); /* header; here its size does not include itself */
     while (c->err == GCD_OK && gcd_cur_left(c) > 0) {
         struct gcd_cur row = gcd_cur_sub(c, gcd_cur_u16(c));
         struct description d = { .off = gcd_cur_off(&row) };
@@ -141,7 +149,7 @@ gcd_status nt_meta_block_v6(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_err
         size_t provider_bytes = gcd_cur_varuint32(&row);
         const uint8_t *provider = gcd_cur_bytes(&row, provider_bytes);
         d.event_id = gcd_cur_varuint32(&row);
-        gcd_cur_skip(&row, gcd_cur_varuint32(&row));         /* event name */
+        gcd_cur_skip(&row, gcd_cur_varuint32(&row)); /* event name */
         uint16_t fields = gcd_cur_u16(&row);
         for (uint16_t i = 0; i < fields; i++)
             gcd_cur_skip(&row, gcd_cur_u16(&row));
@@ -168,7 +176,7 @@ gcd_status nt_threads_v6(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error 
         bool known = true;
         while (known && row.err == GCD_OK && gcd_cur_left(&row) > 0)
             switch (gcd_cur_u8(&row)) {
-            case 1:                      /* name */
+            case 1: /* name */
                 gcd_cur_skip(&row, gcd_cur_varuint32(&row));
                 break;
             case 2:
@@ -177,7 +185,7 @@ gcd_status nt_threads_v6(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error 
             case 3:
                 t.os_thread = gcd_cur_varuint64(&row);
                 break;
-            case 4:                      /* key and value */
+            case 4: /* key and value */
                 gcd_cur_skip(&row, gcd_cur_varuint32(&row));
                 gcd_cur_skip(&row, gcd_cur_varuint32(&row));
                 break;
@@ -189,15 +197,18 @@ gcd_status nt_threads_v6(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error 
         uint32_t i = gcd_idmap_get(&nt->thread_by_index, index);
         if (i == GCD_IDMAP_NONE) {
             if (nt->thread_name_count >= nt->limits.threads)
-                return gcd_fail_at(err, GCD_E_LIMIT, gcd_cur_off(c), "more than %zu threads", nt->thread_name_count);
+                return gcd_fail_at(err, GCD_E_LIMIT, gcd_cur_off(c), "more than %zu threads",
+                                   nt->thread_name_count);
             i = (uint32_t)nt->thread_name_count;
-            if (!gcd_vec_reserve(&nt->alloc, &nt->thread_names, &nt->thread_name_cap, i + (size_t)1, sizeof *nt->thread_names, GCD_IDMAP_NONE) ||
+            if (!gcd_vec_reserve(&nt->alloc, &nt->thread_names, &nt->thread_name_cap, i + (size_t)1,
+                                 sizeof *nt->thread_names, GCD_IDMAP_NONE) ||
                 !gcd_idmap_put(&nt->thread_by_index, index, i))
                 return gcd_fail_nomem(err, "reading thread names");
             nt->thread_name_count++;
         } else {
             const struct nt_thread_name *old = &nt->thread_names[i];
-            nt->seq.irregular += !old->ended && (old->process != t.process || old->os_thread != t.os_thread);
+            nt->seq.irregular +=
+                !old->ended && (old->process != t.process || old->os_thread != t.os_thread);
         }
         nt->thread_names[i] = t;
     }
@@ -225,21 +236,25 @@ gcd_status nt_remove_threads_v6(struct gcd_nt *nt, struct gcd_cur *c, struct gcd
 static bool skip_label(struct gcd_cur *c, unsigned kind)
 {
     switch (kind) {
-    case 1: case 2: case 3:              /* activity, related activity, trace id */
+    case 1:
+    case 2:
+    case 3: /* activity, related activity, trace id */
         gcd_cur_skip(c, 16);
         return true;
-    case 4: case 8:                      /* span id, keywords */
+    case 4:
+    case 8: /* span id, keywords */
         gcd_cur_skip(c, 8);
         return true;
-    case 5:                              /* two strings */
+    case 5: /* two strings */
         gcd_cur_skip(c, gcd_cur_varuint32(c));
         gcd_cur_skip(c, gcd_cur_varuint32(c));
         return true;
-    case 6:                              /* string and number */
+    case 6: /* string and number */
         gcd_cur_skip(c, gcd_cur_varuint32(c));
         (void)gcd_cur_varuint64(c);
         return true;
-    case 7: case 9:                      /* operation code, level */
+    case 7:
+    case 9: /* operation code, level */
         gcd_cur_skip(c, 1);
         return true;
     default:
@@ -248,13 +263,17 @@ static bool skip_label(struct gcd_cur *c, unsigned kind)
 }
 
 /* Lists without a version are stored, too: an event with an unknown list has lost it. */
-static gcd_status put_label_list(struct gcd_nt *nt, uint32_t list, uint32_t version, uint64_t off, struct gcd_error *err)
+static gcd_status put_label_list(struct gcd_nt *nt, uint32_t list, uint32_t version, uint64_t off,
+                                 struct gcd_error *err)
 {
     bool full = nt->label_version.used >= nt->limits.metadata;
     if (full && version != NT_NO_VERSION)
-        return gcd_fail_at(err, GCD_E_LIMIT, off, "more than %zu label lists", nt->label_version.used);
+        return gcd_fail_at(err, GCD_E_LIMIT, off, "more than %zu label lists",
+                           nt->label_version.used);
     nt->label_overflow = nt->label_overflow || full;
-    return full || gcd_idmap_put(&nt->label_version, list, version) ? GCD_OK : gcd_fail_nomem(err, "reading labels");
+    return full || gcd_idmap_put(&nt->label_version, list, version)
+               ? GCD_OK
+               : gcd_fail_nomem(err, "reading labels");
 }
 
 /* Labels can prescribe the version of an event; a heap walk needs nothing else from them. */
@@ -270,7 +289,7 @@ gcd_status nt_labels_v6(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error *
             if ((kind & 0x7f) == 10)
                 version = gcd_cur_u8(c);
             else if (c->err == GCD_OK && !skip_label(c, kind & 0x7f))
-                return GCD_OK;           /* the rest of the block cannot be read */
+                return GCD_OK; /* the rest of the block cannot be read */
         } while (c->err == GCD_OK && (kind & 0x80) == 0);
         if (c->err == GCD_OK)
             GCD_TRY(put_label_list(nt, index + i, version, gcd_cur_off(c), err));

@@ -1,13 +1,15 @@
 /*
  * Counts lost events.
  *
- * The runtime numbers the events of each capture thread, including those it drops because its buffer is full.  A gap tells how many are missing and
- * from which thread, but not where: it becomes visible at the thread's next buffer or only at the next sequence point (measured on .NET 8, 9, 10).
- * So the count is final after the sequence point that closes the trace.
+ * The runtime numbers the events of each capture thread, including those it drops because its
+ * buffer is full.  A gap tells how many are missing and from which thread, but not where: it
+ * becomes visible at the thread's next buffer or only at the next sequence point (measured on .NET
+ * 8, 9, 10). So the count is final after the sequence point that closes the trace.
  *
- * The numbers, the times of each thread and the sequence points between all threads increase through the whole file (nettrace.md, sections
- * 9 and 11; no exception in any recording).  A block that is duplicated, moved or from another recording violates this somewhere, and then
- * the loss counts are not verified.
+ * The numbers, the times of each thread and the sequence points between all threads increase
+ * through the whole file (nettrace.md, sections 9 and 11; no exception in any recording).  A block
+ * that is duplicated, moved or from another recording violates this somewhere, and then the loss
+ * counts are not verified.
  */
 #include <inttypes.h>
 
@@ -20,8 +22,10 @@
 
 void nt_seq_init(struct nt_seq *s, const struct gcd_alloc *a, uint64_t max_threads)
 {
-    *s = (struct nt_seq){ .max = max_threads < GCD_IDMAP_NONE ? (size_t)max_threads : GCD_IDMAP_NONE - 1,
-                          .last_index = GCD_IDMAP_NONE, .points = 1 };
+    *s = (struct nt_seq){ .max = max_threads < GCD_IDMAP_NONE ? (size_t)max_threads
+                                                              : GCD_IDMAP_NONE - 1,
+                          .last_index = GCD_IDMAP_NONE,
+                          .points = 1 };
     gcd_idmap_init(&s->by_id, a);
 }
 
@@ -33,8 +37,10 @@ void nt_seq_done(struct nt_seq *s, const struct gcd_alloc *a)
     s->count = s->cap = 0;
 }
 
-/* The entry of THREAD, created if new; *RET NULL when there are too many.  False when out of memory. */
-static bool entry(struct nt_seq *s, const struct gcd_alloc *a, uint64_t thread, struct nt_thread **ret)
+/* The entry of THREAD, created if new; *RET NULL when there are too many.  False when out of
+ * memory. */
+static bool entry(struct nt_seq *s, const struct gcd_alloc *a, uint64_t thread,
+                  struct nt_thread **ret)
 {
     if (s->last_index != GCD_IDMAP_NONE && s->last_id == thread) {
         *ret = &s->threads[s->last_index];
@@ -65,7 +71,8 @@ static void count_lost(struct nt_seq *s, struct nt_thread *t, uint32_t n)
     s->lost += n;
 }
 
-/* The thread of T has ended, and the system gave its id to another one, which counts from 1 again. */
+/* The thread of T has ended, and the system gave its id to another one, which counts from 1 again.
+ */
 static void change_owner(struct nt_thread *t)
 {
     t->old_closed = t->closed && (!t->has_old || t->old_closed);
@@ -99,7 +106,8 @@ static uint32_t next_event(struct nt_seq *s, struct nt_thread *t, uint32_t numbe
     return gap;
 }
 
-bool nt_seq_event(struct nt_seq *s, const struct gcd_alloc *a, const struct nt_numbered *e, uint32_t *ret_gap)
+bool nt_seq_event(struct nt_seq *s, const struct gcd_alloc *a, const struct nt_numbered *e,
+                  uint32_t *ret_gap)
 {
     struct nt_thread *t;
     *ret_gap = GCD_GAP_DISORDER;
@@ -141,7 +149,8 @@ bool nt_seq_point(struct nt_seq *s, const struct gcd_alloc *a, uint64_t thread, 
         return true;
     uint32_t gap = number - t->last;
     if (t->has_old && number == t->old && t->old_point != s->points) {
-        t->old_point = s->points;        /* a reused id is listed twice: this is the dead thread, the live one has its own entry */
+        /* a reused id is listed twice: this is the dead thread, the live one has its own entry */
+        t->old_point = s->points;
         t->old_closed = true;
         return true;
     }
@@ -154,7 +163,7 @@ bool nt_seq_point(struct nt_seq *s, const struct gcd_alloc *a, uint64_t thread, 
         count_lost(s, t, gap);
         t->last = number;
         t->told = add_gaps(t->told, gap);
-    }                                    /* else: a lower bound that has been exceeded already */
+    } /* else: a lower bound that has been exceeded already */
     return true;
 }
 
@@ -172,14 +181,14 @@ bool nt_seq_closed(const struct nt_seq *s, uint64_t thread)
 
 void nt_seq_forget(struct nt_seq *s)
 {
-    gcd_idmap_clear(&s->by_id);          /* the entries stay: they hold the counts */
+    gcd_idmap_clear(&s->by_id); /* the entries stay: they hold the counts */
     s->last_index = GCD_IDMAP_NONE;
 }
 
 void nt_seq_forget_thread(struct nt_seq *s, uint64_t thread)
 {
     uint32_t i = gcd_idmap_get(&s->by_id, thread);
-    if (i != GCD_IDMAP_NONE)             /* the next owner of the index counts from 1 again */
+    if (i != GCD_IDMAP_NONE) /* the next owner of the index counts from 1 again */
         s->threads[i].seen = s->threads[i].has_old = false;
 }
 
@@ -197,7 +206,8 @@ gcd_status nt_sequence_point(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_er
     uint32_t count = gcd_cur_u32(c);
     size_t smallest = nt->format == 6 ? 2 : 12;
     if (c->err == GCD_OK && count > gcd_cur_left(c) / smallest)
-        return gcd_fail_at(err, GCD_E_FORMAT, gcd_cur_off(c), "a sequence point of %" PRIu32 " threads in %zu bytes", count,
+        return gcd_fail_at(err, GCD_E_FORMAT, gcd_cur_off(c),
+                           "a sequence point of %" PRIu32 " threads in %zu bytes", count,
                            gcd_cur_left(c));
     nt->seq.points++;
     barrier(&nt->seq, ticks);
@@ -217,7 +227,7 @@ gcd_status nt_sequence_point(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_er
         gcd_idmap_clear(&nt->thread_by_index);
         nt->thread_name_count = 0;
     }
-    if (flags & 2) {                     /* the metadata */
+    if (flags & 2) { /* the metadata */
         gcd_idmap_clear(&nt->meta_by_id);
         nt->meta_count = 0;
     }

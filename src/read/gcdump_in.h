@@ -2,7 +2,8 @@
  * A .gcdump in memory and what was found in it: shared by the parts of the reader.
  *
  *     gcdump_load        reads the file into one block of memory
- *     gcdump_parse       finds types, nodes, references, addresses, facts; nothing is decoded or stored twice
+ *     gcdump_parse       finds types, nodes, references, addresses, facts; nothing is decoded or
+ *                        stored twice
  *     gcdump_put_facts   process, time, ranges, verdict
  *     gcdump_find_tree   made-up nodes below the root
  *     nodes, references  in r_gcdump.c
@@ -34,9 +35,9 @@ struct gcdump_string {
 
 struct gcdump_type {
     struct gcdump_string name, module;
-    int32_t size;                /* of nodes without their own size; -1 = there are no such nodes */
-    uint32_t number;             /* in the graph; GCDUMP_NONE = not there yet */
-    bool bracketed;              /* "[...]": the name of a made-up node */
+    int32_t size;    /* of nodes without their own size; -1 = there are no such nodes */
+    uint32_t number; /* in the graph; GCDUMP_NONE = not there yet */
+    bool bracketed;  /* "[...]": the name of a made-up node */
 };
 
 /* A type known only by its number in a module. */
@@ -48,7 +49,8 @@ struct gcdump_deferred {
 /* A made-up node and the root kind of its children. */
 struct gcdump_made_up {
     uint32_t node;
-    uint32_t name_type;          /* the type whose name is that of a static variable, GCDUMP_NONE = none */
+    /* the type whose name is that of a static variable, GCDUMP_NONE = none */
+    uint32_t name_type;
     uint32_t flags;
     unsigned kind;
 };
@@ -60,7 +62,7 @@ struct gcdump_segment {
 };
 
 struct gcdump_class {
-    uint64_t label;              /* position of its type */
+    uint64_t label; /* position of its type */
     uint32_t version, minimum;
     unsigned class_id;
 };
@@ -74,43 +76,45 @@ struct gcdump_extra {
 
 /* The meaning of a made-up node's name for the roots below it. */
 struct gcdump_static {
-    const char *field;           /* "" = none */
-    const char *label;           /* "A.s_items or B.s_items": it is unknown which class it is; NULL = there is one class, or none */
-    uint32_t number;             /* of the declaring class, in the graph */
-    uint32_t known;              /* if below type_count, it is this type of the file */
-    size_t class_off, class_n;   /* with this name, which others may share */
-    uint32_t asked, same;        /* the last type compared, and the result: that type or KNOWN */
+    const char *field; /* "" = none */
+    const char *label; /* "A.s_items or B.s_items": it is unknown which class it is; NULL = there is
+                          one class, or none */
+    uint32_t number;   /* of the declaring class, in the graph */
+    uint32_t known;    /* if below type_count, it is this type of the file */
+    size_t class_off, class_n; /* with this name, which others may share */
+    uint32_t asked, same;      /* the last type compared, and the result: that type or KNOWN */
 };
 
 struct gcdump_in {
     struct gcd_alloc alloc;
     const struct gcd_graph_options *options;
     uint64_t text_limit;
-    uint8_t *file;               /* [room], BYTES of them are the file; truncated after the blob when the rest has been read */
+    /* [room], BYTES of them are the file; truncated after the blob when the rest has been read */
+    uint8_t *file;
     size_t bytes, room;
 
     /* the container */
     struct gcd_cur cur;
-    const char *why;             /* of the first failure other than missing bytes; static */
-    unsigned label_bytes;        /* 4 or 8 */
-    bool closed;                 /* the trailer is in place: nothing is missing at the end */
-    uint64_t forward_table;      /* when closed: the end of the objects */
+    const char *why;        /* of the first failure other than missing bytes; static */
+    unsigned label_bytes;   /* 4 or 8 */
+    bool closed;            /* the trailer is in place: nothing is missing at the end */
+    uint64_t forward_table; /* when closed: the end of the objects */
     struct gcdump_class classes[GCDUMP_CLASSES];
     size_t class_count;
 
     /* the graph */
-    bool wide;                   /* counts of nodes have 8 bytes */
+    bool wide; /* counts of nodes have 8 bytes */
     bool is_64bit;
     uint32_t root;
     uint32_t type_count, node_count;
-    size_t offsets, blob, blob_bytes, addresses;     /* their positions; the blob's length */
+    size_t offsets, blob, blob_bytes, addresses; /* their positions; the blob's length */
     bool has_addresses;
-    struct gcdump_type *types;   /* [type_count] */
-    struct gcdump_deferred *deferred;    /* [deferred_count], entry t belongs to type t */
+    struct gcdump_type *types;        /* [type_count] */
+    struct gcdump_deferred *deferred; /* [deferred_count], entry t belongs to type t */
     uint32_t deferred_count;
-    struct gcdump_string *modules;       /* [module_count] their paths */
+    struct gcdump_string *modules; /* [module_count] their paths */
     size_t module_count, module_room;
-    struct gcd_idmap module_at;  /* label -> modules */
+    struct gcd_idmap module_at; /* label -> modules */
 
     /* the facts */
     uint32_t version;
@@ -118,25 +122,27 @@ struct gcdump_in {
     uint64_t ticks;
     uint32_t process, rcws;
     bool sampled;
-    struct gcdump_segment *segments;     /* [segment_count] */
+    struct gcdump_segment *segments; /* [segment_count] */
     uint32_t segment_count;
 
     /* the future graph: which nodes are objects, and their numbers there */
-    uint64_t *kept;              /* bits, [node_count / 64 + 1] */
-    uint32_t *kept_before;       /* objects before the first node of each word of KEPT; same length */
-    uint64_t *in_tree;           /* bits, same length: made-up nodes that group roots */
+    uint64_t *kept; /* bits, [node_count / 64 + 1] */
+    /* objects before the first node of each word of KEPT; same length */
+    uint32_t *kept_before;
+    uint64_t *in_tree; /* bits, same length: made-up nodes that group roots */
     struct gcdump_made_up *tree;
     size_t tree_count, tree_room;
 
-    struct gcd_idmap type_by_name;       /* hash -> types, or type_count + extras */
+    struct gcd_idmap type_by_name; /* hash -> types, or type_count + extras */
     bool names_hashed;
     struct gcdump_static *statics;
     size_t static_count, static_room;
-    struct gcd_idmap static_of_type;     /* name type -> statics */
+    struct gcd_idmap static_of_type; /* name type -> statics */
     struct gcdump_extra *extras;
     size_t extra_count, extra_room;
-    char *text, *text2;          /* strings in UTF-8, NUL-terminated; the second one is the path of MODULE */
-    const struct gcdump_string *module;  /* NULL = none yet */
+    /* strings in UTF-8, NUL-terminated; the second one is the path of MODULE */
+    char *text, *text2;
+    const struct gcdump_string *module; /* NULL = none yet */
     size_t text_room, text2_room;
 };
 
@@ -144,7 +150,7 @@ struct gcdump_in {
 struct gcdump_node {
     uint32_t type, children;
     int32_t size;
-    const uint8_t *p, *end;      /* the children; each takes at least one byte */
+    const uint8_t *p, *end; /* the children; each takes at least one byte */
 };
 
 static inline bool gcdump_bit(const uint64_t *bits, uint32_t n)
@@ -157,7 +163,8 @@ static inline void gcdump_set_bit(uint64_t *bits, uint32_t n)
     bits[n / 64] |= UINT64_C(1) << (n % 64);
 }
 
-/* A compressed int: seven bits per byte, most significant first, the sign in bit 6 of the first.  False: it does not end. */
+/* A compressed int: seven bits per byte, most significant first, the sign in bit 6 of the first.
+ * False: it does not end. */
 static inline bool gcdump_cint(const uint8_t **p, const uint8_t *end, int32_t *ret)
 {
     const uint8_t *q = *p;
@@ -188,34 +195,42 @@ static inline uint64_t gcdump_address(const struct gcdump_in *f, uint32_t node)
 static inline uint32_t gcdump_graph_node(const struct gcdump_in *f, uint32_t node)
 {
     uint64_t word = f->kept[node / 64], bit = UINT64_C(1) << (node % 64);
-    return (word & bit) == 0 ? GCD_NODE_NONE : f->kept_before[node / 64] + (uint32_t)__builtin_popcountll(word & (bit - 1));
+    return (word & bit) == 0
+               ? GCD_NODE_NONE
+               : f->kept_before[node / 64] + (uint32_t)__builtin_popcountll(word & (bit - 1));
 }
 
 /* ---- gcdump_parse.c ---- */
 
-GCD_MUST_CHECK gcd_status gcdump_load(struct gcdump_in *f, struct gcd_input *in, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcdump_load(struct gcdump_in *f, struct gcd_input *in,
+                                      struct gcd_error *err);
 GCD_MUST_CHECK gcd_status gcdump_parse(struct gcdump_in *f, struct gcd_error *err);
 /* Reports an invalid file. */
 GCD_MUST_CHECK gcd_status gcdump_bad(uint64_t off, const char *why, struct gcd_error *err);
 /* N < node_count, with an offset that is not 0. */
-GCD_MUST_CHECK gcd_status gcdump_get_node(const struct gcdump_in *f, uint32_t n, struct gcdump_node *ret, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcdump_get_node(const struct gcdump_in *f, uint32_t n,
+                                          struct gcdump_node *ret, struct gcd_error *err);
 /* The next of NODE's children; call it node->children times. */
-GCD_MUST_CHECK gcd_status gcdump_next_child(const struct gcdump_in *f, uint32_t n, struct gcdump_node *node, uint32_t *ret,
+GCD_MUST_CHECK gcd_status gcdump_next_child(const struct gcdump_in *f, uint32_t n,
+                                            struct gcdump_node *node, uint32_t *ret,
                                             struct gcd_error *err);
 
 /* ---- gcdump_text.c ---- */
 
 /* UTF-8 with NUL, into *TEXT of *ROOM, which are f->text or f->text2 and still belong to F. */
-GCD_MUST_CHECK gcd_status gcdump_text(struct gcdump_in *f, const struct gcdump_string *s, char **text, size_t *room,
-                                      struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcdump_text(struct gcdump_in *f, const struct gcdump_string *s,
+                                      char **text, size_t *room, struct gcd_error *err);
 /* Adds type T to the graph if it is missing. */
-GCD_MUST_CHECK gcd_status gcdump_put_type(struct gcdump_in *f, struct gcd_build *b, uint32_t t, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcdump_put_type(struct gcdump_in *f, struct gcd_build *b, uint32_t t,
+                                          struct gcd_error *err);
 /* Process, time, ranges of generations and, from our own log, the rest. */
-GCD_MUST_CHECK gcd_status gcdump_put_facts(struct gcdump_in *f, struct gcd_build *b, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcdump_put_facts(struct gcdump_in *f, struct gcd_build *b,
+                                           struct gcd_error *err);
 
 /* ---- gcdump_tree.c ---- */
 
 GCD_MUST_CHECK gcd_status gcdump_find_tree(struct gcdump_in *f, struct gcd_error *err);
-GCD_MUST_CHECK gcd_status gcdump_put_roots(struct gcdump_in *f, struct gcd_build *b, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcdump_put_roots(struct gcdump_in *f, struct gcd_build *b,
+                                           struct gcd_error *err);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * The FastSerialization container of a .gcdump and its classes.  Notes only positions, and compares every count with the remaining bytes;
- * the objects nest in one fixed way, so no recursion is needed.
+ * The FastSerialization container of a .gcdump and its classes.  Notes only positions, and compares
+ * every count with the remaining bytes; the objects nest in one fixed way, so no recursion is
+ * needed.
  */
 #include <string.h>
 
@@ -11,27 +12,47 @@
 #include "read/gcdump_in.h"
 
 #define SIGNATURE_BYTES 24
-/* Also limits a compressed file, which is held in memory: this many bytes, plus a multiple of its size. */
+/* Also limits a compressed file, which is held in memory: this many bytes, plus a multiple of its
+ * size. */
 #define PLAUSIBLE_BYTES ((size_t)256 << 20)
 #define PLAUSIBLE_RATIO 64u
 /* No type record, deferred type or segment is smaller. */
-#define TYPE_BYTES 12
+#define TYPE_BYTES     12
 #define DEFERRED_BYTES 9
-#define SEGMENT_BYTES 55
+#define SEGMENT_BYTES  55
 
 enum tag {
-    TAG_NULL = 1, TAG_REFERENCE = 2, TAG_BEGIN = 4, TAG_BEGIN_PRIVATE = 5, TAG_END = 6,
-    TAG_BYTE = 8, TAG_INT16 = 9, TAG_INT32 = 10, TAG_INT64 = 11, TAG_SKIP = 12, TAG_STRING = 13, TAG_BLOB = 14
+    TAG_NULL = 1,
+    TAG_REFERENCE = 2,
+    TAG_BEGIN = 4,
+    TAG_BEGIN_PRIVATE = 5,
+    TAG_END = 6,
+    TAG_BYTE = 8,
+    TAG_INT16 = 9,
+    TAG_INT32 = 10,
+    TAG_INT64 = 11,
+    TAG_SKIP = 12,
+    TAG_STRING = 13,
+    TAG_BLOB = 14
 };
 
-enum class_id { CLASS_HEAP_DUMP, CLASS_GRAPH, CLASS_MODULE, CLASS_HEAP_INFO, CLASS_SEGMENT, CLASS_JS_HEAP, CLASS_INTEROP, CLASSES };
+enum class_id {
+    CLASS_HEAP_DUMP,
+    CLASS_GRAPH,
+    CLASS_MODULE,
+    CLASS_HEAP_INFO,
+    CLASS_SEGMENT,
+    CLASS_JS_HEAP,
+    CLASS_INTEROP,
+    CLASSES
+};
 
 static const struct {
     const char *name;
-    uint32_t newest, oldest;     /* supported versions */
+    uint32_t newest, oldest; /* supported versions */
 } class_info[CLASSES] = {
-    [CLASS_HEAP_DUMP] = { "GCHeapDump", 10, 4 }, [CLASS_GRAPH] = { "Graphs.MemoryGraph", 1, 0 },
-    [CLASS_MODULE] = { "Graphs.Module", 0, 0 },  [CLASS_HEAP_INFO] = { "DotNetHeapInfo", 0, 0 },
+    [CLASS_HEAP_DUMP] = { "GCHeapDump", 10, 4 },     [CLASS_GRAPH] = { "Graphs.MemoryGraph", 1, 0 },
+    [CLASS_MODULE] = { "Graphs.Module", 0, 0 },      [CLASS_HEAP_INFO] = { "DotNetHeapInfo", 0, 0 },
     [CLASS_SEGMENT] = { "GCHeapDumpSegment", 1, 0 }, [CLASS_JS_HEAP] = { "JSHeapInfo", 0, 0 },
     [CLASS_INTEROP] = { "InteropInfo", 0, 0 },
 };
@@ -47,11 +68,15 @@ gcd_status gcdump_load(struct gcdump_in *f, struct gcd_input *in, struct gcd_err
     GCD_TRY(gcd_reader_new(in, &r, err));
     while ((st = gcd_reader_next(r, &bytes, &n, err)) == GCD_OK) {
         size_t need = gcd_size_sum(f->bytes, n);
-        if (need > PLAUSIBLE_BYTES && (need - PLAUSIBLE_BYTES) / PLAUSIBLE_RATIO > gcd_reader_position(r)) {
-            st = gcd_fail(err, GCD_E_LIMIT, "its compression ratio is above %u to 1, which no heap reaches", PLAUSIBLE_RATIO);
+        if (need > PLAUSIBLE_BYTES &&
+            (need - PLAUSIBLE_BYTES) / PLAUSIBLE_RATIO > gcd_reader_position(r)) {
+            st = gcd_fail(err, GCD_E_LIMIT,
+                          "its compression ratio is above %u to 1, which no heap reaches",
+                          PLAUSIBLE_RATIO);
             break;
         }
-        if (need > f->room) {            /* grow by an eighth: the file may have a gigabyte, and doubling would take another one */
+        /* grow by an eighth: the file may have a gigabyte, and doubling would take another one */
+        if (need > f->room) {
             size_t room = gcd_size_sum(need, need / 8 + 65536);
             uint8_t *p = f->alloc.resize(f->alloc.ctx, f->file, f->room, room);
             if (p == NULL) {
@@ -63,7 +88,8 @@ gcd_status gcdump_load(struct gcdump_in *f, struct gcd_input *in, struct gcd_err
         }
         memcpy(f->file + f->bytes, bytes, n);
         f->bytes = need;
-        st = gcd_context_step(&f->options->context, gcd_reader_position(r), f->options->progress_total, err);
+        st = gcd_context_step(&f->options->context, gcd_reader_position(r),
+                              f->options->progress_total, err);
         if (st != GCD_OK)
             break;
     }
@@ -75,7 +101,8 @@ gcd_status gcdump_load(struct gcdump_in *f, struct gcd_input *in, struct gcd_err
 
 gcd_status gcdump_bad(uint64_t off, const char *why, struct gcd_error *err)
 {
-    return gcd_fail_at(err, GCD_E_FORMAT, off, "the .gcdump is damaged at byte %llu: %s", (unsigned long long)off, why);
+    return gcd_fail_at(err, GCD_E_FORMAT, off, "the .gcdump is damaged at byte %llu: %s",
+                       (unsigned long long)off, why);
 }
 
 /* The bytes are wrong, not missing. */
@@ -90,9 +117,11 @@ static gcd_status report(const struct gcdump_in *f, struct gcd_error *err)
 {
     const struct gcd_cur *c = &f->cur;
     if (f->why == NULL && !f->closed)
-        return gcd_fail_at(err, GCD_E_TRUNCATED, c->err_off, "the .gcdump ends early, at byte %zu", f->bytes);
+        return gcd_fail_at(err, GCD_E_TRUNCATED, c->err_off, "the .gcdump ends early, at byte %zu",
+                           f->bytes);
     if (c->err == GCD_E_FORMAT)
-        return gcdump_bad(c->err_off, f->why != NULL ? f->why : "a length exceeds the remaining bytes", err);
+        return gcdump_bad(c->err_off,
+                          f->why != NULL ? f->why : "a length exceeds the remaining bytes", err);
     return gcd_fail_at(err, c->err, c->err_off, "%s", f->why);
 }
 
@@ -113,7 +142,8 @@ static void find_trailer(struct gcdump_in *f)
         uint64_t table = load_label(f, n - 2 * w);
         if (table <= SIGNATURE_BYTES || table > n - 2 * w - 4 || f->file[table - 1] != TAG_END)
             continue;
-        if (gcd_le32(f->file + table) != (n - 2 * w - table - 4) / w || (n - 2 * w - table - 4) % w != 0)
+        if (gcd_le32(f->file + table) != (n - 2 * w - table - 4) / w ||
+            (n - 2 * w - table - 4) % w != 0)
             continue;
         f->closed = true;
         f->forward_table = table;
@@ -129,11 +159,13 @@ static void go_forward(struct gcdump_in *f, uint32_t index)
     if (f->cur.err != GCD_OK)
         return;
     if (!f->closed) {
-        lie(f, GCD_E_TRUNCATED, "the .gcdump ends early: the table at its end is missing, which it needs");
+        lie(f, GCD_E_TRUNCATED,
+            "the .gcdump ends early: the table at its end is missing, which it needs");
         return;
     }
-    uint64_t to = index < gcd_le32(f->file + f->forward_table) ?
-        load_label(f, (size_t)f->forward_table + 4 + (size_t)index * f->label_bytes) : 0;
+    uint64_t to = index < gcd_le32(f->file + f->forward_table)
+                      ? load_label(f, (size_t)f->forward_table + 4 + (size_t)index * f->label_bytes)
+                      : 0;
     if (to < now || to > f->forward_table)
         lie(f, GCD_E_FORMAT, "a region ends before it begins");
     else
@@ -160,7 +192,9 @@ static struct gcdump_string read_string(struct gcdump_in *f)
         }
         p += n;
     }
-    s = (struct gcdump_string){ .off = (size_t)(c->p - f->file), .bytes = (size_t)(p - c->p), .units = units };
+    s = (struct gcdump_string){ .off = (size_t)(c->p - f->file),
+                                .bytes = (size_t)(p - c->p),
+                                .units = units };
     c->p = p;
     return s;
 }
@@ -189,7 +223,8 @@ static const struct gcdump_class *read_type(struct gcdump_in *f)
         lie(f, GCD_E_FORMAT, "an object has a type that was not defined before it");
         return NULL;
     }
-    if ((tag != TAG_BEGIN && tag != TAG_BEGIN_PRIVATE) || gcd_cur_u8(&f->cur) != TAG_NULL || f->class_count == GCDUMP_CLASSES) {
+    if ((tag != TAG_BEGIN && tag != TAG_BEGIN_PRIVATE) || gcd_cur_u8(&f->cur) != TAG_NULL ||
+        f->class_count == GCDUMP_CLASSES) {
         lie(f, GCD_E_FORMAT, "an object has no type");
         return NULL;
     }
@@ -206,7 +241,8 @@ static const struct gcdump_class *read_type(struct gcdump_in *f)
             k.class_id = i;
     if (k.class_id == CLASSES)
         lie(f, GCD_E_UNSUPPORTED, "the .gcdump holds an object of an unknown class");
-    else if (k.minimum > 0 && (k.minimum > class_info[k.class_id].newest || k.version < class_info[k.class_id].oldest))
+    else if (k.minimum > 0 && (k.minimum > class_info[k.class_id].newest ||
+                               k.version < class_info[k.class_id].oldest))
         lie(f, GCD_E_UNSUPPORTED, "the .gcdump has a version that is not supported");
     if (f->cur.err != GCD_OK)
         return NULL;
@@ -237,16 +273,34 @@ static void end_object(struct gcdump_in *f)
 {
     for (;;)
         switch (gcd_cur_u8(&f->cur)) {
-        case TAG_END: return;
-        case TAG_NULL: break;
-        case TAG_BYTE: gcd_cur_skip(&f->cur, 1); break;
-        case TAG_INT16: gcd_cur_skip(&f->cur, 2); break;
-        case TAG_INT32: gcd_cur_skip(&f->cur, 4); break;
-        case TAG_INT64: gcd_cur_skip(&f->cur, 8); break;
-        case TAG_STRING: (void)read_string(f); break;
-        case TAG_BLOB: gcd_cur_skip(&f->cur, gcd_cur_u32(&f->cur)); break;
-        case TAG_REFERENCE: (void)read_label(f); break;
-        case TAG_SKIP: go_forward(f, gcd_cur_u32(&f->cur)); break;
+        case TAG_END:
+            return;
+        case TAG_NULL:
+            break;
+        case TAG_BYTE:
+            gcd_cur_skip(&f->cur, 1);
+            break;
+        case TAG_INT16:
+            gcd_cur_skip(&f->cur, 2);
+            break;
+        case TAG_INT32:
+            gcd_cur_skip(&f->cur, 4);
+            break;
+        case TAG_INT64:
+            gcd_cur_skip(&f->cur, 8);
+            break;
+        case TAG_STRING:
+            (void)read_string(f);
+            break;
+        case TAG_BLOB:
+            gcd_cur_skip(&f->cur, gcd_cur_u32(&f->cur));
+            break;
+        case TAG_REFERENCE:
+            (void)read_label(f);
+            break;
+        case TAG_SKIP:
+            go_forward(f, gcd_cur_u32(&f->cur));
+            break;
         default:
             lie(f, GCD_E_FORMAT, "an object does not end where it should");
             return;
@@ -283,7 +337,8 @@ static void parse_types(struct gcdump_in *f)
         type->module = read_string(f);
         type->number = GCDUMP_NONE;
         const uint8_t *name = f->file + type->name.off;
-        type->bracketed = type->name.bytes >= 2 && name[0] == '[' && name[type->name.bytes - 1] == ']';
+        type->bracketed =
+            type->name.bytes >= 2 && name[0] == '[' && name[type->name.bytes - 1] == ']';
     }
 }
 
@@ -295,20 +350,22 @@ static struct gcdump_string read_module(struct gcdump_in *f)
     if (next_is(f, TAG_REFERENCE)) {
         gcd_cur_skip(c, 1);
         uint32_t i = gcd_idmap_get(&f->module_at, read_label(f));
-        if (i == GCD_IDMAP_NONE)         /* only backward references: anything else would cost its length again and again */
+        if (i == GCD_IDMAP_NONE) /* only backward references: anything else would cost its length
+                                    again and again */
             lie(f, GCD_E_FORMAT, "there is no module where one is referred to");
         return i == GCD_IDMAP_NONE ? none : f->modules[i];
     }
     if (begin_object(f, CLASS_MODULE) == NULL)
         return none;
     struct gcdump_string path = read_string(f);
-    gcd_cur_skip(c, 24);                 /* base, size, time */
+    gcd_cur_skip(c, 24); /* base, size, time */
     (void)read_string(f);
-    gcd_cur_skip(c, 20);                 /* identity of the symbols */
+    gcd_cur_skip(c, 20); /* identity of the symbols */
     end_object(f);
     if (c->err != GCD_OK)
         return none;
-    if (!gcd_vec_reserve(&f->alloc, &f->modules, &f->module_room, f->module_count + 1, sizeof *f->modules, UINT32_MAX) ||
+    if (!gcd_vec_reserve(&f->alloc, &f->modules, &f->module_room, f->module_count + 1,
+                         sizeof *f->modules, UINT32_MAX) ||
         !gcd_idmap_put(&f->module_at, label, (uint32_t)f->module_count)) {
         lie(f, GCD_E_NOMEM, "out of memory while reading the modules");
         return none;
@@ -361,7 +418,7 @@ static void parse_graph(struct gcdump_in *f)
         return;
     }
     bool has_deferred = k->minimum >= 1;
-    gcd_cur_skip(c, 8);                  /* total size: the sum of what follows */
+    gcd_cur_skip(c, 8); /* total size: the sum of what follows */
     f->root = gcd_cur_u32(c);
     parse_types(f);
     uint64_t nodes = read_count(f);
@@ -406,7 +463,8 @@ static void parse_segments(struct gcdump_in *f)
             return;
         }
         for (unsigned w = 0; w < GCDUMP_SEGMENT_WORDS; w++)
-            f->segments[i].words[w] = w < GCDUMP_SEGMENT_WORDS - 1 || k->version >= 1 ? gcd_cur_u64(c) : 0;
+            f->segments[i].words[w] =
+                w < GCDUMP_SEGMENT_WORDS - 1 || k->version >= 1 ? gcd_cur_u64(c) : 0;
         end_object(f);
     }
 }
@@ -415,7 +473,7 @@ static void parse_heap_info(struct gcdump_in *f)
 {
     if (begin_object(f, CLASS_HEAP_INFO) == NULL)
         return;
-    gcd_cur_skip(&f->cur, 8);            /* size of all segments */
+    gcd_cur_skip(&f->cur, 8); /* size of all segments */
     parse_segments(f);
     end_object(f);
 }
@@ -444,16 +502,16 @@ static void parse_process(struct gcdump_in *f)
 {
     f->log = read_string(f);
     f->ticks = gcd_cur_u64(&f->cur);
-    (void)read_string(f);                /* machine */
+    (void)read_string(f); /* machine */
     f->process_name = read_string(f);
     f->process = gcd_cur_u32(&f->cur);
-    gcd_cur_skip(&f->cur, 16);           /* commit, working set */
+    gcd_cur_skip(&f->cur, 16); /* commit, working set */
 }
 
 static void parse_old_facts(struct gcdump_in *f)
 {
     struct gcd_cur *c = &f->cur;
-    gcd_cur_skip(c, 25);                 /* sums */
+    gcd_cur_skip(c, 25); /* sums */
     if (f->version >= 5)
         parse_process(f);
     if (f->version >= 6)
@@ -465,8 +523,8 @@ static void parse_old_facts(struct gcdump_in *f)
 static void parse_facts(struct gcdump_in *f)
 {
     struct gcd_cur *c = &f->cur;
-    const uint32_t one = UINT32_C(0x3f800000);       /* as float */
-    gcd_cur_skip(c, 1);                  /* 64 bit: as in the graph */
+    const uint32_t one = UINT32_C(0x3f800000); /* as float */
+    gcd_cur_skip(c, 1);                        /* 64 bit: as in the graph */
     uint32_t count_multiplier = gcd_cur_u32(c), size_multiplier = gcd_cur_u32(c);
     f->sampled = count_multiplier != one || size_multiplier != one;
     if (begin_object(f, CLASS_JS_HEAP) != NULL)
@@ -512,7 +570,8 @@ static gcd_status parse_as(struct gcdump_in *f, bool wide, struct gcd_error *err
         return report(f, err);
     }
     f->version = k->version;
-    if (f->version < class_info[CLASS_HEAP_DUMP].oldest || f->version == 8)      /* no program has ever read version 8 */
+    if (f->version < class_info[CLASS_HEAP_DUMP].oldest ||
+        f->version == 8) /* no program has ever read version 8 */
         lie(f, GCD_E_UNSUPPORTED, "the .gcdump has a version that is not supported");
     parse_graph(f);
     if (f->version < 8)
@@ -535,7 +594,8 @@ gcd_status gcdump_parse(struct gcdump_in *f, struct gcd_error *err)
     find_trailer(f);
     gcd_status st = parse_as(f, false, &first);
     if (f->closed && st != GCD_E_NOMEM && (st != GCD_OK || !fits(f))) {
-        /* PerfView's command DotNetGCDumpFromETLFile writes node counts of 8 bytes without saying so in the file: accepted if everything fits */
+        /* PerfView's command DotNetGCDumpFromETLFile writes node counts of 8 bytes without saying
+         * so in the file: accepted if everything fits */
         gcd_status wide = parse_as(f, true, NULL);
         if (wide == GCD_OK && fits(f))
             return GCD_OK;
@@ -551,7 +611,8 @@ gcd_status gcdump_parse(struct gcdump_in *f, struct gcd_error *err)
 
 /* ---- nodes ---- */
 
-gcd_status gcdump_get_node(const struct gcdump_in *f, uint32_t n, struct gcdump_node *ret, struct gcd_error *err)
+gcd_status gcdump_get_node(const struct gcdump_in *f, uint32_t n, struct gcdump_node *ret,
+                           struct gcd_error *err)
 {
     uint32_t off = gcdump_offset(f, n);
     const uint8_t *blob = f->file + f->blob;
@@ -566,13 +627,16 @@ gcd_status gcdump_get_node(const struct gcdump_in *f, uint32_t n, struct gcdump_
     ret->size = f->types[ret->type].size;
     if ((type & 1) != 0 && !gcdump_cint(&ret->p, ret->end, &ret->size))
         return gcdump_bad(f->blob + off, "the size of a node is missing", err);
-    if (ret->size < 0 || !gcdump_cint(&ret->p, ret->end, &children) || children < 0 || children > ret->end - ret->p)
-        return gcdump_bad(f->blob + off, "a node has an impossible size or number of references", err);
+    if (ret->size < 0 || !gcdump_cint(&ret->p, ret->end, &children) || children < 0 ||
+        children > ret->end - ret->p)
+        return gcdump_bad(f->blob + off, "a node has an impossible size or number of references",
+                          err);
     ret->children = (uint32_t)children;
     return GCD_OK;
 }
 
-gcd_status gcdump_next_child(const struct gcdump_in *f, uint32_t n, struct gcdump_node *node, uint32_t *ret, struct gcd_error *err)
+gcd_status gcdump_next_child(const struct gcdump_in *f, uint32_t n, struct gcdump_node *node,
+                             uint32_t *ret, struct gcd_error *err)
 {
     int32_t rel;
     if (!gcdump_cint(&node->p, node->end, &rel))

@@ -29,11 +29,13 @@ static void to_utf16le(const uint8_t *p, uint32_t units, uint8_t *out)
     }
 }
 
-gcd_status gcdump_text(struct gcdump_in *f, const struct gcdump_string *s, char **text, size_t *room, struct gcd_error *err)
+gcd_status gcdump_text(struct gcdump_in *f, const struct gcdump_string *s, char **text,
+                       size_t *room, struct gcd_error *err)
 {
     if (s->units > f->text_limit)
         return gcd_fail(err, GCD_E_LIMIT, "the names need more memory than allowed");
-    /* UTF-8 at the start, UTF-16 at the end: three bytes are written only after two have been read */
+    /* UTF-8 at the start, UTF-16 at the end: three bytes are written only after two have been read
+     */
     size_t units = s->units, need = gcd_size_sum(gcd_size_product(units, 5), 1);
     if (!gcd_vec_reserve(&f->alloc, text, room, need, 1, SIZE_MAX / 2))
         return gcd_fail_nomem(err, "reading the names");
@@ -50,18 +52,23 @@ gcd_status gcdump_text(struct gcdump_in *f, const struct gcdump_string *s, char 
     return GCD_OK;
 }
 
-/* The name of a type; for one known only by its number in a module, the name shown by readers without symbols.  Into f->text. */
-static gcd_status type_name(struct gcdump_in *f, uint32_t t, struct gcd_type *to, struct gcd_error *err)
+/* The name of a type; for one known only by its number in a module, the name shown by readers
+ * without symbols.  Into f->text. */
+static gcd_status type_name(struct gcdump_in *f, uint32_t t, struct gcd_type *to,
+                            struct gcd_error *err)
 {
     char number[32];
     bool deferred = t < f->deferred_count && f->types[t].name.null;
-    GCD_TRY(gcdump_text(f, deferred ? &f->deferred[t].suffix : &f->types[t].name, &f->text, &f->text_room, err));
+    GCD_TRY(gcdump_text(f, deferred ? &f->deferred[t].suffix : &f->types[t].name, &f->text,
+                        &f->text_room, err));
     to->named = !deferred && f->text[0] != '\0';
     if (!to->named) {
         size_t suffix_n = strlen(f->text);
-        int n = deferred ? snprintf(number, sizeof number, "TypeID(0x%" PRIx32 ")", f->deferred[t].id) :
-                           snprintf(number, sizeof number, "Type(0x%" PRIx32 ")", t);
-        if (!gcd_vec_reserve(&f->alloc, &f->text, &f->text_room, suffix_n + (size_t)n + 1, 1, SIZE_MAX / 2))
+        int n = deferred
+                    ? snprintf(number, sizeof number, "TypeID(0x%" PRIx32 ")", f->deferred[t].id)
+                    : snprintf(number, sizeof number, "Type(0x%" PRIx32 ")", t);
+        if (!gcd_vec_reserve(&f->alloc, &f->text, &f->text_room, suffix_n + (size_t)n + 1, 1,
+                             SIZE_MAX / 2))
             return gcd_fail_nomem(err, "reading the names");
         memmove(f->text + n, f->text, suffix_n + 1);
         memcpy(f->text, number, (size_t)n);
@@ -70,7 +77,8 @@ static gcd_status type_name(struct gcdump_in *f, uint32_t t, struct gcd_type *to
     return GCD_OK;
 }
 
-gcd_status gcdump_put_type(struct gcdump_in *f, struct gcd_build *b, uint32_t t, struct gcd_error *err)
+gcd_status gcdump_put_type(struct gcdump_in *f, struct gcd_build *b, uint32_t t,
+                           struct gcd_error *err)
 {
     struct gcdump_type *type = &f->types[t];
     if (type->number != GCDUMP_NONE)
@@ -79,7 +87,8 @@ gcd_status gcdump_put_type(struct gcdump_in *f, struct gcd_build *b, uint32_t t,
     bool elsewhere = type->module.null && t < f->deferred_count;
     GCD_TRY(type_name(f, t, &to, err));
     const struct gcdump_string *module = elsewhere ? &f->deferred[t].module : &type->module;
-    if (f->module == NULL || f->module->off != module->off || f->module->bytes != module->bytes)     /* most share the module of the previous type */
+    if (f->module == NULL || f->module->off != module->off ||
+        f->module->bytes != module->bytes) /* most share the module of the previous type */
         GCD_TRY(gcdump_text(f, module, &f->text2, &f->text2_room, err));
     f->module = module;
     to.module_path = f->text2;
@@ -102,7 +111,8 @@ static uint64_t to_number(const char *s, size_t n)
 {
     uint64_t v = 0;
     for (size_t i = 0; i < n && s[i] >= '0' && s[i] <= '9'; i++)
-        if (__builtin_mul_overflow(v, UINT64_C(10), &v) || __builtin_add_overflow(v, (uint64_t)(s[i] - '0'), &v))
+        if (__builtin_mul_overflow(v, UINT64_C(10), &v) ||
+            __builtin_add_overflow(v, (uint64_t)(s[i] - '0'), &v))
             return UINT64_MAX;
     return v;
 }
@@ -125,8 +135,10 @@ static const char *const reason_names[GCD_REASON_COUNT] = {
 #undef REASON_NAME
 };
 
-/* Adds a clause of foreign text: without characters that move a terminal's cursor, cut between two characters. */
-static void add_reason(struct gcd_verdict *v, enum gcd_reason_code code, uint64_t amount, const char *text, size_t n)
+/* Adds a clause of foreign text: without characters that move a terminal's cursor, cut between two
+ * characters. */
+static void add_reason(struct gcd_verdict *v, enum gcd_reason_code code, uint64_t amount,
+                       const char *text, size_t n)
 {
     char clean[sizeof v->reasons->text];
     if (n > sizeof clean - 1)
@@ -143,12 +155,14 @@ static void take_reasons(struct gcd_verdict *v, const struct line *l, const char
     for (unsigned code = 0; code < GCD_REASON_COUNT; code++) {
         size_t name_n = strlen(reason_names[code]);
         for (const char *p = l->value, *end = p + l->value_n; p < end; p++) {
-            if ((size_t)(end - p) <= name_n || memcmp(p, reason_names[code], name_n) != 0 || p[name_n] != '=' || p[-1] != ' ')
+            if ((size_t)(end - p) <= name_n || memcmp(p, reason_names[code], name_n) != 0 ||
+                p[name_n] != '=' || p[-1] != ' ')
                 continue;
             const char *text = reason_names[code];
             size_t n = name_n;
             const char *detail = strstr(rest, text);
-            if (detail != NULL && detail[-1] == '\n' && detail[name_n] == ':' && detail[name_n + 1] == ' ') {
+            if (detail != NULL && detail[-1] == '\n' && detail[name_n] == ':' &&
+                detail[name_n + 1] == ' ') {
                 text = detail + name_n + 2;
                 n = strcspn(text, "\n");
             }
@@ -163,19 +177,37 @@ static gcd_status take_line(struct gcd_build *b, const struct line *l, struct gc
 {
     struct gcd_summary *to = gcd_build_summary(b);
     struct gcd_graph_notes *n = gcd_build_notes(b);
-    const struct { const char *key; const char **to; } texts[] = {
-        { "command line", &to->command_line }, { "os", &to->os }, { "arch", &to->arch }, { "runtime", &to->runtime_version },
+    const struct {
+        const char *key;
+        const char **to;
+    } texts[] = {
+        { "command line", &to->command_line },
+        { "os", &to->os },
+        { "arch", &to->arch },
+        { "runtime", &to->runtime_version },
     };
-    const struct { const char *key; uint32_t *to; } numbers[] = {
-        { "gc number", &to->gc_number }, { "gc depth", &to->gc_depth }, { "gc reason", &to->gc_reason },
-        { "gc type", &to->gc_type },     { "gc heaps", &to->gc_heaps },
+    const struct {
+        const char *key;
+        uint32_t *to;
+    } numbers[] = {
+        { "gc number", &to->gc_number }, { "gc depth", &to->gc_depth },
+        { "gc reason", &to->gc_reason }, { "gc type", &to->gc_type },
+        { "gc heaps", &to->gc_heaps },
     };
-    const struct { const char *key; uint64_t *to; } sums[] = {
-        { "references missing", &n->edges_missing }, { "references dangling", &n->edges_dangling },
-        { "roots dangling", &n->roots_dangling },    { "dependent handles dropped", &n->dependents_dropped },
+    const struct {
+        const char *key;
+        uint64_t *to;
+    } sums[] = {
+        { "references missing", &n->edges_missing },
+        { "references dangling", &n->edges_dangling },
+        { "roots dangling", &n->roots_dangling },
+        { "dependent handles dropped", &n->dependents_dropped },
         { "objects dropped", &n->objects_dropped },
     };
-    const struct { const char *key; int64_t *to; } times[] = { { "gc start ns", &to->gc_start_ns }, { "gc end ns", &to->gc_end_ns } };
+    const struct {
+        const char *key;
+        int64_t *to;
+    } times[] = { { "gc start ns", &to->gc_start_ns }, { "gc end ns", &to->gc_end_ns } };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (key_is(l, texts[i].key))
             return gcd_build_text(b, l->value, l->value_n, texts[i].to, err);
@@ -192,10 +224,12 @@ static gcd_status take_line(struct gcd_build *b, const struct line *l, struct gc
 }
 
 /* False when the log is not ours. */
-static gcd_status take_log(struct gcd_build *b, const char *log, bool *ret_ours, struct gcd_error *err)
+static gcd_status take_log(struct gcd_build *b, const char *log, bool *ret_ours,
+                           struct gcd_error *err)
 {
     struct gcd_verdict *v = &gcd_build_summary(b)->verdict;
-    static const char complete[] = "gcdumpc: complete\n", unverified[] = "gcdumpc: unverified\n", incomplete[] = "gcdumpc: incomplete:";
+    static const char complete[] = "gcdumpc: complete\n", unverified[] = "gcdumpc: unverified\n",
+                      incomplete[] = "gcdumpc: incomplete:";
     *ret_ours = true;
     if (strncmp(log, incomplete, sizeof incomplete - 1) == 0) {
         const char *items = log + sizeof incomplete - 1;
@@ -215,14 +249,17 @@ static gcd_status take_log(struct gcd_build *b, const char *log, bool *ret_ours,
         const char *colon = end != NULL ? memmem(p, (size_t)(end - p), ": ", 2) : NULL;
         if (colon == NULL)
             continue;
-        GCD_TRY(take_line(b, &(struct line){ p, colon + 2, (size_t)(colon - p), (size_t)(end - colon - 2) }, err));
+        GCD_TRY(take_line(
+            b, &(struct line){ p, colon + 2, (size_t)(colon - p), (size_t)(end - colon - 2) },
+            err));
     }
     return GCD_OK;
 }
 
 /* ---- facts ---- */
 
-/* The generations follow each other in a segment, the youngest last; missing ones end at its beginning or at 0. */
+/* The generations follow each other in a segment, the youngest last; missing ones end at its
+ * beginning or at 0. */
 static gcd_status put_ranges(const struct gcdump_in *f, struct gcd_build *b, struct gcd_error *err)
 {
     for (uint32_t i = 0; i < f->segment_count; i++) {
@@ -232,8 +269,12 @@ static gcd_status put_ranges(const struct gcdump_in *f, struct gcd_build *b, str
             uint64_t end = w[2 + generation] < w[1] ? w[2 + generation] : w[1];
             if (end <= at)
                 continue;
-            GCD_TRY(gcd_build_range(b, &(struct gcd_range){ .start = at, .used_bytes = end - at, .reserved_bytes = end - at,
-                                                            .generation = generation }, err));
+            GCD_TRY(gcd_build_range(b,
+                                    &(struct gcd_range){ .start = at,
+                                                         .used_bytes = end - at,
+                                                         .reserved_bytes = end - at,
+                                                         .generation = generation },
+                                    err));
             at = end;
         }
     }
@@ -261,11 +302,18 @@ gcd_status gcdump_put_facts(struct gcdump_in *f, struct gcd_build *b, struct gcd
     if (!ours) {
         v->complete = v->unverified = true;
         if (f->sampled)
-            gcd_verdict_add(v, GCD_REASON_LOSS_UNVERIFIED, 0, "the file contains only a sample of the objects");
+            gcd_verdict_add(v, GCD_REASON_LOSS_UNVERIFIED, 0,
+                            "the file contains only a sample of the objects");
     }
     to->trace = (struct gcd_trace_info){
-        .container = "gcdump", .format_version = f->version, .ptr_bytes = f->is_64bit ? 8 : 4, .process = f->process,
-        .start_unix_ms = to_unix_ms(f->ticks, to->gc_start_ns), .end = GCD_TRACE_CLOSED, .bytes = f->bytes, .damage_off = GCD_OFF_NONE,
+        .container = "gcdump",
+        .format_version = f->version,
+        .ptr_bytes = f->is_64bit ? 8 : 4,
+        .process = f->process,
+        .start_unix_ms = to_unix_ms(f->ticks, to->gc_start_ns),
+        .end = GCD_TRACE_CLOSED,
+        .bytes = f->bytes,
+        .damage_off = GCD_OFF_NONE,
     };
     to->process = f->process;
     to->dumps = to->walk_number = 1;

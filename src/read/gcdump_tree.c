@@ -1,6 +1,8 @@
 /*
- * The made-up nodes below the root, "[.NET Roots]", "[static vars]", "[local vars]", ... : finds them, and what they tell about the objects below
- * them.  Names are those of dotnet-gcdump, PerfView's converter and PerfView's process dumper; nodes with other names are treated like their parent.
+ * The made-up nodes below the root, "[.NET Roots]", "[static vars]", "[local vars]", ... : finds
+ * them, and what they tell about the objects below them.  Names are those of dotnet-gcdump,
+ * PerfView's converter and PerfView's process dumper; nodes with other names are treated like their
+ * parent.
  */
 #include <string.h>
 
@@ -24,7 +26,8 @@ static const struct {
     { "[finalizer Handles]", GCD_ROOT_FINALIZER, 0 },
     { "[FinalizerQueue]", GCD_ROOT_FINALIZER, 0 },
     { "[other Handles]", GCD_ROOT_OTHER, 0 },
-    /* The file does not say which key keeps them alive, so they have no owner: do not call their root weak. */
+    /* The file does not say which key keeps them alive, so they have no owner: do not call their
+       root weak. */
     { "[Dependent Handles]", GCD_ROOT_OTHER, 0 },
 };
 static const char com_name[] = "[COM/WinRT Objects]";
@@ -42,13 +45,15 @@ static size_t static_prefix(const struct gcdump_in *f, uint32_t type)
     const struct gcdump_string *s = &f->types[type].name;
     for (size_t i = 0; i < sizeof static_prefixes / sizeof *static_prefixes; i++) {
         size_t n = strlen(static_prefixes[i]);
-        if (f->types[type].bracketed && s->bytes > n && memcmp(f->file + s->off, static_prefixes[i], n) == 0)
+        if (f->types[type].bracketed && s->bytes > n &&
+            memcmp(f->file + s->off, static_prefixes[i], n) == 0)
             return n;
     }
     return 0;
 }
 
-static struct gcdump_made_up describe(const struct gcdump_in *f, uint32_t node, uint32_t type, const struct gcdump_made_up *parent)
+static struct gcdump_made_up describe(const struct gcdump_in *f, uint32_t node, uint32_t type,
+                                      const struct gcdump_made_up *parent)
 {
     struct gcdump_made_up m = *parent;
     m.node = node;
@@ -57,7 +62,8 @@ static struct gcdump_made_up describe(const struct gcdump_in *f, uint32_t node, 
         m.flags = 0;
         m.name_type = type;
     } else if (name_is(f, type, com_name)) {
-        /* below the root: wrappers that native code holds; below "[other roots]": handles of that kind */
+        /* below the root: wrappers that native code holds; below "[other roots]": handles of that
+         * kind */
         bool wrappers = parent->node == f->root;
         m.kind = wrappers ? GCD_ROOT_COM : GCD_ROOT_HANDLE;
         m.flags = GCD_ROOT_REFCOUNTED;
@@ -67,7 +73,8 @@ static struct gcdump_made_up describe(const struct gcdump_in *f, uint32_t node, 
             if (name_is(f, type, groups[i].name)) {
                 m.kind = groups[i].kind;
                 m.flags = groups[i].flags;
-                m.name_type = GCDUMP_NONE;       /* even below a static variable: its name is not theirs */
+                /* even below a static variable: its name is not theirs */
+                m.name_type = GCDUMP_NONE;
             }
     }
     return m;
@@ -79,9 +86,11 @@ static bool is_made_up(const struct gcdump_in *f, uint32_t n, uint32_t type)
     return f->has_addresses ? gcdump_address(f, n) == 0 : f->types[type].bracketed;
 }
 
-static gcd_status add(struct gcdump_in *f, uint32_t node, uint32_t type, const struct gcdump_made_up *parent, struct gcd_error *err)
+static gcd_status add(struct gcdump_in *f, uint32_t node, uint32_t type,
+                      const struct gcdump_made_up *parent, struct gcd_error *err)
 {
-    if (!gcd_vec_reserve(&f->alloc, &f->tree, &f->tree_room, f->tree_count + 1, sizeof *f->tree, SIZE_MAX / sizeof *f->tree))
+    if (!gcd_vec_reserve(&f->alloc, &f->tree, &f->tree_room, f->tree_count + 1, sizeof *f->tree,
+                         SIZE_MAX / sizeof *f->tree))
         return gcd_fail_nomem(err, "reading the roots");
     gcdump_set_bit(f->in_tree, node);
     f->tree[f->tree_count++] = describe(f, node, type, parent);
@@ -90,7 +99,9 @@ static gcd_status add(struct gcdump_in *f, uint32_t node, uint32_t type, const s
 
 gcd_status gcdump_find_tree(struct gcdump_in *f, struct gcd_error *err)
 {
-    static const struct gcdump_made_up nothing = { .node = GCDUMP_NONE, .name_type = GCDUMP_NONE, .kind = GCD_ROOT_OTHER };
+    static const struct gcdump_made_up nothing = { .node = GCDUMP_NONE,
+                                                   .name_type = GCDUMP_NONE,
+                                                   .kind = GCD_ROOT_OTHER };
     struct gcdump_node node;
     uint64_t children = 0;
     if (gcdump_offset(f, f->root) == 0)
@@ -121,7 +132,8 @@ gcd_status gcdump_find_tree(struct gcdump_in *f, struct gcd_error *err)
 
 /* ---- names of static variables ---- */
 
-/* FNV-1a, so that hashing all prefixes of a name costs no more than hashing the whole; the map mixes it with a seed. */
+/* FNV-1a, so that hashing all prefixes of a name costs no more than hashing the whole; the map
+ * mixes it with a seed. */
 #define HASH_BEGIN UINT64_C(0xcbf29ce484222325)
 static uint64_t hash_byte(uint64_t h, uint8_t byte)
 {
@@ -138,7 +150,8 @@ static uint64_t hash(const struct gcdump_in *f, size_t off, size_t n)
 
 static gcd_status hash_names(struct gcdump_in *f, struct gcd_error *err)
 {
-    for (uint32_t t = f->type_count; t-- > 1;) {     /* the first of several types with the same name stays */
+    /* the first of several types with the same name stays */
+    for (uint32_t t = f->type_count; t-- > 1;) {
         const struct gcdump_string *s = &f->types[t].name;
         if (s->bytes > 0 && !gcd_idmap_put(&f->type_by_name, hash(f, s->off, s->bytes), t))
             return gcd_fail_nomem(err, "reading the static variables");
@@ -147,13 +160,15 @@ static gcd_status hash_names(struct gcdump_in *f, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* The owner of the name of N bytes at OFF with hash H: a type, type_count + an extra, or GCD_IDMAP_NONE. */
+/* The owner of the name of N bytes at OFF with hash H: a type, type_count + an extra, or
+ * GCD_IDMAP_NONE. */
 static uint32_t find_name(const struct gcdump_in *f, uint64_t h, size_t off, size_t n)
 {
     uint32_t at = gcd_idmap_get(&f->type_by_name, h);
     if (at == GCD_IDMAP_NONE)
         return at;
-    const struct gcdump_string *s = at < f->type_count ? &f->types[at].name : &f->extras[at - f->type_count].name;
+    const struct gcdump_string *s =
+        at < f->type_count ? &f->types[at].name : &f->extras[at - f->type_count].name;
     return s->bytes == n && memcmp(f->file + s->off, f->file + off, n) == 0 ? at : GCD_IDMAP_NONE;
 }
 
@@ -167,14 +182,16 @@ static struct gcdump_string part(const struct gcdump_in *f, size_t off, size_t n
 }
 
 /* A class without objects and without other mention. */
-static gcd_status add_extra(struct gcdump_in *f, struct gcd_build *b, size_t off, size_t n, uint32_t *ret, struct gcd_error *err)
+static gcd_status add_extra(struct gcdump_in *f, struct gcd_build *b, size_t off, size_t n,
+                            uint32_t *ret, struct gcd_error *err)
 {
     struct gcdump_extra x = { .name = part(f, off, n) };
     uint64_t h = hash(f, off, n);
     GCD_TRY(gcdump_text(f, &x.name, &f->text, &f->text_room, err));
     const struct gcd_type t = { .name = n > 0 ? f->text : "?", .module_path = "", .named = n > 0 };
     GCD_TRY(gcd_build_type(b, &t, &x.number, err));
-    if (!gcd_vec_reserve(&f->alloc, &f->extras, &f->extra_room, f->extra_count + 1, sizeof x, UINT32_MAX - f->type_count) ||
+    if (!gcd_vec_reserve(&f->alloc, &f->extras, &f->extra_room, f->extra_count + 1, sizeof x,
+                         UINT32_MAX - f->type_count) ||
         !gcd_idmap_put(&f->type_by_name, h, f->type_count + (uint32_t)f->extra_count))
         return gcd_fail_nomem(err, "reading the static variables");
     f->extras[f->extra_count++] = x;
@@ -198,8 +215,9 @@ static size_t last_dot(const uint8_t *p, size_t n)
 }
 
 /*
- * The dot between class and field: the last one after a known class, otherwise the last one outside brackets, because generic classes and
- * compiler-generated fields have dots inside.  SIZE_MAX: there is none.
+ * The dot between class and field: the last one after a known class, otherwise the last one outside
+ * brackets, because generic classes and compiler-generated fields have dots inside.  SIZE_MAX:
+ * there is none.
  */
 static size_t find_dot(const struct gcdump_in *f, size_t off, size_t n, uint32_t *ret_known)
 {
@@ -217,18 +235,22 @@ static size_t find_dot(const struct gcdump_in *f, size_t off, size_t n, uint32_t
     return dot != SIZE_MAX ? dot : last_dot(p, n);
 }
 
-/* No class name is longer: longer names are never compared, because a small file could demand many such comparisons. */
+/* No class name is longer: longer names are never compared, because a small file could demand many
+ * such comparisons. */
 #define CLASS_BYTES_MAX 4096
 
-static gcd_status keep_text(struct gcdump_in *f, struct gcd_build *b, size_t off, size_t n, const char **ret, struct gcd_error *err)
+static gcd_status keep_text(struct gcdump_in *f, struct gcd_build *b, size_t off, size_t n,
+                            const char **ret, struct gcd_error *err)
 {
     struct gcdump_string s = part(f, off, n);
     GCD_TRY(gcdump_text(f, &s, &f->text, &f->text_room, err));
     return gcd_build_text(b, f->text, strlen(f->text), ret, err);
 }
 
-/* "[static var TYPE.FIELD or TYPE.FIELD]", as our writer spells it.  RET->label stays NULL for any other name. */
-static gcd_status read_several(struct gcdump_in *f, struct gcd_build *b, size_t off, size_t n, struct gcdump_static *ret, struct gcd_error *err)
+/* "[static var TYPE.FIELD or TYPE.FIELD]", as our writer spells it.  RET->label stays NULL for any
+ * other name. */
+static gcd_status read_several(struct gcdump_in *f, struct gcd_build *b, size_t off, size_t n,
+                               struct gcdump_static *ret, struct gcd_error *err)
 {
     static const char between[] = " or ";
     const uint8_t *p = f->file + off, *end = memmem(p, n, between, sizeof between - 1);
@@ -239,11 +261,14 @@ static gcd_status read_several(struct gcdump_in *f, struct gcd_build *b, size_t 
     return keep_text(f, b, off, n, &ret->label, err);
 }
 
-/* "[static var TYPE.FIELD]".  TYPE is that of the object or the declaring class, as known to the program that wrote the file. */
-static gcd_status read_static(struct gcdump_in *f, struct gcd_build *b, uint32_t name_type, struct gcdump_static *ret, struct gcd_error *err)
+/* "[static var TYPE.FIELD]".  TYPE is that of the object or the declaring class, as known to the
+ * program that wrote the file. */
+static gcd_status read_static(struct gcdump_in *f, struct gcd_build *b, uint32_t name_type,
+                              struct gcdump_static *ret, struct gcd_error *err)
 {
     size_t prefix = static_prefix(f, name_type);
-    size_t off = f->types[name_type].name.off + prefix, n = f->types[name_type].name.bytes - prefix - 1;
+    size_t off = f->types[name_type].name.off + prefix,
+           n = f->types[name_type].name.bytes - prefix - 1;
     *ret = (struct gcdump_static){ .field = "", .class_off = off, .asked = GCDUMP_NONE };
     GCD_TRY(read_several(f, b, off, n, ret, err));
     if (ret->label != NULL)
@@ -265,13 +290,16 @@ static gcd_status read_static(struct gcdump_in *f, struct gcd_build *b, uint32_t
     return keep_text(f, b, off + skip, n - skip, &ret->field, err);
 }
 
-/* Computed once per name, because any number of nodes can have the same one.  *RET is valid until the next call. */
-static gcd_status find_static(struct gcdump_in *f, struct gcd_build *b, uint32_t name_type, struct gcdump_static **ret, struct gcd_error *err)
+/* Computed once per name, because any number of nodes can have the same one.  *RET is valid until
+ * the next call. */
+static gcd_status find_static(struct gcdump_in *f, struct gcd_build *b, uint32_t name_type,
+                              struct gcdump_static **ret, struct gcd_error *err)
 {
     uint32_t at = gcd_idmap_get(&f->static_of_type, name_type);
     if (at == GCD_IDMAP_NONE) {
         at = (uint32_t)f->static_count;
-        if (!gcd_vec_reserve(&f->alloc, &f->statics, &f->static_room, f->static_count + 1, sizeof *f->statics, UINT32_MAX - 1) ||
+        if (!gcd_vec_reserve(&f->alloc, &f->statics, &f->static_room, f->static_count + 1,
+                             sizeof *f->statics, UINT32_MAX - 1) ||
             !gcd_idmap_put(&f->static_of_type, name_type, at))
             return gcd_fail_nomem(err, "reading the static variables");
         GCD_TRY(read_static(f, b, name_type, &f->statics[at], err));
@@ -282,15 +310,16 @@ static gcd_status find_static(struct gcdump_in *f, struct gcd_build *b, uint32_t
 }
 
 /* Among several types with the name of the class, prefers that of the object. */
-static gcd_status choose_class(struct gcdump_in *f, struct gcd_build *b, struct gcdump_static *s, uint32_t object_type, struct gcd_root *r,
-                               struct gcd_error *err)
+static gcd_status choose_class(struct gcdump_in *f, struct gcd_build *b, struct gcdump_static *s,
+                               uint32_t object_type, struct gcd_root *r, struct gcd_error *err)
 {
     r->type = s->number;
     if (s->known >= f->type_count || object_type == GCDUMP_NONE)
         return GCD_OK;
     if (s->asked != object_type) {
         const struct gcdump_string *own = &f->types[object_type].name;
-        bool same = own->bytes == s->class_n && own->bytes <= CLASS_BYTES_MAX && memcmp(f->file + own->off, f->file + s->class_off, own->bytes) == 0;
+        bool same = own->bytes == s->class_n && own->bytes <= CLASS_BYTES_MAX &&
+                    memcmp(f->file + own->off, f->file + s->class_off, own->bytes) == 0;
         s->asked = object_type;
         s->same = same ? object_type : s->known;
         GCD_TRY(gcdump_put_type(f, b, s->same, err));
@@ -302,10 +331,12 @@ static gcd_status choose_class(struct gcdump_in *f, struct gcd_build *b, struct 
 /* ---- roots ---- */
 
 /* NAME NULL: not a static variable. */
-static gcd_status put_root(struct gcdump_in *f, struct gcd_build *b, const struct gcdump_made_up *m, struct gcdump_static *name, uint32_t child,
-                           struct gcd_error *err)
+static gcd_status put_root(struct gcdump_in *f, struct gcd_build *b, const struct gcdump_made_up *m,
+                           struct gcdump_static *name, uint32_t child, struct gcd_error *err)
 {
-    struct gcd_root r = { .node = gcdump_graph_node(f, child), .name = "", .flags = m->flags, .kind = m->kind };
+    struct gcd_root r = {
+        .node = gcdump_graph_node(f, child), .name = "", .flags = m->flags, .kind = m->kind
+    };
     uint32_t object_type = GCDUMP_NONE;
     if (r.node != GCD_NODE_NONE) {
         struct gcdump_node node;
@@ -322,7 +353,8 @@ static gcd_status put_root(struct gcdump_in *f, struct gcd_build *b, const struc
     return gcd_build_root_kept(b, &r, err);
 }
 
-static gcd_status put_children(struct gcdump_in *f, struct gcd_build *b, const struct gcdump_made_up *m, struct gcd_error *err)
+static gcd_status put_children(struct gcdump_in *f, struct gcd_build *b,
+                               const struct gcdump_made_up *m, struct gcd_error *err)
 {
     struct gcdump_node node;
     struct gcdump_static *name = NULL;
@@ -341,7 +373,8 @@ static gcd_status put_children(struct gcdump_in *f, struct gcd_build *b, const s
 }
 
 /* Roots of one kind at a time: static variables come first in a graph, COM wrappers last. */
-static gcd_status put_roots_of(struct gcdump_in *f, struct gcd_build *b, unsigned first_kind, unsigned last_kind, struct gcd_error *err)
+static gcd_status put_roots_of(struct gcdump_in *f, struct gcd_build *b, unsigned first_kind,
+                               unsigned last_kind, struct gcd_error *err)
 {
     for (size_t i = 0; i < f->tree_count; i++) {
         const struct gcdump_made_up *m = &f->tree[i];
@@ -356,8 +389,9 @@ static gcd_status put_roots_of(struct gcdump_in *f, struct gcd_build *b, unsigne
 
 gcd_status gcdump_put_roots(struct gcdump_in *f, struct gcd_build *b, struct gcd_error *err)
 {
-    if (f->tree_count == 0) {            /* the root itself is an object */
-        static const struct gcdump_made_up self = { .name_type = GCDUMP_NONE, .kind = GCD_ROOT_OTHER };
+    if (f->tree_count == 0) { /* the root itself is an object */
+        static const struct gcdump_made_up self = { .name_type = GCDUMP_NONE,
+                                                    .kind = GCD_ROOT_OTHER };
         return put_root(f, b, &self, NULL, f->root, err);
     }
     GCD_TRY(put_roots_of(f, b, GCD_ROOT_STATIC, GCD_ROOT_STATIC, err));

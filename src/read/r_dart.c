@@ -1,9 +1,10 @@
 /*
  * Dart VM heap snapshots, written by a Dart VM or by w_dart.c.
  *
- * References are numbers of objects, and a builder wants all objects before the first reference, so the file is read twice.  Object 1 is
- * the root: it does not become an object, and its references become roots.  In our own files, the next objects are groups of roots; they are
- * recognised by their classes and treated the same.  No memory is reserved because of a number in the file.
+ * References are numbers of objects, and a builder wants all objects before the first reference, so
+ * the file is read twice.  Object 1 is the root: it does not become an object, and its references
+ * become roots.  In our own files, the next objects are groups of roots; they are recognised by
+ * their classes and treated the same.  No memory is reserved because of a number in the file.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -16,12 +17,12 @@
 #include "read/read.h"
 #include "read/stream.h"
 
-#define DEFAULT_TYPES (UINT64_C(2) << 20)
-#define DEFAULT_TEXT (UINT64_C(1) << 30)
+#define DEFAULT_TYPES   (UINT64_C(2) << 20)
+#define DEFAULT_TEXT    (UINT64_C(1) << 30)
 #define TARGETS_AT_ONCE ((size_t)1024)
 /* Per object: class, size, data, number of references. */
 #define OBJECT_BYTES_MIN 4
-#define NO_TYPE UINT32_MAX
+#define NO_TYPE          UINT32_MAX
 
 static const char magic[] = "dartheap";
 #define MAGIC_BYTES (sizeof magic - 1)
@@ -42,13 +43,13 @@ static const struct {
     { "[ref-counted handles]", GCD_ROOT_HANDLE, GCD_ROOT_REFCOUNTED },
     { "[other roots]", GCD_ROOT_OTHER, 0 },
 };
-#define GROUPS (sizeof groups / sizeof *groups)
+#define GROUPS   (sizeof groups / sizeof *groups)
 #define NO_GROUP GROUPS
 
 struct dart_class {
     const char *name, *module;
-    uint32_t type;               /* NO_TYPE until its first object */
-    uint32_t group;              /* NO_GROUP, or the group represented by its instance */
+    uint32_t type;  /* NO_TYPE until its first object */
+    uint32_t group; /* NO_GROUP, or the group represented by its instance */
 };
 
 struct dart {
@@ -57,15 +58,17 @@ struct dart {
     const struct gcd_graph_options *options;
     struct gcd_build *b;
     struct gcd_error *err;
-    struct gcd_textpool text;    /* names of classes, used or not */
+    struct gcd_textpool text; /* names of classes, used or not */
     struct dart_class *classes;
     size_t class_room;
-    char *bytes;                 /* a string of the file */
+    char *bytes; /* a string of the file */
     size_t bytes_room;
-    bool again;                  /* second pass: compares or skips what the first one stored */
+    bool again; /* second pass: compares or skips what the first one stored */
     uint64_t class_count, reference_count, object_count;
-    uint64_t references;         /* of the objects read so far; the announced number may be larger */
-    uint64_t no_objects;         /* objects at the start that represent roots: number 1, and the groups */
+    /* of the objects read so far; the announced number may be larger */
+    uint64_t references;
+    /* objects at the start that represent roots: number 1, and the groups */
+    uint64_t no_objects;
 };
 
 struct dart_object {
@@ -83,14 +86,17 @@ static gcd_status changed(struct dart *d)
 static gcd_status read_text(struct dart *d, size_t *ret_n)
 {
     const struct gcd_limits *limits = d->options->context.limits;
-    uint64_t n = stream_uleb(&d->s), max = gcd_limit_or(limits != NULL ? limits->text_bytes : 0, DEFAULT_TEXT);
+    uint64_t n = stream_uleb(&d->s),
+             max = gcd_limit_or(limits != NULL ? limits->text_bytes : 0, DEFAULT_TEXT);
     size_t have = 0;
     if (n > max)
-        return gcd_fail(d->err, GCD_E_LIMIT, "a name of %" PRIu64 " bytes is longer than allowed", n);
+        return gcd_fail(d->err, GCD_E_LIMIT, "a name of %" PRIu64 " bytes is longer than allowed",
+                        n);
     while (have < n && d->s.st == GCD_OK) {
         const uint8_t *p;
         size_t part = stream_part(&d->s, n - have, &p);
-        if (!gcd_vec_reserve(&d->alloc, &d->bytes, &d->bytes_room, have + part, 1, gcd_size_of(max)))
+        if (!gcd_vec_reserve(&d->alloc, &d->bytes, &d->bytes_room, have + part, 1,
+                             gcd_size_of(max)))
             return gcd_fail_nomem(d->err, "reading a name");
         if (part > 0)
             memcpy(d->bytes + have, p, part);
@@ -132,7 +138,8 @@ static size_t decode(char *s, size_t n)
 {
     size_t to = 0;
     for (size_t i = 0; i < n; i++) {
-        int high = s[i] == '%' && n - i > 2 ? hex_digit(s[i + 1]) : -1, low = high >= 0 ? hex_digit(s[i + 2]) : -1;
+        int high = s[i] == '%' && n - i > 2 ? hex_digit(s[i + 1]) : -1,
+            low = high >= 0 ? hex_digit(s[i + 2]) : -1;
         s[to] = s[i];
         if (low >= 0) {
             s[to] = (char)(high << 4 | low);
@@ -144,15 +151,17 @@ static size_t decode(char *s, size_t n)
 }
 
 /*
- * The module is the URI of a library.  A .NET module is written as "package:A/A.dll" (or .exe, or just A), which becomes "A.dll" again, or
- * empty for "unknown".  RET_NONE: there is neither a URI nor a library name.
+ * The module is the URI of a library.  A .NET module is written as "package:A/A.dll" (or .exe, or
+ * just A), which becomes "A.dll" again, or empty for "unknown".  RET_NONE: there is neither a URI
+ * nor a library name.
  */
 static gcd_status read_module(struct dart *d, const char *library, const char **ret, bool *ret_none)
 {
     static const char scheme[] = "package:";
     size_t k = sizeof scheme - 1, n;
     GCD_TRY(read_text(d, &n));
-    char *s = d->bytes, *slash = n > k && memcmp(s, scheme, k) == 0 ? memchr(s + k, '/', n - k) : NULL;
+    char *s = d->bytes,
+         *slash = n > k && memcmp(s, scheme, k) == 0 ? memchr(s + k, '/', n - k) : NULL;
     *ret_none = n == 0 && library[0] == '\0';
     if (n == 0) {
         *ret = library;
@@ -162,7 +171,8 @@ static gcd_status read_module(struct dart *d, const char *library, const char **
         size_t stem = (size_t)(slash - s) - k, rest = n - k - stem - 1;
         const char *file = slash + 1, *tail = file + stem;
         bool same = rest >= stem && memcmp(file, s + k, stem) == 0;
-        if (same && (rest == stem || (rest == stem + 4 && (memcmp(tail, ".dll", 4) == 0 || memcmp(tail, ".exe", 4) == 0)))) {
+        if (same && (rest == stem || (rest == stem + 4 && (memcmp(tail, ".dll", 4) == 0 ||
+                                                           memcmp(tail, ".exe", 4) == 0)))) {
             bool unknown = rest == 7 && memcmp(file, "unknown", 7) == 0;
             return keep_text(d, file, unknown ? 0 : decode(slash + 1, rest), ret);
         }
@@ -188,7 +198,8 @@ static gcd_status read_class(struct dart *d, struct dart_class *c)
 
 static gcd_status read_classes(struct dart *d)
 {
-    uint64_t max = gcd_limit_or(d->options->context.limits != NULL ? d->options->context.limits->types : 0, DEFAULT_TYPES);
+    uint64_t max = gcd_limit_or(
+        d->options->context.limits != NULL ? d->options->context.limits->types : 0, DEFAULT_TYPES);
     for (uint64_t i = 0; i < d->class_count && d->s.st == GCD_OK; i++) {
         if (d->again) {
             (void)stream_uleb(&d->s);
@@ -196,8 +207,10 @@ static gcd_status read_classes(struct dart *d)
                 skip_text(d);
         } else {
             if (i >= max)
-                return gcd_fail(d->err, GCD_E_LIMIT, "there are more than %" PRIu64 " classes", max);
-            if (!gcd_vec_reserve(&d->alloc, &d->classes, &d->class_room, (size_t)i + 1, sizeof *d->classes, gcd_size_of(max)))
+                return gcd_fail(d->err, GCD_E_LIMIT, "there are more than %" PRIu64 " classes",
+                                max);
+            if (!gcd_vec_reserve(&d->alloc, &d->classes, &d->class_room, (size_t)i + 1,
+                                 sizeof *d->classes, gcd_size_of(max)))
                 return gcd_fail_nomem(d->err, "reading the classes");
             GCD_TRY(read_class(d, &d->classes[i]));
         }
@@ -227,14 +240,15 @@ static gcd_status read_header(struct dart *d)
     if (!d->again)
         GCD_TRY(gcd_build_text(d->b, d->bytes, n, &gcd_build_summary(d->b)->process_name, d->err));
     for (unsigned i = 0; i < 3; i++)
-        (void)stream_uleb(s);            /* sizes: the sum over the objects is used instead */
+        (void)stream_uleb(s); /* sizes: the sum over the objects is used instead */
     uint64_t classes = stream_uleb(s);
     if (d->again && s->st == GCD_OK && classes != d->class_count)
         return changed(d);
     d->class_count = classes;
     GCD_TRY(read_classes(d));
     uint64_t references = stream_uleb(s), objects = stream_uleb(s);
-    if (d->again && s->st == GCD_OK && (references != d->reference_count || objects != d->object_count))
+    if (d->again && s->st == GCD_OK &&
+        (references != d->reference_count || objects != d->object_count))
         return changed(d);
     d->reference_count = references;
     d->object_count = objects;
@@ -277,7 +291,7 @@ static void skip_data(struct stream *s)
     case UTF16:
         (void)stream_uleb(s);
         n = stream_uleb(s);
-        stream_skip(s, n);               /* twice, so that nothing can overflow */
+        stream_skip(s, n); /* twice, so that nothing can overflow */
         stream_skip(s, n);
         break;
     case NAME:
@@ -294,13 +308,15 @@ static gcd_status read_object(struct dart *d, struct dart_object *o)
     uint64_t off = stream_off(s);
     o->class_id = stream_uleb(s);
     if (o->class_id == 0 || o->class_id > d->class_count)
-        stream_fail(s, off, "an object is of class %" PRIu64 " of %" PRIu64, o->class_id, d->class_count);
+        stream_fail(s, off, "an object is of class %" PRIu64 " of %" PRIu64, o->class_id,
+                    d->class_count);
     o->size_bytes = stream_uleb(s);
     skip_data(s);
     off = stream_off(s);
     o->references = stream_uleb(s);
     if (o->references > d->reference_count - d->references)
-        stream_fail(s, off, "the objects have more than the announced %" PRIu64 " references", d->reference_count);
+        stream_fail(s, off, "the objects have more than the announced %" PRIu64 " references",
+                    d->reference_count);
     d->references += s->st == GCD_OK ? o->references : 0;
     return s->st;
 }
@@ -309,7 +325,8 @@ static inline uint64_t read_reference(struct dart *d)
 {
     uint64_t off = stream_off(&d->s), to = stream_uleb(&d->s);
     if (to > d->object_count)
-        stream_fail(&d->s, off, "a reference leads to object %" PRIu64 " of %" PRIu64, to, d->object_count);
+        stream_fail(&d->s, off, "a reference leads to object %" PRIu64 " of %" PRIu64, to,
+                    d->object_count);
     return to;
 }
 
@@ -321,7 +338,11 @@ static gcd_status use_class(struct dart *d, uint64_t id, uint32_t *ret)
     if (c->type == NO_TYPE) {
         if (!named)
             *gcd_hex_put(made_up + strlen(made_up), id) = '\0';
-        struct gcd_type t = { .id = id, .name = named ? c->name : made_up, .module_path = c->module, .described = true, .named = named };
+        struct gcd_type t = { .id = id,
+                              .name = named ? c->name : made_up,
+                              .module_path = c->module,
+                              .described = true,
+                              .named = named };
         GCD_TRY(gcd_build_type(d->b, &t, &c->type, d->err));
     }
     *ret = c->type;
@@ -332,13 +353,16 @@ static gcd_status use_class(struct dart *d, uint64_t id, uint32_t *ret)
 static gcd_status read_nodes(struct dart *d, uint64_t input_bytes)
 {
     if (d->object_count > GCD_NODE_NONE)
-        return gcd_fail(d->err, GCD_E_LIMIT, "%" PRIu64 " objects are too many for a graph", d->object_count);
-    if (input_bytes != UINT64_MAX && d->object_count <= input_bytes / OBJECT_BYTES_MIN && d->object_count > 1)
+        return gcd_fail(d->err, GCD_E_LIMIT, "%" PRIu64 " objects are too many for a graph",
+                        d->object_count);
+    if (input_bytes != UINT64_MAX && d->object_count <= input_bytes / OBJECT_BYTES_MIN &&
+        d->object_count > 1)
         GCD_TRY(gcd_build_reserve(d->b, d->object_count - 1, 0, d->err));
     for (uint64_t id = 1; id <= d->object_count; id++) {
         struct dart_object o;
         GCD_TRY(read_object(d, &o));
-        bool group = id > 1 && id == d->no_objects + 1 && o.size_bytes == 0 && d->classes[o.class_id - 1].group != NO_GROUP;
+        bool group = id > 1 && id == d->no_objects + 1 && o.size_bytes == 0 &&
+                     d->classes[o.class_id - 1].group != NO_GROUP;
         if (id == 1 || group) {
             d->no_objects = id;
         } else {
@@ -349,18 +373,19 @@ static gcd_status read_nodes(struct dart *d, uint64_t input_bytes)
         for (uint64_t i = 0; i < o.references && d->s.st == GCD_OK; i++)
             (void)read_reference(d);
     }
-    for (uint64_t n = stream_uleb(&d->s); n > 0 && d->s.st == GCD_OK; n--) {      /* external properties */
+    /* external properties */
+    for (uint64_t n = stream_uleb(&d->s); n > 0 && d->s.st == GCD_OK; n--) {
         (void)stream_uleb(&d->s);
         (void)stream_uleb(&d->s);
         skip_text(d);
     }
-    stream_drain(&d->s);                 /* identity hash codes of some kind, or none at all */
+    stream_drain(&d->s); /* identity hash codes of some kind, or none at all */
     return d->s.st;
 }
 
 /*
- * The node of object ID.  0 means: in our files, a reference to a missing object; in those of a Dart VM, an empty field.
- * False: not a reference at all.
+ * The node of object ID.  0 means: in our files, a reference to a missing object; in those of a
+ * Dart VM, an empty field. False: not a reference at all.
  */
 static inline bool node_of(const struct dart *d, uint64_t id, uint32_t *ret)
 {
@@ -397,7 +422,7 @@ static gcd_status read_roots(struct dart *d, uint64_t id, const struct dart_obje
         uint64_t to = read_reference(d);
         if (d->s.st != GCD_OK)
             return d->s.st;
-        bool own = id == 1 && to <= d->no_objects;       /* from the root to its groups */
+        bool own = id == 1 && to <= d->no_objects; /* from the root to its groups */
         if (own || !node_of(d, to, &r.node))
             continue;
         r.type = r.node != GCD_NODE_NONE ? gcd_build_node_type(d->b, r.node) : 0;
@@ -433,17 +458,22 @@ static gcd_status read_once(struct dart *d, struct gcd_input *in)
     return st;
 }
 
-static gcd_status dart_read(struct gcd_input *in, const struct gcd_graph_options *options, struct gcd_build *b, struct gcd_error *err)
+static gcd_status dart_read(struct gcd_input *in, const struct gcd_graph_options *options,
+                            struct gcd_build *b, struct gcd_error *err)
 {
     static const struct gcd_graph_options defaults;
     struct dart d = { .options = options != NULL ? options : &defaults, .b = b, .err = err };
     d.alloc = gcd_alloc_or_default(d.options->context.alloc);
-    gcd_textpool_init(&d.text, &d.alloc, gcd_limit_or(d.options->context.limits != NULL ? d.options->context.limits->text_bytes : 0, DEFAULT_TEXT));
+    gcd_textpool_init(
+        &d.text, &d.alloc,
+        gcd_limit_or(d.options->context.limits != NULL ? d.options->context.limits->text_bytes : 0,
+                     DEFAULT_TEXT));
     gcd_status st = read_once(&d, in);
     d.again = true;
     if (st == GCD_OK)
         st = read_once(&d, in);
-    /* truncated and damaged files were refused; the format does not say whether the dump was complete */
+    /* truncated and damaged files were refused; the format does not say whether the dump was
+     * complete */
     gcd_build_summary(b)->verdict.complete = st == GCD_OK;
     gcd_build_summary(b)->verdict.unverified = true;
     gcd_textpool_done(&d.text);

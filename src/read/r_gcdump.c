@@ -1,8 +1,9 @@
 /*
  * .gcdump files of dotnet-gcdump, PerfView and our own.
  *
- * The file is held in memory unchanged, because nodes point into it; the part after its block of nodes is released once the addresses are
- * in the graph.  Besides the file, this needs a fifth of a byte per node, and memory for the types and the made-up nodes.
+ * The file is held in memory unchanged, because nodes point into it; the part after its block of
+ * nodes is released once the addresses are in the graph.  Besides the file, this needs a fifth of a
+ * byte per node, and memory for the types and the made-up nodes.
  */
 #include <string.h>
 
@@ -14,13 +15,16 @@
 /* References passed on at once. */
 #define EDGES_AT_ONCE 512
 
-/* The container's signature, then a class: traces of format 3 begin in the same way and continue with "Trace". */
+/* The container's signature, then a class: traces of format 3 begin in the same way and continue
+ * with "Trace". */
 static bool probe(const uint8_t *head, size_t n)
 {
     static const uint8_t signature[] = "\x14\0\0\0!FastSerialization.1\x04\x04\x01";
     static const uint8_t class_name[] = "\x0a\0\0\0GCHeapDump";
-    const size_t begin = sizeof signature - 1, class_at = begin + 8, class_n = sizeof class_name - 1;
-    return n >= class_at + class_n && memcmp(head, signature, begin) == 0 && memcmp(head + class_at, class_name, class_n) == 0;
+    const size_t begin = sizeof signature - 1, class_at = begin + 8,
+                 class_n = sizeof class_name - 1;
+    return n >= class_at + class_n && memcmp(head, signature, begin) == 0 &&
+           memcmp(head + class_at, class_name, class_n) == 0;
 }
 
 static gcd_status prepare(struct gcdump_in *f, struct gcd_error *err)
@@ -36,8 +40,10 @@ static gcd_status prepare(struct gcdump_in *f, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* Is node N an object?  If other nodes have an address, a node without one is not, but it counts if it has its own name. */
-static bool is_object(const struct gcdump_in *f, uint32_t n, uint32_t type, struct gcd_graph_notes *notes)
+/* Is node N an object?  If other nodes have an address, a node without one is not, but it counts if
+ * it has its own name. */
+static bool is_object(const struct gcdump_in *f, uint32_t n, uint32_t type,
+                      struct gcd_graph_notes *notes)
 {
     if (!gcdump_bit(f->in_tree, n) && (!f->has_addresses || gcdump_address(f, n) != 0))
         return true;
@@ -55,16 +61,18 @@ static gcd_status put_nodes(struct gcdump_in *f, struct gcd_build *b, struct gcd
             f->kept_before[n / 64] = gcd_build_node_count(b);
         if (n % GCDUMP_CHECK_EVERY == 0 && gcd_is_canceled(f->options->context.cancel))
             return gcd_fail(err, GCD_E_CANCELED, "interrupted");
-        if (gcdump_offset(f, n) == 0)    /* mentioned, but never described */
+        if (gcdump_offset(f, n) == 0) /* mentioned, but never described */
             continue;
         GCD_TRY(gcdump_get_node(f, n, &node, err));
         edges += node.children;
-        if (edges > f->blob_bytes)       /* otherwise a small file could demand any number of references */
+        if (edges >
+            f->blob_bytes) /* otherwise a small file could demand any number of references */
             return gcdump_bad(f->blob, "the nodes overlap", err);
         if (!is_object(f, n, node.type, gcd_build_notes(b)))
             continue;
         GCD_TRY(gcdump_put_type(f, b, node.type, err));
-        GCD_TRY(gcd_build_node(b, gcdump_address(f, n), f->types[node.type].number, (uint64_t)(uint32_t)node.size, err));
+        GCD_TRY(gcd_build_node(b, gcdump_address(f, n), f->types[node.type].number,
+                               (uint64_t)(uint32_t)node.size, err));
         gcdump_set_bit(f->kept, n);
     }
     GCD_TRY(gcd_build_nodes_end(b, err));
@@ -93,16 +101,18 @@ static gcd_status put_references(struct gcdump_in *f, struct gcd_build *b, struc
     return GCD_OK;
 }
 
-/* In file order, so that numbers stay the same; types of made-up nodes only when an object turns out to have one. */
+/* In file order, so that numbers stay the same; types of made-up nodes only when an object turns
+ * out to have one. */
 static gcd_status put_types(struct gcdump_in *f, struct gcd_build *b, struct gcd_error *err)
 {
-    for (uint32_t t = 1; t < f->type_count; t++)     /* 0 is "UNDEFINED" */
+    for (uint32_t t = 1; t < f->type_count; t++) /* 0 is "UNDEFINED" */
         if (!f->types[t].bracketed)
             GCD_TRY(gcdump_put_type(f, b, t, err));
     return GCD_OK;
 }
 
-static gcd_status read_all(struct gcdump_in *f, struct gcd_input *in, struct gcd_build *b, struct gcd_error *err)
+static gcd_status read_all(struct gcdump_in *f, struct gcd_input *in, struct gcd_build *b,
+                           struct gcd_error *err)
 {
     GCD_TRY(gcdump_load(f, in, err));
     if (!probe(f->file, f->bytes))
@@ -115,7 +125,7 @@ static gcd_status read_all(struct gcdump_in *f, struct gcd_input *in, struct gcd
     GCD_TRY(put_nodes(f, b, err));
     size_t used = f->blob + f->blob_bytes;
     uint8_t *p = f->alloc.resize(f->alloc.ctx, f->file, f->room, used);
-    if (p != NULL) {                     /* a failure to shrink it does not matter */
+    if (p != NULL) { /* a failure to shrink it does not matter */
         f->file = p;
         f->room = used;
     }
@@ -144,12 +154,15 @@ static void done(struct gcdump_in *f)
     gcd_mem_free(&f->alloc, f->file, f->room);
 }
 
-static gcd_status read_gcdump(struct gcd_input *in, const struct gcd_graph_options *options, struct gcd_build *b, struct gcd_error *err)
+static gcd_status read_gcdump(struct gcd_input *in, const struct gcd_graph_options *options,
+                              struct gcd_build *b, struct gcd_error *err)
 {
     static const struct gcd_graph_options defaults;
     struct gcdump_in f = { .options = options != NULL ? options : &defaults };
     f.alloc = gcd_alloc_or_default(f.options->context.alloc);
-    f.text_limit = gcd_limit_or(f.options->context.limits != NULL ? f.options->context.limits->text_bytes : 0, UINT64_C(1) << 30);
+    f.text_limit =
+        gcd_limit_or(f.options->context.limits != NULL ? f.options->context.limits->text_bytes : 0,
+                     UINT64_C(1) << 30);
     gcd_idmap_init(&f.module_at, &f.alloc);
     gcd_idmap_init(&f.type_by_name, &f.alloc);
     gcd_idmap_init(&f.static_of_type, &f.alloc);

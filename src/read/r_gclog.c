@@ -1,11 +1,13 @@
 /*
- * RPM GC log: text, one record per line; src/write/README.md describes what we write, and this comment what else is accepted.
+ * RPM GC log: text, one record per line; src/write/README.md describes what we write, and this
+ * comment what else is accepted.
  *
- * LF or CRLF, blank lines, a byte order mark, upper case, leading zeros and several spaces are fine.  A type may be described after its
- * objects, and an object may be referenced before its own line.  An invalid line is skipped and counted, an invalid reference is omitted.
- * Lines can have any length, so none is held in memory: the first pass reads everything except references, the second one only these.
- * Several sections make one graph; type numbers are valid in their own section, and an object number that occurs in two sections means the object of
- * the first.
+ * LF or CRLF, blank lines, a byte order mark, upper case, leading zeros and several spaces are
+ * fine.  A type may be described after its objects, and an object may be referenced before its own
+ * line.  An invalid line is skipped and counted, an invalid reference is omitted. Lines can have
+ * any length, so none is held in memory: the first pass reads everything except references, the
+ * second one only these. Several sections make one graph; type numbers are valid in their own
+ * section, and an object number that occurs in two sections means the object of the first.
  */
 #include <string.h>
 
@@ -17,18 +19,18 @@
 #include "base/verdict.h"
 #include "read/read.h"
 
-#define END (-1)
-#define EDGES_AT_ONCE 512u
+#define END            (-1)
+#define EDGES_AT_ONCE  512u
 #define PROGRESS_EVERY UINT64_C(65536)
-#define MAX_NAME ((size_t)16 << 20)
+#define MAX_NAME       ((size_t)16 << 20)
 
 /* A cursor over the bytes of the file. */
 struct text {
     struct gcd_reader *reader;
     const uint8_t *p, *end;
-    uint64_t line;               /* 1 = first */
+    uint64_t line; /* 1 = first */
     bool ended;
-    gcd_status st;               /* of reading: GCD_OK, or what stopped it */
+    gcd_status st; /* of reading: GCD_OK, or what stopped it */
 };
 
 /* A root whose object may come later. */
@@ -44,16 +46,16 @@ struct gclog_in {
     struct gcd_build *b;
     struct gcd_error *err;
     struct text t;
-    struct gcd_idmap types;      /* of this section: id -> number */
+    struct gcd_idmap types; /* of this section: id -> number */
     struct late_root *roots;
     size_t root_count, root_cap;
-    char *name;                  /* of the current line */
+    char *name; /* of the current line */
     size_t name_n, name_cap;
-    char *section;               /* name of the section */
+    char *section; /* name of the section */
     size_t section_n;
     uint64_t stamp;
     bool in_section, seen_end;
-    bool prefix_seen;            /* a number began with 0x, as CLRProfiler writes addresses */
+    bool prefix_seen; /* a number began with 0x, as CLRProfiler writes addresses */
 };
 
 /* ---- bytes and words ---- */
@@ -64,7 +66,7 @@ static bool refill(struct text *t, struct gcd_error *err)
     if (t->ended)
         return false;
     gcd_status st = gcd_reader_next(t->reader, &t->p, &n, err);
-    t->end = n > 0 ? t->p + n : t->p;    /* at the end there is no slice to point to */
+    t->end = n > 0 ? t->p + n : t->p; /* at the end there is no slice to point to */
     t->ended = st != GCD_OK;
     if (st < 0)
         t->st = st;
@@ -102,7 +104,10 @@ static void skip_line(struct gclog_in *g)
 
 static inline int digit(int c)
 {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
 }
 
 enum word { WORD_NONE, WORD_NUMBER, WORD_OTHER };
@@ -141,9 +146,12 @@ static gcd_status take_rest(struct gclog_in *g)
     g->name_n = 0;
     while (!is_line_end(c = peek(g))) {
         if (!gcd_vec_reserve(&g->alloc, &g->name, &g->name_cap, g->name_n + 1, 1, MAX_NAME))
-            return g->name_n >= MAX_NAME ? gcd_fail(g->err, GCD_E_LIMIT, "line %llu: a name of more than 16 MiB", (unsigned long long)g->t.line)
-                                         : no_memory(g);
-        g->name[g->name_n++] = c != '\0' ? (char)c : '_';       /* like writers do: NUL would end the name, or leave it empty */
+            return g->name_n >= MAX_NAME
+                       ? gcd_fail(g->err, GCD_E_LIMIT, "line %llu: a name of more than 16 MiB",
+                                  (unsigned long long)g->t.line)
+                       : no_memory(g);
+        /* like writers do: NUL would end the name, or leave it empty */
+        g->name[g->name_n++] = c != '\0' ? (char)c : '_';
         g->t.p++;
     }
     if (g->name_n > 0 && g->name[g->name_n - 1] == '\r')
@@ -160,7 +168,8 @@ static void damaged(struct gclog_in *g, uint64_t line)
 
 /* ---- records of the first pass; each function reads to the end of its line ---- */
 
-/* The number of type ID; creates a type that is not described yet, its name comes later or never. */
+/* The number of type ID; creates a type that is not described yet, its name comes later or never.
+ */
 static gcd_status type_of(struct gclog_in *g, uint64_t id, uint32_t *ret)
 {
     *ret = gcd_idmap_get(&g->types, id);
@@ -182,7 +191,7 @@ static gcd_status type_record(struct gclog_in *g, uint64_t line)
         damaged(g, line);
         return GCD_OK;
     }
-    g->t.p++;                            /* one separator, the rest is the name */
+    g->t.p++; /* one separator, the rest is the name */
     GCD_TRY(take_rest(g));
     if (g->name_n == 0) {
         damaged(g, line);
@@ -191,7 +200,7 @@ static gcd_status type_record(struct gclog_in *g, uint64_t line)
     GCD_TRY(type_of(g, id, &number));
     bool again;
     GCD_TRY(gcd_build_type_name(g->b, number, g->name, g->name_n, &again, g->err));
-    if (again)                           /* defined twice: the first one counts */
+    if (again) /* defined twice: the first one counts */
         damaged(g, line);
     return GCD_OK;
 }
@@ -200,26 +209,34 @@ static gcd_status type_record(struct gclog_in *g, uint64_t line)
 static gcd_status not_understood(struct gclog_in *g, uint64_t line)
 {
     if (g->prefix_seen)
-        return gcd_fail(g->err, GCD_E_UNSUPPORTED, "line %llu: this is a CLRProfiler log, not an RPM gclog", (unsigned long long)line);
+        return gcd_fail(g->err, GCD_E_UNSUPPORTED,
+                        "line %llu: this is a CLRProfiler log, not an RPM gclog",
+                        (unsigned long long)line);
     damaged(g, line);
     return GCD_OK;
 }
 
 static gcd_status root_record(struct gclog_in *g, uint64_t line)
 {
-    static const unsigned kinds[] = { GCD_ROOT_OTHER, GCD_ROOT_STACK, GCD_ROOT_FINALIZER, GCD_ROOT_HANDLE, GCD_ROOT_STATIC, GCD_ROOT_OTHER };
+    static const unsigned kinds[] = { GCD_ROOT_OTHER,  GCD_ROOT_STACK,  GCD_ROOT_FINALIZER,
+                                      GCD_ROOT_HANDLE, GCD_ROOT_STATIC, GCD_ROOT_OTHER };
     uint64_t object, kind, flags, container = 0;
-    if (next_number(g, &object) != WORD_NUMBER || next_number(g, &kind) != WORD_NUMBER || next_number(g, &flags) != WORD_NUMBER)
+    if (next_number(g, &object) != WORD_NUMBER || next_number(g, &kind) != WORD_NUMBER ||
+        next_number(g, &flags) != WORD_NUMBER)
         return not_understood(g, line);
     if (object == 0)
         return GCD_OK;
     if (kind >= sizeof kinds / sizeof *kinds)
         damaged(g, line);
-    struct late_root r = { .object = object, .type = GCD_NODE_NONE, .flags = (uint32_t)flags,
-                           .kind = kind < sizeof kinds / sizeof *kinds ? kinds[kind] : GCD_ROOT_OTHER };
+    struct late_root r = { .object = object,
+                           .type = GCD_NODE_NONE,
+                           .flags = (uint32_t)flags,
+                           .kind =
+                               kind < sizeof kinds / sizeof *kinds ? kinds[kind] : GCD_ROOT_OTHER };
     if (r.kind == GCD_ROOT_STATIC && next_number(g, &container) == WORD_NUMBER)
         GCD_TRY(type_of(g, container, &r.type));
-    if (!gcd_vec_reserve(&g->alloc, &g->roots, &g->root_cap, g->root_count + 1, sizeof *g->roots, SIZE_MAX / sizeof *g->roots))
+    if (!gcd_vec_reserve(&g->alloc, &g->roots, &g->root_cap, g->root_count + 1, sizeof *g->roots,
+                         SIZE_MAX / sizeof *g->roots))
         return no_memory(g);
     g->roots[g->root_count++] = r;
     return GCD_OK;
@@ -228,7 +245,8 @@ static gcd_status root_record(struct gclog_in *g, uint64_t line)
 /* "o ID TYPE SIZE", both passes: is it a record? */
 static bool object_head(struct gclog_in *g, uint64_t *id, uint64_t *type, uint64_t *size)
 {
-    return next_number(g, id) == WORD_NUMBER && *id != 0 && next_number(g, type) == WORD_NUMBER && next_number(g, size) == WORD_NUMBER;
+    return next_number(g, id) == WORD_NUMBER && *id != 0 && next_number(g, type) == WORD_NUMBER &&
+           next_number(g, size) == WORD_NUMBER;
 }
 
 static gcd_status object_record(struct gclog_in *g, uint64_t line)
@@ -241,7 +259,8 @@ static gcd_status object_record(struct gclog_in *g, uint64_t line)
     return gcd_build_node(g->b, id, number, size, g->err);
 }
 
-/* NAME [STAMP] in g->name; the stamp is the last word when it has at most eight hexadecimal digits and is not the only word. */
+/* NAME [STAMP] in g->name; the stamp is the last word when it has at most eight hexadecimal digits
+ * and is not the only word. */
 static void split_stamp(struct gclog_in *g, size_t *ret_n, uint64_t *ret_stamp)
 {
     const char *s = g->name;
@@ -266,7 +285,7 @@ static gcd_status begin_record(struct gclog_in *g, uint64_t line)
 {
     uint64_t version;
     if (next_number(g, &version) != WORD_NUMBER || version != 2)
-        damaged(g, line);                /* continue: no other version exists */
+        damaged(g, line); /* continue: no other version exists */
     skip_spaces(g);
     GCD_TRY(take_rest(g));
     size_t n;
@@ -283,7 +302,7 @@ static gcd_status begin_record(struct gclog_in *g, uint64_t line)
     if (n > 0)
         memcpy(g->section, g->name, n);
     struct gcd_summary *f = gcd_build_summary(g->b);
-    if (f->process_name[0] != '\0')      /* from the first section */
+    if (f->process_name[0] != '\0') /* from the first section */
         return GCD_OK;
     f->gc_start_ns = f->gc_end_ns = (int64_t)g->stamp * 1000000;
     return gcd_build_text(g->b, g->name, n, &f->process_name, g->err);
@@ -296,7 +315,8 @@ static gcd_status end_record(struct gclog_in *g, uint64_t line)
     skip_spaces(g);
     GCD_TRY(take_rest(g));
     split_stamp(g, &n, &stamp);
-    bool same = g->in_section && stamp == g->stamp && n == strnlen(g->section, g->section_n) && (n == 0 || memcmp(g->name, g->section, n) == 0);
+    bool same = g->in_section && stamp == g->stamp && n == strnlen(g->section, g->section_n) &&
+                (n == 0 || memcmp(g->name, g->section, n) == 0);
     if (!same)
         damaged(g, line);
     g->in_section = false;
@@ -345,7 +365,8 @@ static gcd_status start(struct gclog_in *g, struct gcd_input *in)
 static void show_progress(const struct gclog_in *g)
 {
     if (g->t.line % PROGRESS_EVERY == 0)
-        gcd_context_report(&g->options->context, gcd_reader_position(g->t.reader), g->options->progress_total);
+        gcd_context_report(&g->options->context, gcd_reader_position(g->t.reader),
+                           g->options->progress_total);
 }
 
 static bool canceled(const struct gclog_in *g)
@@ -376,7 +397,7 @@ static gcd_status put_edges(struct gclog_in *g, uint64_t line)
     while ((w = next_number(g, &targets[n])) != WORD_NONE) {
         if (w == WORD_OTHER)
             damaged(g, line);
-        else if (targets[n] != 0)        /* null */
+        else if (targets[n] != 0) /* null */
             n++;
         if (n == EDGES_AT_ONCE) {
             GCD_TRY(gcd_build_edges(g->b, targets, n, g->err));
@@ -410,7 +431,9 @@ static gcd_status put_roots(struct gclog_in *g)
     for (size_t i = 0; i < g->root_count; i++) {
         const struct late_root *r = &g->roots[i];
         uint32_t node = gcd_build_find(g->b, r->object);
-        struct gcd_root root = { .node = node, .kind = r->kind, .flags = r->flags, .type = r->type };
+        struct gcd_root root = {
+            .node = node, .kind = r->kind, .flags = r->flags, .type = r->type
+        };
         if (r->type == GCD_NODE_NONE)
             root.type = node != GCD_NODE_NONE ? gcd_build_node_type(g->b, node) : 0;
         GCD_TRY(gcd_build_root(g->b, &root, g->err));
@@ -424,17 +447,24 @@ static void judge(struct gclog_in *g)
     v->unverified = true;
     v->complete = g->seen_end && gcd_build_notes(g->b)->records_damaged == 0;
     if (!g->seen_end)
-        gcd_verdict_add(v, GCD_REASON_TRACE_TRUNCATED, g->t.line, "the file ends before its last record, at line %llu",
-                         (unsigned long long)g->t.line);
+        gcd_verdict_add(v, GCD_REASON_TRACE_TRUNCATED, g->t.line,
+                        "the file ends before its last record, at line %llu",
+                        (unsigned long long)g->t.line);
     const struct gcd_graph_notes *n = gcd_build_notes(g->b);
     if (n->records_damaged > 0)
-        gcd_verdict_add(v, GCD_REASON_TRACE_DAMAGED, n->records_damaged, "%llu lines were not understood, the first is line %llu",
-                         (unsigned long long)n->records_damaged, (unsigned long long)n->damaged_line);
+        gcd_verdict_add(v, GCD_REASON_TRACE_DAMAGED, n->records_damaged,
+                        "%llu lines were not understood, the first is line %llu",
+                        (unsigned long long)n->records_damaged,
+                        (unsigned long long)n->damaged_line);
 }
 
-static gcd_status gclog_read(struct gcd_input *in, const struct gcd_graph_options *options, struct gcd_build *b, struct gcd_error *err)
+static gcd_status gclog_read(struct gcd_input *in, const struct gcd_graph_options *options,
+                             struct gcd_build *b, struct gcd_error *err)
 {
-    struct gclog_in g = { .alloc = gcd_alloc_or_default(options->context.alloc), .options = options, .b = b, .err = err };
+    struct gclog_in g = { .alloc = gcd_alloc_or_default(options->context.alloc),
+                          .options = options,
+                          .b = b,
+                          .err = err };
     gcd_idmap_init(&g.types, &g.alloc);
     gcd_status st = start(&g, in);
     if (st == GCD_OK)
@@ -459,13 +489,15 @@ static gcd_status gclog_read(struct gcd_input *in, const struct gcd_graph_option
     return st;
 }
 
-/* A record letter, a space, a hexadecimal number: also a file without its first line, and a CLRProfiler log, which is refused later. */
+/* A record letter, a space, a hexadecimal number: also a file without its first line, and a
+ * CLRProfiler log, which is refused later. */
 static bool gclog_probe(const uint8_t *head, size_t n)
 {
     size_t i = n >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     while (i < n && (head[i] == '\n' || head[i] == '\r' || head[i] == ' '))
         i++;
-    return n - i >= 3 && memchr("atro", head[i], 4) != NULL && (head[i + 1] == ' ' || head[i + 1] == '\t') && digit(head[i + 2]) >= 0;
+    return n - i >= 3 && memchr("atro", head[i], 4) != NULL &&
+           (head[i + 1] == ' ' || head[i + 1] == '\t') && digit(head[i + 2]) >= 0;
 }
 
 const struct graph_reader gcd_r_gclog = {

@@ -5,7 +5,8 @@
 
 static const struct graph_reader *const readers[] = { &gcd_r_gclog, &gcd_r_gcdump, &gcd_r_dart };
 
-static gcd_status find_reader(struct gcd_input *in, const struct graph_reader **ret, struct gcd_error *err)
+static gcd_status find_reader(struct gcd_input *in, const struct graph_reader **ret,
+                              struct gcd_error *err)
 {
     uint8_t head[READ_HEAD_BYTES];
     size_t n;
@@ -25,7 +26,8 @@ gcd_status gcd_graph_probe(struct gcd_input *in, const char **ret_format, struct
     return GCD_OK;
 }
 
-gcd_status gcd_graph_read(struct gcd_input *in, const struct gcd_graph_options *options, struct gcd_graph **ret, struct gcd_error *err)
+gcd_status gcd_graph_read(struct gcd_input *in, const struct gcd_graph_options *options,
+                          struct gcd_graph **ret, struct gcd_error *err)
 {
     static const struct gcd_graph_options defaults;
     const struct graph_reader *r;
@@ -34,7 +36,8 @@ gcd_status gcd_graph_read(struct gcd_input *in, const struct gcd_graph_options *
         options = &defaults;
     GCD_TRY(find_reader(in, &r, err));
     if (r == NULL)
-        return gcd_fail(err, GCD_E_NOT_FOUND, "this is not a file with a known kind of object graph");
+        return gcd_fail(err, GCD_E_NOT_FOUND,
+                        "this is not a file with a known kind of object graph");
     GCD_TRY(gcd_build_new(options, &b, err));
     gcd_build_summary(b)->trace.container = r->name;
     gcd_status st = r->read(in, options, b, err);

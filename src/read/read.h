@@ -12,11 +12,13 @@
 #include "graph/graph_build.h"
 
 struct graph_reader {
-    const char *name;            /* of the format, as in the table of writers */
-    /* Can a file with this beginning have this format?  N is smaller than READ_HEAD_BYTES only when the file is. */
+    const char *name; /* of the format, as in the table of writers */
+    /* Can a file with this beginning have this format?  N is smaller than READ_HEAD_BYTES only when
+     * the file is. */
     bool (*probe)(const uint8_t *head, size_t n);
     /* B is new; the caller seals it. */
-    gcd_status (*read)(struct gcd_input *in, const struct gcd_graph_options *options, struct gcd_build *b, struct gcd_error *err);
+    gcd_status (*read)(struct gcd_input *in, const struct gcd_graph_options *options,
+                       struct gcd_build *b, struct gcd_error *err);
 };
 
 #define READ_HEAD_BYTES 64

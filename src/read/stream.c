@@ -9,7 +9,8 @@
 /* Bytes of 64 bits, seven at a time. */
 #define ULEB_MAX 10
 
-gcd_status stream_open(struct stream *s, struct gcd_input *in, const struct gcd_graph_options *options, unsigned pass, unsigned passes,
+gcd_status stream_open(struct stream *s, struct gcd_input *in,
+                       const struct gcd_graph_options *options, unsigned pass, unsigned passes,
                        struct gcd_error *err)
 {
     *s = (struct stream){ .options = options, .err = err, .pass = pass, .passes = passes };
@@ -24,7 +25,7 @@ void stream_close(struct stream *s)
 static void keep(struct stream *s, gcd_status st)
 {
     s->st = st;
-    s->end_off -= (uint64_t)(s->end - s->p);     /* keep the offset at the failure */
+    s->end_off -= (uint64_t)(s->end - s->p); /* keep the offset at the failure */
     s->p = s->end = NULL;
 }
 
@@ -34,7 +35,9 @@ bool stream_more(struct stream *s)
     if (s->st != GCD_OK)
         return false;
     uint64_t total = s->options->progress_total;
-    gcd_status st = gcd_context_step(&s->options->context, (total / s->passes) * s->pass + gcd_reader_position(s->reader) / s->passes, total, s->err);
+    gcd_status st = gcd_context_step(
+        &s->options->context,
+        (total / s->passes) * s->pass + gcd_reader_position(s->reader) / s->passes, total, s->err);
     if (st == GCD_OK)
         st = gcd_reader_next(s->reader, &s->p, &n, s->err);
     if (st != GCD_OK) {
@@ -69,7 +72,8 @@ void stream_fail(struct stream *s, uint64_t off, const char *fmt, ...)
 uint64_t stream_uleb_slow(struct stream *s)
 {
     uint64_t v = 0, off = stream_off(s);
-    if (s->end - s->p >= ULEB_MAX) {     /* the usual case: no need to check for the end of the slice */
+    /* the usual case: no need to check for the end of the slice */
+    if (s->end - s->p >= ULEB_MAX) {
         const uint8_t *p = s->p;
         for (unsigned shift = 0; shift < 63; shift += 7) {
             uint8_t b = *p++;

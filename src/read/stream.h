@@ -1,7 +1,8 @@
 /*
  * A file as a sequence of bytes and LEB128 numbers, independent of its slices.
  *
- * Keeps the first failure, and all later reads return zero: a parser reads a whole record and checks once, before first use.
+ * Keeps the first failure, and all later reads return zero: a parser reads a whole record and
+ * checks once, before first use.
  */
 #ifndef GCD_READ_STREAM_H
 #define GCD_READ_STREAM_H
@@ -13,17 +14,19 @@
 #include <gcdumpc/graph.h>
 
 struct stream {
-    const uint8_t *p, *end;      /* of the slice */
-    uint64_t end_off;            /* offset of END in the file */
-    gcd_status st;               /* GCD_OK, or the first failure */
+    const uint8_t *p, *end; /* of the slice */
+    uint64_t end_off;       /* offset of END in the file */
+    gcd_status st;          /* GCD_OK, or the first failure */
     struct gcd_reader *reader;
     const struct gcd_graph_options *options;
-    struct gcd_error *err;       /* receives the failure; may be NULL */
-    unsigned pass, passes;       /* for the progress: this pass and their number */
+    struct gcd_error *err; /* receives the failure; may be NULL */
+    unsigned pass, passes; /* for the progress: this pass and their number */
 };
 
-/* At the start of IN; OPTIONS must outlive the stream.  PASS counts from 0.  Call stream_close after success. */
-GCD_MUST_CHECK gcd_status stream_open(struct stream *s, struct gcd_input *in, const struct gcd_graph_options *options, unsigned pass,
+/* At the start of IN; OPTIONS must outlive the stream.  PASS counts from 0.  Call stream_close
+ * after success. */
+GCD_MUST_CHECK gcd_status stream_open(struct stream *s, struct gcd_input *in,
+                                      const struct gcd_graph_options *options, unsigned pass,
                                       unsigned passes, struct gcd_error *err);
 void stream_close(struct stream *s);
 
@@ -33,7 +36,8 @@ static inline uint64_t stream_off(const struct stream *s)
     return s->end_off - (uint64_t)(s->end - s->p);
 }
 
-/* Gets another slice.  False at the end of the file and after a failure; the end is not a failure. */
+/* Gets another slice.  False at the end of the file and after a failure; the end is not a failure.
+ */
 bool stream_more(struct stream *s);
 /* The data is invalid: stores GCD_E_FORMAT with OFF and the message. */
 void stream_fail(struct stream *s, uint64_t off, const char *fmt, ...) GCD_PRINTF(3, 4);
@@ -50,7 +54,8 @@ static inline uint64_t stream_uleb(struct stream *s)
 
 void stream_skip(struct stream *s, uint64_t n);
 
-/* A view of at most N bytes, up to the end of the slice, until the next read; 0 only after a failure. */
+/* A view of at most N bytes, up to the end of the slice, until the next read; 0 only after a
+ * failure. */
 size_t stream_part(struct stream *s, uint64_t n, const uint8_t **ret);
 
 /* Reads and discards the rest, to detect damage there and so that a pipe can be read again. */

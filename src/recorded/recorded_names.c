@@ -5,44 +5,59 @@
 #include "base/cur.h"
 
 #define TOKEN_DIGITS 16u
-#define GC_UNKNOWN UINT64_MAX
+#define GC_UNKNOWN   UINT64_MAX
 
 /* ---- what the events look like ---- */
 
 static const struct gcd_new_field start_fields[] = {
-    { GCD_FIELD_UINT32, "GCNumber" },    { GCD_FIELD_UINT32, "WalkNumber" },      { GCD_FIELD_UINT32, "Modules" },
-    { GCD_FIELD_UINT32, "NestedTypes" }, { GCD_FIELD_UINT32, "StaticVariables" },
+    { GCD_FIELD_UINT32, "GCNumber" },        { GCD_FIELD_UINT32, "WalkNumber" },
+    { GCD_FIELD_UINT32, "Modules" },         { GCD_FIELD_UINT32, "NestedTypes" },
+    { GCD_FIELD_UINT32, "StaticVariables" },
 };
 static const struct gcd_new_field module_fields[] = {
-    { GCD_FIELD_UINT64, "ModuleID" },     { GCD_FIELD_GUID, "Mvid" },       { GCD_FIELD_TEXT, "AssemblyName" },
-    { GCD_FIELD_TEXT, "PublicKeyToken" }, { GCD_FIELD_TEXT, "ModulePath" },
+    { GCD_FIELD_UINT64, "ModuleID" },   { GCD_FIELD_GUID, "Mvid" },
+    { GCD_FIELD_TEXT, "AssemblyName" }, { GCD_FIELD_TEXT, "PublicKeyToken" },
+    { GCD_FIELD_TEXT, "ModulePath" },
 };
 static const struct gcd_new_field type_fields[] = {
-    { GCD_FIELD_UINT64, "TypeID" }, { GCD_FIELD_TEXT, "DeclaringType" }, { GCD_FIELD_TEXT, "Events" },
+    { GCD_FIELD_UINT64, "TypeID" },
+    { GCD_FIELD_TEXT, "DeclaringType" },
+    { GCD_FIELD_TEXT, "Events" },
 };
 static const struct gcd_new_field static_fields[] = {
-    { GCD_FIELD_UINT64, "Address" },     { GCD_FIELD_TEXT, "Field" },
-    { GCD_FIELD_TEXT, "DeclaringType" }, { GCD_FIELD_TEXT, "Label" },
+    { GCD_FIELD_UINT64, "Address" },
+    { GCD_FIELD_TEXT, "Field" },
+    { GCD_FIELD_TEXT, "DeclaringType" },
+    { GCD_FIELD_TEXT, "Label" },
 };
 
 static const struct gcd_new_field memory_fields[] = {
-    { GCD_FIELD_UINT32, "GCNumber" },       { GCD_FIELD_UINT32, "WalkNumber" },      { GCD_FIELD_UINT64, "UnixMilliseconds" },
-    { GCD_FIELD_UINT64, "ResidentBytes" },  { GCD_FIELD_UINT64, "AnonymousBytes" },  { GCD_FIELD_UINT64, "FileBytes" },
-    { GCD_FIELD_UINT64, "SharedBytes" },    { GCD_FIELD_UINT64, "SwappedBytes" },    { GCD_FIELD_UINT64, "GCBytes" },
-    { GCD_FIELD_UINT64, "CGroupLimitBytes" }, { GCD_FIELD_UINT64, "CGroupUsedBytes" },
+    { GCD_FIELD_UINT32, "GCNumber" },         { GCD_FIELD_UINT32, "WalkNumber" },
+    { GCD_FIELD_UINT64, "UnixMilliseconds" }, { GCD_FIELD_UINT64, "ResidentBytes" },
+    { GCD_FIELD_UINT64, "AnonymousBytes" },   { GCD_FIELD_UINT64, "FileBytes" },
+    { GCD_FIELD_UINT64, "SharedBytes" },      { GCD_FIELD_UINT64, "SwappedBytes" },
+    { GCD_FIELD_UINT64, "GCBytes" },          { GCD_FIELD_UINT64, "CGroupLimitBytes" },
+    { GCD_FIELD_UINT64, "CGroupUsedBytes" },
 };
 
-#define EVENT_OF(v, number, text, list) \
-    { .id = (number), .version = (v), .name = (text), .fields = (list), .field_count = sizeof(list) / sizeof *(list) }
+#define EVENT_OF(v, number, text, list)                                   \
+    {                                                                     \
+        .id = (number), .version = (v), .name = (text), .fields = (list), \
+        .field_count = sizeof(list) / sizeof *(list)                      \
+    }
 #define EVENT(number, text, list) EVENT_OF(1, number, text, list)
 
 static const struct gcd_new_event events[] = {
-    EVENT(RECORDED_START, "Names", start_fields), EVENT(RECORDED_MODULE, "Module", module_fields),
-    EVENT_OF(2, RECORDED_TYPE, "NestedType", type_fields), EVENT(RECORDED_STATIC, "StaticVariable", static_fields),
+    EVENT(RECORDED_START, "Names", start_fields),
+    EVENT(RECORDED_MODULE, "Module", module_fields),
+    EVENT_OF(2, RECORDED_TYPE, "NestedType", type_fields),
+    EVENT(RECORDED_STATIC, "StaticVariable", static_fields),
     EVENT(RECORDED_MEMORY, "ProcessMemory", memory_fields),
 };
 
-const struct gcd_new_events recorded_events = { .provider = GCD_PROVIDER_NAMES, .events = events, .count = sizeof events / sizeof *events };
+const struct gcd_new_events recorded_events = { .provider = GCD_PROVIDER_NAMES,
+                                                .events = events,
+                                                .count = sizeof events / sizeof *events };
 
 /* ---- reading ---- */
 
@@ -93,7 +108,8 @@ gcd_status recorded_read_item(const struct gcd_event *ev, struct recorded_item *
         item.has_public_key = c.err == GCD_OK && read_token(&token, item.public_key_token);
     } else {
         size_t n = ev->id == RECORDED_TYPE ? 2 : 3;
-        for (size_t i = 0; i < n && (i == 0 || ev->id != RECORDED_TYPE || gcd_cur_left(&c) > 0); i++)        /* older ones have no events */
+        for (size_t i = 0; i < n && (i == 0 || ev->id != RECORDED_TYPE || gcd_cur_left(&c) > 0);
+             i++) /* older ones have no events */
             item.text[i] = read_text(&c);
     }
     if (c.err == GCD_OK)
@@ -108,7 +124,8 @@ gcd_status recorded_read_memory(const struct gcd_event *ev, struct recorded_memo
     struct gcd_process_memory *m = &r.memory;
     r.walk_number = gcd_cur_u32(&c);
     uint64_t ms = gcd_cur_u64(&c);
-    uint64_t *const sizes[] = { &m->resident_bytes, &m->anonymous_bytes, &m->file_bytes, &m->shared_bytes, &m->swapped_bytes, &m->gc_bytes,
+    uint64_t *const sizes[] = { &m->resident_bytes,     &m->anonymous_bytes,  &m->file_bytes,
+                                &m->shared_bytes,       &m->swapped_bytes,    &m->gc_bytes,
                                 &m->cgroup_limit_bytes, &m->cgroup_used_bytes };
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         *sizes[i] = gcd_cur_u64(&c);
@@ -145,8 +162,15 @@ size_t recorded_put_memory(uint8_t *buffer, const struct recorded_memory *r)
 {
     struct gcd_put w = gcd_put_make(buffer, RECORDED_PAYLOAD_MAX);
     const struct gcd_process_memory *m = &r->memory;
-    const uint64_t values[] = { m->unix_ms > 0 ? (uint64_t)m->unix_ms : 0, m->resident_bytes, m->anonymous_bytes, m->file_bytes, m->shared_bytes,
-                                m->swapped_bytes, m->gc_known ? m->gc_bytes : GC_UNKNOWN, m->cgroup_limit_bytes, m->cgroup_used_bytes };
+    const uint64_t values[] = { m->unix_ms > 0 ? (uint64_t)m->unix_ms : 0,
+                                m->resident_bytes,
+                                m->anonymous_bytes,
+                                m->file_bytes,
+                                m->shared_bytes,
+                                m->swapped_bytes,
+                                m->gc_known ? m->gc_bytes : GC_UNKNOWN,
+                                m->cgroup_limit_bytes,
+                                m->cgroup_used_bytes };
     gcd_put_le(&w, r->gc_number, 4);
     gcd_put_le(&w, r->walk_number, 4);
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
@@ -176,12 +200,14 @@ static size_t put_module(uint8_t *buffer, const struct gcd_module *m)
     return size_of(&w);
 }
 
-/* The name of a nested type is DECLARING+RAW: without type arguments, which follow the raw name.  Other types are included for their events. */
+/* The name of a nested type is DECLARING+RAW: without type arguments, which follow the raw name.
+ * Other types are included for their events. */
 static size_t put_type(uint8_t *buffer, const struct gcd_type *t)
 {
     struct gcd_put w = gcd_put_make(buffer, RECORDED_PAYLOAD_MAX);
     size_t n = strlen(t->name), raw = strlen(t->raw_name);
-    bool nested = n > raw + 1 && t->name[n - raw - 1] == '+' && memcmp(t->name + n - raw, t->raw_name, raw) == 0;
+    bool nested = n > raw + 1 && t->name[n - raw - 1] == '+' &&
+                  memcmp(t->name + n - raw, t->raw_name, raw) == 0;
     if (t->id == 0 || (!nested && t->events == NULL))
         return 0;
     gcd_put_le(&w, t->id, 8);
@@ -193,7 +219,8 @@ static size_t put_type(uint8_t *buffer, const struct gcd_type *t)
 static size_t put_static(uint8_t *buffer, const struct gcd_root *r)
 {
     struct gcd_put w = gcd_put_make(buffer, RECORDED_PAYLOAD_MAX);
-    if (r->kind != GCD_ROOT_STATIC || r->id == 0 || (r->class_name[0] == '\0' && strcmp(r->label, r->name) == 0))
+    if (r->kind != GCD_ROOT_STATIC || r->id == 0 ||
+        (r->class_name[0] == '\0' && strcmp(r->label, r->name) == 0))
         return 0;
     gcd_put_le(&w, r->id, 8);
     put_text(&w, r->name);
@@ -210,8 +237,9 @@ size_t recorded_put_next(struct recorded_pass *pass, uint8_t *buffer, enum recor
         while (pass->next < counts[pass->kind]) {
             size_t i = pass->next++;
             *ret_kind = pass->kind;
-            size_t n = pass->kind == RECORDED_MODULES ? put_module(buffer, &s->modules[i]) :
-                       pass->kind == RECORDED_TYPES ? put_type(buffer, &s->types[i]) : put_static(buffer, &s->roots[i]);
+            size_t n = pass->kind == RECORDED_MODULES ? put_module(buffer, &s->modules[i])
+                       : pass->kind == RECORDED_TYPES ? put_type(buffer, &s->types[i])
+                                                      : put_static(buffer, &s->roots[i]);
             if (n > 0)
                 return n;
         }

@@ -1,5 +1,6 @@
 /*
- * The payloads of the events that gcdumpc adds to a recording: names, and the memory of the process.  README.md has the fields.
+ * The payloads of the events that gcdumpc adds to a recording: names, and the memory of the
+ * process.  README.md has the fields.
  */
 #ifndef GCD_RECORDED_RECORDED_NAMES_H
 #define GCD_RECORDED_RECORDED_NAMES_H
@@ -15,7 +16,8 @@
 
 /* Event numbers. */
 enum { RECORDED_START = 1, RECORDED_MODULE, RECORDED_TYPE, RECORDED_STATIC, RECORDED_MEMORY };
-/* The kinds of items between the start and the end of a batch; the kind of an event is its number - RECORDED_MODULE. */
+/* The kinds of items between the start and the end of a batch; the kind of an event is its number -
+ * RECORDED_MODULE. */
 enum recorded_kind { RECORDED_MODULES, RECORDED_TYPES, RECORDED_STATICS, RECORDED_KINDS };
 
 /* A payload is never larger; readers take events of up to 64 KiB. */
@@ -39,9 +41,11 @@ struct recorded_text {
 
 /* An item of any kind; texts live as long as the payload. */
 struct recorded_item {
-    uint64_t id;                 /* of the module, of the type, or the address of the variable */
-    struct recorded_text text[3];        /* module: assembly, path; type: declaring type, events; variable: field, declaring type, label */
-    uint8_t mvid[16];            /* module */
+    uint64_t id; /* of the module, of the type, or the address of the variable */
+    /* module: assembly, path; type: declaring type, events; variable: field, declaring type, label
+     */
+    struct recorded_text text[3];
+    uint8_t mvid[16]; /* module */
     bool has_public_key;
     uint8_t public_key_token[8];
 };
@@ -65,15 +69,17 @@ gcd_status recorded_read_memory(const struct gcd_event *ev, struct recorded_memo
 /* One pass over the names of a summary. */
 struct recorded_pass {
     const struct gcd_summary *summary;
-    enum recorded_kind kind;     /* of the next item, */
-    size_t next;                 /* and its place in the list */
+    enum recorded_kind kind; /* of the next item, */
+    size_t next;             /* and its place in the list */
 };
 
-/* The payload of the event that begins a batch, in BUFFER[RECORDED_PAYLOAD_MAX]; returns its size. */
+/* The payload of the event that begins a batch, in BUFFER[RECORDED_PAYLOAD_MAX]; returns its size.
+ */
 size_t recorded_put_start(uint8_t *buffer, const struct recorded_start *s);
 /* The payload of the event for the memory; as above. */
 size_t recorded_put_memory(uint8_t *buffer, const struct recorded_memory *m);
-/* The next payload, of an item of *RET_KIND; returns its size, 0 = no more.  Names too long for an event are left out. */
+/* The next payload, of an item of *RET_KIND; returns its size, 0 = no more.  Names too long for an
+ * event are left out. */
 size_t recorded_put_next(struct recorded_pass *pass, uint8_t *buffer, enum recorded_kind *ret_kind);
 
 #endif

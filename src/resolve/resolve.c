@@ -1,8 +1,9 @@
 /*
  * The modules of a dump, one after another: finds the file that was loaded, and reads it.
  *
- * First all modules are read for the names of types, then again for static variables, whose candidates need the names of all types.  A module is open
- * only while it is read, so memory does not depend on the number of modules.
+ * First all modules are read for the names of types, then again for static variables, whose
+ * candidates need the names of all types.  A module is open only while it is read, so memory does
+ * not depend on the number of modules.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,9 +14,9 @@
 
 #define CANDIDATES_PER_MODULE 64u
 /* More than any program needs; a hostile recording could ask for far more. */
-#define FILES_MAX 16384u
+#define FILES_MAX       16384u
 #define COMPARISONS_MAX (UINT64_C(1) << 22)
-#define PROBLEM_BYTES sizeof ((struct gcd_error *)0)->msg
+#define PROBLEM_BYTES   sizeof((struct gcd_error *)0)->msg
 
 void resolve_close(const struct resolve *r, struct resolve_file *f)
 {
@@ -24,7 +25,8 @@ void resolve_close(const struct resolve *r, struct resolve_file *f)
     f->m = NULL;
 }
 
-gcd_status resolve_open(const struct resolve *r, const struct gcd_module *module, unsigned n, struct resolve_file *ret, struct gcd_error *err)
+gcd_status resolve_open(const struct resolve *r, const struct gcd_module *module, unsigned n,
+                        struct resolve_file *ret, struct gcd_error *err)
 {
     *ret = (struct resolve_file){ .file = { .bytes = UINT64_MAX, .path = "" } };
     gcd_status st = r->files->open(r->files->ctx, module, n, &ret->file, err);
@@ -37,15 +39,18 @@ gcd_status resolve_open(const struct resolve *r, const struct gcd_module *module
 }
 
 /* Is the open file the module that was loaded?  *RET_PROBLEM: why not. */
-static gcd_status judge(struct resolve *r, uint32_t module, const struct resolve_file *o, const char **ret_problem, struct gcd_error *err)
+static gcd_status judge(struct resolve *r, uint32_t module, const struct resolve_file *o,
+                        const char **ret_problem, struct gcd_error *err)
 {
     struct gcd_module *to = &r->d->modules[module];
     struct gcd_loaded_module loaded = { .pdb_age = to->pdb_age };
     bool differ;
     memcpy(loaded.pdb_guid.bytes, to->pdb_guid, sizeof to->pdb_guid);
     enum gcd_module_match match = gcd_metadata_match(gcd_metadata_identity(o->m), &loaded);
-    *ret_problem = match == GCD_MODULE_OTHER ? "the file is not the one that was loaded" :
-                   match == GCD_MODULE_UNKNOWN && !o->file.certain ? "nothing says whether the file is the one that was loaded" : NULL;
+    *ret_problem = match == GCD_MODULE_OTHER ? "the file is not the one that was loaded"
+                   : match == GCD_MODULE_UNKNOWN && !o->file.certain
+                       ? "nothing says whether the file is the one that was loaded"
+                       : NULL;
     if (match != GCD_MODULE_UNKNOWN || !o->file.certain)
         return GCD_OK;
     GCD_TRY(resolve_types_differ(r, module, o->m, &differ, err));
@@ -56,11 +61,13 @@ static gcd_status judge(struct resolve *r, uint32_t module, const struct resolve
 void resolve_accept(struct resolve *r, uint32_t module, const struct resolve_file *o)
 {
     const struct gcd_module_identity *id = gcd_metadata_identity(o->m);
-    load_identify(&r->d->modules[module], GCD_MODULE_READ, id->mvid.bytes, id->has_public_key ? id->public_key_token : NULL);
+    load_identify(&r->d->modules[module], GCD_MODULE_READ, id->mvid.bytes,
+                  id->has_public_key ? id->public_key_token : NULL);
     r->d->modules[module].problem = "";
 }
 
-static gcd_status set_problem(struct resolve *r, uint32_t module, enum gcd_module_state state, const char *problem, struct gcd_error *err)
+static gcd_status set_problem(struct resolve *r, uint32_t module, enum gcd_module_state state,
+                              const char *problem, struct gcd_error *err)
 {
     struct gcd_module *to = &r->d->modules[module];
     to->state = state;
@@ -68,7 +75,8 @@ static gcd_status set_problem(struct resolve *r, uint32_t module, enum gcd_modul
 }
 
 /* The file found for the module, or for the one whose file it shares. */
-static gcd_status open_again(struct resolve *r, uint32_t module, struct resolve_file *ret, struct gcd_error *err)
+static gcd_status open_again(struct resolve *r, uint32_t module, struct resolve_file *ret,
+                             struct gcd_error *err)
 {
     uint32_t owner = r->modules[module].same_as;
     const struct resolve_module *from = &r->modules[owner];
@@ -87,13 +95,15 @@ static gcd_status open_again(struct resolve *r, uint32_t module, struct resolve_
 static gcd_status count_file(struct resolve *r, struct gcd_error *err)
 {
     if (r->files_left == 0)
-        return gcd_fail(err, GCD_E_LIMIT, "%u other files were read before, which is the limit", FILES_MAX);
+        return gcd_fail(err, GCD_E_LIMIT, "%u other files were read before, which is the limit",
+                        FILES_MAX);
     r->files_left--;
     return GCD_OK;
 }
 
 /* Finds the file of a module; OPENED->m is NULL when there is none. */
-static gcd_status find_file(struct resolve *r, uint32_t module, struct resolve_file *ret, struct gcd_error *err)
+static gcd_status find_file(struct resolve *r, uint32_t module, struct resolve_file *ret,
+                            struct gcd_error *err)
 {
     struct gcd_module *to = &r->d->modules[module];
     char problem[PROBLEM_BYTES] = "";
@@ -128,11 +138,14 @@ static gcd_status find_file(struct resolve *r, uint32_t module, struct resolve_f
     }
     if (other != NULL)
         return set_problem(r, module, GCD_MODULE_REPLACED, other, err);
-    return problem[0] != '\0' ? set_problem(r, module, GCD_MODULE_UNREADABLE, problem, err) : GCD_OK;
+    return problem[0] != '\0' ? set_problem(r, module, GCD_MODULE_UNREADABLE, problem, err)
+                              : GCD_OK;
 }
 
-/* A file that was valid and no longer is has changed: the names read so far are right or, at worst, those of something else. */
-static gcd_status note_failure(struct resolve *r, uint32_t module, gcd_status st, const struct gcd_error *own, struct gcd_error *err)
+/* A file that was valid and no longer is has changed: the names read so far are right or, at worst,
+ * those of something else. */
+static gcd_status note_failure(struct resolve *r, uint32_t module, gcd_status st,
+                               const struct gcd_error *own, struct gcd_error *err)
 {
     if (st == GCD_OK)
         return GCD_OK;
@@ -148,7 +161,8 @@ static gcd_status read_types(struct resolve *r, uint32_t module, struct gcd_erro
 {
     struct resolve_file o;
     struct gcd_error own = GCD_ERROR_INIT;
-    if (r->d->modules[r->modules[module].same_as].state == GCD_MODULE_READ) {        /* its file is known already */
+    /* its file is known already */
+    if (r->d->modules[r->modules[module].same_as].state == GCD_MODULE_READ) {
         gcd_status st = count_file(r, &own);
         if (st == GCD_OK)
             st = open_again(r, module, &o, &own);
@@ -184,8 +198,10 @@ static uint64_t symbols_hash(const struct gcd_module *m)
     return gcd_text_hash((const char *)m->pdb_guid, sizeof m->pdb_guid, m->pdb_age);
 }
 
-/* The module with a file that has the same symbol file as MODULE; RESOLVE_NONE = none, or MODULE itself. */
-static uint32_t find_owner(const struct resolve *r, const struct gcd_idmap *by_symbols, uint32_t module)
+/* The module with a file that has the same symbol file as MODULE; RESOLVE_NONE = none, or MODULE
+ * itself. */
+static uint32_t find_owner(const struct resolve *r, const struct gcd_idmap *by_symbols,
+                           uint32_t module)
 {
     static const uint8_t none[sizeof r->d->modules->pdb_guid];
     const struct gcd_module *m = &r->d->modules[module];
@@ -193,10 +209,13 @@ static uint32_t find_owner(const struct resolve *r, const struct gcd_idmap *by_s
     if (owner == GCD_IDMAP_NONE || owner == module || memcmp(m->pdb_guid, none, sizeof none) == 0)
         return RESOLVE_NONE;
     const struct gcd_module *o = &r->d->modules[owner];
-    return memcmp(o->pdb_guid, m->pdb_guid, sizeof m->pdb_guid) == 0 && o->pdb_age == m->pdb_age ? r->modules[owner].same_as : RESOLVE_NONE;
+    return memcmp(o->pdb_guid, m->pdb_guid, sizeof m->pdb_guid) == 0 && o->pdb_age == m->pdb_age
+               ? r->modules[owner].same_as
+               : RESOLVE_NONE;
 }
 
-/* A module from a stream or a deleted file is the same as another module with the same symbol file that has a file. */
+/* A module from a stream or a deleted file is the same as another module with the same symbol file
+ * that has a file. */
 static gcd_status share_files(struct resolve *r, struct gcd_error *err)
 {
     struct gcd_idmap by_symbols;
@@ -207,7 +226,8 @@ static gcd_status share_files(struct resolve *r, struct gcd_error *err)
         if (r->d->modules[i].state == GCD_MODULE_READ)
             room = gcd_idmap_put(&by_symbols, symbols_hash(&r->d->modules[i]), i);
     for (uint32_t i = 0; i < r->module_count && room && st == GCD_OK; i++) {
-        bool known = r->d->modules[i].state == GCD_MODULE_READ || r->d->modules[i].state == GCD_MODULE_RECORDED;
+        bool known = r->d->modules[i].state == GCD_MODULE_READ ||
+                     r->d->modules[i].state == GCD_MODULE_RECORDED;
         uint32_t owner = known ? RESOLVE_NONE : find_owner(r, &by_symbols, i);
         if (owner == RESOLVE_NONE)
             continue;
@@ -241,9 +261,11 @@ static gcd_status read_modules(struct resolve *r, struct gcd_error *err)
 
 gcd_status resolve_add_module(struct resolve *r, struct gcd_error *err)
 {
-    if (!gcd_vec_reserve(r->alloc, &r->modules, &r->module_cap, r->module_count + 1, sizeof *r->modules, RESOLVE_NONE))
+    if (!gcd_vec_reserve(r->alloc, &r->modules, &r->module_cap, r->module_count + 1,
+                         sizeof *r->modules, RESOLVE_NONE))
         return gcd_fail_nomem(err, "completing names");
-    r->modules[r->module_count++] = (struct resolve_module){ .first_type = RESOLVE_NONE, .first_stored = RESOLVE_NONE };
+    r->modules[r->module_count++] =
+        (struct resolve_module){ .first_type = RESOLVE_NONE, .first_stored = RESOLVE_NONE };
     r->modules[r->module_count - 1].same_as = (uint32_t)r->module_count - 1;
     return GCD_OK;
 }
@@ -261,7 +283,8 @@ static gcd_status number_modules(struct resolve *r, struct gcd_error *err)
 static void done(struct resolve *r)
 {
     for (size_t i = 0; i < r->stored_count; i++)
-        gcd_mem_free(r->alloc, r->stored[i].ancestors, r->stored[i].ancestor_cap * sizeof *r->stored[i].ancestors);
+        gcd_mem_free(r->alloc, r->stored[i].ancestors,
+                     r->stored[i].ancestor_cap * sizeof *r->stored[i].ancestors);
     gcd_mem_free(r->alloc, r->stored, r->stored_cap * sizeof *r->stored);
     gcd_mem_free(r->alloc, r->types, r->type_count * sizeof *r->types);
     gcd_mem_free(r->alloc, r->variables, (size_t)r->d->summary.statics * sizeof *r->variables);
@@ -273,11 +296,16 @@ static void done(struct resolve *r)
     gcd_textpool_done(&r->text);
 }
 
-gcd_status gcd_dump_resolve(struct gcd_dump *d, const struct gcd_module_files *files, struct gcd_error *err)
+gcd_status gcd_dump_resolve(struct gcd_dump *d, const struct gcd_module_files *files,
+                            struct gcd_error *err)
 {
     if (!d->closed || d->heap == NULL)
         return gcd_fail(err, GCD_E_STATE, "the dump is not closed");
-    struct resolve r = { .d = d, .files = files, .alloc = &d->alloc, .files_left = FILES_MAX, .comparisons_left = COMPARISONS_MAX };
+    struct resolve r = { .d = d,
+                         .files = files,
+                         .alloc = &d->alloc,
+                         .files_left = FILES_MAX,
+                         .comparisons_left = COMPARISONS_MAX };
     gcd_textpool_init(&r.text, r.alloc, d->heap->limits.text_bytes);
     csharp_init(&r.spelling, r.alloc);
     gcd_idmap_init(&r.module_by_id, r.alloc);

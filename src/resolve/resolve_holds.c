@@ -1,8 +1,9 @@
 /*
  * Can a static field hold an object of a type?  "No" is certain; "yes" can mean unknown.
  *
- * Types are compared by name, because their definitions are in other files, possibly forwarded from one assembly to another.  A generic type is
- * compared by its definition where an argument could vary or is unknown.
+ * Types are compared by name, because their definitions are in other files, possibly forwarded from
+ * one assembly to another.  A generic type is compared by its definition where an argument could
+ * vary or is unknown.
  */
 #include <string.h>
 
@@ -11,11 +12,19 @@
 #include "resolve/resolve.h"
 
 #define ANCESTORS_MAX 512u
-#define CHAIN_MAX 32u
+#define CHAIN_MAX     32u
 
-enum { ELEMENT_STRING = 0x0e, ELEMENT_VALUETYPE = 0x11, ELEMENT_CLASS = 0x12, ELEMENT_ARRAY = 0x14, ELEMENT_OBJECT = 0x1c, ELEMENT_SZARRAY = 0x1d };
+enum {
+    ELEMENT_STRING = 0x0e,
+    ELEMENT_VALUETYPE = 0x11,
+    ELEMENT_CLASS = 0x12,
+    ELEMENT_ARRAY = 0x14,
+    ELEMENT_OBJECT = 0x1c,
+    ELEMENT_SZARRAY = 0x1d
+};
 
-/* A hash of NAME without the type arguments, but with their number: "Shop.Box<System.Int32>.Node" is that of "Shop.Box<1>.Node". */
+/* A hash of NAME without the type arguments, but with their number: "Shop.Box<System.Int32>.Node"
+ * is that of "Shop.Box<1>.Node". */
 static uint64_t key_of(const char *name)
 {
     uint64_t hash = GCD_TEXT_HASH;
@@ -37,23 +46,27 @@ static uint64_t key_of(const char *name)
     return hash;
 }
 
-static gcd_status add_ancestor(struct resolve *r, struct resolve_stored *s, const char *name, struct gcd_error *err)
+static gcd_status add_ancestor(struct resolve *r, struct resolve_stored *s, const char *name,
+                               struct gcd_error *err)
 {
     if (s->ancestor_count == ANCESTORS_MAX) {
         s->all_ancestors = false;
         return GCD_OK;
     }
-    if (!gcd_vec_reserve(r->alloc, &s->ancestors, &s->ancestor_cap, s->ancestor_count + 1, sizeof *s->ancestors, ANCESTORS_MAX))
+    if (!gcd_vec_reserve(r->alloc, &s->ancestors, &s->ancestor_cap, s->ancestor_count + 1,
+                         sizeof *s->ancestors, ANCESTORS_MAX))
         return gcd_fail_nomem(err, "completing names");
     s->ancestors[s->ancestor_count++] = key_of(name);
     return GCD_OK;
 }
 
-static gcd_status add_interfaces(struct resolve *r, struct resolve_stored *s, struct gcd_metadata *m, uint32_t token, struct gcd_error *err)
+static gcd_status add_interfaces(struct resolve *r, struct resolve_stored *s,
+                                 struct gcd_metadata *m, uint32_t token, struct gcd_error *err)
 {
     struct gcd_type_definition d;
     gcd_status st = gcd_metadata_type(m, token, &d, err);
-    for (uint32_t i = 0; st == GCD_OK && i < d.interfaces && s->ancestor_count < ANCESTORS_MAX; i++) {
+    for (uint32_t i = 0; st == GCD_OK && i < d.interfaces && s->ancestor_count < ANCESTORS_MAX;
+         i++) {
         uint32_t interface;
         const char *name;
         st = gcd_metadata_interface(m, token, i, &interface, err);
@@ -65,14 +78,16 @@ static gcd_status add_interfaces(struct resolve *r, struct resolve_stored *s, st
     return st;
 }
 
-/* Does the chain end at BASE, which is in another file?  Then no further base can be the declared type of a field. */
+/* Does the chain end at BASE, which is in another file?  Then no further base can be the declared
+ * type of a field. */
 static bool is_last(struct resolve_stored *s, const char *base)
 {
     s->delegate = s->delegate || strcmp(base, "System.MulticastDelegate") == 0;
     return strcmp(base, "System.Object") == 0 || strcmp(base, "System.ValueType") == 0;
 }
 
-gcd_status resolve_holds_ancestors(struct resolve *r, struct resolve_stored *s, struct gcd_metadata *m, uint32_t token, struct gcd_error *err)
+gcd_status resolve_holds_ancestors(struct resolve *r, struct resolve_stored *s,
+                                   struct gcd_metadata *m, uint32_t token, struct gcd_error *err)
 {
     struct gcd_error own = GCD_ERROR_INIT;
     gcd_status st = GCD_OK;
@@ -89,7 +104,7 @@ gcd_status resolve_holds_ancestors(struct resolve *r, struct resolve_stored *s, 
         if (st != GCD_OK)
             break;
         token = d.base;
-        s->all_ancestors = token == 0;       /* System.Object itself */
+        s->all_ancestors = token == 0; /* System.Object itself */
     }
     if (st == GCD_OK && token != 0) {
         const char *name;
@@ -107,7 +122,8 @@ gcd_status resolve_holds_ancestors(struct resolve *r, struct resolve_stored *s, 
 
 static bool is_same(const char *name, const struct resolve_stored *s)
 {
-    return gcd_text_hash(name, strlen(name), GCD_TEXT_HASH) == s->hash && strcmp(name, s->name) == 0;
+    return gcd_text_hash(name, strlen(name), GCD_TEXT_HASH) == s->hash &&
+           strcmp(name, s->name) == 0;
 }
 
 static bool is_ancestor(const char *name, const struct resolve_stored *s)
@@ -122,7 +138,8 @@ static bool is_ancestor(const char *name, const struct resolve_stored *s)
 /* Do arrays extend or implement NAME?  Judged by its beginning. */
 static bool holds_arrays(const char *name)
 {
-    static const char *const names[] = { "System.Array", "System.ICloneable", "System.Collections." };
+    static const char *const names[] = { "System.Array", "System.ICloneable",
+                                         "System.Collections." };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strncmp(name, names[i], strlen(names[i])) == 0)
             return true;
@@ -137,13 +154,16 @@ static bool class_holds(const char *name, const struct resolve_stored *s)
         return holds_arrays(name);
     if (!is_ancestor(name, s))
         return !s->all_ancestors;
-    /* its own definition with other arguments: those of a delegate may vary, those of a class never do */
+    /* its own definition with other arguments: those of a delegate may vary, those of a class never
+     * do */
     return s->delegate || key_of(name) != key_of(s->name);
 }
 
-bool resolve_holds(const struct gcd_static_field *f, const char *name, bool sealed, const struct resolve_stored *s)
+bool resolve_holds(const struct gcd_static_field *f, const char *name, bool sealed,
+                   const struct resolve_stored *s)
 {
-    if (s->bare && (f->element_type == ELEMENT_VALUETYPE || f->element_type == ELEMENT_CLASS || f->element_type == ELEMENT_SZARRAY))
+    if (s->bare && (f->element_type == ELEMENT_VALUETYPE || f->element_type == ELEMENT_CLASS ||
+                    f->element_type == ELEMENT_SZARRAY))
         return true;
     switch (f->element_type) {
     case ELEMENT_OBJECT:
@@ -153,10 +173,12 @@ bool resolve_holds(const struct gcd_static_field *f, const char *name, bool seal
         return is_same(name, s);
     case ELEMENT_SZARRAY:
     case ELEMENT_ARRAY:
-        return is_same(name, s) || (s->array && !s->holds_values);   /* a derived array can be there */
+        /* a derived array can be there */
+        return is_same(name, s) || (s->array && !s->holds_values);
     case ELEMENT_CLASS:
         return sealed && !s->delegate ? is_same(name, s) : class_holds(name, s);
-    default:                             /* numbers, pointers: the runtime reports no such variable; type parameters: see resolve_statics.c */
+    default: /* numbers, pointers: the runtime reports no such variable; type parameters: see
+                resolve_statics.c */
         return false;
     }
 }

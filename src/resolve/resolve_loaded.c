@@ -1,7 +1,8 @@
 /*
- * Modules that no event describes, so that only their types are known: before .NET 9 the runtime names modules only in a full rundown, which is not
- * requested from a process at work.  The caller knows which files the process has loaded; the file of a module is the only one in which all its types
- * have the same names as in the dump.
+ * Modules that no event describes, so that only their types are known: before .NET 9 the runtime
+ * names modules only in a full rundown, which is not requested from a process at work.  The caller
+ * knows which files the process has loaded; the file of a module is the only one in which all its
+ * types have the same names as in the dump.
  */
 #include <string.h>
 
@@ -15,18 +16,19 @@
 
 /* A file that the process has loaded. */
 struct loaded_file {
-    unsigned n;                          /* which candidate it is */
-    uint32_t first;                      /* the first copy of it, usually itself */
-    bool taken;                          /* for the first copy: it is a module of the dump */
-    struct gcd_module module;            /* what it becomes: path, assembly, identity */
+    unsigned n;               /* which candidate it is */
+    uint32_t first;           /* the first copy of it, usually itself */
+    bool taken;               /* for the first copy: it is a module of the dump */
+    struct gcd_module module; /* what it becomes: path, assembly, identity */
 };
 
 /* A module that no event describes. */
 struct unknown {
     uint32_t module;
-    uint32_t last;                       /* its last type in the tables of its file */
-    unsigned fits;                       /* number of files that it can be; copies of a file count once */
-    uint32_t file;                       /* the first of these */
+    uint32_t last; /* its last type in the tables of its file */
+    /* number of files that it can be; copies of a file count once */
+    unsigned fits;
+    uint32_t file; /* the first of these */
 };
 
 struct loaded {
@@ -35,7 +37,7 @@ struct loaded {
     size_t unknown_count, unknown_cap;
     struct loaded_file *files;
     size_t file_count, file_cap;
-    struct gcd_idmap by_mvid;            /* hash -> first copy */
+    struct gcd_idmap by_mvid; /* hash -> first copy */
 };
 
 static gcd_status find_unknown(struct loaded *l, struct gcd_error *err)
@@ -47,10 +49,13 @@ static gcd_status find_unknown(struct loaded *l, struct gcd_error *err)
             continue;
         struct unknown u = { .module = i };
         for (uint32_t t = r->modules[i].first_type; t != RESOLVE_NONE; t = r->types[t].next)
-            u.last = r->types[t].definition->name_token > u.last ? r->types[t].definition->name_token : u.last;
+            u.last = r->types[t].definition->name_token > u.last
+                         ? r->types[t].definition->name_token
+                         : u.last;
         if (u.last == 0)
             continue;
-        if (!gcd_vec_reserve(r->alloc, &l->unknown, &l->unknown_cap, l->unknown_count + 1, sizeof *l->unknown, RESOLVE_NONE))
+        if (!gcd_vec_reserve(r->alloc, &l->unknown, &l->unknown_cap, l->unknown_count + 1,
+                             sizeof *l->unknown, RESOLVE_NONE))
             return gcd_fail_nomem(err, "completing names");
         l->unknown[l->unknown_count++] = u;
     }
@@ -58,7 +63,8 @@ static gcd_status find_unknown(struct loaded *l, struct gcd_error *err)
 }
 
 /* Notes for which unknown modules M can be FILE.  Each check of one also counts as a comparison. */
-static gcd_status compare_file(struct loaded *l, uint32_t file, struct gcd_metadata *m, struct gcd_error *err)
+static gcd_status compare_file(struct loaded *l, uint32_t file, struct gcd_metadata *m,
+                               struct gcd_error *err)
 {
     for (size_t i = 0; i < l->unknown_count; i++) {
         struct unknown *u = &l->unknown[i];
@@ -75,18 +81,22 @@ static gcd_status compare_file(struct loaded *l, uint32_t file, struct gcd_metad
 }
 
 /* Adds F, candidate N, to the files. */
-static gcd_status note_file(struct loaded *l, unsigned n, const struct resolve_file *f, struct gcd_error *err)
+static gcd_status note_file(struct loaded *l, unsigned n, const struct resolve_file *f,
+                            struct gcd_error *err)
 {
     const struct gcd_module_identity *id = gcd_metadata_identity(f->m);
     struct gcd_heap *heap = l->r->d->heap;
     uint32_t self = (uint32_t)l->file_count;
-    uint64_t hash = gcd_text_hash((const char *)id->mvid.bytes, sizeof id->mvid.bytes, GCD_TEXT_HASH);
+    uint64_t hash =
+        gcd_text_hash((const char *)id->mvid.bytes, sizeof id->mvid.bytes, GCD_TEXT_HASH);
     uint32_t first = gcd_idmap_get(&l->by_mvid, hash);
     struct gcd_module m = { .problem = "" };
     GCD_TRY(heap_text(heap, f->file.path, strlen(f->file.path), &m.path, err));
     GCD_TRY(heap_text(heap, id->assembly_name, strlen(id->assembly_name), &m.assembly, err));
-    load_identify(&m, GCD_MODULE_READ, id->mvid.bytes, id->has_public_key ? id->public_key_token : NULL);
-    if (!gcd_vec_reserve(l->r->alloc, &l->files, &l->file_cap, l->file_count + 1, sizeof *l->files, FILES_MAX))
+    load_identify(&m, GCD_MODULE_READ, id->mvid.bytes,
+                  id->has_public_key ? id->public_key_token : NULL);
+    if (!gcd_vec_reserve(l->r->alloc, &l->files, &l->file_cap, l->file_count + 1, sizeof *l->files,
+                         FILES_MAX))
         return gcd_fail_nomem(err, "completing names");
     if (first == GCD_IDMAP_NONE || memcmp(l->files[first].module.mvid, m.mvid, sizeof m.mvid) != 0)
         first = self;
@@ -133,7 +143,8 @@ static void take(struct resolve *r, uint32_t to, const struct loaded_file *f)
 static gcd_status add_file(struct resolve *r, const struct loaded_file *f, struct gcd_error *err)
 {
     struct gcd_dump *d = r->d;
-    if (!gcd_vec_reserve(&d->alloc, &d->modules, &d->module_room, d->summary.module_count + 1, sizeof *d->modules, GCD_MODULE_NONE))
+    if (!gcd_vec_reserve(&d->alloc, &d->modules, &d->module_room, d->summary.module_count + 1,
+                         sizeof *d->modules, GCD_MODULE_NONE))
         return gcd_fail_nomem(err, "completing names");
     d->summary.modules = d->modules;
     GCD_TRY(resolve_add_module(r, err));
@@ -146,7 +157,7 @@ static gcd_status take_files(struct loaded *l, struct gcd_error *err)
 {
     for (size_t i = 0; i < l->unknown_count; i++) {
         const struct unknown *u = &l->unknown[i];
-        if (u->fits != 1 || l->r->comparisons_left == 0)         /* or not all files were compared */
+        if (u->fits != 1 || l->r->comparisons_left == 0) /* or not all files were compared */
             continue;
         take(l->r, u->module, &l->files[u->file]);
         l->files[u->file].taken = true;

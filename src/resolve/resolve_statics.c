@@ -1,8 +1,10 @@
 /*
- * The class of each static variable.  The runtime sends the name of the field and the object in it; the files tell which classes have a field of that
- * name that can hold the object.  Candidates that the order of the events excludes are dropped (resolve_order.c).
+ * The class of each static variable.  The runtime sends the name of the field and the object in it;
+ * the files tell which classes have a field of that name that can hold the object.  Candidates that
+ * the order of the events excludes are dropped (resolve_order.c).
  *
- * Generic classes have a variable per instantiation, which the runtime does not report (measured, .NET 8 to 10): their fields are not candidates.
+ * Generic classes have a variable per instantiation, which the runtime does not report (measured,
+ * .NET 8 to 10): their fields are not candidates.
  */
 #include <stdio.h>
 #include <string.h>
@@ -12,10 +14,10 @@
 #include "base/sort.h"
 #include "resolve/resolve.h"
 
-#define TYPE_SEALED 0x100u               /* ECMA-335 II.23.1.15 */
+#define TYPE_SEALED    0x100u /* ECMA-335 II.23.1.15 */
 #define CANDIDATES_MAX ((size_t)1 << 20)
-#define WORK_MAX (UINT64_C(1) << 26)
-#define NAMED_MAX 3u                     /* classes of one variable that a label names */
+#define WORK_MAX       (UINT64_C(1) << 26)
+#define NAMED_MAX      3u /* classes of one variable that a label names */
 
 static uint64_t hash_of(const char *s)
 {
@@ -38,12 +40,14 @@ static void describe_stored(struct resolve *r, uint32_t stored, uint32_t type)
     }
 }
 
-static gcd_status add_variable(struct resolve *r, struct gcd_root *root, struct gcd_idmap *stored_by_type, struct gcd_error *err)
+static gcd_status add_variable(struct resolve *r, struct gcd_root *root,
+                               struct gcd_idmap *stored_by_type, struct gcd_error *err)
 {
     uint32_t stored = gcd_idmap_get(stored_by_type, root->type);
     if (stored == GCD_IDMAP_NONE) {
         stored = (uint32_t)r->stored_count;
-        if (!gcd_vec_reserve(r->alloc, &r->stored, &r->stored_cap, r->stored_count + 1, sizeof *r->stored, RESOLVE_NONE) ||
+        if (!gcd_vec_reserve(r->alloc, &r->stored, &r->stored_cap, r->stored_count + 1,
+                             sizeof *r->stored, RESOLVE_NONE) ||
             !gcd_idmap_put(stored_by_type, root->type, stored))
             return gcd_fail_nomem(err, "completing names");
         r->stored_count++;
@@ -51,8 +55,11 @@ static gcd_status add_variable(struct resolve *r, struct gcd_root *root, struct 
     }
     uint64_t name = hash_of(root->name);
     uint32_t v = (uint32_t)r->variable_count++;
-    r->variables[v] = (struct resolve_variable){ .root = root, .stored = stored, .next = gcd_idmap_get(&r->variable_by_name, name) };
-    return gcd_idmap_put(&r->variable_by_name, name, v) ? GCD_OK : gcd_fail_nomem(err, "completing names");
+    r->variables[v] = (struct resolve_variable){
+        .root = root, .stored = stored, .next = gcd_idmap_get(&r->variable_by_name, name)
+    };
+    return gcd_idmap_put(&r->variable_by_name, name, v) ? GCD_OK
+                                                        : gcd_fail_nomem(err, "completing names");
 }
 
 gcd_status resolve_statics_begin(struct resolve *r, struct gcd_error *err)
@@ -91,35 +98,43 @@ gcd_status resolve_statics_names(struct resolve *r, struct gcd_error *err)
 
 /* ---- the candidates of a module ---- */
 
-gcd_status resolve_statics_ancestors(struct resolve *r, uint32_t module, struct gcd_metadata *m, struct gcd_error *err)
+gcd_status resolve_statics_ancestors(struct resolve *r, uint32_t module, struct gcd_metadata *m,
+                                     struct gcd_error *err)
 {
     for (uint32_t i = r->modules[module].first_stored; i != RESOLVE_NONE; i = r->stored[i].next)
-        GCD_TRY(resolve_holds_ancestors(r, &r->stored[i], m, r->types[r->stored[i].type].definition->name_token, err));
+        GCD_TRY(resolve_holds_ancestors(r, &r->stored[i], m,
+                                        r->types[r->stored[i].type].definition->name_token, err));
     return GCD_OK;
 }
 
-static gcd_status add_candidate(struct resolve *r, const struct resolve_candidate *c, struct gcd_error *err)
+static gcd_status add_candidate(struct resolve *r, const struct resolve_candidate *c,
+                                struct gcd_error *err)
 {
     if (r->candidate_count == CANDIDATES_MAX) {
         r->work = 0;
         return GCD_OK;
     }
-    if (!gcd_vec_reserve(r->alloc, &r->candidates, &r->candidate_cap, r->candidate_count + 1, sizeof *r->candidates, CANDIDATES_MAX))
+    if (!gcd_vec_reserve(r->alloc, &r->candidates, &r->candidate_cap, r->candidate_count + 1,
+                         sizeof *r->candidates, CANDIDATES_MAX))
         return gcd_fail_nomem(err, "completing names");
     r->candidates[r->candidate_count++] = *c;
     return GCD_OK;
 }
 
-/* Is TOKEN a sealed class, so that its fields hold only objects of itself?  False if it is defined elsewhere. */
+/* Is TOKEN a sealed class, so that its fields hold only objects of itself?  False if it is defined
+ * elsewhere. */
 static bool is_sealed(struct gcd_metadata *m, uint32_t token)
 {
     struct gcd_type_definition d;
-    return token >> 24 == GCD_TOKEN_TYPE >> 24 && gcd_metadata_type(m, token, &d, NULL) == GCD_OK && (d.flags & TYPE_SEALED) != 0;
+    return token >> 24 == GCD_TOKEN_TYPE >> 24 && gcd_metadata_type(m, token, &d, NULL) == GCD_OK &&
+           (d.flags & TYPE_SEALED) != 0;
 }
 
-/* Adds field F as a candidate of the variables that it can be; number V is the first with its name. */
-static gcd_status add_field(struct resolve *r, struct gcd_metadata *m, const struct gcd_static_field *f, uint32_t v, struct resolve_candidate *c,
-                            struct gcd_error *err)
+/* Adds field F as a candidate of the variables that it can be; number V is the first with its name.
+ */
+static gcd_status add_field(struct resolve *r, struct gcd_metadata *m,
+                            const struct gcd_static_field *f, uint32_t v,
+                            struct resolve_candidate *c, struct gcd_error *err)
 {
     const char *declared, *field;
     if (gcd_textpool_add(&r->text, f->name, strlen(f->name), &field) != GCD_OK)
@@ -130,7 +145,8 @@ static gcd_status add_field(struct resolve *r, struct gcd_metadata *m, const str
         return gcd_fail_nomem(err, "completing names");
     c->class_name = NULL;
     for (; v != RESOLVE_NONE && r->work > 0; v = r->variables[v].next, r->work--) {
-        if (strcmp(r->variables[v].root->name, field) != 0 || !resolve_holds(f, declared, sealed, &r->stored[r->variables[v].stored]))
+        if (strcmp(r->variables[v].root->name, field) != 0 ||
+            !resolve_holds(f, declared, sealed, &r->stored[r->variables[v].stored]))
             continue;
         if (c->class_name == NULL) {
             const char *name;
@@ -144,7 +160,8 @@ static gcd_status add_field(struct resolve *r, struct gcd_metadata *m, const str
     return GCD_OK;
 }
 
-gcd_status resolve_statics_add(struct resolve *r, uint32_t module, struct gcd_metadata *m, struct gcd_error *err)
+gcd_status resolve_statics_add(struct resolve *r, uint32_t module, struct gcd_metadata *m,
+                               struct gcd_error *err)
 {
     struct gcd_static_field f = { 0 };
     struct gcd_type_definition class = { 0 };
@@ -168,7 +185,8 @@ gcd_status resolve_statics_add(struct resolve *r, uint32_t module, struct gcd_me
 
 static int by_variable(const void *ctx, uint32_t a, uint32_t b)
 {
-    const struct resolve_candidate *x = (const struct resolve_candidate *)ctx + a, *y = (const struct resolve_candidate *)ctx + b;
+    const struct resolve_candidate *x = (const struct resolve_candidate *)ctx + a,
+                                   *y = (const struct resolve_candidate *)ctx + b;
     return (x->variable > y->variable) - (x->variable < y->variable);
 }
 
@@ -176,7 +194,8 @@ static int by_variable(const void *ctx, uint32_t a, uint32_t b)
 static gcd_status sort_candidates(struct resolve *r, struct gcd_error *err)
 {
     uint32_t *order = gcd_sort_order(r->alloc, r->candidate_count, by_variable, r->candidates);
-    struct resolve_candidate *sorted = gcd_mem_new_array(r->alloc, r->candidate_count, sizeof *sorted);
+    struct resolve_candidate *sorted =
+        gcd_mem_new_array(r->alloc, r->candidate_count, sizeof *sorted);
     if (order != NULL && sorted != NULL) {
         for (size_t i = 0; i < r->candidate_count; i++) {
             struct resolve_variable *v = &r->variables[r->candidates[order[i]].variable];
@@ -193,9 +212,10 @@ static gcd_status sort_candidates(struct resolve *r, struct gcd_error *err)
     return order != NULL && sorted != NULL ? GCD_OK : gcd_fail_nomem(err, "completing names");
 }
 
-/* The number of different classes among the candidates of V, the first of them in RET.  SEEN: scratch space, hash of a name -> candidate. */
-static gcd_status classes_of(const struct resolve *r, const struct resolve_variable *v, struct gcd_idmap *seen, const char *ret[NAMED_MAX],
-                             size_t *ret_n)
+/* The number of different classes among the candidates of V, the first of them in RET.  SEEN:
+ * scratch space, hash of a name -> candidate. */
+static gcd_status classes_of(const struct resolve *r, const struct resolve_variable *v,
+                             struct gcd_idmap *seen, const char *ret[NAMED_MAX], size_t *ret_n)
 {
     size_t n = 0;
     gcd_idmap_clear(seen);
@@ -218,7 +238,8 @@ static gcd_status classes_of(const struct resolve *r, const struct resolve_varia
 }
 
 /* "Shop.A.s_items or Shop.B.s_items" in r->spelling */
-static gcd_status spell_label(struct resolve *r, const struct gcd_root *root, const char *const *classes, size_t n, bool more)
+static gcd_status spell_label(struct resolve *r, const struct gcd_root *root,
+                              const char *const *classes, size_t n, bool more)
 {
     struct csharp label;
     char rest[48] = "";
@@ -226,7 +247,8 @@ static gcd_status spell_label(struct resolve *r, const struct gcd_root *root, co
     bool room = true;
     csharp_init(&label, r->alloc);
     for (size_t i = 0; i < named && room; i++)
-        room = csharp_name(&r->spelling, classes[i], true) == GCD_OK && (i == 0 || csharp_put(&label, " or ", 4)) &&
+        room = csharp_name(&r->spelling, classes[i], true) == GCD_OK &&
+               (i == 0 || csharp_put(&label, " or ", 4)) &&
                csharp_put(&label, r->spelling.out, r->spelling.n) && csharp_put(&label, ".", 1) &&
                csharp_put(&label, root->name, strlen(root->name));
     if (n > named && !more)
@@ -240,18 +262,21 @@ static gcd_status spell_label(struct resolve *r, const struct gcd_root *root, co
     return room ? GCD_OK : GCD_E_NOMEM;
 }
 
-/* Is the type of the object in the assembly of all its candidates?  Then nobody else has a field of that name for it. */
+/* Is the type of the object in the assembly of all its candidates?  Then nobody else has a field of
+ * that name for it. */
 static bool has_witness(const struct resolve *r, const struct resolve_variable *v)
 {
     uint32_t home = r->types[r->stored[v->stored].type].module;
     const struct gcd_module *modules = r->d->modules;
     bool same = home != GCD_MODULE_NONE;
     for (uint32_t i = v->first; i < v->first + v->count && same; i++)
-        same = r->candidates[i].gone || memcmp(modules[r->candidates[i].module].mvid, modules[home].mvid, sizeof modules->mvid) == 0;
+        same = r->candidates[i].gone || memcmp(modules[r->candidates[i].module].mvid,
+                                               modules[home].mvid, sizeof modules->mvid) == 0;
     return same;
 }
 
-static gcd_status decide(struct resolve *r, const struct resolve_variable *v, struct gcd_idmap *seen, struct gcd_error *err)
+static gcd_status decide(struct resolve *r, const struct resolve_variable *v,
+                         struct gcd_idmap *seen, struct gcd_error *err)
 {
     const char *classes[NAMED_MAX];
     struct gcd_root *root = v->root;
@@ -259,17 +284,20 @@ static gcd_status decide(struct resolve *r, const struct resolve_variable *v, st
     if (classes_of(r, v, seen, classes, &n) != GCD_OK)
         return gcd_fail_nomem(err, "completing names");
     bool more = v->open && !has_witness(r, v), recorded = strcmp(root->label, root->name) != 0;
-    if (n == 0 || (recorded && (n > 1 || more)))     /* whoever recorded the process knew more */
+    if (n == 0 || (recorded && (n > 1 || more))) /* whoever recorded the process knew more */
         return GCD_OK;
     if (spell_label(r, root, classes, n, more) != GCD_OK)
         return gcd_fail_nomem(err, "completing names");
     GCD_TRY(heap_text(r->d->heap, r->spelling.out, r->spelling.n, &root->label, err));
-    return n == 1 && !more ? heap_text(r->d->heap, classes[0], strlen(classes[0]), &root->class_name, err) : GCD_OK;
+    return n == 1 && !more
+               ? heap_text(r->d->heap, classes[0], strlen(classes[0]), &root->class_name, err)
+               : GCD_OK;
 }
 
 gcd_status resolve_statics_end(struct resolve *r, struct gcd_error *err)
 {
-    if (r->candidate_count == 0 || r->work == 0)     /* too many candidates or comparisons: nothing is certain */
+    if (r->candidate_count == 0 ||
+        r->work == 0) /* too many candidates or comparisons: nothing is certain */
         return GCD_OK;
     GCD_TRY(sort_candidates(r, err));
     GCD_TRY(resolve_order(r, err));

@@ -1,6 +1,7 @@
 /*
- * Outer types of nested types.  The runtime sends "Entry[System.String,Shop.Item][]": the definition's name without outer types, the complete
- * arguments, the dimensions (measured, .NET 8 to 10).  So only the part before the arguments has to change.
+ * Outer types of nested types.  The runtime sends "Entry[System.String,Shop.Item][]": the
+ * definition's name without outer types, the complete arguments, the dimensions (measured, .NET 8
+ * to 10).  So only the part before the arguments has to change.
  */
 #include <string.h>
 
@@ -8,7 +9,7 @@
 #include "base/mem.h"
 #include "resolve/resolve.h"
 
-#define DIMENSIONS_MAX 32u               /* arrays of arrays that are followed to their element */
+#define DIMENSIONS_MAX 32u /* arrays of arrays that are followed to their element */
 
 static const struct heap_type *type_of_id(const struct resolve *r, uint64_t id)
 {
@@ -34,7 +35,8 @@ gcd_status resolve_types_begin(struct resolve *r, struct gcd_error *err)
     for (uint32_t i = 0; i < r->type_count; i++) {
         struct resolve_type *t = &r->types[i];
         t->definition = definition_of(r, &r->d->types[i]);
-        t->module = t->definition != NULL ? gcd_idmap_get(&r->module_by_id, t->definition->module) : GCD_MODULE_NONE;
+        t->module = t->definition != NULL ? gcd_idmap_get(&r->module_by_id, t->definition->module)
+                                          : GCD_MODULE_NONE;
         t->next = RESOLVE_NONE;
         if (t->module != GCD_MODULE_NONE) {
             uint32_t *first = &r->modules[t->module].first_type;
@@ -45,7 +47,8 @@ gcd_status resolve_types_begin(struct resolve *r, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* The length of the part of RAW (the runtime's spelling) that is NAME (reflection's spelling); 0 if RAW does not begin with it. */
+/* The length of the part of RAW (the runtime's spelling) that is NAME (reflection's spelling); 0 if
+ * RAW does not begin with it. */
 static size_t head_length(const char *raw, const char *name)
 {
     size_t n = 0;
@@ -59,7 +62,8 @@ static size_t head_length(const char *raw, const char *name)
 }
 
 /* GCD_OK with *RET_DIFFERS, unless it is fatal. */
-static gcd_status compare(const struct gcd_type *t, struct gcd_metadata *m, bool *ret_differs, struct gcd_error *err)
+static gcd_status compare(const struct gcd_type *t, struct gcd_metadata *m, bool *ret_differs,
+                          struct gcd_error *err)
 {
     const char *name;
     size_t last;
@@ -71,12 +75,15 @@ static gcd_status compare(const struct gcd_type *t, struct gcd_metadata *m, bool
     return resolve_is_fatal(st) ? st : GCD_OK;
 }
 
-gcd_status resolve_types_differ(struct resolve *r, uint32_t module, struct gcd_metadata *m, bool *ret_differ, struct gcd_error *err)
+gcd_status resolve_types_differ(struct resolve *r, uint32_t module, struct gcd_metadata *m,
+                                bool *ret_differ, struct gcd_error *err)
 {
     *ret_differ = false;
-    for (uint32_t i = r->modules[module].first_type; i != RESOLVE_NONE && !*ret_differ; i = r->types[i].next) {
+    for (uint32_t i = r->modules[module].first_type; i != RESOLVE_NONE && !*ret_differ;
+         i = r->types[i].next) {
         if (r->comparisons_left == 0)
-            return gcd_fail(err, GCD_E_LIMIT, "it would take more comparisons of types and files than the limit");
+            return gcd_fail(err, GCD_E_LIMIT,
+                            "it would take more comparisons of types and files than the limit");
         r->comparisons_left--;
         GCD_TRY(compare(r->types[i].definition, m, ret_differ, err));
     }
@@ -84,7 +91,9 @@ gcd_status resolve_types_differ(struct resolve *r, uint32_t module, struct gcd_m
 }
 
 /* Only of objects, not of arrays.  A module that cannot tell may still have the names. */
-static gcd_status note_events(struct resolve *r, struct gcd_type *t, const struct gcd_type *definition, struct gcd_metadata *m, struct gcd_error *err)
+static gcd_status note_events(struct resolve *r, struct gcd_type *t,
+                              const struct gcd_type *definition, struct gcd_metadata *m,
+                              struct gcd_error *err)
 {
     const char *events;
     struct gcd_error own = GCD_ERROR_INIT;
@@ -95,20 +104,23 @@ static gcd_status note_events(struct resolve *r, struct gcd_type *t, const struc
         *err = own;
     if (st != GCD_OK)
         return resolve_is_fatal(st) ? st : GCD_OK;
-    return events[0] != '\0' ? heap_text(r->d->heap, events, strlen(events), &t->events, err) : GCD_OK;
+    return events[0] != '\0' ? heap_text(r->d->heap, events, strlen(events), &t->events, err)
+                             : GCD_OK;
 }
 
-gcd_status resolve_types_name(struct resolve *r, uint32_t module, struct gcd_metadata *m, struct gcd_error *err)
+gcd_status resolve_types_name(struct resolve *r, uint32_t module, struct gcd_metadata *m,
+                              struct gcd_error *err)
 {
     for (uint32_t i = r->modules[module].first_type; i != RESOLVE_NONE; i = r->types[i].next) {
         struct gcd_type *t = &r->d->types[i];
         const char *name;
         size_t last;
-        gcd_status st = gcd_metadata_reflection_name(m, r->types[i].definition->name_token, &name, &last, err);
+        gcd_status st =
+            gcd_metadata_reflection_name(m, r->types[i].definition->name_token, &name, &last, err);
         if (resolve_is_fatal(st))
             return st;
         if (st == GCD_OK && last > 0 && head_length(t->raw_name, name + last) > 0)
-            GCD_TRY(load_nest(r->d, t, name, last - 1, err));    /* before the "+" */
+            GCD_TRY(load_nest(r->d, t, name, last - 1, err)); /* before the "+" */
         GCD_TRY(note_events(r, t, r->types[i].definition, m, err));
     }
     return GCD_OK;

@@ -19,7 +19,8 @@ static void wait_a_little(struct gcd_session *s)
 }
 
 /* Waits until no thread computes any of PARTS, then claims the missing ones: *RET_MINE. */
-static gcd_status claim(struct gcd_session *s, unsigned parts, const struct gcd_context *context, unsigned *ret_mine, struct gcd_error *err)
+static gcd_status claim(struct gcd_session *s, unsigned parts, const struct gcd_context *context,
+                        unsigned *ret_mine, struct gcd_error *err)
 {
     gcd_status st = GCD_OK;
     (void)pthread_mutex_lock(&s->lock);
@@ -41,7 +42,8 @@ static void release(struct gcd_session *s, unsigned mine, bool done)
     (void)pthread_mutex_unlock(&s->lock);
 }
 
-gcd_status session_need(struct gcd_session *s, unsigned parts, const struct gcd_context *context, struct gcd_error *err)
+gcd_status session_need(struct gcd_session *s, unsigned parts, const struct gcd_context *context,
+                        struct gcd_error *err)
 {
     unsigned mine;
     if ((parts & ~atomic_load_explicit(&s->done, memory_order_acquire)) == 0)

@@ -37,7 +37,8 @@ static gcd_status step(const struct maker *m, uint32_t node, unsigned pass, stru
 {
     if (node % NODES_PER_STEP != 0)
         return GCD_OK;
-    return gcd_context_step(m->context, (uint64_t)pass * m->nodes + node, UINT64_C(2) * m->nodes, err);
+    return gcd_context_step(m->context, (uint64_t)pass * m->nodes + node, UINT64_C(2) * m->nodes,
+                            err);
 }
 
 static gcd_status count(const struct maker *m, struct gcd_error *err)
@@ -79,17 +80,23 @@ static gcd_status fill(const struct maker *m, struct gcd_error *err)
     return GCD_OK;
 }
 
-gcd_status node_lists_init(struct node_lists *l, const struct node_lists_question *q, const struct gcd_context *context, struct gcd_error *err)
+gcd_status node_lists_init(struct node_lists *l, const struct node_lists_question *q,
+                           const struct gcd_context *context, struct gcd_error *err)
 {
-    struct maker m = { .q = q, .context = context, .lists = l, .nodes = gcd_graph_node_count(q->graph) };
-    *l = (struct node_lists){ .keys = q->key == KEY_TYPE ? gcd_graph_summary(q->graph)->type_count : (uint64_t)m.nodes + 1 };
+    struct maker m = {
+        .q = q, .context = context, .lists = l, .nodes = gcd_graph_node_count(q->graph)
+    };
+    *l = (struct node_lists){ .keys = q->key == KEY_TYPE ? gcd_graph_summary(q->graph)->type_count
+                                                         : (uint64_t)m.nodes + 1 };
     gcd_status st = GCD_E_NOMEM;
     if (l->keys + 1 <= SIZE_MAX)
         l->starts = gcd_mem_new_array(context->alloc, (size_t)l->keys + 1, sizeof *l->starts);
     if (l->starts != NULL)
         st = count(&m, err);
     if (st == GCD_OK && l->count > 0) {
-        l->items = l->count <= SIZE_MAX ? gcd_mem_new_uncleared(context->alloc, (size_t)l->count, sizeof *l->items) : NULL;
+        l->items = l->count <= SIZE_MAX
+                       ? gcd_mem_new_uncleared(context->alloc, (size_t)l->count, sizeof *l->items)
+                       : NULL;
         st = l->items != NULL ? fill(&m, err) : GCD_E_NOMEM;
     }
     if (st == GCD_E_NOMEM)
@@ -111,8 +118,10 @@ void node_lists_done(struct node_lists *l, const struct gcd_alloc *alloc)
 
 /* ---- largest first ---- */
 
-/* Distributes the sorted items to their lists.  AT[keys] begins as a copy of the starts, because other threads read those meanwhile. */
-static void hand_out(const struct node_lists *l, const struct gcd_dominators *d, const struct gcd_keyed *items, uint64_t *at, uint32_t *ret)
+/* Distributes the sorted items to their lists.  AT[keys] begins as a copy of the starts, because
+ * other threads read those meanwhile. */
+static void hand_out(const struct node_lists *l, const struct gcd_dominators *d,
+                     const struct gcd_keyed *items, uint64_t *at, uint32_t *ret)
 {
     for (size_t i = 0; i < l->count; i++) {
         uint32_t parent = gcd_dominators_parent(d, items[i].id);
@@ -121,13 +130,15 @@ static void hand_out(const struct node_lists *l, const struct gcd_dominators *d,
 }
 
 /* Both ITEMS have room for all items, AT for all keys. */
-static gcd_status reorder(const struct node_lists *l, const struct gcd_dominators *d, const struct gcd_context *context, struct gcd_keyed *items[2],
+static gcd_status reorder(const struct node_lists *l, const struct gcd_dominators *d,
+                          const struct gcd_context *context, struct gcd_keyed *items[2],
                           uint32_t *ret, struct gcd_error *err)
 {
     size_t n = (size_t)l->count, keys = (size_t)l->keys;
     for (size_t i = 0; i < n; i++)
         items[0][i] = (struct gcd_keyed){ gcd_dominators_retained(d, l->items[i]), l->items[i] };
-    GCD_TRY(gcd_radix_sort(&items[0], &items[1], n, context, (const uint64_t[]){ 0, GCD_RADIX_ROUNDS + 1 }, err));
+    GCD_TRY(gcd_radix_sort(&items[0], &items[1], n, context,
+                           (const uint64_t[]){ 0, GCD_RADIX_ROUNDS + 1 }, err));
     uint64_t *at = gcd_mem_new_uncleared(context->alloc, keys, sizeof *at);
     if (at == NULL)
         return gcd_fail_nomem(err, "sorting objects");
@@ -137,8 +148,9 @@ static gcd_status reorder(const struct node_lists *l, const struct gcd_dominator
     return GCD_OK;
 }
 
-gcd_status node_lists_largest_first(const struct node_lists *l, const struct gcd_dominators *d, const struct gcd_context *context,
-                                    uint32_t **ret, struct gcd_error *err)
+gcd_status node_lists_largest_first(const struct node_lists *l, const struct gcd_dominators *d,
+                                    const struct gcd_context *context, uint32_t **ret,
+                                    struct gcd_error *err)
 {
     size_t n = (size_t)l->count;
     struct gcd_keyed *items[2];

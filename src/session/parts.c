@@ -7,35 +7,41 @@
 #include "base/mem.h"
 #include "session/session.h"
 
-static gcd_status make_origins(struct gcd_session *s, const struct gcd_context *c, struct gcd_error *err)
+static gcd_status make_origins(struct gcd_session *s, const struct gcd_context *c,
+                               struct gcd_error *err)
 {
     struct gcd_origins_options options = { .alloc = c->alloc, .mine = s->mine };
     return gcd_origins_new(gcd_graph_summary(s->graph), &options, &s->origins, err);
 }
 
-static gcd_status make_collections(struct gcd_session *s, const struct gcd_context *c, struct gcd_error *err)
+static gcd_status make_collections(struct gcd_session *s, const struct gcd_context *c,
+                                   struct gcd_error *err)
 {
-    struct gcd_context kept = session_context(s, NULL);  /* the collections keep it */
+    struct gcd_context kept = session_context(s, NULL); /* the collections keep it */
     (void)c;
     return gcd_collections_new(s->graph, &kept, &s->collections, err);
 }
 
-static gcd_status make_generations(struct gcd_session *s, const struct gcd_context *c, struct gcd_error *err)
+static gcd_status make_generations(struct gcd_session *s, const struct gcd_context *c,
+                                   struct gcd_error *err)
 {
     return gcd_generations_new(gcd_graph_summary(s->graph), c->alloc, &s->generations, err);
 }
 
-static gcd_status make_dominators(struct gcd_session *s, const struct gcd_context *c, struct gcd_error *err)
+static gcd_status make_dominators(struct gcd_session *s, const struct gcd_context *c,
+                                  struct gcd_error *err)
 {
     return gcd_dominators_new(s->graph, c, &s->dominators, err);
 }
 
-static gcd_status make_paths(struct gcd_session *s, const struct gcd_context *c, struct gcd_error *err)
+static gcd_status make_paths(struct gcd_session *s, const struct gcd_context *c,
+                             struct gcd_error *err)
 {
     return gcd_paths_new(s->graph, c, &s->paths, err);
 }
 
-static gcd_status make_by_type(struct gcd_session *s, const struct gcd_context *c, struct gcd_error *err)
+static gcd_status make_by_type(struct gcd_session *s, const struct gcd_context *c,
+                               struct gcd_error *err)
 {
     GCD_TRY(session_need(s, PART_BIT(PART_DOMINATORS), c, err));
     size_t n = (size_t)gcd_graph_summary(s->graph)->type_count + 1;
@@ -50,18 +56,26 @@ static gcd_status make_by_type(struct gcd_session *s, const struct gcd_context *
     return st;
 }
 
-static gcd_status make_root_sets(struct gcd_session *s, const struct gcd_context *c, struct gcd_error *err)
+static gcd_status make_root_sets(struct gcd_session *s, const struct gcd_context *c,
+                                 struct gcd_error *err)
 {
     return gcd_root_sets_of(s->graph, c, &s->root_sets, err);
 }
 
-static struct gcd_suspects_options suspects_options(const struct gcd_session *s, const struct gcd_context *c)
+static struct gcd_suspects_options suspects_options(const struct gcd_session *s,
+                                                    const struct gcd_context *c)
 {
-    return (struct gcd_suspects_options){ .context = *c, .share = s->options.share, .min_bytes = s->options.min_bytes, .names = s->names,
-                                          .paths = s->paths, .only_large = s->options.only_large, .origins = s->origins };
+    return (struct gcd_suspects_options){ .context = *c,
+                                          .share = s->options.share,
+                                          .min_bytes = s->options.min_bytes,
+                                          .names = s->names,
+                                          .paths = s->paths,
+                                          .only_large = s->options.only_large,
+                                          .origins = s->origins };
 }
 
-static gcd_status make_suspects(struct gcd_session *s, const struct gcd_context *c, struct gcd_error *err)
+static gcd_status make_suspects(struct gcd_session *s, const struct gcd_context *c,
+                                struct gcd_error *err)
 {
     GCD_TRY(session_need(s, PART_BIT(PART_DOMINATORS) | PART_BIT(PART_PATHS), c, err));
     GCD_TRY(session_need(s, PART_BIT(PART_ORIGINS), c, err));
@@ -69,7 +83,8 @@ static gcd_status make_suspects(struct gcd_session *s, const struct gcd_context 
     return gcd_suspects_new(s->graph, s->dominators, &options, &s->suspects, err);
 }
 
-static gcd_status make_largest(struct gcd_session *s, const struct gcd_context *c, struct gcd_error *err)
+static gcd_status make_largest(struct gcd_session *s, const struct gcd_context *c,
+                               struct gcd_error *err)
 {
     GCD_TRY(session_need(s, PART_BIT(PART_SUSPECTS), c, err));
     struct gcd_suspects_options options = suspects_options(s, c);
@@ -78,28 +93,32 @@ static gcd_status make_largest(struct gcd_session *s, const struct gcd_context *
     return gcd_largest_consumer(s->graph, s->dominators, &options, s->suspects, &s->largest, err);
 }
 
-static gcd_status make_async(struct gcd_session *s, const struct gcd_context *c, struct gcd_error *err)
+static gcd_status make_async(struct gcd_session *s, const struct gcd_context *c,
+                             struct gcd_error *err)
 {
     return gcd_async_new(s->graph, c, &s->async, err);
 }
 
-static gcd_status make_tree(struct gcd_session *s, const struct gcd_context *c, struct gcd_error *err)
+static gcd_status make_tree(struct gcd_session *s, const struct gcd_context *c,
+                            struct gcd_error *err)
 {
     GCD_TRY(session_need(s, PART_BIT(PART_DOMINATORS), c, err));
     struct gcd_merged_tree_options options = { .context = *c, .dominators = s->dominators };
     return gcd_merged_tree_new(s->graph, &options, &s->tree, err);
 }
 
-static gcd_status make_depths(struct gcd_session *s, const struct gcd_context *c, struct gcd_error *err)
+static gcd_status make_depths(struct gcd_session *s, const struct gcd_context *c,
+                              struct gcd_error *err)
 {
     GCD_TRY(session_need(s, PART_BIT(PART_PATHS), c, err));
     size_t n = (size_t)gcd_graph_node_count(s->graph) + 1;
     uint32_t *depths = gcd_mem_new_uncleared(c->alloc, n, sizeof *depths);
     if (depths == NULL)
         return gcd_fail_nomem(err, "depths of objects");
-    memset(depths, 0xff, n * sizeof *depths);            /* GCD_DEPTH_NONE */
+    memset(depths, 0xff, n * sizeof *depths); /* GCD_DEPTH_NONE */
     const uint32_t *order = gcd_paths_order(s->paths);
-    for (uint32_t i = 0; i < gcd_paths_reachable(s->paths); i++) {       /* every node comes after its parent */
+    /* every node comes after its parent */
+    for (uint32_t i = 0; i < gcd_paths_reachable(s->paths); i++) {
         uint32_t parent = gcd_paths_parent(s->paths, order[i]);
         depths[order[i]] = parent == GCD_NODE_ROOT ? 0 : depths[parent] + 1;
     }
@@ -107,55 +126,75 @@ static gcd_status make_depths(struct gcd_session *s, const struct gcd_context *c
     return GCD_OK;
 }
 
-static gcd_status make_of_type(struct gcd_session *s, const struct gcd_context *c, struct gcd_error *err)
+static gcd_status make_of_type(struct gcd_session *s, const struct gcd_context *c,
+                               struct gcd_error *err)
 {
     struct node_lists_question q = { .graph = s->graph, .key = KEY_TYPE };
     return node_lists_init(&s->of_type, &q, c, err);
 }
 
-static gcd_status make_dominated(struct gcd_session *s, const struct gcd_context *c, struct gcd_error *err)
+static gcd_status make_dominated(struct gcd_session *s, const struct gcd_context *c,
+                                 struct gcd_error *err)
 {
     GCD_TRY(session_need(s, PART_BIT(PART_DOMINATORS), c, err));
-    struct node_lists_question q = { .graph = s->graph, .dominators = s->dominators, .key = KEY_DOMINATOR };
+    struct node_lists_question q = { .graph = s->graph,
+                                     .dominators = s->dominators,
+                                     .key = KEY_DOMINATOR };
     return node_lists_init(&s->dominated, &q, c, err);
 }
 
-static gcd_status make_referrers(struct gcd_session *s, const struct gcd_context *c, struct gcd_error *err)
+static gcd_status make_referrers(struct gcd_session *s, const struct gcd_context *c,
+                                 struct gcd_error *err)
 {
     struct node_lists_question q = { .graph = s->graph, .key = KEY_TARGETS };
     return node_lists_init(&s->referrers, &q, c, err);
 }
 
-static gcd_status make_slots(struct gcd_session *s, const struct gcd_context *c, struct gcd_error *err)
+static gcd_status make_slots(struct gcd_session *s, const struct gcd_context *c,
+                             struct gcd_error *err)
 {
     struct node_lists_question q = { .graph = s->graph, .key = KEY_TARGETS, .slots = true };
     struct node_lists lists;
     GCD_TRY(session_need(s, PART_BIT(PART_REFERRERS), c, err));
     GCD_TRY(node_lists_init(&lists, &q, c, err));
     s->slots = lists.items;
-    lists.items = NULL;                  /* the slots use the starts of the referrers */
+    lists.items = NULL; /* the slots use the starts of the referrers */
     lists.count = 0;
     node_lists_done(&lists, c->alloc);
     return GCD_OK;
 }
 
 /* Sorts each list of dominated nodes by retained size; the starts stay the same. */
-static gcd_status make_largest_first(struct gcd_session *s, const struct gcd_context *c, struct gcd_error *err)
+static gcd_status make_largest_first(struct gcd_session *s, const struct gcd_context *c,
+                                     struct gcd_error *err)
 {
     GCD_TRY(session_need(s, PART_BIT(PART_DOMINATED), c, err));
     return node_lists_largest_first(&s->dominated, s->dominators, c, &s->largest_first, err);
 }
 
-static gcd_status (*const makers[PARTS])(struct gcd_session *, const struct gcd_context *, struct gcd_error *) = {
-    [PART_ORIGINS] = make_origins, [PART_COLLECTIONS] = make_collections, [PART_GENERATIONS] = make_generations,
-    [PART_DOMINATORS] = make_dominators, [PART_PATHS] = make_paths, [PART_BY_TYPE] = make_by_type, [PART_ROOT_SETS] = make_root_sets,
-    [PART_SUSPECTS] = make_suspects, [PART_LARGEST] = make_largest, [PART_ASYNC] = make_async, [PART_TREE] = make_tree,
+static gcd_status (*const makers[PARTS])(struct gcd_session *, const struct gcd_context *,
+                                         struct gcd_error *) = {
+    [PART_ORIGINS] = make_origins,
+    [PART_COLLECTIONS] = make_collections,
+    [PART_GENERATIONS] = make_generations,
+    [PART_DOMINATORS] = make_dominators,
+    [PART_PATHS] = make_paths,
+    [PART_BY_TYPE] = make_by_type,
+    [PART_ROOT_SETS] = make_root_sets,
+    [PART_SUSPECTS] = make_suspects,
+    [PART_LARGEST] = make_largest,
+    [PART_ASYNC] = make_async,
+    [PART_TREE] = make_tree,
     [PART_DEPTHS] = make_depths,
-    [PART_OF_TYPE] = make_of_type, [PART_DOMINATED] = make_dominated, [PART_REFERRERS] = make_referrers, [PART_SLOTS] = make_slots,
+    [PART_OF_TYPE] = make_of_type,
+    [PART_DOMINATED] = make_dominated,
+    [PART_REFERRERS] = make_referrers,
+    [PART_SLOTS] = make_slots,
     [PART_LARGEST_FIRST] = make_largest_first,
 };
 
-gcd_status session_make(struct gcd_session *s, unsigned parts, const struct gcd_context *context, struct gcd_error *err)
+gcd_status session_make(struct gcd_session *s, unsigned parts, const struct gcd_context *context,
+                        struct gcd_error *err)
 {
     if (parts == (PART_BIT(PART_DOMINATORS) | PART_BIT(PART_PATHS)))
         return gcd_paths_with_dominators_new(s->graph, context, &s->dominators, &s->paths, err);
@@ -178,7 +217,8 @@ void session_drop(struct gcd_session *s)
     gcd_async_free(s->async);
     gcd_suspects_free(s->largest);
     gcd_suspects_free(s->suspects);
-    gcd_mem_free(a, s->by_type, ((size_t)gcd_graph_summary(s->graph)->type_count + 1) * sizeof *s->by_type);
+    gcd_mem_free(a, s->by_type,
+                 ((size_t)gcd_graph_summary(s->graph)->type_count + 1) * sizeof *s->by_type);
     gcd_paths_free(s->paths);
     gcd_dominators_free(s->dominators);
     gcd_generations_free(s->generations);

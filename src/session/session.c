@@ -20,7 +20,8 @@ struct gcd_context session_context(const struct gcd_session *s, const struct gcd
     return c;
 }
 
-static gcd_status fill(struct gcd_session *s, const struct gcd_session_options *options, struct gcd_error *err)
+static gcd_status fill(struct gcd_session *s, const struct gcd_session_options *options,
+                       struct gcd_error *err)
 {
     const struct gcd_summary *summary = gcd_graph_summary(s->graph);
     size_t types = summary->type_count;
@@ -37,7 +38,8 @@ static gcd_status fill(struct gcd_session *s, const struct gcd_session_options *
     return GCD_OK;
 }
 
-gcd_status gcd_session_new(const struct gcd_graph *g, const struct gcd_session_options *options, struct gcd_session **ret, struct gcd_error *err)
+gcd_status gcd_session_new(const struct gcd_graph *g, const struct gcd_session_options *options,
+                           struct gcd_session **ret, struct gcd_error *err)
 {
     static const struct gcd_session_options defaults;
     options = options != NULL ? options : &defaults;
@@ -94,28 +96,33 @@ const struct gcd_names *gcd_session_names(const struct gcd_session *s)
 
 /* ---- results ---- */
 
-static gcd_status need(struct gcd_session *s, unsigned parts, const struct gcd_context *call, struct gcd_error *err)
+static gcd_status need(struct gcd_session *s, unsigned parts, const struct gcd_context *call,
+                       struct gcd_error *err)
 {
     struct gcd_context c = session_context(s, call);
     return session_need(s, parts, &c, err);
 }
 
-gcd_status gcd_session_dominators(struct gcd_session *s, const struct gcd_context *call, const struct gcd_dominators **ret, struct gcd_error *err)
+gcd_status gcd_session_dominators(struct gcd_session *s, const struct gcd_context *call,
+                                  const struct gcd_dominators **ret, struct gcd_error *err)
 {
     GCD_TRY(need(s, PART_BIT(PART_DOMINATORS), call, err));
     *ret = s->dominators;
     return GCD_OK;
 }
 
-gcd_status gcd_session_paths(struct gcd_session *s, const struct gcd_context *call, const struct gcd_paths **ret, struct gcd_error *err)
+gcd_status gcd_session_paths(struct gcd_session *s, const struct gcd_context *call,
+                             const struct gcd_paths **ret, struct gcd_error *err)
 {
     GCD_TRY(need(s, PART_BIT(PART_PATHS), call, err));
     *ret = s->paths;
     return GCD_OK;
 }
 
-gcd_status gcd_session_paths_with_dominators(struct gcd_session *s, const struct gcd_context *call, const struct gcd_dominators **ret_dominators,
-                                             const struct gcd_paths **ret_paths, struct gcd_error *err)
+gcd_status gcd_session_paths_with_dominators(struct gcd_session *s, const struct gcd_context *call,
+                                             const struct gcd_dominators **ret_dominators,
+                                             const struct gcd_paths **ret_paths,
+                                             struct gcd_error *err)
 {
     GCD_TRY(need(s, PART_BIT(PART_DOMINATORS) | PART_BIT(PART_PATHS), call, err));
     *ret_dominators = s->dominators;
@@ -123,74 +130,80 @@ gcd_status gcd_session_paths_with_dominators(struct gcd_session *s, const struct
     return GCD_OK;
 }
 
-gcd_status gcd_session_retained_by_type(struct gcd_session *s, const struct gcd_context *call, const uint64_t **ret, struct gcd_error *err)
+gcd_status gcd_session_retained_by_type(struct gcd_session *s, const struct gcd_context *call,
+                                        const uint64_t **ret, struct gcd_error *err)
 {
     GCD_TRY(need(s, PART_BIT(PART_BY_TYPE), call, err));
     *ret = s->by_type;
     return GCD_OK;
 }
 
-gcd_status gcd_session_root_sets(struct gcd_session *s, const struct gcd_context *call, const struct gcd_root_sets **ret, struct gcd_error *err)
+gcd_status gcd_session_root_sets(struct gcd_session *s, const struct gcd_context *call,
+                                 const struct gcd_root_sets **ret, struct gcd_error *err)
 {
     GCD_TRY(need(s, PART_BIT(PART_ROOT_SETS), call, err));
     *ret = &s->root_sets;
     return GCD_OK;
 }
 
-gcd_status gcd_session_suspects(struct gcd_session *s, const struct gcd_context *call, const struct gcd_suspects **ret, struct gcd_error *err)
+gcd_status gcd_session_suspects(struct gcd_session *s, const struct gcd_context *call,
+                                const struct gcd_suspects **ret, struct gcd_error *err)
 {
     GCD_TRY(need(s, PART_BIT(PART_SUSPECTS), call, err));
     *ret = s->suspects;
     return GCD_OK;
 }
 
-gcd_status gcd_session_origins(struct gcd_session *s, const struct gcd_context *call, const struct gcd_origins **ret, struct gcd_error *err)
+gcd_status gcd_session_origins(struct gcd_session *s, const struct gcd_context *call,
+                               const struct gcd_origins **ret, struct gcd_error *err)
 {
     GCD_TRY(need(s, PART_BIT(PART_ORIGINS), call, err));
     *ret = s->origins;
     return GCD_OK;
 }
 
-gcd_status gcd_session_async(struct gcd_session *s, const struct gcd_context *call, const struct gcd_async **ret, struct gcd_error *err)
+gcd_status gcd_session_async(struct gcd_session *s, const struct gcd_context *call,
+                             const struct gcd_async **ret, struct gcd_error *err)
 {
     GCD_TRY(need(s, PART_BIT(PART_ASYNC), call, err));
     *ret = s->async;
     return GCD_OK;
 }
 
-gcd_status gcd_session_largest_consumer(struct gcd_session *s, const struct gcd_context *call, const struct gcd_suspects **ret,
-                                        struct gcd_error *err)
+gcd_status gcd_session_largest_consumer(struct gcd_session *s, const struct gcd_context *call,
+                                        const struct gcd_suspects **ret, struct gcd_error *err)
 {
     GCD_TRY(need(s, PART_BIT(PART_LARGEST), call, err));
     *ret = s->largest;
     return GCD_OK;
 }
 
-gcd_status gcd_session_dominator_tree(struct gcd_session *s, const struct gcd_context *call, const struct gcd_merged_tree **ret,
-                                      struct gcd_error *err)
+gcd_status gcd_session_dominator_tree(struct gcd_session *s, const struct gcd_context *call,
+                                      const struct gcd_merged_tree **ret, struct gcd_error *err)
 {
     GCD_TRY(need(s, PART_BIT(PART_TREE), call, err));
     *ret = s->tree;
     return GCD_OK;
 }
 
-gcd_status gcd_session_generations(struct gcd_session *s, const struct gcd_context *call, const struct gcd_generations **ret,
-                                   struct gcd_error *err)
+gcd_status gcd_session_generations(struct gcd_session *s, const struct gcd_context *call,
+                                   const struct gcd_generations **ret, struct gcd_error *err)
 {
     GCD_TRY(need(s, PART_BIT(PART_GENERATIONS), call, err));
     *ret = s->generations;
     return GCD_OK;
 }
 
-gcd_status gcd_session_collections(struct gcd_session *s, const struct gcd_context *call, const struct gcd_collections **ret,
-                                   struct gcd_error *err)
+gcd_status gcd_session_collections(struct gcd_session *s, const struct gcd_context *call,
+                                   const struct gcd_collections **ret, struct gcd_error *err)
 {
     GCD_TRY(need(s, PART_BIT(PART_COLLECTIONS), call, err));
     *ret = s->collections;
     return GCD_OK;
 }
 
-gcd_status gcd_session_depths(struct gcd_session *s, const struct gcd_context *call, const uint32_t **ret, struct gcd_error *err)
+gcd_status gcd_session_depths(struct gcd_session *s, const struct gcd_context *call,
+                              const uint32_t **ret, struct gcd_error *err)
 {
     GCD_TRY(need(s, PART_BIT(PART_DEPTHS), call, err));
     *ret = s->depths;
@@ -199,8 +212,8 @@ gcd_status gcd_session_depths(struct gcd_session *s, const struct gcd_context *c
 
 /* ---- one thread at a time ---- */
 
-gcd_status gcd_session_collection(struct gcd_session *s, const struct gcd_context *call, uint32_t node, struct gcd_collection *ret,
-                                  struct gcd_error *err)
+gcd_status gcd_session_collection(struct gcd_session *s, const struct gcd_context *call,
+                                  uint32_t node, struct gcd_collection *ret, struct gcd_error *err)
 {
     GCD_TRY(need(s, PART_BIT(PART_COLLECTIONS), call, err));
     (void)pthread_mutex_lock(&s->describing);
@@ -209,8 +222,8 @@ gcd_status gcd_session_collection(struct gcd_session *s, const struct gcd_contex
     return st;
 }
 
-gcd_status gcd_session_fold_path(struct gcd_session *s, const struct gcd_context *call, struct gcd_fold_step *steps, size_t n,
-                                 struct gcd_error *err)
+gcd_status gcd_session_fold_path(struct gcd_session *s, const struct gcd_context *call,
+                                 struct gcd_fold_step *steps, size_t n, struct gcd_error *err)
 {
     GCD_TRY(need(s, PART_BIT(PART_ORIGINS), call, err));
     GCD_TRY(need(s, PART_BIT(PART_COLLECTIONS), call, err));
@@ -220,8 +233,8 @@ gcd_status gcd_session_fold_path(struct gcd_session *s, const struct gcd_context
     return GCD_OK;
 }
 
-gcd_status gcd_session_fold_facts(struct gcd_session *s, const struct gcd_context *call, struct gcd_fold_node *nodes, size_t n,
-                                  struct gcd_error *err)
+gcd_status gcd_session_fold_facts(struct gcd_session *s, const struct gcd_context *call,
+                                  struct gcd_fold_node *nodes, size_t n, struct gcd_error *err)
 {
     GCD_TRY(need(s, PART_BIT(PART_ORIGINS), call, err));
     GCD_TRY(need(s, PART_BIT(PART_COLLECTIONS), call, err));
@@ -240,7 +253,8 @@ static void list_of(const struct node_lists *l, uint64_t key, struct gcd_node_li
     ret->nodes = ret->count > 0 ? l->items + first : NULL;
 }
 
-gcd_status gcd_session_objects_of_type(struct gcd_session *s, const struct gcd_context *call, uint32_t type, struct gcd_node_list *ret,
+gcd_status gcd_session_objects_of_type(struct gcd_session *s, const struct gcd_context *call,
+                                       uint32_t type, struct gcd_node_list *ret,
                                        struct gcd_error *err)
 {
     GCD_TRY(need(s, PART_BIT(PART_OF_TYPE), call, err));
@@ -248,15 +262,16 @@ gcd_status gcd_session_objects_of_type(struct gcd_session *s, const struct gcd_c
     return GCD_OK;
 }
 
-gcd_status gcd_session_dominated_by(struct gcd_session *s, const struct gcd_context *call, uint32_t node, struct gcd_node_list *ret,
-                                    struct gcd_error *err)
+gcd_status gcd_session_dominated_by(struct gcd_session *s, const struct gcd_context *call,
+                                    uint32_t node, struct gcd_node_list *ret, struct gcd_error *err)
 {
     GCD_TRY(need(s, PART_BIT(PART_DOMINATED), call, err));
     list_of(&s->dominated, node == GCD_NODE_ROOT ? gcd_graph_node_count(s->graph) : node, ret);
     return GCD_OK;
 }
 
-gcd_status gcd_session_dominated_largest(struct gcd_session *s, const struct gcd_context *call, uint32_t node, struct gcd_node_list *ret,
+gcd_status gcd_session_dominated_largest(struct gcd_session *s, const struct gcd_context *call,
+                                         uint32_t node, struct gcd_node_list *ret,
                                          struct gcd_error *err)
 {
     GCD_TRY(need(s, PART_BIT(PART_LARGEST_FIRST), call, err));
@@ -267,16 +282,16 @@ gcd_status gcd_session_dominated_largest(struct gcd_session *s, const struct gcd
     return GCD_OK;
 }
 
-gcd_status gcd_session_referrers(struct gcd_session *s, const struct gcd_context *call, uint32_t node, struct gcd_node_list *ret,
-                                 struct gcd_error *err)
+gcd_status gcd_session_referrers(struct gcd_session *s, const struct gcd_context *call,
+                                 uint32_t node, struct gcd_node_list *ret, struct gcd_error *err)
 {
     GCD_TRY(need(s, PART_BIT(PART_REFERRERS), call, err));
     list_of(&s->referrers, node, ret);
     return GCD_OK;
 }
 
-gcd_status gcd_session_referrer_slots(struct gcd_session *s, const struct gcd_context *call, uint32_t node, const uint32_t **ret,
-                                      struct gcd_error *err)
+gcd_status gcd_session_referrer_slots(struct gcd_session *s, const struct gcd_context *call,
+                                      uint32_t node, const uint32_t **ret, struct gcd_error *err)
 {
     GCD_TRY(need(s, PART_BIT(PART_SLOTS), call, err));
     *ret = s->slots != NULL ? s->slots + s->referrers.starts[node] : NULL;

@@ -4,7 +4,8 @@
 #include "base/error.h"
 
 #ifndef GCDUMPC_HAVE_SQLITE
-gcd_status gcd_sql_new(struct gcd_session *s, const struct gcd_sql_options *options, struct gcd_sql **ret, struct gcd_error *err)
+gcd_status gcd_sql_new(struct gcd_session *s, const struct gcd_sql_options *options,
+                       struct gcd_sql **ret, struct gcd_error *err)
 {
     (void)s;
     (void)options;
@@ -24,8 +25,8 @@ bool gcd_sql_table_at(size_t i, struct gcd_sql_table *ret)
     return false;
 }
 
-gcd_status gcd_sql_prepare(struct gcd_sql *db, const struct gcd_context *call, const char **text, struct gcd_sql_query **ret,
-                           struct gcd_error *err)
+gcd_status gcd_sql_prepare(struct gcd_sql *db, const struct gcd_context *call, const char **text,
+                           struct gcd_sql_query **ret, struct gcd_error *err)
 {
     (void)db;
     (void)call;

@@ -13,9 +13,13 @@
 #define STEPS_PER_LOOK 10000
 
 /* Limits on the memory that a statement can make SQLite use. */
-static const struct { int what, most; } limits[] = {
-    { SQLITE_LIMIT_LENGTH, 64 << 20 }, { SQLITE_LIMIT_SQL_LENGTH, 1 << 20 }, { SQLITE_LIMIT_ATTACHED, 0 }, { SQLITE_LIMIT_TRIGGER_DEPTH, 1 },
-    { SQLITE_LIMIT_WORKER_THREADS, 0 }, { SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000 }, { SQLITE_LIMIT_EXPR_DEPTH, 500 },
+static const struct {
+    int what, most;
+} limits[] = {
+    { SQLITE_LIMIT_LENGTH, 64 << 20 },  { SQLITE_LIMIT_SQL_LENGTH, 1 << 20 },
+    { SQLITE_LIMIT_ATTACHED, 0 },       { SQLITE_LIMIT_TRIGGER_DEPTH, 1 },
+    { SQLITE_LIMIT_WORKER_THREADS, 0 }, { SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000 },
+    { SQLITE_LIMIT_EXPR_DEPTH, 500 },
 };
 
 struct gcd_sql_query {
@@ -31,7 +35,9 @@ int sql_failed(struct gcd_sql *db, gcd_status st, const struct gcd_error *err)
     if (err != &db->err)
         db->err = *err;
     db->err.code = st;
-    return st == GCD_E_NOMEM ? SQLITE_NOMEM : st == GCD_E_CANCELED ? SQLITE_INTERRUPT : SQLITE_ERROR;
+    return st == GCD_E_NOMEM      ? SQLITE_NOMEM
+           : st == GCD_E_CANCELED ? SQLITE_INTERRUPT
+                                  : SQLITE_ERROR;
 }
 
 /* The error of a statement: ours, if one of our methods failed, else SQLite's. */
@@ -46,14 +52,22 @@ static gcd_status complain(struct gcd_sql *db, int rc, struct gcd_error *err)
         return st;
     }
     switch (rc & 0xff) {
-    case SQLITE_NOMEM: return gcd_fail_nomem(err, "answering a query");
-    case SQLITE_INTERRUPT: return gcd_fail(err, GCD_E_CANCELED, "interrupted");
-    case SQLITE_AUTH: return gcd_fail(err, GCD_E_ARG, "a query only reads: SELECT, WITH, VALUES, EXPLAIN and PRAGMA table_info");
-    case SQLITE_TOOBIG: return gcd_fail(err, GCD_E_LIMIT, "%s", sqlite3_errmsg(db->db));
+    case SQLITE_NOMEM:
+        return gcd_fail_nomem(err, "answering a query");
+    case SQLITE_INTERRUPT:
+        return gcd_fail(err, GCD_E_CANCELED, "interrupted");
+    case SQLITE_AUTH:
+        return gcd_fail(err, GCD_E_ARG,
+                        "a query only reads: SELECT, WITH, VALUES, EXPLAIN and PRAGMA table_info");
+    case SQLITE_TOOBIG:
+        return gcd_fail(err, GCD_E_LIMIT, "%s", sqlite3_errmsg(db->db));
     case SQLITE_FULL:
     case SQLITE_CANTOPEN:
-    case SQLITE_IOERR: return gcd_fail(err, GCD_E_IO, "cannot sort in a temporary file: %s", sqlite3_errmsg(db->db));
-    default: return gcd_fail(err, GCD_E_ARG, "%s", sqlite3_errmsg(db->db));
+    case SQLITE_IOERR:
+        return gcd_fail(err, GCD_E_IO, "cannot sort in a temporary file: %s",
+                        sqlite3_errmsg(db->db));
+    default:
+        return gcd_fail(err, GCD_E_ARG, "%s", sqlite3_errmsg(db->db));
     }
 }
 
@@ -66,9 +80,11 @@ static int look_at_cancel(void *ctx)
 }
 
 /* Allows a statement only to read. */
-static int authorize(void *ctx, int action, const char *a, const char *b, const char *database, const char *inside)
+static int authorize(void *ctx, int action, const char *a, const char *b, const char *database,
+                     const char *inside)
 {
-    static const char *const readable[] = { "table_info", "table_xinfo", "table_list", "function_list", "module_list", "pragma_list",
+    static const char *const readable[] = { "table_info",      "table_xinfo",   "table_list",
+                                            "function_list",   "module_list",   "pragma_list",
                                             "compile_options", "database_list", "collation_list" };
     (void)ctx;
     (void)database;
@@ -103,7 +119,8 @@ static gcd_status make_tables(struct gcd_sql *db, struct gcd_error *err)
     for (size_t i = 0; i < SQL_TABLES && rc == SQLITE_OK; i++) {
         db->offers[i] = (struct sql_offer){ .db = db, .table = &sql_table_list[i] };
         (void)snprintf(name, sizeof name, "gcdumpc_%s", sql_table_list[i].name);
-        (void)snprintf(sql, sizeof sql, "CREATE VIRTUAL TABLE %s USING %s;", sql_table_list[i].name, name);
+        (void)snprintf(sql, sizeof sql, "CREATE VIRTUAL TABLE %s USING %s;", sql_table_list[i].name,
+                       name);
         rc = sqlite3_create_module(db->db, name, &sql_table_module, &db->offers[i]);
         if (rc == SQLITE_OK)
             rc = sqlite3_exec(db->db, sql, NULL, NULL, NULL);
@@ -117,7 +134,8 @@ static gcd_status make_tables(struct gcd_sql *db, struct gcd_error *err)
 
 static gcd_status open_database(struct gcd_sql *db, struct gcd_error *err)
 {
-    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY |
+                SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
     int rc = sqlite3_open_v2(":memory:", &db->db, flags, NULL);
     if (rc != SQLITE_OK)
         return db->db != NULL ? complain(db, rc, err) : gcd_fail_nomem(err, "opening a database");
@@ -133,20 +151,23 @@ static gcd_status open_database(struct gcd_sql *db, struct gcd_error *err)
     return rc == SQLITE_OK ? GCD_OK : complain(db, rc, err);
 }
 
-static gcd_status fill(struct gcd_sql *db, const struct gcd_sql_options *options, struct gcd_error *err)
+static gcd_status fill(struct gcd_sql *db, const struct gcd_sql_options *options,
+                       struct gcd_error *err)
 {
     if (options->name != NULL) {
         db->name = gcd_mem_strndup(&db->alloc, options->name, strlen(options->name));
         if (db->name == NULL)
             return gcd_fail_nomem(err, "opening a database");
     }
-    db->write = (struct gcd_write_options){ .context = db->context, .name = db->name, .names = db->names };
+    db->write =
+        (struct gcd_write_options){ .context = db->context, .name = db->name, .names = db->names };
     GCD_TRY(tables_init(&db->tables, db->graph, NULL, &db->write, err));
     db->has_tables = true;
     return open_database(db, err);
 }
 
-gcd_status gcd_sql_new(struct gcd_session *s, const struct gcd_sql_options *options, struct gcd_sql **ret, struct gcd_error *err)
+gcd_status gcd_sql_new(struct gcd_session *s, const struct gcd_sql_options *options,
+                       struct gcd_sql **ret, struct gcd_error *err)
 {
     static const struct gcd_sql_options defaults;
     options = options != NULL ? options : &defaults;
@@ -175,7 +196,7 @@ void gcd_sql_free(struct gcd_sql *db)
     if (db == NULL)
         return;
     struct gcd_alloc a = db->alloc;
-    (void)sqlite3_close(db->db);         /* NULL is fine */
+    (void)sqlite3_close(db->db); /* NULL is fine */
     for (int i = 0; i < ROW_INDEXES; i++)
         gcd_mem_free(&a, db->indexes[i].rows, db->indexes[i].count * sizeof *db->indexes[i].rows);
     gcd_mem_free(&a, db->by_name, db->summary->type_count * sizeof *db->by_name);
@@ -188,7 +209,8 @@ void gcd_sql_free(struct gcd_sql *db)
 
 /* ---- queries ---- */
 
-/* Adds the position of SQLite's complaint in the text, which has BEFORE bytes before the statement. */
+/* Adds the position of SQLite's complaint in the text, which has BEFORE bytes before the statement.
+ */
 static void place(struct gcd_sql *db, uint64_t before, struct gcd_error *err)
 {
 #if SQLITE_VERSION_NUMBER >= 3038000
@@ -202,14 +224,14 @@ static void place(struct gcd_sql *db, uint64_t before, struct gcd_error *err)
 #endif
 }
 
-gcd_status gcd_sql_prepare(struct gcd_sql *db, const struct gcd_context *call, const char **text, struct gcd_sql_query **ret,
-                           struct gcd_error *err)
+gcd_status gcd_sql_prepare(struct gcd_sql *db, const struct gcd_context *call, const char **text,
+                           struct gcd_sql_query **ret, struct gcd_error *err)
 {
     sqlite3_stmt *statement = NULL;
     const char *at = *text;
     db->call = call != NULL ? call : &db->context;
     db->err = (struct gcd_error)GCD_ERROR_INIT;
-    while (statement == NULL && *at != '\0') {           /* past empty statements */
+    while (statement == NULL && *at != '\0') { /* past empty statements */
         const char *begin = at;
         int rc = sqlite3_prepare_v2(db->db, begin, -1, &statement, &at);
         if (rc != SQLITE_OK) {
@@ -285,7 +307,7 @@ struct gcd_sql_value gcd_sql_value(const struct gcd_sql_query *q, size_t column)
     default:
         break;
     }
-    if (v.text == NULL) {                /* an empty blob, or no memory */
+    if (v.text == NULL) { /* an empty blob, or no memory */
         v.text = "";
         v.bytes = 0;
     }

@@ -11,7 +11,7 @@
 
 /* Rows of a table, sorted by a column of node numbers. */
 struct row_index {
-    uint32_t *rows;              /* [count] NULL: not sorted yet */
+    uint32_t *rows; /* [count] NULL: not sorted yet */
     size_t count;
 };
 
@@ -33,21 +33,21 @@ struct gcd_sql {
     const struct gcd_summary *summary;
     const struct gcd_names *names;
     struct gcd_alloc alloc;
-    struct gcd_context context;  /* from the options */
-    const struct gcd_context *call;      /* of the running query */
+    struct gcd_context context;     /* from the options */
+    const struct gcd_context *call; /* of the running query */
     struct gcd_write_options write;
-    struct tables tables;        /* rows that the sqlite format also has */
+    struct tables tables; /* rows that the sqlite format also has */
     bool has_tables;
     char *name;
     sqlite3 *db;
     struct sql_offer offers[SQL_TABLES];
-    struct gcd_error err;        /* why one of our methods failed; code GCD_OK: none did */
+    struct gcd_error err; /* why one of our methods failed; code GCD_OK: none did */
     /* from the session, NULL until needed */
     const struct gcd_dominators *dominators;
     const struct gcd_paths *paths;
     const uint32_t *depths;
     const struct gcd_suspects *suspects;
-    uint32_t *by_name;           /* [type_count] types by name, then by number */
+    uint32_t *by_name; /* [type_count] types by name, then by number */
     struct row_index indexes[ROW_INDEXES];
 };
 
@@ -57,13 +57,13 @@ struct gcd_sql {
 
 /* A plan: one way to find rows. */
 struct sql_plan {
-    int number;                  /* for the table's FILTER */
-    int column;                  /* must equal the first argument; -1: all rows */
-    bool text;                   /* compared as text */
-    bool unique;                 /* at most one row */
-    double (*rows)(const struct gcd_sql *db);    /* estimated number */
-    int order[ORDER_COLUMNS];    /* rows come in ascending order of these columns, -1 = no more */
-    bool descending;             /* in descending order instead; only for one column */
+    int number;                               /* for the table's FILTER */
+    int column;                               /* must equal the first argument; -1: all rows */
+    bool text;                                /* compared as text */
+    bool unique;                              /* at most one row */
+    double (*rows)(const struct gcd_sql *db); /* estimated number */
+    int order[ORDER_COLUMNS]; /* rows come in ascending order of these columns, -1 = no more */
+    bool descending;          /* in descending order instead; only for one column */
 };
 #define SQL_PLANS 10
 /* Added to the number of a plan whose column IS the argument, which may be NULL. */
@@ -73,36 +73,40 @@ struct sql_cursor;
 
 struct sql_table {
     const char *name;
-    const char *columns;         /* of its declaration; NULL: those of TABLE in the sqlite format */
+    const char *columns; /* of its declaration; NULL: those of TABLE in the sqlite format */
     const char *options;
-    int table;                   /* enum in tables.h; -1 = none */
+    int table; /* enum in tables.h; -1 = none */
     const char *about;
-    struct sql_plan plans[SQL_PLANS + 1];        /* look-ups, the best first; then other orders of all rows; ends with ROWS NULL */
-    int order[ORDER_COLUMNS];    /* of plan 0 (all rows), as in a plan */
+    /* look-ups, the best first; then other orders of all rows; ends with ROWS NULL */
+    struct sql_plan plans[SQL_PLANS + 1];
+    int order[ORDER_COLUMNS]; /* of plan 0 (all rows), as in a plan */
     uint64_t (*rows)(const struct gcd_sql *db);
     /* Sets the first piece of rows.  The column of the plan equals ARGV[0]. */
-    gcd_status (*filter)(struct sql_cursor *c, int plan, sqlite3_value **argv, struct gcd_error *err);
+    gcd_status (*filter)(struct sql_cursor *c, int plan, sqlite3_value **argv,
+                         struct gcd_error *err);
     /* The next piece; false: there is none.  NULL: there is only one piece. */
     bool (*more)(struct sql_cursor *c, gcd_status *ret_st, struct gcd_error *err);
     /* Must the row be skipped?  NULL: none must. */
     bool (*skip)(const struct sql_cursor *c);
-    gcd_status (*column)(struct sql_cursor *c, int column, sqlite3_context *to, struct gcd_error *err);
+    gcd_status (*column)(struct sql_cursor *c, int column, sqlite3_context *to,
+                         struct gcd_error *err);
 };
 extern const struct sql_table sql_table_list[SQL_TABLES];
 
 /* Rows come in pieces: consecutive numbers, or numbers in a list. */
 struct sql_cursor {
-    sqlite3_vtab_cursor base;    /* first: SQLite sees only this */
+    sqlite3_vtab_cursor base; /* first: SQLite sees only this */
     struct gcd_sql *db;
     const struct sql_table *table;
-    uint64_t at, end;            /* positions in the piece */
-    const uint32_t *list;        /* NULL: the positions are the rows */
-    const uint32_t *slots;       /* of edges by their target */
-    uint32_t key;                /* of the piece: from_id of edges, to_id of edges by target, or type */
-    uint32_t next, last;         /* keys of further pieces */
+    uint64_t at, end;      /* positions in the piece */
+    const uint32_t *list;  /* NULL: the positions are the rows */
+    const uint32_t *slots; /* of edges by their target */
+    /* of the piece: from_id of edges, to_id of edges by target, or type */
+    uint32_t key;
+    uint32_t next, last; /* keys of further pieces */
     int plan;
-    size_t hint;                 /* for gcd_generations_find */
-    struct table_cursor cells;   /* for tables of the sqlite format */
+    size_t hint;               /* for gcd_generations_find */
+    struct table_cursor cells; /* for tables of the sqlite format */
 };
 
 static inline uint64_t cursor_row(const struct sql_cursor *c)
@@ -114,17 +118,20 @@ static inline uint64_t cursor_row(const struct sql_cursor *c)
 extern const sqlite3_module sql_table_module;
 
 /* sql_rows.c: values and keys. */
-void sql_put_number(sqlite3_context *to, uint64_t n);    /* at most 2^63 - 1 */
-void sql_put_text(sqlite3_context *to, const char *s);   /* NULL for "" */
+void sql_put_number(sqlite3_context *to, uint64_t n);  /* at most 2^63 - 1 */
+void sql_put_text(sqlite3_context *to, const char *s); /* NULL for "" */
 void sql_put_cell(sqlite3_context *to, const struct table_value *v);
 /* The integer below LIMIT that equals V in SQL; false: none. */
 bool sql_key(sqlite3_value *v, uint64_t limit, uint64_t *ret);
 /* The types named V: positions [*RET_FIRST, *RET_END) of db->by_name. */
-GCD_MUST_CHECK gcd_status sql_types_called(struct gcd_sql *db, sqlite3_value *v, uint32_t *ret_first, uint32_t *ret_end, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status sql_types_called(struct gcd_sql *db, sqlite3_value *v,
+                                           uint32_t *ret_first, uint32_t *ret_end,
+                                           struct gcd_error *err);
 /* Creates db->by_name if needed. */
 GCD_MUST_CHECK gcd_status sql_need_names(struct gcd_sql *db, struct gcd_error *err);
 /* A list of the rows whose node is NODE, by index WHICH. */
-GCD_MUST_CHECK gcd_status sql_rows_of(struct gcd_sql *db, int which, uint32_t node, const uint32_t **ret, size_t *ret_n, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status sql_rows_of(struct gcd_sql *db, int which, uint32_t node,
+                                      const uint32_t **ret, size_t *ret_n, struct gcd_error *err);
 GCD_MUST_CHECK gcd_status sql_need_dominators(struct gcd_sql *db, struct gcd_error *err);
 GCD_MUST_CHECK gcd_status sql_need_paths(struct gcd_sql *db, struct gcd_error *err);
 
@@ -132,8 +139,10 @@ GCD_MUST_CHECK gcd_status sql_need_paths(struct gcd_sql *db, struct gcd_error *e
 int sql_walks_open(struct gcd_sql *db);
 /* sql_functions.c: type_name(type), path_from_root(object) as text. */
 int sql_functions_open(struct gcd_sql *db);
-/* The objects on the path to NODE from the root down, NODE last: [*RET_N], free it with gcd_mem_free; none if NODE is unreachable. */
-GCD_MUST_CHECK gcd_status sql_path(struct gcd_sql *db, uint32_t node, uint32_t **ret, size_t *ret_n, struct gcd_error *err);
+/* The objects on the path to NODE from the root down, NODE last: [*RET_N], free it with
+ * gcd_mem_free; none if NODE is unreachable. */
+GCD_MUST_CHECK gcd_status sql_path(struct gcd_sql *db, uint32_t node, uint32_t **ret, size_t *ret_n,
+                                   struct gcd_error *err);
 /* The root of NODE's path as text in RET[CAP], NUL-terminated; cut if it does not fit. */
 void sql_root_text(const struct gcd_sql *db, uint32_t node, char *ret, size_t cap);
 

@@ -1,4 +1,5 @@
-/* Compiles statements against a graph without objects, because only the names of tables, columns and functions matter. */
+/* Compiles statements against a graph without objects, because only the names of tables, columns
+ * and functions matter. */
 #include <gcdumpc/unstable/session/sql.h>
 
 #include "graph/graph_build.h"

@@ -7,11 +7,12 @@
 #include "write/tables/sqlite_schema.h"
 
 struct virtual_table {
-    sqlite3_vtab base;           /* first: SQLite sees only this */
+    sqlite3_vtab base; /* first: SQLite sees only this */
     struct sql_offer *offer;
 };
 
-static int offer_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **ret_error)
+static int offer_connect(sqlite3 *db, void *aux, int argc, const char *const *argv,
+                         sqlite3_vtab **ret, char **ret_error)
 {
     struct sql_offer *o = aux;
     const struct sql_table *t = o->table;
@@ -22,7 +23,7 @@ static int offer_connect(sqlite3 *db, void *aux, int argc, const char *const *ar
     (void)snprintf(declaration, sizeof declaration, "CREATE TABLE x(%s) %s",
                    t->columns != NULL ? t->columns : sqlite_schema_tables[t->table].columns,
                    t->columns != NULL ? "" : sqlite_schema_tables[t->table].options);
-    (void)sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);        /* views may use it */
+    (void)sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS); /* views may use it */
     int rc = sqlite3_declare_vtab(db, declaration);
     if (rc != SQLITE_OK)
         return rc;
@@ -55,7 +56,8 @@ static int constraint_for(sqlite3_index_info *info, const struct sql_plan *plan)
     for (int i = 0; i < info->nConstraint; i++) {
         unsigned char op = info->aConstraint[i].op;
         bool equal = op == SQLITE_INDEX_CONSTRAINT_EQ || op == SQLITE_INDEX_CONSTRAINT_IS;
-        if (!equal || !info->aConstraint[i].usable || column_of(info->aConstraint[i].iColumn) != plan->column)
+        if (!equal || !info->aConstraint[i].usable ||
+            column_of(info->aConstraint[i].iColumn) != plan->column)
             continue;
         const char *collation = plan->text ? sqlite3_vtab_collation(info, i) : NULL;
         if (collation == NULL || sqlite3_stricmp(collation, "BINARY") == 0)
@@ -68,17 +70,20 @@ static int constraint_for(sqlite3_index_info *info, const struct sql_plan *plan)
 static bool is_ordered(sqlite3_index_info *info, const int order[ORDER_COLUMNS], bool descending)
 {
     for (int i = 0; i < info->nOrderBy; i++) {
-        if (i == ORDER_COLUMNS || order[i] != column_of(info->aOrderBy[i].iColumn) || (info->aOrderBy[i].desc != 0) != descending)
+        if (i == ORDER_COLUMNS || order[i] != column_of(info->aOrderBy[i].iColumn) ||
+            (info->aOrderBy[i].desc != 0) != descending)
             return false;
     }
     return info->nOrderBy > 0;
 }
 
-static int use_plan(const struct sql_offer *o, sqlite3_index_info *info, const struct sql_plan *plan, int constraint)
+static int use_plan(const struct sql_offer *o, sqlite3_index_info *info,
+                    const struct sql_plan *plan, int constraint)
 {
     double rows = plan->unique ? 1 : plan->rows(o->db);
     if (constraint >= 0)
-        info->aConstraintUsage[constraint].argvIndex = 1;        /* SQLite checks it again: NULL, other value types */
+        info->aConstraintUsage[constraint].argvIndex =
+            1; /* SQLite checks it again: NULL, other value types */
     info->idxNum = plan->number;
     if (constraint >= 0 && info->aConstraint[constraint].op == SQLITE_INDEX_CONSTRAINT_IS)
         info->idxNum += SQL_PLAN_IS;
@@ -107,7 +112,7 @@ static int offer_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     for (plan = t->plans; plan->rows != NULL && !info->orderByConsumed; plan++)
         if (plan->column < 0 && is_ordered(info, plan->order, plan->descending)) {
             info->idxNum = plan->number;
-            info->estimatedCost = 3 * all;       /* its rows are scattered in memory */
+            info->estimatedCost = 3 * all; /* its rows are scattered in memory */
             info->orderByConsumed = 1;
         }
     return SQLITE_OK;
@@ -148,16 +153,18 @@ static int settle(struct sql_cursor *c)
     }
 }
 
-static int offer_filter(sqlite3_vtab_cursor *base, int plan, const char *plan_text, int argc, sqlite3_value **argv)
+static int offer_filter(sqlite3_vtab_cursor *base, int plan, const char *plan_text, int argc,
+                        sqlite3_value **argv)
 {
     struct sql_cursor *c = (struct sql_cursor *)base;
     (void)plan_text;
     (void)argc;
-    if (plan >= SQL_PLAN_IS)             /* no look-up finds the rows of IS NULL */
+    if (plan >= SQL_PLAN_IS) /* no look-up finds the rows of IS NULL */
         plan = sqlite3_value_type(argv[0]) == SQLITE_NULL ? 0 : plan - SQL_PLAN_IS;
     *c = (struct sql_cursor){ .base = c->base, .db = c->db, .table = c->table, .plan = plan };
     if (c->table->table >= 0)
-        c->cells = (struct table_cursor){ .table = &table_list[c->table->table], .tables = &c->db->tables };
+        c->cells = (struct table_cursor){ .table = &table_list[c->table->table],
+                                          .tables = &c->db->tables };
     gcd_status st = c->table->filter(c, plan, argv, &c->db->err);
     return st == GCD_OK ? settle(c) : sql_failed(c->db, st, &c->db->err);
 }
@@ -178,7 +185,8 @@ static int offer_eof(sqlite3_vtab_cursor *base)
 static int offer_column(sqlite3_vtab_cursor *base, sqlite3_context *to, int column)
 {
     struct sql_cursor *c = (struct sql_cursor *)base;
-    gcd_status st = c->table->column(c, column, to, &c->db->err);        /* called per cell: a local error would take as long as the rest */
+    /* called per cell: a local error would take as long as the rest */
+    gcd_status st = c->table->column(c, column, to, &c->db->err);
     if (st == GCD_OK)
         return SQLITE_OK;
     int rc = sql_failed(c->db, st, &c->db->err);
@@ -193,7 +201,16 @@ static int offer_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 }
 
 const sqlite3_module sql_table_module = {
-    .xCreate = offer_connect, .xConnect = offer_connect, .xBestIndex = offer_best_index, .xDisconnect = offer_disconnect,
-    .xDestroy = offer_disconnect, .xOpen = offer_open, .xClose = offer_close, .xFilter = offer_filter, .xNext = offer_next, .xEof = offer_eof,
-    .xColumn = offer_column, .xRowid = offer_rowid,
+    .xCreate = offer_connect,
+    .xConnect = offer_connect,
+    .xBestIndex = offer_best_index,
+    .xDisconnect = offer_disconnect,
+    .xDestroy = offer_disconnect,
+    .xOpen = offer_open,
+    .xClose = offer_close,
+    .xFilter = offer_filter,
+    .xNext = offer_next,
+    .xEof = offer_eof,
+    .xColumn = offer_column,
+    .xRowid = offer_rowid,
 };

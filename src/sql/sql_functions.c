@@ -26,14 +26,17 @@ void sql_root_text(const struct gcd_sql *db, uint32_t node, char *ret, size_t ca
         return;
     }
     const struct gcd_root *r = &db->summary->roots[root];
-    struct table_cursor cell = { .table = &table_list[TABLE_OF_ROOTS], .tables = &db->tables, .row = root };
+    struct table_cursor cell = { .table = &table_list[TABLE_OF_ROOTS],
+                                 .tables = &db->tables,
+                                 .row = root };
     struct table_value label;
-    table_value(&cell, cell.table->column_count - 1, &label);    /* the label */
-    (void)snprintf(ret, cap, "%s%s%s", gcd_root_group_label(gcd_root_group(r))->one, label.kind == TABLE_TEXT ? " " : "",
-                   label.kind == TABLE_TEXT ? label.text : "");
+    table_value(&cell, cell.table->column_count - 1, &label); /* the label */
+    (void)snprintf(ret, cap, "%s%s%s", gcd_root_group_label(gcd_root_group(r))->one,
+                   label.kind == TABLE_TEXT ? " " : "", label.kind == TABLE_TEXT ? label.text : "");
 }
 
-gcd_status sql_path(struct gcd_sql *db, uint32_t node, uint32_t **ret, size_t *ret_n, struct gcd_error *err)
+gcd_status sql_path(struct gcd_sql *db, uint32_t node, uint32_t **ret, size_t *ret_n,
+                    struct gcd_error *err)
 {
     size_t n = 0;
     *ret = NULL;
@@ -67,7 +70,8 @@ static char *path_text(const struct gcd_sql *db, const uint32_t *path, size_t n)
     sqlite3_str_appendall(text, root);
     for (size_t i = 0; i < n; i++) {
         if (i == ENDS_SHOWN && n > 2 * ENDS_SHOWN) {
-            sqlite3_str_appendf(text, " -> (%llu more objects)", (unsigned long long)(n - 2 * ENDS_SHOWN));
+            sqlite3_str_appendf(text, " -> (%llu more objects)",
+                                (unsigned long long)(n - 2 * ENDS_SHOWN));
             i = n - ENDS_SHOWN;
         }
         add_type(db, text, path[i]);
@@ -103,5 +107,7 @@ int sql_functions_open(struct gcd_sql *db)
 {
     int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
     int rc = sqlite3_create_function(db->db, "type_name", 1, flags, db, type_name, NULL, NULL);
-    return rc == SQLITE_OK ? sqlite3_create_function(db->db, "path_from_root", 1, flags, db, path_from_root, NULL, NULL) : rc;
+    return rc == SQLITE_OK ? sqlite3_create_function(db->db, "path_from_root", 1, flags, db,
+                                                     path_from_root, NULL, NULL)
+                           : rc;
 }

@@ -6,23 +6,33 @@
 
 const char sql_list_views[] =
     "CREATE VIEW refs AS SELECT from_id AS source, to_id AS target, slot AS ordinal FROM edges;"
-    "CREATE VIEW statics AS SELECT id, class, name, label, address, object_id, type_id FROM roots WHERE kind = 'static';";
+    "CREATE VIEW statics AS SELECT id, class, name, label, address, object_id, type_id FROM roots "
+    "WHERE kind = 'static';";
 
 static const struct gcd_sql_table others[] = {
     { "refs", "source, target, ordinal", "view: the references again, with these names" },
-    { "statics", "id, class, name, label, address, object_id, type_id", "view: the roots that are static variables" },
-    { "v_types_by_bytes", "type_id, name, module, objects, bytes", "view: types with objects, the largest first" },
-    { "v_objects", "id, address, type, size_bytes, generation, retained_bytes, parent_id", "view: objects with texts for people" },
-    { "v_largest_retained", "object_id, type, size_bytes, retained_bytes, parent_id", "view: objects that retain most" },
+    { "statics", "id, class, name, label, address, object_id, type_id",
+      "view: the roots that are static variables" },
+    { "v_types_by_bytes", "type_id, name, module, objects, bytes",
+      "view: types with objects, the largest first" },
+    { "v_objects", "id, address, type, size_bytes, generation, retained_bytes, parent_id",
+      "view: objects with texts for people" },
+    { "v_largest_retained", "object_id, type, size_bytes, retained_bytes, parent_id",
+      "view: objects that retain most" },
     { "v_roots_summary", "root_group, kind, roots, objects", "view: roots by group" },
-    { "v_roots", "id, root_group, kind, name, object_id, type, size_bytes, retained_bytes, class, label", "view: roots with their objects" },
-    { "v_who_references", "object_id, via, from_id, slot, from_type, from_size_bytes", "view: what holds an object: references, roots, handles" },
-    { "v_dominated", "object_id, dominated_id, type, size_bytes, retained_bytes", "view: what an object dominates" },
+    { "v_roots",
+      "id, root_group, kind, name, object_id, type, size_bytes, retained_bytes, class, label",
+      "view: roots with their objects" },
+    { "v_who_references", "object_id, via, from_id, slot, from_type, from_size_bytes",
+      "view: what holds an object: references, roots, handles" },
+    { "v_dominated", "object_id, dominated_id, type, size_bytes, retained_bytes",
+      "view: what an object dominates" },
     { "v_generations", "generation, objects, bytes", "view: objects by generation" },
     { "v_unreachable", "object_id, type, size_bytes", "view: objects that no root leads to" },
     { "path_from_root(object)", "step, object_id, type, size_bytes, root",
       "table: the shortest path to an object; as a function: in one text" },
-    { "reachable_from(object)", "step, object_id, type, size_bytes, root", "table: what an object leads to, itself included, in steps from it" },
+    { "reachable_from(object)", "step, object_id, type, size_bytes, root",
+      "table: what an object leads to, itself included, in steps from it" },
     { "type_name(type)", "", "function: the name of a type by its number" },
 };
 
@@ -30,8 +40,11 @@ bool gcd_sql_table_at(size_t i, struct gcd_sql_table *ret)
 {
     if (i < SQL_TABLES) {
         const struct sql_table *t = &sql_table_list[i];
-        *ret = (struct gcd_sql_table){ .name = t->name, .about = t->about,
-                                       .columns = t->columns != NULL ? t->columns : sqlite_schema_tables[t->table].columns };
+        *ret = (struct gcd_sql_table){ .name = t->name,
+                                       .about = t->about,
+                                       .columns = t->columns != NULL
+                                                      ? t->columns
+                                                      : sqlite_schema_tables[t->table].columns };
         return true;
     }
     i -= SQL_TABLES;

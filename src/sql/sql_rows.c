@@ -23,10 +23,18 @@ void sql_put_text(sqlite3_context *to, const char *s)
 void sql_put_cell(sqlite3_context *to, const struct table_value *v)
 {
     switch (v->kind) {
-    case TABLE_NONE: sqlite3_result_null(to); break;
-    case TABLE_TEXT: sqlite3_result_text64(to, v->text, strlen(v->text), SQLITE_STATIC, SQLITE_UTF8); break;
-    case TABLE_NUMBER: sql_put_number(to, v->number); break;
-    default: sqlite3_result_int64(to, (sqlite3_int64)v->number); break;  /* the bits of an address matter, not the sign */
+    case TABLE_NONE:
+        sqlite3_result_null(to);
+        break;
+    case TABLE_TEXT:
+        sqlite3_result_text64(to, v->text, strlen(v->text), SQLITE_STATIC, SQLITE_UTF8);
+        break;
+    case TABLE_NUMBER:
+        sql_put_number(to, v->number);
+        break;
+    default:
+        sqlite3_result_int64(to, (sqlite3_int64)v->number);
+        break; /* the bits of an address matter, not the sign */
     }
 }
 
@@ -92,7 +100,8 @@ static uint32_t search(const struct gcd_sql *db, const void *s, size_t n, bool a
     return low;
 }
 
-gcd_status sql_types_called(struct gcd_sql *db, sqlite3_value *v, uint32_t *ret_first, uint32_t *ret_end, struct gcd_error *err)
+gcd_status sql_types_called(struct gcd_sql *db, sqlite3_value *v, uint32_t *ret_first,
+                            uint32_t *ret_end, struct gcd_error *err)
 {
     *ret_first = *ret_end = 0;
     if (sqlite3_value_type(v) == SQLITE_NULL || sqlite3_value_type(v) == SQLITE_BLOB)
@@ -131,7 +140,8 @@ static int compare_nodes(const void *ctx, uint32_t a, uint32_t b)
 
 static gcd_status make_index(struct gcd_sql *db, int which, struct gcd_error *err)
 {
-    size_t count = which == INDEX_ROOTS ? db->summary->root_count : gcd_graph_dependent_count(db->graph);
+    size_t count =
+        which == INDEX_ROOTS ? db->summary->root_count : gcd_graph_dependent_count(db->graph);
     struct by_node by = { .db = db, .which = which };
     if (db->indexes[which].rows != NULL || count == 0)
         return GCD_OK;
@@ -139,7 +149,9 @@ static gcd_status make_index(struct gcd_sql *db, int which, struct gcd_error *er
         return gcd_fail(err, GCD_E_LIMIT, "more than 2^32 roots or dependent handles");
     db->indexes[which].rows = gcd_sort_order(&db->alloc, count, compare_nodes, &by);
     db->indexes[which].count = count;
-    return db->indexes[which].rows != NULL ? GCD_OK : gcd_fail_nomem(err, "sorting roots and dependent handles");
+    return db->indexes[which].rows != NULL
+               ? GCD_OK
+               : gcd_fail_nomem(err, "sorting roots and dependent handles");
 }
 
 static size_t first_of(const struct gcd_sql *db, int which, uint32_t node, bool after)
@@ -157,7 +169,8 @@ static size_t first_of(const struct gcd_sql *db, int which, uint32_t node, bool 
     return low;
 }
 
-gcd_status sql_rows_of(struct gcd_sql *db, int which, uint32_t node, const uint32_t **ret, size_t *ret_n, struct gcd_error *err)
+gcd_status sql_rows_of(struct gcd_sql *db, int which, uint32_t node, const uint32_t **ret,
+                       size_t *ret_n, struct gcd_error *err)
 {
     GCD_TRY(make_index(db, which, err));
     size_t first = first_of(db, which, node, false);
@@ -170,7 +183,9 @@ gcd_status sql_rows_of(struct gcd_sql *db, int which, uint32_t node, const uint3
 
 gcd_status sql_need_dominators(struct gcd_sql *db, struct gcd_error *err)
 {
-    return db->dominators != NULL ? GCD_OK : gcd_session_dominators(db->session, db->call, &db->dominators, err);
+    return db->dominators != NULL
+               ? GCD_OK
+               : gcd_session_dominators(db->session, db->call, &db->dominators, err);
 }
 
 gcd_status sql_need_paths(struct gcd_sql *db, struct gcd_error *err)

@@ -1,6 +1,7 @@
 /*
- * The tables: their columns, plans and values.  Tables that the sqlite format also has are described in write/tables.  The tables of objects and of
- * what refers to them are large, so they are read here directly from the graph.
+ * The tables: their columns, plans and values.  Tables that the sqlite format also has are
+ * described in write/tables.  The tables of objects and of what refers to them are large, so they
+ * are read here directly from the graph.
  */
 #include <string.h>
 
@@ -8,10 +9,30 @@
 #include "sql/sql.h"
 #include "write/tables/sqlite_schema.h"
 
-enum { PLAN_ALL, PLAN_ID, PLAN_ADDRESS, PLAN_PARENT, PLAN_TYPE_ID, PLAN_TYPE, PLAN_ALL_BY_TYPE, PLAN_ALL_BY_NAME, PLAN_FROM, PLAN_TO, PLAN_KEY,
-       PLAN_VALUE, PLAN_OBJECT, PLAN_ALL_BY_TARGET, PLAN_ALL_BY_PARENT, PLAN_ALL_BY_TYPE_DOWN, PLAN_ALL_BY_NAME_DOWN };
+enum {
+    PLAN_ALL,
+    PLAN_ID,
+    PLAN_ADDRESS,
+    PLAN_PARENT,
+    PLAN_TYPE_ID,
+    PLAN_TYPE,
+    PLAN_ALL_BY_TYPE,
+    PLAN_ALL_BY_NAME,
+    PLAN_FROM,
+    PLAN_TO,
+    PLAN_KEY,
+    PLAN_VALUE,
+    PLAN_OBJECT,
+    PLAN_ALL_BY_TARGET,
+    PLAN_ALL_BY_PARENT,
+    PLAN_ALL_BY_TYPE_DOWN,
+    PLAN_ALL_BY_NAME_DOWN
+};
 
-#define NOTHING { -1, -1 }
+#define NOTHING \
+    {           \
+        -1, -1  \
+    }
 
 /* ---- numbers of rows ---- */
 
@@ -96,7 +117,8 @@ static uint64_t rows_of_format(const struct gcd_sql *db, int table)
     return table_list[table].rows(&db->tables);
 }
 
-static gcd_status cell_column(struct sql_cursor *c, int column, sqlite3_context *to, struct gcd_error *err)
+static gcd_status cell_column(struct sql_cursor *c, int column, sqlite3_context *to,
+                              struct gcd_error *err)
 {
     struct table_value v;
     (void)err;
@@ -106,7 +128,8 @@ static gcd_status cell_column(struct sql_cursor *c, int column, sqlite3_context 
     return GCD_OK;
 }
 
-static gcd_status filter_rows(struct sql_cursor *c, int plan, sqlite3_value **argv, struct gcd_error *err)
+static gcd_status filter_rows(struct sql_cursor *c, int plan, sqlite3_value **argv,
+                              struct gcd_error *err)
 {
     (void)err;
     if (plan == PLAN_ID)
@@ -143,7 +166,8 @@ static uint64_t range_rows(const struct gcd_sql *db)
 
 /* ---- types ---- */
 
-static gcd_status filter_types(struct sql_cursor *c, int plan, sqlite3_value **argv, struct gcd_error *err)
+static gcd_status filter_types(struct sql_cursor *c, int plan, sqlite3_value **argv,
+                               struct gcd_error *err)
 {
     uint32_t first = 0, end = c->db->summary->type_count;
     if (plan == PLAN_TYPE)
@@ -170,12 +194,15 @@ static gcd_status by_node(struct sql_cursor *c, int which, sqlite3_value *v, str
     return GCD_OK;
 }
 
-static gcd_status filter_roots(struct sql_cursor *c, int plan, sqlite3_value **argv, struct gcd_error *err)
+static gcd_status filter_roots(struct sql_cursor *c, int plan, sqlite3_value **argv,
+                               struct gcd_error *err)
 {
-    return plan == PLAN_OBJECT ? by_node(c, INDEX_ROOTS, argv[0], err) : filter_rows(c, plan, argv, err);
+    return plan == PLAN_OBJECT ? by_node(c, INDEX_ROOTS, argv[0], err)
+                               : filter_rows(c, plan, argv, err);
 }
 
-static gcd_status filter_dependents(struct sql_cursor *c, int plan, sqlite3_value **argv, struct gcd_error *err)
+static gcd_status filter_dependents(struct sql_cursor *c, int plan, sqlite3_value **argv,
+                                    struct gcd_error *err)
 {
     if (plan == PLAN_KEY || plan == PLAN_VALUE)
         return by_node(c, plan == PLAN_KEY ? INDEX_KEYS : INDEX_VALUES, argv[0], err);
@@ -184,8 +211,20 @@ static gcd_status filter_dependents(struct sql_cursor *c, int plan, sqlite3_valu
 
 /* ---- objects ---- */
 
-enum { OBJECT_ID, OBJECT_TYPE_ID, OBJECT_SIZE_BYTES, OBJECT_ADDRESS, OBJECT_GENERATION, OBJECT_TYPE, OBJECT_RETAINED_BYTES, OBJECT_PARENT_ID,
-       OBJECT_DEPTH, OBJECT_SIZE, OBJECT_RETAINED, OBJECT_DOMINATOR };
+enum {
+    OBJECT_ID,
+    OBJECT_TYPE_ID,
+    OBJECT_SIZE_BYTES,
+    OBJECT_ADDRESS,
+    OBJECT_GENERATION,
+    OBJECT_TYPE,
+    OBJECT_RETAINED_BYTES,
+    OBJECT_PARENT_ID,
+    OBJECT_DEPTH,
+    OBJECT_SIZE,
+    OBJECT_RETAINED,
+    OBJECT_DOMINATOR
+};
 
 static uint64_t object_rows(const struct gcd_sql *db)
 {
@@ -200,7 +239,8 @@ static bool more_types(struct sql_cursor *c, gcd_status *ret_st, struct gcd_erro
         return false;
     bool down = c->plan == PLAN_ALL_BY_TYPE_DOWN || c->plan == PLAN_ALL_BY_NAME_DOWN;
     uint32_t i = down ? c->last - 1 - c->next : c->next;
-    c->key = c->plan == PLAN_ALL_BY_TYPE || c->plan == PLAN_ALL_BY_TYPE_DOWN ? i : c->db->by_name[i];
+    c->key =
+        c->plan == PLAN_ALL_BY_TYPE || c->plan == PLAN_ALL_BY_TYPE_DOWN ? i : c->db->by_name[i];
     c->next++;
     *ret_st = gcd_session_objects_of_type(c->db->session, c->db->call, c->key, &l, err);
     if (*ret_st != GCD_OK)
@@ -209,13 +249,15 @@ static bool more_types(struct sql_cursor *c, gcd_status *ret_st, struct gcd_erro
     return true;
 }
 
-static gcd_status filter_objects(struct sql_cursor *c, int plan, sqlite3_value **argv, struct gcd_error *err)
+static gcd_status filter_objects(struct sql_cursor *c, int plan, sqlite3_value **argv,
+                                 struct gcd_error *err)
 {
     uint64_t key;
     uint32_t node;
     switch (plan) {
     case PLAN_ADDRESS:
-        node = sql_key(argv[0], UINT64_MAX, &key) && key != 0 ? gcd_graph_find(c->db->graph, key) : GCD_NODE_NONE;
+        node = sql_key(argv[0], UINT64_MAX, &key) && key != 0 ? gcd_graph_find(c->db->graph, key)
+                                                              : GCD_NODE_NONE;
         if (node != GCD_NODE_NONE)
             whole(c, node, (uint64_t)node + 1);
         return GCD_OK;
@@ -224,7 +266,8 @@ static gcd_status filter_objects(struct sql_cursor *c, int plan, sqlite3_value *
     case PLAN_TYPE_ID:
         if (sql_key(argv[0], c->db->summary->type_count, &key)) {
             struct gcd_node_list l;
-            GCD_TRY(gcd_session_objects_of_type(c->db->session, c->db->call, (uint32_t)key, &l, err));
+            GCD_TRY(
+                gcd_session_objects_of_type(c->db->session, c->db->call, (uint32_t)key, &l, err));
             c->key = (uint32_t)key;
             listed(c, l.nodes, l.count);
         }
@@ -236,7 +279,9 @@ static gcd_status filter_objects(struct sql_cursor *c, int plan, sqlite3_value *
     case PLAN_ALL_BY_TYPE_DOWN:
     case PLAN_ALL_BY_NAME_DOWN:
         c->last = c->db->summary->type_count;
-        return plan == PLAN_ALL_BY_NAME || plan == PLAN_ALL_BY_NAME_DOWN ? sql_need_names(c->db, err) : GCD_OK;
+        return plan == PLAN_ALL_BY_NAME || plan == PLAN_ALL_BY_NAME_DOWN
+                   ? sql_need_names(c->db, err)
+                   : GCD_OK;
     default:
         return filter_rows(c, plan, argv, err);
     }
@@ -258,7 +303,8 @@ static void put_parent(sqlite3_context *to, const struct gcd_dominators *d, uint
 }
 
 /* A column that is not set is NULL. */
-static gcd_status object_computed(struct sql_cursor *c, int column, sqlite3_context *to, struct gcd_error *err)
+static gcd_status object_computed(struct sql_cursor *c, int column, sqlite3_context *to,
+                                  struct gcd_error *err)
 {
     struct gcd_sql *db = c->db;
     uint32_t node = (uint32_t)cursor_row(c);
@@ -280,27 +326,40 @@ static gcd_status object_computed(struct sql_cursor *c, int column, sqlite3_cont
 /* The type of the row: that of its piece, if it has one, which saves reading the object. */
 static uint32_t type_of(const struct sql_cursor *c)
 {
-    return c->plan >= PLAN_TYPE_ID ? c->key : gcd_graph_node_type(c->db->graph, (uint32_t)cursor_row(c));
+    return c->plan >= PLAN_TYPE_ID ? c->key
+                                   : gcd_graph_node_type(c->db->graph, (uint32_t)cursor_row(c));
 }
 
-static gcd_status object_column(struct sql_cursor *c, int column, sqlite3_context *to, struct gcd_error *err)
+static gcd_status object_column(struct sql_cursor *c, int column, sqlite3_context *to,
+                                struct gcd_error *err)
 {
     const struct gcd_graph *g = c->db->graph;
     uint32_t node = (uint32_t)cursor_row(c);
     uint64_t address;
     switch (column) {
-    case OBJECT_ID: sqlite3_result_int64(to, node); break;
-    case OBJECT_TYPE_ID: sqlite3_result_int64(to, type_of(c)); break;
-    case OBJECT_TYPE: sql_put_text(to, gcd_names_get(c->db->names, type_of(c))); break;
+    case OBJECT_ID:
+        sqlite3_result_int64(to, node);
+        break;
+    case OBJECT_TYPE_ID:
+        sqlite3_result_int64(to, type_of(c));
+        break;
+    case OBJECT_TYPE:
+        sql_put_text(to, gcd_names_get(c->db->names, type_of(c)));
+        break;
     case OBJECT_SIZE:
-    case OBJECT_SIZE_BYTES: sql_put_number(to, gcd_graph_node_size(g, node)); break;
+    case OBJECT_SIZE_BYTES:
+        sql_put_number(to, gcd_graph_node_size(g, node));
+        break;
     case OBJECT_ADDRESS:
         address = gcd_graph_node_address(g, node);
         if (address != 0)
             sqlite3_result_int64(to, (sqlite3_int64)address);
         break;
-    case OBJECT_GENERATION: put_generation(c, to, gcd_graph_node_address(g, node)); break;
-    default: return object_computed(c, column, to, err);
+    case OBJECT_GENERATION:
+        put_generation(c, to, gcd_graph_node_address(g, node));
+        break;
+    default:
+        return object_computed(c, column, to, err);
     }
     return GCD_OK;
 }
@@ -344,7 +403,8 @@ static bool more_edges(struct sql_cursor *c, gcd_status *ret_st, struct gcd_erro
     return *ret_st == GCD_OK;
 }
 
-static gcd_status filter_edges(struct sql_cursor *c, int plan, sqlite3_value **argv, struct gcd_error *err)
+static gcd_status filter_edges(struct sql_cursor *c, int plan, sqlite3_value **argv,
+                               struct gcd_error *err)
 {
     uint32_t node;
     bool all = plan == PLAN_ALL || plan == PLAN_ALL_BY_TARGET;
@@ -358,7 +418,8 @@ static gcd_status filter_edges(struct sql_cursor *c, int plan, sqlite3_value **a
     return GCD_OK;
 }
 
-static gcd_status edge_column(struct sql_cursor *c, int column, sqlite3_context *to, struct gcd_error *err)
+static gcd_status edge_column(struct sql_cursor *c, int column, sqlite3_context *to,
+                              struct gcd_error *err)
 {
     bool by_target = c->plan == PLAN_TO || c->plan == PLAN_ALL_BY_TARGET;
     (void)err;
@@ -378,7 +439,8 @@ static bool is_dead(const struct sql_cursor *c)
     return gcd_dominators_parent(c->db->dominators, (uint32_t)cursor_row(c)) == GCD_NODE_NONE;
 }
 
-/* The objects that the next object dominates; before the first one, those that no single object dominates. */
+/* The objects that the next object dominates; before the first one, those that no single object
+ * dominates. */
 static bool more_dominated(struct sql_cursor *c, gcd_status *ret_st, struct gcd_error *err)
 {
     struct gcd_node_list l;
@@ -392,17 +454,19 @@ static bool more_dominated(struct sql_cursor *c, gcd_status *ret_st, struct gcd_
     return *ret_st == GCD_OK;
 }
 
-static gcd_status filter_dominators(struct sql_cursor *c, int plan, sqlite3_value **argv, struct gcd_error *err)
+static gcd_status filter_dominators(struct sql_cursor *c, int plan, sqlite3_value **argv,
+                                    struct gcd_error *err)
 {
     GCD_TRY(sql_need_dominators(c->db, err));
     if (plan == PLAN_ALL_BY_PARENT) {
-        c->last = gcd_graph_node_count(c->db->graph) + 1;        /* at most 2^32 - 1 */
+        c->last = gcd_graph_node_count(c->db->graph) + 1; /* at most 2^32 - 1 */
         return GCD_OK;
     }
     return plan == PLAN_PARENT ? dominated(c, argv[0], err) : filter_rows(c, plan, argv, err);
 }
 
-static gcd_status dominator_column(struct sql_cursor *c, int column, sqlite3_context *to, struct gcd_error *err)
+static gcd_status dominator_column(struct sql_cursor *c, int column, sqlite3_context *to,
+                                   struct gcd_error *err)
 {
     uint32_t node = (uint32_t)cursor_row(c);
     (void)err;
@@ -424,39 +488,68 @@ static uint64_t module_rows(const struct gcd_sql *db)
     return db->summary->module_count;
 }
 
-static gcd_status module_column(struct sql_cursor *c, int column, sqlite3_context *to, struct gcd_error *err)
+static gcd_status module_column(struct sql_cursor *c, int column, sqlite3_context *to,
+                                struct gcd_error *err)
 {
     static const char *const states[GCD_MODULE_STATES] = {
-        [GCD_MODULE_NOT_READ] = "not_read", [GCD_MODULE_READ] = "read", [GCD_MODULE_RECORDED] = "recorded", [GCD_MODULE_NO_PATH] = "no_path",
-        [GCD_MODULE_NOT_FOUND] = "not_found", [GCD_MODULE_REPLACED] = "replaced", [GCD_MODULE_UNREADABLE] = "unreadable",
+        [GCD_MODULE_NOT_READ] = "not_read",     [GCD_MODULE_READ] = "read",
+        [GCD_MODULE_RECORDED] = "recorded",     [GCD_MODULE_NO_PATH] = "no_path",
+        [GCD_MODULE_NOT_FOUND] = "not_found",   [GCD_MODULE_REPLACED] = "replaced",
+        [GCD_MODULE_UNREADABLE] = "unreadable",
     };
     const struct gcd_module *m = &c->db->summary->modules[(size_t)cursor_row(c)];
     (void)err;
     switch (column) {
-    case MODULE_ID: sqlite3_result_int64(to, (sqlite3_int64)cursor_row(c)); break;
+    case MODULE_ID:
+        sqlite3_result_int64(to, (sqlite3_int64)cursor_row(c));
+        break;
     case MODULE_MODULE_ID:
         if (m->id != 0)
             sqlite3_result_int64(to, (sqlite3_int64)m->id);
         break;
-    case MODULE_PATH: sql_put_text(to, m->path); break;
-    case MODULE_ASSEMBLY: sql_put_text(to, m->assembly); break;
-    case MODULE_NAMES: sql_put_text(to, states[m->state]); break;
-    default: sql_put_text(to, m->problem); break;
+    case MODULE_PATH:
+        sql_put_text(to, m->path);
+        break;
+    case MODULE_ASSEMBLY:
+        sql_put_text(to, m->assembly);
+        break;
+    case MODULE_NAMES:
+        sql_put_text(to, states[m->state]);
+        break;
+    default:
+        sql_put_text(to, m->problem);
+        break;
     }
     return GCD_OK;
 }
 
 /* ---- suspects ---- */
 
-enum { SUSPECT_ID, SUSPECT_KIND, SUSPECT_TITLE, SUSPECT_SENTENCE, SUSPECT_ADVICE, SUSPECT_TYPE_ID, SUSPECT_OBJECT_ID, SUSPECT_ROOT_ID,
-       SUSPECT_OBJECTS, SUSPECT_SHALLOW, SUSPECT_BYTES, SUSPECT_RETAINED, SUSPECT_SHARE, SUSPECT_OVERLAPS, SUSPECT_OWNER_TYPE_ID };
+enum {
+    SUSPECT_ID,
+    SUSPECT_KIND,
+    SUSPECT_TITLE,
+    SUSPECT_SENTENCE,
+    SUSPECT_ADVICE,
+    SUSPECT_TYPE_ID,
+    SUSPECT_OBJECT_ID,
+    SUSPECT_ROOT_ID,
+    SUSPECT_OBJECTS,
+    SUSPECT_SHALLOW,
+    SUSPECT_BYTES,
+    SUSPECT_RETAINED,
+    SUSPECT_SHARE,
+    SUSPECT_OVERLAPS,
+    SUSPECT_OWNER_TYPE_ID
+};
 
 static uint64_t suspect_rows(const struct gcd_sql *db)
 {
     return db->suspects != NULL ? gcd_suspects_count(db->suspects) : 0;
 }
 
-static gcd_status filter_suspects(struct sql_cursor *c, int plan, sqlite3_value **argv, struct gcd_error *err)
+static gcd_status filter_suspects(struct sql_cursor *c, int plan, sqlite3_value **argv,
+                                  struct gcd_error *err)
 {
     if (c->db->suspects == NULL)
         GCD_TRY(gcd_session_suspects(c->db->session, c->db->call, &c->db->suspects, err));
@@ -470,81 +563,217 @@ static void put_or_null(sqlite3_context *to, uint64_t n, uint64_t none)
         sql_put_number(to, n);
 }
 
-static gcd_status suspect_column(struct sql_cursor *c, int column, sqlite3_context *to, struct gcd_error *err)
+static gcd_status suspect_column(struct sql_cursor *c, int column, sqlite3_context *to,
+                                 struct gcd_error *err)
 {
     const struct gcd_suspect *s = gcd_suspects_get(c->db->suspects, (size_t)cursor_row(c));
     (void)err;
     switch (column) {
-    case SUSPECT_ID: sqlite3_result_int64(to, (sqlite3_int64)cursor_row(c)); break;
-    case SUSPECT_KIND: sql_put_text(to, gcd_suspect_kind_name(s->kind)); break;
-    case SUSPECT_TITLE: sql_put_text(to, gcd_suspect_kind_title(s->kind)); break;
-    case SUSPECT_SENTENCE: sql_put_text(to, s->sentence); break;
-    case SUSPECT_ADVICE: sql_put_text(to, s->advice); break;
-    case SUSPECT_TYPE_ID: put_or_null(to, s->type, GCD_TYPE_NONE); break;
-    case SUSPECT_OBJECT_ID: put_or_null(to, s->node, GCD_NODE_NONE); break;
-    case SUSPECT_ROOT_ID: put_or_null(to, s->root, SIZE_MAX); break;
-    case SUSPECT_OBJECTS: sql_put_number(to, s->objects); break;
-    case SUSPECT_SHALLOW: sql_put_number(to, s->shallow_bytes); break;
-    case SUSPECT_BYTES: sql_put_number(to, s->bytes); break;
-    case SUSPECT_RETAINED: sql_put_number(to, s->retained_bytes); break;
-    case SUSPECT_SHARE: sqlite3_result_double(to, s->share); break;
-    case SUSPECT_OVERLAPS: sqlite3_result_int(to, s->overlaps); break;
-    default: put_or_null(to, s->owner, GCD_TYPE_NONE); break;
+    case SUSPECT_ID:
+        sqlite3_result_int64(to, (sqlite3_int64)cursor_row(c));
+        break;
+    case SUSPECT_KIND:
+        sql_put_text(to, gcd_suspect_kind_name(s->kind));
+        break;
+    case SUSPECT_TITLE:
+        sql_put_text(to, gcd_suspect_kind_title(s->kind));
+        break;
+    case SUSPECT_SENTENCE:
+        sql_put_text(to, s->sentence);
+        break;
+    case SUSPECT_ADVICE:
+        sql_put_text(to, s->advice);
+        break;
+    case SUSPECT_TYPE_ID:
+        put_or_null(to, s->type, GCD_TYPE_NONE);
+        break;
+    case SUSPECT_OBJECT_ID:
+        put_or_null(to, s->node, GCD_NODE_NONE);
+        break;
+    case SUSPECT_ROOT_ID:
+        put_or_null(to, s->root, SIZE_MAX);
+        break;
+    case SUSPECT_OBJECTS:
+        sql_put_number(to, s->objects);
+        break;
+    case SUSPECT_SHALLOW:
+        sql_put_number(to, s->shallow_bytes);
+        break;
+    case SUSPECT_BYTES:
+        sql_put_number(to, s->bytes);
+        break;
+    case SUSPECT_RETAINED:
+        sql_put_number(to, s->retained_bytes);
+        break;
+    case SUSPECT_SHARE:
+        sqlite3_result_double(to, s->share);
+        break;
+    case SUSPECT_OVERLAPS:
+        sqlite3_result_int(to, s->overlaps);
+        break;
+    default:
+        put_or_null(to, s->owner, GCD_TYPE_NONE);
+        break;
     }
     return GCD_OK;
 }
 
 /* ---- list ---- */
 
-#define BY_ID { .number = PLAN_ID, .column = 0, .unique = true, .rows = one, .order = NOTHING }
-#define BY(plan, column_, rows_, ...) { .number = plan, .column = column_, .rows = rows_, .order = __VA_ARGS__ }
+#define BY_ID                                                                         \
+    {                                                                                 \
+        .number = PLAN_ID, .column = 0, .unique = true, .rows = one, .order = NOTHING \
+    }
+#define BY(plan, column_, rows_, ...)                                          \
+    {                                                                          \
+        .number = plan, .column = column_, .rows = rows_, .order = __VA_ARGS__ \
+    }
 
 const struct sql_table sql_table_list[SQL_TABLES] = {
-    { .name = "objects", .table = -1, .order = { 0, -1 }, .rows = object_rows, .filter = filter_objects, .more = more_types, .column = object_column,
-      .columns = "id INTEGER PRIMARY KEY, type_id INTEGER NOT NULL, size_bytes INTEGER NOT NULL, address INTEGER, generation INTEGER, type TEXT,"
-                 " retained_bytes INTEGER, parent_id INTEGER, depth INTEGER, size INTEGER HIDDEN, retained INTEGER HIDDEN,"
+    { .name = "objects",
+      .table = -1,
+      .order = { 0, -1 },
+      .rows = object_rows,
+      .filter = filter_objects,
+      .more = more_types,
+      .column = object_column,
+      .columns = "id INTEGER PRIMARY KEY, type_id INTEGER NOT NULL, size_bytes INTEGER NOT NULL, "
+                 "address INTEGER, generation INTEGER, type TEXT,"
+                 " retained_bytes INTEGER, parent_id INTEGER, depth INTEGER, size INTEGER HIDDEN, "
+                 "retained INTEGER HIDDEN,"
                  " dominator INTEGER HIDDEN",
-      .about = "all objects; retained_bytes, parent_id (the dominator) and depth are NULL for what no root leads to; size, retained and dominator"
+      .about = "all objects; retained_bytes, parent_id (the dominator) and depth are NULL for what "
+               "no root leads to; size, retained and dominator"
                " are other names of size_bytes, retained_bytes and parent_id",
-      .plans = { BY_ID, { .number = PLAN_ADDRESS, .column = OBJECT_ADDRESS, .unique = true, .rows = one, .order = NOTHING },
-                 BY(PLAN_PARENT, OBJECT_PARENT_ID, some, { OBJECT_ID, -1 }), BY(PLAN_PARENT, OBJECT_DOMINATOR, some, { OBJECT_ID, -1 }),
+      .plans = { BY_ID,
+                 { .number = PLAN_ADDRESS,
+                   .column = OBJECT_ADDRESS,
+                   .unique = true,
+                   .rows = one,
+                   .order = NOTHING },
+                 BY(PLAN_PARENT, OBJECT_PARENT_ID, some, { OBJECT_ID, -1 }),
+                 BY(PLAN_PARENT, OBJECT_DOMINATOR, some, { OBJECT_ID, -1 }),
                  BY(PLAN_TYPE_ID, OBJECT_TYPE_ID, of_a_type, { OBJECT_ID, -1 }),
-                 { .number = PLAN_TYPE, .column = OBJECT_TYPE, .text = true, .rows = of_a_type, .order = NOTHING },
-                 { .number = PLAN_ALL_BY_TYPE, .column = -1, .rows = nodes, .order = { OBJECT_TYPE_ID, OBJECT_ID } },
-                 { .number = PLAN_ALL_BY_NAME, .column = -1, .rows = nodes, .order = { OBJECT_TYPE, -1 } },
+                 { .number = PLAN_TYPE,
+                   .column = OBJECT_TYPE,
+                   .text = true,
+                   .rows = of_a_type,
+                   .order = NOTHING },
+                 { .number = PLAN_ALL_BY_TYPE,
+                   .column = -1,
+                   .rows = nodes,
+                   .order = { OBJECT_TYPE_ID, OBJECT_ID } },
+                 { .number = PLAN_ALL_BY_NAME,
+                   .column = -1,
+                   .rows = nodes,
+                   .order = { OBJECT_TYPE, -1 } },
                  /* SQLite also asks for these for "GROUP BY type ORDER BY count(*) DESC" */
-                 { .number = PLAN_ALL_BY_TYPE_DOWN, .column = -1, .rows = nodes, .order = { OBJECT_TYPE_ID, -1 }, .descending = true },
-                 { .number = PLAN_ALL_BY_NAME_DOWN, .column = -1, .rows = nodes, .order = { OBJECT_TYPE, -1 }, .descending = true } } },
-    { .name = "types", .table = TABLE_OF_TYPES, .order = { 0, -1 }, .rows = type_rows, .filter = filter_types, .column = cell_column,
+                 { .number = PLAN_ALL_BY_TYPE_DOWN,
+                   .column = -1,
+                   .rows = nodes,
+                   .order = { OBJECT_TYPE_ID, -1 },
+                   .descending = true },
+                 { .number = PLAN_ALL_BY_NAME_DOWN,
+                   .column = -1,
+                   .rows = nodes,
+                   .order = { OBJECT_TYPE, -1 },
+                   .descending = true } } },
+    { .name = "types",
+      .table = TABLE_OF_TYPES,
+      .order = { 0, -1 },
+      .rows = type_rows,
+      .filter = filter_types,
+      .column = cell_column,
       .about = "types, with the sums of their objects",
-      .plans = { BY_ID, { .number = PLAN_TYPE, .column = 1, .text = true, .rows = one, .order = NOTHING },
-                 { .number = PLAN_ALL_BY_NAME, .column = -1, .rows = nodes, .order = { 1, -1 } } } },
-    { .name = "edges", .table = TABLE_OF_EDGES, .order = { EDGE_FROM, EDGE_SLOT }, .rows = edge_rows, .filter = filter_edges, .more = more_edges,
+      .plans = { BY_ID,
+                 { .number = PLAN_TYPE, .column = 1, .text = true, .rows = one, .order = NOTHING },
+                 { .number = PLAN_ALL_BY_NAME,
+                   .column = -1,
+                   .rows = nodes,
+                   .order = { 1, -1 } } } },
+    { .name = "edges",
+      .table = TABLE_OF_EDGES,
+      .order = { EDGE_FROM, EDGE_SLOT },
+      .rows = edge_rows,
+      .filter = filter_edges,
+      .more = more_edges,
       .column = edge_column,
       .about = "references: object from_id has to_id as its reference number slot",
-      .plans = { BY(PLAN_FROM, EDGE_FROM, references, { EDGE_SLOT, -1 }), BY(PLAN_TO, EDGE_TO, references, { EDGE_FROM, EDGE_SLOT }),
-                 { .number = PLAN_ALL_BY_TARGET, .column = -1, .rows = nodes, .order = { EDGE_TO, EDGE_FROM } } } },
-    { .name = "dominators", .table = TABLE_OF_DOMINATORS, .order = { 0, -1 }, .rows = object_rows, .filter = filter_dominators,
-      .more = more_dominated, .skip = is_dead,
-      .column = dominator_column, .about = "live objects with their dominator, NULL when no single object dominates them, and retained bytes",
-      .plans = { BY_ID, BY(PLAN_PARENT, DOMINATOR_PARENT, some, { DOMINATOR_OBJECT, -1 }),
-                 { .number = PLAN_ALL_BY_PARENT, .column = -1, .rows = nodes, .order = { DOMINATOR_PARENT, DOMINATOR_OBJECT } } } },
-    { .name = "roots", .table = TABLE_OF_ROOTS, .order = { 0, -1 }, .rows = root_rows, .filter = filter_roots, .column = cell_column,
+      .plans = { BY(PLAN_FROM, EDGE_FROM, references, { EDGE_SLOT, -1 }),
+                 BY(PLAN_TO, EDGE_TO, references, { EDGE_FROM, EDGE_SLOT }),
+                 { .number = PLAN_ALL_BY_TARGET,
+                   .column = -1,
+                   .rows = nodes,
+                   .order = { EDGE_TO, EDGE_FROM } } } },
+    { .name = "dominators",
+      .table = TABLE_OF_DOMINATORS,
+      .order = { 0, -1 },
+      .rows = object_rows,
+      .filter = filter_dominators,
+      .more = more_dominated,
+      .skip = is_dead,
+      .column = dominator_column,
+      .about = "live objects with their dominator, NULL when no single object dominates them, and "
+               "retained bytes",
+      .plans = { BY_ID,
+                 BY(PLAN_PARENT, DOMINATOR_PARENT, some, { DOMINATOR_OBJECT, -1 }),
+                 { .number = PLAN_ALL_BY_PARENT,
+                   .column = -1,
+                   .rows = nodes,
+                   .order = { DOMINATOR_PARENT, DOMINATOR_OBJECT } } } },
+    { .name = "roots",
+      .table = TABLE_OF_ROOTS,
+      .order = { 0, -1 },
+      .rows = root_rows,
+      .filter = filter_roots,
+      .column = cell_column,
       .about = "roots of all kinds",
       .plans = { BY_ID, BY(PLAN_OBJECT, 6, one, { 0, -1 }) } },
-    { .name = "dependent_handles", .table = TABLE_OF_DEPENDENTS, .order = { 0, -1 }, .rows = dependent_rows, .filter = filter_dependents,
+    { .name = "dependent_handles",
+      .table = TABLE_OF_DEPENDENTS,
+      .order = { 0, -1 },
+      .rows = dependent_rows,
+      .filter = filter_dependents,
       .column = cell_column,
-      .about = "the key keeps the value alive", .plans = { BY_ID, BY(PLAN_KEY, 1, one, { 0, -1 }), BY(PLAN_VALUE, 2, one, { 0, -1 }) } },
-    { .name = "modules", .table = -1, .order = { 0, -1 }, .rows = module_rows, .filter = filter_rows, .column = module_column,
-      .columns = "id INTEGER PRIMARY KEY, module_id INTEGER, path TEXT, assembly TEXT, names TEXT NOT NULL, problem TEXT",
-      .about = "loaded modules, and whether their files gave names", .plans = { BY_ID } },
-    { .name = "ranges", .table = TABLE_OF_RANGES, .order = { 0, -1 }, .rows = range_rows, .filter = filter_rows, .column = cell_column,
-      .about = "memory ranges of the generations; 3 is the large object heap, 4 the pinned one", .plans = { BY_ID } },
-    { .name = "suspects", .table = -1, .order = { 0, -1 }, .rows = suspect_rows, .filter = filter_suspects, .column = suspect_column,
-      .columns = "id INTEGER PRIMARY KEY, kind TEXT NOT NULL, title TEXT NOT NULL, sentence TEXT NOT NULL, advice TEXT, type_id INTEGER,"
-                 " object_id INTEGER, root_id INTEGER, objects INTEGER NOT NULL, shallow_bytes INTEGER NOT NULL, bytes INTEGER NOT NULL,"
-                 " retained_bytes INTEGER NOT NULL, share REAL NOT NULL, overlaps INTEGER NOT NULL, owner_type_id INTEGER",
-      .about = "what gcdumpc leaks finds", .plans = { BY_ID } },
-    { .name = "facts", .table = TABLE_OF_FACTS, .order = NOTHING, .rows = fact_rows, .filter = filter_rows, .column = cell_column,
+      .about = "the key keeps the value alive",
+      .plans = { BY_ID, BY(PLAN_KEY, 1, one, { 0, -1 }), BY(PLAN_VALUE, 2, one, { 0, -1 }) } },
+    { .name = "modules",
+      .table = -1,
+      .order = { 0, -1 },
+      .rows = module_rows,
+      .filter = filter_rows,
+      .column = module_column,
+      .columns = "id INTEGER PRIMARY KEY, module_id INTEGER, path TEXT, assembly TEXT, names TEXT "
+                 "NOT NULL, problem TEXT",
+      .about = "loaded modules, and whether their files gave names",
+      .plans = { BY_ID } },
+    { .name = "ranges",
+      .table = TABLE_OF_RANGES,
+      .order = { 0, -1 },
+      .rows = range_rows,
+      .filter = filter_rows,
+      .column = cell_column,
+      .about = "memory ranges of the generations; 3 is the large object heap, 4 the pinned one",
+      .plans = { BY_ID } },
+    { .name = "suspects",
+      .table = -1,
+      .order = { 0, -1 },
+      .rows = suspect_rows,
+      .filter = filter_suspects,
+      .column = suspect_column,
+      .columns = "id INTEGER PRIMARY KEY, kind TEXT NOT NULL, title TEXT NOT NULL, sentence TEXT "
+                 "NOT NULL, advice TEXT, type_id INTEGER,"
+                 " object_id INTEGER, root_id INTEGER, objects INTEGER NOT NULL, shallow_bytes "
+                 "INTEGER NOT NULL, bytes INTEGER NOT NULL,"
+                 " retained_bytes INTEGER NOT NULL, share REAL NOT NULL, overlaps INTEGER NOT "
+                 "NULL, owner_type_id INTEGER",
+      .about = "what gcdumpc leaks finds",
+      .plans = { BY_ID } },
+    { .name = "facts",
+      .table = TABLE_OF_FACTS,
+      .order = NOTHING,
+      .rows = fact_rows,
+      .filter = filter_rows,
+      .column = cell_column,
       .about = "what is known of the dump as a whole" },
 };

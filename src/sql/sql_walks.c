@@ -1,4 +1,5 @@
-/* Walks from one object, as tables that take it as their argument: SELECT ... FROM reachable_from(5). */
+/* Walks from one object, as tables that take it as their argument: SELECT ... FROM
+ * reachable_from(5). */
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -8,11 +9,11 @@ enum walk_kind { WALK_PATH, WALK_REACHABLE };
 
 /* The first columns of both tables; the argument is hidden. */
 enum { WALK_STEP, WALK_OBJECT_ID, WALK_TYPE, WALK_SIZE_BYTES, WALK_ROOT, WALK_START };
-static const char declaration[] =
-    "CREATE TABLE x(step INTEGER, object_id INTEGER, type TEXT, size_bytes INTEGER, root TEXT, start INTEGER HIDDEN)";
+static const char declaration[] = "CREATE TABLE x(step INTEGER, object_id INTEGER, type TEXT, "
+                                  "size_bytes INTEGER, root TEXT, start INTEGER HIDDEN)";
 
 struct walk_table {
-    sqlite3_vtab base;           /* first: SQLite sees only this */
+    sqlite3_vtab base; /* first: SQLite sees only this */
     struct gcd_sql *db;
     enum walk_kind kind;
 };
@@ -21,13 +22,14 @@ struct walk_cursor {
     sqlite3_vtab_cursor base;
     struct gcd_sql *db;
     enum walk_kind kind;
-    uint32_t *nodes;             /* [room] the nodes of the path, or the reached nodes in the order of the search */
+    /* [room] the nodes of the path, or the reached nodes in the order of the search */
+    uint32_t *nodes;
     size_t count, room, at;
-    uint64_t *seen;              /* REACHABLE: [words] bits of nodes */
+    uint64_t *seen; /* REACHABLE: [words] bits of nodes */
     size_t words;
-    size_t level_end;            /* REACHABLE: nodes before it are reached in at most STEP steps */
+    size_t level_end; /* REACHABLE: nodes before it are reached in at most STEP steps */
     uint32_t step;
-    char root[512];              /* PATH: as text */
+    char root[512]; /* PATH: as text */
 };
 
 static int connect_as(sqlite3 *db, struct gcd_sql *sql, enum walk_kind kind, sqlite3_vtab **ret)
@@ -45,7 +47,8 @@ static int connect_as(sqlite3 *db, struct gcd_sql *sql, enum walk_kind kind, sql
     return rc;
 }
 
-static int path_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **ret_error)
+static int path_connect(sqlite3 *db, void *aux, int argc, const char *const *argv,
+                        sqlite3_vtab **ret, char **ret_error)
 {
     (void)argc;
     (void)argv;
@@ -53,7 +56,8 @@ static int path_connect(sqlite3 *db, void *aux, int argc, const char *const *arg
     return connect_as(db, aux, WALK_PATH, ret);
 }
 
-static int reachable_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **ret_error)
+static int reachable_connect(sqlite3 *db, void *aux, int argc, const char *const *argv,
+                             sqlite3_vtab **ret, char **ret_error)
 {
     (void)argc;
     (void)argv;
@@ -86,7 +90,8 @@ static int walk_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     }
     if (!given) {
         sqlite3_free(base->zErrMsg);
-        base->zErrMsg = sqlite3_mprintf("an object is missing, as in reachable_from(5) or path_from_root(5)");
+        base->zErrMsg =
+            sqlite3_mprintf("an object is missing, as in reachable_from(5) or path_from_root(5)");
         return SQLITE_ERROR;
     }
     return SQLITE_CONSTRAINT;
@@ -127,7 +132,8 @@ static gcd_status reach(struct walk_cursor *c, uint32_t node, struct gcd_error *
     uint64_t bit = UINT64_C(1) << (node % 64);
     if ((c->seen[node / 64] & bit) != 0)
         return GCD_OK;
-    if (!gcd_vec_reserve(&c->db->alloc, &c->nodes, &c->room, c->count + 1, sizeof *c->nodes, UINT32_MAX))
+    if (!gcd_vec_reserve(&c->db->alloc, &c->nodes, &c->room, c->count + 1, sizeof *c->nodes,
+                         UINT32_MAX))
         return gcd_fail_nomem(err, "following references");
     c->seen[node / 64] |= bit;
     c->nodes[c->count++] = node;
@@ -169,7 +175,8 @@ static gcd_status start_path(struct walk_cursor *c, uint32_t node, struct gcd_er
     return GCD_OK;
 }
 
-static int walk_filter(sqlite3_vtab_cursor *base, int plan, const char *plan_text, int argc, sqlite3_value **argv)
+static int walk_filter(sqlite3_vtab_cursor *base, int plan, const char *plan_text, int argc,
+                       sqlite3_value **argv)
 {
     struct walk_cursor *c = (struct walk_cursor *)base;
     struct gcd_error err = GCD_ERROR_INIT;
@@ -179,7 +186,8 @@ static int walk_filter(sqlite3_vtab_cursor *base, int plan, const char *plan_tex
     clear(c);
     if (argc < 1 || !sql_key(argv[0], gcd_graph_node_count(c->db->graph), &node))
         return SQLITE_OK;
-    gcd_status st = c->kind == WALK_PATH ? start_path(c, (uint32_t)node, &err) : start_reaching(c, (uint32_t)node, &err);
+    gcd_status st = c->kind == WALK_PATH ? start_path(c, (uint32_t)node, &err)
+                                         : start_reaching(c, (uint32_t)node, &err);
     return st == GCD_OK ? SQLITE_OK : sql_failed(c->db, st, &err);
 }
 
@@ -210,15 +218,25 @@ static int walk_column(sqlite3_vtab_cursor *base, sqlite3_context *to, int colum
     const struct walk_cursor *c = (const struct walk_cursor *)base;
     uint32_t node = c->nodes[c->at];
     switch (column) {
-    case WALK_STEP: sqlite3_result_int64(to, c->step); break;
-    case WALK_OBJECT_ID: sqlite3_result_int64(to, node); break;
-    case WALK_TYPE: sql_put_text(to, gcd_names_get(c->db->names, gcd_graph_node_type(c->db->graph, node))); break;
-    case WALK_SIZE_BYTES: sql_put_number(to, gcd_graph_node_size(c->db->graph, node)); break;
+    case WALK_STEP:
+        sqlite3_result_int64(to, c->step);
+        break;
+    case WALK_OBJECT_ID:
+        sqlite3_result_int64(to, node);
+        break;
+    case WALK_TYPE:
+        sql_put_text(to, gcd_names_get(c->db->names, gcd_graph_node_type(c->db->graph, node)));
+        break;
+    case WALK_SIZE_BYTES:
+        sql_put_number(to, gcd_graph_node_size(c->db->graph, node));
+        break;
     case WALK_ROOT:
         if (c->kind == WALK_PATH && c->at == 0)
             sqlite3_result_text(to, c->root, -1, SQLITE_TRANSIENT);
         break;
-    default: sqlite3_result_int64(to, c->nodes[c->kind == WALK_PATH ? c->count - 1 : 0]); break;
+    default:
+        sqlite3_result_int64(to, c->nodes[c->kind == WALK_PATH ? c->count - 1 : 0]);
+        break;
     }
     return SQLITE_OK;
 }
@@ -231,12 +249,28 @@ static int walk_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 
 /* Without xCreate, these tables exist without CREATE VIRTUAL TABLE. */
 static const sqlite3_module path_module = {
-    .xConnect = path_connect, .xBestIndex = walk_best_index, .xDisconnect = walk_disconnect, .xOpen = walk_open, .xClose = walk_close,
-    .xFilter = walk_filter, .xNext = walk_next, .xEof = walk_eof, .xColumn = walk_column, .xRowid = walk_rowid,
+    .xConnect = path_connect,
+    .xBestIndex = walk_best_index,
+    .xDisconnect = walk_disconnect,
+    .xOpen = walk_open,
+    .xClose = walk_close,
+    .xFilter = walk_filter,
+    .xNext = walk_next,
+    .xEof = walk_eof,
+    .xColumn = walk_column,
+    .xRowid = walk_rowid,
 };
 static const sqlite3_module reachable_module = {
-    .xConnect = reachable_connect, .xBestIndex = walk_best_index, .xDisconnect = walk_disconnect, .xOpen = walk_open, .xClose = walk_close,
-    .xFilter = walk_filter, .xNext = walk_next, .xEof = walk_eof, .xColumn = walk_column, .xRowid = walk_rowid,
+    .xConnect = reachable_connect,
+    .xBestIndex = walk_best_index,
+    .xDisconnect = walk_disconnect,
+    .xOpen = walk_open,
+    .xClose = walk_close,
+    .xFilter = walk_filter,
+    .xNext = walk_next,
+    .xEof = walk_eof,
+    .xColumn = walk_column,
+    .xRowid = walk_rowid,
 };
 
 int sql_walks_open(struct gcd_sql *db)
@@ -245,8 +279,10 @@ int sql_walks_open(struct gcd_sql *db)
     int rc = sqlite3_create_module(db->db, "path_from_root", &path_module, db);
     if (rc == SQLITE_OK)
         rc = sqlite3_create_module(db->db, "reachable_from", &reachable_module, db);
-    if (rc == SQLITE_OK)                 /* connects the tables now: that counts as a change, which queries may not make */
-        rc = sqlite3_prepare_v2(db->db, "SELECT 1 FROM path_from_root(0), reachable_from(0)", -1, &both, NULL);
+    if (rc == SQLITE_OK) /* connects the tables now: that counts as a change, which queries may not
+                            make */
+        rc = sqlite3_prepare_v2(db->db, "SELECT 1 FROM path_from_root(0), reachable_from(0)", -1,
+                                &both, NULL);
     (void)sqlite3_finalize(both);
     return rc;
 }

@@ -18,7 +18,8 @@
 /* A new container is a row here; the last one has no probe. */
 static const struct gcd_container *const containers[] = { &etl_container, &nt_container };
 
-static gcd_status open_as(const struct gcd_container *c, struct gcd_input *in, const struct gcd_context *context, struct gcd_trace **ret,
+static gcd_status open_as(const struct gcd_container *c, struct gcd_input *in,
+                          const struct gcd_context *context, struct gcd_trace **ret,
                           struct gcd_error *err)
 {
     context = gcd_context_or_default(context);
@@ -29,19 +30,23 @@ static gcd_status open_as(const struct gcd_container *c, struct gcd_input *in, c
 }
 
 /* What runtimes send is nettrace. */
-gcd_status gcd_trace_new(const struct gcd_context *context, struct gcd_trace **ret, struct gcd_error *err)
+gcd_status gcd_trace_new(const struct gcd_context *context, struct gcd_trace **ret,
+                         struct gcd_error *err)
 {
     return open_as(&nt_container, NULL, context, ret, err);
 }
 
-gcd_status gcd_trace_open(struct gcd_input *in, const struct gcd_context *context, struct gcd_trace **ret, struct gcd_error *err)
+gcd_status gcd_trace_open(struct gcd_input *in, const struct gcd_context *context,
+                          struct gcd_trace **ret, struct gcd_error *err)
 {
     static const char zip[4] = { 'P', 'K', 3, 4 };
     uint8_t head[HEAD_BYTES];
     size_t n, i = 0;
     GCD_TRY(gcd_input_peek(in, head, sizeof head, &n, err));
     if (n >= sizeof zip && memcmp(head, zip, sizeof zip) == 0)
-        return gcd_fail(err, GCD_E_UNSUPPORTED, "is a ZIP archive (.nettrace.zip, .etl.zip, .diagsession): unpack it, and give the recording in it");
+        return gcd_fail(err, GCD_E_UNSUPPORTED,
+                        "is a ZIP archive (.nettrace.zip, .etl.zip, .diagsession): unpack it, and "
+                        "give the recording in it");
     while (containers[i]->probe != NULL && !containers[i]->probe(head, n))
         i++;
     if (gcd_input_part_count(in) > 1 && !containers[i]->joins_files)
@@ -95,7 +100,9 @@ bool gcd_trace_thread_closed(const struct gcd_trace *t, uint64_t thread)
     return t->container->thread_closed(t, thread);
 }
 
-bool gcd_trace_get_thread(const struct gcd_trace *t, size_t i, uint64_t *ret_thread, uint64_t *ret_events, uint64_t *ret_lost)
+bool gcd_trace_get_thread(const struct gcd_trace *t, size_t i, uint64_t *ret_thread,
+                          uint64_t *ret_events, uint64_t *ret_lost)
 {
-    return t->container->get_thread != NULL && t->container->get_thread(t, i, ret_thread, ret_events, ret_lost);
+    return t->container->get_thread != NULL &&
+           t->container->get_thread(t, i, ret_thread, ret_events, ret_lost);
 }

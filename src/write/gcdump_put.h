@@ -1,4 +1,5 @@
-/* The basic elements of a .gcdump: writes numbers, strings and tags of the FastSerialization container to a sink. */
+/* The basic elements of a .gcdump: writes numbers, strings and tags of the FastSerialization
+ * container to a sink. */
 #ifndef GCD_WRITE_GCDUMP_PUT_H
 #define GCD_WRITE_GCDUMP_PUT_H
 
@@ -10,24 +11,27 @@
 
 /* The limits of the format; tests use smaller ones. */
 struct gcdump_limits {
-    uint64_t nodes;              /* int32 */
-    uint64_t types;              /* a node's type number and a flag share an int32 */
-    uint64_t blob_bytes;         /* int32 */
-    uint64_t file_bytes;         /* uint32: offsets of objects in the file */
+    uint64_t nodes;      /* int32 */
+    uint64_t types;      /* a node's type number and a flag share an int32 */
+    uint64_t blob_bytes; /* int32 */
+    uint64_t file_bytes; /* uint32: offsets of objects in the file */
 };
 extern const struct gcdump_limits gcdump_limits;
 
 /* The writer itself, with the caller's limits. */
-GCD_MUST_CHECK gcd_status gcdump_write(const struct gcd_graph *g, struct gcd_sink *s, const struct gcd_write_options *options,
-                                       const struct gcdump_limits *limits, struct gcd_write_notes *notes, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcdump_write(const struct gcd_graph *g, struct gcd_sink *s,
+                                       const struct gcd_write_options *options,
+                                       const struct gcdump_limits *limits,
+                                       struct gcd_write_notes *notes, struct gcd_error *err);
 
 /* A window into the sink's buffer: one comparison per number instead of two calls. */
 struct gcdump_out {
     struct gcd_sink *sink;
-    uint64_t start;              /* of the file in the sink */
-    uint64_t later_at;           /* not 0: position in the sink where the window's bytes were left out */
+    uint64_t start; /* of the file in the sink */
+    /* not 0: position in the sink where the window's bytes were left out */
+    uint64_t later_at;
     uint8_t *begin, *p, *end;
-    gcd_status st;               /* GCD_E_LIMIT: a string was too long and was replaced by null */
+    gcd_status st; /* GCD_E_LIMIT: a string was too long and was replaced by null */
 };
 
 void gcdump_out_init(struct gcdump_out *o, struct gcd_sink *s);
@@ -109,13 +113,20 @@ void gcdump_put_string_or_null(struct gcdump_out *o, const char *s);
 
 /* Tags. */
 enum {
-    GCDUMP_NULL = 1, GCDUMP_BEGIN = 4, GCDUMP_END = 6, GCDUMP_BYTE = 8, GCDUMP_SKIP = 12, GCDUMP_STRING = 13,
+    GCDUMP_NULL = 1,
+    GCDUMP_BEGIN = 4,
+    GCDUMP_END = 6,
+    GCDUMP_BYTE = 8,
+    GCDUMP_SKIP = 12,
+    GCDUMP_STRING = 13,
 };
-/* Begins an object of a class that the file has not named before; end it with gcdump_put_u8(GCDUMP_END). */
-void gcdump_put_begin(struct gcdump_out *o, const char *class_name, uint32_t version, uint32_t minimum_reader);
+/* Begins an object of a class that the file has not named before; end it with
+ * gcdump_put_u8(GCDUMP_END). */
+void gcdump_put_begin(struct gcdump_out *o, const char *class_name, uint32_t version,
+                      uint32_t minimum_reader);
 
 /* The collection log: our report about the dump, for people and for src/read/gcdump_text.c. */
-GCD_MUST_CHECK gcd_status gcdump_put_log(struct gcdump_out *o, const struct gcd_graph *g, const struct gcd_alloc *alloc,
-                                         struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcdump_put_log(struct gcdump_out *o, const struct gcd_graph *g,
+                                         const struct gcd_alloc *alloc, struct gcd_error *err);
 
 #endif

@@ -17,7 +17,7 @@
 
 struct text {
     struct gcd_sink *out;
-    char *begin, *p, *end;       /* the part of the sink being filled */
+    char *begin, *p, *end; /* the part of the sink being filled */
 };
 
 static void flush(struct text *t)
@@ -55,7 +55,8 @@ static void put_end(struct text *t)
     t->p++;
 }
 
-/* Formats a batch.  The references move to the front of the numbers, so that all are looked up together. */
+/* Formats a batch.  The references move to the front of the numbers, so that all are looked up
+ * together. */
 static void to_text(void *ctx, struct gcd_slot *slot)
 {
     const struct gclog_batches *b = ctx;
@@ -67,7 +68,8 @@ static void to_text(void *ctx, struct gcd_slot *slot)
         if (numbers[at + GCLOG_ADDRESS] != 0)
             put_head(&t, &numbers[at]);
         at += GCLOG_HEAD_NUMBERS;
-        for (size_t end = at + (size_t)((counts & ~GCLOG_LAST) >> GCLOG_EDGES_SHIFT); at < end; at++) {
+        for (size_t end = at + (size_t)((counts & ~GCLOG_LAST) >> GCLOG_EDGES_SHIFT); at < end;
+             at++) {
             char *q = room(&t, NUMBER_BYTES);
             *q = ' ';
             t.p = gcd_hex_put(q + 1, numbers[at]);
@@ -118,17 +120,22 @@ static void close_head(struct gclog_batches *b, uint64_t last)
     b->numbers[b->head + GCLOG_COUNTS] = b->type_id | edges << GCLOG_EDGES_SHIFT | last;
 }
 
-bool gclog_batches_init(struct gclog_batches *b, const struct gcd_dump *dump, struct gcd_sink *out, const struct gcd_context *context)
+bool gclog_batches_init(struct gclog_batches *b, const struct gcd_dump *dump, struct gcd_sink *out,
+                        const struct gcd_context *context)
 {
-    *b = (struct gclog_batches){ .alloc = gcd_alloc_or_default(context->alloc), .dump = dump, .out = out };
+    *b = (struct gclog_batches){ .alloc = gcd_alloc_or_default(context->alloc),
+                                 .dump = dump,
+                                 .out = out };
     unsigned others = context->threads > 1 && gcd_sink_has_thread(out) ? 1 : 0;
-    if (!gcd_in_order_init(&b->order, &b->alloc, GCLOG_BATCH_NUMBERS * sizeof *b->numbers, others, to_text, b))
+    if (!gcd_in_order_init(&b->order, &b->alloc, GCLOG_BATCH_NUMBERS * sizeof *b->numbers, others,
+                           to_text, b))
         return false;
     next_batch(b);
     return true;
 }
 
-void gclog_batches_begin(struct gclog_batches *b, uint64_t address, uint32_t type_id, uint64_t size_bytes)
+void gclog_batches_begin(struct gclog_batches *b, uint64_t address, uint32_t type_id,
+                         uint64_t size_bytes)
 {
     b->type_id = type_id;
     open_head(b, address, size_bytes);

@@ -8,21 +8,30 @@
 
 #include "base/text.h"
 
-#define ESCAPE_BYTES ((size_t)6)         /* \uxxxx */
+#define ESCAPE_BYTES ((size_t)6) /* \uxxxx */
 
 struct character {
     uint32_t code;
-    size_t bytes;                /* in the text */
-    size_t written;              /* bytes in the output: the same, or more if escaped */
+    size_t bytes;   /* in the text */
+    size_t written; /* bytes in the output: the same, or more if escaped */
 };
 
 /* Is it a character that controls a terminal, or the display of a file, instead of being shown? */
 static bool is_obeyed(uint32_t c)
 {
-    static const struct { uint32_t first, last; } ranges[] = {
-        { 0x00, 0x1f }, { 0x7f, 0x9f },                              /* C0, DEL, C1 */
-        { 0x061c, 0x061c }, { 0x200e, 0x200f }, { 0x2028, 0x202e },  /* line breaks and text direction */
-        { 0x2066, 0x2069 }, { 0xfff9, 0xfffb }, { 0xe0000, 0xe007f },        /* text direction; annotations; invisible tags */
+    static const struct {
+        uint32_t first, last;
+    } ranges[] = {
+        { 0x00, 0x1f },
+        { 0x7f, 0x9f }, /* C0, DEL, C1 */
+        /* line breaks and text direction */
+        { 0x061c, 0x061c },
+        { 0x200e, 0x200f },
+        { 0x2028, 0x202e },
+        /* text direction; annotations; invisible tags */
+        { 0x2066, 0x2069 },
+        { 0xfff9, 0xfffb },
+        { 0xe0000, 0xe007f },
     };
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
         if (c >= ranges[i].first && c <= ranges[i].last)
@@ -65,7 +74,8 @@ static void put_escaped(struct gcd_sink *s, const struct character *c)
 
 void json_put_inside(const struct json_put *j, const char *text, size_t n)
 {
-    const char *end = text + n, *plain = text;           /* start of the bytes that need no escape */
+    /* start of the bytes that need no escape */
+    const char *end = text + n, *plain = text;
     while (text < end) {
         struct character c = next(j, text, (size_t)(end - text));
         text += c.bytes;
@@ -78,7 +88,8 @@ void json_put_inside(const struct json_put *j, const char *text, size_t n)
     gcd_sink_write(j->s, plain, (size_t)(end - plain));
 }
 
-/* The number of bytes of TEXT that give at most MAX bytes of output, and the length of that output. */
+/* The number of bytes of TEXT that give at most MAX bytes of output, and the length of that output.
+ */
 static size_t fitting(const struct json_put *j, const char *text, size_t max, size_t *ret_written)
 {
     size_t n = strlen(text), at = 0;
@@ -210,7 +221,8 @@ void json_put_base64(struct json_put *j, const char *key, const uint8_t *bytes, 
     put_key(j, key);
     gcd_sink_text(j->s, "\"");
     for (size_t i = 0; i < n; i += 3) {
-        uint32_t three = (uint32_t)bytes[i] << 16 | (i + 1 < n ? (uint32_t)bytes[i + 1] << 8 : 0) | (i + 2 < n ? bytes[i + 2] : 0);
+        uint32_t three = (uint32_t)bytes[i] << 16 | (i + 1 < n ? (uint32_t)bytes[i + 1] << 8 : 0) |
+                         (i + 2 < n ? bytes[i + 2] : 0);
         char *four = gcd_sink_reserve(j->s, 4);
         for (size_t k = 0; k < 4; k++)
             four[k] = i + k <= n ? digits[three >> (18 - 6 * k) & 63] : '=';

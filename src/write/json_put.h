@@ -20,8 +20,8 @@
 
 struct json_put {
     struct gcd_sink *s;
-    bool html;                   /* inside a <script> of a page: "<" is escaped, so that no text can end the script */
-    bool more;                   /* a value precedes the next one */
+    bool html; /* inside a <script> of a page: "<" is escaped, so that no text can end the script */
+    bool more; /* a value precedes the next one */
 };
 
 /* BRACKET is '{' or '['; for json_put_close, the matching closing one. */
@@ -39,13 +39,14 @@ void json_put_text(struct json_put *j, const char *key, const char *text, size_t
 void json_put_base64(struct json_put *j, const char *key, const uint8_t *bytes, size_t n);
 /* Output length of a text, without quotes. */
 size_t json_put_measure(const struct json_put *j, const char *text);
-/* TEXT between the tags of a page: none of it is markup, and characters that control the display become U+FFFD.  About MAX bytes at most. */
+/* TEXT between the tags of a page: none of it is markup, and characters that control the display
+ * become U+FFFD.  About MAX bytes at most. */
 void json_put_as_html(struct gcd_sink *s, const char *text, size_t max);
 /* {complete, unverified, reasons: [text]} as "verdict". */
 void json_put_verdict(struct json_put *j, const struct gcd_verdict *v);
 /*
- * N bytes of UTF-8 inside a string opened by the caller.  Characters that control the display (control characters, text direction) and
- * invalid UTF-8 are written as \u....
+ * N bytes of UTF-8 inside a string opened by the caller.  Characters that control the display
+ * (control characters, text direction) and invalid UTF-8 are written as \u....
  */
 void json_put_inside(const struct json_put *j, const char *text, size_t n);
 

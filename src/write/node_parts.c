@@ -31,9 +31,12 @@ static size_t dependents_before(const struct gcd_graph *g, uint32_t node)
 static bool has_room(const struct run *r, uint32_t first, uint32_t end)
 {
     size_t n;
-    const uint32_t *from = gcd_graph_node_edges(r->g, first, &n), *to = gcd_graph_node_edges(r->g, end - 1, &n) + n;
-    uint64_t edges = (uint64_t)(to - from) + (dependents_before(r->g, end) - dependents_before(r->g, first));
-    return edges <= NODE_PART_BYTES && (end - first) * r->writer->node_bytes + edges * r->writer->edge_bytes <= NODE_PART_BYTES;
+    const uint32_t *from = gcd_graph_node_edges(r->g, first, &n),
+                   *to = gcd_graph_node_edges(r->g, end - 1, &n) + n;
+    uint64_t edges =
+        (uint64_t)(to - from) + (dependents_before(r->g, end) - dependents_before(r->g, first));
+    return edges <= NODE_PART_BYTES &&
+           (end - first) * r->writer->node_bytes + edges * r->writer->edge_bytes <= NODE_PART_BYTES;
 }
 
 /* The end of the part that begins with FIRST; FIRST itself if one node does not fit. */
@@ -100,12 +103,14 @@ static gcd_status run_all(struct run *r, struct gcd_error *err)
     return put_rest(r, err);
 }
 
-gcd_status node_parts_write(const struct gcd_graph *g, const struct node_writer *writer, const struct gcd_context *context,
-                            struct gcd_error *err)
+gcd_status node_parts_write(const struct gcd_graph *g, const struct node_writer *writer,
+                            const struct gcd_context *context, struct gcd_error *err)
 {
     struct run r = { .g = g, .writer = writer, .count = gcd_graph_node_count(g) };
     struct gcd_alloc alloc = gcd_alloc_or_default(context->alloc);
-    if (context->threads < 2 || !gcd_in_order_init(&r.order, &alloc, sizeof(struct node_part) + NODE_PART_BYTES, context->threads, fill, &r))
+    if (context->threads < 2 ||
+        !gcd_in_order_init(&r.order, &alloc, sizeof(struct node_part) + NODE_PART_BYTES,
+                           context->threads, fill, &r))
         return writer->put_nodes(writer->ctx, 0, r.count, err);
     gcd_status st = run_all(&r, err);
     gcd_in_order_done(&r.order);

@@ -47,7 +47,9 @@ static void half_progress(void *ctx, uint64_t done, uint64_t total)
     const struct half *h = ctx;
     const uint64_t steps = 1000000;
     if (total > 0)
-        gcd_context_report(h->all, (uint64_t)((h->first + (double)done / (double)total) / 2 * (double)steps), steps);
+        gcd_context_report(
+            h->all, (uint64_t)((h->first + (double)done / (double)total) / 2 * (double)steps),
+            steps);
 }
 
 static gcd_status merge(struct stacks *s, struct gcd_error *err)
@@ -65,7 +67,11 @@ static gcd_status merge(struct stacks *s, struct gcd_error *err)
     else
         st = gcd_dominators_new(s->g, &context, &d, err);
     half.first = 1;
-    struct gcd_merged_tree_options merge = { .context = context, .paths = p, .dominators = d, .stacks = true, .max_depth = STACKS_DEPTH,
+    struct gcd_merged_tree_options merge = { .context = context,
+                                             .paths = p,
+                                             .dominators = d,
+                                             .stacks = true,
+                                             .max_depth = STACKS_DEPTH,
                                              .max_steps = STACKS_MAX };
     if (st == GCD_OK)
         st = gcd_merged_tree_new(s->g, &merge, &s->tree, err);
@@ -79,7 +85,8 @@ static gcd_status merge(struct stacks *s, struct gcd_error *err)
     return GCD_OK;
 }
 
-gcd_status stacks_new(const struct gcd_graph *g, const struct gcd_write_options *options, struct stacks *ret, struct gcd_error *err)
+gcd_status stacks_new(const struct gcd_graph *g, const struct gcd_write_options *options,
+                      struct stacks *ret, struct gcd_error *err)
 {
     *ret = (struct stacks){ .g = g, .options = options };
     if (options->stack_by != GCD_STACK_BY_WAITS)
@@ -105,9 +112,13 @@ void stacks_note(const struct stacks *s, struct gcd_write_notes *notes)
     for (uint32_t i = 0; i < summary->type_count; i++)
         notes->types += summary->types[i].objects > 0;
     if (stacks_by_waits(s))
-        write_note_loss(notes, s->cut, "stack has more frames, and its outer ones are counted in frames \"...\"",
-                        "stacks have more frames, and their outer ones are counted in frames \"...\"");
+        write_note_loss(
+            notes, s->cut,
+            "stack has more frames, and its outer ones are counted in frames \"...\"",
+            "stacks have more frames, and their outer ones are counted in frames \"...\"");
     else
-        write_note_loss(notes, s->cut, "object lies too deep, or has one path too many, and is counted in frames \"...\"",
-                        "objects lie too deep, or have one path too many, and are counted in frames \"...\"");
+        write_note_loss(
+            notes, s->cut,
+            "object lies too deep, or has one path too many, and is counted in frames \"...\"",
+            "objects lie too deep, or have one path too many, and are counted in frames \"...\"");
 }

@@ -1,12 +1,14 @@
 /*
- * Stacks for profiles and flame graphs: the steps of a merged tree (merged_tree.h) with their labels as frames; or, by waits, stacks of async
- * methods.
+ * Stacks for profiles and flame graphs: the steps of a merged tree (merged_tree.h) with their
+ * labels as frames; or, by waits, stacks of async methods.
  *
- * In a merged tree the first frame is the root group, then comes the name if it is a static variable, then types.  Everything deeper than
- * STACKS_DEPTH types is in one frame "..."; so are, after STACKS_MAX stacks, objects that would need new stacks.  Nothing is left out: the sums
- * are those of the graph.
+ * In a merged tree the first frame is the root group, then comes the name if it is a static
+ * variable, then types.  Everything deeper than STACKS_DEPTH types is in one frame "..."; so are,
+ * after STACKS_MAX stacks, objects that would need new stacks.  Nothing is left out: the sums are
+ * those of the graph.
  *
- * By waits, the first frame is the method that nothing waits for, the last frame is what is awaited; the outer frames of deeper stacks are one frame
+ * By waits, the first frame is the method that nothing waits for, the last frame is what is
+ * awaited; the outer frames of deeper stacks are one frame
  * "...".
  */
 #ifndef GCD_WRITE_STACKS_H
@@ -21,19 +23,20 @@
 struct stacks {
     const struct gcd_graph *g;
     const struct gcd_write_options *options;
-    const struct gcd_merged_step *steps;     /* [count] each after its parent */
+    const struct gcd_merged_step *steps; /* [count] each after its parent */
     size_t count;
     uint32_t labels;
-    struct gcd_merged_tree *tree;            /* owns the steps, unless they are by waits: */
-    struct gcd_async *async;                 /* the source of the steps by waits */
-    struct gcd_merged_step *made;            /* [made_room] steps by waits */
-    const char **names;                      /* [name_room] their labels */
+    struct gcd_merged_tree *tree; /* owns the steps, unless they are by waits: */
+    struct gcd_async *async;      /* the source of the steps by waits */
+    struct gcd_merged_step *made; /* [made_room] steps by waits */
+    const char **names;           /* [name_room] their labels */
     size_t made_room, name_room;
-    uint64_t cut;                            /* number of stacks with a frame "..." */
+    uint64_t cut; /* number of stacks with a frame "..." */
 };
 
 /* The stacks of G as OPTIONS request them; both must outlive RET.  Always call stacks_done. */
-gcd_status stacks_new(const struct gcd_graph *g, const struct gcd_write_options *options, struct stacks *ret, struct gcd_error *err);
+gcd_status stacks_new(const struct gcd_graph *g, const struct gcd_write_options *options,
+                      struct stacks *ret, struct gcd_error *err);
 void stacks_done(struct stacks *s);
 
 /* The second half of stacks_new, by waits: reverses the stacks of s->async. */

@@ -12,19 +12,21 @@
 struct turning {
     struct stacks *s;
     struct gcd_alloc alloc;
-    struct gcd_idmap labels;     /* address of a name -> label */
-    struct gcd_idmap children;   /* step << 32 | label -> step */
+    struct gcd_idmap labels;   /* address of a name -> label */
+    struct gcd_idmap children; /* step << 32 | label -> step */
     uint32_t names;
 };
 
 /* Equal names nearly always have equal addresses. */
-static gcd_status label_of(struct turning *t, const char *name, uint32_t *ret, struct gcd_error *err)
+static gcd_status label_of(struct turning *t, const char *name, uint32_t *ret,
+                           struct gcd_error *err)
 {
     struct stacks *s = t->s;
     *ret = gcd_idmap_get(&t->labels, (uint64_t)(uintptr_t)name);
     if (*ret != GCD_IDMAP_NONE)
         return GCD_OK;
-    if (!gcd_vec_reserve(&t->alloc, &s->names, &s->name_room, (size_t)t->names + 1, sizeof *s->names, UINT32_MAX) ||
+    if (!gcd_vec_reserve(&t->alloc, &s->names, &s->name_room, (size_t)t->names + 1,
+                         sizeof *s->names, UINT32_MAX) ||
         !gcd_idmap_put(&t->labels, (uint64_t)(uintptr_t)name, t->names))
         return gcd_fail_nomem(err, "merging stacks");
     *ret = t->names;
@@ -32,7 +34,8 @@ static gcd_status label_of(struct turning *t, const char *name, uint32_t *ret, s
     return GCD_OK;
 }
 
-static gcd_status step_below(struct turning *t, uint32_t parent, const char *name, uint32_t *ret, struct gcd_error *err)
+static gcd_status step_below(struct turning *t, uint32_t parent, const char *name, uint32_t *ret,
+                             struct gcd_error *err)
 {
     struct stacks *s = t->s;
     uint32_t label;
@@ -41,7 +44,8 @@ static gcd_status step_below(struct turning *t, uint32_t parent, const char *nam
     *ret = gcd_idmap_get(&t->children, key);
     if (*ret != GCD_IDMAP_NONE)
         return GCD_OK;
-    if (!gcd_vec_reserve(&t->alloc, &s->made, &s->made_room, s->count + 1, sizeof *s->made, UINT32_MAX - 1) ||
+    if (!gcd_vec_reserve(&t->alloc, &s->made, &s->made_room, s->count + 1, sizeof *s->made,
+                         UINT32_MAX - 1) ||
         !gcd_idmap_put(&t->children, key, (uint32_t)s->count))
         return gcd_fail_nomem(err, "merging stacks");
     *ret = (uint32_t)s->count;
@@ -50,7 +54,8 @@ static gcd_status step_below(struct turning *t, uint32_t parent, const char *nam
 }
 
 /* The stack that ends with FRAME, the outermost frame first. */
-static gcd_status turn(struct turning *t, const struct gcd_async_frame *frames, uint32_t frame, struct gcd_error *err)
+static gcd_status turn(struct turning *t, const struct gcd_async_frame *frames, uint32_t frame,
+                       struct gcd_error *err)
 {
     const struct gcd_async_frame *last = &frames[frame];
     uint32_t step = GCD_STEP_NONE;

@@ -12,10 +12,14 @@
 #include "write/json_put.h"
 
 static const char *const group_names[GCD_GROUPS] = {
-    [GCD_GROUP_STATICS] = "[static variables]", [GCD_GROUP_LOCALS] = "[local variables]",
-    [GCD_GROUP_FINALIZER] = "[finalizer queue]", [GCD_GROUP_STRONG_HANDLES] = "[strong handles]",
-    [GCD_GROUP_PINNED_HANDLES] = "[pinned handles]", [GCD_GROUP_REFCOUNTED] = "[ref-counted handles]",
-    [GCD_GROUP_OTHER] = "[other roots]", [GCD_GROUP_WEAK] = "[weak handles]",
+    [GCD_GROUP_STATICS] = "[static variables]",
+    [GCD_GROUP_LOCALS] = "[local variables]",
+    [GCD_GROUP_FINALIZER] = "[finalizer queue]",
+    [GCD_GROUP_STRONG_HANDLES] = "[strong handles]",
+    [GCD_GROUP_PINNED_HANDLES] = "[pinned handles]",
+    [GCD_GROUP_REFCOUNTED] = "[ref-counted handles]",
+    [GCD_GROUP_OTHER] = "[other roots]",
+    [GCD_GROUP_WEAK] = "[weak handles]",
 };
 
 /* ---- numbering ---- */
@@ -33,7 +37,8 @@ static struct label label_of(const struct v8_names *n, uint32_t type)
     size_t file_n;
     l.n[0] = strlen(l.text[0]);
     if (n->types[type].with_module) {
-        l.text[2] = write_module_file(gcd_graph_summary(n->g)->types[type].module_path, &file_n, &l.n[2]);
+        l.text[2] =
+            write_module_file(gcd_graph_summary(n->g)->types[type].module_path, &file_n, &l.n[2]);
         l.n[1] = 2;
         l.n[3] = 1;
     }
@@ -73,21 +78,26 @@ static bool other_module(const struct v8_names *n, uint32_t a, uint32_t b)
     return a_n > 0 && (a_stem != b_stem || memcmp(a_file, b_file, a_stem) != 0);
 }
 
-/* The first type displayed like TYPE, or TYPE itself.  Two labels with the same hash are not merged: the later one gets its own row. */
-static gcd_status find_twin(struct v8_names *n, struct gcd_idmap *seen, uint32_t type, uint32_t *ret, struct gcd_error *err)
+/* The first type displayed like TYPE, or TYPE itself.  Two labels with the same hash are not
+ * merged: the later one gets its own row. */
+static gcd_status find_twin(struct v8_names *n, struct gcd_idmap *seen, uint32_t type,
+                            uint32_t *ret, struct gcd_error *err)
 {
     struct label own = label_of(n, type), other;
     uint64_t hash = label_hash(&own);
     uint32_t twin = gcd_idmap_get(seen, hash);
     *ret = type;
-    if (twin != GCD_IDMAP_NONE && strcmp(own.text[0], write_type_name(n->options, n->g, twin)) == 0 && other_module(n, type, twin)) {
+    if (twin != GCD_IDMAP_NONE &&
+        strcmp(own.text[0], write_type_name(n->options, n->g, twin)) == 0 &&
+        other_module(n, type, twin)) {
         n->types[type].with_module = true;
         own = label_of(n, type);
         hash = label_hash(&own);
         twin = gcd_idmap_get(seen, hash);
     }
     if (twin == GCD_IDMAP_NONE)
-        return gcd_idmap_put(seen, hash, type) ? GCD_OK : gcd_fail_nomem(err, "numbering the names");
+        return gcd_idmap_put(seen, hash, type) ? GCD_OK
+                                               : gcd_fail_nomem(err, "numbering the names");
     other = label_of(n, twin);
     if (label_equal(&own, &other))
         *ret = twin;
@@ -116,8 +126,9 @@ static gcd_status number_types(struct v8_names *n, struct gcd_error *err)
     return st;
 }
 
-gcd_status v8_names_init(struct v8_names *n, const struct gcd_alloc *alloc, const struct gcd_graph *g,
-                         const struct gcd_write_options *options, struct gcd_error *err)
+gcd_status v8_names_init(struct v8_names *n, const struct gcd_alloc *alloc,
+                         const struct gcd_graph *g, const struct gcd_write_options *options,
+                         struct gcd_error *err)
 {
     *n = (struct v8_names){ .alloc = *alloc, .g = g, .options = options };
     uint32_t types = gcd_graph_summary(g)->type_count;
@@ -172,8 +183,8 @@ static void put_without_spaces(struct gcd_sink *s, const char *text, size_t n)
 }
 
 /*
- * DevTools takes a name that begins with '<' for an HTML element, and "Detached <" for one outside the page, and cuts it at the next space;
- * a name without spaces is shown completely.
+ * DevTools takes a name that begins with '<' for an HTML element, and "Detached <" for one outside
+ * the page, and cuts it at the next space; a name without spaces is shown completely.
  */
 static void put_type(const struct v8_names *n, struct gcd_sink *s, uint32_t type)
 {
@@ -188,7 +199,8 @@ static void put_type(const struct v8_names *n, struct gcd_sink *s, uint32_t type
     if (!n->types[type].with_module)
         return;
     size_t file_n, stem;
-    const char *file = write_module_file(gcd_graph_summary(n->g)->types[type].module_path, &file_n, &stem);
+    const char *file =
+        write_module_file(gcd_graph_summary(n->g)->types[type].module_path, &file_n, &stem);
     gcd_sink_text(s, tight ? "[" : " [");
     if (tight)
         put_without_spaces(s, file, stem);
@@ -238,7 +250,7 @@ gcd_status v8_names_write(const struct v8_names *n, struct gcd_sink *s, struct g
     uint32_t next = n->first_type;
     for (uint32_t i = 0; i < n->type_count; i++) {
         if (n->types[i].string != next)
-            continue;                    /* an earlier type has the same name */
+            continue; /* an earlier type has the same name */
         next++;
         gcd_sink_text(s, ",\"");
         put_type(n, s, i);

@@ -1,10 +1,11 @@
 /*
  * The string table of a V8 heap snapshot: every name once, numbered before any is written.
  *
- *     ""  "(GC roots)"  existing groups of roots  static variables  numbers of weak roots  "dependent handle"  types
+ *     ""  "(GC roots)"  existing groups of roots  static variables  numbers of weak roots
+ *         "dependent handle"  types
  *
- * Viewers distinguish classes by the number of their name.  So types with equal names share a string if they come from the same module; otherwise
- * their module is added.
+ * Viewers distinguish classes by the number of their name.  So types with equal names share a
+ * string if they come from the same module; otherwise their module is added.
  */
 #ifndef GCD_WRITE_V8_NAMES_H
 #define GCD_WRITE_V8_NAMES_H
@@ -19,7 +20,8 @@ struct v8_type_name {
     uint32_t string;
     uint8_t begin_n;
     bool with_module;
-    char begin[V8_BEGIN_BYTES];  /* " ,NNN,": the number of the string, after a place for the digit of the record's type */
+    char begin[V8_BEGIN_BYTES]; /* " ,NNN,": the number of the string, after a place for the digit
+                                   of the record's type */
 };
 
 struct v8_names {
@@ -31,17 +33,20 @@ struct v8_names {
     uint32_t first_static;       /* string of the first static variable; the others follow */
     uint32_t first_weak;         /* string of number 0 of the weak roots */
     uint32_t dependent;
-    struct v8_type_name *types;  /* [type_count] */
+    struct v8_type_name *types; /* [type_count] */
     uint32_t type_count;
-    uint32_t first_type, count;  /* strings */
+    uint32_t first_type, count; /* strings */
 };
 
 /* GCD_E_NOMEM; GCD_E_LIMIT: more strings than numbers.  Always call v8_names_done. */
-GCD_MUST_CHECK gcd_status v8_names_init(struct v8_names *n, const struct gcd_alloc *alloc, const struct gcd_graph *g,
-                                        const struct gcd_write_options *options, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status v8_names_init(struct v8_names *n, const struct gcd_alloc *alloc,
+                                        const struct gcd_graph *g,
+                                        const struct gcd_write_options *options,
+                                        struct gcd_error *err);
 void v8_names_done(struct v8_names *n);
 
 /* All strings as a JSON array. */
-GCD_MUST_CHECK gcd_status v8_names_write(const struct v8_names *n, struct gcd_sink *s, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status v8_names_write(const struct v8_names *n, struct gcd_sink *s,
+                                         struct gcd_error *err);
 
 #endif

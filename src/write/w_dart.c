@@ -3,10 +3,12 @@
  *
  *     "dartheap" flags name shallowSize capacity externalSize
  *     classes       Root, groups of roots, used types, decoys
- *     objects       the root, one for each group, then the heap; numbered from 1, 0 means "not in the file"
+ *     objects       the root, one for each group, then the heap; numbered from 1, 0 means "not in
+ *                   the file"
  *     no external properties, no identity hash codes
  *
- * Numbers are LEB128.  The public description and real readers disagree in places; README.md in this folder says what we write and why.
+ * Numbers are LEB128.  The public description and real readers disagree in places; README.md in
+ * this folder says what we write and why.
  */
 #include <string.h>
 
@@ -22,14 +24,14 @@ enum dart_data { DART_NO_DATA = 0, DART_LENGTH = 7, DART_NAME = 8 };
 
 #define ULEB_MAX 10
 /* Room for an object without its references: class, size, data, number of references. */
-#define OBJECT_BYTES ((size_t)(3 * ULEB_MAX + 2))
+#define OBJECT_BYTES       ((size_t)(3 * ULEB_MAX + 2))
 #define REFERENCES_AT_ONCE (GCD_SINK_RESERVE_MAX / ULEB_MAX)
-#define ROOT_OBJECT 1u
+#define ROOT_OBJECT        1u
 
 /* The integer types of the readers: see README.md. */
 #define CLASS_BYTES_MAX ((uint64_t)INT32_MAX)
-#define HEAP_BYTES_MAX ((uint64_t)UINT32_MAX)
-#define CLASSES_MAX 65535u
+#define HEAP_BYTES_MAX  ((uint64_t)UINT32_MAX)
+#define CLASSES_MAX     65535u
 
 static const struct {
     const char *class_name, *name;
@@ -64,14 +66,15 @@ struct dart {
     struct gcd_sink *out;
     const struct gcd_write_options *options;
     uint32_t types;
-    uint32_t *class_id;          /* [types]; 0 = not used */
+    uint32_t *class_id;              /* [types]; 0 = not used */
     struct gcd_length_rule *lengths; /* [types] */
     uint64_t group_roots[GCD_GROUPS];
-    uint32_t group_count;        /* number of non-empty groups that are written: without the weak one */
-    uint32_t nodes;              /* number written: without the unknown one */
+    /* number of non-empty groups that are written: without the weak one */
+    uint32_t group_count;
+    uint32_t nodes; /* number written: without the unknown one */
     uint32_t class_count;
-    uint64_t first_object;       /* number of node 0 */
-    uint64_t done;               /* objects and references */
+    uint64_t first_object; /* number of node 0 */
+    uint64_t done;         /* objects and references */
 };
 
 static inline char *put_uleb(char *p, uint64_t v)
@@ -107,7 +110,8 @@ static inline uint64_t object_id(const struct dart *d, uint32_t node)
 
 static bool is_plain(char c)
 {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || strchr("._~-", c) != NULL;
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+           strchr("._~-", c) != NULL;
 }
 
 static size_t encoded_bytes(const char *s, size_t n)
@@ -132,7 +136,8 @@ static void put_encoded(struct gcd_sink *s, const char *text, size_t n)
     }
 }
 
-/* A package named after the assembly: by default, DevTools shows libraries only if they are neither empty nor "dart:". */
+/* A package named after the assembly: by default, DevTools shows libraries only if they are neither
+ * empty nor "dart:". */
 static void put_library_uri(struct gcd_sink *s, const char *module_path)
 {
     static const char scheme[] = "package:";
@@ -157,7 +162,8 @@ static void begin_class(struct gcd_sink *s, const char *name)
     put_text(s, "");
 }
 
-static void put_class(struct gcd_sink *s, const char *name, const char *uri, const char *const *fields, size_t field_count)
+static void put_class(struct gcd_sink *s, const char *name, const char *uri,
+                      const char *const *fields, size_t field_count)
 {
     begin_class(s, name);
     put_text(s, uri);
@@ -189,7 +195,8 @@ static gcd_status put_classes(struct dart *d, struct gcd_error *err)
             GCD_TRY(write_check(d->options, d->out, 0, 1, err));
     }
     for (size_t i = 0; i < DECOYS; i++)
-        put_class(d->out, decoys[i].name, decoys[i].library, decoys[i].fields, decoys[i].fields[0] != NULL ? 2 : 0);
+        put_class(d->out, decoys[i].name, decoys[i].library, decoys[i].fields,
+                  decoys[i].fields[0] != NULL ? 2 : 0);
     return GCD_OK;
 }
 
@@ -200,7 +207,8 @@ static gcd_status check(struct dart *d, struct gcd_error *err)
     return write_check(d->options, d->out, d->done, d->nodes + gcd_graph_edge_count(d->g), err);
 }
 
-static gcd_status put_group(struct dart *d, enum gcd_root_group group, uint32_t class_id, struct gcd_error *err)
+static gcd_status put_group(struct dart *d, enum gcd_root_group group, uint32_t class_id,
+                            struct gcd_error *err)
 {
     const struct gcd_summary *summary = gcd_graph_summary(d->g);
     put_number(d->out, class_id);
@@ -234,7 +242,8 @@ static gcd_status put_roots(struct dart *d, struct gcd_error *err)
     return GCD_OK;
 }
 
-static gcd_status put_references(struct dart *d, const uint32_t *targets, size_t n, struct gcd_error *err)
+static gcd_status put_references(struct dart *d, const uint32_t *targets, size_t n,
+                                 struct gcd_error *err)
 {
     d->done += n;
     while (n > 0) {
@@ -251,7 +260,8 @@ static gcd_status put_references(struct dart *d, const uint32_t *targets, size_t
     return GCD_OK;
 }
 
-static gcd_status put_object(struct dart *d, uint32_t node, size_t *dependent, struct gcd_error *err)
+static gcd_status put_object(struct dart *d, uint32_t node, size_t *dependent,
+                             struct gcd_error *err)
 {
     size_t n, first = *dependent, dependents = gcd_graph_dependent_count(d->g);
     const uint32_t *targets = gcd_graph_node_edges(d->g, node, &n);
@@ -319,7 +329,8 @@ static gcd_status prepare(struct dart *d, struct gcd_error *err)
         d->group_count += groups[i].name != NULL && d->group_roots[i] > 0;
     d->first_object = ROOT_OBJECT + d->group_count + 1;
     d->class_count = ROOT_OBJECT + d->group_count;
-    uint32_t unknown = d->nodes < gcd_graph_node_count(d->g) ? gcd_graph_node_type(d->g, d->nodes) : UINT32_MAX;
+    uint32_t unknown =
+        d->nodes < gcd_graph_node_count(d->g) ? gcd_graph_node_type(d->g, d->nodes) : UINT32_MAX;
     for (uint32_t i = 0; i < d->types; i++)
         if (summary->types[i].objects > (i == unknown))
             d->class_id[i] = ++d->class_count;
@@ -339,7 +350,8 @@ static uint64_t capacity(const struct gcd_graph *g)
 static gcd_status put_file(struct dart *d, struct gcd_error *err)
 {
     const struct gcd_summary *f = gcd_graph_summary(d->g);
-    const char *name = f->process_name[0] != '\0' || d->options->name == NULL ? f->process_name : d->options->name;
+    const char *name =
+        f->process_name[0] != '\0' || d->options->name == NULL ? f->process_name : d->options->name;
     gcd_sink_text(d->out, "dartheap");
     put_number(d->out, 0);
     put_text(d->out, name);
@@ -349,7 +361,8 @@ static gcd_status put_file(struct dart *d, struct gcd_error *err)
     GCD_TRY(put_classes(d, err));
     uint64_t strong = f->root_count - d->group_roots[GCD_GROUP_WEAK];
     uint64_t objects = d->first_object - 1 + d->nodes;
-    put_number(d->out, d->group_count + strong + gcd_graph_edge_count(d->g) + gcd_graph_dependent_count(d->g));
+    put_number(d->out, d->group_count + strong + gcd_graph_edge_count(d->g) +
+                           gcd_graph_dependent_count(d->g));
     put_number(d->out, objects);
     GCD_TRY(put_roots(d, err));
     GCD_TRY(put_objects(d, err));
@@ -371,20 +384,27 @@ static void note(const struct dart *d, struct gcd_write_notes *notes)
     write_note_root_losses(notes, d->g, false);
     write_note_loss(notes, d->group_roots[GCD_GROUP_STATICS], "static variable loses its name",
                     "static variables lose their names");
-    write_note_loss(notes, gcd_graph_dependent_count(d->g), "dependent handle becomes a reference of its key",
+    write_note_loss(notes, gcd_graph_dependent_count(d->g),
+                    "dependent handle becomes a reference of its key",
                     "dependent handles become references of their keys");
-    write_note_loss(notes, large, "type has more than 2 GiB of objects, which some readers miscount",
+    write_note_loss(notes, large,
+                    "type has more than 2 GiB of objects, which some readers miscount",
                     "types have more than 2 GiB of objects, which some readers miscount");
-    write_note_loss(notes, f->bytes > HEAP_BYTES_MAX ? f->bytes : 0, "bytes of objects are more than DevTools can sum up",
+    write_note_loss(notes, f->bytes > HEAP_BYTES_MAX ? f->bytes : 0,
+                    "bytes of objects are more than DevTools can sum up",
                     "bytes of objects are more than DevTools can sum up");
-    write_note_loss(notes, d->class_count > CLASSES_MAX ? d->class_count : 0, "classes are more than some readers can number",
+    write_note_loss(notes, d->class_count > CLASSES_MAX ? d->class_count : 0,
+                    "classes are more than some readers can number",
                     "classes are more than some readers can number");
 }
 
-static gcd_status dart_write(const struct gcd_graph *g, struct gcd_sink *s, const struct gcd_write_options *options,
-                             struct gcd_write_notes *notes, struct gcd_error *err)
+static gcd_status dart_write(const struct gcd_graph *g, struct gcd_sink *s,
+                             const struct gcd_write_options *options, struct gcd_write_notes *notes,
+                             struct gcd_error *err)
 {
-    struct dart d = { .alloc = gcd_alloc_or_default(options->context.alloc), .g = g, .out = s, .options = options };
+    struct dart d = {
+        .alloc = gcd_alloc_or_default(options->context.alloc), .g = g, .out = s, .options = options
+    };
     gcd_status st = prepare(&d, err);
     if (st == GCD_OK)
         st = put_file(&d, err);

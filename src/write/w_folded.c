@@ -1,6 +1,6 @@
 /*
- * Collapsed stacks: one line per stack with its frames from the root, separated by ";", a space, and its bytes, or by waits the number of such
- * stacks.
+ * Collapsed stacks: one line per stack with its frames from the root, separated by ";", a space,
+ * and its bytes, or by waits the number of such stacks.
  *
  *     [static variables];orders;Shop.Store;Shop.Order[];Shop.Order 3200
  *
@@ -27,9 +27,10 @@
 struct folded {
     struct stacks stacks;
     struct gcd_alloc alloc;
-    uint32_t *rank;              /* [labels] place of a frame in the order of their texts */
-    uint32_t *sorted;            /* [count] by caller, then by rank */
-    uint32_t *first;             /* [count + 1] where the stacks with this caller begin; the last: those without one */
+    uint32_t *rank;   /* [labels] place of a frame in the order of their texts */
+    uint32_t *sorted; /* [count] by caller, then by rank */
+    /* [count + 1] where the stacks with this caller begin; the last: those without one */
+    uint32_t *first;
 };
 
 static const char *text_of(const struct stacks *f, uint32_t label)
@@ -77,7 +78,8 @@ static gcd_status sort(struct folded *f, struct gcd_error *err)
         return gcd_fail_nomem(err, "sorting stacks");
     for (uint32_t i = (uint32_t)f->stacks.count; i-- > 0;) {
         uint32_t caller = f->stacks.steps[f->sorted[i]].parent;
-        f->first[caller == GCD_STEP_NONE ? f->stacks.count : caller] = i + 1;   /* 0: no stack has this caller */
+        /* 0: no stack has this caller */
+        f->first[caller == GCD_STEP_NONE ? f->stacks.count : caller] = i + 1;
     }
     return GCD_OK;
 }
@@ -89,7 +91,7 @@ static void put_frame(struct gcd_sink *out, const char *text)
     bool cut = n > FRAME_BYTES;
     if (cut)
         for (n = FRAME_BYTES; ((unsigned char)text[n] & 0xc0) == 0x80;)
-            n--;                         /* at the start of a character */
+            n--; /* at the start of a character */
     char *p = gcd_sink_reserve(out, FRAME_BYTES);
     for (size_t i = 0; i < n; i++)
         p[i] = text[i] == ';' ? ':' : text[i] == '\n' || text[i] == '\r' ? '_' : text[i];
@@ -98,7 +100,8 @@ static void put_frame(struct gcd_sink *out, const char *text)
         gcd_sink_text(out, "...");
 }
 
-static void put_stack(struct gcd_sink *out, const struct folded *f, const uint32_t *path, size_t depth, uint64_t value)
+static void put_stack(struct gcd_sink *out, const struct folded *f, const uint32_t *path,
+                      size_t depth, uint64_t value)
 {
     for (size_t i = 0; i < depth; i++) {
         if (i > 0)
@@ -110,15 +113,18 @@ static void put_stack(struct gcd_sink *out, const struct folded *f, const uint32
     gcd_sink_text(out, number);
 }
 
-static gcd_status put_stacks(const struct folded *f, struct gcd_sink *out, const struct gcd_write_options *options, struct gcd_error *err)
+static gcd_status put_stacks(const struct folded *f, struct gcd_sink *out,
+                             const struct gcd_write_options *options, struct gcd_error *err)
 {
-    uint32_t path[PATH_MAX_FRAMES], at[PATH_MAX_FRAMES + 1];     /* stacks; places in sorted, + 1, of the next one */
+    /* stacks; places in sorted, + 1, of the next one */
+    uint32_t path[PATH_MAX_FRAMES], at[PATH_MAX_FRAMES + 1];
     uint64_t done = 0;
     size_t depth = 0;
     at[0] = f->first[f->stacks.count];
     while (true) {
         uint32_t caller = depth > 0 ? path[depth - 1] : GCD_STEP_NONE;
-        if (at[depth] == 0 || at[depth] > f->stacks.count || f->stacks.steps[f->sorted[at[depth] - 1]].parent != caller) {
+        if (at[depth] == 0 || at[depth] > f->stacks.count ||
+            f->stacks.steps[f->sorted[at[depth] - 1]].parent != caller) {
             if (depth-- == 0)
                 return gcd_sink_status(out, err);
             continue;
@@ -126,15 +132,17 @@ static gcd_status put_stacks(const struct folded *f, struct gcd_sink *out, const
         uint32_t number = f->sorted[at[depth]++ - 1];
         path[depth++] = number;
         at[depth] = f->first[number];
-        uint64_t value = stacks_by_waits(&f->stacks) ? f->stacks.steps[number].own_count : f->stacks.steps[number].own_bytes;
+        uint64_t value = stacks_by_waits(&f->stacks) ? f->stacks.steps[number].own_count
+                                                     : f->stacks.steps[number].own_bytes;
         if (value > 0)
             put_stack(out, f, path, depth, value);
-        if (++done % 4096 == 0)          /* only the analysis reports progress */
+        if (++done % 4096 == 0) /* only the analysis reports progress */
             GCD_TRY(write_check(options, out, 1, 1, err));
     }
 }
 
-static gcd_status folded_write(const struct gcd_graph *g, struct gcd_sink *s, const struct gcd_write_options *options,
+static gcd_status folded_write(const struct gcd_graph *g, struct gcd_sink *s,
+                               const struct gcd_write_options *options,
                                struct gcd_write_notes *notes, struct gcd_error *err)
 {
     struct folded f = { .alloc = gcd_alloc_or_default(options->context.alloc) };

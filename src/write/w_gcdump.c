@@ -4,15 +4,17 @@
  *     "!FastSerialization.1", then one object GCHeapDump: {
  *         the object Graphs.MemoryGraph: { total size, number of the root node,
  *             types: name, size, module;                 offset in the blob of each node;
- *             blob: per node type, size unless equal to the type's, number of children, each child minus the number of the node;
+ *             blob: per node type, size unless equal to the type's, number of children, each child
+ *                 minus the number of the node;
  *             address of each node; 64 bit? }
  *         log, time, process ... }
  *     table of forward references (one), trailer
  *
- * Offsets come before the blob and lengths before their data, so the graph is walked several times; nothing is stored per object.  In a
- * file, offsets are left out until the blob is written; otherwise the references are walked once to count and once to write.  Node 0 is the
- * root, node 1 + i is object i, then come the artificial nodes that group the roots.
- * README.md in this folder says what is left out and why.
+ * Offsets come before the blob and lengths before their data, so the graph is walked several times;
+ * nothing is stored per object.  In a file, offsets are left out until the blob is written;
+ * otherwise the references are walked once to count and once to write.  Node 0 is the root, node 1
+ * + i is object i, then come the artificial nodes that group the roots. README.md in this folder
+ * says what is left out and why.
  */
 #include <string.h>
 
@@ -26,13 +28,26 @@
 #include "write/write.h"
 
 const struct gcdump_limits gcdump_limits = {
-    .nodes = INT32_MAX, .types = (UINT32_C(1) << 30) - 1, .blob_bytes = INT32_MAX, .file_bytes = UINT32_MAX,
+    .nodes = INT32_MAX,
+    .types = (UINT32_C(1) << 30) - 1,
+    .blob_bytes = INT32_MAX,
+    .file_bytes = UINT32_MAX,
 };
 
-/* The artificial nodes, with the names that dotnet-gcdump uses.  A parent comes before its children. */
+/* The artificial nodes, with the names that dotnet-gcdump uses.  A parent comes before its
+ * children. */
 enum place {
-    PLACE_ROOT, PLACE_STATICS, PLACE_LOCALS, PLACE_OTHER_ROOTS, PLACE_COM,
-    PLACE_STRONG, PLACE_PINNING, PLACE_FINALIZER, PLACE_REFCOUNTED, PLACE_OTHER, PLACES
+    PLACE_ROOT,
+    PLACE_STATICS,
+    PLACE_LOCALS,
+    PLACE_OTHER_ROOTS,
+    PLACE_COM,
+    PLACE_STRONG,
+    PLACE_PINNING,
+    PLACE_FINALIZER,
+    PLACE_REFCOUNTED,
+    PLACE_OTHER,
+    PLACES
 };
 
 static const struct {
@@ -57,21 +72,23 @@ struct gcdump {
     const struct gcdump_limits *limits;
     struct gcd_write_notes *notes;
     struct gcdump_out out;
-    struct gcdump_out later;     /* offsets, if they are written with the blob */
-    uint32_t objects;            /* nodes of the graph, including the unknown one */
+    struct gcdump_out later; /* offsets, if they are written with the blob */
+    uint32_t objects;        /* nodes of the graph, including the unknown one */
     uint32_t unknown;
-    uint32_t types;              /* of the graph; type t has number 1 + t here, the artificial ones follow */
-    int32_t *type_size;          /* [types] the size of the first object, -1 = none */
+    /* of the graph; type t has number 1 + t here, the artificial ones follow */
+    uint32_t types;
+    int32_t *type_size; /* [types] the size of the first object, -1 = none */
     uint64_t total_size;
-    uint64_t blob_bytes;         /* counted or written so far */
-    uint64_t clamped;            /* objects above the maximum size */
-    size_t dependent;            /* the first dependent handle whose key this walk has not reached */
+    uint64_t blob_bytes; /* counted or written so far */
+    uint64_t clamped;    /* objects above the maximum size */
+    /* the first dependent handle whose key this walk has not reached */
+    size_t dependent;
     /* artificial nodes */
     uint32_t place_node[PLACES]; /* node number; 0 = unused, except for the root */
     uint32_t place_type[PLACES];
     uint64_t place_children[PLACES];
     uint32_t node_count, type_count;
-    uint32_t first_static, first_static_type;    /* node and type of the first "[static var ...]" */
+    uint32_t first_static, first_static_type; /* node and type of the first "[static var ...]" */
 };
 
 /* ---- the places of roots ---- */
@@ -80,10 +97,14 @@ struct gcdump {
 static enum place place_of(const struct gcd_root *r)
 {
     static const enum place places[GCD_GROUPS] = {
-        [GCD_GROUP_STATICS] = PLACE_STATICS,       [GCD_GROUP_LOCALS] = PLACE_LOCALS,
-        [GCD_GROUP_FINALIZER] = PLACE_FINALIZER,   [GCD_GROUP_STRONG_HANDLES] = PLACE_STRONG,
-        [GCD_GROUP_PINNED_HANDLES] = PLACE_PINNING, [GCD_GROUP_REFCOUNTED] = PLACE_REFCOUNTED,
-        [GCD_GROUP_OTHER] = PLACE_OTHER,           [GCD_GROUP_WEAK] = PLACES,
+        [GCD_GROUP_STATICS] = PLACE_STATICS,
+        [GCD_GROUP_LOCALS] = PLACE_LOCALS,
+        [GCD_GROUP_FINALIZER] = PLACE_FINALIZER,
+        [GCD_GROUP_STRONG_HANDLES] = PLACE_STRONG,
+        [GCD_GROUP_PINNED_HANDLES] = PLACE_PINNING,
+        [GCD_GROUP_REFCOUNTED] = PLACE_REFCOUNTED,
+        [GCD_GROUP_OTHER] = PLACE_OTHER,
+        [GCD_GROUP_WEAK] = PLACES,
     };
     return r->kind == GCD_ROOT_COM ? PLACE_COM : places[gcd_root_group(r)];
 }
@@ -104,10 +125,14 @@ static gcd_status number_places(struct gcdump *w, struct gcd_error *err)
     for (int p = PLACE_STATICS; p <= PLACE_COM; p++)
         w->place_children[PLACE_ROOT] += w->place_children[p] > 0;
     uint64_t statics = w->place_children[PLACE_STATICS];
-    if (node > w->limits->nodes || statics > w->limits->nodes || node + statics + PLACES > w->limits->nodes)
-        return gcd_fail(err, GCD_E_LIMIT, "the gcdump format is limited to %llu nodes", (unsigned long long)w->limits->nodes);
-    if (type > w->limits->types || statics > w->limits->types || type + statics + PLACES > w->limits->types)
-        return gcd_fail(err, GCD_E_LIMIT, "the gcdump format is limited to %llu types", (unsigned long long)w->limits->types);
+    if (node > w->limits->nodes || statics > w->limits->nodes ||
+        node + statics + PLACES > w->limits->nodes)
+        return gcd_fail(err, GCD_E_LIMIT, "the gcdump format is limited to %llu nodes",
+                        (unsigned long long)w->limits->nodes);
+    if (type > w->limits->types || statics > w->limits->types ||
+        type + statics + PLACES > w->limits->types)
+        return gcd_fail(err, GCD_E_LIMIT, "the gcdump format is limited to %llu types",
+                        (unsigned long long)w->limits->types);
     for (int p = PLACE_ROOT; p < PLACES; p++)
         if (p == PLACE_ROOT || w->place_children[p] > 0) {
             w->place_node[p] = p == PLACE_ROOT ? 0 : (uint32_t)node++;
@@ -137,8 +162,8 @@ static int32_t stored_size(uint64_t size_bytes)
 }
 
 /*
- * The value of a dependent handle is a child of its key, because the key keeps it alive.  (dotnet-gcdump puts it below a root, as if it
- * lived forever.)
+ * The value of a dependent handle is a child of its key, because the key keeps it alive.
+ * (dotnet-gcdump puts it below a root, as if it lived forever.)
  */
 BOTH_WAYS object(struct gcdump *w, bool write, uint32_t n)
 {
@@ -151,7 +176,8 @@ BOTH_WAYS object(struct gcdump *w, bool write, uint32_t n)
     size_t edges, dependents = 0;
     const uint32_t *edge = gcd_graph_node_edges(w->graph, n, &edges);
     size_t all = gcd_graph_dependent_count(w->graph);
-    while (w->dependent + dependents < all && gcd_graph_dependent(w->graph, w->dependent + dependents)->key == n)
+    while (w->dependent + dependents < all &&
+           gcd_graph_dependent(w->graph, w->dependent + dependents)->key == n)
         dependents++;
     /* a count above int32 would not fit into the blob either, which is checked */
     cint(w, write, (int32_t)(uint32_t)(edges + dependents));
@@ -163,7 +189,8 @@ BOTH_WAYS object(struct gcdump *w, bool write, uint32_t n)
         w->notes->edges += edges;
 }
 
-/* The beginning of an artificial node.  Each of their types occurs once, so the type's size of 0 applies to the node. */
+/* The beginning of an artificial node.  Each of their types occurs once, so the type's size of 0
+ * applies to the node. */
 BOTH_WAYS made_up(struct gcdump *w, bool write, uint32_t type, uint64_t children)
 {
     cint(w, write, (int64_t)type << 1);
@@ -205,13 +232,16 @@ static gcd_status check(struct gcdump *w, enum walk walk, uint32_t n, struct gcd
     if (n % WRITE_CHECK_EVERY != 0)
         return GCD_OK;
     if (w->blob_bytes > w->limits->blob_bytes)
-        return gcd_fail(err, GCD_E_LIMIT, "the gcdump format is limited to %llu bytes of nodes and references",
+        return gcd_fail(err, GCD_E_LIMIT,
+                        "the gcdump format is limited to %llu bytes of nodes and references",
                         (unsigned long long)w->limits->blob_bytes);
-    uint64_t done = walk == WALK_BOTH ? w->objects + UINT64_C(2) * n : (uint64_t)walk * w->objects + n;
+    uint64_t done =
+        walk == WALK_BOTH ? w->objects + UINT64_C(2) * n : (uint64_t)walk * w->objects + n;
     return write_check(w->options, w->out.sink, done, (uint64_t)WALKS * w->objects, err);
 }
 
-/* The size of a type is that of its first object: readers rely on it, and dotnet-gcdump report shows it. */
+/* The size of a type is that of its first object: readers rely on it, and dotnet-gcdump report
+ * shows it. */
 static gcd_status walk_sizes(struct gcdump *w, struct gcd_error *err)
 {
     for (uint32_t t = 0; t < w->types; t++)
@@ -230,13 +260,15 @@ static gcd_status walk_sizes(struct gcdump *w, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* Size of the undefined node at the start of a blob, so that offset 0 can mean "never described". */
+/* Size of the undefined node at the start of a blob, so that offset 0 can mean "never described".
+ */
 #define UNDEFINED_BYTES 2
 
 /* ---- objects: directly, or in parts by copies of the writer ---- */
 
-/* Maximum bytes of a number in the blob, and of an object, which has type, size and number of children. */
-#define CINT_BYTES ((size_t)5)
+/* Maximum bytes of a number in the blob, and of an object, which has type, size and number of
+ * children. */
+#define CINT_BYTES   ((size_t)5)
 #define OBJECT_BYTES (3 * CINT_BYTES)
 #define OFFSET_BYTES sizeof(uint32_t)
 
@@ -246,7 +278,7 @@ enum { PART_BLOB, PART_EDGES };
 struct walker {
     enum walk walk;
     struct gcdump *w;
-    struct gcdump start;         /* what W was before the walk: other threads copy it */
+    struct gcdump start; /* what W was before the walk: other threads copy it */
 };
 
 static inline void put_offset(struct gcdump *w, enum walk walk, uint32_t off)
@@ -295,7 +327,8 @@ static gcd_status put_nodes(void *ctx, uint32_t first, uint32_t end, struct gcd_
     return GCD_OK;
 }
 
-/* Offsets begin with 0 in each part.  Those written together with the blob are at the end of the part. */
+/* Offsets begin with 0 in each part.  Those written together with the blob are at the end of the
+ * part. */
 static void fill_part(const void *ctx, struct node_part *part)
 {
     const struct walker *k = ctx;
@@ -314,7 +347,8 @@ static void fill_part(const void *ctx, struct node_part *part)
     part->dependent = copy.dependent;
 }
 
-static void put_part_offsets(const struct gcdump *w, const struct node_part *part, const void *offsets, struct gcdump_out *to)
+static void put_part_offsets(const struct gcdump *w, const struct node_part *part,
+                             const void *offsets, struct gcdump_out *to)
 {
     const uint8_t *p = offsets;
     for (uint32_t n = part->first; n < part->end; n++, p += OFFSET_BYTES)
@@ -326,7 +360,9 @@ static gcd_status put_part(void *ctx, const struct node_part *part, struct gcd_e
     struct walker *k = ctx;
     struct gcdump *w = k->w;
     if (k->walk == WALK_BOTH)
-        put_part_offsets(w, part, part->bytes + (NODE_PART_BYTES - (part->end - part->first) * OFFSET_BYTES), &w->later);
+        put_part_offsets(w, part,
+                         part->bytes + (NODE_PART_BYTES - (part->end - part->first) * OFFSET_BYTES),
+                         &w->later);
     if (k->walk == WALK_OFFSETS)
         put_part_offsets(w, part, part->bytes, &w->out);
     else
@@ -334,21 +370,30 @@ static gcd_status put_part(void *ctx, const struct node_part *part, struct gcd_e
     w->blob_bytes += part->counts[PART_BLOB];
     w->notes->edges += part->counts[PART_EDGES];
     w->dependent = part->dependent;
-    return node_part_ends_step(part) ? check(w, k->walk, part->end / WRITE_CHECK_EVERY * WRITE_CHECK_EVERY, err) : GCD_OK;
+    return node_part_ends_step(part)
+               ? check(w, k->walk, part->end / WRITE_CHECK_EVERY * WRITE_CHECK_EVERY, err)
+               : GCD_OK;
 }
 
 /* Writes at most NODE_BYTES per object and EDGE_BYTES per child. */
-static gcd_status walk_objects(struct gcdump *w, enum walk walk, size_t node_bytes, size_t edge_bytes, struct gcd_error *err)
+static gcd_status walk_objects(struct gcdump *w, enum walk walk, size_t node_bytes,
+                               size_t edge_bytes, struct gcd_error *err)
 {
     struct walker k = { .walk = walk, .w = w, .start = *w };
     const struct node_writer writer = {
-        .ctx = &k, .node_bytes = node_bytes, .edge_bytes = edge_bytes, .fill = fill_part, .put = put_part, .put_nodes = put_nodes,
+        .ctx = &k,
+        .node_bytes = node_bytes,
+        .edge_bytes = edge_bytes,
+        .fill = fill_part,
+        .put = put_part,
+        .put_nodes = put_nodes,
     };
     return node_parts_write(w->graph, &writer, &w->options->context, err);
 }
 
 /* Writes the offsets, the blob or both, for all nodes. */
-static gcd_status walk_nodes(struct gcdump *w, enum walk walk, size_t node_bytes, size_t edge_bytes, struct gcd_error *err)
+static gcd_status walk_nodes(struct gcdump *w, enum walk walk, size_t node_bytes, size_t edge_bytes,
+                             struct gcd_error *err)
 {
     const struct gcd_summary *summary = gcd_graph_summary(w->graph);
     bool write = walk != WALK_OFFSETS;
@@ -376,15 +421,18 @@ static gcd_status walk_nodes(struct gcdump *w, enum walk walk, size_t node_bytes
     return GCD_OK;
 }
 
-static gcd_status check_blob(struct gcdump *w, enum walk next, uint64_t blob_at, struct gcd_error *err)
+static gcd_status check_blob(struct gcdump *w, enum walk next, uint64_t blob_at,
+                             struct gcd_error *err)
 {
-    GCD_TRY(check(w, next, 0, err));     /* progress does not go back */
+    GCD_TRY(check(w, next, 0, err)); /* progress does not go back */
     if (blob_at + w->blob_bytes + UINT64_C(8) * w->node_count > w->limits->file_bytes)
-        return gcd_fail(err, GCD_E_LIMIT, "the gcdump format is limited to %llu bytes", (unsigned long long)w->limits->file_bytes);
+        return gcd_fail(err, GCD_E_LIMIT, "the gcdump format is limited to %llu bytes",
+                        (unsigned long long)w->limits->file_bytes);
     return GCD_OK;
 }
 
-/* Writes first the offsets, then the blob.  Fails before gigabytes are written; the part after the addresses is checked at the end. */
+/* Writes first the offsets, then the blob.  Fails before gigabytes are written; the part after the
+ * addresses is checked at the end. */
 static gcd_status put_one_by_one(struct gcdump *w, struct gcd_error *err)
 {
     GCD_TRY(walk_nodes(w, WALK_OFFSETS, OFFSET_BYTES, 0, err));
@@ -425,7 +473,8 @@ static gcd_status walk_addresses(struct gcdump *w, struct gcd_error *err)
 
 /* ---- the file ---- */
 
-static void put_type(struct gcdump *w, const struct gcdump_text *parts, size_t count, int32_t size, const char *module)
+static void put_type(struct gcdump *w, const struct gcdump_text *parts, size_t count, int32_t size,
+                     const char *module)
 {
     gcdump_put_text(&w->out, parts, count);
     gcdump_put_u32(&w->out, (uint32_t)size);
@@ -437,14 +486,20 @@ static struct gcdump_text text(const char *s)
     return (struct gcdump_text){ s, strlen(s) };
 }
 
-/* Like dotnet-gcdump: "[static var TYPE.FIELD]".  There, TYPE is the type of the object; here, only if the class is unknown. */
+/* Like dotnet-gcdump: "[static var TYPE.FIELD]".  There, TYPE is the type of the object; here, only
+ * if the class is unknown. */
 static void put_static(struct gcdump *w, const struct gcd_root *r)
 {
     const struct gcd_static_words known = gcd_static_words(w->graph, w->options->names, r);
-    const char *type = known.class_name[0] != '\0' ? known.class_name : write_type_name(w->options, w->graph, r->type);
+    const char *type = known.class_name[0] != '\0' ? known.class_name
+                                                   : write_type_name(w->options, w->graph, r->type);
     bool several = known.class_name[0] == '\0' && gcd_static_is_labelled(r);
     const struct gcdump_text name[] = {
-        text("[static var "), text(several ? r->label : type), text(several ? "" : "."), text(several ? "" : r->name), text("]"),
+        text("[static var "),
+        text(several ? r->label : type),
+        text(several ? "" : "."),
+        text(several ? "" : r->name),
+        text("]"),
     };
     put_type(w, name, sizeof name / sizeof *name, 0, "");
 }
@@ -470,13 +525,16 @@ static void put_types(struct gcdump *w)
     }
 }
 
-/* Time of the GC in units of 100 ns since the year 1, UTC; 0 = unknown.  .NET rejects the whole file if this is outside its calendar. */
+/* Time of the GC in units of 100 ns since the year 1, UTC; 0 = unknown.  .NET rejects the whole
+ * file if this is outside its calendar. */
 static uint64_t collected_ticks(const struct gcd_summary *f)
 {
     const int64_t unix_epoch = INT64_C(621355968000000000), last = INT64_C(3155378975999999999);
     int64_t ticks;
-    if (f->trace.start_unix_ms == INT64_MIN || __builtin_mul_overflow(f->trace.start_unix_ms, INT64_C(10000), &ticks) ||
-        __builtin_add_overflow(ticks, unix_epoch, &ticks) || __builtin_add_overflow(ticks, f->gc_start_ns / 100, &ticks))
+    if (f->trace.start_unix_ms == INT64_MIN ||
+        __builtin_mul_overflow(f->trace.start_unix_ms, INT64_C(10000), &ticks) ||
+        __builtin_add_overflow(ticks, unix_epoch, &ticks) ||
+        __builtin_add_overflow(ticks, f->gc_start_ns / 100, &ticks))
         return 0;
     return ticks < 0 || ticks > last ? 0 : (uint64_t)ticks;
 }
@@ -489,18 +547,20 @@ static gcd_status put_facts(struct gcdump *w, unsigned is_64bit, struct gcd_erro
     struct gcdump_out *o = &w->out;
     const struct gcd_summary *f = gcd_graph_summary(w->graph);
     gcdump_put_u8(o, is_64bit);
-    gcdump_put_u32(o, ONE_AS_FLOAT);         /* fractions of objects and bytes: all, not sampled */
+    gcdump_put_u32(o, ONE_AS_FLOAT); /* fractions of objects and bytes: all, not sampled */
     gcdump_put_u32(o, ONE_AS_FLOAT);
-    gcdump_put_u8(o, GCDUMP_NULL);           /* JSHeapInfo */
-    gcdump_put_u8(o, GCDUMP_NULL);           /* DotNetHeapInfo */
+    gcdump_put_u8(o, GCDUMP_NULL); /* JSHeapInfo */
+    gcdump_put_u8(o, GCDUMP_NULL); /* DotNetHeapInfo */
     GCD_TRY(gcdump_put_log(o, w->graph, w->options->context.alloc, err));
     gcdump_put_u64(o, collected_ticks(f));
-    gcdump_put_string_or_null(o, "");        /* machine */
-    gcdump_put_string_or_null(o, f->process_name[0] == '\0' && w->options->name != NULL ? w->options->name : f->process_name);
+    gcdump_put_string_or_null(o, ""); /* machine */
+    gcdump_put_string_or_null(o, f->process_name[0] == '\0' && w->options->name != NULL
+                                     ? w->options->name
+                                     : f->process_name);
     gcdump_put_u32(o, f->process <= INT32_MAX ? (uint32_t)f->process : 0);
-    gcdump_put_u64(o, 0);                    /* memory committed, working set: unknown */
+    gcdump_put_u64(o, 0); /* memory committed, working set: unknown */
     gcdump_put_u64(o, 0);
-    gcdump_put_u32(o, 0);                    /* multipliers of the types: none */
+    gcdump_put_u32(o, 0); /* multipliers of the types: none */
     return GCD_OK;
 }
 
@@ -513,7 +573,7 @@ static gcd_status put_file(struct gcdump *w, struct gcd_error *err)
     gcdump_put_begin(o, "GCHeapDump", 10, 8);
     gcdump_put_begin(o, "Graphs.MemoryGraph", 1, 0);
     gcdump_put_u64(o, w->total_size);
-    gcdump_put_u32(o, 0);                    /* the root's number */
+    gcdump_put_u32(o, 0); /* the root's number */
     put_types(w);
     gcdump_put_u32(o, w->node_count);
     GCD_TRY(put_both(w, err));
@@ -523,14 +583,14 @@ static gcd_status put_file(struct gcdump *w, struct gcd_error *err)
     gcdump_put_u8(o, is_64bit);
     gcdump_put_u8(o, GCDUMP_END);
     GCD_TRY(put_facts(w, is_64bit, err));
-    gcdump_put_u8(o, GCDUMP_SKIP);           /* InteropInfo: null */
+    gcdump_put_u8(o, GCDUMP_SKIP); /* InteropInfo: null */
     gcdump_put_u32(o, 0);
     gcdump_put_u8(o, GCDUMP_NULL);
     uint64_t region_end = gcdump_out_offset(o);
     gcdump_put_u8(o, GCDUMP_STRING);
     gcdump_put_string(o, "gcdumpc");
     gcdump_put_u8(o, GCDUMP_END);
-    gcdump_put_u8(o, GCDUMP_END);            /* of all objects */
+    gcdump_put_u8(o, GCDUMP_END); /* of all objects */
     uint64_t table = gcdump_out_offset(o);
     gcdump_put_u32(o, 1);
     gcdump_put_u32(o, (uint32_t)region_end);
@@ -542,12 +602,18 @@ static gcd_status put_file(struct gcdump *w, struct gcd_error *err)
     return GCD_OK;
 }
 
-gcd_status gcdump_write(const struct gcd_graph *g, struct gcd_sink *s, const struct gcd_write_options *options,
-                        const struct gcdump_limits *limits, struct gcd_write_notes *notes, struct gcd_error *err)
+gcd_status gcdump_write(const struct gcd_graph *g, struct gcd_sink *s,
+                        const struct gcd_write_options *options, const struct gcdump_limits *limits,
+                        struct gcd_write_notes *notes, struct gcd_error *err)
 {
     struct gcdump w = {
-        .graph = g, .options = options, .limits = limits, .notes = notes,
-        .objects = gcd_graph_node_count(g), .unknown = gcd_graph_unknown(g), .types = gcd_graph_summary(g)->type_count,
+        .graph = g,
+        .options = options,
+        .limits = limits,
+        .notes = notes,
+        .objects = gcd_graph_node_count(g),
+        .unknown = gcd_graph_unknown(g),
+        .types = gcd_graph_summary(g)->type_count,
     };
     struct gcd_alloc alloc = gcd_alloc_or_default(options->context.alloc);
     GCD_TRY(number_places(&w, err));
@@ -560,14 +626,19 @@ gcd_status gcdump_write(const struct gcd_graph *g, struct gcd_sink *s, const str
     gcd_mem_free(&alloc, w.type_size, w.types * sizeof *w.type_size);
     GCD_TRY(st);
     write_note_root_losses(notes, g, false);
-    write_note_loss(notes, gcd_graph_dependent_count(g), "dependent handle becomes a reference of its key",
+    write_note_loss(notes, gcd_graph_dependent_count(g),
+                    "dependent handle becomes a reference of its key",
                     "dependent handles become references of their keys");
-    write_note_loss(notes, w.clamped, "object is larger than the 2 GiB that a gcdump can store: it counts as 2147483647 bytes",
-                    "objects are larger than the 2 GiB that a gcdump can store: they count as 2147483647 bytes");
+    write_note_loss(
+        notes, w.clamped,
+        "object is larger than the 2 GiB that a gcdump can store: it counts as 2147483647 bytes",
+        "objects are larger than the 2 GiB that a gcdump can store: they count as 2147483647 "
+        "bytes");
     return gcd_sink_status(s, err);
 }
 
-static gcd_status write_graph(const struct gcd_graph *g, struct gcd_sink *s, const struct gcd_write_options *options,
+static gcd_status write_graph(const struct gcd_graph *g, struct gcd_sink *s,
+                              const struct gcd_write_options *options,
                               struct gcd_write_notes *notes, struct gcd_error *err)
 {
     return gcdump_write(g, s, options, &gcdump_limits, notes, err);

@@ -95,7 +95,8 @@ static void put_unit(struct gcdump_out *o, uint32_t c)
     }
 }
 
-/* The length counts UTF-16 code units, and each is encoded separately: a character above U+FFFF takes two times three bytes. */
+/* The length counts UTF-16 code units, and each is encoded separately: a character above U+FFFF
+ * takes two times three bytes. */
 void gcdump_put_text(struct gcdump_out *o, const struct gcdump_text *parts, size_t count)
 {
     uint64_t units = 0;
@@ -136,7 +137,8 @@ void gcdump_put_string_or_null(struct gcdump_out *o, const char *s)
         gcdump_put_u32(o, UINT32_MAX);
 }
 
-void gcdump_put_begin(struct gcdump_out *o, const char *class_name, uint32_t version, uint32_t minimum_reader)
+void gcdump_put_begin(struct gcdump_out *o, const char *class_name, uint32_t version,
+                      uint32_t minimum_reader)
 {
     gcdump_put_u8(o, GCDUMP_BEGIN);
     gcdump_put_u8(o, GCDUMP_BEGIN);
@@ -162,7 +164,7 @@ static void log_text(struct gcd_sink *s, const char *key, const char *v)
         return;
     gcd_sink_text(s, key);
     gcd_sink_text(s, ": ");
-    for (const char *end; *v != '\0'; v = end) {     /* a fact takes one line */
+    for (const char *end; *v != '\0'; v = end) { /* a fact takes one line */
         end = v + strcspn(v, "\r\n");
         gcd_sink_write(s, v, (size_t)(end - v));
         if (*end != '\0')
@@ -175,7 +177,9 @@ static void log_text(struct gcd_sink *s, const char *key, const char *v)
 static void log_verdict(struct gcd_sink *s, const struct gcd_verdict *v)
 {
     char item[96];
-    gcd_sink_text(s, !v->complete ? "gcdumpc: incomplete:" : v->unverified ? "gcdumpc: unverified" : "gcdumpc: complete");
+    gcd_sink_text(s, !v->complete    ? "gcdumpc: incomplete:"
+                     : v->unverified ? "gcdumpc: unverified"
+                                     : "gcdumpc: complete");
     for (size_t i = 0; i < v->reason_count; i++) {
         (void)snprintf(item, sizeof item, " %s=%" PRIu64, v->reasons[i].name, v->reasons[i].amount);
         gcd_sink_text(s, item);
@@ -207,7 +211,8 @@ static void log_facts(struct gcd_sink *s, const struct gcd_graph *g)
     log_number(s, "objects dropped", n->objects_dropped);
 }
 
-gcd_status gcdump_put_log(struct gcdump_out *o, const struct gcd_graph *g, const struct gcd_alloc *alloc, struct gcd_error *err)
+gcd_status gcdump_put_log(struct gcdump_out *o, const struct gcd_graph *g,
+                          const struct gcd_alloc *alloc, struct gcd_error *err)
 {
     struct gcd_sink *s;
     GCD_TRY(gcd_sink_new_memory(alloc, &s, err));

@@ -3,13 +3,16 @@
  *
  *     a 2 NAME STAMP                        start of the dump
  *     t TYPE NAME                           all used types, numbered in order of first use
- *     r OBJECT KIND FLAGS [TYPE]            static variables, then roots, then COM callable wrappers
- *     o OBJECT TYPE SIZE [OBJECT …]         in the order of the heap walk; values of dependent handles as last references
+ *     r OBJECT KIND FLAGS [TYPE]            static variables, then roots, then COM callable
+ *                                           wrappers
+ *     o OBJECT TYPE SIZE [OBJECT …]         in the order of the heap walk; values of dependent
+ *                                           handles as last references
  *     c NAME STAMP                          end of the dump
  *
- * The only public description is a vendor article ("Write your own GC Heap Viewer for the .Net Compact Framework"); where it leaves a
- * question open, README.md in this folder says what is written.  Root kinds are those of the profiling interface, one higher than the kinds
- * of the GCBulkRootEdge event.
+ * The only public description is a vendor article ("Write your own GC Heap Viewer for the .Net
+ * Compact Framework"); where it leaves a question open, README.md in this folder says what is
+ * written.  Root kinds are those of the profiling interface, one higher than the kinds of the
+ * GCBulkRootEdge event.
  */
 #include <string.h>
 
@@ -24,30 +27,39 @@
 #include "write/gclog_batch.h"
 #include "write/write.h"
 
-enum gclog_root { GCLOG_ROOT_STACK = 1, GCLOG_ROOT_FINALIZER, GCLOG_ROOT_HANDLE, GCLOG_ROOT_STATIC, GCLOG_ROOT_OTHER };
+enum gclog_root {
+    GCLOG_ROOT_STACK = 1,
+    GCLOG_ROOT_FINALIZER,
+    GCLOG_ROOT_HANDLE,
+    GCLOG_ROOT_STATIC,
+    GCLOG_ROOT_OTHER
+};
 
 /* Room for a letter and three numbers with their spaces: the beginning of any record. */
-#define OBJECT_BYTES (3 * (GCD_HEX_MAX + 1) + 16)
+#define OBJECT_BYTES  (3 * (GCD_HEX_MAX + 1) + 16)
 #define EDGES_AT_ONCE ((size_t)2048)
 
 struct gclog {
     struct gcd_alloc alloc;
     const struct gcd_write_options *options;
-    struct gcd_dump *dump;       /* exactly one of the two is set */
+    struct gcd_dump *dump; /* exactly one of the two is set */
     const struct gcd_graph *graph;
     const struct gcd_summary *summary;
     struct gcd_sink *out;
     struct gcd_write_notes *notes;
-    uint32_t *type_id;           /* [numbers] by number; 0 = not used */
-    uint32_t *type_at;           /* [numbers] number by type id - 1 */
-    uint32_t type_count;         /* number of ids */
-    uint32_t types;              /* number of types */
-    uint32_t numbers;            /* types, then classes */
-    const char **classes;        /* [class_count] classes of static variables that are no type of the dump; numbers TYPES and up */
+    uint32_t *type_id;   /* [numbers] by number; 0 = not used */
+    uint32_t *type_at;   /* [numbers] number by type id - 1 */
+    uint32_t type_count; /* number of ids */
+    uint32_t types;      /* number of types */
+    uint32_t numbers;    /* types, then classes */
+    /* [class_count] classes of static variables that are no type of the dump; numbers TYPES and up
+     */
+    const char **classes;
     size_t class_count, class_room;
-    struct gcd_idmap named;      /* hash of a name -> number; filled only if the class of a static variable is known */
-    struct gcd_idmap dependent;  /* key -> index of its first dependent handle */
-    struct gclog_batches batches;        /* objects of a dump */
+    /* hash of a name -> number; filled only if the class of a static variable is known */
+    struct gcd_idmap named;
+    struct gcd_idmap dependent;   /* key -> index of its first dependent handle */
+    struct gclog_batches batches; /* objects of a dump */
 };
 
 /* Writes N bytes of a name, replacing characters that would break a line. */
@@ -64,7 +76,8 @@ static void put_name(struct gcd_sink *out, const char *s, size_t n)
     }
 }
 
-/* "a 2 NAME STAMP" or "c NAME STAMP".  A name must not be empty or begin or end with spaces, or it could not be read back. */
+/* "a 2 NAME STAMP" or "c NAME STAMP".  A name must not be empty or begin or end with spaces, or it
+ * could not be read back. */
 static void put_frame(struct gclog *g, const char *letter)
 {
     const char *name = g->summary->process_name;
@@ -92,30 +105,36 @@ static const char *name_of(const struct gclog *g, uint32_t number)
 {
     if (number >= g->types)
         return g->classes[number - g->types];
-    return g->options->names != NULL ? gcd_names_get(g->options->names, number) : g->summary->types[number].name;
+    return g->options->names != NULL ? gcd_names_get(g->options->names, number)
+                                     : g->summary->types[number].name;
 }
 
 /* "" = unknown. */
 static const char *class_of(const struct gclog *g, const struct gcd_root *r)
 {
-    return r->kind != GCD_ROOT_STATIC || g->options->names == NULL ? r->class_name : gcd_names_class(g->options->names, r);
+    return r->kind != GCD_ROOT_STATIC || g->options->names == NULL
+               ? r->class_name
+               : gcd_names_class(g->options->names, r);
 }
 
 /* GCD_IDMAP_NONE: the name has no number, or another name has the same hash. */
 static uint32_t number_of_name(const struct gclog *g, const char *name)
 {
     uint32_t number = gcd_idmap_get(&g->named, gcd_text_hash(name, strlen(name), GCD_TEXT_HASH));
-    return number != GCD_IDMAP_NONE && strcmp(name_of(g, number), name) == 0 ? number : GCD_IDMAP_NONE;
+    return number != GCD_IDMAP_NONE && strcmp(name_of(g, number), name) == 0 ? number
+                                                                             : GCD_IDMAP_NONE;
 }
 
 static bool add_name(struct gclog *g, uint32_t number)
 {
     const char *name = name_of(g, number);
     uint64_t hash = gcd_text_hash(name, strlen(name), GCD_TEXT_HASH);
-    return gcd_idmap_get(&g->named, hash) != GCD_IDMAP_NONE || gcd_idmap_put(&g->named, hash, number);
+    return gcd_idmap_get(&g->named, hash) != GCD_IDMAP_NONE ||
+           gcd_idmap_put(&g->named, hash, number);
 }
 
-/* The class that declares a static variable, if known; otherwise what the runtime has sent: the type of the object, or on Mono the class. */
+/* The class that declares a static variable, if known; otherwise what the runtime has sent: the
+ * type of the object, or on Mono the class. */
 static uint32_t container_of(const struct gclog *g, const struct gcd_root *r)
 {
     const char *name = class_of(g, r);
@@ -147,7 +166,8 @@ static void put_types(struct gclog *g)
     g->notes->types = g->type_count;
 }
 
-static void put_root(struct gclog *g, uint64_t object, enum gclog_root kind, uint32_t flags, uint32_t type_id)
+static void put_root(struct gclog *g, uint64_t object, enum gclog_root kind, uint32_t flags,
+                     uint32_t type_id)
 {
     char *p = gcd_sink_reserve(g->out, 2 * OBJECT_BYTES), *q = p;
     *q++ = 'r';
@@ -168,8 +188,9 @@ static void put_root(struct gclog *g, uint64_t object, enum gclog_root kind, uin
 }
 
 static const enum gclog_root root_kinds[GCD_ROOT_ALL_KINDS] = {
-    [GCD_ROOT_STACK] = GCLOG_ROOT_STACK, [GCD_ROOT_FINALIZER] = GCLOG_ROOT_FINALIZER, [GCD_ROOT_HANDLE] = GCLOG_ROOT_HANDLE,
-    [GCD_ROOT_OTHER] = GCLOG_ROOT_OTHER, [GCD_ROOT_STATIC] = GCLOG_ROOT_STATIC, [GCD_ROOT_COM] = GCLOG_ROOT_HANDLE,
+    [GCD_ROOT_STACK] = GCLOG_ROOT_STACK,   [GCD_ROOT_FINALIZER] = GCLOG_ROOT_FINALIZER,
+    [GCD_ROOT_HANDLE] = GCLOG_ROOT_HANDLE, [GCD_ROOT_OTHER] = GCLOG_ROOT_OTHER,
+    [GCD_ROOT_STATIC] = GCLOG_ROOT_STATIC, [GCD_ROOT_COM] = GCLOG_ROOT_HANDLE,
 };
 
 /* Nothing in a graph has the address of its unknown node. */
@@ -178,7 +199,8 @@ static void put_roots(struct gclog *g)
     for (size_t i = 0; i < g->summary->root_count; i++) {
         const struct gcd_root *r = &g->summary->roots[i];
         if (g->graph == NULL || r->node != gcd_graph_unknown(g->graph))
-            put_root(g, r->object, root_kinds[r->kind], r->flags, r->kind == GCD_ROOT_STATIC ? g->type_id[container_of(g, r)] : 0);
+            put_root(g, r->object, root_kinds[r->kind], r->flags,
+                     r->kind == GCD_ROOT_STATIC ? g->type_id[container_of(g, r)] : 0);
     }
 }
 
@@ -197,13 +219,15 @@ static void put_dependents(struct gclog *g, uint64_t key)
     size_t count = gcd_dump_dependent_count(g->dump);
     for (size_t i = first; i < count && gcd_dump_dependent(g->dump, i)->key == key; i++) {
         put_edges(g, &gcd_dump_dependent(g->dump, i)->value, 1);
-        if (g->notes->dependents_dropped > 0)    /* two objects at one address, which only damaged data has */
+        if (g->notes->dependents_dropped >
+            0) /* two objects at one address, which only damaged data has */
             g->notes->dependents_dropped--;
     }
 }
 
 /* The object is ended even if its references cannot be read. */
-static gcd_status put_object(struct gclog *g, struct gcd_objects *cursor, const struct gcd_object *o, struct gcd_error *err)
+static gcd_status put_object(struct gclog *g, struct gcd_objects *cursor,
+                             const struct gcd_object *o, struct gcd_error *err)
 {
     const uint64_t *targets;
     size_t n;
@@ -227,7 +251,8 @@ static gcd_status put_all(struct gclog *g, struct gcd_objects *cursor, struct gc
 {
     struct gcd_object o;
     gcd_status st = GCD_OK;
-    for (uint64_t i = 0; !g->batches.failed && (st = gcd_objects_next(cursor, &o, err)) == GCD_OK; i++) {
+    for (uint64_t i = 0; !g->batches.failed && (st = gcd_objects_next(cursor, &o, err)) == GCD_OK;
+         i++) {
         if (o.address == 0) {
             g->notes->objects_dropped++;
             continue;
@@ -235,7 +260,8 @@ static gcd_status put_all(struct gclog *g, struct gcd_objects *cursor, struct gc
         if ((st = put_object(g, cursor, &o, err)) != GCD_OK)
             break;
         if (i % WRITE_CHECK_EVERY == 0)
-            if ((st = write_check(g->options, NULL, gcd_objects_position(cursor), g->options->progress_total, err)) != GCD_OK)
+            if ((st = write_check(g->options, NULL, gcd_objects_position(cursor),
+                                  g->options->progress_total, err)) != GCD_OK)
                 break;
     }
     return st == GCD_END ? GCD_OK : st;
@@ -262,7 +288,8 @@ static void use_types_of_objects(struct gclog *g)
 {
     uint32_t unknown = g->graph != NULL ? gcd_graph_unknown(g->graph) : GCD_NODE_NONE;
     for (uint32_t i = 0; i < g->types; i++)
-        if (g->summary->types[i].objects > 0 && (unknown == GCD_NODE_NONE || i != gcd_graph_node_type(g->graph, unknown)))
+        if (g->summary->types[i].objects > 0 &&
+            (unknown == GCD_NODE_NONE || i != gcd_graph_node_type(g->graph, unknown)))
             use_type(g, i);
 }
 
@@ -278,7 +305,8 @@ static bool add_class(struct gclog *g, const struct gcd_root *r)
             return false;
     if (number_of_name(g, name) != GCD_IDMAP_NONE)
         return true;
-    if (!gcd_vec_reserve(&g->alloc, &g->classes, &g->class_room, g->class_count + 1, sizeof *g->classes, UINT32_MAX - g->types))
+    if (!gcd_vec_reserve(&g->alloc, &g->classes, &g->class_room, g->class_count + 1,
+                         sizeof *g->classes, UINT32_MAX - g->types))
         return false;
     g->classes[g->class_count++] = name;
     return add_name(g, g->types + (uint32_t)g->class_count - 1);
@@ -312,10 +340,11 @@ static gcd_status prepare_dependents(struct gclog *g, struct gcd_error *err)
     if (n >= GCD_IDMAP_NONE)
         return gcd_fail(err, GCD_E_LIMIT, "%zu dependent handles are too many for this format", n);
     for (size_t i = 0; i < n; i++)
-        if (i == 0 || gcd_dump_dependent(g->dump, i)->key != gcd_dump_dependent(g->dump, i - 1)->key)
+        if (i == 0 ||
+            gcd_dump_dependent(g->dump, i)->key != gcd_dump_dependent(g->dump, i - 1)->key)
             if (!gcd_idmap_put(&g->dependent, gcd_dump_dependent(g->dump, i)->key, (uint32_t)i))
                 return gcd_fail_nomem(err, "sorting dependent handles");
-    g->notes->dependents_dropped = n;        /* until the key is reached */
+    g->notes->dependents_dropped = n; /* until the key is reached */
     bool exact;
     (void)gcd_dump_knows(g->dump, 0, &exact);
     g->notes->dangling_is_minimum = !exact;
@@ -342,10 +371,15 @@ static void note_losses(struct gclog *g, uint64_t dependents)
                     "memory ranges of generations are not stored");
 }
 
-static gcd_status gclog_write(struct gcd_dump *d, struct gcd_sink *s, const struct gcd_write_options *options,
+static gcd_status gclog_write(struct gcd_dump *d, struct gcd_sink *s,
+                              const struct gcd_write_options *options,
                               struct gcd_write_notes *notes, struct gcd_error *err)
 {
-    struct gclog g = { .alloc = gcd_alloc_or_default(options->context.alloc), .options = options, .dump = d, .summary = gcd_dump_summary(d), .out = s,
+    struct gclog g = { .alloc = gcd_alloc_or_default(options->context.alloc),
+                       .options = options,
+                       .dump = d,
+                       .summary = gcd_dump_summary(d),
+                       .out = s,
                        .notes = notes };
     gcd_idmap_init(&g.dependent, &g.alloc);
     gcd_idmap_init(&g.named, &g.alloc);
@@ -367,7 +401,8 @@ static gcd_status gclog_write(struct gcd_dump *d, struct gcd_sink *s, const stru
     return st;
 }
 
-/* ---- the same for a graph; the node of unknown objects has no address, so no reference has its address ---- */
+/* ---- the same for a graph; the node of unknown objects has no address, so no reference has its
+ * address ---- */
 
 static void begin_object(struct gclog *g, uint64_t address, uint32_t type, uint64_t size_bytes)
 {
@@ -419,7 +454,8 @@ static gcd_status put_nodes(struct gclog *g, struct gcd_error *err)
         gcd_graph_node(g->graph, i, &node);
         begin_object(g, node.address, node.type, node.size_bytes);
         put_node_edges(g, node.edges, node.edge_count);
-        for (; dependent < dependents && gcd_graph_dependent(g->graph, dependent)->key == i; dependent++)
+        for (; dependent < dependents && gcd_graph_dependent(g->graph, dependent)->key == i;
+             dependent++)
             put_node_edges(g, &gcd_graph_dependent(g->graph, dependent)->value, 1);
         end_object(g);
         if (i % WRITE_CHECK_EVERY == 0)
@@ -428,11 +464,16 @@ static gcd_status put_nodes(struct gclog *g, struct gcd_error *err)
     return gcd_sink_status(g->out, err);
 }
 
-static gcd_status gclog_write_graph(const struct gcd_graph *graph, struct gcd_sink *s, const struct gcd_write_options *options,
+static gcd_status gclog_write_graph(const struct gcd_graph *graph, struct gcd_sink *s,
+                                    const struct gcd_write_options *options,
                                     struct gcd_write_notes *notes, struct gcd_error *err)
 {
-    struct gclog g = { .alloc = gcd_alloc_or_default(options->context.alloc), .options = options, .graph = graph,
-                       .summary = gcd_graph_summary(graph), .out = s, .notes = notes };
+    struct gclog g = { .alloc = gcd_alloc_or_default(options->context.alloc),
+                       .options = options,
+                       .graph = graph,
+                       .summary = gcd_graph_summary(graph),
+                       .out = s,
+                       .notes = notes };
     gcd_idmap_init(&g.dependent, &g.alloc);
     gcd_idmap_init(&g.named, &g.alloc);
     gcd_status st = number_types(&g, err);

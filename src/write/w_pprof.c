@@ -1,8 +1,9 @@
 /*
  * pprof profile (profile.proto of github.com/google/pprof): objects and bytes of each stack.
  *
- * Encodes protocol buffers itself: a field is a key, number << 3 | wire type (0 varint, 2 length and bytes), and its content; repeated
- * numbers are packed.  system_name is omitted: pprof would treat .NET names as mangled names and shorten them.
+ * Encodes protocol buffers itself: a field is a key, number << 3 | wire type (0 varint, 2 length
+ * and bytes), and its content; repeated numbers are packed.  system_name is omitted: pprof would
+ * treat .NET names as mangled names and shorten them.
  */
 #include <string.h>
 
@@ -17,29 +18,49 @@
 #include "write/write.h"
 
 enum { VARINT = 0, BYTES = 2 };
-enum { PROFILE_SAMPLE_TYPE = 1, PROFILE_SAMPLE = 2, PROFILE_LOCATION = 4, PROFILE_FUNCTION = 5, PROFILE_STRING = 6, PROFILE_TIME_NANOS = 9,
-       PROFILE_PERIOD_TYPE = 11, PROFILE_PERIOD = 12, PROFILE_COMMENT = 13, PROFILE_DEFAULT_SAMPLE_TYPE = 14 };
+enum {
+    PROFILE_SAMPLE_TYPE = 1,
+    PROFILE_SAMPLE = 2,
+    PROFILE_LOCATION = 4,
+    PROFILE_FUNCTION = 5,
+    PROFILE_STRING = 6,
+    PROFILE_TIME_NANOS = 9,
+    PROFILE_PERIOD_TYPE = 11,
+    PROFILE_PERIOD = 12,
+    PROFILE_COMMENT = 13,
+    PROFILE_DEFAULT_SAMPLE_TYPE = 14
+};
 enum { VALUE_TYPE_TYPE = 1, VALUE_TYPE_UNIT = 2 };
 enum { SAMPLE_LOCATION_ID = 1, SAMPLE_VALUE = 2 };
 enum { LOCATION_ID = 1, LOCATION_LINE = 4, LINE_FUNCTION_ID = 1 };
 enum { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_FILENAME = 4 };
 
-#define TOOL "gcdumpc " GCDUMPC_VERSION
-#define VARINT_BYTES 10
+#define TOOL          "gcdumpc " GCDUMPC_VERSION
+#define VARINT_BYTES  10
 #define MESSAGE_BYTES ((STACKS_DEPTH + 8) * VARINT_BYTES)
 
 /* Strings that every profile has, in the order of their numbers. */
-enum { STRING_NONE, STRING_OBJECTS, STRING_COUNT, STRING_SPACE, STRING_BYTES, STRING_TOOL, STRING_FOLD, STRING_VERDICT, STRING_NAMES };
+enum {
+    STRING_NONE,
+    STRING_OBJECTS,
+    STRING_COUNT,
+    STRING_SPACE,
+    STRING_BYTES,
+    STRING_TOOL,
+    STRING_FOLD,
+    STRING_VERDICT,
+    STRING_NAMES
+};
 
 struct pprof {
     struct stacks stacks;
     struct gcd_alloc alloc;
     struct gcd_sink *out;
     uint32_t labels;
-    uint32_t *id;                /* [labels] location and function of a frame, 0 = not used */
-    uint32_t *frame_at;          /* [labels] frame of id - 1 */
-    uint32_t *by_module;         /* [labels] ids - 1 of used frames, by module */
-    uint32_t *file;              /* [labels] string number of the module of id - 1 */
+    uint32_t *id;        /* [labels] location and function of a frame, 0 = not used */
+    uint32_t *frame_at;  /* [labels] frame of id - 1 */
+    uint32_t *by_module; /* [labels] ids - 1 of used frames, by module */
+    uint32_t *file;      /* [labels] string number of the module of id - 1 */
     uint32_t used;
     uint64_t clamped;
 };
@@ -62,7 +83,8 @@ static char *put_number(char *p, unsigned field, uint64_t v)
 
 static void write_bytes(struct gcd_sink *out, unsigned field, const char *bytes, size_t n)
 {
-    char *p = gcd_sink_reserve(out, 2 * VARINT_BYTES), *end = put_varint(put_varint(p, field << 3 | BYTES), n);
+    char *p = gcd_sink_reserve(out, 2 * VARINT_BYTES),
+         *end = put_varint(put_varint(p, field << 3 | BYTES), n);
     gcd_sink_advance(out, (size_t)(end - p));
     gcd_sink_write(out, bytes, n);
 }
@@ -77,7 +99,8 @@ static void write_number(struct gcd_sink *out, unsigned field, uint64_t v)
 
 static void write_value_type(struct gcd_sink *out, unsigned field, unsigned type, unsigned unit)
 {
-    char body[4 * VARINT_BYTES], *end = put_number(put_number(body, VALUE_TYPE_TYPE, type), VALUE_TYPE_UNIT, unit);
+    char body[4 * VARINT_BYTES],
+        *end = put_number(put_number(body, VALUE_TYPE_TYPE, type), VALUE_TYPE_UNIT, unit);
     write_bytes(out, field, body, (size_t)(end - body));
 }
 
@@ -108,7 +131,8 @@ static void write_sample(struct pprof *w, uint32_t number)
     q = put_varint(put_varint(q, SAMPLE_LOCATION_ID << 3 | BYTES), (uint64_t)(p - ids));
     memcpy(q, ids, (size_t)(p - ids));
     q += p - ids;
-    p = put_varint(put_varint(values, steps[number].own_count), as_int64(w, steps[number].own_bytes));
+    p = put_varint(put_varint(values, steps[number].own_count),
+                   as_int64(w, steps[number].own_bytes));
     q = put_varint(put_varint(q, SAMPLE_VALUE << 3 | BYTES), (uint64_t)(p - values));
     memcpy(q, values, (size_t)(p - values));
     q += p - values;
@@ -148,7 +172,8 @@ static gcd_status number_modules(struct pprof *w, struct gcd_error *err)
 static void write_locations(const struct pprof *w)
 {
     for (uint32_t i = 0; i < w->used; i++) {
-        char line[2 * VARINT_BYTES], body[6 * VARINT_BYTES], *line_end = put_number(line, LINE_FUNCTION_ID, i + 1), *p = body;
+        char line[2 * VARINT_BYTES], body[6 * VARINT_BYTES],
+            *line_end = put_number(line, LINE_FUNCTION_ID, i + 1), *p = body;
         p = put_number(p, LOCATION_ID, i + 1);
         p = put_varint(put_varint(p, LOCATION_LINE << 3 | BYTES), (uint64_t)(line_end - line));
         memcpy(p, line, (size_t)(line_end - line));
@@ -170,14 +195,20 @@ static void write_strings(const struct pprof *w)
 {
     const struct stacks *f = &w->stacks;
     const char *module;
-    static const char *const by[] = { "stacks: dominators", "stacks: shortest path from a root", "stacks: what asynchronous operations wait for" };
+    static const char *const by[] = { "stacks: dominators", "stacks: shortest path from a root",
+                                      "stacks: what asynchronous operations wait for" };
     bool waits = stacks_by_waits(f);
-    const char *always[] = { "", waits ? "waiting" : "inuse_objects", "count", waits ? "retained" : "inuse_space", "bytes", TOOL };
-    _Static_assert(sizeof always / sizeof *always == STRING_FOLD, "strings in the order of their numbers");
+    const char *always[] = { "",      waits ? "waiting" : "inuse_objects",
+                             "count", waits ? "retained" : "inuse_space",
+                             "bytes", TOOL };
+    _Static_assert(sizeof always / sizeof *always == STRING_FOLD,
+                   "strings in the order of their numbers");
     for (size_t i = 0; i < sizeof always / sizeof *always; i++)
         write_string(w, always[i]);
     write_string(w, by[f->options->stack_by]);
-    write_string(w, gcd_graph_summary(f->g)->verdict.complete ? "complete" : "incomplete: objects or references are missing");
+    write_string(w, gcd_graph_summary(f->g)->verdict.complete
+                        ? "complete"
+                        : "incomplete: objects or references are missing");
     for (uint32_t i = 0; i < w->used; i++)
         write_string(w, stacks_frame(f, w->frame_at[i], &module));
     uint32_t next = STRING_NAMES + w->used;
@@ -192,7 +223,8 @@ static void write_strings(const struct pprof *w)
 static uint64_t time_of(const struct gcd_summary *f)
 {
     int64_t ns;
-    if (f->trace.start_unix_ms <= 0 || __builtin_mul_overflow(f->trace.start_unix_ms, INT64_C(1000000), &ns) ||
+    if (f->trace.start_unix_ms <= 0 ||
+        __builtin_mul_overflow(f->trace.start_unix_ms, INT64_C(1000000), &ns) ||
         __builtin_add_overflow(ns, f->gc_start_ns, &ns) || ns < 0)
         return 0;
     return (uint64_t)ns;
@@ -230,7 +262,8 @@ static gcd_status write_profile(struct pprof *w, struct gcd_error *err)
     return gcd_sink_status(w->out, err);
 }
 
-static gcd_status pprof_write(const struct gcd_graph *g, struct gcd_sink *s, const struct gcd_write_options *options,
+static gcd_status pprof_write(const struct gcd_graph *g, struct gcd_sink *s,
+                              const struct gcd_write_options *options,
                               struct gcd_write_notes *notes, struct gcd_error *err)
 {
     struct pprof w = { .out = s, .alloc = gcd_alloc_or_default(options->context.alloc) };
@@ -239,7 +272,8 @@ static gcd_status pprof_write(const struct gcd_graph *g, struct gcd_sink *s, con
         st = write_profile(&w, err);
     if (st == GCD_OK) {
         stacks_note(&w.stacks, notes);
-        write_note_loss(notes, w.clamped, "stack has more than 2^63 - 1 bytes and is written as 2^63 - 1",
+        write_note_loss(notes, w.clamped,
+                        "stack has more than 2^63 - 1 bytes and is written as 2^63 - 1",
                         "stacks have more than 2^63 - 1 bytes and are written as 2^63 - 1");
     }
     gcd_mem_free(&w.alloc, w.id, w.labels * sizeof *w.id);

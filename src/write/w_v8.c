@@ -1,7 +1,8 @@
 /*
  * V8 heap snapshot: the JSON for Chrome DevTools, VS Code and memlab.
  *
- *     nodes     the root "", "(GC roots)", one node for each group of roots, then the objects; 7 numbers each
+ *     nodes     the root "", "(GC roots)", one node for each group of roots, then the objects; 7
+ *               numbers each
  *     edges     those of node 0, of node 1, ...; 3 numbers each
  *     strings   all names, see v8_names.h
  *
@@ -18,11 +19,17 @@
 #include "write/v8_names.h"
 
 enum v8_node_type { V8_NODE_OBJECT = 3, V8_NODE_SYNTHETIC = 9 };
-enum v8_edge_type { V8_EDGE_ELEMENT = 1, V8_EDGE_PROPERTY = 2, V8_EDGE_INTERNAL = 3, V8_EDGE_WEAK = 6 };
+enum v8_edge_type {
+    V8_EDGE_ELEMENT = 1,
+    V8_EDGE_PROPERTY = 2,
+    V8_EDGE_INTERNAL = 3,
+    V8_EDGE_WEAK = 6
+};
 
 #define NODE_FIELDS 7u
 #define EDGE_FIELDS 3u
-/* A target is NODE_FIELDS times a node number and must stay below 2^32, like the total of numbers in the array of edges. */
+/* A target is NODE_FIELDS times a node number and must stay below 2^32, like the total of numbers
+ * in the array of edges. */
 #define MAX_NODES (UINT32_MAX / NODE_FIELDS)
 #define MAX_EDGES (UINT32_MAX / EDGE_FIELDS)
 /* Viewers take numbers modulo 2^32. */
@@ -30,18 +37,22 @@ enum v8_edge_type { V8_EDGE_ELEMENT = 1, V8_EDGE_PROPERTY = 2, V8_EDGE_INTERNAL 
 /* The array of strings becomes one JavaScript string, which must be shorter than this. */
 #define MAX_STRINGS_BYTES (UINT64_C(512) << 20)
 /* Room for any row and its end. */
-#define ROW_BYTES ((size_t)128)
+#define ROW_BYTES     ((size_t)128)
 #define ROW_END_BYTES ((size_t)2)
 
 static const char head[] =
     "{\"snapshot\":{\"meta\":{\n"
-    "\"node_fields\":[\"type\",\"name\",\"id\",\"self_size\",\"edge_count\",\"trace_node_id\",\"detachedness\"],\n"
-    "\"node_types\":[[\"hidden\",\"array\",\"string\",\"object\",\"code\",\"closure\",\"regexp\",\"number\",\"native\",\"synthetic\","
+    "\"node_fields\":[\"type\",\"name\",\"id\",\"self_size\",\"edge_count\",\"trace_node_id\","
+    "\"detachedness\"],\n"
+    "\"node_types\":[[\"hidden\",\"array\",\"string\",\"object\",\"code\",\"closure\",\"regexp\","
+    "\"number\",\"native\",\"synthetic\","
     "\"concatenated string\",\"sliced string\",\"symbol\",\"bigint\",\"object shape\"],"
     "\"string\",\"number\",\"number\",\"number\",\"number\",\"number\"],\n"
     "\"edge_fields\":[\"type\",\"name_or_index\",\"to_node\"],\n"
-    "\"edge_types\":[[\"context\",\"element\",\"property\",\"internal\",\"hidden\",\"shortcut\",\"weak\"],\"string_or_number\",\"node\"],\n"
-    "\"trace_function_info_fields\":[\"function_id\",\"name\",\"script_name\",\"script_id\",\"line\",\"column\"],\n"
+    "\"edge_types\":[[\"context\",\"element\",\"property\",\"internal\",\"hidden\",\"shortcut\","
+    "\"weak\"],\"string_or_number\",\"node\"],\n"
+    "\"trace_function_info_fields\":[\"function_id\",\"name\",\"script_name\",\"script_id\","
+    "\"line\",\"column\"],\n"
     "\"trace_node_fields\":[\"id\",\"function_info_index\",\"count\",\"size\",\"children\"],\n"
     "\"sample_fields\":[\"timestamp_us\",\"last_assigned_id\"],\n"
     "\"location_fields\":[\"object_index\",\"script_id\",\"line\",\"column\"]},\n"
@@ -52,13 +63,14 @@ struct v8 {
     struct gcd_sink *out;
     const struct gcd_write_options *options;
     struct v8_names names;
-    uint32_t first_object;       /* its node number: after the root, "(GC roots)" and the groups */
+    uint32_t first_object; /* its node number: after the root, "(GC roots)" and the groups */
     uint64_t nodes, edges;
     /* the part of the sink being filled */
     char *begin, *p, *end;
     uint64_t rows, rows_checked; /* rows written; rows at the last check of the sink */
     uint64_t clamped;            /* objects larger than MAX_SIZE */
-    size_t dependent;            /* the first dependent handle whose key this walk has not reached */
+    /* the first dependent handle whose key this walk has not reached */
+    size_t dependent;
 };
 
 /* ---- rows ---- */
@@ -93,7 +105,7 @@ enum { PART_ROWS, PART_CLAMPED };
 
 struct walker {
     struct v8 *v;
-    struct v8 start;             /* what V was before the walk: other threads copy it */
+    struct v8 start; /* what V was before the walk: other threads copy it */
 };
 
 static struct v8 part_writer(const struct walker *k, struct node_part *part)
@@ -239,7 +251,12 @@ static gcd_status put_nodes(struct v8 *v, struct gcd_error *err)
     for (unsigned i = 0; i < GCD_GROUPS; i++)
         if (v->names.groups[i] > 0)
             put_synthetic(v, node++, v->names.group[i], v->names.groups[i]);
-    GCD_TRY(walk_objects(v, (struct node_writer){ .node_bytes = ROW_BYTES, .fill = fill_objects, .put = put_part, .put_nodes = put_objects }, err));
+    GCD_TRY(walk_objects(v,
+                         (struct node_writer){ .node_bytes = ROW_BYTES,
+                                               .fill = fill_objects,
+                                               .put = put_part,
+                                               .put_nodes = put_objects },
+                         err));
     close_array(v);
     return GCD_OK;
 }
@@ -294,7 +311,8 @@ static inline void put_references(struct v8 *v, const uint32_t *targets, size_t 
 static void put_dependents(struct v8 *v, uint32_t node)
 {
     for (size_t n = count_dependents(v->g, &v->dependent, node); n > 0; n--)
-        put_edge(v, V8_EDGE_INTERNAL, v->names.dependent, v->first_object + gcd_graph_dependent(v->g, v->dependent - n)->value);
+        put_edge(v, V8_EDGE_INTERNAL, v->names.dependent,
+                 v->first_object + gcd_graph_dependent(v->g, v->dependent - n)->value);
 }
 
 static gcd_status put_edges_of(void *ctx, uint32_t first, uint32_t end, struct gcd_error *err)
@@ -336,7 +354,12 @@ static gcd_status put_edges(struct v8 *v, struct gcd_error *err)
     for (unsigned i = 0; i < GCD_GROUPS; i++)
         if (v->names.groups[i] > 0)
             GCD_TRY(put_group(v, (enum gcd_root_group)i, err));
-    GCD_TRY(walk_objects(v, (struct node_writer){ .edge_bytes = ROW_BYTES, .fill = fill_edges, .put = put_part, .put_nodes = put_edges_of }, err));
+    GCD_TRY(walk_objects(v,
+                         (struct node_writer){ .edge_bytes = ROW_BYTES,
+                                               .fill = fill_edges,
+                                               .put = put_part,
+                                               .put_nodes = put_edges_of },
+                         err));
     close_array(v);
     return GCD_OK;
 }
@@ -361,11 +384,14 @@ static gcd_status count_records(struct v8 *v, struct gcd_error *err)
         groups += v->names.groups[i] > 0;
     v->first_object = (uint32_t)(2 + groups);
     v->nodes = v->first_object + (uint64_t)gcd_graph_node_count(v->g);
-    v->edges = 1 + groups + gcd_graph_summary(v->g)->root_count + gcd_graph_edge_count(v->g) + gcd_graph_dependent_count(v->g);
+    v->edges = 1 + groups + gcd_graph_summary(v->g)->root_count + gcd_graph_edge_count(v->g) +
+               gcd_graph_dependent_count(v->g);
     if (v->nodes > MAX_NODES)
-        return gcd_fail(err, GCD_E_LIMIT, "a .heapsnapshot holds at most %u nodes", (unsigned)MAX_NODES);
+        return gcd_fail(err, GCD_E_LIMIT, "a .heapsnapshot holds at most %u nodes",
+                        (unsigned)MAX_NODES);
     if (v->edges > MAX_EDGES)
-        return gcd_fail(err, GCD_E_LIMIT, "a .heapsnapshot holds at most %u edges", (unsigned)MAX_EDGES);
+        return gcd_fail(err, GCD_E_LIMIT, "a .heapsnapshot holds at most %u edges",
+                        (unsigned)MAX_EDGES);
     return GCD_OK;
 }
 
@@ -375,7 +401,8 @@ static gcd_status put_file(struct v8 *v, struct gcd_write_notes *notes, struct g
     put_head(v);
     GCD_TRY(put_nodes(v, err));
     GCD_TRY(put_edges(v, err));
-    gcd_sink_text(v->out, "\"trace_function_infos\":[],\n\"trace_tree\":[],\n\"samples\":[],\n\"locations\":[],\n\"strings\":");
+    gcd_sink_text(v->out, "\"trace_function_infos\":[],\n\"trace_tree\":[],\n\"samples\":[],"
+                          "\n\"locations\":[],\n\"strings\":");
     uint64_t before = gcd_sink_bytes(v->out);
     GCD_TRY(v8_names_write(&v->names, v->out, err));
     uint64_t strings = gcd_sink_bytes(v->out) - before;
@@ -385,16 +412,19 @@ static gcd_status put_file(struct v8 *v, struct gcd_write_notes *notes, struct g
     notes->roots = gcd_graph_summary(v->g)->root_count;
     notes->types = v->names.type_count;
     write_note_root_losses(notes, v->g, true);
-    write_note_loss(notes, notes->objects, "object loses its address", "objects lose their addresses");
+    write_note_loss(notes, notes->objects, "object loses its address",
+                    "objects lose their addresses");
     write_note_loss(notes, v->clamped, "object is larger than 4 GiB and has that size in the file",
                     "objects are larger than 4 GiB and have that size in the file");
-    write_note_loss(notes, strings >= MAX_STRINGS_BYTES ? strings : 0, "bytes of names are more than DevTools can load",
+    write_note_loss(notes, strings >= MAX_STRINGS_BYTES ? strings : 0,
+                    "bytes of names are more than DevTools can load",
                     "bytes of names are more than DevTools can load");
     return gcd_sink_status(v->out, err);
 }
 
-static gcd_status v8_write(const struct gcd_graph *g, struct gcd_sink *s, const struct gcd_write_options *options,
-                           struct gcd_write_notes *notes, struct gcd_error *err)
+static gcd_status v8_write(const struct gcd_graph *g, struct gcd_sink *s,
+                           const struct gcd_write_options *options, struct gcd_write_notes *notes,
+                           struct gcd_error *err)
 {
     struct v8 v = { .g = g, .out = s, .options = options };
     struct gcd_alloc alloc = gcd_alloc_or_default(options->context.alloc);

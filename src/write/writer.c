@@ -14,7 +14,8 @@
 #include "base/mem.h"
 
 static const struct gcd_format *const formats[] = {
-    &gcd_w_gclog, &gcd_w_gcdump, &gcd_w_v8, &gcd_w_dart, &gcd_w_pprof, &gcd_w_folded, &gcd_w_html, &gcd_w_csv,
+    &gcd_w_gclog,  &gcd_w_gcdump, &gcd_w_v8,   &gcd_w_dart,
+    &gcd_w_pprof,  &gcd_w_folded, &gcd_w_html, &gcd_w_csv,
 #ifdef GCDUMPC_HAVE_SQLITE
     &gcd_w_sqlite,
 #endif
@@ -84,7 +85,9 @@ bool gcd_format_is_text(const struct gcd_format *f)
 
 enum gcd_format_kind gcd_format_kind(const struct gcd_format *f)
 {
-    return f->write != NULL ? GCD_FORMAT_STREAM : f->write_graph != NULL ? GCD_FORMAT_GRAPH : GCD_FORMAT_STAGED;
+    return f->write != NULL         ? GCD_FORMAT_STREAM
+           : f->write_graph != NULL ? GCD_FORMAT_GRAPH
+                                    : GCD_FORMAT_STAGED;
 }
 
 enum gcd_staged_kind gcd_format_staged_kind(const struct gcd_format *f)
@@ -104,8 +107,9 @@ uint64_t gcd_format_size(const struct gcd_format *f, uint64_t stream_bytes)
 
 static const struct gcd_write_options defaults;
 
-gcd_status gcd_write(const struct gcd_format *f, struct gcd_dump *d, struct gcd_sink *s, const struct gcd_write_options *options,
-                     struct gcd_write_notes *ret_notes, struct gcd_error *err)
+gcd_status gcd_write(const struct gcd_format *f, struct gcd_dump *d, struct gcd_sink *s,
+                     const struct gcd_write_options *options, struct gcd_write_notes *ret_notes,
+                     struct gcd_error *err)
 {
     struct gcd_write_notes notes = { .objects = 0 };
     if (f->write == NULL)
@@ -116,8 +120,9 @@ gcd_status gcd_write(const struct gcd_format *f, struct gcd_dump *d, struct gcd_
     return st;
 }
 
-gcd_status gcd_write_graph(const struct gcd_format *f, const struct gcd_graph *g, struct gcd_sink *s,
-                           const struct gcd_write_options *options, struct gcd_write_notes *ret_notes, struct gcd_error *err)
+gcd_status gcd_write_graph(const struct gcd_format *f, const struct gcd_graph *g,
+                           struct gcd_sink *s, const struct gcd_write_options *options,
+                           struct gcd_write_notes *ret_notes, struct gcd_error *err)
 {
     struct gcd_write_notes notes = { .objects = 0 };
     if (f->write_graph == NULL)
@@ -128,32 +133,38 @@ gcd_status gcd_write_graph(const struct gcd_format *f, const struct gcd_graph *g
     return st;
 }
 
-gcd_status gcd_format_check_output(const struct gcd_format *f, const char *path, struct gcd_error *err)
+gcd_status gcd_format_check_output(const struct gcd_format *f, const char *path,
+                                   struct gcd_error *err)
 {
     struct gcd_alloc alloc = gcd_alloc_or_default(NULL);
     gcd_status st = GCD_OK;
-    for (const char *const *journal = f->journals; journal != NULL && *journal != NULL && st == GCD_OK; journal++) {
+    for (const char *const *journal = f->journals;
+         journal != NULL && *journal != NULL && st == GCD_OK; journal++) {
         size_t n = strlen(path) + strlen(*journal) + 1;
         char *name = gcd_mem_new(&alloc, n);
         if (name == NULL)
             return gcd_fail_nomem(err, "opening the output");
         (void)snprintf(name, n, "%s%s", path, *journal);
         if (access(name, F_OK) == 0)
-            st = gcd_fail(err, GCD_E_IO, "an older database of that name is in use or was not closed: there is a file with its name and \"%s\"",
+            st = gcd_fail(err, GCD_E_IO,
+                          "an older database of that name is in use or was not closed: there is a "
+                          "file with its name and \"%s\"",
                           *journal);
         gcd_mem_free(&alloc, name, n);
     }
     return st;
 }
 
-gcd_status gcd_write_staged(const struct gcd_format *f, const struct gcd_graph *g, struct gcd_staged *p,
-                           const struct gcd_write_options *options, struct gcd_write_notes *ret_notes, struct gcd_error *err)
+gcd_status gcd_write_staged(const struct gcd_format *f, const struct gcd_graph *g,
+                            struct gcd_staged *p, const struct gcd_write_options *options,
+                            struct gcd_write_notes *ret_notes, struct gcd_error *err)
 {
     struct gcd_write_notes notes = { .objects = 0 };
     if (f->write_place == NULL)
         return gcd_fail(err, GCD_E_ARG, "the format %s is a stream of bytes", f->name);
     if (gcd_staged_kind(p) != gcd_format_staged_kind(f))
-        return gcd_fail(err, GCD_E_ARG, "the format %s is written to a %s", f->name, f->folder ? "folder" : "file");
+        return gcd_fail(err, GCD_E_ARG, "the format %s is written to a %s", f->name,
+                        f->folder ? "folder" : "file");
     GCD_TRY(gcd_format_check_output(f, gcd_staged_path(p), err));
     gcd_status st = f->write_place(g, p, options != NULL ? options : &defaults, &notes, err);
     if (ret_notes != NULL)
@@ -163,15 +174,18 @@ gcd_status gcd_write_staged(const struct gcd_format *f, const struct gcd_graph *
 
 /* ---- shared by writers ---- */
 
-gcd_status write_check(const struct gcd_write_options *options, struct gcd_sink *s, uint64_t done, uint64_t total, struct gcd_error *err)
+gcd_status write_check(const struct gcd_write_options *options, struct gcd_sink *s, uint64_t done,
+                       uint64_t total, struct gcd_error *err)
 {
     GCD_TRY(gcd_context_step(&options->context, done, total, err));
     return s != NULL ? gcd_sink_status(s, err) : GCD_OK;
 }
 
-const char *write_type_name(const struct gcd_write_options *options, const struct gcd_graph *g, uint32_t type)
+const char *write_type_name(const struct gcd_write_options *options, const struct gcd_graph *g,
+                            uint32_t type)
 {
-    return options->names != NULL ? gcd_names_get(options->names, type) : gcd_graph_summary(g)->types[type].name;
+    return options->names != NULL ? gcd_names_get(options->names, type)
+                                  : gcd_graph_summary(g)->types[type].name;
 }
 
 const char *write_module_file(const char *module_path, size_t *ret_n, size_t *ret_stem)
@@ -182,25 +196,32 @@ const char *write_module_file(const char *module_path, size_t *ret_n, size_t *re
             file = p + 1;
     size_t n = strlen(file);
     *ret_n = n;
-    *ret_stem = n > 4 && (strcmp(file + n - 4, ".dll") == 0 || strcmp(file + n - 4, ".exe") == 0) ? n - 4 : n;
+    *ret_stem = n > 4 && (strcmp(file + n - 4, ".dll") == 0 || strcmp(file + n - 4, ".exe") == 0)
+                    ? n - 4
+                    : n;
     return file;
 }
 
-void write_note_loss(struct gcd_write_notes *notes, uint64_t count, const char *one, const char *many)
+void write_note_loss(struct gcd_write_notes *notes, uint64_t count, const char *one,
+                     const char *many)
 {
     if (count > 0 && notes->loss_count < GCD_WRITE_LOSSES)
-        notes->losses[notes->loss_count++] = (struct gcd_write_loss){ .text = gcd_by_number(count, one, many), .count = count };
+        notes->losses[notes->loss_count++] =
+            (struct gcd_write_loss){ .text = gcd_by_number(count, one, many), .count = count };
 }
 
-void write_note_root_losses(struct gcd_write_notes *notes, const struct gcd_graph *g, bool weak_roots_are_there)
+void write_note_root_losses(struct gcd_write_notes *notes, const struct gcd_graph *g,
+                            bool weak_roots_are_there)
 {
     const struct gcd_summary *summary = gcd_graph_summary(g);
     uint64_t weak = 0, flags = 0;
     for (size_t i = 0; i < summary->root_count; i++) {
         const struct gcd_root *r = &summary->roots[i];
         enum gcd_root_group group = gcd_root_group(r);
-        uint32_t told = group == GCD_GROUP_PINNED_HANDLES ? GCD_ROOT_PINNED : group == GCD_GROUP_REFCOUNTED ? GCD_ROOT_REFCOUNTED :
-                        group == GCD_GROUP_WEAK ? GCD_ROOT_WEAK : 0;
+        uint32_t told = group == GCD_GROUP_PINNED_HANDLES ? GCD_ROOT_PINNED
+                        : group == GCD_GROUP_REFCOUNTED   ? GCD_ROOT_REFCOUNTED
+                        : group == GCD_GROUP_WEAK         ? GCD_ROOT_WEAK
+                                                          : 0;
         bool there = group != GCD_GROUP_WEAK || weak_roots_are_there;
         weak += !there;
         flags += there && (r->flags & ~told) != 0;

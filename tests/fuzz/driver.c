@@ -3,9 +3,10 @@
  *
  *     fuzz_X [--seconds N] [--seed N] [--keep DIR] [FILE or DIR ...]
  *
-  * Replays the files, then changes them at random until the time is up (default: 0 s, replay only).  A seed always gives the same
- * sequence of inputs.  If the target crashes, or takes longer than 20 s, the driver writes the input to DIR/NAME.crash (default:
- * the working directory) and names it on standard error.  Exit status: 0 nothing found, 1 a file is missing, 2 wrong arguments.
+ * Replays the files, then changes them at random until the time is up (default: 0 s, replay only).
+ * A seed always gives the same sequence of inputs.  If the target crashes, or takes longer than 20
+ * s, the driver writes the input to DIR/NAME.crash (default: the working directory) and names it
+ * on standard error.  Exit status: 0 nothing found, 1 a file is missing, 2 wrong arguments.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -26,7 +27,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define INPUT_BYTES ((size_t)64 * 1024)
-#define SEEDS 4096u
+#define SEEDS       4096u
 #define RUN_SECONDS 20u
 
 struct input {
@@ -182,9 +183,37 @@ static size_t below(size_t n)
 /* Boundary values, in 1, 2, 4 or 8 bytes. */
 static void put_edge(uint8_t *p, size_t room)
 {
-    static const uint64_t edges[] = { 0, 1, 2, 4, 7, 8, 16, 20, 32, 64, 127, 128, 255, 256, 1000, 4096, 32767, 32768, 65535, 65536,
-                                      16777215, 16777216, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff, 0x100000000,
-                                      0x7fffffffffffffff, 0x8000000000000000, 0xfffffffffffffffe, 0xffffffffffffffff };
+    static const uint64_t edges[] = { 0,
+                                      1,
+                                      2,
+                                      4,
+                                      7,
+                                      8,
+                                      16,
+                                      20,
+                                      32,
+                                      64,
+                                      127,
+                                      128,
+                                      255,
+                                      256,
+                                      1000,
+                                      4096,
+                                      32767,
+                                      32768,
+                                      65535,
+                                      65536,
+                                      16777215,
+                                      16777216,
+                                      0x7fffffff,
+                                      0x80000000,
+                                      0xfffffffe,
+                                      0xffffffff,
+                                      0x100000000,
+                                      0x7fffffffffffffff,
+                                      0x8000000000000000,
+                                      0xfffffffffffffffe,
+                                      0xffffffffffffffff };
     size_t width = (size_t)1 << below(4);
     uint64_t v = edges[below(sizeof edges / sizeof *edges)];
     for (size_t i = 0; i < width && i < room; i++)
@@ -223,16 +252,16 @@ static void mutate(struct input *in)
     case 4:
         put_edge(in->p + at, left);
         break;
-    case 5:                              /* cut the end */
+    case 5: /* cut the end */
         if (below(4) == 0)
             in->n = at;
         break;
-    case 6:                              /* cut a piece out */
+    case 6: /* cut a piece out */
         n = n < left ? n : left;
         memmove(in->p + at, in->p + at + n, left - n);
         in->n -= n;
         break;
-    case 7: {                            /* duplicate a piece, after itself or elsewhere */
+    case 7: { /* duplicate a piece, after itself or elsewhere */
         size_t from = below(in->n), to = below(2) == 0 ? from : below(in->n);
         uint8_t piece[4128];
         n = n < in->n - from ? n : in->n - from;
@@ -241,13 +270,13 @@ static void mutate(struct input *in)
         memcpy(in->p + to, piece, n);
         break;
     }
-    case 8: {                            /* a piece of another seed over this one */
+    case 8: { /* a piece of another seed over this one */
         size_t from = below(other->n);
         n = n < other->n - from ? n : other->n - from;
         memcpy(in->p + at, other->p + from, n < left ? n : left);
         break;
     }
-    case 9: {                            /* the same, put in between */
+    case 9: { /* the same, put in between */
         size_t from = below(other->n);
         n = n < other->n - from ? n : other->n - from;
         n = open_gap(in, at, n);
@@ -303,7 +332,8 @@ int main(int argc, char **argv)
             return 1;
     }
     if (!ok) {
-        (void)fprintf(stderr, "usage: %s [--seconds N] [--seed N] [--keep DIR] [FILE or DIR ...]\n", argv[0]);
+        (void)fprintf(stderr, "usage: %s [--seconds N] [--seed N] [--keep DIR] [FILE or DIR ...]\n",
+                      argv[0]);
         return 2;
     }
     name = name != NULL ? name + 1 : argv[0];
@@ -312,7 +342,8 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < seed_count; i++)
         run_one(seeds[i].p, seeds[i].n);
     size_t replayed = seed_count;
-    if (seed_count < SEEDS) {        /* the empty input counts, too, and is the only one without files */
+    /* the empty input counts, too, and is the only one without files */
+    if (seed_count < SEEDS) {
         seeds[seed_count] = (struct input){ malloc(INPUT_BYTES), 0 };
         if (seeds[seed_count++].p == NULL)
             abort();

@@ -21,7 +21,8 @@ static inline _Noreturn void fuzz_fail(const char *property, const char *detail)
     abort();
 }
 
-/* Call it after freeing everything: no memory leaked, and all calls followed the allocator's contract. */
+/* Call it after freeing everything: no memory leaked, and all calls followed the allocator's
+ * contract. */
 static inline void fuzz_check_memory(struct failalloc *f)
 {
     const char *wrong = failalloc_complaint(f);

@@ -1,5 +1,6 @@
 /*
- * Analyses of random graphs generated from the bytes: they equal a slow computation by definition, and agree with each other.
+ * Analyses of random graphs generated from the bytes: they equal a slow computation by definition,
+ * and agree with each other.
  */
 #include <gcdumpc/diff.h>
 #include <gcdumpc/dominators.h>
@@ -17,17 +18,17 @@
 #include "support/graph_roots.h"
 #include "support/run.h"
 
-#define NODES 24u
+#define NODES     24u
 #define FEW_NODES 9u
 
 struct heap {
     struct gcd_graph *graph;
     uint32_t nodes, types;
-    uint32_t *roots;             /* [root_count] */
+    uint32_t *roots; /* [root_count] */
     size_t root_count;
     uint8_t alive[NODES + 2];
     struct failalloc graph_memory;
-    const struct gcd_alloc *alloc;   /* of the analyses */
+    const struct gcd_alloc *alloc; /* of the analyses */
 };
 
 static uint64_t plus(uint64_t a, uint64_t b)
@@ -77,16 +78,20 @@ static void check_paths(const struct heap *h, const struct gcd_paths *p)
     for (uint32_t i = 0; i < gcd_paths_reachable(p); i++) {
         uint32_t n = order[i], parent = gcd_paths_parent(p, n), before = order[i > 0 ? i - 1 : 0];
         length[n] = parent == GCD_NODE_ROOT ? 0 : length[parent] + 1;
-        tier[n] = parent == GCD_NODE_ROOT ? graph_root_tier(h->graph, graph_root_of(h->graph, n)) : tier[parent];
+        tier[n] = parent == GCD_NODE_ROOT ? graph_root_tier(h->graph, graph_root_of(h->graph, n))
+                                          : tier[parent];
         if (parent != GCD_NODE_ROOT && !graph_leads(h->graph, parent, n))
             fuzz_fail("a path follows references", "it does not");
         if (tier[n] < tier[before] || (tier[n] == tier[before] && length[n] < length[before]))
-            fuzz_fail("paths come by the order of their roots, then by their length", "they do not");
+            fuzz_fail("paths come by the order of their roots, then by their length",
+                      "they do not");
     }
-    uint64_t reached[NODES / 64 + 2] = { 0 };            /* one tier, then two: the second call continues from the first */
+    /* one tier, then two: the second call continues from the first */
+    uint64_t reached[NODES / 64 + 2] = { 0 };
     for (int limit = 1; limit < 3; limit++) {
         struct gcd_error err = GCD_ERROR_INIT;
-        if (gcd_reached_before(h->graph, limit == 1 ? GCD_GROUP_REFCOUNTED : GCD_GROUP_FINALIZER, NULL, reached, &err) != GCD_OK)
+        if (gcd_reached_before(h->graph, limit == 1 ? GCD_GROUP_REFCOUNTED : GCD_GROUP_FINALIZER,
+                               NULL, reached, &err) != GCD_OK)
             fuzz_fail("what some roots reach", err.msg);
         for (uint32_t n = 0; n < h->nodes; n++)
             if (((reached[n / 64] >> n % 64 & 1) != 0) != (h->alive[n] != 0 && tier[n] < limit))
@@ -96,7 +101,9 @@ static void check_paths(const struct heap *h, const struct gcd_paths *p)
         if ((gcd_paths_parent(p, n) != GCD_NODE_NONE) != (h->alive[n] != 0))
             fuzz_fail("what is alive has a path", "or has not");
         for (uint32_t to = 0; h->alive[n] && to < h->nodes; to++)
-            if (h->alive[to] && (tier[to] > tier[n] || (tier[to] == tier[n] && length[to] > length[n] + 1)) && graph_leads(h->graph, n, to))
+            if (h->alive[to] &&
+                (tier[to] > tier[n] || (tier[to] == tier[n] && length[to] > length[n] + 1)) &&
+                graph_leads(h->graph, n, to))
                 fuzz_fail("paths are from the first roots, and the shortest", "they are not");
     }
 }
@@ -123,7 +130,8 @@ static void check_sets(const struct heap *h, const struct gcd_dominators *d)
     }
     if (gcd_root_sets_of(h->graph, NULL, &roots, &err) != GCD_OK)
         fuzz_fail("sets of roots", err.msg);
-    uint64_t sum = roots.shared_objects + roots.unreachable_objects + roots.pseudo_roots.retained_objects;
+    uint64_t sum =
+        roots.shared_objects + roots.unreachable_objects + roots.pseudo_roots.retained_objects;
     for (size_t i = 0; i < GCD_GROUPS; i++)
         sum += roots.groups[i].retained_objects;
     if (sum != h->nodes)
@@ -148,9 +156,12 @@ static void check_tree(struct gcd_merged_tree *t, uint64_t wanted)
     gcd_merged_tree_free(t);
 }
 
-static void check_suspects(const struct heap *h, const struct gcd_dominators *d, const struct gcd_paths *p)
+static void check_suspects(const struct heap *h, const struct gcd_dominators *d,
+                           const struct gcd_paths *p)
 {
-    struct gcd_suspects_options o = { .share = 0.001, .min_bytes = 1, .paths = p, .context.alloc = h->alloc };
+    struct gcd_suspects_options o = {
+        .share = 0.001, .min_bytes = 1, .paths = p, .context.alloc = h->alloc
+    };
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_suspects *s;
     gcd_status st = gcd_suspects_new(h->graph, d, &o, &s, &err);
@@ -162,8 +173,9 @@ static void check_suspects(const struct heap *h, const struct gcd_dominators *d,
         const struct gcd_suspect *one = gcd_suspects_get(s, i);
         if (one->sentence[0] == '\0' || !run_is_utf8(one->sentence, strlen(one->sentence)))
             fuzz_fail("a suspect has a sentence", one->sentence);
-        bool is_free = gcd_suspect_kind_is_free(one->kind);      /* bytes between objects */
-        if (!(one->share >= 0 && one->share <= 1) || (is_free ? one->share != 0 : one->bytes > one->retained_bytes))
+        bool is_free = gcd_suspect_kind_is_free(one->kind); /* bytes between objects */
+        if (!(one->share >= 0 && one->share <= 1) ||
+            (is_free ? one->share != 0 : one->bytes > one->retained_bytes))
             fuzz_fail("a suspect is a part of the heap", one->sentence);
         for (size_t k = 0; k < one->path_count; k++)
             if (one->path[k].node >= h->nodes || one->path[k].repeats == 0)
@@ -178,7 +190,9 @@ static void add_types(struct gcd_diff *d, const struct heap *h)
     struct gcd_error err = GCD_ERROR_INIT;
     for (uint32_t t = 0; t < h->types; t++) {
         const struct gcd_type *type = &gcd_graph_summary(h->graph)->types[t];
-        types[t] = (struct gcd_diff_type){ type->name, type->module_path, { type->objects, type->bytes, 0 } };
+        types[t] = (struct gcd_diff_type){ type->name,
+                                           type->module_path,
+                                           { type->objects, type->bytes, 0 } };
     }
     if (gcd_diff_add(d, types, h->types, &err) != GCD_OK)
         fuzz_fail("types can be compared", err.msg);
@@ -207,8 +221,12 @@ static void check_diff(const struct heap *before, const struct heap *after)
 static void make(struct heap *h, const uint8_t *data, size_t size, const struct gcd_alloc *alloc)
 {
     uint64_t hash = fuzz_hash(data, size);
-    struct graph_gen o = { .seed = data[0], .bytes = data + 1, .byte_count = size - 1, .keep_unknown = data[0] & 1,
-                           .max_nodes = hash >> 8 & 1 ? NODES : FEW_NODES, .name_bytes = (hash >> 16) % 64 == 0 ? 0 : 300,
+    struct graph_gen o = { .seed = data[0],
+                           .bytes = data + 1,
+                           .byte_count = size - 1,
+                           .keep_unknown = data[0] & 1,
+                           .max_nodes = hash >> 8 & 1 ? NODES : FEW_NODES,
+                           .name_bytes = (hash >> 16) % 64 == 0 ? 0 : 300,
                            .alloc = &h->graph_memory.alloc };
     h->alloc = alloc;
     failalloc_init(&h->graph_memory);
@@ -235,11 +253,14 @@ static void check_memory(const struct heap *h, const struct failalloc *f)
     struct gcd_dominators *d = NULL;
     struct gcd_paths *p = NULL;
     struct gcd_merged_tree *t = NULL;
-    gcd_status st = gcd_dominators_new(h->graph, &(struct gcd_context){ .alloc = h->alloc }, &d, &err);
+    gcd_status st =
+        gcd_dominators_new(h->graph, &(struct gcd_context){ .alloc = h->alloc }, &d, &err);
     if (st == GCD_OK)
         st = gcd_paths_new(h->graph, &(struct gcd_context){ .alloc = h->alloc }, &p, &err);
     if (st == GCD_OK)
-        st = gcd_merged_tree_new(h->graph, &(struct gcd_merged_tree_options){ .paths = p, .context.alloc = h->alloc }, &t, &err);
+        st = gcd_merged_tree_new(
+            h->graph, &(struct gcd_merged_tree_options){ .paths = p, .context.alloc = h->alloc },
+            &t, &err);
     if (st == GCD_OK)
         check_suspects(h, d, p);
     else if (st != GCD_E_NOMEM || f->failed == 0)
@@ -254,11 +275,15 @@ static void check_retained(const struct heap *h)
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_dominators *d;
     struct gcd_merged_tree *t;
-    if (gcd_dominators_new(h->graph, &(struct gcd_context){ .alloc = h->alloc }, &d, &err) != GCD_OK)
+    if (gcd_dominators_new(h->graph, &(struct gcd_context){ .alloc = h->alloc }, &d, &err) !=
+        GCD_OK)
         fuzz_fail("every graph has dominators", err.msg);
     check_dominators(h, d);
     check_sets(h, d);
-    if (gcd_merged_tree_new(h->graph, &(struct gcd_merged_tree_options){ .dominators = d, .context.alloc = h->alloc }, &t, &err) != GCD_OK)
+    if (gcd_merged_tree_new(
+            h->graph,
+            &(struct gcd_merged_tree_options){ .dominators = d, .context.alloc = h->alloc }, &t,
+            &err) != GCD_OK)
         fuzz_fail("the dominator tree can be merged", err.msg);
     check_tree(t, h->nodes);
     gcd_dominators_free(d);
@@ -273,7 +298,9 @@ static void check_paths_and_trees(const struct heap *h)
         fuzz_fail("every graph has paths", err.msg);
     check_paths(h, p);
     for (int to_root = 0; to_root < 2; to_root++) {
-        struct gcd_merged_tree_options o = { .context.alloc = h->alloc, .paths = p, .to_root = to_root };
+        struct gcd_merged_tree_options o = { .context.alloc = h->alloc,
+                                             .paths = p,
+                                             .to_root = to_root };
         if (gcd_merged_tree_new(h->graph, &o, &t, &err) != GCD_OK)
             fuzz_fail("paths can be merged", err.msg);
         check_tree(t, h->nodes);

@@ -1,5 +1,5 @@
 /*
-  * A time limit for inputs whose work may never end.
+ * A time limit for inputs whose work may never end.
  */
 #ifndef FUZZ_BUDGET_H
 #define FUZZ_BUDGET_H

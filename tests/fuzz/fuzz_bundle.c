@@ -1,7 +1,8 @@
 /*
  * Any bytes as a single-file program, whose assemblies are opened.
  *
- * Errors have a reason; files lie in the bundle; a name is valid UTF-8 without NUL; memory is bounded whatever the declared sizes; no leak.
+ * Errors have a reason; files lie in the bundle; a name is valid UTF-8 without NUL; memory is
+ * bounded whatever the declared sizes; no leak.
  */
 #include "base/text.h"
 #include "fuzz/fuzz.h"
@@ -10,9 +11,9 @@
 #include <gcdumpc/unstable/bundle.h>
 #include <gcdumpc/unstable/metadata.h>
 
-#define MEMORY_MAX ((size_t)4 << 20)     /* what is expanded goes to a file */
+#define MEMORY_MAX   ((size_t)4 << 20)   /* what is expanded goes to a file */
 #define EXPANDED_MAX (UINT64_C(1) << 20) /* a bomb costs only time */
-#define FILES_MAX 64u
+#define FILES_MAX    64u
 
 static void check_status(gcd_status st, const struct gcd_error *err)
 {
@@ -32,7 +33,8 @@ static void check_path(const char *path)
     }
 }
 
-static void open_assembly(struct gcd_input *in, struct gcd_bundle *b, const struct gcd_bundle_file *f, const struct gcd_alloc *alloc)
+static void open_assembly(struct gcd_input *in, struct gcd_bundle *b,
+                          const struct gcd_bundle_file *f, const struct gcd_alloc *alloc)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_input *plain = NULL;
@@ -41,12 +43,14 @@ static void open_assembly(struct gcd_input *in, struct gcd_bundle *b, const stru
     if (f->stored_bytes != 0 && f->bytes > EXPANDED_MAX)
         return;
     if (f->stored_bytes != 0)
-        st = gcd_bundle_expand(b, f, &(struct gcd_input_options){ .context.alloc = alloc }, &plain, &err);
+        st = gcd_bundle_expand(b, f, &(struct gcd_input_options){ .context.alloc = alloc }, &plain,
+                               &err);
     check_status(st, &err);
     if (st == GCD_OK && plain != NULL && gcd_input_size(plain) != f->bytes)
         fuzz_fail("an expanded file has the size that the bundle says", f->path);
     if (st == GCD_OK)
-        st = gcd_metadata_open(plain != NULL ? plain : in, plain != NULL ? 0 : f->off, plain != NULL ? UINT64_MAX : f->bytes, alloc, &m, &err);
+        st = gcd_metadata_open(plain != NULL ? plain : in, plain != NULL ? 0 : f->off,
+                               plain != NULL ? UINT64_MAX : f->bytes, alloc, &m, &err);
     check_status(st, &err);
     gcd_metadata_free(m);
     gcd_input_free(plain);

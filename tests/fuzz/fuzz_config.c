@@ -1,5 +1,6 @@
 /*
- * User input: a configuration file, the name of an output with fields, a pattern, a threshold.  The first byte chooses.
+ * User input: a configuration file, the name of an output with fields, a pattern, a threshold.  The
+ * first byte chooses.
  *
  * It is accepted, or refused with a line that says why; accepted input can be used.
  */
@@ -41,10 +42,13 @@ static size_t slashes(const char *path)
     return n;
 }
 
-/* The name of a process cannot change the path: the output has as many parts as with any other name, in the same folder. */
+/* The name of a process cannot change the path: the output has as many parts as with any other
+ * name, in the same folder. */
 static void check_template(const char *text)
 {
-    struct cli_template_values values = { .name = "../Sh\x01op", .pid = 4711, .host = "web1", .time = 1795279385 };
+    struct cli_template_values values = {
+        .name = "../Sh\x01op", .pid = 4711, .host = "web1", .time = 1795279385
+    };
     struct cli_template *t = NULL;
     char path[TEXT_BYTES], plain[TEXT_BYTES], folder[TEXT_BYTES];
     enum cli_exit e = cli_template_new(text, &t);
@@ -56,10 +60,11 @@ static void check_template(const char *text)
     e = cli_template_expand(t, &values, path, sizeof path);
     expect_line(e, false);
     values.name = "Shop";
-    if (e == CLI_DONE && cli_template_expand(t, &values, plain, sizeof plain) == CLI_DONE && slashes(path) != slashes(plain))
+    if (e == CLI_DONE && cli_template_expand(t, &values, plain, sizeof plain) == CLI_DONE &&
+        slashes(path) != slashes(plain))
         fuzz_fail("the name of a process is no path", path);
-    if (e == CLI_DONE && cli_template_folder(t, folder, sizeof folder) && strcmp(folder, ".") != 0 &&
-        strncmp(path, folder, strlen(folder)) != 0)
+    if (e == CLI_DONE && cli_template_folder(t, folder, sizeof folder) &&
+        strcmp(folder, ".") != 0 && strncmp(path, folder, strlen(folder)) != 0)
         fuzz_fail("an output is in its folder", path);
     cli_template_free(t);
 }
@@ -88,8 +93,14 @@ static void check_filter(const char *text)
     cli_filter_free(f);
     if (e != CLI_DONE)
         return;
-    struct gcd_type t = { .id = 1, .name = text, .raw_name = text, .module_path = "/x/Shop.dll", .module_number = GCD_MODULE_NONE,
-                          .element_type = 0x12, .described = true, .named = true };
+    struct gcd_type t = { .id = 1,
+                          .name = text,
+                          .raw_name = text,
+                          .module_path = "/x/Shop.dll",
+                          .module_number = GCD_MODULE_NONE,
+                          .element_type = 0x12,
+                          .described = true,
+                          .named = true };
     struct gcd_summary summary = { .types = &t, .type_count = 1 };
     struct gcd_names *names = NULL;
     struct gcd_error err = GCD_ERROR_INIT;
@@ -111,7 +122,8 @@ static void check_threshold(const char *text)
     if (e != CLI_DONE)
         return;
     /* a larger value does not fall below the limit again */
-    if (!t.below && cli_threshold_exceeded(&t, 1000, 2000) && !cli_threshold_exceeded(&t, 1000, 3000))
+    if (!t.below && cli_threshold_exceeded(&t, 1000, 2000) &&
+        !cli_threshold_exceeded(&t, 1000, 3000))
         fuzz_fail("more exceeds a limit, too", text);
     cli_threshold_done(&t);
 }
@@ -151,7 +163,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t n = size - 1 < sizeof text ? size - 1 : sizeof text - 1;
     memcpy(text, data + 1, n);
     text[n] = '\0';
-    cli_hold(true);                      /* lines are collected, not printed */
+    cli_hold(true); /* lines are collected, not printed */
     switch (data[0]) {
     case 't':
         check_template(text);
@@ -162,7 +174,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     case '>':
         check_threshold(text);
         break;
-    default:                             /* the whole file, which need not depend on this byte */
+    default: /* the whole file, which need not depend on this byte */
         check_config(data, size);
     }
     return 0;

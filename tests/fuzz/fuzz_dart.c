@@ -1,8 +1,8 @@
 /*
  * Any bytes as a Dart heap snapshot.
  *
- * Memory is bounded by the input size and nothing is leaked; a readable snapshot has no dangling reference and can be written as dart
- * and v8, and the dart file has the same contents.
+ * Memory is bounded by the input size and nothing is leaked; a readable snapshot has no dangling
+ * reference and can be written as dart and v8, and the dart file has the same contents.
  */
 #include "fuzz/fuzz.h"
 #include "support/failalloc.h"
@@ -10,7 +10,8 @@
 #include "support/run_graph.h"
 #include "support/v8_check.h"
 
-static void write_graph(const char *format, const struct gcd_graph *g, const struct gcd_alloc *alloc, struct tb_bytes *ret)
+static void write_graph(const char *format, const struct gcd_graph *g,
+                        const struct gcd_alloc *alloc, struct tb_bytes *ret)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     if (run_graph_write(format, g, alloc, ret, NULL, &err) != GCD_OK)
@@ -33,10 +34,13 @@ static void check_graph(const struct gcd_graph *g)
         fuzz_fail("the v8 file is sound", wrong);
     tb_free(&out);
     write_graph("dart", g, &f.alloc, &out);
-    if (run_graph_read(&gcd_r_dart, out.p, out.n, &(struct gcd_graph_options){ .context.alloc = &f.alloc }, &again, &err) != GCD_OK)
+    if (run_graph_read(&gcd_r_dart, out.p, out.n,
+                       &(struct gcd_graph_options){ .context.alloc = &f.alloc }, &again,
+                       &err) != GCD_OK)
         fuzz_fail("what is written can be read", err.msg);
     /* a module may have become part of a path, a foreign class one of ours */
-    wrong = graph_eq(g, again, GRAPH_EQ_ADDRESSES | GRAPH_EQ_TYPE_IDS | GRAPH_EQ_MODULES | GRAPH_EQ_ROOT_ORDER);
+    wrong = graph_eq(
+        g, again, GRAPH_EQ_ADDRESSES | GRAPH_EQ_TYPE_IDS | GRAPH_EQ_MODULES | GRAPH_EQ_ROOT_ORDER);
     if (wrong != NULL)
         fuzz_fail("the dart file says the same", wrong);
     gcd_graph_free(again);
@@ -49,10 +53,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct failalloc f;
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_graph *g;
-    if (size > 0 && data[0] == 0x1f)         /* gzip: left to fuzz_gzip; and the output may be larger than the input */
+    if (size > 0 &&
+        data[0] == 0x1f) /* gzip: left to fuzz_gzip; and the output may be larger than the input */
         return 0;
     failalloc_init(&f);
-    gcd_status st = run_graph_read(&gcd_r_dart, data, size, &(struct gcd_graph_options){ .context.alloc = &f.alloc }, &g, &err);
+    gcd_status st =
+        run_graph_read(&gcd_r_dart, data, size,
+                       &(struct gcd_graph_options){ .context.alloc = &f.alloc }, &g, &err);
     if (st == GCD_OK) {
         check_graph(g);
         gcd_graph_free(g);

@@ -1,7 +1,8 @@
 /*
  * Any bytes as an .etl, processed completely, and its decompression alone.
  *
- * Results are consistent; reading twice gives the same; memory is bounded by the limits and the input size; no leak.
+ * Results are consistent; reading twice gives the same; memory is bounded by the limits and the
+ * input size; no leak.
  */
 #include "etl/etl.h"
 #include "fuzz/fuzz.h"
@@ -9,13 +10,17 @@
 #include "support/run.h"
 
 /* 16 blocks for the buffers of processors, a compressed one, and memory for the records. */
-#define BASE_BYTES ((size_t)24 << 20)
+#define BASE_BYTES     ((size_t)24 << 20)
 #define BYTES_PER_BYTE ((size_t)700)
 #define UNPACKED_BYTES 65536u
 
-static const struct gcd_limits wide = { .block_bytes = 1 << 20, .types = 2000, .roots = 2000, .text_bytes = 1 << 20 };
+static const struct gcd_limits wide = {
+    .block_bytes = 1 << 20, .types = 2000, .roots = 2000, .text_bytes = 1 << 20
+};
 /* So low that files of a few KiB reach them. */
-static const struct gcd_limits narrow = { .block_bytes = 1000, .types = 3, .roots = 4, .text_bytes = 60 };
+static const struct gcd_limits narrow = {
+    .block_bytes = 1000, .types = 3, .roots = 4, .text_bytes = 60
+};
 
 /* With a smaller output buffer it must fail, and never write past it. */
 static void unpack(const uint8_t *data, size_t size)
@@ -25,7 +30,8 @@ static void unpack(const uint8_t *data, size_t size)
         uint8_t *exact = malloc(n);
         if (exact == NULL)
             abort();
-        if (etl_xpress(data, size, exact, n) && n < UNPACKED_BYTES && etl_xpress(data, size, out, n - 1))
+        if (etl_xpress(data, size, exact, n) && n < UNPACKED_BYTES &&
+            etl_xpress(data, size, out, n - 1))
             fuzz_fail("decompression makes one size only", "a byte less was accepted, too");
         free(exact);
     }
@@ -38,8 +44,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct run a, b;
     failalloc_init(&f);
     failalloc_init(&g);
-    struct run_options o = { .alloc = &f.alloc, .input = true, .limits = hash % 8 == 0 ? &narrow : &wide,
-                             .check_references = (hash >> 16) % 2 == 0, .no_gclog = (hash >> 17) % 2 == 0 };
+    struct run_options o = { .alloc = &f.alloc,
+                             .input = true,
+                             .limits = hash % 8 == 0 ? &narrow : &wide,
+                             .check_references = (hash >> 16) % 2 == 0,
+                             .no_gclog = (hash >> 17) % 2 == 0 };
     run_trace(data, size, &o, &a);
     const char *wrong = run_check(&a);
     if (wrong == NULL)
@@ -56,12 +65,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             fuzz_fail("reading twice gives the same", wrong);
         run_done(&b);
     }
-    if ((hash >> 24) % 8 == 0) {             /* fails at some allocation */
+    if ((hash >> 24) % 8 == 0) { /* fails at some allocation */
         failalloc_init(&g);
         g.fail_at = 1 + (hash >> 32) % 80;
         run_trace(data, size, &o, &b);
         wrong = failalloc_complaint(&g);
-        if (wrong != NULL || (g.failed > 0 && b.st != GCD_E_NOMEM && b.objects_st != GCD_E_NOMEM && b.write_st != GCD_E_NOMEM))
+        if (wrong != NULL || (g.failed > 0 && b.st != GCD_E_NOMEM && b.objects_st != GCD_E_NOMEM &&
+                              b.write_st != GCD_E_NOMEM))
             fuzz_fail("memory that ends", wrong != NULL ? wrong : gcd_status_name(b.st));
         run_done(&b);
     }

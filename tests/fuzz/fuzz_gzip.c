@@ -1,8 +1,8 @@
 /*
  * The input layer: any bytes as an input in memory, and any bytes compressed and read back.
  *
- * Two readers of one input give the same, equal to zlib's own inflate member by member; compressing and decompressing
- * changes nothing, however the bytes are divided into members.
+ * Two readers of one input give the same, equal to zlib's own inflate member by member; compressing
+ * and decompressing changes nothing, however the bytes are divided into members.
  */
 #include <zlib.h>
 
@@ -13,13 +13,13 @@
 #include "support/failalloc.h"
 
 /* Limit of the output: a small file can expand to very much. */
-#define ENOUGH ((size_t)1 << 20)
+#define ENOUGH  ((size_t)1 << 20)
 #define MEMBERS ((size_t)32)
 
 struct plain {
     uint8_t p[ENOUGH];
     size_t n;
-    gcd_status st;               /* GCD_END, an error, or GCD_OK at the limit */
+    gcd_status st; /* GCD_END, an error, or GCD_OK at the limit */
 };
 
 static void *need(void *p)
@@ -57,7 +57,7 @@ static void read_input(struct gcd_input *in, struct plain *r)
         before = now;
         take(r, bytes, n);
     }
-    if (r->st != GCD_OK) {                /* the end is final */
+    if (r->st != GCD_OK) { /* the end is final */
         gcd_status again = gcd_reader_next(reader, &bytes, &n, &err);
         if (again != r->st)
             fuzz_fail("the end is final", gcd_status_name(again));
@@ -70,7 +70,8 @@ static void read_input(struct gcd_input *in, struct plain *r)
 /* The same with zlib alone, from one block of memory. */
 static void reference(const uint8_t *p, size_t size, struct plain *r)
 {
-    static z_stream z;                   /* kept between inputs, like the other one: creating it takes longer than using it */
+    /* kept between inputs, like the other one: creating it takes longer than using it */
+    static z_stream z;
     static uint8_t out[8192];
     r->n = 0;
     r->st = GCD_END;
@@ -118,7 +119,8 @@ static uint8_t *compress_members(const uint8_t *p, size_t size, uint64_t hash, s
     do {
         size_t part = size / MEMBERS + 1 + (size_t)(hash >> 8) % (1 + size / 4);
         part = part < size - at ? part : size - at;
-        if (deflateReset(&z) != Z_OK || deflateParams(&z, (int)(hash % 10), Z_DEFAULT_STRATEGY) != Z_OK)
+        if (deflateReset(&z) != Z_OK ||
+            deflateParams(&z, (int)(hash % 10), Z_DEFAULT_STRATEGY) != Z_OK)
             abort();
         z.next_in = (z_const Bytef *)(uintptr_t)(p + at);
         z.avail_in = (uInt)part;
@@ -135,12 +137,14 @@ static uint8_t *compress_members(const uint8_t *p, size_t size, uint64_t hash, s
 }
 
 /* An input in memory, or for some the same bytes in a spool file. */
-static struct gcd_input *make_input(const uint8_t *p, size_t size, bool spool, const struct gcd_alloc *alloc)
+static struct gcd_input *make_input(const uint8_t *p, size_t size, bool spool,
+                                    const struct gcd_alloc *alloc)
 {
     struct gcd_input_options options = { .context.alloc = alloc, .reread = true };
     struct gcd_input *in;
     struct gcd_error err = GCD_ERROR_INIT;
-    gcd_status st = spool ? gcd_input_new_spool(&options, &in, &err) : gcd_input_from_memory(p, size, &options, &in, &err);
+    gcd_status st = spool ? gcd_input_new_spool(&options, &in, &err)
+                          : gcd_input_from_memory(p, size, &options, &in, &err);
     if (st == GCD_OK && spool)
         st = gcd_input_append(in, p, size, &err);
     if (st != GCD_OK)

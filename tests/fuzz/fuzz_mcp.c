@@ -1,8 +1,9 @@
 /*
- * What a client sends to gcdumpc mcp: any bytes, calls with any arguments, and calls with arguments that their tool knows, about a small random
- * graph.
+ * What a client sends to gcdumpc mcp: any bytes, calls with any arguments, and calls with arguments
+ * that their tool knows, about a small random graph.
  *
- * Each line that the server sends is a JSON-RPC message; a call has one answer, with a text; nothing is printed; memory is given back.
+ * Each line that the server sends is a JSON-RPC message; a call has one answer, with a text;
+ * nothing is printed; memory is given back.
  */
 #include <stdlib.h>
 
@@ -16,9 +17,11 @@
 #include "support/graph_gen.h"
 #include "term/message.h"
 
-#define NODES 24u
+#define NODES     24u
 #define BUDGET_US 200000
-#define META "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\",\"io.modelcontextprotocol/clientCapabilities\":{}}"
+#define META                                \
+    "\"_meta\":{\"io.modelcontextprotocol/" \
+    "protocolVersion\":\"2026-07-28\",\"io.modelcontextprotocol/clientCapabilities\":{}}"
 
 /* An open heap; NULL: no memory. */
 static struct mcp_heap *heap_of(uint64_t seed, const struct cli_args *args)
@@ -34,8 +37,10 @@ static struct mcp_heap *heap_of(uint64_t seed, const struct cli_args *args)
         abort();
     *h->args = *args;
     h->d = (struct cli_dump){ .subject = h->file, .graph = graph_gen_random(seed, NODES) };
-    if (gcd_names_new(gcd_graph_summary(h->d.graph), GCD_NAMES_CSHARP, NULL, &h->d.names, &err) != GCD_OK ||
-        gcd_session_new(h->d.graph, &(struct gcd_session_options){ .names = h->d.names }, &h->d.session, &err) != GCD_OK)
+    if (gcd_names_new(gcd_graph_summary(h->d.graph), GCD_NAMES_CSHARP, NULL, &h->d.names, &err) !=
+            GCD_OK ||
+        gcd_session_new(h->d.graph, &(struct gcd_session_options){ .names = h->d.names },
+                        &h->d.session, &err) != GCD_OK)
         fuzz_fail("a session can be made", err.msg);
     (void)snprintf(h->id, sizeof h->id, "h1");
     return h;
@@ -47,13 +52,15 @@ static size_t count_messages(const char *text, size_t *ret_answers)
     size_t n = 0;
     *ret_answers = 0;
     for (const char *end; (end = strchr(text, '\n')) != NULL; text = end + 1, n++) {
-        json_t *j = json_loadb(text, (size_t)(end - text), JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
+        json_t *j =
+            json_loadb(text, (size_t)(end - text), JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
         const char *version = json_string_value(json_object_get(j, "jsonrpc"));
         if (version == NULL || strcmp(version, "2.0") != 0)
             fuzz_fail("a line is a message", text);
         *ret_answers += json_object_get(j, "id") != NULL;
         json_t *content = json_object_get(json_object_get(j, "result"), "content");
-        if (content != NULL && json_string_length(json_object_get(json_array_get(content, 0), "text")) == 0)
+        if (content != NULL &&
+            json_string_length(json_object_get(json_array_get(content, 0), "text")) == 0)
             fuzz_fail("an answer has a text", text);
         json_decref(j);
     }
@@ -66,8 +73,9 @@ static size_t count_messages(const char *text, size_t *ret_answers)
 static char *line_of(const char *tool, json_t *arguments)
 {
     json_t *meta = json_loads("{" META "}", 0, NULL);
-    json_t *j = json_pack("{s:s,s:i,s:s,s:{s:s,s:o,s:O}}", "jsonrpc", "2.0", "id", 1, "method", "tools/call", "params", "name", tool, "arguments",
-                          arguments, "_meta", json_object_get(meta, "_meta"));
+    json_t *j = json_pack("{s:s,s:i,s:s,s:{s:s,s:o,s:O}}", "jsonrpc", "2.0", "id", 1, "method",
+                          "tools/call", "params", "name", tool, "arguments", arguments, "_meta",
+                          json_object_get(meta, "_meta"));
     char *text = j != NULL ? json_dumps(j, JSON_COMPACT) : NULL;
     json_decref(meta);
     json_decref(j);
@@ -77,16 +85,27 @@ static char *line_of(const char *tool, json_t *arguments)
 /* A value for A chosen by BYTE. */
 static json_t *value_of(const struct mcp_arg *a, uint8_t byte)
 {
-    static const char *const texts[] = { "*", "?", "h1", "0x1", "", "/a/", "module(*)", "T*", "SELECT * FROM objects",
-                                         "SELECT type, count(*) FROM refs, objects",
-                                         "WITH RECURSIVE a(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM a) SELECT max(x) FROM a" };
+    static const char *const texts[] = {
+        "*",
+        "?",
+        "h1",
+        "0x1",
+        "",
+        "/a/",
+        "module(*)",
+        "T*",
+        "SELECT * FROM objects",
+        "SELECT type, count(*) FROM refs, objects",
+        "WITH RECURSIVE a(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM a) SELECT max(x) FROM a"
+    };
     size_t n = 0, at;
     if (byte == 255)
         return json_null();
     if (a->kind == MCP_FLAG)
         return json_boolean(byte % 2);
     if (a->kind == MCP_NUMBER || (a->kind == MCP_OBJECT && byte % 2 == 0))
-        return json_integer((json_int_t)byte - 2 + (a->kind == MCP_NUMBER && byte % 3 == 0 ? (json_int_t)a->min : 0));
+        return json_integer((json_int_t)byte - 2 +
+                            (a->kind == MCP_NUMBER && byte % 3 == 0 ? (json_int_t)a->min : 0));
     if (a->words == NULL)
         return json_string(texts[byte % (sizeof texts / sizeof *texts)]);
     for (at = 0; a->words[at] != '\0'; at++)
@@ -97,7 +116,8 @@ static json_t *value_of(const struct mcp_arg *a, uint8_t byte)
     return json_stringn(word, strcspn(word, "|"));
 }
 
-static void choose(json_t *o, const struct mcp_arg *args, const uint8_t *data, size_t size, size_t *at)
+static void choose(json_t *o, const struct mcp_arg *args, const uint8_t *data, size_t size,
+                   size_t *at)
 {
     for (; args->name != NULL && *at < size; args++, ++*at)
         if (args->required || data[*at] % 4 != 0)
@@ -123,7 +143,7 @@ static void call(struct mcp_server *s, FILE *to, char **text, char *line)
 
 static void send_all(struct mcp_server *s, FILE *to, char **text, const uint8_t *data, size_t size)
 {
-    const struct mcp_tool *t = mcp_tool_at(data[2] % 13u);       /* not those of living processes */
+    const struct mcp_tool *t = mcp_tool_at(data[2] % 13u); /* not those of living processes */
     size_t at = 3;
     if (data[1] % 3 == 0) {
         struct mcp_lines l = { .take = mcp_take, .ctx = s };
@@ -134,7 +154,8 @@ static void send_all(struct mcp_server *s, FILE *to, char **text, const uint8_t 
             ;
         return;
     }
-    json_t *arguments = data[1] % 3 == 1 ? json_loadb((const char *)data + at, size - at, 0, NULL) : json_object();
+    json_t *arguments =
+        data[1] % 3 == 1 ? json_loadb((const char *)data + at, size - at, 0, NULL) : json_object();
     if (data[1] % 3 == 2) {
         choose(arguments, t->args, data, size, &at);
         choose(arguments, mcp_page_args, data, size, &at);
@@ -149,7 +170,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct mcp_server s;
     char *text = NULL;
     size_t bytes = 0, answers;
-    if (size < 4 || size > 4096 || memmem(data, size, "list_processes", 14) != NULL || memmem(data, size, "\\u", 2) != NULL)
+    if (size < 4 || size > 4096 || memmem(data, size, "list_processes", 14) != NULL ||
+        memmem(data, size, "\\u", 2) != NULL)
         return 0;
     FILE *to = open_memstream(&text, &bytes);
     cli_json_prepare();

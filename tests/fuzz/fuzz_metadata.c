@@ -1,8 +1,8 @@
 /*
  * Any bytes as an assembly, with every query.
  *
- * Errors have a reason; names are valid UTF-8; memory is bounded whatever the image declares, and never leaked, even if an allocation
- * fails; a second query gives the same.
+ * Errors have a reason; names are valid UTF-8; memory is bounded whatever the image declares, and
+ * never leaked, even if an allocation fails; a second query gives the same.
  */
 #include "base/text.h"
 #include "fuzz/fuzz.h"
@@ -28,7 +28,8 @@ static void check_status(gcd_status st, const struct gcd_error *err)
 {
     if (st != GCD_OK && (err->code != st || err->msg[0] == '\0'))
         fuzz_fail("an error says so", gcd_status_name(st));
-    if (st != GCD_OK && st != GCD_E_TRUNCATED && st != GCD_E_FORMAT && st != GCD_E_UNSUPPORTED && st != GCD_E_LIMIT && st != GCD_E_NOMEM)
+    if (st != GCD_OK && st != GCD_E_TRUNCATED && st != GCD_E_FORMAT && st != GCD_E_UNSUPPORTED &&
+        st != GCD_E_LIMIT && st != GCD_E_NOMEM)
         fuzz_fail("an image is damaged, not read, or too much", err->msg);
 }
 
@@ -40,7 +41,8 @@ static gcd_status ask(struct gcd_input *in, const struct gcd_alloc *alloc, struc
     check_status(st, &err);
     if (st != GCD_OK)
         return st;
-    for (uint32_t table = 1; table <= 0x1b; table += 0x1a)       /* references and specifications, including unused ones */
+    for (uint32_t table = 1; table <= 0x1b;
+         table += 0x1a) /* references and specifications, including unused ones */
         for (uint32_t row = 1; row <= 8; row++) {
             const char *name;
             if (gcd_metadata_name(m, table << 24 | row, NULL, 0, &name, &err) == GCD_OK)
@@ -49,7 +51,9 @@ static gcd_status ask(struct gcd_input *in, const struct gcd_alloc *alloc, struc
     for (uint32_t row = 1; row <= 16; row++) {
         const char *name;
         size_t last;
-        if (gcd_metadata_reflection_name(m, (row & 1 ? GCD_TOKEN_TYPE : UINT32_C(0x01000000)) | row / 2, &name, &last, &err) != GCD_OK)
+        if (gcd_metadata_reflection_name(
+                m, (row & 1 ? GCD_TOKEN_TYPE : UINT32_C(0x01000000)) | row / 2, &name, &last,
+                &err) != GCD_OK)
             continue;
         if (last > strlen(name))
             fuzz_fail("the last name is in the name", name);
@@ -75,7 +79,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         f.fail_at = 1 + (hash >> 32) % 8;
     gcd_status st = ask(in, &f.alloc, &text);
     check_text(&text);
-    if (hash % 16 == 0 && f.failed == 0 && (ask(in, NULL, &again) != st || again.n != text.n || (text.n > 0 && memcmp(again.p, text.p, text.n) != 0)))
+    if (hash % 16 == 0 && f.failed == 0 &&
+        (ask(in, NULL, &again) != st || again.n != text.n ||
+         (text.n > 0 && memcmp(again.p, text.p, text.n) != 0)))
         fuzz_fail("asking again gives the same", "it does not");
     if (f.peak_bytes > MEMORY_MAX)
         fuzz_fail("memory is bounded", "see peak_bytes");

@@ -1,8 +1,9 @@
 /*
- * Any bytes as a trace, processed completely: fed at once and in slices, its objects read, written as gclog.
+ * Any bytes as a trace, processed completely: fed at once and in slices, its objects read, written
+ * as gclog.
  *
- * Both ways give the same; sums agree; a complete dump is complete; memory is bounded by the limits and the input size, without
- * leaks.  A recording with names added has the same heap.
+ * Both ways give the same; sums agree; a complete dump is complete; memory is bounded by the limits
+ * and the input size, without leaks.  A recording with names added has the same heap.
  */
 #include <string.h>
 
@@ -15,14 +16,21 @@
 #include "support/invent_names.h"
 #include "support/run.h"
 
-/* Memory of a run: a minimum, and per byte of input: a record of 28 bytes can use a page of 16 KiB of the address set. */
-#define BASE_BYTES ((size_t)4 << 20)
+/* Memory of a run: a minimum, and per byte of input: a record of 28 bytes can use a page of 16 KiB
+ * of the address set. */
+#define BASE_BYTES     ((size_t)4 << 20)
 #define BYTES_PER_BYTE ((size_t)700)
 
-static const struct gcd_limits wide = { .block_bytes = 1 << 20, .types = 2000, .roots = 2000, .text_bytes = 1 << 20,
-                                        .threads = 500, .metadata = 500 };
+static const struct gcd_limits wide = { .block_bytes = 1 << 20,
+                                        .types = 2000,
+                                        .roots = 2000,
+                                        .text_bytes = 1 << 20,
+                                        .threads = 500,
+                                        .metadata = 500 };
 /* So low that traces of a few KiB reach them. */
-static const struct gcd_limits narrow = { .block_bytes = 4000, .types = 3, .roots = 4, .text_bytes = 60, .threads = 2, .metadata = 9 };
+static const struct gcd_limits narrow = {
+    .block_bytes = 4000, .types = 3, .roots = 4, .text_bytes = 60, .threads = 2, .metadata = 9
+};
 
 /* Null references are counted as received, but not given; no runtime writes them. */
 static uint64_t count_null_edges(const uint8_t *data, size_t size, const struct gcd_limits *limits)
@@ -30,11 +38,13 @@ static uint64_t count_null_edges(const uint8_t *data, size_t size, const struct 
     struct gcd_trace *t;
     struct gcd_event ev;
     uint64_t nulls = 0;
-    if (gcd_trace_new(&(struct gcd_context){ .limits = limits }, &t, NULL) != GCD_OK || gcd_trace_feed(t, data, size, NULL) != GCD_OK)
+    if (gcd_trace_new(&(struct gcd_context){ .limits = limits }, &t, NULL) != GCD_OK ||
+        gcd_trace_feed(t, data, size, NULL) != GCD_OK)
         abort();
     while (gcd_trace_next(t, &ev, NULL) == GCD_OK) {
         struct gcd_clr_bulk b;
-        if (ev.provider == GCD_PROVIDER_RUNTIME && ev.id == GCD_EV_BULK_EDGE && gcd_clr_bulk_edge(&ev, &b) == GCD_OK)
+        if (ev.provider == GCD_PROVIDER_RUNTIME && ev.id == GCD_EV_BULK_EDGE &&
+            gcd_clr_bulk_edge(&ev, &b) == GCD_OK)
             for (uint32_t i = 0; i < b.count; i++)
                 nulls += gcd_clr_edge_at(&b, i) == 0;
     }
@@ -42,7 +52,8 @@ static uint64_t count_null_edges(const uint8_t *data, size_t size, const struct 
     return nulls;
 }
 
-static void run_checked(const uint8_t *data, size_t size, struct run_options o, bool slices, struct run *r)
+static void run_checked(const uint8_t *data, size_t size, struct run_options o, bool slices,
+                        struct run *r)
 {
     struct failalloc f;
     failalloc_init(&f);
@@ -62,7 +73,8 @@ static void run_checked(const uint8_t *data, size_t size, struct run_options o, 
 }
 
 /* One allocation fails: that must be the status, without a leak. */
-static void run_short_of_memory(const uint8_t *data, size_t size, uint64_t hash, struct run_options o)
+static void run_short_of_memory(const uint8_t *data, size_t size, uint64_t hash,
+                                struct run_options o)
 {
     struct failalloc f;
     struct run r;
@@ -73,7 +85,8 @@ static void run_short_of_memory(const uint8_t *data, size_t size, uint64_t hash,
     const char *wrong = failalloc_complaint(&f);
     if (wrong != NULL)
         fuzz_fail("memory that ends", wrong);
-    if (f.failed > 0 && r.st != GCD_E_NOMEM && r.objects_st != GCD_E_NOMEM && r.write_st != GCD_E_NOMEM)
+    if (f.failed > 0 && r.st != GCD_E_NOMEM && r.objects_st != GCD_E_NOMEM &&
+        r.write_st != GCD_E_NOMEM)
         fuzz_fail("memory that ends", gcd_status_name(r.st));
     run_done(&r);
 }
@@ -87,13 +100,17 @@ static struct gcd_dump *open_walk(struct gcd_input *in, unsigned walk)
 
 static const char *compare_named(const struct gcd_summary *a, const struct gcd_summary *b)
 {
-    if (a->objects != b->objects || a->edges != b->edges || a->type_count != b->type_count || a->root_count != b->root_count)
+    if (a->objects != b->objects || a->edges != b->edges || a->type_count != b->type_count ||
+        a->root_count != b->root_count)
         return "the heap is another one";
-    if (a->verdict.complete != b->verdict.complete || a->verdict.reason_count != b->verdict.reason_count ||
-        a->trace.lost_events != b->trace.lost_events || a->trace.irregular_steps != b->trace.irregular_steps || !b->trace.loss_verified)
+    if (a->verdict.complete != b->verdict.complete ||
+        a->verdict.reason_count != b->verdict.reason_count ||
+        a->trace.lost_events != b->trace.lost_events ||
+        a->trace.irregular_steps != b->trace.irregular_steps || !b->trace.loss_verified)
         return "the verdict is another one";
     for (uint32_t i = 0; i < a->type_count; i++)
-        if (strcmp(a->types[i].name, b->types[i].name) != 0 && strlen(a->types[i].name) < 4000 && a->types[i].id != 0)
+        if (strcmp(a->types[i].name, b->types[i].name) != 0 && strlen(a->types[i].name) < 4000 &&
+            a->types[i].id != 0)
             return "a name is not there";
     return NULL;
 }
@@ -110,14 +127,17 @@ static void run_named(const uint8_t *data, size_t size, unsigned walk)
         invent_names(d, "Outer");
     if (d != NULL && gcd_recording_names(d) == GCD_RECORDING_NAMES_NEW) {
         size_t n;
-        if (gcd_sink_new_memory(NULL, &s, NULL) != GCD_OK || gcd_recording_write(d, in, s, NULL, NULL, NULL) != GCD_OK ||
+        if (gcd_sink_new_memory(NULL, &s, NULL) != GCD_OK ||
+            gcd_recording_write(d, in, s, NULL, NULL, NULL) != GCD_OK ||
             gcd_sink_commit(s, NULL) != GCD_OK)
             fuzz_fail("names are written", "an error");
         const uint8_t *p = gcd_sink_memory(s, &n);
         if (gcd_input_from_memory(p, n, NULL, &copy, NULL) != GCD_OK)
             abort();
         named = open_walk(copy, walk);
-        const char *wrong = named == NULL ? "it cannot be opened" : compare_named(gcd_dump_summary(d), gcd_dump_summary(named));
+        const char *wrong = named == NULL
+                                ? "it cannot be opened"
+                                : compare_named(gcd_dump_summary(d), gcd_dump_summary(named));
         if (wrong != NULL)
             fuzz_fail("names change nothing else", wrong);
     }
@@ -130,11 +150,16 @@ static void run_named(const uint8_t *data, size_t size, unsigned walk)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    /* each input completely once; some, chosen by their bytes, with another check that takes as long again */
+    /* each input completely once; some, chosen by their bytes, with another check that takes as
+     * long again */
     uint64_t hash = fuzz_hash(data, size);
-    bool slices = (hash >> 24) % 4 == 0, compare = (hash >> 28) % 4 == 0, short_of_memory = (hash >> 32) % 8 == 0;
-    struct run_options o = { .limits = hash % 8 == 0 ? &narrow : &wide, .walk_number = (hash >> 8) % 8 == 0 ? 2 : 1, .seed = hash,
-                             .check_references = (hash >> 16) % 2 == 0, .no_gclog = (hash >> 20) % 2 == 0 };
+    bool slices = (hash >> 24) % 4 == 0, compare = (hash >> 28) % 4 == 0,
+         short_of_memory = (hash >> 32) % 8 == 0;
+    struct run_options o = { .limits = hash % 8 == 0 ? &narrow : &wide,
+                             .walk_number = (hash >> 8) % 8 == 0 ? 2 : 1,
+                             .seed = hash,
+                             .check_references = (hash >> 16) % 2 == 0,
+                             .no_gclog = (hash >> 20) % 2 == 0 };
     struct run one, other;
     run_checked(data, size, o, slices, &one);
     if (compare) {

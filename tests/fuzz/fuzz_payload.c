@@ -1,11 +1,13 @@
 /*
- * Heap events with any payload, in any order, in an otherwise valid trace; and whole blocks with any content.
+ * Heap events with any payload, in any order, in an otherwise valid trace; and whole blocks with
+ * any content.
  *
  * Input: one byte (bit 0: 4-byte pointers; the rest: format of the trace), then any number of
  *     kind u8 | flags u8 | length u16 | payload
- * the kind choosing provider, id and version of an event.  Flags: 0x01 another thread, 0x02 a sequence point before it, 0x04 an event is lost
- * before it, 0x08 the time goes back, 0x10 the length counts only to the end of the input, 0x80 it is no event but a block, the kind
- * choosing which.
+ * the kind choosing provider, id and version of an event.  Flags: 0x01 another thread, 0x02 a
+ * sequence point before it, 0x04 an event is lost before it, 0x08 the time goes back, 0x10 the
+ * length counts only to the end of the input, 0x80 it is no event but a block, the kind choosing
+ * which.
  */
 #include "clr/clr_gc.h"
 #include "clr/clr_ids.h"
@@ -44,7 +46,8 @@ static const struct {
 static void inside(const struct gcd_event *ev, const void *p, size_t n)
 {
     const uint8_t *q = p;
-    if (n > 0 && (q < ev->payload || n > ev->payload_bytes || q > ev->payload + (ev->payload_bytes - n)))
+    if (n > 0 &&
+        (q < ev->payload || n > ev->payload_bytes || q > ev->payload + (ev->payload_bytes - n)))
         fuzz_fail("views lie in the payload", "one does not");
 }
 
@@ -52,9 +55,14 @@ static void inside(const struct gcd_event *ev, const void *p, size_t n)
 static void decode_all(const uint8_t *p, size_t n, unsigned ptr_bytes, uint32_t version)
 {
     static gcd_status (*const bulks[])(const struct gcd_event *, struct gcd_clr_bulk *) = {
-        gcd_clr_bulk_node, gcd_clr_bulk_edge, gcd_clr_bulk_root, gcd_clr_bulk_dependent, gcd_clr_bulk_ccw, gcd_clr_bulk_rcw,
+        gcd_clr_bulk_node,      gcd_clr_bulk_edge, gcd_clr_bulk_root,
+        gcd_clr_bulk_dependent, gcd_clr_bulk_ccw,  gcd_clr_bulk_rcw,
     };
-    struct gcd_event ev = { .provider = GCD_PROVIDER_RUNTIME, .version = version, .ptr_bytes = ptr_bytes, .payload = p, .payload_bytes = n };
+    struct gcd_event ev = { .provider = GCD_PROVIDER_RUNTIME,
+                            .version = version,
+                            .ptr_bytes = ptr_bytes,
+                            .payload = p,
+                            .payload_bytes = n };
     for (size_t i = 0; i < sizeof bulks / sizeof *bulks; i++) {
         struct gcd_clr_bulk b;
         if (bulks[i](&ev, &b) == GCD_OK)
@@ -89,7 +97,8 @@ static void decode_all(const uint8_t *p, size_t n, unsigned ptr_bytes, uint32_t 
 
 static void raw_block(struct tb *t, unsigned kind, const void *p, size_t n)
 {
-    static const char *const names[] = { "EventBlock", "MetadataBlock", "StackBlock", "SPBlock", "FutureBlock" };
+    static const char *const names[] = { "EventBlock", "MetadataBlock", "StackBlock", "SPBlock",
+                                         "FutureBlock" };
     tb_flush(t);
     if (t->format == TB_V6 || t->format == TB_V6_PLAIN)
         tb_block_v6(t, kind % 12, p, n);
@@ -120,7 +129,7 @@ static bool build(struct tb *t, const uint8_t *data, size_t size)
             continue;
         }
         if (flags & 0x02)
-            tb_sequence_point(t, flags >> 5 & 3);  /* bits 5 and 6: what is forgotten */
+            tb_sequence_point(t, flags >> 5 & 3); /* bits 5 and 6: what is forgotten */
         t->thread = flags & 0x01 ? 8 : 7;
         if (flags & 0x04)
             tb_lose(t, 1);
@@ -148,7 +157,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     bool sound = build(&t, data, size);
     tb_close(&t);
     failalloc_init(&f);
-    run_trace(t.out.p, t.out.n, &(struct run_options){ .alloc = &f.alloc, .check_references = size % 2 == 0, .no_gclog = size % 3 == 0 }, &r);
+    run_trace(t.out.p, t.out.n,
+              &(struct run_options){
+                  .alloc = &f.alloc, .check_references = size % 2 == 0, .no_gclog = size % 3 == 0 },
+              &r);
     const char *wrong = run_check(&r);
     if (wrong == NULL)
         wrong = failalloc_complaint(&f);

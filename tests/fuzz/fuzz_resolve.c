@@ -1,7 +1,8 @@
 /*
  * Any bytes as the file of each module of a dump.
  *
- * Only names of the dump change; memory and work are bounded whatever the file declares, and a failing allocation leaks nothing.
+ * Only names of the dump change; memory and work are bounded whatever the file declares, and a
+ * failing allocation leaks nothing.
  */
 #include "fuzz/fuzz.h"
 #include "support/failalloc.h"
@@ -17,7 +18,8 @@ struct file {
     unsigned open;
 };
 
-static gcd_status open_file(void *ctx, const struct gcd_module *m, unsigned n, struct gcd_module_file *ret, struct gcd_error *err)
+static gcd_status open_file(void *ctx, const struct gcd_module *m, unsigned n,
+                            struct gcd_module_file *ret, struct gcd_error *err)
 {
     struct file *f = ctx;
     if (n > (m == NULL ? 1u : 0u))
@@ -44,7 +46,8 @@ static void check(const struct gcd_summary *s, uint32_t types, size_t roots)
         if (strlen(s->roots[i].label) < strlen(s->roots[i].name))
             fuzz_fail("a label has the field", s->roots[i].label);
     for (size_t i = 0; i < s->module_count; i++)
-        if ((s->modules[i].state == GCD_MODULE_UNREADABLE) != (s->modules[i].problem[0] != '\0') && s->modules[i].state != GCD_MODULE_REPLACED)
+        if ((s->modules[i].state == GCD_MODULE_UNREADABLE) != (s->modules[i].problem[0] != '\0') &&
+            s->modules[i].state != GCD_MODULE_REPLACED)
             fuzz_fail("a file that cannot be read has a reason", s->modules[i].problem);
 }
 
@@ -61,13 +64,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct tb_bytes *trace = &traces[hash & 1];
     if (trace->p == NULL)
         for (unsigned i = 0; i < 2; i++)
-            sample_trace(TB_LIST(struct tb_static, { 0x10400, 1, 0x400, "s_first" }, { 0x10900, 2, 0x900, "s_lock" }, { 0x10500, 3, 0x500, "s_kit" },
-                                 { 0x10900, 4, 0x900, "s_all" }, { 0x10900, 5, 0x900, "s_lock" }, { 0x10600, 6, 0x600, "s_deep" }),
+            sample_trace(TB_LIST(struct tb_static, { 0x10400, 1, 0x400, "s_first" },
+                                 { 0x10900, 2, 0x900, "s_lock" }, { 0x10500, 3, 0x500, "s_kit" },
+                                 { 0x10900, 4, 0x900, "s_all" }, { 0x10900, 5, 0x900, "s_lock" },
+                                 { 0x10600, 6, 0x600, "s_deep" }),
                          i == 1 ? SAMPLE_NO_MODULES : SAMPLE_AND_STREAM, &traces[i]);
     failalloc_init(&f);
     f.max_bytes = (size_t)64 << 20;
     struct gcd_dump_options options = { .context.alloc = &f.alloc };
-    if (gcd_input_from_memory(trace->p, trace->n, NULL, &in, &err) != GCD_OK || gcd_dump_open(in, &options, &d, &err) != GCD_OK)
+    if (gcd_input_from_memory(trace->p, trace->n, NULL, &in, &err) != GCD_OK ||
+        gcd_dump_open(in, &options, &d, &err) != GCD_OK)
         fuzz_fail("the sample is a dump", err.msg);
     uint32_t types = gcd_dump_summary(d)->type_count;
     size_t roots = gcd_dump_summary(d)->root_count;

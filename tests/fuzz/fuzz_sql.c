@@ -1,6 +1,6 @@
 /*
-  * Statements about small random graphs: any text, and equations, for which a look-up and a scan must agree.  Errors have a reason, no memory
- * leaks, nothing is written.
+ * Statements about small random graphs: any text, and equations, for which a look-up and a scan
+ * must agree.  Errors have a reason, no memory leaks, nothing is written.
  */
 #include <gcdumpc/unstable/session/sql.h>
 
@@ -9,14 +9,16 @@
 #include "support/graph_gen.h"
 #include "support/run.h"
 
-#define NODES 24u
-#define ROWS_MAX 2000u
+#define NODES     24u
+#define ROWS_MAX  2000u
 #define BUDGET_US 100000
 
 static gcd_cancel_flag stop;
 
-/* A number that depends on all rows, in any order; *RET_ROWS of them.  The status of the last step. */
-static gcd_status rows_of(struct gcd_sql_query *q, uint64_t *ret_hash, uint64_t *ret_rows, struct gcd_error *err)
+/* A number that depends on all rows, in any order; *RET_ROWS of them.  The status of the last step.
+ */
+static gcd_status rows_of(struct gcd_sql_query *q, uint64_t *ret_hash, uint64_t *ret_rows,
+                          struct gcd_error *err)
 {
     gcd_status st;
     *ret_hash = *ret_rows = 0;
@@ -24,7 +26,8 @@ static gcd_status rows_of(struct gcd_sql_query *q, uint64_t *ret_hash, uint64_t 
         uint64_t row = 0;
         for (size_t i = 0; i < gcd_sql_column_count(q); i++) {
             struct gcd_sql_value v = gcd_sql_value(q, i);
-            row = row * 31 + (uint64_t)v.kind * 7 + (uint64_t)v.integer + fuzz_hash((const uint8_t *)v.text, v.bytes);
+            row = row * 31 + (uint64_t)v.kind * 7 + (uint64_t)v.integer +
+                  fuzz_hash((const uint8_t *)v.text, v.bytes);
         }
         *ret_hash += row;
     }
@@ -62,12 +65,30 @@ static void run_text(struct gcd_sql *db, const struct gcd_context *call, const c
 
 /* ---- equations ---- */
 
-static const struct { const char *table, *column; bool text; } keys[] = {
-    { "objects", "id", false }, { "objects", "address", false }, { "objects", "type", true }, { "objects", "type_id", false },
-    { "objects", "parent_id", false }, { "objects", "dominator", false }, { "types", "id", false }, { "types", "name", true },
-    { "edges", "from_id", false }, { "edges", "to_id", false }, { "dominators", "object_id", false }, { "dominators", "parent_id", false },
-    { "roots", "id", false }, { "roots", "object_id", false }, { "dependent_handles", "key_id", false }, { "dependent_handles", "value_id", false },
-    { "refs", "target", false }, { "refs", "source", false }, { "modules", "id", false }, { "ranges", "id", false },
+static const struct {
+    const char *table, *column;
+    bool text;
+} keys[] = {
+    { "objects", "id", false },
+    { "objects", "address", false },
+    { "objects", "type", true },
+    { "objects", "type_id", false },
+    { "objects", "parent_id", false },
+    { "objects", "dominator", false },
+    { "types", "id", false },
+    { "types", "name", true },
+    { "edges", "from_id", false },
+    { "edges", "to_id", false },
+    { "dominators", "object_id", false },
+    { "dominators", "parent_id", false },
+    { "roots", "id", false },
+    { "roots", "object_id", false },
+    { "dependent_handles", "key_id", false },
+    { "dependent_handles", "value_id", false },
+    { "refs", "target", false },
+    { "refs", "source", false },
+    { "modules", "id", false },
+    { "ranges", "id", false },
 };
 #define KEYS (sizeof keys / sizeof *keys)
 
@@ -85,7 +106,8 @@ static uint64_t answer(struct gcd_sql *db, const struct gcd_context *call, const
 }
 
 /* A column inside an expression is not a key, so the second statement is a scan. */
-static void compare_equation(struct gcd_sql *db, const struct gcd_context *call, const uint8_t *data)
+static void compare_equation(struct gcd_sql *db, const struct gcd_context *call,
+                             const uint8_t *data)
 {
     const char *t = keys[data[0] % KEYS].table, *c = keys[data[0] % KEYS].column;
     bool text = keys[data[0] % KEYS].text, outer = data[1] % 2 != 0;
@@ -93,13 +115,19 @@ static void compare_equation(struct gcd_sql *db, const struct gcd_context *call,
     if (text)
         (void)snprintf(value, sizeof value, "type_name(%d)", data[2] % 12);
     else if (strcmp(c, "address") == 0)
-        (void)snprintf(value, sizeof value, "(SELECT max(address) FROM objects WHERE id <= %d)", data[2] % 30);
+        (void)snprintf(value, sizeof value, "(SELECT max(address) FROM objects WHERE id <= %d)",
+                       data[2] % 30);
     else
-        (void)snprintf(value, sizeof value, "%d%s", data[2] % 30 - 2, data[1] % 8 == 2 ? ".0" : data[1] % 8 == 4 ? ".5" : "");
+        (void)snprintf(value, sizeof value, "%d%s", data[2] % 30 - 2,
+                       data[1] % 8 == 2   ? ".0"
+                       : data[1] % 8 == 4 ? ".5"
+                                          : "");
     const char *op = data[1] % 16 < 12 ? "=" : "IS";
-    const char *begin = outer ? "SELECT x.id, t.* FROM objects x LEFT JOIN" : "SELECT t.* FROM", *where = outer ? "ON x.id < 9 AND" : "WHERE";
+    const char *begin = outer ? "SELECT x.id, t.* FROM objects x LEFT JOIN" : "SELECT t.* FROM",
+               *where = outer ? "ON x.id < 9 AND" : "WHERE";
     (void)snprintf(by_key, sizeof by_key, "%s %s t %s t.%s %s %s", begin, t, where, c, op, value);
-    (void)snprintf(by_scan, sizeof by_scan, "%s %s t %s coalesce(t.%s, NULL) %s %s", begin, t, where, c, op, value);
+    (void)snprintf(by_scan, sizeof by_scan, "%s %s t %s coalesce(t.%s, NULL) %s %s", begin, t,
+                   where, c, op, value);
     uint64_t a = answer(db, call, by_key), b = answer(db, call, by_scan);
     if (a != b && !atomic_load(&stop))
         fuzz_fail("a look-up finds what a scan does", by_key);
@@ -115,13 +143,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct gcd_sql *db = NULL;
     failalloc_init(&memory);
     failalloc_init(&graph_memory);
-    struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = data[0], .max_nodes = NODES, .name_bytes = 300, .keep_unknown = data[0] % 3 == 0,
+    struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = data[0],
+                                                         .max_nodes = NODES,
+                                                         .name_bytes = 300,
+                                                         .keep_unknown = data[0] % 3 == 0,
                                                          .alloc = &graph_memory.alloc });
     struct gcd_context context = { .alloc = &memory.alloc, .cancel = &stop };
     fuzz_budget(&stop, BUDGET_US);
-    gcd_status st = gcd_session_new(g, &(struct gcd_session_options){ .context = { .alloc = &memory.alloc } }, &s, &err);
+    gcd_status st = gcd_session_new(
+        g, &(struct gcd_session_options){ .context = { .alloc = &memory.alloc } }, &s, &err);
     if (st == GCD_OK)
-        st = gcd_sql_new(s, &(struct gcd_sql_options){ .context = { .alloc = &memory.alloc } }, &db, &err);
+        st = gcd_sql_new(s, &(struct gcd_sql_options){ .context = { .alloc = &memory.alloc } }, &db,
+                         &err);
     if (st == GCD_OK) {
         char text[4097];
         if (fuzz_hash(data, size) % 8 == 0)

@@ -1,6 +1,7 @@
 /*
- * Text conversion: the result is valid UTF-8, nothing is written past the documented buffer size, and decoding the result gives the
- * input back, with U+FFFD where it was invalid or would have ended a C string.
+ * Text conversion: the result is valid UTF-8, nothing is written past the documented buffer size,
+ * and decoding the result gives the input back, with U+FFFD where it was invalid or would have
+ * ended a C string.
  */
 #include "base/mem.h"
 #include "base/text.h"
@@ -80,9 +81,10 @@ static void check_pool(const uint8_t *p, size_t n)
     for (size_t at = 0; at < n && count < 64;) {
         size_t part = (size_t)p[at] * (1 + p[at] % 7);
         part = part < n - at ? part : n - at;
-        gcd_status st = p[at] % 3 == 0   ? gcd_textpool_add(&pool, (const char *)p + at, part, &kept[count])
-                        : p[at] % 3 == 1 ? gcd_textpool_add_utf8(&pool, p + at, part, &kept[count])
-                                         : gcd_textpool_add_utf16(&pool, p + at, part / 2, &kept[count]);
+        gcd_status st =
+            p[at] % 3 == 0   ? gcd_textpool_add(&pool, (const char *)p + at, part, &kept[count])
+            : p[at] % 3 == 1 ? gcd_textpool_add_utf8(&pool, p + at, part, &kept[count])
+                             : gcd_textpool_add_utf16(&pool, p + at, part / 2, &kept[count]);
         if (st == GCD_E_LIMIT)
             break;
         if (st != GCD_OK)
@@ -108,7 +110,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     check_utf16(data, size / 2);
     if (size > 0)
-        check_utf16(data + 1, (size - 1) / 2);       /* no alignment is promised */
+        check_utf16(data + 1, (size - 1) / 2); /* no alignment is promised */
     check_utf8(data, size);
     check_pool(data, size);
     return 0;

@@ -1,5 +1,6 @@
 /*
- * Writes the seed files of the fuzz targets: make_corpus FOLDER (see README.md).  The same files each time.
+ * Writes the seed files of the fuzz targets: make_corpus FOLDER (see README.md).  The same files
+ * each time.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -58,7 +59,8 @@ static void trace_restart(void)
     write_trace("v4-restart.nettrace", &t);
 }
 
-/* Lost events, an event without description, a reused thread id, gaps in the numbers, an unknown block. */
+/* Lost events, an event without description, a reused thread id, gaps in the numbers, an unknown
+ * block. */
 static void trace_losses(void)
 {
     struct tb t;
@@ -82,7 +84,8 @@ static void trace_losses(void)
 /* Features of format 6: labels that set a version, threads that end, flushed caches. */
 static void trace_v6(void)
 {
-    static const uint8_t labels[] = { 1, 0, 0, 0, 2, 0, 0, 0, 0x8a, 0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 0x87, 3 };
+    static const uint8_t labels[] = { 1, 0, 0, 0, 2, 0,  0,  0,  0x8a, 0,  1,  1,  2,    3, 4,
+                                      5, 6, 7, 8, 9, 10, 11, 12, 13,   14, 15, 16, 0x87, 3 };
     static const uint8_t ended[] = { 7, 2 };
     struct tb t;
     tb_init(&t, TB_V6, 4);
@@ -143,13 +146,15 @@ static void corpus_payload(unsigned ptr_bytes, unsigned format, const char *name
     tb_u8(&b, (ptr_bytes == 4) | format << 1);
     tb_gc_start(&t, 1);
     record(&b, 1, 0, &t);
-    tb_types(&t, TB_LIST(struct tb_type, { .id = 0x100, .module = 0x10, .name = "A" }, { .id = 0x200, .flags = 8, .parameter = 0x100 }));
+    tb_types(&t, TB_LIST(struct tb_type, { .id = 0x100, .module = 0x10, .name = "A" },
+                         { .id = 0x200, .flags = 8, .parameter = 0x100 }));
     record(&b, 3, 0, &t);
     tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000, 24, 0x100, 2 }, { 0x1020, 24, 0x200, 0 }));
     record(&b, 6, 0, &t);
     tb_edges(&t, TB_LIST(uint64_t, 0x1020, 0x1000));
     record(&b, 7, 0, &t);
-    tb_roots(&t, TB_LIST(struct tb_root, { 0x1000, 0, 0, 0 }, { 0x1020, 2, 3, 0x99 }, { 0, 1, 0, 0 }));
+    tb_roots(&t,
+             TB_LIST(struct tb_root, { 0x1000, 0, 0, 0 }, { 0x1020, 2, 3, 0x99 }, { 0, 1, 0, 0 }));
     record(&b, 4, 0, &t);
     tb_dependents(&t, TB_LIST(struct tb_dependent, { 0x1020, 0x1000 }, { 0x1000, 0x1020 }));
     record(&b, 5, 0, &t);
@@ -189,7 +194,8 @@ static void corpus_payload(unsigned ptr_bytes, unsigned format, const char *name
 /* ---- fuzz_gzip ---- */
 
 /* BAD_CHECKSUM: of the last member. */
-static void corpus_gzip(const char *name, int level, size_t members, bool bad_checksum, const char *tail)
+static void corpus_gzip(const char *name, int level, size_t members, bool bad_checksum,
+                        const char *tail)
 {
     struct tb_bytes b, to = { NULL, 0, 0 };
     (void)tb_sample(7, &b);
@@ -222,13 +228,21 @@ static void corpus_gzip(const char *name, int level, size_t members, bool bad_ch
 /* Groups of roots, fields, a length, a percent-encoded module; sizes as written by w_dart.c. */
 static void corpus_dart(void)
 {
-    static const char own[] =
-        "dartheap\x00\x04shop\xec\x02\x80\x20\x00\x05"
-        "\x00\x04Root\x00\x00\x00\x00" "\x00\x12[static variables]\x00\x00\x00\x00" "\x00\x09[handles]\x00\x00\x00\x00"
-        "\x00\x0cShop.Order[]\x00\x19package:My%20B/My%20B.dll\x00\x00"
-        "\x00\x0d_WeakProperty\x00\x09" "dart:core\x00\x02\x01\x00\x04key_\x00\x01\x01\x06value_\x00"
-        "\x07\x05" "\x01\x00\x00\x02\x02\x03" "\x02\x00\x08\x06static\x01\x04" "\x03\x00\x08\x06handle\x01\x05"
-        "\x04\x28\x07\x02\x02\x05\x00" "\x04\xac\x02\x00\x01\x04" "\x00" "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
+    static const char own[] = "dartheap\x00\x04shop\xec\x02\x80\x20\x00\x05"
+                              "\x00\x04Root\x00\x00\x00\x00"
+                              "\x00\x12[static variables]\x00\x00\x00\x00"
+                              "\x00\x09[handles]\x00\x00\x00\x00"
+                              "\x00\x0cShop.Order[]\x00\x19package:My%20B/My%20B.dll\x00\x00"
+                              "\x00\x0d_WeakProperty\x00\x09"
+                              "dart:core\x00\x02\x01\x00\x04key_\x00\x01\x01\x06value_\x00"
+                              "\x07\x05"
+                              "\x01\x00\x00\x02\x02\x03"
+                              "\x02\x00\x08\x06static\x01\x04"
+                              "\x03\x00\x08\x06handle\x01\x05"
+                              "\x04\x28\x07\x02\x02\x05\x00"
+                              "\x04\xac\x02\x00\x01\x04"
+                              "\x00"
+                              "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
     write_file("fuzz_dart", "own.dartheap", own, sizeof own - 1);
     write_file("fuzz_dart", "vm.dartheap", dart_sample, dart_sample_bytes);
 }
@@ -249,15 +263,20 @@ static void corpus_gcdump(void)
 
 /* ---- fuzz_gclog ---- */
 
-/* The worked example; then everything tolerated: two sections, a byte order mark, CRLF, tabs, late types, bad lines, no end. */
+/* The worked example; then everything tolerated: two sections, a byte order mark, CRLF, tabs, late
+ * types, bad lines, no end. */
 static void corpus_gclog(void)
 {
-    static const char own[] =
-        "a 2 shop 1a2f\nt 1 Shop.Store\nt 2 Shop.Order[]\nt 3 Shop.Order\nr 7f0000001000 4 0 1\nr 7f0000001040 3 2\n"
-        "o 7f0000001000 1 18 7f0000001018\no 7f0000001018 2 28 7f0000001040\no 7f0000001040 3 20\nc shop 1a2f\n";
+    static const char own[] = "a 2 shop 1a2f\nt 1 Shop.Store\nt 2 Shop.Order[]\nt 3 Shop.Order\nr "
+                              "7f0000001000 4 0 1\nr 7f0000001040 3 2\n"
+                              "o 7f0000001000 1 18 7f0000001018\no 7f0000001018 2 28 "
+                              "7f0000001040\no 7f0000001040 3 20\nc shop 1a2f\n";
     static const char odd[] =
-        "\xef\xbb\xbf" "a 2 My Shop.exe\r\nr 10 1 c\r\n\r\no 10 1 18  20\tbeef 10 \r\nO 1\no 20 9 FFFFFFFFFFFFFFFF 10 zz\n"
-        "t 1 A<B,C>\tD\rE\nt 1 again\nc My Shop.exe\na 2 next 5\nt 1 \xff\xed\xa0\x80\no 10 1 8 20\nr 10 7 ff\nr 20 5 8\nr 30 2 0\no 30 1";
+        "\xef\xbb\xbf"
+        "a 2 My Shop.exe\r\nr 10 1 c\r\n\r\no 10 1 18  20\tbeef 10 \r\nO 1\no 20 9 "
+        "FFFFFFFFFFFFFFFF 10 zz\n"
+        "t 1 A<B,C>\tD\rE\nt 1 again\nc My Shop.exe\na 2 next 5\nt 1 \xff\xed\xa0\x80\no 10 1 8 "
+        "20\nr 10 7 ff\nr 20 5 8\nr 30 2 0\no 30 1";
     write_file("fuzz_gclog", "own.gclog", own, sizeof own - 1);
     write_file("fuzz_gclog", "odd.gclog", odd, sizeof odd - 1);
     static const char profiler[] = "r 0x10 1 0\no 0x10 1 18\n";
@@ -269,8 +288,10 @@ static void corpus_gclog(void)
 /* Replies of runtimes, with the texts of ProcessInfo3, and their advertisements. */
 static void corpus_ipc(void)
 {
-    static const char session[] = FAKE_OK_SESSION_BYTES, refused[] = FAKE_BAD_ENCODING_BYTES, unknown[] = FAKE_UNKNOWN_COMMAND_BYTES;
-    static const char advertise[] = FAKE_ADVERTISE_BYTES("0123456789abcdef", "\x2f\x1a\0\0\0\0\0\0");
+    static const char session[] = FAKE_OK_SESSION_BYTES, refused[] = FAKE_BAD_ENCODING_BYTES,
+                      unknown[] = FAKE_UNKNOWN_COMMAND_BYTES;
+    static const char advertise[] =
+        FAKE_ADVERTISE_BYTES("0123456789abcdef", "\x2f\x1a\0\0\0\0\0\0");
     static const char *const texts[] = { "dotnet Shop.dll", "Linux", "x64", "Shop", "10.0.12" };
     static const char *const names[] = { "process-info", "process-info2", "process-info3" };
     write_file("fuzz_ipc", "session", session, sizeof session - 1);
@@ -308,9 +329,13 @@ static void write_text(const char *target, const char *name, const char *text)
 static void corpus_config(void)
 {
     write_text("fuzz_config", "jobs",
-               "# all of them\nkeep = 7\nstrict = true\n\n[nightly]\nname = Shop\noutput = /var/lib/gcdumpc/%n/%n-%p-%Y%m%dT%H%M%SZ.gclog.gz\n"
-               "max-total = 20G\nlog = json\nif-rss-above = 1G\n[weekly]\npid = 4711\noutput = out.gcdump\nkeep = 0\nnice = 10\n; the end\n");
-    write_text("fuzz_config", "jobs-wrong", "[a]\nkeep = -1\n[b]\nnothing = 5\n[c]\nname=x\n[a]\nname = again\n[d]\n key = indented\n");
+               "# all of them\nkeep = 7\nstrict = true\n\n[nightly]\nname = Shop\noutput = "
+               "/var/lib/gcdumpc/%n/%n-%p-%Y%m%dT%H%M%SZ.gclog.gz\n"
+               "max-total = 20G\nlog = json\nif-rss-above = 1G\n[weekly]\npid = 4711\noutput = "
+               "out.gcdump\nkeep = 0\nnice = 10\n; the end\n");
+    write_text(
+        "fuzz_config", "jobs-wrong",
+        "[a]\nkeep = -1\n[b]\nnothing = 5\n[c]\nname=x\n[a]\nname = again\n[d]\n key = indented\n");
     write_text("fuzz_config", "template", "t/var/dumps/%n/%h-%p-%Y%m%dT%H%M%SZ-%j%y%s%%.gclog.gz");
     write_text("fuzz_config", "template-short", "t%F.gcdump");
     write_text("fuzz_config", "filter", "fSystem.*.Dictionary`2[?,System.Int32[]]");
@@ -324,12 +349,15 @@ static void corpus_config(void)
 static void corpus_graphs(void)
 {
     uint8_t bytes[404];
-    for (size_t i = 0; i < 12; i++) {    /* at least the number of formats */
+    for (size_t i = 0; i < 12; i++) { /* at least the number of formats */
         char name[40];
         for (size_t k = 0; k < sizeof bytes; k++)
-            bytes[k] = (uint8_t)(fuzz_hash((const uint8_t[]){ (uint8_t)i, (uint8_t)k, (uint8_t)(k >> 8) }, 3) >> 40);
+            bytes[k] =
+                (uint8_t)(fuzz_hash((const uint8_t[]){ (uint8_t)i, (uint8_t)k, (uint8_t)(k >> 8) },
+                                    3) >>
+                          40);
         bytes[0] = (uint8_t)i;
-        bytes[1] = i % 2 == 0;           /* only what every format can store */
+        bytes[1] = i % 2 == 0; /* only what every format can store */
         bytes[2] = 0;
         (void)snprintf(name, sizeof name, "format-%zu", i);
         write_file("fuzz_write", name, bytes, sizeof bytes);
@@ -363,11 +391,14 @@ int main(int argc, char **argv)
     corpus_gzip("three-and-tail.gz", 1, 3, false, "tail");
     corpus_gzip("bad-checksum.gz", 6, 1, true, "");
     write_file("fuzz_gzip", "plain", "Nettrace", 8);
-    static const char counter[] = "g\0c\0-\0h\0e\0a\0p\0-\0s\0i\0z\0e\0\0\0G\0C\0\0\0\0\0\0\0\0\0\x29\x40M\0B\0\0";
+    static const char counter[] =
+        "g\0c\0-\0h\0e\0a\0p\0-\0s\0i\0z\0e\0\0\0G\0C\0\0\0\0\0\0\0\0\0\x29\x40M\0B\0\0";
     write_file("fuzz_counter", "heap-size", counter, sizeof counter);
-    static const char utf16[] = "A\0\xe4\0\x70\x65\x3d\xd8\x00\xde\x00\xd8z\0\x00\xdcz\0\xff\xff\0\0B\0";
+    static const char utf16[] =
+        "A\0\xe4\0\x70\x65\x3d\xd8\x00\xde\x00\xd8z\0\x00\xdcz\0\xff\xff\0\0B\0";
     write_file("fuzz_utf16", "mixed-utf16", utf16, sizeof utf16 - 1);
-    static const char utf8[] = "A\xc3\xa4\xe6\x95\xb0\xf0\x9f\x98\x80\xed\xa0\x80\xc0\xaf\xf4\x90\x80\x80\xe2\x82 \xff";
+    static const char utf8[] =
+        "A\xc3\xa4\xe6\x95\xb0\xf0\x9f\x98\x80\xed\xa0\x80\xc0\xaf\xf4\x90\x80\x80\xe2\x82 \xff";
     write_file("fuzz_utf16", "mixed-utf8", utf8, sizeof utf8 - 1);
     return 0;
 }

@@ -1,7 +1,9 @@
 /*
- * Lists the collections of a dump for tests: collections_list FILE prints a line for each object that is one,
- *     ADDRESS KIND ELEMENTS AT_LEAST AT_MOST CAPACITY REFERENCES STRUCTURE_OBJECTS STRUCTURE_BYTES TYPE
-  * with "-" for unknown values.
+ * Lists the collections of a dump for tests: collections_list FILE prints a line for each object
+ * that is one,
+ *     ADDRESS KIND ELEMENTS AT_LEAST AT_MOST CAPACITY REFERENCES STRUCTURE_OBJECTS STRUCTURE_BYTES
+ *         TYPE
+ * with "-" for unknown values.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,7 +19,8 @@ static void put(uint64_t n)
         printf("%" PRIu64 " ", n);
 }
 
-static void put_collection(const struct gcd_graph *g, uint32_t node, const struct gcd_collection *it)
+static void put_collection(const struct gcd_graph *g, uint32_t node,
+                           const struct gcd_collection *it)
 {
     printf("%" PRIx64 " %s ", gcd_graph_node_address(g, node), gcd_collection_kind_name(it->kind));
     put(it->elements);
@@ -43,7 +46,9 @@ static gcd_status list(const struct gcd_graph *g, struct gcd_collections *c, str
     return GCD_OK;
 }
 
-static gcd_status open_graph(const char *path, struct gcd_input **ret_in, struct gcd_dump **ret_dump, struct gcd_graph **ret, struct gcd_error *err)
+static gcd_status open_graph(const char *path, struct gcd_input **ret_in,
+                             struct gcd_dump **ret_dump, struct gcd_graph **ret,
+                             struct gcd_error *err)
 {
     const char *format;
     gcd_status st = gcd_input_open(path, NULL, ret_in, err);

@@ -1,6 +1,6 @@
 /*
- * metadata_list FILE ...: prints what gcdumpc/unstable/metadata.h reports about assemblies, also in single-file programs, in the same
- * lines as readers/metadata_cs.
+ * metadata_list FILE ...: prints what gcdumpc/unstable/metadata.h reports about assemblies, also in
+ * single-file programs, in the same lines as readers/metadata_cs.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,7 +25,8 @@ static void print_module(const struct gcd_metadata *m)
     put_hex(id->mvid.bytes, 16);
     putchar('\n');
     if (id->assembly_name[0] != '\0') {
-        printf("assembly %s %d.%d.%d.%d", id->assembly_name, id->version[0], id->version[1], id->version[2], id->version[3]);
+        printf("assembly %s %d.%d.%d.%d", id->assembly_name, id->version[0], id->version[1],
+               id->version[2], id->version[3]);
         put_hex(id->public_key_token, id->has_public_key ? 8 : 0);
         putchar('\n');
     }
@@ -45,7 +46,8 @@ static gcd_status print_type(struct gcd_metadata *m, uint32_t token)
         st = gcd_metadata_name(m, token, NULL, 0, &name, &err);
     if (st == GCD_OK)
         printf("type %08x %x %08x %u %s : ", token, t.flags, t.outer, t.parameters, name);
-    if (st == GCD_OK && t.base != 0 && (st = gcd_metadata_name(m, t.base, NULL, 0, &name, &err)) == GCD_OK)
+    if (st == GCD_OK && t.base != 0 &&
+        (st = gcd_metadata_name(m, t.base, NULL, 0, &name, &err)) == GCD_OK)
         printf("%s", name);
     for (uint32_t i = 0; st == GCD_OK && i < t.interfaces; i++) {
         uint32_t interface;
@@ -54,7 +56,8 @@ static gcd_status print_type(struct gcd_metadata *m, uint32_t token)
             printf(", %s", name);
     }
     putchar('\n');
-    if (st == GCD_OK && (st = gcd_metadata_events(m, token, &name, &err)) == GCD_OK && name[0] != '\0')
+    if (st == GCD_OK && (st = gcd_metadata_events(m, token, &name, &err)) == GCD_OK &&
+        name[0] != '\0')
         printf("events %08x %s\n", token, name);
     return st;
 }
@@ -69,7 +72,8 @@ static gcd_status print(struct gcd_metadata *m)
     while (st == GCD_OK && (st = gcd_metadata_next_static(m, &f, &err)) == GCD_OK) {
         const char *type = "";
         st = gcd_metadata_field_type(m, &f, &type, &err);
-        printf("static %08x %x %08x %s %s%s\n", f.token, f.flags, f.class_token, f.name, f.thread_static ? "thread " : "", type);
+        printf("static %08x %x %08x %s %s%s\n", f.token, f.flags, f.class_token, f.name,
+               f.thread_static ? "thread " : "", type);
     }
     return st == GCD_END ? GCD_OK : st;
 }

@@ -1,7 +1,8 @@
 /*
- * named_recording IN OUT OUTER WALK: adds made-up names for a walk to a recording (support/invent_names.h), without files of modules, and a made-up
- * memory of its process: 900 MiB with a GC heap of 120.  Prints what another reader should find in it, one line for each event with tab-separated
- * fields.
+ * named_recording IN OUT OUTER WALK: adds made-up names for a walk to a recording
+ * (support/invent_names.h), without files of modules, and a made-up memory of its process: 900 MiB
+ * with a GC heap of 120.  Prints what another reader should find in it, one line for each event
+ * with tab-separated fields.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,23 +20,33 @@ static struct gcd_error err = GCD_ERROR_INIT;
 #define MIB (UINT64_C(1) << 20)
 
 static const struct gcd_process_memory memory = {
-    .unix_ms = 1795415132296, .resident_bytes = 900 * MIB, .anonymous_bytes = 800 * MIB, .file_bytes = 90 * MIB, .shared_bytes = 10 * MIB,
-    .swapped_bytes = 5 * MIB, .gc_known = true, .gc_bytes = 120 * MIB, .cgroup_limit_bytes = 1024 * MIB, .cgroup_used_bytes = 950 * MIB,
+    .unix_ms = 1795415132296,
+    .resident_bytes = 900 * MIB,
+    .anonymous_bytes = 800 * MIB,
+    .file_bytes = 90 * MIB,
+    .shared_bytes = 10 * MIB,
+    .swapped_bytes = 5 * MIB,
+    .gc_known = true,
+    .gc_bytes = 120 * MIB,
+    .cgroup_limit_bytes = 1024 * MIB,
+    .cgroup_used_bytes = 950 * MIB,
 };
 
 static void print(const struct gcd_summary *s, const char *outer)
 {
-    printf("ProcessMemory\t%" PRId64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n", memory.unix_ms, memory.resident_bytes, memory.gc_bytes,
-           memory.cgroup_used_bytes);
+    printf("ProcessMemory\t%" PRId64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n", memory.unix_ms,
+           memory.resident_bytes, memory.gc_bytes, memory.cgroup_used_bytes);
     for (size_t i = 0; i < s->module_count; i++)
         if (s->modules[i].id != 0)
-            printf("Module\t%" PRIu64 "\t%s\t%s\n", s->modules[i].id, s->modules[i].assembly, s->modules[i].path);
+            printf("Module\t%" PRIu64 "\t%s\t%s\n", s->modules[i].id, s->modules[i].assembly,
+                   s->modules[i].path);
     for (uint32_t i = 0; i < s->type_count; i++)
         if (invent_outer(&s->types[i]))
             printf("NestedType\t%" PRIu64 "\t%s\n", s->types[i].id, outer);
     for (size_t i = 0; i < s->root_count; i++)
         if (s->roots[i].kind == GCD_ROOT_STATIC && i % 2 == 0)
-            printf("StaticVariable\t%" PRIu64 "\t%s\t%s\t%s\n", s->roots[i].id, s->roots[i].name, s->roots[i].class_name, s->roots[i].label);
+            printf("StaticVariable\t%" PRIu64 "\t%s\t%s\t%s\n", s->roots[i].id, s->roots[i].name,
+                   s->roots[i].class_name, s->roots[i].label);
 }
 
 static gcd_status run(struct gcd_input *in, char **words)

@@ -1,5 +1,6 @@
 /*
- * Preloaded (LD_PRELOAD), it makes calls of the program into the C library fail as GCDUMPC_FAIL says:
+ * Preloaded (LD_PRELOAD), it makes calls of the program into the C library fail as GCDUMPC_FAIL
+ * says:
  *
  *     read:3:5        the third read ends with errno 5 (EIO)
  *     write:2+:28     the second and all later ones with errno 28 (ENOSPC)
@@ -7,8 +8,9 @@
  *     open:again      every other call ends with EINTR
  *     alloc:9:0       the ninth allocation gets nothing
  *
- * KINDS below lists the calls.  GCDUMPC_FAIL_REPORT names an existing file that gets two numbers of 8 bytes: calls of that kind, and how
- * many of them failed.  Calls made by the C library itself (stdio) pass.
+ * KINDS below lists the calls.  GCDUMPC_FAIL_REPORT names an existing file that gets two numbers of
+ * 8 bytes: calls of that kind, and how many of them failed.  Calls made by the C library itself
+ * (stdio) pass.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -29,9 +31,31 @@
 
 #define SHORT_BYTES ((size_t)7)
 
-enum kind { NONE, OPEN, READ, WRITE, SYNC, RENAME, TRUNCATE, MKDIR, CLOSE, STAT, LOCK, SEEK, MAP, SOCKET, SEND, RECV, THREAD, ALLOC, KINDS };
-static const char *const names[KINDS] = { "none", "open", "read", "write", "sync", "rename", "truncate", "mkdir",
-                                          "close", "stat", "lock", "seek", "map", "socket", "send", "recv", "thread", "alloc" };
+enum kind {
+    NONE,
+    OPEN,
+    READ,
+    WRITE,
+    SYNC,
+    RENAME,
+    TRUNCATE,
+    MKDIR,
+    CLOSE,
+    STAT,
+    LOCK,
+    SEEK,
+    MAP,
+    SOCKET,
+    SEND,
+    RECV,
+    THREAD,
+    ALLOC,
+    KINDS
+};
+static const char *const names[KINDS] = { "none",   "open",     "read",  "write",  "sync",
+                                          "rename", "truncate", "mkdir", "close",  "stat",
+                                          "lock",   "seek",     "map",   "socket", "send",
+                                          "recv",   "thread",   "alloc" };
 
 static enum kind wanted;
 static bool shortened, again, all_behind;
@@ -67,7 +91,7 @@ __attribute__((constructor)) static void prepare(void)
     }
     calls = shared;
     failed = calls + 1;
-    wanted = k;                          /* armed */
+    wanted = k; /* armed */
 }
 
 /* Must this call of KIND fail?  If so, sets errno. */
@@ -93,35 +117,42 @@ static size_t most(enum kind kind, size_t n)
 static bool is_file(int fd)
 {
     struct stat sb;
-    return fstat(fd, &sb) == 0 && (S_ISREG(sb.st_mode) || S_ISCHR(sb.st_mode) || S_ISSOCK(sb.st_mode));
+    return fstat(fd, &sb) == 0 &&
+           (S_ISREG(sb.st_mode) || S_ISCHR(sb.st_mode) || S_ISSOCK(sb.st_mode));
 }
 
 /* The next definition after this one, as a pointer to a function of the same type. */
-#define NEXT(name)                                                                                                     \
-    static __typeof__(&name) next;                                                                                     \
-    if (next == NULL)                                                                                                  \
-        *(void **)&next = dlsym(RTLD_NEXT, #name)
+#define NEXT(name)                 \
+    static __typeof__(&name) next; \
+    if (next == NULL)              \
+    *(void **)&next = dlsym(RTLD_NEXT, #name)
 
-#define PASS(kind, on_failure, type, name, parameters, arguments)                                                      \
-    type name parameters;                                                                                              \
-    type name parameters                                                                                               \
-    {                                                                                                                  \
-        NEXT(name);                                                                                                    \
-        return refused(kind) ? (on_failure) : next arguments;                                                          \
+#define PASS(kind, on_failure, type, name, parameters, arguments) \
+    type name parameters;                                         \
+    type name parameters                                          \
+    {                                                             \
+        NEXT(name);                                               \
+        return refused(kind) ? (on_failure) : next arguments;     \
     }
 
 PASS(READ, -1, ssize_t, read, (int fd, void *p, size_t n), (fd, p, most(READ, n)))
 PASS(READ, -1, ssize_t, pread, (int fd, void *p, size_t n, off_t off), (fd, p, most(READ, n), off))
-PASS(READ, -1, ssize_t, pread64, (int fd, void *p, size_t n, off64_t off), (fd, p, most(READ, n), off))
-PASS(is_file(fd) ? WRITE : NONE, -1, ssize_t, write, (int fd, const void *p, size_t n), (fd, p, most(WRITE, n)))
-PASS(WRITE, -1, ssize_t, pwrite64, (int fd, const void *p, size_t n, off64_t off), (fd, p, most(WRITE, n), off))
+PASS(READ, -1, ssize_t, pread64, (int fd, void *p, size_t n, off64_t off),
+     (fd, p, most(READ, n), off))
+PASS(is_file(fd) ? WRITE : NONE, -1, ssize_t, write, (int fd, const void *p, size_t n),
+     (fd, p, most(WRITE, n)))
+PASS(WRITE, -1, ssize_t, pwrite64, (int fd, const void *p, size_t n, off64_t off),
+     (fd, p, most(WRITE, n), off))
 PASS(SYNC, -1, int, fsync, (int fd), (fd))
 PASS(SYNC, -1, int, fdatasync, (int fd), (fd))
-PASS(SYNC, -1, int, sync_file_range, (int fd, off64_t off, off64_t n, unsigned flags), (fd, off, n, flags))
+PASS(SYNC, -1, int, sync_file_range, (int fd, off64_t off, off64_t n, unsigned flags),
+     (fd, off, n, flags))
 PASS(RENAME, -1, int, rename, (const char *from, const char *to), (from, to))
-PASS(RENAME, -1, int, renameat, (int from_fd, const char *from, int to_fd, const char *to), (from_fd, from, to_fd, to))
+PASS(RENAME, -1, int, renameat, (int from_fd, const char *from, int to_fd, const char *to),
+     (from_fd, from, to_fd, to))
 PASS(RENAME, -1, int, link, (const char *from, const char *to), (from, to))
-PASS(RENAME, -1, int, linkat, (int from_fd, const char *from, int to_fd, const char *to, int flags), (from_fd, from, to_fd, to, flags))
+PASS(RENAME, -1, int, linkat, (int from_fd, const char *from, int to_fd, const char *to, int flags),
+     (from_fd, from, to_fd, to, flags))
 PASS(TRUNCATE, -1, int, ftruncate, (int fd, off_t n), (fd, n))
 PASS(TRUNCATE, -1, int, ftruncate64, (int fd, off64_t n), (fd, n))
 PASS(MKDIR, -1, int, mkdir, (const char *path, mode_t mode), (path, mode))
@@ -129,18 +160,22 @@ PASS(MKDIR, -1, int, mkdirat, (int fd, const char *path, mode_t mode), (fd, path
 PASS(STAT, -1, int, stat64, (const char *path, struct stat64 *ret), (path, ret))
 PASS(STAT, -1, int, lstat64, (const char *path, struct stat64 *ret), (path, ret))
 PASS(STAT, -1, int, fstat64, (int fd, struct stat64 *ret), (fd, ret))
-PASS(STAT, -1, int, fstatat64, (int fd, const char *path, struct stat64 *ret, int flags), (fd, path, ret, flags))
+PASS(STAT, -1, int, fstatat64, (int fd, const char *path, struct stat64 *ret, int flags),
+     (fd, path, ret, flags))
 PASS(SOCKET, -1, int, socket, (int family, int type, int protocol), (family, type, protocol))
 PASS(SOCKET, -1, int, connect, (int fd, const struct sockaddr *to, socklen_t n), (fd, to, n))
 PASS(SEND, -1, ssize_t, send, (int fd, const void *p, size_t n, int flags), (fd, p, n, flags))
 PASS(RECV, -1, ssize_t, recv, (int fd, void *p, size_t n, int flags), (fd, p, most(RECV, n), flags))
 PASS(LOCK, -1, int, flock, (int fd, int how), (fd, how))
 PASS(SEEK, -1, off64_t, lseek64, (int fd, off64_t off, int from), (fd, off, from))
-PASS(MAP, MAP_FAILED, void *, mmap, (void *at, size_t n, int prot, int flags, int fd, off_t off), (at, n, prot, flags, fd, off))
-PASS(MAP, MAP_FAILED, void *, mmap64, (void *at, size_t n, int prot, int flags, int fd, off64_t off), (at, n, prot, flags, fd, off))
+PASS(MAP, MAP_FAILED, void *, mmap, (void *at, size_t n, int prot, int flags, int fd, off_t off),
+     (at, n, prot, flags, fd, off))
+PASS(MAP, MAP_FAILED, void *, mmap64,
+     (void *at, size_t n, int prot, int flags, int fd, off64_t off), (at, n, prot, flags, fd, off))
 
 /* Returns its error instead of setting errno. */
-int pthread_create(pthread_t *ret, const pthread_attr_t *attributes, void *(*run)(void *), void *arg)
+int pthread_create(pthread_t *ret, const pthread_attr_t *attributes, void *(*run)(void *),
+                   void *arg)
 {
     NEXT(pthread_create);
     return refused(THREAD) ? errno : next(ret, attributes, run, arg);
@@ -155,16 +190,16 @@ int close(int fd)
 }
 
 /* MODE exists only with some flags; on this ABI it can always be passed on. */
-#define PASS_OPEN(name, parameters, arguments, last)                                                                   \
-    int name parameters;                                                                                               \
-    int name parameters                                                                                                \
-    {                                                                                                                  \
-        NEXT(name);                                                                                                    \
-        va_list ap;                                                                                                    \
-        va_start(ap, last);                                                                                            \
-        mode_t mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(ap, mode_t) : 0;                                        \
-        va_end(ap);                                                                                                    \
-        return refused(OPEN) ? -1 : next arguments;                                                                    \
+#define PASS_OPEN(name, parameters, arguments, last)                            \
+    int name parameters;                                                        \
+    int name parameters                                                         \
+    {                                                                           \
+        NEXT(name);                                                             \
+        va_list ap;                                                             \
+        va_start(ap, last);                                                     \
+        mode_t mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(ap, mode_t) : 0; \
+        va_end(ap);                                                             \
+        return refused(OPEN) ? -1 : next arguments;                             \
     }
 PASS_OPEN(open, (const char *path, int flags, ...), (path, flags, mode), flags)
 PASS_OPEN(open64, (const char *path, int flags, ...), (path, flags, mode), flags)

@@ -1,4 +1,4 @@
-"""The rules of the code base: folders without cycles, small folders, short parameter lists, few public functions, plain words.
+"""The rules of the code base: folders without cycles, short parameter lists, plain words.
 
 No rule has an exception.  Do not add one: make a struct or a folder instead.
 """
@@ -12,12 +12,7 @@ import unittest
 
 ROOT = os.environ.get("GCDUMPC_SOURCE") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 
-MOST_FILES = 25
-
 MOST_PARAMETERS = 6
-
-# Outside of include/gcdumpc/unstable, including those of libgcdumpc_ipc.
-PUBLIC_FUNCTIONS = 160
 
 # Earlier names that nobody could understand, and their replacements.
 BANNED = {
@@ -166,13 +161,6 @@ class House(unittest.TestCase):
         self.assertIsNone(circle(allowed))
         self.assertIsNone(circle(there))
 
-    def test_small_folders(self):
-        self.assertEqual(list(problems({"a": 26, "b": 25, "c": 27, "d": 28}, {"c": 27, "d": 27}, 25)), ["a: 26, at most 25", "d: 28, at most 27"])
-        counts = {}
-        for path, _ in sources():
-            counts[os.path.dirname(path)] = counts.get(os.path.dirname(path), 0) + 1
-        self.assertEqual(list(problems(counts, {}, MOST_FILES)), [])
-
     def test_short_parameter_lists(self):
         sample = ("GCD_API enum x\nf(int a, int b);\nGCD_API int g(void);\nvoid h(int (*f)(int, int), const char *s[2],\n    int c)\n"
                   "{\n    i(1, 2, 3, 4);\n    return j(1, 2);\n}\n")
@@ -185,10 +173,6 @@ class House(unittest.TestCase):
                     counts[name] = max(n, counts.get(name, 0))
         self.assertGreater(functions, 1000)
         self.assertEqual(list(problems(counts, {}, MOST_PARAMETERS)), [])
-
-    def test_few_public_functions(self):
-        n = sum(len(re.findall(r"^GCD_API ", text, re.M)) for path, text in sources() if os.path.dirname(path) == "include/gcdumpc")
-        self.assertLessEqual(n, PUBLIC_FUNCTIONS, "a new public function must be worth it, or belongs to include/gcdumpc/unstable")
 
     def test_names_have_no_banned_words(self):
         self.assertEqual(list(words("int gcd_belt_new(void); int x_stand_ins; /* belt */ int belted;")),

@@ -133,9 +133,8 @@ class Style(unittest.TestCase):
                         continue
                     path = os.path.join(folder, n)
                     lines = read(path).split("\n")
-                    self.assertLessEqual(len(lines), 900, path)
                     for i, line in enumerate(lines, 1):
-                        self.assertLessEqual(len(line), 150, f"{path}:{i}")
+                        self.assertLessEqual(len(line), 100, f"{path}:{i}")
                         self.assertEqual(line, line.rstrip(), f"{path}:{i}: space at the end")
                         self.assertNotIn("\t", line, f"{path}:{i}")
 

@@ -22,15 +22,22 @@ static const char *bare(const char *name)
     return start;
 }
 
-static uint32_t type_of(struct gcd_build *b, const char **types, uint32_t *count, const char *name, bool is_bare)
+static uint32_t type_of(struct gcd_build *b, const char **types, uint32_t *count, const char *name,
+                        bool is_bare)
 {
     uint32_t number;
     for (uint32_t i = 0; i < *count; i++)
         if (strcmp(types[i], name) == 0)
             return i;
     const char *shown = is_bare ? bare(name) : name;
-    struct gcd_type t = { .id = 0x1000 + 8 * (uint64_t)*count, .name = shown, .raw_name = bare(name), .module_path = "", .element_type = 0x12,
-                          .module_number = GCD_MODULE_NONE, .described = true, .named = true };
+    struct gcd_type t = { .id = 0x1000 + 8 * (uint64_t)*count,
+                          .name = shown,
+                          .raw_name = bare(name),
+                          .module_path = "",
+                          .element_type = 0x12,
+                          .module_number = GCD_MODULE_NONE,
+                          .described = true,
+                          .named = true };
     must(gcd_build_type(b, &t, &number, NULL) == GCD_OK && number == *count);
     types[*count] = name;
     return (*count)++;
@@ -44,13 +51,18 @@ struct gcd_graph *async_graph(const struct async_object *objects, size_t n, unsi
     uint32_t count = 0;
     must(types != NULL && gcd_build_new(NULL, &b, NULL) == GCD_OK);
     for (size_t i = 0; i < n; i++)
-        must(gcd_build_node(b, 0x10000 + 104 * i, type_of(b, types, &count, objects[i].type, (flags & ASYNC_BARE) != 0), 100, NULL) == GCD_OK);
+        must(gcd_build_node(b, 0x10000 + 104 * i,
+                            type_of(b, types, &count, objects[i].type, (flags & ASYNC_BARE) != 0),
+                            100, NULL) == GCD_OK);
     must(gcd_build_nodes_end(b, NULL) == GCD_OK);
     for (size_t i = 0; i < n; i++)
-        must(gcd_build_next_node(b, NULL) == GCD_OK && gcd_build_edge_nodes(b, objects[i].refs, objects[i].count, NULL) == GCD_OK);
+        must(gcd_build_next_node(b, NULL) == GCD_OK &&
+             gcd_build_edge_nodes(b, objects[i].refs, objects[i].count, NULL) == GCD_OK);
     struct gcd_root root = { .kind = GCD_ROOT_HANDLE, .node = 0, .type = 0, .name = "" };
     must(gcd_build_root(b, &root, NULL) == GCD_OK);
-    struct gcd_range range = { .generation = 2, .start = 0x10000, .used_bytes = 104 * n, .reserved_bytes = 104 * n };
+    struct gcd_range range = {
+        .generation = 2, .start = 0x10000, .used_bytes = 104 * n, .reserved_bytes = 104 * n
+    };
     must((flags & ASYNC_RANGES) == 0 || gcd_build_range(b, &range, NULL) == GCD_OK);
     must(gcd_build_seal(b, &g, NULL) == GCD_OK);
     free(types);
@@ -66,7 +78,8 @@ static char *line(const struct gcd_async_frame *frames, uint32_t stack)
 {
     char *text = NULL, *more;
     for (uint32_t f = stack; f != GCD_FRAME_NONE; f = frames[f].parent) {
-        must(asprintf(&more, "%s%s%s%s%s", frames[f].name, frames[f].probable ? "~" : "", frames[f].repeats ? "*" : "", text != NULL ? " < " : "",
+        must(asprintf(&more, "%s%s%s%s%s", frames[f].name, frames[f].probable ? "~" : "",
+                      frames[f].repeats ? "*" : "", text != NULL ? " < " : "",
                       text != NULL ? text : "") >= 0);
         free(text);
         text = more;

@@ -20,7 +20,8 @@ static size_t put_compressed(struct tb_bytes *out, const void *bytes, size_t n)
     uint8_t *to = malloc(room);
     z.next_out = to;
     z.avail_out = (uInt)room;
-    if (to == NULL || deflateInit2(&z, 9, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY) != Z_OK || deflate(&z, Z_FINISH) != Z_STREAM_END)
+    if (to == NULL || deflateInit2(&z, 9, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY) != Z_OK ||
+        deflate(&z, Z_FINISH) != Z_STREAM_END)
         abort();
     (void)deflateEnd(&z);
     size_t made = room - z.avail_out;
@@ -29,11 +30,14 @@ static size_t put_compressed(struct tb_bytes *out, const void *bytes, size_t n)
     return made;
 }
 
-void bundle_file(struct tb_bytes *out, size_t host_bytes, unsigned version, const struct bundle_part *parts, size_t n)
+void bundle_file(struct tb_bytes *out, size_t host_bytes, unsigned version,
+                 const struct bundle_part *parts, size_t n)
 {
-    /* every byte plus one, so that a test program that reads itself as a host finds no second mark */
-    static const volatile uint8_t mark_plus_one[33] = "\x8c\x13\x03\xba\x6b\x62\x21\x39\x73\x7c\x94\x03\x15\xd8\xa1\x33"
-                                                      "\x14\xf6\xba\xe7\xf0\xaf\x34\x19\xef\x3c\x2e\xcf\x25\xb4\x6b\xaf";
+    /* every byte plus one, so that a test program that reads itself as a host finds no second mark
+     */
+    static const volatile uint8_t mark_plus_one[33] =
+        "\x8c\x13\x03\xba\x6b\x62\x21\x39\x73\x7c\x94\x03\x15\xd8\xa1\x33"
+        "\x14\xf6\xba\xe7\xf0\xaf\x34\x19\xef\x3c\x2e\xcf\x25\xb4\x6b\xaf";
     uint64_t off[PARTS_MAX] = { 0 }, stored[PARTS_MAX] = { 0 };
     struct tb_bytes header = { 0 };
     *out = (struct tb_bytes){ 0 };

@@ -78,7 +78,8 @@ void damage_none(const struct damage *d, struct tb_bytes *ret)
 
 /* ---- a case ---- */
 
-/* The recording being damaged: a copy that shares the payloads of the original, except those in OWN. */
+/* The recording being damaged: a copy that shares the payloads of the original, except those in
+ * OWN. */
 struct hurt {
     struct damage d;
     const struct damage *other;
@@ -88,8 +89,7 @@ struct hurt {
     struct damage_notes *notes;
 };
 
-__attribute__((format(printf, 2, 3)))
-static void note(struct hurt *h, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void note(struct hurt *h, const char *fmt, ...)
 {
     size_t n = strlen(h->notes->text);
     va_list ap;
@@ -208,7 +208,8 @@ static void cut_block(struct hurt *h)
     if (b->is_events) {
         b->event_count = draw(h, b->event_count + 1);
         note(h, " cut block %zu behind %zu events;", i, b->event_count);
-    } else if (damage_is_etl(&h->d)) {   /* only the file can end early, and the blocks that show it */
+    } else if (damage_is_etl(
+                   &h->d)) { /* only the file can end early, and the blocks that show it */
         while (h->d.count > i + 1)
             free(take_block(h, h->d.count - 1).events);
         b->body_bytes = draw(h, b->body_bytes);
@@ -224,7 +225,8 @@ static void merge_blocks(struct hurt *h)
 {
     if (h->other == NULL)
         return;
-    size_t first = draw(h, h->other->count), n = draw(h, 2) == 0 ? 1 : h->other->count, at = draw_block(h), put = 0;
+    size_t first = draw(h, h->other->count), n = draw(h, 2) == 0 ? 1 : h->other->count,
+           at = draw_block(h), put = 0;
     if (at == SIZE_MAX)
         return;
     for (size_t i = first; i < h->other->count && put < n; i++) {
@@ -370,11 +372,11 @@ static void cut_event(struct hurt *h)
     if (e == NULL || !is_heap_event(e))
         return;
     size_t bytes = draw(h, e->payload_bytes);
-    if (e->id == 1 && bytes >= 8)        /* an older version of GCStart is shorter, but complete */
+    if (e->id == 1 && bytes >= 8) /* an older version of GCStart is shorter, but complete */
         bytes = 7;
     if (e->id == 2 && bytes >= 4)
         bytes = 3;
-    if (e->id == 23 && bytes >= e->payload_bytes - 2)    /* the rest does not matter */
+    if (e->id == 23 && bytes >= e->payload_bytes - 2) /* the rest does not matter */
         bytes = e->payload_bytes - 3;
     note(h, " cut event %zu of id %u from %zu to %zu bytes;", n, e->id, e->payload_bytes, bytes);
     e->payload_bytes = bytes;
@@ -392,14 +394,15 @@ static void renumber_event(struct hurt *h)
 }
 
 /*
- * Changes the index of a bulk event or the number of a GC, both the first field.  Only alone: with a matching loss the result can be
- * consistent, so that it cannot be detected.
+ * Changes the index of a bulk event or the number of a GC, both the first field.  Only alone: with
+ * a matching loss the result can be consistent, so that it cannot be detected.
  */
 static void reindex_event(struct hurt *h)
 {
     size_t n = draw_event(h);
     struct damage_event *e = event_of(h, n);
-    if (e == NULL || !is_heap_event(e) || e->id == 15 || e->id == 23 || e->id == 38 || e->payload_bytes < 4)
+    if (e == NULL || !is_heap_event(e) || e->id == 15 || e->id == 23 || e->id == 38 ||
+        e->payload_bytes < 4)
         return;
     uint8_t *p = own_copy(h, &e->payload, e->payload_bytes);
     uint8_t change = (uint8_t)(1 + draw(h, 3));
@@ -408,8 +411,9 @@ static void reindex_event(struct hurt *h)
 }
 
 /*
- * The runtime gets no new buffer for a thread: from here on events that fit into the old buffer are written, with numbers that continue
- * as if nothing was missing, and the others are lost; until there is memory again.
+ * The runtime gets no new buffer for a thread: from here on events that fit into the old buffer are
+ * written, with numbers that continue as if nothing was missing, and the others are lost; until
+ * there is memory again.
  */
 static void starve(struct hurt *h)
 {
@@ -435,7 +439,7 @@ static void starve(struct hurt *h)
             e->number = number++;
             n++;
         } else {
-            rest -= draw(h, rest / 8 + 1);       /* events of other threads are written */
+            rest -= draw(h, rest / 8 + 1); /* events of other threads are written */
             remove_events(h, n, n + 1);
             total--;
             lost++;
@@ -446,16 +450,21 @@ static void starve(struct hurt *h)
 
 typedef void (*damage_fn)(struct hurt *);
 
-static const damage_fn of_blocks[] = { drop_block, double_block, swap_blocks, move_block, cut_block };
+static const damage_fn of_blocks[] = { drop_block, double_block, swap_blocks, move_block,
+                                       cut_block };
 static const damage_fn of_buffers[] = { drop_block, double_block, swap_blocks, move_block };
-/* Alone: the generated recordings have the same times, so a block of one could replace a lost one of another unnoticed. */
+/* Alone: the generated recordings have the same times, so a block of one could replace a lost one
+ * of another unnoticed. */
 static const damage_fn alone[] = { merge_blocks, merge_blocks, reindex_event };
-static const damage_fn of_events[] = { drop_events, drop_events, double_event, swap_events, move_event, cut_event, renumber_event,
-                                       starve };
+static const damage_fn of_events[] = { drop_events, drop_events, double_event,   swap_events,
+                                       move_event,  cut_event,   renumber_event, starve };
 
-void damage_make(const struct damage *d, const struct damage *other, uint64_t seed, struct tb_bytes *ret, struct damage_notes *notes)
+void damage_make(const struct damage *d, const struct damage *other, uint64_t seed,
+                 struct tb_bytes *ret, struct damage_notes *notes)
 {
-    struct hurt h = { .d = { .format = d->format }, .other = other, .random = seed, .notes = notes };
+    struct hurt h = {
+        .d = { .format = d->format }, .other = other, .random = seed, .notes = notes
+    };
     *notes = (struct damage_notes){ .merged = false };
     for (size_t i = 0; i < d->count; i++)
         copy_block(&h.d, &d->blocks[i]);
@@ -473,7 +482,7 @@ void damage_make(const struct damage *d, const struct damage *other, uint64_t se
         else
             of_events[draw(&h, sizeof of_events / sizeof *of_events)](&h);
     }
-    if (etl && draw(&h, 5) == 0)         /* a file is cut last of all */
+    if (etl && draw(&h, 5) == 0) /* a file is cut last of all */
         cut_block(&h);
     join(&h.d, ret);
     for (size_t i = 0; i < h.d.count; i++)

@@ -11,10 +11,11 @@ void damage_split_etl(struct damage *d, const uint8_t *p, size_t n)
     for (size_t at = 0; at < n;) {
         damage_need(n - at >= 72, "the header of a buffer");
         size_t bytes = le32(p + at);
-        if (bytes > n - at)              /* the last buffer need not be filled up */
+        if (bytes > n - at) /* the last buffer need not be filled up */
             bytes = n - at;
         damage_need(bytes >= 72, "a buffer with a header");
-        damage_add_block(d, &(struct damage_block){ .body = p + at, .body_bytes = bytes, .fixed = at == 0 });
+        damage_add_block(
+            d, &(struct damage_block){ .body = p + at, .body_bytes = bytes, .fixed = at == 0 });
         at += bytes;
     }
 }

@@ -81,7 +81,9 @@ static void metas_v6(struct metas *m, struct reader r)
         uint64_t meta = varuint(&row);
         size_t name_bytes = (size_t)varuint(&row);
         const uint8_t *name = take(&row, name_bytes);
-        put_meta(m, meta, name_bytes == strlen(RUNTIME_NAME) && memcmp(name, RUNTIME_NAME, name_bytes) == 0, varuint(&row));
+        put_meta(m, meta,
+                 name_bytes == strlen(RUNTIME_NAME) && memcmp(name, RUNTIME_NAME, name_bytes) == 0,
+                 varuint(&row));
     }
 }
 
@@ -158,7 +160,8 @@ static void read_events(unsigned format, struct damage_block *b, struct metas *m
 
 /* ---- blocks ---- */
 
-/* Does a whole object begin at P[0..N), OFF bytes from the start?  Not at the end tag, and not where a killed process stopped writing. */
+/* Does a whole object begin at P[0..N), OFF bytes from the start?  Not at the end tag, and not
+ * where a killed process stopped writing. */
 static bool whole_object(const uint8_t *p, size_t n, size_t off)
 {
     if (n < 20 || *p == 1)
@@ -201,7 +204,8 @@ static void split_v4(struct damage *d, const uint8_t *p, size_t n, struct metas 
             read_events(4, &b, m);
         damage_add_block(d, &b);
     }
-    damage_add_block(d, &(struct damage_block){ .body = r.p, .body_bytes = (size_t)(r.end - r.p), .fixed = true });
+    damage_add_block(d, &(struct damage_block){
+                            .body = r.p, .body_bytes = (size_t)(r.end - r.p), .fixed = true });
 }
 
 static void split_v6(struct damage *d, const uint8_t *p, size_t n, struct metas *m)
@@ -218,7 +222,7 @@ static void split_v6(struct damage *d, const uint8_t *p, size_t n, struct metas 
             metas_v6(m, (struct reader){ b.body, b.body + b.body_bytes });
         if (b.is_events)
             read_events(6, &b, m);
-        b.head = b.body - 4;             /* not part of the file header */
+        b.head = b.body - 4; /* not part of the file header */
         damage_add_block(d, &b);
     }
 }
@@ -259,7 +263,7 @@ static void write_body(unsigned format, const struct damage_block *b, struct tb_
         return;
     }
     tb_u16(ret, 20);
-    tb_u16(ret, 0);                      /* long headers */
+    tb_u16(ret, 0); /* long headers */
     tb_zeros(ret, 16);
     for (size_t i = 0; i < b->event_count; i++)
         write_event(format, &b->events[i], ret);

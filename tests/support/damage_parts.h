@@ -8,30 +8,31 @@
 
 /* An event of a .nettrace, with any header; it is written with the long header. */
 struct damage_event {
-    uint32_t meta;               /* bit 31: not sorted */
+    uint32_t meta; /* bit 31: not sorted */
     uint32_t number, processor, stack, labels;
     uint64_t thread, capture, ticks;
     uint8_t activities[32];
     const uint8_t *payload;
     size_t payload_bytes;
-    uint32_t id;                 /* of the runtime provider, else 0 */
+    uint32_t id; /* of the runtime provider, else 0 */
 };
 
 /* A block of a .nettrace, a buffer of an .etl. */
 struct damage_block {
-    const uint8_t *head;         /* .nettrace 4: framing up to the size of the body; else NULL */
+    const uint8_t *head; /* .nettrace 4: framing up to the size of the body; else NULL */
     size_t head_bytes;
-    uint32_t kind;               /* format 6: of the block; format 4: the first letter of its name */
+    /* format 6: of the block; format 4: the first letter of its name */
+    uint32_t kind;
     const uint8_t *body;
     size_t body_bytes;
-    bool fixed;                  /* header, trace object, end: stays where it is */
-    bool is_events;              /* EVENTS are valid, not the body */
+    bool fixed;     /* header, trace object, end: stays where it is */
+    bool is_events; /* EVENTS are valid, not the body */
     struct damage_event *events;
     size_t event_count, event_cap;
 };
 
 struct damage {
-    unsigned format;             /* 4, 6, 0 = .etl */
+    unsigned format; /* 4, 6, 0 = .etl */
     struct damage_block *blocks;
     size_t count, cap;
 };

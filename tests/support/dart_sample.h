@@ -1,5 +1,6 @@
 /*
-  * A heap snapshot as a Dart VM writes it, with every kind of data that an object can have.  It has 11 objects, including the root.
+ * A heap snapshot as a Dart VM writes it, with every kind of data that an object can have.  It has
+ * 11 objects, including the root.
  */
 #ifndef DART_SAMPLE_H
 #define DART_SAMPLE_H

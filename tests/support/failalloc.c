@@ -6,7 +6,7 @@
 
 #ifdef __SANITIZE_ADDRESS__
 #define ASAN 1
-#elif defined __has_feature              /* of clang */
+#elif defined __has_feature /* of clang */
 #define ASAN __has_feature(address_sanitizer)
 #else
 #define ASAN 0
@@ -20,20 +20,22 @@ struct head {
     size_t bytes;
     uint64_t mark;
 };
-#define MARK UINT64_C(0x6761746865726572)
+#define MARK       UINT64_C(0x6761746865726572)
 #define HEAD_BYTES ((size_t)16)
-/* Bytes of a block that are filled with a non-zero value: filling all of a large one would cost more than the test. */
+/* Bytes of a block that are filled with a non-zero value: filling all of a large one would cost
+ * more than the test. */
 #define FILLED_BYTES ((size_t)16 * 1024)
 
 _Static_assert(sizeof(struct head) <= HEAD_BYTES, "the head fits in front of a block");
 
 /*
- * AddressSanitizer maps and unmaps each block above 128 KiB, which takes most of the time of a small test.  So large blocks are kept for
- * the next request of this size, and are poisoned until then: a use after free is still caught.
+ * AddressSanitizer maps and unmaps each block above 128 KiB, which takes most of the time of a
+ * small test.  So large blocks are kept for the next request of this size, and are poisoned until
+ * then: a use after free is still caught.
  */
 #if ASAN
 #define KEPT_FROM ((size_t)32 * 1024)
-#define KEPT_TO ((size_t)512 * 1024)
+#define KEPT_TO   ((size_t)512 * 1024)
 static struct {
     size_t bytes;
     char *block;
@@ -53,7 +55,8 @@ static void *new_block(size_t bytes)
 
 static void free_block(char *block, size_t bytes)
 {
-    for (size_t i = 0; bytes >= KEPT_FROM && bytes <= KEPT_TO && i < sizeof kept / sizeof *kept; i++)
+    for (size_t i = 0; bytes >= KEPT_FROM && bytes <= KEPT_TO && i < sizeof kept / sizeof *kept;
+         i++)
         if (kept[i].block == NULL) {
             __asan_poison_memory_region(block, bytes);
             kept[i].block = block;
@@ -78,14 +81,17 @@ static void free_block(char *block, size_t bytes)
 static void wrong(struct failalloc *f, const char *what, size_t told, size_t is)
 {
     if (f->wrong[0] == '\0')
-        (void)snprintf(f->wrong, sizeof f->wrong, "call %llu: %s (told %zu, is %zu)", (unsigned long long)f->calls, what, told, is);
+        (void)snprintf(f->wrong, sizeof f->wrong, "call %llu: %s (told %zu, is %zu)",
+                       (unsigned long long)f->calls, what, told, is);
 }
 
 static bool refused(struct failalloc *f, size_t old_bytes, size_t new_bytes)
 {
     f->calls++;
-    bool fail = f->fail_at != 0 && (f->calls == f->fail_at || (f->fail_on && f->calls > f->fail_at));
-    if (f->max_bytes != 0 && (new_bytes > f->max_bytes || f->bytes - old_bytes > f->max_bytes - new_bytes))
+    bool fail =
+        f->fail_at != 0 && (f->calls == f->fail_at || (f->fail_on && f->calls > f->fail_at));
+    if (f->max_bytes != 0 &&
+        (new_bytes > f->max_bytes || f->bytes - old_bytes > f->max_bytes - new_bytes))
         fail = true;
     f->failed += fail;
     return fail;

@@ -23,24 +23,26 @@
 #include <gcdumpc/alloc.h>
 
 struct failalloc {
-    struct gcd_alloc alloc;      /* hand this out; the structure must not move afterwards */
+    struct gcd_alloc alloc; /* hand this out; the structure must not move afterwards */
 
     /* set them at any time */
-    uint64_t fail_at;            /* the call with this number (1 = first) gets no memory; 0 = none */
-    bool fail_on;                /* ... and no later call either */
-    size_t max_bytes;            /* no memory above this total; 0 = no limit */
+    /* the call with this number (1 = first) gets no memory; 0 = none */
+    uint64_t fail_at;
+    bool fail_on;     /* ... and no later call either */
+    size_t max_bytes; /* no memory above this total; 0 = no limit */
 
     /* read them */
-    uint64_t calls;              /* calls for memory: new blocks and resizing */
-    uint64_t failed;             /* of these */
-    size_t blocks, bytes;        /* alive */
+    uint64_t calls;       /* calls for memory: new blocks and resizing */
+    uint64_t failed;      /* of these */
+    size_t blocks, bytes; /* alive */
     size_t peak_bytes;
-    char wrong[160];             /* the first breach of gcd_alloc's contract, "" = none */
+    char wrong[160]; /* the first breach of gcd_alloc's contract, "" = none */
 };
 
 void failalloc_init(struct failalloc *f);
 
-/* NULL, or the defect: a wrong old size, a foreign block, a leak.  Call it after everything was freed. */
+/* NULL, or the defect: a wrong old size, a foreign block, a leak.  Call it after everything was
+ * freed. */
 const char *failalloc_complaint(struct failalloc *f);
 
 #endif

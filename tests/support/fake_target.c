@@ -33,9 +33,9 @@ struct fake_target {
     size_t n_scripts;
     char dir[64];
     char path[96];
-    int listen_fd; /* -1 after FAKE_VANISH, and for a runtime that connects */
-    int wake[2];   /* ends the accept thread */
-    pthread_t acceptor; /* or the thread that connects */
+    int listen_fd;        /* -1 after FAKE_VANISH, and for a runtime that connects */
+    int wake[2];          /* ends the accept thread */
+    pthread_t acceptor;   /* or the thread that connects */
     pthread_mutex_t lock; /* guards the fields below and those of the connections */
     pthread_cond_t changed;
     unsigned n_accepted;
@@ -253,14 +253,16 @@ static void *accept_all(void *arg)
         pthread_mutex_lock(&t->lock);
         int listen_fd = t->listen_fd;
         pthread_mutex_unlock(&t->lock);
-        struct pollfd p[2] = { { .fd = t->wake[0], .events = POLLIN }, { .fd = listen_fd, .events = POLLIN } };
+        struct pollfd p[2] = { { .fd = t->wake[0], .events = POLLIN },
+                               { .fd = listen_fd, .events = POLLIN } };
         if (poll(p, 2, -1) < 0 && errno != EINTR)
             return NULL;
         if (p[0].revents != 0)
             return NULL;
         if (p[1].revents == 0)
             continue;
-        pthread_mutex_lock(&t->lock); /* vanish() must not close the number between poll and accept */
+        /* vanish() must not close the number between poll and accept */
+        pthread_mutex_lock(&t->lock);
         int fd = t->listen_fd < 0 ? -1 : accept(t->listen_fd, NULL, NULL);
         bool gone = t->listen_fd < 0;
         pthread_mutex_unlock(&t->lock);
@@ -273,7 +275,8 @@ static void *accept_all(void *arg)
 
 static int connect_tcp(const char *port)
 {
-    struct sockaddr_in addr = { .sin_family = AF_INET, .sin_port = htons((uint16_t)strtoul(port, NULL, 10)) };
+    struct sockaddr_in addr = { .sin_family = AF_INET,
+                                .sin_port = htons((uint16_t)strtoul(port, NULL, 10)) };
     addr.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     must(fd >= 0, "socket");
@@ -323,7 +326,9 @@ static void *connect_all(void *arg)
     struct fake_target *t = arg;
     for (size_t i = 0; i < t->n_scripts && (i == 0 || wait_turn(t, i - 1)); i++) {
         int fd = -1;
-        for (unsigned ms = 0; (fd = fake_connect(t->path)) < 0 && ms < MAX_WAIT_S * 1000 && !is_stopping(t); ms += 10)
+        for (unsigned ms = 0;
+             (fd = fake_connect(t->path)) < 0 && ms < MAX_WAIT_S * 1000 && !is_stopping(t);
+             ms += 10)
             wait_flags(t, 0, 10);
         if (fd < 0)
             break;
@@ -332,7 +337,8 @@ static void *connect_all(void *arg)
     return NULL;
 }
 
-static struct fake_target *connect_with(bool dials, const char *path, const struct fake_act *const *scripts, size_t n_scripts)
+static struct fake_target *connect_with(bool dials, const char *path,
+                                        const struct fake_act *const *scripts, size_t n_scripts)
 {
     struct fake_target *t = calloc(1, sizeof *t);
     must(t != NULL, "calloc");
@@ -349,12 +355,14 @@ static struct fake_target *connect_with(bool dials, const char *path, const stru
     return t;
 }
 
-struct fake_target *fake_target_connect(const char *path, const struct fake_act *const *scripts, size_t n_scripts)
+struct fake_target *fake_target_connect(const char *path, const struct fake_act *const *scripts,
+                                        size_t n_scripts)
 {
     return connect_with(false, path, scripts, n_scripts);
 }
 
-struct fake_target *fake_target_dial(const char *path, const struct fake_act *const *scripts, size_t n_scripts)
+struct fake_target *fake_target_dial(const char *path, const struct fake_act *const *scripts,
+                                     size_t n_scripts)
 {
     return connect_with(true, path, scripts, n_scripts);
 }

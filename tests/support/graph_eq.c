@@ -23,9 +23,12 @@ static const char *eq_type(const struct gcd_type *a, const struct gcd_type *b, u
     if ((may & GRAPH_EQ_NAMES) == 0 && strcmp(a->name, b->name) != 0)
         return differ("type %.100s, %.100s", a->name, b->name);
     if ((may & GRAPH_EQ_MODULES) == 0 && strcmp(a->module_path, b->module_path) != 0)
-        return differ("type %.100s of module %.100s, %.100s", a->name, a->module_path, b->module_path);
-    if ((may & GRAPH_EQ_TYPE_IDS) == 0 && (a->id != b->id || a->name_token != b->name_token || a->flags != b->flags ||
-                                           a->element_type != b->element_type || a->described != b->described || a->named != b->named))
+        return differ("type %.100s of module %.100s, %.100s", a->name, a->module_path,
+                      b->module_path);
+    if ((may & GRAPH_EQ_TYPE_IDS) == 0 &&
+        (a->id != b->id || a->name_token != b->name_token || a->flags != b->flags ||
+         a->element_type != b->element_type || a->described != b->described ||
+         a->named != b->named))
         return differ("ids or flags of type %.100s", a->name);
     return NULL;
 }
@@ -44,19 +47,23 @@ static const char *eq_types(const struct gcd_graph *a, const struct gcd_graph *b
         if (d != NULL)
             return d;
         if (s->objects != t->objects)
-            return differ("%" PRIu64 " objects of type %" PRIu32 ", %" PRIu64, s->objects, i, t->objects);
+            return differ("%" PRIu64 " objects of type %" PRIu32 ", %" PRIu64, s->objects, i,
+                          t->objects);
     }
     return NULL;
 }
 
 /* The references of NODE and, if they may be mixed, its dependents. */
-static size_t targets_of(const struct gcd_graph *g, uint32_t node, bool with_dependents, size_t *at, uint32_t *out, size_t cap)
+static size_t targets_of(const struct gcd_graph *g, uint32_t node, bool with_dependents, size_t *at,
+                         uint32_t *out, size_t cap)
 {
     size_t n;
     const uint32_t *edges = gcd_graph_node_edges(g, node, &n);
     for (size_t i = 0; i < n && i < cap; i++)
         out[i] = edges[i];
-    for (; with_dependents && *at < gcd_graph_dependent_count(g) && gcd_graph_dependent(g, *at)->key == node; ++*at, n++)
+    for (; with_dependents && *at < gcd_graph_dependent_count(g) &&
+           gcd_graph_dependent(g, *at)->key == node;
+         ++*at, n++)
         if (n < cap)
             out[n] = gcd_graph_dependent(g, *at)->value;
     return n;
@@ -79,25 +86,33 @@ static const char *eq_nodes(const struct gcd_graph *a, const struct gcd_graph *b
             return differ("node %" PRIu32 " at 0x%" PRIx64 ", 0x%" PRIx64, i, s.address, t.address);
         bool big = (may & GRAPH_EQ_BIG_SIZES) != 0 && s.size_bytes >= INT32_MAX;
         if (s.size_bytes != t.size_bytes && !big)
-            return differ("node %" PRIu32 " of %" PRIu64 " bytes, %" PRIu64, i, s.size_bytes, t.size_bytes);
-        const struct gcd_type *s_type = &gcd_graph_summary(a)->types[s.type], *t_type = &gcd_graph_summary(b)->types[t.type];
-        const char *d = (may & GRAPH_EQ_UNUSED_TYPES) != 0 ? eq_type(s_type, t_type, may) :
-                        s.type != t.type ? differ("node %" PRIu32 " of type %" PRIu32 ", %" PRIu32, i, s.type, t.type) : NULL;
+            return differ("node %" PRIu32 " of %" PRIu64 " bytes, %" PRIu64, i, s.size_bytes,
+                          t.size_bytes);
+        const struct gcd_type *s_type = &gcd_graph_summary(a)->types[s.type],
+                              *t_type = &gcd_graph_summary(b)->types[t.type];
+        const char *d =
+            (may & GRAPH_EQ_UNUSED_TYPES) != 0 ? eq_type(s_type, t_type, may)
+            : s.type != t.type
+                ? differ("node %" PRIu32 " of type %" PRIu32 ", %" PRIu32, i, s.type, t.type)
+                : NULL;
         if (d != NULL)
             return d;
-        size_t n = targets_of(a, i, mixed, &at_a, from_a, CAP), m = targets_of(b, i, mixed, &at_b, from_b, CAP);
+        size_t n = targets_of(a, i, mixed, &at_a, from_a, CAP),
+               m = targets_of(b, i, mixed, &at_b, from_b, CAP);
         if (n != m)
             return differ("node %" PRIu32 " has %zu references, %zu", i, n, m);
         for (size_t k = 0; k < n && k < CAP; k++)
             if (from_a[k] != from_b[k])
-                return differ("node %" PRIu32 " reference %zu leads to %" PRIu32 ", %" PRIu32, i, k, from_a[k], from_b[k]);
+                return differ("node %" PRIu32 " reference %zu leads to %" PRIu32 ", %" PRIu32, i, k,
+                              from_a[k], from_b[k]);
     }
     return NULL;
 }
 
 static int by_node(const void *x, const void *y)
 {
-    const struct gcd_root *a = *(const struct gcd_root *const *)x, *b = *(const struct gcd_root *const *)y;
+    const struct gcd_root *a = *(const struct gcd_root *const *)x,
+                          *b = *(const struct gcd_root *const *)y;
     if (a->node != b->node)
         return a->node < b->node ? -1 : 1;
     enum gcd_root_group g = gcd_root_group(a), h = gcd_root_group(b);
@@ -136,10 +151,15 @@ static const char *eq_roots(const struct gcd_graph *a, const struct gcd_graph *b
             d = differ("root %zu leads to %" PRIu32 ", %" PRIu32, i, s[i]->node, t[i]->node);
         else if ((may & GRAPH_EQ_ROOT_KINDS) == 0 && gcd_root_group(s[i]) != gcd_root_group(t[i]))
             d = differ("root %zu of group %d, %d", i, gcd_root_group(s[i]), gcd_root_group(t[i]));
-        else if ((may & GRAPH_EQ_ROOT_FLAGS) == 0 && (s[i]->flags != t[i]->flags || s[i]->kind != t[i]->kind))
-            d = differ("root %zu of kind %u, flags %" PRIx32 "; %u, %" PRIx32, i, s[i]->kind, s[i]->flags, t[i]->kind, t[i]->flags);
-        else if ((may & GRAPH_EQ_ROOT_NAMES) == 0 && (strcmp(s[i]->name, t[i]->name) != 0 || s[i]->id != t[i]->id || s[i]->type != t[i]->type))
-            d = differ("root %zu is called %.100s, %.100s, or differs in type or id", i, s[i]->name, t[i]->name);
+        else if ((may & GRAPH_EQ_ROOT_FLAGS) == 0 &&
+                 (s[i]->flags != t[i]->flags || s[i]->kind != t[i]->kind))
+            d = differ("root %zu of kind %u, flags %" PRIx32 "; %u, %" PRIx32, i, s[i]->kind,
+                       s[i]->flags, t[i]->kind, t[i]->flags);
+        else if ((may & GRAPH_EQ_ROOT_NAMES) == 0 &&
+                 (strcmp(s[i]->name, t[i]->name) != 0 || s[i]->id != t[i]->id ||
+                  s[i]->type != t[i]->type))
+            d = differ("root %zu is called %.100s, %.100s, or differs in type or id", i, s[i]->name,
+                       t[i]->name);
     }
     free(s);
     free(t);
@@ -152,7 +172,8 @@ static const char *eq_rest(const struct gcd_graph *a, const struct gcd_graph *b,
     const struct gcd_summary *f = summary, *g = gcd_graph_summary(b);
     if ((may & GRAPH_EQ_DEPENDENTS) == 0) {
         if (gcd_graph_dependent_count(a) != gcd_graph_dependent_count(b))
-            return differ("%zu dependent handles, %zu", gcd_graph_dependent_count(a), gcd_graph_dependent_count(b));
+            return differ("%zu dependent handles, %zu", gcd_graph_dependent_count(a),
+                          gcd_graph_dependent_count(b));
         for (size_t i = 0; i < gcd_graph_dependent_count(a); i++)
             if (gcd_graph_dependent(a, i)->key != gcd_graph_dependent(b, i)->key ||
                 gcd_graph_dependent(a, i)->value != gcd_graph_dependent(b, i)->value)
@@ -160,19 +181,23 @@ static const char *eq_rest(const struct gcd_graph *a, const struct gcd_graph *b,
     }
     if ((may & GRAPH_EQ_RANGES) == 0) {
         if (summary->range_count != gcd_graph_summary(b)->range_count)
-            return differ("%zu ranges, %zu", summary->range_count, gcd_graph_summary(b)->range_count);
+            return differ("%zu ranges, %zu", summary->range_count,
+                          gcd_graph_summary(b)->range_count);
         for (size_t i = 0; i < summary->range_count; i++) {
             const struct gcd_range *r = &summary->ranges[i], *s = &gcd_graph_summary(b)->ranges[i];
-            if (r->start != s->start || r->used_bytes != s->used_bytes || r->reserved_bytes != s->reserved_bytes ||
-                r->generation != s->generation)
+            if (r->start != s->start || r->used_bytes != s->used_bytes ||
+                r->reserved_bytes != s->reserved_bytes || r->generation != s->generation)
                 return differ("range %zu", i);
         }
     }
-    if ((may & GRAPH_EQ_FACTS) == 0 && (f->process != g->process || strcmp(f->process_name, g->process_name) != 0 ||
-                                        strcmp(f->runtime_version, g->runtime_version) != 0 ||
-                                        f->trace.start_unix_ms != g->trace.start_unix_ms))
-        return differ("facts of process %" PRIu64 " %.100s, %" PRIu64 " %.100s", f->process, f->process_name, g->process, g->process_name);
-    if ((may & GRAPH_EQ_VERDICT) == 0 && summary->verdict.complete != gcd_graph_summary(b)->verdict.complete)
+    if ((may & GRAPH_EQ_FACTS) == 0 &&
+        (f->process != g->process || strcmp(f->process_name, g->process_name) != 0 ||
+         strcmp(f->runtime_version, g->runtime_version) != 0 ||
+         f->trace.start_unix_ms != g->trace.start_unix_ms))
+        return differ("facts of process %" PRIu64 " %.100s, %" PRIu64 " %.100s", f->process,
+                      f->process_name, g->process, g->process_name);
+    if ((may & GRAPH_EQ_VERDICT) == 0 &&
+        summary->verdict.complete != gcd_graph_summary(b)->verdict.complete)
         return differ("the verdict");
     return NULL;
 }

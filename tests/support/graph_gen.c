@@ -11,11 +11,11 @@
 struct gen {
     const struct graph_gen *o;
     uint64_t state;
-    size_t at;                   /* in o->bytes */
+    size_t at; /* in o->bytes */
     struct gcd_build *b;
     struct gcd_error err;
     uint32_t types, nodes;
-    uint64_t *addresses;         /* [nodes] */
+    uint64_t *addresses; /* [nodes] */
 };
 
 static uint64_t below(struct gen *g, uint64_t n)
@@ -46,9 +46,31 @@ static bool failed(struct gen *g, gcd_status st)
 }
 
 static const char *const odd_names[] = {
-    "a\"b", "line\nbreak", "comma, semicolon; tab\t", "=cmd()", "+1", "-1", "@x", "<img src=x onerror=alert(1)>", "<>c", "\xE2\x82\xAC uro",
-    "\xF0\x9F\x98\x80", "\xEF\xBF\xBD", "back\\slash", "'quote'", " spaces ", "%percent%", "Object", "[static vars]", "Root", "a/b:c?d#e",
-    "\x01\x1f control", "Dictionary`2[System.String,System.Int32[]]", "", "constructor", "__proto__",
+    "a\"b",
+    "line\nbreak",
+    "comma, semicolon; tab\t",
+    "=cmd()",
+    "+1",
+    "-1",
+    "@x",
+    "<img src=x onerror=alert(1)>",
+    "<>c",
+    "\xE2\x82\xAC uro",
+    "\xF0\x9F\x98\x80",
+    "\xEF\xBF\xBD",
+    "back\\slash",
+    "'quote'",
+    " spaces ",
+    "%percent%",
+    "Object",
+    "[static vars]",
+    "Root",
+    "a/b:c?d#e",
+    "\x01\x1f control",
+    "Dictionary`2[System.String,System.Int32[]]",
+    "",
+    "constructor",
+    "__proto__",
 };
 
 static size_t make_name(struct gen *g, char *buf, size_t cap)
@@ -68,15 +90,22 @@ static size_t make_name(struct gen *g, char *buf, size_t cap)
 static bool make_types(struct gen *g)
 {
     static char name[65536];
-    static const char *const modules[] = { "", "/app/Shop.dll", "/usr/share/dotnet/System.Private.CoreLib.dll", "C:\\app\\\xC3\x9C x.dll" };
+    static const char *const modules[] = { "", "/app/Shop.dll",
+                                           "/usr/share/dotnet/System.Private.CoreLib.dll",
+                                           "C:\\app\\\xC3\x9C x.dll" };
     uint32_t n = 1 + (uint32_t)below(g, 12);
     for (g->types = 0; g->types < n; g->types++) {
         size_t k = make_name(g, name, g->o->name_bytes != 0 ? g->o->name_bytes + 1 : sizeof name);
-        if (k == 0)                          /* the name of a type is never empty */
+        if (k == 0) /* the name of a type is never empty */
             name[k++] = 'T';
         name[k] = '\0';
-        struct gcd_type t = { .id = 0x7f0000001000 + 8 * below(g, 1 << 20), .module = below(g, 4), .name = name, .described = true,
-                              .named = true, .name_token = 0x02000000u + (uint32_t)below(g, 100), .flags = (uint32_t)below(g, 16) };
+        struct gcd_type t = { .id = 0x7f0000001000 + 8 * below(g, 1 << 20),
+                              .module = below(g, 4),
+                              .name = name,
+                              .described = true,
+                              .named = true,
+                              .name_token = 0x02000000u + (uint32_t)below(g, 100),
+                              .flags = (uint32_t)below(g, 16) };
         t.module_path = modules[g->o->plain_names ? t.module % 3 : t.module];
         uint32_t number;
         if (failed(g, gcd_build_type(g->b, &t, &number, &g->err)))
@@ -88,8 +117,10 @@ static bool make_types(struct gen *g)
 static uint64_t make_size(struct gen *g)
 {
     if (!g->o->plain_sizes && chance(g, 2)) {
-        static const uint64_t odd[] = { 0, 1, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff, 0x100000000, UINT64_C(1) << 53, UINT64_C(1) << 63,
-                                        UINT64_MAX };
+        static const uint64_t odd[] = {
+            0,          1,           0x7fffffff,        0x80000000,        0xfffffffe,
+            0xffffffff, 0x100000000, UINT64_C(1) << 53, UINT64_C(1) << 63, UINT64_MAX
+        };
         return odd[below(g, sizeof odd / sizeof *odd)];
     }
     return 24 + 8 * below(g, chance(g, 5) ? 100000 : 20);
@@ -102,10 +133,12 @@ static bool make_nodes(struct gen *g)
     g->addresses = calloc(g->nodes + 1, sizeof *g->addresses);
     for (uint32_t i = 0; i < g->nodes; i++) {
         uint64_t size = make_size(g);
-        if (chance(g, 2))                    /* another region, before or after */
-            address = 0x7f0000000000 + below(g, UINT64_C(1) << 38) / (1 << 22) * (1 << 22) + 8 * (uint64_t)i;
+        if (chance(g, 2)) /* another region, before or after */
+            address = 0x7f0000000000 + below(g, UINT64_C(1) << 38) / (1 << 22) * (1 << 22) +
+                      8 * (uint64_t)i;
         g->addresses[i] = address;
-        if (failed(g, gcd_build_node(g->b, g->o->no_addresses ? 0 : address, (uint32_t)below(g, g->types), size, &g->err)))
+        if (failed(g, gcd_build_node(g->b, g->o->no_addresses ? 0 : address,
+                                     (uint32_t)below(g, g->types), size, &g->err)))
             return false;
         address += (size > 1000000 ? 1000000 : size + 7) / 8 * 8 + 8 * below(g, 3) + 8;
     }
@@ -126,11 +159,11 @@ static bool make_edges(struct gen *g)
         size_t n = 0, want = (size_t)below(g, chance(g, 5) ? 60 : 4);
         if (failed(g, gcd_build_next_node(g->b, &g->err)))
             return false;
-        if (shape == 0 && i + 1 < g->nodes)  /* a list */
+        if (shape == 0 && i + 1 < g->nodes) /* a list */
             targets[n++] = i + 1;
         while (n < want) {
             uint32_t t = any_node(g);
-            if (shape == 1 && t != GCD_NODE_NONE && t <= i && chance(g, 80))     /* mostly a forest */
+            if (shape == 1 && t != GCD_NODE_NONE && t <= i && chance(g, 80)) /* mostly a forest */
                 t = i + 1 < g->nodes ? i + 1 : t;
             targets[n++] = chance(g, 3) ? i : t;
         }
@@ -142,12 +175,21 @@ static bool make_edges(struct gen *g)
 
 static bool make_roots(struct gen *g)
 {
-    static const uint32_t flags[] = { 0, 0, 0, GCD_ROOT_PINNED, GCD_ROOT_WEAK, GCD_ROOT_REFCOUNTED, GCD_ROOT_INTERIOR | GCD_ROOT_PINNED };
+    static const uint32_t flags[] = { 0,
+                                      0,
+                                      0,
+                                      GCD_ROOT_PINNED,
+                                      GCD_ROOT_WEAK,
+                                      GCD_ROOT_REFCOUNTED,
+                                      GCD_ROOT_INTERIOR | GCD_ROOT_PINNED };
     char name[300];
-    static const unsigned order[] = { GCD_ROOT_STATIC, GCD_ROOT_ALL_KINDS, GCD_ROOT_COM };   /* the second: any of the GC's */
+    /* the second: any of the GC's */
+    static const unsigned order[] = { GCD_ROOT_STATIC, GCD_ROOT_ALL_KINDS, GCD_ROOT_COM };
     for (size_t k = 0; k < 3 && g->nodes > 0; k++)
         for (uint64_t n = below(g, 8); n > 0; n--) {
-            struct gcd_root r = { .id = 8 * below(g, 1 << 20), .node = any_node(g), .kind = order[k] };
+            struct gcd_root r = { .id = 8 * below(g, 1 << 20),
+                                  .node = any_node(g),
+                                  .kind = order[k] };
             if (r.kind == GCD_ROOT_ALL_KINDS) {
                 r.kind = (unsigned)below(g, GCD_ROOT_KINDS);
                 r.flags = flags[below(g, sizeof flags / sizeof *flags)];
@@ -167,7 +209,9 @@ static bool make_roots(struct gen *g)
         if (failed(g, gcd_build_dependent(g->b, any_node(g), any_node(g), &g->err)))
             return false;
     for (uint64_t n = below(g, 4); n > 0; n--) {
-        struct gcd_range r = { .start = 0x7f0000000000 + (below(g, 64) << 22), .used_bytes = below(g, 1 << 22), .reserved_bytes = 1 << 22,
+        struct gcd_range r = { .start = 0x7f0000000000 + (below(g, 64) << 22),
+                               .used_bytes = below(g, 1 << 22),
+                               .reserved_bytes = 1 << 22,
                                .generation = (unsigned)below(g, 5) };
         if (failed(g, gcd_build_range(g->b, &r, &g->err)))
             return false;
@@ -190,11 +234,13 @@ static bool make_facts(struct gen *g)
 struct gcd_graph *graph_gen(const struct graph_gen *options)
 {
     struct gen g = { .o = options, .state = options->seed, .err = GCD_ERROR_INIT };
-    struct gcd_graph_options go = { .context.alloc = options->alloc, .keep_unknown = options->keep_unknown };
+    struct gcd_graph_options go = { .context.alloc = options->alloc,
+                                    .keep_unknown = options->keep_unknown };
     struct gcd_graph *graph = NULL;
     if (failed(&g, gcd_build_new(&go, &g.b, &g.err)))
         return NULL;
-    bool made = make_facts(&g) && make_types(&g) && make_nodes(&g) && make_edges(&g) && make_roots(&g);
+    bool made =
+        make_facts(&g) && make_types(&g) && make_nodes(&g) && make_edges(&g) && make_roots(&g);
     free(g.addresses);
     if (!made) {
         gcd_build_free(g.b);

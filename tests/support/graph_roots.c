@@ -16,7 +16,8 @@ bool graph_leads(const struct gcd_graph *g, uint32_t from, uint32_t to)
     return false;
 }
 
-void graph_mark(const struct gcd_graph *g, const uint32_t *from, size_t n, const uint8_t *without, uint8_t *seen)
+void graph_mark(const struct gcd_graph *g, const uint32_t *from, size_t n, const uint8_t *without,
+                uint8_t *seen)
 {
     uint32_t nodes = gcd_graph_node_count(g), *stack = malloc((nodes + 1) * sizeof *stack);
     size_t depth = 0;
@@ -69,7 +70,8 @@ int graph_root_tier(const struct gcd_graph *g, size_t root)
 uint32_t *graph_roots(const struct gcd_graph *g, size_t *ret_n)
 {
     const struct gcd_summary *summary = gcd_graph_summary(g);
-    uint32_t nodes = gcd_graph_node_count(g), *roots = malloc((nodes + summary->root_count + 1) * sizeof *roots);
+    uint32_t nodes = gcd_graph_node_count(g),
+             *roots = malloc((nodes + summary->root_count + 1) * sizeof *roots);
     uint8_t *seen = calloc(nodes + 1, 1);
     size_t n = 0;
     for (size_t i = 0; i < summary->root_count; i++)

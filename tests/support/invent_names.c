@@ -18,7 +18,8 @@ void invent_names(struct gcd_dump *d, const char *outer)
         m->state = GCD_MODULE_READ;
         memset(m->mvid, (int)(i + 1), sizeof m->mvid);
         m->has_public_key = i % 2 == 0;
-        memset(m->public_key_token, m->has_public_key ? (int)(0xa0 + i % 90) : 0, sizeof m->public_key_token);
+        memset(m->public_key_token, m->has_public_key ? (int)(0xa0 + i % 90) : 0,
+               sizeof m->public_key_token);
     }
     for (uint32_t i = 0; i < d->type_count; i++) {
         size_t n = strlen(outer) + strlen(d->types[i].raw_name) + 2;
@@ -26,7 +27,8 @@ void invent_names(struct gcd_dump *d, const char *outer)
         if (s == NULL)
             abort();
         (void)snprintf(s, n, "%s+%s", outer, d->types[i].raw_name);
-        if (invent_outer(&d->types[i]) && heap_text(d->heap, s, strlen(s), &d->types[i].name, NULL) != GCD_OK)
+        if (invent_outer(&d->types[i]) &&
+            heap_text(d->heap, s, strlen(s), &d->types[i].name, NULL) != GCD_OK)
             abort();
         free(s);
     }

@@ -1,5 +1,6 @@
 /*
- * For tests that build a .nettrace field by field: the pieces of a file, and what a trace reads from it.
+ * For tests that build a .nettrace field by field: the pieces of a file, and what a trace reads
+ * from it.
  */
 #ifndef TEST_SUPPORT_NETTRACE_CASE_H
 #define TEST_SUPPORT_NETTRACE_CASE_H
@@ -12,7 +13,15 @@
 #include "support/check.h"
 #include "support/tb.h"
 
-enum { V6_EVENTS = 2, V6_METADATA, V6_SEQUENCE_POINT, V6_STACKS, V6_THREADS, V6_REMOVED, V6_LABELS };
+enum {
+    V6_EVENTS = 2,
+    V6_METADATA,
+    V6_SEQUENCE_POINT,
+    V6_STACKS,
+    V6_THREADS,
+    V6_REMOVED,
+    V6_LABELS
+};
 
 #define MAX_SEEN 32
 /* Ticks of the last sequence point: no event before it is later. */
@@ -31,8 +40,8 @@ static struct {
     gcd_status st;
     struct gcd_error err;
     struct gcd_trace_info info;
-    uint64_t thread, thread_events, thread_lost;     /* of the first capture thread */
-    bool closed;                                     /* the thread of the first event */
+    uint64_t thread, thread_events, thread_lost; /* of the first capture thread */
+    bool closed;                                 /* the thread of the first event */
 } seen;
 
 static inline int setup(void **state)
@@ -64,7 +73,8 @@ static inline void decode_bytes(const uint8_t *p, size_t n)
     struct gcd_trace *trace;
     seen.count = 0;
     seen.err = (struct gcd_error)GCD_ERROR_INIT;
-    assert_int_equal(gcd_trace_new(&(struct gcd_context){ .limits = &limits }, &trace, &seen.err), GCD_OK);
+    assert_int_equal(gcd_trace_new(&(struct gcd_context){ .limits = &limits }, &trace, &seen.err),
+                     GCD_OK);
     assert_int_equal(gcd_trace_feed(trace, p, n, &seen.err), GCD_OK);
     gcd_trace_finish(trace);
     struct gcd_event ev;
@@ -73,7 +83,7 @@ static inline void decode_bytes(const uint8_t *p, size_t n)
         memset(seen.payloads[seen.count], 0, 8);
         memcpy(seen.payloads[seen.count], ev.payload, ev.payload_bytes < 8 ? ev.payload_bytes : 8);
         strncpy(seen.providers[seen.count], ev.provider_name, 63);
-        ev.provider_name = NULL;             /* not longer than the trace */
+        ev.provider_name = NULL; /* not longer than the trace */
         seen.events[seen.count++] = ev;
     }
     gcd_trace_get_info(trace, &seen.info);
@@ -113,7 +123,8 @@ static inline void describe(uint32_t meta, const char *provider, uint32_t id, ui
 }
 
 /* The same in format 6; OPTIONAL follows the fields. */
-static inline void describe_v6(uint32_t meta, const char *provider, uint32_t id, const void *optional, size_t n)
+static inline void describe_v6(uint32_t meta, const char *provider, uint32_t id,
+                               const void *optional, size_t n)
 {
     struct tb_bytes row = { NULL, 0, 0 }, b = { NULL, 0, 0 };
     tb_varuint(&row, meta);
@@ -132,7 +143,8 @@ static inline void describe_v6(uint32_t meta, const char *provider, uint32_t id,
     tb_u16(&b, (unsigned)row.n);
     tb_put(&b, row.p, row.n);
     tb_block_v6(&t, V6_METADATA, b.p, b.n);
-    tb_block_v6(&t, V6_THREADS, "\x06\0\x07\x02\xd2\x09\x03\x07", 8);   /* index 7: process 1234, thread 7 */
+    /* index 7: process 1234, thread 7 */
+    tb_block_v6(&t, V6_THREADS, "\x06\0\x07\x02\xd2\x09\x03\x07", 8);
     tb_free(&row);
     tb_free(&b);
 }
@@ -154,16 +166,17 @@ static inline void put_block(void)
 }
 
 /* A blob whose compressed header has every field. */
-static inline void full_blob(uint32_t meta, uint32_t number_delta, uint64_t capture, uint64_t ticks, const char *payload)
+static inline void full_blob(uint32_t meta, uint32_t number_delta, uint64_t capture, uint64_t ticks,
+                             const char *payload)
 {
     bool v6 = t.format == TB_V6;
     tb_u8(&body, 0x80 | 0x0f);
     tb_varuint(&body, meta);
     tb_varuint(&body, number_delta);
     tb_varuint(&body, capture);
-    tb_varuint(&body, 3);                /* processor */
-    tb_varuint(&body, v6 ? 91 : 92);     /* thread */
-    tb_varuint(&body, 93);               /* stack */
+    tb_varuint(&body, 3);            /* processor */
+    tb_varuint(&body, v6 ? 91 : 92); /* thread */
+    tb_varuint(&body, 93);           /* stack */
     tb_varuint(&body, ticks);
     tb_varuint(&body, strlen(payload));
     tb_put(&body, payload, strlen(payload));
@@ -191,7 +204,8 @@ static inline void close_with(uint64_t capture, uint32_t number)
     tb_end(&t);
 }
 
-static inline void expect(size_t i, uint32_t id, uint64_t thread, int64_t time_ns, const char *payload)
+static inline void expect(size_t i, uint32_t id, uint64_t thread, int64_t time_ns,
+                          const char *payload)
 {
     assert_true(i < seen.count);
     assert_int_equal(seen.events[i].id, id);

@@ -34,7 +34,8 @@ static inline void opened_done(struct opened *o)
     gcd_input_free(o->in);
 }
 
-/* O as a recording, in memory; free() it.  RET_NAMES, the number of names added to it, may be NULL. */
+/* O as a recording, in memory; free() it.  RET_NAMES, the number of names added to it, may be NULL.
+ */
 static inline uint8_t *copy_of(struct opened *o, bool plain, size_t *ret_n, uint64_t *ret_names)
 {
     struct gcd_sink *s;

@@ -103,7 +103,7 @@ static void put_metadata(struct pe_image *p, struct tb_bytes *b)
     for (unsigned i = 0; i < 64; i++)
         if (p->row_count[i] > 0)
             tb_put(&tables, p->rows[i].p, p->rows[i].n);
-    size_t at = 16 + 12 + 4 + 12 + 20 + 16 + 16;         /* the root and four stream headers */
+    size_t at = 16 + 12 + 4 + 12 + 20 + 16 + 16; /* the root and four stream headers */
     tb_put(b, "BSJB\1\0\1\0\0\0\0\0\14\0\0\0v4.0.30319\0\0\0\0\4\0", 32);
     put_stream(b, at, tables.n, "#~");
     at += tables.n;

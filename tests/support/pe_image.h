@@ -1,5 +1,5 @@
 /*
-  * Assemblies for tests, built in memory from rows, texts and signatures, without checks.
+ * Assemblies for tests, built in memory from rows, texts and signatures, without checks.
  *
  *     struct pe_image p;
  *     pe_image_init(&p);
@@ -16,22 +16,24 @@
 struct pe_image {
     struct tb_bytes out;
     /* set before pe_image_close */
-    bool pe32;               /* the optional header of 32 bits */
-    bool wide;               /* indexes into heaps have four bytes; before the first row */
-    unsigned codeviews;      /* records in the debug directory, default 1: GUID of bytes 0xc0 + number, age number + 1 */
-    uint16_t sections;       /* default 1 */
-    uint32_t extra_rows;     /* added to the declared row count of each table */
+    bool pe32; /* the optional header of 32 bits */
+    bool wide; /* indexes into heaps have four bytes; before the first row */
+    /* records in the debug directory, default 1: GUID of bytes 0xc0 + number, age number + 1 */
+    unsigned codeviews;
+    uint16_t sections;   /* default 1 */
+    uint32_t extra_rows; /* added to the declared row count of each table */
     /* the pieces */
     struct tb_bytes strings, blobs, guids, rows[64];
     uint32_t row_count[64];
-    size_t metadata_off;     /* of "BSJB", after pe_image_close */
+    size_t metadata_off; /* of "BSJB", after pe_image_close */
 };
 
 /* Begins with a row for the module "Test.dll". */
 void pe_image_init(struct pe_image *p);
 /*
- * COLUMNS has a letter for each value: 2 or 4 = bytes of an unsigned number, s = a text, b = a signature as hexadecimal digits, g = a GUID
- * with all bytes equal to the number.  Returns the number of the row.
+ * COLUMNS has a letter for each value: 2 or 4 = bytes of an unsigned number, s = a text, b = a
+ * signature as hexadecimal digits, g = a GUID with all bytes equal to the number.  Returns the
+ * number of the row.
  */
 uint32_t pe_image_row(struct pe_image *p, unsigned table, const char *columns, ...);
 void pe_image_close(struct pe_image *p);

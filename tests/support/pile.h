@@ -28,10 +28,11 @@ struct pile {
     size_t edge_count, dependent_count;
     struct gcd_root *roots;
     size_t root_count;
-    uint64_t used_bytes;             /* of a range around the objects, which are 0x1000 bytes apart; 0 = none */
+    /* of a range around the objects, which are 0x1000 bytes apart; 0 = none */
+    uint64_t used_bytes;
     const struct gcd_module *modules;
     size_t module_count;
-    unsigned generation, ptr_bytes;  /* of the range; 0 = 8 */
+    unsigned generation, ptr_bytes; /* of the range; 0 = 8 */
 };
 
 #define PILE_MAX 100000u
@@ -52,8 +53,11 @@ static inline uint32_t type(struct pile *p, const char *name)
         if (strcmp(p->types[i].name, name) == 0)
             return (uint32_t)i;
     assert_true(p->type_count < 64);
-    p->types[p->type_count] = (struct gcd_type){ .id = p->type_count + 1, .name = name, .described = true, .named = true,
-                                               .module_number = GCD_MODULE_NONE };
+    p->types[p->type_count] = (struct gcd_type){ .id = p->type_count + 1,
+                                                 .name = name,
+                                                 .described = true,
+                                                 .named = true,
+                                                 .module_number = GCD_MODULE_NONE };
     return (uint32_t)p->type_count++;
 }
 
@@ -78,10 +82,12 @@ static inline uint32_t child(struct pile *p, uint32_t from, const char *name, ui
     return to;
 }
 
-static inline void root(struct pile *p, uint32_t to, unsigned kind, uint32_t flags, const char *name)
+static inline void root(struct pile *p, uint32_t to, unsigned kind, uint32_t flags,
+                        const char *name)
 {
     assert_true(p->root_count < PILE_MAX);
-    p->roots[p->root_count++] = (struct gcd_root){ .node = to, .kind = kind, .flags = flags, .name = name };
+    p->roots[p->root_count++] =
+        (struct gcd_root){ .node = to, .kind = kind, .flags = flags, .name = name };
 }
 
 static inline void static_root(struct pile *p, uint32_t to, const char *name)
@@ -105,12 +111,21 @@ struct answer {
 static inline struct gcd_graph *pile_graph(struct pile *p)
 {
     qsort(p->edges, p->edge_count, sizeof *p->edges, by_from);
-    struct gcd_graph *g = shop_build(&(struct shop){ .types = p->types, .type_count = p->type_count, .nodes = p->nodes,
-                                                     .node_count = p->node_count, .edges = p->edges, .edge_count = p->edge_count,
-                                                     .roots = p->roots, .root_count = p->root_count, .dependents = p->dependents,
-                                                     .dependent_count = p->dependent_count, .used_bytes = p->used_bytes,
-                                                     .generation = p->generation, .ptr_bytes = p->ptr_bytes,
-                                                     .modules = p->modules, .module_count = p->module_count });
+    struct gcd_graph *g = shop_build(&(struct shop){ .types = p->types,
+                                                     .type_count = p->type_count,
+                                                     .nodes = p->nodes,
+                                                     .node_count = p->node_count,
+                                                     .edges = p->edges,
+                                                     .edge_count = p->edge_count,
+                                                     .roots = p->roots,
+                                                     .root_count = p->root_count,
+                                                     .dependents = p->dependents,
+                                                     .dependent_count = p->dependent_count,
+                                                     .used_bytes = p->used_bytes,
+                                                     .generation = p->generation,
+                                                     .ptr_bytes = p->ptr_bytes,
+                                                     .modules = p->modules,
+                                                     .module_count = p->module_count });
     free(p->nodes);
     free(p->edges);
     free(p->dependents);
@@ -120,7 +135,8 @@ static inline struct gcd_graph *pile_graph(struct pile *p)
 }
 
 /* The suspects of P, which is freed.  Without suspects if it fails. */
-static inline gcd_status ask_how(struct pile *p, const struct gcd_suspects_options *how, struct answer *ret, struct gcd_error *err)
+static inline gcd_status ask_how(struct pile *p, const struct gcd_suspects_options *how,
+                                 struct answer *ret, struct gcd_error *err)
 {
     struct answer a = { 0 };
     a.g = pile_graph(p);
@@ -131,9 +147,11 @@ static inline gcd_status ask_how(struct pile *p, const struct gcd_suspects_optio
 }
 
 /* SHARE of the heap, at least MIN_BYTES. */
-static inline gcd_status try_to_ask(struct pile *p, double share, uint64_t min_bytes, struct answer *ret, struct gcd_error *err)
+static inline gcd_status try_to_ask(struct pile *p, double share, uint64_t min_bytes,
+                                    struct answer *ret, struct gcd_error *err)
 {
-    return ask_how(p, &(struct gcd_suspects_options){ .share = share, .min_bytes = min_bytes }, ret, err);
+    return ask_how(p, &(struct gcd_suspects_options){ .share = share, .min_bytes = min_bytes }, ret,
+                   err);
 }
 
 static inline struct answer ask_with(struct pile *p, double share, uint64_t min_bytes)

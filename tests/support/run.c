@@ -29,9 +29,9 @@ bool run_is_utf8(const char *s, size_t n)
 {
     /* by first byte: its range, the number of bytes that follow, the range of the second byte */
     static const uint8_t rows[][5] = {
-        { 0x00, 0x7f, 0, 0, 0 },          { 0xc2, 0xdf, 1, 0x80, 0xbf }, { 0xe0, 0xe0, 2, 0xa0, 0xbf },
-        { 0xe1, 0xec, 2, 0x80, 0xbf },    { 0xed, 0xed, 2, 0x80, 0x9f }, { 0xee, 0xef, 2, 0x80, 0xbf },
-        { 0xf0, 0xf0, 3, 0x90, 0xbf },    { 0xf1, 0xf3, 3, 0x80, 0xbf }, { 0xf4, 0xf4, 3, 0x80, 0x8f },
+        { 0x00, 0x7f, 0, 0, 0 },       { 0xc2, 0xdf, 1, 0x80, 0xbf }, { 0xe0, 0xe0, 2, 0xa0, 0xbf },
+        { 0xe1, 0xec, 2, 0x80, 0xbf }, { 0xed, 0xed, 2, 0x80, 0x9f }, { 0xee, 0xef, 2, 0x80, 0xbf },
+        { 0xf0, 0xf0, 3, 0x90, 0xbf }, { 0xf1, 0xf3, 3, 0x80, 0xbf }, { 0xf4, 0xf4, 3, 0x80, 0x8f },
     };
     for (size_t i = 0; i < n;) {
         const uint8_t *row = NULL, first = (uint8_t)s[i++];
@@ -56,8 +56,7 @@ struct text {
     size_t n, cap;
 };
 
-__attribute__((format(printf, 2, 3)))
-static void line(struct text *t, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void line(struct text *t, const char *fmt, ...)
 {
     for (;;) {
         va_list ap;
@@ -87,30 +86,43 @@ static void put_status(struct text *t, gcd_status st, const struct gcd_error *er
 
 static void put_trace(struct text *t, const struct gcd_trace_info *i)
 {
-    line(t, "container %s %u pointers %u process %" PRIu64 " processors %" PRIu32 " start %" PRId64, i->container, i->format_version,
-         i->ptr_bytes, i->process, i->processors, i->start_unix_ms);
-    line(t, "end %d bytes %" PRIu64 " damage %" PRIu64 " trailing %" PRIu64, (int)i->end, i->bytes, i->damage_off, i->trailing_bytes);
-    line(t, "events %" PRIu64 " unknown %" PRIu64 " unknown blocks %" PRIu64, i->events, i->unknown_events, i->unknown_blocks);
-    line(t, "lost %" PRIu64 " of %" PRIu64 " irregular %" PRIu64 " verified %d numbers %d", i->lost_events, i->lost_threads,
-         i->irregular_steps, i->loss_verified, i->has_sequence_numbers);
-    line(t, "buffers lost %" PRIu64 " damaged %" PRIu64 " repeated %" PRIu64, i->lost_buffers, i->damaged_buffers, i->repeated_buffers);
+    line(t, "container %s %u pointers %u process %" PRIu64 " processors %" PRIu32 " start %" PRId64,
+         i->container, i->format_version, i->ptr_bytes, i->process, i->processors,
+         i->start_unix_ms);
+    line(t, "end %d bytes %" PRIu64 " damage %" PRIu64 " trailing %" PRIu64, (int)i->end, i->bytes,
+         i->damage_off, i->trailing_bytes);
+    line(t, "events %" PRIu64 " unknown %" PRIu64 " unknown blocks %" PRIu64, i->events,
+         i->unknown_events, i->unknown_blocks);
+    line(t, "lost %" PRIu64 " of %" PRIu64 " irregular %" PRIu64 " verified %d numbers %d",
+         i->lost_events, i->lost_threads, i->irregular_steps, i->loss_verified,
+         i->has_sequence_numbers);
+    line(t, "buffers lost %" PRIu64 " damaged %" PRIu64 " repeated %" PRIu64, i->lost_buffers,
+         i->damaged_buffers, i->repeated_buffers);
 }
 
 static void put_facts(struct text *t, const struct gcd_summary *f)
 {
     put_trace(t, &f->trace);
-    line(t, "process %" PRIu64 " [%s] [%s] [%s] [%s] [%s]", f->process, f->process_name, f->command_line, f->os, f->arch,
-         f->runtime_version);
+    line(t, "process %" PRIu64 " [%s] [%s] [%s] [%s] [%s]", f->process, f->process_name,
+         f->command_line, f->os, f->arch, f->runtime_version);
     line(t, "dumps %u ignored %u", f->dumps, f->processes_ignored);
-    line(t, "gc %" PRIu32 " depth %" PRIu32 " reason %" PRIu32 " type %" PRIu32 " seen %d %d heaps %" PRIu32 " ns %" PRId64 " %" PRId64,
-         f->gc_number, f->gc_depth, f->gc_reason, f->gc_type, f->gc_start_seen, f->gc_end_seen, f->gc_heaps, f->gc_start_ns, f->gc_end_ns);
-    line(t, "objects %" PRIu64 " bytes %" PRIu64 " edges %" PRIu64 " declared %" PRIu64, f->objects, f->bytes, f->edges, f->edges_declared);
+    line(t,
+         "gc %" PRIu32 " depth %" PRIu32 " reason %" PRIu32 " type %" PRIu32
+         " seen %d %d heaps %" PRIu32 " ns %" PRId64 " %" PRId64,
+         f->gc_number, f->gc_depth, f->gc_reason, f->gc_type, f->gc_start_seen, f->gc_end_seen,
+         f->gc_heaps, f->gc_start_ns, f->gc_end_ns);
+    line(t, "objects %" PRIu64 " bytes %" PRIu64 " edges %" PRIu64 " declared %" PRIu64, f->objects,
+         f->bytes, f->edges, f->edges_declared);
     for (size_t i = 0; i < GCD_ROOT_KINDS; i++)
         line(t, "roots %zu: %" PRIu64, i, f->root_counts[i]);
-    line(t, "weak %" PRIu64 " pinned %" PRIu64 " null %" PRIu64, f->weak_roots, f->pinned_roots, f->null_roots);
-    line(t, "statics %" PRIu64 " dependents %" PRIu64 " ccws %" PRIu64 " rcws %" PRIu64 " ranges %" PRIu64, f->statics, f->dependent_handles,
-         f->ccws, f->rcws, (uint64_t)f->range_count);
-    line(t, "types %" PRIu64 " undescribed %" PRIu64 " objects of them %" PRIu64, f->types_used, f->types_undescribed, f->objects_undescribed);
+    line(t, "weak %" PRIu64 " pinned %" PRIu64 " null %" PRIu64, f->weak_roots, f->pinned_roots,
+         f->null_roots);
+    line(t,
+         "statics %" PRIu64 " dependents %" PRIu64 " ccws %" PRIu64 " rcws %" PRIu64
+         " ranges %" PRIu64,
+         f->statics, f->dependent_handles, f->ccws, f->rcws, (uint64_t)f->range_count);
+    line(t, "types %" PRIu64 " undescribed %" PRIu64 " objects of them %" PRIu64, f->types_used,
+         f->types_undescribed, f->objects_undescribed);
 }
 
 static void put_lists(struct text *t, const struct gcd_dump *d)
@@ -118,25 +130,33 @@ static void put_lists(struct text *t, const struct gcd_dump *d)
     const struct gcd_summary *summary = gcd_dump_summary(d);
     for (uint32_t i = 0; i < summary->type_count; i++) {
         const struct gcd_type *x = &summary->types[i];
-        line(t, "type %" PRIx64 " module %" PRIx64 " [%s] [%s] %" PRIu64 " %" PRIu64 " token %" PRIx32 " flags %" PRIx32 " element %x %d [%s]",
-             x->id, x->module, x->name, x->module_path, x->objects, x->bytes, x->name_token, x->flags, x->element_type, x->described, x->raw_name);
+        line(t,
+             "type %" PRIx64 " module %" PRIx64 " [%s] [%s] %" PRIu64 " %" PRIu64 " token %" PRIx32
+             " flags %" PRIx32 " element %x %d [%s]",
+             x->id, x->module, x->name, x->module_path, x->objects, x->bytes, x->name_token,
+             x->flags, x->element_type, x->described, x->raw_name);
     }
     for (size_t i = 0; i < summary->root_count; i++) {
         const struct gcd_root *x = &summary->roots[i];
-        line(t, "root %" PRIx64 " id %" PRIx64 " kind %d flags %" PRIx32 " type %" PRIu32 " [%s] [%s] [%s]", x->object, x->id, (int)x->kind, x->flags,
-             x->type, x->name, x->class_name, x->label);
+        line(t,
+             "root %" PRIx64 " id %" PRIx64 " kind %d flags %" PRIx32 " type %" PRIu32
+             " [%s] [%s] [%s]",
+             x->object, x->id, (int)x->kind, x->flags, x->type, x->name, x->class_name, x->label);
     }
     for (size_t i = 0; i < summary->module_count; i++) {
         const struct gcd_module *x = &summary->modules[i];
-        line(t, "module %" PRIx64 " [%s] [%s] [%s] state %d flags %" PRIx32 " key %d %02x mvid %02x", x->id, x->path, x->assembly, x->problem,
-             (int)x->state, x->flags, x->has_public_key, x->public_key_token[7], x->mvid[15]);
+        line(t,
+             "module %" PRIx64 " [%s] [%s] [%s] state %d flags %" PRIx32 " key %d %02x mvid %02x",
+             x->id, x->path, x->assembly, x->problem, (int)x->state, x->flags, x->has_public_key,
+             x->public_key_token[7], x->mvid[15]);
     }
     for (size_t i = 0; i < gcd_dump_dependent_count(d); i++)
-        line(t, "dependent %" PRIx64 " %" PRIx64, gcd_dump_dependent(d, i)->key, gcd_dump_dependent(d, i)->value);
+        line(t, "dependent %" PRIx64 " %" PRIx64, gcd_dump_dependent(d, i)->key,
+             gcd_dump_dependent(d, i)->value);
     for (size_t i = 0; i < summary->range_count; i++) {
         const struct gcd_range *x = &summary->ranges[i];
-        line(t, "range %" PRIx64 " used %" PRIx64 " reserved %" PRIx64 " generation %u", x->start, x->used_bytes, x->reserved_bytes,
-             x->generation);
+        line(t, "range %" PRIx64 " used %" PRIx64 " reserved %" PRIx64 " generation %u", x->start,
+             x->used_bytes, x->reserved_bytes, x->generation);
     }
 }
 
@@ -148,7 +168,8 @@ static char *describe(gcd_status st, const struct gcd_error *err, const struct g
         const struct gcd_verdict *v = &gcd_dump_summary(d)->verdict;
         line(&t, "%s", v->complete ? "complete" : "incomplete");
         for (size_t i = 0; i < v->reason_count; i++)
-            line(&t, "because %s %" PRIu64 ": %s", v->reasons[i].name, v->reasons[i].amount, v->reasons[i].text);
+            line(&t, "because %s %" PRIu64 ": %s", v->reasons[i].name, v->reasons[i].amount,
+                 v->reasons[i].text);
         put_facts(&t, gcd_dump_summary(d));
         put_lists(&t, d);
     }
@@ -157,8 +178,10 @@ static char *describe(gcd_status st, const struct gcd_error *err, const struct g
 
 /* ---- running ---- */
 
-/* Feeds N bytes in slices.  Each slice is at the end of its own block and is overwritten as early as allowed. */
-static gcd_status feed(struct gcd_dump *d, const uint8_t *bytes, size_t n, const struct run_options *o, struct gcd_error *err)
+/* Feeds N bytes in slices.  Each slice is at the end of its own block and is overwritten as early
+ * as allowed. */
+static gcd_status feed(struct gcd_dump *d, const uint8_t *bytes, size_t n,
+                       const struct run_options *o, struct gcd_error *err)
 {
     size_t most = o->slice == RUN_RANDOM ? 5000 : o->slice == 0 || o->slice > n ? n : o->slice;
     uint64_t seed = o->seed;
@@ -182,11 +205,15 @@ static gcd_status feed(struct gcd_dump *d, const uint8_t *bytes, size_t n, const
     return st < 0 ? st : GCD_OK;
 }
 
-static gcd_status open_dump(struct gcd_input *in, const void *bytes, size_t n, const struct run_options *o, struct gcd_dump **ret,
+static gcd_status open_dump(struct gcd_input *in, const void *bytes, size_t n,
+                            const struct run_options *o, struct gcd_dump **ret,
                             struct gcd_error *err)
 {
-    struct gcd_dump_options options = { .context.alloc = o->alloc, .context.limits = o->limits, .process = o->process,
-                                        .walk_number = o->walk_number, .check_references = o->check_references };
+    struct gcd_dump_options options = { .context.alloc = o->alloc,
+                                        .context.limits = o->limits,
+                                        .process = o->process,
+                                        .walk_number = o->walk_number,
+                                        .check_references = o->check_references };
     if (o->input)
         return gcd_dump_open(in, &options, ret, err);
     struct gcd_dump *d;
@@ -196,9 +223,10 @@ static gcd_status open_dump(struct gcd_input *in, const void *bytes, size_t n, c
     st = feed(d, bytes, n, o, err);
     if (st == GCD_OK) {
         st = gcd_dump_close(d, in, err);
-    } else {                             /* the bytes are gone: nothing may read them from now on */
+    } else { /* the bytes are gone: nothing may read them from now on */
         struct gcd_error again = GCD_ERROR_INIT;
-        if (gcd_dump_feed(d, "", 1, &again) != st || gcd_dump_close(d, in, &again) != st || strcmp(again.msg, err->msg) != 0)
+        if (gcd_dump_feed(d, "", 1, &again) != st || gcd_dump_close(d, in, &again) != st ||
+            strcmp(again.msg, err->msg) != 0)
             abort();
     }
     if (st != GCD_OK)
@@ -228,8 +256,11 @@ static gcd_status read_objects(struct gcd_dump *d, struct run *r)
             abort();
         r->objects = more(r->objects, &r->object_cap, r->object_count + 1, sizeof *r->objects);
         struct run_object *to = &r->objects[r->object_count++];
-        *to = (struct run_object){ .address = o.address, .size_bytes = o.size_bytes, .edges = o.edges,
-                                   .type_id = gcd_dump_summary(d)->types[o.type].id, .first_target = r->target_count };
+        *to = (struct run_object){ .address = o.address,
+                                   .size_bytes = o.size_bytes,
+                                   .edges = o.edges,
+                                   .type_id = gcd_dump_summary(d)->types[o.type].id,
+                                   .first_target = r->target_count };
         const uint64_t *targets;
         size_t n;
         while ((st = gcd_objects_edges(cursor, &targets, &n, &r->objects_err)) == GCD_OK) {
@@ -294,7 +325,8 @@ void run_trace(const void *bytes, size_t n, const struct run_options *options, s
         gcd_dump_free(d);
         /* dangling from here on */
         ret->facts.trace.container = NULL;
-        ret->facts.process_name = ret->facts.command_line = ret->facts.os = ret->facts.arch = ret->facts.runtime_version = NULL;
+        ret->facts.process_name = ret->facts.command_line = ret->facts.os = ret->facts.arch =
+            ret->facts.runtime_version = NULL;
     }
     gcd_input_free(in);
 }
@@ -312,8 +344,7 @@ void run_done(struct run *r)
 
 static char complaint_buffer[1200];
 
-__attribute__((format(printf, 1, 2)))
-static const char *complaint(const char *fmt, ...)
+__attribute__((format(printf, 1, 2))) static const char *complaint(const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -328,7 +359,8 @@ static const char *diff_text(const char *a, const char *b)
     while (*a != '\0') {
         size_t n = strcspn(a, "\n"), m = strcspn(b, "\n");
         if (n != m || memcmp(a, b, n) != 0)
-            return complaint("\"%.*s\" against \"%.*s\"", (int)(n < 500 ? n : 500), a, (int)(m < 500 ? m : 500), b);
+            return complaint("\"%.*s\" against \"%.*s\"", (int)(n < 500 ? n : 500), a,
+                             (int)(m < 500 ? m : 500), b);
         a += n + (a[n] == '\n');
         b += m + (b[m] == '\n');
     }
@@ -341,22 +373,26 @@ const char *run_diff(const struct run *a, const struct run *b)
     if (text != NULL)
         return text;
     if (a->objects_st != b->objects_st || a->write_st != b->write_st)
-        return complaint("statuses %s and %s against %s and %s", gcd_status_name(a->objects_st), gcd_status_name(a->write_st),
-                         gcd_status_name(b->objects_st), gcd_status_name(b->write_st));
+        return complaint("statuses %s and %s against %s and %s", gcd_status_name(a->objects_st),
+                         gcd_status_name(a->write_st), gcd_status_name(b->objects_st),
+                         gcd_status_name(b->write_st));
     if (a->object_count != b->object_count || a->target_count != b->target_count)
-        return complaint("%zu objects with %zu references against %zu with %zu", a->object_count, a->target_count, b->object_count,
-                         b->target_count);
+        return complaint("%zu objects with %zu references against %zu with %zu", a->object_count,
+                         a->target_count, b->object_count, b->target_count);
     for (size_t i = 0; i < a->object_count; i++) {
         const struct run_object *x = &a->objects[i], *y = &b->objects[i];
-        if (x->address != y->address || x->size_bytes != y->size_bytes || x->type_id != y->type_id || x->edges != y->edges ||
-            x->targets != y->targets)
+        if (x->address != y->address || x->size_bytes != y->size_bytes ||
+            x->type_id != y->type_id || x->edges != y->edges || x->targets != y->targets)
             return complaint("object %zu: %" PRIx64 " against %" PRIx64, i, x->address, y->address);
     }
     for (size_t i = 0; i < a->target_count; i++)
         if (a->targets[i] != b->targets[i])
-            return complaint("reference %zu: %" PRIx64 " against %" PRIx64, i, a->targets[i], b->targets[i]);
-    if (a->gclog_bytes != b->gclog_bytes || (a->gclog_bytes > 0 && memcmp(a->gclog, b->gclog, a->gclog_bytes) != 0))
-        return complaint("the gclog outputs differ (%zu and %zu bytes)", a->gclog_bytes, b->gclog_bytes);
+            return complaint("reference %zu: %" PRIx64 " against %" PRIx64, i, a->targets[i],
+                             b->targets[i]);
+    if (a->gclog_bytes != b->gclog_bytes ||
+        (a->gclog_bytes > 0 && memcmp(a->gclog, b->gclog, a->gclog_bytes) != 0))
+        return complaint("the gclog outputs differ (%zu and %zu bytes)", a->gclog_bytes,
+                         b->gclog_bytes);
     return NULL;
 }
 
@@ -365,22 +401,31 @@ static bool is_message(const char *s)
     if (*s == '\0' || !run_is_utf8(s, strlen(s)))
         return false;
     for (; *s != '\0'; s++)
-        if ((unsigned char)*s < 0x20 || *s == 0x7f || ((unsigned char)s[0] == 0xc2 && (unsigned char)s[1] < 0xa0))
-            return false;        /* a control character, U+0080 to U+009F among them */
+        if ((unsigned char)*s < 0x20 || *s == 0x7f ||
+            ((unsigned char)s[0] == 0xc2 && (unsigned char)s[1] < 0xa0))
+            return false; /* a control character, U+0080 to U+009F among them */
     return true;
 }
 
 static const char *check_failure(const struct run *r)
 {
     switch (r->st) {
-    case GCD_E_NOMEM: case GCD_E_TRUNCATED: case GCD_E_FORMAT: case GCD_E_UNSUPPORTED: case GCD_E_LIMIT: case GCD_E_NOT_FOUND:
+    case GCD_E_NOMEM:
+    case GCD_E_TRUNCATED:
+    case GCD_E_FORMAT:
+    case GCD_E_UNSUPPORTED:
+    case GCD_E_LIMIT:
+    case GCD_E_NOT_FOUND:
         break;
     default:
         return complaint("status %s cannot come from an input", gcd_status_name(r->st));
     }
     if (r->err.code != r->st)
-        return complaint("status %s, but the error says %s", gcd_status_name(r->st), gcd_status_name(r->err.code));
-    return is_message(r->err.msg) ? NULL : complaint("the message is not printable UTF-8: \"%s\"", r->err.msg);
+        return complaint("status %s, but the error says %s", gcd_status_name(r->st),
+                         gcd_status_name(r->err.code));
+    return is_message(r->err.msg)
+               ? NULL
+               : complaint("the message is not printable UTF-8: \"%s\"", r->err.msg);
 }
 
 static const char *check_verdict(const struct run *r)
@@ -390,15 +435,20 @@ static const char *check_verdict(const struct run *r)
     if (v->complete != (v->reason_count == 0) || v->reason_count > GCD_REASON_COUNT)
         return complaint("complete %d for %zu reasons", v->complete, v->reason_count);
     for (size_t i = 0; i < v->reason_count; i++)
-        if (!is_message(v->reasons[i].text) || (i > 0 && v->reasons[i].code <= v->reasons[i - 1].code))
-            return complaint("reason %zu is out of order or not printable UTF-8: \"%s\"", i, v->reasons[i].text);
+        if (!is_message(v->reasons[i].text) ||
+            (i > 0 && v->reasons[i].code <= v->reasons[i - 1].code))
+            return complaint("reason %zu is out of order or not printable UTF-8: \"%s\"", i,
+                             v->reasons[i].text);
     if (!v->complete)
         return NULL;
     if (f->edges != f->edges_declared)
-        return complaint("complete with %" PRIu64 " of %" PRIu64 " references", f->edges, f->edges_declared);
+        return complaint("complete with %" PRIu64 " of %" PRIu64 " references", f->edges,
+                         f->edges_declared);
     if (f->trace.end != GCD_TRACE_CLOSED || !f->trace.loss_verified || f->trace.lost_events != 0)
         return complaint("complete although the trace is not, or lost events");
-    return f->gc_start_seen && f->gc_end_seen ? NULL : complaint("complete without start or end of the GC");
+    return f->gc_start_seen && f->gc_end_seen
+               ? NULL
+               : complaint("complete without start or end of the GC");
 }
 
 static void add_saturating(uint64_t *sum, uint64_t n)
@@ -410,7 +460,8 @@ static const char *check_objects(const struct run *r)
 {
     const struct gcd_summary *f = &r->facts;
     if (r->objects_st != GCD_END)
-        return complaint("reading the objects ended with %s: %s", gcd_status_name(r->objects_st), r->objects_err.msg);
+        return complaint("reading the objects ended with %s: %s", gcd_status_name(r->objects_st),
+                         r->objects_err.msg);
     if (r->object_count != f->objects)
         return complaint("%zu objects read, %" PRIu64 " counted", r->object_count, f->objects);
     uint64_t bytes = 0, declared = 0;
@@ -421,18 +472,22 @@ static const char *check_objects(const struct run *r)
             return complaint("object %zu gives more references than it declares", i);
     }
     if (bytes != f->bytes || declared != f->edges_declared)
-        return complaint("%" PRIu64 " bytes and %" PRIu64 " references read, %" PRIu64 " and %" PRIu64 " counted", bytes, declared, f->bytes,
-                         f->edges_declared);
+        return complaint("%" PRIu64 " bytes and %" PRIu64 " references read, %" PRIu64
+                         " and %" PRIu64 " counted",
+                         bytes, declared, f->bytes, f->edges_declared);
     if (r->objects_denied > 0)
         return complaint("gcd_dump_knows denies %" PRIu64 " of the objects", r->objects_denied);
-    return r->target_count <= f->edges ? NULL : complaint("%zu references read of %" PRIu64, r->target_count, f->edges);
+    return r->target_count <= f->edges
+               ? NULL
+               : complaint("%zu references read of %" PRIu64, r->target_count, f->edges);
 }
 
 static const char *check_gclog(const struct run *r)
 {
     const char *p = (const char *)r->gclog;
     if (r->write_st != GCD_OK)
-        return complaint("writing ended with %s: %s", gcd_status_name(r->write_st), r->write_err.msg);
+        return complaint("writing ended with %s: %s", gcd_status_name(r->write_st),
+                         r->write_err.msg);
     if (r->gclog_bytes < 8 || memcmp(p, "a 2 ", 4) != 0 || p[r->gclog_bytes - 1] != '\n')
         return complaint("the gclog output does not begin or end as it should");
     uint64_t objects = 0, roots = 0, types = 0, frames = 0, lines = 0;
@@ -443,13 +498,14 @@ static const char *check_gclog(const struct run *r)
         frames += p[i] == 'a' || p[i] == 'c';
         i += (size_t)((const char *)memchr(p + i, '\n', r->gclog_bytes - i) - (p + i)) + 1;
     }
-    if (frames != 2 || objects != r->notes.objects || roots != r->notes.roots || types != r->notes.types ||
-        lines != frames + objects + roots + types)
-        return complaint("the gclog output has %" PRIu64 " objects, %" PRIu64 " roots, %" PRIu64 " types in %" PRIu64 " lines", objects, roots,
-                         types, lines);
+    if (frames != 2 || objects != r->notes.objects || roots != r->notes.roots ||
+        types != r->notes.types || lines != frames + objects + roots + types)
+        return complaint("the gclog output has %" PRIu64 " objects, %" PRIu64 " roots, %" PRIu64
+                         " types in %" PRIu64 " lines",
+                         objects, roots, types, lines);
     if (r->notes.objects + r->notes.objects_dropped != r->facts.objects)
-        return complaint("%" PRIu64 " objects written, %" PRIu64 " dropped, %" PRIu64 " counted", r->notes.objects, r->notes.objects_dropped,
-                         r->facts.objects);
+        return complaint("%" PRIu64 " objects written, %" PRIu64 " dropped, %" PRIu64 " counted",
+                         r->notes.objects, r->notes.objects_dropped, r->facts.objects);
     return run_is_utf8(p, r->gclog_bytes) ? NULL : complaint("the gclog output is not UTF-8");
 }
 
@@ -500,7 +556,8 @@ uint8_t *run_load(const char *path, size_t *ret_n)
 uint8_t *run_bundled(const char *source_dir, size_t i, const char **ret_name, size_t *ret_n)
 {
     static const char *const names[] = {
-        "net8-wks", "net8-svr", "net8-wks-two-dumps", "net9-wks", "net9-svr", "net10-wks", "net10-svr", "net10-wks-killed",
+        "net8-wks",        "net8-svr",          "net8-wks-two-dumps", "net9-wks",
+        "net9-svr",        "net10-wks",         "net10-svr",          "net10-wks-killed",
         "net10-wks-lossy", "net10-wks-nonames", "net10-wks-ranges",
     };
     if (i >= sizeof names / sizeof *names)

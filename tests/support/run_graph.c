@@ -1,7 +1,8 @@
 #include "support/run_graph.h"
 
-gcd_status run_graph_read(const struct graph_reader *reader, const void *bytes, size_t n, const struct gcd_graph_options *options,
-                          struct gcd_graph **ret, struct gcd_error *err)
+gcd_status run_graph_read(const struct graph_reader *reader, const void *bytes, size_t n,
+                          const struct gcd_graph_options *options, struct gcd_graph **ret,
+                          struct gcd_error *err)
 {
     static const struct gcd_graph_options defaults;
     if (options == NULL)
@@ -9,7 +10,8 @@ gcd_status run_graph_read(const struct graph_reader *reader, const void *bytes, 
     const struct gcd_alloc *alloc = options->context.alloc;
     struct gcd_input *in = NULL;
     struct gcd_build *b = NULL;
-    gcd_status st = gcd_input_from_memory(bytes, n, &(struct gcd_input_options){ .context.alloc = alloc }, &in, err);
+    gcd_status st = gcd_input_from_memory(
+        bytes, n, &(struct gcd_input_options){ .context.alloc = alloc }, &in, err);
     if (st == GCD_OK)
         st = gcd_build_new(options, &b, err);
     if (st == GCD_OK)
@@ -22,14 +24,16 @@ gcd_status run_graph_read(const struct graph_reader *reader, const void *bytes, 
     return st;
 }
 
-gcd_status run_graph_write(const char *format, const struct gcd_graph *g, const struct gcd_alloc *alloc, struct tb_bytes *ret,
+gcd_status run_graph_write(const char *format, const struct gcd_graph *g,
+                           const struct gcd_alloc *alloc, struct tb_bytes *ret,
                            struct gcd_write_notes *notes, struct gcd_error *err)
 {
     struct gcd_sink *s;
     gcd_status st = gcd_sink_new_memory(alloc, &s, err);
     if (st != GCD_OK)
         return st;
-    st = gcd_write_graph(gcd_format_by_name(format), g, s, &(struct gcd_write_options){ .context.alloc = alloc }, notes, err);
+    st = gcd_write_graph(gcd_format_by_name(format), g, s,
+                         &(struct gcd_write_options){ .context.alloc = alloc }, notes, err);
     if (st == GCD_OK)
         st = gcd_sink_commit(s, err);
     if (st == GCD_OK) {

@@ -34,17 +34,24 @@ struct gcd_graph *shop_build(const struct shop *s)
         must(gcd_build_type(b, &t, &number, &err), &err);
     }
     for (size_t i = 0; i < s->node_count; i++)
-        must(gcd_build_node(b, 0x7f0000001000 + 0x1000 * i, s->nodes[i].type, s->nodes[i].size_bytes, &err), &err);
+        must(gcd_build_node(b, 0x7f0000001000 + 0x1000 * i, s->nodes[i].type,
+                            s->nodes[i].size_bytes, &err),
+             &err);
     must(gcd_build_nodes_end(b, &err), &err);
     for (size_t i = 0, at = 0; i < s->node_count; i++)
-        for (must(gcd_build_next_node(b, &err), &err); at < s->edge_count && s->edges[at].from == i; at++)
+        for (must(gcd_build_next_node(b, &err), &err); at < s->edge_count && s->edges[at].from == i;
+             at++)
             must(gcd_build_edge_nodes(b, &s->edges[at].to, 1, &err), &err);
     for (size_t i = 0; i < s->root_count; i++)
         must(gcd_build_root(b, &s->roots[i], &err), &err);
     for (size_t i = 0; i < s->dependent_count; i++)
         must(gcd_build_dependent(b, s->dependents[i].from, s->dependents[i].to, &err), &err);
     if (s->used_bytes > 0)
-        must(gcd_build_range(b, &(struct gcd_range){ .start = 0x7f0000000000, .used_bytes = s->used_bytes, .generation = s->generation }, &err),
+        must(gcd_build_range(b,
+                             &(struct gcd_range){ .start = 0x7f0000000000,
+                                                  .used_bytes = s->used_bytes,
+                                                  .generation = s->generation },
+                             &err),
              &err);
     must(gcd_build_seal(b, &g, &err), &err);
     return g;
@@ -58,8 +65,10 @@ struct gcd_graph *shop_graph(uint64_t order_bytes, bool weak)
                    { .name = "Shop.Order", .module_path = "/app/Shop.dll", .element_type = 0x12 }),
         SHOP_NODES({ 0, 24 }, { 1, 40 }, { 2, order_bytes }),
         SHOP_EDGES({ 0, 1 }, { 1, 2 }),
-        .roots = (const struct gcd_root[]){ { .name = "current", .kind = GCD_ROOT_STATIC },
-                                                  { .node = 2, .kind = GCD_ROOT_HANDLE, .flags = GCD_ROOT_WEAK } },
+        .roots =
+            (const struct gcd_root[]){
+                { .name = "current", .kind = GCD_ROOT_STATIC },
+                { .node = 2, .kind = GCD_ROOT_HANDLE, .flags = GCD_ROOT_WEAK } },
         .root_count = weak ? 2 : 1,
         .used_bytes = 4096,
     });

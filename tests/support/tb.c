@@ -105,10 +105,20 @@ void tb_free(struct tb_bytes *b)
 
 /* ---- the container ---- */
 
-#define SYNC_TICKS 500
+#define SYNC_TICKS        500
 #define CAPTURE_PROCESSOR 1
 
-enum { V6_END, V6_TRACE, V6_EVENTS, V6_METADATA, V6_SEQUENCE_POINT, V6_STACKS, V6_THREADS, V6_REMOVED, V6_LABELS };
+enum {
+    V6_END,
+    V6_TRACE,
+    V6_EVENTS,
+    V6_METADATA,
+    V6_SEQUENCE_POINT,
+    V6_STACKS,
+    V6_THREADS,
+    V6_REMOVED,
+    V6_LABELS
+};
 
 static bool is_v6(const struct tb *t)
 {
@@ -133,7 +143,8 @@ static void object_begin(struct tb *t, const char *name, uint32_t version, uint3
     tb_u8(&t->out, 6);
 }
 
-void tb_object(struct tb *t, const char *name, uint32_t version, uint32_t min_reader, const void *body, size_t n)
+void tb_object(struct tb *t, const char *name, uint32_t version, uint32_t min_reader,
+               const void *body, size_t n)
 {
     object_begin(t, name, version, min_reader);
     tb_u32(&t->out, (uint32_t)n);
@@ -148,7 +159,8 @@ void tb_block_v6(struct tb *t, uint32_t kind, const void *body, size_t n)
     tb_put(&t->out, body, n);
 }
 
-/* The fields common to both kinds of headers: 2024-05-07 10:00:00.000 UTC, clock, frequency, pointer size. */
+/* The fields common to both kinds of headers: 2024-05-07 10:00:00.000 UTC, clock, frequency,
+ * pointer size. */
 static void trace_begin(struct tb_bytes *b, unsigned ptr_bytes)
 {
     static const uint16_t when[8] = { 2024, 5, 2, 7, 10, 0, 0, 0 };
@@ -225,10 +237,12 @@ void tb_lose(struct tb *t, uint32_t n)
 }
 
 /*
- * Omits header fields under the same conditions as the runtime (dotnet/runtime, src/native/eventpipe/ep-block.c), so the blobs
- * look the same: 0xcf and 0x8f at the start of a block and 0x80, 0x81 or 0 after it.
+ * Omits header fields under the same conditions as the runtime (dotnet/runtime,
+ * src/native/eventpipe/ep-block.c), so the blobs look the same: 0xcf and 0x8f at the start of a
+ * block and 0x80, 0x81 or 0 after it.
  */
-static void blob_compressed(struct tb *t, bool is_meta, uint32_t meta_id, uint32_t number, uint64_t ticks, const void *payload, size_t n)
+static void blob_compressed(struct tb *t, bool is_meta, uint32_t meta_id, uint32_t number,
+                            uint64_t ticks, const void *payload, size_t n)
 {
     struct tb_bytes *b = is_meta ? &t->metas : &t->events;
     __typeof__(t->last) *last = is_meta ? &t->last_meta : &t->last;
@@ -268,8 +282,10 @@ static void blob_compressed(struct tb *t, bool is_meta, uint32_t meta_id, uint32
     last->payload_bytes = (uint32_t)n;
 }
 
-/* Blocks and their headers begin at multiples of 4, so padding each blob to a multiple of 4 is padding by file offset. */
-static void blob_plain(struct tb *t, bool is_meta, uint32_t meta_id, uint32_t number, uint64_t ticks, const void *payload, size_t n)
+/* Blocks and their headers begin at multiples of 4, so padding each blob to a multiple of 4 is
+ * padding by file offset. */
+static void blob_plain(struct tb *t, bool is_meta, uint32_t meta_id, uint32_t number,
+                       uint64_t ticks, const void *payload, size_t n)
 {
     struct tb_bytes *b = is_meta ? &t->metas : &t->events;
     size_t pad = is_v6(t) ? 0 : (4 - n % 4) % 4;
@@ -301,12 +317,13 @@ static void blob_v3(struct tb *t, uint32_t meta_id, uint64_t ticks, const void *
     tb_zeros(b, 32);
     tb_u32(b, (uint32_t)n);
     tb_put(b, payload, n);
-    tb_u32(b, 8);            /* a stack of one frame */
+    tb_u32(b, 8); /* a stack of one frame */
     tb_u64(b, 0xdead);
     tb_zeros(b, pad);
 }
 
-static void blob(struct tb *t, bool is_meta, uint32_t meta_id, uint32_t number, uint64_t ticks, const void *payload, size_t n)
+static void blob(struct tb *t, bool is_meta, uint32_t meta_id, uint32_t number, uint64_t ticks,
+                 const void *payload, size_t n)
 {
     if (t->format == TB_V3)
         blob_v3(t, meta_id, ticks, payload, n);
@@ -325,9 +342,9 @@ static void define_v6(struct tb *t, uint32_t meta_id, const struct tb_meta *m)
     tb_utf8(&row, "");
     tb_u16(&row, 0);
     tb_u16(&row, 4);
-    tb_u8(&row, 8);          /* level */
+    tb_u8(&row, 8); /* level */
     tb_u8(&row, 4);
-    tb_u8(&row, 9);          /* version */
+    tb_u8(&row, 9); /* version */
     tb_u8(&row, m->version);
     tb_u16(&t->metas, (unsigned)row.n);
     tb_put(&t->metas, row.p, row.n);
@@ -357,15 +374,17 @@ void tb_event_by_meta(struct tb *t, uint32_t meta_id, const void *payload, size_
 {
     if (t->events.n > t->block_bytes)
         tb_flush(t);
-    blob(t, false, meta_id, ++thread_entry(t)->number, (uint64_t)(t->time_ns + SYNC_TICKS), payload, n);
+    blob(t, false, meta_id, ++thread_entry(t)->number, (uint64_t)(t->time_ns + SYNC_TICKS), payload,
+         n);
     t->time_ns += t->step_ns;
 }
 
-void tb_event(struct tb *t, const char *provider, uint32_t event_id, uint32_t version, const void *payload, size_t n)
+void tb_event(struct tb *t, const char *provider, uint32_t event_id, uint32_t version,
+              const void *payload, size_t n)
 {
     size_t i = 0;
-    while (i < t->meta_count && (strcmp(t->meta[i].provider, provider) != 0 || t->meta[i].event_id != event_id ||
-                                 t->meta[i].version != version))
+    while (i < t->meta_count && (strcmp(t->meta[i].provider, provider) != 0 ||
+                                 t->meta[i].event_id != event_id || t->meta[i].version != version))
         i++;
     if (i == t->meta_count) {
         if (i == sizeof t->meta / sizeof *t->meta) {
@@ -437,7 +456,7 @@ void tb_flush(struct tb *t)
         announce_threads(t);
         if (t->metas.n > 0) {
             struct tb_bytes b = { NULL, 0, 0 };
-            tb_u16(&b, 2);       /* two unknown header bytes */
+            tb_u16(&b, 2); /* two unknown header bytes */
             tb_u16(&b, 0xeeee);
             tb_put(&b, t->metas.p, t->metas.n);
             tb_block_v6(t, V6_METADATA, b.p, b.n);
@@ -484,7 +503,7 @@ void tb_sequence_point(struct tb *t, uint32_t flags)
     else
         tb_object(t, "SPBlock", 2, 2, b.p, b.n);
     tb_free(&b);
-    t->stacks_written = false;       /* stack ids end here */
+    t->stacks_written = false; /* stack ids end here */
     if (is_v6(t) && flags & 1)
         t->thread_count = 0;
     if (is_v6(t) && flags & 2)
@@ -496,10 +515,10 @@ void tb_label_version(struct tb *t, uint32_t index, unsigned version)
     struct tb_bytes b = { NULL, 0, 0 };
     tb_u32(&b, index);
     tb_u32(&b, 1);
-    tb_u8(&b, 5);            /* two strings */
+    tb_u8(&b, 5); /* two strings */
     tb_utf8(&b, "key");
     tb_utf8(&b, "value");
-    tb_u8(&b, 0x8a);         /* version, the last label of the list */
+    tb_u8(&b, 0x8a); /* version, the last label of the list */
     tb_u8(&b, version);
     tb_flush(t);
     tb_block_v6(t, V6_LABELS, b.p, b.n);
@@ -654,7 +673,7 @@ void tb_statics(struct tb *t, const struct tb_static *statics, size_t n)
 {
     struct tb_bytes *b = payload(t);
     tb_u32(b, (uint32_t)n);
-    tb_u64(b, 0xd0d0);       /* the application domain */
+    tb_u64(b, 0xd0d0); /* the application domain */
     tb_u16(b, 0);
     for (size_t i = 0; i < n; i++) {
         tb_u64(b, statics[i].slot);
@@ -707,7 +726,8 @@ void tb_rcws(struct tb *t, const uint64_t *objects, size_t n)
     emit(t, TB_RUNTIME, 37, 0);
 }
 
-void tb_range(struct tb *t, unsigned generation, uint64_t start, uint64_t used_bytes, uint64_t reserved_bytes)
+void tb_range(struct tb *t, unsigned generation, uint64_t start, uint64_t used_bytes,
+              uint64_t reserved_bytes)
 {
     struct tb_bytes *b = payload(t);
     tb_u8(b, generation);
@@ -737,16 +757,17 @@ void tb_module_symbols(struct tb *t, uint64_t id, const char *path, unsigned gui
         tb_u8(b, guid);
     tb_u32(b, age);
     tb_utf16z(b, "");
-    tb_zeros(b, 20);         /* of the native code */
+    tb_zeros(b, 20); /* of the native code */
     tb_utf16z(b, "");
     emit(t, TB_RUNDOWN, 154, 2);
 }
 
-void tb_runtime_info(struct tb *t, unsigned major, unsigned minor, unsigned patch, const char *command_line)
+void tb_runtime_info(struct tb *t, unsigned major, unsigned minor, unsigned patch,
+                     const char *command_line)
 {
     struct tb_bytes *b = payload(t);
     tb_u16(b, 0);
-    tb_u16(b, 2);            /* CoreCLR */
+    tb_u16(b, 2); /* CoreCLR */
     for (size_t i = 0; i < 2; i++) {
         tb_u16(b, major);
         tb_u16(b, minor);

@@ -13,8 +13,8 @@
  *     use(t.out.p, t.out.n);
  *     tb_done(&t);
  *
- * Event descriptions, thread records, sequence numbers, index numbers and times are set automatically; the settable fields of
- * struct tb change them.  Out of memory ends the program.
+ * Event descriptions, thread records, sequence numbers, index numbers and times are set
+ * automatically; the settable fields of struct tb change them.  Out of memory ends the program.
  */
 #ifndef TB_H
 #define TB_H
@@ -26,7 +26,7 @@
 /* ---- bytes ---- */
 
 struct tb_bytes {
-    uint8_t *p;              /* free() */
+    uint8_t *p; /* free() */
     size_t n, cap;
 };
 
@@ -37,27 +37,30 @@ void tb_u16(struct tb_bytes *b, unsigned v);
 void tb_u32(struct tb_bytes *b, uint32_t v);
 void tb_u64(struct tb_bytes *b, uint64_t v);
 void tb_varuint(struct tb_bytes *b, uint64_t v);
-/* UTF-16LE of valid UTF-8, with terminator.  NULL: no bytes, as the runtime writes a missing string. */
+/* UTF-16LE of valid UTF-8, with terminator.  NULL: no bytes, as the runtime writes a missing
+ * string. */
 void tb_utf16z(struct tb_bytes *b, const char *utf8);
 /* Format 6: length and UTF-8. */
 void tb_utf8(struct tb_bytes *b, const char *utf8);
 void tb_free(struct tb_bytes *b);
 
 /* Two arguments of a call: an array and its length. */
-#define TB_LIST(type, ...) (const type[]){ __VA_ARGS__ }, sizeof((const type[]){ __VA_ARGS__ }) / sizeof(type)
+#define TB_LIST(type, ...) \
+    (const type[]){ __VA_ARGS__ }, sizeof((const type[]){ __VA_ARGS__ }) / sizeof(type)
 
 /* ---- the container ---- */
 
 enum tb_format {
-    TB_V4,                   /* as the runtime writes it: compressed event headers, only what changed */
-    TB_V4_PLAIN,             /* uncompressed event headers */
-    TB_V3,                   /* no sequence numbers, no sequence points */
+    /* as the runtime writes it: compressed event headers, only what changed */
+    TB_V4,
+    TB_V4_PLAIN, /* uncompressed event headers */
+    TB_V3,       /* no sequence numbers, no sequence points */
     TB_V6,
     TB_V6_PLAIN
 };
 
-#define TB_RUNTIME "Microsoft-Windows-DotNETRuntime"
-#define TB_RUNDOWN "Microsoft-Windows-DotNETRuntimeRundown"
+#define TB_RUNTIME   "Microsoft-Windows-DotNETRuntime"
+#define TB_RUNDOWN   "Microsoft-Windows-DotNETRuntimeRundown"
 #define TB_EVENTPIPE "Microsoft-DotNETCore-EventPipe"
 
 enum { TB_ROOTS, TB_DEPENDENTS, TB_NODES, TB_EDGES, TB_BULKS };
@@ -65,8 +68,8 @@ enum { TB_ROOTS, TB_DEPENDENTS, TB_NODES, TB_EDGES, TB_BULKS };
 struct tb_thread {
     uint64_t id;
     uint32_t process;
-    uint32_t number;         /* of its last event */
-    bool announced;          /* format 6: a thread record was written */
+    uint32_t number; /* of its last event */
+    bool announced;  /* format 6: a thread record was written */
 };
 
 struct tb_meta {
@@ -75,15 +78,15 @@ struct tb_meta {
 };
 
 struct tb {
-    struct tb_bytes out;     /* the trace so far, without anything that waits for tb_flush */
+    struct tb_bytes out; /* the trace so far, without anything that waits for tb_flush */
 
     /* may be set at any time, for later events */
-    uint64_t thread;         /* who writes; 7 at first.  Format 6: a thread index */
-    uint32_t process;        /* format 6: of threads that are new; 1234 */
-    uint32_t labels;         /* format 6: label list of the next events; 0 = none */
-    int64_t time_ns;         /* ns of the next event since the start of the trace; initially 1000 */
-    int64_t step_ns;         /* ns to the event after it; 1000 */
-    size_t block_bytes;      /* a block with more is flushed; 100 KiB like the runtime's */
+    uint64_t thread;    /* who writes; 7 at first.  Format 6: a thread index */
+    uint32_t process;   /* format 6: of threads that are new; 1234 */
+    uint32_t labels;    /* format 6: label list of the next events; 0 = none */
+    int64_t time_ns;    /* ns of the next event since the start of the trace; initially 1000 */
+    int64_t step_ns;    /* ns to the event after it; 1000 */
+    size_t block_bytes; /* a block with more is flushed; 100 KiB like the runtime's */
     uint32_t index[TB_BULKS]; /* of the next bulk event; all go back to 0 with tb_gc_end */
 
     /* read them */
@@ -91,12 +94,15 @@ struct tb {
     unsigned ptr_bytes;
     struct tb_bytes payload; /* of the last event */
 
-    struct tb_bytes metas, events;       /* blobs or rows that are pending */
+    struct tb_bytes metas, events; /* blobs or rows that are pending */
     struct tb_meta meta[64];
     size_t meta_count;
     struct tb_thread *threads;
     size_t thread_count, thread_cap;
-    struct { uint32_t meta_id, number, payload_bytes, stack, labels; uint64_t capture, thread, ticks; } last, last_meta;
+    struct {
+        uint32_t meta_id, number, payload_bytes, stack, labels;
+        uint64_t capture, thread, ticks;
+    } last, last_meta;
     bool stacks_written;
 };
 
@@ -105,15 +111,18 @@ void tb_init(struct tb *t, enum tb_format format, unsigned ptr_bytes);
 void tb_done(struct tb *t);
 
 /* An event with its description, which is written when it is new. */
-void tb_event(struct tb *t, const char *provider, uint32_t event_id, uint32_t version, const void *payload, size_t n);
-/* The same with a metadata id that need not have been described: ids from 1 on are given by tb_event. */
+void tb_event(struct tb *t, const char *provider, uint32_t event_id, uint32_t version,
+              const void *payload, size_t n);
+/* The same with a metadata id that need not have been described: ids from 1 on are given by
+ * tb_event. */
 void tb_event_by_meta(struct tb *t, uint32_t meta_id, const void *payload, size_t n);
 /* The next N events of the current thread are lost in the target. */
 void tb_lose(struct tb *t, uint32_t n);
 
 /* Writes everything pending as blocks. */
 void tb_flush(struct tb *t);
-/* FLAGS are of format 6: 1 forgets the threads, 2 the descriptions.  Nothing in format 3, which has none. */
+/* FLAGS are of format 6: 1 forgets the threads, 2 the descriptions.  Nothing in format 3, which has
+ * none. */
 void tb_sequence_point(struct tb *t, uint32_t flags);
 /* Only the end tag, after everything pending. */
 void tb_end(struct tb *t);
@@ -121,10 +130,12 @@ void tb_end(struct tb *t);
 void tb_close(struct tb *t);
 
 /* Any object of format 3 and 4 with a block body, any block of format 6. */
-void tb_object(struct tb *t, const char *name, uint32_t version, uint32_t min_reader, const void *body, size_t n);
+void tb_object(struct tb *t, const char *name, uint32_t version, uint32_t min_reader,
+               const void *body, size_t n);
 void tb_block_v6(struct tb *t, uint32_t kind, const void *body, size_t n);
 
-/* Format 6: label list INDEX, valid up to the next sequence point, prescribes the version of its events. */
+/* Format 6: label list INDEX, valid up to the next sequence point, prescribes the version of its
+ * events. */
 void tb_label_version(struct tb *t, uint32_t index, unsigned version);
 /* Format 6: the current thread has ended. */
 void tb_remove_thread(struct tb *t);
@@ -135,8 +146,8 @@ struct tb_type {
     uint64_t id, module;
     uint32_t token, flags;
     uint8_t element_type;
-    const char *name;        /* NULL = empty */
-    uint64_t parameter;      /* one type parameter when not 0 */
+    const char *name;   /* NULL = empty */
+    uint64_t parameter; /* one type parameter when not 0 */
 };
 struct tb_node {
     uint64_t address, size, type, edges;
@@ -157,7 +168,8 @@ struct tb_dependent {
 
 /* An induced, blocking GC of generation 2; tb_gc_start_full sets every field. */
 void tb_gc_start(struct tb *t, uint32_t number);
-void tb_gc_start_full(struct tb *t, uint32_t number, uint32_t depth, uint32_t reason, uint32_t type);
+void tb_gc_start_full(struct tb *t, uint32_t number, uint32_t depth, uint32_t reason,
+                      uint32_t type);
 void tb_gc_end(struct tb *t, uint32_t number);
 void tb_heap_count(struct tb *t, uint32_t heaps);
 void tb_types(struct tb *t, const struct tb_type *types, size_t n);
@@ -168,11 +180,13 @@ void tb_statics(struct tb *t, const struct tb_static *statics, size_t n);
 void tb_dependents(struct tb *t, const struct tb_dependent *dependents, size_t n);
 void tb_ccws(struct tb *t, const uint64_t *objects, size_t n);
 void tb_rcws(struct tb *t, const uint64_t *objects, size_t n);
-void tb_range(struct tb *t, unsigned generation, uint64_t start, uint64_t used_bytes, uint64_t reserved_bytes);
+void tb_range(struct tb *t, unsigned generation, uint64_t start, uint64_t used_bytes,
+              uint64_t reserved_bytes);
 void tb_module(struct tb *t, uint64_t id, const char *path);
 /* The same with a symbol file whose GUID has this byte 16 times. */
 void tb_module_symbols(struct tb *t, uint64_t id, const char *path, unsigned guid, uint32_t age);
-void tb_runtime_info(struct tb *t, unsigned major, unsigned minor, unsigned patch, const char *command_line);
+void tb_runtime_info(struct tb *t, unsigned major, unsigned minor, unsigned patch,
+                     const char *command_line);
 void tb_process_info(struct tb *t, const char *command_line, const char *os, const char *arch);
 
 /* ---- ready-made small traces, about 2 KiB each: a complete dump with every kind of record ---- */

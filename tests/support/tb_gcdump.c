@@ -44,7 +44,8 @@ void tb_gcdump_string(struct tb_gcdump *g, const char *utf8)
     tb_free(&units);
 }
 
-uint64_t tb_gcdump_begin(struct tb_gcdump *g, const char *class_name, uint32_t version, uint32_t minimum)
+uint64_t tb_gcdump_begin(struct tb_gcdump *g, const char *class_name, uint32_t version,
+                         uint32_t minimum)
 {
     uint64_t label = g->out.n;
     tb_u8(&g->out, 4);
@@ -119,7 +120,8 @@ static void put_count(struct tb_gcdump *g, const struct tb_gcdump_options *o, si
         tb_u32(&g->out, (uint32_t)n);
 }
 
-static void put_nodes(struct tb_gcdump *g, const struct tb_gcdump_options *o, const struct tb_gcdump_node *nodes, size_t count)
+static void put_nodes(struct tb_gcdump *g, const struct tb_gcdump_options *o,
+                      const struct tb_gcdump_node *nodes, size_t count)
 {
     struct tb_bytes blob = { NULL, 0, 0 };
     tb_u16(&blob, 0);
@@ -164,7 +166,7 @@ static void put_deferred(struct tb_gcdump *g, const struct tb_gcdump_type *types
         }
         tb_gcdump_string(g, i % 2 == 0 ? NULL : " (Bytes > 1K)");
     }
-    tb_u8(&g->out, 0x77);        /* something of a later version */
+    tb_u8(&g->out, 0x77); /* something of a later version */
     tb_gcdump_region_end(g, region);
 }
 
@@ -176,12 +178,13 @@ static void put_segments(struct tb_gcdump *g, const struct tb_gcdump_options *o)
         tb_gcdump_begin(g, "GCHeapDumpSegment", o->segment_version, o->segment_version);
         tb_u64(&g->out, start);
         tb_u64(&g->out, start + 0x8000);
-        tb_u64(&g->out, i == 0 ? start + 0x3000 : 0);        /* generations 0, 1, 2, one after the other */
+        /* generations 0, 1, 2, one after the other */
+        tb_u64(&g->out, i == 0 ? start + 0x3000 : 0);
         tb_u64(&g->out, i == 0 ? start + 0x2000 : 0);
         tb_u64(&g->out, i == 0 ? start + 0x1000 : 0);
-        tb_u64(&g->out, i == 1 ? start + 0x8000 : 0);        /* large objects */
+        tb_u64(&g->out, i == 1 ? start + 0x8000 : 0); /* large objects */
         if (o->segment_version >= 1)
-            tb_u64(&g->out, i == 2 ? start + 0x8000 : 0);    /* pinned objects */
+            tb_u64(&g->out, i == 2 ? start + 0x8000 : 0); /* pinned objects */
         tb_gcdump_end(g);
     }
 }
@@ -239,11 +242,12 @@ static void put_facts(struct tb_gcdump *g, const struct tb_gcdump_options *o)
     tb_gcdump_region_end(g, region);
     tb_u8(&g->out, 13);
     tb_gcdump_string(g, "dotnet-gcdump");
-    tb_u8(&g->out, 10);          /* something of a later version */
+    tb_u8(&g->out, 10); /* something of a later version */
     tb_u32(&g->out, 99);
 }
 
-void tb_gcdump_file(struct tb_bytes *ret, const struct tb_gcdump_options *o, const struct tb_gcdump_type *types, size_t type_count,
+void tb_gcdump_file(struct tb_bytes *ret, const struct tb_gcdump_options *o,
+                    const struct tb_gcdump_type *types, size_t type_count,
                     const struct tb_gcdump_node *nodes, size_t node_count)
 {
     struct tb_gcdump g;
@@ -286,13 +290,22 @@ void tb_gcdump_file(struct tb_bytes *ret, const struct tb_gcdump_options *o, con
 /* ---- samples ---- */
 
 static const struct tb_gcdump_type sample_types[] = {
-    { "UNDEFINED", 0, NULL },                       { "Demo.Node[]", 32, "/app/Demo.dll" },
-    { "Demo.Stra\xc3\x9f" "e\xf0\x9f\x98\x80", 24, "/app/Demo.dll" }, { "Demo.Never", -1, "" },
-    { "[.NET Roots]", 0, NULL },                    { "[local vars]", 0, NULL },
-    { "[other roots]", 0, NULL },                   { "[pinning Handles]", 0, NULL },
-    { "[static vars]", 0, NULL },                   { "[static var Demo.Node[].First]", 0, NULL },
-    { "[static var Demo.Never.<A.B>k__Field]", 0, NULL }, { "[COM/WinRT Objects]", 0, NULL },
-    { "[CCW 0x10 for type Demo.Node[]]", 200, NULL }, { "[FinalizerQueue]", 0, NULL },
+    { "UNDEFINED", 0, NULL },
+    { "Demo.Node[]", 32, "/app/Demo.dll" },
+    { "Demo.Stra\xc3\x9f"
+      "e\xf0\x9f\x98\x80",
+      24, "/app/Demo.dll" },
+    { "Demo.Never", -1, "" },
+    { "[.NET Roots]", 0, NULL },
+    { "[local vars]", 0, NULL },
+    { "[other roots]", 0, NULL },
+    { "[pinning Handles]", 0, NULL },
+    { "[static vars]", 0, NULL },
+    { "[static var Demo.Node[].First]", 0, NULL },
+    { "[static var Demo.Never.<A.B>k__Field]", 0, NULL },
+    { "[COM/WinRT Objects]", 0, NULL },
+    { "[CCW 0x10 for type Demo.Node[]]", 200, NULL },
+    { "[FinalizerQueue]", 0, NULL },
     { "[static var Demo.Lost+Inner.Field]", 0, NULL },
 };
 
@@ -323,10 +336,25 @@ static const struct {
     struct tb_gcdump_options o;
 } samples[] = {
     { "plain", { .label_bytes = 4, .version = 10, .is_64bit = true } },
-    { "full", { .label_bytes = 4, .version = 10, .segments = 3, .segment_version = 1, .interop = true, .multipliers = 15, .log = "a log",
-                .process = "demo", .ticks = 635560373200000000, .pid = 77 } },
+    { "full",
+      { .label_bytes = 4,
+        .version = 10,
+        .segments = 3,
+        .segment_version = 1,
+        .interop = true,
+        .multipliers = 15,
+        .log = "a log",
+        .process = "demo",
+        .ticks = 635560373200000000,
+        .pid = 77 } },
     { "deferred", { .label_bytes = 4, .version = 10, .deferred = true, .segments = 2 } },
-    { "labels-8", { .label_bytes = 8, .version = 10, .segments = 3, .segment_version = 1, .deferred = true, .is_64bit = true } },
+    { "labels-8",
+      { .label_bytes = 8,
+        .version = 10,
+        .segments = 3,
+        .segment_version = 1,
+        .deferred = true,
+        .is_64bit = true } },
     { "wide", { .label_bytes = 4, .version = 10, .wide = true, .is_64bit = true } },
     { "wide-labels-8", { .label_bytes = 8, .version = 10, .wide = true, .deferred = true } },
     { "version-4", { .label_bytes = 4, .version = 4 } },
@@ -346,6 +374,7 @@ const char *tb_gcdump_sample(size_t i, struct tb_bytes *ret)
         types[2].name = types[1].name = NULL;
     struct tb_gcdump_options o = samples[i].o;
     o.root = 7;
-    tb_gcdump_file(ret, &o, types, sizeof types / sizeof *types, sample_nodes, sizeof sample_nodes / sizeof *sample_nodes);
+    tb_gcdump_file(ret, &o, types, sizeof types / sizeof *types, sample_nodes,
+                   sizeof sample_nodes / sizeof *sample_nodes);
     return samples[i].name;
 }

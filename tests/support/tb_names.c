@@ -6,7 +6,8 @@ static void put_event(struct tb *t, uint32_t id, struct tb_bytes *b, size_t n)
     tb_free(b);
 }
 
-void tb_names(struct tb *t, uint32_t gc, uint32_t walk, uint32_t modules, uint32_t types, uint32_t statics)
+void tb_names(struct tb *t, uint32_t gc, uint32_t walk, uint32_t modules, uint32_t types,
+              uint32_t statics)
 {
     struct tb_bytes b = { .n = 0 };
     const uint32_t fields[] = { gc, walk, modules, types, statics };
@@ -35,7 +36,8 @@ void tb_named_type(struct tb *t, uint64_t id, const char *outer, size_t missing)
     put_event(t, 3, &b, b.n - missing);
 }
 
-void tb_named_static(struct tb *t, uint64_t address, const char *field, const char *class_name, const char *label)
+void tb_named_static(struct tb *t, uint64_t address, const char *field, const char *class_name,
+                     const char *label)
 {
     struct tb_bytes b = { .n = 0 };
     tb_u64(&b, address);
@@ -45,7 +47,8 @@ void tb_named_static(struct tb *t, uint64_t address, const char *field, const ch
     put_event(t, 4, &b, b.n);
 }
 
-void tb_process_memory(struct tb *t, uint32_t gc, uint32_t walk, const uint64_t *values, size_t n, size_t missing)
+void tb_process_memory(struct tb *t, uint32_t gc, uint32_t walk, const uint64_t *values, size_t n,
+                       size_t missing)
 {
     struct tb_bytes b = { .n = 0 };
     tb_u32(&b, gc);

@@ -76,7 +76,7 @@ static bool take_numbers(struct snapshot *s, uint64_t **ret, size_t *ret_n)
     *ret = must_have(malloc(cap * sizeof **ret));
     if (!take(s, "["))
         return false;
-    for (*ret_n = 0; ; ++*ret_n) {
+    for (*ret_n = 0;; ++*ret_n) {
         if (*ret_n == cap)
             *ret = must_have(realloc(*ret, (cap *= 2) * sizeof **ret));
         if (!take_number(s, &(*ret)[*ret_n]))
@@ -88,7 +88,8 @@ static bool take_numbers(struct snapshot *s, uint64_t **ret, size_t *ret_n)
     }
 }
 
-/* "XXXX" after "\\u" of a character that must be escaped, and its second surrogate if there is one; to UTF-8 in TO. */
+/* "XXXX" after "\\u" of a character that must be escaped, and its second surrogate if there is one;
+ * to UTF-8 in TO. */
 static bool take_escape(struct snapshot *s, struct text *to)
 {
     unsigned code, second;
@@ -96,7 +97,8 @@ static bool take_escape(struct snapshot *s, struct text *to)
         return false;
     s->p += 4;
     if (code >= 0xd800 && code < 0xdc00) {
-        if (s->end - s->p <= 6 || sscanf(s->p + 1, "\\u%4x", &second) != 1 || second < 0xdc00 || second > 0xdfff)
+        if (s->end - s->p <= 6 || sscanf(s->p + 1, "\\u%4x", &second) != 1 || second < 0xdc00 ||
+            second > 0xdfff)
             return false;
         s->p += 6;
         code = 0x10000 + ((code & 0x3ff) << 10) + (second & 0x3ff);
@@ -154,23 +156,33 @@ static bool take_strings(struct snapshot *s)
 static const char *parse(struct snapshot *s)
 {
     static const char meta[] =
-        "{\"snapshot\":{\"meta\":{\"node_fields\":[\"type\",\"name\",\"id\",\"self_size\",\"edge_count\",\"trace_node_id\",\"detachedness\"],"
-        "\"node_types\":[[\"hidden\",\"array\",\"string\",\"object\",\"code\",\"closure\",\"regexp\",\"number\",\"native\",\"synthetic\","
-        "\"concatenatedstring\",\"slicedstring\",\"symbol\",\"bigint\",\"objectshape\"],\"string\",\"number\",\"number\",\"number\","
-        "\"number\",\"number\"],\"edge_fields\":[\"type\",\"name_or_index\",\"to_node\"],\"edge_types\":[[\"context\",\"element\","
-        "\"property\",\"internal\",\"hidden\",\"shortcut\",\"weak\"],\"string_or_number\",\"node\"],\"trace_function_info_fields\":["
-        "\"function_id\",\"name\",\"script_name\",\"script_id\",\"line\",\"column\"],\"trace_node_fields\":[\"id\",\"function_info_index\","
-        "\"count\",\"size\",\"children\"],\"sample_fields\":[\"timestamp_us\",\"last_assigned_id\"],\"location_fields\":[\"object_index\","
+        "{\"snapshot\":{\"meta\":{\"node_fields\":[\"type\",\"name\",\"id\",\"self_size\",\"edge_"
+        "count\",\"trace_node_id\",\"detachedness\"],"
+        "\"node_types\":[[\"hidden\",\"array\",\"string\",\"object\",\"code\",\"closure\","
+        "\"regexp\",\"number\",\"native\",\"synthetic\","
+        "\"concatenatedstring\",\"slicedstring\",\"symbol\",\"bigint\",\"objectshape\"],\"string\","
+        "\"number\",\"number\",\"number\","
+        "\"number\",\"number\"],\"edge_fields\":[\"type\",\"name_or_index\",\"to_node\"],\"edge_"
+        "types\":[[\"context\",\"element\","
+        "\"property\",\"internal\",\"hidden\",\"shortcut\",\"weak\"],\"string_or_number\",\"node\"]"
+        ",\"trace_function_info_fields\":["
+        "\"function_id\",\"name\",\"script_name\",\"script_id\",\"line\",\"column\"],\"trace_node_"
+        "fields\":[\"id\",\"function_info_index\","
+        "\"count\",\"size\",\"children\"],\"sample_fields\":[\"timestamp_us\",\"last_assigned_id\"]"
+        ",\"location_fields\":[\"object_index\","
         "\"script_id\",\"line\",\"column\"]},\"node_count\":";
     uint64_t zero;
-    if (!take(s, meta) || !take_number(s, &s->node_count) || !take(s, ",\"edge_count\":") || !take_number(s, &s->edge_count) ||
-        !take(s, ",\"trace_function_count\":") || !take_number(s, &zero) || zero != 0)
+    if (!take(s, meta) || !take_number(s, &s->node_count) || !take(s, ",\"edge_count\":") ||
+        !take_number(s, &s->edge_count) || !take(s, ",\"trace_function_count\":") ||
+        !take_number(s, &zero) || zero != 0)
         return "the head";
     if (!take(s, "},\"nodes\":") || !take_numbers(s, &s->nodes, &s->node_numbers))
         return "the nodes";
     if (!take(s, ",\"edges\":") || !take_numbers(s, &s->edges, &s->edge_numbers))
         return "the edges";
-    if (!take(s, ",\"trace_function_infos\":[],\"trace_tree\":[],\"samples\":[],\"locations\":[],\"strings\":") || !take_strings(s))
+    if (!take(s, ",\"trace_function_infos\":[],\"trace_tree\":[],\"samples\":[],\"locations\":[],"
+                 "\"strings\":") ||
+        !take_strings(s))
         return "the strings";
     if (!take(s, "}"))
         return "the end";
@@ -184,11 +196,15 @@ static const char *check_structure(const struct snapshot *s)
 {
     uint64_t edges = 0;
     if (s->node_numbers != 7 * s->node_count || s->edge_numbers != 3 * s->edge_count)
-        return complain("%zu and %zu numbers for %" PRIu64 " nodes, %" PRIu64 " edges", s->node_numbers, s->edge_numbers, s->node_count,
-                        s->edge_count);
+        return complain("%zu and %zu numbers for %" PRIu64 " nodes, %" PRIu64 " edges",
+                        s->node_numbers, s->edge_numbers, s->node_count, s->edge_count);
     for (uint64_t i = 0; i < s->node_count; i++) {
         const uint64_t *n = &s->nodes[7 * i];
-        if (n[0] != (i < 2 ? 9u : n[0] == 9 ? 9u : 3u) || n[1] >= s->string_count || n[2] != 2 * i + 1 || n[3] > UINT32_MAX || n[5] != 0 || n[6] != 0)
+        if (n[0] != (i < 2       ? 9u
+                     : n[0] == 9 ? 9u
+                                 : 3u) ||
+            n[1] >= s->string_count || n[2] != 2 * i + 1 || n[3] > UINT32_MAX || n[5] != 0 ||
+            n[6] != 0)
             return complain("node %" PRIu64, i);
         edges += n[4];
     }
@@ -197,7 +213,8 @@ static const char *check_structure(const struct snapshot *s)
     for (uint64_t i = 0; i < s->edge_count; i++) {
         const uint64_t *e = &s->edges[3 * i];
         bool number = e[0] == 1;
-        if ((!number && e[0] != 2 && e[0] != 3 && e[0] != 6) || (!number && e[1] >= s->string_count) || e[2] % 7 != 0 || e[2] / 7 >= s->node_count)
+        if ((!number && e[0] != 2 && e[0] != 3 && e[0] != 6) ||
+            (!number && e[1] >= s->string_count) || e[2] % 7 != 0 || e[2] / 7 >= s->node_count)
             return complain("edge %" PRIu64, i);
     }
     return NULL;
@@ -223,16 +240,20 @@ static bool is_name(const char *shown, const char *name)
         if (*shown++ != *name)
             return false;
     }
-    return *shown == '\0' || (shown[strlen(shown) - 1] == ']' && (*shown == '[' || strncmp(shown, " [", 2) == 0));
+    return *shown == '\0' ||
+           (shown[strlen(shown) - 1] == ']' && (*shown == '[' || strncmp(shown, " [", 2) == 0));
 }
 
 static const char *check_roots(const struct snapshot *s, const struct gcd_graph *g, uint64_t first)
 {
     const struct gcd_summary *summary = gcd_graph_summary(g);
-    static const char *const names[GCD_GROUPS] = { "[static variables]", "[local variables]", "[strong handles]", "[pinned handles]",
-                                                   "[other roots]", "[ref-counted handles]", "[finalizer queue]", "[weak handles]" };
+    static const char *const names[GCD_GROUPS] = { "[static variables]", "[local variables]",
+                                                   "[strong handles]",   "[pinned handles]",
+                                                   "[other roots]",      "[ref-counted handles]",
+                                                   "[finalizer queue]",  "[weak handles]" };
     uint64_t at = 1 + (first - 2), group = 2;
-    if (s->strings[0].n != 0 || strcmp(string_of(s, s->nodes[8]), "(GC roots)") != 0 || s->edges[2] != 7 || s->edges[0] != 3)
+    if (s->strings[0].n != 0 || strcmp(string_of(s, s->nodes[8]), "(GC roots)") != 0 ||
+        s->edges[2] != 7 || s->edges[0] != 3)
         return "the first two nodes";
     for (unsigned k = 0; k < GCD_GROUPS; k++) {
         uint64_t number = 0, before = at;
@@ -241,19 +262,24 @@ static const char *check_roots(const struct snapshot *s, const struct gcd_graph 
             if (gcd_root_group(r) != k)
                 continue;
             const uint64_t *e = &s->edges[3 * at++];
-            if (e[2] != 7 * (first + r->node) || e[0] != (k == GCD_GROUP_STATICS ? 2u : k == GCD_GROUP_WEAK ? 6u : 1u))
+            if (e[2] != 7 * (first + r->node) || e[0] != (k == GCD_GROUP_STATICS ? 2u
+                                                          : k == GCD_GROUP_WEAK  ? 6u
+                                                                                 : 1u))
                 return complain("root %zu", i);
             const char *name = e[0] != 1 ? string_of(s, e[1]) : "";
-            if (k == GCD_GROUP_STATICS && strncmp(name, summary->types[r->type].name, strlen(summary->types[r->type].name)) != 0)
+            if (k == GCD_GROUP_STATICS && strncmp(name, summary->types[r->type].name,
+                                                  strlen(summary->types[r->type].name)) != 0)
                 return complain("root %zu is called %s", i, name);
-            if ((k == GCD_GROUP_WEAK && strtoull(name, NULL, 10) != number) || (e[0] == 1 && e[1] != number))
+            if ((k == GCD_GROUP_WEAK && strtoull(name, NULL, 10) != number) ||
+                (e[0] == 1 && e[1] != number))
                 return complain("root %zu has not number %" PRIu64, i, number);
             number++;
         }
         if (number == 0)
             continue;
         const uint64_t *n = &s->nodes[7 * group], *e = &s->edges[3 * (group - 1)];
-        if (n[0] != 9 || n[3] != 0 || n[4] != at - before || strcmp(string_of(s, n[1]), names[k]) != 0)
+        if (n[0] != 9 || n[3] != 0 || n[4] != at - before ||
+            strcmp(string_of(s, n[1]), names[k]) != 0)
             return complain("the node of %s", names[k]);
         if (e[0] != 3 || e[1] != n[1] || e[2] != 7 * group)
             return complain("the group %s", names[k]);
@@ -262,7 +288,8 @@ static const char *check_roots(const struct snapshot *s, const struct gcd_graph 
     return group == first ? NULL : "the number of groups";
 }
 
-static const char *check_objects(const struct snapshot *s, const struct gcd_graph *g, uint64_t first)
+static const char *check_objects(const struct snapshot *s, const struct gcd_graph *g,
+                                 uint64_t first)
 {
     uint64_t at = first - 1 + gcd_graph_summary(g)->root_count;
     size_t dependent = 0;
@@ -276,11 +303,15 @@ static const char *check_objects(const struct snapshot *s, const struct gcd_grap
             return complain("object %" PRIu32 " has %" PRIu64 " bytes", i, n[3]);
         uint64_t end = at + n[4];
         for (size_t k = 0; k < node.edge_count; k++, at++)
-            if (at >= end || s->edges[3 * at] != 2 || s->edges[3 * at + 2] != 7 * (first + node.edges[k]) ||
+            if (at >= end || s->edges[3 * at] != 2 ||
+                s->edges[3 * at + 2] != 7 * (first + node.edges[k]) ||
                 s->edges[3 * at + 1] != s->nodes[7 * (first + node.edges[k]) + 1])
                 return complain("reference %zu of object %" PRIu32, k, i);
-        for (; dependent < gcd_graph_dependent_count(g) && gcd_graph_dependent(g, dependent)->key == i; dependent++, at++)
-            if (at >= end || s->edges[3 * at] != 3 || strcmp(string_of(s, s->edges[3 * at + 1]), "dependent handle") != 0 ||
+        for (; dependent < gcd_graph_dependent_count(g) &&
+               gcd_graph_dependent(g, dependent)->key == i;
+             dependent++, at++)
+            if (at >= end || s->edges[3 * at] != 3 ||
+                strcmp(string_of(s, s->edges[3 * at + 1]), "dependent handle") != 0 ||
                 s->edges[3 * at + 2] != 7 * (first + gcd_graph_dependent(g, dependent)->value))
                 return complain("dependent handle of object %" PRIu32, i);
         if (at != end)
@@ -295,7 +326,8 @@ static const char *check_classes(const struct snapshot *s, uint64_t first)
     for (uint64_t i = first; i < s->node_count; i++)
         for (uint64_t k = i + 1; k < s->node_count; k++) {
             uint64_t a = s->nodes[7 * i + 1], b = s->nodes[7 * k + 1];
-            if (a != b && strcmp(string_of(s, a), string_of(s, b)) == 0 && string_of(s, a)[0] != '<')
+            if (a != b && strcmp(string_of(s, a), string_of(s, b)) == 0 &&
+                string_of(s, a)[0] != '<')
                 return complain("the name %.100s has two numbers", string_of(s, a));
         }
     return NULL;
@@ -310,7 +342,8 @@ const char *v8_check(const uint8_t *file, size_t n, const struct gcd_graph *g)
     uint64_t first = s.node_count - gcd_graph_node_count(g);
     if (w == NULL && (first < 2 || first > 2 + GCD_GROUPS))
         w = "the number of nodes";
-    if (w == NULL && s.edge_count != first - 1 + gcd_graph_summary(g)->root_count + gcd_graph_edge_count(g) + gcd_graph_dependent_count(g))
+    if (w == NULL && s.edge_count != first - 1 + gcd_graph_summary(g)->root_count +
+                                         gcd_graph_edge_count(g) + gcd_graph_dependent_count(g))
         w = "the number of edges";
     if (w == NULL)
         w = check_roots(&s, g, first);

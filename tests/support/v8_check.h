@@ -1,6 +1,6 @@
 /*
- * A strict reader of .heapsnapshot files, independent of the writer: order of keys, counts, grouping, targets, string numbers, JSON
- * escapes, and the same contents as the graph.
+ * A strict reader of .heapsnapshot files, independent of the writer: order of keys, counts,
+ * grouping, targets, string numbers, JSON escapes, and the same contents as the graph.
  */
 #ifndef V8_CHECK_H
 #define V8_CHECK_H

@@ -37,10 +37,15 @@ void tb_etl(const void *bytes, size_t n, const struct tb_etl_way *way, struct tb
     gcd_status st;
     memset(&w, 0, sizeof w);
     FILE *f = tmpfile();
-    if (f == NULL || gcd_trace_new(NULL, &t, NULL) != GCD_OK || gcd_trace_feed(t, bytes, n, NULL) != GCD_OK)
+    if (f == NULL || gcd_trace_new(NULL, &t, NULL) != GCD_OK ||
+        gcd_trace_feed(t, bytes, n, NULL) != GCD_OK)
         abort();
-    out_begin(&w.out, f, &(struct out_options){ .buffer_bytes = way->buffer_bytes, .compress = way->compress, .shuffle = way->shuffle,
-                                                .cut_tail = way->cut_tail, .start_filetime = UINT64_C(133000000000000000) });
+    out_begin(&w.out, f,
+              &(struct out_options){ .buffer_bytes = way->buffer_bytes,
+                                     .compress = way->compress,
+                                     .shuffle = way->shuffle,
+                                     .cut_tail = way->cut_tail,
+                                     .start_filetime = UINT64_C(133000000000000000) });
     while ((st = gcd_trace_next(t, &ev, NULL)) == GCD_OK)
         if (!wrap_event(&w, 0, &ev))
             abort();

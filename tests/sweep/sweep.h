@@ -1,6 +1,7 @@
 /*
-  * Shared by the sweeps.  A sweep runs a decoder on very many inputs and has a checker that returns a complaint or NULL.  Both are
- * arguments, so each sweep also runs with a decoder that is broken on purpose, and must then complain.
+ * Shared by the sweeps.  A sweep runs a decoder on very many inputs and has a checker that returns
+ * a complaint or NULL.  Both are arguments, so each sweep also runs with a decoder that is broken
+ * on purpose, and must then complain.
  */
 #ifndef SWEEP_H
 #define SWEEP_H
@@ -17,14 +18,17 @@
 #include "support/tb.h"
 
 /* From bytes to a result: run_trace, or a broken version of it. */
-typedef void (*sweep_decoder)(const uint8_t *bytes, size_t n, const struct run_options *options, struct run *ret);
+typedef void (*sweep_decoder)(const uint8_t *bytes, size_t n, const struct run_options *options,
+                              struct run *ret);
 
-static inline void sweep_decode(const uint8_t *bytes, size_t n, const struct run_options *options, struct run *ret)
+static inline void sweep_decode(const uint8_t *bytes, size_t n, const struct run_options *options,
+                                struct run *ret)
 {
     run_trace(bytes, n, options, ret);
 }
 
-/* GCDUMPC_SWEEP_STRIDE: the distance between two tried positions, 1 by default, for builds in which all positions would take too long. */
+/* GCDUMPC_SWEEP_STRIDE: the distance between two tried positions, 1 by default, for builds in which
+ * all positions would take too long. */
 static inline size_t sweep_stride(void)
 {
     const char *text = getenv("GCDUMPC_SWEEP_STRIDE");
@@ -34,11 +38,11 @@ static inline size_t sweep_stride(void)
 
 struct tally {
     unsigned long runs, complaints;
-    char first[1600];            /* the first complaint */
+    char first[1600]; /* the first complaint */
 };
 
-__attribute__((format(printf, 2, 3)))
-static inline void tally_complain(struct tally *t, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static inline void tally_complain(struct tally *t,
+                                                                        const char *fmt, ...)
 {
     if (t->complaints++ > 0)
         return;
@@ -49,8 +53,8 @@ static inline void tally_complain(struct tally *t, const char *fmt, ...)
 }
 
 /*
- * Change number K of the byte AT of an input, as a mask for xor: in a header every single bit and all of them, elsewhere only FEW[N] to
- * save time.  0 after the last.
+ * Change number K of the byte AT of an input, as a mask for xor: in a header every single bit and
+ * all of them, elsewhere only FEW[N] to save time.  0 after the last.
  */
 static inline uint8_t sweep_change(size_t at, size_t k, const uint8_t *few, size_t n)
 {
@@ -61,12 +65,16 @@ static inline uint8_t sweep_change(size_t at, size_t k, const uint8_t *few, size
 }
 
 /* A job on P[N] with the memory of F; returns the first failure. */
-typedef gcd_status (*sweep_job)(const uint8_t *p, size_t n, struct failalloc *f, struct gcd_error *err);
+typedef gcd_status (*sweep_job)(const uint8_t *p, size_t n, struct failalloc *f,
+                                struct gcd_error *err);
 
-enum { SWEEP_FAIL_ON = 1,        /* memory stays short after the first failure */
-       SWEEP_CAN_DO_WITHOUT = 2  /* some requests may fail without harm, for example shrinking */ };
+enum {
+    SWEEP_FAIL_ON = 1,       /* memory stays short after the first failure */
+    SWEEP_CAN_DO_WITHOUT = 2 /* some requests may fail without harm, for example shrinking */
+};
 
-static inline const char *sweep_check_outcome(gcd_status st, const struct gcd_error *err, unsigned how, struct failalloc *f)
+static inline const char *sweep_check_outcome(gcd_status st, const struct gcd_error *err,
+                                              unsigned how, struct failalloc *f)
 {
     const char *wrong = failalloc_complaint(f);
     if (wrong != NULL)
@@ -81,7 +89,8 @@ static inline const char *sweep_check_outcome(gcd_status st, const struct gcd_er
 }
 
 /* Each allocation of RUN fails in turn, until one run gets all its memory. */
-static inline void sweep_allocations(sweep_job run, const char *name, const uint8_t *p, size_t n, unsigned how, struct tally *t)
+static inline void sweep_allocations(sweep_job run, const char *name, const uint8_t *p, size_t n,
+                                     unsigned how, struct tally *t)
 {
     for (uint64_t k = 1;; k++) {
         struct failalloc f;
@@ -92,8 +101,9 @@ static inline void sweep_allocations(sweep_job run, const char *name, const uint
         gcd_status st = run(p, n, &f, &err);
         const char *wrong = sweep_check_outcome(st, &err, how, &f);
         if (wrong != NULL)
-            tally_complain(t, "%s, allocation %" PRIu64 "%s: %s; %s %s", name, k, f.fail_on ? " and all behind it" : "", wrong,
-                           gcd_status_name(st), err.msg);
+            tally_complain(t, "%s, allocation %" PRIu64 "%s: %s; %s %s", name, k,
+                           f.fail_on ? " and all behind it" : "", wrong, gcd_status_name(st),
+                           err.msg);
         t->runs++;
         if (f.failed == 0)
             break;

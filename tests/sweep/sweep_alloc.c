@@ -29,32 +29,39 @@ static gcd_status outcome(struct run *r, struct gcd_error *err)
 static gcd_status job_feed(const uint8_t *p, size_t n, struct failalloc *f, struct gcd_error *err)
 {
     struct run r;
-    run_trace(p, n, &(struct run_options){ .alloc = &f->alloc, .slice = 7, .check_references = true }, &r);
+    run_trace(p, n,
+              &(struct run_options){ .alloc = &f->alloc, .slice = 7, .check_references = true },
+              &r);
     return outcome(&r, err);
 }
 
 static gcd_status job_open(const uint8_t *p, size_t n, struct failalloc *f, struct gcd_error *err)
 {
     struct run r;
-    run_trace(p, n, &(struct run_options){ .alloc = &f->alloc, .input = true, .check_references = true }, &r);
+    run_trace(p, n,
+              &(struct run_options){ .alloc = &f->alloc, .input = true, .check_references = true },
+              &r);
     return outcome(&r, err);
 }
 
 /* From a file to a compressed file.  Both lie in FOLDER, which is empty before and afterwards. */
 static char folder[64];
 
-static gcd_status convert(const char *from, const char *to, struct failalloc *f, struct gcd_error *err)
+static gcd_status convert(const char *from, const char *to, struct failalloc *f,
+                          struct gcd_error *err)
 {
     struct gcd_input *in = NULL;
     struct gcd_dump *d = NULL;
     struct gcd_sink *s = NULL;
-    gcd_status st = gcd_input_open(from, &(struct gcd_input_options){ .context.alloc = &f->alloc, .reread = true }, &in, err);
+    gcd_status st = gcd_input_open(
+        from, &(struct gcd_input_options){ .context.alloc = &f->alloc, .reread = true }, &in, err);
     if (st == GCD_OK)
         st = gcd_dump_open(in, &(struct gcd_dump_options){ .context.alloc = &f->alloc }, &d, err);
     if (st == GCD_OK)
         st = gcd_sink_open(to, &(struct gcd_sink_options){ .context.alloc = &f->alloc }, &s, err);
     if (st == GCD_OK)
-        st = gcd_write(gcd_format_by_path(to), d, s, &(struct gcd_write_options){ .context.alloc = &f->alloc }, NULL, err);
+        st = gcd_write(gcd_format_by_path(to), d, s,
+                       &(struct gcd_write_options){ .context.alloc = &f->alloc }, NULL, err);
     if (st == GCD_OK)
         st = gcd_sink_commit(s, err);
     gcd_sink_free(s);
@@ -63,7 +70,8 @@ static gcd_status convert(const char *from, const char *to, struct failalloc *f,
     return st;
 }
 
-static gcd_status job_convert(const uint8_t *p, size_t n, struct failalloc *f, struct gcd_error *err)
+static gcd_status job_convert(const uint8_t *p, size_t n, struct failalloc *f,
+                              struct gcd_error *err)
 {
     char from[100], to[100];
     (void)snprintf(from, sizeof from, "%s/in.nettrace.gz", folder);
@@ -75,7 +83,7 @@ static gcd_status job_convert(const uint8_t *p, size_t n, struct failalloc *f, s
     gcd_status st = convert(from, to, f, err);
     assert_int_equal(unlink(from), 0);
     assert_int_equal(unlink(to) == 0, st == GCD_OK);
-    assert_int_equal(rmdir(folder), 0);      /* no temporary file either */
+    assert_int_equal(rmdir(folder), 0); /* no temporary file either */
     assert_non_null(mkdtemp(strcpy(folder, "/tmp/gcdumpc-sweep-XXXXXX")));
     return st;
 }
@@ -153,21 +161,24 @@ static void test_bundled(void **state)
 /* ---- jobs broken on purpose ---- */
 
 /* Treats a failed allocation as an empty result. */
-static gcd_status job_careless(const uint8_t *p, size_t n, struct failalloc *f, struct gcd_error *err)
+static gcd_status job_careless(const uint8_t *p, size_t n, struct failalloc *f,
+                               struct gcd_error *err)
 {
     gcd_status st = job_open(p, n, f, err);
     return f->fail_at == 20 && st == GCD_E_NOMEM ? GCD_OK : st;
 }
 
 /* Reports damage instead. */
-static gcd_status job_confused(const uint8_t *p, size_t n, struct failalloc *f, struct gcd_error *err)
+static gcd_status job_confused(const uint8_t *p, size_t n, struct failalloc *f,
+                               struct gcd_error *err)
 {
     gcd_status st = job_open(p, n, f, err);
     return f->fail_at == 20 && st == GCD_E_NOMEM ? GCD_E_FORMAT : st;
 }
 
 /* Leaks a block on failure. */
-static gcd_status job_leaking(const uint8_t *p, size_t n, struct failalloc *f, struct gcd_error *err)
+static gcd_status job_leaking(const uint8_t *p, size_t n, struct failalloc *f,
+                              struct gcd_error *err)
 {
     gcd_status st = job_open(p, n, f, err);
     if (st == GCD_E_NOMEM && f->fail_at == 20) {
@@ -223,8 +234,8 @@ static void test_self(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_feed),    cmocka_unit_test(test_open), cmocka_unit_test(test_etl), cmocka_unit_test(test_convert),
-        cmocka_unit_test(test_bundled), cmocka_unit_test(test_self),
+        cmocka_unit_test(test_feed),    cmocka_unit_test(test_open),    cmocka_unit_test(test_etl),
+        cmocka_unit_test(test_convert), cmocka_unit_test(test_bundled), cmocka_unit_test(test_self),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

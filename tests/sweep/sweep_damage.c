@@ -1,8 +1,9 @@
 /*
- * Recordings with damaged blocks and events, compared with the undamaged ones: a complete result equals the original, and no object gets
- * a reference that is not its own, whatever the verdict.
+ * Recordings with damaged blocks and events, compared with the undamaged ones: a complete result
+ * equals the original, and no object gets a reference that is not its own, whatever the verdict.
  *
-  * GCDUMPC_DAMAGE_CASES: cases per group (1000); GCDUMPC_TEST_SEED: the first seed (1).  A complaint names its seed.
+ * GCDUMPC_DAMAGE_CASES: cases per group (1000); GCDUMPC_TEST_SEED: the first seed (1).  A complaint
+ * names its seed.
  */
 #include <inttypes.h>
 #include <unistd.h>
@@ -21,7 +22,7 @@ struct recording {
     uint8_t *bytes;
     size_t n;
     struct damage *parts;
-    struct run whole;            /* the result of the undamaged one */
+    struct run whole; /* the result of the undamaged one */
     /* the objects of all its walks, by address; their TARGETS belong to the walk */
     struct known *known;
     size_t known_count, known_cap;
@@ -49,7 +50,8 @@ static void learn_walk(struct recording *r, const struct run *walk)
             assert_non_null(r->known);
         }
         const struct run_object *o = &walk->objects[i];
-        r->known[r->known_count++] = (struct known){ *o, o->targets > 0 ? walk->targets + o->first_target : NULL };
+        r->known[r->known_count++] =
+            (struct known){ *o, o->targets > 0 ? walk->targets + o->first_target : NULL };
     }
 }
 
@@ -61,7 +63,8 @@ static void learn(struct recording *r, const char *name, uint8_t *bytes, size_t 
     run_trace(bytes, n, &how, &r->whole);
     if (r->whole.st != GCD_OK)
         fail_msg("%s: %s", name, r->whole.err.msg);
-    for (how.walk_number = 1; how.walk_number <= r->whole.facts.dumps && r->walk_count < 4; how.walk_number++) {
+    for (how.walk_number = 1; how.walk_number <= r->whole.facts.dumps && r->walk_count < 4;
+         how.walk_number++) {
         run_trace(bytes, n, &how, &r->walks[r->walk_count]);
         learn_walk(r, &r->walks[r->walk_count++]);
     }
@@ -85,7 +88,8 @@ static uint8_t *generate(const char *options, size_t *ret_n)
     const char *build = getenv("GCDUMPC_BUILD");
     struct tb_bytes b = { NULL, 0, 0 };
     static uint8_t part[65536];
-    (void)snprintf(command, sizeof command, "'%s/genheap' %s -", build != NULL ? build : ".", options);
+    (void)snprintf(command, sizeof command, "'%s/genheap' %s -", build != NULL ? build : ".",
+                   options);
     FILE *f = popen(command, "r");
     assert_non_null(f);
     for (size_t n; (n = fread(part, 1, sizeof part, f)) > 0;)
@@ -140,23 +144,26 @@ static bool is_own(const struct recording *r, const struct run_object *o, const 
     return false;
 }
 
-static const char *foreign_reference(const struct run *hurt, const struct recording *r, const struct recording *other)
+static const char *foreign_reference(const struct run *hurt, const struct recording *r,
+                                     const struct recording *other)
 {
     static char text[200];
     for (size_t i = 0; i < hurt->object_count; i++) {
         const struct run_object *o = &hurt->objects[i];
-        if (o->targets == 0)             /* then there may be no array at all */
+        if (o->targets == 0) /* then there may be no array at all */
             continue;
         const uint64_t *targets = hurt->targets + o->first_target;
         if (is_own(r, o, targets) || (other != NULL && is_own(other, o, targets)))
             continue;
-        (void)snprintf(text, sizeof text, "object %zu at %" PRIx64 " has references of another one", i, o->address);
+        (void)snprintf(text, sizeof text, "object %zu at %" PRIx64 " has references of another one",
+                       i, o->address);
         return text;
     }
     return NULL;
 }
 
-static const char *check_case(const struct run *hurt, const struct recording *r, const struct recording *other)
+static const char *check_case(const struct run *hurt, const struct recording *r,
+                              const struct recording *other)
 {
     const char *wrong = run_check(hurt);
     if (wrong != NULL || hurt->st != GCD_OK)
@@ -170,15 +177,16 @@ static const char *check_case(const struct run *hurt, const struct recording *r,
     return wrong;
 }
 
-static void try_case(sweep_decoder decode, const struct recording *r, const struct recording *other, uint64_t seed, struct tally *t,
-                     unsigned long *ret_complete)
+static void try_case(sweep_decoder decode, const struct recording *r, const struct recording *other,
+                     uint64_t seed, struct tally *t, unsigned long *ret_complete)
 {
     static const struct run_options how = { .input = true, .no_gclog = true };
     struct damage_notes notes;
     struct tb_bytes bytes;
     struct run hurt;
     damage_make(r->parts, other != NULL ? other->parts : NULL, seed, &bytes, &notes);
-    const char *keep = getenv("GCDUMPC_DAMAGE_KEEP");        /* keeps the case as a file, for debugging */
+    /* keeps the case as a file, for debugging */
+    const char *keep = getenv("GCDUMPC_DAMAGE_KEEP");
     FILE *f = keep != NULL ? fopen(keep, "wb") : NULL;
     if (f != NULL)
         (void)(fwrite(bytes.p, 1, bytes.n, f) + (size_t)fclose(f));
@@ -187,7 +195,8 @@ static void try_case(sweep_decoder decode, const struct recording *r, const stru
     (void)alarm(0);
     const char *wrong = check_case(&hurt, r, notes.merged ? other : NULL);
     if (wrong != NULL)
-        tally_complain(t, "%s, seed %" PRIu64 ":%s %s; %.500s", r->name, seed, notes.text, wrong, hurt.text);
+        tally_complain(t, "%s, seed %" PRIu64 ":%s %s; %.500s", r->name, seed, notes.text, wrong,
+                       hurt.text);
     t->runs++;
     *ret_complete += hurt.st == GCD_OK && hurt.verdict.complete;
     run_done(&hurt);
@@ -196,12 +205,13 @@ static void try_case(sweep_decoder decode, const struct recording *r, const stru
 
 /* ---- groups ---- */
 
-static const char *const genheap_v4[] = {
-    "-n 5000 --dumps 2", "-n 4500 --dumps 3 --server --ranges", "-n 20000 --dumps 2 --sp-bytes 200000",
-    "-n 3000 --dumps 2 --thread-reuse --late-types", NULL
-};
+static const char *const genheap_v4[] = { "-n 5000 --dumps 2",
+                                          "-n 4500 --dumps 3 --server --ranges",
+                                          "-n 20000 --dumps 2 --sp-bytes 200000",
+                                          "-n 3000 --dumps 2 --thread-reuse --late-types", NULL };
 static const char *const genheap_v5[] = {
-    "-n 5000 --dumps 2 --noise", "-n 4500 --dumps 2 --noise --server --ranges --sp-bytes 100000", "-n 4200 --noise --uncompressed --dumps 2", NULL
+    "-n 5000 --dumps 2 --noise", "-n 4500 --dumps 2 --noise --server --ranges --sp-bytes 100000",
+    "-n 4200 --noise --uncompressed --dumps 2", NULL
 };
 static const char *const genheap_v6[] = {
     "-n 5000 --dumps 2 --format v6", "-n 30000 --format v6 --sp-bytes 200000",
@@ -218,7 +228,8 @@ static size_t learn_generated(struct recording *all, const char *const *options,
         size_t n;
         uint8_t *p = generate(options[count], &n);
         if (etl) {
-            static const struct tb_etl_way way = { "buffers of 64 KiB", 65664, false, false, false };
+            static const struct tb_etl_way way = { "buffers of 64 KiB", 65664, false, false,
+                                                   false };
             static const struct tb_etl_way packed = { "compressed", 65664, true, true, false };
             struct tb_bytes b;
             tb_etl(p, n, count % 2 == 0 ? &way : &packed, &b);
@@ -236,13 +247,15 @@ static size_t learn_bundled(struct recording *all, bool etl)
     const char *name;
     size_t n, count = 0;
     uint8_t *p;
-    for (size_t i = 0; i < RECORDINGS_MAX / 2 && (p = run_bundled(GCDUMPC_SOURCE, i, &name, &n)) != NULL; i++) {
-        if (etl && strstr(name, "lossy") != NULL) {      /* as an .etl it would report no loss */
+    for (size_t i = 0;
+         i < RECORDINGS_MAX / 2 && (p = run_bundled(GCDUMPC_SOURCE, i, &name, &n)) != NULL; i++) {
+        if (etl && strstr(name, "lossy") != NULL) { /* as an .etl it would report no loss */
             free(p);
             continue;
         }
         if (etl) {
-            static const struct tb_etl_way way = { "buffers of 64 KiB", 65664, false, false, false };
+            static const struct tb_etl_way way = { "buffers of 64 KiB", 65664, false, false,
+                                                   false };
             struct tb_bytes b;
             tb_etl(p, n, &way, &b);
             free(p);
@@ -260,7 +273,8 @@ static uint64_t number_of(const char *variable, uint64_t otherwise)
     return s != NULL && *s != '\0' ? strtoull(s, NULL, 10) : otherwise;
 }
 
-static void run_group(sweep_decoder decode, const char *what, struct recording *all, size_t count, uint64_t cases, struct tally *t)
+static void run_group(sweep_decoder decode, const char *what, struct recording *all, size_t count,
+                      uint64_t cases, struct tally *t)
 {
     uint64_t first = number_of("GCDUMPC_TEST_SEED", 1);
     unsigned long complete = 0;
@@ -268,7 +282,8 @@ static void run_group(sweep_decoder decode, const char *what, struct recording *
         size_t i = (size_t)((first + k) % count);
         try_case(decode, &all[i], &all[(i + 1 + k % 3) % count], first + k, t, &complete);
     }
-    print_message("%s: %lu cases from seed %" PRIu64 " on, %lu called complete, %lu complaints\n", what, t->runs, first, complete, t->complaints);
+    print_message("%s: %lu cases from seed %" PRIu64 " on, %lu called complete, %lu complaints\n",
+                  what, t->runs, first, complete, t->complaints);
     for (size_t i = 0; i < count; i++)
         forget(&all[i]);
 }
@@ -330,7 +345,8 @@ static void test_undamaged(void **state)
             run_trace(b.p, b.n, &how, &r);
             const char *wrong = not_equal(&r, &all[i].whole);
             if (wrong != NULL || !r.verdict.complete)
-                fail_msg("%s: %s; %.600s", all[i].name, wrong != NULL ? wrong : "not complete", r.text);
+                fail_msg("%s: %s; %.600s", all[i].name, wrong != NULL ? wrong : "not complete",
+                         r.text);
             run_done(&r);
             tb_free(&b);
             forget(&all[i]);
@@ -340,7 +356,8 @@ static void test_undamaged(void **state)
 
 /* ---- decoders broken on purpose ---- */
 
-static void decode_blind(const uint8_t *bytes, size_t n, const struct run_options *options, struct run *ret)
+static void decode_blind(const uint8_t *bytes, size_t n, const struct run_options *options,
+                         struct run *ret)
 {
     run_trace(bytes, n, options, ret);
     ret->verdict.complete = true;
@@ -348,7 +365,8 @@ static void decode_blind(const uint8_t *bytes, size_t n, const struct run_option
 }
 
 /* Gives the references of one object to the next. */
-static void decode_shifted(const uint8_t *bytes, size_t n, const struct run_options *options, struct run *ret)
+static void decode_shifted(const uint8_t *bytes, size_t n, const struct run_options *options,
+                           struct run *ret)
 {
     run_trace(bytes, n, options, ret);
     for (size_t i = 0; i + 1 < ret->object_count && !ret->verdict.complete; i++)
@@ -371,11 +389,13 @@ static void test_self(void **state)
 
 int main(int argc, char **argv)
 {
-    if (argc > 1)                        /* one group: test_v6 */
+    if (argc > 1) /* one group: test_v6 */
         cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_undamaged), cmocka_unit_test(test_bundled), cmocka_unit_test(test_v4), cmocka_unit_test(test_v5),
-        cmocka_unit_test(test_v6), cmocka_unit_test(test_etl), cmocka_unit_test(test_self),
+        cmocka_unit_test(test_undamaged), cmocka_unit_test(test_bundled),
+        cmocka_unit_test(test_v4),        cmocka_unit_test(test_v5),
+        cmocka_unit_test(test_v6),        cmocka_unit_test(test_etl),
+        cmocka_unit_test(test_self),
     };
     return cmocka_run_group_tests_name("sweep_damage", tests, NULL, NULL);
 }

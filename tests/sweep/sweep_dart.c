@@ -7,14 +7,17 @@
 #include "support/shop.h"
 #include "support/v8_check.h"
 
-static gcd_status decode(const uint8_t *p, size_t n, const struct gcd_alloc *alloc, struct gcd_graph **ret, struct gcd_error *err)
+static gcd_status decode(const uint8_t *p, size_t n, const struct gcd_alloc *alloc,
+                         struct gcd_graph **ret, struct gcd_error *err)
 {
-    return run_graph_read(&gcd_r_dart, p, n, &(struct gcd_graph_options){ .context.alloc = alloc }, ret, err);
+    return run_graph_read(&gcd_r_dart, p, n, &(struct gcd_graph_options){ .context.alloc = alloc },
+                          ret, err);
 }
 
 static const char *sample(size_t i, struct tb_bytes *ret)
 {
-    static const char *const names[] = { "of a VM", "shop", "our own 2", "our own 3", "our own 4", "our own 5", "our own 6" };
+    static const char *const names[] = { "of a VM",   "shop",      "our own 2", "our own 3",
+                                         "our own 4", "our own 5", "our own 6" };
     *ret = (struct tb_bytes){ NULL, 0, 0 };
     if (i >= sizeof names / sizeof *names)
         return NULL;
@@ -22,7 +25,9 @@ static const char *sample(size_t i, struct tb_bytes *ret)
         tb_put(ret, dart_sample, dart_sample_bytes);
         return names[i];
     }
-    struct gcd_graph *g = i == 1 ? shop_graph(300, true) : graph_gen(&(struct graph_gen){ .seed = i, .max_nodes = 20, .plain_names = true });
+    struct gcd_graph *g =
+        i == 1 ? shop_graph(300, true)
+               : graph_gen(&(struct graph_gen){ .seed = i, .max_nodes = 20, .plain_names = true });
     assert_int_equal(run_graph_write("dart", g, NULL, ret, NULL, NULL), GCD_OK);
     gcd_graph_free(g);
     return names[i];
@@ -47,7 +52,9 @@ static const char *check_graph(const struct gcd_graph *g)
     if (decode(out.p, out.n, NULL, &again, NULL) != GCD_OK) {
         wrong = "not read again";
     } else {
-        wrong = graph_eq(g, again, GRAPH_EQ_ADDRESSES | GRAPH_EQ_TYPE_IDS | GRAPH_EQ_MODULES | GRAPH_EQ_ROOT_ORDER);
+        wrong = graph_eq(g, again,
+                         GRAPH_EQ_ADDRESSES | GRAPH_EQ_TYPE_IDS | GRAPH_EQ_MODULES |
+                             GRAPH_EQ_ROOT_ORDER);
         gcd_graph_free(again);
     }
     tb_free(&out);
@@ -56,17 +63,23 @@ static const char *check_graph(const struct gcd_graph *g)
 
 static const char *check(const struct graph_outcome *o)
 {
-    if (o->memory->peak_bytes > 500000 + 100 * o->n)     /* pools and pages of the index have their least sizes */
+    if (o->memory->peak_bytes >
+        500000 + 100 * o->n) /* pools and pages of the index have their least sizes */
         return "too much memory for the input";
     if (o->st == GCD_OK)
         return o->whole != NULL ? graph_eq(o->whole, o->graph, 0) : check_graph(o->graph);
     if (o->st == GCD_E_TRUNCATED)
         return o->err->off == o->n ? NULL : "the error is not at the end";
-    return o->whole == NULL && (o->st == GCD_E_FORMAT || o->st == GCD_E_LIMIT) ? NULL : "not an error of the file";
+    return o->whole == NULL && (o->st == GCD_E_FORMAT || o->st == GCD_E_LIMIT)
+               ? NULL
+               : "not an error of the file";
 }
 
 static const struct graph_sweep sweep = {
-    .decode = decode, .sample = sample, .check = check, .masks = { 0x01, 0x02, 0x08, 0x40, 0x80, 0xff },
+    .decode = decode,
+    .sample = sample,
+    .check = check,
+    .masks = { 0x01, 0x02, 0x08, 0x40, 0x80, 0xff },
 };
 
 static void test_cuts(void **state)
@@ -85,7 +98,8 @@ static void test_flips(void **state)
     tally_expect_none(&t);
 }
 
-static gcd_status read_and_write(const uint8_t *p, size_t n, struct failalloc *f, struct gcd_error *err)
+static gcd_status read_and_write(const uint8_t *p, size_t n, struct failalloc *f,
+                                 struct gcd_error *err)
 {
     struct gcd_graph *g;
     struct tb_bytes dart = { NULL, 0, 0 }, v8 = { NULL, 0, 0 };
@@ -113,7 +127,8 @@ static void test_allocations(void **state)
 /* ---- decoders broken on purpose ---- */
 
 /* Treats missing bytes as zeros. */
-static gcd_status decode_padded(const uint8_t *p, size_t n, const struct gcd_alloc *alloc, struct gcd_graph **ret, struct gcd_error *err)
+static gcd_status decode_padded(const uint8_t *p, size_t n, const struct gcd_alloc *alloc,
+                                struct gcd_graph **ret, struct gcd_error *err)
 {
     uint8_t *padded = calloc(1, n + 1000);
     assert_non_null(padded);
@@ -124,7 +139,8 @@ static gcd_status decode_padded(const uint8_t *p, size_t n, const struct gcd_all
 }
 
 /* Reports every damage as an invalid argument. */
-static gcd_status decode_rude(const uint8_t *p, size_t n, const struct gcd_alloc *alloc, struct gcd_graph **ret, struct gcd_error *err)
+static gcd_status decode_rude(const uint8_t *p, size_t n, const struct gcd_alloc *alloc,
+                              struct gcd_graph **ret, struct gcd_error *err)
 {
     gcd_status st = decode(p, n, alloc, ret, err);
     return st == GCD_E_FORMAT ? GCD_E_ARG : st;
@@ -143,7 +159,10 @@ static void test_self(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cuts), cmocka_unit_test(test_flips), cmocka_unit_test(test_allocations), cmocka_unit_test(test_self),
+        cmocka_unit_test(test_cuts),
+        cmocka_unit_test(test_flips),
+        cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_self),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /*
- * Event Trace Logs cut at every byte, or with one byte changed, at every byte: the result is consistent, and a cut file is never
- * complete.
+ * Event Trace Logs cut at every byte, or with one byte changed, at every byte: the result is
+ * consistent, and a cut file is never complete.
  */
 #include <inttypes.h>
 
@@ -13,13 +13,15 @@ static const struct run_options without_gclog = { .input = true, .no_gclog = tru
 /* Every STEPth byte: decoders broken on purpose need not be tried at each. */
 static size_t step = 1;
 
-static void decode(const uint8_t *bytes, size_t n, const struct run_options *options, struct run *ret)
+static void decode(const uint8_t *bytes, size_t n, const struct run_options *options,
+                   struct run *ret)
 {
     run_trace(bytes, n, options, ret);
 }
 
 /* Each sample, wrapped in each way. */
-static void for_each(void (*use)(sweep_decoder d, const char *name, const struct tb_bytes *etl, const struct tb_sample *s, struct tally *t),
+static void for_each(void (*use)(sweep_decoder d, const char *name, const struct tb_bytes *etl,
+                                 const struct tb_sample *s, struct tally *t),
                      sweep_decoder d, struct tally *t)
 {
     struct tb_bytes b, etl;
@@ -35,14 +37,17 @@ static void for_each(void (*use)(sweep_decoder d, const char *name, const struct
     }
 }
 
-static void expect_whole(sweep_decoder d, const char *name, const struct tb_bytes *etl, const struct tb_sample *s, struct tally *t)
+static void expect_whole(sweep_decoder d, const char *name, const struct tb_bytes *etl,
+                         const struct tb_sample *s, struct tally *t)
 {
     struct run r;
     d(etl->p, etl->n, &from_input, &r);
     const char *wrong = run_check(&r);
     /* events that the samples omit on purpose */
-    bool sound = r.verdict.complete || (r.verdict.reason_count == 1 && r.verdict.reasons[0].code == GCD_REASON_TYPES_UNDESCRIBED);
-    if (wrong != NULL || r.st != GCD_OK || r.facts.objects != s->objects || r.target_count != s->edges || !sound)
+    bool sound = r.verdict.complete || (r.verdict.reason_count == 1 &&
+                                        r.verdict.reasons[0].code == GCD_REASON_TYPES_UNDESCRIBED);
+    if (wrong != NULL || r.st != GCD_OK || r.facts.objects != s->objects ||
+        r.target_count != s->edges || !sound)
         tally_complain(t, "%s: %s; %s", name, wrong != NULL ? wrong : "not the whole dump", r.text);
     t->runs++;
     run_done(&r);
@@ -64,11 +69,13 @@ static const char *check_cut(const struct run *r, size_t len)
     return r->verdict.reasons[0].amount == len ? NULL : "the offset is not that of the cut";
 }
 
-static void cut_everywhere(sweep_decoder d, const char *name, const struct tb_bytes *etl, const struct tb_sample *s, struct tally *t)
+static void cut_everywhere(sweep_decoder d, const char *name, const struct tb_bytes *etl,
+                           const struct tb_sample *s, struct tally *t)
 {
     (void)s;
     for (size_t len = 0; len < etl->n; len += step * sweep_stride()) {
-        uint8_t *copy = malloc(len + 1);             /* its own block, so that a sanitizer sees reads past the cut */
+        /* its own block, so that a sanitizer sees reads past the cut */
+        uint8_t *copy = malloc(len + 1);
         struct run r;
         assert_non_null(copy);
         memcpy(copy + 1, etl->p, len);
@@ -82,13 +89,15 @@ static void cut_everywhere(sweep_decoder d, const char *name, const struct tb_by
     }
 }
 
-static void change_everywhere(sweep_decoder d, const char *name, const struct tb_bytes *etl, const struct tb_sample *s, struct tally *t)
+static void change_everywhere(sweep_decoder d, const char *name, const struct tb_bytes *etl,
+                              const struct tb_sample *s, struct tally *t)
 {
     static const uint8_t changes[] = { 0x01, 0x80, 0xff };
     uint8_t change;
     (void)s;
     for (size_t at = 0; at < etl->n; at += step * sweep_stride())
-        for (size_t k = 0; (change = sweep_change(at, k, &changes[at % sizeof changes], 1)) != 0; k++) {
+        for (size_t k = 0; (change = sweep_change(at, k, &changes[at % sizeof changes], 1)) != 0;
+             k++) {
             struct run r;
             etl->p[at] ^= change;
             d(etl->p, etl->n, &without_gclog, &r);
@@ -128,7 +137,8 @@ static void test_every_byte(void **state)
 /* ---- decoders broken on purpose ---- */
 
 /* Treats the end of the bytes as the end of the trace. */
-static void decode_trusting(const uint8_t *bytes, size_t n, const struct run_options *options, struct run *ret)
+static void decode_trusting(const uint8_t *bytes, size_t n, const struct run_options *options,
+                            struct run *ret)
 {
     run_trace(bytes, n, options, ret);
     ret->verdict.complete = true;
@@ -136,7 +146,8 @@ static void decode_trusting(const uint8_t *bytes, size_t n, const struct run_opt
 }
 
 /* Gives one reference too many. */
-static void decode_more(const uint8_t *bytes, size_t n, const struct run_options *options, struct run *ret)
+static void decode_more(const uint8_t *bytes, size_t n, const struct run_options *options,
+                        struct run *ret)
 {
     run_trace(bytes, n, options, ret);
     if (ret->object_count > 0)
@@ -160,7 +171,10 @@ static void test_self(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_samples_are_whole), cmocka_unit_test(test_every_length), cmocka_unit_test(test_every_byte), cmocka_unit_test(test_self),
+        cmocka_unit_test(test_samples_are_whole),
+        cmocka_unit_test(test_every_length),
+        cmocka_unit_test(test_every_byte),
+        cmocka_unit_test(test_self),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

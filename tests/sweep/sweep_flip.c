@@ -1,5 +1,6 @@
 /*
- * Every byte of small traces changed: no crash, no hang, bounded memory, and a complete result is consistent.
+ * Every byte of small traces changed: no crash, no hang, bounded memory, and a complete result is
+ * consistent.
  */
 #include <inttypes.h>
 #include <unistd.h>
@@ -21,14 +22,15 @@ static const char *check_flipped(const struct run *r, struct failalloc *f)
         return wrong;
     if (f->peak_bytes > MEMORY_BYTES)
         return "more memory than a small trace can need";
-    /* changing one byte never makes a reference null, so every reference that is counted is also returned */
+    /* changing one byte never makes a reference null, so every reference that is counted is also
+     * returned */
     if (r->st == GCD_OK && r->verdict.complete && r->target_count != r->facts.edges_declared)
         return "complete, but not all references are given";
     return NULL;
 }
 
-static void try_flip(sweep_decoder decode, const char *name, uint8_t *p, size_t n, size_t at, uint8_t value,
-                     const struct run_options *options, struct tally *t)
+static void try_flip(sweep_decoder decode, const char *name, uint8_t *p, size_t n, size_t at,
+                     uint8_t value, const struct run_options *options, struct tally *t)
 {
     uint8_t old = p[at];
     if (value == old)
@@ -44,7 +46,8 @@ static void try_flip(sweep_decoder decode, const char *name, uint8_t *p, size_t 
     (void)alarm(0);
     const char *wrong = check_flipped(&r, &f);
     if (wrong != NULL)
-        tally_complain(t, "%s, byte %zu from %02x to %02x: %s; %s", name, at, old, value, wrong, r.text);
+        tally_complain(t, "%s, byte %zu from %02x to %02x: %s; %s", name, at, old, value, wrong,
+                       r.text);
     t->runs++;
     run_done(&r);
     p[at] = old;
@@ -99,7 +102,8 @@ static void test_bundled(void **state)
             run_trace(p, n, &options, &whole);
             const char *wrong = run_check(&whole);
             if (wrong != NULL)
-                tally_complain(&t, "%s, byte %zu from %02x to %02x: %s; %.600s", name, at, old, p[at], wrong, whole.text);
+                tally_complain(&t, "%s, byte %zu from %02x to %02x: %s; %.600s", name, at, old,
+                               p[at], wrong, whole.text);
             p[at] = old;
             t.runs++;
             run_done(&whole);
@@ -112,7 +116,8 @@ static void test_bundled(void **state)
 /* ---- decoders broken on purpose ---- */
 
 /* Sees no damage. */
-static void decode_blind(const uint8_t *bytes, size_t n, const struct run_options *options, struct run *ret)
+static void decode_blind(const uint8_t *bytes, size_t n, const struct run_options *options,
+                         struct run *ret)
 {
     run_trace(bytes, n, options, ret);
     ret->verdict.complete = true;
@@ -120,7 +125,8 @@ static void decode_blind(const uint8_t *bytes, size_t n, const struct run_option
 }
 
 /* Does not compare the references with what the objects declare. */
-static void decode_unbalanced(const uint8_t *bytes, size_t n, const struct run_options *options, struct run *ret)
+static void decode_unbalanced(const uint8_t *bytes, size_t n, const struct run_options *options,
+                              struct run *ret)
 {
     run_trace(bytes, n, options, ret);
     struct gcd_verdict *v = &ret->verdict;
@@ -129,7 +135,8 @@ static void decode_unbalanced(const uint8_t *bytes, size_t n, const struct run_o
         enum gcd_reason_code code = v->reasons[i].code;
         unbalanced |= code == GCD_REASON_EDGES_UNBALANCED;
         /* these follow from it */
-        others |= code != GCD_REASON_EDGES_UNBALANCED && code != GCD_REASON_EDGES_LOST && code != GCD_REASON_EDGES_DROPPED;
+        others |= code != GCD_REASON_EDGES_UNBALANCED && code != GCD_REASON_EDGES_LOST &&
+                  code != GCD_REASON_EDGES_DROPPED;
     }
     if (unbalanced && !others) {
         v->complete = true;
@@ -138,7 +145,8 @@ static void decode_unbalanced(const uint8_t *bytes, size_t n, const struct run_o
 }
 
 /* Counts objects that the cursor does not give. */
-static void decode_miscounting(const uint8_t *bytes, size_t n, const struct run_options *options, struct run *ret)
+static void decode_miscounting(const uint8_t *bytes, size_t n, const struct run_options *options,
+                               struct run *ret)
 {
     run_trace(bytes, n, options, ret);
     if (ret->st == GCD_OK && ret->facts.dumps > 1)
@@ -146,7 +154,8 @@ static void decode_miscounting(const uint8_t *bytes, size_t n, const struct run_
 }
 
 /* Trusts a declared size. */
-static void decode_greedy(const uint8_t *bytes, size_t n, const struct run_options *options, struct run *ret)
+static void decode_greedy(const uint8_t *bytes, size_t n, const struct run_options *options,
+                          struct run *ret)
 {
     size_t size = bytes[0] != 'N' ? MEMORY_BYTES + 1 : 1;
     void *p = options->alloc->resize(options->alloc->ctx, NULL, 0, size);
@@ -155,18 +164,20 @@ static void decode_greedy(const uint8_t *bytes, size_t n, const struct run_optio
 }
 
 /* Leaks a block on damage. */
-static void decode_leaking(const uint8_t *bytes, size_t n, const struct run_options *options, struct run *ret)
+static void decode_leaking(const uint8_t *bytes, size_t n, const struct run_options *options,
+                           struct run *ret)
 {
     run_trace(bytes, n, options, ret);
     struct failalloc *f = options->alloc->ctx;
     if (ret->st == GCD_E_UNSUPPORTED)
-        f->blocks++;             /* a real one would be reported by a sanitizer, too */
+        f->blocks++; /* a real one would be reported by a sanitizer, too */
 }
 
 static void test_self(void **state)
 {
     (void)state;
-    static const sweep_decoder broken[] = { decode_blind, decode_unbalanced, decode_miscounting, decode_greedy, decode_leaking };
+    static const sweep_decoder broken[] = { decode_blind, decode_unbalanced, decode_miscounting,
+                                            decode_greedy, decode_leaking };
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
         struct tally t = { 0 };
         sweep_samples(broken[i], 17, &t);
@@ -177,7 +188,9 @@ static void test_self(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_byte), cmocka_unit_test(test_bundled), cmocka_unit_test(test_self),
+        cmocka_unit_test(test_every_byte),
+        cmocka_unit_test(test_bundled),
+        cmocka_unit_test(test_self),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /*
- * The sweep of a file format that holds a graph: each sample cut at every byte, with every byte changed, and with every allocation failing.
+ * The sweep of a file format that holds a graph: each sample cut at every byte, with every byte
+ * changed, and with every allocation failing.
  */
 #ifndef SWEEP_GRAPH_H
 #define SWEEP_GRAPH_H
@@ -9,12 +10,14 @@
 #include "sweep/sweep.h"
 
 /* From bytes to a graph: the reader of the format, or a broken version of it. */
-typedef gcd_status (*graph_decoder)(const uint8_t *p, size_t n, const struct gcd_alloc *alloc, struct gcd_graph **ret, struct gcd_error *err);
+typedef gcd_status (*graph_decoder)(const uint8_t *p, size_t n, const struct gcd_alloc *alloc,
+                                    struct gcd_graph **ret, struct gcd_error *err);
 
-/* What a decoder made of N bytes.  WHOLE: the graph of the uncut sample; NULL if a byte was changed instead. */
+/* What a decoder made of N bytes.  WHOLE: the graph of the uncut sample; NULL if a byte was changed
+ * instead. */
 struct graph_outcome {
     gcd_status st;
-    const struct gcd_graph *graph;   /* NULL unless ST is GCD_OK */
+    const struct gcd_graph *graph; /* NULL unless ST is GCD_OK */
     const struct gcd_graph *whole;
     const struct gcd_error *err;
     const struct failalloc *memory;
@@ -27,14 +30,17 @@ struct graph_sweep {
     const char *(*sample)(size_t i, struct tb_bytes *ret);
     /* NULL, or the defect. */
     const char *(*check)(const struct graph_outcome *o);
-    uint8_t masks[8];                /* of changed bytes after the header, 0 after the last */
-    bool may_be_gzip;                /* false: changes that make a sample look like gzip are left out */
+    uint8_t masks[8]; /* of changed bytes after the header, 0 after the last */
+    /* false: changes that make a sample look like gzip are left out */
+    bool may_be_gzip;
 };
 
-static inline void sweep_graph_bytes(const struct graph_sweep *s, graph_decoder decode, const char *name, size_t at, const struct tb_bytes *b,
+static inline void sweep_graph_bytes(const struct graph_sweep *s, graph_decoder decode,
+                                     const char *name, size_t at, const struct tb_bytes *b,
                                      const struct gcd_graph *whole, struct tally *t)
 {
-    /* in its own block, at an odd address: a sanitizer sees reads past the end and unaligned ones */
+    /* in its own block, at an odd address: a sanitizer sees reads past the end and unaligned ones
+     */
     uint8_t *copy = malloc(b->n + 1);
     assert_non_null(copy);
     if (b->n > 0)
@@ -45,20 +51,26 @@ static inline void sweep_graph_bytes(const struct graph_sweep *s, graph_decoder 
     failalloc_init(&f);
     f.max_bytes = (size_t)8 << 20;
     gcd_status st = decode(copy + 1, b->n, &f.alloc, &g, &err);
-    const char *wrong = s->check(&(struct graph_outcome){ .st = st, .graph = st == GCD_OK ? g : NULL, .whole = whole, .err = &err, .memory = &f,
+    const char *wrong = s->check(&(struct graph_outcome){ .st = st,
+                                                          .graph = st == GCD_OK ? g : NULL,
+                                                          .whole = whole,
+                                                          .err = &err,
+                                                          .memory = &f,
                                                           .n = b->n });
     if (st == GCD_OK)
         gcd_graph_free(g);
     if (wrong == NULL)
         wrong = failalloc_complaint(&f);
     if (wrong != NULL)
-        tally_complain(t, "%s, %s byte %zu: %s; %s", name, whole != NULL ? "cut at" : "changed", at, wrong, err.msg);
+        tally_complain(t, "%s, %s byte %zu: %s; %s", name, whole != NULL ? "cut at" : "changed", at,
+                       wrong, err.msg);
     t->runs++;
     free(copy);
 }
 
 /* DECODE: s->decode, or a broken one. */
-static inline void sweep_graph_cuts(const struct graph_sweep *s, graph_decoder decode, struct tally *t)
+static inline void sweep_graph_cuts(const struct graph_sweep *s, graph_decoder decode,
+                                    struct tally *t)
 {
     struct tb_bytes b;
     const char *name;
@@ -72,14 +84,17 @@ static inline void sweep_graph_cuts(const struct graph_sweep *s, graph_decoder d
     }
 }
 
-static inline void sweep_graph_flips(const struct graph_sweep *s, graph_decoder decode, struct tally *t)
+static inline void sweep_graph_flips(const struct graph_sweep *s, graph_decoder decode,
+                                     struct tally *t)
 {
     uint8_t change;
     struct tb_bytes b;
     const char *name;
     for (size_t i = 0; (name = s->sample(i, &b)) != NULL; i++) {
         for (size_t at = 0; at < b.n; at += sweep_stride())
-            for (size_t k = 0; (change = sweep_change(at, k, s->masks, strlen((const char *)s->masks))) != 0; k++) {
+            for (size_t k = 0;
+                 (change = sweep_change(at, k, s->masks, strlen((const char *)s->masks))) != 0;
+                 k++) {
                 b.p[at] ^= change;
                 if (s->may_be_gzip || b.p[0] != 0x1f)
                     sweep_graph_bytes(s, decode, name, at, &b, NULL, t);
@@ -90,7 +105,8 @@ static inline void sweep_graph_flips(const struct graph_sweep *s, graph_decoder 
 }
 
 /* RUN reads, and writes what it read. */
-static inline void sweep_graph_allocations(const struct graph_sweep *s, sweep_job run, struct tally *t)
+static inline void sweep_graph_allocations(const struct graph_sweep *s, sweep_job run,
+                                           struct tally *t)
 {
     struct tb_bytes b;
     const char *name;

@@ -1,6 +1,6 @@
 /*
- * Compressed traces that are cut or changed, compared with zlib's own result for the same bytes; a trace from damaged gzip data is
- * never complete.
+ * Compressed traces that are cut or changed, compared with zlib's own result for the same bytes; a
+ * trace from damaged gzip data is never complete.
  */
 #include <inttypes.h>
 
@@ -14,9 +14,9 @@
 struct wrapping {
     const char *name;
     int level;
-    size_t member;               /* bytes of content in each gzip member; 0 = one member */
-    bool named;                  /* header with a file name, a comment and a checksum */
-    const char *padding;         /* after the last member; ignored */
+    size_t member;       /* bytes of content in each gzip member; 0 = one member */
+    bool named;          /* header with a file name, a comment and a checksum */
+    const char *padding; /* after the last member; ignored */
     size_t padding_bytes;
 };
 
@@ -72,7 +72,7 @@ static struct reference unwrap(const uint8_t *p, size_t n)
 {
     struct reference r = { { NULL, 0, 0 }, WHOLE };
     uint8_t out[4096];
-    if (n == 0 || p[0] != 0x1f) {        /* not compressed at all */
+    if (n == 0 || p[0] != 0x1f) { /* not compressed at all */
         tb_put(&r.content, p, n);
         return r;
     }
@@ -100,24 +100,28 @@ static struct reference unwrap(const uint8_t *p, size_t n)
 /* Truncated and changed data are distinguished. */
 static const char *check_ending(const struct run *r, enum ending ending)
 {
-    const char *text = r->err.msg;       /* without a dump, it is in front of the message */
+    const char *text = r->err.msg; /* without a dump, it is in front of the message */
     if (r->st != GCD_OK && r->st != GCD_E_TRUNCATED)
-        return NULL;                     /* the content is not a trace: reading ends before the damage */
+        return NULL; /* the content is not a trace: reading ends before the damage */
     if (r->st == GCD_OK) {
         text = NULL;
         for (size_t i = 0; i < r->verdict.reason_count; i++)
             if (r->verdict.reasons[i].code == GCD_REASON_INPUT_DAMAGED)
                 text = r->verdict.reasons[i].text;
         if ((text != NULL) != (ending != WHOLE))
-            return text != NULL ? "a sound input is called damaged" : "a damaged input is not mentioned";
+            return text != NULL ? "a sound input is called damaged"
+                                : "a damaged input is not mentioned";
     }
     if (ending == CUT && strstr(text, "the gzip data end early") == NULL)
         return "an input that ends early is not called that";
-    return ending == DAMAGED && strstr(text, "the gzip data are damaged") == NULL ? "a damaged input is not called that" : NULL;
+    return ending == DAMAGED && strstr(text, "the gzip data are damaged") == NULL
+               ? "a damaged input is not called that"
+               : NULL;
 }
 
 /* R is the result of N bytes at P, WHOLE that of the undamaged ones. */
-static const char *check_wrapped(const struct run *whole, const struct run *r, const uint8_t *p, size_t n)
+static const char *check_wrapped(const struct run *whole, const struct run *r, const uint8_t *p,
+                                 size_t n)
 {
     const char *wrong = run_check(r);
     if (wrong != NULL)
@@ -128,19 +132,21 @@ static const char *check_wrapped(const struct run *whole, const struct run *r, c
     if (r->st == GCD_OK && r->facts.trace.bytes != ref.content.n)
         wrong = "not the same number of bytes as from zlib";
     else if (r->st == GCD_OK && r->verdict.complete && ref.ending != WHOLE)
-        wrong = ref.ending == CUT ? "complete, although the gzip data end early" : "complete, although the gzip data are damaged";
+        wrong = ref.ending == CUT ? "complete, although the gzip data end early"
+                                  : "complete, although the gzip data are damaged";
     else if (r->st == GCD_OK && r->verdict.complete && r->object_count != whole->object_count)
         wrong = "complete, but not the same objects";
     else if ((r->st == GCD_OK) != (plain.st == GCD_OK))
         wrong = "not the same status as from zlib's bytes";
     else if (r->object_count != plain.object_count || r->target_count != plain.target_count)
         wrong = "not the same objects as from zlib's bytes";
-    else if (r->object_count > 0 && (memcmp(r->objects, plain.objects, r->object_count * sizeof *r->objects) != 0 ||
-                                     (r->target_count > 0 &&
-                                      memcmp(r->targets, plain.targets, r->target_count * sizeof *r->targets) != 0)))
+    else if (r->object_count > 0 &&
+             (memcmp(r->objects, plain.objects, r->object_count * sizeof *r->objects) != 0 ||
+              (r->target_count > 0 &&
+               memcmp(r->targets, plain.targets, r->target_count * sizeof *r->targets) != 0)))
         wrong = "not the same objects as from zlib's bytes";
     else if (ref.ending == WHOLE && ref.content.n > 0)
-        wrong = run_diff(&plain, r);     /* not damaged: everything is equal */
+        wrong = run_diff(&plain, r); /* not damaged: everything is equal */
     if (wrong == NULL)
         wrong = check_ending(r, ref.ending);
     run_done(&plain);
@@ -148,8 +154,8 @@ static const char *check_wrapped(const struct run *whole, const struct run *r, c
     return wrong;
 }
 
-static void try_bytes(sweep_decoder decode, const char *name, const struct run *whole, const uint8_t *p, size_t n, const char *what,
-                      size_t at, struct tally *t)
+static void try_bytes(sweep_decoder decode, const char *name, const struct run *whole,
+                      const uint8_t *p, size_t n, const char *what, size_t at, struct tally *t)
 {
     /* its own block, so that a sanitizer sees reads past the cut */
     uint8_t *copy = malloc(n + 1);
@@ -168,7 +174,8 @@ static void try_bytes(sweep_decoder decode, const char *name, const struct run *
 enum change { TRUNCATE, FLIP };
 
 /* Every STEPth byte of some samples (the content matters little here), wrapped in one way. */
-static void sweep_samples(sweep_decoder decode, const struct wrapping *w, enum change change, size_t step, struct tally *t)
+static void sweep_samples(sweep_decoder decode, const struct wrapping *w, enum change change,
+                          size_t step, struct tally *t)
 {
     struct tb_bytes b;
     const struct tb_sample *s;
@@ -252,7 +259,8 @@ static void test_bundled(void **state)
 /* ---- decoders broken on purpose ---- */
 
 /* Reads the first member only. */
-static void decode_first_member(const uint8_t *bytes, size_t n, const struct run_options *options, struct run *ret)
+static void decode_first_member(const uint8_t *bytes, size_t n, const struct run_options *options,
+                                struct run *ret)
 {
     size_t end = n;
     for (size_t i = 1; i + 3 < n && end == n; i++)
@@ -262,7 +270,8 @@ static void decode_first_member(const uint8_t *bytes, size_t n, const struct run
 }
 
 /* Ignores how the gzip data ends. */
-static void decode_trusting(const uint8_t *bytes, size_t n, const struct run_options *options, struct run *ret)
+static void decode_trusting(const uint8_t *bytes, size_t n, const struct run_options *options,
+                            struct run *ret)
 {
     struct reference ref = unwrap(bytes, n);
     struct run_options o = *options;
@@ -272,7 +281,8 @@ static void decode_trusting(const uint8_t *bytes, size_t n, const struct run_opt
 }
 
 /* Reports damage as a cut. */
-static void decode_confused(const uint8_t *bytes, size_t n, const struct run_options *options, struct run *ret)
+static void decode_confused(const uint8_t *bytes, size_t n, const struct run_options *options,
+                            struct run *ret)
 {
     run_trace(bytes, n, options, ret);
     for (size_t i = 0; i < ret->verdict.reason_count; i++)
@@ -281,7 +291,8 @@ static void decode_confused(const uint8_t *bytes, size_t n, const struct run_opt
 }
 
 /* Drops everything before the damage. */
-static void decode_strict(const uint8_t *bytes, size_t n, const struct run_options *options, struct run *ret)
+static void decode_strict(const uint8_t *bytes, size_t n, const struct run_options *options,
+                          struct run *ret)
 {
     struct reference ref = unwrap(bytes, n);
     run_trace(bytes, ref.ending == WHOLE ? n : 0, options, ret);
@@ -291,7 +302,8 @@ static void decode_strict(const uint8_t *bytes, size_t n, const struct run_optio
 static void test_self(void **state)
 {
     (void)state;
-    static const sweep_decoder broken[] = { decode_first_member, decode_trusting, decode_confused, decode_strict };
+    static const sweep_decoder broken[] = { decode_first_member, decode_trusting, decode_confused,
+                                            decode_strict };
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
         struct tally t = { 0 };
         sweep_samples(broken[i], &wrappings[2], FLIP, 3, &t);
@@ -302,7 +314,10 @@ static void test_self(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_truncate), cmocka_unit_test(test_flip), cmocka_unit_test(test_bundled), cmocka_unit_test(test_self),
+        cmocka_unit_test(test_truncate),
+        cmocka_unit_test(test_flip),
+        cmocka_unit_test(test_bundled),
+        cmocka_unit_test(test_self),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /*
- * Traces designed to cost more than their size: time and memory stay proportional, and within the limits.
+ * Traces designed to cost more than their size: time and memory stay proportional, and within the
+ * limits.
  */
 #include <inttypes.h>
 #include <time.h>
@@ -8,13 +9,15 @@
 #include "sweep/sweep.h"
 
 /*
- * Limit of processor time for a trace of some MB.  Linear work takes 0.1 s, and about 2 s in a build with sanitizers; quadratic work took
- * a minute.
+ * Limit of processor time for a trace of some MB.  Linear work takes 0.1 s, and about 2 s in a
+ * build with sanitizers; quadratic work took a minute.
  */
 #define SECONDS 6.0
-/* In addition to memory proportional to the input: 48 MiB for the addresses of objects (gcd_dump_options), and the needs of a sample. */
+/* In addition to memory proportional to the input: 48 MiB for the addresses of objects
+ * (gcd_dump_options), and the needs of a sample. */
 #define BASE_BYTES ((size_t)56 << 20)
-/* An entry of a half-filled table, in the old and the new one while it grows, for a record of two bytes. */
+/* An entry of a half-filled table, in the old and the new one while it grows, for a record of two
+ * bytes. */
 #define BYTES_PER_BYTE ((size_t)32)
 
 struct job {
@@ -136,7 +139,8 @@ static void build_threads_of_walks(struct tb *t)
     }
 }
 
-/* Each object in a different page of the address space, in the largest number of simultaneous walks. */
+/* Each object in a different page of the address space, in the largest number of simultaneous
+ * walks. */
 static void build_scattered(struct tb *t)
 {
     uint64_t address = 0x100000;
@@ -162,8 +166,8 @@ static void build_processes(struct tb *t)
 }
 
 /*
- * The address sets of one process use the whole budget, then release it while another process is in the middle of a walk: the objects
- * in between must not be denied.
+ * The address sets of one process use the whole budget, then release it while another process is in
+ * the middle of a walk: the objects in between must not be denied.
  */
 static void build_budget(struct tb *t)
 {
@@ -194,18 +198,21 @@ static void build_types(struct tb *t)
 {
     for (uint32_t walk = 0; walk < 20; walk++) {
         for (uint32_t i = 0; i < 5000; i++)
-            tb_nodes(t, TB_LIST(struct tb_node, { 0x1000, 24, 0x100 + (uint64_t)walk * 5000 + i, 0 }));
+            tb_nodes(t,
+                     TB_LIST(struct tb_node, { 0x1000, 24, 0x100 + (uint64_t)walk * 5000 + i, 0 }));
         tb_gc_end(t, walk);
     }
 }
 
-/* Ids that differ only in their highest bits: with any seed, a weak hash puts them all into one chain. */
+/* Ids that differ only in their highest bits: with any seed, a weak hash puts them all into one
+ * chain. */
 static void build_collisions(struct tb *t)
 {
     static struct tb_node nodes[2048];
     for (uint32_t k = 0; k < 10 * 16; k++) {
         for (uint32_t i = 0; i < 2048; i++)
-            nodes[i] = (struct tb_node){ 0x1000, 24, 0x100 + ((uint64_t)(k % 16 * 2048 + i) << 49), 0 };
+            nodes[i] =
+                (struct tb_node){ 0x1000, 24, 0x100 + ((uint64_t)(k % 16 * 2048 + i) << 49), 0 };
         tb_nodes(t, nodes, 2048);
     }
     tb_gc_end(t, 1);
@@ -252,7 +259,10 @@ static void sweep_jobs(sweep_decoder decode, double seconds, struct tally *t)
         tb_close(&b);
         failalloc_init(&f);
         clock_t start = clock();
-        decode(b.out.p, b.out.n, &(struct run_options){ .alloc = &f.alloc, .check_references = jobs[i].check_references, .no_gclog = true },
+        decode(b.out.p, b.out.n,
+               &(struct run_options){ .alloc = &f.alloc,
+                                      .check_references = jobs[i].check_references,
+                                      .no_gclog = true },
                &r);
         double used = (double)(clock() - start) / CLOCKS_PER_SEC;
         const char *wrong = run_check(&r);
@@ -265,7 +275,8 @@ static void sweep_jobs(sweep_decoder decode, double seconds, struct tally *t)
         else if (used > seconds)
             tally_complain(t, "%s: %.1f s for %zu bytes", jobs[i].name, used, b.out.n);
         else if (f.peak_bytes > BASE_BYTES + BYTES_PER_BYTE * b.out.n)
-            tally_complain(t, "%s: %zu bytes of memory for %zu bytes", jobs[i].name, f.peak_bytes, b.out.n);
+            tally_complain(t, "%s: %zu bytes of memory for %zu bytes", jobs[i].name, f.peak_bytes,
+                           b.out.n);
         t->runs++;
         run_done(&r);
         tb_done(&b);
@@ -283,7 +294,8 @@ static void test_cost(void **state)
 /* ---- decoders broken on purpose ---- */
 
 /* Wastes time. */
-static void decode_slow(const uint8_t *bytes, size_t n, const struct run_options *options, struct run *ret)
+static void decode_slow(const uint8_t *bytes, size_t n, const struct run_options *options,
+                        struct run *ret)
 {
     clock_t start = clock();
     run_trace(bytes, n, options, ret);
@@ -291,7 +303,8 @@ static void decode_slow(const uint8_t *bytes, size_t n, const struct run_options
         continue;
 }
 
-static void decode_greedy(const uint8_t *bytes, size_t n, const struct run_options *options, struct run *ret)
+static void decode_greedy(const uint8_t *bytes, size_t n, const struct run_options *options,
+                          struct run *ret)
 {
     size_t size = n < 3000000 ? BASE_BYTES + BYTES_PER_BYTE * n : 1;
     void *p = options->alloc->resize(options->alloc->ctx, NULL, 0, size);
@@ -300,7 +313,8 @@ static void decode_greedy(const uint8_t *bytes, size_t n, const struct run_optio
         (void)options->alloc->resize(options->alloc->ctx, p, size, 0);
 }
 
-static void decode_failing(const uint8_t *bytes, size_t n, const struct run_options *options, struct run *ret)
+static void decode_failing(const uint8_t *bytes, size_t n, const struct run_options *options,
+                           struct run *ret)
 {
     run_trace(bytes, n / 2, options, ret);
 }

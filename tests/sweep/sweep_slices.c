@@ -49,8 +49,8 @@ static gcd_status drain(struct gcd_trace *t, struct digest *d)
 }
 
 /*
- * A digest of all events of the trace fed in slices of SLICE bytes.  Each slice is overwritten after use: an event that keeps a
- * pointer into an old slice gets another digest.
+ * A digest of all events of the trace fed in slices of SLICE bytes.  Each slice is overwritten
+ * after use: an event that keeps a pointer into an old slice gets another digest.
  */
 static struct digest digest_events(const uint8_t *bytes, size_t n, size_t slice)
 {
@@ -79,7 +79,8 @@ static struct digest digest_events(const uint8_t *bytes, size_t n, size_t slice)
 }
 
 /* Every slice size from 1 to 64, and some larger and odd ones. */
-static const size_t larger[] = { 65, 100, 127, 128, 129, 255, 256, 257, 1000, 4095, 4096, 4097, 65535, 65536, 102401 };
+static const size_t larger[] = { 65,   100,  127,  128,  129,   255,   256,   257,
+                                 1000, 4095, 4096, 4097, 65535, 65536, 102401 };
 #define SIZES (64 + sizeof larger / sizeof *larger)
 
 static size_t slice_at(size_t k)
@@ -94,28 +95,30 @@ static void sweep_events(const char *name, const uint8_t *p, size_t n, struct ta
     for (size_t k = 0; k < SIZES; k++) {
         struct digest d = digest_events(p, n, slice_at(k));
         if (d.st != whole.st || d.events != whole.events || d.hash != whole.hash)
-            tally_complain(t, "%s, slices of %zu: %" PRIu64 " of %" PRIu64 " events, %s", name, slice_at(k), d.events, whole.events,
-                           gcd_status_name(d.st));
+            tally_complain(t, "%s, slices of %zu: %" PRIu64 " of %" PRIu64 " events, %s", name,
+                           slice_at(k), d.events, whole.events, gcd_status_name(d.st));
         t->runs++;
     }
 }
 
 /* ---- dumps ---- */
 
-static void try_slice(sweep_decoder decode, const char *name, const uint8_t *p, size_t n, const struct run *whole,
-                      const struct run_options *options, struct tally *t)
+static void try_slice(sweep_decoder decode, const char *name, const uint8_t *p, size_t n,
+                      const struct run *whole, const struct run_options *options, struct tally *t)
 {
     struct run r;
     decode(p, n, options, &r);
     const char *wrong = run_diff(whole, &r);
     if (wrong != NULL)
-        tally_complain(t, "%s, slices of %zu, seed %" PRIu64 ": %s", name, options->slice, options->seed, wrong);
+        tally_complain(t, "%s, slices of %zu, seed %" PRIu64 ": %s", name, options->slice,
+                       options->seed, wrong);
     t->runs++;
     run_done(&r);
 }
 
 /* All slice sizes, and RANDOM runs with changing sizes. */
-static void sweep_dump(sweep_decoder decode, const char *name, const uint8_t *p, size_t n, size_t random, struct tally *t)
+static void sweep_dump(sweep_decoder decode, const char *name, const uint8_t *p, size_t n,
+                       size_t random, struct tally *t)
 {
     struct run whole;
     run_trace(p, n, NULL, &whole);
@@ -125,7 +128,8 @@ static void sweep_dump(sweep_decoder decode, const char *name, const uint8_t *p,
     for (size_t k = 0; k < SIZES; k++)
         try_slice(decode, name, p, n, &whole, &(struct run_options){ .slice = slice_at(k) }, t);
     for (size_t k = 0; k < random; k++)
-        try_slice(decode, name, p, n, &whole, &(struct run_options){ .slice = RUN_RANDOM, .seed = k }, t);
+        try_slice(decode, name, p, n, &whole,
+                  &(struct run_options){ .slice = RUN_RANDOM, .seed = k }, t);
     run_done(&whole);
 }
 
@@ -160,7 +164,8 @@ static void test_sample_events(void **state)
     tally_expect_none(&t);
 }
 
-/* The events in every slice size; whole runs, in which only the first pass sees slices, in a few. */
+/* The events in every slice size; whole runs, in which only the first pass sees slices, in a few.
+ */
 static void test_bundled(void **state)
 {
     (void)state;
@@ -175,7 +180,8 @@ static void test_bundled(void **state)
         run_trace(p, n, NULL, &whole);
         assert_null(run_check(&whole));
         for (size_t k = 0; k < sizeof few / sizeof *few; k++)
-            try_slice(sweep_decode, name, p, n, &whole, &(struct run_options){ .slice = few[k], .seed = i }, &t);
+            try_slice(sweep_decode, name, p, n, &whole,
+                      &(struct run_options){ .slice = few[k], .seed = i }, &t);
         run_done(&whole);
         free(p);
     }
@@ -185,7 +191,8 @@ static void test_bundled(void **state)
 /* ---- decoders broken on purpose ---- */
 
 /* Loses the last byte of each slice of 7, except at the end of the trace. */
-static void decode_leaky(const uint8_t *bytes, size_t n, const struct run_options *options, struct run *ret)
+static void decode_leaky(const uint8_t *bytes, size_t n, const struct run_options *options,
+                         struct run *ret)
 {
     uint8_t *copy = malloc(n);
     size_t m = 0;
@@ -197,8 +204,10 @@ static void decode_leaky(const uint8_t *bytes, size_t n, const struct run_option
     free(copy);
 }
 
-/* Corrupts one byte in the middle if slices are small: the sum of two objects' sizes may stay the same. */
-static void decode_smudged(const uint8_t *bytes, size_t n, const struct run_options *options, struct run *ret)
+/* Corrupts one byte in the middle if slices are small: the sum of two objects' sizes may stay the
+ * same. */
+static void decode_smudged(const uint8_t *bytes, size_t n, const struct run_options *options,
+                           struct run *ret)
 {
     run_trace(bytes, n, options, ret);
     if (options->slice == 3 && ret->gclog_bytes > 60)
@@ -206,7 +215,8 @@ static void decode_smudged(const uint8_t *bytes, size_t n, const struct run_opti
 }
 
 /* Drops a reference if the sizes change. */
-static void decode_forgetful(const uint8_t *bytes, size_t n, const struct run_options *options, struct run *ret)
+static void decode_forgetful(const uint8_t *bytes, size_t n, const struct run_options *options,
+                             struct run *ret)
 {
     run_trace(bytes, n, options, ret);
     if (options->slice == RUN_RANDOM && options->seed == 39 && ret->target_count > 0)
@@ -229,7 +239,8 @@ static void test_self(void **state)
     assert_int_equal(before.st, GCD_END);
     struct digest shorter = digest_events(b.p, b.n - 1, b.n);
     assert_true(shorter.st != before.st && shorter.hash != before.hash);
-    b.p[b.n - 6] = (uint8_t)(b.p[b.n - 6] + 5);      /* a number in the last sequence point: five events were lost */
+    /* a number in the last sequence point: five events were lost */
+    b.p[b.n - 6] = (uint8_t)(b.p[b.n - 6] + 5);
     struct digest lost = digest_events(b.p, b.n, b.n);
     assert_true(lost.st == before.st && lost.events == before.events && lost.hash != before.hash);
     tb_free(&b);
@@ -238,7 +249,10 @@ static void test_self(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_samples), cmocka_unit_test(test_sample_events), cmocka_unit_test(test_bundled), cmocka_unit_test(test_self),
+        cmocka_unit_test(test_samples),
+        cmocka_unit_test(test_sample_events),
+        cmocka_unit_test(test_bundled),
+        cmocka_unit_test(test_self),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

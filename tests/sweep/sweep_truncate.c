@@ -1,21 +1,26 @@
 /*
- * Traces cut at every byte: everything before the cut is found, nothing else, and the cut is reported.
+ * Traces cut at every byte: everything before the cut is found, nothing else, and the cut is
+ * reported.
  */
 #include <inttypes.h>
 
 #include "sweep/sweep.h"
 
-/* The objects of CUT are the first ones of WHOLE, and their references the first ones of the same object. */
+/* The objects of CUT are the first ones of WHOLE, and their references the first ones of the same
+ * object. */
 static const char *check_prefix(const struct run *whole, const struct run *cut)
 {
     if (cut->object_count > whole->object_count)
         return "more objects than in the whole trace";
     for (size_t i = 0; i < cut->object_count; i++) {
         const struct run_object *a = &whole->objects[i], *b = &cut->objects[i];
-        if (a->address != b->address || a->size_bytes != b->size_bytes || a->type_id != b->type_id || a->edges != b->edges)
+        if (a->address != b->address || a->size_bytes != b->size_bytes ||
+            a->type_id != b->type_id || a->edges != b->edges)
             return "an object that is not the same as in the whole trace";
-        if (b->targets > a->targets || (b->targets > 0 && memcmp(whole->targets + a->first_target, cut->targets + b->first_target,
-                                                                 (size_t)b->targets * sizeof *cut->targets) != 0))
+        if (b->targets > a->targets ||
+            (b->targets > 0 &&
+             memcmp(whole->targets + a->first_target, cut->targets + b->first_target,
+                    (size_t)b->targets * sizeof *cut->targets) != 0))
             return "references that are not the same as in the whole trace";
     }
     return NULL;
@@ -41,8 +46,8 @@ static const char *check_cut(const struct run *whole, const struct run *cut, siz
     return check_prefix(whole, cut);
 }
 
-static void try_cut(sweep_decoder decode, const char *name, const uint8_t *bytes, size_t len, const struct run *whole,
-                    const struct run_options *options, struct tally *t)
+static void try_cut(sweep_decoder decode, const char *name, const uint8_t *bytes, size_t len,
+                    const struct run *whole, const struct run_options *options, struct tally *t)
 {
     /* a block of its own, so that a sanitizer sees what is read behind the cut */
     uint8_t *copy = malloc(len + 1);
@@ -67,8 +72,10 @@ static void sweep_samples(sweep_decoder decode, size_t step, struct tally *t)
         struct run whole;
         run_trace(b.p, b.n, NULL, &whole);
         for (size_t len = 0; len < b.n; len += step * sweep_stride())
-            try_cut(decode, s->name, b.p, len, &whole,
-                    &(struct run_options){ .check_references = len % 2 == 0, .no_gclog = len % 5 != 0 }, t);
+            try_cut(
+                decode, s->name, b.p, len, &whole,
+                &(struct run_options){ .check_references = len % 2 == 0, .no_gclog = len % 5 != 0 },
+                t);
         run_done(&whole);
         tb_free(&b);
     }
@@ -102,8 +109,10 @@ static void test_every_length(void **state)
     tally_expect_none(&t);
 }
 
-/* The same lengths with the bytes coming in slices: then a cut block lies in the decoder's own buffer. */
-static void decode_sliced(const uint8_t *bytes, size_t n, const struct run_options *options, struct run *ret)
+/* The same lengths with the bytes coming in slices: then a cut block lies in the decoder's own
+ * buffer. */
+static void decode_sliced(const uint8_t *bytes, size_t n, const struct run_options *options,
+                          struct run *ret)
 {
     struct run_options o = *options;
     o.slice = RUN_RANDOM;
@@ -127,7 +136,8 @@ static uint32_t le32(const uint8_t *p)
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-/* Where the objects of a format 4 trace begin and their bodies end; at most MAX.  As plain as the format's description. */
+/* Where the objects of a format 4 trace begin and their bodies end; at most MAX.  As plain as the
+ * format's description. */
 static size_t find_boundaries(const uint8_t *p, size_t n, size_t *ret, size_t max)
 {
     size_t count = 0, at = 32;
@@ -135,7 +145,7 @@ static size_t find_boundaries(const uint8_t *p, size_t n, size_t *ret, size_t ma
         ret[count++] = at;
         size_t name = le32(p + at + 11), body = at + 16 + name;
         if (name == 5) {
-            at = body + 48 + 1;          /* the trace header: no size, no padding */
+            at = body + 48 + 1; /* the trace header: no size, no padding */
             continue;
         }
         size_t size = le32(p + body);
@@ -181,7 +191,8 @@ static void test_bundled(void **state)
 /* ---- decoders broken on purpose ---- */
 
 /* Reads past the end: what lies there are zeros. */
-static void decode_padded(const uint8_t *bytes, size_t n, const struct run_options *options, struct run *ret)
+static void decode_padded(const uint8_t *bytes, size_t n, const struct run_options *options,
+                          struct run *ret)
 {
     uint8_t *copy = calloc(1, n + 8);
     assert_non_null(copy);
@@ -191,7 +202,8 @@ static void decode_padded(const uint8_t *bytes, size_t n, const struct run_optio
 }
 
 /* Takes the end of the bytes for the end of the trace. */
-static void decode_trusting(const uint8_t *bytes, size_t n, const struct run_options *options, struct run *ret)
+static void decode_trusting(const uint8_t *bytes, size_t n, const struct run_options *options,
+                            struct run *ret)
 {
     run_trace(bytes, n, options, ret);
     ret->verdict.complete = true;
@@ -199,13 +211,15 @@ static void decode_trusting(const uint8_t *bytes, size_t n, const struct run_opt
 }
 
 /* Does not look at the last byte. */
-static void decode_short(const uint8_t *bytes, size_t n, const struct run_options *options, struct run *ret)
+static void decode_short(const uint8_t *bytes, size_t n, const struct run_options *options,
+                         struct run *ret)
 {
     run_trace(bytes, n == 0 ? 0 : n - 1, options, ret);
 }
 
 /* Gives one object twice. */
-static void decode_twice(const uint8_t *bytes, size_t n, const struct run_options *options, struct run *ret)
+static void decode_twice(const uint8_t *bytes, size_t n, const struct run_options *options,
+                         struct run *ret)
 {
     run_trace(bytes, n, options, ret);
     if (ret->object_count > 1)
@@ -213,7 +227,8 @@ static void decode_twice(const uint8_t *bytes, size_t n, const struct run_option
 }
 
 /* Gives the references to the wrong object. */
-static void decode_shifted(const uint8_t *bytes, size_t n, const struct run_options *options, struct run *ret)
+static void decode_shifted(const uint8_t *bytes, size_t n, const struct run_options *options,
+                           struct run *ret)
 {
     run_trace(bytes, n, options, ret);
     if (ret->target_count > 1)
@@ -223,7 +238,8 @@ static void decode_shifted(const uint8_t *bytes, size_t n, const struct run_opti
 static void test_self(void **state)
 {
     (void)state;
-    static const sweep_decoder broken[] = { decode_padded, decode_trusting, decode_short, decode_twice, decode_shifted };
+    static const sweep_decoder broken[] = { decode_padded, decode_trusting, decode_short,
+                                            decode_twice, decode_shifted };
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
         struct tally t = { 0 };
         sweep_samples(broken[i], 11, &t);
@@ -234,8 +250,11 @@ static void test_self(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_samples_are_whole), cmocka_unit_test(test_every_length), cmocka_unit_test(test_every_length_in_slices),
-        cmocka_unit_test(test_bundled),           cmocka_unit_test(test_self),
+        cmocka_unit_test(test_samples_are_whole),
+        cmocka_unit_test(test_every_length),
+        cmocka_unit_test(test_every_length_in_slices),
+        cmocka_unit_test(test_bundled),
+        cmocka_unit_test(test_self),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* Stacks of asynchronous operations, on graphs as CoreCLR makes them and on hostile ones; the names of async methods. */
+/* Stacks of asynchronous operations, on graphs as CoreCLR makes them and on hostile ones; the names
+ * of async methods. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,23 +16,36 @@ static struct gcd_error err = GCD_ERROR_INIT;
 
 /* ---- names ---- */
 
-static const struct { const char *type, *machine, *method; } names[] = {
-    { "System.Runtime.CompilerServices.AsyncTaskMethodBuilder<System.String>.AsyncStateMachineBox<Shop.Rpc.<Call>d__2>", "Shop.Rpc.<Call>d__2",
+static const struct {
+    const char *type, *machine, *method;
+} names[] = {
+    { "System.Runtime.CompilerServices.AsyncTaskMethodBuilder<System.String>.AsyncStateMachineBox<"
+      "Shop.Rpc.<Call>d__2>",
+      "Shop.Rpc.<Call>d__2", "Shop.Rpc.Call" },
+    { "AsyncStateMachineBox<System.String, Shop.Rpc.<Call>d__2>", "Shop.Rpc.<Call>d__2",
       "Shop.Rpc.Call" },
-    { "AsyncStateMachineBox<System.String, Shop.Rpc.<Call>d__2>", "Shop.Rpc.<Call>d__2", "Shop.Rpc.Call" },
-    { "AsyncStateMachineBox<Shop.Pair<System.Int32, System.String>, Program.<<Main>$>d__0>", "Program.<<Main>$>d__0", "Program.Main" },
-    { "AsyncStateMachineBox<X, Shop.Table<A, B>.<Get>d__0<System.Guid, C>>", "Shop.Table<A, B>.<Get>d__0<System.Guid, C>",
-      "Shop.Table<A, B>.Get<System.Guid, C>" },
-    { "AsyncStateMachineBox<X, Shop.Calls.<<Local>g__Inner|3_0>d>", "Shop.Calls.<<Local>g__Inner|3_0>d", "Shop.Calls.Local.Inner" },
-    { "AsyncStateMachineBox<X, Shop.Calls.<>c.<<Plant>b__0>d>", "Shop.Calls.<>c.<<Plant>b__0>d", "Shop.Calls.Plant (lambda)" },
-    { "AsyncStateMachineBox<X, Shop.Calls.<>c__DisplayClass3_0<T>.<>c.<<Plant>b__0>d>", "Shop.Calls.<>c__DisplayClass3_0<T>.<>c.<<Plant>b__0>d",
+    { "AsyncStateMachineBox<Shop.Pair<System.Int32, System.String>, Program.<<Main>$>d__0>",
+      "Program.<<Main>$>d__0", "Program.Main" },
+    { "AsyncStateMachineBox<X, Shop.Table<A, B>.<Get>d__0<System.Guid, C>>",
+      "Shop.Table<A, B>.<Get>d__0<System.Guid, C>", "Shop.Table<A, B>.Get<System.Guid, C>" },
+    { "AsyncStateMachineBox<X, Shop.Calls.<<Local>g__Inner|3_0>d>",
+      "Shop.Calls.<<Local>g__Inner|3_0>d", "Shop.Calls.Local.Inner" },
+    { "AsyncStateMachineBox<X, Shop.Calls.<>c.<<Plant>b__0>d>", "Shop.Calls.<>c.<<Plant>b__0>d",
       "Shop.Calls.Plant (lambda)" },
-    { "AsyncStateMachineBox<X, Shop.Slow.<System.IAsyncDisposable.DisposeAsync>d__2>", "Shop.Slow.<System.IAsyncDisposable.DisposeAsync>d__2",
-      "Shop.Slow.DisposeAsync" },
-    { "AsyncStateMachineBox<X, Shop.Old.VB$StateMachine_12_Call>", "Shop.Old.VB$StateMachine_12_Call", "Shop.Old.Call" },
-    { "AsyncStateMachineBox<X, Shop.ResumableStateMachine<Y>>", "Shop.ResumableStateMachine<Y>", "Shop.ResumableStateMachine<Y>" },
-    { "System.Runtime.CompilerServices.PoolingAsyncValueTaskMethodBuilder<X>.StateMachineBox<S.<A>d__1>", "S.<A>d__1", "S.A" },
-    { "System.Runtime.CompilerServices.AsyncTaskMethodBuilder<X>.DebugFinalizableAsyncStateMachineBox<S.<A>d__1>", "S.<A>d__1", "S.A" },
+    { "AsyncStateMachineBox<X, Shop.Calls.<>c__DisplayClass3_0<T>.<>c.<<Plant>b__0>d>",
+      "Shop.Calls.<>c__DisplayClass3_0<T>.<>c.<<Plant>b__0>d", "Shop.Calls.Plant (lambda)" },
+    { "AsyncStateMachineBox<X, Shop.Slow.<System.IAsyncDisposable.DisposeAsync>d__2>",
+      "Shop.Slow.<System.IAsyncDisposable.DisposeAsync>d__2", "Shop.Slow.DisposeAsync" },
+    { "AsyncStateMachineBox<X, Shop.Old.VB$StateMachine_12_Call>",
+      "Shop.Old.VB$StateMachine_12_Call", "Shop.Old.Call" },
+    { "AsyncStateMachineBox<X, Shop.ResumableStateMachine<Y>>", "Shop.ResumableStateMachine<Y>",
+      "Shop.ResumableStateMachine<Y>" },
+    { "System.Runtime.CompilerServices.PoolingAsyncValueTaskMethodBuilder<X>.StateMachineBox<S.<A>"
+      "d__1>",
+      "S.<A>d__1", "S.A" },
+    { "System.Runtime.CompilerServices.AsyncTaskMethodBuilder<X>."
+      "DebugFinalizableAsyncStateMachineBox<S.<A>d__1>",
+      "S.<A>d__1", "S.A" },
     { "AsyncStateMachineBox<<A>d__1>", "<A>d__1", "A" },
     { "AsyncStateMachineBox<X, <>c.<<A>b__1>d>", "<>c.<<A>b__1>d", "A (lambda)" },
     /* no boxes */
@@ -39,8 +53,14 @@ static const struct { const char *type, *machine, *method; } names[] = {
     { "Shop.AsyncStateMachineBox<X, S.<A>d__1>", NULL, NULL },
     { "Shop.MyAsyncStateMachineBox<X, S.<A>d__1>", NULL, NULL },
     { "System.Collections.Generic.List<AsyncStateMachineBox<X, S.<A>d__1>>", NULL, NULL },
-    { "AsyncStateMachineBox", NULL, NULL }, { "AsyncStateMachineBox<>", NULL, NULL }, { "AsyncStateMachineBox<X, >", NULL, NULL },
-    { "", NULL, NULL }, { ">", NULL, NULL }, { "<>", NULL, NULL }, { "AsyncStateMachineBox>", NULL, NULL }, { "a]>", NULL, NULL },
+    { "AsyncStateMachineBox", NULL, NULL },
+    { "AsyncStateMachineBox<>", NULL, NULL },
+    { "AsyncStateMachineBox<X, >", NULL, NULL },
+    { "", NULL, NULL },
+    { ">", NULL, NULL },
+    { "<>", NULL, NULL },
+    { "AsyncStateMachineBox>", NULL, NULL },
+    { "a]>", NULL, NULL },
 };
 
 static void names_of_methods(void **state)
@@ -71,7 +91,10 @@ static void names_of_methods(void **state)
 /* Names of any form stay within their bounds, and cuts fall between characters. */
 static void odd_names(void **state)
 {
-    static const char *const odd[] = { "<", ">", "<>", "<<>", "<a", "a>", "<a>", "<>c.", ".<a>d", "<a>.<b>d", "[<a>d", "<\xc3\xa4\xc3\xa4>d__1", "" };
+    static const char *const odd[] = { "<",     ">",        "<>",    "<<>",
+                                       "<a",    "a>",       "<a>",   "<>c.",
+                                       ".<a>d", "<a>.<b>d", "[<a>d", "<\xc3\xa4\xc3\xa4>d__1",
+                                       "" };
     char text[64];
     (void)state;
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
@@ -86,10 +109,10 @@ static void odd_names(void **state)
 
 /* ---- stacks ---- */
 
-#define CALL BOX("Shop.Rpc+<Call>d__2")
-#define SEND BOX("Shop.Rpc+<Send>d__3")
-#define ITEMS BOX("Shop.Feed+<Items>d__4")
-#define ITEMS_MACHINE "Shop.Feed+<Items>d__4"
+#define CALL            BOX("Shop.Rpc+<Call>d__2")
+#define SEND            BOX("Shop.Rpc+<Send>d__3")
+#define ITEMS           BOX("Shop.Feed+<Items>d__4")
+#define ITEMS_MACHINE   "Shop.Feed+<Items>d__4"
 #define MACHINE(method) "Shop.Rpc+<" method ">d__3"
 
 struct sample {
@@ -100,115 +123,161 @@ struct sample {
 static const struct sample samples[] = {
     /* A call that waits for another, that waits for a task. */
     { "1 TaskCompletionSource<Shop.Reply> < Shop.Rpc.Send < Shop.Rpc.Call\n",
-      { OBJECT("Shop.Kept", 1, 4), OBJECT(CALL, 5, 0, 1, 2), OBJECT(SEND, 5, 1, 0, 2, 3), OBJECT(TASKS "Task`1[Shop.Reply]", 2),
+      { OBJECT("Shop.Kept", 1, 4), OBJECT(CALL, 5, 0, 1, 2), OBJECT(SEND, 5, 1, 0, 2, 3),
+        OBJECT(TASKS "Task`1[Shop.Reply]", 2),
         OBJECT(TASKS "TaskCompletionSource`1[Shop.Reply]", 3), LEAF(CONTEXT) } },
     /* The same without optimization: the state machines are objects. */
     { "1 TaskCompletionSource < Shop.Rpc.Send < Shop.Rpc.Call\n",
-      { OBJECT("Shop.Kept", 1, 3), OBJECT(BOX(MACHINE("Call")), 6, 4), OBJECT(BOX(MACHINE("Send")), 6, 1, 5), OBJECT(TASK, 2),
-        OBJECT(MACHINE("Call"), 0, 1, 2), OBJECT(MACHINE("Send"), 0, 2, 3), LEAF(CONTEXT) } },
-    /* A parameter in the place of the continuation is not one: no object refers to box 1 after its builder. */
+      { OBJECT("Shop.Kept", 1, 3), OBJECT(BOX(MACHINE("Call")), 6, 4),
+        OBJECT(BOX(MACHINE("Send")), 6, 1, 5), OBJECT(TASK, 2), OBJECT(MACHINE("Call"), 0, 1, 2),
+        OBJECT(MACHINE("Send"), 0, 2, 3), LEAF(CONTEXT) } },
+    /* A parameter in the place of the continuation is not one: no object refers to box 1 after its
+       builder. */
     { "1 TaskCompletionSource < Shop.Rpc.Send < Shop.Rpc.Call\n",
-      { OBJECT("Shop.Kept", 1, 3), OBJECT(CALL, 2, 1, 2), OBJECT(SEND, 1, 2, 3), OBJECT(TASK, 2) } },
+      { OBJECT("Shop.Kept", 1, 3), OBJECT(CALL, 2, 1, 2), OBJECT(SEND, 1, 2, 3),
+        OBJECT(TASK, 2) } },
     /* Several wait for one: a list of continuations; a box, an Action, one with a context. */
     { "3 TaskCompletionSource < Shop.Rpc.Send\n",
-      { OBJECT("Shop.Kept", 4), OBJECT(SEND, 1, 4), OBJECT(SEND, 2, 4), OBJECT(SEND, 3, 4), OBJECT(TASK, 5), OBJECT(LIST, 6),
-        OBJECT(ARRAY, 1, 7, 8), OBJECT(ACTION, 2), OBJECT(TASKS "SynchronizationContextAwaitTaskContinuation", 9, 10), OBJECT(ACTION, 3),
+      { OBJECT("Shop.Kept", 4), OBJECT(SEND, 1, 4), OBJECT(SEND, 2, 4), OBJECT(SEND, 3, 4),
+        OBJECT(TASK, 5), OBJECT(LIST, 6), OBJECT(ARRAY, 1, 7, 8), OBJECT(ACTION, 2),
+        OBJECT(TASKS "SynchronizationContextAwaitTaskContinuation", 9, 10), OBJECT(ACTION, 3),
         LEAF("Shop.Context") } },
     /* A list of anything is no list of continuations, even in that place. */
     { "1 Task.Delay < Shop.Rpc.Call\n1 Task.Delay < Shop.Rpc.Send\n",
-      { OBJECT("Shop.Kept", 1, 2), OBJECT(CALL, 5, 1, 3), OBJECT(SEND, 2, 4), OBJECT(TASK "+DelayPromise", 1), OBJECT(TASK "+DelayPromise", 2),
-        OBJECT(LIST, 6), OBJECT(ARRAY, 2, 0) } },
+      { OBJECT("Shop.Kept", 1, 2), OBJECT(CALL, 5, 1, 3), OBJECT(SEND, 2, 4),
+        OBJECT(TASK "+DelayPromise", 1), OBJECT(TASK "+DelayPromise", 2), OBJECT(LIST, 6),
+        OBJECT(ARRAY, 2, 0) } },
     /* Task.Run of an async method; WhenAll and WhenAny. */
     { "1 Task.Delay < Shop.Rpc.Send < Task.Run or Unwrap < Shop.Rpc.Call\n",
-      { OBJECT("Shop.Kept", 1, 4), OBJECT(CALL, 1, 2), OBJECT(TASKS "UnwrapPromise`1[System.Int32]", 1), OBJECT(SEND, 2, 3, 4),
+      { OBJECT("Shop.Kept", 1, 4), OBJECT(CALL, 1, 2),
+        OBJECT(TASKS "UnwrapPromise`1[System.Int32]", 1), OBJECT(SEND, 2, 3, 4),
         OBJECT(TASK "+DelayPromise", 3) } },
-    { "1 TaskCompletionSource < Task.WhenAll < Shop.Rpc.Call\n2 Task.Delay < Shop.Rpc.Send < Task.WhenAll < Shop.Rpc.Call\n",
-      { OBJECT("Shop.Kept", 1, 5, 6, 7), OBJECT(CALL, 1, 2), OBJECT(TASK "+WhenAllPromise", 1), OBJECT(SEND, 2, 3, 5), OBJECT(SEND, 2, 4, 6),
-        OBJECT(TASK "+DelayPromise", 3), OBJECT(TASK "+DelayPromise", 4), OBJECT(TASK, 2) } },
-    /* Only one box of a method has WhenAll in that place: it is a part of it, or keeps it in a field. */
-    { "1 Task.Delay < Shop.Rpc.Send < Task.WhenAll~ < Shop.Rpc.Call\n1 TaskCompletionSource < Task.WhenAll < Shop.Rpc.Call\n",
-      { OBJECT("Shop.Kept", 1, 4, 5), OBJECT(CALL, 1, 2), OBJECT(TASK "+WhenAllPromise", 1), OBJECT(SEND, 2, 3, 4),
-        OBJECT(TASK "+DelayPromise", 3), OBJECT(TASK, 2) } },
-    { "1 Task.Delay < Task.WhenAny < Shop.Rpc.Call\n1 TaskCompletionSource < Shop.Rpc.Send < Task.WhenAny < Shop.Rpc.Call\n",
-      { OBJECT("Shop.Kept", 1, 4, 5), OBJECT(CALL, 1, 2), OBJECT(TASK "+TwoTaskWhenAnyPromise`1[" TASK "]", 1, 3, 4), OBJECT(SEND, 2, 3, 5),
+    { "1 TaskCompletionSource < Task.WhenAll < Shop.Rpc.Call\n2 Task.Delay < Shop.Rpc.Send < "
+      "Task.WhenAll < Shop.Rpc.Call\n",
+      { OBJECT("Shop.Kept", 1, 5, 6, 7), OBJECT(CALL, 1, 2), OBJECT(TASK "+WhenAllPromise", 1),
+        OBJECT(SEND, 2, 3, 5), OBJECT(SEND, 2, 4, 6), OBJECT(TASK "+DelayPromise", 3),
+        OBJECT(TASK "+DelayPromise", 4), OBJECT(TASK, 2) } },
+    /* Only one box of a method has WhenAll in that place: it is a part of it, or keeps it in a
+       field. */
+    { "1 Task.Delay < Shop.Rpc.Send < Task.WhenAll~ < Shop.Rpc.Call\n1 TaskCompletionSource < "
+      "Task.WhenAll < Shop.Rpc.Call\n",
+      { OBJECT("Shop.Kept", 1, 4, 5), OBJECT(CALL, 1, 2), OBJECT(TASK "+WhenAllPromise", 1),
+        OBJECT(SEND, 2, 3, 4), OBJECT(TASK "+DelayPromise", 3), OBJECT(TASK, 2) } },
+    { "1 Task.Delay < Task.WhenAny < Shop.Rpc.Call\n1 TaskCompletionSource < Shop.Rpc.Send < "
+      "Task.WhenAny < Shop.Rpc.Call\n",
+      { OBJECT("Shop.Kept", 1, 4, 5), OBJECT(CALL, 1, 2),
+        OBJECT(TASK "+TwoTaskWhenAnyPromise`1[" TASK "]", 1, 3, 4), OBJECT(SEND, 2, 3, 5),
         OBJECT(TASK "+DelayPromise", 2), OBJECT(TASK, 3) } },
     { "1 Task.Delay < Task.WhenAny\n1 TaskCompletionSource < Task.WhenAny\n",
-      { OBJECT("Shop.Kept", 1, 2, 3), OBJECT(TASKS "TaskFactory+CompleteOnInvokePromise`1[" TASK "]", 4), OBJECT(TASK "+DelayPromise", 1),
-        OBJECT(TASK, 1), OBJECT(TASK "[]", 2, 3, 5), OBJECT(TASK, 6), LEAF(SENTINEL) } },
+      { OBJECT("Shop.Kept", 1, 2, 3),
+        OBJECT(TASKS "TaskFactory+CompleteOnInvokePromise`1[" TASK "]", 4),
+        OBJECT(TASK "+DelayPromise", 1), OBJECT(TASK, 1), OBJECT(TASK "[]", 2, 3, 5),
+        OBJECT(TASK, 6), LEAF(SENTINEL) } },
     /* WhenAll knows its tasks by an array; what is over does not count. */
     { "1 TaskCompletionSource<System.Int32> < Task.WhenAll\n",
-      { OBJECT("Shop.Kept", 1), OBJECT(TASK "+WhenAllPromise`1[System.Int32]", 2), OBJECT(TASKS "Task`1[System.Int32][]", 3, 4),
-        OBJECT(TASKS "Task`1[System.Int32]", 1), OBJECT(SEND, 5, 6), LEAF(SENTINEL), LEAF("System.String") } },
+      { OBJECT("Shop.Kept", 1), OBJECT(TASK "+WhenAllPromise`1[System.Int32]", 2),
+        OBJECT(TASKS "Task`1[System.Int32][]", 3, 4), OBJECT(TASKS "Task`1[System.Int32]", 1),
+        OBJECT(SEND, 5, 6), LEAF(SENTINEL), LEAF("System.String") } },
     /* ContinueWith and WaitAsync; a thread that blocks. */
     { "1 TaskCompletionSource < Task.ContinueWith < Shop.Rpc.Call\n",
-      { OBJECT("Shop.Kept", 4), OBJECT(CALL, 1, 2), OBJECT(TASKS "ContinuationTaskFromTask", 5, 1, 4),
-        OBJECT(TASKS "ContinueWithTaskContinuation", 2, 6), OBJECT(TASK, 3), LEAF("System.Action`1[" TASK "]"),
-        LEAF(TASKS "ThreadPoolTaskScheduler") } },
+      { OBJECT("Shop.Kept", 4), OBJECT(CALL, 1, 2),
+        OBJECT(TASKS "ContinuationTaskFromTask", 5, 1, 4),
+        OBJECT(TASKS "ContinueWithTaskContinuation", 2, 6), OBJECT(TASK, 3),
+        LEAF("System.Action`1[" TASK "]"), LEAF(TASKS "ThreadPoolTaskScheduler") } },
     { "1 (a delegate that runs or is queued) < Task.ContinueWith\n",
-      { OBJECT("Shop.Kept", 1), OBJECT(TASKS "ContinuationResultTaskFromTask`1[System.Int32]", 2), LEAF("System.Func`1[System.Int32]") } },
-    { "1 SemaphoreSlim.WaitAsync < Task.WaitAsync < Shop.Rpc.Call < (a thread blocks in Wait or Result)\n",
-      { OBJECT("Shop.Kept", 3, 4), OBJECT(CALL, 4, 1, 2), OBJECT(TASK "+CancellationPromise`1[System.Int32]", 1, 3),
+      { OBJECT("Shop.Kept", 1), OBJECT(TASKS "ContinuationResultTaskFromTask`1[System.Int32]", 2),
+        LEAF("System.Func`1[System.Int32]") } },
+    { "1 SemaphoreSlim.WaitAsync < Task.WaitAsync < Shop.Rpc.Call < (a thread blocks in Wait or "
+      "Result)\n",
+      { OBJECT("Shop.Kept", 3, 4), OBJECT(CALL, 4, 1, 2),
+        OBJECT(TASK "+CancellationPromise`1[System.Int32]", 1, 3),
         OBJECT("System.Threading.SemaphoreSlim+TaskNode", 2), LEAF(TASK "+SetOnInvokeMres") } },
-    /* A ValueTask: the source has an Action<object> and the box; as a task it has one more step, without information. */
-    { "1 Shop.Signal < Shop.Rpc.Call\n", { OBJECT("Shop.Kept", 1), OBJECT(CALL, 1, 2), OBJECT("Shop.Signal", 3, 1), LEAF(ACTION_OBJECT) } },
-    { "1 Socket < Shop.Rpc.Call\n",
-      { OBJECT("Shop.Kept", 1), OBJECT(CALL, 1, 2), OBJECT(TASKS "ValueTask`1+ValueTaskSourceAsTask[System.Int32]", 1, 3),
-        OBJECT("System.Net.Sockets.Socket+AwaitableSocketAsyncEventArgs", 0, 4, 2), LEAF(ACTION_OBJECT) } },
-    { "1 PipeReader < Shop.Rpc.Call\n",
-      { OBJECT("Shop.Kept", 1), OBJECT(CALL, 1, 2), OBJECT("System.IO.Pipelines.Pipe+DefaultPipeReader", 3), OBJECT("System.IO.Pipelines.Pipe", 4, 1),
+    /* A ValueTask: the source has an Action<object> and the box; as a task it has one more step,
+       without information. */
+    { "1 Shop.Signal < Shop.Rpc.Call\n",
+      { OBJECT("Shop.Kept", 1), OBJECT(CALL, 1, 2), OBJECT("Shop.Signal", 3, 1),
         LEAF(ACTION_OBJECT) } },
+    { "1 Socket < Shop.Rpc.Call\n",
+      { OBJECT("Shop.Kept", 1), OBJECT(CALL, 1, 2),
+        OBJECT(TASKS "ValueTask`1+ValueTaskSourceAsTask[System.Int32]", 1, 3),
+        OBJECT("System.Net.Sockets.Socket+AwaitableSocketAsyncEventArgs", 0, 4, 2),
+        LEAF(ACTION_OBJECT) } },
+    { "1 PipeReader < Shop.Rpc.Call\n",
+      { OBJECT("Shop.Kept", 1), OBJECT(CALL, 1, 2),
+        OBJECT("System.IO.Pipelines.Pipe+DefaultPipeReader", 3),
+        OBJECT("System.IO.Pipelines.Pipe", 4, 1), LEAF(ACTION_OBJECT) } },
     { "1 Task.Delay < Shop.Rpc.Send < Shop.Rpc.Call\n",
-      { OBJECT("Shop.Kept", 1), OBJECT(CALL, 1, 2), OBJECT(POOLED("Shop.Rpc+<Send>d__3"), 3, 1, 2, 4), LEAF(ACTION_OBJECT),
+      { OBJECT("Shop.Kept", 1), OBJECT(CALL, 1, 2),
+        OBJECT(POOLED("Shop.Rpc+<Send>d__3"), 3, 1, 2, 4), LEAF(ACTION_OBJECT),
         OBJECT(TASK "+DelayPromise", 2) } },
     /* An async iterator is what the one waits for, and the state machine of the other. */
     { "1 Channel reader < Shop.Feed.Items < Shop.Rpc.Call\n",
-      { OBJECT("Shop.Kept", 1), OBJECT(CALL, 2, 1, 2), OBJECT(ITEMS_MACHINE, 0, 3, 5, 1, 4), OBJECT(ITEMS, 2),
-        OBJECT("System.Threading.Channels.WaitingReadAsyncOperation", 5, 3), LEAF(ACTION_OBJECT) } },
-    { "1 (ready to run, or between two elements) < Shop.Feed.Items\n", { OBJECT("Shop.Kept", 1), OBJECT(ITEMS, 2), OBJECT(ITEMS_MACHINE, 0, 1) } },
+      { OBJECT("Shop.Kept", 1), OBJECT(CALL, 2, 1, 2), OBJECT(ITEMS_MACHINE, 0, 3, 5, 1, 4),
+        OBJECT(ITEMS, 2), OBJECT("System.Threading.Channels.WaitingReadAsyncOperation", 5, 3),
+        LEAF(ACTION_OBJECT) } },
+    { "1 (ready to run, or between two elements) < Shop.Feed.Items\n",
+      { OBJECT("Shop.Kept", 1), OBJECT(ITEMS, 2), OBJECT(ITEMS_MACHINE, 0, 1) } },
     /* Awaiters that are classes; in an object of their own, as with dynamic. */
-    { "1 Shop.Bell < Shop.Rpc.Call~\n", { OBJECT("Shop.Kept", 1), OBJECT(CALL, 3, 2, 1), OBJECT("Shop.Bell", 3), OBJECT(ACTION, 1) } },
+    { "1 Shop.Bell < Shop.Rpc.Call~\n",
+      { OBJECT("Shop.Kept", 1), OBJECT(CALL, 3, 2, 1), OBJECT("Shop.Bell", 3),
+        OBJECT(ACTION, 1) } },
     { "1 TaskCompletionSource < Shop.Rpc.Call~\n",
-      { OBJECT("Shop.Kept", 1), OBJECT(CALL, 4, 2, 1), OBJECT(RUNTIME "TaskAwaiter", 3), OBJECT(TASK, 4), OBJECT(ACTION, 1) } },
+      { OBJECT("Shop.Kept", 1), OBJECT(CALL, 4, 2, 1), OBJECT(RUNTIME "TaskAwaiter", 3),
+        OBJECT(TASK, 4), OBJECT(ACTION, 1) } },
     /* Two that could be it: the last one, probably. */
     { "1 Task.Delay < Shop.Rpc.Call~\n",
-      { OBJECT("Shop.Kept", 1), OBJECT(CALL, 1, 2, 3), OBJECT(TASK, 1), OBJECT(TASK "+DelayPromise", 1) } },
+      { OBJECT("Shop.Kept", 1), OBJECT(CALL, 1, 2, 3), OBJECT(TASK, 1),
+        OBJECT(TASK "+DelayPromise", 1) } },
     /* Nothing resumes it: it waits in the thread pool, or runs; or it holds a task that is over. */
     { "1 (queued in the thread pool) < Shop.Rpc.Call\n",
-      { OBJECT("Shop.Kept", 1, 2), OBJECT(CALL, 1), OBJECT("System.Collections.Concurrent.ConcurrentQueueSegment`1+Slot[System.Object][]", 1) } },
+      { OBJECT("Shop.Kept", 1, 2), OBJECT(CALL, 1),
+        OBJECT("System.Collections.Concurrent.ConcurrentQueueSegment`1+Slot[System.Object][]",
+               1) } },
     { "1 (queued in the thread pool) < Shop.Rpc.Call\n",
-      { OBJECT("Shop.Kept", 1, 2), OBJECT(CALL, 1), OBJECT("System.Threading.ThreadPoolWorkQueue+WorkStealingQueue", 3), OBJECT(ARRAY, 4),
+      { OBJECT("Shop.Kept", 1, 2), OBJECT(CALL, 1),
+        OBJECT("System.Threading.ThreadPoolWorkQueue+WorkStealingQueue", 3), OBJECT(ARRAY, 4),
         OBJECT(ACTION, 1) } },
     { "1 (ready to run, or between two elements) < Shop.Rpc.Call\n",
-      { OBJECT("Shop.Kept", 1), OBJECT(CALL, 1, 2, 4), OBJECT(TASK, 3), LEAF(SENTINEL), LEAF("System.Byte[]") } },
-    { "1 TaskCompletionSource < Shop.Rpc.Call~\n", { OBJECT("Shop.Kept", 1), OBJECT(CALL, 1, 2), LEAF(TASK) } },
+      { OBJECT("Shop.Kept", 1), OBJECT(CALL, 1, 2, 4), OBJECT(TASK, 3), LEAF(SENTINEL),
+        LEAF("System.Byte[]") } },
+    { "1 TaskCompletionSource < Shop.Rpc.Call~\n",
+      { OBJECT("Shop.Kept", 1), OBJECT(CALL, 1, 2), LEAF(TASK) } },
     /* A task with a delegate. */
     { "1 (a delegate that runs or is queued) < Shop.Rpc.Call\n",
-      { OBJECT("Shop.Kept", 1), OBJECT(CALL, 1, 2), OBJECT(TASK, 3, 4, 1), LEAF(ACTION), LEAF(TASKS "ThreadPoolTaskScheduler") } },
+      { OBJECT("Shop.Kept", 1), OBJECT(CALL, 1, 2), OBJECT(TASK, 3, 4, 1), LEAF(ACTION),
+        LEAF(TASKS "ThreadPoolTaskScheduler") } },
     /* Cycles: of one, of two, and one that another operation waits for. */
-    { "1 (a circle: it waits for itself) < Shop.Rpc.Call\n", { OBJECT("Shop.Kept", 1), OBJECT(CALL, 1, 0, 1, 1) } },
+    { "1 (a circle: it waits for itself) < Shop.Rpc.Call\n",
+      { OBJECT("Shop.Kept", 1), OBJECT(CALL, 1, 0, 1, 1) } },
     { "1 (a circle: it waits for itself) < Shop.Rpc.Call < Shop.Rpc.Send\n",
       { OBJECT("Shop.Kept", 1), OBJECT(CALL, 2, 1, 2), OBJECT(SEND, 1, 2, 1) } },
-    { "1 (a circle: it waits for itself) < Shop.Rpc.Call < Shop.Feed.Items\n1 (a circle: it waits for itself) < Shop.Rpc.Call < Shop.Rpc.Send\n",
-      { OBJECT("Shop.Kept", 1), OBJECT(CALL, 4, 1, 2), OBJECT(SEND, 1, 2, 1), OBJECT(BOX("Shop.Feed+<Items>d__4"), 3, 1), OBJECT(LIST, 5),
-        OBJECT(ARRAY, 2, 3) } },
+    { "1 (a circle: it waits for itself) < Shop.Rpc.Call < Shop.Feed.Items\n1 (a circle: it waits "
+      "for itself) < Shop.Rpc.Call < Shop.Rpc.Send\n",
+      { OBJECT("Shop.Kept", 1), OBJECT(CALL, 4, 1, 2), OBJECT(SEND, 1, 2, 1),
+        OBJECT(BOX("Shop.Feed+<Items>d__4"), 3, 1), OBJECT(LIST, 5), OBJECT(ARRAY, 2, 3) } },
     /* One method that calls itself. */
     { "1 Task.Delay < Shop.Rpc.Call* < Shop.Rpc.Send\n",
-      { OBJECT("Shop.Kept", 1), OBJECT(CALL, 2, 1, 5), OBJECT(CALL, 3, 2, 1), OBJECT(CALL, 4, 3, 2), OBJECT(SEND, 4, 3),
-        OBJECT(TASK "+DelayPromise", 1) } },
-    /* What only looks like one: a state machine without an owner here, another box in an iterator, a list with a task in it, an antecedent. */
-    { "", { OBJECT("Shop.Kept", 1), OBJECT(BOX(MACHINE("Call")), 2, 3), LEAF(SENTINEL), OBJECT(MACHINE("Call"), 0) } },
+      { OBJECT("Shop.Kept", 1), OBJECT(CALL, 2, 1, 5), OBJECT(CALL, 3, 2, 1), OBJECT(CALL, 4, 3, 2),
+        OBJECT(SEND, 4, 3), OBJECT(TASK "+DelayPromise", 1) } },
+    /* What only looks like one: a state machine without an owner here, another box in an iterator,
+       a list with a task in it, an antecedent. */
+    { "",
+      { OBJECT("Shop.Kept", 1), OBJECT(BOX(MACHINE("Call")), 2, 3), LEAF(SENTINEL),
+        OBJECT(MACHINE("Call"), 0) } },
     { "1 Channel reader < Shop.Feed.Items < Shop.Rpc.Call\n1 Task.Delay < Shop.Rpc.Send\n",
-      { OBJECT("Shop.Kept", 1, 6), OBJECT(CALL, 2, 1, 2), OBJECT(ITEMS_MACHINE, 0, 6, 3, 5, 1, 4), OBJECT(ITEMS, 2),
-        OBJECT("System.Threading.Channels.WaitingReadAsyncOperation", 5, 3), LEAF(ACTION_OBJECT), OBJECT(SEND, 6, 7),
-        OBJECT(TASK "+DelayPromise", 6) } },
+      { OBJECT("Shop.Kept", 1, 6), OBJECT(CALL, 2, 1, 2), OBJECT(ITEMS_MACHINE, 0, 6, 3, 5, 1, 4),
+        OBJECT(ITEMS, 2), OBJECT("System.Threading.Channels.WaitingReadAsyncOperation", 5, 3),
+        LEAF(ACTION_OBJECT), OBJECT(SEND, 6, 7), OBJECT(TASK "+DelayPromise", 6) } },
     { "1 Task.Delay < Shop.Rpc.Call\n1 TaskCompletionSource < Task.WhenAll\n",
-      { OBJECT("Shop.Kept", 1, 6), OBJECT(CALL, 3, 1, 2), OBJECT(TASK "+DelayPromise", 1), OBJECT(LIST, 4), OBJECT(ARRAY, 5, 0),
-        LEAF(TASK "+WhenAllPromise"), OBJECT(TASK, 5) } },
+      { OBJECT("Shop.Kept", 1, 6), OBJECT(CALL, 3, 1, 2), OBJECT(TASK "+DelayPromise", 1),
+        OBJECT(LIST, 4), OBJECT(ARRAY, 5, 0), LEAF(TASK "+WhenAllPromise"), OBJECT(TASK, 5) } },
     { "1 Task.Delay < Task.WhenAny\n1 TaskCompletionSource < Task.WhenAll < Task.WhenAny\n",
-      { OBJECT("Shop.Kept", 1, 4), OBJECT(TASK "+TwoTaskWhenAnyPromise`1[" TASK "]", 2, 3), OBJECT(TASK "+WhenAllPromise", 1),
-        OBJECT(TASK "+DelayPromise", 1), OBJECT(TASK, 2) } },
+      { OBJECT("Shop.Kept", 1, 4), OBJECT(TASK "+TwoTaskWhenAnyPromise`1[" TASK "]", 2, 3),
+        OBJECT(TASK "+WhenAllPromise", 1), OBJECT(TASK "+DelayPromise", 1), OBJECT(TASK, 2) } },
     /* Nothing that waits. */
-    { "", { OBJECT("Shop.Kept", 1, 2), OBJECT(CALL, 3), OBJECT(TASK "+WhenAllPromise", 3), LEAF(SENTINEL) } },
+    { "",
+      { OBJECT("Shop.Kept", 1, 2), OBJECT(CALL, 3), OBJECT(TASK "+WhenAllPromise", 3),
+        LEAF(SENTINEL) } },
     { "", { LEAF("Shop.Kept") } },
 };
 
@@ -250,8 +319,16 @@ static void stacks_of_samples(void **state)
 static void totals(void **state)
 {
     static const struct async_object objects[] = {
-        OBJECT("Shop.Kept", 1, 3, 7, 8), OBJECT(CALL, 0, 1, 2, 5), OBJECT(SEND, 1, 6, 2, 3), OBJECT(TASK, 2), LEAF("Shop.Unused"),
-        LEAF("System.Byte[]"), OBJECT("Shop.Request", 5, 0), OBJECT(CALL, 9), OBJECT(CALL, 9), LEAF(SENTINEL),
+        OBJECT("Shop.Kept", 1, 3, 7, 8),
+        OBJECT(CALL, 0, 1, 2, 5),
+        OBJECT(SEND, 1, 6, 2, 3),
+        OBJECT(TASK, 2),
+        LEAF("Shop.Unused"),
+        LEAF("System.Byte[]"),
+        OBJECT("Shop.Request", 5, 0),
+        OBJECT(CALL, 9),
+        OBJECT(CALL, 9),
+        LEAF(SENTINEL),
         LEAF(RUNTIME "AsyncHelpers+RuntimeAsyncTask`1[System.Int32]"),
     };
     (void)state;
@@ -263,7 +340,8 @@ static void totals(void **state)
         const struct gcd_async_completed *c = gcd_async_completed(a, &n);
         assert_int_equal(t.operations, 2);
         assert_int_equal(t.stacks, 1);
-        assert_int_equal(t.bytes, 400);                  /* two boxes, the request, the array that both hold */
+        /* two boxes, the request, the array that both hold */
+        assert_int_equal(t.bytes, 400);
         assert_int_equal(t.probable_stacks, 0);
         assert_int_equal(t.ages_known, flags == ASYNC_RANGES);
         assert_int_equal(t.old_stacks, flags == ASYNC_RANGES ? 1 : 0);
@@ -283,7 +361,8 @@ static void totals(void **state)
 #define MANY 1000000u
 
 /* MANY objects of TYPES, each with the references that REFS gives it. */
-static struct gcd_graph *many(const char *const *types, size_t type_count, uint32_t n, const char *(*type)(uint32_t i),
+static struct gcd_graph *many(const char *const *types, size_t type_count, uint32_t n,
+                              const char *(*type)(uint32_t i),
                               size_t (*refs)(uint32_t i, uint32_t *ret))
 {
     struct gcd_build *b;
@@ -292,15 +371,22 @@ static struct gcd_graph *many(const char *const *types, size_t type_count, uint3
     static uint32_t to[MANY + 16];
     assert_int_equal(gcd_build_new(NULL, &b, &err), GCD_OK);
     for (size_t i = 0; i < type_count; i++) {
-        struct gcd_type t = { .id = 8 * i + 8, .name = types[i], .raw_name = types[i], .module_path = "", .element_type = 0x12,
-                              .module_number = GCD_MODULE_NONE, .described = true, .named = true };
+        struct gcd_type t = { .id = 8 * i + 8,
+                              .name = types[i],
+                              .raw_name = types[i],
+                              .module_path = "",
+                              .element_type = 0x12,
+                              .module_number = GCD_MODULE_NONE,
+                              .described = true,
+                              .named = true };
         assert_int_equal(gcd_build_type(b, &t, &number, &err), GCD_OK);
     }
     for (uint32_t i = 0; i < n; i++) {
         size_t k = 0;
         while (strcmp(types[k], type(i)) != 0)
             k++;
-        assert_int_equal(gcd_build_node(b, 0x1000 + 32 * (uint64_t)i, (uint32_t)k, 24, &err), GCD_OK);
+        assert_int_equal(gcd_build_node(b, 0x1000 + 32 * (uint64_t)i, (uint32_t)k, 24, &err),
+                         GCD_OK);
     }
     assert_int_equal(gcd_build_nodes_end(b, &err), GCD_OK);
     for (uint32_t i = 0; i < n; i++) {
@@ -347,7 +433,8 @@ static size_t listed_refs(uint32_t i, uint32_t *ret)
 static void a_million_in_one_list(void **state)
 {
     (void)state;
-    expect(many(listed, 4, MANY, listed_type, listed_refs), "999997 TaskCompletionSource < Shop.Rpc.Send\n");
+    expect(many(listed, 4, MANY, listed_type, listed_refs),
+           "999997 TaskCompletionSource < Shop.Rpc.Send\n");
 }
 
 static const char *const alternating[] = { TASK, CALL, SEND };
@@ -379,7 +466,8 @@ static void chains_of_a_million(void **state)
 {
     size_t n, count;
     (void)state;
-    expect(many(alternating, 3, MANY, same_type, chain_refs), "1 TaskCompletionSource < Shop.Rpc.Call*\n");
+    expect(many(alternating, 3, MANY, same_type, chain_refs),
+           "1 TaskCompletionSource < Shop.Rpc.Call*\n");
     struct gcd_graph *g = many(alternating, 3, MANY, alternating_type, chain_refs);
     struct gcd_async *a = find(g, NULL);
     const struct gcd_async_frame *frames = gcd_async_frames(a, &count);
@@ -406,7 +494,8 @@ static size_t circle_refs(uint32_t i, uint32_t *ret)
 static void a_circle_of_a_million(void **state)
 {
     (void)state;
-    expect(many(alternating, 3, MANY, same_type, circle_refs), "1 (a circle: it waits for itself) < Shop.Rpc.Call*\n");
+    expect(many(alternating, 3, MANY, same_type, circle_refs),
+           "1 (a circle: it waits for itself) < Shop.Rpc.Call*\n");
 }
 
 /* WhenAll of two that wait for the WhenAll below: 2 to the power of the levels paths. */
@@ -419,7 +508,8 @@ static const char *level_type(uint32_t i)
     return levels[i < 3 ? (i == 0 ? 0 : i + 2) : kind[(i - 3) % 5]];
 }
 
-/* Level L: WhenAll at 5 * L + 3, then its list and array, then the two boxes that wait for it and belong to the next one. */
+/* Level L: WhenAll at 5 * L + 3, then its list and array, then the two boxes that wait for it and
+ * belong to the next one. */
 static size_t level_refs(uint32_t i, uint32_t *ret)
 {
     uint32_t l = (i - 3) / 5, at = 5 * l + 3;
@@ -428,9 +518,16 @@ static size_t level_refs(uint32_t i, uint32_t *ret)
         return 1;
     }
     switch ((i - 3) % 5) {
-    case 0: ret[0] = at + 1; return l < LEVELS ? 1 : 0;
-    case 1: ret[0] = at + 2; return 1;
-    case 2: ret[0] = at + 3; ret[1] = at + 4; return 2;
+    case 0:
+        ret[0] = at + 1;
+        return l < LEVELS ? 1 : 0;
+    case 1:
+        ret[0] = at + 2;
+        return 1;
+    case 2:
+        ret[0] = at + 3;
+        ret[1] = at + 4;
+        return 2;
     default:
         ret[0] = at + 5;
         ret[1] = i;
@@ -453,11 +550,32 @@ static void ways_without_number(void **state)
 /* ---- random ---- */
 
 static const char *const all_types[] = {
-    CALL, SEND, ITEMS, ITEMS_MACHINE, POOLED("Shop.Rpc+<Send>d__3"), TASK, TASKS "Task`1[System.Int32]", CONTEXT, ACTION, ACTION_OBJECT, LIST, ARRAY,
-    SENTINEL, TASK "+WhenAllPromise", TASK "+TwoTaskWhenAnyPromise`1[" TASK "]", TASKS "UnwrapPromise`1[System.Int32]",
-    TASKS "ContinuationTaskFromTask", TASKS "ContinueWithTaskContinuation", TASK "+CancellationPromise`1[System.Int32]",
-    TASKS "ValueTask`1+ValueTaskSourceAsTask[System.Int32]", TASK "+SetOnInvokeMres", TASK "+DelayPromise", TASK "[]",
-    TASKS "SynchronizationContextAwaitTaskContinuation", "System.Threading.ThreadPoolWorkQueue+WorkStealingQueue", "Shop.Any",
+    CALL,
+    SEND,
+    ITEMS,
+    ITEMS_MACHINE,
+    POOLED("Shop.Rpc+<Send>d__3"),
+    TASK,
+    TASKS "Task`1[System.Int32]",
+    CONTEXT,
+    ACTION,
+    ACTION_OBJECT,
+    LIST,
+    ARRAY,
+    SENTINEL,
+    TASK "+WhenAllPromise",
+    TASK "+TwoTaskWhenAnyPromise`1[" TASK "]",
+    TASKS "UnwrapPromise`1[System.Int32]",
+    TASKS "ContinuationTaskFromTask",
+    TASKS "ContinueWithTaskContinuation",
+    TASK "+CancellationPromise`1[System.Int32]",
+    TASKS "ValueTask`1+ValueTaskSourceAsTask[System.Int32]",
+    TASK "+SetOnInvokeMres",
+    TASK "+DelayPromise",
+    TASK "[]",
+    TASKS "SynchronizationContextAwaitTaskContinuation",
+    "System.Threading.ThreadPoolWorkQueue+WorkStealingQueue",
+    "Shop.Any",
 };
 #define ALL_TYPES (sizeof all_types / sizeof *all_types)
 
@@ -473,10 +591,13 @@ static struct gcd_graph *random_graph(uint64_t seed, size_t *ret_n)
     size_t n = 1 + next_random(&seed) % 47;
     for (size_t i = 0; i < n; i++) {
         uint32_t boxes = next_random(&seed) % 3;
-        objects[i] = (struct async_object){ .type = all_types[boxes == 0 ? next_random(&seed) % 3 : next_random(&seed) % ALL_TYPES] };
+        objects[i] = (struct async_object){
+            .type = all_types[boxes == 0 ? next_random(&seed) % 3 : next_random(&seed) % ALL_TYPES]
+        };
         objects[i].count = next_random(&seed) % 7;
         for (uint32_t k = 0; k < objects[i].count; k++)
-            objects[i].refs[k] = next_random(&seed) % 4 == 0 ? (uint32_t)i : next_random(&seed) % (uint32_t)n;
+            objects[i].refs[k] =
+                next_random(&seed) % 4 == 0 ? (uint32_t)i : next_random(&seed) % (uint32_t)n;
     }
     *ret_n = n;
     return async_graph(objects, n, (unsigned)seed % 4);
@@ -492,13 +613,17 @@ static void check(const struct gcd_graph *g, const struct gcd_async *a, size_t o
     for (size_t i = 0; i < count; i++) {
         const struct gcd_async_frame *f = &frames[i];
         bool first = f->parent == GCD_FRAME_NONE;
-        assert_true(first ? f->depth == 0 : f->parent < i && f->depth == frames[f->parent].depth + 1);
-        assert_true(first ? f->kind >= GCD_ASYNC_DELAY : f->kind < GCD_ASYNC_DELAY || f->kind == GCD_ASYNC_METHOD || f->kind == GCD_ASYNC_OTHER);
+        assert_true(first ? f->depth == 0
+                          : f->parent < i && f->depth == frames[f->parent].depth + 1);
+        assert_true(first ? f->kind >= GCD_ASYNC_DELAY
+                          : f->kind < GCD_ASYNC_DELAY || f->kind == GCD_ASYNC_METHOD ||
+                                f->kind == GCD_ASYNC_OTHER);
         assert_true(f->old_stacks <= f->stacks);
         sum += f->stacks;
     }
     for (size_t i = 0; i < n; i++)
-        assert_true(frames[stacks[i]].stacks > 0 && (i == 0 || frames[stacks[i]].stacks <= frames[stacks[i - 1]].stacks));
+        assert_true(frames[stacks[i]].stacks > 0 &&
+                    (i == 0 || frames[stacks[i]].stacks <= frames[stacks[i - 1]].stacks));
     struct gcd_async_totals t = gcd_async_totals(a);
     assert_int_equal(t.stacks, sum);
     assert_true(t.operations <= objects && (t.operations == 0) == (sum == 0));
@@ -547,7 +672,8 @@ static void canceled(void **state)
     (void)state;
     atomic_init(&cancel, true);
     struct gcd_graph *g = async_graph(samples[0].objects, count_of(&samples[0]), 0);
-    assert_int_equal(gcd_async_new(g, &(struct gcd_context){ .cancel = &cancel }, &a, &err), GCD_E_CANCELED);
+    assert_int_equal(gcd_async_new(g, &(struct gcd_context){ .cancel = &cancel }, &a, &err),
+                     GCD_E_CANCELED);
     assert_null(a);
     gcd_graph_free(g);
 }

@@ -35,7 +35,7 @@ static void cursor_keeps_its_first_failure(void **state)
     assert_int_equal(gcd_cur_u32(&c), 0);
     assert_int_equal(c.err, GCD_E_FORMAT);
     assert_true(c.err_off == 101);
-    assert_int_equal(gcd_cur_u8(&c), 0);     /* two bytes were left: the window is empty now */
+    assert_int_equal(gcd_cur_u8(&c), 0); /* two bytes were left: the window is empty now */
     assert_true(c.err_off == 101);
 }
 
@@ -48,17 +48,21 @@ static void array_counts_are_not_believed(void **state)
     c = gcd_cur_make(b, sizeof b, 0);
     assert_null(gcd_cur_array(&c, 4, 8));
     c = gcd_cur_make(b, sizeof b, 0);
-    assert_null(gcd_cur_array(&c, UINT64_MAX / 4, 8));   /* the product would wrap to something small */
+    /* the product would wrap to something small */
+    assert_null(gcd_cur_array(&c, UINT64_MAX / 4, 8));
     assert_int_equal(c.err, GCD_E_FORMAT);
 }
 
 static void varuint_limits(void **state)
 {
     (void)state;
-    const uint8_t max32[] = { 0xff, 0xff, 0xff, 0xff, 0x0f }, over32[] = { 0xff, 0xff, 0xff, 0xff, 0x1f };
+    const uint8_t max32[] = { 0xff, 0xff, 0xff, 0xff, 0x0f },
+                  over32[] = { 0xff, 0xff, 0xff, 0xff, 0x1f };
     const uint8_t max64[] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1 };
     const uint8_t over64[] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 3 };
-    const uint8_t endless[] = { 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0 };
+    const uint8_t endless[] = {
+        0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0
+    };
     const uint8_t padded[] = { 0x81, 0x00 };
     struct gcd_cur c = gcd_cur_make(max32, sizeof max32, 0);
     assert_true(gcd_cur_varuint32(&c) == UINT32_MAX);
@@ -114,7 +118,9 @@ static void hex_is_what_printf_says(void **state)
     (void)state;
     uint64_t v = 1;
     for (unsigned i = 0; i < 200000; i++) {
-        uint64_t x = i < 64 ? UINT64_C(1) << i : i < 128 ? (UINT64_C(1) << (i - 64)) - 1 : v >> (v & 63);
+        uint64_t x = i < 64    ? UINT64_C(1) << i
+                     : i < 128 ? (UINT64_C(1) << (i - 64)) - 1
+                               : v >> (v & 63);
         char got[GCD_HEX_MAX + 9], want[32];
         *gcd_hex_put(got, x) = '\0';
         (void)snprintf(want, sizeof want, "%" PRIx64, x);
@@ -178,10 +184,10 @@ static void utf8_is_cleaned(void **state)
     (void)state;
     static const char *const rows[][2] = {
         { "plain \xc3\xa4", "plain \xc3\xa4" },
-        { "\xc0\x80", "\xef\xbf\xbd\xef\xbf\xbd" },                         /* overlong */
-        { "\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },         /* surrogate */
+        { "\xc0\x80", "\xef\xbf\xbd\xef\xbf\xbd" },                 /* overlong */
+        { "\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" }, /* surrogate */
         { "\xf4\x90\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
-        { "\xe2\x82", "\xef\xbf\xbd\xef\xbf\xbd" },                         /* cut */
+        { "\xe2\x82", "\xef\xbf\xbd\xef\xbf\xbd" }, /* cut */
         { "\xf0\x9f\x98\x80!", "\xf0\x9f\x98\x80!" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -230,13 +236,17 @@ static void sizes_do_not_wrap(void **state)
     (void)state;
     assert_true(gcd_size_sum(3, 4) == 7 && gcd_size_product(3, 4) == 12);
     assert_true(gcd_size_sum(SIZE_MAX, 1) == SIZE_MAX && gcd_size_sum(SIZE_MAX - 1, 1) == SIZE_MAX);
-    assert_true(gcd_size_product(SIZE_MAX / 5 + 1, 5) == SIZE_MAX && gcd_size_product(SIZE_MAX / 5, 5) <= SIZE_MAX);
+    assert_true(gcd_size_product(SIZE_MAX / 5 + 1, 5) == SIZE_MAX &&
+                gcd_size_product(SIZE_MAX / 5, 5) <= SIZE_MAX);
     assert_true(gcd_size_product(0, SIZE_MAX) == 0);
     assert_true(gcd_size_sum(gcd_size_product(SIZE_MAX / 5 + 1, 5), 1) == SIZE_MAX);
-    assert_true(gcd_size_of(7) == 7 && gcd_size_of(SIZE_MAX) == SIZE_MAX && gcd_size_of(UINT64_MAX) == SIZE_MAX);
+    assert_true(gcd_size_of(7) == 7 && gcd_size_of(SIZE_MAX) == SIZE_MAX &&
+                gcd_size_of(UINT64_MAX) == SIZE_MAX);
     uint64_t sum = UINT64_MAX - 2;
-    assert_true(gcd_sum_saturating(3, 4) == 7 && gcd_sum_saturating(UINT64_MAX - 1, 1) == UINT64_MAX);
-    assert_true(gcd_sum_saturating(UINT64_MAX, 2) == UINT64_MAX && gcd_sum_saturating(2, UINT64_MAX) == UINT64_MAX);
+    assert_true(gcd_sum_saturating(3, 4) == 7 &&
+                gcd_sum_saturating(UINT64_MAX - 1, 1) == UINT64_MAX);
+    assert_true(gcd_sum_saturating(UINT64_MAX, 2) == UINT64_MAX &&
+                gcd_sum_saturating(2, UINT64_MAX) == UINT64_MAX);
     for (int i = 0; i < 4; i++)
         gcd_add_saturating(&sum, 1);
     assert_true(sum == UINT64_MAX);
@@ -265,9 +275,17 @@ static void errors_are_printable_and_chained(void **state)
     gcd_error_wrap(&e, "%s", big);
     assert_int_equal(strlen(e.msg), sizeof e.msg - 1);
     gcd_error_wrap(NULL, "nothing");
-    static const char *const shown[][2] = {      /* control characters are dropped, the text around them stays */
-        { "\x1f", "?" }, { " ", " " }, { "~", "~" }, { "\x7f", "?" }, { "\xc2\x80", "??" }, { "\xc2\x9f", "??" }, { "\xc2\xa0", "\xc2\xa0" },
-        { "\xff", "?" }, { "\xe2\x82", "??" },
+    /* control characters are dropped, the text around them stays */
+    static const char *const shown[][2] = {
+        { "\x1f", "?" },
+        { " ", " " },
+        { "~", "~" },
+        { "\x7f", "?" },
+        { "\xc2\x80", "??" },
+        { "\xc2\x9f", "??" },
+        { "\xc2\xa0", "\xc2\xa0" },
+        { "\xff", "?" },
+        { "\xe2\x82", "??" },
     };
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
         (void)gcd_fail(&e, GCD_E_ARG, "%s", shown[i][0]);
@@ -285,7 +303,8 @@ static void errors_are_printable_and_chained(void **state)
         assert_string_equal(e.msg, want);
     }
     /* a reason stays when a layer adds its clause, and ends with the error it belongs to */
-    assert_int_equal(gcd_because(&e, GCD_ERROR_NO_FILE, gcd_fail_os(&e, 2, "cannot open")), GCD_E_IO);
+    assert_int_equal(gcd_because(&e, GCD_ERROR_NO_FILE, gcd_fail_os(&e, 2, "cannot open")),
+                     GCD_E_IO);
     gcd_error_wrap(&e, "layer");
     assert_int_equal(e.reason, GCD_ERROR_NO_FILE);
     (void)gcd_fail(&e, GCD_E_ARG, "another");
@@ -299,12 +318,20 @@ static void errors_are_printable_and_chained(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cursor_reads_little_endian), cmocka_unit_test(cursor_keeps_its_first_failure),
-        cmocka_unit_test(array_counts_are_not_believed), cmocka_unit_test(varuint_limits),
-        cmocka_unit_test(utf16z_needs_its_terminator), cmocka_unit_test(sub_cursor_is_bounded),
-        cmocka_unit_test(hex_is_what_printf_says), cmocka_unit_test(idmap_keeps_everything),
-        cmocka_unit_test(utf16_becomes_utf8), cmocka_unit_test(utf8_is_cleaned), cmocka_unit_test(textpool_has_a_ceiling),
-        cmocka_unit_test(vec_stops_at_its_maximum), cmocka_unit_test(sizes_do_not_wrap), cmocka_unit_test(errors_are_printable_and_chained),
+        cmocka_unit_test(cursor_reads_little_endian),
+        cmocka_unit_test(cursor_keeps_its_first_failure),
+        cmocka_unit_test(array_counts_are_not_believed),
+        cmocka_unit_test(varuint_limits),
+        cmocka_unit_test(utf16z_needs_its_terminator),
+        cmocka_unit_test(sub_cursor_is_bounded),
+        cmocka_unit_test(hex_is_what_printf_says),
+        cmocka_unit_test(idmap_keeps_everything),
+        cmocka_unit_test(utf16_becomes_utf8),
+        cmocka_unit_test(utf8_is_cleaned),
+        cmocka_unit_test(textpool_has_a_ceiling),
+        cmocka_unit_test(vec_stops_at_its_maximum),
+        cmocka_unit_test(sizes_do_not_wrap),
+        cmocka_unit_test(errors_are_printable_and_chained),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

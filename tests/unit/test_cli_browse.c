@@ -29,7 +29,11 @@ static void open_model(struct opened *o, struct gcd_graph *g)
     *o = (struct opened){ .g = g };
     assert_int_equal(gcd_session_new(g, NULL, &o->s, &err), GCD_OK);
     o->dump = (struct cli_dump){ .graph = g, .session = o->s, .subject = "x.nettrace" };
-    o->m = (struct browse_model){ .dump = &o->dump, .graph = g, .summary = gcd_graph_summary(g), .session = o->s, .names = gcd_session_names(o->s) };
+    o->m = (struct browse_model){ .dump = &o->dump,
+                                  .graph = g,
+                                  .summary = gcd_graph_summary(g),
+                                  .session = o->s,
+                                  .names = gcd_session_names(o->s) };
 }
 
 static void close_model(struct opened *o)
@@ -41,7 +45,9 @@ static void close_model(struct opened *o)
 static struct browse_view *open_view(struct opened *o, enum browse_kind kind, uint32_t number)
 {
     struct browse_view *v = NULL;
-    assert_int_equal(browse_open(&o->m, &(struct browse_subject){ .kind = kind, .number = number }, NULL, &v, &err), GCD_OK);
+    assert_int_equal(browse_open(&o->m, &(struct browse_subject){ .kind = kind, .number = number },
+                                 NULL, &v, &err),
+                     GCD_OK);
     browse_learn(&o->m, kind);
     browse_begin(v);
     return v;
@@ -58,11 +64,20 @@ static struct gcd_graph *fan(void)
     }
     edges[9] = (struct shop_edge){ 8, 9 };
     edges[10] = (struct shop_edge){ 9, 8 };
-    struct gcd_type types[] = { { .id = 1, .name = "Shop.App", .named = true }, { .id = 2, .name = "Shop.Odd", .named = true },
+    struct gcd_type types[] = { { .id = 1, .name = "Shop.App", .named = true },
+                                { .id = 2, .name = "Shop.Odd", .named = true },
                                 { .id = 3, .name = "Shop.Even", .named = true } };
-    struct gcd_root roots[] = { { .object = 0, .kind = GCD_ROOT_STATIC, .name = "s_app", .node = 0 } };
-    return shop_build(&(struct shop){ .types = types, .type_count = 3, .nodes = nodes, .node_count = 10, .edges = edges, .edge_count = 11,
-                                      .roots = roots, .root_count = 1 });
+    struct gcd_root roots[] = {
+        { .object = 0, .kind = GCD_ROOT_STATIC, .name = "s_app", .node = 0 }
+    };
+    return shop_build(&(struct shop){ .types = types,
+                                      .type_count = 3,
+                                      .nodes = nodes,
+                                      .node_count = 10,
+                                      .edges = edges,
+                                      .edge_count = 11,
+                                      .roots = roots,
+                                      .root_count = 1 });
 }
 
 static const struct browse_line *line_of(const struct browse_view *v, uint64_t i)
@@ -93,7 +108,7 @@ static void tree_has_the_largest_first(void **state)
     }
     assert_string_equal(below->title, "Shop.App");
     browse_free(below);
-    below = open_view(&o, BROWSE_TREE, 1);       /* nothing is below it */
+    below = open_view(&o, BROWSE_TREE, 1); /* nothing is below it */
     assert_int_equal(browse_lines(below), 1);
     assert_int_equal(line_of(below, 0)->style, STYLE_TEXT);
     browse_free(below);
@@ -109,9 +124,12 @@ static void random_heaps_have_every_view(void **state)
         open_model(&o, graph_gen_random(seed, 40));
         uint32_t nodes = gcd_graph_node_count(o.g);
         for (unsigned kind = 0; kind <= BROWSE_DUMP; kind++) {
-            if (kind == BROWSE_SUSPECT || kind == BROWSE_STACK || ((kind == BROWSE_OBJECT || kind == BROWSE_TYPE) && nodes == 0))
+            if (kind == BROWSE_SUSPECT || kind == BROWSE_STACK ||
+                ((kind == BROWSE_OBJECT || kind == BROWSE_TYPE) && nodes == 0))
                 continue;
-            uint32_t number = kind == BROWSE_TREE ? GCD_NODE_ROOT : kind == BROWSE_TYPE ? gcd_graph_node_type(o.g, 0) : 0;
+            uint32_t number = kind == BROWSE_TREE   ? GCD_NODE_ROOT
+                              : kind == BROWSE_TYPE ? gcd_graph_node_type(o.g, 0)
+                                                    : 0;
             struct browse_view *v = open_view(&o, (enum browse_kind)kind, number);
             for (size_t width = 40; width <= 160; width += 60) {
                 assert_true(browse_wrap(v, width));
@@ -119,7 +137,9 @@ static void random_heaps_have_every_view(void **state)
                     assert_non_null(line_of(v, i)->name);
             }
             uint64_t at;
-            assert_int_equal(browse_find(v, &(struct browse_search){ .pattern = "no such name 0" }, NULL, &at, &err), GCD_OK);
+            assert_int_equal(browse_find(v, &(struct browse_search){ .pattern = "no such name 0" },
+                                         NULL, &at, &err),
+                             GCD_OK);
             assert_true(at == UINT64_MAX);
             browse_free(v);
         }
@@ -134,7 +154,9 @@ static void an_object_knows_its_neighbours(void **state)
     open_model(&o, fan());
     struct browse_view *v = open_view(&o, BROWSE_OBJECT, 9);
     uint64_t at, in;
-    assert_int_equal(browse_find(v, &(struct browse_search){ .pattern = "Referred to by" }, NULL, &at, &err), GCD_OK);
+    assert_int_equal(
+        browse_find(v, &(struct browse_search){ .pattern = "Referred to by" }, NULL, &at, &err),
+        GCD_OK);
     const struct browse_section *s = browse_section_at(v, at + 1, &in);
     assert_int_equal(s->count, 2);
     assert_int_equal(s->ids[0], 0);
@@ -160,16 +182,27 @@ static void a_long_path_is_cut_in_the_middle(void **state)
             edges[i - 1] = (struct shop_edge){ i - 1, i };
     }
     struct gcd_type types[] = { { .id = 1, .name = "Shop.Link", .named = true } };
-    struct gcd_root roots[] = { { .object = 0, .kind = GCD_ROOT_STATIC, .name = "s_first", .node = 0 } };
+    struct gcd_root roots[] = {
+        { .object = 0, .kind = GCD_ROOT_STATIC, .name = "s_first", .node = 0 }
+    };
     struct opened o;
-    open_model(&o, shop_build(&(struct shop){ .types = types, .type_count = 1, .nodes = nodes, .node_count = LENGTH, .edges = edges,
-                                              .edge_count = LENGTH - 1, .roots = roots, .root_count = 1 }));
+    open_model(&o, shop_build(&(struct shop){ .types = types,
+                                              .type_count = 1,
+                                              .nodes = nodes,
+                                              .node_count = LENGTH,
+                                              .edges = edges,
+                                              .edge_count = LENGTH - 1,
+                                              .roots = roots,
+                                              .root_count = 1 }));
     struct browse_view *v;
     uint64_t at;
-    const struct browse_subject last = { .kind = BROWSE_OBJECT, .number = LENGTH - 1, .full = true };
+    const struct browse_subject last = { .kind = BROWSE_OBJECT,
+                                         .number = LENGTH - 1,
+                                         .full = true };
     assert_int_equal(browse_open(&o.m, &last, NULL, &v, &err), GCD_OK);
     browse_learn(&o.m, BROWSE_OBJECT);
-    assert_int_equal(browse_find(v, &(struct browse_search){ .pattern = "Path from" }, NULL, &at, &err), GCD_OK);
+    assert_int_equal(
+        browse_find(v, &(struct browse_search){ .pattern = "Path from" }, NULL, &at, &err), GCD_OK);
     assert_string_equal(line_of(v, at)->tail, " (42)");
     assert_string_equal(line_of(v, at + 1)->name, "static variable s_first");
     for (uint32_t i = 0; i < ENDS; i++) {
@@ -189,10 +222,15 @@ static void the_cursor_stays_on_lines(void **state)
     struct opened o;
     open_model(&o, fan());
     struct browse_view *v = open_view(&o, BROWSE_TREE, 0);
-    static const struct { enum browse_move move; uint64_t cursor, top; } steps[] = {
-        { MOVE_UP, 0, 0 }, { MOVE_DOWN, 1, 0 }, { MOVE_PAGE_DOWN, 4, 1 }, { MOVE_PAGE_DOWN, 7, 4 }, { MOVE_PAGE_DOWN, 8, 5 },
-        { MOVE_DOWN, 8, 5 }, { MOVE_PAGE_UP, 5, 5 }, { MOVE_UP, 4, 4 }, { MOVE_FIRST, 0, 0 }, { MOVE_LAST, 8, 5 }, { MOVE_PAGE_UP, 5, 5 },
-        { MOVE_PAGE_UP, 2, 2 }, { MOVE_PAGE_UP, 0, 0 },
+    static const struct {
+        enum browse_move move;
+        uint64_t cursor, top;
+    } steps[] = {
+        { MOVE_UP, 0, 0 },        { MOVE_DOWN, 1, 0 },      { MOVE_PAGE_DOWN, 4, 1 },
+        { MOVE_PAGE_DOWN, 7, 4 }, { MOVE_PAGE_DOWN, 8, 5 }, { MOVE_DOWN, 8, 5 },
+        { MOVE_PAGE_UP, 5, 5 },   { MOVE_UP, 4, 4 },        { MOVE_FIRST, 0, 0 },
+        { MOVE_LAST, 8, 5 },      { MOVE_PAGE_UP, 5, 5 },   { MOVE_PAGE_UP, 2, 2 },
+        { MOVE_PAGE_UP, 0, 0 },
     };
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         browse_move(v, steps[i].move, 4);
@@ -201,7 +239,7 @@ static void the_cursor_stays_on_lines(void **state)
     }
     browse_go(v, 100, 4);
     assert_int_equal(v->cursor, 8);
-    browse_fit(v, 100);                  /* all of it fits */
+    browse_fit(v, 100); /* all of it fits */
     assert_int_equal(v->top, 0);
     browse_fit(v, 0);
     assert_int_equal(v->top, 8);
@@ -227,8 +265,12 @@ static void texts_are_wrapped_between_words(void **state)
 {
     (void)state;
     struct browse_model m = { .ascii = false };
-    struct browse_view *v = browse_text_view(&m, "t", "one two three\n\nlooooooooong \u6570\u636e\u6570 e\u0301e\u0301e\u0301\n");
-    static const char *const narrow[] = { "one", "two", "three", "", "loooo", "ooooo", "ng", "\u6570\u636e", "\u6570", "e\u0301e\u0301e\u0301" };
+    struct browse_view *v = browse_text_view(
+        &m, "t", "one two three\n\nlooooooooong \u6570\u636e\u6570 e\u0301e\u0301e\u0301\n");
+    static const char *const narrow[] = {
+        "one",   "two", "three",        "",       "loooo",
+        "ooooo", "ng",  "\u6570\u636e", "\u6570", "e\u0301e\u0301e\u0301"
+    };
     assert_true(browse_wrap(v, 5));
     assert_int_equal(browse_lines(v), sizeof narrow / sizeof *narrow);
     for (uint64_t i = 0; i < browse_lines(v); i++) {
@@ -237,7 +279,7 @@ static void texts_are_wrapped_between_words(void **state)
     }
     assert_true(browse_wrap(v, 100));
     assert_int_equal(browse_lines(v), 3);
-    assert_true(browse_wrap(v, 1));      /* a wide character is wider than that: each is a line */
+    assert_true(browse_wrap(v, 1)); /* a wide character is wider than that: each is a line */
     assert_true(browse_lines(v) > 20);
     browse_free(v);
 }
@@ -253,7 +295,8 @@ static void orders_are_stable(void **state)
     size_t section;
     assert_int_equal(browse_next_order(v, &section), ORDER_BYTES);
     assert_int_equal(browse_sort(v, section, ORDER_NAME, NULL, &err), GCD_OK);
-    static const uint32_t by_name[] = { 9, 7, 5, 3, 1, 8, 6, 4, 2 };     /* Shop.Even are the odd ones: types are 1 + number % 2 */
+    /* Shop.Even are the odd ones: types are 1 + number % 2 */
+    static const uint32_t by_name[] = { 9, 7, 5, 3, 1, 8, 6, 4, 2 };
     for (uint32_t i = 0; i < 9; i++)
         assert_int_equal(line_of(v, i)->to, by_name[i]);
     assert_int_equal(browse_next_order(v, &section), ORDER_RETAINED);
@@ -308,12 +351,15 @@ static void sorting_can_be_given_up(void **state)
     atomic_init(&cancel, true);
     open_model(&o, fan());
     struct browse_view *v = open_view(&o, BROWSE_TREE, 0);
-    assert_int_equal(browse_sort(v, 0, ORDER_BYTES, &(struct gcd_context){ .cancel = &cancel }, &err), GCD_E_CANCELED);
-    assert_int_equal(v->sections[0].order, ORDER_RETAINED);      /* as before */
+    assert_int_equal(
+        browse_sort(v, 0, ORDER_BYTES, &(struct gcd_context){ .cancel = &cancel }, &err),
+        GCD_E_CANCELED);
+    assert_int_equal(v->sections[0].order, ORDER_RETAINED); /* as before */
     assert_int_equal(line_of(v, 0)->to, 9);
     uint64_t at;
     const struct gcd_context call = { .cancel = &cancel };
-    assert_int_equal(browse_find(v, &(struct browse_search){ .pattern = "zz" }, &call, &at, &err), GCD_E_CANCELED);
+    assert_int_equal(browse_find(v, &(struct browse_search){ .pattern = "zz" }, &call, &at, &err),
+                     GCD_E_CANCELED);
     browse_free(v);
     close_model(&o);
 }
@@ -325,21 +371,44 @@ static void searches_go_around(void **state)
     (void)state;
     struct opened o;
     open_model(&o, fan());
-    struct browse_view *v = open_view(&o, BROWSE_TREE, 0);       /* Even: 0, 2, 4, 6, 8; Odd: 1, 3, 5, 7 */
-    static const struct { const char *pattern; uint64_t from; bool back; uint64_t found; } rows[] = {
-        { "odd", 0, false, 1 }, { "odd", 2, false, 3 }, { "odd", 8, false, 1 }, { "odd", 9, false, 1 }, { "odd", 1, true, 7 }, { "odd", 0, true, 7 },
-        { "odd", 7, true, 5 }, { "Odd", 0, false, 1 }, { "ODD", 0, false, UINT64_MAX }, { "p.o?d", 0, false, 1 }, { "s*odd", 0, false, 1 },
-        { "/^Shop\\.O/", 0, false, 1 }, { "/odd$/", 0, false, UINT64_MAX }, { "0x", 3, false, 3 }, { "even", 1, true, 0 }, { "even", 0, true, 8 },
+    /* Even: 0, 2, 4, 6, 8; Odd: 1, 3, 5, 7 */
+    struct browse_view *v = open_view(&o, BROWSE_TREE, 0);
+    static const struct {
+        const char *pattern;
+        uint64_t from;
+        bool back;
+        uint64_t found;
+    } rows[] = {
+        { "odd", 0, false, 1 },
+        { "odd", 2, false, 3 },
+        { "odd", 8, false, 1 },
+        { "odd", 9, false, 1 },
+        { "odd", 1, true, 7 },
+        { "odd", 0, true, 7 },
+        { "odd", 7, true, 5 },
+        { "Odd", 0, false, 1 },
+        { "ODD", 0, false, UINT64_MAX },
+        { "p.o?d", 0, false, 1 },
+        { "s*odd", 0, false, 1 },
+        { "/^Shop\\.O/", 0, false, 1 },
+        { "/odd$/", 0, false, UINT64_MAX },
+        { "0x", 3, false, 3 },
+        { "even", 1, true, 0 },
+        { "even", 0, true, 8 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         uint64_t at;
-        struct browse_search s = { .pattern = rows[i].pattern, .from = rows[i].from, .back = rows[i].back };
+        struct browse_search s = { .pattern = rows[i].pattern,
+                                   .from = rows[i].from,
+                                   .back = rows[i].back };
         assert_int_equal(browse_find(v, &s, NULL, &at, &err), GCD_OK);
         if (at != rows[i].found)
-            fail_msg("%s from %u: %u, not %u", rows[i].pattern, (unsigned)rows[i].from, (unsigned)at, (unsigned)rows[i].found);
+            fail_msg("%s from %u: %u, not %u", rows[i].pattern, (unsigned)rows[i].from,
+                     (unsigned)at, (unsigned)rows[i].found);
     }
     uint64_t at;
-    assert_int_equal(browse_find(v, &(struct browse_search){ .pattern = "/(/" }, NULL, &at, &err), GCD_E_ARG);
+    assert_int_equal(browse_find(v, &(struct browse_search){ .pattern = "/(/" }, NULL, &at, &err),
+                     GCD_E_ARG);
     browse_free(v);
     close_model(&o);
 }
@@ -371,7 +440,7 @@ static void a_file_has_all_lines(void **state)
     for (const char *p = text; *p != '\0'; p++)
         lines += *p == '\n';
     assert_int_equal(lines, 2 + 1 + 9);
-    cli_hold(true);                      /* as the browser does */
+    cli_hold(true); /* as the browser does */
     assert_int_equal(browse_write(v, "/nonexistent/x", NULL, &err), GCD_E_IO);
     cli_hold(false);
     assert_non_null(strstr(err.msg, "cannot create a file"));
@@ -384,10 +453,17 @@ static void a_file_has_all_lines(void **state)
 static void characters_of_a_screen(void **state)
 {
     (void)state;
-    static const struct { const char *text; uint32_t c; unsigned columns; size_t bytes; } rows[] = {
-        { "a", 'a', 1, 1 }, { "\x1b", '?', 1, 1 }, { "\x7f", '?', 1, 1 }, { "\xc2\x9b", '?', 1, 2 }, { "\u00e4", 0xe4, 1, 2 },
-        { "\u6570", 0x6570, 2, 3 }, { "\u0301", 0x301, 0, 2 }, { "\u202e", '?', 1, 3 }, { "\u200b", '?', 1, 3 }, { "\ufeff", '?', 1, 3 },
-        { "\xff", '?', 1, 1 }, { "\U0001f600", 0x1f600, 2, 4 }, { "\ufe0f", '?', 1, 3 }, { "\U000e0041", '?', 1, 4 },
+    static const struct {
+        const char *text;
+        uint32_t c;
+        unsigned columns;
+        size_t bytes;
+    } rows[] = {
+        { "a", 'a', 1, 1 },        { "\x1b", '?', 1, 1 },       { "\x7f", '?', 1, 1 },
+        { "\xc2\x9b", '?', 1, 2 }, { "\u00e4", 0xe4, 1, 2 },    { "\u6570", 0x6570, 2, 3 },
+        { "\u0301", 0x301, 0, 2 }, { "\u202e", '?', 1, 3 },     { "\u200b", '?', 1, 3 },
+        { "\ufeff", '?', 1, 3 },   { "\xff", '?', 1, 1 },       { "\U0001f600", 0x1f600, 2, 4 },
+        { "\ufe0f", '?', 1, 3 },   { "\U000e0041", '?', 1, 4 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         uint32_t c;

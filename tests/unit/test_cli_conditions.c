@@ -26,18 +26,18 @@
 #include "support/folder.h"
 #include "term/message.h"
 
-#define BEGUN 1795279385             /* 2026-11-21 16:43:05 UTC */
-#define PID 4711u
-#define MIB (UINT64_C(1) << 20)
+#define BEGUN 1795279385 /* 2026-11-21 16:43:05 UTC */
+#define PID   4711u
+#define MIB   (UINT64_C(1) << 20)
 
 /* ---- fake memory and disk ---- */
 
 static struct gcd_ipc_memory memory;
 static struct {
     uint64_t available, unit;
-    const char *from;                /* the only folder that exists */
-    int failure;                     /* errno of statvfs for FROM, or 0 */
-    char asked[PATH_MAX];            /* the last path that was asked for */
+    const char *from;     /* the only folder that exists */
+    int failure;          /* errno of statvfs for FROM, or 0 */
+    char asked[PATH_MAX]; /* the last path that was asked for */
 } disk;
 
 void __wrap_gcd_ipc_memory(uint32_t pid, struct gcd_ipc_memory *ret);
@@ -51,8 +51,10 @@ void __wrap_gcd_ipc_memory(uint32_t pid, struct gcd_ipc_memory *ret)
 static uint64_t heap_bytes;
 static unsigned asked;
 
-enum cli_exit __wrap_cli_find_target(const struct cli_args *a, struct cli_dump *ret, char path[GCD_IPC_PATH_MAX]);
-enum cli_exit __wrap_cli_find_target(const struct cli_args *a, struct cli_dump *ret, char path[GCD_IPC_PATH_MAX])
+enum cli_exit __wrap_cli_find_target(const struct cli_args *a, struct cli_dump *ret,
+                                     char path[GCD_IPC_PATH_MAX]);
+enum cli_exit __wrap_cli_find_target(const struct cli_args *a, struct cli_dump *ret,
+                                     char path[GCD_IPC_PATH_MAX])
 {
     assert_int_equal(a->target.pid, PID);
     assert_null(a->target.name);
@@ -87,8 +89,11 @@ int __wrap_statvfs(const char *path, struct statvfs *ret)
 {
     if (disk_fails(path))
         return -1;
-    *ret = (struct statvfs){ .f_bavail = disk.available, .f_bfree = disk.available + 1000, .f_blocks = disk.available + 2000,
-                             .f_frsize = (unsigned long)disk.unit, .f_bsize = 1 };
+    *ret = (struct statvfs){ .f_bavail = disk.available,
+                             .f_bfree = disk.available + 1000,
+                             .f_blocks = disk.available + 2000,
+                             .f_frsize = (unsigned long)disk.unit,
+                             .f_bsize = 1 };
     return 0;
 }
 
@@ -111,8 +116,12 @@ static int setup(void **state)
     memset(&disk, 0, sizeof disk);
     memset(&args, 0, sizeof args);
     heap_bytes = asked = 0;
-    d = (struct job_dump){ .args = &args, .pid = PID, .name = "Shop", .begun = BEGUN,
-                           .values = { .name = "Shop", .pid = PID, .host = "web1", .time = BEGUN } };
+    d = (struct job_dump){ .args = &args,
+                           .pid = PID,
+                           .name = "Shop",
+                           .begun = BEGUN,
+                           .values = {
+                               .name = "Shop", .pid = PID, .host = "web1", .time = BEGUN } };
     cli_hold(true);
     return mkdtemp(folder) == NULL;
 }
@@ -147,7 +156,10 @@ static void put(const char *name, const char *text, time_t changed)
     assert_true(fputs(text, f) >= 0 && fclose(f) == 0);
     assert_int_equal(chmod(path, 0600), 0);
     if (changed != 0)
-        assert_int_equal(utimensat(AT_FDCWD, path, (struct timespec[2]){ { .tv_sec = changed }, { .tv_sec = changed } }, 0), 0);
+        assert_int_equal(
+            utimensat(AT_FDCWD, path,
+                      (struct timespec[2]){ { .tv_sec = changed }, { .tv_sec = changed } }, 0),
+            0);
 }
 
 #define NOTE ".Shop.gcdumpc-last"
@@ -156,8 +168,11 @@ static void put(const char *name, const char *text, time_t changed)
 static void remember(uint64_t time, uint64_t rss, uint64_t pause_ns)
 {
     char text[400];
-    (void)snprintf(text, sizeof text, "{\"pid\": 1, \"processes\": {\"%u\": {\"time\": %" PRIu64 ", \"rss_bytes\": %" PRIu64
-                                      ", \"heap_bytes\": 7, \"pause_ns\": %" PRIu64 ", \"duration_ms\": 9}}}", PID, time, rss, pause_ns);
+    (void)snprintf(text, sizeof text,
+                   "{\"pid\": 1, \"processes\": {\"%u\": {\"time\": %" PRIu64
+                   ", \"rss_bytes\": %" PRIu64 ", \"heap_bytes\": 7, \"pause_ns\": %" PRIu64
+                   ", \"duration_ms\": 9}}}",
+                   PID, time, rss, pause_ns);
     put(NOTE, text, 0);
 }
 
@@ -211,7 +226,8 @@ static void the_first_reason(void **state)
     remember(BEGUN - 7, 100 * MIB, 0);
     d.rss_bytes = 100 * MIB;
     args.job.max_pause_ms = 1;
-    skipped_because("it would pause for about 200 ms (by its memory, 2 ms for each MiB), not at most 1 ms");
+    skipped_because(
+        "it would pause for about 200 ms (by its memory, 2 ms for each MiB), not at most 1 ms");
     args.job.min_interval_s = 7;
     assert_false(wanted());
     assert_non_null(strstr(d.reason, "pause for about"));
@@ -240,7 +256,7 @@ static void memory_above(void **state)
     assert_true(wanted());
     d.rss_bytes = 100 * MIB;
     skipped_because("it has 100 MiB, not more than 100 MiB");
-    d.rss_bytes = 99 * MIB + MIB / 2 - 1;        /* rounded to the nearest */
+    d.rss_bytes = 99 * MIB + MIB / 2 - 1; /* rounded to the nearest */
     skipped_because("it has 99 MiB, not more than 100 MiB");
     d.rss_bytes = 98 * MIB + MIB / 2;
     skipped_because("it has 99 MiB, not more than 100 MiB");
@@ -252,10 +268,10 @@ static void growth(void **state)
 {
     (void)state;
     static const struct {
-        uint64_t before, percent, enough;        /* the smallest memory that has grown this much */
+        uint64_t before, percent, enough; /* the smallest memory that has grown this much */
     } rows[] = {
-        { 1000000, 20, 1200000 }, { 1000000, 1, 1010000 }, { 1000000, 100, 2000000 }, { 1000000, 900, 10000000 }, { 50000000000, 10, 55000000000 },
-        { 10000, 1000000, 100010000 },
+        { 1000000, 20, 1200000 },   { 1000000, 1, 1010000 },          { 1000000, 100, 2000000 },
+        { 1000000, 900, 10000000 }, { 50000000000, 10, 55000000000 }, { 10000, 1000000, 100010000 },
     };
     use_template("%n-%s.gclog");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -272,7 +288,7 @@ static void growth(void **state)
     args.job.if_grown = 50;
     d.rss_bytes = 149 * MIB;
     skipped_because("it has 149 MiB, after 100 MiB at the last dump; that is not 50 % more");
-    remember(BEGUN - 10, 0, 0);                  /* unknown, so it may have grown */
+    remember(BEGUN - 10, 0, 0); /* unknown, so it may have grown */
     assert_true(wanted());
     char path[PATH_MAX];
     path_in(path, NOTE);
@@ -280,7 +296,8 @@ static void growth(void **state)
     assert_true(wanted());
 }
 
-/* A restarted process begins with less memory than the one before had in the end: that does not keep it from being dumped. */
+/* A restarted process begins with less memory than the one before had in the end: that does not
+ * keep it from being dumped. */
 static void growth_after_a_restart(void **state)
 {
     (void)state;
@@ -291,15 +308,17 @@ static void growth_after_a_restart(void **state)
     remember(BEGUN - 100, 100 * MIB, 0);
     d.started = BEGUN - 1000;
     assert_false(wanted());
-    d.started = BEGUN - 99;                      /* the times are rounded */
+    d.started = BEGUN - 99; /* the times are rounded */
     assert_false(wanted());
-    d.started = BEGUN - 98;                      /* a later process of the same number */
+    d.started = BEGUN - 98; /* a later process of the same number */
     assert_true(wanted());
-    args.job.min_interval_s = 101;               /* the interval is that of the service */
+    args.job.min_interval_s = 101; /* the interval is that of the service */
     skipped_because("the last dump is 100 s old, not 101 s");
     args.job.min_interval_s = 0;
-    d.started = 0;                               /* of another number */
-    (void)snprintf(text, sizeof text, "{\"pid\": %" PRIu32 ", \"time\": %d, \"rss_bytes\": 100000000, \"processes\": {}}",
+    d.started = 0; /* of another number */
+    (void)snprintf(text, sizeof text,
+                   "{\"pid\": %" PRIu32
+                   ", \"time\": %d, \"rss_bytes\": 100000000, \"processes\": {}}",
                    a_process_that_has_gone(), BEGUN - 100);
     put(NOTE, text, 0);
     assert_true(wanted());
@@ -315,8 +334,15 @@ static void interval(void **state)
         uint64_t seconds;
         bool wanted;
     } rows[] = {
-        { 3600, 3600, true }, { 3601, 3600, true }, { 3599, 3600, false }, { 0, 1, false }, { 1, 1, true },
-        { -1, 3600, true }, { -2, UINT64_MAX, true }, { -1000000, UINT64_MAX, true },    /* a note from the future does not count */
+        { 3600, 3600, true },
+        { 3601, 3600, true },
+        { 3599, 3600, false },
+        { 0, 1, false },
+        { 1, 1, true },
+        /* a note from the future does not count */
+        { -1, 3600, true },
+        { -2, UINT64_MAX, true },
+        { -1000000, UINT64_MAX, true },
     };
     use_template("%n-%s.gclog");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -328,11 +354,12 @@ static void interval(void **state)
     args.job.min_interval_s = 8;
     skipped_because("the last dump is 7 s old, not 8 s");
     remember(0, 5, 0);
-    args.job.min_interval_s = UINT32_MAX;            /* only "no dump at all" is older than this */
+    args.job.min_interval_s = UINT32_MAX; /* only "no dump at all" is older than this */
     assert_true(wanted());
 }
 
-/* Files count as dumps, too: those newer than the note, and without a note those of any process with this name. */
+/* Files count as dumps, too: those newer than the note, and without a note those of any process
+ * with this name. */
 static void interval_of_files(void **state)
 {
     (void)state;
@@ -345,7 +372,8 @@ static void interval_of_files(void **state)
     assert_true(wanted());
     put("Shop-12-20260101.gclog", "x", now - 300);
     assert_false(wanted());
-    remember((uint64_t)now - 5000, 5, 0);        /* with a note, only this process's own files count */
+    /* with a note, only this process's own files count */
+    remember((uint64_t)now - 5000, 5, 0);
     assert_true(wanted());
     put("Shop-4711-20260101.gclog", "x", now - 500);
     skipped_because("the last dump is 500 s old, not 1000 s");
@@ -365,37 +393,41 @@ static void pauses(void **state)
     (void)state;
     use_template("%n-%s.gclog");
     args.job.max_pause_ms = 200;
-    d.rss_bytes = 100 * MIB;                     /* 2 ms for each MiB */
+    d.rss_bytes = 100 * MIB; /* 2 ms for each MiB */
     assert_true(wanted());
     d.rss_bytes = 100 * MIB + MIB / 2 - 1;
     assert_true(wanted());
     d.rss_bytes = 100 * MIB + MIB / 2;
-    skipped_because("it would pause for about 202 ms (by its memory, 2 ms for each MiB), not at most 200 ms");
+    skipped_because(
+        "it would pause for about 202 ms (by its memory, 2 ms for each MiB), not at most 200 ms");
     d.rss_bytes = 10000 * MIB;
     args.job.max_pause_ms = 20000;
     assert_true(wanted());
     args.job.max_pause_ms = 200;
-    remember(BEGUN - 10, 50 * MIB, 100000000);   /* 100 ms for half the memory, so 200 ms now */
+    remember(BEGUN - 10, 50 * MIB, 100000000); /* 100 ms for half the memory, so 200 ms now */
     d.rss_bytes = 100 * MIB;
     assert_true(wanted());
     d.rss_bytes = 101 * MIB;
-    skipped_because("it would pause for about 202 ms (by its memory and the last dump), not at most 200 ms");
-    remember(BEGUN - 10, 1000000, 1000000);      /* the smallest pause that is believed: 1 ms for 1 MB */
+    skipped_because(
+        "it would pause for about 202 ms (by its memory and the last dump), not at most 200 ms");
+    /* the smallest pause that is believed: 1 ms for 1 MB */
+    remember(BEGUN - 10, 1000000, 1000000);
     d.rss_bytes = 200000000;
     assert_true(wanted());
     d.rss_bytes = 201000000;
     assert_false(wanted());
-    d.rss_bytes = 101 * MIB;                     /* 106 ms by the last dump, 202 ms without */
+    d.rss_bytes = 101 * MIB; /* 106 ms by the last dump, 202 ms without */
     assert_true(wanted());
     remember(BEGUN - 10, 999999, 1000000);
     assert_false(wanted());
-    remember(BEGUN - 10, 1000000, 0);            /* no pause is known */
+    remember(BEGUN - 10, 1000000, 0); /* no pause is known */
     d.rss_bytes = 101 * MIB;
     assert_false(wanted());
     assert_non_null(strstr(d.reason, "2 ms for each MiB"));
 }
 
-/* Much of its memory may be no heap: it is asked only when its memory says that the pause is too long. */
+/* Much of its memory may be no heap: it is asked only when its memory says that the pause is too
+ * long. */
 static void pauses_by_the_heap(void **state)
 {
     (void)state;
@@ -410,12 +442,15 @@ static void pauses_by_the_heap(void **state)
     assert_true(wanted());
     assert_int_equal(asked, 1);
     heap_bytes = 101 * MIB;
-    skipped_because("it would pause for about 202 ms (by its heap, 2 ms for each MiB), not at most 200 ms");
-    heap_bytes = 0;                              /* it does not answer */
-    skipped_because("it would pause for about 2000 ms (by its memory, 2 ms for each MiB), not at most 200 ms");
+    skipped_because(
+        "it would pause for about 202 ms (by its heap, 2 ms for each MiB), not at most 200 ms");
+    heap_bytes = 0; /* it does not answer */
+    skipped_because(
+        "it would pause for about 2000 ms (by its memory, 2 ms for each MiB), not at most 200 ms");
     asked = 0;
-    remember(BEGUN - 10, 500 * MIB, 150000000);  /* the last dump knows better */
-    skipped_because("it would pause for about 300 ms (by its memory and the last dump), not at most 200 ms");
+    remember(BEGUN - 10, 500 * MIB, 150000000); /* the last dump knows better */
+    skipped_because(
+        "it would pause for about 300 ms (by its memory and the last dump), not at most 200 ms");
     assert_int_equal(asked, 0);
 }
 
@@ -425,7 +460,7 @@ static void free_memory(void **state)
 {
     (void)state;
     args.job.if_free_memory = 64 * MIB;
-    assert_true(has_room());                     /* not known */
+    assert_true(has_room()); /* not known */
     memory = (struct gcd_ipc_memory){ .room_bytes = 64 * MIB, .limit = GCD_IPC_LIMIT_MACHINE };
     assert_true(has_room());
     memory.room_bytes--;
@@ -456,7 +491,11 @@ static void free_disk(void **state)
     assert_string_equal(d.reason, "its disk has 4 MiB left, not 5 MiB");
     disk.available = 5;
     assert_true(has_room());
-    static const char *const names[][2] = { { "/x.gclog", "/" }, { "/a/x.gclog", "/" }, { "x.gclog", "." }, { "a/x.gclog", "." }, { "a/b/x", "a" } };
+    static const char *const names[][2] = { { "/x.gclog", "/" },
+                                            { "/a/x.gclog", "/" },
+                                            { "x.gclog", "." },
+                                            { "a/x.gclog", "." },
+                                            { "a/b/x", "a" } };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         (void)snprintf(d.paths[JOB_OUTPUT], sizeof d.paths[JOB_OUTPUT], "%s", names[i][0]);
         disk.from = names[i][1];
@@ -471,7 +510,7 @@ static void free_disk(void **state)
     char said[80];
     (void)snprintf(said, sizeof said, "the free space is unknown: %s", strerror(EIO));
     assert_string_equal(cli_last_said(), said);
-    disk.from = ".";                             /* the last folder asked for */
+    disk.from = "."; /* the last folder asked for */
     assert_int_equal(job_room(&d), CLI_FAILED);
 }
 
@@ -494,7 +533,8 @@ static void written_and_read(void **state)
     assert_int_equal(lstat(path, &st), 0);
     assert_true(S_ISREG(st.st_mode) && (st.st_mode & 07777) == 0600);
     assert_true(run_state_read(&d, &last));
-    assert_true(last.time == BEGUN && last.rss_bytes == 11 && last.heap_bytes == 12 && last.pause_ns == 13 && last.duration_ms == 14);
+    assert_true(last.time == BEGUN && last.rss_bytes == 11 && last.heap_bytes == 12 &&
+                last.pause_ns == 13 && last.duration_ms == 14);
     /* same name, no note of its own: 4711 has ended, so this may be its restart */
     d.pid = (uint32_t)getpid();
     bool gone = kill((pid_t)PID, 0) != 0 && errno == ESRCH;
@@ -514,7 +554,7 @@ static void written_and_read(void **state)
     assert_int_equal(json_object_size(json_object_get(o, "processes")), gone ? 1 : 2);
     assert_int_equal(json_integer_value(json_object_get(o, "pid")), getpid());
     json_decref(o);
-    d.pid = 1;                                   /* 4711 lives, so its dump was not ours */
+    d.pid = 1; /* 4711 lives, so its dump was not ours */
     assert_true(run_state_read(&d, &last));
     assert_true(last.time == 0 && last.rss_bytes == 0);
 }
@@ -527,15 +567,19 @@ static void of_one_that_has_gone(void **state)
     struct {
         long long pid;
         bool gone;
-    } rows[] = { { a_process_that_has_gone(), true }, { 0, true }, { -5, true }, { (long long)INT32_MAX + 1, true },
-                 { getpid(), false }, { 1, false } };
+    } rows[] = { { a_process_that_has_gone(), true }, { 0, true },         { -5, true },
+                 { (long long)INT32_MAX + 1, true },  { getpid(), false }, { 1, false } };
     use_template("%n-%s.gclog");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        (void)snprintf(text, sizeof text, "{\"pid\": %lld, \"time\": 5, \"rss_bytes\": -3, \"pause_ns\": \"x\", \"processes\": {}}", rows[i].pid);
+        (void)snprintf(text, sizeof text,
+                       "{\"pid\": %lld, \"time\": 5, \"rss_bytes\": -3, \"pause_ns\": \"x\", "
+                       "\"processes\": {}}",
+                       rows[i].pid);
         put(NOTE, text, 0);
-        errno = ESRCH;                           /* not one of our notes */
+        errno = ESRCH; /* not one of our notes */
         assert_true(run_state_read(&d, &last));
-        assert_true(last.time == (rows[i].gone ? 5 : 0) && last.rss_bytes == 0 && last.pause_ns == 0);
+        assert_true(last.time == (rows[i].gone ? 5 : 0) && last.rss_bytes == 0 &&
+                    last.pause_ns == 0);
     }
 }
 
@@ -557,21 +601,21 @@ static void notes_that_are_none(void **state)
     path_in(path, NOTE);
     path_in(other, "elsewhere");
     assert_int_equal(rename(path, other), 0);
-    assert_int_equal(symlink("elsewhere", path), 0);     /* not followed */
+    assert_int_equal(symlink("elsewhere", path), 0); /* not followed */
     assert_false(run_state_read(&d, &last));
     assert_int_equal(unlink(path), 0);
-    assert_int_equal(mkfifo(path, 0600), 0);             /* not waited for */
+    assert_int_equal(mkfifo(path, 0600), 0); /* not waited for */
     assert_false(run_state_read(&d, &last));
     assert_int_equal(unlink(path), 0);
     assert_int_equal(rename(other, path), 0);
     assert_true(run_state_read(&d, &last));
-    if (geteuid() == 0) {                                /* owned by another user */
+    if (geteuid() == 0) { /* owned by another user */
         assert_int_equal(chown(path, 12345, 12345), 0);
         assert_false(run_state_read(&d, &last));
     }
     int after = dup(0);
     assert_int_equal(close(after), 0);
-    assert_int_equal(before, after);                     /* nothing is left open */
+    assert_int_equal(before, after); /* nothing is left open */
 }
 
 /* A note with very many processes stays small enough to be read again. */
@@ -583,7 +627,7 @@ static void notes_of_many(void **state)
     use_template("%n-%s.gclog");
     path_in(path, NOTE);
     json_t *o = json_object(), *all = json_object();
-    for (unsigned i = 0; i < 320; i++) {                 /* every entry of one living process */
+    for (unsigned i = 0; i < 320; i++) { /* every entry of one living process */
         char key[40];
         (void)snprintf(key, sizeof key, "%ld x%u", (long)getpid(), i);
         json_object_set_new(all, key, json_pack("{s:i}", "time", 5));
@@ -599,7 +643,8 @@ static void notes_of_many(void **state)
     assert_true(run_state_read(&d, &last) && last.time == BEGUN);
 }
 
-/* Even with the most files and jobs that can be kept, the note stays readable: otherwise the next run would remove files of other jobs. */
+/* Even with the most files and jobs that can be kept, the note stays readable: otherwise the next
+ * run would remove files of other jobs. */
 static void notes_of_many_files(void **state)
 {
     (void)state;
@@ -613,7 +658,9 @@ static void notes_of_many_files(void **state)
         jobs[i] = strdup(name);
         json_t *list = json_array();
         for (unsigned k = 0; k < 4000 && i < 8; k++)
-            json_array_append_new(list, json_pack("[I, I, I]", (json_int_t)INT64_MAX - k, (json_int_t)BEGUN * 1000000000, (json_int_t)999999999));
+            json_array_append_new(list,
+                                  json_pack("[I, I, I]", (json_int_t)INT64_MAX - k,
+                                            (json_int_t)BEGUN * 1000000000, (json_int_t)999999999));
         json_object_set_new(files, name, list);
     }
     json_object_set_new(o, "files", files);
@@ -630,7 +677,8 @@ static void notes_of_many_files(void **state)
         free(jobs[i]);
 }
 
-/* Machines that write into one folder do not take the process of another machine for a restart of theirs. */
+/* Machines that write into one folder do not take the process of another machine for a restart of
+ * theirs. */
 static void notes_of_machines(void **state)
 {
     (void)state;
@@ -661,7 +709,8 @@ static void where_notes_are(void **state)
     assert_true(run_state_read(&d, &last) && last.time == BEGUN);
 }
 
-/* Several processes of one name are dumped at the same time, by several jobs: none forgets what another one wrote. */
+/* Several processes of one name are dumped at the same time, by several jobs: none forgets what
+ * another one wrote. */
 static void written_by_two(void **state)
 {
     (void)state;
@@ -673,16 +722,17 @@ static void written_by_two(void **state)
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        (void)close(fd);                         /* or the lock would be its own, too */
+        (void)close(fd); /* or the lock would be its own, too */
         d.pid = (uint32_t)getpid();
         _exit(run_state_write(&d) == CLI_DONE ? 0 : 1);
     }
-    for (int i = 0; i < 10; i++) {               /* it waits, however long it has been there */
+    for (int i = 0; i < 10; i++) { /* it waits, however long it has been there */
         assert_int_equal(waitpid(child, &status, WNOHANG), 0);
         (void)usleep(20000);
     }
     char text[200];
-    (void)snprintf(text, sizeof text, "{\"pid\": 1, \"processes\": {\"%d\": {\"time\": 5}}}", (int)getpid());
+    (void)snprintf(text, sizeof text, "{\"pid\": 1, \"processes\": {\"%d\": {\"time\": 5}}}",
+                   (int)getpid());
     put(NOTE, text, 0);
     (void)close(fd);
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -697,11 +747,25 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(without_conditions), TEST(the_first_reason), TEST(memory_above), TEST(growth), TEST(growth_after_a_restart),
-        TEST(interval), TEST(interval_of_files),
-        TEST(pauses), TEST(pauses_by_the_heap), TEST(free_memory), TEST(free_disk), TEST(written_and_read), TEST(written_by_two),
+        TEST(without_conditions),
+        TEST(the_first_reason),
+        TEST(memory_above),
+        TEST(growth),
+        TEST(growth_after_a_restart),
+        TEST(interval),
+        TEST(interval_of_files),
+        TEST(pauses),
+        TEST(pauses_by_the_heap),
+        TEST(free_memory),
+        TEST(free_disk),
+        TEST(written_and_read),
+        TEST(written_by_two),
         TEST(of_one_that_has_gone),
-        TEST(notes_that_are_none), TEST(notes_of_many), TEST(notes_of_many_files), TEST(notes_of_machines), TEST(where_notes_are),
+        TEST(notes_that_are_none),
+        TEST(notes_of_many),
+        TEST(notes_of_many_files),
+        TEST(notes_of_machines),
+        TEST(where_notes_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

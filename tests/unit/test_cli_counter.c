@@ -42,7 +42,7 @@ static uint64_t read_event(const char *name, const char *title, double value)
     add_text(name);
     add_text(title);
     add_value(value);
-    add_text("MB");                              /* more fields follow */
+    add_text("MB"); /* more fields follow */
     return read_first(length);
 }
 
@@ -51,18 +51,20 @@ static void a_counter(void **state)
     (void)state;
     assert_int_equal(read_event("gc-heap-size", "GC Heap Size", 12.5), 12500000);
     assert_int_equal(read_event("gc-heap-size", "", 0.000001), 1);
-    assert_int_equal(read_event("gc-heap-size", "", 0.0000019), 2);      /* rounded, as its decimal fractions are none of a double */
+    /* rounded, as its decimal fractions are none of a double */
+    assert_int_equal(read_event("gc-heap-size", "", 0.0000019), 2);
     assert_int_equal(read_event("gc-heap-size", "x", 999999999), UINT64_C(999999999000000));
 }
 
 static void other_counters(void **state)
 {
     (void)state;
-    static const char *const names[] = { "gc-heap-siz", "gc-heap-sizes", "gc-heap-size2", "", "Gc-heap-size", "working-set" };
+    static const char *const names[] = { "gc-heap-siz",  "gc-heap-sizes", "gc-heap-size2", "",
+                                         "Gc-heap-size", "working-set" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         assert_int_equal(read_event(names[i], "GC Heap Size", 12.5), 0);
     assert_int_equal(read_event("gc-heap-size", "GC Heap Size", 12.5), 12500000);
-    event[1] = 1;                                /* another letter with the same low byte */
+    event[1] = 1; /* another letter with the same low byte */
     assert_int_equal(read_first(length), 0);
 }
 
@@ -98,14 +100,15 @@ static void texts_without_end(void **state)
     add_text("gc-heap-size");
     memset(event + length, 'x', sizeof event - length);
     assert_int_equal(read_first(sizeof event), 0);
-    event[length + 1] = event[length + 2] = 0;   /* two zeros, but of two letters */
+    event[length + 1] = event[length + 2] = 0; /* two zeros, but of two letters */
     assert_int_equal(read_first(sizeof event), 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_counter), cmocka_unit_test(other_counters), cmocka_unit_test(odd_values), cmocka_unit_test(cut),
+        cmocka_unit_test(a_counter),         cmocka_unit_test(other_counters),
+        cmocka_unit_test(odd_values),        cmocka_unit_test(cut),
         cmocka_unit_test(texts_without_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

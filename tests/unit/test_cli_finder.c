@@ -1,4 +1,5 @@
-/* The candidates for the file of a module, their order, and which are certain.  The process is this one or a child. */
+/* The candidates for the file of a module, their order, and which are certain.  The process is this
+ * one or a child. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -32,7 +33,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    if (getuid() == 0 && geteuid() != 0)         /* if a check failed before the mapping was released */
+    if (getuid() == 0 && geteuid() != 0) /* if a check failed before the mapping was released */
         (void)syscall(SYS_setresuid, -1, 0, -1);
     return remove_folder(folder);
 }
@@ -50,12 +51,16 @@ static void put_text(const char *name, const char *text)
 /* Makes it years old; only its ctime, which every change sets, is new. */
 static void make_old(const char *name)
 {
-    assert_int_equal(utimensat(AT_FDCWD, in_folder(name), (struct timespec[2]){ { 1000, 0 }, { 1000, 0 } }, 0), 0);
+    assert_int_equal(
+        utimensat(AT_FDCWD, in_folder(name), (struct timespec[2]){ { 1000, 0 }, { 1000, 0 } }, 0),
+        0);
 }
 
-/* ---- the candidates as text: "CONTENT", "CONTENT!" when it is certain, an error in brackets ---- */
+/* ---- the candidates as text: "CONTENT", "CONTENT!" when it is certain, an error in brackets ----
+ */
 
-static void describe(gcd_status st, struct gcd_module_file *file, const struct gcd_module_files *files, char *ret, size_t cap)
+static void describe(gcd_status st, struct gcd_module_file *file,
+                     const struct gcd_module_files *files, char *ret, size_t cap)
 {
     char content[32] = "";
     size_t n = 0;
@@ -63,7 +68,9 @@ static void describe(gcd_status st, struct gcd_module_file *file, const struct g
         (void)snprintf(ret, cap, "[%s]", err.msg);
         return;
     }
-    assert_int_equal(gcd_input_read_at(file->input, file->off, content, file->bytes < 20 ? (size_t)file->bytes : 20, &n, &err), GCD_OK);
+    assert_int_equal(gcd_input_read_at(file->input, file->off, content,
+                                       file->bytes < 20 ? (size_t)file->bytes : 20, &n, &err),
+                     GCD_OK);
     (void)snprintf(ret, cap, "%s%s", content, file->certain ? "!" : "");
     files->close(files->ctx, file);
 }
@@ -94,7 +101,8 @@ static void check(struct module_finder *f, const char *path, const char *want)
     if (n == 0)
         return;
     /* the last one again, out of order */
-    describe(files.open(files.ctx, &module, n - 1, &file, &err), &file, &files, again, sizeof again);
+    describe(files.open(files.ctx, &module, n - 1, &file, &err), &file, &files, again,
+             sizeof again);
     assert_string_equal(again, one);
 }
 
@@ -110,13 +118,16 @@ static void check_loaded(struct module_finder *f, const char *want)
         const char *path = st == GCD_OK ? file.path : "";
         describe(st, &file, &files, one, sizeof one);
         if (strncmp(path, folder, strlen(folder)) == 0 || st != GCD_OK)
-            (void)snprintf(got + strlen(got), sizeof got - strlen(got), "%s%s=%s", got[0] != '\0' ? " " : "", path, one);
+            (void)snprintf(got + strlen(got), sizeof got - strlen(got), "%s%s=%s",
+                           got[0] != '\0' ? " " : "", path, one);
     }
     shorten(got);
     assert_string_equal(got, want);
 }
 
-static const struct gcd_summary nothing = { .trace.start_unix_ms = INT64_MIN, .command_line = "", .process_name = "" };
+static const struct gcd_summary nothing = { .trace.start_unix_ms = INT64_MIN,
+                                            .command_line = "",
+                                            .process_name = "" };
 
 static struct module_finder *finder_of(const struct module_search *search)
 {
@@ -141,13 +152,17 @@ static void files_of_a_process(void **state)
 {
     (void)state;
     struct module_search search = { .pid = (uint32_t)getpid(), .summary = &nothing };
-    char self[256], header[32] = "";             /* which differs from one kind of machine to the other */
+    /* which differs from one kind of machine to the other */
+    char self[256], header[32] = "";
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
     assert_true(n > 0);
     self[n] = '\0';
     int fd = open(self, O_RDONLY | O_CLOEXEC);
     assert_true(fd >= 0 && read(fd, header, 20) == 20 && close(fd) == 0);
-    assert_memory_equal(header, "\x7f" "ELF", 4);
+    assert_memory_equal(header,
+                        "\x7f"
+                        "ELF",
+                        4);
     (void)strcat(header, "!");
     put_text("New.dll", "new");
     put_text("Old.dll", "old");
@@ -159,19 +174,23 @@ static void files_of_a_process(void **state)
     struct module_finder *f = finder_of(&search);
     check(f, self, header);
     check(f, in_folder("New.dll"), "new");
-    check(f, in_folder("Old.dll"), "old");       /* its content is older than the process, but it was moved there later */
+    /* its content is older than the process, but it was moved there later */
+    check(f, in_folder("Old.dll"), "old");
     check(f, in_folder("Unmapped.dll"), "unmapped");
     check(f, in_folder("Link.dll"), "new");
     check(f, in_folder("Pipe.dll"), "[is a pipe, not a file]");
     check(f, in_folder("Missing.dll"), "");
     check(f, folder, "[is a folder, not a file]");
-    check(f, "New.dll", "");                     /* relative to an unknown folder */
+    check(f, "New.dll", ""); /* relative to an unknown folder */
     check(f, "", "");
     check_loaded(f, "F/New.dll=new F/Old.dll=old");
-    /* older than the process, but not mapped: a link may have pointed elsewhere when the module was loaded */
+    /* older than the process, but not mapped: a link may have pointed elsewhere when the module was
+     * loaded */
     struct gcd_module_files files = module_finder_files(f);
     struct gcd_module_file file;
-    assert_int_equal(files.open(files.ctx, &(struct gcd_module){ .path = "/etc/passwd" }, 0, &file, &err), GCD_OK);
+    assert_int_equal(
+        files.open(files.ctx, &(struct gcd_module){ .path = "/etc/passwd" }, 0, &file, &err),
+        GCD_OK);
     assert_false(file.certain);
     files.close(files.ctx, &file);
     module_finder_free(f);
@@ -184,7 +203,8 @@ static bool map_files_work(const void *mapped)
 {
     char path[96];
     uintptr_t at = (uintptr_t)mapped;
-    (void)snprintf(path, sizeof path, "/proc/self/map_files/%jx-%jx", (uintmax_t)at, (uintmax_t)at + (uintmax_t)sysconf(_SC_PAGESIZE));
+    (void)snprintf(path, sizeof path, "/proc/self/map_files/%jx-%jx", (uintmax_t)at,
+                   (uintmax_t)at + (uintmax_t)sysconf(_SC_PAGESIZE));
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd >= 0)
         (void)close(fd);
@@ -216,7 +236,8 @@ static void files_that_were_deleted(void **state)
         check_loaded(f, "F/Gone.dll=gone! F/Replaced.dll=first! F/Young.dll=young");
         assert_int_equal(syscall(SYS_setresuid, -1, 65534, -1), 0);
     }
-    check(f, in_folder("Gone.dll"), "[was deleted or replaced, and only root can still read what the process maps]");
+    check(f, in_folder("Gone.dll"),
+          "[was deleted or replaced, and only root can still read what the process maps]");
     check(f, in_folder("Replaced.dll"), "second");
     if (root)
         assert_int_equal(syscall(SYS_setresuid, -1, 0, -1), 0);
@@ -262,7 +283,8 @@ static void a_process_behind_a_closed_door(void **state)
     struct module_finder *f = finder_of(&search);
     if (closed) {
         check(f, in_folder("Shop.dll"), "here");
-        check(f, in_folder("Missing.dll"), "[cannot look at the files of the process: Permission denied]");
+        check(f, in_folder("Missing.dll"),
+              "[cannot look at the files of the process: Permission denied]");
         check(f, "", "");
         check_loaded(f, "");
     }
@@ -314,7 +336,7 @@ static pid_t start(const char *name)
     pid_t pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
-        (void)alarm(60);                 /* if a check fails, nothing else ends it */
+        (void)alarm(60); /* if a check fails, nothing else ends it */
         (void)dup2(ready[1], STDOUT_FILENO);
         (void)execl(in_folder(name), name, "--wait", (char *)NULL);
         _exit(1);
@@ -338,13 +360,15 @@ static void a_single_file_program(void **state)
     pid_t pid = start("Shop");
     struct module_search search = { .pid = (uint32_t)pid, .summary = &nothing };
     struct module_finder *f = finder_of(&search);
-    put_text("Shop.dll", "stale");               /* from an earlier deployment that was not a single file */
+    /* from an earlier deployment that was not a single file */
+    put_text("Shop.dll", "stale");
     check(f, in_folder("Shop.dll"), "shop! stale");
     check(f, in_folder("de/Shop.resources.dll"), "german! french");
     check(f, in_folder("fr/Shop.resources.dll"), "german french!");
     check(f, "/elsewhere/Shop.dll", "shop");
     check(f, "/elsewhere/Other.dll", "");
-    check_loaded(f, "F/Shop.dll=shop! F/de/Shop.resources.dll=german! F/fr/Shop.resources.dll=french!");
+    check_loaded(
+        f, "F/Shop.dll=shop! F/de/Shop.resources.dll=german! F/fr/Shop.resources.dll=french!");
     module_finder_free(f);
     stop(pid);
 }
@@ -373,7 +397,8 @@ static void folders_in_order(void **state)
     struct module_search search = { .folders = folders, .folder_count = 2, .summary = &nothing };
     (void)snprintf(first, sizeof first, "%s/first", folder);
     (void)snprintf(second, sizeof second, "%s/second", folder);
-    assert_int_equal(mkdir(first, 0700) | mkdir(second, 0700) | mkdir(in_folder("first/deep"), 0700), 0);
+    assert_int_equal(
+        mkdir(first, 0700) | mkdir(second, 0700) | mkdir(in_folder("first/deep"), 0700), 0);
     put_text("first/deep/Shop.dll", "deep");
     put_text("first/SHOP.dll", "first");
     put_text("second/shop.dll", "second");
@@ -383,7 +408,7 @@ static void folders_in_order(void **state)
     struct module_finder *f = finder_of(&search);
     check(f, in_folder("Shop.dll"), "first deep second here");
     check(f, "C:\\shop\\bin\\Shop.dll", "first deep second");
-    check(f, "/srv/a\\Shop.dll", "");            /* on Linux a file name may contain a backslash */
+    check(f, "/srv/a\\Shop.dll", ""); /* on Linux a file name may contain a backslash */
     check(f, "C:\\shop\\Pipe.dll", "[F/second/Pipe.dll: is a pipe, not a file]");
     check_loaded(f, "");
     assert_false(module_finder_cut(f));
@@ -407,7 +432,10 @@ static void bundles_in_folders(void **state)
     (void)state;
     const char *const folders[] = { folder };
     struct gcd_module modules[] = { { .path = "C:\\x\\Shop.dll" }, { .path = "C:\\x\\Other.dll" } };
-    struct gcd_summary summary = { .command_line = "/srv/run/Store --fast", .process_name = "", .modules = modules, .module_count = 2 };
+    struct gcd_summary summary = { .command_line = "/srv/run/Store --fast",
+                                   .process_name = "",
+                                   .modules = modules,
+                                   .module_count = 2 };
     struct module_search search = { .folders = folders, .folder_count = 1, .summary = &summary };
     make_program("Store", 0);
     struct module_finder *f = finder_of(&search);
@@ -435,8 +463,13 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-        TEST(files_of_a_process), TEST(files_that_were_deleted), TEST(another_process_with_this_number),
-        TEST(a_process_behind_a_closed_door), TEST(a_single_file_program), TEST(a_damaged_single_file_program), TEST(folders_in_order),
+        TEST(files_of_a_process),
+        TEST(files_that_were_deleted),
+        TEST(another_process_with_this_number),
+        TEST(a_process_behind_a_closed_door),
+        TEST(a_single_file_program),
+        TEST(a_damaged_single_file_program),
+        TEST(folders_in_order),
         TEST(bundles_in_folders),
     };
     if (argc > 1 && strcmp(argv[1], "--wait") == 0) {

@@ -1,4 +1,5 @@
-/* The parts of the server for programs, without a client: lines from any pieces, messages, schemas, what waits and what is canceled. */
+/* The parts of the server for programs, without a client: lines from any pieces, messages, schemas,
+ * what waits and what is canceled. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 /* ---- lines ---- */
 
 struct taken {
-    char text[4096];             /* each line with its end; "!" for one that was left out */
+    char text[4096]; /* each line with its end; "!" for one that was left out */
     size_t used, longest;
 };
 
@@ -41,7 +42,8 @@ static void test_lines_in_all_slices(void **state)
         struct taken t = { .used = 0 };
         struct mcp_lines l = { .take = take, .ctx = &t };
         for (size_t at = 0; at < sizeof text - 1; at += slice)
-            mcp_lines_feed(&l, text + at, sizeof text - 1 - at < slice ? sizeof text - 1 - at : slice);
+            mcp_lines_feed(&l, text + at,
+                           sizeof text - 1 - at < slice ? sizeof text - 1 - at : slice);
         mcp_lines_end(&l);
         assert_string_equal(t.text, "one\ntwo\n\rthree\r\nlast\n");
     }
@@ -71,7 +73,7 @@ static void test_long_lines(void **state)
 
 static void check_schema(const char *notation, const char *want)
 {
-    char json[1024];                     /* WANT has ' for " */
+    char json[1024]; /* WANT has ' for " */
     assert_true(snprintf(json, sizeof json, "%s", want) < (int)sizeof json);
     for (char *p = json; *p != '\0'; p++)
         *p = *p == '\'' ? '"' : *p;
@@ -89,17 +91,21 @@ static void test_schemas(void **state)
 {
     (void)state;
     check_schema("", "{'type':'object','properties':{},'required':[]}");
-    check_schema("a:s b:i~ c:b? d:n?~",
-                 "{'type':'object','properties':{'a':{'type':'string'},'b':{'type':'integer'},'c':{'type':['boolean','null']},"
-                 "'d':{'type':['number','null']}},'required':['a','c']}");
-    check_schema("a[] b[c:s]~ d:a",
-                 "{'type':'object','properties':{'a':{'type':'array','items':{'type':'string'}},'b':{'type':'array','items':"
-                 "{'type':'object','properties':{'c':{'type':'string'}},'required':['c']}},'d':{'type':'array','items':"
-                 "{'type':'array'}}},'required':['a','d']}");
+    check_schema("a:s b:i~ c:b? d:n?~", "{'type':'object','properties':{'a':{'type':'string'},'b':{"
+                                        "'type':'integer'},'c':{'type':['boolean','null']},"
+                                        "'d':{'type':['number','null']}},'required':['a','c']}");
+    check_schema("a[] b[c:s]~ d:a", "{'type':'object','properties':{'a':{'type':'array','items':{'"
+                                    "type':'string'}},'b':{'type':'array','items':"
+                                    "{'type':'object','properties':{'c':{'type':'string'}},'"
+                                    "required':['c']}},'d':{'type':'array','items':"
+                                    "{'type':'array'}}},'required':['a','d']}");
     check_schema("a{b[c{d:i}? e:s]}~ f:s",
-                 "{'type':'object','properties':{'a':{'type':'object','properties':{'b':{'type':'array','items':{'type':'object',"
-                 "'properties':{'c':{'anyOf':[{'type':'object','properties':{'d':{'type':'integer'}},'required':['d']},"
-                 "{'type':'null'}]},'e':{'type':'string'}},'required':['c','e']}}},'required':['b']},'f':{'type':'string'}},"
+                 "{'type':'object','properties':{'a':{'type':'object','properties':{'b':{'type':'"
+                 "array','items':{'type':'object',"
+                 "'properties':{'c':{'anyOf':[{'type':'object','properties':{'d':{'type':'integer'}"
+                 "},'required':['d']},"
+                 "{'type':'null'}]},'e':{'type':'string'}},'required':['c','e']}}},'required':['b']"
+                 "},'f':{'type':'string'}},"
                  "'required':['f']}");
 }
 
@@ -127,7 +133,9 @@ static void test_tools(void **state)
 /* What a page says about missing rows, for a list of TOTAL rows of which at most 100 are listed. */
 static void check_cut(uint64_t total, const char *want)
 {
-    struct mcp_call c = { .tool = mcp_tool_find("types"), .arguments = json_pack("{s:i}", "limit", 2), .out = json_object() };
+    struct mcp_call c = { .tool = mcp_tool_find("types"),
+                          .arguments = json_pack("{s:i}", "limit", 2),
+                          .out = json_object() };
     assert_int_equal(mcp_page_begin(&c), MCP_DONE);
     mcp_page_total_capped(&c, total, 100);
     while (mcp_page_wants(&c))
@@ -146,7 +154,9 @@ static void check_cut(uint64_t total, const char *want)
 /* Rows of BYTES each: how many fit in a page of 1,000. */
 static uint64_t rows_of(size_t bytes)
 {
-    struct mcp_call c = { .tool = mcp_tool_find("types"), .arguments = json_pack("{s:i}", "max_chars", 1000), .out = json_object() };
+    struct mcp_call c = { .tool = mcp_tool_find("types"),
+                          .arguments = json_pack("{s:i}", "max_chars", 1000),
+                          .out = json_object() };
     char text[4096];
     assert_true(bytes < sizeof text);
     memset(text, 'x', bytes - 4);
@@ -168,7 +178,7 @@ static void test_size_of_a_page(void **state)
     assert_int_equal(rows_of(250), 4);
     assert_int_equal(rows_of(251), 3);
     assert_int_equal(rows_of(501), 1);
-    assert_int_equal(rows_of(2000), 1);  /* larger than a page: alone */
+    assert_int_equal(rows_of(2000), 1); /* larger than a page: alone */
 }
 
 static void test_what_was_cut(void **state)
@@ -177,7 +187,8 @@ static void test_what_was_cut(void **state)
     check_cut(0, NULL);
     check_cut(2, NULL);
     check_cut(100, "rows 1 to 2 of 100; next_cursor has more, limit makes pages larger");
-    check_cut(101, "rows 1 to 2 of 100, no more are listed: a filter, or sql, finds them; next_cursor has more, limit makes pages larger");
+    check_cut(101, "rows 1 to 2 of 100, no more are listed: a filter, or sql, finds them; "
+                   "next_cursor has more, limit makes pages larger");
 }
 
 /* ---- the server ---- */
@@ -231,8 +242,11 @@ static int64_t code_of(struct talk *t)
     return code;
 }
 
-#define META "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\",\"io.modelcontextprotocol/clientCapabilities\":{}}"
-#define CALL(id, rest) "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"tools/call\",\"params\":{" META "," rest "}}"
+#define META                                \
+    "\"_meta\":{\"io.modelcontextprotocol/" \
+    "protocolVersion\":\"2026-07-28\",\"io.modelcontextprotocol/clientCapabilities\":{}}"
+#define CALL(id, rest) \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"tools/call\",\"params\":{" META "," rest "}}"
 
 static void test_calls_wait_for_the_worker(void **state)
 {
@@ -243,10 +257,10 @@ static void test_calls_wait_for_the_worker(void **state)
     say(&t, CALL("1", "\"name\":\"types\""));
     assert_null(sent(&t));
     say(&t, CALL("1", "\"name\":\"types\""));
-    assert_int_equal(code_of(&t), MCP_E_REQUEST);        /* the same id again */
+    assert_int_equal(code_of(&t), MCP_E_REQUEST); /* the same id again */
     assert_true(mcp_work(&t.s));
     json_t *j = sent(&t), *result = json_object_get(j, "result");
-    assert_true(json_is_true(json_object_get(result, "isError")));       /* no heap is open */
+    assert_true(json_is_true(json_object_get(result, "isError"))); /* no heap is open */
     json_decref(j);
     assert_false(mcp_work(&t.s));
     end(&t);
@@ -259,11 +273,14 @@ static void test_what_is_canceled_is_not_answered(void **state)
     begin(&t);
     say(&t, CALL("1", "\"name\":\"types\""));
     say(&t, CALL("\"1\"", "\"name\":\"types\""));
-    say(&t, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}");
-    say(&t, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":2}}");
+    say(&t, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
+            "cancelled\",\"params\":{\"requestId\":1}}");
+    say(&t, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
+            "cancelled\",\"params\":{\"requestId\":2}}");
     assert_true(mcp_work(&t.s));
     json_t *j = sent(&t);
-    assert_string_equal(json_string_value(json_object_get(j, "id")), "1");       /* a text is another id */
+    /* a text is another id */
+    assert_string_equal(json_string_value(json_object_get(j, "id")), "1");
     json_decref(j);
     assert_false(mcp_work(&t.s));
     assert_false(atomic_load(&cli_canceled));
@@ -277,17 +294,19 @@ static void test_the_queue_has_an_end(void **state)
     char line[512];
     begin(&t);
     for (unsigned i = 0; i < MCP_QUEUE_MAX; i++) {
-        (void)snprintf(line, sizeof line, "{\"jsonrpc\":\"2.0\",\"id\":%u,\"method\":\"tools/call\",\"params\":{" META "}}", i);
+        (void)snprintf(
+            line, sizeof line,
+            "{\"jsonrpc\":\"2.0\",\"id\":%u,\"method\":\"tools/call\",\"params\":{" META "}}", i);
         say(&t, line);
         assert_null(sent(&t));
     }
     say(&t, CALL("99", "\"name\":\"types\""));
     assert_int_equal(code_of(&t), MCP_E_INTERNAL);
     assert_true(mcp_work(&t.s));
-    assert_int_equal(code_of(&t), MCP_E_PARAMS);         /* it has no name of a tool */
+    assert_int_equal(code_of(&t), MCP_E_PARAMS); /* it has no name of a tool */
     say(&t, CALL("99", "\"name\":\"types\""));
     assert_null(sent(&t));
-    end(&t);                             /* frees the rest */
+    end(&t); /* frees the rest */
 }
 
 int main(void)

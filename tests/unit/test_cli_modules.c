@@ -1,4 +1,5 @@
-/* The lists that are searched for files of modules, and the messages about files that cannot be used. */
+/* The lists that are searched for files of modules, and the messages about files that cannot be
+ * used. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +59,8 @@ static void add_line(struct mapped_files *m, const char *text, const char *root)
     assert_true(mapped_files_line(m, line, root, strlen(root)));
 }
 
-static void check_mapped(const struct mapped_file *f, const char *path, uint64_t start, uint64_t inode, bool deleted)
+static void check_mapped(const struct mapped_file *f, const char *path, uint64_t start,
+                         uint64_t inode, bool deleted)
 {
     assert_string_equal(f->path, path);
     assert_int_equal(f->start, start);
@@ -70,16 +72,37 @@ static void what_a_process_maps(void **state)
 {
     (void)state;
     struct mapped_files m = { .items = NULL };
-    add_line(&m, "7f0000002000-7f0000003000 r--p 00001000 fe:00 12                         /app/B.dll", "/");
-    add_line(&m, "7f0000003000-7f0000004000 r-xp 00002000 fe:00 12                         /app/B.dll", "/");
+    add_line(&m,
+             "7f0000002000-7f0000003000 r--p 00001000 fe:00 12                         /app/B.dll",
+             "/");
+    add_line(&m,
+             "7f0000003000-7f0000004000 r-xp 00002000 fe:00 12                         /app/B.dll",
+             "/");
     add_line(&m, "7f0000004000-7f0000005000 rw-p 00000000 00:00 0 ", "/");
-    add_line(&m, "7f0000005000-7f0000006000 rw-p 00000000 00:00 0                          [heap]", "/");
-    add_line(&m, "7f0000006000-7f0000007000 r--s 00000000 fe:00 13                         /app/two words\\012line.dll", "/");
-    add_line(&m, "7f0000007000-7f0000008000 r--s 00000000 fe:00 14                         /app/A.dll (deleted)", "/");
-    add_line(&m, "7f0000008000-7f0000009000 r--s 00000000 fe:00 15                         /app/A.dll (deleted)", "/");
-    add_line(&m, "7f0000009000-7f000000a000 r--s 00000000 fe:00 16                         /app/A.dll", "/");
-    add_line(&m, "7f0000001000-7f0000002000 r--p 00000000 fe:00 12                         /app/B.dll", "/");
-    add_line(&m, "7f000000b000-7f000000c000 rw-s 00000000 00:01 99                         anon_inode:[perf_event]", "/");
+    add_line(&m, "7f0000005000-7f0000006000 rw-p 00000000 00:00 0                          [heap]",
+             "/");
+    add_line(&m,
+             "7f0000006000-7f0000007000 r--s 00000000 fe:00 13                         /app/two "
+             "words\\012line.dll",
+             "/");
+    add_line(&m,
+             "7f0000007000-7f0000008000 r--s 00000000 fe:00 14                         /app/A.dll "
+             "(deleted)",
+             "/");
+    add_line(&m,
+             "7f0000008000-7f0000009000 r--s 00000000 fe:00 15                         /app/A.dll "
+             "(deleted)",
+             "/");
+    add_line(&m,
+             "7f0000009000-7f000000a000 r--s 00000000 fe:00 16                         /app/A.dll",
+             "/");
+    add_line(&m,
+             "7f0000001000-7f0000002000 r--p 00000000 fe:00 12                         /app/B.dll",
+             "/");
+    add_line(&m,
+             "7f000000b000-7f000000c000 rw-s 00000000 00:01 99                         "
+             "anon_inode:[perf_event]",
+             "/");
     add_line(&m, "no line", "/");
     mapped_files_sort(&m);
     assert_int_equal(m.count, 5);
@@ -153,10 +176,24 @@ static void index_of(struct folder_index *x, const char *name, const char *const
 static void files_below_folders(void **state)
 {
     (void)state;
-    static const char *const folders[] = { "a", "a/deep", "b", "b/1", "b/1/2", "b/1/2/3", "b/1/2/3/4", "b/1/2/3/4/5", "b/1/2/3/4/5/6",
-                                           "b/1/2/3/4/5/6/7", "b/1/2/3/4/5/6/7/8", "b/1/2/3/4/5/6/7/8/9", "elsewhere" };
-    static const char *const files[] = { "a/Shop.dll", "a/deep/shop.DLL", "a/Other.dll", "b/Shop.dll", "b/1/2/3/4/5/6/7/8/Low.dll",
-                                         "b/1/2/3/4/5/6/7/8/9/Lower.dll", "elsewhere/Far.dll" };
+    static const char *const folders[] = { "a",
+                                           "a/deep",
+                                           "b",
+                                           "b/1",
+                                           "b/1/2",
+                                           "b/1/2/3",
+                                           "b/1/2/3/4",
+                                           "b/1/2/3/4/5",
+                                           "b/1/2/3/4/5/6",
+                                           "b/1/2/3/4/5/6/7",
+                                           "b/1/2/3/4/5/6/7/8",
+                                           "b/1/2/3/4/5/6/7/8/9",
+                                           "elsewhere" };
+    static const char *const files[] = {
+        "a/Shop.dll",       "a/deep/shop.DLL",           "a/Other.dll",
+        "b/Shop.dll",       "b/1/2/3/4/5/6/7/8/Low.dll", "b/1/2/3/4/5/6/7/8/9/Lower.dll",
+        "elsewhere/Far.dll"
+    };
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
         folder_in(folders[i]);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
@@ -167,7 +204,7 @@ static void files_below_folders(void **state)
     assert_int_equal(mkfifo(in_folder("b/Pipe.dll"), 0600), 0);
     struct folder_index x = { .items = NULL };
     assert_true(folder_index_add(&x, in_folder("b"), 0));
-    assert_true(x.cut);                  /* nine folders deep */
+    assert_true(x.cut); /* nine folders deep */
     x.cut = false;
     assert_true(folder_index_add(&x, in_folder("a"), 1));
     assert_true(folder_index_add(&x, in_folder("missing"), 2));
@@ -175,7 +212,8 @@ static void files_below_folders(void **state)
     folder_index_sort(&x);
     assert_false(x.cut);
     /* first the folder named first, then the file nearer to its top */
-    index_of(&x, "SHOP.dll", (const char *const[]){ "b/Shop.dll", "a/Shop.dll", "a/deep/shop.DLL", NULL });
+    index_of(&x, "SHOP.dll",
+             (const char *const[]){ "b/Shop.dll", "a/Shop.dll", "a/deep/shop.DLL", NULL });
     index_of(&x, "Other.dll", (const char *const[]){ "a/Other.dll", NULL });
     index_of(&x, "Low.dll", (const char *const[]){ "b/1/2/3/4/5/6/7/8/Low.dll", NULL });
     index_of(&x, "Lower.dll", (const char *const[]){ NULL });
@@ -196,7 +234,7 @@ static void files_below_folders(void **state)
 /* ---- a complete dump ---- */
 
 #define SHOP UINT64_C(0x5000)
-#define KIT UINT64_C(0x6000)
+#define KIT  UINT64_C(0x6000)
 
 static struct pe_image shop_file;
 
@@ -213,14 +251,24 @@ static void make_shop(struct pe_image *p)
     pe_image_close(p);
 }
 
-/* The files of its modules lie in the folder; GUID: of Shop.dll's symbols, 0xc0 for the right one. */
+/* The files of its modules lie in the folder; GUID: of Shop.dll's symbols, 0xc0 for the right one.
+ */
 static void make_dump(unsigned guid, struct cli_dump *ret)
 {
     static struct tb t;
     struct gcd_error err = GCD_ERROR_INIT;
     tb_init(&t, TB_V4, 8);
-    tb_types(&t, TB_LIST(struct tb_type, { .id = 0x100, .module = SHOP, .token = 0x02000003, .element_type = 0x12, .name = "Node" },
-                         { .id = 0x200, .module = KIT, .token = 0x02000002, .element_type = 0x12, .name = "Kit" }));
+    tb_types(&t, TB_LIST(struct tb_type,
+                         { .id = 0x100,
+                           .module = SHOP,
+                           .token = 0x02000003,
+                           .element_type = 0x12,
+                           .name = "Node" },
+                         { .id = 0x200,
+                           .module = KIT,
+                           .token = 0x02000002,
+                           .element_type = 0x12,
+                           .name = "Kit" }));
     tb_gc_start(&t, 1);
     tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000, 24, 0x100, 0 }, { 0x1018, 24, 0x200, 0 }));
     tb_gc_end(&t, 1);
@@ -234,13 +282,14 @@ static void make_dump(unsigned guid, struct cli_dump *ret)
 }
 
 /* NAME of the first type, and the message SAID, with F for the folder. */
-static void check_names(const struct cli_args *args, unsigned guid, const char *name, const char *said)
+static void check_names(const struct cli_args *args, unsigned guid, const char *name,
+                        const char *said)
 {
     struct cli_dump d;
     char text[1024];
     const char *at = strchr(said, '@');
-    (void)snprintf(text, sizeof text, "%.*s%s%s", at != NULL ? (int)(at - said) : (int)strlen(said), said, at != NULL ? folder : "",
-                   at != NULL ? at + 1 : "");
+    (void)snprintf(text, sizeof text, "%.*s%s%s", at != NULL ? (int)(at - said) : (int)strlen(said),
+                   said, at != NULL ? folder : "", at != NULL ? at + 1 : "");
     cli_hold(true);
     make_dump(guid, &d);
     assert_int_equal(cli_read_modules(args, &d), CLI_DONE);
@@ -254,13 +303,18 @@ static void names_of_a_dump(void **state)
 {
     (void)state;
     struct cli_args args = { .input = NULL };
-    check_names(&args, 0xc0, "Node", "");        /* no file: nothing to say */
+    check_names(&args, 0xc0, "Node", ""); /* no file: nothing to say */
     put("Shop.dll", shop_file.out.p, shop_file.out.n);
     check_names(&args, 0xc0, "Shop.Store+Node", "");
-    check_names(&args, 0xc1, "Node", "names from one module are incomplete: @/Shop.dll: the file is not the one that was loaded");
+    check_names(&args, 0xc1, "Node",
+                "names from one module are incomplete: @/Shop.dll: the file is not the one that "
+                "was loaded");
     assert_int_equal(mkfifo(in_folder("Kit.dll"), 0600), 0);
-    check_names(&args, 0xc0, "Shop.Store+Node", "names from one module are incomplete: @/Kit.dll: is a pipe, not a file");
-    check_names(&args, 0xc1, "Node", "names from 2 modules are incomplete: @/Shop.dll: the file is not the one that was loaded, and others");
+    check_names(&args, 0xc0, "Shop.Store+Node",
+                "names from one module are incomplete: @/Kit.dll: is a pipe, not a file");
+    check_names(&args, 0xc1, "Node",
+                "names from 2 modules are incomplete: @/Shop.dll: the file is not the one that was "
+                "loaded, and others");
     args.modules.off = true;
     check_names(&args, 0xc0, "Node", "");
 }
@@ -274,7 +328,8 @@ static void names_from_another_folder(void **state)
     struct cli_args args = { .modules.folders = { more, other } };
     folder_in("other");
     assert_int_equal(cli_check_module_folders(&args), CLI_FAILED);
-    assert_string_equal(cli_error_text(), "cannot search the folder of --modules: No such file or directory");
+    assert_string_equal(cli_error_text(),
+                        "cannot search the folder of --modules: No such file or directory");
     folder_in("more");
     assert_int_equal(cli_check_module_folders(&args), CLI_DONE);
     folder_in("other/bin");
@@ -287,8 +342,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-        TEST(what_a_process_maps), TEST(what_a_process_in_another_root_maps), TEST(this_process), TEST(files_below_folders),
-        TEST(names_of_a_dump), TEST(names_from_another_folder),
+        TEST(what_a_process_maps), TEST(what_a_process_in_another_root_maps),
+        TEST(this_process),        TEST(files_below_folders),
+        TEST(names_of_a_dump),     TEST(names_from_another_folder),
     };
     make_shop(&shop_file);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

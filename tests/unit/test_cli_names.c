@@ -7,25 +7,35 @@
 #include "output/names_known.h"
 #include "support/check.h"
 
-#define COUNT(a) (sizeof (a) / sizeof *(a))
+#define COUNT(a) (sizeof(a) / sizeof *(a))
 
 static const struct gcd_module modules[] = {
     { .path = "/app/Shop.dll", .assembly = "Shop", .problem = "", .state = GCD_MODULE_READ },
-    { .path = "/app/Old.dll", .assembly = "Old", .problem = "the file is not the one that was loaded", .state = GCD_MODULE_REPLACED },
+    { .path = "/app/Old.dll",
+      .assembly = "Old",
+      .problem = "the file is not the one that was loaded",
+      .state = GCD_MODULE_REPLACED },
     { .path = "", .assembly = "Made", .problem = "", .state = GCD_MODULE_NO_PATH },
     { .path = "/app/A.dll", .assembly = "", .problem = "", .state = GCD_MODULE_NOT_FOUND },
     { .path = "/app/B.dll", .assembly = "", .problem = "", .state = GCD_MODULE_NOT_FOUND },
     { .path = "/app/C.dll", .assembly = "", .problem = "", .state = GCD_MODULE_NOT_FOUND },
     { .path = "/app/D.dll", .assembly = "", .problem = "", .state = GCD_MODULE_NOT_FOUND },
-    { .path = "/app/E.dll", .assembly = "", .problem = "/app/E.dll: is a directory", .state = GCD_MODULE_UNREADABLE },
+    { .path = "/app/E.dll",
+      .assembly = "",
+      .problem = "/app/E.dll: is a directory",
+      .state = GCD_MODULE_UNREADABLE },
     { .path = "", .assembly = "", .problem = "", .state = GCD_MODULE_NO_PATH },
     { .path = "/app/F.dll", .assembly = "", .problem = "", .state = GCD_MODULE_RECORDED },
-    { .path = "/app/H.dll", .assembly = "", .problem = "it is damaged", .state = GCD_MODULE_UNREADABLE },
+    { .path = "/app/H.dll",
+      .assembly = "",
+      .problem = "it is damaged",
+      .state = GCD_MODULE_UNREADABLE },
     { .path = "/app/G.dll", .assembly = "", .problem = "", .state = GCD_MODULE_NOT_READ },
 };
 static const struct gcd_type types[] = {
-    { .objects = 2, .module_number = 0 }, { .objects = 1, .module_number = 1 }, { .objects = 0, .module_number = 0 },
-    { .objects = 1, .module_number = GCD_MODULE_NONE }, { .objects = 1, .module_number = 9 }, { .objects = 1, .module_number = 11 },
+    { .objects = 2, .module_number = 0 }, { .objects = 1, .module_number = 1 },
+    { .objects = 0, .module_number = 0 }, { .objects = 1, .module_number = GCD_MODULE_NONE },
+    { .objects = 1, .module_number = 9 }, { .objects = 1, .module_number = 11 },
 };
 static const struct gcd_root roots[] = {
     { .kind = GCD_ROOT_STATIC, .name = "a", .class_name = "Shop", .label = "Shop.a" },
@@ -33,16 +43,22 @@ static const struct gcd_root roots[] = {
     { .kind = GCD_ROOT_STATIC, .name = "c", .class_name = "", .label = "c" },
     { .kind = GCD_ROOT_STACK, .name = "", .class_name = "", .label = "" },
 };
-static const struct gcd_summary summary = { .types = types, .type_count = COUNT(types), .roots = roots, .root_count = COUNT(roots),
-                                            .modules = modules, .module_count = COUNT(modules) };
+static const struct gcd_summary summary = { .types = types,
+                                            .type_count = COUNT(types),
+                                            .roots = roots,
+                                            .root_count = COUNT(roots),
+                                            .modules = modules,
+                                            .module_count = COUNT(modules) };
 
 static void counted(void **state)
 {
     (void)state;
     struct cli_names_known k;
     assert_true(cli_names_known(&summary, &k));
-    assert_true(k.types == 5 && k.types_known == 2 && k.statics == 3 && k.statics_known == 1 && k.statics_several == 1);
-    assert_true(k.modules[GCD_MODULE_NOT_FOUND] == 4 && k.modules[GCD_MODULE_READ] == 1 && k.modules[GCD_MODULE_NOT_READ] == 1);
+    assert_true(k.types == 5 && k.types_known == 2 && k.statics == 3 && k.statics_known == 1 &&
+                k.statics_several == 1);
+    assert_true(k.modules[GCD_MODULE_NOT_FOUND] == 4 && k.modules[GCD_MODULE_READ] == 1 &&
+                k.modules[GCD_MODULE_NOT_READ] == 1);
     struct gcd_summary none = summary;
     none.module_count = 0;
     assert_false(cli_names_known(&none, &k));
@@ -51,11 +67,17 @@ static void counted(void **state)
 static void said(void **state)
 {
     (void)state;
-    static const struct { enum gcd_module_state state; const char *text; } rows[] = {
-        { GCD_MODULE_NOT_FOUND, "4 modules were not found: /app/A.dll, /app/B.dll, /app/C.dll and 1 more" },
+    static const struct {
+        enum gcd_module_state state;
+        const char *text;
+    } rows[] = {
+        { GCD_MODULE_NOT_FOUND,
+          "4 modules were not found: /app/A.dll, /app/B.dll, /app/C.dll and 1 more" },
         { GCD_MODULE_REPLACED, "1 module was replaced after it was loaded: /app/Old.dll" },
-        { GCD_MODULE_UNREADABLE, "2 modules cannot be read: /app/E.dll: is a directory, /app/H.dll (it is damaged)" },
-        { GCD_MODULE_NO_PATH, "2 modules have no file, or it is not known which: Made, without a name" },
+        { GCD_MODULE_UNREADABLE,
+          "2 modules cannot be read: /app/E.dll: is a directory, /app/H.dll (it is damaged)" },
+        { GCD_MODULE_NO_PATH,
+          "2 modules have no file, or it is not known which: Made, without a name" },
     };
     struct cli_names_known k;
     assert_true(cli_names_known(&summary, &k));
@@ -75,12 +97,15 @@ static void for_programs(void **state)
     assert_int_equal(json_integer_value(json_object_get(o, "statics")), 3);
     assert_int_equal(json_integer_value(json_object_get(o, "statics_resolved")), 1);
     assert_int_equal(json_integer_value(json_object_get(o, "statics_ambiguous")), 1);
-    assert_int_equal(json_integer_value(json_object_get(json_object_get(o, "modules"), "not_found")), 4);
-    assert_int_equal(json_integer_value(json_object_get(json_object_get(o, "modules"), "recorded")), 1);
+    assert_int_equal(
+        json_integer_value(json_object_get(json_object_get(o, "modules"), "not_found")), 4);
+    assert_int_equal(json_integer_value(json_object_get(json_object_get(o, "modules"), "recorded")),
+                     1);
     assert_int_equal(json_array_size(json_object_get(o, "problems")), 9);
     assert_string_equal(json_string_value(json_object_get(got, "path")), "/app/Old.dll");
     assert_string_equal(json_string_value(json_object_get(got, "state")), "replaced");
-    assert_string_equal(json_string_value(json_object_get(got, "why")), "the file is not the one that was loaded");
+    assert_string_equal(json_string_value(json_object_get(got, "why")),
+                        "the file is not the one that was loaded");
     json_decref(o);
 }
 

@@ -16,13 +16,14 @@
 #include "support/folder.h"
 #include "term/message.h"
 
-#define LIKELY 80                    /* estimated MiB of the stream */
-#define MOST 160
-#define ELSEWHERE "/proc"            /* another device */
+#define LIKELY    80 /* estimated MiB of the stream */
+#define MOST      160
+#define ELSEWHERE "/proc" /* another device */
 
 static char folder[64];
 static unsigned left_here, left_elsewhere;
-static unsigned heap_mib, asked;     /* what the process says of its heap, 0: nothing; how often it was asked */
+/* what the process says of its heap, 0: nothing; how often it was asked */
+static unsigned heap_mib, asked;
 
 uint64_t __wrap_live_heap_bytes(const char *socket_path, uint64_t timeout_ms);
 uint64_t __wrap_live_heap_bytes(const char *socket_path, uint64_t timeout_ms)
@@ -33,8 +34,10 @@ uint64_t __wrap_live_heap_bytes(const char *socket_path, uint64_t timeout_ms)
     return heap_mib * LIVE_MIB;
 }
 
-gcd_status __wrap_gcd_ipc_lock(uint32_t pid, const char *socket_path, struct gcd_ipc_lock *ret, struct gcd_error *err);
-gcd_status __wrap_gcd_ipc_lock(uint32_t pid, const char *socket_path, struct gcd_ipc_lock *ret, struct gcd_error *err)
+gcd_status __wrap_gcd_ipc_lock(uint32_t pid, const char *socket_path, struct gcd_ipc_lock *ret,
+                               struct gcd_error *err);
+gcd_status __wrap_gcd_ipc_lock(uint32_t pid, const char *socket_path, struct gcd_ipc_lock *ret,
+                               struct gcd_error *err)
 {
     (void)pid;
     (void)socket_path;
@@ -50,12 +53,17 @@ void __wrap_gcd_ipc_memory(uint32_t pid, struct gcd_ipc_memory *ret)
     *ret = (struct gcd_ipc_memory){ .room_bytes = UINT64_MAX };
 }
 
-struct gcd_ipc_budget __wrap_gcd_ipc_budget(const struct gcd_ipc_memory *memory, uint32_t max_buffer_mb);
-struct gcd_ipc_budget __wrap_gcd_ipc_budget(const struct gcd_ipc_memory *memory, uint32_t max_buffer_mb)
+struct gcd_ipc_budget __wrap_gcd_ipc_budget(const struct gcd_ipc_memory *memory,
+                                            uint32_t max_buffer_mb);
+struct gcd_ipc_budget __wrap_gcd_ipc_budget(const struct gcd_ipc_memory *memory,
+                                            uint32_t max_buffer_mb)
 {
     (void)memory;
     (void)max_buffer_mb;
-    return (struct gcd_ipc_budget){ .likely_bytes = LIKELY * LIVE_MIB, .most_bytes = MOST * LIVE_MIB, .buffer_mb = 64, .max_buffer_mb = 4095 };
+    return (struct gcd_ipc_budget){ .likely_bytes = LIKELY * LIVE_MIB,
+                                    .most_bytes = MOST * LIVE_MIB,
+                                    .buffer_mb = 64,
+                                    .max_buffer_mb = 4095 };
 }
 
 int __wrap_statvfs(const char *path, struct statvfs *ret);
@@ -64,7 +72,10 @@ int __wrap_statvfs(const char *path, struct statvfs *ret)
 {
     bool here = strncmp(path, folder, strlen(folder)) == 0;
     assert_true(here || strcmp(path, ELSEWHERE) == 0);
-    *ret = (struct statvfs){ .f_bavail = (here ? left_here : left_elsewhere) * 256, .f_bfree = 1000000, .f_blocks = 1000000, .f_frsize = 4096,
+    *ret = (struct statvfs){ .f_bavail = (here ? left_here : left_elsewhere) * 256,
+                             .f_bfree = 1000000,
+                             .f_blocks = 1000000,
+                             .f_frsize = 4096,
                              .f_bsize = 1 };
     return 0;
 }
@@ -99,7 +110,7 @@ struct what {
     const char *output, *trace;
     bool spooled, force;
     unsigned max_mib;
-    unsigned expected_mib;               /* by the last dump, 0: there is none */
+    unsigned expected_mib; /* by the last dump, 0: there is none */
 };
 
 static const char *path_of(const char *name, char path[static PATH_MAX])
@@ -115,13 +126,20 @@ static void check(struct what w, enum cli_exit exit, const char *want)
 {
     char output[PATH_MAX], trace[PATH_MAX], text[1024] = "nothing";
     uint32_t buffer_mb;
-    struct cli_args args = { .output.path = path_of(w.output, output), .live.save_trace = path_of(w.trace, trace),
-                             .live.force = w.force, .live.max_bytes = w.max_mib * LIVE_MIB };
-    struct live l = { .args = &args, .spool_dir = w.spooled ? folder : NULL, .pid = 7, .path = "/tmp/socket", .subject = "process 7",
+    struct cli_args args = { .output.path = path_of(w.output, output),
+                             .live.save_trace = path_of(w.trace, trace),
+                             .live.force = w.force,
+                             .live.max_bytes = w.max_mib * LIVE_MIB };
+    struct live l = { .args = &args,
+                      .spool_dir = w.spooled ? folder : NULL,
+                      .pid = 7,
+                      .path = "/tmp/socket",
+                      .subject = "process 7",
                       .expected_bytes = w.expected_mib * LIVE_MIB };
     const char *at = want != NULL ? strchr(want, 'F') : NULL;
     if (want != NULL && at != NULL)
-        (void)snprintf(text, sizeof text, "the dump %.*s%s%s", (int)(at - want), want, folder, at + 1);
+        (void)snprintf(text, sizeof text, "the dump %.*s%s%s", (int)(at - want), want, folder,
+                       at + 1);
     else if (want != NULL)
         (void)snprintf(text, sizeof text, "the dump %s", want);
     cli_say(NULL, "nothing");
@@ -141,7 +159,8 @@ static void at_the_edges(void **state)
     left_here = LIKELY;
     check(w, CLI_DONE, "could need up to 160 MiB in F, where 80 MiB are free");
     left_here = LIKELY - 1;
-    check(w, CLI_FAILED, "needs about 80 MiB in F, where 79 MiB are free; --force continues anyway");
+    check(w, CLI_FAILED,
+          "needs about 80 MiB in F, where 79 MiB are free; --force continues anyway");
     w.force = true;
     check(w, CLI_DONE, "needs about 80 MiB in F, where 79 MiB are free");
 }
@@ -162,7 +181,8 @@ static void compressed(void **state)
 static void disks(void **state)
 {
     (void)state;
-    struct what same = { .output = "x.nettrace", .trace = "sub/x.nettrace" }, two = { .output = "x.nettrace", .trace = ELSEWHERE "/x.nettrace" };
+    struct what same = { .output = "x.nettrace", .trace = "sub/x.nettrace" },
+                two = { .output = "x.nettrace", .trace = ELSEWHERE "/x.nettrace" };
     struct what spooled = { .output = "x.nettrace", .trace = "sub/x.nettrace", .spooled = true };
     left_here = 320;
     check(same, CLI_DONE, NULL);
@@ -170,11 +190,13 @@ static void disks(void **state)
     check(same, CLI_DONE, "could need up to 320 MiB in F, where 319 MiB are free");
     check(spooled, CLI_DONE, "could need up to 480 MiB in F, where 319 MiB are free");
     left_here = 159;
-    check(same, CLI_FAILED, "needs about 160 MiB in F, where 159 MiB are free; --force continues anyway");
+    check(same, CLI_FAILED,
+          "needs about 160 MiB in F, where 159 MiB are free; --force continues anyway");
     left_here = left_elsewhere = 160;
     check(two, CLI_DONE, NULL);
     left_elsewhere = 79;
-    check(two, CLI_FAILED, "needs about 80 MiB in " ELSEWHERE ", where 79 MiB are free; --force continues anyway");
+    check(two, CLI_FAILED,
+          "needs about 80 MiB in " ELSEWHERE ", where 79 MiB are free; --force continues anyway");
 }
 
 /* The last dump says better than the memory what is needed, but not how much it can be. */
@@ -187,13 +209,16 @@ static void by_the_last_dump(void **state)
     left_here = 30;
     check(w, CLI_DONE, "could need up to 160 MiB in F, where 30 MiB are free");
     left_here = 29;
-    check(w, CLI_FAILED, "needs about 30 MiB in F, where 29 MiB are free; --force continues anyway");
+    check(w, CLI_FAILED,
+          "needs about 30 MiB in F, where 29 MiB are free; --force continues anyway");
     w.expected_mib = MOST + 40;
     left_here = MOST + 39;
-    check(w, CLI_FAILED, "needs about 200 MiB in F, where 199 MiB are free; --force continues anyway");
-    struct what half = { .output = "x.nettrace.gz", .expected_mib = 20 };        /* 2.5 MiB */
+    check(w, CLI_FAILED,
+          "needs about 200 MiB in F, where 199 MiB are free; --force continues anyway");
+    struct what half = { .output = "x.nettrace.gz", .expected_mib = 20 }; /* 2.5 MiB */
     left_here = 2;
-    check(half, CLI_FAILED, "needs about 3 MiB in F, where 2 MiB are free; --force continues anyway");
+    check(half, CLI_FAILED,
+          "needs about 3 MiB in F, where 2 MiB are free; --force continues anyway");
 }
 
 /* No more is taken than --max-bytes allows. */
@@ -207,10 +232,12 @@ static void limited(void **state)
     check(w, CLI_DONE, "could need up to 100 MiB in F, where 99 MiB are free");
     w.max_mib = 40;
     left_here = 39;
-    check(w, CLI_FAILED, "needs about 40 MiB in F, where 39 MiB are free; --force continues anyway");
+    check(w, CLI_FAILED,
+          "needs about 40 MiB in F, where 39 MiB are free; --force continues anyway");
 }
 
-/* The process is asked for its heap before a disk is said to be too small, and not otherwise: 2 MiB and once or twice the heap. */
+/* The process is asked for its heap before a disk is said to be too small, and not otherwise: 2 MiB
+ * and once or twice the heap. */
 static void a_small_heap(void **state)
 {
     (void)state;
@@ -225,11 +252,12 @@ static void a_small_heap(void **state)
     left_here = 41;
     check(w, CLI_DONE, "could need up to 42 MiB in F, where 41 MiB are free");
     left_here = 21;
-    check(w, CLI_FAILED, "needs about 22 MiB in F, where 21 MiB are free; --force continues anyway");
-    heap_mib = 100;                      /* never more than its memory */
+    check(w, CLI_FAILED,
+          "needs about 22 MiB in F, where 21 MiB are free; --force continues anyway");
+    heap_mib = 100; /* never more than its memory */
     left_here = LIKELY;
     check(w, CLI_DONE, "could need up to 160 MiB in F, where 80 MiB are free");
-    w.force = true;                      /* it is not disturbed for what does not matter */
+    w.force = true; /* it is not disturbed for what does not matter */
     asked = 0;
     check(w, CLI_DONE, "could need up to 160 MiB in F, where 80 MiB are free");
     assert_int_equal(asked, 0);
@@ -242,13 +270,17 @@ static void what_takes_no_room(void **state)
     left_here = 0;
     assert_int_equal(mkfifo(path_of("pipe", path), 0600), 0);
     check((struct what){ .output = "-", .trace = "pipe" }, CLI_DONE, NULL);
-    check((struct what){ .output = "no-such-folder/x.gclog" }, CLI_DONE, NULL);          /* opening it gives the better message */
+    /* opening it gives the better message */
+    check((struct what){ .output = "no-such-folder/x.gclog" }, CLI_DONE, NULL);
 }
 
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-    const struct CMUnitTest tests[] = { TEST(at_the_edges), TEST(compressed), TEST(disks), TEST(by_the_last_dump), TEST(limited),
-                                        TEST(a_small_heap), TEST(what_takes_no_room) };
+    const struct CMUnitTest tests[] = {
+        TEST(at_the_edges),      TEST(compressed), TEST(disks),
+        TEST(by_the_last_dump),  TEST(limited),    TEST(a_small_heap),
+        TEST(what_takes_no_room)
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,8 +20,8 @@
 #include "support/folder.h"
 #include "term/message.h"
 
-#define BEGUN 1795279385             /* 2026-11-21 16:43:05 UTC */
-#define TIME "2026-11-21T16:43:05Z"
+#define BEGUN 1795279385 /* 2026-11-21 16:43:05 UTC */
+#define TIME  "2026-11-21T16:43:05Z"
 
 extern char **environ;
 
@@ -48,9 +48,23 @@ static const char *content(const char *name)
 static struct job_dump a_dump(void)
 {
     return (struct job_dump){
-        .args = &args, .pid = 4711, .name = "Shop", .runtime = "10.0.1", .rss_bytes = 300, .begun = BEGUN, .paths = { "/d/x.gclog" },
-        .status = JOB_DONE, .file_bytes = 77, .duration_ms = 1250,
-        .facts = { .taken = true, .complete = true, .objects = 5, .edges = 6, .heap_bytes = 800, .stream_bytes = 9, .pause_ns = 1499999 },
+        .args = &args,
+        .pid = 4711,
+        .name = "Shop",
+        .runtime = "10.0.1",
+        .rss_bytes = 300,
+        .begun = BEGUN,
+        .paths = { "/d/x.gclog" },
+        .status = JOB_DONE,
+        .file_bytes = 77,
+        .duration_ms = 1250,
+        .facts = { .taken = true,
+                   .complete = true,
+                   .objects = 5,
+                   .edges = 6,
+                   .heap_bytes = 800,
+                   .stream_bytes = 9,
+                   .pause_ns = 1499999 },
     };
 }
 
@@ -105,21 +119,28 @@ static void text_lines(void **state)
 {
     (void)state;
     args.job.log = CLI_LOG_TEXT;
-    told(TIME " gcdumpc done name=Shop pid=4711 runtime=10.0.1 complete=yes objects=5 heap_bytes=800 pause_ms=1 lost_events=0 seconds=1.2 "
-         "file_bytes=77 file=/d/x.gclog\n");
+    told(TIME " gcdumpc done name=Shop pid=4711 runtime=10.0.1 complete=yes objects=5 "
+              "heap_bytes=800 pause_ms=1 lost_events=0 seconds=1.2 "
+              "file_bytes=77 file=/d/x.gclog\n");
     (void)snprintf(d.paths[JOB_SUMMARY], sizeof d.paths[JOB_SUMMARY], "/d/x.json");
-    told(TIME " gcdumpc done name=Shop pid=4711 runtime=10.0.1 complete=yes objects=5 heap_bytes=800 pause_ms=1 lost_events=0 seconds=1.2 "
-         "file_bytes=77 file=/d/x.gclog summary=/d/x.json\n");
+    told(TIME " gcdumpc done name=Shop pid=4711 runtime=10.0.1 complete=yes objects=5 "
+              "heap_bytes=800 pause_ms=1 lost_events=0 seconds=1.2 "
+              "file_bytes=77 file=/d/x.gclog summary=/d/x.json\n");
     d.paths[JOB_SUMMARY][0] = '\0';
-    d.facts.pause_ns = 1500000;                  /* rounded to the nearest */
+    d.facts.pause_ns = 1500000; /* rounded to the nearest */
     d.facts.complete = false;
     d.facts.lost_events = 3;
     d.status = JOB_INCOMPLETE;
     d.removed = 2;
     d.duration_ms = 12345;
-    told(TIME " gcdumpc incomplete name=Shop pid=4711 runtime=10.0.1 complete=no objects=5 heap_bytes=800 pause_ms=2 lost_events=3 seconds=12.3 "
-         "file_bytes=77 file=/d/x.gclog removed=2\n");
-    d = (struct job_dump){ .args = &args, .begun = BEGUN, .status = JOB_FAILED, .reason = "no process", .paths = { "/d/x.gclog" } };
+    told(TIME " gcdumpc incomplete name=Shop pid=4711 runtime=10.0.1 complete=no objects=5 "
+              "heap_bytes=800 pause_ms=2 lost_events=3 seconds=12.3 "
+              "file_bytes=77 file=/d/x.gclog removed=2\n");
+    d = (struct job_dump){ .args = &args,
+                           .begun = BEGUN,
+                           .status = JOB_FAILED,
+                           .reason = "no process",
+                           .paths = { "/d/x.gclog" } };
     told(TIME " gcdumpc failed name=\"\" seconds=0.0 reason=\"no process\"\n");
     d.status = JOB_SKIPPED;
     d.pid = 1;
@@ -132,9 +153,18 @@ static void quoted_values(void **state)
 {
     (void)state;
     static const char *const rows[][2] = {
-        { "plain", "plain" }, { "a b", "\"a b\"" }, { "a=b", "\"a=b\"" }, { "a\"b", "\"a\\\"b\"" }, { "a\\b", "\"a\\\\b\"" },
+        { "plain", "plain" },
+        { "a b", "\"a b\"" },
+        { "a=b", "\"a=b\"" },
+        { "a\"b", "\"a\\\"b\"" },
+        { "a\\b", "\"a\\\\b\"" },
         { "\" pid=1", "\"\\\" pid=1\"" },
-        { "\\", "\"\\\\\"" }, { "", "\"\"" }, { "\xc3\xa4", "\xc3\xa4" }, { "a\nb", "a?b" }, { "a \x1b[1m\xff", "\"a ?[1m?\"" }, { "'", "'" },
+        { "\\", "\"\\\\\"" },
+        { "", "\"\"" },
+        { "\xc3\xa4", "\xc3\xa4" },
+        { "a\nb", "a?b" },
+        { "a \x1b[1m\xff", "\"a ?[1m?\"" },
+        { "'", "'" },
     };
     char want[400];
     d = (struct job_dump){ .args = &args, .begun = BEGUN, .status = JOB_DONE };
@@ -144,12 +174,18 @@ static void quoted_values(void **state)
             struct job_dump *x = &d;
             x->name[0] = x->runtime[0] = x->paths[0][0] = x->reason[0] = '\0';
             if (rows[i][0][0] == '\0' && field > 0)
-                continue;                        /* a field that is not there */
-            (void)snprintf(field == 0 ? x->name : field == 1 ? x->runtime : field == 2 ? x->paths[0] : x->reason, 64, "%s", rows[i][0]);
+                continue; /* a field that is not there */
+            (void)snprintf(field == 0   ? x->name
+                           : field == 1 ? x->runtime
+                           : field == 2 ? x->paths[0]
+                                        : x->reason,
+                           64, "%s", rows[i][0]);
             const char *quoted = rows[i][1];
-            (void)snprintf(want, sizeof want, TIME " gcdumpc done name=%s%s%s seconds=0.0%s%s%s%s\n", field == 0 ? quoted : "\"\"",
-                           field == 1 ? " runtime=" : "", field == 1 ? quoted : "", field == 2 ? " file_bytes=0 file=" : "", field == 2 ? quoted : "",
-                           field == 3 ? " reason=" : "", field == 3 ? quoted : "");
+            (void)snprintf(
+                want, sizeof want, TIME " gcdumpc done name=%s%s%s seconds=0.0%s%s%s%s\n",
+                field == 0 ? quoted : "\"\"", field == 1 ? " runtime=" : "",
+                field == 1 ? quoted : "", field == 2 ? " file_bytes=0 file=" : "",
+                field == 2 ? quoted : "", field == 3 ? " reason=" : "", field == 3 ? quoted : "");
             told(want);
         }
     }
@@ -160,8 +196,10 @@ static void json_lines(void **state)
     (void)state;
     args.job.log = CLI_LOG_JSON;
     d.removed = 4;
-    told("{\"schema\": 1, \"time\": \"" TIME "\", \"status\": \"done\", \"exit\": 0, \"name\": \"Shop\", \"pid\": 4711, \"runtime\": \"10.0.1\", "
-         "\"seconds\": 1.25, \"removed\": 4, \"file\": \"/d/x.gclog\", \"summary\": null, \"reason\": null, \"complete\": true, "
+    told("{\"schema\": 1, \"time\": \"" TIME "\", \"status\": \"done\", \"exit\": 0, \"name\": "
+         "\"Shop\", \"pid\": 4711, \"runtime\": \"10.0.1\", "
+         "\"seconds\": 1.25, \"removed\": 4, \"file\": \"/d/x.gclog\", \"summary\": null, "
+         "\"reason\": null, \"complete\": true, "
          "\"objects\": 5, \"references\": 6, \"heap_bytes\": 800, \"pause_ns\": 1499999, "
          "\"lost_events\": 0, \"rss_bytes\": 300, \"file_bytes\": 77}\n");
     d.status = JOB_INCOMPLETE;
@@ -169,14 +207,23 @@ static void json_lines(void **state)
     d.facts.complete = false;
     d.facts.lost_events = 2;
     (void)snprintf(d.reason, sizeof d.reason, "2 \"events\"");
-    told("{\"schema\": 1, \"time\": \"" TIME "\", \"status\": \"incomplete\", \"exit\": 3, \"name\": \"Shop\", \"pid\": 4711, \"runtime\": "
-         "\"10.0.1\", \"seconds\": 1.25, \"removed\": 4, \"file\": \"/d/x.gclog\", \"summary\": null, \"reason\": \"2 \\\"events\\\"\", "
+    told("{\"schema\": 1, \"time\": \"" TIME "\", \"status\": \"incomplete\", \"exit\": 3, "
+         "\"name\": \"Shop\", \"pid\": 4711, \"runtime\": "
+         "\"10.0.1\", \"seconds\": 1.25, \"removed\": 4, \"file\": \"/d/x.gclog\", \"summary\": "
+         "null, \"reason\": \"2 \\\"events\\\"\", "
          "\"complete\": false, "
          "\"objects\": 5, \"references\": 6, \"heap_bytes\": 800, \"pause_ns\": 1499999, "
          "\"lost_events\": 2, \"rss_bytes\": 300, \"file_bytes\": 77}\n");
-    d = (struct job_dump){ .args = &args, .begun = BEGUN, .status = JOB_FAILED, .exit = CLI_FAILED, .name = "\xff", .paths = { "/d/x" } };
-    told("{\"schema\": 1, \"time\": \"" TIME "\", \"status\": \"failed\", \"exit\": 1, \"name\": \"?\", \"pid\": 0, \"runtime\": null, "
-         "\"seconds\": 0.0, \"removed\": 0, \"file\": null, \"summary\": null, \"reason\": null}\n");
+    d = (struct job_dump){ .args = &args,
+                           .begun = BEGUN,
+                           .status = JOB_FAILED,
+                           .exit = CLI_FAILED,
+                           .name = "\xff",
+                           .paths = { "/d/x" } };
+    told(
+        "{\"schema\": 1, \"time\": \"" TIME
+        "\", \"status\": \"failed\", \"exit\": 1, \"name\": \"?\", \"pid\": 0, \"runtime\": null, "
+        "\"seconds\": 0.0, \"removed\": 0, \"file\": null, \"summary\": null, \"reason\": null}\n");
 }
 
 /* Without a log only skipped dumps get a line: failures have printed their message. */
@@ -201,19 +248,27 @@ static void metrics(void **state)
     struct stat st;
     struct job_dump all[3] = { a_dump(), a_dump(), a_dump() };
     path_in(path, "m.prom");
-    assert_int_equal(job_metrics(&args, all, 3), CLI_DONE);      /* not wanted */
+    assert_int_equal(job_metrics(&args, all, 3), CLI_DONE); /* not wanted */
     assert_true(access(path, F_OK) != 0);
     args.job.metrics = path;
     all[0].facts.pause_ns = 1001000000;
     all[0].duration_ms = 2050;
     all[1].pid = 12;
     all[1].status = JOB_INCOMPLETE;
-    all[1].facts = (struct job_facts){ .taken = true, .objects = 1, .heap_bytes = 2, .pause_ns = 3, .lost_events = 4 };
+    all[1].facts = (struct job_facts){
+        .taken = true, .objects = 1, .heap_bytes = 2, .pause_ns = 3, .lost_events = 4
+    };
     all[1].duration_ms = 1000;
-    all[2] = (struct job_dump){ .args = &args, .pid = 13, .name = "a\"b\\c\nd", .status = JOB_SKIPPED, .begun = 5, .duration_ms = 1, .rss_bytes = 6 };
+    all[2] = (struct job_dump){ .args = &args,
+                                .pid = 13,
+                                .name = "a\"b\\c\nd",
+                                .status = JOB_SKIPPED,
+                                .begun = 5,
+                                .duration_ms = 1,
+                                .rss_bytes = 6 };
     assert_int_equal(job_metrics(&args, all, 3), CLI_DONE);
     assert_int_equal(stat(path, &st), 0);
-    assert_int_equal(st.st_mode & 07777, 0644);                  /* node_exporter is another user */
+    assert_int_equal(st.st_mode & 07777, 0644); /* node_exporter is another user */
     static const char first[] =
         "# HELP gcdumpc_run_timestamp_seconds When the dump started, or would have started.\n"
         "# TYPE gcdumpc_run_timestamp_seconds gauge\n"
@@ -221,21 +276,31 @@ static void metrics(void **state)
         "gcdumpc_run_timestamp_seconds{name=\"Shop\",pid=\"12\"} 1795279385\n"
         "gcdumpc_run_timestamp_seconds{name=\"a\\\"b\\\\c\\nd\",pid=\"13\"} 5\n";
     assert_memory_equal(content("m.prom"), first, sizeof first - 1);
-    static const char *const want[][4] = {       /* one of the three; NULL: no dump */
-        { "success", "1", "0", "1" }, { "skipped", "0", "0", "1" }, { "duration_seconds", "2.05", "1", "0.001" },
+    static const char *const want[][4] = {
+        /* one of the three; NULL: no dump */
+        { "success", "1", "0", "1" },
+        { "skipped", "0", "0", "1" },
+        { "duration_seconds", "2.05", "1", "0.001" },
         { "resident_bytes", "300", "300", "6" },
-        { "complete", "1", "0", NULL }, { "objects", "5", "1", NULL }, { "heap_bytes", "800", "2", NULL },
-        { "pause_seconds", "1.001", "0.000000003", NULL }, { "lost_events", "0", "4", NULL }, { "file_bytes", "77", "77", NULL },
+        { "complete", "1", "0", NULL },
+        { "objects", "5", "1", NULL },
+        { "heap_bytes", "800", "2", NULL },
+        { "pause_seconds", "1.001", "0.000000003", NULL },
+        { "lost_events", "0", "4", NULL },
+        { "file_bytes", "77", "77", NULL },
     };
     char line[200];
-    size_t lines = 3 + 2;                        /* of the timestamp */
+    size_t lines = 3 + 2; /* of the timestamp */
     for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
-        static const char *const labels[] = { "name=\"Shop\",pid=\"4711\"", "name=\"Shop\",pid=\"12\"", "name=\"a\\\"b\\\\c\\nd\",pid=\"13\"" };
+        static const char *const labels[] = { "name=\"Shop\",pid=\"4711\"",
+                                              "name=\"Shop\",pid=\"12\"",
+                                              "name=\"a\\\"b\\\\c\\nd\",pid=\"13\"" };
         (void)snprintf(line, sizeof line, "\n# TYPE gcdumpc_run_%s gauge\n", want[i][0]);
         assert_non_null(strstr(held, line));
         lines += 2;
         for (unsigned k = 0; k < 3; k++) {
-            (void)snprintf(line, sizeof line, "\ngcdumpc_run_%s{%s} %s\n", want[i][0], labels[k], want[i][k + 1] != NULL ? want[i][k + 1] : "");
+            (void)snprintf(line, sizeof line, "\ngcdumpc_run_%s{%s} %s\n", want[i][0], labels[k],
+                           want[i][k + 1] != NULL ? want[i][k + 1] : "");
             assert_true((strstr(held, line) != NULL) == (want[i][k + 1] != NULL));
             lines += want[i][k + 1] != NULL;
         }
@@ -272,7 +337,7 @@ static enum cli_exit run_hook(void)
     capture();
     enum cli_exit e = job_hook(&d);
     (void)captured();
-    assert_true(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);      /* no zombie is left */
+    assert_true(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD); /* no zombie is left */
     return e;
 }
 
@@ -288,7 +353,8 @@ static bool has_line(const char *line)
 static unsigned lines_with(const char *start)
 {
     unsigned n = 0;
-    for (const char *s = held; s != NULL && *s != '\0'; s = strchr(s, '\n'), s = s != NULL ? s + 1 : NULL)
+    for (const char *s = held; s != NULL && *s != '\0';
+         s = strchr(s, '\n'), s = s != NULL ? s + 1 : NULL)
         n += strncmp(s, start, strlen(start)) == 0;
     return n;
 }
@@ -297,12 +363,15 @@ static void environment(void **state)
 {
     (void)state;
     static const char *const complete[] = {
-        "GCDUMPC_STATUS=done", "GCDUMPC_EXIT=0", "GCDUMPC_NAME=Shop", "GCDUMPC_PID=4711", "GCDUMPC_RUNTIME=10.0.1", "GCDUMPC_FILE=/d/x.gclog",
-        "GCDUMPC_SUMMARY=/d/x.json", "GCDUMPC_FILE_BYTES=77", "GCDUMPC_COMPLETE=yes", "GCDUMPC_OBJECTS=5", "GCDUMPC_HEAP_BYTES=800",
-        "GCDUMPC_PAUSE_MS=1", "GCDUMPC_LOST_EVENTS=0", "GCDUMPC_SECONDS=1.2", "GCDUMPC_REASON=",
+        "GCDUMPC_STATUS=done",       "GCDUMPC_EXIT=0",         "GCDUMPC_NAME=Shop",
+        "GCDUMPC_PID=4711",          "GCDUMPC_RUNTIME=10.0.1", "GCDUMPC_FILE=/d/x.gclog",
+        "GCDUMPC_SUMMARY=/d/x.json", "GCDUMPC_FILE_BYTES=77",  "GCDUMPC_COMPLETE=yes",
+        "GCDUMPC_OBJECTS=5",         "GCDUMPC_HEAP_BYTES=800", "GCDUMPC_PAUSE_MS=1",
+        "GCDUMPC_LOST_EVENTS=0",     "GCDUMPC_SECONDS=1.2",    "GCDUMPC_REASON=",
     };
     static const char *const failed[] = {
-        "GCDUMPC_STATUS=failed", "GCDUMPC_EXIT=1", "GCDUMPC_FILE=", "GCDUMPC_SUMMARY=", "GCDUMPC_COMPLETE=no", "GCDUMPC_PAUSE_MS=2",
+        "GCDUMPC_STATUS=failed", "GCDUMPC_EXIT=1",         "GCDUMPC_FILE=",
+        "GCDUMPC_SUMMARY=",      "GCDUMPC_COMPLETE=no",    "GCDUMPC_PAUSE_MS=2",
         "GCDUMPC_LOST_EVENTS=3", "GCDUMPC_REASON=no room",
     };
     char *all, first[] = "GCDUMP_FIRST=1";
@@ -334,7 +403,7 @@ static void environment(void **state)
     (void)content("env");
     for (size_t i = 0; i < sizeof failed / sizeof *failed; i++)
         assert_true(has_line(failed[i]));
-    d.status = JOB_INCOMPLETE;                   /* it has a file */
+    d.status = JOB_INCOMPLETE; /* it has a file */
     assert_int_equal(run_hook(), CLI_DONE);
     (void)content("env");
     assert_true(has_line("GCDUMPC_STATUS=incomplete") && has_line("GCDUMPC_FILE=/d/x.gclog"));
@@ -348,8 +417,11 @@ static void which_one_is_run(void **state)
     (void)state;
     static const struct {
         enum job_status status;
-        enum cli_exit of_success, of_failure;    /* CLI_FAILED proves that it ran, because it is "false" */
-    } rows[] = { { JOB_DONE, CLI_FAILED, CLI_DONE }, { JOB_INCOMPLETE, CLI_DONE, CLI_FAILED }, { JOB_FAILED, CLI_DONE, CLI_FAILED },
+        enum cli_exit of_success,
+            of_failure; /* CLI_FAILED proves that it ran, because it is "false" */
+    } rows[] = { { JOB_DONE, CLI_FAILED, CLI_DONE },
+                 { JOB_INCOMPLETE, CLI_DONE, CLI_FAILED },
+                 { JOB_FAILED, CLI_DONE, CLI_FAILED },
                  { JOB_SKIPPED, CLI_DONE, CLI_DONE } };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         d.status = rows[i].status;
@@ -372,21 +444,24 @@ static void what_it_inherits(void **state)
     path_in(path, "input");
     FILE *f = fopen(path, "w");
     assert_true(f != NULL && fputs("not for the hook\n", f) >= 0 && fclose(f) == 0);
-    int input = open(path, O_RDONLY | O_CLOEXEC), saved_input = dup(STDIN_FILENO), saved_output = dup(STDOUT_FILENO);
+    int input = open(path, O_RDONLY | O_CLOEXEC), saved_input = dup(STDIN_FILENO),
+        saved_output = dup(STDOUT_FILENO);
     path_in(path, "stdout");
     int output = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     assert_true(input >= 0 && output >= 0);
     (void)fflush(stdout);
     (void)dup2(input, STDIN_FILENO);
     (void)dup2(output, STDOUT_FILENO);
-    (void)sigaction(SIGPIPE, &ignore, &before[0]);       /* as in the program */
+    (void)sigaction(SIGPIPE, &ignore, &before[0]); /* as in the program */
     (void)sigaction(SIGXFSZ, &ignore, &before[1]);
     sigemptyset(&hup);
     sigaddset(&hup, SIGUSR1);
     (void)sigprocmask(SIG_BLOCK, &hup, &mask);
-    args.job.on_success = script("readlink /proc/$$/fd/0 >$1/in; grep -E 'SigIgn' /proc/$$/status >$1/signals; cut -d' ' -f1,5 "
+    args.job.on_success = script("readlink /proc/$$/fd/0 >$1/in; grep -E 'SigIgn' /proc/$$/status "
+                                 ">$1/signals; cut -d' ' -f1,5 "
                                  "/proc/$$/stat >$1/group\n"
-                             "ls /proc/$$/fd >$1/fds; echo to standard output; echo to standard error >&2; IFS= read -r x; echo \"<$x>\"\n");
+                                 "ls /proc/$$/fd >$1/fds; echo to standard output; echo to "
+                                 "standard error >&2; IFS= read -r x; echo \"<$x>\"\n");
     capture();
     enum cli_exit e = job_hook(&d);
     (void)fflush(stdout);
@@ -418,7 +493,8 @@ static void how_it_ends(void **state)
         enum cli_exit exit;
         const char *message;
     } rows[] = {
-        { "exit 0\n", CLI_DONE, "" }, { "exit 1\n", CLI_FAILED, "gcdumpc: sh: failed with status 1\n" },
+        { "exit 0\n", CLI_DONE, "" },
+        { "exit 1\n", CLI_FAILED, "gcdumpc: sh: failed with status 1\n" },
         { "exit 3\n", CLI_FAILED, "gcdumpc: sh: failed with status 3\n" },
         { "kill -9 $$\n", CLI_FAILED, "gcdumpc: sh: was ended by signal 9\n" },
     };
@@ -429,20 +505,22 @@ static void how_it_ends(void **state)
     }
     args.job.on_success = "/nonexistent/program";
     assert_int_equal(run_hook(), CLI_FAILED);
-    assert_string_equal(held, "gcdumpc: /nonexistent/program: cannot be run: No such file or directory\n");
+    assert_string_equal(
+        held, "gcdumpc: /nonexistent/program: cannot be run: No such file or directory\n");
 }
 
 static void words(void **state)
 {
     (void)state;
     char command[600] = "", want[8];
-    for (unsigned n = 62; n <= 65; n++) {        /* at most 63 words */
+    for (unsigned n = 62; n <= 65; n++) { /* at most 63 words */
         (void)snprintf(command, sizeof command, "%s", script("echo $# >$1/count\n"));
         for (unsigned i = 3; i < n; i++)
             strcat(command, "x ");
         args.job.on_success = command;
         assert_int_equal(run_hook(), n <= 63 ? CLI_DONE : CLI_FAILED);
-        assert_string_equal(held, n <= 63 ? "" : "gcdumpc: a command to run has no words, or more than 63\n");
+        assert_string_equal(
+            held, n <= 63 ? "" : "gcdumpc: a command to run has no words, or more than 63\n");
         (void)snprintf(want, sizeof want, "%u\n", n <= 63 ? n - 2 : 61);
         assert_string_equal(content("count"), want);
     }
@@ -451,7 +529,8 @@ static void words(void **state)
     assert_string_equal(held, "gcdumpc: a command to run has no words, or more than 63\n");
 }
 
-/* A hook started after a signal to us gets three seconds; a signal that arrives while it runs ends it. */
+/* A hook started after a signal to us gets three seconds; a signal that arrives while it runs ends
+ * it. */
 static void when_we_are_stopped(void **state)
 {
     (void)state;
@@ -461,13 +540,15 @@ static void when_we_are_stopped(void **state)
     atomic_store(&cli_canceled, false);
     assert_int_equal(e, CLI_DONE);
     assert_string_equal(content("there"), "there\n");
-    args.job.on_success = script("trap 'echo ended >$1/ended; exit 0' TERM; (trap '' TERM; sleep 300 & echo $! >$1/child; wait) & sleep 300 "
+    args.job.on_success = script("trap 'echo ended >$1/ended; exit 0' TERM; (trap '' TERM; sleep "
+                                 "300 & echo $! >$1/child; wait) & sleep 300 "
                                  "& wait\n");
     atomic_store(&cli_canceled, true);
     e = run_hook();
     assert_int_equal(e, CLI_INTERRUPTED);
     assert_string_equal(held, "gcdumpc: sh: was stopped because gcdumpc was interrupted\n");
-    atomic_store(&cli_timed_out, true);          /* a different reason: not reported as an interruption */
+    /* a different reason: not reported as an interruption */
+    atomic_store(&cli_timed_out, true);
     atomic_store(&cli_canceled, false);
     atomic_store(&cli_timed_out, false);
     assert_string_equal(content("ended"), "ended\n");
@@ -481,8 +562,9 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(text_lines), TEST(quoted_values), TEST(json_lines), TEST(without_a_log), TEST(metrics), TEST(environment), TEST(which_one_is_run),
-        TEST(what_it_inherits), TEST(how_it_ends), TEST(words), TEST(when_we_are_stopped),
+        TEST(text_lines),  TEST(quoted_values), TEST(json_lines),          TEST(without_a_log),
+        TEST(metrics),     TEST(environment),   TEST(which_one_is_run),    TEST(what_it_inherits),
+        TEST(how_it_ends), TEST(words),         TEST(when_we_are_stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,7 @@
 #include "support/folder.h"
 #include "term/message.h"
 
-#define NOW 1795279385               /* 2026-11-21 16:43:05 UTC */
+#define NOW 1795279385 /* 2026-11-21 16:43:05 UTC */
 #define DAY 86400
 
 time_t __wrap_time(time_t *ret);
@@ -34,7 +34,9 @@ time_t __wrap___time64(time_t *ret)
 }
 
 static char folder[FOLDER_BYTES];
-static const struct cli_template_values values = { .name = "Shop", .pid = 4711, .host = "web1", .time = NOW };
+static const struct cli_template_values values = {
+    .name = "Shop", .pid = 4711, .host = "web1", .time = NOW
+};
 
 static int setup(void **state)
 {
@@ -61,7 +63,8 @@ static void put(const char *name, size_t size, time_t changed)
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     assert_true(fd >= 0);
     assert_int_equal(ftruncate(fd, (off_t)size), 0);
-    assert_int_equal(futimens(fd, (struct timespec[2]){ { .tv_sec = changed }, { .tv_sec = changed } }), 0);
+    assert_int_equal(
+        futimens(fd, (struct timespec[2]){ { .tv_sec = changed }, { .tv_sec = changed } }), 0);
     assert_int_equal(close(fd), 0);
 }
 
@@ -104,15 +107,25 @@ static bool fits(const char *template, const char *name)
 static void fields(void **state)
 {
     (void)state;
-    static const struct { const char *template, *least, *most, *below, *above; } rows[] = {
-        { "x%Y", "x0000", "x9999", NULL, "x99999" }, { "x%m", "x01", "x12", "x00", "x13" }, { "x%d", "x01", "x31", "x00", "x32" },
-        { "x%H", "x00", "x23", NULL, "x24" }, { "x%M", "x00", "x59", NULL, "x60" }, { "x%S", "x00", "x60", NULL, "x61" },
-        { "x%j", "x001", "x366", "x000", "x367" }, { "x%y", "x00", "x99", NULL, "x100" },
+    static const struct {
+        const char *template, *least, *most, *below, *above;
+    } rows[] = {
+        { "x%Y", "x0000", "x9999", NULL, "x99999" },
+        { "x%m", "x01", "x12", "x00", "x13" },
+        { "x%d", "x01", "x31", "x00", "x32" },
+        { "x%H", "x00", "x23", NULL, "x24" },
+        { "x%M", "x00", "x59", NULL, "x60" },
+        { "x%S", "x00", "x60", NULL, "x61" },
+        { "x%j", "x001", "x366", "x000", "x367" },
+        { "x%y", "x00", "x99", NULL, "x100" },
         { "x%F", "x2026-01-01", "x2026-12-31", "x2026-00-01", "x2026-13-01" },
         { "x%p", "x0", "x18446744073709551615", "x", "x184467440737095516150" },
         { "x%s", "x0", "x12345678901234567890", "x", "x123456789012345678901" },
-        { "x%n", "xShop", "xShop", "xSho", "xShopp" }, { "x%h", "xweb1", "xweb1", "xweb", "xweb12" }, { "x%%", "x%", "x%", "x", "x%%" },
-        { "x%p-%s", "x1-2", "x111-222", "x1", "x1-2-3" }, { "x%p%p", "x12", "x1234", "x1", "x12a" },
+        { "x%n", "xShop", "xShop", "xSho", "xShopp" },
+        { "x%h", "xweb1", "xweb1", "xweb", "xweb12" },
+        { "x%%", "x%", "x%", "x", "x%%" },
+        { "x%p-%s", "x1-2", "x111-222", "x1", "x1-2-3" },
+        { "x%p%p", "x12", "x1234", "x1", "x12a" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         assert_true(fits(rows[i].template, rows[i].least));
@@ -140,7 +153,7 @@ static void the_number_of_a_process(void **state)
     assert_true(cli_keep_newest(t, &own, &st) && st.st_mtim.tv_sec == NOW - 7);
     put("x4711.a", 1, NOW);
     assert_true(cli_keep_newest(t, &own, &st) && st.st_mtim.tv_sec == NOW);
-    put("x4711.a", 1, NOW + 1);                          /* in the future: not an earlier dump */
+    put("x4711.a", 1, NOW + 1); /* in the future: not an earlier dump */
     assert_false(cli_keep_newest(t, &own, &st));
     cli_template_free(t);
 }
@@ -153,7 +166,8 @@ static void a_number_behind_it(void **state)
     struct cli_template *t = in_folder("x%p%s");
     struct stat st;
     own.this_process = true;
-    put("x47111795279000", 1, NOW - 10);         /* 4711 at 1795279000 or 47111 at 795279000: ambiguous */
+    /* 4711 at 1795279000 or 47111 at 795279000: ambiguous */
+    put("x47111795279000", 1, NOW - 10);
     put("x4711171795279000", 1, NOW - 5);
     assert_true(cli_keep_newest(t, &values, &st) && st.st_mtim.tv_sec == NOW - 5);
     assert_false(cli_keep_newest(t, &own, &st));
@@ -176,7 +190,8 @@ static void files_of_others(void **state)
     assert_int_equal(apply("x%p", (struct cli_keep){ .files = 1 }, 1), 0);
     assert_true(there("x1"));
     put("x2", 1, NOW - 10);
-    assert_int_equal(apply("x%p", (struct cli_keep){ .files = 2 }, 1), 0);       /* and it does not count */
+    /* and it does not count */
+    assert_int_equal(apply("x%p", (struct cli_keep){ .files = 2 }, 1), 0);
     cli_template_free(t);
 }
 
@@ -202,7 +217,7 @@ static void days(void **state)
     for (uint64_t d = 1; d <= 3; d++) {
         put("x1", 1, NOW - (time_t)d * DAY);
         put("x2", 1, NOW - (time_t)d * DAY - 1);
-        put("x3", 1, NOW + DAY + 1);                     /* its age is unknown */
+        put("x3", 1, NOW + DAY + 1); /* its age is unknown */
         assert_int_equal(apply("x%p", (struct cli_keep){ .days = d }, 1), 1);
         assert_true(there("x1") && !there("x2") && there("x3"));
     }
@@ -223,15 +238,27 @@ static void the_future(void **state)
 static void sizes(void **state)
 {
     (void)state;
-    static const struct { uint64_t total, coming, removed; } rows[] = {
-        { 100, 40, 0 }, { 100, 41, 1 }, { 100, 70, 1 }, { 100, 71, 2 }, { 100, 100, 2 }, { 100, 101, 2 }, { 60, 0, 0 }, { 59, 0, 1 },
+    static const struct {
+        uint64_t total, coming, removed;
+    } rows[] = {
+        { 100, 40, 0 },
+        { 100, 41, 1 },
+        { 100, 70, 1 },
+        { 100, 71, 2 },
+        { 100, 100, 2 },
+        { 100, 101, 2 },
+        { 60, 0, 0 },
+        { 59, 0, 1 },
         { 1, UINT64_MAX, 2 },
-        { UINT64_MAX, UINT64_MAX - 60, 0 }, { UINT64_MAX, UINT64_MAX - 59, 1 },
+        { UINT64_MAX, UINT64_MAX - 60, 0 },
+        { UINT64_MAX, UINT64_MAX - 59, 1 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         put("x1", 30, NOW - 10);
         put("x2", 30, NOW - 20);
-        assert_int_equal(apply("x%p", (struct cli_keep){ .total_bytes = rows[i].total }, rows[i].coming), rows[i].removed);
+        assert_int_equal(
+            apply("x%p", (struct cli_keep){ .total_bytes = rows[i].total }, rows[i].coming),
+            rows[i].removed);
         assert_true(there("x1") == (rows[i].removed < 2) && there("x2") == (rows[i].removed < 1));
     }
 }
@@ -245,7 +272,7 @@ static void many(void **state)
     struct cli_keep_id own[2];
     for (int i = 0; i < 300; i++) {
         (void)snprintf(name, sizeof name, "x%d", i);
-        put(name, 1, NOW - 1000 + (i * 7) % 300);        /* number i is the (i * 7 % 300)th */
+        put(name, 1, NOW - 1000 + (i * 7) % 300); /* number i is the (i * 7 % 300)th */
     }
     for (int i = 0; i < 2; i++) {
         (void)snprintf(name, sizeof name, "x%d", i * 43);
@@ -253,14 +280,16 @@ static void many(void **state)
         assert_int_equal(stat(path, &st), 0);
         own[i] = (struct cli_keep_id){ .device = st.st_dev, .inode = st.st_ino };
     }
-    assert_int_equal(apply("x%p", (struct cli_keep){ .files = 101, .own = own, .own_count = 2 }, 1), 200);
+    assert_int_equal(apply("x%p", (struct cli_keep){ .files = 101, .own = own, .own_count = 2 }, 1),
+                     200);
     for (int i = 0; i < 300; i++) {
         (void)snprintf(name, sizeof name, "x%d", i);
         assert_true(there(name) == ((i * 7) % 300 >= 202 || i == 0 || i == 43));
     }
     /* the same inode number on another disk is a different file */
     own[0].device++;
-    assert_int_equal(apply("x%p", (struct cli_keep){ .files = 2, .own = own, .own_count = 2 }, 1), 99);
+    assert_int_equal(apply("x%p", (struct cli_keep){ .files = 2, .own = own, .own_count = 2 }, 1),
+                     99);
     assert_true(there("x43") && !there("x0"));
 }
 
@@ -287,8 +316,11 @@ static void how_long(void **state)
     v.pid = 1234;
     assert_int_equal(cli_template_expand(t, &v, small, sizeof small), CLI_FAILED);
     cli_template_free(t);
-    static const struct { const char *name, *spelt; } rows[] = {
-        { "abc", "abc" }, { "\xc3\xa4", "\xc3\xa4" }, { "\x1f\x7f/.", "%1F%7F%2F." }, { " !~", " !~" }, { ".a.b", "%2Ea.b" }, { "", "%unknown" },
+    static const struct {
+        const char *name, *spelt;
+    } rows[] = {
+        { "abc", "abc" }, { "\xc3\xa4", "\xc3\xa4" }, { "\x1f\x7f/.", "%1F%7F%2F." },
+        { " !~", " !~" }, { ".a.b", "%2Ea.b" },       { "", "%unknown" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         assert_true(cli_template_spell(rows[i].name, path));
@@ -300,9 +332,17 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(fields), TEST(the_number_of_a_process), TEST(a_number_behind_it), TEST(files_of_others), TEST(the_newest),
-        TEST(days), TEST(the_future), TEST(sizes),
-        TEST(many), TEST(nothing_is_asked), TEST(how_long),
+        TEST(fields),
+        TEST(the_number_of_a_process),
+        TEST(a_number_behind_it),
+        TEST(files_of_others),
+        TEST(the_newest),
+        TEST(days),
+        TEST(the_future),
+        TEST(sizes),
+        TEST(many),
+        TEST(nothing_is_asked),
+        TEST(how_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /*
- * Payloads of events decoded into records: every field has a different value, both pointer sizes, cut at every byte.
+ * Payloads of events decoded into records: every field has a different value, both pointer sizes,
+ * cut at every byte.
  */
 #include "support/check.h"
 
@@ -42,7 +43,9 @@ static struct gcd_event event(uint32_t version, unsigned ptr_bytes, size_t n)
     copy = malloc(n > 0 ? n : 1);
     assert_non_null(copy);
     memcpy(copy, body.p, n);
-    return (struct gcd_event){ .version = version, .ptr_bytes = ptr_bytes, .payload = copy, .payload_bytes = n };
+    return (struct gcd_event){
+        .version = version, .ptr_bytes = ptr_bytes, .payload = copy, .payload_bytes = n
+    };
 }
 
 static uint64_t as_pointer(unsigned ptr_bytes, uint64_t v)
@@ -79,19 +82,26 @@ static void put_record(enum bulk kind, unsigned ptr_bytes, uint64_t i)
 
 static gcd_status take(enum bulk kind, const struct gcd_event *ev, struct gcd_clr_bulk *ret)
 {
-    return kind == NODES ? gcd_clr_bulk_node(ev, ret) : kind == EDGES ? gcd_clr_bulk_edge(ev, ret) : kind == ROOTS ? gcd_clr_bulk_root(ev, ret) :
-           gcd_clr_bulk_dependent(ev, ret);
+    return kind == NODES   ? gcd_clr_bulk_node(ev, ret)
+           : kind == EDGES ? gcd_clr_bulk_edge(ev, ret)
+           : kind == ROOTS ? gcd_clr_bulk_root(ev, ret)
+                           : gcd_clr_bulk_dependent(ev, ret);
 }
 
-static void check_record(enum bulk kind, const struct gcd_clr_bulk *b, unsigned ptr_bytes, uint32_t i)
+static void check_record(enum bulk kind, const struct gcd_clr_bulk *b, unsigned ptr_bytes,
+                         uint32_t i)
 {
-    assert_true(gcd_leptr(b->items + i * b->item_bytes, ptr_bytes) == as_pointer(ptr_bytes, UINT64_C(0x1112131415161718) + i));
+    assert_true(gcd_leptr(b->items + i * b->item_bytes, ptr_bytes) ==
+                as_pointer(ptr_bytes, UINT64_C(0x1112131415161718) + i));
     if (kind == NODES) {
         struct gcd_clr_node n = gcd_clr_node_at(b, i);
-        assert_true(n.address == as_pointer(ptr_bytes, UINT64_C(0x1112131415161718) + i) && n.size == UINT64_C(0x2122232425262728) + i);
-        assert_true(n.type == UINT64_C(0x3132333435363738) + i && n.edge_count == UINT64_C(0x4142434445464748) + i);
+        assert_true(n.address == as_pointer(ptr_bytes, UINT64_C(0x1112131415161718) + i) &&
+                    n.size == UINT64_C(0x2122232425262728) + i);
+        assert_true(n.type == UINT64_C(0x3132333435363738) + i &&
+                    n.edge_count == UINT64_C(0x4142434445464748) + i);
     } else if (kind == EDGES) {
-        assert_true(gcd_clr_edge_at(b, i) == as_pointer(ptr_bytes, UINT64_C(0x1112131415161718) + i));
+        assert_true(gcd_clr_edge_at(b, i) ==
+                    as_pointer(ptr_bytes, UINT64_C(0x1112131415161718) + i));
     } else if (kind == ROOTS) {
         struct gcd_clr_root r = gcd_clr_root_at(b, i);
         assert_true(r.object == as_pointer(ptr_bytes, UINT64_C(0x1112131415161718) + i));
@@ -109,7 +119,9 @@ static void records_with_an_index(void **state)
 {
     (void)state;
     static const size_t item_bytes[KINDS][2] = { { 28, 32 }, { 8, 12 }, { 13, 21 }, { 12, 24 } };
-    static const uint32_t full[KINDS][2] = { { 2294, 2008 }, { 8032, 5354 }, { 4942, 3059 }, { 5354, 2677 } };
+    static const uint32_t full[KINDS][2] = {
+        { 2294, 2008 }, { 8032, 5354 }, { 4942, 3059 }, { 5354, 2677 }
+    };
     for (unsigned kind = 0; kind < KINDS; kind++)
         for (unsigned wide = 0; wide < 2; wide++) {
             struct gcd_clr_bulk b;
@@ -125,7 +137,9 @@ static void records_with_an_index(void **state)
             }
             struct gcd_event ev = event(0, wide ? 8 : 4, body.n);
             assert_int_equal(take((enum bulk)kind, &ev, &b), GCD_OK);
-            assert_true(b.index == 0x01020304 && b.count == 3 && b.item_bytes == item_bytes[kind][wide] && gcd_clr_bulk_full(&b) == full[kind][wide]);
+            assert_true(b.index == 0x01020304 && b.count == 3 &&
+                        b.item_bytes == item_bytes[kind][wide] &&
+                        gcd_clr_bulk_full(&b) == full[kind][wide]);
             for (uint32_t i = 0; i < 3; i++)
                 check_record((enum bulk)kind, &b, wide ? 8 : 4, i);
         }
@@ -149,7 +163,8 @@ static void wrappers(void **state)
         assert_int_equal(gcd_clr_bulk_ccw(&ev, &b), less == 0 ? GCD_OK : GCD_E_FORMAT);
         for (uint32_t i = 0; less == 0 && i < 2; i++) {
             struct gcd_clr_ccw c = gcd_clr_ccw_at(&b, i);
-            assert_true(c.id == UINT64_C(0x1111111111111111) + i && c.object == UINT64_C(0x2222222222222222) + i);
+            assert_true(c.id == UINT64_C(0x1111111111111111) + i &&
+                        c.object == UINT64_C(0x2222222222222222) + i);
             assert_true(c.type == UINT64_C(0x3333333333333333) + i);
         }
         ev = event(0, 4, 6 + 2 * 40 - less);
@@ -165,17 +180,22 @@ static gcd_status take_any(unsigned id, const struct gcd_event *ev, uint32_t *re
     struct gcd_clr_bulk b = { .count = 0 };
     struct gcd_cur items;
     if (id == 15 || id == 38)
-        return id == 15 ? gcd_clr_bulk_type(ev, &items, ret_count) : gcd_clr_bulk_static(ev, &items, ret_count);
-    gcd_status st = id == 36 ? gcd_clr_bulk_ccw(ev, &b) : id == 37 ? gcd_clr_bulk_rcw(ev, &b) : take((enum bulk)id, ev, &b);
+        return id == 15 ? gcd_clr_bulk_type(ev, &items, ret_count)
+                        : gcd_clr_bulk_static(ev, &items, ret_count);
+    gcd_status st = id == 36   ? gcd_clr_bulk_ccw(ev, &b)
+                    : id == 37 ? gcd_clr_bulk_rcw(ev, &b)
+                               : take((enum bulk)id, ev, &b);
     if (st == GCD_OK)
         *ret_count = b.count;
     return st;
 }
 
-/* The payload claims COUNT records and holds two of the shortest kind; ids below KINDS have an index. */
+/* The payload claims COUNT records and holds two of the shortest kind; ids below KINDS have an
+ * index. */
 static void put_two(unsigned id, uint32_t count)
 {
-    static const size_t head[] = { [15] = 2, [36] = 2, [37] = 2, [38] = 10 }, record[] = { [15] = 31, [36] = 44, [37] = 40, [38] = 30 };
+    static const size_t head[] = { [15] = 2, [36] = 2, [37] = 2, [38] = 10 },
+                        record[] = { [15] = 31, [36] = 44, [37] = 40, [38] = 30 };
     body.n = 0;
     if (id < KINDS)
         tb_u32(&body, 7);
@@ -202,7 +222,8 @@ static void nothing_stands_behind_version_0(void **state)
                     tb_zeros(&body, more);
                     struct gcd_event ev = event(version, 8, body.n);
                     bool ends = count == 2 && more == 0;
-                    assert_int_equal(take_any(ids[i], &ev, &got), ends || version > 0 ? GCD_OK : GCD_E_FORMAT);
+                    assert_int_equal(take_any(ids[i], &ev, &got),
+                                     ends || version > 0 ? GCD_OK : GCD_E_FORMAT);
                     assert_int_equal(got, ends || version > 0 ? count : 99);
                 }
 }
@@ -220,7 +241,7 @@ static void starts_ends_and_ranges(void **state)
         assert_int_equal(gcd_clr_gc_start(&ev, &s), n >= 8 ? GCD_OK : GCD_E_FORMAT);
         if (n < 8)
             assert_true(s.number == 99);
-        else if (n < 16)                 /* version 0, by its size */
+        else if (n < 16) /* version 0, by its size */
             assert_true(s.number == 10 && s.depth == 2 && s.reason == 20 && s.type == 0);
         else
             assert_true(s.number == 10 && s.depth == 20 && s.reason == 30 && s.type == 40);
@@ -240,8 +261,10 @@ static void starts_ends_and_ranges(void **state)
         for (unsigned less = 0; less < 2; less++) {
             struct gcd_event ev = event(0, ptr_bytes, body.n - less);
             assert_int_equal(gcd_clr_range(&ev, &r), less == 0 ? GCD_OK : GCD_E_FORMAT);
-            assert_true(r.generation == 0xfe && r.start == as_pointer(ptr_bytes, UINT64_C(0x1112131415161718)));
-            assert_true(r.used_bytes == UINT64_C(0x2122232425262728) && r.reserved_bytes == UINT64_C(0x3132333435363738));
+            assert_true(r.generation == 0xfe &&
+                        r.start == as_pointer(ptr_bytes, UINT64_C(0x1112131415161718)));
+            assert_true(r.used_bytes == UINT64_C(0x2122232425262728) &&
+                        r.reserved_bytes == UINT64_C(0x3132333435363738));
         }
     }
 }
@@ -264,7 +287,7 @@ static void static_variables_and_types(void **state)
     struct gcd_clr_static s;
     struct gcd_clr_type t;
     tb_u32(&body, 2);
-    tb_u64(&body, 0xd0d0);               /* domain, runtime */
+    tb_u64(&body, 0xd0d0); /* domain, runtime */
     tb_u16(&body, 0xb1b2);
     for (uint64_t i = 0; i < 2; i++) {
         for (uint64_t k = 1; k <= 3; k++)
@@ -277,8 +300,10 @@ static void static_variables_and_types(void **state)
     assert_int_equal(count, 2);
     for (uint64_t i = 0; i < 2; i++) {
         assert_true(gcd_clr_next_static(&items, &s));
-        assert_true(s.id == UINT64_C(0x1111111111111111) + i && s.object == UINT64_C(0x2222222222222222) + i);
-        assert_true(s.type == UINT64_C(0x3333333333333333) + i && s.flags == 0x71727374 + i && is_text(s.name, s.name_units, i == 0 ? "first" : ""));
+        assert_true(s.id == UINT64_C(0x1111111111111111) + i &&
+                    s.object == UINT64_C(0x2222222222222222) + i);
+        assert_true(s.type == UINT64_C(0x3333333333333333) + i && s.flags == 0x71727374 + i &&
+                    is_text(s.name, s.name_units, i == 0 ? "first" : ""));
     }
     assert_false(gcd_clr_next_static(&items, &s));
     body.n = 0;
@@ -301,11 +326,15 @@ static void static_variables_and_types(void **state)
         assert_int_equal(count, 2);
         for (uint32_t i = 0; i < 2 - less; i++) {
             assert_true(gcd_clr_next_type(&items, &t));
-            assert_true(t.id == UINT64_C(0x1111111111111111) + i && t.module == UINT64_C(0x2222222222222222) + i);
-            assert_true(t.name_token == 0x31323334 + i && t.flags == 0x41424344 + i && t.element_type == 0x51 + i);
-            assert_true(is_text(t.name, t.name_units, i == 0 ? "Type" : "") && t.parameter_count == 2 - i);
+            assert_true(t.id == UINT64_C(0x1111111111111111) + i &&
+                        t.module == UINT64_C(0x2222222222222222) + i);
+            assert_true(t.name_token == 0x31323334 + i && t.flags == 0x41424344 + i &&
+                        t.element_type == 0x51 + i);
+            assert_true(is_text(t.name, t.name_units, i == 0 ? "Type" : "") &&
+                        t.parameter_count == 2 - i);
             for (uint32_t k = i; k < 2; k++)
-                assert_true(gcd_le64(t.parameters + 8 * (k - i)) == UINT64_C(0x6162636465666768) + k);
+                assert_true(gcd_le64(t.parameters + 8 * (k - i)) ==
+                            UINT64_C(0x6162636465666768) + k);
         }
         assert_false(gcd_clr_next_type(&items, &t));
     }
@@ -323,7 +352,9 @@ static void modules_and_runtimes(void **state)
     tb_utf16z(&body, "path");
     struct gcd_event ev = event(0, 4, body.n);
     assert_int_equal(gcd_clr_module(&ev, &m), GCD_OK);
-    assert_true(m.id == UINT64_C(0x1111111111111111) && m.assembly == UINT64_C(0x2222222222222222) && is_text(m.path, m.path_units, "path"));
+    assert_true(m.id == UINT64_C(0x1111111111111111) &&
+                m.assembly == UINT64_C(0x2222222222222222) &&
+                is_text(m.path, m.path_units, "path"));
     body.n -= 10;
     tb_u32(&body, 7);
     tb_utf16z(&body, "name");
@@ -342,8 +373,10 @@ static void modules_and_runtimes(void **state)
         assert_int_equal(gcd_clr_runtime(&ev, &r), n >= fixed ? GCD_OK : GCD_E_FORMAT);
         if (n < fixed)
             continue;
-        assert_true(r.sku == 0x202 && r.version[0] == 0x303 && r.version[1] == 0x404 && r.version[2] == 0x505 && r.version[3] == 0x606);
-        assert_true(n == body.n ? is_text(r.command_line, r.command_line_units, "line") : r.command_line == NULL);
+        assert_true(r.sku == 0x202 && r.version[0] == 0x303 && r.version[1] == 0x404 &&
+                    r.version[2] == 0x505 && r.version[3] == 0x606);
+        assert_true(n == body.n ? is_text(r.command_line, r.command_line_units, "line")
+                                : r.command_line == NULL);
     }
     static const char *const texts[] = { "line", "os", "machine" };
     size_t ends[3];
@@ -356,7 +389,8 @@ static void modules_and_runtimes(void **state)
         ev = event(0, 4, n);
         assert_int_equal(gcd_clr_process(&ev, &p), n >= ends[0] ? GCD_OK : GCD_E_FORMAT);
         for (size_t i = 0; i < 3; i++)
-            assert_true(n >= ends[i] ? is_text(p.text[i], p.units[i], texts[i]) : p.text[i] == NULL);
+            assert_true(n >= ends[i] ? is_text(p.text[i], p.units[i], texts[i])
+                                     : p.text[i] == NULL);
     }
 }
 
@@ -366,7 +400,7 @@ static void put_process(uint32_t version, unsigned ptr_bytes, unsigned authoriti
 {
     body.n = 0;
     pointer(ptr_bytes, UINT64_C(0xc1c2c3c4c5c6c7c8));
-    tb_u32(&body, 0x12345678);           /* process, parent, session, exit status */
+    tb_u32(&body, 0x12345678); /* process, parent, session, exit status */
     tb_u32(&body, 0xd1);
     tb_u32(&body, 0xd2);
     tb_u32(&body, 0xd3);
@@ -399,10 +433,12 @@ static void processes_of_windows(void **state)
                 assert_int_equal(st, version >= 3 ? GCD_OK : GCD_E_FORMAT);
                 if (st != GCD_OK)
                     continue;
-                assert_true(p.process == 0x12345678 && p.image_bytes == 8 && p.command_line_units == 8);
+                assert_true(p.process == 0x12345678 && p.image_bytes == 8 &&
+                            p.command_line_units == 8);
                 assert_memory_equal(p.image, "shop.exe", 8);
                 assert_memory_equal(p.command_line, "s\0h\0o\0p\0 \0-\0-\0x\0", 16);
-                size_t shortest = body.n - 18;           /* not the command line, which may be cut */
+                /* not the command line, which may be cut */
+                size_t shortest = body.n - 18;
                 for (size_t n = 0; n < shortest; n++) {
                     ev = event(version, ptr_bytes, n);
                     assert_int_equal(gcd_windows_process(&ev, &p), GCD_E_FORMAT);
@@ -414,8 +450,13 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(records_with_an_index), TEST(wrappers), TEST(nothing_stands_behind_version_0), TEST(starts_ends_and_ranges),
-        TEST(static_variables_and_types), TEST(modules_and_runtimes), TEST(processes_of_windows),
+        TEST(records_with_an_index),
+        TEST(wrappers),
+        TEST(nothing_stands_behind_version_0),
+        TEST(starts_ends_and_ranges),
+        TEST(static_variables_and_types),
+        TEST(modules_and_runtimes),
+        TEST(processes_of_windows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

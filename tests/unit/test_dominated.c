@@ -1,4 +1,5 @@
-/* What objects of some types retain by type, and which objects dominate them, against brute force. */
+/* What objects of some types retain by type, and which objects dominate them, against brute force.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,15 +18,17 @@ struct known {
     struct gcd_graph *g;
     struct gcd_dominators *d;
     uint32_t n, types;
-    uint8_t *alive;              /* [n] */
-    uint8_t *dominates;          /* [n * n] does the first dominate the second?  Not itself */
+    uint8_t *alive;     /* [n] */
+    uint8_t *dominates; /* [n * n] does the first dominate the second?  Not itself */
     uint32_t *roots;
     size_t root_count;
 };
 
 static void know(struct known *k, uint64_t seed)
 {
-    *k = (struct known){ .g = graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = 3 + (uint32_t)(seed % 40), .plain_names = true,
+    *k = (struct known){ .g = graph_gen(&(struct graph_gen){ .seed = seed,
+                                                             .max_nodes = 3 + (uint32_t)(seed % 40),
+                                                             .plain_names = true,
                                                              .keep_unknown = seed % 3 == 0 }) };
     k->n = gcd_graph_node_count(k->g);
     k->types = gcd_graph_summary(k->g)->type_count;
@@ -71,9 +74,11 @@ static void add(uint64_t *to, uint64_t n)
     *to = *to <= UINT64_MAX - n ? *to + n : UINT64_MAX;
 }
 
-static void expect_dominators(const struct known *k, const uint8_t *types, const uint8_t *skip, bool no_skip)
+static void expect_dominators(const struct known *k, const uint8_t *types, const uint8_t *skip,
+                              bool no_skip)
 {
-    struct gcd_dominating_type *want = calloc(k->types + 1, sizeof *want), *got = malloc((k->types + 1) * sizeof *got);
+    struct gcd_dominating_type *want = calloc(k->types + 1, sizeof *want),
+                               *got = malloc((k->types + 1) * sizeof *got);
     uint8_t *counted = calloc(k->n + 1, 1);
     for (uint32_t v = 0; v < k->n; v++) {
         if (!k->alive[v] || types[gcd_graph_node_type(k->g, v)] == 0)
@@ -88,7 +93,10 @@ static void expect_dominators(const struct known *k, const uint8_t *types, const
         to->dominators++;
         add(&to->dominator_bytes, gcd_graph_node_size(k->g, u));
     }
-    assert_int_equal(gcd_immediate_dominators(k->g, k->d, &(struct gcd_dominators_of){ types, no_skip ? NULL : skip }, NULL, got, &err), GCD_OK);
+    assert_int_equal(gcd_immediate_dominators(
+                         k->g, k->d, &(struct gcd_dominators_of){ types, no_skip ? NULL : skip },
+                         NULL, got, &err),
+                     GCD_OK);
     assert_memory_equal(got, want, (k->types + 1) * sizeof *got);
     free(want);
     free(got);
@@ -97,7 +105,8 @@ static void expect_dominators(const struct known *k, const uint8_t *types, const
 
 static void expect_content(const struct known *k, const uint8_t *types)
 {
-    struct gcd_content *want = calloc(k->types + 1, sizeof *want), *got = malloc((k->types + 1) * sizeof *got);
+    struct gcd_content *want = calloc(k->types + 1, sizeof *want),
+                       *got = malloc((k->types + 1) * sizeof *got);
     uint8_t *without = malloc(k->n + 1), *seen = malloc(k->n + 1);
     struct gcd_retained_set set, same;
     uint64_t objects = 0;
@@ -157,16 +166,21 @@ static void what_may_go_wrong(void **state)
     const struct gcd_dominators_of which = { .types = types };
     gcd_cancel_flag stop = true;
     struct gcd_retained_set set;
-    assert_int_equal(gcd_immediate_dominators(k.g, k.d, &which, &(struct gcd_context){ .cancel = &stop }, of, &err), GCD_E_CANCELED);
-    assert_int_equal(gcd_retained_content(k.g, types, &(struct gcd_context){ .cancel = &stop }, &set, content, &err), GCD_E_CANCELED);
+    assert_int_equal(gcd_immediate_dominators(k.g, k.d, &which,
+                                              &(struct gcd_context){ .cancel = &stop }, of, &err),
+                     GCD_E_CANCELED);
+    assert_int_equal(gcd_retained_content(k.g, types, &(struct gcd_context){ .cancel = &stop },
+                                          &set, content, &err),
+                     GCD_E_CANCELED);
     for (int i = 0; i < 2; i++) {
         struct failalloc f = { .failed = 1 };
         for (uint64_t at = 1; f.failed > 0; at++) {
             failalloc_init(&f);
             f.fail_at = at;
             struct gcd_context context = { .alloc = &f.alloc };
-            gcd_status st = i == 0 ? gcd_immediate_dominators(k.g, k.d, &which, &context, of, &err)
-                                       : gcd_retained_content(k.g, types, &context, &set, content, &err);
+            gcd_status st = i == 0
+                                ? gcd_immediate_dominators(k.g, k.d, &which, &context, of, &err)
+                                : gcd_retained_content(k.g, types, &context, &set, content, &err);
             assert_int_equal(st, f.failed == 0 ? GCD_OK : GCD_E_NOMEM);
             assert_null(failalloc_complaint(&f));
         }
@@ -179,6 +193,7 @@ static void what_may_go_wrong(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(random_graphs_agree_with_brute_force), cmocka_unit_test(what_may_go_wrong) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(random_graphs_agree_with_brute_force),
+                                        cmocka_unit_test(what_may_go_wrong) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,21 +26,24 @@ struct pair {
 
 struct small {
     uint32_t nodes;
-    struct pair edges[16];       /* see pairs() */
-    uint32_t roots[8];           /* node + 1; up to 0 */
-    struct pair dependents[8];   /* from key to value */
-    uint32_t weak;               /* node + 1, 0 = none */
+    struct pair edges[16];     /* see pairs() */
+    uint32_t roots[8];         /* node + 1; up to 0 */
+    struct pair dependents[8]; /* from key to value */
+    uint32_t weak;             /* node + 1, 0 = none */
     uint32_t parents[10];
 };
 
-static struct gcd_graph *graph_of(uint32_t nodes, const struct pair *edges, size_t edge_count, const struct pair *dependents,
-                                  size_t dependent_count, const struct gcd_root *roots, size_t root_count)
+static struct gcd_graph *graph_of(uint32_t nodes, const struct pair *edges, size_t edge_count,
+                                  const struct pair *dependents, size_t dependent_count,
+                                  const struct gcd_root *roots, size_t root_count)
 {
     struct gcd_build *b;
     struct gcd_graph *g;
     uint32_t type;
     assert_int_equal(gcd_build_new(NULL, &b, &err), GCD_OK);
-    assert_int_equal(gcd_build_type(b, &(struct gcd_type){ .name = "A", .module_path = "" }, &type, &err), GCD_OK);
+    assert_int_equal(
+        gcd_build_type(b, &(struct gcd_type){ .name = "A", .module_path = "" }, &type, &err),
+        GCD_OK);
     for (uint32_t i = 0; i < nodes; i++)
         assert_int_equal(gcd_build_node(b, 0, type, UINT64_C(1) << (i % 63), &err), GCD_OK);
     assert_int_equal(gcd_build_nodes_end(b, &err), GCD_OK);
@@ -53,7 +56,8 @@ static struct gcd_graph *graph_of(uint32_t nodes, const struct pair *edges, size
     for (size_t i = 0; i < root_count; i++)
         assert_int_equal(gcd_build_root(b, &roots[i], &err), GCD_OK);
     for (size_t i = 0; i < dependent_count; i++)
-        assert_int_equal(gcd_build_dependent(b, dependents[i].from, dependents[i].to, &err), GCD_OK);
+        assert_int_equal(gcd_build_dependent(b, dependents[i].from, dependents[i].to, &err),
+                         GCD_OK);
     assert_int_equal(gcd_build_seal(b, &g, &err), GCD_OK);
     return g;
 }
@@ -74,8 +78,11 @@ static struct gcd_graph *small_graph(const struct small *s)
     for (; s->roots[n] != 0; n++)
         roots[n] = (struct gcd_root){ .node = s->roots[n] - 1, .kind = GCD_ROOT_STACK };
     if (s->weak != 0)
-        roots[n++] = (struct gcd_root){ .node = s->weak - 1, .kind = GCD_ROOT_HANDLE, .flags = GCD_ROOT_WEAK };
-    return graph_of(s->nodes, s->edges, pairs(s->edges, 16), s->dependents, pairs(s->dependents, 8), roots, n);
+        roots[n++] = (struct gcd_root){ .node = s->weak - 1,
+                                        .kind = GCD_ROOT_HANDLE,
+                                        .flags = GCD_ROOT_WEAK };
+    return graph_of(s->nodes, s->edges, pairs(s->edges, 16), s->dependents, pairs(s->dependents, 8),
+                    roots, n);
 }
 
 static struct gcd_dominators *dominators_of(const struct gcd_graph *g)
@@ -86,29 +93,89 @@ static struct gcd_dominators *dominators_of(const struct gcd_graph *g)
 }
 
 static const struct small known[] = {
-    { .nodes = 4, .edges = { { 0, 1 }, { 0, 2 }, { 1, 3 }, { 2, 3 } }, .roots = { 1 }, .parents = { ROOT, 0, 0, 0 } },           /* a diamond */
+    /* a diamond */
+    { .nodes = 4,
+      .edges = { { 0, 1 }, { 0, 2 }, { 1, 3 }, { 2, 3 } },
+      .roots = { 1 },
+      .parents = { ROOT, 0, 0, 0 } },
     /* two roots */
-    { .nodes = 4, .edges = { { 0, 1 }, { 0, 2 }, { 1, 3 }, { 2, 3 } }, .roots = { 2, 3 }, .parents = { NONE, ROOT, ROOT, ROOT } },
-    { .nodes = 3, .edges = { { 0, 1 }, { 1, 2 }, { 2, 0 } }, .roots = { 1 }, .parents = { ROOT, 0, 1 } },         /* a cycle through a root */
-    { .nodes = 3, .edges = { { 0, 1 }, { 1, 2 }, { 2, 0 } }, .roots = { 1, 3 }, .parents = { ROOT, 0, ROOT } },
-    /* without roots: pseudo-roots are objects that only themselves or weak handles refer to, and the first of a cycle */
+    { .nodes = 4,
+      .edges = { { 0, 1 }, { 0, 2 }, { 1, 3 }, { 2, 3 } },
+      .roots = { 2, 3 },
+      .parents = { NONE, ROOT, ROOT, ROOT } },
+    /* a cycle through a root */
+    { .nodes = 3,
+      .edges = { { 0, 1 }, { 1, 2 }, { 2, 0 } },
+      .roots = { 1 },
+      .parents = { ROOT, 0, 1 } },
+    { .nodes = 3,
+      .edges = { { 0, 1 }, { 1, 2 }, { 2, 0 } },
+      .roots = { 1, 3 },
+      .parents = { ROOT, 0, ROOT } },
+    /* without roots: pseudo-roots are objects that only themselves or weak handles refer to, and
+       the first of a cycle */
     { .nodes = 3, .edges = { { 0, 1 }, { 1, 2 }, { 2, 1 } }, .parents = { ROOT, 0, 1 } },
-    { .nodes = 5, .edges = { { 1, 1 }, { 1, 2 }, { 3, 4 }, { 4, 3 } }, .weak = 3, .parents = { ROOT, ROOT, 1, ROOT, 3 } },
+    { .nodes = 5,
+      .edges = { { 1, 1 }, { 1, 2 }, { 3, 4 }, { 4, 3 } },
+      .weak = 3,
+      .parents = { ROOT, ROOT, 1, ROOT, 3 } },
     { .nodes = 3, .edges = { { 0, 1 } }, .dependents = { { 0, 2 } }, .parents = { ROOT, 0, 0 } },
     { .nodes = 3, .edges = { { 2, 1 }, { 2, 2 } }, .parents = { ROOT, 2, ROOT } },
-    { .nodes = 4, .edges = { { 0, 1 }, { 2, 3 }, { 3, 2 } }, .roots = { 1, 1 }, .parents = { ROOT, 0, NONE, NONE } },     /* an island */
-    { .nodes = 2, .edges = { { 0, 0 }, { 0, 1 }, { 1, 1 }, { 0, 1 } }, .roots = { 1 }, .parents = { ROOT, 0 } },  /* self edges, double edges */
-    { .nodes = 3, .edges = { { 0, 1 }, { 1, 2 } }, .roots = { 2 }, .weak = 1, .parents = { NONE, ROOT, 1 } },     /* weak roots keep nothing alive */
-    { .nodes = 3, .edges = { { 0, 1 } }, .roots = { 1 }, .dependents = { { 0, 2 } }, .parents = { ROOT, 0, 0 } }, /* a live key holds its value */
+    /* an island */
+    { .nodes = 4,
+      .edges = { { 0, 1 }, { 2, 3 }, { 3, 2 } },
+      .roots = { 1, 1 },
+      .parents = { ROOT, 0, NONE, NONE } },
+    /* self edges, double edges */
+    { .nodes = 2,
+      .edges = { { 0, 0 }, { 0, 1 }, { 1, 1 }, { 0, 1 } },
+      .roots = { 1 },
+      .parents = { ROOT, 0 } },
+    /* weak roots keep nothing alive */
+    { .nodes = 3,
+      .edges = { { 0, 1 }, { 1, 2 } },
+      .roots = { 2 },
+      .weak = 1,
+      .parents = { NONE, ROOT, 1 } },
+    /* a live key holds its value */
+    { .nodes = 3,
+      .edges = { { 0, 1 } },
+      .roots = { 1 },
+      .dependents = { { 0, 2 } },
+      .parents = { ROOT, 0, 0 } },
     /* a dead key keeps nothing alive */
-    { .nodes = 3, .edges = { { 0, 1 } }, .roots = { 1 }, .dependents = { { 2, 1 } }, .parents = { ROOT, 0, NONE } },
-    { .nodes = 4, .edges = { { 0, 1 } }, .roots = { 1 }, .dependents = { { 1, 2 }, { 2, 3 } }, .parents = { ROOT, 0, 1, 2 } },    /* a chain */
-    { .nodes = 3, .edges = { { 0, 1 }, { 0, 2 } }, .roots = { 1 }, .dependents = { { 1, 2 } }, .parents = { ROOT, 0, 0 } },
-    { .nodes = 4, .edges = { { 0, 3 } }, .roots = { 1 }, .dependents = { { 0, 1 }, { 0, 2 }, { 1, 3 } }, .parents = { ROOT, 0, 0, 0 } },
-    /* the dominator is neither the parent nor the semidominator: 0 -> 1 -> 2 -> 3 -> 4, 0 -> 2, 1 -> 4 */
-    { .nodes = 5, .edges = { { 0, 1 }, { 1, 2 }, { 2, 3 }, { 3, 4 }, { 0, 2 }, { 1, 4 } }, .roots = { 1 }, .parents = { ROOT, 0, 0, 2, 0 } },
+    { .nodes = 3,
+      .edges = { { 0, 1 } },
+      .roots = { 1 },
+      .dependents = { { 2, 1 } },
+      .parents = { ROOT, 0, NONE } },
+    /* a chain */
+    { .nodes = 4,
+      .edges = { { 0, 1 } },
+      .roots = { 1 },
+      .dependents = { { 1, 2 }, { 2, 3 } },
+      .parents = { ROOT, 0, 1, 2 } },
+    { .nodes = 3,
+      .edges = { { 0, 1 }, { 0, 2 } },
+      .roots = { 1 },
+      .dependents = { { 1, 2 } },
+      .parents = { ROOT, 0, 0 } },
+    { .nodes = 4,
+      .edges = { { 0, 3 } },
+      .roots = { 1 },
+      .dependents = { { 0, 1 }, { 0, 2 }, { 1, 3 } },
+      .parents = { ROOT, 0, 0, 0 } },
+    /* the dominator is neither the parent nor the semidominator: 0 -> 1 -> 2 -> 3 -> 4, 0 -> 2, 1
+       -> 4 */
+    { .nodes = 5,
+      .edges = { { 0, 1 }, { 1, 2 }, { 2, 3 }, { 3, 4 }, { 0, 2 }, { 1, 4 } },
+      .roots = { 1 },
+      .parents = { ROOT, 0, 0, 2, 0 } },
     /* irreducible: two entries into a cycle */
-    { .nodes = 4, .edges = { { 0, 1 }, { 0, 2 }, { 1, 2 }, { 2, 1 }, { 2, 3 } }, .roots = { 1 }, .parents = { ROOT, 0, 0, 2 } },
+    { .nodes = 4,
+      .edges = { { 0, 1 }, { 0, 2 }, { 1, 2 }, { 2, 1 }, { 2, 3 } },
+      .roots = { 1 },
+      .parents = { ROOT, 0, 0, 2 } },
 };
 
 static void known_graphs_have_known_dominators(void **state)
@@ -119,7 +186,8 @@ static void known_graphs_have_known_dominators(void **state)
         struct gcd_dominators *d = dominators_of(g);
         for (uint32_t n = 0; n < known[i].nodes; n++)
             if (gcd_dominators_parent(d, n) != known[i].parents[n])
-                fail_msg("graph %zu, node %u: %u", i, (unsigned)n, (unsigned)gcd_dominators_parent(d, n));
+                fail_msg("graph %zu, node %u: %u", i, (unsigned)n,
+                         (unsigned)gcd_dominators_parent(d, n));
         gcd_dominators_free(d);
         gcd_graph_free(g);
     }
@@ -151,7 +219,9 @@ static struct gcd_graph *chain_of(const uint64_t sizes[static 3])
     struct gcd_graph *g;
     uint32_t type;
     assert_int_equal(gcd_build_new(NULL, &b, &err), GCD_OK);
-    assert_int_equal(gcd_build_type(b, &(struct gcd_type){ .name = "A", .module_path = "" }, &type, &err), GCD_OK);
+    assert_int_equal(
+        gcd_build_type(b, &(struct gcd_type){ .name = "A", .module_path = "" }, &type, &err),
+        GCD_OK);
     for (unsigned i = 0; i < 3; i++)
         assert_int_equal(gcd_build_node(b, 0, type, sizes[i], &err), GCD_OK);
     assert_int_equal(gcd_build_nodes_end(b, &err), GCD_OK);
@@ -171,13 +241,16 @@ static void retained_sizes_of_all_widths(void **state)
     (void)state;
     for (unsigned width = 8; width <= 64; width++)
         for (uint64_t less = 0; less < 3; less++) {
-            uint64_t all = (width < 64 ? UINT64_C(1) << width : 0) - less, sizes[] = { 20, all / 3, all - all / 3 - 20 };
+            uint64_t all = (width < 64 ? UINT64_C(1) << width : 0) - less,
+                     sizes[] = { 20, all / 3, all - all / 3 - 20 };
             if (width == 64 && less == 0)
                 continue;
             struct gcd_graph *g = chain_of(sizes);
             struct gcd_dominators *d = dominators_of(g);
-            assert_true(gcd_dominators_retained(d, 0) == all && gcd_dominators_retained(d, 1) == all - 20);
-            assert_true(gcd_dominators_retained(d, 2) == sizes[2] && gcd_dominators_retained(d, GCD_NODE_ROOT) == all);
+            assert_true(gcd_dominators_retained(d, 0) == all &&
+                        gcd_dominators_retained(d, 1) == all - 20);
+            assert_true(gcd_dominators_retained(d, 2) == sizes[2] &&
+                        gcd_dominators_retained(d, GCD_NODE_ROOT) == all);
             uint64_t of_type;
             assert_int_equal(gcd_retained_by_type(g, d, NULL, &of_type, &err), GCD_OK);
             assert_true(of_type == all);
@@ -189,7 +262,8 @@ static void retained_sizes_of_all_widths(void **state)
 static void retained_sizes_saturate(void **state)
 {
     (void)state;
-    struct gcd_graph *g = chain_of((uint64_t[]){ UINT64_C(1) << 63, UINT64_C(1) << 63, UINT64_C(1) << 63 });
+    struct gcd_graph *g =
+        chain_of((uint64_t[]){ UINT64_C(1) << 63, UINT64_C(1) << 63, UINT64_C(1) << 63 });
     struct gcd_dominators *d = dominators_of(g);
     assert_true(gcd_dominators_retained(d, 2) == UINT64_C(1) << 63);
     assert_true(gcd_dominators_retained(d, 1) == UINT64_MAX);
@@ -213,9 +287,11 @@ static bool has_strong_root(const struct gcd_graph *g)
 static void compare_with_brute_force(const struct gcd_graph *g, uint64_t seed)
 {
     uint32_t n = gcd_graph_node_count(g);
-    uint8_t *alive = malloc(n + 1), *seen = malloc(n + 1), *placed = calloc(n + 1, 1), *without = calloc(n + 1, 1);
+    uint8_t *alive = malloc(n + 1), *seen = malloc(n + 1), *placed = calloc(n + 1, 1),
+            *without = calloc(n + 1, 1);
     uint32_t *times = calloc(n + 1, sizeof *times), *depth = calloc(n + 1, sizeof *depth);
-    assert_true(alive != NULL && seen != NULL && placed != NULL && without != NULL && times != NULL && depth != NULL);
+    assert_true(alive != NULL && seen != NULL && placed != NULL && without != NULL &&
+                times != NULL && depth != NULL);
     struct gcd_dominators *d = dominators_of(g);
     size_t root_count;
     uint32_t *roots = graph_roots(g, &root_count);
@@ -232,7 +308,7 @@ static void compare_with_brute_force(const struct gcd_graph *g, uint64_t seed)
     assert_int_equal(gcd_dominators_reachable(d), reachable);
     assert_true(gcd_dominators_retained(d, ROOT) == all);
     const uint32_t *order = gcd_dominators_order(d);
-    for (uint32_t i = 0; i < reachable; i++) {       /* each once, after its parent */
+    for (uint32_t i = 0; i < reachable; i++) { /* each once, after its parent */
         uint32_t parent = gcd_dominators_parent(d, order[i]);
         assert_true(alive[order[i]] && !placed[order[i]] && (parent == ROOT || placed[parent]));
         placed[order[i]] = 1;
@@ -253,13 +329,14 @@ static void compare_with_brute_force(const struct gcd_graph *g, uint64_t seed)
             while (up != i && up != ROOT)
                 up = gcd_dominators_parent(d, up);
             if (alive[i] && up != i)
-                fail_msg("seed %llu: %u dominates %u", (unsigned long long)seed, (unsigned)i, (unsigned)k);
+                fail_msg("seed %llu: %u dominates %u", (unsigned long long)seed, (unsigned)i,
+                         (unsigned)k);
         }
         if (gcd_dominators_retained(d, i) != (alive[i] ? gone : 0))
             fail_msg("seed %llu: retained size of %u", (unsigned long long)seed, (unsigned)i);
     }
     for (uint32_t i = 0; i < n; i++)
-        assert_int_equal(times[i], depth[i]);        /* as many dominators as ancestors */
+        assert_int_equal(times[i], depth[i]); /* as many dominators as ancestors */
     gcd_dominators_free(d);
     free(alive);
     free(seen);
@@ -274,15 +351,19 @@ static void random_graphs_agree_with_brute_force(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < 4000; seed++) {
-        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = seed % 10 == 0 ? 120 : 3 + (uint32_t)(seed % 40),
-                                                             .plain_names = true, .keep_unknown = seed % 3 == 0 });
+        struct gcd_graph *g = graph_gen(
+            &(struct graph_gen){ .seed = seed,
+                                 .max_nodes = seed % 10 == 0 ? 120 : 3 + (uint32_t)(seed % 40),
+                                 .plain_names = true,
+                                 .keep_unknown = seed % 3 == 0 });
         assert_non_null(g);
         compare_with_brute_force(g, seed);
         gcd_graph_free(g);
     }
 }
 
-/* One root, sparse and dense, few and many back edges: shapes that the general generator rarely produces. */
+/* One root, sparse and dense, few and many back edges: shapes that the general generator rarely
+ * produces. */
 static void flow_graphs_agree_with_brute_force(void **state)
 {
     (void)state;
@@ -290,17 +371,22 @@ static void flow_graphs_agree_with_brute_force(void **state)
     for (uint64_t seed = 0; seed < 4000; seed++) {
         static struct pair edges[400], dependents[8];
         uint32_t n = 2 + (uint32_t)(run_random(&s) % 40);
-        size_t edge_count = n - 1 + (size_t)(run_random(&s) % (3 * n)), dependent_count = (size_t)(run_random(&s) % 8);
+        size_t edge_count = n - 1 + (size_t)(run_random(&s) % (3 * n)),
+               dependent_count = (size_t)(run_random(&s) % 8);
         bool local = run_random(&s) % 2 == 0;
         for (size_t i = 0; i < edge_count; i++) {
             uint32_t a = (uint32_t)(run_random(&s) % n), b = (uint32_t)(run_random(&s) % n);
             if (local)
                 b = (a + n - 3 + b % 8) % n;
-            edges[i] = i + 1 < n ? (struct pair){ (uint32_t)(run_random(&s) % (i + 1)), (uint32_t)i + 1 } : (struct pair){ a, b };
+            edges[i] = i + 1 < n
+                           ? (struct pair){ (uint32_t)(run_random(&s) % (i + 1)), (uint32_t)i + 1 }
+                           : (struct pair){ a, b };
         }
         for (size_t i = 0; i < dependent_count; i++)
-            dependents[i] = (struct pair){ (uint32_t)(run_random(&s) % n), (uint32_t)(run_random(&s) % n) };
-        struct gcd_graph *g = graph_of(n, edges, edge_count, dependents, dependent_count, &(struct gcd_root){ .node = 0 }, 1);
+            dependents[i] =
+                (struct pair){ (uint32_t)(run_random(&s) % n), (uint32_t)(run_random(&s) % n) };
+        struct gcd_graph *g = graph_of(n, edges, edge_count, dependents, dependent_count,
+                                       &(struct gcd_root){ .node = 0 }, 1);
         compare_with_brute_force(g, seed);
         gcd_graph_free(g);
     }
@@ -311,13 +397,17 @@ static void the_number_of_threads_does_not_matter(void **state)
     (void)state;
     static const unsigned threads[] = { 2, 8 };
     for (uint64_t seed = 0; seed < 60; seed++) {
-        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = 5000, .plain_names = true });
+        struct gcd_graph *g =
+            graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = 5000, .plain_names = true });
         struct gcd_dominators *one = dominators_of(g);
         for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
             struct gcd_dominators *many;
-            assert_int_equal(gcd_dominators_new(g, &(struct gcd_context){ .threads = threads[i] }, &many, &err), GCD_OK);
+            assert_int_equal(
+                gcd_dominators_new(g, &(struct gcd_context){ .threads = threads[i] }, &many, &err),
+                GCD_OK);
             assert_int_equal(gcd_dominators_reachable(one), gcd_dominators_reachable(many));
-            assert_memory_equal(gcd_dominators_order(one), gcd_dominators_order(many), gcd_dominators_reachable(one) * sizeof(uint32_t));
+            assert_memory_equal(gcd_dominators_order(one), gcd_dominators_order(many),
+                                gcd_dominators_reachable(one) * sizeof(uint32_t));
             assert_true(gcd_dominators_retained(one, ROOT) == gcd_dominators_retained(many, ROOT));
             for (uint32_t n = 0; n < gcd_graph_node_count(g); n++) {
                 assert_int_equal(gcd_dominators_parent(one, n), gcd_dominators_parent(many, n));
@@ -333,8 +423,8 @@ static void the_number_of_threads_does_not_matter(void **state)
 /* ---- shapes that break recursive or quadratic code ---- */
 
 /*
- * A list of N nodes, each with a reference back to the first, then a fan of N nodes that both the last and the first node refer
- * to: a walk up the list for each of them would take N * N steps.
+ * A list of N nodes, each with a reference back to the first, then a fan of N nodes that both the
+ * last and the first node refer to: a walk up the list for each of them would take N * N steps.
  */
 static void chain_with_shortcuts(bool leaves, bool list_first)
 {
@@ -343,7 +433,9 @@ static void chain_with_shortcuts(bool leaves, bool list_first)
     struct gcd_graph *g;
     uint32_t type;
     assert_int_equal(gcd_build_new(NULL, &b, &err), GCD_OK);
-    assert_int_equal(gcd_build_type(b, &(struct gcd_type){ .name = "A", .module_path = "" }, &type, &err), GCD_OK);
+    assert_int_equal(
+        gcd_build_type(b, &(struct gcd_type){ .name = "A", .module_path = "" }, &type, &err),
+        GCD_OK);
     for (uint32_t i = 0; i < 2 * n; i++)
         assert_int_equal(gcd_build_node(b, 0, type, 1, &err), GCD_OK);
     assert_int_equal(gcd_build_nodes_end(b, &err), GCD_OK);
@@ -367,7 +459,8 @@ static void chain_with_shortcuts(bool leaves, bool list_first)
     struct gcd_dominators *d = dominators_of(g);
     for (uint32_t i = 1; i < 2 * n; i++)
         assert_true(gcd_dominators_parent(d, i) == (i < n ? i - 1 : 0));
-    assert_true(gcd_dominators_retained(d, 0) == 2 * (uint64_t)n && gcd_dominators_retained(d, 1) == n - 1);
+    assert_true(gcd_dominators_retained(d, 0) == 2 * (uint64_t)n &&
+                gcd_dominators_retained(d, 1) == n - 1);
     gcd_dominators_free(d);
     gcd_graph_free(g);
 }
@@ -402,7 +495,7 @@ static void every_allocation_may_fail(void **state)
 {
     (void)state;
     every_allocation_may_fail_of(&known[15]);
-    every_allocation_may_fail_of(&known[5]);     /* without roots */
+    every_allocation_may_fail_of(&known[5]); /* without roots */
 }
 
 struct calls {
@@ -425,7 +518,8 @@ static void progress(void *ctx, uint64_t done, uint64_t total)
 static void it_reports_progress_and_can_be_canceled(void **state)
 {
     (void)state;
-    struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = 3, .max_nodes = 100, .plain_names = true });
+    struct gcd_graph *g =
+        graph_gen(&(struct graph_gen){ .seed = 3, .max_nodes = 100, .plain_names = true });
     struct calls c = { .count = 0 };
     struct gcd_context o = { .progress = progress, .progress_ctx = &c, .cancel = &c.stop };
     struct gcd_dominators *d = NULL;

@@ -41,10 +41,18 @@ static void test_xpress_streams(void **state)
     for (int i = 0; i < 8; i++)
         strcat(both, "xy");
     check_stream("\xff\xff\xff\x03gcdump", 10, "gcdump", 6);
-    check_stream("\xff\xff\xff\x3f" "ab\x0f\x00\x0f\x0d", 10, ab, 40);
-    check_stream("\xff\xff\xff\x27" "ab\x0f\x00\x42xy\x0f\x00", 13, both, 30);
-    check_stream("\xff\xff\xff\x7f" "a\x07\x00\x0f\xff\xe4\x03", 11, a, 1000);
-    check_stream("\xff\xff\xff\x7f" "a\x07\x00\x0f\xff\x00\x00\xe4\x03\x00\x00", 15, a, 1000);
+    check_stream("\xff\xff\xff\x3f"
+                 "ab\x0f\x00\x0f\x0d",
+                 10, ab, 40);
+    check_stream("\xff\xff\xff\x27"
+                 "ab\x0f\x00\x42xy\x0f\x00",
+                 13, both, 30);
+    check_stream("\xff\xff\xff\x7f"
+                 "a\x07\x00\x0f\xff\xe4\x03",
+                 11, a, 1000);
+    check_stream("\xff\xff\xff\x7f"
+                 "a\x07\x00\x0f\xff\x00\x00\xe4\x03\x00\x00",
+                 15, a, 1000);
 }
 
 static void test_xpress_refuses(void **state)
@@ -54,9 +62,17 @@ static void test_xpress_refuses(void **state)
         const char *packed;
         size_t n;
     } bad[] = {
-        { "\xff\xff\xff\x7f" "a\x08\x00", 7 },                           /* a copy from before the start */
-        { "\xff\xff\xff\x7f" "a\x07\x00\x0f\xff\x15\x00", 11 },          /* a length that has a shorter encoding */
-        { "\xff\xff\xff\x7f" "a\x07\x00\x0f\xff\x00\x00\xff\xff\xff\xff", 15 },  /* 4 GiB */
+        /* a copy from before the start */
+        { "\xff\xff\xff\x7f"
+          "a\x08\x00",
+          7 },
+        /* a length that has a shorter encoding */
+        { "\xff\xff\xff\x7f"
+          "a\x07\x00\x0f\xff\x15\x00",
+          11 },
+        { "\xff\xff\xff\x7f"
+          "a\x07\x00\x0f\xff\x00\x00\xff\xff\xff\xff",
+          15 }, /* 4 GiB */
         { "\xff\xff\xff", 3 },
     };
     uint8_t out[64];
@@ -76,7 +92,12 @@ static void test_xpress_round(void **state)
         for (unsigned kind = 0; kind < 6; kind++) {
             for (size_t i = 0; i < n; i++) {
                 uint64_t r = run_random(&seed);
-                plain[i] = (uint8_t)(kind == 0 ? 0 : kind == 1 ? r : kind == 2 ? r % 2 : kind == 3 ? i / 300 : kind == 4 ? i % 7 : i % 8000 * 7 >> 4);
+                plain[i] = (uint8_t)(kind == 0   ? 0
+                                     : kind == 1 ? r
+                                     : kind == 2 ? r % 2
+                                     : kind == 3 ? i / 300
+                                     : kind == 4 ? i % 7
+                                                 : i % 8000 * 7 >> 4);
             }
             size_t made = out_xpress(plain, n, packed);
             assert_true(etl_xpress(packed, made, out, n));
@@ -99,8 +120,10 @@ static void test_record_sizes(void **state)
         size_t least;
         size_t size_at, ticks_at;
     } kinds[] = {
-        { 0x01, 0x20, 4, 0x10 }, { 0x02, 0x20, 4, 0x10 }, { 0x03, 0x18, 4, 0x10 }, { 0x04, 0x18, 4, 0x10 }, { 0x10, 0x10, 4, 8 },
-        { 0x11, 0x10, 4, 8 },    { 0x12, 0x50, 0, 0x10 }, { 0x13, 0x50, 0, 0x10 }, { 0x0a, 0x30, 0, 0x10 }, { 0x14, 0x30, 0, 0x10 },
+        { 0x01, 0x20, 4, 0x10 }, { 0x02, 0x20, 4, 0x10 }, { 0x03, 0x18, 4, 0x10 },
+        { 0x04, 0x18, 4, 0x10 }, { 0x10, 0x10, 4, 8 },    { 0x11, 0x10, 4, 8 },
+        { 0x12, 0x50, 0, 0x10 }, { 0x13, 0x50, 0, 0x10 }, { 0x0a, 0x30, 0, 0x10 },
+        { 0x14, 0x30, 0, 0x10 },
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         for (size_t size = 0; size <= 0x60; size++) {
@@ -160,7 +183,9 @@ static void file_begin(struct file *f)
 {
     f->stream = tmpfile();
     assert_non_null(f->stream);
-    out_begin(&f->out, f->stream, &(struct out_options){ .buffer_bytes = 1024, .start_filetime = UINT64_C(133000000000000000) });
+    out_begin(&f->out, f->stream,
+              &(struct out_options){ .buffer_bytes = 1024,
+                                     .start_filetime = UINT64_C(133000000000000000) });
 }
 
 static void file_end(struct file *f)
@@ -170,7 +195,8 @@ static void file_end(struct file *f)
 }
 
 /* An event of provider GUID[0] with a payload of one byte, its tag. */
-static void put_event(struct file *f, size_t cpu, uint64_t ticks, unsigned type, unsigned id, unsigned tag)
+static void put_event(struct file *f, size_t cpu, uint64_t ticks, unsigned type, unsigned id,
+                      unsigned tag)
 {
     uint8_t r[0x51] = { 0 };
     put16(r, sizeof r);
@@ -217,7 +243,7 @@ static void test_order(void **state)
             put_event(&f, cpu, times[cpu][i], 0x13, 1, 10 * cpu + i);
     file_end(&f);
     open_file(&f, &in, &t);
-    assert_int_equal(next(t, &ev, &err), GCD_OK);            /* of the header */
+    assert_int_equal(next(t, &ev, &err), GCD_OK); /* of the header */
     assert_string_equal(ev.provider_name, "Windows Kernel");
     uint64_t off = ev.off;
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
@@ -290,9 +316,10 @@ static void test_two_ways(void **state)
 
 /* ---- buffers that claim to hold a lot ---- */
 
-#define HEADER_SAYS 0x68u        /* offset of the buffer size in the file header */
+#define HEADER_SAYS 0x68u /* offset of the buffer size in the file header */
 
-/* A compressed buffer with about 50 bytes after its header, which expands to CLAIM bytes including the header; its first record is real. */
+/* A compressed buffer with about 50 bytes after its header, which expands to CLAIM bytes including
+ * the header; its first record is real. */
 static void put_claim(struct tb_bytes *b, uint32_t claim, unsigned number, unsigned cpu)
 {
     uint8_t head[ETL_BUFFER_HEADER] = { 0 }, record[0x18] = { 0 };
@@ -306,14 +333,16 @@ static void put_claim(struct tb_bytes *b, uint32_t claim, unsigned number, unsig
     record[3] = 0xc0;
     put64(record + 0x10, OUT_FIRST_TICKS + number);
     tb_put(b, head, sizeof head);
-    tb_u32(b, 0xff);                     /* 24 bytes, then a copy of the last one to the end */
+    tb_u32(b, 0xff); /* 24 bytes, then a copy of the last one to the end */
     tb_put(b, record, sizeof record);
     tb_put(b, "\x07\x00\x0f\xff\x00\x00", 6);
     tb_u32(b, claim - ETL_BUFFER_HEADER - (uint32_t)sizeof record - 3);
 }
 
-/* The result for N such buffers of N processors in a file whose header declares buffers of ROOM bytes. */
-static gcd_status read_claims(uint32_t room, uint32_t claim, unsigned n, struct failalloc *alloc, struct gcd_trace_info *ret_info)
+/* The result for N such buffers of N processors in a file whose header declares buffers of ROOM
+ * bytes. */
+static gcd_status read_claims(uint32_t room, uint32_t claim, unsigned n, struct failalloc *alloc,
+                              struct gcd_trace_info *ret_info)
 {
     const struct gcd_limits limits = { .block_bytes = 1 << 20 };
     struct file f;
@@ -330,8 +359,14 @@ static gcd_status read_claims(uint32_t room, uint32_t claim, unsigned n, struct 
     for (unsigned i = 0; i < n; i++)
         put_claim(&b, claim, i + 1, i);
     failalloc_init(alloc);
-    assert_int_equal(gcd_input_from_memory(b.p, b.n, &(struct gcd_input_options){ .context.alloc = &alloc->alloc }, &in, NULL), GCD_OK);
-    assert_int_equal(gcd_trace_open(in, &(struct gcd_context){ .alloc = &alloc->alloc, .limits = &limits }, &t, NULL), GCD_OK);
+    assert_int_equal(
+        gcd_input_from_memory(
+            b.p, b.n, &(struct gcd_input_options){ .context.alloc = &alloc->alloc }, &in, NULL),
+        GCD_OK);
+    assert_int_equal(
+        gcd_trace_open(in, &(struct gcd_context){ .alloc = &alloc->alloc, .limits = &limits }, &t,
+                       NULL),
+        GCD_OK);
     while ((st = next(t, &ev, &err)) == GCD_OK)
         continue;
     gcd_trace_get_info(t, ret_info);
@@ -343,12 +378,20 @@ static gcd_status read_claims(uint32_t room, uint32_t claim, unsigned n, struct 
     return st;
 }
 
-/* A buffer is at most as large as the file header declares; if it declares nothing, the maximum block size is the limit. */
+/* A buffer is at most as large as the file header declares; if it declares nothing, the maximum
+ * block size is the limit. */
 static void test_larger_than_a_buffer(void **state)
 {
     (void)state;
-    static const struct { uint32_t room, claim; unsigned damaged; } cases[] = {
-        { 4096, 4096, 0 }, { 4096, 4097, 3 }, { 4096, 1 << 20, 3 }, { 0, 4097, 0 }, { 0, (1 << 20) + ETL_BUFFER_HEADER + 1, 3 },
+    static const struct {
+        uint32_t room, claim;
+        unsigned damaged;
+    } cases[] = {
+        { 4096, 4096, 0 },
+        { 4096, 4097, 3 },
+        { 4096, 1 << 20, 3 },
+        { 0, 4097, 0 },
+        { 0, (1 << 20) + ETL_BUFFER_HEADER + 1, 3 },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct failalloc alloc;
@@ -359,7 +402,8 @@ static void test_larger_than_a_buffer(void **state)
     }
 }
 
-/* A small file never expands to much, at once or in sequence; buffers of a usual size may hold anything. */
+/* A small file never expands to much, at once or in sequence; buffers of a usual size may hold
+ * anything. */
 static void test_too_much_compression(void **state)
 {
     (void)state;
@@ -375,11 +419,11 @@ static void test_too_much_compression(void **state)
 
 /* ---- buffers that are misplaced, missing or doubled ---- */
 
-#define AT_SEQUENCE 0x18u
-#define AT_PROCESSOR 0x28u
-#define AT_MODE (OUT_HEADER + 0x20u + 0x20u)
-#define AT_WRITTEN (OUT_HEADER + 0x20u + 0x24u)
-#define MODE_CIRCULAR 2u
+#define AT_SEQUENCE         0x18u
+#define AT_PROCESSOR        0x28u
+#define AT_MODE             (OUT_HEADER + 0x20u + 0x20u)
+#define AT_WRITTEN          (OUT_HEADER + 0x20u + 0x24u)
+#define MODE_CIRCULAR       2u
 #define MODE_SHARED_BUFFERS 0x10000000u
 
 /* Picks buffers of a file, in any order, repeated or not; the first is the header's. */
@@ -388,7 +432,8 @@ struct deck {
     size_t count;
 };
 
-/* Three processors take turns, so that their buffers overlap in time: 4 buffers of 10 events each.  Tags are 0, 1, 2 … in the order of time. */
+/* Three processors take turns, so that their buffers overlap in time: 4 buffers of 10 events each.
+ * Tags are 0, 1, 2 … in the order of time. */
 static void deal(struct deck *d)
 {
     struct file f;
@@ -440,7 +485,8 @@ static void play(const struct deck *d, struct outcome *ret)
     struct gcd_trace *t;
     struct gcd_event ev;
     *ret = (struct outcome){ .count = 0 };
-    assert_int_equal(gcd_input_from_memory(d->buffers, d->count * sizeof *d->buffers, NULL, &in, NULL), GCD_OK);
+    assert_int_equal(
+        gcd_input_from_memory(d->buffers, d->count * sizeof *d->buffers, NULL, &in, NULL), GCD_OK);
     assert_int_equal(gcd_trace_open(in, NULL, &t, NULL), GCD_OK);
     while ((ret->st = next(t, &ev, NULL)) == GCD_OK)
         if (ev.provider == GCD_PROVIDER_OTHER) {
@@ -465,7 +511,8 @@ static bool is_whole(const struct outcome *o)
 static bool is_trusted(const struct outcome *o)
 {
     const struct gcd_trace_info *i = &o->info;
-    return o->st == GCD_END && i->loss_verified && i->lost_buffers == 0 && i->damaged_buffers == 0 && i->repeated_buffers == 0;
+    return o->st == GCD_END && i->loss_verified && i->lost_buffers == 0 &&
+           i->damaged_buffers == 0 && i->repeated_buffers == 0;
 }
 
 static bool has_no_tag_twice(const struct outcome *o)
@@ -531,7 +578,8 @@ static void test_swapped_places(void **state)
         }
 }
 
-/* Buffers with the number or the processor of another one: the events stay in order, or the trace reports it. */
+/* Buffers with the number or the processor of another one: the events stay in order, or the trace
+ * reports it. */
 static void test_swapped_identities(void **state)
 {
     (void)state;
@@ -581,13 +629,13 @@ static void test_lost_buffers(void **state)
         struct outcome o;
         deal(&d);
         remove_at(&d, at);
-        play(&d, &o);                        /* the file is shorter than its header says */
+        play(&d, &o); /* the file is shorter than its header says */
         assert_int_equal(o.st, GCD_E_TRUNCATED);
         assert_int_equal(o.info.lost_buffers, at < 12);
         put32(d.buffers[0] + AT_WRITTEN, 12);
         play(&d, &o);
         assert_int_equal(o.info.lost_buffers, at < 12);
-        copy_to(&d, 1, 12);                  /* the right length */
+        copy_to(&d, 1, 12); /* the right length */
         put32(d.buffers[0] + AT_WRITTEN, 13);
         play(&d, &o);
         assert_int_equal(o.st, GCD_END);
@@ -597,7 +645,8 @@ static void test_lost_buffers(void **state)
     }
 }
 
-/* One buffer has a wrong number: that leaves a hole, and a duplicate or a number that the header does not know. */
+/* One buffer has a wrong number: that leaves a hole, and a duplicate or a number that the header
+ * does not know. */
 static void test_changed_number(void **state)
 {
     (void)state;
@@ -659,7 +708,7 @@ static void test_circular_numbers(void **state)
         play(&d, &o);
         assert_true(is_trusted(&o) && o.count == 120 - 10 * forgotten);
         size_t left = d.count - 1;
-        remove_at(&d, d.count - 1);          /* a circular file never drops the newest */
+        remove_at(&d, d.count - 1); /* a circular file never drops the newest */
         play(&d, &o);
         assert_int_equal(o.info.lost_buffers, left > 1 ? 1 : 12);
         if (left == 1)
@@ -685,15 +734,25 @@ static void test_older_than_the_header(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_xpress_streams), cmocka_unit_test(test_xpress_refuses), cmocka_unit_test(test_xpress_round),
-        cmocka_unit_test(test_record_sizes),   cmocka_unit_test(test_record_ends),    cmocka_unit_test(test_order),
-        cmocka_unit_test(test_event_fields),   cmocka_unit_test(test_two_ways),
-        cmocka_unit_test(test_larger_than_a_buffer),                                  cmocka_unit_test(test_too_much_compression),
-        cmocka_unit_test(test_doubled_buffer), cmocka_unit_test(test_a_double_hides_no_loss),
-        cmocka_unit_test(test_swapped_places), cmocka_unit_test(test_swapped_identities),
+        cmocka_unit_test(test_xpress_streams),
+        cmocka_unit_test(test_xpress_refuses),
+        cmocka_unit_test(test_xpress_round),
+        cmocka_unit_test(test_record_sizes),
+        cmocka_unit_test(test_record_ends),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_event_fields),
+        cmocka_unit_test(test_two_ways),
+        cmocka_unit_test(test_larger_than_a_buffer),
+        cmocka_unit_test(test_too_much_compression),
+        cmocka_unit_test(test_doubled_buffer),
+        cmocka_unit_test(test_a_double_hides_no_loss),
+        cmocka_unit_test(test_swapped_places),
+        cmocka_unit_test(test_swapped_identities),
         cmocka_unit_test(test_copy_with_a_new_number),
-        cmocka_unit_test(test_lost_buffers),   cmocka_unit_test(test_changed_number),
-        cmocka_unit_test(test_one_number_of_different_buffers), cmocka_unit_test(test_more_buffers_than_counted),
+        cmocka_unit_test(test_lost_buffers),
+        cmocka_unit_test(test_changed_number),
+        cmocka_unit_test(test_one_number_of_different_buffers),
+        cmocka_unit_test(test_more_buffers_than_counted),
         cmocka_unit_test(test_circular_numbers),
         cmocka_unit_test(test_older_than_the_header),
     };

@@ -1,4 +1,5 @@
-/* Findings: each kind just below and at its threshold, its holder, and the suspects that it replaces. */
+/* Findings: each kind just below and at its threshold, its holder, and the suspects that it
+ * replaces. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,8 @@ static size_t count_of(struct answer a, enum gcd_suspect_kind kind)
 }
 
 /* The only suspect of KIND, of N objects, for which most are NAME's. */
-static void expect(struct answer a, enum gcd_suspect_kind kind, uint64_t n, const char *name, const char *words)
+static void expect(struct answer a, enum gcd_suspect_kind kind, uint64_t n, const char *name,
+                   const char *words)
 {
     const struct gcd_suspect *s = first_of(a, kind);
     if (s == NULL || count_of(a, kind) != 1)
@@ -51,10 +53,11 @@ static void expect(struct answer a, enum gcd_suspect_kind kind, uint64_t n, cons
 
 /* ---- piles of each kind: N objects ---- */
 
-#define TIMER "System.Threading.TimerQueueTimer"
+#define TIMER    "System.Threading.TimerQueueTimer"
 #define CALLBACK "System.Threading.TimerCallback"
 
-/* A queue of N timers, each with a callback of a job of its own that takes BYTES; the queue is static. */
+/* A queue of N timers, each with a callback of a job of its own that takes BYTES; the queue is
+ * static. */
 static void put_timers(struct pile *p, uint32_t n, uint64_t bytes)
 {
     uint32_t queue = node(p, "System.Threading.TimerQueue", 80), last = GCD_NODE_NONE;
@@ -80,7 +83,8 @@ static void timers(struct pile *p, uint32_t n)
 /* N callbacks of one source. */
 static void put_callbacks(struct pile *p, uint32_t n, const char *field)
 {
-    uint32_t source = node(p, SOURCE, 48), list = child(p, source, SOURCE "+Registrations", 64), last = GCD_NODE_NONE;
+    uint32_t source = node(p, SOURCE, 48), list = child(p, source, SOURCE "+Registrations", 64),
+             last = GCD_NODE_NONE;
     edge(p, list, source);
     static_root(p, source, field);
     for (uint32_t i = 0; i < n; i++) {
@@ -99,14 +103,15 @@ static void callbacks(struct pile *p, uint32_t n)
     put_callbacks(p, n, "s_stop");
 }
 
-#define TASK "System.Threading.Tasks.Task"
+#define TASK         "System.Threading.Tasks.Task"
 #define CONTINUATION "System.Threading.Tasks.ContinueWithTaskContinuation"
 
 static void continuations(struct pile *p, uint32_t n)
 {
     uint32_t task = node(p, TASK, 64), array;
     static_root(p, task, "s_loaded");
-    array = child(p, child(p, task, "System.Collections.Generic.List`1[System.Object]", 32), "System.Object[]", 24);
+    array = child(p, child(p, task, "System.Collections.Generic.List`1[System.Object]", 32),
+                  "System.Object[]", 24);
     for (uint32_t i = 0; i < n; i++)
         child(p, child(p, array, CONTINUATION, 40), "Shop.WarmUp", 24);
 }
@@ -116,10 +121,13 @@ static void tasks(struct pile *p, uint32_t n)
     uint32_t all = node(p, "Shop.Rpc", 24);
     static_root(p, all, "s_rpc");
     for (uint32_t i = 0; i < n; i++)
-        child(p, child(p, child(p, all, TASK "`1[Shop.Reply]", 72), CONTINUATION, 40), "Shop.Caller", 24);
+        child(p, child(p, child(p, all, TASK "`1[Shop.Reply]", 72), CONTINUATION, 40),
+              "Shop.Caller", 24);
 }
 
-#define BOX "System.Runtime.CompilerServices.AsyncTaskMethodBuilder<System.Int32>.AsyncStateMachineBox<Shop.Rpc.<CallAsync>d__2>"
+#define BOX                                                                                      \
+    "System.Runtime.CompilerServices.AsyncTaskMethodBuilder<System.Int32>.AsyncStateMachineBox<" \
+    "Shop.Rpc.<CallAsync>d__2>"
 
 static void calls(struct pile *p, uint32_t n)
 {
@@ -158,7 +166,8 @@ static void handlers(struct pile *p, uint32_t n)
     uint32_t all = node(p, "Shop.Api", 24);
     static_root(p, all, "s_api");
     for (uint32_t i = 0; i < n; i++)
-        child(p, child(p, all, "System.Net.Http.HttpClient", 80), "System.Net.Http.SocketsHttpHandler", 48);
+        child(p, child(p, all, "System.Net.Http.HttpClient", 80),
+              "System.Net.Http.SocketsHttpHandler", 48);
 }
 
 static void methods(struct pile *p, uint32_t n)
@@ -166,7 +175,8 @@ static void methods(struct pile *p, uint32_t n)
     uint32_t all = node(p, "Shop.Rules", 24);
     static_root(p, all, "s_rules");
     for (uint32_t i = 0; i < n; i++)
-        child(p, child(p, all, "System.Func`1[System.Int32]", 64), "System.Reflection.Emit.DynamicMethod", 128);
+        child(p, child(p, all, "System.Func`1[System.Int32]", 64),
+              "System.Reflection.Emit.DynamicMethod", 128);
 }
 
 static void waits(struct pile *p, uint32_t n)
@@ -196,7 +206,8 @@ static void entries(struct pile *p, uint32_t n)
     static_root(p, all, "s_orders");
     for (uint32_t i = 0; i < n; i++) {
         uint32_t key = child(p, all, "Shop.Order", 40);
-        p->dependents[p->dependent_count++] = (struct shop_edge){ key, node(p, "Shop.Thumbnail", 100) };
+        p->dependents[p->dependent_count++] =
+            (struct shop_edge){ key, node(p, "Shop.Thumbnail", 100) };
     }
 }
 
@@ -215,24 +226,36 @@ static const struct row {
     uint32_t least;
     const char *who, *words;
 } rows[] = {
-    { GCD_SUSPECT_TIMERS, timers, 1000, "Shop.PollJob", "1,000 timers are set, all for PollJob. They keep 179.7 KiB alive" },
+    { GCD_SUSPECT_TIMERS, timers, 1000, "Shop.PollJob",
+      "1,000 timers are set, all for PollJob. They keep 179.7 KiB alive" },
     { GCD_SUSPECT_CANCELLATION, callbacks, 1000, "Shop.Download",
-      "1,000 callbacks are registered with one CancellationTokenSource, all for Download. They keep 109.5 KiB alive" },
+      "1,000 callbacks are registered with one CancellationTokenSource, all for Download. They "
+      "keep 109.5 KiB alive" },
     { GCD_SUSPECT_CONTINUATIONS, continuations, 1000, "Shop.WarmUp",
       "1,000 continuations wait for one Task to complete, all of WarmUp." },
     { GCD_SUSPECT_TASKS, tasks, 1000, "Shop.Caller",
-      "1,000 tasks have not completed (Task`1[Reply]), and something waits for each, all waited for by Caller." },
-    { GCD_SUSPECT_ASYNC, calls, 1000, NULL, "1,000 calls of the asynchronous method Rpc.CallAsync wait. They keep 93.8 KiB alive" },
-    { GCD_SUSPECT_BOXED, boxed, 10000, "Shop.Table", "10,000 boxed Int32 values take 234.4 KiB, all in Table." },
-    { GCD_SUSPECT_TRACKER, entities, 1000, "Shop.Article", "One DbContext, ShopContext, tracks 1,000 entities, all Article. They keep" },
-    { GCD_SUSPECT_HTTP, handlers, 100, "Shop.Api", "100 HTTP handlers are alive, each with connections of its own, all in Api." },
-    { GCD_SUSPECT_CODE, methods, 1000, "Shop.Rules", "1,000 methods were compiled while the program ran and are still alive, all in Rules." },
-    { GCD_SUSPECT_WAITS, waits, 1000, "Shop.Server", "1,000 callbacks wait for a handle in the thread pool, all for Server." },
+      "1,000 tasks have not completed (Task`1[Reply]), and something waits for each, all waited "
+      "for by Caller." },
+    { GCD_SUSPECT_ASYNC, calls, 1000, NULL,
+      "1,000 calls of the asynchronous method Rpc.CallAsync wait. They keep 93.8 KiB alive" },
+    { GCD_SUSPECT_BOXED, boxed, 10000, "Shop.Table",
+      "10,000 boxed Int32 values take 234.4 KiB, all in Table." },
+    { GCD_SUSPECT_TRACKER, entities, 1000, "Shop.Article",
+      "One DbContext, ShopContext, tracks 1,000 entities, all Article. They keep" },
+    { GCD_SUSPECT_HTTP, handlers, 100, "Shop.Api",
+      "100 HTTP handlers are alive, each with connections of its own, all in Api." },
+    { GCD_SUSPECT_CODE, methods, 1000, "Shop.Rules",
+      "1,000 methods were compiled while the program ran and are still alive, all in Rules." },
+    { GCD_SUSPECT_WAITS, waits, 1000, "Shop.Server",
+      "1,000 callbacks wait for a handle in the thread pool, all for Server." },
     { GCD_SUSPECT_INTERNED, interned, 10000, NULL,
-      "The runtime's table of interned strings and literals has 10,000 strings, which keep 406.2 KiB alive" },
+      "The runtime's table of interned strings and literals has 10,000 strings, which keep 406.2 "
+      "KiB alive" },
     { GCD_SUSPECT_WEAK_TABLE, entries, 1000, NULL,
-      "1,000 entries of a ConditionalWeakTable keep one Thumbnail alive for each Order, their key. The values keep 97.7 KiB alive" },
-    { GCD_SUSPECT_PINS, pins, 1000, NULL, "1,000 objects are pinned by handles, all Byte[]. The handles keep 97.7 KiB alive" },
+      "1,000 entries of a ConditionalWeakTable keep one Thumbnail alive for each Order, their key. "
+      "The values keep 97.7 KiB alive" },
+    { GCD_SUSPECT_PINS, pins, 1000, NULL,
+      "1,000 objects are pinned by handles, all Byte[]. The handles keep 97.7 KiB alive" },
 };
 #define ROWS (sizeof rows / sizeof *rows)
 
@@ -268,7 +291,9 @@ static void only_large_ones(void **state)
             struct pile *p = pile_new();
             struct answer a;
             rows[i].put(p, rows[i].least);
-            struct gcd_suspects_options how = { .min_bytes = large ? 1000 : NOTHING_IS_LARGE, .only_large = true, .share = 0.001 };
+            struct gcd_suspects_options how = { .min_bytes = large ? 1000 : NOTHING_IS_LARGE,
+                                                .only_large = true,
+                                                .share = 0.001 };
             assert_int_equal(ask_how(p, &how, &a, &err), GCD_OK);
             if (count_of(a, rows[i].kind) != large)
                 fail_msg("%s", gcd_suspect_kind_name(rows[i].kind));
@@ -293,11 +318,14 @@ static void dead_objects(void **state)
 
 /* ---- what takes part ---- */
 
-/* Timers without neighbours are not set; tasks that have completed refer to a plain object; a box that has completed not to itself. */
+/* Timers without neighbours are not set; tasks that have completed refer to a plain object; a box
+ * that has completed not to itself. */
 static void what_has_ended(void **state)
 {
     (void)state;
-    static const char *const names[][2] = { { TIMER, CALLBACK }, { TASK, "System.Object" }, { BOX, "System.Object" } };
+    static const char *const names[][2] = { { TIMER, CALLBACK },
+                                            { TASK, "System.Object" },
+                                            { BOX, "System.Object" } };
     for (size_t i = 0; i < 3; i++) {
         struct pile *p = pile_new();
         uint32_t all = node(p, "Shop.App", 24);
@@ -323,16 +351,21 @@ static void callbacks_of_several_sources(void **state)
     assert_int_equal(gcd_suspects_count(a.s), 2);
     assert_int_equal(gcd_suspects_get(a.s, 0)->objects, 1200);
     assert_int_equal(gcd_suspects_get(a.s, 1)->objects, 1100);
-    assert_non_null(strstr(gcd_suspects_get(a.s, 0)->sentence, "The source is held by the static variable s_one."));
+    assert_non_null(strstr(gcd_suspects_get(a.s, 0)->sentence,
+                           "The source is held by the static variable s_one."));
     forget(a);
 }
 
-/* A value type of the program's is known by its element type; a class is not boxed, whatever its name is. */
+/* A value type of the program's is known by its element type; a class is not boxed, whatever its
+ * name is. */
 static void boxed_by_element_type(void **state)
 {
     (void)state;
-    static const struct { uint8_t element_type; bool found; } is[] = { { 0x11, true },  { 0x08, true },  { 0x19, true }, { 0x12, false },
-                                                                       { 0x1d, false }, { 0x0e, false }, { 0, false } };
+    static const struct {
+        uint8_t element_type;
+        bool found;
+    } is[] = { { 0x11, true },  { 0x08, true },  { 0x19, true }, { 0x12, false },
+               { 0x1d, false }, { 0x0e, false }, { 0, false } };
     for (size_t i = 0; i < sizeof is / sizeof *is; i++) {
         struct pile *p = pile_new();
         uint32_t all = node(p, "Shop.Table", 24);
@@ -350,14 +383,24 @@ static void boxed_by_element_type(void **state)
 static void how_types_are_named(void **state)
 {
     (void)state;
-    static const struct { const char *name; bool found; } is[] = {
-        { "System.Threading.RegisteredWaitHandle", true }, { "RegisteredWaitHandle", true }, { "System.Threading.X+RegisteredWaitHandle", true },
-        { "System.Threading.X`1+RegisteredWaitHandle[System.Int32]", true }, { "System.Threading.X.RegisteredWaitHandle<T>", true },
+    static const struct {
+        const char *name;
+        bool found;
+    } is[] = {
+        { "System.Threading.RegisteredWaitHandle", true },
+        { "RegisteredWaitHandle", true },
+        { "System.Threading.X+RegisteredWaitHandle", true },
+        { "System.Threading.X`1+RegisteredWaitHandle[System.Int32]", true },
+        { "System.Threading.X.RegisteredWaitHandle<T>", true },
         { "System.Threading.X<A<B>>.RegisteredWaitHandle", true },
-        { "System.Threading.X<A", false }, { "System.Threading.", false },
-        { "Shop.RegisteredWaitHandle", false }, { "System.Threading.RegisteredWaitHandles", false },
+        { "System.Threading.X<A", false },
+        { "System.Threading.", false },
+        { "Shop.RegisteredWaitHandle", false },
+        { "System.Threading.RegisteredWaitHandles", false },
         { "System.Threading.RegisteredWaitHandle+X", false },
-        { "System.Threading.RegisteredWaitHandle[]", false }, { "System.Threading.List`1[RegisteredWaitHandle]", false }, { "", false },
+        { "System.Threading.RegisteredWaitHandle[]", false },
+        { "System.Threading.List`1[RegisteredWaitHandle]", false },
+        { "", false },
     };
     for (size_t i = 0; i < sizeof is / sizeof *is; i++) {
         struct pile *p = pile_new();
@@ -374,7 +417,8 @@ static void how_types_are_named(void **state)
 
 /* ---- who is behind ---- */
 
-/* An object that only the timer keeps comes before one that it shares with others, although that is nearer. */
+/* An object that only the timer keeps comes before one that it shares with others, although that is
+ * nearer. */
 static void who_is_behind(void **state)
 {
     (void)state;
@@ -382,7 +426,8 @@ static void who_is_behind(void **state)
     uint32_t lambda = node(p, "Shop.Program+<>c", 24), first = (uint32_t)p->node_count + 1;
     static_root(p, lambda, "s_lambda");
     put_timers(p, 1000, 24);
-    for (size_t i = 0; i < p->edge_count; i++)           /* the jobs are held by contexts instead, callbacks share one target */
+    for (size_t i = 0; i < p->edge_count;
+         i++) /* the jobs are held by contexts instead, callbacks share one target */
         if (p->nodes[p->edges[i].to].type == type(p, "Shop.PollJob"))
             p->edges[i].to = lambda;
     for (uint32_t i = first; i < first + 3000; i += 3)
@@ -396,8 +441,9 @@ static void who_is_behind(void **state)
 static void who_awaits_a_delay(void **state)
 {
     (void)state;
-    static const char box[] = "System.Runtime.CompilerServices.AsyncTaskMethodBuilder`1+AsyncStateMachineBox`1"
-                              "[System.Int32,Shop.Rpc+<CallAsync>d__2]";
+    static const char box[] =
+        "System.Runtime.CompilerServices.AsyncTaskMethodBuilder`1+AsyncStateMachineBox`1"
+        "[System.Int32,Shop.Rpc+<CallAsync>d__2]";
     struct pile *p = pile_new();
     put_timers(p, 1000, 24);
     for (size_t i = 0; i < p->node_count; i++)
@@ -418,16 +464,19 @@ static void what_is_heaviest(void **state)
         struct pile *p = pile_new();
         put_timers(p, 1000, 24);
         for (uint32_t i = 1; i < 3001; i += 3)
-            child(p, child(p, i, "System.Threading.ExecutionContext", 40), "Shop.Request", large ? 5000 : 20);
+            child(p, child(p, i, "System.Threading.ExecutionContext", 40), "Shop.Request",
+                  large ? 5000 : 20);
         struct answer a = ask_with(p, 0.001, NOTHING_IS_LARGE);
-        expect(a, GCD_SUSPECT_TIMERS, 1000, "Shop.PollJob", large ? "mostly by way of Request." : "% of the heap.");
+        expect(a, GCD_SUSPECT_TIMERS, 1000, "Shop.PollJob",
+               large ? "mostly by way of Request." : "% of the heap.");
         forget(a);
     }
 }
 
 /* ---- kinds of their own ---- */
 
-/* Objects that are no strings make a table of another one; a list of arrays in a thread is where its variables are. */
+/* Objects that are no strings make a table of another one; a list of arrays in a thread is where
+ * its variables are. */
 static void arrays_of_the_runtime(void **state)
 {
     (void)state;
@@ -437,7 +486,7 @@ static void arrays_of_the_runtime(void **state)
         if (other)
             for (uint32_t i = 0; i < p->node_count; i++)
                 if (p->nodes[i].type == type(p, ARRAY))
-                    edge(p, i, 1);       /* a string, and this array below: */
+                    edge(p, i, 1); /* a string, and this array below: */
         if (other)
             p->nodes[1].type = type(p, "Shop.Text");
         struct answer a = ask_with(p, 0.001, NOTHING_IS_LARGE);
@@ -447,7 +496,8 @@ static void arrays_of_the_runtime(void **state)
     for (unsigned nested = 0; nested < 2; nested++) {
         struct pile *p = pile_new();
         for (int i = 0; i < 12; i++) {
-            uint32_t outer = node(p, ARRAY, 100), inner = child(p, outer, nested ? ARRAY : "Shop.Frame", 100);
+            uint32_t outer = node(p, ARRAY, 100),
+                     inner = child(p, outer, nested ? ARRAY : "Shop.Frame", 100);
             root(p, outer, GCD_ROOT_STACK, 0, "");
             child(p, child(p, inner, "Shop.ParseBuffer", 24), "System.Byte[]", 5000);
         }
@@ -455,7 +505,8 @@ static void arrays_of_the_runtime(void **state)
         assert_int_equal(count_of(a, GCD_SUSPECT_THREAD_STATICS), nested);
         if (nested)
             expect(a, GCD_SUSPECT_THREAD_STATICS, 12, "Shop.ParseBuffer",
-                   "The thread-static variables of 12 threads keep 61.2 KiB alive, 100.0 % of the heap, all by way of ParseBuffer.");
+                   "The thread-static variables of 12 threads keep 61.2 KiB alive, 100.0 % of the "
+                   "heap, all by way of ParseBuffer.");
         forget(a);
     }
 }
@@ -463,15 +514,21 @@ static void arrays_of_the_runtime(void **state)
 #define COPIES 10
 
 /* COUNT modules of one path, each with a type that has an object; the objects are static. */
-static struct answer loaded(size_t count, bool collectible, uint32_t flags, uint64_t size, uint64_t min_bytes)
+static struct answer loaded(size_t count, bool collectible, uint32_t flags, uint64_t size,
+                            uint64_t min_bytes)
 {
     static char names[COPIES][24];
-    struct gcd_module modules[COPIES + 2] = { { .id = 1, .path = "/app/Shop.dll", .assembly = "Shop", .problem = "" },
-                                              { .id = 2, .path = "", .assembly = "", .problem = "" } };
+    struct gcd_module modules[COPIES + 2] = {
+        { .id = 1, .path = "/app/Shop.dll", .assembly = "Shop", .problem = "" },
+        { .id = 2, .path = "", .assembly = "", .problem = "" }
+    };
     struct pile *p = pile_new();
     for (size_t i = 0; i < count; i++) {
-        modules[i + 2] = (struct gcd_module){ .id = 10 + i, .path = flags != 0 ? "" : "/plug/Pricing.dll", .assembly = "Pricing",
-                                               .problem = "", .flags = flags };
+        modules[i + 2] = (struct gcd_module){ .id = 10 + i,
+                                              .path = flags != 0 ? "" : "/plug/Pricing.dll",
+                                              .assembly = "Pricing",
+                                              .problem = "",
+                                              .flags = flags };
         (void)snprintf(names[i], sizeof names[i], "Pricing.Rules%zu", i);
         p->types[type(p, names[i])].module_number = (uint32_t)i + 2;
         uint32_t rules = node(p, names[i], size);
@@ -491,12 +548,16 @@ static void an_assembly_loaded_many_times(void **state)
     assert_int_equal(gcd_suspects_count(a.s), 0);
     forget(a);
     a = loaded(COPIES, true, 0, 100, NOTHING_IS_LARGE);
-    expect(a, GCD_SUSPECT_ASSEMBLIES, 10, NULL, "The assembly Pricing is loaded 10 times, in collectible contexts that something still uses. "
-                                                "The 10 objects of its types keep 1.4 KiB alive, 100.0 % of the heap. One Rules0 is held by");
+    expect(a, GCD_SUSPECT_ASSEMBLIES, 10, NULL,
+           "The assembly Pricing is loaded 10 times, in collectible contexts that something still "
+           "uses. "
+           "The 10 objects of its types keep 1.4 KiB alive, 100.0 % of the heap. One Rules0 is "
+           "held by");
     assert_non_null(strstr(first_of(a, GCD_SUSPECT_ASSEMBLIES)->advice, "look at the path"));
     forget(a);
     a = loaded(COPIES, false, 0, 100, NOTHING_IS_LARGE);
-    expect(a, GCD_SUSPECT_ASSEMBLIES, 10, NULL, "The assembly Pricing is loaded 10 times. The 10 objects");
+    expect(a, GCD_SUSPECT_ASSEMBLIES, 10, NULL,
+           "The assembly Pricing is loaded 10 times. The 10 objects");
     assert_non_null(strstr(first_of(a, GCD_SUSPECT_ASSEMBLIES)->advice, "Load it once"));
     forget(a);
     a = loaded(COPIES, false, 4, 100, NOTHING_IS_LARGE);
@@ -508,25 +569,39 @@ static void an_assembly_loaded_many_times(void **state)
 static void many_collectible_contexts(void **state)
 {
     (void)state;
-    static const struct { int contexts; size_t copies; bool is; } cases[] = {
-        { 100, 0, true }, { 99, 0, false }, { 99, COPIES, false }, { 100, COPIES, true },
+    static const struct {
+        int contexts;
+        size_t copies;
+        bool is;
+    } cases[] = {
+        { 100, 0, true },
+        { 99, 0, false },
+        { 99, COPIES, false },
+        { 100, COPIES, true },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct gcd_module modules[COPIES + 1] = { { .id = 1, .path = "/app/Shop.dll", .assembly = "Shop", .problem = "" } };
+        struct gcd_module modules[COPIES + 1] = {
+            { .id = 1, .path = "/app/Shop.dll", .assembly = "Shop", .problem = "" }
+        };
         struct pile *p = pile_new();
         uint32_t all = node(p, "Shop.Scripts", 24);
         static_root(p, all, "s_scripts");
         for (int k = 0; k < cases[i].contexts + (int)cases[i].copies; k++)
             child(p, child(p, all, "Shop.Script", 24), "System.Reflection.LoaderAllocator", 48);
         for (size_t k = 1; k <= cases[i].copies; k++)
-            modules[k] = (struct gcd_module){ .id = 1 + k, .path = "/plug/Pricing.dll", .assembly = "Pricing", .problem = "" };
+            modules[k] = (struct gcd_module){
+                .id = 1 + k, .path = "/plug/Pricing.dll", .assembly = "Pricing", .problem = ""
+            };
         p->modules = modules;
         p->module_count = cases[i].copies + 1;
         struct answer a = ask_with(p, 0.05, NOTHING_IS_LARGE);
         assert_int_equal(count_of(a, GCD_SUSPECT_ASSEMBLIES), (cases[i].copies > 0) + cases[i].is);
         if (cases[i].is && cases[i].copies == 0)
-            expect(a, GCD_SUSPECT_ASSEMBLIES, 100, NULL, "100 collectible contexts are alive, each with assemblies of its own that cannot be "
-                   "unloaded. One LoaderAllocator is held by the static variable s_scripts by way of Script.");
+            expect(a, GCD_SUSPECT_ASSEMBLIES, 100, NULL,
+                   "100 collectible contexts are alive, each with assemblies of its own that "
+                   "cannot be "
+                   "unloaded. One LoaderAllocator is held by the static variable s_scripts by way "
+                   "of Script.");
         forget(a);
     }
 }
@@ -536,15 +611,20 @@ static void free_memory_between_large_objects(void **state)
 {
     (void)state;
     const uint64_t used = 0x20000;
-    static const struct { unsigned generation; uint64_t live, min_bytes; bool found; } is[] = {
-        { 3, 0x18000, 0x8000, true }, { 3, 0x18008, 0x8000, false }, { 3, 0x18008, 0x7ff8, false }, { 3, 0x17ff8, 0x8000, true },
-        { 3, 0x18000, 0x8001, false }, { 2, 0x10000, 1, false }, { 4, 0x10000, 1, false },
+    static const struct {
+        unsigned generation;
+        uint64_t live, min_bytes;
+        bool found;
+    } is[] = {
+        { 3, 0x18000, 0x8000, true }, { 3, 0x18008, 0x8000, false }, { 3, 0x18008, 0x7ff8, false },
+        { 3, 0x17ff8, 0x8000, true }, { 3, 0x18000, 0x8001, false }, { 2, 0x10000, 1, false },
+        { 4, 0x10000, 1, false },
     };
     for (size_t i = 0; i < sizeof is / sizeof *is; i++) {
         struct pile *p = pile_new();
         uint32_t all = node(p, "Shop.Documents[]", is[i].live - 100);
         static_root(p, all, "s_documents");
-        child(p, all, "System.Byte[]", 97);                      /* takes 104 */
+        child(p, all, "System.Byte[]", 97); /* takes 104 */
         p->nodes[all].size_bytes = is[i].live - 104;
         p->used_bytes = used;
         p->generation = is[i].generation;
@@ -552,8 +632,10 @@ static void free_memory_between_large_objects(void **state)
         if ((count_of(a, GCD_SUSPECT_FRAGMENTATION) == 1) != is[i].found)
             fail_msg("row %zu", i);
         const struct gcd_suspect *s = first_of(a, GCD_SUSPECT_FRAGMENTATION);
-        assert_true(s == NULL || (s->bytes == used - is[i].live && s->share == 0 && s->overlaps && s->path_count == 0));
-        assert_true(i != 0 || strcmp(s->sentence, "32.0 KiB of 128.0 KiB in the large object heap are free, between 2 objects, by size mostly "
+        assert_true(s == NULL || (s->bytes == used - is[i].live && s->share == 0 && s->overlaps &&
+                                  s->path_count == 0));
+        assert_true(i != 0 || strcmp(s->sentence, "32.0 KiB of 128.0 KiB in the large object heap "
+                                                  "are free, between 2 objects, by size mostly "
                                                   "Documents[]: this heap is not compacted.") == 0);
         forget(a);
     }
@@ -578,7 +660,8 @@ static void numbers_below_the_threshold(void **state)
             forget(a);
         }
     struct answer a = ask_for(&rows[0], 2, NOTHING_IS_LARGE);
-    assert_true(gcd_suspects_check(a.s, GCD_SUSPECT_FRAGMENTATION)->unknown && gcd_suspects_check(a.s, GCD_SUSPECT_ASSEMBLIES)->unknown);
+    assert_true(gcd_suspects_check(a.s, GCD_SUSPECT_FRAGMENTATION)->unknown &&
+                gcd_suspects_check(a.s, GCD_SUSPECT_ASSEMBLIES)->unknown);
     assert_int_equal(gcd_suspects_check(a.s, GCD_SUSPECT_OBJECT)->least_bytes, NOTHING_IS_LARGE);
     forget(a);
 }
@@ -590,7 +673,7 @@ static void others_that_are_replaced(void **state)
 {
     (void)state;
     struct answer a = loaded(COPIES, true, 0, 1000, 1);
-    assert_int_equal(gcd_suspects_count(a.s), 11);       /* each object is large enough alone */
+    assert_int_equal(gcd_suspects_count(a.s), 11); /* each object is large enough alone */
     assert_true(first_of(a, GCD_SUSPECT_ASSEMBLIES)->overlaps);
     forget(a);
     struct pile *p = pile_new();
@@ -606,7 +689,8 @@ static void others_that_are_replaced(void **state)
 static void a_large_finding_replaces_its_objects(void **state)
 {
     (void)state;
-    static const enum gcd_suspect_kind kinds[] = { GCD_SUSPECT_TIMERS, GCD_SUSPECT_CANCELLATION, GCD_SUSPECT_CONTINUATIONS, GCD_SUSPECT_TRACKER,
+    static const enum gcd_suspect_kind kinds[] = { GCD_SUSPECT_TIMERS, GCD_SUSPECT_CANCELLATION,
+                                                   GCD_SUSPECT_CONTINUATIONS, GCD_SUSPECT_TRACKER,
                                                    GCD_SUSPECT_WAITS };
     for (size_t i = 0; i < ROWS; i++) {
         bool replaces = false;
@@ -620,7 +704,8 @@ static void a_large_finding_replaces_its_objects(void **state)
             assert_int_equal(gcd_suspects_get(a.s, 0)->kind == rows[i].kind, n == 10);
             if (n == 10) {
                 assert_false(gcd_suspects_get(a.s, 0)->overlaps);
-                assert_int_equal(gcd_suspects_get(a.s, 0)->bytes, gcd_suspects_get(a.s, 0)->retained_bytes);
+                assert_int_equal(gcd_suspects_get(a.s, 0)->bytes,
+                                 gcd_suspects_get(a.s, 0)->retained_bytes);
                 assert_true(gcd_suspects_get(a.s, 0)->content_count > 1);
             }
             forget(a);
@@ -628,7 +713,8 @@ static void a_large_finding_replaces_its_objects(void **state)
     }
 }
 
-/* An object of the program below a timer that keeps much is a suspect of its own, and does not count for the timers. */
+/* An object of the program below a timer that keeps much is a suspect of its own, and does not
+ * count for the timers. */
 static void large_objects_below_timers_remain(void **state)
 {
     (void)state;
@@ -646,21 +732,38 @@ static void large_objects_below_timers_remain(void **state)
 
 /* ---- odd input ---- */
 
-/* Lists that are rings, lists of lists, objects that refer to themselves, and names of any length. */
+/* Lists that are rings, lists of lists, objects that refer to themselves, and names of any length.
+ */
 static void odd_shapes(void **state)
 {
     (void)state;
-    static const char *const names[] = { TIMER, CALLBACK, SOURCE, SOURCE "+Registrations", SOURCE "+CallbackNode", TASK, CONTINUATION, BOX,
-                                         "System.Collections.Generic.List`1[System.Object]", "System.Object[]", EF "StateManager",
-                                         EF "InternalEntityEntry", "Shop.<>c", "AsyncStateMachineBox<", "System.Reflection.Emit.DynamicMethod", "" };
+    static const char *const names[] = { TIMER,
+                                         CALLBACK,
+                                         SOURCE,
+                                         SOURCE "+Registrations",
+                                         SOURCE "+CallbackNode",
+                                         TASK,
+                                         CONTINUATION,
+                                         BOX,
+                                         "System.Collections.Generic.List`1[System.Object]",
+                                         "System.Object[]",
+                                         EF "StateManager",
+                                         EF "InternalEntityEntry",
+                                         "Shop.<>c",
+                                         "AsyncStateMachineBox<",
+                                         "System.Reflection.Emit.DynamicMethod",
+                                         "" };
     for (unsigned seed = 1; seed <= 60; seed++) {
         struct pile *p = pile_new();
         uint64_t random = seed;
         for (int i = 0; i < 3000; i++)
-            (void)node(p, names[(random = random * 6364136223846793005u + 1442695040888963407u) >> 60], seed % 7 == 0 ? UINT64_MAX / 3 : 24);
+            (void)node(p,
+                       names[(random = random * 6364136223846793005u + 1442695040888963407u) >> 60],
+                       seed % 7 == 0 ? UINT64_MAX / 3 : 24);
         for (int i = 0; i < 12000; i++) {
             random = random * 6364136223846793005u + 1442695040888963407u;
-            edge(p, (uint32_t)(random >> 33) % 3000, (uint32_t)(random >> 11) % (seed % 3 == 0 ? 20 : 3000));
+            edge(p, (uint32_t)(random >> 33) % 3000,
+                 (uint32_t)(random >> 11) % (seed % 3 == 0 ? 20 : 3000));
         }
         static_root(p, 0, "s_root");
         struct answer a;
@@ -685,16 +788,21 @@ static void every_allocation_may_fail(void **state)
     put_callbacks(p, 20, "s_stop");
     continuations(p, 1000);
     struct answer a = ask_with(p, 0.01, 1);
-    assert_true(count_of(a, GCD_SUSPECT_TIMERS) == 1 && count_of(a, GCD_SUSPECT_CANCELLATION) == 1 && count_of(a, GCD_SUSPECT_CONTINUATIONS) == 1);
+    assert_true(count_of(a, GCD_SUSPECT_TIMERS) == 1 &&
+                count_of(a, GCD_SUSPECT_CANCELLATION) == 1 &&
+                count_of(a, GCD_SUSPECT_CONTINUATIONS) == 1);
     uint64_t refused = 0;
     for (uint64_t at = 1;; at++) {
         struct failalloc f;
         struct gcd_suspects *s = NULL;
         failalloc_init(&f);
         f.fail_at = at;
-        struct gcd_suspects_options how = { .context.alloc = &f.alloc, .share = 0.01, .min_bytes = 1 };
+        struct gcd_suspects_options how = { .context.alloc = &f.alloc,
+                                            .share = 0.01,
+                                            .min_bytes = 1 };
         gcd_status st = gcd_suspects_new(a.g, a.d, &how, &s, &err);
-        assert_true(st == GCD_OK || (st == GCD_E_NOMEM && f.failed > 0));        /* a cache can do without */
+        /* a cache can do without */
+        assert_true(st == GCD_OK || (st == GCD_E_NOMEM && f.failed > 0));
         refused += st == GCD_E_NOMEM;
         gcd_suspects_free(s);
         assert_null(failalloc_complaint(&f));
@@ -708,15 +816,26 @@ static void every_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_kind_at_its_threshold), cmocka_unit_test(only_large_ones), cmocka_unit_test(dead_objects),
-        cmocka_unit_test(what_has_ended), cmocka_unit_test(callbacks_of_several_sources), cmocka_unit_test(boxed_by_element_type),
+        cmocka_unit_test(each_kind_at_its_threshold),
+        cmocka_unit_test(only_large_ones),
+        cmocka_unit_test(dead_objects),
+        cmocka_unit_test(what_has_ended),
+        cmocka_unit_test(callbacks_of_several_sources),
+        cmocka_unit_test(boxed_by_element_type),
         cmocka_unit_test(how_types_are_named),
-        cmocka_unit_test(who_is_behind), cmocka_unit_test(what_is_heaviest),
-        cmocka_unit_test(who_awaits_a_delay), cmocka_unit_test(a_large_finding_replaces_its_objects),
-        cmocka_unit_test(large_objects_below_timers_remain), cmocka_unit_test(arrays_of_the_runtime), cmocka_unit_test(an_assembly_loaded_many_times),
+        cmocka_unit_test(who_is_behind),
+        cmocka_unit_test(what_is_heaviest),
+        cmocka_unit_test(who_awaits_a_delay),
+        cmocka_unit_test(a_large_finding_replaces_its_objects),
+        cmocka_unit_test(large_objects_below_timers_remain),
+        cmocka_unit_test(arrays_of_the_runtime),
+        cmocka_unit_test(an_assembly_loaded_many_times),
         cmocka_unit_test(many_collectible_contexts),
-        cmocka_unit_test(free_memory_between_large_objects), cmocka_unit_test(numbers_below_the_threshold),
-        cmocka_unit_test(others_that_are_replaced), cmocka_unit_test(odd_shapes), cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(free_memory_between_large_objects),
+        cmocka_unit_test(numbers_below_the_threshold),
+        cmocka_unit_test(others_that_are_replaced),
+        cmocka_unit_test(odd_shapes),
+        cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,7 +65,8 @@ static void test_samples(void **state)
         assert_true(n == 2 && edges[0] == 4 && edges[1] == 4);
         assert_string_equal(f->trace.container, "gcdump");
         assert_true(gcd_graph_summary(g)->verdict.unverified);
-        assert_int_equal(gcd_graph_summary(g)->verdict.complete, strcmp(name, "full") != 0);     /* which is a sample */
+        /* which is a sample */
+        assert_int_equal(gcd_graph_summary(g)->verdict.complete, strcmp(name, "full") != 0);
         gcd_graph_free(g);
         tb_free(&b);
     }
@@ -74,14 +75,22 @@ static void test_samples(void **state)
 static void test_roots(void **state)
 {
     (void)state;
-    static const struct { unsigned kind; uint32_t flags, node; const char *name, *type; } expected[TB_GCDUMP_SAMPLE_ROOTS] = {
+    static const struct {
+        unsigned kind;
+        uint32_t flags, node;
+        const char *name, *type;
+    } expected[TB_GCDUMP_SAMPLE_ROOTS] = {
         { GCD_ROOT_STATIC, 0, 1, "First", "Demo.Node[]" },
         { GCD_ROOT_STATIC, 0, 2, "<A.B>k__Field", "Demo.Never" },
         { GCD_ROOT_STATIC, 0, 0, "Field", "Demo.Lost+Inner" },
-        { GCD_ROOT_OTHER, 0, 2, "", "Demo.Stra\xc3\x9f" "e\xf0\x9f\x98\x80" },
+        { GCD_ROOT_OTHER, 0, 2, "",
+          "Demo.Stra\xc3\x9f"
+          "e\xf0\x9f\x98\x80" },
         { GCD_ROOT_STACK, 0, 0, "", "Demo.Node[]" },
         { GCD_ROOT_STACK, 0, 0, "", "Demo.Node[]" },
-        { GCD_ROOT_HANDLE, GCD_ROOT_PINNED, 3, "", "Demo.Stra\xc3\x9f" "e\xf0\x9f\x98\x80" },
+        { GCD_ROOT_HANDLE, GCD_ROOT_PINNED, 3, "",
+          "Demo.Stra\xc3\x9f"
+          "e\xf0\x9f\x98\x80" },
         { GCD_ROOT_HANDLE, GCD_ROOT_REFCOUNTED, 4, "", "Demo.Node[]" },
         { GCD_ROOT_COM, GCD_ROOT_REFCOUNTED, 1, "", "Demo.Node[]" },
     };
@@ -90,16 +99,18 @@ static void test_roots(void **state)
     for (size_t i = 0; i < TB_GCDUMP_SAMPLE_ROOTS; i++) {
         const struct gcd_root *r = &gcd_graph_summary(g)->roots[i];
         size_t k = 0;
-        while (k < TB_GCDUMP_SAMPLE_ROOTS && (seen[k] || expected[k].kind != r->kind || expected[k].flags != r->flags ||
-               expected[k].node != r->node || strcmp(expected[k].name, r->name) != 0 ||
-               strcmp(expected[k].type, gcd_graph_summary(g)->types[r->type].name) != 0))
+        while (k < TB_GCDUMP_SAMPLE_ROOTS &&
+               (seen[k] || expected[k].kind != r->kind || expected[k].flags != r->flags ||
+                expected[k].node != r->node || strcmp(expected[k].name, r->name) != 0 ||
+                strcmp(expected[k].type, gcd_graph_summary(g)->types[r->type].name) != 0))
             k++;
         if (k == TB_GCDUMP_SAMPLE_ROOTS)
             fail_msg("root %zu: kind %u, flags %u, node %u, %s.%s", i, r->kind, r->flags, r->node,
                      gcd_graph_summary(g)->types[r->type].name, r->name);
         seen[k] = true;
-        if (i > 0)               /* statics first, wrappers last */
-            assert_true(r->kind != GCD_ROOT_STATIC || gcd_graph_summary(g)->roots[i - 1].kind == GCD_ROOT_STATIC);
+        if (i > 0) /* statics first, wrappers last */
+            assert_true(r->kind != GCD_ROOT_STATIC ||
+                        gcd_graph_summary(g)->roots[i - 1].kind == GCD_ROOT_STATIC);
     }
     assert_int_equal(gcd_graph_summary(g)->roots[TB_GCDUMP_SAMPLE_ROOTS - 1].kind, GCD_ROOT_COM);
     assert_string_equal(gcd_graph_summary(g)->types[0].module_path, "/app/Demo.dll");
@@ -126,19 +137,22 @@ static void test_facts(void **state)
     const struct gcd_summary *f = gcd_graph_summary(g);
     assert_string_equal(f->process_name, "demo");
     assert_int_equal(f->process, 77);
-    assert_int_equal(f->trace.start_unix_ms, INT64_C(1420440520000));       /* ticks 635560373200000000: 2015-01-05 06:48:40 */
+    /* ticks 635560373200000000: 2015-01-05 06:48:40 */
+    assert_int_equal(f->trace.start_unix_ms, INT64_C(1420440520000));
     assert_int_equal(f->trace.ptr_bytes, 4);
     assert_int_equal(f->trace.format_version, 10);
     assert_int_equal(f->rcws, 2);
     assert_non_null(strstr(gcd_graph_summary(g)->verdict.reasons[0].text, "sample"));
     static const struct gcd_range expected[] = {
-        { 0x10000, 0x1000, 0x1000, 2 }, { 0x11000, 0x1000, 0x1000, 1 }, { 0x12000, 0x1000, 0x1000, 0 },
-        { 0x20000, 0x8000, 0x8000, 3 }, { 0x30000, 0x8000, 0x8000, 4 },
+        { 0x10000, 0x1000, 0x1000, 2 }, { 0x11000, 0x1000, 0x1000, 1 },
+        { 0x12000, 0x1000, 0x1000, 0 }, { 0x20000, 0x8000, 0x8000, 3 },
+        { 0x30000, 0x8000, 0x8000, 4 },
     };
     assert_int_equal(gcd_graph_summary(g)->range_count, 5);
     for (size_t i = 0; i < 5; i++) {
         const struct gcd_range *r = &gcd_graph_summary(g)->ranges[i];
-        assert_true(r->start == expected[i].start && r->used_bytes == expected[i].used_bytes && r->generation == expected[i].generation);
+        assert_true(r->start == expected[i].start && r->used_bytes == expected[i].used_bytes &&
+                    r->generation == expected[i].generation);
         assert_int_equal(r->reserved_bytes, expected[i].reserved_bytes);
     }
     gcd_graph_free(g);
@@ -167,10 +181,12 @@ static void expect(const void *p, size_t n, gcd_status expected, const char *tex
 
 static const struct tb_gcdump_type two_types[] = { { "UNDEFINED", 0, NULL }, { "A", 8, NULL } };
 
-static void expect_nodes(const struct tb_gcdump_node *nodes, size_t n, gcd_status expected, const char *text)
+static void expect_nodes(const struct tb_gcdump_node *nodes, size_t n, gcd_status expected,
+                         const char *text)
 {
     struct tb_bytes b;
-    tb_gcdump_file(&b, &(struct tb_gcdump_options){ .label_bytes = 4, .version = 10 }, two_types, 2, nodes, n);
+    tb_gcdump_file(&b, &(struct tb_gcdump_options){ .label_bytes = 4, .version = 10 }, two_types, 2,
+                   nodes, n);
     if (expected == GCD_OK)
         gcd_graph_free(read_ok(b.p, b.n, NULL));
     else
@@ -181,12 +197,18 @@ static void expect_nodes(const struct tb_gcdump_node *nodes, size_t n, gcd_statu
 static void test_bad_nodes(void **state)
 {
     (void)state;
-    expect_nodes(TB_LIST(struct tb_gcdump_node, { .type = 1, .size = -1, .address = 8 }), GCD_OK, "");
-    expect_nodes(TB_LIST(struct tb_gcdump_node, { .type = 2, .size = -1 }), GCD_E_FORMAT, "no valid type");
-    expect_nodes(TB_LIST(struct tb_gcdump_node, { .type = 1, .size = -1, .child_count = 1, .children = { 1 } }), GCD_E_FORMAT, "no node");
-    expect_nodes(TB_LIST(struct tb_gcdump_node, { .type = 1, .size = -1, .child_count = 1, .children = { UINT32_MAX } }), GCD_E_FORMAT,
-                 "no node");
-    expect_nodes(TB_LIST(struct tb_gcdump_node, { .undefined = true }), GCD_E_FORMAT, "the root is not described");
+    expect_nodes(TB_LIST(struct tb_gcdump_node, { .type = 1, .size = -1, .address = 8 }), GCD_OK,
+                 "");
+    expect_nodes(TB_LIST(struct tb_gcdump_node, { .type = 2, .size = -1 }), GCD_E_FORMAT,
+                 "no valid type");
+    expect_nodes(TB_LIST(struct tb_gcdump_node,
+                         { .type = 1, .size = -1, .child_count = 1, .children = { 1 } }),
+                 GCD_E_FORMAT, "no node");
+    expect_nodes(TB_LIST(struct tb_gcdump_node,
+                         { .type = 1, .size = -1, .child_count = 1, .children = { UINT32_MAX } }),
+                 GCD_E_FORMAT, "no node");
+    expect_nodes(TB_LIST(struct tb_gcdump_node, { .undefined = true }), GCD_E_FORMAT,
+                 "the root is not described");
 }
 
 /* Nodes that share one description would multiply their references without limit. */
@@ -200,9 +222,11 @@ static void test_overlapping_nodes(void **state)
     nodes[39].child_count = 6;
     for (size_t i = 0; i < 6; i++)
         nodes[39].children[i] = 39;
-    tb_gcdump_file(&b, &(struct tb_gcdump_options){ .label_bytes = 4, .version = 10 }, two_types, 2, nodes, 40);
+    tb_gcdump_file(&b, &(struct tb_gcdump_options){ .label_bytes = 4, .version = 10 }, two_types, 2,
+                   nodes, 40);
     gcd_graph_free(read_ok(b.p, b.n, NULL));
-    static const char end[] = "\x58\0\0\0\0\0";      /* 88 bytes of nodes: each but the last is two bytes long, the last eight */
+    /* 88 bytes of nodes: each but the last is two bytes long, the last eight */
+    static const char end[] = "\x58\0\0\0\0\0";
     uint8_t *offsets = memmem(b.p, b.n, end, sizeof end - 1);
     assert_non_null(offsets);
     offsets -= 40 * 4;
@@ -216,12 +240,19 @@ static void test_other_files(void **state)
 {
     (void)state;
     struct tb_bytes b;
-    static const struct { uint32_t version; gcd_status st; } versions[] = {
-        { 3, GCD_E_UNSUPPORTED }, { 8, GCD_E_UNSUPPORTED }, { 11, GCD_OK },
+    static const struct {
+        uint32_t version;
+        gcd_status st;
+    } versions[] = {
+        { 3, GCD_E_UNSUPPORTED },
+        { 8, GCD_E_UNSUPPORTED },
+        { 11, GCD_OK },
     };
     const struct tb_gcdump_node node = { .type = 1, .size = -1, .address = 8 };
     for (size_t i = 0; i < 3; i++) {
-        tb_gcdump_file(&b, &(struct tb_gcdump_options){ .label_bytes = 4, .version = versions[i].version }, two_types, 2, &node, 1);
+        tb_gcdump_file(
+            &b, &(struct tb_gcdump_options){ .label_bytes = 4, .version = versions[i].version },
+            two_types, 2, &node, 1);
         if (versions[i].st == GCD_OK)
             gcd_graph_free(read_ok(b.p, b.n, NULL));
         else
@@ -264,7 +295,9 @@ static void test_a_long_static_name(void **state)
     size_t n = strlen(name);
     memset(name + n, 'f', NAME);
     memcpy(name + n + NAME, "]", 2);
-    const struct tb_gcdump_type types[] = { { "UNDEFINED", 0, NULL }, { "[.NET Roots]", 0, NULL }, { name, 0, NULL }, { "A", 8, NULL } };
+    const struct tb_gcdump_type types[] = {
+        { "UNDEFINED", 0, NULL }, { "[.NET Roots]", 0, NULL }, { name, 0, NULL }, { "A", 8, NULL }
+    };
     struct tb_gcdump_node nodes[1 + HOLDERS + EACH] = { { .type = 1, .child_count = HOLDERS } };
     for (uint32_t i = 0; i < HOLDERS; i++) {
         nodes[0].children[i] = 1 + i;
@@ -273,12 +306,15 @@ static void test_a_long_static_name(void **state)
             nodes[1 + i].children[k] = 1 + HOLDERS + k;
     }
     for (uint32_t k = 0; k < EACH; k++)
-        nodes[1 + HOLDERS + k] = (struct tb_gcdump_node){ .type = 3, .size = 8, .address = 0x1000 + 8 * k };
+        nodes[1 + HOLDERS + k] =
+            (struct tb_gcdump_node){ .type = 3, .size = 8, .address = 0x1000 + 8 * k };
     struct tb_bytes file;
-    tb_gcdump_file(&file, &(struct tb_gcdump_options){ .label_bytes = 4, .version = 10, .is_64bit = true }, types, 4, nodes,
-                   sizeof nodes / sizeof *nodes);
+    tb_gcdump_file(&file,
+                   &(struct tb_gcdump_options){ .label_bytes = 4, .version = 10, .is_64bit = true },
+                   types, 4, nodes, sizeof nodes / sizeof *nodes);
     struct gcd_limits limits = { .text_bytes = 2 * NAME };
-    struct gcd_graph *g = read_ok(file.p, file.n, &(struct gcd_graph_options){ .context.limits = &limits });
+    struct gcd_graph *g =
+        read_ok(file.p, file.n, &(struct gcd_graph_options){ .context.limits = &limits });
     assert_int_equal(gcd_graph_summary(g)->root_count, HOLDERS * EACH);
     for (size_t i = 0; i < HOLDERS * EACH; i++) {
         const struct gcd_root *r = &gcd_graph_summary(g)->roots[i];
@@ -295,11 +331,16 @@ static void test_limits(void **state)
     (void)state;
     struct tb_bytes b;
     (void)tb_gcdump_sample(1, &b);
-    static const struct gcd_limits limits[] = { { .types = 2 }, { .roots = 2 }, { .text_bytes = 10 } };
+    static const struct gcd_limits limits[] = { { .types = 2 },
+                                                { .roots = 2 },
+                                                { .text_bytes = 10 } };
     for (size_t i = 0; i < 3; i++) {
         struct gcd_graph *g = NULL;
         struct gcd_error err = GCD_ERROR_INIT;
-        assert_int_equal(run_graph_read(&gcd_r_gcdump, b.p, b.n, &(struct gcd_graph_options){ .context.limits = &limits[i] }, &g, &err), GCD_E_LIMIT);
+        assert_int_equal(run_graph_read(&gcd_r_gcdump, b.p, b.n,
+                                        &(struct gcd_graph_options){ .context.limits = &limits[i] },
+                                        &g, &err),
+                         GCD_E_LIMIT);
     }
     tb_free(&b);
 }
@@ -314,18 +355,21 @@ static void *refuse(void *ctx, void *ptr, size_t old_bytes, size_t new_bytes)
     return NULL;
 }
 
-/* Five bytes for each unit overflow a 32-bit size_t: the name gets no memory, and never a block that is too small. */
+/* Five bytes for each unit overflow a 32-bit size_t: the name gets no memory, and never a block
+ * that is too small. */
 static void test_a_name_of_gigabytes(void **state)
 {
     (void)state;
     const uint32_t units[] = { UINT32_C(0x33333333), UINT32_C(0x33333334), INT32_MAX };
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         size_t least = SIZE_MAX;
-        struct gcdump_in f = { .alloc = { .resize = refuse, .ctx = &least }, .text_limit = UINT64_MAX };
+        struct gcdump_in f = { .alloc = { .resize = refuse, .ctx = &least },
+                               .text_limit = UINT64_MAX };
         struct gcdump_string name = { .bytes = units[i], .units = units[i] };
         struct gcd_error err = GCD_ERROR_INIT;
         assert_int_equal(gcdump_text(&f, &name, &f.text, &f.text_room, &err), GCD_E_NOMEM);
-        assert_true(least == SIZE_MAX || least / 5 >= units[i]);     /* no request, or one that is large enough */
+        /* no request, or one that is large enough */
+        assert_true(least == SIZE_MAX || least / 5 >= units[i]);
     }
 }
 
@@ -334,7 +378,10 @@ static void test_a_name_of_gigabytes(void **state)
 /* The text between quotes or tags, with XML entities decoded. */
 static void xml_text(const char *p, const char *end, char *out, size_t size)
 {
-    static const struct { const char *entity; char c; } entities[] = {
+    static const struct {
+        const char *entity;
+        char c;
+    } entities[] = {
         { "&lt;", '<' }, { "&gt;", '>' }, { "&amp;", '&' }, { "&quot;", '"' }, { "&apos;", '\'' },
     };
     size_t n = 0;
@@ -379,10 +426,12 @@ static void test_perfview(void **state)
     (void)state;
     char path[4096];
     const char *shared = getenv("GCDUMPC_SHARED_TRACES");
-    (void)snprintf(path, sizeof path, "%s/gcdump/test1.gcdump", shared != NULL ? shared : GCDUMPC_SOURCE "/../shared/traces");
+    (void)snprintf(path, sizeof path, "%s/gcdump/test1.gcdump",
+                   shared != NULL ? shared : GCDUMPC_SOURCE "/../shared/traces");
     struct gcd_input *in;
     if (gcd_input_open(path, NULL, &in, NULL) != GCD_OK) {
-        print_message("skipped: no recordings of others; GCDUMPC_SHARED_TRACES names their folder\n");
+        print_message(
+            "skipped: no recordings of others; GCDUMPC_SHARED_TRACES names their folder\n");
         skip();
     }
     struct gcd_build *b;
@@ -446,10 +495,18 @@ static void test_perfview(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_samples),        cmocka_unit_test(test_roots),     cmocka_unit_test(test_unknown_is_kept),
-        cmocka_unit_test(test_facts),          cmocka_unit_test(test_deferred_types), cmocka_unit_test(test_bad_nodes),
-        cmocka_unit_test(test_overlapping_nodes), cmocka_unit_test(test_other_files), cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_a_long_static_name), cmocka_unit_test(test_limits),         cmocka_unit_test(test_a_name_of_gigabytes),
+        cmocka_unit_test(test_samples),
+        cmocka_unit_test(test_roots),
+        cmocka_unit_test(test_unknown_is_kept),
+        cmocka_unit_test(test_facts),
+        cmocka_unit_test(test_deferred_types),
+        cmocka_unit_test(test_bad_nodes),
+        cmocka_unit_test(test_overlapping_nodes),
+        cmocka_unit_test(test_other_files),
+        cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_a_long_static_name),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_a_name_of_gigabytes),
         cmocka_unit_test(test_perfview),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,8 +12,10 @@
 #define SEEDS 400
 
 /* Only what the format cannot store. */
-#define NOT_KEPT (GRAPH_EQ_BIG_SIZES | GRAPH_EQ_ROOT_FLAGS | GRAPH_EQ_ROOT_ORDER | GRAPH_EQ_ROOT_NAMES | GRAPH_EQ_WEAK_ROOTS | \
-                  GRAPH_EQ_DEPENDENTS | GRAPH_EQ_RANGES | GRAPH_EQ_TYPE_IDS | GRAPH_EQ_UNUSED_TYPES)
+#define NOT_KEPT                                                                            \
+    (GRAPH_EQ_BIG_SIZES | GRAPH_EQ_ROOT_FLAGS | GRAPH_EQ_ROOT_ORDER | GRAPH_EQ_ROOT_NAMES | \
+     GRAPH_EQ_WEAK_ROOTS | GRAPH_EQ_DEPENDENTS | GRAPH_EQ_RANGES | GRAPH_EQ_TYPE_IDS |      \
+     GRAPH_EQ_UNUSED_TYPES)
 
 static struct gcd_graph *round_trip(const struct gcd_graph *g, bool keep_unknown)
 {
@@ -22,7 +24,9 @@ static struct gcd_graph *round_trip(const struct gcd_graph *g, bool keep_unknown
     struct gcd_write_notes notes = { 0 };
     struct gcd_error err = GCD_ERROR_INIT;
     if (run_graph_write("gcdump", g, NULL, &out, &notes, &err) != GCD_OK ||
-        run_graph_read(&gcd_r_gcdump, out.p, out.n, &(struct gcd_graph_options){ .keep_unknown = keep_unknown }, &back, &err) != GCD_OK)
+        run_graph_read(&gcd_r_gcdump, out.p, out.n,
+                       &(struct gcd_graph_options){ .keep_unknown = keep_unknown }, &back,
+                       &err) != GCD_OK)
         fail_msg("%s", err.msg);
     /* same graph, same bytes */
     assert_int_equal(run_graph_write("gcdump", g, NULL, &again, &notes, NULL), GCD_OK);
@@ -42,7 +46,8 @@ static size_t compare_statics(const struct gcd_graph *a, const struct gcd_graph 
         const struct gcd_root *r = &summary->roots[n], *s = &gcd_graph_summary(b)->roots[n];
         assert_int_equal(s->kind, GCD_ROOT_STATIC);
         assert_int_equal(r->node, s->node);
-        assert_string_equal(gcd_graph_summary(b)->types[s->type].name, summary->types[r->type].name);
+        assert_string_equal(gcd_graph_summary(b)->types[s->type].name,
+                            summary->types[r->type].name);
         assert_string_equal(s->name, r->name);
     }
     return n;
@@ -55,7 +60,10 @@ static void test_random(void **state)
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         bool keep_unknown = seed % 3 == 0;
         struct gcd_graph *g = graph_gen(&(struct graph_gen){
-            .seed = seed, .max_nodes = seed % 10 == 0 ? 3000 : 60, .keep_unknown = keep_unknown, .no_addresses = seed % 7 == 0,
+            .seed = seed,
+            .max_nodes = seed % 10 == 0 ? 3000 : 60,
+            .keep_unknown = keep_unknown,
+            .no_addresses = seed % 7 == 0,
         });
         struct gcd_graph *back = round_trip(g, keep_unknown);
         const char *d = graph_eq(g, back, NOT_KEPT);
@@ -71,12 +79,14 @@ static void test_random(void **state)
     assert_true(nodes > 10000 && statics > 500 && roots > statics + 500 && dependents > 100);
 }
 
-/* With ordinary types, types and their numbers stay the same too; writing the result again gives the same bytes. */
+/* With ordinary types, types and their numbers stay the same too; writing the result again gives
+ * the same bytes. */
 static void test_stable(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < 50; seed++) {
-        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = 60, .plain_names = true, .plain_sizes = true });
+        struct gcd_graph *g = graph_gen(&(struct graph_gen){
+            .seed = seed, .max_nodes = 60, .plain_names = true, .plain_sizes = true });
         struct gcd_graph *back = round_trip(g, false), *again = round_trip(back, false);
         const char *d = graph_eq(g, back, NOT_KEPT & ~(GRAPH_EQ_UNUSED_TYPES | GRAPH_EQ_BIG_SIZES));
         if (d == NULL)
@@ -98,8 +108,12 @@ static void test_log(void **state)
     assert_int_equal(gcd_build_new(NULL, &b, NULL), GCD_OK);
     struct gcd_verdict *v = &gcd_build_summary(b)->verdict;
     v->reason_count = 2;
-    v->reasons[0] = (struct gcd_reason){ .code = GCD_REASON_EVENTS_LOST, .name = "events_lost", .amount = UINT64_MAX, .text = "so many\nare lost" };
-    v->reasons[1] = (struct gcd_reason){ .code = GCD_REASON_NO_GC_END, .name = "no_gc_end", .text = "no end" };
+    v->reasons[0] = (struct gcd_reason){ .code = GCD_REASON_EVENTS_LOST,
+                                         .name = "events_lost",
+                                         .amount = UINT64_MAX,
+                                         .text = "so many\nare lost" };
+    v->reasons[1] =
+        (struct gcd_reason){ .code = GCD_REASON_NO_GC_END, .name = "no_gc_end", .text = "no end" };
     struct gcd_summary *f = gcd_build_summary(b);
     assert_int_equal(gcd_build_text(b, "dotnet a: b\r\nc", 14, &f->command_line, NULL), GCD_OK);
     assert_int_equal(gcd_build_text(b, "Linux", 5, &f->os, NULL), GCD_OK);
@@ -136,7 +150,8 @@ static void test_log(void **state)
     assert_string_equal(h->os, "Linux");
     assert_string_equal(h->arch, "x64");
     assert_string_equal(h->runtime_version, "10.0.1");
-    assert_true(h->gc_number == 3 && h->gc_depth == 2 && h->gc_reason == 1 && h->gc_type == 4 && h->gc_heaps == 5);
+    assert_true(h->gc_number == 3 && h->gc_depth == 2 && h->gc_reason == 1 && h->gc_type == 4 &&
+                h->gc_heaps == 5);
     assert_true(h->gc_start_ns == 1234567 && h->gc_end_ns == 7654321);
     assert_true(h->trace.start_unix_ms == 1700000000123);
     const struct gcd_graph_notes *m = gcd_graph_notes(back);
@@ -168,7 +183,8 @@ static void test_unverified(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_random), cmocka_unit_test(test_stable), cmocka_unit_test(test_log),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_random),
+                                        cmocka_unit_test(test_stable), cmocka_unit_test(test_log),
                                         cmocka_unit_test(test_unverified) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

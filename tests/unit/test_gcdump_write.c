@@ -23,7 +23,9 @@ static struct gcd_build *new_build(void)
 static uint32_t add_type(struct gcd_build *b, const char *name, const char *module)
 {
     uint32_t t;
-    assert_int_equal(gcd_build_type(b, &(struct gcd_type){ .name = name, .module_path = module }, &t, NULL), GCD_OK);
+    assert_int_equal(
+        gcd_build_type(b, &(struct gcd_type){ .name = name, .module_path = module }, &t, NULL),
+        GCD_OK);
     return t;
 }
 
@@ -43,12 +45,14 @@ static struct gcd_graph *seal(struct gcd_build *b)
 /* An object of type 0 at a multiple of 0x1000. */
 static void add_node(struct gcd_build *b, uint64_t size)
 {
-    assert_int_equal(gcd_build_node(b, 0x1000 * (1 + (uint64_t)gcd_build_node_count(b)), 0, size, NULL), GCD_OK);
+    assert_int_equal(
+        gcd_build_node(b, 0x1000 * (1 + (uint64_t)gcd_build_node_count(b)), 0, size, NULL), GCD_OK);
 }
 
 /*
- * The annotated example of the format description: an array that refers to the other one and to itself, and another of 300 bytes.
- * Two things differ: the children of the root, which depend on the writer, and the position of the root in the blob: ours is first.
+ * The annotated example of the format description: an array that refers to the other one and to
+ * itself, and another of 300 bytes. Two things differ: the children of the root, which depend on
+ * the writer, and the position of the root in the blob: ours is first.
  */
 static void test_bytes(void **state)
 {
@@ -58,7 +62,8 @@ static void test_bytes(void **state)
     gcd_build_summary(b)->process = 4711;
     gcd_build_summary(b)->trace.start_unix_ms = 1000;
     gcd_build_summary(b)->gc_start_ns = 500;
-    assert_int_equal(gcd_build_text(b, "demo", 4, &gcd_build_summary(b)->process_name, NULL), GCD_OK);
+    assert_int_equal(gcd_build_text(b, "demo", 4, &gcd_build_summary(b)->process_name, NULL),
+                     GCD_OK);
     assert_int_equal(gcd_build_node(b, UINT64_C(0x7f0000001000), t, 32, NULL), GCD_OK);
     assert_int_equal(gcd_build_node(b, UINT64_C(0x7f0000001020), t, 300, NULL), GCD_OK);
     assert_int_equal(gcd_build_nodes_end(b, NULL), GCD_OK);
@@ -70,28 +75,45 @@ static void test_bytes(void **state)
     struct gcd_write_notes notes = { 0 };
     assert_int_equal(run_graph_write("gcdump", g, NULL, &out, &notes, NULL), GCD_OK);
 
-    static const uint8_t graph[] =
-        "\x14\0\0\0!FastSerialization.1"
-        "\x04\x04\x01\x0a\0\0\0\x08\0\0\0\x0a\0\0\0GCHeapDump\x06"
-        "\x04\x04\x01\x01\0\0\0\0\0\0\0\x12\0\0\0Graphs.MemoryGraph\x06"
-        "\x4c\x01\0\0\0\0\0\0" "\0\0\0\0"                      /* total size 332; the root is node 0 */
-        "\x04\0\0\0"
-        "\x09\0\0\0UNDEFINED" "\0\0\0\0" "\xff\xff\xff\xff"
-        "\x0b\0\0\0Demo.Node[]" "\x20\0\0\0" "\x0d\0\0\0/app/Demo.dll"
-        "\x0c\0\0\0[.NET Roots]" "\0\0\0\0" "\xff\xff\xff\xff"
-        "\x0c\0\0\0[local vars]" "\0\0\0\0" "\xff\xff\xff\xff"
-        "\x04\0\0\0"
-        "\x02\0\0\0" "\x05\0\0\0" "\x09\0\0\0" "\x0e\0\0\0"
-        "\x11\0\0\0"
-        "\0\0"                                                 /* undefined */
-        "\x04\x01\x03"                                         /* root: child +3 */
-        "\x02\x02\x01\0"                                       /* object 0: children +1, +0 */
-        "\x03\x82\x2c\x01\x7f"                                 /* object 1: 300 bytes, child -1 */
-        "\x06\x01\x7e"                                         /* local variables: child -2 */
-        "\x04\0\0\0"
-        "\0\0\0\0\0\0\0\0" "\0\x10\0\0\0\x7f\0\0" "\x20\x10\0\0\0\x7f\0\0" "\0\0\0\0\0\0\0\0"
-        "\x08\x01\x06"
-        "\x01" "\0\0\x80\x3f" "\0\0\x80\x3f" "\x01\x01";
+    static const uint8_t graph[] = "\x14\0\0\0!FastSerialization.1"
+                                   "\x04\x04\x01\x0a\0\0\0\x08\0\0\0\x0a\0\0\0GCHeapDump\x06"
+                                   "\x04\x04\x01\x01\0\0\0\0\0\0\0\x12\0\0\0Graphs.MemoryGraph\x06"
+                                   "\x4c\x01\0\0\0\0\0\0"
+                                   "\0\0\0\0" /* total size 332; the root is node 0 */
+                                   "\x04\0\0\0"
+                                   "\x09\0\0\0UNDEFINED"
+                                   "\0\0\0\0"
+                                   "\xff\xff\xff\xff"
+                                   "\x0b\0\0\0Demo.Node[]"
+                                   "\x20\0\0\0"
+                                   "\x0d\0\0\0/app/Demo.dll"
+                                   "\x0c\0\0\0[.NET Roots]"
+                                   "\0\0\0\0"
+                                   "\xff\xff\xff\xff"
+                                   "\x0c\0\0\0[local vars]"
+                                   "\0\0\0\0"
+                                   "\xff\xff\xff\xff"
+                                   "\x04\0\0\0"
+                                   "\x02\0\0\0"
+                                   "\x05\0\0\0"
+                                   "\x09\0\0\0"
+                                   "\x0e\0\0\0"
+                                   "\x11\0\0\0"
+                                   "\0\0"                 /* undefined */
+                                   "\x04\x01\x03"         /* root: child +3 */
+                                   "\x02\x02\x01\0"       /* object 0: children +1, +0 */
+                                   "\x03\x82\x2c\x01\x7f" /* object 1: 300 bytes, child -1 */
+                                   "\x06\x01\x7e"         /* local variables: child -2 */
+                                   "\x04\0\0\0"
+                                   "\0\0\0\0\0\0\0\0"
+                                   "\0\x10\0\0\0\x7f\0\0"
+                                   "\x20\x10\0\0\0\x7f\0\0"
+                                   "\0\0\0\0\0\0\0\0"
+                                   "\x08\x01\x06"
+                                   "\x01"
+                                   "\0\0\x80\x3f"
+                                   "\0\0\x80\x3f"
+                                   "\x01\x01";
     size_t n = sizeof graph - 1;
     assert_true(out.n > n);
     assert_memory_equal(out.p, graph, n);
@@ -100,7 +122,7 @@ static void test_bytes(void **state)
     n += 4 + log_n;
 
     struct tb_bytes tail = { NULL, 0, 0 };
-    tb_u64(&tail, UINT64_C(621355968000000000) + 10000000 + 5);    /* 1 s and 500 ns after 1970 */
+    tb_u64(&tail, UINT64_C(621355968000000000) + 10000000 + 5); /* 1 s and 500 ns after 1970 */
     tb_put(&tail, "\xff\xff\xff\xff\x04\0\0\0demo", 12);
     tb_u32(&tail, 4711);
     tb_zeros(&tail, 20);
@@ -114,7 +136,8 @@ static void test_bytes(void **state)
     tb_u32(&tail, (uint32_t)table + 8);
     assert_int_equal(out.n, n + tail.n);
     assert_memory_equal(out.p + n, tail.p, tail.n);
-    assert_true(notes.objects == 2 && notes.edges == 3 && notes.roots == 1 && notes.types == 1 && notes.loss_count == 0);
+    assert_true(notes.objects == 2 && notes.edges == 3 && notes.roots == 1 && notes.types == 1 &&
+                notes.loss_count == 0);
     tb_free(&tail);
     tb_free(&out);
     gcd_graph_free(g);
@@ -147,17 +170,22 @@ static void test_cint(void **state)
     const uint8_t *p = gcd_sink_memory(s, &n);
     assert_int_equal(n, expected.n);
     assert_memory_equal(p, expected.p, n);
-    assert_memory_equal(expected.p, "\x7d", 1);      /* -1 - 2 = -3: the reference itself is right */
+    /* -1 - 2 = -3: the reference itself is right */
+    assert_memory_equal(expected.p, "\x7d", 1);
     tb_free(&expected);
     gcd_sink_free(s);
 }
 
-/* Lengths count UTF-16 units, characters above U+FFFF are two surrogates, invalid UTF-8 becomes U+FFFD. */
+/* Lengths count UTF-16 units, characters above U+FFFF are two surrogates, invalid UTF-8 becomes
+ * U+FFFD. */
 static void test_string(void **state)
 {
     (void)state;
     static const char text[] = "a\xc3\xa9\xe4\xb8\xad\xf0\x9f\x98\x80\xff";
-    static const char expected[] = "\x06\0\0\0" "a\xc3\xa9\xe4\xb8\xad\xed\xa0\xbd\xed\xb8\x80\xef\xbf\xbd" "\0\0\0\0" "\xff\xff\xff\xff";
+    static const char expected[] = "\x06\0\0\0"
+                                   "a\xc3\xa9\xe4\xb8\xad\xed\xa0\xbd\xed\xb8\x80\xef\xbf\xbd"
+                                   "\0\0\0\0"
+                                   "\xff\xff\xff\xff";
     struct gcd_sink *s;
     struct gcdump_out o;
     assert_int_equal(gcd_sink_new_memory(NULL, &s, NULL), GCD_OK);
@@ -174,7 +202,8 @@ static void test_string(void **state)
     gcd_sink_free(s);
 }
 
-/* Sizes above 2 GiB are clamped, with a note; the total is the sum of the stored sizes, as every reader computes it. */
+/* Sizes above 2 GiB are clamped, with a note; the total is the sum of the stored sizes, as every
+ * reader computes it. */
 static void test_large_sizes(void **state)
 {
     (void)state;
@@ -190,7 +219,7 @@ static void test_large_sizes(void **state)
     assert_int_equal(run_graph_write("gcdump", g, NULL, &out, &notes, NULL), GCD_OK);
     assert_int_equal(notes.loss_count, 1);
     assert_int_equal(notes.losses[0].count, 2);
-    static const uint8_t sum[] = { 0xfd, 0xff, 0xff, 0x7f, 1, 0, 0, 0 };     /* 3 * (2^31 - 1) */
+    static const uint8_t sum[] = { 0xfd, 0xff, 0xff, 0x7f, 1, 0, 0, 0 }; /* 3 * (2^31 - 1) */
     assert_memory_equal(out.p + 0x54, sum, 8);
     tb_free(&out);
     gcd_graph_free(g);
@@ -224,7 +253,8 @@ static void test_dependents(void **state)
     gcd_graph_free(back);
 }
 
-/* A limit one below what a graph needs gives an error that names the limit; exactly enough works. */
+/* A limit one below what a graph needs gives an error that names the limit; exactly enough works.
+ */
 static void test_limits(void **state)
 {
     (void)state;
@@ -236,7 +266,9 @@ static void test_limits(void **state)
     struct gcd_graph *g = seal(b);
     const struct gcd_write_options options = { 0 };
     /* blob: undefined, root, 200 objects of 2 bytes; room for all made-up nodes is asked for */
-    const struct gcdump_limits enough = { .nodes = 1 + 200 + 10, .types = 2 + 10, .blob_bytes = 2 + 2 + 400, .file_bytes = 4000 };
+    const struct gcdump_limits enough = {
+        .nodes = 1 + 200 + 10, .types = 2 + 10, .blob_bytes = 2 + 2 + 400, .file_bytes = 4000
+    };
     char folder[FOLDER_BYTES];
     assert_int_equal(make_folder(folder), 0);
     for (int i = 0; i < 10; i++) {
@@ -267,8 +299,9 @@ static void test_limits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bytes),       cmocka_unit_test(test_cint),   cmocka_unit_test(test_string),
-        cmocka_unit_test(test_large_sizes), cmocka_unit_test(test_dependents), cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_bytes),      cmocka_unit_test(test_cint),
+        cmocka_unit_test(test_string),     cmocka_unit_test(test_large_sizes),
+        cmocka_unit_test(test_dependents), cmocka_unit_test(test_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

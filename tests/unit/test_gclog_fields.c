@@ -1,5 +1,6 @@
 /*
- * Records of gclog files at their limits: numbers, kinds of roots, long lines, sections, first bytes, progress.
+ * Records of gclog files at their limits: numbers, kinds of roots, long lines, sections, first
+ * bytes, progress.
  */
 #include "support/check.h"
 
@@ -52,19 +53,40 @@ static uint64_t damaged(void)
 static void numbers_of_all_sizes(void **state)
 {
     (void)state;
-    static const struct { const char *text; bool good; uint64_t value; } rows[] = {
-        { "0", true, 0 },          { "9", true, 9 },         { "a", true, 10 },        { "f", true, 15 },        { "A", true, 10 },
-        { "F", true, 15 },         { "10", true, 16 },       { "0123456789abcdef", true, UINT64_C(0x0123456789abcdef) },
+    static const struct {
+        const char *text;
+        bool good;
+        uint64_t value;
+    } rows[] = {
+        { "0", true, 0 },
+        { "9", true, 9 },
+        { "a", true, 10 },
+        { "f", true, 15 },
+        { "A", true, 10 },
+        { "F", true, 15 },
+        { "10", true, 16 },
+        { "0123456789abcdef", true, UINT64_C(0x0123456789abcdef) },
         { "FEDCBA9876543210", true, UINT64_C(0xfedcba9876543210) },
-        { "ffffffffffffffff", true, UINT64_MAX }, { "0ffffffffffffffff", true, UINT64_MAX }, { "10000000000000000", false, 0 },
-        { "1ffffffffffffffff", false, 0 },        { "/", false, 0 },     { ":", false, 0 },      { "@", false, 0 },       { "G", false, 0 },
-        { "`", false, 0 },         { "g", false, 0 },        { "-1", false, 0 },       { "1.", false, 0 },       { "+1", false, 0 },
+        { "ffffffffffffffff", true, UINT64_MAX },
+        { "0ffffffffffffffff", true, UINT64_MAX },
+        { "10000000000000000", false, 0 },
+        { "1ffffffffffffffff", false, 0 },
+        { "/", false, 0 },
+        { ":", false, 0 },
+        { "@", false, 0 },
+        { "G", false, 0 },
+        { "`", false, 0 },
+        { "g", false, 0 },
+        { "-1", false, 0 },
+        { "1.", false, 0 },
+        { "+1", false, 0 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char line[80];
         (void)snprintf(line, sizeof line, "o 8 1 %s", rows[i].text);
         read_lines(line);
-        if (damaged() != !rows[i].good || gcd_graph_node_count(g) != rows[i].good || (rows[i].good && gcd_graph_node_size(g, 0) != rows[i].value))
+        if (damaged() != !rows[i].good || gcd_graph_node_count(g) != rows[i].good ||
+            (rows[i].good && gcd_graph_node_size(g, 0) != rows[i].value))
             fail_msg("%s", rows[i].text);
     }
 }
@@ -74,13 +96,25 @@ static void numbers_of_all_sizes(void **state)
 static void kinds_of_roots(void **state)
 {
     (void)state;
-    static const struct { const char *line; unsigned kind; uint32_t flags; bool damaged; const char *type; } rows[] = {
-        { "r 8 0 1", GCD_ROOT_OTHER, 1, false, "Object" },   { "r 8 1 4", GCD_ROOT_STACK, 4, false, "Object" },
-        { "r 8 2 0", GCD_ROOT_FINALIZER, 0, false, "Object" }, { "r 8 3 8", GCD_ROOT_HANDLE, 8, false, "Object" },
-        { "r 8 4 0 2", GCD_ROOT_STATIC, 0, false, "Holder" }, { "r 8 4 0", GCD_ROOT_STATIC, 0, false, "Object" },
-        { "r 8 4 0 z", GCD_ROOT_STATIC, 0, false, "Object" }, { "r 8 5 10", GCD_ROOT_OTHER, 16, false, "Object" },
-        { "r 8 6 0", GCD_ROOT_OTHER, 0, true, "Object" },    { "r 8 1 1ffffffff", GCD_ROOT_STACK, UINT32_MAX, false, "Object" },
-        { "r 8 1 0 2", GCD_ROOT_STACK, 0, false, "Object" }, { "r 8 4 0 77", GCD_ROOT_STATIC, 0, false, "Type(77)" },
+    static const struct {
+        const char *line;
+        unsigned kind;
+        uint32_t flags;
+        bool damaged;
+        const char *type;
+    } rows[] = {
+        { "r 8 0 1", GCD_ROOT_OTHER, 1, false, "Object" },
+        { "r 8 1 4", GCD_ROOT_STACK, 4, false, "Object" },
+        { "r 8 2 0", GCD_ROOT_FINALIZER, 0, false, "Object" },
+        { "r 8 3 8", GCD_ROOT_HANDLE, 8, false, "Object" },
+        { "r 8 4 0 2", GCD_ROOT_STATIC, 0, false, "Holder" },
+        { "r 8 4 0", GCD_ROOT_STATIC, 0, false, "Object" },
+        { "r 8 4 0 z", GCD_ROOT_STATIC, 0, false, "Object" },
+        { "r 8 5 10", GCD_ROOT_OTHER, 16, false, "Object" },
+        { "r 8 6 0", GCD_ROOT_OTHER, 0, true, "Object" },
+        { "r 8 1 1ffffffff", GCD_ROOT_STACK, UINT32_MAX, false, "Object" },
+        { "r 8 1 0 2", GCD_ROOT_STACK, 0, false, "Object" },
+        { "r 8 4 0 77", GCD_ROOT_STATIC, 0, false, "Type(77)" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char lines[100];
@@ -90,10 +124,12 @@ static void kinds_of_roots(void **state)
         const struct gcd_root *r = &gcd_graph_summary(g)->roots[0];
         if (r->kind != rows[i].kind || r->flags != rows[i].flags || damaged() != rows[i].damaged ||
             strcmp(gcd_graph_summary(g)->types[r->type].name, rows[i].type) != 0)
-            fail_msg("%s: kind %u, flags %u, %s", rows[i].line, r->kind, r->flags, gcd_graph_summary(g)->types[r->type].name);
+            fail_msg("%s: kind %u, flags %u, %s", rows[i].line, r->kind, r->flags,
+                     gcd_graph_summary(g)->types[r->type].name);
     }
     read_lines("r 0 1 0\nr 10 1 0\nr 10 4 0 2\no 8 1 18\nt 2 A");
-    assert_true(gcd_graph_summary(g)->root_count == 0 && gcd_graph_notes(g)->roots_dangling == 2 && damaged() == 0);
+    assert_true(gcd_graph_summary(g)->root_count == 0 && gcd_graph_notes(g)->roots_dangling == 2 &&
+                damaged() == 0);
 }
 
 /* ---- references ---- */
@@ -121,7 +157,8 @@ static void lines_with_many_references(void **state)
             for (unsigned i = 0; i < n; i++)
                 assert_int_equal(edges[i], i % 2);
             assert_int_equal(damaged(), odd == 2 && counts[c] > 300);
-            assert_true(gcd_graph_notes(g)->edges_dangling == 0);        /* null does not count as dangling */
+            /* null does not count as dangling */
+            assert_true(gcd_graph_notes(g)->edges_dangling == 0);
             (void)gcd_graph_node_edges(g, 1, &n);
             assert_int_equal(n, 0);
             tb_free(&b);
@@ -133,13 +170,15 @@ static void lines_with_many_references(void **state)
 static void names_of_types(void **state)
 {
     (void)state;
-    static const char text[] = "a 2 x 0\no 8 1 18\no 10 2 18\no 18 3 18\no 20 4 18\no 28 ab 18\nt 1  lead\nt 2 a b \nt 3\tc\nt 4 n\0ul\r\nc x 0\n";
+    static const char text[] = "a 2 x 0\no 8 1 18\no 10 2 18\no 18 3 18\no 20 4 18\no 28 ab 18\nt "
+                               "1  lead\nt 2 a b \nt 3\tc\nt 4 n\0ul\r\nc x 0\n";
     static const char *const names[] = { " lead", "a b ", "c", "n_ul", "Type(ab)" };
     assert_int_equal(read_bytes(text, sizeof text - 1, NULL), GCD_OK);
     for (uint32_t i = 0; i < 5; i++) {
         const struct gcd_type *t = &gcd_graph_summary(g)->types[gcd_graph_node_type(g, i)];
         assert_string_equal(t->name, names[i]);
-        assert_true(t->id == (i < 4 ? i + 1 : 0xab) && t->described == (i < 4) && t->named == (i < 4) && t->objects == 1);
+        assert_true(t->id == (i < 4 ? i + 1 : 0xab) && t->described == (i < 4) &&
+                    t->named == (i < 4) && t->objects == 1);
     }
     assert_int_equal(damaged(), 0);
 }
@@ -147,17 +186,23 @@ static void names_of_types(void **state)
 static void several_sections(void **state)
 {
     (void)state;
-    static const char text[] = "a 2 first 10\nt 1 A\no 8 1 18 10\nc first 10\na 2 second 20\nt 1 B\no 10 1 20 8\nc second 20\n";
+    static const char text[] = "a 2 first 10\nt 1 A\no 8 1 18 10\nc first 10\na 2 second 20\nt 1 "
+                               "B\no 10 1 20 8\nc second 20\n";
     assert_int_equal(read_bytes(text, sizeof text - 1, NULL), GCD_OK);
-    assert_true(gcd_graph_node_count(g) == 2 && gcd_graph_edge_count(g) == 2 && gcd_graph_summary(g)->verdict.complete);
+    assert_true(gcd_graph_node_count(g) == 2 && gcd_graph_edge_count(g) == 2 &&
+                gcd_graph_summary(g)->verdict.complete);
     assert_string_equal(gcd_graph_summary(g)->types[gcd_graph_node_type(g, 0)].name, "A");
     assert_string_equal(gcd_graph_summary(g)->types[gcd_graph_node_type(g, 1)].name, "B");
     const struct gcd_summary *f = gcd_graph_summary(g);
     assert_string_equal(f->process_name, "first");
     assert_true(f->gc_start_ns == 16000000 && f->gc_end_ns == 16000000);
-    static const struct { const char *end; bool same; } ends[] = {
-        { "c app 1f", true }, { "c app 01F", true }, { "c  app   1f ", true }, { "c app 1e", false }, { "c apps 1f", false },
-        { "c ap 1f", false }, { "c 1f", false },     { "c app", false },
+    static const struct {
+        const char *end;
+        bool same;
+    } ends[] = {
+        { "c app 1f", true },  { "c app 01F", true },  { "c  app   1f ", true },
+        { "c app 1e", false }, { "c apps 1f", false }, { "c ap 1f", false },
+        { "c 1f", false },     { "c app", false },
     };
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         char one[80];
@@ -176,18 +221,21 @@ static void what_was_not_understood(void **state)
     (void)state;
     read_lines("o 8 1 18\nx\nq");
     const struct gcd_verdict *v = &gcd_graph_summary(g)->verdict;
-    assert_true(!v->complete && v->reason_count == 1 && v->reasons[0].code == GCD_REASON_TRACE_DAMAGED && v->reasons[0].amount == 2);
+    assert_true(!v->complete && v->reason_count == 1 &&
+                v->reasons[0].code == GCD_REASON_TRACE_DAMAGED && v->reasons[0].amount == 2);
     assert_string_equal(v->reasons[0].text, "2 lines were not understood, the first is line 3");
     read_lines("o 8 1 18\nx");
     v = &gcd_graph_summary(g)->verdict;
-    assert_true(!v->complete && v->reason_count == 1 && v->reasons[0].code == GCD_REASON_TRACE_DAMAGED && v->reasons[0].amount == 1);
+    assert_true(!v->complete && v->reason_count == 1 &&
+                v->reasons[0].code == GCD_REASON_TRACE_DAMAGED && v->reasons[0].amount == 1);
     read_lines("o 8 1 18");
     v = &gcd_graph_summary(g)->verdict;
     assert_true(v->complete && v->reason_count == 0);
     static const char cut[] = "a 2 x 0\no 8 1 18\n";
     assert_int_equal(read_bytes(cut, sizeof cut - 1, NULL), GCD_OK);
     v = &gcd_graph_summary(g)->verdict;
-    assert_true(!v->complete && v->reason_count == 1 && v->reasons[0].code == GCD_REASON_TRACE_TRUNCATED && v->reasons[0].amount == 3);
+    assert_true(!v->complete && v->reason_count == 1 &&
+                v->reasons[0].code == GCD_REASON_TRACE_TRUNCATED && v->reasons[0].amount == 3);
     assert_string_equal(v->reasons[0].text, "the file ends before its last record, at line 3");
     static const char clr[] = "a 2 x 0\no 8 1 18\nr 0x10 1 0\n";
     assert_int_equal(read_bytes(clr, sizeof clr - 1, NULL), GCD_E_UNSUPPORTED);
@@ -197,10 +245,31 @@ static void what_was_not_understood(void **state)
 static void first_bytes(void **state)
 {
     (void)state;
-    static const struct { const char *text; size_t n; bool good; } rows[] = {
-        { "a 2", 3, true },   { "t 1", 3, true },  { "r f", 3, true },       { "o\t0", 3, true },          { "c 1", 3, false }, { "a  2", 4, false },
-        { "a 2", 2, false },  { "a x", 3, false }, { "\r\n \na 2", 7, true }, { "\xef\xbb\xbf" "a 2", 6, true }, { "\xef\xbb" "a 2", 5, false },
-        { "A 2", 3, false },  { "", 0, false },    { "\n\n\n", 3, false },   { "o G", 3, false },           { "o F", 3, true },
+    static const struct {
+        const char *text;
+        size_t n;
+        bool good;
+    } rows[] = {
+        { "a 2", 3, true },
+        { "t 1", 3, true },
+        { "r f", 3, true },
+        { "o\t0", 3, true },
+        { "c 1", 3, false },
+        { "a  2", 4, false },
+        { "a 2", 2, false },
+        { "a x", 3, false },
+        { "\r\n \na 2", 7, true },
+        { "\xef\xbb\xbf"
+          "a 2",
+          6, true },
+        { "\xef\xbb"
+          "a 2",
+          5, false },
+        { "A 2", 3, false },
+        { "", 0, false },
+        { "\n\n\n", 3, false },
+        { "o G", 3, false },
+        { "o F", 3, true },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (gcd_r_gclog.probe((const uint8_t *)rows[i].text, rows[i].n) != rows[i].good)
@@ -233,9 +302,12 @@ static void progress_and_cancellation(void **state)
         tb_put(&b, "o 8 1 18\n", 9);
     tb_put(&b, "c x 0\n", 6);
     struct looks l = { .stop = false };
-    struct gcd_graph_options o = { .context.progress = look, .context.progress_ctx = &l, .progress_total = 12345, .context.cancel = &l.cancel };
+    struct gcd_graph_options o = { .context.progress = look,
+                                   .context.progress_ctx = &l,
+                                   .progress_total = 12345,
+                                   .context.cancel = &l.cancel };
     assert_int_equal(read_bytes(b.p, b.n, &o), GCD_OK);
-    assert_true(l.calls >= 6 && gcd_graph_node_count(g) == 200000);      /* three in each reading */
+    assert_true(l.calls >= 6 && gcd_graph_node_count(g) == 200000); /* three in each reading */
     l.stop = true;
     assert_int_equal(read_bytes(b.p, b.n, &o), GCD_E_CANCELED);
     tb_free(&b);
@@ -245,8 +317,14 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_teardown(f, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(numbers_of_all_sizes), TEST(kinds_of_roots), TEST(lines_with_many_references), TEST(names_of_types), TEST(several_sections),
-        TEST(what_was_not_understood), TEST(first_bytes), TEST(progress_and_cancellation),
+        TEST(numbers_of_all_sizes),
+        TEST(kinds_of_roots),
+        TEST(lines_with_many_references),
+        TEST(names_of_types),
+        TEST(several_sections),
+        TEST(what_was_not_understood),
+        TEST(first_bytes),
+        TEST(progress_and_cancellation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

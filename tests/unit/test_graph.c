@@ -29,14 +29,18 @@ static uint32_t add_type(struct gcd_build *b, const char *name)
 static struct gcd_build *new_build(bool keep_unknown)
 {
     struct gcd_build *b;
-    assert_int_equal(gcd_build_new(&(struct gcd_graph_options){ .keep_unknown = keep_unknown }, &b, &err), GCD_OK);
+    assert_int_equal(
+        gcd_build_new(&(struct gcd_graph_options){ .keep_unknown = keep_unknown }, &b, &err),
+        GCD_OK);
     assert_int_equal(add_type(b, "A"), 0);
     return b;
 }
 
-/* Odd addresses: two regions, the second below the first; large, misaligned and 4-aligned addresses. */
-static const uint64_t places[] = { 0x7f0000010000, 0x7f0000010018, 0x7f0000010020, 0x7f0000018000, 0x7effff000008, 0x7effff000010,
-                                   0x7f0000010010, 0x7f0000010024, 0x7f0000010029, 0x10, UINT64_MAX - 7, 0x7f1000000000 };
+/* Odd addresses: two regions, the second below the first; large, misaligned and 4-aligned
+ * addresses. */
+static const uint64_t places[] = { 0x7f0000010000, 0x7f0000010018, 0x7f0000010020, 0x7f0000018000,
+                                   0x7effff000008, 0x7effff000010, 0x7f0000010010, 0x7f0000010024,
+                                   0x7f0000010029, 0x10,           UINT64_MAX - 7, 0x7f1000000000 };
 #define PLACES (sizeof places / sizeof *places)
 
 static struct gcd_graph *small_graph(bool keep_unknown)
@@ -44,7 +48,12 @@ static struct gcd_graph *small_graph(bool keep_unknown)
     struct gcd_build *b = new_build(keep_unknown);
     struct gcd_graph *g;
     for (size_t i = 0; i < PLACES; i++)
-        assert_int_equal(gcd_build_node(b, places[i], 0, i == 3 ? UINT64_C(5) << 32 : i == 4 ? UINT32_MAX : 24 + i, &err), GCD_OK);
+        assert_int_equal(gcd_build_node(b, places[i], 0,
+                                        i == 3   ? UINT64_C(5) << 32
+                                        : i == 4 ? UINT32_MAX
+                                                 : 24 + i,
+                                        &err),
+                         GCD_OK);
     assert_int_equal(gcd_build_nodes_end(b, &err), GCD_OK);
     for (size_t i = 0; i < PLACES; i++) {
         uint64_t to[3] = { places[(i + 1) % PLACES], 0x7f0000010008, places[i] };
@@ -74,14 +83,15 @@ static void test_what_was_put_in_comes_out(void **state)
         assert_int_equal(n.address, places[i]);
         assert_int_equal(gcd_graph_find(g, places[i]), i);
         assert_int_equal(n.size_bytes, i == 3 ? UINT64_C(5) << 32 : i == 4 ? UINT32_MAX : 24 + i);
-        size_t wanted = i % 4 == 0 ? 0 : i % 4 == 3 ? 2 : 1;     /* one of them is dangling */
+        size_t wanted = i % 4 == 0 ? 0 : i % 4 == 3 ? 2 : 1; /* one of them is dangling */
         assert_int_equal(n.edge_count, wanted);
         if (wanted > 0)
             assert_int_equal(n.edges[0], (i + 1) % PLACES);
         if (wanted > 1)
             assert_int_equal(n.edges[1], i);
         for (uint32_t to = 0; to < PLACES; to++)
-            assert_int_equal(gcd_graph_refers(g, i, to), (to == (i + 1) % PLACES && wanted > 0) || (to == i && wanted > 1));
+            assert_int_equal(gcd_graph_refers(g, i, to),
+                             (to == (i + 1) % PLACES && wanted > 0) || (to == i && wanted > 1));
     }
     assert_int_equal(gcd_graph_find(g, 0x7f0000010008), GCD_NODE_NONE);
     assert_int_equal(gcd_graph_find(g, 0x7f0000010011), GCD_NODE_NONE);
@@ -141,7 +151,7 @@ static void test_the_unknown_node(void **state)
     assert_int_equal(gcd_graph_summary(g)->roots[1].node, unknown);
     gcd_graph_free(g);
 
-    struct gcd_build *b = new_build(true);       /* nothing dangles, so the node does not exist */
+    struct gcd_build *b = new_build(true); /* nothing dangles, so the node does not exist */
     assert_int_equal(gcd_build_node(b, 8, 0, 24, &err), GCD_OK);
     assert_int_equal(gcd_build_seal(b, &g, &err), GCD_OK);
     assert_int_equal(gcd_graph_node_count(g), 1);
@@ -150,13 +160,15 @@ static void test_the_unknown_node(void **state)
     gcd_graph_free(g);
 }
 
-/* More objects than share one base address, more references than one batch resolves, some by number among those by address. */
+/* More objects than share one base address, more references than one batch resolves, some by number
+ * among those by address. */
 static void test_references_keep_their_order(void **state)
 {
     (void)state;
     enum { N = 9000, MOST = 7 };
     static uint32_t wanted[N * (MOST + 1)];
-    for (unsigned kind = 0; kind < 3; kind++) {      /* none dangling, some, some to the unknown node */
+    /* none dangling, some, some to the unknown node */
+    for (unsigned kind = 0; kind < 3; kind++) {
         struct gcd_build *b = new_build(kind == 2);
         struct gcd_graph *g;
         uint64_t seed = kind, dangling = 0;
@@ -179,11 +191,12 @@ static void test_references_keep_their_order(void **state)
                 if (!lost || kind == 2)
                     wanted[count++] = lost ? N : to;
             }
-            wanted[count++] = i;                     /* to see where one object ends */
+            wanted[count++] = i; /* to see where one object ends */
             assert_int_equal(gcd_build_edge_nodes(b, &i, 1, &err), GCD_OK);
         }
         assert_int_equal(gcd_build_seal(b, &g, &err), GCD_OK);
-        assert_true(gcd_graph_notes(g)->edges_dangling == dangling && gcd_graph_edge_count(g) == count);
+        assert_true(gcd_graph_notes(g)->edges_dangling == dangling &&
+                    gcd_graph_edge_count(g) == count);
         for (uint32_t i = 0; i < N; i++) {
             size_t n;
             const uint32_t *edges = gcd_graph_node_edges(g, i, &n);
@@ -215,7 +228,8 @@ static void test_misuse_and_damage_are_refused(void **state)
     (void)state;
     struct gcd_build *b = new_build(false);
     uint32_t far = 7;
-    struct gcd_root root = { .node = 5, .kind = GCD_ROOT_STACK }, kind = { .node = 0, .kind = GCD_ROOT_ALL_KINDS };
+    struct gcd_root root = { .node = 5, .kind = GCD_ROOT_STACK },
+                    kind = { .node = 0, .kind = GCD_ROOT_ALL_KINDS };
     assert_int_equal(gcd_build_node(b, 8, 1, 24, &err), GCD_E_FORMAT);
     assert_int_equal(gcd_build_next_node(b, &err), GCD_E_STATE);
     assert_int_equal(gcd_build_node(b, 8, 0, 24, &err), GCD_OK);
@@ -251,7 +265,8 @@ static void test_made_up_addresses_differ(void **state)
 static void test_two_objects_at_one_address(void **state)
 {
     (void)state;
-    static const uint64_t at[] = { 0x10000, 0x10008, 0x10000, 0x9001, 0x9001, 0x20000, 0x20000 };    /* the last one without anything in between */
+    /* the last one without anything in between */
+    static const uint64_t at[] = { 0x10000, 0x10008, 0x10000, 0x9001, 0x9001, 0x20000, 0x20000 };
     struct gcd_build *b = new_build(false);
     struct gcd_graph *g;
     for (size_t i = 0; i < 7; i++)
@@ -329,7 +344,11 @@ static void test_every_allocation_fails_in_turn(void **state)
         do {
             failalloc_init(&f);
             f.fail_at = ++n;
-            struct graph_gen o = { .seed = seed, .max_nodes = 40, .plain_names = true, .keep_unknown = true, .alloc = &f.alloc };
+            struct graph_gen o = { .seed = seed,
+                                   .max_nodes = 40,
+                                   .plain_names = true,
+                                   .keep_unknown = true,
+                                   .alloc = &f.alloc };
             struct gcd_graph *g = graph_gen(&o);
             gcd_graph_free(g);
             assert_null(failalloc_complaint(&f));
@@ -343,7 +362,8 @@ static void test_equal_is_not_always(void **state)
     (void)state;
     unsigned different = 0;
     for (uint64_t seed = 1; seed <= 50; seed++) {
-        struct gcd_graph *a = graph_gen_random(seed, 60), *b = graph_gen_random(seed, 60), *c = graph_gen_random(seed + 1000, 60);
+        struct gcd_graph *a = graph_gen_random(seed, 60), *b = graph_gen_random(seed, 60),
+                         *c = graph_gen_random(seed + 1000, 60);
         assert_null(graph_eq(a, b, 0));
         different += graph_eq(a, c, 0) != NULL;
         gcd_graph_free(a);
@@ -391,10 +411,11 @@ static void test_gclog_is_the_same_from_both(void **state)
         if (notes->roots_dangling == 0)
             assert_int_equal(gcd_dump_summary(d)->statics, gcd_graph_summary(g)->statics);
         for (uint32_t type = 0; type < gcd_dump_summary(d)->type_count; type++)
-            assert_int_equal(gcd_dump_summary(d)->types[type].objects, gcd_graph_summary(g)->types[type].objects);
+            assert_int_equal(gcd_dump_summary(d)->types[type].objects,
+                             gcd_graph_summary(g)->types[type].objects);
         gcd_sink_free(s);
         gcd_sink_free(t);
-        gcd_dump_free(d);                        /* the graph no longer needs the dump */
+        gcd_dump_free(d); /* the graph no longer needs the dump */
         gcd_input_free(in);
         free(bytes);
         gcd_graph_free(g);
@@ -411,13 +432,15 @@ static void test_dump_out_of_memory(void **state)
     struct gcd_dump *d;
     assert_int_equal(gcd_input_from_memory(bytes, n, NULL, &in, &err), GCD_OK);
     assert_int_equal(gcd_dump_open(in, NULL, &d, &err), GCD_OK);
-    for (uint64_t k = 1; ; k++) {
+    for (uint64_t k = 1;; k++) {
         struct failalloc f;
         failalloc_init(&f);
         f.fail_at = k;
         struct gcd_graph *g = NULL;
-        gcd_status st = gcd_graph_from_dump(d, &(struct gcd_graph_options){ .context.alloc = &f.alloc }, &g, &err);
-        assert_int_equal(st, g == NULL ? GCD_E_NOMEM : GCD_OK);      /* shrinking may fail silently */
+        gcd_status st = gcd_graph_from_dump(
+            d, &(struct gcd_graph_options){ .context.alloc = &f.alloc }, &g, &err);
+        /* shrinking may fail silently */
+        assert_int_equal(st, g == NULL ? GCD_E_NOMEM : GCD_OK);
         gcd_graph_free(g);
         assert_null(failalloc_complaint(&f));
         if (f.failed == 0)

@@ -16,7 +16,8 @@ static struct gcd_error err = GCD_ERROR_INIT;
 
 #define SLOTS 3000u
 
-/* Offsets of 4 bytes that mostly ascend; some twice, some lower than before, some on a page that comes back. */
+/* Offsets of 4 bytes that mostly ascend; some twice, some lower than before, some on a page that
+ * comes back. */
 static void make_offsets(uint64_t *seed, uint32_t offsets[static SLOTS])
 {
     uint32_t at = 1 << 20;
@@ -25,7 +26,8 @@ static void make_offsets(uint64_t *seed, uint32_t offsets[static SLOTS])
         if (r % 50 == 0)
             at -= (uint32_t)(r >> 8) % 4000;
         else if (r % 50 != 1)
-            at += (r % 50 == 2 ? (uint32_t)(r >> 8) % 200000 : 1 + (uint32_t)(r >> 8) % 12) * (r % 7 == 0 ? 1 : 2);
+            at += (r % 50 == 2 ? (uint32_t)(r >> 8) % 200000 : 1 + (uint32_t)(r >> 8) % 12) *
+                  (r % 7 == 0 ? 1 : 2);
         offsets[i] = at;
     }
 }
@@ -47,7 +49,9 @@ static void same_index(void **state)
         for (uint32_t i = 0, n; i < SLOTS; i += n) {
             uint16_t near[500];
             uint32_t most = 1 + (uint32_t)(run_random(&seed) % 500);
-            for (n = 0; n < most && i + n < SLOTS && offsets[i + n] >= offsets[i] && offsets[i + n] - offsets[i] <= UINT16_MAX; n++)
+            for (n = 0; n < most && i + n < SLOTS && offsets[i + n] >= offsets[i] &&
+                        offsets[i + n] - offsets[i] <= UINT16_MAX;
+                 n++)
                 near[n] = (uint16_t)(offsets[i + n] - offsets[i]);
             assert_true(graph_index_add_run(&many, base + 4 * (uint64_t)offsets[i], near, n, i));
         }
@@ -68,8 +72,8 @@ static void same_index(void **state)
 
 /* ---- the builder ---- */
 
-#define OBJECTS 9000u            /* more than two blocks of nodes */
-#define TYPES 3u
+#define OBJECTS 9000u /* more than two blocks of nodes */
+#define TYPES   3u
 
 static void make_objects(uint64_t *seed, struct gcd_object objects[static OBJECTS])
 {
@@ -78,31 +82,40 @@ static void make_objects(uint64_t *seed, struct gcd_object objects[static OBJECT
         uint64_t r = run_random(seed);
         address += 8 * (1 + (r >> 8) % 20);
         if (r % 997 == 0)
-            address += UINT64_C(20) << 32;   /* too far for a run */
+            address += UINT64_C(20) << 32; /* too far for a run */
         if (r % 991 == 1)
             address -= UINT64_C(1) << 30;
         if (r % 983 == 2)
-            address += 2;                    /* and no unit of 4 */
+            address += 2; /* and no unit of 4 */
         uint64_t size = r % 499 == 0 ? (uint64_t)UINT16_MAX - 1 + r % 3 : 8 + (r >> 16) % 100;
-        objects[i] = (struct gcd_object){ .address = address, .size_bytes = size, .edges = (r >> 24) % 4, .type = (uint32_t)(r >> 32) % TYPES };
+        objects[i] = (struct gcd_object){ .address = address,
+                                          .size_bytes = size,
+                                          .edges = (r >> 24) % 4,
+                                          .type = (uint32_t)(r >> 32) % TYPES };
     }
 }
 
-static struct gcd_build *new_build(const struct gcd_graph_options *options, uint64_t nodes, uint64_t edges)
+static struct gcd_build *new_build(const struct gcd_graph_options *options, uint64_t nodes,
+                                   uint64_t edges)
 {
     struct gcd_build *b;
     uint32_t type;
     assert_int_equal(gcd_build_new(options, &b, &err), GCD_OK);
     assert_int_equal(gcd_build_reserve(b, nodes, edges, &err), GCD_OK);
     for (size_t i = 0; i < TYPES; i++)
-        assert_int_equal(gcd_build_type(b, &(struct gcd_type){ .name = &"ABC"[i], .module_path = "" }, &type, &err), GCD_OK);
+        assert_int_equal(gcd_build_type(b,
+                                        &(struct gcd_type){ .name = &"ABC"[i], .module_path = "" },
+                                        &type, &err),
+                         GCD_OK);
     return b;
 }
 
 static void put_targets(struct gcd_build *b, size_t node, uint64_t n)
 {
     for (uint64_t i = 0; i < n; i++)
-        assert_int_equal(gcd_build_edge_nodes(b, &(uint32_t){ (uint32_t)((node * 31 + i) % OBJECTS) }, 1, &err), GCD_OK);
+        assert_int_equal(
+            gcd_build_edge_nodes(b, &(uint32_t){ (uint32_t)((node * 31 + i) % OBJECTS) }, 1, &err),
+            GCD_OK);
 }
 
 static struct gcd_graph *one_by_one(const struct gcd_object *objects)
@@ -110,7 +123,9 @@ static struct gcd_graph *one_by_one(const struct gcd_object *objects)
     struct gcd_graph *g;
     struct gcd_build *b = new_build(NULL, 0, 0);
     for (size_t i = 0; i < OBJECTS; i++)
-        assert_int_equal(gcd_build_node(b, objects[i].address, objects[i].type, objects[i].size_bytes, &err), GCD_OK);
+        assert_int_equal(
+            gcd_build_node(b, objects[i].address, objects[i].type, objects[i].size_bytes, &err),
+            GCD_OK);
     assert_int_equal(gcd_build_nodes_end(b, &err), GCD_OK);
     for (size_t i = 0; i < OBJECTS; i++) {
         assert_int_equal(gcd_build_next_node(b, &err), GCD_OK);
@@ -121,7 +136,8 @@ static struct gcd_graph *one_by_one(const struct gcd_object *objects)
 }
 
 /* RESERVED: so many objects are announced. */
-static struct gcd_graph *in_blocks(const struct gcd_object *objects, uint64_t *seed, uint64_t reserved)
+static struct gcd_graph *in_blocks(const struct gcd_object *objects, uint64_t *seed,
+                                   uint64_t reserved)
 {
     struct gcd_graph *g;
     struct gcd_build *b = new_build(NULL, reserved, reserved);
@@ -145,7 +161,8 @@ static void same_graph(void **state)
     for (uint64_t run = 0; run < 12; run++) {
         uint64_t seed = run;
         make_objects(&seed, objects);
-        struct gcd_graph *one = one_by_one(objects), *many = in_blocks(objects, &seed, reserved[run % 4]);
+        struct gcd_graph *one = one_by_one(objects),
+                         *many = in_blocks(objects, &seed, reserved[run % 4]);
         assert_true(one->run_count > 10 && one->big_count > 5);
         assert_int_equal(one->run_count, many->run_count);
         for (uint32_t n = 0; n < OBJECTS; n++) {
@@ -172,9 +189,11 @@ static void refusals(void **state)
         size_t at = ats[k / 2];
         const struct gcd_limits limits = { .objects = k % 2 == 0 ? at : 0 };
         uint32_t good = objects[at].type;
-        struct gcd_build *b = new_build(&(struct gcd_graph_options){ .context.limits = &limits }, OBJECTS, OBJECTS);
+        struct gcd_build *b =
+            new_build(&(struct gcd_graph_options){ .context.limits = &limits }, OBJECTS, OBJECTS);
         objects[at].type = k % 2 == 0 ? good : TYPES;
-        gcd_status want = k % 2 != 0 ? GCD_E_FORMAT : at == 0 ? GCD_OK : GCD_E_LIMIT;     /* 0 is no limit */
+        /* 0 is no limit */
+        gcd_status want = k % 2 != 0 ? GCD_E_FORMAT : at == 0 ? GCD_OK : GCD_E_LIMIT;
         assert_int_equal(gcd_build_owners(b, objects, OBJECTS, &err), want);
         assert_int_equal(gcd_build_node_count(b), want == GCD_OK ? OBJECTS : at);
         objects[at].type = good;
@@ -182,7 +201,8 @@ static void refusals(void **state)
     }
 }
 
-/* Every reader announces the number of references; it is checked when they have arrived, and no sum of them overflows. */
+/* Every reader announces the number of references; it is checked when they have arrived, and no sum
+ * of them overflows. */
 static void too_many_references(void **state)
 {
     (void)state;
@@ -203,13 +223,22 @@ static void too_many_references(void **state)
 
 /* ---- large arrays ---- */
 
-/* Objects with more references than 16 bits can count: within a block of nodes, at its end, at its beginning, alone and with others. */
+/* Objects with more references than 16 bits can count: within a block of nodes, at its end, at its
+ * beginning, alone and with others. */
 static void make_arrays(struct gcd_object objects[static OBJECTS])
 {
     static const struct {
         uint32_t node, edges;
-    } arrays[] = { { 100, UINT16_MAX - 200 }, { 1300, UINT16_MAX }, { 1301, 1 }, { 3071, 70000 }, { 4096, 70000 }, { 4097, 70000 },
-                   { 5120, UINT16_MAX + 1 }, { 7168, UINT16_MAX }, { 8998, UINT16_MAX + 1 }, { 8999, 2 } };
+    } arrays[] = { { 100, UINT16_MAX - 200 },
+                   { 1300, UINT16_MAX },
+                   { 1301, 1 },
+                   { 3071, 70000 },
+                   { 4096, 70000 },
+                   { 4097, 70000 },
+                   { 5120, UINT16_MAX + 1 },
+                   { 7168, UINT16_MAX },
+                   { 8998, UINT16_MAX + 1 },
+                   { 8999, 2 } };
     uint64_t seed = 5;
     make_objects(&seed, objects);
     for (size_t i = 0; i < OBJECTS; i++)
@@ -248,7 +277,9 @@ static struct gcd_graph *graph_of_arrays(const struct gcd_object *objects, bool 
     if (owners)
         assert_int_equal(gcd_build_owners(b, objects, OBJECTS, &err), GCD_OK);
     for (size_t i = 0; i < OBJECTS && !owners; i++)
-        assert_int_equal(gcd_build_node(b, objects[i].address, objects[i].type, objects[i].size_bytes, &err), GCD_OK);
+        assert_int_equal(
+            gcd_build_node(b, objects[i].address, objects[i].type, objects[i].size_bytes, &err),
+            GCD_OK);
     assert_int_equal(gcd_build_nodes_end(b, &err), GCD_OK);
     for (size_t i = 0; i < OBJECTS; i++) {
         if (!owners)
@@ -275,7 +306,9 @@ static void large_arrays(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(same_index), cmocka_unit_test(same_graph), cmocka_unit_test(refusals),
-                                         cmocka_unit_test(too_many_references), cmocka_unit_test(large_arrays) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(same_index), cmocka_unit_test(same_graph),
+                                        cmocka_unit_test(refusals),
+                                        cmocka_unit_test(too_many_references),
+                                        cmocka_unit_test(large_arrays) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /*
- * The graph builder at its limits, and the roots of a graph; tables of cases at the limit of each condition.
+ * The graph builder at its limits, and the roots of a graph; tables of cases at the limit of each
+ * condition.
  */
 #include "support/check.h"
 
@@ -44,7 +45,8 @@ static void put_nodes(struct gcd_build *b, uint32_t n)
 
 #define BIG_BLOCK ((size_t)64 << 10)
 
-/* Large blocks always move; the old block stays allocated until the end, so that a late write to it harms nothing else. */
+/* Large blocks always move; the old block stays allocated until the end, so that a late write to it
+ * harms nothing else. */
 static void *graveyard[4096];
 static size_t graves;
 
@@ -74,7 +76,8 @@ static void references_survive_a_moved_array(void **state)
     enum { NODES = 50000, PIECE = 16384, PIECES = 60 };
     static uint64_t targets[PIECE];
     struct gcd_alloc moving = { .resize = moving_resize };
-    struct gcd_build *b = new_build(&(struct gcd_graph_options){ .context.alloc = &moving, .context.threads = 4 });
+    struct gcd_build *b =
+        new_build(&(struct gcd_graph_options){ .context.alloc = &moving, .context.threads = 4 });
     put_nodes(b, NODES);
     assert_int_equal(gcd_build_nodes_end(b, &err), GCD_OK);
     assert_int_equal(gcd_build_next_node(b, &err), GCD_OK);
@@ -124,7 +127,10 @@ static void limits_of_a_graph(void **state)
     enum { TYPES, OBJECTS, ROOTS, DEPENDENTS, RANGES, TEXT, KINDS };
     for (unsigned kind = 0; kind < KINDS; kind++) {
         struct gcd_limits limits = { .types = 0 };
-        uint64_t *limit = kind == TYPES ? &limits.types : kind == OBJECTS ? &limits.objects : kind == TEXT ? &limits.text_bytes : &limits.roots;
+        uint64_t *limit = kind == TYPES     ? &limits.types
+                          : kind == OBJECTS ? &limits.objects
+                          : kind == TEXT    ? &limits.text_bytes
+                                            : &limits.roots;
         *limit = kind == TEXT ? 17 : 3;
         struct gcd_build *b = new_build(&(struct gcd_graph_options){ .context.limits = &limits });
         if (kind != OBJECTS)
@@ -136,12 +142,16 @@ static void limits_of_a_graph(void **state)
             const char *text;
             struct gcd_type type = { .name = "B", .module_path = "" };
             struct gcd_root root = { .node = 1, .kind = GCD_ROOT_STACK };
-            st = kind == TYPES ? gcd_build_type(b, &type, &number, &err) : kind == OBJECTS ? gcd_build_node(b, 0x1000 + 8 * put, 0, 8, &err) :
-                 kind == ROOTS ? gcd_build_root(b, &root, &err) : kind == DEPENDENTS ? gcd_build_dependent(b, 0, 1, &err) :
-                 kind == RANGES ? gcd_build_range(b, &(struct gcd_range){ .start = 8 }, &err) : gcd_build_text(b, "1234", 4, &text, &err);
+            st = kind == TYPES        ? gcd_build_type(b, &type, &number, &err)
+                 : kind == OBJECTS    ? gcd_build_node(b, 0x1000 + 8 * put, 0, 8, &err)
+                 : kind == ROOTS      ? gcd_build_root(b, &root, &err)
+                 : kind == DEPENDENTS ? gcd_build_dependent(b, 0, 1, &err)
+                 : kind == RANGES     ? gcd_build_range(b, &(struct gcd_range){ .start = 8 }, &err)
+                                      : gcd_build_text(b, "1234", 4, &text, &err);
         }
         assert_int_equal(st, GCD_E_LIMIT);
-        assert_int_equal(put, kind == TYPES ? 3 : kind == TEXT ? 5 : 4);     /* the first type and its name were there before */
+        /* the first type and its name were there before */
+        assert_int_equal(put, kind == TYPES ? 3 : kind == TEXT ? 5 : 4);
         gcd_build_free(b);
     }
 }
@@ -149,8 +159,21 @@ static void limits_of_a_graph(void **state)
 static void sizes_around_16_and_32_bits(void **state)
 {
     (void)state;
-    static const uint64_t sizes[] = { 0, 1, UINT32_MAX - 1, UINT32_MAX, UINT64_C(1) << 32, (UINT64_C(1) << 32) + 1, UINT64_MAX - 1, UINT64_MAX, 7,
-                                      UINT32_MAX, UINT16_MAX - 1, UINT16_MAX, UINT16_MAX + 1, 8, UINT16_MAX };
+    static const uint64_t sizes[] = { 0,
+                                      1,
+                                      UINT32_MAX - 1,
+                                      UINT32_MAX,
+                                      UINT64_C(1) << 32,
+                                      (UINT64_C(1) << 32) + 1,
+                                      UINT64_MAX - 1,
+                                      UINT64_MAX,
+                                      7,
+                                      UINT32_MAX,
+                                      UINT16_MAX - 1,
+                                      UINT16_MAX,
+                                      UINT16_MAX + 1,
+                                      8,
+                                      UINT16_MAX };
     const uint32_t n = sizeof sizes / sizeof *sizes;
     struct gcd_build *b = new_build(NULL);
     for (uint32_t i = 0; i < n; i++)
@@ -158,25 +181,34 @@ static void sizes_around_16_and_32_bits(void **state)
     struct gcd_graph *g = seal(b);
     for (uint32_t i = 0; i < n; i++)
         assert_true(gcd_graph_node_size(g, i) == sizes[i]);
-    assert_true(gcd_graph_summary(g)->bytes == UINT64_MAX && gcd_graph_summary(g)->types[0].bytes == UINT64_MAX);
+    assert_true(gcd_graph_summary(g)->bytes == UINT64_MAX &&
+                gcd_graph_summary(g)->types[0].bytes == UINT64_MAX);
     gcd_graph_free(g);
 }
 
-/* The numbers of the last types need more than 16 bits.  Such a node may be the first one, or come when memory for others was in use. */
+/* The numbers of the last types need more than 16 bits.  Such a node may be the first one, or come
+ * when memory for others was in use. */
 static void types_around_16_bits(void **state)
 {
     (void)state;
-    static const uint32_t types[][5] = { { 7, UINT16_MAX - 1, UINT16_MAX, 0, 9 }, { 7, UINT16_MAX, UINT16_MAX + 1, 0, 2 * UINT16_MAX + 2 },
+    static const uint32_t types[][5] = { { 7, UINT16_MAX - 1, UINT16_MAX, 0, 9 },
+                                         { 7, UINT16_MAX, UINT16_MAX + 1, 0, 2 * UINT16_MAX + 2 },
                                          { UINT16_MAX + 1, 3, 5, UINT16_MAX + 2, 1 } };
     for (size_t k = 0; k < 2 * (sizeof types / sizeof *types); k++) {
         const uint32_t *type_of = types[k / 2];
         struct gcd_build *b = new_build(NULL);
         assert_int_equal(gcd_build_reserve(b, k % 3 == 0 ? 1000 : 0, 0, &err), GCD_OK);
         for (uint32_t type = 1, added; type <= 2 * UINT16_MAX + 2; type++)
-            assert_int_equal(gcd_build_type(b, &(struct gcd_type){ .name = "T", .module_path = "" }, &added, &err), GCD_OK);
+            assert_int_equal(gcd_build_type(b, &(struct gcd_type){ .name = "T", .module_path = "" },
+                                            &added, &err),
+                             GCD_OK);
         for (uint32_t node = 0; node < 1000; node++) {
-            struct gcd_object o = { .address = 0x1000 + 8 * node, .type = type_of[node / 200], .size_bytes = 24 };
-            assert_int_equal(k % 2 == 0 ? gcd_build_node(b, o.address, o.type, 24, &err) : gcd_build_owners(b, &o, 1, &err), GCD_OK);
+            struct gcd_object o = { .address = 0x1000 + 8 * node,
+                                    .type = type_of[node / 200],
+                                    .size_bytes = 24 };
+            assert_int_equal(k % 2 == 0 ? gcd_build_node(b, o.address, o.type, 24, &err)
+                                        : gcd_build_owners(b, &o, 1, &err),
+                             GCD_OK);
         }
         assert_int_equal(gcd_build_node_type(b, 450), type_of[2]);
         struct gcd_graph *g = seal(b);
@@ -194,7 +226,10 @@ static void dangling_records(void **state)
     (void)state;
     struct gcd_build *b = new_build(NULL);
     put_nodes(b, 3);
-    const struct { struct gcd_root root; gcd_status st; } roots[] = {
+    const struct {
+        struct gcd_root root;
+        gcd_status st;
+    } roots[] = {
         { { .node = 2, .kind = GCD_ROOT_COM }, GCD_OK },
         { { .node = 3, .kind = GCD_ROOT_STACK }, GCD_E_FORMAT },
         { { .node = 0, .kind = GCD_ROOT_COM + 1 }, GCD_E_FORMAT },
@@ -204,11 +239,19 @@ static void dangling_records(void **state)
     };
     for (size_t i = 0; i < sizeof roots / sizeof *roots; i++)
         assert_int_equal(gcd_build_root(b, &roots[i].root, &err), roots[i].st);
-    const struct { uint32_t key, value; gcd_status st; } handles[] = {
-        { 2, 2, GCD_OK }, { 3, 0, GCD_E_FORMAT }, { 0, 3, GCD_E_FORMAT }, { GCD_NODE_NONE, 0, GCD_OK }, { 0, GCD_NODE_NONE, GCD_OK },
+    const struct {
+        uint32_t key, value;
+        gcd_status st;
+    } handles[] = {
+        { 2, 2, GCD_OK },
+        { 3, 0, GCD_E_FORMAT },
+        { 0, 3, GCD_E_FORMAT },
+        { GCD_NODE_NONE, 0, GCD_OK },
+        { 0, GCD_NODE_NONE, GCD_OK },
     };
     for (size_t i = 0; i < sizeof handles / sizeof *handles; i++)
-        assert_int_equal(gcd_build_dependent(b, handles[i].key, handles[i].value, &err), handles[i].st);
+        assert_int_equal(gcd_build_dependent(b, handles[i].key, handles[i].value, &err),
+                         handles[i].st);
     assert_int_equal(gcd_build_nodes_end(b, &err), GCD_OK);
     assert_int_equal(gcd_build_next_node(b, &err), GCD_OK);
     assert_int_equal(gcd_build_edge_nodes(b, &(uint32_t){ 2 }, 1, &err), GCD_OK);
@@ -223,7 +266,8 @@ static void dangling_records(void **state)
     assert_int_equal(gcd_build_type(b, &none, &type, &err), GCD_OK);
     assert_int_equal(gcd_build_node(b, 8, 1, 0, &err), GCD_OK);
     assert_int_equal(gcd_build_node(b, 16, 2, 0, &err), GCD_E_FORMAT);
-    assert_int_equal(gcd_build_node(b, 0, 0, 0, &err), GCD_E_ARG);           /* some have an address, some have none */
+    /* some have an address, some have none */
+    assert_int_equal(gcd_build_node(b, 0, 0, 0, &err), GCD_E_ARG);
     gcd_build_free(b);
 }
 
@@ -242,7 +286,8 @@ static void references_to_the_unknown(void **state)
     gcd_graph_free(g);
 }
 
-/* A static variable has a type of its own, every other root has its object's type.  The first name of a type is kept. */
+/* A static variable has a type of its own, every other root has its object's type.  The first name
+ * of a type is kept. */
 static void types_of_roots_and_their_names(void **state)
 {
     (void)state;
@@ -256,9 +301,12 @@ static void types_of_roots_and_their_names(void **state)
     assert_int_equal(gcd_build_type_name(b, type, "Second", 6, &again, &err), GCD_OK);
     assert_true(again);
     assert_int_equal(gcd_build_node(b, 0x1000, type, 24, &err), GCD_OK);
-    static const unsigned kinds[] = { GCD_ROOT_STACK, GCD_ROOT_HANDLE, GCD_ROOT_COM, GCD_ROOT_STATIC };
+    static const unsigned kinds[] = { GCD_ROOT_STACK, GCD_ROOT_HANDLE, GCD_ROOT_COM,
+                                      GCD_ROOT_STATIC };
     for (size_t i = 0; i < 4; i++)
-        assert_int_equal(gcd_build_root(b, &(struct gcd_root){ .node = 0, .kind = kinds[i], .type = 0 }, &err), GCD_OK);
+        assert_int_equal(
+            gcd_build_root(b, &(struct gcd_root){ .node = 0, .kind = kinds[i], .type = 0 }, &err),
+            GCD_OK);
     struct gcd_graph *g = seal(b);
     assert_string_equal(gcd_graph_summary(g)->types[1].name, "First");
     for (size_t i = 0; i < 4; i++)
@@ -276,20 +324,24 @@ static void an_undescribed_graph(void **state)
     assert_string_equal(text, "");
     struct gcd_graph *g = seal(b);
     const struct gcd_summary *f = gcd_graph_summary(g);
-    const char *const texts[] = { f->process_name, f->command_line, f->os, f->arch, f->runtime_version, f->trace.container };
+    const char *const texts[] = { f->process_name, f->command_line,    f->os,
+                                  f->arch,         f->runtime_version, f->trace.container };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         assert_string_equal(texts[i], "");
-    assert_true(f->trace.start_unix_ms == INT64_MIN && f->objects == 0 && gcd_graph_unknown(g) == GCD_NODE_NONE);
+    assert_true(f->trace.start_unix_ms == INT64_MIN && f->objects == 0 &&
+                gcd_graph_unknown(g) == GCD_NODE_NONE);
     assert_string_equal(gcd_graph_summary(g)->types[0].name, "A");
     gcd_graph_free(g);
 }
 
-/* Addresses are stored as offsets from the first one of a run; a run ends when an address is lower, odd or too far away. */
+/* Addresses are stored as offsets from the first one of a run; a run ends when an address is lower,
+ * odd or too far away. */
 static void runs_of_addresses(void **state)
 {
     (void)state;
-    static const uint64_t far = UINT64_C(0x3fffc);   /* 4 * UINT16_MAX */
-    static const uint64_t places[] = { 0x1000, 0x1004, 0x1000 + far, 0x1004 + far, 0x2000, 0x2002, 0x2006, 0x1ffe };
+    static const uint64_t far = UINT64_C(0x3fffc); /* 4 * UINT16_MAX */
+    static const uint64_t places[] = { 0x1000, 0x1004, 0x1000 + far, 0x1004 + far,
+                                       0x2000, 0x2002, 0x2006,       0x1ffe };
     struct gcd_build *b = new_build(NULL);
     for (size_t i = 0; i < 8; i++)
         assert_int_equal(gcd_build_node(b, places[i], 0, 8, &err), GCD_OK);
@@ -306,7 +358,8 @@ static void runs_of_addresses(void **state)
         assert_true(gcd_graph_node_address(g, i) == 0x10000 + 8 * (uint64_t)i);
     assert_true(gcd_graph_memory(g) < 100000 * 18);
     gcd_graph_free(g);
-    b = new_build(NULL);                 /* a 32-bit process, multiples of 4: the bitmap of the index has all of them, too */
+    /* a 32-bit process, multiples of 4: the bitmap of the index has all of them, too */
+    b = new_build(NULL);
     for (uint32_t i = 0; i < 1000; i++)
         assert_int_equal(gcd_build_node(b, 0x10000 + 12 * (uint64_t)i, 0, 12, &err), GCD_OK);
     g = seal(b);
@@ -321,12 +374,20 @@ static enum gcd_root_group expected_group(unsigned kind, uint32_t flags)
     if (flags & 2)
         return GCD_GROUP_WEAK;
     switch (kind) {
-    case GCD_ROOT_STATIC: return GCD_GROUP_STATICS;
-    case GCD_ROOT_STACK: return GCD_GROUP_LOCALS;
-    case GCD_ROOT_COM: return GCD_GROUP_REFCOUNTED;
-    case GCD_ROOT_FINALIZER: return flags & 8 ? GCD_GROUP_REFCOUNTED : GCD_GROUP_FINALIZER;
-    case GCD_ROOT_HANDLE: return flags & 8 ? GCD_GROUP_REFCOUNTED : flags & 1 ? GCD_GROUP_PINNED_HANDLES : GCD_GROUP_STRONG_HANDLES;
-    default: return flags & 8 ? GCD_GROUP_REFCOUNTED : GCD_GROUP_OTHER;
+    case GCD_ROOT_STATIC:
+        return GCD_GROUP_STATICS;
+    case GCD_ROOT_STACK:
+        return GCD_GROUP_LOCALS;
+    case GCD_ROOT_COM:
+        return GCD_GROUP_REFCOUNTED;
+    case GCD_ROOT_FINALIZER:
+        return flags & 8 ? GCD_GROUP_REFCOUNTED : GCD_GROUP_FINALIZER;
+    case GCD_ROOT_HANDLE:
+        return flags & 8   ? GCD_GROUP_REFCOUNTED
+               : flags & 1 ? GCD_GROUP_PINNED_HANDLES
+                           : GCD_GROUP_STRONG_HANDLES;
+    default:
+        return flags & 8 ? GCD_GROUP_REFCOUNTED : GCD_GROUP_OTHER;
     }
 }
 
@@ -337,7 +398,9 @@ static void groups_and_counts_of_roots(void **state)
     put_nodes(b, 2);
     for (unsigned kind = 0; kind < GCD_ROOT_ALL_KINDS; kind++)
         for (uint32_t flags = 0; flags < 32; flags++) {
-            struct gcd_root r = { .node = flags & 1, .kind = kind, .flags = flags, .id = 100 * kind + flags };
+            struct gcd_root r = {
+                .node = flags & 1, .kind = kind, .flags = flags, .id = 100 * kind + flags
+            };
             assert_int_equal(gcd_build_root(b, &r, &err), GCD_OK);
         }
     struct gcd_graph *g = seal(b);
@@ -345,13 +408,15 @@ static void groups_and_counts_of_roots(void **state)
     for (unsigned kind = 0; kind < GCD_ROOT_ALL_KINDS; kind++)
         for (uint32_t flags = 0; flags < 32; flags++, i++) {
             const struct gcd_root *r = &gcd_graph_summary(g)->roots[i];
-            assert_true(r->kind == kind && r->flags == flags && r->id == 100 * kind + flags && r->node == (flags & 1));
+            assert_true(r->kind == kind && r->flags == flags && r->id == 100 * kind + flags &&
+                        r->node == (flags & 1));
             assert_int_equal(gcd_root_group(r), expected_group(kind, flags));
         }
     const struct gcd_summary *f = gcd_graph_summary(g);
     for (unsigned kind = 0; kind < GCD_ROOT_KINDS; kind++)
         assert_int_equal(f->root_counts[kind], 32);
-    assert_true(f->statics == 32 && f->ccws == 32 && f->weak_roots == 16 * GCD_ROOT_KINDS && f->pinned_roots == 16 * GCD_ROOT_KINDS);
+    assert_true(f->statics == 32 && f->ccws == 32 && f->weak_roots == 16 * GCD_ROOT_KINDS &&
+                f->pinned_roots == 16 * GCD_ROOT_KINDS);
     gcd_graph_free(g);
 }
 
@@ -365,7 +430,8 @@ static void dependent_handles_are_sorted(void **state)
         assert_int_equal(gcd_build_dependent(b, i * 37 % 10 * 10, i / 10, &err), GCD_OK);
     struct gcd_graph *g = seal(b);
     for (uint32_t i = 0; i < 1000; i++)
-        assert_true(gcd_graph_dependent(g, i)->key == i / 100 * 10 && gcd_graph_dependent(g, i)->value == i % 100);
+        assert_true(gcd_graph_dependent(g, i)->key == i / 100 * 10 &&
+                    gcd_graph_dependent(g, i)->value == i % 100);
     assert_int_equal(gcd_graph_summary(g)->dependent_handles, 1000);
     gcd_graph_free(g);
 }
@@ -384,7 +450,8 @@ static void holes_at_the_ends_of_blocks(void **state)
             for (uint32_t i = 0; i < counts[c]; i++) {
                 assert_int_equal(gcd_build_next_node(b, &err), GCD_OK);
                 for (uint32_t k = 0; k < i % 4; k++) {
-                    uint64_t to = (i + k) % every == 0 ? 0x10000 + 8 * (uint64_t)((i + k) % counts[c]) : 4;
+                    uint64_t to =
+                        (i + k) % every == 0 ? 0x10000 + 8 * (uint64_t)((i + k) % counts[c]) : 4;
                     dangling += to == 4;
                     assert_int_equal(gcd_build_edges(b, &to, 1, &err), GCD_OK);
                 }
@@ -425,7 +492,8 @@ static gcd_status write_pretended(const char *format, uint32_t nodes, size_t edg
     return st;
 }
 
-/* Numbers of .heapsnapshot files are below 2^32, and there are 7 for a node and 3 for an edge; the roots are nodes 0 and 1, and edge 0. */
+/* Numbers of .heapsnapshot files are below 2^32, and there are 7 for a node and 3 for an edge; the
+ * roots are nodes 0 and 1, and edge 0. */
 static void more_than_a_heapsnapshot_can_hold(void **state)
 {
     (void)state;
@@ -441,14 +509,19 @@ static void more_than_a_heapsnapshot_can_hold(void **state)
 static void references_of_all_objects_at_once(void **state)
 {
     (void)state;
-    static const uint64_t counts[][3] = { { 2, 0, 1 }, { 2, 0, 2 }, { 2, 0, 0 }, { UINT64_MAX, 1, 1 }, { UINT64_C(1) << 32, 0, 0 } };
-    static const gcd_status expected[] = { GCD_OK, GCD_E_STATE, GCD_E_STATE, GCD_E_FORMAT, GCD_E_STATE };
+    static const uint64_t counts[][3] = {
+        { 2, 0, 1 }, { 2, 0, 2 }, { 2, 0, 0 }, { UINT64_MAX, 1, 1 }, { UINT64_C(1) << 32, 0, 0 }
+    };
+    static const gcd_status expected[] = { GCD_OK, GCD_E_STATE, GCD_E_STATE, GCD_E_FORMAT,
+                                           GCD_E_STATE };
     static const uint64_t targets[] = { 0x1008, 0x1010, 0x1000 };
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         struct gcd_build *b = new_build(&(struct gcd_graph_options){ .keep_unknown = true });
         struct gcd_object objects[3];
         for (uint64_t k = 0; k < 3; k++)
-            objects[k] = (struct gcd_object){ .address = 0x1000 + 8 * k, .size_bytes = 8, .edges = counts[i][k] };
+            objects[k] = (struct gcd_object){ .address = 0x1000 + 8 * k,
+                                              .size_bytes = 8,
+                                              .edges = counts[i][k] };
         gcd_status st = gcd_build_owners(b, objects, 1, &err);
         if (st == GCD_OK)
             st = gcd_build_owners(b, objects + 1, 2, &err);
@@ -477,13 +550,21 @@ static void references_of_all_objects_at_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(references_survive_a_moved_array), cmocka_unit_test(references_by_address_and_by_number),
-        cmocka_unit_test(limits_of_a_graph), cmocka_unit_test(sizes_around_16_and_32_bits), cmocka_unit_test(types_around_16_bits),
+        cmocka_unit_test(references_survive_a_moved_array),
+        cmocka_unit_test(references_by_address_and_by_number),
+        cmocka_unit_test(limits_of_a_graph),
+        cmocka_unit_test(sizes_around_16_and_32_bits),
+        cmocka_unit_test(types_around_16_bits),
         cmocka_unit_test(dangling_records),
-        cmocka_unit_test(an_undescribed_graph), cmocka_unit_test(references_to_the_unknown),
-        cmocka_unit_test(types_of_roots_and_their_names), cmocka_unit_test(runs_of_addresses), cmocka_unit_test(groups_and_counts_of_roots),
-        cmocka_unit_test(dependent_handles_are_sorted), cmocka_unit_test(holes_at_the_ends_of_blocks),
-        cmocka_unit_test(more_than_a_heapsnapshot_can_hold), cmocka_unit_test(references_of_all_objects_at_once),
+        cmocka_unit_test(an_undescribed_graph),
+        cmocka_unit_test(references_to_the_unknown),
+        cmocka_unit_test(types_of_roots_and_their_names),
+        cmocka_unit_test(runs_of_addresses),
+        cmocka_unit_test(groups_and_counts_of_roots),
+        cmocka_unit_test(dependent_handles_are_sorted),
+        cmocka_unit_test(holes_at_the_ends_of_blocks),
+        cmocka_unit_test(more_than_a_heapsnapshot_can_hold),
+        cmocka_unit_test(references_of_all_objects_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

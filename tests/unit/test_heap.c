@@ -1,5 +1,6 @@
 /*
- * Which walk is the dump, what belongs to it, and its verdict: event orders found in real files, and a few caused by damage.
+ * Which walk is the dump, what belongs to it, and its verdict: event orders found in real files,
+ * and a few caused by damage.
  */
 #include <stdio.h>
 #include <string.h>
@@ -59,28 +60,34 @@ static void assert_gclog(const char *text)
         fail_msg("%.*s", (int)r.gclog_bytes, (const char *)r.gclog);
 }
 
-/* The example of the format description: statics first, kinds one higher than in the event, sizes hexadecimal. */
+/* The example of the format description: statics first, kinds one higher than in the event, sizes
+ * hexadecimal. */
 static void worked_example(void **state)
 {
     (void)state;
     t.time_ns = INT64_C(6703) * 1000000;
     tb_gc_start(&t, 1);
     tb_statics(&t, TB_LIST(struct tb_static, { 0x7f0000001000, 0x10, 0x200, "instance" }));
-    tb_nodes(&t, TB_LIST(struct tb_node, { 0x7f0000001000, 24, 0x200, 1 }, { 0x7f0000001018, 40, 0x300, 1 }, { 0x7f0000001040, 32, 0x400, 0 }));
+    tb_nodes(&t, TB_LIST(struct tb_node, { 0x7f0000001000, 24, 0x200, 1 },
+                         { 0x7f0000001018, 40, 0x300, 1 }, { 0x7f0000001040, 32, 0x400, 0 }));
     tb_edges(&t, TB_LIST(uint64_t, 0x7f0000001018, 0x7f0000001040));
-    tb_roots(&t, TB_LIST(struct tb_root, { .object = 0x7f0000001040, .kind = 2, .flags = 2 }, { .object = 0, .kind = 0 }));
-    tb_types(&t, TB_LIST(struct tb_type, { .id = 0x200, .name = "Shop.Store" }, { .id = 0x300, .name = "Shop.Order[]" },
-                         { .id = 0x400, .name = "Shop.Order" }, { .id = 0x500, .name = "Nobody.Uses.It" }));
+    tb_roots(&t, TB_LIST(struct tb_root, { .object = 0x7f0000001040, .kind = 2, .flags = 2 },
+                         { .object = 0, .kind = 0 }));
+    tb_types(&t,
+             TB_LIST(struct tb_type, { .id = 0x200, .name = "Shop.Store" },
+                     { .id = 0x300, .name = "Shop.Order[]" }, { .id = 0x400, .name = "Shop.Order" },
+                     { .id = 0x500, .name = "Nobody.Uses.It" }));
     tb_gc_end(&t, 1);
     tb_process_info(&t, "/opt/shop/shop.exe --verbose", "Linux", "x64");
     tb_close(&t);
     run();
     assert_true(r.verdict.complete);
-    assert_gclog("a 2 shop 1a2f\n"
-                 "t 1 Shop.Store\nt 2 Shop.Order[]\nt 3 Shop.Order\n"
-                 "r 7f0000001000 4 0 1\nr 7f0000001040 3 2\n"
-                 "o 7f0000001000 1 18 7f0000001018\no 7f0000001018 2 28 7f0000001040\no 7f0000001040 3 20\n"
-                 "c shop 1a2f\n");
+    assert_gclog(
+        "a 2 shop 1a2f\n"
+        "t 1 Shop.Store\nt 2 Shop.Order[]\nt 3 Shop.Order\n"
+        "r 7f0000001000 4 0 1\nr 7f0000001040 3 2\n"
+        "o 7f0000001000 1 18 7f0000001018\no 7f0000001018 2 28 7f0000001040\no 7f0000001040 3 20\n"
+        "c shop 1a2f\n");
     assert_true(r.facts.weak_roots == 1 && r.facts.null_roots == 1);
 }
 
@@ -91,15 +98,17 @@ static void dependent_handles_are_references_of_their_key(void **state)
     tb_types(&t, TB_LIST(struct tb_type, { .id = 0x100, .name = "Node" }));
     tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000, 24, 0x100, 1 }, { 0x2000, 24, 0x100, 0 }));
     tb_edges(&t, TB_LIST(uint64_t, 0x1000));
-    tb_dependents(&t, TB_LIST(struct tb_dependent, { 0x2000, 0x1000 }, { 0x1000, 0x2000 }, { 0x1000, 0x1000 }, { 0, 0x1000 },
-                              { 0x1000, 0x2008 }, { 0x9999, 0x1000 }));
+    tb_dependents(&t, TB_LIST(struct tb_dependent, { 0x2000, 0x1000 }, { 0x1000, 0x2000 },
+                              { 0x1000, 0x1000 }, { 0, 0x1000 }, { 0x1000, 0x2008 },
+                              { 0x9999, 0x1000 }));
     tb_gc_end(&t, 1);
     tb_close(&t);
     run();
-    assert_gclog("a 2 unknown 0\nt 1 Node\no 1000 1 18 1000 2000 2008\no 2000 1 18 1000\nc unknown 0\n");
-    assert_true(r.facts.dependent_handles == 4);     /* without the dead one and the duplicate */
+    assert_gclog(
+        "a 2 unknown 0\nt 1 Node\no 1000 1 18 1000 2000 2008\no 2000 1 18 1000\nc unknown 0\n");
+    assert_true(r.facts.dependent_handles == 4); /* without the dead one and the duplicate */
     assert_true(r.notes.dependents_dropped == 1);
-    assert_true(r.notes.edges_dangling == 1);        /* 2008 */
+    assert_true(r.notes.edges_dangling == 1); /* 2008 */
 }
 
 static void root_kinds_and_names(void **state)
@@ -107,15 +116,16 @@ static void root_kinds_and_names(void **state)
     (void)state;
     tb_gc_start(&t, 1);
     small_walk(24);
-    tb_roots(&t, TB_LIST(struct tb_root, { 0x1000, 0, 5, 1 }, { 0x1000, 1, 0, 0 }, { 0x1000, 2, 1, 9 }, { 0x1000, 3, 0, 0 },
-                         { 0x1000, 77, 0x100, 0 }));
+    tb_roots(&t, TB_LIST(struct tb_root, { 0x1000, 0, 5, 1 }, { 0x1000, 1, 0, 0 },
+                         { 0x1000, 2, 1, 9 }, { 0x1000, 3, 0, 0 }, { 0x1000, 77, 0x100, 0 }));
     tb_ccws(&t, TB_LIST(uint64_t, 0x1000));
     tb_rcws(&t, TB_LIST(uint64_t, 0x1000));
     tb_gc_end(&t, 1);
     tb_process_info(&t, "dotnet exec my\nodd.dll", "", "");
     tb_close(&t);
     run();
-    assert_gclog("a 2 my_odd 0\nt 1 Node\nr 1000 1 5\nr 1000 2 0\nr 1000 3 1\nr 1000 5 0\nr 1000 5 100\nr 1000 3 8\n"
+    assert_gclog("a 2 my_odd 0\nt 1 Node\nr 1000 1 5\nr 1000 2 0\nr 1000 3 1\nr 1000 5 0\nr 1000 5 "
+                 "100\nr 1000 3 8\n"
                  "o 1000 1 18 1000\nc my_odd 0\n");
     assert_true(r.facts.ccws == 1 && r.facts.rcws == 1 && r.facts.pinned_roots == 2);
     assert_true(r.facts.root_counts[GCD_ROOT_OTHER] == 2);
@@ -125,23 +135,28 @@ static void types_without_name_or_record(void **state)
 {
     (void)state;
     tb_gc_start(&t, 1);
-    tb_types(&t, TB_LIST(struct tb_type, { .id = 0x100, .token = 0x2000012 }, { .id = 0x200, .token = 0x2000013, .flags = 8 },
+    tb_types(&t, TB_LIST(struct tb_type, { .id = 0x100, .token = 0x2000012 },
+                         { .id = 0x200, .token = 0x2000013, .flags = 8 },
                          { .id = 0x300, .token = 0x2000014, .flags = 7 }));
-    tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000, 24, 0x100, 0 }, { 0x2000, 24, 0x200, 0 }, { 0x3000, 24, 0xabc, 0 }, { 0x4000, 24, 0x300, 0 }));
+    tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000, 24, 0x100, 0 }, { 0x2000, 24, 0x200, 0 },
+                         { 0x3000, 24, 0xabc, 0 }, { 0x4000, 24, 0x300, 0 }));
     tb_gc_end(&t, 1);
     tb_close(&t);
     run();
-    assert_gclog("a 2 unknown 0\nt 1 Type(0x2000012)\nt 2 ArrayType(0x2000013)\nt 3 Type(0xabc)\nt 4 Type(0x2000014)\n"
+    assert_gclog("a 2 unknown 0\nt 1 Type(0x2000012)\nt 2 ArrayType(0x2000013)\nt 3 Type(0xabc)\nt "
+                 "4 Type(0x2000014)\n"
                  "o 1000 1 18\no 2000 2 18\no 3000 3 18\no 4000 4 18\nc unknown 0\n");
     assert_true(r.facts.types_undescribed == 1 && r.facts.objects_undescribed == 1);
     assert_true(because(GCD_REASON_TYPES_UNDESCRIBED) && r.verdict.reasons[0].amount == 1);
-    assert_string_equal(r.verdict.reasons[0].text, "1 type of 1 object has no description and no name");
+    assert_string_equal(r.verdict.reasons[0].text,
+                        "1 type of 1 object has no description and no name");
 }
 
 static void two_types(const char *second)
 {
     tb_gc_start(&t, 1);
-    tb_types(&t, TB_LIST(struct tb_type, { .id = 0x100, .token = 0x2000012 }, { .id = 0x200, .token = 0x2000013, .name = second }));
+    tb_types(&t, TB_LIST(struct tb_type, { .id = 0x100, .token = 0x2000012 },
+                         { .id = 0x200, .token = 0x2000013, .name = second }));
     tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000, 24, 0x100, 0 }, { 0x2000, 24, 0x200, 0 }));
     tb_gc_end(&t, 1);
     tb_close(&t);
@@ -203,9 +218,9 @@ static void other_walks_are_skipped(void **state)
     tb_gc_start_full(&t, 1, 1, 0, 0);
     small_walk(24);
     tb_gc_end(&t, 1);
-    tb_gc_start_full(&t, 2, 2, 1, 1);        /* background */
+    tb_gc_start_full(&t, 2, 2, 1, 1); /* background */
     tb_gc_end(&t, 2);
-    tb_gc_start(&t, 3);                      /* without objects */
+    tb_gc_start(&t, 3); /* without objects */
     tb_gc_end(&t, 3);
     tb_gc_start(&t, 4);
     small_walk(32);
@@ -216,13 +231,15 @@ static void other_walks_are_skipped(void **state)
     tb_close(&t);
     run();
     assert_true(r.verdict.complete);
-    assert_true(r.facts.gc_number == 4 && r.facts.bytes == 32 && r.facts.dumps == 3 && r.facts.walk_number == 2);
-    assert_true(r.facts.types_undescribed == 0);     /* described in the first walk only */
+    assert_true(r.facts.gc_number == 4 && r.facts.bytes == 32 && r.facts.dumps == 3 &&
+                r.facts.walk_number == 2);
+    assert_true(r.facts.types_undescribed == 0); /* described in the first walk only */
 
     run_done(&r);
     how.walk_number = 3;
     run();
-    assert_true(r.verdict.complete && r.facts.gc_number == 5 && r.facts.bytes == 40 && r.facts.walk_number == 3);
+    assert_true(r.verdict.complete && r.facts.gc_number == 5 && r.facts.bytes == 40 &&
+                r.facts.walk_number == 3);
     run_done(&r);
     how.walk_number = 1;
     run();
@@ -246,7 +263,8 @@ static void a_walk_without_its_end(void **state)
     assert_int_equal(r.object_count, 1);
 }
 
-/* The end of the first walk was lost: the numbers start again, and the second walk is not mixed into the first. */
+/* The end of the first walk was lost: the numbers start again, and the second walk is not mixed
+ * into the first. */
 static void numbers_that_restart_are_another_walk(void **state)
 {
     (void)state;
@@ -319,7 +337,8 @@ static void one_valid_walk_after_many_others(void **state)
     tb_gc_end(&t, 101);
     tb_close(&t);
     run();
-    assert_true(r.verdict.complete && r.facts.gc_number == 101 && r.facts.bytes == 48 && r.facts.dumps == 101);
+    assert_true(r.verdict.complete && r.facts.gc_number == 101 && r.facts.bytes == 48 &&
+                r.facts.dumps == 101);
 }
 
 static void a_name_that_comes_later_counts(void **state)
@@ -340,12 +359,13 @@ static void modules_and_assemblies(void **state)
 {
     (void)state;
     tb_gc_start(&t, 1);
-    tb_types(&t, TB_LIST(struct tb_type, { .id = 0x100, .module = 0xa0, .name = "A" }, { .id = 0x200, .module = 0xb0, .name = "B" }));
+    tb_types(&t, TB_LIST(struct tb_type, { .id = 0x100, .module = 0xa0, .name = "A" },
+                         { .id = 0x200, .module = 0xb0, .name = "B" }));
     tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000, 24, 0x100, 0 }, { 0x2000, 24, 0x200, 0 }));
     tb_gc_end(&t, 1);
     tb_module(&t, 0xa0, "/app/a.dll");
     struct tb_bytes b = { NULL, 0, 0 };
-    tb_u64(&b, 0xb0);                        /* a module without a path, of assembly 0xbb */
+    tb_u64(&b, 0xb0); /* a module without a path, of assembly 0xbb */
     tb_u64(&b, 0xbb);
     tb_u64(&b, 0);
     tb_utf16z(&b, "");
@@ -379,12 +399,13 @@ static void holes_are_found_by_kind(void **state)
     tb_gc_end(&t, 1);
     tb_close(&t);
     run();
-    assert_true(because(GCD_REASON_NODE_EVENTS_MISSING) && because(GCD_REASON_EDGE_EVENTS_MISSING) &&
-                because(GCD_REASON_ROOT_EVENTS_MISSING));
+    assert_true(because(GCD_REASON_NODE_EVENTS_MISSING) &&
+                because(GCD_REASON_EDGE_EVENTS_MISSING) && because(GCD_REASON_ROOT_EVENTS_MISSING));
     assert_false(because(GCD_REASON_EDGES_UNBALANCED));
     assert_true(r.verdict.reasons[0].amount == 2);
     assert_int_equal(r.object_count, 2);
-    assert_true(r.objects[0].targets == 1 && r.objects[1].targets == 0);     /* the owner of the last reference is unknown */
+    /* the owner of the last reference is unknown */
+    assert_true(r.objects[0].targets == 1 && r.objects[1].targets == 0);
     assert_true(r.notes.edges_missing == 1);
 }
 
@@ -400,7 +421,7 @@ static void lost_events_and_unbalanced_references(void **state)
     run();
     assert_true(because(GCD_REASON_EVENTS_LOST) && because(GCD_REASON_EDGES_UNBALANCED));
     assert_true(r.facts.trace.lost_events == 4);
-    assert_int_equal(r.objects[0].targets, 2);       /* it gets those that arrived */
+    assert_int_equal(r.objects[0].targets, 2); /* it gets those that arrived */
 }
 
 static void without_a_final_sequence_point_nothing_is_certain(void **state)
@@ -415,7 +436,8 @@ static void without_a_final_sequence_point_nothing_is_certain(void **state)
     assert_true(because(GCD_REASON_LOSS_UNVERIFIED));
 }
 
-/* References of one object in many events, and many objects without any: the distance between the two does not matter. */
+/* References of one object in many events, and many objects without any: the distance between the
+ * two does not matter. */
 static void references_and_objects_far_apart(void **state)
 {
     (void)state;
@@ -430,7 +452,10 @@ static void references_and_objects_far_apart(void **state)
         expected += 100;
     }
     for (unsigned i = 0; i < 5000; i++) {
-        struct tb_node n = { 0x1000 + 24 * (uint64_t)i, 24, 0x100, i == 2500 ? 29999 : i == 4999 ? 1 : 0 };
+        struct tb_node n = { 0x1000 + 24 * (uint64_t)i, 24, 0x100,
+                             i == 2500   ? 29999
+                             : i == 4999 ? 1
+                                         : 0 };
         tb_nodes(&t, &n, 1);
     }
     tb_gc_end(&t, 1);
@@ -448,12 +473,14 @@ static void sizes_of_sixty_four_bits(void **state)
     (void)state;
     tb_gc_start(&t, 1);
     tb_types(&t, TB_LIST(struct tb_type, { .id = 0x100, .name = "Huge" }));
-    tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000, UINT64_C(1) << 63, 0x100, 0 }, { 0x2000, UINT64_C(1) << 63, 0x100, 0 }));
+    tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000, UINT64_C(1) << 63, 0x100, 0 },
+                         { 0x2000, UINT64_C(1) << 63, 0x100, 0 }));
     tb_gc_end(&t, 1);
     tb_close(&t);
     run();
-    assert_true(r.facts.bytes == UINT64_MAX);        /* and not 0 */
-    assert_gclog("a 2 unknown 0\nt 1 Huge\no 1000 1 8000000000000000\no 2000 1 8000000000000000\nc unknown 0\n");
+    assert_true(r.facts.bytes == UINT64_MAX); /* and not 0 */
+    assert_gclog("a 2 unknown 0\nt 1 Huge\no 1000 1 8000000000000000\no 2000 1 8000000000000000\nc "
+                 "unknown 0\n");
 }
 
 static void ranges_after_the_first_object_only(void **state)
@@ -509,7 +536,8 @@ static void payloads_that_are_too_short_are_told(void **state)
     assert_true(r.facts.objects == 1);
 }
 
-/* One record more than the payload declares: damage in version 0, possibly something new in a later one. */
+/* One record more than the payload declares: damage in version 0, possibly something new in a later
+ * one. */
 static void long_payloads_of_version_0_are_damage(void **state)
 {
     (void)state;
@@ -605,19 +633,36 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(worked_example), TEST(dependent_handles_are_references_of_their_key), TEST(root_kinds_and_names),
-        TEST(types_without_name_or_record), TEST(no_type_has_a_name), TEST(a_single_empty_name_is_no_loss),
-        TEST(the_start_can_lie_behind_the_walk), TEST(a_start_that_is_younger_is_another_one),
-        TEST(other_walks_are_skipped), TEST(a_walk_without_its_end), TEST(numbers_that_restart_are_another_walk),
-        TEST(both_readings_see_the_same_walk), TEST(a_count_without_the_thread_of_the_walk),
-        TEST(static_variables_of_the_next_walk), TEST(one_valid_walk_after_many_others),
-        TEST(a_name_that_comes_later_counts), TEST(modules_and_assemblies), TEST(holes_are_found_by_kind),
+        TEST(worked_example),
+        TEST(dependent_handles_are_references_of_their_key),
+        TEST(root_kinds_and_names),
+        TEST(types_without_name_or_record),
+        TEST(no_type_has_a_name),
+        TEST(a_single_empty_name_is_no_loss),
+        TEST(the_start_can_lie_behind_the_walk),
+        TEST(a_start_that_is_younger_is_another_one),
+        TEST(other_walks_are_skipped),
+        TEST(a_walk_without_its_end),
+        TEST(numbers_that_restart_are_another_walk),
+        TEST(both_readings_see_the_same_walk),
+        TEST(a_count_without_the_thread_of_the_walk),
+        TEST(static_variables_of_the_next_walk),
+        TEST(one_valid_walk_after_many_others),
+        TEST(a_name_that_comes_later_counts),
+        TEST(modules_and_assemblies),
+        TEST(holes_are_found_by_kind),
         TEST(lost_events_and_unbalanced_references),
-        TEST(without_a_final_sequence_point_nothing_is_certain), TEST(references_and_objects_far_apart), TEST(sizes_of_sixty_four_bits),
-        TEST(ranges_after_the_first_object_only), TEST(payloads_of_later_versions_are_longer),
-        TEST(a_start_of_version_0_has_only_a_reason), TEST(payloads_that_are_too_short_are_told),
+        TEST(without_a_final_sequence_point_nothing_is_certain),
+        TEST(references_and_objects_far_apart),
+        TEST(sizes_of_sixty_four_bits),
+        TEST(ranges_after_the_first_object_only),
+        TEST(payloads_of_later_versions_are_longer),
+        TEST(a_start_of_version_0_has_only_a_reason),
+        TEST(payloads_that_are_too_short_are_told),
         TEST(long_payloads_of_version_0_are_damage),
-        TEST(ids_of_other_providers_mean_nothing), TEST(a_trace_without_a_dump_says_what_is_needed), TEST(one_process_of_several),
+        TEST(ids_of_other_providers_mean_nothing),
+        TEST(a_trace_without_a_dump_says_what_is_needed),
+        TEST(one_process_of_several),
         TEST(limits_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

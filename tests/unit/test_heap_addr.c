@@ -33,7 +33,8 @@ static void pointers_of_four_bytes(void **state)
     heap_addrs_free(s, &a);
 }
 
-/* More addresses than the pages can tell apart: no object may be denied, and the answer must not claim to be exact. */
+/* More addresses than the pages can tell apart: no object may be denied, and the answer must not
+ * claim to be exact. */
 static void large_heaps_never_deny_an_object(void **state)
 {
     (void)state;
@@ -68,7 +69,7 @@ static void without_pages_nothing_is_denied(void **state)
     assert_true(heap_addrs_add(s, &a, 0x70001000));
     assert_true(heap_addrs_has(s, 0x1000) && heap_addrs_has(s, 0x70001000));
     assert_false(heap_addrs_has(s, 0x2000));
-    assert_false(heap_addrs_has(s, 0x50001000));     /* no object is in that MiB */
+    assert_false(heap_addrs_has(s, 0x50001000)); /* no object is in that MiB */
     heap_addrs_free(s, &a);
     assert_true(one == 1);
 }
@@ -105,16 +106,19 @@ static void missing_counts_are_exact(void **state)
     uint32_t none = 0;
     s = heap_addrs_new(&a, 8, &none);
     assert_true(heap_addrs_add(s, &a, 0x1000));
-    assert_true(heap_addrs_missing(s, addresses, 200) == 0);         /* unknown */
+    assert_true(heap_addrs_missing(s, addresses, 200) == 0); /* unknown */
     heap_addrs_free(s, &a);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(small_heaps_are_exact), cmocka_unit_test(pointers_of_four_bytes),
-        cmocka_unit_test(large_heaps_never_deny_an_object), cmocka_unit_test(odd_addresses_cost_exactness),
-        cmocka_unit_test(without_pages_nothing_is_denied), cmocka_unit_test(missing_counts_are_exact),
+        cmocka_unit_test(small_heaps_are_exact),
+        cmocka_unit_test(pointers_of_four_bytes),
+        cmocka_unit_test(large_heaps_never_deny_an_object),
+        cmocka_unit_test(odd_addresses_cost_exactness),
+        cmocka_unit_test(without_pages_nothing_is_denied),
+        cmocka_unit_test(missing_counts_are_exact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /*
- * Doubled, misplaced and cut blocks and events: what must not be called complete, and which references are dropped.  sweep_damage.c
- * tries thousands of combinations; here each kind of damage is alone.
+ * Doubled, misplaced and cut blocks and events: what must not be called complete, and which
+ * references are dropped.  sweep_damage.c tries thousands of combinations; here each kind of damage
+ * is alone.
  */
 #include <string.h>
 
@@ -60,7 +61,8 @@ static void one_object(void)
     tb_edges(&t, TB_LIST(uint64_t, 0x1000));
 }
 
-/* The first block of the walk twice: its numbers start at 1 again, as for a thread with a reused id, but its times step back. */
+/* The first block of the walk twice: its numbers start at 1 again, as for a thread with a reused
+ * id, but its times step back. */
 static void the_first_block_twice(void **state)
 {
     (void)state;
@@ -84,7 +86,8 @@ static void the_first_block_twice(void **state)
     assert_true(r.facts.trace.irregular_steps > 0);
 }
 
-/* An id that is really reused: the new owner's events are later than the old one's.  The old one's count must be known before it is dropped. */
+/* An id that is really reused: the new owner's events are later than the old one's.  The old one's
+ * count must be known before it is dropped. */
 static void a_reused_thread_id_stays_complete(void **state)
 {
     (void)state;
@@ -120,8 +123,9 @@ static void an_index_without_a_thread(void **state)
     one_object();
     tb_gc_end(&t, 1);
     tb_close(&t);
-    for (size_t at = 20; at + 4 < t.out.n;) {            /* thread blocks get an unknown kind */
-        uint32_t x = (uint32_t)t.out.p[at] | (uint32_t)t.out.p[at + 1] << 8 | (uint32_t)t.out.p[at + 2] << 16;
+    for (size_t at = 20; at + 4 < t.out.n;) { /* thread blocks get an unknown kind */
+        uint32_t x = (uint32_t)t.out.p[at] | (uint32_t)t.out.p[at + 1] << 8 |
+                     (uint32_t)t.out.p[at + 2] << 16;
         if (t.out.p[at + 3] == 6)
             t.out.p[at + 3] = 99;
         at += 4 + x;
@@ -163,7 +167,7 @@ static void a_sequence_point_older_than_an_event(void **state)
     assert_true(because(GCD_REASON_LOSS_UNVERIFIED) && r.facts.trace.irregular_steps == 1);
 }
 
-enum { FULL = 2008 };            /* objects in an event of a 64-bit runtime */
+enum { FULL = 2008 }; /* objects in an event of a 64-bit runtime */
 
 static void full_event(uint64_t address, unsigned dump)
 {
@@ -182,8 +186,9 @@ static void full_edges(uint64_t target)
 }
 
 /*
- * Two walks of one thread; the second half of the first and the first half of the next one are lost, with GCEnd and GCStart.  The index
- * numbers fit together, but the objects of one walk must not get the references of the other.
+ * Two walks of one thread; the second half of the first and the first half of the next one are
+ * lost, with GCEnd and GCStart.  The index numbers fit together, but the objects of one walk must
+ * not get the references of the other.
  */
 static void one_loss_over_the_end_of_a_walk(void **state)
 {
@@ -208,7 +213,8 @@ static void one_loss_over_the_end_of_a_walk(void **state)
     }
 }
 
-/* If the index jumps although no event number is missing, it and everything after it may be wrong. */
+/* If the index jumps although no event number is missing, it and everything after it may be wrong.
+ */
 static void a_hole_that_is_none(void **state)
 {
     (void)state;
@@ -223,12 +229,13 @@ static void a_hole_that_is_none(void **state)
     tb_close(&t);
     run();
     assert_true(because(GCD_REASON_NODE_EVENTS_MISSING));
-    assert_true(r.objects[0].targets == 1 && r.objects[FULL].targets == 0 && r.objects[2 * FULL - 1].targets == 0);
+    assert_true(r.objects[0].targets == 1 && r.objects[FULL].targets == 0 &&
+                r.objects[2 * FULL - 1].targets == 0);
 }
 
 /*
- * Objects behind a hole keep their references if the loss explains the hole and nothing else is wrong: here two references for each of the
- * last ten objects, whose position follows from the end.
+ * Objects behind a hole keep their references if the loss explains the hole and nothing else is
+ * wrong: here two references for each of the last ten objects, whose position follows from the end.
  */
 static void objects_behind_a_hole(void **state)
 {
@@ -274,11 +281,13 @@ static void objects_behind_a_hole(void **state)
     }
 }
 
-/* An .etl has no event numbers: the front of a walk without its end is certain only if nothing is lost. */
+/* An .etl has no event numbers: the front of a walk without its end is certain only if nothing is
+ * lost. */
 static void the_front_of_a_walk_in_an_etl(void **state)
 {
     (void)state;
-    static const size_t counters[] = { 0, 0x48 + 0x50, 0x48 + 0x134 };       /* of lost events, of lost buffers */
+    /* of lost events, of lost buffers */
+    static const size_t counters[] = { 0, 0x48 + 0x50, 0x48 + 0x134 };
     struct tb_bytes etl;
     begin(TB_V3);
     tb_gc_start(&t, 1);
@@ -318,12 +327,15 @@ static void another_thread_in_between(void **state)
     tb_gc_end(&t, 1);
     tb_close(&t);
     run();
-    assert_true(because(GCD_REASON_EVENTS_MISPLACED) && r.objects_st == GCD_END && r.object_count == 2);
+    assert_true(because(GCD_REASON_EVENTS_MISPLACED) && r.objects_st == GCD_END &&
+                r.object_count == 2);
     for (size_t i = 0; i < 2; i++)
-        assert_true(r.objects[i].targets == 1 && r.targets[r.objects[i].first_target] == r.objects[i].address);
+        assert_true(r.objects[i].targets == 1 &&
+                    r.targets[r.objects[i].first_target] == r.objects[i].address);
 }
 
-/* A walk without its end beside the chosen one: its events may have been torn off the chosen one. */
+/* A walk without its end beside the chosen one: its events may have been torn off the chosen one.
+ */
 static void events_outside_of_the_walk(void **state)
 {
     (void)state;
@@ -361,7 +373,8 @@ static void starts_behind_several_walks(void **state)
     assert_true(r.verdict.complete && r.facts.dumps == 3 && r.facts.gc_number == 1);
 }
 
-/* An event of the walk is doubled: everything after it is uncertain, and the walk is incomplete although it has its start and its end. */
+/* An event of the walk is doubled: everything after it is uncertain, and the walk is incomplete
+ * although it has its start and its end. */
 static void a_doubled_event_in_a_walk(void **state)
 {
     (void)state;
@@ -383,10 +396,11 @@ static void a_doubled_event_in_a_walk(void **state)
     run();
     assert_true(because(GCD_REASON_LOSS_UNVERIFIED) && because(GCD_REASON_EVENTS_MISPLACED));
     for (size_t i = 0; i < r.object_count; i++)
-        assert_int_equal(r.objects[i].targets, 0);       /* the references come after it */
+        assert_int_equal(r.objects[i].targets, 0); /* the references come after it */
 }
 
-/* The index numbers start again within one GC: if two walks claim the GC, neither can be trusted. */
+/* The index numbers start again within one GC: if two walks claim the GC, neither can be trusted.
+ */
 static void two_walks_of_one_gc(void **state)
 {
     (void)state;
@@ -400,10 +414,12 @@ static void two_walks_of_one_gc(void **state)
     tb_close(&t);
     run();
     assert_true(!r.verdict.complete && because(GCD_REASON_EVENTS_MISPLACED));
-    assert_true(r.object_count == 1 && (r.objects[0].address != 0x2000 || r.objects[0].targets == 0));
+    assert_true(r.object_count == 1 &&
+                (r.objects[0].address != 0x2000 || r.objects[0].targets == 0));
 }
 
-/* Format 3 has no event numbers: a walk that was cut keeps its front, one whose GCStart does not fit keeps nothing. */
+/* Format 3 has no event numbers: a walk that was cut keeps its front, one whose GCStart does not
+ * fit keeps nothing. */
 static void a_walk_without_numbers(void **state)
 {
     (void)state;
@@ -434,7 +450,10 @@ static void cut(uint32_t id, size_t bytes)
 static void events_that_are_cut(void **state)
 {
     (void)state;
-    static const struct { uint32_t id; size_t bytes; } rows[] = { { 23, 24 }, { 37, 5 }, { 36, 5 }, { 152, 15 }, { 154, 8 }, { 205, 11 } };
+    static const struct {
+        uint32_t id;
+        size_t bytes;
+    } rows[] = { { 23, 24 }, { 37, 5 }, { 36, 5 }, { 152, 15 }, { 154, 8 }, { 205, 11 } };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         cut(rows[i].id, rows[i].bytes);
         if (!because(GCD_REASON_EVENTS_DAMAGED))
@@ -442,7 +461,8 @@ static void events_that_are_cut(void **state)
     }
 }
 
-/* Two descriptions of one event id: blocks come from another recording, and the meaning of the events is unknown. */
+/* Two descriptions of one event id: blocks come from another recording, and the meaning of the
+ * events is unknown. */
 static void contradicting_descriptions(void **state)
 {
     (void)state;
@@ -487,11 +507,23 @@ static void contradicting_descriptions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(the_first_block_twice), TEST(a_reused_thread_id_stays_complete), TEST(an_index_without_a_thread),
-        TEST(an_event_older_than_the_sequence_point), TEST(a_sequence_point_older_than_an_event), TEST(one_loss_over_the_end_of_a_walk),
-        TEST(a_hole_that_is_none), TEST(events_outside_of_the_walk), TEST(events_that_are_cut),
-        TEST(starts_behind_several_walks), TEST(a_doubled_event_in_a_walk), TEST(two_walks_of_one_gc), TEST(a_walk_without_numbers),
-        TEST(contradicting_descriptions), TEST(objects_behind_a_hole), TEST(the_front_of_a_walk_in_an_etl), TEST(another_thread_in_between),
+        TEST(the_first_block_twice),
+        TEST(a_reused_thread_id_stays_complete),
+        TEST(an_index_without_a_thread),
+        TEST(an_event_older_than_the_sequence_point),
+        TEST(a_sequence_point_older_than_an_event),
+        TEST(one_loss_over_the_end_of_a_walk),
+        TEST(a_hole_that_is_none),
+        TEST(events_outside_of_the_walk),
+        TEST(events_that_are_cut),
+        TEST(starts_behind_several_walks),
+        TEST(a_doubled_event_in_a_walk),
+        TEST(two_walks_of_one_gc),
+        TEST(a_walk_without_numbers),
+        TEST(contradicting_descriptions),
+        TEST(objects_behind_a_hole),
+        TEST(the_front_of_a_walk_in_an_etl),
+        TEST(another_thread_in_between),
     };
     return cmocka_run_group_tests_name("heap_damage", tests, NULL, NULL);
 }

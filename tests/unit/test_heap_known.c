@@ -1,6 +1,6 @@
 /*
- * Reused ids of types, modules and assemblies: each walk gets the description that was valid when it ended, and reports it when that is
- * ambiguous.
+ * Reused ids of types, modules and assemblies: each walk gets the description that was valid when
+ * it ended, and reports it when that is ambiguous.
  */
 #include <stdio.h>
 #include <string.h>
@@ -9,13 +9,13 @@
 #include "support/run.h"
 #include "support/tb.h"
 
-#define TYPE 0x100u
-#define MODULE 0xa0u
+#define TYPE     0x100u
+#define MODULE   0xa0u
 #define ASSEMBLY 0xb0u
-#define WALKS 3u
+#define WALKS    3u
 
 static struct tb t;
-static uint64_t assembly_id;     /* time of the next event */
+static uint64_t assembly_id; /* time of the next event */
 static struct run r;
 static struct run_options how;
 
@@ -71,8 +71,8 @@ static void walk(uint32_t n)
 
 /* One description of the type; in the order of the file. */
 struct said {
-    int64_t ns;                  /* 0 = no more */
-    const char *name;            /* NULL = none */
+    int64_t ns;       /* 0 = no more */
+    const char *name; /* NULL = none */
     uint32_t token;
 };
 
@@ -80,7 +80,8 @@ static void say(const struct said *s, uint64_t thread)
 {
     t.thread = thread;
     t.time_ns = s->ns;
-    tb_types(&t, TB_LIST(struct tb_type, { .id = TYPE, .module = MODULE, .token = s->token, .name = s->name }));
+    tb_types(&t, TB_LIST(struct tb_type,
+                         { .id = TYPE, .module = MODULE, .token = s->token, .name = s->name }));
 }
 
 /* Checks the dump of walk N: its type is called "[NAME] [PATH]", and that is CERTAIN or not. */
@@ -93,14 +94,17 @@ static void check(uint32_t n, const char *names, bool certain, const char *what)
     char wanted[100];
     (void)snprintf(wanted, sizeof wanted, "type %x module %x %s ", TYPE, MODULE, names);
     if (wrong != NULL || r.st != GCD_OK || strstr(r.text, wanted) == NULL)
-        fail_msg("%s, walk %u: %s, wanted %s in\n%s", what, (unsigned)n, wrong != NULL ? wrong : "other names", wanted, r.text);
+        fail_msg("%s, walk %u: %s, wanted %s in\n%s", what, (unsigned)n,
+                 wrong != NULL ? wrong : "other names", wanted, r.text);
     bool ambiguous = false;
     for (size_t i = 0; i < r.verdict.reason_count; i++)
         ambiguous = ambiguous || r.verdict.reasons[i].code == GCD_REASON_TYPES_AMBIGUOUS;
     /* a walk without its end makes the others incomplete too, but their names stay certain */
-    bool sound = r.verdict.complete || (r.verdict.reason_count == 1 && r.verdict.reasons[0].code == GCD_REASON_EVENTS_MISPLACED);
+    bool sound = r.verdict.complete || (r.verdict.reason_count == 1 &&
+                                        r.verdict.reasons[0].code == GCD_REASON_EVENTS_MISPLACED);
     if (ambiguous == certain || sound != certain)
-        fail_msg("%s, walk %u: %s in\n%s", what, (unsigned)n, certain ? "said to be ambiguous" : "taken for certain", r.text);
+        fail_msg("%s, walk %u: %s in\n%s", what, (unsigned)n,
+                 certain ? "said to be ambiguous" : "taken for certain", r.text);
 }
 
 static void types_that_are_used_again(void **state)
@@ -111,37 +115,77 @@ static void types_that_are_used_again(void **state)
         const char *names[WALKS];
         bool certain[WALKS];
     } rows[] = {
-        { "described in each walk", { { 10500, "Red", 1 }, { 20500, "Green", 2 }, { 30500, "Red", 1 } },
-          { "[Red] []", "[Green] []", "[Red] []" }, { true, true, true } },
-        { "described once", { { 10500, "Red", 1 } }, { "[Red] []", "[Red] []", "[Red] []" }, { true, true, true } },
-        { "described when it is new", { { 10500, "Red", 1 }, { 30500, "Green", 2 } },
-          { "[Red] []", "[Red] []", "[Green] []" }, { true, true, true } },
-        { "at the very end of a walk", { { 10900, "Red", 1 }, { 10901, "Green", 2 } },
-          { "[Red] []", "[Green] []", "[Green] []" }, { true, true, true } },
-        { "described after all walks", { { 40000, "Red", 1 } }, { "[Red] []", "[Red] []", "[Red] []" }, { true, true, true } },
-        { "two that are younger", { { 40000, "Red", 1 }, { 50000, "Green", 2 } },
-          { "[Red] []", "[Red] []", "[Red] []" }, { false, false, false } },
-        { "two that are younger, the other way round", { { 50000, "Green", 2 }, { 40000, "Red", 1 } },
-          { "[Red] []", "[Red] []", "[Red] []" }, { false, false, false } },
-        { "just before the end of a walk", { { 5000, "Blue", 3 }, { 10900, "Red", 1 } },
-          { "[Red] []", "[Red] []", "[Red] []" }, { true, true, true } },
-        { "the file has another order", { { 30500, "Blue", 3 }, { 10500, "Red", 1 }, { 20500, "Green", 2 } },
-          { "[Red] []", "[Green] []", "[Blue] []" }, { true, true, true } },
-        { "at the same time", { { 10500, "Red", 1 }, { 10500, "Green", 2 } },
-          { "[Green] []", "[Green] []", "[Green] []" }, { false, false, false } },
-        { "seen before and after", { { 10500, "Red", 1 }, { 25000, "Red", 1 }, { 15000, "Green", 2 } },
-          { "[Red] []", "[Green] []", "[Red] []" }, { true, false, true } },
-        { "seen before and after, in another order", { { 25000, "Red", 1 }, { 10500, "Red", 1 }, { 15000, "Green", 2 } },
-          { "[Red] []", "[Green] []", "[Red] []" }, { true, false, true } },
-        { "two without a name", { { 10500, NULL, 1 }, { 10500, NULL, 2 } },
-          { "[Type(0x2)] []", "[Type(0x2)] []", "[Type(0x2)] []" }, { false, false, false } },
-        { "a name that is replaced", { { 10500, NULL, 1 }, { 10600, "Red", 1 }, { 20500, "Green", 1 } },
-          { "[Red] []", "[Green] []", "[Green] []" }, { true, true, true } },
-        { "the same again", { { 10500, "Red", 1 }, { 10500, "Green", 2 }, { 20500, "Blue", 3 }, { 20500, "Blue", 4 } },
-          { "[Green] []", "[Blue] []", "[Blue] []" }, { false, true, true } },
-        { "a name that comes later", { { 10500, NULL, 1 }, { 40000, "Red", 1 } },
-          { "[Red] []", "[Red] []", "[Red] []" }, { true, true, true } },
-        { "a name that goes", { { 10500, "Red", 1 }, { 20500, NULL, 1 } }, { "[Red] []", "[Red] []", "[Red] []" }, { true, true, true } },
+        { "described in each walk",
+          { { 10500, "Red", 1 }, { 20500, "Green", 2 }, { 30500, "Red", 1 } },
+          { "[Red] []", "[Green] []", "[Red] []" },
+          { true, true, true } },
+        { "described once",
+          { { 10500, "Red", 1 } },
+          { "[Red] []", "[Red] []", "[Red] []" },
+          { true, true, true } },
+        { "described when it is new",
+          { { 10500, "Red", 1 }, { 30500, "Green", 2 } },
+          { "[Red] []", "[Red] []", "[Green] []" },
+          { true, true, true } },
+        { "at the very end of a walk",
+          { { 10900, "Red", 1 }, { 10901, "Green", 2 } },
+          { "[Red] []", "[Green] []", "[Green] []" },
+          { true, true, true } },
+        { "described after all walks",
+          { { 40000, "Red", 1 } },
+          { "[Red] []", "[Red] []", "[Red] []" },
+          { true, true, true } },
+        { "two that are younger",
+          { { 40000, "Red", 1 }, { 50000, "Green", 2 } },
+          { "[Red] []", "[Red] []", "[Red] []" },
+          { false, false, false } },
+        { "two that are younger, the other way round",
+          { { 50000, "Green", 2 }, { 40000, "Red", 1 } },
+          { "[Red] []", "[Red] []", "[Red] []" },
+          { false, false, false } },
+        { "just before the end of a walk",
+          { { 5000, "Blue", 3 }, { 10900, "Red", 1 } },
+          { "[Red] []", "[Red] []", "[Red] []" },
+          { true, true, true } },
+        { "the file has another order",
+          { { 30500, "Blue", 3 }, { 10500, "Red", 1 }, { 20500, "Green", 2 } },
+          { "[Red] []", "[Green] []", "[Blue] []" },
+          { true, true, true } },
+        { "at the same time",
+          { { 10500, "Red", 1 }, { 10500, "Green", 2 } },
+          { "[Green] []", "[Green] []", "[Green] []" },
+          { false, false, false } },
+        { "seen before and after",
+          { { 10500, "Red", 1 }, { 25000, "Red", 1 }, { 15000, "Green", 2 } },
+          { "[Red] []", "[Green] []", "[Red] []" },
+          { true, false, true } },
+        { "seen before and after, in another order",
+          { { 25000, "Red", 1 }, { 10500, "Red", 1 }, { 15000, "Green", 2 } },
+          { "[Red] []", "[Green] []", "[Red] []" },
+          { true, false, true } },
+        { "two without a name",
+          { { 10500, NULL, 1 }, { 10500, NULL, 2 } },
+          { "[Type(0x2)] []", "[Type(0x2)] []", "[Type(0x2)] []" },
+          { false, false, false } },
+        { "a name that is replaced",
+          { { 10500, NULL, 1 }, { 10600, "Red", 1 }, { 20500, "Green", 1 } },
+          { "[Red] []", "[Green] []", "[Green] []" },
+          { true, true, true } },
+        { "the same again",
+          { { 10500, "Red", 1 },
+            { 10500, "Green", 2 },
+            { 20500, "Blue", 3 },
+            { 20500, "Blue", 4 } },
+          { "[Green] []", "[Blue] []", "[Blue] []" },
+          { false, true, true } },
+        { "a name that comes later",
+          { { 10500, NULL, 1 }, { 40000, "Red", 1 } },
+          { "[Red] []", "[Red] []", "[Red] []" },
+          { true, true, true } },
+        { "a name that goes",
+          { { 10500, "Red", 1 }, { 20500, NULL, 1 } },
+          { "[Red] []", "[Red] []", "[Red] []" },
+          { true, true, true } },
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -160,7 +204,9 @@ static void types_that_are_used_again(void **state)
 /* Types of two load contexts with one name: the other fields count, too. */
 static void the_whole_description_counts(void **state)
 {
-    static const struct tb_type first = { .id = TYPE, .module = MODULE, .token = 1, .flags = 3, .element_type = 0x12, .name = "T" };
+    static const struct tb_type first = {
+        .id = TYPE, .module = MODULE, .token = 1, .flags = 3, .element_type = 0x12, .name = "T"
+    };
     struct tb_type others[] = { first, first, first, first };
     (void)state;
     others[0].token = 2;
@@ -182,8 +228,10 @@ static void the_whole_description_counts(void **state)
             run_done(&r);
             how.walk_number = n;
             run_trace(t.out.p, t.out.n, &how, &r);
-            (void)snprintf(wanted, sizeof wanted, "type %x module %x [T] [] 1 24 token %x flags %x element %x", TYPE, (unsigned)x->module,
-                           (unsigned)x->token, (unsigned)x->flags, (unsigned)x->element_type);
+            (void)snprintf(wanted, sizeof wanted,
+                           "type %x module %x [T] [] 1 24 token %x flags %x element %x", TYPE,
+                           (unsigned)x->module, (unsigned)x->token, (unsigned)x->flags,
+                           (unsigned)x->element_type);
             assert_true(r.verdict.complete);
             if (strstr(r.text, wanted) == NULL)
                 fail_msg("no %s in\n%s", wanted, r.text);
@@ -202,7 +250,8 @@ static void a_name_in_two_modules(void **state)
     walk_end(1);
     end();
     check(1, "[T] []", false, "two modules");
-    assert_string_equal(r.verdict.reasons[0].text, "1 type may have the name or module of another one that had the same id");
+    assert_string_equal(r.verdict.reasons[0].text,
+                        "1 type may have the name or module of another one that had the same id");
 }
 
 /* The end of a walk is lost: the descriptions valid at its end are unknown. */
@@ -226,8 +275,8 @@ enum kind { NOTHING, LOAD, UNLOAD, RUNDOWN_START, RUNDOWN_END };
 struct module_said {
     enum kind kind;
     int64_t ns;
-    const char *path;            /* NULL = no event about it */
-    const char *assembly;        /* "" = no event about it */
+    const char *path;     /* NULL = no event about it */
+    const char *assembly; /* "" = no event about it */
 };
 
 static void say_module(const struct module_said *m)
@@ -235,14 +284,16 @@ static void say_module(const struct module_said *m)
     static const struct {
         const char *provider;
         uint32_t module, assembly;
-    } events[] = { [LOAD] = { TB_RUNTIME, 152, 154 }, [UNLOAD] = { TB_RUNTIME, 153, 155 }, [RUNDOWN_START] = { TB_RUNDOWN, 153, 155 },
+    } events[] = { [LOAD] = { TB_RUNTIME, 152, 154 },
+                   [UNLOAD] = { TB_RUNTIME, 153, 155 },
+                   [RUNDOWN_START] = { TB_RUNDOWN, 153, 155 },
                    [RUNDOWN_END] = { TB_RUNDOWN, 154, 156 } };
     struct tb_bytes b = { NULL, 0, 0 };
     tb_u64(&b, MODULE);
     tb_u64(&b, assembly_id);
     tb_u64(&b, 0);
     tb_utf16z(&b, m->path);
-    t.thread = other_thread++;       /* the file is not ordered by time */
+    t.thread = other_thread++; /* the file is not ordered by time */
     t.time_ns = m->ns;
     if (m->path != NULL)
         tb_event(&t, events[m->kind].provider, events[m->kind].module, 2, b.p, b.n);
@@ -281,37 +332,94 @@ static void check_modules(const struct module_row *row)
         check(n, row->names[n - 1], row->certain[n - 1], row->what);
 }
 
-#define T { { 10500, "T", 1 } }
+#define T                 \
+    {                     \
+        {                 \
+            10500, "T", 1 \
+        }                 \
+    }
 
 static void modules_that_are_used_again(void **state)
 {
     static const struct module_row rows[] = {
-        { "only at the end", T, { { RUNDOWN_END, 90000, "a", "" } }, { "[T] [a]", "[T] [a]", "[T] [a]" }, { true, true, true } },
-        { "all that happened", T,
-          { { LOAD, 1000, "a", "" }, { UNLOAD, 15000, "a", "" }, { LOAD, 16000, "b", "" }, { UNLOAD, 25000, "b", "" }, { LOAD, 26000, "c", "" },
-            { RUNDOWN_END, 90000, "c", "" } }, { "[T] [a]", "[T] [b]", "[T] [c]" }, { true, true, true } },
-        { "loads only", T, { { LOAD, 1000, "a", "" }, { LOAD, 15000, "b", "" }, { RUNDOWN_END, 90000, "b", "" } },
-          { "[T] [a]", "[T] [b]", "[T] [b]" }, { true, true, true } },
-        { "loaded before the recording", T, { { UNLOAD, 15000, "a", "" }, { LOAD, 16000, "b", "" }, { RUNDOWN_END, 90000, "b", "" } },
-          { "[T] [a]", "[T] [b]", "[T] [b]" }, { true, true, true } },
-        { "the file has another order", T, { { RUNDOWN_END, 90000, "b", "" }, { LOAD, 16000, "b", "" }, { UNLOAD, 15000, "a", "" } },
-          { "[T] [a]", "[T] [b]", "[T] [b]" }, { true, true, true } },
-        { "one moment", T, { { UNLOAD, 15000, "a", "" }, { LOAD, 15000, "b", "" } },
-          { "[T] [a]", "[T] [b]", "[T] [b]" }, { true, true, true } },
-        { "the load is not there", T, { { UNLOAD, 15000, "a", "" }, { RUNDOWN_END, 90000, "b", "" } },
-          { "[T] [a]", "[T] [b]", "[T] [b]" }, { true, true, true } },
-        { "gone", T, { { LOAD, 1000, "a", "" }, { UNLOAD, 15000, "a", "" } }, { "[T] [a]", "[T] []", "[T] []" }, { true, true, true } },
-        { "gone before all of them", T, { { UNLOAD, 1000, "a", "" } }, { "[T] []", "[T] []", "[T] []" }, { true, true, true } },
-        { "rundowns at both ends", T, { { RUNDOWN_START, 1000, "a", "" }, { RUNDOWN_END, 90000, "b", "" } },
-          { "[T] [a]", "[T] [a]", "[T] [a]" }, { true, true, true } },
-        { "two at the end", T, { { RUNDOWN_END, 90000, "a", "" }, { RUNDOWN_END, 91000, "b", "" } },
-          { "[T] [a]", "[T] [a]", "[T] [a]" }, { false, false, false } },
-        { "nothing but later loads", T, { { LOAD, 90000, "a", "" } }, { "[T] [a]", "[T] [a]", "[T] [a]" }, { true, true, true } },
-        { "two later loads", T, { { LOAD, 90000, "a", "" }, { UNLOAD, 91000, "a", "" }, { LOAD, 92000, "b", "" } },
-          { "[T] [a]", "[T] [a]", "[T] [a]" }, { false, false, false } },
-        { "another one is loaded, the same comes back", T,
-          { { UNLOAD, 15000, "a", "" }, { LOAD, 16000, "b", "" }, { UNLOAD, 25000, "b", "" }, { LOAD, 26000, "a", "" } },
-          { "[T] [a]", "[T] [b]", "[T] [a]" }, { true, true, true } },
+        { "only at the end",
+          T,
+          { { RUNDOWN_END, 90000, "a", "" } },
+          { "[T] [a]", "[T] [a]", "[T] [a]" },
+          { true, true, true } },
+        { "all that happened",
+          T,
+          { { LOAD, 1000, "a", "" },
+            { UNLOAD, 15000, "a", "" },
+            { LOAD, 16000, "b", "" },
+            { UNLOAD, 25000, "b", "" },
+            { LOAD, 26000, "c", "" },
+            { RUNDOWN_END, 90000, "c", "" } },
+          { "[T] [a]", "[T] [b]", "[T] [c]" },
+          { true, true, true } },
+        { "loads only",
+          T,
+          { { LOAD, 1000, "a", "" }, { LOAD, 15000, "b", "" }, { RUNDOWN_END, 90000, "b", "" } },
+          { "[T] [a]", "[T] [b]", "[T] [b]" },
+          { true, true, true } },
+        { "loaded before the recording",
+          T,
+          { { UNLOAD, 15000, "a", "" }, { LOAD, 16000, "b", "" }, { RUNDOWN_END, 90000, "b", "" } },
+          { "[T] [a]", "[T] [b]", "[T] [b]" },
+          { true, true, true } },
+        { "the file has another order",
+          T,
+          { { RUNDOWN_END, 90000, "b", "" }, { LOAD, 16000, "b", "" }, { UNLOAD, 15000, "a", "" } },
+          { "[T] [a]", "[T] [b]", "[T] [b]" },
+          { true, true, true } },
+        { "one moment",
+          T,
+          { { UNLOAD, 15000, "a", "" }, { LOAD, 15000, "b", "" } },
+          { "[T] [a]", "[T] [b]", "[T] [b]" },
+          { true, true, true } },
+        { "the load is not there",
+          T,
+          { { UNLOAD, 15000, "a", "" }, { RUNDOWN_END, 90000, "b", "" } },
+          { "[T] [a]", "[T] [b]", "[T] [b]" },
+          { true, true, true } },
+        { "gone",
+          T,
+          { { LOAD, 1000, "a", "" }, { UNLOAD, 15000, "a", "" } },
+          { "[T] [a]", "[T] []", "[T] []" },
+          { true, true, true } },
+        { "gone before all of them",
+          T,
+          { { UNLOAD, 1000, "a", "" } },
+          { "[T] []", "[T] []", "[T] []" },
+          { true, true, true } },
+        { "rundowns at both ends",
+          T,
+          { { RUNDOWN_START, 1000, "a", "" }, { RUNDOWN_END, 90000, "b", "" } },
+          { "[T] [a]", "[T] [a]", "[T] [a]" },
+          { true, true, true } },
+        { "two at the end",
+          T,
+          { { RUNDOWN_END, 90000, "a", "" }, { RUNDOWN_END, 91000, "b", "" } },
+          { "[T] [a]", "[T] [a]", "[T] [a]" },
+          { false, false, false } },
+        { "nothing but later loads",
+          T,
+          { { LOAD, 90000, "a", "" } },
+          { "[T] [a]", "[T] [a]", "[T] [a]" },
+          { true, true, true } },
+        { "two later loads",
+          T,
+          { { LOAD, 90000, "a", "" }, { UNLOAD, 91000, "a", "" }, { LOAD, 92000, "b", "" } },
+          { "[T] [a]", "[T] [a]", "[T] [a]" },
+          { false, false, false } },
+        { "another one is loaded, the same comes back",
+          T,
+          { { UNLOAD, 15000, "a", "" },
+            { LOAD, 16000, "b", "" },
+            { UNLOAD, 25000, "b", "" },
+            { LOAD, 26000, "a", "" } },
+          { "[T] [a]", "[T] [b]", "[T] [a]" },
+          { true, true, true } },
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -322,15 +430,31 @@ static void modules_that_are_used_again(void **state)
 static void assemblies_that_are_used_again(void **state)
 {
     static const struct module_row rows[] = {
-        { "all that happened", T,
-          { { LOAD, 1000, "", "A, V" }, { UNLOAD, 15000, "", "A, V" }, { LOAD, 16000, "", "B" }, { RUNDOWN_END, 90000, "", "B" } },
-          { "[T] [A]", "[T] [B]", "[T] [B]" }, { true, true, true } },
-        { "two at the end", T, { { RUNDOWN_END, 90000, "", "A" }, { RUNDOWN_END, 91000, "", "B" } },
-          { "[T] [A]", "[T] [A]", "[T] [A]" }, { false, false, false } },
-        { "of no interest beside a path", T, { { RUNDOWN_END, 90000, "a", "A" }, { RUNDOWN_END, 91000, "a", "B" } },
-          { "[T] [a]", "[T] [a]", "[T] [a]" }, { true, true, true } },
-        { "gone", T, { { RUNDOWN_END, 90000, "", "" }, { LOAD, 1000, NULL, "A" }, { UNLOAD, 15000, NULL, "A" } },
-          { "[T] [A]", "[T] []", "[T] []" }, { true, true, true } },
+        { "all that happened",
+          T,
+          { { LOAD, 1000, "", "A, V" },
+            { UNLOAD, 15000, "", "A, V" },
+            { LOAD, 16000, "", "B" },
+            { RUNDOWN_END, 90000, "", "B" } },
+          { "[T] [A]", "[T] [B]", "[T] [B]" },
+          { true, true, true } },
+        { "two at the end",
+          T,
+          { { RUNDOWN_END, 90000, "", "A" }, { RUNDOWN_END, 91000, "", "B" } },
+          { "[T] [A]", "[T] [A]", "[T] [A]" },
+          { false, false, false } },
+        { "of no interest beside a path",
+          T,
+          { { RUNDOWN_END, 90000, "a", "A" }, { RUNDOWN_END, 91000, "a", "B" } },
+          { "[T] [a]", "[T] [a]", "[T] [a]" },
+          { true, true, true } },
+        { "gone",
+          T,
+          { { RUNDOWN_END, 90000, "", "" },
+            { LOAD, 1000, NULL, "A" },
+            { UNLOAD, 15000, NULL, "A" } },
+          { "[T] [A]", "[T] []", "[T] []" },
+          { true, true, true } },
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -357,43 +481,66 @@ static void a_module_of_another_assembly(void **state)
 static void modules_whose_types_were_replaced(void **state)
 {
     static const struct module_row rows[] = {
-        { "known at the end only", { { 10500, "Red", 1 }, { 25000, "Green", 2 } }, { { RUNDOWN_END, 90000, "b", "" } },
-          { "[Red] []", "[Red] []", "[Green] [b]" }, { true, true, true } },
-        { "with its unload", { { 10500, "Red", 1 }, { 25000, "Green", 2 } },
+        { "known at the end only",
+          { { 10500, "Red", 1 }, { 25000, "Green", 2 } },
+          { { RUNDOWN_END, 90000, "b", "" } },
+          { "[Red] []", "[Red] []", "[Green] [b]" },
+          { true, true, true } },
+        { "with its unload",
+          { { 10500, "Red", 1 }, { 25000, "Green", 2 } },
           { { UNLOAD, 22000, "a", "" }, { LOAD, 23000, "b", "" }, { RUNDOWN_END, 90000, "b", "" } },
-          { "[Red] [a]", "[Red] [a]", "[Green] [b]" }, { true, true, true } },
-        { "known before", { { 10500, "Red", 1 }, { 25000, "Green", 2 } }, { { LOAD, 1000, "a", "" }, { RUNDOWN_END, 90000, "b", "" } },
-          { "[Red] [a]", "[Red] [a]", "[Green] [a]" }, { true, true, true } },
-        { "two that are known later only", { { 10500, "Red", 1 }, { 25000, "Green", 2 } },
+          { "[Red] [a]", "[Red] [a]", "[Green] [b]" },
+          { true, true, true } },
+        { "known before",
+          { { 10500, "Red", 1 }, { 25000, "Green", 2 } },
+          { { LOAD, 1000, "a", "" }, { RUNDOWN_END, 90000, "b", "" } },
+          { "[Red] [a]", "[Red] [a]", "[Green] [a]" },
+          { true, true, true } },
+        { "two that are known later only",
+          { { 10500, "Red", 1 }, { 25000, "Green", 2 } },
           { { RUNDOWN_START, 80000, "b", "" }, { RUNDOWN_END, 90000, "c", "" } },
-          { "[Red] []", "[Red] []", "[Green] [b]" }, { true, true, false } },
-        { "loaded and unloaded later", { { 10500, "Red", 1 }, { 25000, "Green", 2 } }, { { LOAD, 80000, "a", "" }, { UNLOAD, 81000, "a", "" } },
-          { "[Red] []", "[Red] []", "[Green] [a]" }, { true, true, true } },
-        { "the same type again", { { 10500, "Red", 1 }, { 5000, "Green", 2 }, { 25000, "Red", 1 } }, { { RUNDOWN_END, 90000, "b", "" } },
-          { "[Red] [b]", "[Red] [b]", "[Red] [b]" }, { true, true, true } },
-        { "an instance of a type that stays", { { 10500, "List`1[Red]", 1 }, { 25000, "List`1[Green]", 1 } }, { { RUNDOWN_END, 90000, "b", "" } },
-          { "[List`1[Red]] [b]", "[List`1[Red]] [b]", "[List`1[Green]] [b]" }, { true, true, true } },
+          { "[Red] []", "[Red] []", "[Green] [b]" },
+          { true, true, false } },
+        { "loaded and unloaded later",
+          { { 10500, "Red", 1 }, { 25000, "Green", 2 } },
+          { { LOAD, 80000, "a", "" }, { UNLOAD, 81000, "a", "" } },
+          { "[Red] []", "[Red] []", "[Green] [a]" },
+          { true, true, true } },
+        { "the same type again",
+          { { 10500, "Red", 1 }, { 5000, "Green", 2 }, { 25000, "Red", 1 } },
+          { { RUNDOWN_END, 90000, "b", "" } },
+          { "[Red] [b]", "[Red] [b]", "[Red] [b]" },
+          { true, true, true } },
+        { "an instance of a type that stays",
+          { { 10500, "List`1[Red]", 1 }, { 25000, "List`1[Green]", 1 } },
+          { { RUNDOWN_END, 90000, "b", "" } },
+          { "[List`1[Red]] [b]", "[List`1[Red]] [b]", "[List`1[Green]] [b]" },
+          { true, true, true } },
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         check_modules(&rows[i]);
 }
 
-/* One thread loads, the finalizer's unloads; each writes in its order, the file mixes them in any way. */
+/* One thread loads, the finalizer's unloads; each writes in its order, the file mixes them in any
+ * way. */
 static void loads_and_unloads_come_from_two_threads(void **state)
 {
     static const char *const kinds[][4] = { { "a", "b", "c", "a" }, { "A", "B", "C", "A" } };
-    static const int64_t loaded[] = { 1000, 16000, 26000, 30500 }, unloaded[] = { 15000, 25000, 30400 };
+    static const int64_t loaded[] = { 1000, 16000, 26000, 30500 },
+                         unloaded[] = { 15000, 25000, 30400 };
     (void)state;
     for (unsigned order = 0; order < 1u << 7; order++) {
-        if (__builtin_popcount(order) != 4)          /* which of the seven events are loads */
+        if (__builtin_popcount(order) != 4) /* which of the seven events are loads */
             continue;
         for (unsigned k = 0; k < 2; k++) {
             struct module_said said[7];
             for (unsigned n = 0, l = 0, u = 0; n < 7; n++) {
                 bool load = (order >> n & 1) != 0;
                 const char *name = load ? kinds[k][l] : kinds[k][u];
-                said[n] = (struct module_said){ load ? LOAD : UNLOAD, load ? loaded[l++] : unloaded[u++], k == 0 ? name : "", k == 0 ? "" : name };
+                said[n] =
+                    (struct module_said){ load ? LOAD : UNLOAD, load ? loaded[l++] : unloaded[u++],
+                                          k == 0 ? name : "", k == 0 ? "" : name };
             }
             tb_done(&t);
             tb_init(&t, TB_V4, 8);
@@ -410,10 +557,15 @@ static void loads_and_unloads_come_from_two_threads(void **state)
     }
 }
 
-/* A type that comes back after another one: what is said of its first time later in the file does not reach to the second. */
+/* A type that comes back after another one: what is said of its first time later in the file does
+ * not reach to the second. */
 static void a_type_that_comes_back(void **state)
 {
-    static const struct said all[] = { { 10500, "Red", 1 }, { 20500, "Green", 2 }, { 30500, "Red", 1 }, { 10700, "Red", 1 }, { 20700, "Green", 2 } };
+    static const struct said all[] = { { 10500, "Red", 1 },
+                                       { 20500, "Green", 2 },
+                                       { 30500, "Red", 1 },
+                                       { 10700, "Red", 1 },
+                                       { 20700, "Green", 2 } };
     (void)state;
     for (uint32_t n = 1; n <= WALKS; n++)
         walk(n);
@@ -446,9 +598,16 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(types_that_are_used_again), TEST(the_whole_description_counts), TEST(a_name_in_two_modules),
-        TEST(a_walk_without_its_end), TEST(modules_that_are_used_again), TEST(assemblies_that_are_used_again), TEST(a_module_of_another_assembly),
-        TEST(modules_whose_types_were_replaced), TEST(loads_and_unloads_come_from_two_threads), TEST(a_type_that_comes_back),
+        TEST(types_that_are_used_again),
+        TEST(the_whole_description_counts),
+        TEST(a_name_in_two_modules),
+        TEST(a_walk_without_its_end),
+        TEST(modules_that_are_used_again),
+        TEST(assemblies_that_are_used_again),
+        TEST(a_module_of_another_assembly),
+        TEST(modules_whose_types_were_replaced),
+        TEST(loads_and_unloads_come_from_two_threads),
+        TEST(a_type_that_comes_back),
         TEST(limits_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

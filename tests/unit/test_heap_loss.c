@@ -25,9 +25,20 @@ static void anew(void)
     type = (struct heap_type){ .type = { .described = true, .named = true } };
     counts = (struct heap_type_count){ .objects = 3 };
     used = 0;
-    w = (struct heap_walk){ .closed = true, .have_start = true, .whole = true, .state = HEAP_WALK_CONFIRMED, .counts = &counts, .used_types = &used,
-                            .used_count = 1, .edges = 5, .edges_declared = 5, .loss = { .objects_exact = true, .edges_exact = true } };
-    trace = (struct gcd_trace_info){ .end = GCD_TRACE_CLOSED, .damage_off = GCD_OFF_NONE, .loss_verified = true, .has_sequence_numbers = true,
+    w = (struct heap_walk){ .closed = true,
+                            .have_start = true,
+                            .whole = true,
+                            .state = HEAP_WALK_CONFIRMED,
+                            .counts = &counts,
+                            .used_types = &used,
+                            .used_count = 1,
+                            .edges = 5,
+                            .edges_declared = 5,
+                            .loss = { .objects_exact = true, .edges_exact = true } };
+    trace = (struct gcd_trace_info){ .end = GCD_TRACE_CLOSED,
+                                     .damage_off = GCD_OFF_NONE,
+                                     .loss_verified = true,
+                                     .has_sequence_numbers = true,
                                      .numbers_events = true };
     thread_closed = true;
     input_damage = NULL;
@@ -107,7 +118,7 @@ static void whether_events_are_lost(void **state)
     thread_closed = false;
     expect("the final count of events leaves out the thread that walked the heap");
     thread_closed = false;
-    trace.lost_events = trace.lost_threads = 1;      /* worse, so it is reported alone */
+    trace.lost_events = trace.lost_threads = 1; /* worse, so it is reported alone */
     expect("1 event of 1 thread were lost in the target");
 }
 
@@ -115,7 +126,10 @@ static void buffers_and_numbers(void **state)
 {
     (void)state;
     static const char *const kinds[HEAP_BULKS] = {
-        [HEAP_ROOTS] = "roots", [HEAP_DEPENDENTS] = "dependent handles", [HEAP_NODES] = "objects", [HEAP_EDGES] = "references",
+        [HEAP_ROOTS] = "roots",
+        [HEAP_DEPENDENTS] = "dependent handles",
+        [HEAP_NODES] = "objects",
+        [HEAP_EDGES] = "references",
     };
     for (unsigned n = 1; n <= 2; n++) {
         char text[120];
@@ -124,19 +138,21 @@ static void buffers_and_numbers(void **state)
         trace.damaged_buffers = n;
         expect(n == 1 ? "1 buffer of events is damaged" : "2 buffers of events are damaged");
         trace.repeated_buffers = n;
-        expect(n == 1 ? "1 buffer of events with the number of another one is left out" :
-               "2 buffers of events with the number of another one are left out");
+        expect(n == 1 ? "1 buffer of events with the number of another one is left out"
+                      : "2 buffers of events with the number of another one are left out");
         for (size_t k = 0; k < HEAP_BULKS; k++) {
             w.index[k].missing = n;
-            (void)snprintf(text, sizeof text, "%u event%s with %s %s missing (gaps in their numbering)", n, n == 1 ? "" : "s", kinds[k],
-                           n == 1 ? "is" : "are");
+            (void)snprintf(text, sizeof text,
+                           "%u event%s with %s %s missing (gaps in their numbering)", n,
+                           n == 1 ? "" : "s", kinds[k], n == 1 ? "is" : "are");
             expect(text);
         }
         trace.unknown_events = n;
         expect(n == 1 ? "1 event has no description" : "2 events have no description");
         h.outside = n;
-        w.disorder = n == 2;             /* reported once */
-        expect(n == 1 ? "1 heap event lies outside a complete heap walk" : "2 heap events lie outside a complete heap walk");
+        w.disorder = n == 2; /* reported once */
+        expect(n == 1 ? "1 heap event lies outside a complete heap walk"
+                      : "2 heap events lie outside a complete heap walk");
         w.damaged = n - 1;
         h.damaged_outside = 1;
         expect(n == 1 ? "1 heap event could not be decoded" : "2 heap events could not be decoded");
@@ -177,9 +193,14 @@ static void how_many_cannot_be_told(void **state)
 {
     (void)state;
     static const char *const reasons[] = {
-        "", "1 event were lost during the recording", "1 buffer of events is missing", "1 buffer of events is damaged",
-        "1 buffer of events with the number of another one is left out", "the recording ends early, at byte 9",
-        "1 event with objects is missing (gaps in their numbering)", "1 event with references is missing (gaps in their numbering)",
+        "",
+        "1 event were lost during the recording",
+        "1 buffer of events is missing",
+        "1 buffer of events is damaged",
+        "1 buffer of events with the number of another one is left out",
+        "the recording ends early, at byte 9",
+        "1 event with objects is missing (gaps in their numbering)",
+        "1 event with references is missing (gaps in their numbering)",
     };
     for (size_t row = 0; row < sizeof reasons / sizeof *reasons; row++) {
         char text[300];
@@ -192,12 +213,16 @@ static void how_many_cannot_be_told(void **state)
         trace.damage_off = 9;
         w.index[HEAP_NODES].missing = row == 6;
         w.index[HEAP_EDGES].missing = row == 7;
-        (void)snprintf(text, sizeof text, "%s; it is unknown how many objects are lost; it is unknown how many references are lost", reasons[row]);
+        (void)snprintf(text, sizeof text,
+                       "%s; it is unknown how many objects are lost; it is unknown how many "
+                       "references are lost",
+                       reasons[row]);
         expect(row == 0 ? "" : text);
     }
     w.loss.objects_exact = w.loss.edges_exact = false;
     w.damaged = 1;
-    expect("it is unknown how many objects are lost; it is unknown how many references are lost; 1 heap event could not be decoded");
+    expect("it is unknown how many objects are lost; it is unknown how many references are lost; 1 "
+           "heap event could not be decoded");
 }
 
 static void what_is_known_of_types(void **state)
@@ -215,8 +240,10 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup(f, setup)
     const struct CMUnitTest tests[] = {
-        TEST(a_dump_that_lacks_nothing), TEST(how_the_recording_ends), TEST(whether_events_are_lost), TEST(buffers_and_numbers),
-        TEST(what_the_walk_lacks), TEST(how_many_cannot_be_told), TEST(what_is_known_of_types),
+        TEST(a_dump_that_lacks_nothing), TEST(how_the_recording_ends),
+        TEST(whether_events_are_lost),   TEST(buffers_and_numbers),
+        TEST(what_the_walk_lacks),       TEST(how_many_cannot_be_told),
+        TEST(what_is_known_of_types),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

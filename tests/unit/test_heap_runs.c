@@ -1,5 +1,6 @@
 /*
- * Where the runs between lost events belong, computed by hand: sizes of a 64-bit runtime, 2008 objects and 5354 references an event.
+ * Where the runs between lost events belong, computed by hand: sizes of a 64-bit runtime, 2008
+ * objects and 5354 references an event.
  */
 #include <string.h>
 
@@ -48,7 +49,8 @@ static void event(enum heap_bulk kind, uint32_t index, uint32_t count, uint64_t 
     } else {
         w.edges += count;
     }
-    assert_true(heap_runs_add(&alloc, &w.runs[nodes ? HEAP_RUNS_NODES : HEAP_RUNS_EDGES], &b, edges, gaps));
+    assert_true(
+        heap_runs_add(&alloc, &w.runs[nodes ? HEAP_RUNS_NODES : HEAP_RUNS_EDGES], &b, edges, gaps));
 }
 
 static void nodes(uint32_t index, uint32_t count, uint64_t edges)
@@ -73,7 +75,8 @@ static uint64_t edge_start(size_t run)
     return w.runs[HEAP_RUNS_EDGES].items[run].start;
 }
 
-static void expect_loss(uint64_t objects, bool objects_exact, uint64_t lost, bool edges_exact, uint64_t dropped)
+static void expect_loss(uint64_t objects, bool objects_exact, uint64_t lost, bool edges_exact,
+                        uint64_t dropped)
 {
     assert_int_equal(w.loss.objects, objects);
     assert_int_equal(w.loss.objects_exact, objects_exact);
@@ -116,7 +119,8 @@ static void between_two_holes_nothing_is_certain(void **state)
     edges(0, EDGES_FULL);
     edges(1, 1000);
     heap_runs_place(&w, HEAP_CERTAIN_ALL);
-    assert_true(node_start(0) == 0 && node_start(1) == HEAP_UNPLACED && node_start(2) == EDGES_FULL + 980);
+    assert_true(node_start(0) == 0 && node_start(1) == HEAP_UNPLACED &&
+                node_start(2) == EDGES_FULL + 980);
     expect_loss(2 * NODES_FULL, true, 0, true, EDGES_FULL + 1000 - 3020);
 }
 
@@ -166,10 +170,12 @@ static void a_gap_behind_a_hole(void **state)
     edges(1, 1000);
     heap_runs_place(&w, HEAP_CERTAIN_ALL);
     const uint64_t total = EDGES_FULL + 1000;
-    assert_true(w.runs[HEAP_RUNS_NODES].count == 3 && node_start(0) == 0 && node_start(1) == total - 2020 && node_start(2) == total - 20);
+    assert_true(w.runs[HEAP_RUNS_NODES].count == 3 && node_start(0) == 0 &&
+                node_start(1) == total - 2020 && node_start(2) == total - 20);
 }
 
-/* In an incomplete walk only the events before the first missing one are certain; without event numbers, nothing is. */
+/* In an incomplete walk only the events before the first missing one are certain; without event
+ * numbers, nothing is. */
 static void only_the_front(void **state)
 {
     (void)state;
@@ -179,7 +185,8 @@ static void only_the_front(void **state)
     nodes(1, 10, 20);
     edges(1, 1000);
     heap_runs_place(&w, HEAP_CERTAIN_FRONT);
-    assert_true(node_start(0) == 0 && node_start(1) == HEAP_UNPLACED && edge_start(0) == 0 && edge_start(1) == HEAP_UNPLACED);
+    assert_true(node_start(0) == 0 && node_start(1) == HEAP_UNPLACED && edge_start(0) == 0 &&
+                edge_start(1) == HEAP_UNPLACED);
     expect_loss(1, false, 0, false, EDGES_FULL + 1000 - 3000);
 }
 
@@ -203,11 +210,12 @@ static void a_front_behind_a_gap_is_none(void **state)
     assert_true(node_start(0) == HEAP_UNPLACED && edge_start(0) == HEAP_UNPLACED);
 }
 
-/* A full event after a gap is in a new buffer, whose number shows the whole gap; a short one may be in the old buffer. */
+/* A full event after a gap is in a new buffer, whose number shows the whole gap; a short one may be
+ * in the old buffer. */
 static void a_hole_shows_in_the_numbers(void **state)
 {
     (void)state;
-    nodes(2, NODES_FULL, 1000);              /* the gap may have appeared before the walk */
+    nodes(2, NODES_FULL, 1000); /* the gap may have appeared before the walk */
     assert_false(w.runs[HEAP_RUNS_NODES].doubtful);
     gaps = 2;
     nodes(5, NODES_FULL, 1000);
@@ -236,13 +244,14 @@ static void without_a_last_event_the_end_is_not_known(void **state)
 {
     (void)state;
     nodes(0, NODES_FULL, 5000);
-    nodes(2, NODES_FULL, 1000);              /* full: more may have followed */
+    nodes(2, NODES_FULL, 1000); /* full: more may have followed */
     edges(0, EDGES_FULL);
     edges(1, 4000);
     heap_runs_place(&w, HEAP_CERTAIN_ALL);
     assert_true(node_start(1) == HEAP_UNPLACED);
     expect_loss(NODES_FULL, false, 0, true, EDGES_FULL + 4000 - 5000);
-    heap_runs_place(&w, HEAP_CERTAIN_HOLES);               /* but by the numbers of the trace nothing else is missing */
+    /* but by the numbers of the trace nothing else is missing */
+    heap_runs_place(&w, HEAP_CERTAIN_HOLES);
     assert_true(node_start(1) == EDGES_FULL + 4000 - 1000);
     expect_loss(NODES_FULL, true, 0, true, EDGES_FULL + 4000 - 6000);
 }
@@ -260,7 +269,8 @@ static void events_of_other_sizes_are_placed_by_the_end_alone(void **state)
     expect_loss(0, true, 50, true, 60);
 }
 
-/* One event in between is not full: the capacity of a lost one is unknown, although another event is full. */
+/* One event in between is not full: the capacity of a lost one is unknown, although another event
+ * is full. */
 static void a_short_event_between_others(void **state)
 {
     (void)state;
@@ -269,7 +279,8 @@ static void a_short_event_between_others(void **state)
     edges(2, EDGES_FULL);
     edges(4, 40);
     heap_runs_place(&w, HEAP_CERTAIN_ALL);
-    assert_true(edge_start(0) == 0 && edge_start(1) == HEAP_UNPLACED && edge_start(2) == HEAP_UNPLACED);
+    assert_true(edge_start(0) == 0 && edge_start(1) == HEAP_UNPLACED &&
+                edge_start(2) == HEAP_UNPLACED);
     expect_loss(1, false, 2, false, EDGES_FULL - 1 + EDGES_FULL + 40);
 }
 
@@ -288,7 +299,7 @@ static void lost_events_of_unknown_size(void **state)
 static void a_short_event_alone_proves_nothing(void **state)
 {
     (void)state;
-    nodes(1, 10, 100);                       /* in another runtime it may be full */
+    nodes(1, 10, 100); /* in another runtime it may be full */
     edges(0, 100);
     heap_runs_place(&w, HEAP_CERTAIN_ALL);
     assert_true(node_start(0) == HEAP_UNPLACED);
@@ -304,7 +315,8 @@ static void numbers_that_step_back_end_the_trust(void **state)
     edges(2, EDGES_FULL);
     edges(1, 646);
     heap_runs_place(&w, HEAP_CERTAIN_HOLES);
-    assert_true(edge_start(0) == 0 && edge_start(1) == HEAP_UNPLACED && edge_start(2) == HEAP_UNPLACED);
+    assert_true(edge_start(0) == 0 && edge_start(1) == HEAP_UNPLACED &&
+                edge_start(2) == HEAP_UNPLACED);
     assert_int_equal(w.loss.edges_dropped, EDGES_FULL + 646);
 }
 
@@ -312,7 +324,7 @@ static void sums_that_contradict_end_the_trust(void **state)
 {
     (void)state;
     nodes(0, NODES_FULL, 3000);
-    nodes(1, 5, 3000);                       /* 6000 in all, but the references reach to 10809 */
+    nodes(1, 5, 3000); /* 6000 in all, but the references reach to 10809 */
     edges(0, EDGES_FULL);
     edges(2, 101);
     heap_runs_place(&w, HEAP_CERTAIN_ALL);
@@ -330,7 +342,7 @@ static void absurd_counts_do_not_wrap(void **state)
     edges(1, 7);
     heap_runs_place(&w, HEAP_CERTAIN_ALL);
     assert_true(node_start(1) == HEAP_UNPLACED);
-    assert_int_equal(w.loss.edges_dropped, 0);       /* the first objects claim them all */
+    assert_int_equal(w.loss.edges_dropped, 0); /* the first objects claim them all */
     assert_false(w.loss.edges_exact);
 }
 
@@ -343,7 +355,8 @@ static void too_many_holes_are_one_run_without_a_place(void **state)
         edges(2 + 2 * i, EDGES_FULL);
     heap_runs_place(&w, HEAP_CERTAIN_HOLES);
     assert_int_equal(w.runs[HEAP_RUNS_EDGES].count, HEAP_RUNS_MAX);
-    assert_true(edge_start(0) == 0 && edge_start(1) == HEAP_UNPLACED && edge_start(HEAP_RUNS_MAX - 1) == HEAP_UNPLACED);
+    assert_true(edge_start(0) == 0 && edge_start(1) == HEAP_UNPLACED &&
+                edge_start(HEAP_RUNS_MAX - 1) == HEAP_UNPLACED);
     assert_int_equal(w.loss.edges_dropped, w.edges - 6);
 }
 
@@ -351,13 +364,26 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(a_whole_walk_lacks_nothing), TEST(behind_one_hole_objects_are_placed_by_the_end), TEST(between_two_holes_nothing_is_certain),
-        TEST(references_behind_holes_are_placed_by_their_number), TEST(without_a_last_event_the_end_is_not_known),
-        TEST(events_of_other_sizes_are_placed_by_the_end_alone), TEST(a_short_event_alone_proves_nothing),
-        TEST(numbers_that_step_back_end_the_trust), TEST(sums_that_contradict_end_the_trust), TEST(absurd_counts_do_not_wrap),
-        TEST(too_many_holes_are_one_run_without_a_place), TEST(a_gap_without_a_hole), TEST(a_gap_behind_a_hole), TEST(only_the_front),
-        TEST(not_even_the_front), TEST(a_front_behind_a_gap_is_none), TEST(a_hole_shows_in_the_numbers),
-        TEST(a_gap_without_a_hole_or_an_end), TEST(a_short_event_between_others), TEST(lost_events_of_unknown_size),
+        TEST(a_whole_walk_lacks_nothing),
+        TEST(behind_one_hole_objects_are_placed_by_the_end),
+        TEST(between_two_holes_nothing_is_certain),
+        TEST(references_behind_holes_are_placed_by_their_number),
+        TEST(without_a_last_event_the_end_is_not_known),
+        TEST(events_of_other_sizes_are_placed_by_the_end_alone),
+        TEST(a_short_event_alone_proves_nothing),
+        TEST(numbers_that_step_back_end_the_trust),
+        TEST(sums_that_contradict_end_the_trust),
+        TEST(absurd_counts_do_not_wrap),
+        TEST(too_many_holes_are_one_run_without_a_place),
+        TEST(a_gap_without_a_hole),
+        TEST(a_gap_behind_a_hole),
+        TEST(only_the_front),
+        TEST(not_even_the_front),
+        TEST(a_front_behind_a_gap_is_none),
+        TEST(a_hole_shows_in_the_numbers),
+        TEST(a_gap_without_a_hole_or_an_end),
+        TEST(a_short_event_between_others),
+        TEST(lost_events_of_unknown_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

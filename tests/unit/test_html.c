@@ -54,7 +54,8 @@ static void commas_are_where_they_belong(void **state)
     json_put_close(&j, ']');
     json_put_text(&j, "e", "f", 10);
     json_put_close(&j, '}');
-    check_json(&j, "{\"a\":18446744073709551615,\"b\":-9223372036854775808,\"c\":[],\"d\":[true,\"0xab\",null,{}],\"e\":\"f\"}");
+    check_json(&j, "{\"a\":18446744073709551615,\"b\":-9223372036854775808,\"c\":[],\"d\":[true,"
+                   "\"0xab\",null,{}],\"e\":\"f\"}");
 }
 
 static void texts_are_escaped(void **state)
@@ -68,19 +69,29 @@ static void texts_are_escaped(void **state)
     check_json(&j, "\"\\u003c/script>\\u003c!--\"");
 }
 
-/* First and last of each range of control characters, their printable neighbours, and invalid UTF-8. */
+/* First and last of each range of control characters, their printable neighbours, and invalid
+ * UTF-8. */
 static void control_characters_are_escaped(void **state)
 {
     (void)state;
-    static const struct { const char *text, *json; } cases[] = {
+    static const struct {
+        const char *text, *json;
+    } cases[] = {
         { "\x1f ~\x7f\xc2\x80\xc2\x9f\xc2\xa0", "\\u001f ~\\u007f\\u0080\\u009f\xc2\xa0" },
         { "\xd8\x9b\xd8\x9c\xd8\x9d", "\xd8\x9b\\u061c\xd8\x9d" },
-        { "\xe2\x80\x8d\xe2\x80\x8e\xe2\x80\x8f\xe2\x80\x90", "\xe2\x80\x8d\\u200e\\u200f\xe2\x80\x90" },
-        { "\xe2\x80\xa7\xe2\x80\xa8\xe2\x80\xae\xe2\x80\xaf", "\xe2\x80\xa7\\u2028\\u202e\xe2\x80\xaf" },
-        { "\xe2\x81\xa5\xe2\x81\xa6\xe2\x81\xa9\xe2\x81\xaa", "\xe2\x81\xa5\\u2066\\u2069\xe2\x81\xaa" },
-        { "\xef\xbf\xb8\xef\xbf\xb9\xef\xbf\xbb\xef\xbf\xbd\xf0\x90\x80\x80", "\xef\xbf\xb8\\ufff9\\ufffb\xef\xbf\xbd\xf0\x90\x80\x80" },
-        { "\xf3\x9f\xbf\xbf\xf3\xa0\x80\x80\xf3\xa0\x81\xbf\xf3\xa0\x82\x80", "\xf3\x9f\xbf\xbf\\udb40\\udc00\\udb40\\udc7f\xf3\xa0\x82\x80" },
-        { "\x9b" "1\xc2", "\\ufffd1\\ufffd" },
+        { "\xe2\x80\x8d\xe2\x80\x8e\xe2\x80\x8f\xe2\x80\x90",
+          "\xe2\x80\x8d\\u200e\\u200f\xe2\x80\x90" },
+        { "\xe2\x80\xa7\xe2\x80\xa8\xe2\x80\xae\xe2\x80\xaf",
+          "\xe2\x80\xa7\\u2028\\u202e\xe2\x80\xaf" },
+        { "\xe2\x81\xa5\xe2\x81\xa6\xe2\x81\xa9\xe2\x81\xaa",
+          "\xe2\x81\xa5\\u2066\\u2069\xe2\x81\xaa" },
+        { "\xef\xbf\xb8\xef\xbf\xb9\xef\xbf\xbb\xef\xbf\xbd\xf0\x90\x80\x80",
+          "\xef\xbf\xb8\\ufff9\\ufffb\xef\xbf\xbd\xf0\x90\x80\x80" },
+        { "\xf3\x9f\xbf\xbf\xf3\xa0\x80\x80\xf3\xa0\x81\xbf\xf3\xa0\x82\x80",
+          "\xf3\x9f\xbf\xbf\\udb40\\udc00\\udb40\\udc7f\xf3\xa0\x82\x80" },
+        { "\x9b"
+          "1\xc2",
+          "\\ufffd1\\ufffd" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char want[128];
@@ -98,13 +109,14 @@ static void texts_are_cut_between_characters(void **state)
     struct json_put j = new_json(true);
     json_put_open(&j, NULL, '[');
     json_put_text(&j, NULL, "ab\xc3\xa4", 4);
-    json_put_text(&j, NULL, "ab\xc3\xa4", 3);        /* not half of a character */
+    json_put_text(&j, NULL, "ab\xc3\xa4", 3); /* not half of a character */
     json_put_text(&j, NULL, "a<", 7);
     json_put_text(&j, NULL, "a<", 6);                /* nor of an escape */
-    json_put_text(&j, NULL, "\xf3\xa0\x80\x80", 11);  /* of two units */
+    json_put_text(&j, NULL, "\xf3\xa0\x80\x80", 11); /* of two units */
     json_put_close(&j, ']');
     assert_int_equal(json_put_measure(&j, "a<\"\n"), 1 + 6 + 2 + 6);
-    check_json(&j, "[\"ab\xc3\xa4\",\"ab\xe2\x80\xa6\",\"a\\u003c\",\"a\xe2\x80\xa6\",\"\xe2\x80\xa6\"]");
+    check_json(
+        &j, "[\"ab\xc3\xa4\",\"ab\xe2\x80\xa6\",\"a\\u003c\",\"a\xe2\x80\xa6\",\"\xe2\x80\xa6\"]");
 }
 
 /* ---- data ---- */
@@ -114,7 +126,8 @@ static uint64_t add(uint64_t a, uint64_t b)
     return a <= UINT64_MAX - b ? a + b : UINT64_MAX;
 }
 
-/* Parents come first; a step's total is its own plus its children's.  Returns the sum of the objects at the top. */
+/* Parents come first; a step's total is its own plus its children's.  Returns the sum of the
+ * objects at the top. */
 static uint64_t check_tree(const struct gcd_merged_tree *t, bool whole)
 {
     uint64_t top = 0;
@@ -143,7 +156,8 @@ static uint64_t check_tree(const struct gcd_merged_tree *t, bool whole)
 static bool is_outermost(const struct gcd_graph *g, const struct gcd_dominators *d, uint32_t node)
 {
     uint32_t parent = gcd_dominators_parent(d, node);
-    return parent != GCD_NODE_NONE && (parent == GCD_NODE_ROOT || gcd_graph_node_type(g, parent) != gcd_graph_node_type(g, node));
+    return parent != GCD_NODE_NONE && (parent == GCD_NODE_ROOT || gcd_graph_node_type(g, parent) !=
+                                                                      gcd_graph_node_type(g, node));
 }
 
 /* The list has the largest objects: none outside of it is larger than its last. */
@@ -154,7 +168,8 @@ static void check_large(const struct html_data *h, const struct gcd_dominators *
         const struct html_large *l = &h->large[i];
         assert_true(is_outermost(h->g, d, l->node));
         assert_true(l->retained == gcd_dominators_retained(d, l->node));
-        assert_true(i == 0 || l->retained < l[-1].retained || (l->retained == l[-1].retained && l->node > l[-1].node));
+        assert_true(i == 0 || l->retained < l[-1].retained ||
+                    (l->retained == l[-1].retained && l->node > l[-1].node));
         assert_true(l->holders > 0 && l->holder + l->holders <= h->holder_count);
     }
     for (uint32_t node = 0; node < gcd_graph_node_count(h->g); node++) {
@@ -163,7 +178,9 @@ static void check_large(const struct html_data *h, const struct gcd_dominators *
         bool there = false;
         for (size_t i = 0; i < h->large_count; i++)
             there |= h->large[i].node == node;
-        assert_true(there || (h->large_count == HTML_LARGE && gcd_dominators_retained(d, node) <= h->large[HTML_LARGE - 1].retained));
+        assert_true(there ||
+                    (h->large_count == HTML_LARGE &&
+                     gcd_dominators_retained(d, node) <= h->large[HTML_LARGE - 1].retained));
         outermost++;
     }
     assert_int_equal(h->large_count, outermost < HTML_LARGE ? outermost : HTML_LARGE);
@@ -177,11 +194,12 @@ static void check_paths(const struct html_data *h)
         size_t n;
         const struct gcd_merged_step *steps = gcd_merged_tree_steps(p->tree, &n);
         bool whole = n < HTML_PATH_NODES;
-        uint64_t objects = check_tree(p->tree, whole), of_type = gcd_graph_summary(h->g)->types[p->type].objects;
+        uint64_t objects = check_tree(p->tree, whole),
+                 of_type = gcd_graph_summary(h->g)->types[p->type].objects;
         assert_true(whole ? objects == of_type : objects <= of_type);
         for (size_t k = 0; k < n; k++)
-            assert_true(steps[k].own_count == 0 || steps[k].label == p->type
-                        || gcd_merged_tree_name(h->by_paths, steps[k].label).kind == GCD_STEP_DEEPER);
+            assert_true(steps[k].own_count == 0 || steps[k].label == p->type ||
+                        gcd_merged_tree_name(h->by_paths, steps[k].label).kind == GCD_STEP_DEEPER);
         for (size_t k = 0; k < i; k++)
             assert_true(h->paths[k].type != p->type);
     }
@@ -194,7 +212,8 @@ static void check_data(uint64_t seed)
     struct html_data h;
     size_t n = 0;
     assert_int_equal(gcd_dominators_new(g, NULL, &d, &err), GCD_OK);
-    assert_int_equal(html_data_make(&h, g, &plain, &(struct html_role){ .start = "map" }, &err), GCD_OK);
+    assert_int_equal(html_data_make(&h, g, &plain, &(struct html_role){ .start = "map" }, &err),
+                     GCD_OK);
     assert_int_equal(check_tree(h.tree, true), gcd_graph_node_count(g));
     assert_int_equal(h.reachable_objects, gcd_dominators_reachable(d));
     check_large(&h, d);
@@ -204,7 +223,8 @@ static void check_data(uint64_t seed)
     assert_int_equal(h.type_count, n);
     assert_int_equal(h.path_count, n < HTML_PATHS ? n : HTML_PATHS);
     for (size_t i = 1; i < n; i++)
-        assert_true(gcd_graph_summary(g)->types[h.types[i]].bytes <= gcd_graph_summary(g)->types[h.types[i - 1]].bytes);
+        assert_true(gcd_graph_summary(g)->types[h.types[i]].bytes <=
+                    gcd_graph_summary(g)->types[h.types[i - 1]].bytes);
     html_data_done(&h);
     gcd_dominators_free(d);
     gcd_graph_free(g);
@@ -223,12 +243,13 @@ static void check_largest(const struct gcd_merged_tree *whole, size_t max)
     struct gcd_merged_tree *part;
     size_t n, m, at = 0;
     assert_int_equal(gcd_merged_tree_largest(whole, NULL, 0, max, &part, &err), GCD_OK);
-    const struct gcd_merged_step *all = gcd_merged_tree_steps(whole, &n), *steps = gcd_merged_tree_steps(part, &m);
+    const struct gcd_merged_step *all = gcd_merged_tree_steps(whole, &n),
+                                 *steps = gcd_merged_tree_steps(part, &m);
     uint64_t smallest = UINT64_MAX, largest_out = 0;
     (void)check_tree(part, false);
     for (size_t i = 0; i < m; i++)
         smallest = steps[i].bytes < smallest ? steps[i].bytes : smallest;
-    for (size_t i = 0; i < n; i++) {     /* both in the same order */
+    for (size_t i = 0; i < n; i++) { /* both in the same order */
         bool in = at < m && steps[at].label == all[i].label && steps[at].bytes == all[i].bytes;
         at += in;
         if (!in && all[i].bytes > largest_out)
@@ -248,7 +269,10 @@ static void small_steps_are_left_out(void **state)
         struct gcd_merged_tree *t;
         size_t n;
         assert_int_equal(gcd_paths_new(g, NULL, &p, &err), GCD_OK);
-        assert_int_equal(gcd_merged_tree_new(g, &(struct gcd_merged_tree_options){ .paths = p, .stacks = true }, &t, &err), GCD_OK);
+        assert_int_equal(
+            gcd_merged_tree_new(g, &(struct gcd_merged_tree_options){ .paths = p, .stacks = true },
+                                &t, &err),
+            GCD_OK);
         (void)gcd_merged_tree_steps(t, &n);
         for (size_t max = 0; max <= n; max += 1 + max / 3)
             check_largest(t, max);
@@ -258,18 +282,26 @@ static void small_steps_are_left_out(void **state)
     }
 }
 
-/* In the tree of the objects OF[n] alone, each step holds those that the tree of all objects has in it or below it. */
-static void check_some(const struct gcd_graph *g, const struct gcd_paths *p, const uint32_t *of, size_t n)
+/* In the tree of the objects OF[n] alone, each step holds those that the tree of all objects has in
+ * it or below it. */
+static void check_some(const struct gcd_graph *g, const struct gcd_paths *p, const uint32_t *of,
+                       size_t n)
 {
     struct gcd_merged_tree *all, *some;
     uint32_t places[400];
     size_t steps, m, at = 0;
-    struct gcd_merged_tree_options o = { .paths = p, .stacks = true, .keep_places = true, .find = of, .find_count = n, .ret_found = places };
+    struct gcd_merged_tree_options o = { .paths = p,
+                                         .stacks = true,
+                                         .keep_places = true,
+                                         .find = of,
+                                         .find_count = n,
+                                         .ret_found = places };
     assert_int_equal(gcd_merged_tree_new(g, &o, &all, &err), GCD_OK);
     assert_int_equal(gcd_merged_tree_largest(all, of, n, SIZE_MAX, &some, &err), GCD_OK);
-    const struct gcd_merged_step *a = gcd_merged_tree_steps(all, &steps), *b = gcd_merged_tree_steps(some, &m);
+    const struct gcd_merged_step *a = gcd_merged_tree_steps(all, &steps),
+                                 *b = gcd_merged_tree_steps(some, &m);
     assert_int_equal(check_tree(some, true), n);
-    for (uint32_t i = 0; i < steps; i++) {       /* both in the same order */
+    for (uint32_t i = 0; i < steps; i++) { /* both in the same order */
         uint64_t own = 0, count = 0;
         for (size_t k = 0; k < n; k++) {
             own += places[k] == i;
@@ -317,7 +349,7 @@ static void every_allocation_may_fail_with(const struct gcd_graph *g, unsigned t
         struct gcd_write_options o = { .context.alloc = &f.alloc, .context.threads = threads };
         assert_int_equal(gcd_sink_new_memory(NULL, &s, &err), GCD_OK);
         gcd_status st = gcd_write_graph(gcd_format_by_name("html"), g, s, &o, NULL, &err);
-        if (st != GCD_OK || f.failed == 0)               /* a memo may be left out */
+        if (st != GCD_OK || f.failed == 0) /* a memo may be left out */
             assert_int_equal(st, f.failed == 0 ? GCD_OK : GCD_E_NOMEM);
         assert_int_equal(err.code, st == GCD_OK ? err.code : GCD_E_NOMEM);
         gcd_sink_free(s);
@@ -345,7 +377,8 @@ static void canceled(void **state)
     for (unsigned threads = 1; threads <= 2; threads++) {
         struct gcd_write_options o = { .context.cancel = &cancel, .context.threads = threads };
         assert_int_equal(gcd_sink_new_memory(NULL, &s, &err), GCD_OK);
-        assert_int_equal(gcd_write_graph(gcd_format_by_name("html"), g, s, &o, NULL, &err), GCD_E_CANCELED);
+        assert_int_equal(gcd_write_graph(gcd_format_by_name("html"), g, s, &o, NULL, &err),
+                         GCD_E_CANCELED);
         gcd_sink_free(s);
     }
     gcd_graph_free(g);
@@ -367,7 +400,9 @@ static void progress_goes_forward(void **state)
         struct gcd_sink *s;
         double last = 0;
         assert_int_equal(gcd_sink_new_memory(NULL, &s, &err), GCD_OK);
-        struct gcd_write_options o = { .context.threads = threads, .context.progress = forward, .context.progress_ctx = &last };
+        struct gcd_write_options o = { .context.threads = threads,
+                                       .context.progress = forward,
+                                       .context.progress_ctx = &last };
         assert_int_equal(gcd_write_graph(gcd_format_by_name("html"), g, s, &o, NULL, &err), GCD_OK);
         assert_true(last == 1);
         gcd_sink_free(s);
@@ -396,14 +431,25 @@ static gcd_status write_dumps(size_t n, size_t dumps, struct gcd_sink *s)
             memset(names[k], 'x', sizeof names[k] - 1);
             (void)snprintf(names[k], 30, "%zu.%zu.", i, k);
             names[k][strlen(names[k])] = '<';
-            types[k] = (struct gcd_diff_type){ names[k], text, { UINT64_MAX - i, UINT64_MAX - k, UINT64_MAX } };
+            types[k] = (struct gcd_diff_type){ names[k],
+                                               text,
+                                               { UINT64_MAX - i, UINT64_MAX - k, UINT64_MAX } };
         }
         assert_int_equal(gcd_diff_add(d, types, 3, &err), GCD_OK);
     }
     assert_int_equal(gcd_diff_match(d, &err), GCD_OK);
     for (size_t i = 0; i < dumps; i++)
-        all[i] = (struct gcd_page_dump){ text, text, text, UINT64_MAX, (int64_t)i, &verdict, { UINT64_MAX, UINT64_MAX, UINT64_MAX }, i % 2 };
-    struct gcd_trend_page page = { .dumps = all, .dump_count = dumps, .types = d, .retained = true };
+        all[i] = (struct gcd_page_dump){ text,
+                                         text,
+                                         text,
+                                         UINT64_MAX,
+                                         (int64_t)i,
+                                         &verdict,
+                                         { UINT64_MAX, UINT64_MAX, UINT64_MAX },
+                                         i % 2 };
+    struct gcd_trend_page page = {
+        .dumps = all, .dump_count = dumps, .types = d, .retained = true
+    };
     gcd_status st = gcd_write_trend_page(&page, s, &err);
     gcd_diff_free(d);
     free(all);
@@ -437,7 +483,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(commas_are_where_they_belong),
-        cmocka_unit_test(texts_are_escaped), cmocka_unit_test(control_characters_are_escaped),
+        cmocka_unit_test(texts_are_escaped),
+        cmocka_unit_test(control_characters_are_escaped),
         cmocka_unit_test(texts_are_cut_between_characters),
         cmocka_unit_test(the_page_shows_the_graph),
         cmocka_unit_test(small_steps_are_left_out),

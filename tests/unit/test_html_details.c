@@ -1,4 +1,5 @@
-/* What the page knows of single types, compared with a count of all pairs of objects; with a table of all pairs of types and without. */
+/* What the page knows of single types, compared with a count of all pairs of objects; with a table
+ * of all pairs of types and without. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,10 +13,11 @@
 static struct gcd_error err = GCD_ERROR_INIT;
 static const struct gcd_write_options plain;
 
-/* The expected result for one type: held by another type, then by no single object, and by nothing. */
+/* The expected result for one type: held by another type, then by no single object, and by nothing.
+ */
 struct expected {
     uint32_t types;
-    struct html_pair *lists[HTML_LISTS];     /* [types + 2] */
+    struct html_pair *lists[HTML_LISTS]; /* [types + 2] */
 };
 
 static uint32_t place_of(const struct expected *e, uint32_t holder)
@@ -31,12 +33,15 @@ static void count(struct expected *e, unsigned list, uint32_t other, uint64_t by
     p->bytes = p->bytes + bytes >= bytes ? p->bytes + bytes : UINT64_MAX;
 }
 
-static void count_node(const struct html_data *h, struct expected *e, uint32_t node, uint32_t wanted)
+static void count_node(const struct html_data *h, struct expected *e, uint32_t node,
+                       uint32_t wanted)
 {
     const struct gcd_graph *g = h->g;
-    uint32_t type = gcd_graph_node_type(g, node), parent = gcd_dominators_parent(h->dominators, node);
+    uint32_t type = gcd_graph_node_type(g, node),
+             parent = gcd_dominators_parent(h->dominators, node);
     uint32_t holder = parent < GCD_NODE_ROOT ? gcd_graph_node_type(g, parent) : parent;
-    uint64_t bytes = parent == GCD_NODE_NONE ? gcd_graph_node_size(g, node) : gcd_dominators_retained(h->dominators, node);
+    uint64_t bytes = parent == GCD_NODE_NONE ? gcd_graph_node_size(g, node)
+                                             : gcd_dominators_retained(h->dominators, node);
     size_t n;
     const uint32_t *edges = gcd_graph_node_edges(g, node, &n);
     if (type == wanted)
@@ -52,7 +57,8 @@ static int by_size(const void *x, const void *y)
     const struct html_pair *a = x, *b = y;
     if (a->bytes != b->bytes)
         return a->bytes > b->bytes ? -1 : 1;
-    return a->count != b->count ? (a->count > b->count ? -1 : 1) : (a->type > b->type) - (a->type < b->type);
+    return a->count != b->count ? (a->count > b->count ? -1 : 1)
+                                : (a->type > b->type) - (a->type < b->type);
 }
 
 static void check_detail(const struct html_data *h, const struct html_detail *d)
@@ -93,7 +99,8 @@ static void check_objects(const struct html_data *h, const struct html_detail *d
         if (gcd_graph_node_type(h->g, node) != d->type)
             continue;
         all++;
-        larger += (alive ? gcd_dominators_retained(h->dominators, node) : gcd_graph_node_size(h->g, node)) > least;
+        larger += (alive ? gcd_dominators_retained(h->dominators, node)
+                         : gcd_graph_node_size(h->g, node)) > least;
     }
     assert_int_equal(d->object_count, all < HTML_OBJECTS ? all : HTML_OBJECTS);
     assert_true(larger < HTML_OBJECTS);
@@ -102,7 +109,8 @@ static void check_objects(const struct html_data *h, const struct html_detail *d
 static void check_graph(const struct gcd_graph *g)
 {
     struct html_data h;
-    assert_int_equal(html_data_make(&h, g, &plain, &(struct html_role){ .start = "map" }, &err), GCD_OK);
+    assert_int_equal(html_data_make(&h, g, &plain, &(struct html_role){ .start = "map" }, &err),
+                     GCD_OK);
     assert_true(h.detail_count > 0 || gcd_graph_node_count(g) == 0);
     for (size_t i = 0; i < h.detail_count; i++) {
         check_detail(&h, &h.details[i]);
@@ -121,7 +129,8 @@ static void pairs_of_few_types(void **state)
     }
 }
 
-/* 1,000 types of 2 objects each: node I refers to three others further on, whose types follow from I. */
+/* 1,000 types of 2 objects each: node I refers to three others further on, whose types follow from
+ * I. */
 static struct gcd_graph *many_types(void)
 {
     enum { TYPES = 1000, NODES = 2 * TYPES };
@@ -130,7 +139,10 @@ static struct gcd_graph *many_types(void)
     uint32_t type;
     assert_int_equal(gcd_build_new(NULL, &b, &err), GCD_OK);
     for (uint32_t i = 0; i < TYPES; i++)
-        assert_int_equal(gcd_build_type(b, &(struct gcd_type){ .id = i + 1, .name = "T", .module_path = "" }, &type, &err), GCD_OK);
+        assert_int_equal(
+            gcd_build_type(b, &(struct gcd_type){ .id = i + 1, .name = "T", .module_path = "" },
+                           &type, &err),
+            GCD_OK);
     for (uint32_t i = 0; i < NODES; i++)
         assert_int_equal(gcd_build_node(b, 0, i * 7 % TYPES, 24 + i % 5 * 8, &err), GCD_OK);
     assert_int_equal(gcd_build_nodes_end(b, &err), GCD_OK);

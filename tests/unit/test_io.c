@@ -20,7 +20,7 @@
 #include "support/folder.h"
 #include "support/meanwhile.h"
 
-static char folder[FOLDER_BYTES];   /* of the temporary files */
+static char folder[FOLDER_BYTES]; /* of the temporary files */
 
 static const char *in_folder(const char *name)
 {
@@ -146,7 +146,7 @@ static void nothing_appears_without_commit(void **state)
     struct gcd_sink *s;
     assert_int_equal(gcd_sink_open(in_folder("old"), NULL, &s, NULL), GCD_OK);
     gcd_sink_text(s, "new");
-    assert_int_equal(folder_entries(folder), before + 1);       /* the temporary file */
+    assert_int_equal(folder_entries(folder), before + 1); /* the temporary file */
     gcd_sink_free(s);
     assert_int_equal(folder_entries(folder), before);
     struct gcd_input *in;
@@ -171,7 +171,8 @@ int __wrap_close(int fd)
     return -1;
 }
 
-/* A device or pipe is not synced, so close may report the loss; a file is synced before it gets its name. */
+/* A device or pipe is not synced, so close may report the loss; a file is synced before it gets its
+ * name. */
 static void an_error_at_the_end(void **state)
 {
     (void)state;
@@ -179,7 +180,8 @@ static void an_error_at_the_end(void **state)
     for (size_t i = 0; i < 2; i++) {
         struct gcd_sink *s;
         struct gcd_error err = GCD_ERROR_INIT;
-        assert_int_equal(gcd_sink_open(i == 0 ? paths[i] : in_folder(paths[i]), NULL, &s, &err), GCD_OK);
+        assert_int_equal(gcd_sink_open(i == 0 ? paths[i] : in_folder(paths[i]), NULL, &s, &err),
+                         GCD_OK);
         gcd_sink_text(s, "text");
         assert_int_equal(gcd_sink_finish(s, NULL, &err), GCD_OK);
         closing_fails = true;
@@ -260,12 +262,14 @@ static void a_large_file_does_not_stay_in_memory(void **state)
     assert_true(map != MAP_FAILED);
     size_t in_cache = cached(map, (size_t)ALL * MIB);
     for (int i = 0; i < ALL; i++)
-        assert_true(map[(size_t)i * MIB] == (char)(i + 1) && map[(size_t)(i + 1) * MIB - 1] == (char)(i + 1));
+        assert_true(map[(size_t)i * MIB] == (char)(i + 1) &&
+                    map[(size_t)(i + 1) * MIB - 1] == (char)(i + 1));
     assert_int_equal(fstatfs(fd, &fs), 0);
     assert_int_equal(munmap(map, (size_t)ALL * MIB), 0);
     close(fd);
     assert_int_equal(unlink(in_folder("large")), 0);
-    if (fs.f_type != 0xef53 && fs.f_type != 0x58465342)          /* ext4, xfs; unknown for others, such as tmpfs */
+    if (fs.f_type != 0xef53 &&
+        fs.f_type != 0x58465342) /* ext4, xfs; unknown for others, such as tmpfs */
         skip();
     assert_true(in_cache <= (size_t)LEFT * MIB);
 }
@@ -295,7 +299,8 @@ static void folders_behind_a_link_of_another_user(void **state)
     for (size_t i = 0; i < 2; i++) {
         int fd;
         struct gcd_sink *s;
-        (void)snprintf(want, sizeof want, "a link of another user leads to the folder \"%s/\"", other);
+        (void)snprintf(want, sizeof want, "a link of another user leads to the folder \"%s/\"",
+                       other);
         struct gcd_error err = GCD_ERROR_INIT;
         assert_int_equal(symlink(targets[i], other), 0);
         assert_int_equal(lchown(other, 65534, 65534), 0);
@@ -321,7 +326,8 @@ static unsigned looks;
 static void replace_the_pipe(enum meanwhile_call call, const char *name, int flags)
 {
     (void)flags;
-    if (strcmp(name, "pipe") == 0 && (call == MEANWHILE_STAT || call == MEANWHILE_OPEN) && looks++ == 1)
+    if (strcmp(name, "pipe") == 0 && (call == MEANWHILE_STAT || call == MEANWHILE_OPEN) &&
+        looks++ == 1)
         (void)rename(in_folder("precious"), in_folder("pipe"));
 }
 
@@ -379,8 +385,14 @@ static void a_temporary_that_is_taken(void **state)
 static void the_same_file(void **state)
 {
     (void)state;
-    static const struct { const char *name; bool same; } rows[] = { { "one", true }, { "one's link", true }, { "one's name", true },
-                                                                    { "another", false }, { "nothing", false } };
+    static const struct {
+        const char *name;
+        bool same;
+    } rows[] = { { "one", true },
+                 { "one's link", true },
+                 { "one's name", true },
+                 { "another", false },
+                 { "nothing", false } };
     struct gcd_input *in;
     put_file("one", "same", 4);
     put_file("another", "same", 4);
@@ -427,14 +439,14 @@ static void gzip_that_is_not_whole(void **state)
     assert_memory_equal(back, text, got);
     gcd_input_free(in);
 
-    memcpy(packed + packed_n, packed, packed_n);        /* two members */
+    memcpy(packed + packed_n, packed, packed_n); /* two members */
     assert_int_equal(gcd_input_from_memory(packed, 2 * packed_n, NULL, &in, NULL), GCD_OK);
     assert_int_equal(read_all(in, back, 2 * n, &end), 2 * n);
     assert_int_equal(end, GCD_END);
     assert_memory_equal(back + n, text, n);
     gcd_input_free(in);
 
-    memset(packed + packed_n, 0, 8);                     /* padding */
+    memset(packed + packed_n, 0, 8); /* padding */
     assert_int_equal(gcd_input_from_memory(packed, packed_n + 8, NULL, &in, NULL), GCD_OK);
     assert_int_equal(read_all(in, back, 2 * n, &end), n);
     assert_int_equal(end, GCD_END);
@@ -471,7 +483,7 @@ static void a_pipe_is_kept_for_the_second_reading(void **state)
         assert_int_equal(read_all(in, back, sizeof back, &end), 14);
         assert_memory_equal(back, "through a pipe", 14);
     }
-    assert_int_equal(folder_entries(folder), before);           /* the copy has no name */
+    assert_int_equal(folder_entries(folder), before); /* the copy has no name */
     gcd_input_free(in);
 
     assert_int_equal(gcd_input_open("-", NULL, &once, NULL), GCD_OK);
@@ -545,11 +557,14 @@ static void a_file_that_has_been_read_in_part(void **state)
     assert_int_equal(unlink(in_folder("part")), 0);
 }
 
-/* Only after probing a pipe is it known that it must be read again: the probed bytes are kept, too. */
+/* Only after probing a pipe is it known that it must be read again: the probed bytes are kept, too.
+ */
 static void a_pipe_is_kept_after_a_look(void **state)
 {
     (void)state;
-    static const struct { const char *before, *behind; } parts[] = { { "thr", "ough a pipe" }, { "through a pipe", "" }, { "t", "hrough a pipe" } };
+    static const struct {
+        const char *before, *behind;
+    } parts[] = { { "thr", "ough a pipe" }, { "through a pipe", "" }, { "t", "hrough a pipe" } };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         for (size_t want = 1; want <= strlen(parts[i].before); want++) {
             int fd[2], old_stdin = dup(0);
@@ -563,12 +578,14 @@ static void a_pipe_is_kept_after_a_look(void **state)
             size_t got, before = folder_entries(folder);
             gcd_status end;
             assert_int_equal(gcd_input_open("-", &keep, &in, NULL), GCD_OK);
-            assert_int_equal(write(fd[1], parts[i].before, strlen(parts[i].before)), strlen(parts[i].before));
+            assert_int_equal(write(fd[1], parts[i].before, strlen(parts[i].before)),
+                             strlen(parts[i].before));
             assert_int_equal(gcd_input_peek(in, head, want, &got, NULL), GCD_OK);
             assert_int_equal(got, want);
             assert_memory_equal(head, "through a pipe", want);
             assert_int_equal(gcd_input_keep(in, &keep, NULL), GCD_OK);
-            assert_int_equal(write(fd[1], parts[i].behind, strlen(parts[i].behind)), strlen(parts[i].behind));
+            assert_int_equal(write(fd[1], parts[i].behind, strlen(parts[i].behind)),
+                             strlen(parts[i].behind));
             close(fd[1]);
             for (int pass = 0; pass < 3; pass++) {
                 assert_int_equal(read_all(in, back, sizeof back, &end), 14);
@@ -659,8 +676,10 @@ static void any_place_of_damaged_gzip(void **state)
     assert_non_null(f);
     size_t n = fread(bytes, 1, sizeof bytes, f);
     assert_int_equal(fclose(f), 0);
-    put_file("cut.gz", bytes, n - 6);            /* of the 8 bytes after the data */
-    assert_int_equal(gcd_input_open(in_folder("cut.gz"), &(struct gcd_input_options){ .spool_dir = folder }, &in, NULL), GCD_OK);
+    put_file("cut.gz", bytes, n - 6); /* of the 8 bytes after the data */
+    assert_int_equal(gcd_input_open(in_folder("cut.gz"),
+                                    &(struct gcd_input_options){ .spool_dir = folder }, &in, NULL),
+                     GCD_OK);
     assert_int_equal(gcd_input_make_seekable(in, NULL), GCD_E_TRUNCATED);
     expect_at_any_place(in, "one two three");
     gcd_input_free(in);
@@ -690,7 +709,8 @@ static void several_are_one(void **state)
     gcd_input_free(in);
 }
 
-/* The blocks of the file system cannot be counted here, but the size of the spool's descriptor can. */
+/* The blocks of the file system cannot be counted here, but the size of the spool's descriptor can.
+ */
 static uint64_t bytes_on_disk(void)
 {
     char link[64], target[sizeof folder + 300];
@@ -806,19 +826,30 @@ static void spool_and_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_trip), cmocka_unit_test(two_readers_are_independent),
-        cmocka_unit_test(nothing_appears_without_commit), cmocka_unit_test(a_full_disk_is_noticed),
-        cmocka_unit_test(an_output_appears_only_after_commit), cmocka_unit_test(an_error_at_the_end),
+        cmocka_unit_test(round_trip),
+        cmocka_unit_test(two_readers_are_independent),
+        cmocka_unit_test(nothing_appears_without_commit),
+        cmocka_unit_test(a_full_disk_is_noticed),
+        cmocka_unit_test(an_output_appears_only_after_commit),
+        cmocka_unit_test(an_error_at_the_end),
         cmocka_unit_test(a_large_file_does_not_stay_in_memory),
-        cmocka_unit_test(impossible_outputs), cmocka_unit_test(folders_behind_a_link_of_another_user),
+        cmocka_unit_test(impossible_outputs),
+        cmocka_unit_test(folders_behind_a_link_of_another_user),
         cmocka_unit_test(a_pipe_that_becomes_a_file),
-        cmocka_unit_test(a_temporary_that_is_taken), cmocka_unit_test(the_same_file),
-        cmocka_unit_test(impossible_inputs), cmocka_unit_test(gzip_that_is_not_whole),
-        cmocka_unit_test(any_place_can_be_read), cmocka_unit_test(any_place_of_damaged_gzip), cmocka_unit_test(several_are_one),
-        cmocka_unit_test(a_pipe_is_kept_for_the_second_reading), cmocka_unit_test(a_file_that_has_been_read_in_part),
+        cmocka_unit_test(a_temporary_that_is_taken),
+        cmocka_unit_test(the_same_file),
+        cmocka_unit_test(impossible_inputs),
+        cmocka_unit_test(gzip_that_is_not_whole),
+        cmocka_unit_test(any_place_can_be_read),
+        cmocka_unit_test(any_place_of_damaged_gzip),
+        cmocka_unit_test(several_are_one),
+        cmocka_unit_test(a_pipe_is_kept_for_the_second_reading),
+        cmocka_unit_test(a_file_that_has_been_read_in_part),
         cmocka_unit_test(a_pipe_that_is_not_over),
-        cmocka_unit_test(a_pipe_is_kept_after_a_look), cmocka_unit_test(spool_and_memory),
-        cmocka_unit_test(a_spool_moves_to_the_disk_when_it_is_large), cmocka_unit_test(a_spool_without_room_keeps_what_it_has),
+        cmocka_unit_test(a_pipe_is_kept_after_a_look),
+        cmocka_unit_test(spool_and_memory),
+        cmocka_unit_test(a_spool_moves_to_the_disk_when_it_is_large),
+        cmocka_unit_test(a_spool_without_room_keeps_what_it_has),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -32,17 +32,23 @@ static int setup(void **state)
 static void fake_lists(void **state)
 {
     (void)state;
-    static const char text[] =
-        "Num       RefCount Protocol Flags    Type St Inode Path\n"
-        "000000001c7ba778: 00000002 00000000 00010000 0001 01 918685 /tmp/dotnet-diagnostic-42-7-socket\n"
-        "000000001c7ba779: 00000003 00000000 00000000 0001 03 918686 /tmp/dotnet-diagnostic-42-7-socket\n"
-        "000000001c7ba77a: 00000003 00000000 00000000 0001 03 918687 /a b/dotnet-diagnostic-42-7-socket\n"
-        "000000001c7ba77b: 00000003 00000000 00000000 0001 03 918688 /tmp/dotnet-diagnostic-42-77-socket\n"
-        "000000001c7ba77c: 00000003 00000000 00000000 0001 03 918689 /tmp/xdotnet-diagnostic-42-7-socket\n"
-        "000000001c7ba77d: 00000003 00000000 00000000 0001 03 918690\n"
-        "000000001c7ba77e: 00000003 00000000 00000000 0001 03 918691 @dotnet-diagnostic-42-7-socket\n"
-        "garbage /dotnet-diagnostic-42-7-socket\n"
-        "000000001c7ba77f: 00000003 00000000 00000000 0001 03 918692 /tmp/dotnet-diagnostic-42-7-socket";
+    static const char text[] = "Num       RefCount Protocol Flags    Type St Inode Path\n"
+                               "000000001c7ba778: 00000002 00000000 00010000 0001 01 918685 "
+                               "/tmp/dotnet-diagnostic-42-7-socket\n"
+                               "000000001c7ba779: 00000003 00000000 00000000 0001 03 918686 "
+                               "/tmp/dotnet-diagnostic-42-7-socket\n"
+                               "000000001c7ba77a: 00000003 00000000 00000000 0001 03 918687 /a "
+                               "b/dotnet-diagnostic-42-7-socket\n"
+                               "000000001c7ba77b: 00000003 00000000 00000000 0001 03 918688 "
+                               "/tmp/dotnet-diagnostic-42-77-socket\n"
+                               "000000001c7ba77c: 00000003 00000000 00000000 0001 03 918689 "
+                               "/tmp/xdotnet-diagnostic-42-7-socket\n"
+                               "000000001c7ba77d: 00000003 00000000 00000000 0001 03 918690\n"
+                               "000000001c7ba77e: 00000003 00000000 00000000 0001 03 918691 "
+                               "@dotnet-diagnostic-42-7-socket\n"
+                               "garbage /dotnet-diagnostic-42-7-socket\n"
+                               "000000001c7ba77f: 00000003 00000000 00000000 0001 03 918692 "
+                               "/tmp/dotnet-diagnostic-42-7-socket";
     char name[128];
     const char *const folders[] = { "42", "42/net" };
     for (size_t i = 0; i < 2; i++) {
@@ -53,10 +59,12 @@ static void fake_lists(void **state)
     FILE *f = fopen(path, "w");
     assert_non_null(f);
     assert_true(fputs(text, f) >= 0 && fclose(f) == 0);
-    assert_int_equal(gcd_connections_read(dir, 42, "/proc/42/root/tmp/dotnet-diagnostic-42-7-socket"), 3);
+    assert_int_equal(
+        gcd_connections_read(dir, 42, "/proc/42/root/tmp/dotnet-diagnostic-42-7-socket"), 3);
     assert_int_equal(gcd_connections_read(dir, 42, "dotnet-diagnostic-42-7-socket"), 3);
     assert_int_equal(gcd_connections_read(dir, 42, "/tmp/dotnet-diagnostic-43-7-socket"), 0);
-    assert_int_equal(gcd_connections_read(dir, 43, "/tmp/dotnet-diagnostic-42-7-socket"), GCD_IPC_UNKNOWN);
+    assert_int_equal(gcd_connections_read(dir, 43, "/tmp/dotnet-diagnostic-42-7-socket"),
+                     GCD_IPC_UNKNOWN);
     assert_int_equal(remove(path), 0);
     for (size_t i = 2; i-- > 0;) {
         (void)snprintf(name, sizeof name, "%s/%s", dir, folders[i]);
@@ -70,7 +78,8 @@ static void a_real_socket(void **state)
     struct sockaddr_un a = { .sun_family = AF_UNIX };
     (void)snprintf(a.sun_path, sizeof a.sun_path, "%s/socket%d", dir, (int)getpid());
     uint32_t pid = (uint32_t)getpid();
-    int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), client = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0),
+        client = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_int_equal(bind(listener, (struct sockaddr *)&a, sizeof a), 0);
     assert_int_equal(listen(listener, 4), 0);
     assert_int_equal(gcd_ipc_connections(pid, a.sun_path), 0);
@@ -79,7 +88,8 @@ static void a_real_socket(void **state)
     assert_true(accepted >= 0);
     assert_int_equal(gcd_ipc_connections(pid, a.sun_path), 1);
     assert_int_equal(close(client), 0);
-    assert_int_equal(gcd_ipc_connections(pid, a.sun_path), 1);   /* the process has not closed its end */
+    /* the process has not closed its end */
+    assert_int_equal(gcd_ipc_connections(pid, a.sun_path), 1);
     assert_int_equal(close(accepted), 0);
     assert_int_equal(gcd_ipc_connections(pid, a.sun_path), 0);
     assert_int_equal(close(listener), 0);
@@ -94,6 +104,7 @@ static int teardown(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(fake_lists), cmocka_unit_test(a_real_socket) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(fake_lists),
+                                        cmocka_unit_test(a_real_socket) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -76,7 +76,8 @@ static int teardown(void **state)
     return 0;
 }
 
-static void proc_file(const struct world *w, uint32_t pid, const char *name, const char *bytes, size_t n)
+static void proc_file(const struct world *w, uint32_t pid, const char *name, const char *bytes,
+                      size_t n)
 {
     char path[256];
     (void)snprintf(path, sizeof path, "%s/%u/%s", w->proc, (unsigned)pid, name);
@@ -84,18 +85,21 @@ static void proc_file(const struct world *w, uint32_t pid, const char *name, con
 }
 
 /* ENVIRON NULL: not readable.  NSPID: the pids of that line, or NULL for just PID. */
-static void add_process_as(const struct world *w, uint32_t pid, char state, const char *nspid, const char *environ_,
-                           size_t n_environ)
+static void add_process_as(const struct world *w, uint32_t pid, char state, const char *nspid,
+                           const char *environ_, size_t n_environ)
 {
     char text[512];
     (void)snprintf(text, sizeof text, "%s/%u", w->proc, (unsigned)pid);
     make_dir(text);
     /* A name that breaks parsers that count fields from the left or stop at the first ')'. */
-    int n = snprintf(text, sizeof text, "%u (a) b (c 1 2) %c 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 %d 20 21\n",
+    int n = snprintf(text, sizeof text,
+                     "%u (a) b (c 1 2) %c 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 %d 20 21\n",
                      (unsigned)pid, state, KEY);
     proc_file(w, pid, "stat", text, (size_t)n);
-    n = snprintf(text, sizeof text, "Name:\tNSpid:\nTgid:\t%u\nPid:\t%u\nNSpid:\t%u%s%s\nNSpgid:\t9\n", (unsigned)pid,
-                 (unsigned)pid, (unsigned)pid, nspid != NULL ? "\t" : "", nspid != NULL ? nspid : "");
+    n = snprintf(text, sizeof text,
+                 "Name:\tNSpid:\nTgid:\t%u\nPid:\t%u\nNSpid:\t%u%s%s\nNSpgid:\t9\n", (unsigned)pid,
+                 (unsigned)pid, (unsigned)pid, nspid != NULL ? "\t" : "",
+                 nspid != NULL ? nspid : "");
     proc_file(w, pid, "status", text, (size_t)n);
     if (environ_ != NULL)
         proc_file(w, pid, "environ", environ_, n_environ);
@@ -105,7 +109,8 @@ static void add_process_as(const struct world *w, uint32_t pid, char state, cons
 static void add_process(const struct world *w, uint32_t pid)
 {
     char env[256];
-    int n = snprintf(env, sizeof env, "NOTMPDIR=/x%cTMPDIRX=/y%cTMPDIR=%s/%cTMPDIR=/later%c", 0, 0, w->tmp, 0, 0);
+    int n = snprintf(env, sizeof env, "NOTMPDIR=/x%cTMPDIRX=/y%cTMPDIR=%s/%cTMPDIR=/later%c", 0, 0,
+                     w->tmp, 0, 0);
     add_process_as(w, pid, 'S', NULL, env, (size_t)n);
 }
 
@@ -151,7 +156,8 @@ static void set_mtime(const char *dir, const char *name, time_t t)
 static void set_owner(const struct world *w, uint32_t pid, unsigned uid, unsigned saved)
 {
     char text[128];
-    int n = snprintf(text, sizeof text, "Name:\tx\nTgid:\t%u\nUid:\t9\t%u\t%u\t9\nNSpid:\t%u\n", (unsigned)pid, uid, saved, (unsigned)pid);
+    int n = snprintf(text, sizeof text, "Name:\tx\nTgid:\t%u\nUid:\t9\t%u\t%u\t9\nNSpid:\t%u\n",
+                     (unsigned)pid, uid, saved, (unsigned)pid);
     proc_file(w, pid, "status", text, (size_t)n);
 }
 
@@ -169,11 +175,13 @@ static const char *name_of(uint32_t pid, const char *infix, unsigned key)
     static char names[4][96];
     static size_t next;
     char *name = names[next++ % 4];
-    (void)snprintf(name, sizeof names[0], "dotnet-diagnostic-%s%u-%u-socket", infix, (unsigned)pid, key);
+    (void)snprintf(name, sizeof names[0], "dotnet-diagnostic-%s%u-%u-socket", infix, (unsigned)pid,
+                   key);
     return name;
 }
 
-static void expect_found(const struct world *w, uint32_t pid, const char *own_tmpdir, const char *dir, const char *name)
+static void expect_found(const struct world *w, uint32_t pid, const char *own_tmpdir,
+                         const char *dir, const char *name)
 {
     char path[GCD_IPC_PATH_MAX] = "";
     char want[GCD_IPC_PATH_MAX];
@@ -186,8 +194,8 @@ static void expect_found(const struct world *w, uint32_t pid, const char *own_tm
     assert_int_equal(err.code, GCD_OK);
 }
 
-static void expect_failure(const struct world *w, uint32_t pid, const char *own_tmpdir, gcd_status want,
-                           enum gcd_error_reason want_reason, const char *text)
+static void expect_failure(const struct world *w, uint32_t pid, const char *own_tmpdir,
+                           gcd_status want, enum gcd_error_reason want_reason, const char *text)
 {
     char path[GCD_IPC_PATH_MAX] = "untouched";
     struct gcd_error err = GCD_ERROR_INIT;
@@ -217,20 +225,28 @@ static void test_exact_name(void **state)
 static void test_no_process(void **state)
 {
     struct world *w = *state;
-    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_PROCESS, "there is no process 4242");
+    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_PROCESS,
+                   "there is no process 4242");
     add_process_as(w, 5, 'Z', NULL, "", 0);
     expect_failure(w, 5, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_PROCESS, "process 5 has ended");
     add_process_as(w, 6, 'S', NULL, "", 0);
     static const char thread[] = "Name:\tx\nTgid:\t5\nPid:\t6\n";
     proc_file(w, 6, "status", thread, sizeof thread - 1);
-    expect_failure(w, 6, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_PROCESS, "6 is not a process but a thread of process 5");
+    expect_failure(w, 6, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_PROCESS,
+                   "6 is not a process but a thread of process 5");
 }
 
 static void test_damaged_stat(void **state)
 {
     struct world *w = *state;
-    static const char *const stats[] = { "", "7 (a", "7 (a)", "7 (a) S 1 2 3", "7 (a) S 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 x",
-                                         "7 (a) S 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 99999999999999999999" };
+    static const char *const stats[] = {
+        "",
+        "7 (a",
+        "7 (a)",
+        "7 (a) S 1 2 3",
+        "7 (a) S 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 x",
+        "7 (a) S 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 99999999999999999999"
+    };
     add_process_as(w, 7, 'S', NULL, "", 0);
     for (size_t i = 0; i < sizeof stats / sizeof stats[0]; i++) {
         proc_file(w, 7, "stat", stats[i], strlen(stats[i]));
@@ -242,8 +258,9 @@ static void test_no_socket(void **state)
 {
     struct world *w = *state;
     add_process(w, 4242);
-    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET,
-                   "it is not a .NET process, or its diagnostics are off (DOTNET_EnableDiagnostics=0 or");
+    expect_failure(
+        w, 4242, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET,
+        "it is not a .NET process, or its diagnostics are off (DOTNET_EnableDiagnostics=0 or");
     /* Other kinds of files, and similar names. */
     char path[256];
     (void)snprintf(path, sizeof path, "%s/%s", w->tmp, name_of(4242, "", KEY));
@@ -252,7 +269,8 @@ static void test_no_socket(void **state)
     add_listener(w, w->tmp, "dotnet-diagnostic-4242-1x-socket");
     add_listener(w, w->tmp, "dotnet-diagnostic-4242-1-socket2");
     add_listener(w, w->tmp, "dotnet-diagnostic-42424-1-socket");
-    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET, "process 4242 has no diagnostic socket in /tmp/gcd-");
+    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET,
+                   "process 4242 has no diagnostic socket in /tmp/gcd-");
 }
 
 static void test_missing_and_long_tmpdir(void **state)
@@ -260,11 +278,13 @@ static void test_missing_and_long_tmpdir(void **state)
     struct world *w = *state;
     static const char missing[] = "TMPDIR=/nonexistent/x";
     add_process_as(w, 8, 'S', NULL, missing, sizeof missing);
-    expect_failure(w, 8, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET, "in /nonexistent/x: it is not");
+    expect_failure(w, 8, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET,
+                   "in /nonexistent/x: it is not");
     char env[160] = "TMPDIR=/";
     memset(env + strlen(env), 'd', 99);
     add_process_as(w, 9, 'S', NULL, env, sizeof env);
-    expect_failure(w, 9, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET, "its TMPDIR has 100 bytes, too long");
+    expect_failure(w, 9, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET,
+                   "its TMPDIR has 100 bytes, too long");
 }
 
 /* Only the socket file of a dead process with the same pid is left. */
@@ -273,11 +293,14 @@ static void test_stale(void **state)
     struct world *w = *state;
     add_process(w, 4242);
     add_stale(w->tmp, name_of(4242, "", 11));
-    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_ERROR_STALE_SOCKET, "-4242-11-socket is stale, nobody listens there");
-    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_ERROR_STALE_SOCKET, "its diagnostics are off (DOTNET_EnableDiagnostics=0;");
+    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_ERROR_STALE_SOCKET,
+                   "-4242-11-socket is stale, nobody listens there");
+    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_ERROR_STALE_SOCKET,
+                   "its diagnostics are off (DOTNET_EnableDiagnostics=0;");
 }
 
-/* The key differs (a time namespace): the newest socket with a listener wins, if the listener is the wanted process. */
+/* The key differs (a time namespace): the newest socket with a listener wins, if the listener is
+ * the wanted process. */
 static void test_newest_that_answers(void **state)
 {
     struct world *w = *state;
@@ -302,7 +325,8 @@ static void test_newest_of_one_second(void **state)
     add_process(w, pid);
     for (unsigned i = 0; i < 3; i++) {
         char path[256];
-        const struct timespec times[2] = { { .tv_sec = 1000, .tv_nsec = ns[i] }, { .tv_sec = 1000, .tv_nsec = ns[i] } };
+        const struct timespec times[2] = { { .tv_sec = 1000, .tv_nsec = ns[i] },
+                                           { .tv_sec = 1000, .tv_nsec = ns[i] } };
         add_listener(w, w->tmp, name_of(pid, "", 11 + i));
         (void)snprintf(path, sizeof path, "%s/%s", w->tmp, name_of(pid, "", 11 + i));
         assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
@@ -372,7 +396,8 @@ static void test_forged_name(void **state)
     expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET, text);
     bool foreign = true;
     char path[GCD_IPC_PATH_MAX];
-    assert_int_equal(gcd_discover_listed(w->proc, 4242, NULL, path, &foreign, NULL), GCD_E_NOT_FOUND);
+    assert_int_equal(gcd_discover_listed(w->proc, 4242, NULL, path, &foreign, NULL),
+                     GCD_E_NOT_FOUND);
     assert_false(foreign);
     /* A dsrouter's socket is newer: the one of the process is found nevertheless. */
     add_listener(w, w->tmp, name_of(self, "", KEY));
@@ -400,7 +425,8 @@ static void test_owner_of_the_file(void **state)
             expect_found(w, pid, NULL, w->tmp, name_of(pid, "", key));
         }
         set_file_owner(w->tmp, name_of(pid, "", key), 2);
-        expect_failure(w, pid, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET, "-socket belongs to user 2");
+        expect_failure(w, pid, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET,
+                       "-socket belongs to user 2");
         char path[256];
         (void)snprintf(path, sizeof path, "%s/%s", w->tmp, name_of(pid, "", key));
         assert_int_equal(unlink(path), 0);
@@ -429,12 +455,15 @@ static void test_environment_not_readable(void **state)
     add_listener(w, w->tmp, name_of(4242, "", KEY));
     expect_found(w, 4242, own, w->tmp, name_of(4242, "", KEY));
     expect_failure(w, 4242, "/nonexistent", GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET,
-                   "in /nonexistent and /tmp: it is not a .NET process, its diagnostics are off, or it has another TMPDIR");
-    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET, "no diagnostic socket in /tmp: ");
+                   "in /nonexistent and /tmp: it is not a .NET process, its diagnostics are off, "
+                   "or it has another TMPDIR");
+    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET,
+                   "no diagnostic socket in /tmp: ");
     /* If the environment is readable, our own TMPDIR does not matter. */
     add_process_as(w, 4243, 'S', NULL, "A=b", 4);
     add_listener(w, w->tmp, name_of(4243, "", KEY));
-    expect_failure(w, 4243, own, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET, "no diagnostic socket in /tmp: ");
+    expect_failure(w, 4243, own, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET,
+                   "no diagnostic socket in /tmp: ");
 }
 
 /* TMPDIR in the second chunk of the file, across the chunk border, and without its NUL. */
@@ -475,14 +504,17 @@ static void test_other_pid_namespace(void **state)
     char dir[256];
     add_process_as(w, 4242, 'S', "17\t3", mytmp, sizeof mytmp);
     make_root(w, 4242, dir, sizeof dir);
-    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET, "process 4242 has no diagnostic socket in /mytmp");
+    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET,
+                   "process 4242 has no diagnostic socket in /mytmp");
     add_listener(w, dir, name_of(4242, "", KEY));
-    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET, "process 4242 has no diagnostic socket in /mytmp");
+    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET,
+                   "process 4242 has no diagnostic socket in /mytmp");
     add_listener(w, dir, name_of(3, "", KEY));
     expect_found(w, 4242, NULL, dir, name_of(3, "", KEY));
 }
 
-/* The same pid namespace, but another /tmp: a unit with PrivateTmp, or containers that share their processes. */
+/* The same pid namespace, but another /tmp: a unit with PrivateTmp, or containers that share their
+ * processes. */
 static void test_other_root_only(void **state)
 {
     struct world *w = *state;
@@ -542,17 +574,20 @@ static void test_links_stay_inside(void **state)
     expect_found(w, 4242, NULL, linked, name_of(3, "", KEY));
     assert_int_equal(connect_to(linked, name_of(3, "", KEY)), 0);
 
-    /* A path into our own directory stops at the process's root, even if the directory was found before. */
+    /* A path into our own directory stops at the process's root, even if the directory was found
+     * before. */
     (void)snprintf(outside, sizeof outside, "%s/4242/root/b", w->proc);
     assert_int_equal(unlink(outside), 0);
     make_link(w, w->tmp, "b");
     add_listener(w, w->tmp, name_of(3, "", KEY));
     assert_int_equal(connect_to(w->tmp, name_of(3, "", KEY)), 0);
     assert_int_equal(connect_to(linked, name_of(3, "", KEY)), -ENOENT);
-    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET, "no diagnostic socket in /a/link/");
+    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET,
+                   "no diagnostic socket in /a/link/");
     assert_int_equal(unlink(outside), 0);
     make_link(w, "b", "b");
-    expect_failure(w, 4242, NULL, GCD_E_IO, GCD_ERROR_OTHER, "cannot look for the diagnostic socket of process 4242");
+    expect_failure(w, 4242, NULL, GCD_E_IO, GCD_ERROR_OTHER,
+                   "cannot look for the diagnostic socket of process 4242");
 }
 
 /* The connection goes to the socket that was checked, whatever has its name by then. */
@@ -583,7 +618,8 @@ static void test_link_instead_of_a_socket(void **state)
     (void)snprintf(target, sizeof target, "%s/other", w->tmp);
     (void)snprintf(name, sizeof name, "%s/%s", w->tmp, name_of(4242, "", KEY));
     assert_int_equal(symlink(target, name), 0);
-    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET, "process 4242 has no diagnostic socket");
+    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET,
+                   "process 4242 has no diagnostic socket");
 }
 
 static char swapped[256], target[256];
@@ -591,7 +627,8 @@ static char swapped[256], target[256];
 /* Another user's link replaces the socket that was just checked. */
 static void put_a_link(enum meanwhile_call call, const char *name, int flags)
 {
-    if (call != MEANWHILE_OPEN || strstr(swapped, name) == NULL || strstr(name, "dotnet-diagnostic-") == NULL)
+    if (call != MEANWHILE_OPEN || strstr(swapped, name) == NULL ||
+        strstr(name, "dotnet-diagnostic-") == NULL)
         return;
     (void)flags;
     meanwhile(NULL);
@@ -600,7 +637,8 @@ static void put_a_link(enum meanwhile_call call, const char *name, int flags)
     assert_int_equal(lchown(swapped, 2, 2), 0);
 }
 
-/* The owner of the link matters, not that of its target: else another user could choose the socket that root talks to. */
+/* The owner of the link matters, not that of its target: else another user could choose the socket
+ * that root talks to. */
 static void test_link_after_the_look(void **state)
 {
     struct world *w = *state;
@@ -614,7 +652,8 @@ static void test_link_after_the_look(void **state)
     (void)snprintf(swapped, sizeof swapped, "%s/%s", w->tmp, name_of(4242, "", KEY));
     expect_found(w, 4242, NULL, w->tmp, name_of(4242, "", KEY));
     meanwhile(put_a_link);
-    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET, "process 4242 has no diagnostic socket");
+    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET,
+                   "process 4242 has no diagnostic socket");
 }
 
 /* Runs CHECK as a user who owns nothing; only if the test runs as root. */
@@ -637,8 +676,8 @@ static void as_nobody(const struct world *w, void (*check)(const struct world *)
 }
 
 /* Without cmocka, whose state in the child is a copy. */
-static void check_failure(const struct world *w, uint32_t pid, gcd_status want, enum gcd_error_reason want_reason,
-                          const char *text, int exit_code)
+static void check_failure(const struct world *w, uint32_t pid, gcd_status want,
+                          enum gcd_error_reason want_reason, const char *text, int exit_code)
 {
     char path[GCD_IPC_PATH_MAX];
     struct gcd_error err = GCD_ERROR_INIT;
@@ -652,10 +691,15 @@ static void check_failure(const struct world *w, uint32_t pid, gcd_status want, 
 static void check_permission(const struct world *w)
 {
     check_failure(w, 4242, GCD_E_IO, GCD_ERROR_PERMISSION,
-                  "the diagnostic socket of process 4242 belongs to user 0; only that user and root may use it", 1);
-    check_failure(w, 4243, GCD_E_IO, GCD_ERROR_PERMISSION, "the diagnostic socket of process 4243 belongs to user 0", 2);
-    check_failure(w, 4244, GCD_E_IO, GCD_ERROR_PERMISSION, "cannot look for the diagnostic socket of process 4244 in", 3);
-    check_failure(w, 4245, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET, "process 4245 has no diagnostic socket in /mytmp", 4);
+                  "the diagnostic socket of process 4242 belongs to user 0; only that user and "
+                  "root may use it",
+                  1);
+    check_failure(w, 4243, GCD_E_IO, GCD_ERROR_PERMISSION,
+                  "the diagnostic socket of process 4243 belongs to user 0", 2);
+    check_failure(w, 4244, GCD_E_IO, GCD_ERROR_PERMISSION,
+                  "cannot look for the diagnostic socket of process 4244 in", 3);
+    check_failure(w, 4245, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET,
+                  "process 4245 has no diagnostic socket in /mytmp", 4);
 }
 
 static void test_permission(void **state)
@@ -709,7 +753,8 @@ static void test_long_path(void **state)
     strcat(path, "x");
     assert_int_equal(gcd_sock_open(path, &fd, &err), GCD_E_NOT_FOUND);
     assert_int_equal(err.reason, GCD_ERROR_NO_SOCKET);
-    (void)snprintf(path, sizeof path, "%s/%0120d", dir, 1); /* its last component does not fit into sun_path either */
+    /* its last component does not fit into sun_path either */
+    (void)snprintf(path, sizeof path, "%s/%0120d", dir, 1);
     assert_int_equal(gcd_sock_open(path, &fd, &err), GCD_E_NOT_FOUND);
     memset(path, 'a', sizeof path - 1);
     path[sizeof path - 1] = '\0';

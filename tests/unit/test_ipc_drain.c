@@ -1,6 +1,6 @@
 /*
- * Collections with several event sessions from a scripted runtime: which requests, in which order, and that every exit stops all
- * sessions.  Failures of a single session are in test_ipc_session.c.
+ * Collections with several event sessions from a scripted runtime: which requests, in which order,
+ * and that every exit stops all sessions.  Failures of a single session are in test_ipc_session.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,18 +16,36 @@
 #include "support/fake_target.h"
 
 /* Session A records, B triggers, F flushes. */
-#define ID_A "\xa1\0\0\0\0\0\0\0"
-#define ID_B "\xb2\0\0\0\0\0\0\0"
-#define ID_F "\xf3\0\0\0\0\0\0\0"
-#define OK(id) FAKE_SEND_LITERAL(FAKE_MAGIC "\x1c\x00\xff\x00\x00\x00" id)
+#define ID_A     "\xa1\0\0\0\0\0\0\0"
+#define ID_B     "\xb2\0\0\0\0\0\0\0"
+#define ID_F     "\xf3\0\0\0\0\0\0\0"
+#define OK(id)   FAKE_SEND_LITERAL(FAKE_MAGIC "\x1c\x00\xff\x00\x00\x00" id)
 #define STOP(id) FAKE_MAGIC "\x1c\x00\x02\x01\x00\x00" id
 
-#define RECV { .op = FAKE_RECV }
-#define CLOSE { .op = FAKE_CLOSE }
-#define HOLD { .op = FAKE_HOLD }
-#define SET(flag) { FAKE_SET, (flag), 0, 0, 0 }
-#define WAIT(flag) { FAKE_WAIT, (flag), 0, 0, 0 }
-#define SLEEP(ms) { FAKE_SLEEP, (ms), 0, 0, 0 }
+#define RECV            \
+    {                   \
+        .op = FAKE_RECV \
+    }
+#define CLOSE            \
+    {                    \
+        .op = FAKE_CLOSE \
+    }
+#define HOLD            \
+    {                   \
+        .op = FAKE_HOLD \
+    }
+#define SET(flag)                 \
+    {                             \
+        FAKE_SET, (flag), 0, 0, 0 \
+    }
+#define WAIT(flag)                 \
+    {                              \
+        FAKE_WAIT, (flag), 0, 0, 0 \
+    }
+#define SLEEP(ms)                 \
+    {                             \
+        FAKE_SLEEP, (ms), 0, 0, 0 \
+    }
 #define TEXT(s) FAKE_SEND_LITERAL(s)
 
 /* Flags of the scripts. */
@@ -84,22 +102,32 @@ static bool on_idle(void *ctx, uint64_t silent_ms)
 
 static void client_init(struct client *c)
 {
-    *c = (struct client){ .grace_ms = 4000, .answer_ms = 4000, .farewell_ms = 60000, .err = GCD_ERROR_INIT };
-    c->plan = (struct gcd_plan){ .strategy = GCD_IPC_STRATEGY_DRAIN, .command = GCD_WIRE_COLLECT_TRACING2 };
+    *c = (struct client){
+        .grace_ms = 4000, .answer_ms = 4000, .farewell_ms = 60000, .err = GCD_ERROR_INIT
+    };
+    c->plan = (struct gcd_plan){ .strategy = GCD_IPC_STRATEGY_DRAIN,
+                                 .command = GCD_WIRE_COLLECT_TRACING2 };
     c->options = (struct gcd_ipc_collect_options){
-        .on_data = on_data, .on_step = on_step, .on_idle = on_idle, .ctx = c, .cancel = &c->cancel,
+        .on_data = on_data,
+        .on_step = on_step,
+        .on_idle = on_idle,
+        .ctx = c,
+        .cancel = &c->cancel,
     };
 }
 
 static gcd_status collect(struct client *c, struct fake_target *t)
 {
     c->options.socket_path = fake_target_path(t);
-    const struct gcd_session_graces graces = { .reply_ms = c->grace_ms, .stop_ms = c->grace_ms, .answer_ms = c->answer_ms,
-                                                .farewell_ms = c->farewell_ms };
+    const struct gcd_session_graces graces = { .reply_ms = c->grace_ms,
+                                               .stop_ms = c->grace_ms,
+                                               .answer_ms = c->answer_ms,
+                                               .farewell_ms = c->farewell_ms };
     return gcd_session_collect(&c->options, &c->plan, &graces, &c->result, &c->err);
 }
 
-static void expect_failure(const struct client *c, gcd_status st, gcd_status want, enum gcd_error_reason reason, const char *text)
+static void expect_failure(const struct client *c, gcd_status st, gcd_status want,
+                           enum gcd_error_reason reason, const char *text)
 {
     assert_string_equal(c->err.msg, text);
     assert_int_equal(st, want);
@@ -113,11 +141,15 @@ static void expect_stop(struct fake_target *t, size_t i, const char *want)
     assert_memory_equal(got, want, sizeof STOP(ID_A) - 1);
 }
 
-/* Request I is the collect COMMAND; offsets of CollectTracing2 and CollectTracing5, see test_ipc_wire. */
-static void expect_collect(struct fake_target *t, size_t i, enum gcd_wire_command command, uint64_t keywords)
+/* Request I is the collect COMMAND; offsets of CollectTracing2 and CollectTracing5, see
+ * test_ipc_wire. */
+static void expect_collect(struct fake_target *t, size_t i, enum gcd_wire_command command,
+                           uint64_t keywords)
 {
     const uint8_t *got;
-    size_t off = command == GCD_WIRE_COLLECT_TRACING2 ? 33 : command == GCD_WIRE_COLLECT_TRACING4 ? 41 : 45;
+    size_t off = command == GCD_WIRE_COLLECT_TRACING2   ? 33
+                 : command == GCD_WIRE_COLLECT_TRACING4 ? 41
+                                                        : 45;
     assert_true(fake_target_request(t, i, &got) > off + 8);
     assert_int_equal(got[16] << 8 | got[17], command);
     uint64_t have = 0;
@@ -128,19 +160,24 @@ static void expect_collect(struct fake_target *t, size_t i, enum gcd_wire_comman
 
 /* ---- scripts of a runtime that behaves ---- */
 
-static const struct fake_act record[] = { RECV, OK(ID_A), TEXT("head"), WAIT(GC), TEXT(" walk$"), WAIT(STOP_A), TEXT(" tail"), SET(END_A), CLOSE };
-static const struct fake_act trigger[] = { RECV, SET(GC), SLEEP(300), OK(ID_B), TEXT("not for the caller"), WAIT(STOP_B), SET(END_B), CLOSE };
+static const struct fake_act record[] = { RECV,          OK(ID_A),       TEXT("head"),
+                                          WAIT(GC),      TEXT(" walk$"), WAIT(STOP_A),
+                                          TEXT(" tail"), SET(END_A),     CLOSE };
+static const struct fake_act trigger[] = {
+    RECV, SET(GC), SLEEP(300), OK(ID_B), TEXT("not for the caller"), WAIT(STOP_B), SET(END_B), CLOSE
+};
 static const struct fake_act stop_a[] = { RECV, SET(STOP_A), WAIT(END_A), OK(ID_A), CLOSE };
 static const struct fake_act stop_b[] = { RECV, SET(STOP_B), WAIT(END_B), OK(ID_B), CLOSE };
-static const struct fake_act flush[] = { RECV, OK(ID_F), TEXT("nothing"), WAIT(STOP_F), SET(END_F), CLOSE };
+static const struct fake_act flush[] = { RECV,         OK(ID_F),   TEXT("nothing"),
+                                         WAIT(STOP_F), SET(END_F), CLOSE };
 static const struct fake_act stop_f[] = { RECV, SET(STOP_F), WAIT(END_F), OK(ID_F), CLOSE };
 static const struct fake_act unknown[] = { RECV, FAKE_UNKNOWN_COMMAND, CLOSE };
 static const struct fake_act refusal[] = { RECV, FAKE_BAD_ENCODING, HOLD, CLOSE };
 
-#define START(...) \
-    static const struct fake_act *const scripts[] = { __VA_ARGS__ }; \
+#define START(...)                                                                          \
+    static const struct fake_act *const scripts[] = { __VA_ARGS__ };                        \
     struct fake_target *t = fake_target_start(scripts, sizeof scripts / sizeof scripts[0]); \
-    struct client c; \
+    struct client c;                                                                        \
     client_init(&c)
 
 static void test_whole(void **state)
@@ -167,7 +204,9 @@ static void test_whole(void **state)
 static void test_silence(void **state)
 {
     (void)state;
-    static const struct fake_act endless[] = { RECV, OK(ID_A), TEXT("head"), WAIT(STOP_A), TEXT(" tail"), SET(END_A), CLOSE };
+    static const struct fake_act endless[] = { RECV,         OK(ID_A),      TEXT("head"),
+                                               WAIT(STOP_A), TEXT(" tail"), SET(END_A),
+                                               CLOSE };
     START(endless, trigger, stop_a, stop_b);
     c.idle = true;
     uint64_t start_ms = now_ms();
@@ -184,7 +223,8 @@ static void test_silence(void **state)
 static void test_no_head(void **state)
 {
     (void)state;
-    static const struct fake_act headless[] = { RECV, OK(ID_A), WAIT(GC), TEXT("walk$"), WAIT(STOP_A), SET(END_A), CLOSE };
+    static const struct fake_act headless[] = { RECV,         OK(ID_A),   WAIT(GC), TEXT("walk$"),
+                                                WAIT(STOP_A), SET(END_A), CLOSE };
     START(headless, trigger, stop_a, stop_b);
     assert_int_equal(collect(&c, t), GCD_OK);
     assert_string_equal(c.seen, "walk$");
@@ -196,7 +236,8 @@ static void test_no_head(void **state)
 static void test_dump_of_another(void **state)
 {
     (void)state;
-    static const struct fake_act lucky[] = { RECV, OK(ID_A), TEXT("walk$"), WAIT(STOP_A), SET(END_A), CLOSE };
+    static const struct fake_act lucky[] = { RECV,         OK(ID_A),   TEXT("walk$"),
+                                             WAIT(STOP_A), SET(END_A), CLOSE };
     START(lucky, stop_a);
     assert_int_equal(collect(&c, t), GCD_OK);
     assert_true(c.result.stopped && c.result.stream_ended);
@@ -223,11 +264,21 @@ static void test_flush(void **state)
 static void test_others_go_on_after_the_stop(void **state)
 {
     (void)state;
-    static char drip[] = "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx";
-    static const struct fake_act endless_trigger[] = { RECV, SET(GC), OK(ID_B), WAIT(STOP_B), FAKE_SEND_PIECES(drip, sizeof drip - 1, 1, 100),
-                                                       SET(END_B), CLOSE };
-    static const struct fake_act endless_flush[] = { RECV, OK(ID_F), WAIT(STOP_F), FAKE_SEND_PIECES(drip, sizeof drip - 1, 1, 100), SET(END_F),
-                                                     CLOSE };
+    static char drip[] =
+        "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx";
+    static const struct fake_act endless_trigger[] = {
+        RECV,
+        SET(GC),
+        OK(ID_B),
+        WAIT(STOP_B),
+        FAKE_SEND_PIECES(drip, sizeof drip - 1, 1, 100),
+        SET(END_B),
+        CLOSE
+    };
+    static const struct fake_act endless_flush[] = {
+        RECV,       OK(ID_F), WAIT(STOP_F), FAKE_SEND_PIECES(drip, sizeof drip - 1, 1, 100),
+        SET(END_F), CLOSE
+    };
     {
         START(record, endless_trigger, stop_a, stop_b);
         c.grace_ms = c.answer_ms = 1000;
@@ -242,7 +293,8 @@ static void test_others_go_on_after_the_stop(void **state)
         c.answer_ms = 1000;
         gcd_status st = collect(&c, t);
         expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_TIMEOUT,
-                       "cannot stop the event session that makes the runtime report its types again: no answer within 1000 ms, the process "
+                       "cannot stop the event session that makes the runtime report its types "
+                       "again: no answer within 1000 ms, the process "
                        "is stopped, or busy with another client");
         fake_target_stop(t);
     }
@@ -256,7 +308,8 @@ static void test_flush_fails(void **state)
         c.plan.flush = true;
         gcd_status st = collect(&c, t);
         expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_REFUSED,
-                       "cannot start the event session that makes the runtime report its types again: the runtime refused: it "
+                       "cannot start the event session that makes the runtime report its types "
+                       "again: the runtime refused: it "
                        "could not read the request (BAD_ENCODING, 0x80131384)");
         assert_int_equal(fake_target_accepted(t), 1);
         assert_null(c.result.command);
@@ -294,7 +347,10 @@ static void test_block_is_missing(void **state)
     (void)state;
     START(unknown, flush, stop_f, record, trigger, stop_a, stop_b);
     c.plan = (struct gcd_plan){
-        .strategy = GCD_IPC_STRATEGY_SINGLE, .command = GCD_WIRE_COLLECT_TRACING6, .flush = true, .single_needs_block = true,
+        .strategy = GCD_IPC_STRATEGY_SINGLE,
+        .command = GCD_WIRE_COLLECT_TRACING6,
+        .flush = true,
+        .single_needs_block = true,
     };
     assert_int_equal(collect(&c, t), GCD_OK);
     expect_collect(t, 3, GCD_WIRE_COLLECT_TRACING5, 0x1180001);
@@ -310,7 +366,8 @@ static void test_no_step_is_known(void **state)
     c.plan.command = GCD_WIRE_COLLECT_TRACING6;
     gcd_status st = collect(&c, t);
     expect_failure(&c, st, GCD_E_UNSUPPORTED, GCD_ERROR_REFUSED,
-                   "cannot start the event session: the runtime refused: it does not know the command (UNKNOWN_COMMAND, 0x80131385)");
+                   "cannot start the event session: the runtime refused: it does not know the "
+                   "command (UNKNOWN_COMMAND, 0x80131385)");
     assert_int_equal(fake_target_accepted(t), 6);
     assert_false(c.result.stopped);
     assert_null(c.result.command);
@@ -332,7 +389,9 @@ static void test_other_refusals_are_final(void **state)
 
 /* ---- failures between two sessions ---- */
 
-static const struct fake_act record_only[] = { RECV, OK(ID_A), TEXT("head"), WAIT(STOP_A), TEXT(" tail"), SET(END_A), CLOSE };
+static const struct fake_act record_only[] = { RECV,         OK(ID_A),      TEXT("head"),
+                                               WAIT(STOP_A), TEXT(" tail"), SET(END_A),
+                                               CLOSE };
 
 static void test_trigger_refused(void **state)
 {
@@ -340,7 +399,8 @@ static void test_trigger_refused(void **state)
     START(record_only, refusal, stop_a);
     gcd_status st = collect(&c, t);
     expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_REFUSED,
-                   "cannot start the event session that triggers the garbage collection: the runtime refused: it could not read "
+                   "cannot start the event session that triggers the garbage collection: the "
+                   "runtime refused: it could not read "
                    "the request (BAD_ENCODING, 0x80131384)");
     assert_true(fake_target_client_closed(t, 1));
     expect_stop(t, 2, STOP(ID_A));
@@ -369,7 +429,9 @@ static void test_trigger_ends_by_itself(void **state)
 {
     (void)state;
     static const struct fake_act brief[] = { RECV, OK(ID_B), SET(GC), CLOSE };
-    static const struct fake_act slow[] = { RECV, OK(ID_A), TEXT("head"), WAIT(GC), SLEEP(300), TEXT(" walk$"), WAIT(STOP_A), SET(END_A), CLOSE };
+    static const struct fake_act slow[] = { RECV,         OK(ID_A),   TEXT("head"),
+                                            WAIT(GC),     SLEEP(300), TEXT(" walk$"),
+                                            WAIT(STOP_A), SET(END_A), CLOSE };
     START(slow, brief, stop_a);
     assert_int_equal(collect(&c, t), GCD_OK);
     assert_string_equal(c.seen, "head walk$");
@@ -386,7 +448,8 @@ static void test_process_dies_in_gc(void **state)
     gcd_status st = collect(&c, t);
     assert_int_equal(st, GCD_E_PEER);
     assert_int_equal(c.err.reason, GCD_ERROR_GONE);
-    assert_string_equal(c.err.msg, "the process ended during the garbage collection, after 4 bytes of events");
+    assert_string_equal(c.err.msg,
+                        "the process ended during the garbage collection, after 4 bytes of events");
     assert_false(c.result.stopped);
     fake_target_stop(t);
 }
@@ -394,12 +457,14 @@ static void test_process_dies_in_gc(void **state)
 static void test_process_dies_in_walk(void **state)
 {
     (void)state;
-    static const struct fake_act walking[] = { RECV, OK(ID_A), TEXT("head"), WAIT(GC), TEXT(" walk"), HOLD, CLOSE };
+    static const struct fake_act walking[] = { RECV,          OK(ID_A), TEXT("head"), WAIT(GC),
+                                               TEXT(" walk"), HOLD,     CLOSE };
     static const struct fake_act dying[] = { RECV, SET(GC), SLEEP(200), CLOSE };
     START(walking, dying, stop_a);
     c.answer_ms = c.grace_ms = 200;
     gcd_status st = collect(&c, t);
-    expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_GONE, "the process ended during the heap walk, after 9 bytes of events");
+    expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_GONE,
+                   "the process ended during the heap walk, after 9 bytes of events");
     fake_target_stop(t);
 }
 
@@ -412,7 +477,10 @@ static void expect_silence(struct client *c, struct fake_target *t, const char *
     char all[400];
     c->answer_ms = 300;
     gcd_status st = collect(c, t);
-    (void)snprintf(all, sizeof all, "cannot %s: no answer within 300 ms, the process is stopped, or busy with another client", text);
+    (void)snprintf(
+        all, sizeof all,
+        "cannot %s: no answer within 300 ms, the process is stopped, or busy with another client",
+        text);
     expect_failure(c, st, GCD_E_PEER, GCD_ERROR_TIMEOUT, all);
     assert_false(c->result.stopped);
     fake_target_stop(t);
@@ -444,7 +512,8 @@ static void test_silent_record(void **state)
 static void test_silent_stop(void **state)
 {
     (void)state;
-    static const struct fake_act endless[] = { RECV, OK(ID_A), TEXT("head"), WAIT(GC), TEXT(" walk$"), HOLD, CLOSE };
+    static const struct fake_act endless[] = { RECV,           OK(ID_A), TEXT("head"), WAIT(GC),
+                                               TEXT(" walk$"), HOLD,     CLOSE };
     START(endless, trigger, mute, mute);
     expect_silence(&c, t, "stop the event session");
 }
@@ -453,7 +522,8 @@ static void test_silent_stop(void **state)
 static void test_long_walk(void **state)
 {
     (void)state;
-    static const struct fake_act slow[] = { RECV, SLEEP(900), SET(GC), OK(ID_B), WAIT(STOP_B), SET(END_B), CLOSE };
+    static const struct fake_act slow[] = { RECV,         SLEEP(900), SET(GC), OK(ID_B),
+                                            WAIT(STOP_B), SET(END_B), CLOSE };
     START(record, slow, stop_a, stop_b);
     c.answer_ms = 300;
     c.plan.answers_after_walk = true;
@@ -470,17 +540,20 @@ static void test_no_walk(void **state)
     c.plan.answers_after_walk = true;
     gcd_status st = collect(&c, t);
     expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_TIMEOUT,
-                   "the runtime answered, but then sent nothing of a heap walk for 300 ms: it forced no garbage collection "
+                   "the runtime answered, but then sent nothing of a heap walk for 300 ms: it "
+                   "forced no garbage collection "
                    "(Native AOT of .NET 8 and 9 never does), or is stopped");
     assert_true(c.result.stopped && c.result.stream_ended);
     fake_target_stop(t);
 }
 
-/* The stop of the recording session is sent at once and served after the walk; the trigger's after its answer. */
+/* The stop of the recording session is sent at once and served after the walk; the trigger's after
+ * its answer. */
 static void test_cancel_in_gc(void **state)
 {
     (void)state;
-    static const struct fake_act slow_trigger[] = { RECV, SLEEP(600), OK(ID_B), WAIT(STOP_B), SET(END_B), CLOSE };
+    static const struct fake_act slow_trigger[] = { RECV,         SLEEP(600), OK(ID_B),
+                                                    WAIT(STOP_B), SET(END_B), CLOSE };
     START(record_only, slow_trigger, stop_a, stop_b);
     c.cancel_in_gc = true;
     gcd_status st = collect(&c, t);
@@ -499,8 +572,9 @@ static void test_timeout_in_gc(void **state)
     c.options.timeout_ms = 300;
     c.grace_ms = 200;
     gcd_status st = collect(&c, t);
-    expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_TIMEOUT,
-                   "the runtime has not answered (it does so after the garbage collection) within 300 ms");
+    expect_failure(
+        &c, st, GCD_E_PEER, GCD_ERROR_TIMEOUT,
+        "the runtime has not answered (it does so after the garbage collection) within 300 ms");
     assert_true(fake_target_client_closed(t, 1));
     expect_stop(t, 2, STOP(ID_A));
     assert_false(c.result.stopped);
@@ -510,7 +584,8 @@ static void test_timeout_in_gc(void **state)
 static void test_caller_fails_in_walk(void **state)
 {
     (void)state;
-    static const struct fake_act bad[] = { RECV, OK(ID_A), TEXT("head"), WAIT(GC), TEXT(" walk!"), WAIT(STOP_A), SET(END_A), CLOSE };
+    static const struct fake_act bad[] = { RECV,           OK(ID_A),     TEXT("head"), WAIT(GC),
+                                           TEXT(" walk!"), WAIT(STOP_A), SET(END_A),   CLOSE };
     START(bad, trigger, stop_a, stop_b);
     gcd_status st = collect(&c, t);
     assert_int_equal(st, GCD_E_LIMIT);
@@ -529,7 +604,8 @@ static void test_trigger_cannot_be_stopped(void **state)
     c.grace_ms = 300;
     gcd_status st = collect(&c, t);
     expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_REFUSED,
-                   "cannot stop the event session that triggers the garbage collection: the runtime refused: it could not read the "
+                   "cannot stop the event session that triggers the garbage collection: the "
+                   "runtime refused: it could not read the "
                    "request (BAD_ENCODING, 0x80131384)");
     assert_string_equal(c.seen, "head walk$ tail");
     assert_true(c.result.stream_ended && !c.result.stopped);

@@ -22,22 +22,31 @@
 #include "support/folder.h"
 
 #define TEXT(c) "\x02\0\0\0" c "\0\0\0"
-#define INFO3 "\x01\0\0\0" "\x39\x30\0\0\0\0\0\0" "0123456789abcdef" TEXT("c") TEXT("o") TEXT("a") TEXT("e") TEXT("v") TEXT("r")
+#define INFO3              \
+    "\x01\0\0\0"           \
+    "\x39\x30\0\0\0\0\0\0" \
+    "0123456789abcdef" TEXT("c") TEXT("o") TEXT("a") TEXT("e") TEXT("v") TEXT("r")
 
 #define ANSWER FAKE_SEND_LITERAL(FAKE_MAGIC "\x60\x00\xff\x00\x00\x00" INFO3)
 
 /* Longer than any answer takes; tests without an answer wait this long. */
 enum { ENOUGH_MS = 4000, SHORT_MS = 500 };
 
-static const struct fake_act answer[] = { { .op = FAKE_RECV }, ANSWER, { .op = FAKE_HOLD }, { .op = FAKE_CLOSE } };
-static const struct fake_act silent[] = { { .op = FAKE_RECV }, { .op = FAKE_HOLD }, { .op = FAKE_CLOSE } };
-static const struct fake_act refuse[] = { { .op = FAKE_RECV }, FAKE_BAD_ENCODING, { .op = FAKE_CLOSE } };
+static const struct fake_act answer[] = {
+    { .op = FAKE_RECV }, ANSWER, { .op = FAKE_HOLD }, { .op = FAKE_CLOSE }
+};
+static const struct fake_act silent[] = { { .op = FAKE_RECV },
+                                          { .op = FAKE_HOLD },
+                                          { .op = FAKE_CLOSE } };
+static const struct fake_act refuse[] = { { .op = FAKE_RECV },
+                                          FAKE_BAD_ENCODING,
+                                          { .op = FAKE_CLOSE } };
 static const struct fake_act close_now[] = { { .op = FAKE_CLOSE } };
 
 struct world {
     char dir[64];
     char proc[96];
-    char tmp[96];   /* TMPDIR of the processes */
+    char tmp[96]; /* TMPDIR of the processes */
     char shared[96];
 };
 
@@ -82,7 +91,8 @@ static void put(const struct world *w, const char *name, const char *bytes, size
     close(fd);
 }
 
-static void put_file(const struct world *w, uint32_t pid, const char *name, const char *bytes, size_t n)
+static void put_file(const struct world *w, uint32_t pid, const char *name, const char *bytes,
+                     size_t n)
 {
     char path[64];
     (void)snprintf(path, sizeof path, "%u/%s", (unsigned)pid, name);
@@ -95,15 +105,18 @@ static void add_process(const struct world *w, uint32_t pid, const char *name, u
     char text[512];
     (void)snprintf(text, sizeof text, "%s/%u", w->proc, (unsigned)pid);
     make_dir(text);
-    int n = snprintf(text, sizeof text, "%u (%s) S 1 2 3 4 5 %lu 7 8 9 10 11 12 13 14 15 16 17 18 %ld 20 21\n", (unsigned)pid,
-                     name, flags, 10 * sysconf(_SC_CLK_TCK));
+    int n = snprintf(text, sizeof text,
+                     "%u (%s) S 1 2 3 4 5 %lu 7 8 9 10 11 12 13 14 15 16 17 18 %ld 20 21\n",
+                     (unsigned)pid, name, flags, 10 * sysconf(_SC_CLK_TCK));
     put_file(w, pid, "stat", text, (size_t)n);
-    n = snprintf(text, sizeof text, "Name:\tx\nTgid:\t%u\nUid:\t1\t1234\t%u\t4\nVmRSS:\t   2048 kB\nNSpid:\t%u\n", (unsigned)pid,
-                 (unsigned)geteuid(), (unsigned)pid);
+    n = snprintf(text, sizeof text,
+                 "Name:\tx\nTgid:\t%u\nUid:\t1\t1234\t%u\t4\nVmRSS:\t   2048 kB\nNSpid:\t%u\n",
+                 (unsigned)pid, (unsigned)geteuid(), (unsigned)pid);
     put_file(w, pid, "status", text, (size_t)n);
     n = snprintf(text, sizeof text, "TMPDIR=%s", w->tmp);
     put_file(w, pid, "environ", text, (size_t)n);
-    static const char command_line[] = "/opt/shop\0--port\0" "80\0";
+    static const char command_line[] = "/opt/shop\0--port\0"
+                                       "80\0";
     put_file(w, pid, "cmdline", command_line, sizeof command_line);
     (void)snprintf(text, sizeof text, "%s/%u/exe", w->proc, (unsigned)pid);
     assert_int_equal(symlink("/opt/shop front (deleted)", text), 0);
@@ -113,11 +126,13 @@ static void add_process(const struct world *w, uint32_t pid, const char *name, u
 static void add_socket(const char *dir, uint32_t pid, struct fake_target *t)
 {
     char path[256];
-    (void)snprintf(path, sizeof path, "%s/dotnet-diagnostic-%u-%ld-socket", dir, (unsigned)pid, 10 * sysconf(_SC_CLK_TCK));
+    (void)snprintf(path, sizeof path, "%s/dotnet-diagnostic-%u-%ld-socket", dir, (unsigned)pid,
+                   10 * sysconf(_SC_CLK_TCK));
     assert_int_equal(link(fake_target_path(t), path), 0);
 }
 
-static struct gcd_ipc_process_list list(const struct world *w, const char *own_tmpdir, unsigned answer_ms)
+static struct gcd_ipc_process_list list(const struct world *w, const char *own_tmpdir,
+                                        unsigned answer_ms)
 {
     struct gcd_ipc_process_list l = { .items = NULL };
     struct gcd_error err = GCD_ERROR_INIT;
@@ -134,8 +149,9 @@ static struct fake_target *start(const struct fake_act *const *script)
 }
 
 /* First each socket is checked for its listener. */
-static const struct fake_act *const answers[] = { close_now, answer }, *const is_silent[] = { close_now, silent },
-                             *const refuses[] = { close_now, refuse };
+static const struct fake_act *const answers[] = { close_now, answer },
+                                    *const is_silent[] = { close_now, silent },
+                                    *const refuses[] = { close_now, refuse };
 
 static void test_what_is_known(void **state)
 {
@@ -173,9 +189,17 @@ static void test_side_by_side(void **state)
 {
     struct world *w = *state;
     enum { COUNT = 4 };
-#define UNTIL_ALL_ARE_ASKED(i) { { .op = FAKE_RECV }, { .op = FAKE_SET, .arg = (i) }, { .op = FAKE_WAIT, .arg = 0 }, { .op = FAKE_WAIT, .arg = 1 }, \
-                                 { .op = FAKE_WAIT, .arg = 2 }, { .op = FAKE_WAIT, .arg = 3 }, ANSWER, { .op = FAKE_HOLD }, { .op = FAKE_CLOSE } }
-    static const struct fake_act ask[COUNT][9] = { UNTIL_ALL_ARE_ASKED(0), UNTIL_ALL_ARE_ASKED(1), UNTIL_ALL_ARE_ASKED(2), UNTIL_ALL_ARE_ASKED(3) };
+#define UNTIL_ALL_ARE_ASKED(i)                                                              \
+    {                                                                                       \
+        { .op = FAKE_RECV }, { .op = FAKE_SET, .arg = (i) }, { .op = FAKE_WAIT, .arg = 0 }, \
+            { .op = FAKE_WAIT, .arg = 1 }, { .op = FAKE_WAIT, .arg = 2 },                   \
+            { .op = FAKE_WAIT, .arg = 3 }, ANSWER, { .op = FAKE_HOLD },                     \
+        {                                                                                   \
+            .op = FAKE_CLOSE                                                                \
+        }                                                                                   \
+    }
+    static const struct fake_act ask[COUNT][9] = { UNTIL_ALL_ARE_ASKED(0), UNTIL_ALL_ARE_ASKED(1),
+                                                   UNTIL_ALL_ARE_ASKED(2), UNTIL_ALL_ARE_ASKED(3) };
     const struct fake_act *scripts[2 * COUNT];
     for (size_t i = 0; i < COUNT; i++) {
         scripts[i] = close_now;
@@ -212,7 +236,9 @@ static void test_who_does_not_answer(void **state)
         assert_string_equal(l.items[i].command_line, "/opt/shop --port 80");
         assert_string_equal(l.items[i].runtime_version, i == 0 ? "v" : "");
         assert_int_equal(l.items[i].answered, i == 0);
-        assert_int_equal(l.items[i].reason, i == 0 ? GCD_ERROR_OTHER : i == 1 ? GCD_ERROR_REFUSED : GCD_ERROR_TIMEOUT);
+        assert_int_equal(l.items[i].reason, i == 0   ? GCD_ERROR_OTHER
+                                            : i == 1 ? GCD_ERROR_REFUSED
+                                                     : GCD_ERROR_TIMEOUT);
         assert_true(i < 2 || fake_target_client_closed(t[i], 1));
     }
     gcd_ipc_list_done(&l);
@@ -226,10 +252,19 @@ static void test_answers_that_are_none(void **state)
     struct world *w = *state;
     static const struct fake_act acts[][3] = {
         { { .op = FAKE_RECV }, { .op = FAKE_CLOSE } },
-        { { .op = FAKE_RECV }, FAKE_SEND_LITERAL("HTTP/1.1 400 Bad Request\r\n\r\n"), { .op = FAKE_CLOSE } },
-        { { .op = FAKE_RECV }, FAKE_SEND(FAKE_MAGIC "\x60\x00\xff\x00\x00\x00" INFO3, 40), { .op = FAKE_CLOSE } },
-        { { .op = FAKE_RECV }, FAKE_SEND_LITERAL(FAKE_MAGIC "\x18\x00\xff\x00\x00\x00" "\x01\x00\x00\x00"), { .op = FAKE_CLOSE } },
-        { { .op = FAKE_RECV }, FAKE_SEND_LITERAL(FAKE_MAGIC "\x14\x00\xff\x07\x00\x00"), { .op = FAKE_CLOSE } },
+        { { .op = FAKE_RECV },
+          FAKE_SEND_LITERAL("HTTP/1.1 400 Bad Request\r\n\r\n"),
+          { .op = FAKE_CLOSE } },
+        { { .op = FAKE_RECV },
+          FAKE_SEND(FAKE_MAGIC "\x60\x00\xff\x00\x00\x00" INFO3, 40),
+          { .op = FAKE_CLOSE } },
+        { { .op = FAKE_RECV },
+          FAKE_SEND_LITERAL(FAKE_MAGIC "\x18\x00\xff\x00\x00\x00"
+                                       "\x01\x00\x00\x00"),
+          { .op = FAKE_CLOSE } },
+        { { .op = FAKE_RECV },
+          FAKE_SEND_LITERAL(FAKE_MAGIC "\x14\x00\xff\x07\x00\x00"),
+          { .op = FAKE_CLOSE } },
     };
     enum { COUNT = sizeof acts / sizeof *acts };
     const struct fake_act *scripts[COUNT][2];
@@ -256,8 +291,10 @@ static void test_answers_that_are_none(void **state)
 static void test_time_of_all(void **state)
 {
     struct world *w = *state;
-    static const struct fake_act late[] = { { .op = FAKE_RECV }, { FAKE_SLEEP, 1500, 0, 0, 0 },
-                                            ANSWER, { .op = FAKE_HOLD },
+    static const struct fake_act late[] = { { .op = FAKE_RECV },
+                                            { FAKE_SLEEP, 1500, 0, 0, 0 },
+                                            ANSWER,
+                                            { .op = FAKE_HOLD },
                                             { .op = FAKE_CLOSE } };
     static const struct fake_act *const is_late[] = { close_now, late };
     add_process(w, 100, "x", 0);
@@ -316,7 +353,9 @@ static void test_states(void **state)
     add_process(w, 300, "x", 0);
     for (const char *s = states; *s != '\0'; s++) {
         char text[200];
-        int n = snprintf(text, sizeof text, "300 (T t) x) %c 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 900 20 21\n", *s);
+        int n = snprintf(text, sizeof text,
+                         "300 (T t) x) %c 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 900 20 21\n",
+                         *s);
         put_file(w, 300, "stat", text, (size_t)n);
         struct gcd_procfs_facts facts;
         assert_true(gcd_procfs_facts(w->proc, 300, &facts));
@@ -334,7 +373,8 @@ static void test_nothing_and_errors(void **state)
     gcd_ipc_list_done(&l);
     struct gcd_error err = GCD_ERROR_INIT;
     assert_int_equal(gcd_list_processes("/nonexistent", w->shared, NULL, &l, &err), GCD_E_IO);
-    assert_string_equal(err.msg, "cannot list the processes in /nonexistent: No such file or directory");
+    assert_string_equal(err.msg,
+                        "cannot list the processes in /nonexistent: No such file or directory");
     add_process(w, 5, "x", 0);
     gcd_cancel_flag flag = true;
     struct gcd_ipc_list_options options = { .cancel = &flag };

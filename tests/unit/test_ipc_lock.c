@@ -1,5 +1,6 @@
 /*
- * One dump of a process at a time: who is refused, who is not, and what happens to the lock when its holder dies.
+ * One dump of a process at a time: who is refused, who is not, and what happens to the lock when
+ * its holder dies.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,7 +47,8 @@ static int teardown(void **state)
     return rmdir(folder);
 }
 
-/* A process that runs ACT (which takes the lock) and lives until it is killed.  *RET: its answer. */
+/* A process that runs ACT (which takes the lock) and lives until it is killed.  *RET: its answer.
+ */
 static pid_t other(bool (*act)(void), bool *ret)
 {
     int fds[2];
@@ -158,7 +160,8 @@ static void no_such_process(void **state)
 
 static bool squat(void)
 {
-    return setgid(65534) == 0 && setuid(65534) == 0 && prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && lock_socket_only();
+    return setgid(65534) == 0 && setuid(65534) == 0 && prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 &&
+           lock_socket_only();
 }
 
 /* A user who cannot dump the process cannot keep others from it. */
@@ -190,10 +193,11 @@ static bool squat_silently(void)
     struct sockaddr_un a = { .sun_family = AF_UNIX };
     if (stat(path, &sb) != 0)
         return false;
-    int n = snprintf(a.sun_path + 1, sizeof a.sun_path - 1, "gcdumpc/socket/%llu/%llu", (unsigned long long)sb.st_dev,
-                     (unsigned long long)sb.st_ino);
+    int n = snprintf(a.sun_path + 1, sizeof a.sun_path - 1, "gcdumpc/socket/%llu/%llu",
+                     (unsigned long long)sb.st_dev, (unsigned long long)sb.st_ino);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    return bind(fd, (struct sockaddr *)&a, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n)) == 0;
+    return bind(fd, (struct sockaddr *)&a,
+                (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n)) == 0;
 }
 
 static void an_owner_that_does_not_answer_cannot_block(void **state)
@@ -209,7 +213,8 @@ static void an_owner_that_does_not_answer_cannot_block(void **state)
     end(holder);
 }
 
-/* Whatever the number of looks, it is one connection in the holder's queue; the end of the holder is seen at once. */
+/* Whatever the number of looks, it is one connection in the holder's queue; the end of the holder
+ * is seen at once. */
 static void waiting_asks_once(void **state)
 {
     (void)state;
@@ -231,11 +236,13 @@ static void waiting_asks_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_second_is_refused_until_the_first_ends, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_second_is_refused_until_the_first_ends, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(a_stopped_holder_still_holds, setup, teardown),
         cmocka_unit_test_setup_teardown(no_such_process, setup, teardown),
         cmocka_unit_test_setup_teardown(another_user_cannot_block, setup, teardown),
-        cmocka_unit_test_setup_teardown(an_owner_that_does_not_answer_cannot_block, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_owner_that_does_not_answer_cannot_block, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(waiting_asks_once, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /*
- * How much memory a process can take: limits of fake cgroups in a fake /proc; the buffer size that follows.
+ * How much memory a process can take: limits of fake cgroups in a fake /proc; the buffer size that
+ * follows.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,7 +41,8 @@ static int teardown(void **state)
     return remove_folder(dir);
 }
 
-/* Writes the file NAME below the test's folder and makes its folders; "%" in TEXT is the test's folder. */
+/* Writes the file NAME below the test's folder and makes its folders; "%" in TEXT is the test's
+ * folder. */
 static void put(const char *name, const char *text)
 {
     char path[512];
@@ -62,9 +64,11 @@ static void put(const char *name, const char *text)
 
 static void put_process(const char *cgroup)
 {
-    put("proc/meminfo", "MemTotal:       16000000 kB\nMemFree: 1 kB\nMemAvailable:    8388608 kB\nSwapTotal:  500000 kB\n");
+    put("proc/meminfo", "MemTotal:       16000000 kB\nMemFree: 1 kB\nMemAvailable:    8388608 "
+                        "kB\nSwapTotal:  500000 kB\n");
     put("proc/42/stat", "42 (HeapLab) S 1 42 42 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 98765 0 0\n");
-    put("proc/42/status", "Name:\tHeapLab\nUid:\t1000\t1000\t1000\t1000\nVmRSS:\t  512000 kB\nVmSwap:\t     300 kB\nHugetlbPages:\t    4096 kB\n");
+    put("proc/42/status", "Name:\tHeapLab\nUid:\t1000\t1000\t1000\t1000\nVmRSS:\t  512000 "
+                          "kB\nVmSwap:\t     300 kB\nHugetlbPages:\t    4096 kB\n");
     put("proc/42/cgroup", cgroup);
 }
 
@@ -73,7 +77,8 @@ static void expect(uint64_t room, enum gcd_ipc_limit limit)
     struct gcd_ipc_memory m;
     gcd_memory_read(proc, 42, &m);
     assert_true(m.rss_bytes == UINT64_C(512000) * 1024);
-    assert_true(m.away_bytes == UINT64_C(4396) * 1024 && m.machine_bytes == UINT64_C(16500000) * 1024);
+    assert_true(m.away_bytes == UINT64_C(4396) * 1024 &&
+                m.machine_bytes == UINT64_C(16500000) * 1024);
     assert_true(m.room_bytes == room);
     assert_int_equal(m.limit, limit);
 }
@@ -88,7 +93,7 @@ static void only_the_limit_of_the_machine(void **state)
     expect(available, GCD_IPC_LIMIT_MACHINE);
     gcd_memory_read(proc, 0, &m);
     assert_true(m.rss_bytes == 0 && m.room_bytes == available);
-    gcd_memory_read(proc, 43, &m);       /* no such process */
+    gcd_memory_read(proc, 43, &m); /* no such process */
     assert_true(m.rss_bytes == 0 && m.room_bytes == available);
     gcd_memory_read("/nonexistent", 42, &m);
     assert_true(m.rss_bytes == 0 && m.room_bytes == UINT64_MAX);
@@ -99,7 +104,8 @@ static void version_2_up_to_the_root(void **state)
 {
     (void)state;
     put_process("0::/a/b/c\n");
-    put("proc/self/mountinfo", "22 1 0:20 / /proc rw - proc proc rw\n"
+    put("proc/self/mountinfo",
+        "22 1 0:20 / /proc rw - proc proc rw\n"
         "31 22 0:28 / %/cg\\040v2 rw,nosuid shared:4 master:1 - cgroup2 cgroup2 rw,nsdelegate\n");
     put("cg v2/a/b/c/memory.max", "max\n");
     put("cg v2/a/b/c/memory.high", "max\n");
@@ -113,7 +119,8 @@ static void version_2_up_to_the_root(void **state)
     gcd_memory_read(proc, 42, &m);
     assert_true(m.cgroup_limit_bytes == 900000000 && m.cgroup_used_bytes == 400000000);
     /* the page cache can be reclaimed */
-    put("cg v2/a/b/c/memory.stat", "anon 1\nfile 150000000\nactive_file 7\ninactive_file 100000000\nslab 1\n");
+    put("cg v2/a/b/c/memory.stat",
+        "anon 1\nfile 150000000\nactive_file 7\ninactive_file 100000000\nslab 1\n");
     expect(600000000, GCD_IPC_LIMIT_CGROUP);
     put("cg v2/a/b/c/memory.stat", "inactive_file 999999999999\n");
     expect(900000000, GCD_IPC_LIMIT_CGROUP);
@@ -131,7 +138,8 @@ static void version_2_up_to_the_root(void **state)
     expect(available, GCD_IPC_LIMIT_MACHINE);
 }
 
-/* A folder with the name of the cgroup beside the mount must not count, and the mount's own folder must. */
+/* A folder with the name of the cgroup beside the mount must not count, and the mount's own folder
+ * must. */
 static void no_further_than_the_mount(void **state)
 {
     (void)state;
@@ -152,8 +160,9 @@ static void version_1_and_both(void **state)
 {
     (void)state;
     put_process("9:name=systemd:/x\n4:cpu,memory:/box/app\n3:cpuset:/\n0::/app\n");
-    put("proc/self/mountinfo", "35 31 0:32 / %/v1/cpu rw - cgroup cgroup rw,cpu\n36 31 0:33 /box %/v1/memory rw - cgroup cgroup rw,cpu,memory\n"
-        "41 31 0:38 / %/v2 rw - cgroup2 cgroup2 rw\n");
+    put("proc/self/mountinfo", "35 31 0:32 / %/v1/cpu rw - cgroup cgroup rw,cpu\n36 31 0:33 /box "
+                               "%/v1/memory rw - cgroup cgroup rw,cpu,memory\n"
+                               "41 31 0:38 / %/v2 rw - cgroup2 cgroup2 rw\n");
     put("v1/memory/app/memory.limit_in_bytes", "9223372036854771712\n");
     put("v1/memory/app/memory.usage_in_bytes", "400000000\n");
     put("v1/cpu/box/app/memory.limit_in_bytes", "1\n");
@@ -161,7 +170,8 @@ static void version_1_and_both(void **state)
     expect(available, GCD_IPC_LIMIT_MACHINE);
     put("v1/memory/app/memory.limit_in_bytes", "500000000\n");
     expect(100000000, GCD_IPC_LIMIT_CGROUP);
-    put("v1/memory/app/memory.stat", "inactive_file 1\nhierarchical_memory_limit 5\ntotal_inactive_file 50000000\n");
+    put("v1/memory/app/memory.stat",
+        "inactive_file 1\nhierarchical_memory_limit 5\ntotal_inactive_file 50000000\n");
     expect(150000000, GCD_IPC_LIMIT_CGROUP);
     put("v2/app/memory.max", "300000000\n");
     put("v2/app/memory.current", "280000000\n");
@@ -186,8 +196,9 @@ static void odd_lines(void **state)
 {
     (void)state;
     put_process("\nnonsense\n4\n4:memory\n0:x:/\n0::relative\n7:memory:\n0::/missing\n");
-    put("proc/self/mountinfo", "\n - \n31 - cgroup2 cgroup2 rw\n31 22 0:28 / - cgroup2 c rw\n31 22 0:28 / %/cg rw - cgroup\n"
-        "31 22 0:28 / %/cg rw - cgroup2\n");
+    put("proc/self/mountinfo", "\n - \n31 - cgroup2 cgroup2 rw\n31 22 0:28 / - cgroup2 c rw\n31 22 "
+                               "0:28 / %/cg rw - cgroup\n"
+                               "31 22 0:28 / %/cg rw - cgroup2\n");
     put("cg/here", "");
     expect(available, GCD_IPC_LIMIT_MACHINE);
     /* a pipe without a writer */
@@ -200,7 +211,9 @@ static void odd_lines(void **state)
 
 static struct gcd_ipc_budget budget(uint64_t rss, uint64_t room, uint32_t max)
 {
-    struct gcd_ipc_memory m = { .rss_bytes = rss, .room_bytes = room, .limit = GCD_IPC_LIMIT_CGROUP };
+    struct gcd_ipc_memory m = { .rss_bytes = rss,
+                                .room_bytes = room,
+                                .limit = GCD_IPC_LIMIT_CGROUP };
     return gcd_ipc_budget(&m, max);
 }
 
@@ -218,7 +231,8 @@ static void the_buffer_follows_the_memory(void **state)
         { 9000 * MIB, UINT64_MAX, 0, 4095, 4095, GCD_IPC_LIMIT_NONE },
         { 800 * MIB, UINT64_MAX, 512, 512, 512, GCD_IPC_LIMIT_NONE },
         { 800 * MIB, UINT64_MAX, 9999, 1601, 4095, GCD_IPC_LIMIT_NONE },
-        { 0, UINT64_MAX, 0, 256, 4095, GCD_IPC_LIMIT_NONE },        /* not known: of a port, whose process may be in a small container */
+        /* not known: of a port, whose process may be in a small container */
+        { 0, UINT64_MAX, 0, 256, 4095, GCD_IPC_LIMIT_NONE },
         { UINT64_MAX, UINT64_MAX, 0, 4095, 4095, GCD_IPC_LIMIT_NONE },
         /* an eighth stays free, 8 MB at least, 256 MB at most */
         { 800 * MIB, 800 * MIB, 0, 700, 700, GCD_IPC_LIMIT_CGROUP },
@@ -244,9 +258,12 @@ static void the_buffer_after_a_loss(void **state)
     (void)state;
     struct gcd_ipc_budget b = budget(50 * MIB, UINT64_MAX, 1000);
     assert_int_equal(b.buffer_mb, 256);
-    assert_int_equal(gcd_ipc_budget_after_loss(&b, 4, 0, 0), 256);           /* the right size from the start */
-    assert_int_equal(gcd_ipc_budget_after_loss(&b, 256, 300 * MIB, 3), 512); /* few lost events: double */
-    assert_int_equal(gcd_ipc_budget_after_loss(&b, 64, 64 * MIB, 8000), 706); /* 8000 events of 64 KB, a quarter on top */
+    /* the right size from the start */
+    assert_int_equal(gcd_ipc_budget_after_loss(&b, 4, 0, 0), 256);
+    /* few lost events: double */
+    assert_int_equal(gcd_ipc_budget_after_loss(&b, 256, 300 * MIB, 3), 512);
+    /* 8000 events of 64 KB, a quarter on top */
+    assert_int_equal(gcd_ipc_budget_after_loss(&b, 64, 64 * MIB, 8000), 706);
     assert_int_equal(gcd_ipc_budget_after_loss(&b, 64, 64 * MIB, UINT64_MAX), 1000);
     assert_int_equal(gcd_ipc_budget_after_loss(&b, 64, UINT64_MAX, 1), 1000);
     assert_int_equal(gcd_ipc_budget_after_loss(&b, 999, 0, 0), 1000);
@@ -265,7 +282,8 @@ static void what_the_memory_explains(void **state)
         uint64_t most;
     } want[] = {
         { { .rss_bytes = 50 * MIB, .machine_bytes = 9999 * MIB }, 1224 * MIB },
-        { { .rss_bytes = 50 * MIB, .away_bytes = 1000 * MIB, .machine_bytes = 9999 * MIB }, 5224 * MIB },
+        { { .rss_bytes = 50 * MIB, .away_bytes = 1000 * MIB, .machine_bytes = 9999 * MIB },
+          5224 * MIB },
         { { .rss_bytes = 1, .away_bytes = 1 }, 1024 * MIB + 8 },
         { { .machine_bytes = 1000 * MIB }, 5024 * MIB },
         { { .rss_bytes = 0 }, UINT64_MAX },

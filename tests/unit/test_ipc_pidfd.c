@@ -46,7 +46,8 @@ static bool ends(const struct gcd_pidfd *p)
     return false;
 }
 
-/* While it lives, as a zombie, and after its parent has reaped it.  0, or the number of the first wrong answer. */
+/* While it lives, as a zombie, and after its parent has reaped it.  0, or the number of the first
+ * wrong answer. */
 static int watch(bool clock)
 {
     struct gcd_pidfd p, late;
@@ -78,7 +79,8 @@ static int number_of_another(void)
     if (!gcd_pidfd_ended(&p))
         return 2;
     p.start_jiffies++;
-    if (gcd_pidfd_ended(&p) || kill(child, SIGKILL) != 0 || waitpid(child, NULL, 0) != child || !gcd_pidfd_ended(&p))
+    if (gcd_pidfd_ended(&p) || kill(child, SIGKILL) != 0 || waitpid(child, NULL, 0) != child ||
+        !gcd_pidfd_ended(&p))
         return 3;
     gcd_pidfd_close(&p);
     return RIGHT;
@@ -97,8 +99,10 @@ static void without_pidfd(int error, int (*look)(void))
             BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)error),
             BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
         };
-        struct sock_fprog program = { .len = sizeof no_pidfd / sizeof no_pidfd[0], .filter = no_pidfd };
-        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0 ||
+        struct sock_fprog program = { .len = sizeof no_pidfd / sizeof no_pidfd[0],
+                                      .filter = no_pidfd };
+        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0 ||
             syscall(SYS_pidfd_open, getpid(), 0) >= 0 || errno != error)
             exit(SKIPPED);
         exit(look());

@@ -26,12 +26,14 @@ static void test_versions(void **state)
         { "8.0.31", GCD_IPC_STRATEGY_DRAIN, GCD_WIRE_COLLECT_TRACING2, true, false, true },
         { "9.0.20+abcdef", GCD_IPC_STRATEGY_DRAIN, GCD_WIRE_COLLECT_TRACING4, true, false, true },
         { "10.0.12", GCD_IPC_STRATEGY_DRAIN, GCD_WIRE_COLLECT_TRACING5, true, false, true },
-        { "11.0.0-preview.3.1", GCD_IPC_STRATEGY_SINGLE, GCD_WIRE_COLLECT_TRACING6, true, true, false },
+        { "11.0.0-preview.3.1", GCD_IPC_STRATEGY_SINGLE, GCD_WIRE_COLLECT_TRACING6, true, true,
+          false },
         { "12.1.0", GCD_IPC_STRATEGY_SINGLE, GCD_WIRE_COLLECT_TRACING6, true, true, false },
         /* not a version: the newest command, and the plan that suits most runtimes */
         { "main", GCD_IPC_STRATEGY_DRAIN, GCD_WIRE_COLLECT_TRACING6, false, false, false },
         { "10", GCD_IPC_STRATEGY_DRAIN, GCD_WIRE_COLLECT_TRACING6, false, false, false },
-        { "99999999999999999999999.1", GCD_IPC_STRATEGY_DRAIN, GCD_WIRE_COLLECT_TRACING6, false, false, false },
+        { "99999999999999999999999.1", GCD_IPC_STRATEGY_DRAIN, GCD_WIRE_COLLECT_TRACING6, false,
+          false, false },
     };
     for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
         struct gcd_ipc_collect_options o = { .strategy = GCD_IPC_STRATEGY_AUTO };
@@ -41,13 +43,15 @@ static void test_versions(void **state)
         assert_int_equal(plan.flush, want[i].flush);
         assert_int_equal(plan.single_needs_block, want[i].needs_block);
         assert_int_equal(plan.answers_after_walk, want[i].late_answer);
-        for (o.strategy = GCD_IPC_STRATEGY_SINGLE; o.strategy <= GCD_IPC_STRATEGY_DRAIN; o.strategy++) {
+        for (o.strategy = GCD_IPC_STRATEGY_SINGLE; o.strategy <= GCD_IPC_STRATEGY_DRAIN;
+             o.strategy++) {
             plan = gcd_plan_make(&o, want[i].version);
             assert_int_equal(plan.strategy, o.strategy);
             assert_false(plan.single_needs_block);
         }
     }
-    struct gcd_ipc_collect_options only_records = { .strategy = GCD_IPC_STRATEGY_DRAIN, .keywords = 0x100001 };
+    struct gcd_ipc_collect_options only_records = { .strategy = GCD_IPC_STRATEGY_DRAIN,
+                                                    .keywords = 0x100001 };
     assert_int_equal(gcd_plan_make(&only_records, "10.0.1").strategy, GCD_IPC_STRATEGY_SINGLE);
     assert_false(gcd_plan_make(&only_records, "10.0.1").answers_after_walk); /* there is none */
     assert_string_equal(gcd_ipc_strategy_name(GCD_IPC_STRATEGY_AUTO), "auto");
@@ -55,7 +59,8 @@ static void test_versions(void **state)
     assert_string_equal(gcd_ipc_strategy_name(GCD_IPC_STRATEGY_DRAIN), "drain");
 }
 
-/* One session if everything fits into the buffer, but only where a second one costs GCs, and only if the caller leaves the choice. */
+/* One session if everything fits into the buffer, but only where a second one costs GCs, and only
+ * if the caller leaves the choice. */
 static void test_what_fits_needs_no_draining(void **state)
 {
     (void)state;
@@ -65,13 +70,18 @@ static void test_what_fits_needs_no_draining(void **state)
         uint32_t buffer_mb;
         enum gcd_ipc_strategy strategy;
     } want[] = {
-        { "8.0.1", UINT64_C(256) << 20, 256, GCD_IPC_STRATEGY_SINGLE }, { "8.0.1", (UINT64_C(256) << 20) + 1, 256, GCD_IPC_STRATEGY_DRAIN },
-        { "9.0.1", 1, 1, GCD_IPC_STRATEGY_SINGLE },                     { "9.0.1", 0, 4095, GCD_IPC_STRATEGY_DRAIN },
-        { "", 1000, 1, GCD_IPC_STRATEGY_SINGLE },                       { "9.0.1", UINT64_C(1) << 30, 0, GCD_IPC_STRATEGY_SINGLE },
-        { "10.0.1", 1000, 256, GCD_IPC_STRATEGY_DRAIN },                { "main", 1000, 256, GCD_IPC_STRATEGY_DRAIN },
+        { "8.0.1", UINT64_C(256) << 20, 256, GCD_IPC_STRATEGY_SINGLE },
+        { "8.0.1", (UINT64_C(256) << 20) + 1, 256, GCD_IPC_STRATEGY_DRAIN },
+        { "9.0.1", 1, 1, GCD_IPC_STRATEGY_SINGLE },
+        { "9.0.1", 0, 4095, GCD_IPC_STRATEGY_DRAIN },
+        { "", 1000, 1, GCD_IPC_STRATEGY_SINGLE },
+        { "9.0.1", UINT64_C(1) << 30, 0, GCD_IPC_STRATEGY_SINGLE },
+        { "10.0.1", 1000, 256, GCD_IPC_STRATEGY_DRAIN },
+        { "main", 1000, 256, GCD_IPC_STRATEGY_DRAIN },
     };
     for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
-        struct gcd_ipc_collect_options o = { .most_bytes = want[i].most_bytes, .buffer_mb = want[i].buffer_mb };
+        struct gcd_ipc_collect_options o = { .most_bytes = want[i].most_bytes,
+                                             .buffer_mb = want[i].buffer_mb };
         assert_int_equal(gcd_plan_make(&o, want[i].version).strategy, want[i].strategy);
         o.strategy = GCD_IPC_STRATEGY_DRAIN;
         assert_int_equal(gcd_plan_make(&o, want[i].version).strategy, GCD_IPC_STRATEGY_DRAIN);
@@ -79,7 +89,14 @@ static void test_what_fits_needs_no_draining(void **state)
 }
 
 /* Offsets in a CollectTracing5 request with the runtime's provider: see test_ipc_wire. */
-enum { OFF_BUFFER = 24, OFF_RUNDOWN = 32, OFF_STACKS = 40, OFF_KEYWORDS = 45, OFF_LEVEL = 53, OFF_FILTER = 129 };
+enum {
+    OFF_BUFFER = 24,
+    OFF_RUNDOWN = 32,
+    OFF_STACKS = 40,
+    OFF_KEYWORDS = 45,
+    OFF_LEVEL = 53,
+    OFF_FILTER = 129
+};
 
 static uint64_t number(const uint8_t *p, size_t n)
 {
@@ -89,11 +106,13 @@ static uint64_t number(const uint8_t *p, size_t n)
     return v;
 }
 
-static void expect_request(const struct gcd_ipc_collect_options *o, enum gcd_ipc_strategy strategy, enum gcd_leg leg,
-                           uint64_t keywords, uint32_t buffer_mb, uint64_t rundown, int only, uint32_t n_ids)
+static void expect_request(const struct gcd_ipc_collect_options *o, enum gcd_ipc_strategy strategy,
+                           enum gcd_leg leg, uint64_t keywords, uint32_t buffer_mb,
+                           uint64_t rundown, int only, uint32_t n_ids)
 {
     struct gcd_plan_request r;
-    assert_int_equal(gcd_plan_encode(o, strategy, leg, GCD_WIRE_COLLECT_TRACING5, &r, NULL), GCD_OK);
+    assert_int_equal(gcd_plan_encode(o, strategy, leg, GCD_WIRE_COLLECT_TRACING5, &r, NULL),
+                     GCD_OK);
     assert_int_equal(number(r.bytes + OFF_BUFFER, 4), buffer_mb);
     assert_int_equal(number(r.bytes + OFF_RUNDOWN, 8), rundown);
     assert_int_equal(r.bytes[OFF_STACKS], 0);
@@ -120,12 +139,17 @@ static void test_requests(void **state)
     expect_request(&o, GCD_IPC_STRATEGY_DRAIN, GCD_LEG_RECORD, 1, 1024, 8, 0, 0);
 }
 
-/* Another provider than the runtime's: nothing is forced, so no second session and no late answer, and nothing is added to what was asked for. */
+/* Another provider than the runtime's: nothing is forced, so no second session and no late answer,
+ * and nothing is added to what was asked for. */
 static void test_another_provider(void **state)
 {
     (void)state;
-    const struct gcd_ipc_collect_options o = { .provider = "Counters", .arguments = "A=1", .keywords = UINT64_C(0xffffffff), .ranges = true,
-                                               .rundown = true, .buffer_mb = 1 };
+    const struct gcd_ipc_collect_options o = { .provider = "Counters",
+                                               .arguments = "A=1",
+                                               .keywords = UINT64_C(0xffffffff),
+                                               .ranges = true,
+                                               .rundown = true,
+                                               .buffer_mb = 1 };
     static const char *const versions[] = { NULL, "", "8.0.1", "9.0.0", "10.0.12", "11.0.0" };
     struct gcd_plan_request r;
     for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
@@ -133,12 +157,15 @@ static void test_another_provider(void **state)
         assert_int_equal(plan.strategy, GCD_IPC_STRATEGY_SINGLE);
         assert_false(plan.flush || plan.answers_after_walk);
     }
-    assert_int_equal(gcd_plan_encode(&o, GCD_IPC_STRATEGY_SINGLE, GCD_LEG_RECORD, GCD_WIRE_COLLECT_TRACING4, &r, NULL), GCD_OK);
+    assert_int_equal(gcd_plan_encode(&o, GCD_IPC_STRATEGY_SINGLE, GCD_LEG_RECORD,
+                                     GCD_WIRE_COLLECT_TRACING4, &r, NULL),
+                     GCD_OK);
     static const uint8_t want[] = {
-        1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, /* 1 MB, nettrace, no rundown, no stacks */
-        1, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0, 4, 0, 0, 0,
-        9, 0, 0, 0, 'C', 0, 'o', 0, 'u', 0, 'n', 0, 't', 0, 'e', 0, 'r', 0, 's', 0, 0, 0,
-        4, 0, 0, 0, 'A', 0, '=', 0, '1', 0, 0, 0,
+        /* 1 MB, nettrace, no rundown, no stacks */
+        1,   0, 0, 0,   1,    0,    0,    0,    0,   0,   0,   0,   0,   0,   0, 0,   0,
+        1,   0, 0, 0,   0xff, 0xff, 0xff, 0xff, 0,   0,   0,   0,   4,   0,   0, 0,   9,
+        0,   0, 0, 'C', 0,    'o',  0,    'u',  0,   'n', 0,   't', 0,   'e', 0, 'r', 0,
+        's', 0, 0, 0,   4,    0,    0,    0,    'A', 0,   '=', 0,   '1', 0,   0, 0,
     };
     assert_int_equal(r.n, GCD_WIRE_HEADER_BYTES + sizeof want);
     assert_memory_equal(r.bytes + GCD_WIRE_HEADER_BYTES, want, sizeof want);
@@ -148,10 +175,13 @@ static void test_another_provider(void **state)
 static void test_wanted_events(void **state)
 {
     (void)state;
-    static const uint32_t ids[] = { 1, 2, 3, 4, 9, 15, 16, 17, 18, 19, 23, 36, 37, 38, 152, 154, 187, 205 };
+    static const uint32_t ids[] = { 1,  2,  3,  4,  9,  15,  16,  17,  18,
+                                    19, 23, 36, 37, 38, 152, 154, 187, 205 };
     struct gcd_ipc_collect_options o = { .level = 5 };
     struct gcd_plan_request r;
-    assert_int_equal(gcd_plan_encode(&o, GCD_IPC_STRATEGY_SINGLE, GCD_LEG_RECORD, GCD_WIRE_COLLECT_TRACING5, &r, NULL), GCD_OK);
+    assert_int_equal(gcd_plan_encode(&o, GCD_IPC_STRATEGY_SINGLE, GCD_LEG_RECORD,
+                                     GCD_WIRE_COLLECT_TRACING5, &r, NULL),
+                     GCD_OK);
     assert_int_equal(number(r.bytes + OFF_LEVEL, 4), 5);
     assert_int_equal(number(r.bytes + OFF_FILTER + 1, 4), sizeof ids / sizeof *ids);
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
@@ -165,10 +195,14 @@ static void test_rundown_of_old_runtimes(void **state)
     for (int rundown = 0; rundown <= 1; rundown++) {
         const struct gcd_ipc_collect_options o = { .rundown = rundown != 0 };
         struct gcd_plan_request r;
-        assert_int_equal(gcd_plan_encode(&o, GCD_IPC_STRATEGY_DRAIN, GCD_LEG_RECORD, GCD_WIRE_COLLECT_TRACING2, &r, NULL), GCD_OK);
+        assert_int_equal(gcd_plan_encode(&o, GCD_IPC_STRATEGY_DRAIN, GCD_LEG_RECORD,
+                                         GCD_WIRE_COLLECT_TRACING2, &r, NULL),
+                         GCD_OK);
         assert_int_equal(r.n, 117);
         assert_int_equal(r.bytes[28], rundown);
-        assert_int_equal(gcd_plan_encode(&o, GCD_IPC_STRATEGY_DRAIN, GCD_LEG_TRIGGER, GCD_WIRE_COLLECT_TRACING2, &r, NULL), GCD_OK);
+        assert_int_equal(gcd_plan_encode(&o, GCD_IPC_STRATEGY_DRAIN, GCD_LEG_TRIGGER,
+                                         GCD_WIRE_COLLECT_TRACING2, &r, NULL),
+                         GCD_OK);
         assert_int_equal(r.bytes[28], 0);
     }
 }
@@ -176,10 +210,9 @@ static void test_rundown_of_old_runtimes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_versions),
-        cmocka_unit_test(test_what_fits_needs_no_draining),
-        cmocka_unit_test(test_requests), cmocka_unit_test(test_another_provider), cmocka_unit_test(test_wanted_events),
-        cmocka_unit_test(test_rundown_of_old_runtimes),
+        cmocka_unit_test(test_versions),      cmocka_unit_test(test_what_fits_needs_no_draining),
+        cmocka_unit_test(test_requests),      cmocka_unit_test(test_another_provider),
+        cmocka_unit_test(test_wanted_events), cmocka_unit_test(test_rundown_of_old_runtimes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

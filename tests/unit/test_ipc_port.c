@@ -25,19 +25,29 @@
 #include "support/fake_target.h"
 #include "support/meanwhile.h"
 
-#define COOKIE "0123456789abcdef"
-#define PID "\x39\x30\0\0\0\0\0\0"
+#define COOKIE    "0123456789abcdef"
+#define PID       "\x39\x30\0\0\0\0\0\0"
 #define ADVERTISE FAKE_SEND_LITERAL(FAKE_ADVERTISE_BYTES(COOKIE, PID))
-#define OTHER FAKE_SEND_LITERAL(FAKE_ADVERTISE_BYTES("fedcba9876543210", PID))
-#define TEXT(c) "\x02\0\0\0" c "\0\0\0"
-#define OK_INFO FAKE_SEND_LITERAL(FAKE_MAGIC "\x60\x00\xff\x00\x00\x00" "\x01\0\0\0" PID COOKIE \
-                                  TEXT("c") TEXT("o") TEXT("a") TEXT("e") TEXT("v") TEXT("r"))
-#define OK_RESUME FAKE_SEND_LITERAL(FAKE_MAGIC "\x18\x00\xff\x00\x00\x00" "\0\0\0\0")
-#define ID "\x22\0\0\0\0\0\0\0"
-#define OK_ID FAKE_SEND_LITERAL(FAKE_MAGIC "\x1c\x00\xff\x00\x00\x00" ID)
+#define OTHER     FAKE_SEND_LITERAL(FAKE_ADVERTISE_BYTES("fedcba9876543210", PID))
+#define TEXT(c)   "\x02\0\0\0" c "\0\0\0"
+#define OK_INFO                                                                                  \
+    FAKE_SEND_LITERAL(FAKE_MAGIC "\x60\x00\xff\x00\x00\x00"                                      \
+                                 "\x01\0\0\0" PID COOKIE TEXT("c") TEXT("o") TEXT("a") TEXT("e") \
+                                     TEXT("v") TEXT("r"))
+#define OK_RESUME                                           \
+    FAKE_SEND_LITERAL(FAKE_MAGIC "\x18\x00\xff\x00\x00\x00" \
+                                 "\0\0\0\0")
+#define ID         "\x22\0\0\0\0\0\0\0"
+#define OK_ID      FAKE_SEND_LITERAL(FAKE_MAGIC "\x1c\x00\xff\x00\x00\x00" ID)
 #define STOP_BYTES FAKE_MAGIC "\x1c\x00\x02\x01\x00\x00"
-#define SET(flag) { FAKE_SET, (flag), NULL, 0, 0 }
-#define WAIT(flag) { FAKE_WAIT, (flag), NULL, 0, 0 }
+#define SET(flag)                    \
+    {                                \
+        FAKE_SET, (flag), NULL, 0, 0 \
+    }
+#define WAIT(flag)                    \
+    {                                 \
+        FAKE_WAIT, (flag), NULL, 0, 0 \
+    }
 
 struct fixture {
     bool tcp;
@@ -66,7 +76,8 @@ static int set_up_tcp(void **state)
     assert_int_equal(set_up(state), 0);
     struct fixture *f = *state;
     f->tcp = true;
-    assert_int_equal(gcd_ipc_port_listen_tcp("127.0.0.1:0", false, &place, &f->port, &f->err), GCD_OK);
+    assert_int_equal(gcd_ipc_port_listen_tcp("127.0.0.1:0", false, &place, &f->port, &f->err),
+                     GCD_OK);
     (void)snprintf(f->path, sizeof f->path, "tcp:%s", place.address);
     return 0;
 }
@@ -95,7 +106,8 @@ static void expect_runtime(struct fixture *f)
     assert_int_equal(st, GCD_OK);
     assert_memory_equal(r.cookie, COOKIE, 16);
     assert_int_equal(r.visible, !f->tcp);
-    assert_int_equal(r.pid, f->tcp ? 12345 : getpid()); /* from the kernel, not the 12345 of the message, where it knows */
+    /* from the kernel, not the 12345 of the message, where it knows */
+    assert_int_equal(r.pid, f->tcp ? 12345 : getpid());
 }
 
 static void expect_info(struct fixture *f)
@@ -120,17 +132,25 @@ static void expect_command(struct fake_target *t, size_t i, char set, char id)
 
 /* A runtime makes its next connection after it has served the last one. */
 static const struct fake_act info_pieces[] = {
-    FAKE_SEND_PIECES(FAKE_ADVERTISE_BYTES(COOKIE, PID), 34, 1, 1), { .op = FAKE_RECV }, OK_INFO, { .op = FAKE_CLOSE },
+    FAKE_SEND_PIECES(FAKE_ADVERTISE_BYTES(COOKIE, PID), 34, 1, 1),
+    { .op = FAKE_RECV },
+    OK_INFO,
+    { .op = FAKE_CLOSE },
 };
-static const struct fake_act info[] = { ADVERTISE, { .op = FAKE_RECV }, OK_INFO, { .op = FAKE_CLOSE } };
-static const struct fake_act resume[] = { ADVERTISE, { .op = FAKE_RECV }, OK_RESUME, { .op = FAKE_HOLD }, { .op = FAKE_CLOSE } };
+static const struct fake_act info[] = {
+    ADVERTISE, { .op = FAKE_RECV }, OK_INFO, { .op = FAKE_CLOSE }
+};
+static const struct fake_act resume[] = {
+    ADVERTISE, { .op = FAKE_RECV }, OK_RESUME, { .op = FAKE_HOLD }, { .op = FAKE_CLOSE }
+};
 static const struct fake_act idle[] = { ADVERTISE, { .op = FAKE_HOLD }, { .op = FAKE_CLOSE } };
 
 static void test_info_and_resume(void **state)
 {
     struct fixture *f = *state;
     static const struct fake_act *const scripts[] = { info_pieces, resume, info, idle };
-    struct fake_target *t = fake_target_connect(f->path, scripts, 4); /* it retries until there is a listener */
+    /* it retries until there is a listener */
+    struct fake_target *t = fake_target_connect(f->path, scripts, 4);
     listen_at(f);
     expect_runtime(f);
     expect_info(f);
@@ -152,8 +172,12 @@ static void test_info_and_resume(void **state)
 static void test_refused(void **state)
 {
     struct fixture *f = *state;
-    static const struct fake_act bad[] = { ADVERTISE, { .op = FAKE_RECV }, FAKE_BAD_ENCODING, { .op = FAKE_CLOSE } };
-    static const struct fake_act mute[] = { ADVERTISE, { .op = FAKE_RECV }, { .op = FAKE_HOLD }, { .op = FAKE_CLOSE } };
+    static const struct fake_act bad[] = {
+        ADVERTISE, { .op = FAKE_RECV }, FAKE_BAD_ENCODING, { .op = FAKE_CLOSE }
+    };
+    static const struct fake_act mute[] = {
+        ADVERTISE, { .op = FAKE_RECV }, { .op = FAKE_HOLD }, { .op = FAKE_CLOSE }
+    };
     static const struct fake_act *const scripts[] = { bad, mute };
     listen_at(f);
     struct fake_target *t = fake_target_connect(f->path, scripts, 2);
@@ -181,9 +205,13 @@ static gcd_status on_data(void *ctx, const uint8_t *bytes, size_t n, struct gcd_
 static void expect_collect(struct fixture *f, enum gcd_ipc_strategy strategy)
 {
     char seen[64] = "";
-    static const struct gcd_session_graces graces = { .reply_ms = 4000, .stop_ms = 4000, .answer_ms = 4000, .farewell_ms = 60000 };
+    static const struct gcd_session_graces graces = {
+        .reply_ms = 4000, .stop_ms = 4000, .answer_ms = 4000, .farewell_ms = 60000
+    };
     struct gcd_plan plan = { .strategy = strategy, .command = GCD_WIRE_COLLECT_TRACING2 };
-    struct gcd_ipc_collect_options o = { .port = f->port, .on_data = on_data, .ctx = seen, .timeout_ms = 10000 };
+    struct gcd_ipc_collect_options o = {
+        .port = f->port, .on_data = on_data, .ctx = seen, .timeout_ms = 10000
+    };
     struct gcd_ipc_collect_result result;
     gcd_status st = gcd_session_collect(&o, &plan, &graces, &result, &f->err);
     assert_string_equal(f->err.msg, "");
@@ -193,16 +221,31 @@ static void expect_collect(struct fixture *f, enum gcd_ipc_strategy strategy)
     assert_true(result.stream_ended);
 }
 
-#define RECORD(first, last) { ADVERTISE, { .op = FAKE_RECV }, FAKE_OK_SESSION, { .op = FAKE_NEXT }, FAKE_SEND_LITERAL("Nettrace"), \
-                              WAIT(first), FAKE_SEND_LITERAL("$"), WAIT(last), FAKE_SEND_LITERAL(" tail"), \
-                              SET((last) + 1), { .op = FAKE_CLOSE } }
-#define STOP_RECORD(last) { ADVERTISE, { .op = FAKE_RECV }, SET(last), WAIT((last) + 1), FAKE_OK_SESSION, { .op = FAKE_CLOSE } }
+#define RECORD(first, last)                                                                 \
+    {                                                                                       \
+        ADVERTISE, { .op = FAKE_RECV }, FAKE_OK_SESSION, { .op = FAKE_NEXT },               \
+            FAKE_SEND_LITERAL("Nettrace"), WAIT(first), FAKE_SEND_LITERAL("$"), WAIT(last), \
+            FAKE_SEND_LITERAL(" tail"), SET((last) + 1),                                    \
+        {                                                                                   \
+            .op = FAKE_CLOSE                                                                \
+        }                                                                                   \
+    }
+#define STOP_RECORD(last)                                                             \
+    {                                                                                 \
+        ADVERTISE, { .op = FAKE_RECV }, SET(last), WAIT((last) + 1), FAKE_OK_SESSION, \
+        {                                                                             \
+            .op = FAKE_CLOSE                                                          \
+        }                                                                             \
+    }
 
 static void test_several_collections(void **state)
 {
     struct fixture *f = *state;
-    static const struct fake_act record1[] = RECORD(31, 1), stop1[] = STOP_RECORD(1), record2[] = RECORD(31, 3), stop2[] = STOP_RECORD(3);
-    static const struct fake_act first[] = { SET(31), ADVERTISE, { .op = FAKE_RECV }, OK_INFO, { .op = FAKE_CLOSE } };
+    static const struct fake_act record1[] = RECORD(31, 1), stop1[] = STOP_RECORD(1),
+                                 record2[] = RECORD(31, 3), stop2[] = STOP_RECORD(3);
+    static const struct fake_act first[] = {
+        SET(31), ADVERTISE, { .op = FAKE_RECV }, OK_INFO, { .op = FAKE_CLOSE }
+    };
     static const struct fake_act *const scripts[] = { first, record1, stop1, record2, stop2, info };
     listen_at(f);
     struct fake_target *t = fake_target_connect(f->path, scripts, 6);
@@ -224,9 +267,17 @@ static void test_stops_in_order(void **state)
     struct fixture *f = *state;
     static const struct fake_act record[] = RECORD(0, 1), stop_record[] = STOP_RECORD(1);
     /* The connection for the first stop arrives before the stop is requested. */
-    static const struct fake_act trigger[] = { ADVERTISE, { .op = FAKE_RECV }, { .op = FAKE_NEXT }, { FAKE_SLEEP, 100, NULL, 0, 0 },
-                                               OK_ID, SET(0), WAIT(4), { .op = FAKE_CLOSE } };
-    static const struct fake_act stop_trigger[] = { ADVERTISE, { .op = FAKE_RECV }, SET(4), OK_ID, { .op = FAKE_CLOSE } };
+    static const struct fake_act trigger[] = { ADVERTISE,
+                                               { .op = FAKE_RECV },
+                                               { .op = FAKE_NEXT },
+                                               { FAKE_SLEEP, 100, NULL, 0, 0 },
+                                               OK_ID,
+                                               SET(0),
+                                               WAIT(4),
+                                               { .op = FAKE_CLOSE } };
+    static const struct fake_act stop_trigger[] = {
+        ADVERTISE, { .op = FAKE_RECV }, SET(4), OK_ID, { .op = FAKE_CLOSE }
+    };
     static const struct fake_act *const scripts[] = { record, trigger, stop_record, stop_trigger };
     listen_at(f);
     struct fake_target *t = fake_target_connect(f->path, scripts, 4);
@@ -245,8 +296,11 @@ static void test_stops_in_order(void **state)
 static void test_strangers(void **state)
 {
     struct fixture *f = *state;
-    static const struct fake_act bad_magic[] = { FAKE_SEND_LITERAL("ADVR_V2\0" COOKIE PID "\0\0"), { .op = FAKE_HOLD }, { .op = FAKE_CLOSE } };
-    static const struct fake_act cut[] = { FAKE_SEND("ADVR_V1\0" COOKIE PID "\0", 33), { .op = FAKE_CLOSE } };
+    static const struct fake_act bad_magic[] = { FAKE_SEND_LITERAL("ADVR_V2\0" COOKIE PID "\0\0"),
+                                                 { .op = FAKE_HOLD },
+                                                 { .op = FAKE_CLOSE } };
+    static const struct fake_act cut[] = { FAKE_SEND("ADVR_V1\0" COOKIE PID "\0", 33),
+                                           { .op = FAKE_CLOSE } };
     static const struct fake_act silent[] = { { .op = FAKE_HOLD }, { .op = FAKE_CLOSE } };
     static const struct fake_act probe[] = { { .op = FAKE_CLOSE } };
     static const struct fake_act *const scripts[] = { bad_magic, cut, silent, probe, idle };
@@ -254,11 +308,13 @@ static void test_strangers(void **state)
     listen_at(f);
     gcd_port_set_patience(f->port, 100);
     struct fake_target *t = fake_target_connect(f->path, scripts, 4);
-    for (int i = 0; i < 20 && strstr(f->err.msg, "only 3") == NULL; i++) {      /* a slow machine */
+    for (int i = 0; i < 20 && strstr(f->err.msg, "only 3") == NULL; i++) { /* a slow machine */
         f->err = (struct gcd_error)GCD_ERROR_INIT;
         assert_int_equal(gcd_ipc_port_wait(f->port, 1000, NULL, &r, &f->err), GCD_E_PEER);
     }
-    assert_string_equal(f->err.msg, "no runtime has connected within 1000 ms, only 3 others that do not speak its protocol");
+    assert_string_equal(
+        f->err.msg,
+        "no runtime has connected within 1000 ms, only 3 others that do not speak its protocol");
     assert_int_equal(f->err.reason, GCD_ERROR_TIMEOUT);
     assert_true(fake_target_client_closed(t, 0));
     assert_true(fake_target_client_closed(t, 2));
@@ -272,7 +328,9 @@ static void test_strangers(void **state)
 static void test_two_runtimes(void **state)
 {
     struct fixture *f = *state;
-    static const struct fake_act other[] = { OTHER, SET(0), { .op = FAKE_HOLD }, { .op = FAKE_CLOSE } };
+    static const struct fake_act other[] = {
+        OTHER, SET(0), { .op = FAKE_HOLD }, { .op = FAKE_CLOSE }
+    };
     static const struct fake_act *const scripts[] = { info, info };
     static const struct fake_act *const others[] = { other };
     listen_at(f);
@@ -326,7 +384,8 @@ static int guest(struct fixture *f, const char *words, size_t n)
     return fd;
 }
 
-static const char our_words[] = FAKE_ADVERTISE_BYTES(COOKIE, PID), other_words[] = FAKE_ADVERTISE_BYTES("fedcba9876543210", PID);
+static const char our_words[] = FAKE_ADVERTISE_BYTES(COOKIE, PID),
+                  other_words[] = FAKE_ADVERTISE_BYTES("fedcba9876543210", PID);
 enum { WORDS = sizeof our_words - 1 };
 
 static void serve(struct fixture *f)
@@ -341,7 +400,8 @@ static bool is_cut(int fd)
     return recv(fd, &c, 1, MSG_DONTWAIT) >= 0;
 }
 
-/* Who is dropped when there is no room: silent connections first, then those that have advertised, the wanted runtime last. */
+/* Who is dropped when there is no room: silent connections first, then those that have advertised,
+ * the wanted runtime last. */
 static void test_flood_behind_the_runtime(void **state)
 {
     struct fixture *f = *state;
@@ -356,7 +416,7 @@ static void test_flood_behind_the_runtime(void **state)
         serve(f);
         assert_int_equal(gcd_ipc_port_others(f->port), 1);
     }
-    for (int i = 0; i < FLOOD; i++)              /* who came first goes first */
+    for (int i = 0; i < FLOOD; i++) /* who came first goes first */
         assert_int_equal(is_cut(fds[i]), i < FLOOD - (ROOM - 2));
     for (int i = 0; i < FLOOD; i++)
         (void)close(fds[i]);
@@ -390,7 +450,7 @@ static void test_the_oldest_is_taken_first(void **state)
         fds[i] = guest(f, our_words, WORDS);
         serve(f);
         if (i == 0)
-            (void)close(before);                 /* the second one gets this slot */
+            (void)close(before); /* the second one gets this slot */
     }
     for (int i = 0; i < COUNT; i++) {
         int fd = gcd_port_take(f->port);
@@ -404,7 +464,8 @@ static void test_the_oldest_is_taken_first(void **state)
     assert_int_equal(gcd_port_take(f->port), -1);
 }
 
-/* A connection that sent more than its advertisement is kept until it closes, and the early bytes are there for its user. */
+/* A connection that sent more than its advertisement is kept until it closes, and the early bytes
+ * are there for its user. */
 static void test_early_bytes(void **state)
 {
     struct fixture *f = *state;
@@ -515,7 +576,8 @@ static void test_cancel(void **state)
     f->err = (struct gcd_error)GCD_ERROR_INIT;
     expect_info(f);
     atomic_store(&cancel, true);
-    assert_int_equal(gcd_ipc_port_process_info(f->port, 0, &cancel, &none, &f->err), GCD_E_CANCELED);
+    assert_int_equal(gcd_ipc_port_process_info(f->port, 0, &cancel, &none, &f->err),
+                     GCD_E_CANCELED);
     assert_int_equal(gcd_ipc_port_pause(f->port, 60000, &cancel, &f->err), GCD_E_CANCELED);
     assert_int_equal(gcd_ipc_port_resume(NULL, 0, NULL, &f->err), GCD_E_ARG);
     fake_target_stop(t);
@@ -642,13 +704,16 @@ static void test_stale_file_in_a_folder_of_another_user(void **state)
     assert_int_equal(bind(fd, (const struct sockaddr *)&addr, sizeof addr), 0);
     (void)close(fd);
     assert_int_equal(chown(f->dir, 65534, (gid_t)-1), 0);
-    expect_refused(f, f->path, "an old socket exists in a folder of another user, where gcdumpc removes nothing");
+    expect_refused(
+        f, f->path,
+        "an old socket exists in a folder of another user, where gcdumpc removes nothing");
     assert_int_equal(stat(f->path, &sb), 0);
     assert_int_equal(chown(f->dir, 0, (gid_t)-1), 0);
     listen_at(f);
 }
 
-/* The socket was renamed after bind: /proc/net/unix shows the bound name.  Nothing else is left (tear_down). */
+/* The socket was renamed after bind: /proc/net/unix shows the bound name.  Nothing else is left
+ * (tear_down). */
 static void test_listens_before_it_is_found(void **state)
 {
     struct fixture *f = *state;
@@ -673,7 +738,8 @@ static void test_listens_before_it_is_found(void **state)
     (void)close(fd);
 }
 
-/* Out of descriptors for a new connection: nothing ends, and it is accepted when one is free again. */
+/* Out of descriptors for a new connection: nothing ends, and it is accepted when one is free again.
+ */
 static void test_no_descriptors(void **state)
 {
     struct fixture *f = *state;
@@ -756,7 +822,8 @@ static void test_whole_requests(void **state)
     (void)signal(SIGPIPE, old);
 }
 
-/* Its folder is renamed and a link takes the old name: in the end only our file is removed, nothing elsewhere. */
+/* Its folder is renamed and a link takes the old name: in the end only our file is removed, nothing
+ * elsewhere. */
 static void test_the_folder_is_renamed(void **state)
 {
     struct fixture *f = *state;
@@ -771,7 +838,7 @@ static void test_the_folder_is_renamed(void **state)
     assert_int_equal(mkdir(dir, 0700), 0);
     assert_int_equal(mkdir(other, 0700), 0);
     assert_int_equal(gcd_ipc_port_listen(path, &port, &f->err), GCD_OK);
-    assert_int_equal(link(path, victim), 0);             /* even the same file */
+    assert_int_equal(link(path, victim), 0); /* even the same file */
     assert_int_equal(rename(dir, moved), 0);
     assert_int_equal(symlink("other", dir), 0);
     gcd_ipc_port_free(port);
@@ -792,20 +859,47 @@ static void test_the_folder_is_renamed(void **state)
 }
 
 #define TEST(t) cmocka_unit_test_setup_teardown(t, set_up, tear_down)
-#define OVER_TCP(t) { #t " over TCP", t, set_up_tcp, tear_down, NULL }
+#define OVER_TCP(t)                                    \
+    {                                                  \
+#t " over TCP", t, set_up_tcp, tear_down, NULL \
+    }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_info_and_resume), TEST(test_refused), TEST(test_several_collections), TEST(test_stops_in_order),
-        TEST(test_strangers),       TEST(test_two_runtimes), TEST(test_flood),          TEST(test_process_ends),
-        TEST(test_cancel),          TEST(test_file),    TEST(test_stale_file),          TEST(test_long_path), TEST(test_the_folder_is_renamed),
-        TEST(test_stale_file_of_another_user), TEST(test_stale_file_in_a_folder_of_another_user),
-        TEST(test_listens_before_it_is_found), TEST(test_no_descriptors),
-        TEST(test_flood_behind_the_runtime), TEST(test_the_oldest_is_taken_first), TEST(test_early_bytes), TEST(test_nobody_waits),
-        TEST(test_paths_of_all_lengths), TEST(test_whole_requests), TEST(test_stale_file_is_replaced_meanwhile),
-        OVER_TCP(test_info_and_resume), OVER_TCP(test_refused), OVER_TCP(test_several_collections), OVER_TCP(test_stops_in_order),
-        OVER_TCP(test_strangers), OVER_TCP(test_two_runtimes), OVER_TCP(test_flood), OVER_TCP(test_cancel), OVER_TCP(test_no_descriptors),
+        TEST(test_info_and_resume),
+        TEST(test_refused),
+        TEST(test_several_collections),
+        TEST(test_stops_in_order),
+        TEST(test_strangers),
+        TEST(test_two_runtimes),
+        TEST(test_flood),
+        TEST(test_process_ends),
+        TEST(test_cancel),
+        TEST(test_file),
+        TEST(test_stale_file),
+        TEST(test_long_path),
+        TEST(test_the_folder_is_renamed),
+        TEST(test_stale_file_of_another_user),
+        TEST(test_stale_file_in_a_folder_of_another_user),
+        TEST(test_listens_before_it_is_found),
+        TEST(test_no_descriptors),
+        TEST(test_flood_behind_the_runtime),
+        TEST(test_the_oldest_is_taken_first),
+        TEST(test_early_bytes),
+        TEST(test_nobody_waits),
+        TEST(test_paths_of_all_lengths),
+        TEST(test_whole_requests),
+        TEST(test_stale_file_is_replaced_meanwhile),
+        OVER_TCP(test_info_and_resume),
+        OVER_TCP(test_refused),
+        OVER_TCP(test_several_collections),
+        OVER_TCP(test_stops_in_order),
+        OVER_TCP(test_strangers),
+        OVER_TCP(test_two_runtimes),
+        OVER_TCP(test_flood),
+        OVER_TCP(test_cancel),
+        OVER_TCP(test_no_descriptors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

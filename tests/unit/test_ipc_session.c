@@ -23,9 +23,12 @@
 #include "ipc/wire/ipc_sock.h"
 #include "support/fake_target.h"
 
-#define STOP_REQUEST FAKE_MAGIC "\x1c\x00\x02\x01\x00\x00" "\xef\xcd\xab\x89\x67\x45\x23\x01"
+#define STOP_REQUEST                      \
+    FAKE_MAGIC "\x1c\x00\x02\x01\x00\x00" \
+               "\xef\xcd\xab\x89\x67\x45\x23\x01"
 
-/* The same tests for both directions: we connect to the runtime, or it connects to our port over TCP. */
+/* The same tests for both directions: we connect to the runtime, or it connects to our port over
+ * TCP. */
 static bool over_tcp;
 static struct gcd_ipc_port *port;
 
@@ -55,14 +58,14 @@ struct client {
     unsigned calls;
     gcd_status bad; /* what to return at a '!'; at a '$' it is GCD_END */
     const char *bad_text;
-    unsigned nap_ms;    /* before returning GCD_END */
+    unsigned nap_ms;     /* before returning GCD_END */
     bool cancel_in_gc;   /* set the flag while waiting for the reply */
     bool cancel_at_hash; /* set it at a '#' in the stream */
     atomic_bool cancel;
     int steps[5];
     enum gcd_ipc_step last_step;
-    uint64_t grace_ms; /* how long the library waits for the stop's answer */
-    uint64_t answer_ms; /* and for an answer that needs no heap walk */
+    uint64_t grace_ms;    /* how long the library waits for the stop's answer */
+    uint64_t answer_ms;   /* and for an answer that needs no heap walk */
     uint64_t farewell_ms; /* in total, while bytes arrive */
     struct gcd_ipc_collect_options options;
     struct gcd_plan plan;
@@ -113,9 +116,14 @@ static void on_step(void *ctx, enum gcd_ipc_step step, uint64_t bytes)
 
 static void client_init(struct client *c)
 {
-    *c = (struct client){ .grace_ms = 4000, .answer_ms = 4000, .farewell_ms = 60000, .err = GCD_ERROR_INIT };
-    c->plan = (struct gcd_plan){ .strategy = GCD_IPC_STRATEGY_SINGLE, .command = GCD_WIRE_COLLECT_TRACING2 };
-    c->options = (struct gcd_ipc_collect_options){ .on_data = on_data, .on_step = on_step, .ctx = c, .cancel = &c->cancel };
+    *c = (struct client){
+        .grace_ms = 4000, .answer_ms = 4000, .farewell_ms = 60000, .err = GCD_ERROR_INIT
+    };
+    c->plan = (struct gcd_plan){ .strategy = GCD_IPC_STRATEGY_SINGLE,
+                                 .command = GCD_WIRE_COLLECT_TRACING2 };
+    c->options = (struct gcd_ipc_collect_options){
+        .on_data = on_data, .on_step = on_step, .ctx = c, .cancel = &c->cancel
+    };
 }
 
 static void aim(struct client *c, struct fake_target *t)
@@ -132,13 +140,15 @@ static gcd_status collect(struct client *c, struct fake_target *t)
     if (t != NULL)
         aim(c, t);
     memset(&c->result, 0x55, sizeof c->result); /* must be filled in any case */
-    const struct gcd_session_graces graces = { .reply_ms = c->grace_ms, .stop_ms = c->grace_ms, .answer_ms = c->answer_ms,
-                                                .farewell_ms = c->farewell_ms };
+    const struct gcd_session_graces graces = { .reply_ms = c->grace_ms,
+                                               .stop_ms = c->grace_ms,
+                                               .answer_ms = c->answer_ms,
+                                               .farewell_ms = c->farewell_ms };
     return gcd_session_collect(&c->options, &c->plan, &graces, &c->result, &c->err);
 }
 
-static void expect_failure(const struct client *c, gcd_status st, gcd_status want, enum gcd_error_reason reason,
-                           const char *text)
+static void expect_failure(const struct client *c, gcd_status st, gcd_status want,
+                           enum gcd_error_reason reason, const char *text)
 {
     if (strcmp(c->err.msg, text) != 0)
         fail_msg("message \"%s\" instead of \"%s\"", c->err.msg, text);
@@ -156,16 +166,22 @@ static void expect_request(struct fake_target *t, size_t i, const char *bytes, s
 }
 #define expect_stop_request(t) expect_request((t), 1, STOP_REQUEST, sizeof STOP_REQUEST - 1)
 
-/* The stop connection of a correct runtime: flag 0 signals the stream, flag 1 is set when the stream has ended. */
-static const struct fake_act good_stop[] = { { .op = FAKE_RECV }, { FAKE_SET, 0, 0, 0, 0 }, { FAKE_WAIT, 1, 0, 0, 0 },
-                                             FAKE_OK_SESSION,     { .op = FAKE_CLOSE } };
+/* The stop connection of a correct runtime: flag 0 signals the stream, flag 1 is set when the
+ * stream has ended. */
+static const struct fake_act good_stop[] = { { .op = FAKE_RECV },
+                                             { FAKE_SET, 0, 0, 0, 0 },
+                                             { FAKE_WAIT, 1, 0, 0, 0 },
+                                             FAKE_OK_SESSION,
+                                             { .op = FAKE_CLOSE } };
 
 static void test_whole(void **state)
 {
     (void)state;
     static const struct fake_act stream[] = {
-        { .op = FAKE_RECV }, { FAKE_SLEEP, 250, 0, 0, 0 }, FAKE_OK_SESSION, FAKE_SEND("Nettrace ... $", 14),
-        { FAKE_WAIT, 0, 0, 0, 0 }, FAKE_SEND(" tail", 5), { FAKE_SET, 1, 0, 0, 0 }, { .op = FAKE_CLOSE },
+        { .op = FAKE_RECV },       { FAKE_SLEEP, 250, 0, 0, 0 },
+        FAKE_OK_SESSION,           FAKE_SEND("Nettrace ... $", 14),
+        { FAKE_WAIT, 0, 0, 0, 0 }, FAKE_SEND(" tail", 5),
+        { FAKE_SET, 1, 0, 0, 0 },  { .op = FAKE_CLOSE },
     };
     static const struct fake_act *const scripts[] = { stream, good_stop };
     struct fake_target *t = begin(scripts, 2);
@@ -183,8 +199,15 @@ static void test_whole(void **state)
     assert_true(c.steps[GCD_IPC_STEP_GC] >= 2); /* the tick reports while nothing happens */
     const uint8_t *request;
     assert_int_equal(fake_target_request(t, 0, &request), 117);
-    assert_memory_equal(request, FAKE_MAGIC "\x75\x00\x02\x03\x00\x00" "\x00\x04\x00\x00" "\x01\x00\x00\x00" "\x00"
-                                 "\x01\x00\x00\x00" "\x01\x00\x98\x01\x00\x00\x00\x00" "\x04\x00\x00\x00", 45);
+    assert_memory_equal(request,
+                        FAKE_MAGIC "\x75\x00\x02\x03\x00\x00"
+                                   "\x00\x04\x00\x00"
+                                   "\x01\x00\x00\x00"
+                                   "\x00"
+                                   "\x01\x00\x00\x00"
+                                   "\x01\x00\x98\x01\x00\x00\x00\x00"
+                                   "\x04\x00\x00\x00",
+                        45);
     expect_stop_request(t);
     assert_int_equal(fake_target_accepted(t), 2);
     finish(t);
@@ -195,11 +218,15 @@ static void test_byte_by_byte(void **state)
     (void)state;
     static const char all[] = FAKE_OK_SESSION_BYTES "Nettrace$";
     static const struct fake_act stream[] = {
-        { .op = FAKE_RECV }, FAKE_SEND_PIECES(all, sizeof all - 1, 1, 2), { FAKE_WAIT, 0, 0, 0, 0 },
-        FAKE_SEND_PIECES("tail", 4, 1, 2), { FAKE_SET, 1, 0, 0, 0 }, { .op = FAKE_CLOSE },
+        { .op = FAKE_RECV },       FAKE_SEND_PIECES(all, sizeof all - 1, 1, 2),
+        { FAKE_WAIT, 0, 0, 0, 0 }, FAKE_SEND_PIECES("tail", 4, 1, 2),
+        { FAKE_SET, 1, 0, 0, 0 },  { .op = FAKE_CLOSE },
     };
-    static const struct fake_act stop[] = { { .op = FAKE_RECV }, { FAKE_SET, 0, 0, 0, 0 }, { FAKE_WAIT, 1, 0, 0, 0 },
-                                            FAKE_SEND_PIECES(FAKE_OK_SESSION_BYTES, 28, 1, 2), { .op = FAKE_CLOSE } };
+    static const struct fake_act stop[] = { { .op = FAKE_RECV },
+                                            { FAKE_SET, 0, 0, 0, 0 },
+                                            { FAKE_WAIT, 1, 0, 0, 0 },
+                                            FAKE_SEND_PIECES(FAKE_OK_SESSION_BYTES, 28, 1, 2),
+                                            { .op = FAKE_CLOSE } };
     static const struct fake_act *const scripts[] = { stream, stop };
     struct fake_target *t = begin(scripts, 2);
     struct client c;
@@ -213,14 +240,20 @@ static void test_byte_by_byte(void **state)
     finish(t);
 }
 
-/* A reply longer than expected, then everything at once: the stream begins after the length in the header. */
+/* A reply longer than expected, then everything at once: the stream begins after the length in the
+ * header. */
 static void test_longer_reply(void **state)
 {
     (void)state;
     static const struct fake_act stream[] = {
         { .op = FAKE_RECV },
-        FAKE_SEND_LITERAL(FAKE_MAGIC "\x20\x00\xff\x00\x00\x00" "\xef\xcd\xab\x89\x67\x45\x23\x01" "more" "Nettrace$"),
-        { FAKE_WAIT, 0, 0, 0, 0 }, { FAKE_SET, 1, 0, 0, 0 }, { .op = FAKE_CLOSE },
+        FAKE_SEND_LITERAL(FAKE_MAGIC "\x20\x00\xff\x00\x00\x00"
+                                     "\xef\xcd\xab\x89\x67\x45\x23\x01"
+                                     "more"
+                                     "Nettrace$"),
+        { FAKE_WAIT, 0, 0, 0, 0 },
+        { FAKE_SET, 1, 0, 0, 0 },
+        { .op = FAKE_CLOSE },
     };
     static const struct fake_act *const scripts[] = { stream, good_stop };
     struct fake_target *t = begin(scripts, 2);
@@ -240,8 +273,9 @@ static void test_large_stream(void **state)
     assert_non_null(bytes);
     memset(bytes, 'x', LARGE);
     const struct fake_act stream[] = {
-        { .op = FAKE_RECV }, FAKE_OK_SESSION, FAKE_SEND("$", 1), { FAKE_WAIT, 0, 0, 0, 0 },
-        FAKE_SEND(bytes, LARGE), { FAKE_SET, 1, 0, 0, 0 }, { .op = FAKE_CLOSE },
+        { .op = FAKE_RECV },       FAKE_OK_SESSION,         FAKE_SEND("$", 1),
+        { FAKE_WAIT, 0, 0, 0, 0 }, FAKE_SEND(bytes, LARGE), { FAKE_SET, 1, 0, 0, 0 },
+        { .op = FAKE_CLOSE },
     };
     const struct fake_act *const scripts[] = { stream, good_stop };
     struct fake_target *t = begin(scripts, 2);
@@ -254,17 +288,25 @@ static void test_large_stream(void **state)
     free(bytes);
 }
 
-/* The stop reply before the last bytes: not the order of a real runtime, but nothing may depend on it. */
+/* The stop reply before the last bytes: not the order of a real runtime, but nothing may depend on
+ * it. */
 static void test_reply_before_end(void **state)
 {
     (void)state;
     static const struct fake_act stream[] = {
-        { .op = FAKE_RECV }, FAKE_OK_SESSION, FAKE_SEND("$", 1), { FAKE_WAIT, 0, 0, 0, 0 },
-        FAKE_SEND_PIECES("the tail", 8, 1, 80), /* longer than the grace in total, but not each piece */
-        { .op = FAKE_SHUT_WR }, { .op = FAKE_HOLD }, { .op = FAKE_CLOSE },
+        { .op = FAKE_RECV },
+        FAKE_OK_SESSION,
+        FAKE_SEND("$", 1),
+        { FAKE_WAIT, 0, 0, 0, 0 },
+        /* longer than the grace in total, but not each piece */
+        FAKE_SEND_PIECES("the tail", 8, 1, 80),
+        { .op = FAKE_SHUT_WR },
+        { .op = FAKE_HOLD },
+        { .op = FAKE_CLOSE },
     };
-    static const struct fake_act stop[] = { { .op = FAKE_RECV }, { FAKE_SET, 0, 0, 0, 0 }, FAKE_OK_SESSION,
-                                            { .op = FAKE_CLOSE } };
+    static const struct fake_act stop[] = {
+        { .op = FAKE_RECV }, { FAKE_SET, 0, 0, 0, 0 }, FAKE_OK_SESSION, { .op = FAKE_CLOSE }
+    };
     static const struct fake_act *const scripts[] = { stream, stop };
     struct fake_target *t = begin(scripts, 2);
     struct client c;
@@ -290,7 +332,9 @@ struct bad_reply {
 
 static void expect_bad_reply(const struct bad_reply *b, bool hold)
 {
-    struct fake_act stream[] = { { .op = FAKE_RECV }, FAKE_SEND(b->bytes, b->n), { .op = FAKE_HOLD }, { .op = FAKE_CLOSE } };
+    struct fake_act stream[] = {
+        { .op = FAKE_RECV }, FAKE_SEND(b->bytes, b->n), { .op = FAKE_HOLD }, { .op = FAKE_CLOSE }
+    };
     if (!hold)
         stream[2].op = FAKE_CLOSE;
     const struct fake_act *const scripts[] = { stream };
@@ -309,15 +353,18 @@ static void expect_bad_reply(const struct bad_reply *b, bool hold)
     finish(t);
 }
 
-/* .NET 9 and 10 keep the connection open after an error; it must be closed by us, or the port stays blocked. */
+/* .NET 9 and 10 keep the connection open after an error; it must be closed by us, or the port stays
+ * blocked. */
 static void test_refused(void **state)
 {
     (void)state;
     static const struct bad_reply replies[] = {
         { BYTES(FAKE_BAD_ENCODING_BYTES), GCD_E_PEER, GCD_ERROR_REFUSED,
-          "cannot start the event session: the runtime refused: it could not read the request (BAD_ENCODING, 0x80131384)" },
+          "cannot start the event session: the runtime refused: it could not read the request "
+          "(BAD_ENCODING, 0x80131384)" },
         { BYTES(FAKE_ERROR_BYTES("\x05\x40\x00\x80")), GCD_E_PEER, GCD_ERROR_REFUSED,
-          "cannot start the event session: the runtime refused: it could not start a session, perhaps because all 64 are "
+          "cannot start the event session: the runtime refused: it could not start a session, "
+          "perhaps because all 64 are "
           "taken (FAIL, 0x80004005)" },
         { BYTES(FAKE_MAGIC "\x14\x00\xff\xff\x00\x00"), GCD_E_FORMAT, GCD_ERROR_OTHER,
           "cannot start the event session: the runtime refused, but the error code is missing" },
@@ -326,9 +373,11 @@ static void test_refused(void **state)
         { BYTES(FAKE_MAGIC "\x14\x00\x02\x01\x00\x00"), GCD_E_FORMAT, GCD_ERROR_OTHER,
           "cannot start the event session: the answer is neither OK nor an error: command 0x0201" },
         { BYTES("HTTP/1.1 400 Bad Request\r\n"), GCD_E_FORMAT, GCD_ERROR_OTHER,
-          "cannot start the event session: the answer does not come from a .NET diagnostic port: wrong magic" },
+          "cannot start the event session: the answer does not come from a .NET diagnostic port: "
+          "wrong magic" },
         { BYTES(FAKE_MAGIC "\x0a\x00\xff\x00\x00\x00"), GCD_E_FORMAT, GCD_ERROR_OTHER,
-          "cannot start the event session: the answer claims a size of 10 bytes: its header alone has 20" },
+          "cannot start the event session: the answer claims a size of 10 bytes: its header alone "
+          "has 20" },
     };
     for (size_t i = 0; i < sizeof replies / sizeof replies[0]; i++) {
         expect_bad_reply(&replies[i], true);
@@ -341,19 +390,25 @@ static void test_cut_off(void **state)
     (void)state;
     static const struct bad_reply replies[] = {
         { BYTES(""), GCD_E_PEER, GCD_ERROR_GONE,
-          "cannot start the event session: no answer: the process ended or closed its diagnostic port" },
+          "cannot start the event session: no answer: the process ended or closed its diagnostic "
+          "port" },
         { BYTES("DOTNET_"), GCD_E_PEER, GCD_ERROR_GONE,
-          "cannot start the event session: the answer is cut off after 7 bytes of its header: the process has ended" },
+          "cannot start the event session: the answer is cut off after 7 bytes of its header: the "
+          "process has ended" },
         { BYTES(FAKE_MAGIC "\x1c\x00\xff\x00\x00\x00"), GCD_E_PEER, GCD_ERROR_GONE,
-          "cannot start the event session: the answer is cut off after 0 bytes of its payload: the process has ended" },
+          "cannot start the event session: the answer is cut off after 0 bytes of its payload: the "
+          "process has ended" },
         { FAKE_OK_SESSION_BYTES, 27, GCD_E_PEER, GCD_ERROR_GONE,
-          "cannot start the event session: the answer is cut off after 7 bytes of its payload: the process has ended" },
+          "cannot start the event session: the answer is cut off after 7 bytes of its payload: the "
+          "process has ended" },
     };
     for (size_t i = 0; i < sizeof replies / sizeof replies[0]; i++)
         expect_bad_reply(&replies[i], false);
 }
 
-static const struct fake_act silent[] = { { .op = FAKE_RECV }, { .op = FAKE_HOLD }, { .op = FAKE_CLOSE } };
+static const struct fake_act silent[] = { { .op = FAKE_RECV },
+                                          { .op = FAKE_HOLD },
+                                          { .op = FAKE_CLOSE } };
 static const struct fake_act *const silent_script[] = { silent };
 
 static void test_silent_until_timeout(void **state)
@@ -365,8 +420,9 @@ static void test_silent_until_timeout(void **state)
     c.options.timeout_ms = 150;
     c.grace_ms = 100;
     gcd_status st = collect(&c, t);
-    expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_TIMEOUT,
-                   "the runtime has not answered (it does so after the garbage collection) within 150 ms");
+    expect_failure(
+        &c, st, GCD_E_PEER, GCD_ERROR_TIMEOUT,
+        "the runtime has not answered (it does so after the garbage collection) within 150 ms");
     assert_true(fake_target_client_closed(t, 0));
     assert_int_equal(fake_target_accepted(t), 1);
     finish(t);
@@ -391,8 +447,9 @@ static void test_reply_after_cancel(void **state)
 {
     (void)state;
     static const struct fake_act stream[] = {
-        { .op = FAKE_RECV }, { FAKE_SLEEP, 400, 0, 0, 0 }, FAKE_OK_SESSION, FAKE_SEND("late", 4),
-        { FAKE_WAIT, 0, 0, 0, 0 }, FAKE_SEND("tail", 4), { FAKE_SET, 1, 0, 0, 0 }, { .op = FAKE_CLOSE },
+        { .op = FAKE_RECV },      { FAKE_SLEEP, 400, 0, 0, 0 }, FAKE_OK_SESSION,
+        FAKE_SEND("late", 4),     { FAKE_WAIT, 0, 0, 0, 0 },    FAKE_SEND("tail", 4),
+        { FAKE_SET, 1, 0, 0, 0 }, { .op = FAKE_CLOSE },
     };
     static const struct fake_act *const scripts[] = { stream, good_stop };
     struct fake_target *t = begin(scripts, 2);
@@ -433,14 +490,16 @@ static void test_nobody_there(void **state)
     client_init(&c);
     c.options.socket_path = addr.sun_path;
     gcd_status st = collect(&c, NULL);
-    (void)snprintf(text, sizeof text, "cannot connect: there is no diagnostic socket %s", addr.sun_path);
+    (void)snprintf(text, sizeof text, "cannot connect: there is no diagnostic socket %s",
+                   addr.sun_path);
     expect_failure(&c, st, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET, text);
 
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
     assert_int_equal(bind(fd, (const struct sockaddr *)&addr, sizeof addr), 0);
     close(fd);
     st = collect(&c, NULL);
-    (void)snprintf(text, sizeof text, "cannot connect: nobody listens at %s, its process has ended", addr.sun_path);
+    (void)snprintf(text, sizeof text, "cannot connect: nobody listens at %s, its process has ended",
+                   addr.sun_path);
     expect_failure(&c, st, GCD_E_NOT_FOUND, GCD_ERROR_STALE_SOCKET, text);
     assert_int_equal(unlink(addr.sun_path), 0);
     assert_int_equal(rmdir(dir), 0);
@@ -452,7 +511,8 @@ static void test_arguments(void **state)
     struct client c;
     client_init(&c);
     gcd_status st = collect(&c, NULL);
-    expect_failure(&c, st, GCD_E_ARG, GCD_ERROR_OTHER, "a collection needs a socket and somebody to take the events");
+    expect_failure(&c, st, GCD_E_ARG, GCD_ERROR_OTHER,
+                   "a collection needs a socket and somebody to take the events");
     c.options.socket_path = "/nonexistent";
     c.options.on_data = NULL;
     assert_int_equal(collect(&c, NULL), GCD_E_ARG);
@@ -471,12 +531,14 @@ static void test_arguments(void **state)
 
 /* ---- a session that fails is stopped nevertheless ---- */
 
-/* STREAM, then a good stop; C has its options.  The tail comes after the stop and must be read, but not delivered. */
+/* STREAM, then a good stop; C has its options.  The tail comes after the stop and must be read, but
+ * not delivered. */
 static gcd_status collect_and_stop(struct client *c)
 {
     static const struct fake_act stream[] = {
-        { .op = FAKE_RECV }, FAKE_OK_SESSION, FAKE_SEND("Net#!", 5), { FAKE_WAIT, 0, 0, 0, 0 },
-        FAKE_SEND("tail", 4), { FAKE_SET, 1, 0, 0, 0 }, { .op = FAKE_CLOSE },
+        { .op = FAKE_RECV },       FAKE_OK_SESSION,      FAKE_SEND("Net#!", 5),
+        { FAKE_WAIT, 0, 0, 0, 0 }, FAKE_SEND("tail", 4), { FAKE_SET, 1, 0, 0, 0 },
+        { .op = FAKE_CLOSE },
     };
     static const struct fake_act *const scripts[] = { stream, good_stop };
     struct fake_target *t = begin(scripts, 2);
@@ -507,7 +569,8 @@ static void test_timeout_in_stream(void **state)
     client_init(&c);
     c.options.timeout_ms = 400;
     gcd_status st = collect_and_stop(&c);
-    expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_TIMEOUT, "the heap walk was not over within 400 ms");
+    expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_TIMEOUT,
+                   "the heap walk was not over within 400 ms");
 }
 
 static void test_caller_fails(void **state)
@@ -530,8 +593,9 @@ static void test_caller_fails_after_stop(void **state)
 {
     (void)state;
     static const struct fake_act stream[] = {
-        { .op = FAKE_RECV }, FAKE_OK_SESSION, FAKE_SEND("$", 1), { FAKE_WAIT, 0, 0, 0, 0 }, FAKE_SEND("!", 1),
-        { FAKE_SLEEP, 50, 0, 0, 0 }, FAKE_SEND("more", 4), { FAKE_SET, 1, 0, 0, 0 }, { .op = FAKE_CLOSE },
+        { .op = FAKE_RECV },       FAKE_OK_SESSION,          FAKE_SEND("$", 1),
+        { FAKE_WAIT, 0, 0, 0, 0 }, FAKE_SEND("!", 1),        { FAKE_SLEEP, 50, 0, 0, 0 },
+        FAKE_SEND("more", 4),      { FAKE_SET, 1, 0, 0, 0 }, { .op = FAKE_CLOSE },
     };
     static const struct fake_act *const scripts[] = { stream, good_stop };
     struct fake_target *t = begin(scripts, 2);
@@ -551,10 +615,19 @@ static void test_caller_fails_after_another_failure(void **state)
 {
     (void)state;
     static const struct fake_act stream[] = {
-        { .op = FAKE_RECV }, FAKE_OK_SESSION, FAKE_SEND("$", 1), { FAKE_WAIT, 0, 0, 0, 0 }, { FAKE_SLEEP, 100, 0, 0, 0 }, FAKE_SEND("!", 1),
-        { FAKE_SLEEP, 50, 0, 0, 0 }, FAKE_SEND("more", 4), { .op = FAKE_CLOSE },
+        { .op = FAKE_RECV },
+        FAKE_OK_SESSION,
+        FAKE_SEND("$", 1),
+        { FAKE_WAIT, 0, 0, 0, 0 },
+        { FAKE_SLEEP, 100, 0, 0, 0 },
+        FAKE_SEND("!", 1),
+        { FAKE_SLEEP, 50, 0, 0, 0 },
+        FAKE_SEND("more", 4),
+        { .op = FAKE_CLOSE },
     };
-    static const struct fake_act stop[] = { { .op = FAKE_RECV }, { FAKE_SET, 0, 0, 0, 0 }, { .op = FAKE_CLOSE } };
+    static const struct fake_act stop[] = { { .op = FAKE_RECV },
+                                            { FAKE_SET, 0, 0, 0, 0 },
+                                            { .op = FAKE_CLOSE } };
     static const struct fake_act *const scripts[] = { stream, stop };
     struct fake_target *t = begin(scripts, 2);
     struct client c;
@@ -562,7 +635,8 @@ static void test_caller_fails_after_another_failure(void **state)
     c.bad = GCD_E_LIMIT;
     gcd_status st = collect(&c, t);
     expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_GONE,
-                   "cannot stop the event session: no answer: the process ended or closed its diagnostic port");
+                   "cannot stop the event session: no answer: the process ended or closed its "
+                   "diagnostic port");
     assert_string_equal(c.seen, "$!");
     finish(t);
 }
@@ -570,10 +644,14 @@ static void test_caller_fails_after_another_failure(void **state)
 static void test_end_before_stop(void **state)
 {
     (void)state;
-    static const struct fake_act stream[] = { { .op = FAKE_RECV }, FAKE_OK_SESSION, FAKE_SEND("Nettrace", 8),
-                                              { .op = FAKE_CLOSE } };
-    static const struct fake_act vanishing[] = { { .op = FAKE_RECV }, FAKE_OK_SESSION, FAKE_SEND("Nettrace", 8),
-                                                 { .op = FAKE_VANISH }, { .op = FAKE_CLOSE } };
+    static const struct fake_act stream[] = {
+        { .op = FAKE_RECV }, FAKE_OK_SESSION, FAKE_SEND("Nettrace", 8), { .op = FAKE_CLOSE }
+    };
+    static const struct fake_act vanishing[] = { { .op = FAKE_RECV },
+                                                 FAKE_OK_SESSION,
+                                                 FAKE_SEND("Nettrace", 8),
+                                                 { .op = FAKE_VANISH },
+                                                 { .op = FAKE_CLOSE } };
     for (int i = 0; i < 2; i++) {
         const struct fake_act *const scripts[] = { i == 0 ? stream : vanishing };
         struct fake_target *t = begin(scripts, 1);
@@ -581,7 +659,8 @@ static void test_end_before_stop(void **state)
         client_init(&c);
         gcd_status st = collect(&c, t);
         expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_GONE,
-                       "the event stream ended after 8 bytes, before the heap walk was over: the process has ended");
+                       "the event stream ended after 8 bytes, before the heap walk was over: the "
+                       "process has ended");
         assert_string_equal(c.seen, "Nettrace");
         assert_false(c.result.stopped);
         assert_false(c.result.stream_ended);
@@ -595,8 +674,9 @@ static void test_end_before_stop(void **state)
 static void test_gone_before_stop(void **state)
 {
     (void)state;
-    static const struct fake_act stream[] = { { .op = FAKE_RECV }, FAKE_OK_SESSION, FAKE_SEND("$", 1),
-                                              { FAKE_SLEEP, 100, 0, 0, 0 }, FAKE_SEND("tail", 4), { .op = FAKE_VANISH },
+    static const struct fake_act stream[] = { { .op = FAKE_RECV },  FAKE_OK_SESSION,
+                                              FAKE_SEND("$", 1),    { FAKE_SLEEP, 100, 0, 0, 0 },
+                                              FAKE_SEND("tail", 4), { .op = FAKE_VANISH },
                                               { .op = FAKE_CLOSE } };
     static const struct fake_act *const scripts[] = { stream };
     struct fake_target *t = begin(scripts, 1);
@@ -605,10 +685,12 @@ static void test_gone_before_stop(void **state)
     c.nap_ms = 500;
     c.grace_ms = over_tcp ? 300 : c.grace_ms;
     gcd_status st = collect(&c, t);
-    if (over_tcp)        /* it may still connect for the stop, but that is not needed: the stream has ended */
+    if (over_tcp) /* it may still connect for the stop, but that is not needed: the stream has ended
+                   */
         assert_int_equal(st, GCD_OK);
     else
-        expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_GONE, "cannot stop the event session: the process has ended");
+        expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_GONE,
+                       "cannot stop the event session: the process has ended");
     assert_string_equal(c.seen, "$tail");
     assert_false(c.result.stopped);
     assert_true(c.result.stream_ended);
@@ -616,10 +698,13 @@ static void test_gone_before_stop(void **state)
 }
 
 /* STREAM after the flag 0 of the stop script STOP. */
-static gcd_status collect_stop(struct client *c, const struct fake_act *stop, enum fake_op then, uint64_t grace_ms)
+static gcd_status collect_stop(struct client *c, const struct fake_act *stop, enum fake_op then,
+                               uint64_t grace_ms)
 {
-    const struct fake_act stream[] = { { .op = FAKE_RECV }, FAKE_OK_SESSION, FAKE_SEND("$", 1), { FAKE_WAIT, 0, 0, 0, 0 },
-                                       FAKE_SEND("tail", 4), { .op = then }, { .op = FAKE_CLOSE } };
+    const struct fake_act stream[] = { { .op = FAKE_RECV },  FAKE_OK_SESSION,
+                                       FAKE_SEND("$", 1),    { FAKE_WAIT, 0, 0, 0, 0 },
+                                       FAKE_SEND("tail", 4), { .op = then },
+                                       { .op = FAKE_CLOSE } };
     const struct fake_act *const scripts[] = { stream, stop };
     struct fake_target *t = begin(scripts, 2);
     client_init(c);
@@ -633,48 +718,68 @@ static gcd_status collect_stop(struct client *c, const struct fake_act *stop, en
 static void test_stop_goes_wrong(void **state)
 {
     (void)state;
-    static const struct fake_act refusing[] = { { .op = FAKE_RECV }, { FAKE_SET, 0, 0, 0, 0 }, FAKE_BAD_ENCODING,
-                                                { .op = FAKE_HOLD }, { .op = FAKE_CLOSE } };
+    static const struct fake_act refusing[] = { { .op = FAKE_RECV },
+                                                { FAKE_SET, 0, 0, 0, 0 },
+                                                FAKE_BAD_ENCODING,
+                                                { .op = FAKE_HOLD },
+                                                { .op = FAKE_CLOSE } };
     static const struct fake_act mistaken[] = {
-        { .op = FAKE_RECV }, { FAKE_SET, 0, 0, 0, 0 },
-        FAKE_SEND_LITERAL(FAKE_MAGIC "\x1c\x00\xff\x00\x00\x00" "\x01\0\0\0\0\0\0\0"), { .op = FAKE_CLOSE },
+        { .op = FAKE_RECV },
+        { FAKE_SET, 0, 0, 0, 0 },
+        FAKE_SEND_LITERAL(FAKE_MAGIC "\x1c\x00\xff\x00\x00\x00"
+                                     "\x01\0\0\0\0\0\0\0"),
+        { .op = FAKE_CLOSE },
     };
-    static const struct fake_act mute[] = { { .op = FAKE_RECV }, { FAKE_SET, 0, 0, 0, 0 }, { .op = FAKE_CLOSE } };
-    static const struct fake_act quiet[] = { { .op = FAKE_RECV }, { FAKE_SET, 0, 0, 0, 0 }, { .op = FAKE_HOLD },
+    static const struct fake_act mute[] = { { .op = FAKE_RECV },
+                                            { FAKE_SET, 0, 0, 0, 0 },
+                                            { .op = FAKE_CLOSE } };
+    static const struct fake_act quiet[] = {
+        { .op = FAKE_RECV }, { FAKE_SET, 0, 0, 0, 0 }, { .op = FAKE_HOLD }, { .op = FAKE_CLOSE }
+    };
+    static const struct fake_act brief[] = { { .op = FAKE_RECV },
+                                             { FAKE_SET, 0, 0, 0, 0 },
+                                             { FAKE_SLEEP, 100, 0, 0, 0 },
+                                             FAKE_OK_SESSION,
                                              { .op = FAKE_CLOSE } };
-    static const struct fake_act brief[] = { { .op = FAKE_RECV }, { FAKE_SET, 0, 0, 0, 0 }, { FAKE_SLEEP, 100, 0, 0, 0 },
-                                             FAKE_OK_SESSION, { .op = FAKE_CLOSE } };
     struct client c;
     gcd_status st = collect_stop(&c, refusing, FAKE_CLOSE, 4000);
-    expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_REFUSED,
-                   "cannot stop the event session: the runtime refused: it could not read the request "
-                   "(BAD_ENCODING, 0x80131384)");
+    expect_failure(
+        &c, st, GCD_E_PEER, GCD_ERROR_REFUSED,
+        "cannot stop the event session: the runtime refused: it could not read the request "
+        "(BAD_ENCODING, 0x80131384)");
     assert_true(c.result.stream_ended && !c.result.stopped);
     st = collect_stop(&c, mistaken, FAKE_CLOSE, 4000);
     expect_failure(&c, st, GCD_E_FORMAT, GCD_ERROR_OTHER,
-                   "cannot stop the event session: the runtime stopped session 0x1 instead of 0x123456789abcdef");
+                   "cannot stop the event session: the runtime stopped session 0x1 instead of "
+                   "0x123456789abcdef");
     st = collect_stop(&c, mute, FAKE_CLOSE, 4000);
     expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_GONE,
-                   "cannot stop the event session: no answer: the process ended or closed its diagnostic port");
+                   "cannot stop the event session: no answer: the process ended or closed its "
+                   "diagnostic port");
     assert_true(c.result.stream_ended && !c.result.stopped);
     /* The stop cannot be delivered, and the stream goes on. */
     st = collect_stop(&c, mute, FAKE_HOLD, 200);
     expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_GONE,
-                   "cannot stop the event session: no answer: the process ended or closed its diagnostic port");
+                   "cannot stop the event session: no answer: the process ended or closed its "
+                   "diagnostic port");
     assert_true(!c.result.stream_ended && !c.result.stopped);
     /* A complete stream is a complete dump, even if the runtime is slow to confirm the stop. */
     st = collect_stop(&c, quiet, FAKE_CLOSE, 200);
     assert_int_equal(st, GCD_OK);
     assert_true(c.result.stream_ended && !c.result.stopped);
     st = collect_stop(&c, brief, FAKE_HOLD, 200);
-    expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_TIMEOUT, "the event stream did not end after the session was stopped");
+    expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_TIMEOUT,
+                   "the event stream did not end after the session was stopped");
     assert_true(!c.result.stream_ended && c.result.stopped);
 }
 
 static void test_timeout_in_stop(void **state)
 {
     (void)state;
-    static const struct fake_act stream[] = { { .op = FAKE_RECV }, FAKE_OK_SESSION, FAKE_SEND("$", 1), { .op = FAKE_HOLD },
+    static const struct fake_act stream[] = { { .op = FAKE_RECV },
+                                              FAKE_OK_SESSION,
+                                              FAKE_SEND("$", 1),
+                                              { .op = FAKE_HOLD },
                                               { .op = FAKE_CLOSE } };
     static const struct fake_act *const scripts[] = { stream, silent };
     struct fake_target *t = begin(scripts, 2);
@@ -683,7 +788,8 @@ static void test_timeout_in_stop(void **state)
     c.options.timeout_ms = 400;
     c.grace_ms = 100;
     gcd_status st = collect(&c, t);
-    expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_TIMEOUT, "the event stream had not ended within 400 ms");
+    expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_TIMEOUT,
+                   "the event stream had not ended within 400 ms");
     assert_true(fake_target_client_closed(t, 0));
     assert_true(fake_target_client_closed(t, 1));
     finish(t);
@@ -693,7 +799,10 @@ static void test_timeout_in_stop(void **state)
 static void test_stop_is_not_answered(void **state)
 {
     (void)state;
-    static const struct fake_act stream[] = { { .op = FAKE_RECV }, FAKE_OK_SESSION, FAKE_SEND("$", 1), { .op = FAKE_HOLD },
+    static const struct fake_act stream[] = { { .op = FAKE_RECV },
+                                              FAKE_OK_SESSION,
+                                              FAKE_SEND("$", 1),
+                                              { .op = FAKE_HOLD },
                                               { .op = FAKE_CLOSE } };
     static const struct fake_act *const scripts[] = { stream, silent };
     struct fake_target *t = begin(scripts, 2);
@@ -702,7 +811,8 @@ static void test_stop_is_not_answered(void **state)
     c.answer_ms = 300;
     gcd_status st = collect(&c, t);
     expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_TIMEOUT,
-                   "cannot stop the event session: no answer within 300 ms, the process is stopped, or busy with another client");
+                   "cannot stop the event session: no answer within 300 ms, the process is "
+                   "stopped, or busy with another client");
     assert_true(!c.result.stream_ended && !c.result.stopped);
     finish(t);
 }
@@ -712,8 +822,13 @@ static void test_stop_is_answered_late(void **state)
 {
     (void)state;
     static const struct fake_act stream[] = {
-        { .op = FAKE_RECV }, FAKE_OK_SESSION, FAKE_SEND("$", 1), { FAKE_WAIT, 0, 0, 0, 0 },
-        FAKE_SEND_PIECES("a long tail", 11, 1, 100), { FAKE_SET, 1, 0, 0, 0 }, { .op = FAKE_CLOSE },
+        { .op = FAKE_RECV },
+        FAKE_OK_SESSION,
+        FAKE_SEND("$", 1),
+        { FAKE_WAIT, 0, 0, 0, 0 },
+        FAKE_SEND_PIECES("a long tail", 11, 1, 100),
+        { FAKE_SET, 1, 0, 0, 0 },
+        { .op = FAKE_CLOSE },
     };
     static const struct fake_act *const scripts[] = { stream, good_stop };
     struct fake_target *t = begin(scripts, 2);
@@ -730,12 +845,20 @@ static void test_stop_is_answered_late(void **state)
 static void test_goes_on_after_the_stop(void **state)
 {
     (void)state;
-    static char drip[] = "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx";
+    static char drip[] =
+        "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx";
     static const struct fake_act stream[] = {
-        { .op = FAKE_RECV }, FAKE_OK_SESSION, FAKE_SEND("$", 1), { FAKE_WAIT, 0, 0, 0, 0 }, FAKE_SEND_PIECES(drip, sizeof drip - 1, 1, 100),
-        { FAKE_SET, 1, 0, 0, 0 }, { .op = FAKE_CLOSE },
+        { .op = FAKE_RECV },
+        FAKE_OK_SESSION,
+        FAKE_SEND("$", 1),
+        { FAKE_WAIT, 0, 0, 0, 0 },
+        FAKE_SEND_PIECES(drip, sizeof drip - 1, 1, 100),
+        { FAKE_SET, 1, 0, 0, 0 },
+        { .op = FAKE_CLOSE },
     };
-    static const struct fake_act answered[] = { { .op = FAKE_RECV }, { FAKE_SET, 0, 0, 0, 0 }, FAKE_OK_SESSION, { .op = FAKE_CLOSE } };
+    static const struct fake_act answered[] = {
+        { .op = FAKE_RECV }, { FAKE_SET, 0, 0, 0, 0 }, FAKE_OK_SESSION, { .op = FAKE_CLOSE }
+    };
     for (int i = 0; i < 2; i++) {
         const struct fake_act *const scripts[] = { stream, i == 0 ? good_stop : answered };
         struct fake_target *t = begin(scripts, 2);
@@ -744,7 +867,8 @@ static void test_goes_on_after_the_stop(void **state)
         c.answer_ms = c.grace_ms = 1000;
         c.farewell_ms = 1500;
         gcd_status st = collect(&c, t);
-        expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_TIMEOUT, "the event stream did not end within 1500 ms after the session was stopped");
+        expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_TIMEOUT,
+                       "the event stream did not end within 1500 ms after the session was stopped");
         assert_true(c.n_seen > 1 && !c.result.stream_ended);
         finish(t);
     }
@@ -754,7 +878,8 @@ static void test_goes_on_after_the_stop(void **state)
 static void test_nothing_after_the_walk(void **state)
 {
     (void)state;
-    static const struct fake_act stream[] = { { .op = FAKE_RECV }, FAKE_OK_SESSION, FAKE_SEND("Nettrace", 8), { FAKE_WAIT, 0, 0, 0, 0 },
+    static const struct fake_act stream[] = { { .op = FAKE_RECV },      FAKE_OK_SESSION,
+                                              FAKE_SEND("Nettrace", 8), { FAKE_WAIT, 0, 0, 0, 0 },
                                               { FAKE_SET, 1, 0, 0, 0 }, { .op = FAKE_CLOSE } };
     static const struct fake_act *const scripts[] = { stream, good_stop };
     struct fake_target *t = begin(scripts, 2);
@@ -764,7 +889,8 @@ static void test_nothing_after_the_walk(void **state)
     c.answer_ms = 300;
     gcd_status st = collect(&c, t);
     expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_TIMEOUT,
-                   "the runtime answered, but then sent nothing of a heap walk for 300 ms: it forced no garbage collection "
+                   "the runtime answered, but then sent nothing of a heap walk for 300 ms: it "
+                   "forced no garbage collection "
                    "(Native AOT of .NET 8 and 9 never does), or is stopped");
     expect_stop_request(t);
     assert_true(c.result.stopped);
@@ -781,8 +907,9 @@ static void test_first_request(void **state)
     aim(&c, t);
     c.options.timeout_ms = 500;
     gcd_status st = gcd_ipc_collect(&c.options, &c.result, &c.err);
-    expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_TIMEOUT,
-                   "the runtime has not answered within 500 ms: it is stopped, or busy with another client");
+    expect_failure(
+        &c, st, GCD_E_PEER, GCD_ERROR_TIMEOUT,
+        "the runtime has not answered within 500 ms: it is stopped, or busy with another client");
     assert_true(c.steps[GCD_IPC_STEP_CONNECT] >= 2);
     finish(t);
 }

@@ -1,5 +1,6 @@
 /*
- * Ports over TCP: addresses, who may reach them, and connections that break.  What a runtime does there: test_ipc_port, test_ipc_session.
+ * Ports over TCP: addresses, who may reach them, and connections that break.  What a runtime does
+ * there: test_ipc_port, test_ipc_session.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -16,7 +17,8 @@
 #include "support/check.h"
 #include "support/fake_target.h"
 
-static gcd_status listen_at(const char *address, bool any, struct gcd_ipc_tcp_place *ret, struct gcd_error *err)
+static gcd_status listen_at(const char *address, bool any, struct gcd_ipc_tcp_place *ret,
+                            struct gcd_error *err)
 {
     struct gcd_ipc_port *port = NULL;
     memset(ret, 0, sizeof *ret);
@@ -31,9 +33,30 @@ static void test_forms(void **state)
 {
     (void)state;
     static const char *const wrong[] = {
-        "", ":", ":9000", "127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:-1", "127.0.0.1:+1", "127.0.0.1: 1", "127.0.0.1:65536",
-        "127.0.0.1:000001", "127.0.0.1:1x", "127.1:9000", "::1:9000", "[::1]", "[::1:9000", "::1]:9000", "[]:9000", "[127.0.0.1]:9000",
-        "[::1%lo]:9000", "shop.example.org:9000", "LOCALHOST:9000", "*:9000", "127.0.0.1,9000",
+        "",
+        ":",
+        ":9000",
+        "127.0.0.1",
+        "127.0.0.1:",
+        "127.0.0.1:x",
+        "127.0.0.1:-1",
+        "127.0.0.1:+1",
+        "127.0.0.1: 1",
+        "127.0.0.1:65536",
+        "127.0.0.1:000001",
+        "127.0.0.1:1x",
+        "127.1:9000",
+        "::1:9000",
+        "[::1]",
+        "[::1:9000",
+        "::1]:9000",
+        "[]:9000",
+        "[127.0.0.1]:9000",
+        "[::1%lo]:9000",
+        "shop.example.org:9000",
+        "LOCALHOST:9000",
+        "*:9000",
+        "127.0.0.1,9000",
         "[0000:0000:0000:0000:0000:0000:0000:0000:0000:0000:0000:0000:0000:0000:0001]:1",
     };
     struct gcd_ipc_tcp_place place;
@@ -47,19 +70,20 @@ static void test_forms(void **state)
     assert_int_equal(listen_at(NULL, true, &place, &err), GCD_E_ARG);
 }
 
-static void expect(const char *address, bool any, const char *host, const char *variable, bool loopback)
+static void expect(const char *address, bool any, const char *host, const char *variable,
+                   bool loopback)
 {
     struct gcd_ipc_tcp_place place;
     struct gcd_error err;
     char want[GCD_IPC_TCP_BYTES * 2];
     gcd_status st = listen_at(address, any, &place, &err);
     if (st == GCD_E_IO && address[0] == '[')
-        return;                                  /* no IPv6 here */
+        return; /* no IPv6 here */
     assert_string_equal(err.msg, "");
     assert_int_equal(st, GCD_OK);
     const char *port = strrchr(place.address, ':');
     assert_non_null(port);
-    assert_string_not_equal(port, ":0");         /* the one that was chosen */
+    assert_string_not_equal(port, ":0"); /* the one that was chosen */
     (void)snprintf(want, sizeof want, "%s%s", host, port);
     assert_string_equal(place.address, want);
     (void)snprintf(want, sizeof want, "%s%s", variable, port);
@@ -82,8 +106,10 @@ static void test_addresses(void **state)
 static void test_others_can_reach_it(void **state)
 {
     (void)state;
-    static const char *const open[] = { "0.0.0.0:0", "[::]:0", "10.1.2.3:9000", "128.0.0.1:9000", "[::ffff:10.0.0.1]:9000", "[fe80::1]:9000",
-                                        "[::2]:9000" };
+    static const char *const open[] = {
+        "0.0.0.0:0",      "[::]:0",    "10.1.2.3:9000", "128.0.0.1:9000", "[::ffff:10.0.0.1]:9000",
+        "[fe80::1]:9000", "[::2]:9000"
+    };
     struct gcd_ipc_tcp_place place;
     struct gcd_error err;
     for (size_t i = 0; i < sizeof open / sizeof *open; i++) {
@@ -105,10 +131,12 @@ static void test_cannot_listen(void **state)
     (void)snprintf(want, sizeof want, "cannot listen at %s: another program does", place.address);
     assert_string_equal(err.msg, want);
     gcd_ipc_port_free(port);
-    assert_int_equal(listen_at(place.address, false, &none, &err), GCD_OK);      /* free at once */
+    assert_int_equal(listen_at(place.address, false, &none, &err), GCD_OK); /* free at once */
     assert_string_equal(none.address, place.address);
-    assert_int_equal(listen_at("192.0.2.1:9000", true, &none, &err), GCD_E_IO);  /* an address for examples */
-    assert_string_equal(err.msg, "cannot listen at 192.0.2.1:9000: this machine has no such address");
+    /* an address for examples */
+    assert_int_equal(listen_at("192.0.2.1:9000", true, &none, &err), GCD_E_IO);
+    assert_string_equal(err.msg,
+                        "cannot listen at 192.0.2.1:9000: this machine has no such address");
 }
 
 /* A runtime that is taken, broken, and replaced. */
@@ -178,7 +206,8 @@ static void test_reset(void **state)
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_ipc_process_info none;
     open_port(&t);
-    for (int i = 0; i < 3; i++) {                /* strangers: before a word, and in the middle of one */
+    /* strangers: before a word, and in the middle of one */
+    for (int i = 0; i < 3; i++) {
         int fd = fake_connect(t.path);
         assert_true(fd >= 0);
         if (i > 0)
@@ -188,18 +217,19 @@ static void test_reset(void **state)
     take(&t);
     (void)close(t.ours);
     (void)close(t.theirs);
-    take(&t);                                    /* it connects again */
+    take(&t); /* it connects again */
     (void)close(t.ours);
     reset(t.theirs);
     int idle = fake_connect(t.path);
     assert_int_equal(send(idle, words, sizeof words - 1, MSG_NOSIGNAL), sizeof words - 1);
-    reset(idle);                                 /* while it is unused */
+    reset(idle); /* while it is unused */
     assert_int_equal(gcd_ipc_port_process_info(t.port, 300, NULL, &none, &err), GCD_E_PEER);
     assert_true(err.reason == GCD_ERROR_TIMEOUT || err.reason == GCD_ERROR_GONE);
     gcd_ipc_port_free(t.port);
 }
 
-/* No kernel reports the end of a process on another machine; only its failure to reconnect shows it. */
+/* No kernel reports the end of a process on another machine; only its failure to reconnect shows
+ * it. */
 static void test_it_stays_away(void **state)
 {
     (void)state;
@@ -214,7 +244,7 @@ static void test_it_stays_away(void **state)
     assert_int_equal(err.reason, GCD_ERROR_GONE);
     assert_string_equal(err.msg, "the process has ended, or it cannot connect any more");
     err = (struct gcd_error)GCD_ERROR_INIT;
-    int idle = fake_connect(t.path);             /* an idle connection is enough */
+    int idle = fake_connect(t.path); /* an idle connection is enough */
     assert_int_equal(send(idle, words, sizeof words - 1, MSG_NOSIGNAL), sizeof words - 1);
     gcd_port_set_patience(t.port, 60000);
     assert_int_equal(gcd_ipc_port_pause(t.port, 500, NULL, &err), GCD_OK);
@@ -238,9 +268,14 @@ static void test_errors_of_accept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forms), cmocka_unit_test(test_addresses), cmocka_unit_test(test_others_can_reach_it),
-        cmocka_unit_test(test_cannot_listen), cmocka_unit_test(test_silent_peers_are_asked), cmocka_unit_test(test_reset),
-        cmocka_unit_test(test_it_stays_away), cmocka_unit_test(test_errors_of_accept),
+        cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_addresses),
+        cmocka_unit_test(test_others_can_reach_it),
+        cmocka_unit_test(test_cannot_listen),
+        cmocka_unit_test(test_silent_peers_are_asked),
+        cmocka_unit_test(test_reset),
+        cmocka_unit_test(test_it_stays_away),
+        cmocka_unit_test(test_errors_of_accept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

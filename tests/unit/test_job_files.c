@@ -44,7 +44,9 @@ static int teardown(void **state)
 }
 
 /* 2026-11-21 16:43:05 UTC */
-static const struct cli_template_values values = { .name = "Shop", .pid = 4711, .host = "web1", .time = 1795279385 };
+static const struct cli_template_values values = {
+    .name = "Shop", .pid = 4711, .host = "web1", .time = 1795279385
+};
 
 static struct cli_template *parsed(const char *text)
 {
@@ -65,8 +67,10 @@ static void expect(const char *text, const struct cli_template_values *v, const 
 static void names(void **state)
 {
     (void)state;
-    expect("/var/dumps/%n/%n-%p-%Y%m%dT%H%M%SZ.gclog.gz", &values, "/var/dumps/Shop/Shop-4711-20261121T164305Z.gclog.gz");
-    expect("./a//b/%F-%j-%y-%s-100%%.gclog", &values, "a/b/2026-11-21-325-26-1795279385-100%.gclog");
+    expect("/var/dumps/%n/%n-%p-%Y%m%dT%H%M%SZ.gclog.gz", &values,
+           "/var/dumps/Shop/Shop-4711-20261121T164305Z.gclog.gz");
+    expect("./a//b/%F-%j-%y-%s-100%%.gclog", &values,
+           "a/b/2026-11-21-325-26-1795279385-100%.gclog");
     expect("%h.gclog", &values, "web1.gclog");
     expect("../x/%p", &values, "../x/4711");
     struct cli_template_values v = values;
@@ -90,12 +94,13 @@ static void names_that_are_too_long(void **state)
     struct cli_template_values v = values;
     struct cli_template *t = parsed("%n.x");
     v.name = name;
-    for (int slash = 0; slash < 2; slash++) {    /* which takes three bytes */
+    for (int slash = 0; slash < 2; slash++) { /* which takes three bytes */
         memset(name, 'a', sizeof name);
         name[slash ? 198 : 200] = '\0';
         if (slash)
             name[7] = '/';
-        (void)snprintf(want, sizeof want, slash ? "%.7s%%2F%s.x" : "%.7s%s.x", name, name + 7 + slash);
+        (void)snprintf(want, sizeof want, slash ? "%.7s%%2F%s.x" : "%.7s%s.x", name,
+                       name + 7 + slash);
         expect("%n.x", &v, want);
         memset(name + (slash ? 198 : 200), 'a', 2);
         name[slash ? 199 : 201] = '\0';
@@ -119,8 +124,13 @@ static int compare_texts(const void *a, const void *b)
 static void every_name_has_a_spelling_of_its_own(void **state)
 {
     (void)state;
-    static const char letters[] = "a_./%2F\n0", *const more[] = { "unknown", "%unknown", "", "%%unknown" };
-    enum { N = sizeof letters - 1, ALL = N + N * N + N * N * N + N * N * N * N, MORE = sizeof more / sizeof *more };
+    static const char letters[] = "a_./%2F\n0", *const more[] = { "unknown", "%unknown", "",
+                                                                  "%%unknown" };
+    enum {
+        N = sizeof letters - 1,
+        ALL = N + N * N + N * N * N + N * N * N * N,
+        MORE = sizeof more / sizeof *more
+    };
     static char spelt[ALL + MORE][CLI_TEMPLATE_NAME_BYTES];
     size_t count = 0;
     for (unsigned length = 1, all = N; length <= 4; length++, all *= N)
@@ -143,8 +153,19 @@ static void every_name_has_a_spelling_of_its_own(void **state)
 static void names_that_are_none(void **state)
 {
     (void)state;
-    static const char *const bad[] = { "a%", "a%q.gclog", "a%E", "/", "", "a/%n/", "%n/..", "%n/../x", "..", "%p%p%p",
-                                       "1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16/17/18/19/20/21/22/23/24/25/26/27/28/29/30/31/32/33" };
+    static const char *const bad[] = {
+        "a%",
+        "a%q.gclog",
+        "a%E",
+        "/",
+        "",
+        "a/%n/",
+        "%n/..",
+        "%n/../x",
+        "..",
+        "%p%p%p",
+        "1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16/17/18/19/20/21/22/23/24/25/26/27/28/29/30/31/32/33"
+    };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct cli_template *t = NULL;
         said[0] = '\0';
@@ -160,13 +181,25 @@ static void what_keeps_names_apart(void **state)
     static const struct {
         const char *text;
         bool time, process;
-    } want[] = { { "%Y%m%dT%H%M%S", true, false }, { "%F-%H%M%S-%p", true, true }, { "%s", true, false }, { "%Y%m%d", false, false },
-                 { "%H%M%S", false, false }, { "%y%j%H%M%S", true, false }, { "%n", false, false }, { "%%s%%p", false, false },
-                 { "%F-%H%M", false, false }, { "%F-%H%S", false, false }, { "%F-%M%S", false, false }, { "%m%dT%H%M%S", false, false },
-                 { "%Y%mT%H%M%S", false, false }, { "%Y%dT%H%M%S", false, false }, { "%j%H%M%S", false, false } };
+    } want[] = { { "%Y%m%dT%H%M%S", true, false },
+                 { "%F-%H%M%S-%p", true, true },
+                 { "%s", true, false },
+                 { "%Y%m%d", false, false },
+                 { "%H%M%S", false, false },
+                 { "%y%j%H%M%S", true, false },
+                 { "%n", false, false },
+                 { "%%s%%p", false, false },
+                 { "%F-%H%M", false, false },
+                 { "%F-%H%S", false, false },
+                 { "%F-%M%S", false, false },
+                 { "%m%dT%H%M%S", false, false },
+                 { "%Y%mT%H%M%S", false, false },
+                 { "%Y%dT%H%M%S", false, false },
+                 { "%j%H%M%S", false, false } };
     for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
         struct cli_template *t = parsed(want[i].text);
-        assert_true(cli_template_has_time(t) == want[i].time && cli_template_has_process(t) == want[i].process);
+        assert_true(cli_template_has_time(t) == want[i].time &&
+                    cli_template_has_process(t) == want[i].process);
         cli_template_free(t);
     }
 }
@@ -174,10 +207,12 @@ static void what_keeps_names_apart(void **state)
 static void where_a_name_ends(void **state)
 {
     (void)state;
-    static const char *const clear[] = { "%n-%p", "%p-%n", "%n/%p", "%n%Y%m%d", "%Y%n", "%nx%p", "%n%%%s", "%n-1%p", "%n1-%p", "%F%n", "%n%F-%s",
-                                         "%n%h", "%p%s", "x1%p" };
-    static const char *const unclear[] = { "%n%p", "%p%n", "%n%s", "%h%p", "%n1%p", "%n%d%p", "%p%H%M%n", "%n%h%p", "%n%p-", "a/%n%p/b", "-%s2%n",
-                                           "%n-%p%n" };
+    static const char *const clear[] = { "%n-%p",   "%p-%n",  "%n/%p",  "%n%Y%m%d", "%Y%n",
+                                         "%nx%p",   "%n%%%s", "%n-1%p", "%n1-%p",   "%F%n",
+                                         "%n%F-%s", "%n%h",   "%p%s",   "x1%p" };
+    static const char *const unclear[] = { "%n%p",  "%p%n",     "%n%s",     "%h%p",
+                                           "%n1%p", "%n%d%p",   "%p%H%M%n", "%n%h%p",
+                                           "%n%p-", "a/%n%p/b", "-%s2%n",   "%n-%p%n" };
     for (size_t i = 0; i < sizeof clear / sizeof *clear; i++) {
         struct cli_template *t = parsed(clear[i]);
         assert_true(cli_template_tells_names(t));
@@ -203,7 +238,9 @@ static void put(const char *name, size_t size, time_t age)
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     assert_true(fd >= 0);
     assert_int_equal(ftruncate(fd, (off_t)size), 0);
-    assert_int_equal(futimens(fd, (struct timespec[2]){ { .tv_sec = time(NULL) - age }, { .tv_sec = time(NULL) - age } }), 0);
+    assert_int_equal(futimens(fd, (struct timespec[2]){ { .tv_sec = time(NULL) - age },
+                                                        { .tv_sec = time(NULL) - age } }),
+                     0);
     assert_int_equal(close(fd), 0);
 }
 
@@ -273,11 +310,14 @@ static void those_of_the_run_stay(void **state)
     (void)snprintf(path, sizeof path, "%s/Shop-2-20260102.gclog", folder);
     assert_int_equal(stat(path, &st), 0);
     struct cli_keep_id own = { .device = st.st_dev, .inode = st.st_ino };
-    assert_int_equal(apply(TEXT, (struct cli_keep){ .files = 4, .own = &own, .own_count = 1 }, 1), 1);
+    assert_int_equal(apply(TEXT, (struct cli_keep){ .files = 4, .own = &own, .own_count = 1 }, 1),
+                     1);
     assert_true(!there("Shop-1-20260101.gclog") && there("Shop-2-20260102.gclog"));
-    assert_int_equal(apply(TEXT, (struct cli_keep){ .total_bytes = 30, .own = &own, .own_count = 1 }, 10), 1);
+    assert_int_equal(
+        apply(TEXT, (struct cli_keep){ .total_bytes = 30, .own = &own, .own_count = 1 }, 10), 1);
     assert_true(!there("Shop-3-20260103.gclog") && there("Shop-2-20260102.gclog"));
-    assert_int_equal(apply(TEXT, (struct cli_keep){ .files = 1, .own = &own, .own_count = 1 }, UINT64_MAX), 1);
+    assert_int_equal(
+        apply(TEXT, (struct cli_keep){ .files = 1, .own = &own, .own_count = 1 }, UINT64_MAX), 1);
     assert_true(!there("Shop-4-20260104.gclog") && there("Shop-2-20260102.gclog"));
 }
 
@@ -294,7 +334,7 @@ static void those_of_the_future(void **state)
     assert_true(st.st_mtim.tv_sec <= time(NULL) - 500);
     struct cli_template_values v = values;
     v.this_process = true;
-    assert_false(cli_keep_newest(t, &v, &st));           /* 4711 has none */
+    assert_false(cli_keep_newest(t, &v, &st)); /* 4711 has none */
     put("Shop-4711-20260103.gclog", 10, 900);
     put("Shop-47110-20260103.gclog", 10, 800);
     assert_true(cli_keep_newest(t, &v, &st));
@@ -302,7 +342,8 @@ static void those_of_the_future(void **state)
     cli_template_free(t);
     assert_int_equal(apply(TEXT, (struct cli_keep){ .days = 1 }, 1), 0);
     assert_int_equal(apply(TEXT, (struct cli_keep){ .files = 5 }, 1), 1);
-    assert_true(there("Shop-1-20260101.gclog") && there("Shop-2-20260102.gclog") && !there("Shop-3-20260103.gclog"));
+    assert_true(there("Shop-1-20260101.gclog") && there("Shop-2-20260102.gclog") &&
+                !there("Shop-3-20260103.gclog"));
     assert_int_equal(apply(TEXT, (struct cli_keep){ .files = 4 }, 1), 1);
     assert_true(there("Shop-1-20260101.gclog") && !there("Shop-2-20260102.gclog"));
 }
@@ -311,9 +352,13 @@ static void names_of_programs(void **state)
 {
     (void)state;
     static const char *const want[][3] = {
-        { "Shop", "/app/Shop --plugin x.dll", "Shop" }, { "dotnet", "dotnet /my app/My.Shop.dll --with b.dll", "My.Shop" },
-        { "dotnet", "dotnet --depsfile a.json ./Shop.dll", "Shop" }, { "dotnet", "dotnet run", "dotnet" }, { "dotnet", "", "dotnet" },
-        { "dotnet", "dotnet .dll /.dll x", "dotnet" }, { "dotnet", "dotnet a.dll", "a" },
+        { "Shop", "/app/Shop --plugin x.dll", "Shop" },
+        { "dotnet", "dotnet /my app/My.Shop.dll --with b.dll", "My.Shop" },
+        { "dotnet", "dotnet --depsfile a.json ./Shop.dll", "Shop" },
+        { "dotnet", "dotnet run", "dotnet" },
+        { "dotnet", "", "dotnet" },
+        { "dotnet", "dotnet .dll /.dll x", "dotnet" },
+        { "dotnet", "dotnet a.dll", "a" },
     };
     char name[16];
     for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
@@ -329,7 +374,8 @@ static void dumps_of_other_names_stay(void **state)
 {
     (void)state;
     static const char *const takers[] = { "a/b", "a\nb", "a%2Fb", ".a_b", "a_b-1", "a" };
-    static const char *const theirs[] = { "a_b-1-20260101.gclog", "a_b-2-20260101.gclog", "a_b-1-3-20260102.gclog" };
+    static const char *const theirs[] = { "a_b-1-20260101.gclog", "a_b-2-20260101.gclog",
+                                          "a_b-1-3-20260102.gclog" };
     struct cli_template *t = template_in_folder(TEXT);
     for (size_t i = 0; i < sizeof theirs / sizeof *theirs; i++)
         put(theirs[i], 9, 99);
@@ -339,7 +385,8 @@ static void dumps_of_other_names_stay(void **state)
         struct stat st;
         v.name = takers[i];
         assert_true(cli_keep_newest(t, &v, &st) == (strcmp(takers[i], "a_b-1") == 0));
-        assert_int_equal(cli_keep_apply(&(struct cli_keep){ .files = 1 }, t, &v, 0, &removed), CLI_DONE);
+        assert_int_equal(cli_keep_apply(&(struct cli_keep){ .files = 1 }, t, &v, 0, &removed),
+                         CLI_DONE);
         assert_int_equal(removed, strcmp(takers[i], "a_b-1") == 0);
     }
     assert_true(there(theirs[0]) && there(theirs[1]) && !there(theirs[2]));
@@ -350,14 +397,16 @@ static void strangers_stay(void **state)
 {
     (void)state;
     static const char *const strangers[] = {
-        "Shop-1-20260101.gclog.gz", "xShop-1-20260101.gclog", "Shop-1-20261301.gclog", "Shop-1-2026010.gclog", "Shop--20260101.gclog",
-        "Shop-x-20260101.gclog", "shop-1-20260101.gclog", "Shop-1-20260132.gclog", "Shop-1-20260101.gclo",
-        "Shop-123456789012345678901-20260101.gclog",
+        "Shop-1-20260101.gclog.gz",  "xShop-1-20260101.gclog",
+        "Shop-1-20261301.gclog",     "Shop-1-2026010.gclog",
+        "Shop--20260101.gclog",      "Shop-x-20260101.gclog",
+        "shop-1-20260101.gclog",     "Shop-1-20260132.gclog",
+        "Shop-1-20260101.gclo",      "Shop-123456789012345678901-20260101.gclog",
         "Shopping-1-20260101.gclog", "Shop-1-20260101.gclog/Shop-1-20260101.gclog",
     };
     for (size_t i = 0; i + 1 < sizeof strangers / sizeof *strangers; i++)
         put(strangers[i], 1, 9);
-    put("Shop-2-20260101.gclog/Shop-1-20260101.gclog", 1, 9);    /* a folder of that name */
+    put("Shop-2-20260101.gclog/Shop-1-20260101.gclog", 1, 9); /* a folder of that name */
     char link[PATH_MAX];
     (void)snprintf(link, sizeof link, "%s/Shop-3-20260101.gclog", folder);
     assert_int_equal(symlink("xShop-1-20260101.gclog", link), 0);
@@ -366,7 +415,8 @@ static void strangers_stay(void **state)
     assert_false(there("Shop-4-20260101.gclog"));
     for (size_t i = 0; i + 1 < sizeof strangers / sizeof *strangers; i++)
         assert_true(there(strangers[i]));
-    assert_true(there("Shop-2-20260101.gclog/Shop-1-20260101.gclog") && there("Shop-3-20260101.gclog"));
+    assert_true(there("Shop-2-20260101.gclog/Shop-1-20260101.gclog") &&
+                there("Shop-3-20260101.gclog"));
 }
 
 /* A link among the folders with fields is not followed; in front of them it is. */
@@ -382,7 +432,8 @@ static void folders_and_links(void **state)
     (void)snprintf(from, sizeof from, "%s/alias", folder);
     assert_int_equal(symlink("real", from), 0);
     assert_int_equal(apply("alias/%Y/%m/%n-%p.gclog", (struct cli_keep){ .files = 2 }, 0), 1);
-    assert_true(there("real/2026/11/Shop-1.gclog") && !there("real/2025/12/Shop-2.gclog") && there("foreign/11/Shop-3.gclog"));
+    assert_true(there("real/2026/11/Shop-1.gclog") && !there("real/2025/12/Shop-2.gclog") &&
+                there("foreign/11/Shop-3.gclog"));
     assert_int_equal(apply("nowhere/%Y/%m/%n-%p.gclog", (struct cli_keep){ .files = 1 }, 0), 0);
     struct stat st;
     struct cli_template *t = template_in_folder("alias/%Y/%m/%n-%p.gclog");
@@ -417,13 +468,15 @@ static void links_of_others(void **state)
     put("victim/.x.gclog.1-0.gcdumpc-tmp", 1, 9);
     (void)snprintf(link, sizeof link, "%s/theirs", folder);
     assert_int_equal(symlink("victim", link), 0);
-    assert_int_equal(apply("theirs/%n-%p.gclog", (struct cli_keep){ .files = 2 }, 0), 1);        /* one of our own */
+    /* one of our own */
+    assert_int_equal(apply("theirs/%n-%p.gclog", (struct cli_keep){ .files = 2 }, 0), 1);
     assert_false(there("victim/Shop-1.gclog"));
     put("victim/Shop-1.gclog", 1, 99);
     assert_int_equal(lchown(link, 12345, 12345), 0);
     struct cli_template *t = template_in_folder("theirs/%n-%p.gclog");
     uint64_t removed = 0;
-    assert_int_equal(cli_keep_apply(&(struct cli_keep){ .files = 1 }, t, &values, 0, &removed), CLI_FAILED);
+    assert_int_equal(cli_keep_apply(&(struct cli_keep){ .files = 1 }, t, &values, 0, &removed),
+                     CLI_FAILED);
     assert_true(removed == 0 && there("victim/Shop-1.gclog"));
     assert_false(cli_keep_newest(t, &values, &st));
     cli_template_sweep(t, &values);
@@ -440,8 +493,10 @@ static void links_of_others(void **state)
 static void left_overs(void **state)
 {
     (void)state;
-    static const char *const stay[] = { "2026/01/Shop/.x.gclog.gcdumpc-tmp", "2026/01/Other/.x.1-0.gcdumpc-tmp", "2026/xx/Shop/.x.1-0.gcdumpc-tmp",
-                                        "2026/02/Shop/x.gclog", "2026/.x.1-0.gcdumpc-tmp" };
+    static const char *const stay[] = { "2026/01/Shop/.x.gclog.gcdumpc-tmp",
+                                        "2026/01/Other/.x.1-0.gcdumpc-tmp",
+                                        "2026/xx/Shop/.x.1-0.gcdumpc-tmp", "2026/02/Shop/x.gclog",
+                                        "2026/.x.1-0.gcdumpc-tmp" };
     for (size_t i = 0; i < sizeof stay / sizeof *stay; i++)
         put(stay[i], 1, 9);
     put("2026/01/Shop/.x.gclog.1-0.gcdumpc-tmp", 1, 9);
@@ -455,7 +510,8 @@ static void left_overs(void **state)
     cli_template_free(t);
     for (size_t i = 0; i < sizeof stay / sizeof *stay; i++)
         assert_true(there(stay[i]));
-    assert_false(there("2026/01/Shop/.x.gclog.1-0.gcdumpc-tmp") || there("2026/02/Shop/.x.csv.1-1.gcdumpc-tmp"));
+    assert_false(there("2026/01/Shop/.x.gclog.1-0.gcdumpc-tmp") ||
+                 there("2026/02/Shop/.x.csv.1-1.gcdumpc-tmp"));
     assert_false(there("2026/03") || there("2025"));
     assert_true(there("2024/11/Shop/1.gclog"));
     assert_int_equal(apply("%Y/%m/%n/%p.gclog", (struct cli_keep){ .files = 1 }, 1), 1);
@@ -466,12 +522,14 @@ static void left_overs(void **state)
 static void folders_of_others(void **state)
 {
     (void)state;
-    static const char *const templates[] = { "theirs/%n-%p.gclog", "theirs/ours/%n-%p.gclog", "theirs/%n/%p.gclog" };
+    static const char *const templates[] = { "theirs/%n-%p.gclog", "theirs/ours/%n-%p.gclog",
+                                             "theirs/%n/%p.gclog" };
     char theirs[PATH_MAX];
     if (geteuid() != 0)
         skip(); /* only root can make folders of another user */
-    static const char *const files[] = { "theirs/Shop-1.gclog", "theirs/Shop-2.gclog", "theirs/ours/Shop-1.gclog", "theirs/ours/Shop-2.gclog",
-                                         "theirs/Shop/1.gclog", "theirs/Shop/2.gclog" };
+    static const char *const files[] = { "theirs/Shop-1.gclog",      "theirs/Shop-2.gclog",
+                                         "theirs/ours/Shop-1.gclog", "theirs/ours/Shop-2.gclog",
+                                         "theirs/Shop/1.gclog",      "theirs/Shop/2.gclog" };
     static const char left_over[] = "theirs/ours/.x.gclog.1-0.gcdumpc-tmp";
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         put(files[i], 1, 99 + (time_t)i);
@@ -482,11 +540,14 @@ static void folders_of_others(void **state)
         for (size_t i = 0; i < sizeof templates / sizeof *templates; i++) {
             struct cli_template *t = template_in_folder(templates[i]);
             uint64_t removed = 9;
-            enum cli_exit e = cli_keep_apply(&(struct cli_keep){ .files = 2 }, t, &values, 0, &removed);
+            enum cli_exit e =
+                cli_keep_apply(&(struct cli_keep){ .files = 2 }, t, &values, 0, &removed);
             assert_int_equal(e, ours ? CLI_DONE : CLI_FAILED);
             assert_int_equal(removed, ours);
             assert_true(ours || strstr(said, "belongs to another user") != NULL);
-            assert_int_equal(cli_keep_apply(&(struct cli_keep){ .files = 9 }, t, &values, 0, &removed), CLI_DONE);
+            assert_int_equal(
+                cli_keep_apply(&(struct cli_keep){ .files = 9 }, t, &values, 0, &removed),
+                CLI_DONE);
             cli_template_sweep(t, &values);
             cli_template_free(t);
         }
@@ -500,10 +561,22 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(names), TEST(names_that_are_too_long), TEST(every_name_has_a_spelling_of_its_own), TEST(names_that_are_none),
-        TEST(what_keeps_names_apart), TEST(where_a_name_ends), TEST(dumps_of_other_names_stay), TEST(the_oldest_go),
-        TEST(those_of_the_run_stay), TEST(those_of_the_future), TEST(names_of_programs), TEST(strangers_stay), TEST(folders_and_links),
-        TEST(links_of_others), TEST(folders_of_others), TEST(left_overs),
+        TEST(names),
+        TEST(names_that_are_too_long),
+        TEST(every_name_has_a_spelling_of_its_own),
+        TEST(names_that_are_none),
+        TEST(what_keeps_names_apart),
+        TEST(where_a_name_ends),
+        TEST(dumps_of_other_names_stay),
+        TEST(the_oldest_go),
+        TEST(those_of_the_run_stay),
+        TEST(those_of_the_future),
+        TEST(names_of_programs),
+        TEST(strangers_stay),
+        TEST(folders_and_links),
+        TEST(links_of_others),
+        TEST(folders_of_others),
+        TEST(left_overs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,7 +91,8 @@ static void an_input_that_shrinks_is_no_complete_dump(void **state)
 /* The bytes of the header of the file; a change there makes another format. */
 #define HEADER ((size_t)64)
 
-/* A byte changes between the two passes: objects and references that do not fit together make no graph. */
+/* A byte changes between the two passes: objects and references that do not fit together make no
+ * graph. */
 static void an_input_that_changes(void **state)
 {
     (void)state;
@@ -168,7 +169,7 @@ static void a_walk_is_whole_when_its_gc_ends(void **state)
             whole_at = i + 1;
         assert_int_equal(st, whole_at == 0 ? GCD_OK : GCD_END);
     }
-    assert_true(whole_at > 0 && whole_at < t.out.n);     /* before the final sequence point */
+    assert_true(whole_at > 0 && whole_at < t.out.n); /* before the final sequence point */
     gcd_dump_free(d);
 }
 
@@ -194,7 +195,8 @@ static void a_sum_that_is_wrong_around_a_whole_recording(void **state)
         assert_int_equal(gcd_dump_open(in, NULL, &d, &err), GCD_OK);
         const struct gcd_verdict *v = &gcd_dump_summary(d)->verdict;
         assert_int_equal(v->complete, !damaged);
-        assert_true(!damaged || (v->reason_count > 0 && v->reasons[0].code == GCD_REASON_INPUT_DAMAGED));
+        assert_true(!damaged ||
+                    (v->reason_count > 0 && v->reasons[0].code == GCD_REASON_INPUT_DAMAGED));
         gcd_dump_free(d);
         gcd_input_free(in);
         tb_free(&packed);
@@ -210,9 +212,12 @@ static void who_is_told_to_stop_stops(void **state)
     struct gcd_dump *d;
     uint64_t count;
     assert_int_equal(gcd_input_from_memory(t.out.p, t.out.n, NULL, &in, &err), GCD_OK);
-    assert_int_equal(gcd_dump_open(in, &(struct gcd_dump_options){ .context.cancel = &stop }, &d, &err), GCD_E_CANCELED);
+    assert_int_equal(
+        gcd_dump_open(in, &(struct gcd_dump_options){ .context.cancel = &stop }, &d, &err),
+        GCD_E_CANCELED);
     atomic_store(&stop, false);
-    assert_int_equal(gcd_dump_open(in, &(struct gcd_dump_options){ .context.cancel = &stop }, &d, &err), GCD_OK);
+    assert_int_equal(
+        gcd_dump_open(in, &(struct gcd_dump_options){ .context.cancel = &stop }, &d, &err), GCD_OK);
     atomic_store(&stop, true);
     assert_int_equal(read_objects(d, &count, &err), GCD_E_CANCELED);
     gcd_dump_free(d);
@@ -232,8 +237,9 @@ static void what_a_graph_takes_from_a_dump(void **state)
     tb_init(&t, TB_V4, 8);
     tb_gc_start(&t, 1);
     tb_types(&t, TB_LIST(struct tb_type, { .id = 0x100, .name = "Node" }));
-    tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000, 24, 0x100, 1 }, { 0, 24, 0x100, 0 }, { 0x2000, 24, 0x100, 4 }));
-    tb_edges(&t, TB_LIST(uint64_t, 0x2000, 0x1000));                        /* three are missing */
+    tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000, 24, 0x100, 1 }, { 0, 24, 0x100, 0 },
+                         { 0x2000, 24, 0x100, 4 }));
+    tb_edges(&t, TB_LIST(uint64_t, 0x2000, 0x1000)); /* three are missing */
     tb_statics(&t, TB_LIST(struct tb_static, { 0x1000, 0x77, 0x100, "cache" }));
     tb_roots(&t, TB_LIST(struct tb_root, { .object = 0x2000, .kind = 2, .flags = 1, .id = 0x88 }));
     tb_ccws(&t, TB_LIST(uint64_t, 0x1000));
@@ -242,10 +248,14 @@ static void what_a_graph_takes_from_a_dump(void **state)
     assert_int_equal(gcd_input_from_memory(t.out.p, t.out.n, NULL, &in, &err), GCD_OK);
     assert_int_equal(gcd_dump_open(in, NULL, &d, &err), GCD_OK);
     assert_int_equal(gcd_graph_from_dump(d, NULL, &g, &err), GCD_OK);
-    assert_true(gcd_graph_node_count(g) == 2 && gcd_graph_notes(g)->objects_dropped == 1 && gcd_graph_notes(g)->edges_missing == 3);
+    assert_true(gcd_graph_node_count(g) == 2 && gcd_graph_notes(g)->objects_dropped == 1 &&
+                gcd_graph_notes(g)->edges_missing == 3);
     assert_int_equal(gcd_graph_summary(g)->root_count, 3);
-    const struct gcd_root *a = &gcd_graph_summary(g)->roots[0], *b = &gcd_graph_summary(g)->roots[1], *c = &gcd_graph_summary(g)->roots[2];
-    assert_true(a->kind == GCD_ROOT_STATIC && a->id == 0x77 && a->node == 0 && strcmp(a->name, "cache") == 0);
+    const struct gcd_root *a = &gcd_graph_summary(g)->roots[0],
+                          *b = &gcd_graph_summary(g)->roots[1],
+                          *c = &gcd_graph_summary(g)->roots[2];
+    assert_true(a->kind == GCD_ROOT_STATIC && a->id == 0x77 && a->node == 0 &&
+                strcmp(a->name, "cache") == 0);
     assert_true(b->kind == 2 && b->id == 0x88 && b->node == 1 && b->flags == 1);
     assert_true(c->kind == GCD_ROOT_COM && c->node == 0 && c->flags == GCD_ROOT_REFCOUNTED);
     gcd_graph_free(g);
@@ -255,16 +265,19 @@ static void what_a_graph_takes_from_a_dump(void **state)
 
 /* ---- command lines of all processes of a machine ---- */
 
-static void tell_process(struct load_process_start *s, unsigned id, uint32_t process, const char *image, const char *line)
+static void tell_process(struct load_process_start *s, unsigned id, uint32_t process,
+                         const char *image, const char *line)
 {
     struct tb_bytes b = { NULL, 0, 0 };
     struct gcd_error err = GCD_ERROR_INIT;
     tb_u64(&b, 0);
     tb_u32(&b, process);
-    tb_zeros(&b, 12 + 8 + 4 + 4);                    /* parent and so on; no user */
+    tb_zeros(&b, 12 + 8 + 4 + 4); /* parent and so on; no user */
     tb_put(&b, image, strlen(image) + 1);
     tb_utf16z(&b, line);
-    const struct gcd_event ev = { .id = id, .version = 4, .ptr_bytes = 8, .payload = b.p, .payload_bytes = b.n };
+    const struct gcd_event ev = {
+        .id = id, .version = 4, .ptr_bytes = 8, .payload = b.p, .payload_bytes = b.n
+    };
     assert_int_equal(load_process_start_event(s, &ev, &err), GCD_OK);
     tb_free(&b);
 }
@@ -278,10 +291,13 @@ static void a_type_knows_what_its_parameters_are(void **state)
     struct gcd_dump *d;
     tb_done(&t);
     tb_init(&t, TB_V4, 8);
-    tb_types(&t, TB_LIST(struct tb_type, { .id = 0x100, .name = "N.I[]", .parameter = 0x200 }, { .id = 0x300, .name = "N.X[]", .parameter = 0x400 },
-                         { .id = 0x200, .element_type = 0x12, .name = "N.I" }, { .id = 0x500, .name = "N.Y" }));
+    tb_types(&t, TB_LIST(struct tb_type, { .id = 0x100, .name = "N.I[]", .parameter = 0x200 },
+                         { .id = 0x300, .name = "N.X[]", .parameter = 0x400 },
+                         { .id = 0x200, .element_type = 0x12, .name = "N.I" },
+                         { .id = 0x500, .name = "N.Y" }));
     tb_gc_start(&t, 1);
-    tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000, 40, 0x100, 0 }, { 0x1040, 40, 0x300, 0 }, { 0x1080, 24, 0x500, 0 }));
+    tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000, 40, 0x100, 0 }, { 0x1040, 40, 0x300, 0 },
+                         { 0x1080, 24, 0x500, 0 }));
     tb_gc_end(&t, 1);
     tb_close(&t);
     assert_int_equal(gcd_input_from_memory(t.out.p, t.out.n, NULL, &in, &err), GCD_OK);
@@ -290,8 +306,8 @@ static void a_type_knows_what_its_parameters_are(void **state)
     assert_int_equal(gcd_dump_summary(d)->type_count, 3);
     assert_int_equal(types[0].parameters[0], 0x12);
     assert_int_equal(types[0].parameters[1], 0);
-    assert_int_equal(types[1].parameters[0], 0);         /* never described */
-    assert_int_equal(types[2].parameters[0], 0);         /* none */
+    assert_int_equal(types[1].parameters[0], 0); /* never described */
+    assert_int_equal(types[2].parameters[0], 0); /* none */
     gcd_dump_free(d);
     gcd_input_free(in);
 }
@@ -355,7 +371,7 @@ static void compare_with_counts_kept(struct gcd_dump *d, uint64_t seed)
             break;
         assert_int_equal(has_address, object.address != 0);
         assert_true(edges == object.edges);
-        if (run_random(&seed) % 4 != 0)              /* otherwise no caller asks for them */
+        if (run_random(&seed) % 4 != 0) /* otherwise no caller asks for them */
             assert_true(hash_edges(a, &err) == hash_edges(b, &err));
     }
     assert_int_equal(st, GCD_END);
@@ -363,7 +379,8 @@ static void compare_with_counts_kept(struct gcd_dump *d, uint64_t seed)
     gcd_objects_free(b);
 }
 
-/* The graph has the objects and references that the cursor shows; dangling references lead to the unknown node. */
+/* The graph has the objects and references that the cursor shows; dangling references lead to the
+ * unknown node. */
 static void compare_with_graph(struct gcd_dump *d)
 {
     struct gcd_error err = GCD_ERROR_INIT;
@@ -373,7 +390,9 @@ static void compare_with_graph(struct gcd_dump *d)
     gcd_status st;
     uint32_t node = 0;
     uint64_t missing = 0, dropped = 0;
-    assert_int_equal(gcd_graph_from_dump(d, &(struct gcd_graph_options){ .keep_unknown = true }, &g, &err), GCD_OK);
+    assert_int_equal(
+        gcd_graph_from_dump(d, &(struct gcd_graph_options){ .keep_unknown = true }, &g, &err),
+        GCD_OK);
     assert_int_equal(gcd_objects_new(d, &o, &err), GCD_OK);
     while ((st = gcd_objects_next(o, &object, &err)) == GCD_OK) {
         const uint64_t *targets;
@@ -381,19 +400,22 @@ static void compare_with_graph(struct gcd_dump *d)
         dropped += object.address == 0;
         if (object.address == 0)
             continue;
-        assert_true(gcd_graph_node_address(g, node) == object.address && gcd_graph_node_size(g, node) == object.size_bytes);
+        assert_true(gcd_graph_node_address(g, node) == object.address &&
+                    gcd_graph_node_size(g, node) == object.size_bytes);
         const uint32_t *edges = gcd_graph_node_edges(g, node++, &all);
         while ((st = gcd_objects_edges(o, &targets, &n, &err)) == GCD_OK)
             for (size_t i = 0; i < n; i++, at++) {
                 uint32_t to = gcd_graph_find(g, targets[i]);
-                assert_true(at < all && edges[at] == (to != GCD_NODE_NONE ? to : gcd_graph_unknown(g)));
+                assert_true(at < all &&
+                            edges[at] == (to != GCD_NODE_NONE ? to : gcd_graph_unknown(g)));
             }
         assert_true(st == GCD_END && at == all);
         missing += object.edges - all;
     }
     assert_int_equal(st, GCD_END);
     assert_int_equal(node, gcd_graph_node_count(g) - (gcd_graph_unknown(g) != GCD_NODE_NONE));
-    assert_true(gcd_graph_notes(g)->edges_missing == missing && gcd_graph_notes(g)->objects_dropped == dropped);
+    assert_true(gcd_graph_notes(g)->edges_missing == missing &&
+                gcd_graph_notes(g)->objects_dropped == dropped);
     gcd_objects_free(o);
     gcd_graph_free(g);
 }
@@ -406,7 +428,7 @@ static void objects_come_a_second_time_with_their_references(void **state)
     bool holed = false, whole = false;
     for (uint64_t seed = 0; seed < 80; seed++) {
         uint64_t s = seed, left = 0;
-        unsigned lossy = (unsigned)(seed % 4);       /* 1, 3: huge counts, lost events */
+        unsigned lossy = (unsigned)(seed % 4); /* 1, 3: huge counts, lost events */
         bool null_objects = seed / 4 % 2 == 1, null_targets = seed / 8 % 2 == 1;
         struct tb r;
         struct gcd_input *in;
@@ -420,12 +442,16 @@ static void objects_come_a_second_time_with_their_references(void **state)
                 count = UINT64_MAX >> run_random(&s) % 50;
             else
                 left += count;
-            tb_nodes(&r, TB_LIST(struct tb_node, { null_objects && i % 7 == 6 ? 0 : 0x1000 + 24 * i, 24, 0x100, count }));
-            while (left > 0 && run_random(&s) % 8 != 0) {        /* else they come after the next objects */
+            tb_nodes(&r, TB_LIST(struct tb_node, { null_objects && i % 7 == 6 ? 0 : 0x1000 + 24 * i,
+                                                   24, 0x100, count }));
+            /* else they come after the next objects */
+            while (left > 0 && run_random(&s) % 8 != 0) {
                 uint64_t targets[1000];
                 size_t n = 1 + (size_t)(run_random(&s) % (left < 1000 ? left : 1000));
                 for (size_t k = 0; k < n; k++)
-                    targets[k] = null_targets && run_random(&s) % 9 == 0 ? 0 : 0x1000 + 24 * (run_random(&s) % 33);
+                    targets[k] = null_targets && run_random(&s) % 9 == 0
+                                     ? 0
+                                     : 0x1000 + 24 * (run_random(&s) % 33);
                 tb_edges(&r, targets, n);
                 left -= n;
             }
@@ -455,10 +481,14 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(an_input_that_shrinks_is_no_complete_dump), TEST(an_input_that_changes),
+        TEST(an_input_that_shrinks_is_no_complete_dump),
+        TEST(an_input_that_changes),
         TEST(without_an_input_there_are_no_objects),
-        TEST(a_dump_that_is_none_is_empty), TEST(a_walk_is_whole_when_its_gc_ends),
-        TEST(a_sum_that_is_wrong_around_a_whole_recording), TEST(who_is_told_to_stop_stops), TEST(what_a_graph_takes_from_a_dump),
+        TEST(a_dump_that_is_none_is_empty),
+        TEST(a_walk_is_whole_when_its_gc_ends),
+        TEST(a_sum_that_is_wrong_around_a_whole_recording),
+        TEST(who_is_told_to_stop_stops),
+        TEST(what_a_graph_takes_from_a_dump),
         cmocka_unit_test_setup_teardown(a_type_knows_what_its_parameters_are, setup, teardown),
         cmocka_unit_test(command_lines_of_processes),
         cmocka_unit_test(objects_come_a_second_time_with_their_references),

@@ -1,4 +1,5 @@
-/* gcd_merged_tree_heaviest: the same tree as one that has all steps, as far as it goes; what is heavy is in it, however wide or deep the heap is. */
+/* gcd_merged_tree_heaviest: the same tree as one that has all steps, as far as it goes; what is
+ * heavy is in it, however wide or deep the heap is. */
 #include <gcdumpc/unstable/merged_tree.h>
 
 #include "graph/graph_build.h"
@@ -9,7 +10,8 @@
 static struct gcd_error err = GCD_ERROR_INIT;
 
 /* The step with the labels of step I of FROM in the tree OF; GCD_STEP_NONE = none. */
-static uint32_t same_step(const struct gcd_merged_step *from, uint32_t i, const struct gcd_merged_step *of, size_t n)
+static uint32_t same_step(const struct gcd_merged_step *from, uint32_t i,
+                          const struct gcd_merged_step *of, size_t n)
 {
     if (i == GCD_STEP_NONE)
         return GCD_STEP_NONE;
@@ -38,10 +40,12 @@ static bool further_variables(const struct gcd_merged_tree *t, uint32_t i)
     return i != GCD_STEP_NONE;
 }
 
-static void check_same(const struct gcd_merged_tree *all, const struct gcd_merged_tree *t, bool whole)
+static void check_same(const struct gcd_merged_tree *all, const struct gcd_merged_tree *t,
+                       bool whole)
 {
     size_t n, m;
-    const struct gcd_merged_step *a = gcd_merged_tree_steps(all, &n), *b = gcd_merged_tree_steps(t, &m);
+    const struct gcd_merged_step *a = gcd_merged_tree_steps(all, &n),
+                                 *b = gcd_merged_tree_steps(t, &m);
     assert_true(whole ? n == m : m <= n);
     for (uint32_t i = 0; i < m; i++) {
         uint32_t k = same_step(b, i, a, n);
@@ -51,7 +55,8 @@ static void check_same(const struct gcd_merged_tree *all, const struct gcd_merge
         assert_int_equal(b[i].count, a[k].count);
         assert_int_equal(b[i].bytes, a[k].bytes);
         assert_int_equal(b[i].depth, a[k].depth);
-        assert_true(whole ? b[i].own_count == a[k].own_count && b[i].own_bytes == a[k].own_bytes : b[i].own_count <= a[k].own_count);
+        assert_true(whole ? b[i].own_count == a[k].own_count && b[i].own_bytes == a[k].own_bytes
+                          : b[i].own_count <= a[k].own_count);
     }
     assert_int_equal(gcd_merged_tree_totals(t).count, gcd_merged_tree_totals(all).count);
     assert_int_equal(gcd_merged_tree_totals(t).bytes, gcd_merged_tree_totals(all).bytes);
@@ -81,7 +86,8 @@ static void it_is_the_same_tree(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 300; seed++) {
-        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = 80, .plain_names = true, .plain_sizes = seed % 4 > 0 });
+        struct gcd_graph *g = graph_gen(&(struct graph_gen){
+            .seed = seed, .max_nodes = 80, .plain_names = true, .plain_sizes = seed % 4 > 0 });
         uint32_t n = gcd_graph_node_count(g), nodes[80], found[80], places[80];
         struct gcd_dominators *d;
         struct gcd_merged_tree *all, *t;
@@ -89,12 +95,15 @@ static void it_is_the_same_tree(void **state)
         for (uint32_t i = 0; i < 80; i++)
             nodes[i] = i;
         assert_int_equal(gcd_dominators_new(g, NULL, &d, &err), GCD_OK);
-        struct gcd_merged_tree_options o = { .dominators = d, .stacks = true, .find = nodes, .find_count = n, .ret_found = places };
+        struct gcd_merged_tree_options o = {
+            .dominators = d, .stacks = true, .find = nodes, .find_count = n, .ret_found = places
+        };
         assert_int_equal(gcd_merged_tree_new(g, &o, &all, &err), GCD_OK);
         o.ret_found = found;
         t = heaviest(g, o);
         check_same(all, t, true);
-        const struct gcd_merged_step *a = gcd_merged_tree_steps(all, &steps), *b = gcd_merged_tree_steps(t, &steps);
+        const struct gcd_merged_step *a = gcd_merged_tree_steps(all, &steps),
+                                     *b = gcd_merged_tree_steps(t, &steps);
         for (uint32_t i = 0; i < n; i++) {
             uint32_t top = places[i];
             while (gcd_merged_tree_name(all, a[top].label).kind == GCD_STEP_TYPE)
@@ -115,28 +124,35 @@ static void it_is_the_same_tree(void **state)
     }
 }
 
-/* A limited tree has the heaviest steps of the whole tree, and paths of the same graph change nothing. */
+/* A limited tree has the heaviest steps of the whole tree, and paths of the same graph change
+ * nothing. */
 static void a_limited_tree_has_the_heaviest_steps(void **state)
 {
     (void)state;
     size_t shorter = 0;
     for (uint64_t seed = 1; seed <= 200; seed++) {
-        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = 80, .plain_names = true, .plain_sizes = true });
+        struct gcd_graph *g = graph_gen(&(struct graph_gen){
+            .seed = seed, .max_nodes = 80, .plain_names = true, .plain_sizes = true });
         struct gcd_dominators *d;
         struct gcd_paths *p;
         size_t n, m;
         assert_int_equal(gcd_paths_with_dominators_new(g, NULL, &d, &p, &err), GCD_OK);
-        struct gcd_merged_tree *all = heaviest(g, (struct gcd_merged_tree_options){ .dominators = d });
+        struct gcd_merged_tree *all =
+            heaviest(g, (struct gcd_merged_tree_options){ .dominators = d });
         const struct gcd_merged_step *a = gcd_merged_tree_steps(all, &n), *b;
         for (uint32_t wanted = 0; wanted < 12; wanted++) {
-            struct gcd_merged_tree *t = heaviest(g, (struct gcd_merged_tree_options){ .dominators = d, .paths = p, .heaviest = wanted });
+            struct gcd_merged_tree *t =
+                heaviest(g, (struct gcd_merged_tree_options){
+                                .dominators = d, .paths = p, .heaviest = wanted });
             b = gcd_merged_tree_steps(t, &m);
             check_same(all, t, wanted == 0);
             shorter += m < n;
-            for (uint32_t i = 0; i < n; i++) {           /* a missing step has WANTED heavier ones */
+            /* a missing step has WANTED heavier ones */
+            for (uint32_t i = 0; i < n; i++) {
                 size_t heavier = 0;
                 for (size_t k = 0; k < m; k++)
-                    heavier += gcd_merged_tree_name(t, b[k].label).kind == GCD_STEP_TYPE && b[k].bytes >= a[i].bytes;
+                    heavier += gcd_merged_tree_name(t, b[k].label).kind == GCD_STEP_TYPE &&
+                               b[k].bytes >= a[i].bytes;
                 assert_true(heavier >= wanted || same_step(a, i, b, m) != GCD_STEP_NONE);
             }
             gcd_merged_tree_free(t);
@@ -149,7 +165,8 @@ static void a_limited_tree_has_the_heaviest_steps(void **state)
     assert_true(shorter > 100);
 }
 
-/* LEVELS objects of different types, each holding the next, and 10 more that the last one holds; all of 100 bytes. */
+/* LEVELS objects of different types, each holding the next, and 10 more that the last one holds;
+ * all of 100 bytes. */
 static struct gcd_graph *chain_of(uint32_t levels)
 {
     struct gcd_build *b;
@@ -157,7 +174,10 @@ static struct gcd_graph *chain_of(uint32_t levels)
     uint32_t type;
     assert_int_equal(gcd_build_new(NULL, &b, &err), GCD_OK);
     for (uint32_t i = 0; i <= levels; i++)
-        assert_int_equal(gcd_build_type(b, &(struct gcd_type){ .id = i + 1, .name = "T", .module_path = "" }, &type, &err), GCD_OK);
+        assert_int_equal(
+            gcd_build_type(b, &(struct gcd_type){ .id = i + 1, .name = "T", .module_path = "" },
+                           &type, &err),
+            GCD_OK);
     for (uint32_t i = 0; i < levels + 10; i++)
         assert_int_equal(gcd_build_node(b, 0, i < levels ? i : levels, 100, &err), GCD_OK);
     assert_int_equal(gcd_build_nodes_end(b, &err), GCD_OK);
@@ -179,12 +199,14 @@ static void what_lies_too_deep_is_there_by_type(void **state)
     struct gcd_dominators *d;
     size_t n, types = 0;
     assert_int_equal(gcd_dominators_new(g, NULL, &d, &err), GCD_OK);
-    struct gcd_merged_tree *t = heaviest(g, (struct gcd_merged_tree_options){ .dominators = d, .max_depth = 5 });
+    struct gcd_merged_tree *t =
+        heaviest(g, (struct gcd_merged_tree_options){ .dominators = d, .max_depth = 5 });
     const struct gcd_merged_step *s = gcd_merged_tree_steps(t, &n);
     uint32_t deeper = 0;
     while (deeper < n && gcd_merged_tree_name(t, s[deeper].label).kind != GCD_STEP_DEEPER)
         deeper++;
-    assert_true(deeper < n && s[deeper].depth == 6 && s[deeper].count == 25 && s[deeper].bytes == 2500 && s[deeper].own_count == 0);
+    assert_true(deeper < n && s[deeper].depth == 6 && s[deeper].count == 25 &&
+                s[deeper].bytes == 2500 && s[deeper].own_count == 0);
     for (size_t i = 0; i < n; i++)
         if (s[i].parent == deeper) {
             types++;
@@ -201,7 +223,8 @@ static void what_lies_too_deep_is_there_by_type(void **state)
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = 3, .max_nodes = 60, .plain_names = true });
+    struct gcd_graph *g =
+        graph_gen(&(struct graph_gen){ .seed = 3, .max_nodes = 60, .plain_names = true });
     struct gcd_dominators *d;
     gcd_cancel_flag stop = true;
     assert_int_equal(gcd_dominators_new(g, NULL, &d, &err), GCD_OK);
@@ -210,7 +233,9 @@ static void every_allocation_may_fail(void **state)
         struct gcd_merged_tree *t = NULL;
         failalloc_init(&f);
         f.fail_at = at;
-        struct gcd_merged_tree_options o = { .context.alloc = &f.alloc, .dominators = d, .stacks = true, .max_depth = 2 };
+        struct gcd_merged_tree_options o = {
+            .context.alloc = &f.alloc, .dominators = d, .stacks = true, .max_depth = 2
+        };
         gcd_status st = gcd_merged_tree_heaviest(g, &o, &t, &err);
         assert_int_equal(st, f.failed == 0 ? GCD_OK : GCD_E_NOMEM);
         assert_int_equal(t != NULL, st == GCD_OK);

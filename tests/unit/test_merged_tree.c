@@ -1,4 +1,5 @@
-/* Merged paths and dominator trees: compared with a slow second computation, and their invariants. */
+/* Merged paths and dominator trees: compared with a slow second computation, and their invariants.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,8 @@
 
 static struct gcd_error err = GCD_ERROR_INIT;
 
-/* ---- paths as texts: "root/type/type", with "~" before a type reached through a dependent handle ---- */
+/* ---- paths as texts: "root/type/type", with "~" before a type reached through a dependent handle
+ * ---- */
 
 struct place {
     char *text;
@@ -64,7 +66,8 @@ struct sources {
 
 static uint32_t parent_of(const struct sources *s, uint32_t node)
 {
-    return s->paths != NULL ? gcd_paths_parent(s->paths, node) : gcd_dominators_parent(s->dominators, node);
+    return s->paths != NULL ? gcd_paths_parent(s->paths, node)
+                            : gcd_dominators_parent(s->dominators, node);
 }
 
 static bool refers(const struct gcd_graph *g, uint32_t from, uint32_t to)
@@ -91,7 +94,7 @@ static void place_text(const struct sources *s, uint32_t node, bool to_root, cha
     for (uint32_t i = n; i-- > 0;) {
         uint32_t type = gcd_graph_node_type(s->g, way[i]), at = 0;
         if (s->paths == NULL && depth > 0)
-            at = depth - 1;              /* dominators: only direct repetitions merge into one step */
+            at = depth - 1; /* dominators: only direct repetitions merge into one step */
         while (at < depth && stack[at] != type)
             at++;
         if (at == depth) {
@@ -106,7 +109,8 @@ static void place_text(const struct sources *s, uint32_t node, bool to_root, cha
     size_t used = (size_t)snprintf(text, cap, "%s", to_root ? "" : root);
     for (uint32_t i = 0; i < depth; i++) {
         uint32_t k = to_root ? depth - 1 - i : i;
-        used += (size_t)snprintf(text + used, cap - used, "/%s%u", by_handle[k] ? "~" : "", (unsigned)stack[k]);
+        used += (size_t)snprintf(text + used, cap - used, "/%s%u", by_handle[k] ? "~" : "",
+                                 (unsigned)stack[k]);
     }
     if (to_root)
         (void)snprintf(text + used, cap - used, "/%s", root);
@@ -142,7 +146,8 @@ static void slow_places(const struct sources *s, const uint8_t *wanted, struct p
 
 /* ---- what the tree says ---- */
 
-static void step_text(const struct sources *src, const struct gcd_merged_tree *t, size_t at, char *text, size_t cap)
+static void step_text(const struct sources *src, const struct gcd_merged_tree *t, size_t at,
+                      char *text, size_t cap)
 {
     size_t n;
     const struct gcd_merged_step *steps = gcd_merged_tree_steps(t, &n);
@@ -157,7 +162,8 @@ static void step_text(const struct sources *src, const struct gcd_merged_tree *t
         char root[1200];
         struct gcd_step_name name = gcd_merged_tree_name(t, s->label);
         if (name.kind == GCD_STEP_TYPE) {
-            used += (size_t)snprintf(text + used, cap - used, "/%s%u", s->dependent ? "~" : "", (unsigned)name.type);
+            used += (size_t)snprintf(text + used, cap - used, "/%s%u", s->dependent ? "~" : "",
+                                     (unsigned)name.type);
             continue;
         }
         if (name.kind == GCD_STEP_GROUP)
@@ -179,10 +185,12 @@ static void check_steps(const struct gcd_merged_tree *t, bool to_root)
         uint64_t below_count = s[i].own_count, below_bytes = s[i].own_bytes;
         const struct gcd_merged_step *before = NULL;
         assert_true(s[i].end > i && s[i].end <= n && s[i].count > 0);
-        assert_true((s[i].objects > 0 || to_root || gcd_merged_tree_name(t, s[i].label).kind != GCD_STEP_TYPE));
+        assert_true((s[i].objects > 0 || to_root ||
+                     gcd_merged_tree_name(t, s[i].label).kind != GCD_STEP_TYPE));
         for (size_t k = i + 1; k < s[i].end; k = s[k].end) {
             assert_true(s[k].parent == i && s[k].depth == s[i].depth + 1 && s[k].end <= s[i].end);
-            assert_true(before == NULL || before->bytes > s[k].bytes || (before->bytes == s[k].bytes && before->count >= s[k].count));
+            assert_true(before == NULL || before->bytes > s[k].bytes ||
+                        (before->bytes == s[k].bytes && before->count >= s[k].count));
             before = &s[k];
             below_count += s[k].count;
             below_bytes = add(below_bytes, s[k].bytes);
@@ -209,7 +217,7 @@ static void compare(const struct sources *s, const struct gcd_merged_tree *t, co
     for (size_t i = 0; i < n; i++) {
         step_text(s, t, i, text, sizeof text);
         struct place *p = place_at(&got, text);
-        assert_true(p->objects == 0 && p->count == 0);           /* each place once */
+        assert_true(p->objects == 0 && p->count == 0); /* each place once */
         p->objects = steps[i].objects;
         p->count = steps[i].own_count;
         p->bytes = steps[i].own_bytes;
@@ -218,7 +226,8 @@ static void compare(const struct sources *s, const struct gcd_merged_tree *t, co
     for (size_t i = 0; i < want.n; i++) {
         struct place *p = place_at(&got, want.items[i].text);
         if (p->count != want.items[i].count || p->bytes != want.items[i].bytes)
-            fail_msg("%s: %llu, not %llu", want.items[i].text, (unsigned long long)p->count, (unsigned long long)want.items[i].count);
+            fail_msg("%s: %llu, not %llu", want.items[i].text, (unsigned long long)p->count,
+                     (unsigned long long)want.items[i].count);
         /* a step may be absent from the tree: its path returned to a step above it */
         assert_true(p->objects == want.items[i].objects || (p->objects == 0 && p->count == 0));
     }
@@ -233,29 +242,35 @@ static void random_graphs_merge_as_expected(void **state)
     (void)state;
     uint64_t s = 11;
     for (uint64_t seed = 0; seed < 1200; seed++) {
-        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = 3 + (uint32_t)(seed % 60), .plain_names = true,
+        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed,
+                                                             .max_nodes = 3 + (uint32_t)(seed % 60),
+                                                             .plain_names = true,
                                                              .keep_unknown = seed % 3 == 0 });
         uint32_t n = gcd_graph_node_count(g), *nodes = malloc((2 * n + 1) * sizeof *nodes);
-        uint8_t *types = calloc(gcd_graph_summary(g)->type_count + 1, 1), *wanted = calloc(n + 1, 1);
+        uint8_t *types = calloc(gcd_graph_summary(g)->type_count + 1, 1),
+                *wanted = calloc(n + 1, 1);
         struct gcd_paths *paths;
         struct gcd_dominators *dominators;
         assert_int_equal(gcd_paths_new(g, NULL, &paths, &err), GCD_OK);
         assert_int_equal(gcd_dominators_new(g, NULL, &dominators, &err), GCD_OK);
         struct gcd_merged_tree_options o = { .node_count = 0 };
         bool to_root = run_random(&s) % 2 == 0;
-        unsigned how = (unsigned)(run_random(&s) % 3);           /* all, types, nodes */
+        unsigned how = (unsigned)(run_random(&s) % 3); /* all, types, nodes */
         for (uint32_t t = 0; t < gcd_graph_summary(g)->type_count; t++)
             types[t] = run_random(&s) % 3 == 0;
         for (uint32_t i = 0; i < n; i++) {
-            wanted[i] = how == 0 || (how == 1 ? types[gcd_graph_node_type(g, i)] : run_random(&s) % 4 == 0);
-            if (how == 2 && wanted[i])                           /* now and then twice */
+            wanted[i] =
+                how == 0 || (how == 1 ? types[gcd_graph_node_type(g, i)] : run_random(&s) % 4 == 0);
+            if (how == 2 && wanted[i]) /* now and then twice */
                 for (uint64_t times = 1 + run_random(&s) % 2; times > 0; times--)
                     nodes[o.node_count++] = i;
         }
         o.types = how == 1 ? types : NULL;
         o.nodes = how == 2 ? nodes : NULL;
         for (int which = 0; which < 2; which++) {
-            struct sources src = { .g = g, .paths = which == 0 ? paths : NULL, .dominators = which == 1 ? dominators : NULL,
+            struct sources src = { .g = g,
+                                   .paths = which == 0 ? paths : NULL,
+                                   .dominators = which == 1 ? dominators : NULL,
                                    .to_root = which == 0 && to_root };
             struct gcd_merged_tree *t;
             o.paths = src.paths;
@@ -268,7 +283,8 @@ static void random_graphs_merge_as_expected(void **state)
             for (uint32_t i = 0; i < n; i++)
                 dead += wanted[i] && gcd_paths_parent(paths, i) == GCD_NODE_NONE;
             assert_true(totals.dead_count == dead && totals.cut_count == 0);
-            assert_true(how != 0 || which != 1 || totals.bytes == gcd_dominators_retained(dominators, GCD_NODE_ROOT));
+            assert_true(how != 0 || which != 1 ||
+                        totals.bytes == gcd_dominators_retained(dominators, GCD_NODE_ROOT));
             gcd_merged_tree_free(t);
         }
         free(nodes);
@@ -282,7 +298,8 @@ static void random_graphs_merge_as_expected(void **state)
 
 /* ---- shapes ---- */
 
-/* A list whose types repeat in turn; each node also holds a leaf of type LEAF, if that is a type. */
+/* A list whose types repeat in turn; each node also holds a leaf of type LEAF, if that is a type.
+ */
 static struct gcd_graph *list_of(uint32_t nodes, uint32_t types, bool leaves)
 {
     struct gcd_build *b;
@@ -290,7 +307,10 @@ static struct gcd_graph *list_of(uint32_t nodes, uint32_t types, bool leaves)
     uint32_t type;
     assert_int_equal(gcd_build_new(NULL, &b, &err), GCD_OK);
     for (uint32_t i = 0; i <= types; i++)
-        assert_int_equal(gcd_build_type(b, &(struct gcd_type){ .id = i + 1, .name = "T", .module_path = "" }, &type, &err), GCD_OK);
+        assert_int_equal(
+            gcd_build_type(b, &(struct gcd_type){ .id = i + 1, .name = "T", .module_path = "" },
+                           &type, &err),
+            GCD_OK);
     for (uint32_t i = 0; i < nodes * (1 + leaves); i++)
         assert_int_equal(gcd_build_node(b, 0, i < nodes ? i % types : types, 10, &err), GCD_OK);
     assert_int_equal(gcd_build_nodes_end(b, &err), GCD_OK);
@@ -302,12 +322,16 @@ static struct gcd_graph *list_of(uint32_t nodes, uint32_t types, bool leaves)
         if (i + 1 < nodes)
             assert_int_equal(gcd_build_edge_nodes(b, next + 1, 1, &err), GCD_OK);
     }
-    assert_int_equal(gcd_build_root(b, &(struct gcd_root){ .node = 0, .kind = GCD_ROOT_STATIC, .name = "head" }, &err), GCD_OK);
+    assert_int_equal(
+        gcd_build_root(b, &(struct gcd_root){ .node = 0, .kind = GCD_ROOT_STATIC, .name = "head" },
+                       &err),
+        GCD_OK);
     assert_int_equal(gcd_build_seal(b, &g, &err), GCD_OK);
     return g;
 }
 
-static struct gcd_merged_tree *paths_tree(const struct gcd_graph *g, struct gcd_merged_tree_options o)
+static struct gcd_merged_tree *paths_tree(const struct gcd_graph *g,
+                                          struct gcd_merged_tree_options o)
 {
     struct gcd_paths *p;
     struct gcd_merged_tree *t;
@@ -328,17 +352,23 @@ static void lists_and_circles_of_types_are_short(void **state)
             struct gcd_graph *g = list_of(100000, types, true);
             uint8_t wanted[4] = { 0 };
             wanted[types] = 1;
-            struct gcd_merged_tree *t = paths_tree(g, (struct gcd_merged_tree_options){ .types = wanted, .to_root = to_root });
+            struct gcd_merged_tree *t = paths_tree(
+                g, (struct gcd_merged_tree_options){ .types = wanted, .to_root = to_root });
             const struct gcd_merged_step *s = gcd_merged_tree_steps(t, &n);
-            assert_true(gcd_merged_tree_totals(t).count == 100000 && gcd_merged_tree_totals(t).cut_count == 0);
+            assert_true(gcd_merged_tree_totals(t).count == 100000 &&
+                        gcd_merged_tree_totals(t).cut_count == 0);
             if (!to_root) {
-                assert_int_equal(n, 1 + 2 * types);              /* the root, each type, leaves of each */
+                /* the root, each type, leaves of each */
+                assert_int_equal(n, 1 + 2 * types);
                 struct gcd_step_name top = gcd_merged_tree_name(t, s[0].label);
-                assert_true(top.kind == GCD_STEP_VARIABLE && strcmp(gcd_graph_summary(g)->roots[top.root].name, "head") == 0);
-                assert_true(s[1].label == 0 && s[1].repeats && s[1].objects == (100000 + types - 1) / types && s[1].own_count == 0);
+                assert_true(top.kind == GCD_STEP_VARIABLE &&
+                            strcmp(gcd_graph_summary(g)->roots[top.root].name, "head") == 0);
+                assert_true(s[1].label == 0 && s[1].repeats &&
+                            s[1].objects == (100000 + types - 1) / types && s[1].own_count == 0);
             } else {
                 assert_true(s[0].label == types && s[0].count == 100000 && s[1].label < types);
-                assert_true(gcd_merged_tree_name(t, s[n - 1].label).kind == GCD_STEP_VARIABLE && s[n - 1].depth <= 1 + types);
+                assert_true(gcd_merged_tree_name(t, s[n - 1].label).kind == GCD_STEP_VARIABLE &&
+                            s[n - 1].depth <= 1 + types);
             }
             gcd_merged_tree_free(t);
             gcd_graph_free(g);
@@ -352,7 +382,8 @@ static void nodes_beyond_the_depth_count_at_the_last_step(void **state)
     size_t n;
     struct gcd_merged_tree *t = paths_tree(g, (struct gcd_merged_tree_options){ .max_depth = 10 });
     const struct gcd_merged_step *s = gcd_merged_tree_steps(t, &n);
-    assert_true(n == 11 && s[10].cut && !s[9].cut && s[10].count == 291 && s[10].own_count == 291 && s[0].count == 300);
+    assert_true(n == 11 && s[10].cut && !s[9].cut && s[10].count == 291 && s[10].own_count == 291 &&
+                s[0].count == 300);
     assert_true(gcd_merged_tree_totals(t).cut_count == 290);
     gcd_merged_tree_free(t);
     t = paths_tree(g, (struct gcd_merged_tree_options){ .max_steps = 20 });
@@ -361,20 +392,26 @@ static void nodes_beyond_the_depth_count_at_the_last_step(void **state)
     gcd_merged_tree_free(t);
     t = paths_tree(g, (struct gcd_merged_tree_options){ .max_steps = 20, .to_root = true });
     s = gcd_merged_tree_steps(t, &n);
-    assert_true(n > 20 && n <= 40 && s[0].own_count == 282 && s[0].cut && gcd_merged_tree_totals(t).count == 300);
+    assert_true(n > 20 && n <= 40 && s[0].own_count == 282 && s[0].cut &&
+                gcd_merged_tree_totals(t).count == 300);
     gcd_merged_tree_free(t);
-    t = paths_tree(g, (struct gcd_merged_tree_options){ 0 });     /* 256, whatever the options say */
+    /* 256, whatever the options say */
+    t = paths_tree(g, (struct gcd_merged_tree_options){ 0 });
     (void)gcd_merged_tree_steps(t, &n);
     assert_int_equal(n, 257);
     gcd_merged_tree_free(t);
     gcd_graph_free(g);
 
-    g = list_of(5000, 2, false);             /* dominators do not merge what comes back later */
+    g = list_of(5000, 2, false); /* dominators do not merge what comes back later */
     struct gcd_dominators *d;
     assert_int_equal(gcd_dominators_new(g, NULL, &d, &err), GCD_OK);
-    assert_int_equal(gcd_merged_tree_new(g, &(struct gcd_merged_tree_options){ .dominators = d, .max_depth = 3 }, &t, &err), GCD_OK);
+    assert_int_equal(
+        gcd_merged_tree_new(g, &(struct gcd_merged_tree_options){ .dominators = d, .max_depth = 3 },
+                            &t, &err),
+        GCD_OK);
     s = gcd_merged_tree_steps(t, &n);
-    assert_true(n == 3 && s[0].bytes == 50000 && s[1].bytes == 49990 && s[2].bytes == 49980 && s[2].own_count == 4998 && s[2].cut);
+    assert_true(n == 3 && s[0].bytes == 50000 && s[1].bytes == 49990 && s[2].bytes == 49980 &&
+                s[2].own_count == 4998 && s[2].cut);
     assert_true(gcd_merged_tree_totals(t).cut_count == 4997);
     gcd_merged_tree_free(t);
     gcd_dominators_free(d);
@@ -389,7 +426,9 @@ static struct gcd_graph *statics_of(uint32_t roots)
     uint32_t type;
     char name[32];
     assert_int_equal(gcd_build_new(NULL, &b, &err), GCD_OK);
-    assert_int_equal(gcd_build_type(b, &(struct gcd_type){ .name = "T", .module_path = "" }, &type, &err), GCD_OK);
+    assert_int_equal(
+        gcd_build_type(b, &(struct gcd_type){ .name = "T", .module_path = "" }, &type, &err),
+        GCD_OK);
     for (uint32_t i = 0; i < 2 * roots; i++)
         assert_int_equal(gcd_build_node(b, 0, type, 10, &err), GCD_OK);
     assert_int_equal(gcd_build_nodes_end(b, &err), GCD_OK);
@@ -397,7 +436,9 @@ static struct gcd_graph *statics_of(uint32_t roots)
         assert_int_equal(gcd_build_next_node(b, &err), GCD_OK);
     for (uint32_t i = 0; i < 2 * roots; i++) {
         (void)snprintf(name, sizeof name, "field%u", (unsigned)i);
-        struct gcd_root r = { .node = i, .kind = i < roots ? GCD_ROOT_STATIC : GCD_ROOT_STACK, .name = i < roots ? name : "" };
+        struct gcd_root r = { .node = i,
+                              .kind = i < roots ? GCD_ROOT_STATIC : GCD_ROOT_STACK,
+                              .name = i < roots ? name : "" };
         assert_int_equal(gcd_build_root(b, &r, &err), GCD_OK);
     }
     assert_int_equal(gcd_build_seal(b, &g, &err), GCD_OK);
@@ -416,7 +457,8 @@ static void roots_are_told_apart_or_taken_together(void **state)
         groups += gcd_merged_tree_name(t, s[i].label).kind == GCD_STEP_GROUP;
     }
     assert_true(tops == 51 && groups == 1);
-    assert_true(gcd_merged_tree_name(t, s[0].label).kind == GCD_STEP_GROUP && s[0].count == 50);      /* all stacks share one step */
+    /* all stacks share one step */
+    assert_true(gcd_merged_tree_name(t, s[0].label).kind == GCD_STEP_GROUP && s[0].count == 50);
     gcd_merged_tree_free(t);
     t = paths_tree(g, (struct gcd_merged_tree_options){ .max_steps = 20 });
     s = gcd_merged_tree_steps(t, &n);
@@ -434,7 +476,8 @@ static void every_allocation_may_fail(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 6; seed++) {
-        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = 60, .plain_names = true });
+        struct gcd_graph *g =
+            graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = 60, .plain_names = true });
         struct gcd_paths *p;
         uint32_t node = 0;
         assert_int_equal(gcd_paths_new(g, NULL, &p, &err), GCD_OK);
@@ -443,8 +486,11 @@ static void every_allocation_may_fail(void **state)
             struct gcd_merged_tree *t = NULL;
             failalloc_init(&f);
             f.fail_at = at;
-            struct gcd_merged_tree_options o = { .context.alloc = &f.alloc, .paths = p, .to_root = seed % 2 == 0,
-                                                 .nodes = seed % 3 == 0 ? &node : NULL, .node_count = gcd_graph_node_count(g) > 0 };
+            struct gcd_merged_tree_options o = { .context.alloc = &f.alloc,
+                                                 .paths = p,
+                                                 .to_root = seed % 2 == 0,
+                                                 .nodes = seed % 3 == 0 ? &node : NULL,
+                                                 .node_count = gcd_graph_node_count(g) > 0 };
             gcd_status st = gcd_merged_tree_new(g, &o, &t, &err);
             assert_int_equal(st, f.failed == 0 ? GCD_OK : GCD_E_NOMEM);
             assert_int_equal(t != NULL, st == GCD_OK);
@@ -466,33 +512,50 @@ static void it_can_be_canceled(void **state)
     struct gcd_merged_tree *t = NULL;
     gcd_cancel_flag stop = true;
     assert_int_equal(gcd_paths_new(g, NULL, &p, &err), GCD_OK);
-    assert_int_equal(gcd_merged_tree_new(g, &(struct gcd_merged_tree_options){ .paths = p, .context.cancel = &stop }, &t, &err), GCD_E_CANCELED);
+    assert_int_equal(
+        gcd_merged_tree_new(
+            g, &(struct gcd_merged_tree_options){ .paths = p, .context.cancel = &stop }, &t, &err),
+        GCD_E_CANCELED);
     assert_null(t);
     gcd_merged_tree_free(NULL);
     gcd_paths_free(p);
     gcd_graph_free(g);
 }
 
-/* The dominator tree for profiles: objects held by the finalizer queue and also by a static variable are held by several roots. */
+/* The dominator tree for profiles: objects held by the finalizer queue and also by a static
+ * variable are held by several roots. */
 static void late_roots_yield_to_earlier_ones(void **state)
 {
     (void)state;
     struct gcd_graph *g = shop_build(&(struct shop){
-        SHOP_TYPES({ .id = 1, .name = "A" }, { .id = 2, .name = "B" }, { .id = 3, .name = "C" }, { .id = 4, .name = "D" }),
-        SHOP_NODES({ 0, 10 }, { 1, 20 }, { 2, 40 }, { 3, 80 }),
-        SHOP_EDGES({ 0, 1 }, { 3, 2 }),
-        SHOP_ROOTS({ .node = 1, .kind = GCD_ROOT_FINALIZER }, { .node = 2, .kind = GCD_ROOT_FINALIZER }, { .node = 3, .kind = GCD_ROOT_COM },
-                   { .node = 0, .kind = GCD_ROOT_STATIC, .name = "s" }, { .node = 3, .kind = GCD_ROOT_FINALIZER }) });
-    static const struct { enum gcd_step_kind kind; enum gcd_root_group group; } tops[] = {
-        { GCD_STEP_GROUP, GCD_GROUP_STATICS }, { GCD_STEP_SEVERAL_ROOTS, 0 }, { GCD_STEP_SEVERAL_ROOTS, 0 }, { GCD_STEP_GROUP, GCD_GROUP_REFCOUNTED },
+        SHOP_TYPES({ .id = 1, .name = "A" }, { .id = 2, .name = "B" }, { .id = 3, .name = "C" },
+                   { .id = 4, .name = "D" }),
+        SHOP_NODES({ 0, 10 }, { 1, 20 }, { 2, 40 }, { 3, 80 }), SHOP_EDGES({ 0, 1 }, { 3, 2 }),
+        SHOP_ROOTS({ .node = 1, .kind = GCD_ROOT_FINALIZER },
+                   { .node = 2, .kind = GCD_ROOT_FINALIZER }, { .node = 3, .kind = GCD_ROOT_COM },
+                   { .node = 0, .kind = GCD_ROOT_STATIC, .name = "s" },
+                   { .node = 3, .kind = GCD_ROOT_FINALIZER }) });
+    static const struct {
+        enum gcd_step_kind kind;
+        enum gcd_root_group group;
+    } tops[] = {
+        { GCD_STEP_GROUP, GCD_GROUP_STATICS },
+        { GCD_STEP_SEVERAL_ROOTS, 0 },
+        { GCD_STEP_SEVERAL_ROOTS, 0 },
+        { GCD_STEP_GROUP, GCD_GROUP_REFCOUNTED },
     };
     uint32_t all[] = { 0, 1, 2, 3 }, found[4];
     struct gcd_dominators *d;
     struct gcd_merged_tree *t;
     size_t n;
     assert_int_equal(gcd_dominators_new(g, NULL, &d, &err), GCD_OK);
-    assert_int_equal(gcd_merged_tree_new(g, &(struct gcd_merged_tree_options){ .dominators = d, .stacks = true, .find = all, .find_count = 4,
-                                                                               .ret_found = found }, &t, &err), GCD_OK);
+    assert_int_equal(
+        gcd_merged_tree_new(
+            g,
+            &(struct gcd_merged_tree_options){
+                .dominators = d, .stacks = true, .find = all, .find_count = 4, .ret_found = found },
+            &t, &err),
+        GCD_OK);
     const struct gcd_merged_step *steps = gcd_merged_tree_steps(t, &n);
     for (size_t i = 0; i < 4; i++) {
         uint32_t top = found[i];

@@ -12,7 +12,8 @@
 static struct gcd_error err;
 
 /* Closes P and opens its image; returns the status. */
-static gcd_status open_image(const struct pe_image *p, const struct gcd_alloc *alloc, struct gcd_input **in, struct gcd_metadata **m)
+static gcd_status open_image(const struct pe_image *p, const struct gcd_alloc *alloc,
+                             struct gcd_input **in, struct gcd_metadata **m)
 {
     err = (struct gcd_error)GCD_ERROR_INIT;
     *m = NULL;
@@ -35,14 +36,16 @@ static const char shop_text[] =
     "4 Shop.Box<T> (1) : System.Object\n"
     "5 Shop.Box<T>.Inner<A, B> (3) : System.Object\n"
     "6 Shop.Box<T>.Inner<A, B>.<>c__DisplayClass13_0 (3) : Shop.Box<T>.Inner<A, B>\n"
-    "7 Shop.Caf\xc3\xa9 (0) : System.Collections.Generic.List<Shop.Caf\xc3\xa9>, 0 System.Collections.Generic.List<Shop.Caf\xc3\xa9>, "
+    "7 Shop.Caf\xc3\xa9 (0) : System.Collections.Generic.List<Shop.Caf\xc3\xa9>, 0 "
+    "System.Collections.Generic.List<Shop.Caf\xc3\xa9>, "
     "1 System.Collections.Generic.List`1.Enumerator\n"
     "8 Shop.Unmarked<U>\n"
     "9 Shop.Odd`3 has Changed System.ThreadStaticAttribute;_other System.ThreadStaticAttribute;\n"
     "2 s_entries 17 Shop.Dictionary<System.String, System.Object>.Entry[]\n"
     "4 s_slot 17 T\n"
     "5 s_cells 17 System.Int32[][,]\n"
-    "5 s_list 17 System.Collections.Generic.List<Shop.Box<System.Int32>.Inner<System.String[], System.Object>>\n"
+    "5 s_list 17 System.Collections.Generic.List<Shop.Box<System.Int32>.Inner<System.String[], "
+    "System.Object>>\n"
     "5 s_pointer 17 FNPTR\n"
     "5 s_bytes 17 System.Byte*\n"
     "7 t_current thread 17 Shop.Caf\xc3\xa9\n"
@@ -85,7 +88,8 @@ static void test_an_image_inside_a_file(void **state)
     assert_int_equal(metadata_text(m, &text, &err), GCD_OK);
     assert_int_equal(text.n, sizeof shop_text - 1);
     gcd_metadata_free(m);
-    assert_int_equal(gcd_metadata_open(in, 4321, p.out.n - 1, NULL, &m, &err), GCD_OK);     /* the last byte is of a heap */
+    /* the last byte is of a heap */
+    assert_int_equal(gcd_metadata_open(in, 4321, p.out.n - 1, NULL, &m, &err), GCD_OK);
     gcd_metadata_free(m);
     assert_int_equal(gcd_metadata_open(in, 4320, p.out.n, NULL, &m, &err), GCD_E_UNSUPPORTED);
     assert_int_equal(gcd_metadata_open(in, file.n + 1, p.out.n, NULL, &m, &err), GCD_E_TRUNCATED);
@@ -181,7 +185,8 @@ static void test_arguments(void **state)
     assert_int_equal(gcd_metadata_name(m, 0x02000003, args, 2, &name, &err), GCD_OK);
     assert_string_equal(name, "Shop.Dictionary<System.String, Shop.Item>.Entry");
     assert_int_equal(gcd_metadata_name(m, 0x02000006, args, 3, &name, &err), GCD_OK);
-    assert_string_equal(name, "Shop.Box<System.String>.Inner<Shop.Item, int[]>.<>c__DisplayClass13_0");
+    assert_string_equal(name,
+                        "Shop.Box<System.String>.Inner<Shop.Item, int[]>.<>c__DisplayClass13_0");
     assert_int_equal(gcd_metadata_name(m, 0x02000008, args, 1, &name, &err), GCD_OK);
     assert_string_equal(name, "Shop.Unmarked<System.String>");
     assert_int_equal(gcd_metadata_name(m, 0x02000009, args, 0, &name, &err), GCD_OK);
@@ -190,7 +195,8 @@ static void test_arguments(void **state)
     assert_int_equal(gcd_metadata_name(m, 0x02000003, args, 1, &name, &err), GCD_E_ARG);
     assert_int_equal(gcd_metadata_name(m, 0x02000003, args, 3, &name, &err), GCD_E_ARG);
     for (size_t i = 0; i < 6; i++) {
-        static const uint32_t none[] = { 0, 0x02000000, 0x0200000a, 0x01000005, 0x1b000002, 0x06000001 };
+        static const uint32_t none[] = { 0,          0x02000000, 0x0200000a,
+                                         0x01000005, 0x1b000002, 0x06000001 };
         struct gcd_type_definition d;
         assert_int_equal(gcd_metadata_name(m, none[i], NULL, 0, &name, &err), GCD_E_ARG);
         assert_int_equal(gcd_metadata_type(m, none[i], &d, &err), GCD_E_ARG);
@@ -212,11 +218,18 @@ static void test_three_generic_types(void **state)
     const char *name = NULL;
     pe_image_init(&p);
     for (unsigned row = 1; row <= 3; row++) {
-        (void)pe_image_row(&p, 0x02, "4ss222", row > 1 ? 2u : 0u, row == 1 ? "A`1" : row == 2 ? "B`1" : "C`1", "", 0u, 1u, 1u);
+        (void)pe_image_row(&p, 0x02, "4ss222", row > 1 ? 2u : 0u,
+                           row == 1   ? "A`1"
+                           : row == 2 ? "B`1"
+                                      : "C`1",
+                           "", 0u, 1u, 1u);
         if (row > 1)
             (void)pe_image_row(&p, 0x29, "22", row, row - 1);
         for (unsigned i = 0; i < row; i++)
-            (void)pe_image_row(&p, 0x2a, "222s", i, 0u, row << 1, i == 0 ? "T" : i == 1 ? "U" : "V");
+            (void)pe_image_row(&p, 0x2a, "222s", i, 0u, row << 1,
+                               i == 0   ? "T"
+                               : i == 1 ? "U"
+                                        : "V");
     }
     pe_image_close(&p);
     assert_int_equal(open_image(&p, NULL, &in, &m), GCD_OK);
@@ -246,7 +259,8 @@ static void test_a_large_image(void **state)
     for (uint32_t i = 0; i < 200; i++) {
         const char *name = NULL;
         memset(text, 'a' + (int)(i % 100) % 26, sizeof text - 1);
-        assert_int_equal(gcd_metadata_name(m, GCD_TOKEN_TYPE + 1 + i % 100, NULL, 0, &name, &err), GCD_OK);
+        assert_int_equal(gcd_metadata_name(m, GCD_TOKEN_TYPE + 1 + i % 100, NULL, 0, &name, &err),
+                         GCD_OK);
         assert_string_equal(name, text);
     }
     close_image(in, m);
@@ -282,7 +296,7 @@ static void test_types_in_a_circle(void **state)
     (void)pe_image_row(&p, 0x29, "22", 1u, 2u);
     (void)pe_image_row(&p, 0x29, "22", 2u, 1u);
     assert_int_equal(all_of(&p), GCD_E_FORMAT);
-    pe_image_init(&p);                       /* the same by references */
+    pe_image_init(&p); /* the same by references */
     (void)pe_image_row(&p, 0x01, "2ss", 1u << 2 | 3, "A", "");
     (void)pe_image_row(&p, 0x02, "4ss222", 0u, "B", "", 1u << 2 | 1, 1u, 1u);
     assert_int_equal(all_of(&p), GCD_E_FORMAT);
@@ -351,21 +365,45 @@ static gcd_status with_signature(const char *hex)
 static void test_signatures(void **state)
 {
     (void)state;
-    static const char *const bad[] = {
-        "", "06", "0708", "0600", "0623", "061d", "0612", "061200", "061208", "0612ff", "06120f", "06150e0501", "06151205", "0615120500",
-        "061512050208", "061512057f08", "0614080000", "061408210000", "06140801ff", "0614080105", "061b00ff", "061b", "061b0001", "0615",
-        "061bdfffffff", "0613", "06ffff", "06151205021b0001010e"
-    };
+    static const char *const bad[] = { "",
+                                       "06",
+                                       "0708",
+                                       "0600",
+                                       "0623",
+                                       "061d",
+                                       "0612",
+                                       "061200",
+                                       "061208",
+                                       "0612ff",
+                                       "06120f",
+                                       "06150e0501",
+                                       "06151205",
+                                       "0615120500",
+                                       "061512050208",
+                                       "061512057f08",
+                                       "0614080000",
+                                       "061408210000",
+                                       "06140801ff",
+                                       "0614080105",
+                                       "061b00ff",
+                                       "061b",
+                                       "061b0001",
+                                       "0615",
+                                       "061bdfffffff",
+                                       "0613",
+                                       "06ffff",
+                                       "06151205021b0001010e" };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(with_signature(bad[i]), GCD_E_FORMAT);
-    struct pe_image p;                       /* the heap ends in the last one */
+    struct pe_image p; /* the heap ends in the last one */
     pe_image_init(&p);
     (void)pe_image_row(&p, 0x02, "4ss222", 0u, "A", "", 0u, 1u, 1u);
     (void)pe_image_row(&p, 0x04, "2sb", 0x11u, "f", "0608");
     p.blobs.n--;
     assert_int_equal(all_of(&p), GCD_E_FORMAT);
     assert_int_equal(with_signature("06151205010e"), GCD_OK);
-    assert_int_equal(with_signature("061305"), GCD_OK);              /* a parameter that its class does not have: "!5" */
+    assert_int_equal(with_signature("061305"),
+                     GCD_OK); /* a parameter that its class does not have: "!5" */
     char deep[2 * 200 + 5] = "06";
     for (int n = 0; n < 40; n++) {
         (void)strcat(deep, "15120501");
@@ -387,7 +425,7 @@ static void test_long_names(void **state)
         (void)pe_image_row(&p, 0x02, "4ss222", 0u, name, "", 0u, 1u, 1u);
         assert_int_equal(all_of(&p), n <= 4096 ? GCD_OK : GCD_E_LIMIT);
     }
-    struct pe_image p;                       /* the heap ends before the name does */
+    struct pe_image p; /* the heap ends before the name does */
     pe_image_init(&p);
     (void)pe_image_row(&p, 0x02, "4ss222", 0u, "cut", "", 0u, 1u, 1u);
     p.strings.n--;
@@ -417,7 +455,7 @@ static void test_headers_that_lie(void **state)
     p.codeviews = 65;
     assert_int_equal(all_of(&p), GCD_E_LIMIT);
     pe_image_init(&p);
-    (void)pe_image_row(&p, 0x03, "2", 1u);   /* edit and continue */
+    (void)pe_image_row(&p, 0x03, "2", 1u); /* edit and continue */
     assert_int_equal(all_of(&p), GCD_E_UNSUPPORTED);
 }
 
@@ -494,7 +532,7 @@ static void test_without_memory(void **state)
     struct pe_image p;
     struct failalloc f;
     shop_image(&p, false);
-    for (uint64_t n = 1; ; n++) {
+    for (uint64_t n = 1;; n++) {
         struct gcd_input *in;
         struct gcd_metadata *m;
         struct tb_bytes text = { 0 };

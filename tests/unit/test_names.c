@@ -30,19 +30,25 @@ static const char *spell(const char *raw, bool runtime)
     return out;
 }
 
-static const struct { const char *raw, *want; } table[] = {
+static const struct {
+    const char *raw, *want;
+} table[] = {
     /* what CoreCLR sends; most of them are in traces/ */
     { "System.String", "System.String" },
     { "System.Byte[]", "System.Byte[]" },
-    { "System.Collections.Generic.Dictionary`2[System.String,System.Collections.Generic.List`1[System.Int32]]",
-      "System.Collections.Generic.Dictionary<System.String, System.Collections.Generic.List<System.Int32>>" },
+    { "System.Collections.Generic.Dictionary`2[System.String,System.Collections.Generic.List`1["
+      "System.Int32]]",
+      "System.Collections.Generic.Dictionary<System.String, "
+      "System.Collections.Generic.List<System.Int32>>" },
     { "Entry[System.String,HeapLab.Node]", "Entry<System.String, HeapLab.Node>" },
     { "Entry[HeapLab.Book][]", "Entry<HeapLab.Book>[]" },
     { "Entry[System.Guid,System.Diagnostics.Tracing.EventSource+OverrideEventProvider][]",
       "Entry<System.Guid, System.Diagnostics.Tracing.EventSource.OverrideEventProvider>[]" },
     { "Sack`1[System.String,System.Int32]", "Sack<System.String, System.Int32>" },
-    { "Sack`1[HeapLab.Desk+Drawer,HeapLab.Crate`1+Slot[System.Int32]]", "Sack<HeapLab.Desk.Drawer, HeapLab.Crate<System.Int32>.Slot>" },
-    { "HeapLab.Box`1[HeapLab.Cabinet+Drawer+Compartment[]]", "HeapLab.Box<HeapLab.Cabinet.Drawer.Compartment[]>" },
+    { "Sack`1[HeapLab.Desk+Drawer,HeapLab.Crate`1+Slot[System.Int32]]",
+      "Sack<HeapLab.Desk.Drawer, HeapLab.Crate<System.Int32>.Slot>" },
+    { "HeapLab.Box`1[HeapLab.Cabinet+Drawer+Compartment[]]",
+      "HeapLab.Box<HeapLab.Cabinet.Drawer.Compartment[]>" },
     { "HeapLab.Box`1[System.Int32[,]]", "HeapLab.Box<System.Int32[,]>" },
     { "HeapLab.Box`1[System.Int32][]", "HeapLab.Box<System.Int32>[]" },
     { "HeapLab.Item[*]", "HeapLab.Item[*]" },
@@ -61,11 +67,14 @@ static const struct { const char *raw, *want; } table[] = {
     { "<>c", "<>c" },
     { "<>c__DisplayClass0_0", "<>c__DisplayClass0_0" },
     { "<Main>d__0", "<Main>d__0" },
-    { "<>f__AnonymousType0`2[System.Int32,System.String]", "<>f__AnonymousType0<System.Int32, System.String>" },
+    { "<>f__AnonymousType0`2[System.Int32,System.String]",
+      "<>f__AnonymousType0<System.Int32, System.String>" },
     { "<>c__5`1[System.Int32]", "<>c__5<System.Int32>" },
-    { "AsyncStateMachineBox`1[System.Int32,HeapLab.Machines+<WaitFor>d__2]", "AsyncStateMachineBox<System.Int32, HeapLab.Machines.<WaitFor>d__2>" },
+    { "AsyncStateMachineBox`1[System.Int32,HeapLab.Machines+<WaitFor>d__2]",
+      "AsyncStateMachineBox<System.Int32, HeapLab.Machines.<WaitFor>d__2>" },
     { "HeapLab.Outer`1+<>c[System.Int32]", "HeapLab.Outer<System.Int32>.<>c" },
-    { "<System-Collections-Generic-IEnumerable<T>-GetEnumerator>d__4", "<System-Collections-Generic-IEnumerable<T>-GetEnumerator>d__4" },
+    { "<System-Collections-Generic-IEnumerable<T>-GetEnumerator>d__4",
+      "<System-Collections-Generic-IEnumerable<T>-GetEnumerator>d__4" },
     { "<<Main>$>d__0", "<<Main>$>d__0" },
     { "<PrivateImplementationDetails>", "<PrivateImplementationDetails>" },
     { "__StaticArrayInitTypeSize=16", "__StaticArrayInitTypeSize=16" },
@@ -80,7 +89,8 @@ static const struct { const char *raw, *want; } table[] = {
     { "A`1+B[X]+C", "A`1+B[X]+C" },
     /* generic types without arguments */
     { "System.Collections.Generic.List`1", "System.Collections.Generic.List<>" },
-    { "System.Collections.Generic.Dictionary`2+Entry[]", "System.Collections.Generic.Dictionary<,>.Entry[]" },
+    { "System.Collections.Generic.Dictionary`2+Entry[]",
+      "System.Collections.Generic.Dictionary<,>.Entry[]" },
     { "Wide`32", "Wide<,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,>" },
     { "Wide`33", "Wide`33" },
     { "Wide`99999[A]", "Wide`99999[A]" },
@@ -94,7 +104,8 @@ static const struct { const char *raw, *want; } table[] = {
     /* C# already, of this or another program */
     { "System.Collections.Generic.Dictionary<System.String, System.Int32[]>",
       "System.Collections.Generic.Dictionary<System.String, System.Int32[]>" },
-    { "System.Collections.Generic.Dictionary<System.Guid,A+B>", "System.Collections.Generic.Dictionary<System.Guid, A.B>" },
+    { "System.Collections.Generic.Dictionary<System.Guid,A+B>",
+      "System.Collections.Generic.Dictionary<System.Guid, A.B>" },
     { "Outer<A>.Inner<B>[]", "Outer<A>.Inner<B>[]" },
     { "Outer<A>+Inner", "Outer<A>.Inner" },
     { "List<Int32[,][]>", "List<Int32[,][]>" },
@@ -141,15 +152,19 @@ static void names_that_are_csharp_stay(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         assert_string_equal(spell(table[i].want, false), table[i].want);
-    assert_string_equal(spell("Int32[][,]", false), "Int32[][,]");       /* it cannot be known */
-    assert_string_equal(spell("A[B[][,]]", false), "A<B[,][]>");         /* here they can */
+    assert_string_equal(spell("Int32[][,]", false), "Int32[][,]"); /* it cannot be known */
+    assert_string_equal(spell("A[B[][,]]", false), "A<B[,][]>");   /* here they can */
 }
 
 static void any_text_becomes_a_name(void **state)
 {
     (void)state;
-    static const char *const pieces[] = { "A", "b.", "<", ">", "[", "]", "[]", "[,]", "[*]", ",", ", ", "+", "`1", "`2", "`", "\\", "*", "&", " ",
-                                          "<>c", "d__0", "Outer`1+In", "\xE2\x82\xAC", "0", "[A]", "<A>", "<,>", "[A,B]" };
+    static const char *const pieces[] = {
+        "A",          "b.",           "<", ">",   "[",   "]",   "[]",
+        "[,]",        "[*]",          ",", ", ",  "+",   "`1",  "`2",
+        "`",          "\\",           "*", "&",   " ",   "<>c", "d__0",
+        "Outer`1+In", "\xE2\x82\xAC", "0", "[A]", "<A>", "<,>", "[A,B]"
+    };
     uint64_t seed = 1;
     for (unsigned n = 0; n < 400000; n++) {
         char raw[256] = "", once[1024];
@@ -186,7 +201,9 @@ static void deep_names_are_no_danger(void **state)
     assert_string_equal(spell(raw, true), want);
     free(raw);
     free(want);
-    static const char *const halves[][3] = { { "A[", "B", "" }, { "<", "", "" }, { "A<", "", "" }, { "[", "", "]" }, { "A`2[", "B", "]" } };
+    static const char *const halves[][3] = {
+        { "A[", "B", "" }, { "<", "", "" }, { "A<", "", "" }, { "[", "", "]" }, { "A`2[", "B", "]" }
+    };
     for (size_t i = 0; i < sizeof halves / sizeof *halves; i++) {
         raw = sandwich(halves[i][0], halves[i][1], halves[i][2], deep);
         assert_string_equal(spell(raw, true), raw);
@@ -215,20 +232,49 @@ static struct gcd_graph *graph_of(const struct gcd_type *types, size_t n)
 }
 
 static const struct gcd_type alike[] = {
-    { .id = 1, .name = "<>c", .named = true, .module_path = "/app/Shop.dll", .name_token = 0x02000005 },
-    { .id = 2, .name = "<>c", .named = true, .module_path = "C:\\lib\\System.Linq.dll", .name_token = 0x02000005 },
-    { .id = 3, .name = "<>c", .named = true, .module_path = "/app/Shop.dll", .name_token = 0x02000007 },
+    { .id = 1,
+      .name = "<>c",
+      .named = true,
+      .module_path = "/app/Shop.dll",
+      .name_token = 0x02000005 },
+    { .id = 2,
+      .name = "<>c",
+      .named = true,
+      .module_path = "C:\\lib\\System.Linq.dll",
+      .name_token = 0x02000005 },
+    { .id = 3,
+      .name = "<>c",
+      .named = true,
+      .module_path = "/app/Shop.dll",
+      .name_token = 0x02000007 },
     { .id = 4, .name = "List`1[A]", .named = true, .module_path = "" },
     { .id = 5, .name = "List`1[A]", .named = true, .module_path = "" },
     { .id = 6, .name = "Only", .named = true, .module_path = "/app/Shop.dll" },
     { .id = 0xabc, .name = "Type(0x2000001)", .module_path = "/app/Shop.dll" },
-    { .id = 7, .name = "List`1[A]", .named = true, .module_path = "Dynamic", .name_token = 0x02000001 },
-    { .id = 8, .name = "<>c", .named = true, .module_path = "/app/Shop.dll", .name_token = 0x02000007 },
+    { .id = 7,
+      .name = "List`1[A]",
+      .named = true,
+      .module_path = "Dynamic",
+      .name_token = 0x02000001 },
+    { .id = 8,
+      .name = "<>c",
+      .named = true,
+      .module_path = "/app/Shop.dll",
+      .name_token = 0x02000007 },
     { .id = 9, .name = "A[][,]", .named = true, .module_path = "", .element_type = 0x14 },
     { .id = 10, .name = "A[][,]", .named = true, .module_path = "" },
     { .id = 0xabd, .name = "", .named = true, .module_path = "" },
-    { .id = 11, .name = "<>c", .named = true, .module_path = "/app/Shop.exe", .name_token = 0x02000005 },      /* as if it were Shop.dll */
-    { .id = 12, .name = "<>c", .named = true, .module_path = "/app/.exe", .name_token = 0x02000005 },
+    /* as if it were Shop.dll */
+    { .id = 11,
+      .name = "<>c",
+      .named = true,
+      .module_path = "/app/Shop.exe",
+      .name_token = 0x02000005 },
+    { .id = 12,
+      .name = "<>c",
+      .named = true,
+      .module_path = "/app/.exe",
+      .name_token = 0x02000005 },
     { .id = 13, .name = "<>c", .named = true, .module_path = "/app/Desk.exe" },
     { .id = 14, .name = "<>c", .named = true, .module_path = "/app/Desk.exes" },
 };
@@ -237,9 +283,22 @@ static void types_that_look_alike_are_told_apart(void **state)
 {
     (void)state;
     static const char *const want[] = {
-        "<>c [Shop 0x02000005 #1]", "<>c [System.Linq]", "<>c [Shop 0x02000007 #1]", "List<A> [#1]", "List<A> [#2]", "Only", "UNKNOWN 0xabc",
-        "List<A> [Dynamic]", "<>c [Shop 0x02000007 #2]", "A[,][]", "A[][,]", "UNKNOWN 0xabd",
-        "<>c [Shop 0x02000005 #2]", "<>c [.exe]", "<>c [Desk]", "<>c [Desk.exes]",
+        "<>c [Shop 0x02000005 #1]",
+        "<>c [System.Linq]",
+        "<>c [Shop 0x02000007 #1]",
+        "List<A> [#1]",
+        "List<A> [#2]",
+        "Only",
+        "UNKNOWN 0xabc",
+        "List<A> [Dynamic]",
+        "<>c [Shop 0x02000007 #2]",
+        "A[,][]",
+        "A[][,]",
+        "UNKNOWN 0xabd",
+        "<>c [Shop 0x02000005 #2]",
+        "<>c [.exe]",
+        "<>c [Desk]",
+        "<>c [Desk.exes]",
     };
     struct gcd_graph *g = graph_of(alike, sizeof alike / sizeof *alike);
     struct gcd_names *n;
@@ -274,14 +333,16 @@ static void random_types_get_names_of_their_own(void **state)
         const char *all[64];
         uint32_t count = gcd_graph_summary(g)->type_count;
         assert_true(count <= 64);
-        assert_int_equal(gcd_names_new(gcd_graph_summary(g), GCD_NAMES_CSHARP, NULL, &n, &err), GCD_OK);
+        assert_int_equal(gcd_names_new(gcd_graph_summary(g), GCD_NAMES_CSHARP, NULL, &n, &err),
+                         GCD_OK);
         for (uint32_t i = 0; i < count; i++) {
             all[i] = gcd_names_get(n, i);
             assert_true(all[i][0] != '\0' && run_is_utf8(all[i], strlen(all[i])));
         }
         qsort(all, count, sizeof *all, compare_texts);
         for (uint32_t i = 1; i < count; i++)
-            if (strncmp(all[i], "UNKNOWN 0x", 10) != 0)      /* the generator may give one id to two types */
+            if (strncmp(all[i], "UNKNOWN 0x", 10) !=
+                0) /* the generator may give one id to two types */
                 assert_string_not_equal(all[i - 1], all[i]);
         gcd_names_free(n);
         gcd_graph_free(g);
@@ -296,7 +357,8 @@ static void every_allocation_may_fail(void **state)
     gcd_graph_free(g);
 }
 
-/* The names in the bundled recordings: what a person would see.  With NAMES_PRINT=1 they are printed for that. */
+/* The names in the bundled recordings: what a person would see.  With NAMES_PRINT=1 they are
+ * printed for that. */
 static void names_in_recordings_are_spelt_out(void **state)
 {
     (void)state;
@@ -312,7 +374,8 @@ static void names_in_recordings_are_spelt_out(void **state)
         struct gcd_names *n;
         assert_int_equal(gcd_input_from_memory(p, bytes, NULL, &in, &err), GCD_OK);
         assert_int_equal(gcd_dump_open(in, NULL, &d, &err), GCD_OK);
-        assert_int_equal(gcd_names_new(gcd_dump_summary(d), GCD_NAMES_CSHARP, NULL, &n, &err), GCD_OK);
+        assert_int_equal(gcd_names_new(gcd_dump_summary(d), GCD_NAMES_CSHARP, NULL, &n, &err),
+                         GCD_OK);
         for (uint32_t t = 0; t < gcd_dump_summary(d)->type_count; t++) {
             const struct gcd_type *type = &gcd_dump_summary(d)->types[t];
             const char *raw = type->name, *name = gcd_names_get(n, t);

@@ -1,6 +1,6 @@
 /*
- * The blocks of .nettrace field by field: headers, blobs, descriptions, counts of lost events, each with different values and at the
- * limits of what is valid.  They are built here, byte by byte.
+ * The blocks of .nettrace field by field: headers, blobs, descriptions, counts of lost events, each
+ * with different values and at the limits of what is valid.  They are built here, byte by byte.
  */
 #include "support/nettrace_case.h"
 
@@ -13,7 +13,11 @@ static void objects_of_other_names(void **state)
         const char *name;
         uint64_t unknown;
         size_t events;
-    } names[] = { { "EventBlock", 0, 1 }, { "StackBlock", 0, 0 }, { "EventBlocks", 1, 0 }, { "eventBlock", 1, 0 }, { "Event", 1, 0 } };
+    } names[] = { { "EventBlock", 0, 1 },
+                  { "StackBlock", 0, 0 },
+                  { "EventBlocks", 1, 0 },
+                  { "eventBlock", 1, 0 },
+                  { "Event", 1, 0 } };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         format(TB_V4, 8);
         describe(1, "Mine", 77, 0);
@@ -57,7 +61,7 @@ static void headers_of_blocks(void **state)
                 expect(0, 77, 7, 1000, "xy");
             assert_int_equal(seen.count, bytes >= 20);
         }
-    for (size_t have = 4; have <= 24; have++) {      /* a header that reaches beyond its block */
+    for (size_t have = 4; have <= 24; have++) { /* a header that reaches beyond its block */
         format(TB_V4, 8);
         block_header(24, 1);
         tb_object(&t, "EventBlock", 2, 2, body.p, have);
@@ -75,7 +79,7 @@ static void fields_of_compressed_headers(void **state)
     describe(300, "Mine", 88, 6);
     block_header(20, 1);
     full_blob(1, 0, 0x1234567890, 1500, "abc");
-    tb_u8(&body, 0);                                 /* nothing but the time */
+    tb_u8(&body, 0); /* nothing but the time */
     tb_varuint(&body, 10);
     tb_put(&body, "def", 3);
     tb_u8(&body, 0x01);
@@ -83,7 +87,7 @@ static void fields_of_compressed_headers(void **state)
     tb_varuint(&body, 20);
     tb_put(&body, "ghi", 3);
     tb_u8(&body, 0x02);
-    tb_varuint(&body, 4);                            /* four lost */
+    tb_varuint(&body, 4); /* four lost */
     tb_varuint(&body, 0x1234567890);
     tb_varuint(&body, 0x7f);
     tb_varuint(&body, 30);
@@ -102,17 +106,19 @@ static void fields_of_compressed_headers(void **state)
     tb_zeros(&body, 16);
     tb_varuint(&body, 5);
     tb_put(&body, "stuvw", 5);
-    tb_u8(&body, 0x40);                              /* the "sorted" flag does not matter */
+    tb_u8(&body, 0x40); /* the "sorted" flag does not matter */
     tb_varuint(&body, 70);
     tb_put(&body, "xyz12", 5);
     put_block();
-    block_header(20, 1);                             /* everything is reset in the next block, numbers too */
+    /* everything is reset in the next block, numbers too */
+    block_header(20, 1);
     full_blob(1, 12, 0x1234567890, 2000, "new");
     put_block();
     close_with(0x1234567890, 15);
     decode();
     assert_int_equal(seen.st, GCD_END);
-    static const char *const payloads[] = { "abc", "def", "ghi", "jkl", "mno", "pqr", "stuvw", "xyz12" };
+    static const char *const payloads[] = { "abc", "def", "ghi",   "jkl",
+                                            "mno", "pqr", "stuvw", "xyz12" };
     int64_t ns = 1000;
     for (size_t i = 0; i < 8; i++) {
         ns += 10 * (int64_t)i;
@@ -121,18 +127,21 @@ static void fields_of_compressed_headers(void **state)
     }
     expect(8, 77, 0x1234567890, 1500, "new");
     assert_int_equal(seen.count, 9);
-    assert_true(seen.info.lost_events == 6 && seen.info.lost_threads == 1 && seen.info.loss_verified && seen.info.irregular_steps == 0);
-    assert_true(seen.thread == 0x1234567890 && seen.thread_events == 9 && seen.thread_lost == 6 && seen.closed);
-    assert_true(seen.info.events == 9 && seen.info.unknown_events == 0 && seen.info.process == 1234);
+    assert_true(seen.info.lost_events == 6 && seen.info.lost_threads == 1 &&
+                seen.info.loss_verified && seen.info.irregular_steps == 0);
+    assert_true(seen.thread == 0x1234567890 && seen.thread_events == 9 && seen.thread_lost == 6 &&
+                seen.closed);
+    assert_true(seen.info.events == 9 && seen.info.unknown_events == 0 &&
+                seen.info.process == 1234);
 }
 
-static void plain_blob(uint32_t size, uint32_t meta, uint32_t number, uint64_t capture, uint64_t ticks, uint32_t payload_bytes,
-                       const char *rest, size_t n)
+static void plain_blob(uint32_t size, uint32_t meta, uint32_t number, uint64_t capture,
+                       uint64_t ticks, uint32_t payload_bytes, const char *rest, size_t n)
 {
     tb_u32(&body, size);
     tb_u32(&body, meta);
     tb_u32(&body, number);
-    tb_u64(&body, 0x5555);                           /* thread */
+    tb_u64(&body, 0x5555); /* thread */
     tb_u64(&body, capture);
     tb_u32(&body, 3);
     tb_u32(&body, 4);
@@ -162,9 +171,12 @@ static void fields_of_plain_headers(void **state)
     expect(1, 77, 0xfedcba9876, 1200, "defg");
     expect(2, 77, 0xfedcba9876, 1400, "hi");
     assert_true(seen.info.lost_events == 1 && seen.info.loss_verified);
-    static const struct { uint32_t size, payload; gcd_status st; } bad[] = {
-        { 76 + 4, 4, GCD_END }, { 76 + 4, 5, GCD_E_FORMAT }, { 76 + 5, 4, GCD_E_FORMAT }, { 76 + 3, 4, GCD_E_FORMAT },
-        { 76 + 4, 0, GCD_END }, { 75, 0, GCD_E_FORMAT },
+    static const struct {
+        uint32_t size, payload;
+        gcd_status st;
+    } bad[] = {
+        { 76 + 4, 4, GCD_END },      { 76 + 4, 5, GCD_E_FORMAT }, { 76 + 5, 4, GCD_E_FORMAT },
+        { 76 + 3, 4, GCD_E_FORMAT }, { 76 + 4, 0, GCD_END },      { 75, 0, GCD_E_FORMAT },
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         format(TB_V4_PLAIN, 8);
@@ -187,8 +199,10 @@ static void fields_of_plain_headers(void **state)
     assert_true(seen.info.lost_events == 1 && seen.info.loss_verified);
 }
 
-/* Format 3: no numbers, descriptions among the events, thread ids of 32 bits, a stack after the payload. */
-static void blob_v3(uint32_t meta, uint32_t thread, uint64_t ticks, const void *payload, size_t n, size_t behind)
+/* Format 3: no numbers, descriptions among the events, thread ids of 32 bits, a stack after the
+ * payload. */
+static void blob_v3(uint32_t meta, uint32_t thread, uint64_t ticks, const void *payload, size_t n,
+                    size_t behind)
 {
     tb_u32(&body, (uint32_t)(52 + n + behind));
     tb_u32(&body, meta);
@@ -224,11 +238,13 @@ static void fields_of_format_3(void **state)
     tb_object(&t, "EventBlock", 1, 0, body.p, body.n);
     tb_close(&t);
     decode();
-    assert_true(seen.st == GCD_END && seen.count == 3 && seen.info.events == 4 && seen.info.unknown_events == 1 && seen.info.ptr_bytes == 4);
+    assert_true(seen.st == GCD_END && seen.count == 3 && seen.info.events == 4 &&
+                seen.info.unknown_events == 1 && seen.info.ptr_bytes == 4);
     expect(0, 77, 0xfedcba98, 1000, "abc");
     expect(1, 77, 7, 1200, "");
     expect(2, 77, 8, 1400, "de");
-    assert_true(seen.events[0].version == 6 && seen.events[0].ptr_bytes == 4 && seen.events[0].process == 1234);
+    assert_true(seen.events[0].version == 6 && seen.events[0].ptr_bytes == 4 &&
+                seen.events[0].process == 1234);
 }
 
 /* A recording cut inside a block gives its complete events and the place of the cut. */
@@ -250,7 +266,7 @@ static void a_block_that_is_cut(void **state)
             ends[i] = body.n;
         }
         put_block();
-        size_t start = t.out.n - body.n - (formats[f] == TB_V4 ? 1 : 0);     /* of the body */
+        size_t start = t.out.n - body.n - (formats[f] == TB_V4 ? 1 : 0); /* of the body */
         ends[3] = SIZE_MAX;
         for (size_t cut = begin; cut < t.out.n; cut++) {
             decode_bytes(t.out.p, cut);
@@ -264,7 +280,8 @@ static void a_block_that_is_cut(void **state)
     }
 }
 
-/* A block that claims more bytes than the file has: bytes that do not look like events are not decoded. */
+/* A block that claims more bytes than the file has: bytes that do not look like events are not
+ * decoded. */
 static void a_block_that_lies_at_the_end(void **state)
 {
     (void)state;
@@ -288,15 +305,22 @@ static void a_block_that_lies_at_the_end(void **state)
 static void descriptions_that_come_again(void **state)
 {
     (void)state;
-    static const struct { const char *provider; uint32_t id; const char *version; bool same; } rows[] = {
-        { "Mine", 77, "\x09\x05", true }, { "mine", 77, "\x09\x05", false }, { TB_RUNTIME, 77, "\x09\x05", false }, { "Mine", 78, "\x09\x05", false },
+    static const struct {
+        const char *provider;
+        uint32_t id;
+        const char *version;
+        bool same;
+    } rows[] = {
+        { "Mine", 77, "\x09\x05", true },      { "mine", 77, "\x09\x05", false },
+        { TB_RUNTIME, 77, "\x09\x05", false }, { "Mine", 78, "\x09\x05", false },
         { "Mine", 77, "\x09\x06", false },
     };
     for (unsigned v6 = 0; v6 < 2; v6++)
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
             format(v6 ? TB_V6 : TB_V4, 8);
             for (unsigned round = 0; round < 3; round++) {
-                const char *provider = round == 1 ? rows[i].provider : "Mine", *version = round == 1 ? rows[i].version : "\x09\x05";
+                const char *provider = round == 1 ? rows[i].provider : "Mine",
+                           *version = round == 1 ? rows[i].version : "\x09\x05";
                 if (v6)
                     describe_v6(1, provider, round == 1 ? rows[i].id : 77, version, 2);
                 else
@@ -311,7 +335,8 @@ static void descriptions_that_come_again(void **state)
             assert_int_equal(seen.count, rows[i].same ? 3 : 1);
             assert_int_equal(seen.info.unknown_events, rows[i].same ? 0 : 2);
             assert_int_equal(seen.info.loss_verified, rows[i].same);
-            assert_true(seen.events[0].id == 77 && seen.events[0].version == 5 && seen.events[0].provider == GCD_PROVIDER_OTHER);
+            assert_true(seen.events[0].id == 77 && seen.events[0].version == 5 &&
+                        seen.events[0].provider == GCD_PROVIDER_OTHER);
             assert_string_equal(seen.providers[0], "Mine");
         }
 }
@@ -319,11 +344,21 @@ static void descriptions_that_come_again(void **state)
 static void providers_by_name(void **state)
 {
     (void)state;
-    static const struct { const char *name; enum gcd_provider provider; } rows[] = {
-        { TB_RUNTIME, GCD_PROVIDER_RUNTIME },         { TB_RUNDOWN, GCD_PROVIDER_RUNDOWN }, { TB_EVENTPIPE, GCD_PROVIDER_EVENTPIPE },
-        { "Windows Kernel", GCD_PROVIDER_OTHER },     { "Microsoft-Windows-DotNETRuntim", GCD_PROVIDER_OTHER },
-        { "Microsoft-Windows-DotNETruntime", GCD_PROVIDER_OTHER }, { "", GCD_PROVIDER_OTHER }, { "A", GCD_PROVIDER_OTHER },
-        { "A", GCD_PROVIDER_OTHER },                  { TB_RUNTIME "X", GCD_PROVIDER_OTHER }, { TB_EVENTPIPE "-2", GCD_PROVIDER_OTHER },
+    static const struct {
+        const char *name;
+        enum gcd_provider provider;
+    } rows[] = {
+        { TB_RUNTIME, GCD_PROVIDER_RUNTIME },
+        { TB_RUNDOWN, GCD_PROVIDER_RUNDOWN },
+        { TB_EVENTPIPE, GCD_PROVIDER_EVENTPIPE },
+        { "Windows Kernel", GCD_PROVIDER_OTHER },
+        { "Microsoft-Windows-DotNETRuntim", GCD_PROVIDER_OTHER },
+        { "Microsoft-Windows-DotNETruntime", GCD_PROVIDER_OTHER },
+        { "", GCD_PROVIDER_OTHER },
+        { "A", GCD_PROVIDER_OTHER },
+        { "A", GCD_PROVIDER_OTHER },
+        { TB_RUNTIME "X", GCD_PROVIDER_OTHER },
+        { TB_EVENTPIPE "-2", GCD_PROVIDER_OTHER },
     };
     const uint32_t n = sizeof rows / sizeof *rows;
     for (uint32_t i = 0; i < n; i++)
@@ -331,13 +366,15 @@ static void providers_by_name(void **state)
     block_header(20, 1);
     for (uint32_t i = 0; i < n; i++)
         full_blob(i + 1, 0, 7, 500, "x");
-    full_blob(n + 1, 0, 7, 500, "x");                /* without a description */
+    full_blob(n + 1, 0, 7, 500, "x"); /* without a description */
     put_block();
     close_with(7, n + 1);
     decode();
-    assert_true(seen.st == GCD_END && seen.count == n && seen.info.unknown_events == 1 && seen.info.events == n + 1 && seen.info.lost_events == 0);
+    assert_true(seen.st == GCD_END && seen.count == n && seen.info.unknown_events == 1 &&
+                seen.info.events == n + 1 && seen.info.lost_events == 0);
     for (uint32_t i = 0; i < n; i++) {
-        assert_true(seen.events[i].provider == rows[i].provider && seen.events[i].id == 100 + i && seen.events[i].version == i);
+        assert_true(seen.events[i].provider == rows[i].provider && seen.events[i].id == 100 + i &&
+                    seen.events[i].version == i);
         assert_string_equal(seen.providers[i], rows[i].name);
     }
     limits.metadata = n;
@@ -352,19 +389,42 @@ static void providers_by_name(void **state)
 static void optional_parts_of_format_6(void **state)
 {
     (void)state;
-    static const struct { const char *bytes; size_t n; uint32_t version; } rows[] = {
+    static const struct {
+        const char *bytes;
+        size_t n;
+        uint32_t version;
+    } rows[] = {
         { "", 0, 0 },
         { "\x09\x07", 2, 7 },
         { "\x01\x09\x09\x07", 4, 7 },
         { "\x08\x09\x09\x07", 4, 7 },
-        { "\x03" "12345678" "\x09\x07", 11, 7 },
-        { "\x04\x02" "ab" "\x09\x07", 6, 7 },
-        { "\x05\x02" "ab" "\x09\x07", 6, 7 },
-        { "\x06\x02" "ab" "\x03" "cde" "\x09\x07", 10, 7 },
-        { "\x07" "1234567890123456" "\x09\x07", 19, 7 },
-        { "\x02\x09\x07", 3, 0 },                    /* not known */
+        { "\x03"
+          "12345678"
+          "\x09\x07",
+          11, 7 },
+        { "\x04\x02"
+          "ab"
+          "\x09\x07",
+          6, 7 },
+        { "\x05\x02"
+          "ab"
+          "\x09\x07",
+          6, 7 },
+        { "\x06\x02"
+          "ab"
+          "\x03"
+          "cde"
+          "\x09\x07",
+          10, 7 },
+        { "\x07"
+          "1234567890123456"
+          "\x09\x07",
+          19, 7 },
+        { "\x02\x09\x07", 3, 0 }, /* not known */
         { "\x09\x07\x09\x08", 4, 7 },
-        { "\x04\x7f" "ab", 4, 0 },
+        { "\x04\x7f"
+          "ab",
+          4, 0 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         format(TB_V6, 8);
@@ -380,7 +440,8 @@ static void optional_parts_of_format_6(void **state)
     }
 }
 
-/* An event in front of any description has no sequence number (NetTraceFormat.md, "Header compression"): nothing is lost, and nothing is certain. */
+/* An event in front of any description has no sequence number (NetTraceFormat.md, "Header
+ * compression"): nothing is lost, and nothing is certain. */
 static void an_event_without_a_number(void **state)
 {
     (void)state;
@@ -388,7 +449,7 @@ static void an_event_without_a_number(void **state)
         format(TB_V4, 8);
         describe(1, "Mine", 77, 0);
         block_header(20, 1);
-        full_blob(1, 4, 7, 1500, "x");               /* number 5 */
+        full_blob(1, 4, 7, 1500, "x"); /* number 5 */
         tb_u8(&body, 0x01);
         tb_varuint(&body, meta);
         tb_varuint(&body, 10);
@@ -469,7 +530,8 @@ static void what_makes_a_count_final(void **state)
     format(TB_V3, 8);
     tb_close(&t);
     decode();
-    assert_true(seen.st == GCD_END && !seen.info.loss_verified && !seen.info.has_sequence_numbers && seen.info.format_version == 3);
+    assert_true(seen.st == GCD_END && !seen.info.loss_verified && !seen.info.has_sequence_numbers &&
+                seen.info.format_version == 3);
 }
 
 static void sequence_points_that_lie(void **state)
@@ -488,7 +550,8 @@ static void sequence_points_that_lie(void **state)
         tb_end(&t);
         decode();
         assert_int_equal(seen.st, count <= 2 ? GCD_END : GCD_E_FORMAT);
-        assert_true(count <= 2 || strstr(seen.err.msg, "a sequence point of 3 threads in 24 bytes") != NULL);
+        assert_true(count <= 2 ||
+                    strstr(seen.err.msg, "a sequence point of 3 threads in 24 bytes") != NULL);
         assert_true(count > 2 || seen.info.lost_events == (count == 0 ? 0 : count == 1 ? 5 : 11));
     }
 }
@@ -497,10 +560,13 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(objects_of_other_names), TEST(headers_of_blocks), TEST(fields_of_compressed_headers), TEST(fields_of_plain_headers),
-        TEST(fields_of_format_3), TEST(a_block_that_is_cut), TEST(descriptions_that_come_again), TEST(providers_by_name),
-        TEST(optional_parts_of_format_6), TEST(a_block_that_lies_at_the_end), TEST(threads_beyond_the_limit),
-        TEST(what_makes_a_count_final), TEST(sequence_points_that_lie), TEST(an_event_without_a_number),
+        TEST(objects_of_other_names),       TEST(headers_of_blocks),
+        TEST(fields_of_compressed_headers), TEST(fields_of_plain_headers),
+        TEST(fields_of_format_3),           TEST(a_block_that_is_cut),
+        TEST(descriptions_that_come_again), TEST(providers_by_name),
+        TEST(optional_parts_of_format_6),   TEST(a_block_that_lies_at_the_end),
+        TEST(threads_beyond_the_limit),     TEST(what_makes_a_count_final),
+        TEST(sequence_points_that_lie),     TEST(an_event_without_a_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,7 +46,8 @@ static void decode(void)
     struct gcd_trace *trace;
     struct gcd_event ev;
     seen.err = (struct gcd_error)GCD_ERROR_INIT;
-    assert_int_equal(gcd_trace_new(&(struct gcd_context){ .limits = &limits }, &trace, &seen.err), GCD_OK);
+    assert_int_equal(gcd_trace_new(&(struct gcd_context){ .limits = &limits }, &trace, &seen.err),
+                     GCD_OK);
     assert_int_equal(gcd_trace_feed(trace, t.out.p, t.out.n, &seen.err), GCD_OK);
     gcd_trace_finish(trace);
     do
@@ -61,7 +62,7 @@ static void decode(void)
 static void an_object_for_later_readers(void **state)
 {
     (void)state;
-    enum { MINIMUM_AT = 39 };            /* of the Trace object: magic, tags, version */
+    enum { MINIMUM_AT = 39 }; /* of the Trace object: magic, tags, version */
     for (unsigned minimum = 0; minimum <= 6; minimum++) {
         format(TB_V4, 8);
         t.out.p[MINIMUM_AT] = (uint8_t)minimum;
@@ -85,9 +86,14 @@ static void an_object_for_later_readers(void **state)
 static void files_of_other_programs(void **state)
 {
     (void)state;
-    static const struct { const char *name, *text; } rows[] = {
-        { "GCHeapDump", "it holds an object of type \"GCHeapDump\"" }, { "Microsoft.Diagnostics.Tracing.Etlx.TraceLog", "is an .etlx" },
-        { "TraceLog", "is an .etlx" }, { "TraceLogs", "it holds an object of type \"TraceLogs\"" }, { "Trac", "it holds an object of type \"Trac\"" },
+    static const struct {
+        const char *name, *text;
+    } rows[] = {
+        { "GCHeapDump", "it holds an object of type \"GCHeapDump\"" },
+        { "Microsoft.Diagnostics.Tracing.Etlx.TraceLog", "is an .etlx" },
+        { "TraceLog", "is an .etlx" },
+        { "TraceLogs", "it holds an object of type \"TraceLogs\"" },
+        { "Trac", "it holds an object of type \"Trac\"" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         format(TB_V3, 8);
@@ -156,13 +162,20 @@ static void frames_of_blocks(void **state)
 static void header_fields(void **state)
 {
     (void)state;
-    enum { TIME_AT = 53, FREQUENCY_AT = TIME_AT + 24, POINTER_AT = TIME_AT + 32, PROCESS_AT = POINTER_AT + 4 };
+    enum {
+        TIME_AT = 53,
+        FREQUENCY_AT = TIME_AT + 24,
+        POINTER_AT = TIME_AT + 32,
+        PROCESS_AT = POINTER_AT + 4
+    };
     tb_close(&t);
     assert_memory_equal(t.out.p + POINTER_AT, "\x08\0\0\0", 4);
     memcpy(t.out.p + PROCESS_AT, "\x12\x34\x56\x78\x9a\0\0\0", 8);
     decode();
-    assert_true(seen.st == GCD_END && seen.info.process == 0x78563412 && seen.info.processors == 0x9a);
-    assert_true(seen.info.ptr_bytes == 8 && seen.info.format_version == 4 && seen.info.bytes == t.out.n && seen.info.end == GCD_TRACE_CLOSED);
+    assert_true(seen.st == GCD_END && seen.info.process == 0x78563412 &&
+                seen.info.processors == 0x9a);
+    assert_true(seen.info.ptr_bytes == 8 && seen.info.format_version == 4 &&
+                seen.info.bytes == t.out.n && seen.info.end == GCD_TRACE_CLOSED);
     assert_string_equal(seen.info.container, "nettrace");
     for (unsigned bytes = 0; bytes < 10; bytes++) {
         t.out.p[POINTER_AT] = (uint8_t)bytes;
@@ -172,9 +185,14 @@ static void header_fields(void **state)
         assert_true(good ? seen.info.ptr_bytes == bytes : seen.err.off == POINTER_AT);
     }
     t.out.p[POINTER_AT] = 8;
-    static const struct { const char *frequency; gcd_status st; } clocks[] = {
-        { "\0\0\0\0\0\0\0\0", GCD_E_FORMAT }, { "\1\0\0\0\0\0\0\0", GCD_END },
-        { "\xff\xff\xff\xff\xff\xff\xff\x7f", GCD_END }, { "\0\0\0\0\0\0\0\x80", GCD_E_FORMAT },
+    static const struct {
+        const char *frequency;
+        gcd_status st;
+    } clocks[] = {
+        { "\0\0\0\0\0\0\0\0", GCD_E_FORMAT },
+        { "\1\0\0\0\0\0\0\0", GCD_END },
+        { "\xff\xff\xff\xff\xff\xff\xff\x7f", GCD_END },
+        { "\0\0\0\0\0\0\0\x80", GCD_E_FORMAT },
     };
     for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++) {
         memcpy(t.out.p + FREQUENCY_AT, clocks[i].frequency, 8);
@@ -187,15 +205,23 @@ static void header_fields(void **state)
     memcpy(header, t.out.p + 32, sizeof header);
     tb_put(&t.out, header, sizeof header);
     decode();
-    assert_int_equal(seen.st, GCD_E_FORMAT);     /* a second header */
+    assert_int_equal(seen.st, GCD_E_FORMAT); /* a second header */
 }
 
 static void key_values_of_format_6(void **state)
 {
     (void)state;
-    static const struct { const char *key, *value; uint64_t process; uint32_t processors; } pairs[] = {
-        { "ProcessId", "4294967296", 4294967296, 0 }, { "ProcessId", "12x34", 12, 0 },         { "ProcessId", "/0:", 0, 0 },
-        { "processId", "12", 0, 0 },                  { "HardwareThreadCount", "90", 0, 90 },  { "HardwareThreadCounts", "90", 0, 0 },
+    static const struct {
+        const char *key, *value;
+        uint64_t process;
+        uint32_t processors;
+    } pairs[] = {
+        { "ProcessId", "4294967296", 4294967296, 0 },
+        { "ProcessId", "12x34", 12, 0 },
+        { "ProcessId", "/0:", 0, 0 },
+        { "processId", "12", 0, 0 },
+        { "HardwareThreadCount", "90", 0, 90 },
+        { "HardwareThreadCounts", "90", 0, 0 },
         { "ProcessI", "9", 0, 0 },
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
@@ -215,7 +241,8 @@ static void key_values_of_format_6(void **state)
         tb_block_v6(&t, 1, body.p, body.n);
         tb_end(&t);
         decode();
-        assert_true(seen.st == GCD_END && seen.info.process == pairs[i].process && seen.info.processors == pairs[i].processors);
+        assert_true(seen.st == GCD_END && seen.info.process == pairs[i].process &&
+                    seen.info.processors == pairs[i].processors);
         assert_true(seen.info.ptr_bytes == 4 && seen.info.format_version == 6);
     }
 }
@@ -224,22 +251,33 @@ static void key_values_of_format_6(void **state)
 static void start_of_the_trace(void **state)
 {
     (void)state;
-    static const struct { uint16_t year, month, day, hour, minute, second, ms; int64_t unix_ms; } times[] = {
-        { 1970, 1, 1, 0, 0, 0, 0, 0 },                        { 1970, 1, 1, 23, 59, 58, 987, INT64_C(86398987) },
-        { 1969, 12, 31, 23, 59, 59, 999, -1 },                { 2000, 2, 29, 1, 2, 3, 4, INT64_C(951786123004) },
-        { 2000, 3, 1, 0, 0, 0, 0, INT64_C(951868800000) },    { 2100, 2, 28, 0, 0, 0, 0, INT64_C(4107456000000) },
-        { 2100, 3, 1, 0, 0, 0, 0, INT64_C(4107542400000) },   { 1601, 1, 1, 0, 0, 0, 0, INT64_C(-11644473600000) },
-        { 2023, 12, 31, 0, 0, 0, 0, INT64_C(1703980800000) }, { 2024, 0, 1, 0, 0, 0, 0, INT64_MIN },
-        { 2024, 13, 1, 0, 0, 0, 0, INT64_MIN },               { 2024, 1, 0, 0, 0, 0, 0, INT64_MIN },
-        { 2024, 1, 32, 0, 0, 0, 0, INT64_MIN },               { 2024, 1, 31, 0, 0, 0, 0, INT64_C(1706659200000) },
-        { 0, 1, 1, 0, 0, 0, 0, INT64_C(-62167219200000) },    { 0, 12, 31, 0, 0, 0, 0, INT64_C(-62135683200000) },
+    static const struct {
+        uint16_t year, month, day, hour, minute, second, ms;
+        int64_t unix_ms;
+    } times[] = {
+        { 1970, 1, 1, 0, 0, 0, 0, 0 },
+        { 1970, 1, 1, 23, 59, 58, 987, INT64_C(86398987) },
+        { 1969, 12, 31, 23, 59, 59, 999, -1 },
+        { 2000, 2, 29, 1, 2, 3, 4, INT64_C(951786123004) },
+        { 2000, 3, 1, 0, 0, 0, 0, INT64_C(951868800000) },
+        { 2100, 2, 28, 0, 0, 0, 0, INT64_C(4107456000000) },
+        { 2100, 3, 1, 0, 0, 0, 0, INT64_C(4107542400000) },
+        { 1601, 1, 1, 0, 0, 0, 0, INT64_C(-11644473600000) },
+        { 2023, 12, 31, 0, 0, 0, 0, INT64_C(1703980800000) },
+        { 2024, 0, 1, 0, 0, 0, 0, INT64_MIN },
+        { 2024, 13, 1, 0, 0, 0, 0, INT64_MIN },
+        { 2024, 1, 0, 0, 0, 0, 0, INT64_MIN },
+        { 2024, 1, 32, 0, 0, 0, 0, INT64_MIN },
+        { 2024, 1, 31, 0, 0, 0, 0, INT64_C(1706659200000) },
+        { 0, 1, 1, 0, 0, 0, 0, INT64_C(-62167219200000) },
+        { 0, 12, 31, 0, 0, 0, 0, INT64_C(-62135683200000) },
     };
     tb_close(&t);
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
         struct tb_bytes b = { NULL, 0, 0 };
         tb_u16(&b, times[i].year);
         tb_u16(&b, times[i].month);
-        tb_u16(&b, 6);                   /* day of the week: ignored */
+        tb_u16(&b, 6); /* day of the week: ignored */
         tb_u16(&b, times[i].day);
         tb_u16(&b, times[i].hour);
         tb_u16(&b, times[i].minute);
@@ -258,7 +296,12 @@ static void times_of_events(void **state)
 {
     (void)state;
     const int64_t most = INT64_MAX / 4;
-    const struct { uint64_t frequency; int64_t sync; uint64_t ticks; int64_t ns; } rows[] = {
+    const struct {
+        uint64_t frequency;
+        int64_t sync;
+        uint64_t ticks;
+        int64_t ns;
+    } rows[] = {
         { 1000000000, 500, 1500, 1000 },
         { 1000000000, 500, 499, -1 },
         { 10000000, 7, 10000008, INT64_C(1000000100) },
@@ -287,9 +330,14 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(an_object_for_later_readers), TEST(files_of_other_programs), TEST(versions_of_format_6),
-        TEST(frames_of_blocks), TEST(header_fields), TEST(key_values_of_format_6),
-        TEST(start_of_the_trace), TEST(times_of_events),
+        TEST(an_object_for_later_readers),
+        TEST(files_of_other_programs),
+        TEST(versions_of_format_6),
+        TEST(frames_of_blocks),
+        TEST(header_fields),
+        TEST(key_values_of_format_6),
+        TEST(start_of_the_trace),
+        TEST(times_of_events),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

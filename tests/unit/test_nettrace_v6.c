@@ -1,5 +1,6 @@
 /*
- * Threads, labels and sequence points of .nettrace format 6, field by field and at the limits of what is valid.
+ * Threads, labels and sequence points of .nettrace format 6, field by field and at the limits of
+ * what is valid.
  */
 #include "support/nettrace_case.h"
 
@@ -17,9 +18,20 @@ static void threads_of_format_6(void **state)
     format(TB_V6, 8);
     describe_v6(1, "Mine", 77, NULL, 0);
     body.n = 0;
-    row_of("\x05\x01\x02" "ab" "\x02\x90\x01\x03\x91\x01", 11);          /* name, process 144, thread 145 */
-    row_of("\x06\x04\x01" "k" "\x02" "vv" "\x03\x07", 9);                /* key and value, thread 7 */
-    row_of("\x07\x02\x08\x09\x03\x0a", 6);                               /* an unknown part ends it */
+    /* name, process 144, thread 145 */
+    row_of("\x05\x01\x02"
+           "ab"
+           "\x02\x90\x01\x03\x91\x01",
+           11);
+    /* key and value, thread 7 */
+    row_of("\x06\x04\x01"
+           "k"
+           "\x02"
+           "vv"
+           "\x03\x07",
+           9);
+    /* an unknown part ends it */
+    row_of("\x07\x02\x08\x09\x03\x0a", 6);
     row_of("\x08", 1);
     tb_block_v6(&t, V6_THREADS, body.p, body.n);
     block_header(20, 1);
@@ -28,10 +40,13 @@ static void threads_of_format_6(void **state)
     put_block();
     close_with(5, 1);
     decode();
-    static const struct { uint64_t process, thread; } expected[] = { { 144, 145 }, { 1234, 7 }, { 8, 7 }, { 1234, 8 } };
+    static const struct {
+        uint64_t process, thread;
+    } expected[] = { { 144, 145 }, { 1234, 7 }, { 8, 7 }, { 1234, 8 } };
     assert_true(seen.st == GCD_END && seen.count == 4 && seen.info.lost_events == 0);
     for (size_t i = 0; i < 4; i++)
-        assert_true(seen.events[i].process == expected[i].process && seen.events[i].thread == expected[i].thread);
+        assert_true(seen.events[i].process == expected[i].process &&
+                    seen.events[i].thread == expected[i].thread);
 }
 
 static void as_many_threads_as_allowed(void **state)
@@ -39,7 +54,7 @@ static void as_many_threads_as_allowed(void **state)
     (void)state;
     for (uint64_t limit = 2; limit <= 4; limit++) {
         format(TB_V6, 8);
-        describe_v6(1, "Mine", 77, NULL, 0);         /* thread 7 */
+        describe_v6(1, "Mine", 77, NULL, 0); /* thread 7 */
         body.n = 0;
         row_of("\x08", 1);
         row_of("\x09", 1);
@@ -60,24 +75,46 @@ static void labels_of_format_6(void **state)
     body.n = 0;
     tb_u32(&body, 40);
     tb_u32(&body, 6);
-    tb_put(&body, "\x8a\x65", 2);                                        /* 40: version 101 */
+    tb_put(&body, "\x8a\x65", 2); /* 40: version 101 */
     for (unsigned kind = 1; kind <= 3; kind++) {
         tb_u8(&body, kind);
         tb_zeros(&body, 16);
     }
-    tb_put(&body, "\x04" "12345678" "\x8a\x66", 11);                     /* 41: version 102 after much else */
-    tb_put(&body, "\x05\x01" "k" "\x02" "vv" "\x8a\x67", 8);             /* 42 */
-    tb_put(&body, "\x06\x01" "k" "\x90\x01\x8a\x68", 7);                 /* 43 */
-    tb_put(&body, "\x07\x01\x08" "12345678" "\x89\x05", 13);             /* 44: none */
-    tb_put(&body, "\x0a\x6a\x89\x01", 4);                                /* 45: version 106, then a level */
-    tb_put(&body, "\x8a\x6d", 2);                                        /* after the last list */
+    /* 41: version 102 after much else */
+    tb_put(&body,
+           "\x04"
+           "12345678"
+           "\x8a\x66",
+           11);
+    tb_put(&body,
+           "\x05\x01"
+           "k"
+           "\x02"
+           "vv"
+           "\x8a\x67",
+           8); /* 42 */
+    tb_put(&body,
+           "\x06\x01"
+           "k"
+           "\x90\x01\x8a\x68",
+           7); /* 43 */
+    tb_put(&body,
+           "\x07\x01\x08"
+           "12345678"
+           "\x89\x05",
+           13); /* 44: none */
+    /* 45: version 106, then a level */
+    tb_put(&body, "\x0a\x6a\x89\x01", 4);
+    tb_put(&body, "\x8a\x6d", 2); /* after the last list */
     tb_block_v6(&t, V6_LABELS, body.p, body.n);
     body.n = 0;
     tb_u32(&body, 50);
     tb_u32(&body, 2);
-    tb_put(&body, "\x0a\x6b\x8b\x6b\x8a\x6c", 6);                        /* an unknown part ends the block, and its list is dropped */
+    /* an unknown part ends the block, and its list is dropped */
+    tb_put(&body, "\x0a\x6b\x8b\x6b\x8a\x6c", 6);
     tb_block_v6(&t, V6_LABELS, body.p, body.n);
-    static const uint32_t lists[] = { 39, 40, 41, 42, 43, 44, 45, 46, 50, 51, 0 }, versions[] = { 2, 101, 102, 103, 104, 2, 106, 2, 2, 2, 2 };
+    static const uint32_t lists[] = { 39, 40, 41, 42, 43, 44, 45, 46, 50, 51, 0 },
+                          versions[] = { 2, 101, 102, 103, 104, 2, 106, 2, 2, 2, 2 };
     for (unsigned round = 0; round < 2; round++) {
         for (size_t i = 0; i < 11; i++) {
             block_header(20, 1);
@@ -92,7 +129,8 @@ static void labels_of_format_6(void **state)
             tb_put(&body, "x", 1);
             put_block();
         }
-        if (round == 0) {                                                /* a sequence point ends the lists */
+        /* a sequence point ends the lists */
+        if (round == 0) {
             body.n = 0;
             tb_u64(&body, 600);
             tb_u32(&body, 0);
@@ -129,13 +167,26 @@ static void blob_of_list(uint32_t number, uint64_t thread, uint64_t ticks, uint3
     put_block();
 }
 
-/* An event with an unknown label list or thread: the block that defines it is lost or misplaced.  Other providers do not matter. */
+/* An event with an unknown label list or thread: the block that defines it is lost or misplaced.
+ * Other providers do not matter. */
 static void events_of_the_runtime_that_lack_something(void **state)
 {
     (void)state;
-    static const struct { uint32_t list; uint64_t thread; size_t lists; bool doubtful; } rows[] = {
-        { 0, 7, 0, false }, { 40, 7, 0, false }, { 41, 7, 0, false }, { 42, 7, 0, true }, { 39, 7, 0, true }, { 0, 8, 0, true }, { 40, 8, 0, true },
-        { 41, 7, 1, false },             /* more lists than are remembered, not counting those without a version */
+    static const struct {
+        uint32_t list;
+        uint64_t thread;
+        size_t lists;
+        bool doubtful;
+    } rows[] = {
+        { 0, 7, 0, false },
+        { 40, 7, 0, false },
+        { 41, 7, 0, false },
+        { 42, 7, 0, true },
+        { 39, 7, 0, true },
+        { 0, 8, 0, true },
+        { 40, 8, 0, true },
+        /* more lists than are remembered, not counting those without a version */
+        { 41, 7, 1, false },
     };
     for (unsigned other = 0; other < 2; other++)
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -144,7 +195,11 @@ static void events_of_the_runtime_that_lack_something(void **state)
             body.n = 0;
             tb_u32(&body, 40);
             tb_u32(&body, 2);
-            tb_put(&body, "\x8a\x65" "\x89\x05", 4);                     /* 40: version 101, 41: none */
+            /* 40: version 101, 41: none */
+            tb_put(&body,
+                   "\x8a\x65"
+                   "\x89\x05",
+                   4);
             tb_block_v6(&t, V6_LABELS, body.p, body.n);
             blob_of_list(1, rows[i].thread, 1500, rows[i].list);
             close_with(rows[i].thread, 1);
@@ -152,7 +207,8 @@ static void events_of_the_runtime_that_lack_something(void **state)
             decode();
             assert_true(seen.st == GCD_END && seen.count == 1);
             bool doubtful = rows[i].doubtful && !other;
-            if (seen.info.irregular_steps != doubtful || seen.info.loss_verified == doubtful || (seen.events[0].gap == GCD_GAP_DISORDER) != doubtful)
+            if (seen.info.irregular_steps != doubtful || seen.info.loss_verified == doubtful ||
+                (seen.events[0].gap == GCD_GAP_DISORDER) != doubtful)
                 fail_msg("row %zu", i);
         }
 }
@@ -161,13 +217,17 @@ static void events_of_the_runtime_that_lack_something(void **state)
 static void an_index_for_two_threads(void **state)
 {
     (void)state;
-    static const struct { const char *again; bool ended, doubtful; } rows[] = {
-        { "\x07\x02\xd2\x09\x03\x07", false, false }, { "\x07\x02\xd2\x09\x03\x08", false, true }, { "\x07\x02\xd3\x09\x03\x07", false, true },
-        { "\x07\x02\xd2\x09\x03\x08", true, false },  { "\x07\x02\xd3\x09\x03\x07", true, false },
+    static const struct {
+        const char *again;
+        bool ended, doubtful;
+    } rows[] = {
+        { "\x07\x02\xd2\x09\x03\x07", false, false }, { "\x07\x02\xd2\x09\x03\x08", false, true },
+        { "\x07\x02\xd3\x09\x03\x07", false, true },  { "\x07\x02\xd2\x09\x03\x08", true, false },
+        { "\x07\x02\xd3\x09\x03\x07", true, false },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         format(TB_V6, 8);
-        describe_v6(1, TB_RUNTIME, 77, NULL, 0);     /* thread 7 of process 1234 */
+        describe_v6(1, TB_RUNTIME, 77, NULL, 0); /* thread 7 of process 1234 */
         blob_of_list(1, 7, 1500, 0);
         if (rows[i].ended)
             tb_block_v6(&t, V6_REMOVED, "\x07\x01", 2);
@@ -218,7 +278,8 @@ static void sequence_points_that_forget(void **state)
         if (flags == 0)
             assert_int_equal(seen.count, 3);
         for (size_t i = 2; i < seen.count; i++)
-            assert_true((seen.events[i].thread == 10) == (flags == 0) && (seen.events[i].process == 9) == (flags == 0));
+            assert_true((seen.events[i].thread == 10) == (flags == 0) &&
+                        (seen.events[i].process == 9) == (flags == 0));
     }
 }
 
@@ -232,29 +293,47 @@ static void ended_threads_of_format_6(void **state)
     put_block();
     body.n = 0;
     tb_varuint(&body, 7);
-    tb_varuint(&body, 4);                            /* three more were lost at its end */
+    tb_varuint(&body, 4); /* three more were lost at its end */
     tb_varuint(&body, 8);
-    tb_varuint(&body, 2);                            /* all of this one */
+    tb_varuint(&body, 2); /* all of this one */
     tb_block_v6(&t, V6_REMOVED, body.p, body.n);
     block_header(20, 1);
-    full_blob(1, 2, 7, 900, "x");                    /* the next owner of the index, whose first two were lost */
+    /* the next owner of the index, whose first two were lost */
+    full_blob(1, 2, 7, 900, "x");
     put_block();
     close_with(7, 3);
     decode();
     assert_true(seen.st == GCD_END && seen.count == 2);
-    assert_true(seen.info.lost_events == 7 && seen.info.lost_threads == 2 && seen.info.irregular_steps == 0 && seen.info.loss_verified);
+    assert_true(seen.info.lost_events == 7 && seen.info.lost_threads == 2 &&
+                seen.info.irregular_steps == 0 && seen.info.loss_verified);
 }
 
 /* Blocks of format 6 that end inside a field, or with a row longer than the block. */
 static void blocks_that_end_early(void **state)
 {
     (void)state;
-    static const struct { uint32_t kind; const char *bytes; size_t n; } rows[] = {
-        { V6_METADATA, "\0\0\x10\0\x01", 5 },  { V6_METADATA, "\x08\0\0", 3 },      { V6_THREADS, "\x09\0\x07\x02", 4 }, { V6_THREADS, "\x09", 1 },
-        { V6_REMOVED, "\x07", 1 },            { V6_REMOVED, "\x07\x01\x88", 3 },   { V6_LABELS, "\x01\0\0\0\x01\0\0\0", 8 },
-        { V6_LABELS, "\x01\0\0\0\x01\0\0\0\x8a", 9 }, { V6_LABELS, "\x01\0\0\0\x01\0\0\0\x01" "123", 12 }, { V6_LABELS, "\x01\0\0", 3 },
-        { V6_SEQUENCE_POINT, "12345678\0\0\0\0\x01\0\0", 15 }, { V6_SEQUENCE_POINT, "12345678\0\0\0\0\x01\0\0\0\x07", 17 },
-        { V6_SEQUENCE_POINT, "12345678\0\0\0\0\x01\0\0\0\x87\x88", 18 }, { V6_EVENTS, "\x14\0\x01", 3 },
+    static const struct {
+        uint32_t kind;
+        const char *bytes;
+        size_t n;
+    } rows[] = {
+        { V6_METADATA, "\0\0\x10\0\x01", 5 },
+        { V6_METADATA, "\x08\0\0", 3 },
+        { V6_THREADS, "\x09\0\x07\x02", 4 },
+        { V6_THREADS, "\x09", 1 },
+        { V6_REMOVED, "\x07", 1 },
+        { V6_REMOVED, "\x07\x01\x88", 3 },
+        { V6_LABELS, "\x01\0\0\0\x01\0\0\0", 8 },
+        { V6_LABELS, "\x01\0\0\0\x01\0\0\0\x8a", 9 },
+        { V6_LABELS,
+          "\x01\0\0\0\x01\0\0\0\x01"
+          "123",
+          12 },
+        { V6_LABELS, "\x01\0\0", 3 },
+        { V6_SEQUENCE_POINT, "12345678\0\0\0\0\x01\0\0", 15 },
+        { V6_SEQUENCE_POINT, "12345678\0\0\0\0\x01\0\0\0\x07", 17 },
+        { V6_SEQUENCE_POINT, "12345678\0\0\0\0\x01\0\0\0\x87\x88", 18 },
+        { V6_EVENTS, "\x14\0\x01", 3 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         format(TB_V6, 8);
@@ -271,8 +350,13 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(threads_of_format_6), TEST(as_many_threads_as_allowed), TEST(labels_of_format_6), TEST(sequence_points_that_forget),
-        TEST(ended_threads_of_format_6), TEST(blocks_that_end_early), TEST(events_of_the_runtime_that_lack_something),
+        TEST(threads_of_format_6),
+        TEST(as_many_threads_as_allowed),
+        TEST(labels_of_format_6),
+        TEST(sequence_points_that_forget),
+        TEST(ended_threads_of_format_6),
+        TEST(blocks_that_end_early),
+        TEST(events_of_the_runtime_that_lack_something),
         TEST(an_index_for_two_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

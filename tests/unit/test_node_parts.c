@@ -1,4 +1,5 @@
-/* Formats whose nodes are written in parts by several threads: the same bytes as by one, in memory and in a file. */
+/* Formats whose nodes are written in parts by several threads: the same bytes as by one, in memory
+ * and in a file. */
 #include "support/check.h"
 
 #include <pthread.h>
@@ -22,14 +23,18 @@ static struct gcd_sink *open_sink(const char *file, unsigned threads)
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_sink *s;
     if (file != NULL)
-        assert_int_equal(gcd_sink_open(path_in_folder(folder, file), &(struct gcd_sink_options){ .context.threads = threads }, &s, &err), GCD_OK);
+        assert_int_equal(gcd_sink_open(path_in_folder(folder, file),
+                                       &(struct gcd_sink_options){ .context.threads = threads }, &s,
+                                       &err),
+                         GCD_OK);
     else
         assert_int_equal(gcd_sink_new_memory(NULL, &s, &err), GCD_OK);
     return s;
 }
 
 /* Free it with gcd_sink_free. */
-static struct gcd_sink *write_with(const char *format, const struct gcd_graph *g, const char *file, unsigned threads, struct gcd_write_notes *notes)
+static struct gcd_sink *write_with(const char *format, const struct gcd_graph *g, const char *file,
+                                   unsigned threads, struct gcd_write_notes *notes)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_sink *s = open_sink(file, threads);
@@ -87,7 +92,10 @@ static void random_graphs(void **state)
     size_t dependents = 0;
     for (uint64_t seed = 0; seed < 300; seed++) {
         struct gcd_graph *g = graph_gen(&(struct graph_gen){
-            .seed = seed, .max_nodes = seed % 60 == 0 ? 30000 : 60, .keep_unknown = seed % 3 == 0, .name_bytes = 100,
+            .seed = seed,
+            .max_nodes = seed % 60 == 0 ? 30000 : 60,
+            .keep_unknown = seed % 3 == 0,
+            .name_bytes = 100,
         });
         compare(g, seed % 30 == 0);
         dependents += gcd_graph_dependent_count(g);
@@ -120,9 +128,13 @@ static void large_nodes(void **state)
     struct gcd_graph *g;
     uint32_t t;
     assert_int_equal(gcd_build_new(NULL, &b, NULL), GCD_OK);
-    assert_int_equal(gcd_build_type(b, &(struct gcd_type){ .name = "A", .module_path = "a.dll" }, &t, NULL), GCD_OK);
+    assert_int_equal(
+        gcd_build_type(b, &(struct gcd_type){ .name = "A", .module_path = "a.dll" }, &t, NULL),
+        GCD_OK);
     for (uint32_t node = 0; node < NODES; node++)
-        assert_int_equal(gcd_build_node(b, 0x1000 + 8 * (uint64_t)node, t, node % 11 == 0 ? UINT64_C(1) << 33 : 8 + node % 3, NULL), GCD_OK);
+        assert_int_equal(gcd_build_node(b, 0x1000 + 8 * (uint64_t)node, t,
+                                        node % 11 == 0 ? UINT64_C(1) << 33 : 8 + node % 3, NULL),
+                         GCD_OK);
     assert_int_equal(gcd_build_nodes_end(b, NULL), GCD_OK);
     for (uint32_t node = 0; node < NODES; node++)
         add_edges(b, node, targets);
@@ -157,7 +169,8 @@ static void progress(void *ctx, uint64_t done, uint64_t total)
 }
 
 /* The number of calls until the end, or until one of them cancels. */
-static unsigned write_watched(const char *format, const struct gcd_graph *g, bool in_file, unsigned stop_at)
+static unsigned write_watched(const char *format, const struct gcd_graph *g, bool in_file,
+                              unsigned stop_at)
 {
     struct watch w = { .caller = pthread_self(), .stop_at = stop_at };
     const struct gcd_write_options options = {
@@ -178,7 +191,9 @@ static void progress_and_cancel(void **state)
     struct gcd_graph *g;
     uint32_t t;
     assert_int_equal(gcd_build_new(NULL, &b, NULL), GCD_OK);
-    assert_int_equal(gcd_build_type(b, &(struct gcd_type){ .name = "A", .module_path = "a.dll" }, &t, NULL), GCD_OK);
+    assert_int_equal(
+        gcd_build_type(b, &(struct gcd_type){ .name = "A", .module_path = "a.dll" }, &t, NULL),
+        GCD_OK);
     for (uint32_t node = 0; node < MANY_NODES; node++)
         assert_int_equal(gcd_build_node(b, 0x1000 + 8 * (uint64_t)node, t, 8, NULL), GCD_OK);
     assert_int_equal(gcd_build_nodes_end(b, NULL), GCD_OK);

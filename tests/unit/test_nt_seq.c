@@ -30,7 +30,9 @@ static uint64_t ticks;
 static uint32_t event(uint64_t thread, uint32_t number)
 {
     uint32_t gap;
-    struct nt_numbered e = { .thread = thread, .reported = thread, .ticks = ticks++, .number = number };
+    struct nt_numbered e = {
+        .thread = thread, .reported = thread, .ticks = ticks++, .number = number
+    };
     assert_true(nt_seq_event(&seq, &alloc, &e, &gap));
     return gap;
 }
@@ -56,8 +58,8 @@ static void gaps_are_counted_per_thread(void **state)
 {
     (void)state;
     event(7, 1);
-    event(7, 5);             /* 2, 3, 4 */
-    event(8, 3);             /* 1, 2: before its first event */
+    event(7, 5); /* 2, 3, 4 */
+    event(8, 3); /* 1, 2: before its first event */
     assert_true(seq.lost == 5);
     assert_true(seq.threads[0].lost == 3 && seq.threads[1].lost == 2);
 }
@@ -67,9 +69,9 @@ static void the_tail_shows_in_the_sequence_point(void **state)
     (void)state;
     event(7, 1);
     point(7, 584);
-    point(9, 6);             /* a thread whose events were all dropped */
+    point(9, 6); /* a thread whose events were all dropped */
     assert_true(seq.lost == 583 + 6);
-    point(7, 584);           /* reported again: counted once */
+    point(7, 584); /* reported again: counted once */
     event(7, 585);
     assert_true(seq.lost == 589);
 }
@@ -90,7 +92,7 @@ static void a_reused_thread_id_is_no_loss(void **state)
         event(7, n);
     event(7, 1);
     event(7, 2);
-    point(7, 10);            /* the dead owner is listed, too */
+    point(7, 10); /* the dead owner is listed, too */
     point(7, 2);
     assert_true(seq.lost == 0 && seq.irregular == 0);
 }
@@ -113,9 +115,9 @@ static void time_never_steps_back(void **state)
     ticks = 99;
     assert_int_equal(event(7, 2), GCD_GAP_DISORDER);
     ticks = 100;
-    assert_int_equal(event(7, 2), 0);        /* the same tick is no step back */
+    assert_int_equal(event(7, 2), 0); /* the same tick is no step back */
     ticks = 5;
-    event(8, 1);                             /* other threads have their own order */
+    event(8, 1); /* other threads have their own order */
     assert_true(seq.irregular == 1);
 }
 
@@ -152,7 +154,8 @@ static void owners_are_closed(void **state)
     assert_true(!seq.threads[1].closed && seq.threads[1].old_closed);
 }
 
-/* Both owners sent the same number: the first entry of a point belongs to the dead one, the second to the living one. */
+/* Both owners sent the same number: the first entry of a point belongs to the dead one, the second
+ * to the living one. */
 static void owners_of_equal_length_are_closed(void **state)
 {
     (void)state;
@@ -162,7 +165,8 @@ static void owners_of_equal_length_are_closed(void **state)
     point(7, 2);
     assert_true(!seq.threads[0].closed && seq.threads[0].old_closed);
     point(7, 2);
-    assert_true(seq.threads[0].closed && seq.threads[0].old_closed && seq.lost == 0 && seq.irregular == 0);
+    assert_true(seq.threads[0].closed && seq.threads[0].old_closed && seq.lost == 0 &&
+                seq.irregular == 0);
 }
 
 static void a_step_back_is_irregular(void **state)
@@ -171,7 +175,7 @@ static void a_step_back_is_irregular(void **state)
     event(7, 1);
     event(7, 2);
     point(7, 50);
-    event(7, 3);             /* still from the old buffer */
+    event(7, 3); /* still from the old buffer */
     assert_true(seq.lost == 48);
     assert_true(seq.irregular == 1);
 }
@@ -204,11 +208,19 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(nothing_lost), TEST(gaps_are_counted_per_thread), TEST(the_tail_shows_in_the_sequence_point),
-        TEST(a_sequence_point_is_a_lower_bound), TEST(a_reused_thread_id_is_no_loss), TEST(a_step_back_is_irregular),
-        TEST(a_doubled_first_event_is_no_reuse), TEST(time_never_steps_back), TEST(gaps_are_passed_on), TEST(owners_are_closed),
+        TEST(nothing_lost),
+        TEST(gaps_are_counted_per_thread),
+        TEST(the_tail_shows_in_the_sequence_point),
+        TEST(a_sequence_point_is_a_lower_bound),
+        TEST(a_reused_thread_id_is_no_loss),
+        TEST(a_step_back_is_irregular),
+        TEST(a_doubled_first_event_is_no_reuse),
+        TEST(time_never_steps_back),
+        TEST(gaps_are_passed_on),
+        TEST(owners_are_closed),
         TEST(owners_of_equal_length_are_closed),
-        TEST(numbers_wrap), TEST(too_many_threads_are_told),
+        TEST(numbers_wrap),
+        TEST(too_many_threads_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

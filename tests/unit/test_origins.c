@@ -1,4 +1,5 @@
-/* Which code a type belongs to: modules with and without keys, paths, generated assemblies, namespaces. */
+/* Which code a type belongs to: modules with and without keys, paths, generated assemblies,
+ * namespaces. */
 #include <string.h>
 
 #include <gcdumpc/unstable/origins.h>
@@ -9,18 +10,31 @@
 static struct gcd_error err = GCD_ERROR_INIT;
 
 #define FRAMEWORK "/usr/share/dotnet/shared/Microsoft.NETCore.App/10.0.1/"
-#define ECMA { 0xb7, 0x7a, 0x5c, 0x56, 0x19, 0x34, 0xe0, 0x89 }
-#define ASPNET { 0xad, 0xb9, 0x79, 0x38, 0x29, 0xdd, 0xae, 0x60 }
-#define JSON { 0x30, 0xad, 0x4f, 0xe6, 0xb2, 0xa6, 0xae, 0xed }
-#define HOUSE { 1, 2, 3, 4, 5, 6, 7, 8 }
+#define ECMA                                           \
+    {                                                  \
+        0xb7, 0x7a, 0x5c, 0x56, 0x19, 0x34, 0xe0, 0x89 \
+    }
+#define ASPNET                                         \
+    {                                                  \
+        0xad, 0xb9, 0x79, 0x38, 0x29, 0xdd, 0xae, 0x60 \
+    }
+#define JSON                                           \
+    {                                                  \
+        0x30, 0xad, 0x4f, 0xe6, 0xb2, 0xa6, 0xae, 0xed \
+    }
+#define HOUSE                  \
+    {                          \
+        1, 2, 3, 4, 5, 6, 7, 8 \
+    }
 
-#define READ .state = GCD_MODULE_READ
+#define READ        .state = GCD_MODULE_READ
 #define SIGNED(key) .state = GCD_MODULE_RECORDED, .has_public_key = true, .public_key_token = key
 
 static struct gcd_origins *origins_of(const struct gcd_summary *s, const uint8_t *mine)
 {
     struct gcd_origins *o;
-    assert_int_equal(gcd_origins_new(s, &(struct gcd_origins_options){ .mine = mine }, &o, &err), GCD_OK);
+    assert_int_equal(gcd_origins_new(s, &(struct gcd_origins_options){ .mine = mine }, &o, &err),
+                     GCD_OK);
     return o;
 }
 
@@ -32,7 +46,12 @@ static enum gcd_origin of_module(struct gcd_module m, const char *name, const ch
     m.assembly = m.assembly != NULL ? m.assembly : "";
     struct gcd_module other = { .path = "/srv/shop/Other.dll", .assembly = "Other", READ };
     const struct gcd_module modules[] = { m, other };
-    struct gcd_summary s = { .types = &t, .type_count = 1, .modules = modules, .module_count = 2, .command_line = command_line, .process_name = "" };
+    struct gcd_summary s = { .types = &t,
+                             .type_count = 1,
+                             .modules = modules,
+                             .module_count = 2,
+                             .command_line = command_line,
+                             .process_name = "" };
     struct gcd_origins *o = origins_of(&s, NULL);
     enum gcd_origin ret = gcd_origins_get(o, 0);
     gcd_origins_free(o);
@@ -42,53 +61,92 @@ static enum gcd_origin of_module(struct gcd_module m, const char *name, const ch
 static void the_key_of_the_module_decides(void **state)
 {
     (void)state;
-    assert_int_equal(of_module((struct gcd_module){ .path = "/srv/shop/Shop.dll", READ }, "Shop.Order", ""), GCD_ORIGIN_OWN);
-    assert_int_equal(of_module((struct gcd_module){ .path = "/srv/shop/System.Private.CoreLib.dll", SIGNED(ECMA) }, "X", ""), GCD_ORIGIN_FRAMEWORK);
-    assert_int_equal(of_module((struct gcd_module){ .path = "/srv/shop/EF.dll", SIGNED(ASPNET) }, "Shop.X", ""), GCD_ORIGIN_FRAMEWORK);
-    assert_int_equal(of_module((struct gcd_module){ .path = "/srv/shop/Newtonsoft.Json.dll", SIGNED(JSON) }, "X", ""), GCD_ORIGIN_LIBRARY);
+    assert_int_equal(
+        of_module((struct gcd_module){ .path = "/srv/shop/Shop.dll", READ }, "Shop.Order", ""),
+        GCD_ORIGIN_OWN);
+    assert_int_equal(of_module((struct gcd_module){ .path = "/srv/shop/System.Private.CoreLib.dll",
+                                                    SIGNED(ECMA) },
+                               "X", ""),
+                     GCD_ORIGIN_FRAMEWORK);
+    assert_int_equal(
+        of_module((struct gcd_module){ .path = "/srv/shop/EF.dll", SIGNED(ASPNET) }, "Shop.X", ""),
+        GCD_ORIGIN_FRAMEWORK);
+    assert_int_equal(
+        of_module((struct gcd_module){ .path = "/srv/shop/Newtonsoft.Json.dll", SIGNED(JSON) }, "X",
+                  ""),
+        GCD_ORIGIN_LIBRARY);
     /* the names of the user's own assemblies and namespaces are the user's business */
-    assert_int_equal(of_module((struct gcd_module){ .path = "/srv/Microsoft.Contoso.dll", READ }, "Microsoft.Contoso.Order", ""), GCD_ORIGIN_OWN);
-    assert_int_equal(of_module((struct gcd_module){ .path = "/srv/System.MyStuff.dll", READ }, "System.MyStuff", ""), GCD_ORIGIN_OWN);
+    assert_int_equal(of_module((struct gcd_module){ .path = "/srv/Microsoft.Contoso.dll", READ },
+                               "Microsoft.Contoso.Order", ""),
+                     GCD_ORIGIN_OWN);
+    assert_int_equal(of_module((struct gcd_module){ .path = "/srv/System.MyStuff.dll", READ },
+                               "System.MyStuff", ""),
+                     GCD_ORIGIN_OWN);
 }
 
 static void the_place_of_the_file_decides(void **state)
 {
     (void)state;
-    assert_int_equal(of_module((struct gcd_module){ .path = FRAMEWORK "X.dll" }, "Shop.Order", ""), GCD_ORIGIN_FRAMEWORK);
-    assert_int_equal(of_module((struct gcd_module){ .path = "C:\\shared\\Microsoft.AspNetCore.App\\8.0.1\\X.dll" }, "X", ""), GCD_ORIGIN_FRAMEWORK);
-    assert_int_equal(of_module((struct gcd_module){ .path = "/srv/shared/Shop.App/X.dll" }, "X", ""), GCD_ORIGIN_OWN);
-    assert_int_equal(of_module((struct gcd_module){ .path = "/srv/unshared/Microsoft.NETCore.App/X.dll" }, "X", ""), GCD_ORIGIN_OWN);
-    assert_int_equal(of_module((struct gcd_module){ .path = "/srv/shared/Microsoft.Orders/X.dll" }, "X", ""), GCD_ORIGIN_OWN);
+    assert_int_equal(of_module((struct gcd_module){ .path = FRAMEWORK "X.dll" }, "Shop.Order", ""),
+                     GCD_ORIGIN_FRAMEWORK);
+    assert_int_equal(
+        of_module(
+            (struct gcd_module){ .path = "C:\\shared\\Microsoft.AspNetCore.App\\8.0.1\\X.dll" },
+            "X", ""),
+        GCD_ORIGIN_FRAMEWORK);
+    assert_int_equal(
+        of_module((struct gcd_module){ .path = "/srv/shared/Shop.App/X.dll" }, "X", ""),
+        GCD_ORIGIN_OWN);
+    assert_int_equal(
+        of_module((struct gcd_module){ .path = "/srv/unshared/Microsoft.NETCore.App/X.dll" }, "X",
+                  ""),
+        GCD_ORIGIN_OWN);
+    assert_int_equal(
+        of_module((struct gcd_module){ .path = "/srv/shared/Microsoft.Orders/X.dll" }, "X", ""),
+        GCD_ORIGIN_OWN);
 }
 
 static void a_file_that_was_not_read_is_known_by_its_name(void **state)
 {
     (void)state;
-    assert_int_equal(of_module((struct gcd_module){ .path = "/srv/System.Text.Json.dll" }, "X", ""), GCD_ORIGIN_FRAMEWORK);
-    assert_int_equal(of_module((struct gcd_module){ .path = "/srv/Shop.dll" }, "System.X", ""), GCD_ORIGIN_OWN);
-    assert_int_equal(of_module((struct gcd_module){ .path = "/srv/Microsoft.Contoso.dll" }, "X", "dotnet /srv/Microsoft.Contoso.dll"),
+    assert_int_equal(of_module((struct gcd_module){ .path = "/srv/System.Text.Json.dll" }, "X", ""),
+                     GCD_ORIGIN_FRAMEWORK);
+    assert_int_equal(of_module((struct gcd_module){ .path = "/srv/Shop.dll" }, "System.X", ""),
+                     GCD_ORIGIN_OWN);
+    assert_int_equal(of_module((struct gcd_module){ .path = "/srv/Microsoft.Contoso.dll" }, "X",
+                               "dotnet /srv/Microsoft.Contoso.dll"),
                      GCD_ORIGIN_OWN);
 }
 
 static void assemblies_made_in_memory(void **state)
 {
     (void)state;
-    assert_int_equal(of_module((struct gcd_module){ .assembly = "DynamicProxyGenAssembly2" }, "Castle.Proxies.OrderProxy", ""), GCD_ORIGIN_LIBRARY);
-    assert_int_equal(of_module((struct gcd_module){ .assembly = "Microsoft.GeneratedCode" }, "XmlSerializer1", ""), GCD_ORIGIN_LIBRARY);
-    assert_int_equal(of_module((struct gcd_module){ .assembly = "System.Linq.Expressions" }, "Closure", ""), GCD_ORIGIN_FRAMEWORK);
-    assert_int_equal(of_module((struct gcd_module){ .assembly = "Script7" }, "ScriptState", ""), GCD_ORIGIN_OWN);
+    assert_int_equal(of_module((struct gcd_module){ .assembly = "DynamicProxyGenAssembly2" },
+                               "Castle.Proxies.OrderProxy", ""),
+                     GCD_ORIGIN_LIBRARY);
+    assert_int_equal(of_module((struct gcd_module){ .assembly = "Microsoft.GeneratedCode" },
+                               "XmlSerializer1", ""),
+                     GCD_ORIGIN_LIBRARY);
+    assert_int_equal(
+        of_module((struct gcd_module){ .assembly = "System.Linq.Expressions" }, "Closure", ""),
+        GCD_ORIGIN_FRAMEWORK);
+    assert_int_equal(of_module((struct gcd_module){ .assembly = "Script7" }, "ScriptState", ""),
+                     GCD_ORIGIN_OWN);
 }
 
-/* Assemblies with the key of the entry assembly are the program's, too; the entry assembly always is. */
+/* Assemblies with the key of the entry assembly are the program's, too; the entry assembly always
+ * is. */
 static void the_entry_assembly(void **state)
 {
     (void)state;
     static const struct gcd_type types[] = {
-        { .name = "A", .named = true, .module_number = 0 }, { .name = "B", .named = true, .module_number = 1 },
+        { .name = "A", .named = true, .module_number = 0 },
+        { .name = "B", .named = true, .module_number = 1 },
         { .name = "C", .named = true, .module_number = 2 },
     };
     static const struct gcd_module modules[] = {
-        { .path = "/srv/Parts.dll", .assembly = "Parts", SIGNED(HOUSE) }, { .path = "/srv/Shop.dll", .assembly = "Shop", SIGNED(HOUSE) },
+        { .path = "/srv/Parts.dll", .assembly = "Parts", SIGNED(HOUSE) },
+        { .path = "/srv/Shop.dll", .assembly = "Shop", SIGNED(HOUSE) },
         { .path = "/srv/Json.dll", .assembly = "Json", SIGNED(JSON) },
     };
     static const struct {
@@ -100,11 +158,16 @@ static void the_entry_assembly(void **state)
         { "\"/srv/Shop\" Json", "", GCD_ORIGIN_OWN, GCD_ORIGIN_LIBRARY },
         { "dotnet exec /srv/Json.dll", "", GCD_ORIGIN_LIBRARY, GCD_ORIGIN_OWN },
         { "", "Shop", GCD_ORIGIN_OWN, GCD_ORIGIN_LIBRARY },
-        { "dotnet /srv/Workshop.dll", "", GCD_ORIGIN_OWN, GCD_ORIGIN_OWN },      /* not known: nothing else can be the program */
+        /* not known: nothing else can be the program */
+        { "dotnet /srv/Workshop.dll", "", GCD_ORIGIN_OWN, GCD_ORIGIN_OWN },
         { "host Shop", "", GCD_ORIGIN_OWN, GCD_ORIGIN_OWN },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct gcd_summary s = { .types = types, .type_count = 3, .modules = modules, .module_count = 3, .command_line = cases[i].command_line,
+        struct gcd_summary s = { .types = types,
+                                 .type_count = 3,
+                                 .modules = modules,
+                                 .module_count = 3,
+                                 .command_line = cases[i].command_line,
                                  .process_name = cases[i].process };
         struct gcd_origins *o = origins_of(&s, NULL);
         assert_int_equal(gcd_origins_get(o, 0), cases[i].a);
@@ -115,7 +178,10 @@ static void the_entry_assembly(void **state)
 
 /* ---- without modules ---- */
 
-#define BARE(text) { .name = text, .module_path = "", .module_number = GCD_MODULE_NONE, .named = true }
+#define BARE(text)                                                                       \
+    {                                                                                    \
+        .name = text, .module_path = "", .module_number = GCD_MODULE_NONE, .named = true \
+    }
 
 static const struct {
     struct gcd_type type;
@@ -127,20 +193,27 @@ static const struct {
     { BARE("Systematic.Order"), GCD_ORIGIN_OWN, GCD_ORIGIN_LIBRARY },
     { BARE("Shop.Order"), GCD_ORIGIN_OWN, GCD_ORIGIN_OWN },
     { BARE("Shop.Order[]"), GCD_ORIGIN_OWN, GCD_ORIGIN_LIBRARY },
-    { BARE("System.Collections.Generic.List`1[Shop.Order]"), GCD_ORIGIN_FRAMEWORK, GCD_ORIGIN_FRAMEWORK },
+    { BARE("System.Collections.Generic.List`1[Shop.Order]"), GCD_ORIGIN_FRAMEWORK,
+      GCD_ORIGIN_FRAMEWORK },
     { BARE("Shop.Box`1[System.Int32]"), GCD_ORIGIN_OWN, GCD_ORIGIN_LIBRARY },
-    { BARE("Order"), GCD_ORIGIN_OWN, GCD_ORIGIN_LIBRARY },                       /* a program without namespaces */
+    /* a program without namespaces */
+    { BARE("Order"), GCD_ORIGIN_OWN, GCD_ORIGIN_LIBRARY },
     { BARE("Order[]"), GCD_ORIGIN_OWN, GCD_ORIGIN_LIBRARY },
     { BARE("Order[,]"), GCD_ORIGIN_OWN, GCD_ORIGIN_LIBRARY },
     { BARE("Entry<System.String>[]"), GCD_ORIGIN_FRAMEWORK, GCD_ORIGIN_FRAMEWORK },
-    { BARE("Entry[System.String,Shop.Order]"), GCD_ORIGIN_FRAMEWORK, GCD_ORIGIN_FRAMEWORK },     /* of a dictionary */
+    /* of a dictionary */
+    { BARE("Entry[System.String,Shop.Order]"), GCD_ORIGIN_FRAMEWORK, GCD_ORIGIN_FRAMEWORK },
     { BARE("<>c__DisplayClass1_0"), GCD_ORIGIN_FRAMEWORK, GCD_ORIGIN_FRAMEWORK },
     { BARE("Shop.Orders+<>c__DisplayClass1_0"), GCD_ORIGIN_OWN, GCD_ORIGIN_LIBRARY },
-    { BARE("System.Runtime.CompilerServices.AsyncTaskMethodBuilder`1+AsyncStateMachineBox`1[System.Int32,Shop.Orders+<Load>d__3]"), GCD_ORIGIN_OWN,
+    { BARE("System.Runtime.CompilerServices.AsyncTaskMethodBuilder`1+AsyncStateMachineBox`1[System."
+           "Int32,Shop.Orders+<Load>d__3]"),
+      GCD_ORIGIN_OWN, GCD_ORIGIN_LIBRARY },
+    { BARE("AsyncStateMachineBox`1[System.Int32[,],Shop.Orders+<Load>d__3]"), GCD_ORIGIN_OWN,
       GCD_ORIGIN_LIBRARY },
-    { BARE("AsyncStateMachineBox`1[System.Int32[,],Shop.Orders+<Load>d__3]"), GCD_ORIGIN_OWN, GCD_ORIGIN_LIBRARY },
-    { BARE("AsyncStateMachineBox`1[System.Int32,System.IO.Stream+<Read>d__3]"), GCD_ORIGIN_FRAMEWORK, GCD_ORIGIN_FRAMEWORK },
-    { BARE("AsyncStateMachineBox`1[Shop.Order,System.IO.Stream+<Read>d__3]"), GCD_ORIGIN_FRAMEWORK, GCD_ORIGIN_FRAMEWORK },
+    { BARE("AsyncStateMachineBox`1[System.Int32,System.IO.Stream+<Read>d__3]"),
+      GCD_ORIGIN_FRAMEWORK, GCD_ORIGIN_FRAMEWORK },
+    { BARE("AsyncStateMachineBox`1[Shop.Order,System.IO.Stream+<Read>d__3]"), GCD_ORIGIN_FRAMEWORK,
+      GCD_ORIGIN_FRAMEWORK },
 };
 #define NAMED (sizeof named / sizeof *named)
 
@@ -148,7 +221,9 @@ static struct gcd_summary by_name(struct gcd_type types[NAMED])
 {
     for (size_t i = 0; i < NAMED; i++)
         types[i] = named[i].type;
-    return (struct gcd_summary){ .types = types, .type_count = NAMED, .command_line = "", .process_name = "" };
+    return (struct gcd_summary){
+        .types = types, .type_count = NAMED, .command_line = "", .process_name = ""
+    };
 }
 
 static void without_modules_the_namespace_decides(void **state)
@@ -193,7 +268,7 @@ static void what_the_user_says_counts(void **state)
         if (gcd_origins_get(o, i) != named[i].is_with_mine)
             fail_msg("%s: %s", named[i].type.name, gcd_origin_name(gcd_origins_get(o, i)));
     gcd_origins_free(o);
-    mine[0] = 1;                         /* also what is the framework's */
+    mine[0] = 1; /* also what is the framework's */
     o = origins_of(&s, mine);
     assert_int_equal(gcd_origins_get(o, 0), GCD_ORIGIN_OWN);
     gcd_origins_free(o);
@@ -209,22 +284,33 @@ static void classes_without_objects(void **state)
         { .name = "Microsoft.Extensions.Hosting.Host", .named = true, .module_number = 1 },
         { .name = "Newtonsoft.Json.Linq.JObject", .named = true, .module_number = 2 },
         { .name = "System.Box`1+Slot[Shop.Order]", .named = true, .module_number = 0 },
-        { .name = "System.String", .named = true, .module_number = 1 }, { .name = "Lib.Core.A", .named = true, .module_number = 0 },
-        { .name = "Lib.Core.B", .named = true, .module_number = 2 }, { .name = "Lib.C", .named = true, .module_number = 2 },
+        { .name = "System.String", .named = true, .module_number = 1 },
+        { .name = "Lib.Core.A", .named = true, .module_number = 0 },
+        { .name = "Lib.Core.B", .named = true, .module_number = 2 },
+        { .name = "Lib.C", .named = true, .module_number = 2 },
     };
     static const struct gcd_module modules[] = {
-        { .path = "/srv/Shop.dll", .assembly = "Shop", READ }, { .path = FRAMEWORK "Host.dll", .assembly = "Host" },
+        { .path = "/srv/Shop.dll", .assembly = "Shop", READ },
+        { .path = FRAMEWORK "Host.dll", .assembly = "Host" },
         { .path = "/srv/Json.dll", .assembly = "Json", SIGNED(JSON) },
     };
-    struct gcd_summary s = { .types = types, .type_count = 9, .modules = modules, .module_count = 3, .command_line = "", .process_name = "" };
+    struct gcd_summary s = { .types = types,
+                             .type_count = 9,
+                             .modules = modules,
+                             .module_count = 3,
+                             .command_line = "",
+                             .process_name = "" };
     struct gcd_origins *o = origins_of(&s, NULL);
     assert_int_equal(gcd_origins_of_name(o, "Shop.Orders"), GCD_ORIGIN_OWN);
     assert_int_equal(gcd_origins_of_name(o, "Shop.Parts.Inner+<>c"), GCD_ORIGIN_OWN);
     assert_int_equal(gcd_origins_of_name(o, "Newtonsoft.Json.Linq.JToken"), GCD_ORIGIN_LIBRARY);
     assert_int_equal(gcd_origins_of_name(o, "System.Threading.TimerQueue"), GCD_ORIGIN_FRAMEWORK);
     assert_int_equal(gcd_origins_of_name(o, "System.Box`1[System.Int32]"), GCD_ORIGIN_OWN);
-    assert_int_equal(gcd_origins_of_name(o, "Microsoft.Extensions.Hosting.ShopHost+Cache"), GCD_ORIGIN_OWN);
-    assert_int_equal(gcd_origins_of_name(o, "Microsoft.Extensions.Hosting.Unknown"), GCD_ORIGIN_FRAMEWORK);      /* two live there */
+    assert_int_equal(gcd_origins_of_name(o, "Microsoft.Extensions.Hosting.ShopHost+Cache"),
+                     GCD_ORIGIN_OWN);
+    /* two live there */
+    assert_int_equal(gcd_origins_of_name(o, "Microsoft.Extensions.Hosting.Unknown"),
+                     GCD_ORIGIN_FRAMEWORK);
     assert_int_equal(gcd_origins_of_name(o, "Lib.Core.Unknown"), GCD_ORIGIN_OWN);
     assert_int_equal(gcd_origins_of_name(o, "Lib.Unknown"), GCD_ORIGIN_LIBRARY);
     assert_int_equal(gcd_origins_of_name(o, "Program"), GCD_ORIGIN_OWN);
@@ -241,9 +327,15 @@ static void names_and_command_lines_of_any_length(void **state)
     memset(line, ' ', sizeof line - 1);
     memcpy(line + sizeof line - 9, "Lib.dll", 7);
     struct gcd_type t = { .name = "Lib.A", .named = true, .module_number = 0 };
-    struct gcd_module m = { .path = "/srv/Lib.dll", .assembly = "Lib", SIGNED(JSON) }, own = { .path = "/srv/Shop.dll", .assembly = "Shop", READ };
+    struct gcd_module m = { .path = "/srv/Lib.dll", .assembly = "Lib", SIGNED(JSON) },
+                      own = { .path = "/srv/Shop.dll", .assembly = "Shop", READ };
     const struct gcd_module modules[] = { m, own };
-    struct gcd_summary s = { .types = &t, .type_count = 1, .modules = modules, .module_count = 2, .command_line = line, .process_name = "" };
+    struct gcd_summary s = { .types = &t,
+                             .type_count = 1,
+                             .modules = modules,
+                             .module_count = 2,
+                             .command_line = line,
+                             .process_name = "" };
     struct gcd_origins *o = origins_of(&s, NULL);
     assert_int_equal(gcd_origins_get(o, 0), GCD_ORIGIN_LIBRARY);
     for (int i = 0; i < 20; i++)
@@ -263,7 +355,8 @@ static void every_allocation_may_fail(void **state)
         struct failalloc f;
         failalloc_init(&f);
         f.fail_at = n;
-        gcd_status st = gcd_origins_new(&s, &(struct gcd_origins_options){ .alloc = &f.alloc }, &o, &err);
+        gcd_status st =
+            gcd_origins_new(&s, &(struct gcd_origins_options){ .alloc = &f.alloc }, &o, &err);
         if (st == GCD_OK)
             gcd_origins_free(o);
         assert_int_equal(st, f.failed == 0 ? GCD_OK : GCD_E_NOMEM);
@@ -282,7 +375,8 @@ int main(void)
         cmocka_unit_test(a_file_that_was_not_read_is_known_by_its_name),
         cmocka_unit_test(assemblies_made_in_memory),
         cmocka_unit_test(the_entry_assembly),
-        cmocka_unit_test(without_modules_the_namespace_decides), cmocka_unit_test(modules_without_names_say_nothing),
+        cmocka_unit_test(without_modules_the_namespace_decides),
+        cmocka_unit_test(modules_without_names_say_nothing),
         cmocka_unit_test(what_the_user_says_counts),
         cmocka_unit_test(classes_without_objects),
         cmocka_unit_test(names_and_command_lines_of_any_length),

@@ -18,7 +18,8 @@ static void random_graphs_agree_with_relaxation(void **state)
     uint32_t distance[64], got[64], from_late = 0;
     int tier[64];
     for (uint64_t seed = 0; seed < 1500; seed++) {
-        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = 40, .plain_names = true, .keep_unknown = seed % 3 == 0 });
+        struct gcd_graph *g = graph_gen(&(struct graph_gen){
+            .seed = seed, .max_nodes = 40, .plain_names = true, .keep_unknown = seed % 3 == 0 });
         struct gcd_paths *p;
         uint32_t n = gcd_graph_node_count(g), reachable = 0;
         assert_true(n <= 64);
@@ -32,10 +33,13 @@ static void random_graphs_agree_with_relaxation(void **state)
             distance[roots[i]] = 0;
             tier[roots[i]] = graph_root_tier(g, graph_root_of(g, roots[i]));
         }
-        for (uint32_t round = 0; round < 3 * n; round++)         /* Bellman-Ford: roots of lower rank first, then the shortest path */
+        for (uint32_t round = 0; round < 3 * n;
+             round++) /* Bellman-Ford: roots of lower rank first, then the shortest path */
             for (uint32_t i = 0; i < n; i++)
                 for (uint32_t k = 0; k < n; k++)
-                    if ((tier[i] < tier[k] || (tier[i] == tier[k] && distance[i] + 1 < distance[k])) && distance[i] < n && graph_leads(g, i, k)) {
+                    if ((tier[i] < tier[k] ||
+                         (tier[i] == tier[k] && distance[i] + 1 < distance[k])) &&
+                        distance[i] < n && graph_leads(g, i, k)) {
                         distance[k] = distance[i] + 1;
                         tier[k] = tier[i];
                     }
@@ -50,7 +54,8 @@ static void random_graphs_agree_with_relaxation(void **state)
             got[node] = parent == GCD_NODE_ROOT ? 0 : got[parent] + 1;
             assert_int_equal(got[node], distance[node]);
             uint32_t before = i > 0 ? gcd_paths_order(p)[i - 1] : node;
-            assert_true(tier[node] > tier[before] || (tier[node] == tier[before] && got[node] >= got[before]));
+            assert_true(tier[node] > tier[before] ||
+                        (tier[node] == tier[before] && got[node] >= got[before]));
             from_late += tier[node] > 0;
             while (parent != GCD_NODE_ROOT) {
                 node = parent;
@@ -67,7 +72,7 @@ static void random_graphs_agree_with_relaxation(void **state)
         gcd_paths_free(p);
         gcd_graph_free(g);
     }
-    assert_true(from_late > 100);                                 /* else the test shows nothing */
+    assert_true(from_late > 100); /* else the test shows nothing */
 }
 
 /* A distant static variable, a queue that holds the object, and handles. */
@@ -75,12 +80,15 @@ static void late_roots_count_last(void **state)
 {
     (void)state;
     struct gcd_graph *g = shop_build(&(struct shop){
-        SHOP_TYPES({ .id = 1, .name = "Node" }), SHOP_NODES({ 0, 10 }, { 0, 10 }, { 0, 10 }, { 0, 10 }, { 0, 10 }, { 0, 10 }),
+        SHOP_TYPES({ .id = 1, .name = "Node" }),
+        SHOP_NODES({ 0, 10 }, { 0, 10 }, { 0, 10 }, { 0, 10 }, { 0, 10 }, { 0, 10 }),
         SHOP_EDGES({ 0, 1 }, { 1, 2 }, { 2, 3 }, { 4, 3 }, { 4, 5 }),
-        SHOP_ROOTS({ .node = 0, .kind = GCD_ROOT_STATIC, .name = "far" }, { .node = 2, .kind = GCD_ROOT_FINALIZER },
-                   { .node = 3, .kind = GCD_ROOT_COM }, { .node = 4, .kind = GCD_ROOT_FINALIZER },
+        SHOP_ROOTS({ .node = 0, .kind = GCD_ROOT_STATIC, .name = "far" },
+                   { .node = 2, .kind = GCD_ROOT_FINALIZER }, { .node = 3, .kind = GCD_ROOT_COM },
+                   { .node = 4, .kind = GCD_ROOT_FINALIZER },
                    { .node = 4, .kind = GCD_ROOT_HANDLE, .flags = GCD_ROOT_REFCOUNTED },
-                   { .node = 5, .kind = GCD_ROOT_FINALIZER }, { .node = 0, .kind = GCD_ROOT_STACK }) });
+                   { .node = 5, .kind = GCD_ROOT_FINALIZER },
+                   { .node = 0, .kind = GCD_ROOT_STACK }) });
     static const uint32_t parents[] = { GCD_NODE_ROOT, 0, 1, 2, GCD_NODE_ROOT, 4 };
     static const size_t roots[] = { 0, 0, 0, 0, 4, 4 };
     struct gcd_paths *p;
@@ -92,9 +100,13 @@ static void late_roots_count_last(void **state)
         assert_int_equal(gcd_paths_parent(p, i), parents[i]);
         assert_int_equal(gcd_paths_root(p, i), roots[i]);
     }
-    assert_int_equal(gcd_object_paths_new(g, p, &(struct gcd_object_paths_options){ .object = 4, .max = 9 }, &all, &err), GCD_OK);
+    assert_int_equal(
+        gcd_object_paths_new(g, p, &(struct gcd_object_paths_options){ .object = 4, .max = 9 },
+                             &all, &err),
+        GCD_OK);
     assert_int_equal(gcd_object_paths_count(all, &more), 2);
-    for (size_t i = 0; i < 2; i++) {                     /* the handle first, which comes later in the dump */
+    /* the handle first, which comes later in the dump */
+    for (size_t i = 0; i < 2; i++) {
         assert_int_equal(gcd_object_paths_get(all, i, &path, &err), GCD_OK);
         assert_int_equal(path.root, i == 0 ? 4 : 3);
     }
@@ -106,7 +118,8 @@ static void late_roots_count_last(void **state)
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = 3, .max_nodes = 40, .plain_names = true });
+    struct gcd_graph *g =
+        graph_gen(&(struct graph_gen){ .seed = 3, .max_nodes = 40, .plain_names = true });
     for (uint64_t at = 1;; at++) {
         struct failalloc f;
         struct gcd_paths *p = NULL;
@@ -130,7 +143,8 @@ static void they_are_the_same_beside_dominators(void **state)
     (void)state;
     static const unsigned threads[] = { 0, 2, 8 };
     for (uint64_t seed = 0; seed < 40; seed++) {
-        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = 2000, .plain_names = true });
+        struct gcd_graph *g =
+            graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = 2000, .plain_names = true });
         struct gcd_paths *alone, *p;
         struct gcd_dominators *dominators, *d;
         assert_int_equal(gcd_paths_new(g, NULL, &alone, &err), GCD_OK);
@@ -139,7 +153,8 @@ static void they_are_the_same_beside_dominators(void **state)
             struct gcd_context o = { .threads = threads[i] };
             assert_int_equal(gcd_paths_with_dominators_new(g, &o, &d, &p, &err), GCD_OK);
             assert_int_equal(gcd_paths_reachable(alone), gcd_paths_reachable(p));
-            assert_memory_equal(gcd_paths_order(alone), gcd_paths_order(p), gcd_paths_reachable(p) * sizeof(uint32_t));
+            assert_memory_equal(gcd_paths_order(alone), gcd_paths_order(p),
+                                gcd_paths_reachable(p) * sizeof(uint32_t));
             for (uint32_t n = 0; n < gcd_graph_node_count(g); n++) {
                 assert_int_equal(gcd_paths_parent(alone, n), gcd_paths_parent(p, n));
                 assert_int_equal(gcd_dominators_parent(dominators, n), gcd_dominators_parent(d, n));
@@ -156,7 +171,8 @@ static void they_are_the_same_beside_dominators(void **state)
 static void every_allocation_may_fail_beside_dominators(void **state)
 {
     (void)state;
-    struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = 3, .max_nodes = 40, .plain_names = true });
+    struct gcd_graph *g =
+        graph_gen(&(struct graph_gen){ .seed = 3, .max_nodes = 40, .plain_names = true });
     for (unsigned threads = 1; threads <= 2; threads++)
         for (uint64_t at = 1;; at++) {
             struct failalloc f;
@@ -184,7 +200,8 @@ static void it_can_be_canceled(void **state)
     struct gcd_graph *g = graph_gen_random(3, 40);
     gcd_cancel_flag stop = true;
     struct gcd_paths *p = NULL;
-    assert_int_equal(gcd_paths_new(g, &(struct gcd_context){ .cancel = &stop }, &p, &err), GCD_E_CANCELED);
+    assert_int_equal(gcd_paths_new(g, &(struct gcd_context){ .cancel = &stop }, &p, &err),
+                     GCD_E_CANCELED);
     assert_null(p);
     struct gcd_dominators *d = NULL;
     for (unsigned threads = 1; threads <= 2; threads++) {
@@ -208,14 +225,17 @@ static size_t count_holds(const struct gcd_graph *g, const struct gcd_paths *p, 
 {
     size_t n = gcd_paths_pseudo_roots(p) > 0 && gcd_paths_parent(p, object) == GCD_NODE_ROOT;
     for (size_t i = 0; i < gcd_graph_summary(g)->root_count; i++)
-        n += gcd_graph_summary(g)->roots[i].node == object && (gcd_graph_summary(g)->roots[i].flags & GCD_ROOT_WEAK) == 0;
+        n += gcd_graph_summary(g)->roots[i].node == object &&
+             (gcd_graph_summary(g)->roots[i].flags & GCD_ROOT_WEAK) == 0;
     for (uint32_t i = 0; i < gcd_graph_node_count(g); i++)
-        n += gcd_paths_parent(p, i) != GCD_NODE_NONE && graph_leads(g, i, object) && !is_behind(p, i, object);
+        n += gcd_paths_parent(p, i) != GCD_NODE_NONE && graph_leads(g, i, object) &&
+             !is_behind(p, i, object);
     return n;
 }
 
 /* Every step is an edge of the graph, the root holds the last node, and the object occurs once. */
-static void check_path(const struct gcd_graph *g, const struct gcd_paths *p, uint32_t object, const struct gcd_object_path *path)
+static void check_path(const struct gcd_graph *g, const struct gcd_paths *p, uint32_t object,
+                       const struct gcd_object_path *path)
 {
     assert_true(path->count > 0 && path->steps[0].node == object);
     for (size_t k = 0; k + 1 < path->count; k++) {
@@ -226,7 +246,8 @@ static void check_path(const struct gcd_graph *g, const struct gcd_paths *p, uin
     uint32_t last = path->steps[path->count - 1].node;
     assert_false(path->steps[path->count - 1].dependent);
     if (path->root != SIZE_MAX)
-        assert_true(gcd_graph_summary(g)->roots[path->root].node == last && (gcd_graph_summary(g)->roots[path->root].flags & GCD_ROOT_WEAK) == 0);
+        assert_true(gcd_graph_summary(g)->roots[path->root].node == last &&
+                    (gcd_graph_summary(g)->roots[path->root].flags & GCD_ROOT_WEAK) == 0);
     else
         assert_true(gcd_paths_pseudo_roots(p) > 0 && gcd_paths_parent(p, last) == GCD_NODE_ROOT);
 }
@@ -235,7 +256,8 @@ static void paths_to_one_object(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < 300; seed++) {
-        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = 30, .plain_names = true });
+        struct gcd_graph *g =
+            graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = 30, .plain_names = true });
         struct gcd_paths *p;
         assert_int_equal(gcd_paths_new(g, NULL, &p, &err), GCD_OK);
         for (uint32_t object = 0; object < gcd_graph_node_count(g); object++)
@@ -252,10 +274,14 @@ static void paths_to_one_object(void **state)
                 for (size_t i = 0; i < n; i++) {
                     assert_int_equal(gcd_object_paths_get(all, i, &path, &err), GCD_OK);
                     check_path(g, p, object, &path);
-                    /* roots that hold it directly, by rank; then by tier, within a tier by length */
-                    int rank = path.count > 1 ? graph_root_tier(g, path.root) : path.root != SIZE_MAX ? graph_root_rank(g, path.root) : 0;
+                    /* roots that hold it directly, by rank; then by tier, within a tier by length
+                     */
+                    int rank = path.count > 1          ? graph_root_tier(g, path.root)
+                               : path.root != SIZE_MAX ? graph_root_rank(g, path.root)
+                                                       : 0;
                     if (before > 1)
-                        assert_true(rank > before_rank || (rank == before_rank && path.count >= before));
+                        assert_true(rank > before_rank ||
+                                    (rank == before_rank && path.count >= before));
                     else
                         assert_true(path.count > 1 || rank >= before_rank);
                     before_rank = rank;
@@ -304,7 +330,8 @@ static void paths_to_one_object_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_graphs_agree_with_relaxation), cmocka_unit_test(late_roots_count_last),
+        cmocka_unit_test(random_graphs_agree_with_relaxation),
+        cmocka_unit_test(late_roots_count_last),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(they_are_the_same_beside_dominators),
         cmocka_unit_test(every_allocation_may_fail_beside_dominators),

@@ -1,5 +1,6 @@
 /*
- * Patterns for names: random ones match the same as in regexec and fnmatch of the C library, and their cost is bounded.
+ * Patterns for names: random ones match the same as in regexec and fnmatch of the C library, and
+ * their cost is bounded.
  */
 #include <fnmatch.h>
 #include <regex.h>
@@ -53,12 +54,22 @@ static void test_names(void **state)
     expect(regex("List<.*Order>"), "System.Collections.Generic.List<Shop.Order>", true);
     expect(regex("[0-9]{3,}"), "A12B345", true);
     expect(regex("[0-9]{4}"), "A12B345", false);
-    expect(regex("Stra\xc3\x9f" "e"), "Demo.Stra\xc3\x9f" "e", true);
-    expect(regex("Stra..e"), "Demo.Stra\xc3\x9f" "e", true);
-    expect(regex("[^ -~]"), "Demo.Stra\xc3\x9f" "e", true);
+    expect(regex("Stra\xc3\x9f"
+                 "e"),
+           "Demo.Stra\xc3\x9f"
+           "e",
+           true);
+    expect(regex("Stra..e"),
+           "Demo.Stra\xc3\x9f"
+           "e",
+           true);
+    expect(regex("[^ -~]"),
+           "Demo.Stra\xc3\x9f"
+           "e",
+           true);
     expect(regex(""), "", true);
     expect(regex("a\nb"), "a\nb", true);
-    expect(regex("^b"), "a\nb", false);      /* line ends are ordinary characters */
+    expect(regex("^b"), "a\nb", false); /* line ends are ordinary characters */
     expect(glob("Shop.*"), "Shop.Order", true);
     expect(glob("Shop.*"), "Shop.", true);
     expect(glob("Shop.*"), "My.Shop.Order", false);
@@ -97,7 +108,8 @@ static void compare(const char *text, uint64_t *seed, unsigned *ret_refused)
     *ret_refused += refused;
     for (size_t i = 0; !refused && i < TEXTS; i++) {
         char s[12];
-        random_text(s, sizeof s, "abcA _.-]}\t\xc3(){", seed);       /* theirs treats a line feed specially */
+        /* theirs treats a line feed specially */
+        random_text(s, sizeof s, "abcA _.-]}\t\xc3(){", seed);
         if (has(ours, s) != (regexec(&theirs, s, 0, NULL, 0) == 0))
             fail_msg("%s: \"%s\" is not the same", text, s);
     }
@@ -111,23 +123,106 @@ static void test_as_regexec(void **state)
 {
     (void)state;
 #ifndef __GLIBC__
-    skip();                                      /* musl reads otherwise what POSIX leaves undefined */
+    /* musl reads otherwise what POSIX leaves undefined */
+    skip();
 #endif
     static const char *const pieces[] = {
-        "a", "b", "c", "A", " ", "_", ".", "-", "ab", "\\.", "\\(", "\\)", "\\{", "\\}", "\\/", "\\n", "(", "(", "(", ")", ")", ")", "()", "|", "|",
-        "[ab]", "[^a]", "[a-c]", "[]a]", "[^]a]", "[a-]", "[-a]", "[^-a]", "[+--]", "[a-c-]", "[[:alpha:]]", "[[:space:]_]", "[^[:alnum:]]",
-        "[[:upper:][:digit:]]", "[[.a.]]", "[[.-.]-a]", "[a-[.c.]]", "[[=b=]]", "[\\]", "[a\\]", "\\w", "\\W", "\\s", "\\S", "\\b", "\\B", "\\<",
-        "\\>", "\\`", "\\'", "^", "$", "*", "*", "+", "?", "{2}", "{0}", "{0,1}", "{1,}", "{,2}", "{1,3}",
-        "{2,1}", "{", "{1", "{x}", "{1,2", "{}", "{,}", "}", "]", "[", "[a", "[[:x:]]", "[[:a", "[c-a]", "[a-b-c]", "[a-[:alpha:]]", "[[.ab.]]",
-        "[[==]]", "\\",
+        "a",
+        "b",
+        "c",
+        "A",
+        " ",
+        "_",
+        ".",
+        "-",
+        "ab",
+        "\\.",
+        "\\(",
+        "\\)",
+        "\\{",
+        "\\}",
+        "\\/",
+        "\\n",
+        "(",
+        "(",
+        "(",
+        ")",
+        ")",
+        ")",
+        "()",
+        "|",
+        "|",
+        "[ab]",
+        "[^a]",
+        "[a-c]",
+        "[]a]",
+        "[^]a]",
+        "[a-]",
+        "[-a]",
+        "[^-a]",
+        "[+--]",
+        "[a-c-]",
+        "[[:alpha:]]",
+        "[[:space:]_]",
+        "[^[:alnum:]]",
+        "[[:upper:][:digit:]]",
+        "[[.a.]]",
+        "[[.-.]-a]",
+        "[a-[.c.]]",
+        "[[=b=]]",
+        "[\\]",
+        "[a\\]",
+        "\\w",
+        "\\W",
+        "\\s",
+        "\\S",
+        "\\b",
+        "\\B",
+        "\\<",
+        "\\>",
+        "\\`",
+        "\\'",
+        "^",
+        "$",
+        "*",
+        "*",
+        "+",
+        "?",
+        "{2}",
+        "{0}",
+        "{0,1}",
+        "{1,}",
+        "{,2}",
+        "{1,3}",
+        "{2,1}",
+        "{",
+        "{1",
+        "{x}",
+        "{1,2",
+        "{}",
+        "{,}",
+        "}",
+        "]",
+        "[",
+        "[a",
+        "[[:x:]]",
+        "[[:a",
+        "[c-a]",
+        "[a-b-c]",
+        "[a-[:alpha:]]",
+        "[[.ab.]]",
+        "[[==]]",
+        "\\",
     };
-    const size_t sound = sizeof pieces / sizeof *pieces - 22;        /* nearly all of which are valid patterns */
+    /* nearly all of which are valid patterns */
+    const size_t sound = sizeof pieces / sizeof *pieces - 22;
     uint64_t seed = 18;
     unsigned refused = 0;
     for (unsigned k = 0; k < 40000; k++) {
         char text[128] = "";
         for (size_t n = 1 + run_random(&seed) % 8; n > 0; n--)
-            strcat(text, one_of(pieces, k % 4 == 0 ? sizeof pieces / sizeof *pieces : sound, &seed));
+            strcat(text,
+                   one_of(pieces, k % 4 == 0 ? sizeof pieces / sizeof *pieces : sound, &seed));
         compare(text, &seed, &refused);
     }
     assert_in_range(refused, 1000, 30000);
@@ -163,11 +258,15 @@ static void test_as_fnmatch(void **state)
 static void test_long_names(void **state)
 {
     (void)state;
-    static const struct { const char *text; bool is_glob, plain, ended; } cases[] = {
-        { "a.*b", false, false, true },       { "(a|aa)+b", false, false, true }, { "(a*)*b$", false, false, true },
-        { "a.{20}b", false, false, true },    { "^a*$", false, true, false },     { "a+$", false, true, false },
-        { "*a*a*a*b", true, false, true },    { "*aaaaaaaaaaaaaaaaab", true, false, true }, { "a*", true, true, true },
-        { "*b*", true, false, true },
+    static const struct {
+        const char *text;
+        bool is_glob, plain, ended;
+    } cases[] = {
+        { "a.*b", false, false, true },    { "(a|aa)+b", false, false, true },
+        { "(a*)*b$", false, false, true }, { "a.{20}b", false, false, true },
+        { "^a*$", false, true, false },    { "a+$", false, true, false },
+        { "*a*a*a*b", true, false, true }, { "*aaaaaaaaaaaaaaaaab", true, false, true },
+        { "a*", true, true, true },        { "*b*", true, false, true },
     };
     const size_t n = 1000000;
     char *s = malloc(n + 2);
@@ -199,11 +298,14 @@ static void test_refused(void **state)
 {
     (void)state;
     static const char *const patterns[][2] = {
-        { "(", "a \"(\" is not closed" }, { "[a", "a \"[\" is not closed" }, { "a\\", "a backslash at its end" }, { "*", "one of * + ? {" },
-        { "(|*)", "one of * + ? {" }, { "a{2,1}", "numbers in braces" }, { "a{32768}", "numbers in braces" }, { "a{4294967297}", "numbers" },
-        { "a{x}", "braces repeat" }, { "[b-a]", "a range in brackets" }, { "[a-b-c]", "a \"-\" in brackets" }, { "[[:letter:]]", "a class" },
-        { "[[.ab.]]", "[= and [. name" }, { "(a)\\1", "\\1 to \\9" }, { "a{32767}{3}", "it is too large" },
-        { "(((a{99}){99}){99}){99}", "it is too large" },
+        { "(", "a \"(\" is not closed" },     { "[a", "a \"[\" is not closed" },
+        { "a\\", "a backslash at its end" },  { "*", "one of * + ? {" },
+        { "(|*)", "one of * + ? {" },         { "a{2,1}", "numbers in braces" },
+        { "a{32768}", "numbers in braces" },  { "a{4294967297}", "numbers" },
+        { "a{x}", "braces repeat" },          { "[b-a]", "a range in brackets" },
+        { "[a-b-c]", "a \"-\" in brackets" }, { "[[:letter:]]", "a class" },
+        { "[[.ab.]]", "[= and [. name" },     { "(a)\\1", "\\1 to \\9" },
+        { "a{32767}{3}", "it is too large" }, { "(((a{99}){99}){99}){99}", "it is too large" },
     };
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
         struct cli_pattern *p;
@@ -220,8 +322,9 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),      cmocka_unit_test(test_as_regexec), cmocka_unit_test(test_as_fnmatch),
-        cmocka_unit_test(test_long_names), cmocka_unit_test(test_canceled),   cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_names),      cmocka_unit_test(test_as_regexec),
+        cmocka_unit_test(test_as_fnmatch), cmocka_unit_test(test_long_names),
+        cmocka_unit_test(test_canceled),   cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* The live objects in preorder of the tree of dominators, with what is known about each; the tree that uses the order up. */
+/* The live objects in preorder of the tree of dominators, with what is known about each; the tree
+ * that uses the order up. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +24,8 @@ static void check_below(const struct gcd_preorder *p, uint32_t first, uint32_t e
     }
 }
 
-static void check_order(const struct gcd_graph *g, const struct gcd_dominators *d, const struct gcd_preorder *p, size_t *large)
+static void check_order(const struct gcd_graph *g, const struct gcd_dominators *d,
+                        const struct gcd_preorder *p, size_t *large)
 {
     bool seen[NODES] = { false };
     assert_int_equal(p->count, gcd_dominators_reachable(d));
@@ -39,10 +41,12 @@ static void check_order(const struct gcd_graph *g, const struct gcd_dominators *
     }
 }
 
-static void check_types(const struct gcd_graph *g, const struct gcd_dominators *d, const struct gcd_preorder *p)
+static void check_types(const struct gcd_graph *g, const struct gcd_dominators *d,
+                        const struct gcd_preorder *p)
 {
     size_t types = gcd_graph_summary(g)->type_count;
-    uint64_t *expected = calloc(types + 1, sizeof *expected), *is = malloc((types + 1) * sizeof *is);
+    uint64_t *expected = calloc(types + 1, sizeof *expected),
+             *is = malloc((types + 1) * sizeof *is);
     assert_non_null(expected);
     assert_non_null(is);
     memset(is, 0xff, (types + 1) * sizeof *is);
@@ -66,7 +70,8 @@ static void each_object_comes_before_those_that_it_dominates(void **state)
         for (unsigned threads = 0; threads <= 4; threads += 2) {
             struct gcd_context context = { .threads = threads };
             struct gcd_preorder *p;
-            assert_int_equal(gcd_preorder_new(g, d, threads > 0 ? &context : NULL, &p, &err), GCD_OK);
+            assert_int_equal(gcd_preorder_new(g, d, threads > 0 ? &context : NULL, &p, &err),
+                             GCD_OK);
             check_order(g, d, p, &large);
             check_types(g, d, p);
             for (uint32_t i = 0; i < p->count; i++)
@@ -99,10 +104,12 @@ static void the_tree_is_the_same(void **state)
         assert_int_equal(gcd_merged_tree_heaviest(g, &o, &own, &err), GCD_OK);
         assert_int_equal(gcd_preorder_new(g, d, NULL, &o.preorder, &err), GCD_OK);
         assert_int_equal(gcd_merged_tree_heaviest(g, &o, &given, &err), GCD_OK);
-        const struct gcd_merged_step *a = gcd_merged_tree_steps(own, &n), *b = gcd_merged_tree_steps(given, &m);
+        const struct gcd_merged_step *a = gcd_merged_tree_steps(own, &n),
+                                     *b = gcd_merged_tree_steps(given, &m);
         assert_int_equal(n, m);
         for (size_t i = 0; i < n; i++) {
-            assert_true(a[i].parent == b[i].parent && a[i].label == b[i].label && a[i].count == b[i].count && a[i].bytes == b[i].bytes);
+            assert_true(a[i].parent == b[i].parent && a[i].label == b[i].label &&
+                        a[i].count == b[i].count && a[i].bytes == b[i].bytes);
             assert_true(a[i].own_count == b[i].own_count && a[i].own_bytes == b[i].own_bytes);
         }
         gcd_merged_tree_free(own);
@@ -124,8 +131,10 @@ static void one_object_is_found(void **state)
         for (uint32_t i = 0; i < 60; i++)
             nodes[i] = i;
         assert_int_equal(gcd_dominators_new(g, NULL, &d, &err), GCD_OK);
-        for (uint32_t i = 0; i <= n; i++) {              /* first all together */
-            struct gcd_merged_tree_options o = { .dominators = d, .stacks = true, .find = nodes, .find_count = n, .ret_found = all };
+        for (uint32_t i = 0; i <= n; i++) { /* first all together */
+            struct gcd_merged_tree_options o = {
+                .dominators = d, .stacks = true, .find = nodes, .find_count = n, .ret_found = all
+            };
             struct gcd_merged_tree *t;
             if (i > 0) {
                 o.find = &nodes[i - 1];
@@ -144,9 +153,12 @@ static void one_object_is_found(void **state)
 }
 
 /* Whatever fails, the order is given back. */
-static gcd_status all_of_it(const struct gcd_graph *g, const struct gcd_dominators *d, struct failalloc *f)
+static gcd_status all_of_it(const struct gcd_graph *g, const struct gcd_dominators *d,
+                            struct failalloc *f)
 {
-    struct gcd_merged_tree_options o = { .context.alloc = &f->alloc, .dominators = d, .stacks = true };
+    struct gcd_merged_tree_options o = { .context.alloc = &f->alloc,
+                                         .dominators = d,
+                                         .stacks = true };
     struct gcd_merged_tree *t;
     uint64_t bytes[2000];
     assert_true(gcd_graph_summary(g)->type_count <= 2000);

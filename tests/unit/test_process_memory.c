@@ -17,10 +17,15 @@
 
 #define MIB (UINT64_C(1) << 20)
 
-static struct gcd_process_memory memory(uint64_t resident_mib, uint64_t anonymous_mib, uint64_t gc_mib)
+static struct gcd_process_memory memory(uint64_t resident_mib, uint64_t anonymous_mib,
+                                        uint64_t gc_mib)
 {
-    return (struct gcd_process_memory){ .unix_ms = 1795415132296, .resident_bytes = resident_mib * MIB, .anonymous_bytes = anonymous_mib * MIB,
-                                        .file_bytes = (resident_mib - anonymous_mib) * MIB, .gc_known = true, .gc_bytes = gc_mib * MIB };
+    return (struct gcd_process_memory){ .unix_ms = 1795415132296,
+                                        .resident_bytes = resident_mib * MIB,
+                                        .anonymous_bytes = anonymous_mib * MIB,
+                                        .file_bytes = (resident_mib - anonymous_mib) * MIB,
+                                        .gc_known = true,
+                                        .gc_bytes = gc_mib * MIB };
 }
 
 static void expect(struct gcd_process_memory m, bool native, const char *text)
@@ -43,12 +48,17 @@ static void sentences(void **state)
     expect(m, false, "900 MiB were resident; how much of it is the GC heap is not known");
     m.resident_bytes = 0;
     expect(m, false, "");
-    expect(memory(900, 800, 449), true, "the GC heap is 449 MiB of 900 MiB resident: look for native memory (351 MiB)");
-    expect(memory(900, 800, 450), false, "the GC heap is 450 MiB of 900 MiB resident");              /* half */
-    expect(memory(150, 120, 20), true, "the GC heap is 20 MiB of 150 MiB resident: look for native memory (100 MiB)");
-    expect(memory(150, 119, 20), false, "the GC heap is 20 MiB of 150 MiB resident");                /* 99 MiB */
-    expect(memory(900, 90, 20), false, "the GC heap is 20 MiB of 900 MiB resident");                 /* the rest is files */
-    m = memory(300, 200, 250);               /* what was read one after the other need not fit */
+    expect(memory(900, 800, 449), true,
+           "the GC heap is 449 MiB of 900 MiB resident: look for native memory (351 MiB)");
+    /* half */
+    expect(memory(900, 800, 450), false, "the GC heap is 450 MiB of 900 MiB resident");
+    expect(memory(150, 120, 20), true,
+           "the GC heap is 20 MiB of 150 MiB resident: look for native memory (100 MiB)");
+    /* 99 MiB */
+    expect(memory(150, 119, 20), false, "the GC heap is 20 MiB of 150 MiB resident");
+    /* the rest is files */
+    expect(memory(900, 90, 20), false, "the GC heap is 20 MiB of 900 MiB resident");
+    m = memory(300, 200, 250); /* what was read one after the other need not fit */
     assert_int_equal(gcd_native_bytes(&m), 0);
 }
 
@@ -60,7 +70,7 @@ static void bytes_of_ranges(void **state)
     uint64_t used, unused;
     gcd_range_bytes(&s, &used, &unused);
     assert_true(used == 150 && unused == 30);
-    s.bytes = 151;                           /* frozen objects lie elsewhere */
+    s.bytes = 151; /* frozen objects lie elsewhere */
     gcd_range_bytes(&s, &used, &unused);
     assert_true(used == 150 && unused == 0);
 }
@@ -69,19 +79,23 @@ static void bytes_of_ranges(void **state)
 
 static bool same(const struct gcd_process_memory *a, const struct gcd_process_memory *b)
 {
-    return a->unix_ms == b->unix_ms && a->resident_bytes == b->resident_bytes && a->anonymous_bytes == b->anonymous_bytes &&
-           a->file_bytes == b->file_bytes && a->shared_bytes == b->shared_bytes && a->swapped_bytes == b->swapped_bytes &&
-           a->gc_known == b->gc_known && a->gc_bytes == b->gc_bytes && a->cgroup_limit_bytes == b->cgroup_limit_bytes &&
+    return a->unix_ms == b->unix_ms && a->resident_bytes == b->resident_bytes &&
+           a->anonymous_bytes == b->anonymous_bytes && a->file_bytes == b->file_bytes &&
+           a->shared_bytes == b->shared_bytes && a->swapped_bytes == b->swapped_bytes &&
+           a->gc_known == b->gc_known && a->gc_bytes == b->gc_bytes &&
+           a->cgroup_limit_bytes == b->cgroup_limit_bytes &&
            a->cgroup_used_bytes == b->cgroup_used_bytes;
 }
 
-static void check_memory(const void *bytes, size_t n, unsigned walk, const struct gcd_process_memory *wanted)
+static void check_memory(const void *bytes, size_t n, unsigned walk,
+                         const struct gcd_process_memory *wanted)
 {
     struct opened o = open_walk(bytes, n, walk);
     const struct gcd_summary *s = gcd_dump_summary(o.d);
     struct gcd_graph *g;
     assert_true(same(&s->memory, wanted));
-    assert_true(s->trace.end == GCD_TRACE_CLOSED && s->trace.lost_events == 0 && s->trace.loss_verified);
+    assert_true(s->trace.end == GCD_TRACE_CLOSED && s->trace.lost_events == 0 &&
+                s->trace.loss_verified);
     assert_int_equal(gcd_graph_from_dump(o.d, NULL, &g, NULL), GCD_OK);
     assert_true(same(&gcd_graph_summary(g)->memory, wanted));
     gcd_graph_free(g);
@@ -96,10 +110,12 @@ static void a_recording_keeps_it(void **state)
     const char *name;
     size_t n, k, seen = 0;
     uint8_t *bytes;
-    for (size_t i = 0; (bytes = run_bundled(GCDUMPC_SOURCE, i, &name, &n)) != NULL; i++, free(bytes)) {
+    for (size_t i = 0; (bytes = run_bundled(GCDUMPC_SOURCE, i, &name, &n)) != NULL;
+         i++, free(bytes)) {
         struct opened o = open_walk(bytes, n, 0);
         struct gcd_process_memory m = memory(900, 800, 120);
-        if (!gcd_dump_summary(o.d)->trace.loss_verified || gcd_dump_summary(o.d)->trace.lost_events > 0) {
+        if (!gcd_dump_summary(o.d)->trace.loss_verified ||
+            gcd_dump_summary(o.d)->trace.lost_events > 0) {
             opened_done(&o);
             continue;
         }
@@ -138,7 +154,8 @@ static void the_dump_must_be_closed(void **state)
     gcd_dump_free(d);
 }
 
-/* What other programs might write: the last record of the walk counts, and impossible values are not used. */
+/* What other programs might write: the last record of the walk counts, and impossible values are
+ * not used. */
 static void events(void **state)
 {
     (void)state;
@@ -148,9 +165,15 @@ static void events(void **state)
         size_t missing;
         bool taken;
     } rows[] = {
-        { 1, 1, 900, 800, 120, 0, true },   { 2, 1, 900, 800, 120, 0, false },  { 1, 2, 900, 800, 120, 0, false },
-        { 1, 1, 900, 800, 120, 1, false },  { 1, 1, 900, 901, 120, 0, false },  { 1, 1, 900, 800, 901, 0, false },
-        { 1, 1, 900, 800, UINT64_MAX, 0, true }, { 1, 1, 900, 800, 120, SIZE_MAX, true },        /* a later version has more fields */
+        { 1, 1, 900, 800, 120, 0, true },
+        { 2, 1, 900, 800, 120, 0, false },
+        { 1, 2, 900, 800, 120, 0, false },
+        { 1, 1, 900, 800, 120, 1, false },
+        { 1, 1, 900, 901, 120, 0, false },
+        { 1, 1, 900, 800, 901, 0, false },
+        /* a later version has more fields */
+        { 1, 1, 900, 800, UINT64_MAX, 0, true },
+        { 1, 1, 900, 800, 120, SIZE_MAX, true },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct tb t;
@@ -161,7 +184,9 @@ static void events(void **state)
         tb_gc_end(&t, 1);
         tb_process_memory(&t, 1, 1, TB_LIST(uint64_t, 5, 500, 400, 0, 0, 0, 300, 0, 0), 0);
         tb_process_memory(&t, rows[i].gc, rows[i].walk,
-                          TB_LIST(uint64_t, UINT64_MAX, rows[i].resident, rows[i].anonymous, 1, 2, 3, rows[i].bytes, 4, 5), rows[i].missing);
+                          TB_LIST(uint64_t, UINT64_MAX, rows[i].resident, rows[i].anonymous, 1, 2,
+                                  3, rows[i].bytes, 4, 5),
+                          rows[i].missing);
         tb_close(&t);
         struct opened o = open_walk(t.out.p, t.out.n, 0);
         const struct gcd_process_memory *m = &gcd_dump_summary(o.d)->memory;
@@ -169,8 +194,10 @@ static void events(void **state)
         assert_true(gcd_dump_summary(o.d)->verdict.complete);
         assert_int_equal(m->resident_bytes, rows[i].taken ? 900 : 500);
         if (rows[i].taken) {
-            assert_true(m->unix_ms == 0 && m->file_bytes == 1 && m->shared_bytes == 2 && m->swapped_bytes == 3);
-            assert_true(m->gc_known == known && m->gc_bytes == (known ? 120 : 0) && m->cgroup_limit_bytes == 4 && m->cgroup_used_bytes == 5);
+            assert_true(m->unix_ms == 0 && m->file_bytes == 1 && m->shared_bytes == 2 &&
+                        m->swapped_bytes == 3);
+            assert_true(m->gc_known == known && m->gc_bytes == (known ? 120 : 0) &&
+                        m->cgroup_limit_bytes == 4 && m->cgroup_used_bytes == 5);
         }
         opened_done(&o);
         tb_done(&t);
@@ -180,8 +207,11 @@ static void events(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sentences), cmocka_unit_test(bytes_of_ranges), cmocka_unit_test(a_recording_keeps_it),
-        cmocka_unit_test(the_dump_must_be_closed), cmocka_unit_test(events),
+        cmocka_unit_test(sentences),
+        cmocka_unit_test(bytes_of_ranges),
+        cmocka_unit_test(a_recording_keeps_it),
+        cmocka_unit_test(the_dump_must_be_closed),
+        cmocka_unit_test(events),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,8 @@
 
 static struct gcd_error err = GCD_ERROR_INIT;
 
-static gcd_status read_bytes(const void *bytes, size_t n, const struct gcd_graph_options *o, struct gcd_graph **ret)
+static gcd_status read_bytes(const void *bytes, size_t n, const struct gcd_graph_options *o,
+                             struct gcd_graph **ret)
 {
     struct gcd_input *in;
     *ret = NULL;
@@ -48,7 +49,8 @@ static void test_the_example(void **state)
     assert_int_equal(gcd_graph_summary(g)->bytes, 96);
     assert_string_equal(gcd_graph_summary(g)->process_name, "shop");
     assert_int_equal(gcd_graph_summary(g)->gc_start_ns, INT64_C(6703) * 1000000);
-    assert_string_equal(gcd_graph_summary(g)->types[gcd_graph_node_type(g, 1)].name, "Shop.Order[]");
+    assert_string_equal(gcd_graph_summary(g)->types[gcd_graph_node_type(g, 1)].name,
+                        "Shop.Order[]");
     assert_int_equal(gcd_graph_node_edges(g, 0, &n)[0], 1);
     assert_int_equal(gcd_graph_summary(g)->root_count, 2);
     assert_int_equal(gcd_graph_summary(g)->roots[0].kind, GCD_ROOT_STATIC);
@@ -61,7 +63,8 @@ static void test_the_example(void **state)
 static void test_what_is_forgiven(void **state)
 {
     (void)state;
-    struct gcd_graph *g = read_text("\xEF\xBB\xBF" "a 2 My Shop.exe\r\n"
+    struct gcd_graph *g = read_text("\xEF\xBB\xBF"
+                                    "a 2 My Shop.exe\r\n"
                                     "r 7F0000001000 4 0 1\r\n"
                                     "\r\n"
                                     "o 7F0000001000 1 18  7F0000001018\tbeef \r\n"
@@ -74,7 +77,8 @@ static void test_what_is_forgiven(void **state)
     assert_int_equal(gcd_graph_node_count(g), 3);
     assert_int_equal(gcd_graph_summary(g)->bytes, 96);
     assert_string_equal(gcd_graph_summary(g)->process_name, "My Shop.exe");
-    assert_string_equal(gcd_graph_summary(g)->types[gcd_graph_node_type(g, 0)].name, "Shop.Cache`2[System.String, Shop.Order]");
+    assert_string_equal(gcd_graph_summary(g)->types[gcd_graph_node_type(g, 0)].name,
+                        "Shop.Cache`2[System.String, Shop.Order]");
     assert_int_equal(gcd_graph_edge_count(g), 2);
     assert_int_equal(gcd_graph_notes(g)->edges_dangling, 1);
     assert_int_equal(gcd_graph_notes(g)->records_damaged, 0);
@@ -90,14 +94,18 @@ static void test_stamps(void **state)
         const char *line, *name;
         int64_t stamp;
     } cases[] = {
-        { "a 2 shop.exe 444", "shop.exe", 0x444 }, { "a 2 cafe", "cafe", 0 }, { "a 2 my cafe", "my", 0xcafe },
-        { "a 2 my cafe 0", "my cafe", 0 }, { "a 2 shop 123456789", "shop 123456789", 0 }, { "a 2 ", "", 0 },
+        { "a 2 shop.exe 444", "shop.exe", 0x444 },
+        { "a 2 cafe", "cafe", 0 },
+        { "a 2 my cafe", "my", 0xcafe },
+        { "a 2 my cafe 0", "my cafe", 0 },
+        { "a 2 shop 123456789", "shop 123456789", 0 },
+        { "a 2 ", "", 0 },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct gcd_graph *g = read_text(cases[i].line);
         assert_string_equal(gcd_graph_summary(g)->process_name, cases[i].name);
         assert_int_equal(gcd_graph_summary(g)->gc_start_ns, cases[i].stamp * 1000000);
-        assert_false(gcd_graph_summary(g)->verdict.complete);        /* no last record */
+        assert_false(gcd_graph_summary(g)->verdict.complete); /* no last record */
         assert_int_equal(gcd_graph_summary(g)->verdict.reasons[0].code, GCD_REASON_TRACE_TRUNCATED);
         gcd_graph_free(g);
     }
@@ -106,16 +114,22 @@ static void test_stamps(void **state)
 static void test_damaged_lines_are_counted(void **state)
 {
     (void)state;
-    static const char *const lines[] = { "o 8", "o 0 1 18", "o 8 1", "o g 1 18", "o 11112222333344445 1 18", "x 1", "o8 1 18", "t 1", "t g A",
-                                         "r 8 1", "r 8 6 0", "r g 1 0", "c other 0", "t 2 A\nt 2 B", "o 8 1 18 zz", "a 3 x 0" };
+    static const char *const lines[] = {
+        "o 8",     "o 0 1 18", "o 8 1",     "o g 1 18",     "o 11112222333344445 1 18",
+        "x 1",     "o8 1 18",  "t 1",       "t g A",        "r 8 1",
+        "r 8 6 0", "r g 1 0",  "c other 0", "t 2 A\nt 2 B", "o 8 1 18 zz",
+        "a 3 x 0"
+    };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         char text[256];
         (void)snprintf(text, sizeof text, "a 2 x 0\n%s\nc x 0\n", lines[i]);
         struct gcd_graph *g = read_text(text);
-        unsigned wanted = lines[i][0] == 'c' ? 2 : 1;        /* then the real end follows without a start */
+        /* then the real end follows without a start */
+        unsigned wanted = lines[i][0] == 'c' ? 2 : 1;
         if (gcd_graph_notes(g)->records_damaged != wanted)
             fail_msg("%s: %d", lines[i], (int)gcd_graph_notes(g)->records_damaged);
-        assert_int_equal(gcd_graph_notes(g)->damaged_line, strncmp(lines[i], "t 2", 3) == 0 ? 3 : 2);
+        assert_int_equal(gcd_graph_notes(g)->damaged_line,
+                         strncmp(lines[i], "t 2", 3) == 0 ? 3 : 2);
         assert_false(gcd_graph_summary(g)->verdict.complete);
         gcd_graph_free(g);
     }
@@ -152,8 +166,10 @@ static uint8_t *to_gclog(const struct gcd_graph *g, struct gcd_sink **s, size_t 
     return (uint8_t *)(uintptr_t)gcd_sink_memory(*s, ret_n);
 }
 
-#define LOST (GRAPH_EQ_ROOT_NAMES | GRAPH_EQ_DEPENDENTS | GRAPH_EQ_RANGES | GRAPH_EQ_TYPE_IDS | GRAPH_EQ_MODULES | GRAPH_EQ_UNUSED_TYPES | \
-              GRAPH_EQ_FACTS | GRAPH_EQ_VERDICT | GRAPH_EQ_NAMES | GRAPH_EQ_ROOT_FLAGS)
+#define LOST                                                                           \
+    (GRAPH_EQ_ROOT_NAMES | GRAPH_EQ_DEPENDENTS | GRAPH_EQ_RANGES | GRAPH_EQ_TYPE_IDS | \
+     GRAPH_EQ_MODULES | GRAPH_EQ_UNUSED_TYPES | GRAPH_EQ_FACTS | GRAPH_EQ_VERDICT |    \
+     GRAPH_EQ_NAMES | GRAPH_EQ_ROOT_FLAGS)
 
 static void test_there_and_back(void **state)
 {
@@ -180,12 +196,9 @@ static void test_there_and_back(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_example),
-        cmocka_unit_test(test_what_is_forgiven),
-        cmocka_unit_test(test_stamps),
-        cmocka_unit_test(test_damaged_lines_are_counted),
-        cmocka_unit_test(test_invalid_files),
-        cmocka_unit_test(test_empty_and_rootless),
+        cmocka_unit_test(test_the_example),    cmocka_unit_test(test_what_is_forgiven),
+        cmocka_unit_test(test_stamps),         cmocka_unit_test(test_damaged_lines_are_counted),
+        cmocka_unit_test(test_invalid_files),  cmocka_unit_test(test_empty_and_rootless),
         cmocka_unit_test(test_there_and_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /*
- * Names in a recording: written in front of its end mark, read back, without damage to anything else in it.
+ * Names in a recording: written in front of its end mark, read back, without damage to anything
+ * else in it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,11 +36,16 @@ static uint8_t *with_names(const void *p, size_t n, unsigned walk, const char *o
 
 static void check_same_heap(const struct gcd_summary *a, const struct gcd_summary *b)
 {
-    assert_true(a->objects == b->objects && a->bytes == b->bytes && a->edges == b->edges && a->type_count == b->type_count);
-    assert_true(a->root_count == b->root_count && a->module_count == b->module_count && a->pauses == b->pauses);
-    assert_true(a->gc_start_ns == b->gc_start_ns && a->gc_end_ns == b->gc_end_ns && a->walk_number == b->walk_number);
-    assert_true(a->trace.lost_events == b->trace.lost_events && a->trace.loss_verified == b->trace.loss_verified);
-    assert_true(a->trace.irregular_steps == b->trace.irregular_steps && a->trace.unknown_events == b->trace.unknown_events);
+    assert_true(a->objects == b->objects && a->bytes == b->bytes && a->edges == b->edges &&
+                a->type_count == b->type_count);
+    assert_true(a->root_count == b->root_count && a->module_count == b->module_count &&
+                a->pauses == b->pauses);
+    assert_true(a->gc_start_ns == b->gc_start_ns && a->gc_end_ns == b->gc_end_ns &&
+                a->walk_number == b->walk_number);
+    assert_true(a->trace.lost_events == b->trace.lost_events &&
+                a->trace.loss_verified == b->trace.loss_verified);
+    assert_true(a->trace.irregular_steps == b->trace.irregular_steps &&
+                a->trace.unknown_events == b->trace.unknown_events);
     assert_int_equal(b->trace.end, GCD_TRACE_CLOSED);
     assert_int_equal(a->verdict.reason_count, b->verdict.reason_count);
     for (size_t i = 0; i < a->verdict.reason_count; i++)
@@ -50,11 +56,13 @@ static bool same_name(const struct gcd_type *t, const struct gcd_type *was, cons
 {
     char wanted[4096];
     (void)snprintf(wanted, sizeof wanted, "%s+%s", outer, was->name);
-    return strcmp(t->name, outer != NULL && invent_outer(was) ? wanted : was->name) == 0 && strcmp(t->raw_name, was->name) == 0;
+    return strcmp(t->name, outer != NULL && invent_outer(was) ? wanted : was->name) == 0 &&
+           strcmp(t->raw_name, was->name) == 0;
 }
 
 /* NAMED is BARE with the names of invent_names; OUTER NULL: without them. */
-static void check_names(const struct gcd_summary *named, const struct gcd_summary *bare, const char *outer)
+static void check_names(const struct gcd_summary *named, const struct gcd_summary *bare,
+                        const char *outer)
 {
     for (uint32_t i = 0; i < bare->type_count; i++)
         assert_true(same_name(&named->types[i], &bare->types[i], outer));
@@ -80,11 +88,13 @@ static void a_recording_keeps_the_names(void **state)
     const char *name;
     size_t n, k, seen = 0;
     uint8_t *bytes;
-    for (size_t i = 0; (bytes = run_bundled(GCDUMPC_SOURCE, i, &name, &n)) != NULL; i++, free(bytes)) {
+    for (size_t i = 0; (bytes = run_bundled(GCDUMPC_SOURCE, i, &name, &n)) != NULL;
+         i++, free(bytes)) {
         struct opened bare = open_walk(bytes, n, 0);
         invent_names(bare.d, OUTER);
         bool room = gcd_recording_names(bare.d) == GCD_RECORDING_NAMES_NEW;
-        bool wanted = bare.d->summary.trace.loss_verified && bare.d->summary.trace.format_version == 4;
+        bool wanted =
+            bare.d->summary.trace.loss_verified && bare.d->summary.trace.format_version == 4;
         assert_int_equal(room, wanted);
         opened_done(&bare);
         if (!room)
@@ -128,7 +138,8 @@ static void the_rest_is_copied(void **state)
         struct opened o = open_walk(bytes, n, 0);
         assert_int_equal(gcd_recording_names(o.d), GCD_RECORDING_NAMES_SAME);
         invent_names(o.d, OUTER);
-        assert_int_equal(gcd_recording_names(o.d), i == 0 ? GCD_RECORDING_NAMES_NO_ROOM : GCD_RECORDING_NAMES_NEW);
+        assert_int_equal(gcd_recording_names(o.d),
+                         i == 0 ? GCD_RECORDING_NAMES_NO_ROOM : GCD_RECORDING_NAMES_NEW);
         uint8_t *copy = copy_of(&o, i == 1, &k, &added);
         assert_true(k == n && memcmp(copy, bytes, n) == 0 && added == 0);
         free(copy);
@@ -142,11 +153,14 @@ static void names_of_other_walks_are_not_taken(void **state)
     (void)state;
     size_t n, k, all;
     uint8_t *bytes = bundled("net8-wks-two-dumps", &n);
-    uint8_t *first = with_names(bytes, n, 1, "First", &k), *both = with_names(first, k, 2, "Second", &all);
+    uint8_t *first = with_names(bytes, n, 1, "First", &k),
+            *both = with_names(first, k, 2, "Second", &all);
     for (unsigned walk = 1; walk <= 2; walk++) {
-        struct opened bare = open_walk(bytes, n, walk), one = open_walk(first, k, walk), two = open_walk(both, all, walk);
+        struct opened bare = open_walk(bytes, n, walk), one = open_walk(first, k, walk),
+                      two = open_walk(both, all, walk);
         check_names(gcd_dump_summary(one.d), gcd_dump_summary(bare.d), walk == 1 ? "First" : NULL);
-        check_names(gcd_dump_summary(two.d), gcd_dump_summary(bare.d), walk == 1 ? "First" : "Second");
+        check_names(gcd_dump_summary(two.d), gcd_dump_summary(bare.d),
+                    walk == 1 ? "First" : "Second");
         check_same_heap(gcd_dump_summary(bare.d), gcd_dump_summary(two.d));
         opened_done(&bare);
         opened_done(&one);
@@ -169,7 +183,7 @@ static void names_can_be_added_again(void **state)
     uint8_t *copy = copy_of(&o, false, &again, &names);
     assert_true(again == k && memcmp(copy, first, k) == 0);
     free(copy);
-    o.d->modules[0].state = GCD_MODULE_READ;         /* one more module, all others are recorded */
+    o.d->modules[0].state = GCD_MODULE_READ; /* one more module, all others are recorded */
     copy = copy_of(&o, false, &again, &names);
     assert_true(again > k);
     opened_done(&o);
@@ -194,8 +208,11 @@ static void begin(unsigned types)
     for (unsigned i = 0; i < types; i++) {
         char name[32];
         (void)snprintf(name, sizeof name, "Node%u[System.Int32][]", i);
-        tb_types(&t, TB_LIST(struct tb_type, { .id = 0x300 + 0x300 * (uint64_t)i, .module = 0x7000, .name = name }));
-        tb_nodes(&t, TB_LIST(struct tb_node, { 0x100000 + 24 * (uint64_t)i, 24, 0x300 + 0x300 * (uint64_t)i, 0 }));
+        tb_types(&t,
+                 TB_LIST(struct tb_type,
+                         { .id = 0x300 + 0x300 * (uint64_t)i, .module = 0x7000, .name = name }));
+        tb_nodes(&t, TB_LIST(struct tb_node,
+                             { 0x100000 + 24 * (uint64_t)i, 24, 0x300 + 0x300 * (uint64_t)i, 0 }));
     }
     tb_gc_end(&t, 1);
     tb_close(&t);
@@ -260,14 +277,16 @@ static void names_can_be_too_long(void **state)
 static void what_is_not_known_is_not_recorded(void **state)
 {
     (void)state;
-    static const enum gcd_module_state states[] = { GCD_MODULE_NOT_READ, GCD_MODULE_READ, GCD_MODULE_NO_PATH, GCD_MODULE_NOT_FOUND,
+    static const enum gcd_module_state states[] = { GCD_MODULE_NOT_READ, GCD_MODULE_READ,
+                                                    GCD_MODULE_NO_PATH,  GCD_MODULE_NOT_FOUND,
                                                     GCD_MODULE_REPLACED, GCD_MODULE_UNREADABLE };
     const size_t count = sizeof states / sizeof *states;
     size_t k;
     tb_init(&t, TB_V4, 8);
     tb_gc_start(&t, 1);
     for (uint64_t i = 0; i < count; i++) {
-        tb_types(&t, TB_LIST(struct tb_type, { .id = 0x300 + i, .module = 0x7000 + i, .name = "Node" }));
+        tb_types(
+            &t, TB_LIST(struct tb_type, { .id = 0x300 + i, .module = 0x7000 + i, .name = "Node" }));
         tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000 + 24 * i, 24, 0x300 + i, 0 }));
     }
     tb_gc_end(&t, 1);
@@ -275,7 +294,7 @@ static void what_is_not_known_is_not_recorded(void **state)
     struct opened o = open_walk(t.out.p, t.out.n, 0);
     for (size_t i = 0; i < count; i++)
         o.d->modules[i].state = states[i];
-    o.d->types[0].name = "A-Node";               /* not what a nested type is called */
+    o.d->types[0].name = "A-Node"; /* not what a nested type is called */
     o.d->types[1].name = "+Node";
     o.d->types[2].name = "A+Leaf";
     uint64_t names;
@@ -284,7 +303,8 @@ static void what_is_not_known_is_not_recorded(void **state)
     opened_done(&o);
     o = open_walk(copy, k, 0);
     for (size_t i = 0; i < count; i++)
-        assert_int_equal(gcd_dump_summary(o.d)->modules[i].state, states[i] == GCD_MODULE_READ ? GCD_MODULE_RECORDED : GCD_MODULE_NOT_READ);
+        assert_int_equal(gcd_dump_summary(o.d)->modules[i].state,
+                         states[i] == GCD_MODULE_READ ? GCD_MODULE_RECORDED : GCD_MODULE_NOT_READ);
     opened_done(&o);
     free(copy);
     tb_done(&t);
@@ -345,13 +365,16 @@ static void small_heap(void)
     tb_init(&t, TB_V4, 8);
     tb_gc_start(&t, 1);
     tb_types(&t, TB_LIST(struct tb_type, { .id = 0x300, .module = 0x7000, .name = "Node" }));
-    tb_statics(&t, TB_LIST(struct tb_static, { .slot = 0x5000, .object = 0x1000, .type = 0x300, .name = "s_it" }));
+    tb_statics(&t, TB_LIST(struct tb_static,
+                           { .slot = 0x5000, .object = 0x1000, .type = 0x300, .name = "s_it" }));
     tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000, 24, 0x300, 0 }));
     tb_gc_end(&t, 1);
 }
 
-/* Closes the trace and checks the name of the type, the label of the variable and the state of the module. */
-static void expect(const char *name, const char *label, enum gcd_module_state module, const char *problem)
+/* Closes the trace and checks the name of the type, the label of the variable and the state of the
+ * module. */
+static void expect(const char *name, const char *label, enum gcd_module_state module,
+                   const char *problem)
 {
     tb_close(&t);
     struct opened o = open_walk(t.out.p, t.out.n, 0);
@@ -375,12 +398,16 @@ static void a_batch_must_be_whole(void **state)
     static const char problem[] = "its names in the recording are not complete";
     static const struct {
         uint32_t gc, walk, types, statics;
-        size_t missing;          /* bytes of the event of the type */
+        size_t missing; /* bytes of the event of the type */
         bool taken;
         const char *problem;
     } rows[] = {
-        { 1, 1, 1, 1, 0, true, "" },            { 2, 1, 1, 1, 0, false, "" },      { 1, 2, 1, 1, 0, false, "" },
-        { 1, 1, 2, 1, 0, false, problem },      { 1, 1, 1, 2, 0, false, problem }, { 1, 1, 1, 1, 1, false, problem },
+        { 1, 1, 1, 1, 0, true, "" },
+        { 2, 1, 1, 1, 0, false, "" },
+        { 1, 2, 1, 1, 0, false, "" },
+        { 1, 1, 2, 1, 0, false, problem },
+        { 1, 1, 1, 2, 0, false, problem },
+        { 1, 1, 1, 1, 1, false, problem },
         { 1, 1, UINT32_MAX, 1, 0, false, problem },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -400,7 +427,7 @@ static void the_last_whole_batch_counts(void **state)
     (void)state;
     static const char *const outers[] = { "First", "Second", "Third" };
     small_heap();
-    tb_named_type(&t, 0x300, "Early", 0);                 /* outside of any batch */
+    tb_named_type(&t, 0x300, "Early", 0); /* outside of any batch */
     for (uint32_t i = 0; i < 3; i++) {
         tb_names(&t, 1, 1, 1, i == 2 ? 2 : 1, 0);
         tb_named_module(&t, 0x7000, "Lib", "");
@@ -419,7 +446,7 @@ static void names_for_others_change_nothing(void **state)
     tb_named_type(&t, 0x300, "", 0);
     tb_named_static(&t, 0x5000, "s_other", "A", "A.s_other");
     tb_named_static(&t, 0x5008, "s_it", "A", "A.s_it");
-    tb_event(&t, "gcdumpc", 5, 1, "later", 5);   /* of a newer version */
+    tb_event(&t, "gcdumpc", 5, 1, "later", 5); /* of a newer version */
     tb_event(&t, "gcdumpc", 0, 1, "", 0);
     tb_event(&t, "gcdump", 3, 1, "", 0);
     expect("Node", "s_it", GCD_MODULE_NOT_READ, "");
@@ -431,8 +458,10 @@ static void tokens_are_sixteen_digits(void **state)
     static const struct {
         const char *text;
         bool valid;
-    } rows[] = { { "0123456789abcdef", true }, { "", false }, { "0123456789abcdeF", false }, { "0123456789abcde", false },
-                 { "0123456789abcdef0", false }, { "/123456789abcdef", false }, { "0123456789abcde:", false }, { "0123456789abcde`", false },
+    } rows[] = { { "0123456789abcdef", true },   { "", false },
+                 { "0123456789abcdeF", false },  { "0123456789abcde", false },
+                 { "0123456789abcdef0", false }, { "/123456789abcdef", false },
+                 { "0123456789abcde:", false },  { "0123456789abcde`", false },
                  { "0123456789abcdeg", false } };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         static const uint8_t token[8] = { 0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef };

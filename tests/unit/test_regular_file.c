@@ -14,7 +14,7 @@
 #include "support/folder.h"
 
 static char folder[64];
-static int here;                     /* the working directory before the tests */
+static int here; /* the working directory before the tests */
 
 static int setup(void **state)
 {
@@ -59,7 +59,8 @@ static void fails(const char *path, gcd_status want, const char *message)
     struct gcd_error err = GCD_ERROR_INIT;
     assert_int_equal(gcd_input_open_regular(path, NULL, &in, NULL, &err), want);
     assert_string_equal(err.msg, message);
-    assert_int_equal(err.reason == GCD_ERROR_NO_FILE, err.os_errno == ENOENT || err.os_errno == ENOTDIR);
+    assert_int_equal(err.reason == GCD_ERROR_NO_FILE,
+                     err.os_errno == ENOENT || err.os_errno == ENOTDIR);
     assert_null(in);
 }
 
@@ -69,10 +70,12 @@ static void what_is_known_of_a_file(void **state)
     struct gcd_regular_file file;
     struct stat st;
     make("plain", "content");
-    assert_int_equal(utimensat(AT_FDCWD, "plain", (struct timespec[2]){ { 5, 6 }, { 7, 8 } }, 0), 0);
+    assert_int_equal(utimensat(AT_FDCWD, "plain", (struct timespec[2]){ { 5, 6 }, { 7, 8 } }, 0),
+                     0);
     opens("plain", "content", &file);
     assert_int_equal(stat("plain", &st), 0);
-    assert_true(file.device == st.st_dev && file.inode == st.st_ino && file.bytes == 7 && !file.deleted);
+    assert_true(file.device == st.st_dev && file.inode == st.st_ino && file.bytes == 7 &&
+                !file.deleted);
     assert_int_equal(file.modified_ns, 7000000008);
     assert_int_equal(file.changed_ns, (int64_t)st.st_ctim.tv_sec * 1000000000 + st.st_ctim.tv_nsec);
     opens("plain", "content", NULL);
@@ -142,7 +145,7 @@ static void no_permission(void **state)
     (void)state;
     make("secret", "content");
     assert_int_equal(chmod("secret", 0), 0);
-    if (geteuid() == 0)                  /* root has every permission; no other thread is concerned */
+    if (geteuid() == 0) /* root has every permission; no other thread is concerned */
         assert_int_equal(syscall(SYS_setresuid, -1, 65534, -1), 0);
     fails("secret", GCD_E_IO, "cannot open: Permission denied");
     if (getuid() == 0)
@@ -160,7 +163,8 @@ static void a_large_file_that_shrinks(void **state)
     assert_int_equal(truncate("large", (off_t)3 << 30), 0);
     assert_int_equal(gcd_input_open_regular("large", NULL, &in, NULL, &err), GCD_OK);
     assert_int_equal(gcd_input_size(in), UINT64_C(3) << 30);
-    assert_int_equal(gcd_input_read_at(in, (UINT64_C(3) << 30) - 4, got, sizeof got, &n, &err), GCD_OK);
+    assert_int_equal(gcd_input_read_at(in, (UINT64_C(3) << 30) - 4, got, sizeof got, &n, &err),
+                     GCD_OK);
     assert_int_equal(n, 4);
     assert_int_equal(truncate("large", 2), 0);
     assert_int_equal(gcd_input_read_at(in, 1000, got, sizeof got, &n, &err), GCD_OK);
@@ -172,8 +176,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-        TEST(what_is_known_of_a_file), TEST(a_file_without_a_name), TEST(only_regular_files), TEST(no_link_leads_out_of_a_process_root),
-        TEST(no_permission), TEST(a_large_file_that_shrinks),
+        TEST(what_is_known_of_a_file), TEST(a_file_without_a_name),
+        TEST(only_regular_files),      TEST(no_link_leads_out_of_a_process_root),
+        TEST(no_permission),           TEST(a_large_file_that_shrinks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

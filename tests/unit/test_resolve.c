@@ -13,15 +13,22 @@ static struct gcd_error err;
 /* ---- where they are ---- */
 
 struct folder {
-    struct { const char *path; const struct pe_image *image; bool certain; } files[6];
-    gcd_status failure;                  /* of each candidate, GCD_OK = none */
-    unsigned opened, closed, loaded;     /* this many of the files are loaded by the process */
-    size_t cut;                          /* bytes that are missing at the end of each file */
-    bool recompiled;                     /* the last of the loaded files exists in any number of copies, each compiled again */
-    unsigned gone_after;                 /* this many files can be opened, then they are gone; 0 = no limit */
+    struct {
+        const char *path;
+        const struct pe_image *image;
+        bool certain;
+    } files[6];
+    gcd_status failure;              /* of each candidate, GCD_OK = none */
+    unsigned opened, closed, loaded; /* this many of the files are loaded by the process */
+    size_t cut;                      /* bytes that are missing at the end of each file */
+    /* the last of the loaded files exists in any number of copies, each compiled again */
+    bool recompiled;
+    /* this many files can be opened, then they are gone; 0 = no limit */
+    unsigned gone_after;
 };
 
-static gcd_status open_file(void *ctx, const struct gcd_module *m, unsigned n, struct gcd_module_file *ret, struct gcd_error *e)
+static gcd_status open_file(void *ctx, const struct gcd_module *m, unsigned n,
+                            struct gcd_module_file *ret, struct gcd_error *e)
 {
     struct folder *f = ctx;
     if (f->gone_after != 0 && f->opened >= f->gone_after)
@@ -30,7 +37,7 @@ static gcd_status open_file(void *ctx, const struct gcd_module *m, unsigned n, s
         struct tb_bytes *image = &((struct pe_image *)f->files[f->loaded - 1].image)->out;
         for (size_t i = 0; i + 16 <= image->n; i++)
             if (memcmp(image->p + i, "\xbb\xbb\xbb\xbb\xbb\xbb\xbb\xbb", 8) == 0) {
-                memcpy(image->p + i + 8, &n, sizeof n);      /* in the MVID */
+                memcpy(image->p + i + 8, &n, sizeof n); /* in the MVID */
                 break;
             }
         n = f->loaded - 1;
@@ -38,7 +45,8 @@ static gcd_status open_file(void *ctx, const struct gcd_module *m, unsigned n, s
     if (m == NULL && n < f->loaded) {
         f->opened++;
         ret->path = f->files[n].path;
-        return gcd_input_from_memory(f->files[n].image->out.p, f->files[n].image->out.n, NULL, &ret->input, e);
+        return gcd_input_from_memory(f->files[n].image->out.p, f->files[n].image->out.n, NULL,
+                                     &ret->input, e);
     }
     for (size_t i = 0; m != NULL && i < 6 && f->files[i].path != NULL; i++)
         if (strcmp(f->files[i].path, m->path) == 0 && n-- == 0) {
@@ -48,7 +56,8 @@ static gcd_status open_file(void *ctx, const struct gcd_module *m, unsigned n, s
             }
             ret->certain = f->files[i].certain;
             f->opened++;
-            return gcd_input_from_memory(f->files[i].image->out.p, f->files[i].image->out.n - f->cut, NULL, &ret->input, e);
+            return gcd_input_from_memory(f->files[i].image->out.p,
+                                         f->files[i].image->out.n - f->cut, NULL, &ret->input, e);
         }
     return GCD_END;
 }
@@ -63,7 +72,8 @@ static void close_file(void *ctx, struct gcd_module_file *file)
 
 static enum sample_modules described;
 
-static struct gcd_dump *dump(const struct tb_static *statics, size_t n, const struct gcd_alloc *alloc, struct gcd_input **in)
+static struct gcd_dump *dump(const struct tb_static *statics, size_t n,
+                             const struct gcd_alloc *alloc, struct gcd_input **in)
 {
     static struct tb_bytes trace;
     struct gcd_dump_options options = { .context.alloc = alloc };
@@ -80,7 +90,8 @@ static struct pe_image shop_file, tools_file;
 
 static struct folder everything(void)
 {
-    return (struct folder){ .files = { { "/app/Shop.dll", &shop_file, false }, { "/app/Tools.dll", &tools_file, true } } };
+    return (struct folder){ .files = { { "/app/Shop.dll", &shop_file, false },
+                                       { "/app/Tools.dll", &tools_file, true } } };
 }
 
 static gcd_status resolve(struct gcd_dump *d, struct folder *f)
@@ -147,13 +158,18 @@ static void labels(const struct gcd_dump *d, char *ret, size_t cap)
     for (size_t i = 0; i < s->root_count && n < cap; i++) {
         const struct gcd_root *r = &s->roots[i];
         bool certain = r->class_name[0] != '\0';
-        n += (size_t)snprintf(ret + n, cap - n, "%s%s%s%s\n", r->label, certain ? " [" : "", r->class_name, certain ? "]" : "");
+        n += (size_t)snprintf(ret + n, cap - n, "%s%s%s%s\n", r->label, certain ? " [" : "",
+                              r->class_name, certain ? "]" : "");
     }
 }
 
-#define OF(type, name) { (type) + 0x10000, 0x9000, type, name }
+#define OF(type, name)                       \
+    {                                        \
+        (type) + 0x10000, 0x9000, type, name \
+    }
 
-/* An assembly that was loaded again, from a stream, is known by its symbol file; its classes have the same names. */
+/* An assembly that was loaded again, from a stream, is known by its symbol file; its classes have
+ * the same names. */
 static void test_same_assembly_again(void **state)
 {
     (void)state;
@@ -172,7 +188,8 @@ static void test_same_assembly_again(void **state)
     described = SAMPLE_MODULES;
 }
 
-/* Another build of the same name, a damaged file, and one without read permission: names stay as they were, and the reason is known. */
+/* Another build of the same name, a damaged file, and one without read permission: names stay as
+ * they were, and the reason is known. */
 static void test_wrong_files(void **state)
 {
     (void)state;
@@ -184,14 +201,18 @@ static void test_wrong_files(void **state)
         gcd_status failure;
         size_t cut;
     } cases[] = {
-        { "nothing says whether the file is the one that was loaded", GCD_MODULE_REPLACED, &tools_file, false, GCD_OK, 0 },
-        { "the types of the file are not those that were loaded", GCD_MODULE_REPLACED, &shop_file, true, GCD_OK, 0 },
+        { "nothing says whether the file is the one that was loaded", GCD_MODULE_REPLACED,
+          &tools_file, false, GCD_OK, 0 },
+        { "the types of the file are not those that were loaded", GCD_MODULE_REPLACED, &shop_file,
+          true, GCD_OK, 0 },
         { "no permission", GCD_MODULE_UNREADABLE, &shop_file, true, GCD_E_IO, 0 },
         { NULL, GCD_MODULE_UNREADABLE, &tools_file, true, GCD_OK, 300 },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct gcd_input *in;
-        struct folder f = { .files = { { "/app/Tools.dll", cases[i].image, cases[i].certain } }, .failure = cases[i].failure, .cut = cases[i].cut };
+        struct folder f = { .files = { { "/app/Tools.dll", cases[i].image, cases[i].certain } },
+                            .failure = cases[i].failure,
+                            .cut = cases[i].cut };
         struct gcd_dump *d = dump(NULL, 0, NULL, &in);
         assert_int_equal(resolve(d, &f), GCD_OK);
         assert_int_equal(module(d, SAMPLE_KIT)->state, cases[i].state);
@@ -202,14 +223,15 @@ static void test_wrong_files(void **state)
     }
     struct gcd_input *in;
     struct pe_image other;
-    struct folder f = { .files = { { "/app/Shop.dll", &other, true }, { "/app/Shop.dll", &shop_file, false } } };
+    struct folder f = { .files = { { "/app/Shop.dll", &other, true },
+                                   { "/app/Shop.dll", &shop_file, false } } };
     sample_shop(&other);
     for (size_t k = 0; k + 4 <= other.out.n; k++)
         if (memcmp(other.out.p + k, "RSDS", 4) == 0)
-            other.out.p[k + 4] ^= 1;             /* the GUID of another build */
+            other.out.p[k + 4] ^= 1; /* the GUID of another build */
     struct gcd_dump *d = dump(NULL, 0, NULL, &in);
     assert_int_equal(resolve(d, &f), GCD_OK);
-    assert_int_equal(module(d, SAMPLE_SHOP)->state, GCD_MODULE_READ);   /* the second candidate */
+    assert_int_equal(module(d, SAMPLE_SHOP)->state, GCD_MODULE_READ); /* the second candidate */
     done(d, in);
     f.files[1].path = NULL;
     d = dump(NULL, 0, NULL, &in);
@@ -221,7 +243,8 @@ static void test_wrong_files(void **state)
     pe_image_done(&other);
 }
 
-/* Each file is opened for the types and again for the static variables: one that is gone by then is a module that could not be read. */
+/* Each file is opened for the types and again for the static variables: one that is gone by then is
+ * a module that could not be read. */
 static void test_a_file_that_goes(void **state)
 {
     (void)state;
@@ -231,7 +254,8 @@ static void test_a_file_that_goes(void **state)
     struct gcd_dump *d = dump(TB_LIST(struct tb_static, OF(0x400, "s_first")), NULL, &in);
     assert_int_equal(resolve(d, &f), GCD_OK);
     assert_int_equal(module(d, SAMPLE_SHOP)->state, GCD_MODULE_UNREADABLE);
-    assert_string_equal(module(d, SAMPLE_SHOP)->problem, "the file is gone: it was there when the types were read");
+    assert_string_equal(module(d, SAMPLE_SHOP)->problem,
+                        "the file is gone: it was there when the types were read");
     assert_string_equal(type(d, 0x100)->name, "Shop.Store`1+Node[System.String]");
     assert_string_equal(gcd_dump_summary(d)->roots[0].class_name, "");
     done(d, in);
@@ -252,13 +276,21 @@ static void check_labels(const struct tb_static *statics, size_t n, const char *
 static void test_classes_of_statics(void **state)
 {
     (void)state;
-    /* by what a field can hold: a Special is an Item, not an Other; Store`1 is generic; names alone are not enough for s_lock */
-    check_labels(TB_LIST(struct tb_static, OF(0x400, "s_first")), "Shop.Item.s_first [Shop.Item]\n");
-    check_labels(TB_LIST(struct tb_static, OF(0x700, "s_first")), "Shop.Item.s_first [Shop.Item]\n");
-    check_labels(TB_LIST(struct tb_static, OF(0xa00, "s_first")), "Shop.Other.s_first [Shop.Other]\n");
-    check_labels(TB_LIST(struct tb_static, OF(0x500, "s_first")), "Shop.Item.s_first or Shop.Other.s_first or another\n");      /* Shut is sealed */
-    check_labels(TB_LIST(struct tb_static, OF(0x400, "s_all")), "Shop.Store<>.Node.s_all [Shop.Store`1+Node]\n");
-    check_labels(TB_LIST(struct tb_static, OF(0x900, "s_lock")), "Shop.Store<>.Node.s_lock or another\n");
+    /* by what a field can hold: a Special is an Item, not an Other; Store`1 is generic; names alone
+     * are not enough for s_lock */
+    check_labels(TB_LIST(struct tb_static, OF(0x400, "s_first")),
+                 "Shop.Item.s_first [Shop.Item]\n");
+    check_labels(TB_LIST(struct tb_static, OF(0x700, "s_first")),
+                 "Shop.Item.s_first [Shop.Item]\n");
+    check_labels(TB_LIST(struct tb_static, OF(0xa00, "s_first")),
+                 "Shop.Other.s_first [Shop.Other]\n");
+    /* Shut is sealed */
+    check_labels(TB_LIST(struct tb_static, OF(0x500, "s_first")),
+                 "Shop.Item.s_first or Shop.Other.s_first or another\n");
+    check_labels(TB_LIST(struct tb_static, OF(0x400, "s_all")),
+                 "Shop.Store<>.Node.s_all [Shop.Store`1+Node]\n");
+    check_labels(TB_LIST(struct tb_static, OF(0x900, "s_lock")),
+                 "Shop.Store<>.Node.s_lock or another\n");
     check_labels(TB_LIST(struct tb_static, OF(0x600, "s_none")), "s_none\n");
     /* a module without a file can have a field of that name, too, unless there is a witness */
     check_labels(TB_LIST(struct tb_static, OF(0x900, "s_kit")), "Tools.Kit.s_kit or another\n");
@@ -268,53 +300,67 @@ static void test_classes_of_statics(void **state)
 static void test_order_of_statics(void **state)
 {
     (void)state;
-    /* tokens rise within a module: between s_deep (4) and s_first of Other (7) there is only Item's lock (6); after it only Other's (8) */
-    check_labels(TB_LIST(struct tb_static, OF(0x600, "s_deep"), OF(0x900, "s_lock"), OF(0xa00, "s_first"), OF(0x900, "s_lock"), OF(0x500, "s_kit")),
+    /* tokens rise within a module: between s_deep (4) and s_first of Other (7) there is only Item's
+     * lock (6); after it only Other's (8) */
+    check_labels(TB_LIST(struct tb_static, OF(0x600, "s_deep"), OF(0x900, "s_lock"),
+                         OF(0xa00, "s_first"), OF(0x900, "s_lock"), OF(0x500, "s_kit")),
                  "Shop.Store<>.Node.Deep\\+er.s_deep [Shop.Store`1+Node+Deep\\+er]\n"
                  "Shop.Item.s_lock [Shop.Item]\n"
                  "Shop.Other.s_first [Shop.Other]\n"
                  "Shop.Other.s_lock or Tools.Kit.s_lock\n"
                  "Tools.Kit.s_kit [Tools.Kit]\n");
     /* the variables of a module are consecutive: Other's lock, or the first of the kit */
-    check_labels(TB_LIST(struct tb_static, OF(0xa00, "s_first"), OF(0x900, "s_lock"), OF(0x500, "s_kit")),
-                 "Shop.Other.s_first [Shop.Other]\nShop.Other.s_lock or Tools.Kit.s_lock\nTools.Kit.s_kit [Tools.Kit]\n");
-    check_labels(TB_LIST(struct tb_static, OF(0x500, "s_kit"), OF(0x900, "s_lock")), "Tools.Kit.s_kit [Tools.Kit]\nTools.Kit.s_lock or another\n");
+    check_labels(
+        TB_LIST(struct tb_static, OF(0xa00, "s_first"), OF(0x900, "s_lock"), OF(0x500, "s_kit")),
+        "Shop.Other.s_first [Shop.Other]\nShop.Other.s_lock or Tools.Kit.s_lock\nTools.Kit.s_kit "
+        "[Tools.Kit]\n");
+    check_labels(TB_LIST(struct tb_static, OF(0x500, "s_kit"), OF(0x900, "s_lock")),
+                 "Tools.Kit.s_kit [Tools.Kit]\nTools.Kit.s_lock or another\n");
     /* modules come in the order of the rundown: what is before Shop's first is Shop's */
     check_labels(TB_LIST(struct tb_static, OF(0x900, "s_lock"), OF(0x400, "s_first")),
                  "Shop.Store<>.Node.s_lock [Shop.Store`1+Node]\nShop.Item.s_first [Shop.Item]\n");
     /* what is out of order is of a module without a file */
-    check_labels(TB_LIST(struct tb_static, OF(0x400, "s_first"), OF(0x500, "s_kit"), OF(0x400, "s_first")),
-                 "Shop.Item.s_first [Shop.Item]\nTools.Kit.s_kit [Tools.Kit]\ns_first\n");
+    check_labels(
+        TB_LIST(struct tb_static, OF(0x400, "s_first"), OF(0x500, "s_kit"), OF(0x400, "s_first")),
+        "Shop.Item.s_first [Shop.Item]\nTools.Kit.s_kit [Tools.Kit]\ns_first\n");
     /* only one of the second and the third is in order: nothing says which */
-    check_labels(TB_LIST(struct tb_static, OF(0x600, "s_deep"), OF(0x600, "s_kit"), OF(0x400, "s_first"), OF(0x900, "s_lock")),
+    check_labels(TB_LIST(struct tb_static, OF(0x600, "s_deep"), OF(0x600, "s_kit"),
+                         OF(0x400, "s_first"), OF(0x900, "s_lock")),
                  "Shop.Store<>.Node.Deep\\+er.s_deep [Shop.Store`1+Node+Deep\\+er]\n"
                  "Tools.Kit.s_kit or another\n"
                  "Shop.Item.s_first [Shop.Item]\n"
                  "Shop.Item.s_lock or Shop.Other.s_lock or Tools.Kit.s_lock or another\n");
-    check_labels(TB_LIST(struct tb_static, OF(0x600, "s_deep"), OF(0x600, "s_kit"), OF(0x900, "s_first"), OF(0x900, "s_lock")),
+    check_labels(TB_LIST(struct tb_static, OF(0x600, "s_deep"), OF(0x600, "s_kit"),
+                         OF(0x900, "s_first"), OF(0x900, "s_lock")),
                  "Shop.Store<>.Node.Deep\\+er.s_deep [Shop.Store`1+Node+Deep\\+er]\n"
                  "Tools.Kit.s_kit or another\n"
                  "Shop.Item.s_first or Shop.Other.s_first or Shop.Shut.s_first or another\n"
                  "Shop.Item.s_lock or Shop.Other.s_lock or Tools.Kit.s_lock or another\n");
     /* two of the three are in order: the lock with either of the others */
-    check_labels(TB_LIST(struct tb_static, OF(0x500, "s_kit"), OF(0x900, "s_lock"), OF(0x400, "s_first")),
-                 "Tools.Kit.s_kit [Tools.Kit]\nShop.Store<>.Node.s_lock or Tools.Kit.s_lock or another\nShop.Item.s_first [Shop.Item]\n");
+    check_labels(
+        TB_LIST(struct tb_static, OF(0x500, "s_kit"), OF(0x900, "s_lock"), OF(0x400, "s_first")),
+        "Tools.Kit.s_kit [Tools.Kit]\nShop.Store<>.Node.s_lock or Tools.Kit.s_lock or "
+        "another\nShop.Item.s_first [Shop.Item]\n");
 }
 
-/* Without module events: a file is a module when it alone has all its types, and what else is loaded can have the class of a variable. */
+/* Without module events: a file is a module when it alone has all its types, and what else is
+ * loaded can have the class of a variable. */
 static void test_modules_without_events(void **state)
 {
     (void)state;
     struct gcd_input *in;
     struct pe_image again, empty;
-    struct folder f = { .loaded = 3, .files = { { "/app/Empty.dll", &empty, false }, { "/app/Shop.dll", &shop_file, false },
-                                                { "/app/Tools.dll", &tools_file, false } } };
+    struct folder f = { .loaded = 3,
+                        .files = { { "/app/Empty.dll", &empty, false },
+                                   { "/app/Shop.dll", &shop_file, false },
+                                   { "/app/Tools.dll", &tools_file, false } } };
     pe_image_init(&empty);
     (void)pe_image_row(&empty, 0x02, "4ss222", 0u, "<Module>", "", 0u, 1u, 1u);
     memset(empty.guids.p, 0xcc, 16);
     pe_image_close(&empty);
     described = SAMPLE_NO_MODULES;
-    struct gcd_dump *d = dump(TB_LIST(struct tb_static, OF(0x400, "s_first"), OF(0x900, "s_kit")), NULL, &in);
+    struct gcd_dump *d =
+        dump(TB_LIST(struct tb_static, OF(0x400, "s_first"), OF(0x900, "s_kit")), NULL, &in);
     assert_int_equal(resolve(d, &f), GCD_OK);
     assert_string_equal(type(d, 0x800)->name, "Shop.Store`1+Node[System.String][][]");
     assert_string_equal(type(d, 0x800)->module_path, "/app/Shop.dll");
@@ -323,7 +369,8 @@ static void test_modules_without_events(void **state)
     assert_int_equal(module(d, SAMPLE_CORE)->state, GCD_MODULE_NO_PATH);
     assert_string_equal(module(d, 0)->path, "/app/Empty.dll");
     assert_string_equal(gcd_dump_summary(d)->roots[0].class_name, "Shop.Item");
-    assert_string_equal(gcd_dump_summary(d)->roots[1].label, "Tools.Kit.s_kit or another");      /* nothing says where Core has its variables */
+    /* nothing says where Core has its variables */
+    assert_string_equal(gcd_dump_summary(d)->roots[1].label, "Tools.Kit.s_kit or another");
     done(d, in);
     /* two different files fit: neither is taken.  A copy of the same is no other file */
     sample_shop(&again);
@@ -360,7 +407,10 @@ static struct gcd_dump *close_trace(struct tb *t, struct gcd_input **in)
 
 static void put_object(struct tb *t, uint64_t id, uint64_t module, uint32_t token, const char *name)
 {
-    tb_types(t, TB_LIST(struct tb_type, { .id = id, .module = module, .token = token, .element_type = 0x12, .name = name }));
+    tb_types(
+        t, TB_LIST(
+               struct tb_type,
+               { .id = id, .module = module, .token = token, .element_type = 0x12, .name = name }));
     tb_nodes(t, TB_LIST(struct tb_node, { id + 0x10000000, 24, id, 0 }));
 }
 
@@ -384,7 +434,8 @@ static void test_too_many_modules(void **state)
     assert_int_equal(s->module_count, MODULES);
     assert_int_equal(s->modules[MODULES - 2].state, GCD_MODULE_READ);
     assert_int_equal(s->modules[MODULES - 1].state, GCD_MODULE_UNREADABLE);
-    assert_string_equal(s->modules[MODULES - 1].problem, "16384 other files were read before, which is the limit");
+    assert_string_equal(s->modules[MODULES - 1].problem,
+                        "16384 other files were read before, which is the limit");
     done(d, in);
     tb_done(&t);
 }
@@ -397,7 +448,10 @@ static void test_too_many_comparisons(void **state)
         struct tb t;
         struct gcd_input *in;
         struct pe_image kit;
-        struct folder f = { .loaded = 2, .recompiled = true, .files = { { "/app/Shop.dll", &shop_file, false }, { "/app/Kit.dll", &kit, false } } };
+        struct folder f = { .loaded = 2,
+                            .recompiled = true,
+                            .files = { { "/app/Shop.dll", &shop_file, false },
+                                       { "/app/Kit.dll", &kit, false } } };
         sample_tools(&kit);
         tb_init(&t, TB_V4, 8);
         tb_gc_start(&t, 1);
@@ -406,14 +460,16 @@ static void test_too_many_comparisons(void **state)
             put_object(&t, 0x100 + 0x10 * i, 0x900000 + 0x100 * i, 0x02000002, "Tools.Other");
         struct gcd_dump *d = close_trace(&t, &in);
         assert_int_equal(resolve(d, &f), GCD_OK);
-        assert_int_equal(module(d, SAMPLE_SHOP)->state, modules == 100 ? GCD_MODULE_READ : GCD_MODULE_NO_PATH);
+        assert_int_equal(module(d, SAMPLE_SHOP)->state,
+                         modules == 100 ? GCD_MODULE_READ : GCD_MODULE_NO_PATH);
         done(d, in);
         tb_done(&t);
         pe_image_done(&kit);
     }
 }
 
-/* A file with 60,000 classes that have a field of that name: a variable can be any of them.  Slow when they are compared with each other. */
+/* A file with 60,000 classes that have a field of that name: a variable can be any of them.  Slow
+ * when they are compared with each other. */
 static void test_too_many_classes(void **state)
 {
     (void)state;
@@ -457,7 +513,8 @@ static void test_every_allocation(void **state)
         struct gcd_input *in;
         failalloc_init(&f);
         f.fail_at = n;
-        struct gcd_dump *d = dump(TB_LIST(struct tb_static, OF(0x400, "s_first"), OF(0x900, "s_lock")), &f.alloc, &in);
+        struct gcd_dump *d = dump(
+            TB_LIST(struct tb_static, OF(0x400, "s_first"), OF(0x900, "s_lock")), &f.alloc, &in);
         gcd_status st = d != NULL ? resolve(d, &files) : GCD_E_NOMEM;
         done(d, in);
         assert_null(failalloc_complaint(&f));
@@ -470,11 +527,16 @@ static void test_every_allocation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_outer_types), cmocka_unit_test(test_same_assembly_again), cmocka_unit_test(test_wrong_files),
+        cmocka_unit_test(test_outer_types),
+        cmocka_unit_test(test_same_assembly_again),
+        cmocka_unit_test(test_wrong_files),
         cmocka_unit_test(test_a_file_that_goes),
         cmocka_unit_test(test_classes_of_statics),
-        cmocka_unit_test(test_order_of_statics), cmocka_unit_test(test_modules_without_events), cmocka_unit_test(test_every_allocation),
-        cmocka_unit_test(test_too_many_modules), cmocka_unit_test(test_too_many_classes),
+        cmocka_unit_test(test_order_of_statics),
+        cmocka_unit_test(test_modules_without_events),
+        cmocka_unit_test(test_every_allocation),
+        cmocka_unit_test(test_too_many_modules),
+        cmocka_unit_test(test_too_many_classes),
         cmocka_unit_test(test_too_many_comparisons),
     };
     sample_shop(&shop_file);

@@ -47,43 +47,86 @@ static struct gcd_graph *graph_of(const struct small *s)
     uint32_t type, n = (uint32_t)strlen(s->types);
     assert_int_equal(gcd_build_new(NULL, &b, &err), GCD_OK);
     for (unsigned i = 0; i < 3; i++)
-        assert_int_equal(gcd_build_type(b, &(struct gcd_type){ .name = (const char *[]){ "A", "B", "C" }[i], .module_path = "" }, &type, &err),
-                         GCD_OK);
+        assert_int_equal(
+            gcd_build_type(b,
+                           &(struct gcd_type){ .name = (const char *[]){ "A", "B", "C" }[i],
+                                               .module_path = "" },
+                           &type, &err),
+            GCD_OK);
     for (uint32_t i = 0; i < n; i++)
-        assert_int_equal(gcd_build_node(b, 0, (uint32_t)(s->types[i] - 'A'), UINT64_C(1) << i, &err), GCD_OK);
+        assert_int_equal(
+            gcd_build_node(b, 0, (uint32_t)(s->types[i] - 'A'), UINT64_C(1) << i, &err), GCD_OK);
     assert_int_equal(gcd_build_nodes_end(b, &err), GCD_OK);
     for (uint32_t i = 0; i < n; i++) {
         assert_int_equal(gcd_build_next_node(b, &err), GCD_OK);
         for (size_t e = 0; s->edges[e].from != 0; e++)
             if (s->edges[e].from == i + 1)
-                assert_int_equal(gcd_build_edge_nodes(b, &(uint32_t){ s->edges[e].to - 1 }, 1, &err), GCD_OK);
+                assert_int_equal(
+                    gcd_build_edge_nodes(b, &(uint32_t){ s->edges[e].to - 1 }, 1, &err), GCD_OK);
     }
     for (size_t i = 0; s->roots[i] != 0; i++)
-        assert_int_equal(gcd_build_root(b, &(struct gcd_root){ .node = s->roots[i] - 1 }, &err), GCD_OK);
+        assert_int_equal(gcd_build_root(b, &(struct gcd_root){ .node = s->roots[i] - 1 }, &err),
+                         GCD_OK);
     if (s->weak != 0)
-        assert_int_equal(gcd_build_root(b, &(struct gcd_root){ .node = s->weak - 1, .kind = GCD_ROOT_HANDLE, .flags = GCD_ROOT_WEAK }, &err),
+        assert_int_equal(gcd_build_root(b,
+                                        &(struct gcd_root){ .node = s->weak - 1,
+                                                            .kind = GCD_ROOT_HANDLE,
+                                                            .flags = GCD_ROOT_WEAK },
+                                        &err),
                          GCD_OK);
     for (size_t i = 0; i < 2 && s->dependents[i].from != 0; i++)
-        assert_int_equal(gcd_build_dependent(b, s->dependents[i].from - 1, s->dependents[i].to - 1, &err), GCD_OK);
+        assert_int_equal(
+            gcd_build_dependent(b, s->dependents[i].from - 1, s->dependents[i].to - 1, &err),
+            GCD_OK);
     assert_int_equal(gcd_build_seal(b, &g, &err), GCD_OK);
     return g;
 }
 
 static const struct small known[] = {
     /* a diamond: the two B hold C only together */
-    { .types = "ABBC", .edges = { { 1, 2 }, { 1, 3 }, { 2, 4 }, { 3, 4 } }, .roots = { 1 }, .bound = { 15, 6, 8 }, .exact = { 15, 14, 8 } },
+    { .types = "ABBC",
+      .edges = { { 1, 2 }, { 1, 3 }, { 2, 4 }, { 3, 4 } },
+      .roots = { 1 },
+      .bound = { 15, 6, 8 },
+      .exact = { 15, 14, 8 } },
     /* a list: objects below another one of their type count once */
-    { .types = "AAAB", .edges = { { 1, 2 }, { 2, 3 }, { 3, 4 } }, .roots = { 1 }, .bound = { 15, 8 }, .exact = { 15, 8 } },
+    { .types = "AAAB",
+      .edges = { { 1, 2 }, { 2, 3 }, { 3, 4 } },
+      .roots = { 1 },
+      .bound = { 15, 8 },
+      .exact = { 15, 8 } },
     /* A below B below A, and one A beside */
-    { .types = "ABAA", .edges = { { 1, 2 }, { 2, 3 } }, .roots = { 1, 4 }, .bound = { 15, 6 }, .exact = { 15, 6 } },
+    { .types = "ABAA",
+      .edges = { { 1, 2 }, { 2, 3 } },
+      .roots = { 1, 4 },
+      .bound = { 15, 6 },
+      .exact = { 15, 6 } },
     /* a circle through the root */
-    { .types = "ABC", .edges = { { 1, 2 }, { 2, 3 }, { 3, 1 } }, .roots = { 1 }, .bound = { 7, 6, 4 }, .exact = { 7, 6, 4 } },
+    { .types = "ABC",
+      .edges = { { 1, 2 }, { 2, 3 }, { 3, 1 } },
+      .roots = { 1 },
+      .bound = { 7, 6, 4 },
+      .exact = { 7, 6, 4 } },
     /* an island, and an object that only a weak handle holds, retain nothing */
-    { .types = "ABBC", .edges = { { 2, 3 }, { 3, 2 }, { 4, 1 } }, .roots = { 1 }, .weak = 4, .bound = { 1 }, .exact = { 1 } },
+    { .types = "ABBC",
+      .edges = { { 2, 3 }, { 3, 2 }, { 4, 1 } },
+      .roots = { 1 },
+      .weak = 4,
+      .bound = { 1 },
+      .exact = { 1 } },
     /* two roots into one object; references to oneself */
-    { .types = "ABC", .edges = { { 1, 1 }, { 1, 3 }, { 2, 3 }, { 3, 3 } }, .roots = { 1, 2 }, .bound = { 1, 2, 4 }, .exact = { 1, 2, 4 } },
+    { .types = "ABC",
+      .edges = { { 1, 1 }, { 1, 3 }, { 2, 3 }, { 3, 3 } },
+      .roots = { 1, 2 },
+      .bound = { 1, 2, 4 },
+      .exact = { 1, 2, 4 } },
     /* a value dies with its key; a dead key holds nothing */
-    { .types = "ABCC", .edges = { { 1, 2 } }, .roots = { 1 }, .dependents = { { 2, 3 }, { 4, 1 } }, .bound = { 7, 6, 4 }, .exact = { 7, 6, 4 } },
+    { .types = "ABCC",
+      .edges = { { 1, 2 } },
+      .roots = { 1 },
+      .dependents = { { 2, 3 }, { 4, 1 } },
+      .bound = { 7, 6, 4 },
+      .exact = { 7, 6, 4 } },
 };
 
 static void known_graphs_have_known_sizes(void **state)
@@ -96,9 +139,12 @@ static void known_graphs_have_known_sizes(void **state)
         assert_int_equal(gcd_retained_by_type(g, d, NULL, bound, &err), GCD_OK);
         for (uint32_t t = 0; t < 3; t++) {
             struct gcd_retained_set set;
-            assert_int_equal(gcd_retained_set(g, (uint8_t[3]){ t == 0, t == 1, t == 2 }, NULL, &set, &err), GCD_OK);
+            assert_int_equal(
+                gcd_retained_set(g, (uint8_t[3]){ t == 0, t == 1, t == 2 }, NULL, &set, &err),
+                GCD_OK);
             if (bound[t] != known[i].bound[t] || set.retained_bytes != known[i].exact[t])
-                fail_msg("graph %zu, type %u: %llu, %llu", i, (unsigned)t, (unsigned long long)bound[t], (unsigned long long)set.retained_bytes);
+                fail_msg("graph %zu, type %u: %llu, %llu", i, (unsigned)t,
+                         (unsigned long long)bound[t], (unsigned long long)set.retained_bytes);
         }
         gcd_dominators_free(d);
         gcd_graph_free(g);
@@ -107,8 +153,8 @@ static void known_graphs_have_known_sizes(void **state)
 
 /* ---- brute force ---- */
 
-static void compare_set(const struct gcd_graph *g, const uint8_t *types, const uint8_t *alive, const uint32_t *roots, size_t root_count,
-                        uint64_t bound, bool single)
+static void compare_set(const struct gcd_graph *g, const uint8_t *types, const uint8_t *alive,
+                        const uint32_t *roots, size_t root_count, uint64_t bound, bool single)
 {
     uint32_t n = gcd_graph_node_count(g);
     uint8_t *without = malloc(n + 1), *seen = malloc(n + 1);
@@ -130,7 +176,8 @@ static void compare_set(const struct gcd_graph *g, const uint8_t *types, const u
     free(seen);
 }
 
-static void compare_bound(const struct gcd_graph *g, const struct gcd_dominators *d, uint32_t type, uint64_t got)
+static void compare_bound(const struct gcd_graph *g, const struct gcd_dominators *d, uint32_t type,
+                          uint64_t got)
 {
     uint64_t want = 0;
     for (uint32_t i = 0; i < gcd_graph_node_count(g); i++) {
@@ -149,7 +196,9 @@ static void random_graphs_agree_with_brute_force(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < 800; seed++) {
-        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = 3 + (uint32_t)(seed % 50), .plain_names = true,
+        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed,
+                                                             .max_nodes = 3 + (uint32_t)(seed % 50),
+                                                             .plain_names = true,
                                                              .keep_unknown = seed % 3 == 0 });
         uint32_t types = gcd_graph_summary(g)->type_count;
         uint64_t *bound = calloc(types + 1, sizeof *bound), s = seed;
@@ -178,11 +227,13 @@ static void random_graphs_agree_with_brute_force(void **state)
 }
 
 /* Types in pairs, except the last one. */
-static void add_up_classes(const struct gcd_graph *g, unsigned threads, uint64_t *ret_types, uint64_t *ret_classes)
+static void add_up_classes(const struct gcd_graph *g, unsigned threads, uint64_t *ret_types,
+                           uint64_t *ret_classes)
 {
     uint32_t types = gcd_graph_summary(g)->type_count, *class = calloc(types + 1, sizeof *class);
     struct gcd_dominators *d;
-    assert_int_equal(gcd_dominators_new(g, &(struct gcd_context){ .threads = threads }, &d, &err), GCD_OK);
+    assert_int_equal(gcd_dominators_new(g, &(struct gcd_context){ .threads = threads }, &d, &err),
+                     GCD_OK);
     for (uint32_t t = 0; t < types; t++)
         class[t] = t + 1 < types ? t / 2 : GCD_CLASS_NONE;
     assert_int_equal(gcd_retained_by_type(g, d, NULL, ret_types, &err), GCD_OK);
@@ -199,7 +250,8 @@ static void the_number_of_threads_does_not_matter(void **state)
     (void)state;
     static const unsigned threads[] = { 2, 8 };
     for (uint64_t seed = 0; seed < 80; seed++) {
-        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = seed % 2 == 0 ? 5000 : 400, .plain_names = true });
+        struct gcd_graph *g = graph_gen(&(struct graph_gen){
+            .seed = seed, .max_nodes = seed % 2 == 0 ? 5000 : 400, .plain_names = true });
         uint64_t bytes[2][2][64];
         size_t used = gcd_graph_summary(g)->type_count * sizeof ***bytes;
         assert_in_range(gcd_graph_summary(g)->type_count, 0, 64);
@@ -227,8 +279,10 @@ static void the_largest_objects_are_the_largest(void **state)
     (void)state;
     uint64_t s = 5;
     for (uint64_t seed = 0; seed < 1500; seed++) {
-        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = 60, .plain_names = true, .plain_sizes = true });
-        uint32_t n = gcd_graph_node_count(g), count = 0, room = (uint32_t)(run_random(&s) % (n + 3)), got_count = room;
+        struct gcd_graph *g = graph_gen(&(struct graph_gen){
+            .seed = seed, .max_nodes = 60, .plain_names = true, .plain_sizes = true });
+        uint32_t n = gcd_graph_node_count(g), count = 0,
+                 room = (uint32_t)(run_random(&s) % (n + 3)), got_count = room;
         uint32_t *want = malloc((n + 3) * sizeof *want), *got = malloc((n + 3) * sizeof *got);
         uint8_t *types = calloc(gcd_graph_summary(g)->type_count + 1, 1);
         struct gcd_dominators *d = dominators_of(g);
@@ -237,7 +291,8 @@ static void the_largest_objects_are_the_largest(void **state)
         for (uint32_t t = 0; t < gcd_graph_summary(g)->type_count; t++)
             types[t] = run_random(&s) % 3 > 0;
         for (uint32_t i = 0; i < n; i++)
-            if (gcd_dominators_parent(d, i) != GCD_NODE_NONE && (all || types[gcd_graph_node_type(g, i)]) && gcd_dominators_retained(d, i) >= min)
+            if (gcd_dominators_parent(d, i) != GCD_NODE_NONE &&
+                (all || types[gcd_graph_node_type(g, i)]) && gcd_dominators_retained(d, i) >= min)
                 want[count++] = i;
         order_by = d;
         qsort(want, count, sizeof *want, compare_nodes);
@@ -266,8 +321,11 @@ static void every_allocation_may_fail(void **state)
             struct gcd_retained_set set = { .objects = 99 };
             failalloc_init(&f);
             f.fail_at = at;
-            gcd_status st = which == 0 ? gcd_retained_by_type(g, d, &f.alloc, bound, &err)
-                                       : gcd_retained_set(g, (uint8_t[3]){ 1 }, &(struct gcd_context){ .alloc = &f.alloc }, &set, &err);
+            gcd_status st =
+                which == 0
+                    ? gcd_retained_by_type(g, d, &f.alloc, bound, &err)
+                    : gcd_retained_set(g, (uint8_t[3]){ 1 },
+                                       &(struct gcd_context){ .alloc = &f.alloc }, &set, &err);
             assert_int_equal(st, f.failed == 0 ? GCD_OK : GCD_E_NOMEM);
             assert_true(which == 0 || (set.objects == 99) == (st != GCD_OK));
             assert_null(failalloc_complaint(&f));
@@ -284,7 +342,9 @@ static void it_can_be_canceled(void **state)
     struct gcd_graph *g = graph_of(&known[0]);
     gcd_cancel_flag stop = true;
     struct gcd_retained_set set;
-    assert_int_equal(gcd_retained_set(g, (uint8_t[3]){ 1 }, &(struct gcd_context){ .cancel = &stop }, &set, &err), GCD_E_CANCELED);
+    assert_int_equal(gcd_retained_set(g, (uint8_t[3]){ 1 },
+                                      &(struct gcd_context){ .cancel = &stop }, &set, &err),
+                     GCD_E_CANCELED);
     gcd_graph_free(g);
 }
 

@@ -1,4 +1,5 @@
-/* Outputs and copies whose size others decide leave some room on the disk.  The test mounts a small disk, which needs root. */
+/* Outputs and copies whose size others decide leave some room on the disk.  The test mounts a small
+ * disk, which needs root. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -17,7 +18,7 @@
 #include "support/check.h"
 #include "support/folder.h"
 
-#define MIB ((size_t)1 << 20)
+#define MIB  ((size_t)1 << 20)
 #define DISK "20m"
 #define KEPT (20 * MIB / 64)
 
@@ -31,7 +32,7 @@ static int setup(void **state)
     if (mkdtemp(folder) == NULL)
         return -1;
     uint32_t x = 1;
-    for (size_t i = 0; i < sizeof bytes; i++)    /* gzip makes them no smaller */
+    for (size_t i = 0; i < sizeof bytes; i++) /* gzip makes them no smaller */
         bytes[i] = (char)((x = x * 1664525 + 1013904223) >> 24);
     err = (struct gcd_error)GCD_ERROR_INIT;
     return 0;
@@ -47,7 +48,8 @@ static int teardown(void **state)
 /* False if it cannot be mounted. */
 static bool disk(void)
 {
-    bool there = unshare(CLONE_NEWNS) == 0 && mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+    bool there = unshare(CLONE_NEWNS) == 0 &&
+                 mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
                  mount("none", folder, "tmpfs", 0, "size=" DISK) == 0;
     if (!there)
         print_message("no file system can be mounted: %s\n", strerror(errno));
@@ -84,7 +86,9 @@ static void a_spool(void **state)
         skip();
     for (int keep = 0; keep < 2; keep++)
         for (size_t memory = 1; memory < 7 * MIB; memory += 6 * MIB) {
-            struct gcd_input_options options = { .spool_dir = folder, .spool_memory_bytes = memory, .keep_room = keep };
+            struct gcd_input_options options = { .spool_dir = folder,
+                                                 .spool_memory_bytes = memory,
+                                                 .keep_room = keep };
             struct gcd_input *in = NULL;
             gcd_status st = gcd_input_new_spool(&options, &in, &err);
             while (st == GCD_OK)
@@ -102,9 +106,11 @@ static void a_sink(void **state)
         skip();
     for (int kind = 0; kind < 8; kind++) {
         bool keep = (kind & 1) != 0;
-        struct gcd_sink_options options = { .keep_room = keep, .context.threads = (kind & 2) != 0 ? 2 : 1 };
+        struct gcd_sink_options options = { .keep_room = keep,
+                                            .context.threads = (kind & 2) != 0 ? 2 : 1 };
         struct gcd_sink *s = NULL;
-        assert_int_equal(gcd_sink_open(in_folder((kind & 4) != 0 ? "f.gz" : "f"), &options, &s, &err), GCD_OK);
+        assert_int_equal(
+            gcd_sink_open(in_folder((kind & 4) != 0 ? "f.gz" : "f"), &options, &s, &err), GCD_OK);
         gcd_status st = GCD_OK;
         while (st == GCD_OK) {
             gcd_sink_write(s, bytes, sizeof bytes / 4);
@@ -135,7 +141,8 @@ static void a_place(void **state)
     }
 }
 
-/* The last byte that may be used; the first 4 MiB are not checked, and the next check comes when the room found is used up. */
+/* The last byte that may be used; the first 4 MiB are not checked, and the next check comes when
+ * the room found is used up. */
 static void the_edge(void **state)
 {
     (void)state;
@@ -154,7 +161,8 @@ static void the_edge(void **state)
     assert_int_equal(gcd_file_keep_room(fd, &until, 4 * MIB - 1, 2, &err), GCD_OK);
     assert_true(until == 8 * MIB - 1);
     assert_int_equal(posix_fallocate(fd, 0, (off_t)(room - MIB)), 0);
-    assert_int_equal(gcd_file_keep_room(fd, &until, 8 * MIB - 2, 1, &err), GCD_OK);      /* not checked */
+    /* not checked */
+    assert_int_equal(gcd_file_keep_room(fd, &until, 8 * MIB - 2, 1, &err), GCD_OK);
     assert_true(until == 8 * MIB - 1);
     assert_int_equal(gcd_file_keep_room(fd, &until, 8 * MIB - 2, 2, &err), GCD_OK);
     assert_true(until == 9 * MIB - 2);
@@ -165,12 +173,14 @@ static void the_edge(void **state)
     assert_int_equal(gcd_file_keep_room(fd, &until, 0, 4 * MIB + 1, &err), GCD_E_IO);
     assert_int_equal(gcd_file_keep_room(fd, &unkept, 0, 99 * MIB, &err), GCD_OK);
     assert_int_equal(close(fd), 0);
-    assert_int_equal(gcd_file_keep_room(-1, &until, 0, 5 * MIB, &err), GCD_OK);  /* a file system that does not report its size */
+    /* a file system that does not report its size */
+    assert_int_equal(gcd_file_keep_room(-1, &until, 0, 5 * MIB, &err), GCD_OK);
 }
 
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-    const struct CMUnitTest tests[] = { TEST(a_spool), TEST(a_sink), TEST(a_place), TEST(the_edge) };
+    const struct CMUnitTest tests[] = { TEST(a_spool), TEST(a_sink), TEST(a_place),
+                                        TEST(the_edge) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,11 +47,13 @@ static void add(const struct gcd_graph *g, uint32_t node, uint64_t *objects, uin
     *bytes = sum(*bytes, gcd_graph_node_size(g, node));
 }
 
-/* "Retained" means not reachable from other groups: computed literally, with one search without each group. */
+/* "Retained" means not reachable from other groups: computed literally, with one search without
+ * each group. */
 static void expect(const struct gcd_graph *g, struct gcd_root_sets *ret)
 {
     const unsigned all = (1u << GCD_GROUPS) - 1;
-    bool by_all[NODES], by_one[NODES], by_others[NODES], by_earlier[NODES], alone[NODES] = { false };
+    bool by_all[NODES], by_one[NODES], by_others[NODES], by_earlier[NODES],
+        alone[NODES] = { false };
     *ret = (struct gcd_root_sets){ 0 };
     search(g, all, by_all);
     for (size_t i = 0; i < gcd_graph_summary(g)->root_count; i++)
@@ -86,7 +88,8 @@ static bool no_strong_root(const struct gcd_root_sets *s)
     return n == 0;
 }
 
-/* Without strong roots, pseudo-roots hold everything; test_dominators tests which objects these are. */
+/* Without strong roots, pseudo-roots hold everything; test_dominators tests which objects these
+ * are. */
 static size_t pseudo_roots(const struct gcd_graph *g, struct gcd_root_sets *ret)
 {
     size_t n;
@@ -102,7 +105,10 @@ static void random_graphs_agree_with_a_search(void **state)
     (void)state;
     uint64_t shared = 0, unreachable = 0, without_roots = 0;
     for (uint64_t seed = 0; seed < 600; seed++) {
-        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = 40, .plain_names = true, .plain_sizes = seed % 4 != 0,
+        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed,
+                                                             .max_nodes = 40,
+                                                             .plain_names = true,
+                                                             .plain_sizes = seed % 4 != 0,
                                                              .keep_unknown = seed % 3 == 0 });
         struct gcd_root_sets wanted, got;
         assert_true(gcd_graph_node_count(g) <= NODES);
@@ -114,21 +120,26 @@ static void random_graphs_agree_with_a_search(void **state)
         unreachable += got.unreachable_objects;
         gcd_graph_free(g);
     }
-    assert_true(shared > 0 && unreachable > 0 && without_roots > 0);      /* else the test shows nothing */
+    /* else the test shows nothing */
+    assert_true(shared > 0 && unreachable > 0 && without_roots > 0);
 }
 
-/* A list held at its head by a static variable and in the middle by a local variable, twice; a weak root with its own node. */
+/* A list held at its head by a static variable and in the middle by a local variable, twice; a weak
+ * root with its own node. */
 static void a_list_with_two_ends(void **state)
 {
     (void)state;
     struct gcd_graph *g = shop_build(&(struct shop){
-        SHOP_TYPES({ .id = 1, .name = "Node" }), SHOP_NODES({ 0, 10 }, { 0, 20 }, { 0, 40 }, { 0, 80 }, { 0, 160 }),
+        SHOP_TYPES({ .id = 1, .name = "Node" }),
+        SHOP_NODES({ 0, 10 }, { 0, 20 }, { 0, 40 }, { 0, 80 }, { 0, 160 }),
         SHOP_EDGES({ 0, 1 }, { 1, 2 }, { 2, 3 }, { 3, 2 }),
-        SHOP_ROOTS({ .node = 0, .kind = GCD_ROOT_STATIC, .name = "head" }, { .node = 2, .kind = GCD_ROOT_STACK },
-                   { .node = 2, .kind = GCD_ROOT_STACK }, { .node = 4, .kind = GCD_ROOT_HANDLE, .flags = GCD_ROOT_WEAK }) });
+        SHOP_ROOTS({ .node = 0, .kind = GCD_ROOT_STATIC, .name = "head" },
+                   { .node = 2, .kind = GCD_ROOT_STACK }, { .node = 2, .kind = GCD_ROOT_STACK },
+                   { .node = 4, .kind = GCD_ROOT_HANDLE, .flags = GCD_ROOT_WEAK }) });
     struct gcd_root_sets s;
     assert_int_equal(gcd_root_sets_of(g, NULL, &s, &err), GCD_OK);
-    const struct gcd_root_set statics = { 1, 4, 150, 2, 30, 4, 150 }, locals = { 2, 2, 120, 0, 0, 0, 0 }, weak = { 1, 0, 0, 0, 0, 0, 0 };
+    const struct gcd_root_set statics = { 1, 4, 150, 2, 30, 4, 150 },
+                              locals = { 2, 2, 120, 0, 0, 0, 0 }, weak = { 1, 0, 0, 0, 0, 0, 0 };
     assert_memory_equal(&s.groups[GCD_GROUP_STATICS], &statics, sizeof statics);
     assert_memory_equal(&s.groups[GCD_GROUP_LOCALS], &locals, sizeof locals);
     assert_memory_equal(&s.groups[GCD_GROUP_WEAK], &weak, sizeof weak);
@@ -147,15 +158,24 @@ static void a_chain_across_the_heap(void **state)
     uint32_t next[N], at = 0;
     for (uint32_t i = 0; i < N; i++) {
         nodes[i] = (struct shop_node){ 0, 1 };
-        at = i % 2 == 0 ? i / 2 : N - 1 - i / 2;         /* 0, N-1, 1, N-2 ... */
-        next[at] = i + 1 == N ? GCD_NODE_NONE : (i + 1) % 2 == 0 ? (i + 1) / 2 : N - 1 - (i + 1) / 2;
+        at = i % 2 == 0 ? i / 2 : N - 1 - i / 2; /* 0, N-1, 1, N-2 ... */
+        next[at] = i + 1 == N         ? GCD_NODE_NONE
+                   : (i + 1) % 2 == 0 ? (i + 1) / 2
+                                      : N - 1 - (i + 1) / 2;
     }
     for (uint32_t i = 0; i < N; i++)
         edges[i] = (struct shop_edge){ i, next[i] };
     const struct gcd_type type = { .id = 1, .name = "Node" };
-    const struct gcd_root roots[] = { { .node = 0, .kind = GCD_ROOT_STATIC, .name = "head" }, { .node = N / 4, .kind = GCD_ROOT_STACK } };
-    struct gcd_graph *g = shop_build(&(struct shop){ .types = &type, .type_count = 1, .nodes = nodes, .node_count = N, .edges = edges,
-                                                     .edge_count = N, .roots = roots, .root_count = 2 });
+    const struct gcd_root roots[] = { { .node = 0, .kind = GCD_ROOT_STATIC, .name = "head" },
+                                      { .node = N / 4, .kind = GCD_ROOT_STACK } };
+    struct gcd_graph *g = shop_build(&(struct shop){ .types = &type,
+                                                     .type_count = 1,
+                                                     .nodes = nodes,
+                                                     .node_count = N,
+                                                     .edges = edges,
+                                                     .edge_count = N,
+                                                     .roots = roots,
+                                                     .root_count = 2 });
     struct gcd_root_sets s;
     assert_int_equal(gcd_root_sets_of(g, NULL, &s, &err), GCD_OK);
     assert_int_equal(s.groups[GCD_GROUP_STATICS].objects, N);
@@ -168,13 +188,15 @@ static void a_chain_across_the_heap(void **state)
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = 3, .max_nodes = 40, .plain_names = true });
+    struct gcd_graph *g =
+        graph_gen(&(struct graph_gen){ .seed = 3, .max_nodes = 40, .plain_names = true });
     for (uint64_t at = 1;; at++) {
         struct failalloc f;
         struct gcd_root_sets sets;
         failalloc_init(&f);
         f.fail_at = at;
-        gcd_status st = gcd_root_sets_of(g, &(struct gcd_context){ .alloc = &f.alloc }, &sets, &err);
+        gcd_status st =
+            gcd_root_sets_of(g, &(struct gcd_context){ .alloc = &f.alloc }, &sets, &err);
         assert_int_equal(st, f.failed == 0 ? GCD_OK : GCD_E_NOMEM);
         assert_null(failalloc_complaint(&f));
         if (f.failed == 0)
@@ -186,10 +208,12 @@ static void every_allocation_may_fail(void **state)
 static void it_can_be_canceled(void **state)
 {
     (void)state;
-    struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = 3, .max_nodes = 40, .plain_names = true });
+    struct gcd_graph *g =
+        graph_gen(&(struct graph_gen){ .seed = 3, .max_nodes = 40, .plain_names = true });
     gcd_cancel_flag stop = true;
     struct gcd_root_sets sets;
-    assert_int_equal(gcd_root_sets_of(g, &(struct gcd_context){ .cancel = &stop }, &sets, &err), GCD_E_CANCELED);
+    assert_int_equal(gcd_root_sets_of(g, &(struct gcd_context){ .cancel = &stop }, &sets, &err),
+                     GCD_E_CANCELED);
     gcd_graph_free(g);
 }
 

@@ -1,4 +1,5 @@
-/* Opening files by names that others can change: other users' links, and the root of a process in a fake /proc. */
+/* Opening files by names that others can change: other users' links, and the root of a process in a
+ * fake /proc. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -24,7 +25,8 @@ static const char *at(const char *name)
     static char path[4][8192];
     static int which;
     char *ret = path[which++ % 4];
-    int n = snprintf(ret, sizeof path[0], "%s%s%s", name[0] == '%' ? folder : "", name[0] == '%' ? "/" : "", name + (name[0] == '%'));
+    int n = snprintf(ret, sizeof path[0], "%s%s%s", name[0] == '%' ? folder : "",
+                     name[0] == '%' ? "/" : "", name + (name[0] == '%'));
     assert_in_range(n, 0, (int)sizeof path[0] - 1);
     return ret;
 }
@@ -61,7 +63,7 @@ static void leads_to(const char *path, const char *name, bool *untrusted)
     assert_string_equal(text, name);
     assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
     assert_int_equal(close(fd), 0);
-    fd = gcd_safe_open(at(path), O_PATH, untrusted);        /* the same file, without reading */
+    fd = gcd_safe_open(at(path), O_PATH, untrusted); /* the same file, without reading */
     assert_true(fd >= 0);
     struct stat a, b;
     assert_int_equal(fstat(fd, &a), 0);
@@ -78,7 +80,7 @@ static void fails(const char *path, int flags, bool *untrusted, int with)
     int before = dup(0), r = gcd_safe_open(at(path), flags, untrusted), after = dup(0);
     if (r != with)
         fail_msg("%s: %d %s", path, r, strerror(-r));
-    assert_int_equal(before + 1, after);                 /* nothing is left open */
+    assert_int_equal(before + 1, after); /* nothing is left open */
     close(before);
     close(after);
 }
@@ -127,7 +129,7 @@ static void ordinary_names(void **state)
         leads_to(".", "", p);
         leads_to("..", "", p);
         leads_to("/../..", "", p);
-        leads_to("/proc/self/cwd/..", "", p);            /* a link whose text is not a path */
+        leads_to("/proc/self/cwd/..", "", p); /* a link whose text is not a path */
         fails("", O_RDONLY, p, -ENOENT);
         fails("%a/none", O_RDONLY, p, -ENOENT);
         fails("%a/file/x", O_RDONLY, p, -ENOTDIR);
@@ -147,7 +149,8 @@ static void links_that_are_no_names(void **state)
     bool untrusted = false;
     char name[64];
     dir("%gone");
-    int folder_fd = open(at("%gone"), O_RDONLY | O_DIRECTORY | O_CLOEXEC), file_fd = open(at("%out"), O_RDONLY | O_CLOEXEC);
+    int folder_fd = open(at("%gone"), O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+        file_fd = open(at("%out"), O_RDONLY | O_CLOEXEC);
     assert_true(folder_fd >= 0 && file_fd >= 0);
     assert_int_equal(rmdir(at("%gone")), 0);
     assert_int_equal(rename(at("%out"), at("%out of sight")), 0);
@@ -155,7 +158,7 @@ static void links_that_are_no_names(void **state)
     leads_to(name, "", &untrusted);
     (void)snprintf(name, sizeof name, "/proc/self/fd/%d", file_fd);
     link_to(name, "%a/link", geteuid());
-    assert_int_equal(symlink("out of sight", at("%out")), 0);            /* for the comparison */
+    assert_int_equal(symlink("out of sight", at("%out")), 0); /* for the comparison */
     leads_to(name, "%out", &untrusted);
     leads_to("%a/link", "%out", &untrusted);
     fails("%a/link/x", O_RDONLY, &untrusted, -ENOTDIR);
@@ -174,7 +177,8 @@ static void links_of_others(void **state)
     link_to("%a", "%theirs", STRANGER);
     link_to("%theirs", "%through", 0);
     link_to("%out", "%a/b/theirs", STRANGER);
-    static const char *const ways[] = { "%theirs", "%theirs/", "%theirs/file", "%theirs/../out", "%through/file", "%a/b/theirs" };
+    static const char *const ways[] = { "%theirs",        "%theirs/",      "%theirs/file",
+                                        "%theirs/../out", "%through/file", "%a/b/theirs" };
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         untrusted = false;
         fails(ways[i], O_RDONLY, &untrusted, -EACCES);
@@ -191,7 +195,9 @@ static void links_of_others(void **state)
 static void in_the_root_of_a_process(void **state)
 {
     (void)state;
-    static const char *const to_the_root[] = { "/", "../..", "../../../../..", "/../..", "../in/../..", "/in/../.", "deep/../../../" };
+    static const char *const to_the_root[] = {
+        "/", "../..", "../../../../..", "/../..", "../in/../..", "/in/../.", "deep/../../../"
+    };
     char name[64], path[128];
     for (size_t i = 0; i < sizeof to_the_root / sizeof *to_the_root; i++) {
         (void)snprintf(name, sizeof name, "%%proc/7/root/in/%zu", i);
@@ -297,7 +303,7 @@ static void a_file_that_is_leased(void **state)
     (void)signal(SIGIO, SIG_IGN);
     if (fcntl(fd, F_SETLEASE, F_WRLCK) != 0) {
         (void)close(fd);
-        skip();                  /* not on every file system */
+        skip(); /* not on every file system */
     }
     fails("%out", O_RDONLY | O_NONBLOCK, &untrusted, -EAGAIN);
     assert_int_equal(fcntl(fd, F_SETLEASE, F_UNLCK), 0);
@@ -326,8 +332,9 @@ static void another_one_by_now(void **state)
             put("%other");
         else
             link_to(i == 1 ? "%out" : "%seen", "%other", geteuid());
-        if (i == 2)                              /* the checked file, reached by a link */
-            assert_true(rename(at("%swapped"), at("%seen")) == 0 && link(at("%seen"), at("%swapped")) == 0);
+        if (i == 2) /* the checked file, reached by a link */
+            assert_true(rename(at("%swapped"), at("%seen")) == 0 &&
+                        link(at("%seen"), at("%swapped")) == 0);
         leads_to("%swapped", "%swapped", &untrusted);
         meanwhile(swap);
         fails("%swapped", O_RDONLY | O_NONBLOCK, &untrusted, -ELOOP);
@@ -341,13 +348,19 @@ static void another_one_by_now(void **state)
 static void owners_of_files(void **state)
 {
     (void)state;
-    static const struct { uid_t owner, we; bool untrusted; } rows[] = {
-        { 0, 0, false }, { 1000, 0, true }, { 0, 1000, false }, { 1000, 1000, false }, { 1001, 1000, true },
+    static const struct {
+        uid_t owner, we;
+        bool untrusted;
+    } rows[] = {
+        { 0, 0, false },       { 1000, 0, true },    { 0, 1000, false },
+        { 1000, 1000, false }, { 1001, 1000, true },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct stat st = { .st_uid = rows[i].owner };
         if (geteuid() != 0 && rows[i].we != 0)
-            st.st_uid = rows[i].owner == rows[i].we ? geteuid() : rows[i].owner == 0 ? 0 : geteuid() + 1;
+            st.st_uid = rows[i].owner == rows[i].we ? geteuid()
+                        : rows[i].owner == 0        ? 0
+                                                    : geteuid() + 1;
         else if (geteuid() != 0)
             continue;
         else
@@ -361,7 +374,9 @@ static void owners_of_files(void **state)
 static void the_folder_that_a_path_is_in(void **state)
 {
     (void)state;
-    static const struct { const char *path, *name; } cases[] = { { "%a/file", "file" }, { "%a/none", "none" }, { "%a/", "" } };
+    static const struct {
+        const char *path, *name;
+    } cases[] = { { "%a/file", "file" }, { "%a/none", "none" }, { "%a/", "" } };
     struct stat a, b;
     bool untrusted = false;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -407,14 +422,15 @@ static void folders_of_ours(void **state)
     assert_true(ours("%f") && !ours("%f/g") && !ours("%f/g/h"));
     assert_int_equal(chmod(at("%f"), 01777), 0);
     assert_true(ours("%f") && ours("%f/g") && ours("%f/g/h"));
-    assert_int_equal(chmod(at("%f"), 02775), 0);         /* of a group */
+    assert_int_equal(chmod(at("%f"), 02775), 0); /* of a group */
     assert_true(ours("%f/g/h"));
     link_to("%f/g", "%link", geteuid());
     assert_true(ours("%link/h"));
     assert_false(gcd_folder_fd_is_ours(-1));
     int fd = open(at("%f/g/h"), O_PATH | O_DIRECTORY | O_CLOEXEC);
     assert_int_equal(rmdir(at("%f/g/h")), 0);
-    (void)gcd_folder_fd_is_ours(fd);                           /* a removed folder: any answer will do, but there is one */
+    /* a removed folder: any answer will do, but there is one */
+    (void)gcd_folder_fd_is_ours(fd);
     assert_int_equal(close(fd), 0);
     dir("%f/g/h");
     if (geteuid() != 0)
@@ -430,10 +446,18 @@ int main(void)
 {
 #define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        IN_FOLDER(ordinary_names), IN_FOLDER(links_that_are_no_names), IN_FOLDER(links_of_others),
-        IN_FOLDER(in_the_root_of_a_process), IN_FOLDER(in_the_folder_of_a_process),
-        IN_FOLDER(links_of_others_in_a_root), IN_FOLDER(too_long), IN_FOLDER(a_file_that_is_leased),
-        IN_FOLDER(the_folder_that_a_path_is_in), IN_FOLDER(another_one_by_now), IN_FOLDER(folders_of_ours), cmocka_unit_test(owners_of_files),
+        IN_FOLDER(ordinary_names),
+        IN_FOLDER(links_that_are_no_names),
+        IN_FOLDER(links_of_others),
+        IN_FOLDER(in_the_root_of_a_process),
+        IN_FOLDER(in_the_folder_of_a_process),
+        IN_FOLDER(links_of_others_in_a_root),
+        IN_FOLDER(too_long),
+        IN_FOLDER(a_file_that_is_leased),
+        IN_FOLDER(the_folder_that_a_path_is_in),
+        IN_FOLDER(another_one_by_now),
+        IN_FOLDER(folders_of_ours),
+        cmocka_unit_test(owners_of_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

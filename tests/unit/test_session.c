@@ -1,4 +1,5 @@
-/* Sessions: the same answers as without, once each, for several threads; lists of nodes against brute force. */
+/* Sessions: the same answers as without, once each, for several threads; lists of nodes against
+ * brute force. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,8 @@ static struct gcd_error err = GCD_ERROR_INIT;
 
 static struct gcd_graph *graph_of(uint64_t seed, uint32_t nodes)
 {
-    return graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = nodes, .plain_names = true, .keep_unknown = seed % 3 == 0 });
+    return graph_gen(&(struct graph_gen){
+        .seed = seed, .max_nodes = nodes, .plain_names = true, .keep_unknown = seed % 3 == 0 });
 }
 
 static struct gcd_session *session_of(const struct gcd_graph *g)
@@ -65,7 +67,8 @@ static void check_types(struct gcd_session *s, const struct gcd_graph *g, struct
     }
 }
 
-static void check_dominated(struct gcd_session *s, const struct gcd_graph *g, const struct gcd_dominators *d, struct wanted *w)
+static void check_dominated(struct gcd_session *s, const struct gcd_graph *g,
+                            const struct gcd_dominators *d, struct wanted *w)
 {
     uint32_t n = gcd_graph_node_count(g);
     struct gcd_node_list got;
@@ -80,7 +83,8 @@ static void check_dominated(struct gcd_session *s, const struct gcd_graph *g, co
     }
 }
 
-static void check_largest_first(struct gcd_session *s, const struct gcd_graph *g, const struct gcd_dominators *d)
+static void check_largest_first(struct gcd_session *s, const struct gcd_graph *g,
+                                const struct gcd_dominators *d)
 {
     uint32_t n = gcd_graph_node_count(g);
     struct gcd_node_list list, got;
@@ -165,13 +169,15 @@ static void lists_agree_with_brute_force(void **state)
 static void add(char *text, const char *what, uint64_t a, uint64_t b)
 {
     size_t n = strlen(text);
-    (void)snprintf(text + n, TEXT_BYTES - n, "%s %llu %llu\n", what, (unsigned long long)a, (unsigned long long)b);
+    (void)snprintf(text + n, TEXT_BYTES - n, "%s %llu %llu\n", what, (unsigned long long)a,
+                   (unsigned long long)b);
 }
 
 #define PART_COUNT 15u
 
 /* Asks for one part; its answer in TEXT. */
-static gcd_status ask(struct gcd_session *s, const struct gcd_context *call, unsigned part, char *text, struct gcd_error *e)
+static gcd_status ask(struct gcd_session *s, const struct gcd_context *call, unsigned part,
+                      char *text, struct gcd_error *e)
 {
     const struct gcd_graph *g = gcd_session_graph(s);
     const struct gcd_dominators *d;
@@ -194,7 +200,8 @@ static gcd_status ask(struct gcd_session *s, const struct gcd_context *call, uns
     switch (part) {
     case 0:
         if ((st = gcd_session_dominators(s, call, &d, e)) == GCD_OK)
-            add(text, "dominators", gcd_dominators_reachable(d), gcd_dominators_retained(d, GCD_NODE_ROOT));
+            add(text, "dominators", gcd_dominators_reachable(d),
+                gcd_dominators_retained(d, GCD_NODE_ROOT));
         break;
     case 1:
         if ((st = gcd_session_paths(s, call, &p, e)) == GCD_OK)
@@ -220,7 +227,8 @@ static gcd_status ask(struct gcd_session *s, const struct gcd_context *call, uns
         break;
     case 6:
         if ((st = gcd_session_largest_consumer(s, call, &suspects, e)) == GCD_OK)
-            add(text, "largest", suspects != NULL, suspects != NULL ? gcd_suspects_get(suspects, 0)->bytes : 0);
+            add(text, "largest", suspects != NULL,
+                suspects != NULL ? gcd_suspects_get(suspects, 0)->bytes : 0);
         break;
     case 7:
         if ((st = gcd_session_async(s, call, &async, e)) == GCD_OK)
@@ -234,7 +242,8 @@ static gcd_status ask(struct gcd_session *s, const struct gcd_context *call, uns
         break;
     case 9:
         if ((st = gcd_session_generations(s, call, &generations, e)) == GCD_OK)
-            add(text, "generations", gcd_generations_get(generations, 2)->ranges, gcd_generations_get(generations, 2)->used_bytes);
+            add(text, "generations", gcd_generations_get(generations, 2)->ranges,
+                gcd_generations_get(generations, 2)->used_bytes);
         break;
     case 10:
         if ((st = gcd_session_origins(s, call, &origins, e)) == GCD_OK)
@@ -254,9 +263,11 @@ static gcd_status ask(struct gcd_session *s, const struct gcd_context *call, uns
         add(text, "collections", sum, types);
         break;
     case 12:
-        if (nodes > 0 && (st = gcd_session_dominated_by(s, call, GCD_NODE_ROOT, &list, e)) == GCD_OK)
+        if (nodes > 0 &&
+            (st = gcd_session_dominated_by(s, call, GCD_NODE_ROOT, &list, e)) == GCD_OK)
             add(text, "dominated", list.count, 0);
-        if (nodes > 0 && st == GCD_OK && (st = gcd_session_dominated_largest(s, call, GCD_NODE_ROOT, &list, e)) == GCD_OK)
+        if (nodes > 0 && st == GCD_OK &&
+            (st = gcd_session_dominated_largest(s, call, GCD_NODE_ROOT, &list, e)) == GCD_OK)
             add(text, "largest", list.count, list.count > 0 ? list.nodes[0] : 0);
         break;
     case 13:
@@ -266,8 +277,8 @@ static gcd_status ask(struct gcd_session *s, const struct gcd_context *call, uns
         add(text, "depths", sum, nodes);
         break;
     default:
-        if (nodes > 0 && (st = gcd_session_referrers(s, call, 0, &list, e)) == GCD_OK && types > 0 &&
-            (st = gcd_session_referrer_slots(s, call, 0, &slots, e)) == GCD_OK) {
+        if (nodes > 0 && (st = gcd_session_referrers(s, call, 0, &list, e)) == GCD_OK &&
+            types > 0 && (st = gcd_session_referrer_slots(s, call, 0, &slots, e)) == GCD_OK) {
             add(text, "referrers", list.count, list.count > 0 ? slots[0] : 0);
             st = gcd_session_objects_of_type(s, call, 0, &list, e);
             add(text, "of type", list.count, 0);
@@ -293,7 +304,9 @@ static void a_part_is_computed_once(void **state)
     failalloc_init(&f);
     struct gcd_graph *g = graph_of(7, 300);
     struct gcd_session *s;
-    assert_int_equal(gcd_session_new(g, &(struct gcd_session_options){ .context.alloc = &f.alloc }, &s, &err), GCD_OK);
+    assert_int_equal(
+        gcd_session_new(g, &(struct gcd_session_options){ .context.alloc = &f.alloc }, &s, &err),
+        GCD_OK);
     answers_of(s, first);
     uint64_t calls = f.calls;
     const struct gcd_dominators *d, *again;
@@ -301,7 +314,7 @@ static void a_part_is_computed_once(void **state)
     assert_int_equal(gcd_session_dominators(s, NULL, &again, &err), GCD_OK);
     assert_ptr_equal(d, again);
     for (unsigned i = 0; i < PART_COUNT; i++)
-        if (i != 11) {                   /* describing a collection takes memory each time */
+        if (i != 11) { /* describing a collection takes memory each time */
             second[i][0] = '\0';
             assert_int_equal(ask(s, NULL, i, second[i], &err), GCD_OK);
             assert_string_equal(first[i], second[i]);
@@ -327,14 +340,15 @@ static void known_answers_are_those_of_the_analyses(void **state)
     assert_true(gcd_dominators_retained(d, GCD_NODE_ROOT) == 24 + 40 + 1000);
     assert_true(bytes[gcd_graph_node_type(g, 0)] == gcd_dominators_retained(d, 0));
     assert_int_equal(gcd_paths_parent(p, 0), GCD_NODE_ROOT);
-    assert_int_equal(gcd_names_new(gcd_graph_summary(g), GCD_NAMES_CSHARP, NULL, &names, &err), GCD_OK);
+    assert_int_equal(gcd_names_new(gcd_graph_summary(g), GCD_NAMES_CSHARP, NULL, &names, &err),
+                     GCD_OK);
     for (uint32_t t = 0; t < gcd_graph_summary(g)->type_count; t++)
         assert_string_equal(gcd_names_get(gcd_session_names(s), t), gcd_names_get(names, t));
     gcd_names_free(names);
     assert_ptr_equal(gcd_session_graph(s), g);
     const struct gcd_suspects *largest = NULL;
     assert_int_equal(gcd_session_largest_consumer(s, NULL, &largest, &err), GCD_OK);
-    assert_non_null(largest);            /* it has no suspects */
+    assert_non_null(largest); /* it has no suspects */
     gcd_session_free(s);
     gcd_graph_free(g);
 }
@@ -349,9 +363,12 @@ static void own_types_and_names_are_those_of_the_options(void **state)
     struct gcd_session *s;
     const struct gcd_origins *o;
     mine[order] = 1;
-    assert_int_equal(gcd_names_new(gcd_graph_summary(g), GCD_NAMES_RAW, NULL, &names, &err), GCD_OK);
-    assert_int_equal(gcd_session_new(g, &(struct gcd_session_options){ .names = names, .mine = mine }, &s, &err), GCD_OK);
-    mine[order] = 0;                     /* it has a copy */
+    assert_int_equal(gcd_names_new(gcd_graph_summary(g), GCD_NAMES_RAW, NULL, &names, &err),
+                     GCD_OK);
+    assert_int_equal(
+        gcd_session_new(g, &(struct gcd_session_options){ .names = names, .mine = mine }, &s, &err),
+        GCD_OK);
+    mine[order] = 0; /* it has a copy */
     assert_int_equal(gcd_session_origins(s, NULL, &o, &err), GCD_OK);
     assert_int_equal(gcd_origins_get(o, order), GCD_ORIGIN_OWN);
     assert_int_not_equal(gcd_origins_get(o, store), GCD_ORIGIN_OWN);
@@ -366,8 +383,10 @@ static void folding_is_that_of_origins(void **state)
     (void)state;
     struct gcd_graph *g = shop_graph(1000, false);
     struct gcd_session *s = session_of(g);
-    struct gcd_fold_step steps[3] = { { .type = gcd_graph_node_type(g, 0) }, { .type = gcd_graph_node_type(g, 1) },
-                                      { .type = gcd_graph_node_type(g, 2), .fold = GCD_FOLD_HIDDEN } };
+    struct gcd_fold_step steps[3] = { { .type = gcd_graph_node_type(g, 0) },
+                                      { .type = gcd_graph_node_type(g, 1) },
+                                      { .type = gcd_graph_node_type(g, 2),
+                                        .fold = GCD_FOLD_HIDDEN } };
     assert_int_equal(gcd_session_fold_path(s, NULL, steps, 3, &err), GCD_OK);
     assert_int_equal(steps[2].fold, GCD_FOLD_SHOWN);
     gcd_session_free(s);
@@ -408,7 +427,8 @@ static void four_threads_get_the_same(void **state)
         struct gcd_session *s = session_of(g);
         answers_of(s, alone);
         gcd_session_free(s);
-        struct gcd_session_options options = { .context = { .alloc = &f.alloc, .threads = 1 + (unsigned)seed % 3 } };
+        struct gcd_session_options options = { .context = { .alloc = &f.alloc,
+                                                            .threads = 1 + (unsigned)seed % 3 } };
         assert_int_equal(gcd_session_new(g, &options, &s, &err), GCD_OK);
         for (unsigned i = 0; i < 4; i++) {
             memset(&askers[i], 0, sizeof askers[i]);
@@ -460,7 +480,8 @@ static void *compute(void *ctx)
     struct computing *c = ctx;
     struct gcd_error e = GCD_ERROR_INIT;
     const struct gcd_dominators *d;
-    c->st = gcd_session_dominators(c->s, &(struct gcd_context){ .progress = stop_here, .progress_ctx = c->m }, &d, &e);
+    c->st = gcd_session_dominators(
+        c->s, &(struct gcd_context){ .progress = stop_here, .progress_ctx = c->m }, &d, &e);
     return NULL;
 }
 
@@ -480,9 +501,14 @@ static void who_waits_can_be_canceled(void **state)
     while (!m.computing)
         (void)pthread_cond_wait(&m.moved, &m.lock);
     (void)pthread_mutex_unlock(&m.lock);
-    assert_int_equal(gcd_session_paths(c.s, NULL, &p, &err), GCD_OK);    /* something else goes on meanwhile */
-    assert_int_equal(gcd_session_dominators(c.s, &(struct gcd_context){ .cancel = &stop }, &d, &err), GCD_E_CANCELED);
-    assert_int_equal(gcd_session_suspects(c.s, &(struct gcd_context){ .cancel = &stop }, &suspects, &err), GCD_E_CANCELED);
+    /* something else goes on meanwhile */
+    assert_int_equal(gcd_session_paths(c.s, NULL, &p, &err), GCD_OK);
+    assert_int_equal(
+        gcd_session_dominators(c.s, &(struct gcd_context){ .cancel = &stop }, &d, &err),
+        GCD_E_CANCELED);
+    assert_int_equal(
+        gcd_session_suspects(c.s, &(struct gcd_context){ .cancel = &stop }, &suspects, &err),
+        GCD_E_CANCELED);
     (void)pthread_mutex_lock(&m.lock);
     m.may_go_on = true;
     (void)pthread_cond_broadcast(&m.moved);
@@ -507,13 +533,14 @@ static void a_failure_leaves_nothing_behind(void **state)
             struct gcd_session *s = NULL;
             failalloc_init(&f);
             f.fail_at = at;
-            gcd_status st = gcd_session_new(g, &(struct gcd_session_options){ .context.alloc = &f.alloc }, &s, &err);
+            gcd_status st = gcd_session_new(
+                g, &(struct gcd_session_options){ .context.alloc = &f.alloc }, &s, &err);
             text[0] = want_text[0] = '\0';
             if (st == GCD_OK)
                 st = ask(s, NULL, part, text, &err);
             bool failed = f.failed > 0;
             assert_int_equal(st, failed ? GCD_E_NOMEM : GCD_OK);
-            if (s != NULL && failed) {   /* the next call begins again */
+            if (s != NULL && failed) { /* the next call begins again */
                 text[0] = '\0';
                 assert_int_equal(ask(s, NULL, part, text, &err), GCD_OK);
             }

@@ -1,5 +1,6 @@
 /*
- * The allocator with a memory limit: which blocks go to files, contents survive every resize, a full disk is an error, no file is left.
+ * The allocator with a memory limit: which blocks go to files, contents survive every resize, a
+ * full disk is an error, no file is left.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,9 +21,9 @@
 #include "io/spill_file.h"
 #include "support/check.h"
 
-#define MIB ((size_t)1 << 20)
+#define MIB    ((size_t)1 << 20)
 #define BUDGET ((uint64_t)32 * MIB)
-#define HEAD ((size_t)64)                /* the allocator's header of a large block */
+#define HEAD   ((size_t)64) /* the allocator's header of a large block */
 
 static const char *const folders[] = { "/var/tmp", NULL };
 
@@ -63,7 +64,8 @@ static void mapping_of(const void *at, char line[PATH_MAX])
     assert_non_null(f);
     do
         assert_non_null(fgets(line, PATH_MAX, f));
-    while (sscanf(line, "%" SCNxPTR "-%" SCNxPTR, &from, &to) != 2 || (uintptr_t)at < from || (uintptr_t)at >= to);
+    while (sscanf(line, "%" SCNxPTR "-%" SCNxPTR, &from, &to) != 2 || (uintptr_t)at < from ||
+           (uintptr_t)at >= to);
     (void)fclose(f);
 }
 
@@ -74,7 +76,8 @@ static bool in_file(const void *at)
     return strstr(line, " /var/tmp/") != NULL && strstr(line, " (deleted)") != NULL;
 }
 
-/* An allocator with its memory used up, so that all large blocks go to files, and the block that uses it up. */
+/* An allocator with its memory used up, so that all large blocks go to files, and the block that
+ * uses it up. */
 struct full {
     struct gcd_spill *s;
     void *block;
@@ -105,19 +108,21 @@ static void test_small_budget(void **state)
     assert_null(s);
 }
 
-/* Blocks stay in memory up to the last byte of the budget; small blocks count, and freed memory is available again. */
+/* Blocks stay in memory up to the last byte of the budget; small blocks count, and freed memory is
+ * available again. */
 static void test_what_is_spilled(void **state)
 {
     (void)state;
     struct gcd_spill *s = budget_of(BUDGET, folders);
-    void *a = resize(s, NULL, 0, 20 * MIB - HEAD), *b = resize(s, NULL, 0, 12 * MIB - HEAD), *c = resize(s, NULL, 0, GCD_SPILL_BLOCK);
+    void *a = resize(s, NULL, 0, 20 * MIB - HEAD), *b = resize(s, NULL, 0, 12 * MIB - HEAD),
+         *c = resize(s, NULL, 0, GCD_SPILL_BLOCK);
     assert_true(a != NULL && b != NULL && c != NULL);
     assert_false(in_file(a) || in_file(b));
     assert_true(in_file(c));
-    void *d = resize(s, NULL, 0, GCD_SPILL_BLOCK - 1);       /* above the budget, but small */
+    void *d = resize(s, NULL, 0, GCD_SPILL_BLOCK - 1); /* above the budget, but small */
     assert_true(d != NULL && !in_file(d));
     assert_null(resize(s, b, 12 * MIB - HEAD, 0));
-    b = resize(s, NULL, 0, 12 * MIB - HEAD);                 /* D takes its memory */
+    b = resize(s, NULL, 0, 12 * MIB - HEAD); /* D takes its memory */
     assert_true(in_file(b));
     assert_null(resize(s, b, 12 * MIB - HEAD, 0));
     assert_null(resize(s, d, GCD_SPILL_BLOCK - 1, 0));
@@ -129,7 +134,8 @@ static void test_what_is_spilled(void **state)
     gcd_spill_free(s);
 }
 
-/* A block that grows above the budget moves to a file; one that shrinks returns its memory to the budget. */
+/* A block that grows above the budget moves to a file; one that shrinks returns its memory to the
+ * budget. */
 static void test_growth_above_the_budget(void **state)
 {
     (void)state;
@@ -152,11 +158,13 @@ static void test_growth_above_the_budget(void **state)
     gcd_spill_free(s);
 }
 
-/* All sizes, with or without another block after it, growing and shrinking, and across the limit to small blocks. */
+/* All sizes, with or without another block after it, growing and shrinking, and across the limit to
+ * small blocks. */
 static void test_resize(void **state)
 {
     (void)state;
-    static const size_t sizes[] = { 100, 70000, 65536, 1 << 20, (1 << 20) + 4, 5 << 20, 40 << 20, 3 << 20, 65540, 65535, 200000, 8 };
+    static const size_t sizes[] = { 100,      70000,   65536, 1 << 20, (1 << 20) + 4, 5 << 20,
+                                    40 << 20, 3 << 20, 65540, 65535,   200000,        8 };
     struct full f = full_new();
     struct gcd_spill *s = f.s;
     uint32_t *at = NULL;
@@ -205,14 +213,15 @@ static uint64_t disk_bytes(const void *at)
     return stat(path, &st) == 0 ? (uint64_t)st.st_blocks * 512 : UINT64_MAX;
 }
 
-/* The disk space is reserved when the block is made, before any write; shrinking returns the rest. */
+/* The disk space is reserved when the block is made, before any write; shrinking returns the rest.
+ */
 static void test_room_is_reserved(void **state)
 {
     (void)state;
     struct full f = full_new();
     char *a = resize(f.s, NULL, 0, 8 * MIB);
     uint64_t most = disk_bytes(a);
-    if (most == UINT64_MAX) {            /* needs root */
+    if (most == UINT64_MAX) { /* needs root */
         (void)resize(f.s, a, 8 * MIB, 0);
         full_free(&f);
         skip();
@@ -252,7 +261,11 @@ int __wrap_fstatvfs64(int fd, struct statvfs *ret);
 int __wrap_fstatvfs(int fd, struct statvfs *ret)
 {
     (void)fd;
-    *ret = (struct statvfs){ .f_frsize = 4096, .f_bsize = 1, .f_bavail = blocks_left, .f_bfree = blocks_left + 9, .f_blocks = blocks_left + 99 };
+    *ret = (struct statvfs){ .f_frsize = 4096,
+                             .f_bsize = 1,
+                             .f_bavail = blocks_left,
+                             .f_bfree = blocks_left + 9,
+                             .f_blocks = blocks_left + 99 };
     return 0;
 }
 
@@ -361,7 +374,7 @@ static void test_check(void **state)
     assert_null(folder);
     assert_int_equal(gcd_spill_check(s, BUDGET + 1, &folder, &err), GCD_OK);
     assert_string_equal(folder, "/var/tmp");
-    blocks_left = 10;                    /* only blocks above the budget go to files */
+    blocks_left = 10; /* only blocks above the budget go to files */
     assert_int_equal(gcd_spill_check(s, BUDGET + 40959, &folder, &err), GCD_OK);
     assert_int_equal(gcd_spill_check(s, BUDGET + 40960, &folder, &err), GCD_E_IO);
     assert_null(folder);
@@ -405,11 +418,11 @@ static void test_huge_sizes(void **state)
     assert_int_equal(gcd_spill_status(s, NULL), GCD_E_NOMEM);
     assert_null(resize(s, at, MIB, SIZE_MAX));
     assert_null(resize(s, at, MIB, SIZE_MAX - 4096));
-    if (sizeof(size_t) > 4)              /* half of 32 bits there may be */
+    if (sizeof(size_t) > 4) /* half of 32 bits there may be */
         assert_null(resize(s, NULL, 0, SIZE_MAX / 2));
     assert_true(is_filled(at, MIB, 1));
     (void)resize(s, at, MIB, 0);
-    at = resize(s, NULL, 0, BUDGET - HEAD);          /* nothing is counted for them */
+    at = resize(s, NULL, 0, BUDGET - HEAD); /* nothing is counted for them */
     assert_false(in_file(at));
     (void)resize(s, at, BUDGET - HEAD, 0);
     gcd_spill_free(s);
@@ -417,12 +430,20 @@ static void test_huge_sizes(void **state)
 
 int main(void)
 {
-    (void)signal(SIGXFSZ, SIG_DFL);      /* a test started by Python inherits SIGXFSZ ignored */
+    (void)signal(SIGXFSZ, SIG_DFL); /* a test started by Python inherits SIGXFSZ ignored */
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_small_budget), cmocka_unit_test(test_what_is_spilled), cmocka_unit_test(test_growth_above_the_budget),
-        cmocka_unit_test(test_resize), cmocka_unit_test(test_no_left_overs), cmocka_unit_test(test_room_is_reserved),
-        cmocka_unit_test(test_descriptors), cmocka_unit_test(test_threads), cmocka_unit_test(test_full),
-        cmocka_unit_test(test_the_room_of_a_file), cmocka_unit_test(test_check), cmocka_unit_test(test_folders),
+        cmocka_unit_test(test_small_budget),
+        cmocka_unit_test(test_what_is_spilled),
+        cmocka_unit_test(test_growth_above_the_budget),
+        cmocka_unit_test(test_resize),
+        cmocka_unit_test(test_no_left_overs),
+        cmocka_unit_test(test_room_is_reserved),
+        cmocka_unit_test(test_descriptors),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_full),
+        cmocka_unit_test(test_the_room_of_a_file),
+        cmocka_unit_test(test_check),
+        cmocka_unit_test(test_folders),
         cmocka_unit_test(test_huge_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

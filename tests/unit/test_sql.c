@@ -1,4 +1,5 @@
-/* SQL over a session: walks, errors, memory, several threads.  tests/cli/test_sql.py compares answers with those of the exported database. */
+/* SQL over a session: walks, errors, memory, several threads.  tests/cli/test_sql.py compares
+ * answers with those of the exported database. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,8 @@ static void add(char *text, const char *s)
 }
 
 /* The rows of all statements as text, "1|a\n"; of a longer one the beginning. */
-static gcd_status ask(struct gcd_sql *db, const struct gcd_context *call, const char *statements, char text[TEXT_BYTES], struct gcd_error *e)
+static gcd_status ask(struct gcd_sql *db, const struct gcd_context *call, const char *statements,
+                      char text[TEXT_BYTES], struct gcd_error *e)
 {
     struct gcd_sql_query *q;
     gcd_status st;
@@ -34,7 +36,9 @@ static gcd_status ask(struct gcd_sql *db, const struct gcd_context *call, const 
                 char number[40];
                 (void)snprintf(number, sizeof number, "%lld", (long long)v.integer);
                 add(text, i > 0 ? "|" : "");
-                add(text, v.kind == GCD_SQL_INTEGER ? number : v.kind == GCD_SQL_REAL ? "real" : v.text);
+                add(text, v.kind == GCD_SQL_INTEGER ? number
+                          : v.kind == GCD_SQL_REAL  ? "real"
+                                                    : v.text);
             }
             add(text, "\n");
         }
@@ -55,12 +59,28 @@ static void check(struct gcd_sql *db, const char *statement, const char *want)
 /* 0 -> 1 -> 2, 1 -> 2 again, 0 keeps 3 alive by a dependent handle, 4 is dead. */
 static struct gcd_graph *small_graph(void)
 {
-    return shop_build(&(struct shop){
-        SHOP_TYPES({ .id = 1, .name = "A", .raw_name = "A", .module_path = "", .named = true, .described = true },
-                   { .id = 2, .name = "B", .raw_name = "B", .module_path = "", .named = true, .described = true }),
-        SHOP_NODES({ 0, 10 }, { 1, 20 }, { 1, 30 }, { 0, 40 }, { 1, 50 }), SHOP_EDGES({ 0, 1 }, { 1, 2 }, { 1, 2 }, { 4, 2 }),
-        SHOP_ROOTS({ .node = 0, .kind = GCD_ROOT_STATIC, .name = "s_all", .class_name = "", .label = "Shop.s_all", .type = 0 }),
-        SHOP_DEPENDENTS({ 0, 3 }) });
+    return shop_build(
+        &(struct shop){ SHOP_TYPES({ .id = 1,
+                                     .name = "A",
+                                     .raw_name = "A",
+                                     .module_path = "",
+                                     .named = true,
+                                     .described = true },
+                                   { .id = 2,
+                                     .name = "B",
+                                     .raw_name = "B",
+                                     .module_path = "",
+                                     .named = true,
+                                     .described = true }),
+                        SHOP_NODES({ 0, 10 }, { 1, 20 }, { 1, 30 }, { 0, 40 }, { 1, 50 }),
+                        SHOP_EDGES({ 0, 1 }, { 1, 2 }, { 1, 2 }, { 4, 2 }),
+                        SHOP_ROOTS({ .node = 0,
+                                     .kind = GCD_ROOT_STATIC,
+                                     .name = "s_all",
+                                     .class_name = "",
+                                     .label = "Shop.s_all",
+                                     .type = 0 }),
+                        SHOP_DEPENDENTS({ 0, 3 }) });
 }
 
 static struct gcd_sql *database_of(const struct gcd_graph *g, struct gcd_session **ret_session)
@@ -82,16 +102,26 @@ static void known_answers(void **state)
     check(db, "SELECT * FROM refs WHERE target = 2", "1|2|0\n1|2|1\n4|2|0\n");
     check(db, "SELECT * FROM refs WHERE source = 1", "1|2|0\n1|2|1\n");
     check(db, "SELECT target, count(*) FROM refs GROUP BY target", "1|1\n2|3\n");
-    check(db, "SELECT id FROM objects WHERE type = 'B'; SELECT id FROM objects WHERE dominator = 0", "1\n2\n4\n1\n3\n");
-    check(db, "SELECT id, type, type_id FROM objects WHERE dominator = 0 ORDER BY id", "1|B|1\n3|A|0\n");
-    check(db, "SELECT parent_id, object_id FROM dominators ORDER BY parent_id, object_id", "|0\n0|1\n0|3\n1|2\n");
-    check(db, "SELECT step, object_id, type FROM reachable_from(0)", "0|0|A\n1|1|B\n1|3|A\n2|2|B\n");
-    check(db, "SELECT step, object_id FROM reachable_from(4); SELECT count(*) FROM reachable_from(5); SELECT count(*) FROM reachable_from(NULL)",
+    check(db, "SELECT id FROM objects WHERE type = 'B'; SELECT id FROM objects WHERE dominator = 0",
+          "1\n2\n4\n1\n3\n");
+    check(db, "SELECT id, type, type_id FROM objects WHERE dominator = 0 ORDER BY id",
+          "1|B|1\n3|A|0\n");
+    check(db, "SELECT parent_id, object_id FROM dominators ORDER BY parent_id, object_id",
+          "|0\n0|1\n0|3\n1|2\n");
+    check(db, "SELECT step, object_id, type FROM reachable_from(0)",
+          "0|0|A\n1|1|B\n1|3|A\n2|2|B\n");
+    check(db,
+          "SELECT step, object_id FROM reachable_from(4); SELECT count(*) FROM reachable_from(5); "
+          "SELECT count(*) FROM reachable_from(NULL)",
           "0|4\n1|2\n0\n0\n");
-    check(db, "SELECT step, object_id, root FROM path_from_root(2)", "0|0|static variable Shop.s_all\n1|1|\n2|2|\n");
-    check(db, "SELECT path_from_root(3), path_from_root(4), path_from_root(9), path_from_root('x')", "static variable Shop.s_all -> A -> A|||\n");
+    check(db, "SELECT step, object_id, root FROM path_from_root(2)",
+          "0|0|static variable Shop.s_all\n1|1|\n2|2|\n");
+    check(db, "SELECT path_from_root(3), path_from_root(4), path_from_root(9), path_from_root('x')",
+          "static variable Shop.s_all -> A -> A|||\n");
     check(db, "SELECT type_name(1), type_name(2), type_name(-1), type_name('0')", "B|||A\n");
-    check(db, "SELECT o.id, group_concat(r.object_id) FROM objects o JOIN reachable_from(o.id) r GROUP BY o.id",
+    check(db,
+          "SELECT o.id, group_concat(r.object_id) FROM objects o JOIN reachable_from(o.id) r GROUP "
+          "BY o.id",
           "0|0,1,3,2\n1|1,2\n2|2\n3|3\n4|4,2\n");
     gcd_sql_free(db);
     gcd_session_free(s);
@@ -110,19 +140,25 @@ static void long_paths_show_their_ends(void **state)
     for (uint32_t i = 0; i + 1 < NODES; i++)
         edges[i] = (struct shop_edge){ i, i + 1 };
     struct gcd_graph *g = shop_build(&(struct shop){
-        SHOP_TYPES({ .id = 1, .name = "N", .raw_name = "N", .module_path = "", .named = true }), .nodes = nodes, .node_count = NODES,
-        .edges = edges, .edge_count = NODES - 1, SHOP_ROOTS({ .node = 0, .kind = GCD_ROOT_STACK, .name = "", .class_name = "", .label = "" }) });
+        SHOP_TYPES({ .id = 1, .name = "N", .raw_name = "N", .module_path = "", .named = true }),
+        .nodes = nodes, .node_count = NODES, .edges = edges, .edge_count = NODES - 1,
+        SHOP_ROOTS(
+            { .node = 0, .kind = GCD_ROOT_STACK, .name = "", .class_name = "", .label = "" }) });
     struct gcd_session *s;
     struct gcd_sql *db = database_of(g, &s);
     static char text[TEXT_BYTES];
-    assert_int_equal(ask(db, NULL, "SELECT path_from_root(99); SELECT path_from_root(499)", text, &err), GCD_OK);
+    assert_int_equal(
+        ask(db, NULL, "SELECT path_from_root(99); SELECT path_from_root(499)", text, &err), GCD_OK);
     const char *second = strchr(text, '\n') + 1, *left_out = strstr(text, "(400 more objects)");
-    assert_true(left_out > second);                      /* that of 100 objects is complete */
+    assert_true(left_out > second); /* that of 100 objects is complete */
     size_t shown = 0;
     for (const char *at = second; (at = strstr(at, "-> N")) != NULL; at++)
         shown++;
     assert_int_equal(shown, 100);
-    check(db, "SELECT count(*), max(step) FROM path_from_root(499); SELECT depth FROM objects WHERE id = 499", "500|499\n499\n");
+    check(db,
+          "SELECT count(*), max(step) FROM path_from_root(499); SELECT depth FROM objects WHERE id "
+          "= 499",
+          "500|499\n499\n");
     gcd_sql_free(db);
     gcd_session_free(s);
     gcd_graph_free(g);
@@ -152,7 +188,8 @@ static void statements_are_taken_one_by_one(void **state)
     assert_int_equal(gcd_sql_prepare(db, NULL, &text, &q, &err), GCD_END);
     assert_int_equal(gcd_sql_check(begin, &err), GCD_E_ARG);
     assert_int_equal(err.off, strlen(" ;; SELECT 1; /* none */ SELECT "));
-    assert_int_equal(gcd_sql_check("SELECT * FROM suspects, modules, facts, v_roots", &err), GCD_OK);
+    assert_int_equal(gcd_sql_check("SELECT * FROM suspects, modules, facts, v_roots", &err),
+                     GCD_OK);
     assert_true(gcd_sql_is_complete("SELECT 1;") && !gcd_sql_is_complete("SELECT ';"));
     gcd_sql_free(db);
     gcd_session_free(s);
@@ -170,7 +207,8 @@ static void what_there_is_can_be_asked(void **state)
     char statement[256];
     size_t n = 0;
     for (; gcd_sql_table_at(n, &t); n++) {
-        (void)snprintf(statement, sizeof statement, strchr(t.name, '(') == NULL ? "SELECT * FROM %s" : "SELECT '%s'", t.name);
+        (void)snprintf(statement, sizeof statement,
+                       strchr(t.name, '(') == NULL ? "SELECT * FROM %s" : "SELECT '%s'", t.name);
         assert_int_equal(ask(db, NULL, statement, text, &err), GCD_OK);
         assert_true(t.about[0] != '\0');
     }
@@ -183,9 +221,12 @@ static void what_there_is_can_be_asked(void **state)
 /* ---- what may go wrong ---- */
 
 static const char everything[] =
-    "SELECT * FROM objects WHERE type = 'A'; SELECT * FROM refs WHERE target = 1; SELECT count(*) FROM objects GROUP BY type;"
-    "SELECT * FROM objects WHERE dominator = 0; SELECT * FROM v_who_references WHERE object_id = 2; SELECT * FROM reachable_from(0);"
-    "SELECT path_from_root(1); SELECT * FROM path_from_root(1); SELECT * FROM suspects; SELECT max(depth) FROM objects";
+    "SELECT * FROM objects WHERE type = 'A'; SELECT * FROM refs WHERE target = 1; SELECT count(*) "
+    "FROM objects GROUP BY type;"
+    "SELECT * FROM objects WHERE dominator = 0; SELECT * FROM v_who_references WHERE object_id = "
+    "2; SELECT * FROM reachable_from(0);"
+    "SELECT path_from_root(1); SELECT * FROM path_from_root(1); SELECT * FROM suspects; SELECT "
+    "max(depth) FROM objects";
 
 static void every_allocation_may_fail(void **state)
 {
@@ -198,9 +239,12 @@ static void every_allocation_may_fail(void **state)
         struct gcd_sql *db = NULL;
         failalloc_init(&f);
         f.fail_at = at;
-        gcd_status st = gcd_session_new(g, &(struct gcd_session_options){ .context.alloc = &f.alloc }, &s, &err);
+        gcd_status st = gcd_session_new(
+            g, &(struct gcd_session_options){ .context.alloc = &f.alloc }, &s, &err);
         if (st == GCD_OK)
-            st = gcd_sql_new(s, &(struct gcd_sql_options){ .context.alloc = &f.alloc, .name = "shop" }, &db, &err);
+            st = gcd_sql_new(s,
+                             &(struct gcd_sql_options){ .context.alloc = &f.alloc, .name = "shop" },
+                             &db, &err);
         if (st == GCD_OK)
             st = ask(db, NULL, everything, text, &err);
         bool failed = f.failed > 0;
@@ -223,11 +267,13 @@ static void it_can_be_canceled(void **state)
     struct gcd_sql *db = database_of(g, &s);
     gcd_cancel_flag stop = true;
     struct gcd_context call = { .cancel = &stop };
-    static const char endless[] = "WITH RECURSIVE a(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM a) SELECT max(x) FROM a";
+    static const char endless[] =
+        "WITH RECURSIVE a(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM a) SELECT max(x) FROM a";
     assert_int_equal(ask(db, &call, endless, text, &err), GCD_E_CANCELED);
     assert_int_equal(ask(db, &call, "SELECT retained FROM objects", text, &err), GCD_E_CANCELED);
     stop = false;
-    assert_int_equal(ask(db, &call, "SELECT retained FROM objects WHERE id = 0", text, &err), GCD_OK);
+    assert_int_equal(ask(db, &call, "SELECT retained FROM objects WHERE id = 0", text, &err),
+                     GCD_OK);
     assert_string_equal(text, "100\n");
     gcd_sql_free(db);
     gcd_session_free(s);
@@ -261,12 +307,14 @@ static void four_threads_get_the_same(void **state)
     (void)state;
     static struct asker askers[4];
     for (uint64_t seed = 0; seed < 12; seed++) {
-        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = 300, .plain_names = true });
+        struct gcd_graph *g =
+            graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = 300, .plain_names = true });
         struct gcd_session *s;
         assert_int_equal(gcd_session_new(g, NULL, &s, &err), GCD_OK);
         for (unsigned i = 0; i < 4; i++) {
             askers[i].s = s;
-            assert_int_equal(pthread_create(&askers[i].thread, NULL, ask_everything, &askers[i]), 0);
+            assert_int_equal(pthread_create(&askers[i].thread, NULL, ask_everything, &askers[i]),
+                             0);
         }
         for (unsigned i = 0; i < 4; i++)
             assert_int_equal(pthread_join(askers[i].thread, NULL), 0);

@@ -1,4 +1,5 @@
-/* Pages of a database that SQLite has not written: it finds them sound, and the rows in them are those of a database that it has filled itself. */
+/* Pages of a database that SQLite has not written: it finds them sound, and the rows in them are
+ * those of a database that it has filled itself. */
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,7 +44,8 @@ static struct sqlite_number number_of(uint64_t seed)
 {
     uint64_t r = mix(seed), bits = r % 65, half = bits == 0 ? 0 : UINT64_C(1) << (bits - 1);
     uint64_t v = half + (r >> 8) % 5 - 2;
-    return (struct sqlite_number){ .null = r % 17 == 0, .value = r % 17 == 0 ? 0 : (int64_t)(r >> 20 & 1 ? v : ~v) };
+    return (struct sqlite_number){ .null = r % 17 == 0,
+                                   .value = r % 17 == 0 ? 0 : (int64_t)(r >> 20 & 1 ? v : ~v) };
 }
 
 /* Keys grow slowly, or, with WIDE, up to 2^63 - 1 in the last of N rows. */
@@ -78,15 +80,16 @@ static int64_t ask(sqlite3 *db, const char *sql)
     return answer;
 }
 
-static const char schema[] = "CREATE TABLE t(id INTEGER PRIMARY KEY, a, b, c);"
-                             "CREATE TABLE w(id INTEGER NOT NULL, a, b, c, PRIMARY KEY(id)) WITHOUT ROWID;"
-                             "CREATE INDEX i ON w(a);";
+static const char schema[] =
+    "CREATE TABLE t(id INTEGER PRIMARY KEY, a, b, c);"
+    "CREATE TABLE w(id INTEGER NOT NULL, a, b, c, PRIMARY KEY(id)) WITHOUT ROWID;"
+    "CREATE INDEX i ON w(a);";
 
 struct layout {
     int page_bytes, reserved;
     uint64_t rows;
     bool wide;
-    uint32_t skip;               /* empty pages in front of ours */
+    uint32_t skip; /* empty pages in front of ours */
     unsigned threads;
 };
 
@@ -96,21 +99,25 @@ static struct gcd_staged *make(const struct layout *l, uint32_t roots[2])
     struct gcd_staged *p = NULL;
     sqlite3 *db;
     char sql[64];
-    assert_int_equal(gcd_staged_open(path_in_folder(folder, "x"), GCD_STAGED_FILE, NULL, &p, &err), GCD_OK);
+    assert_int_equal(gcd_staged_open(path_in_folder(folder, "x"), GCD_STAGED_FILE, NULL, &p, &err),
+                     GCD_OK);
     assert_int_equal(sqlite_disk_open(&disk, p, &db), SQLITE_OK);
-    (void)snprintf(sql, sizeof sql, "PRAGMA journal_mode = OFF; PRAGMA page_size = %d;", l->page_bytes);
+    (void)snprintf(sql, sizeof sql, "PRAGMA journal_mode = OFF; PRAGMA page_size = %d;",
+                   l->page_bytes);
     run(db, sql);
     int reserved = l->reserved;
-    assert_int_equal(sqlite3_file_control(db, NULL, SQLITE_FCNTL_RESERVE_BYTES, &reserved), SQLITE_OK);
+    assert_int_equal(sqlite3_file_control(db, NULL, SQLITE_FCNTL_RESERVE_BYTES, &reserved),
+                     SQLITE_OK);
     run(db, schema);
     roots[0] = (uint32_t)ask(db, "SELECT rootpage FROM sqlite_master WHERE name = 't'");
     roots[1] = (uint32_t)ask(db, "SELECT rootpage FROM sqlite_master WHERE name = 'w'");
-    run(db, "DROP INDEX i");             /* SQLite makes it again, from our rows */
+    run(db, "DROP INDEX i"); /* SQLite makes it again, from our rows */
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
     return p;
 }
 
-static gcd_status fill(struct sqlite_pages *pages, uint32_t root, const struct layout *l, struct gcd_error *ret_err)
+static gcd_status fill(struct sqlite_pages *pages, uint32_t root, const struct layout *l,
+                       struct gcd_error *ret_err)
 {
     struct sqlite_tree t;
     struct sqlite_number row[COLUMNS];
@@ -127,11 +134,12 @@ static gcd_status fill(struct sqlite_pages *pages, uint32_t root, const struct l
     return st;
 }
 
-static gcd_status write_rows(struct gcd_staged *p, const uint32_t roots[2], const struct layout *l, const struct gcd_alloc *alloc,
-                             struct gcd_error *ret_err)
+static gcd_status write_rows(struct gcd_staged *p, const uint32_t roots[2], const struct layout *l,
+                             const struct gcd_alloc *alloc, struct gcd_error *ret_err)
 {
     struct sqlite_pages pages;
-    gcd_status st = sqlite_pages_open(&pages, p, &(struct gcd_context){ .alloc = alloc, .threads = l->threads }, ret_err);
+    gcd_status st = sqlite_pages_open(
+        &pages, p, &(struct gcd_context){ .alloc = alloc, .threads = l->threads }, ret_err);
     for (unsigned i = 0; i < 2 && st == GCD_OK; i++)
         st = fill(&pages, roots[i], l, ret_err);
     if (st == GCD_OK)
@@ -146,11 +154,14 @@ static void fill_by_sql(sqlite3 *db, const struct layout *l)
     sqlite3_stmt *s;
     run(db, schema);
     run(db, "BEGIN");
-    assert_int_equal(sqlite3_prepare_v2(db, "INSERT INTO t VALUES (?, ?, ?, ?)", -1, &s, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, "INSERT INTO t VALUES (?, ?, ?, ?)", -1, &s, NULL),
+                     SQLITE_OK);
     for (uint64_t i = 0; i < l->rows; i++) {
         row_of(i, l->rows, l->wide, row);
         for (int k = 0; k < COLUMNS; k++)
-            assert_int_equal(row[k].null ? sqlite3_bind_null(s, k + 1) : sqlite3_bind_int64(s, k + 1, row[k].value), SQLITE_OK);
+            assert_int_equal(row[k].null ? sqlite3_bind_null(s, k + 1)
+                                         : sqlite3_bind_int64(s, k + 1, row[k].value),
+                             SQLITE_OK);
         assert_int_equal(sqlite3_step(s), SQLITE_DONE);
         assert_int_equal(sqlite3_reset(s), SQLITE_OK);
     }
@@ -201,9 +212,11 @@ static void compare(const char *path, const struct layout *l)
     same_rows(ours, theirs, "SELECT * FROM w");
     same_rows(ours, theirs, "SELECT * FROM t ORDER BY id DESC");
     same_rows(ours, theirs, "SELECT w.* FROM t CROSS JOIN w USING (id) ORDER BY t.id");
-    if (l->skip == 0 && l->rows <= 3000) {       /* pages can be divided, joined and used again */
-        static const char change[] = "CREATE INDEX i2 ON t(b, c); DELETE FROM t WHERE id % 3 = 0; DELETE FROM w WHERE a % 2 = 0;"
-                                     "UPDATE w SET b = b / 2, c = 'a text that is longer than the number was';";
+    if (l->skip == 0 && l->rows <= 3000) { /* pages can be divided, joined and used again */
+        static const char change[] =
+            "CREATE INDEX i2 ON t(b, c); DELETE FROM t WHERE id % 3 = 0; DELETE FROM w WHERE a % 2 "
+            "= 0;"
+            "UPDATE w SET b = b / 2, c = 'a text that is longer than the number was';";
         run(ours, change);
         run(theirs, change);
         sound(ours);
@@ -230,7 +243,8 @@ static void check(const struct layout *l)
 static void every_number_of_rows(void **state)
 {
     (void)state;
-    for (uint64_t rows = 0; rows < 130; rows++)          /* the smallest page holds 5 to 30 of them: one page, two, an inner one ... */
+    for (uint64_t rows = 0; rows < 130;
+         rows++) /* the smallest page holds 5 to 30 of them: one page, two, an inner one ... */
         for (unsigned wide = 0; wide < 2; wide++)
             check(&(struct layout){ .page_bytes = 512, .rows = rows, .wide = wide != 0 });
 }
@@ -240,8 +254,11 @@ static void pages_of_every_size(void **state)
     (void)state;
     for (int bytes = 512; bytes <= 65536; bytes *= 2)
         for (int reserved = 0; reserved <= 32; reserved += 16)
-            check(&(struct layout){ .page_bytes = bytes, .reserved = reserved, .rows = 2500, .wide = bytes % 1024 == 0,
-                                     .threads = bytes % 4096 == 0 ? 2 : 1 });
+            check(&(struct layout){ .page_bytes = bytes,
+                                    .reserved = reserved,
+                                    .rows = 2500,
+                                    .wide = bytes % 1024 == 0,
+                                    .threads = bytes % 4096 == 0 ? 2 : 1 });
 }
 
 static void many_levels(void **state)
@@ -257,15 +274,19 @@ static void around_the_lock(void **state)
     (void)state;
     enum { PAGE = 65536, LOCK = (1 << 30) / PAGE };
     for (uint32_t before = LOCK - 3; before <= LOCK + 1; before++) {
-        struct layout l = { .page_bytes = PAGE, .rows = 20000, .skip = before, .threads = 1 + before % 2 };
+        struct layout l = {
+            .page_bytes = PAGE, .rows = 20000, .skip = before, .threads = 1 + before % 2
+        };
         uint32_t roots[2];
         struct gcd_staged *p = make(&l, roots);
-        unsigned char count[4] = { 0, 0, (unsigned char)(before >> 8), (unsigned char)before }, page[PAGE], zeros[PAGE] = { 0 };
+        unsigned char count[4] = { 0, 0, (unsigned char)(before >> 8), (unsigned char)before },
+                      page[PAGE], zeros[PAGE] = { 0 };
         size_t n;
         assert_int_equal(gcd_staged_resize(p, (uint64_t)before * PAGE, &err), GCD_OK);
         assert_int_equal(gcd_staged_write_at(p, 28, count, sizeof count, &err), GCD_OK);
         assert_int_equal(write_rows(p, roots, &l, NULL, &err), GCD_OK);
-        assert_int_equal(gcd_staged_read_at(p, (uint64_t)LOCK * PAGE, page, PAGE, &n, &err), GCD_OK);
+        assert_int_equal(gcd_staged_read_at(p, (uint64_t)LOCK * PAGE, page, PAGE, &n, &err),
+                         GCD_OK);
         assert_int_equal(n, PAGE);
         assert_memory_equal(page, zeros, PAGE);
         assert_int_equal(gcd_staged_commit(p, &err), GCD_OK);
@@ -283,10 +304,11 @@ static void an_unknown_layout(void **state)
     struct gcd_staged *p = make(&l, roots);
     for (unsigned i = 0; i < 4; i++) {
         memcpy(wrong, roots, sizeof wrong);
-        wrong[i / 2] = i % 2 == 0 ? 1 : 1000;            /* that of the schema, none */
+        wrong[i / 2] = i % 2 == 0 ? 1 : 1000; /* that of the schema, none */
         assert_int_equal(write_rows(p, wrong, &l, NULL, &err), GCD_E_UNSUPPORTED);
     }
-    assert_int_equal(gcd_staged_resize(p, 3 * 4096, &err), GCD_OK);      /* less pages than the header says */
+    /* less pages than the header says */
+    assert_int_equal(gcd_staged_resize(p, 3 * 4096, &err), GCD_OK);
     assert_int_equal(write_rows(p, roots, &l, NULL, &err), GCD_E_UNSUPPORTED);
     assert_int_equal(gcd_staged_resize(p, 0, &err), GCD_OK);
     assert_int_equal(write_rows(p, roots, &l, NULL, &err), GCD_E_UNSUPPORTED);

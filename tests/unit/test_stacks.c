@@ -1,4 +1,5 @@
-/* Profiles: pprof and collapsed stacks compared with each other, with the graph, and with a slow computation. */
+/* Profiles: pprof and collapsed stacks compared with each other, with the graph, and with a slow
+ * computation. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,15 +121,21 @@ static void decode(const uint8_t *bytes, size_t n, struct profile *ret)
     memset(ret, 0, sizeof *ret);
     while (v.p < v.end)
         switch (field(&v, &x, &b)) {
-        case 1: ret->types++; break;
-        case 2: assert_true(ret->sample_count < 20000); ret->samples[ret->sample_count++] = b; break;
+        case 1:
+            ret->types++;
+            break;
+        case 2:
+            assert_true(ret->sample_count < 20000);
+            ret->samples[ret->sample_count++] = b;
+            break;
         case 4: {
             uint64_t id = 0;
             while (b.p < b.end)
                 if (field(&b, &y, &c) == 1)
                     id = y;
                 else
-                    assert_int_equal(field(&c, &ret->function_of[id], &(struct view){ NULL, NULL }), 1);
+                    assert_int_equal(field(&c, &ret->function_of[id], &(struct view){ NULL, NULL }),
+                                     1);
             assert_true(id == ++ret->location_count);
             break;
         }
@@ -136,7 +143,7 @@ static void decode(const uint8_t *bytes, size_t n, struct profile *ret)
             uint64_t id = 0;
             while (b.p < b.end) {
                 unsigned f = field(&b, &y, &c);
-                assert_true(f == 1 || f == 2 || f == 4);     /* no system_name */
+                assert_true(f == 1 || f == 2 || f == 4); /* no system_name */
                 if (f == 1)
                     id = y;
                 else
@@ -145,20 +152,33 @@ static void decode(const uint8_t *bytes, size_t n, struct profile *ret)
             assert_true(id == ++ret->function_count);
             break;
         }
-        case 6: assert_true(ret->string_count < 5000); ret->strings[ret->string_count++] = b; break;
-        case 13: ret->comments++; assert_true(x < 5000); break;
-        case 14: ret->default_type = x; break;
-        default: break;
+        case 6:
+            assert_true(ret->string_count < 5000);
+            ret->strings[ret->string_count++] = b;
+            break;
+        case 13:
+            ret->comments++;
+            assert_true(x < 5000);
+            break;
+        case 14:
+            ret->default_type = x;
+            break;
+        default:
+            break;
         }
     assert_true(ret->types == 2 && ret->string_count > 5 && ret->comments == 3);
     assert_true(ret->strings[0].p == ret->strings[0].end);
     assert_memory_equal(ret->strings[ret->default_type].p, "inuse_space", 11);
     for (size_t i = 1; i <= ret->function_count; i++)
-        assert_true(ret->name_of[i] < ret->string_count && ret->file_of[i] < ret->string_count && ret->function_of[i] == i);
-    for (size_t i = 8 + ret->function_count; i < ret->string_count; i++)     /* each module occurs once */
+        assert_true(ret->name_of[i] < ret->string_count && ret->file_of[i] < ret->string_count &&
+                    ret->function_of[i] == i);
+    for (size_t i = 8 + ret->function_count; i < ret->string_count;
+         i++) /* each module occurs once */
         for (size_t k = 8 + ret->function_count; k < i; k++)
-            assert_false(ret->strings[i].end - ret->strings[i].p == ret->strings[k].end - ret->strings[k].p &&
-                         memcmp(ret->strings[i].p, ret->strings[k].p, (size_t)(ret->strings[i].end - ret->strings[i].p)) == 0);
+            assert_false(ret->strings[i].end - ret->strings[i].p ==
+                             ret->strings[k].end - ret->strings[k].p &&
+                         memcmp(ret->strings[i].p, ret->strings[k].p,
+                                (size_t)(ret->strings[i].end - ret->strings[i].p)) == 0);
 }
 
 static struct profile profile;
@@ -182,7 +202,7 @@ static void lines_of_pprof(const uint8_t *bytes, size_t n, struct lines *ret)
             assert_true(at[depth - 1] >= 1 && at[depth - 1] <= profile.location_count);
             struct view s = profile.strings[profile.name_of[at[depth - 1]]];
             if (s.end > s.p)
-            memcpy(name, s.p, (size_t)(s.end - s.p));
+                memcpy(name, s.p, (size_t)(s.end - s.p));
             name[s.end - s.p] = '\0';
             append(text, sizeof text, name);
         }
@@ -214,8 +234,9 @@ static void lines_of_folded(const uint8_t *bytes, size_t n, struct lines *ret)
 
 /* ---- writing ---- */
 
-static const uint8_t *write_to(struct gcd_sink **sink, const struct gcd_graph *g, const char *format, const struct gcd_write_options *o,
-                               size_t *ret_n, struct gcd_write_notes *notes)
+static const uint8_t *write_to(struct gcd_sink **sink, const struct gcd_graph *g,
+                               const char *format, const struct gcd_write_options *o, size_t *ret_n,
+                               struct gcd_write_notes *notes)
 {
     assert_int_equal(gcd_sink_new_memory(NULL, sink, &err), GCD_OK);
     assert_int_equal(gcd_write_graph(gcd_format_by_name(format), g, *sink, o, notes, &err), GCD_OK);
@@ -230,7 +251,8 @@ static bool is_left_to_others(const struct gcd_graph *g, size_t root, uint32_t n
     uint8_t *seen = malloc(gcd_graph_node_count(g) + 1);
     bool ret = false;
     for (size_t i = 0; i < summary->root_count && !ret; i++) {
-        if ((summary->roots[i].flags & GCD_ROOT_WEAK) != 0 || graph_root_tier(g, i) >= graph_root_tier(g, root))
+        if ((summary->roots[i].flags & GCD_ROOT_WEAK) != 0 ||
+            graph_root_tier(g, i) >= graph_root_tier(g, root))
             continue;
         graph_mark(g, &summary->roots[i].node, 1, NULL, seen);
         ret = seen[node] != 0;
@@ -240,16 +262,20 @@ static bool is_left_to_others(const struct gcd_graph *g, size_t root, uint32_t n
 }
 
 /* The path of one node, the slow way. */
-static void slow_stack(const struct gcd_graph *g, const struct gcd_write_options *o, const struct gcd_dominators *d,
-                       const struct gcd_paths *p, uint32_t node, char *text, size_t cap)
+static void slow_stack(const struct gcd_graph *g, const struct gcd_write_options *o,
+                       const struct gcd_dominators *d, const struct gcd_paths *p, uint32_t node,
+                       char *text, size_t cap)
 {
     const struct gcd_summary *summary = gcd_graph_summary(g);
-    static const char *const groups[] = { "[static variables]", "[thread stacks]", "[strong handles]", "[pinned handles]",
-                                          "[other roots]", "[ref-counted handles]", "[finalizer queue]" };
+    static const char *const groups[] = { "[static variables]", "[thread stacks]",
+                                          "[strong handles]",   "[pinned handles]",
+                                          "[other roots]",      "[ref-counted handles]",
+                                          "[finalizer queue]" };
     uint32_t path[512];
     size_t n = 0, root;
     uint32_t up = node;
-    for (; up < GCD_NODE_ROOT; up = d != NULL ? gcd_dominators_parent(d, up) : gcd_paths_parent(p, up)) {
+    for (; up < GCD_NODE_ROOT;
+         up = d != NULL ? gcd_dominators_parent(d, up) : gcd_paths_parent(p, up)) {
         assert_true(n < 512);
         path[n++] = up;
     }
@@ -264,8 +290,8 @@ static void slow_stack(const struct gcd_graph *g, const struct gcd_write_options
         append(text, cap, "[several roots]");
     else
         append(text, cap, groups[graph_root_rank(g, root)]);
-    if (up == GCD_NODE_ROOT && root < summary->root_count && summary->roots[root].kind == GCD_ROOT_STATIC &&
-        summary->roots[root].name[0] != '\0')
+    if (up == GCD_NODE_ROOT && root < summary->root_count &&
+        summary->roots[root].kind == GCD_ROOT_STATIC && summary->roots[root].name[0] != '\0')
         append(text, cap, summary->roots[root].name);
     uint32_t last = UINT32_MAX;
     for (unsigned depth = 0; n > 0; n--) {
@@ -291,9 +317,11 @@ static void compare_all(const struct gcd_graph *g, enum gcd_stack_by fold)
     struct gcd_paths *p = NULL;
     struct gcd_write_notes notes;
     size_t an, bn;
-    assert_int_equal(gcd_names_new(gcd_graph_summary(g), GCD_NAMES_CSHARP, NULL, &names, &err), GCD_OK);
+    assert_int_equal(gcd_names_new(gcd_graph_summary(g), GCD_NAMES_CSHARP, NULL, &names, &err),
+                     GCD_OK);
     struct gcd_write_options o = { .names = names, .stack_by = fold };
-    const uint8_t *ab = write_to(&a, g, "collapsed", &o, &an, &notes), *bb = write_to(&b, g, "pprof", &o, &bn, &notes);
+    const uint8_t *ab = write_to(&a, g, "collapsed", &o, &an, &notes),
+                  *bb = write_to(&b, g, "pprof", &o, &bn, &notes);
     assert_true(notes.objects == gcd_graph_node_count(g));
     lines_of_folded(ab, an, &folded);
     lines_of_pprof(bb, bn, &pprof);
@@ -313,7 +341,8 @@ static void compare_all(const struct gcd_graph *g, enum gcd_stack_by fold)
     size_t at = 0;
     for (size_t i = 0; i < want.n; i++) {
         assert_string_equal(pprof.items[i].text, want.items[i].text);
-        assert_true(pprof.items[i].objects == want.items[i].objects && pprof.items[i].bytes == want.items[i].bytes);
+        assert_true(pprof.items[i].objects == want.items[i].objects &&
+                    pprof.items[i].bytes == want.items[i].bytes);
         if (want.items[i].bytes > 0) {
             assert_string_equal(folded.items[at].text, want.items[i].text);
             assert_true(folded.items[at++].bytes == want.items[i].bytes);
@@ -339,8 +368,11 @@ static void random_graphs_fold_as_expected(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < 600; seed++) {
         /* odd names, but none long enough to be cut: another test does that */
-        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = seed % 20 == 0 ? 400 : 30, .plain_sizes = true,
-                                                             .plain_names = seed % 4 != 0, .keep_unknown = seed % 3 == 0 });
+        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed,
+                                                             .max_nodes = seed % 20 == 0 ? 400 : 30,
+                                                             .plain_sizes = true,
+                                                             .plain_names = seed % 4 != 0,
+                                                             .keep_unknown = seed % 3 == 0 });
         bool long_names = false;
         for (uint32_t i = 0; i < gcd_graph_summary(g)->type_count; i++)
             long_names |= strlen(gcd_graph_summary(g)->types[i].name) > 900;
@@ -373,7 +405,10 @@ static struct gcd_graph *list_of(uint32_t nodes, uint32_t types, const char *nam
         assert_int_equal(gcd_build_next_node(b, &err), GCD_OK);
         assert_int_equal(gcd_build_edge_nodes(b, &next, i + 1 < nodes, &err), GCD_OK);
     }
-    assert_int_equal(gcd_build_root(b, &(struct gcd_root){ .node = 0, .kind = GCD_ROOT_STATIC, .name = "head" }, &err), GCD_OK);
+    assert_int_equal(
+        gcd_build_root(b, &(struct gcd_root){ .node = 0, .kind = GCD_ROOT_STATIC, .name = "head" },
+                       &err),
+        GCD_OK);
     assert_int_equal(gcd_build_seal(b, &g, &err), GCD_OK);
     return g;
 }
@@ -390,7 +425,7 @@ static void lists_stay_small(void **state)
     assert_memory_equal(bytes, "[static variables];head;Node0 1000000\n", n);
     gcd_sink_free(s);
     gcd_graph_free(g);
-    g = list_of(1000, 2, "Node");            /* 64 frames, then the rest in one */
+    g = list_of(1000, 2, "Node"); /* 64 frames, then the rest in one */
     struct gcd_write_notes notes;
     bytes = write_to(&s, g, "collapsed", &o, &n, &notes);
     lines_of_folded(bytes, n, &folded);
@@ -431,7 +466,10 @@ static void stacks_have_a_ceiling_and_sums_hold(void **state)
     for (uint32_t i = 0; i < types; i++) {
         char text[16];
         (void)snprintf(text, sizeof text, "T%u", (unsigned)i);
-        assert_int_equal(gcd_build_type(b, &(struct gcd_type){ .name = text, .named = true, .module_path = "" }, &type, &err), GCD_OK);
+        assert_int_equal(
+            gcd_build_type(b, &(struct gcd_type){ .name = text, .named = true, .module_path = "" },
+                           &type, &err),
+            GCD_OK);
     }
     for (uint32_t i = 0; i < nodes; i++)
         assert_int_equal(gcd_build_node(b, 0, i % types, 1, &err), GCD_OK);
@@ -452,7 +490,9 @@ static void stacks_have_a_ceiling_and_sums_hold(void **state)
     uint64_t sum = 0;
     const uint8_t *bytes = write_to(&s, g, "collapsed", &o, &n, &notes);
     for (size_t i = 0, value = 0; i < n; i++) {
-        value = bytes[i] == ' ' ? 0 : bytes[i] >= '0' && bytes[i] <= '9' ? value * 10 + (bytes[i] - '0') : value;
+        value = bytes[i] == ' '                      ? 0
+                : bytes[i] >= '0' && bytes[i] <= '9' ? value * 10 + (bytes[i] - '0')
+                                                     : value;
         if (bytes[i] == '\n') {
             sum += value;
             lines++;
@@ -484,11 +524,13 @@ static void every_allocation_may_fail(void **state)
         for (uint64_t at = 1;; at++) {
             struct failalloc f;
             struct gcd_sink *s;
-            struct gcd_write_options o = { .context.alloc = &f.alloc, .stack_by = (enum gcd_stack_by)(k / 2) };
+            struct gcd_write_options o = { .context.alloc = &f.alloc,
+                                           .stack_by = (enum gcd_stack_by)(k / 2) };
             failalloc_init(&f);
             f.fail_at = at;
             assert_int_equal(gcd_sink_new_memory(NULL, &s, &err), GCD_OK);
-            gcd_status st = gcd_write_graph(gcd_format_by_name(k % 2 == 0 ? "pprof" : "collapsed"), g, s, &o, NULL, &err);
+            gcd_status st = gcd_write_graph(gcd_format_by_name(k % 2 == 0 ? "pprof" : "collapsed"),
+                                            g, s, &o, NULL, &err);
             assert_int_equal(st, f.failed == 0 ? GCD_OK : GCD_E_NOMEM);
             gcd_sink_free(s);
             assert_null(failalloc_complaint(&f));

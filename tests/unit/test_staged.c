@@ -142,7 +142,7 @@ static void a_folder_takes_the_place_of_an_empty_one(void **state)
     assert_file(at("d/x.csv"), "1");
     assert_int_equal(mode_of(at("d")), 0700);
 
-    struct gcd_staged *p = NULL;              /* now it is not empty */
+    struct gcd_staged *p = NULL; /* now it is not empty */
     assert_int_equal(gcd_staged_open(at("d"), GCD_STAGED_FOLDER, NULL, &p, &err), GCD_E_IO);
     assert_non_null(strstr(err.msg, "not empty"));
     assert_int_equal(folder_entries(folder), 1);
@@ -172,7 +172,8 @@ static void opened_sink(const char *name, struct gcd_sink **ret)
     gcd_sink_text(*ret, "ours");
 }
 
-/* The folder is renamed and a link elsewhere takes its name: the outputs stay in the original folder. */
+/* The folder is renamed and a link elsewhere takes its name: the outputs stay in the original
+ * folder. */
 static void the_folder_is_renamed_meanwhile(void **state)
 {
     (void)state;
@@ -181,8 +182,10 @@ static void the_folder_is_renamed_meanwhile(void **state)
     assert_int_equal(mkdir(at("elsewhere"), 0700), 0);
     opened_sink("way/given up", &given_up);
     opened_sink("way/sink", &kept);
-    struct gcd_staged *file = opened("way/file", GCD_STAGED_FILE), *tables = opened("way/tables", GCD_STAGED_FOLDER);
-    struct gcd_staged *no_file = opened("way/no file", GCD_STAGED_FILE), *no_tables = opened("way/no tables", GCD_STAGED_FOLDER);
+    struct gcd_staged *file = opened("way/file", GCD_STAGED_FILE),
+                      *tables = opened("way/tables", GCD_STAGED_FOLDER);
+    struct gcd_staged *no_file = opened("way/no file", GCD_STAGED_FILE),
+                      *no_tables = opened("way/no tables", GCD_STAGED_FOLDER);
     assert_int_equal(rename(at("way"), at("moved")), 0);
     assert_int_equal(symlink("elsewhere", at("way")), 0);
     assert_int_equal(folder_entries(at("moved")), 6);
@@ -241,16 +244,20 @@ static void impossible_places(void **state)
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct gcd_staged *p = NULL;
-        const char *path = strncmp(bad[i].name, "../../", 6) == 0 ? bad[i].name + 5 : at(bad[i].name);
+        const char *path =
+            strncmp(bad[i].name, "../../", 6) == 0 ? bad[i].name + 5 : at(bad[i].name);
         assert_int_equal(gcd_staged_open(path, bad[i].kind, NULL, &p, &err), bad[i].st);
         assert_null(p);
         assert_non_null(strstr(err.msg, bad[i].text));
     }
     for (int kind = GCD_STAGED_FILE; kind <= GCD_STAGED_FOLDER; kind++) {
         struct gcd_staged *p = NULL;
-        assert_int_equal(gcd_staged_open(at(name), (enum gcd_staged_kind)kind, NULL, &p, &err), GCD_E_IO);
-        assert_int_equal(gcd_staged_open("", (enum gcd_staged_kind)kind, NULL, &p, &err), GCD_E_ARG);
-        assert_int_equal(gcd_staged_open("/", (enum gcd_staged_kind)kind, NULL, &p, &err), GCD_E_ARG);
+        assert_int_equal(gcd_staged_open(at(name), (enum gcd_staged_kind)kind, NULL, &p, &err),
+                         GCD_E_IO);
+        assert_int_equal(gcd_staged_open("", (enum gcd_staged_kind)kind, NULL, &p, &err),
+                         GCD_E_ARG);
+        assert_int_equal(gcd_staged_open("/", (enum gcd_staged_kind)kind, NULL, &p, &err),
+                         GCD_E_ARG);
     }
     assert_int_equal(unlink(at("file")), 0);
     assert_int_equal(unlink(at("link")), 0);
@@ -296,19 +303,25 @@ static void sweep(void)
 static void left_overs_are_removed(void **state)
 {
     (void)state;
-    static const char *const strangers[] = { ".x.gcdumpc-tmp", "x.1-0.gcdumpc-tmp", ".x.1-0.gcdumpc-tmp2", ".x.1.gcdumpc-tmp", ".x.-0.gcdumpc-tmp",
-                                             "..1-0.gcdumpc-tmp", ".x.1-.gcdumpc-tmp", ".x.-.gcdumpc-tmp", ".x.1-0a.gcdumpc-tmp" };
-    struct gcd_staged *live = opened("live", GCD_STAGED_FILE), *live_folder = opened("live folder", GCD_STAGED_FOLDER);
+    static const char *const strangers[] = { ".x.gcdumpc-tmp",      "x.1-0.gcdumpc-tmp",
+                                             ".x.1-0.gcdumpc-tmp2", ".x.1.gcdumpc-tmp",
+                                             ".x.-0.gcdumpc-tmp",   "..1-0.gcdumpc-tmp",
+                                             ".x.1-.gcdumpc-tmp",   ".x.-.gcdumpc-tmp",
+                                             ".x.1-0a.gcdumpc-tmp" };
+    struct gcd_staged *live = opened("live", GCD_STAGED_FILE),
+                      *live_folder = opened("live folder", GCD_STAGED_FOLDER);
     put(at(".dead one.4194305-0.gcdumpc-tmp"), "half");
     put_folder(".dead.1-12.gcdumpc-tmp");
-    assert_int_equal(mkdir(at(".empty.1-0.gcdumpc-tmp"), 0700), 0);      /* killed between two calls */
+    /* killed between two calls */
+    assert_int_equal(mkdir(at(".empty.1-0.gcdumpc-tmp"), 0700), 0);
     assert_int_equal(mkdir(at(".empty.1-1.gcdumpc-tmp"), 0700), 0);
     assert_int_equal(mkdir(at(".empty.1-1.gcdumpc-tmp/gcdumpc-folder"), 0700), 0);
     put(at("aim"), "kept");
     assert_int_equal(symlink("aim", at(".link.1-0.gcdumpc-tmp")), 0);
     for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++)
         put(at(strangers[i]), "not ours");
-    size_t n = sizeof strangers / sizeof *strangers + 4;         /* besides: the live ones, aim, link */
+    /* besides: the live ones, aim, link */
+    size_t n = sizeof strangers / sizeof *strangers + 4;
     assert_int_equal(folder_entries(folder), n + 4);
     sweep();
     assert_int_equal(folder_entries(folder), n);
@@ -323,24 +336,42 @@ static void left_overs_are_removed(void **state)
     assert_int_equal(unlink(at("aim")), 0);
 }
 
-/* The name alone proves nothing: each of these belongs to this user and is named like a left-over, but cannot be one. */
+/* The name alone proves nothing: each of these belongs to this user and is named like a left-over,
+ * but cannot be one. */
 static void look_alikes_stay(void **state)
 {
     (void)state;
-    static const char *const things[] = { "precious", "precious/data", "linked", ".f.1-0.gcdumpc-tmp", ".d.1-0.gcdumpc-tmp/data",
-                                          ".e.1-0.gcdumpc-tmp/gcdumpc-folder", ".g.1-0.gcdumpc-tmp/gcdumpc-folder/data",
-                                          ".h.1-0.gcdumpc-tmp/gcdumpc-folder/data", ".i.1-0.gcdumpc-tmp/gcdumpc-folder" };
-    static const char *const folders[] = { "precious", ".d.1-0.gcdumpc-tmp", ".e.1-0.gcdumpc-tmp", ".g.1-0.gcdumpc-tmp",
-                                           ".g.1-0.gcdumpc-tmp/gcdumpc-folder", ".h.1-0.gcdumpc-tmp", ".h.1-0.gcdumpc-tmp/gcdumpc-folder",
+    static const char *const things[] = { "precious",
+                                          "precious/data",
+                                          "linked",
+                                          ".f.1-0.gcdumpc-tmp",
+                                          ".d.1-0.gcdumpc-tmp/data",
+                                          ".e.1-0.gcdumpc-tmp/gcdumpc-folder",
+                                          ".g.1-0.gcdumpc-tmp/gcdumpc-folder/data",
+                                          ".h.1-0.gcdumpc-tmp/gcdumpc-folder/data",
+                                          ".i.1-0.gcdumpc-tmp/gcdumpc-folder" };
+    static const char *const folders[] = { "precious",
+                                           ".d.1-0.gcdumpc-tmp",
+                                           ".e.1-0.gcdumpc-tmp",
+                                           ".g.1-0.gcdumpc-tmp",
+                                           ".g.1-0.gcdumpc-tmp/gcdumpc-folder",
+                                           ".h.1-0.gcdumpc-tmp",
+                                           ".h.1-0.gcdumpc-tmp/gcdumpc-folder",
                                            ".i.1-0.gcdumpc-tmp" };
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
         assert_int_equal(mkdir(at(folders[i]), 0700), 0);
-    static const char *const files[] = { "precious/data", "linked", ".d.1-0.gcdumpc-tmp/data", ".e.1-0.gcdumpc-tmp/gcdumpc-folder",
-                                         ".g.1-0.gcdumpc-tmp/gcdumpc-folder/data", ".h.1-0.gcdumpc-tmp/gcdumpc-folder/data" };
+    static const char *const files[] = { "precious/data",
+                                         "linked",
+                                         ".d.1-0.gcdumpc-tmp/data",
+                                         ".e.1-0.gcdumpc-tmp/gcdumpc-folder",
+                                         ".g.1-0.gcdumpc-tmp/gcdumpc-folder/data",
+                                         ".h.1-0.gcdumpc-tmp/gcdumpc-folder/data" };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         put(at(files[i]), "kept");
-    assert_int_equal(link(at("linked"), at(".f.1-0.gcdumpc-tmp")), 0);           /* another user can make a hard link */
-    assert_int_equal(chmod(at(".g.1-0.gcdumpc-tmp"), 0755), 0);                  /* ours are mode 0700 */
+    /* another user can make a hard link */
+    assert_int_equal(link(at("linked"), at(".f.1-0.gcdumpc-tmp")), 0);
+    /* ours are mode 0700 */
+    assert_int_equal(chmod(at(".g.1-0.gcdumpc-tmp"), 0755), 0);
     assert_int_equal(chmod(at(".h.1-0.gcdumpc-tmp/gcdumpc-folder"), 0770), 0);
     assert_int_equal(symlink("../precious", at(".i.1-0.gcdumpc-tmp/gcdumpc-folder")), 0);
     sweep();
@@ -391,7 +422,8 @@ static void nothing_is_removed_in_folders_of_others(void **state)
         sweep();
         assert_int_equal(folder_entries(folder), n);
         assert_file(at(".x.1-1.gcdumpc-tmp/gcdumpc-folder/objects.csv"), "half");
-        struct gcd_staged *p = opened("d", GCD_STAGED_FOLDER);     /* what this test makes there is removed, of course */
+        /* what this test makes there is removed, of course */
+        struct gcd_staged *p = opened("d", GCD_STAGED_FOLDER);
         gcd_staged_free(p);
         p = opened("d", GCD_STAGED_FOLDER);
         assert_int_equal(gcd_staged_commit(p, &err), GCD_OK);
@@ -410,11 +442,17 @@ static void nothing_is_removed_in_folders_of_others(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_file_takes_the_place_of_another), cmocka_unit_test(a_file_is_filled_in_any_order),
+        cmocka_unit_test(a_file_takes_the_place_of_another),
+        cmocka_unit_test(a_file_is_filled_in_any_order),
         cmocka_unit_test(a_folder_takes_the_place_of_an_empty_one),
-        cmocka_unit_test(a_folder_that_is_no_longer_empty_is_kept), cmocka_unit_test(the_folder_is_renamed_meanwhile),
-        cmocka_unit_test(impossible_places), cmocka_unit_test(no_memory), cmocka_unit_test(left_overs_are_removed),
-        cmocka_unit_test(look_alikes_stay), cmocka_unit_test(files_of_others_stay), cmocka_unit_test(nothing_is_removed_in_folders_of_others),
+        cmocka_unit_test(a_folder_that_is_no_longer_empty_is_kept),
+        cmocka_unit_test(the_folder_is_renamed_meanwhile),
+        cmocka_unit_test(impossible_places),
+        cmocka_unit_test(no_memory),
+        cmocka_unit_test(left_overs_are_removed),
+        cmocka_unit_test(look_alikes_stay),
+        cmocka_unit_test(files_of_others_stay),
+        cmocka_unit_test(nothing_is_removed_in_folders_of_others),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -1,4 +1,5 @@
-/* Leak suspects: planted leaks with known answers, and on random graphs what must be true of any answer. */
+/* Leak suspects: planted leaks with known answers, and on random graphs what must be true of any
+ * answer. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,8 @@
 static struct gcd_error err = GCD_ERROR_INIT;
 
 /* Suspect number I, which must be of KIND and type NAME. */
-static const struct gcd_suspect *suspect(struct answer a, size_t i, enum gcd_suspect_kind kind, const char *name)
+static const struct gcd_suspect *suspect(struct answer a, size_t i, enum gcd_suspect_kind kind,
+                                         const char *name)
 {
     assert_true(i < gcd_suspects_count(a.s));
     const struct gcd_suspect *s = gcd_suspects_get(a.s, i);
@@ -25,7 +27,8 @@ static const struct gcd_suspect *suspect(struct answer a, size_t i, enum gcd_sus
 }
 
 /* The only one that suspect number I mentions in a clause. */
-static const struct gcd_suspect *told_by(struct answer a, size_t i, enum gcd_suspect_kind kind, const char *name)
+static const struct gcd_suspect *told_by(struct answer a, size_t i, enum gcd_suspect_kind kind,
+                                         const char *name)
 {
     const struct gcd_suspect *s = gcd_suspects_get(a.s, i);
     assert_int_equal(s->also_count, 1);
@@ -41,7 +44,8 @@ static void a_static_list_is_found_at_its_array(void **state)
 {
     (void)state;
     struct pile *p = pile_new();
-    uint32_t list = node(p, "List", 32), array = child(p, list, "Order[]", 64), other = node(p, "Other", 100);
+    uint32_t list = node(p, "List", 32), array = child(p, list, "Order[]", 64),
+             other = node(p, "Other", 100);
     for (int i = 0; i < 5; i++)
         child(p, child(p, array, "Order", 100), "Line", 80);
     static_root(p, list, "s_orders");
@@ -65,8 +69,9 @@ static void a_static_list_is_found_at_its_array(void **state)
     assert_int_equal(s->content_count, 3);
     assert_int_equal(s->content_objects, 11);
     assert_string_equal(type_name(a, s->content[0].type), "Order");
-    assert_string_equal(s->sentence, "88.0 % of the heap (964 bytes) is held by one List: 5 Order in an Order[]. "
-                                     "It is held by the static variable s_orders.");
+    assert_string_equal(
+        s->sentence, "88.0 % of the heap (964 bytes) is held by one List: 5 Order in an Order[]. "
+                     "It is held by the static variable s_orders.");
     assert_int_equal(gcd_suspects_consumer_count(a.s), 2);
     assert_int_equal(gcd_suspects_consumer(a.s, 0)->bytes, 996);
     assert_int_equal(gcd_suspects_consumer(a.s, 1)->bytes, 100);
@@ -82,8 +87,10 @@ static void a_large_object_is_its_own_suspect(void **state)
     static_root(p, holder, "s_buffer");
     struct answer a = ask(p, 0.5);
     const struct gcd_suspect *s = suspect(a, 0, GCD_SUSPECT_OBJECT, "Byte[]");
-    assert_string_equal(s->sentence, "97.7 % of the heap (1,000 bytes) is held by one Holder: a Byte[] of 1,000 bytes. "
-                                     "It is held by the static variable s_buffer.");
+    assert_string_equal(
+        s->sentence,
+        "97.7 % of the heap (1,000 bytes) is held by one Holder: a Byte[] of 1,000 bytes. "
+        "It is held by the static variable s_buffer.");
     forget(a);
 }
 
@@ -101,7 +108,8 @@ static void what_one_suspect_keeps_is_not_counted_with_the_one_around_it(void **
         child(p, array, "Entry", 50);
     struct answer a = ask(p, 0.3);
     assert_int_equal(gcd_suspects_count(a.s), 2);
-    const struct gcd_suspect *outer = suspect(a, 0, GCD_SUSPECT_OBJECT, "Host"), *inner = suspect(a, 1, GCD_SUSPECT_OBJECT, "Entry[]");
+    const struct gcd_suspect *outer = suspect(a, 0, GCD_SUSPECT_OBJECT, "Host"),
+                             *inner = suspect(a, 1, GCD_SUSPECT_OBJECT, "Entry[]");
     assert_int_equal(outer->bytes, 100 + 400 + 24);
     assert_int_equal(outer->retained_bytes, 1000);
     assert_int_equal(inner->bytes, 476);
@@ -139,7 +147,8 @@ static void a_tree_of_one_type_is_one_suspect(void **state)
     struct pile *p = pile_new();
     uint32_t set = node(p, "Set", 24);
     static_root(p, set, "s_set");
-    for (uint32_t i = 1; i < 1024; i++)          /* as in a heap: the children of number i are 2i and 2i + 1 */
+    for (uint32_t i = 1; i < 1024;
+         i++) /* as in a heap: the children of number i are 2i and 2i + 1 */
         node(p, "Node", 40);
     edge(p, set, set + 1);
     for (uint32_t i = 2; i < 1024; i++)
@@ -171,7 +180,8 @@ static void the_way_down_ends_where_no_child_keeps_nearly_all(void **state)
     (void)state;
     struct pile *p = pile_new();
     uint32_t list = node(p, "List", 3), array, rest = node(p, "Rest", 899);
-    array = child(p, list, "Item[]", 8);         /* 101 in all, then 98: nearly all of it, and less than a share */
+    /* 101 in all, then 98: nearly all of it, and less than a share */
+    array = child(p, list, "Item[]", 8);
     for (int i = 0; i < 9; i++)
         child(p, array, "Item", 10);
     static_root(p, list, "s_list");
@@ -196,14 +206,16 @@ static void a_dependent_handle_on_the_way_is_told(void **state)
     assert_int_equal(s->path_count, 2);
     assert_false(s->path[0].dependent);
     assert_true(s->path[1].dependent);
-    assert_non_null(strstr(s->sentence, " is held by one Key and a dependent handle: a Value of 900 bytes. "));
+    assert_non_null(
+        strstr(s->sentence, " is held by one Key and a dependent handle: a Value of 900 bytes. "));
     forget(a);
 }
 
 static void of_a_very_long_way_both_ends_are_shown(void **state)
 {
     (void)state;
-    static const char *const names[] = { "A", "B", "B", "D", "E", "F", "G", "H", "I" };      /* longer than the period of a list */
+    /* longer than the period of a list */
+    static const char *const names[] = { "A", "B", "B", "D", "E", "F", "G", "H", "I" };
     struct pile *p = pile_new();
     uint32_t at = node(p, "First", 8), first = at, big;
     static_root(p, at, "s_first");
@@ -244,7 +256,8 @@ static void objects_of_one_type_held_by_handles(void **state)
     assert_int_equal(s->bytes, 2000);
     assert_int_equal(s->alike, 20);
     assert_int_equal(s->path_count, 1);
-    assert_string_equal(s->sentence, "20 Session objects together keep 2.0 KiB alive, 90.9 % of the heap; no single object holds them all. "
+    assert_string_equal(s->sentence, "20 Session objects together keep 2.0 KiB alive, 90.9 % of "
+                                     "the heap; no single object holds them all. "
                                      "All of them are held directly by strong handles.");
     forget(a);
 }
@@ -289,17 +302,23 @@ static void the_finalizer_queue(void **state)
     assert_int_equal(s->bytes, 1000);
     assert_int_equal(s->shallow_bytes, 240);
     assert_int_equal(s->content_objects, 20);
-    assert_true(strncmp(s->sentence, "10 objects wait for their finalizers, mostly Pending (7), and keep 1,000 bytes alive", 83) == 0);
+    assert_true(
+        strncmp(
+            s->sentence,
+            "10 objects wait for their finalizers, mostly Pending (7), and keep 1,000 bytes alive",
+            83) == 0);
     forget(a);
 }
 
-/* Sessions in a static list far away, by dropped timers in the queue, and some in the queue themselves: the list holds them. */
+/* Sessions in a static list far away, by dropped timers in the queue, and some in the queue
+ * themselves: the list holds them. */
 static void what_waits_and_is_in_use(void **state)
 {
     (void)state;
     for (int used = 0; used < 2; used++) {
         struct pile *p = pile_new();
-        uint32_t app = node(p, "App", 24), cache = child(p, app, "Cache", 24), list = child(p, cache, "Session[]", 24 + 30 * 8);
+        uint32_t app = node(p, "App", 24), cache = child(p, app, "Cache", 24),
+                 list = child(p, cache, "Session[]", 24 + 30 * 8);
         static_root(p, app, "s_app");
         for (int i = 0; i < 30; i++) {
             uint32_t timer = node(p, "Timer", 24), session = child(p, timer, "Session", 1000);
@@ -321,12 +340,14 @@ static void what_waits_and_is_in_use(void **state)
         assert_int_equal(s->alike, 30);
         assert_int_equal(s->path_count, 4);
         assert_string_equal(gcd_graph_summary(a.g)->roots[s->root].name, "s_app");
-        assert_non_null(strstr(s->sentence, "All of them are in one Session[] of one Cache, among others. It is held by the static variable s_app."));
+        assert_non_null(strstr(s->sentence, "All of them are in one Session[] of one Cache, among "
+                                            "others. It is held by the static variable s_app."));
         forget(a);
     }
 }
 
-/* The path of an object begins at the first of its roots by the order, and that is what holds a type. */
+/* The path of an object begins at the first of its roots by the order, and that is what holds a
+ * type. */
 static void the_first_of_several_roots(void **state)
 {
     (void)state;
@@ -357,16 +378,19 @@ static void one_that_waits_and_is_large_alone_is_an_object(void **state)
     root(p, pending, GCD_ROOT_FINALIZER, 0, "");
     struct answer a = ask(p, 0.5);
     assert_int_equal(gcd_suspects_count(a.s), 1);
-    assert_non_null(strstr(suspect(a, 0, GCD_SUSPECT_OBJECT, "Load")->sentence, " is held by one Pending: "));
+    assert_non_null(
+        strstr(suspect(a, 0, GCD_SUSPECT_OBJECT, "Load")->sentence, " is held by one Pending: "));
     forget(a);
 }
 
 /* ---- shapes ---- */
 
 /* An event of N handlers, each of a Listener of LISTENER_BYTES; returns the publisher. */
-static uint32_t make_event(struct pile *p, uint32_t n, uint64_t listener_bytes, bool listeners_elsewhere)
+static uint32_t make_event(struct pile *p, uint32_t n, uint64_t listener_bytes,
+                           bool listeners_elsewhere)
 {
-    uint32_t publisher = node(p, "Button", 24), delegate = child(p, publisher, "Action", 64), list, registry = 0;
+    uint32_t publisher = node(p, "Button", 24), delegate = child(p, publisher, "Action", 64), list,
+             registry = 0;
     edge(p, delegate, delegate);
     list = child(p, delegate, "System.Object[]", 16 + 8 * n);
     if (listeners_elsewhere) {
@@ -384,7 +408,8 @@ static uint32_t make_event(struct pile *p, uint32_t n, uint64_t listener_bytes, 
 static void the_handlers_of_an_event(void **state)
 {
     (void)state;
-    static const uint32_t counts[] = { 50, 1500 };       /* the second would be suspicious without its size, too: it is told once */
+    /* the second would be suspicious without its size, too: it is told once */
+    static const uint32_t counts[] = { 50, 1500 };
     for (size_t i = 0; i < 2; i++) {
         uint32_t n = counts[i];
         struct pile *p = pile_new();
@@ -407,7 +432,8 @@ static void a_list_of_two_delegates_is_neither_s(void **state)
 {
     (void)state;
     struct pile *p = pile_new();
-    uint32_t first = make_event(p, 1200, 24, false) + 1, list = first + 1, second = node(p, "Action", 64);
+    uint32_t first = make_event(p, 1200, 24, false) + 1, list = first + 1,
+             second = node(p, "Action", 64);
     edge(p, second, second);
     edge(p, second, list);
     static_root(p, first, "s_first");
@@ -435,7 +461,8 @@ static void very_many_handlers_are_suspicious_by_themselves(void **state)
             assert_int_equal(s->node, 2);
             assert_int_equal(s->held[0].objects, 1000);
             assert_int_equal(s->held[0].bytes, 0);
-            assert_non_null(strstr(s->sentence, "has 1,000 handlers, all methods of Listener objects."));
+            assert_non_null(
+                strstr(s->sentence, "has 1,000 handlers, all methods of Listener objects."));
             assert_string_equal(s->advice, "Look for a += without its -= in Listener.");
         }
         forget(a);
@@ -476,13 +503,16 @@ static void many_collections_of_one_size(void **state)
         assert_int_equal(all_of->also_count, n == 10000);
         if (n == 10000) {
             const struct gcd_suspect *s = told_by(a, 0, GCD_SUSPECT_COLLECTIONS, list_name);
-            assert_non_null(strstr(all_of->sentence, " Also: 10,000 List`1[Line] objects of the same size, "));
+            assert_non_null(
+                strstr(all_of->sentence, " Also: 10,000 List`1[Line] objects of the same size, "));
             assert_string_equal(all_of->advice, s->advice);
             assert_true(s->overlaps);
             assert_int_equal(s->objects, 10000);
             assert_int_equal(s->bytes, 880000);
             assert_int_equal(s->shallow_bytes, 320000);
-            assert_non_null(strstr(s->sentence, " of the same size, 88 bytes each with their arrays, take 859.4 KiB,"));
+            assert_non_null(
+                strstr(s->sentence,
+                       " of the same size, 88 bytes each with their arrays, take 859.4 KiB,"));
             assert_non_null(strstr(s->sentence, "refer to 5,000 objects in all"));
         }
         forget(a);
@@ -499,7 +529,10 @@ static void an_array_that_several_collections_share_is_none_of_theirs(void **sta
         edge(p, child(p, all, "System.Collections.Generic.Stack`1[Shop.Line]", 32), empty);
     struct answer a = ask(p, 0.2);
     assert_int_equal(gcd_suspects_count(a.s), 1);
-    assert_int_equal(told_by(a, 0, GCD_SUSPECT_COLLECTIONS, "System.Collections.Generic.Stack`1[Shop.Line]")->bytes, 320000);
+    assert_int_equal(
+        told_by(a, 0, GCD_SUSPECT_COLLECTIONS, "System.Collections.Generic.Stack`1[Shop.Line]")
+            ->bytes,
+        320000);
     forget(a);
 }
 
@@ -515,7 +548,8 @@ static void many_arrays_without_elements(void **state)
     assert_int_equal(gcd_suspects_count(a.s), 2);
     const struct gcd_suspect *s = suspect(a, 1, GCD_SUSPECT_COLLECTIONS, "System.Int32[]");
     assert_int_equal(s->objects, 10000);
-    assert_non_null(strstr(s->sentence, "10,000 Int32[] objects without any element take 234.4 KiB"));
+    assert_non_null(
+        strstr(s->sentence, "10,000 Int32[] objects without any element take 234.4 KiB"));
     forget(a);
 }
 
@@ -531,7 +565,8 @@ static void free_memory_around_pinned_objects(void **state)
             if (i < pinned)
                 root(p, buffer, GCD_ROOT_HANDLE, GCD_ROOT_PINNED, "");
         }
-        p->used_bytes = 0x20000;                 /* around all objects, which lie 0x1000 bytes apart */
+        /* around all objects, which lie 0x1000 bytes apart */
+        p->used_bytes = 0x20000;
         struct answer a = ask(p, 0.5);
         size_t n = gcd_suspects_count(a.s);
         assert_int_equal(gcd_suspects_get(a.s, n - 1)->kind == GCD_SUSPECT_PINNED, pinned == 10);
@@ -540,7 +575,9 @@ static void free_memory_around_pinned_objects(void **state)
             assert_true(s->overlaps);
             assert_int_equal(s->objects, 10);
             assert_int_equal(s->bytes, 0x20000 - 56 - 20 * 40);
-            assert_non_null(strstr(s->sentence, "127.2 KiB of 128.0 KiB are free around 10 pinned objects, all Buffer:"));
+            assert_non_null(
+                strstr(s->sentence,
+                       "127.2 KiB of 128.0 KiB are free around 10 pinned objects, all Buffer:"));
         }
         forget(a);
     }
@@ -564,7 +601,9 @@ static void a_small_heap_has_no_suspects(void **state)
     gcd_suspects_free(s);
     static const double bad[] = { 0.0009, 1.01, -1, 1e300, -0.1 };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_int_equal(gcd_suspects_new(g, d, &(struct gcd_suspects_options){ .share = bad[i] }, &s, &err), GCD_E_ARG);
+        assert_int_equal(
+            gcd_suspects_new(g, d, &(struct gcd_suspects_options){ .share = bad[i] }, &s, &err),
+            GCD_E_ARG);
     gcd_dominators_free(d);
     gcd_graph_free(g);
 }
@@ -589,7 +628,8 @@ static bool is_below(const struct gcd_dominators *d, uint32_t low, uint32_t high
     return low == high;
 }
 
-static void check_path(const struct gcd_graph *g, const struct gcd_dominators *d, const struct gcd_suspect *s)
+static void check_path(const struct gcd_graph *g, const struct gcd_dominators *d,
+                       const struct gcd_suspect *s)
 {
     if (s->path_count == 0)
         return;
@@ -602,14 +642,16 @@ static void check_path(const struct gcd_graph *g, const struct gcd_dominators *d
 }
 
 /* The bytes below a suspect that is one object, without those below another such suspect. */
-static uint64_t own_bytes(const struct gcd_graph *g, const struct gcd_dominators *d, const struct gcd_suspects *s, const struct gcd_suspect *of)
+static uint64_t own_bytes(const struct gcd_graph *g, const struct gcd_dominators *d,
+                          const struct gcd_suspects *s, const struct gcd_suspect *of)
 {
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < gcd_graph_node_count(g); i++) {
         bool own = gcd_dominators_parent(d, i) != GCD_NODE_NONE && is_below(d, i, of->node);
         for (size_t k = 0; k < gcd_suspects_count(s); k++) {
             const struct gcd_suspect *x = gcd_suspects_get(s, k);
-            if (x != of && x->kind == GCD_SUSPECT_OBJECT && is_below(d, x->node, of->node) && is_below(d, i, x->node))
+            if (x != of && x->kind == GCD_SUSPECT_OBJECT && is_below(d, x->node, of->node) &&
+                is_below(d, i, x->node))
                 own = false;
         }
         bytes += own ? gcd_graph_node_size(g, i) : 0;
@@ -623,7 +665,8 @@ static void random_graphs(void **state)
     static const double shares[] = { 0.5, 0.2, 0.1, 0.03, 0.001 };
     size_t kinds[GCD_SUSPECT_KINDS] = { 0 };
     for (uint64_t seed = 0; seed < 1500; seed++) {
-        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = 60, .plain_sizes = true, .keep_unknown = seed % 3 == 0 });
+        struct gcd_graph *g = graph_gen(&(struct graph_gen){
+            .seed = seed, .max_nodes = 60, .plain_sizes = true, .keep_unknown = seed % 3 == 0 });
         struct gcd_dominators *d;
         struct gcd_suspects *s;
         struct gcd_suspects_options o = { .share = shares[seed % 5], .min_bytes = 1 };
@@ -633,7 +676,8 @@ static void random_graphs(void **state)
         for (size_t i = 0; i < gcd_suspects_count(s); i++) {
             const struct gcd_suspect *x = gcd_suspects_get(s, i);
             const struct gcd_suspect *before = i > 0 ? gcd_suspects_get(s, i - 1) : NULL;
-            assert_true(before == NULL || before->overlaps < x->overlaps || (before->overlaps == x->overlaps && before->bytes >= x->bytes));
+            assert_true(before == NULL || before->overlaps < x->overlaps ||
+                        (before->overlaps == x->overlaps && before->bytes >= x->bytes));
             assert_true(strlen(x->sentence) > 20);
             check_path(g, d, x);
             sum += x->overlaps ? 0 : x->bytes;
@@ -645,11 +689,13 @@ static void random_graphs(void **state)
             }
         }
         assert_true(sum <= gcd_dominators_retained(d, GCD_NODE_ROOT));
-        for (uint32_t n = 0; n < gcd_graph_node_count(g); n++) {         /* no large object is silently left out */
+        /* no large object is silently left out */
+        for (uint32_t n = 0; n < gcd_graph_node_count(g); n++) {
             bool told = gcd_dominators_retained(d, n) < least;
             for (size_t i = 0; i < gcd_suspects_count(s) && !told; i++) {
                 const struct gcd_suspect *x = gcd_suspects_get(s, i);
-                told = x->kind == GCD_SUSPECT_OBJECT && (is_below(d, x->node, n) || is_below(d, n, x->node));
+                told = x->kind == GCD_SUSPECT_OBJECT &&
+                       (is_below(d, x->node, n) || is_below(d, n, x->node));
             }
             assert_true(told);
         }
@@ -660,7 +706,8 @@ static void random_graphs(void **state)
         gcd_dominators_free(d);
         gcd_graph_free(g);
     }
-    assert_true(kinds[GCD_SUSPECT_OBJECT] > 1000 && kinds[GCD_SUSPECT_TYPE] > 200 && kinds[GCD_SUSPECT_FINALIZERS] > 0);
+    assert_true(kinds[GCD_SUSPECT_OBJECT] > 1000 && kinds[GCD_SUSPECT_TYPE] > 200 &&
+                kinds[GCD_SUSPECT_FINALIZERS] > 0);
 }
 
 /* How the question for suspects ends, of N objects of SIZE in one array. */
@@ -678,7 +725,8 @@ static gcd_status ask_for_many(uint32_t n, uint64_t size, double share, size_t *
     return st;
 }
 
-/* A heap has at most as many suspects as shares of the threshold; more than that have impossible sizes, and are not described one by one. */
+/* A heap has at most as many suspects as shares of the threshold; more than that have impossible
+ * sizes, and are not described one by one. */
 static void no_more_suspects_than_shares(void **state)
 {
     (void)state;
@@ -703,7 +751,10 @@ static void odd_graphs_do_no_harm(void **state)
         struct gcd_dominators *d;
         struct gcd_suspects *s;
         assert_int_equal(gcd_dominators_new(g, NULL, &d, &err), GCD_OK);
-        assert_int_equal(gcd_suspects_new(g, d, &(struct gcd_suspects_options){ .share = 0.01, .min_bytes = 1 }, &s, &err), GCD_OK);
+        assert_int_equal(
+            gcd_suspects_new(g, d, &(struct gcd_suspects_options){ .share = 0.01, .min_bytes = 1 },
+                             &s, &err),
+            GCD_OK);
         for (size_t i = 0; i < gcd_suspects_count(s); i++)
             assert_true(strlen(gcd_suspects_get(s, i)->sentence) < 4095);
         gcd_suspects_free(s);
@@ -716,12 +767,17 @@ static void every_allocation_may_fail(void **state)
 {
     (void)state;
     uint64_t seed = 0;
-    for (size_t kinds = 0; kinds < 3; seed++) {          /* a graph with suspects of several kinds */
-        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = 40, .plain_sizes = true });
+    /* a graph with suspects of several kinds */
+    for (size_t kinds = 0; kinds < 3; seed++) {
+        struct gcd_graph *g =
+            graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = 40, .plain_sizes = true });
         struct gcd_dominators *d;
         struct gcd_suspects *s;
         assert_int_equal(gcd_dominators_new(g, NULL, &d, &err), GCD_OK);
-        assert_int_equal(gcd_suspects_new(g, d, &(struct gcd_suspects_options){ .share = 0.05, .min_bytes = 1 }, &s, &err), GCD_OK);
+        assert_int_equal(
+            gcd_suspects_new(g, d, &(struct gcd_suspects_options){ .share = 0.05, .min_bytes = 1 },
+                             &s, &err),
+            GCD_OK);
         bool seen[GCD_SUSPECT_KINDS] = { false };
         kinds = 0;
         for (size_t i = 0; i < gcd_suspects_count(s); i++) {
@@ -734,9 +790,11 @@ static void every_allocation_may_fail(void **state)
             failalloc_init(&f);
             f.fail_at = at;
             s = NULL;
-            struct gcd_suspects_options o = { .context.alloc = &f.alloc, .share = 0.05, .min_bytes = 1 };
+            struct gcd_suspects_options o = { .context.alloc = &f.alloc,
+                                              .share = 0.05,
+                                              .min_bytes = 1 };
             gcd_status st = gcd_suspects_new(g, d, &o, &s, &err);
-            if (st != GCD_OK || f.failed == 0)           /* a memo may be left out */
+            if (st != GCD_OK || f.failed == 0) /* a memo may be left out */
                 assert_int_equal(st, f.failed == 0 ? GCD_OK : GCD_E_NOMEM);
             assert_int_equal(s != NULL, st == GCD_OK);
             gcd_suspects_free(s);
@@ -757,7 +815,9 @@ static void it_can_be_stopped(void **state)
     struct gcd_suspects *s = NULL;
     gcd_cancel_flag stop = true;
     assert_int_equal(gcd_dominators_new(g, NULL, &d, &err), GCD_OK);
-    assert_int_equal(gcd_suspects_new(g, d, &(struct gcd_suspects_options){ .context.cancel = &stop }, &s, &err), GCD_E_CANCELED);
+    assert_int_equal(
+        gcd_suspects_new(g, d, &(struct gcd_suspects_options){ .context.cancel = &stop }, &s, &err),
+        GCD_E_CANCELED);
     assert_null(s);
     gcd_dominators_free(d);
     gcd_graph_free(g);

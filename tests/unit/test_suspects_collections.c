@@ -9,11 +9,12 @@
 #include "support/check.h"
 #include "support/pile.h"
 
-#define GENERIC "System.Collections.Generic."
+#define GENERIC    "System.Collections.Generic."
 #define CONCURRENT "System.Collections.Concurrent."
-#define CLASS 0x12
+#define CLASS      0x12
 
-/* A ConcurrentQueue below PARENT with SEGMENTS full of orders of 100 bytes, the last of them its tail, too. */
+/* A ConcurrentQueue below PARENT with SEGMENTS full of orders of 100 bytes, the last of them its
+ * tail, too. */
 static uint32_t add_queue(struct pile *p, uint32_t parent, int segments, int each)
 {
     uint32_t queue = child(p, parent, CONCURRENT "ConcurrentQueue`1[Shop.Order]", 40), at = queue;
@@ -32,7 +33,9 @@ static void a_channel_is_one_suspect(void **state)
     (void)state;
     for (int segments = 1; segments <= 30; segments += 29) {
         struct pile *p = pile_new();
-        uint32_t store = node(p, "Shop.Store", 24), channel = child(p, store, "System.Threading.Channels.UnboundedChannel`1[Shop.Order]", 88);
+        uint32_t store = node(p, "Shop.Store", 24),
+                 channel = child(p, store,
+                                 "System.Threading.Channels.UnboundedChannel`1[Shop.Order]", 88);
         add_queue(p, channel, segments, 32);
         static_root(p, store, "s_store");
         struct answer a = ask(p, segments == 1 ? 0.1 : 0.01);
@@ -47,7 +50,8 @@ static void a_channel_is_one_suspect(void **state)
         assert_string_equal(type_name(a, s->held[0].type), "Shop.Order");
         assert_int_equal(s->path_count, 2);
         assert_int_equal(s->bytes, s->retained_bytes);
-        assert_non_null(strstr(s->sentence, segments == 1 ? ": 32 Order in an Unbound" : ": 960 Order in an Unbound"));
+        assert_non_null(strstr(s->sentence, segments == 1 ? ": 32 Order in an Unbound"
+                                                          : ": 960 Order in an Unbound"));
         forget(a);
     }
 }
@@ -57,7 +61,8 @@ static void an_element_that_keeps_nearly_all_is_the_suspect(void **state)
     (void)state;
     struct pile *p = pile_new();
     uint32_t d = node(p, CONCURRENT "ConcurrentDictionary`2[System.String,System.Int32[]]", 40);
-    uint32_t buckets = child(p, child(p, d, "Tables[System.String,System.Int32[]]", 48), "VolatileNode[System.String,System.Int32[]][]", 280);
+    uint32_t buckets = child(p, child(p, d, "Tables[System.String,System.Int32[]]", 48),
+                             "VolatileNode[System.String,System.Int32[]][]", 280);
     uint32_t first = child(p, buckets, "Node[System.String,System.Int32[]]", 48);
     uint32_t value = child(p, first, "System.Int32[]", 100000);
     static_root(p, d, "s_buffers");
@@ -72,7 +77,8 @@ static void what_is_large_in_a_collection_is_a_suspect_of_its_own(void **state)
 {
     (void)state;
     struct pile *p = pile_new();
-    uint32_t list = node(p, GENERIC "List`1[Shop.Order]", 32), items = child(p, list, "Shop.Order[]", 824), large = 0;
+    uint32_t list = node(p, GENERIC "List`1[Shop.Order]", 32),
+             items = child(p, list, "Shop.Order[]", 824), large = 0;
     for (int i = 0; i < 50; i++)
         child(p, items, "Shop.Order", 100);
     large = child(p, items, "Shop.Order", 100);
@@ -84,11 +90,13 @@ static void what_is_large_in_a_collection_is_a_suspect_of_its_own(void **state)
     assert_int_equal(outer->node, list);
     assert_string_equal(outer->collection, "list");
     assert_int_equal(outer->bytes, 32 + 824 + 5100);
-    assert_int_equal(outer->held_objects, 51);           /* with the large one, which is a suspect itself */
+    /* with the large one, which is a suspect itself */
+    assert_int_equal(outer->held_objects, 51);
     forget(a);
 }
 
-/* A node, its list of children, their array, the next node ...: the collections are links of the chain. */
+/* A node, its list of children, their array, the next node ...: the collections are links of the
+ * chain. */
 static void a_tree_by_way_of_collections_is_one_suspect(void **state)
 {
     (void)state;
@@ -102,9 +110,12 @@ static void a_tree_by_way_of_collections_is_one_suspect(void **state)
             if (turns == 0) {
                 at = child(p, child(p, next, GENERIC "List`1[Shop.Node]", 32), "Shop.Node[]", 56);
             } else {
-                uint32_t tables = child(p, child(p, next, CONCURRENT "ConcurrentDictionary`2[System.Int32,Shop.Node]", 40),
-                                        "Tables[System.Int32,Shop.Node]", 48);
-                at = child(p, child(p, tables, "VolatileNode[System.Int32,Shop.Node][]", 56), "Node[System.Int32,Shop.Node]", 48);
+                uint32_t tables = child(
+                    p,
+                    child(p, next, CONCURRENT "ConcurrentDictionary`2[System.Int32,Shop.Node]", 40),
+                    "Tables[System.Int32,Shop.Node]", 48);
+                at = child(p, child(p, tables, "VolatileNode[System.Int32,Shop.Node][]", 56),
+                           "Node[System.Int32,Shop.Node]", 48);
             }
         }
         struct answer a = ask(p, 0.1);
@@ -123,10 +134,12 @@ static void two_lists_are_no_chain(void **state)
 {
     (void)state;
     struct pile *p = pile_new();
-    uint32_t outer = node(p, GENERIC "List`1[System.Object]", 32), items = child(p, outer, "System.Object[]", 124);
+    uint32_t outer = node(p, GENERIC "List`1[System.Object]", 32),
+             items = child(p, outer, "System.Object[]", 124);
     static_root(p, outer, "s_lists");
     for (int i = 0; i < 2; i++) {
-        uint32_t inner = child(p, child(p, items, GENERIC "List`1[System.Object]", 32), "System.Object[]", 824);
+        uint32_t inner =
+            child(p, child(p, items, GENERIC "List`1[System.Object]", 32), "System.Object[]", 824);
         for (int k = 0; k < 100; k++)
             child(p, inner, "Shop.Order", 100);
     }
@@ -156,14 +169,16 @@ static void lists_in_lists_end(void **state)
 }
 
 /*
- * Ten thousand bags, each with its own array, share a chain of fifty thousand queues: five hundred million steps for who follows all.  The bags that
- * come first are described, and the search ends in time.
+ * Ten thousand bags, each with its own array, share a chain of fifty thousand queues: five hundred
+ * million steps for who follows all.  The bags that come first are described, and the search ends
+ * in time.
  */
 static void collections_that_share_their_inside(void **state)
 {
     (void)state;
     struct pile *p = pile_new();
-    uint32_t owner = node(p, "Shop.Owner", 24), chain = child(p, owner, "WorkStealingQueue[Shop.Order]", 64), at = chain;
+    uint32_t owner = node(p, "Shop.Owner", 24),
+             chain = child(p, owner, "WorkStealingQueue[Shop.Order]", 64), at = chain;
     static_root(p, owner, "s_bags");
     for (int i = 1; i < 50000; i++)
         at = child(p, at, "WorkStealingQueue[Shop.Order]", 64);
@@ -207,7 +222,8 @@ static const struct gcd_suspect *sparse_of(struct answer a)
         const struct gcd_suspect *s = gcd_suspects_get(a.s, i);
         if (s->kind == GCD_SUSPECT_SPARSE)
             return s;
-        if (s->also_count > 0 && gcd_suspects_also(a.s, s, 0)->kind == GCD_SUSPECT_SPARSE)       /* in a clause of what holds it */
+        if (s->also_count > 0 && gcd_suspects_also(a.s, s, 0)->kind ==
+                                     GCD_SUSPECT_SPARSE) /* in a clause of what holds it */
             return gcd_suspects_also(a.s, s, 0);
     }
     return NULL;
@@ -222,12 +238,10 @@ static void arrays_of_64_kib_that_are_three_quarters_empty(void **state)
         int used;
         bool is;
     } rows[] = {
-        { "Shop.Order[]", 8189, 2047, true },    /* 64 KiB with the header */
-        { "Shop.Order[]", 8188, 2047, false },
-        { "Shop.Order[]", 8192, 2048, true },
-        { "Shop.Order[]", 8192, 2049, false },
-        { "System.Int64[]", 8192, 0, false },    /* numbers */
-        { "Shop.Thing[]", 8192, 10, false },     /* of what? */
+        { "Shop.Order[]", 8189, 2047, true }, /* 64 KiB with the header */
+        { "Shop.Order[]", 8188, 2047, false }, { "Shop.Order[]", 8192, 2048, true },
+        { "Shop.Order[]", 8192, 2049, false }, { "System.Int64[]", 8192, 0, false }, /* numbers */
+        { "Shop.Thing[]", 8192, 10, false },                                         /* of what? */
         { "Shop.Order[][]", 8192, 10, true },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -252,7 +266,9 @@ static void very_many_sparse_arrays(void **state)
         int count;
         uint64_t length;
         bool is;
-    } rows[] = { { 10000, 62, true }, { 9999, 62, false }, { 10000, 61, false } };       /* 520 bytes each, or 512 */
+    } rows[] = { { 10000, 62, true },
+                 { 9999, 62, false },
+                 { 10000, 61, false } }; /* 520 bytes each, or 512 */
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct answer a = ask(sparse("Shop.Order[]", rows[i].count, rows[i].length, 1), 0.5);
         const struct gcd_suspect *s = sparse_of(a);
@@ -270,9 +286,11 @@ static void what_is_said_of_sparse_arrays(void **state)
     const struct gcd_suspect *s = sparse_of(a);
     assert_non_null(s);
     assert_int_equal(s->shallow_bytes, 2 * 80000);
-    assert_int_equal(s->bytes, 2 * 79959);               /* 80,000 * (1 - 5 / 9,997) */
-    assert_string_equal(s->sentence, "2 Order[] objects are 99.9 % empty: together they have 10 of 19,994 places in use, and 156.2 KiB hold "
-                                     "nothing, 99.9 % of the heap. The emptiest one is held by the static variable s_all by way of Part.");
+    assert_int_equal(s->bytes, 2 * 79959); /* 80,000 * (1 - 5 / 9,997) */
+    assert_string_equal(s->sentence, "2 Order[] objects are 99.9 % empty: together they have 10 of "
+                                     "19,994 places in use, and 156.2 KiB hold "
+                                     "nothing, 99.9 % of the heap. The emptiest one is held by the "
+                                     "static variable s_all by way of Part.");
     forget(a);
     assert_null(sparse_of(a = ask_with(sparse("Shop.Order[]", 2, 9997, 5), 0.5, 170000)));
     forget(a);
@@ -282,7 +300,8 @@ static void a_sparse_array_counts_as_its_collection(void **state)
 {
     (void)state;
     struct pile *p = pile_new();
-    uint32_t d = node(p, GENERIC "Dictionary`2[System.Int32,Shop.Order]", 80), table = child(p, d, "System.Int32[]", 24 + 4 * 20000);
+    uint32_t d = node(p, GENERIC "Dictionary`2[System.Int32,Shop.Order]", 80),
+             table = child(p, d, "System.Int32[]", 24 + 4 * 20000);
     uint32_t entries = child(p, d, "Entry[System.Int32,Shop.Order][]", 24 + 24 * 20000);
     for (int i = 0; i < 100; i++)
         child(p, entries, "Shop.Order", 24);
@@ -295,12 +314,14 @@ static void a_sparse_array_counts_as_its_collection(void **state)
     assert_int_equal(s->node, d);
     assert_int_equal(s->objects, 1);
     assert_int_equal(s->shallow_bytes, 80 + 24 + 80000 + 24 + 480000);
-    assert_non_null(strstr(s->sentence, " is 99.5 % empty: it has 100 of 20,000 places in use, and "));
+    assert_non_null(
+        strstr(s->sentence, " is 99.5 % empty: it has 100 of 20,000 places in use, and "));
     assert_non_null(strstr(s->advice, "TrimExcess"));
     forget(a);
     /* once, and not again as the array */
     p = pile_new();
-    uint32_t list = node(p, GENERIC "List`1[Shop.Order]", 32), order = child(p, child(p, list, "Shop.Order[]", 24 + 8 * 20000), "Shop.Order", 24);
+    uint32_t list = node(p, GENERIC "List`1[Shop.Order]", 32),
+             order = child(p, child(p, list, "Shop.Order[]", 24 + 8 * 20000), "Shop.Order", 24);
     p->types[type(p, "Shop.Order")].element_type = CLASS;
     static_root(p, list, "s_orders");
     (void)order;
@@ -321,7 +342,8 @@ int main(void)
         cmocka_unit_test(lists_in_lists_end),
         cmocka_unit_test(collections_that_share_their_inside),
         cmocka_unit_test(arrays_of_64_kib_that_are_three_quarters_empty),
-        cmocka_unit_test(very_many_sparse_arrays), cmocka_unit_test(what_is_said_of_sparse_arrays),
+        cmocka_unit_test(very_many_sparse_arrays),
+        cmocka_unit_test(what_is_said_of_sparse_arrays),
         cmocka_unit_test(a_sparse_array_counts_as_its_collection),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

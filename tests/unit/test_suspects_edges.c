@@ -1,4 +1,5 @@
-/* Each comparison, share and minimum of the leak suspects at its edge, on graphs that are small enough to be added up by hand. */
+/* Each comparison, share and minimum of the leak suspects at its edge, on graphs that are small
+ * enough to be added up by hand. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,13 +23,15 @@ static const struct gcd_suspect *first_of(struct answer a, enum gcd_suspect_kind
 /* The one that the first suspect mentions in a clause. */
 static const struct gcd_suspect *told_of(struct answer a, enum gcd_suspect_kind kind)
 {
-    const struct gcd_suspect *s = gcd_suspects_get(a.s, 0), *also = s->also_count > 0 ? gcd_suspects_also(a.s, s, 0) : NULL;
+    const struct gcd_suspect *s = gcd_suspects_get(a.s, 0),
+                             *also = s->also_count > 0 ? gcd_suspects_also(a.s, s, 0) : NULL;
     return also != NULL && also->kind == kind ? also : NULL;
 }
 
 static bool is_found(struct answer a, enum gcd_suspect_kind kind)
 {
-    bool found = gcd_suspects_check(a.s, kind)->found > 0;       /* also in a clause of another one */
+    /* also in a clause of another one */
+    bool found = gcd_suspects_check(a.s, kind)->found > 0;
     forget(a);
     return found;
 }
@@ -45,9 +48,12 @@ static bool is_said(const struct gcd_suspect *s, const char *text)
 static void shares_and_minima(void **state)
 {
     (void)state;
-    static const struct { double share; uint64_t min, threshold; } rows[] = {
-        { 0.1, 1, 100 }, { 0.1, 99, 100 }, { 0.1, 100, 100 }, { 0.1, 101, 101 }, { 0.0019, 1, 1 }, { 1, 1, 1000 }, { 0, 1, 100 },
-        { 0.001, 0, GCD_SUSPECTS_MIN_BYTES },
+    static const struct {
+        double share;
+        uint64_t min, threshold;
+    } rows[] = {
+        { 0.1, 1, 100 },  { 0.1, 99, 100 }, { 0.1, 100, 100 }, { 0.1, 101, 101 },
+        { 0.0019, 1, 1 }, { 1, 1, 1000 },   { 0, 1, 100 },     { 0.001, 0, GCD_SUSPECTS_MIN_BYTES },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pile *p = pile_new();
@@ -65,7 +71,8 @@ static void nothing_below_the_threshold(void **state)
     (void)state;
     for (int only_large = 0; only_large < 2; only_large++) {
         struct pile *p = pile_new();
-        uint32_t top = node(p, "Top", 5000000), delegate = node(p, "Action", 64), list = child(p, delegate, "System.Object[]", 16016);
+        uint32_t top = node(p, "Top", 5000000), delegate = node(p, "Action", 64),
+                 list = child(p, delegate, "System.Object[]", 16016);
         child(p, top, "Container", 45000000);
         static_root(p, top, "s_top");
         static_root(p, delegate, "s_event");
@@ -76,9 +83,14 @@ static void nothing_below_the_threshold(void **state)
             root(p, node(p, "Waiting", 24), GCD_ROOT_FINALIZER, 0, "");
         struct gcd_error err = GCD_ERROR_INIT;
         struct answer a;
-        assert_int_equal(ask_how(p, &(struct gcd_suspects_options){ .min_bytes = 50000000, .only_large = only_large != 0 }, &a, &err), GCD_OK);
+        assert_int_equal(ask_how(p,
+                                 &(struct gcd_suspects_options){ .min_bytes = 50000000,
+                                                                 .only_large = only_large != 0 },
+                                 &a, &err),
+                         GCD_OK);
         assert_int_equal(gcd_suspects_count(a.s), only_large ? 1 : 3);
-        assert_string_equal(type_name(a, gcd_suspects_get(a.s, 0)->type), only_large ? "Top" : "Container");
+        assert_string_equal(type_name(a, gcd_suspects_get(a.s, 0)->type),
+                            only_large ? "Top" : "Container");
         for (size_t i = 0; i < gcd_suspects_count(a.s) && only_large; i++)
             assert_true(gcd_suspects_get(a.s, i)->bytes >= gcd_suspects_threshold(a.s));
         forget(a);
@@ -90,7 +102,8 @@ static void the_largest_consumer(void **state)
 {
     (void)state;
     struct gcd_suspects_options o = { .share = 0.1 };
-    /* a container, objects of one type, nothing, handles and a queue: each has only half of the largest type */
+    /* a container, objects of one type, nothing, handles and a queue: each has only half of the
+     * largest type */
     for (int shape = 0; shape < 4; shape++) {
         struct pile *p = pile_new();
         uint32_t list = node(p, "List", 24), array = child(p, list, "Order[]", 100);
@@ -124,7 +137,8 @@ static void the_largest_consumer(void **state)
 
 /* ---- the way down to a container ---- */
 
-/* Each object of SIZES holds the next one.  The number of the one that is suspected when LEAST makes a suspect; UINT32_MAX: none. */
+/* Each object of SIZES holds the next one.  The number of the one that is suspected when LEAST
+ * makes a suspect; UINT32_MAX: none. */
 static uint32_t container(const uint64_t *sizes, size_t n, uint64_t least)
 {
     static const char *const names[] = { "A", "B", "C", "D", "E", "F" };
@@ -173,7 +187,8 @@ static void what_is_left(void **state)
     }
 }
 
-/* A list: a type that refers to its own type directly, or repeats at a fixed distance, often enough. */
+/* A list: a type that refers to its own type directly, or repeats at a fixed distance, often
+ * enough. */
 static bool is_list(unsigned period, unsigned objects, const char *first_name)
 {
     static const char *const names[] = { NULL, "B", "C", "D", "E", "F", "G", "H", "I" };
@@ -181,7 +196,8 @@ static bool is_list(unsigned period, unsigned objects, const char *first_name)
     uint32_t at = node(p, "Owner", 8);
     static_root(p, at, "s_list");
     for (unsigned i = 0; i < objects; i++)
-        at = child(p, at, i % period == 0 ? first_name : names[i % period], i + 1 < objects ? 1 : 100000);     /* so all of them are heavy */
+        at = child(p, at, i % period == 0 ? first_name : names[i % period],
+                   i + 1 < objects ? 1 : 100000); /* so all of them are heavy */
     struct answer a = ask_with(p, 0.001, 50000);
     bool ret = false;
     for (size_t i = 0; i < gcd_suspects_count(a.s); i++)
@@ -194,10 +210,11 @@ static void what_makes_a_list(void **state)
 {
     (void)state;
     assert_true(is_list(1, 2, "Node"));
-    assert_false(is_list(1, 2, "Node[]"));               /* arrays in arrays are none, unless there are many */
+    /* arrays in arrays are none, unless there are many */
+    assert_false(is_list(1, 2, "Node[]"));
     assert_false(is_list(1, 15, "Node[]"));
     assert_true(is_list(1, 16, "Node[]"));
-    assert_false(is_list(2, 2 * 14 + 1, "Node"));        /* 15 of the type */
+    assert_false(is_list(2, 2 * 14 + 1, "Node")); /* 15 of the type */
     assert_true(is_list(2, 2 * 15 + 1, "Node"));
     assert_true(is_list(8, 8 * 15 + 1, "Node"));
     assert_false(is_list(8, 8 * 14 + 1, "Node"));
@@ -217,12 +234,14 @@ static void together_as_large_as_a_suspect(void **state)
             struct answer a = ask_with(p, 0.001, least);
             const struct gcd_suspect *s = first_of(a, GCD_SUSPECT_TYPE);
             assert_int_equal(s != NULL, n == 2 && least <= 200);
-            assert_true(s == NULL || (s->objects == 2 && s->bytes == 200 && s->shallow_bytes == 200 && s->retained_bytes == 200));
+            assert_true(s == NULL || (s->objects == 2 && s->bytes == 200 &&
+                                      s->shallow_bytes == 200 && s->retained_bytes == 200));
             forget(a);
         }
 }
 
-/* One that is large enough alone is not counted with the others, nor is one that waits for its finalizer. */
+/* One that is large enough alone is not counted with the others, nor is one that waits for its
+ * finalizer. */
 static void together_without_the_large_ones(void **state)
 {
     (void)state;
@@ -231,7 +250,8 @@ static void together_without_the_large_ones(void **state)
     for (unsigned i = 0; i < 4; i++)
         root(p, node(p, "Session", sizes[i]), i == 3 ? GCD_ROOT_FINALIZER : GCD_ROOT_HANDLE, 0, "");
     struct answer a = ask_with(p, 0.001, 100);
-    const struct gcd_suspect *s = first_of(a, GCD_SUSPECT_TYPE), *one = first_of(a, GCD_SUSPECT_OBJECT);
+    const struct gcd_suspect *s = first_of(a, GCD_SUSPECT_TYPE),
+                             *one = first_of(a, GCD_SUSPECT_OBJECT);
     assert_true(s != NULL && s->objects == 2 && s->bytes == 198);
     assert_true(one != NULL && one->bytes == 100);
     assert_int_equal(gcd_suspects_count(a.s), 2);
@@ -245,7 +265,8 @@ struct box {
     unsigned orders;
 };
 
-/* Each order is in one of BOXES, and further from the roots in an index, so that nothing holds it alone. */
+/* Each order is in one of BOXES, and further from the roots in an index, so that nothing holds it
+ * alone. */
 static struct answer boxes(const struct box *all, size_t n)
 {
     struct pile *p = pile_new();
@@ -270,16 +291,34 @@ static void who_holds_most(void **state)
         const char *said;
     } rows[] = {
         { { { "Box", 100 } }, 100, " All of them are in one Box, among others." },
-        { { { "Box", 50 }, { "Box", 50 } }, 50, " 50 of them are in one Box, among others." },               /* half is enough */
-        { { { "Box", 50 }, { "Box", 49 }, { "Box", 1 } }, 50, " 50 of them are in one Box, among others." },
+        /* half is enough */
+        { { { "Box", 50 }, { "Box", 50 } }, 50, " 50 of them are in one Box, among others." },
+        { { { "Box", 50 }, { "Box", 49 }, { "Box", 1 } },
+          50,
+          " 50 of them are in one Box, among others." },
         { { { "Box", 60 }, { "Box", 40 } }, 60, " 60 of them are in one Box, among others." },
-        { { { "Box", 49 }, { "Box", 49 }, { "Box", 2 } }, 100, " All of them are in Box objects, among others." },
-        { { { "Box", 10 }, { "Box", 50 }, { "Box", 40 } }, 50, " 50 of them are in one Box, among others." },
-        { { { "Box", 10 }, { "Box", 49 }, { "Box", 41 } }, 100, " All of them are in Box objects, among others." },
-        { { { "A", 10 }, { "A", 30 }, { "B", 40 }, { "C", 20 } }, 40, " 40 of them are in one B, among others." },     /* as many as of a type */
-        { { { "A", 10 }, { "A", 30 }, { "B", 39 }, { "C", 21 } }, 40, " 40 of them are in A objects, among others." },
-        { { { "A", 30 }, { "B", 31 }, { "C", 31 }, { "D", 8 } }, 31, " 31 of them are in one B, among others." },
-        { { { "A", 30 }, { "A", 1 }, { "B", 31 }, { "C", 31 }, { "D", 7 } }, 31, " 31 of them are in one B, among others." },
+        { { { "Box", 49 }, { "Box", 49 }, { "Box", 2 } },
+          100,
+          " All of them are in Box objects, among others." },
+        { { { "Box", 10 }, { "Box", 50 }, { "Box", 40 } },
+          50,
+          " 50 of them are in one Box, among others." },
+        { { { "Box", 10 }, { "Box", 49 }, { "Box", 41 } },
+          100,
+          " All of them are in Box objects, among others." },
+        /* as many as of a type */
+        { { { "A", 10 }, { "A", 30 }, { "B", 40 }, { "C", 20 } },
+          40,
+          " 40 of them are in one B, among others." },
+        { { { "A", 10 }, { "A", 30 }, { "B", 39 }, { "C", 21 } },
+          40,
+          " 40 of them are in A objects, among others." },
+        { { { "A", 30 }, { "B", 31 }, { "C", 31 }, { "D", 8 } },
+          31,
+          " 31 of them are in one B, among others." },
+        { { { "A", 30 }, { "A", 1 }, { "B", 31 }, { "C", 31 }, { "D", 7 } },
+          31,
+          " 31 of them are in one B, among others." },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         size_t n = 0;
@@ -318,7 +357,8 @@ static void held_by_roots(void **state)
         const struct gcd_suspect *s = first_of(a, GCD_SUSPECT_TYPE);
         assert_true(s != NULL && s->objects == 20);
         assert_int_equal(s->alike, direct >= 10 ? direct : 11);
-        assert_true(is_said(s, direct == 9 ? " 11 of them are in one Box" : " of them are held directly by strong handles."));
+        assert_true(is_said(s, direct == 9 ? " 11 of them are in one Box"
+                                           : " of them are held directly by strong handles."));
         forget(a);
     }
 }
@@ -326,8 +366,11 @@ static void held_by_roots(void **state)
 static void large_consumers_first(void **state)
 {
     (void)state;
-    static const struct { const char *name; unsigned n; uint64_t each; } rows[] = { { "A", 1, 60 }, { "B", 2, 30 }, { "C", 1, 61 }, { "D", 3, 20 },
-                                                                                    { "E", 2, 30 } };
+    static const struct {
+        const char *name;
+        unsigned n;
+        uint64_t each;
+    } rows[] = { { "A", 1, 60 }, { "B", 2, 30 }, { "C", 1, 61 }, { "D", 3, 20 }, { "E", 2, 30 } };
     static const char *const order[] = { "C", "D", "B", "E", "A" };
     struct pile *p = pile_new();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -347,18 +390,20 @@ static void objects_that_wait(void **state)
     (void)state;
     for (uint64_t least = 1000; least <= 1001; least++) {
         struct pile *p = pile_new();
-        static_root(p, node(p, "A", 0), "s_a");          /* which does not wait */
+        static_root(p, node(p, "A", 0), "s_a"); /* which does not wait */
         for (unsigned i = 0; i < 10; i++)
             root(p, node(p, i % 2 == 0 ? "A" : "B", 100), GCD_ROOT_FINALIZER, 0, "");
         struct answer a = ask_with(p, 0.001, least);
         const struct gcd_suspect *s = first_of(a, GCD_SUSPECT_FINALIZERS);
         assert_int_equal(s != NULL, least == 1000);
-        if (s != NULL)                                   /* of two types that are alike the first, and its first object */
-            assert_true(s->node == 1 && is_said(s, "10 objects wait for their finalizers"
-                                   ", mostly A (5), and keep 1,000 bytes alive, 100.0 % of the heap."));
+        if (s != NULL) /* of two types that are alike the first, and its first object */
+            assert_true(
+                s->node == 1 &&
+                is_said(s, "10 objects wait for their finalizers"
+                           ", mostly A (5), and keep 1,000 bytes alive, 100.0 % of the heap."));
         forget(a);
     }
-    for (unsigned n = 9999; n <= 10000; n++) {           /* very many, whatever they keep */
+    for (unsigned n = 9999; n <= 10000; n++) { /* very many, whatever they keep */
         struct pile *p = pile_new();
         for (unsigned i = 0; i < n; i++)
             root(p, node(p, "A", 1), GCD_ROOT_FINALIZER, 0, "");
@@ -372,7 +417,8 @@ static void objects_that_wait(void **state)
         root(p, node(p, "A", sizes[i]), GCD_ROOT_FINALIZER, 0, "");
     struct answer a = ask_with(p, 0.001, 100);
     const struct gcd_suspect *s = first_of(a, GCD_SUSPECT_FINALIZERS);
-    assert_true(s != NULL && s->objects == 3 && s->bytes == 120 && s->retained_bytes == 220 && s->shallow_bytes == 220);
+    assert_true(s != NULL && s->objects == 3 && s->bytes == 120 && s->retained_bytes == 220 &&
+                s->shallow_bytes == 220);
     forget(a);
     p = pile_new();
     root(p, node(p, "A", 100), GCD_ROOT_FINALIZER, 0, "");
@@ -385,7 +431,16 @@ static void objects_that_wait(void **state)
 /* ---- event handlers ---- */
 
 /* How the objects differ from an event of the runtime. */
-enum oddity { NOTHING_ODD, A_THIRD_REFERENCE, NOT_ITSELF, A_FOREIGN_HANDLER, ANOTHER_ARRAY, ONE_HANDLER, TWO_HANDLERS, ODDITIES };
+enum oddity {
+    NOTHING_ODD,
+    A_THIRD_REFERENCE,
+    NOT_ITSELF,
+    A_FOREIGN_HANDLER,
+    ANOTHER_ARRAY,
+    ONE_HANDLER,
+    TWO_HANDLERS,
+    ODDITIES
+};
 
 static struct answer event(enum oddity odd)
 {
@@ -401,7 +456,8 @@ static struct answer event(enum oddity odd)
     if (odd == A_THIRD_REFERENCE)
         child(p, delegate, "Target", 8);
     for (unsigned i = 0; i < n; i++)
-        child(p, child(p, list, odd == A_FOREIGN_HANDLER && i == n - 1 ? "Func" : "Action", 64), "Listener", 1000);
+        child(p, child(p, list, odd == A_FOREIGN_HANDLER && i == n - 1 ? "Func" : "Action", 64),
+              "Listener", 1000);
     return ask_with(p, 0.5, 1);
 }
 
@@ -409,7 +465,8 @@ static void what_is_an_event(void **state)
 {
     (void)state;
     for (enum oddity odd = NOTHING_ODD; odd < ODDITIES; odd++)
-        assert_true(is_found(event(odd), GCD_SUSPECT_HANDLERS) == (odd == NOTHING_ODD || odd == TWO_HANDLERS));
+        assert_true(is_found(event(odd), GCD_SUSPECT_HANDLERS) ==
+                    (odd == NOTHING_ODD || odd == TWO_HANDLERS));
 }
 
 /* A static method has no object: its delegate is its own target, or has none. */
@@ -427,7 +484,7 @@ static void handlers_that_are_static_methods(void **state)
         if (i < 5)
             child(p, handler, "Listener", 1000);
         else if (i < 8)
-            edge(p, handler, shared);                    /* which is held elsewhere, too */
+            edge(p, handler, shared); /* which is held elsewhere, too */
         else if (i < 19)
             edge(p, handler, handler);
     }
@@ -440,7 +497,8 @@ static void handlers_that_are_static_methods(void **state)
     assert_true(s->held[0].objects == 5 && s->held[0].bytes == 5000);
     assert_true(s->held[1].objects == 3 && s->held[1].bytes == 0);
     assert_int_equal(s->shallow_bytes, 64 + 176 + 20 * 64);
-    assert_true(is_said(s, "The static variable s_event, an Action, has 20 handlers, mostly methods of Listener objects (5). "));
+    assert_true(is_said(s, "The static variable s_event, an Action, has 20 handlers, mostly "
+                           "methods of Listener objects (5). "));
     forget(a);
 }
 
@@ -448,7 +506,8 @@ static void handlers_that_are_static_methods(void **state)
 static void the_longest_lists(void **state)
 {
     (void)state;
-    static const unsigned more[] = { 3, 0, 16, 1, 9, 9, 2, 8, 4, 5, 11, 12, 13, 14, 15, 10, 7 };        /* than a thousand */
+    /* than a thousand */
+    static const unsigned more[] = { 3, 0, 16, 1, 9, 9, 2, 8, 4, 5, 11, 12, 13, 14, 15, 10, 7 };
     struct pile *p = pile_new();
     static_root(p, node(p, "Big", 1000000000), "s_big");
     for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
@@ -477,7 +536,8 @@ static void the_longest_lists(void **state)
 
 #define LIST_NAME "System.Collections.Generic.List`1[Line]"
 
-static struct pile *collections(unsigned n, const char *name, uint64_t size, const uint64_t *arrays, size_t array_count)
+static struct pile *collections(unsigned n, const char *name, uint64_t size, const uint64_t *arrays,
+                                size_t array_count)
 {
     struct pile *p = pile_new();
     uint32_t all = node(p, "Order[]", 8);
@@ -494,16 +554,24 @@ static void collections_of_one_size(void **state)
 {
     (void)state;
     struct answer a;
-    assert_true(is_found(ask(collections(10000, LIST_NAME, 32, (uint64_t[]){ 480 }, 1), 0.5), GCD_SUSPECT_COLLECTIONS));
-    assert_false(is_found(ask(collections(10000, LIST_NAME, 32, (uint64_t[]){ 481 }, 1), 0.5), GCD_SUSPECT_COLLECTIONS));
-    assert_true(is_found(ask(collections(10000, LIST_NAME, 512, NULL, 0), 0.5), GCD_SUSPECT_COLLECTIONS));
-    assert_false(is_found(ask(collections(10000, LIST_NAME, 513, NULL, 0), 0.5), GCD_SUSPECT_COLLECTIONS));
-    assert_false(is_found(ask(collections(9999, LIST_NAME, 32, NULL, 0), 0.5), GCD_SUSPECT_COLLECTIONS));
+    assert_true(is_found(ask(collections(10000, LIST_NAME, 32, (uint64_t[]){ 480 }, 1), 0.5),
+                         GCD_SUSPECT_COLLECTIONS));
+    assert_false(is_found(ask(collections(10000, LIST_NAME, 32, (uint64_t[]){ 481 }, 1), 0.5),
+                          GCD_SUSPECT_COLLECTIONS));
+    assert_true(
+        is_found(ask(collections(10000, LIST_NAME, 512, NULL, 0), 0.5), GCD_SUSPECT_COLLECTIONS));
+    assert_false(
+        is_found(ask(collections(10000, LIST_NAME, 513, NULL, 0), 0.5), GCD_SUSPECT_COLLECTIONS));
+    assert_false(
+        is_found(ask(collections(9999, LIST_NAME, 32, NULL, 0), 0.5), GCD_SUSPECT_COLLECTIONS));
     a = ask_with(collections(10000, LIST_NAME, 32, (uint64_t[]){ 100, 68 }, 2), 0.001, 2000000);
     const struct gcd_suspect *s = told_of(a, GCD_SUSPECT_COLLECTIONS);
-    assert_true(s != NULL && s->bytes == 2000000 && s->shallow_bytes == 320000 && s->retained_bytes == s->bytes);
+    assert_true(s != NULL && s->bytes == 2000000 && s->shallow_bytes == 320000 &&
+                s->retained_bytes == s->bytes);
     forget(a);
-    assert_false(is_found(ask_with(collections(10000, LIST_NAME, 32, (uint64_t[]){ 100, 68 }, 2), 0.001, 2000001), GCD_SUSPECT_COLLECTIONS));
+    assert_false(is_found(
+        ask_with(collections(10000, LIST_NAME, 32, (uint64_t[]){ 100, 68 }, 2), 0.001, 2000001),
+        GCD_SUSPECT_COLLECTIONS));
 }
 
 static void dead_collections_do_not_count(void **state)
@@ -521,25 +589,46 @@ static void dead_collections_do_not_count(void **state)
 static void what_is_a_collection(void **state)
 {
     (void)state;
-    static const struct { const char *name; bool is; } rows[] = {
-        { "System.Collections.Generic.List`1[X]", true }, { "System.Collections.Generic.Dictionary`2[X,Y]", true },
-        { "System.Collections.Generic.HashSet`1[X]", true }, { "System.Collections.Generic.Queue`1[X]", true },
-        { "System.Collections.Generic.Stack`1[X]", true }, { "System.Collections.Generic.SortedDictionary`2[X,Y]", true },
-        { "System.Collections.Generic.SortedList`2[X,Y]", true }, { "System.Collections.Generic.SortedSet`1[X]", true },
-        { "System.Collections.Generic.LinkedList`1[X]", true }, { "System.Collections.Concurrent.ConcurrentDictionary`2[X,Y]", true },
-        { "System.Collections.Concurrent.ConcurrentQueue`1[X]", true }, { "System.Collections.Concurrent.ConcurrentStack`1[X]", true },
-        { "System.Collections.Concurrent.ConcurrentBag`1[X]", true }, { "System.Collections.ObjectModel.Collection`1[X]", true },
-        { "System.Collections.ObjectModel.ObservableCollection`1[X]", true }, { "System.Collections.ArrayList", true },
-        { "System.Collections.Hashtable", true }, { "System.Collections.Generic.List<X>", true }, { "System.Collections.Generic.List[X]", true },
-        { "System.Collections.Generic.Lis`1[X]", false }, { "System.Collections.Generic.LinkedListNode`1[X]", false }, { "List`1[X]", false },
-        { "System.Collections.Generic.List+Enumerator`1[X]", false }, { "System.Collection.Generic.List`1[X]", false },
-        { "My.System.Collections.Generic.List`1[X]", false }, { "System.Collections.Specialized.List`1[X]", false },
-        { "System.Collections.Generic.Dictionary`2+KeyCollection[X,Y]", false }, { "System.Collections.Generic.List`1+Enumerator", false },
-        { "System.Collections.Generic.Dictionary<X, Y>.KeyCollection", false }, { "System.Collections.Generic.List<A.B<X>>", true },
-        { "System.Collections.Generic.Dictionary<X, Y>.View<Z>", false }, { "System.Collections.Generic.List`1", true },
+    static const struct {
+        const char *name;
+        bool is;
+    } rows[] = {
+        { "System.Collections.Generic.List`1[X]", true },
+        { "System.Collections.Generic.Dictionary`2[X,Y]", true },
+        { "System.Collections.Generic.HashSet`1[X]", true },
+        { "System.Collections.Generic.Queue`1[X]", true },
+        { "System.Collections.Generic.Stack`1[X]", true },
+        { "System.Collections.Generic.SortedDictionary`2[X,Y]", true },
+        { "System.Collections.Generic.SortedList`2[X,Y]", true },
+        { "System.Collections.Generic.SortedSet`1[X]", true },
+        { "System.Collections.Generic.LinkedList`1[X]", true },
+        { "System.Collections.Concurrent.ConcurrentDictionary`2[X,Y]", true },
+        { "System.Collections.Concurrent.ConcurrentQueue`1[X]", true },
+        { "System.Collections.Concurrent.ConcurrentStack`1[X]", true },
+        { "System.Collections.Concurrent.ConcurrentBag`1[X]", true },
+        { "System.Collections.ObjectModel.Collection`1[X]", true },
+        { "System.Collections.ObjectModel.ObservableCollection`1[X]", true },
+        { "System.Collections.ArrayList", true },
+        { "System.Collections.Hashtable", true },
+        { "System.Collections.Generic.List<X>", true },
+        { "System.Collections.Generic.List[X]", true },
+        { "System.Collections.Generic.Lis`1[X]", false },
+        { "System.Collections.Generic.LinkedListNode`1[X]", false },
+        { "List`1[X]", false },
+        { "System.Collections.Generic.List+Enumerator`1[X]", false },
+        { "System.Collection.Generic.List`1[X]", false },
+        { "My.System.Collections.Generic.List`1[X]", false },
+        { "System.Collections.Specialized.List`1[X]", false },
+        { "System.Collections.Generic.Dictionary`2+KeyCollection[X,Y]", false },
+        { "System.Collections.Generic.List`1+Enumerator", false },
+        { "System.Collections.Generic.Dictionary<X, Y>.KeyCollection", false },
+        { "System.Collections.Generic.List<A.B<X>>", true },
+        { "System.Collections.Generic.Dictionary<X, Y>.View<Z>", false },
+        { "System.Collections.Generic.List`1", true },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (is_found(ask(collections(10000, rows[i].name, 32, NULL, 0), 0.5), GCD_SUSPECT_COLLECTIONS) != rows[i].is)
+        if (is_found(ask(collections(10000, rows[i].name, 32, NULL, 0), 0.5),
+                     GCD_SUSPECT_COLLECTIONS) != rows[i].is)
             fail_msg("%s", rows[i].name);
 }
 
@@ -547,9 +636,15 @@ static void what_is_a_collection(void **state)
 static void arrays_without_elements(void **state)
 {
     (void)state;
-    static const struct { unsigned ptr_bytes; uint64_t size; const char *name; bool empty; } rows[] = {
-        { 8, 24, "X[]", true }, { 8, 25, "X[]", false }, { 4, 12, "X[]", true }, { 4, 13, "X[]", false }, { 8, 24, "X[,]", true },
-        { 8, 24, "X[*]", false }, { 8, 24, "X]", false }, { 8, 24, "[]", false },
+    static const struct {
+        unsigned ptr_bytes;
+        uint64_t size;
+        const char *name;
+        bool empty;
+    } rows[] = {
+        { 8, 24, "X[]", true },  { 8, 25, "X[]", false }, { 4, 12, "X[]", true },
+        { 4, 13, "X[]", false }, { 8, 24, "X[,]", true }, { 8, 24, "X[*]", false },
+        { 8, 24, "X]", false },  { 8, 24, "[]", false },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pile *p = collections(10000, rows[i].name, rows[i].size, NULL, 0);
@@ -561,7 +656,8 @@ static void arrays_without_elements(void **state)
 /* ---- pinned objects ---- */
 
 struct pinning {
-    uint64_t app_bytes, min_bytes;       /* App has this many; each of the ten others 33, which take 40 */
+    /* App has this many; each of the ten others 33, which take 40 */
+    uint64_t app_bytes, min_bytes;
     unsigned pinned, doubled, generation, ptr_bytes;
     uint32_t flags;
 };
@@ -585,22 +681,34 @@ static struct answer pinned(struct pinning how)
 static void memory_around_pinned_objects(void **state)
 {
     (void)state;
-    const uint64_t quarter = 0x20000 - 0x20000 / 4 - 400;       /* with the buffers three quarters are used */
-    const struct { struct pinning how; bool found; } rows[] = {
-        { { quarter, 1, 10, 0, 0, 8, GCD_ROOT_PINNED }, true }, { { quarter + 8, 1, 10, 0, 0, 8, GCD_ROOT_PINNED }, false },
-        { { quarter - 7, 1, 10, 0, 0, 8, GCD_ROOT_PINNED }, true }, { { quarter + 1, 1, 10, 0, 0, 8, GCD_ROOT_PINNED }, false },
-        { { quarter, 0x8000, 10, 0, 0, 8, GCD_ROOT_PINNED }, true }, { { quarter, 0x8001, 10, 0, 0, 8, GCD_ROOT_PINNED }, false },
-        { { quarter, 1, 9, 0, 0, 8, GCD_ROOT_PINNED }, false }, { { quarter, 1, 9, 1, 0, 8, GCD_ROOT_PINNED }, false },
-        { { quarter, 1, 10, 0, 2, 8, GCD_ROOT_PINNED }, true }, { { quarter, 1, 10, 0, 3, 8, GCD_ROOT_PINNED }, false },
+    /* with the buffers three quarters are used */
+    const uint64_t quarter = 0x20000 - 0x20000 / 4 - 400;
+    const struct {
+        struct pinning how;
+        bool found;
+    } rows[] = {
+        { { quarter, 1, 10, 0, 0, 8, GCD_ROOT_PINNED }, true },
+        { { quarter + 8, 1, 10, 0, 0, 8, GCD_ROOT_PINNED }, false },
+        { { quarter - 7, 1, 10, 0, 0, 8, GCD_ROOT_PINNED }, true },
+        { { quarter + 1, 1, 10, 0, 0, 8, GCD_ROOT_PINNED }, false },
+        { { quarter, 0x8000, 10, 0, 0, 8, GCD_ROOT_PINNED }, true },
+        { { quarter, 0x8001, 10, 0, 0, 8, GCD_ROOT_PINNED }, false },
+        { { quarter, 1, 9, 0, 0, 8, GCD_ROOT_PINNED }, false },
+        { { quarter, 1, 9, 1, 0, 8, GCD_ROOT_PINNED }, false },
+        { { quarter, 1, 10, 0, 2, 8, GCD_ROOT_PINNED }, true },
+        { { quarter, 1, 10, 0, 3, 8, GCD_ROOT_PINNED }, false },
         { { quarter, 1, 10, 0, 0, 8, 0 }, false },
-        { { quarter + 40, 1, 10, 0, 0, 4, GCD_ROOT_PINNED }, true }, { { quarter + 44, 1, 10, 0, 0, 4, GCD_ROOT_PINNED }, false },  /* 33 take 36 */
+        /* 33 take 36 */
+        { { quarter + 40, 1, 10, 0, 0, 4, GCD_ROOT_PINNED }, true },
+        { { quarter + 44, 1, 10, 0, 0, 4, GCD_ROOT_PINNED }, false },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (is_found(pinned(rows[i].how), GCD_SUSPECT_PINNED) != rows[i].found)
             fail_msg("row %zu", i);
     struct answer a = pinned((struct pinning){ 1000, 1, 10, 1, 0, 8, GCD_ROOT_PINNED });
     const struct gcd_suspect *s = first_of(a, GCD_SUSPECT_PINNED);
-    assert_true(s != NULL && s->objects == 10 && s->shallow_bytes == 330 && s->retained_bytes == 330 && s->bytes == 0x20000 - 1400);
+    assert_true(s != NULL && s->objects == 10 && s->shallow_bytes == 330 &&
+                s->retained_bytes == 330 && s->bytes == 0x20000 - 1400);
     forget(a);
 }
 
@@ -630,7 +738,8 @@ static void sizes_and_articles(void **state)
     said_of_one(1000, "Ear", "the static variable s_it: an Ear of 1,000 bytes.");
     said_of_one(1023, "Item", "the static variable s_it: an Item of 1,023 bytes.");
     said_of_one(1024, "Order", "the static variable s_it: an Order of 1.0 KiB.");
-    said_of_one(1048524, "array", "the static variable s_it: an array of 1023.9 KiB.");      /* never 1024.0 of a unit */
+    /* never 1024.0 of a unit */
+    said_of_one(1048524, "array", "the static variable s_it: an array of 1023.9 KiB.");
     said_of_one(1048525, "ear", "the static variable s_it: an ear of 1.0 MiB.");
     said_of_one(1073689395, "item", "the static variable s_it: an item of 1023.9 MiB.");
     said_of_one(1073689396, "order", "the static variable s_it: an order of 1.0 GiB.");
@@ -642,10 +751,25 @@ static void sizes_and_articles(void **state)
 static void how_names_begin(void **state)
 {
     (void)state;
-    static const char *const an[] = { "UnboundedChannel<Int32>", "Uninterrupted", "UNKNOWN 0x7f", "Update", "Ultimate", "Umbrella", "HttpClient",
-                                      "HTTPHandler", "HtmlPage", "XmlReader", "XElement", "IShop", "SslStream", "RpcReply" };
-    static const char *const a[] = { "User", "UInt32[]", "Uri", "UniqueKey", "Unit", "Usage", "European", "OneTime", "OnceOnly", "HashSet<Int32>",
-                                     "Xamarin", "StringBuilder", "Socket", "MemoryCache", "Node", "List<Order>", "Float", "_Part", "" };
+    static const char *const an[] = { "UnboundedChannel<Int32>",
+                                      "Uninterrupted",
+                                      "UNKNOWN 0x7f",
+                                      "Update",
+                                      "Ultimate",
+                                      "Umbrella",
+                                      "HttpClient",
+                                      "HTTPHandler",
+                                      "HtmlPage",
+                                      "XmlReader",
+                                      "XElement",
+                                      "IShop",
+                                      "SslStream",
+                                      "RpcReply" };
+    static const char *const a[] = { "User",     "UInt32[]",       "Uri",      "UniqueKey",
+                                     "Unit",     "Usage",          "European", "OneTime",
+                                     "OnceOnly", "HashSet<Int32>", "Xamarin",  "StringBuilder",
+                                     "Socket",   "MemoryCache",    "Node",     "List<Order>",
+                                     "Float",    "_Part",          "" };
     for (size_t i = 0; i < sizeof an / sizeof *an; i++)
         if (!suspects_is_an(an[i]))
             fail_msg("an %s", an[i]);
@@ -658,10 +782,18 @@ static void how_names_begin(void **state)
 static void what_is_most_of_it(void **state)
 {
     (void)state;
-    static const struct { uint64_t own, held; const char *text; } rows[] = {
-        { 100, 101, "100.0 % of the heap (201 bytes) is held by the static variable s_it: a Shop of 100 bytes." },
-        { 99, 101, "100.0 % of the heap (200 bytes) is held by one Shop: 10 objects, mostly Part (9)." },
-        { 99, 1000, "100.0 % of the heap (1.1 KiB) is held by one Shop: 10 objects, most of it in one Other." },
+    static const struct {
+        uint64_t own, held;
+        const char *text;
+    } rows[] = {
+        { 100, 101,
+          "100.0 % of the heap (201 bytes) is held by the static variable s_it: a Shop of 100 "
+          "bytes." },
+        { 99, 101,
+          "100.0 % of the heap (200 bytes) is held by one Shop: 10 objects, mostly Part (9)." },
+        { 99, 1000,
+          "100.0 % of the heap (1.1 KiB) is held by one Shop: 10 objects, most of it in one "
+          "Other." },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pile *p = pile_new();
@@ -679,13 +811,19 @@ static void what_is_most_of_it(void **state)
 static void who_holds_it(void **state)
 {
     (void)state;
-    static const struct { unsigned kind; uint32_t flags; const char *name, *text; } rows[] = {
+    static const struct {
+        unsigned kind;
+        uint32_t flags;
+        const char *name, *text;
+    } rows[] = {
         { GCD_ROOT_STATIC, 0, "s_it", "held by the static variable s_it: a Shop of 100 bytes." },
         { GCD_ROOT_STATIC, 0, "", "held by a static variable." },
         { GCD_ROOT_STACK, 0, "", "held by a thread stack." },
-        { GCD_ROOT_FINALIZER, 0, "", "held by the finalizer queue." }, { GCD_ROOT_HANDLE, 0, "", "held by a strong handle." },
+        { GCD_ROOT_FINALIZER, 0, "", "held by the finalizer queue." },
+        { GCD_ROOT_HANDLE, 0, "", "held by a strong handle." },
         { GCD_ROOT_HANDLE, GCD_ROOT_PINNED, "", "held by a pinned handle." },
-        { GCD_ROOT_HANDLE, GCD_ROOT_REFCOUNTED, "", "held by a ref-counted handle." }, { GCD_ROOT_OTHER, 0, "", "held by another root." },
+        { GCD_ROOT_HANDLE, GCD_ROOT_REFCOUNTED, "", "held by a ref-counted handle." },
+        { GCD_ROOT_OTHER, 0, "", "held by another root." },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pile *p = pile_new();
@@ -696,15 +834,22 @@ static void who_holds_it(void **state)
     }
 }
 
-/* The nearest framework object on the path that is neither an array nor a collection of the library; else the one just above. */
+/* The nearest framework object on the path that is neither an array nor a collection of the
+ * library; else the one just above. */
 static void by_way_of(void **state)
 {
     (void)state;
-    static const struct { const char *way[4], *text; } rows[] = {
-        { { "System.App" }, "through App." }, { { "System.App", "System.Cache" }, "by way of Cache." },
+    static const struct {
+        const char *way[4], *text;
+    } rows[] = {
+        { { "System.App" }, "through App." },
+        { { "System.App", "System.Cache" }, "by way of Cache." },
         { { "System.App", "System.Cache", "System.Item[]" }, "by way of Cache." },
-        { { "System.App", "System.Cache", "System.Collections.Generic.List`1[System.Item]", "System.Item[]" }, "by way of Cache." },
-        { { "System.Collections.Hashtable", "System.Item[]" }, "by way of Item[]." }, { { "System.Item[]" }, "through Item[]." },
+        { { "System.App", "System.Cache", "System.Collections.Generic.List`1[System.Item]",
+            "System.Item[]" },
+          "by way of Cache." },
+        { { "System.Collections.Hashtable", "System.Item[]" }, "by way of Item[]." },
+        { { "System.Item[]" }, "through Item[]." },
         { { "System.App", "System.CollectionsX" }, "by way of CollectionsX." },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -723,15 +868,31 @@ static void by_way_of(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_below_the_threshold), cmocka_unit_test(the_largest_consumer),
-        cmocka_unit_test(shares_and_minima), cmocka_unit_test(how_far_down), cmocka_unit_test(what_is_left), cmocka_unit_test(what_makes_a_list),
-        cmocka_unit_test(together_as_large_as_a_suspect), cmocka_unit_test(together_without_the_large_ones), cmocka_unit_test(who_holds_most),
-        cmocka_unit_test(held_by_roots), cmocka_unit_test(large_consumers_first), cmocka_unit_test(objects_that_wait),
-        cmocka_unit_test(what_is_an_event), cmocka_unit_test(handlers_that_are_static_methods), cmocka_unit_test(the_longest_lists),
-        cmocka_unit_test(collections_of_one_size), cmocka_unit_test(dead_collections_do_not_count), cmocka_unit_test(what_is_a_collection),
-        cmocka_unit_test(arrays_without_elements), cmocka_unit_test(memory_around_pinned_objects), cmocka_unit_test(sizes_and_articles),
+        cmocka_unit_test(nothing_below_the_threshold),
+        cmocka_unit_test(the_largest_consumer),
+        cmocka_unit_test(shares_and_minima),
+        cmocka_unit_test(how_far_down),
+        cmocka_unit_test(what_is_left),
+        cmocka_unit_test(what_makes_a_list),
+        cmocka_unit_test(together_as_large_as_a_suspect),
+        cmocka_unit_test(together_without_the_large_ones),
+        cmocka_unit_test(who_holds_most),
+        cmocka_unit_test(held_by_roots),
+        cmocka_unit_test(large_consumers_first),
+        cmocka_unit_test(objects_that_wait),
+        cmocka_unit_test(what_is_an_event),
+        cmocka_unit_test(handlers_that_are_static_methods),
+        cmocka_unit_test(the_longest_lists),
+        cmocka_unit_test(collections_of_one_size),
+        cmocka_unit_test(dead_collections_do_not_count),
+        cmocka_unit_test(what_is_a_collection),
+        cmocka_unit_test(arrays_without_elements),
+        cmocka_unit_test(memory_around_pinned_objects),
+        cmocka_unit_test(sizes_and_articles),
         cmocka_unit_test(how_names_begin),
-        cmocka_unit_test(what_is_most_of_it), cmocka_unit_test(who_holds_it), cmocka_unit_test(by_way_of),
+        cmocka_unit_test(what_is_most_of_it),
+        cmocka_unit_test(who_holds_it),
+        cmocka_unit_test(by_way_of),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* One leak is one suspect: what consists of the same objects is told in a clause of another one, and nothing else is. */
+/* One leak is one suspect: what consists of the same objects is told in a clause of another one,
+ * and nothing else is. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,11 +10,13 @@
 #include "support/pile.h"
 
 #define NOTHING_IS_LARGE (UINT64_C(1) << 50)
-#define TASK "System.Threading.Tasks.Task`1[Shop.Reply]"
-#define BOX "System.Runtime.CompilerServices.AsyncTaskMethodBuilder`1+AsyncStateMachineBox`1[System.Int32,Shop.Rpc+<CallAsync>d__2]"
-#define SOURCE "System.Threading.CancellationTokenSource"
+#define TASK             "System.Threading.Tasks.Task`1[Shop.Reply]"
+#define BOX                                                                                   \
+    "System.Runtime.CompilerServices.AsyncTaskMethodBuilder`1+AsyncStateMachineBox`1[System." \
+    "Int32,Shop.Rpc+<CallAsync>d__2]"
+#define SOURCE   "System.Threading.CancellationTokenSource"
 #define CALLBACK SOURCE "+CallbackNode"
-#define TIMER "System.Threading.TimerQueueTimer"
+#define TIMER    "System.Threading.TimerQueueTimer"
 
 /* A call that waits, below FROM. */
 static uint32_t call(struct pile *p, uint32_t from, uint64_t bytes)
@@ -24,7 +27,8 @@ static uint32_t call(struct pile *p, uint32_t from, uint64_t bytes)
     return box;
 }
 
-/* N tasks of one object, each with a call that waits for it; OTHERS calls wait for something else. */
+/* N tasks of one object, each with a call that waits for it; OTHERS calls wait for something else.
+ */
 static struct pile *tasks_and_calls(uint32_t n, uint32_t others, uint64_t bytes)
 {
     struct pile *p = pile_new();
@@ -43,9 +47,13 @@ static struct pile *tasks_and_calls(uint32_t n, uint32_t others, uint64_t bytes)
 static void tasks_and_the_calls_that_wait_for_them(void **state)
 {
     (void)state;
-    static const struct { uint32_t others; size_t suspects; } rows[] = { { 0, 1 }, { 110, 1 }, { 120, 2 }, { 1000, 2 } };
+    static const struct {
+        uint32_t others;
+        size_t suspects;
+    } rows[] = { { 0, 1 }, { 110, 1 }, { 120, 2 }, { 1000, 2 } };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct answer a = ask_with(tasks_and_calls(1000, rows[i].others, 24), 0.001, NOTHING_IS_LARGE);
+        struct answer a =
+            ask_with(tasks_and_calls(1000, rows[i].others, 24), 0.001, NOTHING_IS_LARGE);
         const struct gcd_suspect *s = gcd_suspects_get(a.s, 0);
         if (gcd_suspects_count(a.s) != rows[i].suspects)
             fail_msg("%zu: %s", i, s->sentence);
@@ -78,7 +86,8 @@ static void tasks_in_a_large_object(void **state)
     forget(a);
 }
 
-/* An object keeps something beside 1,000 methods: they are the same when they keep four fifths of it. */
+/* An object keeps something beside 1,000 methods: they are the same when they keep four fifths of
+ * it. */
 static void most_of_the_bytes(void **state)
 {
     (void)state;
@@ -87,8 +96,10 @@ static void most_of_the_bytes(void **state)
         uint32_t all = node(p, "Shop.Rules", 24), array = child(p, all, "System.Object[]", 24);
         static_root(p, all, "s_rules");
         for (uint32_t i = 0; i < 1000; i++)
-            child(p, child(p, array, "System.Func`1[System.Int32]", 10), "System.Reflection.Emit.DynamicMethod", 100);
-        child(p, array, "System.Byte[]", most ? 14900 : 15100);          /* 100,000 bytes are four fifths of 125,000 */
+            child(p, child(p, array, "System.Func`1[System.Int32]", 10),
+                  "System.Reflection.Emit.DynamicMethod", 100);
+        /* 100,000 bytes are four fifths of 125,000 */
+        child(p, array, "System.Byte[]", most ? 14900 : 15100);
         struct answer a = ask_with(p, 0.5, 1);
         assert_int_equal(gcd_suspects_check(a.s, GCD_SUSPECT_CODE)->found, 1);
         assert_int_equal(gcd_suspects_get(a.s, 0)->kind, GCD_SUSPECT_OBJECT);
@@ -97,17 +108,20 @@ static void most_of_the_bytes(void **state)
     }
 }
 
-/* N timers in a queue, each for a job; and N callbacks of one source, for the same jobs or for others. */
+/* N timers in a queue, each for a job; and N callbacks of one source, for the same jobs or for
+ * others. */
 static struct pile *timers_and_callbacks(uint32_t n, bool same)
 {
     struct pile *p = pile_new();
     uint32_t queue = node(p, "System.Threading.TimerQueue", 80), timer = queue;
-    uint32_t source = node(p, SOURCE, 48), list = child(p, source, SOURCE "+Registrations", 64), callback = list;
+    uint32_t source = node(p, SOURCE, 48), list = child(p, source, SOURCE "+Registrations", 64),
+             callback = list;
     edge(p, list, source);
     static_root(p, queue, "s_queue");
     static_root(p, source, "s_stop");
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t next = child(p, timer, TIMER, 96), job = child(p, next, "Shop.Job", 24), registered = child(p, callback, CALLBACK, 80);
+        uint32_t next = child(p, timer, TIMER, 96), job = child(p, next, "Shop.Job", 24),
+                 registered = child(p, callback, CALLBACK, 80);
         edge(p, next, queue);
         edge(p, registered, list);
         if (i > 0) {
@@ -137,7 +151,8 @@ static void the_same_objects(void **state)
     }
 }
 
-/* Timers of linked sources, which the common source also holds: the holder is registered with each of them. */
+/* Timers of linked sources, which the common source also holds: the holder is registered with each
+ * of them. */
 static void linked_sources(void **state)
 {
     (void)state;
@@ -145,9 +160,12 @@ static void linked_sources(void **state)
     uint32_t queue = node(p, "System.Threading.TimerQueue", 80), timer = queue;
     static_root(p, queue, "s_queue");
     for (uint32_t i = 0; i < 1000; i++) {
-        uint32_t linked = node(p, SOURCE "+Linked1CancellationTokenSource", 72), list = child(p, linked, SOURCE "+Registrations", 64);
-        uint32_t holder = node(p, "System.Threading.CancellationTokenRegistration", 24), next = child(p, timer, TIMER, 96);
-        root(p, holder, GCD_ROOT_HANDLE, 0, "");         /* so that no timer holds its source alone */
+        uint32_t linked = node(p, SOURCE "+Linked1CancellationTokenSource", 72),
+                 list = child(p, linked, SOURCE "+Registrations", 64);
+        uint32_t holder = node(p, "System.Threading.CancellationTokenRegistration", 24),
+                 next = child(p, timer, TIMER, 96);
+        /* so that no timer holds its source alone */
+        root(p, holder, GCD_ROOT_HANDLE, 0, "");
         edge(p, holder, linked);
         edge(p, list, linked);
         edge(p, next, linked);
@@ -170,14 +188,19 @@ static void free_memory(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < GCD_SUSPECT_KINDS; i++)
-        assert_int_equal(gcd_suspect_kind_is_free((enum gcd_suspect_kind)i), i == GCD_SUSPECT_PINNED || i == GCD_SUSPECT_FRAGMENTATION);
+        assert_int_equal(gcd_suspect_kind_is_free((enum gcd_suspect_kind)i),
+                         i == GCD_SUSPECT_PINNED || i == GCD_SUSPECT_FRAGMENTATION);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tasks_and_the_calls_that_wait_for_them), cmocka_unit_test(tasks_in_a_large_object), cmocka_unit_test(most_of_the_bytes),
-        cmocka_unit_test(the_same_objects), cmocka_unit_test(linked_sources), cmocka_unit_test(free_memory),
+        cmocka_unit_test(tasks_and_the_calls_that_wait_for_them),
+        cmocka_unit_test(tasks_in_a_large_object),
+        cmocka_unit_test(most_of_the_bytes),
+        cmocka_unit_test(the_same_objects),
+        cmocka_unit_test(linked_sources),
+        cmocka_unit_test(free_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

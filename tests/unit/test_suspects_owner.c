@@ -1,4 +1,5 @@
-/* Suspects in the words of the program: who of its own objects holds them, in which collection, how long that lives, what is typical. */
+/* Suspects in the words of the program: who of its own objects holds them, in which collection, how
+ * long that lives, what is typical. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,9 +10,9 @@
 #include "support/check.h"
 #include "support/pile.h"
 
-#define LIST "System.Collections.Generic.List`1[Shop.Order]"
+#define LIST     "System.Collections.Generic.List`1[Shop.Order]"
 #define PROVIDER "Microsoft.Extensions.DependencyInjection.ServiceProvider"
-#define SCOPE "Microsoft.Extensions.DependencyInjection.ServiceLookup.ServiceProviderEngineScope"
+#define SCOPE    "Microsoft.Extensions.DependencyInjection.ServiceLookup.ServiceProviderEngineScope"
 
 static struct gcd_error err = GCD_ERROR_INIT;
 
@@ -41,7 +42,8 @@ static void the_nearest_own_object(void **state)
 {
     (void)state;
     struct pile *p = pile_new();
-    uint32_t app = node(p, "Shop.App", 24), cache = child(p, app, "Shop.Cache", 24), list = child(p, cache, LIST, 32);
+    uint32_t app = node(p, "Shop.App", 24), cache = child(p, app, "Shop.Cache", 24),
+             list = child(p, cache, LIST, 32);
     static_root(p, app, "s_app");
     fill(p, list, 20, "Shop.Order[]");
     struct answer a = ask(p, 0.5);
@@ -54,21 +56,24 @@ static void the_nearest_own_object(void **state)
     assert_int_equal(s->elements, 20);
     assert_string_equal(type_name(a, s->element.type), "Shop.Order");
     assert_int_equal(s->element.objects, 20);
-    assert_int_equal(s->own_count, 1);           /* the bytes of the arrays below are theirs, and their own array is no owner */
+    /* the bytes of the arrays below are theirs, and their own array is no owner */
+    assert_int_equal(s->own_count, 1);
     assert_int_equal(s->own[0].objects, 20);
     assert_int_equal(s->own[0].bytes, 20 * 200);
     assert_int_equal(s->path[0].origin, GCD_ORIGIN_OWN);
     assert_int_equal(s->path[2].origin, GCD_ORIGIN_FRAMEWORK);
     assert_int_equal(s->path[2].fold, GCD_FOLD_SHOWN);
-    assert_int_equal(s->path_count, 3);          /* what is inside of the collection is no step */
-    said(a, "98.9 % of the heap (4.1 KiB) is held by one Cache: 20 Order in a List`1[Order]. It is held by the static variable s_app.");
+    assert_int_equal(s->path_count, 3); /* what is inside of the collection is no step */
+    said(a, "98.9 % of the heap (4.1 KiB) is held by one Cache: 20 Order in a List`1[Order]. It is "
+            "held by the static variable s_app.");
 }
 
 static void it_is_not_the_only_way(void **state)
 {
     (void)state;
     struct pile *p = pile_new();
-    uint32_t cache = node(p, "Shop.Cache", 24), list = child(p, cache, LIST, 32), other = node(p, "System.Object", 24);
+    uint32_t cache = node(p, "Shop.Cache", 24), list = child(p, cache, LIST, 32),
+             other = node(p, "System.Object", 24);
     uint32_t far = child(p, other, "System.Object", 24);
     root(p, cache, GCD_ROOT_HANDLE, 0, "");
     root(p, other, GCD_ROOT_STACK, 0, "");
@@ -76,7 +81,8 @@ static void it_is_not_the_only_way(void **state)
     fill(p, list, 10, "Shop.Order[]");
     struct answer a = ask(p, 0.5);
     assert_false(first(a)->owner_alone);
-    said(a, "96.7 % of the heap (2.1 KiB) is reached through one Cache: 10 Order in a List`1[Order]. It is held by a strong handle.");
+    said(a, "96.7 % of the heap (2.1 KiB) is reached through one Cache: 10 Order in a "
+            "List`1[Order]. It is held by a strong handle.");
 }
 
 static void only_a_static_variable_is_own(void **state)
@@ -84,13 +90,17 @@ static void only_a_static_variable_is_own(void **state)
     (void)state;
     struct pile *p = pile_new();
     uint32_t list = node(p, LIST, 32);
-    p->roots[p->root_count++] = (struct gcd_root){ .node = list, .kind = GCD_ROOT_STATIC, .name = "s_orders", .class_name = "Shop.Archive",
+    p->roots[p->root_count++] = (struct gcd_root){ .node = list,
+                                                   .kind = GCD_ROOT_STATIC,
+                                                   .name = "s_orders",
+                                                   .class_name = "Shop.Archive",
                                                    .label = "Shop.Archive.s_orders" };
     fill(p, list, 20, "Shop.Order[]");
     struct answer a = ask(p, 0.5);
     assert_int_equal(first(a)->owner_node, GCD_NODE_NONE);
     assert_int_equal(first(a)->owner, GCD_TYPE_NONE);
-    said(a, "100.0 % of the heap (4.1 KiB) is held by the static variable Shop.Archive.s_orders: 20 Order in a List`1[Order].");
+    said(a, "100.0 % of the heap (4.1 KiB) is held by the static variable Shop.Archive.s_orders: "
+            "20 Order in a List`1[Order].");
 }
 
 static void nothing_on_the_path_is_own(void **state)
@@ -98,7 +108,9 @@ static void nothing_on_the_path_is_own(void **state)
     (void)state;
     struct pile *p = pile_new();
     uint32_t queue = node(p, "System.Threading.TimerQueue", 32), at = queue;
-    p->roots[p->root_count++] = (struct gcd_root){ .node = queue, .kind = GCD_ROOT_STATIC, .name = "s_all",
+    p->roots[p->root_count++] = (struct gcd_root){ .node = queue,
+                                                   .kind = GCD_ROOT_STATIC,
+                                                   .name = "s_all",
                                                    .class_name = "System.Threading.TimerQueue",
                                                    .label = "System.Threading.TimerQueue.s_all" };
     for (unsigned i = 0; i < 40; i++) {
@@ -106,8 +118,10 @@ static void nothing_on_the_path_is_own(void **state)
         child(p, child(p, at, "Shop.Job", 30), "System.Byte[]", 60);
     }
     struct answer a = ask(p, 0.5);
-    said(a, "A list or tree of 40 Timer objects keeps 3.9 KiB alive, 99.2 % of the heap. It is held by the static variable "
-            "System.Threading.TimerQueue.s_all through TimerQueue. Your own types in it: Job (40 objects, 3.5 KiB).");
+    said(a, "A list or tree of 40 Timer objects keeps 3.9 KiB alive, 99.2 % of the heap. It is "
+            "held by the static variable "
+            "System.Threading.TimerQueue.s_all through TimerQueue. Your own types in it: Job (40 "
+            "objects, 3.5 KiB).");
 }
 
 static void what_the_caller_says_is_own(void **state)
@@ -118,7 +132,10 @@ static void what_the_caller_says_is_own(void **state)
         uint32_t parts = node(p, "Parts.Store", 24), list = child(p, parts, LIST, 32);
         root(p, parts, GCD_ROOT_STACK, 0, "");
         fill(p, list, 20, "Shop.Order[]");
-        struct gcd_summary s = { .types = p->types, .type_count = (uint32_t)p->type_count, .command_line = "", .process_name = "" };
+        struct gcd_summary s = { .types = p->types,
+                                 .type_count = (uint32_t)p->type_count,
+                                 .command_line = "",
+                                 .process_name = "" };
         uint8_t types[16] = { 0 };
         for (size_t i = 0; i < p->type_count; i++) {
             p->types[i].module_number = GCD_MODULE_NONE;
@@ -126,9 +143,15 @@ static void what_the_caller_says_is_own(void **state)
             types[i] = strcmp(p->types[i].name, "Parts.Store") == 0;
         }
         struct gcd_origins *o;
-        assert_int_equal(gcd_origins_new(&s, &(struct gcd_origins_options){ .mine = mine ? types : NULL }, &o, &err), GCD_OK);
+        assert_int_equal(
+            gcd_origins_new(&s, &(struct gcd_origins_options){ .mine = mine ? types : NULL }, &o,
+                            &err),
+            GCD_OK);
         struct answer a;
-        assert_int_equal(ask_how(p, &(struct gcd_suspects_options){ .share = 0.5, .min_bytes = 1, .origins = o }, &a, &err), GCD_OK);
+        assert_int_equal(
+            ask_how(p, &(struct gcd_suspects_options){ .share = 0.5, .min_bytes = 1, .origins = o },
+                    &a, &err),
+            GCD_OK);
         assert_string_equal(type_name(a, first(a)->owner), "Parts.Store");
         assert_int_equal(first(a)->own_count, mine ? 0 : 1);
         forget(a);
@@ -136,7 +159,9 @@ static void what_the_caller_says_is_own(void **state)
     }
 }
 
-#define BOX "System.Runtime.CompilerServices.AsyncTaskMethodBuilder`1+AsyncStateMachineBox`1[System.Int32,Shop.Import+<RunAsync>d__1]"
+#define BOX                                                                                   \
+    "System.Runtime.CompilerServices.AsyncTaskMethodBuilder`1+AsyncStateMachineBox`1[System." \
+    "Int32,Shop.Import+<RunAsync>d__1]"
 
 /* The class of such an object is the framework's, whatever its own method is. */
 static void a_call_is_in_no_module(void **state)
@@ -147,7 +172,10 @@ static void a_call_is_in_no_module(void **state)
         uint32_t owner = node(p, call ? BOX : "Shop.Import", 64), list = child(p, owner, LIST, 32);
         root(p, owner, GCD_ROOT_STACK, 0, "");
         fill(p, list, 20, "Shop.Order[]");
-        struct gcd_summary s = { .types = p->types, .type_count = (uint32_t)p->type_count, .command_line = "", .process_name = "" };
+        struct gcd_summary s = { .types = p->types,
+                                 .type_count = (uint32_t)p->type_count,
+                                 .command_line = "",
+                                 .process_name = "" };
         for (size_t i = 0; i < p->type_count; i++) {
             p->types[i].module_number = GCD_MODULE_NONE;
             p->types[i].module_path = "/app/Some.dll";
@@ -156,9 +184,14 @@ static void a_call_is_in_no_module(void **state)
         struct gcd_names *names;
         struct answer a;
         assert_int_equal(gcd_names_new(&s, GCD_NAMES_CSHARP, NULL, &names, &err), GCD_OK);
-        assert_int_equal(ask_how(p, &(struct gcd_suspects_options){ .share = 0.5, .min_bytes = 1, .names = names }, &a, &err), GCD_OK);
+        assert_int_equal(
+            ask_how(p,
+                    &(struct gcd_suspects_options){ .share = 0.5, .min_bytes = 1, .names = names },
+                    &a, &err),
+            GCD_OK);
         assert_string_equal(first(a)->owner_module, call ? "" : "Some.dll");
-        assert_non_null(strstr(first(a)->sentence, call ? "held by Import.RunAsync: 20" : "held by one Import (Some.dll): 20"));
+        assert_non_null(strstr(first(a)->sentence, call ? "held by Import.RunAsync: 20"
+                                                        : "held by one Import (Some.dll): 20"));
         gcd_names_free(names);
         forget(a);
     }
@@ -168,7 +201,8 @@ static void a_call_is_in_no_module(void **state)
 static const struct gcd_suspect *handlers_in(struct answer *a, const char *target)
 {
     struct pile *p = pile_new();
-    uint32_t feed = node(p, "Shop.Feed", 24), event = child(p, feed, "System.Action", 64), list = child(p, event, "System.Object[]", 24 + 8 * 1000);
+    uint32_t feed = node(p, "Shop.Feed", 24), event = child(p, feed, "System.Action", 64),
+             list = child(p, event, "System.Object[]", 24 + 8 * 1000);
     edge(p, event, event);
     static_root(p, feed, "s_feed");
     for (int i = 0; i < 1000; i++)
@@ -188,7 +222,9 @@ static void whose_handlers(void **state)
     forget(a);
     s = handlers_in(&a, "Shop.Panel+<>c__DisplayClass1_0");
     assert_non_null(strstr(s->sentence, "has 1,000 handlers, all lambdas in Panel. It"));
-    assert_string_equal(s->advice, "Look for a += without its -= in Panel; only a lambda kept in a variable can be removed.");
+    assert_string_equal(
+        s->advice,
+        "Look for a += without its -= in Panel; only a lambda kept in a variable can be removed.");
     forget(a);
     s = handlers_in(&a, "System.Options.Tracker");
     assert_non_null(strstr(s->sentence, "all methods of Tracker objects. It"));
@@ -202,14 +238,16 @@ static void a_static_event_of_the_framework(void **state)
 {
     (void)state;
     struct pile *p = pile_new();
-    uint32_t event = node(p, "System.Action", 64), list = child(p, event, "System.Object[]", 24 + 8 * 1000);
+    uint32_t event = node(p, "System.Action", 64),
+             list = child(p, event, "System.Object[]", 24 + 8 * 1000);
     edge(p, event, event);
     static_root(p, event, "s_changed");
     for (int k = 0; k < 1000; k++)
         child(p, child(p, list, "System.Action", 64), "Shop.View", 100);
     struct answer a = ask(p, 0.5);
     assert_string_equal(first(a)->advice, "Look for a += without its -= in View.");
-    said(a, "The static variable s_changed, an Action, has 1,000 handlers, all methods of View objects. It keeps 168.0 KiB alive, "
+    said(a, "The static variable s_changed, an Action, has 1,000 handlers, all methods of View "
+            "objects. It keeps 168.0 KiB alive, "
             "100.0 % of the heap.");
 }
 
@@ -217,15 +255,23 @@ static void a_static_event_of_the_framework(void **state)
 static void which_event(void **state)
 {
     (void)state;
-    static const struct { const char *events, *words, *advice; } rows[] = {
+    static const struct {
+        const char *events, *words, *advice;
+    } rows[] = {
         { NULL, "An event of one Feed, an Action, has", "Look for a += without its -= in" },
         { "", "An event of one Feed, an Action, has", "Look for a += without its -= in" },
-        { "Changed System.Action;", "The event Feed.Changed, an Action, has", "Look for a += on Feed.Changed without its -= in" },
-        { "Closed System.EventHandler;Changed System.Action;", "The event Feed.Changed, an Action, has", "on Feed.Changed without" },
-        { "Changed System.Action;Closed System.Action;", "An event of one Feed, Changed or Closed, an Action, has", "a += without" },
-        { "A System.Action;B System.Action;C System.Action;", "An event of one Feed, A, B or C, an Action, has", "a += without" },
-        { "A System.Action;B System.Action;C System.Action;D System.Action;", "Feed, A, B, C or another, an Action, has", "a += without" },
-        { "Changed System.Action;?", "An event of one Feed, Changed or one of a base class, an Action, has", "a += without" },
+        { "Changed System.Action;", "The event Feed.Changed, an Action, has",
+          "Look for a += on Feed.Changed without its -= in" },
+        { "Closed System.EventHandler;Changed System.Action;",
+          "The event Feed.Changed, an Action, has", "on Feed.Changed without" },
+        { "Changed System.Action;Closed System.Action;",
+          "An event of one Feed, Changed or Closed, an Action, has", "a += without" },
+        { "A System.Action;B System.Action;C System.Action;",
+          "An event of one Feed, A, B or C, an Action, has", "a += without" },
+        { "A System.Action;B System.Action;C System.Action;D System.Action;",
+          "Feed, A, B, C or another, an Action, has", "a += without" },
+        { "Changed System.Action;?",
+          "An event of one Feed, Changed or one of a base class, an Action, has", "a += without" },
         { "Closed System.EventHandler;?", "An event of one Feed, an Action, has", "a += without" },
         { "Changed System.Actio;", "An event of one Feed, an Action, has", "a += without" },
         { "Changed System.Action`1;", "An event of one Feed, an Action, has", "a += without" },
@@ -254,12 +300,17 @@ static void which_event(void **state)
 static void what_the_elements_are(void **state)
 {
     (void)state;
-    static const struct { const char *key, *value, *want; } cases[] = {
-        { "Shop.Key", "Shop.Result", "Shop.Result" }, { "Shop.Key", "System.Object", "Shop.Key" }, { "System.Uri", "System.Object", "System.Object" },
+    static const struct {
+        const char *key, *value, *want;
+    } cases[] = {
+        { "Shop.Key", "Shop.Result", "Shop.Result" },
+        { "Shop.Key", "System.Object", "Shop.Key" },
+        { "System.Uri", "System.Object", "System.Object" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct pile *p = pile_new();
-        uint32_t cache = node(p, "Shop.Cache", 24), list = child(p, cache, "System.Collections.Generic.List`1[System.Object]", 32);
+        uint32_t cache = node(p, "Shop.Cache", 24),
+                 list = child(p, cache, "System.Collections.Generic.List`1[System.Object]", 32);
         uint32_t items = child(p, list, "System.Object[]", 24 + 8 * 40);
         static_root(p, cache, "s_cache");
         for (int k = 0; k < 20; k++) {
@@ -281,7 +332,9 @@ static void whose_bytes(void **state)
     uint32_t top = node(p, "System.Object", 10), array = child(p, top, "System.Object[]", 20);
     root(p, top, GCD_ROOT_STACK, 0, "");
     for (int i = 0; i < 10; i++) {
-        uint32_t outer = child(p, array, "Shop.Outer", 30), gap = child(p, outer, "System.Object", 7), inner = child(p, gap, "Shop.Inner", 100);
+        uint32_t outer = child(p, array, "Shop.Outer", 30),
+                 gap = child(p, outer, "System.Object", 7),
+                 inner = child(p, gap, "Shop.Inner", 100);
         child(p, inner, "System.Byte[]", 200);
     }
     struct answer a = ask(p, 0.5);
@@ -315,7 +368,8 @@ static void whose_bytes_at_the_top(void **state)
 
 /* ---- static variables without a name ---- */
 
-/* An array with the values of NAMED static variables and of one without a name, which keeps BYTES in 20 objects; a thread works on a variable. */
+/* An array with the values of NAMED static variables and of one without a name, which keeps BYTES
+ * in 20 objects; a thread works on a variable. */
 static uint32_t statics(struct pile *p, unsigned named, unsigned bytes, const char *array)
 {
     uint32_t all = node(p, array, 1000);
@@ -337,8 +391,10 @@ static void variables_without_a_name(void **state)
     struct answer a = ask(p, 0.5);
     assert_string_equal(type_name(a, first(a)->type), "System.Pool");
     assert_int_equal(first(a)->path[0].node, all);
-    assert_int_equal(gcd_graph_summary(a.g)->roots[first(a)->root].kind, GCD_ROOT_HANDLE);       /* not the thread, although that comes first */
-    said(a, "A Pool with 20 objects, all Buffer, keeps 19.5 KiB alive, 94.9 % of the heap. It is held by a static variable without a name through "
+    /* not the thread, although that comes first */
+    assert_int_equal(gcd_graph_summary(a.g)->roots[first(a)->root].kind, GCD_ROOT_HANDLE);
+    said(a, "A Pool with 20 objects, all Buffer, keeps 19.5 KiB alive, 94.9 % of the heap. It is "
+            "held by a static variable without a name through "
             "Object[].");
     p = pile_new();
     statics(p, 7, 20000, "System.Object[]");
@@ -364,19 +420,24 @@ static void arrays_of_static_variables(void **state)
     assert_int_equal(first(a)->kind, GCD_SUSPECT_TYPE);
     assert_int_equal(first(a)->objects, 3);
     assert_int_equal(first(a)->alike, 2);
-    assert_int_equal(gcd_dominators_retained(a.d, first(a)->node), 1010 + 20000);        /* the heaviest one */
-    assert_non_null(strstr(first(a)->sentence, "no single object holds them all. 2 of them are where the runtime keeps static variables; "
-                                               "most of it is in variables without a name, as those of generic classes."));
-    assert_string_equal(first(a)->advice, "Look for static fields of generic classes that hold the types in it.");
+    /* the heaviest one */
+    assert_int_equal(gcd_dominators_retained(a.d, first(a)->node), 1010 + 20000);
+    assert_non_null(strstr(
+        first(a)->sentence,
+        "no single object holds them all. 2 of them are where the runtime keeps static variables; "
+        "most of it is in variables without a name, as those of generic classes."));
+    assert_string_equal(first(a)->advice,
+                        "Look for static fields of generic classes that hold the types in it.");
     forget(a);
-    p = pile_new();                                      /* one array, wide */
+    p = pile_new(); /* one array, wide */
     uint32_t all = statics(p, 8, 20, "System.Object[]");
     for (int i = 0; i < 100; i++)
         child(p, all, i % 2 == 0 ? "System.Wide" : "System.Other", 200);
     a = ask(p, 0.5);
     assert_int_equal(first(a)->node, all);
     assert_non_null(strstr(first(a)->sentence, " It is where the runtime keeps static variables;"));
-    assert_string_equal(first(a)->advice, "Look for static fields of generic classes that hold the types in it.");
+    assert_string_equal(first(a)->advice,
+                        "Look for static fields of generic classes that hold the types in it.");
     forget(a);
 }
 
@@ -416,15 +477,23 @@ static void how_long_it_lives(void **state)
         const char *types[5], *text;
     } rows[] = {
         { { "System.Object" }, " It is held by a thread stack." },
-        { { PROVIDER, "System.Func`1[System.Object]" }, " It is registered in the service provider and lives as long as the program." },
-        { { PROVIDER, SCOPE, "System.Collections.Generic.List`1[System.Object]", "System.Object[]" },
-          " It is kept by the root scope of the service provider, which lives as long as the program." },
-        { { "System.Object", SCOPE }, " It belongs to a scope of the service provider that nobody has disposed." },
-        { { PROVIDER, "System.Net.Server" }, " It is held by a thread stack." },         /* so far away it says nothing */
+        { { PROVIDER, "System.Func`1[System.Object]" },
+          " It is registered in the service provider and lives as long as the program." },
+        { { PROVIDER, SCOPE, "System.Collections.Generic.List`1[System.Object]",
+            "System.Object[]" },
+          " It is kept by the root scope of the service provider, which lives as long as the "
+          "program." },
+        { { "System.Object", SCOPE },
+          " It belongs to a scope of the service provider that nobody has disposed." },
+        /* so far away it says nothing */
+        { { PROVIDER, "System.Net.Server" }, " It is held by a thread stack." },
         { { PROVIDER, "Shop.App" }, " It is held by a thread stack." },
-        { { "Microsoft.Extensions.Hosting.IHostedService[]" }, " It is a hosted service and lives as long as the program." },
-        { { "System.Threading.TimerQueueTimer", "System.Threading.Timer" }, " It is held by a timer that is running." },
-        { { "System.Threading.ExecutionContext", "System.Threading.AsyncLocalValueMap+One" }, " It is the value of an AsyncLocal." },
+        { { "Microsoft.Extensions.Hosting.IHostedService[]" },
+          " It is a hosted service and lives as long as the program." },
+        { { "System.Threading.TimerQueueTimer", "System.Threading.Timer" },
+          " It is held by a timer that is running." },
+        { { "System.Threading.ExecutionContext", "System.Threading.AsyncLocalValueMap+One" },
+          " It is the value of an AsyncLocal." },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct answer a = held_by(rows[i].types, 5);
@@ -436,7 +505,8 @@ static void how_long_it_lives(void **state)
     }
 }
 
-/* The list of what the root scope is to dispose of has advice of its own; what is in the list has not. */
+/* The list of what the root scope is to dispose of has advice of its own; what is in the list has
+ * not. */
 static void kept_by_the_root_scope(void **state)
 {
     (void)state;
@@ -446,19 +516,23 @@ static void kept_by_the_root_scope(void **state)
         uint32_t list = child(p, scope, "System.Collections.Generic.List`1[System.Object]", 24);
         root(p, provider, GCD_ROOT_STACK, 0, "");
         if (deeper)
-            list = child(p, child(p, list, "System.Object[]", 48), "System.Collections.Generic.List`1[Shop.Order]", 24);
+            list = child(p, child(p, list, "System.Object[]", 48),
+                         "System.Collections.Generic.List`1[Shop.Order]", 24);
         fill(p, list, 20, deeper ? "Shop.Order[]" : "System.Object[]");
         struct answer a = ask(p, 0.5);
         assert_non_null(strstr(first(a)->sentence, "root scope"));
-        assert_string_equal(first(a)->advice, deeper ? "Look for what adds to it and never removes." :
-                            "Resolve Order from a scope that is disposed of: the root scope keeps each disposable service until the program ends.");
+        assert_string_equal(first(a)->advice,
+                            deeper ? "Look for what adds to it and never removes."
+                                   : "Resolve Order from a scope that is disposed of: the root "
+                                     "scope keeps each disposable service until the program ends.");
         forget(a);
     }
 }
 
 /* ---- types ---- */
 
-/* Arrays that handles pin: the program's own type that refers to them, too, is named, if it refers to half of them. */
+/* Arrays that handles pin: the program's own type that refers to them, too, is named, if it refers
+ * to half of them. */
 static void who_else_refers_to_them(void **state)
 {
     (void)state;
@@ -471,23 +545,28 @@ static void who_else_refers_to_them(void **state)
             root(p, pixels, GCD_ROOT_HANDLE, GCD_ROOT_PINNED, "");
             uint32_t user = child(p, all, i < users ? "Shop.VideoFrame" : "System.Thing", 24);
             edge(p, user, pixels);
-            child(p, user, "System.Byte[]", 8);          /* that no root holds */
+            child(p, user, "System.Byte[]", 8); /* that no root holds */
         }
         struct answer a = ask(p, 0.5);
-        if ((strstr(first(a)->sentence, "directly by pinned handles. VideoFrame objects refer to 10 of them, too.") != NULL) != (users == 10) ||
+        if ((strstr(first(a)->sentence,
+                    "directly by pinned handles. VideoFrame objects refer to 10 of them, too.") !=
+             NULL) != (users == 10) ||
             (strstr(first(a)->sentence, "refer to") != NULL) != (users == 10))
             fail_msg("%d: %s", users, first(a)->sentence);
         forget(a);
     }
 }
 
-/* Many links of 34 bytes, and before them one of a byte that the configuration holds: the path is that of the many. */
+/* Many links of 34 bytes, and before them one of a byte that the configuration holds: the path is
+ * that of the many. */
 static void a_typical_object(void **state)
 {
     (void)state;
-    for (unsigned n = 100; n <= 3000; n += 2900) {       /* few are all looked at, of many some */
+    for (unsigned n = 100; n <= 3000; n += 2900) { /* few are all looked at, of many some */
         struct pile *p = pile_new();
-        uint32_t odd = node(p, "System.Link", 1), configuration = node(p, "System.Configuration", 8), index = node(p, "System.Index", 8);
+        uint32_t odd = node(p, "System.Link", 1),
+                 configuration = node(p, "System.Configuration", 8),
+                 index = node(p, "System.Index", 8);
         uint32_t source = node(p, "Shop.Source", 8), array = child(p, source, "System.Node[]", 8);
         static_root(p, configuration, "s_configuration");
         static_root(p, index, "s_index");
@@ -503,7 +582,8 @@ static void a_typical_object(void **state)
         const struct gcd_suspect *s = first(a);
         assert_int_equal(s->kind, GCD_SUSPECT_TYPE);
         assert_int_equal(s->objects, n + 1);
-        assert_int_equal(s->alike, n);                   /* the index has all of them, but for one as near to the configuration */
+        /* the index has all of them, but for one as near to the configuration */
+        assert_int_equal(s->alike, n);
         assert_string_equal(type_name(a, s->path[0].type), "System.Index");
         assert_non_null(strstr(s->sentence, " Your own types in it: Job ("));
         forget(a);
@@ -515,13 +595,14 @@ static void the_heaviest_way(void **state)
     (void)state;
     for (unsigned n = 40; n <= 4000; n *= 10) {
         struct pile *p = pile_new();
-        uint32_t index = node(p, "System.Index", 8), far = child(p, child(p, index, "System.Object", 8), "System.Index", 8);
+        uint32_t index = node(p, "System.Index", 8),
+                 far = child(p, child(p, index, "System.Object", 8), "System.Index", 8);
         uint32_t light = node(p, "Shop.Light", 8), heavy = node(p, "Shop.Heavy", 8);
         static_root(p, index, "s_index");
         static_root(p, light, "s_light");
         static_root(p, heavy, "s_heavy");
         for (unsigned i = 0; i < n; i++) {
-            bool is_heavy = i % 4 == 3;                  /* three of four are light */
+            bool is_heavy = i % 4 == 3; /* three of four are light */
             uint32_t link = child(p, is_heavy ? heavy : light, "System.Link", 8);
             child(p, link, "System.Byte[]", is_heavy ? 400 : 40);
             edge(p, far, link);
@@ -545,20 +626,28 @@ static void short_names(void **state)
         const char *owner, *element, *is;
     } rows[] = {
         { "Shop.Cache", "Shop.Order", "one Cache: 20 Order in an Object[]." },
-        { "Shop.Cache", "Shop.Old.Cache", "one Shop.Cache: 20 Shop.Old.Cache in an Object[]." },        /* also where the name comes first */
+        /* also where the name comes first */
+        { "Shop.Cache", "Shop.Old.Cache", "one Shop.Cache: 20 Shop.Old.Cache in an Object[]." },
         { "Cache", "Shop.Cache", "one Cache: 20 Shop.Cache in an Object[]." },
-        { "Shop.Cache", "System.Tuple<Shop.Order, System.Int32[]>", "one Cache: 20 Tuple<Order, Int32[]> in an Object[]." },
-        { "Shop.Cache", "System.Tuple<Shop.Order, Shop.Old.Order>", "one Cache: 20 Tuple<Shop.Order, Shop.Old.Order> in an Object[]." },
-        { "Shop.Cache", "System.Set<Shop.Order>.Node", "one Cache: 20 Set<Order>.Node in an Object[]." },
-        { "Shop.Cache", "Shop.Order [Old.Shop.dll]", "one Cache: 20 Order [Old.Shop.dll] in an Object[]." },
-        { "Shop.Cache", "Shop.<>f__It<System.Int32>", "one Cache: 20 Shop.<>f__It<Int32> in an Object[]." },
+        { "Shop.Cache", "System.Tuple<Shop.Order, System.Int32[]>",
+          "one Cache: 20 Tuple<Order, Int32[]> in an Object[]." },
+        { "Shop.Cache", "System.Tuple<Shop.Order, Shop.Old.Order>",
+          "one Cache: 20 Tuple<Shop.Order, Shop.Old.Order> in an Object[]." },
+        { "Shop.Cache", "System.Set<Shop.Order>.Node",
+          "one Cache: 20 Set<Order>.Node in an Object[]." },
+        { "Shop.Cache", "Shop.Order [Old.Shop.dll]",
+          "one Cache: 20 Order [Old.Shop.dll] in an Object[]." },
+        { "Shop.Cache", "Shop.<>f__It<System.Int32>",
+          "one Cache: 20 Shop.<>f__It<Int32> in an Object[]." },
         { "Shop.Cache", "Shop.Cart+Item+Part", "one Cache: 20 Cart+Item+Part in an Object[]." },
         { "Shop.Cache", "Shop..", "one Cache: 20 Shop.. in an Object[]." },
-        { "Shop.Cache", "Shop.Bestellung\xc3\xbc [", "one Cache: 20 Bestellung\xc3\xbc [ in an Object[]." },
+        { "Shop.Cache", "Shop.Bestellung\xc3\xbc [",
+          "one Cache: 20 Bestellung\xc3\xbc [ in an Object[]." },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pile *p = pile_new();
-        uint32_t cache = node(p, rows[i].owner, 24), all = child(p, cache, "System.Object[]", 24 + 20 * 8);
+        uint32_t cache = node(p, rows[i].owner, 24),
+                 all = child(p, cache, "System.Object[]", 24 + 20 * 8);
         static_root(p, cache, "s_cache");
         for (int k = 0; k < 20; k++)
             child(p, all, rows[i].element, 200);
@@ -572,7 +661,10 @@ static void short_names(void **state)
 /* The suspects of P, which is freed, with names in C#. */
 static struct answer ask_in_csharp(struct pile *p)
 {
-    struct gcd_summary s = { .types = p->types, .type_count = (uint32_t)p->type_count, .modules = p->modules, .module_count = p->module_count };
+    struct gcd_summary s = { .types = p->types,
+                             .type_count = (uint32_t)p->type_count,
+                             .modules = p->modules,
+                             .module_count = p->module_count };
     struct gcd_names *names;
     struct answer a;
     for (size_t i = 0; i < p->type_count; i++) {
@@ -581,7 +673,10 @@ static struct answer ask_in_csharp(struct pile *p)
         p->types[i].module_path = module < p->module_count ? p->modules[module].path : "";
     }
     assert_int_equal(gcd_names_new(&s, GCD_NAMES_CSHARP, NULL, &names, &err), GCD_OK);
-    assert_int_equal(ask_how(p, &(struct gcd_suspects_options){ .share = 0.5, .min_bytes = 1, .names = names }, &a, &err), GCD_OK);
+    assert_int_equal(
+        ask_how(p, &(struct gcd_suspects_options){ .share = 0.5, .min_bytes = 1, .names = names },
+                &a, &err),
+        GCD_OK);
     gcd_names_free(names);
     return a;
 }
@@ -598,8 +693,10 @@ static void short_nested_names(void **state)
         { "Shop.Cart+Item", "Cart.Item" },
         { "Shop.Cart+Slot`1[Shop.Bin+Item[]]", "Cart.Slot<Bin.Item[]>" },
         { "System.List`1[Shop.Box`1+Slot[System.Int32]]", "List<Box<Int32>.Slot>" },
-        { "System.List`1[System.Map`2[Old.Shop.Cart,Shop.Cart+Item]]", "List<Map<Cart, Cart.Item>>" },
-        { "System.Map`2[Old.Cart+Item,Cart.Item]", "Map<Cart.Item, Item>" },     /* the second is nested in nothing */
+        { "System.List`1[System.Map`2[Old.Shop.Cart,Shop.Cart+Item]]",
+          "List<Map<Cart, Cart.Item>>" },
+        /* the second is nested in nothing */
+        { "System.Map`2[Old.Cart+Item,Cart.Item]", "Map<Cart.Item, Item>" },
         { "System.List`1[Shop.Import+<>c__DisplayClass1_0]", "List<Import.<>c__DisplayClass1_0>" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -619,7 +716,8 @@ static void short_nested_names(void **state)
 
 #define SCRIPTS 12u
 
-/* SCRIPTS own types of one name, each in a module of its own: of one file when LOADED, else of different ones. */
+/* SCRIPTS own types of one name, each in a module of its own: of one file when LOADED, else of
+ * different ones. */
 static struct answer scripts(unsigned count, bool loaded)
 {
     static struct gcd_module modules[SCRIPTS];
@@ -629,9 +727,12 @@ static struct answer scripts(unsigned count, bool loaded)
     static_root(p, 0, "s_all");
     for (unsigned i = 0; i < count; i++) {
         (void)snprintf(paths[i], sizeof paths[i], "Script%u.dll", loaded ? 0 : i);
-        modules[i] = (struct gcd_module){ .id = 1 + i, .path = paths[i], .assembly = "", .problem = "" };
+        modules[i] =
+            (struct gcd_module){ .id = 1 + i, .path = paths[i], .assembly = "", .problem = "" };
         uint32_t n = (uint32_t)p->type_count;
-        p->types[n] = (struct gcd_type){ .id = n + 1, .name = "State", .described = true, .named = true, .module_number = i };
+        p->types[n] = (struct gcd_type){
+            .id = n + 1, .name = "State", .described = true, .named = true, .module_number = i
+        };
         p->type_count++;
         p->nodes[p->node_count] = (struct shop_node){ n, 100 };
         edge(p, all, (uint32_t)p->node_count++);
@@ -648,16 +749,18 @@ static void types_of_many_assemblies(void **state)
     struct answer a = scripts(SCRIPTS, false);
     assert_int_equal(first(a)->own_count, 1);
     assert_int_equal(first(a)->own[0].objects, SCRIPTS);
-    assert_non_null(strstr(first(a)->sentence, "Your own types in it: State of 12 assemblies (12 objects, 1.2 KiB)."));
+    assert_non_null(strstr(first(a)->sentence,
+                           "Your own types in it: State of 12 assemblies (12 objects, 1.2 KiB)."));
     forget(a);
-    a = scripts(10, false);                              /* this many are enough */
+    a = scripts(10, false); /* this many are enough */
     assert_non_null(strstr(first(a)->sentence, "State of 10 assemblies (10 objects"));
     forget(a);
-    a = scripts(9, false);                               /* few may be different ones */
+    a = scripts(9, false); /* few may be different ones */
     assert_int_equal(first(a)->own_count, GCD_SUSPECT_PARTS);
-    assert_non_null(strstr(first(a)->sentence, "State [Script0] (1 object, 100 bytes), State [Script1] (1 object"));
+    assert_non_null(strstr(first(a)->sentence,
+                           "State [Script0] (1 object, 100 bytes), State [Script1] (1 object"));
     forget(a);
-    for (unsigned n = 4; n <= SCRIPTS; n += 5) {         /* of one file */
+    for (unsigned n = 4; n <= SCRIPTS; n += 5) { /* of one file */
         a = scripts(n, true);
         assert_int_equal(first(a)->own_count, 1);
         assert_non_null(strstr(first(a)->sentence, "Your own types in it: State ("));
@@ -669,11 +772,12 @@ static void types_of_many_assemblies(void **state)
 
 struct folded {
     const char *types[9];
-    const char *is;              /* s shown, i inside, h hidden */
+    const char *is; /* s shown, i inside, h hidden */
 };
 
 /* A tree without branches folds as a path, but for what a path must show. */
-static void fold_as_tree(const struct gcd_origins *o, struct gcd_collections *c, const struct gcd_fold_step *steps, size_t n)
+static void fold_as_tree(const struct gcd_origins *o, struct gcd_collections *c,
+                         const struct gcd_fold_step *steps, size_t n)
 {
     struct gcd_fold_node nodes[9];
     for (size_t i = 0; i < n; i++) {
@@ -692,18 +796,22 @@ static void paths_fold(void **state)
     (void)state;
     static const struct folded rows[] = {
         { { "System.A", "System.B", "Shop.Cache" }, "hhs" },
-        { { "System.A", "Shop.Cache", "System.B" }, "sss" },                     /* a step alone takes a line in any case */
+        /* a step alone takes a line in any case */
+        { { "System.A", "Shop.Cache", "System.B" }, "sss" },
         { { "Shop.Cache", LIST, "Shop.Order[]" }, "ssi" },
-        { { "Shop.Cache", LIST, "Shop.Order[]", "System.C" }, "ssis" },          /* what contains the object */
+        /* what contains the object */
+        { { "Shop.Cache", LIST, "Shop.Order[]", "System.C" }, "ssis" },
         { { "Shop.Cache", LIST, "Shop.Order[]", "System.C", "System.D" }, "shhhs" },
         { { "System.A", LIST, "Shop.Order[]", "Shop.Order" }, "ssis" },
         { { "System.A", "System.B", LIST, "Shop.Order[]", "Shop.Order" }, "hhsis" },
-        { { LIST, "Shop.Order[]", "System.B", "System.C", "Shop.Order", "System.D", "System.E", "System.F" }, "hhhhshhs" },
+        { { LIST, "Shop.Order[]", "System.B", "System.C", "Shop.Order", "System.D", "System.E",
+            "System.F" },
+          "hhhhshhs" },
         { { "Shop.Order[]", "System.B", "System.C", "Shop.Order" }, "shhs" },
         { { "System.A", "?", "System.B", "System.C" }, "ssss" },
         { { "System.A", "System.A", "?", "System.B", "System.C", "System.D" }, "hhshhs" },
         { { "System.A" }, "s" },
-        { { "System.A", "System.B", LIST, "!Shop.Order[]" }, "hhss" },           /* asked for */
+        { { "System.A", "System.B", LIST, "!Shop.Order[]" }, "hhss" }, /* asked for */
         { { "System.A", "System.B", "!System.C", "Shop.Order[]" }, "hhss" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -713,7 +821,10 @@ static void paths_fold(void **state)
         static_root(p, node(p, "System.Object", 8), "s_it");
         for (; rows[i].types[n] != NULL; n++) {
             bool keep = rows[i].types[n][0] == '!';
-            steps[n] = (struct gcd_fold_step){ .type = rows[i].types[n][0] == '?' ? GCD_TYPE_NONE : type(p, rows[i].types[n] + keep), .keep = keep };
+            steps[n] = (struct gcd_fold_step){ .type = rows[i].types[n][0] == '?'
+                                                           ? GCD_TYPE_NONE
+                                                           : type(p, rows[i].types[n] + keep),
+                                               .keep = keep };
         }
         struct answer a = ask(p, 0.5);
         struct gcd_origins *o;
@@ -731,34 +842,44 @@ static void paths_fold(void **state)
     }
 }
 
-enum { OWN = GCD_FOLD_FACT_SHOWN, LISTS = GCD_FOLD_FACT_COLLECTION, PART = GCD_FOLD_FACT_PART, ENDS = 64 };
+enum {
+    OWN = GCD_FOLD_FACT_SHOWN,
+    LISTS = GCD_FOLD_FACT_COLLECTION,
+    PART = GCD_FOLD_FACT_PART,
+    ENDS = 64
+};
 
 static void trees_fold(void **state)
 {
     (void)state;
     static const struct {
         uint32_t parents[8];
-        uint8_t facts[8];        /* and ENDS */
+        uint8_t facts[8]; /* and ENDS */
         const char *is;
     } trees[] = {
-        { { UINT32_MAX, 0, 1, 1 }, { 0, 0, OWN, OWN }, "ssss" },                 /* a step that branches ends a way; one before it is alone */
+        /* a step that branches ends a way; one before it is alone */
+        { { UINT32_MAX, 0, 1, 1 }, { 0, 0, OWN, OWN }, "ssss" },
         { { UINT32_MAX, 0, 1, 2, 2 }, { 0, 0, 0, OWN, 0 }, "hhsss" },
         { { UINT32_MAX, 0, 1, 2 }, { 0, ENDS, 0, 0 }, "ssss" },
         { { UINT32_MAX, 0, 1, 2, 3 }, { 0, 0, 0, 0, 0 }, "hhhhs" },
-        { { UINT32_MAX, 0, 1, 2, 3 }, { 0, 0, 0, LISTS, 0 }, "hhhss" },          /* what the last one is an element of */
+        /* what the last one is an element of */
+        { { UINT32_MAX, 0, 1, 2, 3 }, { 0, 0, 0, LISTS, 0 }, "hhhss" },
         { { UINT32_MAX, 0, 1, 2, 3 }, { 0, 0, LISTS, 0, 0 }, "hhhhs" },
-        { { UINT32_MAX, 0, 1, 2, 0, 4 }, { LISTS, PART, PART, OWN, PART, OWN }, "siisis" },      /* the inside branches, and so the way */
+        /* the inside branches, and so the way */
+        { { UINT32_MAX, 0, 1, 2, 0, 4 }, { LISTS, PART, PART, OWN, PART, OWN }, "siisis" },
         { { UINT32_MAX, 0, 1, 1, 3 }, { LISTS, PART, ENDS | PART, PART, 0 }, "siiis" },
         { { UINT32_MAX, 0, 1, 2, 3, 4 }, { 0, LISTS, PART, PART, 0, OWN }, "hhhhhs" },
         { { UINT32_MAX, 0, 1, 2, 3, 4 }, { 0, LISTS, ENDS | PART, PART, 0, OWN }, "ssiiss" },
         { { UINT32_MAX, 0, UINT32_MAX, 2, 3 }, { OWN, 0, 0, 0, OWN }, "sshhs" },
-        { { UINT32_MAX, 0, 1, 2 }, { PART, PART, 0, OWN }, "hhhs" },             /* without what it is a part of */
+        /* without what it is a part of */
+        { { UINT32_MAX, 0, 1, 2 }, { PART, PART, 0, OWN }, "hhhs" },
     };
     for (size_t i = 0; i < sizeof trees / sizeof *trees; i++) {
         struct gcd_fold_node nodes[8];
         size_t n = strlen(trees[i].is);
         for (size_t k = 0; k < n; k++)
-            nodes[k] = (struct gcd_fold_node){ .parent = trees[i].parents[k], .ends = trees[i].facts[k] & ENDS,
+            nodes[k] = (struct gcd_fold_node){ .parent = trees[i].parents[k],
+                                               .ends = trees[i].facts[k] & ENDS,
                                                .facts = trees[i].facts[k] & (ENDS - 1) };
         gcd_fold_tree(nodes, n);
         for (size_t k = 0; k < n; k++)
@@ -777,16 +898,25 @@ int main(void)
         cmocka_unit_test(nothing_on_the_path_is_own),
         cmocka_unit_test(what_the_caller_says_is_own),
         cmocka_unit_test(a_call_is_in_no_module),
-        cmocka_unit_test(whose_handlers), cmocka_unit_test(which_event),
+        cmocka_unit_test(whose_handlers),
+        cmocka_unit_test(which_event),
         cmocka_unit_test(a_static_event_of_the_framework),
         cmocka_unit_test(what_the_elements_are),
-        cmocka_unit_test(whose_bytes), cmocka_unit_test(whose_bytes_at_the_top),
-        cmocka_unit_test(variables_without_a_name), cmocka_unit_test(arrays_of_static_variables), cmocka_unit_test(few_static_variables),
-        cmocka_unit_test(how_long_it_lives), cmocka_unit_test(kept_by_the_root_scope),
-        cmocka_unit_test(a_typical_object), cmocka_unit_test(who_else_refers_to_them),
+        cmocka_unit_test(whose_bytes),
+        cmocka_unit_test(whose_bytes_at_the_top),
+        cmocka_unit_test(variables_without_a_name),
+        cmocka_unit_test(arrays_of_static_variables),
+        cmocka_unit_test(few_static_variables),
+        cmocka_unit_test(how_long_it_lives),
+        cmocka_unit_test(kept_by_the_root_scope),
+        cmocka_unit_test(a_typical_object),
+        cmocka_unit_test(who_else_refers_to_them),
         cmocka_unit_test(the_heaviest_way),
-        cmocka_unit_test(short_names), cmocka_unit_test(short_nested_names),
-        cmocka_unit_test(types_of_many_assemblies), cmocka_unit_test(paths_fold), cmocka_unit_test(trees_fold),
+        cmocka_unit_test(short_names),
+        cmocka_unit_test(short_nested_names),
+        cmocka_unit_test(types_of_many_assemblies),
+        cmocka_unit_test(paths_fold),
+        cmocka_unit_test(trees_fold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* Other holders of the objects of a type: which ones the sentence names, and which it leaves out. */
+/* Other holders of the objects of a type: which ones the sentence names, and which it leaves out.
+ */
 #include <string.h>
 
 #include "analyze/suspects/suspects.h"
@@ -7,7 +8,8 @@
 
 #define ORDER "Shop.Order"
 
-/* A root of KIND holds TO by way of two objects of the framework, so that paths through the index are shorter. */
+/* A root of KIND holds TO by way of two objects of the framework, so that paths through the index
+ * are shorter. */
 static void far_root(struct pile *p, uint32_t to, unsigned kind, uint32_t flags)
 {
     uint32_t top = node(p, "System.Lazy<System.Object>", 24);
@@ -15,11 +17,12 @@ static void far_root(struct pile *p, uint32_t to, unsigned kind, uint32_t flags)
     root(p, top, kind, flags, "");
 }
 
-/* N orders in the array of Shop.Index, a static variable, and in two objects of the framework, so that no single object holds them. */
+/* N orders in the array of Shop.Index, a static variable, and in two objects of the framework, so
+ * that no single object holds them. */
 struct orders {
     struct pile *p;
     uint32_t index, array, other, third, first, n;
-    uint32_t outside;            /* the last ones are not in the array */
+    uint32_t outside; /* the last ones are not in the array */
 };
 
 static struct orders orders_outside(uint32_t n, uint32_t outside)
@@ -66,7 +69,8 @@ static void expect(struct orders o, const char *wanted)
     const char *said = strstr(s->sentence, "also reached");
     assert_int_equal(s->kind, GCD_SUSPECT_TYPE);
     assert_int_equal(s->objects, o.n);
-    assert_non_null(strstr(s->sentence, " of them are in one Order[] of one Index, among others. It is held by the static variable s_index."));
+    assert_non_null(strstr(s->sentence, " of them are in one Order[] of one Index, among others. "
+                                        "It is held by the static variable s_index."));
     assert_int_equal(s->alike, o.n - o.outside);
     if (wanted == NULL && (said != NULL || s->way_count > 0))
         fail_msg("%s", s->sentence);
@@ -78,10 +82,20 @@ static void expect(struct orders o, const char *wanted)
 static void one_object(void **state)
 {
     (void)state;
-    static const struct { uint32_t orders, referred; const char *wanted; } rows[] = {
-        { 100, 100, "s_index. All of them are also reached through one Book." }, { 100, 99, " Nearly all of them are also reached through one" },
-        { 100, 95, " Nearly all of them " }, { 100, 94, " Most of them " }, { 100, 50, " Most of them " }, { 100, 49, " Some of them " },
-        { 100, 10, " Some of them " }, { 100, 9, NULL }, { 256, 256, " All of them are also " }, { 257, 257, " Nearly all of them are also " },
+    static const struct {
+        uint32_t orders, referred;
+        const char *wanted;
+    } rows[] = {
+        { 100, 100, "s_index. All of them are also reached through one Book." },
+        { 100, 99, " Nearly all of them are also reached through one" },
+        { 100, 95, " Nearly all of them " },
+        { 100, 94, " Most of them " },
+        { 100, 50, " Most of them " },
+        { 100, 49, " Some of them " },
+        { 100, 10, " Some of them " },
+        { 100, 9, NULL },
+        { 256, 256, " All of them are also " },
+        { 257, 257, " Nearly all of them are also " },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct orders o = orders_new(rows[i].orders);
@@ -90,7 +104,8 @@ static void one_object(void **state)
     }
 }
 
-/* Names the nearest object of the program, not the nearest of all; many of one type; a static variable of an own type, if nothing else is own. */
+/* Names the nearest object of the program, not the nearest of all; many of one type; a static
+ * variable of an own type, if nothing else is own. */
 static void the_nearest_own_object_is_named(void **state)
 {
     (void)state;
@@ -143,29 +158,30 @@ static void counted_once(void **state)
 static void what_is_no_other_way(void **state)
 {
     (void)state;
-    struct orders o = orders_new(100);                   /* parts that refer back */
+    struct orders o = orders_new(100); /* parts that refer back */
     for (uint32_t i = 0; i < 100; i++)
         edge(o.p, child(o.p, o.first + i, "Shop.Line", 24), o.first + i);
     expect(o, NULL);
 
-    o = orders_new(100);                                 /* what the index itself holds */
+    o = orders_new(100); /* what the index itself holds */
     edge(o.p, o.array, refer(&o, "Shop.Book", 100));
     expect(o, NULL);
 
-    o = orders_new(100);                                 /* another index */
+    o = orders_new(100); /* another index */
     far_root(o.p, refer(&o, "Shop.Index", 40), GCD_ROOT_STACK, 0);
     expect(o, NULL);
 
-    o = orders_outside(100, 5);                          /* the holder of another object of the type, which is held, too */
+    /* the holder of another object of the type, which is held, too */
+    o = orders_outside(100, 5);
     for (uint32_t i = 0; i < 50; i++)
         edge(o.p, o.first + 95 + i % 5, o.first + i);
     expect(o, NULL);
 
-    o = orders_new(100);                                 /* what waits for its finalizer */
+    o = orders_new(100); /* what waits for its finalizer */
     far_root(o.p, refer(&o, "Shop.Book", 100), GCD_ROOT_FINALIZER, 0);
     expect(o, NULL);
 
-    o = orders_new(100);                                 /* what nothing holds */
+    o = orders_new(100); /* what nothing holds */
     far_root(o.p, refer(&o, "Shop.Book", 100), GCD_ROOT_HANDLE, GCD_ROOT_WEAK);
     expect(o, NULL);
 }
@@ -174,7 +190,8 @@ static void what_is_no_other_way(void **state)
 static void many_references(void **state)
 {
     (void)state;
-    for (unsigned before = 28; before <= 30; before++) {         /* besides those of the array and of the framework's */
+    /* besides those of the array and of the framework's */
+    for (unsigned before = 28; before <= 30; before++) {
         struct orders o = orders_new(20);
         for (unsigned i = 0; i < before; i++)
             edge(o.p, o.other, refer(&o, "System.Text.Rune", 20));
@@ -186,8 +203,12 @@ static void many_references(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_object), cmocka_unit_test(the_nearest_own_object_is_named), cmocka_unit_test(several), cmocka_unit_test(counted_once),
-        cmocka_unit_test(what_is_no_other_way), cmocka_unit_test(many_references),
+        cmocka_unit_test(one_object),
+        cmocka_unit_test(the_nearest_own_object_is_named),
+        cmocka_unit_test(several),
+        cmocka_unit_test(counted_once),
+        cmocka_unit_test(what_is_no_other_way),
+        cmocka_unit_test(many_references),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* Formats that write to a path (kind PLACE): which paths they take, and that a failure half-way leaves nothing. */
+/* Formats that write to a path (kind PLACE): which paths they take, and that a failure half-way
+ * leaves nothing. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +35,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    return rmdir(folder);        /* fails if something is left */
+    return rmdir(folder); /* fails if something is left */
 }
 
 /* Formats of this kind; sqlite can be left out of a build. */
@@ -61,7 +62,9 @@ static void every_format_has_a_size(void **state)
 static void formats_by_path(void **state)
 {
     (void)state;
-    const struct gcd_format *csv = gcd_format_by_name("csv"), *sqlite = gcd_format_by_name("sqlite"), *gclog = gcd_format_by_name("gclog");
+    const struct gcd_format *csv = gcd_format_by_name("csv"),
+                            *sqlite = gcd_format_by_name("sqlite"),
+                            *gclog = gcd_format_by_name("gclog");
     assert_non_null(csv);
     assert_int_equal(gcd_format_kind(csv), GCD_FORMAT_STAGED);
     assert_int_equal(gcd_format_staged_kind(csv), GCD_STAGED_FOLDER);
@@ -71,7 +74,7 @@ static void formats_by_path(void **state)
     assert_ptr_equal(gcd_format_by_path("b.gclog.gz"), gclog);
     assert_null(gcd_format_by_path("b.gclog/"));
     assert_null(gcd_format_by_path("///"));
-    assert_ptr_equal(gcd_format_by_path("b.db"), sqlite);        /* NULL in a build without it */
+    assert_ptr_equal(gcd_format_by_path("b.db"), sqlite); /* NULL in a build without it */
     assert_ptr_equal(gcd_format_by_path("b.sqlite"), sqlite);
     assert_null(gcd_format_by_path("b.sqlite.gz"));
     assert_null(gcd_format_by_path("b.sqlite/"));
@@ -80,24 +83,26 @@ static void formats_by_path(void **state)
 }
 
 /* RET_ERR may be NULL, as for every function: then the status alone reports the failure. */
-static gcd_status write_to(const struct gcd_format *f, enum gcd_staged_kind kind, const struct gcd_graph *g,
-                           const struct gcd_write_options *options, struct gcd_error *ret_err)
+static gcd_status write_to(const struct gcd_format *f, enum gcd_staged_kind kind,
+                           const struct gcd_graph *g, const struct gcd_write_options *options,
+                           struct gcd_error *ret_err)
 {
     struct gcd_staged *p = NULL;
     assert_int_equal(gcd_staged_open(target(), kind, NULL, &p, &err), GCD_OK);
     gcd_status st = gcd_write_staged(f, g, p, options, NULL, ret_err);
-    gcd_staged_free(p);                   /* without a commit */
+    gcd_staged_free(p); /* without a commit */
     assert_int_equal(folder_entries(folder), 0);
     return st;
 }
 
-/* The owner of the folder can replace the temporary file, for example by a link to a file that only we may write. */
+/* The owner of the folder can replace the temporary file, for example by a link to a file that only
+ * we may write. */
 static void the_name_of_the_file_does_not_matter(void **state)
 {
     (void)state;
     const struct gcd_format *f = gcd_format_by_name("sqlite");
     if (f == NULL)
-        skip();                          /* a build without it */
+        skip(); /* a build without it */
     struct gcd_graph *g = graph_gen_random(3, 40);
     struct gcd_staged *p = NULL;
     char moved[sizeof folder + 8], victim[sizeof folder + 8], magic[16] = "";
@@ -127,11 +132,13 @@ static void the_wrong_kind_of_place(void **state)
     struct gcd_graph *g = graph_gen_random(1, 10);
     for (size_t i = 0; place_format(i) != NULL; i++) {
         const struct gcd_format *f = place_format(i);
-        enum gcd_staged_kind wrong = gcd_format_staged_kind(f) == GCD_STAGED_FILE ? GCD_STAGED_FOLDER : GCD_STAGED_FILE;
+        enum gcd_staged_kind wrong =
+            gcd_format_staged_kind(f) == GCD_STAGED_FILE ? GCD_STAGED_FOLDER : GCD_STAGED_FILE;
         assert_int_equal(write_to(f, wrong, g, NULL, &err), GCD_E_ARG);
         assert_int_equal(write_to(f, gcd_format_staged_kind(f), g, NULL, &err), GCD_OK);
     }
-    assert_int_equal(write_to(gcd_format_by_name("gclog"), GCD_STAGED_FILE, g, NULL, &err), GCD_E_ARG);
+    assert_int_equal(write_to(gcd_format_by_name("gclog"), GCD_STAGED_FILE, g, NULL, &err),
+                     GCD_E_ARG);
     gcd_graph_free(g);
 }
 
@@ -145,7 +152,8 @@ static void no_memory(void **state)
             failalloc_init(&f);
             f.fail_at = n / 2;
             gcd_status st = write_to(place_format(i), gcd_format_staged_kind(place_format(i)), g,
-                                     &(struct gcd_write_options){ .context.alloc = &f.alloc }, n % 2 == 0 ? &err : NULL);
+                                     &(struct gcd_write_options){ .context.alloc = &f.alloc },
+                                     n % 2 == 0 ? &err : NULL);
             assert_int_equal(st, f.failed > 0 ? GCD_E_NOMEM : GCD_OK);
             assert_null(failalloc_complaint(&f));
             if (f.failed == 0)
@@ -187,7 +195,9 @@ static void canceled_in_the_midst(void **state)
     for (size_t i = 0; place_format(i) != NULL; i++) {
         const struct gcd_format *f = place_format(i);
         struct watch w = { .cancel_at = 0 };
-        struct gcd_write_options o = { .context.cancel = &w.cancel, .context.progress = on_progress, .context.progress_ctx = &w };
+        struct gcd_write_options o = { .context.cancel = &w.cancel,
+                                       .context.progress = on_progress,
+                                       .context.progress_ctx = &w };
         assert_int_equal(write_to(f, gcd_format_staged_kind(f), g, &o, &err), GCD_OK);
         assert_true(w.calls >= 4);
         uint64_t calls = w.calls;
@@ -204,8 +214,11 @@ static void canceled_in_the_midst(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_format_has_a_size), cmocka_unit_test(formats_by_path),
-        cmocka_unit_test(the_name_of_the_file_does_not_matter), cmocka_unit_test(the_wrong_kind_of_place), cmocka_unit_test(no_memory),
+        cmocka_unit_test(every_format_has_a_size),
+        cmocka_unit_test(formats_by_path),
+        cmocka_unit_test(the_name_of_the_file_does_not_matter),
+        cmocka_unit_test(the_wrong_kind_of_place),
+        cmocka_unit_test(no_memory),
         cmocka_unit_test(canceled_in_the_midst),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -1,4 +1,5 @@
-/* Parallel loops, bounded queues between threads, outputs that a separate thread compresses and writes. */
+/* Parallel loops, bounded queues between threads, outputs that a separate thread compresses and
+ * writes. */
 #include "support/check.h"
 
 #include <fcntl.h>
@@ -48,7 +49,8 @@ static void *take_mask(void *ctx)
     return (void *)(intptr_t)pthread_sigmask(SIG_SETMASK, NULL, ctx);
 }
 
-/* A program that uses the library handles signals in its own threads, and they get the same number as before. */
+/* A program that uses the library handles signals in its own threads, and they get the same number
+ * as before. */
 static void signals_go_to_other_threads(void **state)
 {
     (void)state;
@@ -90,10 +92,10 @@ static void ranges_cover_all(void **state)
 }
 
 struct two {
-    struct gcd_alloc alloc;      /* locked */
+    struct gcd_alloc alloc; /* locked */
     pthread_t caller;
     bool here_by_caller;
-    unsigned here, beside;       /* what each allocated */
+    unsigned here, beside; /* what each allocated */
 };
 
 /* The test allocators support one thread only: ThreadSanitizer would report more. */
@@ -128,7 +130,8 @@ static void gcd_parallel_invoke_runs_both(void **state)
         struct failalloc f;
         struct gcd_locked_alloc locked;
         failalloc_init(&f);
-        struct two t = { .alloc = gcd_locked_alloc_init(&locked, &f.alloc), .caller = pthread_self() };
+        struct two t = { .alloc = gcd_locked_alloc_init(&locked, &f.alloc),
+                         .caller = pthread_self() };
         gcd_parallel_invoke(threads, work_here, work_beside, &t);
         gcd_locked_alloc_done(&locked);
         assert_true(t.here_by_caller);
@@ -240,7 +243,9 @@ static void write_lines(const char *path, unsigned threads)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_sink *s;
-    assert_int_equal(gcd_sink_open(path, &(struct gcd_sink_options){ .context.threads = threads }, &s, &err), GCD_OK);
+    assert_int_equal(
+        gcd_sink_open(path, &(struct gcd_sink_options){ .context.threads = threads }, &s, &err),
+        GCD_OK);
     for (unsigned i = 0; i < 200000; i++) {
         char *to = gcd_sink_reserve(s, 32);
         gcd_sink_advance(s, (size_t)snprintf(to, 32, "line %u\n", i * 2654435761u));
@@ -285,7 +290,8 @@ static void a_threaded_output_has_the_same_bytes(void **state)
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_sink *s;
     (void)snprintf(one, sizeof one, "%s/one", folder);
-    assert_int_equal(gcd_sink_open(one, &(struct gcd_sink_options){ .context.threads = 2 }, &s, &err), GCD_OK);
+    assert_int_equal(
+        gcd_sink_open(one, &(struct gcd_sink_options){ .context.threads = 2 }, &s, &err), GCD_OK);
     for (unsigned i = 0; i < 300000; i++)
         gcd_sink_text(s, "something ");
     gcd_sink_free(s);

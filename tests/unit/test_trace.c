@@ -46,7 +46,8 @@ static void gzip(const struct tb_bytes *plain, struct tb_bytes *ret)
     (void)deflateEnd(&z);
 }
 
-static gcd_status open_bytes(const void *p, size_t n, struct gcd_input **ret_in, struct gcd_trace **ret)
+static gcd_status open_bytes(const void *p, size_t n, struct gcd_input **ret_in,
+                             struct gcd_trace **ret)
 {
     *ret = NULL;
     assert_int_equal(gcd_input_from_memory(p, n, NULL, ret_in, &err), GCD_OK);
@@ -64,7 +65,7 @@ static size_t read_all(struct gcd_trace *t, gcd_status *ret_trace, gcd_status *r
         if (*ret_trace == GCD_NEED_MORE && *ret_input == GCD_OK)
             *ret_input = gcd_trace_fetch(t, &err);
         else if (*ret_trace == GCD_NEED_MORE && asked++ > 3)
-            break;                       /* it waits for more, but nothing follows */
+            break; /* it waits for more, but nothing follows */
     }
     while (*ret_input == GCD_OK)
         *ret_input = gcd_trace_fetch(t, &err);
@@ -74,9 +75,17 @@ static size_t read_all(struct gcd_trace *t, gcd_status *ret_trace, gcd_status *r
 static void what_is_none(void **state)
 {
     (void)state;
-    static const struct { const char *text; size_t n; gcd_status st; const char *why; } rows[] = {
-        { "PK\3\4........", 12, GCD_E_UNSUPPORTED, "ZIP" }, { "PK\3\4", 4, GCD_E_UNSUPPORTED, "ZIP" }, { "PK\3", 3, GCD_OK, "" },
-        { "PK\3\5", 4, GCD_OK, "" }, { "pK\3\4", 4, GCD_OK, "" },
+    static const struct {
+        const char *text;
+        size_t n;
+        gcd_status st;
+        const char *why;
+    } rows[] = {
+        { "PK\3\4........", 12, GCD_E_UNSUPPORTED, "ZIP" },
+        { "PK\3\4", 4, GCD_E_UNSUPPORTED, "ZIP" },
+        { "PK\3", 3, GCD_OK, "" },
+        { "PK\3\5", 4, GCD_OK, "" },
+        { "pK\3\4", 4, GCD_OK, "" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct gcd_input *in;
@@ -99,9 +108,13 @@ static void several_files(void **state)
             struct gcd_input *parts[2], *in;
             struct gcd_trace *t = NULL;
             for (size_t i = 0; i < n; i++)
-                assert_int_equal(gcd_input_from_memory(kind == 0 ? plain.p : etl.p, kind == 0 ? plain.n : etl.n, NULL, &parts[i], &err), GCD_OK);
+                assert_int_equal(gcd_input_from_memory(kind == 0 ? plain.p : etl.p,
+                                                       kind == 0 ? plain.n : etl.n, NULL, &parts[i],
+                                                       &err),
+                                 GCD_OK);
             assert_int_equal(gcd_input_join(parts, n, NULL, &in, &err), GCD_OK);
-            assert_int_equal(gcd_trace_open(in, NULL, &t, &err), kind == 0 && n == 2 ? GCD_E_UNSUPPORTED : GCD_OK);
+            assert_int_equal(gcd_trace_open(in, NULL, &t, &err),
+                             kind == 0 && n == 2 ? GCD_E_UNSUPPORTED : GCD_OK);
             gcd_trace_free(t);
             gcd_input_free(in);
         }
@@ -153,11 +166,13 @@ static void damage_around_a_trace(void **state)
             if (damage == 1)
                 packed.n = packed.n * 3 / 4;
             if (damage == 2)
-                packed.p[packed.n - 6] ^= 1;     /* the sum of the content */
+                packed.p[packed.n - 6] ^= 1; /* the sum of the content */
             assert_int_equal(open_bytes(packed.p, packed.n, &in, &t), GCD_OK);
             size_t events = read_all(t, &trace, &input);
             assert_true(events >= 3 || damage == 1);
-            assert_int_equal(input, damage == 0 ? GCD_END : damage == 1 ? GCD_E_TRUNCATED : GCD_E_FORMAT);
+            assert_int_equal(input, damage == 0   ? GCD_END
+                                    : damage == 1 ? GCD_E_TRUNCATED
+                                                  : GCD_E_FORMAT);
             if (container == 0)
                 assert_int_equal(trace, damage == 1 ? GCD_E_TRUNCATED : GCD_END);
             gcd_trace_free(t);
@@ -187,8 +202,10 @@ static void threads_that_are_closed(void **state)
             assert_int_equal(gcd_trace_thread_closed(t, first + 1), second == 1);
             assert_false(gcd_trace_thread_closed(t, first + 2));
             assert_false(v6 && gcd_trace_thread_closed(t, 7));
-            assert_true(gcd_trace_get_thread(t, 0, &thread, &events, &lost) && thread == 7 && events == 1 && lost == 0);
-            assert_true(gcd_trace_get_thread(t, 1, &thread, &events, &lost) && thread == 8 && events == 2 && lost == 3);
+            assert_true(gcd_trace_get_thread(t, 0, &thread, &events, &lost) && thread == 7 &&
+                        events == 1 && lost == 0);
+            assert_true(gcd_trace_get_thread(t, 1, &thread, &events, &lost) && thread == 8 &&
+                        events == 2 && lost == 3);
             assert_false(gcd_trace_get_thread(t, 2, &thread, &events, &lost));
             gcd_trace_free(t);
             gcd_input_free(in);
@@ -231,7 +248,7 @@ static void threads_of_an_etl(void **state)
     for (unsigned unclosed = 0; unclosed < 2; unclosed++) {
         tb_etl(plain.p, plain.n, tb_etl_way(0), &etl);
         if (unclosed)
-            memset(etl.p + 0x48 + 0x44, 0, 4);       /* buffers written */
+            memset(etl.p + 0x48 + 0x44, 0, 4); /* buffers written */
         assert_int_equal(open_bytes(etl.p, etl.n, &in, &t), GCD_OK);
         assert_false(gcd_trace_thread_closed(t, 7));
         assert_true(read_all(t, &trace, &input) >= 3);
@@ -248,8 +265,12 @@ static void threads_of_an_etl(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_none), cmocka_unit_test(several_files), cmocka_unit_test(fed_or_fetched), cmocka_unit_test(damage_around_a_trace),
-        cmocka_unit_test(threads_that_are_closed), cmocka_unit_test(threads_without_events),
+        cmocka_unit_test(what_is_none),
+        cmocka_unit_test(several_files),
+        cmocka_unit_test(fed_or_fetched),
+        cmocka_unit_test(damage_around_a_trace),
+        cmocka_unit_test(threads_that_are_closed),
+        cmocka_unit_test(threads_without_events),
         cmocka_unit_test(threads_of_an_etl),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

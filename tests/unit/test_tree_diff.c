@@ -12,10 +12,10 @@
 static struct gcd_error err = GCD_ERROR_INIT;
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
-#define TOP GCD_STEP_NONE
+#define TOP      GCD_STEP_NONE
 
-static void row_is(const struct gcd_tree_diff_row *r, uint32_t parent, uint32_t end, uint32_t depth, const char *name, uint64_t bytes0,
-                   uint64_t bytes1)
+static void row_is(const struct gcd_tree_diff_row *r, uint32_t parent, uint32_t end, uint32_t depth,
+                   const char *name, uint64_t bytes0, uint64_t bytes1)
 {
     assert_int_equal(r->parent, parent);
     assert_int_equal(r->end, end);
@@ -28,18 +28,26 @@ static void row_is(const struct gcd_tree_diff_row *r, uint32_t parent, uint32_t 
 static void rows_are_sorted_by_growth_below_their_parents(void **state)
 {
     (void)state;
-    static const char *const old_names[] = { "stack", "Cache", "Item" }, *const new_names[] = { "Item", "List", "Cache", "stack", "Item" };
+    static const char *const old_names[] = { "stack", "Cache", "Item" }, *const new_names[] = {
+        "Item", "List", "Cache", "stack", "Item"
+    };
     static const struct gcd_tree_diff_step before[] = {
-        { TOP, 0, 3, 300, 1 }, { 0, 1, 2, 200, 4 }, { 1, 2, 1, 100, 0 }, { TOP, 1, 1, 50, 7 },
+        { TOP, 0, 3, 300, 1 },
+        { 0, 1, 2, 200, 4 },
+        { 1, 2, 1, 100, 0 },
+        { TOP, 1, 1, 50, 7 },
     };
     static const struct gcd_tree_diff_step after[] = {
-        { TOP, 3, 9, 1000, 1 }, { 0, 1, 2, 150, 5 }, { 0, 2, 5, 700, 3 }, { 2, 0, 3, 300, 4 }, { 2, 4, 1, 40, 6 },
+        { TOP, 3, 9, 1000, 1 }, { 0, 1, 2, 150, 5 }, { 0, 2, 5, 700, 3 },
+        { 2, 0, 3, 300, 4 },    { 2, 4, 1, 40, 6 },
     };
     struct gcd_tree_diff *d;
     size_t n;
     assert_int_equal(gcd_tree_diff_new(NULL, &d, &err), GCD_OK);
-    assert_int_equal(gcd_tree_diff_add(d, old_names, COUNT(old_names), before, COUNT(before), &err), GCD_OK);
-    assert_int_equal(gcd_tree_diff_add(d, new_names, COUNT(new_names), after, COUNT(after), &err), GCD_OK);
+    assert_int_equal(gcd_tree_diff_add(d, old_names, COUNT(old_names), before, COUNT(before), &err),
+                     GCD_OK);
+    assert_int_equal(gcd_tree_diff_add(d, new_names, COUNT(new_names), after, COUNT(after), &err),
+                     GCD_OK);
     assert_int_equal(gcd_tree_diff_match(d, &err), GCD_OK);
     const struct gcd_tree_diff_row *r = gcd_tree_diff_rows(d, &n);
     assert_int_equal(n, 5);
@@ -50,7 +58,10 @@ static void rows_are_sorted_by_growth_below_their_parents(void **state)
     row_is(&r[4], TOP, 5, 0, "Cache", 50, 0);
     assert_int_equal(r[2].sums[1].objects, 4);
     for (size_t i = 0; i < n; i++)
-        assert_int_equal(r[i].facts, ((uint8_t[]){ 1, 3, 6, 5, 7 })[i]);         /* of the newer one that has it, nothing of the older */
+        assert_int_equal(
+            r[i].facts,
+            ((uint8_t[]){ 1, 3, 6, 5,
+                          7 })[i]); /* of the newer one that has it, nothing of the older */
     assert_int_equal(gcd_tree_diff_match(d, &err), GCD_E_STATE);
     assert_int_equal(gcd_tree_diff_add(d, NULL, 0, NULL, 0, &err), GCD_E_STATE);
     gcd_tree_diff_free(d);
@@ -62,8 +73,10 @@ static void wrong_numbers_are_refused(void **state)
     (void)state;
     static const char *const names[] = { "a" };
     static const struct gcd_tree_diff_step bad[][2] = {
-        { { TOP, 0, 1, 1, 0 }, { 1, 0, 1, 1, 0 } }, { { 0, 0, 1, 1, 0 }, { 0, 0, 1, 1, 0 } },
-        { { TOP, 1, 1, 1, 0 }, { 0, 0, 1, 1, 0 } }, { { TOP, 0, 1, 1, 0 }, { 7, 0, 1, 1, 0 } },
+        { { TOP, 0, 1, 1, 0 }, { 1, 0, 1, 1, 0 } },
+        { { 0, 0, 1, 1, 0 }, { 0, 0, 1, 1, 0 } },
+        { { TOP, 1, 1, 1, 0 }, { 0, 0, 1, 1, 0 } },
+        { { TOP, 0, 1, 1, 0 }, { 7, 0, 1, 1, 0 } },
     };
     struct gcd_tree_diff *d;
     size_t n;
@@ -87,7 +100,8 @@ static void a_long_chain(void **state)
     size_t n;
     assert_non_null(steps);
     for (uint32_t i = 0; i < LENGTH; i++)
-        steps[i] = (struct gcd_tree_diff_step){ i == 0 ? TOP : i - 1, 0, LENGTH - i, 24 * (LENGTH - (uint64_t)i), 0 };
+        steps[i] = (struct gcd_tree_diff_step){ i == 0 ? TOP : i - 1, 0, LENGTH - i,
+                                                24 * (LENGTH - (uint64_t)i), 0 };
     assert_int_equal(gcd_tree_diff_new(NULL, &d, &err), GCD_OK);
     assert_int_equal(gcd_tree_diff_add(d, names, 1, steps, LENGTH / 2, &err), GCD_OK);
     assert_int_equal(gcd_tree_diff_add(d, names, 1, steps, LENGTH, &err), GCD_OK);
@@ -103,7 +117,7 @@ static void a_long_chain(void **state)
 
 #define DUMPS 3
 #define STEPS 24
-#define PATH 100
+#define PATH  100
 
 static uint64_t below(uint64_t *seed, uint64_t n)
 {
@@ -123,13 +137,17 @@ static void make_tree(uint64_t *seed, struct tree *t)
 {
     t->count = (size_t)below(seed, STEPS + 1);
     for (size_t i = 0; i < t->count; i++) {
-        uint32_t parent = i == 0 || below(seed, 4) == 0 ? TOP : (uint32_t)below(seed, i), name = (uint32_t)below(seed, COUNT(letters));
-        t->step[i] = (struct gcd_tree_diff_step){ parent, name, below(seed, 3), below(seed, 1000), 0 };
-        (void)snprintf(t->path[i], PATH, "%.80s/%.10s", parent == TOP ? "" : t->path[parent], letters[name]);
+        uint32_t parent = i == 0 || below(seed, 4) == 0 ? TOP : (uint32_t)below(seed, i),
+                 name = (uint32_t)below(seed, COUNT(letters));
+        t->step[i] =
+            (struct gcd_tree_diff_step){ parent, name, below(seed, 3), below(seed, 1000), 0 };
+        (void)snprintf(t->path[i], PATH, "%.80s/%.10s", parent == TOP ? "" : t->path[parent],
+                       letters[name]);
     }
 }
 
-static gcd_status compare_all(const struct tree *t, const struct gcd_alloc *alloc, struct gcd_tree_diff **ret)
+static gcd_status compare_all(const struct tree *t, const struct gcd_alloc *alloc,
+                              struct gcd_tree_diff **ret)
 {
     gcd_status st = gcd_tree_diff_new(alloc, ret, &err);
     for (size_t i = 0; i < DUMPS && st == GCD_OK; i++)
@@ -157,9 +175,12 @@ static void random_trees_match_by_their_paths(void **state)
         const struct gcd_tree_diff_row *r = gcd_tree_diff_rows(d, &n);
         char path[DUMPS * STEPS][PATH];
         for (size_t i = 0; i < n; i++) {
-            assert_true(r[i].parent == TOP ? r[i].depth == 0 : r[i].parent < i && r[i].depth == r[r[i].parent].depth + 1);
+            assert_true(r[i].parent == TOP
+                            ? r[i].depth == 0
+                            : r[i].parent < i && r[i].depth == r[r[i].parent].depth + 1);
             assert_true(r[i].end > i && r[i].end <= (r[i].parent == TOP ? n : r[r[i].parent].end));
-            (void)snprintf(path[i], PATH, "%.80s/%.10s", r[i].parent == TOP ? "" : path[r[i].parent], r[i].name);
+            (void)snprintf(path[i], PATH, "%.80s/%.10s",
+                           r[i].parent == TOP ? "" : path[r[i].parent], r[i].name);
             for (size_t k = 0; k < i; k++)
                 assert_string_not_equal(path[i], path[k]);
             for (size_t k = 0; k < DUMPS; k++) {

@@ -1,5 +1,6 @@
 /*
- * The results of a heap walk: tables of cases at the limit of each condition.  Only what callers see: facts, roots, objects, references.
+ * The results of a heap walk: tables of cases at the limit of each condition.  Only what callers
+ * see: facts, roots, objects, references.
  */
 #include "support/walk_case.h"
 
@@ -21,7 +22,8 @@ static void kinds_of_gcs(void **state)
                 bool right = depth >= 2 && reason == 1 && type == 0;
                 assert_int_equal(r.verdict.complete, right);
                 assert_int_equal(because(GCD_REASON_NO_GC_START), !right);
-                assert_true(r.facts.gc_depth == depth && r.facts.gc_reason == reason && r.facts.gc_type == type && r.facts.gc_number == 5);
+                assert_true(r.facts.gc_depth == depth && r.facts.gc_reason == reason &&
+                            r.facts.gc_type == type && r.facts.gc_number == 5);
                 assert_true(r.facts.gc_start_seen && r.facts.gc_end_seen && r.facts.objects == 1);
             }
 }
@@ -30,10 +32,16 @@ static void kinds_of_gcs(void **state)
 static void which_walk_is_taken(void **state)
 {
     (void)state;
-    static const struct { const char *walks; uint64_t bytes; bool complete; } rows[] = {
-        { "r", 100, true }, { "or", 101, true }, { "ro", 100, true }, { "rr", 100, true }, { "oo", 100, false }, { "oor", 102, true },
-        { "orr", 101, true }, { "ooooooor", 107, true }, { "er", 101, true }, { "eo", 101, false }, { "oer", 102, true },
-        { "u", 100, false },  { "ou", 101, false }, { "oou", 102, false },
+    static const struct {
+        const char *walks;
+        uint64_t bytes;
+        bool complete;
+    } rows[] = {
+        { "r", 100, true },   { "or", 101, true },       { "ro", 100, true },
+        { "rr", 100, true },  { "oo", 100, false },      { "oor", 102, true },
+        { "orr", 101, true }, { "ooooooor", 107, true }, { "er", 101, true },
+        { "eo", 101, false }, { "oer", 102, true },      { "u", 100, false },
+        { "ou", 101, false }, { "oou", 102, false },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         anew(TB_V4);
@@ -42,9 +50,9 @@ static void which_walk_is_taken(void **state)
                 tb_gc_start_full(&t, k + 1, 2, 0, 0);
             else
                 tb_gc_start(&t, k + 1);
-            if (rows[i].walks[k] != 'e')             /* empty */
+            if (rows[i].walks[k] != 'e') /* empty */
                 small_walk(100 + k);
-            if (rows[i].walks[k] != 'u')             /* unfinished */
+            if (rows[i].walks[k] != 'u') /* unfinished */
                 tb_gc_end(&t, k + 1);
         }
         tb_close(&t);
@@ -65,7 +73,8 @@ static void the_start_of_a_walk_without_an_end(void **state)
         small_walk(24);
         tb_close(&t);
         run();
-        assert_true(r.facts.gc_start_seen && r.facts.gc_number == 2 && because(GCD_REASON_NO_GC_END));
+        assert_true(r.facts.gc_start_seen && r.facts.gc_number == 2 &&
+                    because(GCD_REASON_NO_GC_END));
         assert_int_equal(because(GCD_REASON_NO_GC_START), right == 1);
     }
 }
@@ -110,15 +119,16 @@ static void the_walk_that_gives_way(void **state)
     t.thread = 8;
     tb_gc_start(&t, 2);
     open_walks((const uint64_t[]){ 8, 9 }, 2);
-    tb_gc_end(&t, 99);                               /* of a GC with an unknown start */
+    tb_gc_end(&t, 99); /* of a GC with an unknown start */
     open_walks((const uint64_t[]){ 10 }, 1);
     t.thread = 8;
     small_walk(200);
     tb_gc_end(&t, 2);
     tb_close(&t);
     run();
-    assert_true(r.facts.bytes == 200 && r.facts.gc_number == 2 && r.facts.statics == 1 && !because(GCD_REASON_NO_GC_START));
-    anew(TB_V4);                                     /* nor by the only one with objects */
+    assert_true(r.facts.bytes == 200 && r.facts.gc_number == 2 && r.facts.statics == 1 &&
+                !because(GCD_REASON_NO_GC_START));
+    anew(TB_V4); /* nor by the only one with objects */
     tb_gc_start_full(&t, 1, 2, 0, 0);
     small_walk(100);
     tb_gc_end(&t, 1);
@@ -132,8 +142,13 @@ static void the_walk_that_gives_way(void **state)
 static void the_start_that_belongs_to_a_walk(void **state)
 {
     (void)state;
-    static const struct { uint32_t start, end; int64_t start_ns; bool found; } rows[] = {
-        { 5, 5, 10000, true }, { 5, 5, 10001, false }, { 5, 5, 9999, true }, { 4, 5, 9000, false }, { 5, 4, 9000, false },
+    static const struct {
+        uint32_t start, end;
+        int64_t start_ns;
+        bool found;
+    } rows[] = {
+        { 5, 5, 10000, true }, { 5, 5, 10001, false }, { 5, 5, 9999, true },
+        { 4, 5, 9000, false }, { 5, 4, 9000, false },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (unsigned behind = 0; behind < 2; behind++) {
@@ -155,7 +170,8 @@ static void the_start_that_belongs_to_a_walk(void **state)
             run();
             assert_int_equal(r.facts.gc_start_seen, rows[i].found);
             assert_int_equal(r.verdict.complete, rows[i].found);
-            assert_true(r.facts.gc_start_ns == (rows[i].found ? rows[i].start_ns : 10000) && r.facts.gc_end_ns == 12000);
+            assert_true(r.facts.gc_start_ns == (rows[i].found ? rows[i].start_ns : 10000) &&
+                        r.facts.gc_end_ns == 12000);
         }
 }
 
@@ -198,7 +214,8 @@ static void mark(bool restart, uint64_t thread, int64_t time_ns)
     tb_event(&t, TB_RUNTIME, restart ? 3 : 9, 1, payload, restart ? 2 : 10);
 }
 
-/* With equal times the suspension comes first, whatever its position: a pause may have length zero. */
+/* With equal times the suspension comes first, whatever its position: a pause may have length zero.
+ */
 static void pauses_of_no_length(void **state)
 {
     (void)state;
@@ -234,7 +251,8 @@ static void the_pause_of_the_walk(void **state)
         tb_gc_end(&t, 1);
         tb_close(&t);
         run();
-        assert_true(r.facts.pause_ns == (start >= 5000 && start <= 9000 ? 4000 : 0) && r.facts.pauses_ns == 4000);
+        assert_true(r.facts.pause_ns == (start >= 5000 && start <= 9000 ? 4000 : 0) &&
+                    r.facts.pauses_ns == 4000);
     }
 }
 
@@ -252,10 +270,18 @@ static const struct gcd_dump *open_dump(struct gcd_input **ret_in)
 static void dependent_handles_are_in_order(void **state)
 {
     (void)state;
-    static const struct tb_dependent first[] = { { 0x3000, 0x1000 }, { 0x1000, 0x3000 }, { 0x2000, 0x1000 }, { 0x1000, 0x2000 } },
-                                     second[] = { { 0x1000, 0x1008 }, { 0x3000, 0x2000 }, { 0x800, 0x1000 }, { 0x2000, 0x800 } };
-    static const struct tb_dependent expected[] = { { 0x800, 0x1000 },  { 0x1000, 0x3000 }, { 0x1000, 0x2000 }, { 0x1000, 0x1008 },
-                                                    { 0x2000, 0x1000 }, { 0x2000, 0x800 },  { 0x3000, 0x1000 }, { 0x3000, 0x2000 } };
+    static const struct tb_dependent first[] = { { 0x3000, 0x1000 },
+                                                 { 0x1000, 0x3000 },
+                                                 { 0x2000, 0x1000 },
+                                                 { 0x1000, 0x2000 } },
+                                     second[] = { { 0x1000, 0x1008 },
+                                                  { 0x3000, 0x2000 },
+                                                  { 0x800, 0x1000 },
+                                                  { 0x2000, 0x800 } };
+    static const struct tb_dependent expected[] = { { 0x800, 0x1000 },  { 0x1000, 0x3000 },
+                                                    { 0x1000, 0x2000 }, { 0x1000, 0x1008 },
+                                                    { 0x2000, 0x1000 }, { 0x2000, 0x800 },
+                                                    { 0x3000, 0x1000 }, { 0x3000, 0x2000 } };
     tb_gc_start(&t, 1);
     small_walk(24);
     tb_dependents(&t, first, 4);
@@ -266,7 +292,8 @@ static void dependent_handles_are_in_order(void **state)
     const struct gcd_dump *d = open_dump(&in);
     assert_int_equal(gcd_dump_dependent_count(d), 8);
     for (size_t i = 0; i < 8; i++)
-        assert_true(gcd_dump_dependent(d, i)->key == expected[i].key && gcd_dump_dependent(d, i)->value == expected[i].value);
+        assert_true(gcd_dump_dependent(d, i)->key == expected[i].key &&
+                    gcd_dump_dependent(d, i)->value == expected[i].value);
     gcd_dump_free((struct gcd_dump *)(uintptr_t)d);
     gcd_input_free(in);
 }
@@ -288,9 +315,12 @@ static void ranges_of_the_layout_after_the_gc(void **state)
     struct gcd_input *in;
     const struct gcd_dump *d = open_dump(&in);
     assert_int_equal(gcd_dump_summary(d)->range_count, 2);
-    const struct gcd_range *a = &gcd_dump_summary(d)->ranges[0], *b = &gcd_dump_summary(d)->ranges[1];
-    assert_true(a->generation == 2 && a->start == 0x1000 && a->used_bytes == 24 && a->reserved_bytes == 64);
-    assert_true(b->generation == 4 && b->start == 0x5000 && b->used_bytes == 0x10 && b->reserved_bytes == 0x20);
+    const struct gcd_range *a = &gcd_dump_summary(d)->ranges[0],
+                           *b = &gcd_dump_summary(d)->ranges[1];
+    assert_true(a->generation == 2 && a->start == 0x1000 && a->used_bytes == 24 &&
+                a->reserved_bytes == 64);
+    assert_true(b->generation == 4 && b->start == 0x5000 && b->used_bytes == 0x10 &&
+                b->reserved_bytes == 0x20);
     assert_int_equal(gcd_dump_summary(d)->range_count, 2);
     gcd_dump_free((struct gcd_dump *)(uintptr_t)d);
     gcd_input_free(in);
@@ -302,7 +332,8 @@ static void records_that_count(void **state)
     (void)state;
     tb_gc_start(&t, 1);
     small_walk(24);
-    tb_statics(&t, TB_LIST(struct tb_static, { 0, 0x10, 0x100, "empty" }, { 0x1000, 0x18, 0x100, "full" }));
+    tb_statics(&t, TB_LIST(struct tb_static, { 0, 0x10, 0x100, "empty" },
+                           { 0x1000, 0x18, 0x100, "full" }));
     tb_rcws(&t, TB_LIST(uint64_t, 0x1000, 0, 0x1000));
     tb_ccws(&t, TB_LIST(uint64_t, 0x1000, 0, 0x1000));
     tb_gc_end(&t, 1);
@@ -321,8 +352,10 @@ static void sums_of_types(void **state)
 {
     (void)state;
     tb_gc_start(&t, 1);
-    tb_types(&t, TB_LIST(struct tb_type, { .id = 0x100, .name = "A" }, { .id = 0x200, .name = "B", .token = 0x2000012, .flags = 4 }));
-    tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000, 24, 0x100, 1 }, { 0x1018, 32, 0x200, 0 }, { 0x1038, 40, 0x100, 2 }));
+    tb_types(&t, TB_LIST(struct tb_type, { .id = 0x100, .name = "A" },
+                         { .id = 0x200, .name = "B", .token = 0x2000012, .flags = 4 }));
+    tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000, 24, 0x100, 1 }, { 0x1018, 32, 0x200, 0 },
+                         { 0x1038, 40, 0x100, 2 }));
     tb_edges(&t, TB_LIST(uint64_t, 0x1000, 0x1018, 0x1038));
     tb_gc_end(&t, 1);
     tb_close(&t);
@@ -330,14 +363,16 @@ static void sums_of_types(void **state)
     const struct gcd_dump *d = open_dump(&in);
     assert_int_equal(gcd_dump_summary(d)->type_count, 2);
     const struct gcd_type *a = &gcd_dump_summary(d)->types[0], *b = &gcd_dump_summary(d)->types[1];
-    assert_true(a->objects == 2 && a->bytes == 64 && a->edges == 3 && b->objects == 1 && b->bytes == 32 && b->edges == 0);
+    assert_true(a->objects == 2 && a->bytes == 64 && a->edges == 3 && b->objects == 1 &&
+                b->bytes == 32 && b->edges == 0);
     gcd_dump_free((struct gcd_dump *)(uintptr_t)d);
     gcd_input_free(in);
 }
 
 /* ---- process and runtime ---- */
 
-static void expect_process(const char *command_line, const char *os, const char *arch, const char *runtime, const char *name)
+static void expect_process(const char *command_line, const char *os, const char *arch,
+                           const char *runtime, const char *name)
 {
     struct gcd_input *in;
     const struct gcd_dump *d = open_dump(&in);
@@ -372,18 +407,22 @@ static void what_the_process_says(void **state)
         if (order == 0)
             expect_process("/opt/runtime says", "", "", "9.8.7", "runtime");
         else
-            expect_process("p", "L", "6", order == 1 ? "" : order == 2 ? "9.8.7" : "65535.1.65535", "p");
+            expect_process("p", "L", "6",
+                           order == 1   ? ""
+                           : order == 2 ? "9.8.7"
+                                        : "65535.1.65535",
+                           "p");
     }
     anew(TB_V4);
     tb_gc_start(&t, 1);
     small_walk(24);
     tb_gc_end(&t, 1);
-    tb_runtime_info(&t, 1, 2, 3, NULL);                      /* no command line at all */
+    tb_runtime_info(&t, 1, 2, 3, NULL); /* no command line at all */
     struct tb_bytes b = { NULL, 0, 0 };
     tb_utf16z(&b, "line");
     tb_utf16z(&b, "os");
-    tb_event(&t, TB_EVENTPIPE, 1, 1, b.p, b.n);              /* no event about the machine */
-    tb_event(&t, TB_EVENTPIPE, 2, 1, b.p, b.n);              /* another event */
+    tb_event(&t, TB_EVENTPIPE, 1, 1, b.p, b.n); /* no event about the machine */
+    tb_event(&t, TB_EVENTPIPE, 2, 1, b.p, b.n); /* another event */
     tb_free(&b);
     tb_close(&t);
     expect_process("line", "os", "", "1.2.3", "line");
@@ -392,15 +431,33 @@ static void what_the_process_says(void **state)
 static void names_of_processes(void **state)
 {
     (void)state;
-    static const struct { const char *line, *name; } rows[] = {
-        { "", "" },                                   { "   ", "" },                          { "a", "a" },
-        { "/usr/bin/app", "app" },                    { "/usr/bin/app --x /y.dll", "app" },   { "C:\\A B\\app.exe", "A" },
-        { "\"C:\\A B\\app.exe\" -x", "app" },         { "\"C:\\A B\\app.exe", "app" },    { "app.EXE", "app.EXE" },
-        { ".exe", ".exe" },                           { "x.exe", "x" },                       { "dotnet", "dotnet" },
-        { "dotnet app.dll", "app" },                  { "dotnet exec /srv/my.app.dll --x b.dll", "my.app" }, { "dotnet run", "dotnet" },
-        { "dotnet \"C:\\A B\\c.dll\" d.dll", "c" },   { "C:\\dotnet.exe x.dll", "x" },    { "/usr/bin/dotnet .dll y.dll", "y" },
-        { "dotnets app.dll", "dotnets" },             { "Dotnet app.dll", "Dotnet" },         { "  dotnet   app.dll  ", "app" },
-        { "dir/", "" },                               { "\"\" x", "" },                       { "dotnet app.dllx", "dotnet" },
+    static const struct {
+        const char *line, *name;
+    } rows[] = {
+        { "", "" },
+        { "   ", "" },
+        { "a", "a" },
+        { "/usr/bin/app", "app" },
+        { "/usr/bin/app --x /y.dll", "app" },
+        { "C:\\A B\\app.exe", "A" },
+        { "\"C:\\A B\\app.exe\" -x", "app" },
+        { "\"C:\\A B\\app.exe", "app" },
+        { "app.EXE", "app.EXE" },
+        { ".exe", ".exe" },
+        { "x.exe", "x" },
+        { "dotnet", "dotnet" },
+        { "dotnet app.dll", "app" },
+        { "dotnet exec /srv/my.app.dll --x b.dll", "my.app" },
+        { "dotnet run", "dotnet" },
+        { "dotnet \"C:\\A B\\c.dll\" d.dll", "c" },
+        { "C:\\dotnet.exe x.dll", "x" },
+        { "/usr/bin/dotnet .dll y.dll", "y" },
+        { "dotnets app.dll", "dotnets" },
+        { "Dotnet app.dll", "Dotnet" },
+        { "  dotnet   app.dll  ", "app" },
+        { "dir/", "" },
+        { "\"\" x", "" },
+        { "dotnet app.dllx", "dotnet" },
         { "dotnet \"a.dll", "a" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -435,8 +492,13 @@ static void walk_of(uint32_t process, uint32_t reason, uint64_t size)
 static void which_process_is_taken(void **state)
 {
     (void)state;
-    static const struct { uint32_t reasons[3]; unsigned taken; bool complete; } rows[] = {
-        { { 1, 1, 1 }, 0, true }, { { 0, 1, 1 }, 1, true }, { { 0, 0, 1 }, 2, true }, { { 1, 0, 1 }, 0, true }, { { 0, 0, 0 }, 0, false },
+    static const struct {
+        uint32_t reasons[3];
+        unsigned taken;
+        bool complete;
+    } rows[] = {
+        { { 1, 1, 1 }, 0, true }, { { 0, 1, 1 }, 1, true },  { { 0, 0, 1 }, 2, true },
+        { { 1, 0, 1 }, 0, true }, { { 0, 0, 0 }, 0, false },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         anew(TB_V6);
@@ -444,7 +506,8 @@ static void which_process_is_taken(void **state)
             walk_of(100 + k, rows[i].reasons[k], 24 + 8 * k);
         tb_close(&t);
         run();
-        assert_true(r.facts.process == 100 + rows[i].taken && r.facts.bytes == 24 + 8 * rows[i].taken && r.facts.processes_ignored == 2);
+        assert_true(r.facts.process == 100 + rows[i].taken &&
+                    r.facts.bytes == 24 + 8 * rows[i].taken && r.facts.processes_ignored == 2);
         assert_int_equal(r.verdict.complete, rows[i].complete);
     }
 }
@@ -460,17 +523,27 @@ static void processes_by_name_and_number(void **state)
         tb_flush(&t);
     }
     tb_close(&t);
-    static const struct { uint64_t process; const char *name; unsigned dump; gcd_status st; uint64_t taken; } rows[] = {
-        { 0, NULL, 0, GCD_OK, 101 },   { 0, "one", 0, GCD_OK, 100 },           { 0, "two", 0, GCD_OK, 101 },  { 0, "three", 0, GCD_OK, 102 },
-        { 102, NULL, 0, GCD_OK, 102 }, { 100, "one", 0, GCD_OK, 100 },         { 100, "two", 0, GCD_E_NOT_FOUND, 0 },
-        { 0, "four", 0, GCD_E_NOT_FOUND, 0 }, { 7, NULL, 0, GCD_E_NOT_FOUND, 0 }, { 0, "two", 2, GCD_E_NOT_FOUND, 0 }, { 0, "two", 1, GCD_OK, 101 },
-        { 0, "tw", 0, GCD_E_NOT_FOUND, 0 },
+    static const struct {
+        uint64_t process;
+        const char *name;
+        unsigned dump;
+        gcd_status st;
+        uint64_t taken;
+    } rows[] = {
+        { 0, NULL, 0, GCD_OK, 101 },           { 0, "one", 0, GCD_OK, 100 },
+        { 0, "two", 0, GCD_OK, 101 },          { 0, "three", 0, GCD_OK, 102 },
+        { 102, NULL, 0, GCD_OK, 102 },         { 100, "one", 0, GCD_OK, 100 },
+        { 100, "two", 0, GCD_E_NOT_FOUND, 0 }, { 0, "four", 0, GCD_E_NOT_FOUND, 0 },
+        { 7, NULL, 0, GCD_E_NOT_FOUND, 0 },    { 0, "two", 2, GCD_E_NOT_FOUND, 0 },
+        { 0, "two", 1, GCD_OK, 101 },          { 0, "tw", 0, GCD_E_NOT_FOUND, 0 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct gcd_input *in;
         struct gcd_dump *d = NULL;
         struct gcd_error err = GCD_ERROR_INIT;
-        struct gcd_dump_options o = { .process = rows[i].process, .process_name = rows[i].name, .walk_number = rows[i].dump };
+        struct gcd_dump_options o = { .process = rows[i].process,
+                                      .process_name = rows[i].name,
+                                      .walk_number = rows[i].dump };
         assert_int_equal(gcd_input_from_memory(t.out.p, t.out.n, NULL, &in, NULL), GCD_OK);
         assert_int_equal(gcd_dump_open(in, &o, &d, &err), rows[i].st);
         if (d != NULL) {
@@ -524,8 +597,10 @@ static void an_input_that_says_less_than_before(void **state)
             assert_int_equal(gcd_input_from_memory(t.out.p, t.out.n, NULL, &in, NULL), GCD_OK);
             assert_int_equal(gcd_dump_open(in, NULL, &d, NULL), GCD_OK);
             assert_true(gcd_dump_summary(d)->verdict.complete);
-            if (change == 1) {           /* the count of the last event, in front of its only record */
-                static const uint8_t last[8] = { 0x48, 0xcd, 0xab };     /* its address in a recording, on whatever machine this is */
+            /* the count of the last event, in front of its only record */
+            if (change == 1) {
+                /* its address in a recording, on whatever machine this is */
+                static const uint8_t last[8] = { 0x48, 0xcd, 0xab };
                 uint8_t *at = (uint8_t *)(uintptr_t)find(last, sizeof last, kind);
                 assert_memory_equal(at - 10, "\x03\0\0\0\x01\0\0\0\0\0", 10);
                 at[-6] = 0;
@@ -546,11 +621,24 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(kinds_of_gcs), TEST(which_walk_is_taken), TEST(the_start_of_a_walk_without_an_end), TEST(the_walk_that_was_asked_for),
-        TEST(the_walk_that_gives_way), TEST(records_that_count), TEST(sums_of_types), TEST(the_start_that_belongs_to_a_walk),
-        TEST(heaps_of_the_gc), TEST(pauses_of_no_length), TEST(the_pause_of_the_walk), TEST(dependent_handles_are_in_order),
-        TEST(ranges_of_the_layout_after_the_gc), TEST(what_the_process_says), TEST(names_of_processes), TEST(which_process_is_taken),
-        TEST(processes_by_name_and_number), TEST(an_input_that_says_less_than_before),
+        TEST(kinds_of_gcs),
+        TEST(which_walk_is_taken),
+        TEST(the_start_of_a_walk_without_an_end),
+        TEST(the_walk_that_was_asked_for),
+        TEST(the_walk_that_gives_way),
+        TEST(records_that_count),
+        TEST(sums_of_types),
+        TEST(the_start_that_belongs_to_a_walk),
+        TEST(heaps_of_the_gc),
+        TEST(pauses_of_no_length),
+        TEST(the_pause_of_the_walk),
+        TEST(dependent_handles_are_in_order),
+        TEST(ranges_of_the_layout_after_the_gc),
+        TEST(what_the_process_says),
+        TEST(names_of_processes),
+        TEST(which_process_is_taken),
+        TEST(processes_by_name_and_number),
+        TEST(an_input_that_says_less_than_before),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

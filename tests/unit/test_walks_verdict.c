@@ -1,5 +1,6 @@
 /*
- * When a heap walk is complete, and the reasons when it is not: tables of cases at the limit of each condition.
+ * When a heap walk is complete, and the reasons when it is not: tables of cases at the limit of
+ * each condition.
  */
 #include "support/walk_case.h"
 
@@ -9,10 +10,15 @@
 static void events_that_are_too_short(void **state)
 {
     (void)state;
-    static const struct { uint32_t id; size_t least; bool matters; } rows[] = {
-        { 1, 8, true },   { 2, 4, true },     { 15, 6, true },    { 16, 10, true },   { 17, 10, true },    { 18, 10, true },
-        { 19, 10, true }, { 36, 6, true },    { 38, 14, true },   { 37, 6, true },    { 152, 26, true },   { 154, 30, true },
-        { 187, 25, true },  { 205, 12, true },  { 23, 25, true },   { 4000, 1, false },
+    static const struct {
+        uint32_t id;
+        size_t least;
+        bool matters;
+    } rows[] = {
+        { 1, 8, true },    { 2, 4, true },    { 15, 6, true },   { 16, 10, true },
+        { 17, 10, true },  { 18, 10, true },  { 19, 10, true },  { 36, 6, true },
+        { 38, 14, true },  { 37, 6, true },   { 152, 26, true }, { 154, 30, true },
+        { 187, 25, true }, { 205, 12, true }, { 23, 25, true },  { 4000, 1, false },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (unsigned outside = 0; outside < 2; outside++) {
@@ -40,10 +46,15 @@ static void events_that_are_too_short(void **state)
 static void records_that_are_not_there(void **state)
 {
     (void)state;
-    static const struct { uint32_t id; size_t count_at, records; } rows[] = {
-        { 15, 0, 6 }, { 16, 4, 10 }, { 17, 4, 10 }, { 18, 4, 10 }, { 19, 4, 10 }, { 36, 0, 6 }, { 38, 0, 14 },
+    static const struct {
+        uint32_t id;
+        size_t count_at, records;
+    } rows[] = {
+        { 15, 0, 6 },  { 16, 4, 10 }, { 17, 4, 10 }, { 18, 4, 10 },
+        { 19, 4, 10 }, { 36, 0, 6 },  { 38, 0, 14 },
     };
-    static const size_t sizes[] = { 31, 21, 24, 32, 12, 44, 30 };        /* size of the smallest record */
+    /* size of the smallest record */
+    static const size_t sizes[] = { 31, 21, 24, 32, 12, 44, 30 };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (size_t have = sizes[i] - 1; have <= sizes[i]; have++) {
             uint8_t payload[128] = { 0 };
@@ -52,7 +63,7 @@ static void records_that_are_not_there(void **state)
             tb_gc_start(&t, 1);
             small_walk(24);
             if (rows[i].id == 18 || rows[i].id == 19)
-                payload[0] = 1;                      /* the next number */
+                payload[0] = 1; /* the next number */
             tb_event(&t, TB_RUNTIME, rows[i].id, 0, payload, rows[i].records + have);
             tb_gc_end(&t, 1);
             tb_close(&t);
@@ -62,13 +73,16 @@ static void records_that_are_not_there(void **state)
         }
 }
 
-/* Holes in the numbers of each kind, at the start and in the middle; the amount is the number of events. */
+/* Holes in the numbers of each kind, at the start and in the middle; the amount is the number of
+ * events. */
 static void holes_of_each_kind(void **state)
 {
     (void)state;
     static const enum gcd_reason_code codes[TB_BULKS] = {
-        [TB_ROOTS] = GCD_REASON_ROOT_EVENTS_MISSING, [TB_DEPENDENTS] = GCD_REASON_DEPENDENT_EVENTS_MISSING,
-        [TB_NODES] = GCD_REASON_NODE_EVENTS_MISSING, [TB_EDGES] = GCD_REASON_EDGE_EVENTS_MISSING,
+        [TB_ROOTS] = GCD_REASON_ROOT_EVENTS_MISSING,
+        [TB_DEPENDENTS] = GCD_REASON_DEPENDENT_EVENTS_MISSING,
+        [TB_NODES] = GCD_REASON_NODE_EVENTS_MISSING,
+        [TB_EDGES] = GCD_REASON_EDGE_EVENTS_MISSING,
     };
     for (unsigned kind = 0; kind < TB_BULKS; kind++)
         for (unsigned at = 0; at < 3; at++) {
@@ -95,7 +109,8 @@ static void holes_of_each_kind(void **state)
         }
 }
 
-/* A count is exact if all losses are in the holes, and a minimum if something else was lost, too. */
+/* A count is exact if all losses are in the holes, and a minimum if something else was lost, too.
+ */
 static void losses_that_are_accounted_for(void **state)
 {
     (void)state;
@@ -141,7 +156,8 @@ static void references_beyond_all_sums(void **state)
     (void)state;
     tb_gc_start(&t, 1);
     tb_types(&t, TB_LIST(struct tb_type, { .id = 0x100, .name = "Node" }));
-    tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000, 24, 0x100, UINT64_C(1) << 63 }, { 0x1018, 24, 0x100, UINT64_C(1) << 63 }));
+    tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000, 24, 0x100, UINT64_C(1) << 63 },
+                         { 0x1018, 24, 0x100, UINT64_C(1) << 63 }));
     tb_gc_end(&t, 1);
     tb_close(&t);
     run();
@@ -152,8 +168,12 @@ static void references_beyond_all_sums(void **state)
 static void numbers_out_of_order(void **state)
 {
     (void)state;
-    static const struct { uint32_t numbers[3]; bool good; } rows[] = {
-        { { 0, 1, 2 }, true }, { { 0, 1, 1 }, false }, { { 0, 2, 1 }, false }, { { 1, 2, 3 }, false }, { { 0, 0, 1 }, false }, { { 2, 1, 0 }, false },
+    static const struct {
+        uint32_t numbers[3];
+        bool good;
+    } rows[] = {
+        { { 0, 1, 2 }, true },  { { 0, 1, 1 }, false }, { { 0, 2, 1 }, false },
+        { { 1, 2, 3 }, false }, { { 0, 0, 1 }, false }, { { 2, 1, 0 }, false },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (unsigned kind = 0; kind < TB_BULKS; kind++) {
@@ -161,7 +181,8 @@ static void numbers_out_of_order(void **state)
             tb_gc_start(&t, 1);
             tb_types(&t, TB_LIST(struct tb_type, { .id = 0x100, .name = "Node" }));
             if (kind != TB_NODES)
-                tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000, 24, 0x100, kind == TB_EDGES ? 3 : 0 }));
+                tb_nodes(&t,
+                         TB_LIST(struct tb_node, { 0x1000, 24, 0x100, kind == TB_EDGES ? 3 : 0 }));
             for (unsigned k = 0; k < 3; k++) {
                 t.index[kind] = rows[i].numbers[k];
                 if (kind == TB_NODES)
@@ -212,7 +233,7 @@ static void when_a_walk_is_whole(void **state)
 {
     (void)state;
     struct gcd_dump *d;
-    tb_gc_start_full(&t, 1, 2, 0, 0);                /* not requested */
+    tb_gc_start_full(&t, 1, 2, 0, 0); /* not requested */
     small_walk(24);
     tb_gc_end(&t, 1);
     tb_gc_start(&t, 2);
@@ -275,18 +296,23 @@ static void texts_about_lost_events(void **state)
     walk_with_losses(2, 3, true);
     expect_reason(GCD_REASON_EVENTS_LOST, 5, "5 events of 2 threads were lost in the target");
     walk_with_losses(2, 0, false);
-    expect_reason(GCD_REASON_EVENTS_LOST, 2, "at least 2 events of 1 thread were lost in the target");
+    expect_reason(GCD_REASON_EVENTS_LOST, 2,
+                  "at least 2 events of 1 thread were lost in the target");
     assert_false(because(GCD_REASON_LOSS_UNVERIFIED));
     walk_with_losses(0, 0, false);
-    expect_reason(GCD_REASON_LOSS_UNVERIFIED, 0, "the final count of events is missing, so lost events cannot be ruled out");
+    expect_reason(GCD_REASON_LOSS_UNVERIFIED, 0,
+                  "the final count of events is missing, so lost events cannot be ruled out");
     walk_with_losses(0, (uint32_t)-2, true);
-    expect_reason(GCD_REASON_LOSS_UNVERIFIED, 1, "the recording contradicts itself in 1 place, so lost events cannot be ruled out");
+    expect_reason(
+        GCD_REASON_LOSS_UNVERIFIED, 1,
+        "the recording contradicts itself in 1 place, so lost events cannot be ruled out");
     anew(TB_V3);
     tb_gc_start(&t, 1);
     small_walk(24);
     tb_gc_end(&t, 1);
     tb_close(&t);
-    expect_reason(GCD_REASON_LOSS_UNVERIFIED, 0, "this format has no sequence numbers, so lost events cannot be detected");
+    expect_reason(GCD_REASON_LOSS_UNVERIFIED, 0,
+                  "this format has no sequence numbers, so lost events cannot be detected");
 }
 
 static void texts_about_what_was_not_read(void **state)
@@ -302,15 +328,20 @@ static void texts_about_what_was_not_read(void **state)
         for (unsigned i = 0; i < n; i++)
             tb_event_by_meta(&t, 99, "x", 1);
         tb_close(&t);
-        expect_reason(GCD_REASON_EVENTS_DAMAGED, n, n == 1 ? "1 heap event could not be decoded" : "2 heap events could not be decoded");
-        expect_reason(GCD_REASON_EVENTS_UNKNOWN, n, n == 1 ? "1 event has no description" : "2 events have no description");
+        expect_reason(GCD_REASON_EVENTS_DAMAGED, n,
+                      n == 1 ? "1 heap event could not be decoded"
+                             : "2 heap events could not be decoded");
+        expect_reason(GCD_REASON_EVENTS_UNKNOWN, n,
+                      n == 1 ? "1 event has no description" : "2 events have no description");
         anew(TB_V4);
         tb_gc_start(&t, 1);
-        tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000, 24, 0x100, 0 }, { 0x1018, 24, 0x100, 0 }, { 0x1030, 24, 0x100 + n - 1, 0 }));
+        tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000, 24, 0x100, 0 }, { 0x1018, 24, 0x100, 0 },
+                             { 0x1030, 24, 0x100 + n - 1, 0 }));
         tb_gc_end(&t, 1);
         tb_close(&t);
-        expect_reason(GCD_REASON_TYPES_UNDESCRIBED, n, n == 1 ? "1 type of 3 objects has no description and no name" :
-                      "2 types of 3 objects have no description and no name");
+        expect_reason(GCD_REASON_TYPES_UNDESCRIBED, n,
+                      n == 1 ? "1 type of 3 objects has no description and no name"
+                             : "2 types of 3 objects have no description and no name");
     }
     anew(TB_V4);
     tb_gc_start(&t, 1);
@@ -338,7 +369,8 @@ static void names_and_modules_have_limits(void **state)
         how.limits = kind < 2 ? &text : &types;
         run_trace(t.out.p, t.out.n, &how, &r);
         assert_int_equal(r.st, kind % 2 == 0 ? GCD_OK : GCD_E_LIMIT);
-        assert_true(kind % 2 == 0 || strstr(r.err.msg, kind == 1 ? "names in the trace" : "2 modules") != NULL);
+        assert_true(kind % 2 == 0 ||
+                    strstr(r.err.msg, kind == 1 ? "names in the trace" : "2 modules") != NULL);
     }
 }
 
@@ -346,9 +378,12 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(references_beyond_all_sums), TEST(events_that_are_too_short), TEST(records_that_are_not_there), TEST(holes_of_each_kind),
-        TEST(losses_that_are_accounted_for), TEST(references_that_do_not_add_up), TEST(numbers_out_of_order), TEST(limits_of_a_walk),
-        TEST(when_a_walk_is_whole), TEST(texts_about_lost_events), TEST(texts_about_what_was_not_read), TEST(names_and_modules_have_limits),
+        TEST(references_beyond_all_sums),    TEST(events_that_are_too_short),
+        TEST(records_that_are_not_there),    TEST(holes_of_each_kind),
+        TEST(losses_that_are_accounted_for), TEST(references_that_do_not_add_up),
+        TEST(numbers_out_of_order),          TEST(limits_of_a_walk),
+        TEST(when_a_walk_is_whole),          TEST(texts_about_lost_events),
+        TEST(texts_about_what_was_not_read), TEST(names_and_modules_have_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /*
- * What all writers have in common: they check progress, cancel flag and output whatever the heap consists of, and write no uninitialised
- * byte.
+ * What all writers have in common: they check progress, cancel flag and output whatever the heap
+ * consists of, and write no uninitialised byte.
  */
 #include "support/check.h"
 
@@ -16,7 +16,7 @@
 /* Records between two checks, and records of one kind in a large heap. */
 #define EVERY 65536u
 #define LOOKS 3u
-#define MANY (LOOKS * EVERY)
+#define MANY  (LOOKS * EVERY)
 
 static struct gcd_error err = GCD_ERROR_INIT;
 
@@ -35,12 +35,17 @@ static void *dirty_resize(void *ctx, void *old, size_t old_bytes, size_t bytes)
     return p;
 }
 
-static void write_dirty(const struct gcd_format *f, const struct gcd_graph *g, int fill, uint8_t **ret, size_t *ret_n)
+static void write_dirty(const struct gcd_format *f, const struct gcd_graph *g, int fill,
+                        uint8_t **ret, size_t *ret_n)
 {
     struct gcd_alloc dirty = { .resize = dirty_resize, .ctx = &fill };
     struct gcd_sink *s;
     assert_int_equal(gcd_sink_new_memory(&dirty, &s, &err), GCD_OK);
-    assert_int_equal(gcd_write_graph(f, g, s, &(struct gcd_write_options){ .context.alloc = &dirty, .context.threads = 1 }, NULL, &err), GCD_OK);
+    assert_int_equal(gcd_write_graph(f, g, s,
+                                     &(struct gcd_write_options){ .context.alloc = &dirty,
+                                                                  .context.threads = 1 },
+                                     NULL, &err),
+                     GCD_OK);
     assert_int_equal(gcd_sink_commit(s, &err), GCD_OK);
     const uint8_t *bytes = gcd_sink_memory(s, ret_n);
     *ret = malloc(*ret_n + 1);
@@ -75,15 +80,19 @@ static void no_uninitialised_bytes(void **state)
 /* ---- notes about a file ---- */
 
 struct counts {
-    uint64_t nodes, unknown, edges, edges_unknown, dependents, dependents_unknown, roots, roots_unknown, weak, types, types_of_objects, static_types;
+    uint64_t nodes, unknown, edges, edges_unknown, dependents, dependents_unknown, roots,
+        roots_unknown, weak, types, types_of_objects, static_types;
 };
 
 static struct counts count(const struct gcd_graph *g)
 {
     const struct gcd_summary *summary = gcd_graph_summary(g);
     uint32_t unknown = gcd_graph_unknown(g);
-    struct counts c = { .nodes = gcd_graph_node_count(g), .unknown = unknown != GCD_NODE_NONE, .types = summary->type_count };
-    bool *used = calloc((size_t)c.types + 1, sizeof *used), *held = calloc((size_t)c.types + 1, sizeof *held);
+    struct counts c = { .nodes = gcd_graph_node_count(g),
+                        .unknown = unknown != GCD_NODE_NONE,
+                        .types = summary->type_count };
+    bool *used = calloc((size_t)c.types + 1, sizeof *used),
+         *held = calloc((size_t)c.types + 1, sizeof *held);
     for (uint32_t i = 0; i < c.nodes; i++) {
         size_t n;
         const uint32_t *edges = gcd_graph_node_edges(g, i, &n);
@@ -118,14 +127,21 @@ static void notes_say_what_is_in_the_file(void **state)
     (void)state;
     bool seen_unknown = false;
     for (uint64_t seed = 1; seed <= 100; seed++) {
-        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = 60, .keep_unknown = seed % 2 == 0 });
+        struct gcd_graph *g = graph_gen(
+            &(struct graph_gen){ .seed = seed, .max_nodes = 60, .keep_unknown = seed % 2 == 0 });
         struct counts c = count(g);
-        const struct { const char *format; uint64_t objects, edges, roots, types; } rows[] = {
-            { "gclog", c.nodes - c.unknown, c.edges - c.edges_unknown + c.dependents - c.dependents_unknown, c.roots - c.roots_unknown,
-              c.types_of_objects + c.static_types },
-            { "gcdump", c.nodes - c.unknown, c.edges + c.dependents, c.roots - c.weak, c.types_of_objects },
+        const struct {
+            const char *format;
+            uint64_t objects, edges, roots, types;
+        } rows[] = {
+            { "gclog", c.nodes - c.unknown,
+              c.edges - c.edges_unknown + c.dependents - c.dependents_unknown,
+              c.roots - c.roots_unknown, c.types_of_objects + c.static_types },
+            { "gcdump", c.nodes - c.unknown, c.edges + c.dependents, c.roots - c.weak,
+              c.types_of_objects },
             { "v8", c.nodes, c.edges + c.dependents, c.roots, c.types },
-            { "dart", c.nodes - c.unknown, c.edges + c.dependents, c.roots - c.weak, c.types_of_objects },
+            { "dart", c.nodes - c.unknown, c.edges + c.dependents, c.roots - c.weak,
+              c.types_of_objects },
             { "pprof", c.nodes, 0, c.roots, c.types_of_objects + c.unknown },
             { "collapsed", c.nodes, 0, c.roots, c.types_of_objects + c.unknown },
             { "html", c.nodes, c.edges + c.dependents, c.roots, c.types_of_objects + c.unknown },
@@ -135,11 +151,15 @@ static void notes_say_what_is_in_the_file(void **state)
             struct gcd_sink *s;
             struct gcd_write_notes notes;
             assert_int_equal(gcd_sink_new_memory(NULL, &s, &err), GCD_OK);
-            assert_int_equal(gcd_write_graph(gcd_format_by_name(rows[i].format), g, s, NULL, &notes, &err), GCD_OK);
+            assert_int_equal(
+                gcd_write_graph(gcd_format_by_name(rows[i].format), g, s, NULL, &notes, &err),
+                GCD_OK);
             gcd_sink_free(s);
-            if (notes.objects != rows[i].objects || notes.edges != rows[i].edges || notes.roots != rows[i].roots || notes.types != rows[i].types)
-                fail_msg("%s, seed %d: %d objects, %d references, %d roots, %d types", rows[i].format, (int)seed, (int)notes.objects,
-                         (int)notes.edges, (int)notes.roots, (int)notes.types);
+            if (notes.objects != rows[i].objects || notes.edges != rows[i].edges ||
+                notes.roots != rows[i].roots || notes.types != rows[i].types)
+                fail_msg("%s, seed %d: %d objects, %d references, %d roots, %d types",
+                         rows[i].format, (int)seed, (int)notes.objects, (int)notes.edges,
+                         (int)notes.roots, (int)notes.types);
         }
         gcd_graph_free(g);
     }
@@ -165,13 +185,17 @@ static struct gcd_graph *large_graph(enum way way)
         assert_int_equal(gcd_build_type(b, &t, &type, &err), GCD_OK);
     }
     for (uint32_t i = 0; i < nodes; i++)
-        assert_int_equal(gcd_build_node(b, 0x1000 + 8 * (uint64_t)i, way == MANY_TYPES ? i : 0, 24, &err), GCD_OK);
+        assert_int_equal(
+            gcd_build_node(b, 0x1000 + 8 * (uint64_t)i, way == MANY_TYPES ? i : 0, 24, &err),
+            GCD_OK);
     assert_int_equal(gcd_build_nodes_end(b, &err), GCD_OK);
     assert_int_equal(gcd_build_next_node(b, &err), GCD_OK);
     for (uint32_t i = 0; i < (way == MANY_REFERENCES ? MANY : 0); i++)
         assert_int_equal(gcd_build_edge_nodes(b, &(uint32_t){ i % 10 }, 1, &err), GCD_OK);
     for (uint32_t i = 0; i < (way == MANY_ROOTS ? MANY : 1); i++)
-        assert_int_equal(gcd_build_root(b, &(struct gcd_root){ .kind = GCD_ROOT_STACK, .node = i % 10 }, &err), GCD_OK);
+        assert_int_equal(
+            gcd_build_root(b, &(struct gcd_root){ .kind = GCD_ROOT_STACK, .node = i % 10 }, &err),
+            GCD_OK);
     assert_int_equal(gcd_build_seal(b, &g, &err), GCD_OK);
     return g;
 }
@@ -192,13 +216,17 @@ static void look(void *ctx, uint64_t done, uint64_t total)
         l->cancel = true;
 }
 
-static gcd_status write_large(const struct gcd_format *f, const struct gcd_graph *g, struct looks *l, const struct gcd_alloc *of_sink)
+static gcd_status write_large(const struct gcd_format *f, const struct gcd_graph *g,
+                              struct looks *l, const struct gcd_alloc *of_sink)
 {
     struct gcd_sink *s;
     l->cancel = false;
     l->last = 0;
     l->calls = 0;
-    struct gcd_write_options o = { .context.cancel = &l->cancel, .context.progress = look, .context.progress_ctx = l, .context.threads = 1 };
+    struct gcd_write_options o = { .context.cancel = &l->cancel,
+                                   .context.progress = look,
+                                   .context.progress_ctx = l,
+                                   .context.threads = 1 };
     assert_int_equal(gcd_sink_new_memory(of_sink, &s, &err), GCD_OK);
     gcd_status st = gcd_write_graph(f, g, s, &o, NULL, &err);
     l->bytes = gcd_sink_bytes(s);
@@ -206,13 +234,18 @@ static gcd_status write_large(const struct gcd_format *f, const struct gcd_graph
     return st;
 }
 
-/* The minimum number of checks for so many records of a kind; writers that need an analysis check there, too. */
+/* The minimum number of checks for so many records of a kind; writers that need an analysis check
+ * there, too. */
 static const struct {
     const char *format;
     unsigned looks[WAYS];
 } least[] = {
-    { "gclog", { LOOKS, 1, 1, LOOKS } },   { "gcdump", { 4 * LOOKS + 1, 5, 5, 4 * LOOKS + 1 } }, { "v8", { LOOKS, 2, LOOKS, 2 * LOOKS } },
-    { "dart", { 17, 33, 5, 19 } },         { "pprof", { 11, 9, 9, 11 } },                        { "collapsed", { 11, 9, 9, 59 } },
+    { "gclog", { LOOKS, 1, 1, LOOKS } },
+    { "gcdump", { 4 * LOOKS + 1, 5, 5, 4 * LOOKS + 1 } },
+    { "v8", { LOOKS, 2, LOOKS, 2 * LOOKS } },
+    { "dart", { 17, 33, 5, 19 } },
+    { "pprof", { 11, 9, 9, 11 } },
+    { "collapsed", { 11, 9, 9, 59 } },
     { "html", { 15, 13, 13, 15 } },
 };
 
@@ -227,7 +260,8 @@ static void each_kind_of_record_is_counted(void **state)
             struct failalloc small;
             assert_int_equal(write_large(f, g, &l, NULL), GCD_OK);
             if (l.calls < least[i].looks[way])
-                fail_msg("%s looks up %d times while it writes many %s", least[i].format, (int)l.calls, way_names[way]);
+                fail_msg("%s looks up %d times while it writes many %s", least[i].format,
+                         (int)l.calls, way_names[way]);
             uint64_t half = l.calls / 2 + 1, bytes = l.bytes;
             for (l.stop_at = 1; l.stop_at <= half; l.stop_at += half > 1 ? half - 1 : 1) {
                 assert_int_equal(write_large(f, g, &l, NULL), GCD_E_CANCELED);
@@ -236,7 +270,8 @@ static void each_kind_of_record_is_counted(void **state)
             l.stop_at = 0;
             failalloc_init(&small);
             small.max_bytes = (size_t)1 << 20;
-            gcd_status st = write_large(f, g, &l, &small.alloc);             /* memory of the output */
+            /* memory of the output */
+            gcd_status st = write_large(f, g, &l, &small.alloc);
             if (st != GCD_E_NOMEM)
                 assert_true(st == GCD_OK && bytes <= 4 * small.max_bytes);
             else
@@ -250,7 +285,8 @@ static void each_kind_of_record_is_counted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_uninitialised_bytes), cmocka_unit_test(notes_say_what_is_in_the_file),
+        cmocka_unit_test(no_uninitialised_bytes),
+        cmocka_unit_test(notes_say_what_is_in_the_file),
         cmocka_unit_test(each_kind_of_record_is_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /*
-  * Included first in a build for MemorySanitizer, for calls that it does not know: it would treat memory written by the kernel as uninitialized.
- * clang 14's does not know the names that glibc 2.33 has given to stat and related functions.  No version knows that mremap moves initialized memory.
+ * Included first in a build for MemorySanitizer, for calls that it does not know: it would treat
+ * memory written by the kernel as uninitialized. clang 14's does not know the names that glibc 2.33
+ * has given to stat and related functions.  No version knows that mremap moves initialized memory.
  */
 #ifndef MSAN_CALLS_H
 #define MSAN_CALLS_H
@@ -23,10 +24,11 @@ static inline void *msan_map_known(void *at, size_t bytes)
     return at;
 }
 
-#define stat(path, st) msan_stat_known(stat(path, st), st)
-#define lstat(path, st) msan_stat_known(lstat(path, st), st)
-#define fstat(fd, st) msan_stat_known(fstat(fd, st), st)
+#define stat(path, st)               msan_stat_known(stat(path, st), st)
+#define lstat(path, st)              msan_stat_known(lstat(path, st), st)
+#define fstat(fd, st)                msan_stat_known(fstat(fd, st), st)
 #define fstatat(fd, path, st, flags) msan_stat_known(fstatat(fd, path, st, flags), st)
-#define mremap(at, old_bytes, new_bytes, flags) msan_map_known(mremap(at, old_bytes, new_bytes, flags), new_bytes)
+#define mremap(at, old_bytes, new_bytes, flags) \
+    msan_map_known(mremap(at, old_bytes, new_bytes, flags), new_bytes)
 
 #endif

@@ -54,7 +54,8 @@ int main(int argc, char **argv)
     if (ok && o.truth_path) {
         struct gh_retained retained;
 
-        ok = gh_model_resize(&model, o.n_objects) && gh_retained_find(&model, &script.holds, &retained);
+        ok = gh_model_resize(&model, o.n_objects) &&
+             gh_retained_find(&model, &script.holds, &retained);
         if (!ok)
             fprintf(stderr, "genheap: no memory\n");
         ok = ok && gh_truth_write(&script, &container, &retained, file_bytes);

@@ -1,5 +1,5 @@
 /*
-  * Little-endian stores, varuints and the hash that makes all "random" choices.
+ * Little-endian stores, varuints and the hash that makes all "random" choices.
  * Only for the files of genheap: the generator shares no code with the decoder it tests.
  */
 #ifndef GH_BYTES_H
@@ -59,7 +59,8 @@ static inline uint8_t *gh_put_varuint(uint8_t *p, uint64_t v)
     return p;
 }
 
-/* UTF-8 to UTF-16LE with terminator; at most 2 bytes out per byte in, plus 2.  S must be valid UTF-8. */
+/* UTF-8 to UTF-16LE with terminator; at most 2 bytes out per byte in, plus 2.  S must be valid
+ * UTF-8. */
 static inline uint8_t *gh_put_utf16z(uint8_t *p, const char *s)
 {
     const unsigned char *u = (const unsigned char *)s;

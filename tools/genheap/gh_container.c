@@ -5,11 +5,12 @@
 
 #include "gh_bytes.h"
 
-#define BLOBS_BYTES_MAX (100u * 1024u)      /* of one event or metadata block, without its header */
+#define BLOBS_BYTES_MAX (100u * 1024u) /* of one event or metadata block, without its header */
 #define SMALL_BYTES_MAX (64u * 1024u)
 #define BLOB_HEADER_MAX 100u
 
-/* ---- bytes to the file ----------------------------------------------------------------------------------- */
+/* ---- bytes to the file
+ * ----------------------------------------------------------------------------------- */
 
 static void write_bytes(struct gh_container *c, const uint8_t *p, size_t n)
 {
@@ -47,8 +48,8 @@ static void buf_end_at(struct gh_buf *b, const uint8_t *p)
 }
 
 /* "05 05 01 version minReader name 06" in V4; in V3 the begin tag is 4. */
-static uint8_t *put_object_start(const struct gh_container *c, uint8_t *p, const char *name, uint32_t version,
-                                 uint32_t min_reader)
+static uint8_t *put_object_start(const struct gh_container *c, uint8_t *p, const char *name,
+                                 uint32_t version, uint32_t min_reader)
 {
     unsigned begin = c->format == GH_V3 ? 4 : 5;
     size_t len = strlen(name);
@@ -65,18 +66,28 @@ static uint8_t *put_object_start(const struct gh_container *c, uint8_t *p, const
 
 /* Their numbers in V6. */
 enum block_kind {
-    BK_END, BK_TRACE, BK_EVENT, BK_META, BK_SEQUENCE_POINT, BK_STACK, BK_THREAD, BK_REMOVE_THREAD, BK_LABELS
+    BK_END,
+    BK_TRACE,
+    BK_EVENT,
+    BK_META,
+    BK_SEQUENCE_POINT,
+    BK_STACK,
+    BK_THREAD,
+    BK_REMOVE_THREAD,
+    BK_LABELS
 };
 
 /*
-  * Writes one block: HEADER, then the bytes of B.  One call writes both, so B needs its headroom.  B is empty afterwards.
- * Returns the file offset of B's first byte.
+ * Writes one block: HEADER, then the bytes of B.  One call writes both, so B needs its headroom.  B
+ * is empty afterwards. Returns the file offset of B's first byte.
  */
-static uint64_t write_block(struct gh_container *c, enum block_kind kind, const uint8_t *header, size_t header_bytes,
-                            struct gh_buf *b)
+static uint64_t write_block(struct gh_container *c, enum block_kind kind, const uint8_t *header,
+                            size_t header_bytes, struct gh_buf *b)
 {
     static const char *const names[] = {
-        [BK_EVENT] = "EventBlock", [BK_META] = "MetadataBlock", [BK_SEQUENCE_POINT] = "SPBlock",
+        [BK_EVENT] = "EventBlock",
+        [BK_META] = "MetadataBlock",
+        [BK_SEQUENCE_POINT] = "SPBlock",
         [BK_STACK] = "StackBlock",
     };
     uint8_t head[GH_HEADROOM], *p = head;
@@ -86,7 +97,8 @@ static uint64_t write_block(struct gh_container *c, enum block_kind kind, const 
     if (c->format == GH_V6) {
         p = gh_put_u32(p, (uint32_t)(header_bytes + b->len) | (uint32_t)kind << 24);
     } else {
-        p = put_object_start(c, p, names[kind], c->format == GH_V3 ? 1 : 2, c->format == GH_V3 ? 0 : 2);
+        p = put_object_start(c, p, names[kind], c->format == GH_V3 ? 1 : 2,
+                             c->format == GH_V3 ? 0 : 2);
         p = gh_put_u32(p, (uint32_t)(header_bytes + b->len));
         while ((c->off + (uint64_t)(p - head)) % 4)
             *p++ = 0;
@@ -97,7 +109,7 @@ static uint64_t write_block(struct gh_container *c, enum block_kind kind, const 
     memcpy(b->data - head_bytes, head, head_bytes);
     at = c->off + head_bytes;
     if (c->format != GH_V6)
-        b->data[b->len++] = 6;                  /* buffers have a spare byte */
+        b->data[b->len++] = 6; /* buffers have a spare byte */
     write_bytes(c, b->data - head_bytes, head_bytes + b->len);
     b->len = 0;
     return at;
@@ -120,7 +132,8 @@ static size_t put_block_header(const struct gh_container *c, const struct gh_blo
     return (size_t)(p - to);
 }
 
-/* ---- blocks ---------------------------------------------------------------------------------------------- */
+/* ---- blocks
+ * ---------------------------------------------------------------------------------------------- */
 
 static void block_reset(struct gh_block *k)
 {
@@ -138,7 +151,7 @@ static void flush_meta(struct gh_container *c)
     if (c->meta.b.len == 0)
         return;
     if (c->format == GH_V6) {
-        n = c->odd_headers ? 5 : 2;             /* here the size does not include itself */
+        n = c->odd_headers ? 5 : 2; /* here the size does not include itself */
         memset(header, 0xEE, sizeof header);
         gh_put_u16(header, (unsigned)n - 2);
     } else {
@@ -148,8 +161,8 @@ static void flush_meta(struct gh_container *c)
     block_reset(&c->meta);
 }
 
-static void flush_numbered(struct gh_container *c, enum block_kind kind, struct gh_buf *b, uint32_t next_id,
-                           uint32_t *count)
+static void flush_numbered(struct gh_container *c, enum block_kind kind, struct gh_buf *b,
+                           uint32_t next_id, uint32_t *count)
 {
     uint8_t header[8];
 
@@ -192,7 +205,8 @@ void gh_container_flush(struct gh_container *c)
     flush_events(c);
 }
 
-/* ---- event headers --------------------------------------------------------------------------------------- */
+/* ---- event headers
+ * --------------------------------------------------------------------------------------- */
 
 struct header {
     uint32_t meta, seq, processor, stack, label, payload_bytes;
@@ -213,7 +227,8 @@ static unsigned related(unsigned activity)
     return activity % 2 ? 0 : activity;
 }
 
-static uint8_t *put_compressed(const struct gh_container *c, uint8_t *p, struct gh_prev *v, const struct header *h)
+static uint8_t *put_compressed(const struct gh_container *c, uint8_t *p, struct gh_prev *v,
+                               const struct header *h)
 {
     uint8_t *flags = p++;
     unsigned f = h->sorted ? 0x40 : 0;
@@ -280,7 +295,7 @@ static uint8_t *put_uncompressed(const struct gh_container *c, uint8_t *p, const
         p = gh_put_u32(p, (uint32_t)h->thread);
         p = gh_put_u64(p, h->time);
     } else {
-        p = gh_put_u32(p, h->meta | (h->sorted ? 0 : 0x80000000u));     /* set = not sorted */
+        p = gh_put_u32(p, h->meta | (h->sorted ? 0 : 0x80000000u)); /* set = not sorted */
         p = gh_put_u32(p, h->seq);
         p = gh_put_u64(p, h->thread);
         p = gh_put_u64(p, h->capture);
@@ -314,8 +329,8 @@ static uint8_t *put_stack(const struct gh_container *c, uint8_t *p, unsigned sta
 }
 
 /* STACK: only in the V3 blob. */
-static void put_blob(struct gh_container *c, struct gh_block *k, const struct header *h, const uint8_t *payload,
-                     unsigned stack)
+static void put_blob(struct gh_container *c, struct gh_block *k, const struct header *h,
+                     const uint8_t *payload, unsigned stack)
 {
     uint8_t *start = buf_end(&k->b), *p = start;
 
@@ -326,7 +341,7 @@ static void put_blob(struct gh_container *c, struct gh_block *k, const struct he
     if (c->format == GH_V3)
         p = put_stack(c, p, stack);
     if (!c->compressed) {
-        if (c->format != GH_V6)                 /* block bodies start at a multiple of 4 of the file */
+        if (c->format != GH_V6) /* block bodies start at a multiple of 4 of the file */
             while ((p - k->b.data) % 4)
                 *p++ = 0;
         gh_put_u32(start, (uint32_t)(p - start - 4));
@@ -338,7 +353,8 @@ static void put_blob(struct gh_container *c, struct gh_block *k, const struct he
         k->time_max = h->time;
 }
 
-/* ---- what events refer to -------------------------------------------------------------------------------- */
+/* ---- what events refer to
+ * -------------------------------------------------------------------------------- */
 
 static uint8_t *put_string(uint8_t *p, const char *s)
 {
@@ -464,7 +480,10 @@ static void define_meta(struct gh_container *c, enum gh_meta meta, const struct 
     {
         /* the runtime's metadata blobs: sorted, no capture thread, processor -1 */
         struct header h = {
-            .processor = 0xFFFFFFFF, .thread = ev->capture->id, .time = ev->time, .sorted = true,
+            .processor = 0xFFFFFFFF,
+            .thread = ev->capture->id,
+            .time = ev->time,
+            .sorted = true,
             .payload_bytes = (uint32_t)(end - row),
         };
         struct gh_block *to = c->format == GH_V3 ? &c->events : &c->meta;
@@ -497,12 +516,12 @@ static void define_label(struct gh_container *c, unsigned activity)
     p = put_string(p, "north");
     p = gh_put_u8(p, 6);
     p = put_string(p, "shard");
-    p = gh_put_varuint(p, activity * 2 - 1);            /* zig-zag: a negative number */
+    p = gh_put_varuint(p, activity * 2 - 1); /* zig-zag: a negative number */
     if (related(activity)) {
         p = gh_put_u8(p, 2);
         p = put_activity(p, related(activity), 1);
     }
-    p = gh_put_u8(p, 0x81);                             /* last label of the list */
+    p = gh_put_u8(p, 0x81); /* last label of the list */
     p = put_activity(p, activity, 0);
     buf_end_at(&c->labels, p);
     c->n_labels++;
@@ -531,7 +550,8 @@ static void define_thread(struct gh_container *c, const struct gh_thread *t)
     buf_end_at(&c->threads, p);
 }
 
-/* ---- interface ------------------------------------------------------------------------------------------- */
+/* ---- interface
+ * ------------------------------------------------------------------------------------------- */
 
 static void need_thread(struct gh_container *c, struct gh_thread *t)
 {
@@ -544,8 +564,13 @@ static void need_thread(struct gh_container *c, struct gh_thread *t)
 void gh_container_event(struct gh_container *c, const struct gh_event *ev)
 {
     struct header h = {
-        .seq = ev->seq, .processor = ev->capture->processor, .time = ev->time, .activity = ev->activity,
-        .capture = ev->capture->id, .thread = ev->about->id, .sorted = ev->sorted,
+        .seq = ev->seq,
+        .processor = ev->capture->processor,
+        .time = ev->time,
+        .activity = ev->activity,
+        .capture = ev->capture->id,
+        .thread = ev->about->id,
+        .sorted = ev->sorted,
         .payload_bytes = ev->payload_bytes,
     };
     struct gh_blob *blob;
@@ -579,8 +604,9 @@ void gh_container_event(struct gh_container *c, const struct gh_event *ev)
     blob->counted = ev->counted;
 }
 
-void gh_container_sequence_point(struct gh_container *c, uint64_t time, const struct gh_thread *threads,
-                                 uint32_t n_threads, uint32_t flags)
+void gh_container_sequence_point(struct gh_container *c, uint64_t time,
+                                 const struct gh_thread *threads, uint32_t n_threads,
+                                 uint32_t flags)
 {
     uint32_t i, n = 0;
     uint8_t *p, *count;
@@ -645,7 +671,7 @@ void gh_container_end_tag(struct gh_container *c)
 
 static uint8_t *put_trace_start(const struct gh_container *c, uint8_t *p)
 {
-    static const unsigned utc[8] = { 2024, 5, 2, 14, 9, 26, 53, 589 };      /* a Tuesday */
+    static const unsigned utc[8] = { 2024, 5, 2, 14, 9, 26, 53, 589 }; /* a Tuesday */
     unsigned i;
 
     for (i = 0; i < 8; i++)
@@ -679,7 +705,8 @@ static void write_start(struct gh_container *c)
     }
     p = gh_put_u32(p, 20);
     memcpy(p, "!FastSerialization.1", 20);
-    p = put_object_start(c, p + 20, "Trace", c->format == GH_V3 ? 3 : 4, c->format == GH_V3 ? 0 : 4);
+    p = put_object_start(c, p + 20, "Trace", c->format == GH_V3 ? 3 : 4,
+                         c->format == GH_V3 ? 0 : 4);
     p = put_trace_start(c, p);
     p = gh_put_u32(p, GH_PROCESS_ID);
     p = gh_put_u32(p, GH_PROCESSORS);
@@ -697,9 +724,10 @@ bool gh_container_open(struct gh_container *c, const struct gh_opts *o)
     c->ptr_bytes = o->ptr_bytes;
     c->cut_off = o->truncate_off;
     c->next_stack_id = c->next_label_id = 1;
-    if (!buf_init(&c->events.b, BLOBS_BYTES_MAX + 64) || !buf_init(&c->meta.b, BLOBS_BYTES_MAX + 64)
-        || !buf_init(&c->stacks, SMALL_BYTES_MAX) || !buf_init(&c->threads, SMALL_BYTES_MAX)
-        || !buf_init(&c->labels, SMALL_BYTES_MAX) || !buf_init(&c->small, SMALL_BYTES_MAX)) {
+    if (!buf_init(&c->events.b, BLOBS_BYTES_MAX + 64) ||
+        !buf_init(&c->meta.b, BLOBS_BYTES_MAX + 64) || !buf_init(&c->stacks, SMALL_BYTES_MAX) ||
+        !buf_init(&c->threads, SMALL_BYTES_MAX) || !buf_init(&c->labels, SMALL_BYTES_MAX) ||
+        !buf_init(&c->small, SMALL_BYTES_MAX)) {
         fprintf(stderr, "genheap: no memory\n");
         return false;
     }
@@ -713,7 +741,7 @@ bool gh_container_open(struct gh_container *c, const struct gh_opts *o)
         perror("genheap: cannot create the output");
         return false;
     }
-    setvbuf(c->file, NULL, _IONBF, 0);          /* only complete blocks count */
+    setvbuf(c->file, NULL, _IONBF, 0); /* only complete blocks count */
     write_start(c);
     return true;
 }

@@ -5,19 +5,21 @@
 
 #define NONE UINT32_MAX
 
-/* Nodes by rank: reverse postorder of a depth-first search from node 0, which therefore has rank 0. */
+/* Nodes by rank: reverse postorder of a depth-first search from node 0, which therefore has rank 0.
+ */
 struct dom {
-    uint32_t n;                             /* reached nodes */
-    uint32_t *rank;                         /* [nodes], NONE: not reached */
-    uint32_t *node;                         /* [n], by rank */
-    uint32_t *pred_first, *pred;            /* [n + 1], ranks of those that refer to a rank */
-    uint32_t *idom;                         /* [n], rank by rank */
+    uint32_t n;                  /* reached nodes */
+    uint32_t *rank;              /* [nodes], NONE: not reached */
+    uint32_t *node;              /* [n], by rank */
+    uint32_t *pred_first, *pred; /* [n + 1], ranks of those that refer to a rank */
+    uint32_t *idom;              /* [n], rank by rank */
 };
 
 /* Only this function needs NEXT, the edge to follow next, and the stack. */
 static bool search(const struct gh_graph *g, struct dom *d)
 {
-    uint32_t *next = malloc((size_t)g->n * sizeof *next), *stack = malloc((size_t)g->n * sizeof *stack);
+    uint32_t *next = malloc((size_t)g->n * sizeof *next),
+             *stack = malloc((size_t)g->n * sizeof *stack);
     uint32_t *post = malloc((size_t)g->n * sizeof *post), n_post = 0, depth = 0, i;
     bool ok = next && stack && post;
 
@@ -27,7 +29,7 @@ static bool search(const struct gh_graph *g, struct dom *d)
         memset(d->rank, 0xFF, (size_t)g->n * sizeof *d->rank);
         memcpy(next, g->first, (size_t)g->n * sizeof *next);
         stack[depth++] = 0;
-        d->rank[0] = 0;                     /* any value: seen */
+        d->rank[0] = 0; /* any value: seen */
         while (depth) {
             uint32_t v = stack[depth - 1];
 
@@ -75,7 +77,7 @@ static bool turn_edges(const struct gh_graph *g, struct dom *d)
         return false;
     for (r = 0; r < d->n; r++)
         d->pred_first[r + 2] += d->pred_first[r + 1];
-    for (r = 0; r < d->n; r++)              /* one index further on, so that the starts are right afterwards */
+    for (r = 0; r < d->n; r++) /* one index further on, so that the starts are right afterwards */
         for (e = g->first[d->node[r]]; e < g->first[d->node[r] + 1]; e++)
             d->pred[d->pred_first[d->rank[g->to[e]] + 1]++] = r;
     return true;
@@ -133,7 +135,7 @@ bool gh_dom_retained(struct gh_graph *g, uint64_t *retained, uint32_t *ret_reach
         for (v = 0; v < g->n; v++)
             if (d.rank[v] == NONE)
                 retained[v] = 0;
-        for (r = d.n - 1; r > 0; r--)       /* a dominator has the smaller rank */
+        for (r = d.n - 1; r > 0; r--) /* a dominator has the smaller rank */
             retained[d.node[d.idom[r]]] += retained[d.node[r]];
         *ret_reached = d.n - 1;
     }

@@ -1,4 +1,5 @@
-/* What keeps objects alive from outside, collected during the first walk for the retained sizes of the truth file. */
+/* What keeps objects alive from outside, collected during the first walk for the retained sizes of
+ * the truth file. */
 #ifndef GH_HOLDS_H
 #define GH_HOLDS_H
 
@@ -12,8 +13,8 @@ struct gh_pair {
 
 /* By object index; 8 bytes per root, 16 per handle. */
 struct gh_holds {
-    uint64_t *roots;                        /* static variables and all roots that are not weak */
-    struct gh_pair *pairs;                  /* dependent handles */
+    uint64_t *roots;       /* static variables and all roots that are not weak */
+    struct gh_pair *pairs; /* dependent handles */
     size_t n_roots, cap_roots, n_pairs, cap_pairs;
     bool no_memory;
 };

@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOH_SLOT (1u << 20)                 /* each slot has one large object; 32 slots make a region */
-#define LOH_REGION (32u << 20)
-#define LOH_MIN 85000u
-#define POH_SLOT (64u << 10)
+/* each slot has one large object; 32 slots make a region */
+#define LOH_SLOT    (1u << 20)
+#define LOH_REGION  (32u << 20)
+#define LOH_MIN     85000u
+#define POH_SLOT    (64u << 10)
 #define FROZEN_SLOT 64u
 
 #define BLOCK_BYTES_MAX ((GH_REGION_BYTES - 64) / GH_REGION_BLOCKS & ~7u)
@@ -17,17 +18,19 @@ static uint64_t round_up(uint64_t v, uint64_t to)
     return (v + to - 1) / to * to;
 }
 
-/* ---- templates ------------------------------------------------------------------------------------------- */
+/* ---- templates
+ * ------------------------------------------------------------------------------------------- */
 
 /* State while a template is built. */
 struct maker {
     struct gh_template *t;
     uint64_t rng;
     uint32_t refs_max[GH_BLOCK];
-    uint32_t slots[GH_TEMPLATE_EDGES];      /* free reference slots, as slot numbers in object order */
+    /* free reference slots, as slot numbers in object order */
+    uint32_t slots[GH_TEMPLATE_EDGES];
     uint32_t n_slots;
     uint32_t first_slot[GH_BLOCK];
-    uint32_t weight_sum[GH_TYPES_MAX];      /* of the types up to this one */
+    uint32_t weight_sum[GH_TYPES_MAX]; /* of the types up to this one */
     uint32_t n_types;
 };
 
@@ -53,7 +56,7 @@ static uint32_t pick_type(const struct maker *k, uint64_t h)
     uint32_t lo = 0, hi = k->n_types - 1;
     uint64_t at = gh_below(h, k->weight_sum[hi]);
 
-    while (lo < hi) {                       /* first type whose sum is above AT */
+    while (lo < hi) { /* first type whose sum is above AT */
         uint32_t mid = (lo + hi) / 2;
 
         if (k->weight_sum[mid] > at)
@@ -65,7 +68,8 @@ static uint32_t pick_type(const struct maker *k, uint64_t h)
 }
 
 /* Number of elements: mostly few, sometimes many; never more than FREE_BYTES allow. */
-static uint64_t pick_len(const struct gh_types *ty, const struct gh_type *t, uint64_t h, uint64_t free_bytes)
+static uint64_t pick_len(const struct gh_types *ty, const struct gh_type *t, uint64_t h,
+                         uint64_t free_bytes)
 {
     uint64_t len, base = gh_type_size(ty, t, 0), step = gh_type_size(ty, t, 1) - base;
 
@@ -75,12 +79,14 @@ static uint64_t pick_len(const struct gh_types *ty, const struct gh_type *t, uin
     case 0:
         len = gh_below(h << 8, t->refs ? 400 : 4000 / step);
         break;
-    case 1: case 2:
+    case 1:
+    case 2:
         len = 0;
         break;
     default:
-        len = t->kind == GH_T_STRING ? 2 + gh_below(h << 8, 34) : t->refs ? 4 + gh_below(h << 8, 12)
-            : 1 + gh_below(h << 8, 100 / step + 4);
+        len = t->kind == GH_T_STRING ? 2 + gh_below(h << 8, 34)
+              : t->refs              ? 4 + gh_below(h << 8, 12)
+                                     : 1 + gh_below(h << 8, 100 / step + 4);
         break;
     }
     if (base + step * len > free_bytes)
@@ -89,7 +95,8 @@ static uint64_t pick_len(const struct gh_types *ty, const struct gh_type *t, uin
 }
 
 /* Types, sizes and offsets; returns false if the block became too long. */
-static bool make_layout(struct maker *k, const struct gh_types *ty, enum gh_shape shape, uint32_t *ret_bytes)
+static bool make_layout(struct maker *k, const struct gh_types *ty, enum gh_shape shape,
+                        uint32_t *ret_bytes)
 {
     struct gh_template *t = k->t;
     uint64_t off = 0;
@@ -103,7 +110,7 @@ static bool make_layout(struct maker *k, const struct gh_types *ty, enum gh_shap
         const struct gh_type *d = &ty->t[type];
 
         len = pick_len(ty, d, gh_mix(h), free_bytes + 40);
-        if (i == 0 && shape == GH_SHAPE_MIX) {          /* the root of the block holds the links */
+        if (i == 0 && shape == GH_SHAPE_MIX) { /* the root of the block holds the links */
             type = gh_types_find(ty, "System.Object[]");
             d = &ty->t[type];
             len = 96;
@@ -114,7 +121,7 @@ static bool make_layout(struct maker *k, const struct gh_types *ty, enum gh_shap
         t->off[i] = (uint32_t)off;
         k->refs_max[i] = (uint32_t)(d->kind == GH_T_ARRAY ? d->refs * len : d->refs);
         off += round_up(size, ty->ptr_bytes);
-        if (h % 127 == 0)                               /* a free object of the collector */
+        if (h % 127 == 0) /* a free object of the collector */
             off += 24 + h % 21 * 8;
     }
     *ret_bytes = (uint32_t)round_up(off, 8);
@@ -152,8 +159,8 @@ static bool make_counts(struct maker *k)
 }
 
 /*
-  * Targets.  Every object but the first gets a parent with a smaller number, so that every prefix of a block is
- * connected (the last block of a heap is shorter); the other slots point anywhere.
+ * Targets.  Every object but the first gets a parent with a smaller number, so that every prefix of
+ * a block is connected (the last block of a heap is shorter); the other slots point anywhere.
  */
 static bool make_targets(struct maker *k)
 {
@@ -185,8 +192,10 @@ static bool make_targets(struct maker *k)
         unsigned what = (unsigned)(h % 100);
 
         s = k->slots[--n];
-        t->code[s] = what < 45 ? (uint16_t)gh_below(h, GH_BLOCK) : what < 60 ? GH_C_SHARED
-            : what < 85 ? GH_C_NEAR : GH_C_FAR;
+        t->code[s] = what < 45   ? (uint16_t)gh_below(h, GH_BLOCK)
+                     : what < 60 ? GH_C_SHARED
+                     : what < 85 ? GH_C_NEAR
+                                 : GH_C_FAR;
     }
     return true;
 }
@@ -209,8 +218,8 @@ static bool make_templates(struct gh_model *m)
             k->t = &m->tmpl[i];
             sum_weights(k, m->types, m->shape);
             k->rng = gh_hash2(m->seed, 1 + i + tries * UINT64_C(1000));
-            if (make_layout(k, m->types, m->shape, &bytes)
-                && (m->shape != GH_SHAPE_MIX || (make_counts(k) && make_targets(k))))
+            if (make_layout(k, m->types, m->shape, &bytes) &&
+                (m->shape != GH_SHAPE_MIX || (make_counts(k) && make_targets(k))))
                 break;
         }
         if (tries == 100) {
@@ -225,7 +234,8 @@ static bool make_templates(struct gh_model *m)
     return true;
 }
 
-/* ---- the heap -------------------------------------------------------------------------------------------- */
+/* ---- the heap
+ * -------------------------------------------------------------------------------------------- */
 
 bool gh_model_init(struct gh_model *m, const struct gh_types *types, const struct gh_opts *o)
 {
@@ -292,7 +302,8 @@ bool gh_model_resize(struct gh_model *m, uint64_t n)
         return false;
     }
     m->region_base = bases;
-    first = wide ? UINT64_C(0x7F0C00000000) + (m->seed & 0xFF) * GH_REGION_BYTES : UINT64_C(0x04000000);
+    first =
+        wide ? UINT64_C(0x7F0C00000000) + (m->seed & 0xFF) * GH_REGION_BYTES : UINT64_C(0x04000000);
     end = first;
     for (r = 0; r < m->n_regions; r++) {
         i = first + region_slot(m, r) * GH_REGION_BYTES;
@@ -323,7 +334,7 @@ enum gh_gen gh_model_region_gen(const struct gh_model *m, uint64_t region)
     uint64_t per_heap = (m->n_regions + m->n_heaps - 1) / m->n_heaps;
     uint64_t k = region % per_heap, n = per_heap;
 
-    if (region / per_heap == (m->n_regions - 1) / per_heap)         /* the last heap has fewer */
+    if (region / per_heap == (m->n_regions - 1) / per_heap) /* the last heap has fewer */
         n = (m->n_regions - 1) % per_heap + 1;
     if (n >= 4)
         return k + 1 == n ? GH_GEN0 : k + 2 == n ? GH_GEN1 : GH_GEN2;
@@ -399,7 +410,7 @@ void gh_model_object(const struct gh_model *m, uint64_t i, struct gh_object *ret
     case GH_SHAPE_MIX:
         ret->n_edges = t->edges[s % GH_BLOCK];
         break;
-    case GH_SHAPE_TREE:                     /* children 2i+1, 2i+2; three of four refer to their parent */
+    case GH_SHAPE_TREE: /* children 2i+1, 2i+2; three of four refer to their parent */
         ret->n_edges = 0;
         if (2 * i + 1 < m->n)
             ret->n_edges = 2 * i + 2 < m->n ? 2 : 1;
@@ -409,7 +420,7 @@ void gh_model_object(const struct gh_model *m, uint64_t i, struct gh_object *ret
     case GH_SHAPE_LIST:
         ret->n_edges = i + 1 < m->n;
         break;
-    case GH_SHAPE_RANDOM: {                 /* mean 1.73 */
+    case GH_SHAPE_RANDOM: { /* mean 1.73 */
         uint64_t p = gh_below(gh_hash2(m->seed, i), 100);
 
         ret->n_edges = p < 15 ? 0 : p < 45 ? 1 : p < 76 ? 2 : p < 91 ? 3 : 4;
@@ -435,7 +446,7 @@ uint64_t gh_model_code_target(const struct gh_model *m, uint16_t code, uint64_t 
             if (t < m->n_loh + m->n_poh)
                 return m->n_frozen + m->n_small + t;
         }
-        code = GH_C_NEAR;                   /* no such block or large object */
+        code = GH_C_NEAR; /* no such block or large object */
     }
     h = gh_hash2(m->seed, s * 128 + slot);
     switch (code) {
@@ -443,9 +454,9 @@ uint64_t gh_model_code_target(const struct gh_model *m, uint16_t code, uint64_t 
         t = s + (h >> 40 & 0xFFFF);
         t = t < 0x8000 ? t : t - 0x8000;
         return m->n_frozen + (t < m->n_small ? t : gh_below(h, m->n_small));
-    case GH_C_SHARED:                       /* a few objects have many referrers */
+    case GH_C_SHARED: /* a few objects have many referrers */
         t = h >> 52;
-        t = t * t >> 14;                    /* 0 … 1023, small ones more often */
+        t = t * t >> 14; /* 0 … 1023, small ones more often */
         return t < m->n ? t : gh_below(h, m->n);
     default:
         return gh_below(h, m->n);
@@ -466,11 +477,11 @@ uint64_t gh_model_target(const struct gh_model *m, uint64_t i, uint64_t k)
     case GH_SHAPE_FAN:
         return k;
     case GH_SHAPE_RANDOM:
-    case GH_SHAPE_MIX:                      /* large arrays of references */
+    case GH_SHAPE_MIX: /* large arrays of references */
         break;
     }
     h = gh_hash2(m->seed ^ 0xED6E, i * 256 + k);
-    if (m->shape == GH_SHAPE_RANDOM && h % 5) {         /* four of five stay within 1 MB or so */
+    if (m->shape == GH_SHAPE_RANDOM && h % 5) { /* four of five stay within 1 MB or so */
         uint64_t t = i + (h >> 40 & 0x7FFF);
 
         t = t < 0x4000 ? t : t - 0x4000;
@@ -480,10 +491,13 @@ uint64_t gh_model_target(const struct gh_model *m, uint64_t i, uint64_t k)
     return gh_below(h, m->n);
 }
 
-void gh_model_ranges(const struct gh_model *m, void (*fn)(void *ctx, const struct gh_range *range), void *ctx)
+void gh_model_ranges(const struct gh_model *m, void (*fn)(void *ctx, const struct gh_range *range),
+                     void *ctx)
 {
     struct gh_range range = {
-        .gen = GH_POH, .start = m->poh_base + GH_REGION_HEADER, .used_bytes = m->n_poh * POH_SLOT,
+        .gen = GH_POH,
+        .start = m->poh_base + GH_REGION_HEADER,
+        .used_bytes = m->n_poh * POH_SLOT,
         .reserved_bytes = LOH_REGION - GH_REGION_HEADER,
     };
     uint64_t k;
@@ -494,13 +508,15 @@ void gh_model_ranges(const struct gh_model *m, void (*fn)(void *ctx, const struc
         range.gen = fan_is_large(m) ? GH_LOH : GH_GEN2;
         range.start = m->loh_base + GH_REGION_HEADER;
         range.used_bytes = round_up(m->fan_bytes, 8);
-        range.reserved_bytes = round_up(m->fan_bytes + GH_REGION_HEADER, LOH_REGION) - GH_REGION_HEADER;
+        range.reserved_bytes =
+            round_up(m->fan_bytes + GH_REGION_HEADER, LOH_REGION) - GH_REGION_HEADER;
         fn(ctx, &range);
     } else {
         for (k = 0; k < m->n_loh; k += 32) {
             range.gen = GH_LOH;
             range.start = m->loh_base + k * LOH_SLOT + GH_REGION_HEADER;
-            range.used_bytes = (m->n_loh - k < 32 ? m->n_loh - k : 32) * LOH_SLOT - GH_REGION_HEADER;
+            range.used_bytes =
+                (m->n_loh - k < 32 ? m->n_loh - k : 32) * LOH_SLOT - GH_REGION_HEADER;
             fn(ctx, &range);
         }
     }
@@ -513,7 +529,8 @@ void gh_model_ranges(const struct gh_model *m, void (*fn)(void *ctx, const struc
                 continue;
             range.gen = (enum gh_gen)gen;
             range.start = m->region_base[k];
-            range.used_bytes = (blocks < GH_REGION_BLOCKS ? blocks : GH_REGION_BLOCKS) * m->block_bytes;
+            range.used_bytes =
+                (blocks < GH_REGION_BLOCKS ? blocks : GH_REGION_BLOCKS) * m->block_bytes;
             fn(ctx, &range);
         }
 }

@@ -6,16 +6,19 @@
 #include <string.h>
 
 const char *const gh_kind_names[GH_K_COUNT] = {
-    [GH_K_NODE] = "node", [GH_K_EDGE] = "edge", [GH_K_TYPE] = "type", [GH_K_ROOT] = "root",
-    [GH_K_HANDLE] = "handle", [GH_K_STATIC] = "static", [GH_K_GCSTART] = "gcstart", [GH_K_GCEND] = "gcend",
-    [GH_K_HEAPSTATS] = "heapstats", [GH_K_RANGE] = "range", [GH_K_SUSPEND] = "suspend",
-    [GH_K_MODULE] = "module", [GH_K_RUNDOWN] = "rundown", [GH_K_PROCESSINFO] = "processinfo",
+    [GH_K_NODE] = "node",           [GH_K_EDGE] = "edge",
+    [GH_K_TYPE] = "type",           [GH_K_ROOT] = "root",
+    [GH_K_HANDLE] = "handle",       [GH_K_STATIC] = "static",
+    [GH_K_GCSTART] = "gcstart",     [GH_K_GCEND] = "gcend",
+    [GH_K_HEAPSTATS] = "heapstats", [GH_K_RANGE] = "range",
+    [GH_K_SUSPEND] = "suspend",     [GH_K_MODULE] = "module",
+    [GH_K_RUNDOWN] = "rundown",     [GH_K_PROCESSINFO] = "processinfo",
     [GH_K_NOISE] = "noise",
 };
 
 const char *const gh_shape_names[GH_SHAPE_RANDOM + 1] = {
-    [GH_SHAPE_MIX] = "mix", [GH_SHAPE_TREE] = "tree", [GH_SHAPE_LIST] = "list", [GH_SHAPE_FAN] = "fan",
-    [GH_SHAPE_RANDOM] = "random",
+    [GH_SHAPE_MIX] = "mix", [GH_SHAPE_TREE] = "tree",     [GH_SHAPE_LIST] = "list",
+    [GH_SHAPE_FAN] = "fan", [GH_SHAPE_RANDOM] = "random",
 };
 
 static const char help_text[] =
@@ -40,9 +43,11 @@ static const char help_text[] =
     "      --empty-names    types without names\n"
     "      --sp-bytes N     event bytes between sequence points (10485760)\n"
     "      --thread-reuse   a thread id given to a second thread (v4, v6)\n"
-    "      --forget-threads sequence points forget the threads, which come back with new indexes (v6)\n"
+    "      --forget-threads sequence points forget the threads, which come back with new indexes "
+    "(v6)\n"
     "losses\n"
-    "      --drop KIND[:A[-[B]]][@DUMP]   events A to B of a kind are lost; repeatable.  Kinds: node edge\n"
+    "      --drop KIND[:A[-[B]]][@DUMP]   events A to B of a kind are lost; repeatable.  Kinds: "
+    "node edge\n"
     "                       type root handle static gcstart gcend heapstats range suspend module\n"
     "                       rundown processinfo noise\n"
     "      --drop-random N  N of 1000 bulk events are lost\n"
@@ -133,17 +138,28 @@ static bool format_of(const char *s, enum gh_format *ret)
     if (s[0] != 'v' || !s[1] || s[2])
         return false;
     switch (s[1]) {
-    case '3': *ret = GH_V3; return true;
-    case '4': *ret = GH_V4; return true;
-    case '6': *ret = GH_V6; return true;
-    default: return false;
+    case '3':
+        *ret = GH_V3;
+        return true;
+    case '4':
+        *ret = GH_V4;
+        return true;
+    case '6':
+        *ret = GH_V6;
+        return true;
+    default:
+        return false;
     }
 }
 
 /* Options without a value: a flag and the value that it gets. */
 static bool set_flag(struct gh_opts *o, const char *a)
 {
-    const struct { const char *name; bool *flag; bool value; } flags[] = {
+    const struct {
+        const char *name;
+        bool *flag;
+        bool value;
+    } flags[] = {
         { "--uncompressed", &o->compressed, false },
         { "--server", &o->server, true },
         { "--ranges", &o->ranges, true },
@@ -169,8 +185,13 @@ static bool set_flag(struct gh_opts *o, const char *a)
 /* Options with a value.  1 = taken, 0 = no such option, -1 = bad value. */
 static int set_value(struct gh_opts *o, const char *a, const char *v)
 {
-    uint64_t heaps = o->n_heaps, dumps = o->n_dumps, permille = o->drop_permille, ptr = o->ptr_bytes;
-    const struct { const char *name; uint64_t *num; uint64_t max; } nums[] = {
+    uint64_t heaps = o->n_heaps, dumps = o->n_dumps, permille = o->drop_permille,
+             ptr = o->ptr_bytes;
+    const struct {
+        const char *name;
+        uint64_t *num;
+        uint64_t max;
+    } nums[] = {
         { "-n", &o->n_objects, UINT64_C(4000000000) },
         { "--objects", &o->n_objects, UINT64_C(4000000000) },
         { "--seed", &o->seed, UINT64_MAX },
@@ -218,9 +239,20 @@ static int set_value(struct gh_opts *o, const char *a, const char *v)
 int gh_opts_parse(struct gh_opts *ret, int argc, char **argv)
 {
     struct gh_opts o = {
-        .n_objects = 10000, .seed = 1, .n_roots = GH_AUTO, .n_statics = GH_AUTO, .n_dependent = GH_AUTO,
-        .sp_bytes = 10 * 1024 * 1024, .truncate_off = UINT64_MAX, .shape = GH_SHAPE_MIX, .format = GH_V4,
-        .ptr_bytes = 8, .n_dumps = 1, .compressed = true, .final_sp = true, .end_tag = true,
+        .n_objects = 10000,
+        .seed = 1,
+        .n_roots = GH_AUTO,
+        .n_statics = GH_AUTO,
+        .n_dependent = GH_AUTO,
+        .sp_bytes = 10 * 1024 * 1024,
+        .truncate_off = UINT64_MAX,
+        .shape = GH_SHAPE_MIX,
+        .format = GH_V4,
+        .ptr_bytes = 8,
+        .n_dumps = 1,
+        .compressed = true,
+        .final_sp = true,
+        .end_tag = true,
     };
     char name[32];
     int i;
@@ -241,7 +273,7 @@ int gh_opts_parse(struct gh_opts *ret, int argc, char **argv)
         }
         if (set_flag(&o, a))
             continue;
-        if (a[1] == '-' && eq && (size_t)(eq - a) < sizeof name) {      /* --name=value */
+        if (a[1] == '-' && eq && (size_t)(eq - a) < sizeof name) { /* --name=value */
             memcpy(name, a, (size_t)(eq - a));
             name[eq - a] = '\0';
             a = name;

@@ -24,12 +24,13 @@ void gh_pipe_done(struct gh_pipe *p)
     p->bytes = NULL;
 }
 
-struct gh_thread *gh_pipe_thread(struct gh_pipe *p, uint64_t id, const char *name, uint32_t processor)
+struct gh_thread *gh_pipe_thread(struct gh_pipe *p, uint64_t id, const char *name,
+                                 uint32_t processor)
 {
     struct gh_thread *t = &p->threads[p->n_threads++];
 
     if (p->n_threads > GH_THREADS_MAX)
-        abort();                            /* the script asks for a fixed number */
+        abort(); /* the script asks for a fixed number */
     memset(t, 0, sizeof *t);
     t->id = id;
     t->name = name;
@@ -59,11 +60,12 @@ static bool is_lost(struct gh_pipe *p, enum gh_kind kind)
     for (i = 0; i < o->n_drops; i++) {
         const struct gh_drop *d = &o->drops[i];
 
-        if (d->kind == kind && nth >= d->first && nth <= d->last && (p->dump < 0 || (uint32_t)p->dump == d->dump))
+        if (d->kind == kind && nth >= d->first && nth <= d->last &&
+            (p->dump < 0 || (uint32_t)p->dump == d->dump))
             return true;
     }
-    return kind < GH_K_BULK_COUNT && o->drop_permille
-        && gh_below(gh_hash2(o->seed ^ 0xD809, p->n_attempted), 1000) < o->drop_permille;
+    return kind < GH_K_BULK_COUNT && o->drop_permille &&
+           gh_below(gh_hash2(o->seed ^ 0xD809, p->n_attempted), 1000) < o->drop_permille;
 }
 
 /* Keeps a copy of the event until the end of the pass. */
@@ -177,8 +179,15 @@ bool gh_pipe_event(struct gh_pipe *p, struct gh_thread *t, enum gh_meta meta, st
 {
     bool counted = p->dump <= 0;
     struct gh_event ev = {
-        .capture = t, .about = how.about ? how.about : t, .meta = meta, .kind = how.kind, .n_items = how.n_items,
-        .stack = how.stack, .activity = how.activity, .counted = counted, .payload = payload,
+        .capture = t,
+        .about = how.about ? how.about : t,
+        .meta = meta,
+        .kind = how.kind,
+        .n_items = how.n_items,
+        .stack = how.stack,
+        .activity = how.activity,
+        .counted = counted,
+        .payload = payload,
         .payload_bytes = (uint32_t)payload_bytes,
     };
 
@@ -205,7 +214,8 @@ bool gh_pipe_event(struct gh_pipe *p, struct gh_thread *t, enum gh_meta meta, st
     ev.seq = t->shown;
     ev.time = p->now;
     p->bytes_since_sp += payload_bytes + 64;
-    if (!p->runner || p->runner == t || p->o->format == GH_V3) {     /* V3 is sorted by time, as events arrive */
+    /* V3 is sorted by time, as events arrive */
+    if (!p->runner || p->runner == t || p->o->format == GH_V3) {
         ev.sorted = !p->runner || p->o->format == GH_V3;
         p->runner = t;
         gh_container_event(p->c, &ev);

@@ -1,11 +1,11 @@
 /*
- * What EventPipe does between the threads that write events and the file: sequence numbers, lost events, the order
- * of the threads' runs, sequence points.  Time goes forward with every event.
+ * What EventPipe does between the threads that write events and the file: sequence numbers, lost
+ * events, the order of the threads' runs, sequence points.  Time goes forward with every event.
  *
- * A pass is what the runtime's writer does every 100 ms, or up to a sequence point: it takes the thread with the
-  * oldest waiting event, writes all of that thread's events, then looks for the next thread.  So the events of the first
- * thread of a pass are written at once; those of the others wait in memory for the end of the pass.  Let a thread with
- * many events be the first of its pass.
+ * A pass is what the runtime's writer does every 100 ms, or up to a sequence point: it takes the
+ * thread with the oldest waiting event, writes all of that thread's events, then looks for the next
+ * thread.  So the events of the first thread of a pass are written at once; those of the others
+ * wait in memory for the end of the pass.  Let a thread with many events be the first of its pass.
  */
 #ifndef GH_PIPE_H
 #define GH_PIPE_H
@@ -17,10 +17,10 @@
 #include "gh_opts.h"
 
 #define GH_THREADS_MAX 64u
-#define GH_NO_EVENT UINT32_MAX
+#define GH_NO_EVENT    UINT32_MAX
 
 struct gh_queued {
-    struct gh_event ev;                     /* payload: offset in the bytes of the pass */
+    struct gh_event ev; /* payload: offset in the bytes of the pass */
     uint64_t payload_off;
     uint32_t next;
 };
@@ -33,25 +33,26 @@ struct gh_pipe {
     uint64_t now;
     uint64_t bytes_since_sp;
     uint32_t n_sps;
-    struct gh_thread *runner;               /* first thread of this pass */
+    struct gh_thread *runner; /* first thread of this pass */
     struct gh_queued *queue;
     uint32_t n_queued, cap_queued;
     uint8_t *bytes;
     uint64_t n_bytes, cap_bytes;
     uint32_t run_order[GH_THREADS_MAX], n_runs;
-    uint32_t next_index;                    /* V6 */
+    uint32_t next_index; /* V6 */
     /* losses */
-    int32_t dump;                           /* running dump, -1 = none */
-    uint64_t nth[GH_K_COUNT];               /* events of each kind so far, in this dump */
+    int32_t dump;             /* running dump, -1 = none */
+    uint64_t nth[GH_K_COUNT]; /* events of each kind so far, in this dump */
     uint64_t n_attempted, n_lost;
-    uint64_t n_visible_lost;                /* of forgotten thread indexes */
-    uint64_t events_lost[GH_K_COUNT], items_lost[GH_K_COUNT];       /* first dump, or outside of dumps */
+    uint64_t n_visible_lost; /* of forgotten thread indexes */
+    /* first dump, or outside of dumps */
+    uint64_t events_lost[GH_K_COUNT], items_lost[GH_K_COUNT];
     bool no_memory;
 };
 
 /* An event to write; set fields that do not matter to zero. */
 struct gh_emit {
-    struct gh_thread *about;                /* NULL = the capturing thread */
+    struct gh_thread *about; /* NULL = the capturing thread */
     enum gh_kind kind;
     uint32_t n_items;
     uint8_t stack, activity;
@@ -60,7 +61,8 @@ struct gh_emit {
 void gh_pipe_init(struct gh_pipe *p, struct gh_container *c, const struct gh_opts *o);
 void gh_pipe_done(struct gh_pipe *p);
 
-struct gh_thread *gh_pipe_thread(struct gh_pipe *p, uint64_t id, const char *name, uint32_t processor);
+struct gh_thread *gh_pipe_thread(struct gh_pipe *p, uint64_t id, const char *name,
+                                 uint32_t processor);
 
 /* Time passes. */
 void gh_pipe_wait(struct gh_pipe *p, uint64_t ns);

@@ -10,15 +10,16 @@ struct finder {
     const struct gh_model *m;
     const struct gh_holds *holds;
     bool all;
-    uint64_t *core;                         /* ascending */
+    uint64_t *core; /* ascending */
     uint32_t n_core;
     struct gh_graph g;
-    bool counting;                          /* the first of two rounds through the edges */
-    uint64_t *retained;                     /* [n_core + 1] */
+    bool counting;      /* the first of two rounds through the edges */
+    uint64_t *retained; /* [n_core + 1] */
     struct gh_retained *ret;
 };
 
-/* ---- sums by formula ------------------------------------------------------------------------------------- */
+/* ---- sums by formula
+ * ------------------------------------------------------------------------------------- */
 
 /* Bytes of the objects FIRST … END-1. */
 static uint64_t bytes_of(const struct gh_model *m, uint64_t first, uint64_t end)
@@ -47,7 +48,8 @@ static uint64_t subtree_bytes(const struct gh_model *m, uint64_t i)
     return sum;
 }
 
-/* ---- the core -------------------------------------------------------------------------------------------- */
+/* ---- the core
+ * -------------------------------------------------------------------------------------------- */
 
 static int by_value(const void *a, const void *b)
 {
@@ -84,7 +86,8 @@ static uint32_t node_of(const struct finder *f, uint64_t i)
     return (f->all ? (uint32_t)i : core_from(f, i)) + 1;
 }
 
-/* A referenced object adds its path from the root of the tree, or the object before it in the list. */
+/* A referenced object adds its path from the root of the tree, or the object before it in the list.
+ */
 static uint32_t with_way(const struct gh_model *m, uint64_t i, uint64_t *to)
 {
     uint32_t n = 0;
@@ -129,7 +132,9 @@ static bool find_core(struct finder *f)
     return kept < UINT32_MAX - 2;
 }
 
-/* ---- edges ----------------------------------------------------------------------------------------------- */
+/* ---- edges
+ * -----------------------------------------------------------------------------------------------
+ */
 
 static void edge(struct finder *f, uint32_t from, uint32_t to)
 {
@@ -157,7 +162,7 @@ static void edges_of_all(struct finder *f)
             for (j = 0; j < n; j++)
                 for (k = 0; k < t->edges[j]; k++, code++) {
                     uint64_t to = *code < GH_BLOCK ? i + gh_model_in_block(*code, n)
-                                : gh_model_code_target(m, *code, s + j, k);
+                                                   : gh_model_code_target(m, *code, s + j, k);
 
                     edge(f, (uint32_t)(i + j) + 1, (uint32_t)to + 1);
                 }
@@ -180,13 +185,13 @@ static void edges_of_core(struct finder *f)
         struct gh_object obj;
 
         switch (m->shape) {
-        case GH_SHAPE_LIST:                 /* also through the objects between the two */
+        case GH_SHAPE_LIST: /* also through the objects between the two */
             if (c + 1 < f->n_core)
                 edge(f, c + 1, c + 2);
             break;
         case GH_SHAPE_FAN:
             if (i != m->n - 1)
-                edge(f, f->n_core, c + 1);  /* the array is the last object */
+                edge(f, f->n_core, c + 1); /* the array is the last object */
             break;
         default:
             gh_model_object(m, i, &obj);
@@ -205,7 +210,7 @@ static void all_edges(struct finder *f)
 
     for (k = 0; k < h->n_roots; k++)
         edge(f, 0, node_of(f, h->roots[k]));
-    for (k = 0; k < h->n_pairs; k++)        /* the value lives as long as the key */
+    for (k = 0; k < h->n_pairs; k++) /* the value lives as long as the key */
         edge(f, node_of(f, h->pairs[k].key), node_of(f, h->pairs[k].value));
     if (f->all)
         edges_of_all(f);
@@ -253,21 +258,24 @@ static uint64_t weight(const struct finder *f, uint32_t c)
     default:
         if (i != m->n - 1)
             return own;
-        own = bytes_of(m, 0, m->n);         /* the array of shape fan: everything except the rest of the core */
+        /* the array of shape fan: everything except the rest of the core */
+        own = bytes_of(m, 0, m->n);
         for (at = 0; at + 1 < f->n_core; at++)
             own -= bytes_of(m, f->core[at], f->core[at] + 1);
         return own;
     }
 }
 
-/* ---- the largest ----------------------------------------------------------------------------------------- */
+/* ---- the largest
+ * ----------------------------------------------------------------------------------------- */
 
 static void offer(struct finder *f, uint64_t object, uint64_t bytes)
 {
     struct gh_retained *r = f->ret;
     uint32_t k = r->n_top;
 
-    while (k && (r->top[k - 1].bytes < bytes || (r->top[k - 1].bytes == bytes && r->top[k - 1].object > object)))
+    while (k && (r->top[k - 1].bytes < bytes ||
+                 (r->top[k - 1].bytes == bytes && r->top[k - 1].object > object)))
         k--;
     if (k == GH_RETAINED_TOP)
         return;
@@ -288,7 +296,8 @@ static void offer_below(struct finder *f, uint64_t object, uint64_t bytes)
     case GH_SHAPE_LIST:
         if (object + 1 == m->n || in_core(f, object + 1, &at))
             break;
-        /* AT: the next object of the core.  No other path reaches it; otherwise the object before it would be in the core, too. */
+        /* AT: the next object of the core.  No other path reaches it; otherwise the object before
+         * it would be in the core, too. */
         if (in_core(f, object, &at))
             offer(f, object + 1, bytes_of(m, object + 1, f->core[at + 1]) + f->retained[at + 2]);
         else
@@ -311,7 +320,8 @@ static void offer_below(struct finder *f, uint64_t object, uint64_t bytes)
     }
 }
 
-/* An object retains less than its dominator, so an object below one of the largest comes after it in the list. */
+/* An object retains less than its dominator, so an object below one of the largest comes after it
+ * in the list. */
 static void find_largest(struct finder *f)
 {
     struct gh_retained *r = f->ret;
@@ -324,7 +334,8 @@ static void find_largest(struct finder *f)
         offer_below(f, r->top[k].object, r->top[k].bytes);
 }
 
-bool gh_retained_find(const struct gh_model *m, const struct gh_holds *holds, struct gh_retained *ret)
+bool gh_retained_find(const struct gh_model *m, const struct gh_holds *holds,
+                      struct gh_retained *ret)
 {
     struct finder f = { .m = m, .holds = holds, .ret = ret };
     uint32_t c, reached = 0;
@@ -343,7 +354,8 @@ bool gh_retained_find(const struct gh_model *m, const struct gh_holds *holds, st
     }
     if (ok) {
         ret->known = true;
-        ret->alive_objects = f.all ? reached : m->n;        /* a root holds the main object, which reaches all others */
+        /* a root holds the main object, which reaches all others */
+        ret->alive_objects = f.all ? reached : m->n;
         ret->alive_bytes = f.retained[0];
         find_largest(&f);
     }

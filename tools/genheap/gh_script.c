@@ -8,18 +8,19 @@
 static const struct gh_emit plain = { .kind = GH_K_RUNDOWN };
 static const struct gh_emit foreign = { .kind = GH_K_NOISE };
 
-static bool emit(struct gh_script *s, struct gh_thread *t, enum gh_meta meta, enum gh_kind kind, const uint8_t *from,
-                 const uint8_t *end)
+static bool emit(struct gh_script *s, struct gh_thread *t, enum gh_meta meta, enum gh_kind kind,
+                 const uint8_t *from, const uint8_t *end)
 {
     struct gh_emit how = { .kind = kind };
 
     return gh_pipe_event(s->pipe, t, meta, how, from, (size_t)(end - from));
 }
 
-/* ---- collections ----------------------------------------------------------------------------------------- */
+/* ---- collections
+ * ----------------------------------------------------------------------------------------- */
 
-static void gc_start(struct gh_script *s, struct gh_thread *t, enum gh_kind kind, uint32_t count, uint32_t depth,
-                     uint32_t reason, uint32_t type)
+static void gc_start(struct gh_script *s, struct gh_thread *t, enum gh_kind kind, uint32_t count,
+                     uint32_t depth, uint32_t reason, uint32_t type)
 {
     uint8_t buf[32], *p = buf;
 
@@ -32,7 +33,8 @@ static void gc_start(struct gh_script *s, struct gh_thread *t, enum gh_kind kind
     emit(s, t, GH_M_GCSTART, kind, buf, p);
 }
 
-static void gc_end(struct gh_script *s, struct gh_thread *t, enum gh_kind kind, uint32_t count, uint32_t depth)
+static void gc_end(struct gh_script *s, struct gh_thread *t, enum gh_kind kind, uint32_t count,
+                   uint32_t depth)
 {
     uint8_t buf[16];
 
@@ -58,7 +60,8 @@ static void restart(struct gh_script *s, struct gh_thread *t, enum gh_kind kind)
 }
 
 /* Sizes of generations 0 … 4; after a full collection, everything that exists has survived. */
-static void heap_stats(struct gh_script *s, struct gh_thread *t, enum gh_kind kind, const uint64_t *size)
+static void heap_stats(struct gh_script *s, struct gh_thread *t, enum gh_kind kind,
+                       const uint64_t *size)
 {
     uint8_t buf[128], *p = buf;
     unsigned g;
@@ -122,9 +125,9 @@ static void global_history(struct gh_script *s, struct gh_thread *t, uint32_t co
 
     p = gh_put_u64(p, 262144);
     p = gh_put_u32(p, s->o->n_heaps);
-    p = gh_put_u32(p, 2);                   /* condemned generation */
+    p = gh_put_u32(p, 2); /* condemned generation */
     p = gh_put_u32(p, 0);
-    p = gh_put_u32(p, 1);                   /* induced */
+    p = gh_put_u32(p, 1); /* induced */
     p = gh_put_u32(p, 4);
     p = gh_put_u16(p, 0);
     p = gh_put_u32(p, 1);
@@ -136,7 +139,9 @@ static void global_history(struct gh_script *s, struct gh_thread *t, uint32_t co
     emit(s, t, GH_M_GLOBAL, GH_K_RUNDOWN, buf, p);
 }
 
-/* ---- noise ----------------------------------------------------------------------------------------------- */
+/* ---- noise
+ * -----------------------------------------------------------------------------------------------
+ */
 
 static uint64_t dice(struct gh_script *s)
 {
@@ -153,7 +158,7 @@ static void noise_event(struct gh_script *s, struct gh_thread *t)
 
     how.activity = (uint8_t)(h >> 32 & (GH_ACTIVITIES - 1));
     switch (h % 8) {
-    case 0:                                 /* written by one thread about another */
+    case 0: /* written by one thread about another */
         t = s->sampler;
         how.about = s->user[h >> 8 & 1];
         how.stack = (uint8_t)(1 + (h >> 16) % (GH_STACKS - 1));
@@ -184,14 +189,14 @@ static void noise_event(struct gh_script *s, struct gh_thread *t)
         for (i = 0; i < n; i++)
             p = gh_put_u32(p, (uint32_t)i);
         break;
-    case 5:                                 /* sometimes a long one */
+    case 5: /* sometimes a long one */
         meta = GH_M_ORDER_TEXT;
         n = h >> 40 & (h >> 60 ? 31 : 8191);
         for (i = 0; i < n; i++)
             p = gh_put_u16(p, 'a' + (unsigned)(i % 26));
         p = gh_put_u16(p, 0);
         break;
-    case 6:                                 /* truncated by another tool: no payload at all */
+    case 6: /* truncated by another tool: no payload at all */
         meta = GH_M_DYNAMIC;
         break;
     default:
@@ -224,7 +229,8 @@ static void noise_between(void *v)
 }
 
 /* A collection that a reader must not choose. */
-static void other_gc(struct gh_script *s, struct gh_thread *t, uint32_t depth, uint32_t reason, uint32_t type)
+static void other_gc(struct gh_script *s, struct gh_thread *t, uint32_t depth, uint32_t reason,
+                     uint32_t type)
 {
     static const uint64_t small[5] = { 1000, 2000, 3000, 0, 0 };
     uint32_t count = ++s->n_gcs;
@@ -244,16 +250,18 @@ static void noise_before(struct gh_script *s)
 
     if (!s->o->noise)
         return;
-    gc_end(s, s->user[2], GH_K_NOISE, ++s->n_gcs, 2);      /* of a background GC that began before the session */
+    /* of a background GC that began before the session */
+    gc_end(s, s->user[2], GH_K_NOISE, ++s->n_gcs, 2);
     noise_burst(s, 20);
     for (i = 0; i < 3; i++) {
         other_gc(s, s->user[i % 2], i % 2, 0, 0);
         noise_burst(s, 10);
     }
-    other_gc(s, s->user[2], 2, 0, 1);                       /* background */
-    other_gc(s, s->diag, 2, 1, 0);                          /* induced and full, but without a walk */
+    other_gc(s, s->user[2], 2, 0, 1); /* background */
+    /* induced and full, but without a walk */
+    other_gc(s, s->diag, 2, 1, 0);
     gh_pipe_end_pass(s->pipe);
-    p = gh_put_u16(gh_put_u32(gh_put_u32(p, 0), 2), 0);     /* survivors: neither nodes nor edges */
+    p = gh_put_u16(gh_put_u32(gh_put_u32(p, 0), 2), 0); /* survivors: neither nodes nor edges */
     for (i = 0; i < 2; i++)
         p = gh_put_u64(gh_put_ptr(p, 0x1000 + i * 0x100, s->o->ptr_bytes), 64);
     emit(s, s->user[0], GH_M_SURVIVORS, GH_K_NOISE, buf, p);
@@ -273,7 +281,8 @@ static void noise_after(struct gh_script *s)
     gh_pipe_end_pass(s->pipe);
 }
 
-/* ---- a dump ---------------------------------------------------------------------------------------------- */
+/* ---- a dump
+ * ---------------------------------------------------------------------------------------------- */
 
 static void dump(struct gh_script *s, uint32_t number)
 {
@@ -285,7 +294,7 @@ static void dump(struct gh_script *s, uint32_t number)
     gh_pipe_dump(s->pipe, (int32_t)number);
     if (server) {
         emit(s, s->diag, GH_M_TRIGGERED, GH_K_RUNDOWN, buf, gh_put_u16(gh_put_u32(buf, 1), 0));
-        gh_pipe_end_pass(s->pipe);          /* the walker's run begins with the next event */
+        gh_pipe_end_pass(s->pipe); /* the walker's run begins with the next event */
         suspend(s, walker, GH_K_SUSPEND, count);
     } else {
         suspend(s, walker, GH_K_SUSPEND, count);
@@ -313,7 +322,8 @@ static void dump(struct gh_script *s, uint32_t number)
     gh_pipe_end_pass(s->pipe);
 }
 
-/* ---- end of the session ---------------------------------------------------------------------------------- */
+/* ---- end of the session
+ * ---------------------------------------------------------------------------------- */
 
 static void process_info(struct gh_script *s)
 {
@@ -332,7 +342,7 @@ static void runtime_info(struct gh_script *s)
     unsigned i;
 
     p = gh_put_u16(p, 0);
-    p = gh_put_u16(p, 2);                   /* CoreCLR */
+    p = gh_put_u16(p, 2); /* CoreCLR */
     for (i = 0; i < 8; i++)
         p = gh_put_u16(p, version[i]);
     p = gh_put_u32(p, s->o->server ? 2 : 0);
@@ -363,7 +373,7 @@ static void module_end(struct gh_script *s, uint32_t i)
     p = buf;
     p = gh_put_u64(p, mod->id);
     p = gh_put_u64(p, mod->assembly_id);
-    p = gh_put_u32(p, 0x28);                /* manifest, ready to run */
+    p = gh_put_u32(p, 0x28); /* manifest, ready to run */
     p = gh_put_u32(p, 0);
     p = gh_put_utf16z(p, mod->path);
     p = gh_put_utf16z(p, "");
@@ -382,7 +392,8 @@ static void module_end(struct gh_script *s, uint32_t i)
     p = gh_put_u64(p, domain);
     p = gh_put_u64(p, 0);
     p = gh_put_u32(p, 0x10);
-    snprintf(name, sizeof name, "%s, Version=8.0.0.0, Culture=neutral, PublicKeyToken=null", mod->assembly);
+    snprintf(name, sizeof name, "%s, Version=8.0.0.0, Culture=neutral, PublicKeyToken=null",
+             mod->assembly);
     p = gh_put_utf16z(p, name);
     p = gh_put_u16(p, 0);
     gh_pipe_event(s->pipe, s->diag, GH_M_ASSEMBLY, plain, buf, (size_t)(p - buf));

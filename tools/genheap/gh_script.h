@@ -12,14 +12,15 @@ struct gh_script {
     struct gh_model *m;
     struct gh_pipe *pipe;
     struct gh_walk *walk;
-    struct gh_thread *diag;                 /* diagnostics server: forces the GC, later writes the rundown */
-    struct gh_thread *gc[3];                /* server GC; gc[0] walks */
-    struct gh_thread *user[3], *sampler;    /* noise */
+    /* diagnostics server: forces the GC, later writes the rundown */
+    struct gh_thread *diag;
+    struct gh_thread *gc[3];             /* server GC; gc[0] walks */
+    struct gh_thread *user[3], *sampler; /* noise */
     uint32_t n_gcs;
     uint64_t noise_rng;
     uint32_t since_pass;
     struct gh_totals totals[GH_DUMPS_MAX];
-    struct gh_holds holds;                  /* first dump, if there is a truth file */
+    struct gh_holds holds; /* first dump, if there is a truth file */
 };
 
 /* Writes everything, but does not close the container.  false: no memory, message printed. */

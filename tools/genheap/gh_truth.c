@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const root_kind_names[GH_ROOT_KINDS] = { "stack", "finalizer", "handle", "other" };
+static const char *const root_kind_names[GH_ROOT_KINDS] = { "stack", "finalizer", "handle",
+                                                            "other" };
 static const char *const gen_names[GH_GENS] = { "gen0", "gen1", "gen2", "loh", "poh", "frozen" };
 
 static void put_string(FILE *f, const char *s)
@@ -29,7 +30,8 @@ static void put_num(FILE *f, const char *name, uint64_t v)
 }
 
 /* "NAME": { "a": 1, … } */
-static void put_group(FILE *f, const char *name, const char *const *names, const uint64_t *v, unsigned n)
+static void put_group(FILE *f, const char *name, const char *const *names, const uint64_t *v,
+                      unsigned n)
 {
     unsigned i;
 
@@ -40,15 +42,27 @@ static void put_group(FILE *f, const char *name, const char *const *names, const
 }
 
 /* Events and records per kind: how many were written, or lost. */
-static void put_parts(FILE *f, const char *name, uint64_t events, const uint64_t *by_kind, const uint64_t *items)
+static void put_parts(FILE *f, const char *name, uint64_t events, const uint64_t *by_kind,
+                      const uint64_t *items)
 {
-    const struct { const char *name; uint64_t v; } parts[] = {
-        { "events", events }, { "objects", items[GH_K_NODE] }, { "edges", items[GH_K_EDGE] },
-        { "roots", items[GH_K_ROOT] }, { "statics", items[GH_K_STATIC] }, { "dependent_handles", items[GH_K_HANDLE] },
-        { "type_records", items[GH_K_TYPE] }, { "node_events", by_kind[GH_K_NODE] },
-        { "edge_events", by_kind[GH_K_EDGE] }, { "type_events", by_kind[GH_K_TYPE] },
-        { "root_events", by_kind[GH_K_ROOT] }, { "gcstart", by_kind[GH_K_GCSTART] },
-        { "gcend", by_kind[GH_K_GCEND] }, { "modules", by_kind[GH_K_MODULE] },
+    const struct {
+        const char *name;
+        uint64_t v;
+    } parts[] = {
+        { "events", events },
+        { "objects", items[GH_K_NODE] },
+        { "edges", items[GH_K_EDGE] },
+        { "roots", items[GH_K_ROOT] },
+        { "statics", items[GH_K_STATIC] },
+        { "dependent_handles", items[GH_K_HANDLE] },
+        { "type_records", items[GH_K_TYPE] },
+        { "node_events", by_kind[GH_K_NODE] },
+        { "edge_events", by_kind[GH_K_EDGE] },
+        { "type_events", by_kind[GH_K_TYPE] },
+        { "root_events", by_kind[GH_K_ROOT] },
+        { "gcstart", by_kind[GH_K_GCSTART] },
+        { "gcend", by_kind[GH_K_GCEND] },
+        { "modules", by_kind[GH_K_MODULE] },
     };
     size_t i;
 
@@ -89,13 +103,17 @@ static void put_retained(FILE *f, const struct gh_model *m, const struct gh_reta
         fprintf(f, "  \"retained\": null,\n");
         return;
     }
-    fprintf(f, "  \"retained\": {\n    \"alive_objects\": %" PRIu64 ", \"alive_bytes\": %" PRIu64 ",\n    \"largest\": [",
+    fprintf(f,
+            "  \"retained\": {\n    \"alive_objects\": %" PRIu64 ", \"alive_bytes\": %" PRIu64
+            ",\n    \"largest\": [",
             r->alive_objects, r->alive_bytes);
     for (i = 0; i < r->n_top; i++) {
         struct gh_object obj;
 
         gh_model_object(m, r->top[i].object, &obj);
-        fprintf(f, "%s\n      { \"address\": \"0x%" PRIx64 "\", \"bytes\": %" PRIu64 ", \"retained\": %" PRIu64 " }",
+        fprintf(f,
+                "%s\n      { \"address\": \"0x%" PRIx64 "\", \"bytes\": %" PRIu64
+                ", \"retained\": %" PRIu64 " }",
                 i ? "," : "", obj.addr, obj.size, r->top[i].bytes);
     }
     fprintf(f, "\n    ]\n  },\n");
@@ -109,15 +127,19 @@ static void put_dumps(FILE *f, const struct gh_script *s)
     for (i = 0; i < s->o->n_dumps; i++) {
         const struct gh_totals *t = &s->totals[i];
 
-        fprintf(f, "%s\n    { \"objects\": %" PRIu64 ", \"bytes\": %" PRIu64 ", \"edges\": %" PRIu64,
+        fprintf(f,
+                "%s\n    { \"objects\": %" PRIu64 ", \"bytes\": %" PRIu64 ", \"edges\": %" PRIu64,
                 i ? "," : "", t->objects, t->bytes, t->edges);
-        fprintf(f, ", \"roots\": %" PRIu64 ", \"statics\": %" PRIu64 ", \"dependent_handles\": %" PRIu64 " }",
+        fprintf(f,
+                ", \"roots\": %" PRIu64 ", \"statics\": %" PRIu64
+                ", \"dependent_handles\": %" PRIu64 " }",
                 t->roots, t->statics, t->dependent);
     }
     fprintf(f, "\n  ]\n");
 }
 
-bool gh_truth_write(const struct gh_script *s, const struct gh_container *c, const struct gh_retained *retained, uint64_t file_bytes)
+bool gh_truth_write(const struct gh_script *s, const struct gh_container *c,
+                    const struct gh_retained *retained, uint64_t file_bytes)
 {
     const struct gh_opts *o = s->o;
     const struct gh_totals *t = &s->totals[0];
@@ -162,8 +184,9 @@ bool gh_truth_write(const struct gh_script *s, const struct gh_container *c, con
     put_num(f, "dependent_handles_null", t->dependent_null);
     put_group(f, "objects_by_generation", gen_names, t->gen_objects, GH_GENS);
     put_bool(f, "ranges", o->ranges);
-    put_bool(f, "all_reachable", t->objects == 0 || (gh_model_connected(s->m)
-             && t->roots_by_kind[2] > t->gen_objects[GH_FROZEN]));
+    put_bool(f, "all_reachable",
+             t->objects == 0 ||
+                 (gh_model_connected(s->m) && t->roots_by_kind[2] > t->gen_objects[GH_FROZEN]));
     put_num(f, "types_with_objects", with_objects);
     put_num(f, "types_described", described);
     put_num(f, "modules", GH_MODULES);

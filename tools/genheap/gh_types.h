@@ -8,30 +8,31 @@
 #include "gh_opts.h"
 
 enum gh_type_kind {
-    GH_T_FIXED,         /* header, REFS references, DATA_BYTES of values */
+    GH_T_FIXED, /* header, REFS references, DATA_BYTES of values */
     GH_T_STRING,
-    GH_T_ARRAY,         /* elements of DATA_BYTES bytes (0: one pointer) with REFS references each */
-    GH_T_VALUE          /* never an object, only a type parameter */
+    /* elements of DATA_BYTES bytes (0: one pointer) with REFS references each */
+    GH_T_ARRAY,
+    GH_T_VALUE /* never an object, only a type parameter */
 };
 
-#define GH_MODULES 6
+#define GH_MODULES   6
 #define GH_TYPES_MAX 640
-#define GH_NO_TYPE 0xFFFFu
+#define GH_NO_TYPE   0xFFFFu
 
 struct gh_type {
-    const char *name;           /* UTF-8 */
-    uint64_t id;                /* MethodTable address */
+    const char *name; /* UTF-8 */
+    uint64_t id;      /* MethodTable address */
     uint32_t token;
     uint32_t flags;
-    uint32_t weight;            /* frequency in shape mix */
+    uint32_t weight; /* frequency in shape mix */
     uint16_t data_bytes;
     uint16_t refs;
-    uint16_t params[2];         /* indexes of types */
+    uint16_t params[2]; /* indexes of types */
     uint8_t n_params;
     uint8_t module;
-    uint8_t element;            /* CorElementType */
+    uint8_t element; /* CorElementType */
     uint8_t kind;
-    uint8_t shapes;             /* bit per enum gh_shape */
+    uint8_t shapes; /* bit per enum gh_shape */
 };
 
 struct gh_module {

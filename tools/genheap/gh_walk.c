@@ -6,7 +6,7 @@
 
 /* The runtime gives each buffer 63 KiB - 0x100 of records. */
 #define RECORDS_BYTES (63u * 1024 - 0x100)
-#define TYPES_MAX 31u
+#define TYPES_MAX     31u
 #define STATICS_BYTES 64464u
 #define STATICS_SPARE 512u
 
@@ -16,7 +16,8 @@ static void bulk_reset(struct gh_bulk *b)
     b->at = b->payload + b->header_bytes;
 }
 
-static void bulk_init(struct gh_bulk *b, enum gh_meta meta, enum gh_kind kind, uint32_t record_bytes)
+static void bulk_init(struct gh_bulk *b, enum gh_meta meta, enum gh_kind kind,
+                      uint32_t record_bytes)
 {
     b->meta = meta;
     b->kind = kind;
@@ -31,7 +32,8 @@ static bool bulk_send(struct gh_walk *w, struct gh_bulk *b)
 {
     struct gh_emit how = { .kind = b->kind, .n_items = b->count };
 
-    return gh_pipe_event(w->pipe, w->thread, b->meta, how, b->payload, (size_t)(b->at - b->payload));
+    return gh_pipe_event(w->pipe, w->thread, b->meta, how, b->payload,
+                         (size_t)(b->at - b->payload));
 }
 
 /* Index, Count, ClrInstanceID: 16, 17, 18, 19.  The index also counts lost events. */
@@ -46,7 +48,8 @@ static void bulk_flush(struct gh_walk *w, struct gh_bulk *b)
         w->between(w->between_ctx);
 }
 
-static inline void put_node(struct gh_walk *w, uint64_t addr, uint64_t size, uint64_t type_id, uint64_t n_edges)
+static inline void put_node(struct gh_walk *w, uint64_t addr, uint64_t size, uint64_t type_id,
+                            uint64_t n_edges)
 {
     struct gh_bulk *b = &w->node;
     uint8_t *p = gh_put_ptr(b->at, addr, w->m->ptr_bytes);
@@ -67,7 +70,9 @@ static inline void put_edge(struct gh_walk *w, uint64_t addr)
         bulk_flush(w, b);
 }
 
-/* ---- types ----------------------------------------------------------------------------------------------- */
+/* ---- types
+ * -----------------------------------------------------------------------------------------------
+ */
 
 static void flush_types(struct gh_walk *w)
 {
@@ -124,7 +129,8 @@ static void need_type(struct gh_walk *w, uint32_t type)
         need_type(w, t->params[i]);
 }
 
-/* ---- statics, roots, dependent handles ------------------------------------------------------------------- */
+/* ---- statics, roots, dependent handles
+ * ------------------------------------------------------------------- */
 
 static uint64_t table_base(const struct gh_walk *w, unsigned which)
 {
@@ -147,7 +153,8 @@ static void flush_statics(struct gh_walk *w)
 static void walk_statics(struct gh_walk *w, uint64_t n)
 {
     static const char *const words[] = {
-        "s_cache", "Empty", "s_instance", "Default", "<Current>k__BackingField", "s_lock", "_table", "s_comparer",
+        "s_cache", "Empty",  "s_instance", "Default", "<Current>k__BackingField",
+        "s_lock",  "_table", "s_comparer",
     };
     struct gh_bulk *b = &w->statics;
     uint64_t i;
@@ -212,17 +219,19 @@ static void put_root(struct gh_walk *w, uint64_t target, unsigned kind, unsigned
 }
 
 /*
-  * 45 % stack, 5 % finalizer queue, 2 % other, the rest handles in the order of their types.  The first handle holds the
- * main object, the next ones hold the frozen objects, so with enough roots everything is reachable.
+ * 45 % stack, 5 % finalizer queue, 2 % other, the rest handles in the order of their types.  The
+ * first handle holds the main object, the next ones hold the frozen objects, so with enough roots
+ * everything is reachable.
  */
 static void walk_roots(struct gh_walk *w, uint64_t n)
 {
-    static const unsigned stack_flags[8] = { 0, 0, 0, 0, PINNED, INTERIOR, INTERIOR, PINNED | INTERIOR };
+    static const unsigned stack_flags[8] = { 0,      0,        0,        0,
+                                             PINNED, INTERIOR, INTERIOR, PINNED | INTERIOR };
     const struct gh_model *m = w->m;
     uint64_t n_stack = n * 45 / 100, n_fin = n / 20, n_handles = n - n_stack - n_fin - n / 50;
     uint64_t held = 1 + m->n_frozen, i;
 
-    if (n_handles < held && n >= held) {    /* the handles that hold the heap come first */
+    if (n_handles < held && n >= held) { /* the handles that hold the heap come first */
         n_handles = held;
         n_stack = n - held;
         n_fin = 0;
@@ -248,10 +257,15 @@ static void walk_roots(struct gh_walk *w, uint64_t n)
 
             if (k < held) {
                 put_root(w, k == 0 ? gh_model_main(m) : k - 1, 2, 0, slot);
-            } else {                        /* weak, strong, ref-counted, pinned */
+            } else { /* weak, strong, ref-counted, pinned */
                 uint64_t part = (k - held) * 16 / (n_handles - held);
 
-                put_root(w, target, 2, part < 3 ? WEAK : part < 10 ? 0 : part < 12 ? REFCOUNTED : PINNED, slot);
+                put_root(w, target, 2,
+                         part < 3    ? WEAK
+                         : part < 10 ? 0
+                         : part < 12 ? REFCOUNTED
+                                     : PINNED,
+                         slot);
             }
             continue;
         }
@@ -281,9 +295,11 @@ static void walk_dependent(struct gh_walk *w, uint64_t n)
     }
 }
 
-/* ---- objects --------------------------------------------------------------------------------------------- */
+/* ---- objects
+ * --------------------------------------------------------------------------------------------- */
 
-static inline void count_object(struct gh_walk *w, uint32_t type, uint64_t size, uint64_t n_edges, enum gh_gen gen)
+static inline void count_object(struct gh_walk *w, uint32_t type, uint64_t size, uint64_t n_edges,
+                                enum gh_gen gen)
 {
     struct gh_totals *s = &w->totals;
 
@@ -346,7 +362,8 @@ static void walk_blocks(struct gh_walk *w)
     }
 }
 
-void gh_walk_init(struct gh_walk *w, const struct gh_opts *o, const struct gh_model *m, struct gh_pipe *pipe)
+void gh_walk_init(struct gh_walk *w, const struct gh_opts *o, const struct gh_model *m,
+                  struct gh_pipe *pipe)
 {
     uint32_t p = o->ptr_bytes;
 
@@ -376,7 +393,8 @@ void gh_walk_run(struct gh_walk *w, struct gh_thread *t)
     bulk_reset(&w->type);
     bulk_reset(&w->statics);
 
-    roots = w->o->n_roots != GH_AUTO ? w->o->n_roots : 1 + m->n_frozen + (n / 50 < 2000 ? n / 50 : 2000);
+    roots = w->o->n_roots != GH_AUTO ? w->o->n_roots
+                                     : 1 + m->n_frozen + (n / 50 < 2000 ? n / 50 : 2000);
     statics = w->o->n_statics != GH_AUTO ? w->o->n_statics : n / 20 < 338 ? n / 20 : 338;
     dependent = w->o->n_dependent != GH_AUTO ? w->o->n_dependent : n / 200 < 100 ? n / 200 : 100;
     if (n == 0)

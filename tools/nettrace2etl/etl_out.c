@@ -5,12 +5,12 @@
 
 #define FILE_MODE_SEQUENTIAL 0x01u
 #define FILE_MODE_COMPRESSED 0x04000000u
-#define FLAG_HAS_PROCESSOR 0x20u
-#define FLAG_COMPRESSED 0x40u
-#define TYPE_HEADER 4u
+#define FLAG_HAS_PROCESSOR   0x20u
+#define FLAG_COMPRESSED      0x40u
+#define TYPE_HEADER          4u
 
 /* File offsets of the counts in the header. */
-#define PAYLOAD (OUT_HEADER + 0x20u)
+#define PAYLOAD       (OUT_HEADER + 0x20u)
 #define PAYLOAD_BYTES 0x118u
 
 static void *need(void *p)
@@ -22,7 +22,8 @@ static void *need(void *p)
     return p;
 }
 
-static void buffer_header(uint8_t *p, size_t disk, size_t end, uint32_t sequence, size_t cpu, unsigned flags, unsigned type)
+static void buffer_header(uint8_t *p, size_t disk, size_t end, uint32_t sequence, size_t cpu,
+                          unsigned flags, unsigned type)
 {
     memset(p, 0, OUT_HEADER);
     put32(p, (uint32_t)disk);
@@ -40,13 +41,15 @@ static void write_bytes(struct out *o, const uint8_t *p, size_t n)
     o->failed = o->failed || fwrite(p, 1, n, o->file) != n;
 }
 
-/* The first buffer, with the record that describes the file.  The number of buffers is filled in at the end. */
+/* The first buffer, with the record that describes the file.  The number of buffers is filled in at
+ * the end. */
 static void write_header(struct out *o)
 {
     static const char names[] = "g\0c\0d\0u\0m\0p\0c\0\0\0f\0i\0l\0e\0\0";
     uint8_t *b = o->packed;
     size_t record = 0x20 + PAYLOAD_BYTES + sizeof names + 1, end = OUT_HEADER + record;
-    size_t disk = o->options.cut_tail || end > o->options.buffer_bytes ? (end + 7) / 8 * 8 : o->options.buffer_bytes;
+    size_t disk = o->options.cut_tail || end > o->options.buffer_bytes ? (end + 7) / 8 * 8
+                                                                       : o->options.buffer_bytes;
     memset(b, 0xff, disk);
     buffer_header(b, disk, end, o->sequence++, 0, 1, TYPE_HEADER);
     uint8_t *r = b + OUT_HEADER, *p = b + PAYLOAD;
@@ -109,12 +112,16 @@ static void flush_cpu(struct out *o, size_t cpu)
     struct out_buffer *b = &o->cpus[cpu];
     if (b->used <= OUT_HEADER)
         return;
-    size_t packed = o->options.compress ? out_xpress(b->bytes + OUT_HEADER, b->used - OUT_HEADER, o->packed + OUT_HEADER) : SIZE_MAX;
+    size_t packed = o->options.compress ? out_xpress(b->bytes + OUT_HEADER, b->used - OUT_HEADER,
+                                                     o->packed + OUT_HEADER)
+                                        : SIZE_MAX;
     if (packed < b->used - OUT_HEADER) {
-        buffer_header(o->packed, OUT_HEADER + packed, b->used, o->sequence++, cpu, FLAG_HAS_PROCESSOR | FLAG_COMPRESSED, 0);
+        buffer_header(o->packed, OUT_HEADER + packed, b->used, o->sequence++, cpu,
+                      FLAG_HAS_PROCESSOR | FLAG_COMPRESSED, 0);
         place(o, o->packed, OUT_HEADER + packed);
     } else {
-        size_t disk = o->options.cut_tail || o->options.compress ? b->used : o->options.buffer_bytes;
+        size_t disk =
+            o->options.cut_tail || o->options.compress ? b->used : o->options.buffer_bytes;
         memset(b->bytes + b->used, 0xff, o->options.buffer_bytes - b->used);
         buffer_header(b->bytes, disk, b->used, o->sequence++, cpu, FLAG_HAS_PROCESSOR, 0);
         place(o, b->bytes, disk);
@@ -127,7 +134,9 @@ void out_record(struct out *o, size_t cpu, const uint8_t *record, size_t n)
     if (cpu >= o->cpu_count) {
         o->cpus = need(realloc(o->cpus, (cpu + 1) * sizeof *o->cpus));
         for (; o->cpu_count <= cpu; o->cpu_count++)
-            o->cpus[o->cpu_count] = (struct out_buffer){ .bytes = need(malloc(o->options.buffer_bytes)), .used = OUT_HEADER };
+            o->cpus[o->cpu_count] =
+                (struct out_buffer){ .bytes = need(malloc(o->options.buffer_bytes)),
+                                     .used = OUT_HEADER };
     }
     struct out_buffer *b = &o->cpus[cpu];
     size_t padded = (n + 7) / 8 * 8;

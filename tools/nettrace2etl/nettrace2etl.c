@@ -1,5 +1,6 @@
 /*
- * Converts the events of .nettrace files to an .etl, so that the same heap dump exists in both containers.  See README.md.
+ * Converts the events of .nettrace files to an .etl, so that the same heap dump exists in both
+ * containers.  See README.md.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 
 /* Output files: one for all events, or a second one for the events that PerfView keeps apart. */
 struct target {
-    struct wrap *all, *rundown;  /* RUNDOWN may be NULL */
+    struct wrap *all, *rundown; /* RUNDOWN may be NULL */
 };
 
 static struct wrap *target_of(const struct target *to, const struct gcd_event *ev)
@@ -23,7 +24,8 @@ static struct wrap *target_of(const struct target *to, const struct gcd_event *e
 }
 
 /* Wraps all events of a trace, up to the end of the data if it is truncated. */
-static bool wrap_trace(const struct target *to, size_t input, struct gcd_trace *trace, struct gcd_error *err)
+static bool wrap_trace(const struct target *to, size_t input, struct gcd_trace *trace,
+                       struct gcd_error *err)
 {
     struct gcd_event ev;
     gcd_status st, fetched = GCD_OK;
@@ -37,13 +39,15 @@ static bool wrap_trace(const struct target *to, size_t input, struct gcd_trace *
     return st == GCD_END || st == GCD_E_TRUNCATED;
 }
 
-/* Reads the beginning of the first input, because the output starts with a header that describes it. */
+/* Reads the beginning of the first input, because the output starts with a header that describes
+ * it. */
 static bool peek_info(const char *path, struct gcd_trace_info *ret, struct gcd_error *err)
 {
     struct gcd_input *in = NULL;
     struct gcd_trace *trace = NULL;
     struct gcd_event ev;
-    bool ok = gcd_input_open(path, NULL, &in, err) == GCD_OK && gcd_trace_open(in, NULL, &trace, err) == GCD_OK &&
+    bool ok = gcd_input_open(path, NULL, &in, err) == GCD_OK &&
+              gcd_trace_open(in, NULL, &trace, err) == GCD_OK &&
               gcd_trace_fetch(trace, err) == GCD_OK && gcd_trace_next(trace, &ev, err) >= GCD_OK;
     if (ok)
         gcd_trace_get_info(trace, ret);
@@ -52,12 +56,13 @@ static bool peek_info(const char *path, struct gcd_trace_info *ret, struct gcd_e
     return ok;
 }
 
-static bool wrap_file(const struct target *to, size_t input, const char *path, struct gcd_error *err)
+static bool wrap_file(const struct target *to, size_t input, const char *path,
+                      struct gcd_error *err)
 {
     struct gcd_input *in = NULL;
     struct gcd_trace *trace = NULL;
-    bool ok = gcd_input_open(path, NULL, &in, err) == GCD_OK && gcd_trace_open(in, NULL, &trace, err) == GCD_OK &&
-              wrap_trace(to, input, trace, err);
+    bool ok = gcd_input_open(path, NULL, &in, err) == GCD_OK &&
+              gcd_trace_open(in, NULL, &trace, err) == GCD_OK && wrap_trace(to, input, trace, err);
     gcd_trace_free(trace);
     gcd_input_free(in);
     return ok;
@@ -65,8 +70,10 @@ static bool wrap_file(const struct target *to, size_t input, const char *path, s
 
 static int usage(void)
 {
-    fputs("usage: nettrace2etl [--compress] [--shuffle] [--tight] [--buffer BYTES] [--lost-events N] [--lost-buffers N] [--rundown OUT2.etl]\n"
-          "                    IN.nettrace... OUT.etl\n", stderr);
+    fputs("usage: nettrace2etl [--compress] [--shuffle] [--tight] [--buffer BYTES] [--lost-events "
+          "N] [--lost-buffers N] [--rundown OUT2.etl]\n"
+          "                    IN.nettrace... OUT.etl\n",
+          stderr);
     return 2;
 }
 
@@ -125,7 +132,7 @@ int main(int argc, char **argv)
     if (ok && info.start_unix_ms > 0)
         options.start_filetime = (uint64_t)(info.start_unix_ms + FILETIME_TO_UNIX_MS) * 10000;
     ok = ok && begin(&all, argv[argc - 1], &options);
-    options.start_filetime++;            /* a second session, started later */
+    options.start_filetime++; /* a second session, started later */
     ok = ok && (second == NULL || begin(&rundown, second, &options));
     struct target to = { .all = &all, .rundown = second != NULL ? &rundown : NULL };
     for (int i = first; i < argc - 1 && ok; i++)
@@ -134,6 +141,9 @@ int main(int argc, char **argv)
     ok = end(&rundown) && ok;
     const char *problem = all.problem != NULL ? all.problem : rundown.problem;
     if (!ok)
-        fprintf(stderr, "nettrace2etl: %s\n", problem != NULL ? problem : err.msg[0] != '\0' ? err.msg : "cannot write the output");
+        fprintf(stderr, "nettrace2etl: %s\n",
+                problem != NULL      ? problem
+                : err.msg[0] != '\0' ? err.msg
+                                     : "cannot write the output");
     return ok ? 0 : 1;
 }

@@ -8,10 +8,11 @@
 struct packer {
     uint8_t *out;
     size_t n;
-    size_t flags_at;             /* where the current flag word goes */
+    size_t flags_at; /* where the current flag word goes */
     uint32_t flags;
     unsigned flag_count;
-    size_t half_at;              /* offset of a byte whose upper half is free; 0 = none, because offset 0 holds a flag word */
+    /* offset of a byte whose upper half is free; 0 = none, because offset 0 holds a flag word */
+    size_t half_at;
 };
 
 static void flag(struct packer *k, uint32_t bit)
@@ -55,13 +56,15 @@ static void copy(struct packer *k, size_t distance, size_t length)
 
 size_t out_xpress(const uint8_t *in, size_t n, uint8_t *out)
 {
-    static uint32_t places[65536];       /* + 1; 0 = none */
+    static uint32_t places[65536]; /* + 1; 0 = none */
     struct packer k = { .out = out, .n = 4 };
     memset(places, 0, sizeof places);
     for (size_t i = 0; i < n;) {
         size_t length = 0, from = 0;
         if (n - i >= 3) {
-            uint32_t h = ((uint32_t)in[i] | (uint32_t)in[i + 1] << 8 | (uint32_t)in[i + 2] << 16) * 2654435761u >> 16;
+            uint32_t h = ((uint32_t)in[i] | (uint32_t)in[i + 1] << 8 | (uint32_t)in[i + 2] << 16) *
+                             2654435761u >>
+                         16;
             from = places[h];
             places[h] = (uint32_t)i + 1;
             if (from > 0 && i - (from - 1) <= DISTANCE_MAX)
@@ -78,8 +81,8 @@ size_t out_xpress(const uint8_t *in, size_t n, uint8_t *out)
         }
     }
     if (k.flag_count == 0)
-        k.n -= 4;                        /* the last word describes no item */
-    else                                 /* unused bits are ones */
+        k.n -= 4; /* the last word describes no item */
+    else          /* unused bits are ones */
         put32(out + k.flags_at, k.flags << (32 - k.flag_count) | (UINT32_MAX >> k.flag_count));
     return k.n;
 }

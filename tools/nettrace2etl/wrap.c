@@ -3,14 +3,17 @@
 #include <string.h>
 
 #define EVENT_HEADER 0x50u
-#define ITEM_BYTES 24u
+#define ITEM_BYTES   24u
 
 static const uint8_t *guid_of(const struct gcd_event *ev, uint8_t buf[16])
 {
     static const uint8_t known[][16] = {
-        [GCD_PROVIDER_RUNTIME] = { 0x23, 0x0d, 0x3c, 0xe1, 0xbc, 0xcc, 0x12, 0x4e, 0x93, 0x1b, 0xd9, 0xcc, 0x2e, 0xee, 0x27, 0xe4 },
-        [GCD_PROVIDER_RUNDOWN] = { 0x1c, 0x02, 0x69, 0xa6, 0x50, 0xc4, 0x09, 0x46, 0xa0, 0x35, 0x5a, 0xf5, 0x9a, 0xf4, 0xdf, 0x18 },
-        [GCD_PROVIDER_EVENTPIPE] = { 0xa6, 0x28, 0xf5, 0x92, 0xb8, 0xf5, 0x60, 0x51, 0xa7, 0xee, 0xb3, 0x3d, 0xa7, 0x73, 0x9e, 0x29 },
+        [GCD_PROVIDER_RUNTIME] = { 0x23, 0x0d, 0x3c, 0xe1, 0xbc, 0xcc, 0x12, 0x4e, 0x93, 0x1b, 0xd9,
+                                   0xcc, 0x2e, 0xee, 0x27, 0xe4 },
+        [GCD_PROVIDER_RUNDOWN] = { 0x1c, 0x02, 0x69, 0xa6, 0x50, 0xc4, 0x09, 0x46, 0xa0, 0x35, 0x5a,
+                                   0xf5, 0x9a, 0xf4, 0xdf, 0x18 },
+        [GCD_PROVIDER_EVENTPIPE] = { 0xa6, 0x28, 0xf5, 0x92, 0xb8, 0xf5, 0x60, 0x51, 0xa7, 0xee,
+                                     0xb3, 0x3d, 0xa7, 0x73, 0x9e, 0x29 },
     };
     if (ev->provider != GCD_PROVIDER_OTHER && ev->provider < sizeof known / sizeof *known)
         return known[ev->provider];
@@ -34,7 +37,8 @@ static struct wrap_thread *thread_of(struct wrap *w, size_t input, uint64_t id)
     return t;
 }
 
-/* A thread switches processors every few events, but never within one tick: the order of its events would be lost. */
+/* A thread switches processors every few events, but never within one tick: the order of its events
+ * would be lost. */
 static size_t processor(struct wrap *w, struct wrap_thread *t, uint64_t ticks)
 {
     if (++t->events % 7 == 0 && ticks > t->last_ticks)
@@ -66,7 +70,7 @@ bool wrap_event(struct wrap *w, size_t input, const struct gcd_event *ev)
     memcpy(record + 0x18, guid_of(ev, guid), 16);
     put16(record + 0x28, ev->id);
     record[0x2a] = (uint8_t)ev->version;
-    if (item) {                          /* a stack of two addresses */
+    if (item) { /* a stack of two addresses */
         put16(record + EVENT_HEADER, ITEM_BYTES);
         put16(record + EVENT_HEADER + 2, 6);
         put16(record + EVENT_HEADER + 6, 16);

@@ -17,7 +17,7 @@ struct wrap_thread {
     size_t input;
     uint64_t id;
     uint64_t last_ticks;
-    unsigned side;               /* which of its two processors it runs on */
+    unsigned side; /* which of its two processors it runs on */
     unsigned events;
 };
 
@@ -27,7 +27,7 @@ struct wrap {
     struct wrap_thread threads[WRAP_THREADS];
     size_t thread_count;
     unsigned long events;
-    const char *problem;         /* why wrap_event failed */
+    const char *problem; /* why wrap_event failed */
 };
 
 /* Adds EV of input number INPUT.  False if it does not fit into an .etl. */

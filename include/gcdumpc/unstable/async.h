@@ -4,19 +4,23 @@
  *     struct gcd_async *a;
  *     if (gcd_async_new(g, NULL, &a, &err) == GCD_OK) {
  *         const uint32_t *stacks = gcd_async_stacks(a, &n);
- *         for (size_t i = 0; i < n; i++)                                   frames[stacks[i]] is the outermost frame of a stack
+ *         // frames[stacks[i]] is the outermost frame of a stack
+ *         for (size_t i = 0; i < n; i++)
  *             for (uint32_t f = stacks[i]; f != GCD_FRAME_NONE; f = frames[f].parent)
  *                 ... frames[f].name
  *     }
  *
- * An async method that waits is a box on the heap (AsyncStateMachineBox).  The box refers to what resumes its caller, to itself, and to what it waits
- * for, and that refers back to the box.  A wait is certain if both references exist, and marked as probable if only one does.
+ * An async method that waits is a box on the heap (AsyncStateMachineBox).  The box refers to what
+ * resumes its caller, to itself, and to what it waits for, and that refers back to the box.  A wait
+ * is certain if both references exist, and marked as probable if only one does.
  *
- * A stack begins with what is awaited (a delay, a socket, a TaskCompletionSource ...), followed by the methods that wait for it, the innermost first.
- * Stacks with the same frames are merged and counted.  An operation that waits for several others (Task.WhenAll), or that several wait for, is in one
- * stack for each.
+ * A stack begins with what is awaited (a delay, a socket, a TaskCompletionSource ...), followed by
+ * the methods that wait for it, the innermost first. Stacks with the same frames are merged and
+ * counted.  An operation that waits for several others (Task.WhenAll), or that several wait for, is
+ * in one stack for each.
  *
- * Known to hold for .NET 8, 9 and 10.  Objects of runtime async (methods without state machines) are counted, but not analysed.
+ * Known to hold for .NET 8, 9 and 10.  Objects of runtime async (methods without state machines)
+ * are counted, but not analysed.
  */
 #ifndef GCDUMPC_UNSTABLE_ASYNC_H
 #define GCDUMPC_UNSTABLE_ASYNC_H
@@ -40,30 +44,31 @@ struct gcd_async;
 
 /* What a frame is; from DELAY on the innermost frame of a stack. */
 enum gcd_async_kind {
-    GCD_ASYNC_METHOD,            /* an async method */
-    GCD_ASYNC_WHEN_ALL,          /* Task.WhenAll */
+    GCD_ASYNC_METHOD,   /* an async method */
+    GCD_ASYNC_WHEN_ALL, /* Task.WhenAll */
     GCD_ASYNC_WHEN_ANY,
-    GCD_ASYNC_UNWRAP,            /* Task.Run of an async method, Unwrap */
+    GCD_ASYNC_UNWRAP, /* Task.Run of an async method, Unwrap */
     GCD_ASYNC_CONTINUE_WITH,
-    GCD_ASYNC_WAIT_ASYNC,        /* Task.WaitAsync */
-    GCD_ASYNC_AS_TASK,           /* ValueTask.AsTask */
-    GCD_ASYNC_THREAD,            /* a thread blocks in Wait, Result or GetResult */
+    GCD_ASYNC_WAIT_ASYNC, /* Task.WaitAsync */
+    GCD_ASYNC_AS_TASK,    /* ValueTask.AsTask */
+    GCD_ASYNC_THREAD,     /* a thread blocks in Wait, Result or GetResult */
     GCD_ASYNC_DELAY,
     GCD_ASYNC_SEMAPHORE,
     GCD_ASYNC_SOCKET,
     GCD_ASYNC_CHANNEL_READER,
     GCD_ASYNC_CHANNEL_WRITER,
-    GCD_ASYNC_CHANNEL,           /* reader or writer */
-    GCD_ASYNC_TIMER,             /* PeriodicTimer */
+    GCD_ASYNC_CHANNEL, /* reader or writer */
+    GCD_ASYNC_TIMER,   /* PeriodicTimer */
     GCD_ASYNC_PIPE,
     GCD_ASYNC_FILE,
-    GCD_ASYNC_TASK_SOURCE,       /* a task completed by hand: TaskCompletionSource */
-    GCD_ASYNC_DELEGATE,          /* a delegate that runs, or is queued */
-    GCD_ASYNC_OTHER,             /* an object of TYPE */
-    GCD_ASYNC_QUEUED,            /* waits only for a thread */
-    GCD_ASYNC_RUNNING,           /* a thread stack refers to it, and it waits for nothing else */
-    GCD_ASYNC_READY,             /* waits for nothing: runs, is about to, or is an async iterator between two elements */
-    GCD_ASYNC_CIRCLE,            /* waits for itself, through others */
+    GCD_ASYNC_TASK_SOURCE, /* a task completed by hand: TaskCompletionSource */
+    GCD_ASYNC_DELEGATE,    /* a delegate that runs, or is queued */
+    GCD_ASYNC_OTHER,       /* an object of TYPE */
+    GCD_ASYNC_QUEUED,      /* waits only for a thread */
+    GCD_ASYNC_RUNNING,     /* a thread stack refers to it, and it waits for nothing else */
+    /* waits for nothing: runs, is about to, or is an async iterator between two elements */
+    GCD_ASYNC_READY,
+    GCD_ASYNC_CIRCLE, /* waits for itself, through others */
     GCD_ASYNC_KINDS
 };
 
@@ -71,41 +76,48 @@ enum gcd_async_kind {
 GCD_API const char *gcd_async_kind_name(enum gcd_async_kind kind);
 
 struct gcd_async_frame {
-    uint32_t parent;             /* the frame that it waits for, with a smaller index; GCD_FRAME_NONE: it is the innermost */
-    uint32_t depth;              /* 0 for the innermost */
-    const char *name;            /* for people: "Shop.Rpc.CallAsync", "Task.Delay" */
-    uint32_t type;               /* one of the types with this name; GCD_FRAME_NONE = none */
+    /* the frame that it waits for, with a smaller index; GCD_FRAME_NONE: it is the innermost */
+    uint32_t parent;
+    uint32_t depth;   /* 0 for the innermost */
+    const char *name; /* for people: "Shop.Rpc.CallAsync", "Task.Delay" */
+    uint32_t type;    /* one of the types with this name; GCD_FRAME_NONE = none */
     enum gcd_async_kind kind;
-    bool probable;               /* it probably waits for its parent */
-    bool repeats;                /* the method waits for itself several times in a row */
-    bool cut;                    /* includes what waits for it: more than 256 frames, or too many stacks */
-    uint64_t stacks;             /* stacks that end here: nobody waits for them.  Saturates */
-    uint64_t old_stacks;         /* of these, stacks whose outermost operation has survived a collection before that of the dump */
-    uint64_t bytes;              /* kept alive only by these stacks; an object counts once.  Saturates */
+    bool probable; /* it probably waits for its parent */
+    bool repeats;  /* the method waits for itself several times in a row */
+    /* includes what waits for it: more than 256 frames, or too many stacks */
+    bool cut;
+    uint64_t stacks; /* stacks that end here: nobody waits for them.  Saturates */
+    /* of these, stacks whose outermost operation has survived a collection before that of the dump
+     */
+    uint64_t old_stacks;
+    /* kept alive only by these stacks; an object counts once.  Saturates */
+    uint64_t bytes;
 };
 
 /* Completed operations that are still in memory. */
 struct gcd_async_completed {
-    const char *name;            /* of the method */
+    const char *name; /* of the method */
     uint32_t type;
-    uint64_t objects, bytes;     /* shallow */
+    uint64_t objects, bytes; /* shallow */
 };
 
 struct gcd_async_totals {
-    uint64_t operations;         /* not completed: async methods, and tasks made of other tasks */
-    uint64_t stacks, old_stacks, bytes;      /* sums of those of the frames */
-    uint64_t probable_stacks;    /* stacks with a probable frame */
+    uint64_t operations; /* not completed: async methods, and tasks made of other tasks */
+    uint64_t stacks, old_stacks, bytes; /* sums of those of the frames */
+    uint64_t probable_stacks;           /* stacks with a probable frame */
     uint64_t completed, completed_bytes;
-    uint64_t runtime_async;      /* objects of runtime async; nothing more is known of them */
-    bool ages_known;             /* the dump has memory ranges; else old_stacks are 0 */
+    uint64_t runtime_async; /* objects of runtime async; nothing more is known of them */
+    bool ages_known;        /* the dump has memory ranges; else old_stacks are 0 */
 };
 
 /*
- * G must outlive the result.  CONTEXT may be NULL.  Memory during the call: about 5 bytes per node and 60 per operation; the result keeps 64 bytes
- * per frame.  No recursion; time grows with objects and references.  GCD_E_NOMEM, GCD_E_CANCELED.
+ * G must outlive the result.  CONTEXT may be NULL.  Memory during the call: about 5 bytes per node
+ * and 60 per operation; the result keeps 64 bytes per frame.  No recursion; time grows with objects
+ * and references.  GCD_E_NOMEM, GCD_E_CANCELED.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_async_new(const struct gcd_graph *g, const struct gcd_context *context, struct gcd_async **ret,
-                                                struct gcd_error *err);
+GCD_API GCD_MUST_CHECK gcd_status gcd_async_new(const struct gcd_graph *g,
+                                                const struct gcd_context *context,
+                                                struct gcd_async **ret, struct gcd_error *err);
 GCD_API void gcd_async_free(struct gcd_async *a);
 
 /* Everything returned below belongs to A. */
@@ -114,10 +126,12 @@ GCD_API void gcd_async_free(struct gcd_async *a);
 GCD_API struct gcd_async_totals gcd_async_totals(const struct gcd_async *a);
 /* [*RET_N] */
 GCD_API const struct gcd_async_frame *gcd_async_frames(const struct gcd_async *a, size_t *ret_n);
-/* The frames where stacks end: the most frequent stacks first, then by bytes, then by name.  [*RET_N] */
+/* The frames where stacks end: the most frequent stacks first, then by bytes, then by name.
+ * [*RET_N] */
 GCD_API const uint32_t *gcd_async_stacks(const struct gcd_async *a, size_t *ret_n);
 /* Completed operations by method, the most frequent first.  [*RET_N] */
-GCD_API const struct gcd_async_completed *gcd_async_completed(const struct gcd_async *a, size_t *ret_n);
+GCD_API const struct gcd_async_completed *gcd_async_completed(const struct gcd_async *a,
+                                                              size_t *ret_n);
 
 #ifdef __cplusplus
 }

@@ -24,31 +24,46 @@ extern "C" {
 struct gcd_bundle;
 
 /* Kinds of files in a bundle. */
-enum gcd_bundle_kind { GCD_BUNDLE_UNKNOWN, GCD_BUNDLE_ASSEMBLY, GCD_BUNDLE_NATIVE, GCD_BUNDLE_DEPS, GCD_BUNDLE_CONFIG, GCD_BUNDLE_SYMBOLS };
+enum gcd_bundle_kind {
+    GCD_BUNDLE_UNKNOWN,
+    GCD_BUNDLE_ASSEMBLY,
+    GCD_BUNDLE_NATIVE,
+    GCD_BUNDLE_DEPS,
+    GCD_BUNDLE_CONFIG,
+    GCD_BUNDLE_SYMBOLS
+};
 
 struct gcd_bundle_file {
-    const char *path;            /* "Shop.dll", below the folder of the program; UTF-8, valid until the next call of gcd_bundle_next */
+    const char *path; /* "Shop.dll", below the folder of the program; UTF-8, valid until the next
+                         call of gcd_bundle_next */
     enum gcd_bundle_kind kind;
-    uint64_t off, bytes;         /* offset and size */
-    uint64_t stored_bytes;       /* size when compressed; 0 = not compressed */
+    uint64_t off, bytes;   /* offset and size */
+    uint64_t stored_bytes; /* size when compressed; 0 = not compressed */
 };
 
 /*
- * Open the bundle in IN, which must be seekable and outlive it.  Searches the first 64 MiB for the bundle's signature; no host program is that large.
- * ALLOC may be NULL.  GCD_E_UNSUPPORTED: not a bundle, or one from before .NET 5; GCD_E_TRUNCATED, GCD_E_FORMAT, GCD_E_IO, GCD_E_NOMEM.
+ * Open the bundle in IN, which must be seekable and outlive it.  Searches the first 64 MiB for the
+ * bundle's signature; no host program is that large. ALLOC may be NULL.  GCD_E_UNSUPPORTED: not a
+ * bundle, or one from before .NET 5; GCD_E_TRUNCATED, GCD_E_FORMAT, GCD_E_IO, GCD_E_NOMEM.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_bundle_open(struct gcd_input *in, const struct gcd_alloc *alloc, struct gcd_bundle **ret,
-                                                  struct gcd_error *err);
+GCD_API GCD_MUST_CHECK gcd_status gcd_bundle_open(struct gcd_input *in,
+                                                  const struct gcd_alloc *alloc,
+                                                  struct gcd_bundle **ret, struct gcd_error *err);
 GCD_API void gcd_bundle_free(struct gcd_bundle *b);
 
-/* The next file; GCD_END after the last.  A file that does not lie within the bundle is GCD_E_TRUNCATED or GCD_E_FORMAT. */
-GCD_API GCD_MUST_CHECK gcd_status gcd_bundle_next(struct gcd_bundle *b, struct gcd_bundle_file *ret, struct gcd_error *err);
+/* The next file; GCD_END after the last.  A file that does not lie within the bundle is
+ * GCD_E_TRUNCATED or GCD_E_FORMAT. */
+GCD_API GCD_MUST_CHECK gcd_status gcd_bundle_next(struct gcd_bundle *b, struct gcd_bundle_file *ret,
+                                                  struct gcd_error *err);
 
 /*
- * Expands a compressed file into an input of its own, a spool (gcd_input_new_spool) with OPTIONS, which may be NULL.  GCD_E_LIMIT above 256 MiB;
- * GCD_E_FORMAT: damaged, or not of the size that the bundle says.
+ * Expands a compressed file into an input of its own, a spool (gcd_input_new_spool) with OPTIONS,
+ * which may be NULL.  GCD_E_LIMIT above 256 MiB; GCD_E_FORMAT: damaged, or not of the size that the
+ * bundle says.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_bundle_expand(struct gcd_bundle *b, const struct gcd_bundle_file *f, const struct gcd_input_options *options,
+GCD_API GCD_MUST_CHECK gcd_status gcd_bundle_expand(struct gcd_bundle *b,
+                                                    const struct gcd_bundle_file *f,
+                                                    const struct gcd_input_options *options,
                                                     struct gcd_input **ret, struct gcd_error *err);
 
 #ifdef __cplusplus

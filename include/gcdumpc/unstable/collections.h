@@ -1,14 +1,15 @@
 /*
- * Collections as people know them: which objects are lists, dictionaries, channels ..., how many elements they have, and which other objects are only
- * their internals.
+ * Collections as people know them: which objects are lists, dictionaries, channels ..., how many
+ * elements they have, and which other objects are only their internals.
  *
  *     gcd_collections_new(graph, NULL, &c, &err);
  *     if (gcd_collections_kind(c, gcd_graph_node_type(graph, node)) != GCD_COLLECTION_NONE)
  *         st = gcd_collection_describe(c, node, &it, &err);
  *
- * Events do not contain fields, so neither the count of a list nor null references are known.  The nodes of a dictionary and the references of an
- * array can be counted, and lengths follow from sizes where the element size is known (unstable/lengths.h).  So the number of elements is a range,
- * often a single number.
+ * Events do not contain fields, so neither the count of a list nor null references are known.  The
+ * nodes of a dictionary and the references of an array can be counted, and lengths follow from
+ * sizes where the element size is known (unstable/lengths.h).  So the number of elements is a
+ * range, often a single number.
  */
 #ifndef GCDUMPC_UNSTABLE_COLLECTIONS_H
 #define GCDUMPC_UNSTABLE_COLLECTIONS_H
@@ -26,38 +27,38 @@ extern "C" {
 #endif
 
 /* The kinds, with their names for programs and for people. */
-#define GCD_COLLECTION_LIST_OF_KINDS(X)                                                                                \
-    X(GCD_COLLECTION_NONE, "none", "no collection")                                                                    \
-    X(GCD_COLLECTION_ARRAY, "array", "array")                                                                          \
-    X(GCD_COLLECTION_LIST, "list", "List")                                                                             \
-    X(GCD_COLLECTION_DICTIONARY, "dictionary", "Dictionary")                                                           \
-    X(GCD_COLLECTION_SET, "set", "HashSet")                                                                            \
-    X(GCD_COLLECTION_QUEUE, "queue", "Queue")                                                                          \
-    X(GCD_COLLECTION_STACK, "stack", "Stack")                                                                          \
-    X(GCD_COLLECTION_PRIORITY_QUEUE, "priority_queue", "PriorityQueue")                                                \
-    X(GCD_COLLECTION_LINKED_LIST, "linked_list", "LinkedList")                                                         \
-    X(GCD_COLLECTION_SORTED_DICTIONARY, "sorted_dictionary", "SortedDictionary")                                       \
-    X(GCD_COLLECTION_SORTED_SET, "sorted_set", "SortedSet")                                                            \
-    X(GCD_COLLECTION_SORTED_LIST, "sorted_list", "SortedList")                                                         \
-    X(GCD_COLLECTION_CONCURRENT_DICTIONARY, "concurrent_dictionary", "ConcurrentDictionary")                           \
-    X(GCD_COLLECTION_CONCURRENT_QUEUE, "concurrent_queue", "ConcurrentQueue")                                          \
-    X(GCD_COLLECTION_CONCURRENT_STACK, "concurrent_stack", "ConcurrentStack")                                          \
-    X(GCD_COLLECTION_CONCURRENT_BAG, "concurrent_bag", "ConcurrentBag")                                                \
-    X(GCD_COLLECTION_BLOCKING, "blocking_collection", "BlockingCollection")                                            \
-    X(GCD_COLLECTION_CHANNEL, "channel", "Channel")                                                                    \
-    X(GCD_COLLECTION_IMMUTABLE, "immutable", "immutable collection")                                                   \
-    X(GCD_COLLECTION_FROZEN, "frozen", "frozen collection")                                                            \
-    X(GCD_COLLECTION_WRAPPER, "wrapper", "wrapped collection")                                                         \
-    X(GCD_COLLECTION_CACHE, "cache", "MemoryCache")                                                                    \
-    X(GCD_COLLECTION_WEAK_TABLE, "weak_table", "ConditionalWeakTable")                                                 \
-    X(GCD_COLLECTION_TEXT, "text", "StringBuilder")                                                                    \
+#define GCD_COLLECTION_LIST_OF_KINDS(X)                                                      \
+    X(GCD_COLLECTION_NONE, "none", "no collection")                                          \
+    X(GCD_COLLECTION_ARRAY, "array", "array")                                                \
+    X(GCD_COLLECTION_LIST, "list", "List")                                                   \
+    X(GCD_COLLECTION_DICTIONARY, "dictionary", "Dictionary")                                 \
+    X(GCD_COLLECTION_SET, "set", "HashSet")                                                  \
+    X(GCD_COLLECTION_QUEUE, "queue", "Queue")                                                \
+    X(GCD_COLLECTION_STACK, "stack", "Stack")                                                \
+    X(GCD_COLLECTION_PRIORITY_QUEUE, "priority_queue", "PriorityQueue")                      \
+    X(GCD_COLLECTION_LINKED_LIST, "linked_list", "LinkedList")                               \
+    X(GCD_COLLECTION_SORTED_DICTIONARY, "sorted_dictionary", "SortedDictionary")             \
+    X(GCD_COLLECTION_SORTED_SET, "sorted_set", "SortedSet")                                  \
+    X(GCD_COLLECTION_SORTED_LIST, "sorted_list", "SortedList")                               \
+    X(GCD_COLLECTION_CONCURRENT_DICTIONARY, "concurrent_dictionary", "ConcurrentDictionary") \
+    X(GCD_COLLECTION_CONCURRENT_QUEUE, "concurrent_queue", "ConcurrentQueue")                \
+    X(GCD_COLLECTION_CONCURRENT_STACK, "concurrent_stack", "ConcurrentStack")                \
+    X(GCD_COLLECTION_CONCURRENT_BAG, "concurrent_bag", "ConcurrentBag")                      \
+    X(GCD_COLLECTION_BLOCKING, "blocking_collection", "BlockingCollection")                  \
+    X(GCD_COLLECTION_CHANNEL, "channel", "Channel")                                          \
+    X(GCD_COLLECTION_IMMUTABLE, "immutable", "immutable collection")                         \
+    X(GCD_COLLECTION_FROZEN, "frozen", "frozen collection")                                  \
+    X(GCD_COLLECTION_WRAPPER, "wrapper", "wrapped collection")                               \
+    X(GCD_COLLECTION_CACHE, "cache", "MemoryCache")                                          \
+    X(GCD_COLLECTION_WEAK_TABLE, "weak_table", "ConditionalWeakTable")                       \
+    X(GCD_COLLECTION_TEXT, "text", "StringBuilder")                                          \
     X(GCD_COLLECTION_HANDLERS, "handlers", "delegate with several handlers")
 
 enum gcd_collection_kind {
 #define GCD_COLLECTION_ENUM(kind, name, title) kind,
     GCD_COLLECTION_LIST_OF_KINDS(GCD_COLLECTION_ENUM)
 #undef GCD_COLLECTION_ENUM
-    GCD_COLLECTION_KINDS
+        GCD_COLLECTION_KINDS
 };
 /* For programs ("concurrent_dictionary") and for people ("ConcurrentDictionary"); static. */
 GCD_API const char *gcd_collection_kind_name(enum gcd_collection_kind kind);
@@ -66,18 +67,23 @@ GCD_API const char *gcd_collection_kind_title(enum gcd_collection_kind kind);
 struct gcd_collections;
 
 /*
- * Finds the types of collections in G, which must outlive the result.  CONTEXT may be NULL.  Takes 10 bytes per type and, once collections are
- * described, 1 bit per node and 12 bytes per internal object of the largest.  GCD_E_NOMEM.
+ * Finds the types of collections in G, which must outlive the result.  CONTEXT may be NULL.  Takes
+ * 10 bytes per type and, once collections are described, 1 bit per node and 12 bytes per internal
+ * object of the largest.  GCD_E_NOMEM.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_collections_new(const struct gcd_graph *g, const struct gcd_context *context, struct gcd_collections **ret,
+GCD_API GCD_MUST_CHECK gcd_status gcd_collections_new(const struct gcd_graph *g,
+                                                      const struct gcd_context *context,
+                                                      struct gcd_collections **ret,
                                                       struct gcd_error *err);
 GCD_API void gcd_collections_free(struct gcd_collections *c);
 
 /*
- * The kind of the objects of TYPE, by its name.  GCD_COLLECTION_NONE for all others and for delegates: only their shape shows whether they have
- * several handlers, so only gcd_collection_describe finds these.
+ * The kind of the objects of TYPE, by its name.  GCD_COLLECTION_NONE for all others and for
+ * delegates: only their shape shows whether they have several handlers, so only
+ * gcd_collection_describe finds these.
  */
-GCD_API enum gcd_collection_kind gcd_collections_kind(const struct gcd_collections *c, uint32_t type);
+GCD_API enum gcd_collection_kind gcd_collections_kind(const struct gcd_collections *c,
+                                                      uint32_t type);
 
 /* Is TYPE an array of references? */
 GCD_API bool gcd_collections_of_references(const struct gcd_collections *c, uint32_t type);
@@ -90,26 +96,32 @@ static inline bool gcd_collections_has_inside(const struct gcd_collections *c, u
 }
 
 /*
- * Can an object of type INNER be an internal part of a collection of type OUTER: its array, nodes, tables, segments?  PARENT is the type of the
- * object that refers to it, another part or the collection itself.  In a path, all objects that directly follow a collection belong to it as long as
- * the answer is yes.
+ * Can an object of type INNER be an internal part of a collection of type OUTER: its array, nodes,
+ * tables, segments?  PARENT is the type of the object that refers to it, another part or the
+ * collection itself.  In a path, all objects that directly follow a collection belong to it as long
+ * as the answer is yes.
  */
-GCD_API bool gcd_collections_is_inside(struct gcd_collections *c, uint32_t outer, uint32_t parent, uint32_t inner);
+GCD_API bool gcd_collections_is_inside(struct gcd_collections *c, uint32_t outer, uint32_t parent,
+                                       uint32_t inner);
 
 /*
- * PATH[N] are objects from the root on, each referring to the next.  The number of objects directly after PATH[I] that are its internals; 0 if it is
- * no collection, or if an element or something else follows.
+ * PATH[N] are objects from the root on, each referring to the next.  The number of objects directly
+ * after PATH[I] that are its internals; 0 if it is no collection, or if an element or something
+ * else follows.
  */
-GCD_API size_t gcd_collections_inside(struct gcd_collections *c, const uint32_t *path, size_t n, size_t i);
+GCD_API size_t gcd_collections_inside(struct gcd_collections *c, const uint32_t *path, size_t n,
+                                      size_t i);
 
 /*
- * The array of the handlers of NODE, a delegate with several, and their number; GCD_NODE_NONE if NODE is none.  In CoreCLR such a delegate is its own
- * target and holds an Object[] of delegates of its own type.  Events do not contain base types, so it is recognised by this shape.
+ * The array of the handlers of NODE, a delegate with several, and their number; GCD_NODE_NONE if
+ * NODE is none.  In CoreCLR such a delegate is its own target and holds an Object[] of delegates of
+ * its own type.  Events do not contain base types, so it is recognised by this shape.
  */
-GCD_API uint32_t gcd_collections_handlers(const struct gcd_collections *c, uint32_t node, size_t *ret_count);
+GCD_API uint32_t gcd_collections_handlers(const struct gcd_collections *c, uint32_t node,
+                                          size_t *ret_count);
 
 /* Unknown length, or unknown bound of the number of elements. */
-#define GCD_COUNT_UNKNOWN UINT64_MAX
+#define GCD_COUNT_UNKNOWN    UINT64_MAX
 #define GCD_COLLECTION_PARTS 3
 
 /* Elements of one type; only those that are objects. */
@@ -121,12 +133,18 @@ struct gcd_collection_part {
 struct gcd_collection {
     enum gcd_collection_kind kind;
     uint32_t node;
-    uint64_t elements;           /* best estimate: exact if AT_LEAST = AT_MOST; may equal one of them */
-    uint64_t at_least;           /* lower bound; 0 = unknown */
-    uint64_t at_most;            /* upper bound, or GCD_COUNT_UNKNOWN */
-    uint64_t capacity;           /* number of elements that fit into its arrays without growing; GCD_COUNT_UNKNOWN.  Collections of nodes have none */
-    bool only_capacity;          /* elements are values, which no event counts: ELEMENTS is the capacity */
-    uint64_t references;         /* references to elements, keys and values; nulls and values that are not objects do not count */
+    /* best estimate: exact if AT_LEAST = AT_MOST; may equal one of them */
+    uint64_t elements;
+    uint64_t at_least; /* lower bound; 0 = unknown */
+    uint64_t at_most;  /* upper bound, or GCD_COUNT_UNKNOWN */
+    /* number of elements that fit into its arrays without growing; GCD_COUNT_UNKNOWN.  Collections
+     * of nodes have none */
+    uint64_t capacity;
+    /* elements are values, which no event counts: ELEMENTS is the capacity */
+    bool only_capacity;
+    /* references to elements, keys and values; nulls and values that are not objects do not count
+     */
+    uint64_t references;
     /* the most frequent types of elements or values, and of keys where they can be distinguished */
     struct gcd_collection_part elements_of[GCD_COLLECTION_PARTS], keys_of[GCD_COLLECTION_PARTS];
     size_t elements_of_count, keys_of_count;
@@ -140,10 +158,12 @@ static inline bool gcd_collection_is_exact(const struct gcd_collection *it)
 }
 
 /*
- * Describes the collection NODE; time is linear in its internal objects and their references.  Do not use one C from several threads at once.
- * GCD_OK; GCD_END: not a collection, or its internals do not look like one; GCD_E_NOMEM, GCD_E_CANCELED.
+ * Describes the collection NODE; time is linear in its internal objects and their references.  Do
+ * not use one C from several threads at once. GCD_OK; GCD_END: not a collection, or its internals
+ * do not look like one; GCD_E_NOMEM, GCD_E_CANCELED.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_collection_describe(struct gcd_collections *c, uint32_t node, struct gcd_collection *ret,
+GCD_API GCD_MUST_CHECK gcd_status gcd_collection_describe(struct gcd_collections *c, uint32_t node,
+                                                          struct gcd_collection *ret,
                                                           struct gcd_error *err);
 /* Object number I < structure_objects of the collection described last. */
 GCD_API uint32_t gcd_collection_object(const struct gcd_collections *c, uint64_t i);

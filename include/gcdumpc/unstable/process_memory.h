@@ -1,9 +1,11 @@
 /*
- * The managed heap compared with all other memory of the process: struct gcd_process_memory of the summary.
+ * The managed heap compared with all other memory of the process: struct gcd_process_memory of the
+ * summary.
  *
- * The figures are those of the operating system (Linux: /proc/PID/status and smaps, and the cgroup), taken before the dump, when garbage is still in
- * memory; so the ranges of the GC count with everything in them, not only the objects.  Anonymous memory outside these ranges is native or unknown:
- * malloc, thread stacks, compiled code, other runtimes.
+ * The figures are those of the operating system (Linux: /proc/PID/status and smaps, and the
+ * cgroup), taken before the dump, when garbage is still in memory; so the ranges of the GC count
+ * with everything in them, not only the objects.  Anonymous memory outside these ranges is native
+ * or unknown: malloc, thread stacks, compiled code, other runtimes.
  */
 #ifndef GCDUMPC_UNSTABLE_PROCESS_MEMORY_H
 #define GCDUMPC_UNSTABLE_PROCESS_MEMORY_H
@@ -20,26 +22,31 @@
 extern "C" {
 #endif
 
-/* Look for native memory if the GC has less than this share of the resident memory, and at least this many bytes are outside it. */
+/* Look for native memory if the GC has less than this share of the resident memory, and at least
+ * this many bytes are outside it. */
 #define GCD_NATIVE_GC_PERCENT 50u
-#define GCD_NATIVE_BYTES (UINT64_C(100) << 20)
+#define GCD_NATIVE_BYTES      (UINT64_C(100) << 20)
 
 /*
- * Puts M into the summary of D, which must be closed; gcd_recording_write keeps it.  Call it before making graphs from D.
- * GCD_E_STATE.
+ * Puts M into the summary of D, which must be closed; gcd_recording_write keeps it.  Call it before
+ * making graphs from D. GCD_E_STATE.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_dump_set_process_memory(struct gcd_dump *d, const struct gcd_process_memory *m, struct gcd_error *err);
+GCD_API GCD_MUST_CHECK gcd_status gcd_dump_set_process_memory(struct gcd_dump *d,
+                                                              const struct gcd_process_memory *m,
+                                                              struct gcd_error *err);
 
 /* Anonymous memory outside the ranges of the GC; 0 unless M->gc_known. */
 GCD_API uint64_t gcd_native_bytes(const struct gcd_process_memory *m);
 /* Is so much memory outside the GC that the heap does not explain the memory of the process? */
 GCD_API bool gcd_is_native(const struct gcd_process_memory *m);
-/* Bytes that the GC uses in the ranges of S, and how many of them are free between objects; 0 if no ranges are known. */
+/* Bytes that the GC uses in the ranges of S, and how many of them are free between objects; 0 if no
+ * ranges are known. */
 GCD_API void gcd_range_bytes(const struct gcd_summary *s, uint64_t *ret_used, uint64_t *ret_free);
 
 /*
- * A sentence for people, without a full stop: "the GC heap is 120 MiB of 900 MiB resident: look for native memory (650 MiB)".  Returns its length, or
- * 0 if nothing is known.  Cut if it does not fit into CAP bytes with its NUL.
+ * A sentence for people, without a full stop: "the GC heap is 120 MiB of 900 MiB resident: look for
+ * native memory (650 MiB)".  Returns its length, or 0 if nothing is known.  Cut if it does not fit
+ * into CAP bytes with its NUL.
  */
 #define GCD_MEMORY_TEXT_BYTES 160
 GCD_API size_t gcd_process_memory_text(const struct gcd_process_memory *m, char *ret, size_t cap);

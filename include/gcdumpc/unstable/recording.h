@@ -1,8 +1,9 @@
 /*
  * A recording with additions: names, and the memory of the process.
  *
- * gcd_dump_resolve (full_names.h) reads names from the files of the modules.  Written into the recording, they make these files unnecessary on
- * another machine, or on this one after the next update of the program.  gcd_dump_open and gcd_dump_close find them there.
+ * gcd_dump_resolve (full_names.h) reads names from the files of the modules.  Written into the
+ * recording, they make these files unnecessary on another machine, or on this one after the next
+ * update of the program.  gcd_dump_open and gcd_dump_close find them there.
  */
 #ifndef GCDUMPC_UNSTABLE_RECORDING_H
 #define GCDUMPC_UNSTABLE_RECORDING_H
@@ -21,25 +22,28 @@ extern "C" {
 
 struct gcd_recording_options {
     struct gcd_context context;
-    bool plain;                  /* copy the bytes unchanged, without names and memory */
+    bool plain; /* copy the bytes unchanged, without names and memory */
 };
 
 /* What gcd_recording_write can do for a dump. */
 enum gcd_recording_names {
-    GCD_RECORDING_NAMES_NEW,     /* it adds names */
-    GCD_RECORDING_NAMES_SAME,    /* the recording already has all known names, or none are known */
-    GCD_RECORDING_NAMES_NO_ROOM  /* the recording is cut, damaged or in another format than runtimes send: nothing is added */
+    GCD_RECORDING_NAMES_NEW,  /* it adds names */
+    GCD_RECORDING_NAMES_SAME, /* the recording already has all known names, or none are known */
+    /* the recording is cut, damaged or in another format than runtimes send: nothing is added */
+    GCD_RECORDING_NAMES_NO_ROOM
 };
 GCD_API enum gcd_recording_names gcd_recording_names(const struct gcd_dump *d);
 
 /*
- * Copies the recording IN to TO, decompressed, and adds the names resolved for D and the process memory set for it (process_memory.h).  D is the dump
- * of IN, closed; NULL: add nothing.
- * Does not commit TO.  *RET_NAMES (may be NULL): the number of names added, of types and static variables.
+ * Copies the recording IN to TO, decompressed, and adds the names resolved for D and the process
+ * memory set for it (process_memory.h).  D is the dump of IN, closed; NULL: add nothing. Does not
+ * commit TO.  *RET_NAMES (may be NULL): the number of names added, of types and static variables.
  * GCD_E_FORMAT: IN has changed since it was read; GCD_E_CANCELED; errors of IN and TO.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_recording_write(struct gcd_dump *d, struct gcd_input *in, struct gcd_sink *to,
-                                                      const struct gcd_recording_options *options, uint64_t *ret_names, struct gcd_error *err);
+GCD_API GCD_MUST_CHECK gcd_status gcd_recording_write(struct gcd_dump *d, struct gcd_input *in,
+                                                      struct gcd_sink *to,
+                                                      const struct gcd_recording_options *options,
+                                                      uint64_t *ret_names, struct gcd_error *err);
 
 #ifdef __cplusplus
 }

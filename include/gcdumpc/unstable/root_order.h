@@ -1,6 +1,7 @@
 /*
- * Who holds objects, when there are no paths: the order of roots (enum gcd_root_group) and what earlier groups reach; and for all objects of some
- * types, what dominates them and what they retain.
+ * Who holds objects, when there are no paths: the order of roots (enum gcd_root_group) and what
+ * earlier groups reach; and for all objects of some types, what dominates them and what they
+ * retain.
  */
 #ifndef GCDUMPC_UNSTABLE_ROOT_ORDER_H
 #define GCDUMPC_UNSTABLE_ROOT_ORDER_H
@@ -26,46 +27,53 @@ static inline bool gcd_group_is_late(enum gcd_root_group group)
 }
 
 /*
- * Sets the bits in REACHED[(nodes + 63) / 64] of all nodes that roots of the groups before LIMIT reach.  On entry, all bits are 0, or REACHED is the
- * result for an earlier group, which is then extended.  CONTEXT may be NULL; no progress.  GCD_E_NOMEM, GCD_E_CANCELED.  Memory during the call: 4
- * bytes per node with references, 1 bit per node.  No recursion.
+ * Sets the bits in REACHED[(nodes + 63) / 64] of all nodes that roots of the groups before LIMIT
+ * reach.  On entry, all bits are 0, or REACHED is the result for an earlier group, which is then
+ * extended.  CONTEXT may be NULL; no progress.  GCD_E_NOMEM, GCD_E_CANCELED.  Memory during the
+ * call: 4 bytes per node with references, 1 bit per node.  No recursion.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_reached_before(const struct gcd_graph *g, enum gcd_root_group limit, const struct gcd_context *context,
+GCD_API GCD_MUST_CHECK gcd_status gcd_reached_before(const struct gcd_graph *g,
+                                                     enum gcd_root_group limit,
+                                                     const struct gcd_context *context,
                                                      uint64_t *reached, struct gcd_error *err);
 
 /* ---- all objects of some types ---- */
 
 /* Objects of one type that dominate some of the given objects; sums saturate. */
 struct gcd_dominating_type {
-    uint64_t dominators, dominator_bytes;    /* each counted once, with its own bytes */
-    uint64_t objects, bytes;                 /* the given objects that they dominate */
+    uint64_t dominators, dominator_bytes; /* each counted once, with its own bytes */
+    uint64_t objects, bytes;              /* the given objects that they dominate */
 };
 
 /* For each type, not 0 = included. */
 struct gcd_dominators_of {
-    const uint8_t *types;                    /* [type_count of the graph] find the dominators of these */
-    const uint8_t *skip;                     /* [type_count] skip dominators of these types and take theirs; NULL = skip none */
+    /* [type_count of the graph] find the dominators of these */
+    const uint8_t *types;
+    /* [type_count] skip dominators of these types and take theirs; NULL = skip none */
+    const uint8_t *skip;
 };
 
 /*
- * The nearest dominator of each live object of OF->types, as in Eclipse MAT's "immediate dominators".  RET[type_count + 1], by the type of the
- * dominators; the last entry is for objects that no single object dominates, and has 0 dominators.
- * CONTEXT may be NULL.  Linear, without recursion; memory during the call: 4.2 bytes per node.  GCD_E_NOMEM, GCD_E_CANCELED.
+ * The nearest dominator of each live object of OF->types, as in Eclipse MAT's "immediate
+ * dominators".  RET[type_count + 1], by the type of the dominators; the last entry is for objects
+ * that no single object dominates, and has 0 dominators. CONTEXT may be NULL.  Linear, without
+ * recursion; memory during the call: 4.2 bytes per node.  GCD_E_NOMEM, GCD_E_CANCELED.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_immediate_dominators(const struct gcd_graph *g, const struct gcd_dominators *d,
-                                                           const struct gcd_dominators_of *of, const struct gcd_context *context,
-                                                           struct gcd_dominating_type *ret, struct gcd_error *err);
+GCD_API GCD_MUST_CHECK gcd_status gcd_immediate_dominators(
+    const struct gcd_graph *g, const struct gcd_dominators *d, const struct gcd_dominators_of *of,
+    const struct gcd_context *context, struct gcd_dominating_type *ret, struct gcd_error *err);
 
 struct gcd_content {
-    uint64_t objects, bytes;                 /* saturating */
+    uint64_t objects, bytes; /* saturating */
 };
 
 /*
- * As gcd_retained_set (retained.h), also with the retained objects by type, including those of TYPES: RET_CONTENT[type_count of G].  Same errors and
- * memory.
+ * As gcd_retained_set (retained.h), also with the retained objects by type, including those of
+ * TYPES: RET_CONTENT[type_count of G].  Same errors and memory.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_retained_content(const struct gcd_graph *g, const uint8_t *types, const struct gcd_context *context,
-                                                       struct gcd_retained_set *ret, struct gcd_content *ret_content, struct gcd_error *err);
+GCD_API GCD_MUST_CHECK gcd_status gcd_retained_content(
+    const struct gcd_graph *g, const uint8_t *types, const struct gcd_context *context,
+    struct gcd_retained_set *ret, struct gcd_content *ret_content, struct gcd_error *err);
 
 #ifdef __cplusplus
 }

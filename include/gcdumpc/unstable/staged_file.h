@@ -1,6 +1,6 @@
 /*
- * Staged outputs: a file written in any order (a database), or a folder of files, that appears complete or not at all, like a sink; and the formats
- * that need one.
+ * Staged outputs: a file written in any order (a database), or a folder of files, that appears
+ * complete or not at all, like a sink; and the formats that need one.
  */
 #ifndef GCDUMPC_UNSTABLE_STAGED_FILE_H
 #define GCDUMPC_UNSTABLE_STAGED_FILE_H
@@ -22,17 +22,20 @@ struct gcd_staged;
 enum gcd_staged_kind { GCD_STAGED_FILE, GCD_STAGED_FOLDER };
 
 /*
- * Makes an empty temporary file (mode 0600) or folder (0700) beside PATH.  The commit lets a file replace a regular file, a folder only an empty
- * folder.  Slashes at the end of a folder's name are ignored.  ALLOC may be NULL.
- * GCD_E_IO, also when PATH must not be replaced; GCD_E_ARG for a file name that is a directory or device.
+ * Makes an empty temporary file (mode 0600) or folder (0700) beside PATH.  The commit lets a file
+ * replace a regular file, a folder only an empty folder.  Slashes at the end of a folder's name are
+ * ignored.  ALLOC may be NULL. GCD_E_IO, also when PATH must not be replaced; GCD_E_ARG for a file
+ * name that is a directory or device.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_staged_open(const char *path, enum gcd_staged_kind kind, const struct gcd_alloc *alloc,
-                                                 struct gcd_staged **ret, struct gcd_error *err);
+GCD_API GCD_MUST_CHECK gcd_status gcd_staged_open(const char *path, enum gcd_staged_kind kind,
+                                                  const struct gcd_alloc *alloc,
+                                                  struct gcd_staged **ret, struct gcd_error *err);
 
 /* Its final name. */
 GCD_API const char *gcd_staged_path(const struct gcd_staged *p);
 
-/* Like gcd_sink_commit and gcd_sink_free.  The files of a folder must be on the disk (gcd_sink_commit). */
+/* Like gcd_sink_commit and gcd_sink_free.  The files of a folder must be on the disk
+ * (gcd_sink_commit). */
 GCD_API GCD_MUST_CHECK gcd_status gcd_staged_commit(struct gcd_staged *p, struct gcd_error *err);
 GCD_API void gcd_staged_free(struct gcd_staged *p);
 
@@ -42,18 +45,20 @@ GCD_API void gcd_staged_free(struct gcd_staged *p);
 GCD_API enum gcd_staged_kind gcd_format_staged_kind(const struct gcd_format *f);
 
 /*
- * Writes G to P, opened with the kind from gcd_format_staged_kind, in format F (of kind STAGED, else GCD_E_ARG); the caller commits P.  RET_NOTES as
- * for gcd_write_graph.
+ * Writes G to P, opened with the kind from gcd_format_staged_kind, in format F (of kind STAGED,
+ * else GCD_E_ARG); the caller commits P.  RET_NOTES as for gcd_write_graph.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_write_staged(const struct gcd_format *f, const struct gcd_graph *g, struct gcd_staged *p,
-                                                  const struct gcd_write_options *options, struct gcd_write_notes *ret_notes,
-                                                  struct gcd_error *err);
+GCD_API GCD_MUST_CHECK gcd_status gcd_write_staged(const struct gcd_format *f,
+                                                   const struct gcd_graph *g, struct gcd_staged *p,
+                                                   const struct gcd_write_options *options,
+                                                   struct gcd_write_notes *ret_notes,
+                                                   struct gcd_error *err);
 
 /* ---- for the writers of this library and for signal handlers ---- */
 
 /*
- * The temporary name, "" once it has its final name; also for a signal handler.  A staged folder is the only entry of another folder, which is
- * removed with it; its own subfolders are not.
+ * The temporary name, "" once it has its final name; also for a signal handler.  A staged folder is
+ * the only entry of another folder, which is removed with it; its own subfolders are not.
  */
 GCD_API const char *gcd_staged_temporary(const struct gcd_staged *p);
 GCD_API enum gcd_staged_kind gcd_staged_kind(const struct gcd_staged *p);
@@ -66,18 +71,25 @@ GCD_API bool gcd_staged_keeps_room(const struct gcd_staged *p);
 GCD_API uint64_t gcd_staged_bytes(const struct gcd_staged *p);
 
 /*
- * Access to the file of P until the commit: read N bytes at OFF (*RET_N is less only at the end); write N bytes at OFF (a gap before OFF is filled
- * with zeros); set its size to BYTES.  GCD_E_IO; GCD_E_STATE for a folder or after the commit.
+ * Access to the file of P until the commit: read N bytes at OFF (*RET_N is less only at the end);
+ * write N bytes at OFF (a gap before OFF is filled with zeros); set its size to BYTES.  GCD_E_IO;
+ * GCD_E_STATE for a folder or after the commit.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_staged_read_at(const struct gcd_staged *p, uint64_t off, void *buf, size_t n, size_t *ret_n,
-                                                    struct gcd_error *err);
-GCD_API GCD_MUST_CHECK gcd_status gcd_staged_write_at(struct gcd_staged *p, uint64_t off, const void *buf, size_t n, struct gcd_error *err);
+GCD_API GCD_MUST_CHECK gcd_status gcd_staged_read_at(const struct gcd_staged *p, uint64_t off,
+                                                     void *buf, size_t n, size_t *ret_n,
+                                                     struct gcd_error *err);
+GCD_API GCD_MUST_CHECK gcd_status gcd_staged_write_at(struct gcd_staged *p, uint64_t off,
+                                                      const void *buf, size_t n,
+                                                      struct gcd_error *err);
 /*
- * As gcd_staged_write_at, for large consecutive parts: also starts writing earlier parts to disk and drops them from the page cache, so that the
- * commit does not have to wait for the whole file.
+ * As gcd_staged_write_at, for large consecutive parts: also starts writing earlier parts to disk
+ * and drops them from the page cache, so that the commit does not have to wait for the whole file.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_staged_append_at(struct gcd_staged *p, uint64_t off, const void *buf, size_t n, struct gcd_error *err);
-GCD_API GCD_MUST_CHECK gcd_status gcd_staged_resize(struct gcd_staged *p, uint64_t bytes, struct gcd_error *err);
+GCD_API GCD_MUST_CHECK gcd_status gcd_staged_append_at(struct gcd_staged *p, uint64_t off,
+                                                       const void *buf, size_t n,
+                                                       struct gcd_error *err);
+GCD_API GCD_MUST_CHECK gcd_status gcd_staged_resize(struct gcd_staged *p, uint64_t bytes,
+                                                    struct gcd_error *err);
 
 #ifdef __cplusplus
 }

@@ -1,8 +1,9 @@
 /*
  * Labels of static variables, for all outputs, so that a variable has the same name everywhere.
  *
- * Where the class comes from differs.  On CoreCLR, the file of the module tells it (gcd_root.class_name), or leaves several classes possible.  Mono
- * sends it as the type of the root.  Otherwise only the field is known.
+ * Where the class comes from differs.  On CoreCLR, the file of the module tells it
+ * (gcd_root.class_name), or leaves several classes possible.  Mono sends it as the type of the
+ * root.  Otherwise only the field is known.
  */
 #ifndef GCDUMPC_UNSTABLE_STATIC_NAMES_H
 #define GCDUMPC_UNSTABLE_STATIC_NAMES_H
@@ -18,19 +19,24 @@
 extern "C" {
 #endif
 
-/* R->class_name in the style of N, which was made from the summary that R belongs to; "" = unknown, or R is not a static variable. */
+/* R->class_name in the style of N, which was made from the summary that R belongs to; "" = unknown,
+ * or R is not a static variable. */
 GCD_API const char *gcd_names_class(const struct gcd_names *n, const struct gcd_root *r);
 
 /* Does the label say more than the field?  If so, it needs no type in front of it. */
 GCD_API bool gcd_static_is_labelled(const struct gcd_root *r);
 
 struct gcd_static_words {
-    const char *class_name;      /* the type that declares it; "" = unknown, or several are possible */
-    const char *label[3];        /* for people, one after the other: "Shop.OrderCache.s_items", "Shop.A.s_items or Shop.B.s_items", "s_items";
-                                    all "" when it has no name */
+    const char *class_name; /* the type that declares it; "" = unknown, or several are possible */
+    const char
+        *label[3]; /* for people, one after the other: "Shop.OrderCache.s_items", "Shop.A.s_items or
+                      Shop.B.s_items", "s_items"; all "" when it has no name */
 };
-/* The static variable R of G.  NAMES may be NULL: names as the runtime spells them.  Valid as long as G and NAMES. */
-GCD_API struct gcd_static_words gcd_static_words(const struct gcd_graph *g, const struct gcd_names *names, const struct gcd_root *r);
+/* The static variable R of G.  NAMES may be NULL: names as the runtime spells them.  Valid as long
+ * as G and NAMES. */
+GCD_API struct gcd_static_words gcd_static_words(const struct gcd_graph *g,
+                                                 const struct gcd_names *names,
+                                                 const struct gcd_root *r);
 
 #ifdef __cplusplus
 }

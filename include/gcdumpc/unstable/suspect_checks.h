@@ -1,6 +1,7 @@
 /*
- * What to show besides suspects: what was found of each kind, even below its threshold; suspects that are only a clause of another one; and the
- * largest consumer of a heap without suspects, described like a suspect.
+ * What to show besides suspects: what was found of each kind, even below its threshold; suspects
+ * that are only a clause of another one; and the largest consumer of a heap without suspects,
+ * described like a suspect.
  */
 #ifndef GCDUMPC_UNSTABLE_SUSPECT_CHECKS_H
 #define GCDUMPC_UNSTABLE_SUSPECT_CHECKS_H
@@ -11,31 +12,42 @@
 extern "C" {
 #endif
 
-/* Are the bytes of a suspect of KIND free memory?  If so, they are not part of the heap's bytes and have no share of it. */
+/* Are the bytes of a suspect of KIND free memory?  If so, they are not part of the heap's bytes and
+ * have no share of it. */
 GCD_API bool gcd_suspect_kind_is_free(enum gcd_suspect_kind kind);
 
 struct gcd_suspect_check {
-    size_t found;                /* suspects of the kind, including those that are only a clause of another one */
-    uint64_t objects, bytes;     /* of the largest group found, suspect or not: timers, the callbacks of one source, the handlers of one
-                                    event ...; 0 = none */
-    uint64_t least_objects, least_bytes;     /* thresholds: one is enough for a suspect; 0 = not used */
-    const char *what;            /* what OBJECTS counts, in the plural: "timers"; static */
-    bool unknown;                /* could not be checked: the dump has no memory ranges, or no modules */
+    /* suspects of the kind, including those that are only a clause of another one */
+    size_t found;
+    uint64_t objects, bytes; /* of the largest group found, suspect or not: timers, the callbacks of
+                                one source, the handlers of one event ...; 0 = none */
+    /* thresholds: one is enough for a suspect; 0 = not used */
+    uint64_t least_objects, least_bytes;
+    const char *what; /* what OBJECTS counts, in the plural: "timers"; static */
+    /* could not be checked: the dump has no memory ranges, or no modules */
+    bool unknown;
 };
 
 /* The check of KIND; belongs to S. */
-GCD_API const struct gcd_suspect_check *gcd_suspects_check(const struct gcd_suspects *s, enum gcd_suspect_kind kind);
+GCD_API const struct gcd_suspect_check *gcd_suspects_check(const struct gcd_suspects *s,
+                                                           enum gcd_suspect_kind kind);
 
-/* Number I of the ALSO_COUNT suspects that consist of the objects of X, a suspect of S; each has its own sentence. */
-GCD_API const struct gcd_suspect *gcd_suspects_also(const struct gcd_suspects *s, const struct gcd_suspect *x, size_t i);
+/* Number I of the ALSO_COUNT suspects that consist of the objects of X, a suspect of S; each has
+ * its own sentence. */
+GCD_API const struct gcd_suspect *gcd_suspects_also(const struct gcd_suspects *s,
+                                                    const struct gcd_suspect *x, size_t i);
 
 /*
- * NONE: the result of gcd_suspects_new for the same arguments, without suspects.  *RET: suspects, of which the first is the largest consumer; NULL if
- * there is none, as in an empty heap.  Ignores the thresholds in OPTIONS.  Fails like gcd_suspects_new.
+ * NONE: the result of gcd_suspects_new for the same arguments, without suspects.  *RET: suspects,
+ * of which the first is the largest consumer; NULL if there is none, as in an empty heap.  Ignores
+ * the thresholds in OPTIONS.  Fails like gcd_suspects_new.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_largest_consumer(const struct gcd_graph *g, const struct gcd_dominators *d,
-                                                       const struct gcd_suspects_options *options, const struct gcd_suspects *none,
-                                                       struct gcd_suspects **ret, struct gcd_error *err);
+GCD_API GCD_MUST_CHECK gcd_status gcd_largest_consumer(const struct gcd_graph *g,
+                                                       const struct gcd_dominators *d,
+                                                       const struct gcd_suspects_options *options,
+                                                       const struct gcd_suspects *none,
+                                                       struct gcd_suspects **ret,
+                                                       struct gcd_error *err);
 
 #ifdef __cplusplus
 }

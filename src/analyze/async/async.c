@@ -23,13 +23,30 @@ struct gcd_async {
 const char *gcd_async_kind_name(enum gcd_async_kind kind)
 {
     static const char *const names[GCD_ASYNC_KINDS] = {
-        [GCD_ASYNC_METHOD] = "method", [GCD_ASYNC_WHEN_ALL] = "when_all", [GCD_ASYNC_WHEN_ANY] = "when_any", [GCD_ASYNC_UNWRAP] = "unwrap",
-        [GCD_ASYNC_CONTINUE_WITH] = "continue_with", [GCD_ASYNC_WAIT_ASYNC] = "wait_async", [GCD_ASYNC_AS_TASK] = "as_task",
-        [GCD_ASYNC_THREAD] = "thread", [GCD_ASYNC_DELAY] = "delay", [GCD_ASYNC_SEMAPHORE] = "semaphore", [GCD_ASYNC_SOCKET] = "socket",
-        [GCD_ASYNC_CHANNEL_READER] = "channel_reader", [GCD_ASYNC_CHANNEL_WRITER] = "channel_writer", [GCD_ASYNC_CHANNEL] = "channel",
-        [GCD_ASYNC_TIMER] = "timer", [GCD_ASYNC_PIPE] = "pipe", [GCD_ASYNC_FILE] = "file", [GCD_ASYNC_TASK_SOURCE] = "task_source",
-        [GCD_ASYNC_DELEGATE] = "delegate", [GCD_ASYNC_OTHER] = "other", [GCD_ASYNC_QUEUED] = "queued", [GCD_ASYNC_RUNNING] = "running",
-        [GCD_ASYNC_READY] = "ready", [GCD_ASYNC_CIRCLE] = "circle",
+        [GCD_ASYNC_METHOD] = "method",
+        [GCD_ASYNC_WHEN_ALL] = "when_all",
+        [GCD_ASYNC_WHEN_ANY] = "when_any",
+        [GCD_ASYNC_UNWRAP] = "unwrap",
+        [GCD_ASYNC_CONTINUE_WITH] = "continue_with",
+        [GCD_ASYNC_WAIT_ASYNC] = "wait_async",
+        [GCD_ASYNC_AS_TASK] = "as_task",
+        [GCD_ASYNC_THREAD] = "thread",
+        [GCD_ASYNC_DELAY] = "delay",
+        [GCD_ASYNC_SEMAPHORE] = "semaphore",
+        [GCD_ASYNC_SOCKET] = "socket",
+        [GCD_ASYNC_CHANNEL_READER] = "channel_reader",
+        [GCD_ASYNC_CHANNEL_WRITER] = "channel_writer",
+        [GCD_ASYNC_CHANNEL] = "channel",
+        [GCD_ASYNC_TIMER] = "timer",
+        [GCD_ASYNC_PIPE] = "pipe",
+        [GCD_ASYNC_FILE] = "file",
+        [GCD_ASYNC_TASK_SOURCE] = "task_source",
+        [GCD_ASYNC_DELEGATE] = "delegate",
+        [GCD_ASYNC_OTHER] = "other",
+        [GCD_ASYNC_QUEUED] = "queued",
+        [GCD_ASYNC_RUNNING] = "running",
+        [GCD_ASYNC_READY] = "ready",
+        [GCD_ASYNC_CIRCLE] = "circle",
     };
     return names[kind];
 }
@@ -66,7 +83,8 @@ static gcd_status sort_stacks(struct gcd_async *r, struct gcd_error *err)
     for (size_t i = 0; r->stacks != NULL && i < r->frames.count; i++)
         if (r->frames.items[i].stacks > 0)
             r->stacks[r->stack_count++] = (uint32_t)i;
-    bool ok = r->stacks != NULL && gcd_sort_numbers(&r->alloc, r->stacks, r->stack_count, compare_stacks, r->frames.items);
+    bool ok = r->stacks != NULL && gcd_sort_numbers(&r->alloc, r->stacks, r->stack_count,
+                                                    compare_stacks, r->frames.items);
     return ok ? GCD_OK : gcd_fail_nomem(err, "sorting stacks");
 }
 
@@ -81,7 +99,8 @@ static gcd_status run(struct gcd_async *r, struct async *w, struct gcd_error *er
     return sort_stacks(r, err);
 }
 
-gcd_status gcd_async_new(const struct gcd_graph *g, const struct gcd_context *context, struct gcd_async **ret, struct gcd_error *err)
+gcd_status gcd_async_new(const struct gcd_graph *g, const struct gcd_context *context,
+                         struct gcd_async **ret, struct gcd_error *err)
 {
     context = gcd_context_or_default(context);
     struct gcd_alloc alloc = gcd_alloc_or_default(context->alloc);
@@ -90,7 +109,11 @@ gcd_status gcd_async_new(const struct gcd_graph *g, const struct gcd_context *co
         return gcd_fail_nomem(err, "finding asynchronous operations");
     r->alloc = alloc;
     gcd_textpool_init(&r->texts, &r->alloc, TEXTS_BYTES);
-    struct async w = { .g = g, .context = context, .alloc = alloc, .texts = &r->texts, .nodes = gcd_graph_node_count(g) };
+    struct async w = { .g = g,
+                       .context = context,
+                       .alloc = alloc,
+                       .texts = &r->texts,
+                       .nodes = gcd_graph_node_count(g) };
     gcd_status st = run(r, &w, err);
     work_done(&w);
     if (st == GCD_OK)

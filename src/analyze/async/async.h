@@ -20,24 +20,34 @@
 /* What a type is; TASK up to, but not including, SOURCE are tasks. */
 enum async_type {
     TYPE_ANY,
-    TYPE_MACHINE,                /* the state machine of an async method, if it is a class */
-    TYPE_ACTION,                 /* System.Action */
-    TYPE_ACTION_OBJECT,          /* System.Action<object> */
-    TYPE_CONTEXT,                /* ExecutionContext */
-    TYPE_WRAPPER,                /* ...AwaitTaskContinuation: an Action, and where it is to run */
-    TYPE_CONTINUATION,           /* ContinueWithTaskContinuation: refers to its task */
-    TYPE_LIST, TYPE_ARRAY,       /* List<object>, object[] */
-    TYPE_TASK_LIST, TYPE_TASK_ARRAY,     /* lists and arrays of tasks */
-    TYPE_SCHEDULER,              /* a task with one has a delegate to run */
-    TYPE_OBJECT,                 /* System.Object: what a completed task has in place of continuations */
-    TYPE_QUEUE, TYPE_STEALING_QUEUE,     /* thread pool: an array, or an object with one */
+    TYPE_MACHINE,       /* the state machine of an async method, if it is a class */
+    TYPE_ACTION,        /* System.Action */
+    TYPE_ACTION_OBJECT, /* System.Action<object> */
+    TYPE_CONTEXT,       /* ExecutionContext */
+    TYPE_WRAPPER,       /* ...AwaitTaskContinuation: an Action, and where it is to run */
+    TYPE_CONTINUATION,  /* ContinueWithTaskContinuation: refers to its task */
+    TYPE_LIST,
+    TYPE_ARRAY, /* List<object>, object[] */
+    TYPE_TASK_LIST,
+    TYPE_TASK_ARRAY, /* lists and arrays of tasks */
+    TYPE_SCHEDULER,  /* a task with one has a delegate to run */
+    /* System.Object: what a completed task has in place of continuations */
+    TYPE_OBJECT,
+    TYPE_QUEUE,
+    TYPE_STEALING_QUEUE, /* thread pool: an array, or an object with one */
     TYPE_RUNTIME_ASYNC,
-    TYPE_THREAD,                 /* SetOnInvokeMres: resumes a thread */
-    TYPE_TASK,                   /* Task and Task<T> themselves, and tasks of unknown kind */
+    TYPE_THREAD, /* SetOnInvokeMres: resumes a thread */
+    TYPE_TASK,   /* Task and Task<T> themselves, and tasks of unknown kind */
     TYPE_BOX,
-    TYPE_WHEN_ALL, TYPE_WHEN_ANY, TYPE_UNWRAP, TYPE_CONTINUE_WITH, TYPE_WAIT_ASYNC, TYPE_AS_TASK,
-    TYPE_DELAY, TYPE_SEMAPHORE,
-    TYPE_SOURCE,                 /* a possible source of a ValueTask */
+    TYPE_WHEN_ALL,
+    TYPE_WHEN_ANY,
+    TYPE_UNWRAP,
+    TYPE_CONTINUE_WITH,
+    TYPE_WAIT_ASYNC,
+    TYPE_AS_TASK,
+    TYPE_DELAY,
+    TYPE_SEMAPHORE,
+    TYPE_SOURCE, /* a possible source of a ValueTask */
     TYPE_POOLED_BOX,
 };
 
@@ -67,7 +77,7 @@ struct async_label {
 /* The first labels, which belong to no type. */
 enum { LABEL_QUEUED, LABEL_RUNNING, LABEL_READY, LABEL_CIRCLE, LABEL_DELEGATE, LABELS_FIXED };
 
-#define OP_NONE UINT32_MAX
+#define OP_NONE    UINT32_MAX
 #define LABEL_NONE UINT32_MAX
 
 enum { OP_PROBABLE = 1, OP_QUEUED = 2, OP_RUNNING = 4, OP_DONE = 8 };
@@ -75,16 +85,19 @@ enum { OP_PROBABLE = 1, OP_QUEUED = 2, OP_RUNNING = 4, OP_DONE = 8 };
 /* An unfinished operation. */
 struct async_op {
     uint32_t node;
-    uint32_t machine;            /* of a box: the object with its state, usually the box itself */
-    uint32_t waker;              /* the task that has it in its list of continuations; GCD_NODE_NONE = none */
-    uint32_t awaits;             /* of a box: the operation it waits for; OP_NONE: it waits for LEAF */
-    uint32_t leaf;               /* a label; LABEL_NONE for an operation made of others, whose children are in the pairs */
-    uint8_t type, flags;         /* enum async_type */
+    uint32_t machine; /* of a box: the object with its state, usually the box itself */
+    /* the task that has it in its list of continuations; GCD_NODE_NONE = none */
+    uint32_t waker;
+    /* of a box: the operation it waits for; OP_NONE: it waits for LEAF */
+    uint32_t awaits;
+    /* a label; LABEL_NONE for an operation made of others, whose children are in the pairs */
+    uint32_t leaf;
+    uint8_t type, flags; /* enum async_type */
 };
 
 /* Operation OP, made of others, waits for CHILD. */
 struct async_pair {
-    uint32_t op, child;          /* child: a node */
+    uint32_t op, child; /* child: a node */
     bool probable;
 };
 
@@ -92,25 +105,25 @@ struct async {
     const struct gcd_graph *g;
     const struct gcd_context *context;
     struct gcd_alloc alloc;
-    struct gcd_textpool *texts;  /* of the result */
+    struct gcd_textpool *texts; /* of the result */
     uint32_t nodes;
 
     struct gcd_names *names;
-    uint8_t *types;              /* [type_count] enum async_type */
-    uint32_t *label_of;          /* [type_count] LABEL_NONE = none */
+    uint8_t *types;     /* [type_count] enum async_type */
+    uint32_t *label_of; /* [type_count] LABEL_NONE = none */
     uint32_t type_count;
     struct async_label *labels;
     size_t label_count, label_room;
 
-    struct async_op *ops;        /* by node */
+    struct async_op *ops; /* by node */
     size_t op_count, op_room;
-    uint64_t *is_op;             /* one bit per node */
-    uint32_t *ops_before;        /* [words + 1] operations before the 64 nodes of a word */
+    uint64_t *is_op;      /* one bit per node */
+    uint32_t *ops_before; /* [words + 1] operations before the 64 nodes of a word */
     size_t words;
-    uint64_t *list_seen;         /* one bit per node: this list of continuations has been read */
-    struct async_pair *pairs;    /* by op, then by child */
+    uint64_t *list_seen;      /* one bit per node: this list of continuations has been read */
+    struct async_pair *pairs; /* by op, then by child */
     size_t pair_count, pair_room;
-    uint64_t *bytes;             /* [op_count] bytes that belong to the operation */
+    uint64_t *bytes; /* [op_count] bytes that belong to the operation */
 };
 
 static inline enum async_type async_type_of(const struct async *a, uint32_t node)
@@ -128,14 +141,15 @@ const uint32_t *async_refs(const struct async *a, uint32_t node, size_t max, siz
 bool async_is_over(const struct async *a, uint32_t node);
 
 /*
- * The reference of a box in the position of its continuation; GCD_NODE_NONE = none.  Without a continuation it is the first field of the state
- * machine, so the caller must check what it is.
+ * The reference of a box in the position of its continuation; GCD_NODE_NONE = none.  Without a
+ * continuation it is the first field of the state machine, so the caller must check what it is.
  */
 uint32_t async_continuation(const struct async *a, uint32_t box);
 
 #define RESUMED_MAX 32u
 
-/* The boxes that ACTION, an Action or a wrapper of one, resumes: at most RESUMED_MAX operations in RET.  Returns their number. */
+/* The boxes that ACTION, an Action or a wrapper of one, resumes: at most RESUMED_MAX operations in
+ * RET.  Returns their number. */
 size_t async_resumed(const struct async *a, uint32_t action, uint32_t *ret);
 
 /* The pairs of operation OP: the first one and their number. */
@@ -145,8 +159,8 @@ const struct async_pair *async_pairs(const struct async *a, uint32_t op, size_t 
 gcd_status async_leaf(struct async *a, uint32_t node, uint32_t *ret, struct gcd_error *err);
 
 gcd_status async_kinds(struct async *a, struct gcd_error *err);
-gcd_status async_objects(struct async *a, struct gcd_async_completed **completed, size_t *ret_n, struct gcd_async_totals *totals,
-                         struct gcd_error *err);
+gcd_status async_objects(struct async *a, struct gcd_async_completed **completed, size_t *ret_n,
+                         struct gcd_async_totals *totals, struct gcd_error *err);
 gcd_status async_wakers(struct async *a, struct gcd_error *err);
 gcd_status async_waits(struct async *a, struct gcd_error *err);
 gcd_status async_bytes(struct async *a, struct gcd_error *err);
@@ -155,6 +169,7 @@ struct async_frames {
     struct gcd_async_frame *items;
     size_t count, room;
 };
-gcd_status async_stacks(struct async *a, struct async_frames *ret, struct gcd_async_totals *totals, struct gcd_error *err);
+gcd_status async_stacks(struct async *a, struct async_frames *ret, struct gcd_async_totals *totals,
+                        struct gcd_error *err);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * What only operations keep alive: first everything that the roots reach without operations is marked, then what each operation adds to that.
- * An object that several operations reach counts for the first of them in the order of the dump, so the sum over all is exact.
+ * What only operations keep alive: first everything that the roots reach without operations is
+ * marked, then what each operation adds to that. An object that several operations reach counts for
+ * the first of them in the order of the dump, so the sum over all is exact.
  */
 #include "analyze/async/async.h"
 #include "analyze/dominators/live_edges.h"
@@ -18,10 +19,12 @@ struct walk {
     struct live_edges live;
     const struct async *a;
     uint64_t *reached;
-    uint64_t *is_inner;          /* one bit per node: keeps others alive */
-    uint32_t *queue;             /* [inner + 1] each inner node enters it once; a leaf is written at the end before it is dropped */
-    uint32_t inner, begin, end;  /* number of inner nodes; the waiting part of the queue */
-    uint64_t bytes;              /* of all reached objects */
+    uint64_t *is_inner; /* one bit per node: keeps others alive */
+    /* [inner + 1] each inner node enters it once; a leaf is written at the end before it is dropped
+     */
+    uint32_t *queue;
+    uint32_t inner, begin, end; /* number of inner nodes; the waiting part of the queue */
+    uint64_t bytes;             /* of all reached objects */
     uint32_t steps;
 };
 
@@ -78,7 +81,8 @@ static gcd_status follow(struct walk *w, bool counted, struct gcd_error *err)
             __builtin_prefetch(gcd_graph_node_edges(w->a->g, w->queue[w->begin + AHEAD], &n));
         const uint32_t *edges = gcd_graph_node_edges(w->a->g, node, &n);
         if (w->steps++ % CHECK_EVERY == 0)
-            GCD_TRY(gcd_context_step(w->a->context, UINT64_C(2) * w->a->nodes + w->steps, UINT64_C(3) * w->a->nodes, err));
+            GCD_TRY(gcd_context_step(w->a->context, UINT64_C(2) * w->a->nodes + w->steps,
+                                     UINT64_C(3) * w->a->nodes, err));
         for (size_t i = 0; i < n; i++)
             reach(w, edges[i], counted);
         for (uint64_t i = 0; (to = live_edges_value(&w->live, node, i)) != GCD_NODE_NONE; i++)
@@ -109,7 +113,9 @@ gcd_status async_bytes(struct async *a, struct gcd_error *err)
     a->bytes = gcd_mem_new_array(&a->alloc, a->op_count + 1, sizeof *a->bytes);
     if (a->op_count == 0 && a->bytes != NULL)
         return GCD_OK;
-    gcd_status st = a->bytes != NULL && init(&w) ? walk(&w, a->bytes, err) : gcd_fail_nomem(err, "finding what operations keep alive");
+    gcd_status st = a->bytes != NULL && init(&w)
+                        ? walk(&w, a->bytes, err)
+                        : gcd_fail_nomem(err, "finding what operations keep alive");
     done(&w);
     return st;
 }

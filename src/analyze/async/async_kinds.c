@@ -10,20 +10,20 @@
 
 /* Longer names are cut; no one reads them. */
 #define NAME_BYTES 2000u
-#define TASK_REFS 32u
+#define TASK_REFS  32u
 
 struct known {
-    const char *outer;           /* everything before NAME, without type arguments */
+    const char *outer; /* everything before NAME, without type arguments */
     const char *name;
-    bool bare;                   /* a nested type that is also known without its outer types */
+    bool bare; /* a nested type that is also known without its outer types */
     enum async_type type;
     enum gcd_async_kind kind;
-    const char *label;           /* NULL: none */
+    const char *label; /* NULL: none */
 };
 
-#define TASKS "System.Threading.Tasks."
+#define TASKS    "System.Threading.Tasks."
 #define CHANNELS "System.Threading.Channels."
-#define PIPE "System.IO.Pipelines.Pipe."
+#define PIPE     "System.IO.Pipelines.Pipe."
 
 static const struct known known[] = {
     { "System.", "Action", false, TYPE_ACTION, GCD_ASYNC_OTHER, NULL },
@@ -31,42 +31,71 @@ static const struct known known[] = {
     { "System.", "Object", false, TYPE_OBJECT, GCD_ASYNC_OTHER, NULL },
     { "System.", "Object[]", false, TYPE_ARRAY, GCD_ASYNC_OTHER, NULL },
     { TASKS, "AwaitTaskContinuation", false, TYPE_WRAPPER, GCD_ASYNC_OTHER, NULL },
-    { TASKS, "SynchronizationContextAwaitTaskContinuation", false, TYPE_WRAPPER, GCD_ASYNC_OTHER, NULL },
+    { TASKS, "SynchronizationContextAwaitTaskContinuation", false, TYPE_WRAPPER, GCD_ASYNC_OTHER,
+      NULL },
     { TASKS, "TaskSchedulerAwaitTaskContinuation", false, TYPE_WRAPPER, GCD_ASYNC_OTHER, NULL },
     { TASKS, "ContinueWithTaskContinuation", false, TYPE_CONTINUATION, GCD_ASYNC_OTHER, NULL },
-    { "System.Threading.ThreadPoolWorkQueue.", "WorkStealingQueue", true, TYPE_STEALING_QUEUE, GCD_ASYNC_OTHER, NULL },
-    { TASKS "Task.", "SetOnInvokeMres", true, TYPE_THREAD, GCD_ASYNC_THREAD, "(a thread blocks in Wait or Result)" },
-    { TASKS "Task.", "SetOnCountdownMres", true, TYPE_THREAD, GCD_ASYNC_THREAD, "(a thread blocks in Wait or Result)" },
+    { "System.Threading.ThreadPoolWorkQueue.", "WorkStealingQueue", true, TYPE_STEALING_QUEUE,
+      GCD_ASYNC_OTHER, NULL },
+    { TASKS "Task.", "SetOnInvokeMres", true, TYPE_THREAD, GCD_ASYNC_THREAD,
+      "(a thread blocks in Wait or Result)" },
+    { TASKS "Task.", "SetOnCountdownMres", true, TYPE_THREAD, GCD_ASYNC_THREAD,
+      "(a thread blocks in Wait or Result)" },
     { TASKS "Task.", "WhenAllPromise", true, TYPE_WHEN_ALL, GCD_ASYNC_WHEN_ALL, "Task.WhenAll" },
-    { TASKS "Task.", "TwoTaskWhenAnyPromise", true, TYPE_WHEN_ANY, GCD_ASYNC_WHEN_ANY, "Task.WhenAny" },
-    { TASKS "TaskFactory.", "CompleteOnInvokePromise", true, TYPE_WHEN_ANY, GCD_ASYNC_WHEN_ANY, "Task.WhenAny" },
-    { TASKS "TaskFactory.", "CompleteOnCountdownPromise", true, TYPE_WHEN_ALL, GCD_ASYNC_WHEN_ALL, "TaskFactory.ContinueWhenAll" },
+    { TASKS "Task.", "TwoTaskWhenAnyPromise", true, TYPE_WHEN_ANY, GCD_ASYNC_WHEN_ANY,
+      "Task.WhenAny" },
+    { TASKS "TaskFactory.", "CompleteOnInvokePromise", true, TYPE_WHEN_ANY, GCD_ASYNC_WHEN_ANY,
+      "Task.WhenAny" },
+    { TASKS "TaskFactory.", "CompleteOnCountdownPromise", true, TYPE_WHEN_ALL, GCD_ASYNC_WHEN_ALL,
+      "TaskFactory.ContinueWhenAll" },
     { TASKS, "UnwrapPromise", false, TYPE_UNWRAP, GCD_ASYNC_UNWRAP, "Task.Run or Unwrap" },
-    { TASKS, "ContinuationTaskFromTask", false, TYPE_CONTINUE_WITH, GCD_ASYNC_CONTINUE_WITH, "Task.ContinueWith" },
-    { TASKS, "ContinuationTaskFromResultTask", false, TYPE_CONTINUE_WITH, GCD_ASYNC_CONTINUE_WITH, "Task.ContinueWith" },
-    { TASKS, "ContinuationResultTaskFromTask", false, TYPE_CONTINUE_WITH, GCD_ASYNC_CONTINUE_WITH, "Task.ContinueWith" },
-    { TASKS, "ContinuationResultTaskFromResultTask", false, TYPE_CONTINUE_WITH, GCD_ASYNC_CONTINUE_WITH, "Task.ContinueWith" },
-    { TASKS "Task.", "CancellationPromise", true, TYPE_WAIT_ASYNC, GCD_ASYNC_WAIT_ASYNC, "Task.WaitAsync" },
-    { TASKS "ValueTask.", "ValueTaskSourceAsTask", true, TYPE_AS_TASK, GCD_ASYNC_AS_TASK, "ValueTask.AsTask" },
+    { TASKS, "ContinuationTaskFromTask", false, TYPE_CONTINUE_WITH, GCD_ASYNC_CONTINUE_WITH,
+      "Task.ContinueWith" },
+    { TASKS, "ContinuationTaskFromResultTask", false, TYPE_CONTINUE_WITH, GCD_ASYNC_CONTINUE_WITH,
+      "Task.ContinueWith" },
+    { TASKS, "ContinuationResultTaskFromTask", false, TYPE_CONTINUE_WITH, GCD_ASYNC_CONTINUE_WITH,
+      "Task.ContinueWith" },
+    { TASKS, "ContinuationResultTaskFromResultTask", false, TYPE_CONTINUE_WITH,
+      GCD_ASYNC_CONTINUE_WITH, "Task.ContinueWith" },
+    { TASKS "Task.", "CancellationPromise", true, TYPE_WAIT_ASYNC, GCD_ASYNC_WAIT_ASYNC,
+      "Task.WaitAsync" },
+    { TASKS "ValueTask.", "ValueTaskSourceAsTask", true, TYPE_AS_TASK, GCD_ASYNC_AS_TASK,
+      "ValueTask.AsTask" },
     { TASKS "Task.", "DelayPromise", true, TYPE_DELAY, GCD_ASYNC_DELAY, "Task.Delay" },
-    { TASKS "Task.", "DelayPromiseWithCancellation", true, TYPE_DELAY, GCD_ASYNC_DELAY, "Task.Delay" },
-    { "System.Threading.SemaphoreSlim.", "TaskNode", true, TYPE_SEMAPHORE, GCD_ASYNC_SEMAPHORE, "SemaphoreSlim.WaitAsync" },
-    { "System.Net.Sockets.Socket.", "AwaitableSocketAsyncEventArgs", true, TYPE_SOURCE, GCD_ASYNC_SOCKET, "Socket" },
-    { "Microsoft.AspNetCore.Server.Kestrel.Transport.Sockets.Internal.", "SocketReceiver", false, TYPE_SOURCE, GCD_ASYNC_SOCKET, "Socket (Kestrel)" },
-    { "Microsoft.AspNetCore.Server.Kestrel.Transport.Sockets.Internal.", "SocketSender", false, TYPE_SOURCE, GCD_ASYNC_SOCKET, "Socket (Kestrel)" },
-    { CHANNELS, "BlockedReadAsyncOperation", false, TYPE_SOURCE, GCD_ASYNC_CHANNEL_READER, "Channel reader" },
-    { CHANNELS, "WaitingReadAsyncOperation", false, TYPE_SOURCE, GCD_ASYNC_CHANNEL_READER, "Channel reader" },
-    { CHANNELS, "BlockedWriteAsyncOperation", false, TYPE_SOURCE, GCD_ASYNC_CHANNEL_WRITER, "Channel writer" },
-    { CHANNELS, "WaitingWriteAsyncOperation", false, TYPE_SOURCE, GCD_ASYNC_CHANNEL_WRITER, "Channel writer" },
-    { CHANNELS, "VoidAsyncOperationWithData", false, TYPE_SOURCE, GCD_ASYNC_CHANNEL_WRITER, "Channel writer" },
-    { CHANNELS, "AsyncOperation", false, TYPE_SOURCE, GCD_ASYNC_CHANNEL, "Channel reader or writer" },
-    { "System.Threading.PeriodicTimer.", "State", false, TYPE_SOURCE, GCD_ASYNC_TIMER, "PeriodicTimer" },
+    { TASKS "Task.", "DelayPromiseWithCancellation", true, TYPE_DELAY, GCD_ASYNC_DELAY,
+      "Task.Delay" },
+    { "System.Threading.SemaphoreSlim.", "TaskNode", true, TYPE_SEMAPHORE, GCD_ASYNC_SEMAPHORE,
+      "SemaphoreSlim.WaitAsync" },
+    { "System.Net.Sockets.Socket.", "AwaitableSocketAsyncEventArgs", true, TYPE_SOURCE,
+      GCD_ASYNC_SOCKET, "Socket" },
+    { "Microsoft.AspNetCore.Server.Kestrel.Transport.Sockets.Internal.", "SocketReceiver", false,
+      TYPE_SOURCE, GCD_ASYNC_SOCKET, "Socket (Kestrel)" },
+    { "Microsoft.AspNetCore.Server.Kestrel.Transport.Sockets.Internal.", "SocketSender", false,
+      TYPE_SOURCE, GCD_ASYNC_SOCKET, "Socket (Kestrel)" },
+    { CHANNELS, "BlockedReadAsyncOperation", false, TYPE_SOURCE, GCD_ASYNC_CHANNEL_READER,
+      "Channel reader" },
+    { CHANNELS, "WaitingReadAsyncOperation", false, TYPE_SOURCE, GCD_ASYNC_CHANNEL_READER,
+      "Channel reader" },
+    { CHANNELS, "BlockedWriteAsyncOperation", false, TYPE_SOURCE, GCD_ASYNC_CHANNEL_WRITER,
+      "Channel writer" },
+    { CHANNELS, "WaitingWriteAsyncOperation", false, TYPE_SOURCE, GCD_ASYNC_CHANNEL_WRITER,
+      "Channel writer" },
+    { CHANNELS, "VoidAsyncOperationWithData", false, TYPE_SOURCE, GCD_ASYNC_CHANNEL_WRITER,
+      "Channel writer" },
+    { CHANNELS, "AsyncOperation", false, TYPE_SOURCE, GCD_ASYNC_CHANNEL,
+      "Channel reader or writer" },
+    { "System.Threading.PeriodicTimer.", "State", false, TYPE_SOURCE, GCD_ASYNC_TIMER,
+      "PeriodicTimer" },
     { PIPE, "DefaultPipeReader", true, TYPE_SOURCE, GCD_ASYNC_PIPE, "PipeReader" },
     { PIPE, "DefaultPipeWriter", true, TYPE_SOURCE, GCD_ASYNC_PIPE, "PipeWriter" },
-    { "Microsoft.Win32.SafeHandles.SafeFileHandle.", "ThreadPoolValueTaskSource", true, TYPE_SOURCE, GCD_ASYNC_FILE, "File" },
-    { "System.Runtime.CompilerServices.", "Continuation", false, TYPE_RUNTIME_ASYNC, GCD_ASYNC_OTHER, NULL },
-    { "System.Runtime.CompilerServices.AsyncHelpers.", "RuntimeAsyncTask", true, TYPE_RUNTIME_ASYNC, GCD_ASYNC_OTHER, NULL },
-    { "System.Runtime.CompilerServices.AsyncHelpers.", "ThunkTask", true, TYPE_RUNTIME_ASYNC, GCD_ASYNC_OTHER, NULL },
+    { "Microsoft.Win32.SafeHandles.SafeFileHandle.", "ThreadPoolValueTaskSource", true, TYPE_SOURCE,
+      GCD_ASYNC_FILE, "File" },
+    { "System.Runtime.CompilerServices.", "Continuation", false, TYPE_RUNTIME_ASYNC,
+      GCD_ASYNC_OTHER, NULL },
+    { "System.Runtime.CompilerServices.AsyncHelpers.", "RuntimeAsyncTask", true, TYPE_RUNTIME_ASYNC,
+      GCD_ASYNC_OTHER, NULL },
+    { "System.Runtime.CompilerServices.AsyncHelpers.", "ThunkTask", true, TYPE_RUNTIME_ASYNC,
+      GCD_ASYNC_OTHER, NULL },
 };
 
 /* NAME without type arguments; false if it does not fit. */
@@ -89,7 +118,8 @@ static bool head_of(const char *name, char *ret, size_t cap)
 static bool is_known(const struct known *k, const char *head)
 {
     size_t outer = strlen(k->outer);
-    return (strncmp(head, k->outer, outer) == 0 && strcmp(head + outer, k->name) == 0) || (k->bare && strcmp(head, k->name) == 0);
+    return (strncmp(head, k->outer, outer) == 0 && strcmp(head + outer, k->name) == 0) ||
+           (k->bare && strcmp(head, k->name) == 0);
 }
 
 static const struct known *find_known(const char *head)
@@ -113,22 +143,26 @@ static enum async_type type_by_form(const char *name)
         return TYPE_ACTION_OBJECT;
     if (strcmp(name, "System.Collections.Generic.List<System.Object>") == 0)
         return TYPE_LIST;
-    if (strncmp(name, "System.Collections.Generic.List<" TASKS "Task", strlen("System.Collections.Generic.List<" TASKS "Task")) == 0)
+    if (strncmp(name, "System.Collections.Generic.List<" TASKS "Task",
+                strlen("System.Collections.Generic.List<" TASKS "Task")) == 0)
         return TYPE_TASK_LIST;
     if (strncmp(name, TASKS "Task", strlen(TASKS "Task")) == 0 && ends_with(name, "[]"))
         return TYPE_TASK_ARRAY;
-    if (strstr(name, "ConcurrentQueueSegment<System.Object>.Slot[]") != NULL || strcmp(name, "Slot<System.Object>[]") == 0)
+    if (strstr(name, "ConcurrentQueueSegment<System.Object>.Slot[]") != NULL ||
+        strcmp(name, "Slot<System.Object>[]") == 0)
         return TYPE_QUEUE;
     return ends_with(name, "TaskScheduler") ? TYPE_SCHEDULER : TYPE_ANY;
 }
 
 /* ---- labels ---- */
 
-static gcd_status add_label(struct async *a, const char *name, enum gcd_async_kind kind, uint32_t type, struct gcd_error *err)
+static gcd_status add_label(struct async *a, const char *name, enum gcd_async_kind kind,
+                            uint32_t type, struct gcd_error *err)
 {
     const char *copy;
     if (gcd_textpool_add(a->texts, name, strlen(name), &copy) != GCD_OK ||
-        !gcd_vec_reserve(&a->alloc, &a->labels, &a->label_room, a->label_count + 1, sizeof *a->labels, UINT32_MAX / 4))
+        !gcd_vec_reserve(&a->alloc, &a->labels, &a->label_room, a->label_count + 1,
+                         sizeof *a->labels, UINT32_MAX / 4))
         return gcd_fail_nomem(err, "naming async methods");
     a->labels[a->label_count++] = (struct async_label){ copy, kind, type };
     return GCD_OK;
@@ -136,12 +170,13 @@ static gcd_status add_label(struct async *a, const char *name, enum gcd_async_ki
 
 struct naming {
     struct async *a;
-    struct gcd_idmap by_text;    /* hash -> label */
+    struct gcd_idmap by_text; /* hash -> label */
     char text[NAME_BYTES];
 };
 
 /* Gives TYPE the label with the text in N. */
-static gcd_status label(struct naming *n, enum gcd_async_kind kind, uint32_t type, struct gcd_error *err)
+static gcd_status label(struct naming *n, enum gcd_async_kind kind, uint32_t type,
+                        struct gcd_error *err)
 {
     struct async *a = n->a;
     uint64_t hash = gcd_text_hash(n->text, strlen(n->text), GCD_TEXT_HASH + kind);
@@ -165,14 +200,16 @@ static void set_text(struct naming *n, const char *before, const char *text)
 }
 
 /* "TaskCompletionSource<X>" for Task<X>. */
-static gcd_status label_task(struct naming *n, const char *name, uint32_t type, struct gcd_error *err)
+static gcd_status label_task(struct naming *n, const char *name, uint32_t type,
+                             struct gcd_error *err)
 {
     const char *arguments = strchr(name, '<');
     set_text(n, "TaskCompletionSource", arguments != NULL ? arguments : "");
     return label(n, GCD_ASYNC_TASK_SOURCE, type, err);
 }
 
-/* Does the compiler generate types with this name for methods?  Then the type may be a state machine; only its objects tell. */
+/* Does the compiler generate types with this name for methods?  Then the type may be a state
+ * machine; only its objects tell. */
 static bool is_machine_name(struct naming *n, const char *name)
 {
     gcd_async_method(name, strlen(name), n->text, sizeof n->text);
@@ -203,10 +240,12 @@ static gcd_status classify(struct naming *n, uint32_t type, struct gcd_error *er
         if (!is_machine_name(n, name))
             return GCD_OK;
         a->types[type] = TYPE_MACHINE;
-        return label(n, GCD_ASYNC_METHOD, type, err);    /* the label of its box */
+        return label(n, GCD_ASYNC_METHOD, type, err); /* the label of its box */
     }
     a->types[type] = (uint8_t)k->type;
-    if (k->kind == GCD_ASYNC_CHANNEL && strstr(name, "<System.Boolean>") == NULL)    /* waiting until a read or write is possible has bool */
+    if (k->kind == GCD_ASYNC_CHANNEL &&
+        strstr(name, "<System.Boolean>") ==
+            NULL) /* waiting until a read or write is possible has bool */
         k = find_known(CHANNELS "BlockedReadAsyncOperation");
     set_text(n, k->label != NULL ? k->label : "", "");
     return k->label != NULL ? label(n, k->kind, type, err) : GCD_OK;
@@ -242,7 +281,10 @@ gcd_status async_leaf(struct async *a, uint32_t node, uint32_t *ret, struct gcd_
 
 static gcd_status fixed_labels(struct async *a, struct gcd_error *err)
 {
-    static const struct { const char *name; enum gcd_async_kind kind; } fixed[LABELS_FIXED] = {
+    static const struct {
+        const char *name;
+        enum gcd_async_kind kind;
+    } fixed[LABELS_FIXED] = {
         [LABEL_QUEUED] = { "(queued in the thread pool)", GCD_ASYNC_QUEUED },
         [LABEL_RUNNING] = { "(running)", GCD_ASYNC_RUNNING },
         [LABEL_READY] = { "(ready to run, or between two elements)", GCD_ASYNC_READY },

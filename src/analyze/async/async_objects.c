@@ -42,7 +42,8 @@ static bool has_type(const struct async *a, const uint32_t *refs, size_t n, enum
 static uint32_t op_at(const struct async *a, uint32_t node)
 {
     uint64_t word = a->is_op[node >> 6], bit = UINT64_C(1) << (node & 63);
-    return (word & bit) != 0 ? a->ops_before[node >> 6] + gcd_count_bits(word & (bit - 1)) : OP_NONE;
+    return (word & bit) != 0 ? a->ops_before[node >> 6] + gcd_count_bits(word & (bit - 1))
+                             : OP_NONE;
 }
 
 uint32_t async_op_of(const struct async *a, uint32_t node)
@@ -63,8 +64,8 @@ uint32_t async_op_of(const struct async *a, uint32_t node)
 /* ---- collecting ---- */
 
 /*
- * The object with the state of the box NODE: the box itself, if the builder in its state machine refers to it, or another object that refers to it.
- * GCD_NODE_NONE: none, the method has completed.
+ * The object with the state of the box NODE: the box itself, if the builder in its state machine
+ * refers to it, or another object that refers to it. GCD_NODE_NONE: none, the method has completed.
  */
 static uint32_t machine_of(const struct async *a, uint32_t node)
 {
@@ -77,45 +78,62 @@ static uint32_t machine_of(const struct async *a, uint32_t node)
             bool refers_back = contains(back, k, node);
             if (refers_back && a->label_of[gcd_graph_node_type(a->g, refs[i])] == label)
                 return refs[i];
-            other = refers_back ? refs[i] : other;       /* without its outer types, the name of a method tells less */
+            /* without its outer types, the name of a method tells less */
+            other = refers_back ? refs[i] : other;
         }
     return contains(refs, n, node) ? node : other;
 }
 
 static gcd_status add(struct async *a, uint32_t node, uint32_t machine, struct gcd_error *err)
 {
-    if (!gcd_vec_reserve(&a->alloc, &a->ops, &a->op_room, a->op_count + 1, sizeof *a->ops, UINT32_MAX - 1))
+    if (!gcd_vec_reserve(&a->alloc, &a->ops, &a->op_room, a->op_count + 1, sizeof *a->ops,
+                         UINT32_MAX - 1))
         return gcd_fail_nomem(err, "collecting asynchronous operations");
     a->ops[a->op_count++] = (struct async_op){
-        .node = node, .machine = machine, .waker = GCD_NODE_NONE, .awaits = OP_NONE, .leaf = LABEL_NONE, .type = (uint8_t)async_type_of(a, node),
+        .node = node,
+        .machine = machine,
+        .waker = GCD_NODE_NONE,
+        .awaits = OP_NONE,
+        .leaf = LABEL_NONE,
+        .type = (uint8_t)async_type_of(a, node),
     };
     a->is_op[node >> 6] |= UINT64_C(1) << (node & 63);
     return GCD_OK;
 }
 
 struct collected {
-    struct gcd_async_completed *by_type;     /* [type_count] */
+    struct gcd_async_completed *by_type; /* [type_count] */
     uint64_t runtime_async;
 };
 
-static gcd_status collect(struct async *a, uint32_t node, struct collected *c, struct gcd_error *err)
+static gcd_status collect(struct async *a, uint32_t node, struct collected *c,
+                          struct gcd_error *err)
 {
     uint32_t type = gcd_graph_node_type(a->g, node), machine;
     size_t n;
     const uint32_t *refs;
     switch (a->types[type]) {
-    case TYPE_BOX: case TYPE_POOLED_BOX:
+    case TYPE_BOX:
+    case TYPE_POOLED_BOX:
         machine = machine_of(a, node);
         if (machine != GCD_NODE_NONE)
             return add(a, node, machine, err);
-        if (a->types[type] == TYPE_POOLED_BOX)           /* kept for the next call */
+        if (a->types[type] == TYPE_POOLED_BOX) /* kept for the next call */
             return GCD_OK;
         c->by_type[type].objects++;
         gcd_add_saturating(&c->by_type[type].bytes, gcd_graph_node_size(a->g, node));
         return GCD_OK;
-    case TYPE_WHEN_ALL: case TYPE_WHEN_ANY: case TYPE_UNWRAP: case TYPE_CONTINUE_WITH: case TYPE_WAIT_ASYNC: case TYPE_AS_TASK: case TYPE_THREAD:
+    case TYPE_WHEN_ALL:
+    case TYPE_WHEN_ANY:
+    case TYPE_UNWRAP:
+    case TYPE_CONTINUE_WITH:
+    case TYPE_WAIT_ASYNC:
+    case TYPE_AS_TASK:
+    case TYPE_THREAD:
         refs = gcd_graph_node_edges(a->g, node, &n);
-        return a->types[type] == TYPE_THREAD || !has_type(a, refs, n, TYPE_OBJECT) ? add(a, node, node, err) : GCD_OK;
+        return a->types[type] == TYPE_THREAD || !has_type(a, refs, n, TYPE_OBJECT)
+                   ? add(a, node, node, err)
+                   : GCD_OK;
     case TYPE_RUNTIME_ASYNC:
         c->runtime_async++;
         return GCD_OK;
@@ -151,7 +169,8 @@ static int compare_completed(const void *ctx, uint32_t x, uint32_t y)
 }
 
 /* Stores the types of ALL that have objects in RET, with one entry per method, and sorts them. */
-static gcd_status sort_completed(struct async *a, struct gcd_async_completed *all, struct gcd_async_completed **ret, size_t *ret_n,
+static gcd_status sort_completed(struct async *a, struct gcd_async_completed *all,
+                                 struct gcd_async_completed **ret, size_t *ret_n,
                                  struct gcd_error *err)
 {
     size_t n = 0;
@@ -165,7 +184,8 @@ static gcd_status sort_completed(struct async *a, struct gcd_async_completed *al
     }
     for (uint32_t type = 0; type < a->type_count; type++)
         if (all[type].objects > 0) {
-            all[n] = (struct gcd_async_completed){ a->labels[a->label_of[type]].name, type, all[type].objects, all[type].bytes };
+            all[n] = (struct gcd_async_completed){ a->labels[a->label_of[type]].name, type,
+                                                   all[type].objects, all[type].bytes };
             n++;
         }
     uint32_t *order = n > 0 ? gcd_sort_order(&a->alloc, n, compare_completed, all) : NULL;
@@ -178,15 +198,17 @@ static gcd_status sort_completed(struct async *a, struct gcd_async_completed *al
     return ok ? GCD_OK : gcd_fail_nomem(err, "collecting asynchronous operations");
 }
 
-gcd_status async_objects(struct async *a, struct gcd_async_completed **completed, size_t *ret_n, struct gcd_async_totals *totals,
-                         struct gcd_error *err)
+gcd_status async_objects(struct async *a, struct gcd_async_completed **completed, size_t *ret_n,
+                         struct gcd_async_totals *totals, struct gcd_error *err)
 {
-    struct collected c = { .by_type = gcd_mem_new_array(&a->alloc, (size_t)a->type_count + 1, sizeof *c.by_type) };
+    struct collected c = { .by_type = gcd_mem_new_array(&a->alloc, (size_t)a->type_count + 1,
+                                                        sizeof *c.by_type) };
     a->words = ((size_t)a->nodes + 63) / 64;
     a->is_op = gcd_mem_new_array(&a->alloc, a->words + 1, sizeof *a->is_op);
     a->ops_before = gcd_mem_new_array(&a->alloc, a->words + 1, sizeof *a->ops_before);
     bool ok = c.by_type != NULL && a->is_op != NULL && a->ops_before != NULL;
-    gcd_status st = ok ? collect_all(a, &c, err) : gcd_fail_nomem(err, "collecting asynchronous operations");
+    gcd_status st =
+        ok ? collect_all(a, &c, err) : gcd_fail_nomem(err, "collecting asynchronous operations");
     if (st == GCD_OK)
         st = sort_completed(a, c.by_type, completed, ret_n, err);
     gcd_mem_free(&a->alloc, c.by_type, ((size_t)a->type_count + 1) * sizeof *c.by_type);
@@ -215,7 +237,10 @@ uint32_t async_continuation(const struct async *a, uint32_t box)
     size_t n, i = 0;
     uint32_t op = op_at(a, box);
     const uint32_t *refs = gcd_graph_node_edges(a->g, box, &n);
-    while (i < n && (async_type_of(a, refs[i]) == TYPE_ACTION || async_type_of(a, refs[i]) == TYPE_CONTEXT))
+    while (i < n &&
+           (async_type_of(a, refs[i]) == TYPE_ACTION || async_type_of(a, refs[i]) == TYPE_CONTEXT))
         i++;
-    return i < n && refs[i] != box && (op == OP_NONE || refs[i] != a->ops[op].machine) ? refs[i] : GCD_NODE_NONE;
+    return i < n && refs[i] != box && (op == OP_NONE || refs[i] != a->ops[op].machine)
+               ? refs[i]
+               : GCD_NODE_NONE;
 }

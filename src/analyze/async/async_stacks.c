@@ -1,6 +1,7 @@
 /*
- * Merged stacks.  An operation is processed after all that it waits for: its frame goes on top of the merged stacks below it, and these go on to
- * the operations that wait for it.  Operations that are left wait for themselves through others: one of them begins a stack.
+ * Merged stacks.  An operation is processed after all that it waits for: its frame goes on top of
+ * the merged stacks below it, and these go on to the operations that wait for it.  Operations that
+ * are left wait for themselves through others: one of them begins a stack.
  */
 #include "analyze/async/async.h"
 
@@ -14,34 +15,35 @@
 #include "base/ovf.h"
 
 #define CHECK_EVERY UINT32_C(65536)
-#define DEPTH_MAX 256u
+#define DEPTH_MAX   256u
 /* Limits the parts in all: this many per operation on average, plus a constant. */
 #define STACKS_AN_OP UINT64_C(4)
 #define STACKS_LEAST (UINT64_C(1) << 20)
-#define PROBABLE UINT32_C(0x80000000)
-#define NONE UINT32_MAX
+#define PROBABLE     UINT32_C(0x80000000)
+#define NONE         UINT32_MAX
 
 /* STACKS stacks with this frame on top, which wait for an operation to be processed. */
 struct part {
     uint32_t frame, next;
     uint64_t stacks, bytes;
-    bool probable;               /* the operation probably waits for the frame */
+    bool probable; /* the operation probably waits for the frame */
 };
 
 struct merge {
     struct async *a;
     struct async_frames *frames;
-    struct gcd_idmap children;   /* frame << 32 | label -> frame */
-    uint32_t *parts_of;          /* [op_count] the first part; NONE = none */
-    uint32_t *waiters;           /* [first_waiter[op_count]] the operations that wait for each operation, by operation */
-    uint32_t *first_waiter;      /* [op_count + 1] */
-    uint32_t *left;              /* [op_count] number of unprocessed operations it waits for */
-    uint32_t *queue;             /* [op_count] */
+    struct gcd_idmap children; /* frame << 32 | label -> frame */
+    uint32_t *parts_of;        /* [op_count] the first part; NONE = none */
+    /* [first_waiter[op_count]] the operations that wait for each operation, by operation */
+    uint32_t *waiters;
+    uint32_t *first_waiter; /* [op_count + 1] */
+    uint32_t *left;         /* [op_count] number of unprocessed operations it waits for */
+    uint32_t *queue;        /* [op_count] */
     size_t begin, end;
     struct part *parts;
     size_t part_count, part_room;
     uint32_t free_parts;
-    uint64_t made;               /* number of parts created */
+    uint64_t made; /* number of parts created */
     struct gcd_generations *ages;
     struct gcd_async_totals *totals;
 };
@@ -49,13 +51,15 @@ struct merge {
 /* ---- frames ---- */
 
 /* The frame for LABEL on top of PARENT (NONE: the innermost). */
-static gcd_status frame(struct merge *m, uint32_t parent, uint32_t label, bool probable, uint32_t *ret, struct gcd_error *err)
+static gcd_status frame(struct merge *m, uint32_t parent, uint32_t label, bool probable,
+                        uint32_t *ret, struct gcd_error *err)
 {
     struct async_frames *f = m->frames;
     const struct async_label *l = &m->a->labels[label];
     if (parent != NONE) {
         struct gcd_async_frame *p = &f->items[parent];
-        bool same = p->name == l->name && p->kind == l->kind && p->probable == probable && p->depth > 0;
+        bool same =
+            p->name == l->name && p->kind == l->kind && p->probable == probable && p->depth > 0;
         *ret = parent;
         p->repeats |= same;
         p->cut |= !same && p->depth + 1 >= DEPTH_MAX;
@@ -66,12 +70,17 @@ static gcd_status frame(struct merge *m, uint32_t parent, uint32_t label, bool p
     *ret = gcd_idmap_get(&m->children, key);
     if (*ret != GCD_IDMAP_NONE)
         return GCD_OK;
-    if (!gcd_vec_reserve(&m->a->alloc, &f->items, &f->room, f->count + 1, sizeof *f->items, UINT32_MAX - 1) ||
+    if (!gcd_vec_reserve(&m->a->alloc, &f->items, &f->room, f->count + 1, sizeof *f->items,
+                         UINT32_MAX - 1) ||
         !gcd_idmap_put(&m->children, key, (uint32_t)f->count))
         return gcd_fail_nomem(err, "merging stacks");
     *ret = (uint32_t)f->count;
     f->items[f->count++] = (struct gcd_async_frame){
-        .parent = parent, .depth = parent != NONE ? f->items[parent].depth + 1 : 0, .name = l->name, .type = l->type, .kind = l->kind,
+        .parent = parent,
+        .depth = parent != NONE ? f->items[parent].depth + 1 : 0,
+        .name = l->name,
+        .type = l->type,
+        .kind = l->kind,
         .probable = probable,
     };
     return GCD_OK;
@@ -79,7 +88,8 @@ static gcd_status frame(struct merge *m, uint32_t parent, uint32_t label, bool p
 
 /* ---- parts ---- */
 
-/* Ends the stacks of PART at its frame: nothing waits for OP, or (OP_NONE) there are too many stacks. */
+/* Ends the stacks of PART at its frame: nothing waits for OP, or (OP_NONE) there are too many
+ * stacks. */
 static void end_stacks(struct merge *m, uint32_t op, const struct part *part)
 {
     struct gcd_async_frame *f = &m->frames->items[part->frame];
@@ -89,7 +99,8 @@ static void end_stacks(struct merge *m, uint32_t op, const struct part *part)
     f->cut |= op == OP_NONE;
     if (m->ages == NULL || op == OP_NONE)
         return;
-    unsigned age = gcd_generations_find(m->ages, gcd_graph_node_address(m->a->g, m->a->ops[op].node), &hint);
+    unsigned age =
+        gcd_generations_find(m->ages, gcd_graph_node_address(m->a->g, m->a->ops[op].node), &hint);
     if (age >= 2 && age != GCD_GENERATION_NONE)
         gcd_add_saturating(&f->old_stacks, part->stacks);
 }
@@ -97,7 +108,8 @@ static void end_stacks(struct merge *m, uint32_t op, const struct part *part)
 /* Gives PART to OP; stacks with the same frame are merged into one part. */
 static gcd_status hand_over(struct merge *m, uint32_t op, struct part part, struct gcd_error *err)
 {
-    for (uint32_t i = m->parts_of[op], steps = 0; i != NONE && steps < 16; i = m->parts[i].next, steps++) {
+    for (uint32_t i = m->parts_of[op], steps = 0; i != NONE && steps < 16;
+         i = m->parts[i].next, steps++) {
         struct part *p = &m->parts[i];
         if (p->frame == part.frame && p->probable == part.probable) {
             gcd_add_saturating(&p->stacks, part.stacks);
@@ -113,7 +125,8 @@ static gcd_status hand_over(struct merge *m, uint32_t op, struct part part, stru
     if (at != NONE) {
         m->free_parts = m->parts[at].next;
     } else {
-        if (!gcd_vec_reserve(&m->a->alloc, &m->parts, &m->part_room, m->part_count + 1, sizeof *m->parts, UINT32_MAX - 1))
+        if (!gcd_vec_reserve(&m->a->alloc, &m->parts, &m->part_room, m->part_count + 1,
+                             sizeof *m->parts, UINT32_MAX - 1))
             return gcd_fail_nomem(err, "merging stacks");
         at = (uint32_t)m->part_count++;
     }
@@ -124,7 +137,8 @@ static gcd_status hand_over(struct merge *m, uint32_t op, struct part part, stru
 }
 
 /* Begins a stack: OP waits for LABEL. */
-static gcd_status begin_stack(struct merge *m, uint32_t op, uint32_t label, bool probable, struct gcd_error *err)
+static gcd_status begin_stack(struct merge *m, uint32_t op, uint32_t label, bool probable,
+                              struct gcd_error *err)
 {
     struct part part = { .stacks = 1, .probable = probable };
     GCD_TRY(frame(m, NONE, label, false, &part.frame, err));
@@ -134,12 +148,15 @@ static gcd_status begin_stack(struct merge *m, uint32_t op, uint32_t label, bool
 /* ---- who waits for whom ---- */
 
 /* Calls EACH for all operations that OP waits for. */
-static gcd_status each_awaited(struct merge *m, uint32_t op, gcd_status (*each)(struct merge *m, uint32_t op, uint32_t child, struct gcd_error *err),
+static gcd_status each_awaited(struct merge *m, uint32_t op,
+                               gcd_status (*each)(struct merge *m, uint32_t op, uint32_t child,
+                                                  struct gcd_error *err),
                                struct gcd_error *err)
 {
     size_t n = 0;
     const struct async_op *o = &m->a->ops[op];
-    const struct async_pair *pairs = o->leaf == LABEL_NONE && o->awaits == OP_NONE ? async_pairs(m->a, op, &n) : NULL;
+    const struct async_pair *pairs =
+        o->leaf == LABEL_NONE && o->awaits == OP_NONE ? async_pairs(m->a, op, &n) : NULL;
     if (o->awaits != OP_NONE)
         return each(m, op, o->awaits, err);
     for (size_t i = 0; i < n; i++) {
@@ -173,10 +190,12 @@ static gcd_status list_waiters(struct merge *m, struct gcd_error *err)
         GCD_TRY(each_awaited(m, op, count_waiter, err));
     for (uint32_t op = 0; op < n; op++) {
         sum += m->first_waiter[op];
-        m->first_waiter[op] = (uint32_t)sum;             /* the end of its waiters; put_waiter turns it into the start */
+        /* the end of its waiters; put_waiter turns it into the start */
+        m->first_waiter[op] = (uint32_t)sum;
     }
     if (sum >= NONE)
-        return gcd_fail(err, GCD_E_LIMIT, "cannot merge stacks: operations wait for %llu others", (unsigned long long)sum);
+        return gcd_fail(err, GCD_E_LIMIT, "cannot merge stacks: operations wait for %llu others",
+                        (unsigned long long)sum);
     m->first_waiter[n] = (uint32_t)sum;
     m->waiters = gcd_mem_new_uncleared(&m->a->alloc, (size_t)sum + 1, sizeof *m->waiters);
     if (m->waiters == NULL)
@@ -258,7 +277,7 @@ static gcd_status take(struct merge *m, uint32_t op, struct gcd_error *err)
         m->free_parts = i;
         gcd_add_saturating(&part.bytes, own);
         own = 0;
-        if (o->type != TYPE_AS_TASK)                     /* its frame would tell nothing */
+        if (o->type != TYPE_AS_TASK) /* its frame would tell nothing */
             GCD_TRY(frame(m, part.frame, label, part.probable, &part.frame, err));
         GCD_TRY(pass_on(m, op, part, err));
     }
@@ -341,7 +360,8 @@ static void sum(const struct async_frames *f, struct gcd_async_totals *totals, u
     }
 }
 
-gcd_status async_stacks(struct async *a, struct async_frames *ret, struct gcd_async_totals *totals, struct gcd_error *err)
+gcd_status async_stacks(struct async *a, struct async_frames *ret, struct gcd_async_totals *totals,
+                        struct gcd_error *err)
 {
     struct merge m = { .a = a, .frames = ret, .free_parts = NONE, .totals = totals };
     const struct gcd_summary *summary = gcd_graph_summary(a->g);

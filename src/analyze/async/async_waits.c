@@ -1,5 +1,6 @@
 /*
- * What each box waits for.  The box has a reference to itself; one of the references after it is the awaiter's, whose target refers back to the box.
+ * What each box waits for.  The box has a reference to itself; one of the references after it is
+ * the awaiter's, whose target refers back to the box.
  */
 #include "analyze/async/async.h"
 
@@ -8,10 +9,10 @@
 
 #define CHECK_EVERY UINT32_C(65536)
 /* A state machine has fewer references that can be awaiters; among more, the last ones count. */
-#define AWAITERS 64u
+#define AWAITERS     64u
 #define MACHINE_REFS 1024u
-#define SOURCE_REFS 256u
-#define NEAR_REFS 32u
+#define SOURCE_REFS  256u
+#define NEAR_REFS    32u
 
 /* ---- does it resume the box? ---- */
 
@@ -38,13 +39,15 @@ static bool task_resumes(const struct async *a, uint32_t task, uint32_t op)
         refs = async_refs(a, task, AWAITERS, &n);
     for (size_t i = 0; i < n && refs[i] != GCD_NODE_NONE; i++) {
         enum async_type t = async_type_of(a, refs[i]);
-        if (refs[i] == a->ops[op].node || ((t == TYPE_ACTION || t == TYPE_WRAPPER) && resumes(a, refs[i], op)))
+        if (refs[i] == a->ops[op].node ||
+            ((t == TYPE_ACTION || t == TYPE_WRAPPER) && resumes(a, refs[i], op)))
             return true;
     }
     return false;
 }
 
-/* Does NODE have an Action<object> with the box of OP as its state, or an Action that resumes OP?  The source of a ValueTask does. */
+/* Does NODE have an Action<object> with the box of OP as its state, or an Action that resumes OP?
+ * The source of a ValueTask does. */
 static bool source_resumes(const struct async *a, uint32_t node, uint32_t op, size_t max)
 {
     size_t n;
@@ -76,14 +79,16 @@ static bool is_awaited(const struct async *a, uint32_t node, uint32_t op)
     enum async_type t = async_type_of(a, node);
     if (node == a->ops[op].node || (type_is_task(t) && task_resumes(a, node, op)))
         return true;
-    if (type_is_task(t) || t == TYPE_ACTION || t == TYPE_CONTEXT || t == TYPE_ARRAY || t == TYPE_LIST)
+    if (type_is_task(t) || t == TYPE_ACTION || t == TYPE_CONTEXT || t == TYPE_ARRAY ||
+        t == TYPE_LIST)
         return false;
     return source_resumes(a, node, op, SOURCE_REFS) || near_resumes(a, node, op);
 }
 
 /* ---- what it waits for ---- */
 
-static gcd_status set(struct async *a, uint32_t op, uint32_t node, bool probable, struct gcd_error *err)
+static gcd_status set(struct async *a, uint32_t op, uint32_t node, bool probable,
+                      struct gcd_error *err)
 {
     struct async_op *o = &a->ops[op];
     o->awaits = async_op_of(a, node);
@@ -92,8 +97,10 @@ static gcd_status set(struct async *a, uint32_t op, uint32_t node, bool probable
     return o->awaits == OP_NONE ? async_leaf(a, node, &o->leaf, err) : GCD_OK;
 }
 
-/* The last of REFS[N] that resumes OP; GCD_NODE_NONE = none.  Also returns how many distinct ones do. */
-static uint32_t last_awaited(const struct async *a, uint32_t op, const uint32_t *refs, size_t n, unsigned *ret_count)
+/* The last of REFS[N] that resumes OP; GCD_NODE_NONE = none.  Also returns how many distinct ones
+ * do. */
+static uint32_t last_awaited(const struct async *a, uint32_t op, const uint32_t *refs, size_t n,
+                             unsigned *ret_count)
 {
     uint32_t found = GCD_NODE_NONE;
     size_t least = n > AWAITERS ? n - AWAITERS : 0;
@@ -117,7 +124,8 @@ static uint32_t boxed_awaiter(const struct async *a, uint32_t op, uint32_t node)
     return GCD_NODE_NONE;
 }
 
-/* An awaiter that is a class is an ordinary field, before the builder: the one of REFS[N] that resumes OP. */
+/* An awaiter that is a class is an ordinary field, before the builder: the one of REFS[N] that
+ * resumes OP. */
 static uint32_t class_awaiter(const struct async *a, uint32_t op, const uint32_t *refs, size_t n)
 {
     size_t least = n > AWAITERS ? n - AWAITERS : 0;
@@ -131,8 +139,10 @@ static uint32_t class_awaiter(const struct async *a, uint32_t op, const uint32_t
     return GCD_NODE_NONE;
 }
 
-/* Nothing resumes the box: it has what it waited for, or it is running.  REFS[N]: the references after the builder. */
-static gcd_status without_awaited(struct async *a, uint32_t op, const uint32_t *refs, size_t n, struct gcd_error *err)
+/* Nothing resumes the box: it has what it waited for, or it is running.  REFS[N]: the references
+ * after the builder. */
+static gcd_status without_awaited(struct async *a, uint32_t op, const uint32_t *refs, size_t n,
+                                  struct gcd_error *err)
 {
     struct async_op *o = &a->ops[op];
     o->leaf = LABEL_READY;
@@ -154,7 +164,8 @@ static gcd_status box_waits(struct async *a, uint32_t op, struct gcd_error *err)
     struct async_op *o = &a->ops[op];
     size_t n, builder = 0;
     unsigned count;
-    const uint32_t *refs = async_refs(a, o->machine, o->machine == o->node ? SIZE_MAX : MACHINE_REFS, &n);
+    const uint32_t *refs =
+        async_refs(a, o->machine, o->machine == o->node ? SIZE_MAX : MACHINE_REFS, &n);
     while (builder < n && refs[builder] != o->node)
         builder++;
     size_t first = builder < n ? builder + 1 : n;
@@ -170,19 +181,23 @@ static gcd_status box_waits(struct async *a, uint32_t op, struct gcd_error *err)
 /* ---- operations made of others ---- */
 
 /*
- * Makes pairs certain.  If only one task refers to the operation, the operation waits for it.  If several boxes of one method have the operation in
- * the same position, the operation waits for all of them.
+ * Makes pairs certain.  If only one task refers to the operation, the operation waits for it.  If
+ * several boxes of one method have the operation in the same position, the operation waits for all
+ * of them.
  */
 static void confirm(struct async *a, struct async_pair *pairs, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        bool next = i + 1 < n && gcd_graph_node_type(a->g, pairs[i].child) == gcd_graph_node_type(a->g, pairs[i + 1].child);
-        bool previous = i > 0 && gcd_graph_node_type(a->g, pairs[i].child) == gcd_graph_node_type(a->g, pairs[i - 1].child);
+        bool next = i + 1 < n && gcd_graph_node_type(a->g, pairs[i].child) ==
+                                     gcd_graph_node_type(a->g, pairs[i + 1].child);
+        bool previous = i > 0 && gcd_graph_node_type(a->g, pairs[i].child) ==
+                                     gcd_graph_node_type(a->g, pairs[i - 1].child);
         pairs[i].probable = pairs[i].probable && n > 1 && !next && !previous;
     }
 }
 
-/* Drops those of N pairs whose child waits for the operation: it only holds the operation to wait for it.  Returns how many are left. */
+/* Drops those of N pairs whose child waits for the operation: it only holds the operation to wait
+ * for it.  Returns how many are left. */
 static size_t drop_waiters(struct async *a, uint32_t op, struct async_pair *pairs, size_t n)
 {
     size_t kept = 0;

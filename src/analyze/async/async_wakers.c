@@ -1,6 +1,7 @@
 /*
- * A task refers to what it resumes: a box, an Action, a task made of it, or a list of those.  Most tasks made of others (Task.WhenAll) do not refer
- * to these, so what they wait for is found here, from the other side.
+ * A task refers to what it resumes: a box, an Action, a task made of it, or a list of those.  Most
+ * tasks made of others (Task.WhenAll) do not refer to these, so what they wait for is found here,
+ * from the other side.
  */
 #include "analyze/async/async.h"
 
@@ -10,14 +11,16 @@
 #include "base/sort.h"
 
 #define CHECK_EVERY UINT32_C(65536)
-/* Tasks have fewer references, and so do Actions and their wrappers; further references are ignored. */
-#define TASK_REFS 64u
+/* Tasks have fewer references, and so do Actions and their wrappers; further references are
+ * ignored. */
+#define TASK_REFS   64u
 #define ACTION_REFS 16u
-#define ACTIONS 64u
+#define ACTIONS     64u
 
 size_t async_resumed(const struct async *a, uint32_t action, uint32_t *ret)
 {
-    uint32_t queue[ACTIONS] = { action };                /* an Action can combine several, in an array */
+    /* an Action can combine several, in an array */
+    uint32_t queue[ACTIONS] = { action };
     size_t count = 1, found = 0, n;
     for (size_t at = 0; at < count; at++) {
         const uint32_t *refs = async_refs(a, queue[at], ACTION_REFS, &n);
@@ -34,11 +37,13 @@ size_t async_resumed(const struct async *a, uint32_t action, uint32_t *ret)
 
 /* ---- pairs ---- */
 
-static gcd_status add_pair(struct async *a, uint32_t op, uint32_t child, bool probable, struct gcd_error *err)
+static gcd_status add_pair(struct async *a, uint32_t op, uint32_t child, bool probable,
+                           struct gcd_error *err)
 {
     if (a->ops[op].node == child || async_is_over(a, child))
         return GCD_OK;
-    if (!gcd_vec_reserve(&a->alloc, &a->pairs, &a->pair_room, a->pair_count + 1, sizeof *a->pairs, UINT32_MAX))
+    if (!gcd_vec_reserve(&a->alloc, &a->pairs, &a->pair_room, a->pair_count + 1, sizeof *a->pairs,
+                         UINT32_MAX))
         return gcd_fail_nomem(err, "finding what tasks wait for");
     a->pairs[a->pair_count++] = (struct async_pair){ op, child, probable };
     return GCD_OK;
@@ -68,7 +73,8 @@ static void set_waker(struct async *a, uint32_t op, uint32_t task)
         a->ops[op].waker = task;
 }
 
-/* Records that TASK resumes NODE, which is in its list of continuations or is known to be its continuation. */
+/* Records that TASK resumes NODE, which is in its list of continuations or is known to be its
+ * continuation. */
 static gcd_status resumes(struct async *a, uint32_t task, uint32_t node, struct gcd_error *err)
 {
     enum async_type t = async_type_of(a, node);
@@ -91,10 +97,12 @@ static gcd_status resumes(struct async *a, uint32_t task, uint32_t node, struct 
 
 static bool may_resume(enum async_type t)
 {
-    return t == TYPE_BOX || t == TYPE_ACTION || t == TYPE_WRAPPER || t == TYPE_CONTINUATION || (type_is_combined(t) && t != TYPE_AS_TASK);
+    return t == TYPE_BOX || t == TYPE_ACTION || t == TYPE_WRAPPER || t == TYPE_CONTINUATION ||
+           (type_is_combined(t) && t != TYPE_AS_TASK);
 }
 
-/* The array of LIST, if all its items can be continuations.  GCD_NODE_NONE: it is another list, or has been read already. */
+/* The array of LIST, if all its items can be continuations.  GCD_NODE_NONE: it is another list, or
+ * has been read already. */
 static uint32_t continuations(struct async *a, uint32_t list)
 {
     size_t n, k;
@@ -132,12 +140,14 @@ static bool refers(const struct async *a, uint32_t from, uint32_t to)
 }
 
 /* TASK has REF in the position of its continuation.  SURE: nothing else can be in that position. */
-static gcd_status one(struct async *a, uint32_t task, uint32_t ref, bool sure, struct gcd_error *err)
+static gcd_status one(struct async *a, uint32_t task, uint32_t ref, bool sure,
+                      struct gcd_error *err)
 {
     enum async_type t = async_type_of(a, ref);
     if (t == TYPE_LIST)
         return read_list(a, task, ref, err);
-    if (t == TYPE_CONTINUATION || t == TYPE_THREAD)      /* internal to the runtime: no program has one in a field */
+    if (t == TYPE_CONTINUATION ||
+        t == TYPE_THREAD) /* internal to the runtime: no program has one in a field */
         return resumes(a, task, ref, err);
     uint32_t op = type_is_combined(t) && t != TYPE_AS_TASK ? async_op_of(a, ref) : OP_NONE;
     return op != OP_NONE ? add_pair(a, op, task, !sure && !refers(a, ref, task), err) : GCD_OK;
@@ -157,7 +167,9 @@ static gcd_status read_task(struct async *a, uint32_t task, struct gcd_error *er
     size_t n, tasks = 0;
     if (type == TYPE_BOX) {
         uint32_t ref = async_continuation(a, task), op = async_op_of(a, task);
-        return ref != GCD_NODE_NONE && op != OP_NONE ? one(a, task, ref, a->ops[op].machine != task, err) : GCD_OK;
+        return ref != GCD_NODE_NONE && op != OP_NONE
+                   ? one(a, task, ref, a->ops[op].machine != task, err)
+                   : GCD_OK;
     }
     const uint32_t *refs = async_refs(a, task, TASK_REFS, &n);
     for (size_t i = 0; i < n; i++)
@@ -238,7 +250,8 @@ static void mark_running(struct async *a)
     const struct gcd_summary *summary = gcd_graph_summary(a->g);
     for (size_t i = 0; i < summary->root_count; i++) {
         const struct gcd_root *r = &summary->roots[i];
-        uint32_t op = r->kind == GCD_ROOT_STACK && r->node < a->nodes ? async_op_of(a, r->node) : OP_NONE;
+        uint32_t op =
+            r->kind == GCD_ROOT_STACK && r->node < a->nodes ? async_op_of(a, r->node) : OP_NONE;
         if (op != OP_NONE)
             a->ops[op].flags |= OP_RUNNING;
     }
@@ -306,7 +319,8 @@ gcd_status async_wakers(struct async *a, struct gcd_error *err)
             GCD_TRY(read_combined(a, op, err));
     for (uint32_t node = 0; node < a->nodes && a->op_count > 0; node++) {
         if (node % CHECK_EVERY == 0)
-            GCD_TRY(gcd_context_step(a->context, (uint64_t)a->nodes + node, UINT64_C(3) * a->nodes, err));
+            GCD_TRY(gcd_context_step(a->context, (uint64_t)a->nodes + node, UINT64_C(3) * a->nodes,
+                                     err));
         enum async_type t = async_type_of(a, node);
         if (type_is_task(t))
             GCD_TRY(read_task(a, node, err));

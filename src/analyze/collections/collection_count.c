@@ -1,5 +1,6 @@
 /*
- * The number of elements of a collection, from the objects and references inside.  Null references leave no trace, so most rules give two bounds.
+ * The number of elements of a collection, from the objects and references inside.  Null references
+ * leave no trace, so most rules give two bounds.
  */
 #include "analyze/collections/collections.h"
 
@@ -14,7 +15,8 @@
 struct bounds {
     uint64_t least, most;
     uint64_t capacity;
-    bool about;                  /* COUNT_SEGMENTS: the number of references is a better estimate than the bounds */
+    /* COUNT_SEGMENTS: the number of references is a better estimate than the bounds */
+    bool about;
 };
 
 static uint64_t smaller(uint64_t a, uint64_t b)
@@ -28,7 +30,8 @@ static uint64_t structs_with(uint64_t n, uint64_t each)
     return each > 0 ? n / each + (n % each > 0) : n > 0;
 }
 
-/* Is the type of an element NAME itself?  Then the elements are references, even if the file does not say so. */
+/* Is the type of an element NAME itself?  Then the elements are references, even if the file does
+ * not say so. */
 static bool has_element_named(const struct gcd_collections *c, struct text name)
 {
     for (size_t i = 0; i < c->counted_count[0]; i++)
@@ -44,13 +47,16 @@ static struct bounds count_items(struct gcd_collections *c, const struct inside 
     struct bounds b = { .least = in->references, .most = places, .capacity = places };
     if (in->arrays == 0)
         return (struct bounds){ 0, GCD_COUNT_UNKNOWN, GCD_COUNT_UNKNOWN, false };
-    if (arg.name.n > 0 && arg.nature != ARG_REFERENCE && arg.nature != ARG_PLAIN && !(arg.nature == ARG_UNKNOWN && has_element_named(c, arg.name)))
-        b.least = in->references > 0;        /* possibly structs of unknown size with several references each */
+    if (arg.name.n > 0 && arg.nature != ARG_REFERENCE && arg.nature != ARG_PLAIN &&
+        !(arg.nature == ARG_UNKNOWN && has_element_named(c, arg.name)))
+        b.least =
+            in->references > 0; /* possibly structs of unknown size with several references each */
     return b;
 }
 
 /* The maximum number of references in a value that takes at most BYTES. */
-static uint64_t references_in(const struct gcd_collections *c, const struct arg *arg, uint64_t bytes)
+static uint64_t references_in(const struct gcd_collections *c, const struct arg *arg,
+                              uint64_t bytes)
 {
     return arg->nature == ARG_PLAIN ? 0 : arg->nature == ARG_REFERENCE ? 1 : bytes / c->ptr_bytes;
 }
@@ -59,8 +65,10 @@ static uint64_t references_in(const struct gcd_collections *c, const struct arg 
 static bool may_be_string(const struct arg *arg)
 {
     static const char system[] = "System.";
-    return arg->nature != ARG_REFERENCE || collection_text_is(arg->name, "System.String") || collection_text_is(arg->name, "System.Object") ||
-           (arg->name.n > sizeof system && memcmp(arg->name.s, system, sizeof system - 1) == 0 && memchr(arg->name.s, 'I', arg->name.n) != NULL);
+    return arg->nature != ARG_REFERENCE || collection_text_is(arg->name, "System.String") ||
+           collection_text_is(arg->name, "System.Object") ||
+           (arg->name.n > sizeof system && memcmp(arg->name.s, system, sizeof system - 1) == 0 &&
+            memchr(arg->name.s, 'I', arg->name.n) != NULL);
 }
 
 static bool is_string(const struct gcd_collections *c, uint32_t node)
@@ -69,10 +77,12 @@ static bool is_string(const struct gcd_collections *c, uint32_t node)
 }
 
 /*
- * Entries with a string as key and an object as value: key, value, key, value ..., without null values.  Anything but a string is the value of the
- * string before it; among N strings in a row, each may be the value of the previous one.
+ * Entries with a string as key and an object as value: key, value, key, value ..., without null
+ * values.  Anything but a string is the value of the string before it; among N strings in a row,
+ * each may be the value of the previous one.
  */
-static struct bounds count_strings(struct gcd_collections *c, const struct inside *in, const struct arg *value)
+static struct bounds count_strings(struct gcd_collections *c, const struct inside *in,
+                                   const struct arg *value)
 {
     size_t n;
     const uint32_t *edges = gcd_graph_node_edges(c->g, in->entries, &n);
@@ -84,7 +94,8 @@ static struct bounds count_strings(struct gcd_collections *c, const struct insid
         row += string;
         if (string)
             continue;
-        uint64_t keys = row - (i < n && row > 0);        /* the value of the last one in the row is not a string */
+        /* the value of the last one in the row is not a string */
+        uint64_t keys = row - (i < n && row > 0);
         b.least += (strings_are_keys ? keys : keys - keys / 2) + (i < n && row > 0);
         b.most += row;
         row = 0;
@@ -116,7 +127,8 @@ static struct bounds count_table(struct gcd_collections *c, const struct inside 
     if (stride < 8)
         return (struct bounds){ n > 0, GCD_COUNT_UNKNOWN, GCD_COUNT_UNKNOWN, false };
     uint64_t key_bytes = key.nature == ARG_REFERENCE || key.nature == ARG_PLAIN ? key.bytes : 0;
-    uint64_t in_value = references_in(c, &value, stride - 8 > key_bytes ? stride - 8 - key_bytes : 0);
+    uint64_t in_value =
+        references_in(c, &value, stride - 8 > key_bytes ? stride - 8 - key_bytes : 0);
     if (key.nature == ARG_REFERENCE) {
         if (value.nature == ARG_REFERENCE && collection_text_is(key.name, "System.String"))
             b = count_strings(c, in, &value);
@@ -134,12 +146,17 @@ static struct bounds count_table(struct gcd_collections *c, const struct inside 
 static struct bounds count_set(struct gcd_collections *c, const struct inside *in)
 {
     struct arg arg = collections_arg(c, in->type, 0);
-    uint64_t places = in->buckets, stride = in->entries == GCD_NODE_NONE || places == GCD_COUNT_UNKNOWN ? 0 : stride_of(c, in, places);
+    uint64_t places = in->buckets,
+             stride = in->entries == GCD_NODE_NONE || places == GCD_COUNT_UNKNOWN
+                          ? 0
+                          : stride_of(c, in, places);
     if (in->entries == GCD_NODE_NONE)
         return (struct bounds){ 0, 0, 0, false };
     if (stride < 8)
         return (struct bounds){ in->references > 0, GCD_COUNT_UNKNOWN, GCD_COUNT_UNKNOWN, false };
-    struct bounds b = { .least = structs_with(in->references, references_in(c, &arg, stride - 8)), .most = places, .capacity = places };
+    struct bounds b = { .least = structs_with(in->references, references_in(c, &arg, stride - 8)),
+                        .most = places,
+                        .capacity = places };
     if (arg.nature == ARG_REFERENCE)
         b.most = smaller(places, in->references + 1);
     b.least = smaller(b.least, b.most);
@@ -153,7 +170,8 @@ static struct bounds count_tuples(struct gcd_collections *c, const struct inside
     uint64_t n = in->references;
     if (in->entries == GCD_NODE_NONE)
         return (struct bounds){ 0, 0, 0, false };
-    bool known = (a.nature == ARG_REFERENCE || a.nature == ARG_PLAIN) && (b.nature == ARG_REFERENCE || b.nature == ARG_PLAIN);
+    bool known = (a.nature == ARG_REFERENCE || a.nature == ARG_PLAIN) &&
+                 (b.nature == ARG_REFERENCE || b.nature == ARG_PLAIN);
     bool references = a.nature == ARG_REFERENCE || b.nature == ARG_REFERENCE;
     if (!known || !references)
         return (struct bounds){ n > 0, GCD_COUNT_UNKNOWN, GCD_COUNT_UNKNOWN, false };
@@ -166,8 +184,10 @@ static struct bounds count_tuples(struct gcd_collections *c, const struct inside
 static struct bounds count_keys(struct gcd_collections *c, const struct inside *in)
 {
     struct arg key = collections_arg(c, in->type, 0), value = collections_arg(c, in->type, 1);
-    bool same = in->key_arrays > 1;      /* arrays of one type: both are arrays of keys */
-    uint64_t places = in->key_places == GCD_COUNT_UNKNOWN || !same ? in->key_places : in->key_places / in->key_arrays;
+    bool same = in->key_arrays > 1; /* arrays of one type: both are arrays of keys */
+    uint64_t places = in->key_places == GCD_COUNT_UNKNOWN || !same
+                          ? in->key_places
+                          : in->key_places / in->key_arrays;
     if (places == GCD_COUNT_UNKNOWN)
         places = in->places;
     if (in->key_arrays == 0)
@@ -175,8 +195,10 @@ static struct bounds count_keys(struct gcd_collections *c, const struct inside *
     if (key.nature == ARG_REFERENCE && !same)
         return (struct bounds){ in->keys, in->keys, places, false };
     if (key.nature == ARG_REFERENCE)
-        return (struct bounds){ structs_with(in->keys, 2), smaller(in->keys, places), places, false };
-    return (struct bounds){ value.nature == ARG_REFERENCE ? in->references : in->references > 0, places, places, false };
+        return (struct bounds){ structs_with(in->keys, 2), smaller(in->keys, places), places,
+                                false };
+    return (struct bounds){ value.nature == ARG_REFERENCE ? in->references : in->references > 0,
+                            places, places, false };
 }
 
 static struct bounds exactly(uint64_t n)
@@ -184,17 +206,20 @@ static struct bounds exactly(uint64_t n)
     return (struct bounds){ n, n, GCD_COUNT_UNKNOWN, false };
 }
 
-/* Arrays without spare room: the length of the items, else of the keys, else of the buckets, whichever is known. */
+/* Arrays without spare room: the length of the items, else of the keys, else of the buckets,
+ * whichever is known. */
 static struct bounds count_length(const struct inside *in)
 {
     uint64_t n = in->arrays > 0 && in->places != GCD_COUNT_UNKNOWN ? in->places / in->arrays
-                 : in->key_arrays > 0 && in->key_places != GCD_COUNT_UNKNOWN ? in->key_places / in->key_arrays : in->buckets;
+                 : in->key_arrays > 0 && in->key_places != GCD_COUNT_UNKNOWN
+                     ? in->key_places / in->key_arrays
+                     : in->buckets;
     return (struct bounds){ n == GCD_COUNT_UNKNOWN ? 0 : n, n, n, false };
 }
 
 /*
- * Structs of key, value and a number: a Hashtable.  If other keys follow a removed key in its chain, the array itself replaces the key, and null the
- * value.
+ * Structs of key, value and a number: a Hashtable.  If other keys follow a removed key in its
+ * chain, the array itself replaces the key, and null the value.
  */
 static struct bounds count_pairs(const struct gcd_collections *c, const struct inside *in)
 {
@@ -209,7 +234,8 @@ static struct bounds count_pairs(const struct gcd_collections *c, const struct i
     return (struct bounds){ structs_with(there, 2), smaller(there, places), places, false };
 }
 
-/* Slots with a reference and a number.  Dequeued elements remain in them once the queue has been enumerated. */
+/* Slots with a reference and a number.  Dequeued elements remain in them once the queue has been
+ * enumerated. */
 static struct bounds count_segments(struct gcd_collections *c, const struct inside *in)
 {
     uint64_t places = 0;
@@ -217,26 +243,41 @@ static struct bounds count_segments(struct gcd_collections *c, const struct insi
         return (struct bounds){ 0, GCD_COUNT_UNKNOWN, GCD_COUNT_UNKNOWN, true };
     for (size_t i = 0; i < in->objects; i++)
         if (c->inside[i].role == INNER_ITEMS)
-            gcd_add_saturating(&places, array_bytes(c, c->inside[i].node) / (2 * (uint64_t)c->ptr_bytes));
+            gcd_add_saturating(&places,
+                               array_bytes(c, c->inside[i].node) / (2 * (uint64_t)c->ptr_bytes));
     return (struct bounds){ 0, places, places, true };
 }
 
 static struct bounds count(struct gcd_collections *c, const struct inside *in)
 {
     switch ((enum inner_rule)in->known->rule) {
-    case COUNT_ITEMS: return count_items(c, in);
-    case COUNT_LENGTH: return count_length(in);
-    case COUNT_TABLE: return count_table(c, in);
-    case COUNT_SET: return count_set(c, in);
-    case COUNT_TUPLES: return count_tuples(c, in);
-    case COUNT_KEYS: return count_keys(c, in);
-    case COUNT_NODES: return exactly(in->nodes);
-    case COUNT_BRANCHES: return exactly(in->branches);
-    case COUNT_CHAINED: return exactly(in->chained);
-    case COUNT_OBJECT_PAIRS: return count_pairs(c, in);
-    case COUNT_SEGMENTS: return count_segments(c, in);
-    case COUNT_CAPACITY: return (struct bounds){ 0, in->buckets, in->buckets, false };
-    case COUNT_NOTHING: case COUNT_WRAPPED: break;
+    case COUNT_ITEMS:
+        return count_items(c, in);
+    case COUNT_LENGTH:
+        return count_length(in);
+    case COUNT_TABLE:
+        return count_table(c, in);
+    case COUNT_SET:
+        return count_set(c, in);
+    case COUNT_TUPLES:
+        return count_tuples(c, in);
+    case COUNT_KEYS:
+        return count_keys(c, in);
+    case COUNT_NODES:
+        return exactly(in->nodes);
+    case COUNT_BRANCHES:
+        return exactly(in->branches);
+    case COUNT_CHAINED:
+        return exactly(in->chained);
+    case COUNT_OBJECT_PAIRS:
+        return count_pairs(c, in);
+    case COUNT_SEGMENTS:
+        return count_segments(c, in);
+    case COUNT_CAPACITY:
+        return (struct bounds){ 0, in->buckets, in->buckets, false };
+    case COUNT_NOTHING:
+    case COUNT_WRAPPED:
+        break;
     }
     return (struct bounds){ 0, GCD_COUNT_UNKNOWN, GCD_COUNT_UNKNOWN, false };
 }
@@ -256,13 +297,17 @@ static void keep_most(struct gcd_collection_part *parts, size_t *n, struct gcd_c
 static void take_parts(const struct gcd_collections *c, struct gcd_collection *it)
 {
     for (size_t i = 0; i < c->counted_count[0]; i++)
-        keep_most(it->elements_of, &it->elements_of_count, (struct gcd_collection_part){ c->counted[0][i], c->counts[0][c->counted[0][i]] });
+        keep_most(it->elements_of, &it->elements_of_count,
+                  (struct gcd_collection_part){ c->counted[0][i], c->counts[0][c->counted[0][i]] });
     for (size_t i = 0; i < c->counted_count[1]; i++)
-        keep_most(it->keys_of, &it->keys_of_count, (struct gcd_collection_part){ c->counted[1][i], c->counts[1][c->counted[1][i]] });
+        keep_most(it->keys_of, &it->keys_of_count,
+                  (struct gcd_collection_part){ c->counted[1][i], c->counts[1][c->counted[1][i]] });
 }
 
-/* Counts the types of elements in arrays of structs: keys and values alternate if each entry has both. */
-static gcd_status tally_entries(struct gcd_collections *c, const struct inside *in, const struct bounds *b, struct gcd_error *err)
+/* Counts the types of elements in arrays of structs: keys and values alternate if each entry has
+ * both. */
+static gcd_status tally_entries(struct gcd_collections *c, const struct inside *in,
+                                const struct bounds *b, struct gcd_error *err)
 {
     size_t n;
     const uint32_t *edges = gcd_graph_node_edges(c->g, in->entries, &n);
@@ -276,19 +321,24 @@ static gcd_status tally_entries(struct gcd_collections *c, const struct inside *
 /* Are the elements values, so that references do not tell their number? */
 static bool is_of_values(const struct gcd_collections *c, const struct inside *in)
 {
-    if (in->known == NULL || in->known->rule == COUNT_CAPACITY || in->known->kind == GCD_COLLECTION_TEXT)
+    if (in->known == NULL || in->known->rule == COUNT_CAPACITY ||
+        in->known->kind == GCD_COLLECTION_TEXT)
         return true;
     struct arg first = collections_arg(c, in->type, 0), second = collections_arg(c, in->type, 1);
-    return first.name.n > 0 && first.nature != ARG_REFERENCE && second.nature != ARG_REFERENCE && in->references == 0;
+    return first.name.n > 0 && first.nature != ARG_REFERENCE && second.nature != ARG_REFERENCE &&
+           in->references == 0;
 }
 
 static void set_bounds(struct gcd_collection *it, const struct bounds *b)
 {
-    it->at_least = smaller(b->least, b->most);       /* more references than slots: the dump is damaged */
+    /* more references than slots: the dump is damaged */
+    it->at_least = smaller(b->least, b->most);
     it->at_most = b->most;
     it->capacity = b->capacity;
     it->only_capacity &= b->least != b->most;
-    it->elements = b->about ? it->references : it->only_capacity && b->most != GCD_COUNT_UNKNOWN ? b->most : it->at_least;
+    it->elements = b->about                                            ? it->references
+                   : it->only_capacity && b->most != GCD_COUNT_UNKNOWN ? b->most
+                                                                       : it->at_least;
 }
 
 /* All slots of an array are elements, null or not. */
@@ -316,7 +366,8 @@ static bool is_wrapper(const struct gcd_collections *c, uint32_t node)
     return known != 0 && gcd_collection_types[known - 1].rule == COUNT_WRAPPED;
 }
 
-static gcd_status describe_handlers(struct gcd_collections *c, struct gcd_collection *it, struct gcd_collection *ret, struct gcd_error *err)
+static gcd_status describe_handlers(struct gcd_collections *c, struct gcd_collection *it,
+                                    struct gcd_collection *ret, struct gcd_error *err)
 {
     size_t count;
     struct inside in;
@@ -335,9 +386,11 @@ static gcd_status describe_handlers(struct gcd_collections *c, struct gcd_collec
     return GCD_OK;
 }
 
-gcd_status gcd_collection_describe(struct gcd_collections *c, uint32_t node, struct gcd_collection *ret, struct gcd_error *err)
+gcd_status gcd_collection_describe(struct gcd_collections *c, uint32_t node,
+                                   struct gcd_collection *ret, struct gcd_error *err)
 {
-    struct gcd_collection it = { .node = node, .kind = gcd_collections_kind(c, gcd_graph_node_type(c->g, node)) };
+    struct gcd_collection it = { .node = node,
+                                 .kind = gcd_collections_kind(c, gcd_graph_node_type(c->g, node)) };
     uint32_t at = node, wrappers[WRAPPERS];
     size_t n = 0;
     if (it.kind == GCD_COLLECTION_NONE)

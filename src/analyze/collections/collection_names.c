@@ -13,7 +13,8 @@ static int depth_of(char c)
     return (c == '[' || c == '<') - (c == ']' || c == '>');
 }
 
-/* The rest of T after the last '+', or '.' after arguments, outside of brackets: a nested type without its outer types. */
+/* The rest of T after the last '+', or '.' after arguments, outside of brackets: a nested type
+ * without its outer types. */
 static struct text innermost(struct text t)
 {
     size_t from = 0;
@@ -69,7 +70,8 @@ struct type_parts collection_name_parts(const char *name)
         p.dims++;
     size_t last = t.n;
     bool is_last = t.n > 0 && depth_of(t.s[t.n - 1]) < 0;
-    while (last > 0 && t.s[last - 1] != '>' && !is_last)     /* "Outer<A>.Inner" has the arguments of its outer type */
+    while (last > 0 && t.s[last - 1] != '>' &&
+           !is_last) /* "Outer<A>.Inner" has the arguments of its outer type */
         last--;
     size_t from = last > 0 ? opens_at(t, last - 1) : t.n;
     p.base = t;

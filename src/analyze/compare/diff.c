@@ -11,11 +11,11 @@
 #include "base/text.h"
 
 #define TEXT_BYTES_MAX (UINT64_C(4) << 30)
-#define TYPES_MAX UINT32_MAX     /* of all dumps together, because they are sorted by number */
+#define TYPES_MAX      UINT32_MAX /* of all dumps together, because they are sorted by number */
 
 /* A type of one dump. */
 struct entry {
-    const char *name, *module;   /* in the pool */
+    const char *name, *module; /* in the pool */
     struct gcd_diff_sum sum;
     size_t dump;
 };
@@ -23,13 +23,14 @@ struct entry {
 struct gcd_diff {
     struct gcd_alloc alloc;
     struct gcd_textpool text;
-    struct entry *entries;       /* freed once the rows exist */
+    struct entry *entries; /* freed once the rows exist */
     size_t entry_count, entry_room;
     size_t dumps;
     struct gcd_diff_row *rows;
-    struct gcd_diff_sum *sums;   /* [dumps] per row */
+    struct gcd_diff_sum *sums; /* [dumps] per row */
     size_t row_count, row_room, sum_room;
-    uint32_t *order;             /* [row_count] of the rows; set last, when everything else exists */
+    /* [row_count] of the rows; set last, when everything else exists */
+    uint32_t *order;
     bool matched;
 };
 
@@ -76,23 +77,29 @@ void gcd_diff_free(struct gcd_diff *d)
 
 /* ---- adding ---- */
 
-static gcd_status add(struct gcd_diff *d, const struct gcd_diff_type *t, const char **last_module, struct gcd_error *err)
+static gcd_status add(struct gcd_diff *d, const struct gcd_diff_type *t, const char **last_module,
+                      struct gcd_error *err)
 {
     struct entry e = { .sum = t->sum, .dump = d->dumps };
     size_t n;
-    const char *module = gcd_module_name(t->module_path, &n);     /* the same program can be installed elsewhere */
+    /* the same program can be installed elsewhere */
+    const char *module = gcd_module_name(t->module_path, &n);
     GCD_TRY(text_error(gcd_textpool_add(&d->text, t->name, strlen(t->name), &e.name), err));
     /* consecutive types often have the same module */
     if (*last_module == NULL || strncmp(*last_module, module, n) != 0 || (*last_module)[n] != '\0')
         GCD_TRY(text_error(gcd_textpool_add(&d->text, module, n, last_module), err));
     e.module = *last_module;
-    if (!gcd_vec_reserve(&d->alloc, &d->entries, &d->entry_room, d->entry_count + 1, sizeof *d->entries, TYPES_MAX))
-        return d->entry_count == TYPES_MAX ? gcd_fail(err, GCD_E_LIMIT, "the dumps have more than 2^32 types") : gcd_fail_nomem(err, doing);
+    if (!gcd_vec_reserve(&d->alloc, &d->entries, &d->entry_room, d->entry_count + 1,
+                         sizeof *d->entries, TYPES_MAX))
+        return d->entry_count == TYPES_MAX
+                   ? gcd_fail(err, GCD_E_LIMIT, "the dumps have more than 2^32 types")
+                   : gcd_fail_nomem(err, doing);
     d->entries[d->entry_count++] = e;
     return GCD_OK;
 }
 
-gcd_status gcd_diff_add(struct gcd_diff *d, const struct gcd_diff_type *types, size_t count, struct gcd_error *err)
+gcd_status gcd_diff_add(struct gcd_diff *d, const struct gcd_diff_type *types, size_t count,
+                        struct gcd_error *err)
 {
     const char *last_module = NULL;
     size_t before = d->entry_count;
@@ -126,15 +133,20 @@ static const char *common_module(const struct gcd_diff *d, const uint32_t *items
 }
 
 /* Adds one row for the entries ITEMS[0 .. N) of one name.  TELL: with its module. */
-static gcd_status add_row(struct gcd_diff *d, const uint32_t *items, size_t n, bool tell, struct gcd_error *err)
+static gcd_status add_row(struct gcd_diff *d, const uint32_t *items, size_t n, bool tell,
+                          struct gcd_error *err)
 {
-    struct gcd_diff_row row = { .name = d->entries[items[0]].name, .module = common_module(d, items, n) };
+    struct gcd_diff_row row = { .name = d->entries[items[0]].name,
+                                .module = common_module(d, items, n) };
     size_t need = (d->row_count + 1) * d->dumps;
-    if (!gcd_vec_reserve(&d->alloc, &d->rows, &d->row_room, d->row_count + 1, sizeof *d->rows, TYPES_MAX) ||
-        !gcd_vec_reserve(&d->alloc, &d->sums, &d->sum_room, need, sizeof *d->sums, SIZE_MAX / sizeof *d->sums))
+    if (!gcd_vec_reserve(&d->alloc, &d->rows, &d->row_room, d->row_count + 1, sizeof *d->rows,
+                         TYPES_MAX) ||
+        !gcd_vec_reserve(&d->alloc, &d->sums, &d->sum_room, need, sizeof *d->sums,
+                         SIZE_MAX / sizeof *d->sums))
         return gcd_fail_nomem(err, doing);
     if (tell) {
-        size_t name_n = strlen(row.name), module_n = strlen(row.module), room = name_n + module_n + 4;
+        size_t name_n = strlen(row.name), module_n = strlen(row.module),
+               room = name_n + module_n + 4;
         char *both = gcd_mem_new(&d->alloc, room);
         if (both == NULL)
             return gcd_fail_nomem(err, doing);
@@ -157,11 +169,13 @@ static gcd_status add_row(struct gcd_diff *d, const uint32_t *items, size_t n, b
     return GCD_OK;
 }
 
-/* Does one dump have this name in two modules, and are the modules of all entries known?  LAST: [dumps], scratch. */
-static bool split_by_module(const struct gcd_diff *d, const uint32_t *items, size_t n, const char **last)
+/* Does one dump have this name in two modules, and are the modules of all entries known?  LAST:
+ * [dumps], scratch. */
+static bool split_by_module(const struct gcd_diff *d, const uint32_t *items, size_t n,
+                            const char **last)
 {
     bool collide = false;
-    if (d->entries[items[0]].module[0] == '\0')  /* "" sorts first */
+    if (d->entries[items[0]].module[0] == '\0') /* "" sorts first */
         return false;
     for (size_t i = 0; i < n; i++)
         last[d->entries[items[i]].dump] = NULL;
@@ -173,19 +187,22 @@ static bool split_by_module(const struct gcd_diff *d, const uint32_t *items, siz
     return collide;
 }
 
-static gcd_status make_rows(struct gcd_diff *d, const uint32_t *items, const char **last, struct gcd_error *err)
+static gcd_status make_rows(struct gcd_diff *d, const uint32_t *items, const char **last,
+                            struct gcd_error *err)
 {
     for (size_t i = 0, end; i < d->entry_count; i = end) {
-        for (end = i + 1; end < d->entry_count && strcmp(d->entries[items[i]].name, d->entries[items[end]].name) == 0;)
+        for (end = i + 1; end < d->entry_count &&
+                          strcmp(d->entries[items[i]].name, d->entries[items[end]].name) == 0;)
             end++;
         bool split = split_by_module(d, items + i, end - i, last);
         for (size_t j = i, stop; j < end; j = stop) {
-            for (stop = j + 1; stop < end && (!split || compare_entries(d, items[j], items[stop]) == 0);)
+            for (stop = j + 1;
+                 stop < end && (!split || compare_entries(d, items[j], items[stop]) == 0);)
                 stop++;
             GCD_TRY(add_row(d, items + j, stop - j, split, err));
         }
     }
-    for (size_t i = 0; i < d->row_count; i++)    /* SUMS does not move any more */
+    for (size_t i = 0; i < d->row_count; i++) /* SUMS does not move any more */
         d->rows[i].sums = d->sums + i * d->dumps;
     return GCD_OK;
 }
@@ -206,7 +223,8 @@ gcd_status gcd_diff_match(struct gcd_diff *d, struct gcd_error *err)
     size_t n = d->entry_count;
     uint32_t *items = gcd_sort_order(&d->alloc, n, compare_entries, d);
     const char **last = gcd_mem_new_array(&d->alloc, d->dumps, sizeof *last);
-    gcd_status st = items != NULL && last != NULL ? make_rows(d, items, last, err) : gcd_fail_nomem(err, doing);
+    gcd_status st =
+        items != NULL && last != NULL ? make_rows(d, items, last, err) : gcd_fail_nomem(err, doing);
     gcd_mem_free(&d->alloc, items, n * sizeof *items);
     gcd_mem_free(&d->alloc, last, d->dumps * sizeof *last);
     free_entries(d);
@@ -240,7 +258,10 @@ enum gcd_trend gcd_trend_of(const uint64_t *values, size_t n)
         up = up || values[i] > values[i - 1];
         down = down || values[i] < values[i - 1];
     }
-    return up && down ? GCD_TREND_VARIES : up ? GCD_TREND_GROWS : down ? GCD_TREND_SHRINKS : GCD_TREND_STEADY;
+    return up && down ? GCD_TREND_VARIES
+           : up       ? GCD_TREND_GROWS
+           : down     ? GCD_TREND_SHRINKS
+                      : GCD_TREND_STEADY;
 }
 
 bool gcd_trend_slope(const int64_t *unix_ms, const uint64_t *values, size_t n, double *ret_per_hour)
@@ -262,7 +283,7 @@ bool gcd_trend_slope(const int64_t *unix_ms, const uint64_t *values, size_t n, d
             tt += t * t;
             tv += t * ((double)values[i] - v_mean);
         }
-    if (tt < 0.25)               /* times are whole milliseconds: a smaller value is rounding */
+    if (tt < 0.25) /* times are whole milliseconds: a smaller value is rounding */
         return false;
     *ret_per_hour = tv / tt * 3600000;
     return true;

@@ -1,6 +1,7 @@
 /*
- * First, the steps of all dumps are collected.  Then equal names get equal numbers, and each step finds or adds its row by the row of its parent
- * and its name, so a row always has a higher number than its parent.  Finally, the rows are sorted.
+ * First, the steps of all dumps are collected.  Then equal names get equal numbers, and each step
+ * finds or adds its row by the row of its parent and its name, so a row always has a higher number
+ * than its parent.  Finally, the rows are sorted.
  */
 #include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/tree_diff.h>
@@ -16,12 +17,12 @@
 #include "base/text.h"
 
 #define TEXT_BYTES_MAX (UINT64_C(4) << 30)
-#define COUNT_MAX (GCD_IDMAP_NONE - 1)   /* steps of all dumps, and names */
+#define COUNT_MAX      (GCD_IDMAP_NONE - 1) /* steps of all dumps, and names */
 
 struct step {
     uint64_t objects, bytes;
-    uint32_t parent;             /* index among all steps; later the row of the step itself */
-    uint32_t name;               /* among all names */
+    uint32_t parent; /* index among all steps; later the row of the step itself */
+    uint32_t name;   /* among all names */
     uint8_t facts;
 };
 
@@ -30,12 +31,13 @@ struct gcd_tree_diff {
     struct gcd_textpool text;
     const char **names;
     size_t name_count, name_room;
-    struct step *steps;          /* of each dump from first_step[dump] on; freed once the rows exist */
+    /* of each dump from first_step[dump] on; freed once the rows exist */
+    struct step *steps;
     size_t step_count, step_room;
     size_t *first_step;
     size_t dumps, dump_room;
-    struct gcd_tree_diff_row *rows;      /* [row_count] */
-    struct gcd_diff_sum *sums;           /* [dumps] per row, in the order before sorting */
+    struct gcd_tree_diff_row *rows; /* [row_count] */
+    struct gcd_diff_sum *sums;      /* [dumps] per row, in the order before sorting */
     size_t row_count, row_room, sum_room;
     bool tried, matched;
 };
@@ -45,7 +47,8 @@ static gcd_status nomem(struct gcd_error *err)
     return gcd_fail_nomem(err, "comparing the paths of dumps");
 }
 
-gcd_status gcd_tree_diff_new(const struct gcd_alloc *alloc, struct gcd_tree_diff **ret, struct gcd_error *err)
+gcd_status gcd_tree_diff_new(const struct gcd_alloc *alloc, struct gcd_tree_diff **ret,
+                             struct gcd_error *err)
 {
     struct gcd_alloc a = gcd_alloc_or_default(alloc);
     struct gcd_tree_diff *d = gcd_mem_new(&a, sizeof *d);
@@ -80,37 +83,47 @@ void gcd_tree_diff_free(struct gcd_tree_diff *d)
 
 /* ---- adding ---- */
 
-static gcd_status make_room(struct gcd_tree_diff *d, size_t names, size_t steps, struct gcd_error *err)
+static gcd_status make_room(struct gcd_tree_diff *d, size_t names, size_t steps,
+                            struct gcd_error *err)
 {
     if (names > COUNT_MAX - d->name_count || steps > COUNT_MAX - d->step_count)
         return gcd_fail(err, GCD_E_LIMIT, "the paths of the dumps have more than 2^32 steps");
-    if (!gcd_vec_reserve(&d->alloc, &d->names, &d->name_room, d->name_count + names, sizeof *d->names, COUNT_MAX) ||
-        !gcd_vec_reserve(&d->alloc, &d->steps, &d->step_room, d->step_count + steps, sizeof *d->steps, COUNT_MAX) ||
-        !gcd_vec_reserve(&d->alloc, &d->first_step, &d->dump_room, d->dumps + 1, sizeof *d->first_step, SIZE_MAX))
+    if (!gcd_vec_reserve(&d->alloc, &d->names, &d->name_room, d->name_count + names,
+                         sizeof *d->names, COUNT_MAX) ||
+        !gcd_vec_reserve(&d->alloc, &d->steps, &d->step_room, d->step_count + steps,
+                         sizeof *d->steps, COUNT_MAX) ||
+        !gcd_vec_reserve(&d->alloc, &d->first_step, &d->dump_room, d->dumps + 1,
+                         sizeof *d->first_step, SIZE_MAX))
         return nomem(err);
     return GCD_OK;
 }
 
-gcd_status gcd_tree_diff_add(struct gcd_tree_diff *d, const char *const *names, size_t name_count, const struct gcd_tree_diff_step *steps,
-                             size_t step_count, struct gcd_error *err)
+gcd_status gcd_tree_diff_add(struct gcd_tree_diff *d, const char *const *names, size_t name_count,
+                             const struct gcd_tree_diff_step *steps, size_t step_count,
+                             struct gcd_error *err)
 {
     if (d->tried)
         return gcd_fail(err, GCD_E_STATE, "the dumps are matched already");
     for (size_t i = 0; i < step_count; i++)
-        if (steps[i].name >= name_count || (steps[i].parent != GCD_STEP_NONE && steps[i].parent >= i))
+        if (steps[i].name >= name_count ||
+            (steps[i].parent != GCD_STEP_NONE && steps[i].parent >= i))
             return gcd_fail(err, GCD_E_ARG, "step %zu of the paths has a wrong parent or name", i);
     GCD_TRY(make_room(d, name_count, step_count, err));
     for (size_t i = 0; i < name_count; i++) {
-        gcd_status st = gcd_textpool_add(&d->text, names[i], strlen(names[i]), &d->names[d->name_count + i]);
+        gcd_status st =
+            gcd_textpool_add(&d->text, names[i], strlen(names[i]), &d->names[d->name_count + i]);
         if (st == GCD_E_LIMIT)
             return gcd_fail(err, st, "the names on the paths take more than 4 GiB");
         if (st != GCD_OK)
             return nomem(err);
     }
     for (size_t i = 0; i < step_count; i++) {
-        uint32_t parent = steps[i].parent == GCD_STEP_NONE ? GCD_STEP_NONE : steps[i].parent + (uint32_t)d->step_count;
-        d->steps[d->step_count + i] = (struct step){ steps[i].objects, steps[i].bytes, parent, steps[i].name + (uint32_t)d->name_count,
-                                                           steps[i].facts };
+        uint32_t parent = steps[i].parent == GCD_STEP_NONE
+                              ? GCD_STEP_NONE
+                              : steps[i].parent + (uint32_t)d->step_count;
+        d->steps[d->step_count + i] =
+            (struct step){ steps[i].objects, steps[i].bytes, parent,
+                           steps[i].name + (uint32_t)d->name_count, steps[i].facts };
     }
     d->first_step[d->dumps++] = d->step_count;
     d->name_count += name_count;
@@ -143,17 +156,24 @@ static gcd_status unite_names(struct gcd_tree_diff *d, struct gcd_error *err)
     return ok ? GCD_OK : nomem(err);
 }
 
-static gcd_status new_row(struct gcd_tree_diff *d, uint32_t parent, const char *name, struct gcd_error *err)
+static gcd_status new_row(struct gcd_tree_diff *d, uint32_t parent, const char *name,
+                          struct gcd_error *err)
 {
-    if (!gcd_vec_reserve(&d->alloc, &d->rows, &d->row_room, d->row_count + 1, sizeof *d->rows, COUNT_MAX) ||
-        !gcd_vec_reserve(&d->alloc, &d->sums, &d->sum_room, (d->row_count + 1) * d->dumps, sizeof *d->sums, SIZE_MAX / sizeof *d->sums))
+    if (!gcd_vec_reserve(&d->alloc, &d->rows, &d->row_room, d->row_count + 1, sizeof *d->rows,
+                         COUNT_MAX) ||
+        !gcd_vec_reserve(&d->alloc, &d->sums, &d->sum_room, (d->row_count + 1) * d->dumps,
+                         sizeof *d->sums, SIZE_MAX / sizeof *d->sums))
         return nomem(err);
-    d->rows[d->row_count++] = (struct gcd_tree_diff_row){ .parent = parent, .depth = parent == GCD_STEP_NONE ? 0 : d->rows[parent].depth + 1,
-                                                          .name = name };
+    d->rows[d->row_count++] =
+        (struct gcd_tree_diff_row){ .parent = parent,
+                                    .depth =
+                                        parent == GCD_STEP_NONE ? 0 : d->rows[parent].depth + 1,
+                                    .name = name };
     return GCD_OK;
 }
 
-static gcd_status place_steps(struct gcd_tree_diff *d, struct gcd_idmap *rows, struct gcd_error *err)
+static gcd_status place_steps(struct gcd_tree_diff *d, struct gcd_idmap *rows,
+                              struct gcd_error *err)
 {
     size_t dump = 0;
     for (size_t i = 0; i < d->step_count; i++) {
@@ -196,7 +216,8 @@ static gcd_status sort_rows(struct gcd_tree_diff *d, struct gcd_error *err)
 {
     size_t n = d->row_count;
     uint32_t *sorted = gcd_sort_order(&d->alloc, n, compare_rows, d), next = 0;
-    uint32_t *size = gcd_mem_new_array(&d->alloc, n, sizeof *size);      /* rows in the subtree; later the position of its next child */
+    /* rows in the subtree; later the position of its next child */
+    uint32_t *size = gcd_mem_new_array(&d->alloc, n, sizeof *size);
     uint32_t *place = gcd_mem_new_array(&d->alloc, n, sizeof *place);
     struct gcd_tree_diff_row *rows = gcd_mem_new_array(&d->alloc, n, sizeof *rows);
     bool ok = sorted != NULL && size != NULL && place != NULL && rows != NULL;
@@ -240,7 +261,7 @@ gcd_status gcd_tree_diff_match(struct gcd_tree_diff *d, struct gcd_error *err)
     free_steps(d);
     if (st != GCD_OK)
         return st;
-    for (size_t i = 0; i < d->row_count; i++)    /* SUMS does not move any more */
+    for (size_t i = 0; i < d->row_count; i++) /* SUMS does not move any more */
         d->rows[i].sums = d->sums + i * d->dumps;
     GCD_TRY(sort_rows(d, err));
     d->matched = true;

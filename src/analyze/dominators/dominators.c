@@ -1,6 +1,6 @@
 /*
- * Dominators and retained sizes by node.  domtree.h builds the tree of the inner nodes; the parent of a leaf is the nearest common ancestor
- * of all objects that refer to it.
+ * Dominators and retained sizes by node.  domtree.h builds the tree of the inner nodes; the parent
+ * of a leaf is the nearest common ancestor of all objects that refer to it.
  */
 #include <gcdumpc/dominators.h>
 
@@ -30,7 +30,8 @@ static void place_leaf(struct domtree *t, uint32_t leaf, uint32_t from)
     uint32_t old = __atomic_load_n(&t->number[leaf], __ATOMIC_RELAXED), parent;
     do
         parent = old == GCD_NODE_NONE ? from : old == 0 ? 0 : domtree_common(t->entries, old, from);
-    while (parent != old && !__atomic_compare_exchange_n(&t->number[leaf], &old, parent, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    while (parent != old && !__atomic_compare_exchange_n(&t->number[leaf], &old, parent, true,
+                                                         __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 }
 
 static void place_waiting(struct domtree *t, struct leaves *l)
@@ -92,10 +93,12 @@ static gcd_status place_leaves(struct domtree *t, struct gcd_error *err)
 struct finish {
     struct gcd_dominators *d;
     struct domtree *t;
-    uint32_t leaves[PARTS_MAX];  /* reachable leaves of each part; then the position of its first leaf in the order */
+    /* reachable leaves of each part; then the position of its first leaf in the order */
+    uint32_t leaves[PARTS_MAX];
 };
 
-/* Counts the reachable leaves of a part, and starts the retained size of each inner node with its own size. */
+/* Counts the reachable leaves of a part, and starts the retained size of each inner node with its
+ * own size. */
 static void count_part(void *ctx, uint32_t part)
 {
     struct finish *f = ctx;
@@ -118,7 +121,8 @@ static void count_part(void *ctx, uint32_t part)
 static void add_leaf(union domtree_cell *cell, uint64_t size)
 {
     uint64_t old = __atomic_load_n(&cell->retained, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n(&cell->retained, &old, gcd_sum_saturating(old, size), true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    while (!__atomic_compare_exchange_n(&cell->retained, &old, gcd_sum_saturating(old, size), true,
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         ;
 }
 
@@ -141,7 +145,9 @@ static void finish_leaves(void *ctx, uint32_t part)
     if (!domtree_part(t, t->node_count, part, &node, &end))
         return;
     for (; node < end; node++) {
-        uint32_t v = t->number[node], later = end - node > DOMTREE_AHEAD ? t->number[node + DOMTREE_AHEAD] : GCD_NODE_NONE;
+        uint32_t v = t->number[node], later = end - node > DOMTREE_AHEAD
+                                                  ? t->number[node + DOMTREE_AHEAD]
+                                                  : GCD_NODE_NONE;
         if (later != GCD_NODE_NONE) {
             __builtin_prefetch(&t->cells[later].retained, 1);
             __builtin_prefetch(&t->order[later]);
@@ -219,7 +225,8 @@ static gcd_status finish(struct gcd_dominators *d, struct domtree *t, struct gcd
 
 /* ---- the whole ---- */
 
-/* No object retains more than ALL, the size of all objects, so bits that ALL does not use need no array. */
+/* No object retains more than ALL, the size of all objects, so bits that ALL does not use need no
+ * array. */
 static bool make_retained(struct gcd_dominators *d, uint64_t all)
 {
     uint16_t **const more[] = { &d->retained_high, &d->retained_top };
@@ -232,10 +239,12 @@ static bool make_retained(struct gcd_dominators *d, uint64_t all)
     return room;
 }
 
-static gcd_status run(struct gcd_dominators *d, struct domtree *t, const struct gcd_graph *g, struct gcd_error *err)
+static gcd_status run(struct gcd_dominators *d, struct domtree *t, const struct gcd_graph *g,
+                      struct gcd_error *err)
 {
     t->number = d->parent = gcd_mem_new_uncleared(&d->alloc, d->node_count, sizeof *d->parent);
-    t->order = d->order = gcd_mem_new_uncleared(&d->alloc, (size_t)d->node_count + 1, sizeof *d->order);
+    t->order = d->order =
+        gcd_mem_new_uncleared(&d->alloc, (size_t)d->node_count + 1, sizeof *d->order);
     if (d->parent == NULL || d->order == NULL)
         return gcd_fail_nomem(err, "finding dominators");
     GCD_TRY(domtree_build(t, g, err));
@@ -247,8 +256,8 @@ static gcd_status run(struct gcd_dominators *d, struct domtree *t, const struct 
     return finish(d, t, err);
 }
 
-gcd_status gcd_dominators_new(const struct gcd_graph *g, const struct gcd_context *context, struct gcd_dominators **ret,
-                              struct gcd_error *err)
+gcd_status gcd_dominators_new(const struct gcd_graph *g, const struct gcd_context *context,
+                              struct gcd_dominators **ret, struct gcd_error *err)
 {
     context = gcd_context_or_default(context);
     struct gcd_alloc a = gcd_alloc_or_default(context->alloc);
@@ -258,7 +267,10 @@ gcd_status gcd_dominators_new(const struct gcd_graph *g, const struct gcd_contex
     d->alloc = a;
     d->threads = context->threads;
     d->node_count = gcd_graph_node_count(g);
-    struct domtree t = { .alloc = a, .context = context, .steps_total = 4 * (uint64_t)d->node_count, .node_count = d->node_count };
+    struct domtree t = { .alloc = a,
+                         .context = context,
+                         .steps_total = 4 * (uint64_t)d->node_count,
+                         .node_count = d->node_count };
     gcd_status st = run(d, &t, g, err);
     domtree_done(&t);
     if (st == GCD_OK)

@@ -1,5 +1,6 @@
 /*
- * The private part of include/gcdumpc/dominators.h: the dominator tree in an order of its own that keeps neighbours in the tree close together.
+ * The private part of include/gcdumpc/dominators.h: the dominator tree in an order of its own that
+ * keeps neighbours in the tree close together.
  */
 #ifndef GCD_ANALYZE_DOMINATORS_H
 #define GCD_ANALYZE_DOMINATORS_H
@@ -8,17 +9,20 @@
 
 struct gcd_dominators {
     struct gcd_alloc alloc;
-    unsigned threads;            /* from the options; also used by later queries */
+    unsigned threads; /* from the options; also used by later queries */
     uint32_t node_count, reachable;
-    uint32_t inner;              /* number of reachable inner nodes (inner_nodes.h); they come first in the order */
-    uint32_t pseudo_roots;       /* number of pseudo-roots (live_edges.h) */
-    uint32_t *parent;            /* [node_count]; preorder numbers while the tree is built */
-    uint32_t *order;             /* [node_count + 1] the reachable nodes from 1 on; 0 is the root */
-    uint32_t *above;             /* [node_count + 1] position in the order -> position of the parent, always smaller */
-    /* [node_count] retained sizes in bytes: bits 0 to 31, 32 to 47 and 48 to 63; the last two are NULL if the total size does not need them */
+    /* number of reachable inner nodes (inner_nodes.h); they come first in the order */
+    uint32_t inner;
+    uint32_t pseudo_roots; /* number of pseudo-roots (live_edges.h) */
+    uint32_t *parent;      /* [node_count]; preorder numbers while the tree is built */
+    uint32_t *order;       /* [node_count + 1] the reachable nodes from 1 on; 0 is the root */
+    /* [node_count + 1] position in the order -> position of the parent, always smaller */
+    uint32_t *above;
+    /* [node_count] retained sizes in bytes: bits 0 to 31, 32 to 47 and 48 to 63; the last two are
+     * NULL if the total size does not need them */
     uint32_t *retained_low;
     uint16_t *retained_high, *retained_top;
-    uint64_t all;                /* retained by the root, in bytes */
+    uint64_t all; /* retained by the root, in bytes */
 };
 
 static inline uint64_t dominators_retained(const struct gcd_dominators *d, uint32_t node)

@@ -39,7 +39,8 @@ static void fetch_later(const struct inner_nodes *x, uint32_t i)
     __builtin_prefetch(&x->edges[inner_block(x, i) + x->nodes[i].next], 1);
 }
 
-/* Visits everything reachable from inner node I.  The tree itself is the stack.  Visited nodes' edges become preorder numbers. */
+/* Visits everything reachable from inner node I.  The tree itself is the stack.  Visited nodes'
+ * edges become preorder numbers. */
 static gcd_status search_from(struct domtree *t, uint32_t i, struct gcd_error *err)
 {
     const struct inner_nodes *x = &t->inner;
@@ -92,13 +93,15 @@ static gcd_status search(struct domtree *t, struct gcd_error *err)
 
 /* ---- loops on several threads ---- */
 
-bool domtree_part(const struct domtree *t, uint32_t count, uint32_t part, uint32_t *ret_first, uint32_t *ret_end)
+bool domtree_part(const struct domtree *t, uint32_t count, uint32_t part, uint32_t *ret_first,
+                  uint32_t *ret_end)
 {
     parts_range(count, part, parts_count(count), ret_first, ret_end);
     return !gcd_is_canceled(t->context->cancel);
 }
 
-gcd_status domtree_loop(const struct domtree *t, uint32_t count, gcd_part_fn work, void *ctx, uint64_t steps, struct gcd_error *err)
+gcd_status domtree_loop(const struct domtree *t, uint32_t count, gcd_part_fn work, void *ctx,
+                        uint64_t steps, struct gcd_error *err)
 {
     gcd_parallel(t->context->threads, parts_count(count), work, ctx);
     return domtree_check(t, steps, err);
@@ -108,17 +111,19 @@ gcd_status domtree_loop(const struct domtree *t, uint32_t count, gcd_part_fn wor
 
 struct lists {
     struct domtree *t;
-    uint64_t edges[PARTS_MAX];   /* number of edges from higher numbers, by part */
-    bool too_many[PARTS_MAX];    /* one node has 2^32 of them */
+    uint64_t edges[PARTS_MAX]; /* number of edges from higher numbers, by part */
+    bool too_many[PARTS_MAX];  /* one node has 2^32 of them */
 };
 
-/* Where the further edges of inner node I begin: where its predecessor's end.  The search has advanced NEXT. */
+/* Where the further edges of inner node I begin: where its predecessor's end.  The search has
+ * advanced NEXT. */
 static uint64_t edges_start(const struct inner_nodes *x, uint32_t i)
 {
     return inner_block(x, i) + (i % INNER_BLOCK == 0 ? 0 : x->nodes[i - 1].end);
 }
 
-/* each_edge calls it for each edge of the reached inner nodes of a part.  FROM and V are numbers; V is 0 if there is no edge. */
+/* each_edge calls it for each edge of the reached inner nodes of a part.  FROM and V are numbers; V
+ * is 0 if there is no edge. */
 typedef void (*edge_fn)(struct lists *l, uint32_t part, uint32_t from, uint32_t v);
 
 static inline void each_edge(struct lists *l, uint32_t part, edge_fn edge)
@@ -152,7 +157,8 @@ static void count_edge(struct lists *l, uint32_t part, uint32_t from, uint32_t v
     if (from <= v || v == 0)
         return;
     l->edges[part]++;
-    l->too_many[part] |= __atomic_fetch_add(&l->t->entries[v].list.end, 1, __ATOMIC_RELAXED) == UINT32_MAX;
+    l->too_many[part] |=
+        __atomic_fetch_add(&l->t->entries[v].list.end, 1, __ATOMIC_RELAXED) == UINT32_MAX;
 }
 
 static void count_part(void *ctx, uint32_t part)
@@ -185,14 +191,17 @@ static gcd_status place_lists(struct domtree *t, struct gcd_error *err)
         uint32_t count = t->entries[v].list.end;
         uint64_t rel = start - t->block[v >> INNER_BLOCK_SHIFT];
         if (rel + count > UINT32_MAX)
-            return gcd_fail(err, GCD_E_LIMIT, "%u neighbouring objects have more than 2^32 references", (unsigned)INNER_BLOCK);
+            return gcd_fail(err, GCD_E_LIMIT,
+                            "%u neighbouring objects have more than 2^32 references",
+                            (unsigned)INNER_BLOCK);
         t->entries[v].list = (struct domtree_list){ .end = (uint32_t)rel, .semi = t->above[v] };
         start += count;
     }
     return GCD_OK;
 }
 
-/* An edge from a lower number updates the semidominator at once.  The order within a list depends on the threads and does not matter. */
+/* An edge from a lower number updates the semidominator at once.  The order within a list depends
+ * on the threads and does not matter. */
 static void fill_edge(struct lists *l, uint32_t part, uint32_t from, uint32_t v)
 {
     (void)part;
@@ -200,11 +209,13 @@ static void fill_edge(struct lists *l, uint32_t part, uint32_t from, uint32_t v)
     struct domtree_list *list = &t->entries[v].list;
     if (from > v) {
         if (v != 0)
-            t->lists[t->block[v >> INNER_BLOCK_SHIFT] + __atomic_fetch_add(&list->end, 1, __ATOMIC_RELAXED)] = from;
+            t->lists[t->block[v >> INNER_BLOCK_SHIFT] +
+                     __atomic_fetch_add(&list->end, 1, __ATOMIC_RELAXED)] = from;
         return;
     }
     uint32_t semi = __atomic_load_n(&list->semi, __ATOMIC_RELAXED);
-    while (from < semi && !__atomic_compare_exchange_n(&list->semi, &semi, from, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    while (from < semi && !__atomic_compare_exchange_n(&list->semi, &semi, from, true,
+                                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         ;
 }
 
@@ -245,8 +256,9 @@ static void number_nodes(void *ctx, uint32_t part)
 /* ---- the forest: nodes from LINKED on ---- */
 
 /*
- * The least semidominator on the path from V up to, but not including, the root of its tree.  Compresses the path: on the way up it
- * reverses the links, on the way down it points them to the root.
+ * The least semidominator on the path from V up to, but not including, the root of its tree.
+ * Compresses the path: on the way up it reverses the links, on the way down it points them to the
+ * root.
  */
 static uint32_t least_above(union domtree_cell *cells, uint32_t v, uint32_t linked)
 {
@@ -259,7 +271,7 @@ static uint32_t least_above(union domtree_cell *cells, uint32_t v, uint32_t link
         below = v;
         v = up;
     }
-    struct domtree_link top = cells[v].link;     /* the root, and the least so far */
+    struct domtree_link top = cells[v].link; /* the root, and the least so far */
     while (below != 0) {
         struct domtree_link *l = &cells[below].link;
         below = l->ancestor;
@@ -272,12 +284,13 @@ static uint32_t least_above(union domtree_cell *cells, uint32_t v, uint32_t link
 
 static gcd_status find_semidominators(struct domtree *t, struct gcd_error *err)
 {
-    uint64_t end = t->list_edges;        /* end of V's list; lists are contiguous */
+    uint64_t end = t->list_edges; /* end of V's list; lists are contiguous */
     for (uint32_t v = t->reached; v > 0; v--) {
         if (v % DOMTREE_CHECK == 0)
             GCD_TRY(domtree_check(t, 2 * (uint64_t)t->node_count + (t->reached - v), err));
         uint32_t semi = t->entries[v].list.semi;
-        uint64_t start = t->block[(v - 1) >> INNER_BLOCK_SHIFT] + t->entries[v - 1].list.end;    /* the end of the list before it */
+        /* the end of the list before it */
+        uint64_t start = t->block[(v - 1) >> INNER_BLOCK_SHIFT] + t->entries[v - 1].list.end;
         while (end > start) {
             if (end > DOMTREE_AHEAD) {
                 __builtin_prefetch(&t->cells[t->lists[end - DOMTREE_AHEAD]], 1);
@@ -297,7 +310,8 @@ static gcd_status find_semidominators(struct domtree *t, struct gcd_error *err)
 
 /* ---- the dominator tree ---- */
 
-/* If the parent's jump and the next one have the same length, the child's jump spans both (Myers, "An applicative random-access stack", 1983). */
+/* If the parent's jump and the next one have the same length, the child's jump spans both (Myers,
+ * "An applicative random-access stack", 1983). */
 static void grow_tree(struct domtree *t)
 {
     union domtree_entry *tree = t->entries;

@@ -15,8 +15,9 @@ struct immediate {
     const struct gcd_graph *g;
     const struct gcd_dominators *d;
     const uint8_t *types, *skip;
-    uint32_t *above;             /* [nodes] the nearest dominator that is not skipped, or GCD_NODE_ROOT */
-    uint64_t *seen;              /* dominators already counted */
+    /* [nodes] the nearest dominator that is not skipped, or GCD_NODE_ROOT */
+    uint32_t *above;
+    uint64_t *seen; /* dominators already counted */
     struct gcd_dominating_type *ret;
 };
 
@@ -24,14 +25,16 @@ struct immediate {
 static uint32_t find_above(const struct immediate *m, uint32_t node)
 {
     uint32_t parent = gcd_dominators_parent(m->d, node);
-    bool skipped = parent != GCD_NODE_ROOT && m->skip != NULL && m->skip[gcd_graph_node_type(m->g, parent)] != 0;
+    bool skipped = parent != GCD_NODE_ROOT && m->skip != NULL &&
+                   m->skip[gcd_graph_node_type(m->g, parent)] != 0;
     return skipped ? m->above[parent] : parent;
 }
 
 static void count(struct immediate *m, uint32_t node, uint32_t dominator)
 {
     uint32_t none = gcd_graph_summary(m->g)->type_count;
-    struct gcd_dominating_type *to = &m->ret[dominator != GCD_NODE_ROOT ? gcd_graph_node_type(m->g, dominator) : none];
+    struct gcd_dominating_type *to =
+        &m->ret[dominator != GCD_NODE_ROOT ? gcd_graph_node_type(m->g, dominator) : none];
     to->objects++;
     gcd_add_saturating(&to->bytes, gcd_graph_node_size(m->g, node));
     if (dominator == GCD_NODE_ROOT || bits_get(m->seen, dominator))
@@ -55,8 +58,10 @@ static gcd_status run(struct immediate *m, const gcd_cancel_flag *cancel, struct
     return GCD_OK;
 }
 
-gcd_status gcd_immediate_dominators(const struct gcd_graph *g, const struct gcd_dominators *d, const struct gcd_dominators_of *of,
-                                    const struct gcd_context *context, struct gcd_dominating_type *ret, struct gcd_error *err)
+gcd_status gcd_immediate_dominators(const struct gcd_graph *g, const struct gcd_dominators *d,
+                                    const struct gcd_dominators_of *of,
+                                    const struct gcd_context *context,
+                                    struct gcd_dominating_type *ret, struct gcd_error *err)
 {
     context = gcd_context_or_default(context);
     struct gcd_alloc a = gcd_alloc_or_default(context->alloc);
@@ -66,7 +71,8 @@ gcd_status gcd_immediate_dominators(const struct gcd_graph *g, const struct gcd_
     m.above = gcd_mem_new_uncleared(&a, nodes, sizeof *m.above);
     m.seen = gcd_mem_new_array(&a, words, sizeof *m.seen);
     bool room = m.above != NULL && m.seen != NULL;
-    gcd_status st = room ? run(&m, context->cancel, err) : gcd_fail_nomem(err, "finding immediate dominators");
+    gcd_status st =
+        room ? run(&m, context->cancel, err) : gcd_fail_nomem(err, "finding immediate dominators");
     gcd_mem_free(&a, m.above, nodes * sizeof *m.above);
     gcd_mem_free(&a, m.seen, words * sizeof *m.seen);
     return st;

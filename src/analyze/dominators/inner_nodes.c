@@ -6,12 +6,13 @@
 
 /* Counts of one part of the nodes; later, where what it counted begins. */
 struct part {
-    uint32_t inner;              /* inner nodes in the part; then those before it */
-    bool too_many;               /* the edges of one block exceed 32 bits */
-    uint64_t edges;              /* further edges; then where they start */
+    uint32_t inner; /* inner nodes in the part; then those before it */
+    bool too_many;  /* the edges of one block exceed 32 bits */
+    uint64_t edges; /* further edges; then where they start */
 };
 
-/* Spare slots after each part, for edges that are written and then dropped: the one stored with its node, and one to a leaf. */
+/* Spare slots after each part, for edges that are written and then dropped: the one stored with its
+ * node, and one to a leaf. */
 #define SPILLED 2u
 
 struct maker {
@@ -108,7 +109,8 @@ static void place_parts(struct maker *m)
     }
 }
 
-/* Writes NODE's edges to inner nodes into TO; returns their end.  Branch-free, because the branch would be unpredictable. */
+/* Writes NODE's edges to inner nodes into TO; returns their end.  Branch-free, because the branch
+ * would be unpredictable. */
 static uint32_t *copy_node(const struct maker *m, uint32_t node, uint32_t *to)
 {
     const struct live_edges *f = m->f;
@@ -142,13 +144,17 @@ static void copy_edges(void *ctx, uint32_t part)
         uint32_t last = to > start ? *--to : 0;
         uint64_t stop = (uint64_t)(to - x->edges) - block;
         m->part[part].too_many |= stop > UINT32_MAX;
-        x->nodes[inner] = (struct inner_node){ .edge = last, .next = (uint32_t)((uint64_t)(start - x->edges) - block), .end = (uint32_t)stop };
+        x->nodes[inner] =
+            (struct inner_node){ .edge = last,
+                                 .next = (uint32_t)((uint64_t)(start - x->edges) - block),
+                                 .end = (uint32_t)stop };
     }
     for (unsigned i = 0; i < SPILLED; i++)
         to[i] = 0;
 }
 
-gcd_status inner_init(struct inner_nodes *x, const struct live_edges *f, unsigned threads, const struct gcd_alloc *alloc, struct gcd_error *err)
+gcd_status inner_init(struct inner_nodes *x, const struct live_edges *f, unsigned threads,
+                      const struct gcd_alloc *alloc, struct gcd_error *err)
 {
     struct maker m = { .x = x, .f = f, .nodes = gcd_graph_node_count(f->g) };
     m.parts = parts_count(m.nodes);
@@ -174,7 +180,9 @@ gcd_status inner_init(struct inner_nodes *x, const struct live_edges *f, unsigne
     gcd_parallel(threads, m.parts, copy_edges, &m);
     for (uint32_t part = 0; part < m.parts; part++)
         if (m.part[part].too_many)
-            return gcd_fail(err, GCD_E_LIMIT, "%u neighbouring objects have more than 2^32 references", (unsigned)INNER_BLOCK);
+            return gcd_fail(err, GCD_E_LIMIT,
+                            "%u neighbouring objects have more than 2^32 references",
+                            (unsigned)INNER_BLOCK);
     return GCD_OK;
 }
 

@@ -1,7 +1,8 @@
 /*
- * A graph without its leaves.  An object that keeps nothing alive dominates nothing, so the search for dominators can skip it; strings,
- * boxes and arrays of numbers make up four of ten objects of a typical heap.  The others are the inner nodes, numbered 1, 2, ... in heap
- * order.  Their edges include those from the keys of dependent handles to the values.
+ * A graph without its leaves.  An object that keeps nothing alive dominates nothing, so the search
+ * for dominators can skip it; strings, boxes and arrays of numbers make up four of ten objects of a
+ * typical heap.  The others are the inner nodes, numbered 1, 2, ... in heap order.  Their edges
+ * include those from the keys of dependent handles to the values.
  */
 #ifndef GCD_ANALYZE_INNER_NODES_H
 #define GCD_ANALYZE_INNER_NODES_H
@@ -15,18 +16,20 @@
 
 /* The lists of this many nodes share one 64-bit start. */
 #define INNER_BLOCK_SHIFT 12u
-#define INNER_BLOCK (UINT32_C(1) << INNER_BLOCK_SHIFT)
+#define INNER_BLOCK       (UINT32_C(1) << INNER_BLOCK_SHIFT)
 
 /* Which of 32 nodes are inner nodes, and how many inner nodes come before them. */
 struct inner_word {
     uint32_t bits, before;
 };
 
-/* All that a search needs about a node, with the edge it follows first, since most nodes have no other: one cache miss per node. */
+/* All that a search needs about a node, with the edge it follows first, since most nodes have no
+ * other: one cache miss per node. */
 struct inner_node {
-    uint32_t edge;               /* 0 = none */
-    uint32_t number;             /* the caller's, initially 0 */
-    uint32_t next, end;          /* range of its further edges, relative to its block; the caller may advance NEXT */
+    uint32_t edge;   /* 0 = none */
+    uint32_t number; /* the caller's, initially 0 */
+    /* range of its further edges, relative to its block; the caller may advance NEXT */
+    uint32_t next, end;
 };
 
 struct inner_nodes {
@@ -34,17 +37,18 @@ struct inner_nodes {
     struct inner_word *words;
     size_t word_count;
     uint32_t count;
-    struct inner_node *nodes;    /* [count + 1]; node 0 means none */
-    uint32_t *numbers;           /* [count + 1]; replaces NODES after inner_keep_numbers */
-    size_t node_bytes;           /* size of whichever of the two exists */
-    uint64_t *block;             /* first edge of each block of nodes */
+    struct inner_node *nodes; /* [count + 1]; node 0 means none */
+    uint32_t *numbers;        /* [count + 1]; replaces NODES after inner_keep_numbers */
+    size_t node_bytes;        /* size of whichever of the two exists */
+    uint64_t *block;          /* first edge of each block of nodes */
     size_t block_count;
-    uint32_t *edges;             /* the caller may change them */
+    uint32_t *edges; /* the caller may change them */
     uint64_t edge_count;
 };
 
 /* Uses up to THREADS threads.  GCD_E_NOMEM, GCD_E_LIMIT.  Call inner_done for X in any case. */
-GCD_MUST_CHECK gcd_status inner_init(struct inner_nodes *x, const struct live_edges *f, unsigned threads, const struct gcd_alloc *alloc,
+GCD_MUST_CHECK gcd_status inner_init(struct inner_nodes *x, const struct live_edges *f,
+                                     unsigned threads, const struct gcd_alloc *alloc,
                                      struct gcd_error *err);
 void inner_done(struct inner_nodes *x);
 /* Frees the edges and reduces the nodes to their numbers.  False when out of memory. */

@@ -33,14 +33,15 @@ struct search {
     struct live_edges *f;
     uint32_t nodes;
     size_t words;
-    uint64_t *seen;              /* one bit per node: first "another object refers to it", then "reached" */
-    uint32_t *stack;             /* [nodes] */
+    uint64_t *seen;  /* one bit per node: first "another object refers to it", then "reached" */
+    uint32_t *stack; /* [nodes] */
 };
 
 static bool pseudo_root(struct search *s, uint32_t node)
 {
     struct live_edges *f = s->f;
-    if (!gcd_vec_reserve(&f->alloc, &f->pseudo_roots, &f->pseudo_root_room, f->pseudo_root_count + 1, sizeof *f->pseudo_roots, SIZE_MAX))
+    if (!gcd_vec_reserve(&f->alloc, &f->pseudo_roots, &f->pseudo_root_room,
+                         f->pseudo_root_count + 1, sizeof *f->pseudo_roots, SIZE_MAX))
         return false;
     f->pseudo_roots[f->pseudo_root_count++] = node;
     return true;

@@ -1,8 +1,10 @@
 /*
- * What keeps objects alive: the roots, and for each node its references and the values of the dependent handles whose key it is.
+ * What keeps objects alive: the roots, and for each node its references and the values of the
+ * dependent handles whose key it is.
  *
- * Without any strong root (root events were not requested, or were lost) the whole graph would be dead.  Objects then serve as pseudo-roots:
- * first those that no other object refers to; then, as long as objects remain unreached (cycles and what they keep alive), the first of these.
+ * Without any strong root (root events were not requested, or were lost) the whole graph would be
+ * dead.  Objects then serve as pseudo-roots: first those that no other object refers to; then, as
+ * long as objects remain unreached (cycles and what they keep alive), the first of these.
  */
 #ifndef GCD_ANALYZE_LIVE_EDGES_H
 #define GCD_ANALYZE_LIVE_EDGES_H
@@ -32,20 +34,24 @@ static inline void bits_clear(uint64_t *bits, uint32_t node)
 struct live_edges {
     struct gcd_alloc alloc;
     const struct gcd_graph *g;
-    uint64_t *is_key;            /* one bit per node; NULL without dependent handles */
+    uint64_t *is_key; /* one bit per node; NULL without dependent handles */
     size_t words;
-    uint32_t *pseudo_roots;      /* nodes; NULL when there is a strong root */
+    uint32_t *pseudo_roots; /* nodes; NULL when there is a strong root */
     size_t pseudo_root_count, pseudo_root_room;
 };
 
-/* False when out of memory.  Takes 1/8 byte per node if there are dependent handles, and 5 bytes per node if there is no strong root. */
-bool live_edges_init(struct live_edges *f, const struct gcd_graph *g, const struct gcd_alloc *alloc);
+/* False when out of memory.  Takes 1/8 byte per node if there are dependent handles, and 5 bytes
+ * per node if there is no strong root. */
+bool live_edges_init(struct live_edges *f, const struct gcd_graph *g,
+                     const struct gcd_alloc *alloc);
 void live_edges_done(struct live_edges *f);
 
-/* The number of the first dependent handle whose key is NODE, or where it would be if there is none. */
+/* The number of the first dependent handle whose key is NODE, or where it would be if there is
+ * none. */
 size_t live_edges_first_dependent(const struct live_edges *f, uint32_t node);
 
-/* The value of dependent handle number I among those whose key is NODE; GCD_NODE_NONE after the last. */
+/* The value of dependent handle number I among those whose key is NODE; GCD_NODE_NONE after the
+ * last. */
 static inline uint32_t live_edges_value(const struct live_edges *f, uint32_t node, uint64_t i)
 {
     if (f->is_key == NULL || !bits_get(f->is_key, node))
@@ -57,7 +63,8 @@ static inline uint32_t live_edges_value(const struct live_edges *f, uint32_t nod
     return dependent->key == node ? dependent->value : GCD_NODE_NONE;
 }
 
-/* Object number I that NODE keeps alive, GCD_NODE_NONE after the last: first its references, then the values of its dependent handles. */
+/* Object number I that NODE keeps alive, GCD_NODE_NONE after the last: first its references, then
+ * the values of its dependent handles. */
 static inline uint32_t live_edges_at(const struct live_edges *f, uint32_t node, uint64_t i)
 {
     size_t n;
@@ -74,7 +81,8 @@ static inline size_t live_edges_root_count(const struct live_edges *f)
 /* The group of root I.  All pseudo-roots are in the first group. */
 static inline enum gcd_root_group live_edges_root_group(const struct live_edges *f, size_t i)
 {
-    return f->pseudo_roots != NULL ? GCD_GROUP_STATICS : gcd_root_group(&gcd_graph_summary(f->g)->roots[i]);
+    return f->pseudo_roots != NULL ? GCD_GROUP_STATICS
+                                   : gcd_root_group(&gcd_graph_summary(f->g)->roots[i]);
 }
 
 /* The node that root I keeps alive; GCD_NODE_NONE when the root is weak. */

@@ -1,6 +1,6 @@
 /*
- * Loops over the nodes of a graph on several threads (base/threads/parallel.h).  The parts do not depend on the number of threads, so neither do
- * sums by part.
+ * Loops over the nodes of a graph on several threads (base/threads/parallel.h).  The parts do not
+ * depend on the number of threads, so neither do sums by part.
  */
 #ifndef GCD_ANALYZE_PARTS_H
 #define GCD_ANALYZE_PARTS_H
@@ -16,7 +16,8 @@ static inline uint32_t parts_count(uint32_t nodes)
     return nodes / PARTS_GRAIN < PARTS_MAX ? nodes / PARTS_GRAIN + 1 : PARTS_MAX;
 }
 
-static inline void parts_range(uint32_t nodes, uint32_t part, uint32_t parts, uint32_t *ret_first, uint32_t *ret_end)
+static inline void parts_range(uint32_t nodes, uint32_t part, uint32_t parts, uint32_t *ret_first,
+                               uint32_t *ret_end)
 {
     gcd_part_range(nodes, PARTS_GRAIN, part, parts, ret_first, ret_end);
 }

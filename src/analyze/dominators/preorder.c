@@ -1,6 +1,7 @@
 /*
- * Live objects in preorder.  The order of the dominators gives the positions: inner nodes come first, each before its children, then the leaves
- * in heap order.  So data about leaves is read sequentially; data about inner nodes is scattered, and several threads read it.
+ * Live objects in preorder.  The order of the dominators gives the positions: inner nodes come
+ * first, each before its children, then the leaves in heap order.  So data about leaves is read
+ * sequentially; data about inner nodes is scattered, and several threads read it.
  */
 #include "analyze/dominators/preorder.h"
 
@@ -15,13 +16,16 @@
 #define TOGETHER 64u
 /* Prefetch distance, in leaves. */
 #define AHEAD 16u
-/* The type of an object not yet looked up, whose NODE is its position in the order of the dominators. */
+/* The type of an object not yet looked up, whose NODE is its position in the order of the
+ * dominators. */
 #define LATER UINT32_MAX
 
 struct making {
     struct gcd_preorder *p;
     const struct gcd_dominators *d;
-    uint32_t *cursor;            /* [inner + 1] by position in the order of the dominators: size of the subtree; then where its next child goes */
+    /* [inner + 1] by position in the order of the dominators: size of the subtree; then where its
+     * next child goes */
+    uint32_t *cursor;
     uint32_t parts;
 };
 
@@ -32,8 +36,10 @@ static uint32_t in_32_bits(uint64_t retained)
 
 static struct preorder_object about(const struct making *m, uint32_t node, uint32_t below)
 {
-    return (struct preorder_object){ .below = below, .type = gcd_graph_node_type(m->p->g, node),
-                                     .retained = in_32_bits(dominators_retained(m->d, node)), .node = node };
+    return (struct preorder_object){ .below = below,
+                                     .type = gcd_graph_node_type(m->p->g, node),
+                                     .retained = in_32_bits(dominators_retained(m->d, node)),
+                                     .node = node };
 }
 
 static void count_below(struct making *m)
@@ -99,8 +105,9 @@ static void make(struct making *m, unsigned threads)
     gcd_parallel(threads, m->parts, look_up_part, m);
 }
 
-gcd_status gcd_preorder_new(const struct gcd_graph *g, const struct gcd_dominators *d, const struct gcd_context *context,
-                            struct gcd_preorder **ret, struct gcd_error *err)
+gcd_status gcd_preorder_new(const struct gcd_graph *g, const struct gcd_dominators *d,
+                            const struct gcd_context *context, struct gcd_preorder **ret,
+                            struct gcd_error *err)
 {
     context = gcd_context_or_default(context);
     struct gcd_alloc a = gcd_alloc_or_default(context->alloc);
@@ -109,7 +116,9 @@ gcd_status gcd_preorder_new(const struct gcd_graph *g, const struct gcd_dominato
         return gcd_fail_nomem(err, "ordering objects by what dominates them");
     size_t cursors = (size_t)d->inner + 1;
     *p = (struct gcd_preorder){ .alloc = a, .g = g, .d = d, .count = d->reachable };
-    struct making m = { .p = p, .d = d, .cursor = gcd_mem_new_uncleared(&a, cursors, sizeof *m.cursor) };
+    struct making m = { .p = p,
+                        .d = d,
+                        .cursor = gcd_mem_new_uncleared(&a, cursors, sizeof *m.cursor) };
     p->objects = gcd_mem_new_uncleared(&a, p->count, sizeof *p->objects);
     bool room = m.cursor != NULL && p->objects != NULL;
     if (room)
@@ -132,10 +141,13 @@ void gcd_preorder_free(struct gcd_preorder *p)
     gcd_mem_free(&a, p, sizeof *p);
 }
 
-/* A subtree is a range: an object is below another of its type if it comes before the end of that one's range. */
-gcd_status gcd_preorder_retained_by_type(const struct gcd_preorder *p, uint64_t *ret_bytes, struct gcd_error *err)
+/* A subtree is a range: an object is below another of its type if it comes before the end of that
+ * one's range. */
+gcd_status gcd_preorder_retained_by_type(const struct gcd_preorder *p, uint64_t *ret_bytes,
+                                         struct gcd_error *err)
 {
-    uint32_t types = gcd_graph_summary(p->g)->type_count, *end = gcd_mem_new_array(&p->alloc, types, sizeof *end);
+    uint32_t types = gcd_graph_summary(p->g)->type_count,
+             *end = gcd_mem_new_array(&p->alloc, types, sizeof *end);
     if (end == NULL)
         return gcd_fail_nomem(err, "adding up retained sizes");
     for (uint32_t i = 0; i < types; i++)

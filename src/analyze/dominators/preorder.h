@@ -9,12 +9,13 @@
 #define PREORDER_LARGE UINT32_MAX
 
 struct preorder_object {
-    uint32_t below;              /* objects it dominates, itself included; they are stored from here on */
+    /* objects it dominates, itself included; they are stored from here on */
+    uint32_t below;
     uint32_t type;
-    uint32_t retained;           /* in bytes, or PREORDER_LARGE */
+    uint32_t retained; /* in bytes, or PREORDER_LARGE */
     union {
         uint32_t node;
-        uint32_t next;           /* for a caller that consumes the order */
+        uint32_t next; /* for a caller that consumes the order */
     };
 };
 
@@ -22,12 +23,13 @@ struct gcd_preorder {
     struct gcd_alloc alloc;
     const struct gcd_graph *g;
     const struct gcd_dominators *d;
-    struct preorder_object *objects;     /* [count] the live ones */
+    struct preorder_object *objects; /* [count] the live ones */
     uint32_t count;
 };
 
 /* Invalid once NEXT has overwritten the node. */
-static inline uint64_t preorder_retained(const struct gcd_preorder *p, const struct preorder_object *o)
+static inline uint64_t preorder_retained(const struct gcd_preorder *p,
+                                         const struct preorder_object *o)
 {
     return o->retained != PREORDER_LARGE ? o->retained : gcd_dominators_retained(p->d, o->node);
 }

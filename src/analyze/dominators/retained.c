@@ -19,7 +19,8 @@ struct walk {
     const uint8_t *types;
     const gcd_cancel_flag *cancel;
     uint64_t *seen;
-    uint32_t *stack;             /* [nodes] nodes to follow now, from the start; nodes held back for later, from the end */
+    /* [nodes] nodes to follow now, from the start; nodes held back for later, from the end */
+    uint32_t *stack;
     uint32_t depth, held_back;
     uint32_t nodes, visited;
     struct gcd_retained_set set;
@@ -53,7 +54,8 @@ static void add_content(struct gcd_content *to, uint64_t size)
     gcd_add_saturating(&to->bytes, size);
 }
 
-/* First follows everything but the objects of the types.  What these then add, themselves included, is what they retain. */
+/* First follows everything but the objects of the types.  What these then add, themselves included,
+ * is what they retain. */
 static gcd_status walk(struct walk *w, struct gcd_error *err)
 {
     for (size_t i = 0; i < live_edges_root_count(&w->live); i++) {
@@ -78,12 +80,16 @@ static gcd_status walk(struct walk *w, struct gcd_error *err)
     return GCD_OK;
 }
 
-gcd_status gcd_retained_content(const struct gcd_graph *g, const uint8_t *types, const struct gcd_context *context, struct gcd_retained_set *ret,
+gcd_status gcd_retained_content(const struct gcd_graph *g, const uint8_t *types,
+                                const struct gcd_context *context, struct gcd_retained_set *ret,
                                 struct gcd_content *ret_content, struct gcd_error *err)
 {
     context = gcd_context_or_default(context);
     struct gcd_alloc a = gcd_alloc_or_default(context->alloc);
-    struct walk w = { .types = types, .cancel = context->cancel, .nodes = gcd_graph_node_count(g), .content = ret_content };
+    struct walk w = { .types = types,
+                      .cancel = context->cancel,
+                      .nodes = gcd_graph_node_count(g),
+                      .content = ret_content };
     size_t words = ((size_t)w.nodes + 63) / 64;
     if (ret_content != NULL)
         memset(ret_content, 0, (size_t)gcd_graph_summary(g)->type_count * sizeof *ret_content);
@@ -99,7 +105,8 @@ gcd_status gcd_retained_content(const struct gcd_graph *g, const uint8_t *types,
     return st;
 }
 
-gcd_status gcd_retained_set(const struct gcd_graph *g, const uint8_t *types, const struct gcd_context *context, struct gcd_retained_set *ret,
+gcd_status gcd_retained_set(const struct gcd_graph *g, const uint8_t *types,
+                            const struct gcd_context *context, struct gcd_retained_set *ret,
                             struct gcd_error *err)
 {
     return gcd_retained_content(g, types, context, ret, NULL, err);
@@ -115,7 +122,8 @@ static bool less(const struct gcd_dominators *d, uint32_t x, uint32_t y)
 }
 
 /* Puts NODE into the min-heap HEAP[N] at AT and sifts it down. */
-static void sink(const struct gcd_dominators *d, uint32_t *heap, uint32_t n, uint32_t at, uint32_t node)
+static void sink(const struct gcd_dominators *d, uint32_t *heap, uint32_t n, uint32_t at,
+                 uint32_t node)
 {
     for (uint64_t child; (child = 2 * (uint64_t)at + 1) < n; at = (uint32_t)child) {
         if (child + 1 < n && less(d, heap[child + 1], heap[child]))
@@ -127,8 +135,9 @@ static void sink(const struct gcd_dominators *d, uint32_t *heap, uint32_t n, uin
     heap[at] = node;
 }
 
-void gcd_retained_largest(const struct gcd_graph *g, const struct gcd_dominators *d, const uint8_t *types, uint64_t min_bytes,
-                          uint32_t *ret_nodes, uint32_t *n)
+void gcd_retained_largest(const struct gcd_graph *g, const struct gcd_dominators *d,
+                          const uint8_t *types, uint64_t min_bytes, uint32_t *ret_nodes,
+                          uint32_t *n)
 {
     uint32_t count = 0, room = *n;
     for (uint32_t node = 0; node < gcd_graph_node_count(g) && room > 0; node++) {
@@ -137,7 +146,7 @@ void gcd_retained_largest(const struct gcd_graph *g, const struct gcd_dominators
             continue;
         if (count < room) {
             ret_nodes[count++] = node;
-            for (uint32_t i = count == room ? room / 2 : 0; i-- > 0;)    /* full: make it a heap */
+            for (uint32_t i = count == room ? room / 2 : 0; i-- > 0;) /* full: make it a heap */
                 sink(d, ret_nodes, room, i, ret_nodes[i]);
         } else if (less(d, ret_nodes[0], node)) {
             sink(d, ret_nodes, room, 0, node);
@@ -145,7 +154,7 @@ void gcd_retained_largest(const struct gcd_graph *g, const struct gcd_dominators
     }
     for (uint32_t i = count < room ? count / 2 : 0; i-- > 0;)
         sink(d, ret_nodes, count, i, ret_nodes[i]);
-    for (uint32_t left = count; left > 1; left--) {      /* the least goes last */
+    for (uint32_t left = count; left > 1; left--) { /* the least goes last */
         uint32_t least = ret_nodes[0], last = ret_nodes[left - 1];
         sink(d, ret_nodes, left - 1, 0, last);
         ret_nodes[left - 1] = least;

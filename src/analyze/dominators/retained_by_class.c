@@ -1,9 +1,10 @@
 /*
  * Lower bounds of what classes of types retain: the topmost objects of each in the dominator tree.
  *
- * In preorder a subtree is a range, so everything below an object of the same class is skipped.  Leaves whose class has no inner node
- * (strings and the like) are never below their own class: a separate pass in heap order adds them up.  A node is identified by its position
- * in the order of the tree (dominators.h), which keeps neighbours in the tree close together.
+ * In preorder a subtree is a range, so everything below an object of the same class is skipped.
+ * Leaves whose class has no inner node (strings and the like) are never below their own class: a
+ * separate pass in heap order adds them up.  A node is identified by its position in the order of
+ * the tree (dominators.h), which keeps neighbours in the tree close together.
  */
 #include <gcdumpc/retained.h>
 
@@ -23,15 +24,19 @@
 struct classes {
     const struct gcd_graph *g;
     const struct gcd_dominators *d;
-    const uint32_t *of_type;     /* NULL: each type is a class */
+    const uint32_t *of_type; /* NULL: each type is a class */
     uint32_t count, parts;
-    uint32_t *end;               /* [inner + 1] sizes of the subtrees; then where the next child goes; finally the ends of the subtrees */
-    uint32_t *at;                /* [reachable] the nodes in preorder; only the first PLACED are used */
+    /* [inner + 1] sizes of the subtrees; then where the next child goes; finally the ends of the
+     * subtrees */
+    uint32_t *end;
+    /* [reachable] the nodes in preorder; only the first PLACED are used */
+    uint32_t *at;
     uint32_t placed;
-    bool counted;                /* END holds positions, no longer sizes */
-    bool *has_inner;             /* [parts][count]; the first row finally joins all */
-    uint32_t *covered;           /* [parts][count] where the subtree of the latest topmost object ends */
-    uint64_t *bytes;             /* [parts][count] */
+    bool counted;    /* END holds positions, no longer sizes */
+    bool *has_inner; /* [parts][count]; the first row finally joins all */
+    /* [parts][count] where the subtree of the latest topmost object ends */
+    uint32_t *covered;
+    uint64_t *bytes; /* [parts][count] */
 };
 
 static uint32_t class_of(const struct classes *c, uint32_t node)
@@ -94,7 +99,8 @@ static bool is_placed(const struct classes *c, uint32_t leaf)
 
 /* ---- preorder ---- */
 
-/* Counts the leaves of each parent; when called again, places them.  The order of leaves of a parent depends on the threads and does not matter. */
+/* Counts the leaves of each parent; when called again, places them.  The order of leaves of a
+ * parent depends on the threads and does not matter. */
 static void take_leaves(void *ctx, uint32_t part)
 {
     struct classes *c = ctx;
@@ -197,8 +203,10 @@ static uint32_t part_count(const struct classes *c)
     return (uint32_t)(wanted < most ? wanted : most);
 }
 
-gcd_status gcd_retained_by_class(const struct gcd_graph *g, const struct gcd_dominators *d, const struct gcd_type_classes *classes,
-                                 const struct gcd_alloc *alloc, uint64_t *ret_bytes, struct gcd_error *err)
+gcd_status gcd_retained_by_class(const struct gcd_graph *g, const struct gcd_dominators *d,
+                                 const struct gcd_type_classes *classes,
+                                 const struct gcd_alloc *alloc, uint64_t *ret_bytes,
+                                 struct gcd_error *err)
 {
     struct gcd_alloc a = gcd_alloc_or_default(alloc);
     struct classes c = { .g = g, .d = d, .of_type = classes->of_type, .count = classes->count };
@@ -209,7 +217,8 @@ gcd_status gcd_retained_by_class(const struct gcd_graph *g, const struct gcd_dom
     c.has_inner = gcd_mem_new_array(&a, cells, sizeof *c.has_inner);
     c.covered = gcd_mem_new_array(&a, cells, sizeof *c.covered);
     c.bytes = gcd_mem_new_array(&a, cells, sizeof *c.bytes);
-    bool ok = c.end != NULL && c.at != NULL && c.has_inner != NULL && c.covered != NULL && c.bytes != NULL;
+    bool ok = c.end != NULL && c.at != NULL && c.has_inner != NULL && c.covered != NULL &&
+              c.bytes != NULL;
     if (ok)
         add_up(&c, ret_bytes);
     gcd_mem_free(&a, c.end, nodes * sizeof *c.end);
@@ -220,8 +229,9 @@ gcd_status gcd_retained_by_class(const struct gcd_graph *g, const struct gcd_dom
     return ok ? GCD_OK : gcd_fail_nomem(err, "adding up retained sizes");
 }
 
-gcd_status gcd_retained_by_type(const struct gcd_graph *g, const struct gcd_dominators *d, const struct gcd_alloc *alloc,
-                                uint64_t *ret_bytes, struct gcd_error *err)
+gcd_status gcd_retained_by_type(const struct gcd_graph *g, const struct gcd_dominators *d,
+                                const struct gcd_alloc *alloc, uint64_t *ret_bytes,
+                                struct gcd_error *err)
 {
     struct gcd_type_classes classes = { .count = gcd_graph_summary(g)->type_count };
     return gcd_retained_by_class(g, d, &classes, alloc, ret_bytes, err);

@@ -1,9 +1,10 @@
 /*
  * Arrays of the runtime that look like the program's: Object[] that a handle or a thread holds.
  *
- * An array in a handle that refers only to strings is part of the table of interned strings and literals.  An array in a thread's roots that holds
- * such arrays is where .NET 9 and later keep the thread-static variables of a thread.  Older versions keep them in arrays in handles, which look like
- * any other.
+ * An array in a handle that refers only to strings is part of the table of interned strings and
+ * literals.  An array in a thread's roots that holds such arrays is where .NET 9 and later keep the
+ * thread-static variables of a thread.  Older versions keep them in arrays in handles, which look
+ * like any other.
  */
 #include "analyze/findings/findings.h"
 #include "analyze/suspects/suspects_words.h"
@@ -30,7 +31,8 @@ static bool holds_arrays(const struct findings *f, uint32_t node)
     size_t n;
     const uint32_t *edges = gcd_graph_node_edges(f->w->g, node, &n);
     for (size_t i = 0; i < n; i++)
-        if (edges[i] != node && gcd_graph_node_type(f->w->g, edges[i]) == gcd_graph_node_type(f->w->g, node))
+        if (edges[i] != node &&
+            gcd_graph_node_type(f->w->g, edges[i]) == gcd_graph_node_type(f->w->g, node))
             return true;
     return false;
 }
@@ -57,12 +59,23 @@ static uint32_t heaviest(const struct findings *f, uint32_t node)
 }
 
 const struct finding_rule finding_interned = {
-    .kind = GCD_SUSPECT_INTERNED, .least = FINDING_INTERNED, .replaces = true, .is_type = is_type, .look = look, .who = findings_nobody,
+    .kind = GCD_SUSPECT_INTERNED,
+    .least = FINDING_INTERNED,
+    .replaces = true,
+    .is_type = is_type,
+    .look = look,
+    .who = findings_nobody,
 };
 
 /* Only large arrays are a finding. */
 const struct finding_rule finding_thread_statics = {
-    .kind = GCD_SUSPECT_THREAD_STATICS, .least = UINT32_MAX, .few = 1, .replaces = true, .is_type = findings_no_type, .look = look, .who = heaviest,
+    .kind = GCD_SUSPECT_THREAD_STATICS,
+    .least = UINT32_MAX,
+    .few = 1,
+    .replaces = true,
+    .is_type = findings_no_type,
+    .look = look,
+    .who = heaviest,
 };
 
 void suspects_tell_interned(struct suspect_words *s, const struct suspect *x)
@@ -82,7 +95,8 @@ void suspects_say_interned(struct suspect_words *s, const struct suspect *x)
 void suspects_advise_interned(struct suspect_words *s, const struct suspect *x)
 {
     (void)x;
-    suspects_put(s, "Look for string.Intern of text that comes from outside: a HashSet<string> of your own can be emptied.");
+    suspects_put(s, "Look for string.Intern of text that comes from outside: a HashSet<string> of "
+                    "your own can be emptied.");
 }
 
 void suspects_say_thread_statics(struct suspect_words *s, const struct suspect *x)
@@ -97,5 +111,6 @@ void suspects_say_thread_statics(struct suspect_words *s, const struct suspect *
 void suspects_advise_thread_statics(struct suspect_words *s, const struct suspect *x)
 {
     (void)x;
-    suspects_put(s, "They live as long as their threads, which the thread pool keeps: limit what is cached in a thread, or clear it after use.");
+    suspects_put(s, "They live as long as their threads, which the thread pool keeps: limit what "
+                    "is cached in a thread, or clear it after use.");
 }

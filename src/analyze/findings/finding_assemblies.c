@@ -1,6 +1,7 @@
 /*
- * Assemblies loaded many times, in separate load contexts or from memory.  The list of modules shows them; the objects of all copies' types count
- * together.  Also many collectible contexts, whatever is loaded in them.
+ * Assemblies loaded many times, in separate load contexts or from memory.  The list of modules
+ * shows them; the objects of all copies' types count together.  Also many collectible contexts,
+ * whatever is loaded in them.
  */
 #include "analyze/findings/findings.h"
 #include "analyze/suspects/suspects_words.h"
@@ -14,27 +15,27 @@
 #include "base/mem.h"
 #include "base/sort.h"
 
-#define MOST_ASSEMBLIES 8u
-#define MODULE_DYNAMIC 4u        /* flag of the module event */
+#define MOST_ASSEMBLIES  8u
+#define MODULE_DYNAMIC   4u /* flag of the module event */
 #define LOADER_ALLOCATOR "System.Reflection.LoaderAllocator"
-#define ASSEMBLY "System.Reflection.RuntimeAssembly"
+#define ASSEMBLY         "System.Reflection.RuntimeAssembly"
 
 struct assembly {
     uint32_t module, copies;
     uint64_t objects, bytes;
-    uint32_t node;               /* one of the objects, in a collectible context if possible */
+    uint32_t node; /* one of the objects, in a collectible context if possible */
     bool in_context, replaces;
 };
 
 struct assemblies {
     struct suspects_work *w;
     const struct gcd_summary *summary;
-    uint32_t *order;             /* modules by label */
-    uint32_t *of_module, *of_type;   /* index in items, or GCD_CLASS_NONE */
+    uint32_t *order;               /* modules by label */
+    uint32_t *of_module, *of_type; /* index in items, or GCD_CLASS_NONE */
     struct assembly items[MOST_ASSEMBLIES];
     uint32_t count;
-    uint64_t allocators;         /* objects: one for each collectible context */
-    uint32_t allocator;          /* one of them, or the Assembly object of such a context */
+    uint64_t allocators; /* objects: one for each collectible context */
+    uint32_t allocator;  /* one of them, or the Assembly object of such a context */
     bool has_assembly;
 };
 
@@ -58,7 +59,9 @@ static void find_copies(struct assemblies *a)
             a->w->s->checks[GCD_SUSPECT_ASSEMBLIES].objects = end - i;
         if (end - i < FINDING_LOADS || a->count == MOST_ASSEMBLIES)
             continue;
-        a->items[a->count] = (struct assembly){ .module = a->order[i], .copies = (uint32_t)(end - i), .node = GCD_NODE_NONE };
+        a->items[a->count] = (struct assembly){ .module = a->order[i],
+                                                .copies = (uint32_t)(end - i),
+                                                .node = GCD_NODE_NONE };
         for (size_t k = i; k < end; k++)
             a->of_module[a->order[k]] = a->count;
         a->count++;
@@ -67,7 +70,8 @@ static void find_copies(struct assemblies *a)
 
 static bool is_allocator(const struct assemblies *a, uint32_t node)
 {
-    return strcmp(a->summary->types[gcd_graph_node_type(a->w->g, node)].name, LOADER_ALLOCATOR) == 0;
+    return strcmp(a->summary->types[gcd_graph_node_type(a->w->g, node)].name, LOADER_ALLOCATOR) ==
+           0;
 }
 
 /* Is NODE the Assembly object of an assembly in a collectible context? */
@@ -75,7 +79,8 @@ static bool is_assembly(const struct assemblies *a, uint32_t node)
 {
     size_t n;
     const uint32_t *edges = gcd_graph_node_edges(a->w->g, node, &n);
-    return strcmp(a->summary->types[gcd_graph_node_type(a->w->g, node)].name, ASSEMBLY) == 0 && n > 0 && is_allocator(a, edges[0]);
+    return strcmp(a->summary->types[gcd_graph_node_type(a->w->g, node)].name, ASSEMBLY) == 0 &&
+           n > 0 && is_allocator(a, edges[0]);
 }
 
 /* The first reference of an object of a collectible context is to its LoaderAllocator. */
@@ -138,7 +143,8 @@ static gcd_status own_nodes(struct assemblies *a, uint32_t number, struct gcd_er
 {
     struct suspects_work *w = a->w;
     for (uint32_t node = 0; node < w->nodes; node++)
-        if (a->of_type[gcd_graph_node_type(w->g, node)] == number && gcd_dominators_parent(w->d, node) != GCD_NODE_NONE)
+        if (a->of_type[gcd_graph_node_type(w->g, node)] == number &&
+            gcd_dominators_parent(w->d, node) != GCD_NODE_NONE)
             GCD_TRY(suspects_own(w, node, err));
     return GCD_OK;
 }
@@ -151,12 +157,16 @@ static gcd_status add(struct assemblies *a, uint32_t number, struct gcd_error *e
     bool large = it->bytes >= w->s->threshold;
     struct suspect *x;
     bool collectible = a->allocators >= it->copies / 2;
-    uint32_t node = a->allocators > 0 && (it->node == GCD_NODE_NONE || (collectible && !it->in_context)) ? a->allocator : it->node;
+    uint32_t node =
+        a->allocators > 0 && (it->node == GCD_NODE_NONE || (collectible && !it->in_context))
+            ? a->allocator
+            : it->node;
     if (node == GCD_NODE_NONE || (!large && w->o->only_large))
         return GCD_OK;
     if (large)
         replace(a, number);
-    GCD_TRY(suspects_add(w, GCD_SUSPECT_ASSEMBLIES, node, gcd_graph_node_type(w->g, node), &x, err));
+    GCD_TRY(
+        suspects_add(w, GCD_SUSPECT_ASSEMBLIES, node, gcd_graph_node_type(w->g, node), &x, err));
     x->pub.overlaps = !it->replaces;
     x->pub.objects = it->objects;
     x->pub.bytes = x->pub.retained_bytes = it->bytes;
@@ -175,7 +185,8 @@ static uint64_t allocators_in(const struct gcd_summary *s)
     return n;
 }
 
-/* Contexts other than those of copies of one assembly: compiled scripts, assemblies of generated code. */
+/* Contexts other than those of copies of one assembly: compiled scripts, assemblies of generated
+ * code. */
 static gcd_status add_contexts(struct assemblies *a, struct gcd_error *err)
 {
     struct suspects_work *w = a->w;
@@ -185,7 +196,8 @@ static gcd_status add_contexts(struct assemblies *a, struct gcd_error *err)
         others -= a->items[i].copies < others ? a->items[i].copies : others;
     if (others < FINDING_CONTEXTS || w->o->only_large)
         return GCD_OK;
-    GCD_TRY(suspects_add(w, GCD_SUSPECT_ASSEMBLIES, a->allocator, gcd_graph_node_type(w->g, a->allocator), &x, err));
+    GCD_TRY(suspects_add(w, GCD_SUSPECT_ASSEMBLIES, a->allocator,
+                         gcd_graph_node_type(w->g, a->allocator), &x, err));
     x->pub.overlaps = true;
     x->pub.objects = others;
     x->collectible = true;
@@ -198,7 +210,8 @@ static gcd_status run(struct assemblies *a, struct gcd_error *err)
         a->order[i] = (uint32_t)i;
         a->of_module[i] = GCD_CLASS_NONE;
     }
-    if (!gcd_sort_numbers(a->w->alloc, a->order, a->summary->module_count, compare, a->summary->modules))
+    if (!gcd_sort_numbers(a->w->alloc, a->order, a->summary->module_count, compare,
+                          a->summary->modules))
         return gcd_fail_nomem(err, "looking at assemblies");
     find_copies(a);
     if (a->count == 0 && allocators_in(a->summary) < FINDING_CONTEXTS)
@@ -231,16 +244,19 @@ void suspects_say_assemblies(struct suspect_words *s, const struct suspect *x)
 {
     if (x->module == NULL) {
         suspects_put_number(s, x->pub.objects);
-        suspects_put(s, " collectible contexts are alive, each with assemblies of its own that cannot be unloaded. One ");
+        suspects_put(s, " collectible contexts are alive, each with assemblies of its own that "
+                        "cannot be unloaded. One ");
         suspects_put_type(s, x->pub.type);
         suspects_put_held_by(s, x, "is");
         return;
     }
     const char *label = gcd_module_label(x->module);
     size_t n;
-    const char *name = strpbrk(label, "/\\") != NULL ? gcd_module_name(label, &n) : (n = strlen(label), label);
+    const char *name =
+        strpbrk(label, "/\\") != NULL ? gcd_module_name(label, &n) : (n = strlen(label), label);
     suspects_put(s, "The assembly ");
-    suspects_put(s, "%.*s", (int)(n < SUSPECT_WORDS_BYTES / 16 ? n : SUSPECT_WORDS_BYTES / 16), name);
+    suspects_put(s, "%.*s", (int)(n < SUSPECT_WORDS_BYTES / 16 ? n : SUSPECT_WORDS_BYTES / 16),
+                 name);
     suspects_put(s, " is loaded ");
     suspects_put_count(s, x->copies, "time", "times");
     suspects_put(s, x->collectible ? ", in collectible contexts that something still uses." : ".");
@@ -258,9 +274,12 @@ void suspects_say_assemblies(struct suspect_words *s, const struct suspect *x)
 void suspects_advise_assemblies(struct suspect_words *s, const struct suspect *x)
 {
     if (x->collectible)
-        suspects_put(s, "A context is unloaded when nothing refers to its objects, types and delegates any more: look at the path.");
+        suspects_put(s, "A context is unloaded when nothing refers to its objects, types and "
+                        "delegates any more: look at the path.");
     else if ((x->module->flags & MODULE_DYNAMIC) != 0)
-        suspects_put(s, "It is generated again and again: keep what generates it, as an XmlSerializer with extra types or overrides.");
+        suspects_put(s, "It is generated again and again: keep what generates it, as an "
+                        "XmlSerializer with extra types or overrides.");
     else
-        suspects_put(s, "Load it once and keep the Assembly, or load it in a collectible AssemblyLoadContext and unload that.");
+        suspects_put(s, "Load it once and keep the Assembly, or load it in a collectible "
+                        "AssemblyLoadContext and unload that.");
 }

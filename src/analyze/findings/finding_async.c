@@ -1,6 +1,6 @@
 /*
- * Unfinished calls of one asynchronous method.  The box of a call contains the builder, which refers to the box as its task: a box that refers to
- * itself has not completed.
+ * Unfinished calls of one asynchronous method.  The box of a call contains the builder, which
+ * refers to the box as its task: a box that refers to itself has not completed.
  */
 #include "analyze/findings/findings.h"
 #include "analyze/suspects/suspects_words.h"
@@ -17,7 +17,11 @@ static bool look(const struct findings *f, uint32_t node, struct finding_member 
 }
 
 const struct finding_rule finding_async = {
-    .kind = GCD_SUSPECT_ASYNC, .least = FINDING_CALLS, .is_type = is_type, .look = look, .who = findings_nobody,
+    .kind = GCD_SUSPECT_ASYNC,
+    .least = FINDING_CALLS,
+    .is_type = is_type,
+    .look = look,
+    .who = findings_nobody,
 };
 
 void suspects_tell_async(struct suspect_words *s, const struct suspect *x)

@@ -1,4 +1,5 @@
-/* Boxed values: objects of a primitive, an enum or a struct.  In files without element types, only the names of primitives tell. */
+/* Boxed values: objects of a primitive, an enum or a struct.  In files without element types, only
+ * the names of primitives tell. */
 #include "analyze/findings/findings.h"
 #include "analyze/suspects/suspects_words.h"
 
@@ -7,13 +8,17 @@
 /* ECMA-335 II.23.1.16. */
 static bool is_value(uint8_t element_type)
 {
-    return (element_type >= 0x02 && element_type <= 0x0d) || element_type == 0x11 || element_type == 0x18 || element_type == 0x19;
+    return (element_type >= 0x02 && element_type <= 0x0d) || element_type == 0x11 ||
+           element_type == 0x18 || element_type == 0x19;
 }
 
 static bool is_type(const struct gcd_type *t)
 {
-    static const char *const names[] = { "Boolean", "Char", "SByte", "Byte", "Int16", "UInt16", "Int32", "UInt32", "Int64", "UInt64", "Single",
-                                         "Double", "Decimal", "DateTime", "DateTimeOffset", "TimeSpan", "Guid", "IntPtr", "UIntPtr" };
+    static const char *const names[] = { "Boolean", "Char",     "SByte",          "Byte",
+                                         "Int16",   "UInt16",   "Int32",          "UInt32",
+                                         "Int64",   "UInt64",   "Single",         "Double",
+                                         "Decimal", "DateTime", "DateTimeOffset", "TimeSpan",
+                                         "Guid",    "IntPtr",   "UIntPtr" };
     if (t->element_type != 0)
         return is_value(t->element_type);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -31,7 +36,11 @@ static bool look(const struct findings *f, uint32_t node, struct finding_member 
 }
 
 const struct finding_rule finding_boxed = {
-    .kind = GCD_SUSPECT_BOXED, .least = FINDING_BOXED, .is_type = is_type, .look = look, .who = findings_holder,
+    .kind = GCD_SUSPECT_BOXED,
+    .least = FINDING_BOXED,
+    .is_type = is_type,
+    .look = look,
+    .who = findings_holder,
 };
 
 void suspects_tell_boxed(struct suspect_words *s, const struct suspect *x)
@@ -54,5 +63,6 @@ void suspects_say_boxed(struct suspect_words *s, const struct suspect *x)
 void suspects_advise_boxed(struct suspect_words *s, const struct suspect *x)
 {
     (void)x;
-    suspects_put(s, "Each is an object of its own: keep values in fields, arrays and collections of their type instead of object or an interface.");
+    suspects_put(s, "Each is an object of its own: keep values in fields, arrays and collections "
+                    "of their type instead of object or an interface.");
 }

@@ -1,6 +1,7 @@
 /*
- * Callbacks registered with one CancellationTokenSource, including those of sources linked to it.  They form a list.  At first only its inner nodes
- * are counted, so sources with one or two callbacks cost nothing; there may be millions of them.
+ * Callbacks registered with one CancellationTokenSource, including those of sources linked to it.
+ * They form a list.  At first only its inner nodes are counted, so sources with one or two
+ * callbacks cost nothing; there may be millions of them.
  */
 #include "analyze/findings/findings.h"
 #include "analyze/suspects/suspects_words.h"
@@ -21,20 +22,27 @@ static bool look(const struct findings *f, uint32_t node, struct finding_member 
     for (size_t i = 0; i < n; i++)
         neighbours += edges[i] != node && findings_is_of(f, edges[i], GCD_SUSPECT_CANCELLATION);
     if (neighbours < (f->all ? 1 : ENDS) ||
-        !findings_is_named(f->types[gcd_graph_node_type(f->w->g, edges[0])].name, "System.Threading.", "Registrations"))
+        !findings_is_named(f->types[gcd_graph_node_type(f->w->g, edges[0])].name,
+                           "System.Threading.", "Registrations"))
         return false;
     ret->group = ret->node = edges[0];
     edges = gcd_graph_node_edges(f->w->g, edges[0], &n);
     for (size_t i = 0; i < n && ret->node == ret->group; i++)
-        if (strstr(f->types[gcd_graph_node_type(f->w->g, edges[i])].name, "CancellationTokenSource") != NULL &&
+        if (strstr(f->types[gcd_graph_node_type(f->w->g, edges[i])].name,
+                   "CancellationTokenSource") != NULL &&
             !findings_is_of(f, edges[i], GCD_SUSPECT_CANCELLATION))
             ret->node = edges[i];
     return true;
 }
 
 const struct finding_rule finding_cancellation = {
-    .kind = GCD_SUSPECT_CANCELLATION, .least = FINDING_REGISTRATIONS, .beside = ENDS, .chained = true, .replaces = true,
-    .is_type = is_type, .look = look,
+    .kind = GCD_SUSPECT_CANCELLATION,
+    .least = FINDING_REGISTRATIONS,
+    .beside = ENDS,
+    .chained = true,
+    .replaces = true,
+    .is_type = is_type,
+    .look = look,
 };
 
 void suspects_tell_cancellation(struct suspect_words *s, const struct suspect *x)
@@ -60,5 +68,6 @@ void suspects_advise_cancellation(struct suspect_words *s, const struct suspect 
         suspects_put_who(s, x->pub.held[0].type);
         suspects_put(s, " should ");
     }
-    suspects_put(s, "dispose of each CancellationTokenRegistration, or of the linked source, when its work is done.");
+    suspects_put(s, "dispose of each CancellationTokenRegistration, or of the linked source, when "
+                    "its work is done.");
 }

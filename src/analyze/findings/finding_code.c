@@ -8,7 +8,11 @@ static bool is_type(const struct gcd_type *t)
 }
 
 const struct finding_rule finding_code = {
-    .kind = GCD_SUSPECT_CODE, .least = FINDING_METHODS, .is_type = is_type, .look = findings_any, .who = findings_holder,
+    .kind = GCD_SUSPECT_CODE,
+    .least = FINDING_METHODS,
+    .is_type = is_type,
+    .look = findings_any,
+    .who = findings_holder,
 };
 
 void suspects_tell_code(struct suspect_words *s, const struct suspect *x)
@@ -32,5 +36,6 @@ void suspects_say_code(struct suspect_words *s, const struct suspect *x)
 void suspects_advise_code(struct suspect_words *s, const struct suspect *x)
 {
     (void)x;
-    suspects_put(s, "Compile each expression or Regex once and keep it, or do not compile what is used only once.");
+    suspects_put(s, "Compile each expression or Regex once and keep it, or do not compile what is "
+                    "used only once.");
 }

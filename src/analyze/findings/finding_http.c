@@ -8,7 +8,11 @@ static bool is_type(const struct gcd_type *t)
 }
 
 const struct finding_rule finding_http = {
-    .kind = GCD_SUSPECT_HTTP, .least = FINDING_HTTP, .is_type = is_type, .look = findings_any, .who = findings_holder,
+    .kind = GCD_SUSPECT_HTTP,
+    .least = FINDING_HTTP,
+    .is_type = is_type,
+    .look = findings_any,
+    .who = findings_holder,
 };
 
 void suspects_tell_http(struct suspect_words *s, const struct suspect *x)

@@ -1,6 +1,6 @@
 /*
- * Memory that the collector cannot return or move: free memory in the large and pinned object heaps, which are not compacted, and objects that
- * handles pin.
+ * Memory that the collector cannot return or move: free memory in the large and pinned object
+ * heaps, which are not compacted, and objects that handles pin.
  */
 #include "analyze/findings/findings.h"
 #include "analyze/suspects/suspects_words.h"
@@ -25,11 +25,13 @@ static uint32_t most_bytes(const struct suspects_work *w, const uint64_t *bytes)
     return most;
 }
 
-static gcd_status add_up(const struct suspects_work *w, struct gcd_generations *all, uint64_t *bytes, struct gcd_error *err)
+static gcd_status add_up(const struct suspects_work *w, struct gcd_generations *all,
+                         uint64_t *bytes, struct gcd_error *err)
 {
     size_t hint = 0;
     for (uint32_t node = 0; node < w->nodes; node++) {
-        uint64_t address = gcd_graph_node_address(w->g, node), size = gcd_graph_node_size(w->g, node);
+        uint64_t address = gcd_graph_node_address(w->g, node),
+                 size = gcd_graph_node_size(w->g, node);
         if (node % SUSPECTS_CHECK_EVERY == 0)
             GCD_TRY(suspects_check(w, err));
         if (gcd_generations_find(all, address, &hint) != LARGE_OBJECTS)
@@ -40,16 +42,19 @@ static gcd_status add_up(const struct suspects_work *w, struct gcd_generations *
     return GCD_OK;
 }
 
-static gcd_status add_free(struct suspects_work *w, const struct gcd_generation *g, const uint64_t *bytes, struct gcd_error *err)
+static gcd_status add_free(struct suspects_work *w, const struct gcd_generation *g,
+                           const uint64_t *bytes, struct gcd_error *err)
 {
     struct gcd_suspect_check *check = &w->s->checks[GCD_SUSPECT_FRAGMENTATION];
     uint64_t free_bytes = g->used_bytes > g->aligned_bytes ? g->used_bytes - g->aligned_bytes : 0;
     struct suspect *x;
     check->objects = g->objects;
     check->bytes = free_bytes;
-    if (free_bytes < w->s->threshold || free_bytes < g->used_bytes / FINDING_FREE_PART || g->objects == 0)
+    if (free_bytes < w->s->threshold || free_bytes < g->used_bytes / FINDING_FREE_PART ||
+        g->objects == 0)
         return GCD_OK;
-    GCD_TRY(suspects_add(w, GCD_SUSPECT_FRAGMENTATION, GCD_NODE_NONE, most_bytes(w, bytes), &x, err));
+    GCD_TRY(
+        suspects_add(w, GCD_SUSPECT_FRAGMENTATION, GCD_NODE_NONE, most_bytes(w, bytes), &x, err));
     x->pub.overlaps = true;
     x->pub.objects = g->objects;
     x->pub.bytes = free_bytes;
@@ -63,7 +68,8 @@ gcd_status suspects_fragmentation(struct suspects_work *w, struct gcd_error *err
     const struct gcd_summary *s = gcd_graph_summary(w->g);
     struct gcd_generations *all;
     uint64_t used = 0;
-    w->s->checks[GCD_SUSPECT_FRAGMENTATION].unknown = s->range_count == 0 || gcd_graph_notes(w->g)->addresses_made_up;
+    w->s->checks[GCD_SUSPECT_FRAGMENTATION].unknown =
+        s->range_count == 0 || gcd_graph_notes(w->g)->addresses_made_up;
     for (size_t i = 0; i < s->range_count; i++)
         if (s->ranges[i].generation == LARGE_OBJECTS)
             gcd_add_saturating(&used, s->ranges[i].used_bytes);
@@ -71,7 +77,8 @@ gcd_status suspects_fragmentation(struct suspects_work *w, struct gcd_error *err
         return GCD_OK;
     GCD_TRY(gcd_generations_new(s, w->alloc, &all, err));
     uint64_t *bytes = gcd_mem_new_array(w->alloc, w->types, sizeof *bytes);
-    gcd_status st = bytes != NULL ? add_up(w, all, bytes, err) : gcd_fail_nomem(err, "looking at the large object heap");
+    gcd_status st = bytes != NULL ? add_up(w, all, bytes, err)
+                                  : gcd_fail_nomem(err, "looking at the large object heap");
     if (st == GCD_OK)
         st = add_free(w, gcd_generations_get(all, LARGE_OBJECTS), bytes, err);
     gcd_mem_free(w->alloc, bytes, w->types * sizeof *bytes);
@@ -94,12 +101,14 @@ void suspects_say_fragmentation(struct suspect_words *s, const struct suspect *x
 void suspects_advise_fragmentation(struct suspect_words *s, const struct suspect *x)
 {
     (void)x;
-    suspects_put(s, "Reuse large arrays (ArrayPool, RecyclableMemoryStream) instead of making them anew in many sizes.");
+    suspects_put(s, "Reuse large arrays (ArrayPool, RecyclableMemoryStream) instead of making them "
+                    "anew in many sizes.");
 }
 
 /* ---- pinned by handles ---- */
 
-static gcd_status add_pins(struct suspects_work *w, const uint64_t *pinned, uint64_t *of_type, struct gcd_error *err)
+static gcd_status add_pins(struct suspects_work *w, const uint64_t *pinned, uint64_t *of_type,
+                           struct gcd_error *err)
 {
     struct gcd_suspect sum = { .node = GCD_NODE_NONE };
     struct gcd_suspect_check *check = &w->s->checks[GCD_SUSPECT_PINS];
@@ -143,7 +152,8 @@ gcd_status suspects_pins(struct suspects_work *w, struct gcd_error *err)
         n += gcd_root_group(&s->roots[i]) == GCD_GROUP_PINNED_HANDLES;
     if (n == 0)
         return GCD_OK;
-    uint64_t *pinned = gcd_mem_new_array(w->alloc, words, sizeof *pinned), *of_type = gcd_mem_new_array(w->alloc, w->types, sizeof *of_type);
+    uint64_t *pinned = gcd_mem_new_array(w->alloc, words, sizeof *pinned),
+             *of_type = gcd_mem_new_array(w->alloc, w->types, sizeof *of_type);
     gcd_status st = GCD_OK;
     for (size_t i = 0; i < s->root_count && pinned != NULL; i++)
         if (gcd_root_group(&s->roots[i]) == GCD_GROUP_PINNED_HANDLES)
@@ -159,7 +169,8 @@ gcd_status suspects_pins(struct suspects_work *w, struct gcd_error *err)
 
 void suspects_tell_pins(struct suspect_words *s, const struct suspect *x)
 {
-    suspects_put_count(s, x->pub.objects, "object is pinned by a handle", "objects are pinned by handles");
+    suspects_put_count(s, x->pub.objects, "object is pinned by a handle",
+                       "objects are pinned by handles");
     suspects_put(s, x->pub.objects == x->type_objects ? ", all " : ", mostly ");
     suspects_put_type(s, x->pub.type);
     if (x->pub.objects != x->type_objects) {
@@ -180,5 +191,6 @@ void suspects_say_pins(struct suspect_words *s, const struct suspect *x)
 void suspects_advise_pins(struct suspect_words *s, const struct suspect *x)
 {
     (void)x;
-    suspects_put(s, "Free each pinned GCHandle, also after an exception, or allocate what stays pinned with GC.AllocateArray.");
+    suspects_put(s, "Free each pinned GCHandle, also after an exception, or allocate what stays "
+                    "pinned with GC.AllocateArray.");
 }

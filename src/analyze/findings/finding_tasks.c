@@ -1,6 +1,7 @@
 /*
- * Tasks that something waits for.  An incomplete task refers to what it will run; a completed one refers to a plain object instead, or to nothing.
- * Boxes of asynchronous methods are tasks, too, but have their own kind; a Task.Delay is a timer.
+ * Tasks that something waits for.  An incomplete task refers to what it will run; a completed one
+ * refers to a plain object instead, or to nothing. Boxes of asynchronous methods are tasks, too,
+ * but have their own kind; a Task.Delay is a timer.
  */
 #include "analyze/findings/findings.h"
 #include "analyze/suspects/suspects_words.h"
@@ -9,11 +10,18 @@
 
 static bool is_task(const char *name)
 {
-    static const char *const words[] = { "Task", "WhenAllPromise", "TwoTaskWhenAnyPromise", "UnwrapPromise", "TaskNode",
-                                         "ContinuationTaskFromTask", "ContinuationResultTaskFromTask", "ContinuationTaskFromResultTask",
+    static const char *const words[] = { "Task",
+                                         "WhenAllPromise",
+                                         "TwoTaskWhenAnyPromise",
+                                         "UnwrapPromise",
+                                         "TaskNode",
+                                         "ContinuationTaskFromTask",
+                                         "ContinuationResultTaskFromTask",
+                                         "ContinuationTaskFromResultTask",
                                          "ContinuationResultTaskFromResultTask" };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (findings_is_named(name, i == 4 ? "System.Threading." : "System.Threading.Tasks.", words[i]))
+        if (findings_is_named(name, i == 4 ? "System.Threading." : "System.Threading.Tasks.",
+                              words[i]))
             return true;
     return false;
 }
@@ -35,7 +43,10 @@ static bool look(const struct findings *f, uint32_t node, struct finding_member 
 }
 
 const struct finding_rule finding_tasks = {
-    .kind = GCD_SUSPECT_TASKS, .least = FINDING_TASKS, .is_type = is_type, .look = look,
+    .kind = GCD_SUSPECT_TASKS,
+    .least = FINDING_TASKS,
+    .is_type = is_type,
+    .look = look,
 };
 
 void suspects_tell_tasks(struct suspect_words *s, const struct suspect *x)
@@ -58,7 +69,8 @@ void suspects_say_tasks(struct suspect_words *s, const struct suspect *x)
 void suspects_advise_tasks(struct suspect_words *s, const struct suspect *x)
 {
     (void)x;
-    suspects_put(s, "Look for what should complete them: a TaskCompletionSource that gets no result on some path, or work that never ends.");
+    suspects_put(s, "Look for what should complete them: a TaskCompletionSource that gets no "
+                    "result on some path, or work that never ends.");
 }
 
 /* ---- one task with many continuations ---- */
@@ -92,7 +104,11 @@ static bool look_list(const struct findings *f, uint32_t node, struct finding_me
 }
 
 const struct finding_rule finding_continuations = {
-    .kind = GCD_SUSPECT_CONTINUATIONS, .least = FINDING_CONTINUATIONS, .replaces = true, .is_type = is_list, .look = look_list,
+    .kind = GCD_SUSPECT_CONTINUATIONS,
+    .least = FINDING_CONTINUATIONS,
+    .replaces = true,
+    .is_type = is_list,
+    .look = look_list,
 };
 
 void suspects_tell_continuations(struct suspect_words *s, const struct suspect *x)
@@ -116,5 +132,6 @@ void suspects_say_continuations(struct suspect_words *s, const struct suspect *x
 void suspects_advise_continuations(struct suspect_words *s, const struct suspect *x)
 {
     (void)x;
-    suspects_put(s, "A task that completes late, or never, keeps all that waits for it: wait once, or with Task.WaitAsync and a CancellationToken.");
+    suspects_put(s, "A task that completes late, or never, keeps all that waits for it: wait once, "
+                    "or with Task.WaitAsync and a CancellationToken.");
 }

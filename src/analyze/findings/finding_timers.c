@@ -1,6 +1,7 @@
 /*
- * Timers that pile up.  A timer in a queue refers to its neighbours; a timer that is disposed or was never set does not.  A Task.Delay and a
- * CancellationTokenSource with a timeout are timers, too.
+ * Timers that pile up.  A timer in a queue refers to its neighbours; a timer that is disposed or
+ * was never set does not.  A Task.Delay and a CancellationTokenSource with a timeout are timers,
+ * too.
  */
 #include "analyze/findings/findings.h"
 #include "analyze/suspects/suspects_words.h"
@@ -23,7 +24,12 @@ static bool look(const struct findings *f, uint32_t node, struct finding_member 
 }
 
 const struct finding_rule finding_timers = {
-    .kind = GCD_SUSPECT_TIMERS, .least = FINDING_TIMERS, .chained = true, .replaces = true, .is_type = is_type, .look = look,
+    .kind = GCD_SUSPECT_TIMERS,
+    .least = FINDING_TIMERS,
+    .chained = true,
+    .replaces = true,
+    .is_type = is_type,
+    .look = look,
 };
 
 void suspects_tell_timers(struct suspect_words *s, const struct suspect *x)
@@ -46,7 +52,8 @@ void suspects_say_timers(struct suspect_words *s, const struct suspect *x)
 
 void suspects_advise_timers(struct suspect_words *s, const struct suspect *x)
 {
-    suspects_put(s, "Dispose of timers whose work is done, and cancel a Task.Delay that nobody waits for any more");
+    suspects_put(s, "Dispose of timers whose work is done, and cancel a Task.Delay that nobody "
+                    "waits for any more");
     if (x->pub.held_count > 0) {
         suspects_put(s, ": look in ");
         suspects_put_who(s, x->pub.held[0].type);

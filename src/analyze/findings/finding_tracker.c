@@ -1,4 +1,5 @@
-/* Entities that one DbContext of Entity Framework tracks.  Each has an entry, which refers to the state manager of the context. */
+/* Entities that one DbContext of Entity Framework tracks.  Each has an entry, which refers to the
+ * state manager of the context. */
 #include "analyze/findings/findings.h"
 #include "analyze/suspects/suspects_words.h"
 
@@ -14,7 +15,8 @@ static bool look(const struct findings *f, uint32_t node, struct finding_member 
     size_t n;
     const uint32_t *edges = gcd_graph_node_edges(f->w->g, node, &n);
     for (size_t i = 0; i < n; i++)
-        if (findings_is_named(f->types[gcd_graph_node_type(f->w->g, edges[i])].name, SPACE, "StateManager")) {
+        if (findings_is_named(f->types[gcd_graph_node_type(f->w->g, edges[i])].name, SPACE,
+                              "StateManager")) {
             ret->group = ret->node = edges[i];
             ret->type = gcd_graph_node_type(f->w->g, edges[i]);
             return true;
@@ -34,7 +36,12 @@ static uint32_t entity(const struct findings *f, uint32_t node)
 }
 
 const struct finding_rule finding_tracker = {
-    .kind = GCD_SUSPECT_TRACKER, .least = FINDING_ENTITIES, .replaces = true, .is_type = is_type, .look = look, .who = entity,
+    .kind = GCD_SUSPECT_TRACKER,
+    .least = FINDING_ENTITIES,
+    .replaces = true,
+    .is_type = is_type,
+    .look = look,
+    .who = entity,
 };
 
 void suspects_tell_tracker(struct suspect_words *s, const struct suspect *x)
@@ -62,5 +69,6 @@ void suspects_say_tracker(struct suspect_words *s, const struct suspect *x)
 void suspects_advise_tracker(struct suspect_words *s, const struct suspect *x)
 {
     (void)x;
-    suspects_put(s, "Use a DbContext for one unit of work and dispose of it, or read with AsNoTracking what is not changed.");
+    suspects_put(s, "Use a DbContext for one unit of work and dispose of it, or read with "
+                    "AsNoTracking what is not changed.");
 }

@@ -7,7 +7,8 @@
 
 #define TYPE_DELEGATE 1u
 
-/* The search visits this many objects, and this many references of each: the type behind an object is near. */
+/* The search visits this many objects, and this many references of each: the type behind an object
+ * is near. */
 #define WHO_NODES 48u
 #define WHO_EDGES 16u
 /* The search for a holder visits this many objects above. */
@@ -34,7 +35,7 @@ bool findings_is_named(const char *name, const char *space, const char *last)
     const char *p = in_space ? name + n : name;
     if (suspects_is_array(name))
         return false;
-    for (;;) {                           /* outer types */
+    for (;;) { /* outer types */
         size_t end = strcspn(p, "+.`[<");
         const char *next = after_arguments(p + end);
         if (*next != '+' && *next != '.')
@@ -53,9 +54,11 @@ static bool begins(const char *name, const char *start)
 /* Types that belong to the whole program, or from which everything can be reached. */
 static bool is_skipped(const char *name)
 {
-    static const char *const begin[] = { "System.Reflection.", "System.RuntimeType", "System.Globalization.", "System.String", "System.Version",
-                                         "System.Threading.Thread" };
-    static const char *const threading[] = { "TimerQueue", "Registrations", "ThreadPoolTaskScheduler", "SynchronizationContext" };
+    static const char *const begin[] = { "System.Reflection.",    "System.RuntimeType",
+                                         "System.Globalization.", "System.String",
+                                         "System.Version",        "System.Threading.Thread" };
+    static const char *const threading[] = { "TimerQueue", "Registrations",
+                                             "ThreadPoolTaskScheduler", "SynchronizationContext" };
     for (size_t i = 0; i < sizeof begin / sizeof *begin; i++)
         if (begins(name, begin[i]))
             return true;
@@ -68,21 +71,30 @@ static bool is_skipped(const char *name)
 bool findings_is_box(const char *name)
 {
     return findings_is_named(name, "System.Runtime.CompilerServices.", "AsyncStateMachineBox") ||
-           findings_is_named(name, "System.Runtime.CompilerServices.", "DebugFinalizableAsyncStateMachineBox");
+           findings_is_named(name, "System.Runtime.CompilerServices.",
+                             "DebugFinalizableAsyncStateMachineBox");
 }
 
 static bool waits(const char *name)
 {
-    static const char *const words[] = { "ContinueWithTaskContinuation", "AwaitTaskContinuation", "SynchronizationContextAwaitTaskContinuation",
-                                         "TaskSchedulerAwaitTaskContinuation", "WhenAllPromise", "UnwrapPromise", "TwoTaskWhenAnyPromise",
-                                         "CompleteOnInvokePromise", "SetOnInvokeMres", "CancellationPromise" };
+    static const char *const words[] = { "ContinueWithTaskContinuation",
+                                         "AwaitTaskContinuation",
+                                         "SynchronizationContextAwaitTaskContinuation",
+                                         "TaskSchedulerAwaitTaskContinuation",
+                                         "WhenAllPromise",
+                                         "UnwrapPromise",
+                                         "TwoTaskWhenAnyPromise",
+                                         "CompleteOnInvokePromise",
+                                         "SetOnInvokeMres",
+                                         "CancellationPromise" };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (findings_is_named(name, "System.Threading.Tasks.", words[i]))
             return true;
     return findings_is_box(name);
 }
 
-/* Works also if the program and the library are one module.  The box of an asynchronous method belongs to the owner of the method. */
+/* Works also if the program and the library are one module.  The box of an asynchronous method
+ * belongs to the owner of the method. */
 static bool is_library(const struct findings *f, uint32_t type)
 {
     const char *name = f->types[type].name;
@@ -92,7 +104,8 @@ static bool is_library(const struct findings *f, uint32_t type)
 static void mark_own(struct findings *f)
 {
     for (uint32_t i = 0; i < f->w->types; i++)
-        if (gcd_origins_get(f->w->origins, i) == GCD_ORIGIN_OWN && (f->types[i].flags & TYPE_DELEGATE) == 0 && !is_library(f, i))
+        if (gcd_origins_get(f->w->origins, i) == GCD_ORIGIN_OWN &&
+            (f->types[i].flags & TYPE_DELEGATE) == 0 && !is_library(f, i))
             f->traits[i] |= FINDING_OWN;
 }
 
@@ -102,8 +115,10 @@ static gcd_status mark_roots(struct findings *f, struct gcd_error *err)
     const struct gcd_summary *s = gcd_graph_summary(f->w->g);
     for (size_t i = 0; i < s->root_count; i++) {
         enum gcd_root_group group = gcd_root_group(&s->roots[i]);
-        uint32_t node = s->roots[i].node, bit = group == GCD_GROUP_LOCALS ? FINDING_IN_THREAD : FINDING_IN_HANDLE, before;
-        bool counts = group == GCD_GROUP_LOCALS || group == GCD_GROUP_STRONG_HANDLES || group == GCD_GROUP_PINNED_HANDLES;
+        uint32_t node = s->roots[i].node,
+                 bit = group == GCD_GROUP_LOCALS ? FINDING_IN_THREAD : FINDING_IN_HANDLE, before;
+        bool counts = group == GCD_GROUP_LOCALS || group == GCD_GROUP_STRONG_HANDLES ||
+                      group == GCD_GROUP_PINNED_HANDLES;
         if (!counts || !findings_is_of(f, node, GCD_SUSPECT_INTERNED))
             continue;
         before = gcd_idmap_get(&f->roots, node);
@@ -119,7 +134,8 @@ gcd_status findings_classify(struct findings *f, struct gcd_error *err)
         const struct gcd_type *t = &f->types[i];
         if (t->objects == 0)
             continue;
-        f->traits[i] = (uint8_t)((waits(t->name) ? FINDING_RUNS : 0) | (is_skipped(t->name) ? FINDING_SKIP : 0));
+        f->traits[i] = (uint8_t)((waits(t->name) ? FINDING_RUNS : 0) |
+                                 (is_skipped(t->name) ? FINDING_SKIP : 0));
         for (size_t r = 0; findings_rule(r) != NULL && f->rule[i] == 0; r++)
             if (findings_rule(r)->is_type(t))
                 f->rule[i] = (uint8_t)(r + 1);
@@ -165,10 +181,12 @@ bool findings_is_of(const struct findings *f, uint32_t node, enum gcd_suspect_ki
 struct search {
     const struct findings *f;
     uint32_t nodes[WHO_NODES];
-    bool exclusive[WHO_NODES];   /* only the first node keeps it alive */
+    bool exclusive[WHO_NODES]; /* only the first node keeps it alive */
     size_t n;
-    uint32_t who, shared, first; /* types: of the program's first exclusive object, of its first other one, of the first object of others */
-    uint32_t heaviest;           /* type of the program's exclusive object that retains most */
+    /* types: of the program's first exclusive object, of its first other one, of the first object
+     * of others */
+    uint32_t who, shared, first;
+    uint32_t heaviest; /* type of the program's exclusive object that retains most */
     uint64_t heaviest_bytes;
 };
 
@@ -190,7 +208,8 @@ static bool is_known(const struct search *s, uint32_t node)
     return false;
 }
 
-/* Does an object of TYPE have a link to the object where the search began only because both belong to one rule? */
+/* Does an object of TYPE have a link to the object where the search began only because both belong
+ * to one rule? */
 static bool is_neighbour(const struct search *s, uint32_t type)
 {
     uint8_t rule = s->f->rule[gcd_graph_node_type(s->f->w->g, s->nodes[0])];
@@ -198,8 +217,9 @@ static bool is_neighbour(const struct search *s, uint32_t type)
 }
 
 /*
- * Is NODE part of object number AT, other than the one where the search began?  An example are the registrations of a linked CancellationTokenSource,
- * which a timer and another source hold: the search finds its creator through them.
+ * Is NODE part of object number AT, other than the one where the search began?  An example are the
+ * registrations of a linked CancellationTokenSource, which a timer and another source hold: the
+ * search finds its creator through them.
  */
 static bool is_part(const struct search *s, size_t at, uint32_t node)
 {
@@ -214,7 +234,8 @@ static void meet(struct search *s, size_t at, uint32_t node)
     if (is_known(s, node))
         return;
     exclusive = is_exclusive(s, node);
-    if (((s->f->traits[type] & FINDING_SKIP) != 0 || is_neighbour(s, type)) && !(at > 0 && exclusive) && !is_part(s, at, node))
+    if (((s->f->traits[type] & FINDING_SKIP) != 0 || is_neighbour(s, type)) &&
+        !(at > 0 && exclusive) && !is_part(s, at, node))
         return;
     if (own && exclusive) {
         uint64_t bytes = gcd_dominators_retained(s->f->w->d, node);
@@ -237,12 +258,19 @@ static void meet(struct search *s, size_t at, uint32_t node)
 
 static struct search search_from(const struct findings *f, uint32_t node, bool whole)
 {
-    struct search s = { .f = f, .nodes = { node }, .exclusive = { true }, .n = 1, .who = GCD_TYPE_NONE, .shared = GCD_TYPE_NONE,
-                        .first = GCD_TYPE_NONE, .heaviest = GCD_TYPE_NONE };
+    struct search s = { .f = f,
+                        .nodes = { node },
+                        .exclusive = { true },
+                        .n = 1,
+                        .who = GCD_TYPE_NONE,
+                        .shared = GCD_TYPE_NONE,
+                        .first = GCD_TYPE_NONE,
+                        .heaviest = GCD_TYPE_NONE };
     for (size_t i = 0; i < s.n; i++) {
         size_t n;
         const uint32_t *edges = gcd_graph_node_edges(f->w->g, s.nodes[i], &n);
-        for (size_t e = 0; e < n && e < WHO_EDGES && s.n < WHO_NODES && (whole || s.who == GCD_TYPE_NONE); e++)
+        for (size_t e = 0;
+             e < n && e < WHO_EDGES && s.n < WHO_NODES && (whole || s.who == GCD_TYPE_NONE); e++)
             meet(&s, i, edges[e]);
     }
     return s;
@@ -267,7 +295,8 @@ uint32_t findings_holder(const struct findings *f, uint32_t node)
 {
     const struct gcd_dominators *d = f->w->d;
     uint32_t first = GCD_TYPE_NONE, collection = GCD_TYPE_NONE, up = gcd_dominators_parent(d, node);
-    for (unsigned n = 0; n < HOLDER_STEPS && up < GCD_NODE_ROOT; n++, up = gcd_dominators_parent(d, up)) {
+    for (unsigned n = 0; n < HOLDER_STEPS && up < GCD_NODE_ROOT;
+         n++, up = gcd_dominators_parent(d, up)) {
         uint32_t type = gcd_graph_node_type(f->w->g, up);
         if (findings_has(f, up, FINDING_OWN))
             return type;

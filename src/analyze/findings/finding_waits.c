@@ -8,7 +8,11 @@ static bool is_type(const struct gcd_type *t)
 }
 
 const struct finding_rule finding_waits = {
-    .kind = GCD_SUSPECT_WAITS, .least = FINDING_WAITS, .replaces = true, .is_type = is_type, .look = findings_any,
+    .kind = GCD_SUSPECT_WAITS,
+    .least = FINDING_WAITS,
+    .replaces = true,
+    .is_type = is_type,
+    .look = findings_any,
 };
 
 void suspects_tell_waits(struct suspect_words *s, const struct suspect *x)

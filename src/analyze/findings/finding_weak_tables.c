@@ -1,6 +1,7 @@
 /*
- * Entries of ConditionalWeakTable: each is a dependent handle, through which its key keeps its value alive.  The events do not name the table, so
- * entries with the same types of key and value count together.
+ * Entries of ConditionalWeakTable: each is a dependent handle, through which its key keeps its
+ * value alive.  The events do not name the table, so entries with the same types of key and value
+ * count together.
  */
 #include "analyze/findings/findings.h"
 #include "analyze/suspects/suspects_words.h"
@@ -28,14 +29,18 @@ static gcd_status count(struct pairs *p, struct gcd_error *err)
         const struct gcd_graph_dependent *d = gcd_graph_dependent(w->g, i);
         if (gcd_dominators_parent(w->d, d->key) == GCD_NODE_NONE)
             continue;
-        uint32_t key_type = gcd_graph_node_type(w->g, d->key), value_type = gcd_graph_node_type(w->g, d->value);
+        uint32_t key_type = gcd_graph_node_type(w->g, d->key),
+                 value_type = gcd_graph_node_type(w->g, d->value);
         uint64_t id = (uint64_t)key_type << 32 | value_type;
         uint32_t at = gcd_idmap_get(&p->map, id);
         if (at == GCD_IDMAP_NONE) {
             at = (uint32_t)p->count;
-            if (!gcd_vec_reserve(w->alloc, &p->items, &p->room, p->count + 1, sizeof *p->items, UINT32_MAX - 1) || !gcd_idmap_put(&p->map, id, at))
+            if (!gcd_vec_reserve(w->alloc, &p->items, &p->room, p->count + 1, sizeof *p->items,
+                                 UINT32_MAX - 1) ||
+                !gcd_idmap_put(&p->map, id, at))
                 return gcd_fail_nomem(err, "looking at dependent handles");
-            p->items[p->count++] = (struct pair){ .key_type = key_type, .value_type = value_type, .value = d->value };
+            p->items[p->count++] =
+                (struct pair){ .key_type = key_type, .value_type = value_type, .value = d->value };
         }
         p->items[at].entries++;
         gcd_add_saturating(&p->items[at].shallow, gcd_graph_node_size(w->g, d->value));
@@ -82,7 +87,8 @@ gcd_status suspects_weak_tables(struct suspects_work *w, struct gcd_error *err)
 
 void suspects_tell_weak_table(struct suspect_words *s, const struct suspect *x)
 {
-    suspects_put_count(s, x->pub.objects, "entry of a ConditionalWeakTable keeps one ", "entries of a ConditionalWeakTable keep one ");
+    suspects_put_count(s, x->pub.objects, "entry of a ConditionalWeakTable keeps one ",
+                       "entries of a ConditionalWeakTable keep one ");
     suspects_put_type(s, x->pub.type);
     suspects_put(s, " alive for each ");
     suspects_put_type(s, x->owner_type);

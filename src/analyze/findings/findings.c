@@ -11,9 +11,11 @@
 
 #define NOBODY UINT32_MAX
 
-static const struct finding_rule *const rules[] = { &finding_timers, &finding_cancellation, &finding_continuations, &finding_tasks, &finding_async,
-                                                    &finding_boxed, &finding_tracker, &finding_http, &finding_code, &finding_waits,
-                                                    &finding_interned, &finding_thread_statics };
+static const struct finding_rule *const rules[] = {
+    &finding_timers, &finding_cancellation, &finding_continuations, &finding_tasks,
+    &finding_async,  &finding_boxed,        &finding_tracker,       &finding_http,
+    &finding_code,   &finding_waits,        &finding_interned,      &finding_thread_statics
+};
 #define RULES (sizeof rules / sizeof *rules)
 
 const struct finding_rule *findings_rule(size_t i)
@@ -24,7 +26,7 @@ const struct finding_rule *findings_rule(size_t i)
 struct group {
     uint32_t rule;
     struct finding_member member;
-    uint64_t objects, bytes;     /* shallow */
+    uint64_t objects, bytes; /* shallow */
 };
 
 /* Objects of a group with the same type behind them. */
@@ -38,7 +40,7 @@ struct candidate {
     uint32_t group;
     uint32_t *nodes;
     size_t count, room;
-    uint64_t objects, bytes;     /* shallow */
+    uint64_t objects, bytes; /* shallow */
     uint64_t retained;
     bool replaces;
 };
@@ -55,27 +57,32 @@ struct search {
 
 /* ---- counting ---- */
 
-static gcd_status find_group(struct search *s, uint32_t rule, const struct finding_member *m, uint32_t *ret, struct gcd_error *err)
+static gcd_status find_group(struct search *s, uint32_t rule, const struct finding_member *m,
+                             uint32_t *ret, struct gcd_error *err)
 {
     uint64_t id = (uint64_t)rule << 32 | m->group;
     *ret = gcd_idmap_get(&s->group_map, id);
     if (*ret != GCD_IDMAP_NONE)
         return GCD_OK;
     *ret = (uint32_t)s->group_count;
-    if (!gcd_vec_reserve(s->f.w->alloc, &s->groups, &s->group_room, s->group_count + 1, sizeof *s->groups, UINT32_MAX - 1) ||
+    if (!gcd_vec_reserve(s->f.w->alloc, &s->groups, &s->group_room, s->group_count + 1,
+                         sizeof *s->groups, UINT32_MAX - 1) ||
         !gcd_idmap_put(&s->group_map, id, *ret))
         return gcd_fail_nomem(err, "looking for findings");
-    s->groups[s->group_count++] = (struct group){ .rule = rule, .member = *m, .objects = rules[rule]->beside };
+    s->groups[s->group_count++] =
+        (struct group){ .rule = rule, .member = *m, .objects = rules[rule]->beside };
     return GCD_OK;
 }
 
-static gcd_status add_part(struct search *s, uint32_t group, uint32_t who, uint32_t node, struct gcd_error *err)
+static gcd_status add_part(struct search *s, uint32_t group, uint32_t who, uint32_t node,
+                           struct gcd_error *err)
 {
     uint64_t id = (uint64_t)group << 32 | who;
     uint32_t i = gcd_idmap_get(&s->part_map, id);
     if (i == GCD_IDMAP_NONE) {
         i = (uint32_t)s->part_count;
-        if (!gcd_vec_reserve(s->f.w->alloc, &s->parts, &s->part_room, s->part_count + 1, sizeof *s->parts, UINT32_MAX - 1) ||
+        if (!gcd_vec_reserve(s->f.w->alloc, &s->parts, &s->part_room, s->part_count + 1,
+                             sizeof *s->parts, UINT32_MAX - 1) ||
             !gcd_idmap_put(&s->part_map, id, i))
             return gcd_fail_nomem(err, "looking for findings");
         s->parts[s->part_count++] = (struct part){ .group = group, .who = who, .first = node };
@@ -89,11 +96,16 @@ static gcd_status add_part(struct search *s, uint32_t group, uint32_t who, uint3
 static uint32_t rule_of(const struct findings *f, uint32_t node, struct finding_member *ret)
 {
     uint8_t i = f->rule[gcd_graph_node_type(f->w->g, node)];
-    *ret = (struct finding_member){ .node = GCD_NODE_NONE, .type = gcd_graph_node_type(f->w->g, node), .list = GCD_NODE_NONE, .objects = 1 };
-    if (i == 0 || gcd_dominators_parent(f->w->d, node) == GCD_NODE_NONE || !rules[i - 1]->look(f, node, ret))
+    *ret = (struct finding_member){ .node = GCD_NODE_NONE,
+                                    .type = gcd_graph_node_type(f->w->g, node),
+                                    .list = GCD_NODE_NONE,
+                                    .objects = 1 };
+    if (i == 0 || gcd_dominators_parent(f->w->d, node) == GCD_NODE_NONE ||
+        !rules[i - 1]->look(f, node, ret))
         return NOBODY;
     uint32_t number = i - 1u;
-    while (ret->rule != NULL && rules[number] != ret->rule)      /* it comes after the rule that refers to it */
+    while (ret->rule != NULL &&
+           rules[number] != ret->rule) /* it comes after the rule that refers to it */
         number++;
     return number;
 }
@@ -129,7 +141,8 @@ static void keep_candidate(struct search *s, uint32_t group)
 {
     struct candidate *own = s->candidates + (size_t)s->groups[group].rule * LARGEST;
     size_t i = LARGEST;
-    while (i > 0 && (own[i - 1].group == UINT32_MAX || s->groups[own[i - 1].group].objects < s->groups[group].objects)) {
+    while (i > 0 && (own[i - 1].group == UINT32_MAX ||
+                     s->groups[own[i - 1].group].objects < s->groups[group].objects)) {
         i--;
         if (i + 1 < LARGEST)
             own[i + 1].group = own[i].group;
@@ -157,16 +170,19 @@ static void choose(struct search *s)
             s->candidates[s->candidate_count++] = s->candidates[i];
 }
 
-static gcd_status add_who(struct search *s, const struct finding_rule *rule, uint32_t group, uint32_t node, struct gcd_error *err)
+static gcd_status add_who(struct search *s, const struct finding_rule *rule, uint32_t group,
+                          uint32_t node, struct gcd_error *err)
 {
     uint32_t who = rule->who != NULL ? rule->who(&s->f, node) : findings_who(&s->f, node);
     return who != GCD_TYPE_NONE ? add_part(s, group, who, node, err) : GCD_OK;
 }
 
-static gcd_status add_member(struct search *s, struct candidate *c, uint32_t node, const struct finding_member *m, struct gcd_error *err)
+static gcd_status add_member(struct search *s, struct candidate *c, uint32_t node,
+                             const struct finding_member *m, struct gcd_error *err)
 {
     const struct finding_rule *rule = rules[s->groups[c->group].rule];
-    if (!gcd_vec_reserve(s->f.w->alloc, &c->nodes, &c->room, c->count + 1, sizeof *c->nodes, UINT32_MAX))
+    if (!gcd_vec_reserve(s->f.w->alloc, &c->nodes, &c->room, c->count + 1, sizeof *c->nodes,
+                         UINT32_MAX))
         return gcd_fail_nomem(err, "looking for findings");
     c->nodes[c->count++] = node;
     c->objects += m->objects;
@@ -207,10 +223,11 @@ static gcd_status gather(struct search *s, struct gcd_error *err)
 
 #define UNKNOWN 0u
 #define OUTSIDE 1u
-#define INSIDE 2u
-#define MEMBER 3u
+#define INSIDE  2u
+#define MEMBER  3u
 
-/* Does an object of the candidate dominate NODE?  Remembers the answer for all nodes on the way, so each is visited once. */
+/* Does an object of the candidate dominate NODE?  Remembers the answer for all nodes on the way, so
+ * each is visited once. */
 static bool is_inside(const struct gcd_dominators *d, uint8_t *state, uint32_t node)
 {
     uint32_t start = gcd_dominators_parent(d, node), top = start;
@@ -222,7 +239,8 @@ static bool is_inside(const struct gcd_dominators *d, uint8_t *state, uint32_t n
     return answer == INSIDE;
 }
 
-/* Adds up the retained sizes of the topmost objects; memory that only several together keep alive is missing. */
+/* Adds up the retained sizes of the topmost objects; memory that only several together keep alive
+ * is missing. */
 static gcd_status measure(struct search *s, struct candidate *c, struct gcd_error *err)
 {
     const struct suspects_work *w = s->f.w;
@@ -251,23 +269,27 @@ static bool is_framework(const struct findings *f, uint32_t node)
     return (f->traits[gcd_graph_node_type(f->w->g, node)] & FINDING_OWN) == 0;
 }
 
-/* Is NODE an object of rule RULE, the OWNER of the group, or a part of these that is not the program's? */
+/* Is NODE an object of rule RULE, the OWNER of the group, or a part of these that is not the
+ * program's? */
 static bool belongs(const struct findings *f, uint32_t node, uint32_t rule, uint32_t owner)
 {
-    for (unsigned n = 0; n < NEAR && node < GCD_NODE_ROOT && is_framework(f, node); n++, node = gcd_dominators_parent(f->w->d, node))
+    for (unsigned n = 0; n < NEAR && node < GCD_NODE_ROOT && is_framework(f, node);
+         n++, node = gcd_dominators_parent(f->w->d, node))
         if (node == owner || f->rule[gcd_graph_node_type(f->w->g, node)] == rule + 1)
             return true;
     return false;
 }
 
-/* Does NODE, which is not the program's, retain little more than RETAINED, with BELOW near below it? */
+/* Does NODE, which is not the program's, retain little more than RETAINED, with BELOW near below
+ * it? */
 static bool is_around(const struct findings *f, uint32_t node, uint32_t below, uint64_t retained)
 {
     const struct gcd_dominators *d = f->w->d;
     uint64_t bytes = gcd_dominators_retained(d, node);
     if (!is_framework(f, node) || bytes - bytes / 5 > retained)
         return false;
-    for (unsigned n = 0; n < NEAR && below < GCD_NODE_ROOT; n++, below = gcd_dominators_parent(d, below))
+    for (unsigned n = 0; n < NEAR && below < GCD_NODE_ROOT;
+         n++, below = gcd_dominators_parent(d, below))
         if (below == node)
             return true;
     return false;
@@ -276,7 +298,8 @@ static bool is_around(const struct findings *f, uint32_t node, uint32_t below, u
 /* Is TYPE, which is not the program's, that of NODE or of an object near above it? */
 static bool is_above(const struct findings *f, uint32_t type, uint32_t node)
 {
-    for (unsigned n = 0; n < NEAR && node < GCD_NODE_ROOT; n++, node = gcd_dominators_parent(f->w->d, node))
+    for (unsigned n = 0; n < NEAR && node < GCD_NODE_ROOT;
+         n++, node = gcd_dominators_parent(f->w->d, node))
         if (gcd_graph_node_type(f->w->g, node) == type)
             return is_framework(f, node);
     return false;
@@ -290,7 +313,8 @@ static bool is_replaced(const struct search *s, const struct candidate *c, const
     if (x->pub.kind != GCD_SUSPECT_OBJECT)
         return false;
     return belongs(&s->f, x->pub.node, g->rule, g->member.node) ||
-           is_around(&s->f, x->pub.node, g->member.node != GCD_NODE_NONE ? g->member.node : c->nodes[0], c->retained);
+           is_around(&s->f, x->pub.node,
+                     g->member.node != GCD_NODE_NONE ? g->member.node : c->nodes[0], c->retained);
 }
 
 /* Removes the suspects that C replaces.  C->replaces: there were any. */
@@ -306,7 +330,8 @@ static void replace(struct search *s, struct candidate *c)
     all->count = n;
 }
 
-static gcd_status own_nodes(struct suspects_work *w, const struct candidate *c, uint32_t owner, struct gcd_error *err)
+static gcd_status own_nodes(struct suspects_work *w, const struct candidate *c, uint32_t owner,
+                            struct gcd_error *err)
 {
     if (owner != GCD_NODE_NONE)
         GCD_TRY(suspects_own(w, owner, err));
@@ -326,7 +351,8 @@ static void keep_who(struct search *s, const struct candidate *c, struct suspect
         size_t k = GCD_SUSPECT_PARTS;
         if (p->group != c->group)
             continue;
-        if (x->pub.node == GCD_NODE_NONE || (s->groups[c->group].member.node == GCD_NODE_NONE && p->objects > held[0].objects))
+        if (x->pub.node == GCD_NODE_NONE ||
+            (s->groups[c->group].member.node == GCD_NODE_NONE && p->objects > held[0].objects))
             x->pub.node = p->first;
         if (x->pub.held_count < GCD_SUSPECT_PARTS)
             k = x->pub.held_count++;
@@ -334,7 +360,9 @@ static void keep_who(struct search *s, const struct candidate *c, struct suspect
             if (k < GCD_SUSPECT_PARTS)
                 held[k] = held[k - 1];
         if (k < GCD_SUSPECT_PARTS)
-            held[k] = (struct gcd_suspect_part){ .type = p->who, .objects = p->objects, .bytes = p->bytes };
+            held[k] = (struct gcd_suspect_part){ .type = p->who,
+                                                 .objects = p->objects,
+                                                 .bytes = p->bytes };
         x->pub.held_objects += p->objects;
     }
 }
@@ -350,12 +378,14 @@ static uint32_t owner_type(const struct findings *f, uint32_t node)
     return GCD_TYPE_NONE;
 }
 
-/* Sets the type that keeps most of the bytes, if it is not the one behind: for example a request in a timer's context. */
+/* Sets the type that keeps most of the bytes, if it is not the one behind: for example a request in
+ * a timer's context. */
 static void find_heaviest(const struct search *s, const struct candidate *c, struct suspect *x)
 {
     uint64_t bytes;
     uint32_t type = findings_heaviest(&s->f, x->pub.node, &bytes);
-    if (type != GCD_TYPE_NONE && x->pub.held_count > 0 && type != x->pub.held[0].type && bytes >= c->retained / c->objects / 2)
+    if (type != GCD_TYPE_NONE && x->pub.held_count > 0 && type != x->pub.held[0].type &&
+        bytes >= c->retained / c->objects / 2)
         x->heaviest_type = type;
 }
 
@@ -412,12 +442,15 @@ gcd_status suspects_findings(struct suspects_work *w, struct gcd_error *err)
     gcd_idmap_init(&s->f.roots, w->alloc);
     s->f.rule = gcd_mem_new_array(w->alloc, w->types, sizeof *s->f.rule);
     s->f.traits = gcd_mem_new_array(w->alloc, w->types, sizeof *s->f.traits);
-    gcd_status st = s->f.rule != NULL && s->f.traits != NULL ? run(s, err) : gcd_fail_nomem(err, "looking for findings");
+    gcd_status st = s->f.rule != NULL && s->f.traits != NULL
+                        ? run(s, err)
+                        : gcd_fail_nomem(err, "looking for findings");
     gcd_idmap_done(&s->group_map);
     gcd_idmap_done(&s->part_map);
     gcd_idmap_done(&s->f.roots);
     for (size_t i = 0; i < LARGEST * RULES; i++)
-        gcd_mem_free(w->alloc, s->candidates[i].nodes, s->candidates[i].room * sizeof *s->candidates[i].nodes);
+        gcd_mem_free(w->alloc, s->candidates[i].nodes,
+                     s->candidates[i].room * sizeof *s->candidates[i].nodes);
     gcd_mem_free(w->alloc, s->groups, s->group_room * sizeof *s->groups);
     gcd_mem_free(w->alloc, s->parts, s->part_room * sizeof *s->parts);
     gcd_mem_free(w->alloc, s->f.rule, w->types * sizeof *s->f.rule);

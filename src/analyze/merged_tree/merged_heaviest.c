@@ -1,9 +1,11 @@
 /*
- * The dominator tree of all objects, heaviest steps first.  The retained sizes of objects are known in advance, so the weight of a step is known
- * before anything below it is visited.  The heaviest unexpanded step is always expanded next, and steps that are too light to be shown cost nothing.
+ * The dominator tree of all objects, heaviest steps first.  The retained sizes of objects are known
+ * in advance, so the weight of a step is known before anything below it is visited.  The heaviest
+ * unexpanded step is always expanded next, and steps that are too light to be shown cost nothing.
  *
- * Live objects are in preorder, each directly before those that it dominates.  Nearly all time is spent waiting for memory, and in preorder an
- * object, its children and its siblings are neighbours.
+ * Live objects are in preorder, each directly before those that it dominates.  Nearly all time is
+ * spent waiting for memory, and in preorder an object, its children and its siblings are
+ * neighbours.
  */
 #include "analyze/merged_tree/merged_tree.h"
 
@@ -13,7 +15,8 @@
 #include "base/mem.h"
 #include "base/ovf.h"
 
-/* Objects that are too deep are split by type if they have this part (1 in this many) of all bytes. */
+/* Objects that are too deep are split by type if they have this part (1 in this many) of all bytes.
+ */
 #define SPLIT_PART 100u
 /* No object, in lists of objects. */
 #define NONE UINT32_MAX
@@ -21,16 +24,18 @@
 /* The objects of a step that dominate others, with the sums of everything below the step. */
 struct group {
     uint64_t bytes, count;
-    uint32_t first;              /* linked by next */
+    uint32_t first; /* linked by next */
 };
 
 struct heaviest {
     struct merged_maker m;
     struct gcd_preorder *order;
-    struct preorder_object *objects;     /* of ORDER; if one is in a group, NEXT is the next object of the group, NONE = it is the last */
-    struct group *groups;        /* one per step */
+    /* of ORDER; if one is in a group, NEXT is the next object of the group, NONE = it is the last
+     */
+    struct preorder_object *objects;
+    struct group *groups; /* one per step */
     size_t group_room, group_count;
-    uint32_t *queue;             /* steps that can be expanded, a heap with the heaviest on top */
+    uint32_t *queue; /* steps that can be expanded, a heap with the heaviest on top */
     size_t queue_room, queue_count;
     uint64_t visited;
 };
@@ -39,12 +44,14 @@ struct heaviest {
 
 static bool lighter(const struct heaviest *h, uint32_t a, uint32_t b)
 {
-    return h->groups[a].bytes != h->groups[b].bytes ? h->groups[a].bytes < h->groups[b].bytes : a > b;
+    return h->groups[a].bytes != h->groups[b].bytes ? h->groups[a].bytes < h->groups[b].bytes
+                                                    : a > b;
 }
 
 static gcd_status push(struct heaviest *h, uint32_t step, struct gcd_error *err)
 {
-    if (!gcd_vec_reserve(&h->m.alloc, &h->queue, &h->queue_room, h->queue_count + 1, sizeof *h->queue, GCD_IDMAP_NONE))
+    if (!gcd_vec_reserve(&h->m.alloc, &h->queue, &h->queue_room, h->queue_count + 1,
+                         sizeof *h->queue, GCD_IDMAP_NONE))
         return merged_nomem(err);
     size_t i = h->queue_count++;
     for (; i > 0 && lighter(h, h->queue[(i - 1) / 2], step); i = (i - 1) / 2)
@@ -73,7 +80,8 @@ static uint32_t pop(struct heaviest *h)
 static gcd_status follow_steps(struct heaviest *h, struct gcd_error *err)
 {
     size_t steps = h->m.from_root.count;
-    if (!gcd_vec_reserve(&h->m.alloc, &h->groups, &h->group_room, steps, sizeof *h->groups, GCD_IDMAP_NONE))
+    if (!gcd_vec_reserve(&h->m.alloc, &h->groups, &h->group_room, steps, sizeof *h->groups,
+                         GCD_IDMAP_NONE))
         return merged_nomem(err);
     for (; h->group_count < steps; h->group_count++)
         h->groups[h->group_count] = (struct group){ .first = NONE };
@@ -112,8 +120,10 @@ static void count_own(struct heaviest *h, uint32_t step, uint64_t size)
     gcd_add_saturating(&s->own_bytes, size);
 }
 
-/* The step of objects of TYPE below AT; *RET_ANY false: there is none, because there are far too many steps. */
-static gcd_status step_below(struct heaviest *h, uint32_t at, uint32_t type, uint32_t *ret, bool *ret_any, struct gcd_error *err)
+/* The step of objects of TYPE below AT; *RET_ANY false: there is none, because there are far too
+ * many steps. */
+static gcd_status step_below(struct heaviest *h, uint32_t at, uint32_t type, uint32_t *ret,
+                             bool *ret_any, struct gcd_error *err)
 {
     *ret = merged_find(&h->m.from_root, at, type);
     *ret_any = *ret != GCD_IDMAP_NONE || h->m.from_root.count / 2 < h->m.max_steps;
@@ -153,7 +163,8 @@ static gcd_status join(struct heaviest *h, uint32_t at, uint32_t object, struct 
 }
 
 /* Adds NODE, which is unreachable and has nothing below it. */
-static gcd_status join_unreachable(struct heaviest *h, uint32_t at, uint32_t node, struct gcd_error *err)
+static gcd_status join_unreachable(struct heaviest *h, uint32_t at, uint32_t node,
+                                   struct gcd_error *err)
 {
     uint64_t size = gcd_graph_node_size(h->m.g, node);
     uint32_t step;
@@ -171,7 +182,8 @@ static gcd_status look(struct heaviest *h, struct gcd_error *err)
     return n % MERGED_CHECK_EVERY == 0 ? merged_check(&h->m, n, err) : GCD_OK;
 }
 
-/* Expands STEP: groups the objects that its objects dominate directly by type; those of its own type are its objects, too. */
+/* Expands STEP: groups the objects that its objects dominate directly by type; those of its own
+ * type are its objects, too. */
 static gcd_status take_apart(struct heaviest *h, uint32_t step, struct gcd_error *err)
 {
     uint32_t type = h->m.from_root.items[step].label, waiting = h->groups[step].first;
@@ -195,7 +207,8 @@ static gcd_status take_apart(struct heaviest *h, uint32_t step, struct gcd_error
 }
 
 /* Adds an object that is too deep to the step of its type below DEEPER. */
-static gcd_status join_deeper(struct heaviest *h, uint32_t deeper, const struct preorder_object *o, struct gcd_error *err)
+static gcd_status join_deeper(struct heaviest *h, uint32_t deeper, const struct preorder_object *o,
+                              struct gcd_error *err)
 {
     uint64_t size = own_size(h, o);
     uint32_t at;
@@ -214,7 +227,8 @@ static gcd_status split(struct heaviest *h, uint32_t step, struct gcd_error *err
 {
     uint32_t waiting = h->groups[step].first, deeper;
     const struct merged_step *own = &h->m.from_root.items[step];
-    struct group rest = { .bytes = h->groups[step].bytes - own->own_bytes, .count = h->groups[step].count - own->own_count };
+    struct group rest = { .bytes = h->groups[step].bytes - own->own_bytes,
+                          .count = h->groups[step].count - own->own_count };
     GCD_TRY(merged_deeper(&h->m, step, &deeper, err));
     GCD_TRY(follow_steps(h, err));
     h->groups[deeper].bytes = rest.bytes;
@@ -240,7 +254,8 @@ static uint32_t outermost(const struct heaviest *h, uint32_t node)
     return node;
 }
 
-/* Places matter only for objects that roots hold or the caller looks for; the memory of all others is never touched. */
+/* Places matter only for objects that roots hold or the caller looks for; the memory of all others
+ * is never touched. */
 static void mark_placed(struct heaviest *h, uint32_t node)
 {
     bits_set(h->m.placed, node);
@@ -288,7 +303,8 @@ static gcd_status begin_unreachable(struct heaviest *h, struct gcd_error *err)
     for (uint32_t node = 0, left = m->nodes - h->order->count; left > 0; node++) {
         if (gcd_dominators_parent(m->o->dominators, node) != GCD_NODE_NONE)
             continue;
-        GCD_TRY(merged_child(&m->from_root, GCD_STEP_NONE, merged_label(m->t, MERGED_UNREACHABLE), false, &at, err));
+        GCD_TRY(merged_child(&m->from_root, GCD_STEP_NONE, merged_label(m->t, MERGED_UNREACHABLE),
+                             false, &at, err));
         GCD_TRY(follow_steps(h, err));
         GCD_TRY(join_unreachable(h, at, node, err));
         found(h, node, at);
@@ -312,7 +328,8 @@ static gcd_status take_all_apart(struct heaviest *h, struct gcd_error *err)
     for (uint32_t step = 0; step < s->count; step++)
         if (s->items[step].label < h->m.t->types)
             GCD_TRY(push(h, step, err));
-    for (uint64_t n = 0; h->queue_count > 0 && s->count < h->m.max_steps && (wanted == 0 || n < wanted); n++) {
+    for (uint64_t n = 0;
+         h->queue_count > 0 && s->count < h->m.max_steps && (wanted == 0 || n < wanted); n++) {
         uint32_t step = pop(h);
         if (h->groups[step].count == s->items[step].own_count)
             continue;
@@ -363,8 +380,9 @@ static void done(struct heaviest *h)
     gcd_mem_free(a, h->queue, h->queue_room * sizeof *h->queue);
 }
 
-gcd_status gcd_merged_tree_heaviest(const struct gcd_graph *g, const struct gcd_merged_tree_options *options, struct gcd_merged_tree **ret,
-                                    struct gcd_error *err)
+gcd_status gcd_merged_tree_heaviest(const struct gcd_graph *g,
+                                    const struct gcd_merged_tree_options *options,
+                                    struct gcd_merged_tree **ret, struct gcd_error *err)
 {
     struct heaviest h = { .order = options->preorder };
     gcd_status st = merged_maker_init(&h.m, g, options, err);

@@ -12,12 +12,14 @@
 struct work {
     const struct gcd_merged_tree *t;
     size_t words;
-    uint64_t *has;               /* one bit per step: wanted objects are in it or below */
-    struct merged_part *own;     /* [t->count] valid for steps in HAS */
-    struct merged_part *sums;    /* [t->count] with everything below; valid for steps in HAS */
-    uint32_t *kept;              /* [max] steps with the most bytes, a heap with the smallest on top */
+    uint64_t *has;            /* one bit per step: wanted objects are in it or below */
+    struct merged_part *own;  /* [t->count] valid for steps in HAS */
+    struct merged_part *sums; /* [t->count] with everything below; valid for steps in HAS */
+    /* [max] steps with the most bytes, a heap with the smallest on top */
+    uint32_t *kept;
     size_t kept_count, max;
-    uint32_t *number;            /* [t->count] in the new tree, for steps in HAS; GCD_STEP_NONE = left out */
+    /* [t->count] in the new tree, for steps in HAS; GCD_STEP_NONE = left out */
+    uint32_t *number;
 };
 
 /* ---- sums ---- */
@@ -60,7 +62,8 @@ static bool previous(const struct work *w, size_t *i)
     return bits != 0;
 }
 
-/* Adds the objects OF[n], then each step to its parent, last steps first: a child has a higher number. */
+/* Adds the objects OF[n], then each step to its parent, last steps first: a child has a higher
+ * number. */
 static void add_up(struct work *w, const uint32_t *of, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -104,7 +107,8 @@ static void offer(struct work *w, uint32_t step)
 {
     if (w->kept_count < w->max) {
         w->kept[w->kept_count++] = step;
-        for (size_t i = w->kept_count == w->max ? w->max / 2 : 0; i-- > 0;)      /* full: from now on a heap */
+        for (size_t i = w->kept_count == w->max ? w->max / 2 : 0;
+             i-- > 0;) /* full: from now on a heap */
             sink(w, i, w->kept[i]);
     } else if (w->max > 0 && is_less(w, w->kept[0], step)) {
         sink(w, 0, step);
@@ -135,7 +139,8 @@ static gcd_status publish(struct work *w, struct gcd_merged_tree *to, struct gcd
     return GCD_OK;
 }
 
-static gcd_status keep(struct work *w, const uint32_t *of, size_t n, struct gcd_merged_tree *to, struct gcd_error *err)
+static gcd_status keep(struct work *w, const uint32_t *of, size_t n, struct gcd_merged_tree *to,
+                       struct gcd_error *err)
 {
     if (of != NULL)
         add_up(w, of, n);
@@ -150,8 +155,8 @@ static gcd_status keep(struct work *w, const uint32_t *of, size_t n, struct gcd_
     return publish(w, to, err);
 }
 
-gcd_status gcd_merged_tree_largest(const struct gcd_merged_tree *t, const uint32_t *of, size_t n, size_t max, struct gcd_merged_tree **ret,
-                                   struct gcd_error *err)
+gcd_status gcd_merged_tree_largest(const struct gcd_merged_tree *t, const uint32_t *of, size_t n,
+                                   size_t max, struct gcd_merged_tree **ret, struct gcd_error *err)
 {
     const struct gcd_alloc *a = &t->alloc;
     struct gcd_merged_tree *to = gcd_mem_new(a, sizeof *to);
@@ -165,7 +170,8 @@ gcd_status gcd_merged_tree_largest(const struct gcd_merged_tree *t, const uint32
     w.sums = gcd_mem_new_uncleared(a, t->count, sizeof *w.sums);
     w.kept = gcd_mem_new_uncleared(a, w.max, sizeof *w.kept);
     w.number = gcd_mem_new_uncleared(a, t->count, sizeof *w.number);
-    bool room = w.has != NULL && w.own != NULL && w.sums != NULL && w.kept != NULL && w.number != NULL;
+    bool room =
+        w.has != NULL && w.own != NULL && w.sums != NULL && w.kept != NULL && w.number != NULL;
     gcd_status st = room ? keep(&w, of, n, to, err) : merged_nomem(err);
     gcd_mem_free(a, w.has, w.words * sizeof *w.has);
     gcd_mem_free(a, w.own, t->count * sizeof *w.own);

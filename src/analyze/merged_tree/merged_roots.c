@@ -18,12 +18,14 @@ static bool is_static(const struct gcd_root *r)
 static int compare_variables(const void *ctx, uint32_t x, uint32_t y)
 {
     const struct merged_maker *m = ctx;
-    const struct gcd_root *a = &gcd_graph_summary(m->g)->roots[x], *b = &gcd_graph_summary(m->g)->roots[y];
+    const struct gcd_root *a = &gcd_graph_summary(m->g)->roots[x],
+                          *b = &gcd_graph_summary(m->g)->roots[y];
     int by_label = strcmp(a->label, b->label);
     if (by_label != 0 || m->o->stacks)
         return by_label;
     bool a_known = gcd_static_is_labelled(a), b_known = gcd_static_is_labelled(b);
-    if (a_known || b_known)              /* the class distinguishes them; types of their values may differ, as in instances of a generic class */
+    if (a_known || b_known) /* the class distinguishes them; types of their values may differ, as in
+                               instances of a generic class */
         return a_known - b_known;
     return (a->type > b->type) - (a->type < b->type);
 }
@@ -45,7 +47,8 @@ static gcd_status name_variables(struct merged_maker *m, struct gcd_error *err)
     if (!gcd_sort_numbers(&t->alloc, t->variables, n, compare_variables, m))
         return merged_nomem(err);
     for (size_t i = 0; i < n; i++)
-        if (t->variable_count == 0 || compare_variables(m, t->variables[t->variable_count - 1], t->variables[i]) != 0)
+        if (t->variable_count == 0 ||
+            compare_variables(m, t->variables[t->variable_count - 1], t->variables[i]) != 0)
             t->variables[t->variable_count++] = t->variables[i];
     return GCD_OK;
 }
@@ -69,17 +72,21 @@ static enum gcd_root_group group_of(const struct merged_maker *m, uint32_t root)
     return gcd_root_group(&gcd_graph_summary(m->g)->roots[root]);
 }
 
-/* Do earlier groups reach NODE, which a root of a late group holds?  Then its path does not begin at that root. */
+/* Do earlier groups reach NODE, which a root of a late group holds?  Then its path does not begin
+ * at that root. */
 static bool is_reached(const struct merged_maker *m, const uint64_t *reached, uint32_t node)
 {
-    return m->o->paths != NULL ? gcd_paths_parent(m->o->paths, node) != GCD_NODE_ROOT : bits_get(reached, node);
+    return m->o->paths != NULL ? gcd_paths_parent(m->o->paths, node) != GCD_NODE_ROOT
+                               : bits_get(reached, node);
 }
 
 /*
- * Paths always begin at the right root, but the dominator tree has objects that several roots reach at its top.  There, a root of a late GROUP does
- * not count for objects that earlier groups reach, too: nothing holds these alone.  REACHED: unused if there are paths.
+ * Paths always begin at the right root, but the dominator tree has objects that several roots reach
+ * at its top.  There, a root of a late GROUP does not count for objects that earlier groups reach,
+ * too: nothing holds these alone.  REACHED: unused if there are paths.
  */
-static gcd_status leave_to_others(struct merged_maker *m, enum gcd_root_group group, uint64_t *reached, struct gcd_error *err)
+static gcd_status leave_to_others(struct merged_maker *m, enum gcd_root_group group,
+                                  uint64_t *reached, struct gcd_error *err)
 {
     size_t roots = gcd_graph_summary(m->g)->root_count, first = 0;
     while (first < roots && group_of(m, (uint32_t)first) != group)
@@ -88,7 +95,8 @@ static gcd_status leave_to_others(struct merged_maker *m, enum gcd_root_group gr
         GCD_TRY(gcd_reached_before(m->g, group, &m->o->context, reached, err));
     for (size_t i = first; i < roots; i++) {
         uint32_t node = gcd_graph_summary(m->g)->roots[i].node;
-        if (m->place[node] == (uint32_t)i + 1 && group_of(m, (uint32_t)i) == group && is_reached(m, reached, node))
+        if (m->place[node] == (uint32_t)i + 1 && group_of(m, (uint32_t)i) == group &&
+            is_reached(m, reached, node))
             m->place[node] = 0;
     }
     return GCD_OK;
@@ -115,7 +123,8 @@ gcd_status merged_prepare_roots(struct merged_maker *m, struct gcd_error *err)
     if ((uint64_t)m->t->types + MERGED_FIXED + m->t->variable_count >= MERGED_DEPENDENT)
         return gcd_fail(err, GCD_E_LIMIT, "more than 2^31 types and static variables");
     m->no_roots = true;
-    for (size_t i = roots; i-- > 0;) {   /* backwards, so that the first root of the first group of a node wins */
+    /* backwards, so that the first root of the first group of a node wins */
+    for (size_t i = roots; i-- > 0;) {
         const struct gcd_root *r = &gcd_graph_summary(m->g)->roots[i];
         uint32_t *place = &m->place[r->node];
         if (gcd_root_group(r) == GCD_GROUP_WEAK)
@@ -128,12 +137,16 @@ gcd_status merged_prepare_roots(struct merged_maker *m, struct gcd_error *err)
 }
 
 /* Stacks: a step for the group, below it one for the static variable. */
-static gcd_status begin_stack(struct merged_maker *m, const struct gcd_root *r, uint32_t root, uint32_t *ret, struct gcd_error *err)
+static gcd_status begin_stack(struct merged_maker *m, const struct gcd_root *r, uint32_t root,
+                              uint32_t *ret, struct gcd_error *err)
 {
     struct merged_steps *s = &m->from_root;
     if (r == NULL)
-        return merged_child(s, GCD_STEP_NONE, merged_label(m->t, m->no_roots ? MERGED_UNREACHABLE : MERGED_SEVERAL), false, ret, err);
-    GCD_TRY(merged_child(s, GCD_STEP_NONE, merged_label(m->t, MERGED_GROUP + gcd_root_group(r)), false, ret, err));
+        return merged_child(s, GCD_STEP_NONE,
+                            merged_label(m->t, m->no_roots ? MERGED_UNREACHABLE : MERGED_SEVERAL),
+                            false, ret, err);
+    GCD_TRY(merged_child(s, GCD_STEP_NONE, merged_label(m->t, MERGED_GROUP + gcd_root_group(r)),
+                         false, ret, err));
     if (!is_static(r) || r->label[0] == '\0')
         return GCD_OK;
     uint32_t label = variable_label(m, root);
@@ -142,11 +155,14 @@ static gcd_status begin_stack(struct merged_maker *m, const struct gcd_root *r, 
     return merged_child(s, *ret, label, false, ret, err);
 }
 
-/* Paths: a step for each static variable, and one for each other group; once there are too many of them, one for all further variables. */
-static gcd_status begin_path(struct merged_maker *m, const struct gcd_root *r, uint32_t root, uint32_t *ret, struct gcd_error *err)
+/* Paths: a step for each static variable, and one for each other group; once there are too many of
+ * them, one for all further variables. */
+static gcd_status begin_path(struct merged_maker *m, const struct gcd_root *r, uint32_t root,
+                             uint32_t *ret, struct gcd_error *err)
 {
     struct merged_steps *s = &m->from_root;
-    uint32_t label = merged_label(m->t, r == NULL ? MERGED_PSEUDO : MERGED_GROUP + gcd_root_group(r));
+    uint32_t label =
+        merged_label(m->t, r == NULL ? MERGED_PSEUDO : MERGED_GROUP + gcd_root_group(r));
     if (r != NULL && is_static(r)) {
         uint32_t variable = variable_label(m, root);
         bool known = merged_find(s, GCD_STEP_NONE, variable) != GCD_IDMAP_NONE;
@@ -163,7 +179,8 @@ gcd_status merged_begin(struct merged_maker *m, uint32_t node, uint32_t *ret, st
         *ret = GCD_STEP_NONE;
         return GCD_OK;
     }
-    uint32_t place = m->placed == NULL || bits_get(m->placed, node) ? m->place[node] : 0, root = place - 1;
+    uint32_t place = m->placed == NULL || bits_get(m->placed, node) ? m->place[node] : 0,
+             root = place - 1;
     const struct gcd_root *r = place != 0 ? &gcd_graph_summary(m->g)->roots[root] : NULL;
     return m->o->stacks ? begin_stack(m, r, root, ret, err) : begin_path(m, r, root, ret, err);
 }

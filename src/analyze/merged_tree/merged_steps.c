@@ -18,8 +18,10 @@ gcd_status merged_check(const struct merged_maker *m, uint64_t done, struct gcd_
 
 struct gcd_step_name gcd_merged_tree_name(const struct gcd_merged_tree *t, uint32_t label)
 {
-    static const enum gcd_step_kind fixed[] = { [MERGED_PSEUDO] = GCD_STEP_PSEUDO_ROOTS, [MERGED_SEVERAL] = GCD_STEP_SEVERAL_ROOTS,
-                                                [MERGED_UNREACHABLE] = GCD_STEP_UNREACHABLE, [MERGED_DEEPER] = GCD_STEP_DEEPER };
+    static const enum gcd_step_kind fixed[] = { [MERGED_PSEUDO] = GCD_STEP_PSEUDO_ROOTS,
+                                                [MERGED_SEVERAL] = GCD_STEP_SEVERAL_ROOTS,
+                                                [MERGED_UNREACHABLE] = GCD_STEP_UNREACHABLE,
+                                                [MERGED_DEEPER] = GCD_STEP_DEEPER };
     struct gcd_step_name n = { .kind = GCD_STEP_TYPE, .type = label, .root = SIZE_MAX };
     if (label < t->types)
         return n;
@@ -56,26 +58,33 @@ uint32_t merged_find(const struct merged_steps *s, uint32_t parent, uint32_t lab
     return gcd_idmap_get(&s->child, (uint64_t)parent << 32 | label);
 }
 
-static gcd_status new_step(struct merged_steps *s, uint32_t parent, uint32_t label, bool is_type, uint32_t *ret, struct gcd_error *err)
+static gcd_status new_step(struct merged_steps *s, uint32_t parent, uint32_t label, bool is_type,
+                           uint32_t *ret, struct gcd_error *err)
 {
-    if (!gcd_vec_reserve(&s->alloc, &s->items, &s->room, s->count + 1, sizeof *s->items, GCD_IDMAP_NONE))
+    if (!gcd_vec_reserve(&s->alloc, &s->items, &s->room, s->count + 1, sizeof *s->items,
+                         GCD_IDMAP_NONE))
         return merged_nomem(err);
     unsigned types = (parent == GCD_STEP_NONE ? 0u : s->items[parent].types) + is_type;
-    s->items[s->count] = (struct merged_step){ .parent = parent, .label = label, .deeper = GCD_STEP_NONE, .types = (uint16_t)types };
+    s->items[s->count] = (struct merged_step){
+        .parent = parent, .label = label, .deeper = GCD_STEP_NONE, .types = (uint16_t)types
+    };
     *ret = (uint32_t)s->count++;
     return GCD_OK;
 }
 
-gcd_status merged_child(struct merged_steps *s, uint32_t parent, uint32_t label, bool is_type, uint32_t *ret, struct gcd_error *err)
+gcd_status merged_child(struct merged_steps *s, uint32_t parent, uint32_t label, bool is_type,
+                        uint32_t *ret, struct gcd_error *err)
 {
     *ret = merged_find(s, parent, label);
     if (*ret != GCD_IDMAP_NONE)
         return GCD_OK;
     GCD_TRY(new_step(s, parent, label, is_type, ret, err));
-    return gcd_idmap_put(&s->child, (uint64_t)parent << 32 | label, *ret) ? GCD_OK : merged_nomem(err);
+    return gcd_idmap_put(&s->child, (uint64_t)parent << 32 | label, *ret) ? GCD_OK
+                                                                          : merged_nomem(err);
 }
 
-gcd_status merged_deeper(struct merged_maker *m, uint32_t parent, uint32_t *ret, struct gcd_error *err)
+gcd_status merged_deeper(struct merged_maker *m, uint32_t parent, uint32_t *ret,
+                         struct gcd_error *err)
 {
     struct merged_steps *s = &m->from_root;
     *ret = s->items[parent].deeper;
@@ -116,7 +125,8 @@ static gcd_status ascend(struct merged_maker *m, uint32_t x, struct gcd_error *e
     uint32_t at = GCD_STEP_NONE;
     for (; x != GCD_STEP_NONE; x = from->items[x].parent) {
         const struct merged_step *s = &from->items[x];
-        if (at != GCD_STEP_NONE && to->count >= m->max_steps && merged_find(to, at, s->label) == GCD_IDMAP_NONE) {
+        if (at != GCD_STEP_NONE && to->count >= m->max_steps &&
+            merged_find(to, at, s->label) == GCD_IDMAP_NONE) {
             to->items[at].cut = true;
             m->t->totals.cut_count += end.own_count;
             break;
@@ -149,7 +159,8 @@ static bool is_root_label(const struct gcd_merged_tree *t, uint32_t label)
     return label >= t->types;
 }
 
-static gcd_status make_public(struct merged_maker *m, struct merged_steps *from, struct gcd_error *err)
+static gcd_status make_public(struct merged_maker *m, struct merged_steps *from,
+                              struct gcd_error *err)
 {
     struct gcd_merged_tree *t = m->t;
     gcd_idmap_done(&from->child);
@@ -163,9 +174,17 @@ static gcd_status make_public(struct merged_maker *m, struct merged_steps *from,
         uint32_t label = s->label & ~MERGED_DEPENDENT;
         bool objects = from == &m->from_root && !is_root_label(t, label);
         t->steps[i] = (struct gcd_merged_step){
-            .parent = s->parent, .depth = s->parent == GCD_STEP_NONE ? 0 : t->steps[s->parent].depth + 1, .label = label,
-            .dependent = label != s->label, .repeats = s->repeats, .cut = s->cut, .objects = objects ? s->objects : 0,
-            .own_count = s->own_count, .own_bytes = s->own_bytes, .count = s->own_count, .bytes = s->own_bytes,
+            .parent = s->parent,
+            .depth = s->parent == GCD_STEP_NONE ? 0 : t->steps[s->parent].depth + 1,
+            .label = label,
+            .dependent = label != s->label,
+            .repeats = s->repeats,
+            .cut = s->cut,
+            .objects = objects ? s->objects : 0,
+            .own_count = s->own_count,
+            .own_bytes = s->own_bytes,
+            .count = s->own_count,
+            .bytes = s->own_bytes,
         };
     }
     merged_steps_done(from);
@@ -176,7 +195,8 @@ static gcd_status make_public(struct merged_maker *m, struct merged_steps *from,
 static void add_up(struct gcd_merged_tree *t)
 {
     for (size_t i = t->count; i-- > 0;) {
-        struct gcd_merged_step *s = &t->steps[i], *above = s->parent != GCD_STEP_NONE ? &t->steps[s->parent] : NULL;
+        struct gcd_merged_step *s = &t->steps[i],
+                               *above = s->parent != GCD_STEP_NONE ? &t->steps[s->parent] : NULL;
         s->end = s->count > 0 ? s->end + 1 : 0;
         if (above != NULL) {
             above->end += s->end;
@@ -207,7 +227,8 @@ static int compare_steps(const void *ctx, uint32_t x, uint32_t y)
     if (by_bytes != 0 || by_count != 0)
         return by_bytes != 0 ? by_bytes : by_count;
     if (a->depth == 0 && is_root_label(t, a->label) && is_root_label(t, b->label)) {
-        int ga = (int)gcd_merged_tree_name(t, a->label).group, gb = (int)gcd_merged_tree_name(t, b->label).group;
+        int ga = (int)gcd_merged_tree_name(t, a->label).group,
+            gb = (int)gcd_merged_tree_name(t, b->label).group;
         return ga != gb ? ga - gb : (a->label > b->label) - (a->label < b->label);
     }
     return (x > y) - (x < y);
@@ -217,14 +238,16 @@ static int compare_steps(const void *ctx, uint32_t x, uint32_t y)
 static gcd_status sort_steps(struct gcd_merged_tree *t, struct gcd_error *err)
 {
     uint32_t *sorted = gcd_mem_new_uncleared(&t->alloc, t->count, sizeof *sorted), next = 0;
-    uint32_t *cursor = gcd_mem_new_uncleared(&t->alloc, t->count, sizeof *cursor);       /* of a numbered step: the number of its next child */
+    /* of a numbered step: the number of its next child */
+    uint32_t *cursor = gcd_mem_new_uncleared(&t->alloc, t->count, sizeof *cursor);
     size_t n = 0;
     for (size_t i = 0; sorted != NULL && i < t->count; i++) {
         if (t->steps[i].count > 0)
             sorted[n++] = (uint32_t)i;
     }
     struct gcd_merged_step *steps = gcd_mem_new_uncleared(&t->alloc, n, sizeof *steps);
-    bool ok = sorted != NULL && cursor != NULL && steps != NULL && gcd_sort_numbers(&t->alloc, sorted, n, compare_steps, t);
+    bool ok = sorted != NULL && cursor != NULL && steps != NULL &&
+              gcd_sort_numbers(&t->alloc, sorted, n, compare_steps, t);
     for (size_t i = 0; ok && i < n; i++) {
         struct gcd_merged_step s = t->steps[sorted[i]];
         uint32_t *place = s.parent != GCD_STEP_NONE ? &cursor[s.parent] : &next, mine = *place;
@@ -232,7 +255,7 @@ static gcd_status sort_steps(struct gcd_merged_tree *t, struct gcd_error *err)
         cursor[sorted[i]] = mine + 1;
         s.end += mine;
         if (s.parent != GCD_STEP_NONE)
-            s.parent = t->steps[s.parent].end;           /* the parent has stored its number there */
+            s.parent = t->steps[s.parent].end; /* the parent has stored its number there */
         t->steps[sorted[i]].end = mine;
         steps[mine] = s;
     }

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/ovf.h"
 
-#define DEPTH_MAX 256u
+#define DEPTH_MAX     256u
 #define DEFAULT_STEPS (UINT32_C(1) << 20)
 /* This many nodes are looked up together, and wait for memory together. */
 #define TOGETHER 64u
@@ -22,7 +22,8 @@ struct batch {
 
 static uint32_t parent_of(const struct merged_maker *m, uint32_t node)
 {
-    return m->o->paths != NULL ? gcd_paths_parent(m->o->paths, node) : gcd_dominators_parent(m->o->dominators, node);
+    return m->o->paths != NULL ? gcd_paths_parent(m->o->paths, node)
+                               : gcd_dominators_parent(m->o->dominators, node);
 }
 
 /* ---- which objects ---- */
@@ -42,7 +43,8 @@ static void want(struct merged_maker *m, uint32_t node)
         gcd_add_saturating(&m->t->totals.dead_bytes, gcd_graph_node_size(m->g, node));
         return;
     }
-    for (; m->passed != NULL && node != GCD_NODE_ROOT && !bits_get(m->passed, node); node = parent_of(m, node))
+    for (; m->passed != NULL && node != GCD_NODE_ROOT && !bits_get(m->passed, node);
+         node = parent_of(m, node))
         bits_set(m->passed, node);
 }
 
@@ -65,7 +67,8 @@ static gcd_status find_wanted(struct merged_maker *m, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* Finds the values whose path comes from their key only through the handle, not through a reference of the key.  Handles are sorted by key. */
+/* Finds the values whose path comes from their key only through the handle, not through a reference
+ * of the key.  Handles are sorted by key. */
 static void find_dependents(struct merged_maker *m)
 {
     size_t count = gcd_graph_dependent_count(m->g);
@@ -93,7 +96,8 @@ static void find_dependents(struct merged_maker *m)
 static bool returns_to(const struct merged_maker *m, uint32_t at, uint32_t type, uint32_t *ret)
 {
     struct merged_step *items = m->from_root.items;
-    for (; at != GCD_STEP_NONE && (items[at].label & ~MERGED_DEPENDENT) != type; at = items[at].parent)
+    for (; at != GCD_STEP_NONE && (items[at].label & ~MERGED_DEPENDENT) != type;
+         at = items[at].parent)
         if (m->o->paths == NULL || m->o->stacks)
             return false;
     if (at == GCD_STEP_NONE)
@@ -104,10 +108,12 @@ static bool returns_to(const struct merged_maker *m, uint32_t at, uint32_t type,
 }
 
 /* The step of an object of TYPE whose holder is in the step AT. */
-static gcd_status descend(struct merged_maker *m, uint32_t at, uint32_t type, uint32_t label, uint32_t *ret, struct gcd_error *err)
+static gcd_status descend(struct merged_maker *m, uint32_t at, uint32_t type, uint32_t label,
+                          uint32_t *ret, struct gcd_error *err)
 {
     struct merged_steps *s = &m->from_root;
-    if (at != GCD_STEP_NONE && (s->items[at].label == type || s->items[at].label == merged_label(m->t, MERGED_DEEPER))) {
+    if (at != GCD_STEP_NONE &&
+        (s->items[at].label == type || s->items[at].label == merged_label(m->t, MERGED_DEEPER))) {
         s->items[at].repeats |= s->items[at].label == type;
         *ret = at;
         return GCD_OK;
@@ -122,11 +128,14 @@ static gcd_status descend(struct merged_maker *m, uint32_t at, uint32_t type, ui
 
 static gcd_status place(struct merged_maker *m, const struct waiting *x, struct gcd_error *err)
 {
-    uint32_t at, label = x->type | (m->by_handle != NULL && bits_get(m->by_handle, x->node) ? MERGED_DEPENDENT : 0);
+    uint32_t at,
+        label = x->type |
+                (m->by_handle != NULL && bits_get(m->by_handle, x->node) ? MERGED_DEPENDENT : 0);
     if (x->parent == GCD_NODE_ROOT)
         GCD_TRY(merged_begin(m, x->node, &at, err));
     else if (x->parent == GCD_NODE_NONE)
-        GCD_TRY(merged_child(&m->from_root, GCD_STEP_NONE, merged_label(m->t, MERGED_UNREACHABLE), false, &at, err));
+        GCD_TRY(merged_child(&m->from_root, GCD_STEP_NONE, merged_label(m->t, MERGED_UNREACHABLE),
+                             false, &at, err));
     else
         at = m->place[x->parent];
     GCD_TRY(descend(m, at, x->type, label, &at, err));
@@ -153,7 +162,8 @@ static gcd_status place_batch(struct merged_maker *m, struct batch *b, struct gc
     for (size_t i = 0; i < b->count; i++) {
         const struct waiting *x = &b->items[i];
         uint32_t above = x->parent < GCD_NODE_ROOT ? m->place[x->parent] : GCD_STEP_NONE;
-        if (above >= s->count)           /* no step yet: it gets one in this batch, and is in the cache then */
+        if (above >=
+            s->count) /* no step yet: it gets one in this batch, and is in the cache then */
             continue;
         __builtin_prefetch(&s->items[above]);
         gcd_idmap_fetch(&s->child, (uint64_t)above << 32 | x->type);
@@ -165,7 +175,8 @@ static gcd_status place_batch(struct merged_maker *m, struct batch *b, struct gc
 }
 
 /* Adds NODE to the batch if it is WANTED; without a branch, which would be unpredictable. */
-static gcd_status place_later(struct merged_maker *m, struct batch *b, uint32_t node, bool wanted, struct gcd_error *err)
+static gcd_status place_later(struct merged_maker *m, struct batch *b, uint32_t node, bool wanted,
+                              struct gcd_error *err)
 {
     b->items[b->count].node = node;
     b->count += wanted;
@@ -182,14 +193,16 @@ static gcd_status place_in_order(struct merged_maker *m, struct gcd_error *err)
     for (uint32_t i = 0; i < reachable; i++) {
         if (i % MERGED_CHECK_EVERY == 0)
             GCD_TRY(merged_check(m, m->o->stacks ? i : (uint64_t)m->nodes + i, err));
-        GCD_TRY(place_later(m, &b, order[i], m->passed == NULL || bits_get(m->passed, order[i]), err));
+        GCD_TRY(
+            place_later(m, &b, order[i], m->passed == NULL || bits_get(m->passed, order[i]), err));
     }
     return place_batch(m, &b, err);
 }
 
 /*
- * Places all objects.  The order of the analysis, parents first, jumps around in the heap, and nearly all time is spent waiting for memory.  So only
- * parents, a third of a heap, are placed in this order; all others follow in heap order.
+ * Places all objects.  The order of the analysis, parents first, jumps around in the heap, and
+ * nearly all time is spent waiting for memory.  So only parents, a third of a heap, are placed in
+ * this order; all others follow in heap order.
  */
 static gcd_status place_all(struct merged_maker *m, struct gcd_error *err)
 {
@@ -259,10 +272,14 @@ static gcd_status make(struct merged_maker *m, struct gcd_error *err)
     return merged_check(m, 2 * (uint64_t)m->nodes, err);
 }
 
-gcd_status merged_maker_init(struct merged_maker *m, const struct gcd_graph *g, const struct gcd_merged_tree_options *options, struct gcd_error *err)
+gcd_status merged_maker_init(struct merged_maker *m, const struct gcd_graph *g,
+                             const struct gcd_merged_tree_options *options, struct gcd_error *err)
 {
     uint32_t depth = options->max_depth, steps = options->max_steps;
-    *m = (struct merged_maker){ .g = g, .o = options, .alloc = gcd_alloc_or_default(options->context.alloc), .nodes = gcd_graph_node_count(g) };
+    *m = (struct merged_maker){ .g = g,
+                                .o = options,
+                                .alloc = gcd_alloc_or_default(options->context.alloc),
+                                .nodes = gcd_graph_node_count(g) };
     m->words = ((size_t)m->nodes + 63) / 64;
     m->max_depth = depth > 0 && depth < DEPTH_MAX ? depth : DEPTH_MAX;
     m->max_steps = steps > 0 && steps < GCD_IDMAP_NONE / 2 ? steps : DEFAULT_STEPS;
@@ -277,8 +294,9 @@ gcd_status merged_maker_init(struct merged_maker *m, const struct gcd_graph *g, 
     return GCD_OK;
 }
 
-gcd_status gcd_merged_tree_new(const struct gcd_graph *g, const struct gcd_merged_tree_options *options, struct gcd_merged_tree **ret,
-                               struct gcd_error *err)
+gcd_status gcd_merged_tree_new(const struct gcd_graph *g,
+                               const struct gcd_merged_tree_options *options,
+                               struct gcd_merged_tree **ret, struct gcd_error *err)
 {
     struct merged_maker m;
     GCD_TRY(merged_maker_init(&m, g, options, err));

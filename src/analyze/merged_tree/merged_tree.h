@@ -1,7 +1,8 @@
 /*
- * Building a merged tree: labels and first steps (merged_roots.c), one pass over the objects in the order of their paths (merged_tree.c)
- * or heaviest step first (merged_heaviest.c), then the other direction, sums and order (merged_steps.c).  The number of a step is always higher
- * than that of its parent.
+ * Building a merged tree: labels and first steps (merged_roots.c), one pass over the objects in the
+ * order of their paths (merged_tree.c) or heaviest step first (merged_heaviest.c), then the other
+ * direction, sums and order (merged_steps.c).  The number of a step is always higher than that of
+ * its parent.
  */
 #ifndef GCD_ANALYZE_MERGED_TREE_H
 #define GCD_ANALYZE_MERGED_TREE_H
@@ -16,13 +17,21 @@
 #define MERGED_CHECK_EVERY UINT32_C(65536)
 
 /* Labels: first the types, then these, then the names of static variables. */
-enum merged_fixed { MERGED_GROUP, MERGED_PSEUDO = GCD_GROUPS, MERGED_SEVERAL, MERGED_UNREACHABLE, MERGED_DEEPER, MERGED_FIXED };
+enum merged_fixed {
+    MERGED_GROUP,
+    MERGED_PSEUDO = GCD_GROUPS,
+    MERGED_SEVERAL,
+    MERGED_UNREACHABLE,
+    MERGED_DEEPER,
+    MERGED_FIXED
+};
 
 struct merged_step {
     uint32_t parent;
-    uint32_t label;              /* with MERGED_DEPENDENT */
-    uint32_t deeper;             /* the step for everything too deep below this one; GCD_STEP_NONE = none */
-    uint16_t types;              /* number of types on the path to it */
+    uint32_t label; /* with MERGED_DEPENDENT */
+    /* the step for everything too deep below this one; GCD_STEP_NONE = none */
+    uint32_t deeper;
+    uint16_t types; /* number of types on the path to it */
     bool repeats, cut;
     uint64_t objects, own_count, own_bytes;
 };
@@ -31,7 +40,7 @@ struct merged_steps {
     struct gcd_alloc alloc;
     struct merged_step *items;
     size_t count, room;
-    struct gcd_idmap child;      /* parent << 32 | label -> step */
+    struct gcd_idmap child; /* parent << 32 | label -> step */
 };
 
 /* Some of the objects of a step. */
@@ -43,11 +52,12 @@ struct gcd_merged_tree {
     struct gcd_alloc alloc;
     const struct gcd_graph *g;
     uint32_t types;
-    uint32_t *variables;         /* roots, one per distinct static variable, in order */
+    uint32_t *variables; /* roots, one per distinct static variable, in order */
     size_t variable_count, variable_room;
     struct gcd_merged_step *steps;
     size_t count, room;
-    uint32_t *place;             /* [nodes] the step of each, kept for gcd_merged_tree_largest; NULL without */
+    /* [nodes] the step of each, kept for gcd_merged_tree_largest; NULL without */
+    uint32_t *place;
     uint32_t nodes;
     struct gcd_merged_tree_totals totals;
 };
@@ -59,15 +69,22 @@ struct merged_maker {
     struct gcd_merged_tree *t;
     struct merged_steps from_root, to_root;
     uint32_t max_steps, max_depth;
-    uint32_t variables;          /* steps for static variables at the top */
+    uint32_t variables; /* steps for static variables at the top */
     uint32_t nodes;
     size_t words;
-    bool no_roots;               /* objects serve as pseudo-roots */
-    uint64_t *wanted;            /* one bit per node: in options->nodes; NULL without options->nodes */
-    uint64_t *passed;            /* one bit per node: on the path of a wanted object; with stacks: parent of an object; NULL = all reachable */
-    uint64_t *by_handle;         /* one bit per node: a dependent handle is the last step of its path; NULL = none */
-    uint64_t *placed;            /* one bit per node: PLACE is set, so loops skip the others; NULL = visit all */
-    uint32_t *place;             /* [nodes] the step of each; earlier, 1 + the root that holds it, by the order of roots, 0 = none */
+    bool no_roots; /* objects serve as pseudo-roots */
+    /* one bit per node: in options->nodes; NULL without options->nodes */
+    uint64_t *wanted;
+    /* one bit per node: on the path of a wanted object; with stacks: parent of an object; NULL =
+     * all reachable */
+    uint64_t *passed;
+    /* one bit per node: a dependent handle is the last step of its path; NULL = none */
+    uint64_t *by_handle;
+    /* one bit per node: PLACE is set, so loops skip the others; NULL = visit all */
+    uint64_t *placed;
+    /* [nodes] the step of each; earlier, 1 + the root that holds it, by the order of roots, 0 =
+     * none */
+    uint32_t *place;
 };
 
 static inline uint32_t merged_label(const struct gcd_merged_tree *t, enum merged_fixed fixed)
@@ -76,7 +93,8 @@ static inline uint32_t merged_label(const struct gcd_merged_tree *t, enum merged
 }
 
 /* Initializes everything but the sets of objects.  m->t stays the caller's. */
-gcd_status merged_maker_init(struct merged_maker *m, const struct gcd_graph *g, const struct gcd_merged_tree_options *options, struct gcd_error *err);
+gcd_status merged_maker_init(struct merged_maker *m, const struct gcd_graph *g,
+                             const struct gcd_merged_tree_options *options, struct gcd_error *err);
 gcd_status merged_nomem(struct gcd_error *err);
 /* Progress and cancel.  DONE counts two steps per node. */
 gcd_status merged_check(const struct merged_maker *m, uint64_t done, struct gcd_error *err);
@@ -84,16 +102,19 @@ gcd_status merged_check(const struct merged_maker *m, uint64_t done, struct gcd_
 /* merged_roots.c: stores the roots of objects in m->place, and the names of static variables. */
 gcd_status merged_prepare_roots(struct merged_maker *m, struct gcd_error *err);
 /* The step above NODE, which has no object above it: its root; GCD_STEP_NONE: the top. */
-gcd_status merged_begin(struct merged_maker *m, uint32_t node, uint32_t *ret, struct gcd_error *err);
+gcd_status merged_begin(struct merged_maker *m, uint32_t node, uint32_t *ret,
+                        struct gcd_error *err);
 
 /* merged_steps.c */
 void merged_steps_init(struct merged_steps *s, const struct gcd_alloc *a);
 void merged_steps_done(struct merged_steps *s);
 /* The child of PARENT with LABEL, created if needed. */
-gcd_status merged_child(struct merged_steps *s, uint32_t parent, uint32_t label, bool is_type, uint32_t *ret, struct gcd_error *err);
+gcd_status merged_child(struct merged_steps *s, uint32_t parent, uint32_t label, bool is_type,
+                        uint32_t *ret, struct gcd_error *err);
 uint32_t merged_find(const struct merged_steps *s, uint32_t parent, uint32_t label);
 /* The step for everything too deep below PARENT. */
-gcd_status merged_deeper(struct merged_maker *m, uint32_t parent, uint32_t *ret, struct gcd_error *err);
+gcd_status merged_deeper(struct merged_maker *m, uint32_t parent, uint32_t *ret,
+                         struct gcd_error *err);
 /* Creates m->t->steps, sorted or in the order of discovery. */
 gcd_status merged_publish(struct merged_maker *m, struct gcd_error *err);
 /* The same in the order of discovery, with their own sums only. */

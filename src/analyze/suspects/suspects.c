@@ -10,13 +10,15 @@
 /* Names in a sentence are cut, so the text of a suspect is short for any type name. */
 #define POOL_MAX (UINT64_C(64) << 20)
 /*
- * More suspects than a real heap can have: each suspect that does not overlap retains the share, the others are within these, and a list may
- * count some objects twice.  Damaged sizes whose sum exceeds 64 bits would make every object a suspect, each with a path of any length.
+ * More suspects than a real heap can have: each suspect that does not overlap retains the share,
+ * the others are within these, and a list may count some objects twice.  Damaged sizes whose sum
+ * exceeds 64 bits would make every object a suspect, each with a path of any length.
  */
-#define SHARES_MAX 1000u         /* of GCD_SUSPECTS_SHARE_MIN */
+#define SHARES_MAX          1000u /* of GCD_SUSPECTS_SHARE_MIN */
 #define SUSPECTS_OF_A_SHARE 8u
-#define SUSPECTS_BESIDE 112u
-#define SUSPECTS_MAX (SUSPECTS_OF_A_SHARE * SHARES_MAX + SUSPECTS_BESIDE)        /* must fit into w->owner */
+#define SUSPECTS_BESIDE     112u
+/* must fit into w->owner */
+#define SUSPECTS_MAX (SUSPECTS_OF_A_SHARE * SHARES_MAX + SUSPECTS_BESIDE)
 
 /* ---- the whole ---- */
 
@@ -57,7 +59,8 @@ int suspects_compare(const void *ctx, uint32_t a, uint32_t b)
         return x_told ? -1 : 1;
     if (x->overlaps != y->overlaps)
         return x->overlaps ? 1 : -1;
-    return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : 0;       /* equal: in the order of discovery */
+    /* equal: in the order of discovery */
+    return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : 0;
 }
 
 static gcd_status sort(struct suspects_work *w, struct gcd_error *err)
@@ -70,20 +73,35 @@ static gcd_status sort(struct suspects_work *w, struct gcd_error *err)
         s->order[i] = (uint32_t)i;
         s->told += s->items[i].into == SUSPECTS_NONE;
     }
-    return gcd_sort_numbers(&s->alloc, s->order, s->count, suspects_compare, s) ? GCD_OK : gcd_fail_nomem(err, "sorting suspects");
+    return gcd_sort_numbers(&s->alloc, s->order, s->count, suspects_compare, s)
+               ? GCD_OK
+               : gcd_fail_nomem(err, "sorting suspects");
 }
 
 /* Each search may use the results of those before it. */
 static const struct {
     gcd_status (*run)(struct suspects_work *w, struct gcd_error *err);
-    bool of_suspects;            /* skipped if there are no suspects */
+    bool of_suspects; /* skipped if there are no suspects */
 } steps[] = {
-    { suspects_containers, false }, { suspects_finalizers, false }, { suspects_types, false }, { suspects_handlers, false },
-    { suspects_pinned, false }, { suspects_collections, false }, { suspects_sparse, false }, { suspects_findings, false },
-    { suspects_assemblies, false }, { suspects_fragmentation, false }, { suspects_pins, false }, { suspects_weak_tables, false },
-    { suspects_content, true }, { suspects_within, true }, { suspects_find_paths, true }, { suspects_find_statics, true },
+    { suspects_containers, false },
+    { suspects_finalizers, false },
+    { suspects_types, false },
+    { suspects_handlers, false },
+    { suspects_pinned, false },
+    { suspects_collections, false },
+    { suspects_sparse, false },
+    { suspects_findings, false },
+    { suspects_assemblies, false },
+    { suspects_fragmentation, false },
+    { suspects_pins, false },
+    { suspects_weak_tables, false },
+    { suspects_content, true },
+    { suspects_within, true },
+    { suspects_find_paths, true },
+    { suspects_find_statics, true },
     { suspects_holders, true },
-    { describe, true }, { sort, true },
+    { describe, true },
+    { sort, true },
 };
 #define STEP_COUNT (sizeof steps / sizeof *steps)
 
@@ -134,7 +152,8 @@ static void work_done(struct suspects_work *w)
 static uint64_t threshold(uint64_t bytes, double share, uint64_t min)
 {
     double part = share * (double)bytes;
-    uint64_t t = part >= 18446744073709549568.0 ? UINT64_MAX : (uint64_t)part;   /* the largest double below 2^64 */
+    /* the largest double below 2^64 */
+    uint64_t t = part >= 18446744073709549568.0 ? UINT64_MAX : (uint64_t)part;
     return t > min ? t : min;
 }
 
@@ -142,11 +161,14 @@ static uint64_t threshold(uint64_t bytes, double share, uint64_t min)
 static size_t most_suspects(uint64_t alive_bytes, uint64_t threshold_bytes)
 {
     uint64_t shares = alive_bytes / threshold_bytes;
-    return SUSPECTS_OF_A_SHARE * (size_t)(shares < SHARES_MAX ? shares : SHARES_MAX) + SUSPECTS_BESIDE;
+    return SUSPECTS_OF_A_SHARE * (size_t)(shares < SHARES_MAX ? shares : SHARES_MAX) +
+           SUSPECTS_BESIDE;
 }
 
-gcd_status gcd_largest_consumer(const struct gcd_graph *g, const struct gcd_dominators *d, const struct gcd_suspects_options *options,
-                                const struct gcd_suspects *none, struct gcd_suspects **ret, struct gcd_error *err)
+gcd_status gcd_largest_consumer(const struct gcd_graph *g, const struct gcd_dominators *d,
+                                const struct gcd_suspects_options *options,
+                                const struct gcd_suspects *none, struct gcd_suspects **ret,
+                                struct gcd_error *err)
 {
     struct gcd_suspects_options o = *options;
     struct gcd_suspects *s = NULL;
@@ -164,15 +186,18 @@ gcd_status gcd_largest_consumer(const struct gcd_graph *g, const struct gcd_domi
     return GCD_OK;
 }
 
-gcd_status gcd_suspects_new(const struct gcd_graph *g, const struct gcd_dominators *d, const struct gcd_suspects_options *options,
-                            struct gcd_suspects **ret, struct gcd_error *err)
+gcd_status gcd_suspects_new(const struct gcd_graph *g, const struct gcd_dominators *d,
+                            const struct gcd_suspects_options *options, struct gcd_suspects **ret,
+                            struct gcd_error *err)
 {
     static const struct gcd_suspects_options defaults;
     if (options == NULL)
         options = &defaults;
     double share = options->share == 0 ? GCD_SUSPECTS_SHARE : options->share;
     if (!(share >= GCD_SUSPECTS_SHARE_MIN && share <= 1))
-        return gcd_fail(err, GCD_E_ARG, "the share that makes a suspect must be from %g to 1, not %g", GCD_SUSPECTS_SHARE_MIN, share);
+        return gcd_fail(err, GCD_E_ARG,
+                        "the share that makes a suspect must be from %g to 1, not %g",
+                        GCD_SUSPECTS_SHARE_MIN, share);
     struct gcd_alloc a = gcd_alloc_or_default(options->context.alloc);
     struct gcd_suspects *s = gcd_mem_new(&a, sizeof *s);
     if (s == NULL)
@@ -180,9 +205,16 @@ gcd_status gcd_suspects_new(const struct gcd_graph *g, const struct gcd_dominato
     s->alloc = a;
     gcd_textpool_init(&s->pool, &s->alloc, POOL_MAX);
     s->heap_bytes = gcd_graph_summary(g)->bytes;
-    s->threshold = threshold(s->heap_bytes, share, options->min_bytes != 0 ? options->min_bytes : GCD_SUSPECTS_MIN_BYTES);
+    s->threshold = threshold(s->heap_bytes, share,
+                             options->min_bytes != 0 ? options->min_bytes : GCD_SUSPECTS_MIN_BYTES);
     suspects_begin_checks(s);
-    struct suspects_work w = { .s = s, .alloc = &s->alloc, .o = options, .paths = options->paths, .g = g, .d = d, .nodes = gcd_graph_node_count(g),
+    struct suspects_work w = { .s = s,
+                               .alloc = &s->alloc,
+                               .o = options,
+                               .paths = options->paths,
+                               .g = g,
+                               .d = d,
+                               .nodes = gcd_graph_node_count(g),
                                .types = gcd_graph_summary(g)->type_count };
     w.words = ((size_t)w.nodes + 63) / 64;
     w.most = most_suspects(gcd_dominators_retained(d, GCD_NODE_ROOT), s->threshold);
@@ -219,12 +251,14 @@ const struct gcd_suspect *gcd_suspects_get(const struct gcd_suspects *s, size_t 
     return &s->items[s->order[i]].pub;
 }
 
-const struct gcd_suspect *gcd_suspects_also(const struct gcd_suspects *s, const struct gcd_suspect *x, size_t i)
+const struct gcd_suspect *gcd_suspects_also(const struct gcd_suspects *s,
+                                            const struct gcd_suspect *x, size_t i)
 {
     return &s->items[((const struct suspect *)x)->also[i]].pub;
 }
 
-const struct gcd_suspect_check *gcd_suspects_check(const struct gcd_suspects *s, enum gcd_suspect_kind kind)
+const struct gcd_suspect_check *gcd_suspects_check(const struct gcd_suspects *s,
+                                                   enum gcd_suspect_kind kind)
 {
     return &s->checks[kind];
 }

@@ -1,6 +1,6 @@
 /*
- * The search for leak suspects.  Each file searches for one kind and adds what it finds (suspects.c has the order); numbers, paths and
- * sentences are filled in afterwards, the same way for all.
+ * The search for leak suspects.  Each file searches for one kind and adds what it finds (suspects.c
+ * has the order); numbers, paths and sentences are filled in afterwards, the same way for all.
  */
 #ifndef GCD_ANALYZE_SUSPECTS_H
 #define GCD_ANALYZE_SUSPECTS_H
@@ -31,22 +31,23 @@
 #define SUSPECTS_COPIES 10u
 
 /* Findings: this many objects of one group are one at any size. */
-#define FINDING_TIMERS 1000u
+#define FINDING_TIMERS        1000u
 #define FINDING_REGISTRATIONS 1000u
 #define FINDING_CONTINUATIONS 1000u
-#define FINDING_TASKS 1000u
-#define FINDING_CALLS 1000u
-#define FINDING_BOXED 10000u
-#define FINDING_ENTITIES 1000u
-#define FINDING_HTTP 100u
-#define FINDING_METHODS 1000u
-#define FINDING_WAITS 1000u
-#define FINDING_INTERNED 10000u
-#define FINDING_LOADS 10u
-#define FINDING_CONTEXTS 100u         /* collectible contexts besides those */
-#define FINDING_PINS 1000u
-#define FINDING_WEAK_ENTRIES 1000u
-/* This many objects are enough if the finding replaces another suspect, because it keeps as much alive as a suspect. */
+#define FINDING_TASKS         1000u
+#define FINDING_CALLS         1000u
+#define FINDING_BOXED         10000u
+#define FINDING_ENTITIES      1000u
+#define FINDING_HTTP          100u
+#define FINDING_METHODS       1000u
+#define FINDING_WAITS         1000u
+#define FINDING_INTERNED      10000u
+#define FINDING_LOADS         10u
+#define FINDING_CONTEXTS      100u /* collectible contexts besides those */
+#define FINDING_PINS          1000u
+#define FINDING_WEAK_ENTRIES  1000u
+/* This many objects are enough if the finding replaces another suspect, because it keeps as much
+ * alive as a suspect. */
 #define FINDING_FEW 10u
 /* FRAGMENTATION: at least one part in this many of the large object heap is free. */
 #define FINDING_FREE_PART 4u
@@ -60,67 +61,83 @@
 enum suspect_holder { SUSPECT_BY_ROOTS, SUSPECT_BY_OBJECT, SUSPECT_BY_TYPE };
 
 struct suspect {
-    struct gcd_suspect pub;      /* the first: gcd_suspects_also */
-    uint32_t id;                 /* never changes, unlike the position in the list */
-    uint32_t within;             /* if it overlaps: the suspect to which nine tenths of its objects belong; SUSPECTS_NONE = none */
-    uint32_t into;               /* the suspect that reports this one in a clause; SUSPECTS_NONE = it is in the list itself */
-    uint32_t also[SUSPECTS_ALSO];    /* [pub.also_count] suspects that this one reports in clauses */
+    struct gcd_suspect pub; /* the first: gcd_suspects_also */
+    uint32_t id;            /* never changes, unlike the position in the list */
+    /* if it overlaps: the suspect to which nine tenths of its objects belong; SUSPECTS_NONE = none
+     */
+    uint32_t within;
+    /* the suspect that reports this one in a clause; SUSPECTS_NONE = it is in the list itself */
+    uint32_t into;
+    /* [pub.also_count] suspects that this one reports in clauses */
+    uint32_t also[SUSPECTS_ALSO];
     struct gcd_suspect_step *path;
-    size_t path_room;            /* items allocated */
-    bool recursive;              /* OBJECT: the first object of a list or tree of its own type */
-    enum suspect_holder holder;  /* TYPE, if pub.alike > 0 */
-    uint32_t user;               /* if roots hold the objects: the own type that refers to most of them, USER_REFERENCES times */
+    size_t path_room;           /* items allocated */
+    bool recursive;             /* OBJECT: the first object of a list or tree of its own type */
+    enum suspect_holder holder; /* TYPE, if pub.alike > 0 */
+    /* if roots hold the objects: the own type that refers to most of them, USER_REFERENCES times */
+    uint32_t user;
     uint64_t user_references;
-    uint64_t statics;            /* TYPE of which arrays of static variables keep most: number of these arrays */
-    uint32_t container;          /* OBJECT, and HANDLERS found as one: the suspect owns what this object dominates; else GCD_NODE_NONE */
-    struct gcd_collection collection;    /* an OBJECT that is a collection, a TYPE in one; else its kind is GCD_COLLECTION_NONE */
-    uint64_t type_objects;       /* FINALIZERS, PINNED: suspected objects of pub.type */
-    uint64_t references;         /* COLLECTIONS: objects in their arrays; SPARSE: used slots */
-    uint64_t places;             /* SPARSE: all slots */
-    uint64_t each_bytes;         /* COLLECTIONS: size of one */
-    bool is_array;               /* COLLECTIONS: arrays without elements */
-    uint64_t around_bytes;       /* PINNED: ranges with the free bytes */
-    uint32_t owner_type;         /* TRACKER: of the DbContext; WEAK_TABLE: of the keys; else GCD_TYPE_NONE */
-    const struct gcd_module *module;     /* ASSEMBLIES: the first copy */
+    /* TYPE of which arrays of static variables keep most: number of these arrays */
+    uint64_t statics;
+    /* OBJECT, and HANDLERS found as one: the suspect owns what this object dominates; else
+     * GCD_NODE_NONE */
+    uint32_t container;
+    /* an OBJECT that is a collection, a TYPE in one; else its kind is GCD_COLLECTION_NONE */
+    struct gcd_collection collection;
+    uint64_t type_objects; /* FINALIZERS, PINNED: suspected objects of pub.type */
+    uint64_t references;   /* COLLECTIONS: objects in their arrays; SPARSE: used slots */
+    uint64_t places;       /* SPARSE: all slots */
+    uint64_t each_bytes;   /* COLLECTIONS: size of one */
+    bool is_array;         /* COLLECTIONS: arrays without elements */
+    uint64_t around_bytes; /* PINNED: ranges with the free bytes */
+    /* TRACKER: of the DbContext; WEAK_TABLE: of the keys; else GCD_TYPE_NONE */
+    uint32_t owner_type;
+    const struct gcd_module *module; /* ASSEMBLIES: the first copy */
     uint32_t copies;
     bool collectible;
-    uint32_t heaviest_type;      /* findings: the type that keeps most of the bytes, unless it is the one behind the finding; else GCD_TYPE_NONE */
+    /* findings: the type that keeps most of the bytes, unless it is the one behind the finding;
+     * else GCD_TYPE_NONE */
+    uint32_t heaviest_type;
 };
 
 /* Sums by type over the objects that no single object dominates. */
 struct suspects_top {
-    uint64_t objects, bytes;             /* all */
-    uint64_t group_objects, group_bytes; /* of these: neither suspects themselves nor waiting for finalizers */
+    uint64_t objects, bytes; /* all */
+    /* of these: neither suspects themselves nor waiting for finalizers */
+    uint64_t group_objects, group_bytes;
     uint64_t group_shallow;
 };
 
 struct gcd_suspects {
     struct gcd_alloc alloc;
-    struct gcd_textpool pool;            /* sentences */
+    struct gcd_textpool pool; /* sentences */
     uint64_t heap_bytes, threshold;
     struct suspect *items;
     size_t count, room;
-    uint32_t added;                      /* including suspects that were replaced */
-    uint32_t *order;                     /* [count] set when they are sorted; suspects in clauses of others come last */
-    size_t told;                         /* number of those with a sentence of their own */
+    uint32_t added; /* including suspects that were replaced */
+    /* [count] set when they are sorted; suspects in clauses of others come last */
+    uint32_t *order;
+    size_t told; /* number of those with a sentence of their own */
     struct gcd_suspect_check checks[GCD_SUSPECT_KINDS];
     struct gcd_suspect_part *consumers;
     size_t consumer_count, consumer_room;
 };
 
-/* An object of the suspect with this id.  Unless the suspect overlaps others, the object counts for it, with all that it keeps alive. */
+/* An object of the suspect with this id.  Unless the suspect overlaps others, the object counts for
+ * it, with all that it keeps alive. */
 struct suspects_owned {
     uint32_t node, id;
 };
 
 /* A sample of the objects of a TYPE; the samples represent all of them. */
 struct suspects_drawn {
-    uint64_t path;                       /* hash of the types on its shortest path */
-    uint64_t weight;                     /* bytes */
-    uint32_t suspect, node, by;          /* BY: its parent on the path */
+    uint64_t path;              /* hash of the types on its shortest path */
+    uint64_t weight;            /* bytes */
+    uint32_t suspect, node, by; /* BY: its parent on the path */
 };
 
-/* An array in which the runtime keeps static variables, and the number of the handle that holds it. */
+/* An array in which the runtime keeps static variables, and the number of the handle that holds it.
+ */
 struct suspects_statics {
     uint32_t node;
     size_t root;
@@ -128,26 +145,34 @@ struct suspects_statics {
 
 struct suspects_work {
     struct gcd_suspects *s;
-    const struct gcd_alloc *alloc;       /* &s->alloc */
+    const struct gcd_alloc *alloc; /* &s->alloc */
     const struct gcd_suspects_options *o;
     const struct gcd_graph *g;
     const struct gcd_dominators *d;
-    const struct gcd_paths *paths;       /* NULL until needed */
+    const struct gcd_paths *paths; /* NULL until needed */
     struct gcd_paths *own_paths;
     uint32_t nodes, types;
-    size_t most;                         /* the largest possible number of suspects */
+    size_t most; /* the largest possible number of suspects */
     struct gcd_collections *collections;
-    uint64_t described;                  /* objects and references of all collections described so far */
+    /* objects and references of all collections described so far */
+    uint64_t described;
     const struct gcd_origins *origins;
     struct gcd_origins *own_origins;
-    uint8_t *is_own;                     /* [types] the program's own, and a possible owner: no array, no delegate */
-    uint32_t *alike;                     /* [types] of an own type the first type that people see as the same; of others the type itself */
-    uint64_t *inside;                    /* one bit per node: an internal object of a suspected collection; NULL = there is none */
-    uint64_t *waiting;                   /* one bit per node: only the finalizer queue holds it; NULL = the queue is empty */
+    /* [types] the program's own, and a possible owner: no array, no delegate */
+    uint8_t *is_own;
+    /* [types] of an own type the first type that people see as the same; of others the type itself
+     */
+    uint32_t *alike;
+    /* one bit per node: an internal object of a suspected collection; NULL = there is none */
+    uint64_t *inside;
+    /* one bit per node: only the finalizer queue holds it; NULL = the queue is empty */
+    uint64_t *waiting;
     size_t words;
-    uint16_t *owner;                     /* [nodes] 1 + number of the suspect that the object counts for, or SUSPECTS_UNKNOWN, SUSPECTS_NOBODY */
-    struct suspects_top *top;            /* [types] */
-    struct suspects_owned *owned;        /* of findings */
+    /* [nodes] 1 + number of the suspect that the object counts for, or SUSPECTS_UNKNOWN,
+     * SUSPECTS_NOBODY */
+    uint16_t *owner;
+    struct suspects_top *top;     /* [types] */
+    struct suspects_owned *owned; /* of findings */
     size_t owned_count, owned_room;
     struct suspects_statics statics[SUSPECTS_STATICS];
     size_t static_count;
@@ -155,20 +180,22 @@ struct suspects_work {
 
 /* Not known yet; counts for no suspect. */
 #define SUSPECTS_UNKNOWN 0u
-#define SUSPECTS_NOBODY UINT16_MAX
+#define SUSPECTS_NOBODY  UINT16_MAX
 
 /* A suspect of which only KIND, NODE and TYPE are set. */
 struct gcd_suspect suspects_blank(enum gcd_suspect_kind kind, uint32_t node, uint32_t type);
-/* Adds a suspect of which only KIND, NODE and TYPE are set.  Valid until the next call.  GCD_E_NOMEM, GCD_E_LIMIT. */
-gcd_status suspects_add(struct suspects_work *w, enum gcd_suspect_kind kind, uint32_t node, uint32_t type, struct suspect **ret,
-                        struct gcd_error *err);
+/* Adds a suspect of which only KIND, NODE and TYPE are set.  Valid until the next call.
+ * GCD_E_NOMEM, GCD_E_LIMIT. */
+gcd_status suspects_add(struct suspects_work *w, enum gcd_suspect_kind kind, uint32_t node,
+                        uint32_t type, struct suspect **ret, struct gcd_error *err);
 /* Records NODE as an object of the suspect added last (struct suspects_owned).  GCD_E_NOMEM. */
 gcd_status suspects_own(struct suspects_work *w, uint32_t node, struct gcd_error *err);
 /* Long loops call it every 2^20 steps. */
 #define SUSPECTS_CHECK_EVERY (UINT32_C(1) << 20)
 gcd_status suspects_check(const struct suspects_work *w, struct gcd_error *err);
 /* Keeps the largest parts in TOP[*N], in descending order; equal ones in the order of arrival. */
-void suspects_keep_most(struct gcd_suspect_part top[GCD_SUSPECT_PARTS], size_t *n, struct gcd_suspect_part part);
+void suspects_keep_most(struct gcd_suspect_part top[GCD_SUSPECT_PARTS], size_t *n,
+                        struct gcd_suspect_part part);
 
 /* Is it an array, judging by its type's name: "X[]", "X[,]", but not "List`1[X]"? */
 static inline bool suspects_is_array(const char *name)
@@ -183,10 +210,11 @@ static inline bool suspects_waits(const struct suspects_work *w, uint32_t node)
 }
 
 /*
- * suspects_content.c: gcd_collection_describe.  GCD_END also if collections share so many internal objects that the walks have visited too many;
- * no real program does that.
+ * suspects_content.c: gcd_collection_describe.  GCD_END also if collections share so many internal
+ * objects that the walks have visited too many; no real program does that.
  */
-gcd_status suspects_describe(struct suspects_work *w, uint32_t node, struct gcd_collection *ret, struct gcd_error *err);
+gcd_status suspects_describe(struct suspects_work *w, uint32_t node, struct gcd_collection *ret,
+                             struct gcd_error *err);
 /* Describes X, the suspected collection x->pub.node. */
 gcd_status suspects_add_elements(struct suspects_work *w, struct suspect *x, struct gcd_error *err);
 /* suspects_object.c: OBJECT suspects, the containers of the dominator tree. */
@@ -195,12 +223,15 @@ gcd_status suspects_containers(struct suspects_work *w, struct gcd_error *err);
 gcd_status suspects_find_paths(struct suspects_work *w, struct gcd_error *err);
 /* suspects_finalizers.c: w->waiting and FINALIZERS. */
 gcd_status suspects_finalizers(struct suspects_work *w, struct gcd_error *err);
-/* suspects_type.c: w->top, the consumers and TYPE; what holds the objects of TYPE, once paths are known. */
+/* suspects_type.c: w->top, the consumers and TYPE; what holds the objects of TYPE, once paths are
+ * known. */
 gcd_status suspects_types(struct suspects_work *w, struct gcd_error *err);
 gcd_status suspects_holders(struct suspects_work *w, struct gcd_error *err);
 /* suspects_ways.c: other paths to the objects of TYPE suspects, judging by COUNT samples. */
-gcd_status suspects_ways(struct suspects_work *w, const struct suspects_drawn *drawn, size_t count, struct gcd_error *err);
-/* suspects_lifetime.c: is ROOT a static variable of one of the program's own classes, or, if its class is unknown, of an own type? */
+gcd_status suspects_ways(struct suspects_work *w, const struct suspects_drawn *drawn, size_t count,
+                         struct gcd_error *err);
+/* suspects_lifetime.c: is ROOT a static variable of one of the program's own classes, or, if its
+ * class is unknown, of an own type? */
 bool suspects_is_own_static(const struct suspects_work *w, size_t root);
 /* suspects_statics.c: w->statics; the root of NODE if it is one of these, else SIZE_MAX. */
 gcd_status suspects_find_statics(struct suspects_work *w, struct gcd_error *err);
@@ -219,16 +250,20 @@ gcd_status suspects_assemblies(struct suspects_work *w, struct gcd_error *err);
 gcd_status suspects_fragmentation(struct suspects_work *w, struct gcd_error *err);
 gcd_status suspects_pins(struct suspects_work *w, struct gcd_error *err);
 gcd_status suspects_weak_tables(struct suspects_work *w, struct gcd_error *err);
-/* suspects_content.c: the owner of each object (w->owner); what OBJECT, TYPE and FINALIZERS suspects hold and consist of. */
+/* suspects_content.c: the owner of each object (w->owner); what OBJECT, TYPE and FINALIZERS
+ * suspects hold and consist of. */
 gcd_status suspects_content(struct suspects_work *w, struct gcd_error *err);
-/* suspects_merge.c: sets WITHIN of each suspect, right after their content; sets INTO when everything but the sentences is known. */
+/* suspects_merge.c: sets WITHIN of each suspect, right after their content; sets INTO when
+ * everything but the sentences is known. */
 gcd_status suspects_within(struct suspects_work *w, struct gcd_error *err);
 gcd_status suspects_merge(struct suspects_work *w, struct gcd_error *err);
-/* The order of suspects: those that overlap others last, then by bytes.  CTX: struct gcd_suspects; for gcd_sort_numbers. */
+/* The order of suspects: those that overlap others last, then by bytes.  CTX: struct gcd_suspects;
+ * for gcd_sort_numbers. */
 int suspects_compare(const void *ctx, uint32_t a, uint32_t b);
 /* suspects_owner.c: w->origins and w->is_own; the owner and the collection of one suspect. */
 gcd_status suspects_find_origins(struct suspects_work *w, struct gcd_error *err);
-/* suspects_alike.c: w->alike; the number of assemblies that have TYPE, a value of w->alike; 1 unless its shown name tells the copies apart. */
+/* suspects_alike.c: w->alike; the number of assemblies that have TYPE, a value of w->alike; 1
+ * unless its shown name tells the copies apart. */
 gcd_status suspects_find_alike(struct suspects_work *w, struct gcd_error *err);
 uint32_t suspects_assemblies_of(const struct suspects_work *w, uint32_t type);
 gcd_status suspects_owner(const struct suspects_work *w, struct suspect *x, struct gcd_error *err);
@@ -239,6 +274,7 @@ void suspects_begin_checks(struct gcd_suspects *s);
 /* Can a suspect of KIND be a clause of another one?  Are its objects of its type? */
 bool suspects_has_clause(enum gcd_suspect_kind kind);
 bool suspects_counts_type(enum gcd_suspect_kind kind);
-gcd_status suspects_sentence(const struct suspects_work *w, struct suspect *x, struct gcd_error *err);
+gcd_status suspects_sentence(const struct suspects_work *w, struct suspect *x,
+                             struct gcd_error *err);
 
 #endif

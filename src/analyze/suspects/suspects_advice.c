@@ -1,4 +1,5 @@
-/* What to look at next: where in the program, and for what.  Advice on objects and on objects of one type; other kinds have their own. */
+/* What to look at next: where in the program, and for what.  Advice on objects and on objects of
+ * one type; other kinds have their own. */
 #include "analyze/suspects/suspects_words.h"
 
 /* "Look in Shop.SessionStore for ", or "Look for " if no owner is known. */
@@ -53,9 +54,13 @@ static struct growth growth_of(enum gcd_collection_kind kind)
     case GCD_COLLECTION_CONCURRENT_QUEUE:
     case GCD_COLLECTION_BLOCKING:
     case GCD_COLLECTION_CHANNEL:
-        return (struct growth){ "what takes elements out of ", ": it has ended, is too slow, or is missing; what nobody takes out needs a limit." };
+        return (struct growth){
+            "what takes elements out of ",
+            ": it has ended, is too slow, or is missing; what nobody takes out needs a limit."
+        };
     case GCD_COLLECTION_CACHE:
-        return (struct growth){ "what adds to ", ": the cache needs a size limit, or its entries an expiration." };
+        return (struct growth){ "what adds to ",
+                                ": the cache needs a size limit, or its entries an expiration." };
     case GCD_COLLECTION_TEXT:
         return (struct growth){ "what appends to ", " and never clears it." };
     case GCD_COLLECTION_ARRAY:
@@ -99,7 +104,8 @@ static void advise_root_scope(struct suspect_words *s, const struct gcd_suspect 
         suspects_put_type(s, p->element.type);
     else
         suspects_put(s, "disposable services");
-    suspects_put(s, " from a scope that is disposed of: the root scope keeps each disposable service until the program ends.");
+    suspects_put(s, " from a scope that is disposed of: the root scope keeps each disposable "
+                    "service until the program ends.");
 }
 
 void suspects_advise_object(struct suspect_words *s, const struct suspect *x)
@@ -139,16 +145,20 @@ static void advise_held_by_roots(struct suspect_words *s, const struct gcd_suspe
 {
     switch (gcd_root_group(&gcd_graph_summary(s->w->g)->roots[p->root])) {
     case GCD_GROUP_LOCALS:
-        suspects_put(s, "Methods that are running hold them in variables: see the stacks of the threads (dotnet-stack).");
+        suspects_put(s, "Methods that are running hold them in variables: see the stacks of the "
+                        "threads (dotnet-stack).");
         return;
     case GCD_GROUP_STRONG_HANDLES:
-        suspects_put(s, "Free each GCHandle, or unregister each native callback, when its work is done");
+        suspects_put(
+            s, "Free each GCHandle, or unregister each native callback, when its work is done");
         break;
     case GCD_GROUP_PINNED_HANDLES:
-        suspects_put(s, "Free each pinned GCHandle, also after an exception, or allocate what stays pinned with GC.AllocateArray");
+        suspects_put(s, "Free each pinned GCHandle, also after an exception, or allocate what "
+                        "stays pinned with GC.AllocateArray");
         break;
     case GCD_GROUP_REFCOUNTED:
-        suspects_put(s, "Native code holds them through COM: look for an interface that is never released.");
+        suspects_put(
+            s, "Native code holds them through COM: look for an interface that is never released.");
         return;
     default:
         suspects_put(s, "Look for what sets these variables and never clears them");
@@ -177,5 +187,6 @@ void suspects_advise_type(struct suspect_words *s, const struct suspect *x)
     put_look_for(s, p, false);
     suspects_put(s, "what makes ");
     suspects_put_where(s, type);
-    suspects_put(s, suspects_is_call(s, type) ? " calls that do not end." : " objects and never releases them.");
+    suspects_put(s, suspects_is_call(s, type) ? " calls that do not end."
+                                              : " objects and never releases them.");
 }

@@ -1,5 +1,6 @@
 /*
- * The program's own types that people see as one: loads of the same type, and types with one name in many assemblies, such as those of scripts.
+ * The program's own types that people see as one: loads of the same type, and types with one name
+ * in many assemblies, such as those of scripts.
  */
 #include "analyze/suspects/suspects.h"
 
@@ -17,8 +18,8 @@ static const char *name_of(const struct suspects_work *w, uint32_t type, bool pl
 }
 
 /*
- * RET[types]: the first own type with the same name.  PLAIN: compares plain names and sets COUNTS[first].  Else it compares shown names, only for
- * types with a low count.
+ * RET[types]: the first own type with the same name.  PLAIN: compares plain names and sets
+ * COUNTS[first].  Else it compares shown names, only for types with a low count.
  */
 static bool find_first(const struct suspects_work *w, bool plain, uint32_t *ret, uint32_t *counts)
 {

@@ -1,6 +1,6 @@
 /*
- * Very many collections of one type and size.  The size includes the arrays that only the collection holds; an array without elements
- * counts as a collection.
+ * Very many collections of one type and size.  The size includes the arrays that only the
+ * collection holds; an array without elements counts as a collection.
  */
 #include "analyze/suspects/suspects.h"
 #include "analyze/suspects/suspects_words.h"
@@ -14,15 +14,15 @@
 enum shape_kind { NO_SHAPE, ARRAY, COLLECTION };
 
 struct shape {
-    uint32_t type, bytes, first;         /* the type, the size of each, the first object */
+    uint32_t type, bytes, first; /* the type, the size of each, the first object */
     uint64_t objects, references;
 };
 
 struct shapes {
     struct suspects_work *w;
-    uint8_t *kinds;                      /* [types] enum shape_kind */
-    uint32_t empty_array;                /* size of an array without elements */
-    struct gcd_idmap map;                /* type and size -> index in items */
+    uint8_t *kinds;       /* [types] enum shape_kind */
+    uint32_t empty_array; /* size of an array without elements */
+    struct gcd_idmap map; /* type and size -> index in items */
     struct shape *items;
     size_t count, room;
 };
@@ -30,7 +30,9 @@ struct shapes {
 static enum shape_kind kind_of(const struct suspects_work *w, uint32_t type)
 {
     enum gcd_collection_kind kind = gcd_collections_kind(w->collections, type);
-    return kind == GCD_COLLECTION_ARRAY ? ARRAY : kind != GCD_COLLECTION_NONE ? COLLECTION : NO_SHAPE;
+    return kind == GCD_COLLECTION_ARRAY  ? ARRAY
+           : kind != GCD_COLLECTION_NONE ? COLLECTION
+                                         : NO_SHAPE;
 }
 
 /* The size of NODE with its arrays.  RET: the number of objects that these refer to. */
@@ -41,7 +43,8 @@ static uint64_t measure(const struct shapes *s, uint32_t node, uint64_t *ret_ref
     size_t n, inner;
     const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
     for (size_t i = 0; i < n && bytes <= SUSPECTS_SMALL; i++) {
-        if (s->kinds[gcd_graph_node_type(w->g, edges[i])] != ARRAY || gcd_dominators_parent(w->d, edges[i]) != node)
+        if (s->kinds[gcd_graph_node_type(w->g, edges[i])] != ARRAY ||
+            gcd_dominators_parent(w->d, edges[i]) != node)
             continue;
         gcd_add_saturating(&bytes, gcd_graph_node_size(w->g, edges[i]));
         (void)gcd_graph_node_edges(w->g, edges[i], &inner);
@@ -50,14 +53,17 @@ static uint64_t measure(const struct shapes *s, uint32_t node, uint64_t *ret_ref
     return bytes;
 }
 
-static gcd_status add(struct shapes *s, uint32_t node, uint32_t bytes, uint64_t references, struct gcd_error *err)
+static gcd_status add(struct shapes *s, uint32_t node, uint32_t bytes, uint64_t references,
+                      struct gcd_error *err)
 {
     uint32_t type = gcd_graph_node_type(s->w->g, node);
     uint64_t id = (uint64_t)type << 32 | bytes;
     uint32_t i = gcd_idmap_get(&s->map, id);
     if (i == GCD_IDMAP_NONE) {
         i = (uint32_t)s->count;
-        if (!gcd_vec_reserve(s->w->alloc, &s->items, &s->room, s->count + 1, sizeof *s->items, UINT32_MAX - 1) || !gcd_idmap_put(&s->map, id, i))
+        if (!gcd_vec_reserve(s->w->alloc, &s->items, &s->room, s->count + 1, sizeof *s->items,
+                             UINT32_MAX - 1) ||
+            !gcd_idmap_put(&s->map, id, i))
             return gcd_fail_nomem(err, "looking at collections");
         s->items[s->count++] = (struct shape){ .type = type, .bytes = bytes, .first = node };
     }
@@ -76,7 +82,8 @@ static gcd_status gather(struct shapes *s, struct gcd_error *err)
             GCD_TRY(suspects_check(w, err));
         if (kind == NO_SHAPE || gcd_dominators_parent(w->d, node) == GCD_NODE_NONE)
             continue;
-        uint64_t bytes = kind == COLLECTION ? measure(s, node, &references) : gcd_graph_node_size(w->g, node);
+        uint64_t bytes =
+            kind == COLLECTION ? measure(s, node, &references) : gcd_graph_node_size(w->g, node);
         if (bytes <= (kind == COLLECTION ? SUSPECTS_SMALL : s->empty_array))
             GCD_TRY(add(s, node, (uint32_t)bytes, references, err));
     }
@@ -87,7 +94,7 @@ static gcd_status make_suspects(struct shapes *s, struct gcd_error *err)
 {
     for (size_t i = 0; i < s->count; i++) {
         const struct shape *shape = &s->items[i];
-        uint64_t bytes = shape->objects * shape->bytes;      /* at most 2^32 times 512 */
+        uint64_t bytes = shape->objects * shape->bytes; /* at most 2^32 times 512 */
         struct gcd_suspect_check *check = &s->w->s->checks[GCD_SUSPECT_COLLECTIONS];
         struct suspect *x;
         if (shape->objects > check->objects) {
@@ -112,7 +119,8 @@ gcd_status suspects_collections(struct suspects_work *w, struct gcd_error *err)
 {
     const struct gcd_summary *summary = gcd_graph_summary(w->g);
     unsigned ptr_bytes = summary->trace.ptr_bytes;
-    struct shapes s = { .w = w, .empty_array = 3 * (ptr_bytes != 0 ? ptr_bytes : 8) };   /* header, type, length */
+    /* header, type, length */
+    struct shapes s = { .w = w, .empty_array = 3 * (ptr_bytes != 0 ? ptr_bytes : 8) };
     gcd_idmap_init(&s.map, w->alloc);
     s.kinds = gcd_mem_new_array(w->alloc, w->types, sizeof *s.kinds);
     gcd_status st = s.kinds != NULL ? GCD_OK : gcd_fail_nomem(err, "looking at collections");
@@ -156,7 +164,9 @@ void suspects_say_collections(struct suspect_words *s, const struct suspect *x)
 
 void suspects_advise_collections(struct suspect_words *s, const struct suspect *x)
 {
-    suspects_put(s, x->is_array ? "Use Array.Empty, which is shared, instead of new arrays without elements"
-                                : "Create each when the first element comes, and with the capacity that it needs");
+    suspects_put(
+        s, x->is_array
+               ? "Use Array.Empty, which is shared, instead of new arrays without elements"
+               : "Create each when the first element comes, and with the capacity that it needs");
     suspects_put_look_in(s, &x->pub);
 }

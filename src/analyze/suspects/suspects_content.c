@@ -1,6 +1,7 @@
 /*
- * The content of each suspect.  An object belongs to the nearest suspect above it in the dominator tree, so nothing counts twice.  In the same way,
- * an object belongs to the nearest of the program's own types, which tells how much of a suspect each type accounts for.
+ * The content of each suspect.  An object belongs to the nearest suspect above it in the dominator
+ * tree, so nothing counts twice.  In the same way, an object belongs to the nearest of the
+ * program's own types, which tells how much of a suspect each type accounts for.
  */
 #include "analyze/suspects/suspects.h"
 
@@ -11,18 +12,21 @@
 /* Sums of one suspect and one type. */
 struct part {
     uint32_t suspect, type;
-    uint64_t objects, bytes;             /* all, shallow */
-    uint64_t held_objects, held_bytes;   /* directly below the suspect's object; retained */
+    uint64_t objects, bytes;           /* all, shallow */
+    uint64_t held_objects, held_bytes; /* directly below the suspect's object; retained */
 };
 
 struct parts {
     struct suspects_work *w;
-    struct gcd_idmap map;                /* suspect and type -> number in items */
+    struct gcd_idmap map; /* suspect and type -> number in items */
     struct part *items;
     size_t count, room;
-    uint64_t last_id[2];                 /* the last look-up, because neighbours are alike: by type, and by own type */
+    /* the last look-up, because neighbours are alike: by type, and by own type */
+    uint64_t last_id[2];
     uint32_t last[2];
-    uint32_t *own;                       /* [nodes] 1 + the own type that an object belongs to; 0 = none in its suspect, or unknown so far */
+    /* [nodes] 1 + the own type that an object belongs to; 0 = none in its suspect, or unknown so
+     * far */
+    uint32_t *own;
 };
 /* Flag in the number of a suspect: sums by own type. */
 #define BY_OWN UINT32_C(0x80000000)
@@ -36,7 +40,8 @@ static bool has_content(const struct suspect *x)
 /* Descriptions may visit each object and reference this many times on average. */
 #define DESCRIBED_MAX 8u
 
-gcd_status suspects_describe(struct suspects_work *w, uint32_t node, struct gcd_collection *ret, struct gcd_error *err)
+gcd_status suspects_describe(struct suspects_work *w, uint32_t node, struct gcd_collection *ret,
+                             struct gcd_error *err)
 {
     if (w->described / DESCRIBED_MAX > w->nodes + gcd_graph_edge_count(w->g))
         return GCD_END;
@@ -64,7 +69,8 @@ gcd_status suspects_add_elements(struct suspects_work *w, struct suspect *x, str
     return st;
 }
 
-/* Does X hold NODE, which counts for X, directly: through its object, or through the internals of its collection? */
+/* Does X hold NODE, which counts for X, directly: through its object, or through the internals of
+ * its collection? */
 static bool is_held(const struct suspects_work *w, const struct suspect *x, uint32_t node)
 {
     uint32_t up = gcd_dominators_parent(w->d, node);
@@ -75,14 +81,16 @@ static bool is_held(const struct suspects_work *w, const struct suspect *x, uint
     return up < GCD_NODE_ROOT && bits_get(w->inside, up) && !bits_get(w->inside, node);
 }
 
-/* Sets the owner of the objects of suspects that do not overlap.  The list is grouped by suspect, in the order of ids. */
+/* Sets the owner of the objects of suspects that do not overlap.  The list is grouped by suspect,
+ * in the order of ids. */
 static void mark_owned(struct suspects_work *w)
 {
     size_t at = 0;
     for (size_t i = 0; i < w->owned_count; i++) {
         while (at < w->s->count && w->s->items[at].id < w->owned[i].id)
             at++;
-        if (at < w->s->count && w->s->items[at].id == w->owned[i].id && has_content(&w->s->items[at]))
+        if (at < w->s->count && w->s->items[at].id == w->owned[i].id &&
+            has_content(&w->s->items[at]))
             w->owner[w->owned[i].node] = (uint16_t)(at + 1);
     }
 }
@@ -102,8 +110,10 @@ static gcd_status mark_first(const struct parts *p, struct gcd_error *err)
             waiting = (uint16_t)(i + 1);
     }
     for (uint32_t node = 0; node < w->nodes; node++)
-        if (gcd_dominators_parent(w->d, node) == GCD_NODE_ROOT && gcd_dominators_retained(w->d, node) < w->s->threshold)
-            w->owner[node] = suspects_waits(w, node) ? waiting : of_type[gcd_graph_node_type(w->g, node)];
+        if (gcd_dominators_parent(w->d, node) == GCD_NODE_ROOT &&
+            gcd_dominators_retained(w->d, node) < w->s->threshold)
+            w->owner[node] =
+                suspects_waits(w, node) ? waiting : of_type[gcd_graph_node_type(w->g, node)];
     mark_owned(w);
     for (size_t i = 0; i < w->s->count; i++)
         if (w->s->items[i].container != GCD_NODE_NONE)
@@ -126,7 +136,9 @@ static struct part *part_of(struct parts *p, uint32_t suspect, uint32_t type)
     uint32_t i = gcd_idmap_get(&p->map, id);
     if (i == GCD_IDMAP_NONE) {
         i = (uint32_t)p->count;
-        if (!gcd_vec_reserve(p->w->alloc, &p->items, &p->room, p->count + 1, sizeof *p->items, UINT32_MAX - 1) || !gcd_idmap_put(&p->map, id, i))
+        if (!gcd_vec_reserve(p->w->alloc, &p->items, &p->room, p->count + 1, sizeof *p->items,
+                             UINT32_MAX - 1) ||
+            !gcd_idmap_put(&p->map, id, i))
             return NULL;
         p->items[p->count++] = (struct part){ .suspect = suspect, .type = type };
     }
@@ -136,8 +148,9 @@ static struct part *part_of(struct parts *p, uint32_t suspect, uint32_t type)
 }
 
 /*
- * Finds the owner of NODE at the nearest ancestor whose owner is known, and sets it for all nodes between, so each node is visited at most twice.
- * Own types change on the way down, so it works from one object of an own type to the next.
+ * Finds the owner of NODE at the nearest ancestor whose owner is known, and sets it for all nodes
+ * between, so each node is visited at most twice. Own types change on the way down, so it works
+ * from one object of an own type to the next.
  */
 static uint16_t find_owner(const struct parts *p, uint32_t node)
 {
@@ -149,7 +162,9 @@ static uint16_t find_owner(const struct parts *p, uint32_t node)
     for (uint32_t up = node, at = node; up != top; at = up) {
         while (at != top && (owner == SUSPECTS_NOBODY || !w->is_own[gcd_graph_node_type(w->g, at)]))
             at = gcd_dominators_parent(w->d, at);
-        uint32_t own = at != top ? w->alike[gcd_graph_node_type(w->g, at)] + 1 : owner != SUSPECTS_NOBODY ? p->own[top] : 0;
+        uint32_t own = at != top                  ? w->alike[gcd_graph_node_type(w->g, at)] + 1
+                       : owner != SUSPECTS_NOBODY ? p->own[top]
+                                                  : 0;
         uint32_t end = at != top ? gcd_dominators_parent(w->d, at) : top;
         for (; up != end; up = gcd_dominators_parent(w->d, up)) {
             w->owner[up] = owner;
@@ -180,7 +195,9 @@ static gcd_status add_up(struct parts *p, struct gcd_error *err)
             GCD_TRY(suspects_check(w, err));
         if (owner == SUSPECTS_NOBODY)
             continue;
-        struct part *part = add_to_own(p, owner - 1u, node) ? part_of(p, owner - 1u, gcd_graph_node_type(w->g, node)) : NULL;
+        struct part *part = add_to_own(p, owner - 1u, node)
+                                ? part_of(p, owner - 1u, gcd_graph_node_type(w->g, node))
+                                : NULL;
         if (part == NULL)
             return gcd_fail_nomem(err, "adding up suspects");
         part->objects++;
@@ -202,7 +219,8 @@ static void keep_part(struct suspects_work *w, const struct part *part)
         suspects_keep_most(x->pub.own, &x->pub.own_count, sum);
         return;
     }
-    bool handlers = x->pub.kind == GCD_SUSPECT_HANDLERS;         /* HANDLERS already know what they hold: the targets */
+    /* HANDLERS already know what they hold: the targets */
+    bool handlers = x->pub.kind == GCD_SUSPECT_HANDLERS;
     gcd_add_saturating(&x->pub.bytes, part->bytes);
     x->pub.content_objects += part->objects;
     if (part->type == x->pub.type && x->recursive) {
@@ -212,7 +230,9 @@ static void keep_part(struct suspects_work *w, const struct part *part)
     suspects_keep_most(x->pub.content, &x->pub.content_count, sum);
     if (part->held_objects > 0 && !handlers) {
         x->pub.held_objects += part->held_objects;
-        suspects_keep_most(x->pub.held, &x->pub.held_count, (struct gcd_suspect_part){ part->type, part->held_objects, part->held_bytes });
+        suspects_keep_most(
+            x->pub.held, &x->pub.held_count,
+            (struct gcd_suspect_part){ part->type, part->held_objects, part->held_bytes });
     }
 }
 
@@ -222,7 +242,8 @@ gcd_status suspects_content(struct suspects_work *w, struct gcd_error *err)
     w->owner = gcd_mem_new_array(w->alloc, w->nodes, sizeof *w->owner);
     p.own = gcd_mem_new_array(w->alloc, w->nodes, sizeof *p.own);
     gcd_idmap_init(&p.map, w->alloc);
-    gcd_status st = w->owner != NULL && p.own != NULL ? mark_first(&p, err) : gcd_fail_nomem(err, "adding up suspects");
+    gcd_status st = w->owner != NULL && p.own != NULL ? mark_first(&p, err)
+                                                      : gcd_fail_nomem(err, "adding up suspects");
     if (st == GCD_OK)
         st = add_up(&p, err);
     for (size_t i = 0; i < w->s->count && st == GCD_OK; i++)

@@ -1,5 +1,6 @@
 /*
- * Objects that wait for their finalizers form one suspect; an object that alone retains the share belongs to another suspect.
+ * Objects that wait for their finalizers form one suspect; an object that alone retains the share
+ * belongs to another suspect.
  */
 #include "analyze/suspects/suspects.h"
 #include "analyze/suspects/suspects_words.h"
@@ -8,14 +9,16 @@
 #include "base/mem.h"
 #include "base/ovf.h"
 
-/* The queue comes last in the order of roots: an object that another root reaches does not count as waiting. */
+/* The queue comes last in the order of roots: an object that another root reaches does not count as
+ * waiting. */
 static gcd_status leave_to_others(struct suspects_work *w, struct gcd_error *err)
 {
     const struct gcd_summary *summary = gcd_graph_summary(w->g);
     GCD_TRY(suspects_find_paths(w, err));
     for (size_t i = 0; i < summary->root_count; i++) {
         const struct gcd_root *r = &summary->roots[i];
-        if (gcd_root_group(r) < GCD_GROUP_FINALIZER || gcd_paths_parent(w->paths, r->node) != GCD_NODE_ROOT)
+        if (gcd_root_group(r) < GCD_GROUP_FINALIZER ||
+            gcd_paths_parent(w->paths, r->node) != GCD_NODE_ROOT)
             bits_clear(w->waiting, r->node);
     }
     return GCD_OK;
@@ -54,7 +57,7 @@ gcd_status suspects_finalizers(struct suspects_work *w, struct gcd_error *err)
         sum.objects++;
         gcd_add_saturating(&sum.shallow_bytes, gcd_graph_node_size(w->g, node));
         gcd_add_saturating(&sum.retained_bytes, bytes);
-        if (bytes < w->s->threshold)         /* otherwise it is, or holds, another suspect */
+        if (bytes < w->s->threshold) /* otherwise it is, or holds, another suspect */
             gcd_add_saturating(&sum.bytes, bytes);
         if (++of_type[type] > most) {
             most = of_type[type];
@@ -82,7 +85,8 @@ gcd_status suspects_finalizers(struct suspects_work *w, struct gcd_error *err)
 void suspects_say_finalizers(struct suspect_words *s, const struct suspect *x)
 {
     const struct gcd_suspect *p = &x->pub;
-    suspects_put_count(s, p->objects, "object waits for its finalizer", "objects wait for their finalizers");
+    suspects_put_count(s, p->objects, "object waits for its finalizer",
+                       "objects wait for their finalizers");
     suspects_put(s, p->objects == x->type_objects ? ", all " : ", mostly ");
     suspects_put_type(s, p->type);
     if (p->objects != x->type_objects) {
@@ -100,5 +104,6 @@ void suspects_say_finalizers(struct suspect_words *s, const struct suspect *x)
 void suspects_advise_finalizers(struct suspect_words *s, const struct suspect *x)
 {
     (void)x;
-    suspects_put(s, "A finalizer is slow or blocked, unless they died just before the dump: look at the stack of the finalizer thread.");
+    suspects_put(s, "A finalizer is slow or blocked, unless they died just before the dump: look "
+                    "at the stack of the finalizer thread.");
 }

@@ -12,8 +12,8 @@
 #define LONGEST 16u
 
 /*
- * The number of handlers of DELEGATE, 0 = not a delegate with its own list; RET_LIST: their array.  A list with several holders belongs to
- * none of them, so no list is processed twice.
+ * The number of handlers of DELEGATE, 0 = not a delegate with its own list; RET_LIST: their array.
+ * A list with several holders belongs to none of them, so no list is processed twice.
  */
 static size_t handlers_of(const struct suspects_work *w, uint32_t delegate, uint32_t *ret_list)
 {
@@ -26,7 +26,8 @@ static size_t handlers_of(const struct suspects_work *w, uint32_t delegate, uint
 }
 
 /* Adds the types of the target objects, with what these retain if only their handler holds them. */
-static gcd_status add_targets(const struct suspects_work *w, struct suspect *x, uint32_t list, struct gcd_error *err)
+static gcd_status add_targets(const struct suspects_work *w, struct suspect *x, uint32_t list,
+                              struct gcd_error *err)
 {
     size_t count, n;
     const uint32_t *handlers = gcd_graph_node_edges(w->g, list, &count);
@@ -37,12 +38,15 @@ static gcd_status add_targets(const struct suspects_work *w, struct suspect *x, 
     gcd_idmap_init(&map, w->alloc);
     for (size_t i = 0; i < count && st == GCD_OK; i++) {
         const uint32_t *edges = gcd_graph_node_edges(w->g, handlers[i], &n);
-        if (n == 0 || edges[0] == handlers[i])       /* the target of a static method is the delegate itself */
+        if (n == 0 ||
+            edges[0] == handlers[i]) /* the target of a static method is the delegate itself */
             continue;
         uint32_t type = gcd_graph_node_type(w->g, edges[0]), at = gcd_idmap_get(&map, type);
         if (at == GCD_IDMAP_NONE) {
             at = (uint32_t)part_count;
-            if (!gcd_vec_reserve(w->alloc, &parts, &room, part_count + 1, sizeof *parts, UINT32_MAX - 1) || !gcd_idmap_put(&map, type, at)) {
+            if (!gcd_vec_reserve(w->alloc, &parts, &room, part_count + 1, sizeof *parts,
+                                 UINT32_MAX - 1) ||
+                !gcd_idmap_put(&map, type, at)) {
                 st = gcd_fail_nomem(err, "looking at event handlers");
                 break;
             }
@@ -60,7 +64,8 @@ static gcd_status add_targets(const struct suspects_work *w, struct suspect *x, 
     return st;
 }
 
-static gcd_status describe(const struct suspects_work *w, struct suspect *x, uint32_t delegate, uint32_t list, struct gcd_error *err)
+static gcd_status describe(const struct suspects_work *w, struct suspect *x, uint32_t delegate,
+                           uint32_t list, struct gcd_error *err)
 {
     size_t count;
     const uint32_t *handlers = gcd_graph_node_edges(w->g, list, &count);
@@ -68,7 +73,8 @@ static gcd_status describe(const struct suspects_work *w, struct suspect *x, uin
     x->pub.node = delegate;
     x->pub.type = gcd_graph_node_type(w->g, delegate);
     x->pub.objects = count;
-    x->pub.shallow_bytes = gcd_sum_saturating(gcd_graph_node_size(w->g, delegate), gcd_graph_node_size(w->g, list));
+    x->pub.shallow_bytes =
+        gcd_sum_saturating(gcd_graph_node_size(w->g, delegate), gcd_graph_node_size(w->g, list));
     for (size_t i = 0; i < count; i++)
         gcd_add_saturating(&x->pub.shallow_bytes, gcd_graph_node_size(w->g, handlers[i]));
     return add_targets(w, x, list, err);
@@ -76,11 +82,11 @@ static gcd_status describe(const struct suspects_work *w, struct suspect *x, uin
 
 struct event_list {
     uint32_t delegate, list;
-    size_t count;                /* 0 = listed already */
+    size_t count; /* 0 = listed already */
 };
 
 struct longest {
-    struct event_list items[LONGEST];    /* in descending order */
+    struct event_list items[LONGEST]; /* in descending order */
     size_t n;
 };
 
@@ -94,8 +100,10 @@ static void keep(struct longest *l, uint32_t delegate, uint32_t list, size_t cou
         l->items[i] = (struct event_list){ delegate, list, count };
 }
 
-/* Turns OBJECT suspects that are such a list, or the delegate that holds one, into HANDLERS suspects. */
-static gcd_status rename_containers(struct suspects_work *w, struct longest *l, struct gcd_error *err)
+/* Turns OBJECT suspects that are such a list, or the delegate that holds one, into HANDLERS
+ * suspects. */
+static gcd_status rename_containers(struct suspects_work *w, struct longest *l,
+                                    struct gcd_error *err)
 {
     for (size_t i = 0; i < w->s->count; i++) {
         struct suspect *x = &w->s->items[i];
@@ -104,7 +112,8 @@ static gcd_status rename_containers(struct suspects_work *w, struct longest *l, 
         uint32_t list, delegate = x->pub.node;
         if (handlers_of(w, delegate, &list) == 0) {
             delegate = gcd_dominators_parent(w->d, x->pub.node);
-            if (delegate >= GCD_NODE_ROOT || handlers_of(w, delegate, &list) == 0 || list != x->pub.node)
+            if (delegate >= GCD_NODE_ROOT || handlers_of(w, delegate, &list) == 0 ||
+                list != x->pub.node)
                 continue;
         }
         x->recursive = false;
@@ -117,9 +126,11 @@ static gcd_status rename_containers(struct suspects_work *w, struct longest *l, 
 }
 
 /*
- * Searches the lists, which are few, instead of testing all objects for delegates: a list belongs to the delegate that dominates it.
+ * Searches the lists, which are few, instead of testing all objects for delegates: a list belongs
+ * to the delegate that dominates it.
  */
-static gcd_status find_longest(struct suspects_work *w, const uint8_t *is_list, struct longest *l, struct gcd_error *err)
+static gcd_status find_longest(struct suspects_work *w, const uint8_t *is_list, struct longest *l,
+                               struct gcd_error *err)
 {
     struct gcd_suspect_check *check = &w->s->checks[GCD_SUSPECT_HANDLERS];
     for (uint32_t node = 0; node < w->nodes; node++) {
@@ -154,9 +165,11 @@ gcd_status suspects_handlers(struct suspects_work *w, struct gcd_error *err)
     for (size_t i = 0; i < l.n; i++) {
         const struct event_list *e = &l.items[i];
         struct suspect *x;
-        if (e->count == 0 || (w->o->only_large && gcd_dominators_retained(w->d, e->delegate) < w->s->threshold))
+        if (e->count == 0 ||
+            (w->o->only_large && gcd_dominators_retained(w->d, e->delegate) < w->s->threshold))
             continue;
-        GCD_TRY(suspects_add(w, GCD_SUSPECT_HANDLERS, e->delegate, gcd_graph_node_type(w->g, e->delegate), &x, err));
+        GCD_TRY(suspects_add(w, GCD_SUSPECT_HANDLERS, e->delegate,
+                             gcd_graph_node_type(w->g, e->delegate), &x, err));
         x->pub.overlaps = true;
         x->pub.bytes = x->pub.retained_bytes = gcd_dominators_retained(w->d, e->delegate);
         GCD_TRY(describe(w, x, e->delegate, e->list, err));
@@ -172,11 +185,12 @@ gcd_status suspects_handlers(struct suspects_work *w, struct gcd_error *err)
 struct candidates {
     const char *name[CANDIDATES];
     size_t length[CANDIDATES];
-    size_t count;                /* of all, including those beyond the list */
-    bool elsewhere;              /* a class in another module may have more */
+    size_t count;   /* of all, including those beyond the list */
+    bool elsewhere; /* a class in another module may have more */
 };
 
-/* Is TYPE an instance of DEFINITION, as "System.EventHandler`1[System.Decimal]" of "System.EventHandler`1"? */
+/* Is TYPE an instance of DEFINITION, as "System.EventHandler`1[System.Decimal]" of
+ * "System.EventHandler`1"? */
 static bool is_of(const char *type, const char *definition, size_t n)
 {
     return strncmp(type, definition, n) == 0 && (type[n] == '\0' || type[n] == '[');
@@ -205,10 +219,12 @@ static struct candidates find_candidates(const char *events, const char *delegat
 }
 
 /* The object that refers to the delegate of X, if it can have events. */
-static const struct gcd_suspect_step *holder_of(const struct suspect_words *s, const struct gcd_suspect *p)
+static const struct gcd_suspect_step *holder_of(const struct suspect_words *s,
+                                                const struct gcd_suspect *p)
 {
     const struct gcd_suspect_step *by = p->path_count > 1 ? &p->path[p->path_count - 2] : NULL;
-    bool can = by != NULL && !by->skipped && by->repeats == 1 && gcd_collections_kind(s->w->collections, by->type) == GCD_COLLECTION_NONE;
+    bool can = by != NULL && !by->skipped && by->repeats == 1 &&
+               gcd_collections_kind(s->w->collections, by->type) == GCD_COLLECTION_NONE;
     return can ? by : NULL;
 }
 
@@ -226,7 +242,10 @@ static bool is_one(const struct candidates *c)
 
 static void put_candidate(struct suspect_words *s, const struct candidates *c, size_t i)
 {
-    suspects_put(s, "%.*s", (int)(c->length[i] < SUSPECT_WORDS_BYTES / 16 ? c->length[i] : SUSPECT_WORDS_BYTES / 16), c->name[i]);
+    suspects_put(
+        s, "%.*s",
+        (int)(c->length[i] < SUSPECT_WORDS_BYTES / 16 ? c->length[i] : SUSPECT_WORDS_BYTES / 16),
+        c->name[i]);
 }
 
 /* ", Changed or Closed" */
@@ -245,7 +264,8 @@ static void put_candidates(struct suspect_words *s, const struct candidates *c)
 }
 
 /* "Shop.Feed.Changed" */
-static void put_field(struct suspect_words *s, const struct gcd_suspect *p, const struct candidates *c)
+static void put_field(struct suspect_words *s, const struct gcd_suspect *p,
+                      const struct candidates *c)
 {
     suspects_put_type(s, holder_of(s, p)->type);
     suspects_put(s, ".");
@@ -255,7 +275,8 @@ static void put_field(struct suspect_words *s, const struct gcd_suspect *p, cons
 /* Is it the value of a static variable, as a static event is? */
 static bool is_in_static(const struct suspect_words *s, const struct gcd_suspect *p)
 {
-    return p->path_count == 1 && p->root != SIZE_MAX && gcd_root_group(&gcd_graph_summary(s->w->g)->roots[p->root]) == GCD_GROUP_STATICS;
+    return p->path_count == 1 && p->root != SIZE_MAX &&
+           gcd_root_group(&gcd_graph_summary(s->w->g)->roots[p->root]) == GCD_GROUP_STATICS;
 }
 
 /* "The event Feed.Changed (Shop.dll), an Action,", or the known parts of that. */
@@ -278,7 +299,7 @@ static void put_event(struct suspect_words *s, const struct suspect *x)
         suspects_put(s, "T");
         size_t at = s->n;
         suspects_put_root(s, p->root);
-        memmove(s->text + at, s->text + at + 1, s->n - at);      /* "the" */
+        memmove(s->text + at, s->text + at + 1, s->n - at); /* "the" */
         s->n--;
     } else {
         suspects_put(s, "An event or delegate of type ");
@@ -347,5 +368,7 @@ void suspects_advise_handlers(struct suspect_words *s, const struct suspect *x)
         suspects_put(s, " in ");
         suspects_put_where(s, p->held[0].type);
     }
-    suspects_put(s, p->held_count > 0 && suspects_is_lambda(s, p->held[0].type) ? "; only a lambda kept in a variable can be removed." : ".");
+    suspects_put(s, p->held_count > 0 && suspects_is_lambda(s, p->held[0].type)
+                        ? "; only a lambda kept in a variable can be removed."
+                        : ".");
 }

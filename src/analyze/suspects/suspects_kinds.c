@@ -6,65 +6,94 @@
 typedef void suspect_text(struct suspect_words *s, const struct suspect *x);
 
 /*
- * SAY writes the sentence, ADVISE what to look at next.  TELL writes the part of SAY that states the facts; a kind that has it can be a clause of a
- * suspect that consists of the same objects.  Then the suspect gets the advice with the highest ADVICE_RANK; 0 = the suspect's own.
+ * SAY writes the sentence, ADVISE what to look at next.  TELL writes the part of SAY that states
+ * the facts; a kind that has it can be a clause of a suspect that consists of the same objects.
+ * Then the suspect gets the advice with the highest ADVICE_RANK; 0 = the suspect's own.
  */
 static const struct {
     const char *name, *title;
-    const char *what;            /* the counted things, in the plural */
-    uint32_t least;              /* this many objects are a suspect, 0 = the number does not matter */
-    bool by_bytes;               /* the threshold of bytes is another way to become one, or a further condition */
+    const char *what; /* the counted things, in the plural */
+    /* this many objects are a suspect, 0 = the number does not matter */
+    uint32_t least;
+    /* the threshold of bytes is another way to become one, or a further condition */
+    bool by_bytes;
     suspect_text *say, *advise, *tell;
     unsigned advice_rank;
-    bool is_free;                /* its bytes are free memory and not part of the heap's bytes */
-    bool counts_type;            /* its objects are of its type */
+    bool is_free;     /* its bytes are free memory and not part of the heap's bytes */
+    bool counts_type; /* its objects are of its type */
 } kinds[GCD_SUSPECT_KINDS] = {
-    [GCD_SUSPECT_OBJECT] = { "object", "One object", "objects", 0, true,
-        suspects_say_object, suspects_advise_object, .tell = NULL },
-    [GCD_SUSPECT_HANDLERS] = { "handlers", "Event handlers", "handlers of one event", SUSPECTS_HANDLERS, true,
-        suspects_say_handlers, suspects_advise_handlers, suspects_tell_handlers, .advice_rank = 2 },
+    [GCD_SUSPECT_OBJECT] = { "object", "One object", "objects", 0, true, suspects_say_object,
+                             suspects_advise_object, .tell = NULL },
+    [GCD_SUSPECT_HANDLERS] = { "handlers", "Event handlers", "handlers of one event",
+                               SUSPECTS_HANDLERS, true, suspects_say_handlers,
+                               suspects_advise_handlers, suspects_tell_handlers, .advice_rank = 2 },
     [GCD_SUSPECT_TYPE] = { "type", "Objects of one type", "objects of one type", 0, true,
-        suspects_say_type, suspects_advise_type, .counts_type = true },
+                           suspects_say_type, suspects_advise_type, .counts_type = true },
     [GCD_SUSPECT_FINALIZERS] = { "finalizers", "Finalizer queue", "objects", SUSPECTS_WAITING, true,
-        suspects_say_finalizers, suspects_advise_finalizers, .tell = NULL },
+                                 suspects_say_finalizers, suspects_advise_finalizers,
+                                 .tell = NULL },
     [GCD_SUSPECT_PINNED] = { "pinned", "Pinned objects", "pinned objects", SUSPECTS_PINNED, true,
-        suspects_say_pinned, suspects_advise_pinned, .is_free = true },
-    [GCD_SUSPECT_COLLECTIONS] = { "collections", "Small collections", "collections of one type and size", SUSPECTS_ALIKE, true,
-        suspects_say_collections, suspects_advise_collections, suspects_tell_collections, .advice_rank = 2, .counts_type = true },
+                             suspects_say_pinned, suspects_advise_pinned, .is_free = true },
+    [GCD_SUSPECT_COLLECTIONS] = { "collections", "Small collections",
+                                  "collections of one type and size", SUSPECTS_ALIKE, true,
+                                  suspects_say_collections, suspects_advise_collections,
+                                  suspects_tell_collections, .advice_rank = 2,
+                                  .counts_type = true },
     [GCD_SUSPECT_SPARSE] = { "sparse", "Sparse collections", "collections of one type", 0, true,
-        suspects_say_sparse, suspects_advise_sparse, suspects_tell_sparse, .advice_rank = 2, .counts_type = true },
+                             suspects_say_sparse, suspects_advise_sparse, suspects_tell_sparse,
+                             .advice_rank = 2, .counts_type = true },
     [GCD_SUSPECT_TIMERS] = { "timers", "Timers", "timers", FINDING_TIMERS, false,
-        suspects_say_timers, suspects_advise_timers, suspects_tell_timers, .advice_rank = 1, .counts_type = true },
-    [GCD_SUSPECT_CANCELLATION] = { "cancellation", "Cancellation callbacks", "callbacks of one source", FINDING_REGISTRATIONS, false,
-        suspects_say_cancellation, suspects_advise_cancellation, suspects_tell_cancellation, .advice_rank = 2 },
-    [GCD_SUSPECT_CONTINUATIONS] = { "continuations", "Continuations of one task", "continuations of one task", FINDING_CONTINUATIONS, false,
-        suspects_say_continuations, suspects_advise_continuations, suspects_tell_continuations, .advice_rank = 2 },
-    [GCD_SUSPECT_TASKS] = { "tasks", "Tasks that do not complete", "tasks of one type", FINDING_TASKS, false,
-        suspects_say_tasks, suspects_advise_tasks, suspects_tell_tasks, .advice_rank = 2, .counts_type = true },
-    [GCD_SUSPECT_ASYNC] = { "async", "Asynchronous calls", "calls of one method", FINDING_CALLS, false,
-        suspects_say_async, suspects_advise_async, suspects_tell_async, .counts_type = true },
+                             suspects_say_timers, suspects_advise_timers, suspects_tell_timers,
+                             .advice_rank = 1, .counts_type = true },
+    [GCD_SUSPECT_CANCELLATION] = { "cancellation", "Cancellation callbacks",
+                                   "callbacks of one source", FINDING_REGISTRATIONS, false,
+                                   suspects_say_cancellation, suspects_advise_cancellation,
+                                   suspects_tell_cancellation, .advice_rank = 2 },
+    [GCD_SUSPECT_CONTINUATIONS] = { "continuations", "Continuations of one task",
+                                    "continuations of one task", FINDING_CONTINUATIONS, false,
+                                    suspects_say_continuations, suspects_advise_continuations,
+                                    suspects_tell_continuations, .advice_rank = 2 },
+    [GCD_SUSPECT_TASKS] = { "tasks", "Tasks that do not complete", "tasks of one type",
+                            FINDING_TASKS, false, suspects_say_tasks, suspects_advise_tasks,
+                            suspects_tell_tasks, .advice_rank = 2, .counts_type = true },
+    [GCD_SUSPECT_ASYNC] = { "async", "Asynchronous calls", "calls of one method", FINDING_CALLS,
+                            false, suspects_say_async, suspects_advise_async, suspects_tell_async,
+                            .counts_type = true },
     [GCD_SUSPECT_BOXED] = { "boxed", "Boxed values", "values of one type", FINDING_BOXED, false,
-        suspects_say_boxed, suspects_advise_boxed, suspects_tell_boxed, .advice_rank = 2, .counts_type = true },
-    [GCD_SUSPECT_TRACKER] = { "tracker", "Tracked entities", "entities of one DbContext", FINDING_ENTITIES, false,
-        suspects_say_tracker, suspects_advise_tracker, suspects_tell_tracker, .advice_rank = 2 },
+                            suspects_say_boxed, suspects_advise_boxed, suspects_tell_boxed,
+                            .advice_rank = 2, .counts_type = true },
+    [GCD_SUSPECT_TRACKER] = { "tracker", "Tracked entities", "entities of one DbContext",
+                              FINDING_ENTITIES, false, suspects_say_tracker,
+                              suspects_advise_tracker, suspects_tell_tracker, .advice_rank = 2 },
     [GCD_SUSPECT_HTTP] = { "http", "HTTP handlers", "handlers", FINDING_HTTP, false,
-        suspects_say_http, suspects_advise_http, suspects_tell_http, .advice_rank = 2, .counts_type = true },
-    [GCD_SUSPECT_CODE] = { "code", "Methods compiled at run time", "methods", FINDING_METHODS, false,
-        suspects_say_code, suspects_advise_code, suspects_tell_code, .advice_rank = 2, .counts_type = true },
+                           suspects_say_http, suspects_advise_http, suspects_tell_http,
+                           .advice_rank = 2, .counts_type = true },
+    [GCD_SUSPECT_CODE] = { "code", "Methods compiled at run time", "methods", FINDING_METHODS,
+                           false, suspects_say_code, suspects_advise_code, suspects_tell_code,
+                           .advice_rank = 2, .counts_type = true },
     [GCD_SUSPECT_WAITS] = { "waits", "Registered waits", "waits", FINDING_WAITS, false,
-        suspects_say_waits, suspects_advise_waits, suspects_tell_waits, .advice_rank = 2, .counts_type = true },
+                            suspects_say_waits, suspects_advise_waits, suspects_tell_waits,
+                            .advice_rank = 2, .counts_type = true },
     [GCD_SUSPECT_INTERNED] = { "interned", "Interned strings", "strings", FINDING_INTERNED, false,
-        suspects_say_interned, suspects_advise_interned, suspects_tell_interned, .advice_rank = 2 },
-    [GCD_SUSPECT_THREAD_STATICS] = { "thread_statics", "Thread-static variables", "threads", 0, true,
-        suspects_say_thread_statics, suspects_advise_thread_statics, .advice_rank = 2 },
-    [GCD_SUSPECT_ASSEMBLIES] = { "assemblies", "Assembly loaded many times", "copies of one assembly", FINDING_LOADS, false,
-        suspects_say_assemblies, suspects_advise_assemblies, .tell = NULL },
-    [GCD_SUSPECT_FRAGMENTATION] = { "fragmentation", "Free memory between large objects", "large objects", 0, true,
-        suspects_say_fragmentation, suspects_advise_fragmentation, .is_free = true },
+                               suspects_say_interned, suspects_advise_interned,
+                               suspects_tell_interned, .advice_rank = 2 },
+    [GCD_SUSPECT_THREAD_STATICS] = { "thread_statics", "Thread-static variables", "threads", 0,
+                                     true, suspects_say_thread_statics,
+                                     suspects_advise_thread_statics, .advice_rank = 2 },
+    [GCD_SUSPECT_ASSEMBLIES] = { "assemblies", "Assembly loaded many times",
+                                 "copies of one assembly", FINDING_LOADS, false,
+                                 suspects_say_assemblies, suspects_advise_assemblies,
+                                 .tell = NULL },
+    [GCD_SUSPECT_FRAGMENTATION] = { "fragmentation", "Free memory between large objects",
+                                    "large objects", 0, true, suspects_say_fragmentation,
+                                    suspects_advise_fragmentation, .is_free = true },
     [GCD_SUSPECT_PINS] = { "pins", "Pinning handles", "objects", FINDING_PINS, false,
-        suspects_say_pins, suspects_advise_pins, suspects_tell_pins, .advice_rank = 2 },
-    [GCD_SUSPECT_WEAK_TABLE] = { "weak_table", "ConditionalWeakTable", "entries with the same types", FINDING_WEAK_ENTRIES, false,
-        suspects_say_weak_table, suspects_advise_weak_table, suspects_tell_weak_table, .advice_rank = 2, .counts_type = true },
+                           suspects_say_pins, suspects_advise_pins, suspects_tell_pins,
+                           .advice_rank = 2 },
+    [GCD_SUSPECT_WEAK_TABLE] = { "weak_table", "ConditionalWeakTable",
+                                 "entries with the same types", FINDING_WEAK_ENTRIES, false,
+                                 suspects_say_weak_table, suspects_advise_weak_table,
+                                 suspects_tell_weak_table, .advice_rank = 2, .counts_type = true },
 };
 
 const char *gcd_suspect_kind_name(enum gcd_suspect_kind kind)
@@ -95,8 +124,10 @@ bool suspects_counts_type(enum gcd_suspect_kind kind)
 void suspects_begin_checks(struct gcd_suspects *s)
 {
     for (unsigned i = 0; i < GCD_SUSPECT_KINDS; i++)
-        s->checks[i] = (struct gcd_suspect_check){ .what = kinds[i].what, .least_objects = kinds[i].least,
-                                                   .least_bytes = kinds[i].by_bytes ? s->threshold : 0 };
+        s->checks[i] =
+            (struct gcd_suspect_check){ .what = kinds[i].what,
+                                        .least_objects = kinds[i].least,
+                                        .least_bytes = kinds[i].by_bytes ? s->threshold : 0 };
 }
 
 static gcd_status keep_text(const struct suspect_words *s, const char **ret, struct gcd_error *err)
@@ -115,13 +146,15 @@ static void put_also(struct suspect_words *s, const struct suspect *x)
         suspects_put(s, i == 0 ? " Also: " : "; ");
         size_t at = s->n;
         kinds[f->pub.kind].tell(s, f);
-        if (s->text[at] == 'A' || s->text[at] == 'O' || s->text[at] == 'T')      /* an article, "One": names do not come first */
+        if (s->text[at] == 'A' || s->text[at] == 'O' ||
+            s->text[at] == 'T') /* an article, "One": names do not come first */
             s->text[at] = (char)(s->text[at] - 'A' + 'a');
     }
     suspects_put(s, x->pub.also_count > 0 ? "." : "");
 }
 
-/* The suspect whose advice X gets: if X is an object or objects of one type, the clause that tells more about its objects. */
+/* The suspect whose advice X gets: if X is an object or objects of one type, the clause that tells
+ * more about its objects. */
 static const struct suspect *adviser(const struct suspects_work *w, const struct suspect *x)
 {
     const struct suspect *best = x;
@@ -135,12 +168,13 @@ static const struct suspect *adviser(const struct suspects_work *w, const struct
     return best;
 }
 
-gcd_status suspects_sentence(const struct suspects_work *w, struct suspect *x, struct gcd_error *err)
+gcd_status suspects_sentence(const struct suspects_work *w, struct suspect *x,
+                             struct gcd_error *err)
 {
     struct suspect_names names = { .count = 0 };
     struct suspect_words sentence = { .w = w, .names = &names }, advice = sentence;
     const struct suspect *by = adviser(w, x);
-    for (int time = 0; time < 2; time++) {       /* the first round only collects names */
+    for (int time = 0; time < 2; time++) { /* the first round only collects names */
         sentence.n = advice.n = 0;
         kinds[x->pub.kind].say(&sentence, x);
         put_also(&sentence, x);

@@ -5,23 +5,33 @@
 
 #define INJECTION "Microsoft.Extensions.DependencyInjection."
 
-/* Types that tell more about a lifetime than the root of the path.  TEXT describes what they hold, and follows "It" or "One of them". */
+/* Types that tell more about a lifetime than the root of the path.  TEXT describes what they hold,
+ * and follows "It" or "One of them". */
 static const struct marker {
-    const char *type;            /* prefix of the name */
+    const char *type; /* prefix of the name */
     const char *text;
-    bool near;                   /* counts only if just collections and delegates are between it and the owner */
+    /* counts only if just collections and delegates are between it and the owner */
+    bool near;
 } markers[] = {
-    { INJECTION "ServiceLookup.ServiceProviderEngineScope", " belongs to a scope of the service provider that nobody has disposed", true },
-    { INJECTION "ServiceProvider", " is registered in the service provider and lives as long as the program", true },
-    { INJECTION "ServiceLookup.CallSite", " is registered in the service provider and lives as long as the program", true },
-    { "Microsoft.Extensions.Hosting.IHostedService", " is a hosted service and lives as long as the program", true },
-    { "Microsoft.Extensions.Hosting.BackgroundService", " is a hosted service and lives as long as the program", true },
-    { "Microsoft.AspNetCore.Http.RequestDelegate", " is part of the request pipeline and lives as long as the program", true },
+    { INJECTION "ServiceLookup.ServiceProviderEngineScope",
+      " belongs to a scope of the service provider that nobody has disposed", true },
+    { INJECTION "ServiceProvider",
+      " is registered in the service provider and lives as long as the program", true },
+    { INJECTION "ServiceLookup.CallSite",
+      " is registered in the service provider and lives as long as the program", true },
+    { "Microsoft.Extensions.Hosting.IHostedService",
+      " is a hosted service and lives as long as the program", true },
+    { "Microsoft.Extensions.Hosting.BackgroundService",
+      " is a hosted service and lives as long as the program", true },
+    { "Microsoft.AspNetCore.Http.RequestDelegate",
+      " is part of the request pipeline and lives as long as the program", true },
     { "System.Threading.TimerQueueTimer", " is held by a timer that is running", false },
-    { "System.Threading.CancellationTokenSource+CallbackNode", " is registered with a CancellationToken", false },
+    { "System.Threading.CancellationTokenSource+CallbackNode",
+      " is registered with a CancellationToken", false },
     { "System.Threading.AsyncLocalValueMap", " is the value of an AsyncLocal", false },
     { "System.Threading.ThreadLocal`1", " is the value of a ThreadLocal", false },
-    { "System.Runtime.CompilerServices.ConditionalWeakTable`2", " is attached to another object by a ConditionalWeakTable", false },
+    { "System.Runtime.CompilerServices.ConditionalWeakTable`2",
+      " is attached to another object by a ConditionalWeakTable", false },
 };
 #define MARKERS (sizeof markers / sizeof *markers)
 
@@ -41,7 +51,9 @@ static const struct marker *marker_of(const char *name)
 /* Is it a type with which containers keep their content? */
 static bool is_plumbing(const char *name)
 {
-    static const char *const begins[] = { "System.Object[]", "System.Collections.", "System.Func`", "System.Lazy`", INJECTION, "System.Action" };
+    static const char *const begins[] = { "System.Object[]", "System.Collections.",
+                                          "System.Func`",    "System.Lazy`",
+                                          INJECTION,         "System.Action" };
     for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
         if (strncmp(name, begins[i], strlen(begins[i])) == 0)
             return true;
@@ -58,7 +70,8 @@ static size_t owner_step(const struct gcd_suspect *p)
 }
 
 /* The last marker before step END; NULL = none. */
-static const struct marker *find_marker(const struct suspect_words *s, const struct gcd_suspect *p, size_t end, size_t *ret_step)
+static const struct marker *find_marker(const struct suspect_words *s, const struct gcd_suspect *p,
+                                        size_t end, size_t *ret_step)
 {
     bool plumbing = true;
     for (size_t i = end; i-- > 0;) {
@@ -76,10 +89,12 @@ static const struct marker *find_marker(const struct suspect_words *s, const str
 }
 
 /* The root scope belongs to the provider itself. */
-static const char *text_of(const struct suspect_words *s, const struct gcd_suspect *p, const struct marker *m, size_t step)
+static const char *text_of(const struct suspect_words *s, const struct gcd_suspect *p,
+                           const struct marker *m, size_t step)
 {
     if (m == &markers[0] && step > 0 && marker_of(name_at(s, p, step - 1)) == &markers[1])
-        return " is kept by the root scope of the service provider, which lives as long as the program";
+        return " is kept by the root scope of the service provider, which lives as long as the "
+               "program";
     return m->text;
 }
 
@@ -91,16 +106,21 @@ bool suspects_is_own_static(const struct suspects_work *work, size_t root)
     const struct gcd_static_words w = gcd_static_words(work->g, NULL, r);
     if (gcd_root_group(r) != GCD_GROUP_STATICS || w.label[0][0] == '\0')
         return false;
-    if (w.class_name[0] == '\0' && !gcd_static_is_labelled(r))           /* only the field is known: the type of its value decides */
-        return gcd_origins_get(work->origins, gcd_graph_node_type(work->g, r->node)) == GCD_ORIGIN_OWN;
-    return gcd_origins_of_name(work->origins, w.class_name[0] != '\0' ? w.class_name : w.label[0]) == GCD_ORIGIN_OWN;
+    if (w.class_name[0] == '\0' &&
+        !gcd_static_is_labelled(r)) /* only the field is known: the type of its value decides */
+        return gcd_origins_get(work->origins, gcd_graph_node_type(work->g, r->node)) ==
+               GCD_ORIGIN_OWN;
+    return gcd_origins_of_name(work->origins,
+                               w.class_name[0] != '\0' ? w.class_name : w.label[0]) ==
+           GCD_ORIGIN_OWN;
 }
 
 bool suspects_is_in_root_scope(const struct suspect_words *s, const struct suspect *x)
 {
     size_t step = 0;
     const struct marker *m = find_marker(s, &x->pub, owner_step(&x->pub), &step);
-    bool itself = x->pub.path_count <= step + 2;         /* it is the list of disposable services, not something in it */
+    /* it is the list of disposable services, not something in it */
+    bool itself = x->pub.path_count <= step + 2;
     return m != NULL && itself && text_of(s, &x->pub, m, step) != m->text;
 }
 

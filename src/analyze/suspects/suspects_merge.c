@@ -1,11 +1,14 @@
 /*
- * One leak is one suspect.  Objects that leak are often several things at once: 3,000 tasks that do not complete, the 3,000 calls that wait for them,
- * and the dictionary that holds both.  Among suspects that consist of the same objects, the first has the sentence and reports the others in clauses.
+ * One leak is one suspect.  Objects that leak are often several things at once: 3,000 tasks that do
+ * not complete, the 3,000 calls that wait for them, and the dictionary that holds both.  Among
+ * suspects that consist of the same objects, the first has the sentence and reports the others in
+ * clauses.
  *
  * F consists of the objects of X if
  *
  *   - nine tenths of F's objects belong to X (WITHIN), and F keeps most of X's bytes alive; or
- *   - nearly all of F's objects are for objects of one type, X has about as many of that type, and these are the same: F's objects belong to X, or
+ *   - nearly all of F's objects are for objects of one type, X has about as many of that type, and
+ *       these are the same: F's objects belong to X, or
  *     the type has not enough objects for both.
  */
 #include "analyze/suspects/suspects.h"
@@ -14,7 +17,8 @@
 #include "base/mem.h"
 #include "base/sort.h"
 
-/* Types of one suspect: its own, that of its elements, those behind it, and the program's types in it. */
+/* Types of one suspect: its own, that of its elements, those behind it, and the program's types in
+ * it. */
 #define PEOPLE (2 + 2 * GCD_SUSPECT_PARTS)
 
 /* ---- the suspect that has the objects ---- */
@@ -24,7 +28,7 @@ static uint32_t most_of(const struct suspects_work *w, size_t first, size_t end)
 {
     uint16_t most = SUSPECTS_UNKNOWN;
     size_t lead = 0, n = 0;
-    for (size_t i = first; i < end; i++) {               /* the majority, if there is one */
+    for (size_t i = first; i < end; i++) { /* the majority, if there is one */
         uint16_t owner = w->owner[w->owned[i].node];
         if (lead == 0)
             most = owner;
@@ -32,7 +36,10 @@ static uint32_t most_of(const struct suspects_work *w, size_t first, size_t end)
     }
     for (size_t i = first; i < end; i++)
         n += w->owner[w->owned[i].node] == most;
-    return most != SUSPECTS_UNKNOWN && most != SUSPECTS_NOBODY && n >= (end - first) - (end - first) / 10 ? most - 1u : SUSPECTS_NONE;
+    return most != SUSPECTS_UNKNOWN && most != SUSPECTS_NOBODY &&
+                   n >= (end - first) - (end - first) / 10
+               ? most - 1u
+               : SUSPECTS_NONE;
 }
 
 gcd_status suspects_within(struct suspects_work *w, struct gcd_error *err)
@@ -63,7 +70,8 @@ static size_t people_of(const struct suspect *x, struct gcd_suspect_part ret[PEO
         ret[n++] = p->element;
     for (size_t i = 0; i < p->own_count; i++)
         ret[n++] = p->own[i];
-    for (size_t i = 0; i < p->held_count && suspects_has_clause(p->kind); i++)     /* the types behind them */
+    for (size_t i = 0; i < p->held_count && suspects_has_clause(p->kind);
+         i++) /* the types behind them */
         ret[n++] = p->held[i];
     return n;
 }
@@ -75,10 +83,12 @@ static bool is_near(uint64_t a, uint64_t b)
 }
 
 /* F has A objects of TYPE and X has B: are they the same? */
-static bool are_same(const struct suspects_work *w, uint32_t x, const struct suspect *f, uint64_t a, uint64_t b, uint32_t type)
+static bool are_same(const struct suspects_work *w, uint32_t x, const struct suspect *f, uint64_t a,
+                     uint64_t b, uint32_t type)
 {
     uint64_t all = gcd_graph_summary(w->g)->types[type].objects;
-    return is_near(a, b) && (f->within == x || a + b >= all + a - a / 5);        /* at least four fifths must be in both */
+    /* at least four fifths must be in both */
+    return is_near(a, b) && (f->within == x || a + b >= all + a - a / 5);
 }
 
 static bool is_same(const struct suspects_work *w, uint32_t x, const struct suspect *f)
@@ -90,20 +100,23 @@ static bool is_same(const struct suspects_work *w, uint32_t x, const struct susp
         return true;
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < k && of_f[i].objects >= f->pub.objects - f->pub.objects / 10; j++)
-            if (of_f[i].type == of_x[j].type && are_same(w, x, f, of_f[i].objects, of_x[j].objects, of_f[i].type))
+            if (of_f[i].type == of_x[j].type &&
+                are_same(w, x, f, of_f[i].objects, of_x[j].objects, of_f[i].type))
                 return true;
     return false;
 }
 
 /* ---- merging ---- */
 
-/* Merges F into the first earlier suspect that consists of the same objects and has room for a clause. */
+/* Merges F into the first earlier suspect that consists of the same objects and has room for a
+ * clause. */
 static void merge(struct suspects_work *w, const uint32_t *order, size_t at)
 {
     struct suspect *f = &w->s->items[order[at]];
     for (size_t i = 0; i < at && f->into == SUSPECTS_NONE; i++) {
         struct suspect *x = &w->s->items[order[i]];
-        if (x->into != SUSPECTS_NONE || gcd_suspect_kind_is_free(x->pub.kind) || x->pub.also_count == SUSPECTS_ALSO || !is_same(w, order[i], f))
+        if (x->into != SUSPECTS_NONE || gcd_suspect_kind_is_free(x->pub.kind) ||
+            x->pub.also_count == SUSPECTS_ALSO || !is_same(w, order[i], f))
             continue;
         f->into = order[i];
         x->also[x->pub.also_count++] = order[at];
@@ -120,7 +133,8 @@ gcd_status suspects_merge(struct suspects_work *w, struct gcd_error *err)
         order[i] = (uint32_t)i;
     bool ok = gcd_sort_numbers(w->alloc, order, n, suspects_compare, w->s);
     for (size_t i = 0; i < n && ok; i++)
-        if (w->s->items[order[i]].pub.overlaps && suspects_has_clause(w->s->items[order[i]].pub.kind))
+        if (w->s->items[order[i]].pub.overlaps &&
+            suspects_has_clause(w->s->items[order[i]].pub.kind))
             merge(w, order, i);
     gcd_mem_free(w->alloc, order, n * sizeof *order);
     return ok ? GCD_OK : gcd_fail_nomem(err, "comparing suspects");

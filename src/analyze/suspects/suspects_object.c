@@ -1,20 +1,22 @@
 /*
  * Containers: the places in the dominator tree where the memory spreads out.
  *
- * An object is heavy if it retains a suspect's share.  Heavy objects form the top of the dominator tree.  The rest of a heavy object is
- * what it retains without its heavy children.  If the rest is a suspect's share, the memory spreads out here, over small children or in
- * the object itself.  Rests do not overlap.  From the last heavy object of a branch, the search continues downwards while one child keeps
- * nearly everything.
+ * An object is heavy if it retains a suspect's share.  Heavy objects form the top of the dominator
+ * tree.  The rest of a heavy object is what it retains without its heavy children.  If the rest is
+ * a suspect's share, the memory spreads out here, over small children or in the object itself.
+ * Rests do not overlap.  From the last heavy object of a branch, the search continues downwards
+ * while one child keeps nearly everything.
  *
- * A list or tree of objects of one type would become many suspects.  So if an object keeps another one of its type, or the type recurs on
- * the way down with the same types between (a node, its array of children, the next node), the objects from the first one on count as one
- * container.
+ * A list or tree of objects of one type would become many suspects.  So if an object keeps another
+ * one of its type, or the type recurs on the way down with the same types between (a node, its
+ * array of children, the next node), the objects from the first one on count as one container.
  *
- * The internals of a collection, such as tables, nodes and segments (unstable/collections.h), belong to the collection, which is one container
- * with its elements below it.  Objects and collections can alternate in such a list.
+ * The internals of a collection, such as tables, nodes and segments (unstable/collections.h),
+ * belong to the collection, which is one container with its elements below it.  Objects and
+ * collections can alternate in such a list.
  *
- * Objects that retain at least half of a suspect's share get a record, each after its parent.  Objects of a known list need none: a list of
- * millions has as many records as a list of twenty.
+ * Objects that retain at least half of a suspect's share get a record, each after its parent.
+ * Objects of a known list need none: a list of millions has as many records as a list of twenty.
  */
 #include "analyze/suspects/suspects.h"
 #include "analyze/suspects/suspects_words.h"
@@ -23,28 +25,30 @@
 #include "base/mem.h"
 
 #define NONE UINT32_MAX
-/* The maximum distance of objects of one type in a list, and how often the type must occur: nested collections are not a list. */
-#define PERIOD 8u
+/* The maximum distance of objects of one type in a list, and how often the type must occur: nested
+ * collections are not a list. */
+#define PERIOD  8u
 #define REPEATS 16u
 
 struct heavy {
-    uint32_t node, parent;       /* PARENT and the members below are records; NONE = none */
-    uint32_t same;               /* the nearest ancestor of the same type, NONE if none is near */
-    uint32_t repeats;            /* number of objects of the type up to here */
-    uint32_t head;               /* the first object of its list; itself if it is the first */
-    uint32_t last;               /* of a head: a record further down where the list continues */
-    uint32_t largest;            /* the child that retains most */
-    bool collection;             /* its internals have no records */
-    uint64_t rest;               /* without heavy children; modulo 2^64 during the summation */
+    uint32_t node, parent; /* PARENT and the members below are records; NONE = none */
+    uint32_t same;         /* the nearest ancestor of the same type, NONE if none is near */
+    uint32_t repeats;      /* number of objects of the type up to here */
+    uint32_t head;         /* the first object of its list; itself if it is the first */
+    uint32_t last;         /* of a head: a record further down where the list continues */
+    uint32_t largest;      /* the child that retains most */
+    bool collection;       /* its internals have no records */
+    uint64_t rest;         /* without heavy children; modulo 2^64 during the summation */
 };
 
 struct tree {
     struct suspects_work *w;
     struct heavy *items;
     size_t count, room;
-    uint64_t *recorded;          /* one bit per node: RECORD is set; few are, so most of the next array is never touched */
-    uint32_t *record;            /* [nodes] the record that a node has or belongs to */
-    uint32_t *waiting;           /* nodes whose parents need a record first */
+    /* one bit per node: RECORD is set; few are, so most of the next array is never touched */
+    uint64_t *recorded;
+    uint32_t *record;  /* [nodes] the record that a node has or belongs to */
+    uint32_t *waiting; /* nodes whose parents need a record first */
     size_t waiting_room;
     uint64_t floor;
 };
@@ -64,21 +68,24 @@ static bool is_list(const struct tree *t, uint32_t i)
     return t->items[i].head != NONE;
 }
 
-/* Is NODE an internal object of the collection of record I?  UP, its parent in the dominator tree, is the collection or an internal object of it. */
+/* Is NODE an internal object of the collection of record I?  UP, its parent in the dominator tree,
+ * is the collection or an internal object of it. */
 static bool is_inside(const struct tree *t, uint32_t i, uint32_t up, uint32_t node)
 {
     const struct suspects_work *w = t->w;
     return t->items[i].collection &&
-           gcd_collections_is_inside(w->collections, type_of(t, i), gcd_graph_node_type(w->g, up), gcd_graph_node_type(w->g, node));
+           gcd_collections_is_inside(w->collections, type_of(t, i), gcd_graph_node_type(w->g, up),
+                                     gcd_graph_node_type(w->g, node));
 }
 
 /*
- * Does the type of NODE, below UP, occur in the known part of HEAD's list, between two objects of the head's type?  Or is it an internal object
- * of a collection there?
+ * Does the type of NODE, below UP, occur in the known part of HEAD's list, between two objects of
+ * the head's type?  Or is it an internal object of a collection there?
  */
 static bool belongs(const struct tree *t, uint32_t head, uint32_t up, uint32_t node)
 {
-    uint32_t type = gcd_graph_node_type(t->w->g, node), first = type_of(t, head), i = t->items[head].last;
+    uint32_t type = gcd_graph_node_type(t->w->g, node), first = type_of(t, head),
+             i = t->items[head].last;
     if (type == first || is_inside(t, head, up, node))
         return true;
     for (uint32_t n = 0; i != head && n < PERIOD; n++) {
@@ -91,7 +98,8 @@ static bool belongs(const struct tree *t, uint32_t head, uint32_t up, uint32_t n
     return false;
 }
 
-/* Joins the records from LAST up to the first one of its type into one list, or into the list found on the way. */
+/* Joins the records from LAST up to the first one of its type into one list, or into the list found
+ * on the way. */
 static void make_list(struct tree *t, uint32_t last)
 {
     uint32_t first = last, top = last;
@@ -106,10 +114,13 @@ static void make_list(struct tree *t, uint32_t last)
     t->items[head].last = last;
 }
 
-/* Are two objects enough for a list?  Not for nested arrays and collections, unless a collection type is its own node. */
+/* Are two objects enough for a list?  Not for nested arrays and collections, unless a collection
+ * type is its own node. */
 static bool is_self_typed(const struct tree *t, const struct heavy *h)
 {
-    return h->same == h->parent && gcd_collections_kind(t->w->collections, gcd_graph_node_type(t->w->g, h->node)) == GCD_COLLECTION_NONE;
+    return h->same == h->parent &&
+           gcd_collections_kind(t->w->collections, gcd_graph_node_type(t->w->g, h->node)) ==
+               GCD_COLLECTION_NONE;
 }
 
 static void set_record(struct tree *t, uint32_t node, uint32_t number)
@@ -120,11 +131,18 @@ static void set_record(struct tree *t, uint32_t node, uint32_t number)
 
 static gcd_status add_record(struct tree *t, uint32_t node, uint32_t parent, struct gcd_error *err)
 {
-    if (!gcd_vec_reserve(t->w->alloc, &t->items, &t->room, t->count + 1, sizeof *t->items, NONE - 1))
+    if (!gcd_vec_reserve(t->w->alloc, &t->items, &t->room, t->count + 1, sizeof *t->items,
+                         NONE - 1))
         return gcd_fail_nomem(err, "looking for containers");
     uint32_t number = (uint32_t)t->count++, type = gcd_graph_node_type(t->w->g, node);
     struct heavy *h = &t->items[number];
-    *h = (struct heavy){ .node = node, .parent = parent, .same = NONE, .repeats = 1, .head = NONE, .last = NONE, .largest = NONE,
+    *h = (struct heavy){ .node = node,
+                         .parent = parent,
+                         .same = NONE,
+                         .repeats = 1,
+                         .head = NONE,
+                         .last = NONE,
+                         .largest = NONE,
                          .rest = gcd_dominators_retained(t->w->d, node),
                          .collection = gcd_collections_has_inside(t->w->collections, type) };
     set_record(t, node, number);
@@ -135,7 +153,8 @@ static gcd_status add_record(struct tree *t, uint32_t node, uint32_t parent, str
         p->rest -= h->rest;
     if (p->largest == NONE || retained(t, p->largest) < h->rest)
         p->largest = number;
-    for (uint32_t i = parent, n = 0; i != NONE && n < PERIOD && !is_list(t, i); i = t->items[i].parent, n++)
+    for (uint32_t i = parent, n = 0; i != NONE && n < PERIOD && !is_list(t, i);
+         i = t->items[i].parent, n++)
         if (type_of(t, i) == type) {
             h->same = i;
             h->repeats = t->items[i].repeats + 1;
@@ -149,7 +168,8 @@ static gcd_status add_record(struct tree *t, uint32_t node, uint32_t parent, str
 /* Adds the record of NODE, whose parent has one. */
 static gcd_status make_record(struct tree *t, uint32_t node, struct gcd_error *err)
 {
-    uint32_t up = gcd_dominators_parent(t->w->d, node), parent = up == GCD_NODE_ROOT ? NONE : t->record[up];
+    uint32_t up = gcd_dominators_parent(t->w->d, node),
+             parent = up == GCD_NODE_ROOT ? NONE : t->record[up];
     if (parent != NONE && is_list(t, parent) && belongs(t, t->items[parent].head, up, node)) {
         set_record(t, node, t->items[parent].head);
         return GCD_OK;
@@ -169,10 +189,13 @@ static gcd_status make_records(struct tree *t, struct gcd_error *err)
         size_t n = 0;
         if (node % SUSPECTS_CHECK_EVERY == 0)
             GCD_TRY(suspects_check(t->w, err));
-        if (gcd_dominators_retained(d, node) < t->floor || gcd_dominators_parent(d, node) == GCD_NODE_NONE)
+        if (gcd_dominators_retained(d, node) < t->floor ||
+            gcd_dominators_parent(d, node) == GCD_NODE_NONE)
             continue;
-        for (uint32_t up = node; up != GCD_NODE_ROOT && !bits_get(t->recorded, up); up = gcd_dominators_parent(d, up)) {
-            if (!gcd_vec_reserve(t->w->alloc, &t->waiting, &t->waiting_room, n + 1, sizeof *t->waiting, NONE - 1))
+        for (uint32_t up = node; up != GCD_NODE_ROOT && !bits_get(t->recorded, up);
+             up = gcd_dominators_parent(d, up)) {
+            if (!gcd_vec_reserve(t->w->alloc, &t->waiting, &t->waiting_room, n + 1,
+                                 sizeof *t->waiting, NONE - 1))
                 return gcd_fail_nomem(err, "looking for containers");
             t->waiting[n++] = up;
         }
@@ -182,7 +205,8 @@ static gcd_status make_records(struct tree *t, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* The container at the end of the branch below record I.  Objects below I retain less than the threshold. */
+/* The container at the end of the branch below record I.  Objects below I retain less than the
+ * threshold. */
 static uint32_t descend(const struct tree *t, uint32_t i)
 {
     uint64_t start = retained(t, i);
@@ -210,7 +234,8 @@ static gcd_status make_suspects(struct tree *t, struct gcd_error *err)
             continue;
         uint32_t at = rest == all ? descend(t, i) : i, node = t->items[at].node;
         struct suspect *x;
-        GCD_TRY(suspects_add(t->w, GCD_SUSPECT_OBJECT, node, gcd_graph_node_type(t->w->g, node), &x, err));
+        GCD_TRY(suspects_add(t->w, GCD_SUSPECT_OBJECT, node, gcd_graph_node_type(t->w->g, node), &x,
+                             err));
         x->recursive = is_list(t, at);
         if (t->items[at].collection && !x->recursive)
             GCD_TRY(suspects_add_elements(t->w, x, err));
@@ -229,7 +254,9 @@ gcd_status suspects_containers(struct suspects_work *w, struct gcd_error *err)
     struct tree t = { .w = w, .floor = w->s->threshold / 2 };
     t.record = gcd_mem_new_uncleared(w->alloc, w->nodes, sizeof *t.record);
     t.recorded = gcd_mem_new_array(w->alloc, w->words, sizeof *t.recorded);
-    gcd_status st = t.record != NULL && t.recorded != NULL ? make_records(&t, err) : gcd_fail_nomem(err, "looking for containers");
+    gcd_status st = t.record != NULL && t.recorded != NULL
+                        ? make_records(&t, err)
+                        : gcd_fail_nomem(err, "looking for containers");
     if (st == GCD_OK)
         st = make_suspects(&t, err);
     gcd_mem_free(w->alloc, t.record, (size_t)w->nodes * sizeof *t.record);
@@ -249,7 +276,8 @@ static void put_owner(struct suspect_words *s, const struct suspect *x)
     suspects_put(s, " (");
     suspects_put_bytes(s, p->bytes);
     suspects_put_nested(s, p);
-    suspects_put(s, ") is %s ", p->owner_node == GCD_NODE_NONE || p->owner_alone ? "held by" : "reached through");
+    suspects_put(s, ") is %s ",
+                 p->owner_node == GCD_NODE_NONE || p->owner_alone ? "held by" : "reached through");
     if (p->owner_node != GCD_NODE_NONE)
         suspects_put_owner(s, p);
     else
@@ -258,12 +286,14 @@ static void put_owner(struct suspect_words *s, const struct suspect *x)
         suspects_put(s, " and a dependent handle");
 }
 
-/* What X is: a list, a large object, a collection, an object that holds others.  SMALL: within a sentence.  True: it ends with an aside. */
+/* What X is: a list, a large object, a collection, an object that holds others.  SMALL: within a
+ * sentence.  True: it ends with an aside. */
 static bool put_what(struct suspect_words *s, const struct suspect *x, bool small)
 {
     const struct gcd_suspect *p = &x->pub;
     bool aside = false, collection = x->collection.kind != GCD_COLLECTION_NONE;
-    uint64_t own = collection && x->collection.node == p->node ? x->collection.structure_bytes : p->shallow_bytes;
+    uint64_t own = collection && x->collection.node == p->node ? x->collection.structure_bytes
+                                                               : p->shallow_bytes;
     bool large = own >= p->bytes / 2;
     if (x->recursive && p->objects > 1 && !collection) {
         suspects_put(s, small ? "a list or tree of " : "A list or tree of ");
@@ -297,7 +327,8 @@ static bool put_what(struct suspect_words *s, const struct suspect *x, bool smal
     return aside;
 }
 
-/* Has the sentence already named the own type that most of it belongs to, with about the right number of objects? */
+/* Has the sentence already named the own type that most of it belongs to, with about the right
+ * number of objects? */
 static bool names_own(const struct suspect_words *s, const struct suspect *x)
 {
     const struct gcd_suspect *p = &x->pub;
@@ -312,7 +343,8 @@ static bool names_own(const struct suspect_words *s, const struct suspect *x)
 static void put_kept(struct suspect_words *s, const struct suspect *x)
 {
     const struct gcd_suspect *p = &x->pub;
-    if (p->shallow_bytes == p->bytes && x->collection.kind == GCD_COLLECTION_NONE && !x->recursive) {
+    if (p->shallow_bytes == p->bytes && x->collection.kind == GCD_COLLECTION_NONE &&
+        !x->recursive) {
         suspects_put_article(s, p->type, false);
         suspects_put_type(s, p->type);
         suspects_put(s, " is ");

@@ -1,6 +1,7 @@
 /*
- * Pinned objects, and the free memory around them: ranges of generations 0 to 2 with a pinned object that are at least a quarter free.  The free
- * memory of a range is its size without its objects.
+ * Pinned objects, and the free memory around them: ranges of generations 0 to 2 with a pinned
+ * object that are at least a quarter free.  The free memory of a range is its size without its
+ * objects.
  */
 #include "analyze/suspects/suspects.h"
 
@@ -16,14 +17,14 @@
 
 struct span {
     uint64_t start, used_bytes, live_bytes;
-    uint64_t pinned;             /* number of pinned objects */
+    uint64_t pinned; /* number of pinned objects */
 };
 
 struct spans {
     struct suspects_work *w;
-    struct span *items;          /* by start */
+    struct span *items; /* by start */
     size_t count, room;
-    uint64_t *pinned;            /* one bit per node */
+    uint64_t *pinned; /* one bit per node */
     size_t words, hint;
 };
 
@@ -31,7 +32,7 @@ static struct span *find(struct spans *s, uint64_t address)
 {
     size_t low = 0, high = s->count;
     const struct span *hint = &s->items[s->hint];
-    if (address - hint->start < hint->used_bytes)            /* neighbours are usually in the same range */
+    if (address - hint->start < hint->used_bytes) /* neighbours are usually in the same range */
         return &s->items[s->hint];
     while (low < high) {
         size_t mid = low + (high - low) / 2;
@@ -69,7 +70,10 @@ static gcd_status prepare(struct spans *s, bool *ret_any, struct gcd_error *err)
     for (size_t i = 0; i < gcd_graph_summary(g)->root_count && s->count > 0; i++) {
         const struct gcd_root *r = &gcd_graph_summary(g)->roots[i];
         uint64_t address = gcd_graph_node_address(g, r->node);
-        struct span *at = (r->flags & GCD_ROOT_PINNED) != 0 && address != 0 && !bits_get(s->pinned, r->node) ? find(s, address) : NULL;
+        struct span *at =
+            (r->flags & GCD_ROOT_PINNED) != 0 && address != 0 && !bits_get(s->pinned, r->node)
+                ? find(s, address)
+                : NULL;
         if (at == NULL)
             continue;
         bits_set(s->pinned, r->node);
@@ -89,7 +93,8 @@ static gcd_status add_live(struct spans *s, struct gcd_error *err)
         struct span *at = find(s, gcd_graph_node_address(g, node));
         uint64_t size = gcd_graph_node_size(g, node);
         if (at != NULL)
-            gcd_add_saturating(&at->live_bytes, size <= UINT64_MAX - align ? (size + align) & ~align : size);
+            gcd_add_saturating(&at->live_bytes,
+                               size <= UINT64_MAX - align ? (size + align) & ~align : size);
     }
     return GCD_OK;
 }
@@ -117,7 +122,8 @@ static gcd_status make_suspect(struct spans *s, struct gcd_error *err)
     uint64_t *of_type = gcd_mem_new_array(w->alloc, w->types, sizeof *of_type);
     uint32_t *first = gcd_mem_new_array(w->alloc, w->types, sizeof *first);
     for (uint32_t node = 0; node < w->nodes && of_type != NULL && first != NULL; node++) {
-        const struct span *at = bits_get(s->pinned, node) ? find(s, gcd_graph_node_address(w->g, node)) : NULL;
+        const struct span *at =
+            bits_get(s->pinned, node) ? find(s, gcd_graph_node_address(w->g, node)) : NULL;
         if (at == NULL || free_bytes(at) == 0)
             continue;
         uint32_t type = gcd_graph_node_type(w->g, node);
@@ -151,7 +157,8 @@ gcd_status suspects_pinned(struct suspects_work *w, struct gcd_error *err)
 {
     struct spans s = { .w = w };
     bool any;
-    w->s->checks[GCD_SUSPECT_PINNED].unknown = gcd_graph_summary(w->g)->range_count == 0 || gcd_graph_notes(w->g)->addresses_made_up;
+    w->s->checks[GCD_SUSPECT_PINNED].unknown =
+        gcd_graph_summary(w->g)->range_count == 0 || gcd_graph_notes(w->g)->addresses_made_up;
     gcd_status st = prepare(&s, &any, err);
     if (st == GCD_OK && any)
         st = add_live(&s, err);
@@ -179,6 +186,7 @@ void suspects_say_pinned(struct suspect_words *s, const struct suspect *x)
 
 void suspects_advise_pinned(struct suspect_words *s, const struct suspect *x)
 {
-    suspects_put(s, "Pin for a short time only, or allocate what stays pinned with GC.AllocateArray, away from other objects");
+    suspects_put(s, "Pin for a short time only, or allocate what stays pinned with "
+                    "GC.AllocateArray, away from other objects");
     suspects_put_look_in(s, &x->pub);
 }

@@ -1,8 +1,9 @@
 /*
- * Arrays and collections that are mostly empty, and large or very many: compares the number of references with the length that follows from the size.
- * Those of one type are one suspect.
+ * Arrays and collections that are mostly empty, and large or very many: compares the number of
+ * references with the length that follows from the size. Those of one type are one suspect.
  *
- * An array inside a collection counts as the collection, so that the sentence names a dictionary and not its entries.
+ * An array inside a collection counts as the collection, so that the sentence names a dictionary
+ * and not its entries.
  */
 #include "analyze/suspects/suspects_words.h"
 
@@ -12,7 +13,8 @@
 #include "base/mem.h"
 #include "base/ovf.h"
 
-/* From this size on, one is large; those above SUSPECTS_SMALL count if there are SUSPECTS_ALIKE of a type. */
+/* From this size on, one is large; those above SUSPECTS_SMALL count if there are SUSPECTS_ALIKE of
+ * a type. */
 #define LARGE_BYTES (UINT64_C(64) << 10)
 /* At least this many slots per used slot are sparse. */
 #define PLACES_OF_ONE 4u
@@ -20,13 +22,13 @@
 struct sparse_type {
     uint32_t type, worst;
     uint64_t objects, bytes, empty_bytes, used, places, worst_bytes;
-    bool large;                  /* at least one of them is */
+    bool large; /* at least one of them is */
 };
 
 struct search {
     struct suspects_work *w;
-    struct gcd_length_rule *lengths;     /* [types] */
-    struct gcd_idmap map;                /* type -> index in items */
+    struct gcd_length_rule *lengths; /* [types] */
+    struct gcd_idmap map;            /* type -> index in items */
     struct sparse_type *items;
     size_t count, room;
 };
@@ -37,14 +39,17 @@ static uint64_t empty_part(uint64_t bytes, uint64_t used, uint64_t places)
     return (uint64_t)((double)bytes * (1 - (double)used / (double)places));
 }
 
-static gcd_status add(struct search *s, uint32_t node, uint64_t bytes, uint64_t used, uint64_t places, struct gcd_error *err)
+static gcd_status add(struct search *s, uint32_t node, uint64_t bytes, uint64_t used,
+                      uint64_t places, struct gcd_error *err)
 {
     uint32_t type = gcd_graph_node_type(s->w->g, node), i = gcd_idmap_get(&s->map, type);
     if (places == 0 || used > places / PLACES_OF_ONE || bytes <= SUSPECTS_SMALL)
         return GCD_OK;
     if (i == GCD_IDMAP_NONE) {
         i = (uint32_t)s->count;
-        if (!gcd_vec_reserve(s->w->alloc, &s->items, &s->room, s->count + 1, sizeof *s->items, UINT32_MAX - 1) || !gcd_idmap_put(&s->map, type, i))
+        if (!gcd_vec_reserve(s->w->alloc, &s->items, &s->room, s->count + 1, sizeof *s->items,
+                             UINT32_MAX - 1) ||
+            !gcd_idmap_put(&s->map, type, i))
             return gcd_fail_nomem(err, "looking for sparse collections");
         s->items[s->count++] = (struct sparse_type){ .type = type, .worst = node };
     }
@@ -63,7 +68,8 @@ static gcd_status add(struct search *s, uint32_t node, uint64_t bytes, uint64_t 
     return GCD_OK;
 }
 
-/* Is NODE an internal object of the collection that alone holds it?  The collection is examined itself. */
+/* Is NODE an internal object of the collection that alone holds it?  The collection is examined
+ * itself. */
 static bool is_inside(const struct suspects_work *w, uint32_t node)
 {
     uint32_t up = gcd_dominators_parent(w->d, node);
@@ -80,13 +86,15 @@ static gcd_status look_at_array(struct search *s, uint32_t node, struct gcd_erro
     uint64_t bytes = gcd_graph_node_size(w->g, node), length;
     size_t n;
     (void)gcd_graph_node_edges(w->g, node, &n);
-    if (bytes <= SUSPECTS_SMALL || !gcd_collections_of_references(w->collections, gcd_graph_node_type(w->g, node)) ||
+    if (bytes <= SUSPECTS_SMALL ||
+        !gcd_collections_of_references(w->collections, gcd_graph_node_type(w->g, node)) ||
         !gcd_length_of(rule, bytes, &length) || is_inside(w, node))
         return GCD_OK;
     return add(s, node, bytes, n, length, err);
 }
 
-/* Describes NODE only if it alone holds an object that is not small, which most collections do not. */
+/* Describes NODE only if it alone holds an object that is not small, which most collections do not.
+ */
 static gcd_status look_at_collection(struct search *s, uint32_t node, struct gcd_error *err)
 {
     const struct suspects_work *w = s->w;
@@ -95,7 +103,8 @@ static gcd_status look_at_collection(struct search *s, uint32_t node, struct gcd
     bool large = false;
     const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
     for (size_t i = 0; i < n && !large; i++)
-        large = gcd_graph_node_size(w->g, edges[i]) > SUSPECTS_SMALL && gcd_dominators_parent(w->d, edges[i]) == node;
+        large = gcd_graph_node_size(w->g, edges[i]) > SUSPECTS_SMALL &&
+                gcd_dominators_parent(w->d, edges[i]) == node;
     if (!large)
         return GCD_OK;
     gcd_status st = suspects_describe(s->w, node, &it, err);
@@ -107,10 +116,12 @@ static gcd_status look_at_collection(struct search *s, uint32_t node, struct gcd
 static gcd_status look_at(struct search *s, uint32_t node, struct gcd_error *err)
 {
     struct suspects_work *w = s->w;
-    enum gcd_collection_kind kind = gcd_collections_kind(w->collections, gcd_graph_node_type(w->g, node));
+    enum gcd_collection_kind kind =
+        gcd_collections_kind(w->collections, gcd_graph_node_type(w->g, node));
     if (kind == GCD_COLLECTION_NONE || gcd_dominators_parent(w->d, node) == GCD_NODE_NONE)
         return GCD_OK;
-    return kind == GCD_COLLECTION_ARRAY ? look_at_array(s, node, err) : look_at_collection(s, node, err);
+    return kind == GCD_COLLECTION_ARRAY ? look_at_array(s, node, err)
+                                        : look_at_collection(s, node, err);
 }
 
 static gcd_status make_suspects(struct search *s, struct gcd_error *err)
@@ -145,8 +156,9 @@ gcd_status suspects_sparse(struct suspects_work *w, struct gcd_error *err)
     struct search s = { .w = w };
     gcd_idmap_init(&s.map, w->alloc);
     s.lengths = gcd_mem_new_array(w->alloc, w->types, sizeof *s.lengths);
-    gcd_status st = s.lengths == NULL ? gcd_fail_nomem(err, "looking for sparse collections")
-                                      : gcd_length_rules(gcd_graph_summary(w->g), w->alloc, s.lengths, err);
+    gcd_status st = s.lengths == NULL
+                        ? gcd_fail_nomem(err, "looking for sparse collections")
+                        : gcd_length_rules(gcd_graph_summary(w->g), w->alloc, s.lengths, err);
     for (uint32_t node = 0; node < w->nodes && st == GCD_OK; node++) {
         if (node % SUSPECTS_CHECK_EVERY == 0)
             st = suspects_check(w, err);
@@ -202,7 +214,10 @@ void suspects_say_sparse(struct suspect_words *s, const struct suspect *x)
 void suspects_advise_sparse(struct suspect_words *s, const struct suspect *x)
 {
     if (gcd_collections_kind(s->w->collections, x->pub.type) == GCD_COLLECTION_ARRAY)
-        suspects_put(s, "Make the arrays as long as they are used, or keep what is there in a dictionary.");
+        suspects_put(
+            s, "Make the arrays as long as they are used, or keep what is there in a dictionary.");
     else
-        suspects_put(s, "Create %s without that capacity, or call TrimExcess after removing many elements.", x->pub.objects == 1 ? "it" : "them");
+        suspects_put(
+            s, "Create %s without that capacity, or call TrimExcess after removing many elements.",
+            x->pub.objects == 1 ? "it" : "them");
 }

@@ -1,6 +1,7 @@
 /*
- * Where the runtime keeps static variables: arrays that it holds with handles.  Variables that it names are separate roots.  An object that only such
- * an array holds is in a variable without a name, usually of a generic class.  A thread that works on a variable holds the array, too.
+ * Where the runtime keeps static variables: arrays that it holds with handles.  Variables that it
+ * names are separate roots.  An object that only such an array holds is in a variable without a
+ * name, usually of a generic class.  A thread that works on a variable holds the array, too.
  */
 #include "analyze/suspects/suspects.h"
 
@@ -14,7 +15,8 @@ static bool is_array_of_statics(const struct suspects_work *w, uint32_t node, co
 {
     size_t n, found = 0;
     const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
-    if (strcmp(gcd_graph_summary(w->g)->types[gcd_graph_node_type(w->g, node)].name, "System.Object[]") != 0)
+    if (strcmp(gcd_graph_summary(w->g)->types[gcd_graph_node_type(w->g, node)].name,
+               "System.Object[]") != 0)
         return false;
     for (size_t i = 0; i < n && found < NAMED_LEAST; i++)
         found += bits_get(named, edges[i]);
@@ -34,7 +36,8 @@ gcd_status suspects_find_statics(struct suspects_work *w, struct gcd_error *err)
         const struct gcd_root *r = &s->roots[i];
         enum gcd_root_group group = gcd_root_group(r);
         bool handle = group == GCD_GROUP_STRONG_HANDLES || group == GCD_GROUP_PINNED_HANDLES;
-        if (handle && suspects_statics_root(w, r->node) == SIZE_MAX && is_array_of_statics(w, r->node, named))
+        if (handle && suspects_statics_root(w, r->node) == SIZE_MAX &&
+            is_array_of_statics(w, r->node, named))
             w->statics[w->static_count++] = (struct suspects_statics){ r->node, i };
     }
     gcd_mem_free(w->alloc, named, w->words * sizeof *named);

@@ -1,8 +1,9 @@
 /*
  * Objects of one type that are large only together.
  *
- * The search covers the objects without a dominator other than the root.  Every other object has a dominator that retains at least as much, and
- * suspects_object.c finds that one.  An object that a root holds directly is always covered.
+ * The search covers the objects without a dominator other than the root.  Every other object has a
+ * dominator that retains at least as much, and suspects_object.c finds that one.  An object that a
+ * root holds directly is always covered.
  */
 #include "analyze/suspects/suspects.h"
 #include "analyze/suspects/suspects_words.h"
@@ -33,9 +34,12 @@ static gcd_status make_consumers(struct suspects_work *w, struct gcd_error *err)
         if (w->top[t].objects > 0)
             order[n++] = t;
     bool ok = gcd_sort_numbers(w->alloc, order, n, compare_top, w->top) &&
-              gcd_vec_reserve(w->alloc, &s->consumers, &s->consumer_room, n, sizeof *s->consumers, SIZE_MAX);
+              gcd_vec_reserve(w->alloc, &s->consumers, &s->consumer_room, n, sizeof *s->consumers,
+                              SIZE_MAX);
     for (size_t i = 0; i < n && ok; i++)
-        s->consumers[i] = (struct gcd_suspect_part){ .type = order[i], .objects = w->top[order[i]].objects, .bytes = w->top[order[i]].bytes };
+        s->consumers[i] = (struct gcd_suspect_part){ .type = order[i],
+                                                     .objects = w->top[order[i]].objects,
+                                                     .bytes = w->top[order[i]].bytes };
     s->consumer_count = ok ? n : 0;
     gcd_mem_free(w->alloc, order, (size_t)w->types * sizeof *order);
     return ok ? GCD_OK : gcd_fail_nomem(err, "adding up the largest consumers");
@@ -43,7 +47,8 @@ static gcd_status make_consumers(struct suspects_work *w, struct gcd_error *err)
 
 static bool is_grouped(const struct suspects_work *w, uint32_t node)
 {
-    return gcd_dominators_parent(w->d, node) == GCD_NODE_ROOT && gcd_dominators_retained(w->d, node) < w->s->threshold && !suspects_waits(w, node);
+    return gcd_dominators_parent(w->d, node) == GCD_NODE_ROOT &&
+           gcd_dominators_retained(w->d, node) < w->s->threshold && !suspects_waits(w, node);
 }
 
 gcd_status suspects_types(struct suspects_work *w, struct gcd_error *err)
@@ -90,9 +95,11 @@ gcd_status suspects_types(struct suspects_work *w, struct gcd_error *err)
 /* ---- what holds the objects of a type ---- */
 
 /*
- * Objects of one type can be held in many ways, and the first one is rarely typical: of 5,000 links of a cancellation, one may belong to the
- * configuration.  So objects are sampled at equal distances in the bytes that they retain.  The heaviest sequence of types on a path wins, and among
- * its samples the one whose holder holds most.  A small number of objects is sampled completely.
+ * Objects of one type can be held in many ways, and the first one is rarely typical: of 5,000 links
+ * of a cancellation, one may belong to the configuration.  So objects are sampled at equal
+ * distances in the bytes that they retain.  The heaviest sequence of types on a path wins, and
+ * among its samples the one whose holder holds most.  A small number of objects is sampled
+ * completely.
  */
 /* Steps of a path that are compared. */
 #define STEPS_MAX 256u
@@ -101,27 +108,32 @@ struct drawing {
     struct suspects_work *w;
     struct suspects_drawn *items;
     size_t count, room;
-    uint32_t *order;             /* [count] */
+    uint32_t *order; /* [count] */
     struct series {
-        uint64_t seen, next, distance;   /* bytes */
-        uint64_t by_object, by_type;     /* objects with the typical one's holder, or its type; BY_GROUP: held by roots */
+        uint64_t seen, next, distance; /* bytes */
+        /* objects with the typical one's holder, or its type; BY_GROUP: held by roots */
+        uint64_t by_object, by_type;
         uint64_t by_group[GCD_GROUPS], bytes[GCD_GROUPS];
         uint32_t first[GCD_GROUPS];
-    } *series;                   /* [suspects] */
+    } * series; /* [suspects] */
 };
 
 /* The suspect of kind TYPE that NODE belongs to; UINT32_MAX = none. */
 static uint32_t type_suspect(const struct suspects_work *w, uint32_t node)
 {
     uint32_t i = w->owner[node];
-    return i != SUSPECTS_NOBODY && w->s->items[i - 1].pub.kind == GCD_SUSPECT_TYPE && is_grouped(w, node) ? i - 1 : UINT32_MAX;
+    return i != SUSPECTS_NOBODY && w->s->items[i - 1].pub.kind == GCD_SUSPECT_TYPE &&
+                   is_grouped(w, node)
+               ? i - 1
+               : UINT32_MAX;
 }
 
 static uint64_t path_hash(const struct suspects_work *w, uint32_t node)
 {
     uint64_t hash = GCD_TEXT_HASH;
     uint32_t last = GCD_TYPE_NONE;
-    for (unsigned n = 0; node < GCD_NODE_ROOT && n < STEPS_MAX; n++, node = gcd_paths_parent(w->paths, node)) {
+    for (unsigned n = 0; node < GCD_NODE_ROOT && n < STEPS_MAX;
+         n++, node = gcd_paths_parent(w->paths, node)) {
         uint32_t type = gcd_graph_node_type(w->g, node);
         if (type != last)
             hash = gcd_text_hash((const char *)&type, sizeof type, hash);
@@ -156,17 +168,22 @@ static gcd_status draw(struct drawing *d, struct gcd_error *err)
         uint64_t weight = weigh(d, suspect, gcd_dominators_retained(w->d, node));
         if (weight == 0)
             continue;
-        if (!gcd_vec_reserve(w->alloc, &d->items, &d->room, d->count + 1, sizeof *d->items, UINT32_MAX - 1))
+        if (!gcd_vec_reserve(w->alloc, &d->items, &d->room, d->count + 1, sizeof *d->items,
+                             UINT32_MAX - 1))
             return gcd_fail_nomem(err, "looking who holds the objects of a type");
-        d->items[d->count++] = (struct suspects_drawn){ .path = path_hash(w, node), .weight = weight, .suspect = suspect, .node = node,
-                                               .by = gcd_paths_parent(w->paths, node) };
+        d->items[d->count++] = (struct suspects_drawn){ .path = path_hash(w, node),
+                                                        .weight = weight,
+                                                        .suspect = suspect,
+                                                        .node = node,
+                                                        .by = gcd_paths_parent(w->paths, node) };
     }
     return GCD_OK;
 }
 
 static int compare_drawn(const void *ctx, uint32_t a, uint32_t b)
 {
-    const struct suspects_drawn *x = &((const struct suspects_drawn *)ctx)[a], *y = &((const struct suspects_drawn *)ctx)[b];
+    const struct suspects_drawn *x = &((const struct suspects_drawn *)ctx)[a],
+                                *y = &((const struct suspects_drawn *)ctx)[b];
     if (x->suspect != y->suspect)
         return x->suspect < y->suspect ? -1 : 1;
     if (x->path != y->path)
@@ -174,7 +191,8 @@ static int compare_drawn(const void *ctx, uint32_t a, uint32_t b)
     return (x->by > y->by) - (x->by < y->by);
 }
 
-/* The end of the run of samples from FIRST on that have the same path, or path and holder.  *RET_WEIGHT: their weight in all. */
+/* The end of the run of samples from FIRST on that have the same path, or path and holder.
+ * *RET_WEIGHT: their weight in all. */
 static size_t run_of(const struct drawing *d, size_t first, bool same_holder, uint64_t *ret_weight)
 {
     const struct suspects_drawn *x = &d->items[d->order[first]];
@@ -202,7 +220,8 @@ static bool is_better(const struct choice *x, const struct choice *than)
     return x->holder != than->holder ? x->holder > than->holder : x->node < than->node;
 }
 
-/* Chooses the typical object of each suspect: the one with the heaviest holder among those with the heaviest path. */
+/* Chooses the typical object of each suspect: the one with the heaviest holder among those with the
+ * heaviest path. */
 static void choose(struct drawing *d)
 {
     struct choice best = { .node = GCD_NODE_NONE };
@@ -235,7 +254,8 @@ static void count_held_by_roots(struct drawing *d)
     for (unsigned group = 0; group < GCD_GROUP_WEAK; group++)
         for (size_t i = 0; i < summary->root_count; i++) {
             const struct gcd_root *r = &summary->roots[i];
-            if ((unsigned)gcd_root_group(r) != group || gcd_paths_parent(w->paths, r->node) != GCD_NODE_ROOT)
+            if ((unsigned)gcd_root_group(r) != group ||
+                gcd_paths_parent(w->paths, r->node) != GCD_NODE_ROOT)
                 continue;
             uint32_t suspect = type_suspect(w, r->node);
             if (suspect == UINT32_MAX)
@@ -243,7 +263,8 @@ static void count_held_by_roots(struct drawing *d)
             struct series *s = &d->series[suspect];
             s->first[group] = s->by_group[group]++ == 0 ? r->node : s->first[group];
             gcd_add_saturating(&s->bytes[group], gcd_dominators_retained(w->d, r->node));
-            w->owner[r->node] = SUSPECTS_NOBODY;         /* so that further roots of the object do not count */
+            /* so that further roots of the object do not count */
+            w->owner[r->node] = SUSPECTS_NOBODY;
         }
 }
 
@@ -256,14 +277,19 @@ static gcd_status count_alike(struct drawing *d, struct gcd_error *err)
         uint32_t suspect = type_suspect(w, node), by = gcd_paths_parent(w->paths, node);
         if (suspect == UINT32_MAX || by >= GCD_NODE_ROOT)
             continue;
-        uint32_t typical = w->s->items[suspect].pub.node, typical_by = typical != GCD_NODE_NONE ? gcd_paths_parent(w->paths, typical) : GCD_NODE_NONE;
+        uint32_t typical = w->s->items[suspect].pub.node,
+                 typical_by =
+                     typical != GCD_NODE_NONE ? gcd_paths_parent(w->paths, typical) : GCD_NODE_NONE;
         d->series[suspect].by_object += by == typical_by;
-        d->series[suspect].by_type += typical_by < GCD_NODE_ROOT && gcd_graph_node_type(w->g, by) == gcd_graph_node_type(w->g, typical_by);
+        d->series[suspect].by_type +=
+            typical_by < GCD_NODE_ROOT &&
+            gcd_graph_node_type(w->g, by) == gcd_graph_node_type(w->g, typical_by);
     }
     return GCD_OK;
 }
 
-/* Chooses the holder to name: an object tells more than its type, unless it holds less than half. */
+/* Chooses the holder to name: an object tells more than its type, unless it holds less than half.
+ */
 static void decide(const struct drawing *d, uint32_t suspect)
 {
     struct suspect *x = &d->w->s->items[suspect];
@@ -279,7 +305,8 @@ static void decide(const struct drawing *d, uint32_t suspect)
         x->pub.node = s->by_group[group] > 0 ? s->first[group] : x->pub.node;
         return;
     }
-    x->holder = s->by_object >= x->pub.objects / 2 || s->by_object == s->by_type ? SUSPECT_BY_OBJECT : SUSPECT_BY_TYPE;
+    x->holder = s->by_object >= x->pub.objects / 2 || s->by_object == s->by_type ? SUSPECT_BY_OBJECT
+                                                                                 : SUSPECT_BY_TYPE;
     x->pub.alike = x->holder == SUSPECT_BY_OBJECT ? s->by_object : s->by_type;
 }
 
@@ -325,7 +352,8 @@ static gcd_status find_typical(struct drawing *d, struct gcd_error *err)
 static gcd_status find_user(const struct suspects_work *w, struct suspect *x, struct gcd_error *err)
 {
     uint64_t *counts = gcd_mem_new_array(w->alloc, w->types, sizeof *counts);
-    gcd_status st = counts != NULL ? GCD_OK : gcd_fail_nomem(err, "looking who holds the objects of a type");
+    gcd_status st =
+        counts != NULL ? GCD_OK : gcd_fail_nomem(err, "looking who holds the objects of a type");
     for (uint32_t node = 0; node < w->nodes && st == GCD_OK; node++) {
         size_t n;
         uint32_t type = gcd_graph_node_type(w->g, node);
@@ -335,7 +363,8 @@ static gcd_status find_user(const struct suspects_work *w, struct suspect *x, st
             continue;
         const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
         for (size_t i = 0; i < n; i++)
-            counts[type] += gcd_graph_node_type(w->g, edges[i]) == x->pub.type && gcd_paths_parent(w->paths, edges[i]) == GCD_NODE_ROOT;
+            counts[type] += gcd_graph_node_type(w->g, edges[i]) == x->pub.type &&
+                            gcd_paths_parent(w->paths, edges[i]) == GCD_NODE_ROOT;
     }
     for (uint32_t i = 0; i < w->types && st == GCD_OK; i++)
         if (counts[i] > x->user_references) {
@@ -364,7 +393,8 @@ gcd_status suspects_holders(struct suspects_work *w, struct gcd_error *err)
         decide(&d, i);
         if (x->pub.kind == GCD_SUSPECT_TYPE && x->holder == SUSPECT_BY_ROOTS)
             find_statics(w, x);
-        if (x->pub.kind == GCD_SUSPECT_TYPE && x->holder == SUSPECT_BY_ROOTS && x->pub.alike > 0 && !w->is_own[x->pub.type])
+        if (x->pub.kind == GCD_SUSPECT_TYPE && x->holder == SUSPECT_BY_ROOTS && x->pub.alike > 0 &&
+            !w->is_own[x->pub.type])
             st = find_user(w, x, err);
     }
     if (wanted && st == GCD_OK)
@@ -392,7 +422,8 @@ static void put_holder(struct suspect_words *s, const struct suspect *x)
     const struct gcd_suspect *p = &x->pub;
     bool one = x->holder == SUSPECT_BY_OBJECT;
     bool collection = x->collection.kind != GCD_COLLECTION_NONE;
-    uint32_t type = collection ? gcd_graph_node_type(s->w->g, x->collection.node) : p->path[p->path_count - 2].type;
+    uint32_t type = collection ? gcd_graph_node_type(s->w->g, x->collection.node)
+                               : p->path[p->path_count - 2].type;
     if (p->owner == type && !collection && one) {
         suspects_put(s, " in ");
         suspects_put_owner(s, p);
@@ -407,14 +438,16 @@ static void put_holder(struct suspect_words *s, const struct suspect *x)
     suspects_put_owner(s, p);
 }
 
-/* "the static variable Shop.Index.s_all", "one Shop.Report", "Shop.Customer objects", "a lambda in Shop.Import" */
+/* "the static variable Shop.Index.s_all", "one Shop.Report", "Shop.Customer objects", "a lambda in
+ * Shop.Import" */
 static void put_way(struct suspect_words *s, const struct gcd_suspect_way *way)
 {
     if (way->owner == GCD_TYPE_NONE) {
         suspects_put_root(s, way->root);
         return;
     }
-    bool method = suspects_is_lambda(s, way->owner) || suspects_is_call(s, way->owner), one = way->owner_node != GCD_NODE_NONE;
+    bool method = suspects_is_lambda(s, way->owner) || suspects_is_call(s, way->owner),
+         one = way->owner_node != GCD_NODE_NONE;
     suspects_put(s, one && !method ? "one " : "");
     suspects_put_who(s, way->owner);
     suspects_put(s, one || method ? "" : " objects");
@@ -426,10 +459,13 @@ static void put_ways(struct suspect_words *s, const struct gcd_suspect *p)
     static const struct {
         double share;
         const char *first, *next;
-    } parts[] = { { 1, "All", "all" }, { 0.95, "Nearly all", "nearly all" }, { 0.5, "Most", "most" }, { 0, "Some", "some" } };
+    } parts[] = { { 1, "All", "all" },
+                  { 0.95, "Nearly all", "nearly all" },
+                  { 0.5, "Most", "most" },
+                  { 0, "Some", "some" } };
     size_t last = SIZE_MAX;
     for (size_t i = 0; i < p->way_count; i++) {
-        size_t part = p->objects > GCD_SUSPECT_DRAWN;    /* an estimate does not say "all" */
+        size_t part = p->objects > GCD_SUSPECT_DRAWN; /* an estimate does not say "all" */
         while (p->ways[i].share < parts[part].share)
             part++;
         if (i == 0)
@@ -469,7 +505,8 @@ void suspects_say_type(struct suspect_words *s, const struct suspect *x)
             suspects_put_statics(s);
         } else if (x->holder == SUSPECT_BY_ROOTS && p->root != SIZE_MAX) {
             suspects_put(s, " held directly by ");
-            suspects_put_group(s, gcd_root_group(&gcd_graph_summary(s->w->g)->roots[p->root]), true);
+            suspects_put_group(s, gcd_root_group(&gcd_graph_summary(s->w->g)->roots[p->root]),
+                               true);
             suspects_put(s, ".");
             put_user(s, x);
         } else if (p->path_count > 1) {

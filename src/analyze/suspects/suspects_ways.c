@@ -1,9 +1,12 @@
 /*
- * Other paths ("ways") to the objects of a type that no single object holds: cutting only the path that is shown does not free the memory.
+ * Other paths ("ways") to the objects of a type that no single object holds: cutting only the path
+ * that is shown does not free the memory.
  *
- * The samples of suspects_type.c represent all objects.  Each object that refers to a sample is a way.  It is named after the nearest of the
- * program's own types on its shortest path, or the static variable at the end.  A path through the holder of the typical object does not count as
- * another way, nor one through the object itself (its parts often refer back to it) or through another object of the suspect (which is held, too).
+ * The samples of suspects_type.c represent all objects.  Each object that refers to a sample is a
+ * way.  It is named after the nearest of the program's own types on its shortest path, or the
+ * static variable at the end.  A path through the holder of the typical object does not count as
+ * another way, nor one through the object itself (its parts often refer back to it) or through
+ * another object of the suspect (which is held, too).
  */
 #include "analyze/suspects/suspects.h"
 
@@ -12,27 +15,29 @@
 #include "base/sort.h"
 
 /* Maximum number of referrers examined per sample, and of steps of a way. */
-#define SOURCES 32u
+#define SOURCES   32u
 #define STEPS_MAX 256u
-/* Maximum number of distinct ways of one suspect; a way that fewer than one in RARE objects have is not worth mentioning. */
+/* Maximum number of distinct ways of one suspect; a way that fewer than one in RARE objects have is
+ * not worth mentioning. */
 #define KEYS 16u
 #define RARE 10u
 
 /* The origin of a way: an own type, else the object that a root holds. */
 struct key {
-    uint32_t type;               /* the first of the types that are alike (w->alike); GCD_TYPE_NONE = no own type */
-    uint32_t node;               /* the own object; GCD_NODE_NONE = none, or several */
-    uint32_t top;                /* the object at the root */
+    /* the first of the types that are alike (w->alike); GCD_TYPE_NONE = no own type */
+    uint32_t type;
+    uint32_t node; /* the own object; GCD_NODE_NONE = none, or several */
+    uint32_t top;  /* the object at the root */
 };
 
 struct tally {
     struct key key;
-    uint32_t last;               /* 1 + the last object that counted */
+    uint32_t last; /* 1 + the last object that counted */
     uint64_t objects;
 };
 
 struct source {
-    uint32_t object;             /* number of the sample */
+    uint32_t object; /* number of the sample */
     uint32_t node;
 };
 
@@ -40,17 +45,17 @@ struct search {
     struct suspects_work *w;
     const struct suspects_drawn *drawn;
     size_t count;
-    uint64_t *bits;              /* [w->words] the sampled nodes */
-    uint32_t *by_node;           /* [count] samples by node */
-    uint8_t *seen;               /* [count] number of sources */
+    uint64_t *bits;    /* [w->words] the sampled nodes */
+    uint32_t *by_node; /* [count] samples by node */
+    uint8_t *seen;     /* [count] number of sources */
     struct source *sources;
     size_t source_count, room;
 };
 
 static bool is_told(const struct suspects_work *w, const struct suspect *x)
 {
-    return x->pub.kind == GCD_SUSPECT_TYPE && x->holder != SUSPECT_BY_ROOTS && x->statics == 0 && x->pub.node != GCD_NODE_NONE &&
-           gcd_paths_parent(w->paths, x->pub.node) < GCD_NODE_ROOT;
+    return x->pub.kind == GCD_SUSPECT_TYPE && x->holder != SUSPECT_BY_ROOTS && x->statics == 0 &&
+           x->pub.node != GCD_NODE_NONE && gcd_paths_parent(w->paths, x->pub.node) < GCD_NODE_ROOT;
 }
 
 static int compare_nodes(const void *ctx, uint32_t a, uint32_t b)
@@ -88,7 +93,8 @@ static gcd_status find_sources(struct search *s, struct gcd_error *err)
             if (s->seen[object] == SOURCES)
                 continue;
             s->seen[object]++;
-            if (!gcd_vec_reserve(w->alloc, &s->sources, &s->room, s->source_count + 1, sizeof *s->sources, UINT32_MAX - 1))
+            if (!gcd_vec_reserve(w->alloc, &s->sources, &s->room, s->source_count + 1,
+                                 sizeof *s->sources, UINT32_MAX - 1))
                 return gcd_fail_nomem(err, "looking what else holds the objects of a type");
             s->sources[s->source_count++] = (struct source){ .object = object, .node = node };
         }
@@ -96,8 +102,10 @@ static gcd_status find_sources(struct search *s, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* The way from the roots to NODE.  False if it goes through HOLDER or an object of TYPE, or is very long. */
-static bool follow(const struct suspects_work *w, uint32_t node, uint32_t holder, uint32_t type, struct key *ret)
+/* The way from the roots to NODE.  False if it goes through HOLDER or an object of TYPE, or is very
+ * long. */
+static bool follow(const struct suspects_work *w, uint32_t node, uint32_t holder, uint32_t type,
+                   struct key *ret)
 {
     *ret = (struct key){ .type = GCD_TYPE_NONE, .node = GCD_NODE_NONE };
     for (unsigned n = 0; n < STEPS_MAX; n++) {
@@ -139,23 +147,28 @@ static void count_way(struct tally *tallies, size_t *n, const struct key *key, u
     t->last = object + 1;
 }
 
-/* People can change an own object or a static variable of an own class; objects that wait for their finalizers go away by themselves. */
+/* People can change an own object or a static variable of an own class; objects that wait for their
+ * finalizers go away by themselves. */
 static bool is_worth(const struct suspects_work *w, const struct tally *t, size_t *ret_root)
 {
     *ret_root = gcd_paths_root(w->paths, t->key.top);
     if (*ret_root == SIZE_MAX)
         return t->key.type != GCD_TYPE_NONE;
     const struct gcd_root *r = &gcd_graph_summary(w->g)->roots[*ret_root];
-    return gcd_root_group(r) != GCD_GROUP_FINALIZER && (t->key.type != GCD_TYPE_NONE || suspects_is_own_static(w, *ret_root));
+    return gcd_root_group(r) != GCD_GROUP_FINALIZER &&
+           (t->key.type != GCD_TYPE_NONE || suspects_is_own_static(w, *ret_root));
 }
 
 /* Keeps the ways that most of the DRAWN samples have. */
-static void keep(const struct suspects_work *w, struct suspect *x, const struct tally *tallies, size_t n, uint64_t drawn)
+static void keep(const struct suspects_work *w, struct suspect *x, const struct tally *tallies,
+                 size_t n, uint64_t drawn)
 {
     struct gcd_suspect *p = &x->pub;
     for (size_t i = 0; i < n; i++) {
         const struct tally *t = &tallies[i];
-        struct gcd_suspect_way way = { .owner = t->key.type, .owner_node = t->key.node, .share = (double)t->objects / (double)drawn };
+        struct gcd_suspect_way way = { .owner = t->key.type,
+                                       .owner_node = t->key.node,
+                                       .share = (double)t->objects / (double)drawn };
         if (t->objects < (drawn + RARE - 1) / RARE || !is_worth(w, t, &way.root))
             continue;
         size_t at = p->way_count < GCD_SUSPECT_WAYS ? p->way_count++ : GCD_SUSPECT_WAYS;
@@ -170,7 +183,8 @@ static void keep(const struct suspects_work *w, struct suspect *x, const struct 
 static int compare_sources(const void *ctx, uint32_t a, uint32_t b)
 {
     const struct search *s = ctx;
-    const struct suspects_drawn *x = &s->drawn[s->sources[a].object], *y = &s->drawn[s->sources[b].object];
+    const struct suspects_drawn *x = &s->drawn[s->sources[a].object],
+                                *y = &s->drawn[s->sources[b].object];
     if (x->suspect != y->suspect)
         return x->suspect < y->suspect ? -1 : 1;
     return (x->node > y->node) - (x->node < y->node);
@@ -191,10 +205,13 @@ static gcd_status tell_apart(const struct search *s, struct gcd_error *err)
         uint32_t holder = gcd_paths_parent(w->paths, x->pub.node);
         struct key usual, key;
         bool known = follow(w, holder, GCD_NODE_NONE, GCD_TYPE_NONE, &usual);
-        for (end = i; end < s->source_count && s->drawn[s->sources[order[end]].object].suspect == suspect; end++) {
+        for (end = i;
+             end < s->source_count && s->drawn[s->sources[order[end]].object].suspect == suspect;
+             end++) {
             const struct source *from = &s->sources[order[end]];
             drawn += end == i || from->object != s->sources[order[end - 1]].object;
-            if (follow(w, from->node, holder, x->pub.type, &key) && !(known && is_same(&key, &usual)))
+            if (follow(w, from->node, holder, x->pub.type, &key) &&
+                !(known && is_same(&key, &usual)))
                 count_way(tallies, &n, &key, from->object);
         }
         keep(w, x, tallies, n, drawn);
@@ -203,7 +220,8 @@ static gcd_status tell_apart(const struct search *s, struct gcd_error *err)
     return GCD_OK;
 }
 
-gcd_status suspects_ways(struct suspects_work *w, const struct suspects_drawn *drawn, size_t count, struct gcd_error *err)
+gcd_status suspects_ways(struct suspects_work *w, const struct suspects_drawn *drawn, size_t count,
+                         struct gcd_error *err)
 {
     struct search s = { .w = w, .drawn = drawn };
     gcd_status st = GCD_OK;

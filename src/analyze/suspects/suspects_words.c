@@ -40,7 +40,8 @@ void suspects_put_name(struct suspect_words *s, const char *name)
 
 static const char *name_of(const struct suspect_words *s, uint32_t type)
 {
-    return s->w->o->names != NULL ? gcd_names_get(s->w->o->names, type) : gcd_graph_summary(s->w->g)->types[type].name;
+    return s->w->o->names != NULL ? gcd_names_get(s->w->o->names, type)
+                                  : gcd_graph_summary(s->w->g)->types[type].name;
 }
 
 static const char *raw_name_of(const struct suspect_words *s, uint32_t type)
@@ -117,7 +118,7 @@ void suspects_put_group(struct suspect_words *s, enum gcd_root_group group, bool
     if (group == GCD_GROUP_FINALIZER)
         suspects_put(s, "the ");
     else if (!many)
-        suspects_put(s, group == GCD_GROUP_OTHER ? "an" : "a ");      /* "another root" */
+        suspects_put(s, group == GCD_GROUP_OTHER ? "an" : "a "); /* "another root" */
     suspects_put(s, "%s", many ? label->many : label->one);
 }
 
@@ -138,7 +139,8 @@ void suspects_put_root(struct suspect_words *s, size_t root)
 
 void suspects_put_statics(struct suspect_words *s)
 {
-    suspects_put(s, " where the runtime keeps static variables; most of it is in variables without a name, as those of generic classes.");
+    suspects_put(s, " where the runtime keeps static variables; most of it is in variables without "
+                    "a name, as those of generic classes.");
 }
 
 void suspects_advise_statics(struct suspect_words *s)
@@ -146,8 +148,10 @@ void suspects_advise_statics(struct suspect_words *s)
     suspects_put(s, "Look for static fields of generic classes that hold the types in it.");
 }
 
-/* The most informative step before the object: the owner, else one that is neither an array nor a collection. */
-static const struct gcd_suspect_step *owner_of(const struct suspect_words *s, const struct gcd_suspect *p)
+/* The most informative step before the object: the owner, else one that is neither an array nor a
+ * collection. */
+static const struct gcd_suspect_step *owner_of(const struct suspect_words *s,
+                                               const struct gcd_suspect *p)
 {
     for (size_t i = p->path_count - 1; i > 0; i--)
         if (p->path[i - 1].node == p->owner_node)
@@ -166,7 +170,8 @@ void suspects_put_held_by(struct suspect_words *s, const struct suspect *x, cons
     if (p->path_count == 0)
         return;
     if (p->root == SIZE_MAX) {
-        suspects_put(s, " What holds %s is not known: the dump has no roots.", p->objects == 1 ? "it" : "them");
+        suspects_put(s, " What holds %s is not known: the dump has no roots.",
+                     p->objects == 1 ? "it" : "them");
         return;
     }
     suspects_put(s, " %s held by ", subject);
@@ -200,9 +205,10 @@ void suspects_put_kept(struct suspect_words *s, const struct gcd_suspect *p, boo
     suspects_put_nested(s, p);
 }
 
-bool suspects_put_parts(struct suspect_words *s, uint64_t objects, const struct gcd_suspect_part *most)
+bool suspects_put_parts(struct suspect_words *s, uint64_t objects,
+                        const struct gcd_suspect_part *most)
 {
-    bool few = most->objects < objects / 2;      /* but they keep most of the bytes */
+    bool few = most->objects < objects / 2; /* but they keep most of the bytes */
     suspects_put_count(s, objects, "object", "objects");
     if (few) {
         suspects_put(s, ", most of it in ");
@@ -229,11 +235,14 @@ bool suspects_put_parts(struct suspect_words *s, uint64_t objects, const struct 
 
 /* ---- the type behind a finding ---- */
 
-/* The length of the name of a lambda's outer type, if NAME is a type that the compiler generates, "Shop.Import.<>c__DisplayClass1_0"; else 0. */
+/* The length of the name of a lambda's outer type, if NAME is a type that the compiler generates,
+ * "Shop.Import.<>c__DisplayClass1_0"; else 0. */
 static size_t lambda_outer(const char *name)
 {
     const char *found = strstr(name, "<>c");
-    size_t n = found != NULL && found - name > 1 && (found[-1] == '.' || found[-1] == '+') ? (size_t)(found - name) - 1 : 0;
+    size_t n = found != NULL && found - name > 1 && (found[-1] == '.' || found[-1] == '+')
+                   ? (size_t)(found - name) - 1
+                   : 0;
     return n <= SUSPECT_NAME_BYTES ? n : 0;
 }
 
@@ -313,7 +322,8 @@ void suspects_put_own(struct suspect_words *s, const struct gcd_suspect *p)
         if (assemblies > 1)
             suspects_put(s, " of %" PRIu32 " assemblies", assemblies);
         suspects_put(s, " (");
-        suspects_put_count(s, p->own[i].objects, call ? "call" : "object", call ? "calls" : "objects");
+        suspects_put_count(s, p->own[i].objects, call ? "call" : "object",
+                           call ? "calls" : "objects");
         suspects_put(s, ", ");
         suspects_put_bytes(s, p->own[i].bytes);
         suspects_put(s, ")");
@@ -322,23 +332,28 @@ void suspects_put_own(struct suspect_words *s, const struct gcd_suspect *p)
         suspects_put(s, ".");
 }
 
-/* The elements as people count them: N elements, TYPED of them of TYPE; TYPE GCD_TYPE_NONE = of several types. */
+/* The elements as people count them: N elements, TYPED of them of TYPE; TYPE GCD_TYPE_NONE = of
+ * several types. */
 struct elements {
     uint64_t n, typed;
     uint32_t type;
-    const char *bound;           /* words before N if it is a bound */
-    bool text;                   /* the elements are characters */
+    const char *bound; /* words before N if it is a bound */
+    bool text;         /* the elements are characters */
 };
 
 static struct elements elements_of(const struct suspect *x)
 {
     const struct gcd_collection *it = &x->collection;
     const struct gcd_suspect_part *most = &x->pub.element;
-    bool exact = gcd_collection_is_exact(it), known = exact || it->at_least > 0 || it->at_most != GCD_COUNT_UNKNOWN;
-    struct elements e = { .n = known ? it->elements : 0, .typed = most->objects, .type = most->type, .bound = "",
+    bool exact = gcd_collection_is_exact(it),
+         known = exact || it->at_least > 0 || it->at_most != GCD_COUNT_UNKNOWN;
+    struct elements e = { .n = known ? it->elements : 0,
+                          .typed = most->objects,
+                          .type = most->type,
+                          .bound = "",
                           .text = it->kind == GCD_COLLECTION_TEXT };
     if (e.type != GCD_TYPE_NONE && !exact && e.typed >= e.n - e.n / 10)
-        e.n = e.typed;                   /* this many of this type are certain */
+        e.n = e.typed; /* this many of this type are certain */
     else if (!exact)
         e.bound = gcd_bound(it->elements, it->at_least, it->at_most);
     return e;
@@ -349,7 +364,8 @@ static void put_elements(struct suspect_words *s, const struct elements *e, bool
 {
     suspects_put(s, "%s", e->bound);
     if (!all) {
-        suspects_put_count(s, e->n, e->text ? "character" : "element", e->text ? "characters" : "elements");
+        suspects_put_count(s, e->n, e->text ? "character" : "element",
+                           e->text ? "characters" : "elements");
         return;
     }
     suspects_put_number(s, e->n);
@@ -363,7 +379,8 @@ static void put_elements(struct suspect_words *s, const struct elements *e, bool
 bool suspects_put_collection(struct suspect_words *s, const struct suspect *x, bool small)
 {
     const struct elements e = elements_of(x);
-    bool all = e.type != GCD_TYPE_NONE && e.typed >= e.n - e.n / 10, most = e.type != GCD_TYPE_NONE && e.typed >= e.n / 2 && e.typed > 1;
+    bool all = e.type != GCD_TYPE_NONE && e.typed >= e.n - e.n / 10,
+         most = e.type != GCD_TYPE_NONE && e.typed >= e.n / 2 && e.typed > 1;
     uint32_t type = gcd_graph_node_type(s->w->g, x->collection.node);
     if (e.n > 0 && small) {
         put_elements(s, &e, all);

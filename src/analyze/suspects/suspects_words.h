@@ -1,6 +1,6 @@
 /*
- * Phrases for suspects, so that all kinds and outputs use the same words.  Each kind writes its own sentence (suspects_say_…) in the file that
- * searches for it.
+ * Phrases for suspects, so that all kinds and outputs use the same words.  Each kind writes its own
+ * sentence (suspects_say_…) in the file that searches for it.
  */
 #ifndef GCD_ANALYZE_SUSPECTS_WORDS_H
 #define GCD_ANALYZE_SUSPECTS_WORDS_H
@@ -34,10 +34,12 @@ void suspects_put(struct suspect_words *s, const char *fmt, ...) GCD_PRINTF(2, 3
 /* A name, cut if it is very long. */
 void suspects_put_name(struct suspect_words *s, const char *name);
 /*
- * suspects_names.c: NAME[N] shortened: the last SEGMENTS segments of its first word, the last segment of each other word, and the types without
- * parameters in which these are nested.  RAW: the same name in the runtime's spelling.
+ * suspects_names.c: NAME[N] shortened: the last SEGMENTS segments of its first word, the last
+ * segment of each other word, and the types without parameters in which these are nested.  RAW: the
+ * same name in the runtime's spelling.
  */
-void suspects_put_short(struct suspect_words *s, const char *name, size_t n, unsigned segments, const char *raw);
+void suspects_put_short(struct suspect_words *s, const char *name, size_t n, unsigned segments,
+                        const char *raw);
 /* The short name of a type. */
 void suspects_put_type(struct suspect_words *s, uint32_t type);
 /* "12,345"; "1 object", "2 objects"; "2 Shop.Order objects"; "12.3 MiB"; "8.1 % of the heap". */
@@ -52,14 +54,15 @@ bool suspects_is_an(const char *name);
 void suspects_put_article(struct suspect_words *s, uint32_t type, bool small);
 /* "a static variable"; MANY: "static variables". */
 void suspects_put_group(struct suspect_words *s, enum gcd_root_group group, bool many);
-/* "the static variable Shop.Cache.s_items", "a thread stack", "a static variable without a name"; ROOT is not SIZE_MAX. */
+/* "the static variable Shop.Cache.s_items", "a thread stack", "a static variable without a name";
+ * ROOT is not SIZE_MAX. */
 void suspects_put_root(struct suspect_words *s, size_t root);
 /* " where the runtime keeps static variables; ...", about the suspect itself. */
 void suspects_put_statics(struct suspect_words *s);
 void suspects_advise_statics(struct suspect_words *s);
 /*
- * How long the owner of X, which has a path and a root, lives: " SUBJECT is registered in the service provider and lives as long as the program."
- * SUBJECT is "It" or the like.
+ * How long the owner of X, which has a path and a root, lives: " SUBJECT is registered in the
+ * service provider and lives as long as the program." SUBJECT is "It" or the like.
  */
 void suspects_put_lifetime(struct suspect_words *s, const struct suspect *x, const char *subject);
 /* Is it the list of disposable services of the service provider's root scope? */
@@ -71,19 +74,23 @@ void suspects_put_module(struct suspect_words *s, const struct gcd_suspect *p);
 void suspects_put_owner(struct suspect_words *s, const struct gcd_suspect *p);
 /* " Your own types in it: Shop.Order (5,041 objects, 9.2 MiB)."; nothing when there are none. */
 void suspects_put_own(struct suspect_words *s, const struct gcd_suspect *p);
-/* " SUBJECT held by ROOT by way of OWNER.": a short form of the path to X; nothing without a path.  SUBJECT is "It is" or the like. */
+/* " SUBJECT held by ROOT by way of OWNER.": a short form of the path to X; nothing without a path.
+ * SUBJECT is "It is" or the like. */
 void suspects_put_held_by(struct suspect_words *s, const struct suspect *x, const char *subject);
 /* " keeps 12.3 MiB alive, 8.1 % of the heap"; MANY: " keep". */
 void suspects_put_kept(struct suspect_words *s, const struct gcd_suspect *p, bool many);
 /* ": look in Shop.Import.": the place in the program, if known, and the full stop. */
 void suspects_put_look_in(struct suspect_words *s, const struct gcd_suspect *p);
-/* The collection of X: SMALL "5,041 Shop.Session in a Dictionary<...>", else "A Dictionary<...> with 5,041 Shop.Session".  True: it ends with an
- * aside, ", mostly ...", that a comma must follow. */
+/* The collection of X: SMALL "5,041 Shop.Session in a Dictionary<...>", else "A Dictionary<...>
+ * with 5,041 Shop.Session".  True: it ends with an aside, ", mostly ...", that a comma must follow.
+ */
 bool suspects_put_collection(struct suspect_words *s, const struct suspect *x, bool small);
 /* ", beside 3.1 MiB of other suspects in it", if there are any. */
 void suspects_put_nested(struct suspect_words *s, const struct gcd_suspect *p);
-/* "12 objects, mostly Order (9)", "12 objects, most of it in one OrderStore".  True: it ends with an aside. */
-bool suspects_put_parts(struct suspect_words *s, uint64_t objects, const struct gcd_suspect_part *most);
+/* "12 objects, mostly Order (9)", "12 objects, most of it in one OrderStore".  True: it ends with
+ * an aside. */
+bool suspects_put_parts(struct suspect_words *s, uint64_t objects,
+                        const struct gcd_suspect_part *most);
 
 /* Does an object of TYPE represent a call of an asynchronous method? */
 bool suspects_is_call(const struct suspect_words *s, uint32_t type);
@@ -93,10 +100,12 @@ bool suspects_is_lambda(const struct suspect_words *s, uint32_t type);
 void suspects_put_who(struct suspect_words *s, uint32_t who);
 /* The same as a place to look: a lambda is "Shop.Import". */
 void suspects_put_where(struct suspect_words *s, uint32_t who);
-/* ", all for Shop.PollJob" or ", 2,998 of them for Shop.PollJob" if HOW is " for "; nothing if no type behind it is known. */
+/* ", all for Shop.PollJob" or ", 2,998 of them for Shop.PollJob" if HOW is " for "; nothing if no
+ * type behind it is known. */
 void suspects_put_behind(struct suspect_words *s, const struct suspect *x, const char *how);
 
-/* Sentences and advice of each kind, in the file that searches for it; advice on objects and types is in suspects_advice.c. */
+/* Sentences and advice of each kind, in the file that searches for it; advice on objects and types
+ * is in suspects_advice.c. */
 void suspects_say_object(struct suspect_words *s, const struct suspect *x);
 void suspects_advise_object(struct suspect_words *s, const struct suspect *x);
 void suspects_tell_handlers(struct suspect_words *s, const struct suspect *x);

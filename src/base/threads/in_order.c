@@ -21,14 +21,16 @@ static void *work_all(void *ctx)
     return NULL;
 }
 
-bool gcd_in_order_init(struct gcd_in_order *o, const struct gcd_alloc *a, size_t slot_bytes, unsigned threads, gcd_in_order_fn work, void *ctx)
+bool gcd_in_order_init(struct gcd_in_order *o, const struct gcd_alloc *a, size_t slot_bytes,
+                       unsigned threads, gcd_in_order_fn work, void *ctx)
 {
     *o = (struct gcd_in_order){ .work = work, .ctx = ctx };
     if (!gcd_queue_init(&o->queue, a, slot_bytes))
         return false;
     if (threads > GCD_IN_ORDER_THREADS)
         threads = GCD_IN_ORDER_THREADS;
-    while (o->thread_count < threads && gcd_thread_start(&o->threads[o->thread_count], 0, work_all, o) == 0)
+    while (o->thread_count < threads &&
+           gcd_thread_start(&o->threads[o->thread_count], 0, work_all, o) == 0)
         o->thread_count++;
     return true;
 }

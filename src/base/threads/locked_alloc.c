@@ -12,7 +12,7 @@ static void *resize(void *ctx, void *ptr, size_t old_bytes, size_t new_bytes)
 struct gcd_alloc gcd_locked_alloc_init(struct gcd_locked_alloc *l, const struct gcd_alloc *user)
 {
     l->user = *user;
-    (void)pthread_mutex_init(&l->lock, NULL);    /* the default kind: cannot fail */
+    (void)pthread_mutex_init(&l->lock, NULL); /* the default kind: cannot fail */
     return (struct gcd_alloc){ .resize = resize, .ctx = l };
 }
 

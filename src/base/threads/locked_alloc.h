@@ -11,7 +11,8 @@ struct gcd_locked_alloc {
     pthread_mutex_t lock;
 };
 
-/* An allocator that forwards to USER, one call at a time; its memory may be freed with either.  L must not move, and must outlive its use. */
+/* An allocator that forwards to USER, one call at a time; its memory may be freed with either.  L
+ * must not move, and must outlive its use. */
 struct gcd_alloc gcd_locked_alloc_init(struct gcd_locked_alloc *l, const struct gcd_alloc *user);
 void gcd_locked_alloc_done(struct gcd_locked_alloc *l);
 

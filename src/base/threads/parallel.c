@@ -45,7 +45,8 @@ void gcd_parallel(unsigned threads, uint32_t parts, gcd_part_fn work, void *ctx)
     unsigned started = 0;
     if (threads > GCD_THREADS_MAX)
         threads = GCD_THREADS_MAX;
-    while (started + 1 < threads && started + 1 < parts && gcd_thread_start(&others[started], 0, take_parts, &l) == 0)
+    while (started + 1 < threads && started + 1 < parts &&
+           gcd_thread_start(&others[started], 0, take_parts, &l) == 0)
         started++;
     (void)take_parts(&l);
     for (unsigned i = 0; i < started; i++)
@@ -64,7 +65,8 @@ static void *run_other(void *ctx)
     return NULL;
 }
 
-void gcd_parallel_invoke(unsigned threads, void (*here)(void *ctx), void (*beside)(void *ctx), void *ctx)
+void gcd_parallel_invoke(unsigned threads, void (*here)(void *ctx), void (*beside)(void *ctx),
+                         void *ctx)
 {
     struct other_work w = { .run = beside, .ctx = ctx };
     pthread_t other;
@@ -76,7 +78,8 @@ void gcd_parallel_invoke(unsigned threads, void (*here)(void *ctx), void (*besid
         beside(ctx);
 }
 
-void gcd_part_range(uint32_t count, uint32_t grain, uint32_t part, uint32_t parts, uint32_t *ret_first, uint32_t *ret_end)
+void gcd_part_range(uint32_t count, uint32_t grain, uint32_t part, uint32_t parts,
+                    uint32_t *ret_first, uint32_t *ret_end)
 {
     uint64_t grains = ((uint64_t)count + grain - 1) / grain;
     uint64_t first = grains * part / parts * grain, end = grains * (part + 1) / parts * grain;

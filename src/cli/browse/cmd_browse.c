@@ -12,7 +12,8 @@
 #include "commands/open_dump.h"
 #include "input/dump_verdict.h"
 
-/* Starts with suspects, or with types when the heap is too large for suspects or the user cannot wait. */
+/* Starts with suspects, or with types when the heap is too large for suspects or the user cannot
+ * wait. */
 static void show_first(struct ui *ui)
 {
     if (!ui_open_main(ui, BROWSE_SUSPECTS) && !ui->gone) {
@@ -26,12 +27,16 @@ static void show_first(struct ui *ui)
 static enum cli_exit run(const struct cli_args *args, struct cli_dump *d)
 {
     struct ui ui = { .args = args };
-    ui.model = (struct browse_model){ .dump = d, .graph = d->graph, .summary = gcd_graph_summary(d->graph), .session = d->session,
-                                      .names = d->names, .ascii = screen_is_ascii() };
+    ui.model = (struct browse_model){ .dump = d,
+                                      .graph = d->graph,
+                                      .summary = gcd_graph_summary(d->graph),
+                                      .session = d->session,
+                                      .names = d->names,
+                                      .ascii = screen_is_ascii() };
     enum cli_exit e = screen_open();
     if (e != CLI_DONE)
         return e;
-    cli_hold(true);                      /* messages would appear anywhere on the screen */
+    cli_hold(true); /* messages would appear anywhere on the screen */
     show_first(&ui);
     while (!ui.done && !ui.gone) {
         ui_draw(&ui);
@@ -67,7 +72,8 @@ enum cli_exit cmd_browse(const struct cli_args *args)
 enum cli_exit cmd_browse(const struct cli_args *args)
 {
     (void)args;
-    return cli_error(CLI_FAILED, NULL, "this build has no browser: it was made without ncursesw (GCDUMPC_BROWSE)");
+    return cli_error(CLI_FAILED, NULL,
+                     "this build has no browser: it was made without ncursesw (GCDUMPC_BROWSE)");
 }
 
 #endif

@@ -10,20 +10,20 @@
 #include "browse/screen.h"
 #include "term/term.h"
 
-#define BARS COLOR_PAIR(1)
+#define BARS  COLOR_PAIR(1)
 #define WRONG COLOR_PAIR(2)
 #define HEADS COLOR_PAIR(3)
 
 /* Widths of number columns; a blank follows each. */
-#define FIRST_COLUMNS 10u
-#define SHARE_COLUMNS 7u
-#define BAR_COLUMNS 10u
+#define FIRST_COLUMNS  10u
+#define SHARE_COLUMNS  7u
+#define BAR_COLUMNS    10u
 #define NUMBER_COLUMNS 11u
 /* Least width of a name; numbers are dropped first, if the window is that wide. */
 #define NAME_COLUMNS 30u
 /* Most combining marks on one character; terminals agree up to this number. */
 #define MARKS_MAX 3u
-#define ROOM 4096u
+#define ROOM      4096u
 
 /* ---- text ---- */
 
@@ -40,7 +40,7 @@ struct pen {
 
 static void put_char(struct pen *p, uint32_t c, unsigned columns)
 {
-    if (columns == 0 && (p->used == 0 || p->skip > 0)) {     /* there is nothing to combine with */
+    if (columns == 0 && (p->used == 0 || p->skip > 0)) { /* there is nothing to combine with */
         c = '?';
         columns = 1;
     }
@@ -169,7 +169,8 @@ static int draw_share(int y, int x, const struct browse_line *line)
 {
     char text[32] = "";
     if (line->whole > 0)
-        (void)snprintf(text, sizeof text, "%5.1f %%", 100.0 * (double)line->part / (double)line->whole);
+        (void)snprintf(text, sizeof text, "%5.1f %%",
+                       100.0 * (double)line->part / (double)line->whole);
     return draw_number(y, x, SHARE_COLUMNS, text);
 }
 
@@ -184,7 +185,9 @@ static int draw_bar(bool ascii, int y, int x, const struct browse_line *line)
         if (ascii)
             cell[0] = eighths >= 4 ? L'#' : L' ';
         else if (eighths > 0)
-            cell[0] = (wchar_t)(0x2590 - (eighths < 8 ? eighths : 8));       /* U+2588 is the full block, U+258F an eighth */
+            cell[0] = (wchar_t)(0x2590 -
+                                (eighths < 8 ? eighths
+                                             : 8)); /* U+2588 is the full block, U+258F an eighth */
         (void)mvaddwstr(y, x + (int)i, cell);
     }
     (void)attroff(BARS);
@@ -192,14 +195,16 @@ static int draw_bar(bool ascii, int y, int x, const struct browse_line *line)
     return x + (int)BAR_COLUMNS + 1;
 }
 
-static const char *number_text(const struct browse_section *s, const struct browse_line *line, size_t i, char buf[CLI_NUMBER_BYTES])
+static const char *number_text(const struct browse_section *s, const struct browse_line *line,
+                               size_t i, char buf[CLI_NUMBER_BYTES])
 {
     if (!line->has[i])
         return "";
     return s->counts[i] ? cli_number(line->numbers[i], true, buf) : cli_size(line->numbers[i], buf);
 }
 
-static void draw_item(const struct screen_picture *p, int y, const struct browse_section *s, const struct browse_line *line)
+static void draw_item(const struct screen_picture *p, int y, const struct browse_section *s,
+                      const struct browse_line *line)
 {
     size_t columns = screen_columns();
     struct layout l = layout_of(s, columns);
@@ -214,8 +219,11 @@ static void draw_item(const struct screen_picture *p, int y, const struct browse
     for (size_t i = 1; i < BROWSE_NUMBERS; i++)
         if (l.numbers[i])
             x = draw_number(y, x, NUMBER_COLUMNS, number_text(s, line, i, buf));
-    struct pen pen = { .ascii = p->model->ascii, .columns = columns - l.name_at, .skip = p->view->shift };
-    size_t indent = 2 * (size_t)line->indent < pen.columns / 2 ? 2 * (size_t)line->indent : pen.columns / 2;
+    struct pen pen = { .ascii = p->model->ascii,
+                       .columns = columns - l.name_at,
+                       .skip = p->view->shift };
+    size_t indent =
+        2 * (size_t)line->indent < pen.columns / 2 ? 2 * (size_t)line->indent : pen.columns / 2;
     for (size_t i = 0; i < indent; i++)
         put_char(&pen, ' ', 1);
     put_text(&pen, line->name, line->name_bytes);
@@ -237,7 +245,9 @@ static void draw_line(const struct screen_picture *p, int y, uint64_t i)
     if (line.style == STYLE_ITEM) {
         draw_item(p, y, s, &line);
     } else {
-        struct pen pen = { .ascii = p->model->ascii, .columns = screen_columns(), .skip = line.style == STYLE_TEXT ? 0 : p->view->shift };
+        struct pen pen = { .ascii = p->model->ascii,
+                           .columns = screen_columns(),
+                           .skip = line.style == STYLE_TEXT ? 0 : p->view->shift };
         put_text(&pen, line.name, line.name_bytes);
         put_text(&pen, line.tail, strlen(line.tail));
         flush_pen(&pen, y, 0);
@@ -277,14 +287,19 @@ static void put_verdict(const struct screen_picture *p, char *to, size_t cap)
 {
     const struct gcd_summary *s = p->model->summary;
     char objects[CLI_NUMBER_BYTES], bytes[CLI_NUMBER_BYTES];
-    const char *guess = p->model->dominators != NULL && gcd_dominators_pseudo_roots(p->model->dominators) > 0 ? ", no roots: sizes are a guess" : "";
+    const char *guess =
+        p->model->dominators != NULL && gcd_dominators_pseudo_roots(p->model->dominators) > 0
+            ? ", no roots: sizes are a guess"
+            : "";
     if (!s->verdict.complete)
-        (void)snprintf(to, cap, "INCOMPLETE%s: %s  ", guess, s->verdict.reason_count > 0 ? s->verdict.reasons[0].text : "");
+        (void)snprintf(to, cap, "INCOMPLETE%s: %s  ", guess,
+                       s->verdict.reason_count > 0 ? s->verdict.reasons[0].text : "");
     else
-        (void)snprintf(to, cap, "%s%s  ", s->verdict.unverified ? "not known to be complete" : "complete", guess);
+        (void)snprintf(to, cap, "%s%s  ",
+                       s->verdict.unverified ? "not known to be complete" : "complete", guess);
     size_t n = strlen(to);
-    (void)snprintf(to + n, cap - n, "%s object%s, %s  %s", cli_number(s->objects, true, objects), gcd_plural(s->objects), cli_size(s->bytes, bytes),
-                   p->model->dump->subject);
+    (void)snprintf(to + n, cap - n, "%s object%s, %s  %s", cli_number(s->objects, true, objects),
+                   gcd_plural(s->objects), cli_size(s->bytes, bytes), p->model->dump->subject);
 }
 
 static void draw_status(const struct screen_picture *p, int y)
@@ -295,8 +310,10 @@ static void draw_status(const struct screen_picture *p, int y)
     if (p->view != NULL && !p->busy) {
         uint64_t in, n = browse_lines(p->view);
         const struct browse_section *s = browse_section_at(p->view, p->view->cursor, &in);
-        (void)snprintf(right, sizeof right, "%s%s  %s/%s", s->orders != 0 ? "by " : "", s->orders != 0 ? browse_order_name(s->order) : "",
-                       cli_number(n > 0 ? p->view->cursor + 1 : 0, true, a), cli_number(n, true, b));
+        (void)snprintf(right, sizeof right, "%s%s  %s/%s", s->orders != 0 ? "by " : "",
+                       s->orders != 0 ? browse_order_name(s->order) : "",
+                       cli_number(n > 0 ? p->view->cursor + 1 : 0, true, a),
+                       cli_number(n, true, b));
     }
     size_t n = strlen(right) + 2 < columns / 2 ? strlen(right) + 2 : 0;
     attr_t style = A_REVERSE | (p->model->summary->verdict.complete ? 0 : A_BOLD | WRONG);
@@ -319,7 +336,9 @@ static void draw_prompt(const struct screen_picture *p, int y)
     char before[ROOM];
     (void)snprintf(before, sizeof before, "%.*s", (int)p->typed_at, p->typed);
     size_t cursor = columns_of(p->model->ascii, before);
-    struct pen pen = { .ascii = p->model->ascii, .columns = room, .skip = cursor >= room ? cursor - room + 1 : 0 };
+    struct pen pen = { .ascii = p->model->ascii,
+                       .columns = room,
+                       .skip = cursor >= room ? cursor - room + 1 : 0 };
     size_t skipped = pen.skip;
     draw_text(p->model->ascii, y, 0, columns, p->prompt);
     put_text(&pen, p->typed, strlen(p->typed));
@@ -331,7 +350,8 @@ static void draw_prompt(const struct screen_picture *p, int y)
 static void draw_small(void)
 {
     char text[80];
-    (void)snprintf(text, sizeof text, "%zux%zu is too small: %ux%u", screen_columns(), screen_lines(), SCREEN_COLUMNS_MIN, SCREEN_LINES_MIN);
+    (void)snprintf(text, sizeof text, "%zux%zu is too small: %ux%u", screen_columns(),
+                   screen_lines(), SCREEN_COLUMNS_MIN, SCREEN_LINES_MIN);
     draw_text(true, 0, 0, screen_columns(), text);
 }
 
@@ -351,7 +371,8 @@ void screen_redraw(void)
 
 void screen_draw(const struct screen_picture *p)
 {
-    static const char keys[] = "?:help 1:suspects 2:tree 3:types 4:async Enter:open /:search s:sort q:quit";
+    static const char keys[] =
+        "?:help 1:suspects 2:tree 3:types 4:async Enter:open /:search s:sort q:quit";
     static const char few_keys[] = "?:help 1-4:views /:search q:quit";
     size_t columns = screen_columns(), lines = screen_lines();
     (void)erase();
@@ -371,6 +392,9 @@ void screen_draw(const struct screen_picture *p)
     if (p->prompt != NULL)
         draw_prompt(p, last);
     else
-        draw_text(p->model->ascii, last, 0, columns, p->message[0] != '\0' ? p->message : columns < sizeof keys ? few_keys : keys);
+        draw_text(p->model->ascii, last, 0, columns,
+                  p->message[0] != '\0'   ? p->message
+                  : columns < sizeof keys ? few_keys
+                                          : keys);
     (void)refresh();
 }

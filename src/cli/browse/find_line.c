@@ -9,7 +9,7 @@
 #include "output/root_labels.h"
 
 /* Bytes of a line that are searched. */
-#define TEXT_BYTES 65536u
+#define TEXT_BYTES     65536u
 #define LINES_PER_STEP 4096u
 
 struct finder {
@@ -18,10 +18,10 @@ struct finder {
     const gcd_cancel_flag *cancel;
     struct cli_pattern *pattern;
     bool any_case;
-    bool of_addresses;           /* the pattern may match an address, or the number of an object */
-    bool across;                 /* the pattern may match a name and the text after it together */
-    uint8_t *types;              /* [types] 0: not yet tried, 1: does not match, 2: matches */
-    char *room;                  /* [TEXT_BYTES] */
+    bool of_addresses; /* the pattern may match an address, or the number of an object */
+    bool across;       /* the pattern may match a name and the text after it together */
+    uint8_t *types;    /* [types] 0: not yet tried, 1: does not match, 2: matches */
+    char *room;        /* [TEXT_BYTES] */
     gcd_status status;
 };
 
@@ -48,7 +48,8 @@ static gcd_status compile(struct finder *f, const char *pattern, struct gcd_erro
     const char *wrong;
     f->any_case = !has_capitals(pattern);
     f->of_addresses = pattern[strspn(pattern, "0123456789abcdefxABCDEFX")] == '\0';
-    f->across = regex || strpbrk(pattern, "*?") != NULL || strstr(pattern, "  ") != NULL || pattern[0] == ' ' || (n > 0 && pattern[n - 1] == ' ');
+    f->across = regex || strpbrk(pattern, "*?") != NULL || strstr(pattern, "  ") != NULL ||
+                pattern[0] == ' ' || (n > 0 && pattern[n - 1] == ' ');
     if (regex) {
         wrong = cli_pattern_regex(pattern + 1, n - 2, &f->pattern);
     } else {
@@ -59,13 +60,17 @@ static gcd_status compile(struct finder *f, const char *pattern, struct gcd_erro
     }
     if (f->pattern != NULL)
         return GCD_OK;
-    return wrong != NULL ? browse_fail(err, GCD_E_ARG, "%s: %s", pattern, wrong) : browse_no_memory(err);
+    return wrong != NULL ? browse_fail(err, GCD_E_ARG, "%s: %s", pattern, wrong)
+                         : browse_no_memory(err);
 }
 
-static bool matches(struct finder *f, const char *name, size_t n, const char *tail, const char *more)
+static bool matches(struct finder *f, const char *name, size_t n, const char *tail,
+                    const char *more)
 {
-    (void)snprintf(f->room, TEXT_BYTES, "%.*s%s%s", (int)(n < TEXT_BYTES ? n : TEXT_BYTES), name, tail, more != NULL ? more : "");
-    enum cli_match m = cli_pattern_match(f->pattern, f->any_case ? lower(f->room) : f->room, f->cancel);
+    (void)snprintf(f->room, TEXT_BYTES, "%.*s%s%s", (int)(n < TEXT_BYTES ? n : TEXT_BYTES), name,
+                   tail, more != NULL ? more : "");
+    enum cli_match m =
+        cli_pattern_match(f->pattern, f->any_case ? lower(f->room) : f->room, f->cancel);
     if (m == CLI_MATCH_CANCELED)
         f->status = GCD_E_CANCELED;
     else if (m == CLI_MATCH_NO_MEMORY)
@@ -86,7 +91,8 @@ static bool node_matches(struct finder *f, uint32_t node)
 {
     char text[CLI_NUMBER_BYTES];
     return type_matches(f, gcd_graph_node_type(f->v->model->graph, node)) ||
-           (f->of_addresses && matches(f, "", 0, cli_object_text(f->v->model->graph, node, text), NULL));
+           (f->of_addresses &&
+            matches(f, "", 0, cli_object_text(f->v->model->graph, node, text), NULL));
 }
 
 static bool line_matches(struct finder *f, uint64_t i)
@@ -94,13 +100,16 @@ static bool line_matches(struct finder *f, uint64_t i)
     uint64_t in;
     struct browse_line line;
     const struct browse_section *s = browse_section_at(f->v, i, &in);
-    if (in != UINT64_MAX && s->ids != NULL && !f->across)    /* millions of lines, most with the same names */
+    if (in != UINT64_MAX && s->ids != NULL &&
+        !f->across) /* millions of lines, most with the same names */
         return s->are_types ? type_matches(f, s->ids[in]) : node_matches(f, s->ids[in]);
     browse_line_at(f->v, i, &line);
-    return line.style != STYLE_BLANK && matches(f, line.name, line.name_bytes, line.tail, line.more);
+    return line.style != STYLE_BLANK &&
+           matches(f, line.name, line.name_bytes, line.tail, line.more);
 }
 
-static gcd_status find(struct finder *f, const struct browse_search *search, uint64_t *ret, struct gcd_error *err)
+static gcd_status find(struct finder *f, const struct browse_search *search, uint64_t *ret,
+                       struct gcd_error *err)
 {
     uint64_t n = browse_lines(f->v), at = search->from;
     *ret = UINT64_MAX;
@@ -120,12 +129,14 @@ static gcd_status find(struct finder *f, const struct browse_search *search, uin
     return f->status;
 }
 
-gcd_status browse_find(const struct browse_view *v, const struct browse_search *search, const struct gcd_context *call, uint64_t *ret,
-                       struct gcd_error *err)
+gcd_status browse_find(const struct browse_view *v, const struct browse_search *search,
+                       const struct gcd_context *call, uint64_t *ret, struct gcd_error *err)
 {
     gcd_cancel_flag never;
     atomic_init(&never, false);
-    struct finder f = { .v = v, .call = call, .cancel = call != NULL && call->cancel != NULL ? call->cancel : &never };
+    struct finder f = { .v = v,
+                        .call = call,
+                        .cancel = call != NULL && call->cancel != NULL ? call->cancel : &never };
     gcd_status st = compile(&f, search->pattern, err);
     if (st == GCD_OK) {
         f.types = calloc((size_t)v->model->summary->type_count + 1, 1);

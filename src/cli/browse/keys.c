@@ -38,8 +38,10 @@ static const char help_text[] =
     "  ? this help    Ctrl-L draw again    Ctrl-Z to the shell    q end\n"
     "  Ctrl-C gives up what is computed.\n"
     "\n"
-    "A search finds text anywhere in a line: * is any text, ? one character, and /REGEX/ a regular expression; case matters only if there are "
-    "capitals. Retained is what would be freed with an object. Shares in the tree are of all that is alive. Retained sizes of types are lower "
+    "A search finds text anywhere in a line: * is any text, ? one character, and /REGEX/ a regular "
+    "expression; case matters only if there are "
+    "capitals. Retained is what would be freed with an object. Shares in the tree are of all that "
+    "is alive. Retained sizes of types are lower "
     "bounds.\n";
 
 /* ---- the frame ---- */
@@ -64,7 +66,7 @@ static char *title_of(const struct browse_view *v)
     char *text = strdup(v->title);
     for (v = v->below; v != NULL && text != NULL; v = v->below) {
         char *longer = NULL;
-        if (strlen(text) > UI_MESSAGE_BYTES)         /* only the end is shown */
+        if (strlen(text) > UI_MESSAGE_BYTES) /* only the end is shown */
             break;
         int n = asprintf(&longer, "%s > %s", v->title, text);
         free(text);
@@ -78,7 +80,9 @@ void ui_draw(struct ui *ui)
     char *title = ui->view != NULL ? title_of(ui->view) : NULL;
     if (ui->view != NULL && browse_wrap(ui->view, screen_columns()))
         browse_fit(ui->view, ui_height());
-    screen_draw(&(struct screen_picture){ .view = ui->view, .model = &ui->model, .title = title != NULL ? title : "gcdumpc browse",
+    screen_draw(&(struct screen_picture){ .view = ui->view,
+                                          .model = &ui->model,
+                                          .title = title != NULL ? title : "gcdumpc browse",
                                           .message = ui->message });
     free(title);
 }
@@ -141,9 +145,15 @@ static gcd_status do_open(void *ctx, const struct gcd_context *call, struct gcd_
 static struct browse_view *open_view(struct ui *ui, const struct browse_subject *subject)
 {
     static const char *const verbs[] = {
-        [BROWSE_SUSPECTS] = "looking for suspects", [BROWSE_TREE] = "finding dominators", [BROWSE_TYPES] = "listing types",
-        [BROWSE_ASYNC] = "finding asynchronous operations", [BROWSE_SUSPECT] = "showing the suspect", [BROWSE_OBJECT] = "looking at the object",
-        [BROWSE_TYPE] = "looking at the objects of the type", [BROWSE_STACK] = "showing the stack", [BROWSE_DUMP] = "showing the dump",
+        [BROWSE_SUSPECTS] = "looking for suspects",
+        [BROWSE_TREE] = "finding dominators",
+        [BROWSE_TYPES] = "listing types",
+        [BROWSE_ASYNC] = "finding asynchronous operations",
+        [BROWSE_SUSPECT] = "showing the suspect",
+        [BROWSE_OBJECT] = "looking at the object",
+        [BROWSE_TYPE] = "looking at the objects of the type",
+        [BROWSE_STACK] = "showing the stack",
+        [BROWSE_DUMP] = "showing the dump",
         [BROWSE_ROWS] = "asking in SQL",
     };
     struct opening o = { .model = &ui->model, .subject = *subject };
@@ -157,7 +167,9 @@ static struct browse_view *open_view(struct ui *ui, const struct browse_subject 
 
 bool ui_open(struct ui *ui, enum browse_kind kind, uint32_t subject)
 {
-    struct browse_view *v = open_view(ui, &(struct browse_subject){ .kind = kind, .number = subject, .full = ui->args->view.full });
+    struct browse_view *v = open_view(
+        ui,
+        &(struct browse_subject){ .kind = kind, .number = subject, .full = ui->args->view.full });
     if (v != NULL)
         ui_push(ui, v);
     return v != NULL;
@@ -166,7 +178,8 @@ bool ui_open(struct ui *ui, enum browse_kind kind, uint32_t subject)
 bool ui_open_main(struct ui *ui, enum browse_kind kind)
 {
     if (ui->mains[kind] == NULL)
-        ui->mains[kind] = open_view(ui, &(struct browse_subject){ .kind = kind, .number = GCD_NODE_ROOT });
+        ui->mains[kind] =
+            open_view(ui, &(struct browse_subject){ .kind = kind, .number = GCD_NODE_ROOT });
     if (ui->mains[kind] == NULL)
         return false;
     drop(ui);
@@ -190,7 +203,8 @@ static void back(struct ui *ui)
 static bool has_children(const struct ui *ui, uint32_t node)
 {
     struct gcd_node_list list;
-    return gcd_session_dominated_largest(ui->model.session, NULL, node, &list, NULL) == GCD_OK && list.count > 0;
+    return gcd_session_dominated_largest(ui->model.session, NULL, node, &list, NULL) == GCD_OK &&
+           list.count > 0;
 }
 
 static void open_line(struct ui *ui)
@@ -198,12 +212,24 @@ static void open_line(struct ui *ui)
     struct browse_line line;
     browse_line_at(ui->view, ui->view->cursor, &line);
     switch (line.goal) {
-    case GOAL_OBJECT: (void)ui_open(ui, BROWSE_OBJECT, line.to); break;
-    case GOAL_TYPE: (void)ui_open(ui, BROWSE_TYPE, line.to); break;
-    case GOAL_SUSPECT: (void)ui_open(ui, BROWSE_SUSPECT, line.to); break;
-    case GOAL_STACK: (void)ui_open(ui, BROWSE_STACK, line.to); break;
-    case GOAL_TREE: (void)ui_open(ui, has_children(ui, line.to) ? BROWSE_TREE : BROWSE_OBJECT, line.to); break;
-    default: ui_say(ui, "there is nothing to open on this line"); break;
+    case GOAL_OBJECT:
+        (void)ui_open(ui, BROWSE_OBJECT, line.to);
+        break;
+    case GOAL_TYPE:
+        (void)ui_open(ui, BROWSE_TYPE, line.to);
+        break;
+    case GOAL_SUSPECT:
+        (void)ui_open(ui, BROWSE_SUSPECT, line.to);
+        break;
+    case GOAL_STACK:
+        (void)ui_open(ui, BROWSE_STACK, line.to);
+        break;
+    case GOAL_TREE:
+        (void)ui_open(ui, has_children(ui, line.to) ? BROWSE_TREE : BROWSE_OBJECT, line.to);
+        break;
+    default:
+        ui_say(ui, "there is nothing to open on this line");
+        break;
     }
 }
 
@@ -214,7 +240,8 @@ static bool object_here(const struct ui *ui, uint32_t *ret)
     browse_line_at(ui->view, ui->view->cursor, &line);
     bool found = line.goal == GOAL_OBJECT || line.goal == GOAL_TREE;
     *ret = found ? line.to : ui->view->subject;
-    return found || ui->view->kind == BROWSE_OBJECT || (ui->view->kind == BROWSE_TREE && ui->view->subject != GCD_NODE_ROOT);
+    return found || ui->view->kind == BROWSE_OBJECT ||
+           (ui->view->kind == BROWSE_TREE && ui->view->subject != GCD_NODE_ROOT);
 }
 
 static void open_object(struct ui *ui, enum browse_kind kind)
@@ -266,7 +293,8 @@ static void ask_object(struct ui *ui)
 
 static void help(struct ui *ui)
 {
-    struct browse_view *v = ui->view->kind == BROWSE_HELP ? NULL : browse_text_view(&ui->model, "Help", help_text);
+    struct browse_view *v =
+        ui->view->kind == BROWSE_HELP ? NULL : browse_text_view(&ui->model, "Help", help_text);
     if (v != NULL)
         ui_push(ui, v);
 }
@@ -287,8 +315,10 @@ static gcd_status do_find(void *ctx, const struct gcd_context *call, struct gcd_
 
 static void find(struct ui *ui, bool back_wards)
 {
-    struct finding f = { .view = ui->view, .search = { .pattern = ui->search.last, .from = back_wards ? ui->view->cursor : ui->view->cursor + 1,
-                                                       .back = back_wards } };
+    struct finding f = { .view = ui->view,
+                         .search = { .pattern = ui->search.last,
+                                     .from = back_wards ? ui->view->cursor : ui->view->cursor + 1,
+                                     .back = back_wards } };
     struct gcd_error err = GCD_ERROR_INIT;
     if (ui->search.last[0] == '\0') {
         ui_say(ui, "/ searches first");
@@ -299,7 +329,8 @@ static void find(struct ui *ui, bool back_wards)
     if (f.line == UINT64_MAX)
         ui_say(ui, "not found: %s", ui->search.last);
     else if (back_wards ? f.line >= ui->view->cursor : f.line <= ui->view->cursor)
-        ui_say(ui, "found after the %s", back_wards ? "beginning, from the end on" : "end, from the beginning on");
+        ui_say(ui, "found after the %s",
+               back_wards ? "beginning, from the end on" : "end, from the beginning on");
     if (f.line != UINT64_MAX)
         browse_go(ui->view, f.line, ui_height());
 }
@@ -309,7 +340,7 @@ static void search(struct ui *ui)
     char typed[UI_TYPED_BYTES] = "";
     if (!ui_ask(ui, "/", typed, &ui->search))
         return;
-    if (typed[0] != '\0')                /* nothing typed: repeat the last search */
+    if (typed[0] != '\0') /* nothing typed: repeat the last search */
         (void)snprintf(ui->search.last, sizeof ui->search.last, "%s", typed);
     find(ui, false);
 }
@@ -337,7 +368,7 @@ static void sort(struct ui *ui)
     }
     if (ui_work(ui, "sorting", do_sort, &s, &err) != GCD_OK)
         return;
-    if (s.order == ORDER_RETAINED)       /* sorting may have computed retained sizes */
+    if (s.order == ORDER_RETAINED) /* sorting may have computed retained sizes */
         browse_learn(&ui->model, ui->view->kind == BROWSE_TYPES ? BROWSE_TYPE : BROWSE_TREE);
     browse_first_of(ui->view, s.section, ui_height());
     ui_say(ui, "by %s", browse_order_name(s.order));
@@ -350,7 +381,9 @@ static void unfold(struct ui *ui)
         ui_say(ui, "there are no paths here");
         return;
     }
-    struct browse_view *v = open_view(ui, &(struct browse_subject){ .kind = old->kind, .number = old->subject, .full = !old->full });
+    struct browse_view *v = open_view(
+        ui,
+        &(struct browse_subject){ .kind = old->kind, .number = old->subject, .full = !old->full });
     if (v == NULL)
         return;
     v->below = old->below;
@@ -408,7 +441,8 @@ static void ask_sql(struct ui *ui)
     if (!ui_ask(ui, "SQL: ", typed, &ui->sql) || typed[0] == '\0')
         return;
     (void)snprintf(ui->sql.last, sizeof ui->sql.last, "%s", typed);
-    struct browse_view *v = open_view(ui, &(struct browse_subject){ .kind = BROWSE_ROWS, .text = typed });
+    struct browse_view *v =
+        open_view(ui, &(struct browse_subject){ .kind = BROWSE_ROWS, .text = typed });
     if (v != NULL)
         ui_push(ui, v);
 }
@@ -417,12 +451,28 @@ static void ask_sql(struct ui *ui)
 
 static bool move(struct ui *ui, uint32_t key)
 {
-    static const struct { uint32_t key; enum browse_move move; } moves[] = {
-        { SCREEN_KEY_UP, MOVE_UP }, { 'k', MOVE_UP }, { SCREEN_CTRL('p'), MOVE_UP }, { SCREEN_KEY_DOWN, MOVE_DOWN }, { 'j', MOVE_DOWN },
-        { SCREEN_CTRL('n'), MOVE_DOWN }, { SCREEN_KEY_PAGE_UP, MOVE_PAGE_UP }, { 'b', MOVE_PAGE_UP }, { SCREEN_CTRL('b'), MOVE_PAGE_UP },
-        { SCREEN_KEY_PAGE_DOWN, MOVE_PAGE_DOWN }, { ' ', MOVE_PAGE_DOWN }, { SCREEN_CTRL('f'), MOVE_PAGE_DOWN },
-        { SCREEN_KEY_HOME, MOVE_FIRST }, { 'g', MOVE_FIRST }, { SCREEN_KEY_FINISH, MOVE_LAST }, { 'G', MOVE_LAST },
-        { '\t', MOVE_NEXT_SECTION }, { SCREEN_KEY_BACK_TAB, MOVE_PREVIOUS_SECTION },
+    static const struct {
+        uint32_t key;
+        enum browse_move move;
+    } moves[] = {
+        { SCREEN_KEY_UP, MOVE_UP },
+        { 'k', MOVE_UP },
+        { SCREEN_CTRL('p'), MOVE_UP },
+        { SCREEN_KEY_DOWN, MOVE_DOWN },
+        { 'j', MOVE_DOWN },
+        { SCREEN_CTRL('n'), MOVE_DOWN },
+        { SCREEN_KEY_PAGE_UP, MOVE_PAGE_UP },
+        { 'b', MOVE_PAGE_UP },
+        { SCREEN_CTRL('b'), MOVE_PAGE_UP },
+        { SCREEN_KEY_PAGE_DOWN, MOVE_PAGE_DOWN },
+        { ' ', MOVE_PAGE_DOWN },
+        { SCREEN_CTRL('f'), MOVE_PAGE_DOWN },
+        { SCREEN_KEY_HOME, MOVE_FIRST },
+        { 'g', MOVE_FIRST },
+        { SCREEN_KEY_FINISH, MOVE_LAST },
+        { 'G', MOVE_LAST },
+        { '\t', MOVE_NEXT_SECTION },
+        { SCREEN_KEY_BACK_TAB, MOVE_PREVIOUS_SECTION },
     };
     for (size_t i = 0; i < sizeof moves / sizeof *moves; i++)
         if (moves[i].key == key) {
@@ -436,17 +486,31 @@ static bool move(struct ui *ui, uint32_t key)
 static bool general(struct ui *ui, uint32_t key)
 {
     switch (key) {
-    case 'q': case 'Q':
+    case 'q':
+    case 'Q':
         if (ui->view != NULL && ui->view->kind == BROWSE_HELP)
             back(ui);
         else
             ui->done = true;
         return true;
-    case '1': case '2': case '3': case '4': (void)ui_open_main(ui, (enum browse_kind)(key - '1')); return true;
-    case SCREEN_CTRL('z'): screen_suspend(); return true;
-    case SCREEN_CTRL('c'): ui_say(ui, "q ends"); return true;
-    case SCREEN_KEY_END: case SCREEN_KEY_REDRAW: case SCREEN_KEY_NONE: return true;
-    default: return ui->view == NULL;
+    case '1':
+    case '2':
+    case '3':
+    case '4':
+        (void)ui_open_main(ui, (enum browse_kind)(key - '1'));
+        return true;
+    case SCREEN_CTRL('z'):
+        screen_suspend();
+        return true;
+    case SCREEN_CTRL('c'):
+        ui_say(ui, "q ends");
+        return true;
+    case SCREEN_KEY_END:
+    case SCREEN_KEY_REDRAW:
+    case SCREEN_KEY_NONE:
+        return true;
+    default:
+        return ui->view == NULL;
     }
 }
 
@@ -456,28 +520,70 @@ void ui_press(struct ui *ui, uint32_t key)
     if (general(ui, key) || move(ui, key))
         return;
     switch (key) {
-    case '\r': case SCREEN_KEY_RIGHT: case 'l': open_line(ui); break;
-    case SCREEN_KEY_LEFT: case 'h': case SCREEN_KEY_BACKSPACE: back(ui); break;
+    case '\r':
+    case SCREEN_KEY_RIGHT:
+    case 'l':
+        open_line(ui);
+        break;
+    case SCREEN_KEY_LEFT:
+    case 'h':
+    case SCREEN_KEY_BACKSPACE:
+        back(ui);
+        break;
     case SCREEN_ESCAPE:
         if (ui->view->kind == BROWSE_HELP)
             back(ui);
         break;
-    case '<': ui->view->shift -= ui->view->shift < 10 ? ui->view->shift : 10; break;
-    case '>': ui->view->shift += 10; break;
-    case 'v': open_object(ui, BROWSE_OBJECT); break;
-    case 'd': open_object(ui, BROWSE_TREE); break;
-    case 't': open_type(ui); break;
-    case 'o': ask_object(ui); break;
-    case 'i': (void)ui_open(ui, BROWSE_DUMP, 0); break;
-    case '?': help(ui); break;
-    case '/': search(ui); break;
-    case 'n': find(ui, false); break;
-    case 'N': find(ui, true); break;
-    case 's': sort(ui); break;
-    case 'f': unfold(ui); break;
-    case 'e': write_view(ui); break;
-    case ':': ask_sql(ui); break;
-    case SCREEN_CTRL('l'): screen_redraw(); break;
-    default: ui_say(ui, "? shows the keys"); break;
+    case '<':
+        ui->view->shift -= ui->view->shift < 10 ? ui->view->shift : 10;
+        break;
+    case '>':
+        ui->view->shift += 10;
+        break;
+    case 'v':
+        open_object(ui, BROWSE_OBJECT);
+        break;
+    case 'd':
+        open_object(ui, BROWSE_TREE);
+        break;
+    case 't':
+        open_type(ui);
+        break;
+    case 'o':
+        ask_object(ui);
+        break;
+    case 'i':
+        (void)ui_open(ui, BROWSE_DUMP, 0);
+        break;
+    case '?':
+        help(ui);
+        break;
+    case '/':
+        search(ui);
+        break;
+    case 'n':
+        find(ui, false);
+        break;
+    case 'N':
+        find(ui, true);
+        break;
+    case 's':
+        sort(ui);
+        break;
+    case 'f':
+        unfold(ui);
+        break;
+    case 'e':
+        write_view(ui);
+        break;
+    case ':':
+        ask_sql(ui);
+        break;
+    case SCREEN_CTRL('l'):
+        screen_redraw();
+        break;
+    default:
+        ui_say(ui, "? shows the keys");
+        break;
     }
 }

@@ -12,9 +12,11 @@ void browse_learn(struct browse_model *m, enum browse_kind opened)
     }
     if (opened == BROWSE_ASYNC)
         st = gcd_session_async(m->session, NULL, &m->async, NULL);
-    if (st == GCD_OK && (opened == BROWSE_SUSPECTS || opened == BROWSE_TREE || opened == BROWSE_OBJECT || opened == BROWSE_TYPE))
+    if (st == GCD_OK && (opened == BROWSE_SUSPECTS || opened == BROWSE_TREE ||
+                         opened == BROWSE_OBJECT || opened == BROWSE_TYPE))
         st = gcd_session_dominators(m->session, NULL, &m->dominators, NULL);
-    if (st == GCD_OK && (opened == BROWSE_TYPE || (opened == BROWSE_TYPES && m->dominators != NULL)))
+    if (st == GCD_OK &&
+        (opened == BROWSE_TYPE || (opened == BROWSE_TYPES && m->dominators != NULL)))
         st = gcd_session_retained_by_type(m->session, NULL, &m->by_type, NULL);
     (void)st;
 }

@@ -34,7 +34,8 @@ void browse_put_node(const struct browse_view *v, uint32_t node, struct browse_l
     ret->to = node;
 }
 
-void browse_node_line(const struct browse_view *v, const struct browse_section *s, uint64_t i, struct browse_line *ret)
+void browse_node_line(const struct browse_view *v, const struct browse_section *s, uint64_t i,
+                      struct browse_line *ret)
 {
     browse_put_node(v, s->ids[i], ret);
 }
@@ -49,13 +50,16 @@ void browse_node_heads(struct browse_section *s)
 
 /* ---- paths ---- */
 
-gcd_status browse_fold(const struct browse_view *v, struct browse_step *steps, size_t n, const struct gcd_context *call, struct gcd_error *err)
+gcd_status browse_fold(const struct browse_view *v, struct browse_step *steps, size_t n,
+                       const struct gcd_context *call, struct gcd_error *err)
 {
     struct gcd_fold_step *folds = calloc(n + 1, sizeof *folds);
     if (folds == NULL)
         return browse_no_memory(err);
     for (size_t i = 0; i < n; i++)
-        folds[i] = (struct gcd_fold_step){ .type = steps[i].node != GCD_NODE_NONE ? steps[i].type : GCD_TYPE_NONE, .keep = i + 1 == n };
+        folds[i] = (struct gcd_fold_step){ .type = steps[i].node != GCD_NODE_NONE ? steps[i].type
+                                                                                  : GCD_TYPE_NONE,
+                                           .keep = i + 1 == n };
     gcd_status st = gcd_session_fold_path(v->model->session, call, folds, n, err);
     for (size_t i = 0; i < n; i++)
         steps[i].fold = folds[i].fold;
@@ -64,7 +68,8 @@ gcd_status browse_fold(const struct browse_view *v, struct browse_step *steps, s
 }
 
 /* Adds one line for the hidden steps from *I on; *I becomes their end. */
-static gcd_status add_hidden(struct browse_view *v, const struct browse_step *steps, size_t n, size_t *i, unsigned indent, struct gcd_error *err)
+static gcd_status add_hidden(struct browse_view *v, const struct browse_step *steps, size_t n,
+                             size_t *i, unsigned indent, struct gcd_error *err)
 {
     const struct gcd_origins *o;
     char buf[CLI_HIDDEN_BYTES];
@@ -74,10 +79,15 @@ static gcd_status add_hidden(struct browse_view *v, const struct browse_step *st
         return st;
     for (; *i < n && steps[*i].fold == GCD_FOLD_HIDDEN; ++*i, hidden++)
         library += gcd_origins_get(o, steps[*i].type) == GCD_ORIGIN_LIBRARY;
-    return browse_add_made(v, (struct browse_made){ .text = strdup(cli_hidden_text(hidden, library, buf)), .indent = indent }, err);
+    return browse_add_made(
+        v,
+        (struct browse_made){ .text = strdup(cli_hidden_text(hidden, library, buf)),
+                              .indent = indent },
+        err);
 }
 
-static gcd_status add_step(struct browse_view *v, const struct browse_step *s, unsigned indent, struct gcd_error *err)
+static gcd_status add_step(struct browse_view *v, const struct browse_step *s, unsigned indent,
+                           struct gcd_error *err)
 {
     const struct browse_model *m = v->model;
     const char *type = s->type != GCD_TYPE_NONE ? gcd_names_get(m->names, s->type) : "";
@@ -86,7 +96,8 @@ static gcd_status add_step(struct browse_view *v, const struct browse_step *s, u
     struct browse_made made = { .indent = indent };
     int n;
     if (s->node == GCD_NODE_NONE || s->type == GCD_TYPE_NONE) {
-        n = asprintf(&made.text, "(%s more object%s)", cli_number(s->repeats, true, number), gcd_plural(s->repeats));
+        n = asprintf(&made.text, "(%s more object%s)", cli_number(s->repeats, true, number),
+                     gcd_plural(s->repeats));
     } else {
         made.has[0] = browse_retained(m, s->node, &made.numbers[0]);
         made.has[1] = true;
@@ -94,15 +105,18 @@ static gcd_status add_step(struct browse_view *v, const struct browse_step *s, u
         made.goal = GOAL_OBJECT;
         made.to = s->node;
         if (s->repeats > 1)
-            n = asprintf(&made.text, "%s, %s of them one behind the other%s", type, cli_number(s->repeats, true, number), how);
+            n = asprintf(&made.text, "%s, %s of them one behind the other%s", type,
+                         cli_number(s->repeats, true, number), how);
         else
-            n = asprintf(&made.text, "%s  %s%s", type, cli_object_text(m->graph, s->node, object), how);
+            n = asprintf(&made.text, "%s  %s%s", type, cli_object_text(m->graph, s->node, object),
+                         how);
     }
     made.text = n >= 0 ? made.text : NULL;
     return browse_add_made(v, made, err);
 }
 
-gcd_status browse_add_path(struct browse_view *v, size_t root, const struct browse_step *steps, size_t n, struct gcd_error *err)
+gcd_status browse_add_path(struct browse_view *v, size_t root, const struct browse_step *steps,
+                           size_t n, struct gcd_error *err)
 {
     const struct gcd_root *r = root != SIZE_MAX ? &v->model->summary->roots[root] : NULL;
     struct browse_section *s = browse_add_made_section(v);
@@ -111,7 +125,9 @@ gcd_status browse_add_path(struct browse_view *v, size_t root, const struct brow
     browse_node_heads(s);
     s->orders = 0;
     s->hidden_share = true;
-    gcd_status st = browse_add_made(v, (struct browse_made){ .text = cli_root_label(v->model->graph, v->model->names, r) }, err);
+    gcd_status st = browse_add_made(
+        v, (struct browse_made){ .text = cli_root_label(v->model->graph, v->model->names, r) },
+        err);
     for (size_t i = 0; i < n && st == GCD_OK;) {
         if (!v->full && steps[i].fold == GCD_FOLD_HIDDEN)
             st = add_hidden(v, steps, n, &i, ++indent, err);

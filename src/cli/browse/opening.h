@@ -7,52 +7,70 @@
 #include "browse/model.h"
 
 /* One function per kind of view.  On failure the caller frees what V holds. */
-gcd_status browse_open_suspects(struct browse_view *v, const struct gcd_context *call, struct gcd_error *err);
-gcd_status browse_open_suspect(struct browse_view *v, const struct gcd_context *call, struct gcd_error *err);
-gcd_status browse_open_tree(struct browse_view *v, const struct gcd_context *call, struct gcd_error *err);
-gcd_status browse_open_types(struct browse_view *v, const struct gcd_context *call, struct gcd_error *err);
-gcd_status browse_open_type(struct browse_view *v, const struct gcd_context *call, struct gcd_error *err);
-gcd_status browse_open_object(struct browse_view *v, const struct gcd_context *call, struct gcd_error *err);
-gcd_status browse_open_async(struct browse_view *v, const struct gcd_context *call, struct gcd_error *err);
-gcd_status browse_open_stack(struct browse_view *v, const struct gcd_context *call, struct gcd_error *err);
-gcd_status browse_open_rows(struct browse_view *v, const struct gcd_context *call, struct gcd_error *err);
-gcd_status browse_open_dump(struct browse_view *v, const struct gcd_context *call, struct gcd_error *err);
+gcd_status browse_open_suspects(struct browse_view *v, const struct gcd_context *call,
+                                struct gcd_error *err);
+gcd_status browse_open_suspect(struct browse_view *v, const struct gcd_context *call,
+                               struct gcd_error *err);
+gcd_status browse_open_tree(struct browse_view *v, const struct gcd_context *call,
+                            struct gcd_error *err);
+gcd_status browse_open_types(struct browse_view *v, const struct gcd_context *call,
+                             struct gcd_error *err);
+gcd_status browse_open_type(struct browse_view *v, const struct gcd_context *call,
+                            struct gcd_error *err);
+gcd_status browse_open_object(struct browse_view *v, const struct gcd_context *call,
+                              struct gcd_error *err);
+gcd_status browse_open_async(struct browse_view *v, const struct gcd_context *call,
+                             struct gcd_error *err);
+gcd_status browse_open_stack(struct browse_view *v, const struct gcd_context *call,
+                             struct gcd_error *err);
+gcd_status browse_open_rows(struct browse_view *v, const struct gcd_context *call,
+                            struct gcd_error *err);
+gcd_status browse_open_dump(struct browse_view *v, const struct gcd_context *call,
+                            struct gcd_error *err);
 
 /* Fills ERR, which may be NULL; returns STATUS. */
-gcd_status browse_fail(struct gcd_error *err, gcd_status status, const char *fmt, ...) GCD_PRINTF(3, 4);
+gcd_status browse_fail(struct gcd_error *err, gcd_status status, const char *fmt, ...)
+    GCD_PRINTF(3, 4);
 gcd_status browse_no_memory(struct gcd_error *err);
-/* Call it every BROWSE_STEP rounds of a loop: reports progress.  GCD_E_CANCELED when the flag of CALL, which may be NULL, is set. */
+/* Call it every BROWSE_STEP rounds of a loop: reports progress.  GCD_E_CANCELED when the flag of
+ * CALL, which may be NULL, is set. */
 #define BROWSE_STEP (UINT64_C(1) << 16)
-gcd_status browse_step(const struct gcd_context *call, uint64_t done, uint64_t total, struct gcd_error *err);
+gcd_status browse_step(const struct gcd_context *call, uint64_t done, uint64_t total,
+                       struct gcd_error *err);
 
 /* A new section at the end; V has room for BROWSE_SECTIONS. */
 struct browse_section *browse_add_section(struct browse_view *v);
 /* Adds a section of wrapped TEXT, which it takes over; NULL: out of memory. */
 gcd_status browse_add_text(struct browse_view *v, char *text, struct gcd_error *err);
-/* Adds a line to the last section, which shows made lines; takes over its text, NULL: out of memory. */
+/* Adds a line to the last section, which shows made lines; takes over its text, NULL: out of
+ * memory. */
 gcd_status browse_add_made(struct browse_view *v, struct browse_made made, struct gcd_error *err);
 /* Adds such a section. */
 struct browse_section *browse_add_made_section(struct browse_view *v);
 
 /* Makes a line of a node: retained size, size, type and address. */
-void browse_node_line(const struct browse_view *v, const struct browse_section *s, uint64_t i, struct browse_line *ret);
+void browse_node_line(const struct browse_view *v, const struct browse_section *s, uint64_t i,
+                      struct browse_line *ret);
 /* Fills RET for NODE. */
 void browse_put_node(const struct browse_view *v, uint32_t node, struct browse_line *ret);
 /* Sets the column titles of such a section. */
 void browse_node_heads(struct browse_section *s);
 void browse_put_name(struct browse_line *ret, const char *name);
 
-/* A path from the root on.  The session folds the steps unless V is full; they become made lines below the text of the root. */
+/* A path from the root on.  The session folds the steps unless V is full; they become made lines
+ * below the text of the root. */
 struct browse_step {
-    uint32_t node;               /* GCD_NODE_NONE = REPEATS objects that are left out */
+    uint32_t node; /* GCD_NODE_NONE = REPEATS objects that are left out */
     uint32_t type;
     uint64_t repeats;
     bool dependent;
-    unsigned fold;               /* enum gcd_fold */
+    unsigned fold; /* enum gcd_fold */
 };
-gcd_status browse_add_path(struct browse_view *v, size_t root, const struct browse_step *steps, size_t n, struct gcd_error *err);
+gcd_status browse_add_path(struct browse_view *v, size_t root, const struct browse_step *steps,
+                           size_t n, struct gcd_error *err);
 /* Folds STEPS[N]. */
-gcd_status browse_fold(const struct browse_view *v, struct browse_step *steps, size_t n, const struct gcd_context *call, struct gcd_error *err);
+gcd_status browse_fold(const struct browse_view *v, struct browse_step *steps, size_t n,
+                       const struct gcd_context *call, struct gcd_error *err);
 
 /* The retained size of NODE; false when dominators are not computed yet. */
 bool browse_retained(const struct browse_model *m, uint32_t node, uint64_t *ret);

@@ -5,8 +5,8 @@
 #include "browse/ui.h"
 
 struct line {
-    char *text;                  /* [UI_TYPED_BYTES] */
-    size_t at;                   /* cursor position */
+    char *text; /* [UI_TYPED_BYTES] */
+    size_t at;  /* cursor position */
 };
 
 static bool continues(char c)
@@ -79,16 +79,40 @@ static size_t word(const struct line *l)
 static void edit(struct line *l, uint32_t key, const struct ui_prompt *last)
 {
     switch (key) {
-    case SCREEN_KEY_LEFT: case SCREEN_CTRL('b'): l->at = before(l); break;
-    case SCREEN_KEY_RIGHT: case SCREEN_CTRL('f'): l->at = after(l); break;
-    case SCREEN_KEY_HOME: case SCREEN_CTRL('a'): l->at = 0; break;
-    case SCREEN_KEY_FINISH: case SCREEN_CTRL('e'): l->at = strlen(l->text); break;
-    case SCREEN_KEY_BACKSPACE: cut(l, before(l), l->at); break;
-    case SCREEN_KEY_DELETE: case SCREEN_CTRL('d'): cut(l, l->at, after(l)); break;
-    case SCREEN_CTRL('u'): cut(l, 0, l->at); break;
-    case SCREEN_CTRL('k'): l->text[l->at] = '\0'; break;
-    case SCREEN_CTRL('w'): cut(l, word(l), l->at); break;
-    case SCREEN_KEY_UP: case SCREEN_CTRL('p'):
+    case SCREEN_KEY_LEFT:
+    case SCREEN_CTRL('b'):
+        l->at = before(l);
+        break;
+    case SCREEN_KEY_RIGHT:
+    case SCREEN_CTRL('f'):
+        l->at = after(l);
+        break;
+    case SCREEN_KEY_HOME:
+    case SCREEN_CTRL('a'):
+        l->at = 0;
+        break;
+    case SCREEN_KEY_FINISH:
+    case SCREEN_CTRL('e'):
+        l->at = strlen(l->text);
+        break;
+    case SCREEN_KEY_BACKSPACE:
+        cut(l, before(l), l->at);
+        break;
+    case SCREEN_KEY_DELETE:
+    case SCREEN_CTRL('d'):
+        cut(l, l->at, after(l));
+        break;
+    case SCREEN_CTRL('u'):
+        cut(l, 0, l->at);
+        break;
+    case SCREEN_CTRL('k'):
+        l->text[l->at] = '\0';
+        break;
+    case SCREEN_CTRL('w'):
+        cut(l, word(l), l->at);
+        break;
+    case SCREEN_KEY_UP:
+    case SCREEN_CTRL('p'):
         (void)snprintf(l->text, UI_TYPED_BYTES, "%s", last->last);
         l->at = strlen(l->text);
         break;
@@ -98,16 +122,23 @@ static void edit(struct line *l, uint32_t key, const struct ui_prompt *last)
     }
 }
 
-bool ui_ask(struct ui *ui, const char *prompt, char typed[UI_TYPED_BYTES], const struct ui_prompt *last)
+bool ui_ask(struct ui *ui, const char *prompt, char typed[UI_TYPED_BYTES],
+            const struct ui_prompt *last)
 {
     struct line l = { .text = typed, .at = strlen(typed) };
     for (;;) {
-        screen_draw(&(struct screen_picture){ .view = ui->view, .model = &ui->model, .title = ui->view != NULL ? ui->view->title : "", .message = "",
-                                              .prompt = prompt, .typed = typed, .typed_at = l.at });
+        screen_draw(&(struct screen_picture){ .view = ui->view,
+                                              .model = &ui->model,
+                                              .title = ui->view != NULL ? ui->view->title : "",
+                                              .message = "",
+                                              .prompt = prompt,
+                                              .typed = typed,
+                                              .typed_at = l.at });
         uint32_t key = ui_key(ui);
-        if (key == SCREEN_KEY_END || key == SCREEN_ESCAPE || key == SCREEN_CTRL('c') || key == SCREEN_CTRL('g'))
+        if (key == SCREEN_KEY_END || key == SCREEN_ESCAPE || key == SCREEN_CTRL('c') ||
+            key == SCREEN_CTRL('g'))
             return false;
-        if (key == SCREEN_KEY_BACKSPACE && typed[0] == '\0')     /* as in less */
+        if (key == SCREEN_KEY_BACKSPACE && typed[0] == '\0') /* as in less */
             return false;
         if (key == '\r')
             return true;
@@ -121,7 +152,11 @@ bool ui_confirm(struct ui *ui, const char *question)
 {
     uint32_t key;
     do {
-        screen_draw(&(struct screen_picture){ .view = ui->view, .model = &ui->model, .title = ui->view->title, .message = "", .prompt = question,
+        screen_draw(&(struct screen_picture){ .view = ui->view,
+                                              .model = &ui->model,
+                                              .title = ui->view->title,
+                                              .message = "",
+                                              .prompt = question,
                                               .typed = "" });
         key = ui_key(ui);
     } while (key == SCREEN_KEY_REDRAW);

@@ -9,7 +9,8 @@
 
 const char *browse_order_name(enum browse_order order)
 {
-    static const char *const names[BROWSE_ORDERS] = { "as recorded", "retained", "bytes", "count", "name" };
+    static const char *const names[BROWSE_ORDERS] = { "as recorded", "retained", "bytes", "count",
+                                                      "name" };
     return names[order];
 }
 
@@ -49,12 +50,16 @@ static uint32_t *name_places(const struct browse_model *m)
     return NULL;
 }
 
-static uint64_t type_key(const struct browse_model *m, const struct browse_sorting *what, const uint64_t *by_type, uint32_t type)
+static uint64_t type_key(const struct browse_model *m, const struct browse_sorting *what,
+                         const uint64_t *by_type, uint32_t type)
 {
     switch (what->order) {
-    case ORDER_RETAINED: return by_type[type];
-    case ORDER_COUNT: return what->amounts != NULL ? what->amounts[type] : m->summary->types[type].objects;
-    default: return m->summary->types[type].bytes;
+    case ORDER_RETAINED:
+        return by_type[type];
+    case ORDER_COUNT:
+        return what->amounts != NULL ? what->amounts[type] : m->summary->types[type].objects;
+    default:
+        return m->summary->types[type].bytes;
     }
 }
 
@@ -65,17 +70,19 @@ struct needed {
     uint32_t *places;
 };
 
-static uint64_t key_of(const struct browse_model *m, const struct browse_sorting *what, const struct needed *n, uint32_t id)
+static uint64_t key_of(const struct browse_model *m, const struct browse_sorting *what,
+                       const struct needed *n, uint32_t id)
 {
     if (n->places != NULL)
         return UINT32_MAX - n->places[what->are_types ? id : gcd_graph_node_type(m->graph, id)];
     if (what->are_types)
         return type_key(m, what, n->by_type, id);
-    return what->order == ORDER_RETAINED ? gcd_dominators_retained(n->dominators, id) : gcd_graph_node_size(m->graph, id);
+    return what->order == ORDER_RETAINED ? gcd_dominators_retained(n->dominators, id)
+                                         : gcd_graph_node_size(m->graph, id);
 }
 
-static gcd_status need(const struct browse_model *m, const struct browse_sorting *what, const struct gcd_context *call, struct needed *ret,
-                       struct gcd_error *err)
+static gcd_status need(const struct browse_model *m, const struct browse_sorting *what,
+                       const struct gcd_context *call, struct needed *ret, struct gcd_error *err)
 {
     *ret = (struct needed){ .dominators = NULL };
     if (what->order == ORDER_NAME) {
@@ -90,11 +97,13 @@ static gcd_status need(const struct browse_model *m, const struct browse_sorting
 
 /* ---- sorting ---- */
 
-static gcd_status sort_with(const struct browse_model *m, const struct browse_sorting *what, const struct needed *needed,
-                            const struct gcd_context *call, uint32_t *ret, struct gcd_error *err)
+static gcd_status sort_with(const struct browse_model *m, const struct browse_sorting *what,
+                            const struct needed *needed, const struct gcd_context *call,
+                            uint32_t *ret, struct gcd_error *err)
 {
     size_t n = (size_t)what->count;
-    struct gcd_keyed *items = cli_array_new(cli_alloc(), n + 1, sizeof *items), *room = cli_array_new(cli_alloc(), n + 1, sizeof *room);
+    struct gcd_keyed *items = cli_array_new(cli_alloc(), n + 1, sizeof *items),
+                     *room = cli_array_new(cli_alloc(), n + 1, sizeof *room);
     gcd_status st = items != NULL && room != NULL ? GCD_OK : browse_no_memory(err);
     for (size_t i = 0; i < n && st == GCD_OK; i++) {
         items[i] = (struct gcd_keyed){ key_of(m, what, needed, what->ids[i]), what->ids[i] };
@@ -102,7 +111,8 @@ static gcd_status sort_with(const struct browse_model *m, const struct browse_so
             st = browse_step(call, i / (n + 1), GCD_RADIX_ROUNDS + 1, err);
     }
     if (st == GCD_OK)
-        st = gcd_radix_sort(&items, &room, n, call, (const uint64_t[]){ 1, GCD_RADIX_ROUNDS + 1 }, err);
+        st = gcd_radix_sort(&items, &room, n, call, (const uint64_t[]){ 1, GCD_RADIX_ROUNDS + 1 },
+                            err);
     for (size_t i = 0; i < n && st == GCD_OK; i++)
         ret[i] = items[i].id;
     cli_array_free(cli_alloc(), items, n + 1, sizeof *items);
@@ -110,8 +120,8 @@ static gcd_status sort_with(const struct browse_model *m, const struct browse_so
     return st;
 }
 
-gcd_status browse_sort_ids(const struct browse_model *m, const struct browse_sorting *what, const struct gcd_context *call, uint32_t *ret,
-                           struct gcd_error *err)
+gcd_status browse_sort_ids(const struct browse_model *m, const struct browse_sorting *what,
+                           const struct gcd_context *call, uint32_t *ret, struct gcd_error *err)
 {
     struct needed needed;
     if (what->order == ORDER_AS_IS) {
@@ -133,7 +143,8 @@ enum browse_order browse_next_order(const struct browse_view *v, size_t *ret_sec
     uint64_t in;
     size_t at = (size_t)(browse_section_at(v, v->cursor, &in) - v->sections);
     /* the section at the cursor, else the first list that has an order */
-    for (size_t i = 0; i < v->section_count && (v->sections[at].orders == 0 || v->sections[at].count == 0); i++)
+    for (size_t i = 0;
+         i < v->section_count && (v->sections[at].orders == 0 || v->sections[at].count == 0); i++)
         at = i;
     const struct browse_section *s = &v->sections[at];
     *ret_section = at;
@@ -147,11 +158,15 @@ enum browse_order browse_next_order(const struct browse_view *v, size_t *ret_sec
     return s->order;
 }
 
-gcd_status browse_sort(struct browse_view *v, size_t section, enum browse_order order, const struct gcd_context *call, struct gcd_error *err)
+gcd_status browse_sort(struct browse_view *v, size_t section, enum browse_order order,
+                       const struct gcd_context *call, struct gcd_error *err)
 {
     struct browse_section *s = &v->sections[section];
     size_t n = (size_t)s->count;
-    struct browse_sorting what = { .ids = s->ids, .count = s->count, .are_types = s->are_types, .amounts = s->amounts,
+    struct browse_sorting what = { .ids = s->ids,
+                                   .count = s->count,
+                                   .are_types = s->are_types,
+                                   .amounts = s->amounts,
                                    .order = order };
     uint32_t *sorted = cli_array_new(cli_alloc(), n, sizeof *sorted);
     if (sorted == NULL && n > 0)

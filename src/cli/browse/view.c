@@ -30,7 +30,8 @@ gcd_status browse_no_memory(struct gcd_error *err)
     return browse_fail(err, GCD_E_NOMEM, "out of memory");
 }
 
-gcd_status browse_step(const struct gcd_context *call, uint64_t done, uint64_t total, struct gcd_error *err)
+gcd_status browse_step(const struct gcd_context *call, uint64_t done, uint64_t total,
+                       struct gcd_error *err)
 {
     if (call == NULL)
         return GCD_OK;
@@ -41,7 +42,8 @@ gcd_status browse_step(const struct gcd_context *call, uint64_t done, uint64_t t
     return GCD_OK;
 }
 
-struct browse_view *browse_view_new(const struct browse_model *m, const struct browse_subject *subject)
+struct browse_view *browse_view_new(const struct browse_model *m,
+                                    const struct browse_subject *subject)
 {
     struct browse_view *v = calloc(1, sizeof *v);
     if (v == NULL)
@@ -60,7 +62,8 @@ void browse_free(struct browse_view *v)
     for (size_t i = 0; i < v->section_count; i++) {
         free(v->sections[i].text);
         free(v->sections[i].breaks);
-        cli_array_free(cli_alloc(), v->sections[i].sorted, (size_t)v->sections[i].count, sizeof(uint32_t));
+        cli_array_free(cli_alloc(), v->sections[i].sorted, (size_t)v->sections[i].count,
+                       sizeof(uint32_t));
     }
     for (size_t i = 0; i < v->made_count; i++)
         free(v->made[i].text);
@@ -89,14 +92,17 @@ void browse_begin(struct browse_view *v)
     v->cursor = line.goal != GOAL_NONE ? goal : 0;
 }
 
-gcd_status browse_open(const struct browse_model *m, const struct browse_subject *subject, const struct gcd_context *call,
-                       struct browse_view **ret, struct gcd_error *err)
+gcd_status browse_open(const struct browse_model *m, const struct browse_subject *subject,
+                       const struct gcd_context *call, struct browse_view **ret,
+                       struct gcd_error *err)
 {
-    static gcd_status (*const opens[])(struct browse_view *, const struct gcd_context *, struct gcd_error *) = {
-        [BROWSE_SUSPECTS] = browse_open_suspects, [BROWSE_TREE] = browse_open_tree, [BROWSE_TYPES] = browse_open_types,
-        [BROWSE_ASYNC] = browse_open_async, [BROWSE_SUSPECT] = browse_open_suspect, [BROWSE_OBJECT] = browse_open_object,
-        [BROWSE_TYPE] = browse_open_type, [BROWSE_STACK] = browse_open_stack, [BROWSE_DUMP] = browse_open_dump,
-        [BROWSE_ROWS] = browse_open_rows,
+    static gcd_status (*const opens[])(struct browse_view *, const struct gcd_context *,
+                                       struct gcd_error *) = {
+        [BROWSE_SUSPECTS] = browse_open_suspects, [BROWSE_TREE] = browse_open_tree,
+        [BROWSE_TYPES] = browse_open_types,       [BROWSE_ASYNC] = browse_open_async,
+        [BROWSE_SUSPECT] = browse_open_suspect,   [BROWSE_OBJECT] = browse_open_object,
+        [BROWSE_TYPE] = browse_open_type,         [BROWSE_STACK] = browse_open_stack,
+        [BROWSE_DUMP] = browse_open_dump,         [BROWSE_ROWS] = browse_open_rows,
     };
     struct browse_view *v = browse_view_new(m, subject);
     if (v != NULL && subject->text != NULL)
@@ -110,7 +116,8 @@ gcd_status browse_open(const struct browse_model *m, const struct browse_subject
     return st;
 }
 
-struct browse_view *browse_text_view(const struct browse_model *m, const char *title, const char *text)
+struct browse_view *browse_text_view(const struct browse_model *m, const char *title,
+                                     const char *text)
 {
     struct browse_view *v = browse_view_new(m, &(struct browse_subject){ .kind = BROWSE_HELP });
     if (v == NULL)
@@ -199,10 +206,12 @@ gcd_status browse_add_text(struct browse_view *v, char *text, struct gcd_error *
 {
     struct browse_section *s = browse_add_section(v);
     s->text = text;
-    return text != NULL && wrap(s, CLI_PROSE_COLUMNS, v->model->ascii) ? GCD_OK : browse_no_memory(err);
+    return text != NULL && wrap(s, CLI_PROSE_COLUMNS, v->model->ascii) ? GCD_OK
+                                                                       : browse_no_memory(err);
 }
 
-static void made_line(const struct browse_view *v, const struct browse_section *s, uint64_t i, struct browse_line *ret)
+static void made_line(const struct browse_view *v, const struct browse_section *s, uint64_t i,
+                      struct browse_line *ret)
 {
     const struct browse_made *m = &v->made[v->first_made[s - v->sections] + (size_t)i];
     browse_put_name(ret, m->text);
@@ -223,7 +232,8 @@ struct browse_section *browse_add_made_section(struct browse_view *v)
 
 gcd_status browse_add_made(struct browse_view *v, struct browse_made made, struct gcd_error *err)
 {
-    if (made.text == NULL || !cli_list_grow(&v->made, v->made_count, &v->made_room, sizeof *v->made)) {
+    if (made.text == NULL ||
+        !cli_list_grow(&v->made, v->made_count, &v->made_room, sizeof *v->made)) {
         free(made.text);
         return browse_no_memory(err);
     }
@@ -242,7 +252,8 @@ uint64_t browse_lines(const struct browse_view *v)
     return n;
 }
 
-const struct browse_section *browse_section_at(const struct browse_view *v, uint64_t line, uint64_t *ret)
+const struct browse_section *browse_section_at(const struct browse_view *v, uint64_t line,
+                                               uint64_t *ret)
 {
     for (size_t i = 0; i < v->section_count; i++) {
         uint64_t head = head_lines(v, i);
@@ -262,7 +273,8 @@ void browse_put_name(struct browse_line *ret, const char *name)
     ret->name_bytes = strlen(name);
 }
 
-static void text_line(const struct browse_view *v, const struct browse_section *s, uint64_t i, struct browse_line *ret)
+static void text_line(const struct browse_view *v, const struct browse_section *s, uint64_t i,
+                      struct browse_line *ret)
 {
     const char *from = s->text + s->breaks[i];
     size_t n = s->breaks[i + 1] - s->breaks[i];
@@ -288,7 +300,7 @@ void browse_line_at(const struct browse_view *v, uint64_t line, struct browse_li
     }
     uint64_t below;
     if (s != v->sections && browse_section_at(v, line + 1, &below) == s && below == UINT64_MAX)
-        return;                          /* the blank line */
+        return; /* the blank line */
     ret->style = STYLE_HEADING;
     browse_put_name(ret, s->title);
     if (s->line != NULL) {
@@ -346,16 +358,33 @@ static uint64_t section_line(const struct browse_view *v, bool next)
 
 void browse_move(struct browse_view *v, enum browse_move move, uint64_t height)
 {
-    uint64_t n = browse_lines(v), page = height > 1 ? height - 1 : 1, last = n > 0 ? n - 1 : 0, at = v->cursor;
+    uint64_t n = browse_lines(v), page = height > 1 ? height - 1 : 1, last = n > 0 ? n - 1 : 0,
+             at = v->cursor;
     switch (move) {
-    case MOVE_UP: at -= at > 0; break;
-    case MOVE_DOWN: at += at < last; break;
-    case MOVE_PAGE_UP: at = at > page ? at - page : 0; break;
-    case MOVE_PAGE_DOWN: at = last - at > page ? at + page : last; break;
-    case MOVE_FIRST: at = 0; break;
-    case MOVE_LAST: at = last; break;
-    case MOVE_NEXT_SECTION: at = section_line(v, true); break;
-    case MOVE_PREVIOUS_SECTION: at = section_line(v, false); break;
+    case MOVE_UP:
+        at -= at > 0;
+        break;
+    case MOVE_DOWN:
+        at += at < last;
+        break;
+    case MOVE_PAGE_UP:
+        at = at > page ? at - page : 0;
+        break;
+    case MOVE_PAGE_DOWN:
+        at = last - at > page ? at + page : last;
+        break;
+    case MOVE_FIRST:
+        at = 0;
+        break;
+    case MOVE_LAST:
+        at = last;
+        break;
+    case MOVE_NEXT_SECTION:
+        at = section_line(v, true);
+        break;
+    case MOVE_PREVIOUS_SECTION:
+        at = section_line(v, false);
+        break;
     }
     browse_go(v, at, height);
 }

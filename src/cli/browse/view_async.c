@@ -22,7 +22,8 @@ static uint32_t innermost(const struct gcd_async_frame *frames, uint32_t frame)
     return frame;
 }
 
-static void stack_line(const struct browse_view *v, const struct browse_section *s, uint64_t i, struct browse_line *ret)
+static void stack_line(const struct browse_view *v, const struct browse_section *s, uint64_t i,
+                       struct browse_line *ret)
 {
     size_t n;
     const struct gcd_async_frame *frames = frames_of(v);
@@ -31,7 +32,9 @@ static void stack_line(const struct browse_view *v, const struct browse_section 
     /* first what is waited for, then the outermost waiter; the methods between are in the stack */
     browse_put_name(ret, frames[innermost(frames, last)].name);
     if (frames[last].depth > 0) {
-        (void)snprintf(ret->tail, sizeof ret->tail, frames[last].depth > 1 ? " < %u more < " : " < ", (unsigned)frames[last].depth - 1);
+        (void)snprintf(ret->tail, sizeof ret->tail,
+                       frames[last].depth > 1 ? " < %u more < " : " < ",
+                       (unsigned)frames[last].depth - 1);
         ret->more = frames[last].name;
     }
     ret->has[0] = ret->has[1] = true;
@@ -45,7 +48,8 @@ static void stack_line(const struct browse_view *v, const struct browse_section 
     ret->to = last;
 }
 
-static void completed_line(const struct browse_view *v, const struct browse_section *s, uint64_t i, struct browse_line *ret)
+static void completed_line(const struct browse_view *v, const struct browse_section *s, uint64_t i,
+                           struct browse_line *ret)
 {
     size_t n;
     const struct gcd_async_completed *c = &gcd_async_completed(v->model->async, &n)[i];
@@ -60,23 +64,30 @@ static void completed_line(const struct browse_view *v, const struct browse_sect
 
 static char *totals_text(const struct gcd_async_totals *t)
 {
-    char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES], c[CLI_NUMBER_BYTES], d[CLI_NUMBER_BYTES], *text = NULL;
+    char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES], c[CLI_NUMBER_BYTES], d[CLI_NUMBER_BYTES],
+        *text = NULL;
     int n;
     if (t->operations == 0)
         n = asprintf(&text, "No asynchronous operation waits.");
     else
-        n = asprintf(&text, "%s asynchronous operation%s in %s stack%s, which alone %s %s alive. Enter shows a stack, the innermost frame first.",
-                     cli_number(t->operations, true, a), gcd_plural(t->operations), cli_number(t->stacks, true, b), gcd_plural(t->stacks),
+        n = asprintf(&text,
+                     "%s asynchronous operation%s in %s stack%s, which alone %s %s alive. Enter "
+                     "shows a stack, the innermost frame first.",
+                     cli_number(t->operations, true, a), gcd_plural(t->operations),
+                     cli_number(t->stacks, true, b), gcd_plural(t->stacks),
                      gcd_by_number(t->stacks, "keeps", "keep"), cli_size(t->bytes, c));
     if (n < 0 || t->runtime_async == 0)
         return n < 0 ? NULL : text;
     char *more = NULL;
-    n = asprintf(&more, "%s\nObjects of runtime async: %s. What those methods wait for is not known.", text, cli_number(t->runtime_async, true, d));
+    n = asprintf(&more,
+                 "%s\nObjects of runtime async: %s. What those methods wait for is not known.",
+                 text, cli_number(t->runtime_async, true, d));
     free(text);
     return n < 0 ? NULL : more;
 }
 
-gcd_status browse_open_async(struct browse_view *v, const struct gcd_context *call, struct gcd_error *err)
+gcd_status browse_open_async(struct browse_view *v, const struct gcd_context *call,
+                             struct gcd_error *err)
 {
     const struct gcd_async *a;
     size_t stacks, completed;
@@ -88,13 +99,20 @@ gcd_status browse_open_async(struct browse_view *v, const struct gcd_context *ca
     (void)gcd_async_completed(a, &completed);
     st = browse_add_text(v, totals_text(&t), err);
     struct browse_section *s = browse_add_section(v);
-    *s = (struct browse_section){ .title = "Stacks that read differently", .heads = { "Retained", "Stacks", "Old" },
-                                  .counts = { [1] = true, [2] = true }, .what = "What is waited for < who waits", .line = stack_line,
+    *s = (struct browse_section){ .title = "Stacks that read differently",
+                                  .heads = { "Retained", "Stacks", "Old" },
+                                  .counts = { [1] = true, [2] = true },
+                                  .what = "What is waited for < who waits",
+                                  .line = stack_line,
                                   .count = stacks };
     if (completed > 0) {
         s = browse_add_section(v);
-        *s = (struct browse_section){ .title = "Over, but still in memory", .heads = { "Bytes", "Objects" }, .counts = { [1] = true },
-                                      .what = "Method", .line = completed_line, .count = completed };
+        *s = (struct browse_section){ .title = "Over, but still in memory",
+                                      .heads = { "Bytes", "Objects" },
+                                      .counts = { [1] = true },
+                                      .what = "Method",
+                                      .line = completed_line,
+                                      .count = completed };
     }
     v->title = strdup("Asynchronous operations");
     return st != GCD_OK || v->title != NULL ? st : browse_no_memory(err);
@@ -103,21 +121,25 @@ gcd_status browse_open_async(struct browse_view *v, const struct gcd_context *ca
 static const char *remark(const struct gcd_async_frame *f)
 {
     if (f->repeats)
-        return f->probable ? ", several times one after another (probably)" : ", several times one after another";
+        return f->probable ? ", several times one after another (probably)"
+                           : ", several times one after another";
     return f->probable ? " (probably)" : "";
 }
 
-gcd_status browse_open_stack(struct browse_view *v, const struct gcd_context *call, struct gcd_error *err)
+gcd_status browse_open_stack(struct browse_view *v, const struct gcd_context *call,
+                             struct gcd_error *err)
 {
     const struct gcd_async_frame *frames = frames_of(v), *last = &frames[v->subject];
     char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES], *text = NULL;
-    uint32_t path[256];          /* the most frames of a stack (async.h) */
+    uint32_t path[256]; /* the most frames of a stack (async.h) */
     size_t n = 0;
     (void)call;
-    for (uint32_t f = v->subject; f != GCD_FRAME_NONE && n < sizeof path / sizeof *path; f = frames[f].parent)
+    for (uint32_t f = v->subject; f != GCD_FRAME_NONE && n < sizeof path / sizeof *path;
+         f = frames[f].parent)
         path[n++] = f;
-    if (asprintf(&text, "%s stack%s like this one %s %s alive. Each frame waits for the one above.", cli_number(last->stacks, true, a),
-                 gcd_plural(last->stacks), gcd_by_number(last->stacks, "keeps", "keep"), cli_size(last->bytes, b)) < 0)
+    if (asprintf(&text, "%s stack%s like this one %s %s alive. Each frame waits for the one above.",
+                 cli_number(last->stacks, true, a), gcd_plural(last->stacks),
+                 gcd_by_number(last->stacks, "keeps", "keep"), cli_size(last->bytes, b)) < 0)
         text = NULL;
     gcd_status st = browse_add_text(v, text, err);
     struct browse_section *s = browse_add_made_section(v);
@@ -125,13 +147,15 @@ gcd_status browse_open_stack(struct browse_view *v, const struct gcd_context *ca
     s->what = "Frame, the innermost first";
     while (n > 0 && st == GCD_OK) {
         const struct gcd_async_frame *f = &frames[path[--n]];
-        struct browse_made made = { .goal = f->type != GCD_FRAME_NONE ? GOAL_TYPE : GOAL_NONE, .to = f->type };
+        struct browse_made made = { .goal = f->type != GCD_FRAME_NONE ? GOAL_TYPE : GOAL_NONE,
+                                    .to = f->type };
         if (asprintf(&made.text, "%s%s", f->name, remark(f)) < 0)
             made.text = NULL;
         st = browse_add_made(v, made, err);
     }
     if (st == GCD_OK && last->cut)
-        st = browse_add_made(v, (struct browse_made){ .text = strdup("(and what waits for it)") }, err);
+        st = browse_add_made(v, (struct browse_made){ .text = strdup("(and what waits for it)") },
+                             err);
     if (asprintf(&v->title, "Stack of %s", last->name) < 0)
         v->title = NULL;
     return st != GCD_OK || v->title != NULL ? st : browse_no_memory(err);

@@ -17,8 +17,10 @@ static void put(FILE *to, const char *label, const char *value)
 
 static void put_verdict(FILE *to, const struct gcd_verdict *v)
 {
-    fprintf(to, "\n%s\n", !v->complete ? "The dump is INCOMPLETE:" : v->unverified ? "The input does not say whether it is complete."
-                                                                                   : "The dump is complete.");
+    fprintf(to, "\n%s\n",
+            !v->complete    ? "The dump is INCOMPLETE:"
+            : v->unverified ? "The input does not say whether it is complete."
+                            : "The dump is complete.");
     for (size_t i = 0; i < v->reason_count; i++)
         fprintf(to, "  %s\n", v->reasons[i].text);
 }
@@ -43,12 +45,17 @@ static void put_facts(FILE *to, const struct browse_model *m)
         put(to, "alive", cli_size(gcd_dominators_retained(m->dominators, GCD_NODE_ROOT), n));
     put_verdict(to, &s->verdict);
     if (m->dominators != NULL && gcd_dominators_pseudo_roots(m->dominators) > 0)
-        fprintf(to, "\nThe dump has no roots; %s object%s that nothing else refers to %s, so sizes and paths are a guess.\n",
-                cli_number(gcd_dominators_pseudo_roots(m->dominators), true, n), gcd_plural(gcd_dominators_pseudo_roots(m->dominators)),
-                gcd_by_number(gcd_dominators_pseudo_roots(m->dominators), "serves as pseudo-root", "serve as pseudo-roots"));
+        fprintf(to,
+                "\nThe dump has no roots; %s object%s that nothing else refers to %s, so sizes and "
+                "paths are a guess.\n",
+                cli_number(gcd_dominators_pseudo_roots(m->dominators), true, n),
+                gcd_plural(gcd_dominators_pseudo_roots(m->dominators)),
+                gcd_by_number(gcd_dominators_pseudo_roots(m->dominators), "serves as pseudo-root",
+                              "serve as pseudo-roots"));
 }
 
-gcd_status browse_open_dump(struct browse_view *v, const struct gcd_context *call, struct gcd_error *err)
+gcd_status browse_open_dump(struct browse_view *v, const struct gcd_context *call,
+                            struct gcd_error *err)
 {
     char *text = NULL;
     size_t size;

@@ -1,4 +1,5 @@
-/* One object: what it is, its path from the root, what holds it, what refers to it and what it refers to. */
+/* One object: what it is, its path from the root, what holds it, what refers to it and what it
+ * refers to. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,21 +12,26 @@
 
 /* Objects shown at each end of a path; the ones in between become one line. */
 #define ENDS_SHOWN 20u
-#define STEPS_MAX (2 * ENDS_SHOWN + 1)
+#define STEPS_MAX  (2 * ENDS_SHOWN + 1)
 /* Most roots and handles listed for one object. */
 #define HOLDERS_SHOWN 100u
 
 /* The name of the generation of NODE; "" without memory ranges. */
-static gcd_status generation_of(const struct browse_model *m, uint32_t node, const struct gcd_context *call, const char **ret, struct gcd_error *err)
+static gcd_status generation_of(const struct browse_model *m, uint32_t node,
+                                const struct gcd_context *call, const char **ret,
+                                struct gcd_error *err)
 {
-    static const char *const names[] = { "generation 0", "generation 1", "generation 2", "large object heap", "pinned object heap" };
+    static const char *const names[] = { "generation 0", "generation 1", "generation 2",
+                                         "large object heap", "pinned object heap" };
     const struct gcd_generations *g;
     size_t hint = 0;
     *ret = "";
     if (m->summary->range_count == 0)
         return GCD_OK;
     gcd_status st = gcd_session_generations(m->session, call, &g, err);
-    unsigned n = st == GCD_OK ? gcd_generations_find(g, gcd_graph_node_address(m->graph, node), &hint) : GCD_GENERATION_NONE;
+    unsigned n = st == GCD_OK
+                     ? gcd_generations_find(g, gcd_graph_node_address(m->graph, node), &hint)
+                     : GCD_GENERATION_NONE;
     *ret = n < sizeof names / sizeof *names ? names[n] : "in no generation";
     return st;
 }
@@ -44,12 +50,15 @@ static char *holder_text(const struct browse_model *m, uint32_t node)
     return n >= 0 ? text : NULL;
 }
 
-static gcd_status add_facts(struct browse_view *v, const struct gcd_context *call, struct gcd_error *err)
+static gcd_status add_facts(struct browse_view *v, const struct gcd_context *call,
+                            struct gcd_error *err)
 {
     const struct browse_model *m = v->model;
     uint32_t node = v->subject, type = gcd_graph_node_type(m->graph, node);
-    char elements[CLI_ELEMENTS_BYTES], object[CLI_NUMBER_BYTES], size[CLI_NUMBER_BYTES], retained[CLI_NUMBER_BYTES], *text = NULL;
-    const char *module = m->summary->types[type].module_path, *slash = strrchr(module, '/'), *generation;
+    char elements[CLI_ELEMENTS_BYTES], object[CLI_NUMBER_BYTES], size[CLI_NUMBER_BYTES],
+        retained[CLI_NUMBER_BYTES], *text = NULL;
+    const char *module = m->summary->types[type].module_path, *slash = strrchr(module, '/'),
+               *generation;
     gcd_status st = cli_elements_text(m->session, call, node, elements, err);
     if (st == GCD_OK)
         st = generation_of(m, node, call, &generation, err);
@@ -58,15 +67,18 @@ static gcd_status add_facts(struct browse_view *v, const struct gcd_context *cal
     char *holder = holder_text(m, node);
     int n = -1;
     if (holder != NULL)
-        n = asprintf(&text, "%s%s%s%s%s\n%s, %s, retains %s%s%s. %s", gcd_names_get(m->names, type), elements, module[0] != '\0' ? "  [" : "",
-                     slash != NULL ? slash + 1 : module, module[0] != '\0' ? "]" : "", cli_object_text(m->graph, node, object),
-                     cli_size(gcd_graph_node_size(m->graph, node), size), cli_size(gcd_dominators_retained(m->dominators, node), retained),
+        n = asprintf(&text, "%s%s%s%s%s\n%s, %s, retains %s%s%s. %s", gcd_names_get(m->names, type),
+                     elements, module[0] != '\0' ? "  [" : "", slash != NULL ? slash + 1 : module,
+                     module[0] != '\0' ? "]" : "", cli_object_text(m->graph, node, object),
+                     cli_size(gcd_graph_node_size(m->graph, node), size),
+                     cli_size(gcd_dominators_retained(m->dominators, node), retained),
                      generation[0] != '\0' ? ", " : "", generation, holder);
     free(holder);
     return browse_add_text(v, n >= 0 ? text : NULL, err);
 }
 
-static gcd_status add_path(struct browse_view *v, const struct gcd_context *call, struct gcd_error *err)
+static gcd_status add_path(struct browse_view *v, const struct gcd_context *call,
+                           struct gcd_error *err)
 {
     const struct browse_model *m = v->model;
     const struct gcd_paths *p;
@@ -77,23 +89,31 @@ static gcd_status add_path(struct browse_view *v, const struct gcd_context *call
         return st;
     for (uint32_t at = v->subject; at != GCD_NODE_ROOT; at = gcd_paths_parent(p, at))
         length++;
-    size_t cut = length > STEPS_MAX ? length - 2 * ENDS_SHOWN : 0, total = cut > 0 ? STEPS_MAX : length;
+    size_t cut = length > STEPS_MAX ? length - 2 * ENDS_SHOWN : 0,
+           total = cut > 0 ? STEPS_MAX : length;
     /* from the object up, so the steps are filled from the end */
     for (uint32_t at = v->subject; at != GCD_NODE_ROOT; at = gcd_paths_parent(p, at), i++) {
         if (cut > 0 && i >= ENDS_SHOWN && i < ENDS_SHOWN + cut) {
             if (i == ENDS_SHOWN)
-                steps[total - 1 - n++] = (struct browse_step){ .node = GCD_NODE_NONE, .type = GCD_TYPE_NONE, .repeats = cut };
+                steps[total - 1 - n++] = (struct browse_step){ .node = GCD_NODE_NONE,
+                                                               .type = GCD_TYPE_NONE,
+                                                               .repeats = cut };
             continue;
         }
         uint32_t up = gcd_paths_parent(p, at);
-        steps[total - 1 - n++] = (struct browse_step){ .node = at, .type = gcd_graph_node_type(m->graph, at), .repeats = 1,
-                                                       .dependent = up != GCD_NODE_ROOT && !gcd_graph_refers(m->graph, up, at) };
+        steps[total - 1 - n++] =
+            (struct browse_step){ .node = at,
+                                  .type = gcd_graph_node_type(m->graph, at),
+                                  .repeats = 1,
+                                  .dependent =
+                                      up != GCD_NODE_ROOT && !gcd_graph_refers(m->graph, up, at) };
     }
     st = browse_fold(v, steps, n, call, err);
     return st == GCD_OK ? browse_add_path(v, gcd_paths_root(p, v->subject), steps, n, err) : st;
 }
 
-/* Lists the roots, including weak ones, and the dependent handles of the object, which are few; beyond the limit they are only counted. */
+/* Lists the roots, including weak ones, and the dependent handles of the object, which are few;
+ * beyond the limit they are only counted. */
 static gcd_status add_holders(struct browse_view *v, struct gcd_error *err)
 {
     const struct browse_model *m = v->model;
@@ -106,7 +126,11 @@ static gcd_status add_holders(struct browse_view *v, struct gcd_error *err)
         if (m->summary->roots[i].node != v->subject)
             continue;
         if (v->made_count - first < HOLDERS_SHOWN)
-            st = browse_add_made(v, (struct browse_made){ .text = cli_root_label(m->graph, m->names, &m->summary->roots[i]) }, err);
+            st = browse_add_made(
+                v,
+                (struct browse_made){
+                    .text = cli_root_label(m->graph, m->names, &m->summary->roots[i]) },
+                err);
         else
             more++;
     }
@@ -116,14 +140,18 @@ static gcd_status add_holders(struct browse_view *v, struct gcd_error *err)
         char object[CLI_NUMBER_BYTES];
         if (d->value != v->subject || (v->made_count - first >= HOLDERS_SHOWN && ++more > 0))
             continue;
-        if (asprintf(&made.text, "dependent handle of %s  %s", gcd_names_get(m->names, gcd_graph_node_type(m->graph, d->key)),
+        if (asprintf(&made.text, "dependent handle of %s  %s",
+                     gcd_names_get(m->names, gcd_graph_node_type(m->graph, d->key)),
                      cli_object_text(m->graph, d->key, object)) < 0)
             made.text = NULL;
         st = browse_add_made(v, made, err);
     }
     char *rest = NULL;
     if (more > 0 && st == GCD_OK)
-        st = browse_add_made(v, (struct browse_made){ .text = asprintf(&rest, "(%zu more)", more) >= 0 ? rest : NULL }, err);
+        st = browse_add_made(
+            v,
+            (struct browse_made){ .text = asprintf(&rest, "(%zu more)", more) >= 0 ? rest : NULL },
+            err);
     if (s->count == 0 && st == GCD_OK)
         v->section_count--;
     return st;
@@ -132,12 +160,15 @@ static gcd_status add_holders(struct browse_view *v, struct gcd_error *err)
 static void add_list(struct browse_view *v, const char *title, const uint32_t *nodes, uint64_t n)
 {
     struct browse_section *s = browse_add_section(v);
-    *s = (struct browse_section){ .title = title, .line = browse_node_line, .ids = nodes, .count = n };
+    *s = (struct browse_section){
+        .title = title, .line = browse_node_line, .ids = nodes, .count = n
+    };
     browse_node_heads(s);
     s->orders |= 1u << ORDER_AS_IS;
 }
 
-gcd_status browse_open_object(struct browse_view *v, const struct gcd_context *call, struct gcd_error *err)
+gcd_status browse_open_object(struct browse_view *v, const struct gcd_context *call,
+                              struct gcd_error *err)
 {
     const struct browse_model *m = v->model;
     struct browse_model now = *m;
@@ -149,7 +180,8 @@ gcd_status browse_open_object(struct browse_view *v, const struct gcd_context *c
         st = gcd_session_referrers(m->session, call, v->subject, &referrers, err);
     if (st != GCD_OK)
         return st;
-    v->model = &now;                     /* a model that knows the dominators; nobody uses the view yet */
+    /* a model that knows the dominators; nobody uses the view yet */
+    v->model = &now;
     st = add_facts(v, call, err);
     if (st == GCD_OK)
         st = add_path(v, call, err);

@@ -20,11 +20,11 @@ struct table {
     struct browse_view *v;
     struct gcd_sql_query *query;
     size_t columns;
-    char **cells;                /* [count] row by row, the first with the names; NULL = empty */
+    char **cells; /* [count] row by row, the first with the names; NULL = empty */
     size_t count, room;
-    size_t *widths;              /* [columns] */
-    bool *numbers;               /* [columns] */
-    uint32_t *to;                /* for each row but the names */
+    size_t *widths; /* [columns] */
+    bool *numbers;  /* [columns] */
+    uint32_t *to;   /* for each row but the names */
     enum browse_goal *goals;
     size_t rows, to_room, goals_room;
     bool more;
@@ -40,14 +40,18 @@ static bool named(const struct table *t, size_t column, const char *const *names
     return false;
 }
 
-/* Finds the object that a row is about, by the first column that names one, else a type.  "id" is a type's if there are raw names beside it. */
+/* Finds the object that a row is about, by the first column that names one, else a type.  "id" is a
+ * type's if there are raw names beside it. */
 static void find_goal(const struct table *t, enum browse_goal *goal, uint32_t *to)
 {
-    static const char *const objects[] = { "object_id", "from_id", "to_id", "source", "target", "parent_id", "dominator", "key_id", "value_id",
-                                           NULL };
-    static const char *const types[] = { "type_id", NULL }, *const ids[] = { "id", NULL }, *const addresses[] = { "address", NULL };
+    static const char *const objects[] = { "object_id", "from_id",   "to_id",  "source",   "target",
+                                           "parent_id", "dominator", "key_id", "value_id", NULL };
+    static const char *const types[] = { "type_id", NULL }, *const ids[] = { "id", NULL },
+                             *const addresses[] = { "address", NULL };
     static const char *const of_types[] = { "raw_name", "method_table", NULL };
-    static const char *const of_objects[] = { "size_bytes", "size", "retained_bytes", "retained", "type", "generation", NULL };
+    static const char *const of_objects[] = { "size_bytes", "size", "retained_bytes",
+                                              "retained",   "type", "generation",
+                                              NULL };
     const struct browse_model *m = t->v->model;
     bool object_ids = false, type_ids = false;
     *goal = GOAL_NONE;
@@ -63,7 +67,8 @@ static void find_goal(const struct table *t, enum browse_goal *goal, uint32_t *t
             continue;
         if (named(t, i, addresses))
             node = gcd_graph_find(m->graph, (uint64_t)v.integer);
-        else if ((named(t, i, objects) || (id && !type_ids)) && v.integer < gcd_graph_node_count(m->graph))
+        else if ((named(t, i, objects) || (id && !type_ids)) &&
+                 v.integer < gcd_graph_node_count(m->graph))
             node = (uint32_t)v.integer;
         if (node != GCD_NODE_NONE) {
             *goal = GOAL_OBJECT;
@@ -107,23 +112,33 @@ static char *cell_text(const struct gcd_sql_value *v)
     char *text = NULL;
     int n = 0;
     switch (v->kind) {
-    case GCD_SQL_INTEGER: n = asprintf(&text, "%" PRId64, v->integer); break;
-    case GCD_SQL_REAL: n = asprintf(&text, "%.15g", v->real); break;
-    case GCD_SQL_TEXT: return strndup(v->text, CELL_BYTES);
-    case GCD_SQL_BLOB: n = asprintf(&text, "(%zu bytes)", v->bytes); break;
-    default: return strdup("");
+    case GCD_SQL_INTEGER:
+        n = asprintf(&text, "%" PRId64, v->integer);
+        break;
+    case GCD_SQL_REAL:
+        n = asprintf(&text, "%.15g", v->real);
+        break;
+    case GCD_SQL_TEXT:
+        return strndup(v->text, CELL_BYTES);
+    case GCD_SQL_BLOB:
+        n = asprintf(&text, "(%zu bytes)", v->bytes);
+        break;
+    default:
+        return strdup("");
     }
     return n >= 0 ? text : NULL;
 }
 
 static gcd_status add_row(struct table *t, struct gcd_error *err)
 {
-    if (!cli_list_grow(&t->to, t->rows, &t->to_room, sizeof *t->to) || !cli_list_grow(&t->goals, t->rows, &t->goals_room, sizeof *t->goals))
+    if (!cli_list_grow(&t->to, t->rows, &t->to_room, sizeof *t->to) ||
+        !cli_list_grow(&t->goals, t->rows, &t->goals_room, sizeof *t->goals))
         return browse_no_memory(err);
     for (size_t i = 0; i < t->columns; i++) {
         struct gcd_sql_value v = gcd_sql_value(t->query, i);
         char *text = cell_text(&v);
-        t->numbers[i] = t->numbers[i] && (v.kind == GCD_SQL_INTEGER || v.kind == GCD_SQL_REAL || v.kind == GCD_SQL_NULL);
+        t->numbers[i] = t->numbers[i] && (v.kind == GCD_SQL_INTEGER || v.kind == GCD_SQL_REAL ||
+                                          v.kind == GCD_SQL_NULL);
         if (text == NULL || !add_cell(t, i, text))
             return browse_no_memory(err);
     }
@@ -141,10 +156,12 @@ static char *row_text(const struct table *t, size_t i)
     FILE *f = open_memstream(&text, &size);
     for (size_t c = 0; f != NULL && c < t->columns; c++) {
         const char *cell = t->cells[i * t->columns + c];
-        size_t width = t->widths[c] < COLUMN_MAX ? t->widths[c] : COLUMN_MAX, used = columns_of(t, cell);
+        size_t width = t->widths[c] < COLUMN_MAX ? t->widths[c] : COLUMN_MAX,
+               used = columns_of(t, cell);
         int pad = used < width ? (int)(width - used) : 0;
         bool last = c + 1 == t->columns;
-        fprintf(f, "%*s%s%*s%s", t->numbers[c] ? pad : 0, "", cell, t->numbers[c] || last ? 0 : pad, "", last ? "" : "  ");
+        fprintf(f, "%*s%s%*s%s", t->numbers[c] ? pad : 0, "", cell, t->numbers[c] || last ? 0 : pad,
+                "", last ? "" : "  ");
     }
     if (f != NULL && fclose(f) == 0)
         return text;
@@ -183,15 +200,21 @@ static gcd_status show(struct table *t, struct gcd_error *err)
     s->what = t->v->heading;
     gcd_status st = GCD_OK;
     for (size_t i = 0; i < t->rows && st == GCD_OK; i++)
-        st = browse_add_made(t->v, (struct browse_made){ .text = row_text(t, i + 1), .goal = t->goals[i], .to = t->to[i] }, err);
+        st = browse_add_made(
+            t->v,
+            (struct browse_made){ .text = row_text(t, i + 1), .goal = t->goals[i], .to = t->to[i] },
+            err);
     if (st == GCD_OK && t->rows == 0)
         st = browse_add_made(t->v, (struct browse_made){ .text = strdup("(no rows)") }, err);
     if (st == GCD_OK && t->more)
-        st = browse_add_made(t->v, (struct browse_made){ .text = strdup("(and more rows: gcdumpc sql shows all)") }, err);
+        st = browse_add_made(
+            t->v, (struct browse_made){ .text = strdup("(and more rows: gcdumpc sql shows all)") },
+            err);
     return st;
 }
 
-static gcd_status ask(struct table *t, struct gcd_sql *db, const struct gcd_context *call, struct gcd_error *err)
+static gcd_status ask(struct table *t, struct gcd_sql *db, const struct gcd_context *call,
+                      struct gcd_error *err)
 {
     const char *text = t->v->question, *rest;
     struct gcd_sql_query *other = NULL;
@@ -210,13 +233,18 @@ static gcd_status ask(struct table *t, struct gcd_sql *db, const struct gcd_cont
     return st == GCD_OK ? show(t, err) : st;
 }
 
-gcd_status browse_open_rows(struct browse_view *v, const struct gcd_context *call, struct gcd_error *err)
+gcd_status browse_open_rows(struct browse_view *v, const struct gcd_context *call,
+                            struct gcd_error *err)
 {
-    struct gcd_sql_options options = { .context = call != NULL ? *call : (struct gcd_context){ .threads = 1 }, .name = v->model->dump->name };
+    struct gcd_sql_options options = { .context = call != NULL
+                                                      ? *call
+                                                      : (struct gcd_context){ .threads = 1 },
+                                       .name = v->model->dump->name };
     struct gcd_sql *db = NULL;
     struct table t = { .v = v };
     v->title = strdup(v->question);
-    gcd_status st = v->title != NULL ? gcd_sql_new(v->model->session, &options, &db, err) : browse_no_memory(err);
+    gcd_status st = v->title != NULL ? gcd_sql_new(v->model->session, &options, &db, err)
+                                     : browse_no_memory(err);
     if (st == GCD_OK)
         st = ask(&t, db, call, err);
     gcd_sql_query_free(t.query);

@@ -12,9 +12,11 @@ static const struct gcd_suspects *shown(const struct browse_model *m)
     return m->largest != NULL ? m->largest : m->suspects;
 }
 
-static void put_whole(const struct browse_view *v, const struct gcd_suspect *s, struct browse_line *ret)
+static void put_whole(const struct browse_view *v, const struct gcd_suspect *s,
+                      struct browse_line *ret)
 {
-    bool is_share = s->kind != GCD_SUSPECT_PINNED && s->kind != GCD_SUSPECT_FRAGMENTATION;     /* bytes of these are free space, not objects */
+    /* bytes of these are free space, not objects */
+    bool is_share = s->kind != GCD_SUSPECT_PINNED && s->kind != GCD_SUSPECT_FRAGMENTATION;
     ret->has[0] = true;
     ret->numbers[0] = s->bytes;
     ret->has[1] = true;
@@ -23,7 +25,8 @@ static void put_whole(const struct browse_view *v, const struct gcd_suspect *s, 
     ret->whole = is_share ? gcd_suspects_heap_bytes(v->model->suspects) : 0;
 }
 
-static void suspect_line(const struct browse_view *v, const struct browse_section *section, uint64_t i, struct browse_line *ret)
+static void suspect_line(const struct browse_view *v, const struct browse_section *section,
+                         uint64_t i, struct browse_line *ret)
 {
     const struct gcd_suspect *s = gcd_suspects_get(shown(v->model), (size_t)i);
     (void)section;
@@ -33,7 +36,8 @@ static void suspect_line(const struct browse_view *v, const struct browse_sectio
     ret->to = (uint32_t)i;
 }
 
-static void put_part(const struct browse_view *v, const struct gcd_suspect_part *p, struct browse_line *ret)
+static void put_part(const struct browse_view *v, const struct gcd_suspect_part *p,
+                     struct browse_line *ret)
 {
     browse_put_name(ret, gcd_names_get(v->model->names, p->type));
     ret->has[0] = ret->has[1] = true;
@@ -45,33 +49,42 @@ static void put_part(const struct browse_view *v, const struct gcd_suspect_part 
     ret->to = p->type;
 }
 
-static void consumer_line(const struct browse_view *v, const struct browse_section *section, uint64_t i, struct browse_line *ret)
+static void consumer_line(const struct browse_view *v, const struct browse_section *section,
+                          uint64_t i, struct browse_line *ret)
 {
     (void)section;
     put_part(v, gcd_suspects_consumer(v->model->suspects, (size_t)i), ret);
 }
 
-static void content_line(const struct browse_view *v, const struct browse_section *section, uint64_t i, struct browse_line *ret)
+static void content_line(const struct browse_view *v, const struct browse_section *section,
+                         uint64_t i, struct browse_line *ret)
 {
     (void)section;
     put_part(v, &gcd_suspects_get(shown(v->model), v->subject)->content[i], ret);
 }
 
-static void held_line(const struct browse_view *v, const struct browse_section *section, uint64_t i, struct browse_line *ret)
+static void held_line(const struct browse_view *v, const struct browse_section *section, uint64_t i,
+                      struct browse_line *ret)
 {
     (void)section;
     put_part(v, &gcd_suspects_get(shown(v->model), v->subject)->held[i], ret);
 }
 
-static struct browse_section *add_parts(struct browse_view *v, const char *title, size_t n, browse_line_fn line)
+static struct browse_section *add_parts(struct browse_view *v, const char *title, size_t n,
+                                        browse_line_fn line)
 {
     struct browse_section *s = browse_add_section(v);
-    *s = (struct browse_section){ .title = title, .heads = { "Bytes", "Objects" }, .what = "Type", .counts = { [1] = true }, .count = n,
+    *s = (struct browse_section){ .title = title,
+                                  .heads = { "Bytes", "Objects" },
+                                  .what = "Type",
+                                  .counts = { [1] = true },
+                                  .count = n,
                                   .line = line };
     return s;
 }
 
-gcd_status browse_open_suspects(struct browse_view *v, const struct gcd_context *call, struct gcd_error *err)
+gcd_status browse_open_suspects(struct browse_view *v, const struct gcd_context *call,
+                                struct gcd_error *err)
 {
     const struct gcd_dominators *d;
     const struct gcd_paths *p;
@@ -85,7 +98,8 @@ gcd_status browse_open_suspects(struct browse_view *v, const struct gcd_context 
     if (st != GCD_OK)
         return st;
     if (gcd_suspects_count(s) == 0) {
-        if (asprintf(&text, "No suspects: nothing keeps %s alive.%s", cli_size(gcd_suspects_threshold(s), size),
+        if (asprintf(&text, "No suspects: nothing keeps %s alive.%s",
+                     cli_size(gcd_suspects_threshold(s), size),
                      largest != NULL ? " The largest consumer:" : "") < 0)
             text = NULL;
         st = browse_add_text(v, text, err);
@@ -101,27 +115,34 @@ gcd_status browse_open_suspects(struct browse_view *v, const struct gcd_context 
     return v->title != NULL ? GCD_OK : browse_no_memory(err);
 }
 
-static gcd_status add_path(struct browse_view *v, const struct gcd_suspect *s, struct gcd_error *err)
+static gcd_status add_path(struct browse_view *v, const struct gcd_suspect *s,
+                           struct gcd_error *err)
 {
     struct browse_step *steps = calloc(s->path_count + 1, sizeof *steps);
     if (steps == NULL)
         return browse_no_memory(err);
     for (size_t i = 0; i < s->path_count; i++)
-        steps[i] = (struct browse_step){ .node = s->path[i].skipped ? GCD_NODE_NONE : s->path[i].node, .type = s->path[i].type,
-                                         .repeats = s->path[i].repeats, .dependent = s->path[i].dependent, .fold = s->path[i].fold };
+        steps[i] =
+            (struct browse_step){ .node = s->path[i].skipped ? GCD_NODE_NONE : s->path[i].node,
+                                  .type = s->path[i].type,
+                                  .repeats = s->path[i].repeats,
+                                  .dependent = s->path[i].dependent,
+                                  .fold = s->path[i].fold };
     gcd_status st = browse_add_path(v, s->root, steps, s->path_count, err);
     free(steps);
     return st;
 }
 
-gcd_status browse_open_suspect(struct browse_view *v, const struct gcd_context *call, struct gcd_error *err)
+gcd_status browse_open_suspect(struct browse_view *v, const struct gcd_context *call,
+                               struct gcd_error *err)
 {
     const struct gcd_suspect *s = gcd_suspects_get(shown(v->model), v->subject);
     char *text = NULL;
     (void)call;
     if (asprintf(&v->title, "Suspect %u: %s", v->subject + 1, gcd_suspect_kind_title(s->kind)) < 0)
         v->title = NULL;
-    if (v->title == NULL || asprintf(&text, "%s%s%s", s->sentence, s->advice[0] != '\0' ? "\n" : "", s->advice) < 0)
+    if (v->title == NULL ||
+        asprintf(&text, "%s%s%s", s->sentence, s->advice[0] != '\0' ? "\n" : "", s->advice) < 0)
         return browse_no_memory(err);
     gcd_status st = browse_add_text(v, text, err);
     if (st == GCD_OK && s->path_count > 0)

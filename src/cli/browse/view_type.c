@@ -1,4 +1,5 @@
-/* One type: the paths that hold its objects, the types that they refer to and that refer to them, and the objects. */
+/* One type: the paths that hold its objects, the types that they refer to and that refer to them,
+ * and the objects. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,8 @@
 /* Most paths shown. */
 #define PATHS_SHOWN 10u
 
-static gcd_status add_facts(struct browse_view *v, const struct gcd_context *call, struct gcd_error *err)
+static gcd_status add_facts(struct browse_view *v, const struct gcd_context *call,
+                            struct gcd_error *err)
 {
     const struct browse_model *m = v->model;
     const struct gcd_type *t = &m->summary->types[v->subject];
@@ -24,9 +26,10 @@ static gcd_status add_facts(struct browse_view *v, const struct gcd_context *cal
     gcd_status st = gcd_session_retained_by_type(m->session, call, &by_type, err);
     if (st != GCD_OK)
         return st;
-    if (asprintf(&text, "%s\n%s\n%s object%s, %s, retain%s at least %s.", gcd_names_get(m->names, v->subject), module,
-                 cli_number(t->objects, true, count), gcd_plural(t->objects), cli_size(t->bytes, size), gcd_by_number(t->objects, "s", ""),
-                 cli_size(by_type[v->subject], retained)) < 0)
+    if (asprintf(&text, "%s\n%s\n%s object%s, %s, retain%s at least %s.",
+                 gcd_names_get(m->names, v->subject), module, cli_number(t->objects, true, count),
+                 gcd_plural(t->objects), cli_size(t->bytes, size),
+                 gcd_by_number(t->objects, "s", ""), cli_size(by_type[v->subject], retained)) < 0)
         text = NULL;
     return browse_add_text(v, text, err);
 }
@@ -40,15 +43,18 @@ struct adding {
     struct gcd_error *err;
 };
 
-static char *step_text(const struct browse_model *m, const struct cli_type_paths *paths, const struct gcd_merged_step *s)
+static char *step_text(const struct browse_model *m, const struct cli_type_paths *paths,
+                       const struct gcd_merged_step *s)
 {
     struct gcd_step_name name = gcd_merged_tree_name(paths->tree, s->label);
     char *text = NULL;
     if (name.kind == GCD_STEP_GROUP)
         return strdup(gcd_root_group_label(name.group)->many);
     if (name.kind != GCD_STEP_TYPE)
-        return cli_root_label(m->graph, m->names, name.root != SIZE_MAX ? &m->summary->roots[name.root] : NULL);
-    int n = asprintf(&text, "%s%s%s%s", gcd_names_get(m->names, name.type), s->dependent ? " (by a dependent handle)" : "",
+        return cli_root_label(m->graph, m->names,
+                              name.root != SIZE_MAX ? &m->summary->roots[name.root] : NULL);
+    int n = asprintf(&text, "%s%s%s%s", gcd_names_get(m->names, name.type),
+                     s->dependent ? " (by a dependent handle)" : "",
                      s->repeats ? " (repeated)" : "", s->cut ? " (and what is below)" : "");
     return n >= 0 ? text : NULL;
 }
@@ -57,7 +63,9 @@ static bool add_path_line(void *ctx, const struct cli_path_line *l)
 {
     struct adding *a = ctx;
     char buf[CLI_HIDDEN_BYTES];
-    struct browse_made made = { .indent = l->depth, .has = { true, true }, .numbers = { l->bytes, l->count } };
+    struct browse_made made = { .indent = l->depth,
+                                .has = { true, true },
+                                .numbers = { l->bytes, l->count } };
     if (l->kind == CLI_PATH_STEP) {
         const struct gcd_merged_step *s = &a->paths->steps[l->step];
         made.text = step_text(a->v->model, a->paths, s);
@@ -74,10 +82,13 @@ static bool add_path_line(void *ctx, const struct cli_path_line *l)
     return a->status == GCD_OK;
 }
 
-static gcd_status add_paths(struct browse_view *v, const struct gcd_context *call, struct gcd_error *err)
+static gcd_status add_paths(struct browse_view *v, const struct gcd_context *call,
+                            struct gcd_error *err)
 {
     const struct browse_model *m = v->model;
-    struct gcd_merged_tree_options o = { .context = call != NULL ? *call : (struct gcd_context){ .threads = 1 } };
+    struct gcd_merged_tree_options o = { .context = call != NULL
+                                                        ? *call
+                                                        : (struct gcd_context){ .threads = 1 } };
     struct gcd_merged_tree *tree;
     const struct gcd_origins *origins;
     uint8_t *types = calloc((size_t)m->summary->type_count + 1, 1);
@@ -93,15 +104,23 @@ static gcd_status add_paths(struct browse_view *v, const struct gcd_context *cal
     free(types);
     if (st != GCD_OK)
         return st;
-    struct cli_type_paths paths = { .session = m->session, .tree = tree, .max = PATHS_SHOWN, .folds = !v->full };
+    struct cli_type_paths paths = {
+        .session = m->session, .tree = tree, .max = PATHS_SHOWN, .folds = !v->full
+    };
     struct adding a = { .v = v, .paths = &paths, .status = GCD_OK, .err = err };
     struct browse_section *s = browse_add_made_section(v);
-    *s = (struct browse_section){ .title = "Paths from the roots", .heads = { "Bytes", "Objects" }, .counts = { [1] = true }, .what = "Path",
-                                  .hidden_share = true, .line = s->line };
-    if (!cli_type_paths_choose(&paths, call) || (!cli_type_paths_lines(&paths, origins, add_path_line, &a) && a.status == GCD_OK))
+    *s = (struct browse_section){ .title = "Paths from the roots",
+                                  .heads = { "Bytes", "Objects" },
+                                  .counts = { [1] = true },
+                                  .what = "Path",
+                                  .hidden_share = true,
+                                  .line = s->line };
+    if (!cli_type_paths_choose(&paths, call) ||
+        (!cli_type_paths_lines(&paths, origins, add_path_line, &a) && a.status == GCD_OK))
         a.status = browse_no_memory(err);
     struct gcd_merged_tree_totals totals = gcd_merged_tree_totals(tree);
-    struct browse_made dead = { .has = { true, true }, .numbers = { totals.dead_bytes, totals.dead_count } };
+    struct browse_made dead = { .has = { true, true },
+                                .numbers = { totals.dead_bytes, totals.dead_count } };
     if (a.status == GCD_OK && totals.dead_count > 0) {
         dead.text = strdup("(not reachable from roots)");
         a.status = browse_add_made(v, dead, err);
@@ -113,8 +132,10 @@ static gcd_status add_paths(struct browse_view *v, const struct gcd_context *cal
 
 /* ---- neighbours ---- */
 
-/* References between the objects of the type and others, counted by type: to[0] from the type, to[1] to it. */
-static gcd_status count_references(const struct browse_view *v, uint64_t *to[2], const struct gcd_context *call, struct gcd_error *err)
+/* References between the objects of the type and others, counted by type: to[0] from the type,
+ * to[1] to it. */
+static gcd_status count_references(const struct browse_view *v, uint64_t *to[2],
+                                   const struct gcd_context *call, struct gcd_error *err)
 {
     const struct gcd_graph *g = v->model->graph;
     uint32_t nodes = gcd_graph_node_count(g);
@@ -134,7 +155,8 @@ static gcd_status count_references(const struct browse_view *v, uint64_t *to[2],
     return GCD_OK;
 }
 
-static void neighbour_line(const struct browse_view *v, const struct browse_section *s, uint64_t i, struct browse_line *ret)
+static void neighbour_line(const struct browse_view *v, const struct browse_section *s, uint64_t i,
+                           struct browse_line *ret)
 {
     uint32_t type = s->ids[i];
     browse_put_name(ret, gcd_names_get(v->model->names, type));
@@ -144,7 +166,8 @@ static void neighbour_line(const struct browse_view *v, const struct browse_sect
     ret->to = type;
 }
 
-static gcd_status add_neighbours(struct browse_view *v, size_t which, const char *title, const struct gcd_context *call, struct gcd_error *err)
+static gcd_status add_neighbours(struct browse_view *v, size_t which, const char *title,
+                                 const struct gcd_context *call, struct gcd_error *err)
 {
     uint32_t n = v->model->summary->type_count, count = 0;
     v->lists[which] = calloc((size_t)n + 1, sizeof *v->lists[which]);
@@ -155,27 +178,39 @@ static gcd_status add_neighbours(struct browse_view *v, size_t which, const char
             v->lists[which][count++] = i;
     struct browse_section *s = browse_add_section(v);
     *s = (struct browse_section){
-        .title = title, .heads = { "References" }, .counts = { true }, .what = "Type", .hidden_share = true, .line = neighbour_line,
-        .ids = v->lists[which], .amounts = v->amounts[which], .are_types = true, .count = count,
+        .title = title,
+        .heads = { "References" },
+        .counts = { true },
+        .what = "Type",
+        .hidden_share = true,
+        .line = neighbour_line,
+        .ids = v->lists[which],
+        .amounts = v->amounts[which],
+        .are_types = true,
+        .count = count,
         .orders = 1u << ORDER_COUNT | 1u << ORDER_NAME,
     };
     return browse_sort(v, v->section_count - 1, ORDER_COUNT, call, err);
 }
 
-static gcd_status add_objects(struct browse_view *v, const struct gcd_context *call, struct gcd_error *err)
+static gcd_status add_objects(struct browse_view *v, const struct gcd_context *call,
+                              struct gcd_error *err)
 {
     struct gcd_node_list list;
     gcd_status st = gcd_session_objects_of_type(v->model->session, call, v->subject, &list, err);
     if (st != GCD_OK)
         return st;
     struct browse_section *s = browse_add_section(v);
-    *s = (struct browse_section){ .title = "Objects", .line = browse_node_line, .ids = list.nodes, .count = list.count };
+    *s = (struct browse_section){
+        .title = "Objects", .line = browse_node_line, .ids = list.nodes, .count = list.count
+    };
     browse_node_heads(s);
     s->orders |= 1u << ORDER_AS_IS;
     return browse_sort(v, v->section_count - 1, ORDER_RETAINED, call, err);
 }
 
-gcd_status browse_open_type(struct browse_view *v, const struct gcd_context *call, struct gcd_error *err)
+gcd_status browse_open_type(struct browse_view *v, const struct gcd_context *call,
+                            struct gcd_error *err)
 {
     size_t n = (size_t)v->model->summary->type_count + 1;
     v->title = strdup(gcd_names_get(v->model->names, v->subject));

@@ -11,9 +11,10 @@
 #include "input/input.h"
 #include "signals.h"
 
-/* Delay before the first progress line, so that short work does not flicker and a key is answered within 50 ms; then its interval. */
+/* Delay before the first progress line, so that short work does not flicker and a key is answered
+ * within 50 ms; then its interval. */
 #define FIRST_MS 30
-#define NEXT_MS 150
+#define NEXT_MS  150
 
 struct work {
     ui_work_fn work;
@@ -21,7 +22,7 @@ struct work {
     struct gcd_context call;
     gcd_cancel_flag cancel;
     _Atomic uint64_t done, total;
-    int ready;                   /* eventfd: the work has ended */
+    int ready; /* eventfd: the work has ended */
     gcd_status status;
     struct gcd_error *err;
 };
@@ -44,13 +45,16 @@ static void *run(void *ctx)
 
 static void show(struct ui *ui, const char *verb, struct work *w)
 {
-    uint64_t done = atomic_load_explicit(&w->done, memory_order_relaxed), total = atomic_load_explicit(&w->total, memory_order_relaxed);
+    uint64_t done = atomic_load_explicit(&w->done, memory_order_relaxed),
+             total = atomic_load_explicit(&w->total, memory_order_relaxed);
     char line[UI_MESSAGE_BYTES];
     if (total > 0 && done <= total)
-        (void)snprintf(line, sizeof line, "%s: %.0f %%   Ctrl-C gives up", verb, 100.0 * (double)done / (double)total);
+        (void)snprintf(line, sizeof line, "%s: %.0f %%   Ctrl-C gives up", verb,
+                       100.0 * (double)done / (double)total);
     else
         (void)snprintf(line, sizeof line, "%s   Ctrl-C gives up", verb);
-    screen_draw(&(struct screen_picture){ .view = ui->view, .model = &ui->model, .title = verb, .message = line, .busy = true });
+    screen_draw(&(struct screen_picture){
+        .view = ui->view, .model = &ui->model, .title = verb, .message = line, .busy = true });
 }
 
 /* Handles a key while the work runs. */
@@ -59,7 +63,7 @@ static void press(struct ui *ui, uint32_t key, struct work *w)
     if (key == SCREEN_CTRL('c') || key == SCREEN_ESCAPE || key == SCREEN_KEY_END)
         atomic_store(&w->cancel, true);
     else if (key == SCREEN_CTRL('z'))
-        screen_suspend();                /* the work continues when the job does */
+        screen_suspend(); /* the work continues when the job does */
     else if (ui->ahead_count < UI_AHEAD)
         ui->ahead[ui->ahead_count++] = key;
     ui->gone = ui->gone || key == SCREEN_KEY_END;
@@ -70,7 +74,8 @@ static void wait_for(struct ui *ui, const char *verb, struct work *w)
     bool shown = false;
     for (;;) {
         /* once the terminal is gone, only wait for the work */
-        uint32_t key = ui->gone ? SCREEN_KEY_READY : screen_key(shown ? NEXT_MS : FIRST_MS, w->ready);
+        uint32_t key =
+            ui->gone ? SCREEN_KEY_READY : screen_key(shown ? NEXT_MS : FIRST_MS, w->ready);
         if (key == SCREEN_KEY_READY)
             return;
         if (key != SCREEN_KEY_NONE && key != SCREEN_KEY_REDRAW)
@@ -82,7 +87,8 @@ static void wait_for(struct ui *ui, const char *verb, struct work *w)
     }
 }
 
-gcd_status ui_work(struct ui *ui, const char *verb, ui_work_fn work, void *ctx, struct gcd_error *err)
+gcd_status ui_work(struct ui *ui, const char *verb, ui_work_fn work, void *ctx,
+                   struct gcd_error *err)
 {
     struct work w = { .work = work, .ctx = ctx, .err = err };
     pthread_t t;
@@ -96,7 +102,7 @@ gcd_status ui_work(struct ui *ui, const char *verb, ui_work_fn work, void *ctx, 
     if (e == 0) {
         wait_for(ui, verb, &w);
         (void)pthread_join(t, NULL);
-    } else {                             /* no thread: run it here, without progress */
+    } else { /* no thread: run it here, without progress */
         show(ui, verb, &w);
         w.status = work(ctx, &w.call, err);
     }

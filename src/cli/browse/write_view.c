@@ -12,7 +12,7 @@
 
 /* Bytes handed to the sink at once. */
 #define PIECE_BYTES 65536
-#define COLUMN 15
+#define COLUMN      15
 
 static void put_number(FILE *to, bool has, uint64_t n)
 {
@@ -77,7 +77,8 @@ static void put_top(FILE *to, const struct browse_view *v)
     fputs(verdict->reason_count > 0 ? "\n\n" : "\n", to);
 }
 
-static gcd_status put_all(const struct browse_view *v, struct gcd_sink *sink, const struct gcd_context *call, struct gcd_error *err)
+static gcd_status put_all(const struct browse_view *v, struct gcd_sink *sink,
+                          const struct gcd_context *call, struct gcd_error *err)
 {
     char *piece = NULL;
     size_t size = 0;
@@ -106,7 +107,8 @@ static gcd_status put_all(const struct browse_view *v, struct gcd_sink *sink, co
     return st;
 }
 
-gcd_status browse_write(const struct browse_view *v, const char *path, const struct gcd_context *call, struct gcd_error *err)
+gcd_status browse_write(const struct browse_view *v, const char *path,
+                        const struct gcd_context *call, struct gcd_error *err)
 {
     struct gcd_sink *sink = NULL;
     struct gcd_sink_options options = { .context = { .alloc = call != NULL ? call->alloc : NULL } };

@@ -26,10 +26,10 @@
 #include "term/progress.h"
 #include "term/term.h"
 
-#define DEFAULT_STACKS 20u
-#define SHOWN_FRAMES 40u         /* frames printed of one stack, for people */
+#define DEFAULT_STACKS  20u
+#define SHOWN_FRAMES    40u /* frames printed of one stack, for people */
 #define SHOWN_COMPLETED 5u
-#define PROBABLY " (probably)"
+#define PROBABLY        " (probably)"
 
 struct waiting {
     const struct cli_args *args;
@@ -37,7 +37,8 @@ struct waiting {
     const struct gcd_async *async;
     const struct gcd_async_frame *frames;
     struct gcd_async_totals totals;
-    uint32_t *stacks;            /* [stack_count] shown: those that pass --filter and --min-bytes, the first --top of them */
+    /* [stack_count] shown: those that pass --filter and --min-bytes, the first --top of them */
+    uint32_t *stacks;
     size_t stack_count, matched;
     uint64_t heap_bytes;
 };
@@ -50,7 +51,8 @@ static bool is_probable(const struct waiting *w, uint32_t frame)
     return false;
 }
 
-/* Fills RET[256] with the frames of the stack that ends with FRAME, innermost first.  Returns their number. */
+/* Fills RET[256] with the frames of the stack that ends with FRAME, innermost first.  Returns their
+ * number. */
 static size_t frames_of(const struct waiting *w, uint32_t frame, uint32_t *ret)
 {
     size_t n = w->frames[frame].depth + (size_t)1;
@@ -62,21 +64,27 @@ static size_t frames_of(const struct waiting *w, uint32_t frame, uint32_t *ret)
 static const char *remark(const struct gcd_async_frame *f)
 {
     if (f->repeats)
-        return f->probable ? ", several times one after another" PROBABLY : ", several times one after another";
+        return f->probable ? ", several times one after another" PROBABLY
+                           : ", several times one after another";
     return f->probable ? PROBABLY : "";
 }
 
 /* ---- the table ---- */
 
-#define STACK_COLUMNS(old) {                                                                                           \
-    { "count", "Stacks", CLI_CELL_COUNT }, { "old", old, CLI_CELL_COUNT }, { "bytes", "Retained", CLI_CELL_BYTES },    \
-    { "certain", NULL, CLI_CELL_TEXT }, { "waits_for", NULL, CLI_CELL_TEXT }, { "kind", NULL, CLI_CELL_TEXT },         \
-    { "depth", NULL, CLI_CELL_COUNT }, { "stack", NULL, CLI_CELL_TEXT }, { NULL, "Stack, the innermost first", CLI_CELL_TREE }, \
-}
-static const struct cli_column columns[] = STACK_COLUMNS("Old"), columns_without_ages[] = STACK_COLUMNS(NULL);
+#define STACK_COLUMNS(old)                                                               \
+    {                                                                                    \
+        { "count", "Stacks", CLI_CELL_COUNT }, { "old", old, CLI_CELL_COUNT },           \
+            { "bytes", "Retained", CLI_CELL_BYTES }, { "certain", NULL, CLI_CELL_TEXT }, \
+            { "waits_for", NULL, CLI_CELL_TEXT }, { "kind", NULL, CLI_CELL_TEXT },       \
+            { "depth", NULL, CLI_CELL_COUNT }, { "stack", NULL, CLI_CELL_TEXT },         \
+            { NULL, "Stack, the innermost first", CLI_CELL_TREE },                       \
+    }
+static const struct cli_column columns[] = STACK_COLUMNS("Old"),
+                               columns_without_ages[] = STACK_COLUMNS(NULL);
 #define COLUMNS (sizeof columns / sizeof *columns)
 
-static void put_numbers(const struct waiting *w, struct cli_table *t, const struct gcd_async_frame *f)
+static void put_numbers(const struct waiting *w, struct cli_table *t,
+                        const struct gcd_async_frame *f)
 {
     cli_table_count(t, f->stacks);
     if (w->totals.ages_known)
@@ -101,7 +109,8 @@ static char *joined(const struct waiting *w, const uint32_t *path, size_t n)
     return text;
 }
 
-static void put_line(const struct waiting *w, struct cli_table *t, uint32_t stack, const uint32_t *path, size_t n)
+static void put_line(const struct waiting *w, struct cli_table *t, uint32_t stack,
+                     const uint32_t *path, size_t n)
 {
     char *text = joined(w, path, n);
     put_numbers(w, t, &w->frames[stack]);
@@ -128,7 +137,8 @@ static void put_frame(struct cli_table *t, const char *name, const char *after)
 /* PEOPLE: one line per frame. */
 static struct cli_table *stacks_table(const struct waiting *w, bool people)
 {
-    struct cli_table *t = cli_table_new(w->totals.ages_known ? columns : columns_without_ages, COLUMNS);
+    struct cli_table *t =
+        cli_table_new(w->totals.ages_known ? columns : columns_without_ages, COLUMNS);
     uint32_t path[256];
     char more[64];
     for (size_t i = 0; i < w->stack_count; i++) {
@@ -137,7 +147,8 @@ static struct cli_table *stacks_table(const struct waiting *w, bool people)
         for (size_t k = 1; people && k < n; k++) {
             size_t left_out = k == SHOWN_FRAMES && n > SHOWN_FRAMES + 2 ? n - SHOWN_FRAMES - 1 : 0;
             if (left_out > 0) {
-                (void)snprintf(more, sizeof more, "(%zu more frame%s)", left_out, gcd_plural(left_out));
+                (void)snprintf(more, sizeof more, "(%zu more frame%s)", left_out,
+                               gcd_plural(left_out));
                 put_frame(t, more, "");
                 k += left_out;
             }
@@ -166,7 +177,8 @@ static void print_completed(const struct waiting *w)
         putchar('\n');
     }
     if (n > SHOWN_COMPLETED)
-        printf("          (and of %zu more method%s)\n", n - SHOWN_COMPLETED, gcd_plural(n - SHOWN_COMPLETED));
+        printf("          (and of %zu more method%s)\n", n - SHOWN_COMPLETED,
+               gcd_plural(n - SHOWN_COMPLETED));
 }
 
 static void print_head(const struct waiting *w)
@@ -176,13 +188,16 @@ static void print_head(const struct waiting *w)
     size_t different;
     (void)gcd_async_stacks(w->async, &different);
     if (w->totals.operations == 0) {
-        puts(w->totals.runtime_async > 0 ? "No async method with a state machine waits." : "No asynchronous operation waits.");
+        puts(w->totals.runtime_async > 0 ? "No async method with a state machine waits."
+                                         : "No asynchronous operation waits.");
         return;
     }
-    printf("Asynchronous operations: %s.  Stacks: %s", cli_number(w->totals.operations, people, a), cli_number(w->totals.stacks, people, b));
+    printf("Asynchronous operations: %s.  Stacks: %s", cli_number(w->totals.operations, people, a),
+           cli_number(w->totals.stacks, people, b));
     printf(", different: %s.", cli_number(different, people, c));
     if (people)
-        printf("  Retained: %s of %s.\n\n", cli_size(w->totals.bytes, a), cli_size(w->heap_bytes, b));
+        printf("  Retained: %s of %s.\n\n", cli_size(w->totals.bytes, a),
+               cli_size(w->heap_bytes, b));
     else
         printf("  Retained: %" PRIu64 " of %" PRIu64 " bytes.\n\n", w->totals.bytes, w->heap_bytes);
 }
@@ -195,10 +210,12 @@ static bool print_text(const struct waiting *w)
     bool ok = w->stack_count == 0 || cli_table_print(t, stdout);
     cli_table_free(t);
     if (w->stack_count < w->matched)
-        printf("(%zu more stack%s; --top shows more)\n", w->matched - w->stack_count, gcd_plural(w->matched - w->stack_count));
+        printf("(%zu more stack%s; --top shows more)\n", w->matched - w->stack_count,
+               gcd_plural(w->matched - w->stack_count));
     print_completed(w);
     if (w->totals.runtime_async > 0)
-        printf("\nObjects of runtime async: %s.  What those methods wait for is not known.\n", cli_number(w->totals.runtime_async, true, a));
+        printf("\nObjects of runtime async: %s.  What those methods wait for is not known.\n",
+               cli_number(w->totals.runtime_async, true, a));
     cli_mark_incomplete(stdout, w->d.subject, &cli_summary(&w->d)->verdict);
     return ok;
 }
@@ -222,7 +239,9 @@ static json_t *stack_json(const struct waiting *w, uint32_t stack)
     const struct gcd_async_frame *f = &w->frames[stack];
     json_t *o = json_object(), *frames = json_array();
     bool ok = json_object_set_new(o, "count", cli_json_number(f->stacks)) == 0;
-    ok = ok && json_object_set_new(o, "old", w->totals.ages_known ? cli_json_number(f->old_stacks) : json_null()) == 0;
+    ok = ok && json_object_set_new(o, "old",
+                                   w->totals.ages_known ? cli_json_number(f->old_stacks)
+                                                        : json_null()) == 0;
     ok = ok && json_object_set_new(o, "bytes", cli_json_number(f->bytes)) == 0;
     ok = ok && json_object_set_new(o, "certain", json_boolean(!is_probable(w, stack))) == 0;
     ok = ok && json_object_set_new(o, "cut", json_boolean(f->cut)) == 0;
@@ -252,15 +271,26 @@ static bool print_json(const struct waiting *w)
 {
     const struct gcd_async_totals *t = &w->totals;
     json_t *o = cli_json_head(w->d.subject), *stacks = json_array();
-    const struct { const char *key; uint64_t value; } numbers[] = {
-        { "heap_bytes", w->heap_bytes }, { "operations", t->operations }, { "stack_count", t->stacks }, { "bytes", t->bytes },
-        { "probable_stacks", t->probable_stacks }, { "different", w->matched }, { "completed_count", t->completed },
-        { "completed_bytes", t->completed_bytes }, { "runtime_async_objects", t->runtime_async },
+    const struct {
+        const char *key;
+        uint64_t value;
+    } numbers[] = {
+        { "heap_bytes", w->heap_bytes },
+        { "operations", t->operations },
+        { "stack_count", t->stacks },
+        { "bytes", t->bytes },
+        { "probable_stacks", t->probable_stacks },
+        { "different", w->matched },
+        { "completed_count", t->completed },
+        { "completed_bytes", t->completed_bytes },
+        { "runtime_async_objects", t->runtime_async },
     };
     bool ok = o != NULL && stacks != NULL;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers && ok; i++)
         ok = json_object_set_new(o, numbers[i].key, cli_json_number(numbers[i].value)) == 0;
-    ok = ok && json_object_set_new(o, "old_stacks", t->ages_known ? cli_json_number(t->old_stacks) : json_null()) == 0;
+    ok = ok &&
+         json_object_set_new(o, "old_stacks",
+                             t->ages_known ? cli_json_number(t->old_stacks) : json_null()) == 0;
     for (size_t i = 0; i < w->stack_count && ok; i++)
         ok = json_array_append_new(stacks, stack_json(w, w->stacks[i])) == 0;
     ok = json_object_set_new(o, "stacks", stacks) == 0 && ok;
@@ -274,7 +304,8 @@ static bool print_json(const struct waiting *w)
 
 /* ---- the command ---- */
 
-enum cli_match cli_stack_match(const struct gcd_async_frame *frames, uint32_t stack, const struct cli_pattern *p)
+enum cli_match cli_stack_match(const struct gcd_async_frame *frames, uint32_t stack,
+                               const struct cli_pattern *p)
 {
     enum cli_match m = CLI_NO_MATCH;
     for (uint32_t f = stack; f != GCD_FRAME_NONE && m == CLI_NO_MATCH; f = frames[f].parent)
@@ -286,7 +317,8 @@ enum cli_exit cli_stack_pattern(const char *text, struct cli_pattern **ret)
 {
     size_t n = strlen(text);
     bool regex = n > 2 && text[0] == '/' && text[n - 1] == '/';
-    const char *problem = regex ? cli_pattern_regex(text + 1, n - 2, ret) : cli_pattern_glob(text, n, ret);
+    const char *problem =
+        regex ? cli_pattern_regex(text + 1, n - 2, ret) : cli_pattern_glob(text, n, ret);
     if (problem != NULL)
         return cli_error(CLI_USAGE, NULL, "--filter %s: %s", text, problem);
     return *ret != NULL ? CLI_DONE : cli_no_memory(NULL);
@@ -296,12 +328,15 @@ static enum cli_exit choose(struct waiting *w, const struct cli_pattern *p)
 {
     size_t n;
     const uint32_t *stacks = gcd_async_stacks(w->async, &n);
-    uint64_t top = w->args->view.top != 0 ? w->args->view.top : w->args->view.json || w->args->view.csv ? UINT64_MAX : DEFAULT_STACKS;
+    uint64_t top = w->args->view.top != 0                    ? w->args->view.top
+                   : w->args->view.json || w->args->view.csv ? UINT64_MAX
+                                                             : DEFAULT_STACKS;
     w->stacks = calloc(n + 1, sizeof *w->stacks);
     if (w->stacks == NULL)
         return cli_no_memory(w->d.subject);
     for (size_t i = 0; i < n; i++) {
-        enum cli_match m = w->frames[stacks[i]].bytes < w->args->view.min_bytes ? CLI_NO_MATCH : CLI_MATCH;
+        enum cli_match m =
+            w->frames[stacks[i]].bytes < w->args->view.min_bytes ? CLI_NO_MATCH : CLI_MATCH;
         if (m == CLI_MATCH && p != NULL)
             m = cli_stack_match(w->frames, stacks[i], p);
         if (m == CLI_MATCH_NO_MEMORY)
@@ -320,7 +355,8 @@ static enum cli_exit analyse(struct waiting *w)
     struct cli_pattern *p = NULL;
     struct gcd_context context = cli_context_steps(w->args, "finding asynchronous operations");
     size_t n;
-    enum cli_exit e = w->args->view.filter != NULL ? cli_stack_pattern(w->args->view.filter, &p) : CLI_DONE;
+    enum cli_exit e =
+        w->args->view.filter != NULL ? cli_stack_pattern(w->args->view.filter, &p) : CLI_DONE;
     if (e == CLI_DONE && gcd_session_async(w->d.session, &context, &w->async, &err) != GCD_OK)
         e = cli_fail(w->d.subject, &err);
     cli_progress_end();
@@ -346,19 +382,27 @@ static enum cli_exit print_all(const struct waiting *w)
     } else {
         ok = print_text(w);
     }
-    return ok || ferror(stdout) ? CLI_DONE : cli_no_memory(w->d.subject);    /* cli_flush_stdout reports failed writes */
+    /* cli_flush_stdout reports failed writes */
+    return ok || ferror(stdout) ? CLI_DONE : cli_no_memory(w->d.subject);
 }
 
 /* -o: writes what convert --stack-by waits does. */
 static enum cli_exit write_profile(const struct cli_args *args)
 {
     struct cli_args waits = *args;
-    const struct gcd_format *f = args->output.format != NULL ? gcd_format_by_name(args->output.format) : gcd_format_by_path(args->output.path);
+    const struct gcd_format *f = args->output.format != NULL
+                                     ? gcd_format_by_name(args->output.format)
+                                     : gcd_format_by_path(args->output.path);
     const char *name = f != NULL ? gcd_format_name(f) : "";
     if (strcmp(name, "collapsed") != 0 && strcmp(name, "pprof") != 0)
-        return cli_error(CLI_USAGE, args->output.path, "async writes flame graphs: .folded, .pb or .pb.gz, or --format collapsed or pprof");
-    if (args->view.json || args->view.csv || args->view.filter != NULL || args->view.top != 0 || args->view.min_bytes != 0)
-        return cli_error(CLI_USAGE, NULL, "async -o writes all stacks: it cannot be combined with --json, --csv, --filter, --top and --min-bytes");
+        return cli_error(
+            CLI_USAGE, args->output.path,
+            "async writes flame graphs: .folded, .pb or .pb.gz, or --format collapsed or pprof");
+    if (args->view.json || args->view.csv || args->view.filter != NULL || args->view.top != 0 ||
+        args->view.min_bytes != 0)
+        return cli_error(CLI_USAGE, NULL,
+                         "async -o writes all stacks: it cannot be combined with --json, --csv, "
+                         "--filter, --top and --min-bytes");
     waits.output.stack_by = GCD_STACK_BY_WAITS;
     return cmd_convert(&waits);
 }

@@ -17,18 +17,23 @@ static uint64_t bytes_of(const struct cli_args *args, const struct cli_output *o
     struct stat st;
     if (args->output.path != NULL)
         return out->bytes;
-    return args->input != NULL && stat(args->input, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+    return args->input != NULL && stat(args->input, &st) == 0 && S_ISREG(st.st_mode)
+               ? (uint64_t)st.st_size
+               : 0;
 }
 
 /* Writes the outputs that ARGS ask for from the open D. */
-static enum cli_exit write_all(const struct cli_args *args, struct cli_dump *d, struct cli_output *out, struct gcd_sink *summary)
+static enum cli_exit write_all(const struct cli_args *args, struct cli_dump *d,
+                               struct cli_output *out, struct gcd_sink *summary)
 {
     enum cli_exit e = args->output.path != NULL ? cli_output_write(args, out, d) : cli_judge(d);
     if (args->output.path == NULL)
         cli_say_verdict(d, args->quiet);
     if (summary == NULL || (e != CLI_DONE && e != CLI_INCOMPLETE))
         return e;
-    struct cli_summary_file file = { .path = args->output.path != NULL ? args->output.path : args->input, .bytes = bytes_of(args, out),
+    struct cli_summary_file file = { .path = args->output.path != NULL ? args->output.path
+                                                                       : args->input,
+                                     .bytes = bytes_of(args, out),
                                      .live = d->live };
     enum cli_exit written = cli_ask_written(args, d);
     if (written == CLI_DONE)

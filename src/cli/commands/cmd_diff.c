@@ -19,15 +19,27 @@ enum { BEFORE, AFTER };
 
 /* People see the newer value and the growth; programs get everything. */
 static const struct cli_column columns[] = {
-    { "count_before", NULL, CLI_CELL_COUNT }, { "count_after", "Count", CLI_CELL_COUNT }, { "count_delta", "+/-", CLI_CELL_DELTA },
-    { "bytes_before", NULL, CLI_CELL_BYTES }, { "bytes_after", "Bytes", CLI_CELL_BYTES }, { "bytes_delta", "+/-", CLI_CELL_BYTES_DELTA },
-    { "growth", "Growth", CLI_CELL_GROWTH }, { "change", "", CLI_CELL_TEXT }, { "name", "Type", CLI_CELL_TEXT },
+    { "count_before", NULL, CLI_CELL_COUNT },
+    { "count_after", "Count", CLI_CELL_COUNT },
+    { "count_delta", "+/-", CLI_CELL_DELTA },
+    { "bytes_before", NULL, CLI_CELL_BYTES },
+    { "bytes_after", "Bytes", CLI_CELL_BYTES },
+    { "bytes_delta", "+/-", CLI_CELL_BYTES_DELTA },
+    { "growth", "Growth", CLI_CELL_GROWTH },
+    { "change", "", CLI_CELL_TEXT },
+    { "name", "Type", CLI_CELL_TEXT },
     { "module", NULL, CLI_CELL_TEXT },
 }, retained_columns[] = {
-    { "count_before", NULL, CLI_CELL_COUNT }, { "count_after", "Count", CLI_CELL_COUNT }, { "count_delta", "+/-", CLI_CELL_DELTA },
-    { "bytes_before", NULL, CLI_CELL_BYTES }, { "bytes_after", "Bytes", CLI_CELL_BYTES }, { "bytes_delta", "+/-", CLI_CELL_BYTES_DELTA },
+    { "count_before", NULL, CLI_CELL_COUNT },
+    { "count_after", "Count", CLI_CELL_COUNT },
+    { "count_delta", "+/-", CLI_CELL_DELTA },
+    { "bytes_before", NULL, CLI_CELL_BYTES },
+    { "bytes_after", "Bytes", CLI_CELL_BYTES },
+    { "bytes_delta", "+/-", CLI_CELL_BYTES_DELTA },
     { "growth", "Growth", CLI_CELL_GROWTH }, { "retained_before", NULL, CLI_CELL_BYTES },
-    { "retained_after", "Retained >=", CLI_CELL_BYTES }, { "retained_delta", "+/-", CLI_CELL_BYTES_DELTA }, { "change", "", CLI_CELL_TEXT },
+    { "retained_after", "Retained >=", CLI_CELL_BYTES },
+    { "retained_delta", "+/-", CLI_CELL_BYTES_DELTA },
+    { "change", "", CLI_CELL_TEXT },
     { "name", "Type", CLI_CELL_TEXT }, { "module", NULL, CLI_CELL_TEXT },
 };
 
@@ -64,7 +76,8 @@ static void put_row(struct cli_table *t, const struct gcd_diff_row *row, bool re
 }
 
 /* Adds a summary row for people, labeled WHAT. */
-static void put_summary(struct cli_table *t, const struct gcd_diff_sum *sums, enum retained retained, const char *what)
+static void put_summary(struct cli_table *t, const struct gcd_diff_sum *sums,
+                        enum retained retained, const char *what)
 {
     put_sums(t, sums, retained);
     cli_table_none(t);
@@ -99,7 +112,8 @@ static void fill(const struct cli_comparison *c, struct cli_table *t)
         const struct gcd_diff_row *row = gcd_diff_row(c->diff, c->order[i]);
         if (!cli_compare_changed(c, row)) {
             add(&same, row);
-        } else if (!cli_compare_shown(c, row) || (c->args->view.top != 0 && shown == c->args->view.top)) {
+        } else if (!cli_compare_shown(c, row) ||
+                   (c->args->view.top != 0 && shown == c->args->view.top)) {
             add(&more, row);
         } else {
             put_row(t, row, c->retained);
@@ -111,15 +125,22 @@ static void fill(const struct cli_comparison *c, struct cli_table *t)
     put_rest(t, &more, c->retained, gcd_by_number(more.types, "more type", "more types"));
     put_rest(t, &same, c->retained, "unchanged");
     for (int i = BEFORE; i <= AFTER; i++)
-        total[i] = (struct gcd_diff_sum){ c->sides[i].sum.objects, c->sides[i].sum.bytes, c->sides[i].retained_bytes };
+        total[i] = (struct gcd_diff_sum){ c->sides[i].sum.objects, c->sides[i].sum.bytes,
+                                          c->sides[i].retained_bytes };
     (void)snprintf(text, sizeof text, "total, %zu type%s", n, gcd_plural(n));
-    put_summary(t, total, !c->retained ? RETAINED_NO_COLUMNS : c->filter == NULL ? RETAINED_KNOWN : RETAINED_UNKNOWN, text);
+    put_summary(t, total,
+                !c->retained        ? RETAINED_NO_COLUMNS
+                : c->filter == NULL ? RETAINED_KNOWN
+                                    : RETAINED_UNKNOWN,
+                text);
 }
 
 static enum cli_exit print_types(const struct cli_comparison *c)
 {
-    struct cli_table *t = c->retained ? cli_table_new(retained_columns, sizeof retained_columns / sizeof *retained_columns)
-                                      : cli_table_new(columns, sizeof columns / sizeof *columns);
+    struct cli_table *t =
+        c->retained
+            ? cli_table_new(retained_columns, sizeof retained_columns / sizeof *retained_columns)
+            : cli_table_new(columns, sizeof columns / sizeof *columns);
     fill(c, t);
     enum cli_exit e = cli_compare_print(c, "types", t);
     cli_table_free(t);
@@ -128,14 +149,21 @@ static enum cli_exit print_types(const struct cli_comparison *c)
 
 /* ---- the page ---- */
 
-static enum cli_exit write_page(const struct cli_args *args, const struct cli_comparison *c, struct gcd_sink *s)
+static enum cli_exit write_page(const struct cli_args *args, const struct cli_comparison *c,
+                                struct gcd_sink *s)
 {
     struct gcd_error err = GCD_ERROR_INIT;
-    struct gcd_write_options options = { .context = cli_context(args, "writing"), .name = c->newest->name };
-    struct gcd_diff_page page = { .types = c->diff, .paths = c->paths, .retained = c->retained, .newer = c->newest->session, .options = &options };
+    struct gcd_write_options options = { .context = cli_context(args, "writing"),
+                                         .name = c->newest->name };
+    struct gcd_diff_page page = { .types = c->diff,
+                                  .paths = c->paths,
+                                  .retained = c->retained,
+                                  .newer = c->newest->session,
+                                  .options = &options };
     for (size_t i = BEFORE; i <= AFTER; i++)
         page.sides[i] = cli_compare_page_dump(c, i);
-    return gcd_write_diff_page(&page, s, &err) == GCD_OK ? cli_page_commit(args, s) : cli_fail(args->output.path, &err);
+    return gcd_write_diff_page(&page, s, &err) == GCD_OK ? cli_page_commit(args, s)
+                                                         : cli_fail(args->output.path, &err);
 }
 
 /* The page gets all rows, because its reader cannot ask again. */

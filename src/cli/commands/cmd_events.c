@@ -27,13 +27,14 @@
 struct table {
     struct cli_event_kind *kinds;
     size_t count;
-    size_t *slots;               /* open addressing; index into kinds + 1, 0 = empty */
+    size_t *slots; /* open addressing; index into kinds + 1, 0 = empty */
     size_t slot_count;
 };
 
 static bool same(const struct cli_event_kind *k, const struct gcd_event *ev)
 {
-    return k->id == ev->id && k->version == ev->version && (k->provider == ev->provider_name || strcmp(k->provider, ev->provider_name) == 0);
+    return k->id == ev->id && k->version == ev->version &&
+           (k->provider == ev->provider_name || strcmp(k->provider, ev->provider_name) == 0);
 }
 
 static bool count(struct table *t, const struct gcd_event *ev)
@@ -41,13 +42,14 @@ static bool count(struct table *t, const struct gcd_event *ev)
     uint64_t h = (uint64_t)ev->id << 32 | ev->version;
     for (const char *p = ev->provider_name; *p != '\0'; p++)
         h = h * 31 + (unsigned char)*p;
-    h = (h ^ h >> 33) * UINT64_C(0xff51afd7ed558ccd);        /* spreads neighboring ids */
+    h = (h ^ h >> 33) * UINT64_C(0xff51afd7ed558ccd); /* spreads neighboring ids */
     for (size_t i = (size_t)(h ^ h >> 33) % t->slot_count;; i = (i + 1) % t->slot_count) {
         if (t->slots[i] == 0) {
             if (t->count == MAX_KINDS)
                 return false;
             t->slots[i] = t->count + 1;
-            t->kinds[t->count++] = (struct cli_event_kind){ ev->provider_name, ev->id, ev->version, 1, ev->payload_bytes };
+            t->kinds[t->count++] = (struct cli_event_kind){ ev->provider_name, ev->id, ev->version,
+                                                            1, ev->payload_bytes };
             return true;
         }
         struct cli_event_kind *k = &t->kinds[t->slots[i] - 1];
@@ -70,13 +72,15 @@ static int compare(const void *pa, const void *pb)
     return a->version < b->version ? -1 : a->version > b->version;
 }
 
-/* Reads the whole input.  ERR tells what ended the trace, INPUT_ERR what is wrong with the gzip data around it. */
+/* Reads the whole input.  ERR tells what ended the trace, INPUT_ERR what is wrong with the gzip
+ * data around it. */
 static gcd_status read_events(struct gcd_trace *trace, struct table *t, struct gcd_error *input_err,
                               struct gcd_error *err)
 {
     gcd_status st = GCD_NEED_MORE;
     bool finished = false;
-    while (!finished) {              /* to the end of the input, because the bytes after the trace may be damaged too */
+    /* to the end of the input, because the bytes after the trace may be damaged too */
+    while (!finished) {
         struct gcd_error io = GCD_ERROR_INIT;
         struct gcd_event ev;
         if (atomic_load(&cli_canceled)) {
@@ -94,7 +98,8 @@ static gcd_status read_events(struct gcd_trace *trace, struct table *t, struct g
         while ((st = gcd_trace_next(trace, &ev, err)) == GCD_OK)
             if (!count(t, &ev)) {
                 err->code = GCD_E_LIMIT;
-                (void)snprintf(err->msg, sizeof err->msg, "more than %u kinds of events", MAX_KINDS);
+                (void)snprintf(err->msg, sizeof err->msg, "more than %u kinds of events",
+                               MAX_KINDS);
                 return GCD_E_LIMIT;
             }
         if (st == GCD_E_UNSUPPORTED || st == GCD_E_NOMEM)
@@ -111,7 +116,8 @@ static void print_table(const struct table *t)
     uint64_t events = 0, bytes = 0;
     for (size_t i = 0; i < t->count; i++) {
         const struct cli_event_kind *k = &t->kinds[i];
-        printf("%14s %18s %6" PRIu32 " %3" PRIu32 "  ", cli_number(k->events, sep, a), cli_number(k->bytes, sep, b), k->id, k->version);
+        printf("%14s %18s %6" PRIu32 " %3" PRIu32 "  ", cli_number(k->events, sep, a),
+               cli_number(k->bytes, sep, b), k->id, k->version);
         cli_print_sanitized(stdout, k->provider);
         putchar('\n');
         events += k->events;
@@ -125,12 +131,14 @@ static void print_threads(const struct gcd_trace *trace)
     uint64_t thread, events, lost;
     for (size_t i = 0; gcd_trace_get_thread(trace, i, &thread, &events, &lost); i++)
         if (lost > 0)
-            printf("thread %" PRIu64 ": %" PRIu64 " events lost, %" PRIu64 " received\n", thread, lost, events);
+            printf("thread %" PRIu64 ": %" PRIu64 " events lost, %" PRIu64 " received\n", thread,
+                   lost, events);
 }
 
 /* Is the recording complete?  Prints a message if not. */
-static enum cli_exit judge(const char *subject, const struct gcd_trace_info *info, const struct table *t, gcd_status st,
-                           const struct gcd_error *input_err, const struct gcd_error *err)
+static enum cli_exit judge(const char *subject, const struct gcd_trace_info *info,
+                           const struct table *t, gcd_status st, const struct gcd_error *input_err,
+                           const struct gcd_error *err)
 {
     if (input_err->code != GCD_OK) {
         (void)cli_fail(subject, input_err);
@@ -141,32 +149,40 @@ static enum cli_exit judge(const char *subject, const struct gcd_trace_info *inf
         return t->count > 0 ? CLI_INCOMPLETE : CLI_FAILED;
     }
     if (info->trailing_bytes > 0)
-        cli_say(subject, "%" PRIu64 " byte%s after the end of the recording %s ignored", info->trailing_bytes, gcd_plural(info->trailing_bytes),
+        cli_say(subject, "%" PRIu64 " byte%s after the end of the recording %s ignored",
+                info->trailing_bytes, gcd_plural(info->trailing_bytes),
                 gcd_by_number(info->trailing_bytes, "is", "are"));
     if (info->lost_events > 0) {
-        cli_say(subject, "%" PRIu64 " event%s lost in the target", info->lost_events, gcd_by_number(info->lost_events, " was", "s were"));
+        cli_say(subject, "%" PRIu64 " event%s lost in the target", info->lost_events,
+                gcd_by_number(info->lost_events, " was", "s were"));
         return CLI_INCOMPLETE;
     }
     if (info->lost_buffers > 0 || info->damaged_buffers > 0) {
-        cli_say(subject, "%" PRIu64 " buffer%s of events %s lost, %" PRIu64 " %s damaged", info->lost_buffers, gcd_plural(info->lost_buffers),
-                gcd_by_number(info->lost_buffers, "was", "were"), info->damaged_buffers, gcd_by_number(info->damaged_buffers, "is", "are"));
+        cli_say(subject, "%" PRIu64 " buffer%s of events %s lost, %" PRIu64 " %s damaged",
+                info->lost_buffers, gcd_plural(info->lost_buffers),
+                gcd_by_number(info->lost_buffers, "was", "were"), info->damaged_buffers,
+                gcd_by_number(info->damaged_buffers, "is", "are"));
         return CLI_INCOMPLETE;
     }
     if (info->repeated_buffers > 0) {
-        cli_say(subject, "%" PRIu64 " buffer%s of events with the number of another one %s left out", info->repeated_buffers,
-                gcd_plural(info->repeated_buffers), gcd_by_number(info->repeated_buffers, "is", "are"));
+        cli_say(subject,
+                "%" PRIu64 " buffer%s of events with the number of another one %s left out",
+                info->repeated_buffers, gcd_plural(info->repeated_buffers),
+                gcd_by_number(info->repeated_buffers, "is", "are"));
         return CLI_INCOMPLETE;
     }
     return CLI_DONE;
 }
 
-static enum cli_exit finish(const struct cli_args *args, const struct gcd_trace *trace, const struct table *t, gcd_status st,
-                            const struct gcd_error *input_err, const struct gcd_error *err)
+static enum cli_exit finish(const struct cli_args *args, const struct gcd_trace *trace,
+                            const struct table *t, gcd_status st, const struct gcd_error *input_err,
+                            const struct gcd_error *err)
 {
     const char *subject = cli_input_name(args);
     struct gcd_trace_info info;
     gcd_trace_get_info(trace, &info);
-    if (info.ptr_bytes == 0 || st == GCD_E_UNSUPPORTED || st == GCD_E_CANCELED || st == GCD_E_IO || st == GCD_E_NOMEM)
+    if (info.ptr_bytes == 0 || st == GCD_E_UNSUPPORTED || st == GCD_E_CANCELED || st == GCD_E_IO ||
+        st == GCD_E_NOMEM)
         return cli_fail(subject, err);
     if (args->strict && judge(subject, &info, t, st, input_err, err) != CLI_DONE)
         return cli_refuse(subject);

@@ -30,7 +30,7 @@ static bool no_memory;
 GCD_PRINTF(2, 3)
 static void row(const char *label, const char *fmt, ...)
 {
-    char *line = NULL;           /* allocated, because command lines are long */
+    char *line = NULL; /* allocated, because command lines are long */
     va_list ap;
     va_start(ap, fmt);
     int n = vasprintf(&line, fmt, ap);
@@ -52,18 +52,23 @@ static void print_recording(const struct gcd_summary *f, const struct cli_dump *
     if (d->dump == NULL)
         row("format", "%s", t->container);
     else
-        row("format", "%s version %u, %u-bit process, %s bytes, %s", t->container, t->format_version, 8 * t->ptr_bytes,
-        cli_number(t->bytes, sep, n), t->end == GCD_TRACE_CLOSED ? "closed" : t->end == GCD_TRACE_TRUNCATED ? "cut off" : "damaged");
+        row("format", "%s version %u, %u-bit process, %s bytes, %s", t->container,
+            t->format_version, 8 * t->ptr_bytes, cli_number(t->bytes, sep, n),
+            t->end == GCD_TRACE_CLOSED      ? "closed"
+            : t->end == GCD_TRACE_TRUNCATED ? "cut off"
+                                            : "damaged");
     char when[CLI_TIME_BYTES];
     if (cli_time(t->start_unix_ms, when)[0] != '\0')
         row("recorded", "%s", when);
     if (f->process != 0)
-        row("process", "%" PRIu64 "%s%s", f->process, f->process_name[0] != '\0' ? ", " : "", f->process_name);
+        row("process", "%" PRIu64 "%s%s", f->process, f->process_name[0] != '\0' ? ", " : "",
+            f->process_name);
     if (f->command_line[0] != '\0')
         row("command line", "%s", f->command_line);
     if (f->runtime_version[0] != '\0' || f->os[0] != '\0')
-        row("runtime", "%s%s%s%s%s%s", f->runtime_version[0] != '\0' ? ".NET " : "", f->runtime_version,
-            f->runtime_version[0] != '\0' && f->os[0] != '\0' ? ", " : "", f->os, f->arch[0] != '\0' ? " " : "", f->arch);
+        row("runtime", "%s%s%s%s%s%s", f->runtime_version[0] != '\0' ? ".NET " : "",
+            f->runtime_version, f->runtime_version[0] != '\0' && f->os[0] != '\0' ? ", " : "",
+            f->os, f->arch[0] != '\0' ? " " : "", f->arch);
 }
 
 /* The processes of a recording of a whole machine. */
@@ -73,8 +78,9 @@ static void print_processes(const struct gcd_dump *d)
     size_t n = summary->process_count;
     for (size_t i = 0; n > 1 && i < n; i++) {
         const struct gcd_process *p = &summary->processes[i];
-        row(i == 0 ? "processes" : "", "%" PRIu64 "%s%s: %u heap dump%s%s", p->process, p->name[0] != '\0' ? ", " : "", p->name, p->dumps,
-            gcd_plural(p->dumps), p->chosen ? ", this one" : "");
+        row(i == 0 ? "processes" : "", "%" PRIu64 "%s%s: %u heap dump%s%s", p->process,
+            p->name[0] != '\0' ? ", " : "", p->name, p->dumps, gcd_plural(p->dumps),
+            p->chosen ? ", this one" : "");
     }
 }
 
@@ -83,27 +89,32 @@ static void print_gc(const struct gcd_summary *f)
     static const char *const types[] = { "blocking", "background", "foreground" };
     char heaps[40] = "";
     if (f->gc_heaps > 0)
-        (void)snprintf(heaps, sizeof heaps, f->gc_heaps > 1 ? ", server GC with %u heaps" : ", workstation GC", f->gc_heaps);
+        (void)snprintf(heaps, sizeof heaps,
+                       f->gc_heaps > 1 ? ", server GC with %u heaps" : ", workstation GC",
+                       f->gc_heaps);
     if (f->gc_start_seen)
-        row("GC", "number %u, %s, %s, generation %u%s", f->gc_number, f->gc_reason == 1 ? "induced" : "not induced",
+        row("GC", "number %u, %s, %s, generation %u%s", f->gc_number,
+            f->gc_reason == 1 ? "induced" : "not induced",
             f->gc_type < 3 ? types[f->gc_type] : "of unknown type", f->gc_depth, heaps);
     else
         row("GC", "its start was not recorded%s", heaps);
-    row("GC time", "%.3f s after the start, %.1f ms with the heap walk", (double)f->gc_start_ns / 1e9,
-        (double)(f->gc_end_ns - f->gc_start_ns) / 1e6);
+    row("GC time", "%.3f s after the start, %.1f ms with the heap walk",
+        (double)f->gc_start_ns / 1e9, (double)(f->gc_end_ns - f->gc_start_ns) / 1e6);
     if (f->pause_ns != 0)
         row("pause", "%.1f ms", (double)f->pause_ns / 1e6);
     else
         row("pause", "was not recorded");
     if (f->pauses > 1)
-        row("", "%" PRIu64 " pauses in the recording, %.1f ms in all", f->pauses, (double)f->pauses_ns / 1e6);
+        row("", "%" PRIu64 " pauses in the recording, %.1f ms in all", f->pauses,
+            (double)f->pauses_ns / 1e6);
     if (f->dumps > 1)
         row("dumps", "%u heap dumps in the recording, this is number %u", f->dumps, f->walk_number);
 }
 
 static void print_heap(const struct gcd_summary *f, bool sep)
 {
-    char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES], c[CLI_NUMBER_BYTES], d[CLI_NUMBER_BYTES], e[CLI_NUMBER_BYTES];
+    char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES], c[CLI_NUMBER_BYTES], d[CLI_NUMBER_BYTES],
+        e[CLI_NUMBER_BYTES];
     row("objects", "%s", cli_number(f->objects, sep, a));
     if (sep)
         row("bytes", "%s (%s)", cli_number(f->bytes, true, a), cli_size(f->bytes, b));
@@ -111,50 +122,61 @@ static void print_heap(const struct gcd_summary *f, bool sep)
         row("bytes", "%" PRIu64, f->bytes);
     row("references", "%s", cli_number(f->edges, sep, a));
     if (f->types_undescribed > 0)
-        row("types", "%s, %s of them without description", cli_number(f->types_used, sep, a), cli_number(f->types_undescribed, sep, b));
+        row("types", "%s, %s of them without description", cli_number(f->types_used, sep, a),
+            cli_number(f->types_undescribed, sep, b));
     else
         row("types", "%s", cli_number(f->types_used, sep, a));
     uint64_t roots = 0;
     for (int i = 0; i < GCD_ROOT_KINDS; i++)
         roots += f->root_counts[i];
-    row("roots", "%s: stack %s, finalizer queue %s, handles %s, other %s", cli_number(roots, sep, a),
-        cli_number(f->root_counts[GCD_ROOT_STACK], sep, b), cli_number(f->root_counts[GCD_ROOT_FINALIZER], sep, c),
-        cli_number(f->root_counts[GCD_ROOT_HANDLE], sep, d), cli_number(f->root_counts[GCD_ROOT_OTHER], sep, e));
-    row("", "of these weak %s, pinned %s", cli_number(f->weak_roots, sep, a), cli_number(f->pinned_roots, sep, b));
+    row("roots", "%s: stack %s, finalizer queue %s, handles %s, other %s",
+        cli_number(roots, sep, a), cli_number(f->root_counts[GCD_ROOT_STACK], sep, b),
+        cli_number(f->root_counts[GCD_ROOT_FINALIZER], sep, c),
+        cli_number(f->root_counts[GCD_ROOT_HANDLE], sep, d),
+        cli_number(f->root_counts[GCD_ROOT_OTHER], sep, e));
+    row("", "of these weak %s, pinned %s", cli_number(f->weak_roots, sep, a),
+        cli_number(f->pinned_roots, sep, b));
     row("static variables", "%s", cli_number(f->statics, sep, a));
     row("dependent handles", "%s", cli_number(f->dependent_handles, sep, a));
     if (f->ccws > 0 || f->rcws > 0)
-        row("COM wrappers", "%s callable, %s runtime", cli_number(f->ccws, sep, a), cli_number(f->rcws, sep, b));
+        row("COM wrappers", "%s callable, %s runtime", cli_number(f->ccws, sep, a),
+            cli_number(f->rcws, sep, b));
     row("generation ranges", "%s", cli_number(f->range_count, sep, a));
     uint64_t used, unused;
     gcd_range_bytes(f, &used, &unused);
     if (used > 0)
-        row("", "%s bytes used, of them %s free between the objects", cli_number(used, sep, a), cli_number(unused, sep, b));
+        row("", "%s bytes used, of them %s free between the objects", cli_number(used, sep, a),
+            cli_number(unused, sep, b));
 }
 
 /* The memory of the process before the dump, for recordings that gcdumpc made. */
 static void print_memory(const struct gcd_process_memory *m, bool sep)
 {
-    char text[GCD_MEMORY_TEXT_BYTES], a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES], c[CLI_NUMBER_BYTES], d[CLI_NUMBER_BYTES];
+    char text[GCD_MEMORY_TEXT_BYTES], a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES], c[CLI_NUMBER_BYTES],
+        d[CLI_NUMBER_BYTES];
     if (gcd_process_memory_text(m, text, sizeof text) == 0)
         return;
-    row("process memory", "%s bytes resident before the dump: anonymous %s, files %s, shared %s", cli_number(m->resident_bytes, sep, a),
-        cli_number(m->anonymous_bytes, sep, b), cli_number(m->file_bytes, sep, c), cli_number(m->shared_bytes, sep, d));
+    row("process memory", "%s bytes resident before the dump: anonymous %s, files %s, shared %s",
+        cli_number(m->resident_bytes, sep, a), cli_number(m->anonymous_bytes, sep, b),
+        cli_number(m->file_bytes, sep, c), cli_number(m->shared_bytes, sep, d));
     if (m->gc_known)
-        row("", "of the anonymous memory %s in the ranges of the GC, %s native or unknown", cli_number(m->gc_bytes, sep, a),
-            cli_number(gcd_native_bytes(m), sep, b));
+        row("", "of the anonymous memory %s in the ranges of the GC, %s native or unknown",
+            cli_number(m->gc_bytes, sep, a), cli_number(gcd_native_bytes(m), sep, b));
     if (m->swapped_bytes > 0)
         row("", "besides, %s bytes swapped out", cli_number(m->swapped_bytes, sep, a));
     if (m->cgroup_limit_bytes > 0)
-        row("", "its cgroup uses %s of %s bytes", cli_number(m->cgroup_used_bytes, sep, a), cli_number(m->cgroup_limit_bytes, sep, b));
+        row("", "its cgroup uses %s of %s bytes", cli_number(m->cgroup_used_bytes, sep, a),
+            cli_number(m->cgroup_limit_bytes, sep, b));
     row("", "%s", text);
 }
 
 /* Which names are as in the source code, and why the others are not. */
 static void print_names(const struct gcd_summary *f, bool sep)
 {
-    char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES], c[CLI_NUMBER_BYTES], d[CLI_NUMBER_BYTES], e[CLI_NUMBER_BYTES];
-    static const enum gcd_module_state problems[] = { GCD_MODULE_NOT_FOUND, GCD_MODULE_REPLACED, GCD_MODULE_UNREADABLE, GCD_MODULE_NO_PATH };
+    char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES], c[CLI_NUMBER_BYTES], d[CLI_NUMBER_BYTES],
+        e[CLI_NUMBER_BYTES];
+    static const enum gcd_module_state problems[] = { GCD_MODULE_NOT_FOUND, GCD_MODULE_REPLACED,
+                                                      GCD_MODULE_UNREADABLE, GCD_MODULE_NO_PATH };
     struct cli_names_known k;
     if (!cli_names_known(f, &k))
         return;
@@ -162,9 +184,12 @@ static void print_names(const struct gcd_summary *f, bool sep)
         row("full names", "none: no module was looked for");
         return;
     }
-    row("full names", "%s of %s types, %s of %s static variables%s%s%s", cli_number(k.types_known, sep, a), cli_number(k.types, sep, b),
-        cli_number(k.statics_known, sep, c), cli_number(k.statics, sep, d), k.statics_several > 0 ? ", of " : "",
-        k.statics_several > 0 ? cli_number(k.statics_several, sep, e) : "", k.statics_several > 0 ? " several classes are possible" : "");
+    row("full names", "%s of %s types, %s of %s static variables%s%s%s",
+        cli_number(k.types_known, sep, a), cli_number(k.types, sep, b),
+        cli_number(k.statics_known, sep, c), cli_number(k.statics, sep, d),
+        k.statics_several > 0 ? ", of " : "",
+        k.statics_several > 0 ? cli_number(k.statics_several, sep, e) : "",
+        k.statics_several > 0 ? " several classes are possible" : "");
     for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
         char *text = k.modules[problems[i]] > 0 ? cli_module_problem(f, &k, problems[i]) : NULL;
         if (text != NULL)
@@ -179,7 +204,8 @@ static void print_needs(const struct cli_dump *d, bool sep)
 {
     char n[CLI_NUMBER_BYTES];
     for (enum gcd_workload i = 0; i < GCD_WORKLOADS; i++)
-        row(i == 0 ? "memory for" : "", "%s: about %s bytes", cli_workload_name(i), cli_number(cli_estimate(d, i), sep, n));
+        row(i == 0 ? "memory for" : "", "%s: about %s bytes", cli_workload_name(i),
+            cli_number(cli_estimate(d, i), sep, n));
 }
 
 enum cli_exit cmd_info(const struct cli_args *args)
@@ -207,7 +233,10 @@ enum cli_exit cmd_info(const struct cli_args *args)
             print_needs(&d, sep);
             if (d.graph != NULL)
                 row("graph", "%s bytes of memory", cli_number(gcd_graph_memory(d.graph), sep, n));
-            row("verdict", "%s", !v->complete ? "incomplete" : v->unverified ? "the format does not tell" : "complete");
+            row("verdict", "%s",
+                !v->complete    ? "incomplete"
+                : v->unverified ? "the format does not tell"
+                                : "complete");
             for (size_t i = 0; i < v->reason_count; i++)
                 row("", "%s", v->reasons[i].text);
         }

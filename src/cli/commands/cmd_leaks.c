@@ -28,34 +28,48 @@
 
 /* Default number of consumers, which are many and small. */
 #define DEFAULT_CONSUMERS 10u
-#define SENTENCE_COLUMNS 120u
+#define SENTENCE_COLUMNS  120u
 
 struct leaks {
     const struct cli_args *args;
     struct cli_dump d;
     const struct gcd_dominators *dominators;
     const struct gcd_suspects *suspects;
-    const struct gcd_suspects *largest;  /* begins with the largest consumer; only without suspects; NULL = unknown */
+    /* begins with the largest consumer; only without suspects; NULL = unknown */
+    const struct gcd_suspects *largest;
     const struct gcd_origins *origins;
-    size_t shown;                /* suspects to show, limited by --top */
+    size_t shown; /* suspects to show, limited by --top */
 };
 
 /* ---- tables ---- */
 
 static const struct cli_column suspect_columns[] = {
-    { "number", "No.", CLI_CELL_COUNT },          { "kind", NULL, CLI_CELL_TEXT },
-    { "title", "Suspect", CLI_CELL_TEXT },        { "objects", "Objects", CLI_CELL_COUNT },
-    { "shallow_bytes", NULL, CLI_CELL_BYTES },    { "bytes", "Bytes", CLI_CELL_BYTES },
-    { "retained_bytes", NULL, CLI_CELL_BYTES },   { "share", "Share", CLI_CELL_SHARE },
-    { "overlaps", NULL, CLI_CELL_COUNT },         { "type", "Type", CLI_CELL_TEXT },
-    { "node", NULL, CLI_CELL_COUNT },             { "address", NULL, CLI_CELL_ADDRESS },
-    { "root_kind", NULL, CLI_CELL_TEXT },         { "root", NULL, CLI_CELL_TEXT },
-    { "sentence", NULL, CLI_CELL_TEXT },          { "field", NULL, CLI_CELL_TEXT },
-    { "class", NULL, CLI_CELL_TEXT },             { "label", NULL, CLI_CELL_TEXT },
-    { "advice", NULL, CLI_CELL_TEXT },            { "collection", NULL, CLI_CELL_TEXT },
-    { "elements", NULL, CLI_CELL_COUNT },         { "elements_at_least", NULL, CLI_CELL_COUNT },
-    { "elements_at_most", NULL, CLI_CELL_COUNT }, { "element", NULL, CLI_CELL_TEXT },
-    { "owner", NULL, CLI_CELL_TEXT },             { "owner_module", NULL, CLI_CELL_TEXT },
+    { "number", "No.", CLI_CELL_COUNT },
+    { "kind", NULL, CLI_CELL_TEXT },
+    { "title", "Suspect", CLI_CELL_TEXT },
+    { "objects", "Objects", CLI_CELL_COUNT },
+    { "shallow_bytes", NULL, CLI_CELL_BYTES },
+    { "bytes", "Bytes", CLI_CELL_BYTES },
+    { "retained_bytes", NULL, CLI_CELL_BYTES },
+    { "share", "Share", CLI_CELL_SHARE },
+    { "overlaps", NULL, CLI_CELL_COUNT },
+    { "type", "Type", CLI_CELL_TEXT },
+    { "node", NULL, CLI_CELL_COUNT },
+    { "address", NULL, CLI_CELL_ADDRESS },
+    { "root_kind", NULL, CLI_CELL_TEXT },
+    { "root", NULL, CLI_CELL_TEXT },
+    { "sentence", NULL, CLI_CELL_TEXT },
+    { "field", NULL, CLI_CELL_TEXT },
+    { "class", NULL, CLI_CELL_TEXT },
+    { "label", NULL, CLI_CELL_TEXT },
+    { "advice", NULL, CLI_CELL_TEXT },
+    { "collection", NULL, CLI_CELL_TEXT },
+    { "elements", NULL, CLI_CELL_COUNT },
+    { "elements_at_least", NULL, CLI_CELL_COUNT },
+    { "elements_at_most", NULL, CLI_CELL_COUNT },
+    { "element", NULL, CLI_CELL_TEXT },
+    { "owner", NULL, CLI_CELL_TEXT },
+    { "owner_module", NULL, CLI_CELL_TEXT },
     { "owner_node", NULL, CLI_CELL_COUNT },
 };
 #define SUSPECT_COLUMNS (sizeof suspect_columns / sizeof *suspect_columns)
@@ -109,7 +123,8 @@ static void put_owner(const struct leaks *l, struct cli_table *t, const struct g
 }
 
 /* The first N suspects. */
-static struct cli_table *suspects_table(const struct leaks *l, const struct gcd_suspects *suspects, size_t n)
+static struct cli_table *suspects_table(const struct leaks *l, const struct gcd_suspects *suspects,
+                                        size_t n)
 {
     struct cli_table *t = cli_table_new(suspect_columns, SUSPECT_COLUMNS);
     for (size_t i = 0; i < n; i++) {
@@ -153,10 +168,14 @@ static struct cli_table *suspects_table(const struct leaks *l, const struct gcd_
 }
 
 static const struct cli_column finding_columns[] = {
-    { "kind", NULL, CLI_CELL_TEXT },              { "title", "Looked for", CLI_CELL_TEXT },
-    { "found", "Found", CLI_CELL_COUNT },         { "objects", "Most", CLI_CELL_COUNT },
-    { "least_objects", "Limit", CLI_CELL_COUNT }, { "bytes", "Bytes", CLI_CELL_BYTES },
-    { "least_bytes", "Limit", CLI_CELL_BYTES },   { "what", "Of", CLI_CELL_TEXT },
+    { "kind", NULL, CLI_CELL_TEXT },
+    { "title", "Looked for", CLI_CELL_TEXT },
+    { "found", "Found", CLI_CELL_COUNT },
+    { "objects", "Most", CLI_CELL_COUNT },
+    { "least_objects", "Limit", CLI_CELL_COUNT },
+    { "bytes", "Bytes", CLI_CELL_BYTES },
+    { "least_bytes", "Limit", CLI_CELL_BYTES },
+    { "what", "Of", CLI_CELL_TEXT },
     { "known", NULL, CLI_CELL_COUNT },
 };
 #define FINDING_COLUMNS (sizeof finding_columns / sizeof *finding_columns)
@@ -174,7 +193,8 @@ static struct cli_table *findings_table(const struct leaks *l)
 {
     struct cli_table *t = cli_table_new(finding_columns, FINDING_COLUMNS);
     for (unsigned i = 0; i < GCD_SUSPECT_KINDS; i++) {
-        const struct gcd_suspect_check *c = gcd_suspects_check(l->suspects, (enum gcd_suspect_kind)i);
+        const struct gcd_suspect_check *c =
+            gcd_suspects_check(l->suspects, (enum gcd_suspect_kind)i);
         cli_table_text(t, gcd_suspect_kind_name((enum gcd_suspect_kind)i));
         cli_table_text(t, gcd_suspect_kind_title((enum gcd_suspect_kind)i));
         cli_table_count(t, c->found);
@@ -195,29 +215,33 @@ static struct cli_table *findings_table(const struct leaks *l)
 }
 
 static const struct cli_column path_columns[] = {
-    { "depth", NULL, CLI_CELL_COUNT },            { "retained_bytes", "Retained", CLI_CELL_BYTES },
-    { NULL, "Object", CLI_CELL_TEXT },            { "node", NULL, CLI_CELL_COUNT },
-    { "address", NULL, CLI_CELL_ADDRESS },        { "repeats", NULL, CLI_CELL_COUNT },
-    { "dependent", NULL, CLI_CELL_COUNT },        { "type", NULL, CLI_CELL_TEXT },
-    { NULL, "Path", CLI_CELL_TREE },              { "origin", NULL, CLI_CELL_TEXT },
+    { "depth", NULL, CLI_CELL_COUNT },     { "retained_bytes", "Retained", CLI_CELL_BYTES },
+    { NULL, "Object", CLI_CELL_TEXT },     { "node", NULL, CLI_CELL_COUNT },
+    { "address", NULL, CLI_CELL_ADDRESS }, { "repeats", NULL, CLI_CELL_COUNT },
+    { "dependent", NULL, CLI_CELL_COUNT }, { "type", NULL, CLI_CELL_TEXT },
+    { NULL, "Path", CLI_CELL_TREE },       { "origin", NULL, CLI_CELL_TEXT },
     { "fold", NULL, CLI_CELL_TEXT },
 };
 #define PATH_COLUMNS (sizeof path_columns / sizeof *path_columns)
 
 /* Adds the object at the end of step I: its type with a remark. */
-static void put_step_text(const struct leaks *l, struct cli_table *t, const struct gcd_suspect *s, size_t i, uint32_t depth)
+static void put_step_text(const struct leaks *l, struct cli_table *t, const struct gcd_suspect *s,
+                          size_t i, uint32_t depth)
 {
     const struct gcd_suspect_step *step = &s->path[i];
     char call[GCD_ASYNC_STEP_BYTES], elements[CLI_ELEMENTS_BYTES] = "";
-    const char *type = gcd_async_step_name(gcd_names_get(l->d.names, step->type), call), *remark = step->dependent ? " (dependent handle)" : "";
+    const char *type = gcd_async_step_name(gcd_names_get(l->d.names, step->type), call),
+               *remark = step->dependent ? " (dependent handle)" : "";
     char *text = NULL;
     int n;
     if (s->collection != NULL && step->node == s->node)
         cli_elements_put(s->elements, s->elements_at_least, s->elements_at_most, elements);
     if (step->skipped)
-        n = asprintf(&text, "(%" PRIu64 " more object%s)", step->repeats, gcd_plural(step->repeats));
+        n = asprintf(&text, "(%" PRIu64 " more object%s)", step->repeats,
+                     gcd_plural(step->repeats));
     else if (step->repeats > 1)
-        n = asprintf(&text, "%s, %" PRIu64 " of them one behind the other%s", type, step->repeats, remark);
+        n = asprintf(&text, "%s, %" PRIu64 " of them one behind the other%s", type, step->repeats,
+                     remark);
     else
         n = asprintf(&text, "%s%s%s", type, elements, remark);
     cli_table_branch(t, depth, n >= 0 ? text : NULL);
@@ -242,7 +266,8 @@ static size_t put_hidden(struct cli_table *t, const struct gcd_suspect *s, size_
     return i;
 }
 
-static void put_step(const struct leaks *l, struct cli_table *t, const struct gcd_suspect *s, size_t i, uint32_t depth)
+static void put_step(const struct leaks *l, struct cli_table *t, const struct gcd_suspect *s,
+                     size_t i, uint32_t depth)
 {
     const struct gcd_suspect_step *step = &s->path[i];
     char buf[CLI_NUMBER_BYTES];
@@ -258,14 +283,16 @@ static void put_step(const struct leaks *l, struct cli_table *t, const struct gc
     else
         cli_table_text(t, gcd_names_get(l->d.names, step->type));
     put_step_text(l, t, s, i, depth);
-    cli_fold_cells(t, l->origins, step->skipped ? GCD_TYPE_NONE : step->type, (enum gcd_fold)step->fold);
+    cli_fold_cells(t, l->origins, step->skipped ? GCD_TYPE_NONE : step->type,
+                   (enum gcd_fold)step->fold);
 }
 
 static struct cli_table *path_table(const struct leaks *l, const struct gcd_suspect *s)
 {
     struct cli_table *t = cli_table_new(path_columns, PATH_COLUMNS);
     uint32_t depth = 0;
-    if (s->path_count > 0 && !l->args->view.json) {       /* programs get the path with the suspect */
+    /* programs get the path with the suspect */
+    if (s->path_count > 0 && !l->args->view.json) {
         char *text = cli_root_label(l->d.graph, l->d.names, root_of(l, s));
         for (size_t i = 0; i + 3 < PATH_COLUMNS; i++)
             cli_table_none(t);
@@ -287,12 +314,15 @@ static struct cli_table *path_table(const struct leaks *l, const struct gcd_susp
 }
 
 static const struct cli_column part_columns[] = {
-    { "objects", "Objects", CLI_CELL_COUNT }, { "bytes", "Bytes", CLI_CELL_BYTES }, { "share", "Share", CLI_CELL_SHARE },
+    { "objects", "Objects", CLI_CELL_COUNT },
+    { "bytes", "Bytes", CLI_CELL_BYTES },
+    { "share", "Share", CLI_CELL_SHARE },
     { "type", "Type", CLI_CELL_TEXT },
 };
 #define PART_COLUMNS (sizeof part_columns / sizeof *part_columns)
 
-static struct cli_table *parts_table(const struct leaks *l, const struct gcd_suspect_part *parts, size_t n)
+static struct cli_table *parts_table(const struct leaks *l, const struct gcd_suspect_part *parts,
+                                     size_t n)
 {
     struct cli_table *t = cli_table_new(part_columns, PART_COLUMNS);
     for (size_t i = 0; i < n; i++) {
@@ -305,8 +335,9 @@ static struct cli_table *parts_table(const struct leaks *l, const struct gcd_sus
 }
 
 static const struct cli_column way_columns[] = {
-    { "owner", NULL, CLI_CELL_TEXT }, { "owner_node", NULL, CLI_CELL_COUNT }, { "root_kind", NULL, CLI_CELL_TEXT },
-    { "root", NULL, CLI_CELL_TEXT },  { "share", NULL, CLI_CELL_SHARE },
+    { "owner", NULL, CLI_CELL_TEXT },     { "owner_node", NULL, CLI_CELL_COUNT },
+    { "root_kind", NULL, CLI_CELL_TEXT }, { "root", NULL, CLI_CELL_TEXT },
+    { "share", NULL, CLI_CELL_SHARE },
 };
 #define WAY_COLUMNS (sizeof way_columns / sizeof *way_columns)
 
@@ -316,7 +347,8 @@ static struct cli_table *ways_table(const struct leaks *l, const struct gcd_susp
     struct cli_table *t = cli_table_new(way_columns, WAY_COLUMNS);
     for (size_t i = 0; i < s->way_count; i++) {
         const struct gcd_suspect_way *way = &s->ways[i];
-        const struct gcd_root *root = way->root != SIZE_MAX ? &gcd_graph_summary(l->d.graph)->roots[way->root] : NULL;
+        const struct gcd_root *root =
+            way->root != SIZE_MAX ? &gcd_graph_summary(l->d.graph)->roots[way->root] : NULL;
         char *text = cli_root_label(l->d.graph, l->d.names, root);
         put_type(l, t, way->owner);
         if (way->owner_node != GCD_NODE_NONE)
@@ -333,7 +365,8 @@ static struct cli_table *ways_table(const struct leaks *l, const struct gcd_susp
 
 static struct cli_table *consumers_table(const struct leaks *l)
 {
-    size_t n = gcd_suspects_consumer_count(l->suspects), wanted = l->args->view.top != 0 ? (size_t)l->args->view.top : DEFAULT_CONSUMERS;
+    size_t n = gcd_suspects_consumer_count(l->suspects),
+           wanted = l->args->view.top != 0 ? (size_t)l->args->view.top : DEFAULT_CONSUMERS;
     return parts_table(l, gcd_suspects_consumer(l->suspects, 0), n < wanted ? n : wanted);
 }
 
@@ -350,7 +383,8 @@ static bool print_and_free(struct cli_table *t)
 static bool print_wrapped(int indent, const char *text)
 {
     char *copy = strdup(text);
-    size_t column = (size_t)indent, window = cli_window_columns(stdout), columns = window < SENTENCE_COLUMNS ? window : SENTENCE_COLUMNS;
+    size_t column = (size_t)indent, window = cli_window_columns(stdout),
+           columns = window < SENTENCE_COLUMNS ? window : SENTENCE_COLUMNS;
     if (copy == NULL)
         return false;
     for (char *word = copy, *end; word != NULL; word = end != NULL ? end + 1 : NULL) {
@@ -385,9 +419,10 @@ static bool print_suspect(const struct leaks *l, const struct gcd_suspects *susp
         putchar('\n');
         ok = print_and_free(path_table(l, s));
     }
-    if (s->way_count > 0) {              /* the printed path is one of several */
+    if (s->way_count > 0) { /* the printed path is one of several */
         char which[CLI_NUMBER_BYTES];
-        printf("\ngcdumpc paths FILE --object %s shows all that holds this one.\n", cli_object_text(l->d.graph, s->node, which));
+        printf("\ngcdumpc paths FILE --object %s shows all that holds this one.\n",
+               cli_object_text(l->d.graph, s->node, which));
     }
     if (s->content_count > 1) {
         puts("\nIn it, by type:");
@@ -436,7 +471,8 @@ static bool print_text(const struct leaks *l)
 /* Tables have no boolean cells. */
 static bool make_bool(json_t *row, const char *key)
 {
-    return json_object_set_new(row, key, json_boolean(json_integer_value(json_object_get(row, key)) != 0)) == 0;
+    return json_object_set_new(
+               row, key, json_boolean(json_integer_value(json_object_get(row, key)) != 0)) == 0;
 }
 
 /* Adds T to ROW as KEY, and frees it. */
@@ -448,13 +484,15 @@ static bool attach(json_t *row, const char *key, struct cli_table *t)
 }
 
 static const struct cli_column also_columns[] = {
-    { "kind", NULL, CLI_CELL_TEXT },    { "objects", NULL, CLI_CELL_COUNT },      { "bytes", NULL, CLI_CELL_BYTES },
-    { "type", NULL, CLI_CELL_TEXT },    { "sentence", NULL, CLI_CELL_TEXT },      { "advice", NULL, CLI_CELL_TEXT },
+    { "kind", NULL, CLI_CELL_TEXT },     { "objects", NULL, CLI_CELL_COUNT },
+    { "bytes", NULL, CLI_CELL_BYTES },   { "type", NULL, CLI_CELL_TEXT },
+    { "sentence", NULL, CLI_CELL_TEXT }, { "advice", NULL, CLI_CELL_TEXT },
 };
 #define ALSO_COLUMNS (sizeof also_columns / sizeof *also_columns)
 
 /* The members of SUSPECTS that S mentions in a clause. */
-static struct cli_table *also_table(const struct leaks *l, const struct gcd_suspects *suspects, const struct gcd_suspect *s)
+static struct cli_table *also_table(const struct leaks *l, const struct gcd_suspects *suspects,
+                                    const struct gcd_suspect *s)
 {
     struct cli_table *t = cli_table_new(also_columns, ALSO_COLUMNS);
     for (size_t i = 0; i < s->also_count; i++) {
@@ -469,11 +507,14 @@ static struct cli_table *also_table(const struct leaks *l, const struct gcd_susp
     return t;
 }
 
-static bool add_details(const struct leaks *l, json_t *row, const struct gcd_suspects *suspects, const struct gcd_suspect *s)
+static bool add_details(const struct leaks *l, json_t *row, const struct gcd_suspects *suspects,
+                        const struct gcd_suspect *s)
 {
-    bool ok = make_bool(row, "overlaps") && attach(row, "also", also_table(l, suspects, s)) && attach(row, "path", path_table(l, s)) &&
-              attach(row, "ways", ways_table(l, s)) && attach(row, "held", parts_table(l, s->held, s->held_count)) &&
-              attach(row, "content", parts_table(l, s->content, s->content_count)) && attach(row, "own", parts_table(l, s->own, s->own_count));
+    bool ok = make_bool(row, "overlaps") && attach(row, "also", also_table(l, suspects, s)) &&
+              attach(row, "path", path_table(l, s)) && attach(row, "ways", ways_table(l, s)) &&
+              attach(row, "held", parts_table(l, s->held, s->held_count)) &&
+              attach(row, "content", parts_table(l, s->content, s->content_count)) &&
+              attach(row, "own", parts_table(l, s->own, s->own_count));
     for (size_t i = 0; i < s->path_count && ok; i++)
         ok = make_bool(json_array_get(json_object_get(row, "path"), i), "dependent");
     return ok;
@@ -513,8 +554,7 @@ static bool add_findings(const struct leaks *l, json_t *o)
         return true;
     bool ok = attach(o, "findings", findings_table(l));
     rows = json_object_get(o, "findings");
-    json_array_foreach(rows, i, row)
-        ok = ok && make_bool(row, "known");
+    json_array_foreach(rows, i, row) ok = ok && make_bool(row, "known");
     return ok;
 }
 
@@ -524,9 +564,10 @@ static bool print_json(const struct leaks *l)
     cli_json_count(o, "heap_bytes", gcd_suspects_heap_bytes(l->suspects));
     cli_json_count(o, "threshold_bytes", gcd_suspects_threshold(l->suspects));
     cli_json_count(o, "suspect_count", gcd_suspects_count(l->suspects));
-    bool ok = json_object_set_new(o, "suspects", json_of(l, l->suspects, l->shown)) == 0 && add_largest(l, o) &&
-              attach(o, "consumers", consumers_table(l)) && add_findings(l, o) &&
-         json_object_set_new(o, "verdict", cli_json_verdict(&cli_summary(&l->d)->verdict)) == 0;
+    bool ok =
+        json_object_set_new(o, "suspects", json_of(l, l->suspects, l->shown)) == 0 &&
+        add_largest(l, o) && attach(o, "consumers", consumers_table(l)) && add_findings(l, o) &&
+        json_object_set_new(o, "verdict", cli_json_verdict(&cli_summary(&l->d)->verdict)) == 0;
     if (ok)
         return cli_json_print(o, stdout) == 0;
     json_decref(o);
@@ -539,14 +580,15 @@ static enum cli_exit print_leaks(const struct leaks *l)
     if (l->args->view.json) {
         ok = print_json(l);
     } else if (l->args->view.csv) {
-        struct cli_table *t = l->args->view.findings ? findings_table(l) : suspects_table(l, l->suspects, l->shown);
+        struct cli_table *t =
+            l->args->view.findings ? findings_table(l) : suspects_table(l, l->suspects, l->shown);
         ok = cli_table_csv(t, stdout);
         cli_table_free(t);
     } else {
         ok = print_text(l);
         cli_mark_incomplete(stdout, l->d.subject, &cli_summary(&l->d)->verdict);
     }
-    if (ok || ferror(stdout))            /* cli_flush_stdout reports failed writes */
+    if (ok || ferror(stdout)) /* cli_flush_stdout reports failed writes */
         return CLI_DONE;
     return cli_no_memory(l->d.subject);
 }
@@ -557,9 +599,11 @@ static enum cli_exit analyse(struct leaks *l)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_session *session = l->d.session;
-    struct gcd_context finding = cli_context_steps(l->args, "finding dominators"), looking = cli_context_steps(l->args, "looking for suspects");
+    struct gcd_context finding = cli_context_steps(l->args, "finding dominators"),
+                       looking = cli_context_steps(l->args, "looking for suspects");
     const struct gcd_paths *paths;
-    gcd_status st = gcd_session_paths_with_dominators(session, &finding, &l->dominators, &paths, &err);
+    gcd_status st =
+        gcd_session_paths_with_dominators(session, &finding, &l->dominators, &paths, &err);
     if (st == GCD_OK)
         st = gcd_session_origins(session, &looking, &l->origins, &err);
     if (st == GCD_OK)
@@ -578,7 +622,9 @@ static enum cli_exit write_page(const struct cli_args *args, struct cli_dump *d,
 {
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_write_options options = { .context = cli_context(args, "writing"), .name = d->name };
-    return gcd_write_leaks_page(d->session, s, &options, &err) == GCD_OK ? cli_page_commit(args, s) : cli_fail(args->output.path, &err);
+    return gcd_write_leaks_page(d->session, s, &options, &err) == GCD_OK
+               ? cli_page_commit(args, s)
+               : cli_fail(args->output.path, &err);
 }
 
 static enum cli_exit leaks_page(const struct cli_args *args)
@@ -592,7 +638,7 @@ static enum cli_exit leaks_page(const struct cli_args *args)
     if (e == CLI_DONE)
         e = write_page(args, &d, s);
     if (e == CLI_DONE)
-        e = cli_find_dominators(args, &d, &dominators);  /* no cost: the page has computed them */
+        e = cli_find_dominators(args, &d, &dominators); /* no cost: the page has computed them */
     if (e == CLI_DONE)
         e = cli_finish(args, &d, e, gcd_dominators_pseudo_roots(dominators));
     cli_close(&d);

@@ -35,21 +35,25 @@ struct tree {
 /* ---- lines ---- */
 
 static const struct cli_column columns[] = {
-    { "depth", NULL, CLI_CELL_COUNT }, { "kind", NULL, CLI_CELL_TEXT }, { "count", "Count", CLI_CELL_COUNT },
-    { "bytes", "Bytes", CLI_CELL_BYTES }, { "share", "Share", CLI_CELL_SHARE }, { "objects", "Through", CLI_CELL_COUNT },
-    { NULL, "Path", CLI_CELL_TREE }, { "type", NULL, CLI_CELL_TEXT }, { "root", NULL, CLI_CELL_TEXT }, { "field", NULL, CLI_CELL_TEXT },
-    { "own_count", NULL, CLI_CELL_COUNT }, { "own_bytes", NULL, CLI_CELL_BYTES }, { "flags", NULL, CLI_CELL_TEXT },
-    { "class", NULL, CLI_CELL_TEXT }, { "label", NULL, CLI_CELL_TEXT }, { "origin", NULL, CLI_CELL_TEXT }, { "fold", NULL, CLI_CELL_TEXT },
+    { "depth", NULL, CLI_CELL_COUNT },     { "kind", NULL, CLI_CELL_TEXT },
+    { "count", "Count", CLI_CELL_COUNT },  { "bytes", "Bytes", CLI_CELL_BYTES },
+    { "share", "Share", CLI_CELL_SHARE },  { "objects", "Through", CLI_CELL_COUNT },
+    { NULL, "Path", CLI_CELL_TREE },       { "type", NULL, CLI_CELL_TEXT },
+    { "root", NULL, CLI_CELL_TEXT },       { "field", NULL, CLI_CELL_TEXT },
+    { "own_count", NULL, CLI_CELL_COUNT }, { "own_bytes", NULL, CLI_CELL_BYTES },
+    { "flags", NULL, CLI_CELL_TEXT },      { "class", NULL, CLI_CELL_TEXT },
+    { "label", NULL, CLI_CELL_TEXT },      { "origin", NULL, CLI_CELL_TEXT },
+    { "fold", NULL, CLI_CELL_TEXT },
 };
 
 struct line {
     uint32_t depth;
-    const char *kind;            /* "root", "type", "rest", "dead" */
+    const char *kind; /* "root", "type", "rest", "dead" */
     uint64_t count, bytes, objects, own_count, own_bytes;
-    char *text;                  /* for people; freed with the line */
-    const char *type, *root, *flags;     /* for programs; NULL = none */
-    const struct gcd_root *of_root;      /* NULL = none */
-    const struct gcd_fold_step *fold;    /* NULL = no type */
+    char *text;                       /* for people; freed with the line */
+    const char *type, *root, *flags;  /* for programs; NULL = none */
+    const struct gcd_root *of_root;   /* NULL = none */
+    const struct gcd_fold_step *fold; /* NULL = no type */
 };
 
 static void put_text(struct cli_table *t, const char *text)
@@ -79,14 +83,17 @@ static void put(const struct tree *t, struct line l)
     cli_table_count(t->table, l.own_bytes);
     put_text(t->table, l.flags);
     cli_static_cells(t->table, t->d->graph, t->names, l.of_root);
-    cli_fold_cells(t->table, t->folding->origins, l.fold != NULL ? l.fold->type : GCD_TYPE_NONE, l.fold != NULL ? l.fold->fold : GCD_FOLD_SHOWN);
+    cli_fold_cells(t->table, t->folding->origins, l.fold != NULL ? l.fold->type : GCD_TYPE_NONE,
+                   l.fold != NULL ? l.fold->fold : GCD_FOLD_SHOWN);
     free(l.text);
 }
 
 static void put_root(const struct tree *t, struct gcd_step_name name, struct line l)
 {
-    const struct gcd_root *root = name.root != SIZE_MAX ? &gcd_graph_summary(t->d->graph)->roots[name.root] : NULL;
-    const struct gcd_root_label *group = name.kind == GCD_STEP_GROUP ? gcd_root_group_label(name.group) : NULL;
+    const struct gcd_root *root =
+        name.root != SIZE_MAX ? &gcd_graph_summary(t->d->graph)->roots[name.root] : NULL;
+    const struct gcd_root_label *group =
+        name.kind == GCD_STEP_GROUP ? gcd_root_group_label(name.group) : NULL;
     l.kind = "root";
     l.root = group != NULL ? group->key : cli_root_key(root);
     if (group != NULL)
@@ -102,9 +109,13 @@ static void put_type(const struct tree *t, const struct gcd_merged_step *s, stru
     static const struct {
         const char *people, *programs;
     } flags[] = {
-        { "", "" }, { " (by a dependent handle)", "dependent" }, { " (repeated)", "repeats" },
-        { " (by a dependent handle, repeated)", "dependent repeats" }, { " (and what is below)", "cut" },
-        { " (by a dependent handle, and what is below)", "dependent cut" }, { " (repeated, and what is below)", "repeats cut" },
+        { "", "" },
+        { " (by a dependent handle)", "dependent" },
+        { " (repeated)", "repeats" },
+        { " (by a dependent handle, repeated)", "dependent repeats" },
+        { " (and what is below)", "cut" },
+        { " (by a dependent handle, and what is below)", "dependent cut" },
+        { " (repeated, and what is below)", "repeats cut" },
         { " (by a dependent handle, repeated, and what is below)", "dependent repeats cut" },
     };
     unsigned which = (unsigned)s->dependent + 2 * (unsigned)s->repeats + 4 * (unsigned)s->cut;
@@ -120,7 +131,11 @@ static void put_type(const struct tree *t, const struct gcd_merged_step *s, stru
 static void put_step(const struct tree *t, const struct gcd_merged_step *s)
 {
     size_t i = (size_t)(s - t->paths.steps);
-    struct line l = { .depth = t->paths.depths[i], .count = s->count, .bytes = s->bytes, .objects = s->objects, .own_count = s->own_count,
+    struct line l = { .depth = t->paths.depths[i],
+                      .count = s->count,
+                      .bytes = s->bytes,
+                      .objects = s->objects,
+                      .own_count = s->own_count,
                       .own_bytes = s->own_bytes };
     struct gcd_step_name name = gcd_merged_tree_name(t->paths.tree, s->label);
     if (name.kind != GCD_STEP_TYPE) {
@@ -134,7 +149,10 @@ static void put_step(const struct tree *t, const struct gcd_merged_step *s)
 /* Adds one line for hidden steps, or for steps that are not shown. */
 static void put_others(const struct tree *t, const struct cli_path_line *of)
 {
-    struct line l = { .depth = of->depth, .kind = of->kind == CLI_PATH_HIDDEN ? "folded" : "rest", .count = of->count, .bytes = of->bytes };
+    struct line l = { .depth = of->depth,
+                      .kind = of->kind == CLI_PATH_HIDDEN ? "folded" : "rest",
+                      .count = of->count,
+                      .bytes = of->bytes };
     char buf[CLI_HIDDEN_BYTES];
     if (of->kind == CLI_PATH_HIDDEN)
         l.text = strdup(cli_hidden_text(of->hidden, of->library, buf));
@@ -155,7 +173,10 @@ static bool put_line(void *ctx, const struct cli_path_line *l)
 
 static void put_dead(const struct tree *t)
 {
-    struct line l = { .kind = "dead", .count = t->totals.dead_count, .bytes = t->totals.dead_bytes, .text = strdup("(not reachable from roots)") };
+    struct line l = { .kind = "dead",
+                      .count = t->totals.dead_count,
+                      .bytes = t->totals.dead_bytes,
+                      .text = strdup("(not reachable from roots)") };
     if (l.count > 0)
         put(t, l);
     else
@@ -167,7 +188,8 @@ static void put_dead(const struct tree *t)
 static json_t *json_head(const struct tree *t, uint32_t pseudo_roots)
 {
     json_t *o = cli_json_head(t->d->subject);
-    json_object_set_new(o, "orientation", json_string(t->args->view.to_root ? "to_root" : "from_root"));
+    json_object_set_new(o, "orientation",
+                        json_string(t->args->view.to_root ? "to_root" : "from_root"));
     cli_json_count(o, "objects", t->totals.count + t->totals.dead_count);
     cli_json_count(o, "bytes", t->totals.bytes + t->totals.dead_bytes);
     cli_json_count(o, "stand_ins", pseudo_roots);
@@ -175,26 +197,38 @@ static json_t *json_head(const struct tree *t, uint32_t pseudo_roots)
 }
 
 /* Prints the paths to all objects of TYPES. */
-static enum cli_exit type_paths(const struct cli_args *args, const struct cli_dump *d, const struct gcd_paths *p, const uint8_t *types,
+static enum cli_exit type_paths(const struct cli_args *args, const struct cli_dump *d,
+                                const struct gcd_paths *p, const uint8_t *types,
                                 const struct cli_folding *folding)
 {
-    struct gcd_merged_tree_options o = { .context = cli_context_steps(args, "merging paths"), .paths = p, .types = types,
+    struct gcd_merged_tree_options o = { .context = cli_context_steps(args, "merging paths"),
+                                         .paths = p,
+                                         .types = types,
                                          .to_root = args->view.to_root };
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_merged_tree *tree;
     if (gcd_merged_tree_new(d->graph, &o, &tree, &err) != GCD_OK)
         return cli_fail(d->subject, &err);
     cli_progress_end();
-    struct tree t = { .args = args, .d = d, .names = d->names, .folding = folding, .totals = gcd_merged_tree_totals(tree),
+    struct tree t = { .args = args,
+                      .d = d,
+                      .names = d->names,
+                      .folding = folding,
+                      .totals = gcd_merged_tree_totals(tree),
                       .table = cli_table_new(columns, sizeof columns / sizeof *columns) };
-    t.paths = (struct cli_type_paths){ .session = d->session, .tree = tree, .to_root = args->view.to_root, .folds = cli_folds(args),
-                                       .max = args->view.max_paths != 0 ? args->view.max_paths : CLI_DEFAULT_PATHS };
+    t.paths = (struct cli_type_paths){ .session = d->session,
+                                       .tree = tree,
+                                       .to_root = args->view.to_root,
+                                       .folds = cli_folds(args),
+                                       .max = args->view.max_paths != 0 ? args->view.max_paths
+                                                                        : CLI_DEFAULT_PATHS };
     enum cli_exit e = CLI_DONE;
     if (cli_type_paths_choose(&t.paths, NULL)) {
         (void)cli_type_paths_lines(&t.paths, folding->origins, put_line, &t);
         put_dead(&t);
         struct cli_titled titled = { .key = "paths", .table = t.table };
-        e = cli_print_tables(args, d, args->view.json ? json_head(&t, gcd_paths_pseudo_roots(p)) : NULL, &titled, 1);
+        e = cli_print_tables(
+            args, d, args->view.json ? json_head(&t, gcd_paths_pseudo_roots(p)) : NULL, &titled, 1);
     } else {
         e = cli_no_memory(d->subject);
     }
@@ -204,7 +238,8 @@ static enum cli_exit type_paths(const struct cli_args *args, const struct cli_du
     return e;
 }
 
-static enum cli_exit find_paths(const struct cli_args *args, const struct cli_dump *d, const uint8_t *types, uint32_t object)
+static enum cli_exit find_paths(const struct cli_args *args, const struct cli_dump *d,
+                                const uint8_t *types, uint32_t object)
 {
     struct gcd_context context = cli_context_steps(args, "finding paths");
     struct gcd_error err = GCD_ERROR_INIT;
@@ -215,7 +250,8 @@ static enum cli_exit find_paths(const struct cli_args *args, const struct cli_du
     struct cli_folding folding;
     enum cli_exit e = cli_folding_of(d, &folding);
     if (e == CLI_DONE)
-        e = types != NULL ? type_paths(args, d, p, types, &folding) : cli_object_paths(args, d, p, object, &folding);
+        e = types != NULL ? type_paths(args, d, p, types, &folding)
+                          : cli_object_paths(args, d, p, object, &folding);
     return cli_finish(args, d, e, gcd_paths_pseudo_roots(p));
 }
 
@@ -226,7 +262,8 @@ enum cli_exit cmd_paths(const struct cli_args *args)
     uint32_t object = GCD_NODE_NONE;
     enum cli_exit e = cli_open_session(args, CLI_NEED_PATHS, &d);
     if (e == CLI_DONE)
-        e = args->view.type != NULL ? cli_match_types(args->view.type, &d, d.names, &types) : cli_find_object(args->view.object, &d, &object);
+        e = args->view.type != NULL ? cli_match_types(args->view.type, &d, d.names, &types)
+                                    : cli_find_object(args->view.object, &d, &object);
     if (e == CLI_DONE)
         e = find_paths(args, &d, types, object);
     free(types);

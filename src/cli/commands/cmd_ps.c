@@ -30,11 +30,12 @@
 enum { GAP = 2 };
 
 struct cells {
-    const char *text[COLUMNS];   /* a string outside BUF belongs to the process */
+    const char *text[COLUMNS]; /* a string outside BUF belongs to the process */
     char buf[COLUMNS][48];
 };
 
-/* NULL when there is none.  A static program must not use a name service, which would load libraries of another libc. */
+/* NULL when there is none.  A static program must not use a name service, which would load
+ * libraries of another libc. */
 static const struct passwd *find_user(uid_t uid)
 {
 #ifdef GCDUMPC_STATIC
@@ -85,15 +86,20 @@ static int print_json(const struct gcd_ipc_process_list *l)
         json_t *row = json_object();
         char user[64];
         json_object_set_new(row, "pid", p->pid != 0 ? cli_json_number(p->pid) : json_null());
-        json_object_set_new(row, "user", cli_json_text_or_null(cli_user_name(p->uid, user, sizeof user)));
-        json_object_set_new(row, "uid", p->uid != UINT32_MAX ? cli_json_number(p->uid) : json_null());
-        json_object_set_new(row, "name", cli_json_text_or_null(p->exe[0] != '\0' ? p->exe : p->name));
+        json_object_set_new(row, "user",
+                            cli_json_text_or_null(cli_user_name(p->uid, user, sizeof user)));
+        json_object_set_new(row, "uid",
+                            p->uid != UINT32_MAX ? cli_json_number(p->uid) : json_null());
+        json_object_set_new(row, "name",
+                            cli_json_text_or_null(p->exe[0] != '\0' ? p->exe : p->name));
         json_object_set_new(row, "answer", cli_json_text_or_null(cli_process_answer(p)));
         json_object_set_new(row, "runtime_version", cli_json_text_or_null(p->runtime_version));
         json_object_set_new(row, "architecture", cli_json_text_or_null(p->arch));
         json_object_set_new(row, "entry_assembly", cli_json_text_or_null(p->entry_assembly));
-        json_object_set_new(row, "uptime_ms", p->uptime_ms != 0 ? cli_json_number(p->uptime_ms) : json_null());
-        json_object_set_new(row, "resident_bytes", p->rss_bytes != 0 ? cli_json_number(p->rss_bytes) : json_null());
+        json_object_set_new(row, "uptime_ms",
+                            p->uptime_ms != 0 ? cli_json_number(p->uptime_ms) : json_null());
+        json_object_set_new(row, "resident_bytes",
+                            p->rss_bytes != 0 ? cli_json_number(p->rss_bytes) : json_null());
         json_object_set_new(row, "command_line", cli_json_text_or_null(p->command_line));
         json_object_set_new(row, "socket", cli_json_text_or_null(p->socket_path));
         json_array_append_new(list, row);
@@ -125,17 +131,21 @@ static void fill(const struct gcd_ipc_process *p, bool people, struct cells *c)
     if (p->uptime_ms == 0)
         c->text[3] = "?";
     else if (s < 86400)
-        (void)snprintf(c->buf[3], sizeof c->buf[3], "%02u:%02u:%02u", (unsigned)(s / 3600), (unsigned)(s / 60 % 60), (unsigned)(s % 60));
+        (void)snprintf(c->buf[3], sizeof c->buf[3], "%02u:%02u:%02u", (unsigned)(s / 3600),
+                       (unsigned)(s / 60 % 60), (unsigned)(s % 60));
     else
-        (void)snprintf(c->buf[3], sizeof c->buf[3], "%" PRIu64 "d %02u:%02u", s / 86400, (unsigned)(s / 3600 % 24), (unsigned)(s / 60 % 60));
+        (void)snprintf(c->buf[3], sizeof c->buf[3], "%" PRIu64 "d %02u:%02u", s / 86400,
+                       (unsigned)(s / 3600 % 24), (unsigned)(s / 60 % 60));
     if (p->rss_bytes == 0)
         c->text[4] = "?";
     else
-        (void)(people ? cli_size(p->rss_bytes, c->buf[4]) : cli_number(p->rss_bytes, false, c->buf[4]));
+        (void)(people ? cli_size(p->rss_bytes, c->buf[4])
+                      : cli_number(p->rss_bytes, false, c->buf[4]));
     c->text[5] = p->entry_assembly[0] != '\0' ? p->entry_assembly : "?";
 }
 
-static void print_row(const char *const *text, const size_t *widths, const char *command_line, size_t columns)
+static void print_row(const char *const *text, const size_t *widths, const char *command_line,
+                      size_t columns)
 {
     size_t used = 0;
     for (int i = 0; i < COLUMNS; i++) {
@@ -146,13 +156,17 @@ static void print_row(const char *const *text, const size_t *widths, const char 
         printf("%*s", (right ? 0 : (int)pad) + GAP, "");
         used += widths[i] + GAP;
     }
-    (void)cli_print_cut(stdout, command_line, columns == SIZE_MAX ? SIZE_MAX : columns > used ? columns - used : 0);
+    (void)cli_print_cut(stdout, command_line,
+                        columns == SIZE_MAX ? SIZE_MAX
+                        : columns > used    ? columns - used
+                                            : 0);
     putchar('\n');
 }
 
 static void print_table(const struct gcd_ipc_process_list *l)
 {
-    static const char *const heads[COLUMNS] = { "PID", "User", "Runtime", "Uptime", "Memory", "Assembly" };
+    static const char *const heads[COLUMNS] = { "PID",    "User",   "Runtime",
+                                                "Uptime", "Memory", "Assembly" };
     size_t widths[COLUMNS], columns = cli_window_columns(stdout);
     bool people = cli_is_terminal(stdout);
     struct cells c;
@@ -174,7 +188,8 @@ static void print_table(const struct gcd_ipc_process_list *l)
 
 enum cli_exit cmd_ps(const struct cli_args *args)
 {
-    struct gcd_ipc_list_options options = { .own_tmpdir = getenv("TMPDIR"), .cancel = &cli_canceled };
+    struct gcd_ipc_list_options options = { .own_tmpdir = getenv("TMPDIR"),
+                                            .cancel = &cli_canceled };
     struct gcd_ipc_process_list l;
     struct gcd_error err = GCD_ERROR_INIT;
     if (gcd_ipc_list(&options, &l, &err) != GCD_OK)
@@ -188,8 +203,9 @@ enum cli_exit cmd_ps(const struct cli_args *args)
     if (e != CLI_DONE)
         cli_say(NULL, "out of memory");
     if (l.count == 0 && !args->quiet)
-        cli_say(NULL, "no .NET process with a diagnostic socket is visible from here; run gcdumpc as its user or as root, for containers "
-                "on the host, and without DOTNET_EnableDiagnostics=0 in the process");
+        cli_say(NULL, "no .NET process with a diagnostic socket is visible from here; run gcdumpc "
+                      "as its user or as root, for containers "
+                      "on the host, and without DOTNET_EnableDiagnostics=0 in the process");
     gcd_ipc_list_done(&l);
     return e == CLI_DONE ? flushed : e;
 }

@@ -13,17 +13,22 @@
 #include "output/output.h"
 #include "term/message.h"
 
-/* The quantities.  Programs get all; people get bytes, or counts with --sort count, and with --retained also retained sizes. */
+/* The quantities.  Programs get all; people get bytes, or counts with --sort count, and with
+ * --retained also retained sizes. */
 enum { COUNT, BYTES, RETAINED, METRICS };
 
-/* Keys and titles of columns.  Each title names its quantity, because two quantities can be side by side. */
+/* Keys and titles of columns.  Each title names its quantity, because two quantities can be side by
+ * side. */
 static const struct metric {
     const char *key, *title;
     const char *delta, *delta_title, *slope, *slope_title, *trend, *trend_title;
 } metrics[METRICS] = {
-    { "count", "Count", "count_delta", "Count +/-", "count_per_hour", "Count/hour", "count_trend", "Count trend" },
-    { "bytes", "Bytes", "bytes_delta", "Bytes +/-", "bytes_per_hour", "Bytes/hour", "bytes_trend", "Bytes trend" },
-    { "retained", "Retained", "retained_delta", "Retained +/-", "retained_per_hour", "Retained/hour", "retained_trend", "Retained trend" },
+    { "count", "Count", "count_delta", "Count +/-", "count_per_hour", "Count/hour", "count_trend",
+      "Count trend" },
+    { "bytes", "Bytes", "bytes_delta", "Bytes +/-", "bytes_per_hour", "Bytes/hour", "bytes_trend",
+      "Bytes trend" },
+    { "retained", "Retained", "retained_delta", "Retained +/-", "retained_per_hour",
+      "Retained/hour", "retained_trend", "Retained trend" },
 };
 
 /* The key or the title of a column. */
@@ -31,15 +36,15 @@ typedef char column_text[32];
 
 struct trend {
     const struct cli_comparison *c;
-    int metrics;                 /* number of metrics */
-    bool shown[METRICS];         /* shown to people */
+    int metrics;         /* number of metrics */
+    bool shown[METRICS]; /* shown to people */
     struct cli_column *columns;
     size_t column_count;
-    column_text *keys, *titles;  /* [metrics * dumps] */
-    uint64_t *values;            /* [dumps] one quantity of one row */
-    int64_t *unix_ms;            /* [dumps] */
-    int64_t *known_ms;           /* [dumps] the same, INT64_MIN where the row is not known */
-    uint64_t *known_values;      /* [dumps] the known values, packed */
+    column_text *keys, *titles; /* [metrics * dumps] */
+    uint64_t *values;           /* [dumps] one quantity of one row */
+    int64_t *unix_ms;           /* [dumps] */
+    int64_t *known_ms;          /* [dumps] the same, INT64_MIN where the row is not known */
+    uint64_t *known_values;     /* [dumps] the known values, packed */
     struct cli_table *table;
 };
 
@@ -59,7 +64,8 @@ static void add_value_column(struct trend *t, int metric, size_t dump)
     size_t i = (size_t)metric * t->c->side_count + dump;
     (void)snprintf(t->keys[i], sizeof t->keys[i], "%s_%zu", metrics[metric].key, dump + 1);
     (void)snprintf(t->titles[i], sizeof t->titles[i], "%s %zu", metrics[metric].title, dump + 1);
-    add_column(t, t->keys[i], t->shown[metric] ? t->titles[i] : NULL, metric == COUNT ? CLI_CELL_COUNT : CLI_CELL_BYTES);
+    add_column(t, t->keys[i], t->shown[metric] ? t->titles[i] : NULL,
+               metric == COUNT ? CLI_CELL_COUNT : CLI_CELL_BYTES);
 }
 
 static bool prepare(struct trend *t)
@@ -72,13 +78,14 @@ static bool prepare(struct trend *t)
     t->unix_ms = calloc(c->side_count, sizeof *t->unix_ms);
     t->known_ms = calloc(c->side_count, sizeof *t->known_ms);
     t->known_values = calloc(c->side_count, sizeof *t->known_values);
-    if (t->known_ms == NULL || t->known_values == NULL || t->columns == NULL || t->keys == NULL || t->titles == NULL || t->values == NULL ||
-        t->unix_ms == NULL)
+    if (t->known_ms == NULL || t->known_values == NULL || t->columns == NULL || t->keys == NULL ||
+        t->titles == NULL || t->values == NULL || t->unix_ms == NULL)
         return false;
     bool hours = false;
     for (size_t i = 0; i < c->side_count; i++) {
         t->unix_ms[i] = c->sides[i].unix_ms;
-        hours = hours || (t->unix_ms[i] != INT64_MIN && t->unix_ms[0] != INT64_MIN && t->unix_ms[i] != t->unix_ms[0]);
+        hours = hours || (t->unix_ms[i] != INT64_MIN && t->unix_ms[0] != INT64_MIN &&
+                          t->unix_ms[i] != t->unix_ms[0]);
     }
     for (int m = 0; m < t->metrics; m++) {
         const struct metric *names = &metrics[m];
@@ -146,7 +153,8 @@ static void put_metric(struct trend *t, const struct gcd_diff_sum *sums, int met
 }
 
 /* Fills the first KNOWN metrics of the row: all, or all but the last. */
-static void put_row(struct trend *t, const struct gcd_diff_sum *sums, int known, const char *name, const char *module)
+static void put_row(struct trend *t, const struct gcd_diff_sum *sums, int known, const char *name,
+                    const char *module)
 {
     for (int m = 0; m < t->metrics; m++) {
         if (m < known)
@@ -175,13 +183,16 @@ static bool put_summary(struct trend *t, struct gcd_diff_sum *rest, size_t rest_
     }
     struct gcd_diff_sum *total = calloc(c->side_count, sizeof *total);
     for (size_t i = 0; total != NULL && i < c->side_count; i++)
-        total[i] = (struct gcd_diff_sum){ c->sides[i].sum.objects, c->sides[i].sum.bytes, c->sides[i].retained_bytes };
+        total[i] = (struct gcd_diff_sum){ c->sides[i].sum.objects, c->sides[i].sum.bytes,
+                                          c->sides[i].retained_bytes };
     if (total == NULL)
         return false;
-    (void)snprintf(text, sizeof text, "(%zu more type%s%s)", rest_count, gcd_plural(rest_count), unlisted ? ", and unlisted ones" : "");
+    (void)snprintf(text, sizeof text, "(%zu more type%s%s)", rest_count, gcd_plural(rest_count),
+                   unlisted ? ", and unlisted ones" : "");
     if (rest_count > 0 || unlisted)
         put_row(t, rest, RETAINED, text, "");
-    (void)snprintf(text, sizeof text, unlisted ? "total" : "total, %zu type%s", rows, gcd_plural(rows));
+    (void)snprintf(text, sizeof text, unlisted ? "total" : "total, %zu type%s", rows,
+                   gcd_plural(rows));
     put_row(t, total, c->filter == NULL ? t->metrics : RETAINED, text, "");
     free(total);
     return true;
@@ -205,14 +216,16 @@ static bool fill(struct trend *t)
             rest[k].bytes += row->sums[k].bytes;
         }
     }
-    bool ok = rest != NULL && (c->args->view.json || c->args->view.csv || put_summary(t, rest, hidden, n));
+    bool ok = rest != NULL &&
+              (c->args->view.json || c->args->view.csv || put_summary(t, rest, hidden, n));
     free(rest);
     return ok;
 }
 
 /* ---- the page ---- */
 
-static enum cli_exit write_page(const struct cli_args *args, const struct cli_comparison *c, struct gcd_sink *s)
+static enum cli_exit write_page(const struct cli_args *args, const struct cli_comparison *c,
+                                struct gcd_sink *s)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_page_dump *dumps = calloc(c->side_count, sizeof *dumps);
@@ -220,7 +233,9 @@ static enum cli_exit write_page(const struct cli_args *args, const struct cli_co
         return cli_no_memory(args->output.path);
     for (size_t i = 0; i < c->side_count; i++)
         dumps[i] = cli_compare_page_dump(c, i);
-    struct gcd_trend_page page = { .dumps = dumps, .dump_count = c->side_count, .types = c->diff, .retained = c->retained };
+    struct gcd_trend_page page = {
+        .dumps = dumps, .dump_count = c->side_count, .types = c->diff, .retained = c->retained
+    };
     gcd_status st = gcd_write_trend_page(&page, s, &err);
     free(dumps);
     return st == GCD_OK ? cli_page_commit(args, s) : cli_fail(args->output.path, &err);

@@ -16,18 +16,21 @@
 /* ---- warnings about the dumps ---- */
 
 /*
- * Compares what both dumps know: command lines, else names.  Two processes of one program also get a warning, because a slow leak starts over with
- * each process.
+ * Compares what both dumps know: command lines, else names.  Two processes of one program also get
+ * a warning, because a slow leak starts over with each process.
  */
 static void warn_of_processes(const struct cli_side *a, const struct cli_side *b)
 {
     bool processes = a->process != 0 && b->process != 0 && a->process != b->process;
     bool commands = a->command_line[0] != '\0' && b->command_line[0] != '\0';
-    const char *one = commands ? a->command_line : a->name, *other = commands ? b->command_line : b->name;
+    const char *one = commands ? a->command_line : a->name,
+               *other = commands ? b->command_line : b->name;
     if (one[0] != '\0' && other[0] != '\0' && strcmp(one, other) != 0)
-        cli_say(b->subject, "comes from a different program than %s: \"%s\", not \"%s\"", a->subject, other, one);
+        cli_say(b->subject, "comes from a different program than %s: \"%s\", not \"%s\"",
+                a->subject, other, one);
     else if (processes)
-        cli_say(b->subject, "comes from a different process than %s: %" PRIu64 ", not %" PRIu64, a->subject, b->process, a->process);
+        cli_say(b->subject, "comes from a different process than %s: %" PRIu64 ", not %" PRIu64,
+                a->subject, b->process, a->process);
 }
 
 static void warn(const struct cli_comparison *c)
@@ -43,8 +46,8 @@ static void warn(const struct cli_comparison *c)
             cli_say(s->subject, "is older than %s", s[-1].subject);
     }
     if (complete > 0 && complete < c->side_count)
-        cli_say(NULL, "only %zu of %zu dumps %s complete: apparent changes may be lost data", complete, c->side_count,
-                gcd_by_number(complete, "is", "are"));
+        cli_say(NULL, "only %zu of %zu dumps %s complete: apparent changes may be lost data",
+                complete, c->side_count, gcd_by_number(complete, "is", "are"));
 }
 
 /* ---- opening ---- */
@@ -52,8 +55,10 @@ static void warn(const struct cli_comparison *c)
 static enum cli_exit parse_patterns(struct cli_comparison *c)
 {
     const struct cli_args *args = c->args;
-    enum cli_exit e = args->view.filter != NULL ? cli_filter_new(args->view.filter, &c->filter) : CLI_DONE;
-    for (size_t i = 0; i < CLI_THRESHOLDS_MAX && args->view.fail_if[i] != NULL && e == CLI_DONE; i++) {
+    enum cli_exit e =
+        args->view.filter != NULL ? cli_filter_new(args->view.filter, &c->filter) : CLI_DONE;
+    for (size_t i = 0; i < CLI_THRESHOLDS_MAX && args->view.fail_if[i] != NULL && e == CLI_DONE;
+         i++) {
         e = cli_threshold_parse(args->view.fail_if[i], &c->thresholds[i]);
         c->threshold_count += e == CLI_DONE;
         c->retained = c->retained || c->thresholds[i].metric == CLI_METRIC_RETAINED;
@@ -65,15 +70,19 @@ static enum cli_exit parse_patterns(struct cli_comparison *c)
 static enum cli_exit begin(const struct cli_args *args, struct cli_comparison *ret)
 {
     struct gcd_error err = GCD_ERROR_INIT;
-    *ret = (struct cli_comparison){ .args = args, .retained = args->view.retained, .takes_summaries = ret->takes_summaries };
+    *ret = (struct cli_comparison){ .args = args,
+                                    .retained = args->view.retained,
+                                    .takes_summaries = ret->takes_summaries };
     enum cli_exit e = parse_patterns(ret);
     if (e == CLI_DONE)
-        e = cli_memory_open(args);       /* before the first dump is opened: the comparison outlives the dumps */
+        e = cli_memory_open(
+            args); /* before the first dump is opened: the comparison outlives the dumps */
     if (e != CLI_DONE)
         return e;
     for (size_t i = 0; i < CLI_MATCHED_BYS; i++)
         if (gcd_diff_new(cli_alloc(), &ret->matchings[i].diff, &err) != GCD_OK ||
-            (args->view.paths && gcd_tree_diff_new(cli_alloc(), &ret->matchings[i].paths, &err) != GCD_OK))
+            (args->view.paths &&
+             gcd_tree_diff_new(cli_alloc(), &ret->matchings[i].paths, &err) != GCD_OK))
             return cli_fail(NULL, &err);
     return CLI_DONE;
 }
@@ -86,7 +95,8 @@ static enum cli_exit match(struct cli_comparison *c)
     return e;
 }
 
-enum cli_exit cli_compare_open(const struct cli_args *args, struct cli_dump *newest, struct cli_comparison *ret)
+enum cli_exit cli_compare_open(const struct cli_args *args, struct cli_dump *newest,
+                               struct cli_comparison *ret)
 {
     enum cli_exit e = begin(args, ret);
     ret->newest = newest;
@@ -95,7 +105,8 @@ enum cli_exit cli_compare_open(const struct cli_args *args, struct cli_dump *new
     return e == CLI_DONE ? match(ret) : e;
 }
 
-enum cli_exit cli_compare_dumps(const struct cli_args *args, const struct cli_dump *const dumps[], size_t n, struct cli_comparison *ret)
+enum cli_exit cli_compare_dumps(const struct cli_args *args, const struct cli_dump *const dumps[],
+                                size_t n, struct cli_comparison *ret)
 {
     enum cli_exit e = begin(args, ret);
     if (e == CLI_DONE && (ret->sides = calloc(n, sizeof *ret->sides)) == NULL)

@@ -1,5 +1,6 @@
 /*
- * Several dumps side by side: the common part of diff and trend.  One dump is open at a time; only its types are kept.
+ * Several dumps side by side: the common part of diff and trend.  One dump is open at a time; only
+ * its types are kept.
  */
 #ifndef GCD_CLI_COMPARE_H
 #define GCD_CLI_COMPARE_H
@@ -14,12 +15,13 @@
 #include "output/table.h"
 
 /*
- * Which names match the types of several dumps.  One dump may know the outer types of nested types and the classes of static variables, another may
- * not.  That is unknown until the last dump is read, so everything is kept for both ways.
+ * Which names match the types of several dumps.  One dump may know the outer types of nested types
+ * and the classes of static variables, another may not.  That is unknown until the last dump is
+ * read, so everything is kept for both ways.
  */
 enum cli_matched_by {
     CLI_BY_NAME,
-    CLI_BY_RAW_NAME,             /* as the runtime sends them, which all dumps know */
+    CLI_BY_RAW_NAME, /* as the runtime sends them, which all dumps know */
     CLI_MATCHED_BYS
 };
 
@@ -28,35 +30,40 @@ struct cli_view {
     enum cli_matched_by by;
     const struct gcd_summary *summary;
     struct gcd_names *names;
-    uint8_t *set;                /* [types, with that of the unknown node] nonzero: passes --filter */
+    /* [types, with that of the unknown node] nonzero: passes --filter */
+    uint8_t *set;
 };
 
 /* Totals of the types that pass --filter, and the values of the thresholds. */
 struct cli_measured {
     uint64_t objects, bytes, types;
-    uint64_t *values;            /* [threshold_count] */
+    uint64_t *values; /* [threshold_count] */
 };
 
 /* What is kept of a closed dump. */
 struct cli_side {
-    char *subject;               /* for messages */
-    char *command_line, *name;   /* of the process; "" = unknown, like the command line in a graph file */
-    uint64_t process;            /* 0 = unknown */
-    int64_t unix_ms;             /* when the dump was made; INT64_MIN = unknown */
+    char *subject; /* for messages */
+    char *command_line,
+        *name;        /* of the process; "" = unknown, like the command line in a graph file */
+    uint64_t process; /* 0 = unknown */
+    int64_t unix_ms;  /* when the dump was made; INT64_MIN = unknown */
     struct gcd_verdict verdict;
-    struct cli_measured measured[CLI_MATCHED_BYS], sum;  /* SUM: a copy of the one that counts, without its values */
-    uint64_t retained_bytes;     /* all live objects; 0 unless requested */
-    struct gcd_diff_sum unlisted;        /* of a summary: what its unlisted types have; 0 objects = it lists all that pass the filter */
-    bool partial;                /* a summary that does not list all types: an absent type may exist */
-    bool has_modules;            /* the dump tells whether it has full names */
-    bool has_names;              /* at least some names are full */
+    /* SUM: a copy of the one that counts, without its values */
+    struct cli_measured measured[CLI_MATCHED_BYS], sum;
+    uint64_t retained_bytes; /* all live objects; 0 unless requested */
+    /* of a summary: what its unlisted types have; 0 objects = it lists all that pass the filter */
+    struct gcd_diff_sum unlisted;
+    /* a summary that does not list all types: an absent type may exist */
+    bool partial;
+    bool has_modules; /* the dump tells whether it has full names */
+    bool has_names;   /* at least some names are full */
 };
 
 /* The rows of all dumps, matched in one way. */
 struct cli_matching {
     struct gcd_diff *diff;
-    struct gcd_tree_diff *paths; /* NULL unless --paths */
-    bool threshold_met[CLI_THRESHOLDS_MAX];      /* its pattern matches a type of any dump */
+    struct gcd_tree_diff *paths;            /* NULL unless --paths */
+    bool threshold_met[CLI_THRESHOLDS_MAX]; /* its pattern matches a type of any dump */
     bool filter_met;
 };
 
@@ -68,28 +75,35 @@ struct cli_comparison {
     struct gcd_tree_diff *paths; /* of that matching; NULL unless --paths */
     struct cli_side *sides;      /* [side_count], oldest first */
     size_t side_count;
-    struct cli_filter *filter;   /* NULL = all types */
+    struct cli_filter *filter; /* NULL = all types */
     struct cli_threshold thresholds[CLI_THRESHOLDS_MAX];
     size_t threshold_count;
-    bool retained;               /* retained sizes are requested */
-    uint32_t *order;             /* [gcd_diff_row_count()] rows in the order of --sort */
+    bool retained;   /* retained sizes are requested */
+    uint32_t *order; /* [gcd_diff_row_count()] rows in the order of --sort */
     bool takes_summaries;
-    struct cli_dump *newest;     /* keeps the last dump open; NULL = it is closed like the others */
+    struct cli_dump *newest; /* keeps the last dump open; NULL = it is closed like the others */
 };
 
 /*
- * Reads the dumps that ARGS name.  Set RET->takes_summaries before; the rest of RET is output.  NEWEST: NULL, or empty and gets the last dump, which
- * the caller closes in any case.  On failure the message has been printed.  Call cli_compare_close in any case.
+ * Reads the dumps that ARGS name.  Set RET->takes_summaries before; the rest of RET is output.
+ * NEWEST: NULL, or empty and gets the last dump, which the caller closes in any case.  On failure
+ * the message has been printed.  Call cli_compare_close in any case.
  */
-enum cli_exit cli_compare_open(const struct cli_args *args, struct cli_dump *newest, struct cli_comparison *ret);
-/* The same for the open DUMPS[N], oldest first, with names and a session; they stay open.  Does not compare paths. */
-enum cli_exit cli_compare_dumps(const struct cli_args *args, const struct cli_dump *const dumps[], size_t n, struct cli_comparison *ret);
+enum cli_exit cli_compare_open(const struct cli_args *args, struct cli_dump *newest,
+                               struct cli_comparison *ret);
+/* The same for the open DUMPS[N], oldest first, with names and a session; they stay open.  Does not
+ * compare paths. */
+enum cli_exit cli_compare_dumps(const struct cli_args *args, const struct cli_dump *const dumps[],
+                                size_t n, struct cli_comparison *ret);
 void cli_compare_close(struct cli_comparison *c);
 
-/* compare_read.c: the part of cli_compare_open that reads the dumps and fills sides and matchings. */
+/* compare_read.c: the part of cli_compare_open that reads the dumps and fills sides and matchings.
+ */
 enum cli_exit cli_compare_read(struct cli_comparison *c);
-/* Adds the next dump, which stays open.  LABEL: its name in tables, NULL = as in messages.  LAST: take suggestions from it. */
-enum cli_exit cli_compare_add(struct cli_comparison *c, const struct cli_dump *d, const char *label, bool last);
+/* Adds the next dump, which stays open.  LABEL: its name in tables, NULL = as in messages.  LAST:
+ * take suggestions from it. */
+enum cli_exit cli_compare_add(struct cli_comparison *c, const struct cli_dump *d, const char *label,
+                              bool last);
 
 /* compare_match.c: the part that decides how dumps are matched, and matches them. */
 enum cli_exit cli_compare_match(struct cli_comparison *c);
@@ -98,12 +112,15 @@ enum cli_exit cli_compare_match(struct cli_comparison *c);
 bool cli_compare_changed(const struct cli_comparison *c, const struct gcd_diff_row *row);
 bool cli_compare_shown(const struct cli_comparison *c, const struct gcd_diff_row *row);
 
-/* Add cells for objects and bytes (before, after and change of each, then growth), and for "new" or "gone". */
+/* Add cells for objects and bytes (before, after and change of each, then growth), and for "new" or
+ * "gone". */
 void cli_compare_put_sums(struct cli_table *t, const struct gcd_diff_sum sums[2]);
 void cli_compare_put_change(struct cli_table *t, const struct gcd_diff_sum sums[2]);
 
-/* Prints ROWS, named KEY in JSON, with the dumps and thresholds, to standard output in the form that ARGS request. */
-enum cli_exit cli_compare_print(const struct cli_comparison *c, const char *key, const struct cli_table *rows);
+/* Prints ROWS, named KEY in JSON, with the dumps and thresholds, to standard output in the form
+ * that ARGS request. */
+enum cli_exit cli_compare_print(const struct cli_comparison *c, const char *key,
+                                const struct cli_table *rows);
 
 /* What a page shows about dump number I, from 0 on. */
 struct gcd_page_dump cli_compare_page_dump(const struct cli_comparison *c, size_t i);

@@ -1,5 +1,6 @@
 /*
- * Chooses the names by which the dumps are matched: full names, unless one dump has them and another does not.
+ * Chooses the names by which the dumps are matched: full names, unless one dump has them and
+ * another does not.
  */
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/unstable/tree_diff.h>
@@ -30,8 +31,8 @@ static size_t common_rows(const struct cli_comparison *c, const struct gcd_diff 
 }
 
 /*
- * The first dump without full names.  A recording tells.  A graph file does not: it counts as having the names by which more of its types match the
- * others.
+ * The first dump without full names.  A recording tells.  A graph file does not: it counts as
+ * having the names by which more of its types match the others.
  */
 static const struct cli_side *without_names(const struct cli_comparison *c)
 {
@@ -40,14 +41,16 @@ static const struct cli_side *without_names(const struct cli_comparison *c)
         named = named || c->sides[i].has_names;
     for (size_t i = 0; i < c->side_count && named; i++) {
         const struct cli_side *s = &c->sides[i];
-        const struct gcd_diff *full = c->matchings[CLI_BY_NAME].diff, *raw = c->matchings[CLI_BY_RAW_NAME].diff;
+        const struct gcd_diff *full = c->matchings[CLI_BY_NAME].diff,
+                              *raw = c->matchings[CLI_BY_RAW_NAME].diff;
         if (!s->has_names && (s->has_modules || common_rows(c, raw, i) > common_rows(c, full, i)))
             return s;
     }
     return NULL;
 }
 
-/* By raw names, a pattern with an outer type no longer matches although the type exists: such a threshold could never be exceeded. */
+/* By raw names, a pattern with an outer type no longer matches although the type exists: such a
+ * threshold could never be exceeded. */
 static enum cli_exit check_patterns(const struct cli_comparison *c)
 {
     static const char text[] = "no type matches \"%s\" by the names that all dumps know";
@@ -55,7 +58,8 @@ static enum cli_exit check_patterns(const struct cli_comparison *c)
     if (c->filter != NULL && !m->filter_met)
         return cli_error(CLI_FAILED, NULL, text, c->args->view.filter);
     for (size_t i = 0; i < c->threshold_count; i++)
-        if (c->thresholds[i].filter != NULL && c->matchings[CLI_BY_NAME].threshold_met[i] && !m->threshold_met[i])
+        if (c->thresholds[i].filter != NULL && c->matchings[CLI_BY_NAME].threshold_met[i] &&
+            !m->threshold_met[i])
             return cli_error(CLI_FAILED, NULL, text, c->thresholds[i].pattern);
     return CLI_DONE;
 }
@@ -69,13 +73,15 @@ static enum cli_exit choose(struct cli_comparison *c)
     for (size_t i = 0; i < c->side_count; i++)
         c->sides[i].sum = c->sides[i].measured[c->by];
     if (s != NULL)
-        cli_say(s->subject, "does not know the outer types of nested types, so all dumps are compared without them");
+        cli_say(s->subject, "does not know the outer types of nested types, so all dumps are "
+                            "compared without them");
     return check_patterns(c);
 }
 
 /* ---- the order of the rows ---- */
 
-/* The context for compare_rows, because qsort of C11 passes none; the program has one thread here. */
+/* The context for compare_rows, because qsort of C11 passes none; the program has one thread here.
+ */
 static const struct gcd_diff *sort_diff;
 static enum cli_sort sort_key;
 

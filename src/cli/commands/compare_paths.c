@@ -21,25 +21,28 @@
 
 /* ---- the steps of one dump ---- */
 
-/* Static variables are roots of their own, so they get a common parent; then the top has one row per kind of root. */
+/* Static variables are roots of their own, so they get a common parent; then the top has one row
+ * per kind of root. */
 static const char statics[] = "static variables";
 static const char unreachable[] = "(not reachable)";
 
 struct steps {
-    struct gcd_tree_diff_step *items;    /* [tree steps + 2] */
+    struct gcd_tree_diff_step *items; /* [tree steps + 2] */
     uint32_t count;
-    const char **names;          /* [types + tree steps + 2] */
+    const char **names; /* [types + tree steps + 2] */
     uint32_t name_count;
-    char **texts;                /* [tree steps] TEXT_COUNT names of roots, also in NAMES */
+    char **texts; /* [tree steps] TEXT_COUNT names of roots, also in NAMES */
     size_t text_count;
-    uint32_t *place;             /* [tree steps] index in ITEMS */
-    size_t tree_steps, types;    /* allocated sizes */
-    uint32_t statics;            /* the step "static variables"; GCD_STEP_NONE = none yet */
+    uint32_t *place;          /* [tree steps] index in ITEMS */
+    size_t tree_steps, types; /* allocated sizes */
+    uint32_t statics;         /* the step "static variables"; GCD_STEP_NONE = none yet */
 };
 
-static uint32_t add_step(struct steps *s, uint32_t parent, uint32_t name, uint64_t objects, uint64_t bytes)
+static uint32_t add_step(struct steps *s, uint32_t parent, uint32_t name, uint64_t objects,
+                         uint64_t bytes)
 {
-    s->items[s->count] = (struct gcd_tree_diff_step){ parent, name, objects, bytes, GCD_FOLD_FACT_SHOWN };
+    s->items[s->count] =
+        (struct gcd_tree_diff_step){ parent, name, objects, bytes, GCD_FOLD_FACT_SHOWN };
     return s->count++;
 }
 
@@ -61,8 +64,8 @@ static char *label_of(const struct cli_dump *d, const struct cli_view *v, const 
 }
 
 /* Adds a root below its kind. */
-static bool add_root(struct steps *s, const struct cli_dump *d, const struct cli_view *v, struct gcd_step_name name,
-                     const struct gcd_merged_step *t, uint32_t *ret)
+static bool add_root(struct steps *s, const struct cli_dump *d, const struct cli_view *v,
+                     struct gcd_step_name name, const struct gcd_merged_step *t, uint32_t *ret)
 {
     uint32_t parent = GCD_STEP_NONE;
     if (name.kind != GCD_STEP_PSEUDO_ROOTS && name.group == GCD_GROUP_STATICS) {
@@ -73,10 +76,15 @@ static bool add_root(struct steps *s, const struct cli_dump *d, const struct cli
         parent = s->statics;
     }
     *ret = parent;
-    if (parent != GCD_STEP_NONE && name.kind == GCD_STEP_GROUP)  /* too many to list: their common parent stands for all */
+    if (parent != GCD_STEP_NONE &&
+        name.kind == GCD_STEP_GROUP) /* too many to list: their common parent stands for all */
         return true;
-    char *text = name.kind == GCD_STEP_GROUP ? strdup(gcd_root_group_label(name.group)->one)
-                                             : label_of(d, v, name.root != SIZE_MAX ? &gcd_graph_summary(d->graph)->roots[name.root] : NULL);
+    char *text =
+        name.kind == GCD_STEP_GROUP
+            ? strdup(gcd_root_group_label(name.group)->one)
+            : label_of(d, v,
+                       name.root != SIZE_MAX ? &gcd_graph_summary(d->graph)->roots[name.root]
+                                             : NULL);
     if (text == NULL)
         return false;
     s->texts[s->text_count++] = text;
@@ -85,7 +93,8 @@ static bool add_root(struct steps *s, const struct cli_dump *d, const struct cli
 }
 
 /* Sets the fold facts of all steps that have a type. */
-static enum cli_exit add_facts(struct steps *s, const struct cli_dump *d, const struct gcd_merged_tree *tree)
+static enum cli_exit add_facts(struct steps *s, const struct cli_dump *d,
+                               const struct gcd_merged_tree *tree)
 {
     size_t n;
     const struct gcd_merged_step *t = gcd_merged_tree_steps(tree, &n);
@@ -95,7 +104,9 @@ static enum cli_exit add_facts(struct steps *s, const struct cli_dump *d, const 
         return cli_no_memory(d->subject);
     for (size_t i = 0; i < n; i++) {
         struct gcd_step_name name = gcd_merged_tree_name(tree, t[i].label);
-        nodes[i] = (struct gcd_fold_node){ .parent = t[i].parent, .type = name.kind == GCD_STEP_TYPE ? name.type : GCD_TYPE_NONE };
+        nodes[i] = (struct gcd_fold_node){ .parent = t[i].parent,
+                                           .type = name.kind == GCD_STEP_TYPE ? name.type
+                                                                              : GCD_TYPE_NONE };
     }
     gcd_status st = gcd_session_fold_facts(d->session, NULL, nodes, n, &err);
     for (size_t i = 0; i < n; i++)
@@ -105,7 +116,8 @@ static enum cli_exit add_facts(struct steps *s, const struct cli_dump *d, const 
     return st == GCD_OK ? CLI_DONE : cli_fail(d->subject, &err);
 }
 
-static bool convert(struct steps *s, const struct cli_dump *d, const struct cli_view *v, const struct gcd_merged_tree *tree)
+static bool convert(struct steps *s, const struct cli_dump *d, const struct cli_view *v,
+                    const struct gcd_merged_tree *tree)
 {
     size_t n;
     const struct gcd_merged_step *t = gcd_merged_tree_steps(tree, &n);
@@ -124,7 +136,9 @@ static bool convert(struct steps *s, const struct cli_dump *d, const struct cli_
     for (size_t i = 0; i < n; i++) {
         struct gcd_step_name name = gcd_merged_tree_name(tree, t[i].label);
         if (name.kind == GCD_STEP_TYPE)
-            s->place[i] = add_step(s, t[i].parent == GCD_STEP_NONE ? GCD_STEP_NONE : s->place[t[i].parent], name.type, t[i].count, t[i].bytes);
+            s->place[i] =
+                add_step(s, t[i].parent == GCD_STEP_NONE ? GCD_STEP_NONE : s->place[t[i].parent],
+                         name.type, t[i].count, t[i].bytes);
         else if (!add_root(s, d, v, name, &t[i], &s->place[i]))
             return false;
     }
@@ -143,27 +157,32 @@ static void steps_done(struct steps *s)
     cli_array_free(cli_alloc(), s->place, s->tree_steps, sizeof *s->place);
 }
 
-static enum cli_exit add_view(const struct cli_comparison *c, const struct cli_dump *d, const struct cli_view *v, const struct gcd_merged_tree *tree)
+static enum cli_exit add_view(const struct cli_comparison *c, const struct cli_dump *d,
+                              const struct cli_view *v, const struct gcd_merged_tree *tree)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     struct steps s = { .statics = GCD_STEP_NONE };
     gcd_status st = GCD_OK;
     enum cli_exit e = convert(&s, d, v, tree) ? add_facts(&s, d, tree) : cli_no_memory(d->subject);
     if (e == CLI_DONE)
-        st = gcd_tree_diff_add(c->matchings[v->by].paths, s.names, s.name_count, s.items, s.count, &err);
+        st = gcd_tree_diff_add(c->matchings[v->by].paths, s.names, s.name_count, s.items, s.count,
+                               &err);
     steps_done(&s);
     return st == GCD_OK ? e : cli_fail(d->subject, &err);
 }
 
 /* Adds all views.  The next view nearly always has the same types and then needs no other tree. */
-static enum cli_exit add_views(const struct cli_comparison *c, const struct cli_dump *d, const struct cli_view *views, const struct gcd_paths *paths)
+static enum cli_exit add_views(const struct cli_comparison *c, const struct cli_dump *d,
+                               const struct cli_view *views, const struct gcd_paths *paths)
 {
     struct gcd_merged_tree *tree = NULL;
     enum cli_exit e = CLI_DONE;
     for (size_t i = 0; i < CLI_MATCHED_BYS && e == CLI_DONE; i++) {
         const struct cli_view *v = &views[i];
         struct gcd_error err = GCD_ERROR_INIT;
-        struct gcd_merged_tree_options options = { .context = cli_context_steps(c->args, "merging paths"), .types = v->set, .paths = paths };
+        struct gcd_merged_tree_options options = {
+            .context = cli_context_steps(c->args, "merging paths"), .types = v->set, .paths = paths
+        };
         if (i == 0 || memcmp(v->set, v[-1].set, v->summary->type_count) != 0) {
             gcd_merged_tree_free(tree);
             tree = NULL;
@@ -173,14 +192,17 @@ static enum cli_exit add_views(const struct cli_comparison *c, const struct cli_
         if (e == CLI_DONE)
             e = add_view(c, d, v, tree);
         if (e == CLI_DONE && i == 0 && gcd_merged_tree_totals(tree).cut_count > 0)
-            cli_say(d->subject, "%" PRIu64 " object%s deeper than the merged paths and counted higher up",
-                    gcd_merged_tree_totals(tree).cut_count, gcd_by_number(gcd_merged_tree_totals(tree).cut_count, " is", "s are"));
+            cli_say(d->subject,
+                    "%" PRIu64 " object%s deeper than the merged paths and counted higher up",
+                    gcd_merged_tree_totals(tree).cut_count,
+                    gcd_by_number(gcd_merged_tree_totals(tree).cut_count, " is", "s are"));
     }
     gcd_merged_tree_free(tree);
     return e;
 }
 
-enum cli_exit cli_paths_add(const struct cli_comparison *c, const struct cli_dump *d, const struct cli_view *views)
+enum cli_exit cli_paths_add(const struct cli_comparison *c, const struct cli_dump *d,
+                            const struct cli_view *views)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_context context = cli_context_steps(c->args, "finding paths");

@@ -12,12 +12,14 @@
 #include "input/input.h"
 
 /*
- * Adds the paths to all objects of D whose types are selected; each of VIEWS[CLI_MATCHED_BYS] goes to its own matching.  CLI_FAILED or
- * CLI_INTERRUPTED after a message.
+ * Adds the paths to all objects of D whose types are selected; each of VIEWS[CLI_MATCHED_BYS] goes
+ * to its own matching.  CLI_FAILED or CLI_INTERRUPTED after a message.
  */
-enum cli_exit cli_paths_add(const struct cli_comparison *c, const struct cli_dump *d, const struct cli_view *views);
+enum cli_exit cli_paths_add(const struct cli_comparison *c, const struct cli_dump *d,
+                            const struct cli_view *views);
 
-/* compare_paths_print.c: prints the changed paths of C as cli_compare_print does; steps fold as in paths. */
+/* compare_paths_print.c: prints the changed paths of C as cli_compare_print does; steps fold as in
+ * paths. */
 enum cli_exit cli_paths_print(const struct cli_comparison *c);
 
 #endif

@@ -19,10 +19,17 @@
 #define LINES_MAX 200u
 
 static const struct cli_column columns[] = {
-    { "count_before", NULL, CLI_CELL_COUNT }, { "count_after", "Count", CLI_CELL_COUNT }, { "count_delta", "+/-", CLI_CELL_DELTA },
-    { "bytes_before", NULL, CLI_CELL_BYTES }, { "bytes_after", "Bytes", CLI_CELL_BYTES }, { "bytes_delta", "+/-", CLI_CELL_BYTES_DELTA },
-    { "growth", "Growth", CLI_CELL_GROWTH }, { "change", "", CLI_CELL_TEXT }, { "depth", NULL, CLI_CELL_COUNT },
-    { "name", "Path", CLI_CELL_TREE }, { "fold", NULL, CLI_CELL_TEXT },
+    { "count_before", NULL, CLI_CELL_COUNT },
+    { "count_after", "Count", CLI_CELL_COUNT },
+    { "count_delta", "+/-", CLI_CELL_DELTA },
+    { "bytes_before", NULL, CLI_CELL_BYTES },
+    { "bytes_after", "Bytes", CLI_CELL_BYTES },
+    { "bytes_delta", "+/-", CLI_CELL_BYTES_DELTA },
+    { "growth", "Growth", CLI_CELL_GROWTH },
+    { "change", "", CLI_CELL_TEXT },
+    { "depth", NULL, CLI_CELL_COUNT },
+    { "name", "Path", CLI_CELL_TREE },
+    { "fold", NULL, CLI_CELL_TEXT },
 };
 
 /* The sums of LEFT_OUT rows that are not printed. */
@@ -38,18 +45,21 @@ struct shown {
     size_t row_count;
     uint32_t *row;               /* [count] index in ROWS */
     struct gcd_fold_node *nodes; /* [count] the same rows as a tree */
-    struct rest *rests;          /* [count + 1] children that are not shown; the last one: rows at the top */
-    uint32_t *depths;            /* [count] indentation of the line */
+    /* [count + 1] children that are not shown; the last one: rows at the top */
+    struct rest *rests;
+    uint32_t *depths; /* [count] indentation of the line */
     uint32_t count;
     bool folds;
 };
 
 static uint64_t change(const struct gcd_diff_sum *sums)
 {
-    return sums[0].bytes > sums[1].bytes ? sums[0].bytes - sums[1].bytes : sums[1].bytes - sums[0].bytes;
+    return sums[0].bytes > sums[1].bytes ? sums[0].bytes - sums[1].bytes
+                                         : sums[1].bytes - sums[0].bytes;
 }
 
-/* The smallest power of 2 such that at most LINES_MAX rows changed by at least that; 0 when all rows fit. */
+/* The smallest power of 2 such that at most LINES_MAX rows changed by at least that; 0 when all
+ * rows fit. */
 static uint64_t largest_changes(const struct gcd_tree_diff_row *rows, size_t n)
 {
     size_t with_bits[65] = { 0 }, lines = 0;
@@ -72,7 +82,8 @@ static uint64_t large_change(const struct shown *s)
     return most / 100 > least ? most / 100 : least;
 }
 
-/* The least change to print.  People do not need small changes among many large ones; programs get everything that they do not exclude. */
+/* The least change to print.  People do not need small changes among many large ones; programs get
+ * everything that they do not exclude. */
 static uint64_t least_change(const struct shown *s)
 {
     bool given = s->args->view.min_bytes != 0 || s->args->view.json || s->args->view.csv;
@@ -95,7 +106,8 @@ static void add(struct rest *to, const struct rest *r)
 
 /* ---- which rows ---- */
 
-/* Rows with the same parent: their end, the parent's index among the shown rows, and the number shown. */
+/* Rows with the same parent: their end, the parent's index among the shown rows, and the number
+ * shown. */
 struct level {
     uint32_t end, parent;
     uint64_t lines;
@@ -121,13 +133,15 @@ static void choose(struct shown *s, struct level *levels)
                 break;
         } else if (!has_changed(s->rows[i].sums)) {
             i = s->rows[i].end;
-        } else if (change(s->rows[i].sums) < least || (s->args->view.top != 0 && l->lines == s->args->view.top)) {
+        } else if (change(s->rows[i].sums) < least ||
+                   (s->args->view.top != 0 && l->lines == s->args->view.top)) {
             struct rest one = { 1, { s->rows[i].sums[0], s->rows[i].sums[1] } };
             add(&s->rests[l->parent != GCD_STEP_NONE ? l->parent : s->row_count], &one);
             i = s->rows[i].end;
         } else {
             l->lines++;
-            levels[++depth] = (struct level){ .end = s->rows[i].end, .parent = show(s, i, l->parent) };
+            levels[++depth] =
+                (struct level){ .end = s->rows[i].end, .parent = show(s, i, l->parent) };
             i++;
         }
     }
@@ -135,7 +149,8 @@ static void choose(struct shown *s, struct level *levels)
 
 /* ---- folding ---- */
 
-/* A path continues through a row when only one child changed, by about as much as the row itself. */
+/* A path continues through a row when only one child changed, by about as much as the row itself.
+ */
 static void fold(struct shown *s, int64_t *own)
 {
     uint64_t large = large_change(s);
@@ -180,7 +195,8 @@ static void find_depths(struct shown *s)
 
 /* ---- lines ---- */
 
-static void put_row(struct cli_table *t, const struct gcd_diff_sum *sums, uint32_t depth, const char *name)
+static void put_row(struct cli_table *t, const struct gcd_diff_sum *sums, uint32_t depth,
+                    const char *name)
 {
     cli_compare_put_sums(t, sums);
     cli_compare_put_change(t, sums);
@@ -188,8 +204,10 @@ static void put_row(struct cli_table *t, const struct gcd_diff_sum *sums, uint32
     cli_table_branch(t, depth, name);
 }
 
-/* Adds one line for rows that are left out, for people, so that the rows below a row add up to it. */
-static void put_rest(const struct shown *s, const struct rest *r, uint32_t depth, struct cli_table *t)
+/* Adds one line for rows that are left out, for people, so that the rows below a row add up to it.
+ */
+static void put_rest(const struct shown *s, const struct rest *r, uint32_t depth,
+                     struct cli_table *t)
 {
     char text[64];
     if (r->left_out == 0 || s->args->view.json || s->args->view.csv)
@@ -218,7 +236,9 @@ static void put_shown(const struct shown *s, uint32_t i, struct cli_table *t)
         if (i == 0 || !is_hidden(s, i - 1) || s->nodes[i].parent != i - 1)
             put_hidden(s, i, t);
     } else if (!s->folds || s->nodes[i].fold == GCD_FOLD_SHOWN) {
-        put_row(t, row->sums, s->depths[i], s->args->view.json || s->args->view.csv ? row->name : gcd_async_step_name(row->name, call));
+        put_row(t, row->sums, s->depths[i],
+                s->args->view.json || s->args->view.csv ? row->name
+                                                        : gcd_async_step_name(row->name, call));
         cli_table_text(t, cli_fold_name(s->nodes[i].fold));
     }
 }
@@ -244,7 +264,8 @@ static void put_totals(const struct cli_comparison *c, struct cli_table *t)
 {
     struct gcd_diff_sum total[2];
     for (int i = 0; i < 2; i++)
-        total[i] = (struct gcd_diff_sum){ .objects = c->sides[i].sum.objects, .bytes = c->sides[i].sum.bytes };
+        total[i] = (struct gcd_diff_sum){ .objects = c->sides[i].sum.objects,
+                                          .bytes = c->sides[i].sum.bytes };
     if (!c->args->view.json && !c->args->view.csv) {
         put_row(t, total, 0, "total");
         cli_table_none(t);
@@ -280,7 +301,8 @@ enum cli_exit cli_paths_print(const struct cli_comparison *c)
     s.depths = calloc(s.row_count + 1, sizeof *s.depths);
     struct cli_table *t = cli_table_new(columns, sizeof columns / sizeof *columns);
     enum cli_exit e = CLI_FAILED;
-    if (s.row != NULL && s.nodes != NULL && s.rests != NULL && s.depths != NULL && t != NULL && arrange(&s)) {
+    if (s.row != NULL && s.nodes != NULL && s.rests != NULL && s.depths != NULL && t != NULL &&
+        arrange(&s)) {
         put_all(&s, t);
         put_totals(c, t);
         e = cli_compare_print(c, "paths", t);

@@ -37,8 +37,9 @@ static uint64_t difference(uint64_t a, uint64_t b)
 bool cli_compare_shown(const struct cli_comparison *c, const struct gcd_diff_row *row)
 {
     const struct gcd_diff_sum *first = &row->sums[0], *last = &row->sums[c->side_count - 1];
-    return cli_compare_changed(c, row) && (difference(first->bytes, last->bytes) >= c->args->view.min_bytes ||
-                                           difference(first->retained_bytes, last->retained_bytes) >= c->args->view.min_bytes);
+    return cli_compare_changed(c, row) &&
+           (difference(first->bytes, last->bytes) >= c->args->view.min_bytes ||
+            difference(first->retained_bytes, last->retained_bytes) >= c->args->view.min_bytes);
 }
 
 void cli_compare_put_sums(struct cli_table *t, const struct gcd_diff_sum sums[2])
@@ -63,12 +64,15 @@ void cli_compare_put_change(struct cli_table *t, const struct gcd_diff_sum sums[
 /* ---- printing ---- */
 
 /* RETAINED: the title of that column; NULL = only for programs, which always get it. */
-#define DUMP_COLUMNS(retained) {                                                                                       \
-    { "dump", "Dump", CLI_CELL_COUNT }, { "time", "Time", CLI_CELL_TEXT }, { "count", "Count", CLI_CELL_COUNT },       \
-    { "bytes", "Bytes", CLI_CELL_BYTES }, { "retained", retained, CLI_CELL_BYTES }, { "types", "Types", CLI_CELL_COUNT }, \
-    { "process", NULL, CLI_CELL_COUNT }, { "recording", "File", CLI_CELL_TEXT },                                       \
-}
-static const struct cli_column dump_columns[] = DUMP_COLUMNS(NULL), dump_columns_retained[] = DUMP_COLUMNS("Retained");
+#define DUMP_COLUMNS(retained)                                                              \
+    {                                                                                       \
+        { "dump", "Dump", CLI_CELL_COUNT }, { "time", "Time", CLI_CELL_TEXT },              \
+            { "count", "Count", CLI_CELL_COUNT }, { "bytes", "Bytes", CLI_CELL_BYTES },     \
+            { "retained", retained, CLI_CELL_BYTES }, { "types", "Types", CLI_CELL_COUNT }, \
+            { "process", NULL, CLI_CELL_COUNT }, { "recording", "File", CLI_CELL_TEXT },    \
+    }
+static const struct cli_column dump_columns[] = DUMP_COLUMNS(NULL),
+                               dump_columns_retained[] = DUMP_COLUMNS("Retained");
 
 static void put_if(struct cli_table *t, bool known, uint64_t n)
 {
@@ -80,7 +84,8 @@ static void put_if(struct cli_table *t, bool known, uint64_t n)
 
 static struct cli_table *table_of_dumps(const struct cli_comparison *c)
 {
-    struct cli_table *t = cli_table_new(c->retained ? dump_columns_retained : dump_columns, sizeof dump_columns / sizeof *dump_columns);
+    struct cli_table *t = cli_table_new(c->retained ? dump_columns_retained : dump_columns,
+                                        sizeof dump_columns / sizeof *dump_columns);
     char when[CLI_TIME_BYTES];
     for (size_t i = 0; i < c->side_count; i++) {
         const struct cli_side *s = &c->sides[i];
@@ -101,7 +106,8 @@ static struct cli_table *table_of_dumps(const struct cli_comparison *c)
 
 static bool exceeded(const struct cli_comparison *c, size_t i)
 {
-    return cli_threshold_exceeded(&c->thresholds[i], c->sides[0].sum.values[i], c->sides[c->side_count - 1].sum.values[i]);
+    return cli_threshold_exceeded(&c->thresholds[i], c->sides[0].sum.values[i],
+                                  c->sides[c->side_count - 1].sum.values[i]);
 }
 
 static json_t *json_of_thresholds(const struct cli_comparison *c)
@@ -111,19 +117,22 @@ static json_t *json_of_thresholds(const struct cli_comparison *c)
         json_t *row = json_object();
         json_object_set_new(row, "expression", cli_json_text(c->thresholds[i].text));
         json_object_set_new(row, "before", cli_json_number(c->sides[0].sum.values[i]));
-        json_object_set_new(row, "after", cli_json_number(c->sides[c->side_count - 1].sum.values[i]));
+        json_object_set_new(row, "after",
+                            cli_json_number(c->sides[c->side_count - 1].sum.values[i]));
         json_object_set_new(row, "exceeded", json_boolean(exceeded(c, i)));
         json_array_append_new(rows, row);
     }
     return rows;
 }
 
-static bool print_json(const struct cli_comparison *c, const struct cli_table *dumps, const char *key, const struct cli_table *rows)
+static bool print_json(const struct cli_comparison *c, const struct cli_table *dumps,
+                       const char *key, const struct cli_table *rows)
 {
     json_t *o = json_object(), *sides = cli_table_json(dumps), *list = cli_table_json(rows);
     bool ok = sides != NULL && list != NULL;
     for (size_t i = 0; i < c->side_count; i++)
-        json_object_set_new(json_array_get(sides, i), "verdict", cli_json_verdict(&c->sides[i].verdict));
+        json_object_set_new(json_array_get(sides, i), "verdict",
+                            cli_json_verdict(&c->sides[i].verdict));
     json_object_set_new(o, "schema", json_integer(CLI_JSON_SCHEMA));
     json_object_set_new(o, "dumps", sides);
     json_object_set_new(o, "matched_by", json_string(c->by == CLI_BY_NAME ? "name" : "raw_name"));
@@ -135,7 +144,8 @@ static bool print_json(const struct cli_comparison *c, const struct cli_table *d
     return false;
 }
 
-static bool print_text(const struct cli_comparison *c, const struct cli_table *dumps, const struct cli_table *rows)
+static bool print_text(const struct cli_comparison *c, const struct cli_table *dumps,
+                       const struct cli_table *rows)
 {
     if (!cli_table_print(dumps, stdout) || putchar('\n') == EOF || !cli_table_print(rows, stdout))
         return false;
@@ -144,7 +154,8 @@ static bool print_text(const struct cli_comparison *c, const struct cli_table *d
     return true;
 }
 
-enum cli_exit cli_compare_print(const struct cli_comparison *c, const char *key, const struct cli_table *rows)
+enum cli_exit cli_compare_print(const struct cli_comparison *c, const char *key,
+                                const struct cli_table *rows)
 {
     bool ok;
     struct cli_table *dumps = table_of_dumps(c);
@@ -164,9 +175,11 @@ static void say_exceeded(const struct cli_comparison *c, size_t i)
     uint64_t before = c->sides[0].sum.values[i], after = c->sides[c->side_count - 1].sum.values[i];
     char share[40] = "";
     if (before > 0)
-        (void)snprintf(share, sizeof share, ", %+.2f%%", 100 * ((double)after - (double)before) / (double)before);
-    cli_say(NULL, "threshold exceeded: %s: %" PRIu64 " -> %" PRIu64 " (%s%" PRIu64 "%s)", c->thresholds[i].text, before, after,
-            after < before ? "-" : "+", difference(before, after), share);
+        (void)snprintf(share, sizeof share, ", %+.2f%%",
+                       100 * ((double)after - (double)before) / (double)before);
+    cli_say(NULL, "threshold exceeded: %s: %" PRIu64 " -> %" PRIu64 " (%s%" PRIu64 "%s)",
+            c->thresholds[i].text, before, after, after < before ? "-" : "+",
+            difference(before, after), share);
 }
 
 enum cli_exit cli_compare_end(const struct cli_comparison *c)
@@ -197,8 +210,13 @@ struct gcd_page_dump cli_compare_page_dump(const struct cli_comparison *c, size_
 {
     const struct cli_side *side = &c->sides[i];
     return (struct gcd_page_dump){
-        .name = file_name(c, i), .title = side->name, .program = side->command_line, .process = side->process,
-        .unix_ms = side->unix_ms, .verdict = &side->verdict, .partial = side->partial,
+        .name = file_name(c, i),
+        .title = side->name,
+        .program = side->command_line,
+        .process = side->process,
+        .unix_ms = side->unix_ms,
+        .verdict = &side->verdict,
+        .partial = side->partial,
         .sum = { side->sum.objects, side->sum.bytes, side->retained_bytes },
     };
 }

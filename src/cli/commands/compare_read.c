@@ -29,8 +29,8 @@ struct reading {
     struct cli_old_summary *old; /* a summary instead of a dump, or NULL */
     const uint64_t *retained;    /* [types] from the session or from OLD, or NULL */
     struct cli_view views[CLI_MATCHED_BYS];
-    bool alike;                  /* the dump has no full names, so both views are the same */
-    struct gcd_summary raw;      /* the summary with raw names as names */
+    bool alike;             /* the dump has no full names, so both views are the same */
+    struct gcd_summary raw; /* the summary with raw names as names */
     struct gcd_type *raw_types;
 };
 
@@ -44,7 +44,8 @@ static enum cli_exit measure_retained(struct reading *r)
         return CLI_DONE;
     }
     enum cli_exit e = cli_find_dominators(r->c->args, &r->d, &dominators);
-    if (e == CLI_DONE && gcd_session_retained_by_type(r->d.session, NULL, &r->retained, &err) != GCD_OK)
+    if (e == CLI_DONE &&
+        gcd_session_retained_by_type(r->d.session, NULL, &r->retained, &err) != GCD_OK)
         e = cli_fail(r->d.subject, &err);
     if (e == CLI_DONE) {
         r->side->retained_bytes = gcd_dominators_retained(dominators, GCD_NODE_ROOT);
@@ -77,18 +78,25 @@ static enum cli_exit measure_set(struct reading *r, const struct cli_view *v, ui
 }
 
 /*
- * Measures threshold T of a summary, whose matching listed types have LISTED objects and bytes.  Unlisted types may match too: then the value is a
- * lower bound, and unknown if no listed type matches.
+ * Measures threshold T of a summary, whose matching listed types have LISTED objects and bytes.
+ * Unlisted types may match too: then the value is a lower bound, and unknown if no listed type
+ * matches.
  */
-static enum cli_exit measure_old(const struct reading *r, const struct cli_threshold *t, const struct gcd_diff_sum *listed, uint64_t *ret)
+static enum cli_exit measure_old(const struct reading *r, const struct cli_threshold *t,
+                                 const struct gcd_diff_sum *listed, uint64_t *ret)
 {
     const struct gcd_summary *f = r->d.facts;
     bool whole = t->filter == NULL;
     if (t->metric == CLI_METRIC_RETAINED && !whole)
-        return cli_error(CLI_FAILED, r->d.subject, "a summary does not tell what the types of a pattern retain together: %s", t->text);
+        return cli_error(CLI_FAILED, r->d.subject,
+                         "a summary does not tell what the types of a pattern retain together: %s",
+                         t->text);
     if (!whole && r->side->partial && listed->objects == 0)
-        return cli_error(CLI_FAILED, r->d.subject, "lists %" PRIu32 " of %" PRIu64 " types, none that matches \"%s\"; a summary with --top %" PRIu64
-                         " lists all", f->type_count, r->old->types_of_dump, t->pattern, r->old->types_of_dump);
+        return cli_error(CLI_FAILED, r->d.subject,
+                         "lists %" PRIu32 " of %" PRIu64
+                         " types, none that matches \"%s\"; a summary with --top %" PRIu64
+                         " lists all",
+                         f->type_count, r->old->types_of_dump, t->pattern, r->old->types_of_dump);
     if (t->metric == CLI_METRIC_RETAINED)
         *ret = r->old->retained_bytes;
     else if (t->metric == CLI_METRIC_COUNT)
@@ -114,14 +122,16 @@ static enum cli_exit measure_threshold(struct reading *r, const struct cli_view 
         bytes = plus(bytes, v->summary->types[k].bytes);
     }
     if (r->old != NULL)
-        return measure_old(r, t, &(struct gcd_diff_sum){ .objects = objects, .bytes = bytes }, value);
+        return measure_old(r, t, &(struct gcd_diff_sum){ .objects = objects, .bytes = bytes },
+                           value);
     *value = t->metric == CLI_METRIC_COUNT ? objects : bytes;
     if (t->metric != CLI_METRIC_RETAINED)
         return CLI_DONE;
     *value = r->side->retained_bytes;
     if (t->filter == NULL)
         return CLI_DONE;
-    if (v->by != CLI_BY_NAME && memcmp(v->set, r->views[CLI_BY_NAME].set, v->summary->type_count) == 0) {
+    if (v->by != CLI_BY_NAME &&
+        memcmp(v->set, r->views[CLI_BY_NAME].set, v->summary->type_count) == 0) {
         *value = r->side->measured[CLI_BY_NAME].values[i];
         return CLI_DONE;
     }
@@ -143,15 +153,18 @@ static enum cli_exit add_types(struct reading *r, const struct cli_view *v)
         const struct gcd_type *t = &v->summary->types[i];
         if (t->objects == 0 || !v->set[i])
             continue;
-        types[n++] = (struct gcd_diff_type){ gcd_names_plain(v->names, i), t->module_path,
-                                             { t->objects, t->bytes, r->retained != NULL ? r->retained[i] : 0 } };
+        types[n++] = (struct gcd_diff_type){ gcd_names_plain(v->names, i),
+                                             t->module_path,
+                                             { t->objects, t->bytes,
+                                               r->retained != NULL ? r->retained[i] : 0 } };
         sum->objects = plus(sum->objects, t->objects);
         sum->bytes = plus(sum->bytes, t->bytes);
     }
     sum->types = n;
     if (r->side->partial && r->c->filter == NULL) {
         struct gcd_diff_sum *rest = &r->side->unlisted;
-        *rest = (struct gcd_diff_sum){ .objects = minus(r->d.facts->objects, sum->objects), .bytes = minus(r->d.facts->bytes, sum->bytes) };
+        *rest = (struct gcd_diff_sum){ .objects = minus(r->d.facts->objects, sum->objects),
+                                       .bytes = minus(r->d.facts->bytes, sum->bytes) };
         sum->objects = plus(sum->objects, rest->objects);
         sum->bytes = plus(sum->bytes, rest->bytes);
         sum->types = r->old->types_of_dump;
@@ -163,8 +176,8 @@ static enum cli_exit add_types(struct reading *r, const struct cli_view *v)
 }
 
 /*
- * A --filter that matches in no dump is a mistake.  A threshold may require that a type does not exist, so a note is enough for a misspelled one.
- * Suggestions come from the last dump.
+ * A --filter that matches in no dump is a mistake.  A threshold may require that a type does not
+ * exist, so a note is enough for a misspelled one. Suggestions come from the last dump.
  */
 static enum cli_exit check_patterns(const struct reading *r)
 {
@@ -174,7 +187,8 @@ static enum cli_exit check_patterns(const struct reading *r)
     if (c->filter != NULL && !m[CLI_BY_NAME].filter_met && !m[CLI_BY_RAW_NAME].filter_met)
         return cli_filter_nothing(c->filter, NULL, &r->d, names);
     for (size_t i = 0; i < c->threshold_count; i++)
-        if (c->thresholds[i].filter != NULL && !c->args->quiet && !m[CLI_BY_NAME].threshold_met[i] && !m[CLI_BY_RAW_NAME].threshold_met[i])
+        if (c->thresholds[i].filter != NULL && !c->args->quiet &&
+            !m[CLI_BY_NAME].threshold_met[i] && !m[CLI_BY_RAW_NAME].threshold_met[i])
             cli_filter_say_absent(c->thresholds[i].filter, &r->d, names);
     return CLI_DONE;
 }
@@ -189,12 +203,14 @@ static enum cli_exit describe(struct reading *r, const char *label)
     s->process = f->process;
     s->verdict = f->verdict;
     s->unix_ms = f->trace.start_unix_ms;
-    if (s->unix_ms != INT64_MIN && __builtin_add_overflow(s->unix_ms, f->gc_start_ns / 1000000, &s->unix_ms))
+    if (s->unix_ms != INT64_MIN &&
+        __builtin_add_overflow(s->unix_ms, f->gc_start_ns / 1000000, &s->unix_ms))
         s->unix_ms = INT64_MIN;
     s->partial = r->old != NULL && f->type_count < r->old->types_of_dump;
     bool room = s->subject != NULL && s->command_line != NULL && s->name != NULL;
     for (size_t i = 0; i < CLI_MATCHED_BYS && room; i++)
-        room = (s->measured[i].values = calloc(r->c->threshold_count + 1, sizeof *s->measured->values)) != NULL;
+        room = (s->measured[i].values =
+                    calloc(r->c->threshold_count + 1, sizeof *s->measured->values)) != NULL;
     return room ? CLI_DONE : cli_no_memory(NULL);
 }
 
@@ -213,7 +229,8 @@ static void look_for_names(struct reading *r, const struct gcd_summary *s)
     r->side->has_modules = s->module_count > 0;
     r->side->has_names = !r->alike;
     for (size_t i = 0; i < s->module_count && !r->side->has_names; i++)
-        r->side->has_names = s->modules[i].state == GCD_MODULE_READ || s->modules[i].state == GCD_MODULE_RECORDED;
+        r->side->has_names =
+            s->modules[i].state == GCD_MODULE_READ || s->modules[i].state == GCD_MODULE_RECORDED;
 }
 
 static enum cli_exit use_raw_names(struct reading *r, const struct gcd_summary *s)
@@ -230,10 +247,12 @@ static enum cli_exit use_raw_names(struct reading *r, const struct gcd_summary *
 }
 
 /* The names in a summary are in C# spelling already. */
-static enum cli_exit make_names(const struct reading *r, const struct cli_args *args, const struct gcd_summary *s, struct gcd_names **ret)
+static enum cli_exit make_names(const struct reading *r, const struct cli_args *args,
+                                const struct gcd_summary *s, struct gcd_names **ret)
 {
     struct gcd_error err = GCD_ERROR_INIT;
-    enum gcd_name_style style = args->view.names == CLI_NAMES_RAW || r->old != NULL ? GCD_NAMES_RAW : GCD_NAMES_CSHARP;
+    enum gcd_name_style style =
+        args->view.names == CLI_NAMES_RAW || r->old != NULL ? GCD_NAMES_RAW : GCD_NAMES_CSHARP;
     if (style == GCD_NAMES_CSHARP && cli_separates_loads(args))
         style = GCD_NAMES_SEPARATE_LOADS;
     gcd_status st = gcd_names_new(s, style, cli_alloc(), ret, &err);
@@ -276,11 +295,14 @@ static enum cli_exit measure(struct reading *r, const struct cli_view *v)
 
 static enum cli_need need_of(const struct cli_comparison *c)
 {
-    return c->matchings->paths != NULL ? CLI_NEED_DIFF : c->retained ? CLI_NEED_RETAINED : CLI_NEED_FACTS;
+    return c->matchings->paths != NULL ? CLI_NEED_DIFF
+           : c->retained               ? CLI_NEED_RETAINED
+                                       : CLI_NEED_FACTS;
 }
 
 /* Keeps what is needed from R's dump, labeled LABEL in tables (NULL: as in messages). */
-static enum cli_exit keep(struct reading *r, const struct cli_args *args, const char *label, bool last)
+static enum cli_exit keep(struct reading *r, const struct cli_args *args, const char *label,
+                          bool last)
 {
     struct cli_comparison *c = r->c;
     enum cli_exit e = make_views(r, args);
@@ -298,7 +320,8 @@ static enum cli_exit keep(struct reading *r, const struct cli_args *args, const 
     return e;
 }
 
-enum cli_exit cli_compare_add(struct cli_comparison *c, const struct cli_dump *d, const char *label, bool last)
+enum cli_exit cli_compare_add(struct cli_comparison *c, const struct cli_dump *d, const char *label,
+                              bool last)
 {
     struct reading r = { .c = c, .d = *d, .side = &c->sides[c->side_count++] };
     return keep(&r, c->args, label, last);
@@ -307,16 +330,22 @@ enum cli_exit cli_compare_add(struct cli_comparison *c, const struct cli_dump *d
 /* If the input is a summary, sets r->old to it, and the facts of r->d. */
 static enum cli_exit open_summary(struct reading *r, const struct cli_args *args)
 {
-    enum cli_exit e = args->input != NULL ? cli_summary_read(args->input, args->dump.walk, &r->old) : CLI_DONE;
+    enum cli_exit e =
+        args->input != NULL ? cli_summary_read(args->input, args->dump.walk, &r->old) : CLI_DONE;
     if (e != CLI_DONE || r->old == NULL)
         return e;
     r->d = (struct cli_dump){ .facts = &r->old->facts, .subject = args->input };
     if (!r->c->takes_summaries)
-        return cli_error(CLI_FAILED, r->d.subject, "is the summary of a dump, without its objects; gcdumpc trend compares summaries");
+        return cli_error(
+            CLI_FAILED, r->d.subject,
+            "is the summary of a dump, without its objects; gcdumpc trend compares summaries");
     if (args->view.names == CLI_NAMES_RAW)
-        return cli_error(CLI_USAGE, r->d.subject, "is a summary, whose names are in C# spelling; without --names raw it can be compared");
+        return cli_error(
+            CLI_USAGE, r->d.subject,
+            "is a summary, whose names are in C# spelling; without --names raw it can be compared");
     if (r->old->lines > 1 && args->dump.walk == 0 && !args->quiet)
-        cli_say(r->d.subject, "holds %zu summaries, this is the first; \"FILE#N\" chooses", r->old->lines);
+        cli_say(r->d.subject, "holds %zu summaries, this is the first; \"FILE#N\" chooses",
+                r->old->lines);
     return CLI_DONE;
 }
 
@@ -330,7 +359,8 @@ static enum cli_exit open_input(struct reading *r, const struct cli_args *args)
 }
 
 /* Reads the single input of ARGS, labeled LABEL in tables (NULL: as in messages). */
-static enum cli_exit read_dump(struct cli_comparison *c, const struct cli_args *args, const char *label, bool last)
+static enum cli_exit read_dump(struct cli_comparison *c, const struct cli_args *args,
+                               const char *label, bool last)
 {
     struct reading r = { .c = c, .side = &c->sides[c->side_count++] };
     enum cli_exit e = open_input(&r, args);
@@ -338,8 +368,9 @@ static enum cli_exit read_dump(struct cli_comparison *c, const struct cli_args *
         e = keep(&r, args, label, last);
     if (e == CLI_DONE) {
         if (!args->quiet && label == NULL && cli_summary(&r.d)->dumps > 1)
-            cli_say(r.d.subject, "the recording holds %u heap dumps, this is number %u; \"FILE#N\" chooses", cli_summary(&r.d)->dumps,
-                    cli_summary(&r.d)->walk_number);
+            cli_say(r.d.subject,
+                    "the recording holds %u heap dumps, this is number %u; \"FILE#N\" chooses",
+                    cli_summary(&r.d)->dumps, cli_summary(&r.d)->walk_number);
         cli_say_verdict(&r.d, true);
     }
     if (e == CLI_DONE && last && c->newest != NULL)
@@ -351,8 +382,8 @@ static enum cli_exit read_dump(struct cli_comparison *c, const struct cli_args *
 }
 
 /*
- * Splits "FILE#2", dump number 2 of FILE, unless a file has that whole name.  *RET_FILE is FILE, to be freed, or NULL for a plain name.  False when
- * out of memory.
+ * Splits "FILE#2", dump number 2 of FILE, unless a file has that whole name.  *RET_FILE is FILE, to
+ * be freed, or NULL for a plain name.  False when out of memory.
  */
 static bool split_number(const char *word, char **ret_file, uint64_t *ret_number)
 {
@@ -360,7 +391,8 @@ static bool split_number(const char *word, char **ret_file, uint64_t *ret_number
     size_t digits = hash != NULL ? strspn(hash + 1, "0123456789") : 0;
     *ret_file = NULL;
     *ret_number = 0;
-    if (hash == word || digits == 0 || digits > 5 || hash[1] == '0' || hash[1 + digits] != '\0' || access(word, F_OK) == 0)
+    if (hash == word || digits == 0 || digits > 5 || hash[1] == '0' || hash[1 + digits] != '\0' ||
+        access(word, F_OK) == 0)
         return true;
     *ret_number = strtoull(hash + 1, NULL, 10);
     *ret_file = strndup(word, (size_t)(hash - word));

@@ -27,13 +27,18 @@ enum cli_exit cli_find_object(const char *which, const struct cli_dump *d, uint3
 {
     bool is_address = which[0] == '0' && (which[1] == 'x' || which[1] == 'X');
     const char *digits = is_address ? which + 2 : which;
-    size_t n = strlen(digits), good = strspn(digits, is_address ? "0123456789abcdefABCDEF" : "0123456789");
+    size_t n = strlen(digits),
+           good = strspn(digits, is_address ? "0123456789abcdefABCDEF" : "0123456789");
     errno = 0;
     uint64_t number = strtoull(digits, NULL, is_address ? 16 : 10);
     if (n == 0 || good < n || errno != 0)
-        return cli_error(CLI_USAGE, NULL, "--object takes an address (0x...) or the number of an object, not \"%s\"", which);
+        return cli_error(CLI_USAGE, NULL,
+                         "--object takes an address (0x...) or the number of an object, not \"%s\"",
+                         which);
     if (is_address && gcd_graph_notes(d->graph)->addresses_made_up)
-        return cli_error(CLI_FAILED, d->subject, "there are no addresses in this dump; --object takes the number of an object");
+        return cli_error(
+            CLI_FAILED, d->subject,
+            "there are no addresses in this dump; --object takes the number of an object");
     if (is_address)
         *ret = gcd_graph_find(d->graph, number);
     else
@@ -41,9 +46,13 @@ enum cli_exit cli_find_object(const char *which, const struct cli_dump *d, uint3
     if (*ret != GCD_NODE_NONE)
         return CLI_DONE;
     if (is_address)
-        cli_say(d->subject, "there is no object at %s; gcdumpc retained shows addresses, which differ between dumps", which);
+        cli_say(d->subject,
+                "there is no object at %s; gcdumpc retained shows addresses, which differ between "
+                "dumps",
+                which);
     else
-        cli_say(d->subject, "there is no object %s; they are numbered from 0 to %" PRIu32, which, gcd_graph_node_count(d->graph) - 1);
+        cli_say(d->subject, "there is no object %s; they are numbered from 0 to %" PRIu32, which,
+                gcd_graph_node_count(d->graph) - 1);
     return CLI_FAILED;
 }
 
@@ -61,10 +70,14 @@ struct shown {
 /* ---- lines ---- */
 
 static const struct cli_column columns[] = {
-    { "path", "#", CLI_CELL_COUNT }, { "depth", NULL, CLI_CELL_COUNT }, { "kind", NULL, CLI_CELL_TEXT }, { "bytes", "Bytes", CLI_CELL_BYTES },
-    { NULL, "Object", CLI_CELL_TEXT }, { NULL, "Path", CLI_CELL_TREE }, { "type", NULL, CLI_CELL_TEXT }, { "address", NULL, CLI_CELL_ADDRESS },
-    { "node", NULL, CLI_CELL_COUNT }, { "root", NULL, CLI_CELL_TEXT }, { "field", NULL, CLI_CELL_TEXT }, { "flags", NULL, CLI_CELL_TEXT },
-    { "more", NULL, CLI_CELL_COUNT }, { "class", NULL, CLI_CELL_TEXT }, { "label", NULL, CLI_CELL_TEXT }, { "origin", NULL, CLI_CELL_TEXT },
+    { "path", "#", CLI_CELL_COUNT },   { "depth", NULL, CLI_CELL_COUNT },
+    { "kind", NULL, CLI_CELL_TEXT },   { "bytes", "Bytes", CLI_CELL_BYTES },
+    { NULL, "Object", CLI_CELL_TEXT }, { NULL, "Path", CLI_CELL_TREE },
+    { "type", NULL, CLI_CELL_TEXT },   { "address", NULL, CLI_CELL_ADDRESS },
+    { "node", NULL, CLI_CELL_COUNT },  { "root", NULL, CLI_CELL_TEXT },
+    { "field", NULL, CLI_CELL_TEXT },  { "flags", NULL, CLI_CELL_TEXT },
+    { "more", NULL, CLI_CELL_COUNT },  { "class", NULL, CLI_CELL_TEXT },
+    { "label", NULL, CLI_CELL_TEXT },  { "origin", NULL, CLI_CELL_TEXT },
     { "fold", NULL, CLI_CELL_TEXT },
 };
 
@@ -103,16 +116,21 @@ static void put_root(const struct shown *f, uint32_t path, uint32_t depth, const
     free(text);
 }
 
-static gcd_status put_object(const struct shown *f, uint32_t path, uint32_t depth, const struct gcd_object_step *step, enum gcd_fold fold,
+static gcd_status put_object(const struct shown *f, uint32_t path, uint32_t depth,
+                             const struct gcd_object_step *step, enum gcd_fold fold,
                              struct gcd_error *err)
 {
     const struct gcd_graph *g = f->d->graph;
     const char *type = gcd_names_get(f->names, gcd_graph_node_type(g, step->node));
-    char number[CLI_NUMBER_BYTES], elements[CLI_ELEMENTS_BYTES] = "", call[GCD_ASYNC_STEP_BYTES], *text = NULL;
-    gcd_status st = cli_folds(f->args) ? cli_elements_text(f->folding->session, NULL, step->node, elements, err) : GCD_OK;
+    char number[CLI_NUMBER_BYTES], elements[CLI_ELEMENTS_BYTES] = "", call[GCD_ASYNC_STEP_BYTES],
+                                   *text = NULL;
+    gcd_status st = cli_folds(f->args)
+                        ? cli_elements_text(f->folding->session, NULL, step->node, elements, err)
+                        : GCD_OK;
     if (st != GCD_OK)
         return st;
-    if (asprintf(&text, "%s%s%s", gcd_async_step_name(type, call), elements, step->dependent ? " (by a dependent handle)" : "") < 0)
+    if (asprintf(&text, "%s%s%s", gcd_async_step_name(type, call), elements,
+                 step->dependent ? " (by a dependent handle)" : "") < 0)
         text = NULL;
     put_head(f, path, depth, "object");
     cli_table_count(f->table, gcd_graph_node_size(g, step->node));
@@ -132,7 +150,8 @@ static gcd_status put_object(const struct shown *f, uint32_t path, uint32_t dept
     return GCD_OK;
 }
 
-static void put_text(const struct shown *f, uint32_t path, uint32_t depth, const char *text, uint64_t more)
+static void put_text(const struct shown *f, uint32_t path, uint32_t depth, const char *text,
+                     uint64_t more)
 {
     put_head(f, path, depth, "rest");
     put_none(f, 2);
@@ -142,7 +161,8 @@ static void put_text(const struct shown *f, uint32_t path, uint32_t depth, const
     put_none(f, 4);
 }
 
-static void put_rest(const struct shown *f, uint32_t path, uint32_t depth, uint64_t more, const char *what)
+static void put_rest(const struct shown *f, uint32_t path, uint32_t depth, uint64_t more,
+                     const char *what)
 {
     char text[80];
     (void)snprintf(text, sizeof text, "(%" PRIu64 " more %s)", more, what);
@@ -166,27 +186,33 @@ static size_t lines_of(const struct gcd_object_path *p, struct line lines[LINES_
 }
 
 /* Adds one line for the hidden steps from line I on, in output order; returns how many they are. */
-static size_t put_hidden(const struct shown *f, const struct gcd_fold_step *folds, size_t n, size_t i, const uint32_t path_depth[2])
+static size_t put_hidden(const struct shown *f, const struct gcd_fold_step *folds, size_t n,
+                         size_t i, const uint32_t path_depth[2])
 {
     char buf[CLI_HIDDEN_BYTES];
     uint64_t library = 0;
     size_t k = i;
     for (; k < n && folds[f->args->view.to_root ? n - 1 - k : k].fold == GCD_FOLD_HIDDEN; k++)
-        library += gcd_origins_get(f->folding->origins, folds[f->args->view.to_root ? n - 1 - k : k].type) == GCD_ORIGIN_LIBRARY;
+        library += gcd_origins_get(f->folding->origins,
+                                   folds[f->args->view.to_root ? n - 1 - k : k].type) ==
+                   GCD_ORIGIN_LIBRARY;
     put_text(f, path_depth[0], path_depth[1], cli_hidden_text(k - i, library, buf), k - i);
     return k - i;
 }
 
 /* Adds the objects in output order.  *DEPTH: in for the first line, out for what follows. */
-static gcd_status put_steps(const struct shown *f, const struct gcd_object_path *p, uint32_t path, uint32_t *depth, struct gcd_error *err)
+static gcd_status put_steps(const struct shown *f, const struct gcd_object_path *p, uint32_t path,
+                            uint32_t *depth, struct gcd_error *err)
 {
     struct line lines[LINES_MAX];
     struct gcd_fold_step folds[LINES_MAX];
     size_t n = lines_of(p, lines);
     bool hides = cli_folds(f->args);
     for (size_t i = 0; i < n; i++)
-        folds[i] = (struct gcd_fold_step){ .type = lines[i].step.node != GCD_NODE_NONE ? gcd_graph_node_type(f->d->graph, lines[i].step.node)
-                                                                                        : GCD_TYPE_NONE };
+        folds[i] = (struct gcd_fold_step){ .type = lines[i].step.node != GCD_NODE_NONE
+                                                       ? gcd_graph_node_type(f->d->graph,
+                                                                             lines[i].step.node)
+                                                       : GCD_TYPE_NONE };
     folds[n - 1].keep = true;
     gcd_status st = gcd_session_fold_path(f->folding->session, NULL, folds, n, err);
     for (size_t i = 0; i < n && st == GCD_OK; i++) {
@@ -196,7 +222,8 @@ static gcd_status put_steps(const struct shown *f, const struct gcd_object_path 
         if (hides && folds[at].fold == GCD_FOLD_HIDDEN)
             i += put_hidden(f, folds, n, i, (const uint32_t[]){ path, *depth }) - 1;
         else if (lines[at].step.node == GCD_NODE_NONE)
-            put_rest(f, path, *depth, lines[at].more, gcd_by_number(lines[at].more, "object", "objects"));
+            put_rest(f, path, *depth, lines[at].more,
+                     gcd_by_number(lines[at].more, "object", "objects"));
         else
             st = put_object(f, path, *depth, &lines[at].step, folds[at].fold, err);
         ++*depth;
@@ -204,9 +231,11 @@ static gcd_status put_steps(const struct shown *f, const struct gcd_object_path 
     return st;
 }
 
-static gcd_status put_path(const struct shown *f, const struct gcd_object_path *p, uint32_t path, struct gcd_error *err)
+static gcd_status put_path(const struct shown *f, const struct gcd_object_path *p, uint32_t path,
+                           struct gcd_error *err)
 {
-    const struct gcd_root *r = p->root != SIZE_MAX ? &gcd_graph_summary(f->d->graph)->roots[p->root] : NULL;
+    const struct gcd_root *r =
+        p->root != SIZE_MAX ? &gcd_graph_summary(f->d->graph)->roots[p->root] : NULL;
     uint32_t depth = f->args->view.to_root ? 0 : 1;
     if (!f->args->view.to_root)
         put_root(f, path, 0, r);
@@ -219,9 +248,11 @@ static gcd_status put_path(const struct shown *f, const struct gcd_object_path *
 static json_t *json_head(const struct shown *f)
 {
     json_t *o = cli_json_head(f->d->subject);
-    json_object_set_new(o, "orientation", json_string(f->args->view.to_root ? "to_root" : "from_root"));
+    json_object_set_new(o, "orientation",
+                        json_string(f->args->view.to_root ? "to_root" : "from_root"));
     cli_json_count(o, "stand_ins", gcd_paths_pseudo_roots(f->paths));
-    json_object_set_new(o, "reachable", json_boolean(gcd_paths_parent(f->paths, f->object) != GCD_NODE_NONE));
+    json_object_set_new(o, "reachable",
+                        json_boolean(gcd_paths_parent(f->paths, f->object) != GCD_NODE_NONE));
     return o;
 }
 
@@ -237,28 +268,38 @@ static gcd_status put_all(const struct shown *f, struct gcd_error *err)
             st = put_path(f, &path, (uint32_t)i + 1, err);
     }
     if (more > 0)
-        put_rest(f, (uint32_t)n + 1, 0, more, gcd_by_number(more, "way to hold it", "ways to hold it"));
+        put_rest(f, (uint32_t)n + 1, 0, more,
+                 gcd_by_number(more, "way to hold it", "ways to hold it"));
     if (n == 0) {
         char number[CLI_NUMBER_BYTES];
-        cli_say(f->d->subject, "no root leads to the object %s, a %s", cli_object_text(f->d->graph, f->object, number),
+        cli_say(f->d->subject, "no root leads to the object %s, a %s",
+                cli_object_text(f->d->graph, f->object, number),
                 gcd_names_get(f->names, gcd_graph_node_type(f->d->graph, f->object)));
     }
     return st;
 }
 
-enum cli_exit cli_object_paths(const struct cli_args *args, const struct cli_dump *d, const struct gcd_paths *p, uint32_t object,
+enum cli_exit cli_object_paths(const struct cli_args *args, const struct cli_dump *d,
+                               const struct gcd_paths *p, uint32_t object,
                                const struct cli_folding *folding)
 {
     uint32_t max = args->view.max_paths != 0 ? (uint32_t)args->view.max_paths : CLI_DEFAULT_PATHS;
-    struct gcd_object_paths_options options = { .context = cli_context(args, NULL), .object = object, .max = max };
-    struct shown f = { .args = args, .d = d, .names = d->names, .paths = p, .object = object, .folding = folding };
+    struct gcd_object_paths_options options = { .context = cli_context(args, NULL),
+                                                .object = object,
+                                                .max = max };
+    struct shown f = {
+        .args = args, .d = d, .names = d->names, .paths = p, .object = object, .folding = folding
+    };
     struct gcd_error err = GCD_ERROR_INIT;
     gcd_status st = gcd_object_paths_new(d->graph, p, &options, &f.all, &err);
     f.table = cli_table_new(columns, sizeof columns / sizeof *columns);
     if (st == GCD_OK)
         st = put_all(&f, &err);
     struct cli_titled titled = { .key = "paths", .table = f.table };
-    enum cli_exit e = st != GCD_OK ? cli_fail(d->subject, &err) : cli_print_tables(args, d, args->view.json ? json_head(&f) : NULL, &titled, 1);
+    enum cli_exit e =
+        st != GCD_OK
+            ? cli_fail(d->subject, &err)
+            : cli_print_tables(args, d, args->view.json ? json_head(&f) : NULL, &titled, 1);
     gcd_object_paths_free(f.all);
     cli_table_free(f.table);
     return e;

@@ -11,14 +11,17 @@
 
 #define CLI_DEFAULT_PATHS 10u
 
-/* The object that WHICH names, by its address (0x...) or its number.  CLI_USAGE and CLI_FAILED after a message. */
+/* The object that WHICH names, by its address (0x...) or its number.  CLI_USAGE and CLI_FAILED
+ * after a message. */
 enum cli_exit cli_find_object(const char *which, const struct cli_dump *d, uint32_t *ret);
 
 /*
- * Prints one path for each root that holds OBJECT and for each object that refers to it, shortest first; at most --max-paths of them, else
- * CLI_DEFAULT_PATHS.  Paths through OBJECT itself do not count.
+ * Prints one path for each root that holds OBJECT and for each object that refers to it, shortest
+ * first; at most --max-paths of them, else CLI_DEFAULT_PATHS.  Paths through OBJECT itself do not
+ * count.
  */
-enum cli_exit cli_object_paths(const struct cli_args *args, const struct cli_dump *d, const struct gcd_paths *p, uint32_t object,
+enum cli_exit cli_object_paths(const struct cli_args *args, const struct cli_dump *d,
+                               const struct gcd_paths *p, uint32_t object,
                                const struct cli_folding *folding);
 
 #endif

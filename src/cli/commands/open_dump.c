@@ -29,24 +29,25 @@
 void cli_spool_folder(const struct cli_args *args, char *ret, size_t cap)
 {
     const char *tmpdir = getenv("TMPDIR");
-    const char *const outputs[] = { args->output.path, args->live.save_trace, args->output.summary };
+    const char *const outputs[] = { args->output.path, args->live.save_trace,
+                                    args->output.summary };
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
         const char *path = outputs[i];
         if (path == NULL || strcmp(path, "-") == 0 || strncmp(path, "/dev/", 5) == 0)
             continue;
         cli_path_folder(path, ret, cap);
-        if (access(ret, W_OK) == 0)      /* a pipe may be in another user's folder */
+        if (access(ret, W_OK) == 0) /* a pipe may be in another user's folder */
             return;
     }
     (void)snprintf(ret, cap, "%s", tmpdir != NULL && tmpdir[0] != '\0' ? tmpdir : "/tmp");
 }
 
 /*
- * The stream comes only once, so it is saved as soon as it is complete, whatever happens to the conversion.  The dump is then named as if it came
- * from that file.
+ * The stream comes only once, so it is saved as soon as it is complete, whatever happens to the
+ * conversion.  The dump is then named as if it came from that file.
  */
-static enum cli_exit open_live(const struct cli_args *args, const struct gcd_dump_options *options, bool reread,
-                               const char *spool, struct cli_dump *ret)
+static enum cli_exit open_live(const struct cli_args *args, const struct gcd_dump_options *options,
+                               bool reread, const char *spool, struct cli_dump *ret)
 {
     enum cli_exit e = args->live.save_trace != NULL ? cli_trace_open(args, ret) : CLI_DONE;
     if (e != CLI_DONE)
@@ -55,7 +56,7 @@ static enum cli_exit open_live(const struct cli_args *args, const struct gcd_dum
         cli_base_name(args->live.save_trace, ret->name, sizeof ret->name);
     e = cli_open_live(args, options, reread, spool, ret);
     bool wanted = !args->strict || (e == CLI_DONE && gcd_dump_summary(ret->dump)->verdict.complete);
-    if (e == CLI_DONE)                   /* all sessions have ended, so the process runs again */
+    if (e == CLI_DONE) /* all sessions have ended, so the process runs again */
         e = cli_read_modules(args, ret);
     if (args->live.save_trace != NULL && ret->received && wanted) {
         enum cli_exit saved = cli_trace_write(args, ret);
@@ -93,8 +94,11 @@ enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct c
     char spool[4096];
     cli_spool_folder(args, spool, sizeof spool);
     struct gcd_dump_options options = {
-        .context = cli_context(args, "reading"), .process = args->dump.process, .process_name = args->dump.process_name,
-        .walk_number = (unsigned)args->dump.walk, .check_references = need == CLI_NEED_OBJECTS,
+        .context = cli_context(args, "reading"),
+        .process = args->dump.process,
+        .process_name = args->dump.process_name,
+        .walk_number = (unsigned)args->dump.walk,
+        .check_references = need == CLI_NEED_OBJECTS,
     };
     if (cli_is_live(args)) {
         ret->live = true;
@@ -113,7 +117,7 @@ enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct c
         e = refuse(args, ret);
     if (e == CLI_DONE && ret->dump != NULL && !cli_separates_loads(args))
         e = merge_loads(ret);
-    cli_progress_end();                  /* so that the next output begins on its own line */
+    cli_progress_end(); /* so that the next output begins on its own line */
     return e == CLI_DONE && need >= CLI_NEED_GRAPH ? cli_make_graph(args, need, ret) : e;
 }
 
@@ -125,9 +129,13 @@ enum cli_exit cli_make_session(const struct cli_args *args, struct cli_dump *d)
     if (e == CLI_DONE)
         e = cli_mine_of(args, d, d->names, &mine);
     struct gcd_session_options options = {
-        .context = cli_context(args, NULL), .names = d->names, .mine = mine, .share = (double)args->view.share_percent / 100,
+        .context = cli_context(args, NULL),
+        .names = d->names,
+        .mine = mine,
+        .share = (double)args->view.share_percent / 100,
         .min_bytes = args->view.min_bytes,
-        .only_large = args->view.share_percent != 0 || args->view.min_bytes != 0,    /* an explicit limit applies to all kinds */
+        /* an explicit limit applies to all kinds */
+        .only_large = args->view.share_percent != 0 || args->view.min_bytes != 0,
     };
     if (e == CLI_DONE && gcd_session_new(d->graph, &options, &d->session, &err) != GCD_OK)
         e = cli_fail(d->subject, &err);
@@ -135,7 +143,8 @@ enum cli_exit cli_make_session(const struct cli_args *args, struct cli_dump *d)
     return e;
 }
 
-enum cli_exit cli_open_session(const struct cli_args *args, enum cli_need need, struct cli_dump *ret)
+enum cli_exit cli_open_session(const struct cli_args *args, enum cli_need need,
+                               struct cli_dump *ret)
 {
     enum cli_exit e = cli_open(args, need, ret);
     return e == CLI_DONE ? cli_make_session(args, ret) : e;
@@ -149,7 +158,8 @@ enum cli_exit cli_ask_written(const struct cli_args *args, struct cli_dump *d)
     return e == CLI_DONE ? cli_make_session(args, d) : e;
 }
 
-enum cli_exit cli_finish(const struct cli_args *args, const struct cli_dump *d, enum cli_exit e, uint32_t pseudo_roots)
+enum cli_exit cli_finish(const struct cli_args *args, const struct cli_dump *d, enum cli_exit e,
+                         uint32_t pseudo_roots)
 {
     enum cli_exit flushed = cli_flush_stdout();
     if (e != CLI_DONE || flushed != CLI_DONE)

@@ -18,7 +18,8 @@ struct reader {
 
 static enum cli_exit wrong(const struct reader *r, const char *expected)
 {
-    return cli_error(CLI_USAGE, NULL, "--fail-if \"%s\": %s is expected at character %zu%s%s%s", r->text, expected, (size_t)(r->at - r->text) + 1,
+    return cli_error(CLI_USAGE, NULL, "--fail-if \"%s\": %s is expected at character %zu%s%s%s",
+                     r->text, expected, (size_t)(r->at - r->text) + 1,
                      *r->at != '\0' ? ", not \"" : "", r->at, *r->at != '\0' ? "\"" : "");
 }
 
@@ -43,7 +44,9 @@ static size_t read_word(struct reader *r, const char *const *words, size_t n)
 
 static enum cli_exit read_metric(struct reader *r, struct cli_threshold *t)
 {
-    static const char *const words[] = { [CLI_METRIC_COUNT] = "count", [CLI_METRIC_BYTES] = "bytes", [CLI_METRIC_RETAINED] = "retained" };
+    static const char *const words[] = { [CLI_METRIC_COUNT] = "count",
+                                         [CLI_METRIC_BYTES] = "bytes",
+                                         [CLI_METRIC_RETAINED] = "retained" };
     size_t n = sizeof words / sizeof *words, i = read_word(r, words, n);
     if (i == n)
         return wrong(r, "count, bytes or retained");
@@ -51,7 +54,8 @@ static enum cli_exit read_metric(struct reader *r, struct cli_threshold *t)
     return CLI_DONE;
 }
 
-/* Names and regular expressions may contain parentheses, but the text after the pattern does not, so the last one closes it. */
+/* Names and regular expressions may contain parentheses, but the text after the pattern does not,
+ * so the last one closes it. */
 static enum cli_exit read_pattern(struct reader *r, struct cli_threshold *t)
 {
     skip_spaces(r);
@@ -88,7 +92,8 @@ static enum cli_exit read_operator(struct reader *r, struct cli_threshold *t)
     return CLI_DONE;
 }
 
-/* Reads digits with an optional fraction, but nothing else that strtod accepts; independent of the locale. */
+/* Reads digits with an optional fraction, but nothing else that strtod accepts; independent of the
+ * locale. */
 static enum cli_exit read_number(struct reader *r, double *ret)
 {
     double value = 0, place = 1;
@@ -116,9 +121,13 @@ static enum cli_exit read_number(struct reader *r, double *ret)
 
 static enum cli_exit read_unit(struct reader *r, struct cli_threshold *t)
 {
-    static const struct { const char *name; double bytes; } units[] = {
-        { "B", 1 }, { "K", 1024 }, { "KiB", 1024 }, { "M", 1048576 }, { "MiB", 1048576 }, { "G", 1073741824 }, { "GiB", 1073741824 },
-        { "KB", 1e3 }, { "MB", 1e6 }, { "GB", 1e9 },
+    static const struct {
+        const char *name;
+        double bytes;
+    } units[] = {
+        { "B", 1 },         { "K", 1024 },       { "KiB", 1024 },       { "M", 1048576 },
+        { "MiB", 1048576 }, { "G", 1073741824 }, { "GiB", 1073741824 }, { "KB", 1e3 },
+        { "MB", 1e6 },      { "GB", 1e9 },
     };
     size_t n = sizeof units / sizeof *units, i = 0;
     skip_spaces(r);
@@ -156,7 +165,9 @@ static enum cli_exit read_limit(struct reader *r, struct cli_threshold *t)
 
 enum cli_exit cli_threshold_parse(const char *text, struct cli_threshold *ret)
 {
-    static enum cli_exit (*const parts[])(struct reader *, struct cli_threshold *) = { read_metric, read_pattern, read_operator, read_limit };
+    static enum cli_exit (*const parts[])(struct reader *,
+                                          struct cli_threshold *) = { read_metric, read_pattern,
+                                                                      read_operator, read_limit };
     struct reader r = { text, text };
     enum cli_exit e = CLI_DONE;
     *ret = (struct cli_threshold){ .text = text };
@@ -182,7 +193,7 @@ bool cli_threshold_exceeded(const struct cli_threshold *t, uint64_t before, uint
     double value = t->growth ? grown : (double)after, limit = t->limit;
     if (t->share && before == 0) {
         value = after > 0 ? HUGE_VAL : 0;
-    } else if (t->share) {       /* multiplied instead of divided, so that integers stay exact */
+    } else if (t->share) { /* multiplied instead of divided, so that integers stay exact */
         value *= 100;
         limit *= (double)before;
     }

@@ -45,8 +45,8 @@ enum cli_exit cli_memory_open(const struct cli_args *args)
 const char *cli_workload_name(enum gcd_workload workload)
 {
     static const char *const names[GCD_WORKLOADS] = {
-        [GCD_FOR_GRAPH] = "graph", [GCD_FOR_PATHS] = "paths", [GCD_FOR_RETAINED] = "retained", [GCD_FOR_LEAKS] = "leaks", [GCD_FOR_PAGE] = "page",
-        [GCD_FOR_DIFF] = "diff",
+        [GCD_FOR_GRAPH] = "graph", [GCD_FOR_PATHS] = "paths", [GCD_FOR_RETAINED] = "retained",
+        [GCD_FOR_LEAKS] = "leaks", [GCD_FOR_PAGE] = "page",   [GCD_FOR_DIFF] = "diff",
     };
     return names[workload];
 }
@@ -74,20 +74,26 @@ static enum gcd_workload workload_of(enum cli_need need)
     }
 }
 
-enum cli_exit cli_memory_plan(const struct cli_args *args, const struct cli_dump *d, enum cli_need need)
+enum cli_exit cli_memory_plan(const struct cli_args *args, const struct cli_dump *d,
+                              enum cli_need need)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES];
     const char *folder;
     struct gcd_spill *spill = cli_memory_spill();
-    if (spill == NULL || d->dump == NULL)        /* the objects of a graph file are not counted before they are read */
+    if (spill == NULL ||
+        d->dump == NULL) /* the objects of a graph file are not counted before they are read */
         return CLI_DONE;
     uint64_t bytes = cli_estimate(d, workload_of(need));
     if (gcd_spill_check(spill, bytes, &folder, &err) != GCD_OK)
-        return cli_error(CLI_FAILED, d->subject, "needs about %s bytes of memory, and the part above --memory %s cannot be spilled: %s",
-                         cli_number(bytes, true, a), cli_number(budget, true, b), err.msg);
+        return cli_error(
+            CLI_FAILED, d->subject,
+            "needs about %s bytes of memory, and the part above --memory %s cannot be spilled: %s",
+            cli_number(bytes, true, a), cli_number(budget, true, b), err.msg);
     if (folder != NULL && !args->quiet)
-        cli_say(d->subject, "needs about %s bytes of memory, more than --memory %s: the large part goes to temporary files in %s",
+        cli_say(d->subject,
+                "needs about %s bytes of memory, more than --memory %s: the large part goes to "
+                "temporary files in %s",
                 cli_number(bytes, true, a), cli_number(budget, true, b), folder);
     return CLI_DONE;
 }

@@ -18,8 +18,12 @@ static unsigned thread_count(const struct cli_args *args)
 
 struct gcd_context cli_context(const struct cli_args *args, const char *verb)
 {
-    return (struct gcd_context){ .alloc = cli_alloc(), .limits = &args->limits.input, .cancel = &cli_canceled, .threads = thread_count(args),
-                                 .progress = verb != NULL ? cli_progress : NULL, .progress_ctx = (void *)(uintptr_t)verb };
+    return (struct gcd_context){ .alloc = cli_alloc(),
+                                 .limits = &args->limits.input,
+                                 .cancel = &cli_canceled,
+                                 .threads = thread_count(args),
+                                 .progress = verb != NULL ? cli_progress : NULL,
+                                 .progress_ctx = (void *)(uintptr_t)verb };
 }
 
 struct gcd_context cli_context_steps(const struct cli_args *args, const char *verb)

@@ -16,15 +16,18 @@ void cli_say_dangling(const char *subject, uint64_t edges, uint64_t roots, bool 
 {
     const char *bound = at_least ? "at least " : "";
     if (edges > 0)
-        cli_say(subject, "%s%" PRIu64 " reference%s to addresses without an object", bound, edges, gcd_by_number(edges, " leads", "s lead"));
+        cli_say(subject, "%s%" PRIu64 " reference%s to addresses without an object", bound, edges,
+                gcd_by_number(edges, " leads", "s lead"));
     if (roots > 0)
-        cli_say(subject, "%s%" PRIu64 " root%s addresses without an object", bound, roots, gcd_by_number(roots, " holds", "s hold"));
+        cli_say(subject, "%s%" PRIu64 " root%s addresses without an object", bound, roots,
+                gcd_by_number(roots, " holds", "s hold"));
 }
 
 void cli_say_dropped(const char *subject, uint64_t objects)
 {
     if (objects > 0)
-        cli_say(subject, "%" PRIu64 " object%s without an address %s dropped", objects, gcd_plural(objects), gcd_by_number(objects, "was", "were"));
+        cli_say(subject, "%" PRIu64 " object%s without an address %s dropped", objects,
+                gcd_plural(objects), gcd_by_number(objects, "was", "were"));
 }
 
 /* Reports what does not fit into the graph. */
@@ -32,26 +35,32 @@ static void warn_graph(const char *subject, const struct gcd_graph_notes *n)
 {
     cli_say_dangling(subject, n->edges_dangling, n->roots_dangling, false);
     if (n->dependents_dropped > 0)
-        cli_say(subject, "%" PRIu64 " dependent handle%s key or value is not an object", n->dependents_dropped,
+        cli_say(subject, "%" PRIu64 " dependent handle%s key or value is not an object",
+                n->dependents_dropped,
                 gcd_by_number(n->dependents_dropped, " was dropped: its", "s were dropped: their"));
     cli_say_dropped(subject, n->objects_dropped);
     if (n->objects_doubled > 0)
-        cli_say(subject, "%" PRIu64 " object%s the address of another one", n->objects_doubled, gcd_by_number(n->objects_doubled, " has", "s have"));
+        cli_say(subject, "%" PRIu64 " object%s the address of another one", n->objects_doubled,
+                gcd_by_number(n->objects_doubled, " has", "s have"));
 }
 
-/* For a dump that lacks only names: the runtime describes a type once while anybody listens for types. */
+/* For a dump that lacks only names: the runtime describes a type once while anybody listens for
+ * types. */
 static const char *what_helps_with_names(const struct cli_dump *d)
 {
     bool undescribed = cli_summary(d)->types_undescribed > 0;
     if (d->live && undescribed && d->core3)
-        return "; a runtime of .NET Core 3 reports each type once: it has done so for an earlier dump or another tool; only a process that was "
+        return "; a runtime of .NET Core 3 reports each type once: it has done so for an earlier "
+               "dump or another tool; only a process that was "
                "started again has names again";
     if (d->live)
-        return undescribed ? "; the process has reported them to another tool that is still connected (dotnet-trace, a monitor): stop it, "
+        return undescribed ? "; the process has reported them to another tool that is still "
+                             "connected (dotnet-trace, a monitor): stop it, "
                              "then dump again"
                            : "; a program compiled ahead of time (Native AOT) sends none";
     return undescribed ? "; it was recorded without keyword 0x80000, or while another tool used it"
-                       : "; it was recorded without keyword 0x1000000, or from a program that sends none (Native AOT)";
+                       : "; it was recorded without keyword 0x1000000, or from a program that "
+                         "sends none (Native AOT)";
 }
 
 /* Advice for the first reason: the others mostly follow from it. */
@@ -62,11 +71,13 @@ static const char *what_helps(const struct cli_dump *d)
     case GCD_REASON_TYPES_UNDESCRIBED:
         return v->reason_count == 1 ? what_helps_with_names(d) : "";
     case GCD_REASON_EVENTS_LOST:
-        return d->live ? "; dump it again with a larger --buffer" : "; record it again with a larger buffer, as gcdumpc --pid N does";
+        return d->live ? "; dump it again with a larger --buffer"
+                       : "; record it again with a larger buffer, as gcdumpc --pid N does";
     case GCD_REASON_TRACE_TRUNCATED:
     case GCD_REASON_TRACE_DAMAGED:
     case GCD_REASON_INPUT_DAMAGED:
-        return d->live ? "; dump it again" : "; copy it again if the original is intact, or record it again";
+        return d->live ? "; dump it again"
+                       : "; copy it again if the original is intact, or record it again";
     default:
         return "";
     }
@@ -78,10 +89,15 @@ static void say_which_dump(const struct cli_dump *d)
     if (f->dumps <= 1)
         return;
     if (d->live)
-        cli_say(d->subject, "the heap was walked %u times, each with a pause: the program or another tool forces garbage collections; "
-                "this is walk number %u", f->dumps, f->walk_number);
+        cli_say(d->subject,
+                "the heap was walked %u times, each with a pause: the program or another tool "
+                "forces garbage collections; "
+                "this is walk number %u",
+                f->dumps, f->walk_number);
     else
-        cli_say(d->subject, "the recording holds %u heap dumps, this is number %u; --walk N chooses", f->dumps, f->walk_number);
+        cli_say(d->subject,
+                "the recording holds %u heap dumps, this is number %u; --walk N chooses", f->dumps,
+                f->walk_number);
 }
 
 enum cli_exit cli_judge(const struct cli_dump *d)
@@ -97,9 +113,13 @@ void cli_say_verdict(const struct cli_dump *d, bool quiet)
     if (!quiet)
         say_which_dump(d);
     if (!quiet && f->processes_ignored > 0)
-        cli_say(subject, "the recording holds dumps of other processes, too; this is process %" PRIu64 ", --process chooses", f->process);
+        cli_say(subject,
+                "the recording holds dumps of other processes, too; this is process %" PRIu64
+                ", --process chooses",
+                f->process);
     if (f->trace.trailing_bytes > 0)
-        cli_say(subject, "%" PRIu64 " bytes after the end of the recording are ignored", f->trace.trailing_bytes);
+        cli_say(subject, "%" PRIu64 " bytes after the end of the recording are ignored",
+                f->trace.trailing_bytes);
     if (d->graph != NULL)
         warn_graph(subject, gcd_graph_notes(d->graph));
     if (v->complete)

@@ -11,17 +11,19 @@
 #include "exit.h"
 #include "input/input.h"
 
-/* Prints what the user must know about the dump, first of all why it is incomplete.  Call it once per dump.  QUIET leaves out mere notices. */
+/* Prints what the user must know about the dump, first of all why it is incomplete.  Call it once
+ * per dump.  QUIET leaves out mere notices. */
 void cli_say_verdict(const struct cli_dump *d, bool quiet);
 /*
- * Report what a graph or an output lacks, nothing for 0: references and roots without a target object, AT_LEAST that many; OBJECTS without an
- * address.
+ * Report what a graph or an output lacks, nothing for 0: references and roots without a target
+ * object, AT_LEAST that many; OBJECTS without an address.
  */
 void cli_say_dangling(const char *subject, uint64_t edges, uint64_t roots, bool at_least);
 void cli_say_dropped(const char *subject, uint64_t objects);
 /* The exit status of a command that did its work: CLI_DONE or CLI_INCOMPLETE. */
 enum cli_exit cli_judge(const struct cli_dump *d);
-/* Adds the verdict about SUBJECT as the last line of a text, because a table may be passed on without standard error. */
+/* Adds the verdict about SUBJECT as the last line of a text, because a table may be passed on
+ * without standard error. */
 void cli_mark_incomplete(FILE *to, const char *subject, const struct gcd_verdict *v);
 /* Refuses an incomplete dump for --strict; the reason has been printed. */
 enum cli_exit cli_refuse(const char *subject);

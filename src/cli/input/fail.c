@@ -15,7 +15,8 @@ static const char *what_next(const struct gcd_error *err, char memory[CLI_MEMORY
 {
     static const char *const reasons[] = {
         [GCD_ERROR_NO_FOLDER] = "; create that folder first, or choose another",
-        [GCD_ERROR_DISK_RESERVE] = "; make room, write to another disk (TMPDIR moves temporary files), or insist with --force",
+        [GCD_ERROR_DISK_RESERVE] = "; make room, write to another disk (TMPDIR moves temporary "
+                                   "files), or insist with --force",
         [GCD_ERROR_BLOCK_LIMIT] = "; --max-block raises it",
         [GCD_ERROR_OBJECT_LIMIT] = "; --max-objects raises it",
         [GCD_ERROR_PROCESS_NOT_RECORDED] = "; gcdumpc info lists the dumps in it",
@@ -57,8 +58,10 @@ enum cli_exit cli_fail(const char *subject, const struct gcd_error *err)
     if (err->code == GCD_E_NOMEM && cli_memory_problem() != NULL)
         return cli_error(CLI_FAILED, subject, "%s: %s", err->msg, cli_memory_problem());
     if (err->off != GCD_OFF_NONE && (err->off > 0 || err->code != GCD_E_TRUNCATED))
-        return cli_error(CLI_FAILED, subject, "%s (at byte %" PRIu64 ")%s", err->msg, err->off, hint);
-    return cli_error(CLI_FAILED, subject, "%s%s", err->msg[0] != '\0' ? err->msg : gcd_status_text(err->code), hint);
+        return cli_error(CLI_FAILED, subject, "%s (at byte %" PRIu64 ")%s", err->msg, err->off,
+                         hint);
+    return cli_error(CLI_FAILED, subject, "%s%s",
+                     err->msg[0] != '\0' ? err->msg : gcd_status_text(err->code), hint);
 }
 
 enum cli_exit cli_no_memory(const char *subject)

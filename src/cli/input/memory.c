@@ -1,6 +1,7 @@
 /*
- * The allocators for everything that grows with the objects.  --memory: a budget; what exceeds it goes to files.  --max-memory: a limit on all memory
- * of the library; the program's own tables and texts take some more megabytes.
+ * The allocators for everything that grows with the objects.  --memory: a budget; what exceeds it
+ * goes to files.  --max-memory: a limit on all memory of the library; the program's own tables and
+ * texts take some more megabytes.
  */
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -15,12 +16,14 @@
 
 #define MIB (UINT64_C(1) << 20)
 
-static uint64_t most;                    /* 0 = no limit */
-static _Atomic uint64_t used;            /* the library may work in several threads */
-static struct gcd_spill *spill;          /* NULL = no --memory */
-static _Atomic uint64_t refused;         /* total that the last refused request would have reached */
+static uint64_t most;           /* 0 = no limit */
+static _Atomic uint64_t used;   /* the library may work in several threads */
+static struct gcd_spill *spill; /* NULL = no --memory */
+/* total that the last refused request would have reached */
+static _Atomic uint64_t refused;
 
-/* While a block grows it may exist twice, so for a moment more memory than counted may be in use. */
+/* While a block grows it may exist twice, so for a moment more memory than counted may be in use.
+ */
 static void *resize_within(void *ctx, void *ptr, size_t old_bytes, size_t new_bytes)
 {
     (void)ctx;
@@ -57,9 +60,11 @@ const char *cli_memory_hint(char buf[CLI_MEMORY_HINT_BYTES])
     uint64_t need = atomic_load(&refused);
     buf[0] = '\0';
     if (need != 0)
-        (void)snprintf(buf, CLI_MEMORY_HINT_BYTES, "; at least %" PRIu64 " MiB are needed, and --max-memory allows %" PRIu64
-                       ": allow more, or use a command that needs no object graph (info, report, convert to gclog)", (need + MIB - 1) / MIB,
-                       most / MIB);
+        (void)snprintf(buf, CLI_MEMORY_HINT_BYTES,
+                       "; at least %" PRIu64 " MiB are needed, and --max-memory allows %" PRIu64
+                       ": allow more, or use a command that needs no object graph (info, report, "
+                       "convert to gclog)",
+                       (need + MIB - 1) / MIB, most / MIB);
     return buf;
 }
 
@@ -95,7 +100,8 @@ static void *resize(const struct gcd_alloc *a, void *items, size_t old_bytes, si
     return a != NULL ? a->resize(a->ctx, items, old_bytes, new_bytes) : realloc(items, new_bytes);
 }
 
-void *cli_array_grow(const struct gcd_alloc *alloc, void *items, size_t old_count, size_t new_count, size_t item_bytes)
+void *cli_array_grow(const struct gcd_alloc *alloc, void *items, size_t old_count, size_t new_count,
+                     size_t item_bytes)
 {
     size_t bytes;
     if (__builtin_mul_overflow(new_count > 0 ? new_count : 1, item_bytes, &bytes))

@@ -24,14 +24,17 @@ const struct gcd_alloc *cli_limited_alloc(void);
 #define CLI_MEMORY_HINT_BYTES 256
 const char *cli_memory_hint(char buf[CLI_MEMORY_HINT_BYTES]);
 
-/* The allocator for the library: that of the budget or the limit; NULL, which means malloc, without either. */
+/* The allocator for the library: that of the budget or the limit; NULL, which means malloc, without
+ * either. */
 const struct gcd_alloc *cli_alloc(void);
 /*
- * Arrays of the program itself that grow with the objects, from ALLOC (of cli_alloc, NULL = malloc).  cli_array_new clears them; NULL = out of
- * memory.  cli_array_grow keeps the items and clears nothing; on failure it returns NULL and changes nothing.  Free them with their count.
+ * Arrays of the program itself that grow with the objects, from ALLOC (of cli_alloc, NULL =
+ * malloc).  cli_array_new clears them; NULL = out of memory.  cli_array_grow keeps the items and
+ * clears nothing; on failure it returns NULL and changes nothing.  Free them with their count.
  */
 void *cli_array_new(const struct gcd_alloc *alloc, size_t count, size_t item_bytes);
-void *cli_array_grow(const struct gcd_alloc *alloc, void *items, size_t old_count, size_t new_count, size_t item_bytes);
+void *cli_array_grow(const struct gcd_alloc *alloc, void *items, size_t old_count, size_t new_count,
+                     size_t item_bytes);
 void cli_array_free(const struct gcd_alloc *alloc, void *items, size_t count, size_t item_bytes);
 
 /* The spill of --memory, NULL = none; cli_memory_close frees it. */
@@ -40,10 +43,11 @@ struct gcd_spill *cli_memory_spill(void);
 /* Opens the budget of ARGS, unless it is open.  CLI_USAGE or CLI_FAILED after a message. */
 enum cli_exit cli_memory_open(const struct cli_args *args);
 /*
- * Call it when the objects of D are counted.  Checks whether the work NEED fits into the budget, or else can be spilled, and says so.  CLI_FAILED
- * after a message.
+ * Call it when the objects of D are counted.  Checks whether the work NEED fits into the budget, or
+ * else can be spilled, and says so.  CLI_FAILED after a message.
  */
-enum cli_exit cli_memory_plan(const struct cli_args *args, const struct cli_dump *d, enum cli_need need);
+enum cli_exit cli_memory_plan(const struct cli_args *args, const struct cli_dump *d,
+                              enum cli_need need);
 /* The name of a workload for people, and the memory that it will take for D, in bytes. */
 const char *cli_workload_name(enum gcd_workload workload);
 uint64_t cli_estimate(const struct cli_dump *d, enum gcd_workload workload);

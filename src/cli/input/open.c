@@ -23,7 +23,8 @@ void cli_base_name(const char *path, char *ret, size_t cap)
 {
     const char *base = strcmp(path, "-") != 0 ? cli_path_name(path) : "";
     size_t n = strlen(base);
-    static const char *const suffixes[] = { ".gz", ".nettrace", ".netperf", ".etl", ".gclog", ".gcdump", ".dartheap" };
+    static const char *const suffixes[] = { ".gz",    ".nettrace", ".netperf", ".etl",
+                                            ".gclog", ".gcdump",   ".dartheap" };
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
         size_t k = strlen(suffixes[i]);
         if (n > k && memcmp(base + n - k, suffixes[i], k) == 0)
@@ -32,9 +33,11 @@ void cli_base_name(const char *path, char *ret, size_t cap)
     (void)snprintf(ret, cap, "%.*s", (int)(n < cap ? n : cap - 1), base);
 }
 
-static struct gcd_graph_options graph_options(const struct cli_args *args, const struct gcd_input *in)
+static struct gcd_graph_options graph_options(const struct cli_args *args,
+                                              const struct gcd_input *in)
 {
-    return (struct gcd_graph_options){ .context = cli_context(args, "building the graph"), .keep_unknown = args->output.keep_unknown,
+    return (struct gcd_graph_options){ .context = cli_context(args, "building the graph"),
+                                       .keep_unknown = args->output.keep_unknown,
                                        .progress_total = gcd_input_size(in) };
 }
 
@@ -53,7 +56,8 @@ enum cli_exit cli_make_graph(const struct cli_args *args, enum cli_need need, st
     return CLI_DONE;
 }
 
-enum cli_exit cli_find_dominators(const struct cli_args *args, const struct cli_dump *d, const struct gcd_dominators **ret)
+enum cli_exit cli_find_dominators(const struct cli_args *args, const struct cli_dump *d,
+                                  const struct gcd_dominators **ret)
 {
     struct gcd_context context = cli_context_steps(args, "finding dominators");
     struct gcd_error err = GCD_ERROR_INIT;
@@ -64,11 +68,14 @@ enum cli_exit cli_find_dominators(const struct cli_args *args, const struct cli_
 }
 
 /* Opens a file that is a graph already.  It is read several times, even from a pipe. */
-static enum cli_exit open_graph(const struct cli_args *args, const struct gcd_input_options *input_options, struct cli_dump *ret)
+static enum cli_exit open_graph(const struct cli_args *args,
+                                const struct gcd_input_options *input_options, struct cli_dump *ret)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     if (args->dump.walk > 1 || args->dump.process != 0 || args->dump.process_name != NULL)
-        return cli_error(CLI_FAILED, ret->subject, "contains only one dump; --walk and --process are for recordings with several");
+        return cli_error(
+            CLI_FAILED, ret->subject,
+            "contains only one dump; --walk and --process are for recordings with several");
     enum cli_exit e = cli_memory_plan(args, ret, CLI_NEED_GRAPH);
     if (e != CLI_DONE)
         return e;
@@ -85,13 +92,17 @@ static enum cli_exit no_input(const char *path, const struct gcd_error *err)
     if (err->reason != GCD_ERROR_NO_FILE)
         return cli_fail(path, err);
     char *near = cli_nearest_file(path);
-    enum cli_exit e = near != NULL ? cli_error(CLI_FAILED, path, "%s (did you mean \"%s\"?)", err->msg, near) :
-                      cli_error(CLI_FAILED, path, "%s; gcdumpc --pid N -o FILE.nettrace records a process", err->msg);
+    enum cli_exit e =
+        near != NULL
+            ? cli_error(CLI_FAILED, path, "%s (did you mean \"%s\"?)", err->msg, near)
+            : cli_error(CLI_FAILED, path, "%s; gcdumpc --pid N -o FILE.nettrace records a process",
+                        err->msg);
     free(near);
     return e;
 }
 
-enum cli_exit cli_open_input(const struct cli_args *args, const struct gcd_input_options *options, struct gcd_input **ret)
+enum cli_exit cli_open_input(const struct cli_args *args, const struct gcd_input_options *options,
+                             struct gcd_input **ret)
 {
     struct gcd_input *parts[1 + CLI_MORE_INPUTS];
     struct gcd_error err = GCD_ERROR_INIT;
@@ -113,12 +124,14 @@ enum cli_exit cli_open_input(const struct cli_args *args, const struct gcd_input
     return st == GCD_OK ? CLI_DONE : no_input(subject, &err);
 }
 
-enum cli_exit cli_open_file(const struct cli_args *args, const struct gcd_dump_options *options, bool reread, const char *spool,
-                            struct cli_dump *ret)
+enum cli_exit cli_open_file(const struct cli_args *args, const struct gcd_dump_options *options,
+                            bool reread, const char *spool, struct cli_dump *ret)
 {
     ret->subject = cli_input_name(args);
     cli_base_name(args->input, ret->name, sizeof ret->name);
-    struct gcd_input_options input_options = { .context = cli_context(args, NULL), .reread = reread, .spool_dir = spool };
+    struct gcd_input_options input_options = { .context = cli_context(args, NULL),
+                                               .reread = reread,
+                                               .spool_dir = spool };
     struct gcd_error err = GCD_ERROR_INIT;
     const char *graph_format = NULL;
     enum cli_exit opened = cli_open_input(args, &input_options, &ret->input);
@@ -126,21 +139,29 @@ enum cli_exit cli_open_file(const struct cli_args *args, const struct gcd_dump_o
         return opened;
     const char *const outputs[] = { args->output.path, args->output.summary };
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
-        const char *output = outputs[i] != NULL && strcmp(outputs[i], "-") == 0 ? "/dev/stdout" : outputs[i];
+        const char *output =
+            outputs[i] != NULL && strcmp(outputs[i], "-") == 0 ? "/dev/stdout" : outputs[i];
         if (output != NULL && gcd_input_is_file(ret->input, output))
-            return cli_error(CLI_USAGE, ret->subject, "is the input and the output; choose another name for %s", i == 0 ? "-o" : "--summary");
+            return cli_error(CLI_USAGE, ret->subject,
+                             "is the input and the output; choose another name for %s",
+                             i == 0 ? "-o" : "--summary");
     }
     gcd_status st = gcd_graph_probe(ret->input, &graph_format, &err);
     if (st == GCD_OK && graph_format != NULL && args->more_count > 0)
-        return cli_error(CLI_FAILED, ret->subject, "only .etl recordings can have several files; give one, or compare with gcdumpc diff "
-                         "or trend");
+        return cli_error(
+            CLI_FAILED, ret->subject,
+            "only .etl recordings can have several files; give one, or compare with gcdumpc diff "
+            "or trend");
     if (st == GCD_OK && graph_format != NULL)
         return open_graph(args, &input_options, ret);
     if (st == GCD_OK)
         st = gcd_dump_open(ret->input, options, &ret->dump, &err);
     if (st == GCD_E_UNSUPPORTED && err.off == 0)
-        return cli_error(CLI_FAILED, ret->subject, "is neither a recording (.nettrace, .etl) nor a dump in .gclog, .gcdump or "
-                         ".dartheap; other formats are written only, core dumps are not read, and summaries of dumps are for gcdumpc trend");
+        return cli_error(
+            CLI_FAILED, ret->subject,
+            "is neither a recording (.nettrace, .etl) nor a dump in .gclog, .gcdump or "
+            ".dartheap; other formats are written only, core dumps are not read, and summaries of "
+            "dumps are for gcdumpc trend");
     return st == GCD_OK ? CLI_DONE : cli_fail(ret->subject, &err);
 }
 
@@ -156,15 +177,19 @@ static bool has_number(const char *pattern)
 
 bool cli_separates_loads(const struct cli_args *args)
 {
-    bool separate = args->view.separate_loads || has_number(args->view.filter) || has_number(args->view.type);
+    bool separate =
+        args->view.separate_loads || has_number(args->view.filter) || has_number(args->view.type);
     for (size_t i = 0; i < CLI_THRESHOLDS_MAX && args->view.fail_if[i] != NULL; i++)
         separate = separate || has_number(args->view.fail_if[i]);
     return separate;
 }
 
-enum cli_exit cli_names_of(const struct cli_args *args, const struct cli_dump *d, enum gcd_name_style def, struct gcd_names **ret)
+enum cli_exit cli_names_of(const struct cli_args *args, const struct cli_dump *d,
+                           enum gcd_name_style def, struct gcd_names **ret)
 {
-    enum gcd_name_style style = args->view.names == CLI_NAMES_CSHARP ? GCD_NAMES_CSHARP : args->view.names == CLI_NAMES_RAW ? GCD_NAMES_RAW : def;
+    enum gcd_name_style style = args->view.names == CLI_NAMES_CSHARP ? GCD_NAMES_CSHARP
+                                : args->view.names == CLI_NAMES_RAW  ? GCD_NAMES_RAW
+                                                                     : def;
     struct gcd_error err = GCD_ERROR_INIT;
     if (style == GCD_NAMES_CSHARP && cli_separates_loads(args))
         style = GCD_NAMES_SEPARATE_LOADS;

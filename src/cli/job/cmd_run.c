@@ -25,8 +25,9 @@ static void say_jobs(const char *path, const struct job_config *c, const char *w
         (void)snprintf(all + n, sizeof all - n, "%s%s", i == 0 ? "" : ", ", job_config_name(c, i));
         cli_nearest_try(&near, job_config_name(c, i));
     }
-    cli_say(path, "%s%s; there is: %s", wanted != NULL ? "has no job of that name" : "a job is needed", cli_meant(&near, "", meant),
-            all[0] != '\0' ? all : "none");
+    cli_say(path, "%s%s; there is: %s",
+            wanted != NULL ? "has no job of that name" : "a job is needed",
+            cli_meant(&near, "", meant), all[0] != '\0' ? all : "none");
 }
 
 /* The index of job NAME; SIZE_MAX = there is none. */

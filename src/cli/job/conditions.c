@@ -1,5 +1,6 @@
 /*
- * The conditions for a dump.  Checking them disturbs the process at most with a request for the size of its heap.
+ * The conditions for a dump.  Checking them disturbs the process at most with a request for the
+ * size of its heap.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -42,15 +43,21 @@ static bool memory_of_process(struct job_dump *d, const struct run_state *last)
 {
     const struct cli_args *a = d->args;
     if (a->job.if_rss_above != 0 && d->rss_bytes <= a->job.if_rss_above)
-        return skip(d, "it has %" PRIu64 " MiB, not more than %" PRIu64 " MiB", mebibytes(d->rss_bytes), mebibytes(a->job.if_rss_above));
-    /* a restarted process begins small: compared with the memory of its predecessor, it might never be dumped again */
-    if (a->job.if_grown != 0 && !last->of_another && last->rss_bytes != 0 && d->rss_bytes / 100 < last->rss_bytes / 10000 * (100 + a->job.if_grown))
-        return skip(d, "it has %" PRIu64 " MiB, after %" PRIu64 " MiB at the last dump; that is not %" PRIu64 " %% more", mebibytes(d->rss_bytes),
-                    mebibytes(last->rss_bytes), a->job.if_grown);
+        return skip(d, "it has %" PRIu64 " MiB, not more than %" PRIu64 " MiB",
+                    mebibytes(d->rss_bytes), mebibytes(a->job.if_rss_above));
+    /* a restarted process begins small: compared with the memory of its predecessor, it might never
+     * be dumped again */
+    if (a->job.if_grown != 0 && !last->of_another && last->rss_bytes != 0 &&
+        d->rss_bytes / 100 < last->rss_bytes / 10000 * (100 + a->job.if_grown))
+        return skip(d,
+                    "it has %" PRIu64 " MiB, after %" PRIu64
+                    " MiB at the last dump; that is not %" PRIu64 " %% more",
+                    mebibytes(d->rss_bytes), mebibytes(last->rss_bytes), a->job.if_grown);
     return true;
 }
 
-/* REMEMBERED: is there a run state for this name?  Without it, the files of any process of this name count. */
+/* REMEMBERED: is there a run state for this name?  Without it, the files of any process of this
+ * name count. */
 static bool interval(struct job_dump *d, const struct run_state *last, bool remembered)
 {
     uint64_t seconds = d->args->job.min_interval_s;
@@ -66,7 +73,8 @@ static bool interval(struct job_dump *d, const struct run_state *last, bool reme
     /* a time in the future: the clock was wrong then or is wrong now, so ignore it */
     if (newest == 0 || newest > d->begun || (uint64_t)(d->begun - newest) >= seconds)
         return true;
-    return skip(d, "the last dump is %" PRIu64 " s old, not %" PRIu64 " s", (uint64_t)(d->begun - newest), seconds);
+    return skip(d, "the last dump is %" PRIu64 " s old, not %" PRIu64 " s",
+                (uint64_t)(d->begun - newest), seconds);
 }
 
 static bool memory_of_machine(struct job_dump *d)
@@ -75,14 +83,17 @@ static bool memory_of_machine(struct job_dump *d)
     if (d->args->job.if_free_memory == 0)
         return true;
     gcd_ipc_memory(d->pid, &m);
-    if (m.room_bytes >= d->args->job.if_free_memory)         /* unknown is UINT64_MAX */
+    if (m.room_bytes >= d->args->job.if_free_memory) /* unknown is UINT64_MAX */
         return true;
-    return skip(d, "%s has %" PRIu64 " MiB of memory left, not %" PRIu64 " MiB", m.limit == GCD_IPC_LIMIT_CGROUP ? "its cgroup" : "the machine",
+    return skip(d, "%s has %" PRIu64 " MiB of memory left, not %" PRIu64 " MiB",
+                m.limit == GCD_IPC_LIMIT_CGROUP ? "its cgroup" : "the machine",
                 mebibytes(m.room_bytes), mebibytes(d->args->job.if_free_memory));
 }
 
-/* Much of a process's memory may not be heap, so ask for the size of the heap before skipping a dump because of it. */
-static struct job_pause expected_pause(const struct job_dump *d, const struct run_state *last, uint64_t most)
+/* Much of a process's memory may not be heap, so ask for the size of the heap before skipping a
+ * dump because of it. */
+static struct job_pause expected_pause(const struct job_dump *d, const struct run_state *last,
+                                       uint64_t most)
 {
     struct job_pause p = job_expected_pause(d, last, 0);
     struct cli_args args = *d->args;
@@ -91,7 +102,9 @@ static struct job_pause expected_pause(const struct job_dump *d, const struct ru
     if (p.basis != JOB_BY_MEMORY || p.ms <= most || d->pid == 0)
         return p;
     args.target = (struct cli_target_args){ .pid = d->pid };
-    return cli_find_target(&args, &target, path) == CLI_DONE ? job_expected_pause(d, last, live_heap_bytes(path, LIVE_HEAP_MS)) : p;
+    return cli_find_target(&args, &target, path) == CLI_DONE
+               ? job_expected_pause(d, last, live_heap_bytes(path, LIVE_HEAP_MS))
+               : p;
 }
 
 static bool pause(struct job_dump *d, const struct run_state *last)
@@ -102,10 +115,12 @@ static bool pause(struct job_dump *d, const struct run_state *last)
     struct job_pause p = expected_pause(d, last, most);
     if (p.ms <= most)
         return true;
-    return skip(d, "it would pause for about %" PRIu64 " ms (%s), not at most %" PRIu64 " ms", p.ms, job_basis_text(p.basis), most);
+    return skip(d, "it would pause for about %" PRIu64 " ms (%s), not at most %" PRIu64 " ms", p.ms,
+                job_basis_text(p.basis), most);
 }
 
-/* Free bytes for PATH, measured at its nearest existing folder, because the others are not created yet. */
+/* Free bytes for PATH, measured at its nearest existing folder, because the others are not created
+ * yet. */
 static bool free_bytes(const char *path, uint64_t *ret)
 {
     char folder[4096];
@@ -137,13 +152,15 @@ void job_conditions(struct job_dump *d)
 enum cli_exit job_room(struct job_dump *d)
 {
     uint64_t room;
-    const char *path = d->paths[JOB_OUTPUT][0] != '\0' ? d->paths[JOB_OUTPUT] : d->paths[JOB_SUMMARY];
+    const char *path =
+        d->paths[JOB_OUTPUT][0] != '\0' ? d->paths[JOB_OUTPUT] : d->paths[JOB_SUMMARY];
     if (!memory_of_machine(d) || d->args->job.if_free_disk == 0)
         return CLI_DONE;
     if (!free_bytes(path, &room))
         return cli_error(CLI_FAILED, path, "the free space is unknown: %s", strerror(errno));
     if (room < d->args->job.if_free_disk)
-        (void)skip(d, "its disk has %" PRIu64 " MiB left, not %" PRIu64 " MiB", mebibytes(room), mebibytes(d->args->job.if_free_disk));
+        (void)skip(d, "its disk has %" PRIu64 " MiB left, not %" PRIu64 " MiB", mebibytes(room),
+                   mebibytes(d->args->job.if_free_disk));
     return CLI_DONE;
 }
 

@@ -17,20 +17,20 @@
 
 #include <stdio.h>
 
-#define LINE_BYTES 8192
-#define BLANKS " \t\r\n\v\f"
+#define LINE_BYTES      8192
+#define BLANKS          " \t\r\n\v\f"
 #define BYTE_ORDER_MARK "\xEF\xBB\xBF"
-#define ENTRIES_MAX 100000u
+#define ENTRIES_MAX     100000u
 
 struct entry {
     char *name, *value;
-    size_t section;              /* 0 = before the first */
+    size_t section; /* 0 = before the first */
     unsigned line;
 };
 
 struct job_config {
     const char *path;
-    char **sections;             /* [section_count]; the first one is "" */
+    char **sections; /* [section_count]; the first one is "" */
     size_t section_count;
     struct entry *entries;
     size_t count, cap;
@@ -94,7 +94,9 @@ static void add(struct job_config *c, const char *name, const char *value)
         return;
     }
     struct entry *e = &c->entries[c->count];
-    *e = (struct entry){ .name = strdup(name), .value = strdup(value), .section = section, .line = c->line };
+    *e = (struct entry){
+        .name = strdup(name), .value = strdup(value), .section = section, .line = c->line
+    };
     c->count++;
     if (e->name == NULL || e->value == NULL)
         no_memory(c);
@@ -120,7 +122,8 @@ static void read_line(struct job_config *c, char *line)
         return;
     bool behind_option = c->count > 0 && c->entries[c->count - 1].section + 1 == c->section_count;
     char *end = text + strcspn(text, text[0] == '[' ? "]" : "=:");
-    if (text > line && behind_option) {          /* in other programs this continues the previous value */
+    /* in other programs this continues the previous value */
+    if (text > line && behind_option) {
         (void)bad(c, "the line is indented, but a value is one line");
     } else if (*end == '\0') {
         (void)bad(c, "is neither [NAME] nor OPTION = VALUE");
@@ -157,8 +160,10 @@ static enum cli_exit check_owner(const char *path, int fd)
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
         return cli_error(CLI_FAILED, path, "is not a regular file");
     if (st.st_uid != 0 && st.st_uid != geteuid())
-        return cli_error(CLI_FAILED, path, "belongs to another user (%lu); its owner must be root or the user who runs it (chown)",
-                         (unsigned long)st.st_uid);
+        return cli_error(
+            CLI_FAILED, path,
+            "belongs to another user (%lu); its owner must be root or the user who runs it (chown)",
+            (unsigned long)st.st_uid);
     if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0)
         return cli_error(CLI_FAILED, path, "others may write it; chmod go-w");
     return CLI_DONE;
@@ -169,8 +174,10 @@ enum cli_exit job_config_read(const char *path, struct job_config **ret)
     *ret = NULL;
     struct gcd_error err = GCD_ERROR_INIT;
     int fd;
-    if (gcd_path_open(path, &fd, &err) != GCD_OK) {      /* the owner of a link could choose which jobs run */
-        return cli_error(CLI_FAILED, path, "%s; --config names another file, see gcdumpc run --help", err.msg);
+    /* the owner of a link could choose which jobs run */
+    if (gcd_path_open(path, &fd, &err) != GCD_OK) {
+        return cli_error(CLI_FAILED, path,
+                         "%s; --config names another file, see gcdumpc run --help", err.msg);
     }
     enum cli_exit e = check_owner(path, fd);
     struct job_config *c = e == CLI_DONE ? calloc(1, sizeof *c) : NULL;
@@ -235,7 +242,8 @@ static bool overridden(const struct job_config *c, const struct entry *general, 
     return false;
 }
 
-enum cli_exit job_config_args(const struct job_config *c, size_t i, const struct cli_command *command, struct cli_args *ret)
+enum cli_exit job_config_args(const struct job_config *c, size_t i,
+                              const struct cli_command *command, struct cli_args *ret)
 {
     char place[300];
     enum cli_exit e = CLI_DONE;

@@ -1,5 +1,6 @@
 /*
- * --dry-run: the expected cost of a dump, estimated from the last dump of the process, its heap or its memory.
+ * --dry-run: the expected cost of a dump, estimated from the last dump of the process, its heap or
+ * its memory.
  */
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/ipc.h>
@@ -25,11 +26,11 @@
 
 struct plan {
     const struct job_dump *d;
-    const struct cli_args *args;         /* with the final names of its files */
+    const struct cli_args *args; /* with the final names of its files */
     struct live live;
     struct live_forecast forecast;
     struct job_pause pause;
-    const char *path;                    /* of the output, or the summary; NULL = none */
+    const char *path; /* of the output, or the summary; NULL = none */
 };
 
 /* Why the dump would be refused: no room for a buffer or on a disk.  NULL = it would not. */
@@ -57,26 +58,32 @@ static void print_process(const struct plan *p)
         cli_print_sanitized(stdout, p->d->runtime);
     }
     printf("\n  memory  %s resident; GC heap %s\n", cli_size(p->live.memory.rss_bytes, rss),
-           p->live.heap_bytes != 0 ? cli_size(p->live.heap_bytes, heap) : "unknown, the runtime did not say within a second");
+           p->live.heap_bytes != 0 ? cli_size(p->live.heap_bytes, heap)
+                                   : "unknown, the runtime did not say within a second");
 }
 
 static void print_cost(const struct plan *p)
 {
     char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES], left[CLI_NUMBER_BYTES];
-    printf("  pause   about %s ms, %s\n", cli_number(p->pause.ms, true, a), job_basis_text(p->pause.basis));
-    printf("  events  about %s, at most %s\n", cli_size(p->forecast.stream_likely, a), cli_size(p->forecast.stream_most, b));
+    printf("  pause   about %s ms, %s\n", cli_number(p->pause.ms, true, a),
+           job_basis_text(p->pause.basis));
+    printf("  events  about %s, at most %s\n", cli_size(p->forecast.stream_likely, a),
+           cli_size(p->forecast.stream_most, b));
     printf("  buffer  %s in the process", cli_size(p->forecast.buffer_mb * LIVE_MIB, a));
     if (p->live.memory.room_bytes != UINT64_MAX)
-        printf(", whose %s has %s left", p->live.memory.limit == GCD_IPC_LIMIT_CGROUP ? "cgroup" : "machine",
+        printf(", whose %s has %s left",
+               p->live.memory.limit == GCD_IPC_LIMIT_CGROUP ? "cgroup" : "machine",
                cli_size(p->live.memory.room_bytes, left));
     putchar('\n');
     for (size_t i = 0; i < p->forecast.place_count; i++) {
         const struct live_place *place = &p->forecast.places[i];
         if (place->most == 0)
             continue;
-        printf("  disk    about %s, at most %s in ", cli_size(place->likely, a), cli_size(place->most, b));
+        printf("  disk    about %s, at most %s in ", cli_size(place->likely, a),
+               cli_size(place->most, b));
         cli_print_sanitized(stdout, place->folder);
-        printf(", where %s are free\n", place->left != UINT64_MAX ? cli_size(place->left, left) : "an unknown number of bytes");
+        printf(", where %s are free\n", place->left != UINT64_MAX ? cli_size(place->left, left)
+                                                                  : "an unknown number of bytes");
     }
 }
 
@@ -115,9 +122,11 @@ static void put_memory(json_t *o, const struct plan *p)
 {
     const struct gcd_ipc_memory *m = &p->live.memory;
     (void)json_object_set_new(o, "resident_bytes", number_or_null(m->rss_bytes != 0, m->rss_bytes));
-    (void)json_object_set_new(o, "gc_heap_bytes", number_or_null(p->live.heap_bytes != 0, p->live.heap_bytes));
+    (void)json_object_set_new(o, "gc_heap_bytes",
+                              number_or_null(p->live.heap_bytes != 0, p->live.heap_bytes));
     (void)json_object_set_new(o, "buffer_bytes", cli_json_number(p->forecast.buffer_mb * LIVE_MIB));
-    (void)json_object_set_new(o, "room_bytes", number_or_null(m->room_bytes != UINT64_MAX, m->room_bytes));
+    (void)json_object_set_new(o, "room_bytes",
+                              number_or_null(m->room_bytes != UINT64_MAX, m->room_bytes));
 }
 
 static json_t *places_of(const struct plan *p)
@@ -129,7 +138,8 @@ static json_t *places_of(const struct plan *p)
         (void)json_object_set_new(row, "folder", cli_json_text(place->folder));
         (void)json_object_set_new(row, "bytes", cli_json_number(place->likely));
         (void)json_object_set_new(row, "most_bytes", cli_json_number(place->most));
-        (void)json_object_set_new(row, "free_bytes", number_or_null(place->left != UINT64_MAX, place->left));
+        (void)json_object_set_new(row, "free_bytes",
+                                  number_or_null(place->left != UINT64_MAX, place->left));
         (void)json_array_append_new(rows, row);
     }
     return rows;
@@ -137,7 +147,7 @@ static json_t *places_of(const struct plan *p)
 
 static enum cli_exit print_json(const struct plan *p)
 {
-    static const char *const bases[] = { "last_dump", "heap", "memory" };       /* enum job_basis */
+    static const char *const bases[] = { "last_dump", "heap", "memory" }; /* enum job_basis */
     json_t *o = json_object();
     (void)json_object_set_new(o, "schema", json_integer(CLI_JSON_SCHEMA));
     (void)json_object_set_new(o, "pid", cli_json_number(p->d->pid));
@@ -149,9 +159,11 @@ static enum cli_exit print_json(const struct plan *p)
     (void)json_object_set_new(o, "event_bytes", cli_json_number(p->forecast.stream_likely));
     (void)json_object_set_new(o, "most_event_bytes", cli_json_number(p->forecast.stream_most));
     (void)json_object_set_new(o, "file", text_or_null(p->path));
-    (void)json_object_set_new(o, "file_bytes", number_or_null(p->forecast.output_bytes != 0, p->forecast.output_bytes));
+    (void)json_object_set_new(
+        o, "file_bytes", number_or_null(p->forecast.output_bytes != 0, p->forecast.output_bytes));
     (void)json_object_set_new(o, "places", places_of(p));
-    (void)json_object_set_new(o, "skipped", text_or_null(p->d->status == JOB_SKIPPED ? p->d->reason : NULL));
+    (void)json_object_set_new(o, "skipped",
+                              text_or_null(p->d->status == JOB_SKIPPED ? p->d->reason : NULL));
     (void)json_object_set_new(o, "refused", text_or_null(refusal(p)));
     char *line = cli_json_line(o);
     if (line == NULL)
@@ -176,7 +188,9 @@ enum cli_exit job_dry_run(const struct job_dump *d, const struct cli_args *args)
 {
     char spool[4096];
     struct cli_dump target = { .input = NULL };
-    struct plan p = { .d = d, .args = args, .live = { .args = args, .pid = d->pid, .spool_dir = spool } };
+    struct plan p = { .d = d,
+                      .args = args,
+                      .live = { .args = args, .pid = d->pid, .spool_dir = spool } };
     enum cli_exit e = cli_find_target(args, &target, p.live.path);
     if (e != CLI_DONE)
         return e;

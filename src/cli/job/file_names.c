@@ -23,8 +23,8 @@ bool job_names_taken(const struct job_dump *d)
 {
     struct stat st;
     for (size_t i = 0; i < JOB_FILES; i++)
-        if (d->templates[i] != NULL && cli_template_has_time(d->templates[i]) && lstat(d->paths[i], &st) == 0 &&
-            (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
+        if (d->templates[i] != NULL && cli_template_has_time(d->templates[i]) &&
+            lstat(d->paths[i], &st) == 0 && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
             return true;
     return false;
 }
@@ -32,7 +32,8 @@ bool job_names_taken(const struct job_dump *d)
 /* Expands the names of D's files, into d->paths and ARGS. */
 static enum cli_exit expand_names(struct job_dump *d, struct cli_args *args)
 {
-    const char *names[JOB_FILES], **const to[] = { &args->output.path, &args->live.save_trace, &args->output.summary };
+    const char *names[JOB_FILES],
+        **const to[] = { &args->output.path, &args->live.save_trace, &args->output.summary };
     enum cli_exit e = CLI_DONE;
     job_given_names(d->args, names);
     for (size_t i = 0; i < JOB_FILES && e == CLI_DONE; i++) {
@@ -57,7 +58,8 @@ enum cli_exit job_name_files(struct job_dump *d, struct cli_args *args)
         e = expand_names(d, args);
     }
     if (e == CLI_DONE && job_names_taken(d))
-        return cli_error(CLI_FAILED, args->output.path, "exists, as do the files of all seconds before it since this run began");
+        return cli_error(CLI_FAILED, args->output.path,
+                         "exists, as do the files of all seconds before it since this run began");
     return e;
 }
 
@@ -76,15 +78,18 @@ static enum cli_exit make_folders(const struct job_dump *d)
 static enum cli_exit check_name(const char *path)
 {
     struct stat st;
-    if (lstat(path, &st) != 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))     /* only the format knows whether it may be a folder */
+    if (lstat(path, &st) != 0 || S_ISREG(st.st_mode) ||
+        S_ISDIR(st.st_mode)) /* only the format knows whether it may be a folder */
         return CLI_DONE;
-    return cli_error(CLI_FAILED, path, "exists and is not a regular file; a name with fields needs a new or a regular file");
+    return cli_error(
+        CLI_FAILED, path,
+        "exists and is not a regular file; a name with fields needs a new or a regular file");
 }
 
 enum cli_exit job_prepare_places(const struct job_dump *d)
 {
     for (size_t i = 0; i < JOB_FILES; i++)
-        if (d->templates[i] != NULL)         /* opening the new file cleans only its own folder */
+        if (d->templates[i] != NULL) /* opening the new file cleans only its own folder */
             cli_template_sweep(d->templates[i], &d->values);
     enum cli_exit e = make_folders(d);
     for (size_t i = 0; i < JOB_FILES && e == CLI_DONE; i++)

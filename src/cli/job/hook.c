@@ -1,6 +1,7 @@
 /*
- * --on-success and --on-failure: runs a program after a dump.  There is no shell: blanks separate words, and nothing else is special.  The
- * program gets its own process group, so that everything it starts ends with it.  Its output goes to standard error, which carries messages.
+ * --on-success and --on-failure: runs a program after a dump.  There is no shell: blanks separate
+ * words, and nothing else is special.  The program gets its own process group, so that everything
+ * it starts ends with it.  Its output goes to standard error, which carries messages.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,17 +23,18 @@
 
 #ifdef GCDUMPC_HAVE_IPC
 
-#define WORDS_MAX 64u
-#define VARIABLES 16u
+#define WORDS_MAX      64u
+#define VARIABLES      16u
 #define VARIABLE_BYTES 4200u
-#define POLL_MS 50
-#define PATIENCE_MS 300000
-#define GRACE_MS 3000
+#define POLL_MS        50
+#define PATIENCE_MS    300000
+#define GRACE_MS       3000
 
 extern char **environ;
 
 struct environment {
-    char **all;                  /* our environment and the variables for the dump; NULL at the end */
+    /* our environment and the variables for the dump; NULL at the end */
+    char **all;
     size_t count;
     char text[VARIABLES][VARIABLE_BYTES];
     size_t used;
@@ -88,7 +90,8 @@ static bool interrupted(void)
     return atomic_load(&cli_canceled) && !atomic_load(&cli_timed_out);
 }
 
-/* Has PID ended within MS milliseconds?  Leaves it a zombie, so that its number still names its group.  ATTENTIVE: a signal to us ends the wait. */
+/* Has PID ended within MS milliseconds?  Leaves it a zombie, so that its number still names its
+ * group.  ATTENTIVE: a signal to us ends the wait. */
 static bool ended(pid_t pid, int ms, bool attentive)
 {
     for (int waited = 0; waited < ms && !(attentive && interrupted()); waited += POLL_MS) {
@@ -100,16 +103,18 @@ static bool ended(pid_t pid, int ms, bool attentive)
     return false;
 }
 
-/* Sets *RET_STATUS as waitpid does.  False when we stopped the program: after a signal to us, or because it took too long. */
+/* Sets *RET_STATUS as waitpid does.  False when we stopped the program: after a signal to us, or
+ * because it took too long. */
 static bool wait_for(pid_t pid, int *ret_status)
 {
-    bool late = interrupted();           /* the program may report the interrupt, but we do not wait long */
+    /* the program may report the interrupt, but we do not wait long */
+    bool late = interrupted();
     bool by_itself = ended(pid, late ? GRACE_MS : PATIENCE_MS, !late);
     if (!by_itself) {
         (void)kill(-pid, SIGTERM);
         (void)ended(pid, GRACE_MS, false);
         (void)kill(-pid, SIGKILL);
-        if (!ended(pid, GRACE_MS, false))        /* even SIGKILL did not help: it hangs in the kernel */
+        if (!ended(pid, GRACE_MS, false)) /* even SIGKILL did not help: it hangs in the kernel */
             return false;
     }
     while (waitpid(pid, ret_status, 0) < 0 && errno == EINTR)
@@ -121,7 +126,7 @@ static int set_attributes(posix_spawnattr_t *a)
 {
     sigset_t defaults;
     sigemptyset(&defaults);
-    sigaddset(&defaults, SIGPIPE);       /* we ignore it, and the program would inherit that */
+    sigaddset(&defaults, SIGPIPE); /* we ignore it, and the program would inherit that */
     sigaddset(&defaults, SIGXFSZ);
     int e = posix_spawnattr_setsigdefault(a, &defaults);
     if (e == 0)
@@ -164,7 +169,8 @@ static enum cli_exit run(char **words, char **env)
     if (e != 0)
         return cli_error(CLI_FAILED, words[0], "cannot be run: %s", strerror(e));
     if (!wait_for(pid, &status)) {
-        cli_say(words[0], interrupted() ? "was stopped because gcdumpc was interrupted" : "was stopped because it took too long");
+        cli_say(words[0], interrupted() ? "was stopped because gcdumpc was interrupted"
+                                        : "was stopped because it took too long");
         return interrupted() ? CLI_INTERRUPTED : CLI_FAILED;
     }
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
@@ -178,14 +184,17 @@ static enum cli_exit run(char **words, char **env)
 
 enum cli_exit job_hook(const struct job_dump *d)
 {
-    const char *command = d->status == JOB_DONE ? d->args->job.on_success : d->status == JOB_SKIPPED ? NULL : d->args->job.on_failure;
+    const char *command = d->status == JOB_DONE      ? d->args->job.on_success
+                          : d->status == JOB_SKIPPED ? NULL
+                                                     : d->args->job.on_failure;
     char *words[WORDS_MAX + 1], *at = NULL;
     size_t n = 0;
     if (command == NULL)
         return CLI_DONE;
     char *text = strdup(command);
     struct environment *env = environment_of(d);
-    for (char *w = text != NULL ? strtok_r(text, " \t", &at) : NULL; w != NULL && n < WORDS_MAX; w = strtok_r(NULL, " \t", &at))
+    for (char *w = text != NULL ? strtok_r(text, " \t", &at) : NULL; w != NULL && n < WORDS_MAX;
+         w = strtok_r(NULL, " \t", &at))
         words[n++] = w;
     words[n] = NULL;
     enum cli_exit e = CLI_FAILED;

@@ -39,12 +39,16 @@ static bool has_fields(const char *path)
 bool job_wanted(const struct cli_args *args)
 {
     const struct cli_job_args *a = &args->job;
-    bool several = args->target.all || has_fields(args->output.path) || has_fields(args->live.save_trace) || has_fields(args->output.summary);
+    bool several = args->target.all || has_fields(args->output.path) ||
+                   has_fields(args->live.save_trace) || has_fields(args->output.summary);
     bool tidies = a->keep != 0 || a->keep_days != 0 || a->max_total_bytes != 0;
-    bool has_conditions = a->if_rss_above != 0 || a->if_grown != 0 || a->min_interval_s != 0 || a->if_free_disk != 0 || a->if_free_memory != 0 ||
-                          a->max_pause_ms != 0 || a->skip_status != 0;
-    bool reports = a->log != CLI_LOG_NONE || a->syslog || a->metrics != NULL || a->on_success != NULL || a->on_failure != NULL;
-    return several || tidies || has_conditions || reports || args->live.dry_run || a->nice != 0 || a->io_idle;
+    bool has_conditions = a->if_rss_above != 0 || a->if_grown != 0 || a->min_interval_s != 0 ||
+                          a->if_free_disk != 0 || a->if_free_memory != 0 || a->max_pause_ms != 0 ||
+                          a->skip_status != 0;
+    bool reports = a->log != CLI_LOG_NONE || a->syslog || a->metrics != NULL ||
+                   a->on_success != NULL || a->on_failure != NULL;
+    return several || tidies || has_conditions || reports || args->live.dry_run || a->nice != 0 ||
+           a->io_idle;
 }
 
 #ifdef GCDUMPC_HAVE_IPC
@@ -54,8 +58,8 @@ bool job_wanted(const struct cli_args *args)
 
 struct job {
     const struct cli_args *args;
-    struct cli_template *names[JOB_FILES];       /* NULL: a fixed name or none */
-    bool several;                /* all processes, or all with the name */
+    struct cli_template *names[JOB_FILES]; /* NULL: a fixed name or none */
+    bool several;                          /* all processes, or all with the name */
     char host[256];
     struct job_dump *dumps;
     size_t count;
@@ -81,8 +85,10 @@ static bool is_folder(const struct cli_args *a)
 {
     if (a->output.path == NULL)
         return false;
-    const struct gcd_format *f = a->output.format != NULL ? gcd_format_by_name(a->output.format) : gcd_format_by_path(a->output.path);
-    return f != NULL && gcd_format_kind(f) == GCD_FORMAT_STAGED && gcd_format_staged_kind(f) == GCD_STAGED_FOLDER;
+    const struct gcd_format *f = a->output.format != NULL ? gcd_format_by_name(a->output.format)
+                                                          : gcd_format_by_path(a->output.path);
+    return f != NULL && gcd_format_kind(f) == GCD_FORMAT_STAGED &&
+           gcd_format_staged_kind(f) == GCD_STAGED_FOLDER;
 }
 
 static enum cli_exit parse_templates(struct job *j)
@@ -100,7 +106,8 @@ static enum cli_exit parse_templates(struct job *j)
 static enum cli_exit check_names(const struct job *j, bool finds_earlier)
 {
     static const char *const lacks[JOB_FILES] = {
-        "several processes need a name with %p in it", "several processes need a --save-trace with %p in it",
+        "several processes need a name with %p in it",
+        "several processes need a --save-trace with %p in it",
         "several processes need a --summary with %p in it",
     };
     const char *names[JOB_FILES];
@@ -108,7 +115,8 @@ static enum cli_exit check_names(const struct job *j, bool finds_earlier)
     for (size_t i = 0; i < JOB_FILES; i++) {
         const struct cli_template *t = j->names[i];
         if (finds_earlier && t != NULL && !cli_template_tells_names(t))
-            return usage("earlier dumps of one name cannot be told from those of another where %n or %h touches %p or %s; put a dash between them");
+            return usage("earlier dumps of one name cannot be told from those of another where %n "
+                         "or %h touches %p or %s; put a dash between them");
         if (j->args->job.name == NULL && t != NULL && cli_template_uses(t, "J"))
             return usage("%J is the name of a job, which only gcdumpc run has");
         if (j->several && names[i] != NULL && (t == NULL || !cli_template_has_process(t)))
@@ -123,20 +131,25 @@ static enum cli_exit parse_names(struct job *j)
     const struct cli_args *a = j->args;
     bool kept = a->job.keep != 0 || a->job.keep_days != 0 || a->job.max_total_bytes != 0;
     if (a->target.pid == 0 && a->target.name == NULL && !a->target.all)
-        return usage("names with fields, and options for unattended dumps, need --pid, --name or --all");
+        return usage(
+            "names with fields, and options for unattended dumps, need --pid, --name or --all");
     enum cli_exit e = parse_templates(j);
     if (e != CLI_DONE)
         return e;
-    const struct cli_template *output = j->names[JOB_OUTPUT], *first = output != NULL ? output : j->names[JOB_SUMMARY];
+    const struct cli_template *output = j->names[JOB_OUTPUT],
+                              *first = output != NULL ? output : j->names[JOB_SUMMARY];
     /* a pattern needs --all to match several processes, unless their dumps get different names */
     bool pattern = a->target.name != NULL && strpbrk(a->target.name, "*?[") != NULL;
     j->several = a->target.all || (pattern && first != NULL && cli_template_has_process(first));
     if (kept && (output == NULL || !cli_template_has_time(output)))
-        return usage("--keep, --keep-days and --max-total need a name with a date and a time of day in it, as -o '%n-%Y%m%dT%H%M%SZ.nettrace.gz'");
+        return usage("--keep, --keep-days and --max-total need a name with a date and a time of "
+                     "day in it, as -o '%n-%Y%m%dT%H%M%SZ.nettrace.gz'");
     if (kept && is_folder(a))
-        return usage("--keep, --keep-days and --max-total are for outputs that are files; this format is a folder");
+        return usage("--keep, --keep-days and --max-total are for outputs that are files; this "
+                     "format is a folder");
     if (a->job.if_grown != 0 && first == NULL)
-        return usage("--if-grown compares with what is remembered beside earlier dumps; it needs a name with fields, as "
+        return usage("--if-grown compares with what is remembered beside earlier dumps; it needs a "
+                     "name with fields, as "
                      "-o '%n-%Y%m%dT%H%M%SZ.nettrace.gz'");
     return check_names(j, kept || a->job.min_interval_s != 0);
 }
@@ -162,7 +175,8 @@ static void describe(struct job *j, const struct gcd_ipc_process *p)
     if (p->entry_assembly[0] != '\0')
         (void)snprintf(d->name, sizeof d->name, "%s", p->entry_assembly);
     else
-        job_process_name(p->exe[0] != '\0' ? p->exe : p->name, p->command_line, d->name, sizeof d->name);
+        job_process_name(p->exe[0] != '\0' ? p->exe : p->name, p->command_line, d->name,
+                         sizeof d->name);
     (void)snprintf(d->runtime, sizeof d->runtime, "%s", p->runtime_version);
 }
 
@@ -170,16 +184,19 @@ static bool is_wanted(const struct job *j, const struct gcd_ipc_process *p, uint
 {
     if (pid != 0)
         return p->pid == pid;
-    return p->pid != 0 && p->pid != (uint32_t)getpid() && (j->args->target.name == NULL || cli_target_fits(p, j->args->target.name) > 0);
+    return p->pid != 0 && p->pid != (uint32_t)getpid() &&
+           (j->args->target.name == NULL || cli_target_fits(p, j->args->target.name) > 0);
 }
 
 /*
- * Asks a process again that did not answer the search within half a second.  It must not be known under another name: its dumps would go elsewhere,
- * and its earlier dumps would be missed.
+ * Asks a process again that did not answer the search within half a second.  It must not be known
+ * under another name: its dumps would go elsewhere, and its earlier dumps would be missed.
  */
 static enum cli_exit identify(struct job_dump *d, const struct cli_args *args)
 {
-    uint64_t patience = args->live.timeout_s != 0 && args->live.timeout_s * 1000 < PATIENCE_MS ? args->live.timeout_s * 1000 : PATIENCE_MS;
+    uint64_t patience = args->live.timeout_s != 0 && args->live.timeout_s * 1000 < PATIENCE_MS
+                            ? args->live.timeout_s * 1000
+                            : PATIENCE_MS;
     struct gcd_ipc_process_info info = { .pid = 0 };
     struct gcd_error err = GCD_ERROR_INIT;
     struct cli_dump target = { .input = NULL };
@@ -200,10 +217,12 @@ static enum cli_exit identify(struct job_dump *d, const struct cli_args *args)
     return CLI_DONE;
 }
 
-/* PID 0: all, or all with --name.  Finds their names now, because they are needed for the name of the output before the dump. */
+/* PID 0: all, or all with --name.  Finds their names now, because they are needed for the name of
+ * the output before the dump. */
 static enum cli_exit find(struct job *j, uint32_t pid)
 {
-    struct gcd_ipc_list_options options = { .own_tmpdir = getenv("TMPDIR"), .cancel = &cli_canceled };
+    struct gcd_ipc_list_options options = { .own_tmpdir = getenv("TMPDIR"),
+                                            .cancel = &cli_canceled };
     struct gcd_ipc_process_list l;
     struct gcd_error err = GCD_ERROR_INIT;
     if (gcd_ipc_list(&options, &l, &err) != GCD_OK)
@@ -216,11 +235,12 @@ static enum cli_exit find(struct job *j, uint32_t pid)
     gcd_ipc_list_done(&l);
     if (j->dumps == NULL || j->own.ids == NULL)
         return cli_no_memory(NULL);
-    if (j->count == 0 && pid != 0)               /* the attempt reports why it cannot be dumped */
+    if (j->count == 0 && pid != 0) /* the attempt reports why it cannot be dumped */
         (void)add(j, pid);
     if (j->count > 0)
         return CLI_DONE;
-    return cli_error(CLI_FAILED, j->args->target.name, "no .NET process that can be dumped; see gcdumpc ps");
+    return cli_error(CLI_FAILED, j->args->target.name,
+                     "no .NET process that can be dumped; see gcdumpc ps");
 }
 
 static enum cli_exit find_processes(struct job *j)
@@ -231,9 +251,11 @@ static enum cli_exit find_processes(struct job *j)
         return find(j, 0);
     if (j->args->target.pid != 0)
         return find(j, (uint32_t)j->args->target.pid);
-    enum cli_exit e = cli_find_target(j->args, &d, path);    /* finds one, or reports why not */
+    enum cli_exit e = cli_find_target(j->args, &d, path); /* finds one, or reports why not */
     if (e == CLI_DONE && d.pid == 0)
-        return cli_error(CLI_FAILED, j->args->target.name, "its process is not visible here, so its dumps cannot be told apart; use --port");
+        return cli_error(
+            CLI_FAILED, j->args->target.name,
+            "its process is not visible here, so its dumps cannot be told apart; use --port");
     return e == CLI_DONE ? find(j, d.pid) : e;
 }
 
@@ -251,16 +273,25 @@ static void take_facts(struct job_dump *d, const struct cli_dump *dump)
     const struct gcd_verdict *v = &f->verdict;
     for (size_t i = 0; i < v->reason_count; i++)
         add_reason(d, v->reasons[i].text);
-    d->facts = (struct job_facts){ .taken = true, .complete = v->complete, .objects = f->objects, .edges = f->edges,
-                                   .heap_bytes = f->bytes, .stream_bytes = f->trace.bytes, .pause_ns = f->pause_ns,
+    d->facts = (struct job_facts){ .taken = true,
+                                   .complete = v->complete,
+                                   .objects = f->objects,
+                                   .edges = f->edges,
+                                   .heap_bytes = f->bytes,
+                                   .stream_bytes = f->trace.bytes,
+                                   .pause_ns = f->pause_ns,
                                    .lost_events = f->trace.lost_events };
 }
 
-/* Removes earlier files of T.  FILES: how many to keep, with the newest; COMING: bytes of a file that does not exist yet. */
+/* Removes earlier files of T.  FILES: how many to keep, with the newest; COMING: bytes of a file
+ * that does not exist yet. */
 static void keep(struct job_dump *d, const struct cli_template *t, uint64_t files, uint64_t coming)
 {
     const struct cli_args *a = d->args;
-    struct cli_keep keep = { .files = files, .days = a->job.keep_days, .total_bytes = a->job.max_total_bytes, .own = d->own->ids,
+    struct cli_keep keep = { .files = files,
+                             .days = a->job.keep_days,
+                             .total_bytes = a->job.max_total_bytes,
+                             .own = d->own->ids,
                              .own_count = d->own->count };
     struct cli_keep_file *others = run_state_others(d, &keep.other_count);
     uint64_t removed;
@@ -274,8 +305,8 @@ static void keep(struct job_dump *d, const struct cli_template *t, uint64_t file
 }
 
 /*
- * Removes old dumps before the new one appears, so there is never one too many, even if the program is killed.  If a removal fails, the new dump is
- * written all the same.
+ * Removes old dumps before the new one appears, so there is never one too many, even if the program
+ * is killed.  If a removal fails, the new dump is written all the same.
  */
 static void make_room(void *ctx, uint64_t bytes)
 {
@@ -300,7 +331,8 @@ static void note(struct job_dump *d, const char *path)
     if (lstat(path, &st) != 0)
         return;
     d->own->ids[d->own->count++] = (struct cli_keep_id){ .device = st.st_dev, .inode = st.st_ino };
-    d->written[d->written_count++] = (struct cli_keep_file){ .inode = st.st_ino, .changed = st.st_mtim };
+    d->written[d->written_count++] =
+        (struct cli_keep_file){ .inode = st.st_ino, .changed = st.st_mtim };
 }
 
 /* Records the finished dump before other jobs that wait for the lock look for it. */
@@ -309,12 +341,14 @@ static void remember(struct job_dump *d, const struct cli_args *args)
     if (args->output.path != NULL)
         note(d, args->output.path);
     d->duration_ms = live_now_ms() - d->start_ms;
-    if (run_state_write(d) != CLI_DONE)           /* the dump exists nevertheless */
+    if (run_state_write(d) != CLI_DONE) /* the dump exists nevertheless */
         add_reason(d, cli_error_text());
 }
 
-/* If another job made a dump while this one waited for the lock, the conditions may no longer hold: then D is skipped. */
-static enum cli_exit take_lock(struct job_dump *d, const struct cli_args *args, struct live_lock *ret)
+/* If another job made a dump while this one waited for the lock, the conditions may no longer hold:
+ * then D is skipped. */
+static enum cli_exit take_lock(struct job_dump *d, const struct cli_args *args,
+                               struct live_lock *ret)
 {
     struct cli_dump target = { .input = NULL };
     char path[GCD_IPC_PATH_MAX];
@@ -325,19 +359,24 @@ static enum cli_exit take_lock(struct job_dump *d, const struct cli_args *args, 
         d->begun = time(NULL);
         job_conditions(d);
         if (d->status != JOB_SKIPPED && job_names_taken(d))
-            e = cli_error(CLI_FAILED, target.subject, "not dumped: another run that began in the same second has written a file of the same name");
+            e = cli_error(CLI_FAILED, target.subject,
+                          "not dumped: another run that began in the same second has written a "
+                          "file of the same name");
     }
     return e;
 }
 
 struct job_outputs {
     struct cli_output *out;
-    struct gcd_sink *summary;    /* NULL = none */
+    struct gcd_sink *summary; /* NULL = none */
 };
 
-static enum cli_exit write_summary(struct job_dump *d, const struct cli_args *args, struct gcd_sink *s, struct cli_dump *dump)
+static enum cli_exit write_summary(struct job_dump *d, const struct cli_args *args,
+                                   struct gcd_sink *s, struct cli_dump *dump)
 {
-    struct cli_summary_file file = { .path = args->output.path, .bytes = d->file_bytes, .name = d->name, .live = true };
+    struct cli_summary_file file = {
+        .path = args->output.path, .bytes = d->file_bytes, .name = d->name, .live = true
+    };
     enum cli_exit e = cli_ask_written(args, dump);
     if (e == CLI_DONE)
         e = cli_summary_write(args, dump, &file, s);
@@ -347,9 +386,11 @@ static enum cli_exit write_summary(struct job_dump *d, const struct cli_args *ar
 }
 
 /* Writes the files of a dump that has been read. */
-static enum cli_exit write_files(struct job_dump *d, const struct cli_args *args, const struct job_outputs *to, struct cli_dump *dump)
+static enum cli_exit write_files(struct job_dump *d, const struct cli_args *args,
+                                 const struct job_outputs *to, struct cli_dump *dump)
 {
-    enum cli_exit e = args->output.path != NULL ? cli_output_write(args, to->out, dump) : cli_judge(dump);
+    enum cli_exit e =
+        args->output.path != NULL ? cli_output_write(args, to->out, dump) : cli_judge(dump);
     if (args->output.path == NULL)
         cli_say_verdict(dump, args->quiet);
     if (to->summary != NULL && (e == CLI_DONE || e == CLI_INCOMPLETE)) {
@@ -401,14 +442,15 @@ static void prepare(const struct job *j, struct job_dump *d)
     d->begun = time(NULL);
     for (size_t i = 0; i < JOB_FILES; i++)
         d->templates[i] = j->names[i];
-    d->values = (struct cli_template_values){ .name = d->name, .pid = d->pid, .host = j->host, .job = j->args->job.name,
-                                                .time = d->begun };
+    d->values = (struct cli_template_values){
+        .name = d->name, .pid = d->pid, .host = j->host, .job = j->args->job.name, .time = d->begun
+    };
 }
 
 static enum cli_exit run_dump(struct job *j, struct job_dump *d)
 {
     struct cli_args args = *j->args;
-    bool asked_for = d->known;           /* job_conditions was called */
+    bool asked_for = d->known; /* job_conditions was called */
     args.target.pid = d->pid;
     args.target.name = NULL;
     args.target.all = false;
@@ -430,7 +472,8 @@ static enum cli_exit run_dump(struct job *j, struct job_dump *d)
     return e == CLI_DONE ? dump(d, &args) : e;
 }
 
-/* Among several processes one may have ended meanwhile, which is not a failure, unless it ended during its dump. */
+/* Among several processes one may have ended meanwhile, which is not a failure, unless it ended
+ * during its dump. */
 static bool has_ended(const struct job *j, const struct job_dump *d)
 {
     return j->several && !d->asked && d->pid != 0 && kill((pid_t)d->pid, 0) != 0 && errno == ESRCH;
@@ -450,8 +493,10 @@ static enum cli_exit worse(enum cli_exit a, enum cli_exit b)
 static void take_error(struct job_dump *d)
 {
     const char *subject = cli_error_subject(), *text = cli_error_text();
-    bool file = subject[0] != '\0' && strncmp(subject, "process ", strlen("process ")) != 0 && strlen(subject) + strlen(text) + 3 <= sizeof d->reason;
-    (void)snprintf(d->reason, sizeof d->reason, "%s%s%s", file ? subject : "", file ? ": " : "", text);
+    bool file = subject[0] != '\0' && strncmp(subject, "process ", strlen("process ")) != 0 &&
+                strlen(subject) + strlen(text) + 3 <= sizeof d->reason;
+    (void)snprintf(d->reason, sizeof d->reason, "%s%s%s", file ? subject : "", file ? ": " : "",
+                   text);
 }
 
 static void take_status(struct job_dump *d, enum cli_exit e)
@@ -475,8 +520,8 @@ static void summary(const struct job *j)
         return;
     for (size_t i = 0; i < j->count; i++)
         counts[j->dumps[i].status]++;
-    cli_say(NULL, "%zu processes: %zu dumped, %zu incomplete, %zu skipped, %zu failed", j->count, counts[JOB_DONE], counts[JOB_INCOMPLETE],
-            counts[JOB_SKIPPED], counts[JOB_FAILED]);
+    cli_say(NULL, "%zu processes: %zu dumped, %zu incomplete, %zu skipped, %zu failed", j->count,
+            counts[JOB_DONE], counts[JOB_INCOMPLETE], counts[JOB_SKIPPED], counts[JOB_FAILED]);
 }
 
 /* Reports the result of D to the logs and hooks that were asked for. */
@@ -484,7 +529,7 @@ static enum cli_exit tell(struct job_dump *d, enum cli_exit e)
 {
     take_status(d, e);
     cli_hold(false);
-    if (d->args->live.dry_run)           /* nothing has happened */
+    if (d->args->live.dry_run) /* nothing has happened */
         return d->exit;
     job_log_run(d);
     e = job_hook(d);
@@ -501,7 +546,8 @@ static enum cli_exit no_process(struct job *j, enum cli_exit e)
         return e;
     struct job_dump *d = add(j, (uint32_t)j->args->target.pid);
     d->begun = time(NULL);
-    (void)snprintf(d->name, sizeof d->name, "%s", j->args->target.name != NULL ? j->args->target.name : "");
+    (void)snprintf(d->name, sizeof d->name, "%s",
+                   j->args->target.name != NULL ? j->args->target.name : "");
     e = tell(d, e);
     return j->args->live.dry_run ? e : worse(e, job_metrics(j->args, j->dumps, j->count));
 }
@@ -514,7 +560,8 @@ static enum cli_exit not_tried(struct job_dump *d)
     (void)snprintf(subject, sizeof subject, "process %" PRIu32, d->pid);
     d->begun = time(NULL);
     cli_hold(d->args->job.log != CLI_LOG_NONE);
-    return tell(d, cli_error(late ? CLI_FAILED : CLI_INTERRUPTED, subject, "not tried: %s", late ? "the time is up (--timeout)" : "interrupted"));
+    return tell(d, cli_error(late ? CLI_FAILED : CLI_INTERRUPTED, subject, "not tried: %s",
+                             late ? "the time is up (--timeout)" : "interrupted"));
 }
 
 static enum cli_exit run_all(struct job *j)
@@ -543,7 +590,8 @@ static enum cli_exit run_all(struct job *j)
         worst = worse(worst, tell(d, e));
     }
     for (; i < j->count; i++)
-        worst = worse(worst, j->dumps[i].status == JOB_SKIPPED ? tell(&j->dumps[i], CLI_DONE) : not_tried(&j->dumps[i]));
+        worst = worse(worst, j->dumps[i].status == JOB_SKIPPED ? tell(&j->dumps[i], CLI_DONE)
+                                                               : not_tried(&j->dumps[i]));
     if (j->args->live.dry_run)
         return worst;
     worst = worse(worst, job_metrics(j->args, j->dumps, j->count));

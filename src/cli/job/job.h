@@ -44,25 +44,27 @@ struct job_own {
 
 /* One process and the result of its dump.  Unknown values are 0 or "". */
 struct job_dump {
-    const struct cli_args *args;         /* of the job; the dump's own differ in PID and output */
+    const struct cli_args *args; /* of the job; the dump's own differ in PID and output */
     uint32_t pid;
     char name[256], runtime[64];
-    uint64_t rss_bytes;                  /* before the dump */
-    time_t started;                      /* start of the process, rounded to a second */
+    uint64_t rss_bytes; /* before the dump */
+    time_t started;     /* start of the process, rounded to a second */
     time_t begun;
-    char paths[JOB_FILES][4096];         /* "" = none, or standard output */
-    const struct cli_template *templates[JOB_FILES];     /* NULL: a fixed name or none */
+    char paths[JOB_FILES][4096];                     /* "" = none, or standard output */
+    const struct cli_template *templates[JOB_FILES]; /* NULL: a fixed name or none */
     struct cli_template_values values;
-    bool known;                          /* the process has been identified, or need not be */
-    bool asked;                          /* the dump was requested; if the process ends after that, it is a failure */
-    struct job_own *own;                 /* shared by all dumps of the run */
-    struct cli_keep_file written[JOB_FILES];     /* by this dump */
+    bool known; /* the process has been identified, or need not be */
+    /* the dump was requested; if the process ends after that, it is a failure */
+    bool asked;
+    struct job_own *own;                     /* shared by all dumps of the run */
+    struct cli_keep_file written[JOB_FILES]; /* by this dump */
     size_t written_count;
     enum job_status status;
     enum cli_exit exit;
-    char reason[2048];                   /* why it is not JOB_DONE, or what failed in spite of that */
-    bool untidy;                         /* earlier dumps could not be removed */
-    uint64_t start_ms;                   /* on a monotonic clock */
+    /* why it is not JOB_DONE, or what failed in spite of that */
+    char reason[2048];
+    bool untidy;       /* earlier dumps could not be removed */
+    uint64_t start_ms; /* on a monotonic clock */
     uint64_t file_bytes, duration_ms, removed;
     struct job_facts facts;
 };
@@ -74,23 +76,25 @@ bool job_wanted(const struct cli_args *args);
 /* The names in ARGS as given, in the order of enum job_file; NULL = none. */
 void job_given_names(const struct cli_args *args, const char *ret[JOB_FILES]);
 /*
- * Expands the names of D's files, into d->paths and ARGS.  A second dump within a second gets the name of the next second, because it must not
- * replace the first one; a file whose name has no time down to the second is replaced.  CLI_FAILED after a message.
+ * Expands the names of D's files, into d->paths and ARGS.  A second dump within a second gets the
+ * name of the next second, because it must not replace the first one; a file whose name has no time
+ * down to the second is replaced.  CLI_FAILED after a message.
  */
 enum cli_exit job_name_files(struct job_dump *d, struct cli_args *args);
-/* The template that finds earlier dumps: that of the output, else of the summary; NULL = they have fixed names. */
+/* The template that finds earlier dumps: that of the output, else of the summary; NULL = they have
+ * fixed names. */
 const struct cli_template *job_template(const struct job_dump *d);
 /* Does a file exist already under one of the names that have a time down to the second? */
 bool job_names_taken(const struct job_dump *d);
 /*
- * Removes leftovers of killed runs and creates the folders of D's files.  CLI_FAILED after a message; also when one of the names is a link or a
- * device, which others could have put there.
+ * Removes leftovers of killed runs and creates the folders of D's files.  CLI_FAILED after a
+ * message; also when one of the names is a link or a device, which others could have put there.
  */
 enum cli_exit job_prepare_places(const struct job_dump *d);
 
 /*
- * pause.c: how long a dump is expected to pause the process: estimated from its last dump and the growth of its memory since, else from its heap,
- * else from its memory.
+ * pause.c: how long a dump is expected to pause the process: estimated from its last dump and the
+ * growth of its memory since, else from its heap, else from its memory.
  */
 enum job_basis { JOB_BY_LAST_DUMP, JOB_BY_HEAP, JOB_BY_MEMORY };
 struct job_pause {
@@ -99,44 +103,50 @@ struct job_pause {
 };
 struct run_state;
 /* HEAP_BYTES: the managed heap (live_heap_bytes), 0 = unknown. */
-struct job_pause job_expected_pause(const struct job_dump *d, const struct run_state *last, uint64_t heap_bytes);
+struct job_pause job_expected_pause(const struct job_dump *d, const struct run_state *last,
+                                    uint64_t heap_bytes);
 /* For people, such as "by its heap". */
 const char *job_basis_text(enum job_basis basis);
 /* The bytes of events that the last dump sent, scaled in the same way; 0 = unknown. */
 uint64_t job_expected_stream(const struct job_dump *d, const struct run_state *last);
 
 /*
- * dry_run.c: --dry-run: prints what a dump of D with the files of ARGS is expected to cost, and whether its conditions hold.  CLI_FAILED when the
- * dump would be refused.
+ * dry_run.c: --dry-run: prints what a dump of D with the files of ARGS is expected to cost, and
+ * whether its conditions hold.  CLI_FAILED when the dump would be refused.
  */
 enum cli_exit job_dry_run(const struct job_dump *d, const struct cli_args *args);
 
 /* conditions.c: set d->status to JOB_SKIPPED and d->reason if there must be no dump. */
 /*
- * Conditions on the process and earlier dumps; may ask the process for the size of its heap.  Call it before the first dump of a run, because other
- * processes of the run may have the same name.
+ * Conditions on the process and earlier dumps; may ask the process for the size of its heap.  Call
+ * it before the first dump of a run, because other processes of the run may have the same name.
  */
 void job_conditions(struct job_dump *d);
 /* Conditions on the machine; call it right before the dump.  CLI_FAILED after a message. */
 enum cli_exit job_room(struct job_dump *d);
 
-/* process_name.c: the name of a program that does not report one, in RET[CAP]: Shop for "dotnet x/Shop.dll", else EXE. */
+/* process_name.c: the name of a program that does not report one, in RET[CAP]: Shop for "dotnet
+ * x/Shop.dll", else EXE. */
 void job_process_name(const char *exe, const char *command_line, char *ret, size_t cap);
 
 /*
- * run_state.c: remembers the last dump of each process of this name, in a hidden file in the first folder of the output's template, or of the
- * summary's without an output.  A new process takes over the entry of one that has ended.
+ * run_state.c: remembers the last dump of each process of this name, in a hidden file in the first
+ * folder of the output's template, or of the summary's without an output.  A new process takes over
+ * the entry of one that has ended.
  */
 struct run_state {
-    bool of_another;             /* of a process that has ended since, even if it had the same PID */
+    /* of a process that has ended since, even if it had the same PID */
+    bool of_another;
     time_t time;
     uint64_t rss_bytes, heap_bytes, stream_bytes, pause_ns, duration_ms;
 };
-/* False: there is no usable run state.  True and all 0: there is one, but this process is not in it. */
+/* False: there is no usable run state.  True and all 0: there is one, but this process is not in
+ * it. */
 bool run_state_read(const struct job_dump *d, struct run_state *ret);
 /*
- * The files for this name that other jobs of the configuration wrote, which D's job must not remove: RET[*RET_COUNT], to be freed; NULL when there
- * are none.  Files without a record count as the job's own.
+ * The files for this name that other jobs of the configuration wrote, which D's job must not
+ * remove: RET[*RET_COUNT], to be freed; NULL when there are none.  Files without a record count as
+ * the job's own.
  */
 struct cli_keep_file *run_state_others(const struct job_dump *d, size_t *ret_count);
 /* CLI_FAILED after a message. */
@@ -151,7 +161,8 @@ void job_log_run(const struct job_dump *d);
 const char *job_status_name(enum job_status status);
 /* metrics.c: --metrics for all dumps of a run.  CLI_FAILED after a message. */
 enum cli_exit job_metrics(const struct cli_args *args, const struct job_dump *dumps, size_t n);
-/* hook.c: --on-success or --on-failure.  CLI_FAILED after a message, also when the program fails; CLI_INTERRUPTED when our interrupt stopped it. */
+/* hook.c: --on-success or --on-failure.  CLI_FAILED after a message, also when the program fails;
+ * CLI_INTERRUPTED when our interrupt stopped it. */
 enum cli_exit job_hook(const struct job_dump *d);
 
 #endif

@@ -15,7 +15,8 @@
 
 struct file {
     struct timespec changed;
-    bool future;                 /* the clock was wrong then or is wrong now, so the age is unknown */
+    /* the clock was wrong then or is wrong now, so the age is unknown */
+    bool future;
     uint64_t bytes;
     struct cli_keep_id id;
 };
@@ -26,13 +27,16 @@ struct files {
     struct file *items;
     size_t count, cap;
     uint64_t removed;
-    bool foreign;                /* one is in a folder where others can rename files, so it could be any file */
-    int failed_errno;            /* of the first failed removal */
+    /* one is in a folder where others can rename files, so it could be any file */
+    bool foreign;
+    int failed_errno; /* of the first failed removal */
 };
 
 static struct file file_of(const struct stat *st, time_t now)
 {
-    return (struct file){ .changed = st->st_mtim, .future = st->st_mtim.tv_sec > now + SECONDS_A_DAY, .bytes = (uint64_t)st->st_size,
+    return (struct file){ .changed = st->st_mtim,
+                          .future = st->st_mtim.tv_sec > now + SECONDS_A_DAY,
+                          .bytes = (uint64_t)st->st_size,
                           .id = { .device = st->st_dev, .inode = st->st_ino } };
 }
 
@@ -46,7 +50,8 @@ static int compare_times(const struct timespec *a, const struct timespec *b)
 static bool is_of_another_job(const struct cli_keep *keep, const struct stat *st)
 {
     for (size_t i = 0; i < keep->other_count; i++)
-        if (keep->others[i].inode == st->st_ino && compare_times(&keep->others[i].changed, &st->st_mtim) == 0)
+        if (keep->others[i].inode == st->st_ino &&
+            compare_times(&keep->others[i].changed, &st->st_mtim) == 0)
             return true;
     return false;
 }
@@ -81,7 +86,8 @@ static bool is_own(const struct cli_keep *keep, const struct file *one)
     return false;
 }
 
-/* Drops the files that KEEP allows beside the coming one from F, which is sorted newest first; the rest must go. */
+/* Drops the files that KEEP allows beside the coming one from F, which is sorted newest first; the
+ * rest must go. */
 static void choose(struct files *f, const struct cli_keep *keep, uint64_t coming)
 {
     uint64_t kept = 1, bytes = coming;
@@ -102,7 +108,8 @@ static void choose(struct files *f, const struct cli_keep *keep, uint64_t coming
                    one->changed.tv_sec < f->now - (time_t)keep->days * SECONDS_A_DAY;
         /* the oldest go: after the first file that does not fit, no older one stays */
         full = full || (keep->files > 0 && kept >= keep->files) ||
-               (keep->total_bytes > 0 && (bytes > keep->total_bytes || one->bytes > keep->total_bytes - bytes));
+               (keep->total_bytes > 0 &&
+                (bytes > keep->total_bytes || one->bytes > keep->total_bytes - bytes));
         if (old || full) {
             f->items[victims++] = *one;
         } else {
@@ -129,14 +136,16 @@ static bool remove_chosen(void *ctx, int dir_fd, const char *name, const struct 
     return true;
 }
 
-enum cli_exit cli_keep_apply(const struct cli_keep *keep, const struct cli_template *t, const struct cli_template_values *values,
-                             uint64_t coming, uint64_t *ret_removed)
+enum cli_exit cli_keep_apply(const struct cli_keep *keep, const struct cli_template *t,
+                             const struct cli_template_values *values, uint64_t coming,
+                             uint64_t *ret_removed)
 {
     struct files f = { .keep = keep, .now = time(NULL) };
     *ret_removed = 0;
     if (keep->files == 0 && keep->days == 0 && keep->total_bytes == 0)
         return CLI_DONE;
-    /* sweep a second time instead of keeping a list of names, because a folder may be replaced with a link in between */
+    /* sweep a second time instead of keeping a list of names, because a folder may be replaced with
+     * a link in between */
     bool ok = cli_template_each(t, values, collect, &f, NULL);
     if (ok) {
         if (f.count > 1)
@@ -151,7 +160,9 @@ enum cli_exit cli_keep_apply(const struct cli_keep *keep, const struct cli_templ
         return CLI_DONE;
     if (e != 0)
         return cli_error(CLI_FAILED, NULL, "earlier dumps cannot be removed: %s", strerror(e));
-    return cli_error(CLI_FAILED, NULL, "earlier dumps are not removed: their folder, or one around it, belongs to another user, who could have put "
+    return cli_error(CLI_FAILED, NULL,
+                     "earlier dumps are not removed: their folder, or one around it, belongs to "
+                     "another user, who could have put "
                      "other files there");
 }
 
@@ -174,7 +185,8 @@ static bool take_newer(void *ctx, int dir_fd, const char *name, const struct sta
     return true;
 }
 
-bool cli_keep_newest(const struct cli_template *t, const struct cli_template_values *values, struct stat *ret)
+bool cli_keep_newest(const struct cli_template *t, const struct cli_template_values *values,
+                     struct stat *ret)
 {
     struct newest n = { .ret = ret, .now = time(NULL) };
     (void)cli_template_each(t, values, take_newer, &n, NULL);

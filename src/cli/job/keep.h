@@ -19,24 +19,29 @@ struct cli_keep_file {
 };
 
 struct cli_keep {
-    uint64_t files;              /* including the newest; 0 = any number */
-    uint64_t days;               /* 0 = any age */
-    uint64_t total_bytes;        /* 0 = any size */
-    const struct cli_keep_id *own;       /* [own_count] files of this run: counted, but never removed */
+    uint64_t files;       /* including the newest; 0 = any number */
+    uint64_t days;        /* 0 = any age */
+    uint64_t total_bytes; /* 0 = any size */
+    /* [own_count] files of this run: counted, but never removed */
+    const struct cli_keep_id *own;
     size_t own_count;
-    const struct cli_keep_file *others;  /* [other_count] files of other jobs: ignored */
+    const struct cli_keep_file *others; /* [other_count] files of other jobs: ignored */
     size_t other_count;
 };
 
 /*
- * Removes the oldest files that T has named for the process NAME of VALUES, until KEEP allows the rest plus one more of COMING bytes.  Age counts
- * from the last change; a time more than a day ahead sorts as the oldest but has no age in days.  CLI_FAILED after a message when a file cannot be
- * removed, or is in a folder where others than root and this user can change names (gcd_folder_is_ours).  *RET_REMOVED: how many were removed.
+ * Removes the oldest files that T has named for the process NAME of VALUES, until KEEP allows the
+ * rest plus one more of COMING bytes.  Age counts from the last change; a time more than a day
+ * ahead sorts as the oldest but has no age in days.  CLI_FAILED after a message when a file cannot
+ * be removed, or is in a folder where others than root and this user can change names
+ * (gcd_folder_is_ours).  *RET_REMOVED: how many were removed.
  */
-enum cli_exit cli_keep_apply(const struct cli_keep *keep, const struct cli_template *t, const struct cli_template_values *values,
-                             uint64_t coming, uint64_t *ret_removed);
+enum cli_exit cli_keep_apply(const struct cli_keep *keep, const struct cli_template *t,
+                             const struct cli_template_values *values, uint64_t coming,
+                             uint64_t *ret_removed);
 
 /* The newest file that T has written, ignoring times in the future.  False when there is none. */
-bool cli_keep_newest(const struct cli_template *t, const struct cli_template_values *values, struct stat *ret);
+bool cli_keep_newest(const struct cli_template *t, const struct cli_template_values *values,
+                     struct stat *ret);
 
 #endif

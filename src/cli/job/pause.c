@@ -1,6 +1,7 @@
 /*
- * How long a dump is expected to pause the process.  It depends on the number of objects, which is unknown before the first dump: small objects take
- * longer than the size of the heap suggests, large arrays almost no time.
+ * How long a dump is expected to pause the process.  It depends on the number of objects, which is
+ * unknown before the first dump: small objects take longer than the size of the heap suggests,
+ * large arrays almost no time.
  */
 #include "job/job.h"
 #include "live/live.h"
@@ -26,17 +27,22 @@ static double scaled(uint64_t n, const struct job_dump *d, const struct run_stat
     return (double)n * (double)d->rss_bytes / (double)last->rss_bytes;
 }
 
-struct job_pause job_expected_pause(const struct job_dump *d, const struct run_state *last, uint64_t heap_bytes)
+struct job_pause job_expected_pause(const struct job_dump *d, const struct run_state *last,
+                                    uint64_t heap_bytes)
 {
     if (is_known(last))
-        return (struct job_pause){ .ms = (uint64_t)scaled(last->pause_ns, d, last) / 1000000, .basis = JOB_BY_LAST_DUMP };
+        return (struct job_pause){ .ms = (uint64_t)scaled(last->pause_ns, d, last) / 1000000,
+                                   .basis = JOB_BY_LAST_DUMP };
     uint64_t mib = mebibytes(heap_bytes != 0 ? heap_bytes : d->rss_bytes);
-    return (struct job_pause){ .ms = mib * LIVE_PAUSE_US_PER_MIB / 1000, .basis = heap_bytes != 0 ? JOB_BY_HEAP : JOB_BY_MEMORY };
+    return (struct job_pause){ .ms = mib * LIVE_PAUSE_US_PER_MIB / 1000,
+                               .basis = heap_bytes != 0 ? JOB_BY_HEAP : JOB_BY_MEMORY };
 }
 
 const char *job_basis_text(enum job_basis basis)
 {
-    static const char *const texts[] = { "by its memory and the last dump", "by its heap, 2 ms for each MiB", "by its memory, 2 ms for each MiB" };
+    static const char *const texts[] = { "by its memory and the last dump",
+                                         "by its heap, 2 ms for each MiB",
+                                         "by its memory, 2 ms for each MiB" };
     return texts[basis];
 }
 

@@ -1,6 +1,6 @@
 /*
- * run --check: checks the options of the jobs, and finds what cron would find too late: jobs that write the same files, and hook programs that do not
- * exist.
+ * run --check: checks the options of the jobs, and finds what cron would find too late: jobs that
+ * write the same files, and hook programs that do not exist.
  */
 #include "args.h"
 #include "commands/commands.h"
@@ -36,9 +36,11 @@ static bool is_found(const char *word, size_t n)
         (void)snprintf(path, sizeof path, "%.*s", (int)n, word);
         return n < sizeof path && can_run(path);
     }
-    for (const char *f = folders != NULL ? folders : "/bin:/usr/bin"; *f != '\0'; f += f[0] == ':') {
+    for (const char *f = folders != NULL ? folders : "/bin:/usr/bin"; *f != '\0';
+         f += f[0] == ':') {
         size_t k = strcspn(f, ":");
-        int length = snprintf(path, sizeof path, "%.*s/%.*s", (int)k, k > 0 ? f : ".", (int)n, word);
+        int length =
+            snprintf(path, sizeof path, "%.*s/%.*s", (int)k, k > 0 ? f : ".", (int)n, word);
         if (length > 0 && (size_t)length < sizeof path && can_run(path))
             return true;
         f += k;
@@ -54,21 +56,26 @@ static enum cli_exit check_hook(const char *job, const char *option, const char 
     size_t n = strcspn(command, " \t");
     if (n > 0 && is_found(command, n))
         return CLI_DONE;
-    return cli_error(CLI_FAILED, NULL, "job %s: %s: there is no program \"%.*s\" that can be run", job, option, (int)(n < 1000 ? n : 1000), command);
+    return cli_error(CLI_FAILED, NULL, "job %s: %s: there is no program \"%.*s\" that can be run",
+                     job, option, (int)(n < 1000 ? n : 1000), command);
 }
 
 /* ---- files ---- */
 
-/* Do both jobs dump one process each, with different names, and do both outputs contain the name? */
-static bool tells_processes(const struct cli_args *a, const struct cli_template *x, const struct cli_args *b, const struct cli_template *y)
+/* Do both jobs dump one process each, with different names, and do both outputs contain the name?
+ */
+static bool tells_processes(const struct cli_args *a, const struct cli_template *x,
+                            const struct cli_args *b, const struct cli_template *y)
 {
     const char *one = a->target.name, *other = b->target.name;
-    return one != NULL && other != NULL && strpbrk(one, "*?[") == NULL && strpbrk(other, "*?[") == NULL && strcmp(one, other) != 0 &&
-           cli_template_uses(x, "n") && cli_template_uses(y, "n");
+    return one != NULL && other != NULL && strpbrk(one, "*?[") == NULL &&
+           strpbrk(other, "*?[") == NULL && strcmp(one, other) != 0 && cli_template_uses(x, "n") &&
+           cli_template_uses(y, "n");
 }
 
 /* Can PATH_A of job A and PATH_B of job B become the same file? */
-static bool meet(const struct cli_args *a, const char *path_a, const struct cli_args *b, const char *path_b)
+static bool meet(const struct cli_args *a, const char *path_a, const struct cli_args *b,
+                 const char *path_b)
 {
     struct cli_template *x = NULL, *y = NULL;
     bool ret = false;
@@ -89,17 +96,23 @@ static void compare(const char *path, const struct cli_args *a, const struct cli
     for (size_t i = 0; i < 3; i++)
         for (size_t k = 0; k < 3; k++)
             if (meet(a, of_a[i], b, of_b[k])) {
-                cli_say(path, "jobs %s and %s write the same files: %s; %%J in it, the name of the job, tells them apart", a->job.name, b->job.name,
-                        of_b[k]);
+                cli_say(path,
+                        "jobs %s and %s write the same files: %s; %%J in it, the name of the job, "
+                        "tells them apart",
+                        a->job.name, b->job.name, of_b[k]);
                 return;
             }
-    if (a->job.metrics != NULL && b->job.metrics != NULL && strcmp(a->job.metrics, b->job.metrics) == 0)
-        cli_say(path, "jobs %s and %s write the same metrics, so each replaces those of the other: %s", a->job.name, b->job.name, b->job.metrics);
+    if (a->job.metrics != NULL && b->job.metrics != NULL &&
+        strcmp(a->job.metrics, b->job.metrics) == 0)
+        cli_say(path,
+                "jobs %s and %s write the same metrics, so each replaces those of the other: %s",
+                a->job.name, b->job.name, b->job.metrics);
 }
 
 /* ---- all jobs ---- */
 
-static enum cli_exit check_job(const char *path, const struct job_config *c, size_t i, struct cli_args *ret)
+static enum cli_exit check_job(const char *path, const struct job_config *c, size_t i,
+                               struct cli_args *ret)
 {
     const char *job = job_config_name(c, i);
     enum cli_exit e = job_config_args(c, i, cli_collect(), ret);

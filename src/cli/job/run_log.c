@@ -20,8 +20,8 @@
 const char *job_status_name(enum job_status status)
 {
     static const char *const names[] = {
-        [JOB_NOT_TRIED] = "not tried", [JOB_DONE] = "done", [JOB_INCOMPLETE] = "incomplete", [JOB_SKIPPED] = "skipped",
-        [JOB_FAILED] = "failed",
+        [JOB_NOT_TRIED] = "not tried", [JOB_DONE] = "done",     [JOB_INCOMPLETE] = "incomplete",
+        [JOB_SKIPPED] = "skipped",     [JOB_FAILED] = "failed",
     };
     return names[status];
 }
@@ -65,15 +65,18 @@ static void put_fields(FILE *to, const struct job_dump *d)
         put_value(to, d->runtime);
     }
     if (d->facts.taken)
-        fprintf(to, " complete=%s objects=%" PRIu64 " heap_bytes=%" PRIu64 " pause_ms=%" PRIu64 " lost_events=%" PRIu64,
-                d->facts.complete ? "yes" : "no", d->facts.objects, d->facts.heap_bytes, (d->facts.pause_ns + 500000) / 1000000,
-                d->facts.lost_events);
+        fprintf(to,
+                " complete=%s objects=%" PRIu64 " heap_bytes=%" PRIu64 " pause_ms=%" PRIu64
+                " lost_events=%" PRIu64,
+                d->facts.complete ? "yes" : "no", d->facts.objects, d->facts.heap_bytes,
+                (d->facts.pause_ns + 500000) / 1000000, d->facts.lost_events);
     fprintf(to, " seconds=%.1f", (double)d->duration_ms / 1000);
     if (d->paths[JOB_OUTPUT][0] != '\0' && (d->status == JOB_DONE || d->status == JOB_INCOMPLETE)) {
         fprintf(to, " file_bytes=%" PRIu64 " file=", d->file_bytes);
         put_value(to, d->paths[JOB_OUTPUT]);
     }
-    if (d->paths[JOB_SUMMARY][0] != '\0' && (d->status == JOB_DONE || d->status == JOB_INCOMPLETE)) {
+    if (d->paths[JOB_SUMMARY][0] != '\0' &&
+        (d->status == JOB_DONE || d->status == JOB_INCOMPLETE)) {
         fputs(" summary=", to);
         put_value(to, d->paths[JOB_SUMMARY]);
     }
@@ -90,23 +93,27 @@ static json_t *text_or_null(const char *s)
     if (s[0] == '\0')
         return json_null();
     json_t *j = json_string(s);
-    return j != NULL ? j : json_string("?");     /* not UTF-8 */
+    return j != NULL ? j : json_string("?"); /* not UTF-8 */
 }
 
 static json_t *json_of(const struct job_dump *d, const char *time)
 {
     bool written = d->status == JOB_DONE || d->status == JOB_INCOMPLETE;
-    json_t *o = json_pack("{s:i, s:s, s:s, s:i, s:o, s:I, s:o, s:f, s:I, s:o, s:o, s:o}", "schema", CLI_JSON_SCHEMA, "time", time, "status",
-                          job_status_name(d->status), "exit", (int)d->exit, "name", text_or_null(d->name), "pid", (json_int_t)d->pid,
-                          "runtime", text_or_null(d->runtime), "seconds", (double)d->duration_ms / 1000, "removed", (json_int_t)d->removed,
-                          "file", text_or_null(written ? d->paths[JOB_OUTPUT] : ""), "summary",
-                          text_or_null(written ? d->paths[JOB_SUMMARY] : ""), "reason", text_or_null(d->reason));
+    json_t *o = json_pack(
+        "{s:i, s:s, s:s, s:i, s:o, s:I, s:o, s:f, s:I, s:o, s:o, s:o}", "schema", CLI_JSON_SCHEMA,
+        "time", time, "status", job_status_name(d->status), "exit", (int)d->exit, "name",
+        text_or_null(d->name), "pid", (json_int_t)d->pid, "runtime", text_or_null(d->runtime),
+        "seconds", (double)d->duration_ms / 1000, "removed", (json_int_t)d->removed, "file",
+        text_or_null(written ? d->paths[JOB_OUTPUT] : ""), "summary",
+        text_or_null(written ? d->paths[JOB_SUMMARY] : ""), "reason", text_or_null(d->reason));
     if (o != NULL && d->facts.taken)
-        (void)json_object_update_new(o, json_pack("{s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "complete", d->facts.complete, "objects",
-                                                  (json_int_t)d->facts.objects, "references", (json_int_t)d->facts.edges, "heap_bytes",
-                                                  (json_int_t)d->facts.heap_bytes, "pause_ns", (json_int_t)d->facts.pause_ns, "lost_events",
-                                                  (json_int_t)d->facts.lost_events, "rss_bytes", (json_int_t)d->rss_bytes, "file_bytes",
-                                                  (json_int_t)d->file_bytes));
+        (void)json_object_update_new(
+            o, json_pack("{s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "complete", d->facts.complete,
+                         "objects", (json_int_t)d->facts.objects, "references",
+                         (json_int_t)d->facts.edges, "heap_bytes", (json_int_t)d->facts.heap_bytes,
+                         "pause_ns", (json_int_t)d->facts.pause_ns, "lost_events",
+                         (json_int_t)d->facts.lost_events, "rss_bytes", (json_int_t)d->rss_bytes,
+                         "file_bytes", (json_int_t)d->file_bytes));
     return o;
 }
 
@@ -120,7 +127,10 @@ static void to_syslog(const struct job_dump *d)
     put_fields(f, d);
     if (fclose(f) == 0) {
         openlog("gcdumpc", LOG_PID, LOG_DAEMON);
-        syslog(d->status == JOB_FAILED ? LOG_ERR : d->status == JOB_INCOMPLETE ? LOG_WARNING : LOG_INFO, "%s", line);
+        syslog(d->status == JOB_FAILED       ? LOG_ERR
+               : d->status == JOB_INCOMPLETE ? LOG_WARNING
+                                             : LOG_INFO,
+               "%s", line);
         closelog();
     }
     free(line);

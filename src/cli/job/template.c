@@ -28,15 +28,15 @@ static const struct field {
     unsigned char digits;
     uint16_t min, max;
 } fields[] = {
-    { 'Y', 4, 0, 9999 }, { 'm', 2, 1, 12 }, { 'd', 2, 1, 31 }, { 'H', 2, 0, 23 }, { 'M', 2, 0, 59 }, { 'S', 2, 0, 60 }, { 'j', 3, 1, 366 },
-    { 'y', 2, 0, 99 },
+    { 'Y', 4, 0, 9999 }, { 'm', 2, 1, 12 }, { 'd', 2, 1, 31 },  { 'H', 2, 0, 23 },
+    { 'M', 2, 0, 59 },   { 'S', 2, 0, 60 }, { 'j', 3, 1, 366 }, { 'y', 2, 0, 99 },
 };
 
 struct cli_template {
-    char *text;                  /* parts end with NUL; "%F" is expanded */
+    char *text; /* parts end with NUL; "%F" is expanded */
     size_t length;
     const char *parts[PARTS_MAX];
-    unsigned count, literal;     /* number of parts, and of leading parts without a field */
+    unsigned count, literal; /* number of parts, and of leading parts without a field */
     bool absolute;
 };
 
@@ -67,8 +67,11 @@ bool cli_template_uses(const struct cli_template *t, const char *letters)
 
 bool cli_template_has_time(const struct cli_template *t)
 {
-    bool day = cli_template_uses(t, "Yy") && (cli_template_uses(t, "j") || (cli_template_uses(t, "m") && cli_template_uses(t, "d")));
-    return cli_template_uses(t, "s") || (day && cli_template_uses(t, "H") && cli_template_uses(t, "M") && cli_template_uses(t, "S"));
+    bool day =
+        cli_template_uses(t, "Yy") &&
+        (cli_template_uses(t, "j") || (cli_template_uses(t, "m") && cli_template_uses(t, "d")));
+    return cli_template_uses(t, "s") || (day && cli_template_uses(t, "H") &&
+                                         cli_template_uses(t, "M") && cli_template_uses(t, "S"));
 }
 
 bool cli_template_has_process(const struct cli_template *t)
@@ -83,12 +86,12 @@ static bool is_name(char letter)
 }
 
 /*
- * Can the process name be read back from one part?  A name can begin or end with digits, so a non-digit must separate it from numbers of variable
- * length.
+ * Can the process name be read back from one part?  A name can begin or end with digits, so a
+ * non-digit must separate it from numbers of variable length.
  */
 static bool tells_names(const char *part)
 {
-    bool name = false, number = false;   /* since the last non-digit */
+    bool name = false, number = false; /* since the last non-digit */
     for (const char *s = part; *s != '\0'; s++) {
         bool field = s[0] == '%' && s[1] != '%';
         s += *s == '%';
@@ -121,7 +124,10 @@ static enum cli_exit check_fields(const char *text)
     for (const char *s = text; (s = strchr(s, '%')) != NULL; s += 2) {
         if (s[1] != '\0' && (strchr("nphJFs%", s[1]) != NULL || find_field(s[1]) != NULL))
             continue;
-        return cli_error(CLI_USAGE, NULL, "\"%s\": after %% comes one of n, p, h, J, Y, m, d, H, M, S, j, y, F, s, or %% for itself", text);
+        return cli_error(CLI_USAGE, NULL,
+                         "\"%s\": after %% comes one of n, p, h, J, Y, m, d, H, M, S, j, y, F, s, "
+                         "or %% for itself",
+                         text);
     }
     return CLI_DONE;
 }
@@ -155,9 +161,12 @@ static enum cli_exit split(struct cli_template *t, const char *text)
             *o++ = '\0';
             const char *part = t->parts[t->count - 1];
             if (strcmp(part, "..") == 0 && t->literal + 1 < t->count)
-                return cli_error(CLI_USAGE, NULL, "\"%s\": .. cannot follow a part with a field", text);
+                return cli_error(CLI_USAGE, NULL, "\"%s\": .. cannot follow a part with a field",
+                                 text);
             if (numbers(part) > NUMBERS_MAX)
-                return cli_error(CLI_USAGE, NULL, "\"%s\": %%p and %%s may occur at most twice between two slashes", text);
+                return cli_error(CLI_USAGE, NULL,
+                                 "\"%s\": %%p and %%s may occur at most twice between two slashes",
+                                 text);
             if (t->literal + 1 == t->count && !has_field(part))
                 t->literal++;
         }
@@ -177,7 +186,7 @@ enum cli_exit cli_template_new(const char *text, struct cli_template **ret)
         return e;
     struct cli_template *t = calloc(1, sizeof *t);
     if (t != NULL) {
-        t->length = 4 * strlen(text) + 1;        /* %F grows from 2 characters to 8 */
+        t->length = 4 * strlen(text) + 1; /* %F grows from 2 characters to 8 */
         t->text = malloc(t->length);
     }
     if (t == NULL || t->text == NULL) {
@@ -202,7 +211,7 @@ void cli_template_free(struct cli_template *t)
 /* ---- expanding ---- */
 
 struct out {
-    char *at, *end;              /* END leaves room for a NUL */
+    char *at, *end; /* END leaves room for a NUL */
     bool full;
 };
 
@@ -215,7 +224,8 @@ static void put(struct out *o, const char *bytes, size_t n)
     o->at += n;
 }
 
-/* Cannot collide: an unchanged name has no percent sign, and in the text for an empty name no hex digits follow one. */
+/* Cannot collide: an unchanged name has no percent sign, and in the text for an empty name no hex
+ * digits follow one. */
 bool cli_template_spell(const char *name, char ret[static CLI_TEMPLATE_NAME_BYTES])
 {
     struct out o = { .at = ret, .end = ret + CLI_TEMPLATE_NAME_BYTES };
@@ -241,19 +251,28 @@ static const char *name_of(char letter, const struct cli_template_values *v)
 static int time_value(char letter, const struct tm *tm)
 {
     switch (letter) {
-    case 'Y': return tm->tm_year + 1900;
-    case 'y': return tm->tm_year % 100;
-    case 'm': return tm->tm_mon + 1;
-    case 'd': return tm->tm_mday;
-    case 'j': return tm->tm_yday + 1;
-    case 'H': return tm->tm_hour;
-    case 'M': return tm->tm_min;
-    default: return tm->tm_sec;
+    case 'Y':
+        return tm->tm_year + 1900;
+    case 'y':
+        return tm->tm_year % 100;
+    case 'm':
+        return tm->tm_mon + 1;
+    case 'd':
+        return tm->tm_mday;
+    case 'j':
+        return tm->tm_yday + 1;
+    case 'H':
+        return tm->tm_hour;
+    case 'M':
+        return tm->tm_min;
+    default:
+        return tm->tm_sec;
     }
 }
 
 /* Expands PART into O.  False: a name does not fit. */
-static bool expand_part(const char *part, const struct cli_template_values *v, const struct tm *tm, struct out *o)
+static bool expand_part(const char *part, const struct cli_template_values *v, const struct tm *tm,
+                        struct out *o)
 {
     char buf[CLI_TEMPLATE_NAME_BYTES];
     bool ok = true;
@@ -279,7 +298,8 @@ static bool expand_part(const char *part, const struct cli_template_values *v, c
 }
 
 /* Expands the first COUNT parts. */
-static bool expand(const struct cli_template *t, const struct cli_template_values *v, unsigned count, char *ret, size_t cap)
+static bool expand(const struct cli_template *t, const struct cli_template_values *v,
+                   unsigned count, char *ret, size_t cap)
 {
     struct out o = { .at = ret, .end = ret + cap };
     struct tm tm;
@@ -300,10 +320,14 @@ static enum cli_exit too_long(const struct cli_template_values *v)
     char buf[CLI_TEMPLATE_NAME_BYTES];
     if (cli_template_spell(v->name, buf))
         return cli_error(CLI_FAILED, NULL, "the name of the output is too long");
-    return cli_error(CLI_FAILED, NULL, "the process has a name of %zu bytes, too long for %%n; use %%p", strlen(v->name));
+    return cli_error(CLI_FAILED, NULL,
+                     "the process has a name of %zu bytes, too long for %%n; use %%p",
+                     strlen(v->name));
 }
 
-enum cli_exit cli_template_expand(const struct cli_template *t, const struct cli_template_values *values, char *ret_path, size_t cap)
+enum cli_exit cli_template_expand(const struct cli_template *t,
+                                  const struct cli_template_values *values, char *ret_path,
+                                  size_t cap)
 {
     if (expand(t, values, t->count, ret_path, cap))
         return CLI_DONE;
@@ -315,7 +339,8 @@ static int open_folder(const char *path, bool parent)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     int fd = -1;
-    gcd_status st = parent ? gcd_folder_open_parent(path, &fd, &err) : gcd_folder_open(path, &fd, &err);
+    gcd_status st =
+        parent ? gcd_folder_open_parent(path, &fd, &err) : gcd_folder_open(path, &fd, &err);
     if (st == GCD_OK)
         return fd;
     errno = err.os_errno;
@@ -326,12 +351,15 @@ static int made(int parent_fd, const char *name, const char *path, bool may_be_l
 {
     if (mkdirat(parent_fd, name, 0700) != 0 && errno != EEXIST)
         return -1;
-    return may_be_link ? open_folder(path, false) : openat(parent_fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return may_be_link ? open_folder(path, false)
+                       : openat(parent_fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
 static bool make_folder(const char *path, bool may_be_link)
 {
-    int parent_fd = open_folder(path, true), fd = parent_fd < 0 ? -1 : made(parent_fd, cli_path_name(path), path, may_be_link), e = errno;
+    int parent_fd = open_folder(path, true),
+        fd = parent_fd < 0 ? -1 : made(parent_fd, cli_path_name(path), path, may_be_link),
+        e = errno;
     if (parent_fd >= 0)
         (void)close(parent_fd);
     if (fd >= 0)
@@ -340,7 +368,8 @@ static bool make_folder(const char *path, bool may_be_link)
     return fd >= 0;
 }
 
-enum cli_exit cli_template_make_folders(const struct cli_template *t, const struct cli_template_values *values)
+enum cli_exit cli_template_make_folders(const struct cli_template *t,
+                                        const struct cli_template_values *values)
 {
     char path[PATH_MAX];
     for (unsigned i = 1; i < t->count; i++) {
@@ -378,7 +407,8 @@ static bool match_time(const struct field *f, const char *s)
 }
 
 /*
- * Does NAME match PART?  %p and %s take one or more digits, so the following text decides how many; the recursion is as deep as PART has such fields.
+ * Does NAME match PART?  %p and %s take one or more digits, so the following text decides how many;
+ * the recursion is as deep as PART has such fields.
  */
 static bool match(const char *part, const char *name, const struct cli_template_values *v)
 {
@@ -480,11 +510,13 @@ static bool same_character(const struct sign *a, const struct sign *b)
     if (a->kind == SIGN_ANY || b->kind == SIGN_ANY)
         return true;
     if (a->kind == SIGN_DIGIT || b->kind == SIGN_DIGIT)
-        return (a->kind == SIGN_DIGIT || is_digit(a->literal)) && (b->kind == SIGN_DIGIT || is_digit(b->literal));
+        return (a->kind == SIGN_DIGIT || is_digit(a->literal)) &&
+               (b->kind == SIGN_DIGIT || is_digit(b->literal));
     return a->literal == b->literal;
 }
 
-/* Is there a name that both A and B match?  NOW[j]: a name exists that matches the first i signs of A and the first j of B. */
+/* Is there a name that both A and B match?  NOW[j]: a name exists that matches the first i signs of
+ * A and the first j of B. */
 static bool meet(const struct signs *a, const struct signs *b)
 {
     bool rows[2][SIGNS_MAX + 2] = { { true } };
@@ -492,7 +524,8 @@ static bool meet(const struct signs *a, const struct signs *b)
         bool *now = rows[i % 2], *next = rows[(i + 1) % 2];
         memset(next, 0, sizeof rows[0]);
         for (size_t j = 0; j <= b->count; j++) {
-            const struct sign *x = i < a->count ? &a->items[i] : NULL, *y = j < b->count ? &b->items[j] : NULL;
+            const struct sign *x = i < a->count ? &a->items[i] : NULL,
+                              *y = j < b->count ? &b->items[j] : NULL;
             if (!now[j])
                 continue;
             next[j] = next[j] || (x != NULL && x->any_number);
@@ -508,7 +541,8 @@ static bool meet(const struct signs *a, const struct signs *b)
     return false;
 }
 
-bool cli_template_meets(const struct cli_template *a, const char *job_a, const struct cli_template *b, const char *job_b)
+bool cli_template_meets(const struct cli_template *a, const char *job_a,
+                        const struct cli_template *b, const char *job_b)
 {
     struct signs x, y;
     bool yes = a->count == b->count && a->absolute == b->absolute;
@@ -525,7 +559,7 @@ bool cli_template_meets(const struct cli_template *a, const char *job_a, const s
 struct search {
     const struct cli_template *t;
     const struct cli_template_values *values;
-    cli_template_visit visit;    /* NULL: folders are cleaned up */
+    cli_template_visit visit; /* NULL: folders are cleaned up */
     void *ctx;
     const uint64_t *removed;
     uint64_t *swept;
@@ -538,15 +572,15 @@ static bool found(const struct search *s, int dir_fd, const char *name, unsigned
 {
     struct stat st;
     if (part + 1 == s->t->count)
-        return fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
-               s->visit(s->ctx, dir_fd, name, &st);
+        return fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode) ||
+               st.st_uid != geteuid() || s->visit(s->ctx, dir_fd, name, &st);
     int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     uint64_t before = s->removed != NULL ? *s->removed : 0;
     bool ok = fd < 0 || search(s, fd, part + 1);
     int e = errno;
     if (fd >= 0)
         (void)close(fd);
-    if (s->removed != NULL && *s->removed != before)     /* fails without harm if not empty */
+    if (s->removed != NULL && *s->removed != before) /* fails without harm if not empty */
         (void)unlinkat(dir_fd, name, AT_REMOVEDIR);
     errno = e;
     return ok;
@@ -602,14 +636,16 @@ static bool search_all(const struct search *s)
     return ok;
 }
 
-bool cli_template_each(const struct cli_template *t, const struct cli_template_values *values, cli_template_visit visit, void *ctx,
-                       const uint64_t *removed)
+bool cli_template_each(const struct cli_template *t, const struct cli_template_values *values,
+                       cli_template_visit visit, void *ctx, const uint64_t *removed)
 {
-    return search_all(&(struct search){ .t = t, .values = values, .visit = visit, .ctx = ctx, .removed = removed });
+    return search_all(&(struct search){
+        .t = t, .values = values, .visit = visit, .ctx = ctx, .removed = removed });
 }
 
 void cli_template_sweep(const struct cli_template *t, const struct cli_template_values *values)
 {
     uint64_t swept = 0;
-    (void)search_all(&(struct search){ .t = t, .values = values, .removed = &swept, .swept = &swept });
+    (void)search_all(
+        &(struct search){ .t = t, .values = values, .removed = &swept, .swept = &swept });
 }

@@ -9,7 +9,8 @@
 #define COUNTER_UNIT 1e6
 #define COUNTER_MOST 1e9
 
-/* The length of the UTF-16LE text at the beginning of P[N], with its two terminating zeros; 0 = it has no end. */
+/* The length of the UTF-16LE text at the beginning of P[N], with its two terminating zeros; 0 = it
+ * has no end. */
 static size_t text_end(const uint8_t *p, size_t n)
 {
     for (size_t i = 0; i + 1 < n; i += 2)
@@ -41,5 +42,7 @@ uint64_t live_counter_heap(const uint8_t *payload, size_t n)
     for (unsigned i = 0; i < sizeof bits; i++)
         bits |= (uint64_t)payload[at + i] << 8 * i;
     memcpy(&value, &bits, sizeof value);
-    return isfinite(value) && value > 0 && value < COUNTER_MOST ? (uint64_t)(value * COUNTER_UNIT + 0.5) : 0;
+    return isfinite(value) && value > 0 && value < COUNTER_MOST
+               ? (uint64_t)(value * COUNTER_UNIT + 0.5)
+               : 0;
 }

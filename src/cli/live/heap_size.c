@@ -1,5 +1,6 @@
 /*
- * Asks a process for the size of its managed heap without a garbage collection: through the counter "gc-heap-size" of its runtime.
+ * Asks a process for the size of its managed heap without a garbage collection: through the counter
+ * "gc-heap-size" of its runtime.
  */
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/ipc.h>
@@ -10,13 +11,14 @@
 
 #ifdef GCDUMPC_HAVE_IPC
 
-/* With an interval below a second the first values come at once, the next ones after the interval. */
+/* With an interval below a second the first values come at once, the next ones after the interval.
+ */
 #define ARGUMENTS "EventCounterIntervalSec=0.2"
 #define BUFFER_MB 1u
 
 struct asking {
     struct gcd_trace *trace;
-    uint64_t bytes;              /* 0: not known yet */
+    uint64_t bytes; /* 0: not known yet */
 };
 
 static gcd_status on_data(void *ctx, const uint8_t *bytes, size_t n, struct gcd_error *err)
@@ -38,8 +40,16 @@ uint64_t live_heap_bytes(const char *socket_path, uint64_t timeout_ms)
     struct gcd_ipc_collect_result result;
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_ipc_collect_options options = {
-        .socket_path = socket_path, .strategy = GCD_IPC_STRATEGY_SINGLE, .provider = "System.Runtime", .arguments = ARGUMENTS,
-        .keywords = UINT32_MAX, .buffer_mb = BUFFER_MB, .timeout_ms = timeout_ms, .on_data = on_data, .ctx = &a, .cancel = &cli_canceled,
+        .socket_path = socket_path,
+        .strategy = GCD_IPC_STRATEGY_SINGLE,
+        .provider = "System.Runtime",
+        .arguments = ARGUMENTS,
+        .keywords = UINT32_MAX,
+        .buffer_mb = BUFFER_MB,
+        .timeout_ms = timeout_ms,
+        .on_data = on_data,
+        .ctx = &a,
+        .cancel = &cli_canceled,
     };
     gcd_status st = gcd_trace_new(NULL, &a.trace, &err);
     if (st == GCD_OK)

@@ -1,5 +1,6 @@
 /*
- * --listen: waits for a program that was told to connect to us (DOTNET_DiagnosticPorts), until it can be dumped.
+ * --listen: waits for a program that was told to connect to us (DOTNET_DiagnosticPorts), until it
+ * can be dumped.
  */
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/ipc.h>
@@ -21,23 +22,25 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ANSWER_MS 10000u
-#define FAREWELL_MS 2000u
-#define START_MS 2000u
+#define ANSWER_MS     10000u
+#define FAREWELL_MS   2000u
+#define START_MS      2000u
 #define START_STEP_MS 10u
 
-/* Prints the setting that the program needs; it may run in another folder, so the path is absolute. */
+/* Prints the setting that the program needs; it may run in another folder, so the path is absolute.
+ */
 static void say_where(const char *path)
 {
     char *folder = path[0] == '/' ? NULL : getcwd(NULL, 0);
-    cli_say(NULL, "waiting for a program started with DOTNET_DiagnosticPorts=%s%s%s", folder != NULL ? folder : "",
-            folder != NULL ? "/" : "", path);
+    cli_say(NULL, "waiting for a program started with DOTNET_DiagnosticPorts=%s%s%s",
+            folder != NULL ? folder : "", folder != NULL ? "/" : "", path);
     free(folder);
 }
 
 /*
- * Before it has started, a runtime reports only its executable; later, when the host has handed over the program, also the path of the
- * managed assembly (measured, .NET 8 to 10; a dump before that forces no GC and would never arrive).
+ * Before it has started, a runtime reports only its executable; later, when the host has handed
+ * over the program, also the path of the managed assembly (measured, .NET 8 to 10; a dump before
+ * that forces no GC and would never arrive).
  */
 static bool has_assembly(const struct gcd_ipc_process_info *info)
 {
@@ -59,7 +62,8 @@ static gcd_status look(struct cli_dump *d, bool tell, bool *ret, struct gcd_erro
     return GCD_OK;
 }
 
-/* A program with its own host never reports an assembly; once the time is up, it has started as well. */
+/* A program with its own host never reports an assembly; once the time is up, it has started as
+ * well. */
 static gcd_status wait_for_start(struct cli_dump *d, struct gcd_error *err)
 {
     bool started = false;
@@ -72,7 +76,8 @@ static gcd_status wait_for_start(struct cli_dump *d, struct gcd_error *err)
     return st;
 }
 
-/* Lets the program start even after an interrupt, because nobody else will and it would wait forever.  Failure is not reported. */
+/* Lets the program start even after an interrupt, because nobody else will and it would wait
+ * forever.  Failure is not reported. */
 static void resume_all_the_same(struct cli_dump *d)
 {
     struct gcd_error err = GCD_ERROR_INIT;
@@ -80,7 +85,8 @@ static void resume_all_the_same(struct cli_dump *d)
     (void)ignored;
 }
 
-static enum cli_exit connected(const struct cli_args *args, struct cli_dump *d, struct gcd_error *err)
+static enum cli_exit connected(const struct cli_args *args, struct cli_dump *d,
+                               struct gcd_error *err)
 {
     bool started = false;
     gcd_status st = look(d, !args->quiet, &started, err);
@@ -95,34 +101,44 @@ static enum cli_exit connected(const struct cli_args *args, struct cli_dump *d, 
     return st == GCD_OK ? CLI_DONE : cli_fail(d->subject, err);
 }
 
-static enum cli_exit listen_at_file(const struct cli_args *args, struct cli_dump *d, struct gcd_error *err)
+static enum cli_exit listen_at_file(const struct cli_args *args, struct cli_dump *d,
+                                    struct gcd_error *err)
 {
     const char *path = cli_socket_path(args->target.listen);
     d->subject = path;
     if (path[0] == '\0' || strlen(path) >= GCD_IPC_PATH_MAX || strpbrk(path, ",;") != NULL)
-        return cli_error(CLI_USAGE, NULL, "--listen takes the path of a socket, without \",\" and \";\", or tcp:HOST:PORT, not \"%.100s\"",
+        return cli_error(CLI_USAGE, NULL,
+                         "--listen takes the path of a socket, without \",\" and \";\", or "
+                         "tcp:HOST:PORT, not \"%.100s\"",
                          args->target.listen);
     if (gcd_ipc_port_listen(path, &d->port, err) != GCD_OK)
-        return cli_fail(NULL, err);      /* the message names the path */
+        return cli_fail(NULL, err); /* the message names the path */
     cli_temporary(CLI_SLOT_PORT, path);
     if (!args->quiet)
         say_where(path);
     return CLI_DONE;
 }
 
-static enum cli_exit listen_at_address(const struct cli_args *args, struct cli_dump *d, struct gcd_error *err)
+static enum cli_exit listen_at_address(const struct cli_args *args, struct cli_dump *d,
+                                       struct gcd_error *err)
 {
     struct gcd_ipc_tcp_place place;
     d->subject = args->target.listen;
-    gcd_status st = gcd_ipc_port_listen_tcp(cli_tcp_address(args), args->target.any_address, &place, &d->port, err);
+    gcd_status st = gcd_ipc_port_listen_tcp(cli_tcp_address(args), args->target.any_address, &place,
+                                            &d->port, err);
     if (st == GCD_E_ARG)
-        return cli_error(CLI_USAGE, NULL, "--listen tcp: %s%s", err->msg, err->reason == GCD_ERROR_PERMISSION ? " (--any-address allows it)" : "");
+        return cli_error(CLI_USAGE, NULL, "--listen tcp: %s%s", err->msg,
+                         err->reason == GCD_ERROR_PERMISSION ? " (--any-address allows it)" : "");
     if (st != GCD_OK)
         return cli_fail(NULL, err);
     if (!place.loopback)
-        cli_say(NULL, "whoever can reach %s can connect and pass for the program, and nothing is encrypted", place.address);
+        cli_say(
+            NULL,
+            "whoever can reach %s can connect and pass for the program, and nothing is encrypted",
+            place.address);
     if (!args->quiet)
-        cli_say(NULL, "waiting at %s for a program started with DOTNET_DiagnosticPorts=%s", place.address, place.variable);
+        cli_say(NULL, "waiting at %s for a program started with DOTNET_DiagnosticPorts=%s",
+                place.address, place.variable);
     return CLI_DONE;
 }
 
@@ -130,14 +146,15 @@ enum cli_exit cli_listen_open(const struct cli_args *args, struct cli_dump *d)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_ipc_runtime runtime;
-    enum cli_exit e = cli_tcp_address(args) != NULL ? listen_at_address(args, d, &err) : listen_at_file(args, d, &err);
+    enum cli_exit e = cli_tcp_address(args) != NULL ? listen_at_address(args, d, &err)
+                                                    : listen_at_file(args, d, &err);
     if (e != CLI_DONE)
         return e;
     if (gcd_ipc_port_wait(d->port, cli_timeout_ms(args), &cli_canceled, &runtime, &err) != GCD_OK)
         return cli_fail(d->subject, &err);
     cli_name_process(d, runtime.pid);
     if (!runtime.visible)
-        d->pid = 0;                      /* on this machine the number may belong to another process */
+        d->pid = 0; /* on this machine the number may belong to another process */
     return connected(args, d, &err);
 }
 
@@ -145,8 +162,8 @@ void cli_listen_close(struct cli_dump *d)
 {
     size_t others = d->port != NULL ? gcd_ipc_port_others(d->port) : 0;
     if (others > 0)
-        cli_say(NULL, "%zu other program%s connected, too, and still wait%s for somebody to listen", others, gcd_plural(others),
-                gcd_by_number(others, "s", ""));
+        cli_say(NULL, "%zu other program%s connected, too, and still wait%s for somebody to listen",
+                others, gcd_plural(others), gcd_by_number(others, "s", ""));
     gcd_ipc_port_free(d->port);
     cli_temporary(CLI_SLOT_PORT, NULL);
     d->port = NULL;

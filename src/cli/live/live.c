@@ -1,6 +1,6 @@
 /*
- * A live process as an input: its stream is kept and read by the same code as a recording.  If the buffer was too small, another attempt uses a
- * larger one; the better attempt is kept.
+ * A live process as an input: its stream is kept and read by the same code as a recording.  If the
+ * buffer was too small, another attempt uses a larger one; the better attempt is kept.
  */
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/ipc.h>
@@ -32,21 +32,28 @@ static uint64_t time_left_ms(const struct live *l)
 }
 
 /*
- * The buffer for another attempt after A lost events, in MiB; 0, after a message, when no other attempt is possible.  Checks again how much memory
- * the process can spare, because the attempt may have changed it.
+ * The buffer for another attempt after A lost events, in MiB; 0, after a message, when no other
+ * attempt is possible.  Checks again how much memory the process can spare, because the attempt may
+ * have changed it.
  */
 static uint32_t next_buffer(const struct live *l, const struct live_attempt *a)
 {
     struct gcd_ipc_memory memory;
     gcd_ipc_memory(l->pid, &memory);
     struct gcd_ipc_budget budget = gcd_ipc_budget(&memory, (uint32_t)l->args->live.max_buffer_mb);
-    uint32_t mb = gcd_ipc_budget_after_loss(&budget, a->buffer_mb, a->result.stream_bytes, gcd_dump_summary(a->dump)->trace.lost_events);
+    uint32_t mb = gcd_ipc_budget_after_loss(&budget, a->buffer_mb, a->result.stream_bytes,
+                                            gcd_dump_summary(a->dump)->trace.lost_events);
     if (mb == 0 && budget.limit != GCD_IPC_LIMIT_NONE)
-        cli_say(l->subject, "events were lost, but no further attempt: %s cannot give more than %" PRIu32 " MiB for the buffer",
-                budget.limit == GCD_IPC_LIMIT_CGROUP ? "the cgroup of the process" : "the machine", budget.max_buffer_mb);
+        cli_say(l->subject,
+                "events were lost, but no further attempt: %s cannot give more than %" PRIu32
+                " MiB for the buffer",
+                budget.limit == GCD_IPC_LIMIT_CGROUP ? "the cgroup of the process" : "the machine",
+                budget.max_buffer_mb);
     else if (mb == 0)
-        cli_say(l->subject, "events were lost, but no further attempt: the buffer already had the largest size (%" PRIu32 " MiB%s)", a->buffer_mb,
-                l->args->live.max_buffer_mb != 0 ? ", --max-buffer" : "");
+        cli_say(l->subject,
+                "events were lost, but no further attempt: the buffer already had the largest size "
+                "(%" PRIu32 " MiB%s)",
+                a->buffer_mb, l->args->live.max_buffer_mb != 0 ? ", --max-buffer" : "");
     else if (time_left_ms(l) == 0)
         cli_say(l->subject, "events were lost, but no further attempt: the time is up (--timeout)");
     else
@@ -55,8 +62,8 @@ static uint32_t next_buffer(const struct live *l, const struct live_attempt *a)
 }
 
 /*
- * Are all other listeners of the process gone?  A killed client keeps its session, and the types described to it, until the runtime next sends
- * something to it; the heap walk of the attempt did.
+ * Are all other listeners of the process gone?  A killed client keeps its session, and the types
+ * described to it, until the runtime next sends something to it; the heap walk of the attempt did.
  */
 static bool others_have_gone(const struct live *l)
 {
@@ -73,21 +80,25 @@ static bool others_have_gone(const struct live *l)
 }
 
 /*
- * Did the connections break while the process still lives?  Seen once in some hundred dumps, right after another client was killed: the runtime ends
- * that session at the same time.
+ * Did the connections break while the process still lives?  Seen once in some hundred dumps, right
+ * after another client was killed: the runtime ends that session at the same time.
  */
 static bool lives_on(const struct live *l, const struct live_attempt *a)
 {
-    if (a->status != GCD_E_PEER || a->err.reason != GCD_ERROR_GONE || l->pid == 0 || l->port != NULL)
+    if (a->status != GCD_E_PEER || a->err.reason != GCD_ERROR_GONE || l->pid == 0 ||
+        l->port != NULL)
         return false;
-    (void)nanosleep(&(struct timespec){ .tv_nsec = GONE_MS / 5 * 1000000L }, NULL);      /* a dying process is still there for a moment */
+    /* a dying process is still there for a moment */
+    (void)nanosleep(&(struct timespec){ .tv_nsec = GONE_MS / 5 * 1000000L }, NULL);
     return gcd_ipc_resident(l->pid) > 0;
 }
 
-/* The buffer for another attempt after NOW, in MiB; 0 when none is needed or, after a message, when none is possible. */
+/* The buffer for another attempt after NOW, in MiB; 0 when none is needed or, after a message, when
+ * none is possible. */
 static uint32_t again(const struct live *l, const struct live_attempt *now)
 {
-    if (now->number > l->args->live.retries || cli_canceled || now->refused)  /* data was wrong, not lost, so a larger buffer does not help */
+    if (now->number > l->args->live.retries || cli_canceled ||
+        now->refused) /* data was wrong, not lost, so a larger buffer does not help */
         return 0;
     if (now->status != GCD_OK)
         return lives_on(l, now) && time_left_ms(l) > 0 ? now->buffer_mb : 0;
@@ -111,24 +122,30 @@ static void attempts(const struct live *l, uint32_t buffer_mb, struct live_attem
         struct live_attempt now = { .number = number, .buffer_mb = buffer_mb };
         if (number == 1)
             live_attempt_run(l, &now, l->budget.most_bytes, cli_timeout_ms(l->args));
-        else                             /* the estimate was wrong, so the stream has no known bound */
-            live_attempt_run(l, &now, 0, time_left_ms(l) + 1);   /* 0 would mean no limit */
+        else /* the estimate was wrong, so the stream has no known bound */
+            live_attempt_run(l, &now, 0, time_left_ms(l) + 1); /* 0 would mean no limit */
         bool figures = now.status == GCD_OK && !l->args->quiet;
         if (figures && number > 1)
             live_say_attempt(l, &now);
         buffer_mb = again(l, &now);
-        if (figures && number == 1 && buffer_mb != 0)    /* else the summary says the same */
+        if (figures && number == 1 && buffer_mb != 0) /* else the summary says the same */
             live_say_attempt(l, &now);
         if (buffer_mb != 0 && now.status != GCD_OK)
-            cli_say(l->subject, "the process closed the connections but is still running; attempt %u", number + 1);
+            cli_say(l->subject,
+                    "the process closed the connections but is still running; attempt %u",
+                    number + 1);
         else if (buffer_mb != 0 && live_attempt_lost(&now))
-            cli_say(l->subject, "events were lost; attempt %u with a buffer of %" PRIu32 " MiB", number + 1, buffer_mb);
+            cli_say(l->subject, "events were lost; attempt %u with a buffer of %" PRIu32 " MiB",
+                    number + 1, buffer_mb);
         else if (buffer_mb != 0)
-            cli_say(l->subject, "the types had been reported to another tool that is now gone; attempt %u", number + 1);
+            cli_say(l->subject,
+                    "the types had been reported to another tool that is now gone; attempt %u",
+                    number + 1);
         if (number == 1 || now.status == GCD_E_CANCELED || live_attempt_better(&now, best))
             swap(best, &now);
         else if (now.status != GCD_OK)
-            cli_say(l->subject, "attempt %u failed: %s; attempt %u is kept", number, now.err.msg, best->number);
+            cli_say(l->subject, "attempt %u failed: %s; attempt %u is kept", number, now.err.msg,
+                    best->number);
         else if (!l->args->quiet)
             cli_say(l->subject, "attempt %u is kept", best->number);
         live_attempt_done(&now);
@@ -139,7 +156,8 @@ static void attempts(const struct live *l, uint32_t buffer_mb, struct live_attem
 static enum cli_exit take(const struct live *l, struct live_attempt *a, struct cli_dump *ret)
 {
     enum cli_exit e = a->status == GCD_OK ? CLI_DONE : cli_fail(l->subject, &a->err);
-    bool partial = l->args->live.keep_partial && a->status != GCD_OK && a->status != GCD_E_CANCELED && a->result.stream_bytes > 0;
+    bool partial = l->args->live.keep_partial && a->status != GCD_OK &&
+                   a->status != GCD_E_CANCELED && a->result.stream_bytes > 0;
     ret->received = a->ended || partial;
     ret->core3 = a->result.core3;
     ret->input = a->spool;
@@ -149,7 +167,8 @@ static enum cli_exit take(const struct live *l, struct live_attempt *a, struct c
     return partial && a->usable ? CLI_DONE : e;
 }
 
-/* Records the memory of the process before the first attempt, whose garbage collection and buffer change it. */
+/* Records the memory of the process before the first attempt, whose garbage collection and buffer
+ * change it. */
 static void keep_memory(const struct live *l, const struct live_attempt *a)
 {
     struct gcd_process_memory m;
@@ -165,13 +184,16 @@ static void keep_memory(const struct live *l, const struct live_attempt *a)
         cli_say(l->subject, "cannot tell how much of its memory is the GC heap: %s", problem);
 }
 
-enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_options *options, bool reread,
-                            const char *spool_dir, struct cli_dump *ret)
+enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_options *options,
+                            bool reread, const char *spool_dir, struct cli_dump *ret)
 {
-    struct live l = { .args = args, .options = options, .spool_dir = reread || args->live.save_trace != NULL ? spool_dir : NULL };
+    struct live l = { .args = args,
+                      .options = options,
+                      .spool_dir = reread || args->live.save_trace != NULL ? spool_dir : NULL };
     struct live_attempt best = { .number = 0 };
     uint32_t buffer_mb;
-    enum cli_exit e = args->target.listen != NULL ? cli_listen_open(args, ret) : cli_find_target(args, ret, l.path);
+    enum cli_exit e = args->target.listen != NULL ? cli_listen_open(args, ret)
+                                                  : cli_find_target(args, ret, l.path);
     if (e != CLI_DONE)
         return e;
     l.subject = ret->subject;
@@ -180,7 +202,7 @@ enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_o
     e = live_preflight(&l, &buffer_mb);
     if (e == CLI_DONE) {
         if (l.pid == 0 || gcd_ipc_mappings_new(l.pid, cli_alloc(), &l.mappings, NULL) != GCD_OK)
-            l.mappings = NULL;               /* the summary says that its memory is unknown */
+            l.mappings = NULL; /* the summary says that its memory is unknown */
         l.start_ms = live_now_ms();
         ret->asked = true;
         attempts(&l, buffer_mb, &best);
@@ -197,8 +219,8 @@ enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_o
 
 #else
 
-enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_options *options, bool reread,
-                            const char *spool_dir, struct cli_dump *ret)
+enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_options *options,
+                            bool reread, const char *spool_dir, struct cli_dump *ret)
 {
     (void)args;
     (void)options;

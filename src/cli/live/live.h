@@ -25,51 +25,54 @@
 
 #define LIVE_MIB (UINT64_C(1) << 20)
 /*
- * Expected pause per MiB of the process's memory when no earlier dump is known: 10 million objects in 600 MB paused for 1.0 to 1.1 s on 2 cores (.NET
- * 8 to 10, tests/bench).
+ * Expected pause per MiB of the process's memory when no earlier dump is known: 10 million objects
+ * in 600 MB paused for 1.0 to 1.1 s on 2 cores (.NET 8 to 10, tests/bench).
  */
 #define LIVE_PAUSE_US_PER_MIB 2000u
 
 struct live {
     const struct cli_args *args;
     const struct gcd_dump_options *options;
-    const char *spool_dir;       /* NULL: the stream is not kept, because the objects will not be read */
+    /* NULL: the stream is not kept, because the objects will not be read */
+    const char *spool_dir;
     const char *subject;
-    uint32_t pid;                /* 0 = not known */
-    char path[GCD_IPC_PATH_MAX]; /* of its socket, without a port */
-    struct gcd_ipc_port *port;   /* for --listen; NULL = none */
-    struct live_lock lock;       /* not used when the caller holds one already */
-    struct gcd_ipc_memory memory;        /* before the first attempt */
-    struct gcd_ipc_mappings *mappings;   /* likewise; NULL = not known */
+    uint32_t pid;                      /* 0 = not known */
+    char path[GCD_IPC_PATH_MAX];       /* of its socket, without a port */
+    struct gcd_ipc_port *port;         /* for --listen; NULL = none */
+    struct live_lock lock;             /* not used when the caller holds one already */
+    struct gcd_ipc_memory memory;      /* before the first attempt */
+    struct gcd_ipc_mappings *mappings; /* likewise; NULL = not known */
     struct gcd_ipc_budget budget;
-    uint64_t heap_bytes;         /* likewise; 0 = not known, or the process was not asked */
-    uint64_t expected_bytes;     /* of events, estimated from the last dump; 0 = not known */
-    uint64_t start_ms;           /* when the first attempt began */
+    uint64_t heap_bytes;     /* likewise; 0 = not known, or the process was not asked */
+    uint64_t expected_bytes; /* of events, estimated from the last dump; 0 = not known */
+    uint64_t start_ms;       /* when the first attempt began */
 };
 
 /* preflight.c */
 /*
- * Takes the lock (unless the caller holds it), checks memory and disk space.  On failure the message has been printed.  RET_BUFFER_MB: for the first
- * attempt.
+ * Takes the lock (unless the caller holds it), checks memory and disk space.  On failure the
+ * message has been printed.  RET_BUFFER_MB: for the first attempt.
  */
 enum cli_exit live_preflight(struct live *l, uint32_t *ret_buffer_mb);
 
 /* The space that a dump is expected to need. */
 struct live_place {
     char folder[4096];
-    uint64_t likely, most;       /* bytes written there */
-    uint64_t left;               /* UINT64_MAX = unknown */
+    uint64_t likely, most; /* bytes written there */
+    uint64_t left;         /* UINT64_MAX = unknown */
 };
-#define LIVE_PLACES 4            /* spool, scratch, output, trace; those on one file system count as one */
+/* spool, scratch, output, trace; those on one file system count as one */
+#define LIVE_PLACES 4
 struct live_forecast {
-    uint64_t stream_likely, stream_most;     /* bytes of events; 0 = unknown */
-    uint64_t output_bytes;                   /* 0: no output, or unknown */
-    uint32_t buffer_mb;                      /* 0: there is no room for one */
+    uint64_t stream_likely, stream_most; /* bytes of events; 0 = unknown */
+    uint64_t output_bytes;               /* 0: no output, or unknown */
+    uint32_t buffer_mb;                  /* 0: there is no room for one */
     struct live_place places[LIVE_PLACES];
     size_t place_count;
 };
 /*
- * Fills RET, l->memory, l->budget and l->heap_bytes; for the last it asks the process, which takes up to a second.  Prints nothing, changes nothing.
+ * Fills RET, l->memory, l->budget and l->heap_bytes; for the last it asks the process, which takes
+ * up to a second.  Prints nothing, changes nothing.
  */
 void live_forecast(struct live *l, struct live_forecast *ret);
 
@@ -77,41 +80,48 @@ void live_forecast(struct live *l, struct live_forecast *ret);
 /* How long to wait for the process to report the size of its heap. */
 #define LIVE_HEAP_MS 1000u
 /*
- * The size in bytes of the managed heap, with garbage, of the process at SOCKET_PATH, as its runtime counts it.  0: no answer within TIMEOUT_MS; a
- * runtime without event sources and a stopped process never answer.  Forces nothing; takes some tenths of a second.
+ * The size in bytes of the managed heap, with garbage, of the process at SOCKET_PATH, as its
+ * runtime counts it.  0: no answer within TIMEOUT_MS; a runtime without event sources and a stopped
+ * process never answer.  Forces nothing; takes some tenths of a second.
  */
 uint64_t live_heap_bytes(const char *socket_path, uint64_t timeout_ms);
 
 /* live_attempt.c */
 struct live_attempt {
-    unsigned number;             /* 1 = first */
+    unsigned number; /* 1 = first */
     uint32_t buffer_mb;
     struct gcd_input *spool;
     struct gcd_dump *dump;
-    struct gcd_trace *decoder;   /* reads the same bytes, to find their end or the first damage */
-    bool usable;                 /* the dump is closed and has a heap walk */
-    bool whole;                  /* the walk reached its end */
-    bool over;                   /* the end mark of the recording was seen */
-    bool undecodable;            /* the stream cannot be decoded beyond some byte */
-    uint64_t most_bytes;         /* limit of the stream, derived from the memory seen so far; 0 = not known yet */
-    bool refused;                /* bytes were refused, which closed the session; the reason: */
+    struct gcd_trace *decoder; /* reads the same bytes, to find their end or the first damage */
+    bool usable;               /* the dump is closed and has a heap walk */
+    bool whole;                /* the walk reached its end */
+    bool over;                 /* the end mark of the recording was seen */
+    bool undecodable;          /* the stream cannot be decoded beyond some byte */
+    /* limit of the stream, derived from the memory seen so far; 0 = not known yet */
+    uint64_t most_bytes;
+    bool refused; /* bytes were refused, which closed the session; the reason: */
     struct gcd_error refusal;
-    bool ended;                  /* the stream was received to its end */
-    uint64_t duration_ms, rss_peak, rss_after;   /* bytes; 0 = unknown */
+    bool ended;                                /* the stream was received to its end */
+    uint64_t duration_ms, rss_peak, rss_after; /* bytes; 0 = unknown */
     struct gcd_ipc_collect_result result;
-    gcd_status status;           /* why it ended; also GCD_OK when the walk is whole and only the end after it is missing */
+    /* why it ended; also GCD_OK when the walk is whole and only the end after it is missing */
+    gcd_status status;
     struct gcd_error err;
 };
-/* Collects with A->number and A->buffer_mb, and closes the dump.  MOST_BYTES and TIMEOUT_MS as for gcd_ipc_collect. */
-void live_attempt_run(const struct live *l, struct live_attempt *a, uint64_t most_bytes, uint64_t timeout_ms);
+/* Collects with A->number and A->buffer_mb, and closes the dump.  MOST_BYTES and TIMEOUT_MS as for
+ * gcd_ipc_collect. */
+void live_attempt_run(const struct live *l, struct live_attempt *a, uint64_t most_bytes,
+                      uint64_t timeout_ms);
 void live_attempt_done(struct live_attempt *a);
-/* Takes the next N bytes of the stream.  GCD_END: the walk is whole; an error: no more bytes are wanted, close the session. */
-gcd_status live_stream_take(const struct live *l, struct live_attempt *a, const uint8_t *bytes, size_t n, struct gcd_error *err);
+/* Takes the next N bytes of the stream.  GCD_END: the walk is whole; an error: no more bytes are
+ * wanted, close the session. */
+gcd_status live_stream_take(const struct live *l, struct live_attempt *a, const uint8_t *bytes,
+                            size_t n, struct gcd_error *err);
 /* Were events lost that a larger buffer would have kept? */
 bool live_attempt_lost(const struct live_attempt *a);
 /*
- * Are types missing that the runtime may have described to another listener?  There are other causes: when that listener goes, .NET 8 and 9 walk the
- * heap once more (measured).
+ * Are types missing that the runtime may have described to another listener?  There are other
+ * causes: when that listener goes, .NET 8 and 9 walk the heap once more (measured).
  */
 bool live_attempt_undescribed(const struct live_attempt *a);
 /* Is A better than B?  An attempt that broke off is never better. */
@@ -120,9 +130,10 @@ bool live_attempt_better(const struct live_attempt *a, const struct live_attempt
 /* nicely.c */
 typedef void (*live_work_fn)(void *ctx);
 /*
- * Calls FN in a thread with lower priority and waits for it, so that the suspended process gets the processors first: the server GC keeps all
- * processors busy during the walk, and the walk waits for whoever reads (measured in tests/bench; no gain with the workstation GC).  No effect where
- * the scheduler has both processes in different groups.
+ * Calls FN in a thread with lower priority and waits for it, so that the suspended process gets the
+ * processors first: the server GC keeps all processors busy during the walk, and the walk waits for
+ * whoever reads (measured in tests/bench; no gain with the workstation GC).  No effect where the
+ * scheduler has both processes in different groups.
  */
 void live_nicely(live_work_fn fn, void *ctx);
 

@@ -16,16 +16,17 @@
 #include <inttypes.h>
 
 #define SILENCE_MS 5000u
-#define SAMPLE_MS 100u
-#define PATIENCE_MS 8000u            /* after this wait, a message says what it waits for; shorter than any wait that ends by itself */
+#define SAMPLE_MS  100u
+/* after this wait, a message says what it waits for; shorter than any wait that ends by itself */
+#define PATIENCE_MS 8000u
 
 struct progress {
     const struct live *l;
     struct live_attempt *a;
     uint64_t sampled_ms;
     enum gcd_ipc_step step;
-    uint64_t bytes, news_ms;         /* last state, and when it last changed */
-    bool told;                       /* the silence was reported */
+    uint64_t bytes, news_ms; /* last state, and when it last changed */
+    bool told;               /* the silence was reported */
 };
 
 static gcd_status on_data(void *ctx, const uint8_t *bytes, size_t n, struct gcd_error *err)
@@ -35,8 +36,8 @@ static gcd_status on_data(void *ctx, const uint8_t *bytes, size_t n, struct gcd_
 }
 
 /*
- * Small events can be lost, too (measured, .NET 10 with a full buffer: no GCEnd came); then only silence marks the end.  The runtime flushes
- * its buffers every 100 ms.
+ * Small events can be lost, too (measured, .NET 10 with a full buffer: no GCEnd came); then only
+ * silence marks the end.  The runtime flushes its buffers every 100 ms.
  */
 static bool on_idle(void *ctx, uint64_t silent_ms)
 {
@@ -67,17 +68,23 @@ static void tell_silence(struct progress *p, enum gcd_ipc_step step, uint64_t by
         return;
     p->told = true;
     bool stopped = p->l->pid != 0 && gcd_ipc_stopped(p->l->pid);
-    const char *what = stopped ? "it is stopped by a signal or a debugger, and must continue first" :
-                       step == GCD_IPC_STEP_GC ? "it answers after the garbage collection and the heap walk, which take minutes with a large heap" :
-                       "still waiting for an answer";
-    cli_say(p->l->subject, "has been silent for %u s: %s (--timeout: %" PRIu64 " s)", PATIENCE_MS / 1000, what, cli_timeout_ms(p->l->args) / 1000);
+    const char *what = stopped ? "it is stopped by a signal or a debugger, and must continue first"
+                       : step == GCD_IPC_STEP_GC
+                           ? "it answers after the garbage collection and the heap walk, which "
+                             "take minutes with a large heap"
+                           : "still waiting for an answer";
+    cli_say(p->l->subject, "has been silent for %u s: %s (--timeout: %" PRIu64 " s)",
+            PATIENCE_MS / 1000, what, cli_timeout_ms(p->l->args) / 1000);
 }
 
 static void on_step(void *ctx, enum gcd_ipc_step step, uint64_t bytes)
 {
     static const char *const verbs[] = {
-        [GCD_IPC_STEP_CONNECT] = "connecting", [GCD_IPC_STEP_GC] = "waiting for the garbage collection",
-        [GCD_IPC_STEP_READ] = "receiving", [GCD_IPC_STEP_STOP] = "stopping", [GCD_IPC_STEP_DONE] = "done",
+        [GCD_IPC_STEP_CONNECT] = "connecting",
+        [GCD_IPC_STEP_GC] = "waiting for the garbage collection",
+        [GCD_IPC_STEP_READ] = "receiving",
+        [GCD_IPC_STEP_STOP] = "stopping",
+        [GCD_IPC_STEP_DONE] = "done",
     };
     sample(ctx);
     tell_silence(ctx, step, bytes);
@@ -86,7 +93,9 @@ static void on_step(void *ctx, enum gcd_ipc_step step, uint64_t bytes)
 
 static gcd_status prepare(const struct live *l, struct live_attempt *a)
 {
-    struct gcd_input_options spool = { .context = { .alloc = cli_alloc() }, .reread = true, .spool_dir = l->spool_dir,
+    struct gcd_input_options spool = { .context = { .alloc = cli_alloc() },
+                                       .reread = true,
+                                       .spool_dir = l->spool_dir,
                                        .keep_room = cli_keeps_room(l->args) };
     gcd_status st = l->spool_dir != NULL ? gcd_input_new_spool(&spool, &a->spool, &a->err) : GCD_OK;
     if (st == GCD_OK)
@@ -106,22 +115,34 @@ static void collect_now(void *ctx)
     c->status = gcd_ipc_collect(c->options, &c->a->result, &c->a->err);
 }
 
-static gcd_status collect(const struct live *l, struct live_attempt *a, uint64_t most_bytes, uint64_t timeout_ms)
+static gcd_status collect(const struct live *l, struct live_attempt *a, uint64_t most_bytes,
+                          uint64_t timeout_ms)
 {
     static const enum gcd_ipc_strategy strategies[] = {
-        [CLI_STRATEGY_AUTO] = GCD_IPC_STRATEGY_AUTO, [CLI_STRATEGY_SINGLE] = GCD_IPC_STRATEGY_SINGLE,
+        [CLI_STRATEGY_AUTO] = GCD_IPC_STRATEGY_AUTO,
+        [CLI_STRATEGY_SINGLE] = GCD_IPC_STRATEGY_SINGLE,
         [CLI_STRATEGY_DRAIN] = GCD_IPC_STRATEGY_DRAIN,
     };
     struct progress p = { .l = l, .a = a };
     struct gcd_ipc_collect_options options = {
-        .socket_path = l->port == NULL ? l->path : NULL, .port = l->port,
-        .strategy = strategies[l->args->live.strategy], .ranges = !l->args->live.no_ranges, .buffer_mb = a->buffer_mb,
-        .most_bytes = most_bytes, .rundown = l->args->live.rundown, .timeout_ms = timeout_ms, .on_data = on_data, .on_step = on_step,
-        .on_idle = on_idle, .ctx = &p, .cancel = &cli_canceled,
+        .socket_path = l->port == NULL ? l->path : NULL,
+        .port = l->port,
+        .strategy = strategies[l->args->live.strategy],
+        .ranges = !l->args->live.no_ranges,
+        .buffer_mb = a->buffer_mb,
+        .most_bytes = most_bytes,
+        .rundown = l->args->live.rundown,
+        .timeout_ms = timeout_ms,
+        .on_data = on_data,
+        .on_step = on_step,
+        .on_idle = on_idle,
+        .ctx = &p,
+        .cancel = &cli_canceled,
     };
     uint64_t start = live_now_ms();
     struct collection c = { .options = &options, .a = a };
-    bool fits = most_bytes != 0 && most_bytes <= a->buffer_mb * LIVE_MIB;        /* then a late reader loses nothing */
+    /* then a late reader loses nothing */
+    bool fits = most_bytes != 0 && most_bytes <= a->buffer_mb * LIVE_MIB;
     if (fits && l->pid != 0 && gcd_ipc_server_gc(l->pid))
         live_nicely(collect_now, &c);
     else
@@ -132,24 +153,27 @@ static gcd_status collect(const struct live *l, struct live_attempt *a, uint64_t
     return c.status;
 }
 
-void live_attempt_run(const struct live *l, struct live_attempt *a, uint64_t most_bytes, uint64_t timeout_ms)
+void live_attempt_run(const struct live *l, struct live_attempt *a, uint64_t most_bytes,
+                      uint64_t timeout_ms)
 {
     a->err = (struct gcd_error)GCD_ERROR_INIT;
     a->status = prepare(l, a);
     if (a->status == GCD_OK)
         a->status = collect(l, a, most_bytes, timeout_ms);
-    if (a->refused && a->status != GCD_E_CANCELED) {     /* the broken session is our own doing */
+    if (a->refused && a->status != GCD_E_CANCELED) { /* the broken session is our own doing */
         a->err = a->refusal;
         a->status = a->refusal.code;
     }
     bool all = a->whole && (a->status == GCD_E_PEER || a->status == GCD_E_LIMIT);
-    if (all || (a->refused && (a->over || a->undecodable))) {    /* the verdict says what is missing after that */
-        if (!a->undecodable)             /* the verdict says that, too */
+    /* the verdict says what is missing after that */
+    if (all || (a->refused && (a->over || a->undecodable))) {
+        if (!a->undecodable) /* the verdict says that, too */
             cli_say(l->subject, "%s", a->err.msg);
         a->status = GCD_OK;
     }
     a->ended = a->status == GCD_OK;
-    if (a->status == GCD_E_CANCELED || a->dump == NULL || (!a->ended && a->result.stream_bytes == 0))
+    if (a->status == GCD_E_CANCELED || a->dump == NULL ||
+        (!a->ended && a->result.stream_bytes == 0))
         return;
     struct gcd_error close_err = GCD_ERROR_INIT;
     gcd_status st = gcd_dump_close(a->dump, a->spool, &close_err);
@@ -175,8 +199,12 @@ bool live_attempt_lost(const struct live_attempt *a)
     const struct gcd_verdict *v = &gcd_dump_summary(a->dump)->verdict;
     for (size_t i = 0; i < v->reason_count; i++)
         switch (v->reasons[i].code) {
-        case GCD_REASON_EVENTS_LOST: case GCD_REASON_NODE_EVENTS_MISSING: case GCD_REASON_EDGE_EVENTS_MISSING:
-        case GCD_REASON_ROOT_EVENTS_MISSING: case GCD_REASON_DEPENDENT_EVENTS_MISSING: case GCD_REASON_EDGES_UNBALANCED:
+        case GCD_REASON_EVENTS_LOST:
+        case GCD_REASON_NODE_EVENTS_MISSING:
+        case GCD_REASON_EDGE_EVENTS_MISSING:
+        case GCD_REASON_ROOT_EVENTS_MISSING:
+        case GCD_REASON_DEPENDENT_EVENTS_MISSING:
+        case GCD_REASON_EDGES_UNBALANCED:
         case GCD_REASON_NO_GC_END:
             return true;
         default:
@@ -191,7 +219,8 @@ bool live_attempt_undescribed(const struct live_attempt *a)
     const struct gcd_verdict *v = &summary->verdict;
     for (size_t i = 0; i < v->reason_count; i++)
         if (v->reasons[i].code == GCD_REASON_TYPES_UNDESCRIBED)
-            return summary->types_undescribed > 0;       /* otherwise they are described, only without names */
+            return summary->types_undescribed >
+                   0; /* otherwise they are described, only without names */
     return false;
 }
 
@@ -199,11 +228,13 @@ bool live_attempt_better(const struct live_attempt *a, const struct live_attempt
 {
     if (a->status != GCD_OK || b->status != GCD_OK)
         return a->status == GCD_OK;
-    bool a_complete = gcd_dump_summary(a->dump)->verdict.complete, b_complete = gcd_dump_summary(b->dump)->verdict.complete;
+    bool a_complete = gcd_dump_summary(a->dump)->verdict.complete,
+         b_complete = gcd_dump_summary(b->dump)->verdict.complete;
     const struct gcd_summary *fa = gcd_dump_summary(a->dump), *fb = gcd_dump_summary(b->dump);
     if (a_complete != b_complete)
         return a_complete;
-    if (fa->trace.loss_verified && fb->trace.loss_verified && fa->trace.lost_events != fb->trace.lost_events)
+    if (fa->trace.loss_verified && fb->trace.loss_verified &&
+        fa->trace.lost_events != fb->trace.lost_events)
         return fa->trace.lost_events < fb->trace.lost_events;
     return fa->objects + fa->edges > fb->objects + fb->edges;
 }

@@ -16,18 +16,23 @@
 #define WAIT_MS 200
 
 /* Takes the machine lock first, so that nobody holds a process while waiting for the machine. */
-static gcd_status try_locks(const struct cli_args *args, uint32_t pid, const char *path, struct live_lock *l, struct gcd_error *err)
+static gcd_status try_locks(const struct cli_args *args, uint32_t pid, const char *path,
+                            struct live_lock *l, struct gcd_error *err)
 {
-    gcd_status st = args->live.exclusive && l->machine.fds[0] == 0 ? gcd_ipc_lock_machine(&l->machine, err) : GCD_OK;
+    gcd_status st = args->live.exclusive && l->machine.fds[0] == 0
+                        ? gcd_ipc_lock_machine(&l->machine, err)
+                        : GCD_OK;
     return st == GCD_OK ? gcd_ipc_lock(pid, path, &l->process, err) : st;
 }
 
 /* Waits until another try may succeed.  False: the time is up, or the user gave up. */
 static bool wait_for_holder(const struct cli_args *args, uint64_t start, struct live_lock *l)
 {
-    struct gcd_ipc_lock *taken = args->live.exclusive && l->machine.fds[0] == 0 ? &l->machine : &l->process;
+    struct gcd_ipc_lock *taken =
+        args->live.exclusive && l->machine.fds[0] == 0 ? &l->machine : &l->process;
     bool let_go = false;
-    while (!let_go && live_now_ms() - start < args->live.wait_s * 1000 && !atomic_load(&cli_canceled)) {
+    while (!let_go && live_now_ms() - start < args->live.wait_s * 1000 &&
+           !atomic_load(&cli_canceled)) {
         let_go = gcd_ipc_lock_wait(taken, WAIT_MS);
         l->waited = true;
     }
@@ -36,7 +41,8 @@ static bool wait_for_holder(const struct cli_args *args, uint64_t start, struct 
     return let_go;
 }
 
-enum cli_exit live_lock_take(const struct cli_args *args, const char *subject, uint32_t pid, const char *path, struct live_lock *ret)
+enum cli_exit live_lock_take(const struct cli_args *args, const char *subject, uint32_t pid,
+                             const char *path, struct live_lock *ret)
 {
     uint64_t start = live_now_ms();
     struct gcd_error err = GCD_ERROR_INIT;
@@ -51,7 +57,9 @@ enum cli_exit live_lock_take(const struct cli_args *args, const char *subject, u
     else if (st != GCD_OK)
         return cli_fail(subject, &err);
     if (ret->process.usurped || ret->machine.usurped)
-        cli_say(subject, "somebody else holds the name that prevents two dumps at once; continuing without it");
+        cli_say(
+            subject,
+            "somebody else holds the name that prevents two dumps at once; continuing without it");
     return CLI_DONE;
 }
 

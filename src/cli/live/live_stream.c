@@ -1,5 +1,6 @@
 /*
- * Accepts bytes of the stream only while they can become a dump, because the process may send anything.
+ * Accepts bytes of the stream only while they can become a dump, because the process may send
+ * anything.
  */
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/ipc.h>
@@ -26,8 +27,8 @@ static gcd_status refuse(struct gcd_error *err, gcd_status st, const char *fmt, 
 }
 
 /*
- * The most bytes that the memory of the process can explain.  Uses the largest memory seen: the stream does not get shorter when the process frees
- * memory or ends.
+ * The most bytes that the memory of the process can explain.  Uses the largest memory seen: the
+ * stream does not get shorter when the process frees memory or ends.
  */
 static uint64_t explained_bytes(const struct live *l, struct live_attempt *a)
 {
@@ -49,20 +50,27 @@ static gcd_status check_before(const struct live *l, struct live_attempt *a, str
     uint64_t asked = l->args->live.max_bytes, most = asked != 0 ? asked : explained_bytes(l, a);
     char size[CLI_NUMBER_BYTES];
     if (a->over)
-        return refuse(err, GCD_E_FORMAT, "the process keeps sending after the end of the recording; the rest was not read");
+        return refuse(
+            err, GCD_E_FORMAT,
+            "the process keeps sending after the end of the recording; the rest was not read");
     if (a->result.stream_bytes <= most)
         return GCD_OK;
     if (asked != 0)
-        return refuse(err, GCD_E_LIMIT, "the process sends more than %s of events (--max-bytes)", cli_size(most, size));
-    return refuse(err, GCD_E_LIMIT, "the process sends more than %s of events, which %s cannot explain; --max-bytes allows more",
-                  cli_size(most, size), l->memory.rss_bytes != 0 ? "its memory" : "the memory of the machine");
+        return refuse(err, GCD_E_LIMIT, "the process sends more than %s of events (--max-bytes)",
+                      cli_size(most, size));
+    return refuse(err, GCD_E_LIMIT,
+                  "the process sends more than %s of events, which %s cannot explain; --max-bytes "
+                  "allows more",
+                  cli_size(most, size),
+                  l->memory.rss_bytes != 0 ? "its memory" : "the memory of the machine");
 }
 
 /*
- * The dump does not report that its decoder gave up; it treats that as the end.  So a second decoder follows the blocks, which costs almost nothing
- * compared with decoding their content.
+ * The dump does not report that its decoder gave up; it treats that as the end.  So a second
+ * decoder follows the blocks, which costs almost nothing compared with decoding their content.
  */
-static gcd_status decode(struct live_attempt *a, const uint8_t *bytes, size_t n, struct gcd_error *err)
+static gcd_status decode(struct live_attempt *a, const uint8_t *bytes, size_t n,
+                         struct gcd_error *err)
 {
     struct gcd_event event;
     struct gcd_error cause = GCD_ERROR_INIT;
@@ -74,14 +82,16 @@ static gcd_status decode(struct live_attempt *a, const uint8_t *bytes, size_t n,
     if (st >= 0)
         return GCD_OK;
     *err = cause;
-    (void)snprintf(err->msg, sizeof err->msg, "the event stream cannot be decoded: %.400s", cause.msg);
+    (void)snprintf(err->msg, sizeof err->msg, "the event stream cannot be decoded: %.400s",
+                   cause.msg);
     return st;
 }
 
-gcd_status live_stream_take(const struct live *l, struct live_attempt *a, const uint8_t *bytes, size_t n, struct gcd_error *err)
+gcd_status live_stream_take(const struct live *l, struct live_attempt *a, const uint8_t *bytes,
+                            size_t n, struct gcd_error *err)
 {
     gcd_status st = a->refused ? a->refusal.code : check_before(l, a, err);
-    if (st == GCD_OK && a->spool != NULL)        /* keep them first, because they come only once */
+    if (st == GCD_OK && a->spool != NULL) /* keep them first, because they come only once */
         st = gcd_input_append(a->spool, bytes, n, err);
     if (st == GCD_OK) {
         st = gcd_dump_feed(a->dump, bytes, n, err);

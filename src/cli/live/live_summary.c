@@ -46,7 +46,8 @@ static void add_pause(struct line *to, const struct gcd_summary *f)
     }
     add(to, "pause %s ms", cli_number((f->pause_ns + 500000) / 1000000, true, a));
     if (f->pauses > 1)
-        add(to, " (%" PRIu64 " pauses while it was recorded: %s ms)", f->pauses, cli_number((f->pauses_ns + 500000) / 1000000, true, b));
+        add(to, " (%" PRIu64 " pauses while it was recorded: %s ms)", f->pauses,
+            cli_number((f->pauses_ns + 500000) / 1000000, true, b));
 }
 
 static void add_stream(struct line *to, const struct gcd_summary *f)
@@ -55,12 +56,14 @@ static void add_stream(struct line *to, const struct gcd_summary *f)
     add(to, "; %s object%s in ", cli_number(f->objects, true, n), gcd_plural(f->objects));
     add_mebibytes(to, "", f->trace.bytes, " of events, ");
     if (f->trace.lost_events > 0)
-        add(to, "%s%s lost", f->trace.loss_verified ? "" : "at least ", cli_number(f->trace.lost_events, true, n));
+        add(to, "%s%s lost", f->trace.loss_verified ? "" : "at least ",
+            cli_number(f->trace.lost_events, true, n));
     else
         add(to, f->trace.loss_verified ? "none lost" : "lost ones unknown");
 }
 
-/* The largest memory of all measurements: on a busy machine the process may peak between two samples. */
+/* The largest memory of all measurements: on a busy machine the process may peak between two
+ * samples. */
 static uint64_t peak_of(const struct live *l, const struct live_attempt *a)
 {
     uint64_t peak = a->rss_peak > l->memory.rss_bytes ? a->rss_peak : l->memory.rss_bytes;
@@ -111,7 +114,8 @@ void live_say_summary(const struct live *l, const struct live_attempt *a)
     add_memory(&line, l, a);
     add_means(&line, a);
     cli_say(l->subject, "%s", line.text);
-    if (gcd_is_native(&f->memory) && gcd_process_memory_text(&f->memory, line.text, sizeof line.text) > 0)
+    if (gcd_is_native(&f->memory) &&
+        gcd_process_memory_text(&f->memory, line.text, sizeof line.text) > 0)
         cli_say(l->subject, "%s", line.text);
 }
 

@@ -17,7 +17,8 @@ struct work {
 static void *run(void *ctx)
 {
     const struct work *w = ctx;
-    /* On Linux this affects only this thread.  That is why there is a thread: without privileges, priority cannot be raised again. */
+    /* On Linux this affects only this thread.  That is why there is a thread: without privileges,
+     * priority cannot be raised again. */
     (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICER);
     w->fn(w->ctx);
     return NULL;

@@ -1,5 +1,6 @@
 /*
- * Checks made before the process is disturbed: can it spare memory for the buffer, is there disk space for the output?
+ * Checks made before the process is disturbed: can it spare memory for the buffer, is there disk
+ * space for the output?
  */
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/ipc.h>
@@ -42,21 +43,31 @@ static enum cli_exit memory(struct live *l, uint32_t *ret_buffer_mb)
     const struct cli_args *args = l->args;
     gcd_ipc_memory(l->pid, &l->memory);
     l->budget = gcd_ipc_budget(&l->memory, (uint32_t)args->live.max_buffer_mb);
-    *ret_buffer_mb = args->live.buffer_mb != 0 ? (uint32_t)args->live.buffer_mb : l->budget.buffer_mb;
+    *ret_buffer_mb =
+        args->live.buffer_mb != 0 ? (uint32_t)args->live.buffer_mb : l->budget.buffer_mb;
     if (l->budget.max_buffer_mb == 0) {
         uint64_t room = l->memory.room_bytes / LIVE_MIB;
         if (!args->live.force)
-            return cli_error(CLI_FAILED, l->subject, "%s has only %" PRIu64 " MiB of memory left, too little for an event buffer in the process; "
-                             "--force continues anyway", limit_name(l->memory.limit), room);
+            return cli_error(CLI_FAILED, l->subject,
+                             "%s has only %" PRIu64
+                             " MiB of memory left, too little for an event buffer in the process; "
+                             "--force continues anyway",
+                             limit_name(l->memory.limit), room);
         if (*ret_buffer_mb == 0)
             *ret_buffer_mb = FORCED_BUFFER_MB;
-        cli_say(l->subject, "%s has only %" PRIu64 " MiB of memory left", limit_name(l->memory.limit), room);
+        cli_say(l->subject, "%s has only %" PRIu64 " MiB of memory left",
+                limit_name(l->memory.limit), room);
     } else if (*ret_buffer_mb > l->budget.max_buffer_mb) {
-        cli_say(l->subject, "a buffer of %" PRIu32 " MiB may be more than %s can give: %" PRIu64 " MiB are left", *ret_buffer_mb,
-                limit_name(l->memory.limit), l->memory.room_bytes / LIVE_MIB);
-    } else if (l->budget.limit != GCD_IPC_LIMIT_NONE && args->live.buffer_mb == 0 && *ret_buffer_mb * LIVE_MIB < l->budget.likely_bytes) {
-        cli_say(l->subject, "events may be lost: the buffer is limited to %" PRIu32 " MiB, because %s has %" PRIu64 " MiB left", *ret_buffer_mb,
-                limit_name(l->memory.limit), l->memory.room_bytes / LIVE_MIB);
+        cli_say(l->subject,
+                "a buffer of %" PRIu32 " MiB may be more than %s can give: %" PRIu64
+                " MiB are left",
+                *ret_buffer_mb, limit_name(l->memory.limit), l->memory.room_bytes / LIVE_MIB);
+    } else if (l->budget.limit != GCD_IPC_LIMIT_NONE && args->live.buffer_mb == 0 &&
+               *ret_buffer_mb * LIVE_MIB < l->budget.likely_bytes) {
+        cli_say(l->subject,
+                "events may be lost: the buffer is limited to %" PRIu32
+                " MiB, because %s has %" PRIu64 " MiB left",
+                *ret_buffer_mb, limit_name(l->memory.limit), l->memory.room_bytes / LIVE_MIB);
     }
     return CLI_DONE;
 }
@@ -66,14 +77,14 @@ struct places {
     struct live_place items[LIVE_PLACES];
     dev_t devices[LIVE_PLACES];
     size_t count;
-    bool planned;                        /* only a forecast: folders may not exist yet */
+    bool planned; /* only a forecast: folders may not exist yet */
 };
 
 static void add_place(struct places *p, const char *folder, uint64_t likely, uint64_t most)
 {
     struct stat sb;
     if (stat(folder, &sb) != 0)
-        return;                          /* opening the file reports the error better */
+        return; /* opening the file reports the error better */
     size_t i = 0;
     while (i < p->count && p->devices[i] != sb.st_dev)
         i++;
@@ -119,7 +130,8 @@ static void add_file(struct places *p, const char *path, uint64_t likely, uint64
 /* Limits the estimated N bytes of the stream to --max-bytes. */
 static uint64_t taken(const struct live *l, uint64_t n)
 {
-    return l->args->live.max_bytes != 0 && l->args->live.max_bytes < n ? l->args->live.max_bytes : n;
+    return l->args->live.max_bytes != 0 && l->args->live.max_bytes < n ? l->args->live.max_bytes
+                                                                       : n;
 }
 
 struct stream_size {
@@ -127,8 +139,9 @@ struct stream_size {
 };
 
 /*
- * The expected size of the events: from the last dump, else from the memory of the process, or from its heap if that is known and smaller.  A typical
- * heap makes 0.9 bytes of events per byte, the densest 1.8 (ipc_budget.c).
+ * The expected size of the events: from the last dump, else from the memory of the process, or from
+ * its heap if that is known and smaller.  A typical heap makes 0.9 bytes of events per byte, the
+ * densest 1.8 (ipc_budget.c).
  */
 static struct stream_size stream_of(const struct live *l)
 {
@@ -145,10 +158,13 @@ static struct stream_size stream_of(const struct live *l)
     return (struct stream_size){ .likely = taken(l, s.likely), .most = taken(l, s.most) };
 }
 
-/* The size of the output before gzip.  Outputs without a format, such as the events themselves, are as large as the events. */
+/* The size of the output before gzip.  Outputs without a format, such as the events themselves, are
+ * as large as the events. */
 static uint64_t output_of(const struct cli_args *args, uint64_t stream_bytes)
 {
-    const struct gcd_format *f = args->output.format != NULL ? gcd_format_by_name(args->output.format) : gcd_format_by_path(args->output.path);
+    const struct gcd_format *f = args->output.format != NULL
+                                     ? gcd_format_by_name(args->output.format)
+                                     : gcd_format_by_path(args->output.path);
     return f != NULL ? gcd_format_size(f, stream_bytes) : stream_bytes;
 }
 
@@ -173,7 +189,8 @@ static uint64_t left_at(const struct live_place *p)
     struct statvfs fs;
     uint64_t left;
     if (statvfs(p->folder, &fs) != 0 || fs.f_blocks == 0 ||
-        __builtin_mul_overflow((uint64_t)fs.f_bavail, fs.f_frsize != 0 ? fs.f_frsize : fs.f_bsize, &left))
+        __builtin_mul_overflow((uint64_t)fs.f_bavail, fs.f_frsize != 0 ? fs.f_frsize : fs.f_bsize,
+                               &left))
         return UINT64_MAX;
     return left;
 }
@@ -183,7 +200,8 @@ static void find_places(const struct live *l, struct places *ret)
     struct stream_size s = stream_of(l);
     ret->count = 0;
     ret->planned = l->args->live.dry_run;
-    add_output(ret, l);                  /* first, because messages name a file system by its first folder */
+    /* first, because messages name a file system by its first folder */
+    add_output(ret, l);
     add_file(ret, l->args->live.save_trace, s.likely, s.most);
     if (l->spool_dir != NULL && on_disk(s.most) > 0)
         add_place(ret, l->spool_dir, on_disk(s.likely), on_disk(s.most));
@@ -198,8 +216,8 @@ static bool may_not_suffice(const struct places *p)
 }
 
 /*
- * Much of a process's memory may not be heap, so ask for the size of the heap before reporting that the disk is too small.  Otherwise do not ask:
- * that needs a session of its own.
+ * Much of a process's memory may not be heap, so ask for the size of the heap before reporting that
+ * the disk is too small.  Otherwise do not ask: that needs a session of its own.
  */
 static enum cli_exit disk(struct live *l)
 {
@@ -216,13 +234,16 @@ static enum cli_exit disk(struct live *l)
             continue;
         char n[CLI_NUMBER_BYTES], m[CLI_NUMBER_BYTES];
         uint64_t need = left < p->likely ? p->likely : p->most;
-        (void)cli_number(need / LIVE_MIB + (need % LIVE_MIB != 0), true, n);         /* rounded up, to exceed what is free */
+        /* rounded up, to exceed what is free */
+        (void)cli_number(need / LIVE_MIB + (need % LIVE_MIB != 0), true, n);
         (void)cli_number(left / LIVE_MIB, true, m);
         if (left < p->likely && !l->args->live.force)
-            return cli_error(CLI_FAILED, l->subject, "the dump needs about %s MiB in %s, where %s MiB are free; --force continues anyway", n,
-                             p->folder, m);
-        cli_say(l->subject, "the dump %s %s MiB in %s, where %s MiB are free", left < p->likely ? "needs about" : "could need up to", n,
-                p->folder, m);
+            return cli_error(CLI_FAILED, l->subject,
+                             "the dump needs about %s MiB in %s, where %s MiB are free; --force "
+                             "continues anyway",
+                             n, p->folder, m);
+        cli_say(l->subject, "the dump %s %s MiB in %s, where %s MiB are free",
+                left < p->likely ? "needs about" : "could need up to", n, p->folder, m);
     }
     return CLI_DONE;
 }
@@ -234,12 +255,14 @@ void live_forecast(struct live *l, struct live_forecast *ret)
     gcd_ipc_memory(l->pid, &l->memory);
     l->budget = gcd_ipc_budget(&l->memory, (uint32_t)l->args->live.max_buffer_mb);
     l->heap_bytes = live_heap_bytes(l->path, LIVE_HEAP_MS);
-    ret->buffer_mb = l->args->live.buffer_mb != 0 ? (uint32_t)l->args->live.buffer_mb : l->budget.buffer_mb;
+    ret->buffer_mb =
+        l->args->live.buffer_mb != 0 ? (uint32_t)l->args->live.buffer_mb : l->budget.buffer_mb;
     struct stream_size size = stream_of(l);
     ret->stream_likely = size.likely;
     ret->stream_most = size.most;
     if (l->args->output.path != NULL)
-        ret->output_bytes = output_of(l->args, size.likely) / (is_gzip(l->args->output.path) ? GZIP_FACTOR : 1);
+        ret->output_bytes =
+            output_of(l->args, size.likely) / (is_gzip(l->args->output.path) ? GZIP_FACTOR : 1);
     find_places(l, &places);
     for (size_t i = 0; i < places.count; i++) {
         ret->places[i] = places.items[i];
@@ -250,7 +273,9 @@ void live_forecast(struct live *l, struct live_forecast *ret)
 
 enum cli_exit live_preflight(struct live *l, uint32_t *ret_buffer_mb)
 {
-    enum cli_exit e = l->args->live.lock != NULL ? CLI_DONE : live_lock_take(l->args, l->subject, l->pid, l->path, &l->lock);
+    enum cli_exit e = l->args->live.lock != NULL
+                          ? CLI_DONE
+                          : live_lock_take(l->args, l->subject, l->pid, l->path, &l->lock);
     if (e == CLI_DONE)
         e = memory(l, ret_buffer_mb);
     return e == CLI_DONE ? disk(l) : e;

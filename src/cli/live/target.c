@@ -61,8 +61,10 @@ static const char *unnamed(const struct gcd_ipc_process_list *l)
     }
     if (!foreign)
         return silent ? " (some processes could not be asked: they do not answer)" : "";
-    return silent ? " (some processes could not be asked: they belong to another user (run as root), or do not answer)" :
-                    " (some processes could not be asked: they belong to another user (run as root))";
+    return silent
+               ? " (some processes could not be asked: they belong to another user (run as root), "
+                 "or do not answer)"
+               : " (some processes could not be asked: they belong to another user (run as root))";
 }
 
 static enum cli_exit nobody(const struct gcd_ipc_process_list *l, const char *name)
@@ -74,11 +76,12 @@ static enum cli_exit nobody(const struct gcd_ipc_process_list *l, const char *na
         cli_nearest_try(&near, l->items[i].name);
         cli_nearest_try(&near, l->items[i].entry_assembly);
     }
-    return cli_error(CLI_FAILED, NULL, "no .NET process is called \"%s\"%s%s; see gcdumpc ps", name, cli_meant(&near, "", meant),
-                     unnamed(l));
+    return cli_error(CLI_FAILED, NULL, "no .NET process is called \"%s\"%s%s; see gcdumpc ps", name,
+                     cli_meant(&near, "", meant), unnamed(l));
 }
 
-static enum cli_exit choose(const struct gcd_ipc_process_list *l, const char *name, struct cli_dump *d, char *ret_path, uint32_t *ret_pid)
+static enum cli_exit choose(const struct gcd_ipc_process_list *l, const char *name,
+                            struct cli_dump *d, char *ret_path, uint32_t *ret_pid)
 {
     const struct gcd_ipc_process *found = NULL;
     size_t n = 0;
@@ -97,7 +100,8 @@ static enum cli_exit choose(const struct gcd_ipc_process_list *l, const char *na
     if (n == 0)
         return nobody(l, name);
     if (n > 1) {
-        enum cli_exit e = cli_error(CLI_USAGE, NULL, "%zu processes are called \"%s\"; choose one with --pid:", n, name);
+        enum cli_exit e = cli_error(
+            CLI_USAGE, NULL, "%zu processes are called \"%s\"; choose one with --pid:", n, name);
         for (size_t i = 0; i < l->count; i++)
             if (cli_target_fits(&l->items[i], name) == best)
                 cli_say_more("%10" PRIu32 "  %s", l->items[i].pid, l->items[i].command_line);
@@ -110,9 +114,11 @@ static enum cli_exit choose(const struct gcd_ipc_process_list *l, const char *na
     return CLI_DONE;
 }
 
-static enum cli_exit by_name(const char *name, struct cli_dump *d, char *ret_path, uint32_t *ret_pid)
+static enum cli_exit by_name(const char *name, struct cli_dump *d, char *ret_path,
+                             uint32_t *ret_pid)
 {
-    struct gcd_ipc_list_options options = { .own_tmpdir = getenv("TMPDIR"), .cancel = &cli_canceled };
+    struct gcd_ipc_list_options options = { .own_tmpdir = getenv("TMPDIR"),
+                                            .cancel = &cli_canceled };
     struct gcd_ipc_process_list l;
     struct gcd_error err = GCD_ERROR_INIT;
     if (gcd_ipc_list(&options, &l, &err) != GCD_OK)
@@ -145,12 +151,16 @@ static enum cli_exit by_port(const char *port, struct cli_dump *d, char *ret_pat
     struct stat sb = { .st_mode = 0 };
     d->subject = path;
     if (path[0] == '\0' || strlen(path) >= GCD_IPC_PATH_MAX)
-        return cli_error(CLI_USAGE, NULL, "--port takes the path of a socket, not \"%.100s\"", port);
+        return cli_error(CLI_USAGE, NULL, "--port takes the path of a socket, not \"%.100s\"",
+                         port);
     int e = look_at(path, &sb);
     if (e == ENOENT)
-        return cli_error(CLI_FAILED, path, "there is no diagnostic socket %s; gcdumpc ps lists the processes that have one", path);
+        return cli_error(
+            CLI_FAILED, path,
+            "there is no diagnostic socket %s; gcdumpc ps lists the processes that have one", path);
     if (e == 0 && !S_ISSOCK(sb.st_mode) && !S_ISLNK(sb.st_mode))
-        return cli_error(CLI_FAILED, path, "is not a socket; gcdumpc ps lists the processes that have one");
+        return cli_error(CLI_FAILED, path,
+                         "is not a socket; gcdumpc ps lists the processes that have one");
     memcpy(ret_path, path, strlen(path) + 1);
     return CLI_DONE;
 }
@@ -181,7 +191,9 @@ enum cli_exit cli_find_target(const struct cli_args *args, struct cli_dump *d, c
 
 enum cli_exit cli_no_ipc(const char *subject)
 {
-    return cli_error(CLI_FAILED, subject, "this build of gcdumpc cannot talk to running processes (it was built with GCDUMPC_IPC=OFF)");
+    return cli_error(CLI_FAILED, subject,
+                     "this build of gcdumpc cannot talk to running processes (it was built with "
+                     "GCDUMPC_IPC=OFF)");
 }
 
 #endif

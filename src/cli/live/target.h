@@ -13,14 +13,14 @@
 #include "input/input.h"
 
 /* Opens a dump of a live process into RET; a build without ipc reports that it cannot. */
-enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_options *options, bool reread,
-                            const char *spool_dir, struct cli_dump *ret);
+enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_options *options,
+                            bool reread, const char *spool_dir, struct cli_dump *ret);
 
 #ifdef GCDUMPC_HAVE_IPC
 /* target.c */
 /*
- * The socket of the process that ARGS name by --pid, --name or --port, in RET_PATH[GCD_IPC_PATH_MAX]; sets D->subject.  On failure
- * the message has been printed.
+ * The socket of the process that ARGS name by --pid, --name or --port, in
+ * RET_PATH[GCD_IPC_PATH_MAX]; sets D->subject.  On failure the message has been printed.
  */
 enum cli_exit cli_find_target(const struct cli_args *args, struct cli_dump *d, char *ret_path);
 /* How well NAME matches P: 2 exactly, 1 as a pattern, 0 not at all. */
@@ -31,7 +31,8 @@ void cli_name_process(struct cli_dump *d, uint64_t pid);
 const char *cli_socket_path(const char *text);
 
 /* listen.c */
-/* --listen: waits for a runtime and lets it start; sets D->port.  On failure the message has been printed. */
+/* --listen: waits for a runtime and lets it start; sets D->port.  On failure the message has been
+ * printed. */
 enum cli_exit cli_listen_open(const struct cli_args *args, struct cli_dump *d);
 /* Removes the socket file. */
 void cli_listen_close(struct cli_dump *d);

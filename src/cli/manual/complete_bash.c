@@ -1,6 +1,6 @@
 /*
- * For bash 4.2 and later, without the package bash-completion.  bash itself completes files (compopt -o default): it handles quotes, spaces
- * and tildes.
+ * For bash 4.2 and later, without the package bash-completion.  bash itself completes files
+ * (compopt -o default): it handles quotes, spaces and tildes.
  */
 #include <stdio.h>
 
@@ -19,7 +19,8 @@ static const char before[] =
     "\n"
     "_gcdumpc()\n"
     "{\n"
-    "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} first=${COMP_WORDS[1]} front= IFS=$'\\n'\n"
+    "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} "
+    "first=${COMP_WORDS[1]} front= IFS=$'\\n'\n"
     "    local command= operands= options= words= takes=\n"
     "    COMPREPLY=()\n"
     "    # \"--format=gclog\" is three words, or one where \"=\" breaks none\n"
@@ -47,9 +48,12 @@ static const char after[] =
     "        takes=words\n"
     "    fi\n"
     "    case ${takes:-$operands} in\n"
-    "    words) COMPREPLY=($(IFS=' '; compgen -P \"$front\" -W \"$options$words\" -- \"$cur\")) ;;\n"
-    "    process) COMPREPLY=($(compgen -P \"$front\" -W \"$(_gcdumpc_processes \"$1\" | cut -f 1)\" -- \"$cur\")) ;;\n"
-    "    name) COMPREPLY=($(compgen -P \"$front\" -W \"$(_gcdumpc_processes \"$1\" | cut -f 2)\" -- \"$cur\")) ;;\n"
+    "    words) COMPREPLY=($(IFS=' '; compgen -P \"$front\" -W \"$options$words\" -- \"$cur\")) "
+    ";;\n"
+    "    process) COMPREPLY=($(compgen -P \"$front\" -W \"$(_gcdumpc_processes \"$1\" | cut -f "
+    "1)\" -- \"$cur\")) ;;\n"
+    "    name) COMPREPLY=($(compgen -P \"$front\" -W \"$(_gcdumpc_processes \"$1\" | cut -f 2)\" "
+    "-- \"$cur\")) ;;\n"
     "    job) COMPREPLY=($(compgen -W \"$(" CLI_SHELL_JOBS ")\" -- \"$cur\")) ;;\n"
     "    program) COMPREPLY=($(compgen -P \"$front\" -c -- \"$cur\")) ;;\n"
     "    files) compopt -o default 2>/dev/null ;;\n"
@@ -68,8 +72,11 @@ static void put_words(const struct cli_command *c, const struct cli_option *o)
 
 static void put_command(const struct cli_command *c)
 {
-    static const char *const takes[] = { [CLI_TAKES_TEXT] = "text", [CLI_TAKES_FILE] = "files", [CLI_TAKES_PROCESS] = "process",
-                                         [CLI_TAKES_NAME] = "name", [CLI_TAKES_PROGRAM] = "program" };
+    static const char *const takes[] = { [CLI_TAKES_TEXT] = "text",
+                                         [CLI_TAKES_FILE] = "files",
+                                         [CLI_TAKES_PROCESS] = "process",
+                                         [CLI_TAKES_NAME] = "name",
+                                         [CLI_TAKES_PROGRAM] = "program" };
     static const char *const operands[] = { "none", "files", "job" };
     struct cli_option o;
     printf("    %s)\n        operands=%s options='", c->name, operands[cli_operands(c)]);

@@ -10,31 +10,30 @@
 
 #define QUOTE "'\\''"
 
-static const char before[] =
-    "#compdef gcdumpc\n"
-    "# zsh completion of gcdumpc, made by \"gcdumpc help --format zsh\"\n"
-    "\n"
-    "_gcdumpc_processes()\n"
-    "{\n"
-    "    local -a found\n"
-    "    found=(${(f)\"$(_call_program processes $gcdumpc ps --json 2>/dev/null | " CLI_SHELL_PROCESSES ")\"})\n"
-    "    if [[ $1 == names ]]; then\n"
-    "        found=(${found#*$'\\t'})\n"
-    "    else\n"
-    "        found=(${found/$'\\t'/:})\n"
-    "    fi\n"
-    "    _describe process found\n"
-    "}\n"
-    "\n"
-    "_gcdumpc()\n"
-    "{\n"
-    "    local gcdumpc=$words[1] command=$words[2]\n"
-    "    local -a commands topics\n"
-    "    commands=(\n";
+static const char before[] = "#compdef gcdumpc\n"
+                             "# zsh completion of gcdumpc, made by \"gcdumpc help --format zsh\"\n"
+                             "\n"
+                             "_gcdumpc_processes()\n"
+                             "{\n"
+                             "    local -a found\n"
+                             "    found=(${(f)\"$(_call_program processes $gcdumpc ps --json "
+                             "2>/dev/null | " CLI_SHELL_PROCESSES ")\"})\n"
+                             "    if [[ $1 == names ]]; then\n"
+                             "        found=(${found#*$'\\t'})\n"
+                             "    else\n"
+                             "        found=(${found/$'\\t'/:})\n"
+                             "    fi\n"
+                             "    _describe process found\n"
+                             "}\n"
+                             "\n"
+                             "_gcdumpc()\n"
+                             "{\n"
+                             "    local gcdumpc=$words[1] command=$words[2]\n"
+                             "    local -a commands topics\n"
+                             "    commands=(\n";
 
-static const char between[] =
-    "    )\n"
-    "    topics=(\n";
+static const char between[] = "    )\n"
+                              "    topics=(\n";
 
 static const char after_topics[] =
     "    )\n"
@@ -51,13 +50,13 @@ static const char after_topics[] =
     "    case $command in\n"
     "    help) _describe -t commands command commands -- topics ;;\n";
 
-static const char after[] =
-    "    esac\n"
-    "}\n"
-    "\n"
-    "_gcdumpc \"$@\"\n";
+static const char after[] = "    esac\n"
+                            "}\n"
+                            "\n"
+                            "_gcdumpc \"$@\"\n";
 
-/* TEXT inside single quotes, where brackets, colons and backslashes mean something to _arguments and _describe. */
+/* TEXT inside single quotes, where brackets, colons and backslashes mean something to _arguments
+ * and _describe. */
 static void put_inside(const char *text, const char *special)
 {
     for (; *text != '\0'; text++) {
@@ -84,7 +83,8 @@ static void put_action(const struct cli_command *c, const struct cli_option *o)
         fputs("_files", stdout);
         break;
     case CLI_TAKES_PROCESS:
-        fputs(" _gcdumpc_processes numbers", stdout);    /* the space: without options of _arguments */
+        /* the space: without options of _arguments */
+        fputs(" _gcdumpc_processes numbers", stdout);
         break;
     case CLI_TAKES_NAME:
         fputs(" _gcdumpc_processes names", stdout);
@@ -94,7 +94,7 @@ static void put_action(const struct cli_command *c, const struct cli_option *o)
         break;
     case CLI_TAKES_TEXT:
     case CLI_TAKES_NOTHING:
-        putchar(' ');                    /* offers nothing */
+        putchar(' '); /* offers nothing */
         break;
     }
 }
@@ -123,7 +123,8 @@ static void put_option(const struct cli_command *c, const struct cli_option *o)
 
 void cli_complete_zsh(void)
 {
-    static const char *const operands[] = { "", "        '*:file:_files' \\\n", "        '1:job:($(" CLI_SHELL_JOBS "))' \\\n" };
+    static const char *const operands[] = { "", "        '*:file:_files' \\\n",
+                                            "        '1:job:($(" CLI_SHELL_JOBS "))' \\\n" };
     const struct cli_command *c;
     struct cli_option o;
     fputs(before, stdout);

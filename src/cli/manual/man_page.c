@@ -1,6 +1,6 @@
 /*
- * Manual pages.  Text that no table or help text contains (examples, files, what formats can hold) is in tools/man and replaces the line
- * PROSE when the pages are built.
+ * Manual pages.  Text that no table or help text contains (examples, files, what formats can hold)
+ * is in tools/man and replaces the line PROSE when the pages are built.
  */
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "opts.h"
 #include "topics.h"
 
-#define PROSE ".\\\" PROSE"
+#define PROSE   ".\\\" PROSE"
 #define SUMMARY ".NET heap dumps outside a debugger"
 
 static void head(const char *name, int section)
@@ -22,7 +22,8 @@ static void head(const char *name, int section)
     for (; name[i] != '\0' && i + 1 < sizeof upper; i++)
         upper[i] = (char)(name[i] >= 'a' && name[i] <= 'z' ? name[i] - 'a' + 'A' : name[i]);
     upper[i] = '\0';
-    printf(".TH \"%s\" \"%d\" \"%s\" \"gcdumpc %s\" \"gcdumpc\"\n", upper, section, GCDUMPC_DATE, GCDUMPC_VERSION);
+    printf(".TH \"%s\" \"%d\" \"%s\" \"gcdumpc %s\" \"gcdumpc\"\n", upper, section, GCDUMPC_DATE,
+           GCDUMPC_VERSION);
 }
 
 static void name_section(const char *name, const char *summary)
@@ -44,7 +45,7 @@ static void put_words(const struct cli_command *c, const struct cli_option *o)
     for (size_t i = 0; (word = cli_option_word(c, o, i)) != NULL && n < sizeof text; i++)
         n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", i == 0 ? "" : ", ", word);
     if (n + 2 > sizeof text)
-        return;                          /* skip this line: --help and the format table have it */
+        return; /* skip this line: --help and the format table have it */
     (void)snprintf(text + n, sizeof text - n, ".");
     man_text(text);
 }
@@ -68,7 +69,8 @@ static void options(const struct cli_command *c)
         group = o.group;
         char letter[] = { '-', o.letter, '\0' }, name[64];
         (void)snprintf(name, sizeof name, "--%s", o.name);
-        const char *argument = o.argument != NULL ? o.argument : "", *gap = o.argument != NULL ? " " : "";
+        const char *argument = o.argument != NULL ? o.argument : "",
+                   *gap = o.argument != NULL ? " " : "";
         man_line(".TP");
         if (o.letter != 0)
             man_words("B", letter, "R", ", ", "B", name, "R", gap, "I", argument);
@@ -108,7 +110,8 @@ static void see_also(const struct cli_command *c)
         man_line(".BR gcdumpc\\-collect (1),");
     if (c == NULL || (c->bit & (CLI_RUN | CLI_COLLECT)) != 0)
         man_line(".BR gcdumpc.conf (5),");
-    man_line(".BR gcdumpc\\-formats (5),\n.BR gcdumpc\\-patterns (7),\n.BR gcdumpc\\-thresholds (7)");
+    man_line(
+        ".BR gcdumpc\\-formats (5),\n.BR gcdumpc\\-patterns (7),\n.BR gcdumpc\\-thresholds (7)");
 }
 
 static void command_page(const struct cli_command *c)
@@ -119,7 +122,8 @@ static void command_page(const struct cli_command *c)
     (void)snprintf(name, sizeof name, "gcdumpc\\-%s", c->name);
     name_section(name, c->summary);
     man_line(".SH SYNOPSIS");
-    man_words("B", "gcdumpc ", "B", c->name, "R", c->arguments[0] != '\0' ? " " : "", "R", c->arguments, "R", " [", "I", "OPTION", "R", "...]");
+    man_words("B", "gcdumpc ", "B", c->name, "R", c->arguments[0] != '\0' ? " " : "", "R",
+              c->arguments, "R", " [", "I", "OPTION", "R", "...]");
     man_line(".SH DESCRIPTION");
     put_sentence(c->summary);
     if (cli_about_files(c)[0] != '\0')
@@ -128,7 +132,7 @@ static void command_page(const struct cli_command *c)
     man_line(".SH OPTIONS");
     options(c);
     if (c->details[0] != '\0')
-        man_line(".SH DETAILS");         /* "see below" in an option's help means this section */
+        man_line(".SH DETAILS"); /* "see below" in an option's help means this section */
     man_text(c->details);
     man_line(PROSE);
     exit_section(c);
@@ -145,7 +149,8 @@ static void program_page(void)
     man_line(".br");
     man_words("B", "gcdumpc help", "R", " [", "I", "COMMAND", "R", "]");
     man_line(".br");
-    man_words("B", "gcdumpc help --format", "R", " ", "B", "bash", "R", "|", "B", "zsh", "R", "|", "B", "fish");
+    man_words("B", "gcdumpc help --format", "R", " ", "B", "bash", "R", "|", "B", "zsh", "R", "|",
+              "B", "fish");
     man_line(".br");
     man_words("B", "gcdumpc --version");
     man_line(".SH COMMANDS");

@@ -1,6 +1,6 @@
 /*
- * Converts text to the roff of man(7).  Filled lines break after a sentence and before column 78; macros and escapes in the text are
- * made harmless.
+ * Converts text to the roff of man(7).  Filled lines break after a sentence and before column 78;
+ * macros and escapes in the text are made harmless.
  */
 #include <ctype.h>
 #include <stdbool.h>
@@ -48,7 +48,8 @@ static bool is_option(const char *word, size_t n)
 static bool ends_sentence(const char *word, size_t n, const char *after)
 {
     char last = word[n - 1];
-    return (last == '.' || last == '?' || last == '!') && (after[0] == '\0' || after[0] == '\n' || strncmp(after, "  ", 2) == 0);
+    return (last == '.' || last == '?' || last == '!') &&
+           (after[0] == '\0' || after[0] == '\n' || strncmp(after, "  ", 2) == 0);
 }
 
 /* Prints N bytes as filled text. */
@@ -104,7 +105,8 @@ static const char *block_end(const char *line, bool indented)
     return p;
 }
 
-/* Prints "  TERM   explanation" with its continuation lines, or "  TERM" with the explanation below; else an example, verbatim. */
+/* Prints "  TERM   explanation" with its continuation lines, or "  TERM" with the explanation
+ * below; else an example, verbatim. */
 static void put_item(const char *line, const char *end)
 {
     const char *eol = next_line(line) - 1, *term = line + indent(line), *gap = strstr(term, "  ");

@@ -1,5 +1,6 @@
 /*
- * Manual pages and shell completions, made from the tables that --help prints, so everything is written down once.
+ * Manual pages and shell completions, made from the tables that --help prints, so everything is
+ * written down once.
  */
 #ifndef GCD_CLI_MANUAL_H
 #define GCD_CLI_MANUAL_H
@@ -7,8 +8,9 @@
 #include "opts.h"
 
 /*
- * Prints to standard output, in FORMAT: "man", the page about TOPIC (a command, "formats", "conf"; NULL = the program); "bash", "zsh" or "fish", the
- * completion for that shell.  False for an unknown FORMAT or TOPIC.
+ * Prints to standard output, in FORMAT: "man", the page about TOPIC (a command, "formats", "conf";
+ * NULL = the program); "bash", "zsh" or "fish", the completion for that shell.  False for an
+ * unknown FORMAT or TOPIC.
  */
 bool cli_manual(const char *format, const char *topic);
 
@@ -24,10 +26,12 @@ void cli_put_quoted(const char *text, const char *quote);
 /* Which operands COMMAND takes. */
 enum cli_operands { CLI_OPERANDS_NONE, CLI_OPERANDS_FILES, CLI_OPERANDS_JOB };
 enum cli_operands cli_operands(const struct cli_command *command);
-/* Shell commands that print the names of jobs, and the processes from "gcdumpc ps --json", each as a line of number, tab, name. */
+/* Shell commands that print the names of jobs, and the processes from "gcdumpc ps --json", each as
+ * a line of number, tab, name. */
 #define CLI_SHELL_JOBS "sed -n 's/^ *\\[\\([^]]*\\)\\].*/\\1/p' /etc/gcdumpc.conf 2>/dev/null"
-#define CLI_SHELL_PROCESSES                                                                                            \
-    "awk -F '\"' '/^ *\"pid\":/ { sub(/.*: */, \"\"); sub(/,.*/, \"\"); pid = $0 }"                                    \
-    " /^ *\"entry_assembly\":/ { name = $4 } /^ *}/ { if (pid ~ /^[0-9]+$/) print pid \"\\t\" name; pid = name = \"\" }'"
+#define CLI_SHELL_PROCESSES                                                                     \
+    "awk -F '\"' '/^ *\"pid\":/ { sub(/.*: */, \"\"); sub(/,.*/, \"\"); pid = $0 }"             \
+    " /^ *\"entry_assembly\":/ { name = $4 } /^ *}/ { if (pid ~ /^[0-9]+$/) print pid \"\\t\" " \
+    "name; pid = name = \"\" }'"
 
 #endif

@@ -9,31 +9,43 @@
 #include "term/term.h"
 
 static const char patterns[] =
-    "--filter, --type, --content, --by-dominator, --skip and --mine take a PATTERN for names of types.  In it, *\n"
-    "matches any text and ? one character.  The whole name must match, namespace included; brackets have no special\n"
+    "--filter, --type, --content, --by-dominator, --skip and --mine take a PATTERN for names of "
+    "types.  In it, *\n"
+    "matches any text and ? one character.  The whole name must match, namespace included; "
+    "brackets have no special\n"
     "meaning.  For example:\n"
     "  Shop.*                  all types of the namespace, also nested ones\n"
     "  Shop.Cache+Entry        a nested type, also Shop.Cache.Entry\n"
     "  byte[], *.List<string>  with the words of C#\n"
     "  /^Shop\\.(Order|Item)$/  a regular expression, which may match anywhere in the name\n"
-    "  module(Shop*)           the types of modules, by file name (with or without .dll) or assembly\n"
-    "\nA name that was copied from any output works, in C# or in the runtime's spelling.  A nested type also has\n"
-    "the name that the runtime gives it, without namespace and outer types.  \"<>c\" means all types of that name,\n"
+    "  module(Shop*)           the types of modules, by file name (with or without .dll) or "
+    "assembly\n"
+    "\nA name that was copied from any output works, in C# or in the runtime's spelling.  A nested "
+    "type also has\n"
+    "the name that the runtime gives it, without namespace and outer types.  \"<>c\" means all "
+    "types of that name,\n"
     "\"<>c [Shop]\" those of one module.\n"
     "\nFor a shell, put a PATTERN in quotes: --filter 'Shop.*'.\n"
-    "\n--name takes the same * and ? for names of processes, \"gcdumpc async --filter\" for names of methods.\n";
+    "\n--name takes the same * and ? for names of processes, \"gcdumpc async --filter\" for names "
+    "of methods.\n";
 
 static const char thresholds[] =
-    "--fail-if of diff and trend takes METRIC(PATTERN) > LIMIT.  If it is true, the exit status is 4.  For example:\n"
+    "--fail-if of diff and trend takes METRIC(PATTERN) > LIMIT.  If it is true, the exit status is "
+    "4.  For example:\n"
     "  bytes(MyApp.*) > +10%        these types have grown by more than a tenth\n"
     "  count(MyApp.Session) > 500   there are more than 500 in the last dump\n"
-    "  retained(MyApp.Cache) > +8M  the objects of this type together retain over 8 MiB more than before\n"
+    "  retained(MyApp.Cache) > +8M  the objects of this type together retain over 8 MiB more than "
+    "before\n"
     "  bytes > +64MiB               the whole heap has grown by more than 64 MiB\n"
-    "  bytes(module(Shop*)) > 10M   the types of these modules have more than 10 MiB in the last dump\n"
-    "\nMETRIC is count, bytes or retained.  PATTERN is explained by \"gcdumpc help patterns\"; a type that no dump has\n"
-    "counts as 0.  With a sign, LIMIT is the growth from the first dump to the last, in percent or not.  Also >=,\n"
+    "  bytes(module(Shop*)) > 10M   the types of these modules have more than 10 MiB in the last "
+    "dump\n"
+    "\nMETRIC is count, bytes or retained.  PATTERN is explained by \"gcdumpc help patterns\"; a "
+    "type that no dump has\n"
+    "counts as 0.  With a sign, LIMIT is the growth from the first dump to the last, in percent or "
+    "not.  Also >=,\n"
     "< and <= work.  --fail-if can be repeated.\n"
-    "\nretained(PATTERN) is exact, like \"gcdumpc retained --type\".  --retained shows a lower bound for each type: it\n"
+    "\nretained(PATTERN) is exact, like \"gcdumpc retained --type\".  --retained shows a lower "
+    "bound for each type: it\n"
     "leaves out memory that several of its objects retain only together.\n";
 
 static const char statuses[] =
@@ -43,19 +55,24 @@ static const char statuses[] =
     "  3    done, but the data are incomplete: a message says what is missing, and how much\n"
     "  4    a threshold of diff or trend is exceeded, whether or not the data are complete\n"
     "  130  interrupted by Ctrl-C or SIGTERM: nothing was written\n"
-    "\nWhen the conditions of an unattended dump prevent it, the status is that of --skip-status, by default 0.\n";
+    "\nWhen the conditions of an unattended dump prevent it, the status is that of --skip-status, "
+    "by default 0.\n";
 
 static const char environment[] =
-    "  TMPDIR         where temporary files of a graph that does not fit into memory go (else /var/tmp), and where\n"
+    "  TMPDIR         where temporary files of a graph that does not fit into memory go (else "
+    "/var/tmp), and where\n"
     "                 diagnostic sockets are looked for, besides the TMPDIR of each process\n"
     "  NO_COLOR       no colours and no bold text, if it is not empty\n"
     "  TERM           output as into a file, if it is \"dumb\"\n"
     "  LC_ALL, LC_CTYPE, LANG\n"
-    "                 browse draws with ASCII alone unless the first of these that is set names UTF-8\n"
-    "  SQLITE_TMPDIR  where \"gcdumpc sql\" sorts what does not fit into memory (else TMPDIR or /var/tmp)\n"
+    "                 browse draws with ASCII alone unless the first of these that is set names "
+    "UTF-8\n"
+    "  SQLITE_TMPDIR  where \"gcdumpc sql\" sorts what does not fit into memory (else TMPDIR or "
+    "/var/tmp)\n"
     "  PATH           where hooks of a configuration (--on-success) are looked for\n"
     "  HOME           \"~\" in file names in browse\n"
-    "\nDOTNET_DiagnosticPorts belongs to the other process: a .NET program that has it in its environment connects to\n"
+    "\nDOTNET_DiagnosticPorts belongs to the other process: a .NET program that has it in its "
+    "environment connects to\n"
     "\"gcdumpc --listen\".  DOTNET_EnableDiagnostics=0 there turns off what gcdumpc needs.\n";
 
 static const struct cli_topic topics[] = {
@@ -88,13 +105,18 @@ static void print_format(const char *name, const char *suffix, const char *about
 
 static void print_formats(void)
 {
-    cli_print_prose(stdout, "The suffix of an output chooses its format, --format NAME overrides it:\n");
+    cli_print_prose(stdout,
+                    "The suffix of an output chooses its format, --format NAME overrides it:\n");
     for (size_t i = 0; gcd_format_at(i) != NULL; i++)
-        print_format(gcd_format_name(gcd_format_at(i)), gcd_format_suffix(gcd_format_at(i)), gcd_format_about(gcd_format_at(i)));
+        print_format(gcd_format_name(gcd_format_at(i)), gcd_format_suffix(gcd_format_at(i)),
+                     gcd_format_about(gcd_format_at(i)));
     print_format(CLI_RAW_FORMAT, "." CLI_RAW_FORMAT, CLI_RAW_ABOUT);
-    cli_print_prose(stdout, "An output whose name ends in .gz is compressed with gzip.\n"
-                            "\nInputs are .nettrace and .etl recordings, and dumps in .gclog, .gcdump and .dartheap, also compressed with\n"
-                            "gzip, whatever they are called.  What each format can hold: gcdumpc-formats(5).\n");
+    cli_print_prose(
+        stdout,
+        "An output whose name ends in .gz is compressed with gzip.\n"
+        "\nInputs are .nettrace and .etl recordings, and dumps in .gclog, .gcdump and .dartheap, "
+        "also compressed with\n"
+        "gzip, whatever they are called.  What each format can hold: gcdumpc-formats(5).\n");
 }
 
 void cli_print_topic(const struct cli_topic *t)

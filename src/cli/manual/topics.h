@@ -10,7 +10,8 @@ struct cli_topic {
     const char *name;
     const char *summary;
     const char *text;
-    int section;                 /* of its manual page gcdumpc-NAME; 0: a part of gcdumpc(1) with this TITLE */
+    /* of its manual page gcdumpc-NAME; 0: a part of gcdumpc(1) with this TITLE */
+    int section;
     const char *title;
 };
 

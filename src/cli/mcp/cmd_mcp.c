@@ -19,7 +19,8 @@ static enum cli_exit open_root(struct mcp_server *s, const char *folder, char **
     *ret = realpath(folder, NULL);
     s->root_fd = *ret != NULL ? open(*ret, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
     if (s->root_fd < 0)
-        return cli_error(CLI_FAILED, folder, "is not a folder that can be opened; --root needs one");
+        return cli_error(CLI_FAILED, folder,
+                         "is not a folder that can be opened; --root needs one");
     s->root = *ret;
     return CLI_DONE;
 }
@@ -28,7 +29,7 @@ enum cli_exit cmd_mcp(const struct cli_args *args)
 {
     struct mcp_server s;
     char *root = NULL;
-    json_object_seed(0);                 /* before a second thread exists */
+    json_object_seed(0); /* before a second thread exists */
     if (!mcp_server_init(&s, args, stdout))
         return cli_no_memory(NULL);
     enum cli_exit e = args->mcp.root != NULL ? open_root(&s, args->mcp.root, &root) : CLI_DONE;

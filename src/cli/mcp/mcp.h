@@ -28,20 +28,25 @@
 #include "input/input.h"
 #include "mcp/mcp_rpc.h"
 
-#define MCP_QUEUE_MAX 32u        /* most waiting calls */
+#define MCP_QUEUE_MAX 32u /* most waiting calls */
 #define MCP_HEAPS_MAX 16u
-#define MCP_NOTES_MAX 20u        /* most messages kept per call */
+#define MCP_NOTES_MAX 20u /* most messages kept per call */
 
 /* ---- tools ---- */
 
-enum mcp_kind { MCP_TEXT, MCP_NUMBER, MCP_FLAG, MCP_OBJECT };    /* OBJECT: an address "0x...", or the number of an object */
+enum mcp_kind {
+    MCP_TEXT,
+    MCP_NUMBER,
+    MCP_FLAG,
+    MCP_OBJECT
+}; /* OBJECT: an address "0x...", or the number of an object */
 
 struct mcp_arg {
     const char *name;
     enum mcp_kind kind;
     bool required;
-    int64_t min, max;            /* for a NUMBER */
-    const char *words;           /* "a|b|c": the allowed texts; NULL = any */
+    int64_t min, max;  /* for a NUMBER */
+    const char *words; /* "a|b|c": the allowed texts; NULL = any */
     const char *about;
 };
 
@@ -51,13 +56,13 @@ struct mcp_call;
 
 /* Flags of a tool: the arguments it takes besides its own. */
 #define MCP_TAKES_HEAP 1u
-#define MCP_PAGED 2u
-#define MCP_CHANGES 4u           /* it changes something */
+#define MCP_PAGED      2u
+#define MCP_CHANGES    4u /* it changes something */
 
 struct mcp_tool {
     const char *name, *title, *about;
-    const struct mcp_arg *args;  /* the last one has no name */
-    const char *answer;          /* the shape of its answer, in the notation of mcp_schema.h */
+    const struct mcp_arg *args; /* the last one has no name */
+    const char *answer;         /* the shape of its answer, in the notation of mcp_schema.h */
     unsigned flags;
     enum mcp_outcome (*run)(struct mcp_call *c);
 };
@@ -66,18 +71,19 @@ struct mcp_tool {
 const struct mcp_tool *mcp_tool_at(size_t i);
 const struct mcp_tool *mcp_tool_find(const char *name);
 
-extern const struct mcp_tool mcp_list_processes, mcp_collect, mcp_open, mcp_summary, mcp_close, mcp_suspects, mcp_types, mcp_type, mcp_object,
-    mcp_paths, mcp_retained, mcp_tree, mcp_async, mcp_diff, mcp_sql;
+extern const struct mcp_tool mcp_list_processes, mcp_collect, mcp_open, mcp_summary, mcp_close,
+    mcp_suspects, mcp_types, mcp_type, mcp_object, mcp_paths, mcp_retained, mcp_tree, mcp_async,
+    mcp_diff, mcp_sql;
 
 /* ---- heaps ---- */
 
 struct mcp_heap {
-    char id[8];                  /* "h1"; never used again */
-    char *file;                  /* as the client named it */
-    struct cli_args *args;       /* the arguments it was opened with */
-    struct cli_dump d;           /* with names and session */
-    json_t *notes;               /* what the commands report about it, an array of texts */
-    char *incomplete;            /* the message that says so; NULL = it is complete */
+    char id[8];            /* "h1"; never used again */
+    char *file;            /* as the client named it */
+    struct cli_args *args; /* the arguments it was opened with */
+    struct cli_dump d;     /* with names and session */
+    json_t *notes;         /* what the commands report about it, an array of texts */
+    char *incomplete;      /* the message that says so; NULL = it is complete */
 };
 
 struct mcp_heaps {
@@ -96,11 +102,12 @@ struct mcp_request {
 
 struct mcp_server {
     const struct cli_args *args;
-    int root_fd;                 /* the folder that files must be in; -1 = none, so files are refused */
-    const char *root;            /* the name of that folder, for people */
+    /* the folder that files must be in; -1 = none, so files are refused */
+    int root_fd;
+    const char *root; /* the name of that folder, for people */
     struct mcp_out out;
-    struct mcp_heaps heaps;      /* used only by the worker */
-    pthread_mutex_t lock;        /* protects the members below */
+    struct mcp_heaps heaps; /* used only by the worker */
+    pthread_mutex_t lock;   /* protects the members below */
     pthread_cond_t wake;
     struct mcp_request *first, *last;
     size_t waiting;
@@ -115,7 +122,8 @@ struct mcp_server {
 /* Initializes S.  ARGS and TO must outlive it.  False: out of memory. */
 bool mcp_server_init(struct mcp_server *s, const struct cli_args *args, FILE *to);
 void mcp_server_done(struct mcp_server *s);
-/* Handles a line of the client; LINE NULL: it was too long.  Answers at once, or queues a call for mcp_work.  CTX is the server. */
+/* Handles a line of the client; LINE NULL: it was too long.  Answers at once, or queues a call for
+ * mcp_work.  CTX is the server. */
 void mcp_take(void *ctx, const char *line, size_t n);
 /* Runs the next call; false: none is waiting. */
 bool mcp_work(struct mcp_server *s);

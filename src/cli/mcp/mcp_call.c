@@ -61,17 +61,23 @@ static enum mcp_outcome check(struct mcp_call *c, const struct mcp_arg *a, const
     bool text = json_is_string(value), number = json_is_integer(value);
     switch (a->kind) {
     case MCP_TEXT:
-        return text ? check_text(c, a, value) : mcp_fail(c, "\"%s\" must be a text: %s", a->name, a->about);
+        return text ? check_text(c, a, value)
+                    : mcp_fail(c, "\"%s\" must be a text: %s", a->name, a->about);
     case MCP_FLAG:
-        return json_is_boolean(value) ? MCP_DONE : mcp_fail(c, "\"%s\" must be true or false: %s", a->name, a->about);
+        return json_is_boolean(value)
+                   ? MCP_DONE
+                   : mcp_fail(c, "\"%s\" must be true or false: %s", a->name, a->about);
     case MCP_NUMBER:
         if (number && json_integer_value(value) >= a->min && json_integer_value(value) <= a->max)
             return MCP_DONE;
-        return mcp_fail(c, "\"%s\" must be an integer from %" PRId64 " to %" PRId64 ": %s", a->name, a->min, a->max, a->about);
+        return mcp_fail(c, "\"%s\" must be an integer from %" PRId64 " to %" PRId64 ": %s", a->name,
+                        a->min, a->max, a->about);
     case MCP_OBJECT:
         if (text)
             return check_text(c, a, value);
-        return number && json_integer_value(value) >= 0 ? MCP_DONE : mcp_fail(c, "\"%s\" must be a text or a number: %s", a->name, a->about);
+        return number && json_integer_value(value) >= 0
+                   ? MCP_DONE
+                   : mcp_fail(c, "\"%s\" must be a text or a number: %s", a->name, a->about);
     }
     return MCP_FAILED;
 }
@@ -83,18 +89,23 @@ static enum mcp_outcome unknown(struct mcp_call *c, const char *name)
     cli_nearest_begin(&near, name);
     for (const struct mcp_arg *a = c->tool->args; a->name != NULL; a++)
         cli_nearest_try(&near, a->name);
-    for (const struct mcp_arg *a = mcp_page_args; a->name != NULL && (c->tool->flags & MCP_PAGED) != 0; a++)
+    for (const struct mcp_arg *a = mcp_page_args;
+         a->name != NULL && (c->tool->flags & MCP_PAGED) != 0; a++)
         cli_nearest_try(&near, a->name);
-    return mcp_fail(c, "%s has no argument \"%.60s\"%s", c->tool->name, name, cli_meant(&near, "", meant));
+    return mcp_fail(c, "%s has no argument \"%.60s\"%s", c->tool->name, name,
+                    cli_meant(&near, "", meant));
 }
 
 static enum mcp_outcome check_all(struct mcp_call *c)
 {
     const char *name;
     json_t *value;
-    json_object_foreach(c->arguments, name, value) {
+    json_object_foreach(c->arguments, name, value)
+    {
         const struct mcp_arg *a = argument(c->tool, name);
-        enum mcp_outcome e = a == NULL ? unknown(c, name) : json_is_null(value) && !a->required ? MCP_DONE : check(c, a, value);
+        enum mcp_outcome e = a == NULL                             ? unknown(c, name)
+                             : json_is_null(value) && !a->required ? MCP_DONE
+                                                                   : check(c, a, value);
         if (e != MCP_DONE)
             return e;
     }
@@ -136,7 +147,8 @@ enum mcp_outcome mcp_fail(struct mcp_call *c, const char *fmt, ...)
 enum mcp_outcome mcp_fail_said(struct mcp_call *c)
 {
     size_t n = json_array_size(c->said);
-    return mcp_fail(c, "%s", n > 0 ? json_string_value(json_array_get(c->said, n - 1)) : "it did not work");
+    return mcp_fail(c, "%s",
+                    n > 0 ? json_string_value(json_array_get(c->said, n - 1)) : "it did not work");
 }
 
 enum mcp_outcome mcp_fail_by(struct mcp_call *c, const struct gcd_error *err)
@@ -163,7 +175,11 @@ static void keep_line(void *ctx, const char *subject, const char *text)
     if (json_array_size(c->said) >= MCP_NOTES_MAX)
         return;
     bool named = subject != NULL && c->path != NULL && strcmp(subject, c->path) == 0;
-    if (asprintf(&line, "%s%s%s", named ? c->shown : subject != NULL ? subject : "", subject != NULL ? ": " : "", text) < 0)
+    if (asprintf(&line, "%s%s%s",
+                 named             ? c->shown
+                 : subject != NULL ? subject
+                                   : "",
+                 subject != NULL ? ": " : "", text) < 0)
         return;
     (void)json_array_append_new(c->said, cli_json_text(line));
     free(line);
@@ -173,7 +189,7 @@ static void keep_line(void *ctx, const char *subject, const char *text)
 
 void mcp_put(json_t *o, const char *key, json_t *value)
 {
-    (void)json_object_set_new(o, key, value);    /* json_out.c records exhausted memory */
+    (void)json_object_set_new(o, key, value); /* json_out.c records exhausted memory */
 }
 
 void mcp_put_count(json_t *o, const char *key, uint64_t n)
@@ -252,7 +268,8 @@ static enum mcp_outcome run(struct mcp_call *c)
     return e;
 }
 
-/* {"content": [{"type": "text", "text": TEXT}]}; STRUCTURED NULL: an error.  Takes ownership of both. */
+/* {"content": [{"type": "text", "text": TEXT}]}; STRUCTURED NULL: an error.  Takes ownership of
+ * both. */
 static json_t *result(json_t *text, json_t *structured, bool modern)
 {
     json_t *o = json_pack("{s:[{s:s,s:o}]}", "content", "type", "text", "text", text);
@@ -277,10 +294,14 @@ json_t *mcp_call_run(struct mcp_server *s, json_t *params, bool modern, const ch
 {
     const json_t *name = json_object_get(params, "name");
     json_t *arguments = json_object_get(params, "arguments"), *none = json_object(), *o = NULL;
-    struct mcp_call c = { .server = s, .arguments = arguments != NULL ? arguments : none, .out = json_object(), .said = json_array() };
+    struct mcp_call c = { .server = s,
+                          .arguments = arguments != NULL ? arguments : none,
+                          .out = json_object(),
+                          .said = json_array() };
     c.tool = json_is_string(name) ? mcp_tool_find(json_string_value(name)) : NULL;
-    *ret_error = c.tool == NULL ? "there is no such tool; tools/list lists them" :
-                 !json_is_object(c.arguments) ? "\"arguments\" must be an object" : NULL;
+    *ret_error = c.tool == NULL                 ? "there is no such tool; tools/list lists them"
+                 : !json_is_object(c.arguments) ? "\"arguments\" must be an object"
+                                                : NULL;
     (void)cli_json_no_memory();
     cli_say_to(keep_line, &c);
     if (*ret_error == NULL) {

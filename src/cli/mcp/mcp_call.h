@@ -14,26 +14,27 @@
 struct mcp_call {
     struct mcp_server *server;
     const struct mcp_tool *tool;
-    json_t *arguments;           /* an object; checked against the tool's table */
-    struct mcp_heap *heap;       /* for a tool that takes one */
-    json_t *out;                 /* the answer, an object */
-    char *error;                 /* why there is no answer; NULL = out of memory */
-    json_t *said;                /* messages of the program during the call, an array */
-    const char *path, *shown;    /* in these messages PATH is replaced by SHOWN; NULL = nothing to replace */
-    size_t text_max;             /* longer texts in rows are shortened and counted */
+    json_t *arguments;     /* an object; checked against the tool's table */
+    struct mcp_heap *heap; /* for a tool that takes one */
+    json_t *out;           /* the answer, an object */
+    char *error;           /* why there is no answer; NULL = out of memory */
+    json_t *said;          /* messages of the program during the call, an array */
+    /* in these messages PATH is replaced by SHOWN; NULL = nothing to replace */
+    const char *path, *shown;
+    size_t text_max; /* longer texts in rows are shortened and counted */
     size_t shortened;
     struct mcp_page {
-        uint64_t from, next, total;      /* rows: first of the page, next, all */
+        uint64_t from, next, total; /* rows: first of the page, next, all */
         uint64_t limit, most_chars, chars;
         bool full;
-        bool capped;                     /* rows after TOTAL are never listed */
+        bool capped; /* rows after TOTAL are never listed */
         json_t *rows;
     } page;
 };
 
 /*
- * Runs the tool that PARAMS name and returns its result for the protocol; NULL: out of memory.  *RET_ERROR: an error in PARAMS, such as an unknown
- * tool.
+ * Runs the tool that PARAMS name and returns its result for the protocol; NULL: out of memory.
+ * *RET_ERROR: an error in PARAMS, such as an unknown tool.
  */
 json_t *mcp_call_run(struct mcp_server *s, json_t *params, bool modern, const char **ret_error);
 
@@ -51,7 +52,8 @@ enum mcp_outcome mcp_fail_by(struct mcp_call *c, const struct gcd_error *err);
 enum mcp_outcome mcp_fail_said(struct mcp_call *c);
 enum mcp_outcome mcp_no_memory(struct mcp_call *c);
 /* The outcome of a status. */
-static inline enum mcp_outcome mcp_status(struct mcp_call *c, gcd_status st, const struct gcd_error *err)
+static inline enum mcp_outcome mcp_status(struct mcp_call *c, gcd_status st,
+                                          const struct gcd_error *err)
 {
     return st == GCD_OK ? MCP_DONE : mcp_fail_by(c, err);
 }
@@ -72,14 +74,15 @@ json_t *mcp_object_id(const struct mcp_call *c, uint32_t node);
 
 /* Finds the object that argument NAME names. */
 enum mcp_outcome mcp_find_object(struct mcp_call *c, const char *name, uint32_t *ret);
-/* Finds the types that the pattern in argument NAME matches: *RET[type_count of the graph + 1], to be freed; NULL without that argument. */
+/* Finds the types that the pattern in argument NAME matches: *RET[type_count of the graph + 1], to
+ * be freed; NULL without that argument. */
 enum mcp_outcome mcp_find_types(struct mcp_call *c, const char *name, uint8_t **ret);
 
 /* ---- rows in pages (mcp_page.c) ---- */
 
 /*
- * Call one of these before the first row; page.from is then the first row wanted.  TOTAL: number of all rows, MCP_TOTAL_UNKNOWN until they are
- * counted.
+ * Call one of these before the first row; page.from is then the first row wanted.  TOTAL: number of
+ * all rows, MCP_TOTAL_UNKNOWN until they are counted.
  */
 #define MCP_TOTAL_UNKNOWN UINT64_MAX
 /* For lists that never exceed MOST: sets TOTAL to at most that, and reports the limit. */

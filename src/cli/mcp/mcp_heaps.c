@@ -87,12 +87,14 @@ static enum mcp_outcome fill(struct mcp_call *c, struct mcp_heap *h, const char 
 {
     *h->args = *c->server->args;
     h->args->input = path;
-    h->args->modules.folders_only = true;        /* a recording must not lead to files outside the root */
+    /* a recording must not lead to files outside the root */
+    h->args->modules.folders_only = true;
     h->args->dump.walk = (uint64_t)mcp_number(c, "walk", 0);
     h->args->dump.process = (uint64_t)mcp_number(c, "process", 0);
     c->path = path;
     c->shown = h->file;
-    enum mcp_outcome e = cli_open_session(h->args, CLI_NEED_LEAKS, &h->d) == CLI_DONE ? MCP_DONE : mcp_fail_said(c);
+    enum mcp_outcome e =
+        cli_open_session(h->args, CLI_NEED_LEAKS, &h->d) == CLI_DONE ? MCP_DONE : mcp_fail_said(c);
     if (e == MCP_DONE)
         e = say_verdict(c, h);
     cli_base_name(h->file, h->d.name, sizeof h->d.name);

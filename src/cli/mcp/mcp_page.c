@@ -1,6 +1,6 @@
 /*
- * Rows of an answer: a page of limited number and size, with a cursor for the next page.  The cursor tells where that begins, and is valid only for
- * the same question.
+ * Rows of an answer: a page of limited number and size, with a cursor for the next page.  The
+ * cursor tells where that begins, and is valid only for the same question.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,11 +11,12 @@
 #include "output/json_out.h"
 #include "term/term.h"
 
-#define DEFAULT_ROWS 25
+#define DEFAULT_ROWS  25
 #define DEFAULT_CHARS 8000
 #define SHORTEST_TEXT 125u
 
-/* A hash (FNV-1a) of the question - the tool and all arguments that determine its rows - and of row FROM. */
+/* A hash (FNV-1a) of the question - the tool and all arguments that determine its rows - and of row
+ * FROM. */
 static uint64_t question_of(const struct mcp_call *c, uint64_t from)
 {
     static const char *const others[] = { "limit", "cursor", "max_chars" };
@@ -39,10 +40,12 @@ static enum mcp_outcome take_cursor(struct mcp_call *c, const char *cursor)
 {
     char expected[40];
     uint64_t from = strtoull(cursor, NULL, 16);
-    (void)snprintf(expected, sizeof expected, "%" PRIx64 "-%016" PRIx64, from, question_of(c, from));
+    (void)snprintf(expected, sizeof expected, "%" PRIx64 "-%016" PRIx64, from,
+                   question_of(c, from));
     if (strcmp(expected, cursor) != 0)
-        return mcp_fail(c, "the cursor belongs to another question: give it the other arguments of the call that it came from, or leave it out "
-                        "to begin with the first row");
+        return mcp_fail(c, "the cursor belongs to another question: give it the other arguments of "
+                           "the call that it came from, or leave it out "
+                           "to begin with the first row");
     c->page.from = from;
     return MCP_DONE;
 }
@@ -53,7 +56,8 @@ enum mcp_outcome mcp_page_begin(struct mcp_call *c)
     const char *cursor = mcp_text(c, "cursor");
     p->limit = (uint64_t)mcp_number(c, "limit", DEFAULT_ROWS);
     p->most_chars = (uint64_t)mcp_number(c, "max_chars", DEFAULT_CHARS);
-    c->text_max = (size_t)p->most_chars / 8 > SHORTEST_TEXT ? (size_t)p->most_chars / 8 : SHORTEST_TEXT;
+    c->text_max =
+        (size_t)p->most_chars / 8 > SHORTEST_TEXT ? (size_t)p->most_chars / 8 : SHORTEST_TEXT;
     p->rows = json_array();
     return cursor != NULL ? take_cursor(c, cursor) : MCP_DONE;
 }
@@ -106,18 +110,22 @@ static char *what_was_cut(const struct mcp_call *c)
     const struct mcp_page *p = &c->page;
     char *rows = NULL, *texts = NULL, *all = NULL;
     if (p->next < p->total || p->from > 0 || p->capped) {
-        const char *how = p->next == p->total ? "" : p->full ? "; next_cursor has more, max_chars makes pages larger"
-                                                             : "; next_cursor has more, limit makes pages larger";
+        const char *how = p->next == p->total ? ""
+                          : p->full ? "; next_cursor has more, max_chars makes pages larger"
+                                    : "; next_cursor has more, limit makes pages larger";
         char all_rows[CLI_NUMBER_BYTES + 64] = "";
         if (p->total != MCP_TOTAL_UNKNOWN)
             (void)snprintf(all_rows, sizeof all_rows, " of %" PRIu64 "%s", p->total,
                            p->capped ? ", no more are listed: a filter, or sql, finds them" : "");
-        if (asprintf(&rows, "rows %" PRIu64 " to %" PRIu64 "%s%s", p->next > p->from ? p->from + 1 : p->from, p->next, all_rows, how) < 0)
+        if (asprintf(&rows, "rows %" PRIu64 " to %" PRIu64 "%s%s",
+                     p->next > p->from ? p->from + 1 : p->from, p->next, all_rows, how) < 0)
             rows = NULL;
     }
     if (c->shortened > 0 &&
-        asprintf(&texts, "%zu texts are shortened to %zu characters; max_chars %zu would show 8 times as much", c->shortened, c->text_max,
-                 c->text_max * 64) < 0)
+        asprintf(
+            &texts,
+            "%zu texts are shortened to %zu characters; max_chars %zu would show 8 times as much",
+            c->shortened, c->text_max, c->text_max * 64) < 0)
         texts = NULL;
     if (rows != NULL && texts != NULL && asprintf(&all, "%s; %s", rows, texts) < 0)
         all = NULL;
@@ -134,8 +142,10 @@ void mcp_page_end(struct mcp_call *c, const char *key)
     struct mcp_page *p = &c->page;
     char cursor[40], *cut = what_was_cut(c);
     mcp_put(c->out, key, json_incref(p->rows));
-    mcp_put(c->out, "total", p->total != MCP_TOTAL_UNKNOWN ? cli_json_number(p->total) : json_null());
-    (void)snprintf(cursor, sizeof cursor, "%" PRIx64 "-%016" PRIx64, p->next, question_of(c, p->next));
+    mcp_put(c->out, "total",
+            p->total != MCP_TOTAL_UNKNOWN ? cli_json_number(p->total) : json_null());
+    (void)snprintf(cursor, sizeof cursor, "%" PRIx64 "-%016" PRIx64, p->next,
+                   question_of(c, p->next));
     mcp_put_text(c->out, "next_cursor", p->next < p->total ? cursor : NULL);
     mcp_put_text(c->out, "cut", cut);
     free(cut);

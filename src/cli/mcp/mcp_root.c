@@ -1,5 +1,6 @@
 /*
- * Walks the path from one open folder to the next without following links: what it opens is below the root, even if others rename files meanwhile.
+ * Walks the path from one open folder to the next without following links: what it opens is below
+ * the root, even if others rename files meanwhile.
  */
 #include "mcp/mcp_root.h"
 
@@ -30,8 +31,11 @@ static const char *inside(const struct mcp_server *s, const char *name)
 
 static enum mcp_outcome outside(struct mcp_call *c, const char *name)
 {
-    return mcp_fail(c, "%.200s: files are only read and written below %s, without links and \"..\"; give a path in that "
-        "folder", name, c->server->root);
+    return mcp_fail(c,
+                    "%.200s: files are only read and written below %s, without links and \"..\"; "
+                    "give a path in that "
+                    "folder",
+                    name, c->server->root);
 }
 
 /* Replaces *FD, an open folder, by its folder NAME[N].  0, or an errno. */
@@ -44,7 +48,8 @@ static int enter(int *fd, const char *name, size_t n)
     part[n] = '\0';
     if (strcmp(part, "..") == 0)
         return EXDEV;
-    int next = openat(*fd, part, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), problem = next < 0 ? errno : 0;
+    int next = openat(*fd, part, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
+        problem = next < 0 ? errno : 0;
     (void)close(*fd);
     *fd = next;
     return problem;
@@ -68,7 +73,8 @@ static int walk(int root_fd, const char *path, int *ret_fd, const char **ret_nam
     return problem;
 }
 
-enum mcp_outcome mcp_root_open_folder(struct mcp_call *c, const char *name, int *ret_fd, const char **ret_name)
+enum mcp_outcome mcp_root_open_folder(struct mcp_call *c, const char *name, int *ret_fd,
+                                      const char **ret_name)
 {
     const char *path = c->server->root_fd >= 0 ? inside(c->server, name) : NULL;
     if (c->server->root_fd < 0)
@@ -78,7 +84,9 @@ enum mcp_outcome mcp_root_open_folder(struct mcp_call *c, const char *name, int 
     int problem = walk(c->server->root_fd, path, ret_fd, ret_name);
     if (problem == ELOOP || problem == ENOTDIR || problem == EXDEV)
         return outside(c, name);
-    return problem == 0 ? MCP_DONE : problem == ENOENT ? mcp_root_no_file(c, name) : mcp_fail(c, "%.200s: %s", name, strerror(problem));
+    return problem == 0        ? MCP_DONE
+           : problem == ENOENT ? mcp_root_no_file(c, name)
+                               : mcp_fail(c, "%.200s: %s", name, strerror(problem));
 }
 
 enum mcp_outcome mcp_root_open(struct mcp_call *c, const char *name, int *ret_fd)
@@ -88,24 +96,29 @@ enum mcp_outcome mcp_root_open(struct mcp_call *c, const char *name, int *ret_fd
     enum mcp_outcome e = mcp_root_open_folder(c, name, &folder, &last);
     if (e != MCP_DONE)
         return e;
-    int fd = openat(folder, last, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), problem = fd < 0 ? errno : 0;
+    int fd = openat(folder, last, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC),
+        problem = fd < 0 ? errno : 0;
     struct stat st;
     (void)close(folder);
     *ret_fd = fd;
-    if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {      /* opening a pipe would wait for its other end */
+    /* opening a pipe would wait for its other end */
+    if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
         (void)close(fd);
         return mcp_fail(c, "%.200s is no file", name);
     }
     if (problem == ELOOP)
         return outside(c, name);
-    return problem == 0 ? MCP_DONE : problem == ENOENT ? mcp_root_no_file(c, name) : mcp_fail(c, "%.200s: %s", name, strerror(problem));
+    return problem == 0        ? MCP_DONE
+           : problem == ENOENT ? mcp_root_no_file(c, name)
+                               : mcp_fail(c, "%.200s: %s", name, strerror(problem));
 }
 
 /* ---- which files there are ---- */
 
 bool mcp_root_is_dump(const char *name)
 {
-    static const char *const suffixes[] = { ".nettrace", ".netperf", ".etl", ".gclog", ".gcdump", ".dartheap" };
+    static const char *const suffixes[] = { ".nettrace", ".netperf", ".etl",
+                                            ".gclog",    ".gcdump",  ".dartheap" };
     size_t n = strlen(name);
     if (n > 3 && strcmp(name + n - 3, ".gz") == 0)
         n -= 3;
@@ -174,7 +187,8 @@ enum mcp_outcome mcp_root_no_file(struct mcp_call *c, const char *name)
         (void)close(fd);
     if (f != NULL && fclose(f) != 0)
         text = NULL;
-    enum mcp_outcome e = mcp_fail(c, "%.200s does not exist in %s%s", name, c->server->root, text != NULL ? text : "");
+    enum mcp_outcome e = mcp_fail(c, "%.200s does not exist in %s%s", name, c->server->root,
+                                  text != NULL ? text : "");
     free(text);
     return e;
 }

@@ -5,26 +5,36 @@
 
 #include "output/json_out.h"
 
-static const char no_memory[] = "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32603,\"message\":\"out of memory; close a heap that is open\"}}\n";
+static const char no_memory[] = "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32603,\"message\":\"out "
+                                "of memory; close a heap that is open\"}}\n";
 
-const char *mcp_message_parse(const char *line, size_t n, struct mcp_message *ret, enum mcp_code *ret_code)
+const char *mcp_message_parse(const char *line, size_t n, struct mcp_message *ret,
+                              enum mcp_code *ret_code)
 {
     json_error_t problem;
-    *ret = (struct mcp_message){ .root = json_loadb(line, n, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_ANY, &problem) };
+    *ret = (struct mcp_message){
+        .root =
+            json_loadb(line, n, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_ANY, &problem)
+    };
     *ret_code = MCP_E_PARSE;
     if (ret->root == NULL)
-        return "the line is not one JSON value in UTF-8, with each key once; send one message a line";
+        return "the line is not one JSON value in UTF-8, with each key once; send one message a "
+               "line";
     *ret_code = MCP_E_REQUEST;
     if (!json_is_object(ret->root))
-        return json_is_array(ret->root) ? "batches are not part of the protocol; send one message a line" : "a message is a JSON object";
-    const json_t *id = json_object_get(ret->root, "id"), *method = json_object_get(ret->root, "method");
+        return json_is_array(ret->root)
+                   ? "batches are not part of the protocol; send one message a line"
+                   : "a message is a JSON object";
+    const json_t *id = json_object_get(ret->root, "id"),
+                 *method = json_object_get(ret->root, "method");
     const char *version = json_string_value(json_object_get(ret->root, "jsonrpc"));
     if (id != NULL && !json_is_string(id) && !json_is_integer(id))
         return "the id of a request is a string or an integer";
     ret->id = id;
     if (version == NULL || strcmp(version, "2.0") != 0)
         return "\"jsonrpc\" must be \"2.0\"";
-    if (method == NULL && (json_object_get(ret->root, "result") != NULL || json_object_get(ret->root, "error") != NULL))
+    if (method == NULL && (json_object_get(ret->root, "result") != NULL ||
+                           json_object_get(ret->root, "error") != NULL))
         return NULL;
     if (!json_is_string(method) || strlen(json_string_value(method)) != json_string_length(method))
         return "\"method\" must be a string";
@@ -45,12 +55,15 @@ void mcp_message_done(struct mcp_message *m)
 
 void mcp_send(struct mcp_out *out, json_t *message)
 {
-    bool whole = message != NULL && json_object_set_new(message, "jsonrpc", json_string("2.0")) == 0;
-    char *text = whole ? json_dumps(message, JSON_COMPACT | JSON_ENSURE_ASCII | MCP_REALS) : NULL;      /* all of it first, so that no line is cut */
+    bool whole =
+        message != NULL && json_object_set_new(message, "jsonrpc", json_string("2.0")) == 0;
+    /* all of it first, so that no line is cut */
+    char *text = whole ? json_dumps(message, JSON_COMPACT | JSON_ENSURE_ASCII | MCP_REALS) : NULL;
     json_decref(message);
     pthread_mutex_lock(&out->lock);
     if (!out->gone) {
-        bool sent = text != NULL ? fputs(text, out->to) >= 0 && putc('\n', out->to) != EOF : fputs(no_memory, out->to) >= 0;
+        bool sent = text != NULL ? fputs(text, out->to) >= 0 && putc('\n', out->to) != EOF
+                                 : fputs(no_memory, out->to) >= 0;
         out->gone = fflush(out->to) != 0 || !sent;
     }
     pthread_mutex_unlock(&out->lock);
@@ -88,7 +101,8 @@ void mcp_send_result(struct mcp_out *out, const json_t *id, json_t *result)
     mcp_send(out, o);
 }
 
-void mcp_send_error(struct mcp_out *out, const json_t *id, enum mcp_code code, const char *text, json_t *data)
+void mcp_send_error(struct mcp_out *out, const json_t *id, enum mcp_code code, const char *text,
+                    json_t *data)
 {
     json_t *o = reply(id), *error = json_object();
     set(&error, "code", json_integer(code));

@@ -5,14 +5,17 @@
 #define NESTED_MAX 4
 
 const struct mcp_arg mcp_heap_args[] = {
-    { "heap", MCP_TEXT, false, 0, 0, NULL, "which heap, as open called it (\"h1\"); not needed while only one is open" },
+    { "heap", MCP_TEXT, false, 0, 0, NULL,
+      "which heap, as open called it (\"h1\"); not needed while only one is open" },
     { .name = NULL },
 };
 const struct mcp_arg mcp_page_args[] = {
     { "limit", MCP_NUMBER, false, 1, 1000, NULL, "at most this many rows (default 25)" },
-    { "cursor", MCP_TEXT, false, 0, 0, NULL, "next_cursor of the answer before, with the same other arguments" },
+    { "cursor", MCP_TEXT, false, 0, 0, NULL,
+      "next_cursor of the answer before, with the same other arguments" },
     { "max_chars", MCP_NUMBER, false, 1000, 1000000, NULL,
-      "stop when the rows have this many characters (default 8000); a text longer than an eighth of it is shortened" },
+      "stop when the rows have this many characters (default 8000); a text longer than an eighth "
+      "of it is shortened" },
     { .name = NULL },
 };
 
@@ -20,13 +23,17 @@ const struct mcp_arg mcp_page_args[] = {
 
 static json_t *type_of(char kind)
 {
-    return json_string(kind == 's' ? "string" : kind == 'i' ? "integer" : kind == 'n' ? "number" : "boolean");
+    return json_string(kind == 's'   ? "string"
+                       : kind == 'i' ? "integer"
+                       : kind == 'n' ? "number"
+                                     : "boolean");
 }
 
 /* {"type": T}, or {"type": [T, "null"]}. */
 static json_t *plain(json_t *type, bool nullable)
 {
-    return nullable ? json_pack("{s:[o,s]}", "type", type, "null") : json_pack("{s:o}", "type", type);
+    return nullable ? json_pack("{s:[o,s]}", "type", type, "null")
+                    : json_pack("{s:o}", "type", type);
 }
 
 static json_t *empty_object(void)
@@ -45,14 +52,16 @@ static void add(json_t *object, const char *name, size_t n, json_t *schema, bool
         json_array_append_new(json_object_get(object, "required"), json_string(key));
 }
 
-/* Reads the field at P: NAME[N], then its kind.  Opens a level for an array or object.  Returns the text after it. */
+/* Reads the field at P: NAME[N], then its kind.  Opens a level for an array or object.  Returns the
+ * text after it. */
 static const char *take_field(const char *p, json_t **levels, size_t *depth)
 {
     size_t n = strcspn(p, ":[{");
     const char *after = p + n + (p[n] == ':' ? 2 : 1);
     json_t *into = levels[*depth];
     if (p[n] == ':' && p[n + 1] == 'a') {
-        add(into, p, n, json_pack("{s:s,s:{s:s}}", "type", "array", "items", "type", "array"), true);
+        add(into, p, n, json_pack("{s:s,s:{s:s}}", "type", "array", "items", "type", "array"),
+            true);
         return after;
     }
     if (p[n] == ':') {
@@ -62,10 +71,13 @@ static const char *take_field(const char *p, json_t **levels, size_t *depth)
         return after + (*after == '~');
     }
     if (p[n] == '[' && *after == ']') {
-        add(into, p, n, json_pack("{s:s,s:{s:s}}", "type", "array", "items", "type", "string"), after[1] != '~');
+        add(into, p, n, json_pack("{s:s,s:{s:s}}", "type", "array", "items", "type", "string"),
+            after[1] != '~');
         return after + 1 + (after[1] == '~');
     }
-    json_t *object = empty_object(), *schema = p[n] == '[' ? json_pack("{s:s,s:O}", "type", "array", "items", object) : json_incref(object);
+    json_t *object = empty_object(),
+           *schema = p[n] == '[' ? json_pack("{s:s,s:O}", "type", "array", "items", object)
+                                 : json_incref(object);
     /* the marks for null and absent come after its fields */
     const char *end = after;
     for (int open = 1; open > 0; end++)
@@ -74,7 +86,7 @@ static const char *take_field(const char *p, json_t **levels, size_t *depth)
         schema = json_pack("{s:[o,{s:s}]}", "anyOf", schema, "type", "null");
     end += *end == '?';
     add(into, p, n, schema, *end != '~');
-    json_decref(object);         /* SCHEMA holds it */
+    json_decref(object); /* SCHEMA holds it */
     if (*depth + 1 < NESTED_MAX)
         levels[++*depth] = object;
     return after;
@@ -115,8 +127,11 @@ static json_t *list_of(const char *words)
 
 static json_t *argument(const struct mcp_arg *a)
 {
-    static const char *const types[] = { [MCP_TEXT] = "string", [MCP_NUMBER] = "integer", [MCP_FLAG] = "boolean" };
-    json_t *o = a->kind == MCP_OBJECT ? json_pack("{s:[s,s]}", "type", "string", "integer") : json_pack("{s:s}", "type", types[a->kind]);
+    static const char *const types[] = {
+        [MCP_TEXT] = "string", [MCP_NUMBER] = "integer", [MCP_FLAG] = "boolean"
+    };
+    json_t *o = a->kind == MCP_OBJECT ? json_pack("{s:[s,s]}", "type", "string", "integer")
+                                      : json_pack("{s:s}", "type", types[a->kind]);
     json_object_set_new(o, "description", json_string(a->about));
     if (a->kind == MCP_NUMBER) {
         json_object_set_new(o, "minimum", json_integer(a->min));

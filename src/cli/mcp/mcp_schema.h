@@ -3,8 +3,8 @@
  *
  *     "heap:s objects:i share:n process:s? complete:b notes[] rows[type:s bytes:i] memory{heap:i}"
  *
- * s text, i integer, n number, b boolean, a rows (an array of arrays); name[] texts, name[...] objects, name{...} one object; "?" may be null, "~"
- * may be absent.
+ * s text, i integer, n number, b boolean, a rows (an array of arrays); name[] texts, name[...]
+ * objects, name{...} one object; "?" may be null, "~" may be absent.
  */
 #ifndef GCD_CLI_MCP_SCHEMA_H
 #define GCD_CLI_MCP_SCHEMA_H

@@ -1,6 +1,7 @@
 /*
- * One thread reads, and answers what needs no work.  Tool calls wait for the worker, which is the thread that called mcp_serve.  All work checks the
- * flag cli_canceled: a client that cancels its call sets it for that call, a signal for all.
+ * One thread reads, and answers what needs no work.  Tool calls wait for the worker, which is the
+ * thread that called mcp_serve.  All work checks the flag cli_canceled: a client that cancels its
+ * call sets it for that call, a signal for all.
  */
 #include <errno.h>
 #include <poll.h>
@@ -20,13 +21,14 @@
 #include "term/progress.h"
 
 /* How often the threads check for signals and for a client that is gone. */
-#define LOOK_MS 100
+#define LOOK_MS           100
 #define PROGRESS_EVERY_NS INT64_C(250000000)
 
 bool mcp_server_init(struct mcp_server *s, const struct cli_args *args, FILE *to)
 {
     *s = (struct mcp_server){ .args = args, .root_fd = -1, .root = "", .out.to = to };
-    return pthread_mutex_init(&s->lock, NULL) == 0 && pthread_mutex_init(&s->out.lock, NULL) == 0 && pthread_cond_init(&s->wake, NULL) == 0;
+    return pthread_mutex_init(&s->lock, NULL) == 0 && pthread_mutex_init(&s->out.lock, NULL) == 0 &&
+           pthread_cond_init(&s->wake, NULL) == 0;
 }
 
 static void free_request(struct mcp_request *r)
@@ -74,7 +76,8 @@ static void cancel(struct mcp_server *s, const json_t *id)
         return;
     pthread_mutex_lock(&s->lock);
     struct mcp_request *waiting = take_out(s, id);
-    if (waiting == NULL && s->current != NULL && mcp_same_id(s->current->message.id, id) && !s->canceled) {
+    if (waiting == NULL && s->current != NULL && mcp_same_id(s->current->message.id, id) &&
+        !s->canceled) {
         s->canceled = true;
         atomic_store(&cli_canceled, true);
     }
@@ -112,28 +115,34 @@ static const char *enqueue(struct mcp_server *s, struct mcp_message *m, bool mod
     return problem;
 }
 
-/* Sets *RET_MODERN if M is of the newest revision.  False after sending an error: M is of no supported one. */
+/* Sets *RET_MODERN if M is of the newest revision.  False after sending an error: M is of no
+ * supported one. */
 static bool check_version(struct mcp_server *s, const struct mcp_message *m, bool *ret_modern)
 {
-    const json_t *meta = json_object_get(m->params, "_meta"), *version = json_object_get(meta, MCP_META "protocolVersion");
+    const json_t *meta = json_object_get(m->params, "_meta"),
+                 *version = json_object_get(meta, MCP_META "protocolVersion");
     bool initialize = strcmp(m->method, "initialize") == 0 || strcmp(m->method, "ping") == 0;
     *ret_modern = version != NULL;
     if (version == NULL) {
         if (initialize || s->initialized)
             return true;
-        mcp_send_error(&s->out, m->id, MCP_E_PARAMS, "\"_meta\" needs \"" MCP_META "protocolVersion\": \"" MCP_MODERN "\"; clients of " MCP_LEGACY
-                       " begin with initialize", NULL);
+        mcp_send_error(&s->out, m->id, MCP_E_PARAMS,
+                       "\"_meta\" needs \"" MCP_META "protocolVersion\": \"" MCP_MODERN
+                       "\"; clients of " MCP_LEGACY " begin with initialize",
+                       NULL);
         return false;
     }
     if (!json_is_string(version) || strcmp(json_string_value(version), MCP_MODERN) != 0) {
         json_t *requested = json_deep_copy(version);
         mcp_send_error(&s->out, m->id, MCP_E_VERSION, "Unsupported protocol version",
-                       json_pack("{s:[s,s],s:o}", "supported", MCP_MODERN, MCP_LEGACY, "requested", requested));
+                       json_pack("{s:[s,s],s:o}", "supported", MCP_MODERN, MCP_LEGACY, "requested",
+                                 requested));
         return false;
     }
     if (json_is_object(json_object_get(meta, MCP_META "clientCapabilities")))
         return true;
-    mcp_send_error(&s->out, m->id, MCP_E_PARAMS, "\"_meta\" needs \"" MCP_META "clientCapabilities\", an object", NULL);
+    mcp_send_error(&s->out, m->id, MCP_E_PARAMS,
+                   "\"_meta\" needs \"" MCP_META "clientCapabilities\", an object", NULL);
     return false;
 }
 
@@ -143,8 +152,11 @@ static void take_call(struct mcp_server *s, struct mcp_message *m, bool modern)
     pthread_mutex_lock(&s->lock);
     bool known = is_known(s, m->id);
     pthread_mutex_unlock(&s->lock);
-    if (known) {                         /* its answer could not be told from that of the other call */
-        mcp_send_error(&s->out, NULL, MCP_E_REQUEST, "the id belongs to a call that has no answer yet; give each call its own", NULL);
+    /* its answer could not be told from that of the other call */
+    if (known) {
+        mcp_send_error(&s->out, NULL, MCP_E_REQUEST,
+                       "the id belongs to a call that has no answer yet; give each call its own",
+                       NULL);
         return;
     }
     const char *problem = enqueue(s, m, modern);
@@ -159,8 +171,10 @@ static void take_request(struct mcp_server *s, struct mcp_message *m)
         return;
     if (strcmp(m->method, "tools/call") == 0)
         take_call(s, m, modern);
-    else if (strcmp(m->method, "tools/list") == 0 && json_is_string(json_object_get(m->params, "cursor")))
-        mcp_send_error(&s->out, m->id, MCP_E_PARAMS, "the list of tools has one page and no cursor", NULL);
+    else if (strcmp(m->method, "tools/list") == 0 &&
+             json_is_string(json_object_get(m->params, "cursor")))
+        mcp_send_error(&s->out, m->id, MCP_E_PARAMS, "the list of tools has one page and no cursor",
+                       NULL);
     else if (strcmp(m->method, "tools/list") == 0)
         mcp_send_result(&s->out, m->id, mcp_list_result(s, modern));
     else if (strcmp(m->method, "server/discover") == 0 && modern)
@@ -181,7 +195,8 @@ void mcp_take(void *ctx, const char *line, size_t n)
     struct mcp_message m;
     enum mcp_code code;
     if (line == NULL) {
-        mcp_send_error(&s->out, NULL, MCP_E_REQUEST, "the line was longer than 1,048,576 bytes and was left out", NULL);
+        mcp_send_error(&s->out, NULL, MCP_E_REQUEST,
+                       "the line was longer than 1,048,576 bytes and was left out", NULL);
         return;
     }
     const char *problem = mcp_message_parse(line, n, &m, &code);
@@ -196,11 +211,12 @@ void mcp_take(void *ctx, const char *line, size_t n)
 
 /* ---- progress ---- */
 
-/* The progress of the current call.  Reported numbers always grow: a whole step per finished part of the work, a fraction for the current part. */
+/* The progress of the current call.  Reported numbers always grow: a whole step per finished part
+ * of the work, a fraction for the current part. */
 struct progress {
     struct mcp_server *s;
     const json_t *token;
-    pthread_mutex_t lock;        /* several threads of the library report */
+    pthread_mutex_t lock; /* several threads of the library report */
     const char *verb;
     double steps, told;
     uint64_t last;
@@ -219,8 +235,9 @@ static void tell(struct progress *p, double done, double share)
     char text[80];
     (void)snprintf(text, sizeof text, "%s: %.0f %%", p->verb, 100 * share);
     p->told = done;
-    mcp_send_notification(&p->s->out, "notifications/progress", json_pack("{s:o,s:f,s:s}", "progressToken", json_deep_copy(p->token), "progress",
-                          done, "message", text));
+    mcp_send_notification(&p->s->out, "notifications/progress",
+                          json_pack("{s:o,s:f,s:s}", "progressToken", json_deep_copy(p->token),
+                                    "progress", done, "message", text));
 }
 
 static void report(void *ctx, const char *verb, uint64_t done, uint64_t total)
@@ -228,10 +245,12 @@ static void report(void *ctx, const char *verb, uint64_t done, uint64_t total)
     struct progress *p = ctx;
     pthread_mutex_lock(&p->lock);
     if (p->verb == NULL || strcmp(p->verb, verb) != 0 || done < p->last)
-        p->steps += p->verb != NULL;     /* the next part of the work */
+        p->steps += p->verb != NULL; /* the next part of the work */
     p->verb = verb;
     p->last = done;
-    double share = total > 0 && total != UINT64_MAX && done < total ? (double)done / (double)total : done > 0 ? 0.999 : 0;
+    double share = total > 0 && total != UINT64_MAX && done < total ? (double)done / (double)total
+                   : done > 0                                       ? 0.999
+                                                                    : 0;
     int64_t now = now_ns();
     if (now - p->told_ns >= PROGRESS_EVERY_NS && p->steps + share > p->told) {
         p->told_ns = now;
@@ -242,7 +261,8 @@ static void report(void *ctx, const char *verb, uint64_t done, uint64_t total)
 
 static const json_t *token_of(const struct mcp_request *r)
 {
-    const json_t *token = json_object_get(json_object_get(r->message.params, "_meta"), "progressToken");
+    const json_t *token =
+        json_object_get(json_object_get(r->message.params, "_meta"), "progressToken");
     return json_is_string(token) || json_is_integer(token) ? token : NULL;
 }
 
@@ -352,7 +372,8 @@ static void give_up(struct mcp_server *s)
 /* Waits for input.  False: the client is gone, or the worker has ended. */
 static bool wait_for_input(struct mcp_server *s, bool input)
 {
-    struct pollfd fds[2] = { { .fd = input ? STDIN_FILENO : -1, .events = POLLIN }, { .fd = fileno(s->out.to), .events = 0 } };
+    struct pollfd fds[2] = { { .fd = input ? STDIN_FILENO : -1, .events = POLLIN },
+                             { .fd = fileno(s->out.to), .events = 0 } };
     while (!is_over(s)) {
         int n = poll(fds, 2, LOOK_MS);
         if (n > 0 && (fds[1].revents & POLLERR) != 0) {
@@ -384,7 +405,8 @@ static void *read_all(void *ctx)
     }
     mcp_lines_end(&lines);
     end_input(s);
-    (void)wait_for_input(s, false);      /* waiting calls still get their answers while somebody reads them */
+    /* waiting calls still get their answers while somebody reads them */
+    (void)wait_for_input(s, false);
     return NULL;
 }
 

@@ -1,15 +1,19 @@
 /*
- * Objects and types as clients name them, and paths as people read them: an array of lines, from the root on.
+ * Objects and types as clients name them, and paths as people read them: an array of lines, from
+ * the root on.
  */
 #ifndef GCD_CLI_MCP_WORDS_H
 #define GCD_CLI_MCP_WORDS_H
 
 #include "mcp/mcp_call.h"
 
-/* Finds the types of heap H that PATTERN matches: *RET[types + 1], to be freed; NULL without PATTERN. */
-enum mcp_outcome mcp_match_types(struct mcp_call *c, const struct mcp_heap *h, const char *pattern, uint8_t **ret);
+/* Finds the types of heap H that PATTERN matches: *RET[types + 1], to be freed; NULL without
+ * PATTERN. */
+enum mcp_outcome mcp_match_types(struct mcp_call *c, const struct mcp_heap *h, const char *pattern,
+                                 uint8_t **ret);
 
-#define MCP_PATTERN_TEXT "like Shop.*, *.List<string>, byte[], /REGEX/, module(Shop*); the whole name must match"
+#define MCP_PATTERN_TEXT \
+    "like Shop.*, *.List<string>, byte[], /REGEX/, module(Shop*); the whole name must match"
 
 /* An object with its type and sizes, and the shape of that row. */
 json_t *mcp_object_row(struct mcp_call *c, const struct gcd_dominators *d, uint32_t node);
@@ -18,7 +22,7 @@ json_t *mcp_object_row(struct mcp_call *c, const struct gcd_dominators *d, uint3
 struct mcp_path {
     struct mcp_call *c;
     json_t *lines;
-    uint64_t hidden, library;    /* hidden steps since the last line */
+    uint64_t hidden, library; /* hidden steps since the last line */
 };
 void mcp_path_begin(struct mcp_path *p, struct mcp_call *c);
 /* Begins a path at ROOT, its number; SIZE_MAX = not recorded. */

@@ -19,38 +19,44 @@
 #include "term/path.h"
 
 #define BUNDLES_MAX 16u
-#define EXPANDED_IN_MEMORY ((size_t)16 << 10)        /* small, because many are kept at the same time */
-#define NS_PER_MS INT64_C(1000000)
+/* small, because many are kept at the same time */
+#define EXPANDED_IN_MEMORY ((size_t)16 << 10)
+#define NS_PER_MS          INT64_C(1000000)
 /*
- * File times lag by up to 10 ms, and so does the start time of a process.  A process reads no assembly in its first 20 ms: it has to find, load and
- * start the runtime first (40 ms and more, measured).  So a program may be started right after it is copied.
+ * File times lag by up to 10 ms, and so does the start time of a process.  A process reads no
+ * assembly in its first 20 ms: it has to find, load and start the runtime first (40 ms and more,
+ * measured).  So a program may be started right after it is copied.
  */
-#define FIRST_MS 10
-#define CLOCKS_APART_MS 2000         /* how far the recording's clock and ours may differ */
+#define FIRST_MS        10
+#define CLOCKS_APART_MS 2000 /* how far the recording's clock and ours may differ */
 
 struct module_finder {
     const struct module_search *search;
-    bool visible;                /* the process can be examined */
+    bool visible; /* the process can be examined */
     int64_t start_ns;
     struct mapped_files mapped;
-    size_t *loaded, loaded_count;        /* [loaded_count] indexes of mapped files that are modules */
+    /* [loaded_count] indexes of mapped files that are modules */
+    size_t *loaded, loaded_count;
     struct folder_index index;
     bool indexed;
-    struct program_bundle bundles[BUNDLES_MAX];  /* first own_bundles of the process, then those below the folders */
+    /* first own_bundles of the process, then those below the folders */
+    struct program_bundle bundles[BUNDLES_MAX];
     size_t own_bundles, bundle_count;
     bool own_tried, hosts_tried;
-    struct gcd_error damage;     /* problem with the process's bundle or permissions: candidates may be missing */
+    /* problem with the process's bundle or permissions: candidates may be missing */
+    struct gcd_error damage;
     /* the search for the module that was last asked for */
     const struct gcd_module *module;
-    unsigned given;              /* candidates so far */
+    unsigned given; /* candidates so far */
     unsigned stage;
-    size_t bundle, next;         /* position in the stage */
+    size_t bundle, next; /* position in the stage */
 };
 
 /* Paths of a Windows program have backslashes. */
 static const char *file_name(const char *path)
 {
-    const char *name = cli_path_name(path), *backslash = path[0] != '/' ? strrchr(name, '\\') : NULL;
+    const char *name = cli_path_name(path),
+               *backslash = path[0] != '/' ? strrchr(name, '\\') : NULL;
     return backslash != NULL ? backslash + 1 : name;
 }
 
@@ -70,11 +76,13 @@ static gcd_status named(const char *path, gcd_status st, struct gcd_error *err)
 {
     char msg[sizeof err->msg];
     memcpy(msg, err->msg, sizeof msg);
-    (void)snprintf(err->msg, sizeof err->msg, "%.255s%s: %.200s", path, strlen(path) > 255 ? "..." : "", msg);
+    (void)snprintf(err->msg, sizeof err->msg, "%.255s%s: %.200s", path,
+                   strlen(path) > 255 ? "..." : "", msg);
     return st;
 }
 
-/* ---- stages: GCD_OK; GCD_END: the stage is over; GCD_E_NOT_FOUND: this candidate is not there; any other error ---- */
+/* ---- stages: GCD_OK; GCD_END: the stage is over; GCD_E_NOT_FOUND: this candidate is not there;
+ * any other error ---- */
 
 static gcd_status no_memory(struct gcd_error *err)
 {
@@ -82,7 +90,8 @@ static gcd_status no_memory(struct gcd_error *err)
     return err->code = GCD_E_NOMEM;
 }
 
-static gcd_status open_path(const char *path, struct gcd_module_file *ret, struct gcd_regular_file *ret_about, struct gcd_error *err)
+static gcd_status open_path(const char *path, struct gcd_module_file *ret,
+                            struct gcd_regular_file *ret_about, struct gcd_error *err)
 {
     struct gcd_input *in;
     gcd_status st = gcd_input_open_regular(path, cli_alloc(), &in, ret_about, err);
@@ -96,10 +105,12 @@ static bool is_before(int64_t time_ns, const struct module_finder *f)
     return time_ns < f->start_ns + FIRST_MS * NS_PER_MS;
 }
 
-/* Does the process map the file at PATH with INODE?  The mapped name can differ, because links in it are resolved. */
+/* Does the process map the file at PATH with INODE?  The mapped name can differ, because links in
+ * it are resolved. */
 static bool is_mapped(const struct module_finder *f, const char *path, uint64_t inode)
 {
-    for (size_t i = mapped_files_find(&f->mapped, path); i < f->mapped.count && strcmp(f->mapped.items[i].path, path) == 0; i++)
+    for (size_t i = mapped_files_find(&f->mapped, path);
+         i < f->mapped.count && strcmp(f->mapped.items[i].path, path) == 0; i++)
         if (!f->mapped.items[i].deleted)
             return true;
     for (size_t i = 0; i < f->mapped.count; i++)
@@ -109,7 +120,8 @@ static bool is_mapped(const struct module_finder *f, const char *path, uint64_t 
     return false;
 }
 
-static gcd_status open_in_root(const struct module_finder *f, const char *seen, struct gcd_module_file *ret, struct gcd_error *err)
+static gcd_status open_in_root(const struct module_finder *f, const char *seen,
+                               struct gcd_module_file *ret, struct gcd_error *err)
 {
     struct gcd_regular_file about;
     char *path = NULL;
@@ -118,34 +130,43 @@ static gcd_status open_in_root(const struct module_finder *f, const char *seen, 
     gcd_status st = open_path(path, ret, &about, err);
     free(path);
     if (st == GCD_OK)
-        ret->certain = is_before(about.modified_ns, f) && is_before(about.changed_ns, f) && is_mapped(f, seen, about.inode);
+        ret->certain = is_before(about.modified_ns, f) && is_before(about.changed_ns, f) &&
+                       is_mapped(f, seen, about.inode);
     return st;
 }
 
 /* Stage: the module's path, as the process sees it. */
-static gcd_status in_root(struct module_finder *f, const struct gcd_module *module, struct gcd_module_file *ret, struct gcd_error *err)
+static gcd_status in_root(struct module_finder *f, const struct gcd_module *module,
+                          struct gcd_module_file *ret, struct gcd_error *err)
 {
-    return f->visible && module->path[0] == '/' && f->next++ == 0 ? open_in_root(f, module->path, ret, err) : GCD_END;
+    return f->visible && module->path[0] == '/' && f->next++ == 0
+               ? open_in_root(f, module->path, ret, err)
+               : GCD_END;
 }
 
-static gcd_status open_deleted(const struct module_finder *f, const struct mapped_file *m, struct gcd_module_file *ret, struct gcd_error *err)
+static gcd_status open_deleted(const struct module_finder *f, const struct mapped_file *m,
+                               struct gcd_module_file *ret, struct gcd_error *err)
 {
     struct gcd_regular_file about;
     char path[96];
-    (void)snprintf(path, sizeof path, "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, f->search->pid, m->start, m->end);
+    (void)snprintf(path, sizeof path, "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64,
+                   f->search->pid, m->start, m->end);
     gcd_status st = open_path(path, ret, &about, err);
     if (st == GCD_OK)
-        ret->certain = is_before(about.modified_ns, f);  /* deleting the file changed its other time */
+        ret->certain =
+            is_before(about.modified_ns, f); /* deleting the file changed its other time */
     if (st != GCD_E_IO || (err->os_errno != EPERM && err->os_errno != EACCES))
         return st;
-    if (f->given > 0)            /* the file that now has its name tells more */
+    if (f->given > 0) /* the file that now has its name tells more */
         return GCD_E_NOT_FOUND;
-    (void)snprintf(err->msg, sizeof err->msg, "was deleted or replaced, and only root can still read what the process maps");
+    (void)snprintf(err->msg, sizeof err->msg,
+                   "was deleted or replaced, and only root can still read what the process maps");
     return st;
 }
 
 /* Stage: the mapped file, if it was deleted or replaced. */
-static gcd_status deleted(struct module_finder *f, const struct gcd_module *module, struct gcd_module_file *ret, struct gcd_error *err)
+static gcd_status deleted(struct module_finder *f, const struct gcd_module *module,
+                          struct gcd_module_file *ret, struct gcd_error *err)
 {
     size_t i = mapped_files_find(&f->mapped, module->path) + f->next;
     for (; i < f->mapped.count && strcmp(f->mapped.items[i].path, module->path) == 0; i++) {
@@ -156,7 +177,8 @@ static gcd_status deleted(struct module_finder *f, const struct gcd_module *modu
     return GCD_END;
 }
 
-static gcd_status add_bundle(struct module_finder *f, const char *path, const char *folder, struct gcd_error *err)
+static gcd_status add_bundle(struct module_finder *f, const char *path, const char *folder,
+                             struct gcd_error *err)
 {
     struct program_bundle *b = &f->bundles[f->bundle_count];
     gcd_status st = program_bundle_open(path, folder, b, err);
@@ -188,23 +210,32 @@ static gcd_status add_own_bundle(struct module_finder *f, struct gcd_error *err)
 }
 
 /* Opens an entry of a bundle; it is certain if the bundle is the process's own. */
-static gcd_status open_entry(const struct module_finder *f, struct program_bundle *b, struct bundle_entry *e, struct gcd_module_file *ret,
+static gcd_status open_entry(const struct module_finder *f, struct program_bundle *b,
+                             struct bundle_entry *e, struct gcd_module_file *ret,
                              struct gcd_error *err)
 {
     const char *tmpdir = getenv("TMPDIR");
-    struct gcd_input_options options = { .context = { .alloc = cli_alloc(), .cancel = &cli_canceled }, .spool_memory_bytes = EXPANDED_IN_MEMORY,
-                                         .spool_dir = tmpdir != NULL && tmpdir[0] != '\0' ? tmpdir : NULL };
+    struct gcd_input_options options = {
+        .context = { .alloc = cli_alloc(), .cancel = &cli_canceled },
+        .spool_memory_bytes = EXPANDED_IN_MEMORY,
+        .spool_dir = tmpdir != NULL && tmpdir[0] != '\0' ? tmpdir : NULL
+    };
     struct bundle_view view;
     gcd_status st = program_bundle_view(b, e, &options, &view, err);
     if (st != GCD_OK)
         return st == GCD_E_NOMEM ? st : named(e->full, st, err);
-    *ret = (struct gcd_module_file){ .input = view.input, .off = view.off, .bytes = view.bytes, .path = e->full, .ctx = view.own ? view.input : NULL,
+    *ret = (struct gcd_module_file){ .input = view.input,
+                                     .off = view.off,
+                                     .bytes = view.bytes,
+                                     .path = e->full,
+                                     .ctx = view.own ? view.input : NULL,
                                      .certain = b < f->bundles + f->own_bundles };
     return GCD_OK;
 }
 
 /* Opens the next matching entry of the bundles from F->bundle up to END. */
-static gcd_status in_bundles(struct module_finder *f, const struct gcd_module *module, size_t end, struct gcd_module_file *ret, struct gcd_error *err)
+static gcd_status in_bundles(struct module_finder *f, const struct gcd_module *module, size_t end,
+                             struct gcd_module_file *ret, struct gcd_error *err)
 {
     const char *name = file_name(module->path);
     for (; f->bundle < end; f->bundle++, f->next = 0) {
@@ -220,7 +251,8 @@ static gcd_status in_bundles(struct module_finder *f, const struct gcd_module *m
     return GCD_END;
 }
 
-static gcd_status in_own_bundle(struct module_finder *f, const struct gcd_module *module, struct gcd_module_file *ret, struct gcd_error *err)
+static gcd_status in_own_bundle(struct module_finder *f, const struct gcd_module *module,
+                                struct gcd_module_file *ret, struct gcd_error *err)
 {
     gcd_status st = add_own_bundle(f, err);
     return st == GCD_OK ? in_bundles(f, module, f->own_bundles, ret, err) : st;
@@ -237,7 +269,8 @@ static gcd_status make_index(struct module_finder *f, struct gcd_error *err)
     return GCD_OK;
 }
 
-static gcd_status below_folders(struct module_finder *f, const struct gcd_module *module, struct gcd_module_file *ret, struct gcd_error *err)
+static gcd_status below_folders(struct module_finder *f, const struct gcd_module *module,
+                                struct gcd_module_file *ret, struct gcd_error *err)
 {
     gcd_status st = make_index(f, err);
     if (st != GCD_OK)
@@ -247,18 +280,25 @@ static gcd_status below_folders(struct module_finder *f, const struct gcd_module
     if (i >= f->index.count || strcasecmp(f->index.items[i].name, name) != 0)
         return GCD_END;
     st = open_path(f->index.items[i].path, ret, NULL, err);
-    return st < 0 && st != GCD_E_NOMEM && st != GCD_E_NOT_FOUND ? named(f->index.items[i].path, st, err) : st;
+    return st < 0 && st != GCD_E_NOMEM && st != GCD_E_NOT_FOUND
+               ? named(f->index.items[i].path, st, err)
+               : st;
 }
 
-/* Adds bundles below the folders that are called NAME[N], with or without ".exe".  GCD_E_NOMEM; a damaged bundle gives its readable entries. */
-static gcd_status add_hosts(struct module_finder *f, const char *name, size_t n, struct gcd_error *err)
+/* Adds bundles below the folders that are called NAME[N], with or without ".exe".  GCD_E_NOMEM; a
+ * damaged bundle gives its readable entries. */
+static gcd_status add_hosts(struct module_finder *f, const char *name, size_t n,
+                            struct gcd_error *err)
 {
     static const char *const ends[] = { "", ".exe" };
     char host[256];
     for (size_t e = 0; e < sizeof ends / sizeof *ends; e++) {
-        if (n == 0 || (size_t)snprintf(host, sizeof host, "%.*s%s", (int)(n < sizeof host ? n : sizeof host), name, ends[e]) >= sizeof host)
+        if (n == 0 ||
+            (size_t)snprintf(host, sizeof host, "%.*s%s", (int)(n < sizeof host ? n : sizeof host),
+                             name, ends[e]) >= sizeof host)
             continue;
-        for (size_t i = folder_index_find(&f->index, host); i < f->index.count && strcasecmp(f->index.items[i].name, host) == 0; i++) {
+        for (size_t i = folder_index_find(&f->index, host);
+             i < f->index.count && strcasecmp(f->index.items[i].name, host) == 0; i++) {
             bool known = f->bundle_count == BUNDLES_MAX;
             for (size_t k = f->own_bundles; k < f->bundle_count && !known; k++)
                 known = strcmp(f->bundles[k].path, f->index.items[i].path) == 0;
@@ -286,8 +326,8 @@ static gcd_status find_hosts(struct module_finder *f, struct gcd_error *err)
     return st;
 }
 
-static gcd_status below_folders_in_bundles(struct module_finder *f, const struct gcd_module *module, struct gcd_module_file *ret,
-                                           struct gcd_error *err)
+static gcd_status below_folders_in_bundles(struct module_finder *f, const struct gcd_module *module,
+                                           struct gcd_module_file *ret, struct gcd_error *err)
 {
     if (!f->hosts_tried && f->search->folder_count > 0) {
         gcd_status st = find_hosts(f, err);
@@ -300,16 +340,21 @@ static gcd_status below_folders_in_bundles(struct module_finder *f, const struct
     return in_bundles(f, module, f->bundle_count, ret, err);
 }
 
-/* Stage: the recorded path on this machine.  Worth as much as a folder of --modules when the process cannot be examined. */
-static gcd_status at_recorded_path(struct module_finder *f, const struct gcd_module *module, struct gcd_module_file *ret, struct gcd_error *err)
+/* Stage: the recorded path on this machine.  Worth as much as a folder of --modules when the
+ * process cannot be examined. */
+static gcd_status at_recorded_path(struct module_finder *f, const struct gcd_module *module,
+                                   struct gcd_module_file *ret, struct gcd_error *err)
 {
     if (f->visible || f->search->folders_only || module->path[0] != '/' || f->next++ > 0)
         return GCD_END;
     return open_path(module->path, ret, NULL, err);
 }
 
-typedef gcd_status stage(struct module_finder *f, const struct gcd_module *module, struct gcd_module_file *ret, struct gcd_error *err);
-static stage *const stages[] = { in_own_bundle, in_root, deleted, below_folders, below_folders_in_bundles, at_recorded_path };
+typedef gcd_status stage(struct module_finder *f, const struct gcd_module *module,
+                         struct gcd_module_file *ret, struct gcd_error *err);
+static stage *const stages[] = {
+    in_own_bundle, in_root, deleted, below_folders, below_folders_in_bundles, at_recorded_path
+};
 #define STAGES (sizeof stages / sizeof *stages)
 
 static void close_candidate(void *ctx, struct gcd_module_file *file)
@@ -320,7 +365,8 @@ static void close_candidate(void *ctx, struct gcd_module_file *file)
 }
 
 /* Opens the next candidate for the file of F->module. */
-static gcd_status open_next(struct module_finder *f, struct gcd_module_file *ret, struct gcd_error *err)
+static gcd_status open_next(struct module_finder *f, struct gcd_module_file *ret,
+                            struct gcd_error *err)
 {
     bool known = f->module->path[0] != '\0';
     while (known && f->stage < STAGES) {
@@ -346,8 +392,10 @@ static gcd_status open_next(struct module_finder *f, struct gcd_module_file *ret
     return err->code;
 }
 
-/* Opens file N of those that the process has loaded: first the mapped files, then the entries of its bundle, loaded or not. */
-static gcd_status open_loaded(struct module_finder *f, unsigned n, struct gcd_module_file *ret, struct gcd_error *err)
+/* Opens file N of those that the process has loaded: first the mapped files, then the entries of
+ * its bundle, loaded or not. */
+static gcd_status open_loaded(struct module_finder *f, unsigned n, struct gcd_module_file *ret,
+                              struct gcd_error *err)
 {
     gcd_status st = add_own_bundle(f, err);
     if (st != GCD_OK)
@@ -359,10 +407,13 @@ static gcd_status open_loaded(struct module_finder *f, unsigned n, struct gcd_mo
         return st;
     }
     size_t i = n - f->loaded_count;
-    return f->own_bundles > 0 && i < f->bundles[0].count ? open_entry(f, &f->bundles[0], &f->bundles[0].items[i], ret, err) : GCD_END;
+    return f->own_bundles > 0 && i < f->bundles[0].count
+               ? open_entry(f, &f->bundles[0], &f->bundles[0].items[i], ret, err)
+               : GCD_END;
 }
 
-static gcd_status open_candidate(void *ctx, const struct gcd_module *module, unsigned n, struct gcd_module_file *ret, struct gcd_error *err)
+static gcd_status open_candidate(void *ctx, const struct gcd_module *module, unsigned n,
+                                 struct gcd_module_file *ret, struct gcd_error *err)
 {
     struct module_finder *f = ctx;
     gcd_status st = GCD_OK;
@@ -373,7 +424,7 @@ static gcd_status open_candidate(void *ctx, const struct gcd_module *module, uns
         f->given = f->stage = 0;
         f->bundle = f->next = 0;
     }
-    while (f->given < n) {               /* a candidate that was given before is asked for again */
+    while (f->given < n) { /* a candidate that was given before is asked for again */
         st = open_next(f, ret, err);
         if (st == GCD_OK)
             close_candidate(f, ret);
@@ -383,7 +434,8 @@ static gcd_status open_candidate(void *ctx, const struct gcd_module *module, uns
     return open_next(f, ret, err);
 }
 
-/* Without permission to examine the process, its paths may still exist on this machine: the identity decides, as for a recording. */
+/* Without permission to examine the process, its paths may still exist on this machine: the
+ * identity decides, as for a recording. */
 static void check_permission(struct module_finder *f)
 {
     char path[32], root[8];
@@ -392,7 +444,8 @@ static void check_permission(struct module_finder *f)
         return;
     f->visible = false;
     f->damage.code = GCD_E_IO;
-    (void)snprintf(f->damage.msg, sizeof f->damage.msg, "cannot look at the files of the process: %s", strerror(errno));
+    (void)snprintf(f->damage.msg, sizeof f->damage.msg,
+                   "cannot look at the files of the process: %s", strerror(errno));
 }
 
 static bool list_loaded(struct module_finder *f)
@@ -416,7 +469,9 @@ struct module_finder *module_finder_new(const struct module_search *search)
     int64_t recorded_ms = search->summary->trace.start_unix_ms;
     f->start_ns = search->pid != 0 ? process_start_ns(search->pid) : INT64_MIN;
     /* a process that began after the recording only has the same PID */
-    f->visible = f->start_ns != INT64_MIN && (recorded_ms == INT64_MIN || f->start_ns / NS_PER_MS <= recorded_ms + CLOCKS_APART_MS);
+    f->visible =
+        f->start_ns != INT64_MIN &&
+        (recorded_ms == INT64_MIN || f->start_ns / NS_PER_MS <= recorded_ms + CLOCKS_APART_MS);
     check_permission(f);
     if (f->visible && !list_loaded(f)) {
         module_finder_free(f);

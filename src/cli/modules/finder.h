@@ -1,11 +1,13 @@
 /*
  * Candidates for the file of a module, best first:
  *
- *     for a process    the bundle that is its program, its path as the process sees it, that file deleted but still mapped
+ *     for a process    the bundle that is its program, its path as the process sees it, that file
+ *                      deleted but still mapped
  *     for all dumps    the folders of --modules, bundles in them
  *     for a recording  its path on this machine; also for a process that may not be examined
  *
- * A file of the first group that has not changed since the process began is certain.  For all others the library compares the identity.
+ * A file of the first group that has not changed since the process began is certain.  For all
+ * others the library compares the identity.
  */
 #ifndef GCD_CLI_MODULES_FINDER_H
 #define GCD_CLI_MODULES_FINDER_H
@@ -18,11 +20,12 @@
 #include <gcdumpc/unstable/full_names.h>
 
 struct module_search {
-    uint32_t pid;                        /* the process of the dump, with its PID on this machine; 0 = a recording, or not known */
-    const char *const *folders;          /* [folder_count] --modules */
+    /* the process of the dump, with its PID on this machine; 0 = a recording, or not known */
+    uint32_t pid;
+    const char *const *folders; /* [folder_count] --modules */
     size_t folder_count;
-    bool folders_only;                   /* for a recording: do not look at the recorded paths */
-    const struct gcd_summary *summary;   /* of the dump */
+    bool folders_only;                 /* for a recording: do not look at the recorded paths */
+    const struct gcd_summary *summary; /* of the dump */
 };
 
 struct module_finder;

@@ -25,7 +25,9 @@ static char *join(const char *folder, const char *name)
 {
     size_t n = strlen(folder);
     char *path = NULL;
-    return asprintf(&path, "%s%s%s", folder, n > 0 && folder[n - 1] == '/' ? "" : "/", name) < 0 ? NULL : path;
+    return asprintf(&path, "%s%s%s", folder, n > 0 && folder[n - 1] == '/' ? "" : "/", name) < 0
+               ? NULL
+               : path;
 }
 
 /* Adds PATH, which it takes over.  False: out of memory. */
@@ -35,14 +37,16 @@ static bool add_file(struct folder_index *x, char *path, unsigned order)
         free(path);
         return false;
     }
-    x->items[x->count++] = (struct indexed_file){ .path = path, .name = cli_path_name(path), .order = order };
+    x->items[x->count++] =
+        (struct indexed_file){ .path = path, .name = cli_path_name(path), .order = order };
     return true;
 }
 
 /* Opens the folder PATH, which it takes over.  A folder that cannot be opened is left out. */
 static void enter(struct descent *d, int dir_fd, const char *name, char *path)
 {
-    int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK | (d->n > 0 ? O_NOFOLLOW : 0));
+    int fd = openat(dir_fd, name,
+                    O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK | (d->n > 0 ? O_NOFOLLOW : 0));
     DIR *open = fd >= 0 ? fdopendir(fd) : NULL;
     if (open == NULL) {
         if (fd >= 0)
@@ -60,13 +64,16 @@ static void leave(struct descent *d)
     free(d->path[d->n]);
 }
 
-/* The kind of an entry: folder, file, link to anything, or neither.  Some file systems do not tell without being asked. */
+/* The kind of an entry: folder, file, link to anything, or neither.  Some file systems do not tell
+ * without being asked. */
 static unsigned char kind_of(int dir_fd, const struct dirent *e)
 {
     struct stat st;
     if (e->d_type != DT_UNKNOWN)
         return e->d_type;
-    return fstatat(dir_fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 ? (unsigned char)IFTODT(st.st_mode) : DT_UNKNOWN;
+    return fstatat(dir_fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0
+               ? (unsigned char)IFTODT(st.st_mode)
+               : DT_UNKNOWN;
 }
 
 /* Handles one entry.  False: out of memory. */
@@ -74,7 +81,8 @@ static bool take(struct folder_index *x, struct descent *d, const struct dirent 
 {
     int dir_fd = dirfd(d->open[d->n - 1]);
     unsigned char kind = kind_of(dir_fd, e);
-    if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 || (kind != DT_DIR && kind != DT_REG && kind != DT_LNK))
+    if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
+        (kind != DT_DIR && kind != DT_REG && kind != DT_LNK))
         return true;
     if (kind == DT_DIR && d->n > FOLDER_INDEX_DEPTH) {
         x->cut = true;

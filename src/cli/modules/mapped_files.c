@@ -12,7 +12,8 @@
 
 #define NS_PER_S INT64_C(1000000000)
 
-/* Undoes the escapes of a path in /proc/PID/maps: "\012" is a line feed.  No other character is escaped. */
+/* Undoes the escapes of a path in /proc/PID/maps: "\012" is a line feed.  No other character is
+ * escaped. */
 static void unescape(char *path)
 {
     char *to = path;
@@ -42,7 +43,9 @@ static bool same_file(const struct mapped_file *a, const struct mapped_file *b)
 
 static bool add(struct mapped_files *m, const struct mapped_file *file)
 {
-    if (m->count >= MAPPED_FILES_MAX || (m->count > 0 && same_file(&m->items[m->count - 1], file)))      /* sections of one file are adjacent */
+    if (m->count >= MAPPED_FILES_MAX ||
+        (m->count > 0 &&
+         same_file(&m->items[m->count - 1], file))) /* sections of one file are adjacent */
         return true;
     if (!cli_list_grow(&m->items, m->count, &m->room, sizeof *m->items))
         return false;
@@ -56,8 +59,9 @@ bool mapped_files_line(struct mapped_files *m, char *line, const char *root, siz
     struct mapped_file file = { .path = NULL };
     int at = 0;
     (void)cut_end(line, "\n");
-    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*4c %*x %*x:%*x %" SCNu64 " %n", &file.start, &file.end, &file.inode, &at) != 3 || at == 0 ||
-        line[at] != '/')
+    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*4c %*x %*x:%*x %" SCNu64 " %n", &file.start,
+               &file.end, &file.inode, &at) != 3 ||
+        at == 0 || line[at] != '/')
         return true;
     file.path = line + at;
     unescape(file.path);
@@ -98,7 +102,8 @@ bool mapped_files_read(uint32_t pid, struct mapped_files *ret)
     bool enough = true;
     *ret = (struct mapped_files){ .items = NULL };
     (void)snprintf(path, sizeof path, "/proc/%" PRIu32 "/root", pid);
-    ssize_t n_root = readlink(path, root, sizeof root);  /* longer than "/" after chroot(2): then the paths are not as the process sees them */
+    ssize_t n_root = readlink(path, root, sizeof root); /* longer than "/" after chroot(2): then the
+                                                           paths are not as the process sees them */
     (void)snprintf(path, sizeof path, "/proc/%" PRIu32 "/maps", pid);
     FILE *f = fopen(path, "re");
     if (f == NULL)
@@ -147,12 +152,17 @@ int64_t process_start_ns(uint32_t pid)
     size_t n = fread(text, 1, sizeof text - 1, f);
     (void)fclose(f);
     text[n] = '\0';
-    const char *p = strrchr(text, ')');  /* the program's name before it can contain anything */
+    const char *p = strrchr(text, ')'); /* the program's name before it can contain anything */
     uint64_t ticks;
     long hz = sysconf(_SC_CLK_TCK);
-    if (p == NULL || hz <= 0 || sscanf(p + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %" SCNu64, &ticks) != 1 ||
+    if (p == NULL || hz <= 0 ||
+        sscanf(
+            p + 1,
+            " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %" SCNu64,
+            &ticks) != 1 ||
         ticks / (uint64_t)hz > UINT32_MAX)
         return INT64_MIN;
-    int64_t after_boot = (int64_t)(ticks / (uint64_t)hz) * NS_PER_S + (int64_t)(ticks % (uint64_t)hz) * NS_PER_S / hz;
+    int64_t after_boot = (int64_t)(ticks / (uint64_t)hz) * NS_PER_S +
+                         (int64_t)(ticks % (uint64_t)hz) * NS_PER_S / hz;
     return clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME) + after_boot;
 }

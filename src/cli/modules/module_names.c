@@ -24,26 +24,31 @@ enum cli_exit cli_check_module_folders(const struct cli_args *args)
     for (size_t i = 0; i < folder_count(args); i++) {
         DIR *d = opendir(args->modules.folders[i]);
         if (d == NULL)
-            return cli_error(CLI_FAILED, args->modules.folders[i], "cannot search the folder of --modules: %s", strerror(errno));
+            return cli_error(CLI_FAILED, args->modules.folders[i],
+                             "cannot search the folder of --modules: %s", strerror(errno));
         (void)closedir(d);
     }
     return CLI_DONE;
 }
 
-/* Reports files that exist but cannot be used.  Missing files matter only to users who named folders. */
+/* Reports files that exist but cannot be used.  Missing files matter only to users who named
+ * folders. */
 static void say_problems(const struct cli_dump *d, const struct gcd_summary *s)
 {
     const struct gcd_module *first = NULL;
     size_t n = 0;
     for (size_t i = 0; i < s->module_count; i++)
-        if (s->modules[i].state == GCD_MODULE_REPLACED || s->modules[i].state == GCD_MODULE_UNREADABLE) {
+        if (s->modules[i].state == GCD_MODULE_REPLACED ||
+            s->modules[i].state == GCD_MODULE_UNREADABLE) {
             first = first != NULL ? first : &s->modules[i];
             n++;
         }
     if (n == 1)
-        cli_say(d->subject, "names from one module are incomplete: %s: %s", first->path, first->problem);
+        cli_say(d->subject, "names from one module are incomplete: %s: %s", first->path,
+                first->problem);
     else if (n > 1)
-        cli_say(d->subject, "names from %zu modules are incomplete: %s: %s, and others", n, first->path, first->problem);
+        cli_say(d->subject, "names from %zu modules are incomplete: %s: %s, and others", n,
+                first->path, first->problem);
 }
 
 enum cli_exit cli_read_modules(const struct cli_args *args, const struct cli_dump *d)
@@ -51,8 +56,11 @@ enum cli_exit cli_read_modules(const struct cli_args *args, const struct cli_dum
     if (args->modules.off || d->dump == NULL)
         return CLI_DONE;
     const struct gcd_summary *summary = gcd_dump_summary(d->dump);
-    struct module_search search = { .pid = d->live ? d->pid : 0, .folders = args->modules.folders, .folder_count = folder_count(args),
-                                    .folders_only = args->modules.folders_only, .summary = summary };
+    struct module_search search = { .pid = d->live ? d->pid : 0,
+                                    .folders = args->modules.folders,
+                                    .folder_count = folder_count(args),
+                                    .folders_only = args->modules.folders_only,
+                                    .summary = summary };
     struct gcd_error err = GCD_ERROR_INIT;
     struct module_finder *finder = module_finder_new(&search);
     if (finder == NULL)
@@ -65,6 +73,8 @@ enum cli_exit cli_read_modules(const struct cli_args *args, const struct cli_dum
         return cli_fail(d->subject, &err);
     say_problems(d, summary);
     if (cut)
-        cli_say(NULL, "--modules: only the first %zu entries and %u levels of folders were searched", FOLDER_INDEX_ENTRIES, FOLDER_INDEX_DEPTH);
+        cli_say(NULL,
+                "--modules: only the first %zu entries and %u levels of folders were searched",
+                FOLDER_INDEX_ENTRIES, FOLDER_INDEX_DEPTH);
     return CLI_DONE;
 }

@@ -11,7 +11,8 @@
 #include "term/lists.h"
 #include "term/path.h"
 
-/* Most bytes of expanded assemblies kept of a compressed program: most programs have 50 to 150 MB.  Large ones are in unnamed files. */
+/* Most bytes of expanded assemblies kept of a compressed program: most programs have 50 to 150 MB.
+ * Large ones are in unnamed files. */
 #define KEPT_BYTES_MAX ((uint64_t)256 << 20)
 
 /* Adds the file F.  False: out of memory. */
@@ -51,7 +52,8 @@ static int by_name(const void *a, const void *b)
     return c != 0 ? c : strcmp(x->path, y->path);
 }
 
-gcd_status program_bundle_open(const char *path, const char *folder, struct program_bundle *ret, struct gcd_error *err)
+gcd_status program_bundle_open(const char *path, const char *folder, struct program_bundle *ret,
+                               struct gcd_error *err)
 {
     *ret = (struct program_bundle){ .path = strdup(path) };
     if (ret->path == NULL)
@@ -77,8 +79,9 @@ size_t program_bundle_find(const struct program_bundle *b, const char *name)
     return cli_list_find(b->items, b->count, sizeof *b->items, name, compare_name);
 }
 
-gcd_status program_bundle_view(struct program_bundle *b, struct bundle_entry *e, const struct gcd_input_options *options,
-                               struct bundle_view *ret, struct gcd_error *err)
+gcd_status program_bundle_view(struct program_bundle *b, struct bundle_entry *e,
+                               const struct gcd_input_options *options, struct bundle_view *ret,
+                               struct gcd_error *err)
 {
     *ret = (struct bundle_view){ .input = b->input, .off = e->off, .bytes = e->bytes };
     if (e->stored_bytes == 0)
@@ -87,14 +90,18 @@ gcd_status program_bundle_view(struct program_bundle *b, struct bundle_entry *e,
         *ret = (struct bundle_view){ .input = e->expanded, .bytes = UINT64_MAX };
         return GCD_OK;
     }
-    struct gcd_bundle_file f = { .path = e->path, .off = e->off, .bytes = e->bytes, .stored_bytes = e->stored_bytes };
+    struct gcd_bundle_file f = {
+        .path = e->path, .off = e->off, .bytes = e->bytes, .stored_bytes = e->stored_bytes
+    };
     gcd_status st = gcd_bundle_expand(b->bundle, &f, options, &ret->input, err);
     bool keep = st == GCD_OK && b->expanded_bytes + e->bytes <= KEPT_BYTES_MAX;
     if (keep) {
         e->expanded = ret->input;
         b->expanded_bytes += e->bytes;
     }
-    *ret = (struct bundle_view){ .input = ret->input, .bytes = UINT64_MAX, .own = st == GCD_OK && !keep };
+    *ret = (struct bundle_view){ .input = ret->input,
+                                 .bytes = UINT64_MAX,
+                                 .own = st == GCD_OK && !keep };
     return st;
 }
 

@@ -18,15 +18,16 @@
 #include "output/type_pattern.h"
 #include "term/suggest.h"
 
-/* Longer than anything people type or copy.  Matching takes time proportional to the length of the expression times that of the name. */
-#define REGEX_MAX 1000u
+/* Longer than anything people type or copy.  Matching takes time proportional to the length of the
+ * expression times that of the name. */
+#define REGEX_MAX   1000u
 #define PATTERN_MAX 10000u
 /* How many suggestions to print, and the longest name to suggest. */
-#define NEAR_MAX 3u
+#define NEAR_MAX  3u
 #define NEAR_NAME 300u
 
 struct cli_filter {
-    const char *text;            /* as given */
+    const char *text; /* as given */
     struct cli_type_pattern *pattern;
 };
 
@@ -37,8 +38,10 @@ enum cli_exit cli_filter_new(const char *pattern, struct cli_filter **ret)
     unsigned most = regex ? REGEX_MAX : PATTERN_MAX;
     *ret = NULL;
     if (n == 0 || n > most)
-        return cli_error(CLI_USAGE, NULL, n == 0 ? "a name pattern is empty; use for example Shop.* or /REGEX/" :
-                         "a pattern for names is longer than %u characters", most);
+        return cli_error(CLI_USAGE, NULL,
+                         n == 0 ? "a name pattern is empty; use for example Shop.* or /REGEX/"
+                                : "a pattern for names is longer than %u characters",
+                         most);
     struct cli_filter *f = calloc(1, sizeof *f);
     const char *wrong = NULL;
     if (f != NULL) {
@@ -54,7 +57,10 @@ enum cli_exit cli_filter_new(const char *pattern, struct cli_filter **ret)
         return cli_no_memory(NULL);
     if (!regex)
         return cli_error(CLI_USAGE, NULL, "\"%s\" is not a pattern: %s", pattern, wrong);
-    return cli_error(CLI_USAGE, NULL, "\"%s\" is not a regular expression: %s; without the slashes only * and ? are special", pattern, wrong);
+    return cli_error(
+        CLI_USAGE, NULL,
+        "\"%s\" is not a regular expression: %s; without the slashes only * and ? are special",
+        pattern, wrong);
 }
 
 void cli_filter_free(struct cli_filter *f)
@@ -65,7 +71,8 @@ void cli_filter_free(struct cli_filter *f)
     free(f);
 }
 
-enum cli_exit cli_filter_select(const struct cli_filter *f, const char *subject, const struct gcd_summary *summary, const struct gcd_names *names,
+enum cli_exit cli_filter_select(const struct cli_filter *f, const char *subject,
+                                const struct gcd_summary *summary, const struct gcd_names *names,
                                 uint8_t *ret)
 {
     struct cli_type_names n = { .summary = summary, .shown = names, .csharp = names };
@@ -76,7 +83,8 @@ enum cli_exit cli_filter_select(const struct cli_filter *f, const char *subject,
         memset(ret, 1, n.summary->type_count);
         return CLI_DONE;
     }
-    if (gcd_names_style(names) != GCD_NAMES_CSHARP && gcd_names_style(names) != GCD_NAMES_SEPARATE_LOADS) {
+    if (gcd_names_style(names) != GCD_NAMES_CSHARP &&
+        gcd_names_style(names) != GCD_NAMES_SEPARATE_LOADS) {
         if (gcd_names_new(n.summary, GCD_NAMES_SEPARATE_LOADS, cli_alloc(), &own, &err) != GCD_OK)
             return cli_fail(subject, &err);
         n.csharp = own;
@@ -84,7 +92,8 @@ enum cli_exit cli_filter_select(const struct cli_filter *f, const char *subject,
     m = cli_type_pattern_select(f->pattern, &n, &cli_canceled, ret);
     gcd_names_free(own);
     if (m == CLI_MATCH_CANCELED)
-        return cli_fail(subject, &(struct gcd_error){ .code = GCD_E_CANCELED, .off = GCD_OFF_NONE });
+        return cli_fail(subject,
+                        &(struct gcd_error){ .code = GCD_E_CANCELED, .off = GCD_OFF_NONE });
     return m == CLI_MATCH_NO_MEMORY ? cli_no_memory(subject) : CLI_DONE;
 }
 
@@ -107,7 +116,8 @@ static void plain_part(const char *text, const char *special, char ret[CLI_NEAR_
         }
         i += n;
     }
-    (void)snprintf(ret, CLI_NEAR_LENGTH + 1, "%.*s", (int)(longest < CLI_NEAR_LENGTH ? longest : CLI_NEAR_LENGTH), text + start);
+    (void)snprintf(ret, CLI_NEAR_LENGTH + 1, "%.*s",
+                   (int)(longest < CLI_NEAR_LENGTH ? longest : CLI_NEAR_LENGTH), text + start);
 }
 
 /* The literal part of a pattern, in C# spelling; as written when memory is out. */
@@ -150,8 +160,9 @@ static void consider(struct suggestion *best, size_t *n, struct suggestion s)
     for (size_t i = 0; i < *n; i++)
         if (strcmp(best[i].name, s.name) == 0)
             return;
-    while (at > 0 && (s.distance < best[at - 1].distance ||
-                      (s.distance == best[at - 1].distance && strlen(s.name) < strlen(best[at - 1].name))))
+    while (at > 0 &&
+           (s.distance < best[at - 1].distance ||
+            (s.distance == best[at - 1].distance && strlen(s.name) < strlen(best[at - 1].name))))
         at--;
     if (at == NEAR_MAX)
         return;
@@ -161,12 +172,14 @@ static void consider(struct suggestion *best, size_t *n, struct suggestion s)
 }
 
 /* Rates type or module NAME, also called OTHER, by its distance from WANTED. */
-static struct suggestion suggestion_of(const char *wanted, const char *name, const char *other, unsigned most)
+static struct suggestion suggestion_of(const char *wanted, const char *name, const char *other,
+                                       unsigned most)
 {
     struct suggestion s = { name, most + 1 };
     if (strnlen(name, NEAR_NAME + 1) <= NEAR_NAME)
         s.distance = distance(wanted, name, most);
-    if (other != name && strnlen(name, NEAR_NAME + 1) <= NEAR_NAME && strnlen(other, NEAR_NAME + 1) <= NEAR_NAME) {
+    if (other != name && strnlen(name, NEAR_NAME + 1) <= NEAR_NAME &&
+        strnlen(other, NEAR_NAME + 1) <= NEAR_NAME) {
         unsigned d = distance(wanted, other, most);
         s.distance = d < s.distance ? d : s.distance;
     }
@@ -176,7 +189,8 @@ static struct suggestion suggestion_of(const char *wanted, const char *name, con
 #define NEAR_BYTES (NEAR_MAX * (NEAR_NAME + 8) + 80)
 
 /* What to try when F matches nothing: the nearest names of D, or the command that lists all. */
-static void hint(const struct cli_filter *f, const struct cli_dump *d, const struct gcd_names *names, char text[NEAR_BYTES])
+static void hint(const struct cli_filter *f, const struct cli_dump *d,
+                 const struct gcd_names *names, char text[NEAR_BYTES])
 {
     char wanted[CLI_NEAR_LENGTH + 1];
     struct suggestion best[NEAR_MAX];
@@ -190,27 +204,33 @@ static void hint(const struct cli_filter *f, const struct cli_dump *d, const str
         const char *name = modules ? cli_module_file(&summary->types[i]) : gcd_names_get(names, i);
         char stem[NEAR_NAME + 1];
         if (modules)
-            (void)snprintf(stem, sizeof stem, "%.*s", (int)(strlen(name) <= NEAR_NAME ? cli_module_stem(name) : 0), name);
-        struct suggestion s = suggestion_of(wanted, name, modules ? stem : gcd_names_runtime(names, i), most);
+            (void)snprintf(stem, sizeof stem, "%.*s",
+                           (int)(strlen(name) <= NEAR_NAME ? cli_module_stem(name) : 0), name);
+        struct suggestion s =
+            suggestion_of(wanted, name, modules ? stem : gcd_names_runtime(names, i), most);
         if (s.distance <= most)
             consider(best, &n, s);
     }
     if (n == 0)
-        (void)snprintf(text, NEAR_BYTES, "; gcdumpc report%s lists all %s", modules ? " --by module" : "", modules ? "modules" : "types");
+        (void)snprintf(text, NEAR_BYTES, "; gcdumpc report%s lists all %s",
+                       modules ? " --by module" : "", modules ? "modules" : "types");
     for (size_t i = 0; i < n; i++) {
         size_t used = strlen(text);
-        (void)snprintf(text + used, NEAR_BYTES - used, "%s\"%s\"", i == 0 ? "; near it: " : ", ", best[i].name);
+        (void)snprintf(text + used, NEAR_BYTES - used, "%s\"%s\"", i == 0 ? "; near it: " : ", ",
+                       best[i].name);
     }
 }
 
-enum cli_exit cli_filter_nothing(const struct cli_filter *f, const char *subject, const struct cli_dump *d, const struct gcd_names *names)
+enum cli_exit cli_filter_nothing(const struct cli_filter *f, const char *subject,
+                                 const struct cli_dump *d, const struct gcd_names *names)
 {
     char text[NEAR_BYTES];
     hint(f, d, names, text);
     return cli_error(CLI_FAILED, subject, "no type matches \"%s\"%s", f->text, text);
 }
 
-void cli_filter_say_absent(const struct cli_filter *f, const struct cli_dump *d, const struct gcd_names *names)
+void cli_filter_say_absent(const struct cli_filter *f, const struct cli_dump *d,
+                           const struct gcd_names *names)
 {
     char text[NEAR_BYTES];
     hint(f, d, names, text);
@@ -219,12 +239,15 @@ void cli_filter_say_absent(const struct cli_filter *f, const struct cli_dump *d,
 
 /* ---- types ---- */
 
-enum cli_exit cli_filter_types(const struct cli_filter *f, const struct cli_dump *d, const struct gcd_names *names, uint8_t **ret)
+enum cli_exit cli_filter_types(const struct cli_filter *f, const struct cli_dump *d,
+                               const struct gcd_names *names, uint8_t **ret)
 {
     const struct gcd_summary *summary = cli_type_summary(d);
     bool matched = f == NULL, used = f == NULL;
     uint8_t *types = calloc((size_t)summary->type_count + 1, 1);
-    enum cli_exit e = types != NULL ? cli_filter_select(f, d->subject, cli_type_summary(d), names, types) : cli_no_memory(d->subject);
+    enum cli_exit e = types != NULL
+                          ? cli_filter_select(f, d->subject, cli_type_summary(d), names, types)
+                          : cli_no_memory(d->subject);
     for (uint32_t i = 0; e == CLI_DONE && i < summary->type_count; i++) {
         matched = matched || types[i] != 0;
         types[i] = types[i] != 0 && summary->types[i].objects > 0;
@@ -233,7 +256,10 @@ enum cli_exit cli_filter_types(const struct cli_filter *f, const struct cli_dump
     if (e == CLI_DONE && !matched)
         e = cli_filter_nothing(f, d->subject, d, names);
     else if (e == CLI_DONE && !used)
-        e = cli_error(CLI_FAILED, d->subject, "no type with objects matches \"%s\"; gcdumpc report lists the types with objects", f->text);
+        e = cli_error(
+            CLI_FAILED, d->subject,
+            "no type with objects matches \"%s\"; gcdumpc report lists the types with objects",
+            f->text);
     if (e == CLI_DONE)
         *ret = types;
     else

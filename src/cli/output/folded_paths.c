@@ -15,7 +15,8 @@
 #include "term/term.h"
 
 /* Marks the types that PATTERN selects in MINE[types].  ROOM[types] is scratch space. */
-static enum cli_exit add_mine(const char *pattern, const struct cli_dump *d, const struct gcd_names *names, uint8_t *mine, uint8_t *room)
+static enum cli_exit add_mine(const char *pattern, const struct cli_dump *d,
+                              const struct gcd_names *names, uint8_t *mine, uint8_t *room)
 {
     const struct gcd_summary *summary = cli_type_summary(d);
     struct cli_filter *filter;
@@ -33,7 +34,8 @@ static enum cli_exit add_mine(const char *pattern, const struct cli_dump *d, con
     return e;
 }
 
-enum cli_exit cli_mine_of(const struct cli_args *args, const struct cli_dump *d, const struct gcd_names *names, uint8_t **ret)
+enum cli_exit cli_mine_of(const struct cli_args *args, const struct cli_dump *d,
+                          const struct gcd_names *names, uint8_t **ret)
 {
     size_t n = (size_t)cli_type_summary(d)->type_count + 1;
     *ret = NULL;
@@ -50,7 +52,8 @@ enum cli_exit cli_mine_of(const struct cli_args *args, const struct cli_dump *d,
     return e;
 }
 
-enum cli_exit cli_origins_of(const struct cli_args *args, const struct cli_dump *d, const struct gcd_names *names, struct gcd_origins **ret)
+enum cli_exit cli_origins_of(const struct cli_args *args, const struct cli_dump *d,
+                             const struct gcd_names *names, struct gcd_origins **ret)
 {
     uint8_t *mine;
     struct gcd_error err = GCD_ERROR_INIT;
@@ -74,7 +77,9 @@ enum cli_exit cli_folding_of(const struct cli_dump *d, struct cli_folding *ret)
 
 const char *cli_hidden_text(uint64_t n, uint64_t library, char buf[CLI_HIDDEN_BYTES])
 {
-    const char *whose = library == 0 ? "framework" : library == n ? "library" : "framework and library";
+    const char *whose = library == 0   ? "framework"
+                        : library == n ? "library"
+                                       : "framework and library";
     (void)snprintf(buf, CLI_HIDDEN_BYTES, "... %" PRIu64 " %s step%s", n, whose, gcd_plural(n));
     return buf;
 }
@@ -84,17 +89,19 @@ void cli_elements_put(uint64_t n, uint64_t least, uint64_t most, char ret[CLI_EL
     char number[CLI_NUMBER_BYTES];
     ret[0] = '\0';
     if (n > 0 || least == most)
-        (void)snprintf(ret, CLI_ELEMENTS_BYTES, " (%s%s element%s)", gcd_bound(n, least, most), cli_number(n, true, number), gcd_plural(n));
+        (void)snprintf(ret, CLI_ELEMENTS_BYTES, " (%s%s element%s)", gcd_bound(n, least, most),
+                       cli_number(n, true, number), gcd_plural(n));
 }
 
-gcd_status cli_elements_text(struct gcd_session *s, const struct gcd_context *call, uint32_t node, char ret[CLI_ELEMENTS_BYTES],
-                             struct gcd_error *err)
+gcd_status cli_elements_text(struct gcd_session *s, const struct gcd_context *call, uint32_t node,
+                             char ret[CLI_ELEMENTS_BYTES], struct gcd_error *err)
 {
     const struct gcd_collections *c;
     struct gcd_collection it;
     ret[0] = '\0';
     gcd_status st = gcd_session_collections(s, call, &c, err);
-    if (st != GCD_OK || gcd_collections_kind(c, gcd_graph_node_type(gcd_session_graph(s), node)) <= GCD_COLLECTION_ARRAY)
+    if (st != GCD_OK || gcd_collections_kind(c, gcd_graph_node_type(gcd_session_graph(s), node)) <=
+                            GCD_COLLECTION_ARRAY)
         return st;
     st = gcd_session_collection(s, call, node, &it, err);
     if (st != GCD_OK)
@@ -105,11 +112,12 @@ gcd_status cli_elements_text(struct gcd_session *s, const struct gcd_context *ca
 
 const char *cli_fold_name(enum gcd_fold fold)
 {
-    static const char *const folds[] = { "shown", "inside", "hidden" };  /* enum gcd_fold */
+    static const char *const folds[] = { "shown", "inside", "hidden" }; /* enum gcd_fold */
     return folds[fold];
 }
 
-void cli_fold_cells(struct cli_table *t, const struct gcd_origins *o, uint32_t type, enum gcd_fold fold)
+void cli_fold_cells(struct cli_table *t, const struct gcd_origins *o, uint32_t type,
+                    enum gcd_fold fold)
 {
     if (type == GCD_TYPE_NONE) {
         cli_table_none(t);
@@ -136,7 +144,8 @@ static int compare_ends(const struct end *a, const struct end *b)
     return (a->step > b->step) - (a->step < b->step);
 }
 
-/* ENDS[N] is a heap with the smallest path on top, so that the N paths with the most bytes remain. */
+/* ENDS[N] is a heap with the smallest path on top, so that the N paths with the most bytes remain.
+ */
 static void sift_down(struct end *ends, size_t n)
 {
     struct end moving = ends[0];
@@ -186,7 +195,8 @@ static bool choose(struct cli_type_paths *t, uint64_t paths)
     bool ok = ends != NULL && t->shown != NULL;
     size_t n = ok ? find_ends(t, ends, most) : 0;
     for (size_t i = 0; i < n; i++)
-        for (uint32_t up = ends[i].step; up != GCD_STEP_NONE && !t->shown[up]; up = t->steps[up].parent)
+        for (uint32_t up = ends[i].step; up != GCD_STEP_NONE && !t->shown[up];
+             up = t->steps[up].parent)
             t->shown[up] = true;
     cli_array_free(cli_alloc(), ends, most, sizeof *ends);
     return ok;
@@ -197,14 +207,16 @@ static bool choose(struct cli_type_paths *t, uint64_t paths)
 /* Does the path continue after step I, with the next step as its only child? */
 static bool goes_on(const struct cli_type_paths *t, uint32_t i)
 {
-    return t->steps[i].own_count == 0 && i + 1 < t->steps[i].end && t->shown[i + 1] && t->steps[i + 1].end == t->steps[i].end;
+    return t->steps[i].own_count == 0 && i + 1 < t->steps[i].end && t->shown[i + 1] &&
+           t->steps[i + 1].end == t->steps[i].end;
 }
 
 /*
- * Folds the chain of steps RANGE[0] up to RANGE[1], each the only child of the one before.  ROOM[their number]: to reverse them for paths to the
- * root.
+ * Folds the chain of steps RANGE[0] up to RANGE[1], each the only child of the one before.
+ * ROOM[their number]: to reverse them for paths to the root.
  */
-static bool fold_chain(const struct cli_type_paths *t, const uint32_t range[2], struct gcd_fold_step *room, const struct gcd_context *context)
+static bool fold_chain(const struct cli_type_paths *t, const uint32_t range[2],
+                       struct gcd_fold_step *room, const struct gcd_context *context)
 {
     uint32_t first = range[0], end = range[1], n = end - first;
     if (!t->to_root)
@@ -283,13 +295,18 @@ static bool tell_hidden(const struct teller *to, uint32_t first)
 {
     const struct cli_type_paths *t = to->t;
     const struct gcd_merged_step *s = &t->steps[first];
-    struct cli_path_line l = { .kind = CLI_PATH_HIDDEN, .step = first, .depth = t->depths[first], .count = s->count, .bytes = s->bytes };
+    struct cli_path_line l = { .kind = CLI_PATH_HIDDEN,
+                               .step = first,
+                               .depth = t->depths[first],
+                               .count = s->count,
+                               .bytes = s->bytes };
     for (uint32_t i = first; i < s->end && is_hidden(t, i); i++, l.hidden++)
         l.library += gcd_origins_get(to->origins, t->folded[i].type) == GCD_ORIGIN_LIBRARY;
     return to->line(to->ctx, &l);
 }
 
-/* One line for the siblings from FIRST up to END that are not shown, so that the lines always add up. */
+/* One line for the siblings from FIRST up to END that are not shown, so that the lines always add
+ * up. */
 static bool tell_rest(const struct teller *to, uint32_t first, uint32_t end, uint32_t depth)
 {
     const struct cli_type_paths *t = to->t;
@@ -306,17 +323,23 @@ static bool tell_rest(const struct teller *to, uint32_t first, uint32_t end, uin
 static bool tell_step(const struct teller *to, uint32_t i)
 {
     const struct cli_type_paths *t = to->t;
-    struct cli_path_line l = { .kind = CLI_PATH_STEP, .step = i, .depth = t->depths[i], .count = t->steps[i].count, .bytes = t->steps[i].bytes };
+    struct cli_path_line l = { .kind = CLI_PATH_STEP,
+                               .step = i,
+                               .depth = t->depths[i],
+                               .count = t->steps[i].count,
+                               .bytes = t->steps[i].bytes };
     if (!t->folds || t->folded[i].fold == GCD_FOLD_SHOWN)
         return to->line(to->ctx, &l);
-    if (is_hidden(t, i) && (t->steps[i].parent == GCD_STEP_NONE || !is_hidden(t, t->steps[i].parent)))
+    if (is_hidden(t, i) &&
+        (t->steps[i].parent == GCD_STEP_NONE || !is_hidden(t, t->steps[i].parent)))
         return tell_hidden(to, i);
     return true;
 }
 
-/* Follows the order of the steps; after the last child of a step comes the line for its children that are not shown. */
-bool cli_type_paths_lines(const struct cli_type_paths *t, const struct gcd_origins *origins, bool (*line)(void *ctx, const struct cli_path_line *l),
-                          void *ctx)
+/* Follows the order of the steps; after the last child of a step comes the line for its children
+ * that are not shown. */
+bool cli_type_paths_lines(const struct cli_type_paths *t, const struct gcd_origins *origins,
+                          bool (*line)(void *ctx, const struct cli_path_line *l), void *ctx)
 {
     const struct teller to = { t, origins, line, ctx };
     uint32_t open = GCD_STEP_NONE;

@@ -1,6 +1,7 @@
 /*
- * Paths for people: a run of library and framework steps becomes one line, "... 8 framework steps", and so does a collection with its internals
- * (unstable/origins.h).  --full shows all steps; programs get all of them, marked by "origin" and "fold".
+ * Paths for people: a run of library and framework steps becomes one line, "... 8 framework steps",
+ * and so does a collection with its internals (unstable/origins.h).  --full shows all steps;
+ * programs get all of them, marked by "origin" and "fold".
  */
 #ifndef GCD_CLI_FOLDED_PATHS_H
 #define GCD_CLI_FOLDED_PATHS_H
@@ -22,12 +23,15 @@ struct cli_folding {
 };
 
 /*
- * The types that --mine in ARGS selects: *RET[types], nonzero for each, to be freed; NULL without --mine.  After a message CLI_USAGE, CLI_FAILED, or
- * after an interrupt its exit status.
+ * The types that --mine in ARGS selects: *RET[types], nonzero for each, to be freed; NULL without
+ * --mine.  After a message CLI_USAGE, CLI_FAILED, or after an interrupt its exit status.
  */
-enum cli_exit cli_mine_of(const struct cli_args *args, const struct cli_dump *d, const struct gcd_names *names, uint8_t **ret);
-/* The origin of each type, with the types of --mine as the program's own.  Same errors as cli_mine_of.  Free with gcd_origins_free. */
-enum cli_exit cli_origins_of(const struct cli_args *args, const struct cli_dump *d, const struct gcd_names *names, struct gcd_origins **ret);
+enum cli_exit cli_mine_of(const struct cli_args *args, const struct cli_dump *d,
+                          const struct gcd_names *names, uint8_t **ret);
+/* The origin of each type, with the types of --mine as the program's own.  Same errors as
+ * cli_mine_of.  Free with gcd_origins_free. */
+enum cli_exit cli_origins_of(const struct cli_args *args, const struct cli_dump *d,
+                             const struct gcd_names *names, struct gcd_origins **ret);
 /* From D->session. */
 enum cli_exit cli_folding_of(const struct cli_dump *d, struct cli_folding *ret);
 
@@ -45,37 +49,40 @@ const char *cli_fold_name(enum gcd_fold fold);
 #define CLI_ELEMENTS_BYTES 64
 /* " (5,040 elements)", " (at least 5,040 elements)"; "" when nothing is known. */
 void cli_elements_put(uint64_t n, uint64_t least, uint64_t most, char ret[CLI_ELEMENTS_BYTES]);
-/* The same for NODE of the session's graph if it is a collection whose number of elements is known, else "".  CALL as for gcd_session_collection. */
-gcd_status cli_elements_text(struct gcd_session *s, const struct gcd_context *call, uint32_t node, char ret[CLI_ELEMENTS_BYTES],
-                             struct gcd_error *err);
+/* The same for NODE of the session's graph if it is a collection whose number of elements is known,
+ * else "".  CALL as for gcd_session_collection. */
+gcd_status cli_elements_text(struct gcd_session *s, const struct gcd_context *call, uint32_t node,
+                             char ret[CLI_ELEMENTS_BYTES], struct gcd_error *err);
 /* Adds the cells "origin" and "fold" of a step of TYPE; both absent for GCD_TYPE_NONE. */
-void cli_fold_cells(struct cli_table *t, const struct gcd_origins *o, uint32_t type, enum gcd_fold fold);
+void cli_fold_cells(struct cli_table *t, const struct gcd_origins *o, uint32_t type,
+                    enum gcd_fold fold);
 
 /* ---- paths to all objects of some types as lines: the heaviest paths of a merged tree ---- */
 
 struct cli_type_paths {
     /* set by the caller */
     struct gcd_session *session;
-    const struct gcd_merged_tree *tree;  /* the merged paths */
-    uint64_t max;                /* paths to show */
-    bool to_root;                /* direction in which the tree was built */
-    bool folds;                  /* hidden steps are left out */
+    const struct gcd_merged_tree *tree; /* the merged paths */
+    uint64_t max;                       /* paths to show */
+    bool to_root;                       /* direction in which the tree was built */
+    bool folds;                         /* hidden steps are left out */
     /* the answer */
     const struct gcd_merged_step *steps;
     uint32_t count;
-    bool *shown;                 /* [count] */
-    struct gcd_fold_step *folded;        /* [count] for shown steps */
-    uint32_t *depths;            /* [count] indentation of the lines of shown steps */
+    bool *shown;                  /* [count] */
+    struct gcd_fold_step *folded; /* [count] for shown steps */
+    uint32_t *depths;             /* [count] indentation of the lines of shown steps */
 };
 
-/* Fills the second half of T; CONTEXT for the session's calls may be NULL.  False: out of memory.  Call cli_type_paths_done in any case. */
+/* Fills the second half of T; CONTEXT for the session's calls may be NULL.  False: out of memory.
+ * Call cli_type_paths_done in any case. */
 bool cli_type_paths_choose(struct cli_type_paths *t, const struct gcd_context *context);
 void cli_type_paths_done(struct cli_type_paths *t);
 
 enum cli_path_line_kind {
-    CLI_PATH_STEP,               /* one step, number STEP */
-    CLI_PATH_HIDDEN,             /* HIDDEN steps, LIBRARY of them from libraries, as one line */
-    CLI_PATH_REST                /* HIDDEN siblings that are not shown */
+    CLI_PATH_STEP,   /* one step, number STEP */
+    CLI_PATH_HIDDEN, /* HIDDEN steps, LIBRARY of them from libraries, as one line */
+    CLI_PATH_REST    /* HIDDEN siblings that are not shown */
 };
 struct cli_path_line {
     enum cli_path_line_kind kind;
@@ -84,7 +91,7 @@ struct cli_path_line {
     uint64_t hidden, library;
 };
 /* Calls LINE for each line, in the order of the output, as long as it returns true. */
-bool cli_type_paths_lines(const struct cli_type_paths *t, const struct gcd_origins *origins, bool (*line)(void *ctx, const struct cli_path_line *l),
-                          void *ctx);
+bool cli_type_paths_lines(const struct cli_type_paths *t, const struct gcd_origins *origins,
+                          bool (*line)(void *ctx, const struct cli_path_line *l), void *ctx);
 
 #endif

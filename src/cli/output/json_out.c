@@ -1,5 +1,6 @@
 /*
- * Reports for programs.  Fields are added, never renamed or retyped; addresses are hexadecimal strings, bytes plain integers.
+ * Reports for programs.  Fields are added, never renamed or retyped; addresses are hexadecimal
+ * strings, bytes plain integers.
  */
 #include <errno.h>
 #include <jansson.h>
@@ -18,7 +19,8 @@
 #include "output/names_known.h"
 #include "term/term.h"
 
-/* Jansson reports exhausted memory at each call, and a report makes very many calls.  So the allocator records it, and then nothing is printed. */
+/* Jansson reports exhausted memory at each call, and a report makes very many calls.  So the
+ * allocator records it, and then nothing is printed. */
 static atomic_bool no_memory;
 
 static void *allocate(size_t n)
@@ -60,7 +62,7 @@ json_t *cli_json_text(const char *s)
 
 static void put(json_t *object, const char *key, json_t *value)
 {
-    json_object_set_new(object, key, value);     /* cli_json_prepare notes exhausted memory */
+    json_object_set_new(object, key, value); /* cli_json_prepare notes exhausted memory */
 }
 
 static void put_number(json_t *object, const char *key, uint64_t n)
@@ -132,7 +134,8 @@ char *cli_json_line(json_t *j)
     char *text = NULL;
     size_t n;
     FILE *to = j != NULL && !no_memory ? open_memstream(&text, &n) : NULL;
-    bool ok = to != NULL && cli_json_dump(j, to, JSON_COMPACT | JSON_REAL_PRECISION(6)) == 0 && putc('\n', to) != EOF;
+    bool ok = to != NULL && cli_json_dump(j, to, JSON_COMPACT | JSON_REAL_PRECISION(6)) == 0 &&
+              putc('\n', to) != EOF;
     if (to != NULL)
         ok = fclose(to) == 0 && ok;
     json_decref(j);
@@ -157,7 +160,8 @@ static json_t *trace_of(const struct gcd_trace_info *t)
     put_text(o, "container", t->container);
     put_number(o, "version", t->format_version);
     put_number(o, "pointer_bytes", t->ptr_bytes);
-    put(o, "start_unix_ms", t->start_unix_ms == INT64_MIN ? json_null() : json_integer(t->start_unix_ms));
+    put(o, "start_unix_ms",
+        t->start_unix_ms == INT64_MIN ? json_null() : json_integer(t->start_unix_ms));
     put_number(o, "bytes", t->bytes);
     put_text(o, "end", ends[t->end]);
     put_number(o, "events", t->events);
@@ -279,8 +283,10 @@ static json_t *process_memory(const struct gcd_process_memory *m)
     put_number(o, "swapped", m->swapped_bytes);
     put(o, "gc_heap", m->gc_known ? cli_json_number(m->gc_bytes) : json_null());
     put(o, "native_or_unknown", m->gc_known ? cli_json_number(gcd_native_bytes(m)) : json_null());
-    put(o, "cgroup_limit", m->cgroup_limit_bytes > 0 ? cli_json_number(m->cgroup_limit_bytes) : json_null());
-    put(o, "cgroup_used", m->cgroup_limit_bytes > 0 ? cli_json_number(m->cgroup_used_bytes) : json_null());
+    put(o, "cgroup_limit",
+        m->cgroup_limit_bytes > 0 ? cli_json_number(m->cgroup_limit_bytes) : json_null());
+    put(o, "cgroup_used",
+        m->cgroup_limit_bytes > 0 ? cli_json_number(m->cgroup_used_bytes) : json_null());
     put(o, "look_for_native", json_boolean(gcd_is_native(m)));
     put_text(o, "text", text);
     return o;
@@ -295,7 +301,9 @@ static json_t *gc_ranges(const struct gcd_summary *f)
     if (f->range_count == 0)
         return o;
     for (size_t i = 0; i < f->range_count; i++)
-        reserved = reserved + f->ranges[i].reserved_bytes >= reserved ? reserved + f->ranges[i].reserved_bytes : UINT64_MAX;
+        reserved = reserved + f->ranges[i].reserved_bytes >= reserved
+                       ? reserved + f->ranges[i].reserved_bytes
+                       : UINT64_MAX;
     put_number(o, "used", used);
     put_number(o, "free", unused);
     put_number(o, "reserved", reserved);
@@ -322,7 +330,8 @@ int cli_json_info(const struct cli_dump *d)
     return cli_json_print(o, stdout);
 }
 
-int cli_json_events(const struct gcd_trace *trace, const char *subject, const struct cli_event_kind *kinds, size_t n)
+int cli_json_events(const struct gcd_trace *trace, const char *subject,
+                    const struct cli_event_kind *kinds, size_t n)
 {
     struct gcd_trace_info info;
     json_t *o = cli_json_head(subject), *events = json_array(), *threads = json_array();

@@ -29,20 +29,24 @@ void cli_json_prepare(void);
 /* Was memory exhausted for any JSON value since the last call, by any thread? */
 bool cli_json_no_memory(void);
 /*
- * Prints and releases J.  0, or -1 with errno: TO cannot be written, or ENOMEM if memory was exhausted at any time (then TO has nothing or a part).
+ * Prints and releases J.  0, or -1 with errno: TO cannot be written, or ENOMEM if memory was
+ * exhausted at any time (then TO has nothing or a part).
  */
 int cli_json_print(json_t *j, FILE *to);
-/* J, which is released, as one line with its newline; free() it.  NULL when memory was exhausted at any time. */
+/* J, which is released, as one line with its newline; free() it.  NULL when memory was exhausted at
+ * any time. */
 char *cli_json_line(json_t *j);
-/* json_dumpf in ASCII without control characters, so that no name can command a terminal that shows it. */
+/* json_dumpf in ASCII without control characters, so that no name can command a terminal that shows
+ * it. */
 int cli_json_dump(const json_t *j, FILE *to, size_t flags);
 int cli_json_info(const struct cli_dump *d);
 /* How often an event occurs in a trace. */
 struct cli_event_kind {
-    const char *provider;        /* valid as long as the trace */
+    const char *provider; /* valid as long as the trace */
     uint32_t id, version;
     uint64_t events, bytes;
 };
-int cli_json_events(const struct gcd_trace *trace, const char *subject, const struct cli_event_kind *kinds, size_t n);
+int cli_json_events(const struct gcd_trace *trace, const char *subject,
+                    const struct cli_event_kind *kinds, size_t n);
 
 #endif

@@ -8,9 +8,11 @@
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/unstable/type_names.h>
 
-/* The most bytes that one byte of a pattern can expand to: "`32" becomes "<>" with 31 commas, "int?" becomes "System.Nullable<System.Int32>". */
+/* The most bytes that one byte of a pattern can expand to: "`32" becomes "<>" with 31 commas,
+ * "int?" becomes "System.Nullable<System.Int32>". */
 #define GROWTH 12u
-/* Stand for * and ? while a name is parsed.  A pattern that contains these bytes itself is not parsed. */
+/* Stand for * and ? while a name is parsed.  A pattern that contains these bytes itself is not
+ * parsed. */
 #define ANY_TEXT '\1'
 #define ANY_CHAR '\2'
 
@@ -46,13 +48,17 @@ static bool add(struct cli_variants *v, const char *text, size_t n)
 
 static const struct word {
     const char *word, *type;
-    bool reference;              /* so "string?" is not a Nullable */
+    bool reference; /* so "string?" is not a Nullable */
 } words[] = {
-    { "bool", "System.Boolean", false }, { "byte", "System.Byte", false }, { "sbyte", "System.SByte", false }, { "char", "System.Char", false },
-    { "decimal", "System.Decimal", false }, { "double", "System.Double", false }, { "float", "System.Single", false },
-    { "int", "System.Int32", false }, { "uint", "System.UInt32", false }, { "nint", "System.IntPtr", false }, { "nuint", "System.UIntPtr", false },
-    { "long", "System.Int64", false }, { "ulong", "System.UInt64", false }, { "short", "System.Int16", false }, { "ushort", "System.UInt16", false },
-    { "object", "System.Object", true }, { "string", "System.String", true },
+    { "bool", "System.Boolean", false },    { "byte", "System.Byte", false },
+    { "sbyte", "System.SByte", false },     { "char", "System.Char", false },
+    { "decimal", "System.Decimal", false }, { "double", "System.Double", false },
+    { "float", "System.Single", false },    { "int", "System.Int32", false },
+    { "uint", "System.UInt32", false },     { "nint", "System.IntPtr", false },
+    { "nuint", "System.UIntPtr", false },   { "long", "System.Int64", false },
+    { "ulong", "System.UInt64", false },    { "short", "System.Int16", false },
+    { "ushort", "System.UInt16", false },   { "object", "System.Object", true },
+    { "string", "System.String", true },
 };
 
 static bool is_type_end(char c)
@@ -75,7 +81,8 @@ static const struct word *word_at(const char *s, size_t *ret_n)
 static void expand_words(const char *s, struct text *to)
 {
     for (size_t i = 0, n; s[i] != '\0'; i += n) {
-        const struct word *w = i == 0 || strchr(",<[ ", s[i - 1]) != NULL ? word_at(s + i, &n) : NULL;
+        const struct word *w =
+            i == 0 || strchr(",<[ ", s[i - 1]) != NULL ? word_at(s + i, &n) : NULL;
         bool nullable = w != NULL && s[i + n - 1] == '?' && !w->reference;
         if (w == NULL) {
             n = 1;
@@ -91,7 +98,8 @@ static void expand_words(const char *s, struct text *to)
 
 /* ---- C# spelling ---- */
 
-/* Turns "+" before a nested type into a dot, and adds a space after a comma between arguments.  A backslash protects the next character. */
+/* Turns "+" before a nested type into a dot, and adds a space after a comma between arguments.  A
+ * backslash protects the next character. */
 static void join(const char *s, struct text *to)
 {
     for (size_t i = 0; s[i] != '\0';) {
@@ -108,8 +116,8 @@ static void join(const char *s, struct text *to)
 }
 
 /*
- * Can brackets hold type arguments?  Not after a name with wildcards: "*[*]" has always meant arrays and "*[Shop]" a module after the name.  A mark
- * like "`1" shows that they can.
+ * Can brackets hold type arguments?  Not after a name with wildcards: "*[*]" has always meant
+ * arrays and "*[Shop]" a module after the name.  A mark like "`1" shows that they can.
  */
 static bool is_runtime_spelling(const char *s)
 {
@@ -189,7 +197,8 @@ static void put_utf8(struct text *to, uint32_t c)
     put(to, b, n);
 }
 
-/* Reads "\u003c" or a surrogate pair at S.  Its length; 0 = not a character that a name can contain. */
+/* Reads "\u003c" or a surrogate pair at S.  Its length; 0 = not a character that a name can
+ * contain. */
 static size_t unicode(const char *s, uint32_t *ret)
 {
     uint32_t c = s[1] == 'u' ? hex4(s + 2) : UINT32_MAX, low;
@@ -222,7 +231,8 @@ static void unescape(const char *s, struct text *to)
     to->s[to->n] = '\0';
 }
 
-/* Undoes doubled quotes, and drops the apostrophe that keeps spreadsheets from reading a formula. */
+/* Undoes doubled quotes, and drops the apostrophe that keeps spreadsheets from reading a formula.
+ */
 static void from_csv(const char *s, struct text *to)
 {
     for (size_t i = *s == '\''; s[i] != '\0'; i++) {
@@ -242,7 +252,8 @@ static void from_cut(const char *s, struct text *to)
     to->s[to->n] = '\0';
 }
 
-/* The HTML page shows U+FFFD for characters that would make a name look like another one; each becomes "?". */
+/* The HTML page shows U+FFFD for characters that would make a name look like another one; each
+ * becomes "?". */
 static void from_page(const char *s, struct text *to)
 {
     static const char replacement[] = "\xef\xbf\xbd";
@@ -255,7 +266,8 @@ static void from_page(const char *s, struct text *to)
 
 bool cli_variants_of(const char *text, size_t n, struct cli_variants *v)
 {
-    static void (*const readings[])(const char *s, struct text *to) = { unescape, from_csv, from_cut, from_page };
+    static void (*const readings[])(const char *s, struct text *to) = { unescape, from_csv,
+                                                                        from_cut, from_page };
     char *own = strndup(text, n), *room = malloc(n + 2);
     *v = (struct cli_variants){ .n = 0 };
     bool ok = own != NULL && room != NULL && add_spellings(v, own);

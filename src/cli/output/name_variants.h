@@ -1,10 +1,12 @@
 /*
- * The ways to write the same names: a pattern for names of types as people type it or copy it from an output, and what it is in C# spelling.
+ * The ways to write the same names: a pattern for names of types as people type it or copy it from
+ * an output, and what it is in C# spelling.
  *
  *     Shop.Tables+Entry                        Shop.Tables.Entry
  *     List<int?[],string>                      List<System.Nullable<System.Int32>[], System.String>
  *     Dictionary`2[System.String,Shop.Item]    Dictionary<System.String, Shop.Item>
- *     Shop.Entry\u003c\u003e                   Shop.Entry<>          out of JSON; also of CSV, of the page, and cut: "..."
+ *     Shop.Entry\u003c\u003e                   Shop.Entry<>          out of JSON; also of CSV, of
+ *         the page, and cut: "..."
  *
  * The first one is always the text itself.
  */
@@ -21,7 +23,8 @@ struct cli_variants {
     size_t n;
 };
 
-/* Lists the variants of the glob TEXT[N] in V.  False when out of memory.  Call cli_variants_done in any case. */
+/* Lists the variants of the glob TEXT[N] in V.  False when out of memory.  Call cli_variants_done
+ * in any case. */
 bool cli_variants_of(const char *text, size_t n, struct cli_variants *v);
 void cli_variants_done(struct cli_variants *v);
 

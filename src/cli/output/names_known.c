@@ -24,7 +24,8 @@ static void count_types(const struct gcd_summary *s, struct cli_names_known *k)
         if (t->objects == 0)
             continue;
         k->types++;
-        k->types_known += t->module_number < s->module_count && is_known(&s->modules[t->module_number]);
+        k->types_known +=
+            t->module_number < s->module_count && is_known(&s->modules[t->module_number]);
     }
 }
 
@@ -63,8 +64,10 @@ bool cli_names_known(const struct gcd_summary *s, struct cli_names_known *ret)
 static const char *module_state(enum gcd_module_state state)
 {
     static const char *const names[GCD_MODULE_STATES] = {
-        [GCD_MODULE_NOT_READ] = "not_read", [GCD_MODULE_READ] = "read", [GCD_MODULE_RECORDED] = "recorded", [GCD_MODULE_NO_PATH] = "no_path",
-        [GCD_MODULE_NOT_FOUND] = "not_found", [GCD_MODULE_REPLACED] = "replaced", [GCD_MODULE_UNREADABLE] = "unreadable",
+        [GCD_MODULE_NOT_READ] = "not_read",     [GCD_MODULE_READ] = "read",
+        [GCD_MODULE_RECORDED] = "recorded",     [GCD_MODULE_NO_PATH] = "no_path",
+        [GCD_MODULE_NOT_FOUND] = "not_found",   [GCD_MODULE_REPLACED] = "replaced",
+        [GCD_MODULE_UNREADABLE] = "unreadable",
     };
     return names[state];
 }
@@ -75,14 +78,17 @@ static const char *label_of(const struct gcd_module *m)
     return label[0] != '\0' ? label : "without a name";
 }
 
-char *cli_module_problem(const struct gcd_summary *s, const struct cli_names_known *k, enum gcd_module_state state)
+char *cli_module_problem(const struct gcd_summary *s, const struct cli_names_known *k,
+                         enum gcd_module_state state)
 {
     static const struct {
         const char *one, *many;
     } words[GCD_MODULE_STATES] = {
-        [GCD_MODULE_NO_PATH] = { "module has no file, or it is not known which", "modules have no file, or it is not known which" },
+        [GCD_MODULE_NO_PATH] = { "module has no file, or it is not known which",
+                                 "modules have no file, or it is not known which" },
         [GCD_MODULE_NOT_FOUND] = { "module was not found", "modules were not found" },
-        [GCD_MODULE_REPLACED] = { "module was replaced after it was loaded", "modules were replaced after they were loaded" },
+        [GCD_MODULE_REPLACED] = { "module was replaced after it was loaded",
+                                  "modules were replaced after they were loaded" },
         [GCD_MODULE_UNREADABLE] = { "module cannot be read", "modules cannot be read" },
     };
     char *text = NULL;
@@ -91,14 +97,17 @@ char *cli_module_problem(const struct gcd_summary *s, const struct cli_names_kno
     if (to == NULL)
         return NULL;
     uint64_t count = k->modules[state];
-    (void)fprintf(to, "%" PRIu64 " %s: ", count, gcd_by_number(count, words[state].one, words[state].many));
+    (void)fprintf(to, "%" PRIu64 " %s: ", count,
+                  gcd_by_number(count, words[state].one, words[state].many));
     for (size_t i = 0; i < count && i < CLI_MODULES_NAMED; i++) {
         const struct gcd_module *m = &s->modules[k->first[state][i]];
-        const char *label = label_of(m), *problem = state == GCD_MODULE_UNREADABLE ? m->problem : "";
+        const char *label = label_of(m),
+                   *problem = state == GCD_MODULE_UNREADABLE ? m->problem : "";
         if (strstr(problem, label) != NULL)
             (void)fprintf(to, "%s%s", i > 0 ? ", " : "", problem);
         else
-            (void)fprintf(to, "%s%s%s%s%s", i > 0 ? ", " : "", label, problem[0] != '\0' ? " (" : "", problem, problem[0] != '\0' ? ")" : "");
+            (void)fprintf(to, "%s%s%s%s%s", i > 0 ? ", " : "", label,
+                          problem[0] != '\0' ? " (" : "", problem, problem[0] != '\0' ? ")" : "");
     }
     if (count > CLI_MODULES_NAMED)
         (void)fprintf(to, " and %" PRIu64 " more", count - CLI_MODULES_NAMED);
@@ -112,7 +121,8 @@ char *cli_module_problem(const struct gcd_summary *s, const struct cli_names_kno
 
 static bool is_problem(enum gcd_module_state state)
 {
-    return state == GCD_MODULE_NO_PATH || state == GCD_MODULE_NOT_FOUND || state == GCD_MODULE_REPLACED || state == GCD_MODULE_UNREADABLE;
+    return state == GCD_MODULE_NO_PATH || state == GCD_MODULE_NOT_FOUND ||
+           state == GCD_MODULE_REPLACED || state == GCD_MODULE_UNREADABLE;
 }
 
 static json_t *problems(const struct gcd_summary *s)
@@ -144,7 +154,8 @@ json_t *cli_json_names(const struct gcd_summary *s)
     json_object_set_new(o, "statics_resolved", cli_json_number(k.statics_known));
     json_object_set_new(o, "statics_ambiguous", cli_json_number(k.statics_several));
     for (int i = 0; i < GCD_MODULE_STATES; i++)
-        json_object_set_new(modules, module_state((enum gcd_module_state)i), cli_json_number(k.modules[i]));
+        json_object_set_new(modules, module_state((enum gcd_module_state)i),
+                            cli_json_number(k.modules[i]));
     json_object_set_new(o, "modules", modules);
     json_object_set_new(o, "problems", problems(s));
     return o;

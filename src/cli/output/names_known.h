@@ -1,4 +1,5 @@
-/* Which names are as in the source code, and why the others are not: counts over the modules of a dump. */
+/* Which names are as in the source code, and why the others are not: counts over the modules of a
+ * dump. */
 #ifndef GCD_CLI_NAMES_KNOWN_H
 #define GCD_CLI_NAMES_KNOWN_H
 
@@ -13,17 +14,20 @@
 #define CLI_MODULES_NAMED 3u
 
 struct cli_names_known {
-    uint64_t types, types_known;         /* with objects; in a module whose names are known */
-    uint64_t statics, statics_known, statics_several;    /* whose class is known; which could belong to several classes */
+    uint64_t types, types_known; /* with objects; in a module whose names are known */
+    /* whose class is known; which could belong to several classes */
+    uint64_t statics, statics_known, statics_several;
     uint64_t modules[GCD_MODULE_STATES];
-    size_t first[GCD_MODULE_STATES][CLI_MODULES_NAMED];  /* module numbers of the first ones */
+    size_t first[GCD_MODULE_STATES][CLI_MODULES_NAMED]; /* module numbers of the first ones */
 };
 
 /* False: no modules are known, as in a graph file. */
 bool cli_names_known(const struct gcd_summary *s, struct cli_names_known *ret);
 
-/* One clause: how many modules have a STATE without names, and the first of them.  free() it; NULL when out of memory. */
-char *cli_module_problem(const struct gcd_summary *s, const struct cli_names_known *k, enum gcd_module_state state);
+/* One clause: how many modules have a STATE without names, and the first of them.  free() it; NULL
+ * when out of memory. */
+char *cli_module_problem(const struct gcd_summary *s, const struct cli_names_known *k,
+                         enum gcd_module_state state);
 
 /* All of it for programs; null when no modules are known. */
 json_t *cli_json_names(const struct gcd_summary *s);

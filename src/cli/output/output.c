@@ -67,7 +67,10 @@ const char *cli_dump_format_of(const char *path)
     /* recordings, and what another build writes: this one may lack SQLite */
     static const struct {
         const char *suffix, *name;
-    } others[] = { { "." CLI_RAW_FORMAT, CLI_RAW_FORMAT }, { ".netperf", "netperf" }, { ".etl", "etl" }, { ".sqlite", "sqlite" },
+    } others[] = { { "." CLI_RAW_FORMAT, CLI_RAW_FORMAT },
+                   { ".netperf", "netperf" },
+                   { ".etl", "etl" },
+                   { ".sqlite", "sqlite" },
                    { ".db", "sqlite" } };
     const struct gcd_format *f = gcd_format_by_path(path);
     if (f != NULL)
@@ -94,56 +97,77 @@ static enum cli_exit no_format(const struct cli_args *args)
     const char *dot = args->output.format == NULL ? strrchr(args->output.path, '.') : NULL;
     char known[256] = "", meant[CLI_MEANT_BYTES];
     struct cli_nearest near;
-    cli_nearest_begin(&near, args->output.format != NULL ? args->output.format : dot != NULL ? dot : "");
+    cli_nearest_begin(&near, args->output.format != NULL ? args->output.format
+                             : dot != NULL               ? dot
+                                                         : "");
     for (size_t i = 0; gcd_format_at(i) != NULL; i++) {
         const struct gcd_format *f = gcd_format_at(i);
         size_t n = strlen(known);
         (void)snprintf(known + n, sizeof known - n, "%s%s", i == 0 ? "" : ", ", gcd_format_name(f));
-        cli_nearest_try(&near, args->output.format != NULL ? gcd_format_name(f) : gcd_format_suffix(f));
+        cli_nearest_try(&near,
+                        args->output.format != NULL ? gcd_format_name(f) : gcd_format_suffix(f));
     }
     size_t end = strlen(known);
     (void)snprintf(known + end, sizeof known - end, ", %s", CLI_RAW_FORMAT);
     cli_nearest_try(&near, args->output.format != NULL ? CLI_RAW_FORMAT : "." CLI_RAW_FORMAT);
     if (args->output.format != NULL)
-        return cli_error(CLI_USAGE, NULL, "there is no format \"%s\"%s; there is: %s", args->output.format, cli_meant(&near, "", meant), known);
-    if (dot != NULL && (strcmp(dot, ".json") == 0 || strcmp(dot, ".txt") == 0 || strcmp(dot, ".prom") == 0))
-        return cli_error(CLI_USAGE, NULL, "no dump format has the suffix of \"%s\"; gcdumpc report -o %s writes tables, "
-                         "and --format chooses a dump format: %s", args->output.path, args->output.path, known);
-    return cli_error(CLI_USAGE, NULL, "the name \"%s\" does not tell the format%s; use --format with one of: %s", args->output.path,
-                     cli_meant(&near, "", meant), known);
+        return cli_error(CLI_USAGE, NULL, "there is no format \"%s\"%s; there is: %s",
+                         args->output.format, cli_meant(&near, "", meant), known);
+    if (dot != NULL &&
+        (strcmp(dot, ".json") == 0 || strcmp(dot, ".txt") == 0 || strcmp(dot, ".prom") == 0))
+        return cli_error(
+            CLI_USAGE, NULL,
+            "no dump format has the suffix of \"%s\"; gcdumpc report -o %s writes tables, "
+            "and --format chooses a dump format: %s",
+            args->output.path, args->output.path, known);
+    return cli_error(CLI_USAGE, NULL,
+                     "the name \"%s\" does not tell the format%s; use --format with one of: %s",
+                     args->output.path, cli_meant(&near, "", meant), known);
 }
 
 /* Sets *RET to NULL for a recording. */
 static enum cli_exit choose_format(const struct cli_args *args, const struct gcd_format **ret)
 {
-    bool raw = args->output.format != NULL ? strcmp(args->output.format, CLI_RAW_FORMAT) == 0 : is_recording(args->output.path);
+    bool raw = args->output.format != NULL ? strcmp(args->output.format, CLI_RAW_FORMAT) == 0
+                                           : is_recording(args->output.path);
     *ret = NULL;
     if (raw)
         return CLI_DONE;
-    const struct gcd_format *f = args->output.format != NULL ? gcd_format_by_name(args->output.format) : gcd_format_by_path(args->output.path);
+    const struct gcd_format *f = args->output.format != NULL
+                                     ? gcd_format_by_name(args->output.format)
+                                     : gcd_format_by_path(args->output.path);
     if (f == NULL && args->output.format == NULL && !has_suffix(args->output.path))
-        f = gcd_format_at(0);            /* a pipe or device has no suffix */
+        f = gcd_format_at(0); /* a pipe or device has no suffix */
     *ret = f;
     return f != NULL ? CLI_DONE : no_format(args);
 }
 
-enum cli_exit cli_sink_open(const char *path, const struct gcd_sink_options *options, enum cli_slot slot, struct gcd_sink **ret)
+enum cli_exit cli_sink_open(const char *path, const struct gcd_sink_options *options,
+                            enum cli_slot slot, struct gcd_sink **ret)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     cli_temporary_comes();
     gcd_status st = gcd_sink_open(path, options, ret, &err);
     cli_temporary(slot, st == GCD_OK ? gcd_sink_temporary(*ret) : NULL);
-    return st == GCD_OK ? CLI_DONE : cli_fail(strcmp(path, "-") == 0 ? "standard output" : path, &err);
+    return st == GCD_OK ? CLI_DONE
+                        : cli_fail(strcmp(path, "-") == 0 ? "standard output" : path, &err);
 }
 
 /* Opens PATH before a recording is read or a process disturbed for nothing. */
-static enum cli_exit open_sink(const struct cli_args *args, const char *path, bool binary, enum cli_slot slot, struct gcd_sink **ret)
+static enum cli_exit open_sink(const struct cli_args *args, const char *path, bool binary,
+                               enum cli_slot slot, struct gcd_sink **ret)
 {
     bool to_stdout = strcmp(path, "-") == 0;
-    if (to_stdout && isatty(STDOUT_FILENO)) {    /* names in a dump are raw and could command the terminal */
-        return cli_error(CLI_USAGE, NULL, "a %s is not written to a terminal; name a file, or use a pipe", binary ? "recording" : "dump");
+    /* names in a dump are raw and could command the terminal */
+    if (to_stdout && isatty(STDOUT_FILENO)) {
+        return cli_error(CLI_USAGE, NULL,
+                         "a %s is not written to a terminal; name a file, or use a pipe",
+                         binary ? "recording" : "dump");
     }
-    return cli_sink_open(path, &(struct gcd_sink_options){ .context = cli_context(args, NULL), .keep_room = cli_keeps_room(args) }, slot, ret);
+    return cli_sink_open(path,
+                         &(struct gcd_sink_options){ .context = cli_context(args, NULL),
+                                                     .keep_room = cli_keeps_room(args) },
+                         slot, ret);
 }
 
 enum cli_exit cli_output_check(const struct cli_args *args)
@@ -153,24 +177,29 @@ enum cli_exit cli_output_check(const struct cli_args *args)
 }
 
 /* The recording of D with the names that were found, unless --plain. */
-static gcd_status write_recording(const struct cli_args *args, struct cli_dump *d, struct gcd_sink *to, uint64_t *ret_names, struct gcd_error *err)
+static gcd_status write_recording(const struct cli_args *args, struct cli_dump *d,
+                                  struct gcd_sink *to, uint64_t *ret_names, struct gcd_error *err)
 {
-    struct gcd_recording_options options = { .context = cli_context(args, "writing"), .plain = args->live.plain };
+    struct gcd_recording_options options = { .context = cli_context(args, "writing"),
+                                             .plain = args->live.plain };
     return gcd_recording_write(d->dump, d->input, to, &options, ret_names, err);
 }
 
 /* Says why names that were found are not in a recording. */
 static void say_names(const struct cli_args *args, const struct cli_dump *d, const char *name)
 {
-    if (!args->quiet && !args->live.plain && d->dump != NULL && gcd_recording_names(d->dump) == GCD_RECORDING_NAMES_NO_ROOM)
-        cli_say(name, "without the names from the files of its modules: the recording is cut or damaged, or not in the format of .NET 8 to 10");
+    if (!args->quiet && !args->live.plain && d->dump != NULL &&
+        gcd_recording_names(d->dump) == GCD_RECORDING_NAMES_NO_ROOM)
+        cli_say(name, "without the names from the files of its modules: the recording is cut or "
+                      "damaged, or not in the format of .NET 8 to 10");
 }
 
 static void warn(const char *subject, const struct gcd_write_notes *n)
 {
     cli_say_dangling(subject, n->edges_dangling, n->roots_dangling, n->dangling_is_minimum);
     if (n->dependents_dropped > 0)
-        cli_say(subject, "%" PRIu64 " dependent handle%s key is not an object", n->dependents_dropped,
+        cli_say(subject, "%" PRIu64 " dependent handle%s key is not an object",
+                n->dependents_dropped,
                 gcd_by_number(n->dependents_dropped, " was dropped: its", "s were dropped: their"));
     cli_say_dropped(subject, n->objects_dropped);
 }
@@ -179,12 +208,14 @@ static void warn(const char *subject, const struct gcd_write_notes *n)
 static enum cli_exit open_place(const struct cli_args *args, struct cli_output *ret)
 {
     if (strcmp(args->output.path, "-") == 0)
-        return cli_error(CLI_USAGE, NULL, "%s is not a stream of bytes; give a name with -o", gcd_format_name(ret->format));
+        return cli_error(CLI_USAGE, NULL, "%s is not a stream of bytes; give a name with -o",
+                         gcd_format_name(ret->format));
     struct gcd_error err = GCD_ERROR_INIT;
     cli_temporary_comes();
     gcd_status st = gcd_format_check_output(ret->format, args->output.path, &err);
     if (st == GCD_OK)
-        st = gcd_staged_open(args->output.path, gcd_format_staged_kind(ret->format), cli_alloc(), &ret->staged, &err);
+        st = gcd_staged_open(args->output.path, gcd_format_staged_kind(ret->format), cli_alloc(),
+                             &ret->staged, &err);
     cli_temporary(CLI_SLOT_OUTPUT, st == GCD_OK ? gcd_staged_temporary(ret->staged) : NULL);
     if (st == GCD_OK && cli_keeps_room(args))
         gcd_staged_keep_room(ret->staged);
@@ -194,8 +225,9 @@ static enum cli_exit open_place(const struct cli_args *args, struct cli_output *
 static enum cli_need need_of(const struct gcd_format *f)
 {
     static const enum cli_need needs[GCD_WORKLOADS] = {
-        [GCD_FOR_GRAPH] = CLI_NEED_GRAPH, [GCD_FOR_PATHS] = CLI_NEED_PATHS, [GCD_FOR_RETAINED] = CLI_NEED_RETAINED,
-        [GCD_FOR_LEAKS] = CLI_NEED_LEAKS, [GCD_FOR_PAGE] = CLI_NEED_PAGE, [GCD_FOR_DIFF] = CLI_NEED_DIFF,
+        [GCD_FOR_GRAPH] = CLI_NEED_GRAPH,       [GCD_FOR_PATHS] = CLI_NEED_PATHS,
+        [GCD_FOR_RETAINED] = CLI_NEED_RETAINED, [GCD_FOR_LEAKS] = CLI_NEED_LEAKS,
+        [GCD_FOR_PAGE] = CLI_NEED_PAGE,         [GCD_FOR_DIFF] = CLI_NEED_DIFF,
     };
     if (f == NULL)
         return CLI_NEED_STREAM;
@@ -206,7 +238,8 @@ static enum cli_need need_of(const struct gcd_format *f)
 
 enum cli_exit cli_output_open(const struct cli_args *args, struct cli_output *ret)
 {
-    *ret = (struct cli_output){ .name = strcmp(args->output.path, "-") == 0 ? "standard output" : args->output.path };
+    *ret = (struct cli_output){ .name = strcmp(args->output.path, "-") == 0 ? "standard output"
+                                                                            : args->output.path };
     enum cli_exit e = choose_format(args, &ret->format);
     if (e != CLI_DONE)
         return e;
@@ -219,7 +252,8 @@ enum cli_exit cli_output_open(const struct cli_args *args, struct cli_output *re
 }
 
 /* Writes the way that costs least for the format: streamed, or from a graph. */
-static gcd_status write_output(struct cli_output *out, struct cli_dump *d, const struct gcd_write_options *options,
+static gcd_status write_output(struct cli_output *out, struct cli_dump *d,
+                               const struct gcd_write_options *options,
                                struct gcd_write_notes *notes, struct gcd_error *err)
 {
     if (out->staged != NULL)
@@ -235,31 +269,37 @@ static void say_losses(const struct cli_output *out, const struct gcd_write_note
     char all[1000] = "";
     for (size_t i = 0; i < n->loss_count; i++) {
         size_t k = strlen(all);
-        (void)snprintf(all + k, sizeof all - k, "%s%" PRIu64 " %s", i == 0 ? "" : "; ", n->losses[i].count, n->losses[i].text);
+        (void)snprintf(all + k, sizeof all - k, "%s%" PRIu64 " %s", i == 0 ? "" : "; ",
+                       n->losses[i].count, n->losses[i].text);
     }
     if (n->loss_count > 0)
         cli_say(out->name, "in the %s format, %s", gcd_format_name(out->format), all);
 }
 
-static void say_written(const struct cli_args *args, const struct cli_output *out, const struct gcd_write_notes *notes,
-                        const struct gcd_verdict *v)
+static void say_written(const struct cli_args *args, const struct cli_output *out,
+                        const struct gcd_write_notes *notes, const struct gcd_verdict *v)
 {
-    const char *complete = !v->complete ? "INCOMPLETE" : v->unverified ? "the input does not say whether it is complete" : "complete";
+    const char *complete = !v->complete    ? "INCOMPLETE"
+                           : v->unverified ? "the input does not say whether it is complete"
+                                           : "complete";
     char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES], c[CLI_NUMBER_BYTES];
     char references[CLI_NUMBER_BYTES + 16] = "", names[CLI_NUMBER_BYTES + 16] = "";
     const char *format = out->format != NULL ? gcd_format_name(out->format) : CLI_RAW_FORMAT;
     if (args->quiet || strcmp(args->output.path, "-") == 0)
         return;
-    if (notes->edges > 0)                /* profiles have no references */
-        (void)snprintf(references, sizeof references, ", %s reference%s", cli_number(notes->edges, true, b), gcd_plural(notes->edges));
+    if (notes->edges > 0) /* profiles have no references */
+        (void)snprintf(references, sizeof references, ", %s reference%s",
+                       cli_number(notes->edges, true, b), gcd_plural(notes->edges));
     if (out->names > 0)
-        (void)snprintf(names, sizeof names, " with %s name%s", cli_number(out->names, true, b), gcd_plural(out->names));
+        (void)snprintf(names, sizeof names, " with %s name%s", cli_number(out->names, true, b),
+                       gcd_plural(out->names));
     if (out->sink != NULL)
-        cli_say(out->name, "%s object%s%s, %s bytes of %s%s written, %s", cli_number(notes->objects, true, a), gcd_plural(notes->objects), references,
+        cli_say(out->name, "%s object%s%s, %s bytes of %s%s written, %s",
+                cli_number(notes->objects, true, a), gcd_plural(notes->objects), references,
                 cli_number(gcd_sink_bytes(out->sink), true, c), format, names, complete);
     else
-        cli_say(out->name, "%s object%s%s written as %s, %s", cli_number(notes->objects, true, a), gcd_plural(notes->objects), references, format,
-                complete);
+        cli_say(out->name, "%s object%s%s written as %s, %s", cli_number(notes->objects, true, a),
+                gcd_plural(notes->objects), references, format, complete);
 }
 
 static enum cli_exit commit(struct cli_output *out)
@@ -271,18 +311,25 @@ static enum cli_exit commit(struct cli_output *out)
     if (st == GCD_OK && out->ready != NULL)
         out->ready(out->ready_ctx, bytes);
     if (st == GCD_OK)
-        st = out->sink != NULL ? gcd_sink_commit(out->sink, &err) : gcd_staged_commit(out->staged, &err);
+        st = out->sink != NULL ? gcd_sink_commit(out->sink, &err)
+                               : gcd_staged_commit(out->staged, &err);
     return st == GCD_OK ? CLI_DONE : cli_fail(out->name, &err);
 }
 
-enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *out, struct cli_dump *d)
+enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *out,
+                               struct cli_dump *d)
 {
     const struct gcd_summary *summary = cli_summary(d);
-    if (out->format == NULL && (d->dump == NULL || strcmp(summary->trace.container, CLI_RAW_FORMAT) != 0))
-        return cli_error(CLI_USAGE, d->subject, "is no .nettrace recording, and cannot become one; choose another name or --format");
+    if (out->format == NULL &&
+        (d->dump == NULL || strcmp(summary->trace.container, CLI_RAW_FORMAT) != 0))
+        return cli_error(
+            CLI_USAGE, d->subject,
+            "is no .nettrace recording, and cannot become one; choose another name or --format");
     cli_say_verdict(d, args->quiet);
     struct gcd_names *names = NULL;
-    enum cli_exit e = out->format != NULL ? cli_names_of(args, d, gcd_format_names(out->format), &names) : CLI_DONE;
+    enum cli_exit e = out->format != NULL
+                          ? cli_names_of(args, d, gcd_format_names(out->format), &names)
+                          : CLI_DONE;
     if (e != CLI_DONE)
         return e;
     struct gcd_origins *origins = NULL;
@@ -292,15 +339,21 @@ enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *o
         gcd_names_free(names);
         return e;
     }
-    struct gcd_write_options options = { .context = cli_context(args, "writing"), .name = d->name, .names = names, .stack_by = args->output.stack_by,
-                                         .progress_total = gcd_input_size(d->input), .origins = origins };
+    struct gcd_write_options options = { .context = cli_context(args, "writing"),
+                                         .name = d->name,
+                                         .names = names,
+                                         .stack_by = args->output.stack_by,
+                                         .progress_total = gcd_input_size(d->input),
+                                         .origins = origins };
     struct gcd_write_notes notes = { .objects = summary->objects, .edges = summary->edges };
     struct gcd_error err = GCD_ERROR_INIT;
-    gcd_status st = out->format == NULL ? write_recording(args, d, out->sink, &out->names, &err) : write_output(out, d, &options, &notes, &err);
+    gcd_status st = out->format == NULL ? write_recording(args, d, out->sink, &out->names, &err)
+                                        : write_output(out, d, &options, &notes, &err);
     gcd_names_free(names);
     gcd_origins_free(origins);
-    if (st != GCD_OK) {                  /* find out whether writing or reading failed */
-        bool written = out->sink == NULL || gcd_sink_status(out->sink, NULL) != GCD_OK || d->graph != NULL;
+    if (st != GCD_OK) { /* find out whether writing or reading failed */
+        bool written =
+            out->sink == NULL || gcd_sink_status(out->sink, NULL) != GCD_OK || d->graph != NULL;
         return cli_fail(written ? out->name : d->subject, &err);
     }
     e = commit(out);
@@ -329,9 +382,13 @@ enum cli_exit cli_page_open(const struct cli_args *args, const char *command, st
     const struct gcd_format *f = gcd_format_by_path(args->output.path);
     struct gcd_sink_options options = { .context = cli_context(args, NULL) };
     if (args->view.json || args->view.csv)
-        return cli_error(CLI_USAGE, NULL, "--%s is for tables, but -o writes a page", args->view.json ? "json" : "csv");
-    if ((f == NULL || strcmp(gcd_format_name(f), "html") != 0) && strcmp(args->output.path, "-") != 0)
-        return cli_error(CLI_USAGE, NULL, "%s -o writes a page for browsers: name it FILE.html, not \"%s\"", command, args->output.path);
+        return cli_error(CLI_USAGE, NULL, "--%s is for tables, but -o writes a page",
+                         args->view.json ? "json" : "csv");
+    if ((f == NULL || strcmp(gcd_format_name(f), "html") != 0) &&
+        strcmp(args->output.path, "-") != 0)
+        return cli_error(CLI_USAGE, NULL,
+                         "%s -o writes a page for browsers: name it FILE.html, not \"%s\"", command,
+                         args->output.path);
     return cli_sink_open(args->output.path, &options, CLI_SLOT_OUTPUT, ret);
 }
 
@@ -342,7 +399,8 @@ enum cli_exit cli_page_commit(const struct cli_args *args, struct gcd_sink *s)
     if (gcd_sink_commit(s, &err) != GCD_OK)
         return cli_fail(args->output.path, &err);
     if (!args->quiet && strcmp(args->output.path, "-") != 0)
-        cli_say(args->output.path, "%s bytes of html written", cli_number(gcd_sink_bytes(s), true, n));
+        cli_say(args->output.path, "%s bytes of html written",
+                cli_number(gcd_sink_bytes(s), true, n));
     return CLI_DONE;
 }
 
@@ -358,7 +416,9 @@ enum cli_exit cli_write_text(const char *path, bool for_all, const char *text)
     struct gcd_sink *to = NULL;
     if (text == NULL)
         return cli_no_memory(path);
-    gcd_status st = gcd_sink_open(path, &(struct gcd_sink_options){ .context = { .alloc = cli_alloc() }, .for_all = for_all }, &to, &err);
+    gcd_status st = gcd_sink_open(
+        path, &(struct gcd_sink_options){ .context = { .alloc = cli_alloc() }, .for_all = for_all },
+        &to, &err);
     if (st == GCD_OK) {
         gcd_sink_text(to, text);
         st = gcd_sink_commit(to, &err);
@@ -370,15 +430,19 @@ enum cli_exit cli_write_text(const char *path, bool for_all, const char *text)
 enum cli_exit cli_trace_open(const struct cli_args *args, struct cli_dump *d)
 {
     const char *format = cli_dump_format_of(args->live.save_trace);
-    if (format != NULL && strcmp(format, CLI_RAW_FORMAT) != 0)       /* the file may be a dump, and no recording may replace it */
-        return cli_error(CLI_USAGE, NULL, "--save-trace writes a recording, and \"%s\" is the name of another file (%s); name it FILE."
-                         CLI_RAW_FORMAT, args->live.save_trace, format);
+    if (format != NULL && strcmp(format, CLI_RAW_FORMAT) !=
+                              0) /* the file may be a dump, and no recording may replace it */
+        return cli_error(CLI_USAGE, NULL,
+                         "--save-trace writes a recording, and \"%s\" is the name of another file "
+                         "(%s); name it FILE." CLI_RAW_FORMAT,
+                         args->live.save_trace, format);
     return open_sink(args, args->live.save_trace, true, CLI_SLOT_TRACE, &d->trace);
 }
 
 enum cli_exit cli_trace_write(const struct cli_args *args, struct cli_dump *d)
 {
-    const char *name = strcmp(args->live.save_trace, "-") == 0 ? "standard output" : args->live.save_trace;
+    const char *name =
+        strcmp(args->live.save_trace, "-") == 0 ? "standard output" : args->live.save_trace;
     char n[CLI_NUMBER_BYTES];
     struct gcd_error err = GCD_ERROR_INIT;
     gcd_status st = write_recording(args, d, d->trace, NULL, &err);
@@ -388,7 +452,8 @@ enum cli_exit cli_trace_write(const struct cli_args *args, struct cli_dump *d)
         return cli_fail(name, &err);
     d->trace_written = true;
     if (!args->quiet && strcmp(args->live.save_trace, "-") != 0)
-        cli_say(name, "%s bytes of %s written", cli_number(gcd_sink_bytes(d->trace), true, n), CLI_RAW_FORMAT);
+        cli_say(name, "%s bytes of %s written", cli_number(gcd_sink_bytes(d->trace), true, n),
+                CLI_RAW_FORMAT);
     say_names(args, d, name);
     return CLI_DONE;
 }

@@ -1,6 +1,6 @@
 /*
- * Compiles globs and regular expressions into programs.  The parser does not recurse.  Jumps are relative, so that code can be moved and copied when
- * a repetition is put around it.
+ * Compiles globs and regular expressions into programs.  The parser does not recurse.  Jumps are
+ * relative, so that code can be moved and copied when a repetition is put around it.
  */
 #include "output/pattern.h"
 
@@ -11,24 +11,25 @@
 #include "output/pattern_program.h"
 
 /* The largest program, reached by a{1000}{60}; a larger one would take seconds on a long name. */
-#define PROGRAM_MAX 65536u
-#define REPEAT_MAX 32767u        /* the same as in the C library */
+#define PROGRAM_MAX    65536u
+#define REPEAT_MAX     32767u /* the same as in the C library */
 #define REPEAT_ENDLESS UINT32_MAX
-#define NO_JUMP INT32_MAX
+#define NO_JUMP        INT32_MAX
 
 /* ---- the program ---- */
 
 static const char no_memory[] = "out of memory", too_large[] = "it is too large";
 
 struct group {
-    size_t start, branch;        /* start of the group, and of its last alternative */
-    int32_t jumps;               /* the last jump to its end; each holds the position of the previous one; NO_JUMP = none */
+    size_t start, branch; /* start of the group, and of its last alternative */
+    /* the last jump to its end; each holds the position of the previous one; NO_JUMP = none */
+    int32_t jumps;
 };
 
 struct parser {
     struct cli_pattern *to;
     const unsigned char *p, *end;
-    struct group *groups;        /* the open groups; [0] is the whole pattern */
+    struct group *groups; /* the open groups; [0] is the whole pattern */
     size_t depth;
     const char *wrong;
 };
@@ -94,7 +95,8 @@ static bool repeat(struct parser *r, size_t start, uint32_t least, uint32_t most
 {
     struct cli_pattern *c = r->to;
     size_t n = c->length - start;
-    uint64_t optional = most == REPEAT_ENDLESS ? 1 : most - least, size = (uint64_t)n * least + (n + 2) * optional;
+    uint64_t optional = most == REPEAT_ENDLESS ? 1 : most - least,
+             size = (uint64_t)n * least + (n + 2) * optional;
     if (size > PROGRAM_MAX)
         return fail(r, too_large);
     if (n == 0)
@@ -107,8 +109,10 @@ static bool repeat(struct parser *r, size_t start, uint32_t least, uint32_t most
     bool ok = true;
     for (uint64_t i = 0; ok && i < least + optional; i++) {
         size_t at = c->length;
-        if (i >= least && most != REPEAT_ENDLESS)        /* jump to the end of all copies */
-            ok = put(r, at, (struct cli_instruction){ .op = OP_SPLIT, .to = (int32_t)((least + optional - i) * (n + 1)) });
+        if (i >= least && most != REPEAT_ENDLESS) /* jump to the end of all copies */
+            ok = put(r, at,
+                     (struct cli_instruction){ .op = OP_SPLIT,
+                                               .to = (int32_t)((least + optional - i) * (n + 1)) });
         struct cli_instruction *to = ok ? insert(r, c->length, n) : NULL;
         if (to != NULL)
             memcpy(to, piece, n * sizeof *piece);
@@ -136,14 +140,16 @@ static bool append_set(struct parser *r, const struct cli_byteset *s)
     struct cli_pattern *c = r->to;
     if (c->set_count == c->set_room) {
         size_t room = c->set_room > 0 ? 2 * c->set_room : 4;
-        struct cli_byteset *sets = room <= UINT16_MAX ? reallocarray(c->sets, room, sizeof *sets) : NULL;
+        struct cli_byteset *sets =
+            room <= UINT16_MAX ? reallocarray(c->sets, room, sizeof *sets) : NULL;
         if (sets == NULL)
             return fail(r, room <= UINT16_MAX ? no_memory : too_large);
         c->sets = sets;
         c->set_room = room;
     }
     c->sets[c->set_count] = *s;
-    return put(r, c->length, (struct cli_instruction){ .op = OP_SET, .set = (uint16_t)c->set_count++ });
+    return put(r, c->length,
+               (struct cli_instruction){ .op = OP_SET, .set = (uint16_t)c->set_count++ });
 }
 
 static int word(int c)
@@ -151,11 +157,16 @@ static int word(int c)
     return cli_is_word((unsigned char)c);
 }
 
-static bool set_of_class(struct parser *r, struct cli_byteset *s, const unsigned char *name, size_t n)
+static bool set_of_class(struct parser *r, struct cli_byteset *s, const unsigned char *name,
+                         size_t n)
 {
-    static const struct { const char *name; int (*has)(int); } classes[] = {
-        { "alpha", isalpha }, { "digit", isdigit }, { "alnum", isalnum }, { "upper", isupper }, { "lower", islower }, { "space", isspace },
-        { "blank", isblank }, { "punct", ispunct }, { "print", isprint }, { "graph", isgraph }, { "cntrl", iscntrl }, { "xdigit", isxdigit },
+    static const struct {
+        const char *name;
+        int (*has)(int);
+    } classes[] = {
+        { "alpha", isalpha }, { "digit", isdigit }, { "alnum", isalnum }, { "upper", isupper },
+        { "lower", islower }, { "space", isspace }, { "blank", isblank }, { "punct", ispunct },
+        { "print", isprint }, { "graph", isgraph }, { "cntrl", iscntrl }, { "xdigit", isxdigit },
     };
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
         if (strlen(classes[i].name) != n || memcmp(classes[i].name, name, n) != 0)
@@ -165,11 +176,13 @@ static bool set_of_class(struct parser *r, struct cli_byteset *s, const unsigned
                 set_add(s, (unsigned char)c);
         return true;
     }
-    return fail(r, "a class in brackets is unknown; there are [:alpha:], [:digit:], [:alnum:], [:upper:], [:lower:], [:space:] and some more");
+    return fail(r, "a class in brackets is unknown; there are [:alpha:], [:digit:], [:alnum:], "
+                   "[:upper:], [:lower:], [:space:] and some more");
 }
 
 /* Reads [:NAME:], [=NAME=] or [.NAME.] after its "["; KIND is its second character. */
-static bool bracket_name(struct parser *r, unsigned char kind, const unsigned char **ret, size_t *ret_n)
+static bool bracket_name(struct parser *r, unsigned char kind, const unsigned char **ret,
+                         size_t *ret_n)
 {
     const unsigned char *start = ++r->p;
     for (; r->end - r->p >= 2; r->p++)
@@ -182,7 +195,8 @@ static bool bracket_name(struct parser *r, unsigned char kind, const unsigned ch
     return fail(r, "a \"[\" is not closed");
 }
 
-/* Reads one member of a set or the start of a range into *RET; -1 = it was a class, which has been added to S. */
+/* Reads one member of a set or the start of a range into *RET; -1 = it was a class, which has been
+ * added to S. */
 static bool bracket_member(struct parser *r, struct cli_byteset *s, int *ret)
 {
     const unsigned char *name;
@@ -276,9 +290,11 @@ static bool braces(struct parser *r, size_t start)
             r->p = r->end;
     }
     if (r->p == r->end || *r->p++ != '}')
-        return fail(r, "braces repeat what is before them as in {3}, {3,} or {3,5}; \\{ is the character");
+        return fail(
+            r, "braces repeat what is before them as in {3}, {3,} or {3,5}; \\{ is the character");
     if (least > REPEAT_MAX || (most != REPEAT_ENDLESS && (most > REPEAT_MAX || most < least)))
-        return fail(r, "numbers in braces go up to 32767, and the second one is not less than the first");
+        return fail(
+            r, "numbers in braces go up to 32767, and the second one is not less than the first");
     return repeat(r, start, least, most);
 }
 
@@ -292,10 +308,14 @@ static bool repeats(struct parser *r, size_t start)
             ok = repeat_any(r, start);
             break;
         case '+':
-            ok = put(r, r->to->length, (struct cli_instruction){ .op = OP_SPLIT, .to = -(int32_t)(r->to->length - start) });
+            ok = put(r, r->to->length,
+                     (struct cli_instruction){ .op = OP_SPLIT,
+                                               .to = -(int32_t)(r->to->length - start) });
             break;
         case '?':
-            ok = put(r, start, (struct cli_instruction){ .op = OP_SPLIT, .to = (int32_t)(r->to->length - start) + 1 });
+            ok = put(r, start,
+                     (struct cli_instruction){ .op = OP_SPLIT,
+                                               .to = (int32_t)(r->to->length - start) + 1 });
             break;
         default:
             ok = braces(r, start);
@@ -334,8 +354,12 @@ static bool alternative(struct parser *r)
 /* Reads the rest of an escape after its backslash.  *RET_REPEATS: can it be repeated? */
 static bool escape(struct parser *r, bool *ret_repeats)
 {
-    static const struct { char c; enum cli_op op; } places[] = {
-        { '`', OP_BEGIN }, { '\'', OP_END }, { '<', OP_WORD_BEGIN }, { '>', OP_WORD_END }, { 'b', OP_WORD_EDGE }, { 'B', OP_NO_WORD_EDGE },
+    static const struct {
+        char c;
+        enum cli_op op;
+    } places[] = {
+        { '`', OP_BEGIN },    { '\'', OP_END },      { '<', OP_WORD_BEGIN },
+        { '>', OP_WORD_END }, { 'b', OP_WORD_EDGE }, { 'B', OP_NO_WORD_EDGE },
     };
     if (r->p == r->end)
         return fail(r, "a backslash at its end means nothing; \\\\ is the character");
@@ -387,7 +411,7 @@ static bool piece(struct parser *r)
         ok = escape(r, &can_repeat);
         break;
     case ')':
-        if (r->depth > 0) {              /* else it means itself, as in the C library */
+        if (r->depth > 0) { /* else it means itself, as in the C library */
             close_group(r);
             start = r->groups[r->depth--].start;
             break;
@@ -421,7 +445,8 @@ static const char *finish(struct parser *r, struct cli_pattern **ret)
         cli_pattern_free(c);
         return r->wrong == no_memory ? NULL : r->wrong;
     }
-    c->from_begin = c->program[0].op == OP_BEGIN;        /* an alternative would begin with a split */
+    /* an alternative would begin with a split */
+    c->from_begin = c->program[0].op == OP_BEGIN;
     *ret = c;
     return NULL;
 }
@@ -443,7 +468,8 @@ static bool append_continuation(struct parser *r)
     return append_set(r, &s) && repeat_any(r, r->to->length - 1);
 }
 
-/* Reads one character of a glob.  Formats that break lines at "\n" and stacks at ";" write "_" and ":" for them. */
+/* Reads one character of a glob.  Formats that break lines at "\n" and stacks at ";" write "_" and
+ * ":" for them. */
 static bool glob_char(struct parser *r, char c)
 {
     switch (c) {
@@ -477,7 +503,10 @@ const char *cli_pattern_glob(const char *text, size_t n, struct cli_pattern **re
 const char *cli_pattern_regex(const char *text, size_t n, struct cli_pattern **ret)
 {
     const unsigned char *p = (const unsigned char *)text;
-    struct parser r = { .to = calloc(1, sizeof *r.to), .p = p, .end = p + n, .groups = calloc(n + 1, sizeof *r.groups) };
+    struct parser r = { .to = calloc(1, sizeof *r.to),
+                        .p = p,
+                        .end = p + n,
+                        .groups = calloc(n + 1, sizeof *r.groups) };
     *ret = NULL;
     if (r.to == NULL || r.groups == NULL) {
         free(r.groups);

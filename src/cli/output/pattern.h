@@ -1,10 +1,13 @@
 /*
- * Does a text match a pattern?  The pattern comes from the user; the text may come from anywhere and have any length.  The time is at most the
- * length of the text times the size of the pattern; the memory depends on the pattern alone.
+ * Does a text match a pattern?  The pattern comes from the user; the text may come from anywhere
+ * and have any length.  The time is at most the length of the text times the size of the pattern;
+ * the memory depends on the pattern alone.
  *
- *     glob    * is any text, ? one character (or one byte), everything else means itself; the whole text must match.  "_" also matches a
+ *     glob    * is any text, ? one character (or one byte), everything else means itself; the whole
+ *             text must match.  "_" also matches a
  *             line break, and ":" a semicolon, because some formats write them so
- *     regex   a POSIX extended regular expression, anywhere in the text, with \w \W \s \S \b \B \< \> \` \' as in the C library, but
+ *     regex   a POSIX extended regular expression, anywhere in the text, with \w \W \s \S \b \B \<
+ *             \> \` \' as in the C library, but
  *             without back references, which have no bound on time
  *
  * Apart from "?", patterns match bytes, not characters.  Not for several threads at the same time.
@@ -20,7 +23,8 @@
 struct cli_pattern;
 
 /*
- * Compiles TEXT.  Returns NULL and sets *RET, to NULL when memory ran out; or returns what is wrong, part of a sentence.  Free with cli_pattern_free.
+ * Compiles TEXT.  Returns NULL and sets *RET, to NULL when memory ran out; or returns what is
+ * wrong, part of a sentence.  Free with cli_pattern_free.
  */
 const char *cli_pattern_glob(const char *text, size_t n, struct cli_pattern **ret);
 const char *cli_pattern_regex(const char *text, size_t n, struct cli_pattern **ret);
@@ -29,6 +33,7 @@ void cli_pattern_free(struct cli_pattern *p);
 enum cli_match { CLI_NO_MATCH, CLI_MATCH, CLI_MATCH_CANCELED, CLI_MATCH_NO_MEMORY };
 
 /* CLI_MATCH_CANCELED when *CANCEL was set before the end of TEXT. */
-enum cli_match cli_pattern_match(const struct cli_pattern *p, const char *text, const gcd_cancel_flag *cancel);
+enum cli_match cli_pattern_match(const struct cli_pattern *p, const char *text,
+                                 const gcd_cancel_flag *cancel);
 
 #endif

@@ -4,7 +4,7 @@
 #include "output/pattern.h"
 #include "output/pattern_program.h"
 
-#define LOOK_EVERY 1024u         /* bytes between two checks of the cancel flag */
+#define LOOK_EVERY 1024u /* bytes between two checks of the cancel flag */
 
 static void clear(struct cli_places *s)
 {
@@ -24,7 +24,8 @@ static bool enter(struct cli_places *s, uint32_t at)
 /* Does the assertion OP hold between the bytes BEFORE and AFTER?  -1 is an end of the text. */
 static bool is_so(enum cli_op op, int before, int after)
 {
-    bool word_before = before >= 0 && cli_is_word((unsigned char)before), word_after = after >= 0 && cli_is_word((unsigned char)after);
+    bool word_before = before >= 0 && cli_is_word((unsigned char)before),
+         word_after = after >= 0 && cli_is_word((unsigned char)after);
     switch (op) {
     case OP_BEGIN:
         return before < 0;
@@ -41,8 +42,10 @@ static bool is_so(enum cli_op op, int before, int after)
     }
 }
 
-/* Adds AT to S, and all places reachable from it without taking a byte.  True when one is the end of the pattern. */
-static bool follow(const struct cli_pattern *p, struct cli_places *s, uint32_t at, int before, int after)
+/* Adds AT to S, and all places reachable from it without taking a byte.  True when one is the end
+ * of the pattern. */
+static bool follow(const struct cli_pattern *p, struct cli_places *s, uint32_t at, int before,
+                   int after)
 {
     size_t n = 0;
     if (!enter(s, at))
@@ -77,19 +80,23 @@ static bool follow(const struct cli_pattern *p, struct cli_places *s, uint32_t a
 
 static bool takes(const struct cli_pattern *p, const struct cli_instruction *x, unsigned char byte)
 {
-    return x->op == OP_ANY || (x->op == OP_BYTE && x->byte == byte) || (x->op == OP_SET && cli_byteset_has(&p->sets[x->set], byte));
+    return x->op == OP_ANY || (x->op == OP_BYTE && x->byte == byte) ||
+           (x->op == OP_SET && cli_byteset_has(&p->sets[x->set], byte));
 }
 
 /* Moves all places of NOW over BYTE into NEXT.  True when one reaches the end of the pattern. */
-static bool step(const struct cli_pattern *p, const struct cli_places *now, struct cli_places *next, unsigned char byte, int after)
+static bool step(const struct cli_pattern *p, const struct cli_places *now, struct cli_places *next,
+                 unsigned char byte, int after)
 {
     for (size_t i = 0; i < now->n; i++)
-        if (takes(p, &p->program[now->order[i]], byte) && follow(p, next, now->order[i] + 1, byte, after))
+        if (takes(p, &p->program[now->order[i]], byte) &&
+            follow(p, next, now->order[i] + 1, byte, after))
             return true;
     return false;
 }
 
-enum cli_match cli_pattern_match(const struct cli_pattern *p, const char *text, const gcd_cancel_flag *cancel)
+enum cli_match cli_pattern_match(const struct cli_pattern *p, const char *text,
+                                 const gcd_cancel_flag *cancel)
 {
     const unsigned char *s = (const unsigned char *)text;
     struct cli_places now = p->now, next = p->next;

@@ -16,7 +16,8 @@ void cli_prom_metric(struct cli_prom *p, const char *name, const char *help)
 
 static bool is_utf8(const char *s)
 {
-    json_t *j = json_string(s);          /* NULL also when out of memory: the label is shorter then, but correct */
+    /* NULL also when out of memory: the label is shorter then, but correct */
+    json_t *j = json_string(s);
     json_decref(j);
     return j != NULL;
 }
@@ -32,7 +33,8 @@ void cli_prom_label(struct cli_prom *p, const char *key, const char *value)
             fputs("\\n", p->to);
         else if (*s == '\\' || *s == '"')
             fprintf(p->to, "\\%c", *s);
-        else if (terminal)               /* distinct names must stay distinct: two equal series make the whole file invalid */
+        else if (terminal) /* distinct names must stay distinct: two equal series make the whole
+                              file invalid */
             s += cli_print_char(p->to, s) - 1;
         else
             putc((signed char)*s < 0 && !utf8 ? '?' : *s, p->to);

@@ -1,6 +1,7 @@
 /*
- * The Prometheus text exposition format, 0.0.4, for report --format prometheus and collect --metrics.  All metrics are gauges.  Each metric is
- * written by only one of the two, so it has one HELP text and the same labels everywhere.  Metrics of a run begin with gcdumpc_run_.
+ * The Prometheus text exposition format, 0.0.4, for report --format prometheus and collect
+ * --metrics.  All metrics are gauges.  Each metric is written by only one of the two, so it has one
+ * HELP text and the same labels everywhere.  Metrics of a run begin with gcdumpc_run_.
  *
  *     struct cli_prom p = { .to = f };
  *     cli_prom_metric(&p, "gcdumpc_heap_bytes", "Bytes of all objects.");
@@ -16,8 +17,8 @@
 
 struct cli_prom {
     FILE *to;
-    const char *metric;          /* the current metric */
-    bool labeled;                /* its current sample has a label */
+    const char *metric; /* the current metric */
+    bool labeled;       /* its current sample has a label */
 };
 
 /* Begins a metric.  HELP: one line without backslashes.  Both must live until the next metric. */

@@ -24,7 +24,8 @@ const char *cli_root_key(const struct gcd_root *r)
     return r != NULL ? gcd_root_group_label(gcd_root_group(r))->key : "stand_in";
 }
 
-char *cli_root_label(const struct gcd_graph *g, const struct gcd_names *names, const struct gcd_root *r)
+char *cli_root_label(const struct gcd_graph *g, const struct gcd_names *names,
+                     const struct gcd_root *r)
 {
     if (r == NULL)
         return strdup("(no root recorded)");
@@ -45,7 +46,8 @@ static void put_text(struct cli_table *t, const char *text)
         cli_table_none(t);
 }
 
-void cli_static_cells(struct cli_table *t, const struct gcd_graph *g, const struct gcd_names *names, const struct gcd_root *r)
+void cli_static_cells(struct cli_table *t, const struct gcd_graph *g, const struct gcd_names *names,
+                      const struct gcd_root *r)
 {
     struct gcd_static_words w = { "", { "", "", "" } };
     char *label = NULL;
@@ -70,11 +72,15 @@ void cli_field_cell(struct cli_table *t, const struct gcd_root *r)
 void cli_say_pseudo_roots(const char *subject, uint32_t n)
 {
     if (n > 0)
-        cli_say(subject, "the dump has no roots; %" PRIu32 " object%s that nothing else refers to %s, so the results are a guess",
-                n, gcd_plural(n), gcd_by_number(n, "serves as pseudo-root", "serve as pseudo-roots"));
+        cli_say(subject,
+                "the dump has no roots; %" PRIu32
+                " object%s that nothing else refers to %s, so the results are a guess",
+                n, gcd_plural(n),
+                gcd_by_number(n, "serves as pseudo-root", "serve as pseudo-roots"));
 }
 
-enum cli_exit cli_match_types(const char *pattern, const struct cli_dump *d, const struct gcd_names *names, uint8_t **ret)
+enum cli_exit cli_match_types(const char *pattern, const struct cli_dump *d,
+                              const struct gcd_names *names, uint8_t **ret)
 {
     struct cli_filter *filter;
     enum cli_exit e = cli_filter_new(pattern, &filter);
@@ -87,7 +93,8 @@ enum cli_exit cli_match_types(const char *pattern, const struct cli_dump *d, con
 const char *cli_object_text(const struct gcd_graph *g, uint32_t node, char buf[CLI_NUMBER_BYTES])
 {
     bool known = !gcd_graph_notes(g)->addresses_made_up;
-    (void)snprintf(buf, CLI_NUMBER_BYTES, known ? "0x%" PRIx64 : "%" PRIu64, known ? gcd_graph_node_address(g, node) : (uint64_t)node);
+    (void)snprintf(buf, CLI_NUMBER_BYTES, known ? "0x%" PRIx64 : "%" PRIu64,
+                   known ? gcd_graph_node_address(g, node) : (uint64_t)node);
     return buf;
 }
 
@@ -105,7 +112,8 @@ void cli_json_count(json_t *o, const char *key, uint64_t n)
 }
 
 /* Takes ownership of O. */
-static bool print_json(json_t *o, const struct cli_dump *d, const struct cli_titled *tables, size_t n)
+static bool print_json(json_t *o, const struct cli_dump *d, const struct cli_titled *tables,
+                       size_t n)
 {
     bool ok = o != NULL;
     for (size_t i = 0; i < n; i++)
@@ -118,7 +126,8 @@ static bool print_json(json_t *o, const struct cli_dump *d, const struct cli_tit
     return false;
 }
 
-enum cli_exit cli_print_tables(const struct cli_args *args, const struct cli_dump *d, json_t *o, const struct cli_titled *tables, size_t n)
+enum cli_exit cli_print_tables(const struct cli_args *args, const struct cli_dump *d, json_t *o,
+                               const struct cli_titled *tables, size_t n)
 {
     bool ok = true;
     errno = 0;
@@ -137,7 +146,8 @@ enum cli_exit cli_print_tables(const struct cli_args *args, const struct cli_dum
     }
     if (ok && !args->view.json && !args->view.csv)
         cli_mark_incomplete(stdout, d->subject, &cli_summary(d)->verdict);
-    if (ok || ferror(stdout))            /* cli_flush_stdout reports failed writes */
+    if (ok || ferror(stdout)) /* cli_flush_stdout reports failed writes */
         return CLI_DONE;
-    return cli_error(CLI_FAILED, d->subject, "%s", errno == ENOMEM ? "out of memory" : "cannot print the result");
+    return cli_error(CLI_FAILED, d->subject, "%s",
+                     errno == ENOMEM ? "out of memory" : "cannot print the result");
 }

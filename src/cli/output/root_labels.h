@@ -11,12 +11,16 @@
 #include "term/term.h"
 
 /*
- * A root for people, "static variable Shop.Cache.items" or "thread stack"; R NULL: a pseudo-root.  Names the class of a static variable when it
- * is known (unstable/static_names.h).  free() it; NULL when out of memory.
+ * A root for people, "static variable Shop.Cache.items" or "thread stack"; R NULL: a pseudo-root.
+ * Names the class of a static variable when it is known (unstable/static_names.h).  free() it; NULL
+ * when out of memory.
  */
-char *cli_root_label(const struct gcd_graph *g, const struct gcd_names *names, const struct gcd_root *r);
-/* Adds the cells "class" and "label" for programs; absent when R is NULL, not a static variable, or not known. */
-void cli_static_cells(struct cli_table *t, const struct gcd_graph *g, const struct gcd_names *names, const struct gcd_root *r);
+char *cli_root_label(const struct gcd_graph *g, const struct gcd_names *names,
+                     const struct gcd_root *r);
+/* Adds the cells "class" and "label" for programs; absent when R is NULL, not a static variable, or
+ * not known. */
+void cli_static_cells(struct cli_table *t, const struct gcd_graph *g, const struct gcd_names *names,
+                      const struct gcd_root *r);
 /* Adds the cell "field" likewise. */
 void cli_field_cell(struct cli_table *t, const struct gcd_root *r);
 /* The group of R for programs, such as "statics"; "stand_in" for R NULL. */
@@ -26,22 +30,27 @@ const char *cli_root_key(const struct gcd_root *r);
 void cli_say_pseudo_roots(const char *subject, uint32_t n);
 
 /* cli_filter_types of a PATTERN; also CLI_USAGE. */
-enum cli_exit cli_match_types(const char *pattern, const struct cli_dump *d, const struct gcd_names *names, uint8_t **ret);
+enum cli_exit cli_match_types(const char *pattern, const struct cli_dump *d,
+                              const struct gcd_names *names, uint8_t **ret);
 
-/* An object as people see it and --object takes it: its address, or its number when the dump has no real addresses. */
+/* An object as people see it and --object takes it: its address, or its number when the dump has no
+ * real addresses. */
 const char *cli_object_text(const struct gcd_graph *g, uint32_t node, char buf[CLI_NUMBER_BYTES]);
 /* Adds the address of an object for programs; absent when the dump has no real addresses. */
 void cli_object_address(struct cli_table *t, const struct gcd_graph *g, uint32_t node);
 
-/* Adds a number of objects or bytes to the JSON object O, clamped to 2^63 - 1, which only damaged data exceed. */
+/* Adds a number of objects or bytes to the JSON object O, clamped to 2^63 - 1, which only damaged
+ * data exceed. */
 void cli_json_count(json_t *o, const char *key, uint64_t n);
 
-/* A table with its key and title.  The function below prints a single table, or puts all into the JSON document O, which it releases. */
+/* A table with its key and title.  The function below prints a single table, or puts all into the
+ * JSON document O, which it releases. */
 struct cli_titled {
-    const char *key;             /* in JSON */
-    const char *title;           /* for people, above it; NULL = none */
+    const char *key;   /* in JSON */
+    const char *title; /* for people, above it; NULL = none */
     struct cli_table *table;
 };
-enum cli_exit cli_print_tables(const struct cli_args *args, const struct cli_dump *d, json_t *o, const struct cli_titled *tables, size_t n);
+enum cli_exit cli_print_tables(const struct cli_args *args, const struct cli_dump *d, json_t *o,
+                               const struct cli_titled *tables, size_t n);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * Why not libsmartcols (tried with 2.38.1): Debian has no static library of it, it breaks names in the middle of a word, passes U+202E through to the
- * terminal, and its widths depend on the locale of the process.
+ * Why not libsmartcols (tried with 2.38.1): Debian has no static library of it, it breaks names in
+ * the middle of a word, passes U+202E through to the terminal, and its widths depend on the locale
+ * of the process.
  */
 #include "output/table.h"
 
@@ -17,18 +18,18 @@
 
 struct cell {
     bool none;
-    bool negative;               /* a change below 0 */
-    uint64_t number;             /* magnitude; for a branch its depth */
+    bool negative;   /* a change below 0 */
+    uint64_t number; /* magnitude; for a branch its depth */
     double share;
     char *text;
 };
 
 struct cli_table {
     const struct cli_column *columns;
-    size_t n;                    /* columns */
-    struct cell *cells;          /* row by row */
+    size_t n;           /* columns */
+    struct cell *cells; /* row by row */
     size_t count, room;
-    size_t sums;                 /* number of cells before the sums; SIZE_MAX = there are no sums */
+    size_t sums; /* number of cells before the sums; SIZE_MAX = there are no sums */
     bool no_memory;
 };
 
@@ -61,7 +62,8 @@ static void put(struct cli_table *t, struct cell c)
     }
     if (t->count == t->room) {
         size_t room = t->room > 0 ? 2 * t->room : 64;
-        struct cell *cells = room < SIZE_MAX / sizeof *cells ? realloc(t->cells, room * sizeof *cells) : NULL;
+        struct cell *cells =
+            room < SIZE_MAX / sizeof *cells ? realloc(t->cells, room * sizeof *cells) : NULL;
         if (cells == NULL) {
             t->no_memory = true;
             free(c.text);
@@ -80,7 +82,8 @@ void cli_table_count(struct cli_table *t, uint64_t n)
 
 void cli_table_delta(struct cli_table *t, uint64_t before, uint64_t after)
 {
-    put(t, (struct cell){ .negative = after < before, .number = after < before ? before - after : after - before });
+    put(t, (struct cell){ .negative = after < before,
+                          .number = after < before ? before - after : after - before });
 }
 
 void cli_table_share(struct cli_table *t, uint64_t part, uint64_t whole)
@@ -90,7 +93,9 @@ void cli_table_share(struct cli_table *t, uint64_t part, uint64_t whole)
 
 void cli_table_growth(struct cli_table *t, uint64_t before, uint64_t after)
 {
-    put(t, (struct cell){ .none = before == 0, .share = before > 0 ? ((double)after - (double)before) / (double)before : 0 });
+    put(t, (struct cell){ .none = before == 0,
+                          .share =
+                              before > 0 ? ((double)after - (double)before) / (double)before : 0 });
 }
 
 void cli_table_address(struct cli_table *t, uint64_t address)
@@ -149,7 +154,8 @@ static const char *sign(const struct cell *c, enum cli_cell kind)
 }
 
 /* PEOPLE: with separators and units. */
-static const char *format(const struct cell *c, enum cli_cell kind, bool people, char buf[NUMBER_BYTES])
+static const char *format(const struct cell *c, enum cli_cell kind, bool people,
+                          char buf[NUMBER_BYTES])
 {
     char n[CLI_NUMBER_BYTES];
     if (c->none)
@@ -161,7 +167,8 @@ static const char *format(const struct cell *c, enum cli_cell kind, bool people,
         break;
     case CLI_CELL_BYTES:
     case CLI_CELL_BYTES_DELTA:
-        (void)snprintf(buf, NUMBER_BYTES, "%s%s", sign(c, kind), people ? cli_size(c->number, n) : cli_number(c->number, false, n));
+        (void)snprintf(buf, NUMBER_BYTES, "%s%s", sign(c, kind),
+                       people ? cli_size(c->number, n) : cli_number(c->number, false, n));
         break;
     case CLI_CELL_SHARE:
         (void)snprintf(buf, NUMBER_BYTES, "%.2f%%", 100 * c->share);
@@ -194,7 +201,8 @@ static size_t indent(const struct cell *c, enum cli_cell kind)
 }
 
 /* Computes the width that each column needs, and its place. */
-static void place_columns(const struct cli_table *t, bool people, size_t window, struct cli_wrapped_column *places)
+static void place_columns(const struct cli_table *t, bool people, size_t window,
+                          struct cli_wrapped_column *places)
 {
     char buf[NUMBER_BYTES];
     size_t rows = cli_table_rows(t);
@@ -206,7 +214,8 @@ static void place_columns(const struct cli_table *t, bool people, size_t window,
         p->width = p->shown ? strlen(column->title) : 0;
         for (size_t i = 0; i < rows && p->shown; i++) {
             const struct cell *c = &t->cells[i * t->n + k];
-            size_t w = indent(c, column->kind) + cli_print_cut(NULL, format(c, column->kind, people, buf), SIZE_MAX);
+            size_t w = indent(c, column->kind) +
+                       cli_print_cut(NULL, format(c, column->kind, people, buf), SIZE_MAX);
             p->width = w > p->width ? w : p->width;
         }
     }
@@ -226,7 +235,7 @@ static void print_part(struct rest *r, const struct cli_wrapped_column *p, size_
 {
     size_t indented = r->indent + (r->begun ? CLI_GAP : 0);
     if (indented + cli_print_cut(NULL, r->text, SIZE_MAX) > p->width && indented > p->width / 2)
-        indented = p->width / 2;         /* a deep tree on a narrow terminal */
+        indented = p->width / 2; /* a deep tree on a narrow terminal */
     size_t bytes = p->text ? cli_break(r->text, p->width - indented) : strlen(r->text);
     size_t w = cli_print_bytes(NULL, r->text, bytes);
     size_t start = p->at + (p->text ? indented : p->width > w ? p->width - w : 0);
@@ -237,8 +246,10 @@ static void print_part(struct rest *r, const struct cli_wrapped_column *p, size_
     r->begun = true;
 }
 
-/* Prints a row, which takes several lines if its columns wrap or a text is longer than its column. */
-static void print_row(const struct cli_table *t, struct rest *rests, const struct cli_wrapped_column *places, FILE *to)
+/* Prints a row, which takes several lines if its columns wrap or a text is longer than its column.
+ */
+static void print_row(const struct cli_table *t, struct rest *rests,
+                      const struct cli_wrapped_column *places, FILE *to)
 {
     size_t lines = 0;
     for (size_t k = 0; k < t->n; k++)
@@ -274,14 +285,16 @@ bool cli_table_print(const struct cli_table *t, FILE *to)
     bool ok = places != NULL && rests != NULL;
     if (ok)
         place_columns(t, people, people ? cli_window_columns(to) : SIZE_MAX, places);
-    for (size_t i = 0; ok && i <= cli_table_rows(t); i++) {      /* the first row is the titles */
+    for (size_t i = 0; ok && i <= cli_table_rows(t); i++) { /* the first row is the titles */
         for (size_t k = 0; k < t->n; k++) {
             const struct cell *c = i > 0 ? &t->cells[(i - 1) * t->n + k] : NULL;
             enum cli_cell kind = t->columns[k].kind;
             const char *title = t->columns[k].title;
             rests[k].begun = false;
             rests[k].indent = c != NULL ? indent(c, kind) : 0;
-            rests[k].text = c != NULL ? format(c, kind, people, rests[k].buf) : title != NULL ? title : "";
+            rests[k].text = c != NULL       ? format(c, kind, people, rests[k].buf)
+                            : title != NULL ? title
+                                            : "";
         }
         if (i == 0)
             cli_bold(to, true);
@@ -370,7 +383,8 @@ json_t *cli_table_json(const struct cli_table *t)
         json_t *row = json_object();
         for (size_t k = 0; k < t->n; k++)
             if (t->columns[k].key != NULL)
-                json_object_set_new(row, t->columns[k].key, json_cell(&t->cells[i * t->n + k], t->columns[k].kind));
+                json_object_set_new(row, t->columns[k].key,
+                                    json_cell(&t->cells[i * t->n + k], t->columns[k].kind));
         json_array_append_new(rows, row);
     }
     return rows;

@@ -1,8 +1,10 @@
 /*
- * A table, filled row by row and printed in one of three ways: aligned text for people, a JSON array of objects, CSV.
+ * A table, filled row by row and printed in one of three ways: aligned text for people, a JSON
+ * array of objects, CSV.
  *
  *     static const struct cli_column columns[] = {
- *         { "count", "Count", CLI_CELL_COUNT }, { "bytes", "Bytes", CLI_CELL_COUNT }, { "type", "Type", CLI_CELL_TEXT },
+ *         { "count", "Count", CLI_CELL_COUNT }, { "bytes", "Bytes", CLI_CELL_COUNT }, { "type",
+ *             "Type", CLI_CELL_TEXT },
  *     };
  *     struct cli_table *t = cli_table_new(columns, 3);
  *     cli_table_count(t, 5);
@@ -11,7 +13,8 @@
  *     cli_table_print(t, stdout);
  *     cli_table_free(t);
  *
- * The table remembers that memory was exhausted, and printing fails then; so the filling functions return nothing.
+ * The table remembers that memory was exhausted, and printing fails then; so the filling functions
+ * return nothing.
  */
 #ifndef GCD_CLI_TABLE_H
 #define GCD_CLI_TABLE_H
@@ -24,21 +27,22 @@
 #include <jansson.h>
 
 enum cli_cell {
-    CLI_CELL_COUNT,              /* with thousands separators on a terminal */
-    CLI_CELL_DELTA,              /* the same with a sign, "+5" */
-    CLI_CELL_BYTES,              /* "1.3 MiB" on a terminal, else all digits */
-    CLI_CELL_BYTES_DELTA,        /* the same with a sign */
-    CLI_CELL_SHARE,              /* a share of 1: "12.34%"; a number from 0 to 1 for programs */
-    CLI_CELL_GROWTH,             /* the same with a sign, "+12.34%"; empty when it was 0 before */
-    CLI_CELL_DIGITS,             /* a number that comes as text, printed as it is; cli_table_text; not for JSON */
-    CLI_CELL_ADDRESS,            /* hexadecimal; a string in JSON */
+    CLI_CELL_COUNT,       /* with thousands separators on a terminal */
+    CLI_CELL_DELTA,       /* the same with a sign, "+5" */
+    CLI_CELL_BYTES,       /* "1.3 MiB" on a terminal, else all digits */
+    CLI_CELL_BYTES_DELTA, /* the same with a sign */
+    CLI_CELL_SHARE,       /* a share of 1: "12.34%"; a number from 0 to 1 for programs */
+    CLI_CELL_GROWTH,      /* the same with a sign, "+12.34%"; empty when it was 0 before */
+    /* a number that comes as text, printed as it is; cli_table_text; not for JSON */
+    CLI_CELL_DIGITS,
+    CLI_CELL_ADDRESS, /* hexadecimal; a string in JSON */
     CLI_CELL_TEXT,
-    CLI_CELL_TREE                /* a text, indented for people */
+    CLI_CELL_TREE /* a text, indented for people */
 };
 
 struct cli_column {
-    const char *key;             /* in JSON and CSV; NULL = only for people */
-    const char *title;           /* for people; NULL = only for programs */
+    const char *key;   /* in JSON and CSV; NULL = only for people */
+    const char *title; /* for people; NULL = only for programs */
     enum cli_cell kind;
 };
 
@@ -68,11 +72,12 @@ void cli_table_sums(struct cli_table *t);
 size_t cli_table_rows(const struct cli_table *t);
 
 /*
- * For people.  On a terminal, rows that are too wide take several lines (wrap.h); names are never cut.  False with errno when memory was
- * exhausted or TO cannot be written.
+ * For people.  On a terminal, rows that are too wide take several lines (wrap.h); names are never
+ * cut.  False with errno when memory was exhausted or TO cannot be written.
  */
 bool cli_table_print(const struct cli_table *t, FILE *to);
-/* RFC 4180, with a line of keys.  Text that a spreadsheet would take for a formula gets an apostrophe in front (src/write/README.md, csv). */
+/* RFC 4180, with a line of keys.  Text that a spreadsheet would take for a formula gets an
+ * apostrophe in front (src/write/README.md, csv). */
 bool cli_table_csv(const struct cli_table *t, FILE *to);
 /* Writes one CSV field. */
 void cli_csv_text(const char *s, FILE *to);

@@ -19,25 +19,25 @@ struct alternatives {
 
 /* The suffix that tells equal names apart, "[MODULE 0xTOKEN #NUMBER]". */
 struct tail {
-    struct cli_pattern *module;  /* NULL = none */
-    uint32_t token;              /* 0 = none */
-    char number[16];             /* "#2]"; "" = none */
+    struct cli_pattern *module; /* NULL = none */
+    uint32_t token;             /* 0 = none */
+    char number[16];            /* "#2]"; "" = none */
 };
 
 struct cli_type_pattern {
-    const char *text;            /* as given */
+    const char *text; /* as given */
     struct alternatives whole;
-    struct alternatives head;    /* the name before a tail; empty = there is none */
+    struct alternatives head; /* the name before a tail; empty = there is none */
     struct tail tail;
-    struct cli_pattern *module;  /* of module(PATTERN) */
+    struct cli_pattern *module; /* of module(PATTERN) */
     bool regex;
-    bool raw;                    /* raw names can match */
-    bool tight;                  /* names without spaces can match */
+    bool raw;   /* raw names can match */
+    bool tight; /* names without spaces can match */
     /* the last answer about a module, because types are grouped by module */
     const char *last_path;
     uint32_t last_module;
     enum cli_match last_match;
-    char *room;                  /* [room_bytes] for a name */
+    char *room; /* [room_bytes] for a name */
     size_t room_bytes;
 };
 
@@ -50,13 +50,15 @@ static bool is_regex(const char *text, size_t n)
 
 static const char *compile(const char *text, size_t n, struct cli_pattern **ret, bool *ret_ok)
 {
-    const char *wrong = is_regex(text, n) ? cli_pattern_regex(text + 1, n - 2, ret) : cli_pattern_glob(text, n, ret);
+    const char *wrong = is_regex(text, n) ? cli_pattern_regex(text + 1, n - 2, ret)
+                                          : cli_pattern_glob(text, n, ret);
     *ret_ok = *ret != NULL;
     return wrong;
 }
 
 /* Compiles globs for all spellings of TEXT[N].  *RET_OK false: TEXT is wrong, or memory ran out. */
-static const char *compile_variants(const char *text, size_t n, struct alternatives *to, bool *ret_ok)
+static const char *compile_variants(const char *text, size_t n, struct alternatives *to,
+                                    bool *ret_ok)
 {
     struct cli_variants v;
     const char *wrong = NULL;
@@ -83,26 +85,31 @@ static size_t last_word(const char *text, size_t start, size_t end)
 static void read_numbers(const char *text, size_t start, size_t *end, struct tail *ret)
 {
     size_t at = last_word(text, start, *end), n = *end - at;
-    if (n > 1 && n < sizeof ret->number - 1 && text[at] == '#' && strspn(text + at + 1, "0123456789") == n - 1) {
+    if (n > 1 && n < sizeof ret->number - 1 && text[at] == '#' &&
+        strspn(text + at + 1, "0123456789") == n - 1) {
         memcpy(ret->number, text + at, n);
         memcpy(ret->number + n, "]", 2);
         *end = at > start ? at - 1 : start;
         at = last_word(text, start, *end);
         n = *end - at;
     }
-    if (n == 10 && text[at] == '0' && text[at + 1] == 'x' && strspn(text + at + 2, "0123456789abcdef") == 8) {
+    if (n == 10 && text[at] == '0' && text[at + 1] == 'x' &&
+        strspn(text + at + 2, "0123456789abcdef") == 8) {
         ret->token = (uint32_t)strtoul(text + at + 2, NULL, 16);
         *end = at > start ? at - 1 : start;
     }
 }
 
-/* "HEAD [MODULE 0xTOKEN #NUMBER]", where HEAD has no wildcards: otherwise "* [Shop]" would be all types of a module. */
-static const char *compile_tail(const char *text, size_t n, struct cli_type_pattern *to, bool *ret_ok)
+/* "HEAD [MODULE 0xTOKEN #NUMBER]", where HEAD has no wildcards: otherwise "* [Shop]" would be all
+ * types of a module. */
+static const char *compile_tail(const char *text, size_t n, struct cli_type_pattern *to,
+                                bool *ret_ok)
 {
     size_t head = n;
     while (head > 0 && text[head - 1] != '[')
         head--;
-    if (n < 5 || text[n - 1] != ']' || head < 3 || text[head - 2] != ' ' || strcspn(text, "*?") < head)
+    if (n < 5 || text[n - 1] != ']' || head < 3 || text[head - 2] != ' ' ||
+        strcspn(text, "*?") < head)
         return NULL;
     size_t end = n - 1;
     const char *wrong = NULL;
@@ -145,7 +152,8 @@ static const char *read_pattern(const char *text, struct cli_type_pattern *to, b
         to->whole.n = *ret_ok;
         return wrong;
     }
-    const char *rest = text + (strncmp(text, detached, sizeof detached - 1) == 0 ? sizeof detached - 1 : 0);
+    const char *rest =
+        text + (strncmp(text, detached, sizeof detached - 1) == 0 ? sizeof detached - 1 : 0);
     to->tight = *rest == '<' && strchr(rest, ' ') == NULL;
     const char *wrong = compile_variants(text, n, &to->whole, ret_ok);
     return *ret_ok ? compile_tail(text, n, to, ret_ok) : wrong;
@@ -206,7 +214,8 @@ const char *cli_module_file(const struct gcd_type *t)
 size_t cli_module_stem(const char *file)
 {
     size_t n = strlen(file);
-    return n > 4 && (strcmp(file + n - 4, ".dll") == 0 || strcmp(file + n - 4, ".exe") == 0) ? n - 4 : n;
+    return n > 4 && (strcmp(file + n - 4, ".dll") == 0 || strcmp(file + n - 4, ".exe") == 0) ? n - 4
+                                                                                             : n;
 }
 
 /* Copies N bytes of a name to P->room; NULL = out of memory. */
@@ -224,9 +233,11 @@ static char *copy(struct cli_type_pattern *p, const char *s, size_t n)
     return p->room;
 }
 
-/* Does any name of the module of T match: its path, its file with and without the suffix, or its assembly? */
-static enum cli_match match_module(struct cli_type_pattern *p, const struct cli_pattern *pattern, const struct gcd_type *t,
-                                   const struct gcd_summary *summary, const gcd_cancel_flag *cancel)
+/* Does any name of the module of T match: its path, its file with and without the suffix, or its
+ * assembly? */
+static enum cli_match match_module(struct cli_type_pattern *p, const struct cli_pattern *pattern,
+                                   const struct gcd_type *t, const struct gcd_summary *summary,
+                                   const gcd_cancel_flag *cancel)
 {
     const char *file = cli_module_file(t), *assembly = "", *stem;
     if (t->module_number < summary->module_count)
@@ -236,14 +247,16 @@ static enum cli_match match_module(struct cli_type_pattern *p, const struct cli_
         return CLI_MATCH_NO_MEMORY;
     const char *const names[] = { file, stem, t->module_path, assembly };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        enum cli_match m = names[i][0] != '\0' ? cli_pattern_match(pattern, names[i], cancel) : CLI_NO_MATCH;
+        enum cli_match m =
+            names[i][0] != '\0' ? cli_pattern_match(pattern, names[i], cancel) : CLI_NO_MATCH;
         if (m != CLI_NO_MATCH)
             return m;
     }
     return CLI_NO_MATCH;
 }
 
-static enum cli_match match_module_of_type(struct cli_type_pattern *p, const struct gcd_type *t, const struct gcd_summary *summary,
+static enum cli_match match_module_of_type(struct cli_type_pattern *p, const struct gcd_type *t,
+                                           const struct gcd_summary *summary,
                                            const gcd_cancel_flag *cancel)
 {
     if (p->last_path != t->module_path || p->last_module != t->module_number) {
@@ -256,7 +269,8 @@ static enum cli_match match_module_of_type(struct cli_type_pattern *p, const str
 
 /* ---- names ---- */
 
-static enum cli_match match_any(const struct alternatives *a, const char *text, const gcd_cancel_flag *cancel)
+static enum cli_match match_any(const struct alternatives *a, const char *text,
+                                const gcd_cancel_flag *cancel)
 {
     enum cli_match m = CLI_NO_MATCH;
     for (size_t i = 0; i < a->n && m == CLI_NO_MATCH; i++)
@@ -265,7 +279,8 @@ static enum cli_match match_any(const struct alternatives *a, const char *text, 
 }
 
 /* Does one of TEXTS[N] match?  NULL ones are skipped, equal pointers tried once. */
-static enum cli_match match_texts(const struct alternatives *a, const char *const *texts, size_t n, const gcd_cancel_flag *cancel)
+static enum cli_match match_texts(const struct alternatives *a, const char *const *texts, size_t n,
+                                  const gcd_cancel_flag *cancel)
 {
     enum cli_match m = CLI_NO_MATCH;
     for (size_t i = 0; i < n && m == CLI_NO_MATCH; i++) {
@@ -279,7 +294,8 @@ static enum cli_match match_texts(const struct alternatives *a, const char *cons
 }
 
 /* Tries NAME without its spaces: V8 snapshots spell names that begin with "<" this way. */
-static enum cli_match match_tight(struct cli_type_pattern *p, const char *name, const gcd_cancel_flag *cancel)
+static enum cli_match match_tight(struct cli_type_pattern *p, const char *name,
+                                  const gcd_cancel_flag *cancel)
 {
     size_t head = strncmp(name, detached, sizeof detached - 1) == 0 ? sizeof detached - 1 : 0;
     if (name[head] != '<' || strchr(name + head, ' ') == NULL)
@@ -295,8 +311,10 @@ static enum cli_match match_tight(struct cli_type_pattern *p, const char *name, 
     return match_any(&p->whole, p->room, cancel);
 }
 
-/* Tries the name without a "[MODULE]" at its end: in files that gcdumpc wrote with such suffixes, the suffix is part of the name. */
-static enum cli_match match_short(struct cli_type_pattern *p, const char *plain, const gcd_cancel_flag *cancel)
+/* Tries the name without a "[MODULE]" at its end: in files that gcdumpc wrote with such suffixes,
+ * the suffix is part of the name. */
+static enum cli_match match_short(struct cli_type_pattern *p, const char *plain,
+                                  const gcd_cancel_flag *cancel)
 {
     size_t n = strlen(plain);
     const char *bracket = n > 0 && plain[n - 1] == ']' ? strrchr(plain, '[') : NULL;
@@ -306,22 +324,27 @@ static enum cli_match match_short(struct cli_type_pattern *p, const char *plain,
     return head != NULL ? match_any(&p->whole, head, cancel) : CLI_MATCH_NO_MEMORY;
 }
 
-/* Matches a name with its tail.  A part that the dump does not know is not compared: a gclog has neither modules nor tokens. */
-static enum cli_match match_tail(struct cli_type_pattern *p, const struct cli_type_names *names, uint32_t type, const gcd_cancel_flag *cancel)
+/* Matches a name with its tail.  A part that the dump does not know is not compared: a gclog has
+ * neither modules nor tokens. */
+static enum cli_match match_tail(struct cli_type_pattern *p, const struct cli_type_names *names,
+                                 uint32_t type, const gcd_cancel_flag *cancel)
 {
     const struct gcd_type *t = &names->summary->types[type];
-    const char *const heads[] = { gcd_names_plain(names->csharp, type), gcd_names_runtime(names->csharp, type) };
+    const char *const heads[] = { gcd_names_plain(names->csharp, type),
+                                  gcd_names_runtime(names->csharp, type) };
     const char *number = strrchr(gcd_names_get(names->csharp, type), '#');
     if (p->tail.token != 0 && t->name_token != 0 && p->tail.token != t->name_token)
         return CLI_NO_MATCH;
     if (p->tail.number[0] != '\0' && number != NULL && strcmp(number, p->tail.number) != 0)
         return CLI_NO_MATCH;
     bool module = p->tail.module != NULL && t->module_path[0] != '\0';
-    enum cli_match m = module ? match_module(p, p->tail.module, t, names->summary, cancel) : CLI_MATCH;
+    enum cli_match m =
+        module ? match_module(p, p->tail.module, t, names->summary, cancel) : CLI_MATCH;
     return m == CLI_MATCH ? match_texts(&p->head, heads, 2, cancel) : m;
 }
 
-static enum cli_match match_type(struct cli_type_pattern *p, const struct cli_type_names *names, uint32_t type, const gcd_cancel_flag *cancel)
+static enum cli_match match_type(struct cli_type_pattern *p, const struct cli_type_names *names,
+                                 uint32_t type, const gcd_cancel_flag *cancel)
 {
     const struct gcd_type *t = &names->summary->types[type];
     if (p->module != NULL)
@@ -330,8 +353,12 @@ static enum cli_match match_type(struct cli_type_pattern *p, const struct cli_ty
         return CLI_MATCH;
     const char *full = gcd_names_get(names->csharp, type);
     bool raw = p->raw || !t->named;
-    const char *const texts[] = { gcd_names_get(names->shown, type), full, gcd_names_plain(names->csharp, type),
-                                  gcd_names_runtime(names->csharp, type), raw ? t->name : NULL, raw ? t->raw_name : NULL };
+    const char *const texts[] = { gcd_names_get(names->shown, type),
+                                  full,
+                                  gcd_names_plain(names->csharp, type),
+                                  gcd_names_runtime(names->csharp, type),
+                                  raw ? t->name : NULL,
+                                  raw ? t->raw_name : NULL };
     enum cli_match m = match_texts(&p->whole, texts, sizeof texts / sizeof *texts, cancel);
     if (m == CLI_NO_MATCH)
         m = match_short(p, gcd_names_plain(names->csharp, type), cancel);
@@ -342,9 +369,11 @@ static enum cli_match match_type(struct cli_type_pattern *p, const struct cli_ty
     return m;
 }
 
-enum cli_match cli_type_pattern_select(struct cli_type_pattern *p, const struct cli_type_names *names, const gcd_cancel_flag *cancel, uint8_t *ret)
+enum cli_match cli_type_pattern_select(struct cli_type_pattern *p,
+                                       const struct cli_type_names *names,
+                                       const gcd_cancel_flag *cancel, uint8_t *ret)
 {
-    p->last_path = NULL;                 /* it may be from another dump */
+    p->last_path = NULL; /* it may be from another dump */
     for (uint32_t i = 0; i < names->summary->type_count; i++) {
         enum cli_match m = match_type(p, names, i, cancel);
         if (m == CLI_MATCH_CANCELED || m == CLI_MATCH_NO_MEMORY)

@@ -21,9 +21,11 @@ static void put_text(json_t *o, const char *key, const char *text)
     (void)json_object_set_new(o, key, cli_json_text_or_null(text));
 }
 
-static json_t *finding(const struct cli_dump *d, const struct cli_summary_graph *g, const struct gcd_suspect *s)
+static json_t *finding(const struct cli_dump *d, const struct cli_summary_graph *g,
+                       const struct gcd_suspect *s)
 {
-    const struct gcd_root *root = s->root != SIZE_MAX ? &gcd_graph_summary(d->graph)->roots[s->root] : NULL;
+    const struct gcd_root *root =
+        s->root != SIZE_MAX ? &gcd_graph_summary(d->graph)->roots[s->root] : NULL;
     char *label = s->path_count > 0 ? cli_root_label(d->graph, g->names, root) : NULL;
     json_t *o = json_object();
     put_text(o, "kind", gcd_suspect_kind_name(s->kind));
@@ -38,7 +40,8 @@ static json_t *finding(const struct cli_dump *d, const struct cli_summary_graph 
     cli_json_count(o, "bytes", s->bytes);
     cli_json_count(o, "own_bytes", s->shallow_bytes);
     cli_json_count(o, "retained_bytes", s->retained_bytes);
-    (void)json_object_set_new(o, "share", gcd_suspect_kind_is_free(s->kind) ? json_null() : json_real(s->share));
+    (void)json_object_set_new(
+        o, "share", gcd_suspect_kind_is_free(s->kind) ? json_null() : json_real(s->share));
     put_text(o, "sentence", s->sentence);
     put_text(o, "advice", s->advice);
     free(label);

@@ -19,7 +19,8 @@
 
 /* ---- the file ---- */
 
-/* A pipe must not be read to see what it is: the bytes would be missing when it is read as a dump. */
+/* A pipe must not be read to see what it is: the bytes would be missing when it is read as a dump.
+ */
 static bool is_regular(const char *path)
 {
     struct stat st;
@@ -32,7 +33,8 @@ static bool begins_with_object(struct gcd_input *in)
     size_t got = 0, blank = 0;
     if (gcd_input_peek(in, first, sizeof first, &got, NULL) != GCD_OK)
         return false;
-    while (blank < got && (first[blank] == ' ' || first[blank] == '\t' || first[blank] == '\r' || first[blank] == '\n'))
+    while (blank < got && (first[blank] == ' ' || first[blank] == '\t' || first[blank] == '\r' ||
+                           first[blank] == '\n'))
         blank++;
     return blank < got && first[blank] == '{';
 }
@@ -67,7 +69,8 @@ static char *whole_file(const char *path, size_t *ret_n)
     struct gcd_reader *r = NULL;
     char *text = NULL;
     struct gcd_input_options options = { .context = { .alloc = cli_alloc() }, .reread = true };
-    if (is_regular(path) && gcd_input_open(path, &options, &in, NULL) == GCD_OK && begins_with_object(in) && gcd_reader_new(in, &r, NULL) == GCD_OK)
+    if (is_regular(path) && gcd_input_open(path, &options, &in, NULL) == GCD_OK &&
+        begins_with_object(in) && gcd_reader_new(in, &r, NULL) == GCD_OK)
         text = all_of(r, ret_n);
     gcd_reader_free(r);
     gcd_input_free(in);
@@ -75,8 +78,8 @@ static char *whole_file(const char *path, size_t *ret_n)
 }
 
 /*
- * Reads the JSON objects that follow each other in TEXT[N] and returns number NUMBER.  *RET_COUNT: how many there are.  NULL and *RET_COUNT 0: one of
- * them is not a summary.
+ * Reads the JSON objects that follow each other in TEXT[N] and returns number NUMBER.  *RET_COUNT:
+ * how many there are.  NULL and *RET_COUNT 0: one of them is not a summary.
  */
 static json_t *find_line(const char *text, size_t n, uint64_t number, size_t *ret_count)
 {
@@ -118,13 +121,20 @@ static const char *text_of(const json_t *o, const char *key)
     return s != NULL ? s : "";
 }
 
-/* Adds a type without its module number: the module path is enough to tell types of the same name apart. */
+/* Adds a type without its module number: the module path is enough to tell types of the same name
+ * apart. */
 static void add_type(struct cli_old_summary *s, const json_t *row)
 {
     const char *name = text_of(row, "name"), *raw = text_of(row, "raw_name");
     uint32_t n = s->facts.type_count++;
-    s->types[n] = (struct gcd_type){ .id = n + 1, .name = name, .raw_name = name, .module_path = text_of(row, "module"),
-                                     .objects = number_of(row, "count"), .bytes = number_of(row, "own_bytes"), .described = true, .named = true,
+    s->types[n] = (struct gcd_type){ .id = n + 1,
+                                     .name = name,
+                                     .raw_name = name,
+                                     .module_path = text_of(row, "module"),
+                                     .objects = number_of(row, "count"),
+                                     .bytes = number_of(row, "own_bytes"),
+                                     .described = true,
+                                     .named = true,
                                      .module_number = GCD_MODULE_NONE };
     s->raw_names[n] = raw[0] != '\0' ? raw : name;
     s->retained[n] = number_of(row, "retained_bytes");
@@ -133,7 +143,8 @@ static void add_type(struct cli_old_summary *s, const json_t *row)
 /* The key that identifies a type; NULL = out of memory. */
 static char *key_of(const json_t *row)
 {
-    const char *name = text_of(row, "name"), *raw = text_of(row, "raw_name"), *module = text_of(row, "module");
+    const char *name = text_of(row, "name"), *raw = text_of(row, "raw_name"),
+               *module = text_of(row, "module");
     size_t room = strlen(name) + strlen(raw) + strlen(module) + 3;
     char *key = malloc(room);
     if (key != NULL)
@@ -141,12 +152,14 @@ static char *key_of(const json_t *row)
     return key;
 }
 
-/* Adds the types in ROWS that are not in LISTED; with MARK adds all and enters them in LISTED.  False: out of memory. */
+/* Adds the types in ROWS that are not in LISTED; with MARK adds all and enters them in LISTED.
+ * False: out of memory. */
 static bool read_types(struct cli_old_summary *s, const json_t *rows, json_t *listed, bool mark)
 {
     const json_t *row;
     size_t i;
-    json_array_foreach(rows, i, row) {
+    json_array_foreach(rows, i, row)
+    {
         if (text_of(row, "name")[0] == '\0' || number_of(row, "count") == 0)
             continue;
         char *key = key_of(row);
@@ -165,7 +178,8 @@ static bool read_types(struct cli_old_summary *s, const json_t *rows, json_t *li
 static bool read_both(struct cli_old_summary *s, const json_t *types, const json_t *holders)
 {
     json_t *listed = json_object();
-    bool done = listed != NULL && read_types(s, types, listed, true) && read_types(s, holders, listed, false);
+    bool done = listed != NULL && read_types(s, types, listed, true) &&
+                read_types(s, holders, listed, false);
     json_decref(listed);
     s->facts.types = s->types;
     return done;
@@ -194,7 +208,8 @@ static void read_verdict(struct gcd_verdict *v, const json_t *o)
     size_t i;
     v->complete = json_is_true(json_object_get(o, "complete"));
     v->unverified = json_is_true(json_object_get(o, "unverified"));
-    json_array_foreach(reasons, i, row) {
+    json_array_foreach(reasons, i, row)
+    {
         if (v->reason_count == GCD_REASON_COUNT)
             break;
         struct gcd_reason *r = &v->reasons[v->reason_count++];
@@ -206,17 +221,21 @@ static void read_verdict(struct gcd_verdict *v, const json_t *o)
 
 static enum cli_exit read_object(struct cli_old_summary *s, const char *path)
 {
-    const json_t *o = s->json, *types = json_object_get(o, "types"), *holders = json_object_get(o, "holders"), *ms = json_object_get(o, "unix_ms");
+    const json_t *o = s->json, *types = json_object_get(o, "types"),
+                 *holders = json_object_get(o, "holders"), *ms = json_object_get(o, "unix_ms");
     struct gcd_summary *f = &s->facts;
     size_t n = json_array_size(types) + json_array_size(holders);
     json_int_t schema = json_integer_value(json_object_get(o, "schema"));
     if (schema != CLI_SUMMARY_SCHEMA || n >= GCD_TYPE_NONE)
-        return cli_error(CLI_FAILED, path, "is a summary with schema %" JSON_INTEGER_FORMAT "; this gcdumpc reads schema %d", schema,
-                         CLI_SUMMARY_SCHEMA);
+        return cli_error(CLI_FAILED, path,
+                         "is a summary with schema %" JSON_INTEGER_FORMAT
+                         "; this gcdumpc reads schema %d",
+                         schema, CLI_SUMMARY_SCHEMA);
     s->types = calloc(n + 1, sizeof *s->types);
     s->retained = calloc(n + 1, sizeof *s->retained);
     s->raw_names = calloc(n + 1, sizeof *s->raw_names);
-    if (s->types == NULL || s->retained == NULL || s->raw_names == NULL || !read_both(s, types, holders))
+    if (s->types == NULL || s->retained == NULL || s->raw_names == NULL ||
+        !read_both(s, types, holders))
         return cli_no_memory(path);
     read_verdict(&f->verdict, o);
     f->objects = number_of(o, "objects");

@@ -24,7 +24,8 @@
 #include "term/term.h"
 
 #define DEFAULT_ROWS 100u
-/* More of the program's own types are listed than of others, because they are asked about later: which version introduced one? */
+/* More of the program's own types are listed than of others, because they are asked about later:
+ * which version introduced one? */
 #define OWN_FACTOR 10u
 
 /* ---- labels ---- */
@@ -35,21 +36,24 @@ enum cli_exit cli_summary_check(const struct cli_args *args)
     if (labels[0] != NULL && args->output.summary == NULL)
         return cli_error(CLI_USAGE, NULL, "--label is for a summary; give its file with --summary");
     if (args->view.top != 0 && args->output.summary == NULL)
-        return cli_error(CLI_USAGE, NULL, "--top is for a summary here; give its file with --summary");
+        return cli_error(CLI_USAGE, NULL,
+                         "--top is for a summary here; give its file with --summary");
     for (size_t i = 0; i < CLI_LABELS_MAX && labels[i] != NULL; i++) {
         size_t n = strcspn(labels[i], "=");
         if (n == 0 || labels[i][n] == '\0')
-            return cli_error(CLI_USAGE, NULL, "--label takes KEY=VALUE, as version=1.4.2, not \"%s\"", labels[i]);
+            return cli_error(CLI_USAGE, NULL,
+                             "--label takes KEY=VALUE, as version=1.4.2, not \"%s\"", labels[i]);
         for (size_t k = 0; k < i; k++)
             if (strncmp(labels[k], labels[i], n + 1) == 0)
-                return cli_error(CLI_USAGE, NULL, "--label %.*s is given twice", (int)(n < 200 ? n : 200), labels[i]);
+                return cli_error(CLI_USAGE, NULL, "--label %.*s is given twice",
+                                 (int)(n < 200 ? n : 200), labels[i]);
     }
     return CLI_DONE;
 }
 
 static void put(json_t *o, const char *key, json_t *value)
 {
-    (void)json_object_set_new(o, key, value);        /* cli_json_line notices exhausted memory */
+    (void)json_object_set_new(o, key, value); /* cli_json_line notices exhausted memory */
 }
 
 static void put_text(json_t *o, const char *key, const char *text)
@@ -63,8 +67,9 @@ static json_t *labels_of(const struct cli_args *args)
     for (size_t i = 0; i < CLI_LABELS_MAX && args->output.labels[i] != NULL; i++) {
         const char *text = args->output.labels[i];
         json_t *key = json_stringn(text, strcspn(text, "="));
-        json_t *spelled = key != NULL ? key : cli_json_text("?");        /* not UTF-8 */
-        put(o, json_string_value(spelled) != NULL ? json_string_value(spelled) : "?", cli_json_text(strchr(text, '=') + 1));
+        json_t *spelled = key != NULL ? key : cli_json_text("?"); /* not UTF-8 */
+        put(o, json_string_value(spelled) != NULL ? json_string_value(spelled) : "?",
+            cli_json_text(strchr(text, '=') + 1));
         json_decref(spelled);
     }
     return o;
@@ -75,13 +80,15 @@ static json_t *labels_of(const struct cli_args *args)
 /* Is PATH the file of assembly NAME? */
 static bool is_assembly(const char *path, const char *name)
 {
-    const char *file = cli_path_name(path), *back = strrchr(file, '\\');    /* Windows path */
+    const char *file = cli_path_name(path), *back = strrchr(file, '\\'); /* Windows path */
     size_t n = strlen(name);
     file = back != NULL ? back + 1 : file;
-    return n > 0 && strncmp(file, name, n) == 0 && (strcmp(file + n, ".dll") == 0 || strcmp(file + n, ".exe") == 0);
+    return n > 0 && strncmp(file, name, n) == 0 &&
+           (strcmp(file + n, ".dll") == 0 || strcmp(file + n, ".exe") == 0);
 }
 
-/* Identifies the build of the program by the debug information that its entry assembly names; "" = not known. */
+/* Identifies the build of the program by the debug information that its entry assembly names; "" =
+ * not known. */
 static const char *build_id(const struct gcd_summary *s, char ret[33])
 {
     static const uint8_t none[16];
@@ -104,7 +111,8 @@ static void put_process(json_t *o, const struct gcd_summary *s, const struct cli
     if (file->live)
         (void)gethostname(host, sizeof host - 1);
     put_text(o, "host", host);
-    put_text(o, "name", s->process_name[0] != '\0' || file->name == NULL ? s->process_name : file->name);
+    put_text(o, "name",
+             s->process_name[0] != '\0' || file->name == NULL ? s->process_name : file->name);
     put(o, "pid", s->process != 0 ? cli_json_number(s->process) : json_null());
     put_text(o, "runtime_version", s->runtime_version);
     put_text(o, "os", s->os);
@@ -116,7 +124,8 @@ static void put_process(json_t *o, const struct gcd_summary *s, const struct cli
 static int64_t time_of(const struct gcd_summary *s)
 {
     int64_t ms = s->trace.start_unix_ms;
-    return ms == INT64_MIN || __builtin_add_overflow(ms, s->gc_start_ns / 1000000, &ms) ? INT64_MIN : ms;
+    return ms == INT64_MIN || __builtin_add_overflow(ms, s->gc_start_ns / 1000000, &ms) ? INT64_MIN
+                                                                                        : ms;
 }
 
 static void put_time(json_t *o, const struct gcd_summary *s)
@@ -130,7 +139,7 @@ static void put_time(json_t *o, const struct gcd_summary *s)
 static void put_facts(json_t *o, const struct gcd_summary *s)
 {
     json_t *verdict = cli_json_verdict(&s->verdict);
-    (void)json_object_update(o, verdict);        /* fields complete, unverified, reasons */
+    (void)json_object_update(o, verdict); /* fields complete, unverified, reasons */
     json_decref(verdict);
     cli_json_count(o, "objects", s->objects);
     cli_json_count(o, "bytes", s->bytes);
@@ -183,8 +192,11 @@ static json_t *ranges_of(const struct gcd_summary *s)
         uint64_t used = 0, reserved = 0;
         for (size_t i = 0; i < s->range_count; i++)
             if (s->ranges[i].generation == g) {
-                used = used + s->ranges[i].used_bytes >= used ? used + s->ranges[i].used_bytes : UINT64_MAX;
-                reserved = reserved + s->ranges[i].reserved_bytes >= reserved ? reserved + s->ranges[i].reserved_bytes : UINT64_MAX;
+                used = used + s->ranges[i].used_bytes >= used ? used + s->ranges[i].used_bytes
+                                                              : UINT64_MAX;
+                reserved = reserved + s->ranges[i].reserved_bytes >= reserved
+                               ? reserved + s->ranges[i].reserved_bytes
+                               : UINT64_MAX;
             }
         json_t *row = json_object();
         put_text(row, "generation", names[g]);
@@ -208,7 +220,8 @@ static int largest_first(const void *va, const void *vb)
     return a->by != b->by ? (a->by < b->by ? 1 : -1) : (a->type > b->type) - (a->type < b->type);
 }
 
-/* Sorts the types with objects by bytes, or by RETAINED if not NULL, largest first.  NULL when out of memory. */
+/* Sorts the types with objects by bytes, or by RETAINED if not NULL, largest first.  NULL when out
+ * of memory. */
 static struct rank *ranking(const struct gcd_summary *s, const uint64_t *retained, size_t *ret_n)
 {
     struct rank *ranks = calloc((size_t)s->type_count + 1, sizeof *ranks);
@@ -222,7 +235,8 @@ static struct rank *ranking(const struct gcd_summary *s, const uint64_t *retaine
     return ranks;
 }
 
-static json_t *type_row(const struct cli_summary_graph *g, const struct gcd_names *raw, const struct gcd_summary *s, uint32_t type)
+static json_t *type_row(const struct cli_summary_graph *g, const struct gcd_names *raw,
+                        const struct gcd_summary *s, uint32_t type)
 {
     const struct gcd_type *t = &s->types[type];
     const char *name = gcd_names_plain(g->names, type), *sent = gcd_names_plain(raw, type);
@@ -238,14 +252,15 @@ static json_t *type_row(const struct cli_summary_graph *g, const struct gcd_name
     return o;
 }
 
-static json_t *rows_of(const struct cli_summary_graph *g, const struct gcd_names *raw, const struct gcd_summary *s, const uint64_t *retained,
-                       uint64_t most)
+static json_t *rows_of(const struct cli_summary_graph *g, const struct gcd_names *raw,
+                       const struct gcd_summary *s, const uint64_t *retained, uint64_t most)
 {
     size_t n, own = 0;
     json_t *rows = json_array();
     struct rank *ranks = ranking(s, retained, &n);
     for (size_t i = 0; i < n; i++) {
-        bool more = retained == NULL && own < OWN_FACTOR * most && gcd_origins_get(g->origins, ranks[i].type) == GCD_ORIGIN_OWN;
+        bool more = retained == NULL && own < OWN_FACTOR * most &&
+                    gcd_origins_get(g->origins, ranks[i].type) == GCD_ORIGIN_OWN;
         if (i >= most && !more)
             continue;
         own += more;
@@ -260,7 +275,8 @@ static json_t *rows_of(const struct cli_summary_graph *g, const struct gcd_names
 }
 
 /* The names that the runtime sends, spelled like the shown ones. */
-static enum cli_exit raw_names(const struct cli_dump *d, const struct gcd_summary *s, struct gcd_names **ret)
+static enum cli_exit raw_names(const struct cli_dump *d, const struct gcd_summary *s,
+                               struct gcd_names **ret)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_summary raw = *s;
@@ -276,7 +292,8 @@ static enum cli_exit raw_names(const struct cli_dump *d, const struct gcd_summar
     return st == GCD_OK ? CLI_DONE : cli_fail(d->subject, &err);
 }
 
-static enum cli_exit put_types(const struct cli_args *args, json_t *o, const struct cli_dump *d, const struct cli_summary_graph *g)
+static enum cli_exit put_types(const struct cli_args *args, json_t *o, const struct cli_dump *d,
+                               const struct cli_summary_graph *g)
 {
     const struct gcd_summary *s = gcd_graph_summary(d->graph);
     uint64_t most = args->view.top != 0 ? args->view.top : DEFAULT_ROWS;
@@ -287,18 +304,23 @@ static enum cli_exit put_types(const struct cli_args *args, json_t *o, const str
     put(o, "types", rows_of(g, raw, s, NULL, most));
     put(o, "holders", rows_of(g, raw, s, g->retained, most));
     gcd_names_free(raw);
-    return json_object_get(o, "types") != NULL && json_object_get(o, "holders") != NULL ? CLI_DONE : cli_no_memory(NULL);
+    return json_object_get(o, "types") != NULL && json_object_get(o, "holders") != NULL
+               ? CLI_DONE
+               : cli_no_memory(NULL);
 }
 
 /* ---- all of it ---- */
 
-static enum cli_exit analyse(const struct cli_args *args, const struct cli_dump *d, struct cli_summary_graph *g)
+static enum cli_exit analyse(const struct cli_args *args, const struct cli_dump *d,
+                             struct cli_summary_graph *g)
 {
     struct gcd_error err = GCD_ERROR_INIT;
-    struct gcd_context finding = cli_context_steps(args, "finding dominators"), looking = cli_context_steps(args, "looking for suspects");
+    struct gcd_context finding = cli_context_steps(args, "finding dominators"),
+                       looking = cli_context_steps(args, "looking for suspects");
     const struct gcd_paths *paths;
     g->names = d->names;
-    gcd_status st = gcd_session_paths_with_dominators(d->session, &finding, &g->dominators, &paths, &err);
+    gcd_status st =
+        gcd_session_paths_with_dominators(d->session, &finding, &g->dominators, &paths, &err);
     if (st == GCD_OK)
         st = gcd_session_retained_by_type(d->session, &finding, &g->retained, &err);
     if (st == GCD_OK)
@@ -309,8 +331,8 @@ static enum cli_exit analyse(const struct cli_args *args, const struct cli_dump 
     return st == GCD_OK ? CLI_DONE : cli_fail(d->subject, &err);
 }
 
-static void put_all(const struct cli_args *args, json_t *o, const struct cli_dump *d, const struct cli_summary_file *file,
-                    const struct cli_summary_graph *g)
+static void put_all(const struct cli_args *args, json_t *o, const struct cli_dump *d,
+                    const struct cli_summary_file *file, const struct cli_summary_graph *g)
 {
     const struct gcd_summary *s = cli_summary(d);
     put(o, "schema", json_integer(CLI_SUMMARY_SCHEMA));
@@ -319,7 +341,8 @@ static void put_all(const struct cli_args *args, json_t *o, const struct cli_dum
     put_time(o, s);
     put_process(o, s, file);
     put(o, "labels", labels_of(args));
-    put_text(o, "file", file->path != NULL && strcmp(file->path, "-") != 0 ? cli_path_name(file->path) : "");
+    put_text(o, "file",
+             file->path != NULL && strcmp(file->path, "-") != 0 ? cli_path_name(file->path) : "");
     put_if(o, "file_bytes", file->bytes != 0, file->bytes);
     put_facts(o, s);
     cli_json_count(o, "retained_bytes", gcd_dominators_retained(g->dominators, GCD_NODE_ROOT));
@@ -334,7 +357,9 @@ enum cli_exit cli_summary_open(const struct cli_args *args, struct gcd_sink **re
     *ret = NULL;
     if (args->output.summary == NULL)
         return CLI_DONE;
-    return cli_sink_open(args->output.summary, &(struct gcd_sink_options){ .context = cli_context(args, NULL) }, CLI_SLOT_SUMMARY, ret);
+    return cli_sink_open(args->output.summary,
+                         &(struct gcd_sink_options){ .context = cli_context(args, NULL) },
+                         CLI_SLOT_SUMMARY, ret);
 }
 
 static enum cli_exit write_line(const struct cli_args *args, const char *line, struct gcd_sink *s)
@@ -346,11 +371,13 @@ static enum cli_exit write_line(const struct cli_args *args, const char *line, s
     if (gcd_sink_commit(s, &err) != GCD_OK)
         return cli_fail(to_stdout ? "standard output" : args->output.summary, &err);
     if (!args->quiet && !to_stdout)
-        cli_say(args->output.summary, "%s bytes of summary written", cli_number(strlen(line), true, n));
+        cli_say(args->output.summary, "%s bytes of summary written",
+                cli_number(strlen(line), true, n));
     return CLI_DONE;
 }
 
-enum cli_exit cli_summary_write(const struct cli_args *args, const struct cli_dump *d, const struct cli_summary_file *file, struct gcd_sink *s)
+enum cli_exit cli_summary_write(const struct cli_args *args, const struct cli_dump *d,
+                                const struct cli_summary_file *file, struct gcd_sink *s)
 {
     struct cli_summary_graph g = { .names = NULL };
     enum cli_exit e = analyse(args, d, &g);

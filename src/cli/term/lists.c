@@ -23,7 +23,8 @@ bool cli_list_grow(void *items, size_t count, size_t *room, size_t item_bytes)
     return true;
 }
 
-size_t cli_list_find(const void *items, size_t count, size_t item_bytes, const char *key, int (*compare)(const void *item, const char *key))
+size_t cli_list_find(const void *items, size_t count, size_t item_bytes, const char *key,
+                     int (*compare)(const void *item, const char *key))
 {
     size_t low = 0, high = count;
     while (low < high) {

@@ -11,7 +11,8 @@ static char last_said[2048], last_error[sizeof last_said], last_subject[4096];
 static bool held;
 static const char *place;
 static struct {
-    void (*take)(void *ctx, const char *subject, const char *text);      /* NULL: lines are printed */
+    /* NULL: lines are printed */
+    void (*take)(void *ctx, const char *subject, const char *text);
     void *ctx;
 } listener;
 
@@ -50,9 +51,11 @@ static void say(const char *subject, const char *fmt, va_list ap)
         listener.take(listener.ctx, subject, last_said);
         return;
     }
-    static char line[sizeof last_said + 4096 + 16];      /* fits the longest path; memory may be exhausted */
+    /* fits the longest path; memory may be exhausted */
+    static char line[sizeof last_said + 4096 + 16];
     const char *shown = subject == NULL ? "" : subject[0] != '\0' ? subject : "\"\"";
-    (void)snprintf(line, sizeof line, "gcdumpc: %s%s%s", shown, subject != NULL ? ": " : "", last_said);
+    (void)snprintf(line, sizeof line, "gcdumpc: %s%s%s", shown, subject != NULL ? ": " : "",
+                   last_said);
     cli_print_wrapped(stderr, line, 0, 9);
 }
 

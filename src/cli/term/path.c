@@ -13,6 +13,6 @@ void cli_path_folder(const char *path, char *ret, size_t cap)
 {
     size_t n = (size_t)(cli_path_name(path) - path);
     if (n > 1)
-        n--;                     /* without the slash, unless it is the whole folder */
+        n--; /* without the slash, unless it is the whole folder */
     (void)snprintf(ret, cap, "%.*s", n == 0 ? 1 : (int)n, n == 0 ? "." : path);
 }

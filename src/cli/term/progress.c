@@ -4,13 +4,14 @@
 #include "term/progress.h"
 #include "term/term.h"
 
-#define FIRST_AFTER_NS INT64_C(1000000000)
+#define FIRST_AFTER_NS   INT64_C(1000000000)
 #define AT_MOST_EVERY_NS INT64_C(170000000)
 
 static struct {
     bool off, checked, shown;
     int64_t start_ns, last_ns;
-    void (*take)(void *ctx, const char *verb, uint64_t done, uint64_t total);    /* NULL: progress is printed */
+    /* NULL: progress is printed */
+    void (*take)(void *ctx, const char *verb, uint64_t done, uint64_t total);
     void *ctx;
 } state;
 
@@ -26,7 +27,8 @@ void cli_progress_off(void)
     state.off = true;
 }
 
-void cli_progress_to(void (*take)(void *ctx, const char *verb, uint64_t done, uint64_t total), void *ctx)
+void cli_progress_to(void (*take)(void *ctx, const char *verb, uint64_t done, uint64_t total),
+                     void *ctx)
 {
     state.take = take;
     state.ctx = ctx;
@@ -67,8 +69,8 @@ void cli_progress(void *verb, uint64_t done_bytes, uint64_t total_bytes)
     if (total_bytes == UINT64_MAX || total_bytes == 0)
         fprintf(stderr, "\r%s: %s\033[K", (const char *)verb, cli_size(done_bytes, n));
     else
-        fprintf(stderr, "\r%s: %3.0f %% of %s\033[K", (const char *)verb, 100.0 * (double)done_bytes / (double)total_bytes,
-                cli_size(total_bytes, n));
+        fprintf(stderr, "\r%s: %3.0f %% of %s\033[K", (const char *)verb,
+                100.0 * (double)done_bytes / (double)total_bytes, cli_size(total_bytes, n));
     fflush(stderr);
 }
 
@@ -76,7 +78,8 @@ void cli_progress_steps(void *verb, uint64_t done, uint64_t total)
 {
     if (is_taken(verb, done, total) || !is_due())
         return;
-    fprintf(stderr, "\r%s: %3.0f %%\033[K", (const char *)verb, total > 0 ? 100.0 * (double)done / (double)total : 0);
+    fprintf(stderr, "\r%s: %3.0f %%\033[K", (const char *)verb,
+            total > 0 ? 100.0 * (double)done / (double)total : 0);
     fflush(stderr);
 }
 

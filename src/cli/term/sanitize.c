@@ -1,5 +1,6 @@
 /*
- * Names come from foreign processes and files.  Characters that a terminal would obey instead of showing become question marks.
+ * Names come from foreign processes and files.  Characters that a terminal would obey instead of
+ * showing become question marks.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -19,7 +20,7 @@ static uint32_t next(const unsigned char *s, size_t *ret_n)
         return 0xfffd;
     uint32_t c = s[0] & (0x7fu >> n);
     for (size_t i = 1; i < n; i++) {
-        if ((s[i] & 0xc0) != 0x80)       /* also the end */
+        if ((s[i] & 0xc0) != 0x80) /* also the end */
             return 0xfffd;
         c = c << 6 | (s[i] & 0x3f);
     }
@@ -32,16 +33,26 @@ static uint32_t next(const unsigned char *s, size_t *ret_n)
 /* Do terminals show the character C, N bytes long, instead of obeying it? */
 static bool is_shown(uint32_t c, size_t n)
 {
-    static const struct { uint32_t first, last; } obeyed[] = {
-        { 0x00, 0x1f }, { 0x7f, 0x9f },                              /* C0, DEL, C1: cursor, colours, replies that look like typed text */
-        { 0x061c, 0x061c }, { 0x200e, 0x200f }, { 0x202a, 0x202e },  /* direction of text: it would read differently from what it is */
-        { 0x2066, 0x2069 }, { 0x2028, 0x2029 }, { 0xfff9, 0xfffb },  /* the same; lines; annotations */
-        { 0xe0000, 0xe007f },                                        /* tags, invisible */
+    static const struct {
+        uint32_t first, last;
+    } obeyed[] = {
+        /* C0, DEL, C1: cursor, colours, replies that look like typed text */
+        { 0x00, 0x1f },
+        { 0x7f, 0x9f },
+        /* direction of text: it would read differently from what it is */
+        { 0x061c, 0x061c },
+        { 0x200e, 0x200f },
+        { 0x202a, 0x202e },
+        /* the same; lines; annotations */
+        { 0x2066, 0x2069 },
+        { 0x2028, 0x2029 },
+        { 0xfff9, 0xfffb },
+        { 0xe0000, 0xe007f }, /* tags, invisible */
     };
     for (size_t i = 0; i < sizeof obeyed / sizeof *obeyed; i++)
         if (c >= obeyed[i].first && c <= obeyed[i].last)
             return false;
-    return c != 0xfffd || n == 3;        /* also a 0xfffd that the text contains */
+    return c != 0xfffd || n == 3; /* also a 0xfffd that the text contains */
 }
 
 size_t cli_print_char(FILE *to, const char *s)
@@ -56,11 +67,12 @@ size_t cli_print_char(FILE *to, const char *s)
     return n;
 }
 
-/* Joiners, invisible operators, variation selectors: terminals give them different widths, and they could make a name look like another one. */
+/* Joiners, invisible operators, variation selectors: terminals give them different widths, and they
+ * could make a name look like another one. */
 static bool is_invisible(uint32_t c)
 {
-    return (c >= 0x200b && c <= 0x200d) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || c == 0x00ad || (c >= 0xfe00 && c <= 0xfe0f) ||
-           (c >= 0xe0000 && c <= 0xe0fff);
+    return (c >= 0x200b && c <= 0x200d) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff ||
+           c == 0x00ad || (c >= 0xfe00 && c <= 0xfe0f) || (c >= 0xe0000 && c <= 0xe0fff);
 }
 
 size_t cli_screen_char(const char *s, bool ascii, uint32_t *ret, unsigned *ret_columns)

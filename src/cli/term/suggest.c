@@ -32,7 +32,8 @@ unsigned cli_edit_distance(const char *a, size_t na, const char *b, size_t nb)
         for (size_t j = 1; j <= nb; j++) {
             int x = tolower((unsigned char)a[i - 1]), y = tolower((unsigned char)b[j - 1]);
             row[j] = least(above[j - 1] + (x != y), least(above[j], row[j - 1]) + 1);
-            if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) && y == tolower((unsigned char)a[i - 2]))
+            if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) &&
+                y == tolower((unsigned char)a[i - 2]))
                 row[j] = least(row[j], before[j - 2] + 1);
         }
     }
@@ -53,7 +54,7 @@ void cli_nearest_try(struct cli_nearest *n, const char *candidate)
 {
     size_t a = strlen(n->wanted), b = strlen(candidate);
     if (a < 2 || a > CLI_NEAR_LENGTH || b > CLI_NEAR_LENGTH)
-        return;                  /* a single letter is near everything */
+        return; /* a single letter is near everything */
     unsigned d = cli_edit_distance(n->wanted, a, candidate, b);
     if (b > a && strncasecmp(n->wanted, candidate, a) == 0)
         d = 1;
@@ -89,7 +90,7 @@ char *cli_nearest_file(const char *path)
             continue;
         free(best);
         if (asprintf(&best, "%.*s%s", length, path, e->d_name) < 0)
-            best = NULL;         /* no suggestion */
+            best = NULL; /* no suggestion */
     }
     if (d != NULL)
         (void)closedir(d);

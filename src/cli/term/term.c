@@ -25,7 +25,8 @@ void cli_bold(FILE *f, bool on)
 size_t cli_window_columns(FILE *f)
 {
     struct winsize w;
-    return isatty(fileno(f)) && ioctl(fileno(f), TIOCGWINSZ, &w) == 0 && w.ws_col > 0 ? w.ws_col : SIZE_MAX;
+    return isatty(fileno(f)) && ioctl(fileno(f), TIOCGWINSZ, &w) == 0 && w.ws_col > 0 ? w.ws_col
+                                                                                      : SIZE_MAX;
 }
 
 void cli_print_wrapped(FILE *to, const char *s, size_t column, size_t hang)
@@ -52,11 +53,14 @@ void cli_print_prose(FILE *to, const char *s)
         size_t indent = strspn(s, " ");
         /* An indented line continues below the text after its first wide gap. */
         const char *gap = strstr(s + indent, "  ");
-        size_t hang = indent == 0 ? 0 : gap != NULL && gap < s + n ? (size_t)(gap - s) + strspn(gap, " ") : indent + CLI_GAP;
-        while (narrow && indent == 0 && n > 0 && s[n] == '\n' && s[n + 1] != '\n' && s[n + 1] != ' ' && s[n + 1] != '\0')
+        size_t hang = indent == 0                  ? 0
+                      : gap != NULL && gap < s + n ? (size_t)(gap - s) + strspn(gap, " ")
+                                                   : indent + CLI_GAP;
+        while (narrow && indent == 0 && n > 0 && s[n] == '\n' && s[n + 1] != '\n' &&
+               s[n + 1] != ' ' && s[n + 1] != '\0')
             n += 1 + strcspn(s + n + 1, "\n");
         char *line = strndup(s, n);
-        if (line == NULL) {              /* then the rest stays as it is */
+        if (line == NULL) { /* then the rest stays as it is */
             (void)fputs(s, to);
             return;
         }
@@ -99,10 +103,12 @@ const char *cli_time(int64_t unix_ms, char buf[CLI_TIME_BYTES])
     buf[0] = '\0';
     if (unix_ms == INT64_MIN)
         return buf;
-    int ms = (int)((unix_ms % 1000 + 1000) % 1000);  /* also before 1970 */
+    int ms = (int)((unix_ms % 1000 + 1000) % 1000); /* also before 1970 */
     time_t s = (time_t)(unix_ms / 1000 - (unix_ms % 1000 < 0));
-    if (gmtime_r(&s, &tm) != NULL)       /* libraries differ in how strftime writes a year of more than four digits */
+    if (gmtime_r(&s, &tm) !=
+        NULL) /* libraries differ in how strftime writes a year of more than four digits */
         (void)snprintf(buf, CLI_TIME_BYTES, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ",
-                       tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, ms);
+                       tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min,
+                       tm.tm_sec, ms);
     return buf;
 }

@@ -15,7 +15,8 @@ void cli_bold(FILE *f, bool on);
 size_t cli_window_columns(FILE *f);
 /* Prints the line S, which begins at COLUMN; wrapped lines begin at column HANG. */
 void cli_print_wrapped(FILE *to, const char *s, size_t column, size_t hang);
-/* Prints text with lines of at most this many columns; on a narrower terminal wraps its paragraphs again. */
+/* Prints text with lines of at most this many columns; on a narrower terminal wraps its paragraphs
+ * again. */
 #define CLI_PROSE_COLUMNS 110
 void cli_print_prose(FILE *to, const char *s);
 /* N in BUF, with thousands separators if SEPARATORS. */
@@ -27,17 +28,20 @@ const char *cli_size(uint64_t n, char buf[CLI_NUMBER_BYTES]);
 #define CLI_TIME_BYTES 64
 const char *cli_time(int64_t unix_ms, char buf[CLI_TIME_BYTES]);
 
-/* Prints foreign text: control characters (including those for direction) and bytes that are not UTF-8 become "?". */
+/* Prints foreign text: control characters (including those for direction) and bytes that are not
+ * UTF-8 become "?". */
 void cli_print_sanitized(FILE *to, const char *s);
 /* Prints the first character of S, which is not empty.  Returns its length in bytes. */
 size_t cli_print_char(FILE *to, const char *s);
 /*
- * The first character of S, which is not empty, for a screen made of cells.  *RET is "?" for what a terminal would obey or not show, and with ASCII
- * for all other alphabets.  *RET_COLUMNS is 2 for wide characters, 0 for combining ones.  The locale must be UTF-8 unless ASCII.  Returns its length
- * in bytes.
+ * The first character of S, which is not empty, for a screen made of cells.  *RET is "?" for what a
+ * terminal would obey or not show, and with ASCII for all other alphabets.  *RET_COLUMNS is 2 for
+ * wide characters, 0 for combining ones.  The locale must be UTF-8 unless ASCII.  Returns its
+ * length in bytes.
  */
 size_t cli_screen_char(const char *s, bool ascii, uint32_t *ret, unsigned *ret_columns);
-/* The same for all of S, cut after COLUMNS characters.  Returns the number of characters; TO NULL: only counts. */
+/* The same for all of S, cut after COLUMNS characters.  Returns the number of characters; TO NULL:
+ * only counts. */
 size_t cli_print_cut(FILE *to, const char *s, size_t columns);
 /* The same for the first N bytes, which end at a character. */
 size_t cli_print_bytes(FILE *to, const char *s, size_t n);

@@ -32,7 +32,8 @@ static size_t sum_of_texts(const struct cli_wrapped_column *places, size_t n, si
     return sum;
 }
 
-/* Divides ROOM among the text columns: the widest shrink to the width of the next, and so on.  False when they would be too narrow. */
+/* Divides ROOM among the text columns: the widest shrink to the width of the next, and so on. False
+ * when they would be too narrow. */
 static bool narrow(struct cli_wrapped_column *places, size_t n, size_t room)
 {
     size_t most = room;
@@ -72,18 +73,20 @@ void cli_wrap_columns(struct cli_wrapped_column *places, size_t n, size_t window
             all += places[i].width + CLI_GAP;
             fixed += (is_long(&places[i]) ? 0 : places[i].width) + CLI_GAP;
         }
-    if (window == SIZE_MAX || all <= window + CLI_GAP || (fixed < window + CLI_GAP && narrow(places, n, window + CLI_GAP - fixed)))
+    if (window == SIZE_MAX || all <= window + CLI_GAP ||
+        (fixed < window + CLI_GAP && narrow(places, n, window + CLI_GAP - fixed)))
         side_by_side(places, n);
     else
         one_below_the_other(places, n, window);
 }
 
-/* The length up to the last of ENDS before WIDTH, if that fills a third of the line; blanks at the break do not count. */
+/* The length up to the last of ENDS before WIDTH, if that fills a third of the line; blanks at the
+ * break do not count. */
 static size_t broken(const char *s, size_t width, const char *ends)
 {
     size_t used = 0, i = 0, best = 0;
     for (; s[i] != '\0'; i++) {
-        bool follows = ((unsigned char)s[i] & 0xc0) == 0x80;     /* a continuation byte */
+        bool follows = ((unsigned char)s[i] & 0xc0) == 0x80; /* a continuation byte */
         if (!follows && used == width)
             break;
         used += !follows;

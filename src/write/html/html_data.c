@@ -14,9 +14,10 @@
 #include "write/write.h"
 
 /* Maximum number of steps of the merged trees; objects that need more are in frames "...". */
-#define STEPS_OF_TREE (UINT32_C(1) << 17)
+#define STEPS_OF_TREE  (UINT32_C(1) << 17)
 #define STEPS_OF_PATHS (UINT32_C(1) << 15)
-/* Paths for this many of the largest types by their own bytes, and for as many by retained bytes. */
+/* Paths for this many of the largest types by their own bytes, and for as many by retained bytes.
+ */
 #define PATHS_BY_BYTES (HTML_PATHS / 2)
 
 /* Progress of one analysis as part of the whole: from FIRST to FIRST + SHARE, in quarters. */
@@ -31,7 +32,10 @@ static void stage_progress(void *ctx, uint64_t done, uint64_t total)
 {
     const struct stage *s = ctx;
     if (total > 0)
-        gcd_context_report(s->all, (uint64_t)((s->first + s->share * (double)done / (double)total) / 4 * (double)STAGE_STEPS), STAGE_STEPS);
+        gcd_context_report(s->all,
+                           (uint64_t)((s->first + s->share * (double)done / (double)total) / 4 *
+                                      (double)STAGE_STEPS),
+                           STAGE_STEPS);
 }
 
 /* ---- the largest single objects ---- */
@@ -83,8 +87,9 @@ static void sort_large(struct html_data *h)
 }
 
 /*
- * Among objects of one type that hold each other (a list, a tree), takes only the outermost, whose retained size includes the others.
- * gcd_retained_largest would not do: it could return nothing but the links of one list.
+ * Among objects of one type that hold each other (a list, a tree), takes only the outermost, whose
+ * retained size includes the others. gcd_retained_largest would not do: it could return nothing but
+ * the links of one list.
  */
 static void find_large(struct html_data *h, const struct gcd_dominators *d)
 {
@@ -95,7 +100,8 @@ static void find_large(struct html_data *h, const struct gcd_dominators *d)
         uint32_t parent = gcd_dominators_parent(d, node);
         if (parent == GCD_NODE_NONE)
             continue;
-        if (parent == GCD_NODE_ROOT || gcd_graph_node_type(h->g, parent) != gcd_graph_node_type(h->g, node))
+        if (parent == GCD_NODE_ROOT ||
+            gcd_graph_node_type(h->g, parent) != gcd_graph_node_type(h->g, node))
             offer(h, (struct html_large){ .retained = retained, .node = node });
     }
     sort_large(h);
@@ -110,23 +116,29 @@ static uint32_t deeper_label(const struct gcd_merged_tree *t)
     return label;
 }
 
-static gcd_status add_holder(struct html_data *h, struct html_large *l, uint32_t label, struct gcd_error *err)
+static gcd_status add_holder(struct html_data *h, struct html_large *l, uint32_t label,
+                             struct gcd_error *err)
 {
-    if (!gcd_vec_reserve(&h->alloc, &h->holders, &h->holder_room, h->holder_count + 1, sizeof *h->holders, SIZE_MAX))
+    if (!gcd_vec_reserve(&h->alloc, &h->holders, &h->holder_room, h->holder_count + 1,
+                         sizeof *h->holders, SIZE_MAX))
         return gcd_fail_nomem(err, "looking at the largest objects");
     h->holders[h->holder_count++] = label;
     l->holders++;
     return GCD_OK;
 }
 
-/* Adds the types on the way up from a large object, consecutive equal ones once, then the steps above its outermost dominator, from AT on. */
-static gcd_status find_holders_of(struct html_data *h, struct html_large *l, const struct gcd_merged_tree *t, uint32_t at, struct gcd_error *err)
+/* Adds the types on the way up from a large object, consecutive equal ones once, then the steps
+ * above its outermost dominator, from AT on. */
+static gcd_status find_holders_of(struct html_data *h, struct html_large *l,
+                                  const struct gcd_merged_tree *t, uint32_t at,
+                                  struct gcd_error *err)
 {
     size_t steps_n;
     const struct gcd_merged_step *steps = gcd_merged_tree_steps(t, &steps_n);
     uint32_t last = GCD_STEP_NONE;
     l->holder = h->holder_count;
-    for (uint32_t node = l->node; node < GCD_NODE_ROOT; node = gcd_dominators_parent(h->dominators, node)) {
+    for (uint32_t node = l->node; node < GCD_NODE_ROOT;
+         node = gcd_dominators_parent(h->dominators, node)) {
         uint32_t type = gcd_graph_node_type(h->g, node);
         if (type == last)
             continue;
@@ -146,7 +158,8 @@ static gcd_status find_holders_of(struct html_data *h, struct html_large *l, con
 }
 
 /* FOUND[i]: the step of T in which the outermost dominator of large object I begins. */
-static gcd_status find_holders(struct html_data *h, const struct gcd_merged_tree *t, const uint32_t *found, struct gcd_error *err)
+static gcd_status find_holders(struct html_data *h, const struct gcd_merged_tree *t,
+                               const uint32_t *found, struct gcd_error *err)
 {
     for (size_t i = 0; i < h->large_count; i++)
         GCD_TRY(find_holders_of(h, &h->large[i], t, found[i], err));
@@ -158,7 +171,8 @@ static gcd_status find_holders(struct html_data *h, const struct gcd_merged_tree
 static int by_bytes(const void *ctx, uint32_t a, uint32_t b)
 {
     const struct html_data *h = ctx;
-    const struct gcd_type *x = &gcd_graph_summary(h->g)->types[a], *y = &gcd_graph_summary(h->g)->types[b];
+    const struct gcd_type *x = &gcd_graph_summary(h->g)->types[a],
+                          *y = &gcd_graph_summary(h->g)->types[b];
     if (x->bytes != y->bytes)
         return x->bytes < y->bytes ? 1 : -1;
     return x->objects != y->objects ? (x->objects < y->objects ? 1 : -1) : 0;
@@ -167,11 +181,14 @@ static int by_bytes(const void *ctx, uint32_t a, uint32_t b)
 static int by_retained(const void *ctx, uint32_t a, uint32_t b)
 {
     const struct html_data *h = ctx;
-    return h->retained[a] != h->retained[b] ? (h->retained[a] < h->retained[b] ? 1 : -1) : by_bytes(ctx, a, b);
+    return h->retained[a] != h->retained[b] ? (h->retained[a] < h->retained[b] ? 1 : -1)
+                                            : by_bytes(ctx, a, b);
 }
 
-/* Sorts all types that have objects.  Paths are wanted for the first types in either order, each once. */
-static gcd_status choose_types(struct html_data *h, uint32_t *ret_wanted, size_t *ret_n, struct gcd_error *err)
+/* Sorts all types that have objects.  Paths are wanted for the first types in either order, each
+ * once. */
+static gcd_status choose_types(struct html_data *h, uint32_t *ret_wanted, size_t *ret_n,
+                               struct gcd_error *err)
 {
     const struct gcd_summary *summary = gcd_graph_summary(h->g);
     size_t n = 0, wanted = 0;
@@ -213,9 +230,11 @@ static gcd_status generations(struct html_data *h, struct gcd_error *err)
         return GCD_OK;
     GCD_TRY(gcd_generations_new(summary, &h->alloc, &all, err));
     for (uint32_t node = 0; node < gcd_graph_node_count(h->g); node++)
-        gcd_generations_add(all, gcd_graph_node_address(h->g, node), gcd_graph_node_size(h->g, node));
+        gcd_generations_add(all, gcd_graph_node_address(h->g, node),
+                            gcd_graph_node_size(h->g, node));
     for (unsigned i = 0; i < HTML_GENERATIONS; i++)
-        h->generations[i] = *gcd_generations_get(all, i < HTML_GENERATIONS - 1 ? i : GCD_GENERATION_NONE);
+        h->generations[i] =
+            *gcd_generations_get(all, i < HTML_GENERATIONS - 1 ? i : GCD_GENERATION_NONE);
     gcd_generations_free(all);
     return GCD_OK;
 }
@@ -224,10 +243,10 @@ static gcd_status generations(struct html_data *h, struct gcd_error *err)
 struct analysis {
     struct html_data *h;
     const struct gcd_paths *paths;
-    uint32_t wanted[HTML_PATHS];         /* [wanted_count] types whose paths the page has */
+    uint32_t wanted[HTML_PATHS]; /* [wanted_count] types whose paths the page has */
     size_t wanted_count;
     gcd_status here, beside;
-    struct gcd_error *err, beside_err;   /* ERR may be NULL */
+    struct gcd_error *err, beside_err; /* ERR may be NULL */
 };
 
 /* The context of one stage of the work, which reports its part of the progress. */
@@ -243,10 +262,13 @@ static struct gcd_context staged(const struct html_data *h, struct stage *stage)
 
 static struct gcd_merged_tree_options merging(struct gcd_context context, uint32_t max_steps)
 {
-    return (struct gcd_merged_tree_options){ .context = context, .stacks = true, .max_depth = STACKS_DEPTH, .max_steps = max_steps };
+    return (struct gcd_merged_tree_options){
+        .context = context, .stacks = true, .max_depth = STACKS_DEPTH, .max_steps = max_steps
+    };
 }
 
-static gcd_status merge_dominators(struct html_data *h, const struct gcd_paths *paths, struct gcd_error *err)
+static gcd_status merge_dominators(struct html_data *h, const struct gcd_paths *paths,
+                                   struct gcd_error *err)
 {
     struct stage stage = { .first = 2, .share = 1 };
     struct gcd_merged_tree_options merge = merging(staged(h, &stage), STEPS_OF_TREE);
@@ -271,8 +293,10 @@ static gcd_status merge_dominators(struct html_data *h, const struct gcd_paths *
     return st;
 }
 
-/* The MAX heaviest steps of the paths to the objects of TYPE, from the tree of paths to all objects. */
-static gcd_status paths_of_type(struct html_data *h, uint32_t type, size_t max, struct gcd_merged_tree **ret, struct gcd_error *err)
+/* The MAX heaviest steps of the paths to the objects of TYPE, from the tree of paths to all
+ * objects. */
+static gcd_status paths_of_type(struct html_data *h, uint32_t type, size_t max,
+                                struct gcd_merged_tree **ret, struct gcd_error *err)
 {
     struct gcd_context quiet = html_quietly(h);
     struct gcd_node_list of;
@@ -289,7 +313,8 @@ static bool has_path(const struct html_data *h, uint32_t type)
 }
 
 /* Builds the tree of shortest paths of each wanted type, and of each type with details. */
-static gcd_status merge_paths_to(struct html_data *h, const struct gcd_paths *p, const uint32_t *wanted, size_t n, struct gcd_error *err)
+static gcd_status merge_paths_to(struct html_data *h, const struct gcd_paths *p,
+                                 const uint32_t *wanted, size_t n, struct gcd_error *err)
 {
     struct stage stage = { .first = 3, .share = 1 };
     struct gcd_merged_tree_options merge = merging(staged(h, &stage), STEPS_OF_PATHS);
@@ -303,7 +328,8 @@ static gcd_status merge_paths_to(struct html_data *h, const struct gcd_paths *p,
     }
     for (size_t i = 0; i < h->detail_count; i++)
         if (!has_path(h, h->details[i].type))
-            GCD_TRY(paths_of_type(h, h->details[i].type, HTML_DETAIL_NODES, &h->details[i].tree, err));
+            GCD_TRY(
+                paths_of_type(h, h->details[i].type, HTML_DETAIL_NODES, &h->details[i].tree, err));
     return GCD_OK;
 }
 
@@ -344,7 +370,8 @@ static gcd_status retained_by_type(struct html_data *h, struct gcd_error *err)
 {
     struct gcd_context quiet = html_quietly(h);
     quiet.alloc = &h->alloc;
-    h->retained = gcd_mem_new_array(&h->alloc, gcd_graph_summary(h->g)->type_count, sizeof *h->retained);
+    h->retained =
+        gcd_mem_new_array(&h->alloc, gcd_graph_summary(h->g)->type_count, sizeof *h->retained);
     if (h->retained == NULL)
         return gcd_fail_nomem(err, "adding up retained sizes");
     GCD_TRY(gcd_preorder_new(h->g, h->dominators, &quiet, &h->preorder, err));
@@ -356,7 +383,8 @@ static gcd_status open_session(struct html_data *h, struct gcd_error *err)
 {
     const struct gcd_origins *origins = h->options->origins;
     size_t types = gcd_graph_summary(h->g)->type_count;
-    struct gcd_session_options options = { .context = h->options->context, .names = h->options->names };
+    struct gcd_session_options options = { .context = h->options->context,
+                                           .names = h->options->names };
     uint8_t *mine = NULL;
     h->session = h->role->session;
     if (h->session != NULL)
@@ -379,7 +407,8 @@ static gcd_status analyze(struct html_data *h, struct analysis *a)
     struct stage stage = { .first = 0, .share = 2 };
     struct gcd_context context = staged(h, &stage);
     GCD_TRY(open_session(h, a->err));
-    GCD_TRY(gcd_session_paths_with_dominators(h->session, &context, &h->dominators, &a->paths, a->err));
+    GCD_TRY(
+        gcd_session_paths_with_dominators(h->session, &context, &h->dominators, &a->paths, a->err));
     h->pseudo_roots = gcd_dominators_pseudo_roots(h->dominators);
     h->reachable_objects = gcd_dominators_reachable(h->dominators);
     h->reachable_bytes = gcd_dominators_retained(h->dominators, GCD_NODE_ROOT);
@@ -393,8 +422,9 @@ static gcd_status analyze(struct html_data *h, struct analysis *a)
     return write_check(h->options, NULL, STAGE_STEPS, STAGE_STEPS, a->err);
 }
 
-gcd_status html_data_make(struct html_data *h, const struct gcd_graph *g, const struct gcd_write_options *options,
-                          const struct html_role *role, struct gcd_error *err)
+gcd_status html_data_make(struct html_data *h, const struct gcd_graph *g,
+                          const struct gcd_write_options *options, const struct html_role *role,
+                          struct gcd_error *err)
 {
     memset(h, 0, sizeof *h);
     struct gcd_alloc user = gcd_alloc_or_default(options->context.alloc);
@@ -408,7 +438,8 @@ gcd_status html_data_make(struct html_data *h, const struct gcd_graph *g, const 
     return analyze(h, &a);
 }
 
-struct gcd_write_options html_options_of(const struct gcd_session *session, const struct gcd_write_options *options)
+struct gcd_write_options html_options_of(const struct gcd_session *session,
+                                         const struct gcd_write_options *options)
 {
     struct gcd_write_options o = { .name = NULL };
     if (options != NULL)

@@ -1,5 +1,6 @@
 /*
- * The content of the page, collected before any of it is written.  Its size depends on these numbers and not on the heap.
+ * The content of the page, collected before any of it is written.  Its size depends on these
+ * numbers and not on the heap.
  */
 #ifndef GCD_WRITE_HTML_DATA_H
 #define GCD_WRITE_HTML_DATA_H
@@ -15,36 +16,44 @@
 #include "base/threads/locked_alloc.h"
 #include "write/stacks.h"
 
-#define HTML_TYPES 4000          /* rows of the table of types; the rest is compressed */
+#define HTML_TYPES         4000 /* rows of the table of types; the rest is compressed */
 #define HTML_TYPES_OF_PART 3000
-#define HTML_TREE 12000          /* nodes of the dominator tree */
-#define HTML_LARGE 100           /* single objects */
-#define HTML_HOLDERS 60          /* types on the path to one of them; those further out share one name */
-#define HTML_PATHS 24            /* types whose paths are shown */
-#define HTML_PATH_NODES 400      /* nodes of each of them */
-#define HTML_DETAILS 1200        /* types with details: the first by bytes, and those with a thousandth of all bytes */
-#define HTML_DETAILS_FIRST 500
+#define HTML_TREE          12000 /* nodes of the dominator tree */
+#define HTML_LARGE         100   /* single objects */
+/* types on the path to one of them; those further out share one name */
+#define HTML_HOLDERS    60
+#define HTML_PATHS      24  /* types whose paths are shown */
+#define HTML_PATH_NODES 400 /* nodes of each of them */
+/* types with details: the first by bytes, and those with a thousandth of all bytes */
+#define HTML_DETAILS         1200
+#define HTML_DETAILS_FIRST   500
 #define HTML_DETAILS_OF_PART 400
-#define HTML_DETAIL_NODES 30     /* of their paths */
-#define HTML_PAIRS 6             /* other types in each of their lists */
-#define HTML_OBJECTS 5           /* largest objects */
-#define HTML_SUSPECTS 20
-#define HTML_GENERATIONS 6       /* 0, 1, 2, large, pinned, and objects outside all ranges */
+#define HTML_DETAIL_NODES    30 /* of their paths */
+#define HTML_PAIRS           6  /* other types in each of their lists */
+#define HTML_OBJECTS         5  /* largest objects */
+#define HTML_SUSPECTS        20
+#define HTML_GENERATIONS     6 /* 0, 1, 2, large, pinned, and objects outside all ranges */
 
 /* The purpose of the page. */
 struct html_role {
-    bool part;                   /* the newer dump in a page of two dumps: fewer types, shorter names */
-    const char *start;           /* the first section: "map" or "suspects" */
-    struct gcd_session *session; /* on the graph, with a thread-safe allocator and the names of the options; NULL = the page makes its own */
+    /* the newer dump in a page of two dumps: fewer types, shorter names */
+    bool part;
+    const char *start; /* the first section: "map" or "suspects" */
+    /* on the graph, with a thread-safe allocator and the names of the options; NULL = the page
+     * makes its own */
+    struct gcd_session *session;
 };
 
 struct html_large {
     uint64_t retained;
     uint32_t node;
-    size_t holder, holders;      /* position and number of its labels in the list of holders, outermost first, ending with the object's */
+    /* position and number of its labels in the list of holders, outermost first, ending with the
+     * object's */
+    size_t holder, holders;
 };
 
-/* Objects or references of a type, relative to another one.  As a holder, TYPE: GCD_NODE_ROOT = no single object, GCD_NODE_NONE = nothing. */
+/* Objects or references of a type, relative to another one.  As a holder, TYPE: GCD_NODE_ROOT = no
+ * single object, GCD_NODE_NONE = nothing. */
 struct html_pair {
     uint32_t type;
     uint64_t count, bytes;
@@ -57,7 +66,8 @@ struct html_object {
     uint64_t retained;
 };
 
-/* Details of a type: the dominators of its objects by type, what they dominate and refer to, those that retain most, and the paths to all. */
+/* Details of a type: the dominators of its objects by type, what they dominate and refer to, those
+ * that retain most, and the paths to all. */
 struct html_detail {
     uint32_t type;
     struct html_list {
@@ -68,31 +78,34 @@ struct html_detail {
     size_t object_count;
     struct html_part {
         uint64_t objects, bytes;
-    } generations[HTML_GENERATIONS];     /* of its objects */
-    struct gcd_merged_tree *tree;        /* NULL if it is one of html_data.paths */
+    } generations[HTML_GENERATIONS]; /* of its objects */
+    struct gcd_merged_tree *tree;    /* NULL if it is one of html_data.paths */
 };
 
 struct html_data {
-    struct gcd_alloc alloc;      /* the user's, with a lock: analyses run in parallel */
+    struct gcd_alloc alloc; /* the user's, with a lock: analyses run in parallel */
     struct gcd_locked_alloc locked;
     const struct gcd_graph *g;
     const struct gcd_write_options *options;
     const struct html_role *role;
-    struct gcd_session *session, *own_session;   /* SESSION owns the results below that are const */
+    struct gcd_session *session, *own_session; /* SESSION owns the results below that are const */
     const struct gcd_dominators *dominators;
     const struct gcd_origins *origins;
     const struct gcd_async *async;
     const struct gcd_suspects *suspects;
-    const struct gcd_suspects *consumer; /* the first of these is shown if there are no suspects; NULL = nothing to show */
-    struct gcd_merged_tree *by_paths;    /* has the names of all labels */
-    struct gcd_preorder *preorder;       /* freed when the tree is done */
-    uint64_t *retained;          /* [types of the graph] */
-    uint32_t *types;             /* [type_room] the first type_count, by bytes, are shown */
+    /* the first of these is shown if there are no suspects; NULL = nothing to show */
+    const struct gcd_suspects *consumer;
+    struct gcd_merged_tree *by_paths; /* has the names of all labels */
+    struct gcd_preorder *preorder;    /* freed when the tree is done */
+    uint64_t *retained;               /* [types of the graph] */
+    uint32_t *types;                  /* [type_room] the first type_count, by bytes, are shown */
     size_t type_count, type_room, types_with_objects;
     uint64_t reachable_objects, reachable_bytes;
-    uint64_t own_bytes;          /* of the program's own live objects outside the suspects, with what they keep alive */
-    uint32_t pseudo_roots;       /* number of pseudo-roots, if the dump has no roots (dominators.h) */
-    struct gcd_merged_tree *tree;        /* the dominator tree, its largest steps */
+    /* of the program's own live objects outside the suspects, with what they keep alive */
+    uint64_t own_bytes;
+    /* number of pseudo-roots, if the dump has no roots (dominators.h) */
+    uint32_t pseudo_roots;
+    struct gcd_merged_tree *tree; /* the dominator tree, its largest steps */
     struct html_large large[HTML_LARGE];
     size_t large_count;
     uint32_t *holders;
@@ -105,11 +118,12 @@ struct html_data {
     struct html_detail *details; /* [HTML_DETAILS] */
     size_t detail_count;
     struct gcd_generation generations[HTML_GENERATIONS];
-    uint64_t roots[GCD_GROUPS];  /* number in each group */
+    uint64_t roots[GCD_GROUPS]; /* number in each group */
 };
 
 /* Computes all of it; OPTIONS and ROLE must outlive H.  Always call html_data_done. */
-GCD_MUST_CHECK gcd_status html_data_make(struct html_data *h, const struct gcd_graph *g, const struct gcd_write_options *options,
+GCD_MUST_CHECK gcd_status html_data_make(struct html_data *h, const struct gcd_graph *g,
+                                         const struct gcd_write_options *options,
                                          const struct html_role *role, struct gcd_error *err);
 void html_data_done(struct html_data *h);
 
@@ -122,33 +136,45 @@ static inline struct gcd_context html_quietly(const struct html_data *h)
 }
 
 /* OPTIONS, which may be NULL, with the names of SESSION. */
-struct gcd_write_options html_options_of(const struct gcd_session *session, const struct gcd_write_options *options);
+struct gcd_write_options html_options_of(const struct gcd_session *session,
+                                         const struct gcd_write_options *options);
 
-/* html_details.c: chooses the types with details, once the types are sorted; then finds the details. */
+/* html_details.c: chooses the types with details, once the types are sorted; then finds the
+ * details. */
 GCD_MUST_CHECK gcd_status html_details_choose(struct html_data *h, struct gcd_error *err);
 GCD_MUST_CHECK gcd_status html_details_collect(struct html_data *h, struct gcd_error *err);
 
-/* html_own.c: the origin of a type; sets own_bytes; does S have bytes of the heap that no other suspect has? */
+/* html_own.c: the origin of a type; sets own_bytes; does S have bytes of the heap that no other
+ * suspect has? */
 enum gcd_origin html_origin(const struct html_data *h, uint32_t type);
 GCD_MUST_CHECK gcd_status html_own_bytes(struct html_data *h, struct gcd_error *err);
 bool html_is_counted(const struct gcd_suspect *s);
 
-/* html_json.c: one object, named KEY, at the end of the page so far.  *RET_OTHERS: number of types of which the page has only the sum. */
+/* html_json.c: one object, named KEY, at the end of the page so far.  *RET_OTHERS: number of types
+ * of which the page has only the sum. */
 struct json_put;
-/* A row of "calls": NUMBER, and what people call objects of type NAME; nothing if they call them by NAME. */
+/* A row of "calls": NUMBER, and what people call objects of type NAME; nothing if they call them by
+ * NAME. */
 void html_put_call(struct json_put *j, size_t number, const char *name, size_t max);
-GCD_MUST_CHECK gcd_status html_json_put(const struct html_data *h, struct json_put *j, const char *key, size_t *ret_others, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status html_json_put(const struct html_data *h, struct json_put *j,
+                                        const char *key, size_t *ret_others, struct gcd_error *err);
 
-/* html_waits.c: "waits", if something waits.  TYPE_NAMES[type]: the number of its name, UINT32_MAX = it has none. */
-GCD_MUST_CHECK gcd_status html_put_waits(const struct html_data *h, const uint32_t *type_names, struct json_put *j, struct gcd_error *err);
+/* html_waits.c: "waits", if something waits.  TYPE_NAMES[type]: the number of its name, UINT32_MAX
+ * = it has none. */
+GCD_MUST_CHECK gcd_status html_put_waits(const struct html_data *h, const uint32_t *type_names,
+                                         struct json_put *j, struct gcd_error *err);
 
-/* html_outer.c: "outer", the types without parameters in which types of the list of names are nested.  TYPE_NAMES as for html_put_waits. */
-GCD_MUST_CHECK gcd_status html_put_outer(const struct html_data *h, const uint32_t *type_names, struct json_put *j, struct gcd_error *err);
+/* html_outer.c: "outer", the types without parameters in which types of the list of names are
+ * nested.  TYPE_NAMES as for html_put_waits. */
+GCD_MUST_CHECK gcd_status html_put_outer(const struct html_data *h, const uint32_t *type_names,
+                                         struct json_put *j, struct gcd_error *err);
 
 /*
- * html_rest.c: "rest_types", the types after the first type_count, compressed into at most ROOM bytes of the page, and "other_types", the
- * *RET_OTHERS types without room.
+ * html_rest.c: "rest_types", the types after the first type_count, compressed into at most ROOM
+ * bytes of the page, and "other_types", the *RET_OTHERS types without room.
  */
-GCD_MUST_CHECK gcd_status html_put_rest(const struct html_data *h, uint64_t room, struct json_put *j, size_t *ret_others, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status html_put_rest(const struct html_data *h, uint64_t room,
+                                        struct json_put *j, size_t *ret_others,
+                                        struct gcd_error *err);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * Details of single types: what holds their objects, what they hold and refer to, and the largest of them.  One pass over the objects and their
- * references counts pairs of types; a holder and what it holds are the same pair.
+ * Details of single types: what holds their objects, what they hold and refer to, and the largest
+ * of them.  One pass over the objects and their references counts pairs of types; a holder and what
+ * it holds are the same pair.
  */
 #include "write/html/html_data.h"
 
@@ -14,31 +15,35 @@
 
 /* Number of the detail of a type without details. */
 #define NO_DETAIL UINT16_MAX
-/* Maximum number of pairs of types; later ones are left out.  If all possible pairs are no more, each has its place in a table. */
+/* Maximum number of pairs of types; later ones are left out.  If all possible pairs are no more,
+ * each has its place in a table. */
 #define PAIRS_MAX (UINT32_C(1) << 19)
 
 #define TOGETHER 64u
 
 /* Sums for objects of one type and of another. */
 struct pair {
-    uint64_t refs;               /* references from the first to the second type */
-    uint64_t held, held_bytes;   /* objects of the second type that the first dominates directly, with what they retain */
+    uint64_t refs; /* references from the first to the second type */
+    /* objects of the second type that the first dominates directly, with what they retain */
+    uint64_t held, held_bytes;
 };
 
 struct collector {
     struct html_data *h;
     uint32_t types;
-    uint16_t *detail;            /* [types] number of the detail, NO_DETAIL = not shown */
-    bool table;                  /* PAIRS is [types][types]; else MAP and KEYS tell the types of each */
+    uint16_t *detail; /* [types] number of the detail, NO_DETAIL = not shown */
+    /* PAIRS is [types][types]; else MAP and KEYS tell the types of each */
+    bool table;
     struct pair *pairs;
     size_t count, room, key_room;
-    uint64_t *keys;              /* holder << 32 | type, of each pair */
-    struct gcd_idmap map;        /* key -> number of the pair */
-    struct pair *roots, *dead;   /* [types] held by no single object, and by nothing */
-    const struct gcd_generations *generations;   /* NULL: ranges are unknown */
+    uint64_t *keys;            /* holder << 32 | type, of each pair */
+    struct gcd_idmap map;      /* key -> number of the pair */
+    struct pair *roots, *dead; /* [types] held by no single object, and by nothing */
+    const struct gcd_generations *generations; /* NULL: ranges are unknown */
     size_t hint;
-    struct waiting {             /* references whose targets are looked up together, so that they wait for memory together */
-        uint32_t from, to;       /* FROM: a type; TO: a node, later its type */
+    /* references whose targets are looked up together, so that they wait for memory together */
+    struct waiting {
+        uint32_t from, to; /* FROM: a type; TO: a node, later its type */
     } waiting[TOGETHER];
     size_t waiting_count;
 };
@@ -49,7 +54,8 @@ static gcd_status no_memory(struct gcd_error *err)
 }
 
 /* The pair of the types FROM and TO; *RET NULL: there are too many. */
-static gcd_status find_in_map(struct collector *c, uint32_t from, uint32_t to, struct pair **ret, struct gcd_error *err)
+static gcd_status find_in_map(struct collector *c, uint32_t from, uint32_t to, struct pair **ret,
+                              struct gcd_error *err)
 {
     const struct gcd_alloc *a = &c->h->alloc;
     uint64_t key = (uint64_t)from << 32 | to;
@@ -60,7 +66,8 @@ static gcd_status find_in_map(struct collector *c, uint32_t from, uint32_t to, s
             return GCD_OK;
         at = (uint32_t)c->count;
         if (!gcd_vec_reserve(a, &c->pairs, &c->room, c->count + 1, sizeof *c->pairs, PAIRS_MAX) ||
-            !gcd_vec_reserve(a, &c->keys, &c->key_room, c->count + 1, sizeof *c->keys, PAIRS_MAX) || !gcd_idmap_put(&c->map, key, at))
+            !gcd_vec_reserve(a, &c->keys, &c->key_room, c->count + 1, sizeof *c->keys, PAIRS_MAX) ||
+            !gcd_idmap_put(&c->map, key, at))
             return no_memory(err);
         c->keys[at] = key;
         c->pairs[c->count++] = (struct pair){ .refs = 0 };
@@ -69,7 +76,8 @@ static gcd_status find_in_map(struct collector *c, uint32_t from, uint32_t to, s
     return GCD_OK;
 }
 
-static gcd_status find_pair(struct collector *c, uint32_t from, uint32_t to, struct pair **ret, struct gcd_error *err)
+static gcd_status find_pair(struct collector *c, uint32_t from, uint32_t to, struct pair **ret,
+                            struct gcd_error *err)
 {
     if (!c->table)
         return find_in_map(c, from, to, ret, err);
@@ -100,14 +108,17 @@ static void count_generation(struct collector *c, struct html_detail *d, uint32_
 {
     if (c->generations == NULL)
         return;
-    unsigned number = gcd_generations_find(c->generations, gcd_graph_node_address(c->h->g, node), &c->hint);
-    struct html_part *part = &d->generations[number < HTML_GENERATIONS - 1 ? number : HTML_GENERATIONS - 1];
+    unsigned number =
+        gcd_generations_find(c->generations, gcd_graph_node_address(c->h->g, node), &c->hint);
+    struct html_part *part =
+        &d->generations[number < HTML_GENERATIONS - 1 ? number : HTML_GENERATIONS - 1];
     part->objects++;
     gcd_add_saturating(&part->bytes, gcd_graph_node_size(c->h->g, node));
 }
 
 /* Counts an object of TYPE that retains RETAINED bytes and that PARENT holds. */
-static gcd_status count_held(struct collector *c, uint32_t parent, uint32_t type, uint64_t retained, struct gcd_error *err)
+static gcd_status count_held(struct collector *c, uint32_t parent, uint32_t type, uint64_t retained,
+                             struct gcd_error *err)
 {
     struct pair *p;
     if (parent >= GCD_NODE_ROOT) {
@@ -139,8 +150,10 @@ static gcd_status count_waiting(struct collector *c, struct gcd_error *err)
 static gcd_status look_at(struct collector *c, uint32_t node, struct gcd_error *err)
 {
     struct html_data *h = c->h;
-    uint32_t parent = gcd_dominators_parent(h->dominators, node), type = gcd_graph_node_type(h->g, node);
-    uint64_t retained = parent != GCD_NODE_NONE ? gcd_dominators_retained(h->dominators, node) : gcd_graph_node_size(h->g, node);
+    uint32_t parent = gcd_dominators_parent(h->dominators, node),
+             type = gcd_graph_node_type(h->g, node);
+    uint64_t retained = parent != GCD_NODE_NONE ? gcd_dominators_retained(h->dominators, node)
+                                                : gcd_graph_node_size(h->g, node);
     GCD_TRY(count_held(c, parent, type, retained, err));
     if (c->detail[type] == NO_DETAIL)
         return GCD_OK;
@@ -160,7 +173,9 @@ static gcd_status look_at(struct collector *c, uint32_t node, struct gcd_error *
 
 static bool comes_before(const struct html_pair *a, const struct html_pair *b)
 {
-    return a->bytes != b->bytes ? a->bytes > b->bytes : a->count != b->count ? a->count > b->count : a->type < b->type;
+    return a->bytes != b->bytes   ? a->bytes > b->bytes
+           : a->count != b->count ? a->count > b->count
+                                  : a->type < b->type;
 }
 
 static void offer_pair(struct html_list *l, struct html_pair pair)
@@ -183,16 +198,23 @@ static void publish(struct collector *c)
 {
     for (size_t i = 0; i < c->count; i++) {
         const struct pair *p = &c->pairs[i];
-        uint32_t from = (uint32_t)(c->table ? i / c->types : c->keys[i] >> 32), to = (uint32_t)(c->table ? i % c->types : c->keys[i]);
+        uint32_t from = (uint32_t)(c->table ? i / c->types : c->keys[i] >> 32),
+                 to = (uint32_t)(c->table ? i % c->types : c->keys[i]);
         offer(c, from, HTML_REFS, (struct html_pair){ .type = to, .count = p->refs });
-        offer(c, to, HTML_ABOVE, (struct html_pair){ .type = from, .count = p->held, .bytes = p->held_bytes });
+        offer(c, to, HTML_ABOVE,
+              (struct html_pair){ .type = from, .count = p->held, .bytes = p->held_bytes });
         if (from != to)
-            offer(c, from, HTML_BELOW, (struct html_pair){ .type = to, .count = p->held, .bytes = p->held_bytes });
+            offer(c, from, HTML_BELOW,
+                  (struct html_pair){ .type = to, .count = p->held, .bytes = p->held_bytes });
     }
     for (uint32_t type = 0; type < c->types; type++) {
         const struct pair *roots = &c->roots[type], *dead = &c->dead[type];
-        offer(c, type, HTML_ABOVE, (struct html_pair){ .type = GCD_NODE_ROOT, .count = roots->held, .bytes = roots->held_bytes });
-        offer(c, type, HTML_ABOVE, (struct html_pair){ .type = GCD_NODE_NONE, .count = dead->held, .bytes = dead->held_bytes });
+        offer(c, type, HTML_ABOVE,
+              (struct html_pair){
+                  .type = GCD_NODE_ROOT, .count = roots->held, .bytes = roots->held_bytes });
+        offer(c, type, HTML_ABOVE,
+              (struct html_pair){
+                  .type = GCD_NODE_NONE, .count = dead->held, .bytes = dead->held_bytes });
     }
 }
 
@@ -214,7 +236,9 @@ static gcd_status init(struct collector *c, struct gcd_error *err)
         c->detail[i] = NO_DETAIL;
     for (size_t i = 0; i < c->h->detail_count; i++)
         c->detail[c->h->details[i].type] = (uint16_t)i;
-    return gcd_graph_summary(c->h->g)->range_count > 0 ? gcd_session_generations(c->h->session, &quiet, &c->generations, err) : GCD_OK;
+    return gcd_graph_summary(c->h->g)->range_count > 0
+               ? gcd_session_generations(c->h->session, &quiet, &c->generations, err)
+               : GCD_OK;
 }
 
 gcd_status html_details_collect(struct html_data *h, struct gcd_error *err)
@@ -255,7 +279,8 @@ gcd_status html_details_choose(struct html_data *h, struct gcd_error *err)
         return no_memory(err);
     for (size_t i = 0; i < h->types_with_objects; i++) {
         uint32_t type = h->types[i];
-        if (i < HTML_DETAILS_FIRST || h->retained[type] >= s->bytes / 1000 || s->types[type].bytes >= s->bytes / 1000)
+        if (i < HTML_DETAILS_FIRST || h->retained[type] >= s->bytes / 1000 ||
+            s->types[type].bytes >= s->bytes / 1000)
             add_detail(h, type);
     }
     return GCD_OK;

@@ -1,5 +1,6 @@
 /*
- * The page of two dumps side by side: what has changed, and the newer dump as on the page of one dump.
+ * The page of two dumps side by side: what has changed, and the newer dump as on the page of one
+ * dump.
  */
 
 #include <string.h>
@@ -14,12 +15,12 @@
 #include "write/json_put.h"
 
 /* Numbers of rows of types: those that have grown most, and those that have shrunk most. */
-#define GROWN ((size_t)4000)
+#define GROWN  ((size_t)4000)
 #define SHRUNK ((size_t)1000)
-#define STEPS ((size_t)8000)
+#define STEPS  ((size_t)8000)
 /* Maximum bytes of all names of one kind. */
 #define NAMES_BYTES ((size_t)750000)
-#define TEXT_BYTES ((size_t)2000)
+#define TEXT_BYTES  ((size_t)2000)
 
 static const size_t limits[] = { 4000, 1000, 500, 250, 120, 60 };
 #define SHORTEST (sizeof limits / sizeof *limits - 1)
@@ -28,7 +29,8 @@ static const struct html_rows type_rows = { .grown = GROWN, .shrunk = SHRUNK };
 
 static uint64_t change(const struct gcd_diff_sum *sums)
 {
-    return sums[1].bytes > sums[0].bytes ? sums[1].bytes - sums[0].bytes : sums[0].bytes - sums[1].bytes;
+    return sums[1].bytes > sums[0].bytes ? sums[1].bytes - sums[0].bytes
+                                         : sums[0].bytes - sums[1].bytes;
 }
 
 static void put_sums(struct json_put *j, const struct gcd_diff_sum *sums, bool retained)
@@ -67,13 +69,15 @@ bool html_row_is_shown(const struct html_rows *rows, size_t i, size_t n)
     return n <= rows->grown + rows->shrunk || i < rows->grown || i >= n - rows->shrunk;
 }
 
-size_t html_row_name_limit(const struct json_put *j, const struct gcd_diff *d, const struct html_rows *rows)
+size_t html_row_name_limit(const struct json_put *j, const struct gcd_diff *d,
+                           const struct html_rows *rows)
 {
     size_t n = gcd_diff_row_count(d);
     for (size_t k = 0; k < SHORTEST; k++) {
         size_t sum = 0;
         for (size_t i = 0; i < n && sum <= NAMES_BYTES; i++) {
-            size_t bytes = html_row_is_shown(rows, i, n) ? json_put_measure(j, gcd_diff_row(d, i)->name) : 0;
+            size_t bytes =
+                html_row_is_shown(rows, i, n) ? json_put_measure(j, gcd_diff_row(d, i)->name) : 0;
             sum += bytes < limits[k] ? bytes : limits[k];
         }
         if (sum <= NAMES_BYTES)
@@ -86,7 +90,8 @@ size_t html_row_name_limit(const struct json_put *j, const struct gcd_diff *d, c
 
 static void put_types(struct json_put *j, const struct gcd_diff_page *page)
 {
-    size_t n = gcd_diff_row_count(page->types), max = html_row_name_limit(j, page->types, &type_rows), others = 0;
+    size_t n = gcd_diff_row_count(page->types),
+           max = html_row_name_limit(j, page->types, &type_rows), others = 0;
     struct gcd_diff_sum rest[2] = { { .objects = 0 }, { .objects = 0 } };
     json_put_open(j, "rows", '[');
     for (size_t i = 0; i < n; i++) {
@@ -120,7 +125,8 @@ static size_t next_row(const struct gcd_tree_diff_row *rows, size_t i, uint64_t 
 }
 
 /* The number of rows shown then, and the bytes of their names (at most MAX each). */
-static size_t count_rows(const struct json_put *j, const struct gcd_tree_diff_row *rows, size_t n, uint64_t least, size_t max, size_t *ret_bytes)
+static size_t count_rows(const struct json_put *j, const struct gcd_tree_diff_row *rows, size_t n,
+                         uint64_t least, size_t max, size_t *ret_bytes)
 {
     size_t count = 0;
     *ret_bytes = 0;
@@ -147,12 +153,12 @@ static const char *top_name(const char *name)
 struct steps {
     const struct gcd_tree_diff_row *rows;
     size_t row_count;
-    uint64_t least;              /* minimum change of a row */
-    size_t max;                  /* maximum bytes of a name */
+    uint64_t least; /* minimum change of a row */
+    size_t max;     /* maximum bytes of a name */
     struct step {
         uint32_t row;
         int64_t own;             /* change without that of the steps below */
-    } *items;                    /* [room] */
+    } * items;                   /* [room] */
     struct gcd_fold_node *nodes; /* [room] */
     size_t count, room;
 };
@@ -170,7 +176,8 @@ static void add_step(struct steps *s, uint32_t row)
     s->nodes[s->count++] = (struct gcd_fold_node){ .parent = up, .facts = s->rows[row].facts };
 }
 
-/* Folds the tree.  A path continues as long as a row has changed by nearly the same as the only row below it. */
+/* Folds the tree.  A path continues as long as a row has changed by nearly the same as the only row
+ * below it. */
 static void fold_steps(struct steps *s)
 {
     uint64_t most = 0;
@@ -186,7 +193,8 @@ static void fold_steps(struct steps *s)
     gcd_fold_tree(s->nodes, s->count);
 }
 
-/* One row per step: depth, name, fold, objects and bytes before and after.  Omitted rows are the difference from the row above. */
+/* One row per step: depth, name, fold, objects and bytes before and after.  Omitted rows are the
+ * difference from the row above. */
 static void put_steps(struct json_put *j, const struct steps *s)
 {
     json_put_open(j, "steps", '[');
@@ -212,14 +220,17 @@ static void put_calls(struct json_put *j, const struct steps *s)
     json_put_close(j, ']');
 }
 
-static gcd_status put_paths(struct json_put *j, const struct gcd_diff_page *page, struct gcd_error *err)
+static gcd_status put_paths(struct json_put *j, const struct gcd_diff_page *page,
+                            struct gcd_error *err)
 {
-    struct gcd_alloc alloc = gcd_alloc_or_default(page->options != NULL ? page->options->context.alloc : NULL);
+    struct gcd_alloc alloc =
+        gcd_alloc_or_default(page->options != NULL ? page->options->context.alloc : NULL);
     struct steps s = { .least = 1 };
     size_t bytes, k = 0;
     if (page->paths != NULL)
         s.rows = gcd_tree_diff_rows(page->paths, &s.row_count);
-    while ((s.room = count_rows(j, s.rows, s.row_count, s.least, limits[0], &bytes)) > STEPS && s.least <= UINT64_MAX / 2)
+    while ((s.room = count_rows(j, s.rows, s.row_count, s.least, limits[0], &bytes)) > STEPS &&
+           s.least <= UINT64_MAX / 2)
         s.least *= 2;
     while (k < SHORTEST && bytes > NAMES_BYTES)
         (void)count_rows(j, s.rows, s.row_count, s.least, limits[++k], &bytes);
@@ -237,7 +248,8 @@ static gcd_status put_paths(struct json_put *j, const struct gcd_diff_page *page
     return ok ? GCD_OK : gcd_fail_nomem(err, "folding the paths of two dumps");
 }
 
-static gcd_status put_all(struct json_put *j, const struct gcd_diff_page *page, const struct html_data *newer, struct gcd_error *err)
+static gcd_status put_all(struct json_put *j, const struct gcd_diff_page *page,
+                          const struct html_data *newer, struct gcd_error *err)
 {
     size_t others;
     json_put_open(j, NULL, '{');
@@ -247,7 +259,8 @@ static gcd_status put_all(struct json_put *j, const struct gcd_diff_page *page, 
     json_put_bool(j, "has_steps", page->paths != NULL);
     json_put_open(j, "sides", '[');
     for (int i = 0; i < 2; i++)
-        html_put_dump(j, &page->sides[i], (struct html_dump_limits){ TEXT_BYTES, GCD_REASON_COUNT });
+        html_put_dump(j, &page->sides[i],
+                      (struct html_dump_limits){ TEXT_BYTES, GCD_REASON_COUNT });
     json_put_close(j, ']');
     put_types(j, page);
     GCD_TRY(put_paths(j, page, err));
@@ -258,7 +271,8 @@ static gcd_status put_all(struct json_put *j, const struct gcd_diff_page *page, 
 }
 
 /* NEWER may be NULL. */
-static gcd_status put_page(const struct gcd_diff_page *page, const struct html_data *newer, struct gcd_sink *s, struct gcd_error *err)
+static gcd_status put_page(const struct gcd_diff_page *page, const struct html_data *newer,
+                           struct gcd_sink *s, struct gcd_error *err)
 {
     struct json_put j = { .s = s, .html = true };
     GCD_TRY(html_part_write(html_page_head, html_page_head_bytes, NULL, s, err));
@@ -269,12 +283,14 @@ static gcd_status put_page(const struct gcd_diff_page *page, const struct html_d
     return gcd_sink_status(s, err);
 }
 
-gcd_status gcd_write_diff_page(const struct gcd_diff_page *page, struct gcd_sink *s, struct gcd_error *err)
+gcd_status gcd_write_diff_page(const struct gcd_diff_page *page, struct gcd_sink *s,
+                               struct gcd_error *err)
 {
     const struct html_role part = { .part = true, .start = "map", .session = page->newer };
     struct html_data newer;
     if (gcd_diff_dumps(page->types) != 2)
-        return gcd_fail(err, GCD_E_ARG, "a page compares two dumps, not %zu", gcd_diff_dumps(page->types));
+        return gcd_fail(err, GCD_E_ARG, "a page compares two dumps, not %zu",
+                        gcd_diff_dumps(page->types));
     if (page->newer == NULL)
         return put_page(page, NULL, s, err);
     struct gcd_write_options options = html_options_of(page->newer, page->options);

@@ -1,5 +1,6 @@
 /*
- * The data of the page as JSON, for the modules in src/write/html/page.  Rows are arrays; page/data.js documents their columns.
+ * The data of the page as JSON, for the modules in src/write/html/page.  Rows are arrays;
+ * page/data.js documents their columns.
  */
 #include <string.h>
 
@@ -19,20 +20,20 @@
 #include "write/write.h"
 
 /* Maximum bytes of all names of frames; a hostile dump has names of megabytes. */
-#define NAMES_BYTES ((size_t)5 << 19)
+#define NAMES_BYTES         ((size_t)5 << 19)
 #define NAMES_BYTES_OF_PART ((size_t)1 << 20)
 /* Maximum bytes of texts that occur a few times, or once per type. */
-#define TEXT_BYTES ((size_t)2000)
+#define TEXT_BYTES   ((size_t)2000)
 #define MODULE_BYTES ((size_t)120)
 /* Maximum bytes of a page, and of its part after the data. */
-#define PAGE_BYTES (UINT64_C(5) << 20)
+#define PAGE_BYTES   (UINT64_C(5) << 20)
 #define BEHIND_BYTES (UINT64_C(160) << 10)
 
 struct page {
     const struct html_data *h;
     struct json_put j;
-    uint32_t *number;            /* [labels] in the list of names, UINT32_MAX = not used */
-    uint32_t *labels;            /* [count] the labels of the list */
+    uint32_t *number; /* [labels] in the list of names, UINT32_MAX = not used */
+    uint32_t *labels; /* [count] the labels of the list */
     size_t count;
 };
 
@@ -104,7 +105,9 @@ static void use_all(struct page *p)
 static const char *name_of(const struct page *p, size_t i)
 {
     const char *module;
-    return stacks_frame(&(struct stacks){ .g = p->h->g, .options = p->h->options, .tree = p->h->by_paths }, p->labels[i], &module);
+    return stacks_frame(
+        &(struct stacks){ .g = p->h->g, .options = p->h->options, .tree = p->h->by_paths },
+        p->labels[i], &module);
 }
 
 /* The maximum length of names with which all fit. */
@@ -118,7 +121,8 @@ static size_t name_limit(const struct page *p)
             size_t n = json_put_measure(&p->j, name_of(p, i));
             sum += n < limits[k] ? n : limits[k];
         }
-        if (sum <= (p->h->role->part ? NAMES_BYTES_OF_PART : NAMES_BYTES) || k == sizeof limits / sizeof *limits - 1)
+        if (sum <= (p->h->role->part ? NAMES_BYTES_OF_PART : NAMES_BYTES) ||
+            k == sizeof limits / sizeof *limits - 1)
             return limits[k];
     }
 }
@@ -173,7 +177,9 @@ static void put_names(struct page *p)
 static void put_process(struct page *p)
 {
     const struct gcd_summary *f = gcd_graph_summary(p->h->g);
-    const char *name = f->process_name[0] != '\0' ? f->process_name : p->h->options->name != NULL ? p->h->options->name : "";
+    const char *name = f->process_name[0] != '\0'    ? f->process_name
+                       : p->h->options->name != NULL ? p->h->options->name
+                                                     : "";
     json_put_open(&p->j, "process", '{');
     json_put_text(&p->j, "name", name, TEXT_BYTES);
     json_put_number(&p->j, "pid", f->process);
@@ -181,7 +187,8 @@ static void put_process(struct page *p)
     json_put_text(&p->j, "os", f->os, TEXT_BYTES);
     json_put_text(&p->j, "architecture", f->arch, TEXT_BYTES);
     json_put_text(&p->j, "runtime_version", f->runtime_version, TEXT_BYTES);
-    json_put_text(&p->j, "format", f->trace.container != NULL ? f->trace.container : "", TEXT_BYTES);
+    json_put_text(&p->j, "format", f->trace.container != NULL ? f->trace.container : "",
+                  TEXT_BYTES);
     json_put_close(&p->j, '}');
 }
 
@@ -193,7 +200,8 @@ static void put_loss(struct page *p)
     json_put_number(&p->j, "objects", f->objects_lost);
     json_put_bool(&p->j, "exact", f->objects_lost_exact);
     json_put_number(&p->j, "undescribed", f->types_undescribed);
-    json_put_text(&p->j, "first", f->verdict.reason_count > 0 ? f->verdict.reasons[0].name : "", TEXT_BYTES);
+    json_put_text(&p->j, "first", f->verdict.reason_count > 0 ? f->verdict.reasons[0].name : "",
+                  TEXT_BYTES);
     json_put_number(&p->j, "dumps", f->dumps);
     json_put_number(&p->j, "number", f->walk_number);
     json_put_close(&p->j, '}');
@@ -286,17 +294,20 @@ static void put_types(struct page *p)
 }
 
 /* Folds a tree of paths; false: there is nothing to fold. */
-static bool fold_tree(const struct page *p, const struct gcd_merged_tree *t, struct gcd_fold_node nodes[HTML_PATH_NODES])
+static bool fold_tree(const struct page *p, const struct gcd_merged_tree *t,
+                      struct gcd_fold_node nodes[HTML_PATH_NODES])
 {
     size_t n;
-    uint64_t left[HTML_PATH_NODES];      /* objects of a step that are in no step below it */
+    uint64_t left[HTML_PATH_NODES]; /* objects of a step that are in no step below it */
     const struct html_data *h = p->h;
     const struct gcd_merged_step *steps = gcd_merged_tree_steps(t, &n);
     if (n > HTML_PATH_NODES)
         return false;
     for (size_t i = 0; i < n; i++) {
         struct gcd_step_name name = gcd_merged_tree_name(h->by_paths, steps[i].label);
-        nodes[i] = (struct gcd_fold_node){ .parent = steps[i].parent, .type = name.kind == GCD_STEP_TYPE ? name.type : GCD_TYPE_NONE };
+        nodes[i] = (struct gcd_fold_node){ .parent = steps[i].parent,
+                                           .type = name.kind == GCD_STEP_TYPE ? name.type
+                                                                              : GCD_TYPE_NONE };
         left[i] = steps[i].count;
         if (steps[i].parent != GCD_STEP_NONE)
             left[steps[i].parent] -= steps[i].count;
@@ -309,7 +320,8 @@ static bool fold_tree(const struct page *p, const struct gcd_merged_tree *t, str
     return true;
 }
 
-/* One row per node: its parent (-1: none), name, own objects and bytes, objects and bytes with all below; its fold in a tree of paths. */
+/* One row per node: its parent (-1: none), name, own objects and bytes, objects and bytes with all
+ * below; its fold in a tree of paths. */
 static void put_tree(struct page *p, const char *key, const struct gcd_merged_tree *t, bool paths)
 {
     struct gcd_fold_node nodes[HTML_PATH_NODES];
@@ -374,7 +386,10 @@ static void put_pairs(struct page *p, const char *key, const struct html_list *l
     for (size_t i = 0; i < l->count; i++) {
         uint32_t type = l->items[i].type;
         json_put_open(&p->j, NULL, '[');
-        json_put_signed(&p->j, NULL, type == GCD_NODE_ROOT ? -1 : type == GCD_NODE_NONE ? -2 : (int64_t)p->number[type]);
+        json_put_signed(&p->j, NULL,
+                        type == GCD_NODE_ROOT   ? -1
+                        : type == GCD_NODE_NONE ? -2
+                                                : (int64_t)p->number[type]);
         json_put_number(&p->j, NULL, l->items[i].count);
         json_put_number(&p->j, NULL, l->items[i].bytes);
         json_put_close(&p->j, ']');
@@ -389,7 +404,10 @@ static void put_objects(struct page *p, const struct html_detail *d)
     for (size_t i = 0; i < d->object_count; i++) {
         uint32_t node = d->objects[i].node;
         json_put_open(&p->j, NULL, '[');
-        json_put_hex(&p->j, NULL, gcd_graph_notes(p->h->g)->addresses_made_up ? 0 : gcd_graph_node_address(p->h->g, node));
+        json_put_hex(&p->j, NULL,
+                     gcd_graph_notes(p->h->g)->addresses_made_up
+                         ? 0
+                         : gcd_graph_node_address(p->h->g, node));
         json_put_number(&p->j, NULL, gcd_graph_node_size(p->h->g, node));
         json_put_number(&p->j, NULL, d->objects[i].retained);
         json_put_close(&p->j, ']');
@@ -433,7 +451,8 @@ static void put_details(struct page *p)
 }
 
 /* One row per type: name, objects, bytes. */
-static void put_parts(struct page *p, const char *key, const struct gcd_suspect_part *parts, size_t n)
+static void put_parts(struct page *p, const char *key, const struct gcd_suspect_part *parts,
+                      size_t n)
 {
     json_put_open(&p->j, key, '[');
     for (size_t i = 0; i < n; i++) {
@@ -446,10 +465,12 @@ static void put_parts(struct page *p, const char *key, const struct gcd_suspect_
     json_put_close(&p->j, ']');
 }
 
-/* One row per step: name (-1: omitted objects), number of consecutive objects, bytes that the first one retains, fold or 0. */
+/* One row per step: name (-1: omitted objects), number of consecutive objects, bytes that the first
+ * one retains, fold or 0. */
 static void put_suspect_path(struct page *p, const struct gcd_suspect *s)
 {
-    const struct gcd_root *root = s->root != SIZE_MAX ? &gcd_graph_summary(p->h->g)->roots[s->root] : NULL;
+    const struct gcd_root *root =
+        s->root != SIZE_MAX ? &gcd_graph_summary(p->h->g)->roots[s->root] : NULL;
     if (s->path_count == 0)
         return;
     if (root != NULL) {
@@ -501,7 +522,8 @@ static void put_checks(struct page *p)
 {
     json_put_open(&p->j, "checks", '[');
     for (unsigned i = 0; i < GCD_SUSPECT_KINDS; i++) {
-        const struct gcd_suspect_check *c = gcd_suspects_check(p->h->suspects, (enum gcd_suspect_kind)i);
+        const struct gcd_suspect_check *c =
+            gcd_suspects_check(p->h->suspects, (enum gcd_suspect_kind)i);
         json_put_open(&p->j, NULL, '[');
         json_put_text(&p->j, NULL, gcd_suspect_kind_title((enum gcd_suspect_kind)i), TEXT_BYTES);
         json_put_text(&p->j, NULL, c->what, TEXT_BYTES);
@@ -525,14 +547,17 @@ static void put_generations(struct page *p)
         json_put_number(&p->j, NULL, g->objects);
         json_put_number(&p->j, NULL, g->bytes);
         json_put_number(&p->j, NULL, g->ranges);
-        json_put_number(&p->j, NULL, g->used_bytes - (g->aligned_bytes < g->used_bytes ? g->aligned_bytes : g->used_bytes));
+        json_put_number(&p->j, NULL,
+                        g->used_bytes -
+                            (g->aligned_bytes < g->used_bytes ? g->aligned_bytes : g->used_bytes));
         json_put_number(&p->j, NULL, g->reserved_bytes);
         json_put_close(&p->j, ']');
     }
     json_put_close(&p->j, ']');
 }
 
-/* Ends a line; no JSON text contains a line break.  The page parses the lines of large parts when a view needs them (data.js). */
+/* Ends a line; no JSON text contains a line break.  The page parses the lines of large parts when a
+ * view needs them (data.js). */
 static void end_line(struct page *p)
 {
     gcd_sink_write(p->j.s, "\n", 1);
@@ -549,7 +574,8 @@ static void put_large_parts(struct page *p)
     end_line(p);
 }
 
-static gcd_status put_all(struct page *p, const char *key, size_t *ret_others, struct gcd_error *err)
+static gcd_status put_all(struct page *p, const char *key, size_t *ret_others,
+                          struct gcd_error *err)
 {
     json_put_open(&p->j, key, '{');
     json_put_text(&p->j, "kind", "heap", TEXT_BYTES);
@@ -578,7 +604,8 @@ static gcd_status put_all(struct page *p, const char *key, size_t *ret_others, s
     return GCD_OK;
 }
 
-gcd_status html_json_put(const struct html_data *h, struct json_put *j, const char *key, size_t *ret_others, struct gcd_error *err)
+gcd_status html_json_put(const struct html_data *h, struct json_put *j, const char *key,
+                         size_t *ret_others, struct gcd_error *err)
 {
     const struct gcd_alloc *a = &h->alloc;
     struct page p = { .h = h, .j = *j };
@@ -589,7 +616,7 @@ gcd_status html_json_put(const struct html_data *h, struct json_put *j, const ch
     if (p.number == NULL || p.labels == NULL) {
         st = gcd_fail_nomem(err, "numbering names");
     } else {
-        memset(p.number, 0xff, labels * sizeof *p.number);       /* UINT32_MAX */
+        memset(p.number, 0xff, labels * sizeof *p.number); /* UINT32_MAX */
         use_all(&p);
         st = put_all(&p, key, ret_others, err);
         *j = p.j;

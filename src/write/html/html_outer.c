@@ -1,6 +1,7 @@
 /*
- * The types in which others are nested.  C# writes a dot after an outer type and after a namespace, "Shop.Cart.Item", but the page must know the
- * difference to leave out namespaces.  The runtime writes "Shop.Cart+Item".  Outer types with parameters need no mention, because of their "<".
+ * The types in which others are nested.  C# writes a dot after an outer type and after a namespace,
+ * "Shop.Cart.Item", but the page must know the difference to leave out namespaces.  The runtime
+ * writes "Shop.Cart+Item".  Outer types with parameters need no mention, because of their "<".
  */
 #include "write/html/html_data.h"
 
@@ -12,16 +13,17 @@
 #include "base/text.h"
 #include "write/json_put.h"
 
-#define NAME_BYTES ((size_t)1000)
+#define NAME_BYTES  ((size_t)1000)
 #define NAMES_BYTES ((size_t)100000)
 
 struct outer {
-    uint64_t hash;               /* first member: the sort key */
+    uint64_t hash; /* first member: the sort key */
     const char *p;
     size_t n;
 };
 
-/* Collects the outermost types in NAME, once per occurrence; returns their number.  INTO may be NULL. */
+/* Collects the outermost types in NAME, once per occurrence; returns their number.  INTO may be
+ * NULL. */
 static size_t outer_types(const char *name, struct outer *into)
 {
     size_t count = 0;
@@ -33,7 +35,7 @@ static size_t outer_types(const char *name, struct outer *into)
             count++;
         }
         p += n;
-        p += strcspn(p, "<>[](),*& ");       /* the types nested in it */
+        p += strcspn(p, "<>[](),*& "); /* the types nested in it */
         p += *p != '\0';
     }
     return count;
@@ -64,13 +66,15 @@ static void put_sorted(const struct outer *all, size_t n, struct json_put *j)
     }
 }
 
-gcd_status html_put_outer(const struct html_data *h, const uint32_t *type_names, struct json_put *j, struct gcd_error *err)
+gcd_status html_put_outer(const struct html_data *h, const uint32_t *type_names, struct json_put *j,
+                          struct gcd_error *err)
 {
     size_t n = all_outer_types(h, type_names, NULL);
     struct outer *all = gcd_mem_new_array(&h->alloc, n, sizeof *all);
     gcd_status st = GCD_OK;
     json_put_open(j, "outer", '[');
-    if (all != NULL && gcd_sort_by_u64(&h->alloc, all, all_outer_types(h, type_names, all), sizeof *all))
+    if (all != NULL &&
+        gcd_sort_by_u64(&h->alloc, all, all_outer_types(h, type_names, all), sizeof *all))
         put_sorted(all, n, j);
     else
         st = gcd_fail_nomem(err, "collecting outer types");

@@ -1,6 +1,7 @@
 /*
- * Who owns the live memory: the part that belongs to the program's own objects, outside the suspects.  An object belongs to the nearest of the
- * program's own objects that dominate it, itself included.
+ * Who owns the live memory: the part that belongs to the program's own objects, outside the
+ * suspects.  An object belongs to the nearest of the program's own objects that dominate it, itself
+ * included.
  */
 #include "write/html/html_data.h"
 
@@ -19,8 +20,8 @@ enum gcd_origin html_origin(const struct html_data *h, uint32_t type)
 
 bool html_is_counted(const struct gcd_suspect *s)
 {
-    return !s->overlaps && (s->kind == GCD_SUSPECT_OBJECT || s->kind == GCD_SUSPECT_HANDLERS || s->kind == GCD_SUSPECT_TYPE ||
-                            s->kind == GCD_SUSPECT_FINALIZERS);
+    return !s->overlaps && (s->kind == GCD_SUSPECT_OBJECT || s->kind == GCD_SUSPECT_HANDLERS ||
+                            s->kind == GCD_SUSPECT_TYPE || s->kind == GCD_SUSPECT_FINALIZERS);
 }
 
 /* Marks suspected types in TYPES, and single suspected objects in WHOSE. */
@@ -41,7 +42,8 @@ static void add_up(struct html_data *h, uint8_t *whose, const uint8_t *types)
 {
     const uint32_t *order = gcd_dominators_order(h->dominators);
     for (uint32_t i = 0; i < h->reachable_objects; i++) {
-        uint32_t node = order[i], parent = gcd_dominators_parent(h->dominators, node), type = gcd_graph_node_type(h->g, node);
+        uint32_t node = order[i], parent = gcd_dominators_parent(h->dominators, node),
+                 type = gcd_graph_node_type(h->g, node);
         if (whose[node] != SUSPECTED && parent < GCD_NODE_ROOT)
             whose[node] = whose[parent];
         if (types[type] != 0)
@@ -56,8 +58,11 @@ static void add_up(struct html_data *h, uint8_t *whose, const uint8_t *types)
 gcd_status html_own_bytes(struct html_data *h, struct gcd_error *err)
 {
     size_t nodes = gcd_graph_node_count(h->g), types = gcd_graph_summary(h->g)->type_count;
-    uint8_t *whose = gcd_mem_new(&h->alloc, nodes + 1), *suspected = gcd_mem_new(&h->alloc, types + 1);
-    gcd_status st = whose != NULL && suspected != NULL ? GCD_OK : gcd_fail_nomem(err, "adding up the program's own objects");
+    uint8_t *whose = gcd_mem_new(&h->alloc, nodes + 1),
+            *suspected = gcd_mem_new(&h->alloc, types + 1);
+    gcd_status st = whose != NULL && suspected != NULL
+                        ? GCD_OK
+                        : gcd_fail_nomem(err, "adding up the program's own objects");
     if (st == GCD_OK) {
         mark(h, whose, suspected);
         add_up(h, whose, suspected);

@@ -14,7 +14,8 @@ static gcd_status copy(struct gcd_reader *r, struct gcd_sink *s, struct gcd_erro
     return st == GCD_END ? GCD_OK : st;
 }
 
-gcd_status html_part_write(const unsigned char *part, size_t n, const struct gcd_alloc *alloc, struct gcd_sink *s, struct gcd_error *err)
+gcd_status html_part_write(const unsigned char *part, size_t n, const struct gcd_alloc *alloc,
+                           struct gcd_sink *s, struct gcd_error *err)
 {
     struct gcd_input_options options = { .context.alloc = alloc };
     struct gcd_input *in;

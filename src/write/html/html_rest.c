@@ -1,6 +1,6 @@
 /*
- * The small types of a heap with very many types: a row each, [name, module, objects, bytes, retained, origin], as JSON, compressed with gzip, in
- * base64.  The page expands them for a search.
+ * The small types of a heap with very many types: a row each, [name, module, objects, bytes,
+ * retained, origin], as JSON, compressed with gzip, in base64.  The page expands them for a search.
  */
 #include "write/html/html_data.h"
 
@@ -11,7 +11,7 @@
 #include "write/json_put.h"
 #include "write/write.h"
 
-#define NAME_BYTES ((size_t)1000)
+#define NAME_BYTES   ((size_t)1000)
 #define MODULE_BYTES ((size_t)120)
 /* Bytes that a sink may hold back before its memory grows. */
 #define HELD_BACK (UINT64_C(400) << 10)
@@ -68,7 +68,8 @@ static void put_sums(const char *key, struct rest of, struct json_put *j)
     json_put_close(j, ']');
 }
 
-static gcd_status put_packed(const struct html_data *h, uint64_t room, struct json_put *j, struct rest *ret_in, struct gcd_error *err)
+static gcd_status put_packed(const struct html_data *h, uint64_t room, struct json_put *j,
+                             struct rest *ret_in, struct gcd_error *err)
 {
     struct gcd_sink *packed;
     size_t n;
@@ -84,7 +85,8 @@ static gcd_status put_packed(const struct html_data *h, uint64_t room, struct js
     return st;
 }
 
-gcd_status html_put_rest(const struct html_data *h, uint64_t room, struct json_put *j, size_t *ret_others, struct gcd_error *err)
+gcd_status html_put_rest(const struct html_data *h, uint64_t room, struct json_put *j,
+                         size_t *ret_others, struct gcd_error *err)
 {
     struct rest in = { 0 }, others = { 0 };
     if (h->types_with_objects > h->type_count)

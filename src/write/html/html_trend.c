@@ -10,15 +10,15 @@
 #include "write/json_put.h"
 
 /* Maximum number of dumps of a page, and of numbers in all its rows. */
-#define DUMPS ((size_t)1000)
+#define DUMPS   ((size_t)1000)
 #define NUMBERS ((size_t)120000)
 /* Numbers of rows: those that have grown most, and those that have shrunk most. */
-#define ROWS ((size_t)5000)
-#define TEXT_BYTES ((size_t)2000)
+#define ROWS         ((size_t)5000)
+#define TEXT_BYTES   ((size_t)2000)
 #define MODULE_BYTES ((size_t)120)
 /* Maximum bytes of the texts of one kind about all dumps. */
 #define TEXTS_BYTES ((size_t)200000)
-#define REASONS ((size_t)2000)
+#define REASONS     ((size_t)2000)
 
 enum { BYTES, OBJECTS, RETAINED, QUANTITIES };
 
@@ -45,7 +45,9 @@ static uint64_t value_of(const struct gcd_diff_sum *s, int quantity)
 /* X rounded, clamped to the integers that every JSON reader supports. */
 static int64_t whole(double x)
 {
-    return x >= 9e15 ? INT64_C(9000000000000000) : x <= -9e15 ? -INT64_C(9000000000000000) : (int64_t)(x < 0 ? x - 0.5 : x + 0.5);
+    return x >= 9e15    ? INT64_C(9000000000000000)
+           : x <= -9e15 ? -INT64_C(9000000000000000)
+                        : (int64_t)(x < 0 ? x - 0.5 : x + 0.5);
 }
 
 static bool is_known(const struct gcd_page_dump *d, const struct gcd_diff_sum *sum)
@@ -54,10 +56,11 @@ static bool is_known(const struct gcd_page_dump *d, const struct gcd_diff_sum *s
 }
 
 /*
- * The trend (enum gcd_trend, -1 = unknown) and the growth per hour (null if the times are unknown), both from known values; then all values (null if
- * unknown).
+ * The trend (enum gcd_trend, -1 = unknown) and the growth per hour (null if the times are unknown),
+ * both from known values; then all values (null if unknown).
  */
-static void put_quantity(const struct trend *t, struct json_put *j, const struct gcd_diff_sum *sums, int quantity)
+static void put_quantity(const struct trend *t, struct json_put *j, const struct gcd_diff_sum *sums,
+                         int quantity)
 {
     uint64_t values[DUMPS];
     int64_t unix_ms[DUMPS];
@@ -69,7 +72,8 @@ static void put_quantity(const struct trend *t, struct json_put *j, const struct
             values[n++] = value_of(&sums[i], quantity);
         }
     json_put_open(j, NULL, '[');
-    json_put_signed(j, NULL, n < 2 && t->page->dump_count > 1 ? -1 : (int64_t)gcd_trend_of(values, n));
+    json_put_signed(j, NULL,
+                    n < 2 && t->page->dump_count > 1 ? -1 : (int64_t)gcd_trend_of(values, n));
     if (gcd_trend_slope(unix_ms, values, n, &slope))
         json_put_signed(j, NULL, whole(slope));
     else
@@ -84,7 +88,8 @@ static void put_quantity(const struct trend *t, struct json_put *j, const struct
 
 static void put_rows(const struct trend *t, struct json_put *j)
 {
-    size_t n = gcd_diff_row_count(t->page->types), max = html_row_name_limit(j, t->page->types, &t->rows), others = 0;
+    size_t n = gcd_diff_row_count(t->page->types),
+           max = html_row_name_limit(j, t->page->types, &t->rows), others = 0;
     json_put_open(j, "rows", '[');
     for (size_t i = 0; i < n; i++) {
         const struct gcd_diff_row *row = gcd_diff_row(t->page->types, i);
@@ -106,7 +111,8 @@ static void put_rows(const struct trend *t, struct json_put *j)
 static void put_all(const struct trend *t, struct json_put *j)
 {
     const struct gcd_trend_page *page = t->page;
-    struct html_dump_limits limits = { smaller(TEXT_BYTES, TEXTS_BYTES / page->dump_count), REASONS / page->dump_count };
+    struct html_dump_limits limits = { smaller(TEXT_BYTES, TEXTS_BYTES / page->dump_count),
+                                       REASONS / page->dump_count };
     json_put_open(j, NULL, '{');
     json_put_text(j, "kind", "trend", TEXT_BYTES);
     json_put_text(j, "gcdumpc", GCDUMPC_VERSION, TEXT_BYTES);
@@ -130,12 +136,14 @@ static gcd_status put_page(const struct trend *t, struct gcd_sink *s, struct gcd
     return gcd_sink_status(s, err);
 }
 
-gcd_status gcd_write_trend_page(const struct gcd_trend_page *page, struct gcd_sink *s, struct gcd_error *err)
+gcd_status gcd_write_trend_page(const struct gcd_trend_page *page, struct gcd_sink *s,
+                                struct gcd_error *err)
 {
     size_t n = page->dump_count;
     struct trend t = { .page = page };
     if (n == 0 || gcd_diff_dumps(page->types) != n)
-        return gcd_fail(err, GCD_E_ARG, "a page of %zu dumps needs types of as many, not %zu", n, gcd_diff_dumps(page->types));
+        return gcd_fail(err, GCD_E_ARG, "a page of %zu dumps needs types of as many, not %zu", n,
+                        gcd_diff_dumps(page->types));
     if (n > DUMPS)
         return gcd_fail(err, GCD_E_LIMIT, "a page shows at most %zu dumps, not %zu", DUMPS, n);
     size_t rows = smaller(ROWS, NUMBERS / (n * (size_t)quantities(page)));

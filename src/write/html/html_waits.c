@@ -8,25 +8,27 @@
 #include "write/json_put.h"
 
 /* Maximum numbers of stacks, most frequent first, and of their frames; maximum bytes of a name. */
-#define STACKS 1000u
-#define FRAMES 6000u
+#define STACKS     1000u
+#define FRAMES     6000u
 #define NAME_BYTES 200u
 
 enum { PROBABLE = 1, REPEATS = 2, CUT = 4 };
 
-/* The used frames, numbered so that an awaited frame comes before those that wait for it; each name once. */
+/* The used frames, numbered so that an awaited frame comes before those that wait for it; each name
+ * once. */
 struct numbering {
     const struct gcd_async_frame *frames;
     const struct gcd_alloc *alloc;
-    struct gcd_idmap numbers, names;     /* frame -> number; address of a name -> number */
-    uint32_t *used;              /* [FRAMES] frames */
-    const char **texts;          /* [FRAMES] names */
+    struct gcd_idmap numbers, names; /* frame -> number; address of a name -> number */
+    uint32_t *used;                  /* [FRAMES] frames */
+    const char **texts;              /* [FRAMES] names */
     uint32_t count, text_count;
 };
 
 static bool use_frame(struct numbering *n, uint32_t frame)
 {
-    uint64_t name = (uint64_t)(uintptr_t)n->frames[frame].name;      /* equal names have equal addresses, nearly always */
+    /* equal names have equal addresses, nearly always */
+    uint64_t name = (uint64_t)(uintptr_t)n->frames[frame].name;
     if (gcd_idmap_get(&n->names, name) == GCD_IDMAP_NONE) {
         if (!gcd_idmap_put(&n->names, name, n->text_count))
             return false;
@@ -40,7 +42,8 @@ static bool use_frame(struct numbering *n, uint32_t frame)
 static bool use_stack(struct numbering *n, uint32_t stack, bool *ret_fits)
 {
     uint32_t missing = 0;
-    for (uint32_t f = stack; f != GCD_FRAME_NONE && gcd_idmap_get(&n->numbers, f) == GCD_IDMAP_NONE; f = n->frames[f].parent)
+    for (uint32_t f = stack; f != GCD_FRAME_NONE && gcd_idmap_get(&n->numbers, f) == GCD_IDMAP_NONE;
+         f = n->frames[f].parent)
         missing++;
     *ret_fits = missing <= FRAMES - n->count;
     for (; *ret_fits && missing > 0; missing--) {
@@ -53,7 +56,8 @@ static bool use_stack(struct numbering *n, uint32_t stack, bool *ret_fits)
     return true;
 }
 
-/* One row per frame: the number of the frame that it waits for (-1: none), name, flags, -1 or the name of a type. */
+/* One row per frame: the number of the frame that it waits for (-1: none), name, flags, -1 or the
+ * name of a type. */
 static void put_frames(const struct numbering *n, const uint32_t *type_names, struct json_put *j)
 {
     json_put_open(j, "names", '[');
@@ -65,17 +69,23 @@ static void put_frames(const struct numbering *n, const uint32_t *type_names, st
         const struct gcd_async_frame *f = &n->frames[n->used[i]];
         uint32_t type = f->type != GCD_FRAME_NONE ? type_names[f->type] : UINT32_MAX;
         json_put_open(j, NULL, '[');
-        json_put_signed(j, NULL, f->parent == GCD_FRAME_NONE ? -1 : (int64_t)gcd_idmap_get(&n->numbers, f->parent));
+        json_put_signed(
+            j, NULL,
+            f->parent == GCD_FRAME_NONE ? -1 : (int64_t)gcd_idmap_get(&n->numbers, f->parent));
         json_put_number(j, NULL, gcd_idmap_get(&n->names, (uint64_t)(uintptr_t)f->name));
-        json_put_number(j, NULL, (f->probable ? PROBABLE : 0u) | (f->repeats ? REPEATS : 0u) | (f->cut ? CUT : 0u));
+        json_put_number(j, NULL,
+                        (f->probable ? PROBABLE : 0u) | (f->repeats ? REPEATS : 0u) |
+                            (f->cut ? CUT : 0u));
         json_put_signed(j, NULL, type == UINT32_MAX ? -1 : (int64_t)type);
         json_put_close(j, ']');
     }
     json_put_close(j, ']');
 }
 
-/* One row per stack: its outermost frame, the number of such stacks, the number of old ones, the bytes they keep alive. */
-static void put_stacks(const struct numbering *n, const uint32_t *stacks, size_t count, struct json_put *j)
+/* One row per stack: its outermost frame, the number of such stacks, the number of old ones, the
+ * bytes they keep alive. */
+static void put_stacks(const struct numbering *n, const uint32_t *stacks, size_t count,
+                       struct json_put *j)
 {
     json_put_open(j, "rows", '[');
     for (size_t i = 0; i < count; i++) {
@@ -90,7 +100,8 @@ static void put_stacks(const struct numbering *n, const uint32_t *stacks, size_t
     json_put_close(j, ']');
 }
 
-static bool put_waits(const struct html_data *h, const uint32_t *type_names, struct numbering *n, struct json_put *j)
+static bool put_waits(const struct html_data *h, const uint32_t *type_names, struct numbering *n,
+                      struct json_put *j)
 {
     struct gcd_async_totals t = gcd_async_totals(h->async);
     size_t all, shown = 0;
@@ -115,7 +126,8 @@ static bool put_waits(const struct html_data *h, const uint32_t *type_names, str
     return true;
 }
 
-gcd_status html_put_waits(const struct html_data *h, const uint32_t *type_names, struct json_put *j, struct gcd_error *err)
+gcd_status html_put_waits(const struct html_data *h, const uint32_t *type_names, struct json_put *j,
+                          struct gcd_error *err)
 {
     size_t count;
     struct numbering n = { .frames = gcd_async_frames(h->async, &count), .alloc = &h->alloc };

@@ -1,6 +1,6 @@
 /*
- * A page that shows what fills the heap and what retains it: html_data.c collects the data, html_json.c writes it into the page of
- * src/write/html.
+ * A page that shows what fills the heap and what retains it: html_data.c collects the data,
+ * html_json.c writes it into the page of src/write/html.
  */
 #include "write/html/html_data.h"
 #include "write/html/html_page.h"
@@ -20,7 +20,8 @@ static void note(const struct html_data *h, size_t others, struct gcd_write_note
     write_note_loss(notes, others, "type shares a row with others", "types share one row");
 }
 
-static gcd_status put_page(const struct html_data *h, struct gcd_sink *s, size_t *ret_others, struct gcd_error *err)
+static gcd_status put_page(const struct html_data *h, struct gcd_sink *s, size_t *ret_others,
+                           struct gcd_error *err)
 {
     struct json_put j = { .s = s, .html = true };
     GCD_TRY(html_part_write(html_page_head, html_page_head_bytes, &h->alloc, s, err));
@@ -30,8 +31,9 @@ static gcd_status put_page(const struct html_data *h, struct gcd_sink *s, size_t
     return html_part_write(html_page_tail, html_page_tail_bytes, &h->alloc, s, err);
 }
 
-static gcd_status write_for(const struct gcd_graph *g, struct gcd_sink *s, const struct gcd_write_options *options,
-                            const struct html_role *role, struct gcd_write_notes *notes, struct gcd_error *err)
+static gcd_status write_for(const struct gcd_graph *g, struct gcd_sink *s,
+                            const struct gcd_write_options *options, const struct html_role *role,
+                            struct gcd_write_notes *notes, struct gcd_error *err)
 {
     struct html_data h;
     size_t others = 0;
@@ -44,13 +46,15 @@ static gcd_status write_for(const struct gcd_graph *g, struct gcd_sink *s, const
     return st == GCD_OK ? gcd_sink_status(s, err) : st;
 }
 
-static gcd_status html_write(const struct gcd_graph *g, struct gcd_sink *s, const struct gcd_write_options *options,
-                             struct gcd_write_notes *notes, struct gcd_error *err)
+static gcd_status html_write(const struct gcd_graph *g, struct gcd_sink *s,
+                             const struct gcd_write_options *options, struct gcd_write_notes *notes,
+                             struct gcd_error *err)
 {
     return write_for(g, s, options, &(struct html_role){ .start = "map" }, notes, err);
 }
 
-gcd_status gcd_write_leaks_page(struct gcd_session *session, struct gcd_sink *s, const struct gcd_write_options *options, struct gcd_error *err)
+gcd_status gcd_write_leaks_page(struct gcd_session *session, struct gcd_sink *s,
+                                const struct gcd_write_options *options, struct gcd_error *err)
 {
     const struct html_role role = { .start = "suspects", .session = session };
     struct gcd_write_options own = html_options_of(session, options);

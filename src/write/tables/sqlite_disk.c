@@ -1,7 +1,9 @@
 /*
- * Why not /proc/self/fd/N with journal_mode=OFF: SQLite (3.40, tried with strace) does not open that name.  It reads the link and opens the path
- * that the link shows, so between the two calls another user can put another file there or replace a folder on the path.  It also fails for
- * paths above 512 bytes, for a file without a name, and without a mounted /proc.  Writes would also bypass gcd_staged_keep_room.
+ * Why not /proc/self/fd/N with journal_mode=OFF: SQLite (3.40, tried with strace) does not open
+ * that name.  It reads the link and opens the path that the link shows, so between the two calls
+ * another user can put another file there or replace a folder on the path.  It also fails for paths
+ * above 512 bytes, for a file without a name, and without a mounted /proc.  Writes would also
+ * bypass gcd_staged_keep_room.
  */
 #include "write/tables/sqlite_disk.h"
 
@@ -14,7 +16,7 @@ enum { SECTOR_BYTES = 4096 };
 
 /* The database as an open SQLite file. */
 struct open_file {
-    sqlite3_file base;           /* first: SQLite sees only this */
+    sqlite3_file base; /* first: SQLite sees only this */
     struct sqlite_disk *disk;
 };
 
@@ -27,7 +29,7 @@ static struct sqlite_disk *disk_of(sqlite3_file *file)
 
 static int file_close(sqlite3_file *file)
 {
-    (void)file;                  /* the staged output stays open */
+    (void)file; /* the staged output stays open */
     return SQLITE_OK;
 }
 
@@ -39,26 +41,29 @@ static int file_read(sqlite3_file *file, void *buf, int n, sqlite3_int64 off)
         return SQLITE_IOERR_READ;
     if (got == (size_t)n)
         return SQLITE_OK;
-    memset((char *)buf + got, 0, (size_t)n - got);       /* SQLite requires zeros */
+    memset((char *)buf + got, 0, (size_t)n - got); /* SQLite requires zeros */
     return SQLITE_IOERR_SHORT_READ;
 }
 
 static int file_write(sqlite3_file *file, const void *buf, int n, sqlite3_int64 off)
 {
     struct sqlite_disk *d = disk_of(file);
-    return gcd_staged_write_at(d->staged, (uint64_t)off, buf, (size_t)n, &d->err) == GCD_OK ? SQLITE_OK : SQLITE_IOERR_WRITE;
+    return gcd_staged_write_at(d->staged, (uint64_t)off, buf, (size_t)n, &d->err) == GCD_OK
+               ? SQLITE_OK
+               : SQLITE_IOERR_WRITE;
 }
 
 static int file_truncate(sqlite3_file *file, sqlite3_int64 bytes)
 {
     struct sqlite_disk *d = disk_of(file);
-    return gcd_staged_resize(d->staged, (uint64_t)bytes, &d->err) == GCD_OK ? SQLITE_OK : SQLITE_IOERR_TRUNCATE;
+    return gcd_staged_resize(d->staged, (uint64_t)bytes, &d->err) == GCD_OK ? SQLITE_OK
+                                                                            : SQLITE_IOERR_TRUNCATE;
 }
 
 static int file_sync(sqlite3_file *file, int flags)
 {
     (void)file;
-    (void)flags;                 /* gcd_staged_commit syncs */
+    (void)flags; /* gcd_staged_commit syncs */
     return SQLITE_OK;
 }
 
@@ -104,9 +109,19 @@ static int file_traits(sqlite3_file *file)
 }
 
 static const sqlite3_io_methods file_methods = {
-    .iVersion = 1, .xClose = file_close, .xRead = file_read, .xWrite = file_write, .xTruncate = file_truncate, .xSync = file_sync,
-    .xFileSize = file_size, .xLock = file_lock, .xUnlock = file_lock, .xCheckReservedLock = file_is_reserved, .xFileControl = file_control,
-    .xSectorSize = file_sector_bytes, .xDeviceCharacteristics = file_traits,
+    .iVersion = 1,
+    .xClose = file_close,
+    .xRead = file_read,
+    .xWrite = file_write,
+    .xTruncate = file_truncate,
+    .xSync = file_sync,
+    .xFileSize = file_size,
+    .xLock = file_lock,
+    .xUnlock = file_lock,
+    .xCheckReservedLock = file_is_reserved,
+    .xFileControl = file_control,
+    .xSectorSize = file_sector_bytes,
+    .xDeviceCharacteristics = file_traits,
 };
 
 /* ---- the file system ---- */
@@ -116,7 +131,8 @@ static sqlite3_vfs *system_of(sqlite3_vfs *vfs)
     return ((struct sqlite_disk *)vfs->pAppData)->system;
 }
 
-static int disk_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *ret_flags)
+static int disk_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags,
+                     int *ret_flags)
 {
     if ((flags & SQLITE_OPEN_MAIN_DB) == 0)
         return system_of(vfs)->xOpen(system_of(vfs), name, file, flags, ret_flags);
@@ -176,20 +192,34 @@ static int disk_last_error(sqlite3_vfs *vfs, int n, char *ret)
 int sqlite_disk_open(struct sqlite_disk *disk, struct gcd_staged *staged, sqlite3 **ret_db)
 {
     *ret_db = NULL;
-    *disk = (struct sqlite_disk){ .system = sqlite3_vfs_find(NULL), .staged = staged, .err = GCD_ERROR_INIT };
+    *disk = (struct sqlite_disk){ .system = sqlite3_vfs_find(NULL),
+                                  .staged = staged,
+                                  .err = GCD_ERROR_INIT };
     if (disk->system == NULL)
         return SQLITE_ERROR;
     int own = (int)sizeof(struct open_file), other = disk->system->szOsFile;
     (void)snprintf(disk->name, sizeof disk->name, "gcdumpc-%p", (void *)disk);
     disk->vfs = (sqlite3_vfs){
-        .iVersion = 1, .szOsFile = own > other ? own : other, .mxPathname = disk->system->mxPathname, .zName = disk->name, .pAppData = disk,
-        .xOpen = disk_open, .xDelete = disk_delete, .xAccess = disk_access, .xFullPathname = disk_full_name, .xRandomness = disk_randomness,
-        .xSleep = disk_sleep, .xCurrentTime = disk_time, .xGetLastError = disk_last_error,
+        .iVersion = 1,
+        .szOsFile = own > other ? own : other,
+        .mxPathname = disk->system->mxPathname,
+        .zName = disk->name,
+        .pAppData = disk,
+        .xOpen = disk_open,
+        .xDelete = disk_delete,
+        .xAccess = disk_access,
+        .xFullPathname = disk_full_name,
+        .xRandomness = disk_randomness,
+        .xSleep = disk_sleep,
+        .xCurrentTime = disk_time,
+        .xGetLastError = disk_last_error,
     };
     /* looked up by name only once, by us: the database keeps the VFS */
     int rc = sqlite3_vfs_register(&disk->vfs, 0);
     if (rc == SQLITE_OK) {
-        rc = sqlite3_open_v2("database", ret_db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, disk->name);
+        rc = sqlite3_open_v2("database", ret_db,
+                             SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE,
+                             disk->name);
         (void)sqlite3_vfs_unregister(&disk->vfs);
     }
     return rc;

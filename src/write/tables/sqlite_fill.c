@@ -16,11 +16,13 @@ bool sqlite_fill_has(int table)
 
 uint64_t sqlite_fill_rows(const struct tables *t)
 {
-    uint64_t objects = table_list[TABLE_OF_OBJECTS].rows(t), edges = table_list[TABLE_OF_EDGES].rows(t);
+    uint64_t objects = table_list[TABLE_OF_OBJECTS].rows(t),
+             edges = table_list[TABLE_OF_EDGES].rows(t);
     return 3 * objects + 2 * edges + 3 * objects;
 }
 
-static gcd_status add(struct filling *x, uint64_t rowid, const struct sqlite_number *row, size_t n, struct gcd_error *err)
+static gcd_status add(struct filling *x, uint64_t rowid, const struct sqlite_number *row, size_t n,
+                      struct gcd_error *err)
 {
     struct sqlite_fill *f = x->f;
     if (++f->done % WRITE_CHECK_EVERY == 0)
@@ -28,7 +30,8 @@ static gcd_status add(struct filling *x, uint64_t rowid, const struct sqlite_num
     return sqlite_tree_add(&x->tree, rowid, row, n, err);
 }
 
-static gcd_status add_sorted(void *ctx, const struct sqlite_number *row, size_t n, struct gcd_error *err)
+static gcd_status add_sorted(void *ctx, const struct sqlite_number *row, size_t n,
+                             struct gcd_error *err)
 {
     return add(ctx, 0, row, n, err);
 }
@@ -50,7 +53,8 @@ static gcd_status fill_table(struct filling *x, int which, struct gcd_error *err
             table_value(&c, i, &v);
             bool large = v.kind == TABLE_NUMBER && v.number > INT64_MAX;
             x->f->too_large += large;
-            row[i] = (struct sqlite_number){ .null = v.kind == TABLE_NONE, .value = large ? INT64_MAX : (int64_t)v.number };
+            row[i] = (struct sqlite_number){ .null = v.kind == TABLE_NONE,
+                                             .value = large ? INT64_MAX : (int64_t)v.number };
         }
         if (!x->tree.index) {
             rowid = (uint64_t)row[0].value;
@@ -61,7 +65,8 @@ static gcd_status fill_table(struct filling *x, int which, struct gcd_error *err
     return GCD_OK;
 }
 
-static gcd_status fill(struct sqlite_fill *f, int which, gcd_status (*rows)(struct filling *, int, struct gcd_error *), uint32_t root,
+static gcd_status fill(struct sqlite_fill *f, int which,
+                       gcd_status (*rows)(struct filling *, int, struct gcd_error *), uint32_t root,
                        struct gcd_error *err)
 {
     struct filling x = { .f = f };

@@ -42,7 +42,8 @@ static void *write_all(void *ctx)
     struct gcd_slot *slot;
     while ((slot = gcd_queue_take(&p->queue)) != NULL) {
         if (!atomic_load_explicit(&p->failed, memory_order_relaxed) &&
-            gcd_staged_append_at(p->staged, slot->at, slot->bytes, slot->used, &p->behind) != GCD_OK)
+            gcd_staged_append_at(p->staged, slot->at, slot->bytes, slot->used, &p->behind) !=
+                GCD_OK)
             atomic_store_explicit(&p->failed, true, memory_order_release);
         gcd_queue_give_back(&p->queue, slot);
     }
@@ -72,10 +73,13 @@ static gcd_status behind(const struct sqlite_pages *p, struct gcd_error *err)
     return p->behind.code;
 }
 
-gcd_status sqlite_pages_open(struct sqlite_pages *p, struct gcd_staged *staged, const struct gcd_context *context, struct gcd_error *err)
+gcd_status sqlite_pages_open(struct sqlite_pages *p, struct gcd_staged *staged,
+                             const struct gcd_context *context, struct gcd_error *err)
 {
     context = gcd_context_or_default(context);
-    *p = (struct sqlite_pages){ .alloc = gcd_alloc_or_default(context->alloc), .staged = staged, .behind = GCD_ERROR_INIT };
+    *p = (struct sqlite_pages){ .alloc = gcd_alloc_or_default(context->alloc),
+                                .staged = staged,
+                                .behind = GCD_ERROR_INIT };
     unsigned char header[HEADER_BYTES];
     size_t n;
     GCD_TRY(gcd_staged_read_at(staged, 0, header, sizeof header, &n, err));
@@ -85,7 +89,8 @@ gcd_status sqlite_pages_open(struct sqlite_pages *p, struct gcd_staged *staged, 
         p->usable_bytes = p->page_bytes - header[AT_RESERVED];
         p->count = get32(header + AT_COUNT);
     }
-    if (p->page_bytes < PAGE_MIN || p->usable_bytes < USABLE_MIN || (uint64_t)p->count * p->page_bytes != gcd_staged_bytes(staged))
+    if (p->page_bytes < PAGE_MIN || p->usable_bytes < USABLE_MIN ||
+        (uint64_t)p->count * p->page_bytes != gcd_staged_bytes(staged))
         return gcd_fail(err, GCD_E_UNSUPPORTED, "SQLite has made a database of unknown layout");
     p->run_room = RUN_BYTES / p->page_bytes * p->page_bytes;
     p->run_at = (uint64_t)p->count * p->page_bytes;
@@ -115,7 +120,8 @@ static gcd_status flush(struct sqlite_pages *p, struct gcd_error *err)
 }
 
 /* Gives PAGE the next number. */
-static gcd_status append(struct sqlite_pages *p, const unsigned char *page, uint32_t *ret_number, struct gcd_error *err)
+static gcd_status append(struct sqlite_pages *p, const unsigned char *page, uint32_t *ret_number,
+                         struct gcd_error *err)
 {
     if (p->run_bytes == p->run_room)
         GCD_TRY(flush(p, err));
@@ -133,7 +139,8 @@ static gcd_status append(struct sqlite_pages *p, const unsigned char *page, uint
 }
 
 /* Writes N bytes, at most a page, at OFF, where the file already has a page. */
-static gcd_status replace(struct sqlite_pages *p, uint64_t off, const void *bytes, size_t n, struct gcd_error *err)
+static gcd_status replace(struct sqlite_pages *p, uint64_t off, const void *bytes, size_t n,
+                          struct gcd_error *err)
 {
     GCD_TRY(flush(p, err));
     memcpy(p->run, bytes, n);
@@ -167,7 +174,8 @@ void sqlite_pages_done(struct sqlite_pages *p)
 
 /* ---- cells ---- */
 
-/* A cell is built backwards, in ROOM_BYTES before its end: a number is stored as 8 bytes, and the bytes that it does not need are overwritten. */
+/* A cell is built backwards, in ROOM_BYTES before its end: a number is stored as 8 bytes, and the
+ * bytes that it does not need are overwritten. */
 enum { ROOM_BYTES = 8 + SQLITE_CELL_MAX };
 struct cell {
     unsigned char *start, *end;
@@ -190,8 +198,12 @@ static unsigned char put_number(struct cell *c, const struct sqlite_number *n)
     uint64_t v = (uint64_t)n->value, size = n->value < 0 ? ~v : v;
     if (v <= 1)
         return (unsigned char)(TYPE_0 + v);
-    unsigned type = size < UINT64_C(1) << 7 ? 1 : size < UINT64_C(1) << 15 ? 2 : size < UINT64_C(1) << 23 ? 3 : size < UINT64_C(1) << 31 ? 4 :
-                    size < UINT64_C(1) << 47 ? 5 : 6;
+    unsigned type = size < UINT64_C(1) << 7    ? 1
+                    : size < UINT64_C(1) << 15 ? 2
+                    : size < UINT64_C(1) << 23 ? 3
+                    : size < UINT64_C(1) << 31 ? 4
+                    : size < UINT64_C(1) << 47 ? 5
+                                               : 6;
     put64_before(c, v);
     c->start -= bytes[type];
     return (unsigned char)type;
@@ -200,7 +212,7 @@ static unsigned char put_number(struct cell *c, const struct sqlite_number *n)
 /* SQLite's variable-length integer: 7 bits per byte, highest bits first. */
 static void put_varint(struct cell *c, uint64_t v)
 {
-    if (v >> 56 != 0) {                  /* then the last of 9 bytes has 8 bits */
+    if (v >> 56 != 0) { /* then the last of 9 bytes has 8 bits */
         *--c->start = (unsigned char)v;
         v >>= 8;
         for (unsigned i = 0; i < 8; i++, v >>= 7)
@@ -258,8 +270,10 @@ static void finish_header(const struct sqlite_tree *t, unsigned level, uint32_t 
 {
     const struct sqlite_level *l = &t->levels[level];
     uint32_t positions_end = header_bytes(level) + l->cells * POSITION_BYTES;
-    l->page[0] = level > 0 ? t->index ? INNER_INDEX : INNER_TABLE : t->index ? LEAF_INDEX : LEAF_TABLE;
-    put16(l->page + 1, 0);               /* no free blocks */
+    l->page[0] = level > 0  ? t->index ? INNER_INDEX : INNER_TABLE
+                 : t->index ? LEAF_INDEX
+                            : LEAF_TABLE;
+    put16(l->page + 1, 0); /* no free blocks */
     put16(l->page + 3, l->cells);
     put16(l->page + 5, l->top);
     l->page[7] = 0;
@@ -269,10 +283,12 @@ static void finish_header(const struct sqlite_tree *t, unsigned level, uint32_t 
 }
 
 /*
- * Writes the full page of a level and starts the next one.  *RET_KEY: the key that separates both, after four bytes with the number of the page.
- * In an index, and above the leaves, the key is the last cell, which leaves the page; so neither page is ever empty.
+ * Writes the full page of a level and starts the next one.  *RET_KEY: the key that separates both,
+ * after four bytes with the number of the page. In an index, and above the leaves, the key is the
+ * last cell, which leaves the page; so neither page is ever empty.
  */
-static gcd_status turn_page(struct sqlite_tree *t, unsigned level, struct cell *ret_key, struct gcd_error *err)
+static gcd_status turn_page(struct sqlite_tree *t, unsigned level, struct cell *ret_key,
+                            struct gcd_error *err)
 {
     struct sqlite_level *l = &t->levels[level];
     uint32_t right = 0, number;
@@ -318,23 +334,27 @@ static gcd_status add_cell(struct sqlite_tree *t, struct cell *c, struct gcd_err
     return gcd_fail(err, GCD_E_LIMIT, "a table of a database has too many levels");
 }
 
-gcd_status sqlite_tree_begin(struct sqlite_tree *t, struct sqlite_pages *pages, uint32_t root, struct gcd_error *err)
+gcd_status sqlite_tree_begin(struct sqlite_tree *t, struct sqlite_pages *pages, uint32_t root,
+                             struct gcd_error *err)
 {
     *t = (struct sqlite_tree){ .pages = pages, .root = root };
     unsigned char header[LEAF_HEADER] = { 0 };
     size_t n;
     if (root > 1 && root <= pages->count)
-        GCD_TRY(gcd_staged_read_at(pages->staged, (uint64_t)(root - 1) * pages->page_bytes, header, sizeof header, &n, err));
+        GCD_TRY(gcd_staged_read_at(pages->staged, (uint64_t)(root - 1) * pages->page_bytes, header,
+                                   sizeof header, &n, err));
     t->index = header[0] == LEAF_INDEX;
     if ((header[0] != LEAF_INDEX && header[0] != LEAF_TABLE) || header[3] != 0 || header[4] != 0)
         return gcd_fail(err, GCD_E_UNSUPPORTED, "SQLite has made a database of unknown layout");
     return GCD_OK;
 }
 
-gcd_status sqlite_tree_add(struct sqlite_tree *t, uint64_t rowid, const struct sqlite_number *row, size_t n, struct gcd_error *err)
+gcd_status sqlite_tree_add(struct sqlite_tree *t, uint64_t rowid, const struct sqlite_number *row,
+                           size_t n, struct gcd_error *err)
 {
     struct sqlite_level *leaf = &t->levels[0];
-    bool there = leaf->page != NULL && fits(leaf, 0, ROOM_BYTES);       /* the row is built in place */
+    /* the row is built in place */
+    bool there = leaf->page != NULL && fits(leaf, 0, ROOM_BYTES);
     unsigned char room[ROOM_BYTES];
     struct cell c = { .end = there ? leaf->page + leaf->top : room + ROOM_BYTES };
     c.start = c.end;
@@ -358,7 +378,8 @@ gcd_status sqlite_tree_end(struct sqlite_tree *t, struct gcd_error *err)
         finish_header(t, level, child);
         bool top = level + 1 == SQLITE_LEVELS_MAX || t->levels[level + 1].page == NULL;
         const unsigned char *page = t->levels[level].page;
-        GCD_TRY(top ? replace(t->pages, (uint64_t)(t->root - 1) * t->pages->page_bytes, page, t->pages->page_bytes, err)
+        GCD_TRY(top ? replace(t->pages, (uint64_t)(t->root - 1) * t->pages->page_bytes, page,
+                              t->pages->page_bytes, err)
                     : append(t->pages, page, &child, err));
     }
     return GCD_OK;

@@ -1,6 +1,6 @@
 /*
- * The schema of the sqlite format and of queries to a session (src/sql).  Tables and columns are those of tables.h; README.md in the folder
- * above explains them.
+ * The schema of the sqlite format and of queries to a session (src/sql).  Tables and columns are
+ * those of tables.h; README.md in the folder above explains them.
  */
 #ifndef GCD_WRITE_SQLITE_SCHEMA_H
 #define GCD_WRITE_SQLITE_SCHEMA_H
@@ -8,13 +8,24 @@
 #include "write/tables/tables.h"
 
 struct sqlite_table {
-    const char *name, *columns, *options;        /* CREATE TABLE name(columns) options */
+    const char *name, *columns, *options; /* CREATE TABLE name(columns) options */
 };
 extern const struct sqlite_table sqlite_schema_tables[TABLES];
 
-/* CREATE INDEX name ON table(column).  Those of tables that grow with the heap come first: see sqlite_fill.h. */
-enum { INDEX_OF_TARGETS, INDEX_OF_TYPES, INDEX_OF_ADDRESSES, INDEX_OF_PARENTS, INDEX_OF_RETAINED, INDEXES_OF_THE_HEAP,
-       INDEX_OF_ROOTS = INDEXES_OF_THE_HEAP, INDEX_OF_KEYS, INDEX_OF_VALUES, INDEXES };
+/* CREATE INDEX name ON table(column).  Those of tables that grow with the heap come first: see
+ * sqlite_fill.h. */
+enum {
+    INDEX_OF_TARGETS,
+    INDEX_OF_TYPES,
+    INDEX_OF_ADDRESSES,
+    INDEX_OF_PARENTS,
+    INDEX_OF_RETAINED,
+    INDEXES_OF_THE_HEAP,
+    INDEX_OF_ROOTS = INDEXES_OF_THE_HEAP,
+    INDEX_OF_KEYS,
+    INDEX_OF_VALUES,
+    INDEXES
+};
 struct sqlite_index {
     const char *name;
     int table;

@@ -1,6 +1,7 @@
 /*
- * Rows are counted by buckets of their values, then put into their bucket.  In heap order they are already sorted by primary key, and stay so.
- * A value below the number of objects has its own bucket: types, objects and most sizes are such values.  Larger values share buckets, 2048 per
+ * Rows are counted by buckets of their values, then put into their bucket.  In heap order they are
+ * already sorted by primary key, and stay so. A value below the number of objects has its own
+ * bucket: types, objects and most sizes are such values.  Larger values share buckets, 2048 per
  * power of two, and are sorted there.
  */
 #include "write/tables/sqlite_sorted.h"
@@ -20,7 +21,8 @@ struct row {
     uint32_t node, slot;
 };
 
-/* A sorted row without its value; struct valued has the value as the distance from the least one. */
+/* A sorted row without its value; struct valued has the value as the distance from the least one.
+ */
 struct place {
     uint32_t node, slot;
 };
@@ -35,15 +37,18 @@ struct sorted {
     sqlite_sorted_fn row;
     void *ctx;
     struct gcd_alloc alloc;
-    uint64_t least;              /* the least value with its sign bit flipped: then unsigned order is SQLite's */
-    uint64_t exact;              /* number of buckets with one value; bucket 0 is NULL */
+    /* the least value with its sign bit flipped: then unsigned order is SQLite's */
+    uint64_t least;
+    uint64_t exact; /* number of buckets with one value; bucket 0 is NULL */
     uint64_t bucket_count;
-    uint32_t *buckets;           /* [bucket_count] number of rows; while a slice is filled: position of the next row; then: end of the bucket */
-    struct place *places;        /* [place_room] */
+    /* [bucket_count] number of rows; while a slice is filled: position of the next row; then: end
+     * of the bucket */
+    uint32_t *buckets;
+    struct place *places; /* [place_room] */
     uint64_t rows;
-    uint32_t largest;            /* number of rows of the largest bucket */
+    uint32_t largest; /* number of rows of the largest bucket */
     size_t place_room;
-    struct valued *valued;       /* [valued_room] */
+    struct valued *valued; /* [valued_room] */
     size_t valued_room;
 };
 
@@ -52,11 +57,12 @@ struct sorted {
 struct walk {
     const struct sorted *s;
     uint32_t node, end;
-    const uint32_t *edges;       /* of the node before NODE */
+    const uint32_t *edges; /* of the node before NODE */
     size_t slot, edge_count;
 };
 
-static inline bool node_value(const struct tables *t, int index, uint32_t node, struct sqlite_number *ret)
+static inline bool node_value(const struct tables *t, int index, uint32_t node,
+                              struct sqlite_number *ret)
 {
     *ret = (struct sqlite_number){ .null = false };
     if (index == INDEX_OF_TYPES) {
@@ -69,9 +75,12 @@ static inline bool node_value(const struct tables *t, int index, uint32_t node, 
         return true;
     }
     uint32_t parent = gcd_dominators_parent(t->dominators, node);
-    uint64_t retained = index == INDEX_OF_RETAINED ? gcd_dominators_retained(t->dominators, node) : 0;
+    uint64_t retained =
+        index == INDEX_OF_RETAINED ? gcd_dominators_retained(t->dominators, node) : 0;
     ret->null = index == INDEX_OF_PARENTS && parent == GCD_NODE_ROOT;
-    ret->value = index == INDEX_OF_PARENTS ? parent : retained > INT64_MAX ? INT64_MAX : (int64_t)retained;
+    ret->value = index == INDEX_OF_PARENTS ? parent
+                 : retained > INT64_MAX    ? INT64_MAX
+                                           : (int64_t)retained;
     return parent != GCD_NODE_NONE;
 }
 
@@ -92,7 +101,9 @@ static inline bool walk_next(struct walk *w, struct row *ret)
         w->edges = gcd_graph_node_edges(t->graph, w->node++, &w->edge_count);
         w->slot = 0;
     }
-    *ret = (struct row){ .node = w->node - 1, .slot = (uint32_t)w->slot, .value.value = w->edges[w->slot] };
+    *ret = (struct row){ .node = w->node - 1,
+                         .slot = (uint32_t)w->slot,
+                         .value.value = w->edges[w->slot] };
     w->slot++;
     return true;
 }
@@ -101,7 +112,9 @@ static inline bool walk_next(struct walk *w, struct row *ret)
 static bool next_part(const struct sorted *s, struct walk *w, gcd_status *st, struct gcd_error *err)
 {
     uint32_t n = gcd_graph_node_count(s->t->graph), left = n - w->end;
-    *w = (struct walk){ .s = s, .node = w->end, .end = w->end + (left < WRITE_CHECK_EVERY ? left : WRITE_CHECK_EVERY) };
+    *w = (struct walk){ .s = s,
+                        .node = w->end,
+                        .end = w->end + (left < WRITE_CHECK_EVERY ? left : WRITE_CHECK_EVERY) };
     *st = gcd_check_canceled(s->t->options->context.cancel, err);
     return left > 0 && *st == GCD_OK;
 }
@@ -120,13 +133,14 @@ static uint64_t bucket(const struct sorted *s, const struct row *r)
     uint64_t d = distance(s, r);
     if (d < s->exact)
         return 1 + d;
-    unsigned bits = 64 - (unsigned)__builtin_clzll(d | 1), shift = bits > MANTISSA_BITS + 1 ? bits - MANTISSA_BITS - 1 : 0;
+    unsigned bits = 64 - (unsigned)__builtin_clzll(d | 1),
+             shift = bits > MANTISSA_BITS + 1 ? bits - MANTISSA_BITS - 1 : 0;
     return 1 + s->exact + shift * MANTISSAS + (d >> shift);
 }
 
 static gcd_status find_least(struct sorted *s, struct gcd_error *err)
 {
-    s->least = SIGN;                     /* only addresses can be negative, and are far from 0 */
+    s->least = SIGN; /* only addresses can be negative, and are far from 0 */
     if (s->index != INDEX_OF_ADDRESSES)
         return GCD_OK;
     s->least = UINT64_MAX;
@@ -147,7 +161,8 @@ struct batch {
     size_t count;
 };
 
-/* The next rows in the buckets from FIRST up to, but not including, END; no rows: there are no more. */
+/* The next rows in the buckets from FIRST up to, but not including, END; no rows: there are no
+ * more. */
 static bool next_batch(struct walk *w, uint64_t first, uint64_t end, struct batch *ret)
 {
     struct row r;
@@ -173,7 +188,8 @@ static gcd_status count(struct sorted *s, struct gcd_error *err)
             for (size_t i = 0; i < b.count; i++) {
                 uint32_t n = ++s->buckets[b.buckets[i]];
                 if (n == UINT32_MAX || b.places[i].slot == UINT32_MAX)
-                    return gcd_fail(err, GCD_E_LIMIT, "an index of a database has 2^32 rows with one value");
+                    return gcd_fail(err, GCD_E_LIMIT,
+                                    "an index of a database has 2^32 rows with one value");
                 s->rows++;
                 s->largest = n > s->largest ? n : s->largest;
             }
@@ -200,25 +216,29 @@ static gcd_status put_places(struct sorted *s, uint64_t first, uint64_t end, str
     return st;
 }
 
-static gcd_status give(struct sorted *s, const struct sqlite_number *value, struct place p, struct gcd_error *err)
+static gcd_status give(struct sorted *s, const struct sqlite_number *value, struct place p,
+                       struct gcd_error *err)
 {
     const struct sqlite_number row[] = { *value, { .value = p.node }, { .value = p.slot } };
     return s->row(s->ctx, row, s->index == INDEX_OF_TARGETS ? 3 : 2, err);
 }
 
-static gcd_status give_shared(struct sorted *s, const struct place *places, uint32_t n, struct gcd_error *err)
+static gcd_status give_shared(struct sorted *s, const struct place *places, uint32_t n,
+                              struct gcd_error *err)
 {
     if (!gcd_vec_reserve(&s->alloc, &s->valued, &s->valued_room, n, sizeof *s->valued, SIZE_MAX))
         return gcd_fail_nomem(err, "sorting an index");
     for (uint32_t i = 0; i < n; i++) {
         struct row r = { .node = places[i].node };
-        (void)node_value(s->t, s->index, r.node, &r.value);           /* only objects have such large values */
+        /* only objects have such large values */
+        (void)node_value(s->t, s->index, r.node, &r.value);
         s->valued[i] = (struct valued){ .distance = distance(s, &r), .place = places[i] };
     }
     if (!gcd_sort_by_u64(&s->alloc, s->valued, n, sizeof *s->valued))
         return gcd_fail_nomem(err, "sorting an index");
     for (uint32_t i = 0; i < n; i++) {
-        const struct sqlite_number value = { .value = (int64_t)((s->valued[i].distance + s->least) ^ SIGN) };
+        const struct sqlite_number value = { .value = (int64_t)((s->valued[i].distance + s->least) ^
+                                                                SIGN) };
         GCD_TRY(give(s, &value, s->valued[i].place, err));
     }
     return GCD_OK;
@@ -233,7 +253,9 @@ static gcd_status give_slice(struct sorted *s, uint64_t first, uint64_t end, str
             GCD_TRY(give_shared(s, s->places + at, bucket_end - at, err));
             at = bucket_end;
         }
-        const struct sqlite_number value = { .null = b == 0, .value = b == 0 ? 0 : (int64_t)((b - 1 + s->least) ^ SIGN) };
+        const struct sqlite_number value = {
+            .null = b == 0, .value = b == 0 ? 0 : (int64_t)((b - 1 + s->least) ^ SIGN)
+        };
         for (; at < bucket_end; at++)
             GCD_TRY(give(s, &value, s->places[at], err));
     }
@@ -259,7 +281,9 @@ static gcd_status sort(struct sorted *s, struct gcd_error *err)
     GCD_TRY(find_least(s, err));
     s->exact = nodes;
     s->bucket_count = 1 + s->exact + SHARED_BUCKETS;
-    s->buckets = s->bucket_count < SIZE_MAX ? gcd_mem_new_array(&s->alloc, (size_t)s->bucket_count, sizeof *s->buckets) : NULL;
+    s->buckets = s->bucket_count < SIZE_MAX
+                     ? gcd_mem_new_array(&s->alloc, (size_t)s->bucket_count, sizeof *s->buckets)
+                     : NULL;
     if (s->buckets == NULL)
         return gcd_fail_nomem(err, "sorting an index");
     GCD_TRY(count(s, err));
@@ -277,7 +301,8 @@ static gcd_status sort(struct sorted *s, struct gcd_error *err)
     return GCD_OK;
 }
 
-gcd_status sqlite_sorted(const struct tables *t, int index, sqlite_sorted_fn row, void *ctx, struct gcd_error *err)
+gcd_status sqlite_sorted(const struct tables *t, int index, sqlite_sorted_fn row, void *ctx,
+                         struct gcd_error *err)
 {
     struct sorted s = { .t = t, .index = index, .row = row, .ctx = ctx, .alloc = t->alloc };
     gcd_status st = sort(&s, err);

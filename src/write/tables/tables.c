@@ -54,10 +54,23 @@ static void fact_value(struct table_cursor *c, size_t column, struct table_value
 
 /* ---- types ---- */
 
-enum { TYPE_ID, TYPE_NAME, TYPE_RAW_NAME, TYPE_MODULE, TYPE_MODULE_ID, TYPE_TABLE, TYPE_TOKEN, TYPE_FLAGS, TYPE_ELEMENT, TYPE_DESCRIBED,
-       TYPE_OBJECTS, TYPE_BYTES };
-static const char *const type_columns[] = { "id", "name", "raw_name", "module", "module_id", "method_table", "name_token", "flags",
-                                            "element_type", "described", "objects", "bytes" };
+enum {
+    TYPE_ID,
+    TYPE_NAME,
+    TYPE_RAW_NAME,
+    TYPE_MODULE,
+    TYPE_MODULE_ID,
+    TYPE_TABLE,
+    TYPE_TOKEN,
+    TYPE_FLAGS,
+    TYPE_ELEMENT,
+    TYPE_DESCRIBED,
+    TYPE_OBJECTS,
+    TYPE_BYTES
+};
+static const char *const type_columns[] = { "id",           "name",         "raw_name",   "module",
+                                            "module_id",    "method_table", "name_token", "flags",
+                                            "element_type", "described",    "objects",    "bytes" };
 
 static uint64_t type_rows(const struct tables *t)
 {
@@ -69,25 +82,53 @@ static void type_value(struct table_cursor *c, size_t column, struct table_value
     uint32_t n = (uint32_t)c->row;
     const struct gcd_type *t = &gcd_graph_summary(c->tables->graph)->types[n];
     switch (column) {
-    case TYPE_ID: number(ret, n); break;
-    case TYPE_NAME: *ret = (struct table_value){ .kind = TABLE_TEXT, .text = write_type_name(c->tables->options, c->tables->graph, n) }; break;
-    case TYPE_RAW_NAME: *ret = (struct table_value){ .kind = t->named ? TABLE_TEXT : TABLE_NONE, .text = t->raw_name }; break;
-    case TYPE_MODULE: text(ret, t->module_path); break;
-    case TYPE_MODULE_ID: address(ret, t->module); break;
-    case TYPE_TABLE: address(ret, t->id); break;
-    case TYPE_TOKEN: number(ret, t->name_token); break;
-    case TYPE_FLAGS: number(ret, t->flags); break;
-    case TYPE_ELEMENT: number(ret, t->element_type); break;
-    case TYPE_DESCRIBED: number(ret, t->described); break;
-    case TYPE_OBJECTS: number(ret, t->objects); break;
-    default: number(ret, t->bytes); break;
+    case TYPE_ID:
+        number(ret, n);
+        break;
+    case TYPE_NAME:
+        *ret = (struct table_value){ .kind = TABLE_TEXT,
+                                     .text =
+                                         write_type_name(c->tables->options, c->tables->graph, n) };
+        break;
+    case TYPE_RAW_NAME:
+        *ret =
+            (struct table_value){ .kind = t->named ? TABLE_TEXT : TABLE_NONE, .text = t->raw_name };
+        break;
+    case TYPE_MODULE:
+        text(ret, t->module_path);
+        break;
+    case TYPE_MODULE_ID:
+        address(ret, t->module);
+        break;
+    case TYPE_TABLE:
+        address(ret, t->id);
+        break;
+    case TYPE_TOKEN:
+        number(ret, t->name_token);
+        break;
+    case TYPE_FLAGS:
+        number(ret, t->flags);
+        break;
+    case TYPE_ELEMENT:
+        number(ret, t->element_type);
+        break;
+    case TYPE_DESCRIBED:
+        number(ret, t->described);
+        break;
+    case TYPE_OBJECTS:
+        number(ret, t->objects);
+        break;
+    default:
+        number(ret, t->bytes);
+        break;
     }
 }
 
 /* ---- objects ---- */
 
 enum { OBJECT_ID, OBJECT_TYPE, OBJECT_SIZE, OBJECT_ADDRESS, OBJECT_GENERATION };
-static const char *const object_columns[] = { "id", "type_id", "size_bytes", "address", "generation" };
+static const char *const object_columns[] = { "id", "type_id", "size_bytes", "address",
+                                              "generation" };
 
 static uint64_t object_rows(const struct tables *t)
 {
@@ -112,11 +153,21 @@ static void generation(struct table_cursor *c, uint64_t a, struct table_value *r
 static void object_value(struct table_cursor *c, size_t column, struct table_value *ret)
 {
     switch (column) {
-    case OBJECT_ID: number(ret, c->node); break;
-    case OBJECT_TYPE: number(ret, c->object.type); break;
-    case OBJECT_SIZE: number(ret, c->object.size_bytes); break;
-    case OBJECT_ADDRESS: address(ret, c->object.address); break;
-    default: generation(c, c->object.address, ret); break;
+    case OBJECT_ID:
+        number(ret, c->node);
+        break;
+    case OBJECT_TYPE:
+        number(ret, c->object.type);
+        break;
+    case OBJECT_SIZE:
+        number(ret, c->object.size_bytes);
+        break;
+    case OBJECT_ADDRESS:
+        address(ret, c->object.address);
+        break;
+    default:
+        generation(c, c->object.address, ret);
+        break;
     }
 }
 
@@ -145,20 +196,38 @@ static void edge_settle(struct table_cursor *c)
 static void edge_value(struct table_cursor *c, size_t column, struct table_value *ret)
 {
     switch (column) {
-    case EDGE_FROM: number(ret, c->node); break;
-    case EDGE_SLOT: number(ret, c->slot); break;
-    default: number(ret, c->edges[c->slot]); break;
+    case EDGE_FROM:
+        number(ret, c->node);
+        break;
+    case EDGE_SLOT:
+        number(ret, c->slot);
+        break;
+    default:
+        number(ret, c->edges[c->slot]);
+        break;
     }
 }
 
 /* ---- roots ---- */
 
-enum { ROOT_ID, ROOT_KIND, ROOT_GROUP, ROOT_FLAGS, ROOT_NAME, ROOT_ADDRESS, ROOT_OBJECT, ROOT_TYPE, ROOT_CLASS, ROOT_LABEL };
-static const char *const root_columns[] = { "id", "kind", "root_group", "flags", "name", "address", "object_id", "type_id", "class",
-                                            "label" };
+enum {
+    ROOT_ID,
+    ROOT_KIND,
+    ROOT_GROUP,
+    ROOT_FLAGS,
+    ROOT_NAME,
+    ROOT_ADDRESS,
+    ROOT_OBJECT,
+    ROOT_TYPE,
+    ROOT_CLASS,
+    ROOT_LABEL
+};
+static const char *const root_columns[] = {
+    "id", "kind", "root_group", "flags", "name", "address", "object_id", "type_id", "class", "label"
+};
 static const char *const root_kinds[GCD_ROOT_ALL_KINDS] = {
-    [GCD_ROOT_STACK] = "stack", [GCD_ROOT_FINALIZER] = "finalizer", [GCD_ROOT_HANDLE] = "handle", [GCD_ROOT_OTHER] = "other",
-    [GCD_ROOT_STATIC] = "static", [GCD_ROOT_COM] = "com",
+    [GCD_ROOT_STACK] = "stack", [GCD_ROOT_FINALIZER] = "finalizer", [GCD_ROOT_HANDLE] = "handle",
+    [GCD_ROOT_OTHER] = "other", [GCD_ROOT_STATIC] = "static",       [GCD_ROOT_COM] = "com",
 };
 
 static uint64_t root_rows(const struct tables *t)
@@ -171,16 +240,38 @@ static void root_value(struct table_cursor *c, size_t column, struct table_value
     const struct tables *t = c->tables;
     const struct gcd_root *r = &gcd_graph_summary(t->graph)->roots[(size_t)c->row];
     switch (column) {
-    case ROOT_ID: number(ret, c->row); break;
-    case ROOT_KIND: text(ret, root_kinds[r->kind]); break;
-    case ROOT_GROUP: text(ret, gcd_root_group_label(gcd_root_group(r))->key); break;
-    case ROOT_FLAGS: number(ret, r->flags); break;
-    case ROOT_NAME: text(ret, r->name); break;
-    case ROOT_ADDRESS: address(ret, r->id); break;
-    case ROOT_OBJECT: number(ret, r->node); break;
-    case ROOT_TYPE: number(ret, r->type); break;
-    case ROOT_CLASS: text(ret, gcd_static_words(t->graph, t->options->names, r).class_name); break;
-    default: text(ret, c->row < t->label_count && t->labels[c->row] != NULL ? t->labels[c->row] : r->kind == GCD_ROOT_STATIC ? r->label : ""); break;
+    case ROOT_ID:
+        number(ret, c->row);
+        break;
+    case ROOT_KIND:
+        text(ret, root_kinds[r->kind]);
+        break;
+    case ROOT_GROUP:
+        text(ret, gcd_root_group_label(gcd_root_group(r))->key);
+        break;
+    case ROOT_FLAGS:
+        number(ret, r->flags);
+        break;
+    case ROOT_NAME:
+        text(ret, r->name);
+        break;
+    case ROOT_ADDRESS:
+        address(ret, r->id);
+        break;
+    case ROOT_OBJECT:
+        number(ret, r->node);
+        break;
+    case ROOT_TYPE:
+        number(ret, r->type);
+        break;
+    case ROOT_CLASS:
+        text(ret, gcd_static_words(t->graph, t->options->names, r).class_name);
+        break;
+    default:
+        text(ret, c->row < t->label_count && t->labels[c->row] != NULL ? t->labels[c->row]
+                  : r->kind == GCD_ROOT_STATIC                         ? r->label
+                                                                       : "");
+        break;
     }
 }
 
@@ -203,7 +294,8 @@ static void dependent_value(struct table_cursor *c, size_t column, struct table_
 /* ---- ranges ---- */
 
 enum { RANGE_ID, RANGE_GENERATION, RANGE_START, RANGE_USED, RANGE_RESERVED };
-static const char *const range_columns[] = { "id", "generation", "start", "used_bytes", "reserved_bytes" };
+static const char *const range_columns[] = { "id", "generation", "start", "used_bytes",
+                                             "reserved_bytes" };
 
 static uint64_t range_rows(const struct tables *t)
 {
@@ -214,11 +306,21 @@ static void range_value(struct table_cursor *c, size_t column, struct table_valu
 {
     const struct gcd_range *r = &gcd_graph_summary(c->tables->graph)->ranges[(size_t)c->row];
     switch (column) {
-    case RANGE_ID: number(ret, c->row); break;
-    case RANGE_GENERATION: number(ret, r->generation); break;
-    case RANGE_START: address(ret, r->start); break;
-    case RANGE_USED: number(ret, r->used_bytes); break;
-    default: number(ret, r->reserved_bytes); break;
+    case RANGE_ID:
+        number(ret, c->row);
+        break;
+    case RANGE_GENERATION:
+        number(ret, r->generation);
+        break;
+    case RANGE_START:
+        address(ret, r->start);
+        break;
+    case RANGE_USED:
+        number(ret, r->used_bytes);
+        break;
+    default:
+        number(ret, r->reserved_bytes);
+        break;
     }
 }
 
@@ -255,8 +357,9 @@ static void dominator_value(struct table_cursor *c, size_t column, struct table_
 
 /* ---- list ---- */
 
-#define TABLE(name_, x) .name = name_, .columns = x##_columns, .column_count = sizeof x##_columns / sizeof *x##_columns, \
-                        .rows = x##_rows, .value = x##_value
+#define TABLE(name_, x)                    \
+    .name = name_, .columns = x##_columns, \
+    .column_count = sizeof x##_columns / sizeof *x##_columns, .rows = x##_rows, .value = x##_value
 const struct table table_list[TABLES] = {
     [TABLE_OF_FACTS] = { TABLE("facts", fact) },
     [TABLE_OF_TYPES] = { TABLE("types", type) },
@@ -288,13 +391,16 @@ static gcd_status join_labels(struct tables *t, struct gcd_error *err)
     const struct gcd_summary *summary = gcd_graph_summary(t->graph);
     gcd_status st = GCD_OK;
     for (size_t i = 0; i < summary->root_count && st == GCD_OK; i++) {
-        const struct gcd_static_words w = gcd_static_words(t->graph, t->options->names, &summary->roots[i]);
+        const struct gcd_static_words w =
+            gcd_static_words(t->graph, t->options->names, &summary->roots[i]);
         char *joined;
-        size_t n[3] = { strlen(w.label[0]), strlen(w.label[1]), strlen(w.label[2]) }, all = n[0] + n[1] + n[2];
+        size_t n[3] = { strlen(w.label[0]), strlen(w.label[1]), strlen(w.label[2]) },
+               all = n[0] + n[1] + n[2];
         if (n[1] == 0)
             continue;
         size_t before = t->label_count;
-        if (!gcd_vec_reserve(&t->alloc, &t->labels, &t->label_room, i + 1, sizeof *t->labels, SIZE_MAX) ||
+        if (!gcd_vec_reserve(&t->alloc, &t->labels, &t->label_room, i + 1, sizeof *t->labels,
+                             SIZE_MAX) ||
             (joined = gcd_mem_new(&t->alloc, all)) == NULL)
             return gcd_fail_nomem(err, "joining classes and fields");
         memset(t->labels + before, 0, (i - before) * sizeof *t->labels);
@@ -310,10 +416,14 @@ static gcd_status join_labels(struct tables *t, struct gcd_error *err)
     return st == GCD_OK ? GCD_OK : gcd_fail_nomem(err, "joining classes and fields");
 }
 
-gcd_status tables_init(struct tables *t, const struct gcd_graph *g, const struct gcd_dominators *dominators,
+gcd_status tables_init(struct tables *t, const struct gcd_graph *g,
+                       const struct gcd_dominators *dominators,
                        const struct gcd_write_options *options, struct gcd_error *err)
 {
-    *t = (struct tables){ .alloc = gcd_alloc_or_default(options->context.alloc), .graph = g, .options = options, .dominators = dominators };
+    *t = (struct tables){ .alloc = gcd_alloc_or_default(options->context.alloc),
+                          .graph = g,
+                          .options = options,
+                          .dominators = dominators };
     gcd_textpool_init(&t->text, &t->alloc, UINT32_MAX);
     gcd_status st = gcd_generations_new(gcd_graph_summary(g), &t->alloc, &t->generations, err);
     if (st == GCD_OK)

@@ -1,5 +1,6 @@
 /*
- * A dump as tables: the content of csv and sqlite.  One description, so that a column means the same in both.
+ * A dump as tables: the content of csv and sqlite.  One description, so that a column means the
+ * same in both.
  *
  *     struct table_cursor c;
  *     table_start(&c, t, &table_list[i]);
@@ -17,16 +18,16 @@
 #include "base/text.h"
 
 enum table_value_kind {
-    TABLE_NONE,                  /* unknown, or does not exist */
+    TABLE_NONE, /* unknown, or does not exist */
     TABLE_NUMBER,
     TABLE_SIGNED,
-    TABLE_ADDRESS,               /* also other 64-bit ids that mean nothing as numbers */
+    TABLE_ADDRESS, /* also other 64-bit ids that mean nothing as numbers */
     TABLE_TEXT
 };
 struct table_value {
     enum table_value_kind kind;
-    uint64_t number;             /* of TABLE_SIGNED in two's complement */
-    const char *text;            /* lives as long as the tables */
+    uint64_t number;  /* of TABLE_SIGNED in two's complement */
+    const char *text; /* lives as long as the tables */
 };
 
 /* A row of the table of facts. */
@@ -40,18 +41,20 @@ struct tables {
     struct gcd_alloc alloc;
     const struct gcd_graph *graph;
     const struct gcd_write_options *options;
-    const struct gcd_dominators *dominators;     /* NULL: that table is empty */
+    const struct gcd_dominators *dominators; /* NULL: that table is empty */
     struct gcd_generations *generations;
     struct table_fact facts[TABLE_FACTS_MAX];
     size_t fact_count;
-    const char **labels;         /* [label_count] by root, NULL = gcd_root.label */
+    const char **labels; /* [label_count] by root, NULL = gcd_root.label */
     size_t label_count, label_room;
     struct gcd_textpool text;
 };
 
 /* The graph and the dominators must outlive the tables.  GCD_E_NOMEM. */
-GCD_MUST_CHECK gcd_status tables_init(struct tables *t, const struct gcd_graph *g, const struct gcd_dominators *dominators,
-                                      const struct gcd_write_options *options, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status tables_init(struct tables *t, const struct gcd_graph *g,
+                                      const struct gcd_dominators *dominators,
+                                      const struct gcd_write_options *options,
+                                      struct gcd_error *err);
 void tables_done(struct tables *t);
 
 /* tables_facts.c; called by tables_init. */
@@ -60,27 +63,37 @@ void tables_add_facts(struct tables *t);
 struct table_cursor;
 struct table {
     const char *name;
-    const char *const *columns;  /* [column_count] */
+    const char *const *columns; /* [column_count] */
     size_t column_count;
     uint64_t (*rows)(const struct tables *t);
     void (*value)(struct table_cursor *c, size_t column, struct table_value *ret);
-    void (*settle)(struct table_cursor *c);      /* NULL, or: sets the members that VALUE needs from the row number */
+    /* NULL, or: sets the members that VALUE needs from the row number */
+    void (*settle)(struct table_cursor *c);
 };
 
 struct table_cursor {
     const struct table *table;
     const struct tables *tables;
     uint64_t row, rows;
-    uint32_t node;               /* row of objects, edges, dominators */
-    uint64_t slot;               /* of edges: number of the reference within its object */
+    uint32_t node; /* row of objects, edges, dominators */
+    uint64_t slot; /* of edges: number of the reference within its object */
     const uint32_t *edges;
     size_t edge_count;
     struct gcd_node object;
-    size_t range;                /* the range that contained the last object */
+    size_t range; /* the range that contained the last object */
 };
 
-enum { TABLE_OF_FACTS, TABLE_OF_TYPES, TABLE_OF_OBJECTS, TABLE_OF_EDGES, TABLE_OF_ROOTS, TABLE_OF_DEPENDENTS, TABLE_OF_RANGES,
-       TABLE_OF_DOMINATORS, TABLES };
+enum {
+    TABLE_OF_FACTS,
+    TABLE_OF_TYPES,
+    TABLE_OF_OBJECTS,
+    TABLE_OF_EDGES,
+    TABLE_OF_ROOTS,
+    TABLE_OF_DEPENDENTS,
+    TABLE_OF_RANGES,
+    TABLE_OF_DOMINATORS,
+    TABLES
+};
 extern const struct table table_list[TABLES];
 
 void table_start(struct table_cursor *c, const struct tables *t, const struct table *table);

@@ -28,7 +28,8 @@ static void add_signed(struct tables *t, const char *key, int64_t n)
 /* "" = unknown */
 static void add_text(struct tables *t, const char *key, const char *s)
 {
-    add(t, key, "", (struct table_value){ .kind = s[0] != '\0' ? TABLE_TEXT : TABLE_NONE, .text = s });
+    add(t, key, "",
+        (struct table_value){ .kind = s[0] != '\0' ? TABLE_TEXT : TABLE_NONE, .text = s });
 }
 
 static void add_verdict(struct tables *t, const struct gcd_verdict *v)
@@ -38,13 +39,15 @@ static void add_verdict(struct tables *t, const struct gcd_verdict *v)
     for (size_t i = 0; i < v->reason_count; i++) {
         const struct gcd_reason *r = &v->reasons[i];
         add(t, "reason.", r->name, (struct table_value){ .kind = TABLE_TEXT, .text = r->text });
-        add(t, "amount.", r->name, (struct table_value){ .kind = TABLE_NUMBER, .number = r->amount });
+        add(t, "amount.", r->name,
+            (struct table_value){ .kind = TABLE_NUMBER, .number = r->amount });
     }
 }
 
 static void add_process(struct tables *t, const struct gcd_summary *f)
 {
-    const char *name = f->process_name[0] != '\0' || t->options->name == NULL ? f->process_name : t->options->name;
+    const char *name =
+        f->process_name[0] != '\0' || t->options->name == NULL ? f->process_name : t->options->name;
     add_number(t, "pid", f->process);
     add_text(t, "process_name", name);
     add_text(t, "command_line", f->command_line);

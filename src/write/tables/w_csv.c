@@ -1,4 +1,5 @@
-/* A folder of CSV files, one per table (tables.h).  RFC 4180 with LF; README.md in the folder above explains the protection of spreadsheets. */
+/* A folder of CSV files, one per table (tables.h).  RFC 4180 with LF; README.md in the folder above
+ * explains the protection of spreadsheets. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,12 +20,12 @@ struct csv {
     struct tables tables;
     const struct gcd_staged *staged;
     const struct gcd_write_options *options;
-    uint64_t done, total;        /* rows */
+    uint64_t done, total; /* rows */
 };
 
 /*
- * Would a spreadsheet interpret the text as a formula?  Leading spaces do not prevent that.  An existing apostrophe also counts, so that readers
- * can always remove one.
+ * Would a spreadsheet interpret the text as a formula?  Leading spaces do not prevent that.  An
+ * existing apostrophe also counts, so that readers can always remove one.
  */
 static bool needs_guard(const char *s)
 {
@@ -73,7 +74,8 @@ static void put_value(struct gcd_sink *out, const struct table_value *v, char en
     gcd_sink_advance(out, (size_t)(q - p));
 }
 
-static gcd_status put_table(struct csv *w, const struct table *table, struct gcd_sink *out, struct gcd_error *err)
+static gcd_status put_table(struct csv *w, const struct table *table, struct gcd_sink *out,
+                            struct gcd_error *err)
 {
     size_t last = table->column_count - 1;
     for (size_t i = 0; i <= last; i++) {
@@ -103,8 +105,9 @@ static gcd_status put_file(struct csv *w, const struct table *table, struct gcd_
         return gcd_fail_nomem(err, "opening the output");
     (void)snprintf(path, n, "%s/%s.csv", folder, table->name);
     struct gcd_sink *out = NULL;
-    struct gcd_sink_options options = { .context = w->options->context, .keep_room = gcd_staged_keeps_room(w->staged) };
-    options.context.threads = 0;         /* most tables are small */
+    struct gcd_sink_options options = { .context = w->options->context,
+                                        .keep_room = gcd_staged_keeps_room(w->staged) };
+    options.context.threads = 0; /* most tables are small */
     gcd_status st = gcd_sink_open(path, &options, &out, err);
     gcd_mem_free(a, path, n);
     if (st == GCD_OK)
@@ -117,8 +120,9 @@ static gcd_status put_file(struct csv *w, const struct table *table, struct gcd_
     return st;
 }
 
-static gcd_status csv_write(const struct gcd_graph *g, struct gcd_staged *p, const struct gcd_write_options *options,
-                            struct gcd_write_notes *notes, struct gcd_error *err)
+static gcd_status csv_write(const struct gcd_graph *g, struct gcd_staged *p,
+                            const struct gcd_write_options *options, struct gcd_write_notes *notes,
+                            struct gcd_error *err)
 {
     struct gcd_alloc a = gcd_alloc_or_default(options->context.alloc);
     struct csv *w = gcd_mem_new(&a, sizeof *w);
@@ -138,5 +142,13 @@ static gcd_status csv_write(const struct gcd_graph *g, struct gcd_staged *p, con
     return st;
 }
 
-const struct gcd_format gcd_w_csv = { .name = "csv", .suffix = ".csv", .about = "a folder of CSV files: tables of objects, references, roots ...",
-                                      .size_percent = 120, .text = true, .folder = true, .names = GCD_NAMES_CSHARP, .write_place = csv_write };
+const struct gcd_format gcd_w_csv = {
+    .name = "csv",
+    .suffix = ".csv",
+    .about = "a folder of CSV files: tables of objects, references, roots ...",
+    .size_percent = 120,
+    .text = true,
+    .folder = true,
+    .names = GCD_NAMES_CSHARP,
+    .write_place = csv_write
+};

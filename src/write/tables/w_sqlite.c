@@ -1,10 +1,11 @@
 /*
  * An SQLite database of the tables in tables.h.
  *
- * SQLite creates the schema and pulls the rows of small tables: each is offered to it as a read-only virtual table and copied with one
- * INSERT ... SELECT.  It writes to the temporary file of the staged output (sqlite_disk.h).  No other process uses that file, so it needs no
- * journal, and no sync before the commit.  The tables that grow with the heap stay empty: sqlite_fill writes their pages after SQLite has
- * closed the file.
+ * SQLite creates the schema and pulls the rows of small tables: each is offered to it as a
+ * read-only virtual table and copied with one INSERT ... SELECT.  It writes to the temporary file
+ * of the staged output (sqlite_disk.h).  No other process uses that file, so it needs no journal,
+ * and no sync before the commit.  The tables that grow with the heap stay empty: sqlite_fill writes
+ * their pages after SQLite has closed the file.
  */
 #include <sqlite3.h>
 #include <stdio.h>
@@ -37,9 +38,9 @@ struct offer {
 
 struct database {
     struct tables tables;
-    struct offer offers[TABLES];     /* SQLite uses them until the database is closed */
+    struct offer offers[TABLES]; /* SQLite uses them until the database is closed */
     struct gcd_locked_alloc locked;
-    struct gcd_alloc alloc;          /* from LOCKED, because two threads allocate */
+    struct gcd_alloc alloc; /* from LOCKED, because two threads allocate */
     struct gcd_write_options options;
     struct gcd_staged *staged;
     struct sqlite_disk disk;
@@ -53,7 +54,7 @@ struct database {
 /* ---- our tables as SQLite tables ---- */
 
 struct virtual_table {
-    sqlite3_vtab base;           /* first: SQLite sees only this */
+    sqlite3_vtab base; /* first: SQLite sees only this */
     struct offer *offer;
 };
 struct virtual_cursor {
@@ -62,7 +63,8 @@ struct virtual_cursor {
     struct table_cursor c;
 };
 
-static int offer_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **ret_error)
+static int offer_connect(sqlite3 *db, void *aux, int argc, const char *const *argv,
+                         sqlite3_vtab **ret, char **ret_error)
 {
     (void)argc;
     (void)argv;
@@ -71,7 +73,8 @@ static int offer_connect(sqlite3 *db, void *aux, int argc, const char *const *ar
     char declaration[512];
     size_t n = (size_t)snprintf(declaration, sizeof declaration, "CREATE TABLE x(");
     for (size_t i = 0; i < o->table->column_count; i++)
-        n += (size_t)snprintf(declaration + n, sizeof declaration - n, "%s%s", i == 0 ? "" : ", ", o->table->columns[i]);
+        n += (size_t)snprintf(declaration + n, sizeof declaration - n, "%s%s", i == 0 ? "" : ", ",
+                              o->table->columns[i]);
     (void)snprintf(declaration + n, sizeof declaration - n, ")");
     int rc = sqlite3_declare_vtab(db, declaration);
     struct virtual_table *v = rc == SQLITE_OK ? gcd_mem_new(&o->d->alloc, sizeof *v) : NULL;
@@ -94,7 +97,7 @@ static int offer_disconnect(sqlite3_vtab *base)
 static int offer_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
     (void)base;
-    info->estimatedCost = 1e6;           /* always a full scan */
+    info->estimatedCost = 1e6; /* always a full scan */
     return SQLITE_OK;
 }
 
@@ -116,7 +119,8 @@ static int offer_close(sqlite3_vtab_cursor *base)
     return SQLITE_OK;
 }
 
-static int offer_filter(sqlite3_vtab_cursor *base, int plan, const char *plan_text, int argc, sqlite3_value **argv)
+static int offer_filter(sqlite3_vtab_cursor *base, int plan, const char *plan_text, int argc,
+                        sqlite3_value **argv)
 {
     (void)plan;
     (void)plan_text;
@@ -148,13 +152,19 @@ static int offer_column(sqlite3_vtab_cursor *base, sqlite3_context *to, int colu
     struct table_value v;
     table_value(&c->c, (size_t)column, &v);
     switch (v.kind) {
-    case TABLE_NONE: sqlite3_result_null(to); break;
-    case TABLE_TEXT: sqlite3_result_text64(to, v.text, strlen(v.text), SQLITE_STATIC, SQLITE_UTF8); break;
+    case TABLE_NONE:
+        sqlite3_result_null(to);
+        break;
+    case TABLE_TEXT:
+        sqlite3_result_text64(to, v.text, strlen(v.text), SQLITE_STATIC, SQLITE_UTF8);
+        break;
     case TABLE_NUMBER:
         c->d->fill.too_large += v.number > INT64_MAX;
         sqlite3_result_int64(to, v.number > INT64_MAX ? INT64_MAX : (sqlite3_int64)v.number);
         break;
-    default: sqlite3_result_int64(to, (sqlite3_int64)v.number); break;   /* the bits of an address matter, not the sign */
+    default:
+        sqlite3_result_int64(to, (sqlite3_int64)v.number);
+        break; /* the bits of an address matter, not the sign */
     }
     return SQLITE_OK;
 }
@@ -167,8 +177,16 @@ static int offer_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 
 /* Without xCreate, the table exists without CREATE VIRTUAL TABLE and leaves nothing in the file. */
 static const sqlite3_module offer_module = {
-    .xConnect = offer_connect, .xBestIndex = offer_best_index, .xDisconnect = offer_disconnect, .xOpen = offer_open, .xClose = offer_close,
-    .xFilter = offer_filter, .xNext = offer_next, .xEof = offer_eof, .xColumn = offer_column, .xRowid = offer_rowid,
+    .xConnect = offer_connect,
+    .xBestIndex = offer_best_index,
+    .xDisconnect = offer_disconnect,
+    .xOpen = offer_open,
+    .xClose = offer_close,
+    .xFilter = offer_filter,
+    .xNext = offer_next,
+    .xEof = offer_eof,
+    .xColumn = offer_column,
+    .xRowid = offer_rowid,
 };
 
 /* ---- the database ---- */
@@ -184,13 +202,16 @@ static gcd_status failed(struct database *d, int rc, const char *doing, struct g
         return gcd_fail_nomem(err, doing);
     if (rc == SQLITE_INTERRUPT && gcd_is_canceled(d->options.context.cancel))
         return gcd_fail(err, GCD_E_CANCELED, "interrupted");
-    if (d->disk.err.code != GCD_OK) {        /* SQLite reports only that the output cannot be written */
+    /* SQLite reports only that the output cannot be written */
+    if (d->disk.err.code != GCD_OK) {
         if (err != NULL)
             *err = d->disk.err;
         return d->disk.err.code;
     }
     if (rc == SQLITE_FULL)
-        return gcd_fail(err, GCD_E_IO, "cannot write: no space left in SQLite's folder for temporary files (SQLITE_TMPDIR)");
+        return gcd_fail(
+            err, GCD_E_IO,
+            "cannot write: no space left in SQLite's folder for temporary files (SQLITE_TMPDIR)");
     int os = d->db != NULL ? sqlite3_system_errno(d->db) : 0;
     const char *what = d->db != NULL ? sqlite3_errmsg(d->db) : sqlite3_errstr(rc);
     if (os != 0)
@@ -205,18 +226,22 @@ static gcd_status run(struct database *d, const char *sql, const char *doing, st
 }
 
 /*
- * The defaults of the installed library may differ from those of the project, so everything relevant is set.  Rows come in the order of
- * their keys: a larger cache would not help.
+ * The defaults of the installed library may differ from those of the project, so everything
+ * relevant is set.  Rows come in the order of their keys: a larger cache would not help.
  */
-static const char settings[] = "PRAGMA page_size = 4096; PRAGMA encoding = 'UTF-8'; PRAGMA auto_vacuum = 0; PRAGMA journal_mode = OFF;"
-                               "PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -2000;"
-                               "PRAGMA temp_store = FILE; PRAGMA foreign_keys = OFF;"
-                               "PRAGMA user_version = 1; BEGIN;";
+static const char settings[] =
+    "PRAGMA page_size = 4096; PRAGMA encoding = 'UTF-8'; PRAGMA auto_vacuum = 0; PRAGMA "
+    "journal_mode = OFF;"
+    "PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -2000;"
+    "PRAGMA temp_store = FILE; PRAGMA foreign_keys = OFF;"
+    "PRAGMA user_version = 1; BEGIN;";
 
-static gcd_status make_table(struct database *d, const struct sqlite_table *t, struct gcd_error *err)
+static gcd_status make_table(struct database *d, const struct sqlite_table *t,
+                             struct gcd_error *err)
 {
     char sql[1024];
-    (void)snprintf(sql, sizeof sql, "CREATE TABLE %s(%s)%s%s;", t->name, t->columns, t->options[0] != '\0' ? " " : "", t->options);
+    (void)snprintf(sql, sizeof sql, "CREATE TABLE %s(%s)%s%s;", t->name, t->columns,
+                   t->options[0] != '\0' ? " " : "", t->options);
     return run(d, sql, "making the tables", err);
 }
 
@@ -230,17 +255,21 @@ static gcd_status copy_table(struct database *d, struct offer *offer, struct gcd
     return rc == SQLITE_OK ? run(d, sql, table->name, err) : failed(d, rc, table->name, err);
 }
 
-static gcd_status make_index(struct database *d, const struct sqlite_index *x, struct gcd_error *err)
+static gcd_status make_index(struct database *d, const struct sqlite_index *x,
+                             struct gcd_error *err)
 {
     char sql[160];
-    (void)snprintf(sql, sizeof sql, "CREATE INDEX %s ON %s(%s);", x->name, sqlite_schema_tables[x->table].name, x->column);
+    (void)snprintf(sql, sizeof sql, "CREATE INDEX %s ON %s(%s);", x->name,
+                   sqlite_schema_tables[x->table].name, x->column);
     return run(d, sql, "making the indexes", err);
 }
 
-static gcd_status find_root(struct database *d, const char *name, uint32_t *ret, struct gcd_error *err)
+static gcd_status find_root(struct database *d, const char *name, uint32_t *ret,
+                            struct gcd_error *err)
 {
     sqlite3_stmt *s = NULL;
-    int rc = sqlite3_prepare_v2(d->db, "SELECT rootpage FROM sqlite_master WHERE name = ?1", -1, &s, NULL);
+    int rc = sqlite3_prepare_v2(d->db, "SELECT rootpage FROM sqlite_master WHERE name = ?1", -1, &s,
+                                NULL);
     if (rc == SQLITE_OK)
         rc = sqlite3_bind_text(s, 1, name, -1, SQLITE_STATIC);
     if (rc == SQLITE_OK && (rc = sqlite3_step(s)) == SQLITE_ROW)
@@ -272,7 +301,7 @@ static gcd_status make_database(struct database *d, struct gcd_error *err)
         if (!sqlite_fill_has(i))
             GCD_TRY(copy_table(d, &d->offers[i], err));
     }
-    for (int i = 0; i < INDEXES; i++)    /* sorting once is cheaper than keeping the order */
+    for (int i = 0; i < INDEXES; i++) /* sorting once is cheaper than keeping the order */
         GCD_TRY(make_index(d, &sqlite_schema_indexes[i], err));
     GCD_TRY(run(d, sqlite_schema_views, "making the views", err));
     GCD_TRY(run(d, "COMMIT;", "finishing the database", err));
@@ -282,10 +311,12 @@ static gcd_status make_database(struct database *d, struct gcd_error *err)
 static gcd_status make_empty(struct database *d, struct gcd_error *err)
 {
     int rc = sqlite_disk_open(&d->disk, d->staged, &d->db);
-    gcd_status st = rc == SQLITE_OK ? make_database(d, err) : failed(d, rc, "opening the database", err);
-    rc = sqlite3_close(d->db);           /* NULL is fine */
+    gcd_status st =
+        rc == SQLITE_OK ? make_database(d, err) : failed(d, rc, "opening the database", err);
+    rc = sqlite3_close(d->db); /* NULL is fine */
     if (st == GCD_OK && rc != SQLITE_OK)
-        st = gcd_fail(err, GCD_E_IO, "finishing the database: SQLite says \"%s\"", sqlite3_errstr(rc));
+        st = gcd_fail(err, GCD_E_IO, "finishing the database: SQLite says \"%s\"",
+                      sqlite3_errstr(rc));
     return st;
 }
 
@@ -296,7 +327,8 @@ static void write_objects(void *ctx)
     struct database *d = ctx;
     d->objects_status = make_empty(d, &d->objects_err);
     if (d->objects_status == GCD_OK)
-        d->objects_status = sqlite_pages_open(&d->fill.pages, d->staged, &d->options.context, &d->objects_err);
+        d->objects_status =
+            sqlite_pages_open(&d->fill.pages, d->staged, &d->options.context, &d->objects_err);
     if (d->objects_status == GCD_OK)
         d->objects_status = sqlite_fill_objects(&d->fill, &d->objects_err);
 }
@@ -305,9 +337,10 @@ static void find_dominators(void *ctx)
 {
     struct database *d = ctx;
     struct gcd_context c = d->options.context;
-    c.progress = NULL;                   /* only the progress of the rows is reported */
+    c.progress = NULL; /* only the progress of the rows is reported */
     c.threads = c.threads > 1 ? c.threads - 1 : 1;
-    d->dominators_status = gcd_dominators_new(d->tables.graph, &c, &d->dominators, &d->dominators_err);
+    d->dominators_status =
+        gcd_dominators_new(d->tables.graph, &c, &d->dominators, &d->dominators_err);
 }
 
 static gcd_status write_database(struct database *d, struct gcd_error *err)
@@ -326,7 +359,8 @@ static gcd_status write_database(struct database *d, struct gcd_error *err)
     return st;
 }
 
-static gcd_status sqlite_write(const struct gcd_graph *g, struct gcd_staged *p, const struct gcd_write_options *options,
+static gcd_status sqlite_write(const struct gcd_graph *g, struct gcd_staged *p,
+                               const struct gcd_write_options *options,
                                struct gcd_write_notes *notes, struct gcd_error *err)
 {
     struct gcd_alloc a = gcd_alloc_or_default(options->context.alloc);
@@ -341,7 +375,8 @@ static gcd_status sqlite_write(const struct gcd_graph *g, struct gcd_staged *p, 
     if (st == GCD_OK) {
         st = write_database(d, err);
         tables_note(&d->tables, notes);
-        write_note_loss(notes, d->fill.too_large, "number is larger than 2^63-1 and is written as 2^63-1",
+        write_note_loss(notes, d->fill.too_large,
+                        "number is larger than 2^63-1 and is written as 2^63-1",
                         "numbers are larger than 2^63-1 and are written as 2^63-1");
         tables_done(&d->tables);
         gcd_dominators_free(d->dominators);
@@ -351,10 +386,17 @@ static gcd_status sqlite_write(const struct gcd_graph *g, struct gcd_staged *p, 
     return st;
 }
 
-/* A leftover journal of another database with this name: the next program that opens ours would play it back. */
+/* A leftover journal of another database with this name: the next program that opens ours would
+ * play it back. */
 static const char *const journals[] = { "-journal", "-wal", NULL };
 
-const struct gcd_format gcd_w_sqlite = { .name = "sqlite", .suffix = ".sqlite", .suffix2 = ".db", .names = GCD_NAMES_CSHARP,
-                                         .about = "SQLite database with views for the usual questions", .write_place = sqlite_write,
+const struct gcd_format gcd_w_sqlite = { .name = "sqlite",
+                                         .suffix = ".sqlite",
+                                         .suffix2 = ".db",
+                                         .names = GCD_NAMES_CSHARP,
+                                         .about =
+                                             "SQLite database with views for the usual questions",
+                                         .write_place = sqlite_write,
                                          .needs = GCD_FOR_RETAINED,
-                                         .size_percent = 260, .journals = journals };
+                                         .size_percent = 260,
+                                         .journals = journals };

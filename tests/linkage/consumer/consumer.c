@@ -9,7 +9,8 @@ int main(int argc, char **argv)
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_input *in;
     struct gcd_dump *dump;
-    if (argc != 2 || gcd_input_open(argv[1], NULL, &in, &err) != GCD_OK || gcd_dump_open(in, NULL, &dump, &err) != GCD_OK) {
+    if (argc != 2 || gcd_input_open(argv[1], NULL, &in, &err) != GCD_OK ||
+        gcd_dump_open(in, NULL, &dump, &err) != GCD_OK) {
         fprintf(stderr, "%s\n", err.msg);
         return 1;
     }

@@ -15,8 +15,8 @@ extern "C" {
 GCD_API uint64_t gcd_graph_memory(const struct gcd_graph *g);
 
 /*
- * Prefetches what gcd_graph_node_edges reads to find the references of NODE, a node of the graph, but not the references.  Has no other effect and
- * does not wait.
+ * Prefetches what gcd_graph_node_edges reads to find the references of NODE, a node of the graph,
+ * but not the references.  Has no other effect and does not wait.
  */
 GCD_API void gcd_graph_fetch(const struct gcd_graph *g, uint32_t node);
 

@@ -15,7 +15,8 @@ extern "C" {
 #define GCD_SINK_RESERVE_MAX ((size_t)65536)
 
 /*
- * Returns room for N <= GCD_SINK_RESERVE_MAX bytes, never NULL; format into it, and gcd_sink_advance then writes the first N of them.  For hot loops.
+ * Returns room for N <= GCD_SINK_RESERVE_MAX bytes, never NULL; format into it, and
+ * gcd_sink_advance then writes the first N of them.  For hot loops.
  */
 GCD_API char *gcd_sink_reserve(struct gcd_sink *s, size_t n);
 GCD_API void gcd_sink_advance(struct gcd_sink *s, size_t n);

@@ -1,8 +1,9 @@
 /*
- * Pages for browsers, in the style of the format html: two dumps side by side, several over time, and one dump whose suspects come first.
+ * Pages for browsers, in the style of the format html: two dumps side by side, several over time,
+ * and one dump whose suspects come first.
  *
- * A page is one file that loads nothing.  It has at most 5 MB: the smallest items are left out and counted.  Texts need not be well-formed UTF-8, and
- * nothing in them becomes markup.
+ * A page is one file that loads nothing.  It has at most 5 MB: the smallest items are left out and
+ * counted.  Texts need not be well-formed UTF-8, and nothing in them becomes markup.
  */
 #ifndef GCDUMPC_UNSTABLE_PAGES_PAGES_H
 #define GCDUMPC_UNSTABLE_PAGES_PAGES_H
@@ -25,49 +26,60 @@ extern "C" {
 
 /* What a page says about a dump as a whole. */
 struct gcd_page_dump {
-    const char *name;            /* of its file, UTF-8 */
-    const char *title;           /* the name of the process; "" = unknown */
-    const char *program;         /* its command line; "" = unknown */
-    uint64_t process;            /* 0 = unknown */
-    int64_t unix_ms;             /* when it was made; INT64_MIN = unknown */
+    const char *name;    /* of its file, UTF-8 */
+    const char *title;   /* the name of the process; "" = unknown */
+    const char *program; /* its command line; "" = unknown */
+    uint64_t process;    /* 0 = unknown */
+    int64_t unix_ms;     /* when it was made; INT64_MIN = unknown */
     const struct gcd_verdict *verdict;
     struct gcd_diff_sum sum;
-    bool partial;                /* only in a page of several dumps: not all of its types are known, so a missing one may exist */
+    /* only in a page of several dumps: not all of its types are known, so a missing one may exist
+     */
+    bool partial;
 };
 
 struct gcd_diff_page {
-    struct gcd_page_dump sides[2];       /* older, newer */
-    const struct gcd_diff *types;        /* matched, of two dumps */
-    const struct gcd_tree_diff *paths;   /* matched, of the same two; NULL = none */
-    bool retained;               /* retained sizes are known */
-    struct gcd_session *newer;   /* for its map, its suspects and all details of single types; NULL = without these */
-    const struct gcd_write_options *options;     /* for NEWER, may be NULL; names and origins are those of the session */
+    struct gcd_page_dump sides[2];     /* older, newer */
+    const struct gcd_diff *types;      /* matched, of two dumps */
+    const struct gcd_tree_diff *paths; /* matched, of the same two; NULL = none */
+    bool retained;                     /* retained sizes are known */
+    /* for its map, its suspects and all details of single types; NULL = without these */
+    struct gcd_session *newer;
+    /* for NEWER, may be NULL; names and origins are those of the session */
+    const struct gcd_write_options *options;
 };
 
 /*
- * Writes the page to S; the caller commits S.  GCD_E_ARG: not two dumps; errors of the sink.  With NEWER also GCD_E_NOMEM, GCD_E_CANCELED; it then
- * takes as much memory as gcd_write_graph with the format html, part of which the session keeps.  The allocator of NEWER must be thread-safe.
+ * Writes the page to S; the caller commits S.  GCD_E_ARG: not two dumps; errors of the sink.  With
+ * NEWER also GCD_E_NOMEM, GCD_E_CANCELED; it then takes as much memory as gcd_write_graph with the
+ * format html, part of which the session keeps.  The allocator of NEWER must be thread-safe.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_write_diff_page(const struct gcd_diff_page *page, struct gcd_sink *s, struct gcd_error *err);
+GCD_API GCD_MUST_CHECK gcd_status gcd_write_diff_page(const struct gcd_diff_page *page,
+                                                      struct gcd_sink *s, struct gcd_error *err);
 
 struct gcd_trend_page {
-    const struct gcd_page_dump *dumps;   /* [dump_count] oldest first */
+    const struct gcd_page_dump *dumps; /* [dump_count] oldest first */
     size_t dump_count;
-    const struct gcd_diff *types;        /* matched, of these dumps */
-    bool retained;               /* retained sizes are known */
+    const struct gcd_diff *types; /* matched, of these dumps */
+    bool retained;                /* retained sizes are known */
 };
 
 /*
- * Writes the page of several dumps over time to S; the caller commits S.  GCD_E_ARG: TYPES has a different number of dumps, or none; GCD_E_LIMIT:
- * more than 1,000 dumps; errors of the sink.  Memory does not grow with the number of dumps or types.
+ * Writes the page of several dumps over time to S; the caller commits S.  GCD_E_ARG: TYPES has a
+ * different number of dumps, or none; GCD_E_LIMIT: more than 1,000 dumps; errors of the sink.
+ * Memory does not grow with the number of dumps or types.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_write_trend_page(const struct gcd_trend_page *page, struct gcd_sink *s, struct gcd_error *err);
+GCD_API GCD_MUST_CHECK gcd_status gcd_write_trend_page(const struct gcd_trend_page *page,
+                                                       struct gcd_sink *s, struct gcd_error *err);
 
 /*
- * The page of the graph of SESSION, its suspects first: those of the session, with its thresholds, names and origins.  OPTIONS, which may be NULL:
- * context and name.  The caller commits S.  Errors and memory as with NEWER above; the allocator of SESSION must be thread-safe.
+ * The page of the graph of SESSION, its suspects first: those of the session, with its thresholds,
+ * names and origins.  OPTIONS, which may be NULL: context and name.  The caller commits S.  Errors
+ * and memory as with NEWER above; the allocator of SESSION must be thread-safe.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_write_leaks_page(struct gcd_session *session, struct gcd_sink *s, const struct gcd_write_options *options,
+GCD_API GCD_MUST_CHECK gcd_status gcd_write_leaks_page(struct gcd_session *session,
+                                                       struct gcd_sink *s,
+                                                       const struct gcd_write_options *options,
                                                        struct gcd_error *err);
 
 #ifdef __cplusplus

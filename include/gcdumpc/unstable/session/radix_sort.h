@@ -23,12 +23,15 @@ struct gcd_keyed {
 #define GCD_RADIX_ROUNDS 6u
 
 /*
- * Sorts (*ITEMS)[N] by key, the largest first, equal ones in their original order.  (*ROOM)[N] is scratch space; the two pointers may be swapped
- * afterwards, also after an error.  CONTEXT may be NULL; progress starts at FIRST_TOTAL[0] + 1 of FIRST_TOTAL[1] and rises by 1 per round.
+ * Sorts (*ITEMS)[N] by key, the largest first, equal ones in their original order.  (*ROOM)[N] is
+ * scratch space; the two pointers may be swapped afterwards, also after an error.  CONTEXT may be
+ * NULL; progress starts at FIRST_TOTAL[0] + 1 of FIRST_TOTAL[1] and rises by 1 per round.
  * GCD_E_CANCELED: the order is then undefined.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_radix_sort(struct gcd_keyed **items, struct gcd_keyed **room, size_t n, const struct gcd_context *context,
-                                                 const uint64_t first_total[2], struct gcd_error *err);
+GCD_API GCD_MUST_CHECK gcd_status gcd_radix_sort(struct gcd_keyed **items, struct gcd_keyed **room,
+                                                 size_t n, const struct gcd_context *context,
+                                                 const uint64_t first_total[2],
+                                                 struct gcd_error *err);
 
 #ifdef __cplusplus
 }

@@ -17,7 +17,8 @@ static inline const char *gcd_by_number(uint64_t n, const char *one, const char 
     return n == 1 ? one : many;
 }
 
-/* The words before N, which is between LEAST and MOST: "at least ", "at most ", "about "; "" when it is exact. */
+/* The words before N, which is between LEAST and MOST: "at least ", "at most ", "about "; "" when
+ * it is exact. */
 static inline const char *gcd_bound(uint64_t n, uint64_t least, uint64_t most)
 {
     return least == most ? "" : n == least ? "at least " : n == most ? "at most " : "about ";

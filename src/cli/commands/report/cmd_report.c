@@ -23,9 +23,9 @@
 #include "term/suggest.h"
 
 static const struct report_view {
-    const char *key;             /* in JSON */
+    const char *key; /* in JSON */
     enum cli_need need;
-    const struct report_columns *columns;        /* NULL = by root */
+    const struct report_columns *columns; /* NULL = by root */
 } views[] = {
     [GCD_BY_TYPE] = { "types", CLI_NEED_FACTS, &report_type_columns },
     [GCD_BY_MODULE] = { "modules", CLI_NEED_FACTS, &report_module_columns },
@@ -36,14 +36,17 @@ static const struct report_view {
     [GCD_BY_ROOT] = { "roots", CLI_NEED_FACTS, NULL },
 };
 /* The names of the views, as given with --by. */
-static const char *const by_names[] = { "type", "module", "namespace", "kind", "generation", "length", "root" };
+static const char *const by_names[] = { "type",       "module", "namespace", "kind",
+                                        "generation", "length", "root" };
 
 /* ---- the request ---- */
 
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_PROMETHEUS, FORMATS };
 static const struct {
     const char *name, *suffix;
-} formats[FORMATS] = { { "text", ".txt" }, { "json", ".json" }, { "csv", ".csv" }, { "prometheus", ".prom" } };
+} formats[FORMATS] = {
+    { "text", ".txt" }, { "json", ".json" }, { "csv", ".csv" }, { "prometheus", ".prom" }
+};
 
 /* Does PATH end with SUFFIX, not counting ".gz"? */
 static bool has_suffix(const char *path, const char *suffix)
@@ -58,7 +61,8 @@ const char *cli_report_format(size_t i)
     return i < FORMATS ? formats[i].name : NULL;
 }
 
-/* Chooses the format by the suffix of the output.  The name of a dump is a mistake: the file may be a dump, and no table may replace it. */
+/* Chooses the format by the suffix of the output.  The name of a dump is a mistake: the file may be
+ * a dump, and no table may replace it. */
 static enum cli_exit format_of_path(const char *path, enum format *ret)
 {
     for (int i = 0; i < FORMATS; i++)
@@ -70,8 +74,11 @@ static enum cli_exit format_of_path(const char *path, enum format *ret)
     *ret = FORMAT_TEXT;
     if (dump == NULL)
         return CLI_DONE;
-    return cli_error(CLI_USAGE, NULL, "report writes tables, and \"%s\" is the name of a dump (%s); gcdumpc convert or collect writes dumps, "
-                     "and --format chooses a table: text, json, csv, prometheus", path, dump);
+    return cli_error(CLI_USAGE, NULL,
+                     "report writes tables, and \"%s\" is the name of a dump (%s); gcdumpc convert "
+                     "or collect writes dumps, "
+                     "and --format chooses a table: text, json, csv, prometheus",
+                     path, dump);
 }
 
 static enum cli_exit format_by_name(const char *name, enum format *ret)
@@ -85,8 +92,10 @@ static enum cli_exit format_by_name(const char *name, enum format *ret)
             return CLI_DONE;
         cli_nearest_try(&near, formats[i].name);
     }
-    return cli_error(CLI_USAGE, NULL, "there is no format \"%s\" of reports%s; there is: text, json, csv, prometheus", name,
-                     cli_meant(&near, "", meant));
+    return cli_error(
+        CLI_USAGE, NULL,
+        "there is no format \"%s\" of reports%s; there is: text, json, csv, prometheus", name,
+        cli_meant(&near, "", meant));
 }
 
 /* --json and --csv are short for --format; otherwise the suffix of the output decides. */
@@ -97,7 +106,8 @@ static enum cli_exit choose_format(const struct cli_args *args, enum format *ret
         return cli_error(CLI_USAGE, NULL, "give one of --json, --csv and --format");
     if (args->output.format != NULL)
         return format_by_name(args->output.format, ret);
-    return *ret == FORMAT_TEXT && args->output.path != NULL ? format_of_path(args->output.path, ret) : CLI_DONE;
+    return *ret == FORMAT_TEXT && args->output.path != NULL ? format_of_path(args->output.path, ret)
+                                                            : CLI_DONE;
 }
 
 /* Rejects options that make no sense together. */
@@ -107,13 +117,15 @@ static enum cli_exit check(const struct cli_args *args, enum format format)
     const char *problem = NULL;
     if (args->view.retained && of_objects)
         problem = "--retained is for types and what they have in common, and for roots";
-    else if (args->view.by == GCD_BY_ROOT && (args->view.filter != NULL || args->view.min_bytes > 0 || args->view.top > 0 ||
-             args->view.sort != CLI_SORT_BYTES))
+    else if (args->view.by == GCD_BY_ROOT &&
+             (args->view.filter != NULL || args->view.min_bytes > 0 || args->view.top > 0 ||
+              args->view.sort != CLI_SORT_BYTES))
         problem = "--filter, --min-bytes, --top and --sort are not for --by root";
     else if (format == FORMAT_PROMETHEUS && args->view.by != GCD_BY_TYPE)
         problem = "--format prometheus always shows types, generations and roots, without --by";
     else if (format == FORMAT_PROMETHEUS && args->view.names == CLI_NAMES_RAW)
-        problem = "--format prometheus needs different names for different types, and raw ones may be equal";
+        problem = "--format prometheus needs different names for different types, and raw ones may "
+                  "be equal";
     if (problem != NULL)
         cli_say(NULL, "%s; see gcdumpc report --help", problem);
     return problem != NULL ? CLI_USAGE : CLI_DONE;
@@ -123,8 +135,9 @@ static enum cli_exit check(const struct cli_args *args, enum format format)
 
 static enum cli_exit load(struct report *r, enum format format)
 {
-    enum cli_need need = format == FORMAT_PROMETHEUS ? CLI_NEED_STREAM : views[r->args->view.by].need;
-    if (r->args->view.retained)               /* what roots reach is found without dominators */
+    enum cli_need need =
+        format == FORMAT_PROMETHEUS ? CLI_NEED_STREAM : views[r->args->view.by].need;
+    if (r->args->view.retained) /* what roots reach is found without dominators */
         need = r->args->view.by == GCD_BY_ROOT ? CLI_NEED_GRAPH : CLI_NEED_RETAINED;
     enum cli_exit e = cli_open(r->args, need, &r->d);
     if (e == CLI_DONE)
@@ -148,15 +161,21 @@ static enum cli_exit load(struct report *r, enum format format)
 static bool print_json(const struct report *r, const struct cli_table *t, FILE *to)
 {
     const struct gcd_summary *f = cli_summary(&r->d);
-    json_t *rows = cli_table_json(t), *o = rows != NULL ? cli_json_head(r->d.subject) : NULL, *matched = json_object();
+    json_t *rows = cli_table_json(t), *o = rows != NULL ? cli_json_head(r->d.subject) : NULL,
+           *matched = json_object();
     json_object_set_new(matched, "types", json_integer(r->h->types));
     json_object_set_new(matched, "objects", json_integer((json_int_t)r->h->objects));
-    json_object_set_new(matched, "bytes", json_integer(r->h->bytes > INT64_MAX ? INT64_MAX : (json_int_t)r->h->bytes));
+    json_object_set_new(
+        matched, "bytes",
+        json_integer(r->h->bytes > INT64_MAX ? INT64_MAX : (json_int_t)r->h->bytes));
     json_object_set_new(o, "by", json_string(by_names[r->args->view.by]));
     json_object_set_new(o, "objects", json_integer((json_int_t)f->objects));
-    json_object_set_new(o, "bytes", json_integer(f->bytes > INT64_MAX ? INT64_MAX : (json_int_t)f->bytes));
+    json_object_set_new(o, "bytes",
+                        json_integer(f->bytes > INT64_MAX ? INT64_MAX : (json_int_t)f->bytes));
     json_object_set_new(o, "type_count", json_integer((json_int_t)f->types_used));
-    json_object_set_new(o, "filter", cli_json_text_or_null(r->args->view.filter != NULL ? r->args->view.filter : ""));
+    json_object_set_new(
+        o, "filter",
+        cli_json_text_or_null(r->args->view.filter != NULL ? r->args->view.filter : ""));
     json_object_set_new(o, "matched", matched);
     if (r->args->view.retained)
         json_object_set_new(o, "stand_ins", json_integer(r->pseudo_roots));
@@ -173,11 +192,15 @@ static bool print_text(const struct report *r, const struct cli_table *t, FILE *
     return true;
 }
 
-static enum cli_exit print_table(const struct report *r, const struct cli_table *t, enum format format, FILE *to)
+static enum cli_exit print_table(const struct report *r, const struct cli_table *t,
+                                 enum format format, FILE *to)
 {
     errno = 0;
-    bool ok = format == FORMAT_JSON ? print_json(r, t, to) : format == FORMAT_CSV ? cli_table_csv(t, to) : print_text(r, t, to);
-    return ok || errno != ENOMEM ? CLI_DONE : cli_no_memory(r->d.subject);   /* a failed write is found when it is flushed */
+    bool ok = format == FORMAT_JSON  ? print_json(r, t, to)
+              : format == FORMAT_CSV ? cli_table_csv(t, to)
+                                     : print_text(r, t, to);
+    /* a failed write is found when it is flushed */
+    return ok || errno != ENOMEM ? CLI_DONE : cli_no_memory(r->d.subject);
 }
 
 static enum cli_exit print(struct report *r, enum format format, FILE *to)
@@ -236,7 +259,9 @@ enum cli_exit cmd_report(const struct cli_args *args)
     if (e == CLI_DONE && args->view.filter != NULL)
         e = cli_filter_new(args->view.filter, &r.filter);
     /* readable by all: node_exporter runs as another user, and metrics are meant to be published */
-    struct gcd_sink_options options = { .context = { .alloc = cli_alloc(), .cancel = &cli_canceled }, .for_all = format == FORMAT_PROMETHEUS };
+    struct gcd_sink_options options = { .context = { .alloc = cli_alloc(),
+                                                     .cancel = &cli_canceled },
+                                        .for_all = format == FORMAT_PROMETHEUS };
     if (e == CLI_DONE && args->output.path != NULL && strcmp(args->output.path, "-") != 0)
         e = cli_sink_open(args->output.path, &options, CLI_SLOT_OUTPUT, &sink);
     if (e == CLI_DONE)

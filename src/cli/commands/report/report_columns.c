@@ -7,7 +7,7 @@
 #include "commands/report/report.h"
 #include "input/input.h"
 
-#define COUNT(a) (sizeof (a) / sizeof *(a))
+#define COUNT(a) (sizeof(a) / sizeof *(a))
 
 static void put_none(struct cli_table *t, size_t n)
 {
@@ -29,7 +29,8 @@ static void label_cell(const struct report *r, struct cli_table *t, const struct
 /* ---- types, and what they have in common ---- */
 
 static const struct cli_column of_type[] = {
-    { "name", "Type", CLI_CELL_TEXT }, { "raw_name", NULL, CLI_CELL_TEXT }, { "module", NULL, CLI_CELL_TEXT }, { "id", NULL, CLI_CELL_ADDRESS },
+    { "name", "Type", CLI_CELL_TEXT }, { "raw_name", NULL, CLI_CELL_TEXT },
+    { "module", NULL, CLI_CELL_TEXT }, { "id", NULL, CLI_CELL_ADDRESS },
     { "edges", NULL, CLI_CELL_COUNT },
 };
 
@@ -50,19 +51,22 @@ static void type_cells(const struct report *r, struct cli_table *t, const struct
     cli_table_count(t, type->edges);
 }
 
-static const struct cli_column of_module = { "module", "Module", CLI_CELL_TEXT }, of_namespace = { "namespace", "Namespace", CLI_CELL_TEXT },
+static const struct cli_column of_module = { "module", "Module", CLI_CELL_TEXT },
+                               of_namespace = { "namespace", "Namespace", CLI_CELL_TEXT },
                                of_kind = { "kind", "Kind", CLI_CELL_TEXT };
 
 const struct report_columns report_type_columns = { "type", of_type, COUNT(of_type), type_cells };
 const struct report_columns report_module_columns = { "module", &of_module, 1, label_cell };
-const struct report_columns report_namespace_columns = { "namespace", &of_namespace, 1, label_cell };
+const struct report_columns report_namespace_columns = { "namespace", &of_namespace, 1,
+                                                         label_cell };
 const struct report_columns report_kind_columns = { "kind", &of_kind, 1, label_cell };
 
 /* ---- generations ---- */
 
 static const struct cli_column of_generation[] = {
-    { "used_bytes", "Used", CLI_CELL_BYTES }, { "free_bytes", "Free", CLI_CELL_BYTES }, { "free_share", "Free %", CLI_CELL_SHARE },
-    { "reserved_bytes", "Reserved", CLI_CELL_BYTES }, { "ranges", "Ranges", CLI_CELL_COUNT }, { "generation", "Generation", CLI_CELL_TEXT },
+    { "used_bytes", "Used", CLI_CELL_BYTES },   { "free_bytes", "Free", CLI_CELL_BYTES },
+    { "free_share", "Free %", CLI_CELL_SHARE }, { "reserved_bytes", "Reserved", CLI_CELL_BYTES },
+    { "ranges", "Ranges", CLI_CELL_COUNT },     { "generation", "Generation", CLI_CELL_TEXT },
 };
 
 uint64_t report_free_bytes(const struct gcd_generation *g)
@@ -86,7 +90,8 @@ static struct gcd_generation all_generations(const struct gcd_histogram *h)
     return all;
 }
 
-static void generation_cells(const struct report *r, struct cli_table *t, const struct report_row *row)
+static void generation_cells(const struct report *r, struct cli_table *t,
+                             const struct report_row *row)
 {
     struct gcd_generation one = { .ranges = 0 };
     if (row->at == REPORT_TOTAL)
@@ -101,7 +106,7 @@ static void generation_cells(const struct report *r, struct cli_table *t, const 
             cli_table_count(t, report_free_bytes(&one));
             cli_table_share(t, report_free_bytes(&one), one.used_bytes);
         } else {
-            put_none(t, 2);              /* space of the other types is not free */
+            put_none(t, 2); /* space of the other types is not free */
         }
         cli_table_count(t, one.reserved_bytes);
         cli_table_count(t, one.ranges);
@@ -109,12 +114,15 @@ static void generation_cells(const struct report *r, struct cli_table *t, const 
     cli_table_text(t, row->label);
 }
 
-const struct report_columns report_generation_columns = { "generation", of_generation, COUNT(of_generation), generation_cells };
+const struct report_columns report_generation_columns = { "generation", of_generation,
+                                                          COUNT(of_generation), generation_cells };
 
 /* ---- lengths ---- */
 
 static const struct cli_column of_length[] = {
-    { "length_min", NULL, CLI_CELL_COUNT }, { "length_max", NULL, CLI_CELL_COUNT }, { "length", "Length", CLI_CELL_TEXT },
+    { "length_min", NULL, CLI_CELL_COUNT },
+    { "length_max", NULL, CLI_CELL_COUNT },
+    { "length", "Length", CLI_CELL_TEXT },
     { "name", "Type", CLI_CELL_TEXT },
 };
 
@@ -128,10 +136,12 @@ static void length_cells(const struct report *r, struct cli_table *t, const stru
         uint64_t min = row->v.length_min, max = row->v.length_max;
         cli_table_count(t, min);
         cli_table_count(t, max);
-        (void)snprintf(range, sizeof range, min == max ? "%" PRIu64 : "%" PRIu64 "-%" PRIu64, min, max);
+        (void)snprintf(range, sizeof range, min == max ? "%" PRIu64 : "%" PRIu64 "-%" PRIu64, min,
+                       max);
         cli_table_text(t, range);
     }
     cli_table_text(t, row->label);
 }
 
-const struct report_columns report_length_columns = { "length", of_length, COUNT(of_length), length_cells };
+const struct report_columns report_length_columns = { "length", of_length, COUNT(of_length),
+                                                      length_cells };

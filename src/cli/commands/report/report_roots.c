@@ -7,14 +7,20 @@
 #include "output/root_labels.h"
 
 static const struct cli_column columns[] = {
-    { "roots", "Roots", CLI_CELL_COUNT }, { "objects", NULL, CLI_CELL_COUNT }, { "bytes", "Reached", CLI_CELL_BYTES },
-    { "retained_objects", NULL, CLI_CELL_COUNT }, { "retained_bytes", "Retained", CLI_CELL_BYTES }, { "claimed_objects", NULL, CLI_CELL_COUNT },
-    { "claimed_bytes", "Claimed", CLI_CELL_BYTES }, { "claimed_share", "Share", CLI_CELL_SHARE }, { "group", NULL, CLI_CELL_TEXT },
+    { "roots", "Roots", CLI_CELL_COUNT },
+    { "objects", NULL, CLI_CELL_COUNT },
+    { "bytes", "Reached", CLI_CELL_BYTES },
+    { "retained_objects", NULL, CLI_CELL_COUNT },
+    { "retained_bytes", "Retained", CLI_CELL_BYTES },
+    { "claimed_objects", NULL, CLI_CELL_COUNT },
+    { "claimed_bytes", "Claimed", CLI_CELL_BYTES },
+    { "claimed_share", "Share", CLI_CELL_SHARE },
+    { "group", NULL, CLI_CELL_TEXT },
     { "name", "Kind of root", CLI_CELL_TEXT },
 };
-#define RETAINED_FIRST 1u        /* columns of --retained */
-#define RETAINED_LAST 7u
-#define COLUMN_COUNT (sizeof columns / sizeof *columns)
+#define RETAINED_FIRST 1u /* columns of --retained */
+#define RETAINED_LAST  7u
+#define COLUMN_COUNT   (sizeof columns / sizeof *columns)
 
 static void put_pair(struct cli_table *t, bool known, uint64_t objects, uint64_t bytes)
 {
@@ -30,7 +36,8 @@ static void put_pair(struct cli_table *t, bool known, uint64_t objects, uint64_t
 /* The numbers that a row has: objects that no single kind of root holds lack some. */
 enum { HAS_ROOTS = 1, HAS_RETAINED = 2, HAS_CLAIMED = 4, HAS_ALL = 7 };
 
-static void put_row(const struct report *r, struct cli_table *t, const struct gcd_root_set *s, unsigned has, const char *group, const char *name)
+static void put_row(const struct report *r, struct cli_table *t, const struct gcd_root_set *s,
+                    unsigned has, const char *group, const char *name)
 {
     if (has & HAS_ROOTS)
         cli_table_count(t, s->roots);
@@ -56,10 +63,15 @@ static void put_rows(const struct report *r, struct cli_table *t, const struct g
 {
     const struct gcd_summary *summary = cli_summary(&r->d);
     uint64_t objects = summary->objects, bytes = summary->bytes;
-    struct gcd_root_set several = { .retained_objects = s->shared_objects, .retained_bytes = s->shared_bytes };
-    struct gcd_root_set none = { .retained_objects = s->unreachable_objects, .retained_bytes = s->unreachable_bytes,
-                                 .claimed_objects = s->unreachable_objects, .claimed_bytes = s->unreachable_bytes };
-    struct gcd_root_set total = { s->pseudo_roots.roots, objects, bytes, objects, bytes, objects, bytes };
+    struct gcd_root_set several = { .retained_objects = s->shared_objects,
+                                    .retained_bytes = s->shared_bytes };
+    struct gcd_root_set none = { .retained_objects = s->unreachable_objects,
+                                 .retained_bytes = s->unreachable_bytes,
+                                 .claimed_objects = s->unreachable_objects,
+                                 .claimed_bytes = s->unreachable_bytes };
+    struct gcd_root_set total = {
+        s->pseudo_roots.roots, objects, bytes, objects, bytes, objects, bytes
+    };
     for (unsigned i = 0; i < GCD_GROUPS; i++) {
         total.roots += s->groups[i].roots;
         const struct gcd_root_label *label = gcd_root_group_label((enum gcd_root_group)i);

@@ -30,15 +30,17 @@
 /* ---- the largest objects ---- */
 
 static const struct cli_column object_columns[] = {
-    { "retained", "Retained", CLI_CELL_BYTES }, { "share", "Share", CLI_CELL_SHARE }, { "bytes", "Bytes", CLI_CELL_BYTES },
-    { "object", "Object", CLI_CELL_TEXT }, { "address", NULL, CLI_CELL_ADDRESS }, { "node", NULL, CLI_CELL_COUNT },
-    { "type", "Type", CLI_CELL_TEXT }, { "held_by", "Held by", CLI_CELL_TEXT }, { "dominator", NULL, CLI_CELL_COUNT },
-    { "field", NULL, CLI_CELL_TEXT }, { "class", NULL, CLI_CELL_TEXT }, { "label", NULL, CLI_CELL_TEXT },
+    { "retained", "Retained", CLI_CELL_BYTES }, { "share", "Share", CLI_CELL_SHARE },
+    { "bytes", "Bytes", CLI_CELL_BYTES },       { "object", "Object", CLI_CELL_TEXT },
+    { "address", NULL, CLI_CELL_ADDRESS },      { "node", NULL, CLI_CELL_COUNT },
+    { "type", "Type", CLI_CELL_TEXT },          { "held_by", "Held by", CLI_CELL_TEXT },
+    { "dominator", NULL, CLI_CELL_COUNT },      { "field", NULL, CLI_CELL_TEXT },
+    { "class", NULL, CLI_CELL_TEXT },           { "label", NULL, CLI_CELL_TEXT },
 };
 
 struct holder {
     uint32_t node;
-    size_t root;                 /* index of the root that holds it; SIZE_MAX = none */
+    size_t root; /* index of the root that holds it; SIZE_MAX = none */
 };
 
 static int compare_holders(const void *a, const void *b)
@@ -53,12 +55,14 @@ static enum gcd_root_group group_of(const struct gcd_graph *g, size_t root)
 }
 
 /* A root of a late GROUP does not count as the holder of objects that earlier groups also reach. */
-static enum cli_exit leave_to_others(const struct retained *r, enum gcd_root_group group, uint64_t *reached, struct holder *holders, size_t n)
+static enum cli_exit leave_to_others(const struct retained *r, enum gcd_root_group group,
+                                     uint64_t *reached, struct holder *holders, size_t n)
 {
     const struct gcd_graph *g = r->d.graph;
     struct gcd_error err = GCD_ERROR_INIT;
     size_t first = 0;
-    while (first < n && (holders[first].root == SIZE_MAX || group_of(g, holders[first].root) != group))
+    while (first < n &&
+           (holders[first].root == SIZE_MAX || group_of(g, holders[first].root) != group))
         first++;
     if (first == n)
         return CLI_DONE;
@@ -67,14 +71,16 @@ static enum cli_exit leave_to_others(const struct retained *r, enum gcd_root_gro
         return cli_fail(r->d.subject, &err);
     for (size_t i = first; i < n; i++) {
         struct holder *h = &holders[i];
-        if (h->root != SIZE_MAX && group_of(g, h->root) == group && (reached[h->node / 64] >> h->node % 64 & 1) != 0)
+        if (h->root != SIZE_MAX && group_of(g, h->root) == group &&
+            (reached[h->node / 64] >> h->node % 64 & 1) != 0)
             h->root = SIZE_MAX;
     }
     return CLI_DONE;
 }
 
 /* Fills HOLDERS[N] for NODES, sorted by node. */
-static enum cli_exit find_roots(const struct retained *r, const uint32_t *nodes, size_t n, struct holder *holders)
+static enum cli_exit find_roots(const struct retained *r, const uint32_t *nodes, size_t n,
+                                struct holder *holders)
 {
     const struct gcd_graph *g = r->d.graph;
     const struct gcd_summary *summary = gcd_graph_summary(g);
@@ -85,8 +91,10 @@ static enum cli_exit find_roots(const struct retained *r, const uint32_t *nodes,
     qsort(holders, n, sizeof *holders, compare_holders);
     for (size_t i = 0; i < summary->root_count; i++) {
         const struct gcd_root *root = &summary->roots[i];
-        struct holder key = { root->node, 0 }, *h = bsearch(&key, holders, n, sizeof *holders, compare_holders);
-        if (h != NULL && gcd_root_group(root) != GCD_GROUP_WEAK && (h->root == SIZE_MAX || gcd_root_group(root) < group_of(g, h->root)))
+        struct holder key = { root->node, 0 },
+                      *h = bsearch(&key, holders, n, sizeof *holders, compare_holders);
+        if (h != NULL && gcd_root_group(root) != GCD_GROUP_WEAK &&
+            (h->root == SIZE_MAX || gcd_root_group(root) < group_of(g, h->root)))
             h->root = i;
     }
     for (unsigned group = 0; group < GCD_GROUP_WEAK && e == CLI_DONE; group++)
@@ -97,7 +105,8 @@ static enum cli_exit find_roots(const struct retained *r, const uint32_t *nodes,
 }
 
 /* Adds the holder of NODE: its dominator, its root, or a note that several paths lead to it. */
-static void put_holder(const struct retained *r, struct cli_table *t, uint32_t node, const struct holder *holders, size_t n)
+static void put_holder(const struct retained *r, struct cli_table *t, uint32_t node,
+                       const struct holder *holders, size_t n)
 {
     const struct gcd_graph *g = r->d.graph;
     uint32_t parent = gcd_dominators_parent(r->dominators, node);
@@ -110,7 +119,8 @@ static void put_holder(const struct retained *r, struct cli_table *t, uint32_t n
     }
     struct holder key = { node, 0 };
     const struct holder *h = bsearch(&key, holders, n, sizeof *holders, compare_holders);
-    const struct gcd_root *root = h->root != SIZE_MAX ? &gcd_graph_summary(g)->roots[h->root] : NULL;
+    const struct gcd_root *root =
+        h->root != SIZE_MAX ? &gcd_graph_summary(g)->roots[h->root] : NULL;
     if (root != NULL || gcd_dominators_pseudo_roots(r->dominators) > 0) {
         char *text = cli_root_label(g, r->names, root);
         cli_table_text(t, text);
@@ -129,7 +139,10 @@ static enum cli_exit objects_table(const struct retained *r, struct cli_table **
     uint32_t nodes = gcd_graph_node_count(g), n = r->lines < nodes ? r->lines : nodes;
     uint32_t *largest = calloc((size_t)n + 1, sizeof *largest);
     struct holder *holders = calloc((size_t)n + 1, sizeof *holders);
-    struct cli_table *t = largest != NULL && holders != NULL ? cli_table_new(object_columns, sizeof object_columns / sizeof *object_columns) : NULL;
+    struct cli_table *t =
+        largest != NULL && holders != NULL
+            ? cli_table_new(object_columns, sizeof object_columns / sizeof *object_columns)
+            : NULL;
     enum cli_exit e = t != NULL ? CLI_DONE : cli_no_memory(r->d.subject);
     if (e == CLI_DONE) {
         gcd_retained_largest(g, r->dominators, r->types, r->args->view.min_bytes, largest, &n);
@@ -157,10 +170,14 @@ static enum cli_exit objects_table(const struct retained *r, struct cli_table **
 
 /* Titles of a lower bound, and of the exact size. */
 static const struct cli_column type_columns[] = {
-    { "retained", "Retained >=", CLI_CELL_BYTES }, { "share", "Share", CLI_CELL_SHARE }, { "count", "Count", CLI_CELL_COUNT },
+    { "retained", "Retained >=", CLI_CELL_BYTES },
+    { "share", "Share", CLI_CELL_SHARE },
+    { "count", "Count", CLI_CELL_COUNT },
     { "bytes", "Bytes", CLI_CELL_BYTES }, { "type", "Type", CLI_CELL_TEXT },
 }, exact_columns[] = {
-    { "retained", "Retained", CLI_CELL_BYTES }, { "share", "Share", CLI_CELL_SHARE }, { "count", "Count", CLI_CELL_COUNT },
+    { "retained", "Retained", CLI_CELL_BYTES },
+    { "share", "Share", CLI_CELL_SHARE },
+    { "count", "Count", CLI_CELL_COUNT },
     { "bytes", "Bytes", CLI_CELL_BYTES }, { "type", "Type", CLI_CELL_TEXT },
 };
 
@@ -202,7 +219,8 @@ static enum cli_exit sort_types(const struct retained *r, struct type_line **ret
     return e;
 }
 
-static void put_type(const struct retained *r, struct cli_table *t, uint64_t retained, uint64_t count, uint64_t bytes, const char *name)
+static void put_type(const struct retained *r, struct cli_table *t, uint64_t retained,
+                     uint64_t count, uint64_t bytes, const char *name)
 {
     cli_table_count(t, retained);
     cli_table_share(t, retained, r->alive_bytes);
@@ -219,9 +237,11 @@ static enum cli_exit types_table(const struct retained *r, struct cli_table **re
     if (e != CLI_DONE)
         return e;
     *ret = cli_table_new(type_columns, sizeof type_columns / sizeof *type_columns);
-    for (uint32_t i = 0; i < n && i < r->lines && lines[i].retained >= r->args->view.min_bytes; i++) {
+    for (uint32_t i = 0; i < n && i < r->lines && lines[i].retained >= r->args->view.min_bytes;
+         i++) {
         const struct gcd_type *type = &gcd_graph_summary(r->d.graph)->types[lines[i].type];
-        put_type(r, *ret, lines[i].retained, type->objects, type->bytes, gcd_names_get(r->names, lines[i].type));
+        put_type(r, *ret, lines[i].retained, type->objects, type->bytes,
+                 gcd_names_get(r->names, lines[i].type));
     }
     free(lines);
     return CLI_DONE;
@@ -230,7 +250,8 @@ static enum cli_exit types_table(const struct retained *r, struct cli_table **re
 /* ---- exact sizes of a few types ---- */
 
 /* COUNT and BYTES cover all objects of the types; dead objects retain nothing. */
-static enum cli_exit exact(const struct retained *r, const uint8_t *types, uint64_t count, uint64_t bytes, const char *name, struct cli_table *t)
+static enum cli_exit exact(const struct retained *r, const uint8_t *types, uint64_t count,
+                           uint64_t bytes, const char *name, struct cli_table *t)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_retained_set set;
@@ -252,7 +273,9 @@ static enum cli_exit exact_table(const struct retained *r, struct cli_table **re
     if (e != CLI_DONE)
         return e;
     uint8_t *one = calloc((size_t)summary->type_count + 1, 1);
-    struct cli_table *t = *ret = one != NULL ? cli_table_new(exact_columns, sizeof exact_columns / sizeof *exact_columns) : NULL;
+    struct cli_table *t = *ret =
+        one != NULL ? cli_table_new(exact_columns, sizeof exact_columns / sizeof *exact_columns)
+                    : NULL;
     uint64_t count = 0, bytes = 0;
     for (uint32_t i = 0; i < n && t != NULL && e == CLI_DONE; i++) {
         const struct gcd_type *type = &summary->types[lines[i].type];
@@ -276,20 +299,24 @@ static enum cli_exit exact_table(const struct retained *r, struct cli_table **re
 /* ---- the dominator tree ---- */
 
 static const struct cli_column tree_columns[] = {
-    { "depth", NULL, CLI_CELL_COUNT }, { "retained", "Retained", CLI_CELL_BYTES }, { "share", "Share", CLI_CELL_SHARE },
-    { "count", "Count", CLI_CELL_COUNT }, { "bytes", "Bytes", CLI_CELL_BYTES }, { "type", "Type", CLI_CELL_TREE },
+    { "depth", NULL, CLI_CELL_COUNT },        { "retained", "Retained", CLI_CELL_BYTES },
+    { "share", "Share", CLI_CELL_SHARE },     { "count", "Count", CLI_CELL_COUNT },
+    { "bytes", "Bytes", CLI_CELL_BYTES },     { "type", "Type", CLI_CELL_TREE },
     { "folded_types", NULL, CLI_CELL_COUNT },
 };
 
-static void put_step(const struct retained *r, struct cli_table *t, uint32_t depth, uint64_t retained)
+static void put_step(const struct retained *r, struct cli_table *t, uint32_t depth,
+                     uint64_t retained)
 {
     cli_table_count(t, depth);
     cli_table_count(t, retained);
     cli_table_share(t, retained, r->alive_bytes);
 }
 
-/* Adds one line for the hidden part below a step, or at the top, so that the lines always add up. */
-static void put_rest(const struct retained *r, struct cli_table *t, uint32_t depth, uint64_t types, uint64_t retained)
+/* Adds one line for the hidden part below a step, or at the top, so that the lines always add up.
+ */
+static void put_rest(const struct retained *r, struct cli_table *t, uint32_t depth, uint64_t types,
+                     uint64_t retained)
 {
     char text[64];
     if (types == 0)
@@ -308,7 +335,8 @@ struct level {
     uint64_t rest_types, rest_retained;
 };
 
-static void fill_tree(const struct retained *r, const struct gcd_merged_step *s, uint32_t n, uint64_t min_bytes, struct cli_table *t)
+static void fill_tree(const struct retained *r, const struct gcd_merged_step *s, uint32_t n,
+                      uint64_t min_bytes, struct cli_table *t)
 {
     struct level levels[256] = { { .end = n } };
     uint32_t depth = 0, i = 0, max_lines = r->args->view.top != 0 ? r->lines : UINT32_MAX;
@@ -344,8 +372,10 @@ static void fill_tree(const struct retained *r, const struct gcd_merged_step *s,
 
 static enum cli_exit tree_table(const struct retained *r, struct cli_table **ret)
 {
-    /* one level more than shown, so that the last shown level does not include the sizes below it */
-    struct gcd_merged_tree_options o = { .context = cli_context(r->args, NULL), .dominators = r->dominators,
+    /* one level more than shown, so that the last shown level does not include the sizes below it
+     */
+    struct gcd_merged_tree_options o = { .context = cli_context(r->args, NULL),
+                                         .dominators = r->dominators,
                                          .max_depth = (uint32_t)r->args->view.tree + 1 };
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_merged_tree *tree;
@@ -354,7 +384,8 @@ static enum cli_exit tree_table(const struct retained *r, struct cli_table **ret
         return cli_fail(r->d.subject, &err);
     const struct gcd_merged_step *steps = gcd_merged_tree_steps(tree, &n);
     *ret = cli_table_new(tree_columns, sizeof tree_columns / sizeof *tree_columns);
-    fill_tree(r, steps, (uint32_t)n, r->args->view.min_bytes != 0 ? r->args->view.min_bytes : r->alive_bytes / 100, *ret);
+    fill_tree(r, steps, (uint32_t)n,
+              r->args->view.min_bytes != 0 ? r->args->view.min_bytes : r->alive_bytes / 100, *ret);
     gcd_merged_tree_free(tree);
     return CLI_DONE;
 }
@@ -392,7 +423,8 @@ static enum cli_exit print(const struct retained *r)
     if (args->view.content != NULL) {
         tables[n++] = (struct cli_titled){ .key = "content" };
         e = cli_content_table(r, &tables[0].table, &set);
-        title = e == CLI_DONE && !args->view.json && !args->view.csv ? cli_content_title(&set) : NULL;
+        title =
+            e == CLI_DONE && !args->view.json && !args->view.csv ? cli_content_title(&set) : NULL;
         tables[0].title = title;
     } else if (args->view.by_dominator != NULL) {
         tables[n++] = (struct cli_titled){ .key = "dominators" };
@@ -406,16 +438,21 @@ static enum cli_exit print(const struct retained *r)
     } else {
         bool both = args->view.largest == CLI_LARGEST_BOTH && !args->view.csv;
         if (args->view.largest != CLI_LARGEST_TYPES) {
-            tables[n++] = (struct cli_titled){ .key = "largest_objects", .title = both ? "Objects that retain most:" : NULL };
+            tables[n++] = (struct cli_titled){ .key = "largest_objects",
+                                               .title = both ? "Objects that retain most:" : NULL };
             e = objects_table(r, &tables[n - 1].table);
         }
         if (e == CLI_DONE && (both || args->view.largest == CLI_LARGEST_TYPES)) {
-            tables[n++] = (struct cli_titled){ .key = "largest_types", .title = both ? "Types that retain most:" : NULL };
+            tables[n++] = (struct cli_titled){ .key = "largest_types",
+                                               .title = both ? "Types that retain most:" : NULL };
             e = types_table(r, &tables[n - 1].table);
         }
     }
     if (e == CLI_DONE)
-        e = cli_print_tables(args, &r->d, args->view.json ? json_head(r, args->view.content != NULL ? &set : NULL) : NULL, tables, n);
+        e = cli_print_tables(
+            args, &r->d,
+            args->view.json ? json_head(r, args->view.content != NULL ? &set : NULL) : NULL, tables,
+            n);
     while (n > 0)
         cli_table_free(tables[--n].table);
     free(title);
@@ -439,7 +476,8 @@ static enum cli_exit skipped_types(struct retained *r, const char *pattern)
     enum cli_exit e = cli_filter_new(pattern, &filter);
     r->skip = calloc((size_t)summary->type_count + 1, 1);
     if (e == CLI_DONE)
-        e = r->skip != NULL ? cli_filter_select(filter, r->d.subject, summary, r->names, r->skip) : cli_no_memory(r->d.subject);
+        e = r->skip != NULL ? cli_filter_select(filter, r->d.subject, summary, r->names, r->skip)
+                            : cli_no_memory(r->d.subject);
     cli_filter_free(filter);
     return e;
 }
@@ -463,7 +501,8 @@ static enum cli_exit run(struct retained *r)
 
 enum cli_exit cmd_retained(const struct cli_args *args)
 {
-    struct retained r = { .args = args, .lines = args->view.top != 0 ? (uint32_t)args->view.top : DEFAULT_LINES };
+    struct retained r = { .args = args,
+                          .lines = args->view.top != 0 ? (uint32_t)args->view.top : DEFAULT_LINES };
     enum cli_exit e = run(&r);
     free(r.types);
     free(r.skip);

@@ -16,16 +16,17 @@
 struct retained {
     const struct cli_args *args;
     struct cli_dump d;
-    const struct gcd_names *names;       /* the dump's */
-    const struct gcd_dominators *dominators;     /* its session's */
-    uint8_t *types;              /* that the pattern selects; NULL = all */
-    uint8_t *skip;               /* that --skip selects; NULL = none */
+    const struct gcd_names *names;           /* the dump's */
+    const struct gcd_dominators *dominators; /* its session's */
+    uint8_t *types;                          /* that the pattern selects; NULL = all */
+    uint8_t *skip;                           /* that --skip selects; NULL = none */
     uint64_t alive_bytes;
-    uint32_t lines;              /* --top */
+    uint32_t lines; /* --top */
 };
 
 /* --content: what the objects of the selected types retain together, by type. */
-enum cli_exit cli_content_table(const struct retained *r, struct cli_table **ret, struct gcd_retained_set *ret_set);
+enum cli_exit cli_content_table(const struct retained *r, struct cli_table **ret,
+                                struct gcd_retained_set *ret_set);
 /* A title with its size, for people; to be freed.  NULL: out of memory. */
 char *cli_content_title(const struct gcd_retained_set *set);
 /* --by-dominator: which objects dominate the objects of the selected types, by type. */

@@ -15,8 +15,8 @@
 
 /* A line of a table: a type with its sums. */
 struct line {
-    uint64_t bytes;              /* sort key */
-    uint32_t type;               /* the number of types means the roots */
+    uint64_t bytes; /* sort key */
+    uint32_t type;  /* the number of types means the roots */
     const struct retained *r;
 };
 
@@ -54,17 +54,21 @@ static void add_rest(struct rest *to, uint64_t objects, uint64_t bytes)
 static char *rest_text(const struct rest *rest)
 {
     char *text;
-    return asprintf(&text, "(%" PRIu64 " more type%s)", rest->types, gcd_plural(rest->types)) >= 0 ? text : NULL;
+    return asprintf(&text, "(%" PRIu64 " more type%s)", rest->types, gcd_plural(rest->types)) >= 0
+               ? text
+               : NULL;
 }
 
 /* ---- the content of what they retain ---- */
 
 static const struct cli_column content_columns[] = {
-    { "bytes", "Bytes", CLI_CELL_BYTES }, { "share", "Share", CLI_CELL_SHARE }, { "count", "Count", CLI_CELL_COUNT },
-    { "type", "Type", CLI_CELL_TEXT }, { "folded_types", NULL, CLI_CELL_COUNT },
+    { "bytes", "Bytes", CLI_CELL_BYTES },     { "share", "Share", CLI_CELL_SHARE },
+    { "count", "Count", CLI_CELL_COUNT },     { "type", "Type", CLI_CELL_TEXT },
+    { "folded_types", NULL, CLI_CELL_COUNT },
 };
 
-static void put_content(struct cli_table *t, uint64_t bytes, uint64_t whole, uint64_t count, const char *name)
+static void put_content(struct cli_table *t, uint64_t bytes, uint64_t whole, uint64_t count,
+                        const char *name)
 {
     cli_table_count(t, bytes);
     cli_table_share(t, bytes, whole);
@@ -72,8 +76,8 @@ static void put_content(struct cli_table *t, uint64_t bytes, uint64_t whole, uin
     cli_table_text(t, name);
 }
 
-static void fill_content(const struct retained *r, const struct line *lines, size_t n, const struct gcd_content *content, uint64_t whole,
-                         struct cli_table *t)
+static void fill_content(const struct retained *r, const struct line *lines, size_t n,
+                         const struct gcd_content *content, uint64_t whole, struct cli_table *t)
 {
     struct rest rest = { .types = 0 };
     for (size_t i = 0; i < n; i++) {
@@ -97,14 +101,17 @@ char *cli_content_title(const struct gcd_retained_set *set)
 {
     char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES], c[CLI_NUMBER_BYTES], d[CLI_NUMBER_BYTES], *text;
     bool sep = cli_is_terminal(stdout);
-    int n = asprintf(&text, "%s object%s with %s bytes %s %s object%s with %s bytes, %s:", cli_number(set->objects, sep, a), gcd_plural(set->objects),
-                     cli_number(set->bytes, sep, b), gcd_by_number(set->objects, "retains", "retain"), cli_number(set->retained_objects, sep, c),
-                     gcd_plural(set->retained_objects), cli_number(set->retained_bytes, sep, d),
-                     gcd_by_number(set->objects, "itself included", "themselves included"));
+    int n = asprintf(
+        &text, "%s object%s with %s bytes %s %s object%s with %s bytes, %s:",
+        cli_number(set->objects, sep, a), gcd_plural(set->objects), cli_number(set->bytes, sep, b),
+        gcd_by_number(set->objects, "retains", "retain"), cli_number(set->retained_objects, sep, c),
+        gcd_plural(set->retained_objects), cli_number(set->retained_bytes, sep, d),
+        gcd_by_number(set->objects, "itself included", "themselves included"));
     return n >= 0 ? text : NULL;
 }
 
-enum cli_exit cli_content_table(const struct retained *r, struct cli_table **ret, struct gcd_retained_set *ret_set)
+enum cli_exit cli_content_table(const struct retained *r, struct cli_table **ret,
+                                struct gcd_retained_set *ret_set)
 {
     struct gcd_context context = cli_context(r->args, NULL);
     struct gcd_error err = GCD_ERROR_INIT;
@@ -113,7 +120,8 @@ enum cli_exit cli_content_table(const struct retained *r, struct cli_table **ret
     struct gcd_content *content = calloc((size_t)count + 1, sizeof *content);
     struct line *lines = calloc((size_t)count + 1, sizeof *lines);
     enum cli_exit e = content != NULL && lines != NULL ? CLI_DONE : cli_no_memory(r->d.subject);
-    if (e == CLI_DONE && gcd_retained_content(r->d.graph, r->types, &context, ret_set, content, &err) != GCD_OK)
+    if (e == CLI_DONE &&
+        gcd_retained_content(r->d.graph, r->types, &context, ret_set, content, &err) != GCD_OK)
         e = cli_fail(r->d.subject, &err);
     if (e == CLI_DONE) {
         for (uint32_t t = 0; t < count; t++)
@@ -131,12 +139,17 @@ enum cli_exit cli_content_table(const struct retained *r, struct cli_table **ret
 /* ---- immediate dominators ---- */
 
 static const struct cli_column dominator_columns[] = {
-    { "bytes", "Bytes", CLI_CELL_BYTES }, { "share", "Share", CLI_CELL_SHARE }, { "count", "Count", CLI_CELL_COUNT },
-    { "dominators", "Dominators", CLI_CELL_COUNT }, { "dominator_bytes", "Their bytes", CLI_CELL_BYTES },
-    { "type", "Dominated by", CLI_CELL_TEXT }, { "folded_types", NULL, CLI_CELL_COUNT },
+    { "bytes", "Bytes", CLI_CELL_BYTES },
+    { "share", "Share", CLI_CELL_SHARE },
+    { "count", "Count", CLI_CELL_COUNT },
+    { "dominators", "Dominators", CLI_CELL_COUNT },
+    { "dominator_bytes", "Their bytes", CLI_CELL_BYTES },
+    { "type", "Dominated by", CLI_CELL_TEXT },
+    { "folded_types", NULL, CLI_CELL_COUNT },
 };
 
-static void put_dominators(struct cli_table *t, const struct gcd_dominating_type *d, uint64_t whole, bool roots, const char *name)
+static void put_dominators(struct cli_table *t, const struct gcd_dominating_type *d, uint64_t whole,
+                           bool roots, const char *name)
 {
     cli_table_count(t, d->bytes);
     cli_table_share(t, d->bytes, whole);
@@ -151,14 +164,15 @@ static void put_dominators(struct cli_table *t, const struct gcd_dominating_type
     cli_table_text(t, name);
 }
 
-static void fill_dominators(const struct retained *r, const struct line *lines, size_t n, const struct gcd_dominating_type *of, uint64_t whole,
+static void fill_dominators(const struct retained *r, const struct line *lines, size_t n,
+                            const struct gcd_dominating_type *of, uint64_t whole,
                             struct cli_table *t)
 {
     struct rest rest = { .types = 0 };
     struct gcd_dominating_type all = { .objects = 0 };
     for (size_t i = 0; i < n; i++) {
         const struct gcd_dominating_type *d = &of[lines[i].type];
-        bool roots = lines[i].type == type_count(r);         /* the roots always get a line */
+        bool roots = lines[i].type == type_count(r); /* the roots always get a line */
         if (!roots && (i >= r->lines || d->bytes < r->args->view.min_bytes)) {
             add_rest(&rest, d->objects, d->bytes);
             all.dominators += d->dominators;
@@ -189,7 +203,8 @@ enum cli_exit cli_dominator_table(const struct retained *r, struct cli_table **r
     struct gcd_dominating_type *of = calloc((size_t)count + 1, sizeof *of);
     struct line *lines = calloc((size_t)count + 1, sizeof *lines);
     enum cli_exit e = of != NULL && lines != NULL ? CLI_DONE : cli_no_memory(r->d.subject);
-    if (e == CLI_DONE && gcd_immediate_dominators(r->d.graph, r->dominators, &which, &context, of, &err) != GCD_OK)
+    if (e == CLI_DONE &&
+        gcd_immediate_dominators(r->d.graph, r->dominators, &which, &context, of, &err) != GCD_OK)
         e = cli_fail(r->d.subject, &err);
     if (e == CLI_DONE) {
         for (uint32_t t = 0; t <= count; t++)
@@ -198,7 +213,8 @@ enum cli_exit cli_dominator_table(const struct retained *r, struct cli_table **r
                 whole = whole <= UINT64_MAX - of[t].bytes ? whole + of[t].bytes : UINT64_MAX;
             }
         qsort(lines, n, sizeof *lines, compare_lines);
-        *ret = cli_table_new(dominator_columns, sizeof dominator_columns / sizeof *dominator_columns);
+        *ret =
+            cli_table_new(dominator_columns, sizeof dominator_columns / sizeof *dominator_columns);
         fill_dominators(r, lines, n, of, whole, *ret);
     }
     free(of);

@@ -22,7 +22,7 @@
 
 /* For the line that is shown with a caret: most columns before the caret, and in all. */
 #define CARET_COLUMNS 60u
-#define LINE_COLUMNS 100u
+#define LINE_COLUMNS  100u
 
 /* ---- errors ---- */
 
@@ -43,7 +43,7 @@ static void show_place(const char *text, size_t at)
     while (begin > 0 && text[begin - 1] != '\n' && text[begin - 1] != '\r')
         begin--;
     size_t before = columns_of(text + begin, at - begin);
-    for (; before > CARET_COLUMNS; before--)             /* skip the beginning of a long line */
+    for (; before > CARET_COLUMNS; before--) /* skip the beginning of a long line */
         for (begin++; ((unsigned char)text[begin] & 0xc0) == 0x80; begin++)
             ;
     while (columns_of(text + begin, end - begin) > LINE_COLUMNS)
@@ -105,7 +105,9 @@ static enum cli_exit read_all(FILE *from, const char *name, char **ret)
             char *more = realloc(text, room);
             if (more == NULL || room > STATEMENTS_MAX) {
                 free(more != NULL ? more : text);
-                return more == NULL ? cli_no_memory(name) : cli_error(CLI_FAILED, name, "larger than 16 MiB, too large for statements");
+                return more == NULL ? cli_no_memory(name)
+                                    : cli_error(CLI_FAILED, name,
+                                                "larger than 16 MiB, too large for statements");
             }
             text = more;
         }
@@ -117,7 +119,8 @@ static enum cli_exit read_all(FILE *from, const char *name, char **ret)
         return CLI_DONE;
     free(text);
     *ret = NULL;
-    return cli_error(CLI_FAILED, name, "%s", ferror(from) ? strerror(errno) : "is not text: it contains a zero byte");
+    return cli_error(CLI_FAILED, name, "%s",
+                     ferror(from) ? strerror(errno) : "is not text: it contains a zero byte");
 }
 
 /* The statements; *RET NULL: read them from the terminal. */
@@ -131,7 +134,8 @@ static enum cli_exit statements_of(const struct cli_args *args, char **ret)
     }
     bool heap = args->input != NULL && strcmp(args->input, "-") == 0;
     if (path == NULL && heap)
-        return cli_error(CLI_USAGE, NULL, "standard input is the heap; give a statement, or --file");
+        return cli_error(CLI_USAGE, NULL,
+                         "standard input is the heap; give a statement, or --file");
     if (path == NULL && isatty(STDIN_FILENO))
         return CLI_DONE;
     if (path == NULL || strcmp(path, "-") == 0)
@@ -150,7 +154,9 @@ static enum cli_exit check(const struct cli_args *args, const char *text)
     struct gcd_error err = GCD_ERROR_INIT;
     gcd_status st = gcd_sql_check(text != NULL ? text : "", &err);
     if (st == GCD_E_UNSUPPORTED)
-        return cli_error(CLI_FAILED, NULL, "this build has no SQLite, so there is no sql; report, retained and paths need none");
+        return cli_error(
+            CLI_FAILED, NULL,
+            "this build has no SQLite, so there is no sql; report, retained and paths need none");
     return st == GCD_OK ? CLI_DONE : sql_wrong(args->view.sql_file, text, &err);
 }
 
@@ -158,7 +164,8 @@ static enum cli_exit open_shell(const struct cli_args *args, struct sql_shell *s
 {
     struct gcd_error err = GCD_ERROR_INIT;
     s->input = *args;
-    s->input.view.separate_loads = true; /* keep types as recorded, as the format sqlite does; several may share a name */
+    /* keep types as recorded, as the format sqlite does; several may share a name */
+    s->input.view.separate_loads = true;
     enum cli_exit e = cli_open(&s->input, CLI_NEED_RETAINED, &s->d);
     if (e == CLI_DONE)
         e = cli_make_session(args, &s->d);
@@ -171,7 +178,10 @@ static enum cli_exit open_shell(const struct cli_args *args, struct sql_shell *s
 
 enum cli_exit cmd_sql(const struct cli_args *args)
 {
-    struct sql_shell s = { .args = args, .mode = args->view.json ? SQL_JSON : args->view.csv ? SQL_CSV : SQL_TABLE };
+    struct sql_shell s = { .args = args,
+                           .mode = args->view.json  ? SQL_JSON
+                                   : args->view.csv ? SQL_CSV
+                                                    : SQL_TABLE };
     char *text;
     enum cli_exit e = statements_of(args, &text);
     if (e == CLI_DONE)

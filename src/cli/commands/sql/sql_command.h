@@ -21,18 +21,20 @@ enum sql_mode { SQL_TABLE, SQL_JSON, SQL_CSV };
 
 struct sql_shell {
     const struct cli_args *args;
-    struct cli_args input;       /* the same, changed for opening the dump */
+    struct cli_args input; /* the same, changed for opening the dump */
     struct cli_dump d;
     struct gcd_sql *db;
     enum sql_mode mode;
 };
 
-/* Runs all statements of TEXT.  On failure the message has been printed, after the rows of the statements before. */
+/* Runs all statements of TEXT.  On failure the message has been printed, after the rows of the
+ * statements before. */
 enum cli_exit sql_run(const struct sql_shell *s, const char *text);
 /* Reports what is wrong with TEXT: the line, with a caret below the place. */
 enum cli_exit sql_wrong(const char *subject, const char *text, const struct gcd_error *err);
 
-/* sql_print.c: prints all rows of Q to standard output.  Also CLI_DONE when a write fails: flushing the output finds that. */
+/* sql_print.c: prints all rows of Q to standard output.  Also CLI_DONE when a write fails: flushing
+ * the output finds that. */
 enum cli_exit sql_print(const struct sql_shell *s, struct gcd_sql_query *q);
 
 /* sql_prompt.c: runs statements until the end of the input, or .quit. */
@@ -44,8 +46,8 @@ struct sql_lines;
 struct sql_lines *sql_lines_open(void);
 void sql_lines_close(struct sql_lines *l);
 /*
- * Shows PROMPT and returns the next line without its end; to be freed.  NULL: the input has ended or was interrupted (then cli_canceled is set), or
- * memory is out.
+ * Shows PROMPT and returns the next line without its end; to be freed.  NULL: the input has ended
+ * or was interrupted (then cli_canceled is set), or memory is out.
  */
 char *sql_lines_next(struct sql_lines *l, const char *prompt);
 /* Adds STATEMENT to the history for the arrow keys. */

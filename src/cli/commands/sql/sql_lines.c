@@ -12,7 +12,8 @@
 #include "commands/sql/sql_command.h"
 #include "signals.h"
 
-/* Waits for input.  False: a signal canceled, even if it came between the prompt and this call, which a read would not notice. */
+/* Waits for input.  False: a signal canceled, even if it came between the prompt and this call,
+ * which a read would not notice. */
 static bool wait_for_input(void)
 {
     sigset_t signals, before;
@@ -52,11 +53,12 @@ static char *prompt_of(EditLine *edit)
     return (char *)(uintptr_t)l->prompt;
 }
 
-/* Reads the next character for libedit.  1; 0 at the end of the input; -1 for an error or when canceled. */
+/* Reads the next character for libedit.  1; 0 at the end of the input; -1 for an error or when
+ * canceled. */
 static int read_key(EditLine *edit, wchar_t *key)
 {
     mbstate_t state;
-    size_t used = (size_t)-2;            /* more bytes are needed */
+    size_t used = (size_t)-2; /* more bytes are needed */
     (void)edit;
     memset(&state, 0, sizeof state);
     while (used == (size_t)-2) {
@@ -65,7 +67,7 @@ static int read_key(EditLine *edit, wchar_t *key)
         if (n <= 0)
             return (int)n;
         used = mbrtowc(key, &byte, 1, &state);
-        if (used == (size_t)-1) {        /* invalid in this encoding: skip it */
+        if (used == (size_t)-1) { /* invalid in this encoding: skip it */
             memset(&state, 0, sizeof state);
             used = (size_t)-2;
         }
@@ -79,7 +81,7 @@ struct sql_lines *sql_lines_open(void)
     HistEvent event;
     if (l == NULL)
         return NULL;
-    (void)setlocale(LC_CTYPE, "");       /* keys arrive in the user's encoding */
+    (void)setlocale(LC_CTYPE, ""); /* keys arrive in the user's encoding */
     l->edit = el_init("gcdumpc", stdin, stdout, stderr);
     l->history = history_init();
     if (l->edit == NULL || l->history == NULL) {
@@ -92,7 +94,8 @@ struct sql_lines *sql_lines_open(void)
     (void)el_set(l->edit, EL_PROMPT, prompt_of);
     (void)el_set(l->edit, EL_GETCFN, read_key);
     (void)el_set(l->edit, EL_EDITOR, "emacs");
-    /* A Ctrl-D typed before libedit reads single keys arrives as NUL, which would quote the next key. */
+    /* A Ctrl-D typed before libedit reads single keys arrives as NUL, which would quote the next
+     * key. */
     (void)el_set(l->edit, EL_BIND, "^@", "em-delete-or-list", NULL);
     (void)el_set(l->edit, EL_HIST, history, l->history);
     (void)el_set(l->edit, EL_SIGNAL, 0); /* gcdumpc handles signals */
@@ -152,7 +155,7 @@ char *sql_lines_next(struct sql_lines *l, const char *prompt)
     (void)fflush(stdout);
     ssize_t n = wait_for_input() ? getline(&l->line, &l->room, stdin) : -1;
     if (n < 0) {
-        clearerr(stdin);                 /* it was interrupted */
+        clearerr(stdin); /* it was interrupted */
         return NULL;
     }
     return strndup(l->line, strcspn(l->line, "\r\n"));

@@ -1,6 +1,6 @@
 /*
- * Prints rows as a table, JSON or CSV.  JSON and CSV are written row by row.  A table needs the widths of its rows, so a long one is split into
- * several with the same titles.
+ * Prints rows as a table, JSON or CSV.  JSON and CSV are written row by row.  A table needs the
+ * widths of its rows, so a long one is split into several with the same titles.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -57,9 +57,9 @@ static char *blob_text(const struct gcd_sql_value *v)
 /* Rows that wait until the column widths are known. */
 struct block {
     const struct gcd_sql_query *q;
-    struct cli_column *columns;  /* [n] */
+    struct cli_column *columns; /* [n] */
     size_t n, rows;
-    char **cells;                /* [rows * n]; a NULL pointer is the value NULL */
+    char **cells; /* [rows * n]; a NULL pointer is the value NULL */
     size_t room;
     bool no_memory;
 };
@@ -121,7 +121,8 @@ static bool print_table(struct gcd_sql_query *q, gcd_status *ret_st, struct gcd_
     bool ok = true, any = false;
     b.columns = calloc(b.n + 1, sizeof *b.columns);
     for (size_t i = 0; i < b.n && b.columns != NULL; i++)
-        b.columns[i] = (struct cli_column){ .title = gcd_sql_column_name(q, i), .kind = CLI_CELL_DIGITS };
+        b.columns[i] =
+            (struct cli_column){ .title = gcd_sql_column_name(q, i), .kind = CLI_CELL_DIGITS };
     ok = b.columns != NULL;
     while (ok && (*ret_st = gcd_sql_step(q, err)) == GCD_OK) {
         any = true;
@@ -182,15 +183,21 @@ static json_t *json_cell(const struct gcd_sql_value *v)
     char *blob;
     json_t *j;
     switch (v->kind) {
-    case GCD_SQL_INTEGER: return json_integer(v->integer);
-    case GCD_SQL_REAL: j = json_real(v->real); return j != NULL ? j : json_null();      /* JSON has no infinity */
-    case GCD_SQL_TEXT: j = json_stringn(v->text, v->bytes); return j != NULL ? j : cli_json_text(v->text);
+    case GCD_SQL_INTEGER:
+        return json_integer(v->integer);
+    case GCD_SQL_REAL:
+        j = json_real(v->real);
+        return j != NULL ? j : json_null(); /* JSON has no infinity */
+    case GCD_SQL_TEXT:
+        j = json_stringn(v->text, v->bytes);
+        return j != NULL ? j : cli_json_text(v->text);
     case GCD_SQL_BLOB:
         blob = blob_text(v);
         j = blob != NULL ? json_string(blob) : NULL;
         free(blob);
         return j;
-    default: return json_null();
+    default:
+        return json_null();
     }
 }
 
@@ -199,10 +206,11 @@ static bool put_json(json_t *j)
 {
     bool ok = j != NULL && cli_json_dump(j, stdout, JSON_ENCODE_ANY) == 0;
     json_decref(j);
-    return ok || ferror(stdout);         /* a write error is found when it is flushed */
+    return ok || ferror(stdout); /* a write error is found when it is flushed */
 }
 
-static bool print_json(const struct sql_shell *s, struct gcd_sql_query *q, gcd_status *ret_st, struct gcd_error *err)
+static bool print_json(const struct sql_shell *s, struct gcd_sql_query *q, gcd_status *ret_st,
+                       struct gcd_error *err)
 {
     size_t n = gcd_sql_column_count(q);
     json_t *names = json_array();
@@ -237,7 +245,9 @@ enum cli_exit sql_print(const struct sql_shell *s, struct gcd_sql_query *q)
     struct gcd_error err = GCD_ERROR_INIT;
     gcd_status st = GCD_END;
     errno = 0;
-    bool ok = s->mode == SQL_JSON ? print_json(s, q, &st, &err) : s->mode == SQL_CSV ? print_csv(q, &st, &err) : print_table(q, &st, &err);
+    bool ok = s->mode == SQL_JSON  ? print_json(s, q, &st, &err)
+              : s->mode == SQL_CSV ? print_csv(q, &st, &err)
+                                   : print_table(q, &st, &err);
     if (st < 0)
         return cli_fail(s->d.subject, &err);
     if (ok && s->mode == SQL_TABLE)

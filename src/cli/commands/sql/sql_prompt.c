@@ -71,13 +71,15 @@ static void print_schema(const char *name)
 
 static void print_prompt_help(void)
 {
-    cli_print_prose(stdout, "A statement ends with a semicolon and can take several lines; Ctrl-C ends one that runs.\n"
-                            "  .tables           tables, views and functions\n"
-                            "  .schema [TABLE]   their columns\n"
-                            "  .mode MODE        how rows are shown: table, json or csv\n"
-                            "  .quit             ends, like Ctrl-D\n"
-                            "For example: SELECT type, count(*) FROM objects GROUP BY type ORDER BY 2 DESC LIMIT 10;\n"
-                            "gcdumpc-sql(1) has more.\n");
+    cli_print_prose(
+        stdout,
+        "A statement ends with a semicolon and can take several lines; Ctrl-C ends one that runs.\n"
+        "  .tables           tables, views and functions\n"
+        "  .schema [TABLE]   their columns\n"
+        "  .mode MODE        how rows are shown: table, json or csv\n"
+        "  .quit             ends, like Ctrl-D\n"
+        "For example: SELECT type, count(*) FROM objects GROUP BY type ORDER BY 2 DESC LIMIT 10;\n"
+        "gcdumpc-sql(1) has more.\n");
 }
 
 /* Runs the command in LINE, which begins with a dot.  False: quit. */
@@ -97,10 +99,12 @@ static bool run_command(struct sql_shell *s, char *line)
         print_schema(word);
     else if (strcmp(line, ".help") == 0)
         print_prompt_help();
-    else if (strcmp(line, ".mode") == 0 && (strcmp(word, "table") == 0 || strcmp(word, "json") == 0 || strcmp(word, "csv") == 0))
+    else if (strcmp(line, ".mode") == 0 &&
+             (strcmp(word, "table") == 0 || strcmp(word, "json") == 0 || strcmp(word, "csv") == 0))
         s->mode = word[0] == 't' ? SQL_TABLE : word[0] == 'j' ? SQL_JSON : SQL_CSV;
     else
-        cli_say(NULL, "there is no command \"%s%s%s\"; .help lists them", line, word[0] != '\0' ? " " : "", word);
+        cli_say(NULL, "there is no command \"%s%s%s\"; .help lists them", line,
+                word[0] != '\0' ? " " : "", word);
     return true;
 }
 
@@ -114,7 +118,8 @@ static void go_on(void)
 }
 
 /* Handles LINE, which it may change.  False: quit. */
-static bool take(struct sql_shell *s, struct sql_lines *lines, struct statement *st, char *line, enum cli_exit *ret)
+static bool take(struct sql_shell *s, struct sql_lines *lines, struct statement *st, char *line,
+                 enum cli_exit *ret)
 {
     if (st->bytes == 0 && line[0] == '.')
         return run_command(s, line);
@@ -128,7 +133,7 @@ static bool take(struct sql_shell *s, struct sql_lines *lines, struct statement 
         return true;
     st->text[st->bytes - 1] = '\0';
     sql_lines_remember(lines, st->text);
-    (void)sql_run(s, st->text);          /* errors have been reported */
+    (void)sql_run(s, st->text); /* errors have been reported */
     st->bytes = 0;
     *ret = cli_flush_stdout();
     go_on();
@@ -145,7 +150,7 @@ enum cli_exit sql_prompt(struct sql_shell *s)
         puts("Statements end with a semicolon.  .help shows more, .quit or Ctrl-D ends.");
     while (more) {
         char *line = sql_lines_next(lines, st.bytes == 0 ? "sql> " : "...> ");
-        if (line == NULL && atomic_load(&cli_canceled)) {        /* Ctrl-C: drop the statement */
+        if (line == NULL && atomic_load(&cli_canceled)) { /* Ctrl-C: drop the statement */
             putchar('\n');
             st.bytes = 0;
             go_on();

@@ -26,7 +26,9 @@ static json_t *stack_row(struct mcp_call *c, const struct gcd_async *a, uint32_t
     while (count > 0)
         (void)json_array_append_new(names, mcp_name(c, frames[path[--count]].name));
     mcp_put_count(o, "stacks", last->stacks);
-    mcp_put(o, "old_stacks", gcd_async_totals(a).ages_known ? json_integer((json_int_t)last->old_stacks) : json_null());
+    mcp_put(o, "old_stacks",
+            gcd_async_totals(a).ages_known ? json_integer((json_int_t)last->old_stacks)
+                                           : json_null());
     mcp_put_count(o, "retained", last->bytes);
     mcp_put(o, "certain", json_boolean(certain));
     mcp_put(o, "waits_for", json_string(gcd_async_kind_name(waits_for)));
@@ -35,7 +37,8 @@ static json_t *stack_row(struct mcp_call *c, const struct gcd_async *a, uint32_t
 }
 
 /* Adds the rows of the stacks that match P (NULL: all). */
-static enum mcp_outcome list_stacks(struct mcp_call *c, const struct gcd_async *a, const struct cli_pattern *p)
+static enum mcp_outcome list_stacks(struct mcp_call *c, const struct gcd_async *a,
+                                    const struct cli_pattern *p)
 {
     size_t n, frame_count;
     const uint32_t *stacks = gcd_async_stacks(a, &n);
@@ -74,7 +77,8 @@ static enum mcp_outcome run_async(struct mcp_call *c)
     const char *filter = mcp_text(c, "filter");
     if (filter != NULL && cli_stack_pattern(filter, &p) != CLI_DONE)
         return mcp_fail_said(c);
-    enum mcp_outcome e = mcp_status(c, gcd_session_async(c->heap->d.session, &context, &a, &err), &err);
+    enum mcp_outcome e =
+        mcp_status(c, gcd_session_async(c->heap->d.session, &context, &a, &err), &err);
     if (e == MCP_DONE) {
         put_totals(c, a);
         e = list_stacks(c, a, p);
@@ -84,13 +88,21 @@ static enum mcp_outcome run_async(struct mcp_call *c)
 }
 
 static const struct mcp_arg async_args[] = {
-    { "filter", MCP_TEXT, false, 0, 0, NULL, "only stacks with a frame like Shop.*, /REGEX/; the whole name must match" },
+    { "filter", MCP_TEXT, false, 0, 0, NULL,
+      "only stacks with a frame like Shop.*, /REGEX/; the whole name must match" },
     { .name = NULL },
 };
 
 const struct mcp_tool mcp_async = {
-    "async", "What waits", "Asynchronous operations that are not over, as stacks from what is waited for to the outermost method, "
+    "async",
+    "What waits",
+    "Asynchronous operations that are not over, as stacks from what is waited for to the outermost "
+    "method, "
     "the most frequent first.",
-    async_args, "operations:i stacks:i retained:i completed:i completed_bytes:i runtime_async_objects:i rows[stacks:i old_stacks:i? "
-    "retained:i certain:b waits_for:s frames[]]", MCP_TAKES_HEAP | MCP_PAGED, run_async
+    async_args,
+    "operations:i stacks:i retained:i completed:i completed_bytes:i runtime_async_objects:i "
+    "rows[stacks:i old_stacks:i? "
+    "retained:i certain:b waits_for:s frames[]]",
+    MCP_TAKES_HEAP | MCP_PAGED,
+    run_async
 };

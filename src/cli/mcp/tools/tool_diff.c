@@ -10,7 +10,8 @@
 
 static json_t *delta(uint64_t before, uint64_t after)
 {
-    return after >= before ? cli_json_number(after - before) : json_integer(-json_integer_value(cli_json_number(before - after)));
+    return after >= before ? cli_json_number(after - before)
+                           : json_integer(-json_integer_value(cli_json_number(before - after)));
 }
 
 static json_t *sums(const struct gcd_diff_sum *s, bool retained)
@@ -65,11 +66,14 @@ static json_t *side(const struct mcp_heap *h, const struct cli_comparison *d, si
 static enum cli_sort sort_of(const struct mcp_call *c)
 {
     const char *word = mcp_text(c, "sort");
-    return word == NULL || strcmp(word, "bytes") == 0 ? CLI_SORT_BYTES : strcmp(word, "count") == 0 ? CLI_SORT_COUNT :
-           strcmp(word, "name") == 0 ? CLI_SORT_NAME : CLI_SORT_RETAINED;
+    return word == NULL || strcmp(word, "bytes") == 0 ? CLI_SORT_BYTES
+           : strcmp(word, "count") == 0               ? CLI_SORT_COUNT
+           : strcmp(word, "name") == 0                ? CLI_SORT_NAME
+                                                      : CLI_SORT_RETAINED;
 }
 
-/* Adds the messages about the two heaps, except those that call one incomplete, because a field says that. */
+/* Adds the messages about the two heaps, except those that call one incomplete, because a field
+ * says that. */
 static void put_notes(struct mcp_call *c, const struct mcp_heap *old, const struct mcp_heap *new)
 {
     const char *incomplete = new->incomplete != NULL ? new->incomplete : old->incomplete;
@@ -109,15 +113,22 @@ static const struct mcp_arg diff_args[] = {
     { "new", MCP_TEXT, true, 0, 0, NULL, "the id of the newer one" },
     { "filter", MCP_TEXT, false, 0, 0, NULL, "only types " MCP_PATTERN_TEXT },
     { "sort", MCP_TEXT, false, 0, 0, "bytes|count|retained|name", "by the growth of what (bytes)" },
-    { "retained", MCP_FLAG, false, 0, 0, NULL, "also what the objects of a type retain, a lower bound" },
+    { "retained", MCP_FLAG, false, 0, 0, NULL,
+      "also what the objects of a type retain, a lower bound" },
     { .name = NULL },
 };
 
 #define SIDE_SHAPE "{heap:s file:s? objects:i bytes:i}"
 #define SUMS_SHAPE "{objects:i bytes:i retained:i~}"
 
-const struct mcp_tool mcp_diff = {
-    "diff", "What has grown", "Types whose objects became more or fewer from one open heap to another one, those that grew most first.", diff_args,
-    "old" SIDE_SHAPE " new" SIDE_SHAPE " notes[] incomplete:s~ types[type:s module:s? old" SUMS_SHAPE " new" SUMS_SHAPE " "
-    "objects_growth:i bytes_growth:i retained_growth:i~]", MCP_PAGED, run_diff
-};
+const struct mcp_tool mcp_diff = { "diff",
+                                   "What has grown",
+                                   "Types whose objects became more or fewer from one open heap to "
+                                   "another one, those that grew most first.",
+                                   diff_args,
+                                   "old" SIDE_SHAPE " new" SIDE_SHAPE
+                                   " notes[] incomplete:s~ types[type:s module:s? old" SUMS_SHAPE
+                                   " new" SUMS_SHAPE " "
+                                   "objects_growth:i bytes_growth:i retained_growth:i~]",
+                                   MCP_PAGED,
+                                   run_diff };

@@ -26,7 +26,8 @@ static void put_heap(struct mcp_call *c, const struct mcp_heap *h)
     mcp_put(c->out, "complete", json_boolean(f->verdict.complete));
     mcp_put(c->out, "notes", json_deep_copy(h->notes));
 }
-#define HEAP_FIELDS "heap:s file:s process:s? runtime:s? recorded:s? objects:i bytes:i types:i complete:b notes[]"
+#define HEAP_FIELDS \
+    "heap:s file:s process:s? runtime:s? recorded:s? objects:i bytes:i types:i complete:b notes[]"
 
 static enum mcp_outcome run_open(struct mcp_call *c)
 {
@@ -41,17 +42,25 @@ static enum mcp_outcome run_open(struct mcp_call *c)
 }
 
 static const struct mcp_arg open_args[] = {
-    { "file", MCP_TEXT, true, 0, 0, NULL, "a recording (.nettrace, .etl) or dump (.gclog, .gcdump, .dartheap), also gzipped, below the root folder" },
-    { "walk", MCP_NUMBER, false, 1, 65536, NULL, "which heap walk, if the recording holds several (1)" },
-    { "process", MCP_NUMBER, false, 1, UINT32_MAX, NULL, "which process by its id, if the recording holds several" },
+    { "file", MCP_TEXT, true, 0, 0, NULL,
+      "a recording (.nettrace, .etl) or dump (.gclog, .gcdump, .dartheap), also gzipped, below the "
+      "root folder" },
+    { "walk", MCP_NUMBER, false, 1, 65536, NULL,
+      "which heap walk, if the recording holds several (1)" },
+    { "process", MCP_NUMBER, false, 1, UINT32_MAX, NULL,
+      "which process by its id, if the recording holds several" },
     { .name = NULL },
 };
 
-const struct mcp_tool mcp_open = {
-    "open", "Open a heap dump", "Loads a heap dump and returns its id, which the other tools take as \"heap\".  It stays in memory until "
-    "close or the end of the server; several can be open.",
-    open_args, HEAP_FIELDS " incomplete:s~", MCP_CHANGES, run_open
-};
+const struct mcp_tool mcp_open = { "open",
+                                   "Open a heap dump",
+                                   "Loads a heap dump and returns its id, which the other tools "
+                                   "take as \"heap\".  It stays in memory until "
+                                   "close or the end of the server; several can be open.",
+                                   open_args,
+                                   HEAP_FIELDS " incomplete:s~",
+                                   MCP_CHANGES,
+                                   run_open };
 
 static json_t *roots_of(const struct gcd_summary *f)
 {
@@ -76,12 +85,14 @@ static enum mcp_outcome run_summary(struct mcp_call *c)
     gcd_range_bytes(f, &used, &unused);
     put_heap(c, c->heap);
     mcp_put_name(c, c->out, "command_line", f->command_line);
-    mcp_put(c->out, "pause_ms", f->pause_ns != 0 ? cli_json_number(f->pause_ns / 1000000) : json_null());
+    mcp_put(c->out, "pause_ms",
+            f->pause_ns != 0 ? cli_json_number(f->pause_ns / 1000000) : json_null());
     mcp_put_count(c->out, "references", f->edges);
     mcp_put(c->out, "roots", roots_of(f));
     mcp_put_count(c->out, "gc_used_bytes", used);
     mcp_put_count(c->out, "gc_free_bytes", unused);
-    mcp_put_text(c->out, "process_memory", gcd_process_memory_text(&f->memory, text, sizeof text) > 0 ? text : NULL);
+    mcp_put_text(c->out, "process_memory",
+                 gcd_process_memory_text(&f->memory, text, sizeof text) > 0 ? text : NULL);
     mcp_put(c->out, "unverified", json_boolean(f->verdict.unverified));
     mcp_put(c->out, "reasons", reasons_of(&f->verdict));
     return MCP_DONE;
@@ -90,10 +101,17 @@ static enum mcp_outcome run_summary(struct mcp_call *c)
 static const struct mcp_arg no_args[] = { { .name = NULL } };
 
 const struct mcp_tool mcp_summary = {
-    "summary", "What a heap dump contains", "Where the dump comes from, how large the heap is, its roots, the memory of the process, and "
+    "summary",
+    "What a heap dump contains",
+    "Where the dump comes from, how large the heap is, its roots, the memory of the process, and "
     "whether anything is missing.",
-    no_args, HEAP_FIELDS " command_line:s? pause_ms:i? references:i roots{stack:i finalizer:i handle:i other:i weak:i pinned:i null:i "
-    "statics:i} gc_used_bytes:i gc_free_bytes:i process_memory:s? unverified:b reasons[]", MCP_TAKES_HEAP, run_summary
+    no_args,
+    HEAP_FIELDS
+    " command_line:s? pause_ms:i? references:i roots{stack:i finalizer:i handle:i other:i weak:i "
+    "pinned:i null:i "
+    "statics:i} gc_used_bytes:i gc_free_bytes:i process_memory:s? unverified:b reasons[]",
+    MCP_TAKES_HEAP,
+    run_summary
 };
 
 static enum mcp_outcome run_close(struct mcp_call *c)
@@ -106,6 +124,7 @@ static enum mcp_outcome run_close(struct mcp_call *c)
 }
 
 const struct mcp_tool mcp_close = {
-    "close", "Close a heap", "Frees the memory of a heap; its id is not used again.", no_args, "closed:s open:i",
-    MCP_TAKES_HEAP | MCP_CHANGES, run_close
+    "close",  "Close a heap",    "Frees the memory of a heap; its id is not used again.",
+    no_args,  "closed:s open:i", MCP_TAKES_HEAP | MCP_CHANGES,
+    run_close
 };

@@ -43,7 +43,7 @@ static enum mcp_outcome put_elements(struct mcp_call *c, uint32_t node)
     char text[CLI_ELEMENTS_BYTES];
     if (cli_elements_text(c->heap->d.session, &context, node, text, &err) != GCD_OK)
         return mcp_fail_by(c, &err);
-    size_t n = strlen(text);             /* drop its brackets */
+    size_t n = strlen(text); /* drop its brackets */
     if (n > 3)
         text[n - 1] = '\0';
     mcp_put_text(c->out, "elements", n > 3 ? text + 2 : NULL);
@@ -75,7 +75,8 @@ static void put_holders(struct mcp_call *c, uint32_t node)
 static json_t *dominator_of(struct mcp_call *c, const struct gcd_dominators *d, uint32_t node)
 {
     uint32_t above = gcd_dominators_parent(d, node);
-    return above == GCD_NODE_NONE || above == GCD_NODE_ROOT ? json_null() : mcp_object_row(c, d, above);
+    return above == GCD_NODE_NONE || above == GCD_NODE_ROOT ? json_null()
+                                                            : mcp_object_row(c, d, above);
 }
 
 static enum mcp_outcome put_facts(struct mcp_call *c, const struct gcd_dominators *d, uint32_t node)
@@ -84,7 +85,8 @@ static enum mcp_outcome put_facts(struct mcp_call *c, const struct gcd_dominator
     json_t *row = mcp_object_row(c, d, node);
     (void)json_object_update(c->out, row);
     json_decref(row);
-    mcp_put_name(c, c->out, "module", cli_module_file(&gcd_graph_summary(g)->types[gcd_graph_node_type(g, node)]));
+    mcp_put_name(c, c->out, "module",
+                 cli_module_file(&gcd_graph_summary(g)->types[gcd_graph_node_type(g, node)]));
     mcp_put(c->out, "alive", json_boolean(gcd_dominators_parent(d, node) != GCD_NODE_NONE));
     mcp_put(c->out, "dominator", dominator_of(c, d, node));
     put_holders(c, node);
@@ -93,7 +95,8 @@ static enum mcp_outcome put_facts(struct mcp_call *c, const struct gcd_dominator
 }
 
 /* The requested one of the three lists, and the lengths of all. */
-static gcd_status neighbours(struct mcp_call *c, uint32_t node, struct gcd_node_list *ret, struct gcd_error *err)
+static gcd_status neighbours(struct mcp_call *c, uint32_t node, struct gcd_node_list *ret,
+                             struct gcd_error *err)
 {
     struct gcd_context context = mcp_context(c, "finding references");
     const char *which = mcp_text(c, "list") != NULL ? mcp_text(c, "list") : "referred_by";
@@ -116,7 +119,8 @@ static gcd_status neighbours(struct mcp_call *c, uint32_t node, struct gcd_node_
     return st;
 }
 
-static void list_nodes(struct mcp_call *c, const struct gcd_dominators *d, const struct gcd_node_list *list, const char *key)
+static void list_nodes(struct mcp_call *c, const struct gcd_dominators *d,
+                       const struct gcd_node_list *list, const char *key)
 {
     mcp_page_total(c, list->count);
     while (mcp_page_wants(c))
@@ -147,16 +151,24 @@ static enum mcp_outcome run_object(struct mcp_call *c)
 
 static const struct mcp_arg object_args[] = {
     { "object", MCP_OBJECT, true, 0, 0, NULL, OBJECT_TEXT },
-    { "list", MCP_TEXT, false, 0, 0, "referred_by|refers_to|dominates", "which objects to list (referred_by)" },
+    { "list", MCP_TEXT, false, 0, 0, "referred_by|refers_to|dominates",
+      "which objects to list (referred_by)" },
     { .name = NULL },
 };
 
 const struct mcp_tool mcp_object = {
-    "object", "One object", "What an object is, what it retains, which object dominates it, the roots that hold it, and the objects that "
+    "object",
+    "One object",
+    "What an object is, what it retains, which object dominates it, the roots that hold it, and "
+    "the objects that "
     "refer to it, that it refers to, or that it dominates.",
-    object_args, MCP_OBJECT_SHAPE " module:s? alive:b generation:s? elements:s? dominator{" MCP_OBJECT_SHAPE "}? roots[] root_count:i "
-    "dependent_handle_count:i referred_by_count:i refers_to_count:i dominates_count:i list:s objects[" MCP_OBJECT_SHAPE "]",
-    MCP_TAKES_HEAP | MCP_PAGED, run_object
+    object_args,
+    MCP_OBJECT_SHAPE " module:s? alive:b generation:s? elements:s? dominator{" MCP_OBJECT_SHAPE
+                     "}? roots[] root_count:i "
+                     "dependent_handle_count:i referred_by_count:i refers_to_count:i "
+                     "dominates_count:i list:s objects[" MCP_OBJECT_SHAPE "]",
+    MCP_TAKES_HEAP | MCP_PAGED,
+    run_object
 };
 
 /* ---- tree ---- */
@@ -168,10 +180,14 @@ static enum mcp_outcome list_children(struct mcp_call *c, const struct gcd_domin
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_node_list list;
     uint32_t node = GCD_NODE_ROOT;
-    enum mcp_outcome e = json_is_null(json_object_get(c->arguments, "object")) || json_object_get(c->arguments, "object") == NULL ? MCP_DONE :
-                         mcp_find_object(c, "object", &node);
+    enum mcp_outcome e = json_is_null(json_object_get(c->arguments, "object")) ||
+                                 json_object_get(c->arguments, "object") == NULL
+                             ? MCP_DONE
+                             : mcp_find_object(c, "object", &node);
     if (e == MCP_DONE)
-        e = mcp_status(c, gcd_session_dominated_largest(c->heap->d.session, &context, node, &list, &err), &err);
+        e = mcp_status(
+            c, gcd_session_dominated_largest(c->heap->d.session, &context, node, &list, &err),
+            &err);
     if (e == MCP_DONE) {
         mcp_put_count(c->out, "retained", gcd_dominators_retained(d, node));
         list_nodes(c, d, &list, "objects");
@@ -203,7 +219,8 @@ static enum mcp_outcome list_types(struct mcp_call *c, const struct gcd_dominato
     struct gcd_context context = mcp_context(c, "merging the tree");
     struct gcd_error err = GCD_ERROR_INIT;
     const struct gcd_merged_tree *tree;
-    uint64_t whole = gcd_dominators_retained(d, GCD_NODE_ROOT), depth = (uint64_t)mcp_number(c, "depth", 5), total = 0, i = 0;
+    uint64_t whole = gcd_dominators_retained(d, GCD_NODE_ROOT),
+             depth = (uint64_t)mcp_number(c, "depth", 5), total = 0, i = 0;
     size_t n;
     if (gcd_session_dominator_tree(c->heap->d.session, &context, &tree, &err) != GCD_OK)
         return mcp_fail_by(c, &err);
@@ -233,16 +250,22 @@ static enum mcp_outcome run_tree(struct mcp_call *c)
 }
 
 static const struct mcp_arg tree_args[] = {
-    { "object", MCP_OBJECT, false, 0, 0, NULL, "what this object dominates, " OBJECT_TEXT "; without it, the top of the tree" },
-    { "by", MCP_TEXT, false, 0, 0, "objects|types", "objects: one level (default); types: several levels of the whole tree, merged by "
+    { "object", MCP_OBJECT, false, 0, 0, NULL,
+      "what this object dominates, " OBJECT_TEXT "; without it, the top of the tree" },
+    { "by", MCP_TEXT, false, 0, 0, "objects|types",
+      "objects: one level (default); types: several levels of the whole tree, merged by "
       "type, without what retains less than 1 % of the heap" },
     { "depth", MCP_NUMBER, false, 1, 256, NULL, "by types: the levels to show (5)" },
     { .name = NULL },
 };
 
-const struct mcp_tool mcp_tree = {
-    "tree", "Dominator tree", "What an object retains, one level down, the largest first: each is freed with the object above it.  "
-    "Or the tree merged by type.",
-    tree_args, "retained:i objects[" MCP_OBJECT_SHAPE "]~ types[depth:i type:s objects:i size:i retained:i share:n]~",
-    MCP_TAKES_HEAP | MCP_PAGED, run_tree
-};
+const struct mcp_tool mcp_tree = { "tree",
+                                   "Dominator tree",
+                                   "What an object retains, one level down, the largest first: "
+                                   "each is freed with the object above it.  "
+                                   "Or the tree merged by type.",
+                                   tree_args,
+                                   "retained:i objects[" MCP_OBJECT_SHAPE
+                                   "]~ types[depth:i type:s objects:i size:i retained:i share:n]~",
+                                   MCP_TAKES_HEAP | MCP_PAGED,
+                                   run_tree };

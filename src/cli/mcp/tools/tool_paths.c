@@ -16,14 +16,16 @@
 
 /* Objects shown at each end of a path; the ones in between become one line. */
 #define ENDS_SHOWN 10u
-#define STEPS_MAX (2 * ENDS_SHOWN + 1)
+#define STEPS_MAX  (2 * ENDS_SHOWN + 1)
 /* More paths to an object than this are only counted. */
 #define WAYS_MAX 100000u
 
 /* ---- one object ---- */
 
-/* Copies the steps of P from the root on, at most STEPS_MAX; *RET_CUT: how many objects the step without a node represents. */
-static size_t choose_steps(const struct gcd_object_path *p, struct gcd_object_step *ret, size_t *ret_cut)
+/* Copies the steps of P from the root on, at most STEPS_MAX; *RET_CUT: how many objects the step
+ * without a node represents. */
+static size_t choose_steps(const struct gcd_object_path *p, struct gcd_object_step *ret,
+                           size_t *ret_cut)
 {
     size_t n = 0;
     *ret_cut = p->count > STEPS_MAX ? p->count - 2 * ENDS_SHOWN : 0;
@@ -38,27 +40,35 @@ static size_t choose_steps(const struct gcd_object_path *p, struct gcd_object_st
 }
 
 /* Folds the STEPS[N] in FOLDS[N]. */
-static gcd_status fold(struct mcp_call *c, const struct gcd_object_step *steps, struct gcd_fold_step *folds, size_t n, struct gcd_error *err)
+static gcd_status fold(struct mcp_call *c, const struct gcd_object_step *steps,
+                       struct gcd_fold_step *folds, size_t n, struct gcd_error *err)
 {
     for (size_t i = 0; i < n; i++)
         folds[i] = (struct gcd_fold_step){
-            .type = steps[i].node != GCD_NODE_NONE ? gcd_graph_node_type(c->heap->d.graph, steps[i].node) : GCD_TYPE_NONE, .keep = i + 1 == n,
+            .type = steps[i].node != GCD_NODE_NONE
+                        ? gcd_graph_node_type(c->heap->d.graph, steps[i].node)
+                        : GCD_TYPE_NONE,
+            .keep = i + 1 == n,
         };
-    return mcp_flag(c, "full") ? GCD_OK : gcd_session_fold_path(c->heap->d.session, NULL, folds, n, err);
+    return mcp_flag(c, "full") ? GCD_OK
+                               : gcd_session_fold_path(c->heap->d.session, NULL, folds, n, err);
 }
 
-static gcd_status add_object(struct mcp_path *p, const struct gcd_object_step *s, struct gcd_error *err)
+static gcd_status add_object(struct mcp_path *p, const struct gcd_object_step *s,
+                             struct gcd_error *err)
 {
     struct mcp_call *c = p->c;
     char elements[CLI_ELEMENTS_BYTES], remark[CLI_ELEMENTS_BYTES + 24];
     gcd_status st = cli_elements_text(c->heap->d.session, NULL, s->node, elements, err);
-    (void)snprintf(remark, sizeof remark, "%s%s", elements, s->dependent ? " (dependent handle)" : "");
+    (void)snprintf(remark, sizeof remark, "%s%s", elements,
+                   s->dependent ? " (dependent handle)" : "");
     if (st == GCD_OK)
         mcp_path_step(p, gcd_graph_node_type(c->heap->d.graph, s->node), s->node, remark);
     return st;
 }
 
-static gcd_status make_row(struct mcp_call *c, const struct gcd_object_path *way, json_t **ret, struct gcd_error *err)
+static gcd_status make_row(struct mcp_call *c, const struct gcd_object_path *way, json_t **ret,
+                           struct gcd_error *err)
 {
     struct gcd_object_step steps[STEPS_MAX];
     struct gcd_fold_step folds[STEPS_MAX];
@@ -113,7 +123,9 @@ static enum mcp_outcome paths_of_object(struct mcp_call *c, const struct gcd_pat
     if (e != MCP_DONE)
         return e;
     uint64_t most = c->page.from < WAYS_MAX ? c->page.from + c->page.limit : WAYS_MAX;
-    struct gcd_object_paths_options options = { .context = mcp_context(c, NULL), .object = node, .max = (uint32_t)most };
+    struct gcd_object_paths_options options = { .context = mcp_context(c, NULL),
+                                                .object = node,
+                                                .max = (uint32_t)most };
     if (gcd_object_paths_new(c->heap->d.graph, p, &options, &all, &err) != GCD_OK)
         return mcp_fail_by(c, &err);
     gcd_status st = list_ways(c, all, &err);
@@ -127,8 +139,8 @@ static enum mcp_outcome paths_of_object(struct mcp_call *c, const struct gcd_pat
 struct lines {
     struct mcp_call *c;
     struct cli_type_paths paths;
-    uint64_t whole, seen;        /* bytes of all wanted objects; lines so far */
-    bool counts;                 /* only count lines */
+    uint64_t whole, seen; /* bytes of all wanted objects; lines so far */
+    bool counts;          /* only count lines */
 };
 
 static char *step_text(const struct lines *l, const struct gcd_merged_step *s)
@@ -138,10 +150,13 @@ static char *step_text(const struct lines *l, const struct gcd_merged_step *s)
     struct gcd_step_name name = gcd_merged_tree_name(l->paths.tree, s->label);
     char *text = NULL;
     if (name.kind == GCD_STEP_GROUP)
-        return strdup(name.group == GCD_GROUP_STATICS ? gcd_root_group_label(name.group)->many : gcd_root_group_label(name.group)->one);
+        return strdup(name.group == GCD_GROUP_STATICS ? gcd_root_group_label(name.group)->many
+                                                      : gcd_root_group_label(name.group)->one);
     if (name.kind != GCD_STEP_TYPE)
-        return cli_root_label(g, names, name.root != SIZE_MAX ? &gcd_graph_summary(g)->roots[name.root] : NULL);
-    if (asprintf(&text, "%s%s%s%s", gcd_names_get(names, s->label), s->dependent ? " (dependent handle)" : "", s->repeats ? " (repeated)" : "",
+        return cli_root_label(
+            g, names, name.root != SIZE_MAX ? &gcd_graph_summary(g)->roots[name.root] : NULL);
+    if (asprintf(&text, "%s%s%s%s", gcd_names_get(names, s->label),
+                 s->dependent ? " (dependent handle)" : "", s->repeats ? " (repeated)" : "",
                  s->cut ? " (and what is below)" : "") < 0)
         return NULL;
     return text;
@@ -208,15 +223,21 @@ static enum mcp_outcome paths_of_types(struct mcp_call *c, const struct gcd_path
     enum mcp_outcome e = mcp_find_types(c, "type", &types);
     if (e != MCP_DONE)
         return e;
-    struct gcd_merged_tree_options options = { .context = mcp_context(c, "merging paths"), .paths = p, .types = types,
+    struct gcd_merged_tree_options options = { .context = mcp_context(c, "merging paths"),
+                                               .paths = p,
+                                               .types = types,
                                                .to_root = mcp_flag(c, "to_root") };
     gcd_status st = gcd_merged_tree_new(c->heap->d.graph, &options, &tree, &err);
     free(types);
     if (st != GCD_OK)
         return mcp_fail_by(c, &err);
     struct lines l = { .c = c };
-    l.paths = (struct cli_type_paths){ .session = c->heap->d.session, .tree = tree, .to_root = options.to_root, .folds = !mcp_flag(c, "full"),
-                                       .max = (uint64_t)mcp_number(c, "max_paths", CLI_DEFAULT_PATHS) };
+    l.paths =
+        (struct cli_type_paths){ .session = c->heap->d.session,
+                                 .tree = tree,
+                                 .to_root = options.to_root,
+                                 .folds = !mcp_flag(c, "full"),
+                                 .max = (uint64_t)mcp_number(c, "max_paths", CLI_DEFAULT_PATHS) };
     e = list_lines(&l);
     cli_type_paths_done(&l.paths);
     gcd_merged_tree_free(tree);
@@ -231,7 +252,8 @@ static enum mcp_outcome run_paths(struct mcp_call *c)
     struct gcd_error err = GCD_ERROR_INIT;
     const struct gcd_paths *p;
     const json_t *object = json_object_get(c->arguments, "object");
-    bool has_object = object != NULL && !json_is_null(object), has_type = mcp_text(c, "type") != NULL;
+    bool has_object = object != NULL && !json_is_null(object),
+         has_type = mcp_text(c, "type") != NULL;
     if (has_object == has_type)
         return mcp_fail(c, "paths needs one of \"object\" and \"type\"");
     if (gcd_session_paths(c->heap->d.session, &context, &p, &err) != GCD_OK)
@@ -242,16 +264,26 @@ static enum mcp_outcome run_paths(struct mcp_call *c)
 
 static const struct mcp_arg paths_args[] = {
     { "type", MCP_TEXT, false, 0, 0, NULL, "all objects of types " MCP_PATTERN_TEXT },
-    { "object", MCP_OBJECT, false, 0, 0, NULL, "or one object by its id from another answer: an address \"0x...\", or a number" },
-    { "max_paths", MCP_NUMBER, false, 1, 1000, NULL, "of types: the paths with the most bytes (10)" },
-    { "to_root", MCP_FLAG, false, 0, 0, NULL, "of types: from the objects to the roots, merged from the objects on" },
-    { "full", MCP_FLAG, false, 0, 0, NULL, "also the steps of the framework, of libraries and inside of collections" },
+    { "object", MCP_OBJECT, false, 0, 0, NULL,
+      "or one object by its id from another answer: an address \"0x...\", or a number" },
+    { "max_paths", MCP_NUMBER, false, 1, 1000, NULL,
+      "of types: the paths with the most bytes (10)" },
+    { "to_root", MCP_FLAG, false, 0, 0, NULL,
+      "of types: from the objects to the roots, merged from the objects on" },
+    { "full", MCP_FLAG, false, 0, 0, NULL,
+      "also the steps of the framework, of libraries and inside of collections" },
     { .name = NULL },
 };
 
 const struct mcp_tool mcp_paths = {
-    "paths", "What holds objects", "Paths from the roots to the objects of a type, merged, as lines of a tree; or the ways by which "
+    "paths",
+    "What holds objects",
+    "Paths from the roots to the objects of a type, merged, as lines of a tree; or the ways by "
+    "which "
     "one object is held.",
-    paths_args, "guessed_roots:i paths[path[]]~ alive:b~ lines[depth:i step:s objects:i bytes:i share:n]~ objects:i~ bytes:i~ dead_objects:i~",
-    MCP_TAKES_HEAP | MCP_PAGED, run_paths
+    paths_args,
+    "guessed_roots:i paths[path[]]~ alive:b~ lines[depth:i step:s objects:i bytes:i share:n]~ "
+    "objects:i~ bytes:i~ dead_objects:i~",
+    MCP_TAKES_HEAP | MCP_PAGED,
+    run_paths
 };

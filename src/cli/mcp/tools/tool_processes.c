@@ -31,7 +31,10 @@ static json_t *process_row(struct mcp_call *c, const struct gcd_ipc_process *p)
     char user[64];
     json_t *o = json_object();
     mcp_put(o, "pid", p->pid != 0 ? json_integer(p->pid) : json_null());
-    mcp_put_name(c, o, "name", p->entry_assembly[0] != '\0' ? p->entry_assembly : p->exe[0] != '\0' ? p->exe : p->name);
+    mcp_put_name(c, o, "name",
+                 p->entry_assembly[0] != '\0' ? p->entry_assembly
+                 : p->exe[0] != '\0'          ? p->exe
+                                              : p->name);
     mcp_put_text(o, "user", cli_user_name(p->uid, user, sizeof user));
     mcp_put_name(c, o, "runtime", p->runtime_version);
     mcp_put(o, "memory", p->rss_bytes != 0 ? cli_json_number(p->rss_bytes) : json_null());
@@ -43,7 +46,8 @@ static json_t *process_row(struct mcp_call *c, const struct gcd_ipc_process *p)
 
 static enum mcp_outcome run_list(struct mcp_call *c)
 {
-    struct gcd_ipc_list_options options = { .own_tmpdir = getenv("TMPDIR"), .cancel = &cli_canceled };
+    struct gcd_ipc_list_options options = { .own_tmpdir = getenv("TMPDIR"),
+                                            .cancel = &cli_canceled };
     struct gcd_ipc_process_list all;
     struct gcd_error err = GCD_ERROR_INIT;
     if (gcd_ipc_list(&options, &all, &err) != GCD_OK)
@@ -53,8 +57,11 @@ static enum mcp_outcome run_list(struct mcp_call *c)
         mcp_page_add(c, process_row(c, &all.items[c->page.next]));
     mcp_page_end(c, "processes");
     if (all.count == 0)
-        mcp_put_text(c->out, "none", "No .NET process with a diagnostic socket is visible from here: run gcdumpc as its user or as root, "
-                     "for containers on the host, and without DOTNET_EnableDiagnostics=0 in the process.");
+        mcp_put_text(
+            c->out, "none",
+            "No .NET process with a diagnostic socket is visible from here: run gcdumpc as its "
+            "user or as root, "
+            "for containers on the host, and without DOTNET_EnableDiagnostics=0 in the process.");
     gcd_ipc_list_done(&all);
     return MCP_DONE;
 }
@@ -64,15 +71,22 @@ static enum mcp_outcome run_list(struct mcp_call *c)
 /* Adds what a dump of process P would cost. */
 static enum mcp_outcome put_cost(struct mcp_call *c, const struct gcd_ipc_process *p)
 {
-    uint64_t heap = p->socket_path[0] != '\0' ? live_heap_bytes(p->socket_path, HEAP_MS) : 0, bytes = heap != 0 ? heap : p->rss_bytes;
+    uint64_t heap = p->socket_path[0] != '\0' ? live_heap_bytes(p->socket_path, HEAP_MS) : 0,
+             bytes = heap != 0 ? heap : p->rss_bytes;
     char *text = NULL;
     mcp_put_name(c, c->out, "name", p->entry_assembly[0] != '\0' ? p->entry_assembly : p->name);
     mcp_put(c->out, "memory", p->rss_bytes != 0 ? cli_json_number(p->rss_bytes) : json_null());
     mcp_put(c->out, "heap_bytes", heap != 0 ? cli_json_number(heap) : json_null());
-    mcp_put(c->out, "expected_pause_ms", bytes != 0 ? cli_json_number(bytes / LIVE_MIB * LIVE_PAUSE_US_PER_MIB / 1000 + 1) : json_null());
-    if (asprintf(&text, "Nothing was dumped yet.  All threads of process %u would stand still for about %" PRIu64 " ms (2 ms for each MiB "
-                 "of its %s).  Ask the user whether that is acceptable, then call collect again with \"confirm\": true.", p->pid,
-                 bytes / LIVE_MIB * LIVE_PAUSE_US_PER_MIB / 1000 + 1, heap != 0 ? "managed heap" : "memory") < 0)
+    mcp_put(c->out, "expected_pause_ms",
+            bytes != 0 ? cli_json_number(bytes / LIVE_MIB * LIVE_PAUSE_US_PER_MIB / 1000 + 1)
+                       : json_null());
+    if (asprintf(&text,
+                 "Nothing was dumped yet.  All threads of process %u would stand still for about "
+                 "%" PRIu64 " ms (2 ms for each MiB "
+                 "of its %s).  Ask the user whether that is acceptable, then call collect again "
+                 "with \"confirm\": true.",
+                 p->pid, bytes / LIVE_MIB * LIVE_PAUSE_US_PER_MIB / 1000 + 1,
+                 heap != 0 ? "managed heap" : "memory") < 0)
         text = NULL;
     mcp_put_text(c->out, "next", text);
     free(text);
@@ -81,7 +95,8 @@ static enum mcp_outcome put_cost(struct mcp_call *c, const struct gcd_ipc_proces
 
 static enum mcp_outcome estimate(struct mcp_call *c, uint32_t pid)
 {
-    struct gcd_ipc_list_options options = { .own_tmpdir = getenv("TMPDIR"), .cancel = &cli_canceled };
+    struct gcd_ipc_list_options options = { .own_tmpdir = getenv("TMPDIR"),
+                                            .cancel = &cli_canceled };
     struct gcd_ipc_process_list all;
     struct gcd_error err = GCD_ERROR_INIT;
     if (gcd_ipc_list(&options, &all, &err) != GCD_OK)
@@ -89,8 +104,12 @@ static enum mcp_outcome estimate(struct mcp_call *c, uint32_t pid)
     size_t i = 0;
     while (i < all.count && all.items[i].pid != pid)
         i++;
-    enum mcp_outcome e = i == all.count ? mcp_fail(c, "process %u is no .NET process that can be dumped; list_processes shows them", pid) :
-                         put_cost(c, &all.items[i]);
+    enum mcp_outcome e =
+        i == all.count
+            ? mcp_fail(
+                  c, "process %u is no .NET process that can be dumped; list_processes shows them",
+                  pid)
+            : put_cost(c, &all.items[i]);
     gcd_ipc_list_done(&all);
     return e;
 }
@@ -108,7 +127,7 @@ static enum mcp_outcome record(struct mcp_call *c, uint32_t pid, int folder, con
     (void)snprintf(path, sizeof path, "/proc/self/fd/%d/%s", folder, name);
     args.target.pid = pid;
     args.output.path = path;
-    args.quiet = false;                  /* the client wants to know what it cost */
+    args.quiet = false; /* the client wants to know what it cost */
     c->path = path;
     c->shown = mcp_text(c, "file");
     enum cli_exit e = cmd_convert(&args);
@@ -131,7 +150,8 @@ static enum mcp_outcome dump(struct mcp_call *c, uint32_t pid)
     if (e == MCP_DONE && (e = mcp_heap_open(c, file, &h)) == MCP_DONE) {
         const struct gcd_summary *f = cli_summary(&h->d);
         mcp_put(c->out, "heap", json_string(h->id));
-        mcp_put(c->out, "pause_ms", f->pause_ns != 0 ? cli_json_number((f->pause_ns + 500000) / 1000000) : json_null());
+        mcp_put(c->out, "pause_ms",
+                f->pause_ns != 0 ? cli_json_number((f->pause_ns + 500000) / 1000000) : json_null());
         mcp_put(c->out, "notes", json_incref(notes));
         if (h->incomplete != NULL)
             mcp_put_text(c->out, "incomplete", h->incomplete);
@@ -148,7 +168,8 @@ static enum mcp_outcome run_collect(struct mcp_call *c)
     if (!c->server->args->mcp.allow_collect)
         return mcp_fail(c, "this server may not dump processes; start it with --allow-collect");
     if (!mcp_root_is_dump(file))
-        return mcp_fail(c, "%.200s: the file ends with .nettrace, .nettrace.gz, .gclog or .gclog.gz", file);
+        return mcp_fail(
+            c, "%.200s: the file ends with .nettrace, .nettrace.gz, .gclog or .gclog.gz", file);
     mcp_put(c->out, "dumped", json_boolean(confirmed));
     mcp_put_count(c->out, "pid", pid);
     mcp_put_text(c->out, "file", file);
@@ -159,7 +180,8 @@ static enum mcp_outcome run_collect(struct mcp_call *c)
 
 static enum mcp_outcome run_list(struct mcp_call *c)
 {
-    return mcp_fail(c, "this build of gcdumpc cannot talk to processes; it opens recordings and dumps");
+    return mcp_fail(
+        c, "this build of gcdumpc cannot talk to processes; it opens recordings and dumps");
 }
 
 static enum mcp_outcome run_collect(struct mcp_call *c)
@@ -172,21 +194,35 @@ static enum mcp_outcome run_collect(struct mcp_call *c)
 static const struct mcp_arg list_args[] = { { .name = NULL } };
 
 const struct mcp_tool mcp_list_processes = {
-    "list_processes", "Processes that can be dumped", "The .NET processes of this machine, with their memory.", list_args,
-    "processes[pid:i? name:s? user:s? runtime:s? memory:i? uptime_s:i? answer:s command_line:s?] none:s~", MCP_PAGED, run_list
+    "list_processes",
+    "Processes that can be dumped",
+    "The .NET processes of this machine, with their memory.",
+    list_args,
+    "processes[pid:i? name:s? user:s? runtime:s? memory:i? uptime_s:i? answer:s command_line:s?] "
+    "none:s~",
+    MCP_PAGED,
+    run_list
 };
 
 static const struct mcp_arg collect_args[] = {
     { "pid", MCP_NUMBER, true, 1, INT32_MAX, NULL, "the process, from list_processes" },
-    { "file", MCP_TEXT, true, 0, 0, NULL, "a new file below the root folder for the dump: shop.nettrace.gz" },
-    { "confirm", MCP_FLAG, false, 0, 0, NULL, "true: dump it now, after a call without has said how long it will stand still" },
+    { "file", MCP_TEXT, true, 0, 0, NULL,
+      "a new file below the root folder for the dump: shop.nettrace.gz" },
+    { "confirm", MCP_FLAG, false, 0, 0, NULL,
+      "true: dump it now, after a call without has said how long it will stand still" },
     { .name = NULL },
 };
 
 const struct mcp_tool mcp_collect = {
-    "collect", "Dump a process", "Dumps the heap of a living process into a file and opens it.  The process stands still meanwhile: the "
+    "collect",
+    "Dump a process",
+    "Dumps the heap of a living process into a file and opens it.  The process stands still "
+    "meanwhile: the "
     "first call only says for how long, the second one, with \"confirm\", dumps.",
-    collect_args, "dumped:b pid:i file:s name:s?~ memory:i?~ heap_bytes:i?~ expected_pause_ms:i?~ next:s~ heap:s~ pause_ms:i?~ "
+    collect_args,
+    "dumped:b pid:i file:s name:s?~ memory:i?~ heap_bytes:i?~ expected_pause_ms:i?~ next:s~ "
+    "heap:s~ pause_ms:i?~ "
     "notes[]~ incomplete:s~",
-    MCP_CHANGES, run_collect
+    MCP_CHANGES,
+    run_collect
 };

@@ -61,9 +61,13 @@ static json_t *row_of(struct mcp_call *c, const struct gcd_sql_query *q)
 static enum mcp_outcome fail(struct mcp_call *c, const struct gcd_error *err)
 {
     if (err->code == GCD_E_CANCELED)
-        return mcp_fail(c, "not answered within %" PRIi64 " s; ask for less, or give more \"seconds\"", mcp_number(c, "seconds", DEFAULT_SECONDS));
+        return mcp_fail(c,
+                        "not answered within %" PRIi64 " s; ask for less, or give more \"seconds\"",
+                        mcp_number(c, "seconds", DEFAULT_SECONDS));
     if (err->code == GCD_E_UNSUPPORTED)
-        return mcp_fail(c, "this build of gcdumpc has no SQLite, so there is no sql; the other tools need none");
+        return mcp_fail(
+            c,
+            "this build of gcdumpc has no SQLite, so there is no sql; the other tools need none");
     return mcp_fail_by(c, err);
 }
 
@@ -78,7 +82,8 @@ static enum mcp_outcome list_rows(struct mcp_call *c, struct gcd_sql_query *q)
         (void)json_array_append_new(columns, mcp_name(c, gcd_sql_column_name(q, i)));
     mcp_put(c->out, "columns", columns);
     mcp_page_total(c, MCP_TOTAL_UNKNOWN);
-    while ((n <= c->page.next || n - c->page.next < COUNTED_MAX) && (st = gcd_sql_step(q, &err)) == GCD_OK)
+    while ((n <= c->page.next || n - c->page.next < COUNTED_MAX) &&
+           (st = gcd_sql_step(q, &err)) == GCD_OK)
         if (n++ == c->page.next && mcp_page_wants(c))
             mcp_page_add(c, row_of(c, q));
     if (st < 0)
@@ -107,8 +112,11 @@ static enum mcp_outcome wrong(struct mcp_call *c, const char *text, const struct
         return fail(c, err);
     int rest = n - err->off < 60 ? (int)(n - err->off) : 60;
     list_tables(tables, sizeof tables);
-    return mcp_fail(c, "%s, at byte %" PRIu64 ": %.*s; there are %s; PRAGMA table_xinfo(objects) shows the columns of a table", err->msg,
-                    err->off + 1, rest, text + err->off, tables);
+    return mcp_fail(
+        c,
+        "%s, at byte %" PRIu64
+        ": %.*s; there are %s; PRAGMA table_xinfo(objects) shows the columns of a table",
+        err->msg, err->off + 1, rest, text + err->off, tables);
 }
 
 static enum mcp_outcome run_statement(struct mcp_call *c, struct gcd_sql *db, const char *text)
@@ -125,7 +133,9 @@ static enum mcp_outcome run_statement(struct mcp_call *c, struct gcd_sql *db, co
     st = gcd_sql_prepare(db, &call, &rest, &second, &err);
     if (st == GCD_OK)
         gcd_sql_query_free(second);
-    enum mcp_outcome e = st == GCD_END ? list_rows(c, q) : mcp_fail(c, "one statement a call; send the second one by itself");
+    enum mcp_outcome e = st == GCD_END
+                             ? list_rows(c, q)
+                             : mcp_fail(c, "one statement a call; send the second one by itself");
     gcd_sql_query_free(q);
     return e;
 }
@@ -145,15 +155,25 @@ static enum mcp_outcome run_sql(struct mcp_call *c)
 }
 
 static const struct mcp_arg sql_args[] = {
-    { "statement", MCP_TEXT, true, 0, 0, NULL, "one statement that reads, such as SELECT type, count(*) FROM objects GROUP BY type ORDER BY 2 DESC" },
+    { "statement", MCP_TEXT, true, 0, 0, NULL,
+      "one statement that reads, such as SELECT type, count(*) FROM objects GROUP BY type ORDER BY "
+      "2 DESC" },
     { "seconds", MCP_NUMBER, false, 1, 3600, NULL, "give up after so many seconds (60)" },
     { .name = NULL },
 };
 
 const struct mcp_tool mcp_sql = {
-    "sql", "Ask in SQL", "A statement in SQLite's language, only reading.  Tables: objects(id, type, size, retained, dominator, address, "
-    "generation, depth), refs(source, target, ordinal), types(id, name, module, objects, bytes), roots, statics, modules, ranges, facts, "
-    "suspects; functions type_name(id), path_from_root(id), reachable_from(id).  Equality on id, type, source, target, dominator is a "
+    "sql",
+    "Ask in SQL",
+    "A statement in SQLite's language, only reading.  Tables: objects(id, type, size, retained, "
+    "dominator, address, "
+    "generation, depth), refs(source, target, ordinal), types(id, name, module, objects, bytes), "
+    "roots, statics, modules, ranges, facts, "
+    "suspects; functions type_name(id), path_from_root(id), reachable_from(id).  Equality on id, "
+    "type, source, target, dominator is a "
     "look-up.",
-    sql_args, "columns[] rows:a", MCP_TAKES_HEAP | MCP_PAGED, run_sql
+    sql_args,
+    "columns[] rows:a",
+    MCP_TAKES_HEAP | MCP_PAGED,
+    run_sql
 };

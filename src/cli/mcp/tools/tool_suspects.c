@@ -43,7 +43,8 @@ static void add_step(struct mcp_path *p, const struct gcd_suspect_step *s)
         return;
     }
     if (s->repeats > 1)
-        (void)snprintf(text, sizeof text, ", %" PRIu64 " of them one behind the other%s", s->repeats, s->dependent ? " (dependent handle)" : "");
+        (void)snprintf(text, sizeof text, ", %" PRIu64 " of them one behind the other%s",
+                       s->repeats, s->dependent ? " (dependent handle)" : "");
     else if (s->dependent)
         (void)snprintf(text, sizeof text, " (dependent handle)");
     mcp_path_step(p, s->type, s->node, text);
@@ -72,18 +73,21 @@ static json_t *suspect(struct mcp_call *c, const struct gcd_suspect *s, uint64_t
     mcp_put(o, "share", json_real((double)(int64_t)(s->share * 10000 + 0.5) / 10000));
     mcp_put_name(c, o, "type", gcd_names_get(c->heap->d.names, s->type));
     mcp_put(o, "object", s->node != GCD_NODE_NONE ? mcp_object_id(c, s->node) : json_null());
-    mcp_put_name(c, o, "owner", s->owner != GCD_TYPE_NONE ? gcd_names_get(c->heap->d.names, s->owner) : NULL);
+    mcp_put_name(c, o, "owner",
+                 s->owner != GCD_TYPE_NONE ? gcd_names_get(c->heap->d.names, s->owner) : NULL);
     mcp_put(o, "path", path_of(c, s));
     mcp_put(o, "holds", parts(c, s->held, s->held_count));
     mcp_put(o, "own_types", parts(c, s->own, s->own_count));
     return o;
 }
 
-static void put_consumers(struct mcp_call *c, const struct gcd_suspects *s, const struct gcd_suspects *largest)
+static void put_consumers(struct mcp_call *c, const struct gcd_suspects *s,
+                          const struct gcd_suspects *largest)
 {
     char n[CLI_NUMBER_BYTES], *text = NULL;
     size_t count = gcd_suspects_consumer_count(s);
-    if (asprintf(&text, "Nothing keeps %s alive, which is what makes a suspect.", cli_size(gcd_suspects_threshold(s), n)) < 0)
+    if (asprintf(&text, "Nothing keeps %s alive, which is what makes a suspect.",
+                 cli_size(gcd_suspects_threshold(s), n)) < 0)
         text = NULL;
     mcp_put_text(c->out, "none", text);
     free(text);
@@ -94,7 +98,8 @@ static void put_consumers(struct mcp_call *c, const struct gcd_suspects *s, cons
 
 static enum mcp_outcome run_suspects(struct mcp_call *c)
 {
-    struct gcd_context looking = mcp_context(c, "looking for suspects"), finding = mcp_context(c, "finding dominators");
+    struct gcd_context looking = mcp_context(c, "looking for suspects"),
+                       finding = mcp_context(c, "finding dominators");
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_session *session = c->heap->d.session;
     const struct gcd_suspects *s = NULL, *largest = NULL;
@@ -119,15 +124,23 @@ static enum mcp_outcome run_suspects(struct mcp_call *c)
 }
 
 #define PARTS_SHAPE "[type:s objects:i bytes:i]"
-#define SUSPECT_SHAPE "number:i kind:s sentence:s advice:s? bytes:i objects:i share:n type:s object:s? owner:s? path[] " \
+#define SUSPECT_SHAPE                                                                           \
+    "number:i kind:s sentence:s advice:s? bytes:i objects:i share:n type:s object:s? owner:s? " \
+    "path[] "                                                                                   \
     "holds" PARTS_SHAPE " own_types" PARTS_SHAPE
 
 static const struct mcp_arg suspect_args[] = { { .name = NULL } };
 
-const struct mcp_tool mcp_suspects = {
-    "suspects", "Possible leaks", "What keeps a large part of the heap alive, each with a sentence, advice where to look, and the path from its "
-    "root.  Of the types in it holds and own_types have the three largest; type and paths have more.  Without "
-    "suspects, the largest consumers.  Begin here.",
-    suspect_args, "heap_bytes:i guessed_roots:i suspects[" SUSPECT_SHAPE "] none:s~ largest{" SUSPECT_SHAPE "}~ consumers" PARTS_SHAPE "~",
-    MCP_TAKES_HEAP | MCP_PAGED, run_suspects
-};
+const struct mcp_tool mcp_suspects = { "suspects",
+                                       "Possible leaks",
+                                       "What keeps a large part of the heap alive, each with a "
+                                       "sentence, advice where to look, and the path from its "
+                                       "root.  Of the types in it holds and own_types have the "
+                                       "three largest; type and paths have more.  Without "
+                                       "suspects, the largest consumers.  Begin here.",
+                                       suspect_args,
+                                       "heap_bytes:i guessed_roots:i suspects[" SUSPECT_SHAPE
+                                       "] none:s~ largest{" SUSPECT_SHAPE "}~ consumers" PARTS_SHAPE
+                                       "~",
+                                       MCP_TAKES_HEAP | MCP_PAGED,
+                                       run_suspects };

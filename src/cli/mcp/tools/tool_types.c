@@ -16,7 +16,7 @@
 /* A line of a table of types, with its sort keys. */
 struct line {
     uint64_t key;
-    const char *name;            /* breaks ties; the only key when all keys are 0 */
+    const char *name; /* breaks ties; the only key when all keys are 0 */
     uint32_t type;
 };
 
@@ -27,15 +27,18 @@ static int compare(const void *pa, const void *pb)
     return by_name != 0 ? by_name : (a->type > b->type) - (a->type < b->type);
 }
 
-/* The types that are nonzero in CHOSEN (NULL: all with objects), sorted by KEYS (NULL: by name).  free() it; NULL: out of memory. */
-static struct line *sorted(const struct mcp_call *c, const uint8_t *chosen, const uint64_t *keys, uint32_t *ret_n)
+/* The types that are nonzero in CHOSEN (NULL: all with objects), sorted by KEYS (NULL: by name).
+ * free() it; NULL: out of memory. */
+static struct line *sorted(const struct mcp_call *c, const uint8_t *chosen, const uint64_t *keys,
+                           uint32_t *ret_n)
 {
     const struct gcd_summary *f = gcd_graph_summary(c->heap->d.graph);
     struct line *lines = calloc((size_t)f->type_count + 1, sizeof *lines);
     uint32_t n = 0;
     for (uint32_t t = 0; t < f->type_count && lines != NULL; t++)
         if (f->types[t].objects > 0 && (chosen == NULL || chosen[t] != 0))
-            lines[n++] = (struct line){ keys != NULL ? keys[t] : 0, gcd_names_get(c->heap->d.names, t), t };
+            lines[n++] =
+                (struct line){ keys != NULL ? keys[t] : 0, gcd_names_get(c->heap->d.names, t), t };
     if (lines != NULL)
         qsort(lines, n, sizeof *lines, compare);
     *ret_n = n;
@@ -57,20 +60,23 @@ static json_t *type_row(struct mcp_call *c, uint32_t type, const uint64_t *retai
 #define TYPE_SHAPE "type:s module:s? objects:i bytes:i retained_at_least:i~"
 
 /* The keys for the sort order SORT: KEYS[types]; NULL without an error: by name. */
-static enum mcp_outcome keys_of(struct mcp_call *c, const char *sort, const uint64_t *retained, uint64_t **ret)
+static enum mcp_outcome keys_of(struct mcp_call *c, const char *sort, const uint64_t *retained,
+                                uint64_t **ret)
 {
     const struct gcd_summary *f = gcd_graph_summary(c->heap->d.graph);
     *ret = NULL;
     if (sort != NULL && strcmp(sort, "name") == 0)
         return MCP_DONE;
-    bool by_count = sort != NULL && strcmp(sort, "count") == 0, by_retained = sort != NULL && strcmp(sort, "retained") == 0;
+    bool by_count = sort != NULL && strcmp(sort, "count") == 0,
+         by_retained = sort != NULL && strcmp(sort, "retained") == 0;
     *ret = calloc((size_t)f->type_count + 1, sizeof **ret);
     for (uint32_t t = 0; t < f->type_count && *ret != NULL; t++)
         (*ret)[t] = by_count ? f->types[t].objects : by_retained ? retained[t] : f->types[t].bytes;
     return *ret != NULL ? MCP_DONE : mcp_no_memory(c);
 }
 
-static enum mcp_outcome list_types(struct mcp_call *c, const char *sort, const uint64_t *retained, const uint8_t *chosen)
+static enum mcp_outcome list_types(struct mcp_call *c, const char *sort, const uint64_t *retained,
+                                   const uint8_t *chosen)
 {
     uint64_t *keys;
     uint32_t n;
@@ -93,7 +99,8 @@ static enum mcp_outcome retained_by_type(struct mcp_call *c, const uint64_t **re
 {
     struct gcd_context context = mcp_context(c, "finding dominators");
     struct gcd_error err = GCD_ERROR_INIT;
-    return mcp_status(c, gcd_session_retained_by_type(c->heap->d.session, &context, ret, &err), &err);
+    return mcp_status(c, gcd_session_retained_by_type(c->heap->d.session, &context, ret, &err),
+                      &err);
 }
 
 static enum mcp_outcome run_types(struct mcp_call *c)
@@ -102,7 +109,8 @@ static enum mcp_outcome run_types(struct mcp_call *c)
     const uint64_t *retained = NULL;
     uint8_t *chosen;
     enum mcp_outcome e = mcp_find_types(c, "filter", &chosen);
-    if (e == MCP_DONE && (mcp_flag(c, "retained") || (sort != NULL && strcmp(sort, "retained") == 0)))
+    if (e == MCP_DONE &&
+        (mcp_flag(c, "retained") || (sort != NULL && strcmp(sort, "retained") == 0)))
         e = retained_by_type(c, &retained);
     if (e == MCP_DONE)
         e = list_types(c, sort, retained, chosen);
@@ -113,12 +121,15 @@ static enum mcp_outcome run_types(struct mcp_call *c)
 static const struct mcp_arg types_args[] = {
     { "filter", MCP_TEXT, false, 0, 0, NULL, "only types " MCP_PATTERN_TEXT },
     { "sort", MCP_TEXT, false, 0, 0, "bytes|count|retained|name", "order of the rows (bytes)" },
-    { "retained", MCP_FLAG, false, 0, 0, NULL, "also what the objects of a type retain, a lower bound" },
+    { "retained", MCP_FLAG, false, 0, 0, NULL,
+      "also what the objects of a type retain, a lower bound" },
     { .name = NULL },
 };
 
 const struct mcp_tool mcp_types = {
-    "types", "Types of a heap", "Objects and bytes of each type.", types_args, "types[" TYPE_SHAPE "]", MCP_TAKES_HEAP | MCP_PAGED, run_types
+    "types",    "Types of a heap",       "Objects and bytes of each type.",
+    types_args, "types[" TYPE_SHAPE "]", MCP_TAKES_HEAP | MCP_PAGED,
+    run_types
 };
 
 /* ---- objects ---- */
@@ -142,11 +153,14 @@ static enum mcp_outcome list_objects(struct mcp_call *c, const uint8_t *types)
     struct gcd_context context = mcp_context(c, "finding dominators");
     struct gcd_error err = GCD_ERROR_INIT;
     const struct gcd_dominators *d;
-    uint32_t n = gcd_graph_node_count(c->heap->d.graph) < LARGEST_MAX ? gcd_graph_node_count(c->heap->d.graph) : LARGEST_MAX;
+    uint32_t n = gcd_graph_node_count(c->heap->d.graph) < LARGEST_MAX
+                     ? gcd_graph_node_count(c->heap->d.graph)
+                     : LARGEST_MAX;
     uint32_t *nodes = calloc((size_t)n + 1, sizeof *nodes);
     if (nodes == NULL)
         return mcp_no_memory(c);
-    enum mcp_outcome e = mcp_status(c, gcd_session_dominators(c->heap->d.session, &context, &d, &err), &err);
+    enum mcp_outcome e =
+        mcp_status(c, gcd_session_dominators(c->heap->d.session, &context, &d, &err), &err);
     if (e == MCP_DONE) {
         gcd_retained_largest(c->heap->d.graph, d, types, 1, nodes, &n);
         mcp_page_total_capped(c, n < LARGEST_MAX ? n : count_objects(c, types), LARGEST_MAX);
@@ -205,15 +219,21 @@ static const struct mcp_arg type_args[] = {
     { .name = NULL },
 };
 
-const struct mcp_tool mcp_type = {
-    "type", "One type", "What the live objects of a type retain together, exactly, and the objects that retain most, the largest first.", type_args,
-    "types[] type_count:i " EXACT_SHAPE " objects[" MCP_OBJECT_SHAPE "]", MCP_TAKES_HEAP | MCP_PAGED, run_type
-};
+const struct mcp_tool mcp_type = { "type",
+                                   "One type",
+                                   "What the live objects of a type retain together, exactly, and "
+                                   "the objects that retain most, the largest first.",
+                                   type_args,
+                                   "types[] type_count:i " EXACT_SHAPE " objects[" MCP_OBJECT_SHAPE
+                                   "]",
+                                   MCP_TAKES_HEAP | MCP_PAGED,
+                                   run_type };
 
 /* ---- retained ---- */
 
 /* Lists bytes and number of objects by type, of dominators or of retained objects. */
-static void list_parts(struct mcp_call *c, const struct line *lines, uint32_t n, const struct gcd_content *content)
+static void list_parts(struct mcp_call *c, const struct line *lines, uint32_t n,
+                       const struct gcd_content *content)
 {
     mcp_page_total(c, n);
     while (mcp_page_wants(c)) {
@@ -227,27 +247,33 @@ static void list_parts(struct mcp_call *c, const struct line *lines, uint32_t n,
     mcp_page_end(c, "rows");
 }
 
-static struct line *lines_of(const struct mcp_call *c, const struct gcd_content *content, uint32_t count, uint32_t *ret_n)
+static struct line *lines_of(const struct mcp_call *c, const struct gcd_content *content,
+                             uint32_t count, uint32_t *ret_n)
 {
     uint32_t type_count = gcd_graph_summary(c->heap->d.graph)->type_count;
     struct line *lines = calloc((size_t)count + 1, sizeof *lines);
     *ret_n = 0;
     for (uint32_t t = 0; t < count && lines != NULL; t++)
         if (content[t].objects > 0)
-            lines[(*ret_n)++] = (struct line){ content[t].bytes, t == type_count ? "(roots)" : gcd_names_get(c->heap->d.names, t), t };
+            lines[(*ret_n)++] =
+                (struct line){ content[t].bytes,
+                               t == type_count ? "(roots)" : gcd_names_get(c->heap->d.names, t),
+                               t };
     if (lines != NULL)
         qsort(lines, *ret_n, sizeof *lines, compare);
     return lines;
 }
 
-static gcd_status find_content(struct mcp_call *c, const uint8_t *types, struct gcd_content *content, struct gcd_error *err)
+static gcd_status find_content(struct mcp_call *c, const uint8_t *types,
+                               struct gcd_content *content, struct gcd_error *err)
 {
     struct gcd_context context = mcp_context(c, "finding what it retains");
     struct gcd_retained_set set;
     return gcd_retained_content(c->heap->d.graph, types, &context, &set, content, err);
 }
 
-static gcd_status find_dominating(struct mcp_call *c, const uint8_t *types, struct gcd_content *content, struct gcd_error *err)
+static gcd_status find_dominating(struct mcp_call *c, const uint8_t *types,
+                                  struct gcd_content *content, struct gcd_error *err)
 {
     struct gcd_context context = mcp_context(c, "finding dominators");
     struct gcd_dominators_of which = { .types = types };
@@ -256,7 +282,8 @@ static gcd_status find_dominating(struct mcp_call *c, const uint8_t *types, stru
     struct gcd_dominating_type *of = calloc(n, sizeof *of);
     gcd_status st = gcd_session_dominators(c->heap->d.session, &context, &d, err);
     if (st == GCD_OK)
-        st = of != NULL ? gcd_immediate_dominators(c->heap->d.graph, d, &which, &context, of, err) : GCD_E_NOMEM;
+        st = of != NULL ? gcd_immediate_dominators(c->heap->d.graph, d, &which, &context, of, err)
+                        : GCD_E_NOMEM;
     for (size_t t = 0; t < n && st == GCD_OK; t++)
         content[t] = (struct gcd_content){ .objects = of[t].objects, .bytes = of[t].bytes };
     free(of);
@@ -270,11 +297,14 @@ static enum mcp_outcome list_content(struct mcp_call *c, const uint8_t *types, b
     struct gcd_content *content = calloc((size_t)count + 1, sizeof *content);
     if (content == NULL)
         return mcp_no_memory(c);
-    gcd_status st = dominators ? find_dominating(c, types, content, &err) : find_content(c, types, content, &err);
+    gcd_status st = dominators ? find_dominating(c, types, content, &err)
+                               : find_content(c, types, content, &err);
     struct line *lines = st == GCD_OK ? lines_of(c, content, count, &n) : NULL;
     if (lines != NULL)
         list_parts(c, lines, n, content);
-    enum mcp_outcome e = st != GCD_OK ? mcp_fail_by(c, &err) : lines != NULL ? MCP_DONE : mcp_no_memory(c);
+    enum mcp_outcome e = st != GCD_OK    ? mcp_fail_by(c, &err)
+                         : lines != NULL ? MCP_DONE
+                                         : mcp_no_memory(c);
     free(lines);
     free(content);
     return e;
@@ -296,21 +326,29 @@ static enum mcp_outcome run_retained(struct mcp_call *c)
         return mcp_fail(c, "retained by %s needs \"type\"", by);
     enum mcp_outcome e = mcp_find_types(c, "type", &types);
     if (e == MCP_DONE)
-        e = content || dominators ? list_content(c, types, dominators) : strcmp(by, "types") == 0 ? list_retained_types(c, types) :
-            list_objects(c, types);
+        e = content || dominators      ? list_content(c, types, dominators)
+            : strcmp(by, "types") == 0 ? list_retained_types(c, types)
+                                       : list_objects(c, types);
     free(types);
     return e;
 }
 
 static const struct mcp_arg retained_args[] = {
-    { "by", MCP_TEXT, false, 0, 0, "objects|types|content|dominators", "objects: those that retain most (default); types: a lower bound for each; "
-      "content: what all objects of \"type\" retain together, by type; dominators: which types dominate those of \"type\"" },
+    { "by", MCP_TEXT, false, 0, 0, "objects|types|content|dominators",
+      "objects: those that retain most (default); types: a lower bound for each; "
+      "content: what all objects of \"type\" retain together, by type; dominators: which types "
+      "dominate those of \"type\"" },
     { "type", MCP_TEXT, false, 0, 0, NULL, "only objects of types " MCP_PATTERN_TEXT },
     { .name = NULL },
 };
 
 const struct mcp_tool mcp_retained = {
-    "retained", "What retains the most memory", "Largest objects or types by retained size, what a type retains, or what dominates a "
-    "type.", retained_args,
-    "objects[" MCP_OBJECT_SHAPE "]~ types[" TYPE_SHAPE "]~ rows[type:s objects:i bytes:i]~", MCP_TAKES_HEAP | MCP_PAGED, run_retained
+    "retained",
+    "What retains the most memory",
+    "Largest objects or types by retained size, what a type retains, or what dominates a "
+    "type.",
+    retained_args,
+    "objects[" MCP_OBJECT_SHAPE "]~ types[" TYPE_SHAPE "]~ rows[type:s objects:i bytes:i]~",
+    MCP_TAKES_HEAP | MCP_PAGED,
+    run_retained
 };
