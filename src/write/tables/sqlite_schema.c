@@ -45,14 +45,14 @@ const struct sqlite_table sqlite_schema_tables[TABLES] = {
 };
 
 const struct sqlite_index sqlite_schema_indexes[INDEXES] = {
-    [INDEX_OF_TARGETS] = { "edges_to", TABLE_OF_EDGES, "to_id" },
-    [INDEX_OF_TYPES] = { "objects_type", TABLE_OF_OBJECTS, "type_id" },
-    [INDEX_OF_ADDRESSES] = { "objects_address", TABLE_OF_OBJECTS, "address" },
-    [INDEX_OF_PARENTS] = { "dominators_parent", TABLE_OF_DOMINATORS, "parent_id" },
-    [INDEX_OF_RETAINED] = { "dominators_retained", TABLE_OF_DOMINATORS, "retained_bytes" },
-    [INDEX_OF_ROOTS] = { "roots_object", TABLE_OF_ROOTS, "object_id" },
-    [INDEX_OF_KEYS] = { "dependent_handles_key", TABLE_OF_DEPENDENTS, "key_id" },
-    [INDEX_OF_VALUES] = { "dependent_handles_value", TABLE_OF_DEPENDENTS, "value_id" },
+    { "edges_to", TABLE_OF_EDGES, "to_id" },
+    { "objects_type", TABLE_OF_OBJECTS, "type_id" },
+    { "objects_address", TABLE_OF_OBJECTS, "address" },
+    { "dominators_parent", TABLE_OF_DOMINATORS, "parent_id" },
+    { "dominators_retained", TABLE_OF_DOMINATORS, "retained_bytes" },
+    { "roots_object", TABLE_OF_ROOTS, "object_id" },
+    { "dependent_handles_key", TABLE_OF_DEPENDENTS, "key_id" },
+    { "dependent_handles_value", TABLE_OF_DEPENDENTS, "value_id" },
 };
 
 const char sqlite_schema_views[] =

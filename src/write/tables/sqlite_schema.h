@@ -12,20 +12,8 @@ struct sqlite_table {
 };
 extern const struct sqlite_table sqlite_schema_tables[TABLES];
 
-/* CREATE INDEX name ON table(column).  Those of tables that grow with the heap come first: see
- * sqlite_fill.h. */
-enum {
-    INDEX_OF_TARGETS,
-    INDEX_OF_TYPES,
-    INDEX_OF_ADDRESSES,
-    INDEX_OF_PARENTS,
-    INDEX_OF_RETAINED,
-    INDEXES_OF_THE_HEAP,
-    INDEX_OF_ROOTS = INDEXES_OF_THE_HEAP,
-    INDEX_OF_KEYS,
-    INDEX_OF_VALUES,
-    INDEXES
-};
+/* CREATE INDEX name ON table(column). */
+enum { INDEXES = 8 };
 struct sqlite_index {
     const char *name;
     int table;

@@ -1,11 +1,10 @@
 /*
  * An SQLite database of the tables in tables.h.
  *
- * SQLite creates the schema and pulls the rows of small tables: each is offered to it as a
- * read-only virtual table and copied with one INSERT ... SELECT.  It writes to the temporary file
- * of the staged output (sqlite_disk.h).  No other process uses that file, so it needs no journal,
- * and no sync before the commit.  The tables that grow with the heap stay empty: sqlite_fill writes
- * their pages after SQLite has closed the file.
+ * SQLite pulls the rows: each table is offered to it as a read-only virtual table and copied with
+ * one INSERT ... SELECT, in the order of its key; indexes come last.  It writes to the temporary
+ * file of the staged output (sqlite_disk.h).  No other process uses that file, so it needs no
+ * journal, and no sync before the commit.
  */
 #include <sqlite3.h>
 #include <stdio.h>
@@ -20,7 +19,6 @@
 #include "base/threads/locked_alloc.h"
 #include "base/threads/parallel.h"
 #include "write/tables/sqlite_disk.h"
-#include "write/tables/sqlite_fill.h"
 #include "write/tables/sqlite_schema.h"
 #include "write/tables/tables.h"
 #include "write/write.h"
@@ -45,10 +43,11 @@ struct database {
     struct gcd_staged *staged;
     struct sqlite_disk disk;
     sqlite3 *db;
-    struct sqlite_fill fill;
+    uint64_t done, total; /* rows of tables and indexes, for progress */
+    uint64_t too_large;   /* numbers above 2^63 - 1, written as 2^63 - 1 */
     struct gcd_dominators *dominators;
-    gcd_status objects_status, dominators_status;
-    struct gcd_error objects_err, dominators_err;
+    gcd_status tables_status, dominators_status;
+    struct gcd_error tables_err, dominators_err;
 };
 
 /* ---- our tables as SQLite tables ---- */
@@ -136,8 +135,8 @@ static int offer_next(sqlite3_vtab_cursor *base)
     struct virtual_cursor *c = (struct virtual_cursor *)base;
     table_next(&c->c);
     /* look_at_cancel checks the cancel flag, whatever SQLite is doing */
-    if (++c->d->fill.done % WRITE_CHECK_EVERY == 0)
-        gcd_context_report(&c->d->options.context, c->d->fill.done, c->d->fill.total);
+    if (++c->d->done % WRITE_CHECK_EVERY == 0)
+        gcd_context_report(&c->d->options.context, c->d->done, c->d->total);
     return SQLITE_OK;
 }
 
@@ -159,7 +158,7 @@ static int offer_column(sqlite3_vtab_cursor *base, sqlite3_context *to, int colu
         sqlite3_result_text64(to, v.text, strlen(v.text), SQLITE_STATIC, SQLITE_UTF8);
         break;
     case TABLE_NUMBER:
-        c->d->fill.too_large += v.number > INT64_MAX;
+        c->d->too_large += v.number > INT64_MAX;
         sqlite3_result_int64(to, v.number > INT64_MAX ? INT64_MAX : (sqlite3_int64)v.number);
         break;
     default:
@@ -227,13 +226,13 @@ static gcd_status run(struct database *d, const char *sql, const char *doing, st
 
 /*
  * The defaults of the installed library may differ from those of the project, so everything
- * relevant is set.  Rows come in the order of their keys: a larger cache would not help.
+ * relevant is set.  Rows come in the order of their keys, and indexes are sorted in pieces of the
+ * size of the cache: a larger one only makes the sorting miss the processor's caches (measured).
  */
 static const char settings[] =
-    "PRAGMA page_size = 4096; PRAGMA encoding = 'UTF-8'; PRAGMA auto_vacuum = 0; PRAGMA "
-    "journal_mode = OFF;"
-    "PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -2000;"
-    "PRAGMA temp_store = FILE; PRAGMA foreign_keys = OFF;"
+    "PRAGMA page_size = 4096; PRAGMA encoding = 'UTF-8'; PRAGMA auto_vacuum = 0;"
+    "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
+    "PRAGMA cache_size = -2000; PRAGMA temp_store = FILE; PRAGMA foreign_keys = OFF;"
     "PRAGMA user_version = 1; BEGIN;";
 
 static gcd_status make_table(struct database *d, const struct sqlite_table *t,
@@ -264,73 +263,46 @@ static gcd_status make_index(struct database *d, const struct sqlite_index *x,
     return run(d, sql, "making the indexes", err);
 }
 
-static gcd_status find_root(struct database *d, const char *name, uint32_t *ret,
-                            struct gcd_error *err)
+static uint64_t row_count(const struct database *d, int table)
 {
-    sqlite3_stmt *s = NULL;
-    int rc = sqlite3_prepare_v2(d->db, "SELECT rootpage FROM sqlite_master WHERE name = ?1", -1, &s,
-                                NULL);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_bind_text(s, 1, name, -1, SQLITE_STATIC);
-    if (rc == SQLITE_OK && (rc = sqlite3_step(s)) == SQLITE_ROW)
-        *ret = (uint32_t)sqlite3_column_int64(s, 0);
-    (void)sqlite3_finalize(s);
-    return rc == SQLITE_ROW ? GCD_OK : failed(d, rc, "looking for a table", err);
+    return table_list[table].rows(&d->tables);
 }
 
-static gcd_status find_roots(struct database *d, struct gcd_error *err)
+/* Opens the database and writes all tables but dominators, while another thread finds those. */
+static gcd_status write_tables(struct database *d, struct gcd_error *err)
 {
-    for (int i = 0; i < TABLES; i++)
-        GCD_TRY(find_root(d, sqlite_schema_tables[i].name, &d->fill.table_roots[i], err));
-    for (int i = 0; i < INDEXES_OF_THE_HEAP; i++)
-        GCD_TRY(find_root(d, sqlite_schema_indexes[i].name, &d->fill.index_roots[i], err));
+    int rc = sqlite_disk_open(&d->disk, d->staged, &d->db);
+    if (rc != SQLITE_OK)
+        return failed(d, rc, "opening the database", err);
+    sqlite3_progress_handler(d->db, STEPS_PER_LOOK, look_at_cancel, &d->options);
+    GCD_TRY(run(d, settings, "setting up the database", err));
+    if (d->options.context.threads > 1)
+        GCD_TRY(run(d, "PRAGMA threads = 1;", "setting up the database", err));
+    for (int i = 0; i < TABLES; i++) {
+        GCD_TRY(make_table(d, &sqlite_schema_tables[i], err));
+        d->offers[i] = (struct offer){ .d = d, .table = &table_list[i] };
+        if (i != TABLE_OF_DOMINATORS)
+            GCD_TRY(copy_table(d, &d->offers[i], err));
+    }
     return GCD_OK;
 }
 
-/* Writes everything except the tables that grow with the heap. */
-static gcd_status make_database(struct database *d, struct gcd_error *err)
+static gcd_status write_rest(struct database *d, struct gcd_error *err)
 {
-    sqlite3_progress_handler(d->db, STEPS_PER_LOOK, look_at_cancel, &d->options);
-    GCD_TRY(run(d, settings, "setting up the database", err));
-    for (int i = 0; i < TABLES; i++) {
-        GCD_TRY(make_table(d, &sqlite_schema_tables[i], err));
-        d->fill.total += sqlite_fill_has(i) ? 0 : table_list[i].rows(&d->tables);
-    }
-    for (int i = 0; i < TABLES; i++) {
-        d->offers[i] = (struct offer){ .d = d, .table = &table_list[i] };
-        if (!sqlite_fill_has(i))
-            GCD_TRY(copy_table(d, &d->offers[i], err));
-    }
-    for (int i = 0; i < INDEXES; i++) /* sorting once is cheaper than keeping the order */
+    GCD_TRY(copy_table(d, &d->offers[TABLE_OF_DOMINATORS], err));
+    for (int i = 0; i < INDEXES; i++) { /* sorting once is cheaper than keeping the order */
         GCD_TRY(make_index(d, &sqlite_schema_indexes[i], err));
+        d->done += row_count(d, sqlite_schema_indexes[i].table);
+        GCD_TRY(write_check(&d->options, NULL, d->done, d->total, err));
+    }
     GCD_TRY(run(d, sqlite_schema_views, "making the views", err));
-    GCD_TRY(run(d, "COMMIT;", "finishing the database", err));
-    return find_roots(d, err);
+    return run(d, "COMMIT;", "finishing the database", err);
 }
 
-static gcd_status make_empty(struct database *d, struct gcd_error *err)
-{
-    int rc = sqlite_disk_open(&d->disk, d->staged, &d->db);
-    gcd_status st =
-        rc == SQLITE_OK ? make_database(d, err) : failed(d, rc, "opening the database", err);
-    rc = sqlite3_close(d->db); /* NULL is fine */
-    if (st == GCD_OK && rc != SQLITE_OK)
-        st = gcd_fail(err, GCD_E_IO, "finishing the database: SQLite says \"%s\"",
-                      sqlite3_errstr(rc));
-    return st;
-}
-
-/* ---- writing objects while dominators are computed ---- */
-
-static void write_objects(void *ctx)
+static void write_tables_beside(void *ctx)
 {
     struct database *d = ctx;
-    d->objects_status = make_empty(d, &d->objects_err);
-    if (d->objects_status == GCD_OK)
-        d->objects_status =
-            sqlite_pages_open(&d->fill.pages, d->staged, &d->options.context, &d->objects_err);
-    if (d->objects_status == GCD_OK)
-        d->objects_status = sqlite_fill_objects(&d->fill, &d->objects_err);
+    d->tables_status = write_tables(d, &d->tables_err);
 }
 
 static void find_dominators(void *ctx)
@@ -343,19 +315,33 @@ static void find_dominators(void *ctx)
         gcd_dominators_new(d->tables.graph, &c, &d->dominators, &d->dominators_err);
 }
 
+/* Dominators that are still unknown have at most one row for each object. */
+static uint64_t count_rows(const struct database *d)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < TABLES; i++)
+        sum += row_count(d, i == TABLE_OF_DOMINATORS ? TABLE_OF_OBJECTS : i);
+    for (int i = 0; i < INDEXES; i++) {
+        int table = sqlite_schema_indexes[i].table;
+        sum += row_count(d, table == TABLE_OF_DOMINATORS ? TABLE_OF_OBJECTS : table);
+    }
+    return sum;
+}
+
 static gcd_status write_database(struct database *d, struct gcd_error *err)
 {
-    d->fill = (struct sqlite_fill){ .tables = &d->tables, .total = sqlite_fill_rows(&d->tables) };
-    gcd_parallel_invoke(d->options.context.threads, write_objects, find_dominators, d);
-    gcd_status st = d->objects_status != GCD_OK ? d->objects_status : d->dominators_status;
+    d->total = count_rows(d);
+    gcd_parallel_invoke(d->options.context.threads, write_tables_beside, find_dominators, d);
+    gcd_status st = d->tables_status != GCD_OK ? d->tables_status : d->dominators_status;
     if (st != GCD_OK && err != NULL)
-        *err = d->objects_status != GCD_OK ? d->objects_err : d->dominators_err;
+        *err = d->tables_status != GCD_OK ? d->tables_err : d->dominators_err;
     d->tables.dominators = d->dominators;
     if (st == GCD_OK)
-        st = sqlite_fill_dominators(&d->fill, err);
-    if (st == GCD_OK)
-        st = sqlite_pages_finish(&d->fill.pages, err);
-    sqlite_pages_done(&d->fill.pages);
+        st = write_rest(d, err);
+    int rc = sqlite3_close(d->db); /* NULL is fine */
+    if (st == GCD_OK && rc != SQLITE_OK)
+        st = gcd_fail(err, GCD_E_IO, "finishing the database: SQLite says \"%s\"",
+                      sqlite3_errstr(rc));
     return st;
 }
 
@@ -375,7 +361,7 @@ static gcd_status sqlite_write(const struct gcd_graph *g, struct gcd_staged *p,
     if (st == GCD_OK) {
         st = write_database(d, err);
         tables_note(&d->tables, notes);
-        write_note_loss(notes, d->fill.too_large,
+        write_note_loss(notes, d->too_large,
                         "number is larger than 2^63-1 and is written as 2^63-1",
                         "numbers are larger than 2^63-1 and are written as 2^63-1");
         tables_done(&d->tables);
