@@ -138,12 +138,6 @@ class Style(unittest.TestCase):
                         self.assertEqual(line, line.rstrip(), f"{path}:{i}: space at the end")
                         self.assertNotIn("\t", line, f"{path}:{i}")
 
-    def test_mutations_fit_the_source(self):
-        """If the product changes where a mutation is, the list changes in the same commit."""
-        r = run(sys.executable, os.path.join(ROOT, "tools", "mutate", "mutate.py"), "--check")
-        self.assertEqual(r.returncode, 0, r.stdout + r.stderr)
-        self.assertGreaterEqual(int(r.stdout.split()[0]), 250)
-
     def test_a_stale_mutation_is_found(self):
         sys.path.insert(0, os.path.join(ROOT, "tools", "mutate"))
         import mutations
