@@ -72,6 +72,9 @@ struct gcd_graph_notes {
     /* lines of a text file that could not be parsed; damaged_line is the first */
     uint64_t records_damaged;
     uint64_t damaged_line;
+    /* types of a .gcdump that were joined with others, because only the size of their objects, a
+     * part of the name, tells them apart */
+    uint64_t size_classes;
     bool addresses_made_up; /* the input has no addresses: objects get consecutive ones */
 };
 GCD_API const struct gcd_graph_notes *gcd_graph_notes(const struct gcd_graph *g);

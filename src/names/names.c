@@ -60,7 +60,9 @@ static gcd_status spell(struct gcd_names *n, const struct gcd_summary *from,
         char unknown[32];
         const char *s = style == GCD_NAMES_RAW ? t->raw_name : t->name;
         size_t len = strlen(s);
-        if (len == 0 || (!t->named && is_csharp(style))) {
+        /* the number of a type in its module is the same in the next dump, unlike an address */
+        bool by_number = strncmp(s, "TypeID(", strlen("TypeID(")) == 0;
+        if (len == 0 || (!t->named && !by_number && is_csharp(style))) {
             s = unknown;
             len = (size_t)snprintf(unknown, sizeof unknown, "UNKNOWN 0x%" PRIx64, t->id);
         } else if (is_csharp(style)) {

@@ -5,6 +5,8 @@
  *     gcdump_parse       finds types, nodes, references, addresses, facts; nothing is decoded or
  *                        stored twice
  *     gcdump_put_facts   process, time, ranges, verdict
+ *     gcdump_join_size_classes
+ *                        types that other programs split by the size of their objects
  *     gcdump_find_tree   made-up nodes below the root
  *     nodes, references  in r_gcdump.c
  *     gcdump_put_roots   turns made-up nodes into roots
@@ -37,7 +39,9 @@ struct gcdump_type {
     struct gcdump_string name, module;
     int32_t size;    /* of nodes without their own size; -1 = there are no such nodes */
     uint32_t number; /* in the graph; GCDUMP_NONE = not there yet */
+    uint32_t same;   /* the type that stands for it in the graph; see gcdump_names.c */
     bool bracketed;  /* "[...]": the name of a made-up node */
+    bool size_class; /* NAME ended in one, which was cut off */
 };
 
 /* A type known only by its number in a module. */
@@ -121,7 +125,8 @@ struct gcdump_in {
     struct gcdump_string log, process_name;
     uint64_t ticks;
     uint32_t process, rcws;
-    bool sampled;
+    bool sampled, javascript;
+    bool ours;                       /* the log is ours, so names are spelled as we spell them */
     struct gcdump_segment *segments; /* [segment_count] */
     uint32_t segment_count;
 
@@ -226,6 +231,14 @@ GCD_MUST_CHECK gcd_status gcdump_put_type(struct gcdump_in *f, struct gcd_build 
 /* Process, time, ranges of generations and, from our own log, the rest. */
 GCD_MUST_CHECK gcd_status gcdump_put_facts(struct gcdump_in *f, struct gcd_build *b,
                                            struct gcd_error *err);
+
+/* ---- gcdump_names.c ---- */
+
+/* Cuts size classes off the names of types; call it before any type is in the graph. */
+GCD_MUST_CHECK gcd_status gcdump_join_size_classes(struct gcdump_in *f, struct gcd_build *b,
+                                                   struct gcd_error *err);
+/* Undoes what dotnet-gcdump did to the brackets of a name, which keeps its length. */
+void gcdump_undo_brackets(char *name);
 
 /* ---- gcdump_tree.c ---- */
 

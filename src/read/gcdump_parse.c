@@ -336,6 +336,7 @@ static void parse_types(struct gcdump_in *f)
         type->size = (int32_t)gcd_cur_u32(c);
         type->module = read_string(f);
         type->number = GCDUMP_NONE;
+        type->same = t;
         const uint8_t *name = f->file + type->name.off;
         type->bracketed =
             type->name.bytes >= 2 && name[0] == '[' && name[type->name.bytes - 1] == ']';
@@ -358,7 +359,7 @@ static struct gcdump_string read_module(struct gcdump_in *f)
     if (begin_object(f, CLASS_MODULE) == NULL)
         return none;
     struct gcdump_string path = read_string(f);
-    gcd_cur_skip(c, 24); /* base, size, time */
+    gcd_cur_skip(c, 20); /* base, size (of 4 bytes), time */
     (void)read_string(f);
     gcd_cur_skip(c, 20); /* identity of the symbols */
     end_object(f);
@@ -527,7 +528,8 @@ static void parse_facts(struct gcdump_in *f)
     gcd_cur_skip(c, 1);                        /* 64 bit: as in the graph */
     uint32_t count_multiplier = gcd_cur_u32(c), size_multiplier = gcd_cur_u32(c);
     f->sampled = count_multiplier != one || size_multiplier != one;
-    if (begin_object(f, CLASS_JS_HEAP) != NULL)
+    f->javascript = begin_object(f, CLASS_JS_HEAP) != NULL;
+    if (f->javascript)
         end_object(f);
     parse_heap_info(f);
     parse_process(f);

@@ -72,7 +72,8 @@ static gcd_status type_name(struct gcdump_in *f, uint32_t t, struct gcd_type *to
             return gcd_fail_nomem(err, "reading the names");
         memmove(f->text + n, f->text, suffix_n + 1);
         memcpy(f->text, number, (size_t)n);
-    }
+    } else if (!f->ours && !f->javascript)
+        gcdump_undo_brackets(f->text);
     to->name = f->text;
     return GCD_OK;
 }
@@ -83,6 +84,11 @@ gcd_status gcdump_put_type(struct gcdump_in *f, struct gcd_build *b, uint32_t t,
     struct gcdump_type *type = &f->types[t];
     if (type->number != GCDUMP_NONE)
         return GCD_OK;
+    if (type->same != t) {
+        GCD_TRY(gcdump_put_type(f, b, type->same, err));
+        type->number = f->types[type->same].number;
+        return GCD_OK;
+    }
     struct gcd_type to = { .id = t, .described = true };
     bool elsewhere = type->module.null && t < f->deferred_count;
     GCD_TRY(type_name(f, t, &to, err));
@@ -294,12 +300,11 @@ gcd_status gcdump_put_facts(struct gcdump_in *f, struct gcd_build *b, struct gcd
 {
     struct gcd_summary *to = gcd_build_summary(b);
     struct gcd_verdict *v = &gcd_build_summary(b)->verdict;
-    bool ours;
     GCD_TRY(gcdump_text(f, &f->process_name, &f->text, &f->text_room, err));
     GCD_TRY(gcd_build_text(b, f->text, strlen(f->text), &to->process_name, err));
     GCD_TRY(gcdump_text(f, &f->log, &f->text, &f->text_room, err));
-    GCD_TRY(take_log(b, f->text, &ours, err));
-    if (!ours) {
+    GCD_TRY(take_log(b, f->text, &f->ours, err));
+    if (!f->ours) {
         v->complete = v->unverified = true;
         if (f->sampled)
             gcd_verdict_add(v, GCD_REASON_LOSS_UNVERIFIED, 0,

@@ -188,6 +188,8 @@ static gcd_status add_extra(struct gcdump_in *f, struct gcd_build *b, size_t off
     struct gcdump_extra x = { .name = part(f, off, n) };
     uint64_t h = hash(f, off, n);
     GCD_TRY(gcdump_text(f, &x.name, &f->text, &f->text_room, err));
+    if (!f->ours)
+        gcdump_undo_brackets(f->text);
     const struct gcd_type t = { .name = n > 0 ? f->text : "?", .module_path = "", .named = n > 0 };
     GCD_TRY(gcd_build_type(b, &t, &x.number, err));
     if (!gcd_vec_reserve(&f->alloc, &f->extras, &f->extra_room, f->extra_count + 1, sizeof x,

@@ -120,6 +120,7 @@ static gcd_status read_all(struct gcdump_in *f, struct gcd_input *in, struct gcd
     GCD_TRY(gcdump_parse(f, err));
     GCD_TRY(prepare(f, err));
     GCD_TRY(gcdump_put_facts(f, b, err));
+    GCD_TRY(gcdump_join_size_classes(f, b, err));
     GCD_TRY(put_types(f, b, err));
     GCD_TRY(gcdump_find_tree(f, err));
     GCD_TRY(put_nodes(f, b, err));

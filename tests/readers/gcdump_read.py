@@ -332,7 +332,7 @@ class GcDump:
     def _module(self, _):
         box = self.container
         path = box.string()
-        box.cursor.skip(16)
+        box.cursor.skip(12)
         box.time()
         box.string()
         box.cursor.skip(20)

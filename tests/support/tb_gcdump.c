@@ -159,7 +159,7 @@ static void put_deferred(struct tb_gcdump *g, const struct tb_gcdump_type *types
         } else {
             module = tb_gcdump_begin(g, "Graphs.Module", 0, 0);
             tb_gcdump_string(g, "/app/Native.so");
-            tb_zeros(&g->out, 24);
+            tb_zeros(&g->out, 20); /* base, size, time */
             tb_gcdump_string(g, "Native.pdb");
             tb_zeros(&g->out, 20);
             tb_gcdump_end(g);

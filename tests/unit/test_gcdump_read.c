@@ -162,10 +162,84 @@ static void test_deferred_types(void **state)
 {
     (void)state;
     struct gcd_graph *g = read_sample("deferred", NULL);
-    assert_string_equal(gcd_graph_summary(g)->types[0].name, "TypeID(0x1231) (Bytes > 1K)");
+    assert_string_equal(gcd_graph_summary(g)->types[0].name, "TypeID(0x1231)");
     assert_string_equal(gcd_graph_summary(g)->types[1].name, "TypeID(0x1232)");
+    assert_int_equal(gcd_graph_notes(g)->size_classes, 1);
     assert_string_equal(gcd_graph_summary(g)->types[0].module_path, "/app/Demo.dll");
     gcd_graph_free(g);
+}
+
+/* Types 1 to 3 and their size classes, with an object of each. */
+static void test_size_classes_are_one_type(void **state)
+{
+    (void)state;
+    static const struct tb_gcdump_type types[] = {
+        { "UNDEFINED", 0, NULL },
+        { "System.Byte[] (Bytes > 1K,NoPtrs,ElemSize=1)", -1, "/app/A.dll" },
+        { "System.Byte[] (NoPtrs,ElemSize=1)", -1, "/app/A.dll" },
+        { "System.Byte[] (Bytes > 100M)", -1, "/app/B.dll" },
+        { "System.Byte[]", -1, "/app/B.dll" },
+        { "A (Bytes > many)", -1, NULL },
+        { "A (Ptrs,)", -1, NULL },
+        { "A(Ptrs)", -1, NULL },
+        { " (Ptrs)", -1, NULL },
+    };
+    struct tb_gcdump_node nodes[8];
+    for (uint32_t i = 0; i < 8; i++)
+        nodes[i] = (struct tb_gcdump_node){ .type = 1 + i, .size = 1000, .address = 8 + 8 * i };
+    struct tb_bytes b;
+    tb_gcdump_file(&b, &(struct tb_gcdump_options){ .label_bytes = 4, .version = 10 }, types, 9,
+                   nodes, 8);
+    struct gcd_graph *g = read_ok(b.p, b.n, NULL);
+    const struct gcd_summary *f = gcd_graph_summary(g);
+    static const char *const names[] = { "System.Byte[]", "System.Byte[]", "A (Bytes > many)",
+                                         "A (Ptrs,)",     "A(Ptrs)",       " (Ptrs)" };
+    assert_int_equal(f->type_count, 6);
+    for (uint32_t t = 0; t < 6; t++) {
+        assert_string_equal(f->types[t].name, names[t]);
+        assert_int_equal(f->types[t].objects, t < 2 ? 2 : 1);
+    }
+    assert_int_equal(gcd_graph_notes(g)->size_classes, 3);
+    gcd_graph_free(g);
+    tb_free(&b);
+}
+
+/* In other programs' files only: ours spell names as C# does. */
+static void test_brackets_are_the_runtimes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *file, *name;
+    } cases[] = {
+        { "[]c", "<>c" },
+        { "Shop.[]c__DisplayClass4_0", "Shop.<>c__DisplayClass4_0" },
+        { "[Main]d__0", "<Main>d__0" },
+        { "[[Main]$]g__Run", "<<Main>$>g__Run" },
+        { "System.Func<[]c,A.[]c[]>[]", "System.Func<<>c,A.<>c[]>[]" },
+        { "System.String<,>", "System.String[,]" },
+        { "List<System.Int32<,,>>[]", "List<System.Int32[,,]>[]" },
+        { "System.Int32[][]", "System.Int32[][]" },
+        { "[]", "[]" },
+        { "[Odd", "[Odd" },
+        { "A<B,C>", "A<B,C>" },
+    };
+    for (size_t i = 0; i < 2 * (sizeof cases / sizeof *cases); i++) {
+        bool ours = i % 2 != 0;
+        const struct tb_gcdump_type types[] = { { "UNDEFINED", 0, NULL },
+                                                { cases[i / 2].file, 8, NULL } };
+        static const struct tb_gcdump_node node = { .type = 1, .size = 8, .address = 8 };
+        struct tb_bytes b;
+        tb_gcdump_file(&b,
+                       &(struct tb_gcdump_options){ .label_bytes = 4,
+                                                    .version = 10,
+                                                    .log = ours ? "gcdumpc: complete\n" : NULL },
+                       types, 2, &node, 1);
+        struct gcd_graph *g = read_ok(b.p, b.n, NULL);
+        assert_string_equal(gcd_graph_summary(g)->types[0].name,
+                            ours ? cases[i / 2].file : cases[i / 2].name);
+        gcd_graph_free(g);
+        tb_free(&b);
+    }
 }
 
 /* ---- what is refused ---- */
@@ -500,6 +574,8 @@ int main(void)
         cmocka_unit_test(test_unknown_is_kept),
         cmocka_unit_test(test_facts),
         cmocka_unit_test(test_deferred_types),
+        cmocka_unit_test(test_size_classes_are_one_type),
+        cmocka_unit_test(test_brackets_are_the_runtimes),
         cmocka_unit_test(test_bad_nodes),
         cmocka_unit_test(test_overlapping_nodes),
         cmocka_unit_test(test_other_files),

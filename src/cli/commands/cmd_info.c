@@ -111,7 +111,8 @@ static void print_gc(const struct gcd_summary *f)
         row("dumps", "%u heap dumps in the recording, this is number %u", f->dumps, f->walk_number);
 }
 
-static void print_heap(const struct gcd_summary *f, bool sep)
+/* NOTES may be NULL. */
+static void print_heap(const struct gcd_summary *f, const struct gcd_graph_notes *notes, bool sep)
 {
     char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES], c[CLI_NUMBER_BYTES], d[CLI_NUMBER_BYTES],
         e[CLI_NUMBER_BYTES];
@@ -126,6 +127,11 @@ static void print_heap(const struct gcd_summary *f, bool sep)
             cli_number(f->types_undescribed, sep, b));
     else
         row("types", "%s", cli_number(f->types_used, sep, a));
+    if (notes != NULL && notes->size_classes > 0)
+        row("", "%s size class%s of the file, such as \"(Bytes > 1K)\", %s joined with %s",
+            cli_number(notes->size_classes, sep, a), gcd_by_number(notes->size_classes, "", "es"),
+            gcd_by_number(notes->size_classes, "is", "are"),
+            gcd_by_number(notes->size_classes, "its type", "their types"));
     uint64_t roots = 0;
     for (int i = 0; i < GCD_ROOT_KINDS; i++)
         roots += f->root_counts[i];
@@ -227,7 +233,7 @@ enum cli_exit cmd_info(const struct cli_args *args)
                 print_processes(d.dump);
                 print_gc(f);
             }
-            print_heap(f, sep);
+            print_heap(f, d.graph != NULL ? gcd_graph_notes(d.graph) : NULL, sep);
             print_memory(&f->memory, sep);
             print_names(f, sep);
             print_needs(&d, sep);

@@ -10,7 +10,8 @@ public sealed class Module : IFastSerializable
 {
     public string? Path, PdbName;
     public ulong ImageBase;
-    public long Size, BuildTicks;
+    public int Size;
+    public long BuildTicks;
     public Guid PdbGuid;
     public int PdbAge;
 
@@ -18,7 +19,7 @@ public sealed class Module : IFastSerializable
     {
         Path = d.ReadString();
         ImageBase = (ulong)d.ReadInt64();
-        Size = d.ReadInt64();
+        Size = d.ReadInt();
         BuildTicks = new DateTime(d.ReadInt64()).Ticks;
         PdbName = d.ReadString();
         d.Read(out PdbGuid);
