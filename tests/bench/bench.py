@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Time and memory of gcdumpc on recordings of any size, beside md5sum on the same file in the same run.
 
-    bench.py [--build DIR] [--objects 1000000,10000000] [--input FILE]... [--commands info,report,...] [--threads 1,2] [--runs 3]
+    bench.py [--build DIR] [--objects 1000000,10000000] [--input FILE]... [--commands info,report,...] [--threads 1,2] [--runs 5]
              [--folder DIR] [--dotnet-gcdump PATH] [--output FILE.json|FILE.md]
     bench.py --render                      # the newest of tests/bench/results/ into README.md
     bench.py --compare OLD.json NEW.json
@@ -164,7 +164,7 @@ def main():
     parser.add_argument("--input", action="append", default=[], help="a recording that exists")
     parser.add_argument("--commands", type=names, default=USUAL, help=f"of {', '.join([*ANSWERS, *SUFFIXES])}")
     parser.add_argument("--threads", type=numbers, default=[], help="each command with each of these numbers of threads")
-    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--folder", help="for recordings, which stay, and outputs")
     parser.add_argument("--dotnet-gcdump", metavar="PATH", help="that program, for comparison")
     parser.add_argument("--output", metavar="FILE", help="keep the figures, as JSON or (.md) as a table")

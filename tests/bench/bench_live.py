@@ -118,7 +118,7 @@ def main():
     parser.add_argument("--objects", type=int, default=10000000)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--ways", default=USUAL, help=f"of these, with \";\" between: {'; '.join(WAYS)}; {GCDUMP}")
-    parser.add_argument("--dotnet-gcdump", metavar="PATH", help="the program, for example from dotnet_gcdump/build.sh; else it is installed from NuGet")
+    parser.add_argument("--dotnet-gcdump", metavar="PATH", help="the program; else it is installed from NuGet")
     args = parser.parse_args()
     args.build = os.path.abspath(args.build)
     os.environ.setdefault("GCDUMPC_BUILD", args.build)

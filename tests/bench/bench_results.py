@@ -80,9 +80,7 @@ def lines(cells, align):
 
 
 def side_by_side(sizes):
-    """All heaps in one table, if one of several is of a program."""
-    if len(sizes) < 2 or all(heap(s) == GENERATED for s in sizes):
-        return []
+    """All heaps in one table."""
     names = list(dict.fromkeys(label(r) for s in sizes for r in s["rows"]))
     cells = [["wall / CPU × md5sum, MiB"] + [f"{heap(s)}, {s['objects'] / 1e6:.3g} million" for s in sizes]]
     for name in names:
@@ -91,12 +89,25 @@ def side_by_side(sizes):
     return ["", *lines(cells, ["---"] + ["---:"] * len(sizes))]
 
 
-def table(results):
-    """Markdown."""
+def header(results):
     m, b = results["machine"], results["build"]
-    out = [f"### {results['version']}", "",
-           f"{m['system']} {m['architecture']}, {m['cores']} cores, {m['memory_gib']:g} GiB, {b['compiler']}, {b['type']}."]
-    out += side_by_side(results["sizes"])
+    return [f"### {results['version']}", "",
+            f"{m['system']} {m['architecture']}, {m['cores']} cores, {m['memory_gib']:g} GiB, {b['compiler']}, {b['type']}."]
+
+
+def overview(results):
+    """Markdown: all heaps in one table, for the document."""
+    last = results["sizes"][-1]
+    low, high = last["load"]
+    when = f"Medians of {last['runs']}, load {low:.1f} before and {high:.1f} after, {last['date']}."
+    return "\n".join([*header(results), when, *side_by_side(results["sizes"])]) + "\n"
+
+
+def table(results):
+    """Markdown: each size with all columns, below an overview if one of several heaps is of a program."""
+    out = header(results)
+    if len(results["sizes"]) > 1 and any(heap(s) != GENERATED for s in results["sizes"]):
+        out += side_by_side(results["sizes"])
     for size in results["sizes"]:
         low, high = size["load"]
         out += ["", f"{'' if heap(size) == GENERATED else heap(size) + ': '}{size['objects']:,} objects, {size['edges']:,} references, {size['bytes'] / 1e6:,.0f} MB; medians of {size['runs']}, "
@@ -113,7 +124,7 @@ def version_key(name):
 def rendered(text, folder=RESULTS):
     """README.md with the figures of the newest version between the marks, and a list of the others."""
     files = sorted((n for n in os.listdir(folder) if n.endswith(".json")), key=version_key, reverse=True) if os.path.isdir(folder) else []
-    body = table(load(os.path.join(folder, files[0]))) if files else "None are kept yet.\n"
+    body = overview(load(os.path.join(folder, files[0]))) if files else "None are kept yet.\n"
     if len(files) > 1:
         body += "\nEarlier: " + ", ".join(f"[{n.removesuffix('.json')}](results/{n})" for n in files[1:]) + "\n"
     begin, end = text.index(BEGIN) + len(BEGIN), text.index(END)
