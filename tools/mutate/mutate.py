@@ -1,22 +1,28 @@
 #!/usr/bin/env python3
-"""Breaks the product in one place at a time and reports the mutations that no test notices.
+"""Breaks the product in one place at a time and reports what no test notices.
 
-The mutations are in list/*.txt (see mutations.py), the tests of each folder in tests.txt.  Everything happens in copies of the working tree below
---scratch.  Results are kept there, and a mutation with a result is not built again.
+operators.py makes the mutants from the source, patches.txt holds some that no operator can make,
+tests.txt names the tests of each folder.  Everything happens in copies of the working tree below
+--scratch.  Results are kept there, and a mutant with a result is not built again.
 """
 import argparse
+import difflib
 import fnmatch
 import json
 import os
 import queue
+import random
 import resource
+import subprocess
 import sys
 import threading
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import mutations                                                        # noqa: E402
-from workshop import Broken, Workshop, test_digests, tracked_files      # noqa: E402
+import operators                                                        # noqa: E402
+import patches                                                          # noqa: E402
+from workshop import (Broken, Workshop, product_digest, test_digest,    # noqa: E402
+                      tracked_files)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -29,6 +35,63 @@ FILE_BYTES = 4 << 30
 
 def say(*words):
     print(*words, flush=True)
+
+
+def read(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8") as f:
+        return f.read()
+
+
+# -- which mutants
+
+def git(*words):
+    r = subprocess.run(["git", "-C", ROOT, *words], capture_output=True, text=True)
+    if r.returncode != 0:
+        raise SystemExit(f"git {words[0]}: {r.stderr.strip()}")
+    return r.stdout
+
+
+def commits_since(since):
+    """SINCE is a commit or a date; lines that are not committed are always new."""
+    is_commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "-q", "--verify",
+                                since + "^{commit}"], capture_output=True).returncode == 0
+    chosen = [f"{since}..HEAD"] if is_commit else [f"--since={since}", "HEAD"]
+    return {*git("rev-list", *chosen).split(), "0" * 40}
+
+
+def new_lines(path, commits):
+    """Line numbers of PATH that one of COMMITS wrote, not counting mere reformatting."""
+    ignored = os.path.join(ROOT, ".git-blame-ignore-revs")
+    words = ["--ignore-revs-file", ignored] if os.path.exists(ignored) else []
+    blame = git("blame", "--line-porcelain", *words, "--", path)
+    lines = [line.split() for line in blame.split("\n")]
+    return {int(w[2]) for w in lines if len(w) in (3, 4) and len(w[0]) == 40 and w[0] in commits}
+
+
+def generate(names, folders, since):
+    """All mutants of the C files in FOLDERS."""
+    commits, found = commits_since(since) if since else None, []
+    for path in names:
+        inside = any(path.startswith(f.rstrip("/") + "/") for f in folders)
+        if inside and path.endswith(".c"):
+            lines = new_lines(path, commits) if since else None
+            found += [m for m in operators.mutants_of(path, read(path))
+                      if lines is None or m.line in lines]
+    return found
+
+
+def draw(mutants, seed, count):
+    """COUNT of them: a line at random, then an operator, then a mutant of it.  A larger sample
+    begins with the smaller one of the same seed."""
+    lines, rng, drawn = {}, random.Random(seed), []
+    for m in mutants:
+        lines.setdefault((m.path, m.line), {}).setdefault(m.operator, []).append(m)
+    order = sorted(lines)
+    rng.shuffle(order)
+    for place in order:
+        operator = rng.choice(sorted(lines[place]))
+        drawn.append(rng.choice(lines[place][operator]))
+    return drawn[:count]
 
 
 # -- which tests
@@ -51,7 +114,7 @@ def plan_of(plan, folder):
     """A folder without its own line uses the line of its parent folder."""
     while folder not in plan:
         if not folder:
-            raise SystemExit("tests.txt has no line for a folder of the list")
+            raise SystemExit("tests.txt has no line for a folder of a mutant")
         folder = os.path.dirname(folder)
     return plan[folder]
 
@@ -63,7 +126,8 @@ def expand(patterns, names):
         name, colon, part = pattern.partition(":")
         matches = [n + colon + part for n in names if fnmatch.fnmatch(n, name)]
         if not matches and "*" not in name:
-            raise SystemExit(f"tests.txt or a mutation names the test {pattern}, which does not exist")
+            raise SystemExit(f"tests.txt or a patch names the test {pattern}, "
+                             "which does not exist")
         found += [m for m in matches if m not in found]
     return found
 
@@ -71,70 +135,90 @@ def expand(patterns, names):
 # -- results
 
 class Results:
-    """One line of JSON per result; the last line of a mutation counts."""
+    """One line of JSON per result; the last line of a mutant counts."""
 
     def __init__(self, path):
-        self.path, self.lock, self.by_name = path, threading.Lock(), {}
+        self.path, self.lock, self.by_digest = path, threading.Lock(), {}
         if os.path.exists(path):
             with open(path, encoding="utf-8") as f:
                 for line in f:
                     result = json.loads(line)
-                    self.by_name[result["name"]] = result
+                    self.by_digest[result["digest"]] = result
 
     def of(self, m):
-        result = self.by_name.get(m.name)
-        return result if result and result["digest"] == m.digest() else None
+        return self.by_digest.get(m.digest())
 
-    def add(self, m, state, by="", how=""):
-        result = {"name": m.name, "digest": m.digest(), "state": state, "by": by, "how": how}
+    def state(self, m):
+        result = self.of(m)
+        return result["state"] if result else "not tried"
+
+    def add(self, m, state, by="", how="", diff=""):
+        result = {"name": m.name, "digest": m.digest(), "state": state, "by": by, "how": how,
+                  "diff": diff}
         with self.lock:
-            self.by_name[m.name] = result
+            self.by_digest[m.digest()] = result
             with open(self.path, "a", encoding="utf-8") as f:
                 f.write(json.dumps(result) + "\n")
-            say(f"{state:9} {m.name:34} {m.path}  {by} {how}".rstrip())
+            say(f"{state:14} {m.name}  {by} {how}".rstrip())
 
 
 class Baseline:
-    """How long each test takes without a mutation.  Leaves out tests that then fail or are skipped.  Kept until a test or the product changes."""
+    """How each test ends without a mutant, and after how many seconds.  Kept until the test changes;
+    a test that kills is run again if the product has changed."""
 
-    def __init__(self, path, digest):
-        self.path, self.digest, self.kept, self.known = path, digest, {}, {}
+    def __init__(self, path, names):
+        self.path, self.names, self.tests, self.lock = path, names, {}, threading.Lock()
+        self.product = product_digest(ROOT, names)
         if os.path.exists(path):
             with open(path, encoding="utf-8") as f:
-                self.kept = json.load(f)
+                self.tests = json.load(f)
 
-    def measure(self, shop, tests, parallel, quick):
-        """With QUICK, times above that limit do not matter."""
-        self.known.update((t, self.kept[t]) for t in tests if t in self.kept and self.kept[t]["digest"] == self.digest(t))
-        missing = [t for t in tests if t not in self.known]
+    def measure(self, shop, tests, limit):
+        """Runs those that are not known yet."""
+        digests = {t: test_digest(ROOT, self.names, t) for t in tests}
+        missing = []
+        for test in tests:
+            known = self.tests.get(test, {"digest": "", "how": ""})
+            was_cut = known["how"] == "time limit" and known["seconds"] < limit - QUICK_SECONDS
+            if known["digest"] != digests[test] or was_cut:
+                missing.append(test)
         if missing:
-            say(f"{len(missing)} tests are run without a mutation first")
-            shop.build([t.partition(":")[0] for t in missing], parallel)
+            say(f"{len(missing)} tests are run without a mutant first")
+            shop.build([t.partition(":")[0] for t in missing])
         for test in missing:
-            how, seconds = shop.run(test, FIRST_SECONDS if quick is None else quick + QUICK_SECONDS)
-            self.known[test] = {"digest": self.digest(test), "how": how, "seconds": round(seconds, 1)}
-            if quick is not None and how == "time limit":
-                continue
-            self.kept[test] = self.known[test]
-            if how:
-                say(f"left out: {test}: {how} without a mutation")
+            self._run(shop, test, digests[test], limit)
+
+    def _run(self, shop, test, digest, limit):
+        how, seconds = shop.run(test, limit)
+        if how:
+            say(f"left out: {test}: {how} without a mutant")
+        with self.lock:
+            self.tests[test] = {"digest": digest, "product": self.product, "how": how,
+                                "seconds": round(seconds, 1)}
             with open(self.path, "w", encoding="utf-8") as f:
-                json.dump(self.kept, f, indent=1)
+                json.dump(self.tests, f, indent=1)
 
-    def usable(self, test):
-        return self.known[test]["how"] == ""
+    def passes(self, shop, test):
+        """Whether TEST passes with the product as it is."""
+        if self.tests[test]["product"] != self.product:
+            shop.build([test.partition(":")[0]])
+            self._run(shop, test, self.tests[test]["digest"], self.limit(test))
+        return self.usable(test, None)
 
-    def seconds(self, test):
-        return self.known[test]["seconds"]
+    def usable(self, test, quick):
+        known = self.tests[test]
+        is_slow = quick is not None and known["seconds"] > quick
+        return known["how"] == "" and not is_slow
 
     def limit(self, test):
-        return LIMIT_SECONDS + LIMIT_FACTOR * self.seconds(test)
+        return LIMIT_SECONDS + LIMIT_FACTOR * self.tests[test]["seconds"]
 
 
-# -- one mutation
+# -- one mutant
 
 def groups(shop, tests):
-    """Groups of tests to build together: the next test alone, then all programs, then all scripts."""
+    """Groups of tests to build together: the next test alone, then all programs, then all
+    scripts."""
     rest = tests[1:]
     yield tests[:1]
     yield [t for t in rest if shop.is_program(t)]
@@ -142,20 +226,28 @@ def groups(shop, tests):
 
 
 def fails(shop, test, limit):
-    """How TEST fails, twice in a row: a flaky failure must not kill a mutation."""
+    """How TEST fails, twice in a row: a flaky failure must not kill a mutant."""
     how, _ = shop.run(test, limit)
     if how and how not in ("skipped", "time limit"):
         how, _ = shop.run(test, limit)
     return "" if how == "skipped" else how
 
 
+def unified(m, text):
+    lines = difflib.unified_diff(text.split("\n"), m.apply(text).split("\n"), "a/" + m.path,
+                                 "b/" + m.path, lineterm="")
+    return "\n".join(lines)
+
+
 def try_one(shop, m, tests, baseline, quick):
-    """Returns the state, the test and how it failed."""
-    path = os.path.join(ROOT, m.path)
-    with open(path, encoding="utf-8") as f:
-        text = f.read()
+    """Returns the state, the test, how it failed, and the diff of a survivor."""
+    text = shop.read(m.path)                  # the tree itself may have changed since
     try:
+        is_c = m.path.endswith(".c")
+        before = shop.object_code(m.path) if is_c else None
         shop.write(m.path, m.apply(text))
+        if is_c and shop.object_code(m.path) == before:
+            return "equivalent", "", ""
         for group in groups(shop, tests):
             if group:
                 shop.build([t.partition(":")[0] for t in group])
@@ -163,9 +255,9 @@ def try_one(shop, m, tests, baseline, quick):
                 how = fails(shop, test, baseline.limit(test))
                 if how:
                     return "killed", test, how
-        return "survived", "", "quick tests only" if quick else ""
+        return "survived", "", "quick tests only" if quick else "", unified(m, text)
     except Broken as e:
-        return "broken", "", str(e)
+        return "does not build", "", str(e)
     finally:
         shop.write(m.path, text)
 
@@ -176,19 +268,15 @@ def work(shop, jobs, tests_of, baseline, results, quick):
             m = jobs.get_nowait()
         except queue.Empty:
             return
-        tests = tests_of(m)
-        if tests:
-            results.add(m, *try_one(shop, m, tests, baseline, quick))
+        result = None
+        while result is None or result[0] == "killed" and not baseline.passes(shop, result[1]):
+            tests = tests_of(m)
+            if not tests:
+                say(f"not tried {m.name}  no tests are left for its folder")
+                break
+            result = try_one(shop, m, tests, baseline, quick)
         else:
-            say(f"not tried {m.name:34} {m.path}  no tests are left for its folder")
-
-
-def spread(todo):
-    """Takes one mutation from each folder in turn, so that a run that is stopped early has covered all folders."""
-    turn, seen = {}, {}
-    for m in todo:
-        turn[m.name] = seen[m.folder] = seen.get(m.folder, 0) + 1
-    return sorted(todo, key=lambda m: turn[m.name])
+            results.add(m, *result)
 
 
 def run(todo, args, results, names):
@@ -197,22 +285,27 @@ def run(todo, args, results, names):
         shop.copy()
         shop.configure()
     plan, known = read_plan(os.path.join(HERE, "tests.txt")), list(shops[0].tests)
-    planned = {m.name: expand(m.first + plan_of(plan, m.folder), known) for m in todo}
-    baseline = Baseline(os.path.join(args.scratch, "baseline.json"), test_digests(ROOT, names))
-    baseline.measure(shops[0], sorted({t for tests in planned.values() for t in tests}), os.cpu_count(), args.quick)
+    planned = {m: expand(m.first + plan_of(plan, m.folder), known) for m in todo}
+    baseline = Baseline(os.path.join(args.scratch, "baseline.json"), names)
+    limit = FIRST_SECONDS if args.quick is None else args.quick + QUICK_SECONDS
+    tests = sorted({t for tests in planned.values() for t in tests})
+    baseline.measure(shops[0], tests, limit)
 
     def tests_of(m):
         before = results.of(m)
-        tests = [t for t in planned[m.name] if baseline.usable(t) and (args.quick is None or baseline.seconds(t) <= args.quick) and
+        tests = [t for t in planned[m] if baseline.usable(t, args.quick) and
                  (not args.tests or any(fnmatch.fnmatch(t, g) for g in args.tests))]
+        tests.sort(key=lambda t: baseline.tests[t]["seconds"] > QUICK_SECONDS)
         if before and before["by"] in tests:         # the test that noticed it last time
             tests.sort(key=lambda t: t != before["by"])
         return tests
 
-    jobs = queue.Queue()
-    for m in spread(todo):
+    jobs, quick = queue.Queue(), args.quick is not None or bool(args.tests)
+    for m in todo:
         jobs.put(m)
-    threads = [threading.Thread(target=work, args=(shop, jobs, tests_of, baseline, results, args.quick is not None or bool(args.tests)), daemon=True) for shop in shops]
+    threads = [threading.Thread(target=work, daemon=True,
+                                args=(shop, jobs, tests_of, baseline, results, quick))
+               for shop in shops]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -221,84 +314,88 @@ def run(todo, args, results, names):
 
 # -- output
 
-def table(chosen, results):
-    """Prints the table in Markdown, then every survivor."""
-    say("| folder | mutations | killed | by the time limit | survived | explained |\n|---|---|---|---|---|---|")
-    total = [0] * 5
-    for folder in [*sorted({m.folder for m in chosen}), None]:
-        mine = [(m, results.of(m)) for m in chosen if m.folder == folder]
-        row = [len(mine), sum(bool(r) and r["state"] == "killed" for _, r in mine), sum(bool(r) and r["how"] == "time limit" for _, r in mine),
-               sum(bool(r) and r["state"] == "survived" for _, r in mine),
-               sum(bool(r) and r["state"] == "survived" and bool(m.survives) for m, r in mine)]
+STATES = ("killed", "survived", "equivalent", "does not build", "not tried")
+
+
+def report(chosen, results):
+    """Prints the survivors, then the table in Markdown.  Returns whether all is well."""
+    survivors = [m for m in chosen if results.state(m) == "survived"]
+    for m in survivors:
+        say(f"\nsurvived: {m.name}" + (f": {m.survives}" if m.survives else ""))
+        say(results.of(m)["diff"])
+    say("\n| folder | drawn | " + " | ".join(STATES) + " |\n" + "|---" * (2 + len(STATES)) + "|")
+    total = [0] * (1 + len(STATES))
+    for folder in sorted({m.folder for m in chosen}):
+        states = [results.state(m) for m in chosen if m.folder == folder]
+        row = [len(states), *map(states.count, STATES)]
         total = [a + b for a, b in zip(total, row)]
-        if folder is not None:
-            say(f"| `{folder}` | " + " | ".join(map(str, row)) + " |")
+        say(f"| `{folder}` | " + " | ".join(map(str, row)) + " |")
     say("| **all** | " + " | ".join(f"**{n}**" for n in total) + " |")
-    if total[0]:
-        say(f"\n{100 * total[1] / total[0]:.1f} % killed; {sum(results.of(m) is None for m in chosen)} not tried")
-    for m in chosen:
-        r = results.of(m)
-        if r and r["state"] == "survived":
-            say(f"\n{m.name}: {m.path}: survived" + (f" ({r['how']})" if r["how"] else "") + (f": {m.survives}" if m.survives else ", NOT explained"))
-        elif r and r["state"] == "killed" and m.survives:
-            say(f"\n{m.name}: {m.path}: is explained, but {r['by']} notices it: remove the explanation")
-        elif r and r["state"] == "broken":
-            say(f"\n{m.name}: {m.path}: {r['how']}")
-
-
-def failed(chosen, results):
-    states = [(m, (results.of(m) or {"state": "none"})["state"]) for m in chosen]
-    return any(s == "broken" or s == "none" or (s == "survived" and not m.survives) for m, s in states)
+    if total[1] + total[2]:
+        say(f"\n{100 * total[1] / (total[1] + total[2]):.1f} % killed of those that are not "
+            "equivalent and build")
+    return all(m.survives for m in survivors) and total[-1] == 0
 
 
 def options():
     p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    p.add_argument("--check", action="store_true", help="only look whether every mutation fits the source, exactly once")
-    p.add_argument("--list", action="store_true", help="only show the mutations and their results")
-    p.add_argument("--table", action="store_true", help="only show the table of results")
-    p.add_argument("--only", action="append", metavar="GLOB", default=[], help="mutations whose name or file matches; may be repeated")
-    p.add_argument("--again", action="store_true", help="try again mutations that have a result")
-    p.add_argument("--survivors", action="store_true", help="try again mutations that survived or did not build")
-    p.add_argument("--quick", type=float, metavar="SECONDS", help="skip tests that take longer; --survivors then tries the rest with all tests")
+    p.add_argument("--seed", default="1", help="of the sample (default: %(default)s)")
+    p.add_argument("--sample", type=int, default=60, metavar="N",
+                   help="number of mutants to draw (default: %(default)s)")
+    p.add_argument("--since", metavar="DATE|COMMIT", help="only lines that were written since then")
+    p.add_argument("--folder", action="append", metavar="FOLDER",
+                   help="only files below it; may be repeated (default: src and ipc)")
+    p.add_argument("--patches", nargs="?", const=os.path.join(HERE, "patches.txt"), metavar="FILE",
+                   help="try the written mutants of FILE (default: patches.txt), all of them")
+    p.add_argument("--list", action="store_true", help="only show the mutants and their results")
+    p.add_argument("--table", action="store_true", help="only show survivors and table")
+    p.add_argument("--again", action="store_true", help="try again mutants that have a result")
+    p.add_argument("--survivors", action="store_true", help="try again mutants that survived")
+    p.add_argument("--quick", type=float, metavar="SECONDS",
+                   help="skip tests that take longer; --survivors then tries the rest")
     p.add_argument("--tests", action="append", metavar="GLOB", default=[],
                    help="run only these tests; may be repeated")
-    p.add_argument("--jobs", type=int, default=1, metavar="N", help="number of copies and builds that run in parallel")
-    p.add_argument("--scratch", default=os.path.join(os.path.expanduser("~"), ".cache", "gcdumpc-mutate"), metavar="FOLDER",
-                   help="folder of copies, builds and results; other users must be able to reach it for some tests (default: %(default)s)")
+    p.add_argument("--jobs", type=int, default=1, metavar="N",
+                   help="number of copies and builds that run in parallel")
+    p.add_argument("--scratch", metavar="FOLDER",
+                   default=os.path.join(os.path.expanduser("~"), ".cache", "gcdumpc-mutate"),
+                   help="folder of copies, builds and results; other users must be able to reach "
+                   "it for some tests (default: %(default)s)")
     return p.parse_args()
+
+
+def choose(args, names):
+    if args.patches is None:
+        mutants = generate(names, args.folder or ["src", "ipc"], args.since)
+        chosen = draw(mutants, args.seed, args.sample)
+        say(f"{len(chosen)} of {len(mutants)} mutants, seed {args.seed}")
+        return chosen
+    chosen = patches.read(args.patches)
+    wrong = patches.check(ROOT, chosen)
+    if wrong:
+        raise SystemExit("\n".join(wrong))
+    return [m for m in chosen if not args.folder or any(m.path.startswith(f) for f in args.folder)]
 
 
 def main():
     args = options()
-    try:
-        everything = mutations.read_list(ROOT)
-        wrong = mutations.check(ROOT, everything)
-    except mutations.Stale as e:
-        wrong = [str(e)]
-    if wrong:
-        print("\n".join(wrong) + "\nThe list of mutations is out of date: update their old and new text to match the source.", file=sys.stderr)
-        return 1
-    if args.check:
-        say(f"{len(everything)} mutations fit the source")
-        return 0
+    names = tracked_files(ROOT)
+    chosen = choose(args, names)
     args.scratch = os.path.abspath(args.scratch)
     os.makedirs(args.scratch, exist_ok=True)
     results = Results(os.path.join(args.scratch, "results.jsonl"))
-    chosen = [m for m in everything if not args.only or any(fnmatch.fnmatch(m.name, g) or fnmatch.fnmatch(m.path, g) for g in args.only)]
     if args.list:
         for m in chosen:
-            r = results.of(m) or {"state": "-", "by": "", "how": ""}
-            say(f"{m.name:34} {m.path:34} {r['state']} {r['by']} {r['how']}".rstrip())
+            r = results.of(m) or {"by": "", "how": ""}
+            say(f"{results.state(m):14} {m.name}  {r['by']} {r['how']}".rstrip())
         return 0
-    if args.survivors:
-        todo = [m for m in chosen if (results.of(m) or {"state": ""})["state"] in ("survived", "broken")]
-    else:
-        todo = [m for m in chosen if args.again or results.of(m) is None]
+    again = ("survived",) if args.survivors else STATES if args.again else ("not tried",)
+    todo = [m for m in chosen if results.state(m) in again]
     if todo and not args.table:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))      # also of the processes that it starts
-        run(todo, args, results, tracked_files(ROOT))
-    table(chosen, results)
-    return 1 if failed(chosen, results) else 0
+        hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]     # also of processes that it starts
+        resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES, hard))
+        run(todo, args, results, names)
+    return 0 if report(chosen, results) else 1
 
 
 if __name__ == "__main__":

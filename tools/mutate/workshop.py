@@ -1,8 +1,9 @@
-"""A copy of the working tree with its own build, in which mutations are built and tested one by one."""
+"""A copy of the working tree with its own build, in which mutants are built and tested."""
 import hashlib
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -14,6 +15,9 @@ PROGRAMS = ("tests_cli",)        # this target builds everything that the script
 PAGES = ("manual",)
 SKIPPED = 77
 BUILD_SECONDS = 900
+# Wrong arguments must not become a mutant that any test kills.
+ERRORS = " ".join("-Werror=" + w for w in ("incompatible-pointer-types", "int-conversion",
+                                           "return-type"))
 
 
 class Broken(Exception):
@@ -22,10 +26,12 @@ class Broken(Exception):
 
 def tracked_files(root):
     """All files of the working tree that git does not ignore."""
-    r = subprocess.run(["git", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"], capture_output=True, text=True)
+    r = subprocess.run(["git", "-C", root, "ls-files", "-z", "--cached", "--others",
+                        "--exclude-standard"], capture_output=True, text=True)
     if r.returncode != 0:
         raise Broken(f"{root} is no git repository")
-    return sorted(name for name in set(r.stdout.split("\0")) if name and os.path.lexists(os.path.join(root, name)))
+    return sorted(name for name in set(r.stdout.split("\0"))
+                  if name and os.path.lexists(os.path.join(root, name)))
 
 
 def read_bytes(path):
@@ -36,24 +42,21 @@ def read_bytes(path):
 def digest_of(root, names):
     digest = hashlib.sha256()
     for name in names:
-        digest.update(name.encode() + b"\0" + hashlib.sha256(read_bytes(os.path.join(root, name))).digest())
+        content = hashlib.sha256(read_bytes(os.path.join(root, name)))
+        digest.update(name.encode() + b"\0" + content.digest())
     return digest.hexdigest()[:16]
 
 
-def test_digests(root, names):
-    """Returns a function from a test's name to a digest of everything its result without a mutation depends on, which excludes other tests and
-    documents."""
-    def is_shared(name):
-        top = name.split("/")
-        return top[0] not in ("tests", "traces") and not name.startswith("tools/mutate/") and not name.endswith(".md") or \
-            top[0] == "tests" and (top[1] in ("support", "target", "CMakeLists.txt") or not os.path.basename(name).startswith(("test_", "sweep_", "fuzz_")) and
-                                   name.endswith((".py", ".c", ".h")))
-    shared = digest_of(root, [name for name in names if is_shared(name)])
+def product_digest(root, names):
+    """A digest of everything but tests and documents."""
+    return digest_of(root, [name for name in names
+                            if not name.startswith(("tests/", "traces/", "tools/mutate/")) and
+                            not name.endswith(".md")])
 
-    def digest(test):
-        prefix = f"tests/{test.partition(':')[0]}."
-        return shared + digest_of(root, [name for name in names if name.startswith(prefix)])
-    return digest
+
+def test_digest(root, names, test):
+    prefix = f"tests/{test.partition(':')[0]}."
+    return digest_of(root, [name for name in names if name.startswith(prefix)])
 
 
 class Workshop:
@@ -64,7 +67,7 @@ class Workshop:
         self.source = os.path.join(self.folder, "gcdumpc")
         self.build_folder = os.path.join(self.folder, "build")
         self.log = os.path.join(self.folder, "last.log")
-        self.tests = {}
+        self.tests, self.commands = {}, {}
 
     # -- the copy
 
@@ -81,15 +84,20 @@ class Workshop:
                     os.unlink(path)
         beside, link = os.path.join(self.root, "..", "shared"), os.path.join(self.folder, "shared")
         if os.path.isdir(beside) and not os.path.lexists(link):
-            os.symlink(os.path.realpath(beside), link)       # some tests use recordings next to the repository
+            os.symlink(os.path.realpath(beside), link)       # some tests use recordings there
 
     def _copy_file(self, name):
         old, new = os.path.join(self.root, name), os.path.join(self.source, name)
-        if os.path.isfile(new) and os.stat(old).st_mode == os.stat(new).st_mode and read_bytes(old) == read_bytes(new):
+        if os.path.isfile(new) and os.stat(old).st_mode == os.stat(new).st_mode and \
+                read_bytes(old) == read_bytes(new):
             return
         os.makedirs(os.path.dirname(new), exist_ok=True)
         shutil.copyfile(old, new)
         shutil.copymode(old, new)
+
+    def read(self, name):
+        with open(os.path.join(self.source, name), encoding="utf-8") as f:
+            return f.read()
 
     def write(self, name, text):
         with open(os.path.join(self.source, name), "w", encoding="utf-8") as f:
@@ -102,12 +110,31 @@ class Workshop:
         begun = os.path.exists(os.path.join(self.build_folder, "CMakeCache.txt"))
         generator = ["-G", "Ninja"] if shutil.which("ninja") and not begun else []
         # quick to compile, and with assertions
-        self._run_build(["cmake", *generator, "-S", self.source, "-B", self.build_folder, "-DCMAKE_BUILD_TYPE=Debug",
-                         "-DCMAKE_C_FLAGS_DEBUG=-O1", "-DGCDUMPC_HARDEN=OFF"])
+        self._run_build(["cmake", *generator, "-S", self.source, "-B", self.build_folder,
+                         "-DCMAKE_BUILD_TYPE=Debug", f"-DCMAKE_C_FLAGS_DEBUG=-O1 {ERRORS}",
+                         "-DGCDUMPC_HARDEN=OFF", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"])
+        with open(os.path.join(self.build_folder, "compile_commands.json"), encoding="utf-8") as f:
+            for entry in json.load(f):
+                self.commands.setdefault(entry["file"], entry)
         self.read_tests()
 
+    def object_code(self, name):
+        """The optimized object of a C file: a mutant with the same code is equivalent."""
+        entry = self.commands.get(os.path.join(self.source, name))
+        if entry is None:
+            raise Broken("is not part of this build")
+        words = shlex.split(entry["command"])
+        for option in ("-MT", "-MF"):
+            if option in words:
+                del words[words.index(option):words.index(option) + 2]
+        out = os.path.join(self.folder, "one.o")
+        words[words.index("-o") + 1] = out
+        self._run_build([w for w in words if w != "-MD"] + ["-O2"], entry["directory"])
+        return read_bytes(out)
+
     def read_tests(self):
-        r = subprocess.run(["ctest", "--test-dir", self.build_folder, "--show-only=json-v1"], capture_output=True, text=True, check=True)
+        r = subprocess.run(["ctest", "--test-dir", self.build_folder, "--show-only=json-v1"],
+                           capture_output=True, text=True, check=True)
         self.tests = {t["name"]: t for t in json.loads(r.stdout)["tests"]}
 
     def build(self, tests, parallel=1):
@@ -115,14 +142,17 @@ class Workshop:
         for name in tests:
             targets.update([name.split("/")[1]] if self.is_program(name) else PROGRAMS)
             targets.update(PAGES if name.startswith("install/") else ())
-        self._run_build(["cmake", "--build", self.build_folder, "-j", str(parallel), "--target", *sorted(targets)])
+        self._run_build(["cmake", "--build", self.build_folder, "-j", str(parallel),
+                         "--target", *sorted(targets)])
 
-    def _run_build(self, command):
+    def _run_build(self, command, folder=None):
         with open(self.log, "w", encoding="utf-8") as log:
-            r = subprocess.run(command, stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, timeout=BUILD_SECONDS)
+            r = subprocess.run(command, cwd=folder, stdout=log, stderr=subprocess.STDOUT,
+                               stdin=subprocess.DEVNULL, timeout=BUILD_SECONDS)
         if r.returncode != 0:
             with open(self.log, encoding="utf-8", errors="replace") as log:
-                errors = [line for line in log.read().split("\n") if re.search(r"error|undefined", line, re.I)]
+                errors = [line for line in log.read().split("\n")
+                          if re.search(r"error|undefined", line, re.I)]
             raise Broken(errors[0] if errors else f"cannot build, see {self.log}")
 
     # -- the tests
@@ -131,10 +161,11 @@ class Workshop:
         return test.split("/")[0] in ("unit", "sweep", "fuzz")
 
     def run(self, test, seconds, environment=None):
-        """Runs TEST, which may be a part of a script (SCRIPT:CLASS.TEST).  Returns how it failed, "" if it passed, and its duration."""
+        """Runs TEST, which may be a part of a script (SCRIPT:CLASS.TEST).  Returns how it failed,
+        "" if it passed, and its duration."""
         name, _, part = test.partition(":")
         if "command" not in self.tests[name]:
-            self.read_tests()                    # ctest reports the command of a program only once it is built
+            self.read_tests()                    # ctest knows the command once it is built
         properties = {p["name"]: p["value"] for p in self.tests[name].get("properties", [])}
         env = dict(os.environ)
         env.update(e.split("=", 1) for e in properties.get("ENVIRONMENT", []))
@@ -147,8 +178,9 @@ class Workshop:
             command += ["-f"] + ([part] if part else [])     # stop at the first failure
         begun = time.monotonic()
         with open(self.log, "w", encoding="utf-8") as log:
-            p = subprocess.Popen(command, env=env, cwd=properties.get("WORKING_DIRECTORY", self.build_folder), start_new_session=True,
-                                 stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+            p = subprocess.Popen(command, env=env, start_new_session=True, stdout=log,
+                                 cwd=properties.get("WORKING_DIRECTORY", self.build_folder),
+                                 stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
             try:
                 how = verdict(p.wait(seconds))
             except subprocess.TimeoutExpired:
