@@ -27,7 +27,7 @@ extern "C" {
     X(GCD_REASON_TRACE_TRUNCATED, "trace_truncated") /* amount: offset of the cut */              \
     X(GCD_REASON_TRACE_DAMAGED, "trace_damaged")     /* amount: offset of the damage */           \
     X(GCD_REASON_INPUT_DAMAGED,                                                                   \
-      "input_damaged") /* the gzip data around the trace are cut or damaged */                    \
+      "input_damaged") /* the gzip data around the trace, or a file of a graph, are damaged */    \
     X(GCD_REASON_EVENTS_LOST, "events_lost")         /* amount: events dropped by the runtime */  \
     X(GCD_REASON_LOSS_UNVERIFIED, "loss_unverified") /* unknown whether events were dropped */    \
     X(GCD_REASON_BUFFERS_LOST, "buffers_lost") /* amount: missing buffers, each full of events */ \

@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static const char *const names[] = {
 #define REASON_NAME(code, name) [code] = name,
@@ -12,9 +13,14 @@ static const char *const names[] = {
 void gcd_verdict_add(struct gcd_verdict *v, enum gcd_reason_code code, uint64_t amount,
                      const char *fmt, ...)
 {
-    if (v->reason_count >= GCD_REASON_COUNT)
+    size_t at = v->reason_count;
+    v->complete = false;
+    while (at > 0 && v->reasons[at - 1].code > code)
+        at--;
+    if (v->reason_count >= GCD_REASON_COUNT || (at > 0 && v->reasons[at - 1].code == code))
         return;
-    struct gcd_reason *r = &v->reasons[v->reason_count++];
+    struct gcd_reason *r = &v->reasons[at];
+    memmove(r + 1, r, (v->reason_count++ - at) * sizeof *r);
     r->code = code;
     r->name = names[code];
     r->amount = amount;
@@ -22,5 +28,4 @@ void gcd_verdict_add(struct gcd_verdict *v, enum gcd_reason_code code, uint64_t 
     va_start(ap, fmt);
     (void)vsnprintf(r->text, sizeof r->text, fmt, ap);
     va_end(ap);
-    v->complete = false;
 }

@@ -4,7 +4,8 @@
 
 #include <gcdumpc/dump.h>
 
-/* Adds a reason, which makes the dump incomplete.  Call in the order of the codes. */
+/* Adds a reason, which makes the dump incomplete; the reasons stay in the order of their codes, and
+ * the first of each code stays. */
 void gcd_verdict_add(struct gcd_verdict *v, enum gcd_reason_code code, uint64_t amount,
                      const char *fmt, ...) GCD_PRINTF(4, 5);
 

@@ -14,6 +14,7 @@
 #include "io/gunzip.h"
 #include "io/packed.h"
 #include "io/sink_hole.h"
+#include "io/sink_sum.h"
 #include "io/sink_thread.h"
 
 /* Several times the largest reservation, so that a flush never happens for a nearly empty buffer.
@@ -46,6 +47,10 @@ struct gcd_sink {
     struct gcd_temporary temporary; /* of a file that is not written in place */
     char *temp;                     /* its current path, [PATH_MAX]; "" = none */
     bool gzip, finished, committed;
+    /* sums of the bytes before and in the last part that was left out, and after it or of all */
+    bool summed;
+    uint32_t sum_before, sum_left, sum;
+    uint64_t left_bytes, left_end; /* of that part; 0 = none */
     z_stream z;
     uint8_t *packed; /* [GZIP_BYTES] */
     uint8_t *memory;
@@ -154,9 +159,16 @@ static gcd_status pack(struct gcd_sink *s, const void *bytes, size_t n, int flus
     return GCD_OK;
 }
 
+uint32_t gcd_sum(uint32_t sum, const void *bytes, size_t n)
+{
+    return (uint32_t)crc32_z(sum, bytes, n);
+}
+
 static gcd_status deliver(struct gcd_sink *s, const void *bytes, size_t n, bool last,
                           struct gcd_error *err)
 {
+    if (s->summed)
+        s->sum = gcd_sum(s->sum, bytes, n);
     if (s->gzip)
         return pack(s, bytes, n, last ? Z_FINISH : Z_NO_FLUSH, err);
     return n > 0 ? put(s, bytes, n, err) : GCD_OK;
@@ -255,17 +267,35 @@ static void flush(struct gcd_sink *s, bool last)
     s->used = 0;
 }
 
+/* Afterwards everything is written, or has failed. */
+static void flush_all(struct gcd_sink *s)
+{
+    flush(s, false);
+    if (s->threaded)
+        gcd_queue_drain(&s->queue);
+}
+
+static uint32_t sum_so_far(const struct gcd_sink *s)
+{
+    if (s->left_bytes == 0)
+        return s->sum;
+    uLong head = crc32_combine(s->sum_before, s->sum_left, (z_off_t)s->left_bytes);
+    return (uint32_t)crc32_combine(head, s->sum, (z_off_t)(s->flushed_bytes - s->left_end));
+}
+
 bool gcd_sink_leave(struct gcd_sink *s, uint64_t n)
 {
     if (!is_file(s) || s->gzip)
         return false;
-    flush(s, false);
-    if (s->threaded)
-        gcd_queue_drain(&s->queue);
+    flush_all(s);
     if (s->error.code != GCD_OK || !gcd_file_leave(s->fd, s->file_bytes, n))
         return false;
+    s->sum_before = sum_so_far(s);
     s->file_bytes += n;
     s->flushed_bytes += n;
+    s->sum = s->sum_left = 0;
+    s->left_bytes = n;
+    s->left_end = s->flushed_bytes;
     return true;
 }
 
@@ -273,6 +303,22 @@ void gcd_sink_fill(struct gcd_sink *s, uint64_t at, const void *bytes, size_t n)
 {
     if (s->error.code == GCD_OK)
         (void)gcd_file_write_at(s->fd, at, bytes, n, &s->error);
+    if (s->summed)
+        s->sum_left = gcd_sum(s->sum_left, bytes, n);
+}
+
+void gcd_sink_sum_begin(struct gcd_sink *s)
+{
+    flush_all(s);
+    s->summed = true;
+    s->sum = 0;
+    s->left_bytes = 0;
+}
+
+uint32_t gcd_sink_sum(struct gcd_sink *s)
+{
+    flush_all(s);
+    return sum_so_far(s);
 }
 
 bool gcd_sink_has_thread(const struct gcd_sink *s)

@@ -10,6 +10,7 @@
  *     gcdump_find_tree   made-up nodes below the root
  *     nodes, references  in r_gcdump.c
  *     gcdump_put_roots   turns made-up nodes into roots
+ *     gcdump_judge       what is damaged
  */
 #ifndef GCD_READ_GCDUMP_IN_H
 #define GCD_READ_GCDUMP_IN_H
@@ -25,6 +26,9 @@
 #include "graph/graph_build.h"
 
 #define GCDUMP_NONE UINT32_MAX
+/* Size of the undefined node at the start of a block, so that offset 0 can mean "never described".
+ */
+#define GCDUMP_UNDEFINED_BYTES 2
 /* Nodes between two checks of the cancel flag. */
 #define GCDUMP_CHECK_EVERY UINT32_C(65536)
 
@@ -42,6 +46,7 @@ struct gcdump_type {
     uint32_t same;   /* the type that stands for it in the graph; see gcdump_names.c */
     bool bracketed;  /* "[...]": the name of a made-up node */
     bool size_class; /* NAME ended in one, which was cut off */
+    bool has_objects;
 };
 
 /* A type known only by its number in a module. */
@@ -129,6 +134,18 @@ struct gcdump_in {
     bool ours;                       /* the log is ours, so names are spelled as we spell them */
     struct gcdump_segment *segments; /* [segment_count] */
     uint32_t segment_count;
+
+    /* what the file says twice */
+    bool has_sum, sum_right; /* a checksum of everything before SUM_AT */
+    size_t sum_at;
+    bool fits;             /* the last object ends where the table begins */
+    uint64_t total, sizes; /* bytes of all nodes, as named and as found */
+    uint64_t extents;      /* 0 in a sound block of nodes, see gcdump_check.c */
+    bool odd_names;
+    bool log_counts; /* the log counts objects and references */
+    uint64_t log_objects, log_references;
+    uint64_t references; /* of objects */
+    uint64_t dropped;    /* objects */
 
     /* the future graph: which nodes are objects, and their numbers there */
     uint64_t *kept; /* bits, [node_count / 64 + 1] */
@@ -231,6 +248,17 @@ GCD_MUST_CHECK gcd_status gcdump_put_type(struct gcdump_in *f, struct gcd_build 
 /* Process, time, ranges of generations and, from our own log, the rest. */
 GCD_MUST_CHECK gcd_status gcdump_put_facts(struct gcdump_in *f, struct gcd_build *b,
                                            struct gcd_error *err);
+
+/* ---- gcdump_check.c ---- */
+
+void gcdump_check_sum(struct gcdump_in *f);
+/* Call it for every described node. */
+GCD_MUST_CHECK gcd_status gcdump_check_node(struct gcdump_in *f, uint32_t n,
+                                            const struct gcdump_node *node, struct gcd_error *err);
+void gcdump_check_name(struct gcdump_in *f, const struct gcdump_string *s);
+/* Adds to the verdict what is damaged or lost; call it last. */
+GCD_MUST_CHECK gcd_status gcdump_judge(struct gcdump_in *f, struct gcd_build *b,
+                                       struct gcd_error *err);
 
 /* ---- gcdump_names.c ---- */
 

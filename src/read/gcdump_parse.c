@@ -7,6 +7,7 @@
 
 #include "base/context.h"
 #include "base/error.h"
+#include "base/file_sums.h"
 #include "base/mem.h"
 #include "base/ovf.h"
 #include "read/gcdump_in.h"
@@ -147,6 +148,9 @@ static void find_trailer(struct gcdump_in *f)
             continue;
         f->closed = true;
         f->forward_table = table;
+        f->sum_at = n - 3 * w;
+        f->has_sum = w == 4 && gcd_le32(f->file + table) >= 2 &&
+                     gcd_le32(f->file + f->sum_at - 4) == GCDUMP_SUM_MARK;
         return;
     }
     f->label_bytes = 4;
@@ -335,6 +339,8 @@ static void parse_types(struct gcdump_in *f)
         type->name = read_string(f);
         type->size = (int32_t)gcd_cur_u32(c);
         type->module = read_string(f);
+        gcdump_check_name(f, &type->name);
+        gcdump_check_name(f, &type->module);
         type->number = GCDUMP_NONE;
         type->same = t;
         const uint8_t *name = f->file + type->name.off;
@@ -419,7 +425,7 @@ static void parse_graph(struct gcdump_in *f)
         return;
     }
     bool has_deferred = k->minimum >= 1;
-    gcd_cur_skip(c, 8); /* total size: the sum of what follows */
+    f->total = gcd_cur_u64(c);
     f->root = gcd_cur_u32(c);
     parse_types(f);
     uint64_t nodes = read_count(f);
@@ -556,6 +562,7 @@ static void forget(struct gcdump_in *f)
     f->segments = NULL;
     f->type_count = f->deferred_count = f->segment_count = 0;
     f->class_count = f->module_count = 0;
+    f->odd_names = false;
     gcd_idmap_clear(&f->module_at);
 }
 
@@ -594,12 +601,15 @@ gcd_status gcdump_parse(struct gcdump_in *f, struct gcd_error *err)
 {
     struct gcd_error first = GCD_ERROR_INIT;
     find_trailer(f);
+    gcdump_check_sum(f);
     gcd_status st = parse_as(f, false, &first);
-    if (f->closed && st != GCD_E_NOMEM && (st != GCD_OK || !fits(f))) {
+    f->fits = fits(f);
+    if (f->closed && st != GCD_E_NOMEM && (st != GCD_OK || !f->fits)) {
         /* PerfView's command DotNetGCDumpFromETLFile writes node counts of 8 bytes without saying
          * so in the file: accepted if everything fits */
         gcd_status wide = parse_as(f, true, NULL);
-        if (wide == GCD_OK && fits(f))
+        f->fits = wide == GCD_OK && fits(f);
+        if (f->fits)
             return GCD_OK;
         if (wide == GCD_E_NOMEM)
             return report(f, err);

@@ -179,7 +179,8 @@ static void take_reasons(struct gcd_verdict *v, const struct line *l, const char
     }
 }
 
-static gcd_status take_line(struct gcd_build *b, const struct line *l, struct gcd_error *err)
+static gcd_status take_line(struct gcdump_in *f, struct gcd_build *b, const struct line *l,
+                            struct gcd_error *err)
 {
     struct gcd_summary *to = gcd_build_summary(b);
     struct gcd_graph_notes *n = gcd_build_notes(b);
@@ -209,7 +210,10 @@ static gcd_status take_line(struct gcd_build *b, const struct line *l, struct gc
         { "roots dangling", &n->roots_dangling },
         { "dependent handles dropped", &n->dependents_dropped },
         { "objects dropped", &n->objects_dropped },
+        { "objects", &f->log_objects },
+        { "references", &f->log_references },
     };
+    f->log_counts = f->log_counts || key_is(l, "objects");
     const struct {
         const char *key;
         int64_t *to;
@@ -230,33 +234,33 @@ static gcd_status take_line(struct gcd_build *b, const struct line *l, struct gc
 }
 
 /* False when the log is not ours. */
-static gcd_status take_log(struct gcd_build *b, const char *log, bool *ret_ours,
+static gcd_status take_log(struct gcdump_in *f, struct gcd_build *b, const char *log,
                            struct gcd_error *err)
 {
     struct gcd_verdict *v = &gcd_build_summary(b)->verdict;
     static const char complete[] = "gcdumpc: complete\n", unverified[] = "gcdumpc: unverified\n",
                       incomplete[] = "gcdumpc: incomplete:";
-    *ret_ours = true;
+    f->ours = true;
     if (strncmp(log, incomplete, sizeof incomplete - 1) == 0) {
         const char *items = log + sizeof incomplete - 1;
         struct line l = { .value = items, .value_n = strcspn(items, "\n") };
         take_reasons(v, &l, items + l.value_n);
-        *ret_ours = v->reason_count > 0;
+        f->ours = v->reason_count > 0;
     } else if (strncmp(log, complete, sizeof complete - 1) == 0) {
         v->complete = true;
     } else if (strncmp(log, unverified, sizeof unverified - 1) == 0) {
         v->complete = v->unverified = true;
     } else {
-        *ret_ours = false;
+        f->ours = false;
     }
     const char *p = strchr(log, '\n');
-    for (const char *end; *ret_ours && p != NULL; p = end) {
+    for (const char *end; f->ours && p != NULL; p = end) {
         end = strchr(++p, '\n');
         const char *colon = end != NULL ? memmem(p, (size_t)(end - p), ": ", 2) : NULL;
         if (colon == NULL)
             continue;
         GCD_TRY(take_line(
-            b, &(struct line){ p, colon + 2, (size_t)(colon - p), (size_t)(end - colon - 2) },
+            f, b, &(struct line){ p, colon + 2, (size_t)(colon - p), (size_t)(end - colon - 2) },
             err));
     }
     return GCD_OK;
@@ -303,7 +307,7 @@ gcd_status gcdump_put_facts(struct gcdump_in *f, struct gcd_build *b, struct gcd
     GCD_TRY(gcdump_text(f, &f->process_name, &f->text, &f->text_room, err));
     GCD_TRY(gcd_build_text(b, f->text, strlen(f->text), &to->process_name, err));
     GCD_TRY(gcdump_text(f, &f->log, &f->text, &f->text_room, err));
-    GCD_TRY(take_log(b, f->text, &f->ours, err));
+    GCD_TRY(take_log(f, b, f->text, err));
     if (!f->ours) {
         v->complete = v->unverified = true;
         if (f->sampled)

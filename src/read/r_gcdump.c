@@ -42,12 +42,11 @@ static gcd_status prepare(struct gcdump_in *f, struct gcd_error *err)
 
 /* Is node N an object?  If other nodes have an address, a node without one is not, but it counts if
  * it has its own name. */
-static bool is_object(const struct gcdump_in *f, uint32_t n, uint32_t type,
-                      struct gcd_graph_notes *notes)
+static bool is_object(struct gcdump_in *f, uint32_t n, uint32_t type)
 {
     if (!gcdump_bit(f->in_tree, n) && (!f->has_addresses || gcdump_address(f, n) != 0))
         return true;
-    notes->objects_dropped += !f->types[type].bracketed;
+    f->dropped += !gcdump_bit(f->in_tree, n) && !f->types[type].bracketed;
     return false;
 }
 
@@ -68,13 +67,17 @@ static gcd_status put_nodes(struct gcdump_in *f, struct gcd_build *b, struct gcd
         if (edges >
             f->blob_bytes) /* otherwise a small file could demand any number of references */
             return gcdump_bad(f->blob, "the nodes overlap", err);
-        if (!is_object(f, n, node.type, gcd_build_notes(b)))
+        GCD_TRY(gcdump_check_node(f, n, &node, err));
+        if (!is_object(f, n, node.type))
             continue;
+        f->references += node.children;
+        f->types[node.type].has_objects = true;
         GCD_TRY(gcdump_put_type(f, b, node.type, err));
         GCD_TRY(gcd_build_node(b, gcdump_address(f, n), f->types[node.type].number,
                                (uint64_t)(uint32_t)node.size, err));
         gcdump_set_bit(f->kept, n);
     }
+    gcd_build_notes(b)->objects_dropped += f->dropped;
     GCD_TRY(gcd_build_nodes_end(b, err));
     return gcd_build_reserve(b, 0, edges, err);
 }
@@ -131,7 +134,8 @@ static gcd_status read_all(struct gcdump_in *f, struct gcd_input *in, struct gcd
         f->room = used;
     }
     GCD_TRY(put_references(f, b, err));
-    return gcdump_put_roots(f, b, err);
+    GCD_TRY(gcdump_put_roots(f, b, err));
+    return gcdump_judge(f, b, err);
 }
 
 static void done(struct gcdump_in *f)

@@ -125,8 +125,10 @@ enum {
 void gcdump_put_begin(struct gcdump_out *o, const char *class_name, uint32_t version,
                       uint32_t minimum_reader);
 
-/* The collection log: our report about the dump, for people and for src/read/gcdump_text.c. */
+/* The collection log: our report about the dump, for people and for src/read/gcdump_text.c. WRITTEN
+ * counts what is in the file. */
 GCD_MUST_CHECK gcd_status gcdump_put_log(struct gcdump_out *o, const struct gcd_graph *g,
+                                         const struct gcd_write_notes *written,
                                          const struct gcd_alloc *alloc, struct gcd_error *err);
 
 #endif

@@ -8,7 +8,7 @@
  *                 minus the number of the node;
  *             address of each node; 64 bit? }
  *         log, time, process ... }
- *     table of forward references (one), trailer
+ *     table of forward references: one, then a mark and the checksum of all before; trailer
  *
  * Offsets come before the blob and lengths before their data, so the graph is walked several times;
  * nothing is stored per object.  In a file, offsets are left out until the blob is written;
@@ -21,8 +21,10 @@
 #include <gcdumpc/unstable/static_names.h>
 
 #include "base/error.h"
+#include "base/file_sums.h"
 #include "base/mem.h"
 #include "io/sink_hole.h"
+#include "io/sink_sum.h"
 #include "write/gcdump_put.h"
 #include "write/node_parts.h"
 #include "write/write.h"
@@ -551,7 +553,7 @@ static gcd_status put_facts(struct gcdump *w, unsigned is_64bit, struct gcd_erro
     gcdump_put_u32(o, ONE_AS_FLOAT);
     gcdump_put_u8(o, GCDUMP_NULL); /* JSHeapInfo */
     gcdump_put_u8(o, GCDUMP_NULL); /* DotNetHeapInfo */
-    GCD_TRY(gcdump_put_log(o, w->graph, w->options->context.alloc, err));
+    GCD_TRY(gcdump_put_log(o, w->graph, w->notes, w->options->context.alloc, err));
     gcdump_put_u64(o, collected_ticks(f));
     gcdump_put_string_or_null(o, ""); /* machine */
     gcdump_put_string_or_null(o, f->process_name[0] == '\0' && w->options->name != NULL
@@ -592,8 +594,12 @@ static gcd_status put_file(struct gcdump *w, struct gcd_error *err)
     gcdump_put_u8(o, GCDUMP_END);
     gcdump_put_u8(o, GCDUMP_END); /* of all objects */
     uint64_t table = gcdump_out_offset(o);
-    gcdump_put_u32(o, 1);
+    /* no reader looks at references that nothing uses */
+    gcdump_put_u32(o, 3);
     gcdump_put_u32(o, (uint32_t)region_end);
+    gcdump_put_u32(o, GCDUMP_SUM_MARK);
+    gcdump_out_flush(o);
+    gcdump_put_u32(o, gcd_sink_sum(o->sink));
     uint64_t trailer = gcdump_out_offset(o);
     gcdump_put_u32(o, (uint32_t)table);
     gcdump_put_u32(o, (uint32_t)trailer);
@@ -620,6 +626,7 @@ gcd_status gcdump_write(const struct gcd_graph *g, struct gcd_sink *s,
     w.type_size = gcd_mem_new_array(&alloc, w.types, sizeof *w.type_size);
     if (w.type_size == NULL)
         return gcd_fail_nomem(err, "writing the types");
+    gcd_sink_sum_begin(s);
     gcdump_out_init(&w.out, s);
     gcd_status st = put_file(&w, err);
     gcdump_out_flush(&w.out);

@@ -212,12 +212,15 @@ static void log_facts(struct gcd_sink *s, const struct gcd_graph *g)
 }
 
 gcd_status gcdump_put_log(struct gcdump_out *o, const struct gcd_graph *g,
-                          const struct gcd_alloc *alloc, struct gcd_error *err)
+                          const struct gcd_write_notes *written, const struct gcd_alloc *alloc,
+                          struct gcd_error *err)
 {
     struct gcd_sink *s;
     GCD_TRY(gcd_sink_new_memory(alloc, &s, err));
     log_verdict(s, &gcd_graph_summary(g)->verdict);
     log_facts(s, g);
+    log_number(s, "objects", written->objects);
+    log_number(s, "references", written->edges);
     gcd_status st = gcd_sink_commit(s, err);
     if (st == GCD_OK) {
         struct gcdump_text t;

@@ -246,6 +246,16 @@ static void put_facts(struct tb_gcdump *g, const struct tb_gcdump_options *o)
     tb_u32(&g->out, 99);
 }
 
+static uint64_t total_size(const struct tb_gcdump_type *types, const struct tb_gcdump_node *nodes,
+                           size_t node_count)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < node_count; i++)
+        if (!nodes[i].undefined)
+            sum += (uint64_t)(nodes[i].size >= 0 ? nodes[i].size : types[nodes[i].type].size);
+    return sum;
+}
+
 void tb_gcdump_file(struct tb_bytes *ret, const struct tb_gcdump_options *o,
                     const struct tb_gcdump_type *types, size_t type_count,
                     const struct tb_gcdump_node *nodes, size_t node_count)
@@ -254,7 +264,7 @@ void tb_gcdump_file(struct tb_bytes *ret, const struct tb_gcdump_options *o,
     tb_gcdump_init(&g, o->label_bytes);
     tb_gcdump_begin(&g, "GCHeapDump", o->version, o->version < 8 ? 4 : 8);
     tb_gcdump_begin(&g, "Graphs.MemoryGraph", 1, o->deferred);
-    tb_u64(&g.out, 12345);
+    tb_u64(&g.out, total_size(types, nodes, node_count));
     tb_u32(&g.out, o->root);
     tb_u32(&g.out, (uint32_t)type_count);
     for (size_t i = 0; i < type_count; i++) {

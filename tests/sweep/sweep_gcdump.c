@@ -38,7 +38,11 @@ static const char *check(const struct graph_outcome *o)
     if (o->st != GCD_OK)
         return of_the_file ? NULL : "not an error of the file";
     const char *wrong = run_graph_check(o->graph);
-    return wrong == NULL && o->whole != NULL ? graph_eq(o->whole, o->graph, 0) : wrong;
+    if (wrong != NULL || o->whole == NULL)
+        return wrong;
+    return gcd_graph_summary(o->graph)->verdict.complete
+               ? "a file that was cut is complete"
+               : graph_eq(o->whole, o->graph, GRAPH_EQ_VERDICT);
 }
 
 static const struct graph_sweep sweep = {
@@ -63,6 +67,15 @@ static void test_flips(void **state)
     (void)state;
     struct tally t = { 0 };
     sweep_graph_flips(&sweep, decode, &t);
+    tally_expect_none(&t);
+}
+
+static void test_damage(void **state)
+{
+    (void)state;
+    struct tally t = { 0 };
+    sweep_graph_damage(decode, "gcdump", 0, &t);
+    assert_true(t.runs > 5000 / sweep_stride());
     tally_expect_none(&t);
 }
 
@@ -120,6 +133,16 @@ static gcd_status decode_leaking(const uint8_t *p, size_t n, const struct gcd_al
     return st;
 }
 
+/* Believes every file. */
+static gcd_status decode_trusting(const uint8_t *p, size_t n, const struct gcd_alloc *alloc,
+                                  struct gcd_graph **ret, struct gcd_error *err)
+{
+    gcd_status st = decode(p, n, alloc, ret, err);
+    if (st == GCD_OK)
+        ((struct gcd_summary *)gcd_graph_summary(*ret))->verdict.complete = true;
+    return st;
+}
+
 /* A graph, but not the one in the file. */
 static gcd_status decode_other(const uint8_t *p, size_t n, const struct gcd_alloc *alloc,
                                struct gcd_graph **ret, struct gcd_error *err)
@@ -145,14 +168,16 @@ static void test_self(void **state)
         if (broken[i] != decode_other) /* a changed byte may change the graph */
             tally_expect_some(&flips);
     }
+    struct tally damage = { 0 };
+    sweep_graph_damage(decode_trusting, "gcdump", 0, &damage);
+    tally_expect_some(&damage);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cuts),
-        cmocka_unit_test(test_flips),
-        cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_cuts),   cmocka_unit_test(test_flips),
+        cmocka_unit_test(test_damage), cmocka_unit_test(test_allocations),
         cmocka_unit_test(test_self),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -104,6 +104,68 @@ static inline void sweep_graph_flips(const struct graph_sweep *s, graph_decoder 
     }
 }
 
+/* Damage number K < 14 * b->n of a copy of a sound file. */
+static inline void sweep_damage(struct tb_bytes *b, size_t k)
+{
+    size_t bits = 8 * b->n, ranges = 4 * b->n, at;
+    if (k < bits) {
+        b->p[k / 8] ^= (uint8_t)(1u << k % 8);
+    } else if (k < bits + ranges) { /* zeros, of 2 bytes to a sixth of the file */
+        at = (k - bits) / 4;
+        size_t n = (size_t[]){ 2, 16, 100, b->n / 6 }[k % 4];
+        memset(b->p + at, 0, n < b->n - at ? n : b->n - at);
+    } else if (k < bits + ranges + b->n) { /* two parts exchanged */
+        at = k - bits - ranges;
+        for (size_t i = 0; i < 24 && at + 72 < b->n; i++) {
+            uint8_t byte = b->p[at + i];
+            b->p[at + i] = b->p[at + 48 + i];
+            b->p[at + 48 + i] = byte;
+        }
+    } else {
+        b->n = k - bits - ranges - b->n; /* a cut */
+    }
+}
+
+/*
+ * Files that we write: if a damaged one is complete, its graph is that of the sound one. MAY_DIFFER
+ * as for graph_eq.
+ */
+static inline void sweep_graph_damage(graph_decoder decode, const char *format, unsigned may_differ,
+                                      struct tally *t)
+{
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        struct graph_gen how = { .seed = seed, .max_nodes = 25, .plain_names = true };
+        struct gcd_graph *g = graph_gen(&how), *whole, *back;
+        struct gcd_write_notes notes;
+        struct tb_bytes b, copy;
+        assert_int_equal(run_graph_write(format, g, NULL, &b, &notes, NULL), GCD_OK);
+        assert_int_equal(decode(b.p, b.n, NULL, &whole, NULL), GCD_OK);
+        assert_true(gcd_graph_summary(whole)->verdict.complete);
+        copy.p = malloc(b.n);
+        assert_non_null(copy.p);
+        for (size_t k = 0; k < 14 * b.n; k += sweep_stride()) {
+            struct gcd_error err = GCD_ERROR_INIT;
+            memcpy(copy.p, b.p, b.n);
+            copy.n = b.n;
+            sweep_damage(&copy, k);
+            if ((copy.n == b.n && memcmp(copy.p, b.p, b.n) == 0) ||
+                decode(copy.p, copy.n, NULL, &back, &err) != GCD_OK)
+                continue;
+            const char *wrong = gcd_graph_summary(back)->verdict.complete
+                                    ? graph_eq(whole, back, may_differ)
+                                    : NULL;
+            if (wrong != NULL)
+                tally_complain(t, "seed %" PRIu64 ", damage %zu of %zu: %s", seed, k, b.n, wrong);
+            t->runs++;
+            gcd_graph_free(back);
+        }
+        free(copy.p);
+        tb_free(&b);
+        gcd_graph_free(whole);
+        gcd_graph_free(g);
+    }
+}
+
 /* RUN reads, and writes what it read. */
 static inline void sweep_graph_allocations(const struct graph_sweep *s, sweep_job run,
                                            struct tally *t)

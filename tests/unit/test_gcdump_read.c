@@ -342,20 +342,59 @@ static void test_other_files(void **state)
     expect("", 0, GCD_E_UNSUPPORTED, "not a .gcdump");
 }
 
-/* The trailer may be missing as long as nothing refers to it. */
+static void expect_incomplete(const struct tb_bytes *b, const char *reason)
+{
+    struct gcd_graph *g = read_ok(b->p, b->n, NULL);
+    const struct gcd_verdict *v = &gcd_graph_summary(g)->verdict;
+    if (v->complete || strstr(v->reasons[0].text, reason) == NULL)
+        fail_msg("not \"%s\": %s", reason, v->complete ? "complete" : v->reasons[0].text);
+    gcd_graph_free(g);
+}
+
+/* The trailer may be missing as long as nothing refers to it; the dump is then incomplete. */
 static void test_cut(void **state)
 {
     (void)state;
     struct tb_bytes b;
     (void)tb_gcdump_sample(0, &b);
-    gcd_graph_free(read_ok(b.p, b.n - 4, NULL));
-    gcd_graph_free(read_ok(b.p, b.n - 17, NULL));
+    expect_incomplete(&(struct tb_bytes){ b.p, b.n - 4, 0 }, "ends early");
+    expect_incomplete(&(struct tb_bytes){ b.p, b.n - 17, 0 }, "ends early");
     expect(b.p, b.n - 18, GCD_E_TRUNCATED, "ends early");
     expect(b.p, 400, GCD_E_TRUNCATED, "ends early");
     tb_free(&b);
     (void)tb_gcdump_sample(2, &b);
     expect(b.p, b.n - 4, GCD_E_TRUNCATED, "the table at its end is missing");
     tb_free(&b);
+}
+
+/* Other programs' files have no checksum: whatever they say twice is compared. */
+static void test_contradictions_make_a_dump_incomplete(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *reason;
+        size_t at, n;      /* these bytes after FOUND are changed */
+        const char *found; /* 8 bytes or more */
+        const char *to;
+    } cases[] = {
+        { "the sum", 0, 1, "\x20\0\0\0\x0d\0\0\0", "\x21" },
+        { "gaps", 1, 1, "\x02\x02\x01\0\x03\x82\x2c\x01", "\x01" },
+        { "impossible characters", 3, 1, "Demo.Never", "\0" },
+        { "impossible characters", 9, 1, "Demo.Stra", "\x80" },
+        { "address of another", 0, 1, "\x20\x10\0\0\0\0\0\0", "\0" },
+        { "1 object of the file", 0, 2, "\x20\x10\0\0\0\0\0\0", "\0\0" },
+        { "its root is an object", 0, 1, "\x07\0\0\0\x0f\0\0\0", "\x01" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct tb_bytes b;
+        (void)tb_gcdump_sample(0, &b);
+        uint8_t *p = memmem(b.p, b.n, cases[i].found, 8);
+        if (p == NULL)
+            fail_msg("case %zu", i);
+        memcpy(p + cases[i].at, cases[i].to, cases[i].n);
+        expect_incomplete(&b, cases[i].reason);
+        tb_free(&b);
+    }
 }
 
 /* A small file can give one long name to any number of roots: it is read, and kept, once. */
@@ -574,6 +613,7 @@ int main(void)
         cmocka_unit_test(test_unknown_is_kept),
         cmocka_unit_test(test_facts),
         cmocka_unit_test(test_deferred_types),
+        cmocka_unit_test(test_contradictions_make_a_dump_incomplete),
         cmocka_unit_test(test_size_classes_are_one_type),
         cmocka_unit_test(test_brackets_are_the_runtimes),
         cmocka_unit_test(test_bad_nodes),

@@ -4,6 +4,7 @@
 #include "support/check.h"
 
 #include <string.h>
+#include <zlib.h>
 
 #include "graph/graph_build.h"
 #include "support/folder.h"
@@ -130,10 +131,12 @@ static void test_bytes(void **state)
     size_t region = n + tail.n;
     tb_put(&tail, "\x0d\x07\0\0\0gcdumpc\x06\x06", 14);
     size_t table = n + tail.n;
-    tb_u32(&tail, 1);
+    tb_u32(&tail, 3);
     tb_u32(&tail, (uint32_t)region);
+    tb_u32(&tail, UINT32_C(0xd5a1c3f7)); /* a checksum follows */
+    tb_u32(&tail, (uint32_t)crc32(crc32(0, out.p, (uInt)n), tail.p, (uInt)tail.n));
     tb_u32(&tail, (uint32_t)table);
-    tb_u32(&tail, (uint32_t)table + 8);
+    tb_u32(&tail, (uint32_t)table + 16);
     assert_int_equal(out.n, n + tail.n);
     assert_memory_equal(out.p + n, tail.p, tail.n);
     assert_true(notes.objects == 2 && notes.edges == 3 && notes.roots == 1 && notes.types == 1 &&
