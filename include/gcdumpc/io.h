@@ -114,13 +114,18 @@ struct gcd_sink_options {
     /* others may read the file (mode 0644, reduced by the umask): for figures about a dump, not for
      * a dump */
     bool for_all;
+    /* replaces whatever has the name, even a pipe or a device, and never writes to it */
+    bool file_only;
+    /* how long to wait until somebody opens a pipe for reading; 0 = until canceled */
+    uint64_t wait_ms;
 };
 
 /*
  * An output at PATH, "-" = standard output.  A regular file is written as a temporary file beside
  * it (mode 0600), which gcd_sink_commit renames to PATH; without a commit it is removed.  Anything
  * else (a device, a pipe) is written directly.  The folder is opened once, as by
- * gcd_folder_open_parent; renaming it later does not matter.
+ * gcd_folder_open_parent; renaming it later does not matter.  A pipe or device of another user is
+ * refused at once.
  * First removes temporary files that killed processes of this user left in the folder
  * (gcd_sink_sweep); files still in use are locked and stay.  Only the last 40 MB or so of a large
  * file stay in the page cache. Compresses with gzip when the name ends in ".gz".  OPTIONS may be

@@ -213,6 +213,8 @@ enum gcd_ipc_strategy { GCD_IPC_STRATEGY_AUTO, GCD_IPC_STRATEGY_SINGLE, GCD_IPC_
 /* "auto", "single", "drain"; never NULL. */
 GCD_API const char *gcd_ipc_strategy_name(enum gcd_ipc_strategy strategy);
 
+#define GCD_IPC_PROGRESS_BYTES UINT64_C(65536)
+
 struct gcd_ipc_collect_options {
     const char *socket_path;
     /* alternative: the runtime returned by gcd_ipc_port_wait; one collection at a time */
@@ -233,6 +235,8 @@ struct gcd_ipc_collect_options {
                             methods).        From .NET 9 on modules and version are small and always
                             requested */
     uint64_t timeout_ms; /* for the whole collection; 0 = none */
+    /* gives up when less than GCD_IPC_PROGRESS_BYTES come within this time; 0 = never */
+    uint64_t stall_ms;
     gcd_ipc_data_fn on_data;
     gcd_ipc_step_fn on_step; /* may be NULL */
     gcd_ipc_idle_fn on_idle; /* may be NULL: then only on_data stops the session */

@@ -89,6 +89,8 @@ struct session {
     uint64_t bytes_before_gc;
     uint64_t last_data_ms;  /* time of the last data or reply */
     uint64_t timeout_at_ms; /* 0 = never */
+    /* the last progress: when, and how many bytes there were then */
+    uint64_t progress_ms, progress_bytes;
     uint64_t give_up_at_ms; /* 0 = never; set while waiting for something that needs no heap walk */
     uint64_t latest_at_ms;  /* the same, regardless of incoming data; 0 = not stopping yet */
 
@@ -354,6 +356,16 @@ static void look_at_silence(struct session *s)
              &err);
 }
 
+/* Has too little come for too long?  A few bytes now and then are no progress. */
+static bool has_stalled(struct session *s, uint64_t now)
+{
+    if (s->progress_ms == 0 || s->ret->stream_bytes - s->progress_bytes >= GCD_IPC_PROGRESS_BYTES) {
+        s->progress_ms = now;
+        s->progress_bytes = s->ret->stream_bytes;
+    }
+    return s->o->stall_ms != 0 && now - s->progress_ms >= s->o->stall_ms;
+}
+
 static void look_at_cancel_and_time(struct session *s)
 {
     const struct leg *record = &s->legs[GCD_LEG_RECORD];
@@ -379,6 +391,14 @@ static void look_at_cancel_and_time(struct session *s)
              gcd_because(
                  &err, GCD_ERROR_TIMEOUT,
                  gcd_fail(&err, GCD_E_PEER, "%s within %" PRIu64 " ms", what, s->o->timeout_ms)),
+             &err);
+    } else if (has_stalled(s, now)) {
+        fail(s,
+             gcd_because(&err, GCD_ERROR_TIMEOUT,
+                         gcd_fail(&err, GCD_E_PEER,
+                                  "the process sent less than %" PRIu64
+                                  " KiB of events within %" PRIu64 " ms",
+                                  GCD_IPC_PROGRESS_BYTES / 1024, s->o->stall_ms)),
              &err);
     }
 }

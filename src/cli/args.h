@@ -54,6 +54,8 @@ struct cli_live_args {
     bool plain; /* write recordings without names */
     bool no_ranges, rundown, keep_partial, force, exclusive;
     bool dry_run; /* only report what a dump would cost */
+    /* not an option: other processes wait, so the process must send something now and then */
+    bool must_progress;
     /* not an option: the caller holds the lock; NULL: the dump takes its own */
     const struct live_lock *lock;
 };

@@ -136,8 +136,14 @@ void cli_end_by_sigpipe(void)
 static void on_alarm(int sig)
 {
     (void)sig;
-    atomic_store(&cli_timed_out, true);
-    atomic_store(&cli_canceled, true);
+    if (!atomic_exchange(&cli_canceled, true))
+        atomic_store(&cli_timed_out, true);
+}
+
+void cli_go_on(void)
+{
+    atomic_store(&cli_timed_out, false);
+    atomic_store(&cli_canceled, false);
 }
 
 /* Repeats every second, because a call that must be interrupted may begin just after the first

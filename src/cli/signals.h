@@ -13,10 +13,12 @@
 void cli_set_signals(void);
 /* Set by SIGINT, SIGTERM and SIGHUP. */
 extern gcd_cancel_flag cli_canceled;
-/* Also set when --timeout has passed. */
+/* Also set when --timeout has passed, unless a signal came first. */
 extern gcd_cancel_flag cli_timed_out;
 /* Sets both after SECONDS; 0 = never. */
 void cli_deadline(uint64_t seconds);
+/* Resets both: what was canceled is over, and something else begins. */
+void cli_go_on(void);
 /* The temporary files, and folders of files, that a second signal removes before it ends the
  * program; NULL = none. */
 enum cli_slot { CLI_SLOT_OUTPUT, CLI_SLOT_TRACE, CLI_SLOT_SUMMARY, CLI_SLOT_PORT, CLI_SLOTS };

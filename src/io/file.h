@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include <gcdumpc/cancel.h>
+#include <gcdumpc/io.h>
 #include <gcdumpc/status.h>
 #include <gcdumpc/unstable/regular_file.h>
 
@@ -95,9 +96,9 @@ struct gcd_temporary {
 /*
  * Opens PATH for writing.  For a regular or new file, creates a temporary file beside PATH and
  * describes it in RET_TEMPORARY; a device, a pipe or standard output is opened directly, with
- * RET_TEMPORARY = GCD_TEMPORARY_NONE.  MODE: permissions of a new file.
+ * RET_TEMPORARY = GCD_TEMPORARY_NONE.
  */
-gcd_status gcd_file_open_write(const char *path, unsigned mode, const gcd_cancel_flag *cancel,
+gcd_status gcd_file_open_write(const char *path, const struct gcd_sink_options *options,
                                int *ret_fd, struct gcd_temporary *ret_temporary,
                                struct gcd_error *err);
 

@@ -305,29 +305,47 @@ static gcd_status check_device(int fd, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* Opening a pipe for writing waits until somebody opens it for reading, so retry without blocking.
- */
-static gcd_status open_device(const char *path, const gcd_cancel_flag *cancel, bool pipe,
-                              int *ret_fd, struct gcd_error *err)
+/* Opens PATH with FLAGS and checks it.  *RET_NUMBER: the errno, 0 if the check failed. */
+static gcd_status open_checked(const char *path, int flags, int *ret_fd, int *ret_number,
+                               struct gcd_error *err)
 {
-    for (;;) {
-        bool untrusted;
-        int fd = gcd_safe_open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY, &untrusted);
-        if (fd >= 0) {
-            gcd_status st = check_device(fd, err);
-            if (st != GCD_OK) {
-                (void)close(fd);
-                return st;
-            }
-            int flags = fcntl(fd, F_GETFL);
-            (void)fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
-            *ret_fd = fd;
-            return GCD_OK;
+    bool untrusted;
+    int fd = gcd_safe_open(path, flags, &untrusted);
+    *ret_number = fd < 0 ? -fd : 0;
+    if (fd < 0)
+        return gcd_fail_os(err, -fd, "cannot open");
+    gcd_status st = check_device(fd, err);
+    if (st == GCD_OK)
+        *ret_fd = fd;
+    else
+        (void)close(fd);
+    return st;
+}
+
+/*
+ * Opening a pipe for writing waits until somebody opens it for reading, so retry without blocking.
+ * Before each try, checks who owns what has the name now: nobody waits for another user.
+ */
+static gcd_status open_device(const char *path, const struct gcd_sink_options *options, int *ret_fd,
+                              struct gcd_error *err)
+{
+    const gcd_cancel_flag *cancel = options->context.cancel;
+    for (uint64_t waited_ms = 0;; waited_ms += POLL_MS) {
+        int number, seen;
+        GCD_TRY(open_checked(path, O_PATH, &seen, &number, err));
+        (void)close(seen);
+        gcd_status st = open_checked(path, O_WRONLY | O_NONBLOCK | O_NOCTTY, ret_fd, &number, err);
+        if (st == GCD_OK) {
+            int flags = fcntl(*ret_fd, F_GETFL);
+            (void)fcntl(*ret_fd, F_SETFL, flags & ~O_NONBLOCK);
         }
-        if (fd != -ENXIO || !pipe)
-            return gcd_fail_os(err, -fd, "cannot open");
+        if (number != ENXIO)
+            return st;
         if (gcd_is_canceled(cancel))
             return gcd_fail(err, GCD_E_CANCELED, "interrupted");
+        if (options->wait_ms != 0 && waited_ms >= options->wait_ms)
+            return gcd_fail(err, GCD_E_IO, "nobody has opened it for reading within %" PRIu64 " ms",
+                            options->wait_ms);
         (void)poll(NULL, 0, POLL_MS);
     }
 }
@@ -432,20 +450,21 @@ static bool look_at(const struct gcd_temporary *temporary, const char *path, str
     return there;
 }
 
-static gcd_status open_beside(const char *path, unsigned mode, const gcd_cancel_flag *cancel,
-                              int *ret_fd, struct gcd_temporary *temporary, struct gcd_error *err)
+static gcd_status open_beside(const char *path, const struct gcd_sink_options *options, int *ret_fd,
+                              struct gcd_temporary *temporary, struct gcd_error *err)
 {
     struct stat st;
     bool there = look_at(temporary, path, &st);
     if (there && S_ISDIR(st.st_mode))
         return gcd_fail(err, GCD_E_ARG, "is a directory, a file name is needed");
-    if (!there || S_ISREG(st.st_mode) || S_ISLNK(st.st_mode))
-        return gcd_file_open_temporary(temporary, false, mode, ret_fd, err);
+    if (!there || S_ISREG(st.st_mode) || S_ISLNK(st.st_mode) || options->file_only)
+        return gcd_file_open_temporary(temporary, false, options->for_all ? 0644 : 0600, ret_fd,
+                                       err);
     gcd_temporary_remove(temporary, -1);
-    return open_device(path, cancel, S_ISFIFO(st.st_mode), ret_fd, err);
+    return open_device(path, options, ret_fd, err);
 }
 
-gcd_status gcd_file_open_write(const char *path, unsigned mode, const gcd_cancel_flag *cancel,
+gcd_status gcd_file_open_write(const char *path, const struct gcd_sink_options *options,
                                int *ret_fd, struct gcd_temporary *ret_temporary,
                                struct gcd_error *err)
 {
@@ -460,7 +479,7 @@ gcd_status gcd_file_open_write(const char *path, unsigned mode, const gcd_cancel
     if (path[strlen(path) - 1] == '/')
         return gcd_fail(err, GCD_E_ARG, "is a directory, a file name is needed");
     GCD_TRY(open_folder(path, false, ret_temporary, err));
-    gcd_status st = open_beside(path, mode, cancel, ret_fd, ret_temporary, err);
+    gcd_status st = open_beside(path, options, ret_fd, ret_temporary, err);
     if (st != GCD_OK)
         gcd_temporary_remove(ret_temporary, -1);
     return st;

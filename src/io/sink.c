@@ -220,10 +220,12 @@ static void join_thread(struct gcd_sink *s)
 gcd_status gcd_sink_open(const char *path, const struct gcd_sink_options *options,
                          struct gcd_sink **ret, struct gcd_error *err)
 {
+    static const struct gcd_sink_options defaults;
     struct gcd_sink *s = NULL;
-    GCD_TRY(sink_new(options != NULL ? options->context.alloc : NULL, &s, err));
-    s->cancel = options != NULL ? options->context.cancel : NULL;
-    s->room_until = options != NULL && options->keep_room ? GCD_ROOM_KEPT : GCD_ROOM_UNKEPT;
+    options = options != NULL ? options : &defaults;
+    GCD_TRY(sink_new(options->context.alloc, &s, err));
+    s->cancel = options->context.cancel;
+    s->room_until = options->keep_room ? GCD_ROOM_KEPT : GCD_ROOM_UNKEPT;
     size_t len = strlen(path);
     gcd_status st = GCD_OK;
     s->temp = gcd_mem_new(&s->alloc, PATH_MAX);
@@ -232,14 +234,13 @@ gcd_status gcd_sink_open(const char *path, const struct gcd_sink_options *option
     if (st == GCD_OK && len > 3 && strcmp(path + len - 3, ".gz") == 0)
         st = start_gzip(s, GZIP_LEVEL, err);
     if (st == GCD_OK)
-        st = gcd_file_open_write(path, options != NULL && options->for_all ? 0644 : 0600, s->cancel,
-                                 &s->fd, &s->temporary, err);
+        st = gcd_file_open_write(path, options, &s->fd, &s->temporary, err);
     if (st != GCD_OK) {
         gcd_sink_free(s);
         return st;
     }
     gcd_temporary_path(&s->temporary, path, s->temp, PATH_MAX);
-    if (options != NULL && options->context.threads > 1 && is_file(s))
+    if (options->context.threads > 1 && is_file(s))
         start_thread(s);
     *ret = s;
     return GCD_OK;

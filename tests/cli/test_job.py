@@ -12,6 +12,8 @@ import unittest
 from cli_support import CliTest, main, small_trace, trace_bytes
 from fake_process import FakeProcess, socket_name
 
+STRANGER = 12345                 # a user other than root and the one of the tests
+
 
 @unittest.skipIf(os.environ.get("GCDUMPC_IPC") == "OFF", "this build has no support for living processes")
 class Job(CliTest):
@@ -174,6 +176,66 @@ class Job(CliTest):
                 self.assertRegex(line["reason"], rf"\A{target.pid}\.{suffix}: exists and is not a regular file")
                 self.assertEqual(os.listdir(self.dir), [f"{target.pid}.{suffix}"])
                 os.unlink(name)
+
+    def pipe(self, name, owner):
+        os.mkfifo(self.path(name))
+        if owner != os.geteuid():
+            os.chown(self.path(name), owner, owner)
+
+    def test_pipes_of_another_user(self):
+        """Nobody reads from them: the job does not wait for that."""
+        if os.geteuid() != 0:
+            self.skipTest("only root can make pipes of another user")
+        target = self.process(small_trace())
+        for option, name in (("-o", "x.gclog"), ("--metrics", "x.prom"), ("--summary", "x.json"), ("--save-trace", "x.nettrace")):
+            self.pipe(name, STRANGER)
+            words = ("-o", "%s.gclog") if option == "--metrics" else () if option == "-o" else ("-o", "y.gclog")
+            for words in (words, (*words, "--if-free-disk", "1")):
+                run = self.done("collect", "--pid", target.pid, *words, option, name, code=1)
+                self.assertRegex(run.lines[-1], rf"{name}: is a pipe of another user \({STRANGER}\)\Z")
+            os.unlink(self.path(name))
+
+    def test_the_state_is_never_a_pipe(self):
+        target = self.process(small_trace())
+        words = ("--pid", target.pid, "-o", "%s.gclog")
+        self.collect(*words)
+        state, = glob.glob(self.path(".*.gcdumpc-last"))
+        for owner in {os.geteuid(), STRANGER if os.geteuid() == 0 else os.geteuid()}:
+            os.unlink(state)
+            self.pipe(state, owner)
+            line, = self.collect(*words)
+            self.assertEqual((line["status"], line["reason"]), ("done", None))
+            self.assertTrue(os.path.isfile(state))
+
+    def test_the_timeout_ends_the_wait_for_a_reader(self):
+        target = self.process(small_trace())
+        for option, name in (("-o", "x.gclog"), ("--metrics", "x.prom"), ("--summary", "x.json"), ("--save-trace", "x.nettrace")):
+            self.pipe(name, os.geteuid())
+            words = ("-o", "%s.gclog") if option == "--metrics" else () if option == "-o" else ("-o", "y.gclog")
+            for words in (words, (*words, "--keep-partial")):
+                run = self.done("collect", "--pid", target.pid, *words, option, name, "--timeout", "1", code=1)
+                self.assertRegex(run.text + run.err.decode(), r"(nobody has opened it for reading within 1000 ms|the time is up \(--timeout\))")
+            os.unlink(self.path(name))
+
+    def test_the_timeout_ends_the_wait_for_a_slow_reader(self):
+        """A pipe that is full, because nobody reads on."""
+        target = self.process(trace_bytes("net10-wks"))
+        self.pipe("x.gclog", os.geteuid())
+        reader = os.open(self.path("x.gclog"), os.O_RDONLY | os.O_NONBLOCK)
+        self.addCleanup(os.close, reader)
+        for words in ((), ("--keep-partial",), ("--if-free-disk", "1")):
+            run = self.done("collect", "--pid", target.pid, "-o", "x.gclog", "--timeout", "3", *words, code=1)
+            self.assertRegex(run.lines[-1], r"x\.gclog: the time is up \(--timeout\)\Z")
+
+    def test_each_process_gets_its_share_of_the_time(self):
+        """Two that never finish, before or after one that does."""
+        endless = trace_bytes("net10-wks")[:2000]
+        for order in ((endless, endless, small_trace()), (small_trace(), endless, endless)):
+            targets = [self.process(data) for data in order]
+            lines = self.collect("--all", "--name", self.name, "-o", "%p-%s.gclog", "--timeout", "9", code=1)
+            self.assertEqual({line["pid"]: line["status"] for line in lines},
+                             {target.pid: "failed" if data is endless else "done" for target, data in zip(targets, order)}, lines)
+            self.end_all()
 
     def expected(self, *words, code=0):
         """The lines of --dry-run --log json, which changes nothing."""

@@ -573,6 +573,18 @@ static void test_timeout_in_stream(void **state)
                    "the heap walk was not over within 400 ms");
 }
 
+/* A few bytes now and then do not keep others waiting. */
+static void test_too_little_in_stream(void **state)
+{
+    (void)state;
+    struct client c;
+    client_init(&c);
+    c.options.stall_ms = 400;
+    gcd_status st = collect_and_stop(&c);
+    expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_TIMEOUT,
+                   "the process sent less than 64 KiB of events within 400 ms");
+}
+
 static void test_caller_fails(void **state)
 {
     (void)state;
@@ -946,6 +958,7 @@ int main(void)
         cmocka_unit_test(test_canceled_before_start),
         cmocka_unit_test(test_cancel_in_stream),
         cmocka_unit_test(test_timeout_in_stream),
+        cmocka_unit_test(test_too_little_in_stream),
         cmocka_unit_test(test_caller_fails),
         cmocka_unit_test(test_caller_fails_after_stop),
         cmocka_unit_test(test_caller_fails_after_another_failure),

@@ -10,6 +10,7 @@
 #include "input/dump_verdict.h"
 #include "input/input.h"
 #include "output/output.h"
+#include "signals.h"
 
 /* The size of the output, or of the input file when there is no output. */
 static uint64_t bytes_of(const struct cli_args *args, const struct cli_output *out)
@@ -54,8 +55,10 @@ enum cli_exit cmd_convert(const struct cli_args *args)
         struct cli_dump d;
         input.view.separate_loads = out.separate_loads;
         e = cli_open(&input, out.need, &d);
+        cli_deadline(args->live.timeout_s); /* nobody may read the pipe that it is written to */
         if (e == CLI_DONE)
             e = write_all(args, &d, &out, summary);
+        cli_deadline(0);
         cli_close(&d);
     }
     cli_output_close(&out);

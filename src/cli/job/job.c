@@ -64,6 +64,7 @@ struct job {
     struct job_dump *dumps;
     size_t count;
     struct job_own own;
+    uint64_t start_ms;
 };
 
 static void job_free(struct job *j)
@@ -259,6 +260,33 @@ static enum cli_exit find_processes(struct job *j)
     return e == CLI_DONE ? find(j, d.pid) : e;
 }
 
+/* ---- time ---- */
+
+/* The rest of SECONDS that began at START_MS, at least 1; 0 = no limit. */
+static uint64_t seconds_left(uint64_t start_ms, uint64_t seconds)
+{
+    uint64_t spent_ms = live_now_ms() - start_ms, all_ms = seconds * 1000;
+    if (seconds == 0)
+        return 0;
+    return spent_ms + 1000 < all_ms ? (all_ms - spent_ms + 999) / 1000 : 1;
+}
+
+/* Is the time of the whole run up?  The rest may be less than the second that seconds_left says. */
+static bool is_late(const struct job *j)
+{
+    return j->args->live.timeout_s != 0 &&
+           live_now_ms() - j->start_ms >= j->args->live.timeout_s * 1000;
+}
+
+/* The processes from number I on share the time that is left, so one that never finishes does not
+ * take it from the others. */
+static uint64_t share_of_time(const struct job *j, size_t i)
+{
+    uint64_t left = seconds_left(j->start_ms, j->args->live.timeout_s),
+             share = left / (j->count - i);
+    return left != 0 && share == 0 ? 1 : share;
+}
+
 /* ---- one dump ---- */
 
 static void add_reason(struct job_dump *d, const char *text)
@@ -419,7 +447,11 @@ static enum cli_exit dump(struct job_dump *d, struct cli_args *args)
         struct cli_args input = *args;
         struct cli_dump dump;
         input.view.separate_loads = out.separate_loads;
+        input.live.timeout_s = seconds_left(d->start_ms, args->live.timeout_s);
         e = cli_open(&input, out.need, &dump);
+        /* a partial dump is worth a second period */
+        cli_deadline(args->live.keep_partial ? args->live.timeout_s
+                                             : seconds_left(d->start_ms, args->live.timeout_s));
         if (dump.dump != NULL && (e == CLI_DONE || dump.refused))
             take_facts(d, &dump);
         d->asked = dump.asked;
@@ -447,10 +479,12 @@ static void prepare(const struct job *j, struct job_dump *d)
     };
 }
 
-static enum cli_exit run_dump(struct job *j, struct job_dump *d)
+static enum cli_exit run_dump(struct job *j, struct job_dump *d, uint64_t seconds)
 {
     struct cli_args args = *j->args;
     bool asked_for = d->known; /* job_conditions was called */
+    args.live.timeout_s = seconds;
+    args.live.must_progress = j->count > 1;
     args.target.pid = d->pid;
     args.target.name = NULL;
     args.target.all = false;
@@ -555,7 +589,7 @@ static enum cli_exit no_process(struct job *j, enum cli_exit e)
 /* The run ended before D's turn. */
 static enum cli_exit not_tried(struct job_dump *d)
 {
-    bool late = atomic_load(&cli_timed_out);
+    bool late = !atomic_load(&cli_canceled) || atomic_load(&cli_timed_out);
     char subject[40];
     (void)snprintf(subject, sizeof subject, "process %" PRIu32, d->pid);
     d->begun = time(NULL);
@@ -573,12 +607,15 @@ static enum cli_exit run_all(struct job *j)
         if (j->dumps[i].known)
             job_conditions(&j->dumps[i]);
     }
-    for (i = 0; i < j->count && !atomic_load(&cli_canceled); i++) {
+    for (i = 0; i < j->count && !atomic_load(&cli_canceled) && !is_late(j); i++) {
         struct job_dump *d = &j->dumps[i];
+        uint64_t seconds = share_of_time(j, i);
         d->start_ms = live_now_ms();
         cli_hold(j->args->job.log != CLI_LOG_NONE && !j->args->live.dry_run);
         cli_error_clear();
-        enum cli_exit e = run_dump(j, d);
+        cli_deadline(seconds);
+        enum cli_exit e = run_dump(j, d, seconds);
+        cli_deadline(0);
         d->duration_ms = live_now_ms() - d->start_ms;
         if (e == CLI_FAILED && has_ended(j, d)) {
             d->status = JOB_SKIPPED;
@@ -588,13 +625,17 @@ static enum cli_exit run_all(struct job *j)
         if (e != CLI_DONE && e != CLI_INCOMPLETE && atomic_load(&cli_canceled))
             e = atomic_load(&cli_timed_out) ? CLI_FAILED : CLI_INTERRUPTED;
         worst = worse(worst, tell(d, e));
+        if (atomic_load(&cli_timed_out) && !is_late(j)) /* only its share is used up */
+            cli_go_on();
     }
     for (; i < j->count; i++)
         worst = worse(worst, j->dumps[i].status == JOB_SKIPPED ? tell(&j->dumps[i], CLI_DONE)
                                                                : not_tried(&j->dumps[i]));
     if (j->args->live.dry_run)
         return worst;
+    cli_deadline(seconds_left(j->start_ms, j->args->live.timeout_s));
     worst = worse(worst, job_metrics(j->args, j->dumps, j->count));
+    cli_deadline(0);
     summary(j);
     return worst;
 }
@@ -609,14 +650,14 @@ enum cli_exit cli_check_job(const struct cli_args *args)
 
 enum cli_exit cmd_collect(const struct cli_args *args)
 {
-    struct job j = { .args = args };
+    struct job j = { .args = args, .start_ms = live_now_ms() };
     if (!job_wanted(args))
         return cmd_convert(args);
     (void)gethostname(j.host, sizeof j.host - 1);
     enum cli_exit e = parse_names(&j);
     if (e == CLI_DONE)
         e = job_set_priority(args);
-    if (e == CLI_DONE && !args->live.keep_partial)
+    if (e == CLI_DONE)
         cli_deadline(args->live.timeout_s);
     if (e == CLI_DONE) {
         cli_hold(args->job.log != CLI_LOG_NONE && !args->live.dry_run);

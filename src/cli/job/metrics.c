@@ -7,9 +7,11 @@
 
 #include "args.h"
 #include "exit.h"
+#include "input/memory.h"
 #include "job/job.h"
 #include "output/output.h"
 #include "output/prom.h"
+#include "signals.h"
 
 #ifdef GCDUMPC_HAVE_IPC
 
@@ -110,7 +112,11 @@ enum cli_exit job_metrics(const struct cli_args *args, const struct job_dump *du
     for (size_t i = 0; f != NULL && i < sizeof metrics / sizeof *metrics; i++)
         put(&p, &metrics[i], dumps, n);
     bool ok = f != NULL && fclose(f) == 0;
-    enum cli_exit e = cli_write_text(args->job.metrics, true, ok ? text : NULL);
+    struct gcd_sink_options options = { .context = { .alloc = cli_alloc(),
+                                                     .cancel = &cli_canceled },
+                                        .for_all = true,
+                                        .wait_ms = args->live.timeout_s * 1000 };
+    enum cli_exit e = cli_write_text(args->job.metrics, &options, ok ? text : NULL);
     free(text);
     return e;
 }

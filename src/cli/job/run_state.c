@@ -2,8 +2,10 @@
 #include <gcdumpc/unstable/folders.h>
 
 #include "exit.h"
+#include "input/memory.h"
 #include "job/job.h"
 #include "output/output.h"
+#include "signals.h"
 #include "term/lists.h"
 #include "term/path.h"
 
@@ -231,8 +233,8 @@ static void lock_folder(const char *path, int *ret_fd)
     char folder[4200];
     cli_path_folder(path, folder, sizeof folder);
     *ret_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    for (int i = 0; i < LOCK_TRIES && *ret_fd >= 0 && flock(*ret_fd, LOCK_EX | LOCK_NB) != 0 &&
-                    errno == EWOULDBLOCK;
+    for (int i = 0; i < LOCK_TRIES && *ret_fd >= 0 && !atomic_load(&cli_canceled) &&
+                    flock(*ret_fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
          i++)
         (void)nanosleep(&(struct timespec){ .tv_nsec = LOCK_TRY_MS * 1000000L }, NULL);
 }
@@ -256,7 +258,10 @@ enum cli_exit run_state_write(const struct job_dump *d)
     char *text = o != NULL ? json_dumps(o, 0) : NULL;
     json_decref(before);
     json_decref(o);
-    enum cli_exit e = cli_write_text(path, false, text);
+    struct gcd_sink_options options = {
+        .context = { .alloc = cli_alloc(), .cancel = &cli_canceled }, .file_only = true
+    };
+    enum cli_exit e = cli_write_text(path, &options, text);
     free(text);
     if (lock_fd >= 0)
         (void)close(lock_fd);

@@ -205,6 +205,7 @@ enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_o
             l.mappings = NULL; /* the summary says that its memory is unknown */
         l.start_ms = live_now_ms();
         ret->asked = true;
+        cli_deadline(0); /* attempts end by themselves, and say what they waited for */
         attempts(&l, buffer_mb, &best);
         keep_memory(&l, &best);
         if (best.usable && !args->quiet && (best.status == GCD_OK || args->live.keep_partial))

@@ -19,6 +19,9 @@
 #define SAMPLE_MS  100u
 /* after this wait, a message says what it waits for; shorter than any wait that ends by itself */
 #define PATIENCE_MS 8000u
+/* Without progress for so long, it is the turn of the next process.  The garbage collection of a
+ * large heap takes minutes. */
+#define STALL_MS 300000u
 
 struct progress {
     const struct live *l;
@@ -133,6 +136,7 @@ static gcd_status collect(const struct live *l, struct live_attempt *a, uint64_t
         .most_bytes = most_bytes,
         .rundown = l->args->live.rundown,
         .timeout_ms = timeout_ms,
+        .stall_ms = l->args->live.must_progress ? STALL_MS : 0,
         .on_data = on_data,
         .on_step = on_step,
         .on_idle = on_idle,

@@ -166,7 +166,8 @@ static enum cli_exit open_sink(const struct cli_args *args, const char *path, bo
     }
     return cli_sink_open(path,
                          &(struct gcd_sink_options){ .context = cli_context(args, NULL),
-                                                     .keep_room = cli_keeps_room(args) },
+                                                     .keep_room = cli_keeps_room(args),
+                                                     .wait_ms = args->live.timeout_s * 1000 },
                          slot, ret);
 }
 
@@ -380,7 +381,8 @@ void cli_output_close(struct cli_output *out)
 enum cli_exit cli_page_open(const struct cli_args *args, const char *command, struct gcd_sink **ret)
 {
     const struct gcd_format *f = gcd_format_by_path(args->output.path);
-    struct gcd_sink_options options = { .context = cli_context(args, NULL) };
+    struct gcd_sink_options options = { .context = cli_context(args, NULL),
+                                        .wait_ms = args->live.timeout_s * 1000 };
     if (args->view.json || args->view.csv)
         return cli_error(CLI_USAGE, NULL, "--%s is for tables, but -o writes a page",
                          args->view.json ? "json" : "csv");
@@ -410,15 +412,14 @@ void cli_page_close(struct gcd_sink *s)
     cli_temporary(CLI_SLOT_OUTPUT, NULL);
 }
 
-enum cli_exit cli_write_text(const char *path, bool for_all, const char *text)
+enum cli_exit cli_write_text(const char *path, const struct gcd_sink_options *options,
+                             const char *text)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_sink *to = NULL;
     if (text == NULL)
         return cli_no_memory(path);
-    gcd_status st = gcd_sink_open(
-        path, &(struct gcd_sink_options){ .context = { .alloc = cli_alloc() }, .for_all = for_all },
-        &to, &err);
+    gcd_status st = gcd_sink_open(path, options, &to, &err);
     if (st == GCD_OK) {
         gcd_sink_text(to, text);
         st = gcd_sink_commit(to, &err);

@@ -46,9 +46,10 @@ void cli_output_close(struct cli_output *out);
 /* --save-trace: the same in two steps, for a copy of the stream that INPUT keeps. */
 enum cli_exit cli_trace_open(const struct cli_args *args, struct cli_dump *d);
 enum cli_exit cli_trace_write(const struct cli_args *args, struct cli_dump *d);
-/* Writes a small file completely or not at all; FOR_ALL: readable by everyone.  TEXT NULL: out of
- * memory.  CLI_FAILED after a message. */
-enum cli_exit cli_write_text(const char *path, bool for_all, const char *text);
+/* Writes a small file completely or not at all.  TEXT NULL: out of memory.  CLI_FAILED after a
+ * message. */
+enum cli_exit cli_write_text(const char *path, const struct gcd_sink_options *options,
+                             const char *text);
 /* Opens PATH for an output that a second signal removes.  On failure the message has been printed.
  */
 enum cli_exit cli_sink_open(const char *path, const struct gcd_sink_options *options,

@@ -358,7 +358,8 @@ enum cli_exit cli_summary_open(const struct cli_args *args, struct gcd_sink **re
     if (args->output.summary == NULL)
         return CLI_DONE;
     return cli_sink_open(args->output.summary,
-                         &(struct gcd_sink_options){ .context = cli_context(args, NULL) },
+                         &(struct gcd_sink_options){ .context = cli_context(args, NULL),
+                                                     .wait_ms = args->live.timeout_s * 1000 },
                          CLI_SLOT_SUMMARY, ret);
 }
 

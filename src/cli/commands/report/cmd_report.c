@@ -261,7 +261,8 @@ enum cli_exit cmd_report(const struct cli_args *args)
     /* readable by all: node_exporter runs as another user, and metrics are meant to be published */
     struct gcd_sink_options options = { .context = { .alloc = cli_alloc(),
                                                      .cancel = &cli_canceled },
-                                        .for_all = format == FORMAT_PROMETHEUS };
+                                        .for_all = format == FORMAT_PROMETHEUS,
+                                        .wait_ms = args->live.timeout_s * 1000 };
     if (e == CLI_DONE && args->output.path != NULL && strcmp(args->output.path, "-") != 0)
         e = cli_sink_open(args->output.path, &options, CLI_SLOT_OUTPUT, &sink);
     if (e == CLI_DONE)

@@ -110,13 +110,6 @@ static bool run_command(struct sql_shell *s, char *line)
 
 /* ---- the loop ---- */
 
-/* Resets the flags, because a canceled statement does not end the prompt. */
-static void go_on(void)
-{
-    atomic_store(&cli_timed_out, false);
-    atomic_store(&cli_canceled, false);
-}
-
 /* Handles LINE, which it may change.  False: quit. */
 static bool take(struct sql_shell *s, struct sql_lines *lines, struct statement *st, char *line,
                  enum cli_exit *ret)
@@ -136,7 +129,7 @@ static bool take(struct sql_shell *s, struct sql_lines *lines, struct statement 
     (void)sql_run(s, st->text); /* errors have been reported */
     st->bytes = 0;
     *ret = cli_flush_stdout();
-    go_on();
+    cli_go_on(); /* a canceled statement does not end the prompt */
     return *ret == CLI_DONE;
 }
 
@@ -153,7 +146,7 @@ enum cli_exit sql_prompt(struct sql_shell *s)
         if (line == NULL && atomic_load(&cli_canceled)) { /* Ctrl-C: drop the statement */
             putchar('\n');
             st.bytes = 0;
-            go_on();
+            cli_go_on();
             continue;
         }
         more = line != NULL && take(s, lines, &st, line, &e);
