@@ -118,6 +118,7 @@ struct gcdump_in {
     uint32_t type_count, node_count;
     size_t offsets, blob, blob_bytes, addresses; /* their positions; the blob's length */
     bool has_addresses;
+    uint32_t null_node;               /* stands for the address 0; GCDUMP_NONE = there is none */
     struct gcdump_type *types;        /* [type_count] */
     struct gcdump_deferred *deferred; /* [deferred_count], entry t belongs to type t */
     uint32_t deferred_count;

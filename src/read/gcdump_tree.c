@@ -368,7 +368,7 @@ static gcd_status put_children(struct gcdump_in *f, struct gcd_build *b,
         GCD_TRY(gcdump_next_child(f, m->node, &node, &child, err));
         if (k % GCDUMP_CHECK_EVERY == 0 && gcd_is_canceled(f->options->context.cancel))
             return gcd_fail(err, GCD_E_CANCELED, "interrupted");
-        if (!gcdump_bit(f->in_tree, child))
+        if (!gcdump_bit(f->in_tree, child) && child != f->null_node)
             GCD_TRY(put_root(f, b, m, name, child, err));
     }
     return GCD_OK;

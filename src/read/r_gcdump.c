@@ -27,6 +27,25 @@ static bool probe(const uint8_t *head, size_t n)
            memcmp(head + class_at, class_name, class_n) == 0;
 }
 
+/*
+ * dotnet-gcdump and PerfView keep the stack slots and references that are null: one node, which is
+ * never described, has the address 0.  A second one is damage, and then none is null.  In our own
+ * files that node stands for all unknown objects.
+ */
+static void find_null_node(struct gcdump_in *f)
+{
+    f->null_node = GCDUMP_NONE;
+    for (uint32_t n = 0; n < f->node_count && f->has_addresses && !f->ours; n++) {
+        if (gcdump_offset(f, n) != 0 || gcdump_address(f, n) != 0)
+            continue;
+        if (f->null_node != GCDUMP_NONE) {
+            f->null_node = GCDUMP_NONE;
+            return;
+        }
+        f->null_node = n;
+    }
+}
+
 static gcd_status prepare(struct gcdump_in *f, struct gcd_error *err)
 {
     size_t words = (size_t)f->node_count / 64 + 1;
@@ -93,11 +112,14 @@ static gcd_status put_references(struct gcdump_in *f, struct gcd_build *b, struc
         GCD_TRY(gcd_build_next_node(b, err));
         while (node.children > 0) {
             size_t k = node.children < EDGES_AT_ONCE ? node.children : EDGES_AT_ONCE;
+            size_t kept = 0;
             for (size_t i = 0; i < k; i++) {
-                GCD_TRY(gcdump_next_child(f, n, &node, &targets[i], err));
-                targets[i] = gcdump_graph_node(f, targets[i]);
+                uint32_t child;
+                GCD_TRY(gcdump_next_child(f, n, &node, &child, err));
+                if (child != f->null_node)
+                    targets[kept++] = gcdump_graph_node(f, child);
             }
-            GCD_TRY(gcd_build_edge_nodes(b, targets, k, err));
+            GCD_TRY(gcd_build_edge_nodes(b, targets, kept, err));
             node.children -= (uint32_t)k;
         }
     }
@@ -124,6 +146,7 @@ static gcd_status read_all(struct gcdump_in *f, struct gcd_input *in, struct gcd
     GCD_TRY(prepare(f, err));
     GCD_TRY(gcdump_put_facts(f, b, err));
     GCD_TRY(gcdump_join_size_classes(f, b, err));
+    find_null_node(f);
     GCD_TRY(put_types(f, b, err));
     GCD_TRY(gcdump_find_tree(f, err));
     GCD_TRY(put_nodes(f, b, err));

@@ -327,7 +327,7 @@ static const struct tb_gcdump_node sample_nodes[] = {
     { .type = 2, .size = -1, .address = 0x2000, .child_count = 1, .children = { 6 } },
     { .type = 2, .size = 0x7fffffff, .address = 0x3000, .child_count = 2, .children = { 5, 5 } },
     { .type = 1, .size = 0, .address = 0x8000000000 },
-    { .undefined = true },
+    { .undefined = true, .address = 0x7000 },
     { .type = 4, .size = -1, .child_count = 4, .children = { 8, 0, 10, 13 } },
     { .type = 5, .size = -1, .child_count = 2, .children = { 1, 1 } },
     { .type = 7, .size = -1, .child_count = 1, .children = { 4 } },

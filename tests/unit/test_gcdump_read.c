@@ -285,6 +285,35 @@ static void test_bad_nodes(void **state)
                  "the root is not described");
 }
 
+/* Null stack slots and references are not references to something that is missing; two nodes of
+ * that kind are damage. */
+static void test_null_is_not_an_address(void **state)
+{
+    (void)state;
+    static const struct tb_gcdump_type types[] = { { "UNDEFINED", 0, NULL },
+                                                   { "[local vars]", 0, NULL },
+                                                   { "A", 8, NULL } };
+    struct tb_gcdump_node nodes[] = {
+        { .type = 1, .size = 0, .child_count = 3, .children = { 1, 2, 3 } },
+        { .type = 2, .size = 24, .address = 0x1000, .child_count = 3, .children = { 1, 2, 3 } },
+        { .undefined = true },
+        { .undefined = true, .address = 0x2000 },
+    };
+    for (uint64_t missing = 1; missing <= 2; missing++) {
+        struct tb_bytes b;
+        tb_gcdump_file(&b, &(struct tb_gcdump_options){ .label_bytes = 4, .version = 10 }, types, 3,
+                       nodes, 4);
+        struct gcd_graph *g = read_ok(b.p, b.n, NULL);
+        assert_int_equal(gcd_graph_notes(g)->edges_dangling, missing);
+        assert_int_equal(gcd_graph_notes(g)->roots_dangling, missing);
+        assert_int_equal(gcd_graph_summary(g)->root_count, 1);
+        assert_int_equal(gcd_graph_summary(g)->edges, 1);
+        gcd_graph_free(g);
+        tb_free(&b);
+        nodes[3].address = 0;
+    }
+}
+
 /* Nodes that share one description would multiply their references without limit. */
 static void test_overlapping_nodes(void **state)
 {
@@ -618,6 +647,7 @@ int main(void)
         cmocka_unit_test(test_brackets_are_the_runtimes),
         cmocka_unit_test(test_bad_nodes),
         cmocka_unit_test(test_overlapping_nodes),
+        cmocka_unit_test(test_null_is_not_an_address),
         cmocka_unit_test(test_other_files),
         cmocka_unit_test(test_cut),
         cmocka_unit_test(test_a_long_static_name),
