@@ -248,6 +248,9 @@ GCD_API const struct gcd_suspect *gcd_suspects_get(const struct gcd_suspects *s,
 /* The bytes of the heap that shares refer to, and the bytes that make a suspect. */
 GCD_API uint64_t gcd_suspects_heap_bytes(const struct gcd_suspects *s);
 GCD_API uint64_t gcd_suspects_threshold(const struct gcd_suspects *s);
+/* At least so many bytes of them exist only because tools observe the process: the runtime's
+ * descriptions of its own events.  They are no suspects. */
+GCD_API uint64_t gcd_suspects_observed_bytes(const struct gcd_suspects *s);
 
 /*
  * The largest consumers, even if there is no suspect: objects that no single object dominates, by

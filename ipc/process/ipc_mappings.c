@@ -32,6 +32,10 @@
  * of the GC's reservation. */
 #define UNUSED_BYTES (UINT64_C(64) << 20)
 
+/* Only the reservation of a GC with regions has an unused part like this, unless the heap has a
+ * small limit. */
+#define RESERVED_BYTES (UINT64_C(1) << 30)
+
 /* An anonymous mapping. */
 struct mapping {
     uint64_t start, end, resident_bytes;
@@ -256,4 +260,47 @@ void gcd_ipc_mappings_memory(const struct gcd_ipc_mappings *m, const struct gcd_
     ret->gc_bytes = gc < ret->resident_bytes ? gc : ret->resident_bytes;
     if (order != NULL)
         gcd_mem_free(&m->alloc, order, n * sizeof *order);
+}
+
+/* Resident bytes of the row around a reservation, which may include other mappings; all anonymous
+ * memory where none can be recognised. */
+static uint64_t heap_most(const struct gcd_ipc_mappings *m)
+{
+    uint64_t reserved = 0;
+    bool found = false;
+    for (size_t i = 0, end; i < m->count && m->known; i = end) {
+        uint64_t bytes = 0;
+        bool is_reservation = false;
+        for (end = i; end < m->count && (end == i || m->items[end].start == m->items[end - 1].end);
+             end++) {
+            const struct mapping *at = &m->items[end];
+            gcd_add_saturating(&bytes, at->resident_bytes);
+            is_reservation =
+                is_reservation || (at->closed && at->end - at->start >= RESERVED_BYTES);
+        }
+        found = found || is_reservation;
+        if (is_reservation)
+            gcd_add_saturating(&reserved, bytes);
+    }
+    uint64_t most = m->memory.anonymous_bytes;
+    if (most == 0) /* not known before Linux 4.5 */
+        return 0;
+    most = found && reserved < most ? reserved : most;
+    gcd_add_saturating(&most, m->memory.swapped_bytes);
+    return most;
+}
+
+uint64_t gcd_mappings_heap_most(const char *proc, uint32_t pid)
+{
+    struct gcd_ipc_mappings *m;
+    if (gcd_mappings_read(proc, pid, NULL, &m, NULL) != GCD_OK)
+        return 0;
+    uint64_t most = heap_most(m);
+    gcd_ipc_mappings_free(m);
+    return most;
+}
+
+uint64_t gcd_ipc_heap_most(uint32_t pid)
+{
+    return gcd_mappings_heap_most("/proc", pid);
 }

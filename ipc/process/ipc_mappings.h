@@ -11,5 +11,7 @@
 GCD_MUST_CHECK gcd_status gcd_mappings_read(const char *proc, uint32_t pid,
                                             const struct gcd_alloc *alloc,
                                             struct gcd_ipc_mappings **ret, struct gcd_error *err);
+/* gcd_ipc_heap_most with PROC instead of "/proc". */
+uint64_t gcd_mappings_heap_most(const char *proc, uint32_t pid);
 
 #endif

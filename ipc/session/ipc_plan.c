@@ -16,6 +16,8 @@ static const uint32_t wanted_events[] = { 1,  2,  3,  4,  9,  15,  16,  17,  18,
 
 /* Up to this version every stop of a second session costs a GC. */
 #define LAST_WITH_STOP_GCS 9u
+/* A stream of at most this size gains nothing from draining (../README.md). */
+#define SMALL_STREAM (UINT64_C(256) << 20)
 /* Up to this version the GC runs inside the request. */
 #define LAST_WITH_LATE_ANSWER 10u
 
@@ -54,7 +56,6 @@ struct gcd_plan gcd_plan_make(const struct gcd_ipc_collect_options *options, con
         plan.command = GCD_WIRE_COLLECT_TRACING4;
     else if (major == 10)
         plan.command = GCD_WIRE_COLLECT_TRACING5;
-    plan.flush = major >= 8 && options->provider == NULL;
     plan.answers_after_walk =
         (silent || (major >= 5 && major <= LAST_WITH_LATE_ANSWER)) && forces_walk(options);
     if (options->strategy == GCD_IPC_STRATEGY_AUTO) {
@@ -64,11 +65,15 @@ struct gcd_plan gcd_plan_make(const struct gcd_ipc_collect_options *options, con
                                 << 20;
         bool stop_gcs = silent || (major != 0 && major <= LAST_WITH_STOP_GCS);
         bool fits = options->most_bytes != 0 && options->most_bytes <= buffer_bytes;
-        plan.strategy = core3 || major >= 11 || (stop_gcs && fits) ? GCD_IPC_STRATEGY_SINGLE
-                                                                   : GCD_IPC_STRATEGY_DRAIN;
+        bool small = options->alone && options->most_bytes <= SMALL_STREAM;
+        plan.strategy = core3 || major >= 11 || ((stop_gcs || small) && fits)
+                            ? GCD_IPC_STRATEGY_SINGLE
+                            : GCD_IPC_STRATEGY_DRAIN;
     }
     if (!forces_walk(options)) /* nothing to trigger */
         plan.strategy = GCD_IPC_STRATEGY_SINGLE;
+    plan.flush = major >= 8 && options->provider == NULL &&
+                 !(options->alone && plan.strategy == GCD_IPC_STRATEGY_SINGLE);
     return plan;
 }
 

@@ -43,7 +43,7 @@ def measure(title, program, arguments):
             with open(os.path.join(folder, "summary.json"), encoding="utf-8") as f:
                 events = json.load(f)["event_bytes"]
             rows.append((expected["pause_ms"], done["pause_ns"] / 1e6, events / expected["event_bytes"], done["file_bytes"] / expected["file_bytes"],
-                         expected["pause_by"], expected["gc_heap_bytes"]))
+                         expected["pause_by"], expected["gc_heap_most_bytes"]))
             print(f"  {title}: {rows[-1]}", file=sys.stderr)
     return rows
 

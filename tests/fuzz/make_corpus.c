@@ -391,9 +391,6 @@ int main(int argc, char **argv)
     corpus_gzip("three-and-tail.gz", 1, 3, false, "tail");
     corpus_gzip("bad-checksum.gz", 6, 1, true, "");
     write_file("fuzz_gzip", "plain", "Nettrace", 8);
-    static const char counter[] =
-        "g\0c\0-\0h\0e\0a\0p\0-\0s\0i\0z\0e\0\0\0G\0C\0\0\0\0\0\0\0\0\0\x29\x40M\0B\0\0";
-    write_file("fuzz_counter", "heap-size", counter, sizeof counter);
     static const char utf16[] =
         "A\0\xe4\0\x70\x65\x3d\xd8\x00\xde\x00\xd8z\0\x00\xdcz\0\xff\xff\0\0B\0";
     write_file("fuzz_utf16", "mixed-utf16", utf16, sizeof utf16 - 1);

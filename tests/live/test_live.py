@@ -45,6 +45,16 @@ class Live(LiveTest):
             self.assertTrue(data["generations"])
             self.assertGreater(data["gc"]["pause_ns"], 0)
 
+    def test_the_first_dump_does_not_see_the_tool(self):
+        """The runtime describes its events when the first session opens, which is the dump's own, and its walk comes first."""
+        with Process() as target:
+            self.gcdumpc("collect", "--pid", target.pid, "--dry-run")        # asks for nothing
+            for observed, name in ((False, "a.nettrace"), (True, "b.nettrace")):
+                self.gcdumpc("collect", "--pid", target.pid, "-o", self.path(name))
+                got = json.loads(self.gcdumpc("leaks", self.path(name), "--min-bytes", "1K", "--json").stdout)
+                self.assertEqual(got["observed_bytes"] > 100_000, observed, got["observed_bytes"])
+                self.assertNotIn("EventMetadata", json.dumps(got["suspects"]))
+
     def test_strategies_agree(self):
         with Process() as target:
             wanted = target.wanted()

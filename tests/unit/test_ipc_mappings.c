@@ -92,6 +92,27 @@ static void figures_of_the_system(void **state)
     assert_true(m.resident_bytes == 900000 * KIB && !m.gc_known);
 }
 
+/* The reservation of the GC bounds the heap; without one in sight, all anonymous memory does. */
+static void the_largest_heap(void **state)
+{
+    (void)state;
+    static const char own[] = "08000000-08400000 rw-p 00000000 00:00 0 \nRss:    4000 kB\n",
+                      heap[] = "10000000-10400000 rw-p 00000000 00:00 0 \nRss:    500 kB\n"
+                               "10400000-%s ---p 00000000 00:00 0 \nRss:    0 kB\n"
+                               "%s-60400000 rw-p 00000000 00:00 0 \nRss:    70 kB\n";
+    char text[600];
+    int n = snprintf(text, sizeof text, "%s", own);
+    (void)snprintf(text + n, sizeof text - (size_t)n, heap, "50400000", "50400000");
+    put_process(text);
+    assert_int_equal(gcd_mappings_heap_most(proc, 42), (570 + 300) * KIB);
+    (void)snprintf(text + n, sizeof text - (size_t)n, heap, "503ff000", "503ff000");
+    put_process(text); /* less than a reservation has */
+    assert_int_equal(gcd_mappings_heap_most(proc, 42), (700000 + 300) * KIB);
+    put("42/status", "Name:\tShop\nVmRSS:\t  900000 kB\n");
+    assert_int_equal(gcd_mappings_heap_most(proc, 42), 0);
+    assert_int_equal(gcd_mappings_heap_most(proc, 43), 0);
+}
+
 /* Free regions lie between those of the generations; what touches the row below its first range is
  * not the GC's, nor what has a name. */
 static void a_row_of_mappings(void **state)
@@ -273,10 +294,15 @@ static void a_living_process(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(figures_of_the_system), cmocka_unit_test(a_row_of_mappings),
-        cmocka_unit_test(a_reservation),         cmocka_unit_test(segments),
-        cmocka_unit_test(hostile_text),          cmocka_unit_test(what_cannot_be_read),
-        cmocka_unit_test(too_many_mappings),     cmocka_unit_test(every_allocation),
+        cmocka_unit_test(figures_of_the_system),
+        cmocka_unit_test(a_row_of_mappings),
+        cmocka_unit_test(the_largest_heap),
+        cmocka_unit_test(a_reservation),
+        cmocka_unit_test(segments),
+        cmocka_unit_test(hostile_text),
+        cmocka_unit_test(what_cannot_be_read),
+        cmocka_unit_test(too_many_mappings),
+        cmocka_unit_test(every_allocation),
         cmocka_unit_test(a_living_process),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -59,6 +59,33 @@ static void test_versions(void **state)
     assert_string_equal(gcd_ipc_strategy_name(GCD_IPC_STRATEGY_DRAIN), "drain");
 }
 
+/* Every session before the walk leaves objects in the heap, so alone there is none where one is
+ * enough. */
+static void test_alone_nothing_is_opened_before_the_walk(void **state)
+{
+    (void)state;
+    struct gcd_ipc_collect_options o = { .alone = true,
+                                         .most_bytes = UINT64_C(256) << 20,
+                                         .buffer_mb = 256 };
+    struct gcd_plan plan = gcd_plan_make(&o, "10.0.1");
+    assert_true(plan.strategy == GCD_IPC_STRATEGY_SINGLE && !plan.flush);
+    plan = gcd_plan_make(&o, "8.0.1");
+    assert_true(plan.strategy == GCD_IPC_STRATEGY_SINGLE && !plan.flush);
+    o.buffer_mb = 255; /* it may not fit */
+    plan = gcd_plan_make(&o, "10.0.1");
+    assert_true(plan.strategy == GCD_IPC_STRATEGY_DRAIN && plan.flush);
+    o.buffer_mb = 4095;
+    o.most_bytes++; /* a large heap: draining saves more memory than the objects take */
+    plan = gcd_plan_make(&o, "10.0.1");
+    assert_true(plan.strategy == GCD_IPC_STRATEGY_DRAIN && plan.flush);
+    o.most_bytes = 0; /* not known */
+    assert_int_equal(gcd_plan_make(&o, "10.0.1").strategy, GCD_IPC_STRATEGY_DRAIN);
+    o.strategy = GCD_IPC_STRATEGY_SINGLE;
+    assert_false(gcd_plan_make(&o, "10.0.1").flush);
+    o.alone = false; /* another client may have taken the types */
+    assert_true(gcd_plan_make(&o, "10.0.1").flush);
+}
+
 /* One session if everything fits into the buffer, but only where a second one costs GCs, and only
  * if the caller leaves the choice. */
 static void test_what_fits_needs_no_draining(void **state)
@@ -210,9 +237,13 @@ static void test_rundown_of_old_runtimes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_versions),      cmocka_unit_test(test_what_fits_needs_no_draining),
-        cmocka_unit_test(test_requests),      cmocka_unit_test(test_another_provider),
-        cmocka_unit_test(test_wanted_events), cmocka_unit_test(test_rundown_of_old_runtimes),
+        cmocka_unit_test(test_versions),
+        cmocka_unit_test(test_what_fits_needs_no_draining),
+        cmocka_unit_test(test_alone_nothing_is_opened_before_the_walk),
+        cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_another_provider),
+        cmocka_unit_test(test_wanted_events),
+        cmocka_unit_test(test_rundown_of_old_runtimes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

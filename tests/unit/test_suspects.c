@@ -78,6 +78,32 @@ static void a_static_list_is_found_at_its_array(void **state)
     forget(a);
 }
 
+static void what_comes_from_being_observed_is_counted_and_not_accused(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    uint32_t source = node(p, "System.Diagnostics.Tracing.NativeRuntimeEventSource", 100),
+             rows = child(p, source, "Entry[]", 5000), own = node(p, "Own", 3000);
+    for (int i = 0; i < 9; i++)
+        child(p, rows, "Row", 500);
+    static_root(p, source, "Log");
+    static_root(p, own, "s_own");
+    struct answer a = ask(p, 0.01);
+    assert_int_equal(gcd_suspects_count(a.s), 1);
+    (void)suspect(a, 0, GCD_SUSPECT_OBJECT, "Own");
+    assert_int_equal(gcd_suspects_observed_bytes(a.s), 100 + 5000 + 9 * 500);
+    struct gcd_suspects_options none = { .share = 1, .min_bytes = 100000 }, o = { .share = 0.01 };
+    struct gcd_suspects *s, *largest;
+    assert_int_equal(gcd_suspects_new(a.g, a.d, &none, &s, &err), GCD_OK);
+    assert_int_equal(gcd_suspects_count(s), 0);
+    assert_int_equal(gcd_largest_consumer(a.g, a.d, &o, s, &largest, &err), GCD_OK);
+    assert_non_null(largest);
+    assert_int_equal(gcd_suspects_get(largest, 0)->node, own);
+    gcd_suspects_free(largest);
+    gcd_suspects_free(s);
+    forget(a);
+}
+
 static void a_large_object_is_its_own_suspect(void **state)
 {
     (void)state;
@@ -828,6 +854,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_static_list_is_found_at_its_array),
         cmocka_unit_test(a_large_object_is_its_own_suspect),
+        cmocka_unit_test(what_comes_from_being_observed_is_counted_and_not_accused),
         cmocka_unit_test(what_one_suspect_keeps_is_not_counted_with_the_one_around_it),
         cmocka_unit_test(a_long_list_is_one_suspect),
         cmocka_unit_test(a_tree_of_one_type_is_one_suspect),

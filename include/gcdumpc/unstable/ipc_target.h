@@ -60,6 +60,12 @@ GCD_API void gcd_ipc_mappings_memory(const struct gcd_ipc_mappings *m,
                                      const struct gcd_range *ranges, size_t n,
                                      struct gcd_process_memory *ret);
 
+/*
+ * The largest possible heap of the process PID, with garbage, judged by its memory alone: nothing
+ * is asked of the process, because an event session leaves objects in its heap.  0 = unknown.
+ */
+GCD_API uint64_t gcd_ipc_heap_most(uint32_t pid);
+
 /* Has a signal (SIGSTOP) or a debugger stopped the process PID?  It does not answer until it
  * continues.  False when unknown. */
 GCD_API bool gcd_ipc_stopped(uint32_t pid);

@@ -173,10 +173,13 @@ gcd_status gcd_largest_consumer(const struct gcd_graph *g, const struct gcd_domi
     struct gcd_suspects_options o = *options;
     struct gcd_suspects *s = NULL;
     *ret = NULL;
-    if (none->consumer_count == 0 || none->consumers[0].bytes == 0)
+    size_t first = 0;
+    while (first < none->consumer_count && suspects_is_source(g, none->consumers[first].type))
+        first++;
+    if (first == none->consumer_count || none->consumers[first].bytes == 0)
         return GCD_OK;
     o.share = GCD_SUSPECTS_SHARE_MIN;
-    o.min_bytes = none->consumers[0].bytes - none->consumers[0].bytes / 5;
+    o.min_bytes = none->consumers[first].bytes - none->consumers[first].bytes / 5;
     o.only_large = false;
     GCD_TRY(gcd_suspects_new(g, d, &o, &s, err));
     if (s->count > 0 && !gcd_suspects_get(s, 0)->overlaps)
@@ -218,6 +221,7 @@ gcd_status gcd_suspects_new(const struct gcd_graph *g, const struct gcd_dominato
                                .types = gcd_graph_summary(g)->type_count };
     w.words = ((size_t)w.nodes + 63) / 64;
     w.most = most_suspects(gcd_dominators_retained(d, GCD_NODE_ROOT), s->threshold);
+    suspects_find_observed(&w);
     gcd_status st = run(&w, err);
     work_done(&w);
     if (st == GCD_OK)
@@ -266,6 +270,11 @@ const struct gcd_suspect_check *gcd_suspects_check(const struct gcd_suspects *s,
 uint64_t gcd_suspects_heap_bytes(const struct gcd_suspects *s)
 {
     return s->heap_bytes;
+}
+
+uint64_t gcd_suspects_observed_bytes(const struct gcd_suspects *s)
+{
+    return s->observed_bytes < s->heap_bytes ? s->observed_bytes : s->heap_bytes;
 }
 
 uint64_t gcd_suspects_threshold(const struct gcd_suspects *s)

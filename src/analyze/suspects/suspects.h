@@ -111,7 +111,7 @@ struct suspects_top {
 struct gcd_suspects {
     struct gcd_alloc alloc;
     struct gcd_textpool pool; /* sentences */
-    uint64_t heap_bytes, threshold;
+    uint64_t heap_bytes, threshold, observed_bytes;
     struct suspect *items;
     size_t count, room;
     uint32_t added; /* including suspects that were replaced */
@@ -221,6 +221,11 @@ gcd_status suspects_add_elements(struct suspects_work *w, struct suspect *x, str
 gcd_status suspects_containers(struct suspects_work *w, struct gcd_error *err);
 /* suspects.c: w->paths, if they are not known yet. */
 gcd_status suspects_find_paths(struct suspects_work *w, struct gcd_error *err);
+/* suspects_observed.c: the bytes of the runtime's descriptions of its events; is TYPE what holds
+ * them; does NODE belong to them? */
+void suspects_find_observed(struct suspects_work *w);
+bool suspects_is_source(const struct gcd_graph *g, uint32_t type);
+bool suspects_is_observed(const struct suspects_work *w, uint32_t node);
 /* suspects_finalizers.c: w->waiting and FINALIZERS. */
 gcd_status suspects_finalizers(struct suspects_work *w, struct gcd_error *err);
 /* suspects_type.c: w->top, the consumers and TYPE; what holds the objects of TYPE, once paths are

@@ -459,9 +459,22 @@ static bool print_suspects(const struct leaks *l)
     return ok;
 }
 
+/* Below this part of the heap it is not worth a line. */
+#define OBSERVED_PART 100u
+
+static void print_observed(const struct leaks *l)
+{
+    char n[CLI_NUMBER_BYTES];
+    uint64_t bytes = gcd_suspects_observed_bytes(l->suspects);
+    if (bytes > gcd_suspects_heap_bytes(l->suspects) / OBSERVED_PART)
+        printf("\n%s come from being observed: the runtime's descriptions of its own events.\n",
+               cli_size(bytes, n));
+}
+
 static bool print_text(const struct leaks *l)
 {
     bool ok = print_suspects(l);
+    print_observed(l);
     if (!ok || !l->args->view.findings)
         return ok;
     puts("\nWhat was looked for, with the largest numbers seen of each kind:");
@@ -563,6 +576,7 @@ static bool print_json(const struct leaks *l)
     json_t *o = cli_json_head(l->d.subject);
     cli_json_count(o, "heap_bytes", gcd_suspects_heap_bytes(l->suspects));
     cli_json_count(o, "threshold_bytes", gcd_suspects_threshold(l->suspects));
+    cli_json_count(o, "observed_bytes", gcd_suspects_observed_bytes(l->suspects));
     cli_json_count(o, "suspect_count", gcd_suspects_count(l->suspects));
     bool ok =
         json_object_set_new(o, "suspects", json_of(l, l->suspects, l->shown)) == 0 &&

@@ -90,29 +90,14 @@ static bool memory_of_machine(struct job_dump *d)
                 mebibytes(m.room_bytes), mebibytes(d->args->job.if_free_memory));
 }
 
-/* Much of a process's memory may not be heap, so ask for the size of the heap before skipping a
- * dump because of it. */
-static struct job_pause expected_pause(const struct job_dump *d, const struct run_state *last,
-                                       uint64_t most)
-{
-    struct job_pause p = job_expected_pause(d, last, 0);
-    struct cli_args args = *d->args;
-    struct cli_dump target = { .input = NULL };
-    char path[GCD_IPC_PATH_MAX];
-    if (p.basis != JOB_BY_MEMORY || p.ms <= most || d->pid == 0)
-        return p;
-    args.target = (struct cli_target_args){ .pid = d->pid };
-    return cli_find_target(&args, &target, path) == CLI_DONE
-               ? job_expected_pause(d, last, live_heap_bytes(path, LIVE_HEAP_MS))
-               : p;
-}
-
 static bool pause(struct job_dump *d, const struct run_state *last)
 {
     uint64_t most = d->args->job.max_pause_ms;
     if (most == 0)
         return true;
-    struct job_pause p = expected_pause(d, last, most);
+    struct job_pause p = job_expected_pause(d, last, 0);
+    if (p.ms > most && p.basis == JOB_BY_MEMORY) /* much of it may not be heap */
+        p = job_expected_pause(d, last, gcd_ipc_heap_most(d->pid));
     if (p.ms <= most)
         return true;
     return skip(d, "it would pause for about %" PRIu64 " ms (%s), not at most %" PRIu64 " ms", p.ms,

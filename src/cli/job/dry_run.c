@@ -1,6 +1,6 @@
 /*
- * --dry-run: the expected cost of a dump, estimated from the last dump of the process, its heap or
- * its memory.
+ * --dry-run: the expected cost of a dump, estimated from the last dump of the process, or its
+ * memory. The process is not asked for anything: every event session leaves objects in its heap.
  */
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/ipc.h>
@@ -50,16 +50,17 @@ static const char *refusal(const struct plan *p)
 
 static void print_process(const struct plan *p)
 {
-    char rss[CLI_NUMBER_BYTES], heap[CLI_NUMBER_BYTES];
+    char rss[CLI_NUMBER_BYTES], most[CLI_NUMBER_BYTES];
     printf("process %" PRIu32 " ", p->d->pid);
     cli_print_sanitized(stdout, p->d->name);
     if (p->d->runtime[0] != '\0') {
         fputs(", .NET ", stdout);
         cli_print_sanitized(stdout, p->d->runtime);
     }
-    printf("\n  memory  %s resident; GC heap %s\n", cli_size(p->live.memory.rss_bytes, rss),
-           p->live.heap_bytes != 0 ? cli_size(p->live.heap_bytes, heap)
-                                   : "unknown, the runtime did not say within a second");
+    printf(
+        "\n  memory  %s resident; GC heap at most %s\n", cli_size(p->live.memory.rss_bytes, rss),
+        cli_size(p->live.heap_most_bytes != 0 ? p->live.heap_most_bytes : p->live.memory.rss_bytes,
+                 most));
 }
 
 static void print_cost(const struct plan *p)
@@ -122,8 +123,9 @@ static void put_memory(json_t *o, const struct plan *p)
 {
     const struct gcd_ipc_memory *m = &p->live.memory;
     (void)json_object_set_new(o, "resident_bytes", number_or_null(m->rss_bytes != 0, m->rss_bytes));
-    (void)json_object_set_new(o, "gc_heap_bytes",
-                              number_or_null(p->live.heap_bytes != 0, p->live.heap_bytes));
+    (void)json_object_set_new(
+        o, "gc_heap_most_bytes",
+        number_or_null(p->live.heap_most_bytes != 0, p->live.heap_most_bytes));
     (void)json_object_set_new(o, "buffer_bytes", cli_json_number(p->forecast.buffer_mb * LIVE_MIB));
     (void)json_object_set_new(o, "room_bytes",
                               number_or_null(m->room_bytes != UINT64_MAX, m->room_bytes));
@@ -147,7 +149,8 @@ static json_t *places_of(const struct plan *p)
 
 static enum cli_exit print_json(const struct plan *p)
 {
-    static const char *const bases[] = { "last_dump", "heap", "memory" }; /* enum job_basis */
+    static const char *const bases[] = { "last_dump", "heap",
+                                         "memory" }; /* enum job_basis */
     json_t *o = json_object();
     (void)json_object_set_new(o, "schema", json_integer(CLI_JSON_SCHEMA));
     (void)json_object_set_new(o, "pid", cli_json_number(p->d->pid));
@@ -181,7 +184,7 @@ static void compute(struct plan *p)
     (void)run_state_read(p->d, &last);
     p->live.expected_bytes = job_expected_stream(p->d, &last);
     live_forecast(&p->live, &p->forecast);
-    p->pause = job_expected_pause(p->d, &last, p->live.heap_bytes);
+    p->pause = job_expected_pause(p->d, &last, p->live.heap_most_bytes);
 }
 
 enum cli_exit job_dry_run(const struct job_dump *d, const struct cli_args *args)

@@ -102,9 +102,9 @@ struct job_pause {
     enum job_basis basis;
 };
 struct run_state;
-/* HEAP_BYTES: the managed heap (live_heap_bytes), 0 = unknown. */
+/* HEAP_MOST_BYTES: gcd_ipc_heap_most, 0 = unknown. */
 struct job_pause job_expected_pause(const struct job_dump *d, const struct run_state *last,
-                                    uint64_t heap_bytes);
+                                    uint64_t heap_most_bytes);
 /* For people, such as "by its heap". */
 const char *job_basis_text(enum job_basis basis);
 /* The bytes of events that the last dump sent, scaled in the same way; 0 = unknown. */
@@ -118,8 +118,8 @@ enum cli_exit job_dry_run(const struct job_dump *d, const struct cli_args *args)
 
 /* conditions.c: set d->status to JOB_SKIPPED and d->reason if there must be no dump. */
 /*
- * Conditions on the process and earlier dumps; may ask the process for the size of its heap.  Call
- * it before the first dump of a run, because other processes of the run may have the same name.
+ * Conditions on the process and earlier dumps.  Call it before the first dump of a run, because
+ * other processes of the run may have the same name.
  */
 void job_conditions(struct job_dump *d);
 /* Conditions on the machine; call it right before the dump.  CLI_FAILED after a message. */

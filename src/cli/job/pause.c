@@ -28,14 +28,14 @@ static double scaled(uint64_t n, const struct job_dump *d, const struct run_stat
 }
 
 struct job_pause job_expected_pause(const struct job_dump *d, const struct run_state *last,
-                                    uint64_t heap_bytes)
+                                    uint64_t heap_most_bytes)
 {
     if (is_known(last))
         return (struct job_pause){ .ms = (uint64_t)scaled(last->pause_ns, d, last) / 1000000,
                                    .basis = JOB_BY_LAST_DUMP };
-    uint64_t mib = mebibytes(heap_bytes != 0 ? heap_bytes : d->rss_bytes);
+    uint64_t mib = mebibytes(heap_most_bytes != 0 ? heap_most_bytes : d->rss_bytes);
     return (struct job_pause){ .ms = mib * LIVE_PAUSE_US_PER_MIB / 1000,
-                               .basis = heap_bytes != 0 ? JOB_BY_HEAP : JOB_BY_MEMORY };
+                               .basis = heap_most_bytes != 0 ? JOB_BY_HEAP : JOB_BY_MEMORY };
 }
 
 const char *job_basis_text(enum job_basis basis)

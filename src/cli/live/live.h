@@ -3,8 +3,6 @@
  *
  *     live_lock.c      two dumps of one process exclude each other
  *     preflight.c      checks before the process is disturbed
- *     heap_size.c      how large its heap is, by
- *     counter.c        an event of a counter of its runtime
  *     live_attempt.c   one collection
  *     nicely.c         with a lower priority
  *     live_stream.c    which of its bytes are accepted
@@ -43,9 +41,9 @@ struct live {
     struct gcd_ipc_memory memory;      /* before the first attempt */
     struct gcd_ipc_mappings *mappings; /* likewise; NULL = not known */
     struct gcd_ipc_budget budget;
-    uint64_t heap_bytes;     /* likewise; 0 = not known, or the process was not asked */
-    uint64_t expected_bytes; /* of events, estimated from the last dump; 0 = not known */
-    uint64_t start_ms;       /* when the first attempt began */
+    uint64_t heap_most_bytes; /* gcd_ipc_heap_most; 0 = not known, or not needed */
+    uint64_t expected_bytes;  /* of events, estimated from the last dump; 0 = not known */
+    uint64_t start_ms;        /* when the first attempt began */
 };
 
 /* preflight.c */
@@ -71,20 +69,10 @@ struct live_forecast {
     size_t place_count;
 };
 /*
- * Fills RET, l->memory, l->budget and l->heap_bytes; for the last it asks the process, which takes
- * up to a second.  Prints nothing, changes nothing.
+ * Fills RET, l->memory, l->budget and l->heap_most_bytes.  Prints nothing, changes nothing, asks
+ * the process for nothing.
  */
 void live_forecast(struct live *l, struct live_forecast *ret);
-
-/* heap_size.c */
-/* How long to wait for the process to report the size of its heap. */
-#define LIVE_HEAP_MS 1000u
-/*
- * The size in bytes of the managed heap, with garbage, of the process at SOCKET_PATH, as its
- * runtime counts it.  0: no answer within TIMEOUT_MS; a runtime without event sources and a stopped
- * process never answer.  Forces nothing; takes some tenths of a second.
- */
-uint64_t live_heap_bytes(const char *socket_path, uint64_t timeout_ms);
 
 /* live_attempt.c */
 struct live_attempt {

@@ -134,6 +134,9 @@ static gcd_status collect(const struct live *l, struct live_attempt *a, uint64_t
         .ranges = !l->args->live.no_ranges,
         .buffer_mb = a->buffer_mb,
         .most_bytes = most_bytes,
+        /* a listener inside the process may have the types, too: then the next attempt gets them */
+        .alone = a->number == 1 && l->pid != 0 && l->port == NULL &&
+                 gcd_ipc_connections(l->pid, l->path) == 0,
         .rundown = l->args->live.rundown,
         .timeout_ms = timeout_ms,
         .stall_ms = l->args->live.must_progress ? STALL_MS : 0,

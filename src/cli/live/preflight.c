@@ -140,14 +140,15 @@ struct stream_size {
 
 /*
  * The expected size of the events: from the last dump, else from the memory of the process, or from
- * its heap if that is known and smaller.  A typical heap makes 0.9 bytes of events per byte, the
- * densest 1.8 (ipc_budget.c).
+ * what of it can be heap, if that is known.  A typical heap makes 0.9 bytes
+ * of events per byte, the densest 1.8 (ipc_budget.c).
  */
 static struct stream_size stream_of(const struct live *l)
 {
     struct stream_size s = { .likely = l->budget.likely_bytes, .most = l->budget.most_bytes };
-    if (l->heap_bytes != 0 && l->heap_bytes < UINT64_MAX / 4) {
-        uint64_t likely = l->heap_bytes + LEAST_STREAM, most = 2 * l->heap_bytes + LEAST_STREAM;
+    uint64_t heap = l->heap_most_bytes;
+    if (heap != 0 && heap < UINT64_MAX / 4) {
+        uint64_t likely = heap + LEAST_STREAM, most = 2 * heap + LEAST_STREAM;
         s.likely = likely < s.likely ? likely : s.likely;
         s.most = most < s.most ? most : s.most;
     }
@@ -215,16 +216,13 @@ static bool may_not_suffice(const struct places *p)
     return false;
 }
 
-/*
- * Much of a process's memory may not be heap, so ask for the size of the heap before reporting that
- * the disk is too small.  Otherwise do not ask: that needs a session of its own.
- */
+/* Much of a process's memory may not be heap; to find out takes longer than the rest. */
 static enum cli_exit disk(struct live *l)
 {
     struct places places;
     find_places(l, &places);
-    if (may_not_suffice(&places) && l->port == NULL && !l->args->live.force) {
-        l->heap_bytes = live_heap_bytes(l->path, LIVE_HEAP_MS);
+    if (may_not_suffice(&places) && l->pid != 0 && !l->args->live.force) {
+        l->heap_most_bytes = gcd_ipc_heap_most(l->pid);
         find_places(l, &places);
     }
     for (size_t i = 0; i < places.count; i++) {
@@ -254,7 +252,7 @@ void live_forecast(struct live *l, struct live_forecast *ret)
     *ret = (struct live_forecast){ .buffer_mb = 0 };
     gcd_ipc_memory(l->pid, &l->memory);
     l->budget = gcd_ipc_budget(&l->memory, (uint32_t)l->args->live.max_buffer_mb);
-    l->heap_bytes = live_heap_bytes(l->path, LIVE_HEAP_MS);
+    l->heap_most_bytes = gcd_ipc_heap_most(l->pid);
     ret->buffer_mb =
         l->args->live.buffer_mb != 0 ? (uint32_t)l->args->live.buffer_mb : l->budget.buffer_mb;
     struct stream_size size = stream_of(l);

@@ -22,8 +22,6 @@
 
 #ifdef GCDUMPC_HAVE_IPC
 
-#define HEAP_MS 3000u
-
 /* ---- list_processes ---- */
 
 static json_t *process_row(struct mcp_call *c, const struct gcd_ipc_process *p)
@@ -71,12 +69,11 @@ static enum mcp_outcome run_list(struct mcp_call *c)
 /* Adds what a dump of process P would cost. */
 static enum mcp_outcome put_cost(struct mcp_call *c, const struct gcd_ipc_process *p)
 {
-    uint64_t heap = p->socket_path[0] != '\0' ? live_heap_bytes(p->socket_path, HEAP_MS) : 0,
-             bytes = heap != 0 ? heap : p->rss_bytes;
+    uint64_t heap = gcd_ipc_heap_most(p->pid), bytes = heap != 0 ? heap : p->rss_bytes;
     char *text = NULL;
     mcp_put_name(c, c->out, "name", p->entry_assembly[0] != '\0' ? p->entry_assembly : p->name);
     mcp_put(c->out, "memory", p->rss_bytes != 0 ? cli_json_number(p->rss_bytes) : json_null());
-    mcp_put(c->out, "heap_bytes", heap != 0 ? cli_json_number(heap) : json_null());
+    mcp_put(c->out, "heap_most_bytes", heap != 0 ? cli_json_number(heap) : json_null());
     mcp_put(c->out, "expected_pause_ms",
             bytes != 0 ? cli_json_number(bytes / LIVE_MIB * LIVE_PAUSE_US_PER_MIB / 1000 + 1)
                        : json_null());
@@ -220,7 +217,7 @@ const struct mcp_tool mcp_collect = {
     "meanwhile: the "
     "first call only says for how long, the second one, with \"confirm\", dumps.",
     collect_args,
-    "dumped:b pid:i file:s name:s?~ memory:i?~ heap_bytes:i?~ expected_pause_ms:i?~ next:s~ "
+    "dumped:b pid:i file:s name:s?~ memory:i?~ heap_most_bytes:i?~ expected_pause_ms:i?~ next:s~ "
     "heap:s~ pause_ms:i?~ "
     "notes[]~ incomplete:s~",
     MCP_CHANGES,
