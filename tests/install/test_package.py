@@ -60,6 +60,45 @@ class Installed(unittest.TestCase):
                         self.assertEqual(re.findall(r"[^\s=]+/gcdumpc(?= run )", f.read()), count * [f"{prefix}/bin/gcdumpc"], (prefix, sample))
 
 
+    def test_the_documents_lead_to_installed_files(self):
+        """Their links, too; and no folders and files that only Debian's packages want."""
+        with tempfile.TemporaryDirectory() as d:
+            run("cmake", "--install", BUILD, "--prefix", d)
+            docs = os.path.join(d, "share", "doc")
+            self.assertEqual(os.listdir(docs), ["gcdumpc"])
+            self.assertFalse([f for f in files(docs) if "changelog" in f])
+            self.assertIn("gcdumpc/LICENSE", files(docs))
+            links = {}
+            for name in files(docs):
+                if name.endswith(".md"):
+                    with open(os.path.join(docs, name), encoding="utf-8") as f:
+                        links[name] = re.findall(r"\]\(([^():#]+)(?:#[^)]*)?\)", f.read())
+                    for link in links[name]:
+                        self.assertTrue(os.path.exists(os.path.join(docs, os.path.dirname(name), link)), f"{name}: {link}")
+            self.assertGreater(len(links["gcdumpc/README.md"]), 15)
+            self.assertGreater(sum(map(len, links.values())), 40)
+
+    def test_the_shared_library_is_found_or_the_user_is_told(self):
+        with tempfile.TemporaryDirectory() as d:
+            said = text("cmake", "--install", BUILD, "--prefix", d)
+            self.assertRegex(said, r"The linker does not look for libraries in \S+/lib\S*: set LD_LIBRARY_PATH")
+            staged = text("cmake", "--install", BUILD, "--prefix", "/usr/local", env={**os.environ, "DESTDIR": d})
+            self.assertNotRegex(staged, "LD_LIBRARY_PATH|ldconfig")
+
+
+class Missing(unittest.TestCase):
+    def test_build_sh_names_what_is_missing_before_it_compiles(self):
+        with tempfile.TemporaryDirectory() as d:
+            bin_folder = os.path.join(d, "bin")
+            os.mkdir(bin_folder)
+            for tool in ("sh", "cmake", "make", "pkg-config", "gzip", "dpkg-deb", "strip"):
+                os.symlink(need_tool(tool, "packages"), os.path.join(bin_folder, tool))
+            r = subprocess.run(["sh", os.path.join(ROOT, "tools", "package", "build.sh"), os.path.join(d, "out")], capture_output=True, text=True,
+                               check=False, env={"PATH": bin_folder})
+            self.assertEqual((r.returncode, r.stdout, r.stderr), (1, "", "build.sh: please install: file dpkg-dev\n"))
+            self.assertFalse(os.path.exists(os.path.join(d, "out")))
+
+
 class Debian(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

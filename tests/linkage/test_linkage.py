@@ -63,14 +63,14 @@ class Linkage(unittest.TestCase):
 
     def examples(self, d, prefix):
         """The installed examples list the same ten types as the program's report."""
-        folder = os.path.join(prefix, "share", "doc", "libgcdumpc-dev", "examples")
+        folder = os.path.join(prefix, "share", "doc", "gcdumpc", "examples", "library")
         report = run(os.path.join(prefix, "bin", "gcdumpc"), "report", TRACE, "--names", "raw", "--csv", "--top", "10")
         wanted = sorted(tuple(line.split(",")[:2]) for line in report.strip().split("\n")[1:])
         self.assertEqual(len(wanted), 10)
         flags, lib = self.flags(prefix)
         source = os.path.join(folder, "largest_types.c")
         with open(source, encoding="utf-8") as f:
-            self.assertLessEqual(len(f.readlines()), 40)
+            self.assertLess(len(f.readlines()), 50)
         out = os.path.join(d, "largest_types")
         run("cc", "-std=c11", "-Wall", "-Wextra", "-Werror", source, "-o", out, *flags)
         lines = run(out, TRACE, env={"LD_LIBRARY_PATH": lib}).strip().split("\n")
@@ -118,7 +118,7 @@ class Linkage(unittest.TestCase):
         text = "\n".join(text for _, text in headers())
         hidden = run("readelf", "-Ws", os.path.join(BUILD, "libgcdumpc.a"))
         for name in names:
-            if f" {name}(" in text or f"*{name}(" in text:
+            if re.search(rf"\b{name}\(", text):
                 continue
             self.assertTrue(any("HIDDEN" in line and line.endswith(" " + name) for line in hidden.split("\n")), name)
 

@@ -1,4 +1,5 @@
 # The libraries we link.  GCDUMPC_STATIC links their archives, so the program is one file without dependencies.
+set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)     # a project that adds this one links what the archive needs
 find_package(PkgConfig REQUIRED)
 set(ZLIB_USE_STATIC_LIBS ${GCDUMPC_STATIC})
 find_package(ZLIB REQUIRED)
@@ -15,11 +16,14 @@ function(gcdumpc_dependency prefix name archive)
     endif()
 endfunction()
 
-gcdumpc_dependency(JANSSON jansson jansson)
 if(GCDUMPC_SQLITE)
     gcdumpc_dependency(SQLITE sqlite3 sqlite3 m)
     set(GCDUMPC_SQLITE_TARGET PkgConfig::SQLITE)
 endif()
+if(NOT GCDUMPC_PROGRAM)
+    return()
+endif()
+gcdumpc_dependency(JANSSON jansson jansson)
 if(GCDUMPC_BROWSE)
     gcdumpc_dependency(NCURSES ncursesw ncursesw tinfo)
     set(GCDUMPC_BROWSE_TARGET PkgConfig::NCURSES)

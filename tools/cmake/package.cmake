@@ -45,7 +45,7 @@ set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION utils)
 set(CPACK_COMPONENT_PROGRAM_DESCRIPTION "Makes a .NET process describe its heap over its diagnostic socket, or reads
 a recording of that, and turns it into tables and into files that other
 programs open.  It needs no .NET on the machine.")
-if(NOT GCDUMPC_STATIC)
+if(TARGET gcdumpc_shared)
     list(APPEND CPACK_COMPONENTS_ALL library)
     set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libgcdumpc${PROJECT_VERSION_MAJOR})
     set(CPACK_POST_BUILD_SCRIPTS ${CMAKE_CURRENT_SOURCE_DIR}/tools/package/without-scripts.cmake)
@@ -67,8 +67,14 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Headers, the static library, pkg-config file, CMake package and examples of
 libgcdumpc.")
 
+# Debian wants these in the folder of each package; anywhere else one license is enough.
 foreach(component ${CPACK_COMPONENTS_ALL})
     string(TOUPPER ${component} upper)
-    install(FILES ${package_docs} DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${CPACK_DEBIAN_${upper}_PACKAGE_NAME} COMPONENT ${component})
+    install(CODE "if(\"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}\" MATCHES \"/_CPack_Packages/[^/]+/DEB/\")
+    file(INSTALL ${package_docs} DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/doc/${CPACK_DEBIAN_${upper}_PACKAGE_NAME}\")
+endif()" COMPONENT ${component})
 endforeach()
+install(CODE "if(NOT \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}\" MATCHES \"/_CPack_Packages/[^/]+/DEB/\")
+    file(INSTALL \"${CMAKE_CURRENT_SOURCE_DIR}/LICENSE\" DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/doc/gcdumpc\")
+endif()" COMPONENT program)
 include(CPack)

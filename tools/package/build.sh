@@ -6,6 +6,12 @@
 # Build folders are in FOLDER, too.  The same source and compiler make the same bytes.
 set -eu
 [ $# -ge 1 ] || { echo "usage: build.sh FOLDER [OPTION...]" >&2; exit 2; }
+# before minutes of compiling
+missing=
+for need in cmake:cmake make:make pkg-config:pkg-config gzip:gzip file:file dpkg-deb:dpkg dpkg-shlibdeps:dpkg-dev strip:binutils; do
+    command -v "${need%%:*}" >/dev/null || missing="$missing ${need#*:}"
+done
+[ -z "$missing" ] || { echo "build.sh: please install:$missing" >&2; exit 1; }
 source=$(cd "$(dirname "$0")/../.." && pwd)
 mkdir -p "$1"
 output=$(cd "$1" && pwd)
