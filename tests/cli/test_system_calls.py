@@ -233,7 +233,7 @@ class SystemCalls(CliTest):
             target.close()
         self.check_files(self.renamed(first, target.pid), self.of_a_job(False))
         self.check_files(self.renamed(second, target.pid), self.of_a_job(True))
-        own = [line for line in second if "gcdumpc/" in line]
+        own = [line for line in second if '@"gcdumpc/' in line]
         self.assertRegex(own[0], r'^bind <socket:.*sun_path=@"gcdumpc/process/')
 
     @IPC
