@@ -239,7 +239,7 @@ static const struct option_row rows[] = {
     { "threads", 0, "N", "use at most N processor cores (all)", ALL & ~(CLI_PS | CLI_RUN),
       OPT_NUMBER, FIELD(limits.threads), 1, CLI_THREADS_MAX },
     { "memory", 0, "SIZE",
-      "use at most this much memory, such as 300M; the rest of a graph goes to files",
+      "memory to use (what its cgroup has left), such as 300M; the rest goes to files",
       GRAPHS | CLI_MCP, OPT_SIZE, FIELD(limits.memory_bytes), GCD_SPILL_BUDGET_MIN, INT64_MAX },
     { "spill-dir", 0, "FOLDER", "folder for these files, on a disk (TMPDIR, else /var/tmp)",
       GRAPHS | CLI_MCP, OPT_TEXT, FIELD(limits.spill_dir), 0, 0 },

@@ -285,14 +285,26 @@ class Limits(LiveTest):
             # earlier memory stays charged to the old group: this one is almost empty, an eighth of it stays free
             retry = re.search(r"attempt 2 with a buffer of (\d+) MiB", r.stderr)
             self.assertTrue(60 < int(retry[1]) <= 105, r.stderr)
-            r = self.gcdumpc("info", "--pid", target.pid, "--buffer", 500)
-            self.assertRegex(r.stderr, r"a buffer of 500 MiB may be more than its cgroup can give: \d+ MiB are left")
+            r = self.gcdumpc("info", "--pid", target.pid, "--buffer", 500, status=1)
+            self.assertRegex(r.stderr, r"\Agcdumpc: process \d+: a buffer of 500 MiB is more than its cgroup can give: \d+ MiB are left, .*--force[^\n]*\n\Z")
             with open(path + "/memory.limit_in_bytes", "w", encoding="ascii") as f:
                 f.write(str(12 << 20))
             r = self.gcdumpc("info", "--pid", target.pid, status=1)
             self.assertRegex(r.stderr, r"\Agcdumpc: process \d+: its cgroup has only \d+ MiB of memory left, too little [^\n]*--force[^\n]*\n\Z")
             with open("/sys/fs/cgroup/memory/cgroup.procs", "w", encoding="ascii") as f:
                 f.write(str(target.pid))
+
+    def test_the_limit_of_our_own_cgroup(self):
+        """The dump works within it, or is refused before the pause; the kernel never ends gcdumpc."""
+        path = self.cgroup(64)
+        with Process("--objects", "1500000") as target:
+            for words, status in ((["--spill-dir", "/var/tmp"], 0), (["--spill-dir", "/dev/shm"], 1)):
+                r = subprocess.run(["sh", "-c", f'echo $$ > {path}/cgroup.procs; exec "$@"', "sh", PROGRAM, "leaks", "--pid", str(target.pid), *words],
+                                   capture_output=True, text=True, timeout=SECONDS, check=False)
+                self.assertEqual(r.returncode, status, r.stderr)
+                self.assertIn("bytes that gcdumpc may use of its cgroup", r.stderr)
+                self.assertEqual("pause" in r.stderr, status == 0, r.stderr)
+            self.assertRegex(r.stderr, r"the folder /dev/shm is in memory itself; .*--force continues anyway\n\Z")
 
 
 if __name__ == "__main__":

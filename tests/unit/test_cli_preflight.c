@@ -27,6 +27,7 @@ static unsigned heap_mib;
 /* what its cgroup has left, and the largest buffer that fits there */
 static uint64_t room_bytes;
 static uint32_t most_mib;
+static enum gcd_ipc_limit limit;
 
 gcd_status __wrap_gcd_ipc_lock(uint32_t pid, const char *socket_path, struct gcd_ipc_lock *ret,
                                struct gcd_error *err);
@@ -64,7 +65,8 @@ struct gcd_ipc_budget __wrap_gcd_ipc_budget(const struct gcd_ipc_memory *memory,
     return (struct gcd_ipc_budget){ .likely_bytes = LIKELY * LIVE_MIB,
                                     .most_bytes = MOST * LIVE_MIB,
                                     .buffer_mb = 64,
-                                    .max_buffer_mb = most_mib };
+                                    .max_buffer_mb = most_mib,
+                                    .limit = limit };
 }
 
 int __wrap_statvfs(const char *path, struct statvfs *ret);
@@ -97,6 +99,7 @@ static int setup(void **state)
     heap_mib = 0;
     room_bytes = UINT64_MAX;
     most_mib = 4095;
+    limit = GCD_IPC_LIMIT_NONE;
     cli_hold(true);
     (void)snprintf(path, sizeof path, "%s/sub", folder);
     return mkdir(path, 0700);
@@ -257,6 +260,41 @@ static void a_small_heap(void **state)
     check(w, CLI_DONE, "could need up to 160 MiB in F, where 80 MiB are free");
 }
 
+/* WANT: the message; NULL: none. */
+static void check_buffer(uint32_t buffer_mb, bool force, enum cli_exit exit, const char *want)
+{
+    uint32_t got = 0;
+    struct cli_args args = { .live.buffer_mb = buffer_mb, .live.force = force };
+    struct live l = { .args = &args, .pid = 7, .path = "/tmp/socket", .subject = "process 7" };
+    cli_say(NULL, "nothing");
+    assert_int_equal(live_preflight(&l, &got), exit);
+    assert_string_equal(cli_last_said(), want != NULL ? want : "nothing");
+    assert_int_equal(got, buffer_mb);
+}
+
+/* A buffer that the process has no room for could get it killed; what it cannot fill takes none. */
+static void a_buffer_that_does_not_fit(void **state)
+{
+    (void)state;
+    room_bytes = 43 * LIVE_MIB;
+    limit = GCD_IPC_LIMIT_CGROUP;
+    most_mib = 35;
+    check_buffer(35, false, CLI_DONE, NULL);
+    check_buffer(36, false, CLI_FAILED,
+                 "a buffer of 36 MiB is more than its cgroup can give: 43 MiB are left, and the "
+                 "kernel could kill the process; without --buffer it gets 64 MiB; --force "
+                 "continues anyway");
+    check_buffer(36, true, CLI_DONE,
+                 "a buffer of 36 MiB is more than its cgroup can give: 43 MiB are left");
+    most_mib = MOST + 1;
+    check_buffer(4095, false, CLI_DONE, NULL);
+    most_mib = MOST;
+    check_buffer(4095, true, CLI_DONE,
+                 "a buffer of 4095 MiB is more than its cgroup can give: 43 MiB are left");
+    limit = GCD_IPC_LIMIT_NONE; /* only --max-buffer says less */
+    check_buffer(4095, false, CLI_DONE, NULL);
+}
+
 static void what_takes_no_room(void **state)
 {
     (void)state;
@@ -271,10 +309,13 @@ static void what_takes_no_room(void **state)
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(at_the_edges),      TEST(compressed), TEST(disks),
-        TEST(by_the_last_dump),  TEST(limited),    TEST(a_small_heap),
-        TEST(what_takes_no_room)
-    };
+    const struct CMUnitTest tests[] = { TEST(at_the_edges),
+                                        TEST(compressed),
+                                        TEST(disks),
+                                        TEST(by_the_last_dump),
+                                        TEST(limited),
+                                        TEST(a_small_heap),
+                                        TEST(a_buffer_that_does_not_fit),
+                                        TEST(what_takes_no_room) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,14 @@
 /*
- * --memory: opens the budget, compares it with the estimate, and reports what will happen.
+ * --memory, or what our own cgroup has left: opens the budget, compares it with the estimate, and
+ * reports what will happen.
  */
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/unstable/estimate.h>
+#include <gcdumpc/unstable/ipc_target.h>
 #include <gcdumpc/unstable/spill.h>
 
 #include "args.h"
@@ -16,6 +20,27 @@
 #include "term/term.h"
 
 static uint64_t budget;
+static bool by_cgroup; /* nobody has given it */
+
+/* What the budget does not count, the program's own tables, its code and its threads, takes at
+ * least this much. */
+#define BESIDE_BYTES (UINT64_C(16) << 20)
+
+/* Without --memory the kernel would kill us, without a word, when our cgroup is full.  0: it has no
+ * limit. */
+static uint64_t budget_of_cgroup(void)
+{
+    struct gcd_ipc_memory m = { .cgroup_limit_bytes = 0 };
+#ifdef GCDUMPC_HAVE_IPC
+    gcd_ipc_memory((uint32_t)getpid(), &m);
+#endif
+    if (m.cgroup_limit_bytes == 0)
+        return 0;
+    uint64_t room =
+        m.cgroup_limit_bytes > m.cgroup_used_bytes ? m.cgroup_limit_bytes - m.cgroup_used_bytes : 0;
+    uint64_t kept = room / 4 > BESIDE_BYTES ? room / 4 : BESIDE_BYTES;
+    return room > kept + GCD_SPILL_BUDGET_MIN ? room - kept : GCD_SPILL_BUDGET_MIN;
+}
 
 enum cli_exit cli_memory_open(const struct cli_args *args)
 {
@@ -23,7 +48,11 @@ enum cli_exit cli_memory_open(const struct cli_args *args)
     const char *tmpdir = getenv("TMPDIR");
     size_t n = 0;
     struct gcd_error err = GCD_ERROR_INIT;
-    if (args->limits.memory_bytes == 0 || cli_memory_spill() != NULL)
+    if (cli_memory_spill() != NULL || args->limits.max_memory_bytes != 0)
+        return CLI_DONE;
+    by_cgroup = args->limits.memory_bytes == 0;
+    budget = by_cgroup ? budget_of_cgroup() : args->limits.memory_bytes;
+    if (budget == 0)
         return CLI_DONE;
     if (args->limits.spill_dir != NULL) {
         folders[n++] = args->limits.spill_dir;
@@ -33,7 +62,6 @@ enum cli_exit cli_memory_open(const struct cli_args *args)
         folders[n++] = "/var/tmp";
     }
     folders[n] = NULL;
-    budget = args->limits.memory_bytes;
     struct gcd_spill_options options = { .budget_bytes = budget, .folders = folders };
     struct gcd_spill *spill;
     if (gcd_spill_new(&options, &spill, &err) != GCD_OK)
@@ -74,11 +102,36 @@ static enum gcd_workload workload_of(enum cli_need need)
     }
 }
 
+/* "--memory 40000000", or whose limit it is. */
+static const char *budget_text(char text[CLI_NUMBER_BYTES + 80])
+{
+    char n[CLI_NUMBER_BYTES];
+    (void)snprintf(text, CLI_NUMBER_BYTES + 80,
+                   by_cgroup ? "the %s bytes that gcdumpc may use of its cgroup" : "--memory %s",
+                   cli_number(budget, true, n));
+    return text;
+}
+
+enum cli_exit cli_memory_check_live(const char *subject, uint64_t bytes)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    char n[CLI_NUMBER_BYTES], text[CLI_NUMBER_BYTES + 80];
+    const char *folder;
+    struct gcd_spill *spill = cli_memory_spill();
+    if (spill == NULL || !by_cgroup || gcd_spill_check(spill, bytes, &folder, &err) == GCD_OK)
+        return CLI_DONE;
+    return cli_error(CLI_FAILED, subject,
+                     "reading the dump could need %s bytes of memory, and the part above %s "
+                     "cannot be spilled: %s; save only the events (-o x.nettrace), give gcdumpc "
+                     "more memory or --spill-dir a folder on a disk; --force continues anyway",
+                     cli_number(bytes, true, n), budget_text(text), err.msg);
+}
+
 enum cli_exit cli_memory_plan(const struct cli_args *args, const struct cli_dump *d,
                               enum cli_need need)
 {
     struct gcd_error err = GCD_ERROR_INIT;
-    char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES];
+    char a[CLI_NUMBER_BYTES], text[CLI_NUMBER_BYTES + 80];
     const char *folder;
     struct gcd_spill *spill = cli_memory_spill();
     if (spill == NULL ||
@@ -88,12 +141,12 @@ enum cli_exit cli_memory_plan(const struct cli_args *args, const struct cli_dump
     if (gcd_spill_check(spill, bytes, &folder, &err) != GCD_OK)
         return cli_error(
             CLI_FAILED, d->subject,
-            "needs about %s bytes of memory, and the part above --memory %s cannot be spilled: %s",
-            cli_number(bytes, true, a), cli_number(budget, true, b), err.msg);
+            "needs about %s bytes of memory, and the part above %s cannot be spilled: %s",
+            cli_number(bytes, true, a), budget_text(text), err.msg);
     if (folder != NULL && !args->quiet)
         cli_say(d->subject,
-                "needs about %s bytes of memory, more than --memory %s: the large part goes to "
+                "needs about %s bytes of memory, more than %s: the large part goes to "
                 "temporary files in %s",
-                cli_number(bytes, true, a), cli_number(budget, true, b), folder);
+                cli_number(bytes, true, a), budget_text(text), folder);
     return CLI_DONE;
 }

@@ -37,10 +37,11 @@ void *cli_array_grow(const struct gcd_alloc *alloc, void *items, size_t old_coun
                      size_t item_bytes);
 void cli_array_free(const struct gcd_alloc *alloc, void *items, size_t count, size_t item_bytes);
 
-/* The spill of --memory, NULL = none; cli_memory_close frees it. */
+/* The spill of --memory or of our cgroup, NULL = none; cli_memory_close frees it. */
 void cli_memory_use(struct gcd_spill *s);
 struct gcd_spill *cli_memory_spill(void);
-/* Opens the budget of ARGS, unless it is open.  CLI_USAGE or CLI_FAILED after a message. */
+/* Opens the budget: that of ARGS, or what our own cgroup has left; unless it is open.  CLI_USAGE or
+ * CLI_FAILED after a message. */
 enum cli_exit cli_memory_open(const struct cli_args *args);
 /*
  * Call it when the objects of D are counted.  Checks whether the work NEED fits into the budget, or
@@ -48,6 +49,8 @@ enum cli_exit cli_memory_open(const struct cli_args *args);
  */
 enum cli_exit cli_memory_plan(const struct cli_args *args, const struct cli_dump *d,
                               enum cli_need need);
+/* The same before a dump that will need about BYTES, so that the pause is not paid for nothing. */
+enum cli_exit cli_memory_check_live(const char *subject, uint64_t bytes);
 /* The name of a workload for people, and the memory that it will take for D, in bytes. */
 const char *cli_workload_name(enum gcd_workload workload);
 uint64_t cli_estimate(const struct cli_dump *d, enum gcd_workload workload);

@@ -40,6 +40,8 @@ static const char *refusal(const struct plan *p)
         return NULL;
     if (p->live.budget.max_buffer_mb == 0)
         return "too little memory is left for an event buffer in the process";
+    if (live_buffer_is_too_large(&p->live, p->forecast.buffer_mb))
+        return "too little memory is left for this --buffer in the process";
     for (size_t i = 0; i < p->forecast.place_count; i++)
         if (p->forecast.places[i].left < p->forecast.places[i].likely)
             return "too little room is left on the disk";
@@ -149,8 +151,7 @@ static json_t *places_of(const struct plan *p)
 
 static enum cli_exit print_json(const struct plan *p)
 {
-    static const char *const bases[] = { "last_dump", "heap",
-                                         "memory" }; /* enum job_basis */
+    static const char *const bases[] = { "last_dump", "heap", "memory" }; /* enum job_basis */
     json_t *o = json_object();
     (void)json_object_set_new(o, "schema", json_integer(CLI_JSON_SCHEMA));
     (void)json_object_set_new(o, "pid", cli_json_number(p->d->pid));

@@ -53,6 +53,9 @@ struct live {
  */
 enum cli_exit live_preflight(struct live *l, uint32_t *ret_buffer_mb);
 
+/* Could BUFFER_MB take more memory than the process can get?  Needs l->budget. */
+bool live_buffer_is_too_large(const struct live *l, uint32_t buffer_mb);
+
 /* The space that a dump is expected to need. */
 struct live_place {
     char folder[4096];

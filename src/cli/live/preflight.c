@@ -10,6 +10,7 @@
 #include "args.h"
 #include "exit.h"
 #include "input/fail.h"
+#include "input/memory.h"
 #include "live/clock.h"
 #include "live/live.h"
 #include "term/message.h"
@@ -38,6 +39,16 @@ static const char *limit_name(enum gcd_ipc_limit limit)
     return limit == GCD_IPC_LIMIT_CGROUP ? "its cgroup" : "the machine";
 }
 
+bool live_buffer_is_too_large(const struct live *l, uint32_t buffer_mb)
+{
+    const struct gcd_ipc_budget *b = &l->budget;
+    uint64_t filled = buffer_mb;
+    if (b->most_bytes != 0 &&
+        b->most_bytes / LIVE_MIB < filled) /* only what arrives takes memory */
+        filled = b->most_bytes / LIVE_MIB + 1;
+    return b->limit != GCD_IPC_LIMIT_NONE && filled > b->max_buffer_mb;
+}
+
 static enum cli_exit memory(struct live *l, uint32_t *ret_buffer_mb)
 {
     const struct cli_args *args = l->args;
@@ -57,11 +68,18 @@ static enum cli_exit memory(struct live *l, uint32_t *ret_buffer_mb)
             *ret_buffer_mb = FORCED_BUFFER_MB;
         cli_say(l->subject, "%s has only %" PRIu64 " MiB of memory left",
                 limit_name(l->memory.limit), room);
-    } else if (*ret_buffer_mb > l->budget.max_buffer_mb) {
+    } else if (live_buffer_is_too_large(l, *ret_buffer_mb)) {
+        uint64_t room = l->memory.room_bytes / LIVE_MIB;
+        if (!args->live.force)
+            return cli_error(CLI_FAILED, l->subject,
+                             "a buffer of %" PRIu32 " MiB is more than %s can give: %" PRIu64
+                             " MiB are left, and the kernel could kill the process; without "
+                             "--buffer it gets %" PRIu32 " MiB; --force continues anyway",
+                             *ret_buffer_mb, limit_name(l->memory.limit), room,
+                             l->budget.buffer_mb);
         cli_say(l->subject,
-                "a buffer of %" PRIu32 " MiB may be more than %s can give: %" PRIu64
-                " MiB are left",
-                *ret_buffer_mb, limit_name(l->memory.limit), l->memory.room_bytes / LIVE_MIB);
+                "a buffer of %" PRIu32 " MiB is more than %s can give: %" PRIu64 " MiB are left",
+                *ret_buffer_mb, limit_name(l->memory.limit), room);
     } else if (l->budget.limit != GCD_IPC_LIMIT_NONE && args->live.buffer_mb == 0 &&
                *ret_buffer_mb * LIVE_MIB < l->budget.likely_bytes) {
         cli_say(l->subject,
@@ -276,6 +294,8 @@ enum cli_exit live_preflight(struct live *l, uint32_t *ret_buffer_mb)
                           : live_lock_take(l->args, l->subject, l->pid, l->path, &l->lock);
     if (e == CLI_DONE)
         e = memory(l, ret_buffer_mb);
+    if (e == CLI_DONE && l->spool_dir != NULL && !l->args->live.force)
+        e = cli_memory_check_live(l->subject, stream_of(l).most);
     return e == CLI_DONE ? disk(l) : e;
 }
 
