@@ -18,6 +18,11 @@ void gcd_sql_free(struct gcd_sql *db)
     (void)db;
 }
 
+void gcd_sql_limit_memory(uint64_t bytes)
+{
+    (void)bytes;
+}
+
 bool gcd_sql_table_at(size_t i, struct gcd_sql_table *ret)
 {
     (void)i;

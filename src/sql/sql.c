@@ -9,17 +9,20 @@
 #include "sql/sql_list.h"
 #include "write/tables/sqlite_schema.h"
 
-/* Virtual machine instructions between two checks of the cancel flag: a millisecond at most. */
-#define STEPS_PER_LOOK 10000
+/* Virtual machine instructions between two checks of the cancel flag. */
+#define STEPS_PER_LOOK 200
 
-/* Limits on the memory that a statement can make SQLite use. */
+/*
+ * Limits on the memory and the time of what happens between two checks: the time of a function
+ * grows with the length of its texts, and a program without loops is not checked at all.
+ */
 static const struct {
     int what, most;
 } limits[] = {
-    { SQLITE_LIMIT_LENGTH, 64 << 20 },  { SQLITE_LIMIT_SQL_LENGTH, 1 << 20 },
+    { SQLITE_LIMIT_LENGTH, 1 << 20 },   { SQLITE_LIMIT_SQL_LENGTH, 128 << 10 },
     { SQLITE_LIMIT_ATTACHED, 0 },       { SQLITE_LIMIT_TRIGGER_DEPTH, 1 },
-    { SQLITE_LIMIT_WORKER_THREADS, 0 }, { SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000 },
-    { SQLITE_LIMIT_EXPR_DEPTH, 500 },
+    { SQLITE_LIMIT_WORKER_THREADS, 0 }, { SQLITE_LIMIT_VDBE_OP, 25000 },
+    { SQLITE_LIMIT_EXPR_DEPTH, 500 },   { SQLITE_LIMIT_COLUMN, 500 },
 };
 
 struct gcd_sql_query {
@@ -28,7 +31,36 @@ struct gcd_sql_query {
     sqlite3_stmt *statement;
 };
 
+/* ---- memory ---- */
+
+void gcd_sql_limit_memory(uint64_t bytes)
+{
+    sqlite3_int64 n = bytes > INT64_MAX ? INT64_MAX : (sqlite3_int64)bytes;
+#if SQLITE_VERSION_NUMBER >= 3031000
+    (void)sqlite3_hard_heap_limit64(n);
+#else
+    (void)sqlite3_soft_heap_limit64(n);
+#endif
+}
+
+/* Of gcd_sql_limit_memory; 0 = none. */
+static uint64_t memory_limit(void)
+{
+#if SQLITE_VERSION_NUMBER >= 3031000
+    return (uint64_t)sqlite3_hard_heap_limit64(-1);
+#else
+    return 0;
+#endif
+}
+
 /* ---- errors ---- */
+
+static gcd_status only_reads(struct gcd_error *err)
+{
+    return gcd_fail(
+        err, GCD_E_ARG,
+        "a query only reads: SELECT, WITH, VALUES, EXPLAIN QUERY PLAN and PRAGMA table_info");
+}
 
 int sql_failed(struct gcd_sql *db, gcd_status st, const struct gcd_error *err)
 {
@@ -53,19 +85,18 @@ static gcd_status complain(struct gcd_sql *db, int rc, struct gcd_error *err)
     }
     switch (rc & 0xff) {
     case SQLITE_NOMEM:
+        if (memory_limit() != 0)
+            return gcd_fail(err, GCD_E_LIMIT,
+                            "the statement needs more than the %llu MiB of memory that SQL has; "
+                            "select, sort or group fewer rows",
+                            (unsigned long long)(memory_limit() >> 20));
         return gcd_fail_nomem(err, "answering a query");
     case SQLITE_INTERRUPT:
         return gcd_fail(err, GCD_E_CANCELED, "interrupted");
     case SQLITE_AUTH:
-        return gcd_fail(err, GCD_E_ARG,
-                        "a query only reads: SELECT, WITH, VALUES, EXPLAIN and PRAGMA table_info");
+        return only_reads(err);
     case SQLITE_TOOBIG:
         return gcd_fail(err, GCD_E_LIMIT, "%s", sqlite3_errmsg(db->db));
-    case SQLITE_FULL:
-    case SQLITE_CANTOPEN:
-    case SQLITE_IOERR:
-        return gcd_fail(err, GCD_E_IO, "cannot sort in a temporary file: %s",
-                        sqlite3_errmsg(db->db));
     default:
         return gcd_fail(err, GCD_E_ARG, "%s", sqlite3_errmsg(db->db));
     }
@@ -77,6 +108,48 @@ static int look_at_cancel(void *ctx)
 {
     const struct gcd_sql *db = ctx;
     return gcd_is_canceled(db->call->cancel);
+}
+
+/*
+ * Functions that only compute, in a time that grows with the length of one argument.  Others may
+ * give addresses of this process (fts3_tokenizer) or compare everything with everything
+ * (json_patch).
+ */
+static const char functions[] =
+    " abs acos acosh asin asinh atan atan2 atanh avg ceil ceiling char changes coalesce concat "
+    "concat_ws cos cosh count cume_dist current_date current_time current_timestamp date datetime "
+    "degrees dense_rank exp first_value floor format glob group_concat hex ifnull iif if instr "
+    "json "
+    "json_array json_array_length json_extract -> ->> json_group_array json_group_object "
+    "json_insert json_object json_quote json_remove json_replace json_set json_type json_valid "
+    "julianday lag last_value lead length like likelihood likely ln log log10 log2 lower ltrim max "
+    "median min mod nth_value ntile nullif octet_length path_from_root percent_rank percentile "
+    "percentile_cont percentile_disc pi pow power printf quote radians random randomblob rank "
+    "replace round row_number rtrim sign sin sinh soundex sqlite_version sqrt strftime string_agg "
+    "substr substring sum tan tanh time timediff total trim trunc type_name typeof unicode "
+    "unixepoch unlikely upper zeroblob ";
+
+/* Is NAME, in any case, in WORDS, which spaces separate and surround? */
+static bool is_word(const char *words, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *s = words; s[1] != '\0'; s = strchr(s + 1, ' '))
+        if (sqlite3_strnicmp(s + 1, name, (int)n) == 0 && s[1 + n] == ' ')
+            return true;
+    return false;
+}
+
+static bool is_our_table(const char *name)
+{
+    struct gcd_sql_table t;
+    if (is_word(" sqlite_master sqlite_schema ", name))
+        return true;
+    for (size_t i = 0; gcd_sql_table_at(i, &t); i++) {
+        size_t n = strcspn(t.name, "(");
+        if (strlen(name) == n && sqlite3_strnicmp(name, t.name, (int)n) == 0)
+            return true;
+    }
+    return false;
 }
 
 /* Allows a statement only to read. */
@@ -91,11 +164,14 @@ static int authorize(void *ctx, int action, const char *a, const char *b, const 
     (void)inside;
     switch (action) {
     case SQLITE_SELECT:
-    case SQLITE_READ:
     case SQLITE_RECURSIVE:
         return SQLITE_OK;
+    case SQLITE_READ:
+        /* without a column: also a common table expression; it can only be counted */
+        return (b != NULL && b[0] == '\0') || (a != NULL && is_our_table(a)) ? SQLITE_OK
+                                                                             : SQLITE_DENY;
     case SQLITE_FUNCTION:
-        return b == NULL || sqlite3_stricmp(b, "load_extension") != 0 ? SQLITE_OK : SQLITE_DENY;
+        return b != NULL && is_word(functions, b) ? SQLITE_OK : SQLITE_DENY;
     case SQLITE_PRAGMA:
         for (size_t i = 0; i < sizeof readable / sizeof *readable; i++)
             if (a != NULL && sqlite3_stricmp(a, readable[i]) == 0)
@@ -129,6 +205,8 @@ static gcd_status make_tables(struct gcd_sql *db, struct gcd_error *err)
         rc = sql_walks_open(db);
     if (rc == SQLITE_OK)
         rc = sql_functions_open(db);
+    if (rc == SQLITE_OK)
+        rc = sql_text_open(db);
     return rc == SQLITE_OK ? GCD_OK : complain(db, rc, err);
 }
 
@@ -143,7 +221,7 @@ static gcd_status open_database(struct gcd_sql *db, struct gcd_error *err)
         (void)sqlite3_limit(db->db, limits[i].what, limits[i].most);
     (void)sqlite3_db_config(db->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_progress_handler(db->db, STEPS_PER_LOOK, look_at_cancel, db);
-    GCD_TRY(run(db, "PRAGMA temp_store = FILE;", err));
+    GCD_TRY(run(db, "PRAGMA temp_store = MEMORY;", err));
     GCD_TRY(make_tables(db, err));
     GCD_TRY(run(db, sqlite_schema_views, err));
     GCD_TRY(run(db, sql_list_views, err));
@@ -243,6 +321,10 @@ gcd_status gcd_sql_prepare(struct gcd_sql *db, const struct gcd_context *call, c
     *text = at;
     if (statement == NULL)
         return GCD_END;
+    if (sqlite3_stmt_isexplain(statement) == 1) { /* its program has addresses of this process */
+        (void)sqlite3_finalize(statement);
+        return only_reads(err);
+    }
     struct gcd_sql_query *q = gcd_mem_new(&db->alloc, sizeof *q);
     if (q == NULL) {
         (void)sqlite3_finalize(statement);

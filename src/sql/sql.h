@@ -139,6 +139,8 @@ GCD_MUST_CHECK gcd_status sql_need_paths(struct gcd_sql *db, struct gcd_error *e
 int sql_walks_open(struct gcd_sql *db);
 /* sql_functions.c: type_name(type), path_from_root(object) as text. */
 int sql_functions_open(struct gcd_sql *db);
+/* sql_text.c: functions of texts that would be slow. */
+int sql_text_open(struct gcd_sql *db);
 /* The objects on the path to NODE from the root down, NODE last: [*RET_N], free it with
  * gcd_mem_free; none if NODE is unreachable. */
 GCD_MUST_CHECK gcd_status sql_path(struct gcd_sql *db, uint32_t node, uint32_t **ret, size_t *ret_n,

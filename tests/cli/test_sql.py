@@ -425,6 +425,56 @@ class Wrong(SqlTest):
             self.assertRegex(run.lines[0], r"too big|out of memory")
         self.wrong("SELECT " + "(" * 5000 + "1" + ")" * 5000, r"parser stack overflow|Expression tree is too large.*|.*", code=2)
 
+    def test_long_calls_can_be_canceled(self):
+        """One call of SQLite's own function takes minutes, or longer; with these texts no answer is wrong."""
+        long = "WITH a(t) AS (SELECT replace(hex(zeroblob(500000)), '0', 'a'))"
+        for expression in ("instr(t, substr(t, 1, 500000) || 'b')", "length(replace(t, substr(t, 1, 500000) || 'b', 'x')) - length(t)",
+                           "t LIKE '%' || replace(hex(zeroblob(500)), '0', 'a%') || 'b'", "t GLOB '*' || replace(hex(zeroblob(500)), '0', 'a*') || 'b'"):
+            self.assertEqual(self.done("sql", self.link("net10-wks"), f"{long} SELECT {expression} FROM a", "--csv", "--timeout", "60").text.splitlines()[1], "0")
+        # the pattern before the last star repeats itself
+        endless = "t GLOB '*' || substr(t, 1, 300000) || 'b' || '*'"
+        self.refused(1, r".*: the time is up \(--timeout\)", "sql", self.link("net10-wks"), f"{long} SELECT {endless} FROM a", "--timeout", "1")
+        self.refused(1, r".*: string or blob too big", "sql", self.link("net10-wks"), f"{long} SELECT trim(t, t) FROM a")
+
+    def test_memory_of_a_statement(self):
+        """Neither the memory nor the disk of the machine."""
+        for statement in ("WITH RECURSIVE c(x) AS (SELECT 1 UNION SELECT x + 1 FROM c) SELECT count(*) FROM c",
+                          "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(DISTINCT hex(randomblob(400000)) || x) FROM c"):
+            self.refused(1, r".*the statement needs more than the 12 MiB of memory that SQL has; .*", "sql", self.link("net10-wks"), statement,
+                         "--max-memory", "50M")
+
+    def test_no_addresses_of_the_program(self):
+        for statement in ("SELECT fts3_tokenizer('simple')", "SELECT hex(fts3_tokenizer('porter'))", "EXPLAIN SELECT * FROM objects",
+                          "SELECT * FROM sqlite_stmt", "SELECT json_patch('{}', '{}')"):
+            run = self.gcdumpc("sql", self.link("net10-wks"), statement)
+            self.assertEqual((run.code, run.out), (2, b""), statement)
+
+    def test_text_with_nul(self):
+        """Nothing after the NUL is lost."""
+        statement = "SELECT 'a' || char(0) || 'b' AS x"
+        self.assertEqual(self.done("sql", self.link("net10-wks"), statement).text.split(), ["x", "a?b"])
+        self.assertEqual(self.done("sql", self.link("net10-wks"), statement, "--csv").text.splitlines()[1], '"a?b"')
+        self.assertEqual(json.loads(self.done("sql", self.link("net10-wks"), statement, "--json").text)["rows"], [["a\0b"]])
+
+    def test_functions_of_texts_are_those_of_sqlite(self):
+        """LIKE, GLOB, instr, replace and trim have other code, and the same results."""
+        chance, other, expressions = random.Random(7), sqlite3.connect(":memory:"), []
+        for _ in range(3000):
+            text, part, set_ = ("".join(chance.choice(letters) for _ in range(chance.randrange(8)))
+                                for letters in ("abAB]-^\xe4\u20ac", "abA%_*?[]^-\xe4\u20ac\\", "ab\xe4\u20ac"))
+            expressions.append(chance.choice((f"'{text}' LIKE '{part}'", f"'{text}' LIKE '{part}' ESCAPE '\\'", f"'{text}' GLOB '{part}'", f"instr('{text}', '{set_[:2]}')",
+                                              f"replace('{text}', '{set_[:1]}', '{part}')", f"trim('{text}', '{set_}')", f"ltrim('{text}', '{set_}')",
+                                              f"rtrim('{text}', '{set_}')", f"instr(CAST('{text}' AS BLOB), CAST('{set_[:1]}' AS BLOB))")))
+        expressions += ["NULL LIKE 'a'", "'a' LIKE NULL", "'a' GLOB NULL", "instr(NULL, 'a')", "instr('a', NULL)", "replace('a', 'a', NULL)", "trim(NULL)", "trim('  a ')",
+                        "replace('', 'a', 'b')", "replace(12, 1, 3)", "instr('', '')", "'' LIKE '%'", "'' GLOB ''", "12 LIKE '1_'", "rtrim(12, 2)", "typeof(replace(12, '', 3))"]
+        statements = ";".join("SELECT " + ", ".join(expressions[i:i + 100]) for i in range(0, len(expressions), 100))
+        self.put("all.sql", statements.encode())
+        mine = [value for line in self.done("sql", self.link("net10-wks"), "--file", "all.sql", "--json").text.split('"rows": [')[1:]
+                for value in json.loads(line.split("\n  ],")[0])]
+        theirs = [value for statement in statements.split(";") for value in other.execute(statement).fetchone()]
+        for expression, a, b in zip(expressions, mine, theirs, strict=True):
+            self.assertEqual(a, b, expression)
+
     def test_sums_that_overflow(self):
         run = self.gcdumpc("sql", self.link("net10-wks"), "SELECT sum(9223372036854775807) FROM objects")
         self.assertEqual(run.code, 1, run)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/session/sql.h>
 #include <gcdumpc/unstable/spill.h>
 
 #include "input/memory.h"
@@ -66,6 +67,17 @@ const char *cli_memory_hint(char buf[CLI_MEMORY_HINT_BYTES])
                        "convert to gclog)",
                        (need + MIB - 1) / MIB, most / MIB);
     return buf;
+}
+
+/* Without --max-memory.  SQLite notices no cancel while it sorts: this much takes seconds. */
+#define SQL_BYTES (1024 * MIB)
+
+void cli_memory_for_sql(void)
+{
+    uint64_t bytes = most != 0 ? most / 4 : SQL_BYTES;
+    gcd_sql_limit_memory(bytes);
+    if (most != 0)
+        atomic_fetch_add(&used, bytes);
 }
 
 void cli_memory_use(struct gcd_spill *s)

@@ -18,6 +18,8 @@ struct gcd_spill;
 
 /* Limits the library to BYTES; call it before the library allocates.  0 = no limit. */
 void cli_memory_limit(uint64_t bytes);
+/* SQL gets a quarter of the limit, at most 1 GiB without one; call it before heaps are read. */
+void cli_memory_for_sql(void);
 /* The allocator with that limit; NULL = no limit. */
 const struct gcd_alloc *cli_limited_alloc(void);
 /* After GCD_E_NOMEM: advice in BUF if the limit was the cause, else "". */

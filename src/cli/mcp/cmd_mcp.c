@@ -30,6 +30,7 @@ enum cli_exit cmd_mcp(const struct cli_args *args)
     struct mcp_server s;
     char *root = NULL;
     json_object_seed(0); /* before a second thread exists */
+    cli_memory_for_sql();
     if (!mcp_server_init(&s, args, stdout))
         return cli_no_memory(NULL);
     enum cli_exit e = args->mcp.root != NULL ? open_root(&s, args->mcp.root, &root) : CLI_DONE;

@@ -4,6 +4,7 @@
  */
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <wchar.h>
 
 #include "term/term.h"
@@ -110,4 +111,15 @@ size_t cli_print_bytes(FILE *to, const char *s, size_t n)
 void cli_print_sanitized(FILE *to, const char *s)
 {
     (void)cli_print_cut(to, s, SIZE_MAX);
+}
+
+char *cli_text_copy(const char *s, size_t n)
+{
+    char *copy = malloc(n + 1);
+    if (copy == NULL)
+        return NULL;
+    for (size_t i = 0; i < n; i++)
+        copy[i] = s[i] != '\0' ? s[i] : '?';
+    copy[n] = '\0';
+    return copy;
 }

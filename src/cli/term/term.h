@@ -31,6 +31,8 @@ const char *cli_time(int64_t unix_ms, char buf[CLI_TIME_BYTES]);
 /* Prints foreign text: control characters (including those for direction) and bytes that are not
  * UTF-8 become "?". */
 void cli_print_sanitized(FILE *to, const char *s);
+/* A copy of the N bytes at S, which may contain NUL, as a text with "?" for each; to be freed. */
+char *cli_text_copy(const char *s, size_t n);
 /* Prints the first character of S, which is not empty.  Returns its length in bytes. */
 size_t cli_print_char(FILE *to, const char *s);
 /*

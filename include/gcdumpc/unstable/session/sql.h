@@ -14,9 +14,11 @@
  * target of objects and references is a look-up.  The session computes what a column needs, such as
  * dominators, when a query first reads it.
  *
- * Queries are read-only: a statement that would change or attach something is refused.  Only one
- * thread at a time may use a struct gcd_sql with its queries; any number of them may share a
- * session.  SQLite takes its own memory from malloc, and sorts large results in temporary files.
+ * Queries are read-only: a statement that would change or attach something is refused, as are
+ * functions that do more than compute, texts of more than 1 MiB, and programs of SQLite (EXPLAIN).
+ * Only one thread at a time may use a struct gcd_sql with its queries; any number of them may share
+ * a session.  SQLite takes its own memory from malloc (gcd_sql_limit_memory), and uses no temporary
+ * files.
  *
  * Without SQLite in the build, gcd_sql_new returns GCD_E_UNSUPPORTED.
  */
@@ -51,6 +53,10 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_sql_new(struct gcd_session *s,
                                               struct gcd_sql **ret, struct gcd_error *err);
 /* All queries must have been freed. */
 GCD_API void gcd_sql_free(struct gcd_sql *db);
+
+/* Limits the memory that SQLite takes in this process, for all its users; 0 = no limit.  A
+ * statement that needs more fails with GCD_E_LIMIT. */
+GCD_API void gcd_sql_limit_memory(uint64_t bytes);
 
 /* A table, view or function, for people. */
 struct gcd_sql_table {

@@ -183,6 +183,7 @@ enum cli_exit cmd_sql(const struct cli_args *args)
                                    : args->view.csv ? SQL_CSV
                                                     : SQL_TABLE };
     char *text;
+    cli_memory_for_sql();
     enum cli_exit e = statements_of(args, &text);
     if (e == CLI_DONE)
         e = check(args, text);

@@ -19,6 +19,7 @@
 #include "output/table.h"
 #include "term/message.h"
 #include "term/progress.h"
+#include "term/term.h"
 
 /* Rows of one text table. */
 #define TABLE_ROWS 10000u
@@ -39,9 +40,11 @@ static const char *number_text(const struct gcd_sql_value *v, char buf[CELL_BYTE
     return buf;
 }
 
-/* A blob in SQL notation, X'01ff'; to be freed. */
-static char *blob_text(const struct gcd_sql_value *v)
+/* A text, or a blob in SQL notation, X'01ff'; to be freed. */
+static char *cell_text(const struct gcd_sql_value *v)
 {
+    if (v->kind == GCD_SQL_TEXT)
+        return cli_text_copy(v->text, v->bytes);
     char *text = v->bytes < SIZE_MAX / 4 ? malloc(2 * v->bytes + 4) : NULL, *at = text;
     if (text == NULL)
         return NULL;
@@ -69,10 +72,10 @@ static void add_cell(struct block *b, size_t column)
     char buf[CELL_BYTES], *copy = NULL;
     struct gcd_sql_value v = gcd_sql_value(b->q, column);
     const char *number = number_text(&v, buf);
-    if (v.kind == GCD_SQL_BLOB)
-        copy = blob_text(&v);
+    if (number != NULL)
+        copy = strdup(number);
     else if (v.kind != GCD_SQL_NULL)
-        copy = strdup(number != NULL ? number : v.text);
+        copy = cell_text(&v);
     b->no_memory = b->no_memory || (copy == NULL && v.kind != GCD_SQL_NULL);
     if (number == NULL && v.kind != GCD_SQL_NULL)
         b->columns[column].kind = CLI_CELL_TEXT;
@@ -144,15 +147,15 @@ static bool print_csv_cell(const struct gcd_sql_value *v)
 {
     char buf[CELL_BYTES];
     const char *number = number_text(v, buf);
-    char *blob = v->kind == GCD_SQL_BLOB ? blob_text(v) : NULL;
-    if (v->kind == GCD_SQL_BLOB && blob == NULL)
-        return false;
     if (number != NULL)
         fputs(number, stdout);
-    else if (v->kind != GCD_SQL_NULL)
-        cli_csv_text(blob != NULL ? blob : v->text, stdout);
-    free(blob);
-    return true;
+    if (number != NULL || v->kind == GCD_SQL_NULL)
+        return true;
+    char *text = cell_text(v);
+    if (text != NULL)
+        cli_csv_text(text, stdout);
+    free(text);
+    return text != NULL;
 }
 
 static bool print_csv(struct gcd_sql_query *q, gcd_status *ret_st, struct gcd_error *err)
@@ -180,7 +183,7 @@ static bool print_csv(struct gcd_sql_query *q, gcd_status *ret_st, struct gcd_er
 
 static json_t *json_cell(const struct gcd_sql_value *v)
 {
-    char *blob;
+    char *text;
     json_t *j;
     switch (v->kind) {
     case GCD_SQL_INTEGER:
@@ -189,12 +192,13 @@ static json_t *json_cell(const struct gcd_sql_value *v)
         j = json_real(v->real);
         return j != NULL ? j : json_null(); /* JSON has no infinity */
     case GCD_SQL_TEXT:
-        j = json_stringn(v->text, v->bytes);
-        return j != NULL ? j : cli_json_text(v->text);
     case GCD_SQL_BLOB:
-        blob = blob_text(v);
-        j = blob != NULL ? json_string(blob) : NULL;
-        free(blob);
+        j = v->kind == GCD_SQL_TEXT ? json_stringn(v->text, v->bytes) : NULL;
+        if (j != NULL)
+            return j;
+        text = cell_text(v);
+        j = text != NULL ? cli_json_text(text) : NULL;
+        free(text);
         return j;
     default:
         return json_null();

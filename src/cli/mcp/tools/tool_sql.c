@@ -11,6 +11,7 @@
 
 #include "mcp/mcp_call.h"
 #include "output/json_out.h"
+#include "term/term.h"
 
 #define DEFAULT_SECONDS 60
 /* Rows after the page are counted up to this many. */
@@ -32,6 +33,18 @@ static json_t *blob(struct mcp_call *c, const struct gcd_sql_value *v)
     return j;
 }
 
+/* With all that follows a NUL. */
+static json_t *text(struct mcp_call *c, const struct gcd_sql_value *v)
+{
+    json_t *j = v->bytes <= c->text_max ? json_stringn(v->text, v->bytes) : NULL;
+    if (j != NULL)
+        return j;
+    char *copy = cli_text_copy(v->text, v->bytes);
+    j = copy != NULL ? mcp_name(c, copy) : NULL;
+    free(copy);
+    return j;
+}
+
 static json_t *cell(struct mcp_call *c, const struct gcd_sql_query *q, size_t column)
 {
     struct gcd_sql_value v = gcd_sql_value(q, column);
@@ -41,7 +54,7 @@ static json_t *cell(struct mcp_call *c, const struct gcd_sql_query *q, size_t co
     case GCD_SQL_REAL:
         return isfinite(v.real) ? json_real(v.real) : json_null();
     case GCD_SQL_TEXT:
-        return mcp_name(c, v.text);
+        return text(c, &v);
     case GCD_SQL_BLOB:
         return blob(c, &v);
     case GCD_SQL_NULL:
