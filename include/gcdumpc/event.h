@@ -41,6 +41,7 @@ struct gcd_event {
     unsigned ptr_bytes;     /* 4 or 8 */
     const uint8_t *payload; /* valid until the next event */
     size_t payload_bytes;
+    uint64_t keywords; /* in the description of the event; 0 = none or not known */
     uint64_t off; /* of the payload in the uncompressed trace; in an .etl, the event's rank by time.
                      Rises from event to event and is the same in every reading */
 };

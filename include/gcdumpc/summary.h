@@ -39,6 +39,8 @@ extern "C" {
       "node_events_missing") /* amount: holes in the index numbers */                             \
     X(GCD_REASON_EDGE_EVENTS_MISSING, "edge_events_missing")                                      \
     X(GCD_REASON_ROOT_EVENTS_MISSING, "root_events_missing")                                      \
+    X(GCD_REASON_STATIC_EVENTS_MISSING,                                                           \
+      "static_events_missing") /* the walk has no static variables, as no runtime since 3.1 */    \
     X(GCD_REASON_DEPENDENT_EVENTS_MISSING, "dependent_handle_events_missing")                     \
     X(GCD_REASON_EDGES_UNBALANCED, "edges_unbalanced") /* amount: |declared - received| */        \
     X(GCD_REASON_OBJECTS_LOST,                                                                    \

@@ -2,6 +2,65 @@
 
 #include <string.h>
 
+#define KEYWORD_GC     UINT64_C(0x1)
+#define KEYWORD_LOADER UINT64_C(0x8)
+/* Loader and PerfTrack */
+#define KEYWORD_MODULES   UINT64_C(0x20000008)
+#define KEYWORD_TYPE      UINT64_C(0x80000)
+#define KEYWORD_HEAP_DUMP UINT64_C(0x100000)
+#define KEYWORD_SURVIVAL  UINT64_C(0x400000)
+
+/* The keyword that an event of the runtime has in every version (ClrEtwAll.man); 0 = not listed. */
+static uint64_t keyword_of(uint32_t id)
+{
+    switch (id) {
+    case GCD_EV_GC_START:
+    case GCD_EV_GC_END:
+    case GCD_EV_RESTART_EE_END:
+    case GCD_EV_SUSPEND_EE_BEGIN:
+    case GCD_EV_GLOBAL_HEAP_HISTORY:
+        return KEYWORD_GC;
+    case GCD_EV_BULK_TYPE:
+        return KEYWORD_TYPE;
+    case GCD_EV_BULK_ROOT_EDGE:
+    case GCD_EV_BULK_DEPENDENT:
+    case GCD_EV_BULK_NODE:
+    case GCD_EV_BULK_EDGE:
+    case GCD_EV_BULK_ROOT_CCW:
+    case GCD_EV_BULK_RCW:
+    case GCD_EV_BULK_ROOT_STATIC_VAR:
+        return KEYWORD_HEAP_DUMP;
+    case GCD_EV_GENERATION_RANGE:
+        return KEYWORD_SURVIVAL;
+    case GCD_EV_MODULE_LOAD:
+    case GCD_EV_MODULE_UNLOAD:
+    case GCD_EV_ASSEMBLY_LOAD:
+    case GCD_EV_ASSEMBLY_UNLOAD:
+        return KEYWORD_LOADER;
+    default:
+        return 0;
+    }
+}
+
+bool gcd_clr_keywords_fit(const struct gcd_event *ev)
+{
+    if (ev->provider == GCD_PROVIDER_RUNDOWN && ev->keywords != 0) {
+        bool of_module = ev->id == GCD_RD_MODULE_START || ev->id == GCD_RD_MODULE_END;
+        bool of_loader = ev->id == GCD_RD_DOMAIN_MODULE_START ||
+                         ev->id == GCD_RD_DOMAIN_MODULE_END || ev->id == GCD_RD_ASSEMBLY_START ||
+                         ev->id == GCD_RD_ASSEMBLY_END || ev->id == GCD_RD_DOMAIN_END;
+        return of_module == (ev->keywords == KEYWORD_MODULES) &&
+               of_loader == (ev->keywords == KEYWORD_LOADER);
+    }
+    if (ev->provider != GCD_PROVIDER_RUNTIME || ev->keywords == 0)
+        return true;
+    uint64_t keyword = keyword_of(ev->id);
+    if (keyword != 0)
+        return (ev->keywords & keyword) != 0;
+    bool survives = ev->id == GCD_EV_SURVIVING_RANGES || ev->id == GCD_EV_MOVED_RANGES;
+    return ev->keywords != KEYWORD_HEAP_DUMP && (survives || ev->keywords != KEYWORD_SURVIVAL);
+}
+
 gcd_status gcd_clr_gc_start(const struct gcd_event *ev, struct gcd_clr_gc_start *ret)
 {
     struct gcd_cur c = gcd_clr_payload(ev);

@@ -11,11 +11,26 @@
 #include <gcdumpc/event.h>
 
 #include "base/cur.h"
+#include "clr/clr_ids.h"
 
 /* A payload as a cursor that knows its position in the trace. */
 static inline struct gcd_cur gcd_clr_payload(const struct gcd_event *ev)
 {
     return gcd_cur_make(ev->payload, ev->payload_bytes, ev->off);
+}
+
+/*
+ * Do the keywords of an event of the runtime belong to its id?  If not, its description is damaged,
+ * and it is another event.  True where a container does not tell the keywords.
+ */
+bool gcd_clr_keywords_fit(const struct gcd_event *ev);
+
+/* Is it one of the events that a heap walk consists of? */
+static inline bool gcd_clr_is_bulk(const struct gcd_event *ev)
+{
+    return ev->provider == GCD_PROVIDER_RUNTIME &&
+           ((ev->id >= GCD_EV_BULK_TYPE && ev->id <= GCD_EV_BULK_EDGE) ||
+            (ev->id >= GCD_EV_BULK_ROOT_CCW && ev->id <= GCD_EV_BULK_ROOT_STATIC_VAR));
 }
 
 /* GCStart V0 {count u32, reason u32}; V1 {count u32, depth u32, reason u32, type u32, ...}. */

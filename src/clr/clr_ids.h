@@ -15,6 +15,8 @@ enum gcd_clr_event {
     GCD_EV_BULK_DEPENDENT = 17,       /* GCBulkRootConditionalWeakTableElementEdge */
     GCD_EV_BULK_NODE = 18,            /* GCBulkNode */
     GCD_EV_BULK_EDGE = 19,            /* GCBulkEdge */
+    GCD_EV_SURVIVING_RANGES = 21,     /* GCBulkSurvivingObjectRanges */
+    GCD_EV_MOVED_RANGES = 22,         /* GCBulkMovedObjectRanges */
     GCD_EV_GENERATION_RANGE = 23,     /* GCGenerationRange */
     GCD_EV_BULK_ROOT_CCW = 36,        /* GCBulkRootCCW */
     GCD_EV_BULK_RCW = 37,             /* GCBulkRCW */
@@ -29,11 +31,14 @@ enum gcd_clr_event {
 
 /* Microsoft-Windows-DotNETRuntimeRundown; the ids clash with those of the runtime provider. */
 enum gcd_clr_rundown_event {
-    GCD_RD_MODULE_START = 153,   /* ModuleDCStart */
-    GCD_RD_MODULE_END = 154,     /* ModuleDCEnd */
-    GCD_RD_ASSEMBLY_START = 155, /* AssemblyDCStart */
-    GCD_RD_ASSEMBLY_END = 156,   /* AssemblyDCEnd */
-    GCD_RD_RUNTIME_INFO = 187    /* RuntimeInformationDCStart */
+    GCD_RD_DOMAIN_MODULE_START = 151, /* DomainModuleDCStart */
+    GCD_RD_DOMAIN_MODULE_END = 152,   /* DomainModuleDCEnd */
+    GCD_RD_MODULE_START = 153,        /* ModuleDCStart */
+    GCD_RD_MODULE_END = 154,          /* ModuleDCEnd */
+    GCD_RD_ASSEMBLY_START = 155,      /* AssemblyDCStart */
+    GCD_RD_ASSEMBLY_END = 156,        /* AssemblyDCEnd */
+    GCD_RD_DOMAIN_END = 158,          /* AppDomainDCEnd */
+    GCD_RD_RUNTIME_INFO = 187         /* RuntimeInformationDCStart */
 };
 
 /* Microsoft-DotNETCore-EventPipe */

@@ -118,6 +118,8 @@ struct heap_known {
     uint64_t text_hash;        /* of its name, for a type together with its module; 0 = none */
     uint32_t before;           /* another description of the same id; GCD_IDMAP_NONE = none */
     bool copy;                 /* one of the further items */
+    bool listed;               /* a rundown names it */
+    bool whole;                /* of an assembly, after heap_bind: its module is known, too */
     bool loaded, unloaded;     /* the first event reports it as new, the last as gone */
     bool reused;               /* of a module: one of its types was replaced after the walk */
     bool doubtful;             /* after heap_bind: another description may be the valid one */
@@ -191,9 +193,13 @@ struct heap_walk {
     uint32_t heaps;
     struct heap_index index[HEAP_BULKS];
     uint64_t events; /* bulk events */
+    uint64_t static_events;
+    int64_t range_ns; /* of the last range before it */
     /* missing events of its thread between them, according to the thread's numbers */
     uint64_t gaps;
     bool disorder; /* some events are out of place */
+    /* events among those of the walk that are not of it; since its last bulk event */
+    uint64_t strangers, others;
     uint64_t objects, bytes, edges, edges_declared, damaged;
     struct heap_loss loss; /* after heap_runs_place */
     uint64_t root_counts[GCD_ROOT_KINDS], weak_roots, pinned_roots, null_roots, rcws;
@@ -213,6 +219,13 @@ struct heap_walk {
     struct heap_addrs *addrs;
     struct heap_runs runs[HEAP_RUNS_KINDS];
 };
+
+/* Strange events of a thread since its last event of the runtime; see heap_stranger. */
+struct heap_strangers {
+    uint64_t thread, count;
+};
+/* Threads remembered; more share a place, and the last one has it. */
+#define HEAP_STRANGERS 64u
 
 struct gcd_heap {
     struct gcd_alloc alloc;
@@ -242,6 +255,7 @@ struct gcd_heap {
     size_t start_count; /* total; the last HEAP_GC_STARTS are kept */
     uint32_t last_heaps;
     int64_t last_heaps_ns;
+    int64_t last_range_ns; /* of the layout before a GC */
 
     struct heap_walk **walks;
     size_t walk_count, walk_cap;
@@ -255,6 +269,10 @@ struct gcd_heap {
     struct heap_pause_mark *pause_marks; /* in file order until heap_pauses */
     size_t pause_count, pause_cap;
     uint64_t damaged_outside; /* events outside any walk that could not be decoded */
+    uint64_t misdescribed;    /* events whose description contradicts itself */
+    /* after heap_bind: modules and assemblies whose other half a rundown does not list */
+    uint64_t halves;
+    struct heap_strangers before[HEAP_STRANGERS];
     /* after heap_finish: bulk events outside complete walks, without those of HEAP.CHOSEN */
     uint64_t outside;
 };
@@ -265,8 +283,15 @@ void heap_free(struct gcd_heap *h);
 
 /* Takes one event; ignores those that do not matter.  Keeps no borrowed views of EV. */
 gcd_status heap_event(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err);
+/* EV is of a provider that the heap does not need. */
+void heap_stranger(struct gcd_heap *h, const struct gcd_event *ev);
 /* There is a gap before EV, which may be of any provider. */
 void heap_gap(struct gcd_heap *h, const struct gcd_event *ev);
+
+static inline struct heap_strangers *heap_strangers_of(struct gcd_heap *h, uint64_t thread)
+{
+    return &h->before[(thread ^ thread >> 12) % HEAP_STRANGERS];
+}
 
 /* No more events: makes the final choice.  heap.chosen is NULL when no walk has objects, or the
  * requested one is missing. */

@@ -25,7 +25,7 @@ gcd_status heap_new(const struct gcd_dump_options *options, uint64_t process,
     h->process = process;
     h->addr_pages_left = addr_pages_left;
     h->command_line = h->os = h->arch = h->runtime_version = "";
-    h->last_heaps_ns = INT64_MIN;
+    h->last_heaps_ns = h->last_range_ns = INT64_MIN;
     gcd_textpool_init(&h->text, &h->alloc, h->limits.text_bytes);
     gcd_idmap_init(&h->type_by_id, &h->alloc);
     gcd_idmap_init(&h->module_by_id, &h->alloc);
@@ -244,6 +244,7 @@ static gcd_status bulk_static(struct gcd_heap *h, const struct gcd_event *ev, st
     if (st != GCD_OK)
         return st;
     GCD_TRY(heap_walk_for(h, ev, HEAP_BULKS, 0, &w, err));
+    w->static_events++;
     for (uint32_t i = 0; i < count && !w->light; i++) {
         if (!gcd_clr_next_static(&items, &s))
             return items.err;
@@ -301,6 +302,8 @@ static gcd_status generation_range(struct gcd_heap *h, const struct gcd_event *e
     if (st != GCD_OK)
         return st;
     struct heap_walk *w = open_walk(h, ev->thread);
+    if (w == NULL || w->objects == 0)
+        h->last_range_ns = ev->time_ns;
     if (w == NULL || w->objects == 0 || w->light)
         return GCD_OK;
     GCD_TRY(grow(h, &w->range_items, &w->range_cap, w->range_count, sizeof *w->range_items, err));
@@ -406,13 +409,57 @@ void heap_gap(struct gcd_heap *h, const struct gcd_event *ev)
     w->disorder = w->disorder || ev->gap == GCD_GAP_DISORDER;
 }
 
+/*
+ * The thread that walks the heap writes nothing but bulk events from the first to the last one of a
+ * walk, and only events of the GC up to GCEnd (measured, .NET 8 to 11, Native AOT, with all
+ * keywords and other providers).  So another event there was a bulk event whose description or id
+ * is damaged.
+ */
+void heap_stranger(struct gcd_heap *h, const struct gcd_event *ev)
+{
+    struct heap_walk *w = open_walk(h, ev->thread);
+    struct heap_strangers *s = heap_strangers_of(h, ev->thread);
+    if (strcmp(ev->provider_name, "Microsoft-Windows-DotNETRuntimePrivate") == 0)
+        return; /* a collection can write them, too */
+    if (w != NULL) {
+        w->strangers++;
+        return;
+    }
+    if (s->thread != ev->thread)
+        *s = (struct heap_strangers){ .thread = ev->thread };
+    s->count++;
+}
+
+/* Takes note of what EV says about the events before it. */
+static void count_strangers(struct gcd_heap *h, const struct gcd_event *ev)
+{
+    if (ev->provider != GCD_PROVIDER_RUNTIME) {
+        heap_stranger(h, ev);
+        return;
+    }
+    struct heap_walk *w = open_walk(h, ev->thread);
+    if (gcd_clr_is_bulk(ev)) {
+        if (w != NULL) {
+            w->strangers += w->others;
+            w->others = 0;
+        }
+    } else if (w != NULL) {
+        w->others++;
+    } else {
+        heap_strangers_of(h, ev->thread)->count = 0;
+    }
+}
+
 gcd_status heap_event(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)
 {
     gcd_status st = GCD_OK;
     h->ptr_bytes = ev->ptr_bytes;
     if (ev->gap > 0)
         heap_gap(h, ev);
-    if (ev->provider == GCD_PROVIDER_RUNTIME)
+    count_strangers(h, ev);
+    if (!gcd_clr_keywords_fit(ev))
+        h->misdescribed++;
+    else if (ev->provider == GCD_PROVIDER_RUNTIME)
         st = runtime_event(h, ev, err);
     else if (ev->provider == GCD_PROVIDER_RUNDOWN)
         st = rundown_event(h, ev, err);

@@ -16,12 +16,14 @@ void heap_known_begin(struct heap_known *k, int64_t ns, uint64_t text_hash, enum
                               .last_ns = ns,
                               .text_hash = text_hash,
                               .before = k->before,
+                              .listed = moment == HEAP_SEEN,
                               .loaded = moment == HEAP_LOADED,
                               .unloaded = moment == HEAP_UNLOADED };
 }
 
 void heap_known_extend(struct heap_known *k, int64_t ns, enum heap_moment moment)
 {
+    k->listed = k->listed || moment == HEAP_SEEN;
     if (ns < k->first_ns) {
         k->first_ns = ns;
         k->loaded = moment == HEAP_LOADED;
@@ -198,6 +200,35 @@ static void bind_assemblies(struct gcd_heap *h, const struct table *t)
                 (struct heap_assembly){ .known = { .before = GCD_IDMAP_NONE }, .name = "" };
 }
 
+static bool is_listed(const struct heap_known *k)
+{
+    return k->listed && !k->copy;
+}
+
+/*
+ * Modules and assemblies that a rundown lists without their other half: it lists each module
+ * together with its assembly, unless it has no assemblies at all (Native AOT, filters).
+ */
+static uint64_t count_halves(struct gcd_heap *h)
+{
+    uint64_t alone = 0, empty = 0, assemblies = 0;
+    for (size_t i = 0; i < h->module_count; i++) {
+        const struct heap_module *m = &h->modules[i];
+        if (!is_listed(&m->known))
+            continue;
+        uint32_t a = gcd_idmap_get(&h->assembly_by_id, m->assembly);
+        if (a == GCD_IDMAP_NONE)
+            alone++;
+        else
+            h->assemblies[a].known.whole = true;
+    }
+    for (size_t i = 0; i < h->assembly_count; i++) {
+        assemblies += is_listed(&h->assemblies[i].known);
+        empty += is_listed(&h->assemblies[i].known) && !h->assemblies[i].known.whole;
+    }
+    return assemblies > 0 ? alone + empty : 0;
+}
+
 void heap_bind(struct gcd_heap *h)
 {
     const struct heap_walk *w = h->chosen;
@@ -211,4 +242,5 @@ void heap_bind(struct gcd_heap *h)
     t.items = (char *)h->assemblies;
     t.item_bytes = sizeof *h->assemblies;
     bind_assemblies(h, &t);
+    h->halves = count_halves(h);
 }

@@ -74,6 +74,58 @@ static void check_loss(struct gcd_verdict *v, const struct heap_walk *w,
                         l->edges_dropped, gcd_by_number(l->edges_dropped, " is", "s are"));
 }
 
+/* Events that may belong to the walk: it is unknown what they are. */
+static void check_unknown(struct gcd_verdict *v, const struct gcd_heap *h,
+                          const struct gcd_trace_info *trace)
+{
+    const struct heap_walk *w = h->chosen;
+    uint64_t n = trace->unknown_events + h->misdescribed, strangers = 0;
+    if (trace->numbers_events) {
+        strangers = w->strangers;
+        /* the GC reports its ranges before and after the walk */
+        n += h->halves +
+             (w->closed && w->have_start && w->range_count == 0 && w->range_ns >= w->start.time_ns);
+    }
+    if (strangers > 0)
+        gcd_verdict_add(v, GCD_REASON_EVENTS_UNKNOWN, n + strangers,
+                        "%" PRIu64 " event%s the heap walk, or %s a wrong description",
+                        n + strangers,
+                        gcd_by_number(n + strangers, " does not belong in", "s do not belong in"),
+                        gcd_by_number(n + strangers, "has", "have"));
+    else if (n > 0)
+        gcd_verdict_add(v, GCD_REASON_EVENTS_UNKNOWN, n, "%" PRIu64 " event%s no %sdescription", n,
+                        gcd_by_number(n, " has", "s have"),
+                        n > trace->unknown_events ? "valid " : "");
+}
+
+/*
+ * CoreCLR has static variables from its start, and sends them since 3.1 (.NET Core 3 has other type
+ * ids for arrays: bit 1 is set).  Native AOT sends neither them nor names of types.
+ */
+static bool sends_statics(const struct gcd_heap *h, const struct heap_walk *w)
+{
+    bool named = false;
+    for (size_t i = 0; i < w->used_count; i++) {
+        const struct gcd_type *t = &h->types[w->used_types[i]].type;
+        named = named || t->named;
+        if ((t->id & 2) != 0)
+            return false;
+    }
+    return named;
+}
+
+/* A process without roots, or without static variables, does not exist. */
+static void check_roots(struct gcd_verdict *v, const struct gcd_heap *h,
+                        const struct gcd_trace_info *trace)
+{
+    const struct heap_walk *w = h->chosen;
+    if (w->index[HEAP_ROOTS].events == 0)
+        gcd_verdict_add(v, GCD_REASON_ROOT_EVENTS_MISSING, 0, "no roots were recorded");
+    if (trace->numbers_events && w->static_events == 0 && sends_statics(h, w))
+        gcd_verdict_add(v, GCD_REASON_STATIC_EVENTS_MISSING, 0,
+                        "no static variables were recorded");
+}
+
 void heap_verdict(const struct gcd_heap *h, const struct gcd_trace_info *trace, bool thread_closed,
                   const char *damage_text, const char *input_damage_text, struct gcd_verdict *ret)
 {
@@ -131,6 +183,7 @@ void heap_verdict(const struct gcd_heap *h, const struct gcd_trace_info *trace, 
     check_index(ret, w, HEAP_NODES, GCD_REASON_NODE_EVENTS_MISSING, "objects");
     check_index(ret, w, HEAP_EDGES, GCD_REASON_EDGE_EVENTS_MISSING, "references");
     check_index(ret, w, HEAP_ROOTS, GCD_REASON_ROOT_EVENTS_MISSING, "roots");
+    check_roots(ret, h, trace);
     check_index(ret, w, HEAP_DEPENDENTS, GCD_REASON_DEPENDENT_EVENTS_MISSING, "dependent handles");
     if (w->edges != w->edges_declared)
         gcd_verdict_add(ret, GCD_REASON_EDGES_UNBALANCED,
@@ -145,10 +198,7 @@ void heap_verdict(const struct gcd_heap *h, const struct gcd_trace_info *trace, 
         gcd_verdict_add(ret, GCD_REASON_EVENTS_DAMAGED, damaged,
                         "%" PRIu64 " heap event%s could not be decoded", damaged,
                         gcd_plural(damaged));
-    if (trace->unknown_events > 0)
-        gcd_verdict_add(ret, GCD_REASON_EVENTS_UNKNOWN, trace->unknown_events,
-                        "%" PRIu64 " event%s no description", trace->unknown_events,
-                        gcd_by_number(trace->unknown_events, " has", "s have"));
+    check_unknown(ret, h, trace);
     if (h->outside > 0)
         gcd_verdict_add(ret, GCD_REASON_EVENTS_MISPLACED, h->outside,
                         "%" PRIu64 " heap event%s outside a complete heap walk", h->outside,

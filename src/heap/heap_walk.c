@@ -209,6 +209,10 @@ static gcd_status begin(struct gcd_heap *h, const struct gcd_event *ev, struct h
     w->thread = ev->thread;
     w->first_ns = ev->time_ns;
     w->first_off = ev->off;
+    w->range_ns = h->last_range_ns;
+    struct heap_strangers *before = heap_strangers_of(h, ev->thread);
+    w->strangers = before->thread == ev->thread ? before->count : 0;
+    before->count = 0;
     w->light = h->chosen != NULL || !make_room(h);
     h->walks[h->walk_count++] = w;
     if (!w->light)

@@ -105,12 +105,16 @@ static gcd_status heap_of(struct gcd_dump *d, const struct gcd_event *ev, struct
     return GCD_OK;
 }
 
-/* Events of other providers share the numbering with those of the runtime. */
-static void note_gap(struct gcd_dump *d, const struct gcd_event *ev)
+/* Events of other providers share the numbering with those of the runtime, but not its walk. */
+static void note_other(struct gcd_dump *d, const struct gcd_event *ev)
 {
-    for (size_t i = 0; ev->gap > 0 && i < d->heap_count; i++)
-        if (d->heaps[i]->process == ev->process)
+    for (size_t i = 0; i < d->heap_count; i++) {
+        if (d->heaps[i]->process != ev->process)
+            continue;
+        if (ev->gap > 0)
             heap_gap(d->heaps[i], ev);
+        heap_stranger(d->heaps[i], ev);
+    }
 }
 
 /* Takes all events that have arrived.  GCD_NEED_MORE, GCD_END (of the trace, however it ended), or
@@ -122,7 +126,7 @@ static gcd_status take_events(struct gcd_dump *d, struct gcd_error *err)
     while ((st = gcd_trace_next(d->trace, &ev, &d->trace_error)) == GCD_OK) {
         struct gcd_heap *h;
         if (ev.provider == GCD_PROVIDER_OTHER) {
-            note_gap(d, &ev);
+            note_other(d, &ev);
             continue;
         }
         if (ev.provider == GCD_PROVIDER_WINDOWS) {

@@ -52,8 +52,9 @@ struct nt_meta {
     enum gcd_provider provider;
     const char *provider_name;
     uint32_t event_id, version;
-    /* described twice and differently, by blocks of another recording or another part of this one:
-     * unknown which is true */
+    uint64_t keywords; /* 0 = none or not known */
+    /* its description is damaged, or there are two that differ, from blocks of another recording or
+     * another part of this one: unknown which is true */
     bool contradicted;
 };
 
@@ -141,9 +142,10 @@ struct gcd_nt {
     struct nt_meta *metas;
     size_t meta_count, meta_cap;
     struct gcd_idmap meta_by_id;
-    uint32_t highest_meta;     /* of all ids */
-    const char *last_provider; /* most records repeat the previous provider */
-    char *text_buffer;         /* scratch for names */
+    struct gcd_idmap meta_by_event; /* of the known providers: provider, id and version -> 1 */
+    uint32_t highest_meta;          /* of all ids */
+    const char *last_provider;      /* most records repeat the previous provider */
+    char *text_buffer;              /* scratch for names */
     size_t text_cap;
     struct nt_seq seq;
 

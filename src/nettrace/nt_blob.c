@@ -207,6 +207,7 @@ static gcd_status take_blob(struct gcd_nt *nt, struct gcd_cur *payload, struct g
         .ptr_bytes = nt->info.ptr_bytes,
         .payload = payload->p,
         .payload_bytes = gcd_cur_left(payload),
+        .keywords = meta->keywords,
         .off = gcd_cur_off(payload),
     };
     ret->thread = who.thread;

@@ -11,6 +11,7 @@ static void nt_free(struct gcd_trace *t)
     gcd_reader_free(nt->reader);
     gcd_textpool_done(&nt->names);
     gcd_idmap_done(&nt->meta_by_id);
+    gcd_idmap_done(&nt->meta_by_event);
     gcd_idmap_done(&nt->thread_by_index);
     gcd_idmap_done(&nt->label_version);
     nt_seq_done(&nt->seq, &nt->alloc);
@@ -43,6 +44,7 @@ static gcd_status nt_open(const struct gcd_alloc *alloc, const struct gcd_limits
     nt->final_error = (struct gcd_error)GCD_ERROR_INIT;
     gcd_textpool_init(&nt->names, &nt->alloc, nt->limits.text_bytes);
     gcd_idmap_init(&nt->meta_by_id, &nt->alloc);
+    gcd_idmap_init(&nt->meta_by_event, &nt->alloc);
     gcd_idmap_init(&nt->thread_by_index, &nt->alloc);
     gcd_idmap_init(&nt->label_version, &nt->alloc);
     nt_seq_init(&nt->seq, &nt->alloc, nt->limits.threads);

@@ -28,15 +28,67 @@ static bool differs(const struct nt_meta *a, const struct nt_meta *b)
 struct description {
     uint64_t off;
     uint32_t meta_id, event_id, version;
+    uint64_t keywords;
     const char *provider; /* UTF-8 */
     size_t provider_bytes;
 };
+
+/* Providers that describe each event only once (measured, .NET 8 to 11, Native AOT). */
+static bool is_of_runtime(enum gcd_provider p)
+{
+    return p == GCD_PROVIDER_RUNTIME || p == GCD_PROVIDER_RUNDOWN || p == GCD_PROVIDER_EVENTPIPE;
+}
+
+static bool is_name_character(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-' ||
+           c == '.' || c == '_' || c == '/';
+}
+
+/* Bytes of the UTF-8 character that begins with C. */
+static size_t character_bytes(char c)
+{
+    uint8_t b = (uint8_t)c;
+    return b < 0x80 ? 1 : b < 0xe0 ? 2 : b < 0xf0 ? 3 : 4;
+}
+
+/*
+ * Is NAME, which is not the name of a known provider, one of them after damage: one character
+ * differs, the end is missing, or something follows that is in no name?
+ */
+static bool is_damaged_name(const char *name, size_t n)
+{
+    for (unsigned p = GCD_PROVIDER_RUNTIME; p <= GCD_PROVIDER_EVENTPIPE; p++) {
+        const char *known = provider_names[p];
+        size_t m = strlen(known), i = 0;
+        while (i < n && i < m && name[i] == known[i])
+            i++;
+        if (i == m && i < n && !is_name_character(name[m]))
+            return true;
+        if (i == n && n > m / 2)
+            return true;
+        size_t c = i < n ? character_bytes(name[i]) : 0;
+        if (i < m && i + c <= n && n - i - c == m - i - 1 &&
+            memcmp(name + i + c, known + i + 1, m - i - 1) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Is the event of M described for the first time?  RET_NEW is set if so. */
+static bool put_event(struct gcd_nt *nt, const struct nt_meta *m, bool *ret_new)
+{
+    uint64_t key = ((uint64_t)m->version << 32 | m->event_id) ^ (uint64_t)m->provider << 60;
+    *ret_new =
+        !is_of_runtime(m->provider) || gcd_idmap_get(&nt->meta_by_event, key) == GCD_IDMAP_NONE;
+    return !is_of_runtime(m->provider) || gcd_idmap_put(&nt->meta_by_event, key, 1);
+}
 
 static gcd_status store(struct gcd_nt *nt, const struct description *d, struct gcd_error *err)
 {
     const char *provider = d->provider;
     size_t n = d->provider_bytes;
-    struct nt_meta m = { .event_id = d->event_id, .version = d->version };
+    struct nt_meta m = { .event_id = d->event_id, .version = d->version, .keywords = d->keywords };
     for (unsigned p = GCD_PROVIDER_RUNTIME; p <= GCD_PROVIDER_NAMES; p++)
         if (p != GCD_PROVIDER_WINDOWS && strlen(provider_names[p]) == n &&
             memcmp(provider_names[p], provider, n) == 0) {
@@ -54,6 +106,8 @@ static gcd_status store(struct gcd_nt *nt, const struct description *d, struct g
                                    "the names of the event providers exceed the limit for text");
         }
         m.provider_name = nt->last_provider;
+        m.contradicted = is_damaged_name(provider, n);
+        nt->seq.irregular += m.contradicted;
     }
     uint32_t i = gcd_idmap_get(&nt->meta_by_id, d->meta_id);
     if (i != GCD_IDMAP_NONE && differs(&nt->metas[i], &m)) {
@@ -64,10 +118,13 @@ static gcd_status store(struct gcd_nt *nt, const struct description *d, struct g
         if (nt->meta_count >= nt->limits.metadata)
             return gcd_fail_at(err, GCD_E_LIMIT, d->off, "more than %zu event descriptions",
                                nt->meta_count);
-        if (!gcd_vec_reserve(&nt->alloc, &nt->metas, &nt->meta_cap, nt->meta_count + 1,
+        bool is_new;
+        if (!put_event(nt, &m, &is_new) ||
+            !gcd_vec_reserve(&nt->alloc, &nt->metas, &nt->meta_cap, nt->meta_count + 1,
                              sizeof *nt->metas, GCD_IDMAP_NONE) ||
             !gcd_idmap_put(&nt->meta_by_id, d->meta_id, (uint32_t)nt->meta_count))
             return gcd_fail_nomem(err, "reading event descriptions");
+        nt->seq.irregular += !is_new;
         i = (uint32_t)nt->meta_count++;
     }
     nt->metas[i] = m;
@@ -96,7 +153,7 @@ gcd_status nt_meta_record(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error
     const uint8_t *provider = gcd_cur_utf16z(c, &provider_units);
     d.event_id = gcd_cur_u32(c);
     (void)gcd_cur_utf16z(c, &name_units);
-    gcd_cur_skip(c, 8); /* keywords */
+    d.keywords = gcd_cur_u64(c);
     d.version = gcd_cur_u32(c);
     if (c->err != GCD_OK)
         return GCD_OK;
@@ -108,17 +165,19 @@ gcd_status nt_meta_record(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error
     return store(nt, &d, err);
 }
 
-/* Format 6, optional part of a record: only the version matters.  The default is 0. */
-static uint32_t version_v6(struct gcd_cur *c)
+/* Format 6, the optional part of a record: sets the version and the keywords, both 0 by default. */
+static void optional_v6(struct gcd_cur *c, struct description *d)
 {
+    bool has_version = false; /* the first one counts */
+    uint8_t version;
     while (c->err == GCD_OK && gcd_cur_left(c) > 0)
         switch (gcd_cur_u8(c)) {
         case 1: /* operation code */
         case 8: /* level */
             gcd_cur_skip(c, 1);
             break;
-        case 3: /* keywords */
-            gcd_cur_skip(c, 8);
+        case 3:
+            d->keywords = gcd_cur_u64(c);
             break;
         case 4: /* message template */
         case 5: /* description */
@@ -132,11 +191,13 @@ static uint32_t version_v6(struct gcd_cur *c)
             gcd_cur_skip(c, 16);
             break;
         case 9:
-            return gcd_cur_u8(c);
+            version = gcd_cur_u8(c);
+            d->version = has_version ? d->version : version;
+            has_version = true;
+            break;
         default:
-            return 0; /* its size is unknown, so the rest cannot be read */
+            return; /* its size is unknown, so the rest cannot be read */
         }
-    return 0;
 }
 
 gcd_status nt_meta_block_v6(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error *err)
@@ -159,7 +220,7 @@ gcd_status nt_meta_block_v6(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_err
         char *utf8 = text_buffer(nt, 3 * provider_bytes);
         if (utf8 == NULL)
             return gcd_fail_nomem(err, "reading event descriptions");
-        d.version = version_v6(&optional);
+        optional_v6(&optional, &d);
         d.provider = utf8;
         d.provider_bytes = gcd_utf8_sanitize(provider, provider_bytes, utf8);
         GCD_TRY(store(nt, &d, err));

@@ -229,6 +229,7 @@ gcd_status nt_sequence_point(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_er
     }
     if (flags & 2) { /* the metadata */
         gcd_idmap_clear(&nt->meta_by_id);
+        gcd_idmap_clear(&nt->meta_by_event);
         nt->meta_count = 0;
     }
     return GCD_OK;

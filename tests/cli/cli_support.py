@@ -72,7 +72,8 @@ def big_trace(objects):
     nodes = p.nodes(0, *((0x1000 + 24 * i, 24, 0x70 + i % 50, 0) for i in range(at_once)))
     events = numbered([Ev(1, 2000, p.gc_start())]
                       + [Ev(18, 2001, struct.pack("<I", k) + nodes[4:]) for k in range(objects // at_once)]
-                      + [Ev(15, 2002, p.types(*((0x70 + i, f"Type{i}") for i in range(50)))), Ev(2, 2003, p.gc_end())])
+                      + [Ev(15, 2002, p.types(*((0x70 + i, f"Type{i}") for i in range(50)))), Ev(16, 2002, p.roots(0)),
+                         Ev(38, 2002, p.statics()), Ev(2, 2003, p.gc_end())])
     file = V4File()
     define_all(file)
     for event in events:

@@ -110,6 +110,7 @@ def seed_trace(guid=PDB):
         Ev(19, 2003, p.edges(0, leaf)),
         Ev(15, 2004, p.types((0x71, "<>c__DisplayClass5_0", 0, 0x02000007, ()),
                              (0x73, "Leaf`2[Shop.Entry,Shop.Box`1+Node[Shop.Entry],System.Int32[,,]]", 0, 0x0200000a, ()))),
+        Ev(16, 2005, p.roots(0)),
         Ev(2, 2005, p.gc_end()),
         Ev(154, 2006, module)])
     file.events(*events)

@@ -30,9 +30,21 @@ def close(file, events, in_block=None):
     return file.end()
 
 
+def with_roots(events):
+    """EVENTS, in which a walk without roots or without static variables gets an empty event of them, as from a runtime."""
+    result, seen = [], set()
+    for event in events:
+        if event.kind == 2 and 18 in seen:
+            p = Payloads()
+            result += [Ev(kind, event.time, payload, event.thread) for kind, payload in ((16, p.roots(0)), (38, p.statics())) if kind not in seen]
+        seen = set() if event.kind == 2 else seen | {event.kind}
+        result.append(event)
+    return result
+
+
 def write(file, events, in_block=None):
     define_all(file)
-    return close(file, events, in_block)
+    return close(file, with_roots(events), in_block)
 
 
 # The worked example of gclog.md section 7.

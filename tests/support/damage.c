@@ -43,6 +43,8 @@ struct damage *damage_open(const uint8_t *bytes, size_t n)
 {
     struct damage *d = calloc(1, sizeof *d);
     damage_need(d != NULL && n > 20, "a recording");
+    d->bytes = bytes;
+    d->n = n;
     if (memcmp(bytes, "Nettrace", 8) == 0)
         damage_split_nettrace(d, bytes, n);
     else
@@ -74,6 +76,70 @@ static void join(const struct damage *d, struct tb_bytes *ret)
 void damage_none(const struct damage *d, struct tb_bytes *ret)
 {
     join(d, ret);
+}
+
+/* ---- what events are ---- */
+
+static bool has_walked(const struct damage *d, uint64_t thread)
+{
+    for (size_t b = 0; b < d->count; b++)
+        for (size_t k = 0; k < d->blocks[b].event_count; k++)
+            if (d->blocks[b].events[k].id == 18 && d->blocks[b].events[k].capture == thread)
+                return true;
+    return false;
+}
+
+/* Is number *BIT within the N bytes at P?  Otherwise *BIT becomes its distance from their end. */
+static bool is_within(const uint8_t *p, size_t n, uint64_t *bit)
+{
+    if (p != NULL && *bit < 8 * n)
+        return true;
+    *bit -= p != NULL ? 8 * n : 0;
+    return false;
+}
+
+/* The byte of number *BIT, which becomes the number within that piece; NULL after the last, and
+ * then UINT64_MAX - *BIT bits were there if it was UINT64_MAX. */
+static const uint8_t *find_identity(const struct damage *d, uint64_t *bit, uint32_t *ret_id)
+{
+    *ret_id = 0;
+    for (size_t n = 0; n < d->count; n++) {
+        const struct damage_block *b = &d->blocks[n];
+        bool records = d->format == 6 ? b->kind == 3 : b->kind == 'M';
+        if (records && is_within(b->body, b->body_bytes, bit))
+            return b->body + *bit / 8;
+        for (size_t k = 0; k < b->event_count; k++) {
+            const struct damage_event *e = &b->events[k];
+            *ret_id = e->id;
+            if (e->meta_at != NULL && has_walked(d, e->capture) &&
+                is_within(e->meta_at, e->meta_bytes, bit))
+                return e->meta_at + *bit / 8;
+        }
+    }
+    return NULL;
+}
+
+uint64_t damage_identity_bits(const struct damage *d)
+{
+    uint64_t bit = UINT64_MAX;
+    uint32_t id;
+    (void)find_identity(d, &bit, &id);
+    return UINT64_MAX - bit;
+}
+
+void damage_flip_identity(const struct damage *d, uint64_t bit, struct tb_bytes *ret,
+                          struct damage_notes *notes)
+{
+    uint32_t id;
+    const uint8_t *p = find_identity(d, &bit, &id);
+    damage_need(p != NULL, "a bit");
+    size_t at = (size_t)(p - d->bytes);
+    *ret = (struct tb_bytes){ NULL, 0, 0 };
+    tb_put(ret, d->bytes, d->n);
+    ret->p[at] ^= (uint8_t)(1u << bit % 8);
+    *notes = (struct damage_notes){ .merged = false };
+    (void)snprintf(notes->text, sizeof notes->text, " byte %zu from %02x to %02x, of event %u", at,
+                   *p, ret->p[at], id);
 }
 
 /* ---- a case ---- */

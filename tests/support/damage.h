@@ -42,4 +42,13 @@ void damage_make(const struct damage *d, const struct damage *other, uint64_t se
 /* D without damage, but split and joined like all others. */
 void damage_none(const struct damage *d, struct tb_bytes *ret);
 
+/*
+ * Where a .nettrace says what its events are, bit by bit: each metadata block, and the metadata ids
+ * in the headers of events of threads that walk the heap.
+ */
+uint64_t damage_identity_bits(const struct damage *d);
+/* Flips number BIT of them in a copy of the recording. */
+void damage_flip_identity(const struct damage *d, uint64_t bit, struct tb_bytes *ret,
+                          struct damage_notes *notes);
+
 #endif

@@ -92,8 +92,10 @@ static void metas_v6(struct metas *m, struct reader r)
 static void compressed(struct reader *r, unsigned format, struct damage_event *e)
 {
     uint8_t flags = (uint8_t)fixed(r, 1);
+    e->meta_at = flags & 0x01 ? r->p : NULL;
     if (flags & 0x01)
         e->meta = (uint32_t)varuint(r);
+    e->meta_bytes = e->meta_at != NULL ? (size_t)(r->p - e->meta_at) : 0;
     if (flags & 0x02) {
         e->number += (uint32_t)varuint(r) + 1;
         e->capture = varuint(r);
@@ -123,6 +125,8 @@ static void uncompressed(struct reader *r, unsigned format, struct damage_event 
     size_t n = (size_t)fixed(r, 4);
     struct reader event = { r->p, r->p + n };
     (void)take(r, n);
+    e->meta_at = event.p;
+    e->meta_bytes = 4;
     e->meta = (uint32_t)fixed(&event, 4);
     e->number = (uint32_t)fixed(&event, 4);
     e->thread = fixed(&event, 8);

@@ -14,7 +14,9 @@ struct damage_event {
     uint8_t activities[32];
     const uint8_t *payload;
     size_t payload_bytes;
-    uint32_t id; /* of the runtime provider, else 0 */
+    uint32_t id;            /* of the runtime provider, else 0 */
+    const uint8_t *meta_at; /* its metadata id in the recording; NULL = that of the event before */
+    size_t meta_bytes;
 };
 
 /* A block of a .nettrace, a buffer of an .etl. */
@@ -32,6 +34,8 @@ struct damage_block {
 };
 
 struct damage {
+    const uint8_t *bytes; /* the recording */
+    size_t n;
     unsigned format; /* 4, 6, 0 = .etl */
     struct damage_block *blocks;
     size_t count, cap;

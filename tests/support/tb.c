@@ -589,6 +589,16 @@ void tb_gc_start(struct tb *t, uint32_t number)
 
 void tb_gc_end(struct tb *t, uint32_t number)
 {
+    int64_t step_ns = t->step_ns;
+    t->step_ns = 0;
+    if (t->index[TB_NODES] > 0 && !t->bare) { /* every walk has them */
+        if (t->index[TB_ROOTS] == 0)
+            tb_roots(t, NULL, 0);
+        if (!t->statics)
+            tb_statics(t, NULL, 0);
+    }
+    t->step_ns = step_ns;
+    t->statics = false;
     struct tb_bytes *b = payload(t);
     tb_u32(b, number);
     tb_u32(b, 2);
@@ -683,6 +693,7 @@ void tb_statics(struct tb *t, const struct tb_static *statics, size_t n)
         tb_utf16z(b, statics[i].name != NULL ? statics[i].name : "");
     }
     emit(t, TB_RUNTIME, 38, 0);
+    t->statics = true;
 }
 
 void tb_dependents(struct tb *t, const struct tb_dependent *dependents, size_t n)

@@ -87,6 +87,8 @@ struct tb {
     int64_t time_ns;    /* ns of the next event since the start of the trace; initially 1000 */
     int64_t step_ns;    /* ns to the event after it; 1000 */
     size_t block_bytes; /* a block with more is flushed; 100 KiB like the runtime's */
+    bool statics;       /* the walk has its static variables */
+    bool bare;          /* tb_gc_end adds no empty events of roots and static variables */
     uint32_t index[TB_BULKS]; /* of the next bulk event; all go back to 0 with tb_gc_end */
 
     /* read them */

@@ -177,14 +177,33 @@ static const char *check_case(const struct run *hurt, const struct recording *r,
     return wrong;
 }
 
-static void try_case(sweep_decoder decode, const struct recording *r, const struct recording *other,
-                     uint64_t seed, struct tally *t, unsigned long *ret_complete)
+/* One case of R, with or without blocks of OTHER. */
+typedef void (*damage_way)(const struct recording *r, const struct recording *other, uint64_t seed,
+                           struct tb_bytes *ret, struct damage_notes *notes);
+
+static void damage_parts(const struct recording *r, const struct recording *other, uint64_t seed,
+                         struct tb_bytes *ret, struct damage_notes *notes)
+{
+    damage_make(r->parts, other->parts, seed, ret, notes);
+}
+
+/* Each bit once in so many seeds. */
+static void damage_identity(const struct recording *r, const struct recording *other, uint64_t seed,
+                            struct tb_bytes *ret, struct damage_notes *notes)
+{
+    (void)other;
+    damage_flip_identity(r->parts, seed % damage_identity_bits(r->parts), ret, notes);
+}
+
+static void try_case(sweep_decoder decode, damage_way way, const struct recording *r,
+                     const struct recording *other, uint64_t seed, struct tally *t,
+                     unsigned long *ret_complete)
 {
     static const struct run_options how = { .input = true, .no_gclog = true };
     struct damage_notes notes;
     struct tb_bytes bytes;
     struct run hurt;
-    damage_make(r->parts, other != NULL ? other->parts : NULL, seed, &bytes, &notes);
+    way(r, other, seed, &bytes, &notes);
     /* keeps the case as a file, for debugging */
     const char *keep = getenv("GCDUMPC_DAMAGE_KEEP");
     FILE *f = keep != NULL ? fopen(keep, "wb") : NULL;
@@ -273,14 +292,14 @@ static uint64_t number_of(const char *variable, uint64_t otherwise)
     return s != NULL && *s != '\0' ? strtoull(s, NULL, 10) : otherwise;
 }
 
-static void run_group(sweep_decoder decode, const char *what, struct recording *all, size_t count,
-                      uint64_t cases, struct tally *t)
+static void run_group(sweep_decoder decode, damage_way way, const char *what, struct recording *all,
+                      size_t count, uint64_t cases, struct tally *t)
 {
     uint64_t first = number_of("GCDUMPC_TEST_SEED", 1);
     unsigned long complete = 0;
     for (uint64_t k = 0; k < cases; k++) {
         size_t i = (size_t)((first + k) % count);
-        try_case(decode, &all[i], &all[(i + 1 + k % 3) % count], first + k, t, &complete);
+        try_case(decode, way, &all[i], &all[(i + 1 + k % 3) % count], first + k, t, &complete);
     }
     print_message("%s: %lu cases from seed %" PRIu64 " on, %lu called complete, %lu complaints\n",
                   what, t->runs, first, complete, t->complaints);
@@ -288,45 +307,55 @@ static void run_group(sweep_decoder decode, const char *what, struct recording *
         forget(&all[i]);
 }
 
-static void expect_group(const char *what, const char *const *options, bool bundled, bool etl)
+static void expect_group(const char *what, damage_way way, const char *const *options, bool bundled,
+                         bool etl)
 {
     struct recording all[RECORDINGS_MAX];
     struct tally t = { 0 };
     size_t count = options != NULL ? learn_generated(all, options, etl) : 0;
     if (bundled)
         count += learn_bundled(all + count, etl);
-    run_group(sweep_decode, what, all, count, number_of("GCDUMPC_DAMAGE_CASES", 1000), &t);
+    run_group(sweep_decode, way, what, all, count, number_of("GCDUMPC_DAMAGE_CASES", 1000), &t);
     tally_expect_none(&t);
 }
 
 static void test_bundled(void **state)
 {
     (void)state;
-    expect_group("bundled recordings", NULL, true, false);
+    expect_group("bundled recordings", damage_parts, NULL, true, false);
 }
 
 static void test_v4(void **state)
 {
     (void)state;
-    expect_group("format 4", genheap_v4, false, false);
+    expect_group("format 4", damage_parts, genheap_v4, false, false);
 }
 
 static void test_v5(void **state)
 {
     (void)state;
-    expect_group("format 5", genheap_v5, false, false);
+    expect_group("format 5", damage_parts, genheap_v5, false, false);
 }
 
 static void test_v6(void **state)
 {
     (void)state;
-    expect_group("format 6", genheap_v6, false, false);
+    expect_group("format 6", damage_parts, genheap_v6, false, false);
 }
 
 static void test_etl(void **state)
 {
     (void)state;
-    expect_group(".etl", genheap_v4, true, true);
+    expect_group(".etl", damage_parts, genheap_v4, true, true);
+}
+
+static void test_identity(void **state)
+{
+    (void)state;
+    static const char *const options[] = { "-n 5000 --dumps 2 --noise",
+                                           "-n 5000 --dumps 2 --format v6 --ranges --noise",
+                                           "-n 4200 --server --uncompressed", NULL };
+    expect_group("what events are", damage_identity, options, true, false);
 }
 
 /* Splitting and joining alone changes nothing. */
@@ -382,7 +411,7 @@ static void test_self(void **state)
         struct recording all[RECORDINGS_MAX];
         struct tally t = { 0 };
         size_t count = learn_generated(all, genheap_v4, false);
-        run_group(broken[i], "broken on purpose", all, count, 40, &t);
+        run_group(broken[i], damage_parts, "broken on purpose", all, count, 40, &t);
         tally_expect_some(&t);
     }
 }
@@ -395,7 +424,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_undamaged), cmocka_unit_test(test_bundled),
         cmocka_unit_test(test_v4),        cmocka_unit_test(test_v5),
         cmocka_unit_test(test_v6),        cmocka_unit_test(test_etl),
-        cmocka_unit_test(test_self),
+        cmocka_unit_test(test_identity),  cmocka_unit_test(test_self),
     };
     return cmocka_run_group_tests_name("sweep_damage", tests, NULL, NULL);
 }

@@ -51,6 +51,8 @@ static void small_walk(uint64_t size)
     tb_types(&t, TB_LIST(struct tb_type, { .id = 0x100, .name = "Node" }));
     tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000, size, 0x100, 1 }));
     tb_edges(&t, TB_LIST(uint64_t, 0x1000));
+    tb_roots(&t, NULL, 0);
+    tb_statics(&t, NULL, 0);
 }
 
 static void assert_gclog(const char *text)
@@ -564,8 +566,10 @@ static void ids_of_other_providers_mean_nothing(void **state)
     (void)state;
     tb_gc_start(&t, 1);
     small_walk(24);
+    t.thread = 9;
     tb_event(&t, "My-Own-Source", 18, 0, "x", 1);
     tb_event(&t, TB_RUNDOWN, 18, 0, "x", 1);
+    t.thread = 7;
     tb_gc_end(&t, 1);
     tb_close(&t);
     run();

@@ -21,7 +21,7 @@ static const char *input_damage;
 /* Nothing is wrong. */
 static void anew(void)
 {
-    h.damaged_outside = h.outside = 0;
+    h.damaged_outside = h.outside = h.misdescribed = h.halves = 0;
     type = (struct heap_type){ .type = { .described = true, .named = true } };
     counts = (struct heap_type_count){ .objects = 3 };
     used = 0;
@@ -34,6 +34,9 @@ static void anew(void)
                             .used_count = 1,
                             .edges = 5,
                             .edges_declared = 5,
+                            .index[HEAP_ROOTS] = { .next = 1, .events = 1 },
+                            .static_events = 1,
+                            .range_ns = INT64_MIN,
                             .loss = { .objects_exact = true, .edges_exact = true } };
     trace = (struct gcd_trace_info){ .end = GCD_TRACE_CLOSED,
                                      .damage_off = GCD_OFF_NONE,
@@ -73,6 +76,45 @@ static void expect(const char *reasons)
 static void a_dump_that_lacks_nothing(void **state)
 {
     (void)state;
+    expect("");
+}
+
+/* Every process has roots and, but with Native AOT and .NET Core 3, static variables. */
+static void roots_that_are_always_there(void **state)
+{
+    (void)state;
+    w.index[HEAP_ROOTS].events = 0;
+    expect("no roots were recorded");
+    w.static_events = 0;
+    expect("no static variables were recorded");
+    w.static_events = 0;
+    type.type.id = 0x102;
+    expect("");
+    w.static_events = 0;
+    trace.numbers_events = false;
+    expect("");
+    w.static_events = 0;
+    type.type.named = false;
+    expect("no type has a name");
+}
+
+static void what_events_are(void **state)
+{
+    (void)state;
+    w.strangers = 1;
+    expect("1 event does not belong in the heap walk, or has a wrong description");
+    w.strangers = 2;
+    expect("2 events do not belong in the heap walk, or have a wrong description");
+    w.strangers = 2;
+    trace.numbers_events = false; /* in an .etl, a thread writes events of the kernel, too */
+    expect("");
+    h.misdescribed = 2;
+    expect("2 events have no valid description");
+    h.halves = 1;
+    expect("1 event has no valid description");
+    w.range_ns = w.start.time_ns;
+    expect("1 event has no valid description");
+    w.range_ns = w.start.time_ns - 1;
     expect("");
 }
 
@@ -240,7 +282,8 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup(f, setup)
     const struct CMUnitTest tests[] = {
-        TEST(a_dump_that_lacks_nothing), TEST(how_the_recording_ends),
+        TEST(a_dump_that_lacks_nothing), TEST(roots_that_are_always_there),
+        TEST(what_events_are),           TEST(how_the_recording_ends),
         TEST(whether_events_are_lost),   TEST(buffers_and_numbers),
         TEST(what_the_walk_lacks),       TEST(how_many_cannot_be_told),
         TEST(what_is_known_of_types),

@@ -2,6 +2,8 @@
  * The blocks of .nettrace field by field: headers, blobs, descriptions, counts of lost events, each
  * with different values and at the limits of what is valid.  They are built here, byte by byte.
  */
+#include <inttypes.h>
+
 #include "support/nettrace_case.h"
 
 /* ---- blocks of other names ---- */
@@ -352,8 +354,8 @@ static void providers_by_name(void **state)
         { TB_RUNDOWN, GCD_PROVIDER_RUNDOWN },
         { TB_EVENTPIPE, GCD_PROVIDER_EVENTPIPE },
         { "Windows Kernel", GCD_PROVIDER_OTHER },
-        { "Microsoft-Windows-DotNETRuntim", GCD_PROVIDER_OTHER },
-        { "Microsoft-Windows-DotNETruntime", GCD_PROVIDER_OTHER },
+        { "Microsoft-Windows-DotNETRuntimePrivate", GCD_PROVIDER_OTHER },
+        { "Microsoft-Windows-DNS-Client", GCD_PROVIDER_OTHER },
         { "", GCD_PROVIDER_OTHER },
         { "A", GCD_PROVIDER_OTHER },
         { "A", GCD_PROVIDER_OTHER },
@@ -383,6 +385,44 @@ static void providers_by_name(void **state)
     limits.metadata = n - 1;
     decode();
     assert_int_equal(seen.st, GCD_E_LIMIT);
+}
+
+/* A name that is nearly the runtime's, and an event that is described twice. */
+static void descriptions_that_cannot_be(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        uint32_t first, second; /* ids of events */
+        uint64_t irregular;
+    } rows[] = {
+        { TB_RUNTIME, 16, 17, 0 },
+        { TB_RUNTIME, 16, 16, 1 },
+        { TB_RUNDOWN, 16, 16, 1 },
+        { "Shop-Events", 16, 16, 0 },
+        { "Microsoft-Windows-DotNETRuntim", 16, 17, 2 },
+        { "Microsoft-Windows-DotNETruntime", 16, 17, 2 },
+        { "Microsoft-Windows-DotNETRunt\u00e9me", 16, 17, 2 },
+        { "Iicrosoft-Windows-DotNETRuntime", 16, 17, 2 },
+        { TB_RUNTIME "\x01&", 16, 17, 2 },
+        { TB_RUNTIME "Stress", 16, 17, 0 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        format(TB_V4, 8);
+        describe(1, rows[i].name, rows[i].first, 0);
+        describe(2, rows[i].name, rows[i].second, 0);
+        block_header(20, 1);
+        full_blob(1, 0, 7, 500, "x");
+        full_blob(2, 0, 7, 500, "x");
+        put_block();
+        close_with(7, 2);
+        decode();
+        bool damaged = rows[i].irregular == 2;
+        if (seen.st != GCD_END || seen.info.irregular_steps != rows[i].irregular ||
+            seen.info.unknown_events != (damaged ? 2 : 0))
+            fail_msg("row %zu: %" PRIu64 " irregular, %" PRIu64 " unknown", i,
+                     seen.info.irregular_steps, seen.info.unknown_events);
+    }
 }
 
 /* The version may follow any other optional field of a record. */
@@ -564,9 +604,10 @@ int main(void)
         TEST(fields_of_compressed_headers), TEST(fields_of_plain_headers),
         TEST(fields_of_format_3),           TEST(a_block_that_is_cut),
         TEST(descriptions_that_come_again), TEST(providers_by_name),
-        TEST(optional_parts_of_format_6),   TEST(a_block_that_lies_at_the_end),
-        TEST(threads_beyond_the_limit),     TEST(what_makes_a_count_final),
-        TEST(sequence_points_that_lie),     TEST(an_event_without_a_number),
+        TEST(descriptions_that_cannot_be),  TEST(optional_parts_of_format_6),
+        TEST(a_block_that_lies_at_the_end), TEST(threads_beyond_the_limit),
+        TEST(what_makes_a_count_final),     TEST(sequence_points_that_lie),
+        TEST(an_event_without_a_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

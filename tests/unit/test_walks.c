@@ -161,6 +161,10 @@ static void the_start_that_belongs_to_a_walk(void **state)
                 } else {
                     t.thread = 8;
                     t.time_ns = 10000;
+                    t.step_ns = 0;
+                    tb_roots(&t, NULL, 0);
+                    tb_statics(&t, NULL, 0);
+                    t.step_ns = 1000;
                     tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000, 24, 0x100, 0 }));
                     tb_types(&t, TB_LIST(struct tb_type, { .id = 0x100, .name = "Node" }));
                     tb_gc_end(&t, rows[i].end);

@@ -51,7 +51,7 @@ const struct gh_meta_row gh_meta_rows[GH_M_COUNT] = {
     [GH_M_DCEND_INIT] = ROW(RD, 148, 1, 0x78),
     [GH_M_DCEND_COMPLETE] = ROW(RD, 146, 1, 0x78),
     [GH_M_DOMAIN_MODULE] = ROW(RD, 152, 1, 0x8),
-    [GH_M_MODULE] = ROW(RD, 154, 2, 0x8),
+    [GH_M_MODULE] = ROW(RD, 154, 2, 0x20000008),
     [GH_M_ASSEMBLY] = ROW(RD, 156, 1, 0x8),
     [GH_M_APPDOMAIN] = ROW(RD, 158, 1, 0x8),
     [GH_M_PROCESS_INFO] = { .provider = "Microsoft-DotNETCore-EventPipe",
