@@ -45,8 +45,8 @@ extern "C" {
  * KiB and more, of one type, that are three quarters empty: BYTES counts the empty slots
  *
  * Findings: many objects of a type that has a meaning in the framework.  HELD then lists who is
- * behind them, with the number of these objects: the nearest type of the program below each object,
- * or above it.
+ * behind them, with the number of these objects and the bytes they retain: the nearest type of the
+ * program below each object, or above it.
  *
  * TIMERS        active timers
  * CANCELLATION  callbacks registered with one CancellationTokenSource
@@ -116,7 +116,8 @@ struct gcd_suspect_step {
     unsigned fold;   /* enum gcd_fold (unstable/origins.h): must people see it? */
 };
 
-#define GCD_SUSPECT_PARTS 5
+#define GCD_SUSPECT_PARTS   5
+#define GCD_SUSPECT_HOLDERS 10
 
 /* Another way to the objects of a TYPE, besides its path: through an object of the program's own
  * types, or a static variable of its own classes. */
@@ -183,8 +184,9 @@ struct gcd_suspect {
     size_t way_count;
 
     /* What it holds directly: types of its children in the dominator tree, with their retained
-     * bytes, the largest first. */
-    struct gcd_suspect_part held[GCD_SUSPECT_PARTS];
+     * bytes, the largest first; at most GCD_SUSPECT_PARTS, but of HANDLERS and findings all with a
+     * tenth of the bytes. */
+    struct gcd_suspect_part held[GCD_SUSPECT_HOLDERS];
     size_t held_count;
     uint64_t held_objects; /* of all types */
     /* Everything it keeps alive by type, with shallow bytes, the largest first; not for PINNED and

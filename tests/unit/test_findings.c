@@ -316,6 +316,66 @@ static void dead_objects(void **state)
     }
 }
 
+/* N timers of Shop.Monitor, of which each keeps 4,000 bytes, behind MANY delays of Shop.Poller. */
+static struct pile *timers_of_two(uint32_t many, uint32_t n)
+{
+    struct pile *p = pile_new();
+    uint32_t queue = node(p, "System.Threading.TimerQueue", 80), last = queue;
+    static_root(p, queue, "s_queue");
+    for (uint32_t i = 0; i < many + n; i++) {
+        uint32_t timer = node(p, TIMER, 96), callback = child(p, timer, CALLBACK, 64);
+        edge(p, timer, queue);
+        edge(p, last, timer);
+        if (last != queue)
+            edge(p, timer, last);
+        if (i < many)
+            child(p, callback, "Shop.Poller", 24);
+        else
+            child(p, child(p, callback, "Shop.Monitor", 24), "System.Byte[]", 4000);
+        last = timer;
+    }
+    return p;
+}
+
+static void those_who_retain_most_come_first(void **state)
+{
+    (void)state;
+    struct answer a = ask_with(timers_of_two(1500, 400), 0.001, NOTHING_IS_LARGE);
+    const struct gcd_suspect *s = first_of(a, GCD_SUSPECT_TIMERS);
+    expect(a, GCD_SUSPECT_TIMERS, 1900, "Shop.Monitor",
+           "1,900 timers are set, 400 of them for Monitor (1.6 MiB), 1,500 for Poller (269.5 KiB). "
+           "They keep");
+    assert_int_equal(s->held[0].bytes, 400 * (96 + 64 + 24 + 4000));
+    assert_int_equal(s->held[1].bytes, 1500 * (96 + 64 + 24));
+    assert_non_null(strstr(s->advice, ": look in Monitor and Poller."));
+    forget(a);
+    /* who has less than a tenth of the objects and of the bytes is not named */
+    a = ask_with(timers_of_two(150, 1500), 0.001, NOTHING_IS_LARGE);
+    expect(a, GCD_SUSPECT_TIMERS, 1650, "Shop.Monitor",
+           "1,650 timers are set, 1,500 of them for Monitor. They keep");
+    forget(a);
+}
+
+/* The first timer of the queue dominates it, but it is not what the first timer is for. */
+static void what_several_timers_share(void **state)
+{
+    (void)state;
+    struct pile *p = timers_of_two(1200, 0);
+    uint32_t shared = node(p, "Shop.Monitor", 100000);
+    child(p, shared, "System.Byte[]", 900000);
+    for (uint32_t i = 0; i < 300; i++) { /* node 1 is the first timer */
+        uint32_t timer = child(p, 1, TIMER, 96);
+        edge(p, timer, 1);
+        edge(p, child(p, timer, CALLBACK, 64), shared);
+    }
+    struct answer a = ask_with(p, 0.001, NOTHING_IS_LARGE);
+    const struct gcd_suspect *s = first_of(a, GCD_SUSPECT_TIMERS);
+    assert_int_equal(s->objects, 1500);
+    assert_string_equal(type_name(a, s->held[0].type), "Shop.Monitor");
+    assert_int_equal(s->held[0].bytes, 1000000 + 300 * (96 + 64));
+    forget(a);
+}
+
 /* ---- what takes part ---- */
 
 /* Timers without neighbours are not set; tasks that have completed refer to a plain object; a box
@@ -820,6 +880,8 @@ int main(void)
         cmocka_unit_test(only_large_ones),
         cmocka_unit_test(dead_objects),
         cmocka_unit_test(what_has_ended),
+        cmocka_unit_test(those_who_retain_most_come_first),
+        cmocka_unit_test(what_several_timers_share),
         cmocka_unit_test(callbacks_of_several_sources),
         cmocka_unit_test(boxed_by_element_type),
         cmocka_unit_test(how_types_are_named),

@@ -65,7 +65,7 @@ void suspects_advise_cancellation(struct suspect_words *s, const struct suspect 
 {
     suspects_put(s, "The source lives longer than what registers: ");
     if (x->pub.held_count > 0) {
-        suspects_put_who(s, x->pub.held[0].type);
+        suspects_put_holders(s, x, suspects_put_who);
         suspects_put(s, " should ");
     }
     suspects_put(s, "dispose of each CancellationTokenRegistration, or of the linked source, when "

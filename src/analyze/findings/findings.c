@@ -10,6 +10,8 @@
 #define NEAR 6u
 
 #define NOBODY UINT32_MAX
+/* Labels of parts fit into 32 bits. */
+#define PARTS_MAX (UINT32_MAX / 4)
 
 static const struct finding_rule *const rules[] = {
     &finding_timers, &finding_cancellation, &finding_continuations, &finding_tasks,
@@ -29,10 +31,15 @@ struct group {
     uint64_t objects, bytes; /* shallow */
 };
 
-/* Objects of a group with the same type behind them. */
+/* Objects of a group with the same type behind them, and what they retain. */
 struct part {
     uint32_t group, who, first;
     uint64_t objects, bytes;
+};
+
+/* An object with a type behind it; PART is its number in the list of parts. */
+struct unit {
+    uint32_t node, part;
 };
 
 /* A group that may become a suspect. */
@@ -40,6 +47,8 @@ struct candidate {
     uint32_t group;
     uint32_t *nodes;
     size_t count, room;
+    struct unit *units;
+    size_t unit_count, unit_room;
     uint64_t objects, bytes; /* shallow */
     uint64_t retained;
     bool replaces;
@@ -74,21 +83,24 @@ static gcd_status find_group(struct search *s, uint32_t rule, const struct findi
     return GCD_OK;
 }
 
-static gcd_status add_part(struct search *s, uint32_t group, uint32_t who, uint32_t node,
+static gcd_status add_part(struct search *s, struct candidate *c, uint32_t who, uint32_t node,
                            struct gcd_error *err)
 {
-    uint64_t id = (uint64_t)group << 32 | who;
+    uint64_t id = (uint64_t)c->group << 32 | who;
     uint32_t i = gcd_idmap_get(&s->part_map, id);
     if (i == GCD_IDMAP_NONE) {
         i = (uint32_t)s->part_count;
         if (!gcd_vec_reserve(s->f.w->alloc, &s->parts, &s->part_room, s->part_count + 1,
-                             sizeof *s->parts, UINT32_MAX - 1) ||
+                             sizeof *s->parts, PARTS_MAX) ||
             !gcd_idmap_put(&s->part_map, id, i))
             return gcd_fail_nomem(err, "looking for findings");
-        s->parts[s->part_count++] = (struct part){ .group = group, .who = who, .first = node };
+        s->parts[s->part_count++] = (struct part){ .group = c->group, .who = who, .first = node };
     }
     s->parts[i].objects++;
-    gcd_add_saturating(&s->parts[i].bytes, gcd_graph_node_size(s->f.w->g, node));
+    if (!gcd_vec_reserve(s->f.w->alloc, &c->units, &c->unit_room, c->unit_count + 1,
+                         sizeof *c->units, UINT32_MAX))
+        return gcd_fail_nomem(err, "looking for findings");
+    c->units[c->unit_count++] = (struct unit){ node, i };
     return GCD_OK;
 }
 
@@ -170,17 +182,17 @@ static void choose(struct search *s)
             s->candidates[s->candidate_count++] = s->candidates[i];
 }
 
-static gcd_status add_who(struct search *s, const struct finding_rule *rule, uint32_t group,
-                          uint32_t node, struct gcd_error *err)
+static gcd_status add_who(struct search *s, struct candidate *c, uint32_t node,
+                          struct gcd_error *err)
 {
+    const struct finding_rule *rule = rules[s->groups[c->group].rule];
     uint32_t who = rule->who != NULL ? rule->who(&s->f, node) : findings_who(&s->f, node);
-    return who != GCD_TYPE_NONE ? add_part(s, group, who, node, err) : GCD_OK;
+    return who != GCD_TYPE_NONE ? add_part(s, c, who, node, err) : GCD_OK;
 }
 
 static gcd_status add_member(struct search *s, struct candidate *c, uint32_t node,
                              const struct finding_member *m, struct gcd_error *err)
 {
-    const struct finding_rule *rule = rules[s->groups[c->group].rule];
     if (!gcd_vec_reserve(s->f.w->alloc, &c->nodes, &c->room, c->count + 1, sizeof *c->nodes,
                          UINT32_MAX))
         return gcd_fail_nomem(err, "looking for findings");
@@ -188,11 +200,11 @@ static gcd_status add_member(struct search *s, struct candidate *c, uint32_t nod
     c->objects += m->objects;
     gcd_add_saturating(&c->bytes, gcd_graph_node_size(s->f.w->g, node));
     if (m->list == GCD_NODE_NONE)
-        return add_who(s, rule, c->group, node, err);
+        return add_who(s, c, node, err);
     size_t n;
     const uint32_t *edges = gcd_graph_node_edges(s->f.w->g, m->list, &n);
     for (size_t i = 0; i < n; i++)
-        GCD_TRY(add_who(s, rule, c->group, edges[i], err));
+        GCD_TRY(add_who(s, c, edges[i], err));
     return GCD_OK;
 }
 
@@ -260,6 +272,72 @@ static gcd_status measure(struct search *s, struct candidate *c, struct gcd_erro
             gcd_add_saturating(&c->retained, gcd_dominators_retained(w->d, c->nodes[i]));
     gcd_mem_free(w->alloc, state, (size_t)w->nodes * sizeof *state);
     return suspects_check(w, err);
+}
+
+/* ---- what each type behind them retains ---- */
+
+/* LABEL of a node: UNKNOWN, OUTSIDE of all, or of a part.  OF_MEMBER: no object of the part's type
+ * is above. */
+#define LABEL(part, of_member) (2 + 2 * (part) + (of_member))
+
+/*
+ * The label of NODE, whose parent in the dominator tree has the label ABOVE.  The memory of an
+ * object of the group belongs to the type behind it, but what the first object of a type behind
+ * others of the group keeps belongs to that type: the first timer of a queue dominates what only
+ * several timers keep alive.
+ */
+static uint32_t label_below(const struct search *s, uint32_t group, uint32_t above, uint32_t node)
+{
+    uint32_t type = gcd_graph_node_type(s->f.w->g, node), part;
+    if (above < LABEL(0, 0) || above % 2 == 0 || (s->f.traits[type] & FINDING_OWN) == 0)
+        return above;
+    part = gcd_idmap_get(&s->part_map, (uint64_t)group << 32 | type);
+    return part != GCD_IDMAP_NONE ? LABEL(part, 0u) : above;
+}
+
+/* Labels NODE and the nodes above it, so each is visited once.  On the way up, the label of a node
+ * is the node below it. */
+static uint32_t label_of(const struct search *s, uint32_t group, uint32_t *labels, uint32_t node)
+{
+    const struct gcd_dominators *d = s->f.w->d;
+    uint32_t below = GCD_NODE_NONE, up = node;
+    while (up < GCD_NODE_ROOT && labels[up] == UNKNOWN) {
+        labels[up] = below;
+        below = up;
+        up = gcd_dominators_parent(d, up);
+    }
+    uint32_t label = up < GCD_NODE_ROOT ? labels[up] : OUTSIDE;
+    while (below != GCD_NODE_NONE) {
+        uint32_t next = labels[below];
+        label = label_below(s, group, label, below);
+        labels[below] = label;
+        below = next;
+    }
+    return label;
+}
+
+/* Adds up what the parts of C retain. */
+static gcd_status share_out(struct search *s, const struct candidate *c, struct gcd_error *err)
+{
+    const struct suspects_work *w = s->f.w;
+    uint32_t *labels =
+        c->unit_count > 0 ? gcd_mem_new_array(w->alloc, w->nodes, sizeof *labels) : NULL;
+    gcd_status st = GCD_OK;
+    if (labels == NULL)
+        return c->unit_count > 0 ? gcd_fail_nomem(err, "looking for findings") : GCD_OK;
+    for (size_t i = 0; i < c->count; i++)
+        labels[c->nodes[i]] = OUTSIDE;
+    for (size_t i = 0; i < c->unit_count; i++)
+        labels[c->units[i].node] = LABEL(c->units[i].part, 1u);
+    for (uint32_t node = 0; node < w->nodes && st == GCD_OK; node++) {
+        uint32_t label = label_of(s, c->group, labels, node);
+        if (label >= LABEL(0, 0))
+            gcd_add_saturating(&s->parts[label / 2 - 1].bytes, gcd_graph_node_size(w->g, node));
+        if (node % SUSPECTS_CHECK_EVERY == 0)
+            st = suspects_check(w, err);
+    }
+    gcd_mem_free(w->alloc, labels, (size_t)w->nodes * sizeof *labels);
+    return st;
 }
 
 /* ---- replacing other suspects ---- */
@@ -342,29 +420,22 @@ static gcd_status own_nodes(struct suspects_work *w, const struct candidate *c, 
 
 /* ---- the result ---- */
 
-/* Stores the types behind the objects, the most frequent first. */
+/* Stores the types behind the objects, those that retain most first. */
 static void keep_who(struct search *s, const struct candidate *c, struct suspect *x)
 {
+    const struct part *first = NULL;
     for (size_t i = 0; i < s->part_count; i++) {
         const struct part *p = &s->parts[i];
-        struct gcd_suspect_part *held = x->pub.held;
-        size_t k = GCD_SUSPECT_PARTS;
         if (p->group != c->group)
             continue;
-        if (x->pub.node == GCD_NODE_NONE ||
-            (s->groups[c->group].member.node == GCD_NODE_NONE && p->objects > held[0].objects))
-            x->pub.node = p->first;
-        if (x->pub.held_count < GCD_SUSPECT_PARTS)
-            k = x->pub.held_count++;
-        for (; k > 0 && held[k - 1].objects < p->objects; k--)
-            if (k < GCD_SUSPECT_PARTS)
-                held[k] = held[k - 1];
-        if (k < GCD_SUSPECT_PARTS)
-            held[k] = (struct gcd_suspect_part){ .type = p->who,
-                                                 .objects = p->objects,
-                                                 .bytes = p->bytes };
+        suspects_keep_most(x->pub.held, &x->pub.held_count, GCD_SUSPECT_HOLDERS,
+                           (struct gcd_suspect_part){ p->who, p->objects, p->bytes });
+        first = x->pub.held[0].type == p->who ? p : first;
         x->pub.held_objects += p->objects;
+        gcd_add_saturating(&x->held_bytes, p->bytes);
     }
+    if (first != NULL && x->pub.node == GCD_NODE_NONE)
+        x->pub.node = first->first;
 }
 
 /* The type of the program that NODE, the owner of a group, refers to, such as its DbContext. */
@@ -402,6 +473,7 @@ static gcd_status add(struct search *s, struct candidate *c, struct gcd_error *e
         replace(s, c);
     if (c->objects < rule->least && !c->replaces)
         return GCD_OK;
+    GCD_TRY(share_out(s, c, err));
     GCD_TRY(suspects_add(w, rule->kind, g->member.node, g->member.type, &x, err));
     x->pub.overlaps = !c->replaces;
     x->pub.objects = c->objects;
@@ -448,9 +520,11 @@ gcd_status suspects_findings(struct suspects_work *w, struct gcd_error *err)
     gcd_idmap_done(&s->group_map);
     gcd_idmap_done(&s->part_map);
     gcd_idmap_done(&s->f.roots);
-    for (size_t i = 0; i < LARGEST * RULES; i++)
-        gcd_mem_free(w->alloc, s->candidates[i].nodes,
-                     s->candidates[i].room * sizeof *s->candidates[i].nodes);
+    for (size_t i = 0; i < LARGEST * RULES; i++) {
+        struct candidate *c = &s->candidates[i];
+        gcd_mem_free(w->alloc, c->nodes, c->room * sizeof *c->nodes);
+        gcd_mem_free(w->alloc, c->units, c->unit_room * sizeof *c->units);
+    }
     gcd_mem_free(w->alloc, s->groups, s->group_room * sizeof *s->groups);
     gcd_mem_free(w->alloc, s->parts, s->part_room * sizeof *s->parts);
     gcd_mem_free(w->alloc, s->f.rule, w->types * sizeof *s->f.rule);

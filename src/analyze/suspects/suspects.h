@@ -98,6 +98,7 @@ struct suspect {
     /* findings: the type that keeps most of the bytes, unless it is the one behind the finding;
      * else GCD_TYPE_NONE */
     uint32_t heaviest_type;
+    uint64_t held_bytes; /* findings, HANDLERS: of all types behind them, not only pub.held */
 };
 
 /* Sums by type over the objects that no single object dominates. */
@@ -193,8 +194,9 @@ gcd_status suspects_own(struct suspects_work *w, uint32_t node, struct gcd_error
 /* Long loops call it every 2^20 steps. */
 #define SUSPECTS_CHECK_EVERY (UINT32_C(1) << 20)
 gcd_status suspects_check(const struct suspects_work *w, struct gcd_error *err);
-/* Keeps the largest parts in TOP[*N], in descending order; equal ones in the order of arrival. */
-void suspects_keep_most(struct gcd_suspect_part top[GCD_SUSPECT_PARTS], size_t *n,
+/* Keeps the MAX largest parts in TOP[*N], by bytes, then objects; equal ones in the order of
+ * arrival. */
+void suspects_keep_most(struct gcd_suspect_part *top, size_t *n, size_t max,
                         struct gcd_suspect_part part);
 
 /* Is it an array, judging by its type's name: "X[]", "X[,]", but not "List`1[X]"? */

@@ -216,7 +216,7 @@ static void keep_part(struct suspects_work *w, const struct part *part)
     struct gcd_suspect_part sum = { part->type, part->objects, part->bytes };
     struct suspect *x = &w->s->items[part->suspect & ~BY_OWN];
     if (part->suspect >= BY_OWN) {
-        suspects_keep_most(x->pub.own, &x->pub.own_count, sum);
+        suspects_keep_most(x->pub.own, &x->pub.own_count, GCD_SUSPECT_PARTS, sum);
         return;
     }
     /* HANDLERS already know what they hold: the targets */
@@ -227,11 +227,11 @@ static void keep_part(struct suspects_work *w, const struct part *part)
         x->pub.objects = part->objects;
         x->pub.shallow_bytes = part->bytes;
     }
-    suspects_keep_most(x->pub.content, &x->pub.content_count, sum);
+    suspects_keep_most(x->pub.content, &x->pub.content_count, GCD_SUSPECT_PARTS, sum);
     if (part->held_objects > 0 && !handlers) {
         x->pub.held_objects += part->held_objects;
         suspects_keep_most(
-            x->pub.held, &x->pub.held_count,
+            x->pub.held, &x->pub.held_count, GCD_SUSPECT_PARTS,
             (struct gcd_suspect_part){ part->type, part->held_objects, part->held_bytes });
     }
 }

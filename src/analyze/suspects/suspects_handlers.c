@@ -57,8 +57,10 @@ static gcd_status add_targets(const struct suspects_work *w, struct suspect *x, 
         if (gcd_dominators_parent(w->d, edges[0]) == handlers[i])
             gcd_add_saturating(&parts[at].bytes, gcd_dominators_retained(w->d, edges[0]));
     }
-    for (size_t i = 0; i < part_count && st == GCD_OK; i++)
-        suspects_keep_most(x->pub.held, &x->pub.held_count, parts[i]);
+    for (size_t i = 0; i < part_count && st == GCD_OK; i++) {
+        suspects_keep_most(x->pub.held, &x->pub.held_count, GCD_SUSPECT_HOLDERS, parts[i]);
+        gcd_add_saturating(&x->held_bytes, parts[i].bytes);
+    }
     gcd_idmap_done(&map);
     gcd_mem_free(w->alloc, parts, room * sizeof *parts);
     return st;
@@ -319,15 +321,22 @@ void suspects_tell_handlers(struct suspect_words *s, const struct suspect *x)
     suspects_put(s, " has ");
     suspects_put_number(s, p->objects);
     suspects_put(s, " handlers");
-    if (p->held_count > 0) {
-        bool all = p->held[0].objects == p->objects;
-        bool lambda = suspects_is_lambda(s, p->held[0].type);
-        suspects_put(s, all ? ", all %s" : ", mostly %s", lambda ? "lambdas in " : "methods of ");
-        suspects_put_where(s, p->held[0].type);
+    for (size_t i = 0; i < p->held_count; i++) {
+        const struct gcd_suspect_part *part = &p->held[i];
+        bool all = part->objects == p->objects, lambda = suspects_is_lambda(s, part->type);
+        if (!suspects_is_holder(x, i))
+            continue;
+        suspects_put(s, all                              ? ", all "
+                        : i > 0                          ? ", "
+                        : part->objects > p->objects / 2 ? ", mostly "
+                                                         : ", among them ");
+        suspects_put(s, lambda ? "lambdas in " : "methods of ");
+        suspects_put_where(s, part->type);
         suspects_put(s, lambda ? "" : " objects");
         if (!all) {
             suspects_put(s, " (");
-            suspects_put_number(s, p->held[0].objects);
+            suspects_put_number(s, part->objects);
+            suspects_put_holder_bytes(s, x, i, ", ");
             suspects_put(s, ")");
         }
     }
@@ -366,7 +375,7 @@ void suspects_advise_handlers(struct suspect_words *s, const struct suspect *x)
     suspects_put(s, " without its -=");
     if (p->held_count > 0) {
         suspects_put(s, " in ");
-        suspects_put_where(s, p->held[0].type);
+        suspects_put_holders(s, x, suspects_put_where);
     }
     suspects_put(s, p->held_count > 0 && suspects_is_lambda(s, p->held[0].type)
                         ? "; only a lambda kept in a variable can be removed."

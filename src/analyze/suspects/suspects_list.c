@@ -49,13 +49,18 @@ gcd_status suspects_check(const struct suspects_work *w, struct gcd_error *err)
     return gcd_check_canceled(w->o->context.cancel, err);
 }
 
-void suspects_keep_most(struct gcd_suspect_part top[GCD_SUSPECT_PARTS], size_t *n,
+static bool is_more(struct gcd_suspect_part a, struct gcd_suspect_part b)
+{
+    return a.bytes != b.bytes ? a.bytes > b.bytes : a.objects > b.objects;
+}
+
+void suspects_keep_most(struct gcd_suspect_part *top, size_t *n, size_t max,
                         struct gcd_suspect_part part)
 {
-    size_t i = *n < GCD_SUSPECT_PARTS ? (*n)++ : GCD_SUSPECT_PARTS;
-    for (; i > 0 && top[i - 1].bytes < part.bytes; i--)
-        if (i < GCD_SUSPECT_PARTS)
+    size_t i = *n < max ? (*n)++ : max;
+    for (; i > 0 && is_more(part, top[i - 1]); i--)
+        if (i < max)
             top[i] = top[i - 1];
-    if (i < GCD_SUSPECT_PARTS)
+    if (i < max)
         top[i] = part;
 }

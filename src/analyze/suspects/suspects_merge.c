@@ -19,7 +19,7 @@
 
 /* Types of one suspect: its own, that of its elements, those behind it, and the program's types in
  * it. */
-#define PEOPLE (2 + 2 * GCD_SUSPECT_PARTS)
+#define PEOPLE (2 + GCD_SUSPECT_PARTS + GCD_SUSPECT_HOLDERS)
 
 /* ---- the suspect that has the objects ---- */
 

@@ -280,18 +280,64 @@ void suspects_put_who(struct suspect_words *s, uint32_t who)
     suspects_put_where(s, who);
 }
 
+/* This part of all objects or bytes makes a type worth its name. */
+#define HOLDER_PART 10u
+
+static bool has_tenth_of_bytes(const struct suspect *x, size_t i)
+{
+    return x->pub.held[i].bytes > 0 && x->pub.held[i].bytes >= x->held_bytes / HOLDER_PART;
+}
+
+bool suspects_is_holder(const struct suspect *x, size_t i)
+{
+    return i == 0 || has_tenth_of_bytes(x, i) ||
+           x->pub.held[i].objects >= (x->pub.objects + HOLDER_PART - 1) / HOLDER_PART;
+}
+
+void suspects_put_holder_bytes(struct suspect_words *s, const struct suspect *x, size_t i,
+                               const char *before)
+{
+    if (x->pub.held[i].bytes == 0)
+        return;
+    suspects_put(s, "%s", before);
+    suspects_put_bytes(s, x->pub.held[i].bytes);
+}
+
+void suspects_put_holders(struct suspect_words *s, const struct suspect *x,
+                          void (*put)(struct suspect_words *s, uint32_t type))
+{
+    size_t n = 1;
+    while (n < x->pub.held_count && has_tenth_of_bytes(x, n))
+        n++;
+    for (size_t i = 0; i < n; i++) {
+        suspects_put(s, i == 0 ? "" : i + 1 < n ? ", " : " and ");
+        put(s, x->pub.held[i].type);
+    }
+}
+
 void suspects_put_behind(struct suspect_words *s, const struct suspect *x, const char *how)
 {
     const struct gcd_suspect *p = &x->pub;
     if (p->held_count == 0)
         return;
-    suspects_put(s, p->held[0].objects == p->objects ? ", all" : ", ");
-    if (p->held[0].objects != p->objects) {
-        suspects_put_number(s, p->held[0].objects);
-        suspects_put(s, " of them");
+    if (p->held[0].objects == p->objects) {
+        suspects_put(s, ", all%s", how);
+        suspects_put_who(s, p->held[0].type);
+        return;
     }
-    suspects_put(s, "%s", how);
-    suspects_put_who(s, p->held[0].type);
+    bool one = p->held[0].objects >= p->objects - p->objects / HOLDER_PART;
+    for (size_t i = 0; i < p->held_count; i++) {
+        if (!suspects_is_holder(x, i))
+            continue;
+        suspects_put(s, ", ");
+        suspects_put_number(s, p->held[i].objects);
+        suspects_put(s, "%s%s", i == 0 ? " of them" : "", how);
+        suspects_put_who(s, p->held[i].type);
+        if (one && (p->held_count == 1 || !suspects_is_holder(x, 1)))
+            return;
+        suspects_put_holder_bytes(s, x, i, " (");
+        suspects_put(s, p->held[i].bytes > 0 ? ")" : "");
+    }
 }
 
 /* ---- owners ---- */

@@ -100,8 +100,17 @@ bool suspects_is_lambda(const struct suspect_words *s, uint32_t type);
 void suspects_put_who(struct suspect_words *s, uint32_t who);
 /* The same as a place to look: a lambda is "Shop.Import". */
 void suspects_put_where(struct suspect_words *s, uint32_t who);
-/* ", all for Shop.PollJob" or ", 2,998 of them for Shop.PollJob" if HOW is " for "; nothing if no
- * type behind it is known. */
+/* Is the type pub.held[I] behind a tenth of the objects of X, or of the bytes, or the first? */
+bool suspects_is_holder(const struct suspect *x, size_t i);
+/* BEFORE and "21.0 MiB", what the objects of pub.held[I] retain, if that is known. */
+void suspects_put_holder_bytes(struct suspect_words *s, const struct suspect *x, size_t i,
+                               const char *before);
+/* "Shop.PollJob, Shop.Feed and Shop.Cart": the types behind a tenth of the bytes. */
+void suspects_put_holders(struct suspect_words *s, const struct suspect *x,
+                          void (*put)(struct suspect_words *s, uint32_t type));
+/* ", all for Shop.PollJob", ", 2,998 of them for Shop.PollJob" or ", 2,000 of them for Shop.PollJob
+ * (2.0 MiB), 1,000 for Shop.Feed (1.0 MiB)" if HOW is " for "; nothing if no type behind it is
+ * known. */
 void suspects_put_behind(struct suspect_words *s, const struct suspect *x, const char *how);
 
 /* Sentences and advice of each kind, in the file that searches for it; advice on objects and types

@@ -14,6 +14,14 @@ public sealed class PollJob
     void Poll(object? state) => _answer[0]++;
 }
 
+public sealed class HeavyMonitor
+{
+    readonly byte[] _samples = new byte[30_000];
+    readonly Timer _timer;
+
+    public HeavyMonitor() => _timer = new Timer(_ => _samples[0]++, null, 3_600_000, 3_600_000);
+}
+
 public sealed class HeartbeatService
 {
     readonly System.Timers.Timer _timer = new(3_600_000);
@@ -120,6 +128,7 @@ static class Timers
     public static readonly (string, Program.Scenario)[] All =
     {
         ("timer", () => Stores.Fill(3_000, _ => new PollJob())),
+        ("timers-of-two", () => { Stores.Fill(3_000, i => new ReminderService().RemindAsync(TimeSpan.FromHours(1 + i % 2))); Stores.Fill(2_500, _ => new HeavyMonitor()); }),
         ("system-timers", () => Stores.Fill(3_000, _ => new HeartbeatService())),
         ("periodic-timer", () => Stores.Fill(3_000, _ => new CleanupLoop().RunAsync())),
         ("task-delay", () => Stores.Fill(3_000, _ => new ReminderService().RemindAsync(TimeSpan.FromDays(1)))),
