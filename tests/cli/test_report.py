@@ -15,8 +15,8 @@ ROW = re.compile(r" *(\d+) +(\d+) +(\d+\.\d\d)%  (.+)")
 def parsed(text):
     """(rows, rest, total) of a report; a row is (objects, bytes, share, name)."""
     head, *lines = text.splitlines()
-    if lines[-1].startswith("(INCOMPLETE dump: "):
-        lines.pop()
+    if head.startswith("(INCOMPLETE dump: "):
+        head, *lines = lines
     assert head.split() == ["Count", "Bytes", "Share", "Type"], head
     rows = [ROW.fullmatch(line).groups() for line in lines]
     rows = [(int(count), int(size), share, name) for count, size, share, name in rows]

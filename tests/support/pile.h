@@ -32,6 +32,7 @@ struct pile {
     uint64_t used_bytes;
     const struct gcd_module *modules;
     size_t module_count;
+    const struct gcd_reason *incomplete;
     unsigned generation, ptr_bytes; /* of the range; 0 = 8 */
 };
 
@@ -125,7 +126,8 @@ static inline struct gcd_graph *pile_graph(struct pile *p)
                                                      .generation = p->generation,
                                                      .ptr_bytes = p->ptr_bytes,
                                                      .modules = p->modules,
-                                                     .module_count = p->module_count });
+                                                     .module_count = p->module_count,
+                                                     .incomplete = p->incomplete });
     free(p->nodes);
     free(p->edges);
     free(p->dependents);

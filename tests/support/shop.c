@@ -24,7 +24,9 @@ struct gcd_graph *shop_build(const struct shop *s)
     struct gcd_summary *f = gcd_build_summary(b);
     f->trace.ptr_bytes = s->ptr_bytes != 0 ? s->ptr_bytes : 8;
     must(gcd_build_text(b, "shop", 4, &f->process_name, &err), &err);
-    gcd_build_summary(b)->verdict.complete = true;
+    f->verdict.complete = s->incomplete == NULL;
+    if (s->incomplete != NULL)
+        f->verdict.reasons[f->verdict.reason_count++] = *s->incomplete;
     for (size_t i = 0; i < s->module_count; i++)
         must(gcd_build_module(b, &s->modules[i], &err), &err);
     for (size_t i = 0; i < s->type_count; i++) {

@@ -35,9 +35,10 @@ struct shop {
     size_t dependent_count;
     const struct gcd_module *modules;
     size_t module_count;
-    uint64_t used_bytes; /* of a memory range; 0 = none */
-    unsigned generation; /* of that */
-    unsigned ptr_bytes;  /* 0 = 8 */
+    const struct gcd_reason *incomplete; /* NULL = the dump is complete */
+    uint64_t used_bytes;                 /* of a memory range; 0 = none */
+    unsigned generation;                 /* of that */
+    unsigned ptr_bytes;                  /* 0 = 8 */
     bool keep_unknown;
 };
 struct gcd_graph *shop_build(const struct shop *s);

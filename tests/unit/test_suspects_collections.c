@@ -296,6 +296,33 @@ static void what_is_said_of_sparse_arrays(void **state)
     forget(a);
 }
 
+/* Lost references make arrays look empty; lost roots or names do not. */
+static void nothing_is_concluded_from_what_is_lost(void **state)
+{
+    (void)state;
+    static const enum gcd_suspect_kind kinds[] = { GCD_SUSPECT_SPARSE, GCD_SUSPECT_COLLECTIONS,
+                                                   GCD_SUSPECT_INTERNED };
+    static const enum gcd_reason_code harmless[] = {
+        GCD_REASON_LOSS_UNVERIFIED,          GCD_REASON_ROOT_EVENTS_MISSING,
+        GCD_REASON_DEPENDENT_EVENTS_MISSING, GCD_REASON_NO_GC_START,
+        GCD_REASON_TYPES_UNDESCRIBED,        GCD_REASON_TYPES_AMBIGUOUS
+    };
+    for (int code = 0; code < GCD_REASON_COUNT; code++) {
+        const struct gcd_reason reason = { .code = (enum gcd_reason_code)code };
+        struct pile *p = sparse("Shop.Order[]", 2, 9997, 5);
+        bool lost = true;
+        for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
+            lost = lost && code != (int)harmless[i];
+        p->incomplete = &reason;
+        struct answer a = ask(p, 0.5);
+        if ((sparse_of(a) == NULL) != lost)
+            fail_msg("reason %d", code);
+        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+            assert_int_equal(gcd_suspects_check(a.s, kinds[i])->unknown, lost);
+        forget(a);
+    }
+}
+
 static void a_sparse_array_counts_as_its_collection(void **state)
 {
     (void)state;
@@ -344,6 +371,7 @@ int main(void)
         cmocka_unit_test(arrays_of_64_kib_that_are_three_quarters_empty),
         cmocka_unit_test(very_many_sparse_arrays),
         cmocka_unit_test(what_is_said_of_sparse_arrays),
+        cmocka_unit_test(nothing_is_concluded_from_what_is_lost),
         cmocka_unit_test(a_sparse_array_counts_as_its_collection),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

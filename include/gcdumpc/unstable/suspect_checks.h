@@ -24,7 +24,8 @@ struct gcd_suspect_check {
     /* thresholds: one is enough for a suspect; 0 = not used */
     uint64_t least_objects, least_bytes;
     const char *what; /* what OBJECTS counts, in the plural: "timers"; static */
-    /* could not be checked: the dump has no memory ranges, or no modules */
+    /* could not be checked: the dump has no memory ranges or no modules, or it lacks references and
+     * the kind tells by what is not there */
     bool unknown;
 };
 

@@ -43,7 +43,9 @@ static bool look(const struct findings *f, uint32_t node, struct finding_member 
     size_t n;
     if (roots == GCD_IDMAP_NONE)
         return false;
-    if ((roots & FINDING_IN_HANDLE) != 0 && holds_only_strings(f, node)) {
+    /* without some of its references, any array may hold only strings */
+    if ((roots & FINDING_IN_HANDLE) != 0 && !f->w->lacks_references &&
+        holds_only_strings(f, node)) {
         (void)gcd_graph_node_edges(f->w->g, node, &n);
         ret->objects = n;
         return true;

@@ -82,28 +82,49 @@ static gcd_status sort(struct suspects_work *w, struct gcd_error *err)
 static const struct {
     gcd_status (*run)(struct suspects_work *w, struct gcd_error *err);
     bool of_suspects; /* skipped if there are no suspects */
+    /* the kind, if it tells by what is not there: lost references look like empty arrays, lost
+     * objects like free memory */
+    enum gcd_suspect_kind by_absence;
 } steps[] = {
-    { suspects_containers, false },
-    { suspects_finalizers, false },
-    { suspects_types, false },
-    { suspects_handlers, false },
-    { suspects_pinned, false },
-    { suspects_collections, false },
-    { suspects_sparse, false },
-    { suspects_findings, false },
-    { suspects_assemblies, false },
-    { suspects_fragmentation, false },
-    { suspects_pins, false },
-    { suspects_weak_tables, false },
-    { suspects_content, true },
-    { suspects_within, true },
-    { suspects_find_paths, true },
-    { suspects_find_statics, true },
-    { suspects_holders, true },
-    { describe, true },
-    { sort, true },
+    { suspects_containers, false, 0 },
+    { suspects_finalizers, false, 0 },
+    { suspects_types, false, 0 },
+    { suspects_handlers, false, 0 },
+    { suspects_pinned, false, GCD_SUSPECT_PINNED },
+    { suspects_collections, false, GCD_SUSPECT_COLLECTIONS },
+    { suspects_sparse, false, GCD_SUSPECT_SPARSE },
+    { suspects_findings, false, 0 },
+    { suspects_assemblies, false, 0 },
+    { suspects_fragmentation, false, GCD_SUSPECT_FRAGMENTATION },
+    { suspects_pins, false, 0 },
+    { suspects_weak_tables, false, 0 },
+    { suspects_content, true, 0 },
+    { suspects_within, true, 0 },
+    { suspects_find_paths, true, 0 },
+    { suspects_find_statics, true, 0 },
+    { suspects_holders, true, 0 },
+    { describe, true, 0 },
+    { sort, true, 0 },
 };
 #define STEP_COUNT (sizeof steps / sizeof *steps)
+
+/* May references or objects be missing?  Reasons about anything else do not count. */
+static bool lacks_references(const struct gcd_summary *s)
+{
+    for (size_t i = 0; i < s->verdict.reason_count; i++)
+        switch (s->verdict.reasons[i].code) {
+        case GCD_REASON_LOSS_UNVERIFIED:
+        case GCD_REASON_ROOT_EVENTS_MISSING:
+        case GCD_REASON_DEPENDENT_EVENTS_MISSING:
+        case GCD_REASON_NO_GC_START:
+        case GCD_REASON_TYPES_UNDESCRIBED:
+        case GCD_REASON_TYPES_AMBIGUOUS:
+            break;
+        default:
+            return true;
+        }
+    return false;
+}
 
 /* Counts what was found, even if the search itself counts something else. */
 static void end_checks(struct gcd_suspects *s)
@@ -124,9 +145,12 @@ static gcd_status run(struct suspects_work *w, struct gcd_error *err)
     GCD_TRY(gcd_collections_new(w->g, &w->o->context, &w->collections, err));
     GCD_TRY(suspects_find_origins(w, err));
     GCD_TRY(suspects_find_alike(w, err));
+    w->s->checks[GCD_SUSPECT_INTERNED].unknown = w->lacks_references;
     for (size_t i = 0; i < STEP_COUNT; i++) {
         GCD_TRY(gcd_context_step(&w->o->context, i, STEP_COUNT, err));
-        if (w->s->count > 0 || !steps[i].of_suspects)
+        if (steps[i].by_absence != 0 && w->lacks_references)
+            w->s->checks[steps[i].by_absence].unknown = true;
+        else if (w->s->count > 0 || !steps[i].of_suspects)
             GCD_TRY(steps[i].run(w, err));
     }
     end_checks(w->s);
@@ -220,6 +244,7 @@ gcd_status gcd_suspects_new(const struct gcd_graph *g, const struct gcd_dominato
                                .nodes = gcd_graph_node_count(g),
                                .types = gcd_graph_summary(g)->type_count };
     w.words = ((size_t)w.nodes + 63) / 64;
+    w.lacks_references = lacks_references(gcd_graph_summary(g));
     w.most = most_suspects(gcd_dominators_retained(d, GCD_NODE_ROOT), s->threshold);
     suspects_find_observed(&w);
     gcd_status st = run(&w, err);

@@ -153,7 +153,8 @@ struct suspects_work {
     const struct gcd_paths *paths; /* NULL until needed */
     struct gcd_paths *own_paths;
     uint32_t nodes, types;
-    size_t most; /* the largest possible number of suspects */
+    bool lacks_references; /* the dump is incomplete: what is not there proves nothing */
+    size_t most;           /* the largest possible number of suspects */
     struct gcd_collections *collections;
     /* objects and references of all collections described so far */
     uint64_t described;

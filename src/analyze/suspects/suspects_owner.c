@@ -141,7 +141,7 @@ static gcd_status find_owner(const struct suspects_work *w, struct suspect *x,
         return GCD_OK;
     p->owner_node = at;
     p->owner = gcd_graph_node_type(w->g, at);
-    p->owner_alone = dominates(w, at, p->node);
+    p->owner_alone = !w->lacks_references && dominates(w, at, p->node);
     const char *path = gcd_graph_summary(w->g)->types[p->owner].module_path, *slash = path,
                *machine;
     size_t n;

@@ -206,6 +206,7 @@ static bool print_text(const struct waiting *w)
 {
     char a[CLI_NUMBER_BYTES];
     struct cli_table *t = stacks_table(w, true);
+    cli_mark_incomplete(stdout, w->d.subject, &cli_summary(&w->d)->verdict);
     print_head(w);
     bool ok = w->stack_count == 0 || cli_table_print(t, stdout);
     cli_table_free(t);
@@ -216,7 +217,6 @@ static bool print_text(const struct waiting *w)
     if (w->totals.runtime_async > 0)
         printf("\nObjects of runtime async: %s.  What those methods wait for is not known.\n",
                cli_number(w->totals.runtime_async, true, a));
-    cli_mark_incomplete(stdout, w->d.subject, &cli_summary(&w->d)->verdict);
     return ok;
 }
 

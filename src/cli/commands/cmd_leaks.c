@@ -436,7 +436,8 @@ static bool print_consumers(const struct leaks *l)
     char a[CLI_NUMBER_BYTES];
     uint64_t least = gcd_suspects_threshold(l->suspects);
     bool people = cli_is_terminal(stdout), ok = true;
-    printf("Nothing keeps %s%s alive, which is what makes a suspect (--share, --min-bytes).\n",
+    printf("%s keeps %s%s alive, which is what makes a suspect (--share, --min-bytes).\n",
+           cli_summary(&l->d)->verdict.complete ? "Nothing" : "In what has arrived, nothing",
            people ? cli_size(least, a) : cli_number(least, false, a), people ? "" : " bytes");
     if (l->largest != NULL) {
         puts("\nThe largest consumer:");
@@ -599,8 +600,8 @@ static enum cli_exit print_leaks(const struct leaks *l)
         ok = cli_table_csv(t, stdout);
         cli_table_free(t);
     } else {
-        ok = print_text(l);
         cli_mark_incomplete(stdout, l->d.subject, &cli_summary(&l->d)->verdict);
+        ok = print_text(l);
     }
     if (ok || ferror(stdout)) /* cli_flush_stdout reports failed writes */
         return CLI_DONE;

@@ -244,14 +244,15 @@ json_t *mcp_object_id(const struct mcp_call *c, uint32_t node)
 
 /* ---- the call ---- */
 
-/* Adds the fields that all answers about a heap have. */
-static void finish(struct mcp_call *c)
+/* Begins with the fields that all answers about a heap have; what makes all others doubtful is
+ * first. */
+static void begin(struct mcp_call *c)
 {
     if (c->heap == NULL)
         return;
-    mcp_put(c->out, "heap", json_string(c->heap->id));
     if (c->heap->incomplete != NULL)
         mcp_put_text(c->out, "incomplete", c->heap->incomplete);
+    mcp_put(c->out, "heap", json_string(c->heap->id));
 }
 
 static enum mcp_outcome run(struct mcp_call *c)
@@ -262,10 +263,8 @@ static enum mcp_outcome run(struct mcp_call *c)
     if (e == MCP_DONE)
         e = mcp_page_begin(c);
     if (e == MCP_DONE)
-        e = c->tool->run(c);
-    if (e == MCP_DONE)
-        finish(c);
-    return e;
+        begin(c);
+    return e == MCP_DONE ? c->tool->run(c) : e;
 }
 
 /* {"content": [{"type": "text", "text": TEXT}]}; STRUCTURED NULL: an error.  Takes ownership of

@@ -135,6 +135,8 @@ enum cli_exit cli_print_tables(const struct cli_args *args, const struct cli_dum
         ok = print_json(o, d, tables, n);
     else
         json_decref(o);
+    if (ok && !args->view.json && !args->view.csv)
+        cli_mark_incomplete(stdout, d->subject, &cli_summary(d)->verdict);
     for (size_t i = 0; i < n && ok && !args->view.json; i++) {
         if (args->view.csv) {
             ok = cli_table_csv(tables[i].table, stdout);
@@ -144,8 +146,6 @@ enum cli_exit cli_print_tables(const struct cli_args *args, const struct cli_dum
             printf("%s%s\n", i > 0 ? "\n" : "", tables[i].title);
         ok = cli_table_print(tables[i].table, stdout);
     }
-    if (ok && !args->view.json && !args->view.csv)
-        cli_mark_incomplete(stdout, d->subject, &cli_summary(d)->verdict);
     if (ok || ferror(stdout)) /* cli_flush_stdout reports failed writes */
         return CLI_DONE;
     return cli_error(CLI_FAILED, d->subject, "%s",

@@ -186,10 +186,8 @@ static bool print_json(const struct report *r, const struct cli_table *t, FILE *
 
 static bool print_text(const struct report *r, const struct cli_table *t, FILE *to)
 {
-    if (!cli_table_print(t, to))
-        return false;
     cli_mark_incomplete(to, r->d.subject, &cli_summary(&r->d)->verdict);
-    return true;
+    return cli_table_print(t, to);
 }
 
 static enum cli_exit print_table(const struct report *r, const struct cli_table *t,

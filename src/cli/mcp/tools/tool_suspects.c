@@ -86,7 +86,8 @@ static void put_consumers(struct mcp_call *c, const struct gcd_suspects *s,
 {
     char n[CLI_NUMBER_BYTES], *text = NULL;
     size_t count = gcd_suspects_consumer_count(s);
-    if (asprintf(&text, "Nothing keeps %s alive, which is what makes a suspect.",
+    if (asprintf(&text, "%s keeps %s alive, which is what makes a suspect.",
+                 c->heap->incomplete == NULL ? "Nothing" : "In what has arrived, nothing",
                  cli_size(gcd_suspects_threshold(s), n)) < 0)
         text = NULL;
     mcp_put_text(c->out, "none", text);

@@ -168,10 +168,10 @@ export function noRoots(n) {
          "retained sizes and paths are guesses.";
 }
 
-/** @param {number} limit @param {number} heap  bytes @param {boolean} consumer */
-export function noSuspects(limit, heap, consumer) {
+/** @param {number} limit @param {number} heap  bytes @param {boolean} consumer @param {boolean} complete */
+export function noSuspects(limit, heap, consumer, complete) {
   const why = heap < limit ? `The heap has ${bytes(heap)}; only what keeps ${bytes(limit)} or more alive is called a suspect.`
-    : `Nothing keeps so much alive that it looks like a leak (${bytes(limit)} or more).`;
+    : `${complete ? "Nothing" : "In what has arrived, nothing"} keeps so much alive that it looks like a leak (${bytes(limit)} or more).`;
   return `${why} What grows slowly shows when two dumps are compared.${consumer ? " The largest consumer is:" : ""}`;
 }
 
