@@ -73,7 +73,10 @@ class Copies(CliTest):
         data = named_trace(*OUTER)
         self.put("in", gzip.compress(data))
         self.done("convert", "in", "-o", "out.nettrace")
-        self.done("convert", "in", "-o", "out.nettrace.gz")
+        run = self.done("convert", "in", "-o", "out.nettrace.gz")
+        on_disk = len(self.get("out.nettrace.gz"))
+        self.assertLess(on_disk, len(data))
+        self.assertIn(f" {on_disk:,} bytes of nettrace written", run.lines[-1])
         self.assertEqual(self.get("out.nettrace"), data)
         self.assertEqual(gzip.decompress(self.get("out.nettrace.gz")), data)
 

@@ -153,7 +153,7 @@ static enum cli_exit write_page(const struct cli_args *args, const struct cli_co
                                 struct gcd_sink *s)
 {
     struct gcd_error err = GCD_ERROR_INIT;
-    struct gcd_write_options options = { .context = cli_context(args, "writing"),
+    struct gcd_write_options options = { .context = cli_context_steps(args, "writing"),
                                          .name = c->newest->name };
     struct gcd_diff_page page = { .types = c->diff,
                                   .paths = c->paths,

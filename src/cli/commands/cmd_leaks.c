@@ -437,7 +437,9 @@ static bool print_consumers(const struct leaks *l)
     uint64_t least = gcd_suspects_threshold(l->suspects);
     bool people = cli_is_terminal(stdout), ok = true;
     printf("%s keeps %s%s alive, which is what makes a suspect (--share, --min-bytes).\n",
-           cli_summary(&l->d)->verdict.complete ? "Nothing" : "In what has arrived, nothing",
+           gcd_suspects_check(l->suspects, GCD_SUSPECT_SPARSE)->unknown
+               ? "In what has arrived, nothing"
+               : "Nothing",
            people ? cli_size(least, a) : cli_number(least, false, a), people ? "" : " bytes");
     if (l->largest != NULL) {
         puts("\nThe largest consumer:");
@@ -636,7 +638,8 @@ static enum cli_exit analyse(struct leaks *l)
 static enum cli_exit write_page(const struct cli_args *args, struct cli_dump *d, struct gcd_sink *s)
 {
     struct gcd_error err = GCD_ERROR_INIT;
-    struct gcd_write_options options = { .context = cli_context(args, "writing"), .name = d->name };
+    struct gcd_write_options options = { .context = cli_context_steps(args, "writing"),
+                                         .name = d->name };
     return gcd_write_leaks_page(d->session, s, &options, &err) == GCD_OK
                ? cli_page_commit(args, s)
                : cli_fail(args->output.path, &err);

@@ -244,15 +244,19 @@ json_t *mcp_object_id(const struct mcp_call *c, uint32_t node)
 
 /* ---- the call ---- */
 
-/* Begins with the fields that all answers about a heap have; what makes all others doubtful is
- * first. */
-static void begin(struct mcp_call *c)
+/* Puts the fields that all answers about a heap have before the others, first what makes the others
+ * doubtful. */
+static void finish(struct mcp_call *c)
 {
     if (c->heap == NULL)
         return;
+    json_t *answer = c->out;
+    c->out = json_object();
     if (c->heap->incomplete != NULL)
         mcp_put_text(c->out, "incomplete", c->heap->incomplete);
     mcp_put(c->out, "heap", json_string(c->heap->id));
+    (void)json_object_update(c->out, answer);
+    json_decref(answer);
 }
 
 static enum mcp_outcome run(struct mcp_call *c)
@@ -263,8 +267,10 @@ static enum mcp_outcome run(struct mcp_call *c)
     if (e == MCP_DONE)
         e = mcp_page_begin(c);
     if (e == MCP_DONE)
-        begin(c);
-    return e == MCP_DONE ? c->tool->run(c) : e;
+        e = c->tool->run(c);
+    if (e == MCP_DONE)
+        finish(c);
+    return e;
 }
 
 /* {"content": [{"type": "text", "text": TEXT}]}; STRUCTURED NULL: an error.  Takes ownership of

@@ -181,7 +181,7 @@ enum cli_exit cli_output_check(const struct cli_args *args)
 static gcd_status write_recording(const struct cli_args *args, struct cli_dump *d,
                                   struct gcd_sink *to, uint64_t *ret_names, struct gcd_error *err)
 {
-    struct gcd_recording_options options = { .context = cli_context(args, "writing"),
+    struct gcd_recording_options options = { .context = cli_context_steps(args, "writing"),
                                              .plain = args->live.plain };
     return gcd_recording_write(d->dump, d->input, to, &options, ret_names, err);
 }
@@ -297,17 +297,27 @@ static void say_written(const struct cli_args *args, const struct cli_output *ou
     if (out->sink != NULL)
         cli_say(out->name, "%s object%s%s, %s bytes of %s%s written, %s",
                 cli_number(notes->objects, true, a), gcd_plural(notes->objects), references,
-                cli_number(gcd_sink_bytes(out->sink), true, c), format, names, complete);
+                cli_number(out->bytes, true, c), format, names, complete);
     else
         cli_say(out->name, "%s object%s%s written as %s, %s", cli_number(notes->objects, true, a),
                 gcd_plural(notes->objects), references, format, complete);
+}
+
+/* Ends the output.  *RET_BYTES: its size on the disk, compressed; of a pipe, where that is unknown,
+ * what was written. */
+static gcd_status finish_sink(struct gcd_sink *s, uint64_t *ret_bytes, struct gcd_error *err)
+{
+    gcd_status st = gcd_sink_finish(s, ret_bytes, err);
+    if (st == GCD_OK && *ret_bytes == 0)
+        *ret_bytes = gcd_sink_bytes(s);
+    return st;
 }
 
 static enum cli_exit commit(struct cli_output *out)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     uint64_t bytes = out->staged != NULL ? gcd_staged_bytes(out->staged) : 0;
-    gcd_status st = out->sink != NULL ? gcd_sink_finish(out->sink, &bytes, &err) : GCD_OK;
+    gcd_status st = out->sink != NULL ? finish_sink(out->sink, &bytes, &err) : GCD_OK;
     out->bytes = bytes;
     if (st == GCD_OK && out->ready != NULL)
         out->ready(out->ready_ctx, bytes);
@@ -340,7 +350,7 @@ enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *o
         gcd_names_free(names);
         return e;
     }
-    struct gcd_write_options options = { .context = cli_context(args, "writing"),
+    struct gcd_write_options options = { .context = cli_context_steps(args, "writing"),
                                          .name = d->name,
                                          .names = names,
                                          .stack_by = args->output.stack_by,
@@ -398,11 +408,11 @@ enum cli_exit cli_page_commit(const struct cli_args *args, struct gcd_sink *s)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     char n[CLI_NUMBER_BYTES];
-    if (gcd_sink_commit(s, &err) != GCD_OK)
+    uint64_t bytes;
+    if (finish_sink(s, &bytes, &err) != GCD_OK || gcd_sink_commit(s, &err) != GCD_OK)
         return cli_fail(args->output.path, &err);
     if (!args->quiet && strcmp(args->output.path, "-") != 0)
-        cli_say(args->output.path, "%s bytes of html written",
-                cli_number(gcd_sink_bytes(s), true, n));
+        cli_say(args->output.path, "%s bytes of html written", cli_number(bytes, true, n));
     return CLI_DONE;
 }
 
@@ -449,12 +459,12 @@ enum cli_exit cli_trace_write(const struct cli_args *args, struct cli_dump *d)
     gcd_status st = write_recording(args, d, d->trace, NULL, &err);
     if (st != GCD_OK)
         return cli_fail(gcd_sink_status(d->trace, NULL) != GCD_OK ? name : d->subject, &err);
-    if (gcd_sink_commit(d->trace, &err) != GCD_OK)
+    uint64_t bytes;
+    if (finish_sink(d->trace, &bytes, &err) != GCD_OK || gcd_sink_commit(d->trace, &err) != GCD_OK)
         return cli_fail(name, &err);
     d->trace_written = true;
     if (!args->quiet && strcmp(args->live.save_trace, "-") != 0)
-        cli_say(name, "%s bytes of %s written", cli_number(gcd_sink_bytes(d->trace), true, n),
-                CLI_RAW_FORMAT);
+        cli_say(name, "%s bytes of %s written", cli_number(bytes, true, n), CLI_RAW_FORMAT);
     say_names(args, d, name);
     return CLI_DONE;
 }

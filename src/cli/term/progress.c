@@ -78,8 +78,11 @@ void cli_progress_steps(void *verb, uint64_t done, uint64_t total)
 {
     if (is_taken(verb, done, total) || !is_due())
         return;
-    fprintf(stderr, "\r%s: %3.0f %%\033[K", (const char *)verb,
-            total > 0 ? 100.0 * (double)done / (double)total : 0);
+    if (total == UINT64_MAX || total == 0)
+        fprintf(stderr, "\r%s\033[K", (const char *)verb);
+    else
+        fprintf(stderr, "\r%s: %3.0f %%\033[K", (const char *)verb,
+                100.0 * (double)done / (double)total);
     fflush(stderr);
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include <gcdumpc/unstable/session/views.h>
+#include <gcdumpc/unstable/suspect_checks.h>
 
 #include "mcp/mcp_call.h"
 #include "mcp/mcp_words.h"
@@ -87,7 +88,8 @@ static void put_consumers(struct mcp_call *c, const struct gcd_suspects *s,
     char n[CLI_NUMBER_BYTES], *text = NULL;
     size_t count = gcd_suspects_consumer_count(s);
     if (asprintf(&text, "%s keeps %s alive, which is what makes a suspect.",
-                 c->heap->incomplete == NULL ? "Nothing" : "In what has arrived, nothing",
+                 gcd_suspects_check(s, GCD_SUSPECT_SPARSE)->unknown ? "In what has arrived, nothing"
+                                                                    : "Nothing",
                  cli_size(gcd_suspects_threshold(s), n)) < 0)
         text = NULL;
     mcp_put_text(c->out, "none", text);

@@ -135,7 +135,7 @@ export function summarySection(first = false) {
   const limit = heap.suspect_bytes;
   document.body.classList.add("heap");
   document.body.classList.toggle("incomplete", !heap.verdict.complete);
-  const answers = first ? [] : [heap.suspects.length > 0 ? null : el("p", {}, words.noSuspects(limit, t.bytes, heap.consumer.length > 0, heap.verdict.complete)),
+  const answers = first ? [] : [heap.suspects.length > 0 ? null : el("p", {}, words.noSuspects(limit, t.bytes, heap.consumer.length > 0, heap.verdict.complete || heap.loss.first === "types_undescribed")),
     suspectLines(SHOWN),
     heap.suspects.length > SHOWN ? el("p", {}, el("a", {href: "#suspects"}, words.furtherSuspects(heap.suspects.length - SHOWN))) : null];
   section("summary", "Summary", null, ...first ? [] : warnings(),
