@@ -162,6 +162,25 @@ class Memory(CliTest):
         self.done("convert", name, "-o", "x.gcdump")             # which cannot store it
         self.assertIsNone(json.loads(self.done("info", "x.gcdump", "--json").out)["process_memory"])
 
+    def test_report_and_leaks(self):
+        """What the heap does not explain is said with its answers."""
+        name = self.with_memory("net10-wks")
+        line = "(before the dump, the GC heap is 120 MiB of 900 MiB resident: look for native memory (680 MiB))"
+        self.assertEqual(self.done("report", name).text.splitlines()[-1], line)
+        self.assertEqual(self.done("leaks", name).text.splitlines()[0], line)
+        for command in ("report", "leaks"):
+            self.assertEqual(json.loads(self.done(command, name, "--json").out)["process_memory"]["native_or_unknown"], 680 * self.MIB)
+
+    def test_unreachable_objects(self):
+        self.done("convert", self.link("net10-wks-lossy"), "-o", "x.gclog", "-q", code=3)
+        said = "21,712 objects (638.8 KiB, 95.01 % of the heap) are not reachable from roots, by size mostly HeapLab.Extra"
+        for command, at in (("info", None), ("report", -1), ("leaks", 0)):
+            lines = self.done(command, "x.gclog").text.splitlines()
+            self.assertIn(said, " ".join(" ".join(lines).split()) if at is None else lines[at], command)
+            got = json.loads(self.done(command, "x.gclog", "--json").out)
+            self.assertEqual(got["unreachable"]["objects"], 21712, command)
+        self.assertIsNone(json.loads(self.done("report", self.link("net10-wks"), "--json").out)["unreachable"])
+
     def test_prometheus(self):
         lines = self.done("report", self.with_memory("net10-wks"), "-f", "prometheus").text.splitlines()
         kinds = {"gc_heap": 120, "native_or_unknown": 680, "file": 90, "shared": 10}

@@ -19,6 +19,7 @@
 #include "input/input.h"
 #include "input/memory.h"
 #include "output/json_out.h"
+#include "output/memory_notes.h"
 #include "output/names_known.h"
 #include "output/output.h"
 #include "term/message.h"
@@ -176,6 +177,16 @@ static void print_memory(const struct gcd_process_memory *m, bool sep)
     row("", "%s", text);
 }
 
+/* The objects that no root leads to, for files with a graph. */
+static void print_unreachable(const struct cli_dump *d, const struct cli_unreachable *u)
+{
+    char *text = u->known ? cli_unreachable_text(d, u) : NULL;
+    if (text != NULL)
+        row("not reachable", "%s", text);
+    no_memory = no_memory || (text == NULL && u->known);
+    free(text);
+}
+
 /* Which names are as in the source code, and why the others are not. */
 static void print_names(const struct gcd_summary *f, bool sep)
 {
@@ -219,11 +230,15 @@ enum cli_exit cmd_info(const struct cli_args *args)
     if (args->view.events)
         return cmd_events(args);
     struct cli_dump d;
+    struct cli_unreachable unreachable;
     enum cli_exit e = cli_open(args, CLI_NEED_FACTS, &d);
+    if (e == CLI_DONE)
+        e = cli_count_unreachable(args, &d, NULL, &unreachable);
     if (e == CLI_DONE) {
         const struct gcd_verdict *v = &cli_summary(&d)->verdict;
         if (args->view.json) {
-            no_memory = cli_json_info(&d) != 0 && errno == ENOMEM;
+            no_memory =
+                cli_json_info(&d, cli_json_unreachable(&unreachable)) != 0 && errno == ENOMEM;
         } else {
             bool sep = cli_is_terminal(stdout);
             char n[CLI_NUMBER_BYTES];
@@ -234,6 +249,7 @@ enum cli_exit cmd_info(const struct cli_args *args)
                 print_gc(f);
             }
             print_heap(f, d.graph != NULL ? gcd_graph_notes(d.graph) : NULL, sep);
+            print_unreachable(&d, &unreachable);
             print_memory(&f->memory, sep);
             print_names(f, sep);
             print_needs(&d, sep);

@@ -20,6 +20,7 @@
 #include "input/input.h"
 #include "output/folded_paths.h"
 #include "output/json_out.h"
+#include "output/memory_notes.h"
 #include "output/output.h"
 #include "output/root_labels.h"
 #include "term/message.h"
@@ -38,6 +39,7 @@ struct leaks {
     /* begins with the largest consumer; only without suspects; NULL = unknown */
     const struct gcd_suspects *largest;
     const struct gcd_origins *origins;
+    struct cli_unreachable unreachable;
     size_t shown; /* suspects to show, limited by --top */
 };
 
@@ -580,6 +582,9 @@ static bool print_json(const struct leaks *l)
     cli_json_count(o, "heap_bytes", gcd_suspects_heap_bytes(l->suspects));
     cli_json_count(o, "threshold_bytes", gcd_suspects_threshold(l->suspects));
     cli_json_count(o, "observed_bytes", gcd_suspects_observed_bytes(l->suspects));
+    (void)json_object_set_new(o, "unreachable", cli_json_unreachable(&l->unreachable));
+    (void)json_object_set_new(o, "process_memory",
+                              cli_json_process_memory(&cli_summary(&l->d)->memory));
     cli_json_count(o, "suspect_count", gcd_suspects_count(l->suspects));
     bool ok =
         json_object_set_new(o, "suspects", json_of(l, l->suspects, l->shown)) == 0 &&
@@ -603,7 +608,7 @@ static enum cli_exit print_leaks(const struct leaks *l)
         cli_table_free(t);
     } else {
         cli_mark_incomplete(stdout, l->d.subject, &cli_summary(&l->d)->verdict);
-        ok = print_text(l);
+        ok = cli_print_memory_notes(stdout, &l->d, &l->unreachable, true) && print_text(l);
     }
     if (ok || ferror(stdout)) /* cli_flush_stdout reports failed writes */
         return CLI_DONE;
@@ -629,6 +634,9 @@ static enum cli_exit analyse(struct leaks *l)
         st = gcd_session_largest_consumer(session, &looking, &l->largest, &err);
     if (st != GCD_OK)
         return cli_fail(l->d.subject, &err);
+    enum cli_exit e = cli_count_unreachable(l->args, &l->d, paths, &l->unreachable);
+    if (e != CLI_DONE)
+        return e;
     size_t n = gcd_suspects_count(l->suspects);
     l->shown = l->args->view.top != 0 && l->args->view.top < n ? (size_t)l->args->view.top : n;
     cli_progress_end();

@@ -68,8 +68,10 @@ static void print_process(const struct plan *p)
 static void print_cost(const struct plan *p)
 {
     char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES], left[CLI_NUMBER_BYTES];
-    printf("  pause   about %s ms, %s\n", cli_number(p->pause.ms, true, a),
-           job_basis_text(p->pause.basis));
+    printf("  pause   about %s ms, ", cli_number(p->pause.ms, true, a));
+    if (p->pause.most_ms > p->pause.ms)
+        printf("up to %s ms if its objects are small, ", cli_number(p->pause.most_ms, true, a));
+    puts(job_basis_text(p->pause.basis));
     printf("  events  about %s, at most %s\n", cli_size(p->forecast.stream_likely, a),
            cli_size(p->forecast.stream_most, b));
     printf("  buffer  %s in the process", cli_size(p->forecast.buffer_mb * LIVE_MIB, a));
@@ -158,6 +160,7 @@ static enum cli_exit print_json(const struct plan *p)
     (void)json_object_set_new(o, "name", text_or_null(p->d->name));
     (void)json_object_set_new(o, "runtime", text_or_null(p->d->runtime));
     (void)json_object_set_new(o, "pause_ms", cli_json_number(p->pause.ms));
+    (void)json_object_set_new(o, "most_pause_ms", cli_json_number(p->pause.most_ms));
     (void)json_object_set_new(o, "pause_by", json_string(bases[p->pause.basis]));
     put_memory(o, p);
     (void)json_object_set_new(o, "event_bytes", cli_json_number(p->forecast.stream_likely));

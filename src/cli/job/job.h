@@ -99,6 +99,7 @@ enum cli_exit job_prepare_places(const struct job_dump *d);
 enum job_basis { JOB_BY_LAST_DUMP, JOB_BY_HEAP, JOB_BY_MEMORY };
 struct job_pause {
     uint64_t ms;
+    uint64_t most_ms; /* with small objects and server GC; MS if the last dump tells */
     enum job_basis basis;
 };
 struct run_state;

@@ -30,11 +30,13 @@ static double scaled(uint64_t n, const struct job_dump *d, const struct run_stat
 struct job_pause job_expected_pause(const struct job_dump *d, const struct run_state *last,
                                     uint64_t heap_most_bytes)
 {
-    if (is_known(last))
-        return (struct job_pause){ .ms = (uint64_t)scaled(last->pause_ns, d, last) / 1000000,
-                                   .basis = JOB_BY_LAST_DUMP };
+    if (is_known(last)) {
+        uint64_t ms = (uint64_t)scaled(last->pause_ns, d, last) / 1000000;
+        return (struct job_pause){ .ms = ms, .most_ms = ms, .basis = JOB_BY_LAST_DUMP };
+    }
     uint64_t mib = mebibytes(heap_most_bytes != 0 ? heap_most_bytes : d->rss_bytes);
     return (struct job_pause){ .ms = mib * LIVE_PAUSE_US_PER_MIB / 1000,
+                               .most_ms = mib * LIVE_PAUSE_MOST_US_PER_MIB / 1000,
                                .basis = heap_most_bytes != 0 ? JOB_BY_HEAP : JOB_BY_MEMORY };
 }
 

@@ -267,7 +267,7 @@ static json_t *memory(const struct cli_dump *d)
 }
 
 /* Null when nothing is known, like each of its members. */
-static json_t *process_memory(const struct gcd_process_memory *m)
+json_t *cli_json_process_memory(const struct gcd_process_memory *m)
 {
     char text[GCD_MEMORY_TEXT_BYTES], when[CLI_TIME_BYTES];
     json_t *o = json_object();
@@ -310,7 +310,7 @@ static json_t *gc_ranges(const struct gcd_summary *f)
     return o;
 }
 
-int cli_json_info(const struct cli_dump *d)
+int cli_json_info(const struct cli_dump *d, json_t *unreachable)
 {
     const struct gcd_summary *f = cli_summary(d);
     const struct gcd_verdict *v = &f->verdict;
@@ -324,7 +324,8 @@ int cli_json_info(const struct cli_dump *d)
         put(o, "processes", processes(d->dump));
     put(o, "names", cli_json_names(f));
     put(o, "memory", memory(d));
-    put(o, "process_memory", process_memory(&f->memory));
+    put(o, "process_memory", cli_json_process_memory(&f->memory));
+    put(o, "unreachable", unreachable);
     put(o, "gc_ranges", gc_ranges(f));
     put(o, "verdict", cli_json_verdict(v));
     return cli_json_print(o, stdout);

@@ -39,7 +39,9 @@ char *cli_json_line(json_t *j);
 /* json_dumpf in ASCII without control characters, so that no name can command a terminal that shows
  * it. */
 int cli_json_dump(const json_t *j, FILE *to, size_t flags);
-int cli_json_info(const struct cli_dump *d);
+/* The memory of the process, or null. */
+json_t *cli_json_process_memory(const struct gcd_process_memory *m);
+int cli_json_info(const struct cli_dump *d, json_t *unreachable);
 /* How often an event occurs in a trace. */
 struct cli_event_kind {
     const char *provider; /* valid as long as the trace */

@@ -16,6 +16,7 @@
 #include "input/input.h"
 #include "input/memory.h"
 #include "output/json_out.h"
+#include "output/memory_notes.h"
 #include "output/output.h"
 #include "output/root_labels.h"
 #include "signals.h"
@@ -152,6 +153,8 @@ static enum cli_exit load(struct report *r, enum format format)
         e = cli_find_dominators(r->args, &r->d, &r->dominators);
     if (r->dominators != NULL)
         r->pseudo_roots = gcd_dominators_pseudo_roots(r->dominators);
+    if (e == CLI_DONE && (format == FORMAT_TEXT || format == FORMAT_JSON))
+        e = cli_count_unreachable(r->args, &r->d, NULL, &r->unreachable);
     return e;
 }
 
@@ -177,6 +180,8 @@ static bool print_json(const struct report *r, const struct cli_table *t, FILE *
         o, "filter",
         cli_json_text_or_null(r->args->view.filter != NULL ? r->args->view.filter : ""));
     json_object_set_new(o, "matched", matched);
+    json_object_set_new(o, "unreachable", cli_json_unreachable(&r->unreachable));
+    json_object_set_new(o, "process_memory", cli_json_process_memory(&f->memory));
     if (r->args->view.retained)
         json_object_set_new(o, "stand_ins", json_integer(r->pseudo_roots));
     json_object_set_new(o, views[r->args->view.by].key, rows);
@@ -187,7 +192,7 @@ static bool print_json(const struct report *r, const struct cli_table *t, FILE *
 static bool print_text(const struct report *r, const struct cli_table *t, FILE *to)
 {
     cli_mark_incomplete(to, r->d.subject, &cli_summary(&r->d)->verdict);
-    return cli_table_print(t, to);
+    return cli_table_print(t, to) && cli_print_memory_notes(to, &r->d, &r->unreachable, false);
 }
 
 static enum cli_exit print_table(const struct report *r, const struct cli_table *t,

@@ -19,6 +19,7 @@
 #include "exit.h"
 #include "input/input.h"
 #include "output/filter.h"
+#include "output/memory_notes.h"
 #include "output/table.h"
 
 #include <gcdumpc/generations.h>
@@ -27,6 +28,7 @@ struct report {
     const struct cli_args *args;
     struct cli_dump d;
     const struct gcd_names *names; /* the dump's */
+    struct cli_unreachable unreachable;
     struct cli_filter *filter;
     uint8_t *wanted;                         /* [types] 1: has objects and matches the filter */
     const struct gcd_dominators *dominators; /* of D's session; with --retained, for types */

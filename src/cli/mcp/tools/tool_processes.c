@@ -80,7 +80,8 @@ static enum mcp_outcome put_cost(struct mcp_call *c, const struct gcd_ipc_proces
     if (asprintf(&text,
                  "Nothing was dumped yet.  All threads of process %u would stand still for about "
                  "%" PRIu64 " ms (2 ms for each MiB "
-                 "of its %s).  Ask the user whether that is acceptable, then call collect again "
+                 "of its %s; up to ten times as long if its objects are small).  Ask the user "
+                 "whether that is acceptable, then call collect again "
                  "with \"confirm\": true.",
                  p->pid, bytes / LIVE_MIB * LIVE_PAUSE_US_PER_MIB / 1000 + 1,
                  heap != 0 ? "managed heap" : "memory") < 0)

@@ -1,0 +1,122 @@
+#include "output/memory_notes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/process_memory.h>
+#include <gcdumpc/unstable/text/plural.h>
+
+#include "args.h"
+#include "input/fail.h"
+#include "input/memory.h"
+#include "output/json_out.h"
+#include "output/root_labels.h"
+#include "term/message.h"
+#include "term/term.h"
+
+/* Fewer are objects of the runtime, which every dump has. */
+#define WORTH_A_LINE 20u
+
+/* Adds up the nodes without a parent by type. */
+static bool add_up(const struct gcd_graph *g, const struct gcd_paths *p,
+                   struct cli_unreachable *ret)
+{
+    const struct gcd_summary *s = gcd_graph_summary(g);
+    struct sum {
+        uint64_t objects, bytes;
+    } *sums = calloc((size_t)s->type_count + 1, sizeof *sums);
+    if (sums == NULL)
+        return false;
+    for (uint32_t node = 0; node < gcd_graph_node_count(g); node++) {
+        uint32_t type = gcd_graph_node_type(g, node);
+        if (gcd_paths_parent(p, node) != GCD_NODE_NONE)
+            continue;
+        sums[type].objects++;
+        sums[type].bytes += gcd_graph_node_size(g, node);
+        ret->objects++;
+        ret->bytes += gcd_graph_node_size(g, node);
+    }
+    for (uint32_t i = 0; i < s->type_count; i++)
+        if (sums[i].bytes > ret->type_bytes) {
+            ret->type = i;
+            ret->type_objects = sums[i].objects;
+            ret->type_bytes = sums[i].bytes;
+        }
+    free(sums);
+    return true;
+}
+
+enum cli_exit cli_count_unreachable(const struct cli_args *args, const struct cli_dump *d,
+                                    const struct gcd_paths *paths, struct cli_unreachable *ret)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_context context = cli_context_steps(args, "following references");
+    struct gcd_paths *own = NULL;
+    *ret = (struct cli_unreachable){ .known = false };
+    if (d->graph == NULL)
+        return CLI_DONE;
+    if (paths == NULL && gcd_paths_new(d->graph, &context, &own, &err) != GCD_OK)
+        return cli_fail(d->subject, &err);
+    paths = paths != NULL ? paths : own;
+    ret->known = gcd_paths_pseudo_roots(paths) == 0;
+    bool ok = !ret->known || add_up(d->graph, paths, ret);
+    gcd_paths_free(own);
+    return ok ? CLI_DONE : cli_no_memory(d->subject);
+}
+
+char *cli_unreachable_text(const struct cli_dump *d, const struct cli_unreachable *u)
+{
+    const struct gcd_summary *s = cli_summary(d);
+    char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES], c[CLI_NUMBER_BYTES], *most = NULL, *all = NULL;
+    if (u->objects == 0)
+        return strdup("all objects are reachable from roots");
+    const char *why = s->verdict.complete
+                          ? "dead, not yet collected, or held by what the file does not store"
+                          : "the dump is incomplete, and what is missing may hold them";
+    const char *name = d->names != NULL ? gcd_names_get(d->names, u->type) : s->types[u->type].name;
+    if ((u->type_objects == u->objects ? asprintf(&most, "all %s", name)
+                                       : asprintf(&most, "by size mostly %s (%s)", name,
+                                                  cli_number(u->type_objects, true, a))) < 0)
+        return NULL;
+    if (asprintf(&all, "%s object%s (%s, %.2f %% of the heap) %s not reachable from roots, %s: %s",
+                 cli_number(u->objects, true, b), gcd_plural(u->objects), cli_size(u->bytes, c),
+                 s->bytes > 0 ? 100.0 * (double)u->bytes / (double)s->bytes : 0,
+                 gcd_by_number(u->objects, "is", "are"), most, why) < 0)
+        all = NULL;
+    free(most);
+    return all;
+}
+
+bool cli_print_memory_notes(FILE *to, const struct cli_dump *d, const struct cli_unreachable *u,
+                            bool apart)
+{
+    char memory[GCD_MEMORY_TEXT_BYTES];
+    const struct gcd_summary *s = cli_summary(d);
+    bool dead = u->known && u->bytes > 0 && u->bytes >= s->bytes / WORTH_A_LINE,
+         known = gcd_process_memory_text(&s->memory, memory, sizeof memory) > 0;
+    char *text = dead ? cli_unreachable_text(d, u) : NULL;
+    if (dead && text == NULL)
+        return false;
+    if (dead) {
+        fputc('(', to);
+        cli_print_sanitized(to, text);
+        fputs(")\n", to);
+    }
+    if (known)
+        fprintf(to, "(before the dump, %s)\n", memory);
+    if (apart && (dead || known))
+        fputc('\n', to);
+    free(text);
+    return true;
+}
+
+json_t *cli_json_unreachable(const struct cli_unreachable *u)
+{
+    json_t *o = u->known ? json_object() : json_null();
+    if (u->known) {
+        cli_json_count(o, "objects", u->objects);
+        cli_json_count(o, "bytes", u->bytes);
+    }
+    return o;
+}
