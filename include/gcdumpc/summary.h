@@ -277,6 +277,7 @@ struct gcd_summary {
     const char *runtime_version;
     /* the GC */
     unsigned dumps;             /* heap walks with objects in the trace, this one included */
+    unsigned dumps_forced;      /* of these, known to be in induced blocking full GCs */
     unsigned walk_number;       /* the number of this one; 1 = first */
     unsigned processes_ignored; /* other processes with a heap walk; a lower bound */
     uint32_t gc_number, gc_depth, gc_reason, gc_type; /* as in GCStart; 0 = not seen */

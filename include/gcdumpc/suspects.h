@@ -63,8 +63,8 @@ extern "C" {
  * ASSEMBLIES    one assembly that is loaded many times; OBJECTS are those of its types
  * FRAGMENTATION free memory between large objects (needs ranges and addresses)
  * PINS          objects that handles pin
- * WEAK_TABLE    entries of ConditionalWeakTable with the same types of key and value; OBJECTS are
- * the values
+ * WEAK_TABLE    dependent handles (ConditionalWeakTable, DependentHandle) with the same types of
+ * key and value; OBJECTS are the values
  */
 enum gcd_suspect_kind {
     GCD_SUSPECT_OBJECT,

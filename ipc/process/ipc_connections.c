@@ -15,20 +15,21 @@
 
 #include "base/safe_open.h"
 
-#define CONNECTED  3   /* SS_CONNECTED of linux/net.h */
+#define LISTENING  1   /* SS_UNCONNECTED of linux/net.h: a name, and nobody at the other end */
+#define CONNECTED  3   /* SS_CONNECTED */
 #define LINE_BYTES 512 /* 54 bytes and the path, which has at most 108 */
 
 /* "Num: RefCount Protocol Flags Type St Inode Path".  The process may see a different folder than
  * we do, so only file names are compared. */
-static bool is_connection(const char *line, const char *name)
+static const char *path_in(const char *line, unsigned wanted, const char *name)
 {
     unsigned state;
     int path = 0;
     if (sscanf(line, "%*x: %*x %*x %*x %*x %2x %*u %n", &state, &path) != 1 || path == 0 ||
-        state != CONNECTED)
-        return false;
+        state != wanted)
+        return NULL;
     const char *slash = strrchr(line + path, '/');
-    return slash != NULL && strcmp(slash + 1, name) == 0;
+    return slash != NULL && strcmp(slash + 1, name) == 0 ? line + path : NULL;
 }
 
 uint32_t gcd_connections_read(const char *proc, uint32_t pid, const char *socket_path)
@@ -43,11 +44,29 @@ uint32_t gcd_connections_read(const char *proc, uint32_t pid, const char *socket
     char line[LINE_BYTES];
     while (fgets(line, sizeof line, f) != NULL) {
         line[strcspn(line, "\n")] = '\0';
-        count += is_connection(line, name);
+        count += path_in(line, CONNECTED, name) != NULL;
     }
     bool whole = feof(f) && !ferror(f);
     (void)fclose(f);
     return whole ? count : GCD_IPC_UNKNOWN;
+}
+
+bool gcd_connections_listens(const char *proc, uint32_t pid, const char *name, char *ret,
+                             size_t cap)
+{
+    char path[64], line[LINE_BYTES];
+    const char *found = NULL;
+    int n = snprintf(path, sizeof path, "%s/%" PRIu32 "/net/unix", proc, pid);
+    FILE *f = n > 0 && (size_t)n < sizeof path ? fopen(path, "re") : NULL;
+    while (f != NULL && found == NULL && fgets(line, sizeof line, f) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+        found = path_in(line, LISTENING, name);
+    }
+    if (found != NULL)
+        (void)snprintf(ret, cap, "%s", found);
+    if (f != NULL)
+        (void)fclose(f);
+    return found != NULL;
 }
 
 uint32_t gcd_ipc_connections(uint32_t pid, const char *socket_path)

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/safe_open.h"
+#include "ipc/process/ipc_connections.h"
 #include "ipc/process/ipc_procfs.h"
 #include "ipc/wire/ipc_sock.h"
 
@@ -329,10 +330,19 @@ static bool make_place(const char *proc, const char *base, bool inside, struct p
 }
 
 /* The advice depends on what could be read. */
-static gcd_status explain(const struct gcd_procfs_target *t, const char *const *bases,
-                          size_t n_bases, struct gcd_error *err)
+static gcd_status explain(const char *proc, const struct gcd_procfs_target *t,
+                          const char *const *bases, size_t n_bases, struct gcd_error *err)
 {
     const char *first = bases[0];
+    char name[NAME_BYTES], path[GCD_IPC_PATH_MAX];
+    int n = snprintf(name, sizeof name, "%s%" PRIu32 "-%" PRIu64 "-socket", prefixes[0],
+                     t->inner_pid, t->start_jiffies);
+    if (gcd_connections_listens(proc, t->pid, name, path, sizeof path))
+        return gcd_fail(err, GCD_E_NOT_FOUND,
+                        "process %" PRIu32 " still listens at %.120s, but the file was removed (by "
+                        "a tmp cleaner?): only a restart of the program makes it again; exclude "
+                        "dotnet-diagnostic-* in tmpfiles.d, or give the program its own TMPDIR",
+                        t->pid, path);
     if (!t->env_known)
         return gcd_fail(
             err, GCD_E_NOT_FOUND,
@@ -341,9 +351,6 @@ static gcd_status explain(const struct gcd_procfs_target *t, const char *const *
             "off, or it has another TMPDIR (its environment cannot be read: other user?)",
             t->pid, first, n_bases > 1 ? " and " : "", n_bases > 1 ? bases[1] : "");
     struct sockaddr_un addr;
-    char name[NAME_BYTES];
-    int n = snprintf(name, sizeof name, "%s%" PRIu32 "-%" PRIu64 "-socket", prefixes[0],
-                     t->inner_pid, t->start_jiffies);
     /* Measured: the runtime then continues without a port and prints nothing. */
     if (n > 0 && strlen(first) + 1 + (size_t)n >= sizeof addr.sun_path)
         return gcd_fail(err, GCD_E_NOT_FOUND,
@@ -414,7 +421,7 @@ static gcd_status search_all(const char *proc, struct place *pl, const char *own
         }
     }
     if (telling(best, &best_err) == 0)
-        return gcd_because(err, GCD_ERROR_NO_SOCKET, explain(t, bases, n_bases, err));
+        return gcd_because(err, GCD_ERROR_NO_SOCKET, explain(proc, t, bases, n_bases, err));
     if (err != NULL)
         *err = best_err;
     return best;

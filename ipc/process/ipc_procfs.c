@@ -130,20 +130,18 @@ static uint64_t status_bytes(const char *status, const char *key)
     return line != NULL && status_numbers(line, &kib) == 1 ? (uint64_t)kib * 1024 : 0;
 }
 
-/*
- * TMPDIR from an environment: NAME=VALUE strings, each with its NUL; the first one counts, as with
- * getenv.  The file may have megabytes, so it is read in pieces.  False when it cannot be read.
- */
-static bool read_tmpdir(const char *proc, uint32_t pid, char *ret, size_t cap)
+/* An environment has NAME=VALUE strings, each with its NUL; the first one counts, as with getenv.
+ * The file may have megabytes, so it is read in pieces. */
+bool gcd_procfs_variable(const char *proc, uint32_t pid, const char *name, char *ret, size_t cap)
 {
-    static const char want[] = "TMPDIR=";
-    enum { WANT_BYTES = sizeof want - 1 };
+    char want[64];
     ret[0] = '\0';
+    const size_t want_bytes = (size_t)snprintf(want, sizeof want, "%.60s=", name);
     int fd = open_file(proc, pid, "environ");
     if (fd < 0)
         return false;
     char buf[4096];
-    size_t in_name = 0; /* matched bytes of the name; WANT_BYTES: inside the value */
+    size_t in_name = 0; /* matched bytes of the name; want_bytes: inside the value */
     bool skip = false;  /* inside another variable */
     bool found = false;
     size_t n_value = 0;
@@ -152,12 +150,12 @@ static bool read_tmpdir(const char *proc, uint32_t pid, char *ret, size_t cap)
         for (ssize_t i = 0; i < n && !found; i++) {
             char ch = buf[i];
             if (ch == '\0') {
-                found = in_name == WANT_BYTES && !skip;
+                found = in_name == want_bytes && !skip;
                 if (!found)
                     n_value = 0;
                 in_name = 0;
                 skip = false;
-            } else if (!skip && in_name < WANT_BYTES) {
+            } else if (!skip && in_name < want_bytes) {
                 skip = ch != want[in_name];
                 in_name++;
             } else if (!skip) {
@@ -168,7 +166,7 @@ static bool read_tmpdir(const char *proc, uint32_t pid, char *ret, size_t cap)
             }
         }
     }
-    if (!found && n >= 0 && in_name == WANT_BYTES && !skip)
+    if (!found && n >= 0 && in_name == want_bytes && !skip)
         found = true; /* the last string has lost its NUL */
     ret[found ? n_value : 0] = '\0';
     (void)close(fd);
@@ -234,7 +232,7 @@ gcd_status gcd_procfs_read(const char *proc, uint32_t pid, struct gcd_procfs_tar
     ret->inner_pid = inner;
     ret->nested = n_ns > 1;
     ret->start_jiffies = start;
-    ret->env_known = read_tmpdir(proc, pid, ret->tmpdir, sizeof ret->tmpdir);
+    ret->env_known = gcd_procfs_variable(proc, pid, "TMPDIR", ret->tmpdir, sizeof ret->tmpdir);
     return GCD_OK;
 }
 

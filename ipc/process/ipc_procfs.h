@@ -12,6 +12,10 @@
 /* Reads the beginning of a small file as a string.  0 or a negated errno. */
 int gcd_procfs_small(const char *path, char *buf, size_t cap);
 
+/* The environment variable NAME of PID, "" if it has none.  False when the environment cannot be
+ * read. */
+bool gcd_procfs_variable(const char *proc, uint32_t pid, const char *name, char *ret, size_t cap);
+
 struct gcd_procfs_target {
     uint32_t pid;       /* as the caller sees it */
     uint32_t inner_pid; /* as the process sees it; part of its socket's name */

@@ -102,6 +102,14 @@ void heap_walk_has_objects(struct gcd_heap *h, struct heap_walk *w)
         drop_details(h, w);
 }
 
+unsigned heap_forced_walks(const struct gcd_heap *h)
+{
+    unsigned n = 0;
+    for (size_t i = 0; i < h->walk_count; i++)
+        n += h->walks[i]->state == HEAP_WALK_CONFIRMED && h->walks[i]->objects > 0;
+    return n;
+}
+
 /* The first walk with objects is used if no walk of the right GC comes. */
 static bool is_fallback(const struct gcd_heap *h, const struct heap_walk *w)
 {

@@ -364,6 +364,7 @@ static gcd_status collect_summary(struct gcd_dump *d, struct gcd_error *err)
     f->arch = h->arch;
     f->runtime_version = h->runtime_version;
     f->dumps = h->with_objects;
+    f->dumps_forced = heap_forced_walks(h);
     f->walk_number = w->number;
     f->processes_ignored = d->has_other_process;
     for (size_t i = 0; i < d->heap_count; i++)

@@ -252,7 +252,8 @@ static const struct row {
       "The runtime's table of interned strings and literals has 10,000 strings, which keep 406.2 "
       "KiB alive" },
     { GCD_SUSPECT_WEAK_TABLE, entries, 1000, NULL,
-      "1,000 entries of a ConditionalWeakTable keep one Thumbnail alive for each Order, their key. "
+      "1,000 dependent handles (ConditionalWeakTable, DependentHandle) keep one Thumbnail alive "
+      "for each Order, their key. "
       "The values keep 97.7 KiB alive" },
     { GCD_SUSPECT_PINS, pins, 1000, NULL,
       "1,000 objects are pinned by handles, all Byte[]. The handles keep 97.7 KiB alive" },

@@ -65,6 +65,12 @@ static void fake_lists(void **state)
     assert_int_equal(gcd_connections_read(dir, 42, "/tmp/dotnet-diagnostic-43-7-socket"), 0);
     assert_int_equal(gcd_connections_read(dir, 43, "/tmp/dotnet-diagnostic-42-7-socket"),
                      GCD_IPC_UNKNOWN);
+    char found[64];
+    assert_true(
+        gcd_connections_listens(dir, 42, "dotnet-diagnostic-42-7-socket", found, sizeof found));
+    assert_string_equal(found, "/tmp/dotnet-diagnostic-42-7-socket");
+    assert_false(gcd_connections_listens(dir, 42, "dotnet-diagnostic-42-77-socket", found,
+                                         sizeof found)); /* only connections */
     assert_int_equal(remove(path), 0);
     for (size_t i = 2; i-- > 0;) {
         (void)snprintf(name, sizeof name, "%s/%s", dir, folders[i]);

@@ -70,6 +70,10 @@ GCD_API uint64_t gcd_ipc_heap_most(uint32_t pid);
  * continues.  False when unknown. */
 GCD_API bool gcd_ipc_stopped(uint32_t pid);
 
+/* Why the process PID does not answer, as text in RET[CAP]: no file descriptor is left, or it waits
+ * at its start to be resumed.  False: neither, or unknown. */
+GCD_API bool gcd_ipc_silence(uint32_t pid, char *ret, size_t cap);
+
 /*
  * Does the process PID use the server GC, judged by the names of its first threads?  One thread per
  * heap runs during a collection and during the heap walk that follows, where all but one only spin

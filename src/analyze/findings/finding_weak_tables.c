@@ -1,7 +1,7 @@
 /*
- * Entries of ConditionalWeakTable: each is a dependent handle, through which its key keeps its
- * value alive.  The events do not name the table, so entries with the same types of key and value
- * count together.
+ * Dependent handles, of ConditionalWeakTable or the program's own (DependentHandle): through each
+ * its key keeps its value alive.  The events do not say whose they are, so those with the same
+ * types of key and value count together.
  */
 #include "analyze/findings/findings.h"
 #include "analyze/suspects/suspects_words.h"
@@ -87,8 +87,9 @@ gcd_status suspects_weak_tables(struct suspects_work *w, struct gcd_error *err)
 
 void suspects_tell_weak_table(struct suspect_words *s, const struct suspect *x)
 {
-    suspects_put_count(s, x->pub.objects, "entry of a ConditionalWeakTable keeps one ",
-                       "entries of a ConditionalWeakTable keep one ");
+    suspects_put_count(s, x->pub.objects,
+                       "dependent handle (ConditionalWeakTable, DependentHandle) keeps one ",
+                       "dependent handles (ConditionalWeakTable, DependentHandle) keep one ");
     suspects_put_type(s, x->pub.type);
     suspects_put(s, " alive for each ");
     suspects_put_type(s, x->owner_type);

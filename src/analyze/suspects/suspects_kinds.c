@@ -90,10 +90,10 @@ static const struct {
     [GCD_SUSPECT_PINS] = { "pins", "Pinning handles", "objects", FINDING_PINS, false,
                            suspects_say_pins, suspects_advise_pins, suspects_tell_pins,
                            .advice_rank = 2 },
-    [GCD_SUSPECT_WEAK_TABLE] = { "weak_table", "ConditionalWeakTable",
-                                 "entries with the same types", FINDING_WEAK_ENTRIES, false,
-                                 suspects_say_weak_table, suspects_advise_weak_table,
-                                 suspects_tell_weak_table, .advice_rank = 2, .counts_type = true },
+    [GCD_SUSPECT_WEAK_TABLE] = { "weak_table", "Dependent handles", "handles with the same types",
+                                 FINDING_WEAK_ENTRIES, false, suspects_say_weak_table,
+                                 suspects_advise_weak_table, suspects_tell_weak_table,
+                                 .advice_rank = 2, .counts_type = true },
 };
 
 const char *gcd_suspect_kind_name(enum gcd_suspect_kind kind)

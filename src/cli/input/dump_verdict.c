@@ -44,12 +44,25 @@ static void warn_graph(const char *subject, const struct gcd_graph_notes *n)
                 gcd_by_number(n->objects_doubled, " has", "s have"));
 }
 
+/* .NET Core 3 reports itself as 4.0.0, but its folder has its version. */
+static bool is_core3(const struct cli_dump *d)
+{
+    const struct gcd_summary *f = cli_summary(d);
+    if (d->core3 || strncmp(f->runtime_version, "3.", 2) == 0)
+        return true;
+    for (size_t i = 0; i < f->module_count; i++)
+        if (strstr(f->modules[i].path, "Microsoft.NETCore.App/3.") != NULL ||
+            strstr(f->modules[i].path, "Microsoft.NETCore.App\\3.") != NULL)
+            return true;
+    return false;
+}
+
 /* For a dump that lacks only names: the runtime describes a type once while anybody listens for
  * types. */
 static const char *what_helps_with_names(const struct cli_dump *d)
 {
     bool undescribed = cli_summary(d)->types_undescribed > 0;
-    if (d->live && undescribed && d->core3)
+    if (undescribed && is_core3(d))
         return "; a runtime of .NET Core 3 reports each type once: it has done so for an earlier "
                "dump or another tool; only a process that was "
                "started again has names again";
@@ -90,10 +103,13 @@ static void say_which_dump(const struct cli_dump *d)
         return;
     if (d->live)
         cli_say(d->subject,
-                "the heap was walked %u times, each with a pause: the program or another tool "
-                "forces garbage collections; "
-                "this is walk number %u",
-                f->dumps, f->walk_number);
+                "the heap was walked %u times, each with a pause: %s; this is walk number %u",
+                f->dumps,
+                f->dumps_forced > 1
+                    ? "the program or another tool forces garbage collections"
+                    : "the program's own garbage collections fell into the dump, and the runtime "
+                      "walked the heap in them, too",
+                f->walk_number);
     else
         cli_say(d->subject,
                 "the recording holds %u heap dumps, this is number %u; --walk N chooses", f->dumps,

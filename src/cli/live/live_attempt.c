@@ -14,6 +14,7 @@
 #ifdef GCDUMPC_HAVE_IPC
 
 #include <inttypes.h>
+#include <string.h>
 
 #define SILENCE_MS 5000u
 #define SAMPLE_MS  100u
@@ -155,6 +156,10 @@ static gcd_status collect(const struct live *l, struct live_attempt *a, uint64_t
     else
         collect_now(&c);
     a->duration_ms = live_now_ms() - start;
+    char why[sizeof a->err.msg];
+    if (c.status == GCD_E_PEER && a->err.reason == GCD_ERROR_TIMEOUT && l->pid != 0 &&
+        !gcd_dump_begun(a->dump) && gcd_ipc_silence(l->pid, why, sizeof why))
+        memcpy(a->err.msg, why, sizeof why);
     a->rss_after = l->pid != 0 ? gcd_ipc_resident(l->pid) : 0;
     cli_progress_end();
     return c.status;
