@@ -11,6 +11,8 @@
 
 #include <gcdumpc/gcdumpc.h>
 
+#include "term/term.h"
+
 enum cli_sort { CLI_SORT_BYTES, CLI_SORT_COUNT, CLI_SORT_NAME, CLI_SORT_RETAINED };
 enum cli_largest { CLI_LARGEST_BOTH, CLI_LARGEST_OBJECTS, CLI_LARGEST_TYPES };
 enum cli_names { CLI_NAMES_DEFAULT, CLI_NAMES_CSHARP, CLI_NAMES_RAW };
@@ -72,7 +74,8 @@ struct cli_dump_args {
 /* Where the result goes, and in which form. */
 struct cli_output_args {
     const char *path, *format;
-    const char *summary; /* where a summary goes, besides or instead */
+    char default_path[64]; /* where PATH points if nothing says where to write */
+    const char *summary;   /* where a summary goes, besides or instead */
     /* KEY=VALUE for the summary, in the given order; NULL after the last */
     const char *labels[CLI_LABELS_MAX];
     enum gcd_stack_by stack_by;
@@ -82,6 +85,8 @@ struct cli_output_args {
 /* What to show, and how. */
 struct cli_view_args {
     bool json, csv;
+    bool human; /* tables as on a terminal */
+    enum cli_color color;
     enum cli_names names;
     uint64_t top; /* 0 = all */
     enum cli_sort sort;
@@ -172,6 +177,12 @@ static inline bool cli_is_live(const struct cli_args *args)
 {
     return args->target.pid != 0 || args->target.name != NULL || args->target.port != NULL ||
            args->target.listen != NULL || args->target.all;
+}
+
+/* Is the output named by the process and the time, because nothing says where to write? */
+static inline bool cli_has_default_name(const struct cli_args *args)
+{
+    return args->output.path == args->output.default_path;
 }
 
 /* The HOST:PORT of --listen tcp:HOST:PORT; NULL = not given. */

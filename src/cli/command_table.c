@@ -24,7 +24,7 @@
     "It needs no -o.\n"
 
 static const struct cli_command commands[] = {
-    { "collect", "--pid N -o FILE", "dump the heap of a running process", CLI_COLLECT,
+    { "collect", "--pid N [-o FILE]", "dump the heap of a running process", CLI_COLLECT,
       "The process runs a full, blocking garbage collection and pauses while its heap is walked.  "
       "A line on standard\n"
       "error reports the cost.  If the process ends, the stream breaks or --timeout passes, "

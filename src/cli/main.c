@@ -202,6 +202,7 @@ static enum cli_exit run(const struct cli_command *c, int argc, char **argv)
     }
     if (args.quiet)
         cli_progress_off();
+    cli_style(args.view.human, args.view.color);
     cli_memory_limit(args.limits.max_memory_bytes);
     e = run_command(&args, c->bit);
     cli_memory_close();
@@ -249,7 +250,7 @@ static enum cli_exit start(int argc, char **argv)
     const char *first = argv[1];
     if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || strcmp(first, "help") == 0)
         return help(argc, argv);
-    if (strcmp(first, "--version") == 0) {
+    if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0) {
         printf("gcdumpc %s\n", GCDUMPC_VERSION);
         return cli_flush_stdout();
     }

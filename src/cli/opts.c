@@ -36,6 +36,7 @@ enum option_type {
     OPT_STACK_BY,
     OPT_LOG,
     OPT_LARGEST,
+    OPT_COLOR,
     OPT_PROCESS
 };
 
@@ -59,6 +60,7 @@ static const char *const choices[][8] = {
     [OPT_STRATEGY] = { "auto", "single", "drain", NULL },      /* enum cli_strategy */
     [OPT_NAMES] = { "default", "csharp", "raw", NULL },        /* enum cli_names */
     [OPT_LARGEST] = { "both", "objects", "types", NULL },      /* enum cli_largest */
+    [OPT_COLOR] = { "auto", "always", "never", NULL },         /* enum cli_color */
     [OPT_STACK_BY] = { "dominators", "paths", "waits", NULL }, /* enum gcd_stack_by */
     [OPT_LOG] = { "none", "text", "json", NULL },              /* enum cli_log */
 };
@@ -94,7 +96,9 @@ static const struct option_row rows[] = {
       FIELD(target.any_address), 0, 0 },
     { "delay", 0, "SECONDS", "let a program that connected run this long before the dump (0)", LIVE,
       OPT_NUMBER, FIELD(target.delay_s), 0, 1000000 },
-    { "output", 'o', "FILE", "where to write; \"-\" is standard output", OUTPUTS | CLI_REPORT,
+    { "output", 'o', "FILE", "where to write (NAME-PID-TIME.nettrace.gz); \"-\" is standard output",
+      CLI_COLLECT, OPT_TEXT, FIELD(output.path), 0, 0 },
+    { "output", 'o', "FILE", "where to write; \"-\" is standard output", CLI_CONVERT | CLI_REPORT,
       OPT_TEXT, FIELD(output.path), 0, 0 },
     { "output", 'o', "FILE", "write a flame graph of the stacks: .folded, .pb or .pb.gz", CLI_ASYNC,
       OPT_TEXT, FIELD(output.path), 0, 0 },
@@ -189,7 +193,11 @@ static const struct option_row rows[] = {
     { "json", 'j', NULL, "machine-readable output", TABLES, OPT_FLAG, FIELD(view.json), 0, 0 },
     { "csv", 0, NULL, "comma-separated values, RFC 4180", CLI_REPORT | CLI_SQL | HOLDERS | COMPARE,
       OPT_FLAG, FIELD(view.csv), 0, 0 },
-    { "file", 'f', "FILE", "read the statements from FILE; \"-\" is standard input", CLI_SQL,
+    { "human", 0, NULL, "separators and units as on a terminal, also in a file or a pipe", TABLES,
+      OPT_FLAG, FIELD(view.human), 0, 0 },
+    { "color", 0, "WHEN", "bold headings: auto (on a terminal, default), always or never", TABLES,
+      OPT_COLOR, FIELD(view.color), 0, 0 },
+    { "file", 0, "FILE", "read the statements from FILE; \"-\" is standard input", CLI_SQL,
       OPT_TEXT, FIELD(view.sql_file), 0, 0 },
     { "events", 'e', NULL, "count the events of a recording instead", CLI_INFO, OPT_FLAG,
       FIELD(view.events), 0, 0 },
@@ -398,6 +406,13 @@ static const struct {
     const char *old, *name;
 } renamed[] = { { "connect", "listen" }, { "dump", "walk" }, { "fold", "stack-by" } };
 
+/* A letter that means something else in all other commands: accepted with a note in 0.3. */
+static const struct old_letter {
+    unsigned command;
+    char letter;
+    const char *name;
+} old_letters[] = { { CLI_SQL, 'f', "file" } };
+
 /* The option of C named NAME[N], or with LETTER; NULL = none. */
 static const struct option_row *find(const struct cli_command *c, const char *name, size_t n,
                                      char letter)
@@ -415,6 +430,9 @@ static const struct option_row *find(const struct cli_command *c, const char *na
                          : r->letter == letter && letter != 0)
             return r;
     }
+    for (size_t i = 0; name == NULL && i < sizeof old_letters / sizeof *old_letters; i++)
+        if (old_letters[i].command == c->bit && old_letters[i].letter == letter)
+            return find(c, old_letters[i].name, strlen(old_letters[i].name), 0);
     return NULL;
 }
 
@@ -435,7 +453,8 @@ static const struct unit {
     { OPT_PERCENT, '%', 1 },
 };
 
-/* Accepts digits, and one of the letters of TYPE. */
+/* Accepts digits, and one of the letters of TYPE; sizes also as 5MB and 5MiB, which are the same.
+ */
 static bool parse_number(const char *s, enum option_type type, uint64_t *ret)
 {
     if (s[0] < '0' || s[0] > '9')
@@ -447,9 +466,11 @@ static bool parse_number(const char *s, enum option_type type, uint64_t *ret)
     if (errno != 0)
         return false;
     for (size_t i = 0; *end != '\0' && i < sizeof units / sizeof *units; i++)
-        if (units[i].type == type && units[i].letter == *end && end[1] == '\0') {
+        if (units[i].type == type && units[i].letter == *end &&
+            (end[1] == '\0' ||
+             (type == OPT_SIZE && (strcmp(end + 1, "B") == 0 || strcmp(end + 1, "iB") == 0)))) {
             factor = units[i].factor;
-            end++;
+            end += strlen(end);
         }
     if (*end != '\0' || v > UINT64_MAX / factor)
         return false;
@@ -507,6 +528,7 @@ static bool set(const struct cli_command *c, const struct option_row *r, const c
     case OPT_STACK_BY:
     case OPT_LOG:
     case OPT_LARGEST:
+    case OPT_COLOR:
         for (unsigned i = 0; choices[r->type][i] != NULL; i++)
             if (strcmp(choices[r->type][i], value) == 0) {
                 memcpy(field, &i, sizeof i); /* enums without negative values are unsigned */
@@ -532,7 +554,7 @@ static bool set(const struct cli_command *c, const struct option_row *r, const c
         }
         cli_say(NULL, "--%s takes a number from %llu to %llu%s, not \"%s\"; see gcdumpc %s --help",
                 r->name, (unsigned long long)r->min, (unsigned long long)r->max,
-                r->type == OPT_SIZE   ? " (or as 64K, 16M, 2G)"
+                r->type == OPT_SIZE   ? " (or as 64K, 16M, 16MB, 2GiB, by 1,024)"
                 : r->type == OPT_TIME ? " (or as 90s, 30m, 6h, 1d)"
                                       : "",
                 value, c->name);
@@ -598,6 +620,9 @@ static bool parse_option(const struct cli_command *c, int argc, char **argv, int
         if (!parse_letters(c, &word, args))
             return false;
         r = find(c, NULL, 0, word[1]);
+        if (r != NULL && r->letter != word[1])
+            cli_say(NULL, "-%c is --%s only in this version; write --%s", word[1], r->name,
+                    r->name);
         if (word[2] != '\0')
             value = word + 2;
     }
@@ -741,6 +766,17 @@ static void take_statement(struct cli_args *args)
     args->input = args->input_count > 0 ? args->inputs[0] : NULL;
 }
 
+/* A new name for each dump, and never that of another file. */
+static void name_output(struct cli_output_args *o)
+{
+    const struct gcd_format *f = o->format != NULL ? gcd_format_by_name(o->format) : NULL;
+    (void)snprintf(o->default_path, sizeof o->default_path, "%%n-%%p-%%Y%%m%%dT%%H%%M%%SZ%s",
+                   f != NULL           ? gcd_format_suffix(f)
+                   : o->format == NULL ? ".nettrace.gz"
+                                       : "." CLI_RAW_FORMAT);
+    o->path = o->default_path;
+}
+
 enum cli_exit cli_parse(const struct cli_command *c, int argc, char **argv, struct cli_args *ret)
 {
     cli_args_init(ret);
@@ -770,6 +806,9 @@ enum cli_exit cli_parse(const struct cli_command *c, int argc, char **argv, stru
     ret->input = ret->input_count > 0 ? argv[1] : NULL;
     if (c->bit == CLI_SQL)
         take_statement(ret);
+    if (c->bit == CLI_COLLECT && cli_is_live(ret) && ret->output.path == NULL &&
+        ret->output.summary == NULL && !ret->live.dry_run)
+        name_output(&ret->output);
     return ret->help ? CLI_DONE : cli_check_args(c, ret);
 }
 

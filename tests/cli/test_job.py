@@ -59,6 +59,23 @@ class Job(CliTest):
             self.assertEqual({line["pid"]: line["exit"] for line in lines}, wanted)
             self.end_all()
 
+    def test_without_an_output_it_names_the_file(self):
+        """By process and time, in the format that was asked for; no file is replaced, and the folder gets nothing else."""
+        target = self.process(small_trace())
+        name = rf"[\w.]+-{target.pid}-\d{{8}}T\d{{6}}Z"
+        for words, suffix in ((), ".nettrace.gz"), ((), ".nettrace.gz"), (("--format", "gclog"), ".gclog"), (("-f", "nettrace"), ".nettrace"):
+            before = set(os.listdir(self.dir))
+            run = self.done("--pid", target.pid, *words)
+            new, = set(os.listdir(self.dir)) - before
+            self.assertRegex(new, rf"\A{name}{re.escape(suffix)}\Z")
+            self.assertEqual(run.out, b"")
+            self.assertIn(f"gcdumpc: {new}: ".encode(), run.err)
+        self.assertEqual(len(os.listdir(self.dir)), 4)
+        run = self.done("--pid", target.pid, "--quiet")              # else nobody would know
+        self.assertRegex(run.err.decode(), rf"\Agcdumpc: {name}\.nettrace\.gz\n\Z")
+        self.done("--pid", target.pid, "--dry-run")
+        self.assertEqual(len(os.listdir(self.dir)), 5)
+
     def test_skipped_dumps(self):
         target = self.process(small_trace())
         for words, status in ((), 0), (("--skip-status", "4"), 4):

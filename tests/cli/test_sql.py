@@ -351,8 +351,10 @@ class Output(SqlTest):
     def test_statements_from_elsewhere(self):
         name = self.link("net10-wks")
         self.put("q.sql", b"-- two\nSELECT 1 AS a;\nSELECT 2 AS b -- without its semicolon")
-        for words, data in (((name, "--file", "q.sql"), None), ((name, "-f", "-"), self.get("q.sql")), ((name,), self.get("q.sql"))):
+        for words, data in (((name, "--file", "q.sql"), None), ((name, "--file", "-"), self.get("q.sql")), ((name,), self.get("q.sql"))):
             self.assertEqual(self.done("sql", *words, data=data).text, "a\n1\nb\n2\n")
+        run = self.done("sql", name, "-f", "q.sql")                  # a letter that is a format everywhere else
+        self.assertEqual((run.text, run.err), ("a\n1\nb\n2\n", b"gcdumpc: -f is --file only in this version; write --file\n"))
         with open(trace("net10-wks"), "rb") as f:
             heap = f.read()
         self.assertEqual(self.done("sql", "-", "SELECT count(*) FROM types", data=heap).text, self.done("sql", name, "SELECT count(*) FROM types").text)
@@ -551,6 +553,10 @@ class Prompt(SqlTest):
         for words in ("semicolon", "path_from_root(object)", "source, target, ordinal", 'there is no table "nothing"', '"b"\n"a"',
                       'there is no command ".nonsense"'):
             self.assertIn(words, shown)
+
+    def test_quit_in_the_middle_of_a_statement(self):
+        for word in (".quit", ".exit "):
+            self.assertIn("...> ", self.talk("SELECT count(*)\n", word + "\n"))
 
     def test_mistakes_do_not_end_it(self):
         shown = self.talk("SELECT nope;\n", "SELECT 5 AS five;\n", "\x04")

@@ -1,5 +1,6 @@
 """Output on a terminal: progress, separators, and no escape sequence from a recording."""
 import json
+import os
 import re
 import select
 import subprocess
@@ -76,6 +77,31 @@ class OnTerminal(CliTest):
         process = self.start(*words, env=env or {"TERM": "xterm"}, **{stream: terminal.theirs}, **options)
         process.terminal = terminal
         return process
+
+    def test_standard_input_from_the_terminal(self):
+        """It says what it waits for."""
+        terminal = Terminal(200)
+        self.addCleanup(terminal.close)
+        process = self.start("report", "-", stdin=terminal.theirs, stderr=subprocess.PIPE)
+        os.write(terminal.ours, 20 * b"\x04")       # one for each time that it asks
+        run = self.finish(process)
+        self.assertEqual(run.code, 1)
+        self.assertRegex(run.err.decode(), r"\Agcdumpc: waiting for a dump on standard input, which is the terminal")
+        self.assertNotIn("waiting", self.gcdumpc("report", "-", data=small_trace()).err.decode())
+
+    def test_for_people_without_a_terminal(self):
+        """--human: the same numbers as on a terminal.  --color decides alone about bold."""
+        name = self.link("net10-wks")
+        plain, human = (self.done("report", name, *words).text for words in ((), ("--human",)))
+        self.assertIn("17646", plain)
+        self.assertIn("17,646", human)
+        self.assertNotIn("\x1b", plain + human)
+        self.assertIn("\x1b[1m", self.done("report", name, "--color", "always").text)
+        self.assertIn("\x1b[1m", self.done("report", name, "--human", "--color=always").text)
+        self.assertNotIn("\x1b[1m", self.seen("report", name, "--color=never"))
+        self.assertIn("\x1b[1m", self.seen("report", name))
+        self.refused(2, r"--color takes auto, always or never, not .*", "report", name, "--color", "red")
+        self.assertEqual(self.done("report", name, "--json", "--human").text, self.done("report", name, "--json").text)
 
     def seen(self, *words, code=0, **options):
         """Everything shown there."""

@@ -110,7 +110,7 @@ class WrongUse(CliTest):
                                     ("--pid", 1, 2**32 - 1), ("--buffer", 1, 4095), ("--timeout", 1, 1000000),
                                     ("--max-block", 1024, 2**30), ("--max-objects", 1, 2**64 - 1), ("--max-buffer", 1, 4095), ("--retries", 0, 100)):
             for value in (least - 1, most + 1, 2**64, 2**64 + 1024, "", "x", "-1", "+1", " 1", "1 ", "0x400", "1.5", "1e3"):
-                self.refused(2, rf'{option} takes a number from {least} to {most}(?: \(or as 64K, 16M, 2G\))?, not "{re.escape(str(value))}"; '
+                self.refused(2, rf'{option} takes a number from {least} to {most}(?: \(or as 64K, 16M, 16MB, 2GiB, by 1,024\))?, not "{re.escape(str(value))}"; '
                              r"see gcdumpc report --help", "report", option, value)
 
     def test_process_is_a_number_or_a_name(self):
@@ -119,7 +119,7 @@ class WrongUse(CliTest):
                          "report", "--process", value)
 
     def test_sizes(self):
-        for value in ("1023", "2G", "1T", "16MB", "16m", "K", "18014398509481984K", "1 K"):
+        for value in ("1023", "2G", "1T", "16Mb", "16m", "K", "18014398509481984K", "1 K"):
             self.refused(2, rf'--max-block takes a number .*, not "{value}"; see gcdumpc info --help', "info", "--max-block", value)
         name = self.put("small.nettrace", small_trace())
         for value in ("1024", "1K"):
@@ -203,9 +203,19 @@ class WrongUse(CliTest):
             self.assertEqual(self.get(name), b"a dump")
 
     def test_outputs(self):
-        for words in (["convert", "f"], ["convert", "-"], ["collect", "-p", "1"], ["--pid", "1"]):
-            command = words[0] if words[0] != "--pid" else "collect"
-            self.refused(2, rf"{command} needs an output: -o FILE, .*; see gcdumpc {command} --help", *words)
+        for name in ("f", "-"):
+            self.refused(2, r"convert needs an output: -o FILE, .*; see gcdumpc convert --help", "convert", name)
+
+    def test_the_version_has_a_letter(self):
+        self.assertEqual(self.done("-V").text, self.done("--version").text)
+
+    def test_sizes_with_and_without_the_unit(self):
+        """All mean the same; a unit of something else, or half of one, is wrong."""
+        name = self.link("net10-wks")
+        few = {self.done("report", name, "--min-bytes", size).text for size in ("20K", "20KB", "20KiB", "20480")}
+        self.assertEqual(len(few), 1)
+        for wrong in ("20Ki", "20B", "20KBB", "20Kb", "20iB"):
+            self.refused(2, r"--min-bytes takes a number .* \(or as 64K, 16M, 16MB, 2GiB, by 1,024\), not .*", "report", name, "--min-bytes", wrong)
 
     def test_no_such_process(self):
         self.refused(1, r"(?:there is no process 4294967295; .+|process 4294967295: this build .+)", "--pid", "4294967295", "-o", "x")

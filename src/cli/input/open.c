@@ -111,6 +111,10 @@ enum cli_exit cli_open_input(const struct cli_args *args, const struct gcd_input
     const char *subject = cli_input_name(args);
     for (; n <= args->more_count && st == GCD_OK; n += st == GCD_OK) {
         subject = n == 0 ? cli_input_name(args) : args->more[n - 1];
+        if (strcmp(n == 0 ? args->input : subject, "-") == 0 && isatty(STDIN_FILENO) &&
+            !args->quiet)
+            cli_say(NULL, "waiting for a dump on standard input, which is the terminal (Ctrl-C "
+                          "ends)");
         st = gcd_input_open(n == 0 ? args->input : subject, options, &parts[n], &err);
     }
     if (st == GCD_OK && n == 1) {

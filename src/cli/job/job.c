@@ -36,18 +36,24 @@ static bool has_fields(const char *path)
     return path != NULL && strchr(path, '%') != NULL;
 }
 
+/* Does a run look at earlier ones? */
+static bool needs_history(const struct cli_job_args *a)
+{
+    bool tidies = a->keep != 0 || a->keep_days != 0 || a->max_total_bytes != 0;
+    bool has_conditions = a->if_rss_above != 0 || a->if_grown != 0 || a->min_interval_s != 0 ||
+                          a->if_free_disk != 0 || a->if_free_memory != 0 || a->max_pause_ms != 0 ||
+                          a->skip_status != 0;
+    return tidies || has_conditions;
+}
+
 bool job_wanted(const struct cli_args *args)
 {
     const struct cli_job_args *a = &args->job;
     bool several = args->target.all || has_fields(args->output.path) ||
                    has_fields(args->live.save_trace) || has_fields(args->output.summary);
-    bool tidies = a->keep != 0 || a->keep_days != 0 || a->max_total_bytes != 0;
-    bool has_conditions = a->if_rss_above != 0 || a->if_grown != 0 || a->min_interval_s != 0 ||
-                          a->if_free_disk != 0 || a->if_free_memory != 0 || a->max_pause_ms != 0 ||
-                          a->skip_status != 0;
     bool reports = a->log != CLI_LOG_NONE || a->syslog || a->metrics != NULL ||
                    a->on_success != NULL || a->on_failure != NULL;
-    return several || tidies || has_conditions || reports || args->live.dry_run || a->nice != 0 ||
+    return several || needs_history(a) || reports || args->live.dry_run || a->nice != 0 ||
            a->io_idle;
 }
 
@@ -368,7 +374,11 @@ static void remember(struct job_dump *d, const struct cli_args *args)
 {
     if (args->output.path != NULL)
         note(d, args->output.path);
+    if (args->quiet && cli_has_default_name(d->args)) /* else nobody would know it */
+        cli_say(NULL, "%s", args->output.path);
     d->duration_ms = live_now_ms() - d->start_ms;
+    if (cli_has_default_name(d->args) && !needs_history(&d->args->job))
+        return;                         /* only the dump, in a folder that nobody has chosen */
     if (run_state_write(d) != CLI_DONE) /* the dump exists nevertheless */
         add_reason(d, cli_error_text());
 }

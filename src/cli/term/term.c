@@ -9,16 +9,33 @@
 #include "term/term.h"
 #include "term/wrap.h"
 
-bool cli_is_terminal(FILE *f)
+static struct {
+    bool human;
+    enum cli_color color;
+} style;
+
+void cli_style(bool human, enum cli_color color)
+{
+    style.human = human;
+    style.color = color;
+}
+
+static bool is_real_terminal(FILE *f)
 {
     const char *term = getenv("TERM");
     return isatty(fileno(f)) && term != NULL && strcmp(term, "dumb") != 0;
 }
 
+bool cli_is_terminal(FILE *f)
+{
+    return (style.human && f == stdout) || is_real_terminal(f);
+}
+
 void cli_bold(FILE *f, bool on)
 {
     const char *no = getenv("NO_COLOR");
-    if (cli_is_terminal(f) && (no == NULL || no[0] == '\0'))
+    if (style.color == CLI_COLOR_ALWAYS ||
+        (style.color == CLI_COLOR_AUTO && is_real_terminal(f) && (no == NULL || no[0] == '\0')))
         fputs(on ? "\033[1m" : "\033[0m", f);
 }
 

@@ -9,7 +9,11 @@
 #include <stdio.h>
 
 bool cli_is_terminal(FILE *f);
-/* Switches bold on or off, only on a terminal and without NO_COLOR. */
+/* With HUMAN, standard output counts as a terminal without a width.  COLOR says when to print bold.
+ */
+enum cli_color { CLI_COLOR_AUTO, CLI_COLOR_ALWAYS, CLI_COLOR_NEVER };
+void cli_style(bool human, enum cli_color color);
+/* Switches bold on or off; CLI_COLOR_AUTO: only on a terminal and without NO_COLOR. */
 void cli_bold(FILE *f, bool on);
 /* The width of the terminal F in columns; SIZE_MAX when F is not a terminal. */
 size_t cli_window_columns(FILE *f);

@@ -110,11 +110,18 @@ static bool run_command(struct sql_shell *s, char *line)
 
 /* ---- the loop ---- */
 
+/* In the middle of a statement, too: none has such a line. */
+static bool is_quit(const char *line)
+{
+    return (strncmp(line, ".quit", 5) == 0 || strncmp(line, ".exit", 5) == 0) &&
+           line[5 + strspn(line + 5, " \t")] == '\0';
+}
+
 /* Handles LINE, which it may change.  False: quit. */
 static bool take(struct sql_shell *s, struct sql_lines *lines, struct statement *st, char *line,
                  enum cli_exit *ret)
 {
-    if (st->bytes == 0 && line[0] == '.')
+    if (line[0] == '.' && (st->bytes == 0 || is_quit(line)))
         return run_command(s, line);
     if (st->bytes == 0 && line[strspn(line, " \t;")] == '\0')
         return true;
