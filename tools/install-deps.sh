@@ -21,9 +21,9 @@ if ! command -v apt-get >/dev/null; then
 fi
 as_root=
 [ "$(id -u)" -eq 0 ] || as_root=sudo
-echo "installing:$missing"
+echo "installing, which takes some minutes if there are many:$missing"
 export DEBIAN_FRONTEND=noninteractive
 # Old package lists often suffice; if they do not, the installation fails.
 $as_root apt-get update -qq || echo "install-deps.sh: the package lists could not be refreshed" >&2
 # shellcheck disable=SC2086
-$as_root apt-get install -y -qq --no-install-recommends $missing >/dev/null
+$as_root apt-get install -y -qq --no-install-recommends $missing

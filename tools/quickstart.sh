@@ -1,36 +1,21 @@
 #!/bin/sh
-# From a fresh checkout to a first dump: installs what is missing, builds, converts a bundled recording, and dumps a living process
-# if the .NET SDK is installed.  Writes only into build/.
+# From a fresh checkout to a first answer: installs what is missing, builds, and asks a bundled recording what leaks.  Writes only into build/.
 set -eu
 cd "$(dirname "$0")/.."
+echo "1. Looking for the packages that a build needs"
 sh tools/install-deps.sh
-cmake -S . -B build -DCMAKE_BUILD_TYPE=Release -DGCDUMPC_TESTS=OFF >build.log 2>&1 && cmake --build build -j "$(nproc)" >>build.log 2>&1 ||
-    { cat build.log; rm -f build.log; exit 1; }
-rm -f build.log
-run() {
-    echo
-    echo "\$ $*"
-    "$@"
-}
-echo "built: build/gcdumpc, $(wc -c <build/gcdumpc) bytes"
-run build/gcdumpc info traces/net10-wks/heap.nettrace.gz
-run build/gcdumpc report traces/net10-wks/heap.nettrace.gz --top 10
-run build/gcdumpc convert traces/net10-wks/heap.nettrace.gz -o build/recorded.gclog
-run head -n 3 build/recorded.gclog
-
-if ! heaplab=$(sh tests/target/build.sh build/heaplab); then
-    echo
-    echo "no .NET SDK here: the live dump is left out ($heaplab)"
-    exit 0
-fi
-# The target lives as long as its standard input is open.
-mkfifo build/heaplab.in
-trap 'rm -f build/heaplab.in' EXIT
-"$heaplab" <build/heaplab.in >build/heaplab.out &
-pid=$!
-exec 3>build/heaplab.in
-while [ ! -s build/heaplab.out ]; do sleep 0.1; done
-run build/gcdumpc --pid "$pid" -o build/live.gclog
-run build/gcdumpc report --pid "$pid" --top 5
-exec 3>&-
-wait "$pid"
+echo "2. Building build/gcdumpc: one to five minutes, messages go to build/build.log"
+mkdir -p build
+cmake -S . -B build -DCMAKE_BUILD_TYPE=Release -DGCDUMPC_TESTS=OFF >build/build.log 2>&1 && cmake --build build -j "$(nproc)" >>build/build.log 2>&1 ||
+    { cat build/build.log; exit 1; }
+echo "   built: $(wc -c <build/gcdumpc) bytes"
+echo "3. Asking a recording of the coffee shop (tests/shop), a service with three bugs, what leaks"
+echo
+echo "\$ build/gcdumpc leaks traces/shop/evening.nettrace.gz --top 1"
+build/gcdumpc leaks traces/shop/evening.nettrace.gz --top 1
+echo
+echo "Next, your own program:"
+echo "    build/gcdumpc ps                         which .NET processes run here"
+echo "    build/gcdumpc --pid N -o my.nettrace     take a dump of one"
+echo "    build/gcdumpc leaks my.nettrace          what leaks in it"
+echo "README.md, \"Find a leak in five minutes\", goes on with the coffee shop."

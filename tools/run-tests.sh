@@ -46,7 +46,7 @@ run_tests() {
     say_skipped "$2"
 }
 say_skipped() {
-    grep -h '^skipped: ' "build-tests/$1/Testing/Temporary/LastTest.log" 2>/dev/null
+    grep -h '^skipped: ' "build-tests/$1/Testing/Temporary/LastTest.log" >>"$results/skipped" 2>/dev/null
 }
 
 # Background jobs, each in its own session, end with this script.
@@ -191,5 +191,6 @@ if wanted fuzz; then stage_fuzz; fi
 
 add_results
 echo "== done ($(seconds))"
+sort -u "$results/skipped" 2>/dev/null
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

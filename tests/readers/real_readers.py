@@ -23,6 +23,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 import unittest
 
 import dart_read
@@ -32,8 +33,9 @@ from byte_cursor import BadInput
 HERE = os.path.dirname(os.path.abspath(__file__))
 NODE_SOURCE, GCDUMP_SOURCE, METADATA_SOURCE, NETTRACE_SOURCE, TOOLS_SOURCE, MCP_SOURCE = (
     os.path.join(HERE, name) for name in ("node", "gcdump_cs", "metadata_cs", "nettrace_cs", "dotnet_tools", "mcp_node"))
-OLDEST_NODE, OLDEST_MCP_NODE, OLDEST_SDK = 18, 20, 8
+OLDEST_NODE, OLDEST_NEW_MCP_NODE, OLDEST_SDK = 18, 20, 8
 SKIP = 77
+REGISTRY_SECONDS, REGISTRY_AGAIN = 20, 3600
 SECONDS = 900                   # for an installation or a read that hangs
 
 DOTNET_ENVIRONMENT = {"DOTNET_CLI_TELEMETRY_OPTOUT": "1", "DOTNET_NOLOGO": "1", "DOTNET_SYSTEM_GLOBALIZATION_INVARIANT": "1",
@@ -79,6 +81,10 @@ def _version(program):
     return int(found[1]) if found else 0
 
 
+def version_of_node():
+    return _version("node")
+
+
 @contextlib.contextmanager
 def _alone(target):
     os.makedirs(os.path.dirname(target), exist_ok=True)
@@ -101,6 +107,8 @@ def _installed(name, source, version, steps, *, on=None):
     stamp = os.path.join(target, "installed")
     with _alone(target):
         ready = _content(stamp) == digest.encode()
+        if not ready and any(words[0] == "npm" for words, _ in steps):
+            _need_registry()
         if not ready:
             shutil.rmtree(target, ignore_errors=True)
             os.makedirs(target)
@@ -114,6 +122,28 @@ def _installed(name, source, version, steps, *, on=None):
                     raise RuntimeError(f"{' '.join(words[:2])} failed in {name}: {(done.stdout + done.stderr)[-2000:]}")
             _put(stamp, digest.encode())
     return target
+
+
+def _need_registry():
+    """Missing if npm cannot reach its registry.  Tried once, for at most 20 seconds, by all processes together."""
+    stamp = os.path.join(os.path.abspath(_folder()), "no-registry")
+    with _alone(stamp):
+        try:
+            known = time.time() - os.path.getmtime(stamp) < REGISTRY_AGAIN
+        except FileNotFoundError:
+            known = False
+        if not known:
+            try:
+                done = subprocess.run(["npm", "ping", "--fetch-retries=0", f"--fetch-timeout={1000 * REGISTRY_SECONDS}"], capture_output=True,
+                                      text=True, stdin=subprocess.DEVNULL, timeout=REGISTRY_SECONDS, check=False)
+                # another error is an answer: some registries know no ping
+                known = re.search(r"\b(ENOTFOUND|EAI_AGAIN|ECONN\w+|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ERR_SOCKET_TIMEOUT)\b", done.stderr) is not None
+            except subprocess.TimeoutExpired:
+                known = True
+            if known:
+                _put(stamp, b"")
+    if known:
+        raise Missing("npm packages: the registry of npm cannot be reached")
 
 
 def _once(make):
@@ -160,8 +190,8 @@ def need_node():
 def need_mcp_clients():
     """The folder of mcp_clients.mjs with the official clients; Missing without Node."""
     version = _version("node")
-    if version < OLDEST_MCP_NODE or not shutil.which("npm"):
-        raise Missing(f"clients of the Model Context Protocol: no Node {OLDEST_MCP_NODE} or later with npm")
+    if version < OLDEST_NODE or not shutil.which("npm"):
+        raise Missing(f"clients of the Model Context Protocol: no Node {OLDEST_NODE} or later with npm")
     return _installed("mcp_node", MCP_SOURCE, version, [
         (("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"), {"npm_config_update_notifier": "false"})],
         on=("package.json", "package-lock.json"))

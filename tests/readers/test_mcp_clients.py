@@ -39,7 +39,8 @@ class Clients(unittest.TestCase):
         return answers
 
     def each_client(self, *steps):
-        for which in ("OLD", "NEW"):
+        # the newer client needs a later Node than Debian 12 has
+        for which in ("OLD", "NEW") if real_readers.version_of_node() >= real_readers.OLDEST_NEW_MCP_NODE else ("OLD",):
             with self.subTest(which):
                 yield which, self.talk(which, *steps)
 
