@@ -28,6 +28,8 @@ extern "C" {
     X(GCD_REASON_TRACE_DAMAGED, "trace_damaged")     /* amount: offset of the damage */           \
     X(GCD_REASON_INPUT_DAMAGED,                                                                   \
       "input_damaged") /* the gzip data around the trace, or a file of a graph, are damaged */    \
+    X(GCD_REASON_MEMORY_MISSING,                                                                  \
+      "memory_missing") /* a memory image lacks a part of the heap, or it is inconsistent */      \
     X(GCD_REASON_EVENTS_LOST, "events_lost")         /* amount: events dropped by the runtime */  \
     X(GCD_REASON_LOSS_UNVERIFIED, "loss_unverified") /* unknown whether events were dropped */    \
     X(GCD_REASON_BUFFERS_LOST, "buffers_lost") /* amount: missing buffers, each full of events */ \

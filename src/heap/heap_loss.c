@@ -131,7 +131,9 @@ void heap_verdict(const struct gcd_heap *h, const struct gcd_trace_info *trace, 
 {
     const struct heap_walk *w = h->chosen;
     *ret = (struct gcd_verdict){ .complete = true };
-    if (trace->end == GCD_TRACE_TRUNCATED)
+    if (trace->end == GCD_TRACE_TRUNCATED && trace->damage_off == GCD_OFF_NONE)
+        gcd_verdict_add(ret, GCD_REASON_MEMORY_MISSING, 0, "%s", damage_text);
+    else if (trace->end == GCD_TRACE_TRUNCATED)
         gcd_verdict_add(ret, GCD_REASON_TRACE_TRUNCATED, trace->damage_off,
                         "the recording ends early, at byte %" PRIu64, trace->damage_off);
     else if (trace->end != GCD_TRACE_CLOSED)

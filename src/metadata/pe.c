@@ -133,6 +133,9 @@ static void read_debug(struct pe *pe, struct gcd_module_identity *ret)
 struct meta_region pe_find_metadata(struct meta_window *w, struct gcd_module_identity *ret)
 {
     struct pe pe = { .w = w };
+    /* only the metadata, as src/image takes it from the memory of a process */
+    if (memcmp(meta_view(w, 0, 4), "BSJB", 4) == 0)
+        return (struct meta_region){ .off = 0, .n = w->size };
     read_headers(&pe);
     if (pe.cli.rva == 0)
         meta_fail(w, GCD_E_UNSUPPORTED, GCD_OFF_NONE, "the image has no .NET metadata");

@@ -10,13 +10,15 @@
 #include "base/context.h"
 #include "base/error.h"
 #include "etl/etl.h"
+#include "image/core_container.h"
 #include "nettrace/nt.h"
 
 /* Bytes that a probe gets. */
 #define HEAD_BYTES ETL_HEAD_BYTES
 
 /* A new container is a row here; the last one has no probe. */
-static const struct gcd_container *const containers[] = { &etl_container, &nt_container };
+static const struct gcd_container *const containers[] = { &core_container, &etl_container,
+                                                         &nt_container };
 
 static gcd_status open_as(const struct gcd_container *c, struct gcd_input *in,
                           const struct gcd_context *context, struct gcd_trace **ret,

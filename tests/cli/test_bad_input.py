@@ -8,7 +8,7 @@ import struct
 from cli_support import CliTest, Ev, V4File, main, numbered, shop_events, small_trace, trace, trace_bytes, types_trace, write
 
 NOT_A_TRACE = (r"(is neither a recording \(\.nettrace, \.etl\) nor a dump in \.gclog, \.gcdump or \.dartheap; other formats are written only, "
-               r"core dumps are not read, and summaries of dumps are for gcdumpc trend|"
+               r"and summaries of dumps are for gcdumpc trend|"
                r'is neither an \.etl nor a \.nettrace recording \(that should begin with "Nettrace" or "!FastSerialization\.1"\) \(at byte 0\))')    # info --events
 ENDS_EARLY = r"the recording ends early: .* \(at byte {}\)"
 HEADER = r"the file ends within its header \(at byte {}\)"

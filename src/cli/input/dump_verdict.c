@@ -83,6 +83,8 @@ static const char *what_helps(const struct cli_dump *d)
     switch (v->reason_count > 0 ? v->reasons[0].code : GCD_REASON_COUNT) {
     case GCD_REASON_TYPES_UNDESCRIBED:
         return v->reason_count == 1 ? what_helps_with_names(d) : "";
+    case GCD_REASON_MEMORY_MISSING:
+        return "; take another core dump, of type 2 (heap) or 4 (full)";
     case GCD_REASON_EVENTS_LOST:
         return d->live ? "; dump it again with a larger --buffer"
                        : "; record it again with a larger buffer, as gcdumpc --pid N does";

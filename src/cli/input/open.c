@@ -164,8 +164,8 @@ enum cli_exit cli_open_file(const struct cli_args *args, const struct gcd_dump_o
         return cli_error(
             CLI_FAILED, ret->subject,
             "is neither a recording (.nettrace, .etl) nor a dump in .gclog, .gcdump or "
-            ".dartheap; other formats are written only, core dumps are not read, and summaries of "
-            "dumps are for gcdumpc trend");
+            ".dartheap; other formats are written only, and summaries of dumps are for "
+            "gcdumpc trend");
     return st == GCD_OK ? CLI_DONE : cli_fail(ret->subject, &err);
 }
 

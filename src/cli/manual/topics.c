@@ -114,9 +114,9 @@ static void print_formats(void)
     cli_print_prose(
         stdout,
         "An output whose name ends in .gz is compressed with gzip.\n"
-        "\nInputs are .nettrace and .etl recordings, and dumps in .gclog, .gcdump and .dartheap, "
-        "also compressed with\n"
-        "gzip, whatever they are called.  What each format can hold: gcdumpc-formats(5).\n");
+        "\nInputs are .nettrace and .etl recordings, core files of .NET 8 and later, and dumps\n"
+        "in .gclog, .gcdump and .dartheap, also compressed with gzip, whatever they are called.\n"
+        "What each format can hold: gcdumpc-formats(5).\n");
 }
 
 void cli_print_topic(const struct cli_topic *t)

@@ -73,6 +73,7 @@ export function arrived(loss, objects) {
 /** @type {Record<string, string>} */
 const REMEDIES = {
   events_lost: "Dump it again with a larger buffer (gcdumpc --pid N --buffer MB), or record it again as gcdumpc does.",
+  memory_missing: "Take another core dump, of type 2 (heap) or 4 (full).",
   trace_truncated: "Copy the file again if the original is whole, or record it again.",
   trace_damaged: "Copy the file again if the original is whole, or record it again.",
   input_damaged: "Copy the file again if the original is whole, or record it again.",

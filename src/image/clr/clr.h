@@ -1,0 +1,242 @@
+/*
+ * The .NET runtime in a memory image: its heap, types and roots.
+ *
+ *     clr_runtime.c   finds the runtime, its version and what its collector publishes
+ *     clr_types.c     method tables: sizes, references, what they are instances of
+ *     clr_names.c     names of types and static fields, from the metadata in the image
+ *     clr_regions.c   the memory of the heap
+ *     clr_objects.c   objects and their references
+ *     clr_roots.c     handles, finalizer queue, stacks
+ *     clr_statics.c   static variables with class and field
+ *     clr_live.c      what the roots reach
+ *
+ * Facts are from dotnet/runtime and were measured on .NET 8 to 11, linux-x64, against ClrMD.
+ */
+#ifndef GCD_IMAGE_CLR_H
+#define GCD_IMAGE_CLR_H
+
+#include <gcdumpc/context.h>
+
+#include "base/idmap.h"
+#include "image/space/image.h"
+
+#define CLR_NONE UINT32_MAX
+
+/* Offsets that differ between versions; 0 where noted = not there. */
+struct clr_layout {
+    unsigned major;
+    uint32_t generation_bytes; /* of an element of the generation table */
+    uint32_t handle_types;     /* internal ones included */
+    uint32_t thread_list;      /* ThreadStore: the first link */
+    uint32_t thread_link;      /* Thread: its link */
+    bool list_of_threads;      /* links point at the thread, not at its link */
+    uint32_t thread_os_id, thread_stack_base;
+    uint32_t thread_locals;    /* Thread: RuntimeThreadLocals; 0: the context is in Thread */
+    uint32_t alloc_context;    /* in RuntimeThreadLocals, or in Thread */
+    uint32_t thread_statics;   /* Thread: ThreadLocalData; 0 = none */
+    uint32_t module_base;      /* 0 = none: from the mappings */
+    uint32_t module_path;      /* 0 = none: by PEAssembly */
+    uint32_t module_pe;        /* PEAssembly, if there is no path */
+    uint32_t module_allocator; /* LoaderAllocator; 0 = unknown */
+    uint32_t module_types;     /* TypeDefToMethodTableMap */
+    uint32_t module_statics;   /* DomainLocalModule (8); 0: statics are beside the method table */
+    uint32_t module_dynamic;   /* metadata of a dynamic assembly; 0 = unknown */
+    uint32_t allocator_handle; /* LoaderAllocator: handle of its object; 0 = found by search */
+};
+
+/* One series of references in an object: COUNT from OFFSET on. */
+struct clr_series {
+    uint64_t offset;
+    uint64_t bytes; /* without the size of the object, modulo 2^64 */
+};
+/* One group of references in an array of structs. */
+struct clr_group {
+    uint32_t references, skip_bytes;
+};
+
+struct clr_type {
+    uint64_t id; /* of its method table */
+    uint64_t module, canonical, parent, element;
+    uint64_t loader_allocator; /* object; 0 = not collectible */
+    uint32_t flags, base_bytes, component_bytes, token;
+    uint32_t rank;                /* 0 = not an array */
+    bool references;              /* has any */
+    bool is_free;                 /* a gap between objects */
+    bool repeated;                /* GROUPS repeat; otherwise SERIES */
+    uint32_t first, count;        /* of clr.series or clr.groups */
+    uint64_t array_offset;        /* repeated: of the first group */
+    uint32_t args, arg_count;     /* in clr.args */
+    const char *raw_name, *outer; /* as the runtime names it; of a nested type its outer types */
+    uint64_t objects;             /* seen by the walk */
+};
+
+struct clr_region {
+    uint64_t start, end; /* of the objects; START is the first: gcd_sort_by_u64 */
+    uint64_t reserved_end;
+    uint8_t generation; /* 0 to 2, 3 = large objects, 4 = pinned; CLR_FROZEN */
+    uint64_t *live;     /* a bit for each 8 bytes; NULL before clr_mark */
+    uint32_t *pending;  /* [pending_count] offsets / 8, while marking */
+    size_t pending_count, pending_cap;
+};
+#define CLR_FROZEN 5u
+
+struct clr_module {
+    uint64_t id, base;
+    const char *path, *assembly;
+    uint8_t mvid[16], token[8];
+    bool has_token, named; /* its metadata could be read */
+};
+
+enum clr_root_kind { CLR_ROOT_STACK, CLR_ROOT_FINALIZER, CLR_ROOT_HANDLE, CLR_ROOT_OTHER };
+struct clr_root {
+    uint64_t object, id; /* ID: address of the handle or of the slot */
+    uint32_t flags;      /* GCRootFlags */
+    uint8_t kind;        /* enum clr_root_kind */
+};
+struct clr_dependent {
+    uint64_t key, value, id;
+};
+struct clr_static {
+    uint64_t object, address;
+    const char *field, *class_name;
+};
+/* Part of an allocation context that has no objects yet. */
+struct clr_hole {
+    uint64_t start, end; /* START is the first: gcd_sort_by_u64 */
+};
+
+/* What could not be read; each is one line of 'info'. */
+struct clr_gaps {
+    uint64_t broken_regions, lost_bytes; /* walks that met something that is no object */
+    uint64_t dangling;                   /* references to no object */
+    uint64_t unread_tables;              /* handle tables */
+    uint64_t unread_threads, unread_modules;
+    bool collecting; /* a garbage collection was under way */
+};
+
+struct clr {
+    struct gcd_alloc alloc;
+    struct image *image;
+    const struct gcd_context *context;
+    struct clr_layout layout;
+    uint64_t dac;         /* g_dacTable */
+    unsigned dac_index;   /* of GcDacVars in it */
+    uint64_t gc;          /* GcDacVars */
+    uint64_t module_base; /* of the runtime */
+    const char *runtime_path;
+    uint64_t free_type; /* method table of gaps; 0 = by its form */
+    bool server;
+    uint32_t heaps;
+
+    struct clr_type *types;
+    size_t type_count, type_cap;
+    struct gcd_idmap type_by_id;
+    struct clr_series *series;
+    size_t series_count, series_cap;
+    struct clr_group *groups;
+    size_t group_count, group_cap;
+    uint64_t *args; /* type handles */
+    size_t arg_count, arg_cap;
+
+    struct clr_region *regions; /* by address */
+    size_t region_count, region_cap;
+    struct clr_hole *holes; /* by address */
+    size_t hole_count, hole_cap;
+    struct clr_module *modules;
+    size_t module_count, module_cap;
+    struct gcd_idmap module_by_id;
+    struct clr_root *roots;
+    size_t root_count, root_cap;
+    struct clr_dependent *dependents;
+    size_t dependent_count, dependent_cap;
+    struct clr_static *statics;
+    size_t static_count, static_cap;
+    uint64_t *stack_words; /* [stack_word_count] sorted; may point into objects */
+    size_t stack_word_count, stack_word_cap;
+    struct gcd_textpool text;
+    struct clr_gaps gaps;
+    uint64_t objects, free_bytes, dead_objects, dead_bytes;
+};
+
+/* clr_runtime.c.  GCD_E_UNSUPPORTED with a sentence that says what the image is instead. */
+gcd_status clr_open(struct clr *c, struct image *image, const struct gcd_context *context,
+                    const struct gcd_alloc *alloc, struct gcd_error *err);
+void clr_close(struct clr *c);
+
+/* clr_regions.c */
+gcd_status clr_find_regions(struct clr *c, struct gcd_error *err);
+/* The region with ADDRESS, or NULL. */
+struct clr_region *clr_region_at(const struct clr *c, uint64_t address);
+
+/* clr_types.c: the type of a method table, read when first met; CLR_NONE if it is none, or if
+ * memory is short (*RET_ST, sticky). */
+uint32_t clr_type_of(struct clr *c, uint64_t method_table, gcd_status *ret_st);
+/* A type handle is a method table, or a TypeDesc of a pointer type: its target, 0 = none. */
+static inline bool clr_is_type_desc(uint64_t handle)
+{
+    return (handle & 2) != 0;
+}
+uint64_t clr_type_desc_target(struct clr *c, uint64_t handle);
+/* Adds element types and type arguments, of which there may be no objects. */
+gcd_status clr_complete_types(struct clr *c, struct gcd_error *err);
+
+/* clr_names.c: names of all types, the modules, and their static variables. */
+gcd_status clr_name_types(struct clr *c, struct gcd_error *err);
+/* clr_types.c: which object each collectible type keeps alive; needs their names. */
+void clr_find_allocators(struct clr *c);
+
+/* clr_objects.c: the objects of one region, in the order of their addresses. */
+struct clr_scan {
+    struct clr *c;
+    const struct clr_region *region;
+    uint64_t at;
+    size_t hole; /* the next one */
+    gcd_status st;
+};
+struct clr_object {
+    uint64_t address, bytes; /* BYTES as the runtime reports it, not rounded */
+    uint32_t type;
+};
+void clr_scan_begin(struct clr_scan *s, struct clr *c, const struct clr_region *r);
+bool clr_scan_next(struct clr_scan *s, struct clr_object *ret);
+/* The object at ADDRESS; false if there is none. */
+bool clr_object_at(struct clr *c, uint64_t address, struct clr_object *ret, gcd_status *ret_st);
+
+/* The references of an object that are not null, in the order of their slots; first that of a
+ * collectible type to its LoaderAllocator, as the runtime reports it. */
+struct clr_slots {
+    struct clr *c;
+    const struct clr_type *type;
+    uint64_t object, bytes;
+    uint64_t at, run_end; /* the run of slots at hand */
+    uint32_t next;        /* series that comes next; group at hand */
+    bool begun;
+    bool allocator; /* that reference comes first */
+};
+void clr_slots_begin(struct clr_slots *s, struct clr *c, const struct clr_object *o);
+/* *RET_SLOT: its address, 0 for the LoaderAllocator. */
+bool clr_slots_next(struct clr_slots *s, uint64_t *ret_target, uint64_t *ret_slot);
+
+/* clr_roots.c and clr_statics.c */
+gcd_status clr_find_holes(struct clr *c, struct gcd_error *err);
+gcd_status clr_find_roots(struct clr *c, struct gcd_error *err);
+gcd_status clr_add_root(struct clr *c, enum clr_root_kind kind, uint64_t object, uint32_t flags,
+                        uint64_t id, struct gcd_error *err);
+/* Walks all threads of the runtime: calls FN with the address of each Thread. */
+gcd_status clr_each_thread(struct clr *c,
+                           gcd_status (*fn)(struct clr *c, uint64_t thread, struct gcd_error *err),
+                           struct gcd_error *err);
+
+/* clr_live.c: a walk over all objects, which counts them by type and turns words of the stacks into
+ * roots. */
+gcd_status clr_walk(struct clr *c, struct gcd_error *err);
+/* Marks what the roots reach. */
+gcd_status clr_mark(struct clr *c, struct gcd_error *err);
+/* Frozen objects are always alive. */
+static inline bool clr_is_live(const struct clr_region *r, uint64_t address)
+{
+    uint64_t bit = (address - r->start) / 8;
+    return r->generation == CLR_FROZEN || (r->live[bit / 64] >> bit % 64 & 1) != 0;
+}
+
+#endif

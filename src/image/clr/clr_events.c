@@ -1,0 +1,617 @@
+#include "image/clr/clr_events.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/context.h"
+#include "base/cur.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "clr/clr_gc.h"
+#include "clr/clr_ids.h"
+#include "recorded/recorded_names.h"
+
+/* One thread writes all events: as in the runtime, their order is then certain. */
+#define THREAD_ID    1u
+#define GC_NUMBER    1u
+#define WALK         1u
+#define ENOUGH       2048u /* room for a name or so: an event with less left is sent */
+#define CANCEL_EVERY 1024u
+
+#define HEAD_BYTES      10u /* index, count, instance of the runtime */
+#define NODE_BYTES      32u
+#define EDGE_BYTES      12u
+#define ROOT_BYTES      21u
+#define DEPENDENT_BYTES 24u
+
+enum phase {
+    PROCESS,
+    RUNTIME,
+    MODULES,
+    BEGIN,
+    HEAPS,
+    ROOTS,
+    DEPENDENTS,
+    STATICS,
+    OBJECTS,
+    TYPES,
+    RANGES,
+    END,
+    NAMES_BEGIN,
+    NAMES_MODULES,
+    NAMES_TYPES,
+    NAMES_STATICS,
+    DONE
+};
+
+gcd_status clr_events_init(struct clr_events *e, struct clr *c, struct gcd_error *err)
+{
+    *e = (struct clr_events){ .c = c };
+    e->payload = gcd_mem_new_uncleared(&c->alloc, CLR_EVENT_BYTES, 1);
+    e->nodes = gcd_mem_new_uncleared(&c->alloc, CLR_EVENT_BYTES, 1);
+    e->edges = gcd_mem_new_uncleared(&c->alloc, CLR_EVENT_BYTES, 1);
+    return e->payload != NULL && e->nodes != NULL && e->edges != NULL
+               ? GCD_OK
+               : gcd_fail_nomem(err, "reading a heap");
+}
+
+void clr_events_done(struct clr_events *e)
+{
+    if (e->c == NULL)
+        return;
+    gcd_mem_free(&e->c->alloc, e->payload, CLR_EVENT_BYTES);
+    gcd_mem_free(&e->c->alloc, e->nodes, CLR_EVENT_BYTES);
+    gcd_mem_free(&e->c->alloc, e->edges, CLR_EVENT_BYTES);
+}
+
+unsigned clr_events_progress(const struct clr_events *e)
+{
+    if (e->phase < OBJECTS || e->c->region_count == 0)
+        return 0;
+    return e->phase > OBJECTS ? 1000 : (unsigned)(e->next * 1000 / e->c->region_count);
+}
+
+/* ---- payloads ---- */
+
+struct payload {
+    const uint8_t *p;
+    size_t n;
+};
+
+static struct payload done(const struct gcd_put *w)
+{
+    return (struct payload){ .p = w->begin, .n = gcd_put_bytes_done(w) };
+}
+
+static gcd_status give(struct clr_events *e, enum gcd_provider provider, uint32_t id,
+                       uint32_t version, struct payload payload, struct gcd_event *ret)
+{
+    *ret = (struct gcd_event){ .provider = provider,
+                               .id = id,
+                               .version = version,
+                               .provider_name = gcd_provider_name(provider),
+                               .process = e->c->image->process,
+                               .thread = THREAD_ID,
+                               .time_ns = (int64_t)e->phase,
+                               .ptr_bytes = 8,
+                               .payload = payload.p,
+                               .payload_bytes = payload.n,
+                               .off = e->off };
+    e->off += payload.n + 1;
+    return GCD_OK;
+}
+
+static gcd_status give_put(struct clr_events *e, uint32_t id, uint32_t version,
+                           const struct gcd_put *w, struct gcd_event *ret)
+{
+    return give(e, GCD_PROVIDER_RUNTIME, id, version, done(w), ret);
+}
+
+static void put_text(struct gcd_put *w, const char *s)
+{
+    gcd_put_utf16z(w, s, strlen(s));
+}
+
+static gcd_status next_phase(struct clr_events *e)
+{
+    e->phase++;
+    e->next = 0;
+    e->index = 0;
+    return GCD_OK;
+}
+
+/* Fills in the head of a bulk event. */
+static void put_head(uint8_t *payload, uint32_t index, uint32_t count)
+{
+    struct gcd_put w = gcd_put_make(payload, HEAD_BYTES);
+    gcd_put_le(&w, index, 4);
+    gcd_put_le(&w, count, 4);
+    gcd_put_le(&w, 0, 2);
+}
+
+/* ---- what comes before and after the walk ---- */
+
+static gcd_status give_process(struct clr_events *e, struct gcd_event *ret)
+{
+    struct gcd_put w = gcd_put_make(e->payload, CLR_EVENT_BYTES);
+    put_text(&w, e->c->image->command_line);
+    put_text(&w, "Linux");
+    put_text(&w, "x64");
+    (void)next_phase(e);
+    return give(e, GCD_PROVIDER_EVENTPIPE, GCD_EP_PROCESS_INFO, 1, done(&w), ret);
+}
+
+/* "…/Microsoft.NETCore.App/10.0.12/libcoreclr.so"; a program that brings its runtime does not tell
+ * the last numbers. */
+static void version_of(const struct clr *c, unsigned ret[3])
+{
+    const char *p = strstr(c->runtime_path, "/Microsoft.NETCore.App/");
+    ret[0] = c->layout.major;
+    ret[1] = ret[2] = 0;
+    if (p != NULL && sscanf(p + sizeof "/Microsoft.NETCore.App/" - 1, "%3u.%3u.%5u", &ret[0],
+                            &ret[1], &ret[2]) != 3)
+        ret[0] = c->layout.major, ret[1] = ret[2] = 0;
+}
+
+static gcd_status give_runtime(struct clr_events *e, struct gcd_event *ret)
+{
+    struct gcd_put w = gcd_put_make(e->payload, CLR_EVENT_BYTES);
+    unsigned v[3];
+    version_of(e->c, v);
+    gcd_put_le(&w, 0, 2);
+    gcd_put_le(&w, 2, 2); /* CoreCLR */
+    for (unsigned copy = 0; copy < 2; copy++) {
+        for (unsigned i = 0; i < 3; i++)
+            gcd_put_le(&w, v[i], 2);
+        gcd_put_le(&w, 0, 2);
+    }
+    gcd_put_le(&w, 0, 4);
+    gcd_put_le(&w, 0, 1);
+    put_text(&w, e->c->image->command_line);
+    (void)next_phase(e);
+    return give_put(e, GCD_EV_RUNTIME_INFO, 0, &w, ret);
+}
+
+static gcd_status give_module(struct clr_events *e, struct gcd_event *ret)
+{
+    const struct clr_module *m = &e->c->modules[e->next++];
+    struct gcd_put w = gcd_put_make(e->payload, CLR_EVENT_BYTES);
+    gcd_put_le(&w, m->id, 8);
+    gcd_put_le(&w, m->id, 8); /* the assembly: one a module */
+    gcd_put_le(&w, 0, 8);     /* flags */
+    put_text(&w, m->path);
+    put_text(&w, "");
+    gcd_put_le(&w, 0, 2);
+    return give_put(e, GCD_EV_MODULE_LOAD, 1, &w, ret);
+}
+
+static gcd_status give_begin(struct clr_events *e, struct gcd_event *ret)
+{
+    struct gcd_put w = gcd_put_make(e->payload, CLR_EVENT_BYTES);
+    gcd_put_le(&w, GC_NUMBER, 4);
+    gcd_put_le(&w, 2, 4);
+    gcd_put_le(&w, GCD_GC_REASON_INDUCED, 4);
+    gcd_put_le(&w, GCD_GC_BLOCKING, 4);
+    gcd_put_le(&w, 0, 2);
+    (void)next_phase(e);
+    return give_put(e, GCD_EV_GC_START, 1, &w, ret);
+}
+
+static gcd_status give_heaps(struct clr_events *e, struct gcd_event *ret)
+{
+    struct gcd_put w = gcd_put_make(e->payload, CLR_EVENT_BYTES);
+    gcd_put_le(&w, 0, 8);
+    gcd_put_le(&w, e->c->server ? e->c->heaps : 1, 4);
+    for (unsigned i = 0; i < 3; i++)
+        gcd_put_le(&w, 0, 8);
+    gcd_put_le(&w, 0, 2);
+    (void)next_phase(e);
+    return give_put(e, GCD_EV_GLOBAL_HEAP_HISTORY, 1, &w, ret);
+}
+
+static gcd_status give_end(struct clr_events *e, struct gcd_event *ret)
+{
+    struct gcd_put w = gcd_put_make(e->payload, CLR_EVENT_BYTES);
+    gcd_put_le(&w, GC_NUMBER, 4);
+    gcd_put_le(&w, 2, 4);
+    gcd_put_le(&w, 0, 2);
+    (void)next_phase(e);
+    return give_put(e, GCD_EV_GC_END, 1, &w, ret);
+}
+
+/* ---- roots ---- */
+
+static gcd_status give_roots(struct clr_events *e, struct gcd_event *ret)
+{
+    struct gcd_put w = gcd_put_make(e->payload + HEAD_BYTES, GCD_CLR_BULK_BYTES);
+    uint32_t count = 0;
+    for (; e->next < e->c->root_count && count < GCD_CLR_BULK_BYTES / ROOT_BYTES; count++) {
+        const struct clr_root *r = &e->c->roots[e->next++];
+        gcd_put_le(&w, r->object, 8);
+        gcd_put_le(&w, r->kind, 1);
+        gcd_put_le(&w, r->flags, 4);
+        gcd_put_le(&w, r->id, 8);
+    }
+    put_head(e->payload, e->index++, count);
+    return give(e, GCD_PROVIDER_RUNTIME, GCD_EV_BULK_ROOT_EDGE, 0,
+                (struct payload){ e->payload, HEAD_BYTES + (size_t)count * ROOT_BYTES }, ret);
+}
+
+static gcd_status give_dependents(struct clr_events *e, struct gcd_event *ret)
+{
+    struct gcd_put w = gcd_put_make(e->payload + HEAD_BYTES, GCD_CLR_BULK_BYTES);
+    uint32_t count = 0;
+    for (; e->next < e->c->dependent_count && count < GCD_CLR_BULK_BYTES / DEPENDENT_BYTES;
+         count++) {
+        const struct clr_dependent *d = &e->c->dependents[e->next++];
+        gcd_put_le(&w, d->key, 8);
+        gcd_put_le(&w, d->value, 8);
+        gcd_put_le(&w, d->id, 8);
+    }
+    put_head(e->payload, e->index++, count);
+    return give(e, GCD_PROVIDER_RUNTIME, GCD_EV_BULK_DEPENDENT, 0,
+                (struct payload){ e->payload, HEAD_BYTES + (size_t)count * DEPENDENT_BYTES }, ret);
+}
+
+static uint64_t type_at(struct clr *c, uint64_t object)
+{
+    return image_u64(c->image, object) & ~UINT64_C(7);
+}
+
+/* Records of variable size: count u32, application domain u64, instance u16, then {slot, object,
+ * type u64; flags u32; field z}. */
+static gcd_status give_statics(struct clr_events *e, struct gcd_event *ret)
+{
+    struct gcd_put w = gcd_put_make(e->payload, CLR_EVENT_BYTES);
+    uint32_t count = 0;
+    gcd_put_le(&w, 0, 8);
+    gcd_put_le(&w, 0, 6);
+    for (; e->next < e->c->static_count && gcd_put_bytes_done(&w) + ENOUGH < GCD_CLR_BULK_BYTES;
+         count++) {
+        const struct clr_static *s = &e->c->statics[e->next++];
+        gcd_put_le(&w, s->address, 8);
+        gcd_put_le(&w, s->object, 8);
+        gcd_put_le(&w, type_at(e->c, s->object), 8);
+        gcd_put_le(&w, 0, 4);
+        gcd_put_utf16z(&w, s->field, strnlen(s->field, 255));
+    }
+    struct gcd_put head = gcd_put_make(e->payload, 4);
+    gcd_put_le(&head, count, 4);
+    return give_put(e, GCD_EV_BULK_ROOT_STATIC_VAR, 0, &w, ret);
+}
+
+/* ---- types ---- */
+
+enum { TYPE_DELEGATE = 1, TYPE_FINALIZABLE = 2, TYPE_ARRAY = 8, TYPE_RANK_SHIFT = 8 };
+enum { ELEMENT_STRING = 0x0e, ELEMENT_CLASS = 0x12, ELEMENT_ARRAY = 0x14, ELEMENT_OBJECT = 0x1c };
+enum { ELEMENT_SZ_ARRAY = 0x1d, CLASS_ELEMENT = 48, MT_CLASS_OFF = 40 };
+#define FLAG_FINALIZER UINT32_C(0x00100000)
+
+static bool is_delegate(const struct clr *c, const struct clr_type *t)
+{
+    uint32_t i = gcd_idmap_get(&c->type_by_id, t->parent);
+    return i != GCD_IDMAP_NONE && strcmp(c->types[i].raw_name, "System.MulticastDelegate") == 0;
+}
+
+static uint32_t type_flags(const struct clr *c, const struct clr_type *t)
+{
+    uint32_t flags = (t->flags & FLAG_FINALIZER) != 0 ? TYPE_FINALIZABLE : 0;
+    if (t->rank > 0) {
+        bool vector = (t->flags & UINT32_C(0x20000)) != 0;
+        return TYPE_ARRAY | (vector ? 0 : (t->rank & 0x3f) << TYPE_RANK_SHIFT);
+    }
+    return flags | (is_delegate(c, t) ? TYPE_DELEGATE : 0);
+}
+
+/* CorElementType: of a class that is in its EEClass. */
+static uint8_t element_type(struct clr *c, const struct clr_type *t)
+{
+    if (t->rank > 0)
+        return (t->flags & UINT32_C(0x20000)) != 0 ? ELEMENT_SZ_ARRAY : ELEMENT_ARRAY;
+    if (strcmp(t->raw_name, "System.String") == 0)
+        return ELEMENT_STRING;
+    if (strcmp(t->raw_name, "System.Object") == 0)
+        return ELEMENT_OBJECT;
+    uint64_t class = image_u64(c->image, t->canonical + MT_CLASS_OFF);
+    uint8_t type = 0;
+    bool known = c->layout.major >= 9 && image_read(c->image, class + CLASS_ELEMENT, &type, 1);
+    return known && type > 0 && type <= ELEMENT_SZ_ARRAY ? type : ELEMENT_CLASS;
+}
+
+static void put_type(struct clr_events *e, struct gcd_put *w, const struct clr_type *t)
+{
+    struct clr *c = e->c;
+    gcd_put_le(w, t->id, 8);
+    gcd_put_le(w, t->module, 8);
+    gcd_put_le(w, UINT32_C(0x02000000) | t->token, 4);
+    gcd_put_le(w, type_flags(c, t), 4);
+    gcd_put_le(w, element_type(c, t), 1);
+    put_text(w, t->raw_name);
+    if (t->rank > 0) {
+        gcd_put_le(w, 1, 4);
+        gcd_put_le(w, t->element, 8);
+        return;
+    }
+    gcd_put_le(w, t->arg_count, 4);
+    for (uint32_t i = 0; i < t->arg_count; i++)
+        gcd_put_le(w, c->args[t->args + i], 8);
+}
+
+static gcd_status give_types(struct clr_events *e, struct gcd_event *ret)
+{
+    struct gcd_put w = gcd_put_make(e->payload, CLR_EVENT_BYTES);
+    uint32_t count = 0;
+    gcd_put_le(&w, 0, 6);
+    while (e->next < e->c->type_count) {
+        const struct clr_type *t = &e->c->types[e->next];
+        size_t need = 33 + 2 * (strlen(t->raw_name) + 1) + 8 * (size_t)t->arg_count;
+        if (count > 0 && gcd_put_bytes_done(&w) + need > GCD_CLR_BULK_BYTES)
+            break;
+        e->next++;
+        if (t->base_bytes == 0 || t->is_free || need > GCD_CLR_BULK_BYTES)
+            continue;
+        put_type(e, &w, t);
+        count++;
+    }
+    struct gcd_put head = gcd_put_make(e->payload, 4);
+    gcd_put_le(&head, count, 4);
+    return give_put(e, GCD_EV_BULK_TYPE, 0, &w, ret);
+}
+
+/* ---- objects ---- */
+
+static gcd_status flush_nodes(struct clr_events *e, struct gcd_event *ret)
+{
+    put_head(e->nodes, e->node_index++, e->node_count);
+    size_t n = HEAD_BYTES + (size_t)e->node_count * NODE_BYTES;
+    e->node_count = 0;
+    return give(e, GCD_PROVIDER_RUNTIME, GCD_EV_BULK_NODE, 0, (struct payload){ e->nodes, n }, ret);
+}
+
+static gcd_status flush_edges(struct clr_events *e, struct gcd_event *ret)
+{
+    put_head(e->edges, e->edge_index++, e->edge_count);
+    size_t n = HEAD_BYTES + (size_t)e->edge_count * EDGE_BYTES;
+    e->edge_count = 0;
+    return give(e, GCD_PROVIDER_RUNTIME, GCD_EV_BULK_EDGE, 0, (struct payload){ e->edges, n }, ret);
+}
+
+static void put_node(struct clr_events *e, const struct clr_object *o)
+{
+    struct clr_slots s;
+    uint64_t target, slot, count = 0;
+    clr_slots_begin(&s, e->c, o);
+    while (clr_slots_next(&s, &target, &slot))
+        count++;
+    struct gcd_put w =
+        gcd_put_make(e->nodes + HEAD_BYTES + (size_t)e->node_count * NODE_BYTES, NODE_BYTES);
+    gcd_put_le(&w, o->address, 8);
+    gcd_put_le(&w, o->bytes, 8);
+    gcd_put_le(&w, e->c->types[o->type].id, 8);
+    gcd_put_le(&w, count, 8);
+    e->node_count++;
+}
+
+/* The next live object; false: there are no more. */
+static bool next_object(struct clr_events *e, struct clr_object *ret)
+{
+    struct clr *c = e->c;
+    for (;;) {
+        if (e->scan.c == NULL) {
+            if (e->next == c->region_count)
+                return false;
+            clr_scan_begin(&e->scan, c, &c->regions[e->next]);
+        }
+        while (clr_scan_next(&e->scan, ret))
+            if (clr_is_live(e->scan.region, ret->address))
+                return true;
+        if (e->scan.st != GCD_OK)
+            return false;
+        e->scan.c = NULL;
+        e->next++;
+    }
+}
+
+/* Puts references of the object at hand; false when the buffer is full. */
+static bool put_edges(struct clr_events *e)
+{
+    uint64_t target, slot;
+    while (e->edge_count < GCD_CLR_BULK_BYTES / EDGE_BYTES) {
+        if (!clr_slots_next(&e->slots, &target, &slot)) {
+            e->has_object = false;
+            return true;
+        }
+        struct gcd_put w =
+            gcd_put_make(e->edges + HEAD_BYTES + (size_t)e->edge_count * EDGE_BYTES, EDGE_BYTES);
+        gcd_put_le(&w, target, 8);
+        gcd_put_le(&w, 0, 4);
+        e->edge_count++;
+    }
+    return false;
+}
+
+static gcd_status give_objects(struct clr_events *e, struct gcd_event *ret, struct gcd_error *err)
+{
+    GCD_TRY(gcd_check_canceled(e->c->context->cancel, err));
+    for (;;) {
+        if (e->has_object && !put_edges(e))
+            return flush_edges(e, ret);
+        if (e->node_count == GCD_CLR_BULK_BYTES / NODE_BYTES)
+            return flush_nodes(e, ret);
+        if (!next_object(e, &e->object))
+            break;
+        put_node(e, &e->object);
+        clr_slots_begin(&e->slots, e->c, &e->object);
+        e->has_object = true;
+    }
+    if (e->scan.st != GCD_OK)
+        return gcd_fail_nomem(err, "reading a heap");
+    if (e->node_count > 0)
+        return flush_nodes(e, ret);
+    if (e->edge_count > 0)
+        return flush_edges(e, ret);
+    (void)next_phase(e);
+    return GCD_NEED_MORE;
+}
+
+static gcd_status give_range(struct clr_events *e, struct gcd_event *ret)
+{
+    const struct clr_region *r = &e->c->regions[e->next++];
+    struct gcd_put w = gcd_put_make(e->payload, CLR_EVENT_BYTES);
+    if (r->generation == CLR_FROZEN)
+        return GCD_NEED_MORE; /* the runtime gives them no range */
+    gcd_put_le(&w, r->generation, 1);
+    gcd_put_le(&w, r->start, 8);
+    gcd_put_le(&w, r->end - r->start, 8);
+    gcd_put_le(&w, r->reserved_end - r->start, 8);
+    gcd_put_le(&w, 0, 2);
+    return give_put(e, GCD_EV_GENERATION_RANGE, 0, &w, ret);
+}
+
+/* ---- names, as in a recording with names (src/recorded) ---- */
+
+static bool module_has_names(const struct clr_module *m)
+{
+    return m->named;
+}
+
+static bool type_has_names(const struct clr_type *t)
+{
+    return t->outer[0] != '\0';
+}
+
+static gcd_status give_names_begin(struct clr_events *e, struct gcd_event *ret)
+{
+    struct recorded_start s = { .gc_number = GC_NUMBER, .walk_number = WALK };
+    for (size_t i = 0; i < e->c->module_count; i++)
+        s.counts[RECORDED_MODULES] += module_has_names(&e->c->modules[i]);
+    for (size_t i = 0; i < e->c->type_count; i++)
+        s.counts[RECORDED_TYPES] += type_has_names(&e->c->types[i]);
+    s.counts[RECORDED_STATICS] = (uint32_t)e->c->static_count;
+    (void)next_phase(e);
+    return give(e, GCD_PROVIDER_NAMES, RECORDED_START, 1,
+                (struct payload){ e->payload, recorded_put_start(e->payload, &s) }, ret);
+}
+
+static gcd_status give_names_module(struct clr_events *e, struct gcd_event *ret)
+{
+    const struct clr_module *m = &e->c->modules[e->next++];
+    struct gcd_put w = gcd_put_make(e->payload, CLR_EVENT_BYTES);
+    char token[17] = "";
+    if (!module_has_names(m))
+        return GCD_NEED_MORE;
+    for (size_t i = 0; i < 16 && m->has_token; i++)
+        token[i] = "0123456789abcdef"[m->token[i / 2] >> (i % 2 == 0 ? 4 : 0) & 15];
+    gcd_put_le(&w, m->id, 8);
+    gcd_put_bytes(&w, m->mvid, sizeof m->mvid);
+    put_text(&w, m->assembly);
+    put_text(&w, token);
+    put_text(&w, m->path);
+    return give(e, GCD_PROVIDER_NAMES, RECORDED_MODULE, 1, done(&w), ret);
+}
+
+static gcd_status give_names_type(struct clr_events *e, struct gcd_event *ret)
+{
+    const struct clr_type *t = &e->c->types[e->next++];
+    struct gcd_put w = gcd_put_make(e->payload, CLR_EVENT_BYTES);
+    if (!type_has_names(t))
+        return GCD_NEED_MORE;
+    gcd_put_le(&w, t->id, 8);
+    put_text(&w, t->outer);
+    put_text(&w, "");
+    return give(e, GCD_PROVIDER_NAMES, RECORDED_TYPE, 2, done(&w), ret);
+}
+
+static gcd_status give_names_static(struct clr_events *e, struct gcd_event *ret)
+{
+    const struct clr_static *s = &e->c->statics[e->next++];
+    struct gcd_put w = gcd_put_make(e->payload, CLR_EVENT_BYTES);
+    char label[2048];
+    (void)snprintf(label, sizeof label, "%s.%.255s", s->class_name, s->field);
+    gcd_put_le(&w, s->address, 8);
+    gcd_put_utf16z(&w, s->field, strnlen(s->field, 255));
+    put_text(&w, s->class_name);
+    put_text(&w, label);
+    return give(e, GCD_PROVIDER_NAMES, RECORDED_STATIC, 1, done(&w), ret);
+}
+
+/* ---- all of them ---- */
+
+/* The number of items of a phase that has one event or more for them; events without items count
+ * as one. */
+static size_t items_of(const struct clr_events *e)
+{
+    const struct clr *c = e->c;
+    switch ((enum phase)e->phase) {
+    case MODULES:
+    case NAMES_MODULES:
+        return c->module_count;
+    case ROOTS:
+        return c->root_count;
+    case DEPENDENTS:
+        return c->dependent_count;
+    case STATICS:
+    case NAMES_STATICS:
+        return c->static_count;
+    case TYPES:
+    case NAMES_TYPES:
+        return c->type_count;
+    case RANGES:
+        return c->region_count;
+    default:
+        return SIZE_MAX;
+    }
+}
+
+static gcd_status give_next(struct clr_events *e, struct gcd_event *ret, struct gcd_error *err)
+{
+    switch ((enum phase)e->phase) {
+    case PROCESS:
+        return give_process(e, ret);
+    case RUNTIME:
+        return give_runtime(e, ret);
+    case MODULES:
+        return give_module(e, ret);
+    case BEGIN:
+        return give_begin(e, ret);
+    case HEAPS:
+        return give_heaps(e, ret);
+    case ROOTS:
+        return give_roots(e, ret);
+    case DEPENDENTS:
+        return give_dependents(e, ret);
+    case STATICS:
+        return give_statics(e, ret);
+    case OBJECTS:
+        return give_objects(e, ret, err);
+    case TYPES:
+        return give_types(e, ret);
+    case RANGES:
+        return give_range(e, ret);
+    case END:
+        return give_end(e, ret);
+    case NAMES_BEGIN:
+        return give_names_begin(e, ret);
+    case NAMES_MODULES:
+        return give_names_module(e, ret);
+    case NAMES_TYPES:
+        return give_names_type(e, ret);
+    case NAMES_STATICS:
+        return give_names_static(e, ret);
+    case DONE:
+        break;
+    }
+    return GCD_END;
+}
+
+gcd_status clr_events_next(struct clr_events *e, struct gcd_event *ret, struct gcd_error *err)
+{
+    gcd_status st;
+    do {
+        if (e->next >= items_of(e))
+            (void)next_phase(e);
+        else if ((st = give_next(e, ret, err)) != GCD_NEED_MORE)
+            return st;
+    } while (e->phase <= DONE);
+    return GCD_END;
+}

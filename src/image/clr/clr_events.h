@@ -1,0 +1,33 @@
+/* The heap of an image as the events that the runtime would have sent for a walk of it. */
+#ifndef GCD_IMAGE_CLR_EVENTS_H
+#define GCD_IMAGE_CLR_EVENTS_H
+
+#include <gcdumpc/event.h>
+
+#include "image/clr/clr.h"
+
+#define CLR_EVENT_BYTES ((size_t)65536)
+
+struct clr_events {
+    struct clr *c;
+    unsigned phase;
+    size_t next;    /* item of the phase */
+    uint32_t index; /* of the next event of this kind */
+    struct clr_scan scan;
+    struct clr_object object; /* the one whose references are being written */
+    struct clr_slots slots;
+    bool has_object;
+    uint32_t node_index, edge_index;
+    uint32_t node_count, edge_count;  /* in the two buffers below */
+    uint64_t off;                     /* of the next payload */
+    uint8_t *payload, *nodes, *edges; /* [CLR_EVENT_BYTES] each */
+};
+
+gcd_status clr_events_init(struct clr_events *e, struct clr *c, struct gcd_error *err);
+void clr_events_done(struct clr_events *e);
+/* GCD_OK; GCD_END after the last; GCD_E_CANCELED, GCD_E_NOMEM. */
+gcd_status clr_events_next(struct clr_events *e, struct gcd_event *ret, struct gcd_error *err);
+/* How much of the heap has been written, in thousandths. */
+unsigned clr_events_progress(const struct clr_events *e);
+
+#endif

@@ -1,0 +1,209 @@
+/*
+ * What is alive.  Objects are marked region by region: each region has a list of objects to visit,
+ * so that memory is read in neighbourhoods, and neither depth nor order of the references matters.
+ */
+#include "base/context.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "image/clr/clr.h"
+
+#define PENDING_MAX      (UINT64_C(4) << 30)
+#define CANCEL_EVERY     65536u
+#define WEAK_FLAG        2u                  /* GCRootFlags */
+#define REGION_BYTES_MAX (UINT64_C(8) << 32) /* offsets / 8 have 32 bits */
+
+struct marking {
+    struct clr *c;
+    struct gcd_error *err;
+    uint64_t steps;
+    bool added; /* a region other than the one at hand has new objects */
+};
+
+static gcd_status add_pending(struct marking *k, struct clr_region *r, uint64_t address)
+{
+    uint64_t bit = (address - r->start) / 8;
+    r->live[bit / 64] |= UINT64_C(1) << bit % 64;
+    if (!gcd_vec_reserve(&k->c->alloc, &r->pending, &r->pending_cap, r->pending_count + 1,
+                         sizeof *r->pending, PENDING_MAX))
+        return gcd_fail_nomem(k->err, "finding what is alive");
+    r->pending[r->pending_count++] = (uint32_t)bit;
+    return GCD_OK;
+}
+
+/* Marks the object at ADDRESS; what is not in the heap is counted. */
+static gcd_status mark_object(struct marking *k, uint64_t address)
+{
+    struct clr_region *r = clr_region_at(k->c, address);
+    if (r == NULL || address % 8 != 0) {
+        k->c->gaps.dangling++;
+        return GCD_OK;
+    }
+    if (clr_is_live(r, address))
+        return GCD_OK;
+    k->added = true;
+    return add_pending(k, r, address);
+}
+
+static gcd_status visit_object(struct marking *k, uint64_t address)
+{
+    struct clr_object o;
+    struct clr_slots slots;
+    uint64_t target, slot;
+    gcd_status st = GCD_OK;
+    if (!clr_object_at(k->c, address, &o, &st))
+        return st == GCD_OK ? GCD_OK : gcd_fail_nomem(k->err, "finding what is alive");
+    if (++k->steps % CANCEL_EVERY == 0)
+        GCD_TRY(gcd_check_canceled(k->c->context->cancel, k->err));
+    clr_slots_begin(&slots, k->c, &o);
+    while (clr_slots_next(&slots, &target, &slot))
+        GCD_TRY(mark_object(k, target));
+    return GCD_OK;
+}
+
+static gcd_status visit_all(struct marking *k)
+{
+    do {
+        k->added = false;
+        for (size_t i = 0; i < k->c->region_count; i++) {
+            struct clr_region *r = &k->c->regions[i];
+            while (r->pending_count > 0) {
+                uint64_t address = r->start + 8 * (uint64_t)r->pending[--r->pending_count];
+                GCD_TRY(visit_object(k, address));
+            }
+        }
+    } while (k->added);
+    return GCD_OK;
+}
+
+static bool is_marked(const struct clr *c, uint64_t address)
+{
+    const struct clr_region *r = clr_region_at(c, address);
+    return r != NULL && clr_is_live(r, address);
+}
+
+/* The value of a dependent handle lives if its key does, and may make another key live. */
+static gcd_status visit_dependents(struct marking *k)
+{
+    bool changed = true;
+    while (changed) {
+        changed = false;
+        for (size_t i = 0; i < k->c->dependent_count; i++) {
+            const struct clr_dependent *d = &k->c->dependents[i];
+            if (d->value == 0 || !is_marked(k->c, d->key) || is_marked(k->c, d->value))
+                continue;
+            GCD_TRY(mark_object(k, d->value));
+            changed = is_marked(k->c, d->value);
+        }
+        GCD_TRY(visit_all(k));
+    }
+    return GCD_OK;
+}
+
+static gcd_status mark_roots(struct marking *k)
+{
+    struct clr *c = k->c;
+    for (size_t i = 0; i < c->root_count; i++)
+        if ((c->roots[i].flags & WEAK_FLAG) == 0)
+            GCD_TRY(mark_object(k, c->roots[i].object));
+    for (size_t i = 0; i < c->static_count; i++)
+        GCD_TRY(mark_object(k, c->statics[i].object));
+    GCD_TRY(visit_all(k));
+    GCD_TRY(visit_dependents(k));
+    /* frozen objects live forever, and refer to frozen ones only */
+    return GCD_OK;
+}
+
+/* ---- the walk before it ---- */
+
+/* Words of the stacks that point at or into O become roots. */
+static gcd_status take_stack_words(struct clr *c, size_t *next, const struct clr_object *o,
+                                   struct gcd_error *err)
+{
+    uint64_t end = o->address + o->bytes;
+    while (*next < c->stack_word_count && c->stack_words[*next] < o->address)
+        ++*next;
+    if (*next == c->stack_word_count || c->stack_words[*next] >= end)
+        return GCD_OK;
+    while (*next < c->stack_word_count && c->stack_words[*next] < end)
+        ++*next;
+    return clr_add_root(c, CLR_ROOT_STACK, o->address, 0, 0, err);
+}
+
+static gcd_status walk_region(struct clr *c, const struct clr_region *r, size_t *next_word,
+                              struct gcd_error *err)
+{
+    struct clr_scan s;
+    struct clr_object o;
+    clr_scan_begin(&s, c, r);
+    while (clr_scan_next(&s, &o)) {
+        c->types[o.type].objects++;
+        c->objects++;
+        GCD_TRY(take_stack_words(c, next_word, &o, err));
+        if (c->objects % CANCEL_EVERY == 0)
+            GCD_TRY(gcd_check_canceled(c->context->cancel, err));
+    }
+    return s.st == GCD_OK ? GCD_OK : gcd_fail_nomem(err, "walking a heap");
+}
+
+/* A region ends where the image does. */
+static void cut_region(struct clr *c, struct clr_region *r)
+{
+    uint64_t have = image_available(c->image, r->start) / 8 * 8;
+    if (have >= r->end - r->start)
+        return;
+    c->gaps.lost_bytes += r->end - r->start - have;
+    r->end = r->start + have;
+}
+
+static gcd_status make_bits(struct clr *c, struct gcd_error *err)
+{
+    uint64_t all = 0;
+    for (size_t i = 0; i < c->region_count; i++) {
+        struct clr_region *r = &c->regions[i];
+        all += r->end - r->start;
+        cut_region(c, r);
+        if (r->end - r->start > REGION_BYTES_MAX)
+            return gcd_fail(err, GCD_E_LIMIT, "a region of the heap has more than 32 GiB");
+        r->live =
+            gcd_mem_new_array(&c->alloc, (size_t)((r->end - r->start) / 512 + 1), sizeof *r->live);
+        if (r->live == NULL)
+            return gcd_fail_nomem(err, "finding what is alive");
+    }
+    /* a dump without heap has at most the pages that stacks and registers point at */
+    if (all > 0 && c->gaps.lost_bytes > all - all / 16 && c->image->cut_off == GCD_OFF_NONE)
+        return gcd_fail(err, GCD_E_UNSUPPORTED,
+                        "this dump has no heap (it is of type 1, mini, or 3, triage): take one of "
+                        "type 2 (heap) or 4 (full)");
+    return GCD_OK;
+}
+
+gcd_status clr_walk(struct clr *c, struct gcd_error *err)
+{
+    size_t next_word = 0;
+    GCD_TRY(make_bits(c, err));
+    for (size_t i = 0; i < c->region_count; i++)
+        GCD_TRY(walk_region(c, &c->regions[i], &next_word, err));
+    return GCD_OK;
+}
+
+/* A collection clears what holds dead objects weakly, so a walk after it does not report it. */
+static void drop_dead(struct clr *c)
+{
+    size_t roots = 0, dependents = 0;
+    for (size_t i = 0; i < c->root_count; i++)
+        if (is_marked(c, c->roots[i].object))
+            c->roots[roots++] = c->roots[i];
+    for (size_t i = 0; i < c->dependent_count; i++)
+        if (is_marked(c, c->dependents[i].key))
+            c->dependents[dependents++] = c->dependents[i];
+    c->root_count = roots;
+    c->dependent_count = dependents;
+}
+
+gcd_status clr_mark(struct clr *c, struct gcd_error *err)
+{
+    struct marking k = { .c = c, .err = err };
+    GCD_TRY(mark_roots(&k));
+    drop_dead(c);
+    return GCD_OK;
+}

@@ -1,0 +1,352 @@
+/*
+ * Names of types from the metadata in the image.  createdump keeps the metadata of all modules; an
+ * image is mapped by sections, or flat as its file.
+ *
+ * The names are those that the runtime sends in BulkType: bare for a nested type, with arguments in
+ * brackets; the outer types come separately, as in a recording with names (src/recorded).
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include <gcdumpc/unstable/metadata.h>
+
+#include "base/context.h"
+#include "base/cur.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/sort.h"
+#include "image/clr/clr.h"
+#include "image/clr/clr_names.h"
+
+#define MODULES_MAX  65536u
+#define METADATA_MAX (UINT64_C(128) << 20)
+#define NAME_MAX     UINT64_C(65536)
+#define DEPTH_MAX    16u
+#define PATH_UNITS   1024u
+
+enum { PE_IMAGE = 8, PE_IMAGE_PATH = 16 }; /* .NET 8: PEAssembly → PEImage → path */
+
+/* ---- modules ---- */
+
+static gcd_status add_module(struct clr *c, uint64_t id, struct gcd_error *err)
+{
+    if (id == 0 || gcd_idmap_get(&c->module_by_id, id) != GCD_IDMAP_NONE ||
+        c->module_count == MODULES_MAX)
+        return GCD_OK;
+    if (!gcd_vec_reserve(&c->alloc, &c->modules, &c->module_cap, c->module_count + 1,
+                         sizeof *c->modules, MODULES_MAX) ||
+        !gcd_idmap_put(&c->module_by_id, id, (uint32_t)c->module_count))
+        return gcd_fail_nomem(err, "reading the modules of a process");
+    struct clr_module *m = &c->modules[c->module_count++];
+    *m = (struct clr_module){ .id = id, .path = "", .assembly = "" };
+    uint64_t path = 0;
+    if (c->layout.module_path != 0) {
+        path = image_u64(c->image, id + c->layout.module_path);
+    } else {
+        uint64_t pe = image_u64(c->image, id + c->layout.module_pe);
+        path = image_u64(c->image, image_u64(c->image, pe + PE_IMAGE) + PE_IMAGE_PATH);
+    }
+    GCD_TRY(image_text(c->image, path, PATH_UNITS, &m->path, err));
+    if (c->layout.module_base != 0)
+        m->base = image_u64(c->image, id + c->layout.module_base);
+    return GCD_OK;
+}
+
+/* ---- metadata ---- */
+
+struct pe_section {
+    uint32_t rva, bytes, off;
+};
+
+/* The place of RVA in an image that is mapped like its file. */
+static uint64_t flat_offset(struct clr *c, uint64_t headers, unsigned sections, uint32_t rva)
+{
+    for (unsigned i = 0; i < sections; i++) {
+        uint64_t s = headers + 40 * (uint64_t)i;
+        uint32_t size = image_u32(c->image, s + 8), at = image_u32(c->image, s + 12),
+                 raw = image_u32(c->image, s + 16), off = image_u32(c->image, s + 20);
+        if (rva >= at && rva - at < (size > raw ? size : raw))
+            return (uint64_t)off + (rva - at);
+    }
+    return 0;
+}
+
+static bool is_metadata(struct clr *c, uint64_t address)
+{
+    return image_u32(c->image, address) == UINT32_C(0x424a5342); /* BSJB */
+}
+
+/* Where the metadata of an image at BASE are; 0 = nowhere. */
+static uint64_t find_metadata(struct clr *c, uint64_t base, uint32_t *ret_bytes)
+{
+    struct image *m = c->image;
+    uint64_t pe = base + image_u32(m, base + 0x3c);
+    if (base == 0 || image_u16(m, base) != 0x5a4d || image_u32(m, pe) != 0x4550)
+        return 0;
+    unsigned sections = image_u16(m, pe + 6);
+    uint64_t optional = pe + 24, headers = optional + image_u16(m, pe + 20);
+    uint64_t directories = optional + (image_u16(m, optional) == 0x20b ? 112 : 96);
+    uint32_t cli = image_u32(m, directories + 8 * 14);
+    if (cli == 0 || sections > 96)
+        return 0;
+    for (int flat = 0; flat < 2; flat++) {
+        uint64_t header = base + (flat ? flat_offset(c, headers, sections, cli) : cli);
+        uint32_t rva = image_u32(m, header + 8);
+        uint64_t at = base + (flat ? flat_offset(c, headers, sections, rva) : rva);
+        *ret_bytes = image_u32(m, header + 12);
+        if (image_u32(m, header) == 72 && is_metadata(c, at))
+            return at;
+    }
+    return 0;
+}
+
+/* Opens N bytes of metadata at ADDRESS. */
+static bool open_at(struct clr *c, uint64_t address, uint32_t n, struct clr_metadata *ret)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    *ret = (struct clr_metadata){ .bytes = NULL };
+    if (address == 0 || n == 0 || n > METADATA_MAX || image_available(c->image, address) < n)
+        return false;
+    ret->n = n;
+    ret->bytes = gcd_mem_new_uncleared(&c->alloc, n, 1);
+    if (ret->bytes != NULL && image_read_run(c->image, address, ret->bytes, n) == n) {
+        struct gcd_input_options options = { .context.alloc = &c->alloc };
+        if (gcd_input_from_memory(ret->bytes, n, &options, &ret->in, &err) == GCD_OK &&
+            gcd_metadata_open(ret->in, 0, n, &c->alloc, &ret->m, &err) == GCD_OK)
+            return true;
+    }
+    clr_metadata_close(c, ret);
+    return false;
+}
+
+static bool open_image(struct clr *c, uint64_t base, struct clr_metadata *ret)
+{
+    uint32_t n = 0;
+    uint64_t at = find_metadata(c, base, &n);
+    return open_at(c, at, n, ret);
+}
+
+/* The metadata of a dynamic assembly, which the runtime keeps for debuggers: {bytes u32, data}. */
+static bool open_dynamic(struct clr *c, const struct clr_module *module, struct clr_metadata *ret)
+{
+    uint32_t off = c->layout.module_dynamic;
+    uint64_t at = off != 0 ? image_u64(c->image, module->id + off) : 0;
+    return at != 0 && is_metadata(c, at + 4) && open_at(c, at + 4, image_u32(c->image, at), ret);
+}
+
+bool clr_metadata_open(struct clr *c, const struct clr_module *module, struct clr_metadata *ret)
+{
+    if (open_image(c, module->base, ret) || open_dynamic(c, module, ret))
+        return true;
+    for (size_t i = 0; i < c->image->mapping_count; i++) {
+        const struct image_mapping *m = &c->image->mappings[i];
+        if (m->file_off == 0 && module->path[0] != '\0' && strcmp(m->path, module->path) == 0 &&
+            open_image(c, m->start, ret))
+            return true;
+    }
+    return false;
+}
+
+void clr_metadata_close(struct clr *c, struct clr_metadata *m)
+{
+    gcd_metadata_free(m->m);
+    gcd_input_free(m->in);
+    gcd_mem_free(&c->alloc, m->bytes, m->n);
+    *m = (struct clr_metadata){ .bytes = NULL };
+}
+
+/* ---- definitions ---- */
+
+static gcd_status keep(struct clr *c, const char *s, size_t n, const char **ret,
+                       struct gcd_error *err)
+{
+    gcd_status st = gcd_textpool_add(&c->text, s, n, ret);
+    return st == GCD_OK ? GCD_OK : gcd_fail(err, st, "cannot keep the names of types");
+}
+
+/* The bare name and the outer types of T, which is no array. */
+static gcd_status name_definition(struct clr *c, struct gcd_metadata *m, struct clr_type *t,
+                                  struct gcd_error *err)
+{
+    struct gcd_error own = GCD_ERROR_INIT;
+    const char *name;
+    size_t last;
+    gcd_status st = gcd_metadata_reflection_name(m, GCD_TOKEN_TYPE | t->token, &name, &last, &own);
+    if (st != GCD_OK)
+        return st == GCD_E_NOMEM ? gcd_fail_nomem(err, "reading names") : GCD_OK;
+    if (last > 0) /* without the "+" */
+        GCD_TRY(keep(c, name, last - 1, &t->outer, err));
+    return keep(c, name + last, strlen(name + last), &t->raw_name, err);
+}
+
+static gcd_status identify(struct clr *c, struct clr_module *to, struct gcd_metadata *m,
+                           struct gcd_error *err)
+{
+    const struct gcd_module_identity *id = gcd_metadata_identity(m);
+    memcpy(to->mvid, id->mvid.bytes, sizeof to->mvid);
+    memcpy(to->token, id->public_key_token, sizeof to->token);
+    to->has_token = id->has_public_key;
+    to->named = true;
+    return keep(c, id->assembly_name, strlen(id->assembly_name), &to->assembly, err);
+}
+
+struct of_module {
+    uint64_t module; /* the first: gcd_sort_by_u64 */
+    uint64_t type;
+};
+
+static gcd_status name_module(struct clr *c, const struct of_module *list, size_t n,
+                              struct gcd_error *err)
+{
+    uint32_t number = gcd_idmap_get(&c->module_by_id, list->module);
+    struct clr_metadata m;
+    if (number == GCD_IDMAP_NONE)
+        return GCD_OK;
+    if (!clr_metadata_open(c, &c->modules[number], &m)) {
+        c->gaps.unread_modules++;
+        return GCD_OK;
+    }
+    gcd_status st = identify(c, &c->modules[number], m.m, err);
+    for (size_t i = 0; i < n && st == GCD_OK; i++)
+        st = name_definition(c, m.m, &c->types[list[i].type], err);
+    if (st == GCD_OK)
+        st = clr_static_fields(c, &c->modules[number], m.m, err);
+    clr_metadata_close(c, &m);
+    return st;
+}
+
+/* Opens each module once. */
+static gcd_status name_definitions(struct clr *c, struct gcd_error *err)
+{
+    struct of_module *list = gcd_mem_new_uncleared(&c->alloc, c->type_count + 1, sizeof *list);
+    size_t n = 0;
+    gcd_status st = GCD_OK;
+    if (list == NULL)
+        return gcd_fail_nomem(err, "naming types");
+    for (size_t i = 0; i < c->type_count && st == GCD_OK; i++)
+        if (c->types[i].base_bytes != 0 && !c->types[i].is_free) {
+            st = add_module(c, c->types[i].module, err);
+            if (c->types[i].token != 0)
+                list[n++] = (struct of_module){ .module = c->types[i].module, .type = i };
+        }
+    if (st == GCD_OK && !gcd_sort_by_u64(&c->alloc, list, n, sizeof *list))
+        st = gcd_fail_nomem(err, "naming types");
+    for (size_t i = 0, next; i < n && st == GCD_OK; i = next) {
+        for (next = i + 1; next < n && list[next].module == list[i].module;)
+            next++;
+        st = name_module(c, list + i, next - i, err);
+        if (st == GCD_OK)
+            st = gcd_check_canceled(c->context->cancel, err);
+    }
+    gcd_mem_free(&c->alloc, list, (c->type_count + 1) * sizeof *list);
+    return st;
+}
+
+/* ---- arrays and arguments ---- */
+
+struct text {
+    char *p;
+    size_t n, cap;
+    bool full;
+};
+
+static void put(struct text *t, const char *s)
+{
+    size_t n = strlen(s);
+    if (n >= t->cap - t->n)
+        t->full = true;
+    else
+        memcpy(t->p + t->n, s, n), t->n += n;
+}
+
+static void put_type(struct clr *c, struct text *to, uint64_t id, bool whole, unsigned depth);
+
+static void put_arguments(struct clr *c, struct text *to, const struct clr_type *t, unsigned depth)
+{
+    for (uint32_t i = 0; i < t->arg_count && !to->full; i++) {
+        put(to, i == 0 ? "[" : ",");
+        put_type(c, to, c->args[t->args + i], true, depth + 1);
+    }
+    if (t->arg_count > 0)
+        put(to, "]");
+}
+
+static void put_rank(struct text *to, const struct clr_type *t)
+{
+    bool vector = (t->flags & UINT32_C(0x20000)) != 0;
+    put(to, "[");
+    if (t->rank == 1 && !vector)
+        put(to, "*");
+    for (uint32_t i = 1; i < t->rank && !to->full; i++)
+        put(to, ",");
+    put(to, "]");
+}
+
+/* WHOLE: with its outer types, as in an argument.  What is deeper than DEPTH_MAX is left out: no
+ * program has it, but a damaged image may have a type that contains itself. */
+static void put_type(struct clr *c, struct text *to, uint64_t id, bool whole, unsigned depth)
+{
+    if (clr_is_type_desc(id) && depth < DEPTH_MAX) {
+        uint64_t target = clr_type_desc_target(c, id);
+        if (target != 0)
+            put_type(c, to, target, whole, depth + 1);
+        put(to, target != 0 ? "*" : "FNPTR");
+        return;
+    }
+    uint32_t i = id != 0 ? gcd_idmap_get(&c->type_by_id, id) : GCD_IDMAP_NONE;
+    const struct clr_type *t = i != GCD_IDMAP_NONE ? &c->types[i] : NULL;
+    if (t == NULL || depth == DEPTH_MAX || to->full) {
+        put(to, "?");
+        return;
+    }
+    if (t->rank > 0) {
+        put_type(c, to, t->element, whole, depth + 1);
+        put_rank(to, t);
+        return;
+    }
+    if (whole && t->outer[0] != '\0') {
+        put(to, t->outer);
+        put(to, "+");
+    }
+    put(to, t->raw_name[0] != '\0' ? t->raw_name : "?");
+    put_arguments(c, to, t, depth);
+}
+
+/* Definitions keep their bare names until all types have their own. */
+static gcd_status name_instances(struct clr *c, const char **names, struct gcd_error *err)
+{
+    struct text t = { .p = gcd_mem_new_uncleared(&c->alloc, NAME_MAX, 1), .cap = NAME_MAX };
+    gcd_status st = t.p != NULL ? GCD_OK : gcd_fail_nomem(err, "naming types");
+    for (size_t i = 0; i < c->type_count && st == GCD_OK; i++) {
+        t.n = 0;
+        t.full = false;
+        put_type(c, &t, c->types[i].id, false, 0);
+        bool known = !t.full && t.n > 0 && t.p[0] != '?';
+        if (c->types[i].rank == 0 && c->types[i].raw_name[0] == '\0')
+            known = false;
+        st = keep(c, t.p, known ? t.n : 0, &names[i], err);
+    }
+    gcd_mem_free(&c->alloc, t.p, NAME_MAX);
+    return st;
+}
+
+gcd_status clr_name_types(struct clr *c, struct gcd_error *err)
+{
+    GCD_TRY(name_definitions(c, err));
+    const char **names = gcd_mem_new_array(&c->alloc, c->type_count + 1, sizeof *names);
+    if (names == NULL)
+        return gcd_fail_nomem(err, "naming types");
+    gcd_status st = name_instances(c, names, err);
+    for (size_t i = 0; i < c->type_count && st == GCD_OK; i++) {
+        struct clr_type *t = &c->types[i];
+        t->raw_name = names[i];
+        uint32_t element = t->rank > 0 ? gcd_idmap_get(&c->type_by_id, t->element) : GCD_IDMAP_NONE;
+        for (unsigned depth = 0; element != GCD_IDMAP_NONE && depth < DEPTH_MAX; depth++) {
+            const struct clr_type *e = &c->types[element];
+            t->outer = e->outer;
+            element = e->rank > 0 ? gcd_idmap_get(&c->type_by_id, e->element) : GCD_IDMAP_NONE;
+        }
+    }
+    gcd_mem_free(&c->alloc, names, (c->type_count + 1) * sizeof *names);
+    return st;
+}

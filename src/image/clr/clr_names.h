@@ -1,0 +1,24 @@
+/* The metadata of a module in the image. */
+#ifndef GCD_IMAGE_CLR_NAMES_H
+#define GCD_IMAGE_CLR_NAMES_H
+
+#include <gcdumpc/unstable/metadata.h>
+
+#include "image/clr/clr.h"
+
+struct clr_metadata {
+    uint8_t *bytes; /* [n] */
+    size_t n;
+    struct gcd_input *in;
+    struct gcd_metadata *m;
+};
+
+/* False if the image has none that can be read. */
+bool clr_metadata_open(struct clr *c, const struct clr_module *module, struct clr_metadata *ret);
+void clr_metadata_close(struct clr *c, struct clr_metadata *m);
+
+/* clr_statics.c: adds the static variables of MODULE that hold objects. */
+gcd_status clr_static_fields(struct clr *c, const struct clr_module *module, struct gcd_metadata *m,
+                             struct gcd_error *err);
+
+#endif

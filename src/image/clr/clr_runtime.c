@@ -1,0 +1,259 @@
+/*
+ * Finds the runtime: the module that exports g_dacTable, which is an array of addresses of its
+ * globals (src/coreclr/inc/dacvars.h).  One of them is the address of GcDacVars
+ * (gc/gcinterface.dacvars.def), which has the same layout in .NET 8 to 11 and is recognised by its
+ * content, because the number of entries before it changes.
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "image/clr/clr.h"
+#include "image/clr/clr_dac.h"
+
+#define TABLE_MAX 256u /* entries; 129 to 158 so far */
+
+static const struct clr_layout layouts[] = {
+    { .major = 8,
+      .generation_bytes = 0x108,
+      .handle_types = 12,
+      .thread_list = 160,
+      .thread_link = 232,
+      .thread_os_id = 424,
+      .thread_stack_base = 248,
+      .alloc_context = 88,
+      .module_pe = 272,
+      .module_types = 752,
+      .module_statics = 1224 },
+    { .major = 9,
+      .generation_bytes = 0x100,
+      .handle_types = 12,
+      .thread_list = 160,
+      .thread_link = 112,
+      .thread_os_id = 296,
+      .thread_stack_base = 120,
+      .thread_locals = 32,
+      .alloc_context = 0,
+      .thread_statics = 928,
+      .module_base = 288,
+      .module_path = 272,
+      .module_allocator = 248,
+      .module_types = 624,
+      .module_dynamic = 1120 },
+    { .major = 10,
+      .generation_bytes = 0x100,
+      .handle_types = 13,
+      .thread_list = 88,
+      .thread_link = 112,
+      .thread_os_id = 296,
+      .thread_stack_base = 120,
+      .thread_locals = 32,
+      .alloc_context = 8,
+      .thread_statics = 568,
+      .module_base = 224,
+      .module_path = 200,
+      .module_allocator = 176,
+      .module_types = 416,
+      .module_dynamic = 840,
+      .allocator_handle = 752 },
+    { .major = 11,
+      .generation_bytes = 0x100,
+      .handle_types = 13,
+      .thread_list = 88,
+      .thread_link = 112,
+      .list_of_threads = true,
+      .thread_os_id = 224,
+      .thread_stack_base = 120,
+      .thread_locals = 32,
+      .alloc_context = 8,
+      .thread_statics = 496,
+      .module_base = 224,
+      .module_path = 200,
+      .module_allocator = 176,
+      .module_types = 416,
+      .module_dynamic = 840,
+      .allocator_handle = 664 },
+};
+
+/* ---- the collector's globals ---- */
+
+static bool is_gc(struct image *m, uint64_t address)
+{
+    uint64_t version = image_u64(m, address), generation = image_u64(m, address + 8);
+    return address != 0 && (version & 255) >= 1 && (version & 255) <= 6 &&
+           (version >> 8 & 255) < 16 && generation >= 64 && generation <= 2048 &&
+           image_u64(m, address + 16) == 5;
+}
+
+static bool find_gc(struct clr *c)
+{
+    unsigned found = 0;
+    for (unsigned i = 4; i < TABLE_MAX; i++) {
+        uint64_t entry = image_u64(c->image, c->dac + 8 * (uint64_t)i);
+        uint64_t gc = entry != 0 ? image_u64(c->image, entry) : 0;
+        if (gc == 0 || !is_gc(c->image, gc))
+            continue;
+        c->dac_index = i;
+        c->gc = gc;
+        found++;
+    }
+    return found == 1;
+}
+
+/* The minor version of the interface of a collector and the place of its globals tell the version;
+ * a thread of each must then be one of the kernel's (clr_each_thread). */
+static const struct clr_layout *layout_of(const struct clr *c, unsigned major)
+{
+    uint64_t generation = image_u64(c->image, c->gc + 8);
+    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++)
+        if (layouts[i].major == major && layouts[i].generation_bytes == generation)
+            return &layouts[i];
+    return NULL;
+}
+
+static gcd_status count_thread(struct clr *c, uint64_t thread, struct gcd_error *err)
+{
+    (void)err;
+    uint32_t id = image_u32(c->image, thread + c->layout.thread_os_id);
+    for (size_t i = 0; i < c->image->thread_count; i++)
+        if (c->image->threads[i].id == id)
+            c->heaps++;
+    return GCD_OK;
+}
+
+/* How many of the runtime's threads are threads of the process, if this is its layout? */
+static uint32_t fitting_threads(struct clr *c, const struct clr_layout *layout)
+{
+    struct gcd_error own = GCD_ERROR_INIT;
+    c->layout = *layout;
+    c->heaps = 0;
+    if (clr_each_thread(c, count_thread, &own) != GCD_OK)
+        return 0;
+    return c->heaps;
+}
+
+static bool find_layout(struct clr *c)
+{
+    const struct clr_layout *best = NULL;
+    uint32_t most = 0;
+    unsigned minor = (unsigned)(image_u64(c->image, c->gc) >> 8 & 255);
+    for (unsigned major = 8; major <= 11; major++) {
+        const struct clr_layout *l = layout_of(c, major);
+        uint32_t n = l != NULL ? fitting_threads(c, l) : 0;
+        /* 10 and 11 differ in the list of threads, and in what follows */
+        if (n > most || (n == most && n > 0 && major == 11 && minor >= 9)) {
+            best = l;
+            most = n;
+        }
+    }
+    c->heaps = 0;
+    if (best != NULL)
+        c->layout = *best;
+    return best != NULL;
+}
+
+/* ---- the module ---- */
+
+static bool try_module(struct clr *c, const struct image_mapping *m)
+{
+    uint64_t dac = m->file_off == 0 ? elf_symbol(c->image, m->start, "g_dacTable") : 0;
+    if (dac == 0)
+        return false;
+    c->dac = dac;
+    c->module_base = m->start;
+    c->runtime_path = m->path;
+    return true;
+}
+
+static bool ends_in(const char *path, const char *name)
+{
+    size_t n = strlen(path), k = strlen(name);
+    return n >= k && strcmp(path + n - k, name) == 0;
+}
+
+/* The library first; a program that is one file has the runtime in itself. */
+static bool find_module(struct clr *c)
+{
+    const struct image *m = c->image;
+    for (int other = 0; other < 2; other++)
+        for (size_t i = 0; i < m->mapping_count; i++)
+            if (ends_in(m->mappings[i].path, "/libcoreclr.so") == (other == 0) &&
+                try_module(c, &m->mappings[i]))
+                return true;
+    return false;
+}
+
+gcd_status clr_open(struct clr *c, struct image *image, const struct gcd_context *context,
+                    const struct gcd_alloc *alloc, struct gcd_error *err)
+{
+    *c = (struct clr){ .alloc = *alloc, .image = image, .context = context, .runtime_path = "" };
+    gcd_idmap_init(&c->type_by_id, &c->alloc);
+    gcd_idmap_init(&c->module_by_id, &c->alloc);
+    gcd_textpool_init(&c->text, &c->alloc, UINT64_C(1) << 30);
+    if (!find_module(c) && image->cut_off != GCD_OFF_NONE)
+        return gcd_fail(err, GCD_E_TRUNCATED,
+                        "the core file was cut before the .NET runtime in it");
+    if (c->dac == 0)
+        return gcd_fail(err, GCD_E_UNSUPPORTED,
+                        "the core file has no .NET runtime that can be read: no module in it "
+                        "exports g_dacTable (Native AOT and Mono have none)");
+    if (!find_gc(c))
+        return gcd_fail(err, GCD_E_UNSUPPORTED,
+                        "the .NET runtime in the core file (%s) is not one of .NET 8 to 11, or the "
+                        "file lacks its globals",
+                        c->runtime_path);
+    if (!find_layout(c))
+        return gcd_fail(err, GCD_E_UNSUPPORTED,
+                        "the .NET runtime in the core file (%s) has a layout that is not known: "
+                        "none of its threads can be found",
+                        c->runtime_path);
+    c->gaps.collecting = image_u32(image, image_u64(image, c->gc + GC_STRUCTURES_INVALID)) != 0;
+    return GCD_OK;
+}
+
+void clr_close(struct clr *c)
+{
+    for (size_t i = 0; i < c->region_count; i++) {
+        struct clr_region *r = &c->regions[i];
+        if (r->live != NULL)
+            gcd_mem_free(&c->alloc, r->live, ((r->end - r->start) / 512 + 1) * sizeof *r->live);
+        gcd_mem_free(&c->alloc, r->pending, r->pending_cap * sizeof *r->pending);
+    }
+    gcd_mem_free(&c->alloc, c->types, c->type_cap * sizeof *c->types);
+    gcd_mem_free(&c->alloc, c->series, c->series_cap * sizeof *c->series);
+    gcd_mem_free(&c->alloc, c->groups, c->group_cap * sizeof *c->groups);
+    gcd_mem_free(&c->alloc, c->args, c->arg_cap * sizeof *c->args);
+    gcd_mem_free(&c->alloc, c->regions, c->region_cap * sizeof *c->regions);
+    gcd_mem_free(&c->alloc, c->holes, c->hole_cap * sizeof *c->holes);
+    gcd_mem_free(&c->alloc, c->modules, c->module_cap * sizeof *c->modules);
+    gcd_mem_free(&c->alloc, c->roots, c->root_cap * sizeof *c->roots);
+    gcd_mem_free(&c->alloc, c->dependents, c->dependent_cap * sizeof *c->dependents);
+    gcd_mem_free(&c->alloc, c->statics, c->static_cap * sizeof *c->statics);
+    gcd_mem_free(&c->alloc, c->stack_words, c->stack_word_cap * sizeof *c->stack_words);
+    gcd_idmap_done(&c->type_by_id);
+    gcd_idmap_done(&c->module_by_id);
+    gcd_textpool_done(&c->text);
+}
+
+/* ---- threads ---- */
+
+#define THREADS_MAX 1000000u
+
+gcd_status clr_each_thread(struct clr *c,
+                           gcd_status (*fn)(struct clr *c, uint64_t thread, struct gcd_error *err),
+                           struct gcd_error *err)
+{
+    /* the entry four before that of the collector: ThreadStore::s_pThreadStore */
+    uint64_t entry = image_u64(c->image, c->dac + 8 * (uint64_t)(c->dac_index - 4));
+    uint64_t store = image_u64(c->image, entry);
+    uint64_t link = store != 0 ? image_u64(c->image, store + c->layout.thread_list) : 0;
+    uint64_t first = link;
+    for (unsigned n = 0; link != 0 && n < THREADS_MAX; n++) {
+        uint64_t thread = c->layout.list_of_threads ? link : link - c->layout.thread_link;
+        GCD_TRY(fn(c, thread, err));
+        link = image_u64(c->image, thread + c->layout.thread_link);
+        if (link == first)
+            break;
+    }
+    return GCD_OK;
+}

@@ -1,0 +1,150 @@
+#include "image/space/image.h"
+
+#include <string.h>
+
+#include "base/cur.h"
+#include "base/error.h"
+#include "base/mem.h"
+
+#define TEXT_MAX (UINT64_C(64) << 20)
+
+gcd_status image_init(struct image *m, struct gcd_input *in, const struct gcd_alloc *alloc,
+                      struct gcd_error *err)
+{
+    *m = (struct image){ .alloc = *alloc, .in = in, .command_line = "", .cut_off = GCD_OFF_NONE };
+    gcd_textpool_init(&m->text, &m->alloc, TEXT_MAX);
+    m->pages = gcd_mem_new_uncleared(&m->alloc, IMAGE_PAGES, IMAGE_PAGE_BYTES);
+    m->page = gcd_mem_new_array(&m->alloc, IMAGE_PAGES, sizeof *m->page);
+    m->page_bytes = gcd_mem_new_array(&m->alloc, IMAGE_PAGES, sizeof *m->page_bytes);
+    return m->pages != NULL && m->page != NULL && m->page_bytes != NULL
+               ? GCD_OK
+               : gcd_fail_nomem(err, "opening a memory image");
+}
+
+void image_done(struct image *m)
+{
+    gcd_mem_free(&m->alloc, m->pages, IMAGE_PAGES * IMAGE_PAGE_BYTES);
+    gcd_mem_free(&m->alloc, m->page, IMAGE_PAGES * sizeof *m->page);
+    gcd_mem_free(&m->alloc, m->page_bytes, IMAGE_PAGES * sizeof *m->page_bytes);
+    gcd_mem_free(&m->alloc, m->segments, m->segment_cap * sizeof *m->segments);
+    gcd_mem_free(&m->alloc, m->mappings, m->mapping_cap * sizeof *m->mappings);
+    gcd_mem_free(&m->alloc, m->threads, m->thread_cap * sizeof *m->threads);
+    gcd_textpool_done(&m->text);
+}
+
+/* The segment with ADDRESS, or NULL. */
+static const struct image_segment *segment_at(const struct image *m, uint64_t address)
+{
+    size_t low = 0, high = m->segment_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (m->segments[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const struct image_segment *s = low > 0 ? &m->segments[low - 1] : NULL;
+    return s != NULL && address - s->start < s->bytes ? s : NULL;
+}
+
+size_t image_read_run(struct image *m, uint64_t address, void *ret, size_t n)
+{
+    size_t done = 0;
+    while (done < n) {
+        const struct image_segment *s = segment_at(m, address + done);
+        if (s == NULL || address + done < address)
+            break;
+        uint64_t skip = address + done - s->start, left = s->bytes - skip;
+        size_t want = left < n - done ? (size_t)left : n - done, got = 0;
+        struct gcd_error err = GCD_ERROR_INIT;
+        if (gcd_input_read_at(m->in, s->off + skip, (uint8_t *)ret + done, want, &got, &err) !=
+            GCD_OK)
+            break;
+        done += got;
+        if (got < want)
+            break;
+    }
+    return done;
+}
+
+uint64_t image_available(const struct image *m, uint64_t address)
+{
+    uint64_t at = address;
+    const struct image_segment *s;
+    while ((s = segment_at(m, at)) != NULL && s->start + s->bytes > at)
+        at = s->start + s->bytes;
+    return at - address;
+}
+
+/* The page with ADDRESS, and how many of its bytes there are. */
+static const uint8_t *page_at(struct image *m, uint64_t address, size_t *ret_n)
+{
+    uint64_t number = address / IMAGE_PAGE_BYTES;
+    size_t slot = (size_t)(number & (IMAGE_PAGES - 1));
+    uint8_t *p = m->pages + slot * IMAGE_PAGE_BYTES;
+    if (m->page[slot] != number + 1) {
+        m->page_bytes[slot] =
+            (uint16_t)image_read_run(m, number * IMAGE_PAGE_BYTES, p, IMAGE_PAGE_BYTES);
+        m->page[slot] = number + 1;
+    }
+    *ret_n = m->page_bytes[slot];
+    return p;
+}
+
+bool image_read(struct image *m, uint64_t address, void *ret, size_t n)
+{
+    uint8_t *to = ret;
+    while (n > 0) {
+        size_t have, skip = (size_t)(address % IMAGE_PAGE_BYTES);
+        const uint8_t *p = page_at(m, address, &have);
+        size_t part = IMAGE_PAGE_BYTES - skip < n ? IMAGE_PAGE_BYTES - skip : n;
+        if (have < skip + part) {
+            /* a page that the image has only in its later part: rare, so not cached */
+            if (image_read_run(m, address, to, part) < part)
+                return false;
+        } else {
+            memcpy(to, p + skip, part);
+        }
+        to += part, address += part, n -= part;
+    }
+    return true;
+}
+
+uint64_t image_u64(struct image *m, uint64_t address)
+{
+    uint8_t raw[8];
+    size_t have, skip = (size_t)(address % IMAGE_PAGE_BYTES);
+    if (skip <= IMAGE_PAGE_BYTES - sizeof raw) {
+        const uint8_t *p = page_at(m, address, &have);
+        if (have >= skip + sizeof raw)
+            return gcd_le64(p + skip);
+    }
+    return image_read(m, address, raw, sizeof raw) ? gcd_le64(raw) : 0;
+}
+
+uint32_t image_u32(struct image *m, uint64_t address)
+{
+    uint8_t raw[4];
+    return image_read(m, address, raw, sizeof raw) ? gcd_le32(raw) : 0;
+}
+
+uint16_t image_u16(struct image *m, uint64_t address)
+{
+    uint8_t raw[2];
+    return image_read(m, address, raw, sizeof raw) ? gcd_le16(raw) : 0;
+}
+
+gcd_status image_text(struct image *m, uint64_t address, size_t max, const char **ret,
+                      struct gcd_error *err)
+{
+    uint8_t raw[2 * 1024];
+    size_t n = 0;
+    *ret = "";
+    max = max < sizeof raw / 2 ? max : sizeof raw / 2;
+    while (n < max && image_read(m, address + 2 * n, raw + 2 * n, 2) && gcd_le16(raw + 2 * n) != 0)
+        n++;
+    if (address == 0 || n == 0 || n == max)
+        return GCD_OK;
+    gcd_status st = gcd_textpool_add_utf16(&m->text, raw, n, ret);
+    return st == GCD_OK ? GCD_OK : gcd_fail(err, st, "cannot keep the texts of a memory image");
+}

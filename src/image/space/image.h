@@ -1,0 +1,100 @@
+/*
+ * The address space of a process: its memory by address, the files that it maps, its threads.
+ *
+ * Memory is read through a cache of pages, because the structures of a heap lie everywhere.  An
+ * address that the image does not have is no error: the reader of a structure decides.
+ */
+#ifndef GCD_IMAGE_SPACE_IMAGE_H
+#define GCD_IMAGE_SPACE_IMAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <gcdumpc/alloc.h>
+#include <gcdumpc/io.h>
+#include <gcdumpc/status.h>
+
+#include "base/text.h"
+
+#define IMAGE_PAGE_BYTES ((size_t)4096)
+#define IMAGE_PAGES      4096u /* a power of two: 16 MiB */
+/* Words of a thread's registers that may hold references (struct user_regs_struct). */
+#define IMAGE_REGISTERS 27u
+
+/* Consecutive memory that the image has: BYTES at OFF of the input. */
+struct image_segment {
+    uint64_t start; /* the first: gcd_sort_by_u64 */
+    uint64_t bytes, off;
+};
+
+/* A file that the process maps. */
+struct image_mapping {
+    uint64_t start, end;
+    uint64_t file_off; /* bytes */
+    const char *path;  /* UTF-8 */
+};
+
+struct image_thread {
+    uint32_t id; /* of the kernel */
+    uint64_t stack_pointer;
+    uint64_t registers[IMAGE_REGISTERS];
+};
+
+struct image {
+    struct gcd_alloc alloc;
+    struct gcd_input *in;           /* seekable; outlives the image */
+    struct image_segment *segments; /* [segment_count] by address, without overlaps */
+    size_t segment_count, segment_cap;
+    struct image_mapping *mappings; /* [mapping_count] */
+    size_t mapping_count, mapping_cap;
+    struct image_thread *threads; /* [thread_count] the first one received the signal */
+    size_t thread_count, thread_cap;
+    struct gcd_textpool text;
+    uint32_t process;         /* 0 = unknown */
+    uint32_t signal;          /* that ended the process; 0 = none */
+    const char *command_line; /* at most 80 bytes; "" = unknown */
+    uint64_t cut_off; /* the file ends here, before its last segment; GCD_OFF_NONE = whole */
+    /* direct-mapped: page number + 1 in each slot, 0 = none */
+    uint8_t *pages;       /* [IMAGE_PAGES * IMAGE_PAGE_BYTES] */
+    uint64_t *page;       /* [IMAGE_PAGES] */
+    uint16_t *page_bytes; /* [IMAGE_PAGES] bytes of the page that the image has, from its start */
+};
+
+gcd_status image_init(struct image *m, struct gcd_input *in, const struct gcd_alloc *alloc,
+                      struct gcd_error *err);
+void image_done(struct image *m);
+
+/* Copies N bytes at ADDRESS.  False if the image lacks one of them. */
+bool image_read(struct image *m, uint64_t address, void *ret, size_t n);
+
+/* As above, at once from the input without the cache: for consecutive memory.  Returns the number
+ * of bytes from ADDRESS on that the image has. */
+size_t image_read_run(struct image *m, uint64_t address, void *ret, size_t n);
+
+/* How many consecutive bytes the image has from ADDRESS on; 0 = none. */
+uint64_t image_available(const struct image *m, uint64_t address);
+
+/* A number; 0 if the image lacks it. */
+uint64_t image_u64(struct image *m, uint64_t address);
+uint32_t image_u32(struct image *m, uint64_t address);
+uint16_t image_u16(struct image *m, uint64_t address);
+
+/* UTF-16 text up to its terminator as UTF-8; *RET is "" if it is missing, damaged or longer than
+ * MAX units.  GCD_E_NOMEM, GCD_E_LIMIT. */
+gcd_status image_text(struct image *m, uint64_t address, size_t max, const char **ret,
+                      struct gcd_error *err);
+
+/* elf_core.c: does it begin like an ELF core file of 64 bits? */
+bool elf_core_probe(const uint8_t *head, size_t n);
+/*
+ * Fills M, initialised, from the core file in M->in.  GCD_E_FORMAT; GCD_E_UNSUPPORTED: another
+ * architecture; GCD_E_NOMEM, GCD_E_LIMIT, GCD_E_IO.  A file that is cut keeps what it has.
+ */
+gcd_status elf_core_read(struct image *m, struct gcd_error *err);
+
+/* elf_symbol.c: the address of the exported symbol NAME of the ELF file that the process maps at
+ * BASE; 0 = it has none, or the image lacks its tables. */
+uint64_t elf_symbol(struct image *m, uint64_t base, const char *name);
+
+#endif

@@ -1,0 +1,139 @@
+"""A core file of HeapLab, cut to the pages that matter: its heap, names and roots; and what damage of it leads to."""
+import gzip
+import json
+import os
+import random
+import re
+import struct
+import tempfile
+import unittest
+
+from golden_support import TRACES, gcdumpc, gcdumpc_json
+
+CORE = os.path.join(TRACES, "net10-core", "heap.core.gz")
+
+
+def counts():
+    """What the process printed about itself."""
+    with open(os.path.join(TRACES, "net10-core", "counts.json"), encoding="utf-8") as f:
+        return json.load(f)
+
+
+class Core(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        with gzip.open(CORE) as f:
+            cls.data = f.read()
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def put(self, data, name="x.core"):
+        with open(self.path(name), "wb") as f:
+            f.write(data)
+        return self.path(name)
+
+    def segments(self):
+        """(offset of the header, type, offset, address, bytes) of each program header."""
+        off, n = struct.unpack_from("<Q", self.data, 32)[0], struct.unpack_from("<H", self.data, 56)[0]
+        for i in range(n):
+            kind, _, at, address, _, size, _, _ = struct.unpack_from("<IIQQQQQQ", self.data, off + 56 * i)
+            yield off + 56 * i, kind, at, address, size
+
+    def test_objects_are_those_of_the_process(self):
+        report, status = gcdumpc_json("report", CORE, "--top", "100000")
+        self.assertEqual(status, 0)
+        types = {}
+        for row in report["types"]:
+            old = types.get(row["raw_name"], (0, 0, 0))
+            types[row["raw_name"]] = tuple(a + row[k] for a, k in zip(old, ("count", "bytes", "edges")))
+        checked = 0
+        for t in counts()["types"]:
+            # types of a dynamic assembly, whose metadata createdump leaves out
+            if t["name"] in ("HeapLab.<b>\"&'</b>", "HeapLab.\U0001f600"):
+                continue
+            seen = types.get(t["name"], (0, 0, 0))
+            for key, value in zip(("count", "bytes", "edges"), seen):
+                if key in t:
+                    self.assertEqual(value, t[key], (t["name"], key))
+                    checked += 1
+            self.assertGreaterEqual(seen[0], t.get("min_count", 0), t["name"])
+        self.assertGreater(checked, 150)
+
+    def test_static_variables_have_class_and_field(self):
+        paths = gcdumpc("paths", CORE, "--type", "HeapLab.Lab").stdout.decode()
+        self.assertIn("static variable HeapLab.Lab.s_lab", paths)
+        info, _ = gcdumpc_json("info", CORE)
+        self.assertTrue(info["verdict"]["complete"])
+        self.assertEqual(info["trace"]["container"], "core")
+
+    def test_a_gcdump_of_it_has_the_same_objects(self):
+        ours, _ = gcdumpc_json("report", CORE, "--top", "100000")
+        out = self.path("x.gcdump")
+        r = gcdumpc("convert", CORE, "-o", out)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        theirs, _ = gcdumpc_json("report", out, "--top", "100000")
+        self.assertEqual((theirs["objects"], theirs["bytes"]), (ours["objects"], ours["bytes"]))
+
+    def test_a_dump_without_heap_is_refused(self):
+        """As createdump writes types 1 and 3: stacks and globals, but no region of the heap, which all begin with an object."""
+        data = bytearray(self.data)
+        tables = {struct.pack("<Q", int(t["id"], 16)) for t in gcdumpc_json("report", CORE, "--top", "100000")[0]["types"]}
+        for header, kind, at, _, _ in self.segments():
+            if kind == 1 and any(self.data[at + skip:at + skip + 8] in tables for skip in range(0, 128, 8)):
+                struct.pack_into("<Q", data, header + 32, 0)
+        r = gcdumpc("report", self.put(data))
+        self.assertEqual(r.returncode, 1, r.stderr)
+        self.assertIn(b"this dump has no heap", r.stderr)
+
+    def node_table(self):
+        report, _ = gcdumpc_json("report", CORE, "--top", "100000")
+        return struct.pack("<Q", int(next(t["id"] for t in report["types"] if t["raw_name"] == "HeapLab.Node"), 16))
+
+    def test_missing_memory_is_said(self):
+        data = bytearray(self.data)
+        table = self.node_table()
+        header, size = max(((self.data[a:a + s].count(table), h, s) for h, k, a, _, s in self.segments() if k == 1))[1:]
+        struct.pack_into("<Q", data, header + 32, size // 2)
+        r = gcdumpc("report", self.put(data))
+        self.assertEqual(r.returncode, 3, r.stderr)
+        self.assertRegex(r.stderr.decode(), r"incomplete: \d+ bytes of the heap are missing in the core file")
+
+    def test_a_cut_file_fails_or_is_incomplete(self):
+        for part in range(0, 40):
+            n = len(self.data) * part // 40
+            r = gcdumpc("report", self.put(self.data[:n]))
+            self.assertIn(r.returncode, (1, 3), (n, r.stderr))
+            self.assertNotEqual(r.stderr, b"")
+
+    def test_damage_never_crashes(self):
+        rng = random.Random(1)
+        for case in range(60):
+            data = bytearray(self.data)
+            for _ in range(rng.choice((1, 8, 200))):
+                data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+            r = gcdumpc("report", self.put(data), timeout=60)
+            self.assertIn(r.returncode, (0, 1, 3), (case, r.stderr))
+
+    def test_a_damaged_reference_is_said(self):
+        """Node.Next of all nodes leads to the same place without an object."""
+        data = bytearray(self.data)
+        at = [m.start() for m in re.finditer(re.escape(self.node_table()), self.data)]
+        for off in at[-200:]:
+            struct.pack_into("<Q", data, off + 8, 0x1000)
+        r = gcdumpc("report", self.put(data))
+        self.assertEqual(r.returncode, 3, r.stderr)
+        self.assertIn(b"reference", r.stderr)
+
+    def test_another_architecture_is_refused(self):
+        data = bytearray(self.data)
+        struct.pack_into("<H", data, 18, 183)
+        r = gcdumpc("report", self.put(data))
+        self.assertEqual(r.returncode, 1)
+        self.assertIn(b"another architecture (ELF machine 183)", r.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

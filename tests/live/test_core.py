@@ -1,0 +1,65 @@
+"""Core files that createdump writes of living processes: the same objects as the process says, and names without its files."""
+import json
+import os
+import subprocess
+import time
+import unittest
+
+from live_support import LiveTest, Process, check_counts, heaplab, main, need
+
+# createdump leaves the metadata of dynamic assemblies out
+DYNAMIC = ("HeapLab.<b>\"&'</b>", "HeapLab.\U0001f600")
+
+
+class Core(LiveTest):
+    def wait_for_frames(self, target):
+        """Its first thread has built everything and reads its standard input."""
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            with open(f"/proc/{target.pid}/wchan", encoding="ascii") as f:
+                if "pipe_read" in f.read():
+                    return
+            time.sleep(0.01)
+        self.fail("it does not wait for its standard input")
+
+    def createdump(self, target, name, *options):
+        """The program beside the runtime that the process has loaded."""
+        self.wait_for_frames(target)
+        with open(f"/proc/{target.pid}/maps", encoding="utf-8") as f:
+            runtime = next((line.split()[-1] for line in f if line.rstrip().endswith("/libcoreclr.so")), "")
+        program = os.path.join(os.path.dirname(runtime), "createdump")
+        if not os.path.exists(program):
+            self.skipTest("this runtime has no createdump")
+        r = subprocess.run([program, *options, "-f", self.path(name), str(target.pid)], capture_output=True, text=True, check=False)
+        self.assertEqual(r.returncode, 0, r.stdout + r.stderr)
+        return self.path(name)
+
+    def check(self, target, core):
+        report = json.loads(self.gcdumpc("report", core, "--json", "--no-modules").stdout)
+        counts = target.counts()
+        counts["types"] = [t for t in counts["types"] if t["name"] not in DYNAMIC]
+        self.assertTrue(report["verdict"]["complete"])
+        self.assertEqual([], list(check_counts.check_types(counts, report, False)))
+        paths = self.gcdumpc("paths", core, "--type", "HeapLab.Lab", "--no-modules").stdout
+        self.assertIn("static variable HeapLab.Lab.s_lab", paths)
+
+    def test_heap_and_full_dumps_have_what_the_process_says(self):
+        for runtime in (None, 9, 8) if os.environ.get("GCDUMPC_TEST_CORES") == "all" else (None,):
+            with Process(program=need(heaplab, runtime)) as target:
+                self.check(target, self.createdump(target, "heap.core", "--withheap"))
+                self.check(target, self.createdump(target, "full.core", "--full"))
+
+    def test_server_collector(self):
+        with Process(DOTNET_gcServer="1", DOTNET_GCHeapCount="2") as target:
+            self.check(target, self.createdump(target, "server.core", "--withheap"))
+
+    def test_a_dump_without_heap_is_refused(self):
+        with Process() as target:
+            core = self.createdump(target, "mini.core", "--normal")
+            r = self.gcdumpc("report", core, status=1)
+            self.assertRegex(r.stderr, r"mini\.core: this dump has no heap .*: take one of type 2 \(heap\) or 4 \(full\)\n$")
+            self.assertEqual(r.stdout, "")
+
+
+if __name__ == "__main__":
+    main()
