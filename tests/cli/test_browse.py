@@ -488,7 +488,7 @@ class Ends(Browse):
         """Uses a built-in description, a copy of ansi.ti."""
         source = os.path.join(SOURCE, "src", "cli", "browse")
         with open(os.path.join(source, "terminal_fallback.c"), encoding="utf-8") as f:
-            built_in = "".join(re.findall(r'^    "([0-9A-F]+)"', f.read(), re.M))
+            built_in = "".join(re.findall(r'^ *"([0-9A-F]+)"', f.read(), re.M))
         if subprocess.run(["tic", "-V"], capture_output=True, check=False).returncode == 0:
             subprocess.run(["tic", "-o", self.tmp, os.path.join(source, "ansi.ti")], check=True)
             with open(os.path.join(self.tmp, "g", "gcdumpc-ansi"), "rb") as f:

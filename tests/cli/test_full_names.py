@@ -21,7 +21,8 @@ def heap(lists=1, trees=1):
     p, start = Payloads(8), 1_000_000
     rows = [(BASE, 0x18, STORE, lists + trees + 1), (BASE + 0x18, 0x20, ORDER, 0)]
     rows += [(BASE + 0x40 + 0x30 * i, 0x30, LIST_NODE if i < lists else TREE_NODE, 0) for i in range(lists + trees)]
-    return [Ev(1, start, p.gc_start()), Ev(38, start + 1, p.statics((BASE, STORE, "s_all"))), Ev(18, start + 2, p.nodes(0, *rows)),
+    return [Ev(1, start, p.gc_start()), Ev(16, start + 1, p.roots(0)), Ev(38, start + 1, p.statics((BASE, STORE, "s_all"))),
+            Ev(18, start + 2, p.nodes(0, *rows)),
             Ev(19, start + 3, p.edges(0, *(row[0] for row in rows[1:]))),
             Ev(15, start + 4, p.types((STORE, "Shop.Store"), (LIST_NODE, "Node[System.Int32]"), (TREE_NODE, "Node[System.Int32]"),
                                       (ORDER, "Shop.Order"))),
