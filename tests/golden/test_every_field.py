@@ -395,7 +395,8 @@ class GcDumpFormat(Case):
             self.assertEqual(facts["log"].split("\n"), [
                 "gcdumpc: complete", "command line: /opt/field heap --x", "os: Linux-é", "arch: arm64", "runtime: 10.11.12", "gc number: 6",
                 "gc depth: 2", "gc reason: 1", "gc type: 0", "gc heaps: 4", f"gc start ns: {GC_START_US * 1000}", f"gc end ns: {GC_END_US * 1000}",
-                "references missing: 1", "references dangling: 1", "roots dangling: 2", "dependent handles dropped: 2", "objects dropped: 0", ""])
+                "references missing: 1", "references dangling: 1", "roots dangling: 2", "dependent handles dropped: 2", "objects dropped: 0",
+                f"objects: {len(heap.sizes)}", f"references: {sum(map(len, heap.graph_edges())) + len(heap.dependents())}", ""])
             clamped = sum(size > 2 ** 31 - 1 for size in sizes)
             self.assertEqual(losses(said), ["2 weak roots are not stored", *LOST_FLAGS, *LOST_RANGES, *LOST_HANDLES,
                                             f"{clamped} objects are larger than the 2 GiB that a gcdump can store: "

@@ -136,8 +136,6 @@ class Heap:
         for each in EARLY_RANGES:
             yield Ev(23, at + 2, self.range(*each))
         yield Ev(38, at + 3, statics)
-        for each in EARLY_RANGES:
-            yield Ev(23, at + 3, self.range(*each))
         yield Ev(36, at + 4, ccws)
         yield Ev(37, at + 5, rcws)
         yield Ev(18, at + 6, self.nodes(0, range(0, 5)))

@@ -4,7 +4,7 @@ import {data, heap} from "./data.js";
 import {byId, el, section, swatch} from "./dom.js";
 import {visible} from "./names.js";
 import {bytes, count, exactBytes, milliseconds, plural, sum, timeText} from "./numbers.js";
-import {suspectLines} from "./suspects.js";
+import {noSuspects, suspectLines} from "./suspects.js";
 import * as words from "./words.js";
 
 // Number of suspects at the top.
@@ -132,10 +132,9 @@ export function summarySection(first = false) {
   const dead = t.bytes - t.reachable_bytes;
   const strong = sum(heap.roots, n => n) - heap.roots[heap.root_groups.indexOf("weak handles")];
   const p = heap.process;
-  const limit = heap.suspect_bytes;
   document.body.classList.add("heap");
   document.body.classList.toggle("incomplete", !heap.verdict.complete);
-  const answers = first ? [] : [heap.suspects.length > 0 ? null : el("p", {}, words.noSuspects(limit, t.bytes, heap.consumer.length > 0, heap.verdict.complete || heap.loss.first === "types_undescribed")),
+  const answers = first ? [] : [heap.suspects.length > 0 ? null : el("p", {}, noSuspects()),
     suspectLines(SHOWN),
     heap.suspects.length > SHOWN ? el("p", {}, el("a", {href: "#suspects"}, words.furtherSuspects(heap.suspects.length - SHOWN))) : null];
   section("summary", "Summary", null, ...first ? [] : warnings(),

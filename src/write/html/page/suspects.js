@@ -144,6 +144,11 @@ function checkTable() {
   return wideTable("What was looked for", el("table", {}, el("thead", {}, el("tr", {}, ...head)), el("tbody", {}, ...rows)));
 }
 
+export function noSuspects() {
+  const complete = heap.verdict.complete || heap.loss.first === "types_undescribed";
+  return words.noSuspects(heap.suspect_bytes, heap.totals.bytes, heap.consumer.length > 0, complete);
+}
+
 /**
  * @param {string} title
  * @param {(globalThis.Node | null)[]} top  what comes before them; nothing unless they come first
@@ -151,7 +156,7 @@ function checkTable() {
 export function suspectSection(title = "Suspects", top = []) {
   const limit = heap.suspect_bytes;
   const shown = heap.suspects.length > 0 ? heap.suspects : heap.consumer;
-  const explanation = heap.suspects.length > 0 ? words.someSuspects(limit) : words.noSuspects(limit, heap.totals.bytes, shown.length > 0);
+  const explanation = heap.suspects.length > 0 ? words.someSuspects(limit) : noSuspects();
   const first = top.length > 0;
   section("suspects", title, explanation, ...top, first && heap.suspects.length === 0 ? el("p", {}, explanation) : null,
     ...shown.map((s, i) => suspectArticle(s, i, first)), unfolding("What was looked for", false, checkTable));
