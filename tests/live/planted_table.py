@@ -86,7 +86,7 @@ first("weak-bus", "WeakBus", "3,000", "ProductView")
 
 # -- timers and what flows into them --------------------------------------------------------------------------------------------------
 first("timer", "3,000", "PollJob", "[Tt]imer")
-first("timers-of-two", "5,500 timers are set, 2,500 of them for HeavyMonitor", "look in HeavyMonitor", kind="timers")
+first("timers-of-two", "timers are set, 2,500 of them for HeavyMonitor", "look in HeavyMonitor", kind="timers")
 first("system-timers", "3,000", "HeartbeatService", "[Tt]imer")
 first("periodic-timer", "3,000", "CleanupLoop", "[Tt]imer")
 first("task-delay", "3,000", "ReminderService", "[Tt]imer|Delay")
