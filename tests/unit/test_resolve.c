@@ -515,12 +515,15 @@ static void test_every_allocation(void **state)
         f.fail_at = n;
         struct gcd_dump *d = dump(
             TB_LIST(struct tb_static, OF(0x400, "s_first"), OF(0x900, "s_lock")), &f.alloc, &in);
+        err = (struct gcd_error)GCD_ERROR_INIT;
         gcd_status st = d != NULL ? resolve(d, &files) : GCD_E_NOMEM;
+        bool told = d == NULL || err.code == GCD_E_NOMEM;
         done(d, in);
         assert_null(failalloc_complaint(&f));
         if (f.failed == 0)
             break;
         assert_int_equal(st, GCD_E_NOMEM);
+        assert_true(told);
     }
 }
 
