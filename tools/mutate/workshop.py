@@ -129,7 +129,8 @@ class Workshop:
                 del words[words.index(option):words.index(option) + 2]
         out = os.path.join(self.folder, "one.o")
         words[words.index("-o") + 1] = out
-        self._run_build([w for w in words if w != "-MD"] + ["-O2"], entry["directory"])
+        words = [w for w in words if w != "-MD"] + ["-O2", "-Werror=format"]
+        self._run_build(words, entry["directory"])
         return read_bytes(out)
 
     def read_tests(self):
