@@ -534,7 +534,7 @@ class Both(Held):
     def test_long_lists_and_wide_fans(self):
         program = genheap(self.dir)
         for shape in ("list", "fan"):
-            subprocess.run([program, "-n", "200000", "--shape", shape, "--roots", "0", "--statics", "1", self.path("big")], check=True)
+            subprocess.run([program, "-n", "200000", "--shape", shape, "--roots", "1", "--statics", "1", self.path("big")], check=True)
             got = self.json("retained", "big", "--top", "3")
             self.assertEqual(got["largest_objects"][0]["retained"], got["alive_bytes"])
             rows = self.json("paths", "big", "--type", "*")["paths"]

@@ -32,13 +32,15 @@ def close(file, events, in_block=None):
 
 def with_roots(events):
     """EVENTS, in which a walk without roots or without static variables gets an empty event of them, as from a runtime."""
-    result, seen = [], set()
+    result, seen, after = [], set(), 0                   # AFTER the last event with objects or references
     for event in events:
         if event.kind == 2 and 18 in seen:
-            p = Payloads()
-            result += [Ev(kind, event.time, payload, event.thread) for kind, payload in ((16, p.roots(0)), (38, p.statics())) if kind not in seen]
+            p, last = Payloads(), result[after - 1]
+            result[after:after] = [Ev(kind, last.time, payload, last.thread)
+                                   for kind, payload in ((16, p.roots(0)), (38, p.statics())) if kind not in seen]
         seen = set() if event.kind == 2 else seen | {event.kind}
         result.append(event)
+        after = len(result) if event.kind in (18, 19) else after
     return result
 
 

@@ -129,6 +129,7 @@ static void sample_processes(struct tb *t)
     uint32_t index[TB_BULKS];
     memcpy(index, t->index, sizeof index);
     memset(t->index, 0, sizeof t->index);
+    bool statics = t->statics;
     t->thread = 50;
     tb_nodes(t,
              TB_LIST(struct tb_node, { OBJECT(0), 48, TYPE(0), 1 }, { OBJECT(9), 48, TYPE(9), 0 }));
@@ -138,6 +139,7 @@ static void sample_processes(struct tb *t)
     t->thread = 7;
     t->process = 1234;
     memcpy(t->index, index, sizeof index);
+    t->statics = statics;
     tb_gc_end(t, 1);
 }
 
