@@ -332,14 +332,16 @@ static gcd_status open_device(const char *path, const struct gcd_sink_options *o
     const gcd_cancel_flag *cancel = options->context.cancel;
     for (uint64_t waited_ms = 0;; waited_ms += POLL_MS) {
         int number, seen;
+        struct stat about;
         GCD_TRY(open_checked(path, O_PATH, &seen, &number, err));
+        bool is_pipe = fstat(seen, &about) == 0 && S_ISFIFO(about.st_mode);
         (void)close(seen);
         gcd_status st = open_checked(path, O_WRONLY | O_NONBLOCK | O_NOCTTY, ret_fd, &number, err);
         if (st == GCD_OK) {
             int flags = fcntl(*ret_fd, F_GETFL);
             (void)fcntl(*ret_fd, F_SETFL, flags & ~O_NONBLOCK);
         }
-        if (number != ENXIO)
+        if (number != ENXIO || !is_pipe) /* sockets never open */
             return st;
         if (gcd_is_canceled(cancel))
             return gcd_fail(err, GCD_E_CANCELED, "interrupted");
