@@ -1,5 +1,7 @@
 #include "base/text.h"
 
+#include <gcdumpc/unstable/text/shown.h>
+
 #include <stdbool.h>
 #include <string.h>
 
@@ -75,6 +77,33 @@ size_t gcd_utf8_next(const uint8_t *p, size_t n, uint32_t *ret_code_point)
         return 0;
     *ret_code_point = cp;
     return len;
+}
+
+size_t gcd_text_next(const char *s, size_t n, uint32_t *ret_code, bool *ret_shown)
+{
+    static const struct {
+        uint32_t first, last;
+    } obeyed[] = {
+        /* C0, DEL, C1: cursor, colours, replies that look like typed text */
+        { 0x00, 0x1f },
+        { 0x7f, 0x9f },
+        /* direction of text, and lines: it would read differently from what it is */
+        { 0x061c, 0x061c },
+        { 0x200e, 0x200f },
+        { 0x2028, 0x202e },
+        { 0x2066, 0x2069 },
+        /* annotations; invisible tags */
+        { 0xfff9, 0xfffb },
+        { 0xe0000, 0xe007f },
+    };
+    uint32_t c = 0;
+    size_t bytes = gcd_utf8_next((const uint8_t *)s, n, &c);
+    *ret_code = bytes > 0 ? c : 0xfffd;
+    *ret_shown = bytes > 0;
+    if (c < 0x20 || c >= 0x7f)
+        for (size_t i = 0; i < sizeof obeyed / sizeof *obeyed && *ret_shown; i++)
+            *ret_shown = c < obeyed[i].first || c > obeyed[i].last;
+    return bytes > 0 ? bytes : 1;
 }
 
 size_t gcd_utf8_sanitize(const uint8_t *p, size_t n, char *out)

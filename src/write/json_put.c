@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include <gcdumpc/unstable/io/sink_room.h>
-
-#include "base/text.h"
+#include <gcdumpc/unstable/text/shown.h>
 
 #define ESCAPE_BYTES ((size_t)6) /* \uxxxx */
 
@@ -16,37 +15,13 @@ struct character {
     size_t written; /* bytes in the output: the same, or more if escaped */
 };
 
-/* Is it a character that controls a terminal, or the display of a file, instead of being shown? */
-static bool is_obeyed(uint32_t c)
-{
-    static const struct {
-        uint32_t first, last;
-    } ranges[] = {
-        { 0x00, 0x1f },
-        { 0x7f, 0x9f }, /* C0, DEL, C1 */
-        /* line breaks and text direction */
-        { 0x061c, 0x061c },
-        { 0x200e, 0x200f },
-        { 0x2028, 0x202e },
-        /* text direction; annotations; invisible tags */
-        { 0x2066, 0x2069 },
-        { 0xfff9, 0xfffb },
-        { 0xe0000, 0xe007f },
-    };
-    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
-        if (c >= ranges[i].first && c <= ranges[i].last)
-            return true;
-    return false;
-}
-
 /* The first character of N > 0 bytes. */
 static struct character next(const struct json_put *j, const char *text, size_t n)
 {
-    struct character c = { .bytes = gcd_utf8_next((const uint8_t *)text, n, &c.code) };
-    bool none = c.bytes == 0;
-    if (none)
-        c = (struct character){ .code = 0xfffd, .bytes = 1 };
-    if (none || is_obeyed(c.code) || (c.code == '<' && j->html))
+    struct character c;
+    bool shown;
+    c.bytes = gcd_text_next(text, n, &c.code, &shown);
+    if (!shown || (c.code == '<' && j->html))
         c.written = c.code > 0xffff ? 2 * ESCAPE_BYTES : ESCAPE_BYTES;
     else
         c.written = c.code == '"' || c.code == '\\' ? 2 : c.bytes;

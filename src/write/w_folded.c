@@ -92,10 +92,16 @@ static void put_frame(struct gcd_sink *out, const char *text)
     if (cut)
         for (n = FRAME_BYTES; ((unsigned char)text[n] & 0xc0) == 0x80;)
             n--; /* at the start of a character */
-    char *p = gcd_sink_reserve(out, FRAME_BYTES);
-    for (size_t i = 0; i < n; i++)
-        p[i] = text[i] == ';' ? ':' : text[i] == '\n' || text[i] == '\r' ? '_' : text[i];
-    gcd_sink_advance(out, n);
+    while (n > 0) {
+        const char *semicolon = memchr(text, ';', n);
+        size_t part = semicolon != NULL ? (size_t)(semicolon - text) : n;
+        write_shown(out, text, part);
+        if (semicolon != NULL)
+            gcd_sink_text(out, ":");
+        part += semicolon != NULL;
+        text += part;
+        n -= part;
+    }
     if (cut)
         gcd_sink_text(out, "...");
 }

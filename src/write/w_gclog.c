@@ -62,20 +62,6 @@ struct gclog {
     struct gclog_batches batches; /* objects of a dump */
 };
 
-/* Writes N bytes of a name, replacing characters that would break a line. */
-static void put_name(struct gcd_sink *out, const char *s, size_t n)
-{
-    while (n > 0) {
-        size_t part = n < GCD_SINK_RESERVE_MAX ? n : GCD_SINK_RESERVE_MAX;
-        char *p = gcd_sink_reserve(out, part);
-        for (size_t i = 0; i < part; i++)
-            p[i] = s[i] == '\n' || s[i] == '\r' || s[i] == '\0' ? '_' : s[i];
-        gcd_sink_advance(out, part);
-        s += part;
-        n -= part;
-    }
-}
-
 /* "a 2 NAME STAMP" or "c NAME STAMP".  A name must not be empty or begin or end with spaces, or it
  * could not be read back. */
 static void put_frame(struct gclog *g, const char *letter)
@@ -92,7 +78,7 @@ static void put_frame(struct gclog *g, const char *letter)
         n = strlen(name);
     }
     gcd_sink_text(g->out, letter);
-    put_name(g->out, name, n);
+    write_shown(g->out, name, n);
     char *p = gcd_sink_reserve(g->out, OBJECT_BYTES), *q = p;
     *q++ = ' ';
     int64_t ms = g->summary->gc_start_ns / 1000000;
@@ -160,7 +146,7 @@ static void put_types(struct gclog *g)
         *q++ = ' ';
         gcd_sink_advance(g->out, (size_t)(q - p));
         const char *name = name_of(g, g->type_at[id - 1]);
-        put_name(g->out, name, strlen(name));
+        write_shown(g->out, name, strlen(name));
         gcd_sink_text(g->out, "\n");
     }
     g->notes->types = g->type_count;

@@ -36,6 +36,9 @@ struct gcd_format {
  * full disk (S may be NULL). */
 GCD_MUST_CHECK gcd_status write_check(const struct gcd_write_options *options, struct gcd_sink *s,
                                       uint64_t done, uint64_t total, struct gcd_error *err);
+/* Writes N bytes of foreign text to a file that people read: "?" for what is not shown
+ * (gcd_text_next). */
+void write_shown(struct gcd_sink *out, const char *s, size_t n);
 /* The name of a type in the style that the options request. */
 const char *write_type_name(const struct gcd_write_options *options, const struct gcd_graph *g,
                             uint32_t type);

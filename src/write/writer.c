@@ -8,6 +8,7 @@
 #include <gcdumpc/unstable/format_plan.h>
 #include <gcdumpc/unstable/staged_file.h>
 #include <gcdumpc/unstable/text/plural.h>
+#include <gcdumpc/unstable/text/shown.h>
 
 #include "base/context.h"
 #include "base/error.h"
@@ -179,6 +180,22 @@ gcd_status write_check(const struct gcd_write_options *options, struct gcd_sink 
 {
     GCD_TRY(gcd_context_step(&options->context, done, total, err));
     return s != NULL ? gcd_sink_status(s, err) : GCD_OK;
+}
+
+void write_shown(struct gcd_sink *out, const char *s, size_t n)
+{
+    while (n > 0) {
+        uint32_t code;
+        bool shown = true;
+        size_t taken = 0;
+        while (taken < n && s[taken] >= 0x20 && s[taken] < 0x7f) /* nearly always all of it */
+            taken++;
+        if (taken == 0)
+            taken = gcd_text_next(s, n, &code, &shown);
+        gcd_sink_write(out, shown ? s : "?", shown ? taken : 1);
+        s += taken;
+        n -= taken;
+    }
 }
 
 const char *write_type_name(const struct gcd_write_options *options, const struct gcd_graph *g,

@@ -86,11 +86,11 @@ class Job(CliTest):
     def test_recordings_are_kept_like_outputs(self):
         """Outputs and recordings are kept in the same number, including the new one."""
         target = self.process(small_trace())
-        self.old(*(f"{folder}/{i}.{folder}" for folder in ("gclog", "nettrace") for i in range(4)))
+        self.old(*(f"{folder}/{i}.{folder}" for folder in ("gclog", "nettrace") for i in range(1, 5)))
         self.collect("--pid", target.pid, "-o", "gclog/%s.gclog", "--save-trace", "nettrace/%s.nettrace", "--keep", "3")
         for folder in ("gclog", "nettrace"):
             left = sorted((name for name in os.listdir(self.path(folder)) if name[0] != "."), key=lambda name: (len(name), name))
-            self.assertEqual((left[0], left[1], len(left)), (f"2.{folder}", f"3.{folder}", 3), left)
+            self.assertEqual((left[0], left[1], len(left)), (f"3.{folder}", f"4.{folder}", 3), left)
 
     def run_job(self, target, job, output, keep, jobs=("nightly", "growing")):
         """Runs JOB of a configuration with JOBS, all of them with this OUTPUT; the names of its files."""
@@ -243,6 +243,11 @@ class Job(CliTest):
         for words in ((), ("--keep-partial",), ("--if-free-disk", "1")):
             run = self.done("collect", "--pid", target.pid, "-o", "x.gclog", "--timeout", "3", *words, code=1)
             self.assertRegex(run.lines[-1], r"x\.gclog: the time is up \(--timeout\)\Z")
+
+    def test_the_name_for_a_hook_is_shown(self):
+        """A hook may print it."""
+        run = self.done("collect", "--name", "No\x1b[31m\u202ebody\u009b", "-o", "%p.gclog", "--on-failure", "printenv GCDUMPC_NAME", code=1)
+        self.assertEqual(run.lines[-1], "No?[31m?body?")
 
     def test_each_process_gets_its_share_of_the_time(self):
         """Two that never finish, before or after one that does."""

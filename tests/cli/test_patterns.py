@@ -94,10 +94,6 @@ def text(name):
     return HIDDEN.sub("?", name)
 
 
-def broken(name):
-    return name.replace("\n", "_")
-
-
 def v8(name):
     head = "Detached " if name.startswith("Detached ") else ""
     return head + name[len(head):].replace(" ", "") if name[len(head):].startswith("<") else name
@@ -111,7 +107,7 @@ def cell(name):
 SPELLINGS = {
     "text": text, "json": lambda name: json.dumps(name)[1:-1], "csv": lambda name: text(cell(name).replace('"', '""')),
     "prometheus": lambda name: name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n"), "v8": v8,
-    "collapsed": lambda name: broken(name).replace(";", ":"), "page": lambda name: HIDDEN.sub("\ufffd", name),
+    "collapsed": lambda name: text(name).replace(";", ":"), "page": lambda name: HIDDEN.sub("\ufffd", name),
 }
 
 
@@ -131,7 +127,7 @@ class WhatIsCopied(PatternTest):
         outputs["v8"] = "\n".join(json.loads(outputs["v8"])["strings"])
         outputs["page"] = None
         for i, row in list(every.items())[::sample * SPARSE]:
-            for form, spell in (*SPELLINGS.items(), ("gclog", broken), ("json", str)):
+            for form, spell in (*SPELLINGS.items(), ("gclog", text), ("json", str)):
                 name = spell(row["raw_name"] if form == "gclog" else row["name"])
                 if outputs[form] is not None and spell is not str and form != "json":
                     self.assertIn(name, outputs[form], form)

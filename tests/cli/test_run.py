@@ -139,6 +139,23 @@ class Run(CliTest):
             os.chown(self.path("x.conf"), 12345, -1)
             self.refused(1, r"x\.conf: belongs to another user \(12345\); .*", "run", "a", "--config", "x.conf")
 
+    def test_a_folder_of_another_user(self):
+        """Its owner could give the name to another file of root, directly or behind root's own link."""
+        if os.geteuid() != 0:
+            self.skipTest("only root can make folders of another user")
+        self.config("[a]\npid=1\noutput=x.gclog\n")
+        for folder in ("theirs", "theirs/ours", "open"):
+            os.mkdir(self.path(folder))
+            shutil.copy(self.path("x.conf"), self.path(folder))
+        os.symlink("theirs/ours/x.conf", self.path("link.conf"))
+        os.chown(self.path("theirs"), 12345, 12345)
+        os.chmod(self.path("open"), 0o777)
+        for path in ("theirs/x.conf", "theirs/ours/x.conf", "link.conf", "open/x.conf"):
+            for words in (("--check",), ()):
+                self.refused(1, rf"{path}: is in a folder where another user could replace it; .*", "run", *words, "a", "--config", path)
+        os.chmod(self.path("open"), 0o1777)                    # only owners rename their files, as in /tmp
+        self.done("run", "--check", "a", "--config", "open/x.conf")
+
     def test_links_to_one_that_can_be_trusted(self):
         """The creator of a link could choose any file written by root; root's own links are followed."""
         os.mkdir(self.path("etc"))

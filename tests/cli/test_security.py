@@ -303,6 +303,16 @@ class Names(NamesTest):
             self.assertIn("\\u009bpay\\u202etxt", text)
             self.assertIn("\\udb40\\udc41", text)
 
+    def test_text_files(self):
+        """They may be printed or opened anywhere."""
+        self.put("evil", self.whole_evil_trace("net10-wks"))
+        for format in ("gclog", "collapsed"):
+            self.done("convert", "evil", "-q", "--format", format, "-o", "out")
+            self.clean(self.get("out").decode())
+        self.done("convert", "evil", "-q", "-o", "tables.csv")
+        for name in os.listdir(self.path("tables.csv")):
+            self.clean(self.get(f"tables.csv/{name}").decode())
+
     def test_formulas(self):
         self.put("evil", types_trace(*((name, 1, 24 + i) for i, name in enumerate(FORMULAS))))
         self.done("convert", "evil", "-q", "-o", "tables.csv")

@@ -366,12 +366,12 @@ class Job(SummaryTest):
         """--keep removes dumps, never summaries."""
         self.process()
         os.mkdir(self.path("d"))
-        for i in range(4):
+        for i in range(1, 5):
             self.put(f"d/{i}.gclog", b"old")
             self.put(f"d/{i}.json", b"old")
         line = self.collect("-o", "d/%s.gclog", "--summary", "d/%s.json", "--keep", "1", "--keep-days", "1", "--max-total", "1K")
         self.assertEqual(sorted(n for n in os.listdir(self.path("d")) if n[0] != "."),
-                         sorted([f"{i}.json" for i in range(4)] + [os.path.basename(line["file"]), os.path.basename(line["summary"])]))
+                         sorted([f"{i}.json" for i in range(1, 5)] + [os.path.basename(line["file"]), os.path.basename(line["summary"])]))
 
     def test_a_failed_summary(self):
         """The dump is written, but the run has failed."""

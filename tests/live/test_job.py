@@ -265,7 +265,7 @@ class Keeping(JobTest):
         self.assertEqual(self.log("--keep-days", "2")["removed"], 1)
 
     def test_a_file_that_cannot_be_removed(self):
-        old = [self.put(f"HeapLab-{i}-20260101T000000Z.gclog.gz", age=1000 - i) for i in range(3)]
+        old = [self.put(f"HeapLab-{i + 1}-20260101T000000Z.gclog.gz", age=1000 - i) for i in range(3)]
         if os.geteuid() != 0 or subprocess.run(["mount", "--bind", old[1], old[1]], capture_output=True, check=False).returncode != 0:
             self.skipTest("needs root, for a file that cannot be removed")
         self.addCleanup(subprocess.run, ["umount", old[1]], check=True)

@@ -110,17 +110,19 @@ static void fields(void **state)
     static const struct {
         const char *template, *least, *most, *below, *above;
     } rows[] = {
-        { "x%Y", "x0000", "x9999", NULL, "x99999" },
+        { "x%Y", "x1970", "x2026", "x1969", "x2027" },
         { "x%m", "x01", "x12", "x00", "x13" },
         { "x%d", "x01", "x31", "x00", "x32" },
         { "x%H", "x00", "x23", NULL, "x24" },
         { "x%M", "x00", "x59", NULL, "x60" },
-        { "x%S", "x00", "x60", NULL, "x61" },
+        { "x%S", "x00", "x59", NULL, "x60" },
         { "x%j", "x001", "x366", "x000", "x367" },
         { "x%y", "x00", "x99", NULL, "x100" },
         { "x%F", "x2026-01-01", "x2026-12-31", "x2026-00-01", "x2026-13-01" },
-        { "x%p", "x0", "x18446744073709551615", "x", "x184467440737095516150" },
-        { "x%s", "x0", "x12345678901234567890", "x", "x123456789012345678901" },
+        { "x%p", "x1", "x2147483647", "x0", "x2147483648" },
+        { "x%s", "x1", "x1795365785", "x0", "x1795365786" },
+        { "x%Y%m%d", "x20240229", "x20261231", "x20250229", "x20260431" },
+        { "x%p-%s", "x1-2", "x111-222", "x01-2", "x1-02" },
         { "x%n", "xShop", "xShop", "xSho", "xShopp" },
         { "x%h", "xweb1", "xweb1", "xweb", "xweb12" },
         { "x%%", "x%", "x%", "x", "x%%" },
@@ -201,7 +203,7 @@ static void the_newest(void **state)
     (void)state;
     struct cli_template *t = in_folder("x%p.a");
     struct stat st;
-    for (int i = 0; i < 9; i++) {
+    for (int i = 1; i <= 9; i++) {
         char name[16];
         (void)snprintf(name, sizeof name, "x%d.a", i);
         put(name, 1, NOW - 100 + (i * 5) % 9);
@@ -271,11 +273,11 @@ static void many(void **state)
     struct stat st;
     struct cli_keep_id own[2];
     for (int i = 0; i < 300; i++) {
-        (void)snprintf(name, sizeof name, "x%d", i);
+        (void)snprintf(name, sizeof name, "x%d", i + 1);
         put(name, 1, NOW - 1000 + (i * 7) % 300); /* number i is the (i * 7 % 300)th */
     }
     for (int i = 0; i < 2; i++) {
-        (void)snprintf(name, sizeof name, "x%d", i * 43);
+        (void)snprintf(name, sizeof name, "x%d", i * 43 + 1);
         path_in(path, name);
         assert_int_equal(stat(path, &st), 0);
         own[i] = (struct cli_keep_id){ .device = st.st_dev, .inode = st.st_ino };
@@ -283,14 +285,14 @@ static void many(void **state)
     assert_int_equal(apply("x%p", (struct cli_keep){ .files = 101, .own = own, .own_count = 2 }, 1),
                      200);
     for (int i = 0; i < 300; i++) {
-        (void)snprintf(name, sizeof name, "x%d", i);
+        (void)snprintf(name, sizeof name, "x%d", i + 1);
         assert_true(there(name) == ((i * 7) % 300 >= 202 || i == 0 || i == 43));
     }
     /* the same inode number on another disk is a different file */
     own[0].device++;
     assert_int_equal(apply("x%p", (struct cli_keep){ .files = 2, .own = own, .own_count = 2 }, 1),
                      99);
-    assert_true(there("x43") && !there("x0"));
+    assert_true(there("x44") && !there("x1"));
 }
 
 static void nothing_is_asked(void **state)

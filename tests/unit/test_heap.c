@@ -126,9 +126,9 @@ static void root_kinds_and_names(void **state)
     tb_process_info(&t, "dotnet exec my\nodd.dll", "", "");
     tb_close(&t);
     run();
-    assert_gclog("a 2 my_odd 0\nt 1 Node\nr 1000 1 5\nr 1000 2 0\nr 1000 3 1\nr 1000 5 0\nr 1000 5 "
+    assert_gclog("a 2 my?odd 0\nt 1 Node\nr 1000 1 5\nr 1000 2 0\nr 1000 3 1\nr 1000 5 0\nr 1000 5 "
                  "100\nr 1000 3 8\n"
-                 "o 1000 1 18 1000\nc my_odd 0\n");
+                 "o 1000 1 18 1000\nc my?odd 0\n");
     assert_true(r.facts.ccws == 1 && r.facts.rcws == 1 && r.facts.pinned_roots == 2);
     assert_true(r.facts.root_counts[GCD_ROOT_OTHER] == 2);
 }

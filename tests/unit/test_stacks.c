@@ -66,7 +66,8 @@ static void append(char *to, size_t cap, const char *frame)
         to[n++] = ';';
     for (; *frame != '\0'; frame++) {
         assert_true(n + 1 < cap);
-        to[n++] = *frame == ';' ? ':' : *frame == '\n' || *frame == '\r' ? '_' : *frame;
+        bool shown = (unsigned char)*frame >= 0x20 && *frame != 0x7f;
+        to[n++] = *frame == ';' ? ':' : shown ? *frame : '?';
     }
     to[n] = '\0';
 }

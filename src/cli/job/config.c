@@ -153,6 +153,31 @@ static void read_lines(struct job_config *c)
     }
 }
 
+/* The owner of a folder decides which of several files has a name in it. */
+static bool is_in_our_folder(const char *path)
+{
+    int fd;
+    if (gcd_folder_open_parent(path, &fd, NULL) != GCD_OK)
+        return false;
+    struct stat st;
+    bool ours = gcd_folder_is_ours(fd) && fstat(fd, &st) == 0 &&
+                ((st.st_mode & S_IWOTH) == 0 || (st.st_mode & S_ISVTX) != 0);
+    (void)close(fd);
+    return ours;
+}
+
+/* The same where a link leads. */
+static bool leads_to_our_folder(int fd)
+{
+    char name[sizeof "/proc/self/fd/" + 12], path[4096];
+    (void)snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    ssize_t n = readlink(name, path, sizeof path - 1);
+    if (n <= 0)
+        return true; /* without /proc */
+    path[n] = '\0';
+    return is_in_our_folder(path);
+}
+
 /* Root runs what the file says, including programs, so nobody else may have written it. */
 static enum cli_exit check_owner(const char *path, int fd)
 {
@@ -166,6 +191,10 @@ static enum cli_exit check_owner(const char *path, int fd)
             (unsigned long)st.st_uid);
     if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0)
         return cli_error(CLI_FAILED, path, "others may write it; chmod go-w");
+    if (!is_in_our_folder(path) || !leads_to_our_folder(fd))
+        return cli_error(CLI_FAILED, path,
+                         "is in a folder where another user could replace it; move it to a folder "
+                         "of root or of the user who runs it");
     return CLI_DONE;
 }
 

@@ -16,6 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <gcdumpc/unstable/text/shown.h>
+
 #include "exit.h"
 #include "job/job.h"
 #include "signals.h"
@@ -39,6 +41,24 @@ struct environment {
     char text[VARIABLES][VARIABLE_BYTES];
     size_t used;
 };
+
+/* Shells print variables: VALUE comes from the process. */
+static void set_shown(struct environment *e, const char *name, const char *value)
+{
+    size_t n = strlen(name), least = 5; /* of a character, "=" and NUL */
+    char *to = e->text[e->used];
+    memcpy(to, name, n);
+    to[n++] = '=';
+    for (size_t part; *value != '\0' && n + least < VARIABLE_BYTES; value += part) {
+        uint32_t code;
+        bool shown;
+        part = gcd_text_next(value, strlen(value), &code, &shown);
+        memcpy(to + n, shown ? value : "?", shown ? part : 1);
+        n += shown ? part : 1;
+    }
+    to[n] = '\0';
+    e->all[e->count++] = e->text[e->used++];
+}
 
 GCD_PRINTF(2, 3)
 static void set(struct environment *e, const char *fmt, ...)
@@ -69,9 +89,9 @@ static struct environment *environment_of(const struct job_dump *d)
             e->all[e->count++] = environ[i];
     set(e, "GCDUMPC_STATUS=%s", job_status_name(d->status));
     set(e, "GCDUMPC_EXIT=%d", (int)d->exit);
-    set(e, "GCDUMPC_NAME=%s", d->name);
+    set_shown(e, "GCDUMPC_NAME", d->name);
     set(e, "GCDUMPC_PID=%" PRIu32, d->pid);
-    set(e, "GCDUMPC_RUNTIME=%s", d->runtime);
+    set_shown(e, "GCDUMPC_RUNTIME", d->runtime);
     set(e, "GCDUMPC_FILE=%s", d->status == JOB_FAILED ? "" : d->paths[JOB_OUTPUT]);
     set(e, "GCDUMPC_SUMMARY=%s", d->status == JOB_FAILED ? "" : d->paths[JOB_SUMMARY]);
     set(e, "GCDUMPC_FILE_BYTES=%" PRIu64, d->file_bytes);
@@ -81,7 +101,7 @@ static struct environment *environment_of(const struct job_dump *d)
     set(e, "GCDUMPC_PAUSE_MS=%" PRIu64, (d->facts.pause_ns + 500000) / 1000000);
     set(e, "GCDUMPC_LOST_EVENTS=%" PRIu64, d->facts.lost_events);
     set(e, "GCDUMPC_SECONDS=%.1f", (double)d->duration_ms / 1000);
-    set(e, "GCDUMPC_REASON=%s", d->reason);
+    set_shown(e, "GCDUMPC_REASON", d->reason);
     return e;
 }
 

@@ -1,5 +1,6 @@
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/unstable/folders.h>
+#include <gcdumpc/unstable/text/shown.h>
 
 #include "exit.h"
 #include "job/template.h"
@@ -28,9 +29,11 @@ static const struct field {
     unsigned char digits;
     uint16_t min, max;
 } fields[] = {
-    { 'Y', 4, 0, 9999 }, { 'm', 2, 1, 12 }, { 'd', 2, 1, 31 },  { 'H', 2, 0, 23 },
-    { 'M', 2, 0, 59 },   { 'S', 2, 0, 60 }, { 'j', 3, 1, 366 }, { 'y', 2, 0, 99 },
+    { 'Y', 4, 1970, 9999 }, { 'm', 2, 1, 12 }, { 'd', 2, 1, 31 },  { 'H', 2, 0, 23 },
+    { 'M', 2, 0, 59 },      { 'S', 2, 0, 59 }, { 'j', 3, 1, 366 }, { 'y', 2, 0, 99 },
 };
+
+#define SECONDS_A_DAY 86400
 
 struct cli_template {
     char *text; /* parts end with NUL; "%F" is expanded */
@@ -230,11 +233,18 @@ bool cli_template_spell(const char *name, char ret[static CLI_TEMPLATE_NAME_BYTE
 {
     struct out o = { .at = ret, .end = ret + CLI_TEMPLATE_NAME_BYTES };
     char code[4];
-    for (const char *s = name; *s != '\0'; s++) {
-        unsigned char c = (unsigned char)*s;
-        bool stays = c >= 0x20 && c != 0x7f && c != '/' && c != '%' && (c != '.' || s > name);
-        (void)snprintf(code, sizeof code, "%%%02X", c);
-        put(&o, stays ? s : code, stays ? 1 : 3);
+    for (const char *s = name; *s != '\0';) {
+        uint32_t c;
+        bool shown;
+        size_t n = gcd_text_next(s, strlen(s), &c, &shown);
+        bool stays = shown && c != '/' && c != '%' && (c != '.' || s > name);
+        if (stays)
+            put(&o, s, n);
+        for (const char *end = s + n; s < end; s++) {
+            (void)snprintf(code, sizeof code, "%%%02X", (unsigned char)*s);
+            if (!stays)
+                put(&o, code, 3);
+        }
     }
     if (name[0] == '\0')
         put(&o, "%unknown", strlen("%unknown"));
@@ -394,8 +404,29 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Are there the digits of time field F at S? */
-static bool match_time(const struct field *f, const char *s)
+/* The latest time in a name: the clock may have been set back a little since. */
+static time_t latest(const struct cli_template_values *v)
+{
+    return v->time + SECONDS_A_DAY;
+}
+
+/* A date in a name, as far as it is known; 0 = not. */
+struct date {
+    unsigned year, month, day;
+};
+
+static bool is_date(const struct date *d, const struct cli_template_values *v)
+{
+    static const unsigned char days[] = { 31, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
+    bool common = d->year != 0 && (d->year % 4 != 0 || (d->year % 100 == 0 && d->year % 400 != 0));
+    time_t t = latest(v);
+    struct tm last;
+    return d->day <= days[d->month] - (d->month == 2 && common ? 1u : 0u) &&
+           (gmtime_r(&t, &last) == NULL || (int64_t)d->year <= (int64_t)last.tm_year + 1900);
+}
+
+/* Are there the digits of time field F at S?  Completes DATE. */
+static bool match_time(const struct field *f, const char *s, struct date *date)
 {
     unsigned v = 0;
     for (unsigned i = 0; i < f->digits; i++) {
@@ -403,14 +434,22 @@ static bool match_time(const struct field *f, const char *s)
             return false;
         v = v * 10 + (unsigned)(s[i] - '0');
     }
+    if (f->letter == 'Y')
+        date->year = v;
+    else if (f->letter == 'm')
+        date->month = v;
+    else if (f->letter == 'd')
+        date->day = v;
     return v >= f->min && v <= f->max;
 }
 
 /*
- * Does NAME match PART?  %p and %s take one or more digits, so the following text decides how many;
- * the recursion is as deep as PART has such fields.
+ * Could NAME have been written for PART, whose beginning was matched with DATE?  %p and %s take one
+ * or more digits, so the following text decides how many; the recursion is as deep as PART has such
+ * fields.
  */
-static bool match(const char *part, const char *name, const struct cli_template_values *v)
+static bool match(const char *part, const char *name, const struct cli_template_values *v,
+                  struct date date)
 {
     char buf[CLI_TEMPLATE_NAME_BYTES];
     for (; *part != '\0'; part++) {
@@ -423,7 +462,7 @@ static bool match(const char *part, const char *name, const struct cli_template_
         part++;
         const struct field *f = find_field(*part);
         if (f != NULL) {
-            if (!match_time(f, name))
+            if (!match_time(f, name, &date))
                 return false;
             name += f->digits;
         } else if (is_name(*part)) {
@@ -436,13 +475,18 @@ static bool match(const char *part, const char *name, const struct cli_template_
                 return false;
             name += n;
         } else {
-            for (size_t n = 1; n <= 20 && is_digit(name[n - 1]); n++)
-                if (match(part + 1, name + n, v))
+            uint64_t most = *part == 'p' ? INT32_MAX : (uint64_t)latest(v), number = 0;
+            for (; is_digit(*name); name++) {
+                number = number * 10 + (unsigned)(*name - '0');
+                if (number == 0 || number > most) /* nor with a leading zero */
+                    return false;
+                if (match(part + 1, name + 1, v, date))
                     return true;
+            }
             return false;
         }
     }
-    return *name == '\0';
+    return *name == '\0' && is_date(&date, v);
 }
 
 /* ---- templates that meet ---- */
@@ -604,7 +648,7 @@ static bool search(const struct search *s, int dir_fd, unsigned part)
     }
     bool ok = true;
     for (struct dirent *entry; ok && (errno = 0, entry = readdir(d)) != NULL;)
-        if (match(s->t->parts[part], entry->d_name, s->values))
+        if (match(s->t->parts[part], entry->d_name, s->values, (struct date){ .year = 0 }))
             ok = found(s, dir_fd, entry->d_name, part);
     ok = ok && errno == 0;
     int e = errno;

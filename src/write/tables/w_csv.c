@@ -40,7 +40,7 @@ static void put_text(struct gcd_sink *out, const char *s)
     gcd_sink_text(out, needs_guard(s) ? "\"'" : "\"");
     for (;;) {
         size_t n = strcspn(s, "\"");
-        gcd_sink_write(out, s, n);
+        write_shown(out, s, n);
         if (s[n] == '\0')
             break;
         gcd_sink_text(out, "\"\"");
