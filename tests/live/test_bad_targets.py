@@ -62,7 +62,7 @@ class BadTargets(LiveTest):
             path = find_socket(target.pid)
             os.rename(path, path + ".kept")
             try:
-                self.refused(r"no diagnostic socket", "--pid", target.pid)
+                self.refused(r"the file was removed", "--pid", target.pid)
                 with socket.socket(socket.AF_UNIX) as s:
                     s.bind(path)                     # its owner never listens, like after a kill
                 self.refused(r"nobody listens", "--pid", target.pid)

@@ -15,7 +15,7 @@ EXPECTED = {
                ": 20,000 Byte[] in a ConcurrentDictionary<Int32, Byte[]>.")],
     "events": [("handlers", "System.Action", SMALL, "s_ticker",
                 "has 20,000 handlers, all methods of Subscriber objects.")],
-    "finalizers": [("finalizers", "HeapLab.Unfinished", None, "finalizer queue", "wait for their finalizers, mostly Unfinished (20,000)")],
+    "finalizers": [("finalizers", "HeapLab.Unfinished", None, "finalizer queue", "wait for their finalizers, all Unfinished")],
     "timers": [("type", "HeapLab.Session", 5_000, "s_store", "All of them are in one ")],
     "handles": [("type", "HeapLab.LeakedOrder", ORDERS, "strong handle", "All of them are held directly by strong handles.")],
     "pinned": [("type", "System.Byte[]", 10_000, "pinned handle", "All of them are held directly by pinned handles."),

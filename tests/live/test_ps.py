@@ -189,7 +189,7 @@ class Recordings(PsTest):
         self.assertEqual(os.stat(t).st_mode & 0o777, 0o600)
         data = self.read("t.nettrace" + suffix)
         self.assertEqual(data[:8], b"Nettrace")
-        self.assertIn(f"{len(data):,} bytes of nettrace written", r.stderr)
+        self.assertIn(f"{os.path.getsize(t):,} bytes of nettrace written", r.stderr)
         return r
 
     def test_converted_they_give_the_same(self):
