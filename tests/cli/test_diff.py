@@ -228,6 +228,9 @@ class Odd(Compare):
         self.assertEqual(got["dumps"][1]["verdict"], json.loads(self.done("info", trace("net10-wks-lossy"), "--json", code=3).text)["verdict"])
         run = self.done("diff", "net10-wks-lossy.nettrace.gz", "net10-wks-lossy.nettrace.gz", code=3)
         self.assertFalse([line for line in run.lines if "only" in line])
+        for command in (("diff",), ("diff", "--paths"), ("trend",)):
+            run = self.done(*command, "net10-wks.nettrace.gz", "net10-wks-lossy.nettrace.gz", code=3)
+            self.assertEqual(run.text.split("\n")[0], "(INCOMPLETE dump: net10-wks-lossy.nettrace.gz)", command)
 
     def test_several_dumps_in_a_recording(self):
         subprocess.run([genheap(self.path()), "-n", "3000", "--dumps", "3", "--seed", "5", self.path("three.nettrace")], check=True)

@@ -147,11 +147,9 @@ static bool print_json(const struct cli_comparison *c, const struct cli_table *d
 static bool print_text(const struct cli_comparison *c, const struct cli_table *dumps,
                        const struct cli_table *rows)
 {
-    if (!cli_table_print(dumps, stdout) || putchar('\n') == EOF || !cli_table_print(rows, stdout))
-        return false;
     for (size_t i = 0; i < c->side_count; i++)
         cli_mark_incomplete(stdout, c->sides[i].subject, &c->sides[i].verdict);
-    return true;
+    return cli_table_print(dumps, stdout) && putchar('\n') != EOF && cli_table_print(rows, stdout);
 }
 
 enum cli_exit cli_compare_print(const struct cli_comparison *c, const char *key,

@@ -22,8 +22,8 @@ void cli_say_dangling(const char *subject, uint64_t edges, uint64_t roots, bool 
 void cli_say_dropped(const char *subject, uint64_t objects);
 /* The exit status of a command that did its work: CLI_DONE or CLI_INCOMPLETE. */
 enum cli_exit cli_judge(const struct cli_dump *d);
-/* Adds the verdict about SUBJECT to a text, as its first line if it has one subject, because a
- * table may be passed on without standard error. */
+/* Begins a text with the verdict about SUBJECT, because a table may be passed on without standard
+ * error. */
 void cli_mark_incomplete(FILE *to, const char *subject, const struct gcd_verdict *v);
 /* Refuses an incomplete dump for --strict; the reason has been printed. */
 enum cli_exit cli_refuse(const char *subject);

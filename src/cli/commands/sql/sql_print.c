@@ -249,12 +249,12 @@ enum cli_exit sql_print(const struct sql_shell *s, struct gcd_sql_query *q)
     struct gcd_error err = GCD_ERROR_INIT;
     gcd_status st = GCD_END;
     errno = 0;
+    if (s->mode == SQL_TABLE)
+        cli_mark_incomplete(stdout, s->d.subject, &cli_summary(&s->d)->verdict);
     bool ok = s->mode == SQL_JSON  ? print_json(s, q, &st, &err)
               : s->mode == SQL_CSV ? print_csv(q, &st, &err)
                                    : print_table(q, &st, &err);
     if (st < 0)
         return cli_fail(s->d.subject, &err);
-    if (ok && s->mode == SQL_TABLE)
-        cli_mark_incomplete(stdout, s->d.subject, &cli_summary(&s->d)->verdict);
     return ok || ferror(stdout) ? CLI_DONE : cli_no_memory(s->d.subject);
 }
