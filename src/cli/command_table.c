@@ -91,7 +91,7 @@ static const struct cli_command commands[] = {
       "single object does.\n"
       "--skip System.* looks past the framework's own objects.\n" PATTERN,
       "  gcdumpc retained shop.nettrace.gz --type 'Shop.Cache' --tree 4\n" },
-    { "paths", "FILE", "show what keeps objects alive: the shortest paths from the roots",
+    { "paths", "FILE [TYPE]", "show what keeps objects alive: the shortest paths from the roots",
       CLI_PATHS,
       "--type merges the paths to all objects of a type into one tree of types; a path that "
       "returns to a type is\n"
@@ -100,7 +100,7 @@ static const struct cli_command commands[] = {
       "objects that no other root reaches.  --object shows the objects on the paths to one object, "
       "one path\n"
       "for each object that refers to it.\n" FOLDED PATTERN,
-      "  gcdumpc paths shop.nettrace.gz --type 'Shop.UserSession'\n" },
+      "  gcdumpc paths shop.nettrace.gz UserSession\n" },
     { "leaks", "FILE", "find possible leaks, and explain them", CLI_LEAKS,
       "A suspect retains at least a share of the heap (--share), and at least 4 MiB (--min-bytes): "
       "a single object\n"

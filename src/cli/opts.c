@@ -777,6 +777,24 @@ static void name_output(struct cli_output_args *o)
     o->path = o->default_path;
 }
 
+/* Without --type and --object, the last word after the dump is the target of paths. */
+static void take_target(struct cli_args *args)
+{
+    const char *word = NULL;
+    if (args->view.type != NULL || args->view.object != NULL)
+        return;
+    if (args->more_count > 0) {
+        word = args->more[--args->more_count];
+    } else if (cli_is_live(args) && args->input_count > 0) {
+        word = args->inputs[--args->input_count];
+        args->input = NULL;
+    }
+    if (word != NULL && strncmp(word, "0x", 2) == 0)
+        args->view.object = word;
+    else
+        args->view.type = word;
+}
+
 enum cli_exit cli_parse(const struct cli_command *c, int argc, char **argv, struct cli_args *ret)
 {
     cli_args_init(ret);
@@ -809,6 +827,8 @@ enum cli_exit cli_parse(const struct cli_command *c, int argc, char **argv, stru
     if (c->bit == CLI_COLLECT && cli_is_live(ret) && ret->output.path == NULL &&
         ret->output.summary == NULL && !ret->live.dry_run)
         name_output(&ret->output);
+    if (c->bit == CLI_PATHS)
+        take_target(ret);
     return ret->help ? CLI_DONE : cli_check_args(c, ret);
 }
 
@@ -860,7 +880,9 @@ enum cli_exit cli_check_args(const struct cli_command *c, const struct cli_args 
              (ret->view.filter != NULL || ret->view.largest != CLI_LARGEST_BOTH))
         problem = "--type shows one table: it cannot be combined with --filter and --largest";
     else if (c->bit == CLI_PATHS && (ret->view.type != NULL) == (ret->view.object != NULL))
-        problem = "paths needs a target: --type PATTERN or --object ADDRESS";
+        problem =
+            "paths needs a target after the dump: a type like Shop.Order, or --type PATTERN, or "
+            "--object ADDRESS";
     else if (ret->view.sql != NULL && ret->view.sql_file != NULL)
         problem = "give a statement or --file, not both";
     else if (ret->view.sql_file != NULL && ret->input != NULL &&

@@ -2,9 +2,10 @@
 import csv
 import io
 import json
+import os
 import re
 
-from cli_support import SPARSE, CliTest, main, trace, types_trace
+from cli_support import SOURCE, SPARSE, CliTest, main, trace, types_trace
 from sample_heaps import write
 from test_full_names import NAMES, heap
 from test_recording import named_trace
@@ -43,6 +44,14 @@ class WhatPeopleWrite(PatternTest):
                 self.done(command[0], trace("net10-wks"), command[1], pattern)
             self.done("diff", trace("net10-wks"), trace("net10-wks"), "--filter", pattern, "--fail-if", f"count({pattern}) < 1")
 
+    def test_async_methods_as_outputs_spell_them(self):
+        box = "System.Runtime.CompilerServices.AsyncTaskMethodBuilder<System.Threading.Tasks.VoidTaskResult>.AsyncStateMachineBox<{}>"
+        shop = os.path.join(SOURCE, "traces", "shop", "evening.nettrace.gz")
+        for name, machine in (("Checkout.PlaceOrder", "CoffeeShop.Checkout.<PlaceOrder>d__2"), ("async CoffeeShop.OrderDatabase.Insert",
+                              "CoffeeShop.OrderDatabase.<Insert>d__2"), ("OrderDatabase.Execute", "CoffeeShop.OrderDatabase.<Execute>d__3")):
+            self.assertEqual(self.means(shop, name), [box.format(machine)], name)
+            self.done("diff", shop, shop, "--fail-if", f"count({name}) > 0", code=4)
+
     def test_modules(self):
         every = self.types(trace("net10-wks"))
         lab = {i for i, row in every.items() if (row["module"] or "").endswith("HeapLab.dll")}
@@ -59,7 +68,7 @@ class WhatPeopleWrite(PatternTest):
         self.refused(2, r'".*" is not a pattern: a "\(" is not closed', "report", "missing", "--filter=module(/(/)")
 
     def test_suggestions_know_the_words_of_csharp(self):
-        self.refused(1, r'.*; near it: .*"System\.Collections\.Generic\.List<System\.Char>".*', "report", trace("net10-wks"), "--filter=List<char>")
+        self.refused(1, r'.*; near it: .*"System\.Collections\.Generic\.List<System\.Char>".*', "report", trace("net10-wks"), "--filter=LIST<char>")
 
 
 class FullNames(PatternTest):
@@ -76,8 +85,9 @@ class FullNames(PatternTest):
         for pattern, wanted in (("Shop.Lists<int>.Node", [lists]), ("Shop.Lists<int>+Node", [lists]), ("Shop.Lists`1+Node[System.Int32]", [lists]),
                                 ("Shop.Lists`1+*", [lists]), ("Shop.Trees+*", [trees]), ("/^Shop.*Node/", [lists, trees]),
                                 ("Node<System.Int32>", [lists, trees]), ("Node<int>", [lists, trees]), ("Node[System.Int32]", [lists, trees]),
-                                ("/^Node</", [lists, trees]), ("Node*", [lists, trees]), ("*.Node*", [lists, trees]), ("Node", []),
-                                ("Lists<int>.Node", []), ("Shop.*", [lists, "Shop.Order", "Shop.Store", trees])):
+                                ("/^Node</", [lists, trees]), ("Node*", [lists, trees]), ("*.Node*", [lists, trees]),
+                                ("Lists<int>.Node", [lists]), ("lists<int>.node", [lists]), ("Lists<Int32>.Node", [lists]), ("Trees.*", [trees]),
+                                ("LISTS<int>.Node", []), ("ists<int>.Node", []), ("Node", [lists]), ("Shop.*", [lists, "Shop.Order", "Shop.Store", trees])):
             self.assertEqual(self.means("named", pattern), wanted, pattern)
             self.assertEqual(len(self.means("bare", pattern)) > 0, pattern in ("Node<System.Int32>", "Node<int>", "Node[System.Int32]", "/^Node</",
                                                                               "Node*", "Shop.*"), pattern)

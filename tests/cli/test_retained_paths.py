@@ -308,6 +308,15 @@ class Paths(Held):
         self.expected("paths-net10-wks-item-to-root.txt", self.done("paths", name, "--type", "HeapLab.Item", "--to-root").text)
         self.expected("paths-net10-wks-object.txt", self.done("paths", name, "--object", "5000").text)
 
+    def test_the_target_is_the_word_after_the_dump(self):
+        name = trace("net10-wks")
+        for short, option in (("HeapLab.Item", "--type"), ("Item", "--type"), ("/Item$/", "--type")):
+            self.assertEqual(self.done("paths", name, short, "--to-root").text, self.done("paths", name, option, short, "--to-root").text)
+        address = next(r["address"] for r in json.loads(self.done("retained", name, "--json").text)["largest_objects"])
+        self.assertEqual(self.done("paths", name, address).text, self.done("paths", name, "--object", address).text)
+        self.refused(2, r"paths needs a target after the dump: .*", "paths", name)
+        self.refused(1, r'.*no type matches "Zzz".*', "paths", name, "Zzz")
+
     def test_known_paths(self):
         self.put("shop", shop()[0])
 

@@ -237,8 +237,8 @@ class Trend(SummaryTest):
         self.put("one", types_trace(("Big", 1, 2000), ("Small", 7, 10)))
         for top, name in ((1, "part.json"), (9, "all.json")):
             self.summary("one", "--top", top, "--mine", "Big", name=name)
-        self.refused(1, r'part.json: lists 1 of 2 types, none that matches "Small"; a summary with --top 2 lists all', "trend", "one", "part.json",
-                     "--fail-if", "count(Small) > 0")
+        self.refused(1, r'part.json: lists 1 of 2 types; with the others "Small" has 0 to 7 objects, which does not decide "count\(Small\) > 0"; '
+                        r"a summary with --top 2 lists all", "trend", "one", "part.json", "--fail-if", "count(Small) > 0")
         self.done("trend", "one", "part.json", "--fail-if", "count > 7", code=4)
         self.done("trend", "one", "part.json", "--fail-if", "bytes(Big) > 1999", code=4)
         self.done("trend", "one", "all.json", "--fail-if", "count(Small) > 6", code=4)
@@ -246,6 +246,29 @@ class Trend(SummaryTest):
         run = self.done("trend", "one", "part.json", "--fail-if", "retained(Big) > 0", code=1)
         self.assertEqual(run.lines[-1], "gcdumpc: part.json: a summary does not tell what the types of a pattern retain together: retained(Big) > 0")
         self.refused(2, "part.json: is a summary, whose names are in C# spelling; .*", "trend", "one", "part.json", "--names", "raw")
+
+    def test_what_is_not_listed_bounds_the_gates(self):
+        """The unlisted types have 2 to 7 objects and 20 to 70 bytes: what that decides is decided as for the whole dump."""
+        whole = (types_trace(("A.Big", 2, 1000), ("A.Rest", 2, 10)), types_trace(("A.Big", 5, 1000), ("A.Other", 7, 10)))
+        for i, dump in enumerate(whole):
+            self.put(f"{i}", dump)
+            self.summary(f"{i}", "--top", 1, "--mine", "A.Big", name=f"{i}.json")
+        decided = ("count(A.*) > 4", "count(A.*) > 12", "count(A.*) >= 13", "count(A.*) > +0", "count(A.*) > +10", "bytes(A.*) > 5070", "bytes(A.*) < 5000",
+                   "bytes(A.*) > +400%", "count(/^A/) < -2", "count(A.Big) > +2", "count(A.Big) > +3", "count(Big) < 5", "count(A.Other) > 7",
+                   "count(module(*)) > 99", "count > 11", "bytes > +2.9K")
+        for expression in decided:
+            whole = self.gcdumpc("trend", "0", "1", "-q", "--fail-if", expression)
+            run = self.gcdumpc("trend", "0.json", "1.json", "-q", "--fail-if", expression)
+            self.assertEqual(run.code, whole.code, (expression, run.err, whole.err))
+        self.assertEqual(self.done("trend", "0.json", "1.json", "--fail-if", "count(A.*) > +0", code=4).lines,
+                         ["gcdumpc: threshold exceeded: count(A.*) > +0: 2 to 4 -> 5 to 12"])
+        row, = self.trend("0.json", "1.json", "--fail-if", "count(A.*) > +0", code=4)["thresholds"]
+        self.assertEqual(row, {"expression": "count(A.*) > +0", "before": 2, "before_at_most": 4, "after": 5, "after_at_most": 12, "exceeded": True})
+        for expression in ("count(A.*) > 5", "count(A.*) > 11", "count(A.*) <= 5", "count(A.*) > +1", "count(A.*) > +9", "bytes(A.*) > 5069",
+                           "count(A.Other) > 6", "count(Other) > +0", "bytes(/A/) > +150%"):
+            run = self.done("trend", "0.json", "1.json", "--fail-if", expression, code=1)
+            self.assertEqual(run.out, b"", expression)
+            self.assertRegex(run.lines[-1], r"^gcdumpc: 1.json: lists 1 of 2 types; with the others .* which does not decide ")
 
     def test_several_in_a_file(self):
         for i, path in enumerate(SHOP):

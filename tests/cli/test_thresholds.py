@@ -83,6 +83,33 @@ class Thresholds(CliTest):
         rows = json.loads(self.done("diff", "old", "new", "--json", "--fail-if", "count(module(Nowhere)) > 0").text)["thresholds"]
         self.assertEqual(rows, [{"expression": "count(module(Nowhere)) > 0", "before": 0, "after": 0, "exceeded": False}])
 
+    def test_a_name_that_no_dump_has_is_an_error(self):
+        """Such a gate could never fail.  A pattern with * or "there must be none" may match nothing."""
+        for command, expression in (("diff", "count(Shop.Ordre) > +0"), ("diff", "bytes(Shop.Ordre) > 5"), ("trend", "count(Shop.Ordre) >= +10%"),
+                                    ("diff", "retained(Shop.Ordre) > 1M")):
+            run = self.done(command, "old", "new", "-q", "--fail-if", expression, code=1)
+            self.assertEqual((run.out, run.lines[-1:]), (b"", [f'gcdumpc: no dump has a type "Shop.Ordre", so "{expression}" checks nothing; '
+                                                          'near it: "Shop.Order"; only a pattern with * may match nothing']))
+        for expression in ("count(Shop.Ordre) > 0", "count(Shop.Ordre) >= 1", "count(Shop.Ordre*) > +0", "count(/Ordre/) > 5", "count(module(No)) > +0"):
+            self.assertIn("so it counts as 0", self.done("diff", "old", "new", "--fail-if", expression, code=0).lines[-1])
+        self.done("diff", "old", "new", "--fail-if", "count(Shop.Ordre) < 1", code=4)
+
+    def test_short_names_mean_one_type(self):
+        for name in ("Order", "order", "Shop.order".lower(), "List<Order>", "List<Shop.Order>"):
+            self.done("diff", "old", "new", "--fail-if", f"bytes({name}) > 31", "--fail-if", f"count({name}) > 99", code=4)
+        run = self.done("diff", "old", "new", "--fail-if", "count(Order) > +0", "--fail-if", "count(Item) > +0", code=4)
+        self.assertEqual(run.lines, ["gcdumpc: threshold exceeded: count(Order) > +0: 10 -> 11 (+1, +10.00%)"])
+        self.done("diff", "old", "new", "--fail-if", "count(orDer) > 0", code=0)        # a capital letter: case matters
+        self.put("other", types_trace(("Shop.Order", 1, 100), ("Depot.Order", 5, 24), ("Item", 1, 8)))
+        both = '"Depot.Order" or "Shop.Order"|"Shop.Order" or "Depot.Order"'
+        for pair in (("old", "other"), ("other", "old"), ("other", "other")):
+            run = self.done("diff", *pair, "--fail-if", "count(Order) > +0", code=1)
+            self.assertRegex(run.lines[-1], rf'^gcdumpc: "Order" can mean ({both}); give the whole name, or for all of them a pattern with \*$')
+            self.done("diff", *pair, "--fail-if", "count(*.Order) > 99", code=0)
+            self.done("diff", *pair, "--filter", "Order", code=1)
+        for pair, code in ((("old", "other"), 1), (("other", "old"), 0)):               # a whole name wins, unless a dump before had only a short one
+            self.done("diff", *pair, "--fail-if", "count(Item) > 99", code=code)
+
     def test_a_type_of_one_dump(self):
         """No note when any of them has it."""
         for pair in (("old", "new"), ("new", "old")):

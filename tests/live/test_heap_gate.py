@@ -69,7 +69,7 @@ class Results(Gate):
     def test_no_growth(self):
         markdown, messages = self.gate(status=0)
         self.check_summary(markdown, "passed")
-        self.assertIn("    held      retained > +10%\n", markdown)
+        self.assertIn("    ok        retained > +10%\n", markdown)
         self.assertIn("load 1\n", messages)
         self.assertIn("load 2\n", messages)
         self.assertNotIn("load 3\n", messages)
@@ -82,7 +82,7 @@ class Results(Gate):
         self.check_summary(markdown, "grown")
         self.assertRegex(markdown, r"\n    exceeded  retained > \+10%: \d+ -> \d+ ")
         self.assertIn("\n    exceeded  count(GateLab.Answer) > +0: 2000 -> 4000 (+2000, +100.00%)\n", markdown)
-        self.assertIn("\n    held      count(GateLab.`Nothing`) > 0\n", markdown)
+        self.assertIn("\n    ok        count(GateLab.`Nothing`) > 0\n", markdown)
         for words in ("What has grown", "What holds it", "Suspects", "GateLab.Answer"):
             self.assertIn(words, markdown)
         self.assertIn("threshold exceeded: count(GateLab.Answer)", messages)

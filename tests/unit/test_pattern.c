@@ -80,6 +80,42 @@ static void test_names(void **state)
     expect(glob("?"), "", false);
 }
 
+static void test_names_without_their_namespaces(void **state)
+{
+    static const struct {
+        const char *pattern, *name;
+        bool fold, wanted;
+    } cases[] = {
+        { "Order", "Shop.Order", false, true },
+        { "Order", "Shop.Reorder", false, false },
+        { "Order", "Order", false, true },
+        { "Order", "My.Shop.Order", false, true },
+        { "Shop.Order", "My.Shop.Order", false, true },
+        { "Order", "Shop.Order[]", false, false },
+        { "Order", "Shop.Order.Line", false, false },
+        { "Order", "List<Shop.Order>", false, false },
+        { "List<Order, Item>", "My.List<A.Order, B.C.Item>", false, true },
+        { "List<Order>.Node", "My.List<A.Order>.Node", false, true },
+        { "List<Order>.Node", "My.List<A.Order>.B.Node", false, false },
+        { "Node", "My.List<A.Order>.Node", false, true },
+        { "Node*", "My.List<A.Node>", false, false },
+        { "No*", "My.Node", false, true },
+        { "*Node", "My.Node", false, true },
+        { "order", "Shop.Order", false, false },
+        { "order", "Shop.ORDER", true, true },
+        { "or?er", "shop.Order", true, true },
+        { "order_1", "Shop.Order_1", true, true },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct cli_pattern *p;
+        const char *text = cases[i].pattern;
+        assert_null(cli_pattern_loose(text, strlen(text), cases[i].fold, &p));
+        assert_non_null(p);
+        expect(p, cases[i].name, cases[i].wanted);
+    }
+}
+
 /* ---- compared with the C library ---- */
 
 #define TEXTS 12
@@ -322,9 +358,10 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),      cmocka_unit_test(test_as_regexec),
-        cmocka_unit_test(test_as_fnmatch), cmocka_unit_test(test_long_names),
-        cmocka_unit_test(test_canceled),   cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_names),      cmocka_unit_test(test_names_without_their_namespaces),
+        cmocka_unit_test(test_as_regexec), cmocka_unit_test(test_as_fnmatch),
+        cmocka_unit_test(test_long_names), cmocka_unit_test(test_canceled),
+        cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -176,9 +176,9 @@ static const char *meant(const char *text, const struct gcd_summary *s,
         return wrong;
     assert_non_null(p);
     assert_true(s->type_count <= sizeof found);
-    assert_int_equal(
-        cli_type_pattern_select(p, &(struct cli_type_names){ s, shown, csharp }, &canceled, found),
-        CLI_MATCH);
+    assert_int_equal(cli_type_pattern_select(p, &(struct cli_type_names){ s, shown, csharp }, false,
+                                             &canceled, found),
+                     CLI_MATCH);
     cli_type_pattern_free(p);
     out[0] = '\0';
     for (uint32_t i = 0; i < s->type_count && strlen(out) < sizeof out - 16; i++)
@@ -284,12 +284,12 @@ static void test_another_dump(void **state)
     assert_int_equal(gcd_names_new(&s, GCD_NAMES_CSHARP, NULL, &n, &err), GCD_OK);
     assert_null(cli_type_pattern_new("module(Contoso.Shop)", &p));
     assert_int_equal(
-        cli_type_pattern_select(p, &(struct cli_type_names){ &s, n, n }, &canceled, &found),
+        cli_type_pattern_select(p, &(struct cli_type_names){ &s, n, n }, false, &canceled, &found),
         CLI_MATCH);
     assert_int_equal(found, 1);
     s.modules = others;
     assert_int_equal(
-        cli_type_pattern_select(p, &(struct cli_type_names){ &s, n, n }, &canceled, &found),
+        cli_type_pattern_select(p, &(struct cli_type_names){ &s, n, n }, false, &canceled, &found),
         CLI_MATCH);
     assert_int_equal(found, 0);
     cli_type_pattern_free(p);

@@ -267,7 +267,7 @@ printf '%s' "$conditions" | while IFS= read -r condition; do
     if [ -n "$line" ]; then
         echo "exceeded  ${line#*threshold exceeded: }"
     else
-        echo "held      $condition"
+        echo "ok        $condition"
     fi
 done >"$work/conditions"
 grep -v 'threshold exceeded: ' "$work/errors" >"$work/other"

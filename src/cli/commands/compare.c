@@ -125,12 +125,17 @@ void cli_compare_close(struct cli_comparison *c)
         for (size_t k = 0; k < CLI_MATCHED_BYS; k++)
             free(c->sides[i].measured[k].values);
     }
-    for (size_t i = 0; i < c->threshold_count; i++)
+    for (size_t i = 0; i < c->threshold_count; i++) {
         cli_threshold_done(&c->thresholds[i]);
+        free(c->hints[i]);
+    }
     free(c->sides);
     free(c->order);
     cli_filter_free(c->filter);
     for (size_t i = 0; i < CLI_MATCHED_BYS; i++) {
+        for (size_t k = 0; k < c->threshold_count; k++)
+            cli_meaning_done(&c->matchings[i].meanings[k]);
+        cli_meaning_done(&c->matchings[i].filter_meaning);
         gcd_diff_free(c->matchings[i].diff);
         gcd_tree_diff_free(c->matchings[i].paths);
     }

@@ -37,7 +37,7 @@ struct cli_view {
 /* Totals of the types that pass --filter, and the values of the thresholds. */
 struct cli_measured {
     uint64_t objects, bytes, types;
-    uint64_t *values; /* [threshold_count] */
+    struct cli_range *values; /* [threshold_count] */
 };
 
 /* What is kept of a closed dump. */
@@ -55,8 +55,9 @@ struct cli_side {
     struct gcd_diff_sum unlisted;
     /* a summary that does not list all types: an absent type may exist */
     bool partial;
-    bool has_modules; /* the dump tells whether it has full names */
-    bool has_names;   /* at least some names are full */
+    uint64_t types_listed, types_of_dump; /* of a summary */
+    bool has_modules;                     /* the dump tells whether it has full names */
+    bool has_names;                       /* at least some names are full */
 };
 
 /* The rows of all dumps, matched in one way. */
@@ -65,6 +66,7 @@ struct cli_matching {
     struct gcd_tree_diff *paths;            /* NULL unless --paths */
     bool threshold_met[CLI_THRESHOLDS_MAX]; /* its pattern matches a type of any dump */
     bool filter_met;
+    struct cli_meaning meanings[CLI_THRESHOLDS_MAX], filter_meaning;
 };
 
 struct cli_comparison {
@@ -78,8 +80,9 @@ struct cli_comparison {
     struct cli_filter *filter; /* NULL = all types */
     struct cli_threshold thresholds[CLI_THRESHOLDS_MAX];
     size_t threshold_count;
-    bool retained;   /* retained sizes are requested */
-    uint32_t *order; /* [gcd_diff_row_count()] rows in the order of --sort */
+    char *hints[CLI_THRESHOLDS_MAX]; /* what is near a pattern that matches nothing, or NULL */
+    bool retained;                   /* retained sizes are requested */
+    uint32_t *order;                 /* [gcd_diff_row_count()] rows in the order of --sort */
     bool takes_summaries;
     struct cli_dump *newest; /* keeps the last dump open; NULL = it is closed like the others */
 };

@@ -11,6 +11,8 @@
 #include "input/fail.h"
 #include "term/message.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,19 +51,82 @@ static const struct cli_side *without_names(const struct cli_comparison *c)
     return NULL;
 }
 
-/* By raw names, a pattern with an outer type no longer matches although the type exists: such a
- * threshold could never be exceeded. */
+static const char no_common_name[] = "no type matches \"%s\" by the names that all dumps know";
+
+/*
+ * The pattern of threshold I matches nothing.  A glob, a regular expression or a module may select
+ * nothing, and some conditions say that there must be no such type.  Everything else could never be
+ * exceeded, most often because the name is misspelt.
+ */
+static enum cli_exit check_absent(const struct cli_comparison *c, size_t i)
+{
+    const struct cli_threshold *t = &c->thresholds[i];
+    const char *hint = c->hints[i] != NULL ? c->hints[i] : "";
+    bool partial = false;
+    for (size_t k = 0; k < c->side_count; k++)
+        partial = partial || c->sides[k].partial;
+    if (c->by != CLI_BY_NAME && c->matchings[CLI_BY_NAME].threshold_met[i])
+        return cli_error(CLI_FAILED, NULL, no_common_name, t->pattern);
+    bool passes = !cli_filter_is_plain(t->filter) || cli_threshold_wants_none(t) ||
+                  cli_threshold_exceeded(t, 0, 0);
+    if (!partial && !passes)
+        return cli_error(CLI_FAILED, NULL,
+                         "no dump has a type \"%s\", so \"%s\" checks nothing%s; only a pattern "
+                         "with * may match nothing",
+                         t->pattern, t->text, hint);
+    if (!c->args->quiet)
+        cli_say(NULL, "no dump %s a type that matches \"%s\"%s%s", partial ? "lists" : "has",
+                t->pattern, partial ? "" : ", so it counts as 0", hint);
+    return CLI_DONE;
+}
+
+/* A number of objects or bytes, or the two between which it is. */
+static const char *range_text(struct cli_range r, char buf[64])
+{
+    if (r.least == r.most)
+        (void)snprintf(buf, 64, "%" PRIu64, r.least);
+    else
+        (void)snprintf(buf, 64, "%" PRIu64 " to %" PRIu64, r.least, r.most);
+    return buf;
+}
+
+/* Summaries may list too few types to decide threshold I. */
+static enum cli_exit check_decided(const struct cli_comparison *c, size_t i)
+{
+    const struct cli_threshold *t = &c->thresholds[i];
+    const struct cli_side *s = &c->sides[0], *last = &c->sides[c->side_count - 1];
+    char text[64];
+    if (cli_threshold_answer(t, s->sum.values[i], last->sum.values[i]) != CLI_UNDECIDED)
+        return CLI_DONE;
+    if (last->sum.values[i].least != last->sum.values[i].most)
+        s = last;
+    return cli_error(
+        CLI_FAILED, s->subject,
+        "lists %" PRIu64 " of %" PRIu64 " types; with the others \"%s\" has %s %s, "
+        "which does not decide \"%s\"; a summary with --top %" PRIu64 " lists all",
+        s->types_listed, s->types_of_dump, t->pattern, range_text(s->sum.values[i], text),
+        t->metric == CLI_METRIC_COUNT ? "objects" : "bytes", t->text, s->types_of_dump);
+}
+
+/* Does each pattern mean something, the same in all dumps, and does that decide each threshold? */
 static enum cli_exit check_patterns(const struct cli_comparison *c)
 {
-    static const char text[] = "no type matches \"%s\" by the names that all dumps know";
     const struct cli_matching *m = &c->matchings[c->by];
+    enum cli_exit e = CLI_DONE;
     if (c->filter != NULL && !m->filter_met)
-        return cli_error(CLI_FAILED, NULL, text, c->args->view.filter);
-    for (size_t i = 0; i < c->threshold_count; i++)
-        if (c->thresholds[i].filter != NULL && c->matchings[CLI_BY_NAME].threshold_met[i] &&
-            !m->threshold_met[i])
-            return cli_error(CLI_FAILED, NULL, text, c->thresholds[i].pattern);
-    return CLI_DONE;
+        return cli_error(CLI_FAILED, NULL, no_common_name, c->args->view.filter);
+    if (c->filter != NULL && m->filter_meaning.ambiguous)
+        return cli_filter_ambiguous(c->filter, NULL, &m->filter_meaning);
+    for (size_t i = 0; i < c->threshold_count && e == CLI_DONE; i++) {
+        const struct cli_filter *f = c->thresholds[i].filter;
+        if (f != NULL && m->meanings[i].ambiguous)
+            e = cli_filter_ambiguous(f, NULL, &m->meanings[i]);
+        else if (f != NULL && !m->threshold_met[i])
+            e = check_absent(c, i);
+        if (e == CLI_DONE)
+            e = check_decided(c, i);
+    }
+    return e;
 }
 
 static enum cli_exit choose(struct cli_comparison *c)

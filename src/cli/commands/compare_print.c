@@ -106,8 +106,17 @@ static struct cli_table *table_of_dumps(const struct cli_comparison *c)
 
 static bool exceeded(const struct cli_comparison *c, size_t i)
 {
-    return cli_threshold_exceeded(&c->thresholds[i], c->sides[0].sum.values[i],
-                                  c->sides[c->side_count - 1].sum.values[i]);
+    return cli_threshold_answer(&c->thresholds[i], c->sides[0].sum.values[i],
+                                c->sides[c->side_count - 1].sum.values[i]) == CLI_EXCEEDS;
+}
+
+/* The second number only for a value that is not known exactly, because a summary lists too few
+ * types. */
+static void put_range(json_t *row, const char *key, const char *key_most, struct cli_range r)
+{
+    json_object_set_new(row, key, cli_json_number(r.least));
+    if (r.most != r.least)
+        json_object_set_new(row, key_most, cli_json_number(r.most));
 }
 
 static json_t *json_of_thresholds(const struct cli_comparison *c)
@@ -116,9 +125,8 @@ static json_t *json_of_thresholds(const struct cli_comparison *c)
     for (size_t i = 0; i < c->threshold_count; i++) {
         json_t *row = json_object();
         json_object_set_new(row, "expression", cli_json_text(c->thresholds[i].text));
-        json_object_set_new(row, "before", cli_json_number(c->sides[0].sum.values[i]));
-        json_object_set_new(row, "after",
-                            cli_json_number(c->sides[c->side_count - 1].sum.values[i]));
+        put_range(row, "before", "before_at_most", c->sides[0].sum.values[i]);
+        put_range(row, "after", "after_at_most", c->sides[c->side_count - 1].sum.values[i]);
         json_object_set_new(row, "exceeded", json_boolean(exceeded(c, i)));
         json_array_append_new(rows, row);
     }
@@ -170,8 +178,16 @@ enum cli_exit cli_compare_print(const struct cli_comparison *c, const char *key,
 
 static void say_exceeded(const struct cli_comparison *c, size_t i)
 {
-    uint64_t before = c->sides[0].sum.values[i], after = c->sides[c->side_count - 1].sum.values[i];
+    struct cli_range first = c->sides[0].sum.values[i],
+                     last = c->sides[c->side_count - 1].sum.values[i];
+    uint64_t before = first.least, after = last.least;
     char share[40] = "";
+    if (first.most != before || last.most != after) {
+        cli_say(NULL,
+                "threshold exceeded: %s: %" PRIu64 " to %" PRIu64 " -> %" PRIu64 " to %" PRIu64,
+                c->thresholds[i].text, before, first.most, after, last.most);
+        return;
+    }
     if (before > 0)
         (void)snprintf(share, sizeof share, ", %+.2f%%",
                        100 * ((double)after - (double)before) / (double)before);

@@ -77,32 +77,45 @@ static enum cli_exit measure_set(struct reading *r, const struct cli_view *v, ui
     return CLI_DONE;
 }
 
+/* What all unlisted types of a summary have. */
+static struct gcd_diff_sum unlisted(const struct gcd_summary *s)
+{
+    struct gcd_diff_sum listed = { .objects = 0 };
+    for (uint32_t i = 0; i < s->type_count; i++) {
+        listed.objects = plus(listed.objects, s->types[i].objects);
+        listed.bytes = plus(listed.bytes, s->types[i].bytes);
+    }
+    return (struct gcd_diff_sum){ .objects = minus(s->objects, listed.objects),
+                                  .bytes = minus(s->bytes, listed.bytes) };
+}
+
 /*
  * Measures threshold T of a summary, whose matching listed types have LISTED objects and bytes.
- * Unlisted types may match too: then the value is a lower bound, and unknown if no listed type
- * matches.
+ * Unlisted types may match too, unless the pattern is the whole name of a listed one (names like
+ * "<>c" are not unique); they have at most what is not listed.
  */
 static enum cli_exit measure_old(const struct reading *r, const struct cli_threshold *t,
-                                 const struct gcd_diff_sum *listed, uint64_t *ret)
+                                 const struct cli_meaning *meaning,
+                                 const struct gcd_diff_sum *listed, struct cli_range *ret)
 {
     const struct gcd_summary *f = r->d.facts;
     bool whole = t->filter == NULL;
+    bool one = !whole && listed->objects > 0 && cli_filter_is_plain(t->filter) &&
+               meaning->name != NULL && meaning->other == NULL && meaning->name[0] != '<';
+    struct gcd_diff_sum rest = { .objects = 0 };
+    if (!whole && !one && r->side->partial)
+        rest = unlisted(f);
     if (t->metric == CLI_METRIC_RETAINED && !whole)
         return cli_error(CLI_FAILED, r->d.subject,
                          "a summary does not tell what the types of a pattern retain together: %s",
                          t->text);
-    if (!whole && r->side->partial && listed->objects == 0)
-        return cli_error(CLI_FAILED, r->d.subject,
-                         "lists %" PRIu32 " of %" PRIu64
-                         " types, none that matches \"%s\"; a summary with --top %" PRIu64
-                         " lists all",
-                         f->type_count, r->old->types_of_dump, t->pattern, r->old->types_of_dump);
     if (t->metric == CLI_METRIC_RETAINED)
-        *ret = r->old->retained_bytes;
+        ret->least = r->old->retained_bytes;
     else if (t->metric == CLI_METRIC_COUNT)
-        *ret = whole ? f->objects : listed->objects;
+        ret->least = whole ? f->objects : listed->objects;
     else
-        *ret = whole ? f->bytes : listed->bytes;
+        ret->least = whole ? f->bytes : listed->bytes;
+    ret->most = plus(ret->least, t->metric == CLI_METRIC_COUNT ? rest.objects : rest.bytes);
     return CLI_DONE;
 }
 
@@ -110,8 +123,11 @@ static enum cli_exit measure_old(const struct reading *r, const struct cli_thres
 static enum cli_exit measure_threshold(struct reading *r, const struct cli_view *v, size_t i)
 {
     const struct cli_threshold *t = &r->c->thresholds[i];
-    uint64_t objects = 0, bytes = 0, *value = &r->side->measured[v->by].values[i];
-    enum cli_exit e = cli_filter_select(t->filter, r->d.subject, v->summary, v->names, v->set);
+    struct cli_meaning *meaning = &r->c->matchings[v->by].meanings[i];
+    struct cli_range *range = &r->side->measured[v->by].values[i];
+    uint64_t objects = 0, bytes = 0, value;
+    enum cli_exit e =
+        cli_filter_select(t->filter, r->d.subject, v->summary, v->names, meaning, v->set);
     if (e != CLI_DONE)
         return e;
     for (uint32_t k = 0; k < v->summary->type_count; k++) {
@@ -122,20 +138,18 @@ static enum cli_exit measure_threshold(struct reading *r, const struct cli_view 
         bytes = plus(bytes, v->summary->types[k].bytes);
     }
     if (r->old != NULL)
-        return measure_old(r, t, &(struct gcd_diff_sum){ .objects = objects, .bytes = bytes },
-                           value);
-    *value = t->metric == CLI_METRIC_COUNT ? objects : bytes;
-    if (t->metric != CLI_METRIC_RETAINED)
-        return CLI_DONE;
-    *value = r->side->retained_bytes;
-    if (t->filter == NULL)
-        return CLI_DONE;
-    if (v->by != CLI_BY_NAME &&
-        memcmp(v->set, r->views[CLI_BY_NAME].set, v->summary->type_count) == 0) {
-        *value = r->side->measured[CLI_BY_NAME].values[i];
-        return CLI_DONE;
-    }
-    return measure_set(r, v, value);
+        return measure_old(r, t, meaning,
+                           &(struct gcd_diff_sum){ .objects = objects, .bytes = bytes }, range);
+    value = t->metric == CLI_METRIC_COUNT ? objects : bytes;
+    if (t->metric == CLI_METRIC_RETAINED && t->filter == NULL)
+        value = r->side->retained_bytes;
+    else if (t->metric == CLI_METRIC_RETAINED && v->by != CLI_BY_NAME &&
+             memcmp(v->set, r->views[CLI_BY_NAME].set, v->summary->type_count) == 0)
+        value = r->side->measured[CLI_BY_NAME].values[i].least;
+    else if (t->metric == CLI_METRIC_RETAINED)
+        e = measure_set(r, v, &value);
+    *range = (struct cli_range){ value, value };
+    return e;
 }
 
 /* Adds the selected types of V to the sums and to the matching. */
@@ -163,8 +177,7 @@ static enum cli_exit add_types(struct reading *r, const struct cli_view *v)
     sum->types = n;
     if (r->side->partial && r->c->filter == NULL) {
         struct gcd_diff_sum *rest = &r->side->unlisted;
-        *rest = (struct gcd_diff_sum){ .objects = minus(r->d.facts->objects, sum->objects),
-                                       .bytes = minus(r->d.facts->bytes, sum->bytes) };
+        *rest = unlisted(r->d.facts);
         sum->objects = plus(sum->objects, rest->objects);
         sum->bytes = plus(sum->bytes, rest->bytes);
         sum->types = r->old->types_of_dump;
@@ -175,21 +188,19 @@ static enum cli_exit add_types(struct reading *r, const struct cli_view *v)
     return st == GCD_OK ? CLI_DONE : cli_fail(r->d.subject, &err);
 }
 
-/*
- * A --filter that matches in no dump is a mistake.  A threshold may require that a type does not
- * exist, so a note is enough for a misspelled one. Suggestions come from the last dump.
- */
+/* A --filter that matches in no dump is a mistake.  About thresholds compare_match.c decides, with
+ * suggestions from the last dump. */
 static enum cli_exit check_patterns(const struct reading *r)
 {
-    const struct cli_comparison *c = r->c;
+    struct cli_comparison *c = r->c;
     const struct cli_matching *m = c->matchings;
     const struct gcd_names *names = r->views[CLI_BY_NAME].names;
     if (c->filter != NULL && !m[CLI_BY_NAME].filter_met && !m[CLI_BY_RAW_NAME].filter_met)
         return cli_filter_nothing(c->filter, NULL, &r->d, names);
     for (size_t i = 0; i < c->threshold_count; i++)
-        if (c->thresholds[i].filter != NULL && !c->args->quiet &&
-            !m[CLI_BY_NAME].threshold_met[i] && !m[CLI_BY_RAW_NAME].threshold_met[i])
-            cli_filter_say_absent(c->thresholds[i].filter, &r->d, names);
+        if (c->thresholds[i].filter != NULL && !m[CLI_BY_NAME].threshold_met[i] &&
+            (c->hints[i] = cli_filter_hint(c->thresholds[i].filter, &r->d, names)) == NULL)
+            return cli_no_memory(NULL);
     return CLI_DONE;
 }
 
@@ -207,6 +218,8 @@ static enum cli_exit describe(struct reading *r, const char *label)
         __builtin_add_overflow(s->unix_ms, f->gc_start_ns / 1000000, &s->unix_ms))
         s->unix_ms = INT64_MIN;
     s->partial = r->old != NULL && f->type_count < r->old->types_of_dump;
+    s->types_listed = f->type_count;
+    s->types_of_dump = r->old != NULL ? r->old->types_of_dump : f->type_count;
     bool room = s->subject != NULL && s->command_line != NULL && s->name != NULL;
     for (size_t i = 0; i < CLI_MATCHED_BYS && room; i++)
         room = (s->measured[i].values =
@@ -289,7 +302,8 @@ static enum cli_exit measure(struct reading *r, const struct cli_view *v)
     for (size_t i = 0; i < r->c->threshold_count && e == CLI_DONE; i++)
         e = measure_threshold(r, v, i);
     if (e == CLI_DONE)
-        e = cli_filter_select(r->c->filter, r->d.subject, v->summary, v->names, v->set);
+        e = cli_filter_select(r->c->filter, r->d.subject, v->summary, v->names,
+                              &r->c->matchings[v->by].filter_meaning, v->set);
     return e == CLI_DONE ? add_types(r, v) : e;
 }
 

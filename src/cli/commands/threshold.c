@@ -201,3 +201,20 @@ bool cli_threshold_exceeded(const struct cli_threshold *t, uint64_t before, uint
         return t->or_equal;
     return t->below ? value < limit : value > limit;
 }
+
+bool cli_threshold_wants_none(const struct cli_threshold *t)
+{
+    return !t->growth && !cli_threshold_exceeded(t, 0, 0) && cli_threshold_exceeded(t, 0, 1);
+}
+
+/* The growth is largest from the least to the most, so these two decide about all values between.
+ */
+enum cli_answer cli_threshold_answer(const struct cli_threshold *t, struct cli_range before,
+                                     struct cli_range after)
+{
+    bool smallest = cli_threshold_exceeded(t, before.most, after.least),
+         largest = cli_threshold_exceeded(t, before.least, after.most);
+    if (smallest != largest)
+        return CLI_UNDECIDED;
+    return smallest ? CLI_EXCEEDS : CLI_KEPT;
+}

@@ -38,4 +38,17 @@ void cli_threshold_done(struct cli_threshold *t);
 
 bool cli_threshold_exceeded(const struct cli_threshold *t, uint64_t before, uint64_t after);
 
+/* Is T exceeded by any object at all, as "count(Shop.Legacy) > 0" is?  Then the type may be absent.
+ */
+bool cli_threshold_wants_none(const struct cli_threshold *t);
+
+/* A value that is known, or known to be between two others, both included. */
+struct cli_range {
+    uint64_t least, most;
+};
+
+enum cli_answer { CLI_KEPT, CLI_EXCEEDS, CLI_UNDECIDED };
+enum cli_answer cli_threshold_answer(const struct cli_threshold *t, struct cli_range before,
+                                     struct cli_range after);
+
 #endif

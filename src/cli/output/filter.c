@@ -71,10 +71,70 @@ void cli_filter_free(struct cli_filter *f)
     free(f);
 }
 
+bool cli_filter_is_plain(const struct cli_filter *f)
+{
+    return cli_type_pattern_is_plain(f->pattern);
+}
+
+void cli_meaning_done(struct cli_meaning *m)
+{
+    free(m->name);
+    free(m->other);
+}
+
+enum cli_exit cli_filter_ambiguous(const struct cli_filter *f, const char *subject,
+                                   const struct cli_meaning *m)
+{
+    return cli_error(CLI_FAILED, subject,
+                     "\"%s\" can mean \"%.200s\" or \"%.200s\"; give the whole name, or for all "
+                     "of them a pattern with *",
+                     f->text, m->name != NULL ? m->name : f->text,
+                     m->other != NULL ? m->other : f->text);
+}
+
+/* Adds NAME to what M means.  False when out of memory. */
+static bool add_meaning(struct cli_meaning *m, const char *name)
+{
+    char **to = m->name == NULL ? &m->name : &m->other;
+    if (m->other != NULL || (m->name != NULL && strcmp(m->name, name) == 0))
+        return true;
+    *to = strdup(name);
+    return *to != NULL;
+}
+
+/* Selects the types by their names or, if M does not exclude that, by short ones. */
+static enum cli_match select_types(const struct cli_filter *f, const struct cli_type_names *n,
+                                   struct cli_meaning *m, uint8_t *ret)
+{
+    enum cli_match is = cli_type_pattern_select(f->pattern, n, false, &cli_canceled, ret);
+    bool whole = memchr(ret, 1, n->summary->type_count) != NULL;
+    bool loose = is == CLI_MATCH && !whole && m->of != CLI_MEANS_NAMES;
+    if (is == CLI_MATCH && whole && m->of == CLI_MEANS_SHORT_NAMES)
+        m->ambiguous = true; /* a dump before had only others */
+    else if (is == CLI_MATCH && whole)
+        m->of = CLI_MEANS_NAMES;
+    if (loose)
+        is = cli_type_pattern_select(f->pattern, n, true, &cli_canceled, ret);
+    for (uint32_t i = 0; is == CLI_MATCH && i < n->summary->type_count; i++) {
+        if (!ret[i])
+            continue;
+        if (loose)
+            m->of = CLI_MEANS_SHORT_NAMES;
+        if (n->summary->types[i].objects == 0)
+            continue;
+        if (cli_filter_is_plain(f) && !add_meaning(m, gcd_names_plain(n->csharp, i)))
+            return CLI_MATCH_NO_MEMORY;
+    }
+    if (m->of == CLI_MEANS_SHORT_NAMES && m->other != NULL)
+        m->ambiguous = true;
+    return is;
+}
+
 enum cli_exit cli_filter_select(const struct cli_filter *f, const char *subject,
                                 const struct gcd_summary *summary, const struct gcd_names *names,
-                                uint8_t *ret)
+                                struct cli_meaning *meaning, uint8_t *ret)
 {
+    struct cli_meaning one = { .name = NULL };
     struct cli_type_names n = { .summary = summary, .shown = names, .csharp = names };
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_names *own = NULL;
@@ -89,12 +149,17 @@ enum cli_exit cli_filter_select(const struct cli_filter *f, const char *subject,
             return cli_fail(subject, &err);
         n.csharp = own;
     }
-    m = cli_type_pattern_select(f->pattern, &n, &cli_canceled, ret);
+    m = select_types(f, &n, meaning != NULL ? meaning : &one, ret);
     gcd_names_free(own);
+    enum cli_exit e = CLI_DONE;
     if (m == CLI_MATCH_CANCELED)
-        return cli_fail(subject,
-                        &(struct gcd_error){ .code = GCD_E_CANCELED, .off = GCD_OFF_NONE });
-    return m == CLI_MATCH_NO_MEMORY ? cli_no_memory(subject) : CLI_DONE;
+        e = cli_fail(subject, &(struct gcd_error){ .code = GCD_E_CANCELED, .off = GCD_OFF_NONE });
+    else if (m == CLI_MATCH_NO_MEMORY)
+        e = cli_no_memory(subject);
+    else if (one.ambiguous)
+        e = cli_filter_ambiguous(f, subject, &one);
+    cli_meaning_done(&one);
+    return e;
 }
 
 /* ---- suggestions ---- */
@@ -229,12 +294,12 @@ enum cli_exit cli_filter_nothing(const struct cli_filter *f, const char *subject
     return cli_error(CLI_FAILED, subject, "no type matches \"%s\"%s", f->text, text);
 }
 
-void cli_filter_say_absent(const struct cli_filter *f, const struct cli_dump *d,
-                           const struct gcd_names *names)
+char *cli_filter_hint(const struct cli_filter *f, const struct cli_dump *d,
+                      const struct gcd_names *names)
 {
     char text[NEAR_BYTES];
     hint(f, d, names, text);
-    cli_say(NULL, "no dump has a type that matches \"%s\", so it counts as 0%s", f->text, text);
+    return strdup(text);
 }
 
 /* ---- types ---- */
@@ -245,9 +310,9 @@ enum cli_exit cli_filter_types(const struct cli_filter *f, const struct cli_dump
     const struct gcd_summary *summary = cli_type_summary(d);
     bool matched = f == NULL, used = f == NULL;
     uint8_t *types = calloc((size_t)summary->type_count + 1, 1);
-    enum cli_exit e = types != NULL
-                          ? cli_filter_select(f, d->subject, cli_type_summary(d), names, types)
-                          : cli_no_memory(d->subject);
+    enum cli_exit e =
+        types != NULL ? cli_filter_select(f, d->subject, cli_type_summary(d), names, NULL, types)
+                      : cli_no_memory(d->subject);
     for (uint32_t i = 0; e == CLI_DONE && i < summary->type_count; i++) {
         matched = matched || types[i] != 0;
         types[i] = types[i] != 0 && summary->types[i].objects > 0;

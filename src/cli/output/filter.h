@@ -7,8 +7,9 @@
  *         name
  *     module(Shop*)           the types of a module
  *
- * Case matters.  type_pattern.h says what a name is, pattern.h what a pattern is.  Names may have
- * any length.
+ * If nothing matches, namespaces may be missing ("Order", "List<Order>", "Poller.LoopAsync"), and
+ * in a pattern without capital letters case does not matter.  type_pattern.h says what a name is,
+ * pattern.h what a pattern is.  Names may have any length.
  */
 #ifndef GCD_CLI_FILTER_H
 #define GCD_CLI_FILTER_H
@@ -18,6 +19,17 @@
 
 struct cli_filter;
 
+/*
+ * What a pattern means in one dump or several.  If no type has such a name, it is taken for names
+ * without their namespaces; once a dump has decided that, the others follow.  Begin with zeros, and
+ * end with cli_meaning_done.
+ */
+struct cli_meaning {
+    enum { CLI_UNKNOWN_MEANING, CLI_MEANS_NAMES, CLI_MEANS_SHORT_NAMES } of;
+    char *name, *other; /* of a plain name: the first two different names that it matches */
+    bool ambiguous;
+};
+
 /* CLI_USAGE after a message: not a valid pattern; CLI_FAILED: out of memory.  Free with
  * cli_filter_free. */
 enum cli_exit cli_filter_new(const char *pattern, struct cli_filter **ret);
@@ -25,12 +37,20 @@ void cli_filter_free(struct cli_filter *f);
 
 /*
  * Sets RET[types of SUMMARY] to 1 for each type that F selects, 0 for others; F NULL selects all.
- * NAMES: as shown in the output.  CLI_FAILED after a message when out of memory; after an interrupt
- * or --timeout its exit status, also after a message.
+ * NAMES: as shown in the output.  With MEANING NULL, CLI_FAILED after a message if a short name
+ * means several types; otherwise MEANING tells.  CLI_FAILED after a message when out of memory;
+ * after an interrupt or --timeout its exit status, also after a message.
  */
 enum cli_exit cli_filter_select(const struct cli_filter *f, const char *subject,
                                 const struct gcd_summary *summary, const struct gcd_names *names,
-                                uint8_t *ret);
+                                struct cli_meaning *meaning, uint8_t *ret);
+void cli_meaning_done(struct cli_meaning *m);
+
+/* Says that the short name F means several types; returns CLI_FAILED. */
+enum cli_exit cli_filter_ambiguous(const struct cli_filter *f, const char *subject,
+                                   const struct cli_meaning *m);
+
+bool cli_filter_is_plain(const struct cli_filter *f);
 
 /*
  * Sets *RET to an array [types of D], 1 for each type that F selects and that has objects; free()
@@ -44,8 +64,9 @@ enum cli_exit cli_filter_types(const struct cli_filter *f, const struct cli_dump
 enum cli_exit cli_filter_nothing(const struct cli_filter *f, const char *subject,
                                  const struct cli_dump *d, const struct gcd_names *names);
 
-/* Says that F matches nothing in any dump, D being the last, with the nearest names of D. */
-void cli_filter_say_absent(const struct cli_filter *f, const struct cli_dump *d,
-                           const struct gcd_names *names);
+/* What to try when F matches nothing, part of a sentence: the nearest names of D, or the command
+ * that lists all.  free() it; NULL when out of memory. */
+char *cli_filter_hint(const struct cli_filter *f, const struct cli_dump *d,
+                      const struct gcd_names *names);
 
 #endif

@@ -23,7 +23,7 @@ static enum cli_exit add_mine(const char *pattern, const struct cli_dump *d,
     bool any = false;
     enum cli_exit e = cli_filter_new(pattern, &filter);
     if (e == CLI_DONE)
-        e = cli_filter_select(filter, d->subject, summary, names, room);
+        e = cli_filter_select(filter, d->subject, summary, names, NULL, room);
     for (uint32_t i = 0; i < summary->type_count && e == CLI_DONE; i++) {
         mine[i] |= room[i];
         any = any || room[i] != 0;

@@ -486,18 +486,60 @@ static bool glob_char(struct parser *r, char c)
     }
 }
 
-const char *cli_pattern_glob(const char *text, size_t n, struct cli_pattern **ret)
+/* Does a name with a namespace begin at TEXT[I]?  Not the name of a nested type, after a dot. */
+static bool is_name_start(const char *text, size_t i)
+{
+    unsigned char c = (unsigned char)text[i];
+    return (i == 0 || strchr("<, (", text[i - 1]) != NULL) &&
+           (isalpha(c) || c == '_' || c == '?' || c >= 0x80);
+}
+
+/* Skips any number of names with a dot after each, or nothing.  GENERIC: they may have type
+ * arguments. */
+static bool append_namespace(struct parser *r, bool generic)
+{
+    struct cli_byteset name = { { 0 } };
+    size_t start = r->to->length;
+    for (unsigned c = 1; c < 256; c++)
+        if (generic || strchr("<>[](), ", (int)c) == NULL)
+            set_add(&name, (unsigned char)c);
+    if (!append_set(r, &name) || !repeat_any(r, start) || !append_byte(r, '.'))
+        return false;
+    int32_t whole = (int32_t)(r->to->length - start);
+    return put(r, start, (struct cli_instruction){ .op = OP_SPLIT, .to = whole + 1 });
+}
+
+static const char *compile_glob(const char *text, size_t n, bool loose, bool fold,
+                                struct cli_pattern **ret)
 {
     struct parser r = { .to = calloc(1, sizeof *r.to) };
     *ret = NULL;
     if (r.to == NULL)
         return NULL;
+    bool plain = memchr(text, '*', n) == NULL && memchr(text, '?', n) == NULL;
     bool ok = append(&r, OP_BEGIN);
-    for (size_t i = 0; ok && i < n; i++)
-        ok = (text[i] == '*' && i > 0 && text[i - 1] == '*') || glob_char(&r, text[i]);
+    for (size_t i = 0; ok && i < n; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (loose && is_name_start(text, i))
+            ok = append_namespace(&r, i == 0 && plain);
+        if (ok && fold && isalpha(c))
+            ok = append_one_of(&r, (char[]){ (char)tolower(c), (char)toupper(c), '\0' });
+        else if (ok && (c != '*' || i == 0 || text[i - 1] != '*'))
+            ok = glob_char(&r, text[i]);
+    }
     if (ok)
         (void)append(&r, OP_END);
     return finish(&r, ret);
+}
+
+const char *cli_pattern_glob(const char *text, size_t n, struct cli_pattern **ret)
+{
+    return compile_glob(text, n, false, false, ret);
+}
+
+const char *cli_pattern_loose(const char *text, size_t n, bool fold, struct cli_pattern **ret)
+{
+    return compile_glob(text, n, true, fold, ret);
 }
 
 const char *cli_pattern_regex(const char *text, size_t n, struct cli_pattern **ret)

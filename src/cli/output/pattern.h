@@ -28,6 +28,10 @@ struct cli_pattern;
  */
 const char *cli_pattern_glob(const char *text, size_t n, struct cli_pattern **ret);
 const char *cli_pattern_regex(const char *text, size_t n, struct cli_pattern **ret);
+/* The same for a glob in which every name may lack its namespace and outer types: "Order" is also
+ * "Shop.Order", "List<Order>" also "Shop.List<Shop.Order>".  FOLD: the case of ASCII letters does
+ * not matter. */
+const char *cli_pattern_loose(const char *text, size_t n, bool fold, struct cli_pattern **ret);
 void cli_pattern_free(struct cli_pattern *p);
 
 enum cli_match { CLI_NO_MATCH, CLI_MATCH, CLI_MATCH_CANCELED, CLI_MATCH_NO_MEMORY };

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gcdumpc/unstable/async_names.h>
 #include <gcdumpc/unstable/type_names.h>
 
 #include "output/name_variants.h"
@@ -27,7 +28,8 @@ struct tail {
 struct cli_type_pattern {
     const char *text; /* as given */
     struct alternatives whole;
-    struct alternatives head; /* the name before a tail; empty = there is none */
+    struct alternatives loose; /* without namespaces; empty = not a glob */
+    struct alternatives head;  /* the name before a tail; empty = there is none */
     struct tail tail;
     struct cli_pattern *module; /* of module(PATTERN) */
     bool regex;
@@ -57,14 +59,18 @@ static const char *compile(const char *text, size_t n, struct cli_pattern **ret,
 }
 
 /* Compiles globs for all spellings of TEXT[N].  *RET_OK false: TEXT is wrong, or memory ran out. */
-static const char *compile_variants(const char *text, size_t n, struct alternatives *to,
+static const char *compile_variants(const char *text, size_t n, bool loose, struct alternatives *to,
                                     bool *ret_ok)
 {
     struct cli_variants v;
     const char *wrong = NULL;
-    bool ok = cli_variants_of(text, n, &v);
+    bool ok = cli_variants_of(text, n, &v), fold = true;
+    for (size_t i = 0; i < n; i++)
+        fold = fold && !isupper((unsigned char)text[i]);
     for (size_t i = 0; ok && i < v.n; i++) {
-        wrong = cli_pattern_glob(v.text[i], strlen(v.text[i]), &to->patterns[i]);
+        const char *one = v.text[i];
+        wrong = loose ? cli_pattern_loose(one, strlen(one), fold, &to->patterns[i])
+                      : cli_pattern_glob(one, strlen(one), &to->patterns[i]);
         ok = to->patterns[i] != NULL;
         to->n += ok;
     }
@@ -118,7 +124,7 @@ static const char *compile_tail(const char *text, size_t n, struct cli_type_patt
         wrong = cli_pattern_glob(text + head, end - head, &to->tail.module);
         *ret_ok = to->tail.module != NULL;
     }
-    return *ret_ok ? compile_variants(text, head - 2, &to->head, ret_ok) : wrong;
+    return *ret_ok ? compile_variants(text, head - 2, false, &to->head, ret_ok) : wrong;
 }
 
 /* The length and start of PATTERN in "module(PATTERN)"; 0 = TEXT is not of that form. */
@@ -155,7 +161,9 @@ static const char *read_pattern(const char *text, struct cli_type_pattern *to, b
     const char *rest =
         text + (strncmp(text, detached, sizeof detached - 1) == 0 ? sizeof detached - 1 : 0);
     to->tight = *rest == '<' && strchr(rest, ' ') == NULL;
-    const char *wrong = compile_variants(text, n, &to->whole, ret_ok);
+    const char *wrong = compile_variants(text, n, false, &to->whole, ret_ok);
+    if (*ret_ok)
+        wrong = compile_variants(text, n, true, &to->loose, ret_ok);
     return *ret_ok ? compile_tail(text, n, to, ret_ok) : wrong;
 }
 
@@ -183,6 +191,7 @@ void cli_type_pattern_free(struct cli_type_pattern *p)
     if (p == NULL)
         return;
     free_alternatives(&p->whole);
+    free_alternatives(&p->loose);
     free_alternatives(&p->head);
     cli_pattern_free(p->tail.module);
     cli_pattern_free(p->module);
@@ -193,6 +202,11 @@ void cli_type_pattern_free(struct cli_type_pattern *p)
 bool cli_type_pattern_is_regex(const struct cli_type_pattern *p)
 {
     return p->regex;
+}
+
+bool cli_type_pattern_is_plain(const struct cli_type_pattern *p)
+{
+    return !p->regex && p->module == NULL && strpbrk(p->text, "*?") == NULL;
 }
 
 bool cli_type_pattern_is_module(const struct cli_type_pattern *p)
@@ -369,13 +383,27 @@ static enum cli_match match_type(struct cli_type_pattern *p, const struct cli_ty
     return m;
 }
 
+/* Tries the name without namespaces, and the method of an async state machine as outputs spell it:
+ * "async Poller.LoopAsync" and, in sentences, without the "async". */
+static enum cli_match match_loosely(const struct cli_type_pattern *p,
+                                    const struct cli_type_names *names, uint32_t type,
+                                    const gcd_cancel_flag *cancel)
+{
+    char call[GCD_ASYNC_STEP_BYTES];
+    const char *plain = gcd_names_plain(names->csharp, type),
+               *step = gcd_async_step_name(plain, call);
+    const char *const texts[] = { plain, step, step != plain ? strchr(step, ' ') + 1 : NULL };
+    return match_texts(&p->loose, texts, sizeof texts / sizeof *texts, cancel);
+}
+
 enum cli_match cli_type_pattern_select(struct cli_type_pattern *p,
-                                       const struct cli_type_names *names,
+                                       const struct cli_type_names *names, bool loose,
                                        const gcd_cancel_flag *cancel, uint8_t *ret)
 {
     p->last_path = NULL; /* it may be from another dump */
     for (uint32_t i = 0; i < names->summary->type_count; i++) {
-        enum cli_match m = match_type(p, names, i, cancel);
+        enum cli_match m =
+            loose ? match_loosely(p, names, i, cancel) : match_type(p, names, i, cancel);
         if (m == CLI_MATCH_CANCELED || m == CLI_MATCH_NO_MEMORY)
             return m;
         ret[i] = m == CLI_MATCH;

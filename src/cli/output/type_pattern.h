@@ -32,6 +32,8 @@ const char *cli_type_pattern_new(const char *text, struct cli_type_pattern **ret
 void cli_type_pattern_free(struct cli_type_pattern *p);
 
 bool cli_type_pattern_is_regex(const struct cli_type_pattern *p);
+/* A name without wildcards, which means one type, or several that have the same name. */
+bool cli_type_pattern_is_plain(const struct cli_type_pattern *p);
 bool cli_type_pattern_is_module(const struct cli_type_pattern *p);
 
 /* The types of a dump. */
@@ -41,10 +43,14 @@ struct cli_type_names {
     const struct gcd_names *csharp; /* in C# spelling */
 };
 
-/* Sets RET[types] to 1 for the types that P matches, 0 for others.  CLI_MATCH; CLI_MATCH_CANCELED
- * when *CANCEL was set; CLI_MATCH_NO_MEMORY. */
+/*
+ * Sets RET[types] to 1 for the types that P matches, 0 for others.  LOOSE: names may lack their
+ * namespaces, may be the methods of async state machines as leaks and paths spell them, and a glob
+ * without capital letters ignores case; only globs match then.  CLI_MATCH; CLI_MATCH_CANCELED when
+ * *CANCEL was set; CLI_MATCH_NO_MEMORY.
+ */
 enum cli_match cli_type_pattern_select(struct cli_type_pattern *p,
-                                       const struct cli_type_names *names,
+                                       const struct cli_type_names *names, bool loose,
                                        const gcd_cancel_flag *cancel, uint8_t *ret);
 
 /* The file of the module of T without its folder, or the name of its assembly; "(unknown)". */

@@ -476,8 +476,9 @@ static enum cli_exit skipped_types(struct retained *r, const char *pattern)
     enum cli_exit e = cli_filter_new(pattern, &filter);
     r->skip = calloc((size_t)summary->type_count + 1, 1);
     if (e == CLI_DONE)
-        e = r->skip != NULL ? cli_filter_select(filter, r->d.subject, summary, r->names, r->skip)
-                            : cli_no_memory(r->d.subject);
+        e = r->skip != NULL
+                ? cli_filter_select(filter, r->d.subject, summary, r->names, NULL, r->skip)
+                : cli_no_memory(r->d.subject);
     cli_filter_free(filter);
     return e;
 }
