@@ -242,6 +242,9 @@ while [ "$warm_up" -gt 0 ]; do
     run_load
     warm_up=$((warm_up - 1))
 done
+# A dump makes the runtime describe its own events (some 200 KB), which only later dumps show: they are no growth.
+if [ -n "$name" ]; then set -- --name "$name"; else set -- --pid "$pid"; fi
+"$gcdumpc" report "$@" --top 1 -q >"$work/first" 2>&1     # dump 1 says what is wrong
 cd -- "$out" && dump 1 && cd -- "$here" || exit 1        # messages then name files without folders
 run_load
 cd -- "$out" && dump 2 || exit 1
