@@ -78,7 +78,8 @@ static bool means(const char *text, const struct cli_type_names *names)
     if (wrong == NULL && p == NULL)
         abort();
     bool other = wrong != NULL || cli_type_pattern_is_regex(p) || cli_type_pattern_is_module(p);
-    if (wrong == NULL && cli_type_pattern_select(p, names, false, &cli_canceled, &found) != CLI_MATCH)
+    if (wrong == NULL &&
+        cli_type_pattern_select(p, names, false, &cli_canceled, &found) != CLI_MATCH)
         fuzz_fail("nobody cancels", text);
     cli_type_pattern_free(p);
     return other || found != 0;
