@@ -205,12 +205,26 @@ static bool is_listed(const struct heap_known *k)
     return k->listed && !k->copy;
 }
 
+/* Was an id of a module or assembly used again?  Then the halves of a pair may be of two times. */
+static bool repeats_ids(const struct gcd_heap *h)
+{
+    for (size_t i = 0; i < h->module_count; i++)
+        if (h->modules[i].known.copy)
+            return true;
+    for (size_t i = 0; i < h->assembly_count; i++)
+        if (h->assemblies[i].known.copy)
+            return true;
+    return false;
+}
+
 /*
  * Modules and assemblies that a rundown lists without their other half: it lists each module
  * together with its assembly, unless it has no assemblies at all (Native AOT, filters).
  */
 static uint64_t count_halves(struct gcd_heap *h)
 {
+    if (repeats_ids(h))
+        return 0;
     uint64_t alone = 0, empty = 0, assemblies = 0;
     for (size_t i = 0; i < h->module_count; i++) {
         const struct heap_module *m = &h->modules[i];
@@ -226,7 +240,8 @@ static uint64_t count_halves(struct gcd_heap *h)
         assemblies += is_listed(&h->assemblies[i].known);
         empty += is_listed(&h->assemblies[i].known) && !h->assemblies[i].known.whole;
     }
-    return assemblies > 0 ? alone + empty : 0;
+    /* one of them alone: a context was being unloaded meanwhile (live/test_reuse) */
+    return assemblies > 0 && alone > 0 && empty > 0 ? alone + empty : 0;
 }
 
 void heap_bind(struct gcd_heap *h)

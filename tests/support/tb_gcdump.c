@@ -246,12 +246,13 @@ static void put_facts(struct tb_gcdump *g, const struct tb_gcdump_options *o)
     tb_u32(&g->out, 99);
 }
 
-static uint64_t total_size(const struct tb_gcdump_type *types, const struct tb_gcdump_node *nodes,
-                           size_t node_count)
+/* A node may have a type that does not exist, which a reader has to notice. */
+static uint64_t total_size(const struct tb_gcdump_type *types, size_t type_count,
+                           const struct tb_gcdump_node *nodes, size_t node_count)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < node_count; i++)
-        if (!nodes[i].undefined)
+        if (!nodes[i].undefined && (nodes[i].size >= 0 || (size_t)nodes[i].type < type_count))
             sum += (uint64_t)(nodes[i].size >= 0 ? nodes[i].size : types[nodes[i].type].size);
     return sum;
 }
@@ -264,7 +265,7 @@ void tb_gcdump_file(struct tb_bytes *ret, const struct tb_gcdump_options *o,
     tb_gcdump_init(&g, o->label_bytes);
     tb_gcdump_begin(&g, "GCHeapDump", o->version, o->version < 8 ? 4 : 8);
     tb_gcdump_begin(&g, "Graphs.MemoryGraph", 1, o->deferred);
-    tb_u64(&g.out, total_size(types, nodes, node_count));
+    tb_u64(&g.out, total_size(types, type_count, nodes, node_count));
     tb_u32(&g.out, o->root);
     tb_u32(&g.out, (uint32_t)type_count);
     for (size_t i = 0; i < type_count; i++) {
