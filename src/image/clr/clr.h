@@ -124,7 +124,6 @@ struct clr {
     uint64_t gc;          /* GcDacVars */
     uint64_t module_base; /* of the runtime */
     const char *runtime_path;
-    uint64_t free_type; /* method table of gaps; 0 = by its form */
     bool server;
     uint32_t heaps;
 
@@ -155,7 +154,7 @@ struct clr {
     size_t stack_word_count, stack_word_cap;
     struct gcd_textpool text;
     struct clr_gaps gaps;
-    uint64_t objects, free_bytes, dead_objects, dead_bytes;
+    uint64_t objects, free_bytes;
 };
 
 /* clr_runtime.c.  GCD_E_UNSUPPORTED with a sentence that says what the image is instead. */

@@ -12,11 +12,10 @@
 #include "recorded/recorded_names.h"
 
 /* One thread writes all events: as in the runtime, their order is then certain. */
-#define THREAD_ID    1u
-#define GC_NUMBER    1u
-#define WALK         1u
-#define ENOUGH       2048u /* room for a name or so: an event with less left is sent */
-#define CANCEL_EVERY 1024u
+#define THREAD_ID 1u
+#define GC_NUMBER 1u
+#define WALK      1u
+#define ENOUGH    2048u /* room for a name or so: an event with less left is sent */
 
 #define HEAD_BYTES      10u /* index, count, instance of the runtime */
 #define NODE_BYTES      32u
