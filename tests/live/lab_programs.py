@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import tempfile
 
-from live_support import CACHE, ROOT, RUNTIMES, TARGET, Missing, heaplab, heaplab_build, made_once, made_together, own_runtime, sdk_version
+from live_support import CACHE, ROOT, RUNTIMES, TARGET, Missing, framework, heaplab, heaplab_build, made_once, made_together, own_runtime, sdk_version
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCES = {"HeapLab": TARGET, "WebLab": os.path.join(HERE, "web_lab"), "WebLab.Plugin": os.path.join(HERE, "web_lab_plugin"),
@@ -61,11 +61,15 @@ def _build(name, *options):
     return os.path.join(CACHE, folder_name, "bin")
 
 
+def _framework_options(runtime, variable="LabFramework"):
+    name, newer = framework(runtime)
+    return [f"-p:{variable}={name}", *([f"-p:RuntimeFrameworkVersion={newer}"] if newer else [])]
+
+
 def _options(name, runtime, flavour):
-    framework = [f"-p:{'HeapLabFramework' if name == 'HeapLab' else 'LabFramework'}=net{runtime}.0"]
     options = FLAVOURS[flavour]
     words = ["build"] if options is None else ["publish", "--use-current-runtime", "--self-contained", "true"]
-    return (*words, *framework, *(options or []))
+    return (*words, *_framework_options(runtime, "HeapLabFramework" if name == "HeapLab" else "LabFramework"), *(options or []))
 
 
 @functools.cache
@@ -88,7 +92,7 @@ def oracle(name="FullNames"):
 
 def _wait_options(runtime, configuration):
     words = ["build"] if runtime == own_runtime() else ["publish", "--use-current-runtime", "--self-contained", "true"]
-    return (*words, f"-p:LabFramework=net{runtime}.0", f"-p:Optimize={'true' if configuration == 'Release' else 'false'}")
+    return (*words, *_framework_options(runtime), f"-p:Optimize={'true' if configuration == 'Release' else 'false'}")
 
 
 @functools.cache

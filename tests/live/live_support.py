@@ -22,7 +22,7 @@ PROGRAM = os.environ.get("GCDUMPC", os.path.join(BUILD, "gcdumpc"))
 TARGET = os.path.join(ROOT, "tests", "target")
 # Built programs, shared by all builds that use the same folder.
 CACHE = os.environ.get("GCDUMPC_TEST_CACHE") or os.path.join(BUILD, "heaplab")
-RUNTIMES = (8, 9, 10)
+RUNTIMES = (8, 9, 10, 11)
 SKIP = 77
 SECONDS = 300                    # enough for anything that should end by itself, even on a busy machine
 NOBODY = {"user": 65534, "group": 65534, "extra_groups": []}     # keywords of subprocess
@@ -73,9 +73,16 @@ def own_runtime():
     return int(sdk_version().split(".")[0])
 
 
+def framework(runtime):
+    """The framework to build a program for .NET RUNTIME with, and the version of a runtime that is newer than the SDK: it runs older programs."""
+    own = own_runtime()
+    return f"net{min(runtime, own)}.0", f"{runtime}.0.0" if runtime > own else None
+
+
 def heaplab_build(runtime):
     """The folder in CACHE for HeapLab for .NET RUNTIME, and the options of build.sh."""
-    options = ["--framework", f"net{runtime}.0", *([] if runtime == own_runtime() else ["--self-contained"])]
+    name, newer = framework(runtime)
+    options = ["--framework", name, *([] if runtime == own_runtime() else ["--self-contained"]), *(["--runtime", newer] if newer else [])]
     digest = hashlib.sha256(repr((sdk_version(), options)).encode())
     for path in sorted(glob.glob(os.path.join(TARGET, "*.cs*"))) + [os.path.join(TARGET, "build.sh")]:
         with open(path, "rb") as f:

@@ -5,8 +5,11 @@ import subprocess
 import time
 import unittest
 
-from live_support import LiveTest, Process, check_counts, heaplab, main, need
+from live_support import RUNTIMES, LiveTest, Process, check_counts, heaplab, main, need, own_runtime
 
+ALL = os.environ.get("GCDUMPC_TEST_CORES") == "all"          # every runtime
+SERVER = {"DOTNET_gcServer": "1", "DOTNET_GCHeapCount": "2"}
+SEGMENTS = {"DOTNET_GCName": "libclrgc.so"}                  # without regions
 # createdump leaves the metadata of dynamic assemblies out
 DYNAMIC = ("HeapLab.<b>\"&'</b>", "HeapLab.\U0001f600")
 
@@ -44,14 +47,16 @@ class Core(LiveTest):
         self.assertIn("static variable HeapLab.Lab.s_lab", paths)
 
     def test_heap_and_full_dumps_have_what_the_process_says(self):
-        for runtime in (None, 9, 8) if os.environ.get("GCDUMPC_TEST_CORES") == "all" else (None,):
-            with Process(program=need(heaplab, runtime)) as target:
+        for runtime in RUNTIMES if ALL else (own_runtime(), RUNTIMES[-1]):
+            with self.subTest(runtime), Process(program=need(heaplab, runtime)) as target:
                 self.check(target, self.createdump(target, "heap.core", "--withheap"))
                 self.check(target, self.createdump(target, "full.core", "--full"))
 
-    def test_server_collector(self):
-        with Process(DOTNET_gcServer="1", DOTNET_GCHeapCount="2") as target:
-            self.check(target, self.createdump(target, "server.core", "--withheap"))
+    def test_collectors(self):
+        for runtime in RUNTIMES if ALL else (RUNTIMES[-1],):
+            for variables in SERVER, SEGMENTS, SERVER | SEGMENTS:
+                with self.subTest(runtime, **variables), Process(program=need(heaplab, runtime), **variables) as target:
+                    self.check(target, self.createdump(target, "other.core", "--withheap"))
 
     def test_a_dump_without_heap_is_refused(self):
         with Process() as target:

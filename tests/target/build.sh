@@ -3,15 +3,16 @@
 #
 # Builds HeapLab for the .NET runtime of this machine and prints the path of the executable.
 #
-#   build.sh [--framework netN.0] [--self-contained] OUTPUT-DIRECTORY
+#   build.sh [--framework netN.0] [--self-contained [--runtime VERSION]] OUTPUT-DIRECTORY
 #
 # The default framework is that of the newest SDK; it needs no package, so no network.  --self-contained puts the runtime
-# beside the program, from NuGet: for runtimes that this machine has not.  The source tree is not written to.
+# beside the program, from NuGet: for runtimes that this machine has not; --runtime takes one that is newer than the framework.
+# The source tree is not written to.
 # Exit: 0 built, 1 failed, 2 usage, 77 no .NET SDK or no NuGet.
 set -eu
 
 usage() {
-    echo "usage: build.sh [--framework netN.0] [--self-contained] OUTPUT-DIRECTORY" >&2
+    echo "usage: build.sh [--framework netN.0] [--self-contained [--runtime VERSION]] OUTPUT-DIRECTORY" >&2
     exit 2
 }
 
@@ -25,6 +26,12 @@ contained=
 if [ "${1-}" = --self-contained ]; then
     contained=yes
     shift
+fi
+runtime=
+if [ -n "$contained" ] && [ "${1-}" = --runtime ]; then
+    [ $# -ge 2 ] || usage
+    runtime=$2
+    shift 2
 fi
 [ $# -eq 1 ] && [ -n "$1" ] || usage
 
@@ -45,7 +52,7 @@ export DOTNET_CLI_TELEMETRY_OPTOUT DOTNET_NOLOGO
 set -- "$source/HeapLab.csproj" --configuration Release --artifacts-path "$output/artifacts" --output "$output/bin" \
     "-p:HeapLabFramework=$framework" -p:UseSharedCompilation=false -nodeReuse:false --nologo --verbosity quiet
 if [ -n "$contained" ]; then
-    set -- publish "$@" --use-current-runtime --self-contained true
+    set -- publish "$@" --use-current-runtime --self-contained true ${runtime:+"-p:RuntimeFrameworkVersion=$runtime"}
 else
     set -- build "$@"
 fi

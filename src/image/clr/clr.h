@@ -25,7 +25,6 @@
 /* Offsets that differ between versions; 0 where noted = not there. */
 struct clr_layout {
     unsigned major;
-    uint32_t generation_bytes; /* of an element of the generation table */
     uint32_t handle_types;     /* internal ones included */
     uint32_t thread_list;      /* ThreadStore: the first link */
     uint32_t thread_link;      /* Thread: its link */

@@ -4,6 +4,7 @@
 #define GCD_IMAGE_CLR_DAC_H
 
 enum {
+    GC_GENERATION_BYTES = 8 * 1, /* of an element of: */
     GC_GENERATION_TABLE = 8 * 6,
     GC_CURRENT_STATE = 8 * 9, /* of a background collection; 2 = free */
     GC_EPHEMERAL_SEGMENT = 8 * 10,

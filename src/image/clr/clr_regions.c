@@ -44,8 +44,9 @@ static gcd_status add_region(struct clr *c, const struct heap *h, uint64_t segme
 
 static gcd_status add_heap(struct clr *c, const struct heap *h, struct gcd_error *err)
 {
+    uint64_t bytes = image_u64(c->image, c->gc + GC_GENERATION_BYTES);
     for (unsigned g = 0; g < GC_GENERATIONS; g++) {
-        uint64_t generation = h->generations + (uint64_t)g * c->layout.generation_bytes;
+        uint64_t generation = h->generations + g * bytes;
         uint64_t segment = image_u64(c->image, generation + GENERATION_START_SEGMENT), steps = 0;
         for (; segment != 0 && steps < SEGMENTS_MAX; steps++) {
             GCD_TRY(add_region(c, h, segment, g, err));

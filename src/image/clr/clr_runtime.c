@@ -15,7 +15,6 @@
 
 static const struct clr_layout layouts[] = {
     { .major = 8,
-      .generation_bytes = 0x108,
       .handle_types = 12,
       .thread_list = 160,
       .thread_link = 232,
@@ -26,7 +25,6 @@ static const struct clr_layout layouts[] = {
       .module_types = 752,
       .module_statics = 1224 },
     { .major = 9,
-      .generation_bytes = 0x100,
       .handle_types = 12,
       .thread_list = 160,
       .thread_link = 112,
@@ -41,7 +39,6 @@ static const struct clr_layout layouts[] = {
       .module_types = 624,
       .module_dynamic = 1120 },
     { .major = 10,
-      .generation_bytes = 0x100,
       .handle_types = 13,
       .thread_list = 88,
       .thread_link = 112,
@@ -57,7 +54,6 @@ static const struct clr_layout layouts[] = {
       .module_dynamic = 840,
       .allocator_handle = 752 },
     { .major = 11,
-      .generation_bytes = 0x100,
       .handle_types = 13,
       .thread_list = 88,
       .thread_link = 112,
@@ -100,17 +96,6 @@ static bool find_gc(struct clr *c)
     return found == 1;
 }
 
-/* The minor version of the interface of a collector and the place of its globals tell the version;
- * a thread of each must then be one of the kernel's (clr_each_thread). */
-static const struct clr_layout *layout_of(const struct clr *c, unsigned major)
-{
-    uint64_t generation = image_u64(c->image, c->gc + 8);
-    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++)
-        if (layouts[i].major == major && layouts[i].generation_bytes == generation)
-            return &layouts[i];
-    return NULL;
-}
-
 static gcd_status count_thread(struct clr *c, uint64_t thread, struct gcd_error *err)
 {
     (void)err;
@@ -132,17 +117,17 @@ static uint32_t fitting_threads(struct clr *c, const struct clr_layout *layout)
     return c->heaps;
 }
 
+/* The layout with which most threads of the runtime are threads of the process.  Those of 10 and 11
+ * may find the same ones: then the minor version of the collector's interface decides. */
 static bool find_layout(struct clr *c)
 {
     const struct clr_layout *best = NULL;
     uint32_t most = 0;
     unsigned minor = (unsigned)(image_u64(c->image, c->gc) >> 8 & 255);
-    for (unsigned major = 8; major <= 11; major++) {
-        const struct clr_layout *l = layout_of(c, major);
-        uint32_t n = l != NULL ? fitting_threads(c, l) : 0;
-        /* 10 and 11 differ in the list of threads, and in what follows */
-        if (n > most || (n == most && n > 0 && major == 11 && minor >= 9)) {
-            best = l;
+    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
+        uint32_t n = fitting_threads(c, &layouts[i]);
+        if (n > most || (n == most && n > 0 && layouts[i].major == 11 && minor >= 9)) {
+            best = &layouts[i];
             most = n;
         }
     }
