@@ -9,11 +9,15 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/cur.h"
 #include "base/error.h"
+#include "base/file_sums.h"
 #include "base/hex.h"
 #include "base/mem.h"
 #include "base/ovf.h"
 #include "base/text.h"
+#include "base/verdict.h"
+#include "io/sink_sum.h"
 #include "read/read.h"
 #include "read/stream.h"
 
@@ -69,6 +73,11 @@ struct dart {
     uint64_t references;
     /* objects at the start that represent roots: number 1, and the groups */
     uint64_t no_objects;
+    uint64_t header_bytes, found_bytes; /* of all objects, as named and as found */
+    bool ours;                          /* the class of the root says that there is a checksum */
+    uint8_t tail[DART_SUM_BYTES];       /* of the file */
+    size_t tail_n;
+    uint32_t sum; /* of what is before the tail */
 };
 
 struct dart_object {
@@ -196,6 +205,14 @@ static gcd_status read_class(struct dart *d, struct dart_class *c)
     return GCD_OK;
 }
 
+static gcd_status read_reserved(struct dart *d)
+{
+    size_t n;
+    GCD_TRY(read_text(d, &n));
+    d->ours = n == strlen(DART_SUM_NAME) && memcmp(d->bytes, DART_SUM_NAME, n) == 0;
+    return GCD_OK;
+}
+
 static gcd_status read_classes(struct dart *d)
 {
     uint64_t max = gcd_limit_or(
@@ -214,7 +231,10 @@ static gcd_status read_classes(struct dart *d)
                 return gcd_fail_nomem(d->err, "reading the classes");
             GCD_TRY(read_class(d, &d->classes[i]));
         }
-        skip_text(d);
+        if (i == 0 && !d->again)
+            GCD_TRY(read_reserved(d));
+        else
+            skip_text(d);
         for (uint64_t fields = stream_uleb(&d->s); fields > 0 && d->s.st == GCD_OK; fields--) {
             (void)stream_uleb(&d->s);
             (void)stream_uleb(&d->s);
@@ -239,8 +259,9 @@ static gcd_status read_header(struct dart *d)
     GCD_TRY(read_text(d, &n));
     if (!d->again)
         GCD_TRY(gcd_build_text(d->b, d->bytes, n, &gcd_build_summary(d->b)->process_name, d->err));
-    for (unsigned i = 0; i < 3; i++)
-        (void)stream_uleb(s); /* sizes: the sum over the objects is used instead */
+    d->header_bytes = stream_uleb(s);
+    for (unsigned i = 0; i < 2; i++)
+        (void)stream_uleb(s); /* capacity, bytes outside the heap */
     uint64_t classes = stream_uleb(s);
     if (d->again && s->st == GCD_OK && classes != d->class_count)
         return changed(d);
@@ -369,6 +390,7 @@ static gcd_status read_nodes(struct dart *d, uint64_t input_bytes)
             uint32_t type;
             GCD_TRY(use_class(d, o.class_id, &type));
             GCD_TRY(gcd_build_node(d->b, 0, type, o.size_bytes, d->err));
+            d->found_bytes += o.size_bytes;
         }
         for (uint64_t i = 0; i < o.references && d->s.st == GCD_OK; i++)
             (void)read_reference(d);
@@ -379,7 +401,9 @@ static gcd_status read_nodes(struct dart *d, uint64_t input_bytes)
         (void)stream_uleb(&d->s);
         skip_text(d);
     }
-    stream_drain(&d->s); /* identity hash codes of some kind, or none at all */
+    /* identity hash codes of some kind, or none at all; our checksum */
+    d->tail_n = stream_tail(&d->s, d->tail, sizeof d->tail);
+    d->sum = d->s.sum;
     return d->s.st;
 }
 
@@ -458,6 +482,35 @@ static gcd_status read_once(struct dart *d, struct gcd_input *in)
     return st;
 }
 
+/* Truncated files were refused. */
+static void judge(struct dart *d)
+{
+    struct gcd_verdict *v = &gcd_build_summary(d->b)->verdict;
+    size_t name_n = strlen(DART_SUM_NAME);
+    bool has = d->tail_n == DART_SUM_BYTES && memcmp(d->tail, DART_SUM_NAME, name_n) == 0,
+         right = has && gcd_sum(d->sum, d->tail, name_n + 1) == gcd_le32(d->tail + name_n + 1);
+    v->complete = true;
+    v->unverified = !right || d->tail[name_n] == 'u';
+    if (has != d->ours || has != right)
+        gcd_verdict_add(v, GCD_REASON_INPUT_DAMAGED, 0,
+                        "the file was damaged after it was written: its checksum is %s",
+                        has ? "wrong" : "missing");
+    else if (!has && d->references != d->reference_count)
+        gcd_verdict_add(v, GCD_REASON_INPUT_DAMAGED, 0,
+                        "the file is damaged: it has %" PRIu64 " references, not %" PRIu64
+                        " as it says",
+                        d->references, d->reference_count);
+    else if (!has && d->no_objects > 1 &&
+             d->found_bytes != d->header_bytes) /* a VM counts other memory, too */
+        gcd_verdict_add(v, GCD_REASON_INPUT_DAMAGED, 0,
+                        "the file is damaged: its objects have %" PRIu64 " bytes, not %" PRIu64
+                        " as it says",
+                        d->found_bytes, d->header_bytes);
+    if (right && d->tail[name_n] == 'i')
+        gcd_verdict_add(v, GCD_REASON_LOSS_UNVERIFIED, 0,
+                        "the dump was incomplete when this file was written");
+}
+
 static gcd_status dart_read(struct gcd_input *in, const struct gcd_graph_options *options,
                             struct gcd_build *b, struct gcd_error *err)
 {
@@ -472,10 +525,8 @@ static gcd_status dart_read(struct gcd_input *in, const struct gcd_graph_options
     d.again = true;
     if (st == GCD_OK)
         st = read_once(&d, in);
-    /* truncated and damaged files were refused; the format does not say whether the dump was
-     * complete */
-    gcd_build_summary(b)->verdict.complete = st == GCD_OK;
-    gcd_build_summary(b)->verdict.unverified = true;
+    if (st == GCD_OK)
+        judge(&d);
     gcd_textpool_done(&d.text);
     gcd_mem_free(&d.alloc, d.classes, d.class_room * sizeof *d.classes);
     gcd_mem_free(&d.alloc, d.bytes, d.bytes_room);

@@ -9,14 +9,19 @@
  * second one only these. Several sections make one graph; type numbers are valid in their own
  * section, and an object number that occurs in two sections means the object of the first.
  */
+#include <gcdumpc/unstable/text/plural.h>
+
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/context.h"
 #include "base/error.h"
+#include "base/file_sums.h"
 #include "base/hex.h"
 #include "base/idmap.h"
 #include "base/mem.h"
 #include "base/verdict.h"
+#include "io/sink_sum.h"
 #include "read/read.h"
 
 #define END            (-1)
@@ -30,6 +35,9 @@ struct text {
     const uint8_t *p, *end;
     uint64_t line; /* 1 = first */
     bool ended;
+    /* checksum of the section up to SUMMED, in the slice */
+    uint32_t sum;
+    const uint8_t *summed;
     gcd_status st; /* of reading: GCD_OK, or what stopped it */
 };
 
@@ -55,17 +63,36 @@ struct gclog_in {
     size_t section_n;
     uint64_t stamp;
     bool in_section, seen_end;
+    uint32_t sections;
+    uint64_t objects; /* of the section */
+    uint64_t types_added, types_described;
+    bool has_sum, incomplete, complete; /* sections with a checksum: of such dumps */
+    uint64_t objects_lost;              /* of sections with a wrong one */
+    uint32_t sums_wrong;
     bool prefix_seen; /* a number began with 0x, as CLRProfiler writes addresses */
 };
 
 /* ---- bytes and words ---- */
+
+/* The checksum up to P, without carriage returns: we write none, and transfers as text add some. */
+static void sum_up(struct text *t, const uint8_t *p)
+{
+    while (t->summed < p) {
+        size_t n = (size_t)(p - t->summed);
+        const uint8_t *cr = memchr(t->summed, '\r', n), *to = cr != NULL ? cr : p;
+        t->sum = gcd_sum(t->sum, t->summed, (size_t)(to - t->summed));
+        t->summed = to + (cr != NULL);
+    }
+}
 
 static bool refill(struct text *t, struct gcd_error *err)
 {
     size_t n = 0;
     if (t->ended)
         return false;
+    sum_up(t, t->end);
     gcd_status st = gcd_reader_next(t->reader, &t->p, &n, err);
+    t->summed = t->p;
     t->end = n > 0 ? t->p + n : t->p; /* at the end there is no slice to point to */
     t->ended = st != GCD_OK;
     if (st < 0)
@@ -179,11 +206,51 @@ static gcd_status type_of(struct gclog_in *g, uint64_t id, uint32_t *ret)
     char *end = gcd_hex_put(name + 5, id);
     memcpy(end, ")", 2);
     struct gcd_type t = { .id = id, .name = name, .module_path = "" };
+    g->types_added++;
     GCD_TRY(gcd_build_type(g->b, &t, ret, g->err));
     return gcd_idmap_put(&g->types, id, *ret) ? GCD_OK : no_memory(g);
 }
 
-static gcd_status type_record(struct gclog_in *g, uint64_t line)
+/* KEY and a hexadecimal number in the name of the checksum. */
+static bool sum_field(const struct gclog_in *g, const char *key, uint64_t *ret)
+{
+    const char *p = memmem(g->name, g->name_n, key, strlen(key)), *end = g->name + g->name_n;
+    uint64_t v = 0;
+    int d = -1;
+    if (p == NULL)
+        return false;
+    for (p += strlen(key); p < end && (d = digit((unsigned char)*p)) >= 0 && v >> 60 == 0; p++)
+        v = v << 4 | (uint64_t)d;
+    *ret = v;
+    return p < end && (*p == ' ' || *p == ']');
+}
+
+static bool name_begins(const struct gclog_in *g, const char *with)
+{
+    return g->name_n >= strlen(with) && memcmp(g->name, with, strlen(with)) == 0;
+}
+
+/* False: it is a type. */
+static bool sum_record(struct gclog_in *g, uint32_t sum)
+{
+    uint64_t told, objects, references;
+    if (!name_begins(g, GCLOG_SUM_NAME) || !sum_field(g, " crc32=", &told) ||
+        !sum_field(g, " objects=", &objects) || !sum_field(g, " references=", &references))
+        return false;
+    bool unverified = name_begins(g, GCLOG_SUM_NAME "unverified "),
+         complete = name_begins(g, GCLOG_SUM_NAME "complete ");
+    g->complete = complete && (g->complete || !g->has_sum);
+    g->incomplete = g->incomplete || (!complete && !unverified);
+    g->has_sum = true;
+    if (told == sum)
+        return true;
+    g->sums_wrong++;
+    g->objects_lost += objects > g->objects ? objects - g->objects : 0;
+    return true;
+}
+
+/* SUM: of the section up to the record. */
+static gcd_status type_record(struct gclog_in *g, uint64_t line, uint32_t sum)
 {
     uint64_t id;
     uint32_t number;
@@ -197,9 +264,12 @@ static gcd_status type_record(struct gclog_in *g, uint64_t line)
         damaged(g, line);
         return GCD_OK;
     }
+    if (sum_record(g, sum))
+        return GCD_OK;
     GCD_TRY(type_of(g, id, &number));
     bool again;
     GCD_TRY(gcd_build_type_name(g->b, number, g->name, g->name_n, &again, g->err));
+    g->types_described += !again;
     if (again) /* defined twice: the first one counts */
         damaged(g, line);
     return GCD_OK;
@@ -256,6 +326,7 @@ static gcd_status object_record(struct gclog_in *g, uint64_t line)
     if (!object_head(g, &id, &type, &size))
         return not_understood(g, line);
     GCD_TRY(type_of(g, type, &number));
+    g->objects++;
     return gcd_build_node(g->b, id, number, size, g->err);
 }
 
@@ -293,6 +364,8 @@ static gcd_status begin_record(struct gclog_in *g, uint64_t line)
     gcd_idmap_clear(&g->types);
     g->in_section = true;
     g->seen_end = false;
+    g->sections++;
+    g->objects = 0;
     gcd_mem_free(&g->alloc, g->section, g->section_n);
     g->section_n = 0;
     g->section = gcd_mem_new(&g->alloc, n > 0 ? n : 1);
@@ -327,6 +400,13 @@ static gcd_status end_record(struct gclog_in *g, uint64_t line)
 static gcd_status record(struct gclog_in *g, int letter)
 {
     uint64_t line = g->t.line;
+    if (letter == 'a') { /* the checksum begins with the section */
+        g->t.sum = 0;
+        g->t.summed = g->t.p;
+    } else if (letter == 't') {
+        sum_up(&g->t, g->t.p);
+    }
+    uint32_t sum = g->t.sum;
     g->t.p++;
     int c = peek(g);
     if (c != ' ' && c != '\t') {
@@ -337,7 +417,7 @@ static gcd_status record(struct gclog_in *g, int letter)
     case 'a':
         return begin_record(g, line);
     case 't':
-        return type_record(g, line);
+        return type_record(g, line, sum);
     case 'r':
         return root_record(g, line);
     case 'o':
@@ -444,18 +524,35 @@ static gcd_status put_roots(struct gclog_in *g)
 static void judge(struct gclog_in *g)
 {
     struct gcd_verdict *v = &gcd_build_summary(g->b)->verdict;
-    v->unverified = true;
-    v->complete = g->seen_end && gcd_build_notes(g->b)->records_damaged == 0;
+    const struct gcd_graph_notes *n = gcd_build_notes(g->b);
+    uint64_t unnamed = g->types_added - g->types_described;
+    v->complete = true;
+    v->unverified = !g->complete && !g->incomplete;
     if (!g->seen_end)
         gcd_verdict_add(v, GCD_REASON_TRACE_TRUNCATED, g->t.line,
                         "the file ends before its last record, at line %llu",
                         (unsigned long long)g->t.line);
-    const struct gcd_graph_notes *n = gcd_build_notes(g->b);
     if (n->records_damaged > 0)
         gcd_verdict_add(v, GCD_REASON_TRACE_DAMAGED, n->records_damaged,
                         "%llu lines were not understood, the first is line %llu",
                         (unsigned long long)n->records_damaged,
                         (unsigned long long)n->damaged_line);
+    if (g->sums_wrong > 0)
+        gcd_verdict_add(v, GCD_REASON_INPUT_DAMAGED, 0,
+                        "the file was changed after it was written: its checksum is wrong");
+    else if (n->objects_doubled > 0 && g->sections <= 1 && !g->has_sum)
+        gcd_verdict_add(v, GCD_REASON_INPUT_DAMAGED, 0,
+                        "the file is damaged: objects have the number of another one");
+    if (g->incomplete)
+        gcd_verdict_add(v, GCD_REASON_LOSS_UNVERIFIED, 0,
+                        "the dump was incomplete when this file was written");
+    if (g->objects_lost > 0)
+        gcd_verdict_add(v, GCD_REASON_OBJECTS_LOST, g->objects_lost,
+                        "%" PRIu64 " object%s of the file %s lost", g->objects_lost,
+                        gcd_plural(g->objects_lost), gcd_by_number(g->objects_lost, "is", "are"));
+    if (unnamed > 0)
+        gcd_verdict_add(v, GCD_REASON_TYPES_UNDESCRIBED, unnamed, "%" PRIu64 " type%s no record",
+                        unnamed, gcd_by_number(unnamed, " has", "s have"));
 }
 
 static gcd_status gclog_read(struct gcd_input *in, const struct gcd_graph_options *options,

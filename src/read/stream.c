@@ -2,9 +2,11 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/context.h"
 #include "base/error.h"
+#include "io/sink_sum.h"
 
 /* Bytes of 64 bits, seven at a time. */
 #define ULEB_MAX 10
@@ -26,7 +28,14 @@ static void keep(struct stream *s, gcd_status st)
 {
     s->st = st;
     s->end_off -= (uint64_t)(s->end - s->p); /* keep the offset at the failure */
-    s->p = s->end = NULL;
+    s->p = s->end = s->summed = NULL;
+}
+
+static void sum_up(struct stream *s, const uint8_t *p)
+{
+    if (p != s->summed)
+        s->sum = gcd_sum(s->sum, s->summed, (size_t)(p - s->summed));
+    s->summed = p;
 }
 
 bool stream_more(struct stream *s)
@@ -38,8 +47,11 @@ bool stream_more(struct stream *s)
     gcd_status st = gcd_context_step(
         &s->options->context,
         (total / s->passes) * s->pass + gcd_reader_position(s->reader) / s->passes, total, s->err);
+    if (s->pass == 0)
+        sum_up(s, s->end);
     if (st == GCD_OK)
         st = gcd_reader_next(s->reader, &s->p, &n, s->err);
+    s->summed = st == GCD_OK ? s->p : NULL;
     if (st != GCD_OK) {
         s->p = s->end = NULL;
         if (st != GCD_END)
@@ -120,9 +132,20 @@ void stream_skip(struct stream *s, uint64_t n)
         n -= stream_part(s, n, &ignored);
 }
 
-void stream_drain(struct stream *s)
+size_t stream_tail(struct stream *s, uint8_t *tail, size_t n)
 {
-    do
-        s->p = s->end;
-    while (stream_more(s));
+    size_t have = 0;
+    do {
+        size_t part = (size_t)(s->end - s->p), more = part < n ? part : n,
+               drop = have + more > n ? have + more - n : 0;
+        if (part == 0)
+            continue;
+        sum_up(s, s->p);
+        s->sum = gcd_sum(gcd_sum(s->sum, tail, drop), s->p, part - more);
+        memmove(tail, tail + drop, have - drop);
+        memcpy(tail + (have - drop), s->end - more, more);
+        have += more - drop;
+        s->p = s->summed = s->end;
+    } while (stream_more(s));
+    return have;
 }

@@ -21,6 +21,8 @@ struct stream {
     const struct gcd_graph_options *options;
     struct gcd_error *err; /* receives the failure; may be NULL */
     unsigned pass, passes; /* for the progress: this pass and their number */
+    uint32_t sum;          /* a checksum of what was read up to SUMMED */
+    const uint8_t *summed;
 };
 
 /* At the start of IN; OPTIONS must outlive the stream.  PASS counts from 0.  Call stream_close
@@ -58,7 +60,8 @@ void stream_skip(struct stream *s, uint64_t n);
  * failure. */
 size_t stream_part(struct stream *s, uint64_t n, const uint8_t **ret);
 
-/* Reads and discards the rest, to detect damage there and so that a pipe can be read again. */
-void stream_drain(struct stream *s);
+/* Reads the rest, to detect damage there and so that a pipe can be read again.  Its last N bytes go
+ * to TAIL; returns how many there are.  s->sum is then that of everything before them. */
+size_t stream_tail(struct stream *s, uint8_t *tail, size_t n);
 
 #endif

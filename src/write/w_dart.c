@@ -5,7 +5,7 @@
  *     classes       Root, groups of roots, used types, decoys
  *     objects       the root, one for each group, then the heap; numbered from 1, 0 means "not in
  *                   the file"
- *     no external properties, no identity hash codes
+ *     no external properties, no identity hash codes; a checksum, see base/file_sums.h
  *
  * Numbers are LEB128.  The public description and real readers disagree in places; README.md in
  * this folder says what we write and why.
@@ -16,8 +16,10 @@
 #include <gcdumpc/unstable/lengths.h>
 
 #include "base/error.h"
+#include "base/file_sums.h"
 #include "base/mem.h"
 #include "base/ovf.h"
+#include "io/sink_sum.h"
 #include "write/write.h"
 
 enum dart_data { DART_NO_DATA = 0, DART_LENGTH = 7, DART_NAME = 8 };
@@ -180,7 +182,10 @@ static void put_class(struct gcd_sink *s, const char *name, const char *uri,
 static gcd_status put_classes(struct dart *d, struct gcd_error *err)
 {
     put_number(d->out, d->class_count + DECOYS);
-    put_class(d->out, "Root", "", NULL, 0);
+    begin_class(d->out, "Root");
+    put_text(d->out, "");
+    put_text(d->out, DART_SUM_NAME);
+    put_number(d->out, 0);
     for (unsigned i = 0; i < GCD_GROUPS; i++)
         if (groups[i].name != NULL && d->group_roots[i] > 0)
             put_class(d->out, groups[i].class_name, "", NULL, 0);
@@ -312,6 +317,16 @@ static gcd_status put_identity_hash_codes(struct dart *d, uint64_t objects, stru
     return GCD_OK;
 }
 
+static void put_sum(struct dart *d)
+{
+    const struct gcd_verdict *v = &gcd_graph_summary(d->g)->verdict;
+    gcd_sink_text(d->out, DART_SUM_NAME);
+    gcd_sink_text(d->out, !v->complete ? "i" : v->unverified ? "u" : "c");
+    uint32_t sum = gcd_sink_sum(d->out);
+    for (unsigned i = 0; i < 4; i++)
+        gcd_sink_write(d->out, &(uint8_t){ (uint8_t)(sum >> 8 * i) }, 1);
+}
+
 /* ---- the file ---- */
 
 static gcd_status prepare(struct dart *d, struct gcd_error *err)
@@ -352,6 +367,7 @@ static gcd_status put_file(struct dart *d, struct gcd_error *err)
     const struct gcd_summary *f = gcd_graph_summary(d->g);
     const char *name =
         f->process_name[0] != '\0' || d->options->name == NULL ? f->process_name : d->options->name;
+    gcd_sink_sum_begin(d->out);
     gcd_sink_text(d->out, "dartheap");
     put_number(d->out, 0);
     put_text(d->out, name);
@@ -368,6 +384,7 @@ static gcd_status put_file(struct dart *d, struct gcd_error *err)
     GCD_TRY(put_objects(d, err));
     put_number(d->out, 0);
     GCD_TRY(put_identity_hash_codes(d, objects, err));
+    put_sum(d);
     return gcd_sink_status(d->out, err);
 }
 

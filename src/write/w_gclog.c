@@ -7,6 +7,7 @@
  *                                           wrappers
  *     o OBJECT TYPE SIZE [OBJECT …]         in the order of the heap walk; values of dependent
  *                                           handles as last references
+ *     t TYPE [gcdumpc …]                    checksum, see base/file_sums.h
  *     c NAME STAMP                          end of the dump
  *
  * The only public description is a vendor article ("Write your own GC Heap Viewer for the .Net
@@ -14,16 +15,20 @@
  * written.  Root kinds are those of the profiling interface, one higher than the kinds of the
  * GCBulkRootEdge event.
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <gcdumpc/unstable/io/sink_room.h>
 #include <gcdumpc/unstable/static_names.h>
 
 #include "base/error.h"
+#include "base/file_sums.h"
 #include "base/hex.h"
 #include "base/idmap.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "io/sink_sum.h"
 #include "write/gclog_batch.h"
 #include "write/write.h"
 
@@ -150,6 +155,23 @@ static void put_types(struct gclog *g)
         gcd_sink_text(g->out, "\n");
     }
     g->notes->types = g->type_count;
+}
+
+/* A type record, because readers skip types without objects. */
+static void put_sum(struct gclog *g)
+{
+    char line[160];
+    const struct gcd_verdict *v = &g->summary->verdict;
+    uint32_t sum = gcd_sink_sum(g->out);
+    (void)snprintf(line, sizeof line,
+                   "t %" PRIx32 " " GCLOG_SUM_NAME "%s crc32=%" PRIx32 " objects=%" PRIx64
+                   " references=%" PRIx64 "]\n",
+                   g->type_count + 1,
+                   !v->complete    ? "incomplete"
+                   : v->unverified ? "unverified"
+                                   : "complete",
+                   sum, g->notes->objects, g->notes->edges);
+    gcd_sink_text(g->out, line);
 }
 
 static void put_root(struct gclog *g, uint64_t object, enum gclog_root kind, uint32_t flags,
@@ -369,6 +391,7 @@ static gcd_status gclog_write(struct gcd_dump *d, struct gcd_sink *s,
                        .notes = notes };
     gcd_idmap_init(&g.dependent, &g.alloc);
     gcd_idmap_init(&g.named, &g.alloc);
+    gcd_sink_sum_begin(s);
     gcd_status st = number_types(&g, err);
     if (st == GCD_OK)
         st = prepare_dependents(&g, err);
@@ -380,6 +403,7 @@ static gcd_status gclog_write(struct gcd_dump *d, struct gcd_sink *s,
         note_losses(&g, gcd_dump_dependent_count(d) - notes->dependents_dropped);
     }
     if (st == GCD_OK) {
+        put_sum(&g);
         put_frame(&g, "c ");
         st = gcd_sink_status(s, err);
     }
@@ -462,6 +486,7 @@ static gcd_status gclog_write_graph(const struct gcd_graph *graph, struct gcd_si
                        .notes = notes };
     gcd_idmap_init(&g.dependent, &g.alloc);
     gcd_idmap_init(&g.named, &g.alloc);
+    gcd_sink_sum_begin(s);
     gcd_status st = number_types(&g, err);
     if (st == GCD_OK) {
         put_frame(&g, "a 2 ");
@@ -471,6 +496,7 @@ static gcd_status gclog_write_graph(const struct gcd_graph *graph, struct gcd_si
         note_losses(&g, gcd_graph_dependent_count(graph));
     }
     if (st == GCD_OK) {
+        put_sum(&g);
         put_frame(&g, "c ");
         st = gcd_sink_status(s, err);
     }

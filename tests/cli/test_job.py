@@ -180,7 +180,7 @@ class Job(CliTest):
             line, = self.collect("--pid", target.pid, "-o", "out/%Y/%s.gclog", "--keep", "1", "--retries", "0", code=1)
             self.assertEqual((line["status"], line["exit"], line["removed"]), ("incomplete" if code == 3 else "done", 1, 0))
             self.assertRegex(line["reason"], "earlier dumps (cannot be|are not) removed")
-            self.done("info", line["file"])
+            self.done("info", line["file"], code=code)
             os.unlink(self.path(line["file"]))
 
     def test_a_name_that_is_no_regular_file(self):

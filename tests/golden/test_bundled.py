@@ -114,7 +114,7 @@ class Bundled(unittest.TestCase):
         self.assertEqual(lines[-2], b"c " + lines[0][4:])
         self.assertEqual(lines[-1], b"")
         letters = re.sub(r"(.)\1*", r"\1", "".join(chr(line[0]) for line in lines[:-1]))
-        self.assertEqual(letters, "atroc")
+        self.assertEqual(letters, "atrotc")          # the second t is the checksum
 
 
 if __name__ == "__main__":

@@ -80,10 +80,11 @@ class Folder(unittest.TestCase):
         r = run(WRAP, *args)
         self.assertEqual(r.returncode, 0, r.stderr.decode())
 
-    def gclog(self, path, *options):
-        r = gcdumpc("convert", "-q", path, "-f", "gclog", "-o", "-", *options)
+    def gclog(self, path, *options, **run):
+        """Without the verdict, which differs where a format cannot tell a loss."""
+        r = gcdumpc("convert", "-q", path, "-f", "gclog", "-o", "-", *options, **run)
         self.assertIn(r.returncode, (0, 3), r.stderr.decode())
-        return r.stdout
+        return re.sub(rb"\nt \w+ \[gcdumpc [^\n]*", b"", r.stdout)
 
 
 @unittest.skipUnless(os.path.isdir(FOLDER), "no folder of recordings of Windows (GCDUMPC_SHARED_TRACES)")
@@ -276,8 +277,7 @@ class Wrapped(Folder):
         with open(self.path("heap.etl.gz"), "wb") as f:
             f.write(gzip.compress(data, 1))
         self.assertEqual(self.gclog(self.path("heap.etl.gz")), self.gclog(path))
-        r = gcdumpc("convert", "-q", "-", "-f", "gclog", "-o", "-", input=data)
-        self.assertEqual((r.returncode, r.stdout), (0, self.gclog(path)))
+        self.assertEqual(self.gclog("-", input=data), self.gclog(path))
         with open(self.path("cut.etl.gz"), "wb") as f:
             f.write(gzip.compress(data, 1)[:-9])
         r = gcdumpc("info", self.path("cut.etl.gz"))

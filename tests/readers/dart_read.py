@@ -12,6 +12,7 @@ import json
 import re
 import struct
 import sys
+import zlib
 
 from byte_cursor import BadInput, Corrupt, Cursor
 
@@ -101,7 +102,7 @@ class Snapshot:
             if each.references and max(each.references) > len(self.objects):
                 raise Corrupt(cursor.pos, f"object {number} refers to {max(each.references)} of {len(self.objects)}")
         self.external_properties = [self._property(cursor) for _ in range(cursor.varuint(64))]
-        self.hashes = self._hashes(cursor)
+        self.hashes = self._hashes(cursor, raw)
 
     def _property(self, cursor):
         owner, size = cursor.varuint(64), cursor.varuint(64)
@@ -109,9 +110,13 @@ class Snapshot:
             raise Corrupt(cursor.pos, f"external property of object {owner} of {len(self.objects)}")
         return owner, size, text(cursor)
 
-    def _hashes(self, cursor):
+    def _hashes(self, cursor, raw):
         """Which of the two readings of the identity hash codes fits the bytes that are left (section 3)."""
         left, objects = cursor.left(), len(self.objects)
+        if raw[-12:-5] == b"gcdumpc":           # our checksum, of everything before its last four bytes
+            if zlib.crc32(raw[:-4]) != int.from_bytes(raw[-4:], "little"):
+                raise Corrupt(cursor.pos, "the checksum is wrong")
+            left -= 12
         if left == 0:
             return "missing"
         if left == 4 * objects:

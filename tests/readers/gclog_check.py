@@ -10,6 +10,7 @@ Exit: 0 and a one-line summary, 1 and one line per difference (at most 20), 2 wh
 import argparse
 import re
 import sys
+import zlib
 
 from gc_heap import assemble
 from gclog_expect import Expectation, application_name
@@ -27,6 +28,8 @@ GRAMMAR = {
     "o": re.compile(rb"o (" + HEX + rb") (" + HEX + rb") (" + HEX + rb")((?: " + HEX + rb")*)"),
     "c": re.compile(rb"c ([^\0\r\n]+) (" + STAMP + rb")"),
 }
+# the checksum of all before it, in the last type record
+SUM = re.compile(rb"t (" + HEX + rb") \[gcdumpc (?:in)?(?:complete|unverified) crc32=([0-9a-f]+) objects=" + HEX + rb" references=" + HEX + rb"\]\n")
 LABELS = {
     "a": ("name", "stamp"),
     "t": ("id", "name"),
@@ -87,6 +90,12 @@ def split_lines(data, report):
     if data and not data.endswith(b"\n"):
         report.add("the last line does not end in LF")
         data += b"\n"
+    at = data.rfind(b"\nt ") + 1
+    checksum = SUM.match(data, at)
+    if checksum:
+        if zlib.crc32(data[:at]) != int(checksum[2], 16):
+            report.add("the checksum is wrong")
+        data = data[:at] + data[checksum.end():]
     groups = {letter: [] for letter in ORDER}
     place, previous = 0, ""
     for number, raw in enumerate(data.split(b"\n")[:-1], 1):

@@ -279,6 +279,23 @@ static gcd_status read_objects(struct gcd_dump *d, struct run *r)
     return st;
 }
 
+/* Takes the record with the checksum out of a gclog, if it is right: tests state the others. */
+static void take_sum(struct run *r)
+{
+    static const char begin[] = "\nt ", name[] = " [gcdumpc ", crc[] = " crc32=";
+    char *p = (char *)r->gclog, *end = p + r->gclog_bytes, *at = NULL;
+    p[r->gclog_bytes] = '\0';
+    for (char *q = p; (q = memmem(q, (size_t)(end - q), begin, sizeof begin - 1)) != NULL; q++)
+        at = q + 1;
+    const char *sum = at != NULL ? strstr(at, crc) : NULL;
+    if (sum == NULL || strstr(at, name) == NULL ||
+        strtoul(sum + sizeof crc - 1, NULL, 16) != crc32_z(0, r->gclog, (size_t)(at - p)))
+        return;
+    char *next = strchr(at, '\n') + 1;
+    memmove(at, next, (size_t)(end - next) + 1);
+    r->gclog_bytes -= (size_t)(next - at);
+}
+
 static gcd_status write_gclog(struct gcd_dump *d, const struct gcd_alloc *alloc, struct run *r)
 {
     struct gcd_sink *s;
@@ -293,6 +310,7 @@ static gcd_status write_gclog(struct gcd_dump *d, const struct gcd_alloc *alloc,
         const uint8_t *p = gcd_sink_memory(s, &r->gclog_bytes);
         r->gclog = need(malloc(r->gclog_bytes + 1));
         memcpy(r->gclog, p, r->gclog_bytes);
+        take_sum(r);
     }
     gcd_sink_free(s);
     return st;

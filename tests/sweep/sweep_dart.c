@@ -54,7 +54,7 @@ static const char *check_graph(const struct gcd_graph *g)
     } else {
         wrong = graph_eq(g, again,
                          GRAPH_EQ_ADDRESSES | GRAPH_EQ_TYPE_IDS | GRAPH_EQ_MODULES |
-                             GRAPH_EQ_ROOT_ORDER);
+                             GRAPH_EQ_ROOT_ORDER | GRAPH_EQ_VERDICT);
         gcd_graph_free(again);
     }
     tb_free(&out);
@@ -67,7 +67,8 @@ static const char *check(const struct graph_outcome *o)
         500000 + 100 * o->n) /* pools and pages of the index have their least sizes */
         return "too much memory for the input";
     if (o->st == GCD_OK)
-        return o->whole != NULL ? graph_eq(o->whole, o->graph, 0) : check_graph(o->graph);
+        return o->whole != NULL ? graph_eq(o->whole, o->graph, GRAPH_EQ_VERDICT)
+                                : check_graph(o->graph);
     if (o->st == GCD_E_TRUNCATED)
         return o->err->off == o->n ? NULL : "the error is not at the end";
     return o->whole == NULL && (o->st == GCD_E_FORMAT || o->st == GCD_E_LIMIT)
@@ -95,6 +96,15 @@ static void test_flips(void **state)
     (void)state;
     struct tally t = { 0 };
     sweep_graph_flips(&sweep, decode, &t);
+    tally_expect_none(&t);
+}
+
+static void test_damage(void **state)
+{
+    (void)state;
+    struct tally t = { 0 };
+    sweep_graph_damage(decode, "dart", 0, &t);
+    assert_true(t.runs > 1000 / sweep_stride());
     tally_expect_none(&t);
 }
 
@@ -159,9 +169,8 @@ static void test_self(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cuts),
-        cmocka_unit_test(test_flips),
-        cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_cuts),   cmocka_unit_test(test_flips),
+        cmocka_unit_test(test_damage), cmocka_unit_test(test_allocations),
         cmocka_unit_test(test_self),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

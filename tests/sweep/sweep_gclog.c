@@ -64,6 +64,16 @@ static void test_flips(void **state)
     tally_expect_none(&t);
 }
 
+/* Damage of the checksum alone changes nothing else: its line is then a type without objects. */
+static void test_damage(void **state)
+{
+    (void)state;
+    struct tally t = { 0 };
+    sweep_graph_damage(decode, "gclog", GRAPH_EQ_VERDICT | GRAPH_EQ_UNUSED_TYPES, &t);
+    assert_true(t.runs > 1000 / sweep_stride());
+    tally_expect_none(&t);
+}
+
 static gcd_status read_and_write(const uint8_t *p, size_t n, struct failalloc *f,
                                  struct gcd_error *err)
 {
@@ -128,9 +138,8 @@ static void test_self(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cuts),
-        cmocka_unit_test(test_flips),
-        cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_cuts),   cmocka_unit_test(test_flips),
+        cmocka_unit_test(test_damage), cmocka_unit_test(test_allocations),
         cmocka_unit_test(test_self),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

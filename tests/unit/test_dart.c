@@ -5,11 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 #include <unistd.h>
 
 #include <gcdumpc/read.h>
 #include <gcdumpc/writer.h>
 
+#include "base/cur.h"
 #include "read/read.h"
 #include "support/check.h"
 #include "support/dart_sample.h"
@@ -70,7 +72,7 @@ static struct gcd_graph *must_read(const void *p, size_t n)
 /* The example of the format reference, plus decoys. */
 static const uint8_t example[] = "dartheap\x00\x04shop\xec\x02\x80\x20\x00"
                                  "\x0d"
-                                 "\x00\x04Root\x00\x00\x00\x00"
+                                 "\x00\x04Root\x00\x00\x07gcdumpc\x00"
                                  "\x00\x12[static variables]\x00\x00\x00\x00"
                                  "\x00\x0aShop.Store\x00\x15package:Shop/Shop.dll\x00\x00"
                                  "\x00\x0cShop.Order[]\x00\x15package:Shop/Shop.dll\x00\x00"
@@ -100,7 +102,8 @@ static const uint8_t example[] = "dartheap\x00\x04shop\xec\x02\x80\x20\x00"
                                  "\x04\x28\x07\x02\x01\x05"
                                  "\x05\xac\x02\x00\x00"
                                  "\x00"
-                                 "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
+                                 "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+                                 "gcdumpcc"; /* complete; then the checksum */
 #define EXAMPLE_BYTES (sizeof example - 1)
 
 static void test_worked_example(void **state)
@@ -108,8 +111,9 @@ static void test_worked_example(void **state)
     (void)state;
     struct gcd_graph *g = shop_graph(300, false);
     struct file f = write_dart(g);
-    assert_int_equal(f.n, EXAMPLE_BYTES);
-    assert_memory_equal(f.p, example, f.n);
+    assert_int_equal(f.n, EXAMPLE_BYTES + 4);
+    assert_memory_equal(f.p, example, EXAMPLE_BYTES);
+    assert_int_equal(gcd_le32(f.p + EXAMPLE_BYTES), crc32(0, example, EXAMPLE_BYTES));
     assert_int_equal(f.notes.objects, 3);
     assert_int_equal(f.notes.edges, 2);
     assert_int_equal(f.notes.roots, 1);
@@ -478,7 +482,7 @@ static void expect_changed(size_t at, unsigned byte, gcd_status st, uint64_t off
 static void test_bad(void **state)
 {
     (void)state;
-    const size_t tail = 20 + 1, order = EXAMPLE_BYTES - tail - 5, array = order - 6,
+    const size_t tail = 8 + 20 + 1, order = EXAMPLE_BYTES - tail - 5, array = order - 6,
                  store = array - 5, group = store - 12, root = group - 5, counts = root - 2;
     expect_changed(3, 'T', GCD_E_FORMAT, 3, "not a Dart heap snapshot");
     expect_changed(counts, 3, GCD_E_FORMAT, array + 4, "more than the announced 3 references");
@@ -496,7 +500,7 @@ static void test_bad(void **state)
     expect_failure(
         "dartheap\x00\x00\x00\x00\x00\x00\x00\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00", 26,
         GCD_E_LIMIT, GCD_OFF_NONE, "too many for a graph");
-    for (size_t n = 0; n < EXAMPLE_BYTES - 20; n++)
+    for (size_t n = 0; n < EXAMPLE_BYTES - 8 - 20; n++)
         expect_failure(example, n, GCD_E_TRUNCATED, n, "end early");
 }
 
@@ -517,7 +521,7 @@ static void test_limits(void **state)
                                &(struct gcd_graph_options){ .context.limits = &text }, &g, &err),
                      GCD_E_LIMIT);
     assert_string_equal(err.msg, "a name of 4 bytes is longer than allowed");
-    text.text_bytes = 4; /* but not "[static variables]" */
+    text.text_bytes = 7; /* but not "[static variables]" */
     assert_int_equal(read_dart(example, EXAMPLE_BYTES,
                                &(struct gcd_graph_options){ .context.limits = &text }, &g, &err),
                      GCD_E_LIMIT);
@@ -559,7 +563,7 @@ static void write_before_the_second_reading(void *ctx, uint64_t done, uint64_t t
 static void test_input_that_changes(void **state)
 {
     (void)state;
-    const size_t order = EXAMPLE_BYTES - 20 - 1 - 5, array = order - 6, store = array - 5,
+    const size_t order = EXAMPLE_BYTES - 8 - 20 - 1 - 5, array = order - 6, store = array - 5,
                  group = store - 12, root = group - 5, counts = root - 2;
     const struct {
         size_t at, n;

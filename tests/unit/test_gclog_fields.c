@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include <gcdumpc/read.h>
 
@@ -219,27 +220,70 @@ static void several_sections(void **state)
 static void what_was_not_understood(void **state)
 {
     (void)state;
-    read_lines("o 8 1 18\nx\nq");
+    read_lines("t 1 A\no 8 1 18\nx\nq");
     const struct gcd_verdict *v = &gcd_graph_summary(g)->verdict;
     assert_true(!v->complete && v->reason_count == 1 &&
                 v->reasons[0].code == GCD_REASON_TRACE_DAMAGED && v->reasons[0].amount == 2);
-    assert_string_equal(v->reasons[0].text, "2 lines were not understood, the first is line 3");
-    read_lines("o 8 1 18\nx");
+    assert_string_equal(v->reasons[0].text, "2 lines were not understood, the first is line 4");
+    read_lines("t 1 A\no 8 1 18\nx");
     v = &gcd_graph_summary(g)->verdict;
     assert_true(!v->complete && v->reason_count == 1 &&
                 v->reasons[0].code == GCD_REASON_TRACE_DAMAGED && v->reasons[0].amount == 1);
-    read_lines("o 8 1 18");
+    read_lines("t 1 A\no 8 1 18");
     v = &gcd_graph_summary(g)->verdict;
     assert_true(v->complete && v->reason_count == 0);
-    static const char cut[] = "a 2 x 0\no 8 1 18\n";
+    static const char cut[] = "a 2 x 0\nt 1 A\no 8 1 18\n";
     assert_int_equal(read_bytes(cut, sizeof cut - 1, NULL), GCD_OK);
     v = &gcd_graph_summary(g)->verdict;
     assert_true(!v->complete && v->reason_count == 1 &&
-                v->reasons[0].code == GCD_REASON_TRACE_TRUNCATED && v->reasons[0].amount == 3);
-    assert_string_equal(v->reasons[0].text, "the file ends before its last record, at line 3");
+                v->reasons[0].code == GCD_REASON_TRACE_TRUNCATED && v->reasons[0].amount == 4);
+    assert_string_equal(v->reasons[0].text, "the file ends before its last record, at line 4");
     static const char clr[] = "a 2 x 0\no 8 1 18\nr 0x10 1 0\n";
     assert_int_equal(read_bytes(clr, sizeof clr - 1, NULL), GCD_E_UNSUPPORTED);
     assert_non_null(strstr(err.msg, "line 3: this is a CLRProfiler log"));
+}
+
+/* Repairs: a name that is missing, an object that is hidden by another one. */
+static void what_was_made_up(void **state)
+{
+    (void)state;
+    read_lines("o 8 1 18");
+    const struct gcd_verdict *v = &gcd_graph_summary(g)->verdict;
+    assert_true(!v->complete && v->reason_count == 1 &&
+                v->reasons[0].code == GCD_REASON_TYPES_UNDESCRIBED && v->reasons[0].amount == 1);
+    read_lines("t 1 A\no 8 1 18\no 8 1 20");
+    v = &gcd_graph_summary(g)->verdict;
+    assert_true(!v->complete && v->reason_count == 1 &&
+                v->reasons[0].code == GCD_REASON_INPUT_DAMAGED);
+}
+
+/* The verdict is that of the dump, unless a byte has changed. */
+static void checksums(void **state)
+{
+    (void)state;
+    static const char *const verdicts[] = { "complete", "unverified", "incomplete" };
+    for (unsigned i = 0; i < 6; i++) {
+        char text[200];
+        int n = snprintf(text, sizeof text, "a 2 x 0\nt 1 A\no 8 1 18\n");
+        n += snprintf(text + n, sizeof text - (size_t)n,
+                      "t 2 [gcdumpc %s crc32=%lx objects=1 references=0]\nc x 0\n", verdicts[i / 2],
+                      crc32(0, (const Bytef *)text, (uInt)n));
+        if (i % 2 != 0)
+            text[20] = '9'; /* the size of the object */
+        assert_int_equal(read_bytes(text, (size_t)n, NULL), GCD_OK);
+        const struct gcd_summary *f = gcd_graph_summary(g);
+        assert_int_equal(f->type_count, 1);
+        assert_int_equal(f->verdict.complete, i == 0 || i == 2);
+        assert_int_equal(f->verdict.unverified, i / 2 == 1);
+        assert_int_equal(f->verdict.reason_count, (i == 4) + (i % 2 != 0) * (1 + (i == 5)));
+    }
+    /* line ends of Windows are no damage: of "a 2 x 0\nt 1 A\no 8 1 18\n" */
+    static const char crlf[] =
+        "a 2 x 0\r\nt 1 A\r\no 8 1 18\r\n"
+        "t 2 [gcdumpc complete crc32=2e7d6258 objects=1 references=0]\r\nc x 0\r\n";
+    assert_int_equal(read_bytes(crlf, sizeof crlf - 1, NULL), GCD_OK);
+    assert_true(gcd_graph_summary(g)->verdict.complete &&
+                !gcd_graph_summary(g)->verdict.unverified);
 }
 
 static void first_bytes(void **state)
@@ -323,6 +367,8 @@ int main(void)
         TEST(names_of_types),
         TEST(several_sections),
         TEST(what_was_not_understood),
+        TEST(what_was_made_up),
+        TEST(checksums),
         TEST(first_bytes),
         TEST(progress_and_cancellation),
     };
