@@ -6,7 +6,8 @@
  *     " (" item { "," item } ")"     item = "Bytes > 10K" | "Ptrs" | "NoPtrs" | "ElemSize=4"
  *
  * Every type and its size classes become one type.  dotnet-gcdump also writes "<" for "[" and ">"
- * for "]", and then "[]" for "<>": "<>c" becomes "[]c", and "Foo[,]" becomes "Foo<,>".
+ * for "]", and then "[]" for "<>": "<>c" becomes "[]c", and "Foo[,]" becomes "Foo<,>".  Both name
+ * an array of arrays from the inside, as the runtime does; names in files count as C#.
  */
 #include <string.h>
 
@@ -185,6 +186,27 @@ static char *close_of_name(char *s)
     return NULL;
 }
 
+/* End of the ranks of arrays that begin at P: "[]", "[,]", "[*]" ... */
+static char *ranks_end(char *p)
+{
+    for (;;) {
+        size_t n = p[0] != '[' ? 0 : p[1] == '*' ? 2 : 1 + strspn(p + 1, ",");
+        if (n == 0 || p[n] != ']')
+            return p;
+        p += n + 1;
+    }
+}
+
+/* The runtime names an array of arrays from the inside, C# from the outside. */
+static void reverse_ranks(char *p, char *end)
+{
+    for (char *q = end; p < q--; p++) {
+        char c = *p;
+        *p = *q == '[' ? ']' : *q == ']' ? '[' : *q;
+        *q = c == '[' ? ']' : c == ']' ? '[' : c;
+    }
+}
+
 void gcdump_undo_brackets(char *name)
 {
     for (char *p = name; (p = strpbrk(p, "[<")) != NULL; p++) {
@@ -194,12 +216,16 @@ void gcdump_undo_brackets(char *name)
         if (*p == '[' && begins && (close = close_of_name(p)) != NULL) {
             *p = '<';
             *close = '>';
-        } else if (*p == '<' && !begins && p[1] == ',') {
-            close = p + 1 + strspn(p + 1, ",");
+        } else if (*p == '<' && !begins && (p[1] == ',' || p[1] == '*')) {
+            close = p + 1 + (p[1] == '*' ? 1 : strspn(p + 1, ","));
             if (*close == '>') {
                 *p = '[';
                 *close = ']';
             }
         }
+    }
+    for (char *p = name, *end; (p = strchr(p, '[')) != NULL; p = end > p ? end : p + 1) {
+        end = ranks_end(p);
+        reverse_ranks(p, end);
     }
 }
