@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include <gcdumpc/ipc.h>
+#include <gcdumpc/unstable/text/plural.h>
 
 #include "ipc/process/ipc_procfs.h"
 
@@ -64,10 +65,10 @@ bool gcd_silence_read(const char *proc, uint32_t pid, char *ret, size_t cap)
     /* a runtime that could not accept one keeps its last free descriptor for nothing (measured) */
     if (n != 0 && n + 1 >= most) {
         (void)snprintf(ret, cap,
-                       "it has %" PRIu64 " of %" PRIu64
-                       " files open, so its runtime cannot accept a connection: raise the limit "
+                       "it has %s of %s files open, so its runtime cannot accept a connection: "
+                       "raise the limit "
                        "(prlimit, as root), or start it with a higher one (ulimit -n)",
-                       n, most);
+                       GCD_DIGITS(n), GCD_DIGITS(most));
         return true;
     }
     if (gcd_procfs_has_thread(proc, pid, FIRST_THREAD))

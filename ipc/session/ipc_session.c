@@ -26,6 +26,8 @@
 
 #include <uv.h>
 
+#include <gcdumpc/unstable/text/plural.h>
+
 #include "base/error.h"
 #include "ipc/connect/ipc_conn.h"
 #include "ipc/session/ipc_ask.h"
@@ -447,14 +449,14 @@ static gcd_status ended_early(const struct session *s, struct gcd_error *err)
 {
     uint64_t bytes = s->ret->stream_bytes;
     if (is_opening(&s->legs[GCD_LEG_TRIGGER]))
-        (void)gcd_fail(err, GCD_E_PEER,
-                       "the process ended during the %s, after %" PRIu64 " bytes of events",
-                       bytes > s->bytes_before_gc ? "heap walk" : "garbage collection", bytes);
+        (void)gcd_fail(err, GCD_E_PEER, "the process ended during the %s, after %s bytes of events",
+                       bytes > s->bytes_before_gc ? "heap walk" : "garbage collection",
+                       GCD_DIGITS(bytes));
     else
         (void)gcd_fail(err, GCD_E_PEER,
-                       "the event stream ended after %" PRIu64
-                       " bytes, before the heap walk was over: the process has ended",
-                       bytes);
+                       "the event stream ended after %s bytes, before the heap walk was over: the "
+                       "process has ended",
+                       GCD_DIGITS(bytes));
     return gcd_because(err, GCD_ERROR_GONE, GCD_E_PEER);
 }
 

@@ -11,9 +11,8 @@ static void check_index(struct gcd_verdict *v, const struct heap_walk *w, enum h
 {
     uint64_t n = w->index[kind].missing;
     if (n > 0)
-        gcd_verdict_add(v, code, n,
-                        "%" PRIu64 " event%s with %s %s missing (gaps in their numbering)", n,
-                        gcd_plural(n), what, gcd_by_number(n, "is", "are"));
+        gcd_verdict_add(v, code, n, "%s event%s with %s %s missing (gaps in their numbering)",
+                        GCD_DIGITS(n), gcd_plural(n), what, gcd_by_number(n, "is", "are"));
 }
 
 /*
@@ -33,17 +32,16 @@ static void check_types(struct gcd_verdict *v, const struct gcd_heap *h, const s
     }
     if (types > 0)
         gcd_verdict_add(v, GCD_REASON_TYPES_UNDESCRIBED, types,
-                        "%" PRIu64 " type%s of %" PRIu64 " object%s %s no description and no name",
-                        types, gcd_plural(types), objects, gcd_plural(objects),
+                        "%s type%s of %s object%s %s no description and no name", GCD_DIGITS(types),
+                        gcd_plural(types), GCD_DIGITS(objects), gcd_plural(objects),
                         gcd_by_number(types, "has", "have"));
     else if (named == 0)
         gcd_verdict_add(v, GCD_REASON_TYPES_UNDESCRIBED, w->used_count, "no type has a name");
     if (doubtful > 0)
         gcd_verdict_add(v, GCD_REASON_TYPES_AMBIGUOUS, doubtful,
-                        "%" PRIu64
-                        " type%s may have the name or module of another one that had the "
+                        "%s type%s may have the name or module of another one that had the "
                         "same id",
-                        doubtful, gcd_plural(doubtful));
+                        GCD_DIGITS(doubtful), gcd_plural(doubtful));
 }
 
 /* The amount lost: exactly N or at least N of WHAT.  SEEN: some loss is known, although perhaps not
@@ -52,7 +50,7 @@ static void add_lost(struct gcd_verdict *v, enum gcd_reason_code code, uint64_t 
                      bool seen, const char *what)
 {
     if (n > 0)
-        gcd_verdict_add(v, code, n, "%s%" PRIu64 " %s%s lost", exact ? "" : "at least ", n, what,
+        gcd_verdict_add(v, code, n, "%s%s %s%s lost", exact ? "" : "at least ", GCD_DIGITS(n), what,
                         gcd_by_number(n, " is", "s are"));
     else if (!exact && seen)
         gcd_verdict_add(v, code, 0, "it is unknown how many %ss are lost", what);
@@ -70,8 +68,9 @@ static void check_loss(struct gcd_verdict *v, const struct heap_walk *w,
     add_lost(v, GCD_REASON_EDGES_LOST, l->edges, l->edges_exact, seen, "reference");
     if (l->edges_dropped > 0)
         gcd_verdict_add(v, GCD_REASON_EDGES_DROPPED, l->edges_dropped,
-                        "%" PRIu64 " reference%s left out, because the owner is lost or uncertain",
-                        l->edges_dropped, gcd_by_number(l->edges_dropped, " is", "s are"));
+                        "%s reference%s left out, because the owner is lost or uncertain",
+                        GCD_DIGITS(l->edges_dropped),
+                        gcd_by_number(l->edges_dropped, " is", "s are"));
 }
 
 /* Events that may belong to the walk: it is unknown what they are. */
@@ -88,13 +87,13 @@ static void check_unknown(struct gcd_verdict *v, const struct gcd_heap *h,
     }
     if (strangers > 0)
         gcd_verdict_add(v, GCD_REASON_EVENTS_UNKNOWN, n + strangers,
-                        "%" PRIu64 " event%s the heap walk, or %s a wrong description",
-                        n + strangers,
+                        "%s event%s the heap walk, or %s a wrong description",
+                        GCD_DIGITS(n + strangers),
                         gcd_by_number(n + strangers, " does not belong in", "s do not belong in"),
                         gcd_by_number(n + strangers, "has", "have"));
     else if (n > 0)
-        gcd_verdict_add(v, GCD_REASON_EVENTS_UNKNOWN, n, "%" PRIu64 " event%s no %sdescription", n,
-                        gcd_by_number(n, " has", "s have"),
+        gcd_verdict_add(v, GCD_REASON_EVENTS_UNKNOWN, n, "%s event%s no %sdescription",
+                        GCD_DIGITS(n), gcd_by_number(n, " has", "s have"),
                         n > trace->unknown_events ? "valid " : "");
 }
 
@@ -144,13 +143,13 @@ void heap_verdict(const struct gcd_heap *h, const struct gcd_trace_info *trace, 
         gcd_verdict_add(ret, GCD_REASON_INPUT_DAMAGED, 0, "%s", input_damage_text);
     if (trace->lost_events > 0 && trace->lost_threads == 0) /* by any thread of any process */
         gcd_verdict_add(ret, GCD_REASON_EVENTS_LOST, trace->lost_events,
-                        "%" PRIu64 " event%s were lost during the recording", trace->lost_events,
+                        "%s event%s were lost during the recording", GCD_DIGITS(trace->lost_events),
                         gcd_plural(trace->lost_events));
     else if (trace->lost_events > 0)
         gcd_verdict_add(ret, GCD_REASON_EVENTS_LOST, trace->lost_events,
-                        "%s%" PRIu64 " event%s of %" PRIu64 " thread%s were lost in the target",
-                        trace->loss_verified ? "" : "at least ", trace->lost_events,
-                        gcd_plural(trace->lost_events), trace->lost_threads,
+                        "%s%s event%s of %s thread%s were lost in the target",
+                        trace->loss_verified ? "" : "at least ", GCD_DIGITS(trace->lost_events),
+                        gcd_plural(trace->lost_events), GCD_DIGITS(trace->lost_threads),
                         gcd_plural(trace->lost_threads));
     else if (!trace->loss_verified && !trace->has_sequence_numbers)
         gcd_verdict_add(ret, GCD_REASON_LOSS_UNVERIFIED, 0,
@@ -168,19 +167,19 @@ void heap_verdict(const struct gcd_heap *h, const struct gcd_trace_info *trace, 
                         "the final count of events leaves out the thread that walked the heap");
     if (trace->lost_buffers > 0)
         gcd_verdict_add(ret, GCD_REASON_BUFFERS_LOST, trace->lost_buffers,
-                        "%" PRIu64 " buffer%s of events %s missing", trace->lost_buffers,
+                        "%s buffer%s of events %s missing", GCD_DIGITS(trace->lost_buffers),
                         gcd_plural(trace->lost_buffers),
                         gcd_by_number(trace->lost_buffers, "is", "are"));
     if (trace->damaged_buffers > 0)
         gcd_verdict_add(ret, GCD_REASON_BUFFERS_DAMAGED, trace->damaged_buffers,
-                        "%" PRIu64 " buffer%s of events %s damaged", trace->damaged_buffers,
+                        "%s buffer%s of events %s damaged", GCD_DIGITS(trace->damaged_buffers),
                         gcd_plural(trace->damaged_buffers),
                         gcd_by_number(trace->damaged_buffers, "is", "are"));
     if (trace->repeated_buffers > 0)
         gcd_verdict_add(ret, GCD_REASON_BUFFERS_REPEATED, trace->repeated_buffers,
-                        "%" PRIu64 " buffer%s of events with the number of another "
+                        "%s buffer%s of events with the number of another "
                         "one %s left out",
-                        trace->repeated_buffers, gcd_plural(trace->repeated_buffers),
+                        GCD_DIGITS(trace->repeated_buffers), gcd_plural(trace->repeated_buffers),
                         gcd_by_number(trace->repeated_buffers, "is", "are"));
     check_index(ret, w, HEAP_NODES, GCD_REASON_NODE_EVENTS_MISSING, "objects");
     check_index(ret, w, HEAP_EDGES, GCD_REASON_EDGE_EVENTS_MISSING, "references");
@@ -191,19 +190,19 @@ void heap_verdict(const struct gcd_heap *h, const struct gcd_trace_info *trace, 
         gcd_verdict_add(ret, GCD_REASON_EDGES_UNBALANCED,
                         w->edges > w->edges_declared ? w->edges - w->edges_declared
                                                      : w->edges_declared - w->edges,
-                        "the objects have %" PRIu64 " reference%s, %" PRIu64 " %s received",
-                        w->edges_declared, gcd_plural(w->edges_declared), w->edges,
-                        gcd_by_number(w->edges, "was", "were"));
+                        "the objects have %s reference%s, %s %s received",
+                        GCD_DIGITS(w->edges_declared), gcd_plural(w->edges_declared),
+                        GCD_DIGITS(w->edges), gcd_by_number(w->edges, "was", "were"));
     check_loss(ret, w, trace);
     uint64_t damaged = w->damaged + h->damaged_outside;
     if (damaged > 0)
         gcd_verdict_add(ret, GCD_REASON_EVENTS_DAMAGED, damaged,
-                        "%" PRIu64 " heap event%s could not be decoded", damaged,
+                        "%s heap event%s could not be decoded", GCD_DIGITS(damaged),
                         gcd_plural(damaged));
     check_unknown(ret, h, trace);
     if (h->outside > 0)
         gcd_verdict_add(ret, GCD_REASON_EVENTS_MISPLACED, h->outside,
-                        "%" PRIu64 " heap event%s outside a complete heap walk", h->outside,
+                        "%s heap event%s outside a complete heap walk", GCD_DIGITS(h->outside),
                         gcd_by_number(h->outside, " lies", "s lie"));
     else if (w->disorder)
         gcd_verdict_add(ret, GCD_REASON_EVENTS_MISPLACED, 0,

@@ -6,6 +6,8 @@
 
 #include <inttypes.h>
 
+#include <gcdumpc/unstable/text/plural.h>
+
 #include "base/context.h"
 #include "base/error.h"
 #include "base/mem.h"
@@ -89,17 +91,17 @@ static gcd_status verdict(struct core *k, struct gcd_error *err)
                         "the process was in the middle of a garbage collection, so a part of its "
                         "heap cannot be read");
     if (g->lost_bytes > 0)
-        return gcd_fail(err, GCD_E_TRUNCATED, "%" PRIu64 " bytes of the heap %s", g->lost_bytes,
+        return gcd_fail(err, GCD_E_TRUNCATED, "%s bytes of the heap %s", GCD_DIGITS(g->lost_bytes),
                         k->image.cut_off != GCD_OFF_NONE
                             ? "are missing: the core file was cut"
                             : "are missing in the core file, or damaged");
     if (g->broken_regions > 0)
-        return gcd_fail(err, GCD_E_TRUNCATED, "%" PRIu64 " part%s of the heap cannot be read",
-                        g->broken_regions, g->broken_regions == 1 ? "" : "s");
+        return gcd_fail(err, GCD_E_TRUNCATED, "%s part%s of the heap cannot be read",
+                        GCD_DIGITS(g->broken_regions), g->broken_regions == 1 ? "" : "s");
     if (g->dangling > 0)
         return gcd_fail(err, GCD_E_TRUNCATED,
-                        "%" PRIu64 " reference%s to nothing: a part of the heap is damaged",
-                        g->dangling, g->dangling == 1 ? " leads" : "s lead");
+                        "%s reference%s to nothing: a part of the heap is damaged",
+                        GCD_DIGITS(g->dangling), g->dangling == 1 ? " leads" : "s lead");
     if (g->unread_tables > 0)
         return gcd_fail(err, GCD_E_TRUNCATED,
                         "the handles of the process cannot all be read, so objects may be missing");

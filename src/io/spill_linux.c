@@ -9,6 +9,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <gcdumpc/unstable/text/plural.h>
+
 #include "base/error.h"
 #include "io/file.h"
 
@@ -35,9 +37,8 @@ gcd_status gcd_spill_file_room(int fd, uint64_t bytes, struct gcd_error *err)
     struct statvfs room;
     if (fstatvfs(fd, &room) != 0 || room.f_frsize == 0 || bytes / room.f_frsize < room.f_bavail)
         return GCD_OK;
-    return gcd_fail(err, GCD_E_IO,
-                    "the disk has room for %" PRIu64 " bytes, %" PRIu64 " are needed",
-                    (uint64_t)room.f_bavail * room.f_frsize, bytes);
+    return gcd_fail(err, GCD_E_IO, "the disk has room for %s bytes, %s are needed",
+                    GCD_DIGITS((uint64_t)room.f_bavail * room.f_frsize), GCD_DIGITS(bytes));
 }
 
 gcd_status gcd_spill_file_reserve(int fd, size_t n, struct gcd_error *err)
@@ -46,13 +47,15 @@ gcd_status gcd_spill_file_reserve(int fd, size_t n, struct gcd_error *err)
      * ends the program. */
     struct rlimit most;
     if (getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur != RLIM_INFINITY && n > most.rlim_cur)
-        return gcd_fail_os(err, EFBIG, "cannot reserve %zu bytes for a temporary file", n);
+        return gcd_fail_os(err, EFBIG, "cannot reserve %s bytes for a temporary file",
+                           GCD_DIGITS(n));
     int e;
     do
         e = posix_fallocate(fd, 0, (off_t)n);
     while (e == EINTR);
-    return e == 0 ? GCD_OK
-                  : gcd_fail_os(err, e, "cannot reserve %zu bytes for a temporary file", n);
+    return e == 0
+               ? GCD_OK
+               : gcd_fail_os(err, e, "cannot reserve %s bytes for a temporary file", GCD_DIGITS(n));
 }
 
 void *gcd_spill_map(int fd, size_t n, struct gcd_error *err)
@@ -60,7 +63,7 @@ void *gcd_spill_map(int fd, size_t n, struct gcd_error *err)
     void *at = mmap(NULL, n, PROT_READ | PROT_WRITE,
                     fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, fd, 0);
     if (at == MAP_FAILED) {
-        (void)gcd_fail_os(err, errno, "cannot map %zu bytes into memory", n);
+        (void)gcd_fail_os(err, errno, "cannot map %s bytes into memory", GCD_DIGITS(n));
         return NULL;
     }
     /* Graphs are read in random order: with read-ahead one page that comes back from the disk would
@@ -83,7 +86,7 @@ void *gcd_spill_remap(void *at, bool in_file, size_t old_bytes, size_t new_bytes
     void *to = mremap(at, old_bytes, new_bytes, MREMAP_MAYMOVE);
     if (to != MAP_FAILED)
         return to;
-    (void)gcd_fail_os(err, errno, "cannot map %zu bytes into memory", new_bytes);
+    (void)gcd_fail_os(err, errno, "cannot map %s bytes into memory", GCD_DIGITS(new_bytes));
     return NULL;
 }
 

@@ -116,14 +116,12 @@ gcd_status gcdump_judge(struct gcdump_in *f, struct gcd_build *b, struct gcd_err
     if (f->log_counts && f->log_objects > objects + lost)
         lost = f->log_objects - objects;
     if (lost > 0)
-        gcd_verdict_add(v, GCD_REASON_OBJECTS_LOST, lost,
-                        "%" PRIu64 " object%s of the file %s lost", lost, gcd_plural(lost),
-                        gcd_by_number(lost, "is", "are"));
+        gcd_verdict_add(v, GCD_REASON_OBJECTS_LOST, lost, "%s object%s of the file %s lost",
+                        GCD_DIGITS(lost), gcd_plural(lost), gcd_by_number(lost, "is", "are"));
     lost =
         f->log_counts && f->log_references > f->references ? f->log_references - f->references : 0;
     if (lost > 0)
-        gcd_verdict_add(v, GCD_REASON_EDGES_LOST, lost,
-                        "%" PRIu64 " reference%s of the file %s lost", lost, gcd_plural(lost),
-                        gcd_by_number(lost, "is", "are"));
+        gcd_verdict_add(v, GCD_REASON_EDGES_LOST, lost, "%s reference%s of the file %s lost",
+                        GCD_DIGITS(lost), gcd_plural(lost), gcd_by_number(lost, "is", "are"));
     return GCD_OK;
 }

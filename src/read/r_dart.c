@@ -9,6 +9,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <gcdumpc/unstable/text/plural.h>
+
 #include "base/cur.h"
 #include "base/error.h"
 #include "base/file_sums.h"
@@ -99,8 +101,8 @@ static gcd_status read_text(struct dart *d, size_t *ret_n)
              max = gcd_limit_or(limits != NULL ? limits->text_bytes : 0, DEFAULT_TEXT);
     size_t have = 0;
     if (n > max)
-        return gcd_fail(d->err, GCD_E_LIMIT, "a name of %" PRIu64 " bytes is longer than allowed",
-                        n);
+        return gcd_fail(d->err, GCD_E_LIMIT, "a name of %s bytes is longer than allowed",
+                        GCD_DIGITS(n));
     while (have < n && d->s.st == GCD_OK) {
         const uint8_t *p;
         size_t part = stream_part(&d->s, n - have, &p);
@@ -374,8 +376,8 @@ static gcd_status use_class(struct dart *d, uint64_t id, uint32_t *ret)
 static gcd_status read_nodes(struct dart *d, uint64_t input_bytes)
 {
     if (d->object_count > GCD_NODE_NONE)
-        return gcd_fail(d->err, GCD_E_LIMIT, "%" PRIu64 " objects are too many for a graph",
-                        d->object_count);
+        return gcd_fail(d->err, GCD_E_LIMIT, "%s objects are too many for a graph",
+                        GCD_DIGITS(d->object_count));
     if (input_bytes != UINT64_MAX && d->object_count <= input_bytes / OBJECT_BYTES_MIN &&
         d->object_count > 1)
         GCD_TRY(gcd_build_reserve(d->b, d->object_count - 1, 0, d->err));
@@ -497,15 +499,14 @@ static void judge(struct dart *d)
                         has ? "wrong" : "missing");
     else if (!has && d->references != d->reference_count)
         gcd_verdict_add(v, GCD_REASON_INPUT_DAMAGED, 0,
-                        "the file is damaged: it has %" PRIu64 " references, not %" PRIu64
-                        " as it says",
-                        d->references, d->reference_count);
+                        "the file is damaged: it has %s references, not %" PRIu64 " as it says",
+                        GCD_DIGITS(d->references), d->reference_count);
     else if (!has && d->no_objects > 1 &&
              d->found_bytes != d->header_bytes) /* a VM counts other memory, too */
         gcd_verdict_add(v, GCD_REASON_INPUT_DAMAGED, 0,
-                        "the file is damaged: its objects have %" PRIu64 " bytes, not %" PRIu64
+                        "the file is damaged: its objects have %s bytes, not %" PRIu64
                         " as it says",
-                        d->found_bytes, d->header_bytes);
+                        GCD_DIGITS(d->found_bytes), d->header_bytes);
     if (right && d->tail[name_n] == 'i')
         gcd_verdict_add(v, GCD_REASON_LOSS_UNVERIFIED, 0,
                         "the dump was incomplete when this file was written");

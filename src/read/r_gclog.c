@@ -534,9 +534,8 @@ static void judge(struct gclog_in *g)
                         (unsigned long long)g->t.line);
     if (n->records_damaged > 0)
         gcd_verdict_add(v, GCD_REASON_TRACE_DAMAGED, n->records_damaged,
-                        "%llu lines were not understood, the first is line %llu",
-                        (unsigned long long)n->records_damaged,
-                        (unsigned long long)n->damaged_line);
+                        "%s lines were not understood, the first is line %llu",
+                        GCD_DIGITS(n->records_damaged), (unsigned long long)n->damaged_line);
     if (g->sums_wrong > 0)
         gcd_verdict_add(v, GCD_REASON_INPUT_DAMAGED, 0,
                         "the file was changed after it was written: its checksum is wrong");
@@ -548,11 +547,11 @@ static void judge(struct gclog_in *g)
                         "the dump was incomplete when this file was written");
     if (g->objects_lost > 0)
         gcd_verdict_add(v, GCD_REASON_OBJECTS_LOST, g->objects_lost,
-                        "%" PRIu64 " object%s of the file %s lost", g->objects_lost,
+                        "%s object%s of the file %s lost", GCD_DIGITS(g->objects_lost),
                         gcd_plural(g->objects_lost), gcd_by_number(g->objects_lost, "is", "are"));
     if (unnamed > 0)
-        gcd_verdict_add(v, GCD_REASON_TYPES_UNDESCRIBED, unnamed, "%" PRIu64 " type%s no record",
-                        unnamed, gcd_by_number(unnamed, " has", "s have"));
+        gcd_verdict_add(v, GCD_REASON_TYPES_UNDESCRIBED, unnamed, "%s type%s no record",
+                        GCD_DIGITS(unnamed), gcd_by_number(unnamed, " has", "s have"));
 }
 
 static gcd_status gclog_read(struct gcd_input *in, const struct gcd_graph_options *options,

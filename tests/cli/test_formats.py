@@ -243,7 +243,7 @@ class Options(FormatTest):
         weak, flags = "20 weak roots are not stored; ", "2 roots lose their flags (pinned, interior)"
         handles, statics = "7 dependent handles become references of their keys", "314 static variables lose their names; "
         expected = {"gclog": statics + handles, "gcdump": f"{weak}{flags}; {handles}", "dart": f"{weak}{flags}; {statics}{handles}",
-                    "v8": f"{flags}; 17646 objects lose their addresses"}
+                    "v8": f"{flags}; 17,646 objects lose their addresses"}
         for name, suffix in FORMATS.items():
             run = self.done("convert", trace("net10-wks"), "-o", f"out.{suffix}")
             losses = [f"gcdumpc: out.{suffix}: in the {name} format, {expected[name]}"] if name in expected else []

@@ -384,7 +384,7 @@ class Pages(McpTest):
     def test_long_texts(self):
         client = self.opened()
         page = client.call("sql", statement="SELECT printf('%.*c', 5000, 'x'), 'ü' || printf('%.*c', 2000, 'y')")
-        self.assertTrue(page["rows"][0][0].startswith("x" * 1000 + "... (4000 more bytes)"), page["rows"][0][0][-80:])
+        self.assertTrue(page["rows"][0][0].startswith("x" * 1000 + "... (4,000 more bytes)"), page["rows"][0][0][-80:])
         self.assertRegex(page["cut"], r"2 texts are shortened to 1000 characters; max_chars")
         page = client.call("sql", statement="SELECT printf('%.*c', 5000, 'x')", max_chars=64000)
         self.assertEqual((len(page["rows"][0][0]), page["cut"]), (5000, None))

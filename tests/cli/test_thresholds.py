@@ -21,7 +21,7 @@ class Thresholds(CliTest):
         said = [line for line in run.lines if "threshold exceeded" in line]
         self.assertEqual(len(said), sum(r["exceeded"] for r in rows))
         for row, line in zip([r for r in rows if r["exceeded"]], said):
-            self.assertIn(f"threshold exceeded: {row['expression']}: {row['before']} -> {row['after']} (", line)
+            self.assertIn(f"threshold exceeded: {row['expression']}: {row['before']:,} -> {row['after']:,} (", line)
         return [r["exceeded"] for r in rows]
 
     def test_comparisons(self):
@@ -54,7 +54,7 @@ class Thresholds(CliTest):
     def test_a_line_each(self):
         run = self.done("diff", "old", "new", "-q", "--fail-if", "bytes(Shop.Order) > +5%", "--fail-if", "bytes > 1G",
                         "--fail-if=count(Shop.Item) < 4", "--fail-if=count(New)>0", code=4)
-        self.assertEqual(run.lines, ["gcdumpc: threshold exceeded: bytes(Shop.Order) > +5%: 1000 -> 1100 (+100, +10.00%)",
+        self.assertEqual(run.lines, ["gcdumpc: threshold exceeded: bytes(Shop.Order) > +5%: 1,000 -> 1,100 (+100, +10.00%)",
                                      "gcdumpc: threshold exceeded: count(Shop.Item) < 4: 4 -> 2 (-2, -50.00%)",
                                      "gcdumpc: threshold exceeded: count(New)>0: 0 -> 3 (+3)"])
         self.assertEqual(run.text, self.done("diff", "old", "new").text)

@@ -99,7 +99,7 @@ class Core(unittest.TestCase):
         struct.pack_into("<Q", data, header + 32, size // 2)
         r = gcdumpc("report", self.put(data))
         self.assertEqual(r.returncode, 3, r.stderr)
-        self.assertRegex(r.stderr.decode(), r"incomplete: \d+ bytes of the heap are missing in the core file")
+        self.assertRegex(r.stderr.decode(), r"incomplete: [\d,]+ bytes of the heap are missing in the core file")
 
     def test_a_cut_file_fails_or_is_incomplete(self):
         for part in range(0, 40):

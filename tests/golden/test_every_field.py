@@ -446,7 +446,7 @@ class Dart(Case):
             large = sum(t["bytes"] > 2 ** 31 - 1 for t in heap.types_rows())
             self.assertEqual(losses(said), ["2 weak roots are not stored", *LOST_FLAGS, *LOST_RANGES, "3 static variables lose their names",
                                             *LOST_HANDLES, f"{large} types have more than 2 GiB of objects, which some readers miscount",
-                                            f"{heap.bytes()} bytes of objects are more than DevTools can sum up"])
+                                            f"{heap.bytes():,} bytes of objects are more than DevTools can sum up"])
             with open(path, "rb") as file:
                 data = file.read()
             seen = dart_read.report(dart_read.Snapshot(data), True)

@@ -81,7 +81,7 @@ class Results(Gate):
                                        "--fail-if", "count(GateLab.`Nothing`) > 0", program=("leaky",), status=4)
         self.check_summary(markdown, "grown")
         self.assertRegex(markdown, r"\n    exceeded  retained > \+10%: \d+ -> \d+ ")
-        self.assertIn("\n    exceeded  count(GateLab.Answer) > +0: 2000 -> 4000 (+2000, +100.00%)\n", markdown)
+        self.assertIn("\n    exceeded  count(GateLab.Answer) > +0: 2,000 -> 4,000 (+2,000, +100.00%)\n", markdown)
         self.assertIn("\n    ok        count(GateLab.`Nothing`) > 0\n", markdown)
         for words in ("What has grown", "What holds it", "Suspects", "GateLab.Answer"):
             self.assertIn(words, markdown)
@@ -104,7 +104,7 @@ class Results(Gate):
 
     def test_more_loads_before(self):
         markdown, messages = self.gate("--warm-up", 3, "--fail-if", "count(GateLab.Answer) > +0", program=("leaky",), status=4)
-        self.assertIn("6000 -> 8000", markdown)
+        self.assertIn("6,000 -> 8,000", markdown)
         self.assertIn("load 4\n", messages)
 
     def test_github(self):

@@ -206,6 +206,11 @@ static void lines_that_are_broken(void **state)
         { "\xc3\xa4\xc3\xb6\xc3\xbc", 2, 4, 4 },
         { "Shop.A<B>+C/D;E", 13, 12, 13 },
         { "x", 0, 1, 1 },
+        /* a number and its unit stay together */
+        { "take 12 MiB", 8, 4, 4 },
+        { "take 12 MiB", 7, 4, 4 },
+        { "all, 93 % of", 8, 4, 4 },
+        { "in 12 (all)", 7, 5, 5 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         assert_int_equal(cli_break(rows[i].s, rows[i].width), rows[i].at);

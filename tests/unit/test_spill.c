@@ -289,7 +289,7 @@ static void test_the_room_of_a_file(void **state)
     blocks_left = 10;
     assert_int_equal(gcd_spill_file_room(fd, 40959, &err), GCD_OK);
     assert_int_equal(gcd_spill_file_room(fd, 40960, &err), GCD_E_IO);
-    assert_string_equal(err.msg, "the disk has room for 40960 bytes, 40960 are needed");
+    assert_string_equal(err.msg, "the disk has room for 40,960 bytes, 40,960 are needed");
     blocks_left = UINT64_MAX / 2;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     now = before;
@@ -378,7 +378,7 @@ static void test_check(void **state)
     assert_int_equal(gcd_spill_check(s, BUDGET + 40959, &folder, &err), GCD_OK);
     assert_int_equal(gcd_spill_check(s, BUDGET + 40960, &folder, &err), GCD_E_IO);
     assert_null(folder);
-    assert_string_equal(err.msg, "the disk has room for 40960 bytes, 40960 are needed");
+    assert_string_equal(err.msg, "the disk has room for 40,960 bytes, 40,960 are needed");
     blocks_left = UINT64_MAX / 2;
     gcd_spill_free(s);
 }

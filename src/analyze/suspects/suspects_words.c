@@ -58,10 +58,7 @@ void suspects_put_type(struct suspect_words *s, uint32_t type)
 /* "12,345" */
 void suspects_put_number(struct suspect_words *s, uint64_t n)
 {
-    char digits[24];
-    int len = snprintf(digits, sizeof digits, "%" PRIu64, n);
-    for (int i = 0; i < len; i++)
-        suspects_put(s, "%s%c", i > 0 && (len - i) % 3 == 0 ? "," : "", digits[i]);
+    suspects_put(s, "%s", GCD_DIGITS(n));
 }
 
 /* "1 object", "2 objects" */

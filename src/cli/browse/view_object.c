@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gcdumpc/unstable/text/plural.h>
+
 #include "browse/opening.h"
 #include "output/folded_paths.h"
 #include "output/root_labels.h"
@@ -150,7 +152,8 @@ static gcd_status add_holders(struct browse_view *v, struct gcd_error *err)
     if (more > 0 && st == GCD_OK)
         st = browse_add_made(
             v,
-            (struct browse_made){ .text = asprintf(&rest, "(%zu more)", more) >= 0 ? rest : NULL },
+            (struct browse_made){
+                .text = asprintf(&rest, "(%s more)", GCD_DIGITS(more)) >= 0 ? rest : NULL },
             err);
     if (s->count == 0 && st == GCD_OK)
         v->section_count--;

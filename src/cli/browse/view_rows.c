@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <gcdumpc/unstable/session/sql.h>
+#include <gcdumpc/unstable/text/plural.h>
 
 #include "browse/opening.h"
 #include "term/lists.h"
@@ -121,7 +122,7 @@ static char *cell_text(const struct gcd_sql_value *v)
     case GCD_SQL_TEXT:
         return strndup(v->text, CELL_BYTES);
     case GCD_SQL_BLOB:
-        n = asprintf(&text, "(%zu bytes)", v->bytes);
+        n = asprintf(&text, "(%s bytes)", GCD_DIGITS(v->bytes));
         break;
     default:
         return strdup("");

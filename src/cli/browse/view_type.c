@@ -75,7 +75,7 @@ static bool add_path_line(void *ctx, const struct cli_path_line *l)
         }
     } else if (l->kind == CLI_PATH_HIDDEN) {
         made.text = strdup(cli_hidden_text(l->hidden, l->library, buf));
-    } else if (asprintf(&made.text, "(%llu more)", (unsigned long long)l->hidden) < 0) {
+    } else if (asprintf(&made.text, "(%s more)", GCD_DIGITS(l->hidden)) < 0) {
         made.text = NULL;
     }
     a->status = browse_add_made(a->v, made, a->err);

@@ -147,7 +147,7 @@ static struct cli_table *stacks_table(const struct waiting *w, bool people)
         for (size_t k = 1; people && k < n; k++) {
             size_t left_out = k == SHOWN_FRAMES && n > SHOWN_FRAMES + 2 ? n - SHOWN_FRAMES - 1 : 0;
             if (left_out > 0) {
-                (void)snprintf(more, sizeof more, "(%zu more frame%s)", left_out,
+                (void)snprintf(more, sizeof more, "(%s more frame%s)", GCD_DIGITS(left_out),
                                gcd_plural(left_out));
                 put_frame(t, more, "");
                 k += left_out;
@@ -177,7 +177,7 @@ static void print_completed(const struct waiting *w)
         putchar('\n');
     }
     if (n > SHOWN_COMPLETED)
-        printf("          (and of %zu more method%s)\n", n - SHOWN_COMPLETED,
+        printf("          (and of %s more method%s)\n", GCD_DIGITS(n - SHOWN_COMPLETED),
                gcd_plural(n - SHOWN_COMPLETED));
 }
 
@@ -199,7 +199,8 @@ static void print_head(const struct waiting *w)
         printf("  Retained: %s of %s.\n\n", cli_size(w->totals.bytes, a),
                cli_size(w->heap_bytes, b));
     else
-        printf("  Retained: %" PRIu64 " of %" PRIu64 " bytes.\n\n", w->totals.bytes, w->heap_bytes);
+        printf("  Retained: %s of %s bytes.\n\n", GCD_DIGITS(w->totals.bytes),
+               GCD_DIGITS(w->heap_bytes));
 }
 
 static bool print_text(const struct waiting *w)
@@ -211,7 +212,7 @@ static bool print_text(const struct waiting *w)
     bool ok = w->stack_count == 0 || cli_table_print(t, stdout);
     cli_table_free(t);
     if (w->stack_count < w->matched)
-        printf("(%zu more stack%s; --top shows more)\n", w->matched - w->stack_count,
+        printf("(%s more stack%s; --top shows more)\n", GCD_DIGITS(w->matched - w->stack_count),
                gcd_plural(w->matched - w->stack_count));
     print_completed(w);
     if (w->totals.runtime_async > 0)

@@ -88,7 +88,7 @@ static void put_summary(struct cli_table *t, const struct gcd_diff_sum *sums,
 static void put_rest(struct cli_table *t, const struct rest *r, bool retained, const char *what)
 {
     char text[80];
-    (void)snprintf(text, sizeof text, "(%zu %s)", r->types, what);
+    (void)snprintf(text, sizeof text, "(%s %s)", GCD_DIGITS(r->types), what);
     if (r->types > 0)
         put_summary(t, r->sums, retained ? RETAINED_UNKNOWN : RETAINED_NO_COLUMNS, text);
 }
@@ -127,7 +127,7 @@ static void fill(const struct cli_comparison *c, struct cli_table *t)
     for (int i = BEFORE; i <= AFTER; i++)
         total[i] = (struct gcd_diff_sum){ c->sides[i].sum.objects, c->sides[i].sum.bytes,
                                           c->sides[i].retained_bytes };
-    (void)snprintf(text, sizeof text, "total, %zu type%s", n, gcd_plural(n));
+    (void)snprintf(text, sizeof text, "total, %s type%s", GCD_DIGITS(n), gcd_plural(n));
     put_summary(t, total,
                 !c->retained        ? RETAINED_NO_COLUMNS
                 : c->filter == NULL ? RETAINED_KNOWN

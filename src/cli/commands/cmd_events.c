@@ -131,8 +131,8 @@ static void print_threads(const struct gcd_trace *trace)
     uint64_t thread, events, lost;
     for (size_t i = 0; gcd_trace_get_thread(trace, i, &thread, &events, &lost); i++)
         if (lost > 0)
-            printf("thread %" PRIu64 ": %" PRIu64 " events lost, %" PRIu64 " received\n", thread,
-                   lost, events);
+            printf("thread %" PRIu64 ": %s events lost, %s received\n", thread, GCD_DIGITS(lost),
+                   GCD_DIGITS(events));
 }
 
 /* Is the recording complete?  Prints a message if not. */
@@ -149,25 +149,24 @@ static enum cli_exit judge(const char *subject, const struct gcd_trace_info *inf
         return t->count > 0 ? CLI_INCOMPLETE : CLI_FAILED;
     }
     if (info->trailing_bytes > 0)
-        cli_say(subject, "%" PRIu64 " byte%s after the end of the recording %s ignored",
-                info->trailing_bytes, gcd_plural(info->trailing_bytes),
+        cli_say(subject, "%s byte%s after the end of the recording %s ignored",
+                GCD_DIGITS(info->trailing_bytes), gcd_plural(info->trailing_bytes),
                 gcd_by_number(info->trailing_bytes, "is", "are"));
     if (info->lost_events > 0) {
-        cli_say(subject, "%" PRIu64 " event%s lost in the target", info->lost_events,
+        cli_say(subject, "%s event%s lost in the target", GCD_DIGITS(info->lost_events),
                 gcd_by_number(info->lost_events, " was", "s were"));
         return CLI_INCOMPLETE;
     }
     if (info->lost_buffers > 0 || info->damaged_buffers > 0) {
-        cli_say(subject, "%" PRIu64 " buffer%s of events %s lost, %" PRIu64 " %s damaged",
-                info->lost_buffers, gcd_plural(info->lost_buffers),
-                gcd_by_number(info->lost_buffers, "was", "were"), info->damaged_buffers,
+        cli_say(subject, "%s buffer%s of events %s lost, %s %s damaged",
+                GCD_DIGITS(info->lost_buffers), gcd_plural(info->lost_buffers),
+                gcd_by_number(info->lost_buffers, "was", "were"), GCD_DIGITS(info->damaged_buffers),
                 gcd_by_number(info->damaged_buffers, "is", "are"));
         return CLI_INCOMPLETE;
     }
     if (info->repeated_buffers > 0) {
-        cli_say(subject,
-                "%" PRIu64 " buffer%s of events with the number of another one %s left out",
-                info->repeated_buffers, gcd_plural(info->repeated_buffers),
+        cli_say(subject, "%s buffer%s of events with the number of another one %s left out",
+                GCD_DIGITS(info->repeated_buffers), gcd_plural(info->repeated_buffers),
                 gcd_by_number(info->repeated_buffers, "is", "are"));
         return CLI_INCOMPLETE;
     }

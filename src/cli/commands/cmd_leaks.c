@@ -239,11 +239,11 @@ static void put_step_text(const struct leaks *l, struct cli_table *t, const stru
     if (s->collection != NULL && step->node == s->node)
         cli_elements_put(s->elements, s->elements_at_least, s->elements_at_most, elements);
     if (step->skipped)
-        n = asprintf(&text, "(%" PRIu64 " more object%s)", step->repeats,
+        n = asprintf(&text, "(%s more object%s)", GCD_DIGITS(step->repeats),
                      gcd_plural(step->repeats));
     else if (step->repeats > 1)
-        n = asprintf(&text, "%s, %" PRIu64 " of them one behind the other%s", type, step->repeats,
-                     remark);
+        n = asprintf(&text, "%s, %s of them one behind the other%s", type,
+                     GCD_DIGITS(step->repeats), remark);
     else
         n = asprintf(&text, "%s%s%s", type, elements, remark);
     cli_table_branch(t, depth, n >= 0 ? text : NULL);
@@ -458,7 +458,7 @@ static bool print_suspects(const struct leaks *l)
         return print_consumers(l);
     bool ok = print_and_free(suspects_table(l, l->suspects, l->shown));
     if (l->shown < n)
-        printf("(%zu more suspect%s)\n", n - l->shown, gcd_plural(n - l->shown));
+        printf("(%s more suspect%s)\n", GCD_DIGITS(n - l->shown), gcd_plural(n - l->shown));
     for (size_t i = 0; i < l->shown && ok; i++)
         ok = print_suspect(l, l->suspects, i);
     return ok;

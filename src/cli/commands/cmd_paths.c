@@ -6,6 +6,7 @@
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/unstable/async_names.h>
 #include <gcdumpc/unstable/merged_tree.h>
+#include <gcdumpc/unstable/text/plural.h>
 
 #include "args.h"
 #include "commands/commands.h"
@@ -156,7 +157,7 @@ static void put_others(const struct tree *t, const struct cli_path_line *of)
     char buf[CLI_HIDDEN_BYTES];
     if (of->kind == CLI_PATH_HIDDEN)
         l.text = strdup(cli_hidden_text(of->hidden, of->library, buf));
-    else if (asprintf(&l.text, "(%" PRIu64 " more)", of->hidden) < 0)
+    else if (asprintf(&l.text, "(%s more)", GCD_DIGITS(of->hidden)) < 0)
         l.text = NULL;
     put(t, l);
 }

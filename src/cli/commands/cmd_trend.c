@@ -187,8 +187,8 @@ static bool put_summary(struct trend *t, struct gcd_diff_sum *rest, size_t rest_
                                           c->sides[i].retained_bytes };
     if (total == NULL)
         return false;
-    (void)snprintf(text, sizeof text, "(%zu more type%s%s)", rest_count, gcd_plural(rest_count),
-                   unlisted ? ", and unlisted ones" : "");
+    (void)snprintf(text, sizeof text, "(%s more type%s%s)", GCD_DIGITS(rest_count),
+                   gcd_plural(rest_count), unlisted ? ", and unlisted ones" : "");
     if (rest_count > 0 || unlisted)
         put_row(t, rest, RETAINED, text, "");
     (void)snprintf(text, sizeof text, unlisted ? "total" : "total, %zu type%s", rows,

@@ -2,6 +2,7 @@
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/unstable/async_names.h>
 #include <gcdumpc/unstable/tree_diff.h>
+#include <gcdumpc/unstable/text/plural.h>
 
 #include "args.h"
 #include "commands/compare_paths.h"
@@ -212,7 +213,7 @@ static void put_rest(const struct shown *s, const struct rest *r, uint32_t depth
     char text[64];
     if (r->left_out == 0 || s->args->view.json || s->args->view.csv)
         return;
-    (void)snprintf(text, sizeof text, "(%" PRIu64 " more)", r->left_out);
+    (void)snprintf(text, sizeof text, "(%s more)", GCD_DIGITS(r->left_out));
     put_row(t, r->sums, depth, text);
     cli_table_none(t);
 }

@@ -2,6 +2,7 @@
  * The output common to diff and trend: the dumps, the thresholds and the cells of a row.
  */
 #include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/text/plural.h>
 
 #include "args.h"
 #include "commands/compare.h"
@@ -183,17 +184,17 @@ static void say_exceeded(const struct cli_comparison *c, size_t i)
     uint64_t before = first.least, after = last.least;
     char share[40] = "";
     if (first.most != before || last.most != after) {
-        cli_say(NULL,
-                "threshold exceeded: %s: %" PRIu64 " to %" PRIu64 " -> %" PRIu64 " to %" PRIu64,
-                c->thresholds[i].text, before, first.most, after, last.most);
+        cli_say(NULL, "threshold exceeded: %s: %s to %s -> %s to %s", c->thresholds[i].text,
+                GCD_DIGITS(before), GCD_DIGITS(first.most), GCD_DIGITS(after),
+                GCD_DIGITS(last.most));
         return;
     }
     if (before > 0)
         (void)snprintf(share, sizeof share, ", %+.2f%%",
                        100 * ((double)after - (double)before) / (double)before);
-    cli_say(NULL, "threshold exceeded: %s: %" PRIu64 " -> %" PRIu64 " (%s%" PRIu64 "%s)",
-            c->thresholds[i].text, before, after, after < before ? "-" : "+",
-            difference(before, after), share);
+    cli_say(NULL, "threshold exceeded: %s: %s -> %s (%s%s%s)", c->thresholds[i].text,
+            GCD_DIGITS(before), GCD_DIGITS(after), after < before ? "-" : "+",
+            GCD_DIGITS(difference(before, after)), share);
 }
 
 enum cli_exit cli_compare_end(const struct cli_comparison *c)

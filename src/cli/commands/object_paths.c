@@ -165,7 +165,7 @@ static void put_rest(const struct shown *f, uint32_t path, uint32_t depth, uint6
                      const char *what)
 {
     char text[80];
-    (void)snprintf(text, sizeof text, "(%" PRIu64 " more %s)", more, what);
+    (void)snprintf(text, sizeof text, "(%s more %s)", GCD_DIGITS(more), what);
     put_text(f, path, depth, text, more);
 }
 

@@ -16,17 +16,17 @@ void cli_say_dangling(const char *subject, uint64_t edges, uint64_t roots, bool 
 {
     const char *bound = at_least ? "at least " : "";
     if (edges > 0)
-        cli_say(subject, "%s%" PRIu64 " reference%s to addresses without an object", bound, edges,
-                gcd_by_number(edges, " leads", "s lead"));
+        cli_say(subject, "%s%s reference%s to addresses without an object", bound,
+                GCD_DIGITS(edges), gcd_by_number(edges, " leads", "s lead"));
     if (roots > 0)
-        cli_say(subject, "%s%" PRIu64 " root%s addresses without an object", bound, roots,
+        cli_say(subject, "%s%s root%s addresses without an object", bound, GCD_DIGITS(roots),
                 gcd_by_number(roots, " holds", "s hold"));
 }
 
 void cli_say_dropped(const char *subject, uint64_t objects)
 {
     if (objects > 0)
-        cli_say(subject, "%" PRIu64 " object%s without an address %s dropped", objects,
+        cli_say(subject, "%s object%s without an address %s dropped", GCD_DIGITS(objects),
                 gcd_plural(objects), gcd_by_number(objects, "was", "were"));
 }
 
@@ -35,12 +35,12 @@ static void warn_graph(const char *subject, const struct gcd_graph_notes *n)
 {
     cli_say_dangling(subject, n->edges_dangling, n->roots_dangling, false);
     if (n->dependents_dropped > 0)
-        cli_say(subject, "%" PRIu64 " dependent handle%s key or value is not an object",
-                n->dependents_dropped,
+        cli_say(subject, "%s dependent handle%s key or value is not an object",
+                GCD_DIGITS(n->dependents_dropped),
                 gcd_by_number(n->dependents_dropped, " was dropped: its", "s were dropped: their"));
     cli_say_dropped(subject, n->objects_dropped);
     if (n->objects_doubled > 0)
-        cli_say(subject, "%" PRIu64 " object%s the address of another one", n->objects_doubled,
+        cli_say(subject, "%s object%s the address of another one", GCD_DIGITS(n->objects_doubled),
                 gcd_by_number(n->objects_doubled, " has", "s have"));
 }
 
@@ -136,8 +136,8 @@ void cli_say_verdict(const struct cli_dump *d, bool quiet)
                 ", --process chooses",
                 f->process);
     if (f->trace.trailing_bytes > 0)
-        cli_say(subject, "%" PRIu64 " bytes after the end of the recording are ignored",
-                f->trace.trailing_bytes);
+        cli_say(subject, "%s bytes after the end of the recording are ignored",
+                GCD_DIGITS(f->trace.trailing_bytes));
     if (d->graph != NULL)
         warn_graph(subject, gcd_graph_notes(d->graph));
     if (v->complete)

@@ -46,7 +46,7 @@ static void add_pause(struct line *to, const struct gcd_summary *f)
     }
     add(to, "pause %s ms", cli_number((f->pause_ns + 500000) / 1000000, true, a));
     if (f->pauses > 1)
-        add(to, " (%" PRIu64 " pauses while it was recorded: %s ms)", f->pauses,
+        add(to, " (%s pauses while it was recorded: %s ms)", GCD_DIGITS(f->pauses),
             cli_number((f->pauses_ns + 500000) / 1000000, true, b));
 }
 

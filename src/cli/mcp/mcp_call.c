@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gcdumpc/unstable/text/plural.h>
+
 #include "input/fail.h"
 #include "mcp/mcp_schema.h"
 #include "output/json_out.h"
@@ -218,7 +220,7 @@ json_t *mcp_name(struct mcp_call *c, const char *text)
     char *cut = NULL;
     c->shortened++;
     size_t kept = whole_characters(text, c->text_max);
-    if (asprintf(&cut, "%.*s... (%zu more bytes)", (int)kept, text, n - kept) < 0)
+    if (asprintf(&cut, "%.*s... (%s more bytes)", (int)kept, text, GCD_DIGITS(n - kept)) < 0)
         return NULL;
     json_t *j = cli_json_text(cut);
     free(cut);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gcdumpc/unstable/text/plural.h>
+
 #include "mcp/mcp_call.h"
 #include "output/json_out.h"
 #include "term/term.h"
@@ -115,10 +117,11 @@ static char *what_was_cut(const struct mcp_call *c)
                                     : "; next_cursor has more, limit makes pages larger";
         char all_rows[CLI_NUMBER_BYTES + 64] = "";
         if (p->total != MCP_TOTAL_UNKNOWN)
-            (void)snprintf(all_rows, sizeof all_rows, " of %" PRIu64 "%s", p->total,
+            (void)snprintf(all_rows, sizeof all_rows, " of %s%s", GCD_DIGITS(p->total),
                            p->capped ? ", no more are listed: a filter, or sql, finds them" : "");
-        if (asprintf(&rows, "rows %" PRIu64 " to %" PRIu64 "%s%s",
-                     p->next > p->from ? p->from + 1 : p->from, p->next, all_rows, how) < 0)
+        if (asprintf(&rows, "rows %s to %s%s%s",
+                     GCD_DIGITS(p->next > p->from ? p->from + 1 : p->from), GCD_DIGITS(p->next),
+                     all_rows, how) < 0)
             rows = NULL;
     }
     if (c->shortened > 0 &&

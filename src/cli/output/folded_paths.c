@@ -80,7 +80,7 @@ const char *cli_hidden_text(uint64_t n, uint64_t library, char buf[CLI_HIDDEN_BY
     const char *whose = library == 0   ? "framework"
                         : library == n ? "library"
                                        : "framework and library";
-    (void)snprintf(buf, CLI_HIDDEN_BYTES, "... %" PRIu64 " %s step%s", n, whose, gcd_plural(n));
+    (void)snprintf(buf, CLI_HIDDEN_BYTES, "... %s %s step%s", GCD_DIGITS(n), whose, gcd_plural(n));
     return buf;
 }
 

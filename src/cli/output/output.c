@@ -199,8 +199,8 @@ static void warn(const char *subject, const struct gcd_write_notes *n)
 {
     cli_say_dangling(subject, n->edges_dangling, n->roots_dangling, n->dangling_is_minimum);
     if (n->dependents_dropped > 0)
-        cli_say(subject, "%" PRIu64 " dependent handle%s key is not an object",
-                n->dependents_dropped,
+        cli_say(subject, "%s dependent handle%s key is not an object",
+                GCD_DIGITS(n->dependents_dropped),
                 gcd_by_number(n->dependents_dropped, " was dropped: its", "s were dropped: their"));
     cli_say_dropped(subject, n->objects_dropped);
 }
@@ -270,8 +270,8 @@ static void say_losses(const struct cli_output *out, const struct gcd_write_note
     char all[1000] = "";
     for (size_t i = 0; i < n->loss_count; i++) {
         size_t k = strlen(all);
-        (void)snprintf(all + k, sizeof all - k, "%s%" PRIu64 " %s", i == 0 ? "" : "; ",
-                       n->losses[i].count, n->losses[i].text);
+        (void)snprintf(all + k, sizeof all - k, "%s%s %s", i == 0 ? "" : "; ",
+                       GCD_DIGITS(n->losses[i].count), n->losses[i].text);
     }
     if (n->loss_count > 0)
         cli_say(out->name, "in the %s format, %s", gcd_format_name(out->format), all);

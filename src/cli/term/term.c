@@ -6,6 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <gcdumpc/unstable/text/plural.h>
+
 #include "term/term.h"
 #include "term/wrap.h"
 
@@ -91,15 +93,9 @@ void cli_print_prose(FILE *to, const char *s)
 
 const char *cli_number(uint64_t n, bool separators, char buf[CLI_NUMBER_BYTES])
 {
-    char digits[24];
-    int len = snprintf(digits, sizeof digits, "%" PRIu64, n);
-    char *o = buf;
-    for (int i = 0; i < len; i++) {
-        if (separators && i > 0 && (len - i) % 3 == 0)
-            *o++ = ',';
-        *o++ = digits[i];
-    }
-    *o = '\0';
+    if (separators)
+        return gcd_digits(n, buf);
+    (void)snprintf(buf, CLI_NUMBER_BYTES, "%" PRIu64, n);
     return buf;
 }
 

@@ -1,5 +1,6 @@
 #include "term/wrap.h"
 
+#include <ctype.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -80,6 +81,13 @@ void cli_wrap_columns(struct cli_wrapped_column *places, size_t n, size_t window
         one_below_the_other(places, n, window);
 }
 
+/* The blank at S[I] is between a number and its unit, which stay together. */
+static bool before_unit(const char *s, size_t i)
+{
+    return s[i] == ' ' && i > 0 && isdigit((unsigned char)s[i - 1]) &&
+           (isalpha((unsigned char)s[i + 1]) || s[i + 1] == '%');
+}
+
 /* The length up to the last of ENDS before WIDTH, if that fills a third of the line; blanks at the
  * break do not count. */
 static size_t broken(const char *s, size_t width, const char *ends)
@@ -90,10 +98,10 @@ static size_t broken(const char *s, size_t width, const char *ends)
         if (!follows && used == width)
             break;
         used += !follows;
-        if (strchr(ends, s[i]) != NULL && used > width / 3)
+        if (strchr(ends, s[i]) != NULL && used > width / 3 && !before_unit(s, i))
             best = s[i] == ' ' ? i : i + 1;
     }
-    if (s[i] == '\0' || s[i] == ' ')
+    if (s[i] == '\0' || (s[i] == ' ' && !before_unit(s, i)))
         best = i;
     while (best > 1 && s[i] != '\0' && s[best - 1] == ' ')
         best--;

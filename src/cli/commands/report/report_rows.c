@@ -133,18 +133,18 @@ static void put_sums(const struct report *r, struct cli_table *t,
     cli_table_sums(t);
     if (shown < h->row_count) {
         struct report_row row = *rest;
-        (void)snprintf(text, sizeof text, "(%zu more %s%s)", h->row_count - shown, columns->one,
-                       gcd_plural(h->row_count - shown));
+        (void)snprintf(text, sizeof text, "(%s more %s%s)", GCD_DIGITS(h->row_count - shown),
+                       columns->one, gcd_plural(h->row_count - shown));
         row.label = text;
         put_row(r, t, columns, &row);
     }
     if (r->filter == NULL)
-        (void)snprintf(text, sizeof text, "total, %zu %s%s", h->row_count, columns->one,
+        (void)snprintf(text, sizeof text, "total, %s %s%s", GCD_DIGITS(h->row_count), columns->one,
                        gcd_plural(h->row_count));
     else
-        (void)snprintf(text, sizeof text, "total, %zu %s%s; %u of %llu types", h->row_count,
-                       columns->one, gcd_plural(h->row_count), h->types,
-                       (unsigned long long)cli_summary(&r->d)->types_used);
+        (void)snprintf(text, sizeof text, "total, %s %s%s; %u of %s types",
+                       GCD_DIGITS(h->row_count), columns->one, gcd_plural(h->row_count), h->types,
+                       GCD_DIGITS(cli_summary(&r->d)->types_used));
     if (r->dominators != NULL)
         total.v.retained_bytes = gcd_dominators_retained(r->dominators, GCD_NODE_ROOT);
     put_row(r, t, columns, &total);

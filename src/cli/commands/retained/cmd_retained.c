@@ -321,7 +321,7 @@ static void put_rest(const struct retained *r, struct cli_table *t, uint32_t dep
     char text[64];
     if (types == 0)
         return;
-    (void)snprintf(text, sizeof text, "(%" PRIu64 " more type%s)", types, gcd_plural(types));
+    (void)snprintf(text, sizeof text, "(%s more type%s)", GCD_DIGITS(types), gcd_plural(types));
     put_step(r, t, depth, retained);
     cli_table_none(t);
     cli_table_none(t);

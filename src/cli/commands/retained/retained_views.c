@@ -54,7 +54,8 @@ static void add_rest(struct rest *to, uint64_t objects, uint64_t bytes)
 static char *rest_text(const struct rest *rest)
 {
     char *text;
-    return asprintf(&text, "(%" PRIu64 " more type%s)", rest->types, gcd_plural(rest->types)) >= 0
+    return asprintf(&text, "(%s more type%s)", GCD_DIGITS(rest->types), gcd_plural(rest->types)) >=
+                   0
                ? text
                : NULL;
 }

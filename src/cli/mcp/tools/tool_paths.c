@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <gcdumpc/unstable/session/views.h>
+#include <gcdumpc/unstable/text/plural.h>
 
 #include "commands/object_paths.h"
 #include "mcp/mcp_call.h"
@@ -82,7 +83,7 @@ static gcd_status make_row(struct mcp_call *c, const struct gcd_object_path *way
     if (st == GCD_OK)
         st = gcd_session_origins(c->heap->d.session, NULL, &origins, err);
     for (size_t i = 0; i < n && st == GCD_OK; i++) {
-        (void)snprintf(text, sizeof text, "(%zu more objects)", cut);
+        (void)snprintf(text, sizeof text, "(%s more objects)", GCD_DIGITS(cut));
         if (folds[i].fold == GCD_FOLD_HIDDEN)
             mcp_path_hide(&p, gcd_origins_get(origins, folds[i].type) == GCD_ORIGIN_LIBRARY);
         else if (folds[i].fold == GCD_FOLD_SHOWN && steps[i].node == GCD_NODE_NONE)
@@ -169,7 +170,7 @@ static char *line_text(const struct lines *l, const struct cli_path_line *line)
         return step_text(l, &l->paths.steps[line->step]);
     if (line->kind == CLI_PATH_HIDDEN)
         return strdup(cli_hidden_text(line->hidden, line->library, buf));
-    return asprintf(&text, "(%" PRIu64 " more)", line->hidden) >= 0 ? text : NULL;
+    return asprintf(&text, "(%s more)", GCD_DIGITS(line->hidden)) >= 0 ? text : NULL;
 }
 
 static bool take_line(void *ctx, const struct cli_path_line *line)

@@ -7,6 +7,7 @@
 
 #include <gcdumpc/unstable/session/views.h>
 #include <gcdumpc/unstable/suspect_checks.h>
+#include <gcdumpc/unstable/text/plural.h>
 
 #include "mcp/mcp_call.h"
 #include "mcp/mcp_words.h"
@@ -39,13 +40,13 @@ static void add_step(struct mcp_path *p, const struct gcd_suspect_step *s)
         return;
     }
     if (s->skipped) {
-        (void)snprintf(text, sizeof text, "(%" PRIu64 " more objects)", s->repeats);
+        (void)snprintf(text, sizeof text, "(%s more objects)", GCD_DIGITS(s->repeats));
         mcp_path_text(p, text);
         return;
     }
     if (s->repeats > 1)
-        (void)snprintf(text, sizeof text, ", %" PRIu64 " of them one behind the other%s",
-                       s->repeats, s->dependent ? " (dependent handle)" : "");
+        (void)snprintf(text, sizeof text, ", %s of them one behind the other%s",
+                       GCD_DIGITS(s->repeats), s->dependent ? " (dependent handle)" : "");
     else if (s->dependent)
         (void)snprintf(text, sizeof text, " (dependent handle)");
     mcp_path_step(p, s->type, s->node, text);
