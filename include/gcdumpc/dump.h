@@ -65,6 +65,11 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_dump_close(struct gcd_dump *d, struct gcd_
                                                  struct gcd_error *err);
 GCD_API void gcd_dump_free(struct gcd_dump *d);
 
+/* How far the bytes fed so far can be decoded.  GCD_NEED_MORE: to their end; GCD_END: the trace has
+ * ended, and nothing behind it is read; else why nothing more can be decoded, which ends the dump.
+ */
+GCD_API gcd_status gcd_dump_decoded(const struct gcd_dump *d, struct gcd_error *err);
+
 /* Has the heap walk begun, that is, has an object arrived?  If the stream is then silent, its end
  * was lost. */
 GCD_API bool gcd_dump_begun(const struct gcd_dump *d);

@@ -137,6 +137,7 @@ static gcd_status take_events(struct gcd_dump *d, struct gcd_error *err)
         if (h != NULL)
             GCD_TRY(heap_event(h, &ev, err));
     }
+    d->decoded = st;
     if (st < 0 && !is_damage(st)) {
         *err = d->trace_error;
         return st;
@@ -174,6 +175,13 @@ gcd_status gcd_dump_feed(struct gcd_dump *d, const void *bytes, size_t n, struct
         if (d->heaps[i]->whole)
             return GCD_END;
     return GCD_OK;
+}
+
+gcd_status gcd_dump_decoded(const struct gcd_dump *d, struct gcd_error *err)
+{
+    if (d->decoded < 0 && err != NULL)
+        *err = d->trace_error;
+    return d->decoded;
 }
 
 bool gcd_dump_begun(const struct gcd_dump *d)

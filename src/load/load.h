@@ -41,6 +41,7 @@ struct gcd_dump {
     bool has_other_process;
     struct gcd_input *input; /* for the second pass; NULL = none */
     bool closed;
+    gcd_status decoded; /* gcd_dump_decoded */
     /* from an event that could not be processed: none is processed after it */
     struct gcd_error failure;
     struct gcd_error trace_error; /* how the trace ended, if badly */

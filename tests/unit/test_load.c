@@ -140,6 +140,29 @@ static void without_an_input_there_are_no_objects(void **state)
     gcd_dump_free(d);
 }
 
+static void a_dump_says_how_far_its_bytes_can_be_decoded(void **state)
+{
+    (void)state;
+    uint8_t *copy = malloc(t.out.n);
+    assert_non_null(copy);
+    memcpy(copy, t.out.p, t.out.n);
+    memset(copy + t.out.n / 2, 0xff, t.out.n / 2);
+    for (unsigned damaged = 0; damaged < 2; damaged++) {
+        struct gcd_error err = GCD_ERROR_INIT;
+        struct gcd_dump *d;
+        assert_int_equal(gcd_dump_new(NULL, &d, NULL), GCD_OK);
+        assert_int_equal(gcd_dump_feed(d, t.out.p, t.out.n / 2, NULL), GCD_OK);
+        assert_int_equal(gcd_dump_decoded(d, &err), GCD_NEED_MORE);
+        const uint8_t *rest = (damaged ? copy : t.out.p) + t.out.n / 2;
+        assert_int_equal(gcd_dump_feed(d, rest, t.out.n - t.out.n / 2, NULL),
+                         damaged ? GCD_OK : GCD_END);
+        assert_int_equal(gcd_dump_decoded(d, &err), damaged ? GCD_E_FORMAT : GCD_END);
+        assert_int_equal(err.code, damaged ? GCD_E_FORMAT : GCD_OK);
+        gcd_dump_free(d);
+    }
+    free(copy);
+}
+
 static void a_dump_that_is_none_is_empty(void **state)
 {
     (void)state;
@@ -485,6 +508,7 @@ int main(void)
         TEST(an_input_that_changes),
         TEST(without_an_input_there_are_no_objects),
         TEST(a_dump_that_is_none_is_empty),
+        TEST(a_dump_says_how_far_its_bytes_can_be_decoded),
         TEST(a_walk_is_whole_when_its_gc_ends),
         TEST(a_sum_that_is_wrong_around_a_whole_recording),
         TEST(who_is_told_to_stop_stops),

@@ -1,5 +1,6 @@
 /*
- * Parts of commands that mcp also uses: processes as ps shows them, --filter of async.
+ * Parts of commands that others also use: the outputs of convert for collect and jobs, processes as
+ * ps shows them and --filter of async for mcp.
  */
 #ifndef GCD_CLI_COMMAND_PARTS_H
 #define GCD_CLI_COMMAND_PARTS_H
@@ -10,8 +11,25 @@
 #include <gcdumpc/ipc.h>
 #include <gcdumpc/unstable/async.h>
 
+#include "args.h"
 #include "exit.h"
+#include "input/input.h"
+#include "output/output.h"
 #include "output/pattern.h"
+#include "summary/summary.h"
+
+/* cmd_convert.c: -o and --summary.  Open them before anything is read. */
+struct cli_outputs {
+    struct cli_output file;
+    struct gcd_sink *summary; /* NULL = none */
+};
+/* On failure the message has been printed; call cli_outputs_close in any case. */
+enum cli_exit cli_outputs_open(const struct cli_args *args, struct cli_outputs *ret);
+/* Writes D, whose process is called NAME (NULL: as D says).  CLI_DONE, CLI_INCOMPLETE or
+ * CLI_FAILED. */
+enum cli_exit cli_outputs_write(const struct cli_args *args, struct cli_outputs *to,
+                                const char *name, struct cli_dump *d);
+void cli_outputs_close(struct cli_outputs *to);
 
 #ifdef GCDUMPC_HAVE_IPC
 /* cmd_ps.c */

@@ -1,7 +1,8 @@
 /*
  * Unattended dumps:
  *
- *     job.c            finds the processes and dumps one after another
+ *     cmd_collect.c    finds the processes and dumps one after another
+ *     job.c            one dump
  *     conditions.c     decides whether to dump
  *     pause.c          what a dump is expected to cost
  *     dry_run.c        says so
@@ -71,6 +72,14 @@ struct job_dump {
 
 /* Do ARGS have an option that only this folder handles? */
 bool job_wanted(const struct cli_args *args);
+
+/* job.c */
+/* Does a run look at earlier ones? */
+bool job_needs_history(const struct cli_job_args *a);
+/* The rest of SECONDS that began at START_MS, at least 1; 0 = no limit. */
+uint64_t job_seconds_left(uint64_t start_ms, uint64_t seconds);
+/* Takes the dump D, whose files ARGS name. */
+enum cli_exit job_take(struct job_dump *d, struct cli_args *args);
 
 /* file_names.c */
 /* The names in ARGS as given, in the order of enum job_file; NULL = none. */

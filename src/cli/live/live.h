@@ -85,11 +85,10 @@ struct live_attempt {
     uint32_t buffer_mb;
     struct gcd_input *spool;
     struct gcd_dump *dump;
-    struct gcd_trace *decoder; /* reads the same bytes, to find their end or the first damage */
-    bool usable;               /* the dump is closed and has a heap walk */
-    bool whole;                /* the walk reached its end */
-    bool over;                 /* the end mark of the recording was seen */
-    bool undecodable;          /* the stream cannot be decoded beyond some byte */
+    bool usable;      /* the dump is closed and has a heap walk */
+    bool whole;       /* the walk reached its end */
+    bool over;        /* the end mark of the recording was seen */
+    bool undecodable; /* the stream cannot be decoded beyond some byte */
     /* limit of the stream, derived from the memory seen so far; 0 = not known yet */
     uint64_t most_bytes;
     bool refused; /* bytes were refused, which closed the session; the reason: */

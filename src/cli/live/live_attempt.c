@@ -102,8 +102,6 @@ static gcd_status prepare(const struct live *l, struct live_attempt *a)
                                        .spool_dir = l->spool_dir,
                                        .keep_room = cli_keeps_room(l->args) };
     gcd_status st = l->spool_dir != NULL ? gcd_input_new_spool(&spool, &a->spool, &a->err) : GCD_OK;
-    if (st == GCD_OK)
-        st = gcd_trace_new(&l->options->context, &a->decoder, &a->err);
     return st == GCD_OK ? gcd_dump_new(l->options, &a->dump, &a->err) : st;
 }
 
@@ -200,7 +198,6 @@ void live_attempt_run(const struct live *l, struct live_attempt *a, uint64_t mos
 
 void live_attempt_done(struct live_attempt *a)
 {
-    gcd_trace_free(a->decoder);
     gcd_dump_free(a->dump);
     gcd_input_free(a->spool);
     *a = (struct live_attempt){ .number = 0 };

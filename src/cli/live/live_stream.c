@@ -65,18 +65,11 @@ static gcd_status check_before(const struct live *l, struct live_attempt *a, str
                   l->memory.rss_bytes != 0 ? "its memory" : "the memory of the machine");
 }
 
-/*
- * The dump does not report that its decoder gave up; it treats that as the end.  So a second
- * decoder follows the blocks, which costs almost nothing compared with decoding their content.
- */
-static gcd_status decode(struct live_attempt *a, const uint8_t *bytes, size_t n,
-                         struct gcd_error *err)
+/* What follows bytes that cannot be decoded is of no use. */
+static gcd_status check_decoded(struct live_attempt *a, struct gcd_error *err)
 {
-    struct gcd_event event;
     struct gcd_error cause = GCD_ERROR_INIT;
-    gcd_status st = gcd_trace_feed(a->decoder, bytes, n, &cause);
-    while (st == GCD_OK)
-        st = gcd_trace_next(a->decoder, &event, &cause);
+    gcd_status st = gcd_dump_decoded(a->dump, &cause);
     a->over = st == GCD_END;
     a->undecodable = st < 0;
     if (st >= 0)
@@ -96,7 +89,7 @@ gcd_status live_stream_take(const struct live *l, struct live_attempt *a, const 
     if (st == GCD_OK) {
         st = gcd_dump_feed(a->dump, bytes, n, err);
         a->whole = a->whole || st == GCD_END;
-        gcd_status decoded = decode(a, bytes, n, err);
+        gcd_status decoded = check_decoded(a, err);
         st = decoded < 0 ? decoded : st;
     }
     if (st < 0 && !a->refused)
