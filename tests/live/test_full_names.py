@@ -126,7 +126,7 @@ class Compared:
     def type(self, truth, record, name, raw):
         if record is None:
             return "types not known to ClrMD"
-        if "Made." in name + record["definition"] or not record["name"]:
+        if "Made." in name + record["definition"] or not record["name"] or "((null))" in record["name"]:
             return "types of which ClrMD has no name"  # made in memory; pointers to functions
         want = csharp(record["name"])
         if name == want and record["definition"] and head(name) != head(definition_name(record["definition"])):

@@ -115,10 +115,13 @@ GCD_API size_t gcd_collections_inside(struct gcd_collections *c, const uint32_t 
 /*
  * The array of the handlers of NODE, a delegate with several, and their number; GCD_NODE_NONE if
  * NODE is none.  In CoreCLR such a delegate is its own target and holds an Object[] of delegates of
- * its own type.  Events do not contain base types, so it is recognised by this shape.
+ * its own type; since .NET 11 it is a Wrapper[] (of System.Delegate).  Events do not contain base
+ * types, so it is recognised by this shape.
  */
 GCD_API uint32_t gcd_collections_handlers(const struct gcd_collections *c, uint32_t node,
                                           size_t *ret_count);
+/* Can an array with this name, as in struct gcd_summary, be one of handlers? */
+GCD_API bool gcd_collections_can_hold_handlers(const char *array_name);
 
 /* Unknown length, or unknown bound of the number of elements. */
 #define GCD_COUNT_UNKNOWN    UINT64_MAX

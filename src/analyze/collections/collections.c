@@ -321,6 +321,12 @@ size_t gcd_collections_inside(struct gcd_collections *c, const uint32_t *path, s
     return inside;
 }
 
+bool gcd_collections_can_hold_handlers(const char *array_name)
+{
+    return strcmp(array_name, "System.Object[]") == 0 || strcmp(array_name, "Wrapper[]") == 0 ||
+           strcmp(array_name, "System.Delegate+Wrapper[]") == 0;
+}
+
 uint32_t gcd_collections_handlers(const struct gcd_collections *c, uint32_t node, size_t *ret_count)
 {
     size_t n, count;
@@ -329,7 +335,7 @@ uint32_t gcd_collections_handlers(const struct gcd_collections *c, uint32_t node
         return GCD_NODE_NONE;
     uint32_t list = edges[0] != node ? edges[0] : edges[1], type = gcd_graph_node_type(c->g, node);
     if (!c->is_array[gcd_graph_node_type(c->g, list)] ||
-        strcmp(c->summary->types[gcd_graph_node_type(c->g, list)].name, "System.Object[]") != 0)
+        !gcd_collections_can_hold_handlers(c->summary->types[gcd_graph_node_type(c->g, list)].name))
         return GCD_NODE_NONE;
     const uint32_t *handlers = gcd_graph_node_edges(c->g, list, &count);
     for (size_t i = 0; i < count; i++)

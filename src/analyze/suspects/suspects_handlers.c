@@ -159,7 +159,7 @@ gcd_status suspects_handlers(struct suspects_work *w, struct gcd_error *err)
     if (is_list == NULL)
         return gcd_fail_nomem(err, "looking at event handlers");
     for (uint32_t i = 0; i < w->types; i++)
-        is_list[i] = strcmp(gcd_graph_summary(w->g)->types[i].name, "System.Object[]") == 0;
+        is_list[i] = gcd_collections_can_hold_handlers(gcd_graph_summary(w->g)->types[i].name);
     gcd_status st = find_longest(w, is_list, &l, err);
     gcd_mem_free(w->alloc, is_list, w->types);
     GCD_TRY(st);

@@ -75,7 +75,7 @@ static class Counts
         ["System.Text.StringBuilder"] = o => o.ReadField<int>("m_ChunkOffset") + o.ReadField<int>("m_ChunkLength"),
         ["Microsoft.Extensions.Caching.Memory.MemoryCache"] = Cache,
         ["System.Runtime.CompilerServices.ConditionalWeakTable"] = WeakTable,
-        ["System.MulticastDelegate"] = o => Handlers(o, o.ReadObjectField("_invocationList")),
+        ["System.MulticastDelegate"] = Handlers,
     };
     static readonly Dictionary<string, Func<ClrObject, long?>?> s_byType = new();
 
@@ -112,8 +112,14 @@ static class Counts
     static long? Stack(ClrObject o) => Chain(o, "_tail").Count() - 1;
 
     /// <summary>Null with one handler: there is no list, or it is something else.</summary>
-    static long? Handlers(ClrObject o, ClrObject list) =>
-        !list.IsNull && list.Type!.Name == "System.Object[]" ? (long)o.ReadField<nint>("_invocationCount") : null;
+    static long? Handlers(ClrObject o)
+    {
+        if (o.Type!.GetFieldByName("_invocationList") != null)           // before .NET 11
+            return o.ReadObjectField("_invocationList") is { IsNull: false, Type.Name: "System.Object[]" } ? (long)o.ReadField<nint>("_invocationCount") : null;
+        ClrObject list = o.ReadObjectField("_helperObject");
+        return list is { IsNull: false, IsArray: true }
+            ? Enumerable.Range(0, list.AsArray().Length).Count(i => !list.AsArray().GetStructValue(i).ReadObjectField("Value").IsNull) : null;
+    }
 
     static long? Queue(ClrObject o)
     {

@@ -99,10 +99,15 @@ sealed class Reader(ClrHeap heap, Lines lines)
         }
         else if (name == "System.Action")
         {
-            ClrObject all = o.ReadObjectField("_invocationList");
+            bool old = o.Type!.GetFieldByName("_invocationList") != null;     // before .NET 11
+            ClrObject all = o.ReadObjectField(old ? "_invocationList" : "_helperObject");
             if (!all.IsNull && all.IsArray)
-                foreach (int i in Enumerable.Range(0, (int)o.ReadField<nint>("_invocationCount")))
-                    Resumed(all.AsArray().GetObjectValue(i), to);
+                foreach (int i in Enumerable.Range(0, all.AsArray().Length))
+                {
+                    ClrObject one = old ? all.AsArray().GetObjectValue(i) : all.AsArray().GetStructValue(i).ReadObjectField("Value");
+                    if (!one.IsNull)
+                        Resumed(one, to);
+                }
             else if (!o.ReadObjectField("_target").IsNull)
                 to.Add(o.ReadObjectField("_target").Address);
         }
