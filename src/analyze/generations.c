@@ -67,18 +67,10 @@ unsigned gcd_generations_find(const struct gcd_generations *s, uint64_t address,
     if (address == 0 || s->count == 0)
         return GCD_GENERATION_NONE;
     if (*hint >= s->count || !in_range(&s->ranges[*hint], address)) {
-        /* in the end, LOW - 1 is the last range that starts at or before ADDRESS */
-        size_t low = 0, high = s->count;
-        while (low < high) {
-            size_t mid = low + (high - low) / 2;
-            if (s->ranges[mid].start <= address)
-                low = mid + 1;
-            else
-                high = mid;
-        }
-        if (low == 0 || !in_range(&s->ranges[low - 1], address))
+        size_t n = gcd_count_up_to(s->ranges, s->count, sizeof *s->ranges, address);
+        if (n == 0 || !in_range(&s->ranges[n - 1], address))
             return GCD_GENERATION_NONE;
-        *hint = low - 1;
+        *hint = n - 1;
     }
     unsigned number = s->ranges[*hint].generation;
     return number < GCD_GENERATION_NONE ? number : GCD_GENERATION_NONE;

@@ -21,8 +21,8 @@ struct gcd_container {
     bool (*probe)(const uint8_t *head, size_t n);
     bool joins_files; /* several files can form one recording */
     /* IN outlives the trace; NULL: the trace is fed.  The caller fills in struct gcd_trace. */
-    gcd_status (*open)(const struct gcd_alloc *alloc, const struct gcd_limits *limits,
-                       struct gcd_input *in, struct gcd_trace **ret, struct gcd_error *err);
+    gcd_status (*open)(const struct gcd_context *context, struct gcd_input *in,
+                       struct gcd_trace **ret, struct gcd_error *err);
     void (*free)(struct gcd_trace *t);
     /* NULL: the container needs an input. */
     gcd_status (*feed)(struct gcd_trace *t, const void *bytes, size_t n, struct gcd_error *err);

@@ -13,6 +13,20 @@
  * nothing has moved then. */
 bool gcd_sort_by_u64(const struct gcd_alloc *a, void *items, size_t n, size_t item_bytes);
 
+/* How many of these sorted items begin with a number of at most KEY? */
+static inline size_t gcd_count_up_to(const void *items, size_t n, size_t item_bytes, uint64_t key)
+{
+    size_t low = 0;
+    while (low < n) {
+        size_t middle = low + (n - low) / 2;
+        if (*(const uint64_t *)((const char *)items + middle * item_bytes) <= key)
+            low = middle + 1;
+        else
+            n = middle;
+    }
+    return low;
+}
+
 /*
  * Sorts N ids with COMPARE (negative, 0, positive, as for qsort).  Each level of the sort compares
  * each item about once, so long texts with equal beginnings cost no more than that.  False when out

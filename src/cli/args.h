@@ -67,6 +67,7 @@ struct cli_dump_args {
     uint64_t walk;
     uint64_t process; /* by its PID, or by its name: */
     const char *process_name;
+    bool with_dead; /* of a core file */
 };
 
 #define CLI_LABELS_MAX 32

@@ -231,6 +231,8 @@ static const struct option_row rows[] = {
       OPT_NUMBER, FIELD(dump.walk), 1, 65536 },
     { "process", 0, "PID|NAME", "which process, if the recording holds several", FILES, OPT_PROCESS,
       FIELD(dump.process), 1, UINT32_MAX },
+    { "with-dead", 0, NULL, "of a core file, also the objects that no root reaches", FILES,
+      OPT_FLAG, FIELD(dump.with_dead), 0, 0 },
     { "modules", 0, "FOLDER", "look for the program's files there, for full names; can be repeated",
       DUMPS | CLI_MCP, OPT_LIST, FIELD(modules.folders), 0, CLI_MODULE_FOLDERS_MAX },
     { "no-modules", 0, NULL,

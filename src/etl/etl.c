@@ -14,8 +14,8 @@ static void etl_free(struct gcd_trace *t)
     gcd_mem_free(&a, e, sizeof *e);
 }
 
-static gcd_status etl_open(const struct gcd_alloc *alloc, const struct gcd_limits *limits,
-                           struct gcd_input *in, struct gcd_trace **ret, struct gcd_error *err)
+static gcd_status etl_open(const struct gcd_context *context, struct gcd_input *in,
+                           struct gcd_trace **ret, struct gcd_error *err)
 {
     struct gcd_error input_error = GCD_ERROR_INIT;
     gcd_status st = gcd_input_make_seekable(in, &input_error);
@@ -24,13 +24,13 @@ static gcd_status etl_open(const struct gcd_alloc *alloc, const struct gcd_limit
             *err = input_error;
         return st;
     }
-    struct gcd_alloc a = gcd_alloc_or_default(alloc);
+    struct gcd_alloc a = gcd_alloc_or_default(context->alloc);
     struct gcd_etl *e = gcd_mem_new(&a, sizeof *e);
     if (e == NULL)
         return gcd_fail_nomem(err, "opening a trace");
     e->alloc = a;
-    if (limits != NULL)
-        e->limits = *limits;
+    if (context->limits != NULL)
+        e->limits = *context->limits;
     e->limits.block_bytes = gcd_limit_or(e->limits.block_bytes, UINT64_C(16) << 20);
     e->limits.text_bytes = gcd_limit_or(e->limits.text_bytes, UINT64_C(1) << 30);
     e->in = in;

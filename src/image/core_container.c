@@ -4,53 +4,135 @@
  */
 #include "image/core_container.h"
 
-#include <inttypes.h>
-
+#include <gcdumpc/unstable/image.h>
 #include <gcdumpc/unstable/text/plural.h>
 
 #include "base/context.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "image/clr/clr_events.h"
+#include "io/attached.h"
+
+/* What all traces of an input share: its heap is prepared once. */
+struct heap_image {
+    struct gcd_alloc alloc;
+    struct gcd_image_options options;
+    struct gcd_context context; /* of the trace that reads it */
+    struct image image;
+    struct clr clr;
+    bool opened, ready; /* the image can be closed; the events can be read */
+    gcd_status st;      /* why not */
+    struct gcd_error error;
+};
 
 struct core {
     struct gcd_trace trace; /* the first: struct gcd_trace */
     struct gcd_alloc alloc;
     struct gcd_input *in;
     struct gcd_context context;
-    struct image image;
-    struct clr clr;
+    struct heap_image *shared;
     struct clr_events events;
-    bool opened, ready; /* the image can be closed; the events can be read */
+    bool ready; /* the events can be read */
     gcd_status final;
     struct gcd_error error;
     struct gcd_trace_info info;
 };
 
+/* ---- what is shared ---- */
+
+static void heap_image_free(void *state)
+{
+    struct heap_image *h = state;
+    if (h->opened) {
+        clr_close(&h->clr);
+        image_done(&h->image);
+    }
+    struct gcd_alloc a = h->alloc;
+    gcd_mem_free(&a, h, sizeof *h);
+}
+
+static gcd_status heap_image_of(struct gcd_input *in, struct heap_image **ret,
+                                struct gcd_error *err)
+{
+    *ret = gcd_input_attached(in);
+    if (*ret != NULL)
+        return GCD_OK;
+    *ret = gcd_mem_new(gcd_input_alloc(in), sizeof **ret);
+    if (*ret == NULL)
+        return gcd_fail_nomem(err, "opening a core file");
+    (*ret)->alloc = *gcd_input_alloc(in);
+    (*ret)->error = (struct gcd_error)GCD_ERROR_INIT;
+    gcd_input_attach(in, *ret, heap_image_free);
+    return GCD_OK;
+}
+
+gcd_status gcd_input_set_image(struct gcd_input *in, const struct gcd_image_options *options,
+                               struct gcd_error *err)
+{
+    struct heap_image *h;
+    GCD_TRY(heap_image_of(in, &h, err));
+    if (h->opened)
+        return gcd_fail(err, GCD_E_STATE, "the core file has been opened already");
+    h->options = *options;
+    return GCD_OK;
+}
+
+/* All that comes before the first event. */
+static gcd_status prepare(struct heap_image *h, struct gcd_input *in, struct gcd_error *err)
+{
+    GCD_TRY(image_init(&h->image, in, &h->alloc, err));
+    h->opened = true;
+    GCD_TRY(elf_core_read(&h->image, err));
+    GCD_TRY(clr_open(&h->clr, &h->image, &h->context, &h->alloc, err));
+    h->clr.with_dead = h->options.with_dead;
+    GCD_TRY(clr_find_regions(&h->clr, err));
+    GCD_TRY(clr_find_holes(&h->clr, err));
+    GCD_TRY(clr_find_roots(&h->clr, err));
+    GCD_TRY(clr_walk(&h->clr, err));
+    GCD_TRY(clr_complete_types(&h->clr, err));
+    GCD_TRY(clr_name_types(&h->clr, err));
+    clr_find_allocators(&h->clr);
+    return clr_mark(&h->clr, err);
+}
+
+static gcd_status prepare_once(struct core *k, struct gcd_error *err)
+{
+    struct heap_image *h = k->shared;
+    h->context = k->context;
+    h->context.alloc = &h->alloc;
+    if (!h->ready && h->st == GCD_OK)
+        h->st = prepare(h, k->in, &h->error);
+    h->ready = h->st == GCD_OK;
+    k->info.process = h->image.process;
+    if (!h->ready && err != NULL)
+        *err = h->error;
+    return h->ready ? clr_events_init(&k->events, &h->clr, err) : h->st;
+}
+
+/* ---- the container ---- */
+
 static void core_free(struct gcd_trace *t)
 {
     struct core *k = (struct core *)t;
     clr_events_done(&k->events);
-    if (k->opened) {
-        clr_close(&k->clr);
-        image_done(&k->image);
-    }
     struct gcd_alloc a = k->alloc;
     gcd_mem_free(&a, k, sizeof *k);
 }
 
-static gcd_status core_open(const struct gcd_alloc *alloc, const struct gcd_limits *limits,
-                            struct gcd_input *in, struct gcd_trace **ret, struct gcd_error *err)
+static gcd_status core_open(const struct gcd_context *context, struct gcd_input *in,
+                            struct gcd_trace **ret, struct gcd_error *err)
 {
-    (void)limits;
+    struct heap_image *shared;
     GCD_TRY(gcd_input_make_seekable(in, err));
-    struct gcd_alloc a = gcd_alloc_or_default(alloc);
+    GCD_TRY(heap_image_of(in, &shared, err));
+    struct gcd_alloc a = gcd_alloc_or_default(context->alloc);
     struct core *k = gcd_mem_new(&a, sizeof *k);
     if (k == NULL)
         return gcd_fail_nomem(err, "opening a core file");
     k->alloc = a;
     k->in = in;
-    k->context.alloc = &k->alloc;
+    k->shared = shared;
+    k->context = *context;
     k->error = (struct gcd_error)GCD_ERROR_INIT;
     k->info = (struct gcd_trace_info){ .container = "core",
                                        .ptr_bytes = 8,
@@ -63,41 +145,24 @@ static gcd_status core_open(const struct gcd_alloc *alloc, const struct gcd_limi
     return GCD_OK;
 }
 
-/* All that comes before the first event. */
-static gcd_status prepare(struct core *k, struct gcd_error *err)
-{
-    GCD_TRY(image_init(&k->image, k->in, &k->alloc, err));
-    k->opened = true;
-    GCD_TRY(elf_core_read(&k->image, err));
-    k->info.process = k->image.process;
-    GCD_TRY(clr_open(&k->clr, &k->image, &k->context, &k->alloc, err));
-    GCD_TRY(clr_find_regions(&k->clr, err));
-    GCD_TRY(clr_find_holes(&k->clr, err));
-    GCD_TRY(clr_find_roots(&k->clr, err));
-    GCD_TRY(clr_walk(&k->clr, err));
-    GCD_TRY(clr_complete_types(&k->clr, err));
-    GCD_TRY(clr_name_types(&k->clr, err));
-    clr_find_allocators(&k->clr);
-    GCD_TRY(clr_mark(&k->clr, err));
-    return clr_events_init(&k->events, &k->clr, err);
-}
-
 /* The heap is only partly there: why? */
 static gcd_status verdict(struct core *k, struct gcd_error *err)
 {
-    const struct clr_gaps *g = &k->clr.gaps;
+    const struct clr_gaps *g = &k->shared->clr.gaps;
+    uint64_t lost_bytes = g->lost_bytes + k->events.lost.bytes;
+    uint64_t broken_regions = g->broken_regions + k->events.lost.regions;
     if (g->collecting)
         return gcd_fail(err, GCD_E_TRUNCATED,
                         "the process was in the middle of a garbage collection, so a part of its "
                         "heap cannot be read");
-    if (g->lost_bytes > 0)
-        return gcd_fail(err, GCD_E_TRUNCATED, "%s bytes of the heap %s", GCD_DIGITS(g->lost_bytes),
-                        k->image.cut_off != GCD_OFF_NONE
+    if (lost_bytes > 0)
+        return gcd_fail(err, GCD_E_TRUNCATED, "%s bytes of the heap %s", GCD_DIGITS(lost_bytes),
+                        k->shared->image.cut_off != GCD_OFF_NONE
                             ? "are missing: the core file was cut"
                             : "are missing in the core file, or damaged");
-    if (g->broken_regions > 0)
+    if (broken_regions > 0)
         return gcd_fail(err, GCD_E_TRUNCATED, "%s part%s of the heap cannot be read",
-                        GCD_DIGITS(g->broken_regions), g->broken_regions == 1 ? "" : "s");
+                        GCD_DIGITS(broken_regions), broken_regions == 1 ? "" : "s");
     if (g->dangling > 0)
         return gcd_fail(err, GCD_E_TRUNCATED,
                         "%s reference%s to nothing: a part of the heap is damaged",
@@ -124,7 +189,7 @@ static gcd_status core_fetch(struct gcd_trace *t, struct gcd_error *err)
     struct core *k = (struct core *)t;
     if (k->final != GCD_OK || k->ready)
         return GCD_END;
-    gcd_status st = prepare(k, &k->error);
+    gcd_status st = prepare_once(k, &k->error);
     k->ready = st == GCD_OK;
     if (st != GCD_OK)
         (void)core_stop(k, st);

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "io/attached.h"
 #include "io/file.h"
 #include "io/gunzip.h"
 
@@ -48,6 +49,8 @@ struct gcd_input {
     struct gcd_reader *peeked;
     uint8_t *early; /* bytes it has read so far, while a copy can still be requested */
     size_t early_n, early_cap;
+    void *attached;
+    void (*free_attached)(void *state);
 };
 
 struct gcd_reader {
@@ -206,10 +209,28 @@ gcd_status gcd_input_from_memory(const void *bytes, size_t n,
     return GCD_OK;
 }
 
+void *gcd_input_attached(const struct gcd_input *in)
+{
+    return in->attached;
+}
+
+void gcd_input_attach(struct gcd_input *in, void *state, void (*free_state)(void *state))
+{
+    in->attached = state;
+    in->free_attached = free_state;
+}
+
+const struct gcd_alloc *gcd_input_alloc(const struct gcd_input *in)
+{
+    return &in->alloc;
+}
+
 void gcd_input_free(struct gcd_input *in)
 {
     if (in == NULL)
         return;
+    if (in->attached != NULL)
+        in->free_attached(in->attached);
     for (size_t i = 0; i < in->part_count; i++)
         gcd_input_free(in->parts[i]);
     gcd_mem_free(&in->alloc, in->parts, in->part_count * sizeof(struct gcd_input *));

@@ -23,16 +23,16 @@ static void nt_free(struct gcd_trace *t)
     gcd_mem_free(&a, nt, sizeof *nt);
 }
 
-static gcd_status nt_open(const struct gcd_alloc *alloc, const struct gcd_limits *limits,
-                          struct gcd_input *in, struct gcd_trace **ret, struct gcd_error *err)
+static gcd_status nt_open(const struct gcd_context *context, struct gcd_input *in,
+                          struct gcd_trace **ret, struct gcd_error *err)
 {
-    struct gcd_alloc a = gcd_alloc_or_default(alloc);
+    struct gcd_alloc a = gcd_alloc_or_default(context->alloc);
     struct gcd_nt *nt = gcd_mem_new(&a, sizeof *nt);
     if (nt == NULL)
         return gcd_fail_nomem(err, "opening a trace");
     nt->alloc = a;
-    if (limits != NULL)
-        nt->limits = *limits;
+    if (context->limits != NULL)
+        nt->limits = *context->limits;
     nt->limits.block_bytes = gcd_limit_or(nt->limits.block_bytes, UINT64_C(16) << 20);
     nt->limits.text_bytes = gcd_limit_or(nt->limits.text_bytes, UINT64_C(1) << 30);
     nt->limits.threads = gcd_limit_or(nt->limits.threads, UINT64_C(256) << 10);

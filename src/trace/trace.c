@@ -18,14 +18,13 @@
 
 /* A new container is a row here; the last one has no probe. */
 static const struct gcd_container *const containers[] = { &core_container, &etl_container,
-                                                         &nt_container };
+                                                          &nt_container };
 
 static gcd_status open_as(const struct gcd_container *c, struct gcd_input *in,
                           const struct gcd_context *context, struct gcd_trace **ret,
                           struct gcd_error *err)
 {
-    context = gcd_context_or_default(context);
-    GCD_TRY(c->open(context->alloc, context->limits, in, ret, err));
+    GCD_TRY(c->open(gcd_context_or_default(context), in, ret, err));
     (*ret)->container = c;
     (*ret)->fed = in == NULL;
     return GCD_OK;

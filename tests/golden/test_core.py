@@ -77,6 +77,21 @@ class Core(unittest.TestCase):
         theirs, _ = gcdumpc_json("report", out, "--top", "100000")
         self.assertEqual((theirs["objects"], theirs["bytes"]), (ours["objects"], ours["bytes"]))
 
+    def test_dead_objects_are_those_that_no_root_reaches(self):
+        def types(*words):
+            return {t["id"]: t["count"] for t in gcdumpc_json("report", CORE, "--top", "100000", *words)[0]["types"]}
+        live, all_of_them = types(), types("--with-dead")
+        self.assertEqual([t for t in live if live[t] > all_of_them.get(t, 0)], [])
+        dead = sum(all_of_them.values()) - sum(live.values())
+        self.assertGreater(dead, 500)
+        if os.environ.get("GCDUMPC_SQLITE") != "OFF":
+            def unreachable(*words):        # also without dead objects: nothing refers to some in the frozen segments
+                return int(gcdumpc("sql", CORE, *words, "SELECT count(*) FROM v_unreachable", "--csv").stdout.split()[1])
+            self.assertEqual(unreachable("--with-dead") - unreachable(), dead)
+        r = gcdumpc("report", os.path.join(TRACES, "net10-wks", "heap.nettrace.gz"), "--with-dead")
+        self.assertEqual((r.returncode, r.stdout), (2, b""))
+        self.assertIn(b"is no core file", r.stderr)
+
     def test_a_dump_without_heap_is_refused(self):
         """As createdump writes types 1 and 3: stacks and globals, but no region of the heap, which all begin with an object."""
         data = bytearray(self.data)

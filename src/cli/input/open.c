@@ -5,6 +5,7 @@
 
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/read.h>
+#include <gcdumpc/unstable/image.h>
 #include <gcdumpc/unstable/io/input_parts.h>
 #include <gcdumpc/unstable/spool.h>
 
@@ -117,6 +118,9 @@ enum cli_exit cli_open_input(const struct cli_args *args, const struct gcd_input
                           "ends)");
         st = gcd_input_open(n == 0 ? args->input : subject, options, &parts[n], &err);
     }
+    if (st == GCD_OK && n == 1)
+        st = gcd_input_set_image(
+            parts[0], &(struct gcd_image_options){ .with_dead = args->dump.with_dead }, &err);
     if (st == GCD_OK && n == 1) {
         *ret = parts[0];
         return CLI_DONE;
@@ -126,6 +130,13 @@ enum cli_exit cli_open_input(const struct cli_args *args, const struct gcd_input
     for (size_t i = 0; i < n && st != GCD_OK; i++)
         gcd_input_free(parts[i]);
     return st == GCD_OK ? CLI_DONE : no_input(subject, &err);
+}
+
+static enum cli_exit no_dead_objects(const char *subject)
+{
+    return cli_error(CLI_USAGE, subject,
+                     "is no core file, so it has no dead objects (--with-dead): the runtime sends "
+                     "only what its roots reach");
 }
 
 enum cli_exit cli_open_file(const struct cli_args *args, const struct gcd_dump_options *options,
@@ -156,6 +167,8 @@ enum cli_exit cli_open_file(const struct cli_args *args, const struct gcd_dump_o
             CLI_FAILED, ret->subject,
             "only .etl recordings can have several files; give one, or compare with gcdumpc diff "
             "or trend");
+    if (st == GCD_OK && graph_format != NULL && args->dump.with_dead)
+        return no_dead_objects(ret->subject);
     if (st == GCD_OK && graph_format != NULL)
         return open_graph(args, &input_options, ret);
     if (st == GCD_OK)
@@ -166,6 +179,9 @@ enum cli_exit cli_open_file(const struct cli_args *args, const struct gcd_dump_o
             "is neither a recording (.nettrace, .etl) nor a dump in .gclog, .gcdump or "
             ".dartheap; other formats are written only, and summaries of dumps are for "
             "gcdumpc trend");
+    if (args->dump.with_dead && st == GCD_OK &&
+        strcmp(gcd_dump_summary(ret->dump)->trace.container, "core") != 0)
+        return no_dead_objects(ret->subject);
     return st == GCD_OK ? CLI_DONE : cli_fail(ret->subject, &err);
 }
 

@@ -20,15 +20,16 @@
 #include "base/idmap.h"
 #include "image/space/image.h"
 
-#define CLR_NONE UINT32_MAX
+#define CLR_NONE        UINT32_MAX
+#define CLR_KNOWN_TYPES 1024u /* a power of two */
 
 /* Offsets that differ between versions; 0 where noted = not there. */
 struct clr_layout {
     unsigned major;
-    uint32_t handle_types;     /* internal ones included */
-    uint32_t thread_list;      /* ThreadStore: the first link */
-    uint32_t thread_link;      /* Thread: its link */
-    bool list_of_threads;      /* links point at the thread, not at its link */
+    uint32_t handle_types; /* internal ones included */
+    uint32_t thread_list;  /* ThreadStore: the first link */
+    uint32_t thread_link;  /* Thread: its link */
+    bool list_of_threads;  /* links point at the thread, not at its link */
     uint32_t thread_os_id, thread_stack_base;
     uint32_t thread_locals;    /* Thread: RuntimeThreadLocals; 0: the context is in Thread */
     uint32_t alloc_context;    /* in RuntimeThreadLocals, or in Thread */
@@ -66,7 +67,6 @@ struct clr_type {
     uint64_t array_offset;        /* repeated: of the first group */
     uint32_t args, arg_count;     /* in clr.args */
     const char *raw_name, *outer; /* as the runtime names it; of a nested type its outer types */
-    uint64_t objects;             /* seen by the walk */
 };
 
 struct clr_region {
@@ -106,7 +106,7 @@ struct clr_hole {
 
 /* What could not be read; each is one line of 'info'. */
 struct clr_gaps {
-    uint64_t broken_regions, lost_bytes; /* walks that met something that is no object */
+    uint64_t broken_regions, lost_bytes; /* before the objects were read */
     uint64_t dangling;                   /* references to no object */
     uint64_t unread_tables;              /* handle tables */
     uint64_t unread_threads, unread_modules;
@@ -124,11 +124,17 @@ struct clr {
     uint64_t module_base; /* of the runtime */
     const char *runtime_path;
     bool server;
+    bool with_dead; /* the events have all objects */
     uint32_t heaps;
 
     struct clr_type *types;
     size_t type_count, type_cap;
     struct gcd_idmap type_by_id;
+    /* direct-mapped: types of objects met before */
+    struct clr_known_type {
+        uint64_t id;
+        uint32_t type;
+    } known_types[CLR_KNOWN_TYPES];
     struct clr_series *series;
     size_t series_count, series_cap;
     struct clr_group *groups;
@@ -138,6 +144,11 @@ struct clr {
 
     struct clr_region *regions; /* by address */
     size_t region_count, region_cap;
+    /* [bucket_count]: how many regions begin before the end of each part of the address space from
+     * the first region on */
+    uint32_t *buckets;
+    size_t bucket_count;
+    unsigned bucket_shift;
     struct clr_hole *holes; /* by address */
     size_t hole_count, hole_cap;
     struct clr_module *modules;
@@ -153,7 +164,6 @@ struct clr {
     size_t stack_word_count, stack_word_cap;
     struct gcd_textpool text;
     struct clr_gaps gaps;
-    uint64_t objects, free_bytes;
 };
 
 /* clr_runtime.c.  GCD_E_UNSUPPORTED with a sentence that says what the image is instead. */
@@ -183,19 +193,26 @@ gcd_status clr_name_types(struct clr *c, struct gcd_error *err);
 /* clr_types.c: which object each collectible type keeps alive; needs their names. */
 void clr_find_allocators(struct clr *c);
 
+/* Regions in which a walk met something that is no object, and their bytes from there on. */
+struct clr_lost {
+    uint64_t regions, bytes;
+};
 /* clr_objects.c: the objects of one region, in the order of their addresses. */
 struct clr_scan {
     struct clr *c;
     const struct clr_region *region;
     uint64_t at;
     size_t hole; /* the next one */
+    struct clr_lost *lost;
     gcd_status st;
 };
 struct clr_object {
     uint64_t address, bytes; /* BYTES as the runtime reports it, not rounded */
     uint32_t type;
 };
-void clr_scan_begin(struct clr_scan *s, struct clr *c, const struct clr_region *r);
+/* Adds what is lost to LOST. */
+void clr_scan_begin(struct clr_scan *s, struct clr *c, const struct clr_region *r,
+                    struct clr_lost *lost);
 bool clr_scan_next(struct clr_scan *s, struct clr_object *ret);
 /* The object at ADDRESS; false if there is none. */
 bool clr_object_at(struct clr *c, uint64_t address, struct clr_object *ret, gcd_status *ret_st);
@@ -206,14 +223,26 @@ struct clr_slots {
     struct clr *c;
     const struct clr_type *type;
     uint64_t object, bytes;
-    uint64_t at, run_end; /* the run of slots at hand */
+    uint64_t at, run_end; /* the run of slots at hand, */
+    uint64_t end;         /* as far as the object has it */
     uint32_t next;        /* series that comes next; group at hand */
     bool begun;
     bool allocator; /* that reference comes first */
 };
 void clr_slots_begin(struct clr_slots *s, struct clr *c, const struct clr_object *o);
 /* *RET_SLOT: its address, 0 for the LoaderAllocator. */
-bool clr_slots_next(struct clr_slots *s, uint64_t *ret_target, uint64_t *ret_slot);
+bool clr_slots_next_run(struct clr_slots *s, uint64_t *ret_target, uint64_t *ret_slot);
+static inline bool clr_slots_next(struct clr_slots *s, uint64_t *ret_target, uint64_t *ret_slot)
+{
+    while (s->at < s->end) {
+        *ret_target = image_u64(s->c->image, s->at);
+        *ret_slot = s->at;
+        s->at += 8;
+        if (*ret_target != 0)
+            return true;
+    }
+    return clr_slots_next_run(s, ret_target, ret_slot);
+}
 
 /* clr_roots.c and clr_statics.c */
 gcd_status clr_find_holes(struct clr *c, struct gcd_error *err);
@@ -225,13 +254,13 @@ gcd_status clr_each_thread(struct clr *c,
                            gcd_status (*fn)(struct clr *c, uint64_t thread, struct gcd_error *err),
                            struct gcd_error *err);
 
-/* clr_live.c: a walk over all objects, which counts them by type and turns words of the stacks into
+/* clr_live.c: a walk over all objects, which finds the types and turns words of the stacks into
  * roots. */
 gcd_status clr_walk(struct clr *c, struct gcd_error *err);
 /* Marks what the roots reach. */
 gcd_status clr_mark(struct clr *c, struct gcd_error *err);
 /* Frozen objects are always alive. */
-static inline bool clr_is_live(const struct clr_region *r, uint64_t address)
+static inline bool clr_is_marked(const struct clr_region *r, uint64_t address)
 {
     uint64_t bit = (address - r->start) / 8;
     return r->generation == CLR_FROZEN || (r->live[bit / 64] >> bit % 64 & 1) != 0;

@@ -375,23 +375,18 @@ static gcd_status flush_edges(struct clr_events *e, struct gcd_event *ret)
     return give(e, GCD_PROVIDER_RUNTIME, GCD_EV_BULK_EDGE, 0, (struct payload){ e->edges, n }, ret);
 }
 
-static void put_node(struct clr_events *e, const struct clr_object *o)
+static void put_node(struct clr_events *e, const struct clr_object *o, uint64_t edges)
 {
-    struct clr_slots s;
-    uint64_t target, slot, count = 0;
-    clr_slots_begin(&s, e->c, o);
-    while (clr_slots_next(&s, &target, &slot))
-        count++;
     struct gcd_put w =
         gcd_put_make(e->nodes + HEAD_BYTES + (size_t)e->node_count * NODE_BYTES, NODE_BYTES);
     gcd_put_le(&w, o->address, 8);
     gcd_put_le(&w, o->bytes, 8);
     gcd_put_le(&w, e->c->types[o->type].id, 8);
-    gcd_put_le(&w, count, 8);
+    gcd_put_le(&w, edges, 8);
     e->node_count++;
 }
 
-/* The next live object; false: there are no more. */
+/* The next object; false: there are no more. */
 static bool next_object(struct clr_events *e, struct clr_object *ret)
 {
     struct clr *c = e->c;
@@ -399,10 +394,10 @@ static bool next_object(struct clr_events *e, struct clr_object *ret)
         if (e->scan.c == NULL) {
             if (e->next == c->region_count)
                 return false;
-            clr_scan_begin(&e->scan, c, &c->regions[e->next]);
+            clr_scan_begin(&e->scan, c, &c->regions[e->next], &e->lost);
         }
         while (clr_scan_next(&e->scan, ret))
-            if (clr_is_live(e->scan.region, ret->address))
+            if (c->with_dead || clr_is_marked(e->scan.region, ret->address))
                 return true;
         if (e->scan.st != GCD_OK)
             return false;
@@ -411,11 +406,13 @@ static bool next_object(struct clr_events *e, struct clr_object *ret)
     }
 }
 
+#define EDGES_MOST (GCD_CLR_BULK_BYTES / EDGE_BYTES)
+
 /* Puts references of the object at hand; false when the buffer is full. */
 static bool put_edges(struct clr_events *e)
 {
     uint64_t target, slot;
-    while (e->edge_count < GCD_CLR_BULK_BYTES / EDGE_BYTES) {
+    while (e->edge_count < EDGES_MOST) {
         if (!clr_slots_next(&e->slots, &target, &slot)) {
             e->has_object = false;
             return true;
@@ -429,6 +426,25 @@ static bool put_edges(struct clr_events *e)
     return false;
 }
 
+/* Puts the object at hand, and its references if there is room for all that it can have; otherwise
+ * they are counted first. */
+static void put_object(struct clr_events *e, const struct clr_object *o)
+{
+    uint64_t target, slot, edges = 0;
+    uint32_t before = e->edge_count;
+    clr_slots_begin(&e->slots, e->c, o);
+    if (o->bytes / 8 < EDGES_MOST - before) {
+        (void)put_edges(e);
+        put_node(e, o, e->edge_count - before);
+        return;
+    }
+    while (clr_slots_next(&e->slots, &target, &slot))
+        edges++;
+    put_node(e, o, edges);
+    clr_slots_begin(&e->slots, e->c, o);
+    e->has_object = true;
+}
+
 static gcd_status give_objects(struct clr_events *e, struct gcd_event *ret, struct gcd_error *err)
 {
     GCD_TRY(gcd_check_canceled(e->c->context->cancel, err));
@@ -439,9 +455,7 @@ static gcd_status give_objects(struct clr_events *e, struct gcd_event *ret, stru
             return flush_nodes(e, ret);
         if (!next_object(e, &e->object))
             break;
-        put_node(e, &e->object);
-        clr_slots_begin(&e->slots, e->c, &e->object);
-        e->has_object = true;
+        put_object(e, &e->object);
     }
     if (e->scan.st != GCD_OK)
         return gcd_fail_nomem(err, "reading a heap");

@@ -18,7 +18,8 @@ struct clr_events {
     struct clr_slots slots;
     bool has_object;
     uint32_t node_index, edge_index;
-    uint32_t node_count, edge_count;  /* in the two buffers below */
+    uint32_t node_count, edge_count; /* in the two buffers below */
+    struct clr_lost lost;
     uint64_t off;                     /* of the next payload */
     uint8_t *payload, *nodes, *edges; /* [CLR_EVENT_BYTES] each */
 };

@@ -38,7 +38,7 @@ static gcd_status mark_object(struct marking *k, uint64_t address)
         k->c->gaps.dangling++;
         return GCD_OK;
     }
-    if (clr_is_live(r, address))
+    if (clr_is_marked(r, address))
         return GCD_OK;
     k->added = true;
     return add_pending(k, r, address);
@@ -75,10 +75,10 @@ static gcd_status visit_all(struct marking *k)
     return GCD_OK;
 }
 
-static bool is_marked(const struct clr *c, uint64_t address)
+static bool is_live(const struct clr *c, uint64_t address)
 {
     const struct clr_region *r = clr_region_at(c, address);
-    return r != NULL && clr_is_live(r, address);
+    return r != NULL && clr_is_marked(r, address);
 }
 
 /* The value of a dependent handle lives if its key does, and may make another key live. */
@@ -89,10 +89,10 @@ static gcd_status visit_dependents(struct marking *k)
         changed = false;
         for (size_t i = 0; i < k->c->dependent_count; i++) {
             const struct clr_dependent *d = &k->c->dependents[i];
-            if (d->value == 0 || !is_marked(k->c, d->key) || is_marked(k->c, d->value))
+            if (d->value == 0 || !is_live(k->c, d->key) || is_live(k->c, d->value))
                 continue;
             GCD_TRY(mark_object(k, d->value));
-            changed = is_marked(k->c, d->value);
+            changed = is_live(k->c, d->value);
         }
         GCD_TRY(visit_all(k));
     }
@@ -132,14 +132,14 @@ static gcd_status take_stack_words(struct clr *c, size_t *next, const struct clr
 static gcd_status walk_region(struct clr *c, const struct clr_region *r, size_t *next_word,
                               struct gcd_error *err)
 {
+    struct clr_lost lost = { 0 }; /* the events find it again */
     struct clr_scan s;
     struct clr_object o;
-    clr_scan_begin(&s, c, r);
+    uint64_t steps = 0;
+    clr_scan_begin(&s, c, r, &lost);
     while (clr_scan_next(&s, &o)) {
-        c->types[o.type].objects++;
-        c->objects++;
         GCD_TRY(take_stack_words(c, next_word, &o, err));
-        if (c->objects % CANCEL_EVERY == 0)
+        if (++steps % CANCEL_EVERY == 0)
             GCD_TRY(gcd_check_canceled(c->context->cancel, err));
     }
     return s.st == GCD_OK ? GCD_OK : gcd_fail_nomem(err, "walking a heap");
@@ -191,10 +191,10 @@ static void drop_dead(struct clr *c)
 {
     size_t roots = 0, dependents = 0;
     for (size_t i = 0; i < c->root_count; i++)
-        if (is_marked(c, c->roots[i].object))
+        if (is_live(c, c->roots[i].object))
             c->roots[roots++] = c->roots[i];
     for (size_t i = 0; i < c->dependent_count; i++)
-        if (is_marked(c, c->dependents[i].key))
+        if (is_live(c, c->dependents[i].key))
             c->dependents[dependents++] = c->dependents[i];
     c->root_count = roots;
     c->dependent_count = dependents;
@@ -204,6 +204,7 @@ gcd_status clr_mark(struct clr *c, struct gcd_error *err)
 {
     struct marking k = { .c = c, .err = err };
     GCD_TRY(mark_roots(&k));
-    drop_dead(c);
+    if (!c->with_dead)
+        drop_dead(c);
     return GCD_OK;
 }

@@ -2,25 +2,31 @@
  * Objects lie one behind the other, each with its method table at its start.  Gaps are objects of
  * a type of their own, except for the unused rest of an allocation context and for zeros.
  */
+#include "base/sort.h"
 #include "image/clr/clr.h"
 
 #define ALIGNED(n)       (((n) + 7) & ~UINT64_C(7))
 #define OBJECT_MIN       24u
 #define SLOTS_OF_MT_MASK (~UINT64_C(7)) /* mark and pin bits of the collector */
 
-void clr_scan_begin(struct clr_scan *s, struct clr *c, const struct clr_region *r)
+void clr_scan_begin(struct clr_scan *s, struct clr *c, const struct clr_region *r,
+                    struct clr_lost *lost)
 {
-    *s = (struct clr_scan){ .c = c, .region = r, .at = r->start };
-    while (s->hole < c->hole_count && c->holes[s->hole].end <= r->start)
-        s->hole++;
+    *s = (struct clr_scan){ .c = c, .region = r, .at = r->start, .lost = lost };
+    s->hole = gcd_count_up_to(c->holes, c->hole_count, sizeof *c->holes, r->start);
+    s->hole -= s->hole > 0; /* it may reach into the region */
 }
 
 bool clr_object_at(struct clr *c, uint64_t address, struct clr_object *ret, gcd_status *ret_st)
 {
     uint64_t table = image_u64(c->image, address) & SLOTS_OF_MT_MASK;
-    uint32_t type = table != 0 ? clr_type_of(c, table, ret_st) : CLR_NONE;
+    struct clr_known_type *known = &c->known_types[table / 8 % CLR_KNOWN_TYPES];
+    if (table == 0)
+        return false;
+    uint32_t type = known->id == table ? known->type : clr_type_of(c, table, ret_st);
     if (type == CLR_NONE)
         return false;
+    *known = (struct clr_known_type){ .id = table, .type = type };
     const struct clr_type *t = &c->types[type];
     uint64_t bytes = t->base_bytes;
     if (t->component_bytes != 0)
@@ -55,15 +61,14 @@ bool clr_scan_next(struct clr_scan *s, struct clr_object *ret)
         bool is_object = clr_object_at(s->c, s->at, ret, &s->st);
         uint64_t bytes = is_object ? ALIGNED(ret->bytes) : 0;
         if (!is_object || bytes < OBJECT_MIN || bytes > r->end - s->at) {
-            s->c->gaps.broken_regions++;
-            s->c->gaps.lost_bytes += r->end - s->at;
+            s->lost->regions++;
+            s->lost->bytes += r->end - s->at;
             s->at = r->end;
             return false;
         }
         s->at += bytes;
         if (!s->c->types[ret->type].is_free)
             return true;
-        s->c->free_bytes += bytes;
     }
     return false;
 }
@@ -78,15 +83,13 @@ void clr_slots_begin(struct clr_slots *s, struct clr *c, const struct clr_object
                              .object = o->address,
                              .bytes = o->bytes,
                              .allocator = t->loader_allocator != 0 };
-    s->at = s->run_end = o->address + t->array_offset;
+    s->at = s->end = s->run_end = o->address + t->array_offset;
 }
 
 /* The next run of slots.  False: there are no more. */
 static bool next_run(struct clr_slots *s)
 {
     const struct clr_type *t = s->type;
-    if (!t->references)
-        return false;
     if (!t->repeated) {
         if (s->next == t->count)
             return false;
@@ -104,7 +107,7 @@ static bool next_run(struct clr_slots *s)
     return s->at < s->object + s->bytes - 8; /* behind them is the header of the next object */
 }
 
-bool clr_slots_next(struct clr_slots *s, uint64_t *ret_target, uint64_t *ret_slot)
+bool clr_slots_next_run(struct clr_slots *s, uint64_t *ret_target, uint64_t *ret_slot)
 {
     if (s->allocator) {
         s->allocator = false;
@@ -113,18 +116,16 @@ bool clr_slots_next(struct clr_slots *s, uint64_t *ret_target, uint64_t *ret_slo
         return true;
     }
     uint64_t object_end = s->object + s->bytes;
-    for (;;) {
-        uint64_t end = s->run_end < object_end ? s->run_end : object_end;
-        while (s->at < end) {
-            uint64_t target = image_u64(s->c->image, s->at);
-            s->at += 8;
-            if (target != 0) {
-                *ret_target = target;
-                *ret_slot = s->at - 8;
+    while (s->type->references && next_run(s)) {
+        s->end = s->run_end < object_end ? s->run_end : object_end;
+        for (; s->at < s->end; s->at += 8) {
+            *ret_target = image_u64(s->c->image, s->at);
+            *ret_slot = s->at;
+            if (*ret_target != 0) {
+                s->at += 8;
                 return true;
             }
         }
-        if (!next_run(s))
-            return false;
     }
+    return false;
 }

@@ -11,6 +11,7 @@
 
 #define SEGMENTS_MAX (UINT64_C(16) << 20)
 #define HEAPS_MAX    1024u
+#define BUCKETS_MAX  65536u
 
 /* One heap: of a workstation the only one. */
 struct heap {
@@ -97,6 +98,23 @@ static gcd_status order_regions(struct clr *c, struct gcd_error *err)
     return GCD_OK;
 }
 
+/* Most regions are of one size, so that a part of the address space rarely has several. */
+static gcd_status make_buckets(struct clr *c, struct gcd_error *err)
+{
+    uint64_t first = c->regions[0].start, bytes = c->regions[c->region_count - 1].start - first;
+    while (bytes >> c->bucket_shift >= BUCKETS_MAX)
+        c->bucket_shift++;
+    c->bucket_count = (size_t)(bytes >> c->bucket_shift) + 1;
+    c->buckets = gcd_mem_new_array(&c->alloc, c->bucket_count, sizeof *c->buckets);
+    if (c->buckets == NULL)
+        return gcd_fail_nomem(err, "listing the memory of a heap");
+    for (size_t i = 0; i < c->bucket_count; i++)
+        c->buckets[i] = (uint32_t)gcd_count_up_to(c->regions, c->region_count, sizeof *c->regions,
+                                                  first + ((uint64_t)i << c->bucket_shift) +
+                                                      ((UINT64_C(1) << c->bucket_shift) - 1));
+    return GCD_OK;
+}
+
 gcd_status clr_find_regions(struct clr *c, struct gcd_error *err)
 {
     struct image *m = c->image;
@@ -116,18 +134,18 @@ gcd_status clr_find_regions(struct clr *c, struct gcd_error *err)
         return gcd_fail(err, GCD_E_UNSUPPORTED,
                         "this dump has no heap (it is of type 1, mini, or 3, triage): take one of "
                         "type 2 (heap) or 4 (full)");
-    return order_regions(c, err);
+    GCD_TRY(order_regions(c, err));
+    return make_buckets(c, err);
 }
 
 struct clr_region *clr_region_at(const struct clr *c, uint64_t address)
 {
-    size_t low = 0, high = c->region_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (c->regions[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > 0 && address < c->regions[low - 1].end ? &c->regions[low - 1] : NULL;
+    uint64_t first = c->regions[0].start, bucket = (address - first) >> c->bucket_shift;
+    if (address < first)
+        return NULL;
+    bucket = bucket < c->bucket_count ? bucket : c->bucket_count - 1;
+    size_t before = bucket > 0 ? c->buckets[bucket - 1] : 0, until = c->buckets[bucket];
+    size_t n =
+        before + gcd_count_up_to(c->regions + before, until - before, sizeof *c->regions, address);
+    return address < c->regions[n - 1].end ? &c->regions[n - 1] : NULL;
 }

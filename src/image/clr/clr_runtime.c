@@ -209,6 +209,7 @@ void clr_close(struct clr *c)
     gcd_mem_free(&c->alloc, c->groups, c->group_cap * sizeof *c->groups);
     gcd_mem_free(&c->alloc, c->args, c->arg_cap * sizeof *c->args);
     gcd_mem_free(&c->alloc, c->regions, c->region_cap * sizeof *c->regions);
+    gcd_mem_free(&c->alloc, c->buckets, c->bucket_count * sizeof *c->buckets);
     gcd_mem_free(&c->alloc, c->holes, c->hole_cap * sizeof *c->holes);
     gcd_mem_free(&c->alloc, c->modules, c->module_cap * sizeof *c->modules);
     gcd_mem_free(&c->alloc, c->roots, c->root_cap * sizeof *c->roots);

@@ -8,6 +8,7 @@
 #include "image/space/image.h"
 
 enum {
+    FILE_PAGE_BYTES = 4096,
     PHDR_BYTES = 56,
     SYMBOL_BYTES = 24,
     PT_LOAD = 1,
@@ -45,7 +46,7 @@ static bool find_tables(struct image *m, uint64_t file, struct tables *ret)
     }
     if (dynamic == 0 || first == UINT64_MAX)
         return false;
-    ret->base = file - first / IMAGE_PAGE_BYTES * IMAGE_PAGE_BYTES;
+    ret->base = file - first / FILE_PAGE_BYTES * FILE_PAGE_BYTES;
     for (unsigned i = 0; i < DYNAMICS_MAX; i++) {
         uint64_t at = ret->base + dynamic + 16 * (uint64_t)i;
         uint64_t tag = image_u64(m, at), value = image_u64(m, at + 8);

@@ -5,6 +5,7 @@
 #include "base/cur.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/sort.h"
 
 #define TEXT_MAX (UINT64_C(64) << 20)
 
@@ -15,17 +16,14 @@ gcd_status image_init(struct image *m, struct gcd_input *in, const struct gcd_al
     gcd_textpool_init(&m->text, &m->alloc, TEXT_MAX);
     m->pages = gcd_mem_new_uncleared(&m->alloc, IMAGE_PAGES, IMAGE_PAGE_BYTES);
     m->page = gcd_mem_new_array(&m->alloc, IMAGE_PAGES, sizeof *m->page);
-    m->page_bytes = gcd_mem_new_array(&m->alloc, IMAGE_PAGES, sizeof *m->page_bytes);
-    return m->pages != NULL && m->page != NULL && m->page_bytes != NULL
-               ? GCD_OK
-               : gcd_fail_nomem(err, "opening a memory image");
+    return m->pages != NULL && m->page != NULL ? GCD_OK
+                                               : gcd_fail_nomem(err, "opening a memory image");
 }
 
 void image_done(struct image *m)
 {
     gcd_mem_free(&m->alloc, m->pages, IMAGE_PAGES * IMAGE_PAGE_BYTES);
     gcd_mem_free(&m->alloc, m->page, IMAGE_PAGES * sizeof *m->page);
-    gcd_mem_free(&m->alloc, m->page_bytes, IMAGE_PAGES * sizeof *m->page_bytes);
     gcd_mem_free(&m->alloc, m->segments, m->segment_cap * sizeof *m->segments);
     gcd_mem_free(&m->alloc, m->mappings, m->mapping_cap * sizeof *m->mappings);
     gcd_mem_free(&m->alloc, m->threads, m->thread_cap * sizeof *m->threads);
@@ -35,15 +33,8 @@ void image_done(struct image *m)
 /* The segment with ADDRESS, or NULL. */
 static const struct image_segment *segment_at(const struct image *m, uint64_t address)
 {
-    size_t low = 0, high = m->segment_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (m->segments[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    const struct image_segment *s = low > 0 ? &m->segments[low - 1] : NULL;
+    size_t n = gcd_count_up_to(m->segments, m->segment_count, sizeof *m->segments, address);
+    const struct image_segment *s = n > 0 ? &m->segments[n - 1] : NULL;
     return s != NULL && address - s->start < s->bytes ? s : NULL;
 }
 
@@ -82,12 +73,11 @@ static const uint8_t *page_at(struct image *m, uint64_t address, size_t *ret_n)
     uint64_t number = address / IMAGE_PAGE_BYTES;
     size_t slot = (size_t)(number & (IMAGE_PAGES - 1));
     uint8_t *p = m->pages + slot * IMAGE_PAGE_BYTES;
-    if (m->page[slot] != number + 1) {
-        m->page_bytes[slot] =
-            (uint16_t)image_read_run(m, number * IMAGE_PAGE_BYTES, p, IMAGE_PAGE_BYTES);
-        m->page[slot] = number + 1;
+    if (m->page[slot].number != number + 1) {
+        m->page[slot].bytes = image_read_run(m, number * IMAGE_PAGE_BYTES, p, IMAGE_PAGE_BYTES);
+        m->page[slot].number = number + 1;
     }
-    *ret_n = m->page_bytes[slot];
+    *ret_n = m->page[slot].bytes;
     return p;
 }
 
@@ -110,15 +100,9 @@ bool image_read(struct image *m, uint64_t address, void *ret, size_t n)
     return true;
 }
 
-uint64_t image_u64(struct image *m, uint64_t address)
+uint64_t image_far_u64(struct image *m, uint64_t address)
 {
     uint8_t raw[8];
-    size_t have, skip = (size_t)(address % IMAGE_PAGE_BYTES);
-    if (skip <= IMAGE_PAGE_BYTES - sizeof raw) {
-        const uint8_t *p = page_at(m, address, &have);
-        if (have >= skip + sizeof raw)
-            return gcd_le64(p + skip);
-    }
     return image_read(m, address, raw, sizeof raw) ? gcd_le64(raw) : 0;
 }
 

@@ -15,10 +15,11 @@
 #include <gcdumpc/io.h>
 #include <gcdumpc/status.h>
 
+#include "base/cur.h"
 #include "base/text.h"
 
-#define IMAGE_PAGE_BYTES ((size_t)4096)
-#define IMAGE_PAGES      4096u /* a power of two: 16 MiB */
+#define IMAGE_PAGE_BYTES ((size_t)16384)
+#define IMAGE_PAGES      1024u /* a power of two: 16 MiB */
 /* Words of a thread's registers that may hold references (struct user_regs_struct). */
 #define IMAGE_REGISTERS 27u
 
@@ -55,10 +56,12 @@ struct image {
     uint32_t signal;          /* that ended the process; 0 = none */
     const char *command_line; /* at most 80 bytes; "" = unknown */
     uint64_t cut_off; /* the file ends here, before its last segment; GCD_OFF_NONE = whole */
-    /* direct-mapped: page number + 1 in each slot, 0 = none */
-    uint8_t *pages;       /* [IMAGE_PAGES * IMAGE_PAGE_BYTES] */
-    uint64_t *page;       /* [IMAGE_PAGES] */
-    uint16_t *page_bytes; /* [IMAGE_PAGES] bytes of the page that the image has, from its start */
+    uint8_t *pages;   /* [IMAGE_PAGES * IMAGE_PAGE_BYTES] */
+    /* direct-mapped [IMAGE_PAGES]: what the pages are copies of */
+    struct image_page {
+        uint64_t number; /* + 1; 0 = of nothing */
+        size_t bytes;    /* that the image has, from the start of the page */
+    } * page;
 };
 
 gcd_status image_init(struct image *m, struct gcd_input *in, const struct gcd_alloc *alloc,
@@ -76,7 +79,15 @@ size_t image_read_run(struct image *m, uint64_t address, void *ret, size_t n);
 uint64_t image_available(const struct image *m, uint64_t address);
 
 /* A number; 0 if the image lacks it. */
-uint64_t image_u64(struct image *m, uint64_t address);
+uint64_t image_far_u64(struct image *m, uint64_t address);
+static inline uint64_t image_u64(struct image *m, uint64_t address)
+{
+    uint64_t number = address / IMAGE_PAGE_BYTES;
+    size_t slot = (size_t)(number & (IMAGE_PAGES - 1)), skip = (size_t)address % IMAGE_PAGE_BYTES;
+    if (m->page[slot].number == number + 1 && m->page[slot].bytes >= skip + 8)
+        return gcd_le64(m->pages + slot * IMAGE_PAGE_BYTES + skip);
+    return image_far_u64(m, address);
+}
 uint32_t image_u32(struct image *m, uint64_t address);
 uint16_t image_u16(struct image *m, uint64_t address);
 
