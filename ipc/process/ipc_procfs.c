@@ -192,7 +192,7 @@ gcd_status gcd_procfs_start(const char *proc, uint32_t pid, uint64_t *ret_jiffie
     if (state == 'Z' || state == 'X')
         return gcd_because(err, GCD_ERROR_NO_PROCESS,
                            gcd_fail(err, GCD_E_NOT_FOUND,
-                                    "process %" PRIu32 " has ended; its parent has not noticed yet",
+                                    "process %" PRIu32 " is a zombie",
                                     pid));
     return GCD_OK;
 }

@@ -142,7 +142,7 @@ static const struct cli_command commands[] = {
       "all keys, q ends.  Long computations start when a view first needs them; Ctrl-C cancels "
       "them.\n",
       "  gcdumpc browse shop.nettrace.gz\n" },
-    { "sql", "FILE [STATEMENT]", "ask a heap in SQL", CLI_SQL,
+    { "sql", "FILE [STATEMENT]", "query a heap with SQL", CLI_SQL,
       "STATEMENT is one or more SELECT statements, in the SQL of SQLite.\n"
       "Without a STATEMENT they come from --file, from standard input, or, on a terminal, line by "
       "line; .help shows\n"
@@ -157,7 +157,7 @@ static const struct cli_command commands[] = {
       ".tables and .schema list them, gcdumpc-sql(1) explains them and has examples.\n\n"
       "Statements only read.  Ctrl-C and --timeout end one that takes too long.\n",
       "  gcdumpc sql shop.nettrace.gz 'SELECT type, count(*) FROM objects GROUP BY 1'\n" },
-    { "mcp", "", "let a program ask heaps, over the Model Context Protocol", CLI_MCP,
+    { "mcp", "", "serve heap queries to AI agents (MCP)", CLI_MCP,
       "Serves one client on standard input and output, as programs with language models start it: "
       "tools to open\n"
       "dumps, and to ask for suspects, types, objects, paths, retained sizes, async stacks, the "

@@ -133,7 +133,7 @@ class Views(Browse):
         s.press("o", "0x1", "enter")
         s.wait("there is no object 0x1")
         s.press("o", "nonsense", "enter")
-        s.wait('"nonsense" is no address and no number')
+        s.wait('"nonsense" is neither an address nor a number')
         self.quit(s)
 
     def test_a_type(self):

@@ -26,7 +26,7 @@ class BadTargets(LiveTest):
     def test_no_such_process(self):
         p = subprocess.Popen(["true"])
         os.waitid(os.P_PID, p.pid, os.WEXITED | os.WNOWAIT)
-        self.refused(rf"process {p.pid} has ended", "--pid", p.pid)
+        self.refused(rf"process {p.pid} is a zombie", "--pid", p.pid)
         p.wait()
         self.refused(rf"no process {p.pid}\b.*gcdumpc ps", "--pid", p.pid)
 

@@ -228,7 +228,7 @@ static void test_no_process(void **state)
     expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_PROCESS,
                    "there is no process 4242");
     add_process_as(w, 5, 'Z', NULL, "", 0);
-    expect_failure(w, 5, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_PROCESS, "process 5 has ended");
+    expect_failure(w, 5, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_PROCESS, "process 5 is a zombie");
     add_process_as(w, 6, 'S', NULL, "", 0);
     static const char thread[] = "Name:\tx\nTgid:\t5\nPid:\t6\n";
     proc_file(w, 6, "status", thread, sizeof thread - 1);

@@ -278,7 +278,7 @@ static void ask_object(struct ui *ui)
     uint64_t number = strtoull(typed, &end, address ? 16 : 10);
     uint32_t node = GCD_NODE_NONE;
     if (typed[0] < '0' || typed[0] > '9' || *end != '\0' || errno != 0)
-        ui_say(ui, "\"%s\" is no address and no number", typed);
+        ui_say(ui, "\"%s\" is neither an address nor a number", typed);
     else if (address && gcd_graph_notes(g)->addresses_made_up)
         ui_say(ui, "there are no addresses in this dump: give the number of an object");
     else if (address)

@@ -438,10 +438,9 @@ static bool print_consumers(const struct leaks *l)
     char a[CLI_NUMBER_BYTES];
     uint64_t least = gcd_suspects_threshold(l->suspects);
     bool people = cli_is_terminal(stdout), ok = true;
-    printf("%s keeps %s%s alive, which is what makes a suspect (--share, --min-bytes).\n",
-           gcd_suspects_check(l->suspects, GCD_SUSPECT_SPARSE)->unknown
-               ? "In what has arrived, nothing"
-               : "Nothing",
+    printf("No suspects%s: nothing retains %s%s or more (--share, --min-bytes).\n",
+           gcd_suspects_check(l->suspects, GCD_SUSPECT_SPARSE)->unknown ? " in what has arrived"
+                                                                        : "",
            people ? cli_size(least, a) : cli_number(least, false, a), people ? "" : " bytes");
     if (l->largest != NULL) {
         puts("\nThe largest consumer:");

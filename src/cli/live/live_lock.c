@@ -59,7 +59,7 @@ enum cli_exit live_lock_take(const struct cli_args *args, const char *subject, u
     if (ret->process.usurped || ret->machine.usurped)
         cli_say(
             subject,
-            "somebody else holds the name that prevents two dumps at once; continuing without it");
+            "another user holds the dump lock; continuing without it");
     return CLI_DONE;
 }
 

@@ -88,9 +88,8 @@ static void put_consumers(struct mcp_call *c, const struct gcd_suspects *s,
 {
     char n[CLI_NUMBER_BYTES], *text = NULL;
     size_t count = gcd_suspects_consumer_count(s);
-    if (asprintf(&text, "%s keeps %s alive, which is what makes a suspect.",
-                 gcd_suspects_check(s, GCD_SUSPECT_SPARSE)->unknown ? "In what has arrived, nothing"
-                                                                    : "Nothing",
+    if (asprintf(&text, "No suspects%s: nothing retains %s or more.",
+                 gcd_suspects_check(s, GCD_SUSPECT_SPARSE)->unknown ? " in what has arrived" : "",
                  cli_size(gcd_suspects_threshold(s), n)) < 0)
         text = NULL;
     mcp_put_text(c->out, "none", text);

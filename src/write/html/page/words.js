@@ -171,8 +171,8 @@ export function noRoots(n) {
 
 /** @param {number} limit @param {number} heap  bytes @param {boolean} consumer @param {boolean} complete */
 export function noSuspects(limit, heap, consumer, complete) {
-  const why = heap < limit ? `The heap has ${bytes(heap)}; only what keeps ${bytes(limit)} or more alive is called a suspect.`
-    : `${complete ? "Nothing" : "In what has arrived, nothing"} keeps so much alive that it looks like a leak (${bytes(limit)} or more).`;
+  const why = heap < limit ? `The heap has ${bytes(heap)}; only what retains ${bytes(limit)} or more is called a suspect.`
+    : `No suspects${complete ? "" : " in what has arrived"}: nothing retains ${bytes(limit)} or more.`;
   return `${why} What grows slowly shows when two dumps are compared.${consumer ? " The largest consumer is:" : ""}`;
 }
 
