@@ -119,7 +119,7 @@ run_tsan() {
 
 # SQLite and libuv are too large to build here; the other sanitizers cover the code that uses them.
 run_msan() {
-    CC=clang CFLAGS="-fsanitize=memory -fno-omit-frame-pointer" sh tools/analyse/source-root.sh "$base/root-msan" zlib jansson cmocka &&
+    CC=clang CFLAGS="-fsanitize=memory -fno-omit-frame-pointer" sh tools/analyse/source-root.sh "$base/root-msan" zlib jansson pcre2 cmocka &&
         PKG_CONFIG_PATH=$base/root-msan/lib/pkgconfig build msan -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo \
             -DGCDUMPC_SANITIZE=memory -DGCDUMPC_SQLITE=OFF -DGCDUMPC_BROWSE=OFF -DGCDUMPC_IPC=OFF -DZLIB_ROOT="$base/root-msan" \
             -DCMAKE_C_FLAGS="-D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 -include $PWD/tools/analyse/msan_calls.h" &&
@@ -160,7 +160,7 @@ run_musl() {
     root=$base/root-musl
     as_root=
     [ "$(id -u)" -eq 0 ] || as_root=sudo
-    CC=musl-gcc CFLAGS="-isystem $root/kernel" sh tools/analyse/source-root.sh "$root" zlib jansson libuv1 cmocka && native &&
+    CC=musl-gcc CFLAGS="-isystem $root/kernel" sh tools/analyse/source-root.sh "$root" zlib jansson pcre2 libuv1 cmocka && native &&
         PKG_CONFIG_LIBDIR=$root/lib/pkgconfig build musl -DCMAKE_C_COMPILER=musl-gcc -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$root" \
             -DZLIB_ROOT="$root" -DCMAKE_C_FLAGS="-isystem $root/kernel" -DGCDUMPC_SQLITE=OFF -DGCDUMPC_BROWSE=OFF -DGCDUMPC_LIBEDIT=OFF &&
         tests musl -L unit && $as_root env LOADER=/lib/ld-musl-x86_64.so.1 python3 tools/analyse/same_bytes.py "$native" "$base/musl"

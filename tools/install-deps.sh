@@ -2,7 +2,7 @@
 # Installs the Debian packages that a build needs; with --tests also those that the tests need.  Needs root or sudo only if
 # something is missing.
 set -eu
-packages='gcc libc6-dev make cmake pkg-config zlib1g-dev libuv1-dev libjansson-dev libsqlite3-dev libncurses-dev libedit-dev'
+packages='gcc libc6-dev make cmake pkg-config zlib1g-dev libuv1-dev libjansson-dev libpcre2-dev libsqlite3-dev libncurses-dev libedit-dev'
 if [ "${1-}" = --tests ]; then
     packages="$packages g++ clang libclang-rt-14-dev libcmocka-dev python3 python3-numpy python3-pyte sqlite3 aspell aspell-en codespell cron mandoc zsh fish socat strace"
     command -v chromium >/dev/null || packages="$packages chromium"

@@ -62,7 +62,7 @@ class Arm64(unittest.TestCase):
         dynamic = self.check_program(program)
         self.assertIn("interpreter: /lib/ld-linux-aarch64.so.1]", text("readelf", "-lW", program))
         depends = text("dpkg-deb", "-f", package, "Depends")
-        for library, name in (("libuv.so.1", "libuv1"), ("libz.so.1", "zlib1g"), ("libjansson.so.4", "libjansson4"), ("libc.so.6", "libc6")):
+        for library, name in (("libuv.so.1", "libuv1"), ("libz.so.1", "zlib1g"), ("libjansson.so.4", "libjansson4"), ("libpcre2-8.so.0", "libpcre2-8-0"), ("libc.so.6", "libc6")):
             self.assertIn(f"[{library}]", dynamic)
             self.assertRegex(depends, rf"(^|, ){name} \(")
         self.assertEqual(len(glob.glob(os.path.join(self.dir, "*_arm64.deb"))), 3)

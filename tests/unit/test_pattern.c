@@ -1,6 +1,6 @@
 /*
- * Patterns for names: random ones match the same as in regexec and fnmatch of the C library, and
- * their cost is bounded.
+ * Patterns for names: random ones match the same as in regexec and fnmatch of the C library where
+ * POSIX says what they mean, and their cost is bounded.
  */
 #include <fnmatch.h>
 #include <regex.h>
@@ -133,35 +133,30 @@ static void random_text(char *to, size_t max, const char *letters, uint64_t *see
     to[n] = '\0';
 }
 
-static void compare(const char *text, uint64_t *seed, unsigned *ret_refused)
+static void compare(const char *text, uint64_t *seed)
 {
     regex_t theirs;
     struct cli_pattern *ours;
-    bool refused = regcomp(&theirs, text, REG_EXTENDED | REG_NOSUB) != 0;
+    if (regcomp(&theirs, text, REG_EXTENDED | REG_NOSUB) != 0)
+        return;
     const char *wrong = cli_pattern_regex(text, strlen(text), &ours);
-    if (refused != (wrong != NULL))
-        fail_msg("%s: %s", text, wrong != NULL ? wrong : "accepted");
-    *ret_refused += refused;
-    for (size_t i = 0; !refused && i < TEXTS; i++) {
+    if (wrong != NULL)
+        fail_msg("%s: %s", text, wrong);
+    for (size_t i = 0; i < TEXTS; i++) {
         char s[12];
         /* theirs treats a line feed specially */
         random_text(s, sizeof s, "abcA _.-]}\t\xc3(){", seed);
         if (has(ours, s) != (regexec(&theirs, s, 0, NULL, 0) == 0))
             fail_msg("%s: \"%s\" is not the same", text, s);
     }
-    if (!refused) {
-        regfree(&theirs);
-        cli_pattern_free(ours);
-    }
+    regfree(&theirs);
+    cli_pattern_free(ours);
 }
 
+/* What POSIX defines means the same; of its escapes, those that people use. */
 static void test_as_regexec(void **state)
 {
     (void)state;
-#ifndef __GLIBC__
-    /* musl reads otherwise what POSIX leaves undefined */
-    skip();
-#endif
     static const char *const pieces[] = {
         "a",
         "b",
@@ -178,15 +173,11 @@ static void test_as_regexec(void **state)
         "\\{",
         "\\}",
         "\\/",
-        "\\n",
-        "(",
-        "(",
-        "(",
-        ")",
-        ")",
-        ")",
-        "()",
-        "|",
+        "(a|b)",
+        "(ab)",
+        "(a|)",
+        "(|b)",
+        "(.|ab)",
         "|",
         "[ab]",
         "[^a]",
@@ -198,16 +189,13 @@ static void test_as_regexec(void **state)
         "[^-a]",
         "[+--]",
         "[a-c-]",
+        "[\\]",
+        "[a\\]",
+        "[^a\\.]",
         "[[:alpha:]]",
         "[[:space:]_]",
         "[^[:alnum:]]",
         "[[:upper:][:digit:]]",
-        "[[.a.]]",
-        "[[.-.]-a]",
-        "[a-[.c.]]",
-        "[[=b=]]",
-        "[\\]",
-        "[a\\]",
         "\\w",
         "\\W",
         "\\s",
@@ -220,48 +208,23 @@ static void test_as_regexec(void **state)
         "\\'",
         "^",
         "$",
-        "*",
-        "*",
-        "+",
-        "?",
-        "{2}",
-        "{0}",
-        "{0,1}",
-        "{1,}",
-        "{,2}",
-        "{1,3}",
-        "{2,1}",
-        "{",
-        "{1",
-        "{x}",
-        "{1,2",
-        "{}",
-        "{,}",
-        "}",
         "]",
-        "[",
-        "[a",
-        "[[:x:]]",
-        "[[:a",
-        "[c-a]",
-        "[a-b-c]",
-        "[a-[:alpha:]]",
-        "[[.ab.]]",
-        "[[==]]",
-        "\\",
+        "}",
     };
-    /* nearly all of which are valid patterns */
-    const size_t sound = sizeof pieces / sizeof *pieces - 22;
+    static const char *const repeats[] = { "",    "",    "",      "*",    "+",    "?",
+                                           "{2}", "{0}", "{0,1}", "{1,}", "{1,3}" };
     uint64_t seed = 18;
-    unsigned refused = 0;
     for (unsigned k = 0; k < 40000; k++) {
         char text[128] = "";
-        for (size_t n = 1 + run_random(&seed) % 8; n > 0; n--)
-            strcat(text,
-                   one_of(pieces, k % 4 == 0 ? sizeof pieces / sizeof *pieces : sound, &seed));
-        compare(text, &seed, &refused);
+        for (size_t n = 1 + run_random(&seed) % 6; n > 0; n--) {
+            const char *piece = one_of(pieces, sizeof pieces / sizeof *pieces, &seed);
+            strcat(text, piece);
+            if (strchr("|^$", piece[0]) == NULL &&
+                (piece[0] != '\\' || !strchr("bB<>`'", piece[1])))
+                strcat(text, one_of(repeats, sizeof repeats / sizeof *repeats, &seed));
+        }
+        compare(text, &seed);
     }
-    assert_in_range(refused, 1000, 30000);
 }
 
 static void test_as_fnmatch(void **state)
@@ -290,7 +253,7 @@ static void test_as_fnmatch(void **state)
 
 /* ---- what it costs ---- */
 
-/* A million bytes, with or without something else at the end.  Quadratic time would be hours. */
+/* 200,000 bytes, with or without something else at the end.  Quadratic time would be minutes. */
 static void test_long_names(void **state)
 {
     (void)state;
@@ -303,8 +266,9 @@ static void test_long_names(void **state)
         { "^a*$", false, true, false },    { "a+$", false, true, false },
         { "*a*a*a*b", true, false, true }, { "*aaaaaaaaaaaaaaaaab", true, false, true },
         { "a*", true, true, true },        { "*b*", true, false, true },
+        { ".+b", false, false, true },
     };
-    const size_t n = 1000000;
+    const size_t n = 200000;
     char *s = malloc(n + 2);
     assert_non_null(s);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -334,14 +298,23 @@ static void test_refused(void **state)
 {
     (void)state;
     static const char *const patterns[][2] = {
-        { "(", "a \"(\" is not closed" },     { "[a", "a \"[\" is not closed" },
-        { "a\\", "a backslash at its end" },  { "*", "one of * + ? {" },
-        { "(|*)", "one of * + ? {" },         { "a{2,1}", "numbers in braces" },
-        { "a{32768}", "numbers in braces" },  { "a{4294967297}", "numbers" },
-        { "a{x}", "braces repeat" },          { "[b-a]", "a range in brackets" },
-        { "[a-b-c]", "a \"-\" in brackets" }, { "[[:letter:]]", "a class" },
-        { "[[.ab.]]", "[= and [. name" },     { "(a)\\1", "\\1 to \\9" },
-        { "a{32767}{3}", "it is too large" }, { "(((a{99}){99}){99}){99}", "it is too large" },
+        { "(", "a \"(\" is not closed" },
+        { "[a", "a \"[\" is not closed" },
+        { ")(", "a \")\" is not opened" },
+        { "a\\", "a backslash at its end" },
+        { "*", "one of * + ? {" },
+        { "(*)", "one of * + ? {" },
+        { "a{2,1}", "numbers in braces" },
+        { "a{65536}", "numbers in braces" },
+        { "[b-a]", "a range in brackets" },
+        { "[[:letter:]]", "a class" },
+        { "[[.a.]]", "POSIX collating elements" },
+        { "(a)\\1", "\\1 to \\9" },
+        { "(?=a)", "of the groups" },
+        { "(?R)", "of the groups" },
+        { "(?<x>a)", "of the groups" },
+        { "a\\Kb", "\\1 to \\9" },
+        { "(((a{99}){99}){99}){99}", "it is too large" },
     };
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
         struct cli_pattern *p;
@@ -351,7 +324,8 @@ static void test_refused(void **state)
             fail_msg("%s: %s", patterns[i][0], wrong != NULL ? wrong : "accepted");
     }
     expect(regex("a{32767}b?"), "aa", false);
-    expect(regex("(a{255}){255}|b"), "b", true);
+    expect(regex("(?i)SHOP"), "My.shop", true);
+    expect(regex("[(?*]"), "?", true);
     cli_pattern_free(NULL);
 }
 

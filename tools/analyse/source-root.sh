@@ -1,5 +1,5 @@
 #!/bin/sh
-# source-root.sh FOLDER LIBRARY ...: static libraries from Debian's sources (zlib, jansson, libuv1, cmocka), built with the compiler CC and its
+# source-root.sh FOLDER LIBRARY ...: static libraries from Debian's sources (zlib, jansson, pcre2, libuv1, cmocka), built with the compiler CC and its
 # options CFLAGS, installed into FOLDER.  FOLDER/kernel has the Linux headers, for a compiler that knows only those of its C library.
 set -eu
 root=$1
@@ -26,7 +26,7 @@ for name; do
     cmake -S "$root/src/$name" -B "$root/src/$name/build" -DCMAKE_C_COMPILER="$CC" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
         -DCMAKE_C_FLAGS="$CFLAGS" -DCMAKE_INSTALL_PREFIX="$root" -DCMAKE_INSTALL_LIBDIR=lib \
         -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DBUILD_SHARED_LIBS=OFF -DBUILD_TESTING=OFF -DJANSSON_BUILD_DOCS=OFF -DJANSSON_WITHOUT_TESTS=ON \
-        -DJANSSON_EXAMPLES=OFF -DWITH_EXAMPLES=OFF -DUNIT_TESTING=OFF -Wno-dev
+        -DJANSSON_EXAMPLES=OFF -DWITH_EXAMPLES=OFF -DUNIT_TESTING=OFF -DPCRE2_BUILD_TESTS=OFF -DPCRE2_BUILD_PCRE2GREP=OFF -Wno-dev
     cmake --build "$root/src/$name/build" --target install
 done
 # pkg-config's name for it; its options make the shared one, too

@@ -306,7 +306,7 @@ static bool print_json(const struct waiting *w)
 /* ---- the command ---- */
 
 enum cli_match cli_stack_match(const struct gcd_async_frame *frames, uint32_t stack,
-                               const struct cli_pattern *p)
+                               struct cli_pattern *p)
 {
     enum cli_match m = CLI_NO_MATCH;
     for (uint32_t f = stack; f != GCD_FRAME_NONE && m == CLI_NO_MATCH; f = frames[f].parent)
@@ -325,7 +325,7 @@ enum cli_exit cli_stack_pattern(const char *text, struct cli_pattern **ret)
     return *ret != NULL ? CLI_DONE : cli_no_memory(NULL);
 }
 
-static enum cli_exit choose(struct waiting *w, const struct cli_pattern *p)
+static enum cli_exit choose(struct waiting *w, struct cli_pattern *p)
 {
     size_t n;
     const uint32_t *stacks = gcd_async_stacks(w->async, &n);

@@ -45,6 +45,6 @@ const char *cli_process_answer(const struct gcd_ipc_process *p);
 enum cli_exit cli_stack_pattern(const char *text, struct cli_pattern **ret);
 /* Does the name of any frame match P, in the stack that ends with frame STACK? */
 enum cli_match cli_stack_match(const struct gcd_async_frame *frames, uint32_t stack,
-                               const struct cli_pattern *p);
+                               struct cli_pattern *p);
 
 #endif

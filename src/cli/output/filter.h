@@ -3,7 +3,7 @@
  *
  *     Shop.*                  * is any text, ? one character; the whole name must match
  *     System.Byte[], byte[]   brackets mean themselves: they belong to arrays
- *     /^Shop\.(Order|Item)/   between slashes: a POSIX extended regular expression, anywhere in the
+ *     /^Shop\.(Order|Item)/   between slashes: a regular expression (pattern.h), anywhere in the
  *         name
  *     module(Shop*)           the types of a module
  *

@@ -1,489 +1,69 @@
 /*
- * Compiles globs and regular expressions into programs.  The parser does not recurse.  Jumps are
- * relative, so that code can be moved and copied when a repetition is put around it.
+ * Compiles globs and regular expressions for PCRE2, and matches with its second algorithm, which
+ * follows all ways at the same time: no way is taken twice, so the time is at most the length of
+ * the text times the number of ways.  What has no such bound (back references, recursion,
+ * conditions, assertions about more than a character) is refused.
  */
 #include "output/pattern.h"
 
-#include <stdint.h>
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/pattern_program.h"
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
 
-/* The largest program, reached by a{1000}{60}; a larger one would take seconds on a long name. */
-#define PROGRAM_MAX    65536u
-#define REPEAT_MAX     32767u /* the same as in the C library */
-#define REPEAT_ENDLESS UINT32_MAX
-#define NO_JUMP        INT32_MAX
+#define LOOK_EVERY  1024u /* bytes between two checks of the cancel flag */
+#define WAYS_FIRST  256u  /* integers of workspace, which grows if needed: 6 for each way */
+#define WAYS_MAX    (1u << 20)
+#define HEAP_MAX_KB (64u << 10) /* of one match */
+#define TEXT_MAX    131072u     /* of a pattern; a longer one would take seconds on a long name */
 
-/* ---- the program ---- */
-
-static const char no_memory[] = "out of memory", too_large[] = "it is too large";
-
-struct group {
-    size_t start, branch; /* start of the group, and of its last alternative */
-    /* the last jump to its end; each holds the position of the previous one; NO_JUMP = none */
-    int32_t jumps;
+struct cli_pattern {
+    pcre2_code *code;
+    pcre2_match_data *data;
+    pcre2_match_context *context;
+    int *ways;
+    size_t way_count;
+    const gcd_cancel_flag *cancel; /* of the current match */
+    unsigned looks;
 };
 
-struct parser {
-    struct cli_pattern *to;
-    const unsigned char *p, *end;
-    struct group *groups; /* the open groups; [0] is the whole pattern */
-    size_t depth;
-    const char *wrong;
+/* ---- text of the pattern for PCRE2 ---- */
+
+struct text {
+    char *bytes;
+    size_t n, room;
+    bool failed;
 };
 
-static bool fail(struct parser *r, const char *why)
+static void put_bytes(struct text *to, const char *bytes, size_t n)
 {
-    if (r->wrong == NULL)
-        r->wrong = why;
-    return false;
-}
-
-/* Makes room for N more instructions at AT. */
-static struct cli_instruction *insert(struct parser *r, size_t at, size_t n)
-{
-    struct cli_pattern *c = r->to;
-    if (n > PROGRAM_MAX - c->length) {
-        (void)fail(r, too_large);
-        return NULL;
+    if (to->n + n >= to->room) {
+        size_t room = 2 * (to->n + n) + 64;
+        char *more = realloc(to->bytes, room);
+        to->failed |= more == NULL;
+        if (more == NULL)
+            return;
+        to->bytes = more;
+        to->room = room;
     }
-    if (c->length + n > c->room) {
-        size_t room = c->length + n > 2 * c->room ? c->length + n : 2 * c->room;
-        struct cli_instruction *program = reallocarray(c->program, room, sizeof *program);
-        if (program == NULL) {
-            (void)fail(r, no_memory);
-            return NULL;
-        }
-        c->program = program;
-        c->room = room;
-    }
-    memmove(c->program + at + n, c->program + at, (c->length - at) * sizeof *c->program);
-    c->length += n;
-    return c->program + at;
+    if (n > 0)
+        memcpy(to->bytes + to->n, bytes, n);
+    to->n += n;
 }
 
-static bool put(struct parser *r, size_t at, struct cli_instruction x)
+static void put(struct text *to, const char *s)
 {
-    struct cli_instruction *to = insert(r, at, 1);
-    if (to != NULL)
-        *to = x;
-    return to != NULL;
+    put_bytes(to, s, strlen(s));
 }
 
-static bool append(struct parser *r, enum cli_op op)
+static void put_literal(struct text *to, char c)
 {
-    return put(r, r->to->length, (struct cli_instruction){ .op = (uint8_t)op });
-}
-
-static bool append_byte(struct parser *r, unsigned char byte)
-{
-    return put(r, r->to->length, (struct cli_instruction){ .op = OP_BYTE, .byte = byte });
-}
-
-/* Repeats the code from START any number of times. */
-static bool repeat_any(struct parser *r, size_t start)
-{
-    int32_t n = (int32_t)(r->to->length - start);
-    return put(r, start, (struct cli_instruction){ .op = OP_SPLIT, .to = n + 2 }) &&
-           put(r, r->to->length, (struct cli_instruction){ .op = OP_JUMP, .to = -(n + 1) });
-}
-
-/* Repeats the code from START LEAST to MOST times. */
-static bool repeat(struct parser *r, size_t start, uint32_t least, uint32_t most)
-{
-    struct cli_pattern *c = r->to;
-    size_t n = c->length - start;
-    uint64_t optional = most == REPEAT_ENDLESS ? 1 : most - least,
-             size = (uint64_t)n * least + (n + 2) * optional;
-    if (size > PROGRAM_MAX)
-        return fail(r, too_large);
-    if (n == 0)
-        return true;
-    struct cli_instruction *piece = calloc(n + 1, sizeof *piece);
-    if (piece == NULL)
-        return fail(r, no_memory);
-    memcpy(piece, c->program + start, n * sizeof *piece);
-    c->length = start;
-    bool ok = true;
-    for (uint64_t i = 0; ok && i < least + optional; i++) {
-        size_t at = c->length;
-        if (i >= least && most != REPEAT_ENDLESS) /* jump to the end of all copies */
-            ok = put(r, at,
-                     (struct cli_instruction){ .op = OP_SPLIT,
-                                               .to = (int32_t)((least + optional - i) * (n + 1)) });
-        struct cli_instruction *to = ok ? insert(r, c->length, n) : NULL;
-        if (to != NULL)
-            memcpy(to, piece, n * sizeof *piece);
-        ok = to != NULL && (i < least || most != REPEAT_ENDLESS || repeat_any(r, at));
-    }
-    free(piece);
-    return ok;
-}
-
-/* ---- sets ---- */
-
-static void set_add(struct cli_byteset *s, unsigned char byte)
-{
-    s->bits[byte / 32] |= UINT32_C(1) << byte % 32;
-}
-
-static void set_turn(struct cli_byteset *s)
-{
-    for (size_t i = 0; i < 8; i++)
-        s->bits[i] = ~s->bits[i];
-}
-
-static bool append_set(struct parser *r, const struct cli_byteset *s)
-{
-    struct cli_pattern *c = r->to;
-    if (c->set_count == c->set_room) {
-        size_t room = c->set_room > 0 ? 2 * c->set_room : 4;
-        struct cli_byteset *sets =
-            room <= UINT16_MAX ? reallocarray(c->sets, room, sizeof *sets) : NULL;
-        if (sets == NULL)
-            return fail(r, room <= UINT16_MAX ? no_memory : too_large);
-        c->sets = sets;
-        c->set_room = room;
-    }
-    c->sets[c->set_count] = *s;
-    return put(r, c->length,
-               (struct cli_instruction){ .op = OP_SET, .set = (uint16_t)c->set_count++ });
-}
-
-static int word(int c)
-{
-    return cli_is_word((unsigned char)c);
-}
-
-static bool set_of_class(struct parser *r, struct cli_byteset *s, const unsigned char *name,
-                         size_t n)
-{
-    static const struct {
-        const char *name;
-        int (*has)(int);
-    } classes[] = {
-        { "alpha", isalpha }, { "digit", isdigit }, { "alnum", isalnum }, { "upper", isupper },
-        { "lower", islower }, { "space", isspace }, { "blank", isblank }, { "punct", ispunct },
-        { "print", isprint }, { "graph", isgraph }, { "cntrl", iscntrl }, { "xdigit", isxdigit },
-    };
-    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
-        if (strlen(classes[i].name) != n || memcmp(classes[i].name, name, n) != 0)
-            continue;
-        for (int c = 0; c < 256; c++)
-            if (classes[i].has(c))
-                set_add(s, (unsigned char)c);
-        return true;
-    }
-    return fail(r, "a class in brackets is unknown; there are [:alpha:], [:digit:], [:alnum:], "
-                   "[:upper:], [:lower:], [:space:] and some more");
-}
-
-/* Reads [:NAME:], [=NAME=] or [.NAME.] after its "["; KIND is its second character. */
-static bool bracket_name(struct parser *r, unsigned char kind, const unsigned char **ret,
-                         size_t *ret_n)
-{
-    const unsigned char *start = ++r->p;
-    for (; r->end - r->p >= 2; r->p++)
-        if (r->p[0] == kind && r->p[1] == ']') {
-            *ret = start;
-            *ret_n = (size_t)(r->p - start);
-            r->p += 2;
-            return true;
-        }
-    return fail(r, "a \"[\" is not closed");
-}
-
-/* Reads one member of a set or the start of a range into *RET; -1 = it was a class, which has been
- * added to S. */
-static bool bracket_member(struct parser *r, struct cli_byteset *s, int *ret)
-{
-    const unsigned char *name;
-    size_t n;
-    unsigned char c = *r->p++, kind = r->p < r->end ? *r->p : 0;
-    *ret = c;
-    if (c != '[' || (kind != ':' && kind != '=' && kind != '.'))
-        return true;
-    if (!bracket_name(r, kind, &name, &n))
-        return false;
-    *ret = -1;
-    if (kind == ':')
-        return set_of_class(r, s, name, n);
-    if (n != 1)
-        return fail(r, "[= and [. name one character each");
-    if (kind == '.')
-        *ret = *name;
-    set_add(s, *name);
-    return true;
-}
-
-static bool bracket_range(struct parser *r, struct cli_byteset *s, int from)
-{
-    int to;
-    struct cli_byteset unused = { { 0 } };
-    if (!bracket_member(r, &unused, &to))
-        return false;
-    if (to < from)
-        return fail(r, "a range in brackets ends before it begins");
-    for (int c = from; c <= to; c++)
-        set_add(s, (unsigned char)c);
-    return true;
-}
-
-/* Reads a set, after its "[". */
-static bool bracket(struct parser *r)
-{
-    struct cli_byteset s = { { 0 } };
-    bool negated = r->p < r->end && *r->p == '^', first = true;
-    r->p += negated;
-    for (;; first = false) {
-        int from;
-        if (r->p == r->end)
-            return fail(r, "a \"[\" is not closed");
-        if (*r->p == ']' && !first)
-            break;
-        if (*r->p == '-' && !first && r->end - r->p >= 2 && r->p[1] != ']')
-            return fail(r, "a \"-\" in brackets means itself only at the beginning and at the end");
-        if (!bracket_member(r, &s, &from))
-            return false;
-        if (from < 0)
-            continue;
-        set_add(&s, (unsigned char)from);
-        if (r->end - r->p >= 2 && r->p[0] == '-' && r->p[1] != ']') {
-            r->p++;
-            if (!bracket_range(r, &s, from))
-                return false;
-        }
-    }
-    r->p++;
-    if (negated)
-        set_turn(&s);
-    return append_set(r, &s);
-}
-
-/* ---- regular expressions ---- */
-
-/* Reads a number that may be missing. */
-static bool number(struct parser *r, uint32_t *ret)
-{
-    bool some = false;
-    uint32_t v = 0;
-    for (; r->p < r->end && isdigit(*r->p); r->p++, some = true)
-        v = v > REPEAT_MAX ? v : v * 10 + (uint32_t)(*r->p - '0');
-    if (some)
-        *ret = v;
-    return some;
-}
-
-/* Reads the rest of "{LEAST,MOST}" after the brace. */
-static bool braces(struct parser *r, size_t start)
-{
-    uint32_t least = 0, most = REPEAT_ENDLESS;
-    bool some = number(r, &least);
-    if (r->p < r->end && *r->p == ',') {
-        r->p++;
-        (void)number(r, &most);
-    } else {
-        most = least;
-        if (!some)
-            r->p = r->end;
-    }
-    if (r->p == r->end || *r->p++ != '}')
-        return fail(
-            r, "braces repeat what is before them as in {3}, {3,} or {3,5}; \\{ is the character");
-    if (least > REPEAT_MAX || (most != REPEAT_ENDLESS && (most > REPEAT_MAX || most < least)))
-        return fail(
-            r, "numbers in braces go up to 32767, and the second one is not less than the first");
-    return repeat(r, start, least, most);
-}
-
-/* Reads the repetitions that follow, if any, and applies them to the code from START. */
-static bool repeats(struct parser *r, size_t start)
-{
-    bool ok = true;
-    while (ok && r->p < r->end && memchr("*+?{", *r->p, 4) != NULL)
-        switch (*r->p++) {
-        case '*':
-            ok = repeat_any(r, start);
-            break;
-        case '+':
-            ok = put(r, r->to->length,
-                     (struct cli_instruction){ .op = OP_SPLIT,
-                                               .to = -(int32_t)(r->to->length - start) });
-            break;
-        case '?':
-            ok = put(r, start,
-                     (struct cli_instruction){ .op = OP_SPLIT,
-                                               .to = (int32_t)(r->to->length - start) + 1 });
-            break;
-        default:
-            ok = braces(r, start);
-        }
-    return ok;
-}
-
-static bool open_group(struct parser *r)
-{
-    r->groups[++r->depth] = (struct group){ r->to->length, r->to->length, NO_JUMP };
-    return true;
-}
-
-static void close_group(struct parser *r)
-{
-    struct cli_instruction *program = r->to->program;
-    for (int32_t at = r->groups[r->depth].jumps, before; at != NO_JUMP; at = before) {
-        before = program[at].to;
-        program[at].to = (int32_t)r->to->length - at;
-    }
-}
-
-/* After "|": lets the alternative so far jump over the rest. */
-static bool alternative(struct parser *r)
-{
-    struct group *g = &r->groups[r->depth];
-    int32_t n = (int32_t)(r->to->length - g->branch);
-    if (!put(r, g->branch, (struct cli_instruction){ .op = OP_SPLIT, .to = n + 2 }) ||
-        !put(r, r->to->length, (struct cli_instruction){ .op = OP_JUMP, .to = g->jumps }))
-        return false;
-    g->jumps = (int32_t)r->to->length - 1;
-    g->branch = r->to->length;
-    return true;
-}
-
-/* Reads the rest of an escape after its backslash.  *RET_REPEATS: can it be repeated? */
-static bool escape(struct parser *r, bool *ret_repeats)
-{
-    static const struct {
-        char c;
-        enum cli_op op;
-    } places[] = {
-        { '`', OP_BEGIN },    { '\'', OP_END },      { '<', OP_WORD_BEGIN },
-        { '>', OP_WORD_END }, { 'b', OP_WORD_EDGE }, { 'B', OP_NO_WORD_EDGE },
-    };
-    if (r->p == r->end)
-        return fail(r, "a backslash at its end means nothing; \\\\ is the character");
-    unsigned char c = *r->p++;
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        if (c == (unsigned char)places[i].c) {
-            *ret_repeats = false;
-            return append(r, places[i].op);
-        }
-    if (c >= '1' && c <= '9')
-        return fail(r, "\\1 to \\9 (what a group has matched) are not supported");
-    if (memchr("wWsS", c, 4) == NULL)
-        return append_byte(r, c);
-    struct cli_byteset s = { { 0 } };
-    for (int i = 0; i < 256; i++)
-        if ((c == 'w' || c == 'W' ? word : isspace)(i))
-            set_add(&s, (unsigned char)i);
-    if (isupper(c))
-        set_turn(&s);
-    return append_set(r, &s);
-}
-
-/* Reads one character, set or group with its repetitions. */
-static bool piece(struct parser *r)
-{
-    size_t start = r->to->length;
-    bool ok = true, can_repeat = true;
-    unsigned char c = *r->p++;
-    switch (c) {
-    case '(':
-        return open_group(r);
-    case '|':
-        return alternative(r);
-    case '*':
-    case '+':
-    case '?':
-    case '{':
-        return fail(r, "one of * + ? { has nothing before it to repeat");
-    case '^':
-    case '$':
-        return append(r, c == '^' ? OP_BEGIN : OP_END);
-    case '.':
-        ok = append(r, OP_ANY);
-        break;
-    case '[':
-        ok = bracket(r);
-        break;
-    case '\\':
-        ok = escape(r, &can_repeat);
-        break;
-    case ')':
-        if (r->depth > 0) { /* else it means itself, as in the C library */
-            close_group(r);
-            start = r->groups[r->depth--].start;
-            break;
-        }
-        /* fall through */
-    default:
-        ok = append_byte(r, c);
-    }
-    return ok && (!can_repeat || repeats(r, start));
-}
-
-/* ---- globs and regular expressions ---- */
-
-static bool new_places(struct cli_places *s, size_t n)
-{
-    s->order = calloc(n, sizeof *s->order);
-    s->at = calloc(n, sizeof *s->at);
-    return s->order != NULL && s->at != NULL;
-}
-
-static const char *finish(struct parser *r, struct cli_pattern **ret)
-{
-    struct cli_pattern *c = r->to;
-    if (r->wrong == NULL && append(r, OP_MATCH)) {
-        c->stack = calloc(c->length, sizeof *c->stack);
-        if (!new_places(&c->now, c->length) || !new_places(&c->next, c->length) || c->stack == NULL)
-            (void)fail(r, no_memory);
-    }
-    free(r->groups);
-    if (r->wrong != NULL) {
-        cli_pattern_free(c);
-        return r->wrong == no_memory ? NULL : r->wrong;
-    }
-    /* an alternative would begin with a split */
-    c->from_begin = c->program[0].op == OP_BEGIN;
-    *ret = c;
-    return NULL;
-}
-
-static bool append_one_of(struct parser *r, const char *bytes)
-{
-    struct cli_byteset s = { { 0 } };
-    for (; *bytes != '\0'; bytes++)
-        set_add(&s, (unsigned char)*bytes);
-    return append_set(r, &s);
-}
-
-/* Matches the rest of a UTF-8 character after its first byte. */
-static bool append_continuation(struct parser *r)
-{
-    struct cli_byteset s = { { 0 } };
-    for (unsigned c = 0x80; c < 0xc0; c++)
-        set_add(&s, (unsigned char)c);
-    return append_set(r, &s) && repeat_any(r, r->to->length - 1);
-}
-
-/* Reads one character of a glob.  Formats that break lines at "\n" and stacks at ";" write "_" and
- * ":" for them. */
-static bool glob_char(struct parser *r, char c)
-{
-    switch (c) {
-    case '?':
-        return append(r, OP_ANY) && append_continuation(r);
-    case '*':
-        return append(r, OP_ANY) && repeat_any(r, r->to->length - 1);
-    case '_':
-        return append_one_of(r, "_\n\r");
-    case ':':
-        return append_one_of(r, ":;");
-    default:
-        return append_byte(r, (unsigned char)c);
-    }
+    char code[8];
+    (void)snprintf(code, sizeof code, "\\x%02x", (unsigned)(unsigned char)c);
+    put(to, code);
 }
 
 /* Does a name with a namespace begin at TEXT[I]?  Not the name of a nested type, after a dot. */
@@ -494,87 +74,258 @@ static bool is_name_start(const char *text, size_t i)
            (isalpha(c) || c == '_' || c == '?' || c >= 0x80);
 }
 
-/* Skips any number of names with a dot after each, or nothing.  GENERIC: they may have type
- * arguments. */
-static bool append_namespace(struct parser *r, bool generic)
+/* Formats that break lines at "\n" and stacks at ";" write "_" and ":" for them. */
+static void put_glob_char(struct text *to, char c)
 {
-    struct cli_byteset name = { { 0 } };
-    size_t start = r->to->length;
-    for (unsigned c = 1; c < 256; c++)
-        if (generic || strchr("<>[](), ", (int)c) == NULL)
-            set_add(&name, (unsigned char)c);
-    if (!append_set(r, &name) || !repeat_any(r, start) || !append_byte(r, '.'))
-        return false;
-    int32_t whole = (int32_t)(r->to->length - start);
-    return put(r, start, (struct cli_instruction){ .op = OP_SPLIT, .to = whole + 1 });
+    if (c == '?')
+        put(to, ".[\\x80-\\xbf]*");
+    else if (c == '*')
+        put(to, ".*");
+    else if (c == '_')
+        put(to, "[_\\n\\r]");
+    else if (c == ':')
+        put(to, "[:;]");
+    else
+        put_literal(to, c);
 }
 
-static const char *compile_glob(const char *text, size_t n, bool loose, bool fold,
-                                struct cli_pattern **ret)
+/* LOOSE: before each name there may be others with a dot after each. */
+static struct text translate_glob(const char *text, size_t n, bool loose)
 {
-    struct parser r = { .to = calloc(1, sizeof *r.to) };
-    *ret = NULL;
-    if (r.to == NULL)
-        return NULL;
+    struct text to = { NULL, 0, 0, false };
     bool plain = memchr(text, '*', n) == NULL && memchr(text, '?', n) == NULL;
-    bool ok = append(&r, OP_BEGIN);
-    for (size_t i = 0; ok && i < n; i++) {
-        unsigned char c = (unsigned char)text[i];
+    for (size_t i = 0; i < n; i++) {
         if (loose && is_name_start(text, i))
-            ok = append_namespace(&r, i == 0 && plain);
-        if (ok && fold && isalpha(c))
-            ok = append_one_of(&r, (char[]){ (char)tolower(c), (char)toupper(c), '\0' });
-        else if (ok && (c != '*' || i == 0 || text[i - 1] != '*'))
-            ok = glob_char(&r, text[i]);
+            put(&to, i == 0 && plain ? "(?:.*\\.)?" : "(?:[^][<>(), ]*\\.)?");
+        if (text[i] != '*' || i == 0 || text[i - 1] != '*')
+            put_glob_char(&to, text[i]);
     }
-    if (ok)
-        (void)append(&r, OP_END);
-    return finish(&r, ret);
+    put(&to, "\\z");
+    return to;
+}
+
+/* Takes a set from the "[" at TEXT[I], in which a backslash means itself.  Returns where it ends.
+ */
+static size_t put_set(const char *text, size_t n, size_t i, struct text *to)
+{
+    put(to, "[");
+    i++;
+    if (i < n && text[i] == '^')
+        put_bytes(to, &text[i++], 1);
+    for (bool first = true; i < n && (first || text[i] != ']'); first = false, i++) {
+        const char *end = text[i] == '[' && i + 1 < n && text[i + 1] == ':'
+                              ? memmem(text + i + 2, n - i - 2, ":]", 2)
+                              : NULL;
+        if (end != NULL) {
+            put_bytes(to, text + i, (size_t)(end + 2 - text) - i);
+            i = (size_t)(end + 1 - text);
+        } else {
+            put_bytes(to, "\\", text[i] == '\\');
+            put_bytes(to, text + i, 1);
+        }
+    }
+    put_bytes(to, "]", i < n);
+    return i;
+}
+
+/* Puts parentheses around the text from START, a single character or set.  PCRE2 counts how often
+ * "a+" has repeated, so each beginning would be another way; "(?:a)+" is one. */
+static void group(struct text *to, size_t start)
+{
+    put(to, "(?:)");
+    if (to->failed)
+        return;
+    memmove(to->bytes + start + 3, to->bytes + start, to->n - 4 - start);
+    memcpy(to->bytes + start, "(?:", 3);
+    to->bytes[to->n - 1] = ')';
+}
+
+/* The escapes of the C library that PCRE2 spells otherwise, and what has no bound on time.  Returns
+ * what is wrong. */
+static const char *translate_regex(const char *text, size_t n, struct text *to)
+{
+    static const char *const escapes[][2] = {
+        { "<", "\\b(?=\\w)" }, { ">", "\\b(?<=\\w)" }, { "`", "\\A" }, { "'", "\\z" }
+    };
+    for (size_t i = 0, single = 0; i < n; i++) {
+        size_t known = 0, start = to->n;
+        char next = i + 1 < n ? text[i + 1] : '\0', after = i + 2 < n ? text[i + 2] : '\0';
+        bool endless = text[i] == '+' || (n - i >= 4 && memcmp(text + i, "{1,}", 4) == 0);
+        if (text[i] == '(' && next == '*')
+            return "one of * + ? { has nothing before it to repeat";
+        if (text[i] == '(' && next == '?' && after != ':' && after != 'i')
+            return "of the groups that begin with (? only (?: and (?i) are supported";
+        if (endless && single < to->n)
+            group(to, single);
+        if (text[i] == '[') {
+            i = put_set(text, n, i, to);
+        } else if (text[i] != '\\') {
+            put_bytes(to, text + i, 1);
+        } else {
+            if (next != '\0' && strchr("123456789gkKGRXCQENpP", next) != NULL)
+                return "\\1 to \\9 (what a group has matched) and Perl's own escapes are not "
+                       "supported";
+            while (known < 4 && escapes[known][0][0] != next)
+                known++;
+            if (known < 4)
+                put(to, escapes[known][1]);
+            else
+                put_bytes(to, text + i, next != '\0' ? 2 : 1);
+            i++;
+        }
+        single = strchr("()|*+?{}^$", text[i]) != NULL && to->n == start + 1 ? SIZE_MAX : start;
+    }
+    return NULL;
+}
+
+/* ---- compiling ---- */
+
+/* What is wrong with a pattern; PCRE2's words for what nobody has seen. */
+static const char *explain(int code)
+{
+    static const struct {
+        int code;
+        const char *text;
+    } known[] = {
+        { PCRE2_ERROR_MISSING_CLOSING_PARENTHESIS, "a \"(\" is not closed" },
+        { PCRE2_ERROR_UNMATCHED_CLOSING_PARENTHESIS,
+          "a \")\" is not opened; \\) is the character" },
+        { PCRE2_ERROR_MISSING_SQUARE_BRACKET, "a \"[\" is not closed" },
+        { PCRE2_ERROR_END_BACKSLASH,
+          "a backslash at its end means nothing; \\\\ is the character" },
+        { PCRE2_ERROR_QUANTIFIER_INVALID, "one of * + ? { has nothing before it to repeat" },
+        { PCRE2_ERROR_QUANTIFIER_OUT_OF_ORDER,
+          "numbers in braces go up to 65535, and the second one is not less than the first" },
+        { PCRE2_ERROR_QUANTIFIER_TOO_BIG,
+          "numbers in braces go up to 65535, and the second one is not less than the first" },
+        { PCRE2_ERROR_CLASS_RANGE_ORDER, "a range in brackets ends before it begins" },
+        { PCRE2_ERROR_UNKNOWN_POSIX_CLASS,
+          "a class in brackets is unknown; there are [:alpha:], [:digit:], [:alnum:], [:upper:], "
+          "[:lower:], [:space:] and some more" },
+        { PCRE2_ERROR_PATTERN_TOO_LARGE, "it is too large" },
+        { PCRE2_ERROR_PATTERN_STRING_TOO_LONG, "it is too large" },
+    };
+    static char other[120];
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].code == code)
+            return known[i].text;
+    (void)pcre2_get_error_message(code, (PCRE2_UCHAR *)other, sizeof other);
+    return other;
+}
+
+/* Called for each byte that a regular expression skips. */
+static int look_at_cancel(pcre2_callout_block *block, void *ctx)
+{
+    struct cli_pattern *p = ctx;
+    (void)block;
+    return p->looks++ % LOOK_EVERY == 0 && atomic_load_explicit(p->cancel, memory_order_relaxed)
+               ? PCRE2_ERROR_CALLOUT
+               : 0;
+}
+
+/* Takes TEXT.  As cli_pattern_glob. */
+static const char *compile(struct text *text, uint32_t options, struct cli_pattern **ret)
+{
+    struct cli_pattern *p = calloc(1, sizeof *p);
+    pcre2_compile_context *limits = pcre2_compile_context_create(NULL);
+    int code = 0;
+    size_t at;
+    *ret = NULL;
+    if (p != NULL && limits != NULL && !text->failed) {
+        (void)pcre2_set_max_pattern_length(limits, TEXT_MAX);
+        p->code = pcre2_compile((PCRE2_SPTR)(text->bytes != NULL ? text->bytes : ""), text->n,
+                                options | PCRE2_DOTALL | PCRE2_DOLLAR_ENDONLY | PCRE2_ANCHORED |
+                                    PCRE2_NEVER_UTF,
+                                &code, &at, limits);
+    }
+    free(text->bytes);
+    pcre2_compile_context_free(limits);
+    if (p != NULL && p->code != NULL) {
+        p->data = pcre2_match_data_create(1, NULL);
+        p->context = pcre2_match_context_create(NULL);
+        p->ways = calloc(WAYS_FIRST, sizeof *p->ways);
+        p->way_count = WAYS_FIRST;
+    }
+    if (p == NULL || p->data == NULL || p->context == NULL || p->ways == NULL) {
+        cli_pattern_free(p);
+        return code != 0 && code != PCRE2_ERROR_HEAP_FAILED ? explain(code) : NULL;
+    }
+    (void)pcre2_set_heap_limit(p->context, HEAP_MAX_KB);
+    (void)pcre2_set_callout(p->context, look_at_cancel, p);
+    *ret = p;
+    return NULL;
 }
 
 const char *cli_pattern_glob(const char *text, size_t n, struct cli_pattern **ret)
 {
-    return compile_glob(text, n, false, false, ret);
+    struct text to = translate_glob(text, n, false);
+    return compile(&to, 0, ret);
 }
 
 const char *cli_pattern_loose(const char *text, size_t n, bool fold, struct cli_pattern **ret)
 {
-    return compile_glob(text, n, true, fold, ret);
+    struct text to = translate_glob(text, n, true);
+    return compile(&to, fold ? PCRE2_CASELESS : 0, ret);
 }
 
 const char *cli_pattern_regex(const char *text, size_t n, struct cli_pattern **ret)
 {
-    const unsigned char *p = (const unsigned char *)text;
-    struct parser r = { .to = calloc(1, sizeof *r.to),
-                        .p = p,
-                        .end = p + n,
-                        .groups = calloc(n + 1, sizeof *r.groups) };
+    struct text alone = { NULL, 0, 0, false }, to = alone;
+    const char *wrong = translate_regex(text, n, &alone);
     *ret = NULL;
-    if (r.to == NULL || r.groups == NULL) {
-        free(r.groups);
-        free(r.to);
-        return NULL;
+    if (wrong != NULL) {
+        free(alone.bytes);
+        return wrong;
     }
-    r.groups[0] = (struct group){ .jumps = NO_JUMP };
-    while (r.p < r.end && piece(&r))
-        continue;
-    if (r.wrong == NULL && r.depth > 0)
-        (void)fail(&r, "a \"(\" is not closed");
-    if (r.wrong == NULL)
-        close_group(&r);
-    return finish(&r, ret);
+    put(&to, "(?:(?C1).)*(?:"); /* anywhere, in one pass */
+    put_bytes(&to, alone.bytes, alone.n);
+    put(&to, ")");
+    to.failed |= alone.failed;
+    wrong = compile(&alone, 0, ret); /* so that no ")" closes ours */
+    if (wrong != NULL || *ret == NULL) {
+        free(to.bytes);
+        return wrong;
+    }
+    cli_pattern_free(*ret);
+    return compile(&to, 0, ret);
 }
 
 void cli_pattern_free(struct cli_pattern *p)
 {
     if (p == NULL)
         return;
-    free(p->program);
-    free(p->sets);
-    free(p->now.order);
-    free(p->now.at);
-    free(p->next.order);
-    free(p->next.at);
-    free(p->stack);
+    pcre2_code_free(p->code);
+    pcre2_match_data_free(p->data);
+    pcre2_match_context_free(p->context);
+    free(p->ways);
     free(p);
+}
+
+/* ---- matching ---- */
+
+enum cli_match cli_pattern_match(struct cli_pattern *p, const char *text,
+                                 const gcd_cancel_flag *cancel)
+{
+    p->cancel = cancel;
+    p->looks = 0;
+    if (atomic_load_explicit(cancel, memory_order_relaxed))
+        return CLI_MATCH_CANCELED;
+    for (;;) {
+        int r = pcre2_dfa_match(p->code, (PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED, 0,
+                                PCRE2_DFA_SHORTEST, p->data, p->context, p->ways, p->way_count);
+        if (r >= 0)
+            return CLI_MATCH;
+        if (r == PCRE2_ERROR_NOMATCH)
+            return CLI_NO_MATCH;
+        if (r == PCRE2_ERROR_CALLOUT)
+            return CLI_MATCH_CANCELED;
+        size_t more = 4 * p->way_count;
+        int *ways = r == PCRE2_ERROR_DFA_WSSIZE && more <= WAYS_MAX
+                        ? reallocarray(p->ways, more, sizeof *ways)
+                        : NULL;
+        if (ways == NULL)
+            return CLI_MATCH_NO_MEMORY;
+        p->ways = ways;
+        p->way_count = more;
+    }
 }

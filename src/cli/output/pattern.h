@@ -6,9 +6,9 @@
  *     glob    * is any text, ? one character (or one byte), everything else means itself; the whole
  *             text must match.  "_" also matches a
  *             line break, and ":" a semicolon, because some formats write them so
- *     regex   a POSIX extended regular expression, anywhere in the text, with \w \W \s \S \b \B \<
- *             \> \` \' as in the C library, but
- *             without back references, which have no bound on time
+ *     regex   a regular expression of PCRE2, anywhere in the text, with \< \> \` \' as in the C
+ *             library; in a set a backslash means itself.  Without back references, assertions and
+ *             recursion, which have no bound on time
  *
  * Apart from "?", patterns match bytes, not characters.  Not for several threads at the same time.
  */
@@ -37,7 +37,7 @@ void cli_pattern_free(struct cli_pattern *p);
 enum cli_match { CLI_NO_MATCH, CLI_MATCH, CLI_MATCH_CANCELED, CLI_MATCH_NO_MEMORY };
 
 /* CLI_MATCH_CANCELED when *CANCEL was set before the end of TEXT. */
-enum cli_match cli_pattern_match(const struct cli_pattern *p, const char *text,
+enum cli_match cli_pattern_match(struct cli_pattern *p, const char *text,
                                  const gcd_cancel_flag *cancel);
 
 #endif

@@ -249,7 +249,7 @@ static char *copy(struct cli_type_pattern *p, const char *s, size_t n)
 
 /* Does any name of the module of T match: its path, its file with and without the suffix, or its
  * assembly? */
-static enum cli_match match_module(struct cli_type_pattern *p, const struct cli_pattern *pattern,
+static enum cli_match match_module(struct cli_type_pattern *p, struct cli_pattern *pattern,
                                    const struct gcd_type *t, const struct gcd_summary *summary,
                                    const gcd_cancel_flag *cancel)
 {

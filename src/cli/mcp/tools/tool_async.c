@@ -38,7 +38,7 @@ static json_t *stack_row(struct mcp_call *c, const struct gcd_async *a, uint32_t
 
 /* Adds the rows of the stacks that match P (NULL: all). */
 static enum mcp_outcome list_stacks(struct mcp_call *c, const struct gcd_async *a,
-                                    const struct cli_pattern *p)
+                                    struct cli_pattern *p)
 {
     size_t n, frame_count;
     const uint32_t *stacks = gcd_async_stacks(a, &n);
