@@ -213,30 +213,29 @@ static enum cli_exit run(const struct cli_command *c, int argc, char **argv)
     return e;
 }
 
-/* help [COMMAND or TOPIC] [--format man|bash|zsh|fish]; --format is for package builds. */
+/* Also "help --format SHELL", as before 0.3.0. */
+static enum cli_exit completion(const char *shell)
+{
+    if (shell == NULL || !cli_completion(shell))
+        return cli_error(CLI_USAGE, NULL, "completion takes a shell: bash, zsh or fish");
+    return cli_flush_stdout();
+}
+
+/* help [COMMAND or TOPIC] */
 static enum cli_exit help(int argc, char **argv)
 {
-    const char *topic = NULL, *format = NULL;
-    for (int i = 2; i < argc; i++)
-        if (strncmp(argv[i], "--format=", 9) == 0)
-            format = argv[i] + 9;
-        else if (strcmp(argv[i], "--format") == 0 && i + 1 < argc)
-            format = argv[++i];
-        else if (topic == NULL || argv[i][0] == '-')
-            topic = argv[i];
+    const char *topic = argc > 2 ? argv[2] : NULL;
+    if (topic != NULL && strncmp(topic, "--format", 8) == 0)
+        return completion(topic[8] == '=' ? topic + 9 : argv[3]);
     const struct cli_command *c = topic != NULL ? find_command(topic) : NULL;
     const struct cli_topic *about = topic != NULL ? cli_topic(topic) : NULL;
-    if (format != NULL && !cli_manual(format, topic))
-        return cli_error(CLI_USAGE, NULL,
-                         "help --format takes man, with a command, a topic or conf, or one of "
-                         "bash, zsh and fish");
-    if (format == NULL && topic != NULL && c == NULL && about == NULL)
-        return no_command(topic);
-    if (format == NULL && c != NULL)
+    if (topic != NULL && (argc > 3 || (c == NULL && about == NULL)))
+        return no_command(argc > 3 ? argv[3] : topic);
+    if (c != NULL)
         print_help(c);
-    else if (format == NULL && about != NULL)
+    else if (about != NULL)
         cli_print_topic(about);
-    else if (format == NULL)
+    else
         print_commands(stdout);
     return cli_flush_stdout();
 }
@@ -250,6 +249,8 @@ static enum cli_exit start(int argc, char **argv)
     const char *first = argv[1];
     if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || strcmp(first, "help") == 0)
         return help(argc, argv);
+    if (strcmp(first, "completion") == 0)
+        return completion(argv[2]);
     if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0) {
         printf("gcdumpc %s\n", GCDUMPC_VERSION);
         return cli_flush_stdout();

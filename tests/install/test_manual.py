@@ -92,9 +92,15 @@ class Pages(unittest.TestCase):
         self.assertGreater(found, 10)
 
     def test_wrong_usage(self):
-        for words in (["--format", "html"], ["report", "--format", "bash"], ["nothing", "--format", "man"], ["nothing"],
-                      ["report", "--format"], ["report", "--nothing"]):
-            self.assertEqual(text(PROGRAM, "help", *words, status=2), "")
+        for words in (["help", "--format", "man"], ["help", "report", "--format", "bash"], ["help", "nothing"], ["help", "--format"],
+                      ["help", "report", "--nothing"], ["completion"], ["completion", "sh"]):
+            self.assertEqual(text(PROGRAM, *words, status=2), "")
+
+    def test_two_ways_to_a_completion(self):
+        for shell in ("bash", "zsh", "fish"):
+            for words in (["completion", shell], ["help", f"--format={shell}"], ["help", "--format", shell]):
+                self.assertIn("gcdumpc", text(PROGRAM, *words))
+                self.assertEqual(text(PROGRAM, *words), text(PROGRAM, "completion", shell))
 
 
 class Completion(unittest.TestCase):

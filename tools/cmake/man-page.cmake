@@ -1,13 +1,13 @@
-# Writes a manual page or a completion with the text that the program prints.  PROGRAM may be a list that begins with an emulator.
+# Writes a manual page or a completion with the text that PROGRAM prints, which may be a list that begins with an emulator.
 #
-#     cmake -D PROGRAM=gcdumpc -D TOPIC=report -D PROSE=tools/man/gcdumpc-report.1 -D OUTPUT=gcdumpc-report.1 [-D GZIP=gzip] -P man-page.cmake
+#     cmake -D PROGRAM=gcdumpc_manual -D TOPIC=report -D PROSE=tools/man/gcdumpc-report.1 -D OUTPUT=gcdumpc-report.1 [-D GZIP=gzip] -P man-page.cmake
 #     cmake -D PROGRAM=gcdumpc -D FORMAT=bash -D OUTPUT=gcdumpc -P man-page.cmake
 cmake_minimum_required(VERSION 3.25)
-if(NOT FORMAT)
-    set(FORMAT man)
+if(FORMAT)
+    set(TOPIC completion ${FORMAT})
 endif()
-execute_process(COMMAND ${PROGRAM} help ${TOPIC} --format ${FORMAT} OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
-if(FORMAT STREQUAL man)
+execute_process(COMMAND ${PROGRAM} ${TOPIC} OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
+if(NOT FORMAT)
     file(READ ${PROSE} prose)
     string(REPLACE ".\\\" PROSE\n" "${prose}" text "${text}")
 endif()

@@ -1,5 +1,6 @@
-# Manual pages and shell completions.  The program prints them; tools/man adds the prose.
-option(GCDUMPC_MANUAL "Manual pages and completions (runs the program that was built)" ON)
+# Manual pages and shell completions.  tools/manual prints the pages from the tables of the program, tools/man adds the prose; the program prints
+# the completions.
+option(GCDUMPC_MANUAL "Manual pages and completions (runs what was built)" ON)
 if(NOT GCDUMPC_MANUAL OR (CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR))
     return()
 endif()
@@ -9,6 +10,20 @@ set(manual_files)
 set(manual_program $<TARGET_FILE:gcdumpc>)
 if(CMAKE_CROSSCOMPILING)
     set(manual_program "${CMAKE_CROSSCOMPILING_EMULATOR};${manual_program}")
+endif()
+# The program with another main.
+add_executable(gcdumpc_manual EXCLUDE_FROM_ALL tools/manual/man_page.c tools/manual/man_text.c
+    $<TARGET_OBJECTS:gcdumpc_cli> $<TARGET_OBJECTS:gcdumpc_obj>)
+foreach(property INCLUDE_DIRECTORIES COMPILE_DEFINITIONS COMPILE_OPTIONS LINK_LIBRARIES LINK_OPTIONS POSITION_INDEPENDENT_CODE)
+    get_target_property(value gcdumpc ${property})
+    if(value)
+        set_property(TARGET gcdumpc_manual PROPERTY ${property} ${value})
+    endif()
+endforeach()
+set_property(TARGET gcdumpc_manual APPEND PROPERTY INCLUDE_DIRECTORIES ${PROJECT_SOURCE_DIR})
+set(page_program $<TARGET_FILE:gcdumpc_manual>)
+if(CMAKE_CROSSCOMPILING)
+    set(page_program "${CMAKE_CROSSCOMPILING_EMULATOR};${page_program}")
 endif()
 find_program(GCDUMPC_GZIP gzip)
 # Debian reserves site-functions for the administrator.
@@ -23,9 +38,9 @@ function(gcdumpc_page prose topic)
     string(REGEX REPLACE ".*\\." "" section ${name})
     set(file ${manual}/man${section}/${name})
     add_custom_command(OUTPUT ${file}
-        COMMAND ${CMAKE_COMMAND} -D "PROGRAM=${manual_program}" -D TOPIC=${topic} -D PROSE=${prose} -D OUTPUT=${file} -D GZIP=${GCDUMPC_GZIP}
+        COMMAND ${CMAKE_COMMAND} -D "PROGRAM=${page_program}" -D TOPIC=${topic} -D PROSE=${prose} -D OUTPUT=${file} -D GZIP=${GCDUMPC_GZIP}
                 -P ${CMAKE_CURRENT_SOURCE_DIR}/tools/cmake/man-page.cmake
-        DEPENDS gcdumpc ${prose} tools/cmake/man-page.cmake VERBATIM)
+        DEPENDS gcdumpc_manual ${prose} tools/cmake/man-page.cmake VERBATIM)
     set(manual_files ${manual_files} ${file} PARENT_SCOPE)
     install(FILES ${file}$<$<BOOL:${GCDUMPC_GZIP}>:.gz> DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section} COMPONENT program)
 endfunction()

@@ -9,7 +9,7 @@
 #include "topics.h"
 
 static const char before[] =
-    "# bash completion of gcdumpc, made by \"gcdumpc help --format bash\"\n"
+    "# bash completion of gcdumpc, made by \"gcdumpc completion bash\"\n"
     "\n"
     "# the processes that can be dumped, a line each: number, tab, name\n"
     "_gcdumpc_processes()\n"

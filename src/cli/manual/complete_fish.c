@@ -10,7 +10,7 @@
 #define QUOTE "\\'"
 
 static const char before[] =
-    "# fish completion of gcdumpc, made by \"gcdumpc help --format fish\"\n"
+    "# fish completion of gcdumpc, made by \"gcdumpc completion fish\"\n"
     "\n"
     "function __gcdumpc_processes\n"
     "    set -l words (commandline -opc)\n"

@@ -11,7 +11,7 @@
 #define QUOTE "'\\''"
 
 static const char before[] = "#compdef gcdumpc\n"
-                             "# zsh completion of gcdumpc, made by \"gcdumpc help --format zsh\"\n"
+                             "# zsh completion of gcdumpc, made by \"gcdumpc completion zsh\"\n"
                              "\n"
                              "_gcdumpc_processes()\n"
                              "{\n"

@@ -1,21 +1,15 @@
 /*
- * Manual pages and shell completions, made from the tables that --help prints, so everything is
- * written down once.
+ * Shell completions, made from the tables that --help prints, so everything is written down once.
  */
 #ifndef GCD_CLI_MANUAL_H
 #define GCD_CLI_MANUAL_H
 
 #include "opts.h"
 
-/*
- * Prints to standard output, in FORMAT: "man", the page about TOPIC (a command, "formats", "conf";
- * NULL = the program); "bash", "zsh" or "fish", the completion for that shell.  False for an
- * unknown FORMAT or TOPIC.
- */
-bool cli_manual(const char *format, const char *topic);
+/* Prints the completion for SHELL, "bash", "zsh" or "fish", to standard output.  False for another
+ * one. */
+bool cli_completion(const char *shell);
 
-/* man_page.c.  False for an unknown TOPIC. */
-bool cli_man_page(const char *topic);
 void cli_complete_bash(void);
 void cli_complete_zsh(void);
 void cli_complete_fish(void);

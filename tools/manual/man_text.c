@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "man_text.h"
+#include "tools/manual/man_text.h"
 
 enum { LINE_COLUMNS = 78 };
 

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "manual/man_text.h"
+#include "tools/manual/man_text.h"
 #include "support/check.h"
 
 static char printed[4096];

@@ -1,16 +1,19 @@
 /*
- * Manual pages.  Text that no table or help text contains (examples, files, what formats can hold)
- * is in tools/man and replaces the line PROSE when the pages are built.
+ * gcdumpc_manual [TOPIC]: prints the manual page about TOPIC (a command, a topic, "formats",
+ * "conf"; none: the program), for the build.  Text that no table or help text contains (examples,
+ * files, what formats can hold) is in tools/man and replaces the line PROSE when the pages are
+ * built.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include <gcdumpc/gcdumpc.h>
 
-#include "man_text.h"
-#include "manual.h"
+#include "exit.h"
+#include "manual/topics.h"
 #include "opts.h"
-#include "topics.h"
+#include "output/output.h"
+#include "tools/manual/man_text.h"
 
 #define PROSE   ".\\\" PROSE"
 #define SUMMARY ".NET heap dumps outside a debugger"
@@ -149,8 +152,8 @@ static void program_page(void)
     man_line(".br");
     man_words("B", "gcdumpc help", "R", " [", "I", "COMMAND", "R", "]");
     man_line(".br");
-    man_words("B", "gcdumpc help --format", "R", " ", "B", "bash", "R", "|", "B", "zsh", "R", "|",
-              "B", "fish");
+    man_words("B", "gcdumpc completion", "R", " ", "B", "bash", "R", "|", "B", "zsh", "R", "|", "B",
+              "fish");
     man_line(".br");
     man_words("B", "gcdumpc --version");
     man_line(".SH COMMANDS");
@@ -218,7 +221,7 @@ static void conf_page(void)
     man_line(".BR gcdumpc\\-run (1),\n.BR gcdumpc\\-collect (1)");
 }
 
-bool cli_man_page(const char *topic)
+static bool print_page(const char *topic)
 {
     const struct cli_command *c;
     if (topic == NULL) {
@@ -244,4 +247,13 @@ bool cli_man_page(const char *topic)
             return true;
         }
     return false;
+}
+
+int main(int argc, char **argv)
+{
+    const char *topic = argc > 1 ? argv[1] : NULL;
+    if (print_page(topic))
+        return (int)cli_flush_stdout();
+    fprintf(stderr, "gcdumpc_manual: there is no page about \"%s\"\n", topic);
+    return CLI_USAGE;
 }
