@@ -1,8 +1,10 @@
 """tools/mutate: what the operators make of C code, how a sample is drawn, and the patches."""
 import os
+import shutil
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 ROOT = os.environ.get("GCDUMPC_SOURCE") or os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                                         "..", "..")
@@ -135,6 +137,17 @@ class Sample(unittest.TestCase):
         before = digests("int f(int a)\n{\n    return a < 1;\n}\n")
         self.assertEqual(before, digests("\n\nint f(int a)\n{\n    return\n        a < 1;\n}\n"))
         self.assertFalse(before & digests("int f(int a)\n{\n    return 2 + (a < 1);\n}\n"))
+
+    @unittest.skipUnless(shutil.which("git"), "no git on this machine")
+    def test_a_date_means_its_midnight(self):
+        with tempfile.TemporaryDirectory() as d, unittest.mock.patch.object(mutate, "ROOT", d):
+            mutate.git("init", "-q")
+            for when in ("2026-01-01T23:59:59", "2026-01-02T00:00:01"):
+                with unittest.mock.patch.dict(os.environ, GIT_COMMITTER_DATE=when):
+                    mutate.git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q",
+                               "--allow-empty", "-m", when)
+            newest = mutate.git("rev-parse", "HEAD").strip()
+            self.assertEqual(mutate.commits_since("2026-01-02"), {newest, "0" * 40})
 
     def test_every_folder_has_tests(self):
         plan = mutate.read_plan(os.path.join(ROOT, "tools", "mutate", "tests.txt"))

@@ -12,6 +12,7 @@ import json
 import os
 import queue
 import random
+import re
 import resource
 import subprocess
 import sys
@@ -55,6 +56,8 @@ def commits_since(since):
     """SINCE is a commit or a date; lines that are not committed are always new."""
     is_commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "-q", "--verify",
                                 since + "^{commit}"], capture_output=True).returncode == 0
+    if re.fullmatch(r"[\d-]{10}", since):
+        since += "T00:00"                     # for git a date alone means now, on that day
     chosen = [f"{since}..HEAD"] if is_commit else [f"--since={since}", "HEAD"]
     return {*git("rev-list", *chosen).split(), "0" * 40}
 
@@ -152,6 +155,12 @@ class Results:
         result = self.of(m)
         return result["state"] if result else "not tried"
 
+    def kills(self, m, test):
+        """How many mutants of the same file, and of the same folder, TEST has killed."""
+        killed = [r["name"].partition(":")[0] for r in list(self.by_digest.values())
+                  if r["by"] == test]
+        return killed.count(m.path), sum(os.path.dirname(path) == m.folder for path in killed)
+
     def add(self, m, state, by="", how="", diff=""):
         result = {"name": m.name, "digest": m.digest(), "state": state, "by": by, "how": how,
                   "diff": diff}
@@ -216,15 +225,6 @@ class Baseline:
 
 # -- one mutant
 
-def groups(shop, tests):
-    """Groups of tests to build together: the next test alone, then all programs, then all
-    scripts."""
-    rest = tests[1:]
-    yield tests[:1]
-    yield [t for t in rest if shop.is_program(t)]
-    yield [t for t in rest if not shop.is_program(t)]
-
-
 def fails(shop, test, limit):
     """How TEST fails, twice in a row: a flaky failure must not kill a mutant."""
     how, _ = shop.run(test, limit)
@@ -242,19 +242,21 @@ def unified(m, text):
 def try_one(shop, m, tests, baseline, quick):
     """Returns the state, the test, how it failed, and the diff of a survivor."""
     text = shop.read(m.path)                  # the tree itself may have changed since
+    is_c = m.path.endswith(".c")
     try:
-        is_c = m.path.endswith(".c")
-        before = shop.object_code(m.path) if is_c else None
         shop.write(m.path, m.apply(text))
-        if is_c and shop.object_code(m.path) == before:
-            return "equivalent", "", ""
-        for group in groups(shop, tests):
-            if group:
-                shop.build([t.partition(":")[0] for t in group])
-            for test in group:
-                how = fails(shop, test, baseline.limit(test))
-                if how:
-                    return "killed", test, how
+        if is_c:
+            shop.check(m.path)
+        for test in tests:
+            shop.build([test.partition(":")[0]])
+            how = fails(shop, test, baseline.limit(test))
+            if how:
+                return "killed", test, how
+        if is_c:                              # last, because few survive
+            mutated = shop.optimized(m.path)
+            shop.write(m.path, text)
+            if shop.optimized(m.path) == mutated:
+                return "equivalent", "", ""
         return "survived", "", "quick tests only" if quick else "", unified(m, text)
     except Broken as e:
         return "does not build", "", str(e)
@@ -295,9 +297,9 @@ def run(todo, args, results, names):
         before = results.of(m)
         tests = [t for t in planned[m] if baseline.usable(t, args.quick) and
                  (not args.tests or any(fnmatch.fnmatch(t, g) for g in args.tests))]
-        tests.sort(key=lambda t: baseline.tests[t]["seconds"] > QUICK_SECONDS)
-        if before and before["by"] in tests:         # the test that noticed it last time
-            tests.sort(key=lambda t: t != before["by"])
+        last = before["by"] if before else ""        # the test that noticed it last time
+        tests.sort(key=lambda t: (t != last, baseline.tests[t]["seconds"] > QUICK_SECONDS,
+                                  *(-n for n in results.kills(m, t))))
         return tests
 
     jobs, quick = queue.Queue(), args.quick is not None or bool(args.tests)

@@ -118,8 +118,8 @@ class Workshop:
                 self.commands.setdefault(entry["file"], entry)
         self.read_tests()
 
-    def object_code(self, name):
-        """The optimized object of a C file: a mutant with the same code is equivalent."""
+    def compile(self, name, *options):
+        """The object of a C file with more OPTIONS.  Raises Broken if it does not compile."""
         entry = self.commands.get(os.path.join(self.source, name))
         if entry is None:
             raise Broken("is not part of this build")
@@ -129,9 +129,16 @@ class Workshop:
                 del words[words.index(option):words.index(option) + 2]
         out = os.path.join(self.folder, "one.o")
         words[words.index("-o") + 1] = out
-        words = [w for w in words if w != "-MD"] + ["-O2", "-Werror=format"]
-        self._run_build(words, entry["directory"])
-        return read_bytes(out)
+        self._run_build([w for w in words if w != "-MD"] + list(options), entry["directory"])
+        return read_bytes(out) if os.path.exists(out) else b""
+
+    def check(self, name):
+        """Raises Broken, quickly, for a C file that is not right."""
+        self.compile(name, "-fsyntax-only", "-Werror=format")
+
+    def optimized(self, name):
+        """The optimized object of a C file: a mutant with the same code is equivalent."""
+        return self.compile(name, "-O2")
 
     def read_tests(self):
         r = subprocess.run(["ctest", "--test-dir", self.build_folder, "--show-only=json-v1"],
