@@ -256,6 +256,7 @@ class Leaks(CliTest):
         name = self.link("net10-wks-ranges")
         self.done("convert", name, "-o", "x.html")
         self.done("leaks", name, "-o", "l.html")
+        self.assertEqual(self.done("leaks", name, "-o", "-").out, self.get("l.html"))
         usual, leaks = (json.loads(parts(self.get(page))[1]) for page in ("x.html", "l.html"))
         self.assertEqual((usual.pop("start"), leaks.pop("start")), ("map", "suspects"))
         self.assertEqual(usual, leaks)

@@ -80,6 +80,42 @@ static void test_versions_and_offsets(void **state)
     pe_image_done(&p);
 }
 
+/* More than one piece, stored and expanded. */
+static void test_a_large_compressed_file(void **state)
+{
+    (void)state;
+    enum { BYTES = 300000 };
+    uint8_t *noise = malloc(BYTES), *back = malloc(BYTES);
+    uint32_t x = 1;
+    assert_non_null(noise);
+    assert_non_null(back);
+    for (size_t i = 0; i < BYTES; i++) {
+        x = x * 1664525 + 1013904223;
+        noise[i] = i < BYTES / 2 ? (uint8_t)(x >> 24) : 7;
+    }
+    struct bundle_part part = { .path = "a.dll", .bytes = noise, .n = BYTES, .compressed = true };
+    struct tb_bytes out;
+    struct gcd_input *in, *plain;
+    struct gcd_bundle *b;
+    struct gcd_bundle_file f;
+    size_t got;
+    bundle_file(&out, 100, 6, &part, 1);
+    assert_int_equal(gcd_input_from_memory(out.p, out.n, NULL, &in, &err), GCD_OK);
+    assert_int_equal(gcd_bundle_open(in, NULL, &b, &err), GCD_OK);
+    assert_int_equal(gcd_bundle_next(b, &f, &err), GCD_OK);
+    assert_true(f.stored_bytes > BYTES / 2 && f.stored_bytes < BYTES);
+    assert_int_equal(gcd_bundle_expand(b, &f, NULL, &plain, &err), GCD_OK);
+    assert_int_equal(gcd_input_read_at(plain, 0, back, BYTES, &got, &err), GCD_OK);
+    assert_int_equal(got, BYTES);
+    assert_memory_equal(back, noise, BYTES);
+    gcd_input_free(plain);
+    gcd_bundle_free(b);
+    gcd_input_free(in);
+    tb_free(&out);
+    free(noise);
+    free(back);
+}
+
 static void test_no_bundle(void **state)
 {
     (void)state;
@@ -187,6 +223,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_versions_and_offsets),
+        cmocka_unit_test(test_a_large_compressed_file),
         cmocka_unit_test(test_no_bundle),
         cmocka_unit_test(test_sizes_that_lie),
         cmocka_unit_test(test_truncated_and_changed),

@@ -498,6 +498,25 @@ static void who_is_behind(void **state)
     forget(a);
 }
 
+/* An object is not behind itself. */
+static void who_refers_to_itself(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    uint32_t task = node(p, TASK, 64), array;
+    static_root(p, task, "s_loaded");
+    array = child(p, child(p, task, "System.Collections.Generic.List`1[System.Object]", 32),
+                  "System.Object[]", 24);
+    for (uint32_t i = 0; i < 1000; i++) {
+        uint32_t one = child(p, array, CONTINUATION, 40);
+        edge(p, one, one);
+        child(p, one, "System.Net.Mail.SmtpClient", 24);
+    }
+    struct answer a = ask_with(p, 0.001, NOTHING_IS_LARGE);
+    expect(a, GCD_SUSPECT_CONTINUATIONS, 1000, "System.Net.Mail.SmtpClient", "all of SmtpClient.");
+    forget(a);
+}
+
 /* For a Task.Delay, the holder is the method that awaits it. */
 static void who_awaits_a_delay(void **state)
 {
@@ -888,6 +907,7 @@ int main(void)
         cmocka_unit_test(how_types_are_named),
         cmocka_unit_test(who_is_behind),
         cmocka_unit_test(what_is_heaviest),
+        cmocka_unit_test(who_refers_to_itself),
         cmocka_unit_test(who_awaits_a_delay),
         cmocka_unit_test(a_large_finding_replaces_its_objects),
         cmocka_unit_test(large_objects_below_timers_remain),

@@ -100,6 +100,7 @@ static void test_what_was_put_in_comes_out(void **state)
     assert_int_equal(gcd_graph_notes(g)->roots_dangling, 1);
     assert_int_equal(gcd_graph_notes(g)->dependents_dropped, 1);
     assert_int_equal(gcd_graph_summary(g)->root_count, 1);
+    assert_int_equal(gcd_graph_summary(g)->roots[0].object, places[2]);
     assert_int_equal(gcd_root_group(&gcd_graph_summary(g)->roots[0]), GCD_GROUP_WEAK);
     assert_int_equal(gcd_graph_dependent_count(g), 3);
     assert_int_equal(gcd_graph_dependent(g, 0)->key, 3);

@@ -267,6 +267,37 @@ static void test_a_large_image(void **state)
     pe_image_done(&p);
 }
 
+/* Signatures name types by numbers of one, two and four bytes (ECMA-335 II.23.2). */
+static void test_numbers_of_all_lengths(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t row;
+        const char *signature; /* the row shifted by two bits, compressed */
+    } fields[] = { { 0x15, "061254" },        { 0x1f, "06127c" },    { 0x20, "06128080" },
+                   { 0x140, "06128500" },     { 0xfff, "0612bffc" }, { 0x1000, "0612c0004000" },
+                   { 0x1041, "0612c0004104" } };
+    enum { FIELDS = sizeof fields / sizeof *fields };
+    struct pe_image p;
+    struct gcd_input *in;
+    struct gcd_metadata *m;
+    struct gcd_static_field f = { 0 };
+    pe_image_init(&p);
+    for (uint32_t i = 1; i <= 0x1041; i++)
+        (void)pe_image_row(&p, 0x02, "4ss222", 0u, "A", "", 0u, 1u, 1u);
+    for (size_t i = 0; i < FIELDS; i++)
+        (void)pe_image_row(&p, 0x04, "2sb", 0x11u, "f", fields[i].signature);
+    pe_image_close(&p);
+    assert_int_equal(open_image(&p, NULL, &in, &m), GCD_OK);
+    for (size_t i = 0; i < FIELDS; i++) {
+        assert_int_equal(gcd_metadata_next_static(m, &f, &err), GCD_OK);
+        assert_int_equal(f.type_token, GCD_TOKEN_TYPE + fields[i].row);
+    }
+    assert_int_equal(gcd_metadata_next_static(m, &f, &err), GCD_END);
+    close_image(in, m);
+    pe_image_done(&p);
+}
+
 /* ---- bad input ---- */
 
 /* Queries the image until something fails. */
@@ -562,6 +593,7 @@ int main(void)
         cmocka_unit_test(test_arguments),
         cmocka_unit_test(test_three_generic_types),
         cmocka_unit_test(test_a_large_image),
+        cmocka_unit_test(test_numbers_of_all_lengths),
         cmocka_unit_test(test_types_in_a_circle),
         cmocka_unit_test(test_nested_without_a_row),
         cmocka_unit_test(test_beyond_the_section),

@@ -10,6 +10,10 @@
 static struct gcd_error err = GCD_ERROR_INIT;
 
 #define FRAMEWORK "/usr/share/dotnet/shared/Microsoft.NETCore.App/10.0.1/"
+#define TOKEN(...)  \
+    {               \
+        __VA_ARGS__ \
+    }
 #define ECMA                                           \
     {                                                  \
         0xb7, 0x7a, 0x5c, 0x56, 0x19, 0x34, 0xe0, 0x89 \
@@ -82,6 +86,28 @@ static void the_key_of_the_module_decides(void **state)
     assert_int_equal(of_module((struct gcd_module){ .path = "/srv/System.MyStuff.dll", READ },
                                "System.MyStuff", ""),
                      GCD_ORIGIN_OWN);
+}
+
+static void the_keys_of_microsoft(void **state)
+{
+    (void)state;
+    static const struct gcd_module modules[] = {
+        { SIGNED(ECMA) },
+        { SIGNED(ASPNET) },
+        { SIGNED(TOKEN(0xb0, 0x3f, 0x5f, 0x7f, 0x11, 0xd5, 0x0a, 0x3a)) },
+        { SIGNED(TOKEN(0x31, 0xbf, 0x38, 0x56, 0xad, 0x36, 0x4e, 0x35)) },
+        { SIGNED(TOKEN(0xcc, 0x7b, 0x13, 0xff, 0xcd, 0x2d, 0xdd, 0x51)) },
+        { SIGNED(TOKEN(0x7c, 0xec, 0x85, 0xd7, 0xbe, 0xa7, 0x79, 0x8e)) },
+    };
+    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
+        struct gcd_module m = modules[i];
+        assert_int_equal(of_module(m, "X", ""), GCD_ORIGIN_FRAMEWORK);
+        for (size_t k = 0; k < 8; k++) { /* almost the key is another one's */
+            m.public_key_token[k] ^= 1;
+            assert_int_equal(of_module(m, "X", ""), GCD_ORIGIN_LIBRARY);
+            m.public_key_token[k] ^= 1;
+        }
+    }
 }
 
 static void the_place_of_the_file_decides(void **state)
@@ -371,6 +397,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_key_of_the_module_decides),
+        cmocka_unit_test(the_keys_of_microsoft),
         cmocka_unit_test(the_place_of_the_file_decides),
         cmocka_unit_test(a_file_that_was_not_read_is_known_by_its_name),
         cmocka_unit_test(assemblies_made_in_memory),

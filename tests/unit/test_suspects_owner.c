@@ -68,6 +68,19 @@ static void the_nearest_own_object(void **state)
             "held by the static variable s_app.");
 }
 
+/* Nothing of the program's own holds the list. */
+static void a_list_without_an_owner(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    uint32_t list = node(p, LIST, 32);
+    root(p, list, GCD_ROOT_HANDLE, 0, "");
+    fill(p, list, 20, "Shop.Order[]");
+    said(ask(p, 0.5),
+         "A List`1[Order] with 20 Order keeps 4.1 KiB alive, 100.0 % of the heap. It is "
+         "held by a strong handle.");
+}
+
 static void it_is_not_the_only_way(void **state)
 {
     (void)state;
@@ -893,6 +906,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_nearest_own_object),
+        cmocka_unit_test(a_list_without_an_owner),
         cmocka_unit_test(it_is_not_the_only_way),
         cmocka_unit_test(only_a_static_variable_is_own),
         cmocka_unit_test(nothing_on_the_path_is_own),

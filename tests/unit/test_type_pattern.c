@@ -161,6 +161,7 @@ static const struct gcd_type some[] = {
       .module_path = "",
       .module_number = GCD_MODULE_NONE,
       .objects = 1 },
+    TYPE("Odd.\\u0041", "Odd.\\u0041", "", GCD_MODULE_NONE, 0),
 };
 #define SOME (sizeof some / sizeof *some)
 
@@ -246,7 +247,8 @@ static void test_types(void **state)
         { "module(System.Private.CoreLib)", "0 6 8" },
         { "module(C:\\net\\*)", "0 6 8" },
         { "module(Made.Up)", "5" },
-        { "module((unknown))", "9 10 11 12" },
+        { "module((unknown))", "9 10 11 12 13" },
+        { "Odd.\\u0041", "13" }, /* as it is, although this is also how JSON writes another name */
         { "module(shop)", "" },
         { "module(Sho)", "" },
         { "module(Shop", "module( takes a pattern for modules and a \")\"" },

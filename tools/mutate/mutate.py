@@ -113,13 +113,13 @@ def read_plan(path):
     return plan
 
 
-def plan_of(plan, folder):
-    """A folder without its own line uses the line of its parent folder."""
-    while folder not in plan:
-        if not folder:
+def plan_of(plan, path):
+    """A file or folder without its own line uses the line of its parent folder."""
+    while path not in plan:
+        if not path:
             raise SystemExit("tests.txt has no line for a folder of a mutant")
-        folder = os.path.dirname(folder)
-    return plan[folder]
+        path = os.path.dirname(path)
+    return plan[path]
 
 
 def expand(patterns, names):
@@ -226,9 +226,9 @@ class Baseline:
 # -- one mutant
 
 def fails(shop, test, limit):
-    """How TEST fails, twice in a row: a flaky failure must not kill a mutant."""
+    """How TEST fails; a script twice in a row: a flaky failure must not kill a mutant."""
     how, _ = shop.run(test, limit)
-    if how and how not in ("skipped", "time limit"):
+    if how and how not in ("skipped", "time limit") and not shop.is_program(test):
         how, _ = shop.run(test, limit)
     return "" if how == "skipped" else how
 
@@ -287,7 +287,7 @@ def run(todo, args, results, names):
         shop.copy()
         shop.configure()
     plan, known = read_plan(os.path.join(HERE, "tests.txt")), list(shops[0].tests)
-    planned = {m: expand(m.first + plan_of(plan, m.folder), known) for m in todo}
+    planned = {m: expand(m.first + plan_of(plan, m.path), known) for m in todo}
     baseline = Baseline(os.path.join(args.scratch, "baseline.json"), names)
     limit = FIRST_SECONDS if args.quick is None else args.quick + QUICK_SECONDS
     tests = sorted({t for tests in planned.values() for t in tests})

@@ -509,7 +509,7 @@ struct signs {
 
 static void add_sign(struct signs *s, struct sign one)
 {
-    s->full = s->full || s->count == SIGNS_MAX;
+    s->full = s->count == SIGNS_MAX;
     if (!s->full)
         s->items[s->count++] = one;
 }
