@@ -147,6 +147,13 @@ class Html(CliTest):
             if "tree" in detail:
                 self.assertEqual(self.check_tree(detail["tree"], len(detail["tree"]) < 30), (own[2], own[3]))
 
+    def test_memory_of_the_process(self):
+        mib = 1 << 20
+        memory = self.data(self.with_memory("net10-wks"))["memory"]
+        self.assertEqual(memory.pop("text"), "the GC heap is 120 MiB of 900 MiB resident: look for native memory (680 MiB)")
+        self.assertEqual(memory, {"resident": 900 * mib, "gc": 120 * mib, "native": 680 * mib, "file": 90 * mib, "shared": 10 * mib,
+                                  "swapped": 5 * mib, "cgroup_limit": 1024 * mib, "cgroup_used": 950 * mib, "look_for_native": True})
+
     def test_generations_of_types(self):
         """Each type's objects by generation, as report counts them."""
         report = json.loads(self.done("report", self.link("net10-wks-ranges"), "--by", "generation", "--json").out)

@@ -11,6 +11,7 @@ import unittest
 
 from cli_support import HAVE_SQLITE, INCOMPLETE, SECONDS, SOURCE, CliTest, main, trace
 from mcp_client import LEGACY, META, MODERN, Client, Ended
+from test_leaks import cache
 
 ROOT = os.path.join(SOURCE, "traces")
 ENDLESS = "WITH RECURSIVE a(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM a) SELECT max(x) FROM a"
@@ -238,6 +239,24 @@ class Tools(McpTest):
         self.assertEqual((got["suspects"], want["suspects"]), ([], []))
         self.assertEqual(got["largest"]["sentence"], want["largest"]["sentence"])
         self.assertEqual(got["largest"]["advice"], want["largest"]["advice"])
+
+    def test_suspects_of_a_leak(self):
+        """The same as leaks, with the path from its root."""
+        self.put("x.nettrace", cache()[0])
+        client = self.serve(root=self.dir)
+        client.call("open", file="x.nettrace")
+        want, = json.loads(self.done("leaks", "x.nettrace", "--json").out)["suspects"]
+        answer = client.call("suspects")
+        got, = answer["suspects"]
+        for key in ("number", "kind", "sentence", "advice", "bytes", "objects", "type", "owner"):
+            self.assertEqual(got[key], want[key], key)
+        self.assertEqual(got["object"], want["address"])
+        self.assertEqual(got["share"], round(want["share"], 4))
+        for mine, theirs in (("holds", "held"), ("own_types", "own")):
+            self.assertEqual(got[mine], [{k: part[k] for k in ("type", "objects", "bytes")} for part in want[theirs]])
+        self.assertEqual(got["path"], [want["root"], *(f"{step['address']} {step['type']}" for step in want["path"])])
+        self.assertNotIn("largest", answer)
+        self.assertNotIn("none", answer)
 
     def test_object_and_tree(self):
         client = self.opened()

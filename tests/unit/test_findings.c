@@ -279,6 +279,11 @@ static void each_kind_at_its_threshold(void **state)
         expect(a, rows[i].kind, rows[i].least, rows[i].who, rows[i].words);
         assert_int_equal(gcd_suspects_count(a.s), 1);
         assert_true(gcd_suspects_get(a.s, 0)->overlaps);
+        bool says_where = rows[i].kind == GCD_SUSPECT_TIMERS ||
+                          rows[i].kind == GCD_SUSPECT_CANCELLATION ||
+                          rows[i].kind == GCD_SUSPECT_WAITS;
+        if (says_where)
+            assert_non_null(strstr(gcd_suspects_get(a.s, 0)->advice, strchr(rows[i].who, '.') + 1));
         forget(a);
     }
 }

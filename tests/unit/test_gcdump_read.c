@@ -180,22 +180,24 @@ static void test_size_classes_are_one_type(void **state)
         { "System.Byte[] (Bytes > 100M)", -1, "/app/B.dll" },
         { "System.Byte[]", -1, "/app/B.dll" },
         { "A (Bytes > many)", -1, NULL },
+        { "A (Bytes > K)", -1, NULL },
         { "A (Ptrs,)", -1, NULL },
         { "A(Ptrs)", -1, NULL },
         { " (Ptrs)", -1, NULL },
     };
-    struct tb_gcdump_node nodes[8];
-    for (uint32_t i = 0; i < 8; i++)
+    struct tb_gcdump_node nodes[9];
+    for (uint32_t i = 0; i < 9; i++)
         nodes[i] = (struct tb_gcdump_node){ .type = 1 + i, .size = 1000, .address = 8 + 8 * i };
     struct tb_bytes b;
-    tb_gcdump_file(&b, &(struct tb_gcdump_options){ .label_bytes = 4, .version = 10 }, types, 9,
-                   nodes, 8);
+    tb_gcdump_file(&b, &(struct tb_gcdump_options){ .label_bytes = 4, .version = 10 }, types, 10,
+                   nodes, 9);
     struct gcd_graph *g = read_ok(b.p, b.n, NULL);
     const struct gcd_summary *f = gcd_graph_summary(g);
     static const char *const names[] = { "System.Byte[]", "System.Byte[]", "A (Bytes > many)",
-                                         "A (Ptrs,)",     "A(Ptrs)",       " (Ptrs)" };
-    assert_int_equal(f->type_count, 6);
-    for (uint32_t t = 0; t < 6; t++) {
+                                         "A (Bytes > K)", "A (Ptrs,)",     "A(Ptrs)",
+                                         " (Ptrs)" };
+    assert_int_equal(f->type_count, 7);
+    for (uint32_t t = 0; t < 7; t++) {
         assert_string_equal(f->types[t].name, names[t]);
         assert_int_equal(f->types[t].objects, t < 2 ? 2 : 1);
     }

@@ -128,6 +128,38 @@ static void known_answers(void **state)
     gcd_graph_free(g);
 }
 
+static void values_have_their_kinds(void **state)
+{
+    (void)state;
+    static const struct gcd_sql_value wanted[] = {
+        { .kind = GCD_SQL_INTEGER, .integer = -5, .text = "" },
+        { .kind = GCD_SQL_REAL, .real = 1.5, .text = "" },
+        { .kind = GCD_SQL_TEXT, .text = "a", .bytes = 1 },
+        { .kind = GCD_SQL_BLOB, .text = "bc", .bytes = 2 },
+        { .kind = GCD_SQL_BLOB, .text = "" },
+        { .kind = GCD_SQL_NULL, .text = "" },
+    };
+    const char *statement = "SELECT -5, 1.5, 'a', x'6263', x'', NULL";
+    struct gcd_graph *g = small_graph();
+    struct gcd_session *s;
+    struct gcd_sql *db = database_of(g, &s);
+    struct gcd_sql_query *q;
+    assert_int_equal(gcd_sql_prepare(db, NULL, &statement, &q, &err), GCD_OK);
+    assert_int_equal(gcd_sql_step(q, &err), GCD_OK);
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        struct gcd_sql_value v = gcd_sql_value(q, i);
+        assert_int_equal(v.kind, wanted[i].kind);
+        assert_int_equal(v.integer, wanted[i].integer);
+        assert_true(v.real == wanted[i].real);
+        assert_int_equal(v.bytes, wanted[i].bytes);
+        assert_memory_equal(v.text, wanted[i].text, v.bytes);
+    }
+    gcd_sql_query_free(q);
+    gcd_sql_free(db);
+    gcd_session_free(s);
+    gcd_graph_free(g);
+}
+
 /* A list of objects, the last one at the end of a path of 500. */
 static void long_paths_show_their_ends(void **state)
 {
@@ -331,6 +363,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_answers),
+        cmocka_unit_test(values_have_their_kinds),
         cmocka_unit_test(long_paths_show_their_ends),
         cmocka_unit_test(statements_are_taken_one_by_one),
         cmocka_unit_test(what_there_is_can_be_asked),
