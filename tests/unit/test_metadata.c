@@ -393,10 +393,36 @@ static gcd_status with_signature(const char *hex)
     return all_of(&p);
 }
 
-/* A parameter that its class does not have has a number. */
-static void test_unknown_parameters(void **state)
+/* ECMA-335 II.23.1.16; a parameter that its class does not have has a number. */
+static void test_types_of_fields(void **state)
 {
     (void)state;
+    static const struct {
+        const char *signature, *type;
+    } fields[] = {
+        { "0601", "System.Void" },
+        { "0602", "System.Boolean" },
+        { "0603", "System.Char" },
+        { "0604", "System.SByte" },
+        { "0605", "System.Byte" },
+        { "0606", "System.Int16" },
+        { "0607", "System.UInt16" },
+        { "0608", "System.Int32" },
+        { "0609", "System.UInt32" },
+        { "060a", "System.Int64" },
+        { "060b", "System.UInt64" },
+        { "060c", "System.Single" },
+        { "060d", "System.Double" },
+        { "060e", "System.String" },
+        { "0616", "System.TypedReference" },
+        { "0618", "System.IntPtr" },
+        { "0619", "System.UIntPtr" },
+        { "061c", "System.Object" },
+        { "061305", "!5" },
+        { "061e01", "!!1" },
+        { "060f08", "System.Int32*" },
+    };
+    enum { FIELDS = sizeof fields / sizeof *fields };
     struct pe_image p;
     struct gcd_input *in;
     struct gcd_metadata *m;
@@ -404,14 +430,14 @@ static void test_unknown_parameters(void **state)
     const char *type = NULL;
     pe_image_init(&p);
     (void)pe_image_row(&p, 0x02, "4ss222", 0u, "A", "", 0u, 1u, 1u);
-    (void)pe_image_row(&p, 0x04, "2sb", 0x11u, "of_class", "061305");
-    (void)pe_image_row(&p, 0x04, "2sb", 0x11u, "of_method", "061e01");
+    for (size_t i = 0; i < FIELDS; i++)
+        (void)pe_image_row(&p, 0x04, "2sb", 0x11u, "f", fields[i].signature);
     pe_image_close(&p);
     assert_int_equal(open_image(&p, NULL, &in, &m), GCD_OK);
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < FIELDS; i++) {
         assert_int_equal(gcd_metadata_next_static(m, &f, &err), GCD_OK);
         assert_int_equal(gcd_metadata_field_type(m, &f, &type, &err), GCD_OK);
-        assert_string_equal(type, i == 0 ? "!5" : "!!1");
+        assert_string_equal(type, fields[i].type);
     }
     close_image(in, m);
     pe_image_done(&p);
@@ -622,7 +648,7 @@ int main(void)
         cmocka_unit_test(test_nested_without_an_outer_type),
         cmocka_unit_test(test_tables_that_are_not_sorted),
         cmocka_unit_test(test_fields_in_no_order),
-        cmocka_unit_test(test_unknown_parameters),
+        cmocka_unit_test(test_types_of_fields),
         cmocka_unit_test(test_signatures),
         cmocka_unit_test(test_long_names),
         cmocka_unit_test(test_headers_that_lie),

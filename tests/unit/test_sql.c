@@ -128,6 +128,24 @@ static void known_answers(void **state)
     gcd_graph_free(g);
 }
 
+/* The program of a statement has addresses of this process; its plan has none. */
+static void programs_are_not_shown(void **state)
+{
+    (void)state;
+    static char text[TEXT_BYTES];
+    struct gcd_graph *g = small_graph();
+    struct gcd_session *s;
+    struct gcd_sql *db = database_of(g, &s);
+    assert_int_not_equal(ask(db, NULL, "EXPLAIN SELECT id FROM objects", text, &err), GCD_OK);
+    assert_string_equal(text, "");
+    assert_int_equal(ask(db, NULL, "EXPLAIN QUERY PLAN SELECT id FROM objects", text, &err),
+                     GCD_OK);
+    assert_string_not_equal(text, "");
+    gcd_sql_free(db);
+    gcd_session_free(s);
+    gcd_graph_free(g);
+}
+
 static void values_have_their_kinds(void **state)
 {
     (void)state;
@@ -363,6 +381,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_answers),
+        cmocka_unit_test(programs_are_not_shown),
         cmocka_unit_test(values_have_their_kinds),
         cmocka_unit_test(long_paths_show_their_ends),
         cmocka_unit_test(statements_are_taken_one_by_one),
