@@ -5,7 +5,7 @@ import subprocess
 import time
 import unittest
 
-from live_support import RUNTIMES, LiveTest, Process, check_counts, heaplab, main, need, own_runtime
+from live_support import RUNTIMES, SECONDS, LiveTest, Process, check_counts, heaplab, main, need, own_runtime
 
 ALL = os.environ.get("GCDUMPC_TEST_CORES") == "all"          # every runtime
 SERVER = {"DOTNET_gcServer": "1", "DOTNET_GCHeapCount": "2"}
@@ -14,28 +14,33 @@ SEGMENTS = {"DOTNET_GCName": "libclrgc.so"}                  # without regions
 DYNAMIC = ("HeapLab.<b>\"&'</b>", "HeapLab.\U0001f600")
 
 
-class Core(LiveTest):
-    def wait_for_frames(self, target):
-        """Its first thread has built everything and reads its standard input."""
-        end = time.monotonic() + 60
-        while time.monotonic() < end:
-            with open(f"/proc/{target.pid}/wchan", encoding="ascii") as f:
-                if "pipe_read" in f.read():
-                    return
-            time.sleep(0.01)
-        self.fail("it does not wait for its standard input")
+def wait_for_frames(target):
+    """Its first thread has built everything and reads its standard input."""
+    end = time.monotonic() + SECONDS
+    while time.monotonic() < end:
+        with open(f"/proc/{target.pid}/wchan", encoding="ascii") as f:
+            if "pipe_read" in f.read():
+                return
+        time.sleep(0.01)
+    raise AssertionError("it does not wait for its standard input")
 
+
+def createdump(test, target, name, *options):
+    """A core file of TARGET by the program beside the runtime that it has loaded."""
+    with open(f"/proc/{target.pid}/maps", encoding="utf-8") as f:
+        runtime = next((line.split()[-1] for line in f if line.rstrip().endswith("/libcoreclr.so")), "")
+    program = os.path.join(os.path.dirname(runtime), "createdump")
+    if not os.path.exists(program):
+        test.skipTest("this runtime has no createdump")
+    r = subprocess.run([program, *options, "-f", test.path(name), str(target.pid)], capture_output=True, text=True, check=False)
+    test.assertEqual(r.returncode, 0, r.stdout + r.stderr)
+    return test.path(name)
+
+
+class Core(LiveTest):
     def createdump(self, target, name, *options):
-        """The program beside the runtime that the process has loaded."""
-        self.wait_for_frames(target)
-        with open(f"/proc/{target.pid}/maps", encoding="utf-8") as f:
-            runtime = next((line.split()[-1] for line in f if line.rstrip().endswith("/libcoreclr.so")), "")
-        program = os.path.join(os.path.dirname(runtime), "createdump")
-        if not os.path.exists(program):
-            self.skipTest("this runtime has no createdump")
-        r = subprocess.run([program, *options, "-f", self.path(name), str(target.pid)], capture_output=True, text=True, check=False)
-        self.assertEqual(r.returncode, 0, r.stdout + r.stderr)
-        return self.path(name)
+        wait_for_frames(target)
+        return createdump(self, target, name, *options)
 
     def check(self, target, core):
         report = json.loads(self.gcdumpc("report", core, "--json", "--no-modules").stdout)

@@ -58,8 +58,10 @@ struct clr_type {
     uint64_t id; /* of its method table */
     uint64_t module, canonical, parent, element;
     uint64_t loader_allocator; /* object; 0 = not collectible */
-    uint32_t flags, base_bytes, component_bytes, token;
+    uint32_t flags, component_bytes, token;
+    uint32_t base_bytes;          /* 0 = it has no objects: an interface */
     uint32_t rank;                /* 0 = not an array */
+    bool known;                   /* there is a method table at ID */
     bool references;              /* has any */
     bool is_free;                 /* a gap between objects */
     bool repeated;                /* GROUPS repeat; otherwise SERIES */
@@ -185,6 +187,8 @@ static inline bool clr_is_type_desc(uint64_t handle)
     return (handle & 2) != 0;
 }
 uint64_t clr_type_desc_target(struct clr *c, uint64_t handle);
+/* The method table of a type handle: of a pointer type that of its last target; 0 = none. */
+uint64_t clr_table_of(struct clr *c, uint64_t handle);
 /* Adds element types and type arguments, of which there may be no objects. */
 gcd_status clr_complete_types(struct clr *c, struct gcd_error *err);
 

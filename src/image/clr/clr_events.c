@@ -347,7 +347,7 @@ static gcd_status give_types(struct clr_events *e, struct gcd_event *ret)
         if (count > 0 && gcd_put_bytes_done(&w) + need > GCD_CLR_BULK_BYTES)
             break;
         e->next++;
-        if (t->base_bytes == 0 || t->is_free || need > GCD_CLR_BULK_BYTES)
+        if (!t->known || t->is_free || need > GCD_CLR_BULK_BYTES)
             continue;
         put_type(e, &w, t);
         count++;

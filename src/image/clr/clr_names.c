@@ -224,7 +224,7 @@ static gcd_status name_definitions(struct clr *c, struct gcd_error *err)
     if (list == NULL)
         return gcd_fail_nomem(err, "naming types");
     for (size_t i = 0; i < c->type_count && st == GCD_OK; i++)
-        if (c->types[i].base_bytes != 0 && !c->types[i].is_free) {
+        if (c->types[i].known && !c->types[i].is_free) {
             st = add_module(c, c->types[i].module, err);
             if (c->types[i].token != 0)
                 list[n++] = (struct of_module){ .module = c->types[i].module, .type = i };
@@ -340,12 +340,14 @@ gcd_status clr_name_types(struct clr *c, struct gcd_error *err)
     for (size_t i = 0; i < c->type_count && st == GCD_OK; i++) {
         struct clr_type *t = &c->types[i];
         t->raw_name = names[i];
-        uint32_t element = t->rank > 0 ? gcd_idmap_get(&c->type_by_id, t->element) : GCD_IDMAP_NONE;
-        for (unsigned depth = 0; element != GCD_IDMAP_NONE && depth < DEPTH_MAX; depth++) {
-            const struct clr_type *e = &c->types[element];
-            t->outer = e->outer;
-            element = e->rank > 0 ? gcd_idmap_get(&c->type_by_id, e->element) : GCD_IDMAP_NONE;
+        const struct clr_type *e = t;
+        for (unsigned depth = 0; e->rank > 0 && depth < DEPTH_MAX; depth++) {
+            uint32_t n = gcd_idmap_get(&c->type_by_id, clr_table_of(c, e->element));
+            if (n == GCD_IDMAP_NONE)
+                break;
+            e = &c->types[n];
         }
+        t->outer = e->outer;
     }
     gcd_mem_free(&c->alloc, names, (c->type_count + 1) * sizeof *names);
     return st;

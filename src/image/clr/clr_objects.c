@@ -29,6 +29,8 @@ bool clr_object_at(struct clr *c, uint64_t address, struct clr_object *ret, gcd_
     *known = (struct clr_known_type){ .id = table, .type = type };
     const struct clr_type *t = &c->types[type];
     uint64_t bytes = t->base_bytes;
+    if (bytes == 0)
+        return false;
     if (t->component_bytes != 0)
         bytes += (uint64_t)t->component_bytes * image_u32(c->image, address + 8);
     *ret = (struct clr_object){ .address = address, .bytes = bytes, .type = type };

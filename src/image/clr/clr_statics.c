@@ -28,6 +28,9 @@ enum {
     ELEMENT_VALUE = 0x11,
     ELEMENT_CLASS = 0x12
 };
+/* .NET 8: generic and collectible classes have a place of their own. */
+#define FLAG_DYNAMIC_STATICS_8 UINT32_C(0x00000006)
+
 #define FIELD_STATIC (UINT32_C(1) << 24)
 #define FIELD_THREAD (UINT32_C(1) << 25)
 #define FIELD_RVA    (UINT32_C(1) << 26)
@@ -51,6 +54,8 @@ static uint64_t table_of_type(struct clr *c, const struct clr_module *m, uint32_
 static uint64_t statics_of(struct clr *c, const struct clr_module *m, uint64_t table)
 {
     if (c->layout.module_statics != 0) {
+        if ((image_u32(c->image, table) & FLAG_DYNAMIC_STATICS_8) != 0)
+            return 0;
         uint64_t local = image_u64(c->image, m->id + c->layout.module_statics);
         return local != 0 ? image_u64(c->image, local + DOMAIN_STATICS) : 0;
     }

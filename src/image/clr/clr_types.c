@@ -37,7 +37,8 @@ enum {
 #define FLAG_COLLECTIBLE_8 UINT32_C(0x10000000)
 /* Types whose modules are searched in vain before it is given up. */
 #define ALLOCATOR_SEARCHES_MAX 64u
-#define FLAG_ARRAY_MASK        UINT32_C(0x000c0000)
+#define FLAG_CATEGORY_MASK     UINT32_C(0x000c0000)
+#define FLAG_INTERFACE         UINT32_C(0x000c0000)
 #define FLAG_ARRAY             UINT32_C(0x00080000)
 #define FLAG_SZ_ARRAY          UINT32_C(0x00020000)
 #define FLAG_GENERIC           UINT32_C(0x00000030)
@@ -111,8 +112,7 @@ uint64_t clr_type_desc_target(struct clr *c, uint64_t handle)
                : 0;
 }
 
-/* The method table of a type handle: of a pointer type that of its last target. */
-static uint64_t table_of(struct clr *c, uint64_t handle)
+uint64_t clr_table_of(struct clr *c, uint64_t handle)
 {
     for (unsigned depth = 0; clr_is_type_desc(handle) && depth < POINTERS_MAX; depth++)
         handle = clr_type_desc_target(c, handle);
@@ -170,7 +170,7 @@ static void read_definition(struct clr *c, struct clr_type *t)
 
 static bool is_array(uint32_t flags)
 {
-    return (flags & FLAG_COMPONENTS) != 0 && (flags & FLAG_ARRAY_MASK) == FLAG_ARRAY;
+    return (flags & FLAG_COMPONENTS) != 0 && (flags & FLAG_CATEGORY_MASK) == FLAG_ARRAY;
 }
 
 static bool read_type(struct clr *c, struct clr_type *t, gcd_status *ret_st)
@@ -182,7 +182,9 @@ static bool read_type(struct clr *c, struct clr_type *t, gcd_status *ret_st)
     t->base_bytes = image_u32(m, t->id + MT_BASE_SIZE);
     t->component_bytes = (t->flags & FLAG_COMPONENTS) != 0 ? t->flags & 0xffff : 0;
     t->raw_name = t->outer = "";
-    if (t->base_bytes < 22 || t->base_bytes > UINT32_C(1) << 30)
+    bool is_interface = (t->flags & FLAG_CATEGORY_MASK) == FLAG_INTERFACE;
+    if ((t->base_bytes < 22 && !(is_interface && t->base_bytes == 0)) || t->base_bytes > UINT32_C(1)
+                                                                                             << 30)
         return false;
     if (is_array(t->flags))
         t->rank =
@@ -197,7 +199,7 @@ uint32_t clr_type_of(struct clr *c, uint64_t method_table, gcd_status *ret_st)
 {
     uint32_t i = gcd_idmap_get(&c->type_by_id, method_table);
     if (i != GCD_IDMAP_NONE)
-        return c->types[i].base_bytes != 0 ? i : CLR_NONE;
+        return c->types[i].known ? i : CLR_NONE;
     if (!gcd_vec_reserve(&c->alloc, &c->types, &c->type_cap, c->type_count + 1, sizeof *c->types,
                          TYPES_MAX) ||
         !gcd_idmap_put(&c->type_by_id, method_table, (uint32_t)c->type_count)) {
@@ -206,15 +208,16 @@ uint32_t clr_type_of(struct clr *c, uint64_t method_table, gcd_status *ret_st)
     }
     i = (uint32_t)c->type_count++;
     struct clr_type t = { .id = method_table };
-    if (!read_type(c, &t, ret_st)) /* remembered, so that it is refused quickly */
+    t.known = read_type(c, &t, ret_st);
+    if (!t.known) /* remembered, so that it is refused quickly */
         t = (struct clr_type){ .id = method_table, .raw_name = "", .outer = "" };
     c->types[i] = t;
-    return t.base_bytes != 0 ? i : CLR_NONE;
+    return t.known ? i : CLR_NONE;
 }
 
 static void add_handle(struct clr *c, uint64_t handle, gcd_status *ret_st)
 {
-    uint64_t table = table_of(c, handle);
+    uint64_t table = clr_table_of(c, handle);
     if (table != 0)
         (void)clr_type_of(c, table, ret_st);
 }
@@ -224,7 +227,7 @@ gcd_status clr_complete_types(struct clr *c, struct gcd_error *err)
     gcd_status st = GCD_OK;
     for (size_t i = 0; i < c->type_count && st == GCD_OK; i++) {
         struct clr_type t = c->types[i];
-        if (t.base_bytes == 0)
+        if (!t.known)
             continue;
         add_handle(c, t.element, &st);
         for (uint32_t k = 0; k < t.arg_count; k++)
@@ -296,7 +299,7 @@ void clr_find_allocators(struct clr *c)
     uint32_t searches = 0;
     for (size_t i = 0; i < c->type_count; i++) {
         struct clr_type *t = &c->types[i];
-        if (t->base_bytes == 0 || (t->flags & (old ? FLAG_COLLECTIBLE_8 : FLAG_COLLECTIBLE)) == 0)
+        if (!t->known || (t->flags & (old ? FLAG_COLLECTIBLE_8 : FLAG_COLLECTIBLE)) == 0)
             continue;
         if (c->layout.module_allocator == 0 && searches++ == ALLOCATOR_SEARCHES_MAX)
             break;

@@ -15,6 +15,9 @@ namespace FullNames;
 ///
 ///     FullNames PID DAC                  DAC: libmscordaccore.so of the process's runtime
 ///     FullNames PID DAC --threads        only the static variables of threads; crashes with .NET 8
+///     FullNames PID DAC --heap           only the objects, handles and other roots
+///
+/// PID can also be the path of a core file.
 ///
 /// Prints JSON lines, in no order that means anything; all numbers are hexadecimal strings:
 ///
@@ -25,23 +28,32 @@ namespace FullNames;
 ///
 /// Types: those of the objects on the heap; module, token and definition of an array are those of its elements.  Static variables: those that are not
 /// null, of all loaded classes without type parameters.
+///
+/// With --heap other lines, of words: "object ADDRESS TABLE BYTES TARGET...", for free memory "free" (TARGET: all references that are not null);
+/// "handle ADDRESS OBJECT KIND DEPENDENT"; "root OBJECT KIND" for all other roots.
 /// </summary>
 static class Program
 {
     static int Main(string[] args)
     {
-        if (args.Length < 2 || (args.Length > 2 && args[2] != "--threads"))
+        if (args.Length < 2 || (args.Length > 2 && args[2] is not ("--threads" or "--heap")))
         {
-            Console.Error.WriteLine("usage: FullNames PID DAC [--threads]");
+            Console.Error.WriteLine("usage: FullNames PID|CORE DAC [--threads|--heap]");
             return 2;
         }
-        using DataTarget attached = DataTarget.AttachToProcess(int.Parse(args[0]), suspend: true);
-        using var target = new DataTarget(new Process(attached.DataReader), new DataTargetOptions());
+        bool living = int.TryParse(args[0], out int pid);
+        using DataTarget attached = living ? DataTarget.AttachToProcess(pid, suspend: true) : DataTarget.LoadDump(args[0]);
+        using var target = living ? new DataTarget(new Process(attached.DataReader), new DataTargetOptions()) : attached;
         ClrInfo clr = target.ClrVersions.Single();
         using ClrRuntime runtime = clr.CreateRuntime(args[1], ignoreMismatch: true);
         var metadata = new Metadata(DataTarget.CreateDacServices(clr, args[1], true));
         using var output = new StreamWriter(Console.OpenStandardOutput());
         var lines = new Lines(output);
+        if (args.Length > 2 && args[2] == "--heap")
+        {
+            HeapLines(runtime, output);
+            return 0;
+        }
         if (args.Length > 2)
         {
             Statics(runtime, metadata, lines, true);
@@ -55,6 +67,23 @@ static class Program
     }
 
     static string Hex(ulong n) => n.ToString("x");
+
+    static void HeapLines(ClrRuntime runtime, TextWriter output)
+    {
+        foreach (ClrObject o in runtime.Heap.EnumerateObjects())
+        {
+            output.Write($"{(o.IsFree ? "free" : "object")} {Hex(o.Address)} {Hex(o.Type?.MethodTable ?? 0)} {Hex(o.Size)}");
+            if (!o.IsFree)
+                foreach (ulong target in o.EnumerateReferenceAddresses(carefully: false, considerDependantHandles: false))
+                    output.Write(" " + Hex(target));
+            output.WriteLine();
+        }
+        foreach (ClrHandle h in runtime.EnumerateHandles())
+            output.WriteLine($"handle {Hex(h.Address)} {Hex(h.Object.Address)} {h.HandleKind} {Hex(h.Dependent.Address)}");
+        foreach (ClrRoot root in runtime.Heap.EnumerateRoots())
+            if (root is not ClrHandle)
+                output.WriteLine($"root {Hex(root.Object.Address)} {root.RootKind}");
+    }
 
     static void Types(ClrRuntime runtime, Metadata metadata, Lines lines)
     {

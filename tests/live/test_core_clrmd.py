@@ -1,0 +1,133 @@
+"""Core files of HeapLab, WebLab and the shop, read by gcdumpc and by ClrMD with the runtime's own DAC: the same objects, references, names, handles and
+static variables, and nothing that lives is left out.
+
+By default on the SDK's runtime; GCDUMPC_TEST_CORES=all takes all runtimes, each also with the server collector and with segments.
+"""
+import collections
+import re
+import sqlite3
+
+from lab_programs import plugin, program
+from live_support import RUNTIMES, LiveTest, Process, main, need, own_runtime
+from test_core import ALL, SEGMENTS, SERVER, createdump
+from test_full_names import Compared, Oracle
+
+
+WEAK = 2                         # GCRootFlags
+
+
+class Truth:
+    """What ClrMD says about a core file."""
+
+    def __init__(self, oracle):
+        self.objects, self.references, self.free, self.handles, self.roots = {}, {}, 0, {}, []
+        self.dependents = collections.defaultdict(list)
+        for words in map(str.split, oracle.lines("--heap")):
+            if words[0] == "root":
+                self.roots.append(int(words[1], 16))
+                continue
+            kind = words.pop(3) if words[0] == "handle" else ""
+            numbers = [int(w, 16) for w in words[1:]]
+            if words[0] == "object":
+                self.objects[numbers[0]] = tuple(numbers[1:3])
+                self.references[numbers[0]] = numbers[3:]
+            elif words[0] == "handle":
+                self.handles[numbers[0]] = numbers[1], kind
+                if kind == "Dependent":
+                    self.dependents[numbers[1]].append(numbers[2])
+                elif "Weak" not in kind:
+                    self.roots.append(numbers[1])
+
+    def reached(self, more=()):
+        found, todo = set(), [*self.roots, *more]
+        while todo:
+            o = todo.pop()
+            if o not in found and o in self.objects:
+                found.add(o)
+                todo += self.references.get(o, ())
+                todo += self.dependents.get(o, ())
+        return found
+
+
+class Ours:
+    def __init__(self, database):
+        with sqlite3.connect(database) as c:
+            self.objects = {a: (t, n) for a, t, n in c.execute("SELECT o.address, t.method_table, o.size_bytes FROM objects o JOIN types t ON t.id = o.type_id")}
+            address = dict(c.execute("SELECT id, address FROM objects"))
+            self.allocators = {a for a, in c.execute("SELECT o.address FROM objects o JOIN types t ON t.id = o.type_id "
+                                                     "WHERE t.name = 'System.Reflection.LoaderAllocator'")}
+            self.references = collections.defaultdict(list)
+            for a, b in c.execute("SELECT from_id, to_id FROM edges"):
+                self.references[address[a]].append(address[b])
+            self.ranges = list(c.execute("SELECT start, start + used_bytes FROM ranges"))
+            self.roots, self.strong = collections.defaultdict(dict), {}
+            self.dependents = [(address[k], address[v]) for k, v in c.execute("SELECT key_id, value_id FROM dependent_handles")]
+            for kind, flags, at, o in c.execute("SELECT kind, flags, address, object_id FROM roots"):
+                self.roots[kind][at] = address[o]
+                if kind == "handle" and flags & WEAK == 0:
+                    self.strong[at] = address[o]
+
+    def frozen(self, o):
+        """In no range of a generation."""
+        return not any(start <= o < end for start, end in self.ranges)
+
+
+class CoreClrMD(LiveTest):
+    def check(self, what, target, runtime, flavour, server):
+        core = createdump(self, target, "x.core", "--withheap")
+        oracle = Oracle(core, runtime, flavour)
+        truth = Truth(oracle)
+        self.gcdumpc("convert", core, "--with-dead", "--no-modules", "-o", self.path("all.sqlite"))
+        self.gcdumpc("convert", core, "--no-modules", "-o", self.path("live.sqlite"))
+        ours, live = Ours(self.path("all.sqlite")), Ours(self.path("live.sqlite"))
+        # objects; the empty string has 22 bytes (ClrMD: 24)
+        self.assertEqual(set(ours.objects), set(truth.objects))
+        self.assertEqual([o for o, (table, size) in truth.objects.items() if ours.objects[o] != (table, size) and (size, ours.objects[o][1]) != (24, 22)], [])
+        # references; objects of collectible types have one to their LoaderAllocator, as in events
+        collectible = 0
+        for o, theirs in truth.references.items():
+            more = collections.Counter(ours.references[o])
+            more.subtract(theirs)
+            more = [t for t, n in more.items() if n != 0]
+            self.assertTrue(more == [] or len(more) == 1 and more[0] in ours.allocators, (o, more))
+            collectible += bool(more)
+        # handles: ClrMD looks at as many tables as there are heaps, gcdumpc at one for each processor (dotnet/runtime#124872)
+        handles = {at: o for at, (o, kind) in truth.handles.items() if kind != "Dependent"}
+        self.assertEqual({at: o for at, o in handles.items() if ours.roots["handle"].get(at) != o}, {})
+        more = len(ours.roots["handle"]) - len(handles)
+        if not server:
+            self.assertEqual(more, 0)
+        # what lives; ClrMD has no variables of threads, and frozen objects always live
+        self.assertEqual(truth.reached() - set(live.objects), set())
+        for key, value in live.dependents:
+            truth.dependents[key].append(value)
+        reached = truth.reached([*live.strong.values(), *live.roots["other"].values()]) | {o for o in live.objects if live.frozen(o)}
+        # stacks are searched for all that looks like a reference
+        surplus = len(set(live.objects) - reached)
+        self.assertLess(surplus, len(reached) / 100 + 20)
+        names = Compared(self.path("all.sqlite"), oracle)
+        # createdump leaves out the metadata of assemblies made in memory
+        self.assertEqual([w for w in names.wrong if not re.match(r"type UNKNOWN 0x\w+ \(raw None\) is .*\b(Made\.|HeapLab\.[^A-Z])|type .*<\?> .* is .*<T1>$", w)][:10], [])
+        self.assertLess(names.n["types not known to ClrMD"], 10)
+        self.assertGreater(names.n["statics certain"], 50)
+        known = set(ours.roots["static"]) & set(oracle.statics)
+        self.assertGreater(len(known), len(oracle.statics) * 0.99)
+        print(f"{what}, .NET {runtime}: {len(truth.objects)} objects and {sum(map(len, truth.references.values()))} references equal, {collectible} collectible objects; {len(handles)} handles and "
+              f"{more} that ClrMD misses; {len(reached)} live objects, {surplus} more; {len(known)} static variables of {len(oracle.statics)}; "
+              + ", ".join(f"{n} {k}" for k, n in sorted(names.n.items())), flush=True)
+        return surplus
+
+    def test_programs(self):
+        own = own_runtime()
+        for runtime in RUNTIMES if ALL else (own,):
+            flavour = "built" if runtime == own else "contained"
+            for name, arguments in (("HeapLab", ()), ("WebLab", (need(plugin),)), ("Shop", ("healthy-web", need(plugin, "Shop.Pricing")))):
+                for variables in ({}, SERVER, SEGMENTS) if ALL else ({},):
+                    with self.subTest(name, runtime=runtime, **variables):
+                        with Process(*arguments, program=need(program, name, runtime, flavour), **variables) as target:
+                            server = variables == SERVER or not variables and name != "HeapLab"
+                            self.check(" ".join([name, *variables]), target, runtime, flavour, server)
+
+
+if __name__ == "__main__":
+    main()
