@@ -86,6 +86,7 @@ struct cli_output_args {
 /* What to show, and how. */
 struct cli_view_args {
     bool json, csv;
+    unsigned json_schema; /* --json=1; 0 = the current one */
     bool human; /* tables as on a terminal */
     enum cli_color color;
     enum cli_names names;

@@ -14,6 +14,7 @@
 #include "manual/topics.h"
 #include "opts.h"
 #include "output/json_out.h"
+#include "output/old_keys.h"
 #include "output/output.h"
 #include "signals.h"
 #include "term/message.h"
@@ -203,6 +204,8 @@ static enum cli_exit run(const struct cli_command *c, int argc, char **argv)
     if (args.quiet)
         cli_progress_off();
     cli_style(args.view.human, args.view.color);
+    if (args.view.json_schema == 1)
+        cli_json_use_old_keys(c->name);
     cli_memory_limit(args.limits.max_memory_bytes);
     e = run_command(&args, c->bit);
     cli_memory_close();

@@ -23,6 +23,7 @@
 
 enum option_type {
     OPT_FLAG,
+    OPT_JSON, /* a flag, with an optional number of the schema */
     OPT_TEXT,
     OPT_LIST,
     OPT_NUMBER,
@@ -190,7 +191,8 @@ static const struct option_row rows[] = {
       OPT_SORT, FIELD(view.sort), 0, 0 },
     { "fail-if", 0, "EXPR", "exit with status 4 if EXPR is true, see below; can be repeated",
       COMPARE, OPT_LIST, FIELD(view.fail_if), 0, CLI_THRESHOLDS_MAX },
-    { "json", 'j', NULL, "machine-readable output", TABLES, OPT_FLAG, FIELD(view.json), 0, 0 },
+    { "json", 'j', NULL, "machine-readable output; --json=1: with the keys of 0.2.0", TABLES,
+      OPT_JSON, FIELD(view.json), 0, 0 },
     { "csv", 0, NULL, "comma-separated values, RFC 4180", CLI_REPORT | CLI_SQL | HOLDERS | COMPARE,
       OPT_FLAG, FIELD(view.csv), 0, 0 },
     { "human", 0, NULL, "separators and units as on a terminal, also in a file or a pipe", TABLES,
@@ -518,6 +520,14 @@ static bool set(const struct cli_command *c, const struct option_row *r, const c
     case OPT_FLAG:
         memcpy(field, &(bool){ true }, sizeof(bool));
         return true;
+    case OPT_JSON:
+        args->view.json = true;
+        if (value != NULL && strcmp(value, "1") != 0 && strcmp(value, "2") != 0) {
+            cli_say(NULL, "--json takes 1 or 2, the number of the schema, not \"%s\"", value);
+            return false;
+        }
+        args->view.json_schema = value != NULL && value[0] == '1';
+        return true;
     case OPT_TEXT:
         memcpy(field, &value, sizeof value);
         return true;
@@ -633,7 +643,7 @@ static bool parse_option(const struct cli_command *c, int argc, char **argv, int
         no_option(c, word, is_long ? word + 2 : "", is_long ? strcspn(word + 2, "=") : 0);
         return false;
     }
-    if (r->argument == NULL && value != NULL) {
+    if (r->argument == NULL && value != NULL && r->type != OPT_JSON) {
         cli_say(NULL, "--%s takes no value; see gcdumpc %s --help", r->name, c->name);
         return false;
     }
@@ -754,7 +764,7 @@ enum cli_exit cli_set_option(const struct cli_command *c, const char *name, cons
         no_option(c, name, name, strlen(name));
         return CLI_USAGE;
     }
-    if (r->type == OPT_FLAG)
+    if (r->type == OPT_FLAG || r->type == OPT_JSON)
         return set_flag(r, value, args);
     return set(c, r, value, args) ? CLI_DONE : CLI_USAGE;
 }

@@ -21,7 +21,7 @@ class Page(PageTest):
             self.assertIn(text, summary)
         self.assertEqual(page.text("h1"), "HeapLab")
         self.assertIn("HeapLab", page.run("document.title"))
-        types = {t["name"]: t for t in report["types"]}
+        types = {t["type"]: t for t in report["types"]}
         self.scroll_to_the_end("#types .scroll")
         rows = self.rows("types")
         self.assertEqual(len(rows), report["type_count"])

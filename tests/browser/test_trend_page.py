@@ -42,15 +42,15 @@ class Page(TrendTest):
         page = self.over_time(*(store(n, gone=5000 if n == 1500 else 0) for n in SESSIONS))
         said = json.loads(self.done("trend", *self.names, "--json", "--retained").out)["types"]
         data = {row[0]: dict(zip(("bytes", "count", "retained"), row[2:])) for row in json.loads(page.text("#data"))["rows"]}
-        self.assertEqual(set(data) - {t["name"] for t in said}, {"Shop.Still"})
+        self.assertEqual(set(data) - {t["type"] for t in said}, {"Shop.Still"})
         for t in said:
-            for key, (way, hourly, *values) in data[t["name"]].items():
-                self.assertEqual((WAYS[way], values), (t[f"{key}_trend"], [t[f"{key}_{i}"] for i in range(1, 5)]), (t["name"], key))
+            for key, (way, hourly, *values) in data[t["type"]].items():
+                self.assertEqual((WAYS[way], values), (t[f"{key}_trend"], [t[f"{key}_{i}"] for i in range(1, 5)]), (t["type"], key))
                 self.assertIsNone(hourly)
         page.click("#types .search .chip")               # those that stay the same, too
         shown = {row[0]: row for row in self.rows("types")}
         self.assertEqual(set(shown), set(data))
-        self.assertEqual({name: row[1] for name, row in shown.items()}, {t["name"]: t["retained_trend"] for t in said} | {"Shop.Still": "steady"})
+        self.assertEqual({name: row[1] for name, row in shown.items()}, {t["type"]: t["retained_trend"] for t in said} | {"Shop.Still": "steady"})
 
     def test_lines_are_as_high_as_the_numbers(self):
         page = self.over_time(*(store(n) for n in SESSIONS))

@@ -61,7 +61,7 @@ STACKS = [
 class Async(CliTest):
     def json(self, *words, code=0):
         got = json.loads(self.done("async", *words, "--json", "-q", code=code).text)
-        self.assertEqual(got["schema"], 1)
+        self.assertEqual(got["schema"], 2)
         return got
 
     def test_json(self):

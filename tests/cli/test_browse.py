@@ -80,10 +80,10 @@ class Views(Browse):
             shown = [line.split(" ")[-1] for line in lines[2:-2] if line]
             self.assertEqual(len(shown), len(table))
             if number is None:
-                names = [t["name"] for t in table]
+                names = [t["type"] for t in table]
                 self.assertEqual(shown[0], sorted(names)[0].split(" ")[-1])
             else:
-                self.assertTrue(lines[2].endswith(table[0]["name"].split(" ")[-1]), (key, lines[2]))
+                self.assertTrue(lines[2].endswith(table[0]["type"].split(" ")[-1]), (key, lines[2]))
             s.press("s")
         self.quit(s)
 

@@ -46,7 +46,7 @@ class Compare(CliTest):
         """{name: (count, bytes)} from the command report; types with one name in one module are added up."""
         found = {}
         for t in json.loads(self.done("report", name, *words, "--json", "-q", code=code).text)["types"]:
-            name = t["name"].split(" 0x0")[0] + ("]" if " 0x0" in t["name"] else "")
+            name = t["type"].split(" 0x0")[0] + ("]" if " 0x0" in t["type"] else "")
             count, size = found.get(name, (0, 0))
             found[name] = (count + t["count"], size + t["bytes"])
         return found
@@ -65,7 +65,7 @@ class Diff(Compare):
                          [("old", 15, 638, 5, True), ("new", 19, 1768, 5, True)])
         self.assertEqual([(d["process"], d["retained"]) for d in got["dumps"]], 2 * [(1234, None)])
         self.assertEqual([d["time"] for d in got["dumps"]], ["2024-05-07T10:00:00.001Z", "2024-05-07T12:00:00.001Z"])
-        self.assertEqual([(t["name"], t["count_delta"], t["bytes_delta"], t["change"]) for t in got["types"]],
+        self.assertEqual([(t["type"], t["count_delta"], t["bytes_delta"], t["change"]) for t in got["types"]],
                          [("New", 2, 1000, "new"), ("Grown", 3, 300, None), ("Thinner", 4, 0, None), ("Shrunk", -2, -80, None),
                           ("Gone", -3, -90, "gone")])
         rows = list(csv.DictReader(io.StringIO(self.done("diff", "old", "new", "--csv").text)))
@@ -95,7 +95,7 @@ class Diff(Compare):
             names = {n for n in {**before, **after} if before.get(n) != after.get(n)}
             apart = {n.split(" [")[0] for n in {**before, **after} if " [" in n}
             want = {n: before.get(n, (0, 0)) + after.get(n, (0, 0)) for n in names if n.split(" [")[0] not in apart}
-            rows = {t["name"]: (t["count_before"], t["bytes_before"], t["count_after"], t["bytes_after"]) for t in got["types"]}
+            rows = {t["type"]: (t["count_before"], t["bytes_before"], t["count_after"], t["bytes_after"]) for t in got["types"]}
             self.assertEqual({n: r for n, r in rows.items() if n in want}, want)
             self.assertGreater(len(want), 1)
             for n in set(rows) - set(want):      # distinguished by their modules in one dump, or in both
@@ -105,14 +105,14 @@ class Diff(Compare):
         for key, order in (("bytes", "New Grown Thinner Shrunk Gone"), ("count", "Thinner Grown New Shrunk Gone"),
                            ("name", "Gone Grown New Shrunk Thinner")):
             got = self.json("diff", "old", "new", "--sort", key)
-            self.assertEqual(" ".join(t["name"] for t in got["types"]), order)
+            self.assertEqual(" ".join(t["type"] for t in got["types"]), order)
             got = self.json("diff", "old", "new", "--sort", key, "--top=3")
-            self.assertEqual(" ".join(t["name"] for t in got["types"]), " ".join(order.split()[:3]))
+            self.assertEqual(" ".join(t["type"] for t in got["types"]), " ".join(order.split()[:3]))
 
     def test_selection(self):
         for words, names in ((("--min-bytes", "90"), "New Grown Gone"), (("--min-bytes", "91"), "New Grown"), (("--min-bytes", "1K"), ""),
                              (("--filter", "?r*"), "Grown"), (("--filter", "/^(New|Gone)$/"), "New Gone")):
-            self.assertEqual(" ".join(t["name"] for t in self.json("diff", "old", "new", *words)["types"]), names, words)
+            self.assertEqual(" ".join(t["type"] for t in self.json("diff", "old", "new", *words)["types"]), names, words)
         got = self.json("diff", "old", "new", "--filter", "G*")
         self.assertEqual([(d["count"], d["bytes"], d["types"]) for d in got["dumps"]], [(4, 190, 2), (4, 400, 1)])
 
@@ -141,8 +141,8 @@ class Diff(Compare):
         self.assertIn('=cmd|"x"?[31m?<b>,', run.text)
         self.assertNotIn("\x1b", run.text)
         rows = list(csv.DictReader(io.StringIO(self.done("diff", "old", "evil", "--csv", "--filter", "*cmd*").text)))
-        self.assertEqual(rows[0]["name"], "'=cmd|\"x\"?[31m?<b>,")
-        self.assertEqual(self.json("diff", "old", "evil", "--filter", "*cmd*")["types"][0]["name"], evil)
+        self.assertEqual(rows[0]["type"], "'=cmd|\"x\"?[31m?<b>,")
+        self.assertEqual(self.json("diff", "old", "evil", "--filter", "*cmd*")["types"][0]["type"], evil)
 
     def test_formats(self):
         """A dump equals its conversion, except for names that have no unambiguous spelling in a file (src/names)."""
@@ -152,7 +152,7 @@ class Diff(Compare):
             got = self.json("diff", "net10-wks.nettrace.gz", name)
             self.assertEqual([d["count"] for d in got["dumps"]], [17646, 17646], name)
             if name != "x.dartheap":     # has only unique names
-                names = {t["name"] for t in got["types"] if "," not in t["name"]}
+                names = {t["type"] for t in got["types"] if "," not in t["type"]}
                 alike = {n for n in names if " [" in n}      # written to the file with the suffix that tells them apart
                 self.assertEqual(names - alike - {n.split(" [")[0] for n in alike}, set(), name)
 
@@ -242,7 +242,7 @@ class Odd(Compare):
         self.assertEqual([d["recording"] for d in got["dumps"]], list(both))
         self.assertGreater(got["dumps"][1]["count"], got["dumps"][0]["count"])
         want = {n: before.get(n, (0, 0)) + after.get(n, (0, 0)) for n in {**before, **after} if before.get(n) != after.get(n)}
-        self.assertEqual({t["name"]: (t["count_before"], t["bytes_before"], t["count_after"], t["bytes_after"]) for t in got["types"]}, want)
+        self.assertEqual({t["type"]: (t["count_before"], t["bytes_before"], t["count_after"], t["bytes_after"]) for t in got["types"]}, want)
         self.assertEqual(self.json("trend", *both)["types"][0]["bytes_delta"], got["types"][0]["bytes_delta"])
         notes = self.done("diff", "three.nettrace", "three.nettrace").lines
         self.assertEqual(notes, 2 * ['gcdumpc: three.nettrace: the recording holds 3 heap dumps, this is number 1; "FILE#N" chooses'])
@@ -250,7 +250,7 @@ class Odd(Compare):
         for word in ("three.nettrace#0", "three.nettrace#x", "three.nettrace#123456", "#1"):
             self.refused(1, rf"{word}: .*", "diff", "three.nettrace#1", word)
         os.rename(self.path("new"), self.path("new#1"))
-        self.assertEqual(self.json("diff", "old", "new#1")["types"][0]["name"], "New")
+        self.assertEqual(self.json("diff", "old", "new#1")["types"][0]["type"], "New")
 
 
 class Retained(Compare):
@@ -274,7 +274,7 @@ class Retained(Compare):
     def test_of_a_threshold(self):
         """Computes retained sizes when needed; a pattern gets the size its types retain together, not the sum."""
         got = self.json("diff", trace("net8-wks"), trace("net10-wks"), "--fail-if", "retained(HeapLab.*) > 1G")
-        sums = sum(t["retained_after"] for t in got["types"] if t["name"].startswith("HeapLab."))
+        sums = sum(t["retained_after"] for t in got["types"] if t["type"].startswith("HeapLab."))
         self.assertLess(got["thresholds"][0]["after"], 1378569)
         self.assertIn("retained_after", got["types"][0])
         self.assertNotEqual(got["thresholds"][0]["after"], sums)
@@ -407,7 +407,7 @@ class Trend(Compare):
         """The same figures as --json, in named columns, for any --sort."""
         files = [trace("net10-wks"), trace("net8-wks"), trace("net10-wks-ranges")]
         got = self.json("trend", *files, "--retained", "-q")
-        of_type = {t["name"]: t for t in got["types"]}
+        of_type = {t["type"]: t for t in got["types"]}
         for sort, first in (("bytes", "Bytes"), ("count", "Count"), ("retained", "Bytes"), ("name", "Bytes")):
             text = self.done("trend", *files, "--retained", "-q", "--sort", sort).text
             titles, rows = rows_of(text)
@@ -429,8 +429,8 @@ class Trend(Compare):
 
     def test_values(self):
         got = self.json("trend", "old", "new", "third")
-        rows = {t["name"]: t for t in got["types"]}
-        self.assertEqual([t["name"] for t in got["types"]], ["New", "Grown", "Shrunk", "Gone", "Thinner"])
+        rows = {t["type"]: t for t in got["types"]}
+        self.assertEqual([t["type"] for t in got["types"]], ["New", "Grown", "Shrunk", "Gone", "Thinner"])
         self.assertEqual([rows["New"][f"bytes_{i}"] for i in (1, 2, 3)], [0, 1000, 2000])
         self.assertEqual({n: (t["bytes_trend"], t["count_trend"]) for n, t in rows.items()},
                          {"New": ("grows", "grows"), "Grown": ("grows", "grows"), "Shrunk": ("varies", "varies"), "Gone": ("shrinks", "shrinks"),
@@ -455,8 +455,8 @@ class Trend(Compare):
     def test_of_two_it_is_diff(self):
         of_diff, of_trend = self.json("diff", "old", "new"), self.json("trend", "old", "new")
         self.assertEqual(of_diff["dumps"], of_trend["dumps"])
-        self.assertEqual([(t["name"], t["bytes_before"], t["bytes_after"]) for t in of_diff["types"]],
-                         [(t["name"], t["bytes_1"], t["bytes_2"]) for t in of_trend["types"]])
+        self.assertEqual([(t["type"], t["bytes_before"], t["bytes_after"]) for t in of_diff["types"]],
+                         [(t["type"], t["bytes_1"], t["bytes_2"]) for t in of_trend["types"]])
 
     def test_sums(self):
         for words in ((), ("--top", "2")):

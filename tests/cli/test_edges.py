@@ -25,9 +25,9 @@ class Edges(CliTest):
 
     def report_in(self, form, *words):
         if form == "csv":
-            return lambda n: {r["name"] for r in self.rows("report", "in", *words, "--min-bytes", n)}
+            return lambda n: {r["type"] for r in self.rows("report", "in", *words, "--min-bytes", n)}
         if form == "json":
-            return lambda n: {r["name"] for r in json.loads(self.done("report", "in", *words, "--json", "--min-bytes", n).text)["types"]}
+            return lambda n: {r["type"] for r in json.loads(self.done("report", "in", *words, "--json", "--min-bytes", n).text)["types"]}
         if form == "prometheus":
             return lambda n: {dict(k)["type"] for k in parsed(self.done("report", "in", "-f", "prometheus", "--min-bytes", n).text)["gcdumpc_type_bytes"]}
         return lambda n: {name for name in SIZES if name in self.done("report", "in", *words, "--min-bytes", n).text}
@@ -70,7 +70,7 @@ class Edges(CliTest):
         self.put("in", types_trace(("A", 1, 1300), ("B", 3, 100), ("C", 1, 64)))
         changed = {"A": 300, "B": 200}
         for command in ("diff", "trend"):
-            self.both(lambda least, c=command: {r["name"] for r in self.rows(c, "old", "in", "--min-bytes", least)}, changed)
+            self.both(lambda least, c=command: {r["type"] for r in self.rows(c, "old", "in", "--min-bytes", least)}, changed)
 
     def test_leaks(self):
         """The smallest suspect, as a size and as a share of the heap."""

@@ -43,10 +43,10 @@ class FullNames(CliTest):
 
 class Shown(FullNames):
     def test_types(self):
-        rows = {r["name"]: (r["raw_name"], r["count"]) for r in self.json("report", "named")["types"]}
+        rows = {r["type"]: (r["raw_name"], r["count"]) for r in self.json("report", "named")["types"]}
         self.assertEqual(rows, {"Shop.Lists<System.Int32>.Node": ("Node[System.Int32]", 3), "Shop.Trees.Node<System.Int32>": ("Node[System.Int32]", 1),
                                 "Shop.Store": ("Shop.Store", 1), "Shop.Order": ("Shop.Order", 1)})
-        self.assertEqual([r["name"] for r in self.json("report", "named", "--names", "raw")["types"][:1]], ["Node[System.Int32]"])
+        self.assertEqual([r["type"] for r in self.json("report", "named", "--names", "raw")["types"][:1]], ["Node[System.Int32]"])
 
     def test_namespaces(self):
         self.assertEqual({r["namespace"]: r["count"] for r in self.json("report", "bare", "--by", "namespace")["namespaces"]}, {"(none)": 3, "Shop": 2})
@@ -98,7 +98,7 @@ class Mixed(FullNames):
         """matched_by, {name: (before, after)}, notes on standard error."""
         run = self.done(*words, "--json")
         got = json.loads(run.text)
-        return got["matched_by"], {r["name"]: (r["count_before"], r["count_after"]) for r in got[key]}, [n for n in run.lines if "nested" in n]
+        return got["matched_by"], {r["type" if key == "types" else "name"]: (r["count_before"], r["count_after"]) for r in got[key]}, [n for n in run.lines if "nested" in n]
 
     def test_full_names_on_both_sides(self):
         self.assertEqual(self.rows("diff", "named", "more"),
@@ -117,7 +117,7 @@ class Mixed(FullNames):
     def test_trend(self):
         run = self.done("trend", "named", "bare", "more", "--json")
         got = json.loads(run.text)
-        self.assertEqual((got["matched_by"], [(r["name"], r["count_1"], r["count_2"], r["count_3"]) for r in got["types"]]),
+        self.assertEqual((got["matched_by"], [(r["type"], r["count_1"], r["count_2"], r["count_3"]) for r in got["types"]]),
                          ("raw_name", [("Node<System.Int32>", 4, 3, 11)]))
         self.assertEqual(run.lines.count(self.NOTE.format("bare")), 1)
         self.assertEqual(json.loads(self.done("trend", "named", "more", "--json").text)["matched_by"], "name")

@@ -53,7 +53,7 @@ class Html(CliTest):
             self.assertEqual((data["totals"]["objects"], data["totals"]["bytes"]), total)
             self.assertEqual(self.check_tree(data["tree"]), total)
             types = {data["names"][t[0]]: t for t in data["types"]}
-            self.assertEqual({n: (t[2], t[3]) for n, t in types.items()}, {t["name"]: (t["count"], t["bytes"]) for t in report["types"]})
+            self.assertEqual({n: (t[2], t[3]) for n, t in types.items()}, {t["type"]: (t["count"], t["bytes"]) for t in report["types"]})
             self.assertEqual(data["other_types"], [0, 0, 0])
             for path in data["paths"]:
                 own = next(t for t in data["types"] if t[0] == path["type"])
@@ -83,7 +83,7 @@ class Html(CliTest):
                 self.assertIsNone(row["folded_types"])
                 sums = text.setdefault(tuple(stack), [0, 0])
                 sums[0] += row["bytes"]
-                sums[1] += row["retained"]
+                sums[1] += row["retained_bytes"]
             self.assertGreater(len(text), 100)
             self.assertEqual(page, text)
 
@@ -314,7 +314,7 @@ class Diff(CliTest):
         self.assertEqual([(s["objects"], s["bytes"]) for s in data["sides"]], [(s["count"], s["bytes"]) for s in table["dumps"]])
         keys = [f"{what}_{when}" for when in ("before", "after") for what in ("count", "bytes", "retained")]
         changed = {row[0]: row[1:] for row in data["rows"] if row[1:4] != row[4:]}
-        self.assertEqual(changed, {t["name"]: [t[k] for k in keys] for t in table["types"]})
+        self.assertEqual(changed, {t["type"]: [t[k] for k in keys] for t in table["types"]})
         self.assertEqual([sum(row[i] for row in data["rows"]) for i in (1, 2, 4, 5)], [n for s in data["sides"] for n in (s["objects"], s["bytes"])])
         self.assertGreater(len(data["steps"]), 20)
         self.assertTrue(all(b[0] <= a[0] + 1 for a, b in zip(data["steps"], data["steps"][1:])))
@@ -364,7 +364,7 @@ class Trend(CliTest):
         rows = {row[0]: dict(zip(("bytes", "count", "retained"), row[2:])) for row in data["rows"]}
         ways = ["steady", "grows", "shrinks", "varies", None]
         for t in table["types"]:
-            for key, (way, hourly, *values) in rows[t["name"]].items():
+            for key, (way, hourly, *values) in rows[t["type"]].items():
                 self.assertEqual((ways[way], hourly, values), (t[f"{key}_trend"], t[f"{key}_per_hour"], [t[f"{key}_{i}"] for i in (1, 2, 3)]))
         self.assertEqual(sum(row[2][4] for row in data["rows"]), table["dumps"][2]["bytes"])
         self.assertEqual(data["other_rows"], 0)

@@ -26,7 +26,7 @@ def cache(orders=100, each=100_000):
 class Leaks(CliTest):
     def json(self, *words, code=0):
         got = json.loads(self.done("leaks", *words, "--json", "-q", code=code).text)
-        self.assertEqual(got["schema"], 1)
+        self.assertEqual(got["schema"], 2)
         self.assertEqual(got["verdict"]["complete"], code == 0)
         return got
 

@@ -16,7 +16,7 @@ class Loads(CliTest):
     def json(self, *args, code=0):
         return json.loads(self.done(*args, "--json", code=code).out)
 
-    def guests(self, rows, name="name", count="count"):
+    def guests(self, rows, name="type", count="count"):
         return sorted((r[name], r[count]) for r in rows if r[name].startswith(GUEST))
 
     def test_report(self):
@@ -50,7 +50,7 @@ class Loads(CliTest):
         for command in ("diff", "trend"):
             self.done(command, trace("net9-wks"), self.name, "--fail-if", "count(HeapLab.Guest) > 14", code=4)
         whole = self.json("trend", self.name, trace("net10-wks-killed"), code=3)
-        self.assertFalse([t for t in whole["types"] if t["name"].startswith(GUEST + " [HeapLab")])
+        self.assertFalse([t for t in whole["types"] if t["type"].startswith(GUEST + " [HeapLab")])
 
     def test_what_they_retain(self):
         for words, wanted in (((), 1), (("--separate-loads",), 2)):

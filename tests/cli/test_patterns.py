@@ -29,7 +29,7 @@ class PatternTest(CliTest):
         """The names of the types that PATTERN matches, perhaps an empty list."""
         run = self.gcdumpc("report", source, "--json", f"--filter={pattern}")
         self.assertIn(run.code, (0, 1), (pattern, run.err))
-        return sorted(row["name"] for row in json.loads(run.out)["types"]) if run.code == 0 else []
+        return sorted(row["type"] for row in json.loads(run.out)["types"]) if run.code == 0 else []
 
 
 class WhatPeopleWrite(PatternTest):
@@ -138,7 +138,7 @@ class WhatIsCopied(PatternTest):
         outputs["page"] = None
         for i, row in list(every.items())[::sample * SPARSE]:
             for form, spell in (*SPELLINGS.items(), ("gclog", text), ("json", str)):
-                name = spell(row["raw_name"] if form == "gclog" else row["name"])
+                name = spell(row["raw_name"] if form == "gclog" else row["type"])
                 if outputs[form] is not None and spell is not str and form != "json":
                     self.assertIn(name, outputs[form], form)
                 if name.startswith("/") and name.endswith("/"):
@@ -146,7 +146,7 @@ class WhatIsCopied(PatternTest):
                 found = self.types(source, f"--filter={name}")
                 self.assertIn(i, found, (form, name))
                 if not set("*?\ufffd") & set(name):
-                    column = "raw_name" if form == "gclog" else "name"
+                    column = "raw_name" if form == "gclog" else "type"
                     same = {k for k, r in every.items() if spell(r[column]) == name}
                     self.assertEqual(set(found), same, (form, name))
 
@@ -164,7 +164,7 @@ class WhatIsCopied(PatternTest):
             here, there = self.types(trace("net10-wks")), self.types(f"x.{form}")
             for source, other in ((here, f"x.{form}"), (there, trace("net10-wks"))):
                 for row in list(source.values())[::10 * SPARSE]:
-                    for name in (row["name"], row["raw_name"]):
+                    for name in (row["type"], row["raw_name"]):
                         found = self.types(other, f"--filter={name}")
                         self.assertTrue(found, (form, name))
 
@@ -172,7 +172,7 @@ class WhatIsCopied(PatternTest):
         name = trace("net10-wks")
         copied = {row["type"] for row in json.loads(self.done("retained", name, "--json").out)["largest_types"]}
         copied |= {row["type"] for row in csv.DictReader(io.StringIO(self.done("paths", name, "--type=HeapLab.*", "--csv").text)) if row["type"]}
-        copied |= {row["name"] for row in json.loads(self.done("diff", trace("net8-wks"), name, "--json").out)["types"] if row["count_after"]}
+        copied |= {row["type"] for row in json.loads(self.done("diff", trace("net8-wks"), name, "--json").out)["types"] if row["count_after"]}
         self.assertGreater(len(copied), 40)
         for pattern in sorted(copied)[::3]:
             self.assertTrue(self.means(name, pattern), pattern)

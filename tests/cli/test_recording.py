@@ -43,7 +43,7 @@ class Names(CliTest):
         self.put("in.nettrace", data)
         report = json.loads(self.done("report", "in.nettrace", "--json").text)
         self.assertTrue(report["verdict"]["complete"])
-        return {t["id"]: t["name"] for t in report["types"]}
+        return {t["id"]: t["type"] for t in report["types"]}
 
     def test_recorded_names_are_shown(self):
         self.assertEqual(self.names(named_trace(*OUTER)),
@@ -132,7 +132,7 @@ class FromFiles(CliTest):
 
     def report(self, name, *words):
         report = json.loads(self.done("report", name, "--json", *words).text)
-        return {t["name"]: t["raw_name"] for t in report["types"]}
+        return {t["type"]: t["raw_name"] for t in report["types"]}
 
     def test_convert_adds_them(self):
         self.put("in.nettrace", seed_trace())

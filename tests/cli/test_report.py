@@ -90,7 +90,7 @@ class Report(CliTest):
             run = self.done("report", "six", "--sort", key)
             self.assertEqual("".join(r[3] for r in parsed(run.text)[0]), order)
             run = self.done("report", "six", "--sort", key, "--json", "--top", "4")
-            self.assertEqual("".join(t["name"] for t in json.loads(run.text)["types"]), order[:4])
+            self.assertEqual("".join(t["type"] for t in json.loads(run.text)["types"]), order[:4])
 
     def test_equal_names_get_their_module(self):
         names = [r[3] for r in parsed(self.report())[0]]
@@ -102,13 +102,13 @@ class Report(CliTest):
         for name in RECORDINGS:
             rows, _, total = parsed(self.report(name))
             got = json.loads(self.report(name, "--json"))
-            self.assertEqual((got["schema"], got["recording"]), (1, trace(name)))
+            self.assertEqual((got["schema"], got["recording"]), (2, trace(name)))
             self.assertEqual((got["objects"], got["bytes"], got["type_count"]), (total[0], total[1], len(rows)))
             self.assertEqual([(t["count"], t["bytes"], f"{100 * t['share']:.2f}") for t in got["types"]], [r[:3] for r in rows])
             for row, of_json in zip(rows, got["types"]):
-                self.assertEqual(row[3], of_json["name"])
+                self.assertEqual(row[3], of_json["type"])
                 self.assertRegex(of_json["id"], r"\A0x[0-9a-f]+\Z")
-                self.assertLessEqual({"name", "module", "id", "count", "bytes", "share"}, set(of_json))
+                self.assertLessEqual({"type", "module", "id", "count", "bytes", "share"}, set(of_json))
             self.assertEqual([r["code"] for r in got["verdict"]["reasons"]], INCOMPLETE.get(name, []))
             self.assertEqual(got["verdict"]["complete"], name not in INCOMPLETE)
 

@@ -118,7 +118,7 @@ class Prometheus(CliTest):
             self.assertEqual(len(types), shown)
             for metric, key in (("type_objects", "count"), ("type_bytes", "bytes")):
                 self.assertEqual({(dict(k)["type"], dict(k)["module"]): v for k, v in m["gcdumpc_" + metric].items()},
-                                 {(t["name"], (t["module"] or "").rpartition("/")[2]): t[key] for t in types})
+                                 {(t["type"], (t["module"] or "").rpartition("/")[2]): t[key] for t in types})
             self.assertEqual(self.one(m, "heap_bytes"), 1378569)
 
     def test_generations_and_roots(self):
@@ -139,7 +139,7 @@ class Prometheus(CliTest):
     def test_retained(self):
         m = self.metrics("net10-wks-ranges", "--retained", "--sort=retained")
         types = self.json("net10-wks-ranges", "--retained", "--sort=retained", "--top=20")["types"]
-        self.assertEqual(self.by(m, "type_retained_bytes", "type"), {t["name"]: t["retained_bytes"] for t in types})
+        self.assertEqual(self.by(m, "type_retained_bytes", "type"), {t["type"]: t["retained_bytes"] for t in types})
         roots = self.json("net10-wks-ranges", "--retained", "--by=root")["roots"]
         for key in ("retained_bytes", "claimed_bytes"):
             self.assertEqual({k: v for k, v in self.by(m, "root_" + key, "kind").items() if v},
@@ -150,7 +150,7 @@ class Prometheus(CliTest):
         self.put("evil", types_trace(*((name, 1, 24 + i) for i, name in enumerate(EVIL)), command_line='/srv/"x\\y\n{}'))
         m = self.metrics("evil")
         found = self.json("evil")
-        self.assertEqual(self.by(m, "type_bytes", "type"), {t["name"]: t["bytes"] for t in found["types"]})
+        self.assertEqual(self.by(m, "type_bytes", "type"), {t["type"]: t["bytes"] for t in found["types"]})
         self.assertEqual(len(found["types"]), len(EVIL))
         (process,) = {dict(k)["process"] for samples in m.values() for k in samples}
         info = json.loads(self.done("info", "evil", "--json").text)

@@ -14,8 +14,8 @@ from cli_support import HAVE_SQLITE, INCOMPLETE, NO_ROOM, CliTest, Ev, Payloads,
 
 RECORDINGS = ("net8-wks", "net9-svr", "net10-wks-ranges", "net10-wks-nonames", "net10-wks-lossy", "net10-wks-killed")
 # --by, the name of the rows in JSON, the column that names a row
-VIEWS = (("type", "types", "name"), ("module", "modules", "module"), ("namespace", "namespaces", "namespace"), ("kind", "kinds", "kind"),
-         ("generation", "generations", "generation"), ("length", "lengths", "name"))
+VIEWS = (("type", "types", "type"), ("module", "modules", "module"), ("namespace", "namespaces", "namespace"), ("kind", "kinds", "kind"),
+         ("generation", "generations", "generation"), ("length", "lengths", "type"))
 EVIL = ("=cmd|x", "A\x1b[31mred", "B\nC,\"D\"", "Größe`1[数据]", "E\x9b31m.F", "+1.G", "'H", "I;J", ".", "..K", "<>c", "a.")
 
 
@@ -53,7 +53,7 @@ class Views(ReportTest):
         for name in RECORDINGS:
             for by, key, _ in self.views(name):
                 got = self.json(name, "--by", by)
-                self.assertEqual((got["by"], got["filter"], got["schema"]), (by, None, 1))
+                self.assertEqual((got["by"], got["filter"], got["schema"]), (by, None, 2))
                 self.assertEqual((sum(r["count"] for r in got[key]), sum(r["bytes"] for r in got[key])), (got["objects"], got["bytes"]), (name, by))
                 self.assertAlmostEqual(sum(r["share"] for r in got[key]), 1)
                 self.assertEqual(got["matched"], {"types": got["type_count"], "objects": got["objects"], "bytes": got["bytes"]})
@@ -182,8 +182,8 @@ class Lengths(ReportTest):
         self.assertGreater(len(wanted), 20)
         got = {}
         for row in self.json("net10-wks-ranges", "--by", "length", "--names", "raw")["lengths"]:
-            if row["name"] in sizes:
-                got[row["name"], row["length_min"].bit_length()] = (row["count"], row["bytes"], row["length_min"], row["length_max"])
+            if row["type"] in sizes:
+                got[row["type"], row["length_min"].bit_length()] = (row["count"], row["bytes"], row["length_min"], row["length_max"])
                 self.assertEqual(row["length"], "-".join(str(n) for n in sorted({row["length_min"], row["length_max"]})))
         self.assertEqual(got, {k: (len(v), sum(s for _, s in v), min(v)[0], max(v)[0]) for k, v in wanted.items()})
 
@@ -191,9 +191,9 @@ class Lengths(ReportTest):
         """As Mono does: no string has an odd size, so nothing is known of any length."""
         self.put("mono", traced(("System.String", 3, 24), ("System.Byte[]", 1, 40)))
         (row,) = self.json("mono", "--by", "length")["lengths"]
-        self.assertEqual((row["count"], row["bytes"], row["name"], row["length"], row["length_min"]), (4, 112, "(no length)", None, None))
+        self.assertEqual((row["count"], row["bytes"], row["type"], row["length"], row["length_min"]), (4, 112, "(no length)", None, None))
         self.put("core", traced(("System.String", 3, 24), ("System.Byte[]", 1, 40), nodes=((0x5000, 22, 0x70, 0),)))
-        rows = [(r["name"], r["length"], r["count"]) for r in self.json("core", "--by", "length", "--names=raw", "--sort=name")["lengths"]]
+        rows = [(r["type"], r["length"], r["count"]) for r in self.json("core", "--by", "length", "--names=raw", "--sort=name")["lengths"]]
         self.assertEqual(rows, [("System.Byte[]", "16", 1), ("System.String", "1", 3), ("System.String", "0", 1)])
 
 
@@ -252,7 +252,7 @@ class Roots(ReportTest):
         self.put("none", types_trace(("A", 2, 24), ("B", 1, 100)))
         run = self.done("report", "none", "--retained", "--json")
         self.assertRegex(run.err.decode(), r"\Agcdumpc: none: the dump has no roots; 3 objects .*\n\Z")
-        self.assertEqual([(t["name"], t["retained_bytes"]) for t in json.loads(run.text)["types"]], [("B", 100), ("A", 48)])
+        self.assertEqual([(t["type"], t["retained_bytes"]) for t in json.loads(run.text)["types"]], [("B", 100), ("A", 48)])
         run = self.done("report", "none", "--retained", "--by=root", "--json")
         self.assertRegex(run.err.decode(), r"\Agcdumpc: none: the dump has no roots; 3 objects .*\n\Z")
         self.assertEqual([(r["group"], r["roots"], r["retained_bytes"]) for r in json.loads(run.text)["roots"]], [("stand_in", 3, 148)])
@@ -269,7 +269,7 @@ class Retained(ReportTest):
         parent = dict(db.execute("SELECT object_id, parent_id FROM dominators"))
         size = dict(db.execute("SELECT object_id, retained_bytes FROM dominators"))
         db.close()
-        for by, key, label, column, prefix in (("type", "types", 0, "name", ""), ("module", "modules", 1, "module", ""),
+        for by, key, label, column, prefix in (("type", "types", 0, "type", ""), ("module", "modules", 1, "module", ""),
                                                ("module", "modules", 1, "module", "System.")):
             group_of = {i: t[label] or "(unknown)" for i, t in types.items() if t[0].startswith(prefix)}
             wanted = collections.Counter()
@@ -292,7 +292,7 @@ class Retained(ReportTest):
     def test_the_rest_is_as_without(self):
         for words in ((), ("--by=namespace",)):
             def without(got):
-                del got["stand_ins"], got["unreachable"]         # only the graph tells them
+                del got["guessed_roots"], got["unreachable"]         # only the graph tells them
                 return {k: [{c: v for c, v in r.items() if c != "retained_bytes"} for r in v] if isinstance(v, list) else v for k, v in got.items()}
             self.assertEqual(without(self.json("net10-wks-ranges", "--retained", *words)),
                              {k: v for k, v in self.json("net10-wks-ranges", *words).items() if k != "unreachable"})
@@ -306,7 +306,7 @@ class Choice(ReportTest):
         for pattern, match in (("HeapLab.*", r"HeapLab\..*"), ("System.Byte[]", r"System\.Byte\[\]"), ("*[]", r".*\[\]"),
                                ("System.Int??", r"System\.Int.."), (r"/^HeapLab\.(Node|Leaf)$/", r"HeapLab\.(Node|Leaf)"),
                                ("/String/", ".*String.*")):
-            wanted = [t for t in types if re.fullmatch(match, t["name"])]
+            wanted = [t for t in types if re.fullmatch(match, t["type"])]
             self.assertGreater(len(wanted), 0, pattern)
             got = self.json("net10-wks-ranges", "--filter", pattern)
             self.assertEqual((got["types"], got["filter"]), (wanted, pattern))
@@ -355,10 +355,10 @@ class Choice(ReportTest):
         self.refused(1, r'long\.gclog: no type matches "/a\.\*b/"; .*', "report", "long.gclog", "--filter", "/a.*b/")
         self.refused(1, r'long\.gclog: no type matches "\*a\*b\*"; .*', "report", "long.gclog", "--filter", "*a*b*")
         for pattern in ("/a.*End/", "/(a|aa)+\\.End$/", "*a*.End", "/^a+/"):
-            self.assertEqual([t["name"] for t in self.json("long.gclog", "--filter", pattern)["types"]], [f"{name}.End"])
+            self.assertEqual([t["type"] for t in self.json("long.gclog", "--filter", pattern)["types"]], [f"{name}.End"])
         for command in ("diff", "trend"):
             run = self.gcdumpc(command, "s.gclog", "long.gclog", "--json", "--filter", "/a.*End/", "--fail-if", "count(/a.*b|Store$/) > 1")
-            self.assertEqual([t["name"] for t in json.loads(run.text)["types"]], [f"{name}.End"])
+            self.assertEqual([t["type"] for t in json.loads(run.text)["types"]], [f"{name}.End"])
             self.assertEqual(run.code, 0, run.err)
 
     def test_least_bytes(self):
@@ -402,7 +402,7 @@ class Hostile(ReportTest):
             for row in self.csv("evil", "--by", by, "--names=raw"):
                 for cell in row.values():
                     self.assertNotRegex(cell, r"\A *[=+\-@\t\r\n]|[\x00-\x1f]")
-        self.assertEqual({t["name"] for t in self.json("evil", "--names=raw")["types"]}, set(EVIL))
+        self.assertEqual({t["type"] for t in self.json("evil", "--names=raw")["types"]}, set(EVIL))
         names = {r["namespace"] for r in self.json("evil", "--by=namespace")["namespaces"]}
         self.assertEqual(names, {"(none)", "E\x9b31m", "+1", ".", "a"} - {"+1"})
 

@@ -64,7 +64,7 @@ class Held(CliTest):
 
     def json(self, *words, code=0):
         got = json.loads(self.done(*words, "--json", "-q", code=code).text)
-        self.assertEqual(got["schema"], 1)
+        self.assertEqual(got["schema"], 2)
         self.assertEqual(got["verdict"]["complete"], code == 0)
         return got
 
@@ -115,19 +115,19 @@ class Retained(Held):
         data, at = shop()
         self.put("shop", data)
         got = self.json("retained", "shop", "--top", "100")
-        self.assertEqual((got["alive_bytes"], got["alive_objects"], got["stand_ins"]), (ALIVE, 13, 0))
+        self.assertEqual((got["alive_bytes"], got["alive_objects"], got["guessed_roots"]), (ALIVE, 13, 0))
         self.assertEqual((got["bytes"], got["objects"]), (ALIVE + 64 + 80 + 16, 16))
         objects = {o["address"]: o for o in got["largest_objects"]}
         want = {"cache": 24 + 40 + 100 + 48 + 60, "entries": 140, "one": 100, "two": 200, "shared": 1000, "late": 5032, "buffer": 5000,
                 "extra": 108, "text": 60, "head": 90, "middle": 60, "tail": 30, "pin": 26}
-        self.assertEqual({o: objects[f"{at[o]:#x}"]["retained"] for o in want}, want)
+        self.assertEqual({o: objects[f"{at[o]:#x}"]["retained_bytes"] for o in want}, want)
         self.assertEqual(len(objects), len(want))
         held = {o: objects[f"{at[o]:#x}"]["held_by"] for o in want}
         self.assertEqual(held, {"cache": "static variable s_cache", "entries": "Shop.Cache", "one": "Shop.Item[]", "two": "thread stack",
                                 "shared": "(several)", "late": "finalizer queue", "buffer": "Shop.Late", "extra": "Shop.Cache",
                                 "text": "Shop.Extra", "head": "strong handle", "middle": "Shop.Node", "tail": "Shop.Node",
                                 "pin": "pinned handle"})
-        types = {t["type"]: t["retained"] for t in got["largest_types"]}
+        types = {t["type"]: t["retained_bytes"] for t in got["largest_types"]}
         self.assertEqual((types["Shop.Item"], types["Shop.Node"], types["Shop.Dead"], types["Shop.Lost"]), (300, 90, 0, 0))
 
     def test_content(self):
@@ -170,31 +170,31 @@ class Retained(Held):
     def test_exact_sizes(self):
         self.put("shop", shop()[0])
         exact = {t["type"]: t for t in self.json("retained", "shop", "--type", "Shop.*")["types"]}
-        self.assertEqual(exact["Shop.Item"]["retained"], 1300)           # both hold the data only together
-        bounds = {t["type"]: t["retained"] for t in self.json("retained", "shop")["largest_types"]}
+        self.assertEqual(exact["Shop.Item"]["retained_bytes"], 1300)           # both hold the data only together
+        bounds = {t["type"]: t["retained_bytes"] for t in self.json("retained", "shop")["largest_types"]}
         self.assertEqual(bounds["Shop.Item"], 300)
         for heading, words in (("Retained", ("retained", "shop", "--type", "Shop.*")), ("Retained >=", ("retained", "shop", "--largest", "types")),
                                ("Retained >=", ("report", "shop", "--retained"))):
             self.assertRegex(self.done(*words).text.splitlines()[0], rf"(^|  ){heading}  ", words)
-        self.assertEqual(exact["Shop.Cache"]["retained"], 272)
-        self.assertEqual(exact["Shop.Dead"], {"retained": 0, "share": 0.0, "count": 2, "bytes": 144, "type": "Shop.Dead"})
+        self.assertEqual(exact["Shop.Cache"]["retained_bytes"], 272)
+        self.assertEqual(exact["Shop.Dead"], {"retained_bytes": 0, "share": 144 / 6780, "count": 2, "bytes": 144, "type": "Shop.Dead"})
         together = exact["(9 types together)"]
-        self.assertEqual((together["retained"], together["count"]), (ALIVE - 26, 13))
+        self.assertEqual((together["retained_bytes"], together["count"]), (ALIVE - 26, 13))
         [one] = self.json("retained", "shop", "--type", "/^Shop.Item$/")["types"]
-        self.assertEqual((one["retained"], one["bytes"], one["count"]), (1300, 300, 2))
+        self.assertEqual((one["retained_bytes"], one["bytes"], one["count"]), (1300, 300, 2))
         self.assertEqual([t["type"] for t in self.json("retained", "shop", "--type", "Shop.*", "--top", "2")["types"]][-1],
                          "(9 types together)")
 
     def test_bounds(self):
         for name in RECORDINGS:
             code = self.code(name)
-            bounds = {t["type"]: t["retained"] for t in
+            bounds = {t["type"]: t["retained_bytes"] for t in
                       self.json("retained", trace(name), "--top", "100000", code=code)["largest_types"]}
             got = self.json("retained", trace(name), "--type", "System.*", code=code)
             for t in got["types"][:-1]:
-                self.assertLessEqual(bounds[t["type"]], t["retained"])
-                self.assertLessEqual(t["retained"], got["types"][-1]["retained"])
-            self.assertLessEqual(got["types"][-1]["retained"], got["alive_bytes"])
+                self.assertLessEqual(bounds[t["type"]], t["retained_bytes"])
+                self.assertLessEqual(t["retained_bytes"], got["types"][-1]["retained_bytes"])
+            self.assertLessEqual(got["types"][-1]["retained_bytes"], got["alive_bytes"])
 
     def tables(self, name):
         """Objects (type, bytes), their references, the objects of strong roots: from the CSV tables of convert."""
@@ -228,23 +228,23 @@ class Retained(Held):
         got = self.json("retained", trace("net10-wks"), "--top", "1000000")
         self.assertEqual(got["alive_objects"], len(everything))
         for row in got["largest_objects"][:10] + got["largest_objects"][10::700]:
-            self.assertEqual(row["retained"], sum(objects[n][1] for n in everything - alive({row["node"]})), row)
+            self.assertEqual(row["retained_bytes"], sum(objects[n][1] for n in everything - alive({row["node"]})), row)
         for name in ("System.String", "System.Object[]", "HeapLab.Node", "HeapLab.Item[]"):
             [row] = self.json("retained", trace("net10-wks"), "--type", name)["types"]
             of_type = {n for n, (t, _) in objects.items() if t == name}
-            self.assertEqual(row["retained"], sum(objects[n][1] for n in everything - alive(of_type)), row)
+            self.assertEqual(row["retained_bytes"], sum(objects[n][1] for n in everything - alive(of_type)), row)
 
     def test_order_top_filter_and_least(self):
         whole = self.json("retained", trace("net10-wks"), "--top", "1000000")
         for key in ("largest_objects", "largest_types"):
-            sizes = [r["retained"] for r in whole[key]]
+            sizes = [r["retained_bytes"] for r in whole[key]]
             self.assertEqual(sizes, sorted(sizes, reverse=True))
             self.assertEqual(self.json("retained", trace("net10-wks"), "--top", "7")[key], whole[key][:7])
             self.assertEqual(self.json("retained", trace("net10-wks"))[key], whole[key][:20])
             self.assertEqual(self.json("retained", trace("net10-wks"), "--filter", "HeapLab.*", "--top", "1000000")[key],
                              [r for r in whole[key] if r["type"].startswith("HeapLab.")])
             self.assertEqual(self.json("retained", trace("net10-wks"), "--min-bytes", "1K", "--top", "1000000")[key],
-                             [r for r in whole[key] if r["retained"] >= 1024])
+                             [r for r in whole[key] if r["retained_bytes"] >= 1024])
         self.assertEqual(len(whole["largest_objects"]), whole["alive_objects"])
 
     def test_csv(self):
@@ -273,28 +273,28 @@ class Retained(Held):
                     del stack[row["depth"]:]
                     self.assertEqual(len(stack), row["depth"])
                     parent = stack[-1] if stack else None
-                    below[parent] = below.get(parent, 0) + row["retained"]
+                    below[parent] = below.get(parent, 0) + row["retained_bytes"]
                     stack.append(i)
                 self.assertEqual(below.pop(None), got["alive_bytes"])
                 for i, row in enumerate(got["tree"]):
                     self.assertLess(row["depth"], levels)
                     if i in below:
-                        self.assertEqual(row["bytes"] + below[i], row["retained"])
+                        self.assertEqual(row["bytes"] + below[i], row["retained_bytes"])
                 if "--top" in words:
                     self.assertEqual(len([r for r in got["tree"] if r["depth"] == 0]), 4)        # and what is left out
 
     def test_tree_is_folded(self):
         self.put("shop", shop()[0])
-        rows = [(r["depth"], r["type"], r["count"], r["retained"]) for r in
+        rows = [(r["depth"], r["type"], r["count"], r["retained_bytes"]) for r in
                 self.json("retained", "shop", "--tree", "9", "--min-bytes", "1")["tree"]]
         self.assertEqual(rows[:4], [(0, "Shop.Late", 1, 5032), (1, "System.Byte[]", 1, 5000), (0, "Shop.Data", 1, 1000),
                                     (0, "Shop.Cache", 1, 272)])
         self.assertIn((0, "Shop.Node", 3, 90), rows)         # a list is one line
         [rest] = [r for r in self.json("retained", "shop", "--tree", "1", "--min-bytes", "1000")["tree"] if r["folded_types"]]
-        self.assertEqual((rest["folded_types"], rest["retained"], rest["count"]), (4, ALIVE - 6032, None))
+        self.assertEqual((rest["folded_types"], rest["retained_bytes"], rest["count"]), (4, ALIVE - 6032, None))
         two = {f"n{i}": ("Twin", 10, [f"l{i}"]) for i in range(5)} | {f"l{i}": ("Leaf", 3, []) for i in range(5)}
         self.put("twins", heap(two, [(f"n{i}", f"f{i}") for i in range(5)])[0])
-        rows = [(r["depth"], r["type"], r["count"], r["retained"], r["bytes"]) for r in self.json("retained", "twins", "--tree", "5")["tree"]]
+        rows = [(r["depth"], r["type"], r["count"], r["retained_bytes"], r["bytes"]) for r in self.json("retained", "twins", "--tree", "5")["tree"]]
         self.assertEqual(rows, [(0, "Twin", 5, 65, 50), (1, "Leaf", 5, 15, 15)])
 
 
@@ -363,7 +363,7 @@ class Paths(Held):
 
     def test_sums(self):
         for name in RECORDINGS:
-            types = {t["name"]: t for t in json.loads(self.done("report", trace(name), "--json", "-q", code=self.code(name)).text)["types"]}
+            types = {t["type"]: t for t in json.loads(self.done("report", trace(name), "--json", "-q", code=self.code(name)).text)["types"]}
             for pattern, paths in (("System.String", 10), ("System.Object*", 3), ("*", 1), ("*", 100000)):
                 for words in ((), ("--to-root",)):
                     got = self.json("paths", trace(name), "--type", pattern, "--max-paths", str(paths), *words, code=self.code(name))
@@ -485,11 +485,11 @@ class Both(Held):
             run = self.done(*words, "rootless", "-q")
             self.assertEqual(len(run.lines), 1)
             self.assertRegex(run.lines[0], "rootless: the dump has no roots; 8 objects that nothing else refers to serve as pseudo-roots")
-            self.assertEqual(self.json(*words, "rootless")["stand_ins"], 8)
+            self.assertEqual(self.json(*words, "rootless")["guessed_roots"], 8)
         got = self.json("retained", "rootless", "--top", "100")
         self.assertEqual((got["alive_bytes"], got["alive_objects"]), (got["bytes"], got["objects"]))
         [cache] = [o for o in got["largest_objects"] if o["address"] == f"{at['cache']:#x}"]
-        self.assertEqual((cache["held_by"], cache["retained"]), ("(no root recorded)", 24 + 40 + 100 + 200))
+        self.assertEqual((cache["held_by"], cache["retained_bytes"]), ("(no root recorded)", 24 + 40 + 100 + 200))
         rows = self.rows_of("paths", "rootless", "--type", "Shop.Item")
         self.assertEqual([(r["depth"], r["root"] or r["type"]) for r in rows],
                          [(0, "stand_in"), (1, "Shop.Cache"), (2, "Shop.Item[]"), (3, "Shop.Item")])
@@ -503,7 +503,7 @@ class Both(Held):
         self.put("empty", b"a 2 app 5\nc app 5\n")
         for words in (("retained",), ("retained", "--tree", "2")):
             got = self.json(*words, "empty")
-            self.assertEqual((got["alive_bytes"], got["stand_ins"]), (0, 0))
+            self.assertEqual((got["alive_bytes"], got["guessed_roots"]), (0, 0))
             self.done(*words, "empty")
             self.done(*words, "empty", "--csv")
         self.refused(1, r'empty: no type matches "\*"; .*', "paths", "empty", "--type", "*")
@@ -545,7 +545,7 @@ class Both(Held):
         for shape in ("list", "fan"):
             subprocess.run([program, "-n", "200000", "--shape", shape, "--roots", "1", "--statics", "1", self.path("big")], check=True)
             got = self.json("retained", "big", "--top", "3")
-            self.assertEqual(got["largest_objects"][0]["retained"], got["alive_bytes"])
+            self.assertEqual(got["largest_objects"][0]["retained_bytes"], got["alive_bytes"])
             rows = self.json("paths", "big", "--type", "*")["paths"]
             self.assertLess(len(rows), 20)
             self.assertEqual(rows[0]["count"], 200000)

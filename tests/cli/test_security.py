@@ -279,7 +279,7 @@ class Names(NamesTest):
         names = ['"', "\\", '\\"},{"', "\x01\x1b\x7f\u009b\n\r\t", BIDI, "</script>", *FORMULAS]
         self.put("evil", types_trace(*((f"{name}{i}", 1, 24) for i, name in enumerate(names)), command_line=names[2]))
         report = json.loads(self.done("report", "evil", "--json", "--names=raw").text)
-        self.assertEqual({t["name"] for t in report["types"]}, {f"{name}{i}" for i, name in enumerate(names)})
+        self.assertEqual({t["type"] for t in report["types"]}, {f"{name}{i}" for i, name in enumerate(names)})
         self.assertEqual(json.loads(self.done("info", "evil", "--json").text)["process"]["command_line"], names[2])
 
     def test_json_elsewhere(self):
@@ -319,7 +319,7 @@ class Names(NamesTest):
         with open(self.path("tables.csv/types.csv"), encoding="utf-8", newline="") as f:
             texts = [row["name"] for row in csv.DictReader(f)]
         report = self.done("report", "evil", "--names=raw", "--csv").text
-        texts += [row["name"] for row in csv.DictReader(io.StringIO(report, newline=""))]
+        texts += [row["type"] for row in csv.DictReader(io.StringIO(report, newline=""))]
         self.assertGreaterEqual(len(texts), 2 * len(FORMULAS))
         for text in texts:
             self.assertNotIn(text.lstrip(" ")[:1], tuple("=+-@\t\r\n"), text)

@@ -194,13 +194,13 @@ class Trend(SummaryTest):
         self.put("two", types_trace(*((f"T{i}", 1, 1000 - i) for i in range(5)), ("Grows", 1, 3000), ("New", 1, 5)))
         for name in ("one", "two"):
             self.summary(name, "--top", "3", "--mine", "T0", name=f"{name}.json")
-        got = {t["name"]: t for t in self.trend("one.json", "two.json")["types"]}
+        got = {t["type"]: t for t in self.trend("one.json", "two.json")["types"]}
         self.assertEqual([got["Grows"][f"bytes_{k}"] for k in ("1", "2", "delta", "trend")], [None, 3000, None, None])
         self.assertEqual((got["Gone"]["bytes_1"], got["Gone"]["bytes_2"], got["Gone"]["count_delta"]), (2000, None, None))
         whole = self.trend("one.json", "two.json", "one")
         self.assertEqual([d["bytes"] for d in whole["dumps"]], [1000 * 5 - 10 + 2010, 1000 * 5 - 10 + 3005, 1000 * 5 - 10 + 2010])
         self.assertEqual([d["types"] for d in whole["dumps"]], [7, 7, 7])
-        grows, = [t for t in whole["types"] if t["name"] == "Grows"]
+        grows, = [t for t in whole["types"] if t["type"] == "Grows"]
         self.assertEqual((grows["bytes_1"], grows["bytes_3"], grows["bytes_delta"], grows["bytes_trend"]), (None, 10, None, "shrinks"))
         run = self.done("trend", "one.json", "two.json")
         self.assertRegex(run.text, r"\d+ +\d+ .*\(\d+ more types, and unlisted ones\)\n")
@@ -209,20 +209,20 @@ class Trend(SummaryTest):
     def test_holders(self):
         """The summary also has the types that hold the most, however small they are; a type in both lists counts once."""
         small = [self.summary(path, "-n", "5", name=f"{i}.json") for i, path in enumerate(SHOP)]
-        wanted = {t["name"]: t for t in self.trend(*SHOP, "--retained")["types"]}
-        got = {t["name"]: t for t in self.trend("0.json", "1.json", "--retained")["types"]}
+        wanted = {t["type"]: t for t in self.trend(*SHOP, "--retained")["types"]}
+        got = {t["type"]: t for t in self.trend("0.json", "1.json", "--retained")["types"]}
         only = [h["name"] for h in small[1]["holders"] if h["name"] not in [t["name"] for t in small[1]["types"]]]
         self.assertEqual((len(only), len(set(only) & set(got))), (2, 2))
         for name in only + ["CoffeeShop.UserSession"]:
             for key in ("count_2", "bytes_2", "retained_2"):
                 self.assertEqual(got[name][key], wanted[name][key], name)
         top = self.trend("0.json", "1.json", "--retained", "--sort", "retained", "--top", "5")["types"]
-        self.assertEqual([t["name"] for t in top], [h["name"] for h in small[1]["holders"]])
+        self.assertEqual([t["type"] for t in top], [h["name"] for h in small[1]["holders"]])
         # a type of two modules counts as two types
         def in_two_modules(made):
             made["holders"].append({**made["holders"][0], "module": "/another.dll"})
         twice = self.trend(self.edited("x.json", in_two_modules, of="0.json"), "1.json", "--retained")["types"]
-        self.assertEqual(sorted(t["module"] for t in twice if t["name"].startswith("CoffeeShop.Storefront [")), ["CoffeeShop", "another"])
+        self.assertEqual(sorted(t["module"] for t in twice if t["type"].startswith("CoffeeShop.Storefront [")), ["CoffeeShop", "another"])
 
     def test_the_rest_is_all_that_is_not_shown(self):
         for i, path in enumerate(SHOP):
@@ -313,7 +313,7 @@ class Trend(SummaryTest):
                 self.assertIn(run.code, (0, 3), run.err)
                 self.assertNotIn(b"\x1b", run.out + run.err)
         self.edited("x", lambda o: strange(o, types=[dict(rows[0], own_bytes=-5)]))
-        self.assertEqual([t["bytes_1"] for t in self.trend("x", "s.json")["types"] if t["name"] == rows[0]["name"]], [0])
+        self.assertEqual([t["bytes_1"] for t in self.trend("x", "s.json")["types"] if t["type"] == rows[0]["name"]], [0])
         self.edited("x", lambda o: strange(o, complete=False, reasons=[{"code": "of a later version", "text": "t", "amount": 1}]))
         self.assertEqual(self.trend("x", "s.json", code=3)["dumps"][0]["verdict"]["reasons"], [{"code": "other", "amount": 1, "text": "t"}])
 

@@ -78,8 +78,9 @@ class Help(CliTest):
                     if argument:
                         self.refused(2, rf"--{name} needs{argument}; see gcdumpc {command} --help", command, option)
                     else:
-                        value = "=1" if option == f"--{name}" else "1"
-                        self.refused(2, rf"--{name} takes no value; see gcdumpc {command} --help", command, option + value)
+                        value = "=x" if option == f"--{name}" else "x"
+                        why = "takes 1 or 2, .*" if name == "json" else f"takes no value; see gcdumpc {command} --help"
+                        self.refused(2, f"--{name} {why}", command, option + value)
 
     def test_version(self):
         with open(os.path.join(SOURCE, "CMakeLists.txt"), encoding="utf-8") as f:

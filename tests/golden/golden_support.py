@@ -66,7 +66,7 @@ def differences(trace):
     pairs += [(f"roots {k}", dump["roots"][k], ref["roots"][k]) for k in ("stack", "finalizer", "handle", "other")]
     pairs += [("weak", dump["roots"]["weak"], ref["weak_roots"]), ("null roots", dump["roots"]["null"], ref["null_roots"]),
               ("types undescribed", dump["types_undescribed"], ref["types_without_description"])]
-    types = lambda rows: {(t["id"], t.get("raw_name", t["name"]), t["count"], t["bytes"]) for t in rows if t["count"] > 0}
+    types = lambda rows: {(t["id"], t.get("raw_name", t.get("name")), t["count"], t["bytes"]) for t in rows if t["count"] > 0}
     found = [f"{what}: {a} here, {b} there" for what, a, b in pairs if a != b]
     odd = types(report["types"]) ^ types(ref["types"])
     return found + [f"type {t}" for t in sorted(odd)[:5]]

@@ -94,7 +94,7 @@ class Bundled(unittest.TestCase):
     def test_names_of_the_recording(self):
         path = dict(bundled())["net10-wks-names"]
         report, _ = gcdumpc_json("report", path)
-        names = {t["name"]: t["raw_name"] for t in report["types"]}
+        names = {t["type"]: t["raw_name"] for t in report["types"]}
         self.assertEqual(names["HeapLab.Cabinet.Drawer"], "Drawer")
         self.assertEqual(names["System.Collections.Generic.Dictionary<HeapLab.Key, HeapLab.Book>.Entry[]"], "Entry[HeapLab.Key,HeapLab.Book][]")
         r = gcdumpc("paths", path, "--type", "HeapLab.Registry[]")

@@ -20,7 +20,7 @@ class DevTools(unittest.TestCase):
             seen = read_heapsnapshot(snapshot, largest=LARGEST)
         ours, _ = gcdumpc_json("retained", recording, "--largest", "objects", "--top", "1000000000")
         made_up = seen["nodes"] - ours["objects"]                # first the root and the groups of roots
-        retained = {o["node"]: o["retained"] for o in ours["largest_objects"]}
+        retained = {o["node"]: o["retained_bytes"] for o in ours["largest_objects"]}
         compared = 0
         for theirs in seen["retained"]:
             node = (theirs["id"] - 1) // 2 - made_up

@@ -138,7 +138,7 @@ class Decoded(Case):
             if t["objects"] == 0:
                 continue
             row = rows.pop(t["id"])
-            self.assertEqual((row["count"], row["bytes"], row["name"], row["raw_name"], row["module"] or "", row["edges"]),
+            self.assertEqual((row["count"], row["bytes"], row["type"], row["raw_name"], row["module"] or "", row["edges"]),
                              (t["objects"], t["bytes"], t["name"], t["raw"], t["module"], t["edges"]))
         self.assertEqual(rows, {})
 

@@ -66,7 +66,7 @@ class Synthetic(unittest.TestCase):
                     self.assertEqual(dump[key], truth[key], key)
                 self.assertEqual(sum(t["count"] for t in truth["types"]), sum(t["count"] for t in report["types"]))
                 if name != "empty-names":
-                    sums = lambda rows: sorted((t.get("raw_name", t["name"]), t["count"], t["bytes"]) for t in rows if t["count"])
+                    sums = lambda rows: sorted((t.get("raw_name", t.get("name")), t["count"], t["bytes"]) for t in rows if t["count"])
                     self.assertEqual(sums(report["types"]), sums(truth["types"]))
                 self.check_retained(trace, truth)
                 self.check_gclog(trace, folder, status)
@@ -76,7 +76,7 @@ class Synthetic(unittest.TestCase):
         got, _ = gcdumpc_json("retained", trace, "--largest", "objects", "--top", "20")
         known = truth["retained"]
         self.assertEqual((got["alive_objects"], got["alive_bytes"]), (known["alive_objects"], known["alive_bytes"]))
-        self.assertEqual([(o["address"], o["bytes"], o["retained"]) for o in got["largest_objects"]],
+        self.assertEqual([(o["address"], o["bytes"], o["retained_bytes"]) for o in got["largest_objects"]],
                          [(o["address"], o["bytes"], o["retained"]) for o in known["largest"]])
 
     def test_retained(self):

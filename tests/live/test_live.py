@@ -77,7 +77,7 @@ class Live(LiveTest):
             self.assertIn(f"process {second.pid}: comes from a different program than {old}: ", r.stderr)
             got = json.loads(r.stdout)
             self.assertEqual([d["recording"] for d in got["dumps"]], [old, f"process {second.pid}"])
-            rows = {t["name"]: (t["count_before"], t["count_after"]) for t in got["types"]}
+            rows = {t["type"]: (t["count_before"], t["count_after"]) for t in got["types"]}
             changed = {n: (before.get(n, 0), after.get(n, 0)) for n in {**before, **after} if before.get(n, 0) != after.get(n, 0)}
             self.assertGreater(len(changed), 0)
             self.assertEqual({n: rows.get(n) for n in changed}, changed)
@@ -105,7 +105,7 @@ class Live(LiveTest):
                 for strategy in ("drain", "single"):
                     r = self.gcdumpc("report", "--pid", target.pid, "--json", "--strategy", strategy, "--quiet")
                     self.assertEqual(r.stderr, "")
-                    names = [t["name"] for t in json.loads(r.stdout)["types"]]
+                    names = [t["type"] for t in json.loads(r.stdout)["types"]]
                     self.assertIn("HeapLab.Item[]", names)
                     self.assertFalse([n for n in names if n.startswith("UNKNOWN 0x")])
 

@@ -34,7 +34,7 @@ class Matrix:
         for strategy in STRATEGIES * 2:
             with self.subTest(strategy=strategy):
                 report = self.report(target, "--strategy", strategy)
-                self.assertFalse([t["name"] for t in report["types"] if t["name"].startswith("UNKNOWN 0x")])
+                self.assertFalse([t["type"] for t in report["types"] if t["type"].startswith("UNKNOWN 0x")])
                 # The number of the runtime's own objects varies.
                 ours = {n: c for n, c in type_counts(report).items() if n in target.wanted()}
                 self.assertEqual(first or ours, ours)
@@ -65,7 +65,7 @@ class Matrix:
             self.report(target)
             r = self.gcdumpc("report", "--pid", target.pid, "--json", "--quiet", status=3)
             report = json.loads(r.stdout)
-            unnamed = [t for t in report["types"] if t["name"].startswith("UNKNOWN 0x")]
+            unnamed = [t for t in report["types"] if t["type"].startswith("UNKNOWN 0x")]
             self.assertGreater(len(unnamed), 90)
             self.assertEqual(sum(type_counts(report).get(n, 0) for n in target.wanted()), 0)
             # all objects are there, with a message and a hint

@@ -16,7 +16,7 @@ class RecordedNames(LiveTest):
     def names(self, *words):
         report = json.loads(self.gcdumpc("report", *words, "--json").stdout)
         self.assertTrue(report["verdict"]["complete"])
-        return {t["id"]: t["name"] for t in report["types"]}
+        return {t["id"]: t["type"] for t in report["types"]}
 
     def providers(self, path):
         return {e["provider"] for e in json.loads(self.gcdumpc("info", path, "--events", "--json").stdout)["events"]}

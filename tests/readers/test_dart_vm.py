@@ -53,7 +53,7 @@ class DartVm(unittest.TestCase):
         self.assertEqual(got["bytes"] - used, 488)      # made between the two
 
     def test_the_largest_classes(self):
-        types, largest = {t["name"]: t for t in report()["types"]}, table_of_the_vm()[0]
+        types, largest = {t["type"]: t for t in report()["types"]}, table_of_the_vm()[0]
         self.assertEqual(len(largest), 10)
         for name, (size, count) in largest.items():
             got = types[name]

@@ -77,7 +77,7 @@ static void check_schema(const char *notation, const char *want)
     assert_true(snprintf(json, sizeof json, "%s", want) < (int)sizeof json);
     for (char *p = json; *p != '\0'; p++)
         *p = *p == '\'' ? '"' : *p;
-    json_t *got = mcp_schema_of(notation), *expected = json_loads(json, 0, NULL);
+    json_t *got = mcp_schema_of(notation, NULL), *expected = json_loads(json, 0, NULL);
     assert_non_null(expected);
     char *text = json_dumps(got, JSON_COMPACT | JSON_SORT_KEYS);
     if (!json_equal(got, expected))

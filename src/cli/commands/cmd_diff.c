@@ -27,7 +27,7 @@ static const struct cli_column columns[] = {
     { "bytes_delta", "+/-", CLI_CELL_BYTES_DELTA },
     { "growth", "Growth", CLI_CELL_GROWTH },
     { "change", "", CLI_CELL_TEXT },
-    { "name", "Type", CLI_CELL_TEXT },
+    { "type", "Type", CLI_CELL_TEXT },
     { "module", NULL, CLI_CELL_TEXT },
 }, retained_columns[] = {
     { "count_before", NULL, CLI_CELL_COUNT },
@@ -40,7 +40,7 @@ static const struct cli_column columns[] = {
     { "retained_after", "Retained >=", CLI_CELL_BYTES },
     { "retained_delta", "+/-", CLI_CELL_BYTES_DELTA },
     { "change", "", CLI_CELL_TEXT },
-    { "name", "Type", CLI_CELL_TEXT }, { "module", NULL, CLI_CELL_TEXT },
+    { "type", "Type", CLI_CELL_TEXT }, { "module", NULL, CLI_CELL_TEXT },
 };
 
 /* Sums of the rows that are not shown, without retained sizes, which overlap. */

@@ -193,7 +193,7 @@ static json_t *json_head(const struct tree *t, uint32_t pseudo_roots)
                         json_string(t->args->view.to_root ? "to_root" : "from_root"));
     cli_json_count(o, "objects", t->totals.count + t->totals.dead_count);
     cli_json_count(o, "bytes", t->totals.bytes + t->totals.dead_bytes);
-    cli_json_count(o, "stand_ins", pseudo_roots);
+    cli_json_count(o, "guessed_roots", pseudo_roots);
     return o;
 }
 
@@ -227,7 +227,7 @@ static enum cli_exit type_paths(const struct cli_args *args, const struct cli_du
     if (cli_type_paths_choose(&t.paths, NULL)) {
         (void)cli_type_paths_lines(&t.paths, folding->origins, put_line, &t);
         put_dead(&t);
-        struct cli_titled titled = { .key = "paths", .table = t.table };
+        struct cli_titled_table titled = { .key = "paths", .table = t.table };
         e = cli_print_tables(
             args, d, args->view.json ? json_head(&t, gcd_paths_pseudo_roots(p)) : NULL, &titled, 1);
     } else {

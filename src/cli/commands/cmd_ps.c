@@ -104,7 +104,7 @@ static int print_json(const struct gcd_ipc_process_list *l)
         json_object_set_new(row, "socket", cli_json_text_or_null(p->socket_path));
         json_array_append_new(list, row);
     }
-    json_object_set_new(o, "schema", cli_json_number(CLI_JSON_SCHEMA));
+    json_object_set_new(o, "schema", json_integer(cli_json_schema()));
     json_object_set_new(o, "processes", list);
     return cli_json_print(o, stdout);
 }

@@ -96,7 +96,7 @@ static bool prepare(struct trend *t)
         add_column(t, names->slope, t->shown[m] && hours ? names->slope_title : NULL, delta);
         add_column(t, names->trend, t->shown[m] ? names->trend_title : NULL, CLI_CELL_TEXT);
     }
-    add_column(t, "name", "Type", CLI_CELL_TEXT);
+    add_column(t, "type", "Type", CLI_CELL_TEXT);
     add_column(t, "module", NULL, CLI_CELL_TEXT);
     t->table = cli_table_new(t->columns, t->column_count);
     return t->table != NULL;

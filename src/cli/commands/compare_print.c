@@ -142,7 +142,7 @@ static bool print_json(const struct cli_comparison *c, const struct cli_table *d
     for (size_t i = 0; i < c->side_count; i++)
         json_object_set_new(json_array_get(sides, i), "verdict",
                             cli_json_verdict(&c->sides[i].verdict));
-    json_object_set_new(o, "schema", json_integer(CLI_JSON_SCHEMA));
+    json_object_set_new(o, "schema", json_integer(cli_json_schema()));
     json_object_set_new(o, "dumps", sides);
     json_object_set_new(o, "matched_by", json_string(c->by == CLI_BY_NAME ? "name" : "raw_name"));
     json_object_set_new(o, key, list);

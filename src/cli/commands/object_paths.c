@@ -250,7 +250,7 @@ static json_t *json_head(const struct shown *f)
     json_t *o = cli_json_head(f->d->subject);
     json_object_set_new(o, "orientation",
                         json_string(f->args->view.to_root ? "to_root" : "from_root"));
-    cli_json_count(o, "stand_ins", gcd_paths_pseudo_roots(f->paths));
+    cli_json_count(o, "guessed_roots", gcd_paths_pseudo_roots(f->paths));
     json_object_set_new(o, "reachable",
                         json_boolean(gcd_paths_parent(f->paths, f->object) != GCD_NODE_NONE));
     return o;
@@ -295,7 +295,7 @@ enum cli_exit cli_object_paths(const struct cli_args *args, const struct cli_dum
     f.table = cli_table_new(columns, sizeof columns / sizeof *columns);
     if (st == GCD_OK)
         st = put_all(&f, &err);
-    struct cli_titled titled = { .key = "paths", .table = f.table };
+    struct cli_titled_table titled = { .key = "paths", .table = f.table };
     enum cli_exit e =
         st != GCD_OK
             ? cli_fail(d->subject, &err)

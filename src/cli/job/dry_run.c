@@ -155,7 +155,7 @@ static enum cli_exit print_json(const struct plan *p)
 {
     static const char *const bases[] = { "last_dump", "heap", "memory" }; /* enum job_basis */
     json_t *o = json_object();
-    (void)json_object_set_new(o, "schema", json_integer(CLI_JSON_SCHEMA));
+    (void)json_object_set_new(o, "schema", json_integer(cli_json_schema()));
     (void)json_object_set_new(o, "pid", cli_json_number(p->d->pid));
     (void)json_object_set_new(o, "name", text_or_null(p->d->name));
     (void)json_object_set_new(o, "runtime", text_or_null(p->d->runtime));

@@ -17,6 +17,9 @@
 
 #ifdef GCDUMPC_HAVE_IPC
 
+/* Of the lines of the log, which have kept their keys. */
+#define RUN_LOG_SCHEMA 1
+
 const char *job_status_name(enum job_status status)
 {
     static const char *const names[] = {
@@ -100,7 +103,7 @@ static json_t *json_of(const struct job_dump *d, const char *time)
 {
     bool written = d->status == JOB_DONE || d->status == JOB_INCOMPLETE;
     json_t *o = json_pack(
-        "{s:i, s:s, s:s, s:i, s:o, s:I, s:o, s:f, s:I, s:o, s:o, s:o}", "schema", CLI_JSON_SCHEMA,
+        "{s:i, s:s, s:s, s:i, s:o, s:I, s:o, s:f, s:I, s:o, s:o, s:o}", "schema", RUN_LOG_SCHEMA,
         "time", time, "status", job_status_name(d->status), "exit", (int)d->exit, "name",
         text_or_null(d->name), "pid", (json_int_t)d->pid, "runtime", text_or_null(d->runtime),
         "seconds", (double)d->duration_ms / 1000, "removed", (json_int_t)d->removed, "file",

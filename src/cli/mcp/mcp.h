@@ -24,6 +24,7 @@
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/session.h>
 
+#include "answer/answers.h"
 #include "args.h"
 #include "input/input.h"
 #include "mcp/mcp_rpc.h"
@@ -65,6 +66,7 @@ struct mcp_tool {
     const char *answer;         /* the shape of its answer, in the notation of mcp_schema.h */
     unsigned flags;
     enum mcp_outcome (*run)(struct mcp_call *c);
+    const struct answer_shape *shapes[4]; /* of the rows in ANSWER, in its order */
 };
 
 /* Tool I in list order; NULL after the last. */

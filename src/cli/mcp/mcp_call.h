@@ -97,6 +97,16 @@ void mcp_page_add(struct mcp_call *c, json_t *row);
 enum mcp_outcome mcp_page_begin(struct mcp_call *c);
 void mcp_page_end(struct mcp_call *c, const char *key);
 
+/* The rows that the page wants; rows of A that fit, with what was cut.  Frees A, whose making had
+ * the status ST. */
+/* No list is longer: what comes after so many rows, a filter or sql finds. */
+#define MCP_ROWS_MAX 100000u
+struct answer_page mcp_page_wanted(const struct mcp_call *c);
+enum mcp_outcome mcp_page_answer(struct mcp_call *c, const char *key, gcd_status st,
+                                 struct answer *a, const struct gcd_error *err);
+/* Row I of A as an object. */
+json_t *mcp_row(struct mcp_call *c, const struct answer *a, size_t i);
+
 /* ---- heaps (mcp_heaps.c) ---- */
 
 /* Opens FILE, as the client names it, and adds it to the heaps of the server. */

@@ -153,3 +153,36 @@ void mcp_page_end(struct mcp_call *c, const char *key)
     mcp_put_text(c->out, "cut", cut);
     free(cut);
 }
+
+struct answer_page mcp_page_wanted(const struct mcp_call *c)
+{
+    return (struct answer_page){ .first = c->page.from, .most = c->page.limit, .no_rest = true };
+}
+
+static json_t *short_text(void *ctx, const char *text)
+{
+    return mcp_name(ctx, text);
+}
+
+json_t *mcp_row(struct mcp_call *c, const struct answer *a, size_t i)
+{
+    struct render_json how = { .brief = true, .text = short_text, .ctx = c };
+    json_t *o = json_object();
+    render_json_row(a, i, &how, o);
+    return o;
+}
+
+enum mcp_outcome mcp_page_answer(struct mcp_call *c, const char *key, gcd_status st,
+                                 struct answer *a, const struct gcd_error *err)
+{
+    if (st == GCD_OK && !render_ready(a))
+        st = GCD_E_NOMEM;
+    if (st == GCD_OK) {
+        mcp_page_total_capped(c, a->total, MCP_ROWS_MAX);
+        while (mcp_page_wants(c) && c->page.next - a->first < answer_plain_rows(a))
+            mcp_page_add(c, mcp_row(c, a, (size_t)(c->page.next - a->first)));
+        mcp_page_end(c, key);
+    }
+    answer_free(a);
+    return st == GCD_E_NOMEM ? mcp_no_memory(c) : mcp_status(c, st, err);
+}

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "render/render.h"
+
 #define NESTED_MAX 4
 
 const struct mcp_arg mcp_heap_args[] = {
@@ -52,6 +54,41 @@ static void add(json_t *object, const char *name, size_t n, json_t *schema, bool
         json_array_append_new(json_object_get(object, "required"), json_string(key));
 }
 
+static json_t *schema_of_column(const struct answer_column *column);
+
+/* Adds the columns of SHAPE that agents get, all of which may be absent. */
+static void add_columns(json_t *object, const struct answer_shape *shape)
+{
+    for (size_t i = 0; i < shape->count; i++)
+        if (render_is_brief(&shape->columns[i]))
+            add(object, shape->columns[i].key, strlen(shape->columns[i].key),
+                schema_of_column(&shape->columns[i]), false);
+}
+
+static json_t *schema_of_rows(const struct answer_shape *shape)
+{
+    if (shape->count == 1 && shape->columns[0].key == NULL)
+        return schema_of_column(&shape->columns[0]);
+    json_t *object = empty_object();
+    add_columns(object, shape);
+    return object;
+}
+
+static json_t *schema_of_column(const struct answer_column *column)
+{
+    switch (column->kind) {
+    case ANSWER_SHARE:
+    case ANSWER_GROWTH:
+        return plain(type_of('n'), false);
+    case ANSWER_FLAG:
+        return plain(type_of('b'), false);
+    case ANSWER_ROWS:
+        return json_pack("{s:s,s:o}", "type", "array", "items", schema_of_rows(column->of));
+    default:
+        return plain(type_of(column->kind >= ANSWER_DIGITS ? 's' : 'i'), false);
+    }
+}
+
 /* Reads the field at P: NAME[N], then its kind.  Opens a level for an array or object.  Returns the
  * text after it. */
 static const char *take_field(const char *p, json_t **levels, size_t *depth)
@@ -92,12 +129,15 @@ static const char *take_field(const char *p, json_t **levels, size_t *depth)
     return after;
 }
 
-json_t *mcp_schema_of(const char *notation)
+json_t *mcp_schema_of(const char *notation, const struct answer_shape *const *shapes)
 {
     json_t *levels[NESTED_MAX] = { empty_object() };
     size_t depth = 0;
     for (const char *p = notation; *p != '\0';) {
         if (*p == ' ') {
+            p++;
+        } else if (*p == '*') {
+            add_columns(levels[depth], *shapes++);
             p++;
         } else if (*p == ']' || *p == '}') {
             depth -= depth > 0;
@@ -162,7 +202,7 @@ json_t *mcp_input_schema(const struct mcp_tool *tool)
 
 json_t *mcp_output_schema(const struct mcp_tool *tool)
 {
-    json_t *o = mcp_schema_of(tool->answer);
+    json_t *o = mcp_schema_of(tool->answer, tool->shapes);
     if ((tool->flags & MCP_TAKES_HEAP) != 0) {
         add(o, "heap", 4, plain(type_of('s'), false), false);
         add(o, "incomplete", 10, plain(type_of('s'), false), false);

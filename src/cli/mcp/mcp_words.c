@@ -61,18 +61,6 @@ enum mcp_outcome mcp_find_types(struct mcp_call *c, const char *name, uint8_t **
     return mcp_match_types(c, c->heap, mcp_text(c, name), ret);
 }
 
-json_t *mcp_object_row(struct mcp_call *c, const struct gcd_dominators *d, uint32_t node)
-{
-    const struct gcd_graph *g = c->heap->d.graph;
-    json_t *o = json_object();
-    mcp_put(o, "object", mcp_object_id(c, node));
-    mcp_put_name(c, o, "type", gcd_names_get(c->heap->d.names, gcd_graph_node_type(g, node)));
-    mcp_put_count(o, "retained", gcd_dominators_retained(d, node));
-    mcp_put_share(o, "share", gcd_dominators_retained(d, node),
-                  gcd_dominators_retained(d, GCD_NODE_ROOT));
-    mcp_put_count(o, "size", gcd_graph_node_size(g, node));
-    return o;
-}
 /* ---- paths ---- */
 
 void mcp_path_begin(struct mcp_path *p, struct mcp_call *c)

@@ -15,10 +15,6 @@ enum mcp_outcome mcp_match_types(struct mcp_call *c, const struct mcp_heap *h, c
 #define MCP_PATTERN_TEXT \
     "like Shop.*, *.List<string>, byte[], /REGEX/, module(Shop*); the whole name must match"
 
-/* An object with its type and sizes, and the shape of that row. */
-json_t *mcp_object_row(struct mcp_call *c, const struct gcd_dominators *d, uint32_t node);
-#define MCP_OBJECT_SHAPE "object:s type:s retained:i share:n size:i"
-
 struct mcp_path {
     struct mcp_call *c;
     json_t *lines;

@@ -19,47 +19,6 @@
 #include "output/names_known.h"
 #include "term/term.h"
 
-/* Jansson reports exhausted memory at each call, and a report makes very many calls.  So the
- * allocator records it, and then nothing is printed. */
-static atomic_bool no_memory;
-
-static void *allocate(size_t n)
-{
-    void *p = malloc(n);
-    if (p == NULL)
-        atomic_store(&no_memory, true);
-    return p;
-}
-
-bool cli_json_no_memory(void)
-{
-    return atomic_exchange(&no_memory, false);
-}
-
-void cli_json_prepare(void)
-{
-    json_set_alloc_funcs(allocate, free);
-}
-
-json_t *cli_json_number(uint64_t n)
-{
-    return json_integer(n > INT64_MAX ? INT64_MAX : (json_int_t)n);
-}
-
-json_t *cli_json_text(const char *s)
-{
-    json_t *j = json_string(s);
-    if (j != NULL)
-        return j;
-    size_t n = strlen(s);
-    char *buf = allocate(n + 1);
-    for (size_t i = 0; buf != NULL && i < n; i++)
-        buf[i] = (signed char)s[i] < 0 ? '?' : s[i];
-    j = buf != NULL ? json_stringn(buf, n) : NULL;
-    free(buf);
-    return j;
-}
-
 static void put(json_t *object, const char *key, json_t *value)
 {
     json_object_set_new(object, key, value); /* cli_json_prepare notes exhausted memory */
@@ -68,11 +27,6 @@ static void put(json_t *object, const char *key, json_t *value)
 static void put_number(json_t *object, const char *key, uint64_t n)
 {
     put(object, key, cli_json_number(n));
-}
-
-json_t *cli_json_text_or_null(const char *s)
-{
-    return s[0] != '\0' ? cli_json_text(s) : json_null();
 }
 
 static void put_text(json_t *object, const char *key, const char *text_or_empty)
@@ -96,59 +50,10 @@ json_t *cli_json_verdict(const struct gcd_verdict *v)
     return o;
 }
 
-/* DEL is the only control character that JSON allows in a string. */
-static int put_part(const char *s, size_t n, void *to)
-{
-    for (const char *end = s + n; s < end;) {
-        const char *del = memchr(s, 0x7f, (size_t)(end - s));
-        size_t part = (size_t)((del != NULL ? del : end) - s);
-        if (fwrite(s, 1, part, to) != part || (del != NULL && fputs("\\u007F", to) < 0))
-            return -1;
-        s += part + (del != NULL);
-    }
-    return 0;
-}
-
-int cli_json_dump(const json_t *j, FILE *to, size_t flags)
-{
-    return json_dump_callback(j, put_part, to, flags | JSON_ENSURE_ASCII);
-}
-
-int cli_json_print(json_t *j, FILE *to)
-{
-    if (j == NULL || no_memory) {
-        json_decref(j);
-        errno = ENOMEM;
-        return -1;
-    }
-    int failed = cli_json_dump(j, to, JSON_INDENT(2)) != 0;
-    putc('\n', to);
-    json_decref(j);
-    if (no_memory)
-        errno = ENOMEM;
-    return failed || no_memory ? -1 : 0;
-}
-
-char *cli_json_line(json_t *j)
-{
-    char *text = NULL;
-    size_t n;
-    FILE *to = j != NULL && !no_memory ? open_memstream(&text, &n) : NULL;
-    bool ok = to != NULL && cli_json_dump(j, to, JSON_COMPACT | JSON_REAL_PRECISION(6)) == 0 &&
-              putc('\n', to) != EOF;
-    if (to != NULL)
-        ok = fclose(to) == 0 && ok;
-    json_decref(j);
-    if (ok && !no_memory)
-        return text;
-    free(text);
-    return NULL;
-}
-
 json_t *cli_json_head(const char *subject)
 {
     json_t *o = json_object();
-    put_number(o, "schema", CLI_JSON_SCHEMA);
+    put(o, "schema", json_integer(cli_json_schema()));
     put(o, "recording", cli_json_text(subject));
     return o;
 }

@@ -106,13 +106,8 @@ void cli_object_address(struct cli_table *t, const struct gcd_graph *g, uint32_t
         cli_table_address(t, gcd_graph_node_address(g, node));
 }
 
-void cli_json_count(json_t *o, const char *key, uint64_t n)
-{
-    json_object_set_new(o, key, json_integer(n > INT64_MAX ? INT64_MAX : (json_int_t)n));
-}
-
 /* Takes ownership of O. */
-static bool print_json(json_t *o, const struct cli_dump *d, const struct cli_titled *tables,
+static bool print_json(json_t *o, const struct cli_dump *d, const struct cli_titled_table *tables,
                        size_t n)
 {
     bool ok = o != NULL;
@@ -127,7 +122,7 @@ static bool print_json(json_t *o, const struct cli_dump *d, const struct cli_tit
 }
 
 enum cli_exit cli_print_tables(const struct cli_args *args, const struct cli_dump *d, json_t *o,
-                               const struct cli_titled *tables, size_t n)
+                               const struct cli_titled_table *tables, size_t n)
 {
     bool ok = true;
     errno = 0;

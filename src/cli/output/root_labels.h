@@ -7,6 +7,7 @@
 #include "args.h"
 #include "exit.h"
 #include "input/input.h"
+#include "output/json_out.h"
 #include "output/table.h"
 #include "term/term.h"
 
@@ -39,18 +40,14 @@ const char *cli_object_text(const struct gcd_graph *g, uint32_t node, char buf[C
 /* Adds the address of an object for programs; absent when the dump has no real addresses. */
 void cli_object_address(struct cli_table *t, const struct gcd_graph *g, uint32_t node);
 
-/* Adds a number of objects or bytes to the JSON object O, clamped to 2^63 - 1, which only damaged
- * data exceed. */
-void cli_json_count(json_t *o, const char *key, uint64_t n);
-
 /* A table with its key and title.  The function below prints a single table, or puts all into the
  * JSON document O, which it releases. */
-struct cli_titled {
+struct cli_titled_table {
     const char *key;   /* in JSON */
     const char *title; /* for people, above it; NULL = none */
     struct cli_table *table;
 };
 enum cli_exit cli_print_tables(const struct cli_args *args, const struct cli_dump *d, json_t *o,
-                               const struct cli_titled *tables, size_t n);
+                               const struct cli_titled_table *tables, size_t n);
 
 #endif

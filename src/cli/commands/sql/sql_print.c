@@ -221,7 +221,7 @@ static bool print_json(const struct sql_shell *s, struct gcd_sql_query *q, gcd_s
     bool ok = names != NULL;
     for (size_t i = 0; i < n && ok; i++)
         ok = json_array_append_new(names, cli_json_text(gcd_sql_column_name(q, i))) == 0;
-    printf("{\n  \"schema\": %d,\n  \"recording\": ", CLI_JSON_SCHEMA);
+    printf("{\n  \"schema\": %d,\n  \"recording\": ", cli_json_schema());
     ok = put_json(cli_json_text(s->d.subject)) && ok;
     fputs(",\n  \"columns\": ", stdout);
     ok = put_json(names) && ok;

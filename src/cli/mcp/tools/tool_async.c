@@ -104,5 +104,6 @@ const struct mcp_tool mcp_async = {
     "rows[stacks:i old_stacks:i? "
     "retained:i certain:b waits_for:s frames[]]",
     MCP_TAKES_HEAP | MCP_PAGED,
-    run_async
+    run_async,
+    { NULL }
 };

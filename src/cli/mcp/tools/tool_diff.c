@@ -131,4 +131,5 @@ const struct mcp_tool mcp_diff = { "diff",
                                    " new" SUMS_SHAPE " "
                                    "objects_growth:i bytes_growth:i retained_growth:i~]",
                                    MCP_PAGED,
-                                   run_diff };
+                                   run_diff,
+                                   { NULL } };

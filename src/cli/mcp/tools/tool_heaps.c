@@ -60,7 +60,8 @@ const struct mcp_tool mcp_open = { "open",
                                    open_args,
                                    HEAP_FIELDS " incomplete:s~",
                                    MCP_CHANGES,
-                                   run_open };
+                                   run_open,
+                                   { NULL } };
 
 static json_t *roots_of(const struct gcd_summary *f)
 {
@@ -111,7 +112,8 @@ const struct mcp_tool mcp_summary = {
     "pinned:i null:i "
     "statics:i} gc_used_bytes:i gc_free_bytes:i process_memory:s? unverified:b reasons[]",
     MCP_TAKES_HEAP,
-    run_summary
+    run_summary,
+    { NULL }
 };
 
 static enum mcp_outcome run_close(struct mcp_call *c)
@@ -124,7 +126,7 @@ static enum mcp_outcome run_close(struct mcp_call *c)
 }
 
 const struct mcp_tool mcp_close = {
-    "close",  "Close a heap",    "Frees the memory of a heap; its id is not used again.",
-    no_args,  "closed:s open:i", MCP_TAKES_HEAP | MCP_CHANGES,
-    run_close
+    "close",   "Close a heap",    "Frees the memory of a heap; its id is not used again.",
+    no_args,   "closed:s open:i", MCP_TAKES_HEAP | MCP_CHANGES,
+    run_close, { NULL }
 };

@@ -72,23 +72,32 @@ static void put_holders(struct mcp_call *c, uint32_t node)
     mcp_put_count(c->out, "dependent_handle_count", n);
 }
 
-static json_t *dominator_of(struct mcp_call *c, const struct gcd_dominators *d, uint32_t node)
+/* The row of NODE, which must exist; NULL: out of memory. */
+static json_t *object_row(struct mcp_call *c, uint32_t node)
 {
-    uint32_t above = gcd_dominators_parent(d, node);
-    return above == GCD_NODE_NONE || above == GCD_NODE_ROOT ? json_null()
-                                                            : mcp_object_row(c, d, above);
+    struct answer_of_heap of = { .session = c->heap->d.session };
+    struct gcd_node_list list = { &node, 1 };
+    struct answer *a;
+    json_t *row =
+        answer_list(&of, &list, &a, NULL) == GCD_OK && render_ready(a) ? mcp_row(c, a, 0) : NULL;
+    answer_free(a);
+    return row;
 }
 
 static enum mcp_outcome put_facts(struct mcp_call *c, const struct gcd_dominators *d, uint32_t node)
 {
     const struct gcd_graph *g = c->heap->d.graph;
-    json_t *row = mcp_object_row(c, d, node);
+    uint32_t above = gcd_dominators_parent(d, node);
+    json_t *row = object_row(c, node);
+    if (row == NULL)
+        return mcp_no_memory(c);
     (void)json_object_update(c->out, row);
     json_decref(row);
     mcp_put_name(c, c->out, "module",
                  cli_module_file(&gcd_graph_summary(g)->types[gcd_graph_node_type(g, node)]));
-    mcp_put(c->out, "alive", json_boolean(gcd_dominators_parent(d, node) != GCD_NODE_NONE));
-    mcp_put(c->out, "dominator", dominator_of(c, d, node));
+    mcp_put(c->out, "alive", json_boolean(above != GCD_NODE_NONE));
+    mcp_put(c->out, "dominator",
+            above == GCD_NODE_NONE || above == GCD_NODE_ROOT ? json_null() : object_row(c, above));
     put_holders(c, node);
     enum mcp_outcome e = put_generation(c, node);
     return e == MCP_DONE ? put_elements(c, node) : e;
@@ -119,13 +128,13 @@ static gcd_status neighbours(struct mcp_call *c, uint32_t node, struct gcd_node_
     return st;
 }
 
-static void list_nodes(struct mcp_call *c, const struct gcd_dominators *d,
-                       const struct gcd_node_list *list, const char *key)
+static enum mcp_outcome list_nodes(struct mcp_call *c, const struct gcd_node_list *list)
 {
-    mcp_page_total(c, list->count);
-    while (mcp_page_wants(c))
-        mcp_page_add(c, mcp_object_row(c, d, list->nodes[c->page.next]));
-    mcp_page_end(c, key);
+    struct answer_of_heap of = { .session = c->heap->d.session, .page = mcp_page_wanted(c) };
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct answer *a;
+    gcd_status st = answer_list(&of, list, &a, &err);
+    return mcp_page_answer(c, "objects", st, a, &err);
 }
 
 static enum mcp_outcome run_object(struct mcp_call *c)
@@ -142,9 +151,7 @@ static enum mcp_outcome run_object(struct mcp_call *c)
         e = put_facts(c, d, node);
     if (e == MCP_DONE)
         e = mcp_status(c, neighbours(c, node, &list, &err), &err);
-    if (e == MCP_DONE)
-        list_nodes(c, d, &list, "objects");
-    return e;
+    return e == MCP_DONE ? list_nodes(c, &list) : e;
 }
 
 #define OBJECT_TEXT "its id from another answer: an address \"0x...\", or a number"
@@ -163,12 +170,12 @@ const struct mcp_tool mcp_object = {
     "the objects that "
     "refer to it, that it refers to, or that it dominates.",
     object_args,
-    MCP_OBJECT_SHAPE " module:s? alive:b generation:s? elements:s? dominator{" MCP_OBJECT_SHAPE
-                     "}? roots[] root_count:i "
-                     "dependent_handle_count:i referred_by_count:i refers_to_count:i "
-                     "dominates_count:i list:s objects[" MCP_OBJECT_SHAPE "]",
+    "* module:s? alive:b generation:s? elements:s? dominator{*}? roots[] root_count:i "
+    "dependent_handle_count:i referred_by_count:i refers_to_count:i "
+    "dominates_count:i list:s objects[*]",
     MCP_TAKES_HEAP | MCP_PAGED,
-    run_object
+    run_object,
+    { &answer_objects_shape, &answer_objects_shape, &answer_objects_shape }
 };
 
 /* ---- tree ---- */
@@ -188,52 +195,25 @@ static enum mcp_outcome list_children(struct mcp_call *c, const struct gcd_domin
         e = mcp_status(
             c, gcd_session_dominated_largest(c->heap->d.session, &context, node, &list, &err),
             &err);
-    if (e == MCP_DONE) {
-        mcp_put_count(c->out, "retained", gcd_dominators_retained(d, node));
-        list_nodes(c, d, &list, "objects");
-    }
-    return e;
-}
-
-/* Is the step shown?  Only if it retains enough, and so does every step above it. */
-static bool is_shown(const struct gcd_merged_step *s, uint64_t min_bytes, uint64_t depth)
-{
-    return s->bytes >= min_bytes && s->depth < depth;
-}
-
-static json_t *step_row(struct mcp_call *c, const struct gcd_merged_step *s, uint64_t whole)
-{
-    json_t *o = json_object();
-    mcp_put_count(o, "depth", s->depth);
-    mcp_put_name(c, o, "type", gcd_names_get(c->heap->d.names, s->label));
-    mcp_put_count(o, "objects", s->objects);
-    mcp_put_count(o, "size", s->own_bytes);
-    mcp_put_count(o, "retained", s->bytes);
-    mcp_put_share(o, "share", s->bytes, whole);
-    return o;
+    if (e != MCP_DONE)
+        return e;
+    mcp_put_count(c->out, "retained_bytes", gcd_dominators_retained(d, node));
+    return list_nodes(c, &list);
 }
 
 /* The same, merged by type, without steps that retain less than a hundredth of the heap. */
 static enum mcp_outcome list_types(struct mcp_call *c, const struct gcd_dominators *d)
 {
     struct gcd_context context = mcp_context(c, "merging the tree");
+    struct answer_of_heap of = { .session = c->heap->d.session, .call = &context };
     struct gcd_error err = GCD_ERROR_INIT;
     const struct gcd_merged_tree *tree;
-    uint64_t whole = gcd_dominators_retained(d, GCD_NODE_ROOT),
-             depth = (uint64_t)mcp_number(c, "depth", 5), total = 0, i = 0;
-    size_t n;
-    if (gcd_session_dominator_tree(c->heap->d.session, &context, &tree, &err) != GCD_OK)
-        return mcp_fail_by(c, &err);
-    const struct gcd_merged_step *s = gcd_merged_tree_steps(tree, &n);
-    for (size_t k = 0; k < n; k++)
-        total += is_shown(&s[k], whole / 100, depth);
-    mcp_put_count(c->out, "retained", whole);
-    mcp_page_total(c, total);
-    for (size_t k = 0; k < n; k++)
-        if (is_shown(&s[k], whole / 100, depth) && i++ == c->page.next && mcp_page_wants(c))
-            mcp_page_add(c, step_row(c, &s[k], whole));
-    mcp_page_end(c, "types");
-    return MCP_DONE;
+    struct answer *a = NULL;
+    gcd_status st = gcd_session_dominator_tree(c->heap->d.session, &context, &tree, &err);
+    if (st == GCD_OK)
+        st = answer_tree(&of, tree, (uint32_t)mcp_number(c, "depth", 5), &a, &err);
+    mcp_put_count(c->out, "retained_bytes", gcd_dominators_retained(d, GCD_NODE_ROOT));
+    return mcp_page_answer(c, "types", st, a, &err);
 }
 
 static enum mcp_outcome run_tree(struct mcp_call *c)
@@ -265,7 +245,7 @@ const struct mcp_tool mcp_tree = { "tree",
                                    "each is freed with the object above it.  "
                                    "Or the tree merged by type.",
                                    tree_args,
-                                   "retained:i objects[" MCP_OBJECT_SHAPE
-                                   "]~ types[depth:i type:s objects:i size:i retained:i share:n]~",
+                                   "retained_bytes:i objects[*]~ types[*]~",
                                    MCP_TAKES_HEAP | MCP_PAGED,
-                                   run_tree };
+                                   run_tree,
+                                   { &answer_objects_shape, &answer_tree_shape } };

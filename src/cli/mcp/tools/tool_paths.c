@@ -286,5 +286,6 @@ const struct mcp_tool mcp_paths = {
     "guessed_roots:i paths[path[]]~ alive:b~ lines[depth:i step:s objects:i bytes:i share:n]~ "
     "objects:i~ bytes:i~ dead_objects:i~",
     MCP_TAKES_HEAP | MCP_PAGED,
-    run_paths
+    run_paths,
+    { NULL }
 };

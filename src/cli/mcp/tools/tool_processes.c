@@ -199,7 +199,8 @@ const struct mcp_tool mcp_list_processes = {
     "processes[pid:i? name:s? user:s? runtime:s? memory:i? uptime_s:i? answer:s command_line:s?] "
     "none:s~",
     MCP_PAGED,
-    run_list
+    run_list,
+    { NULL }
 };
 
 static const struct mcp_arg collect_args[] = {
@@ -222,5 +223,6 @@ const struct mcp_tool mcp_collect = {
     "heap:s~ pause_ms:i?~ "
     "notes[]~ incomplete:s~",
     MCP_CHANGES,
-    run_collect
+    run_collect,
+    { NULL }
 };

@@ -188,5 +188,6 @@ const struct mcp_tool mcp_sql = {
     sql_args,
     "columns[] rows:a",
     MCP_TAKES_HEAP | MCP_PAGED,
-    run_sql
+    run_sql,
+    { NULL }
 };

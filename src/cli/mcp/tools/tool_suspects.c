@@ -146,4 +146,5 @@ const struct mcp_tool mcp_suspects = { "suspects",
                                        "] none:s~ largest{" SUSPECT_SHAPE "}~ consumers" PARTS_SHAPE
                                        "~",
                                        MCP_TAKES_HEAP | MCP_PAGED,
-                                       run_suspects };
+                                       run_suspects,
+                                       { NULL } };

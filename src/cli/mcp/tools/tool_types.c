@@ -13,88 +13,6 @@
 #include "output/json_out.h"
 #include "output/type_pattern.h"
 
-/* A line of a table of types, with its sort keys. */
-struct line {
-    uint64_t key;
-    const char *name; /* breaks ties; the only key when all keys are 0 */
-    uint32_t type;
-};
-
-static int compare(const void *pa, const void *pb)
-{
-    const struct line *a = pa, *b = pb;
-    int by_name = a->key != b->key ? (a->key < b->key ? 1 : -1) : strcmp(a->name, b->name);
-    return by_name != 0 ? by_name : (a->type > b->type) - (a->type < b->type);
-}
-
-/* The types that are nonzero in CHOSEN (NULL: all with objects), sorted by KEYS (NULL: by name).
- * free() it; NULL: out of memory. */
-static struct line *sorted(const struct mcp_call *c, const uint8_t *chosen, const uint64_t *keys,
-                           uint32_t *ret_n)
-{
-    const struct gcd_summary *f = gcd_graph_summary(c->heap->d.graph);
-    struct line *lines = calloc((size_t)f->type_count + 1, sizeof *lines);
-    uint32_t n = 0;
-    for (uint32_t t = 0; t < f->type_count && lines != NULL; t++)
-        if (f->types[t].objects > 0 && (chosen == NULL || chosen[t] != 0))
-            lines[n++] =
-                (struct line){ keys != NULL ? keys[t] : 0, gcd_names_get(c->heap->d.names, t), t };
-    if (lines != NULL)
-        qsort(lines, n, sizeof *lines, compare);
-    *ret_n = n;
-    return lines;
-}
-
-static json_t *type_row(struct mcp_call *c, uint32_t type, const uint64_t *retained)
-{
-    const struct gcd_type *t = &gcd_graph_summary(c->heap->d.graph)->types[type];
-    json_t *o = json_object();
-    mcp_put_name(c, o, "type", gcd_names_get(c->heap->d.names, type));
-    mcp_put_name(c, o, "module", cli_module_file(t));
-    mcp_put_count(o, "objects", t->objects);
-    mcp_put_count(o, "bytes", t->bytes);
-    if (retained != NULL)
-        mcp_put_count(o, "retained_at_least", retained[type]);
-    return o;
-}
-#define TYPE_SHAPE "type:s module:s? objects:i bytes:i retained_at_least:i~"
-
-/* The keys for the sort order SORT: KEYS[types]; NULL without an error: by name. */
-static enum mcp_outcome keys_of(struct mcp_call *c, const char *sort, const uint64_t *retained,
-                                uint64_t **ret)
-{
-    const struct gcd_summary *f = gcd_graph_summary(c->heap->d.graph);
-    *ret = NULL;
-    if (sort != NULL && strcmp(sort, "name") == 0)
-        return MCP_DONE;
-    bool by_count = sort != NULL && strcmp(sort, "count") == 0,
-         by_retained = sort != NULL && strcmp(sort, "retained") == 0;
-    *ret = calloc((size_t)f->type_count + 1, sizeof **ret);
-    for (uint32_t t = 0; t < f->type_count && *ret != NULL; t++)
-        (*ret)[t] = by_count ? f->types[t].objects : by_retained ? retained[t] : f->types[t].bytes;
-    return *ret != NULL ? MCP_DONE : mcp_no_memory(c);
-}
-
-static enum mcp_outcome list_types(struct mcp_call *c, const char *sort, const uint64_t *retained,
-                                   const uint8_t *chosen)
-{
-    uint64_t *keys;
-    uint32_t n;
-    enum mcp_outcome e = keys_of(c, sort, retained, &keys);
-    struct line *lines = e == MCP_DONE ? sorted(c, chosen, keys, &n) : NULL;
-    if (e == MCP_DONE && lines == NULL)
-        e = mcp_no_memory(c);
-    if (e == MCP_DONE) {
-        mcp_page_total(c, n);
-        while (mcp_page_wants(c))
-            mcp_page_add(c, type_row(c, lines[c->page.next].type, retained));
-        mcp_page_end(c, "types");
-    }
-    free(lines);
-    free(keys);
-    return e;
-}
-
 static enum mcp_outcome retained_by_type(struct mcp_call *c, const uint64_t **ret)
 {
     struct gcd_context context = mcp_context(c, "finding dominators");
@@ -103,17 +21,41 @@ static enum mcp_outcome retained_by_type(struct mcp_call *c, const uint64_t **re
                       &err);
 }
 
+/* The types in the order SORT. */
+static enum mcp_outcome list_types(struct mcp_call *c, const char *sort, bool retained,
+                                   const uint8_t *chosen)
+{
+    static const char *const orders[] = { "bytes", "count", "name", "retained" };
+    struct gcd_histogram_options options = { .context = mcp_context(c, NULL),
+                                             .graph = c->heap->d.graph,
+                                             .wanted = chosen };
+    struct answer_histogram from = { .summary = gcd_graph_summary(c->heap->d.graph),
+                                     .names = c->heap->d.names,
+                                     .has_retained = retained,
+                                     .page = mcp_page_wanted(c) };
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct answer *a = NULL;
+    enum mcp_outcome e = retained ? retained_by_type(c, &from.retained) : MCP_DONE;
+    if (e != MCP_DONE)
+        return e;
+    while (sort != NULL && strcmp(orders[from.sort], sort) != 0)
+        from.sort++;
+    gcd_status st = gcd_histogram_new(&options, &from.h, &err);
+    if (st == GCD_OK)
+        st = answer_of_histogram(&from, &a, &err);
+    gcd_histogram_free(from.h);
+    return mcp_page_answer(c, "types", st, a, &err);
+}
+
 static enum mcp_outcome run_types(struct mcp_call *c)
 {
     const char *sort = mcp_text(c, "sort");
-    const uint64_t *retained = NULL;
     uint8_t *chosen;
     enum mcp_outcome e = mcp_find_types(c, "filter", &chosen);
-    if (e == MCP_DONE &&
-        (mcp_flag(c, "retained") || (sort != NULL && strcmp(sort, "retained") == 0)))
-        e = retained_by_type(c, &retained);
     if (e == MCP_DONE)
-        e = list_types(c, sort, retained, chosen);
+        e = list_types(c, sort,
+                       mcp_flag(c, "retained") || (sort != NULL && strcmp(sort, "retained") == 0),
+                       chosen);
     free(chosen);
     return e;
 }
@@ -126,50 +68,30 @@ static const struct mcp_arg types_args[] = {
     { .name = NULL },
 };
 
-const struct mcp_tool mcp_types = {
-    "types",    "Types of a heap",       "Objects and bytes of each type.",
-    types_args, "types[" TYPE_SHAPE "]", MCP_TAKES_HEAP | MCP_PAGED,
-    run_types
-};
+const struct mcp_tool mcp_types = { "types",
+                                    "Types of a heap",
+                                    "Objects and bytes of each type.",
+                                    types_args,
+                                    "types[*]",
+                                    MCP_TAKES_HEAP | MCP_PAGED,
+                                    run_types,
+                                    { &answer_types_shape } };
 
 /* ---- objects ---- */
 
-/* The largest objects are selected in one pass; no list is longer than this. */
-#define LARGEST_MAX 100000u
-
-/* The number of objects of TYPES (NULL: all), including dead ones. */
-static uint64_t count_objects(const struct mcp_call *c, const uint8_t *types)
-{
-    const struct gcd_summary *f = gcd_graph_summary(c->heap->d.graph);
-    uint64_t n = 0;
-    for (uint32_t t = 0; t < f->type_count; t++)
-        n += types == NULL || types[t] != 0 ? f->types[t].objects : 0;
-    return n;
-}
-
-/* Lists the largest objects of TYPES (NULL: all), at most LARGEST_MAX. */
 static enum mcp_outcome list_objects(struct mcp_call *c, const uint8_t *types)
 {
     struct gcd_context context = mcp_context(c, "finding dominators");
+    struct answer_of_heap of = {
+        .session = c->heap->d.session, .call = &context, .types = types, .page = mcp_page_wanted(c)
+    };
     struct gcd_error err = GCD_ERROR_INIT;
-    const struct gcd_dominators *d;
-    uint32_t n = gcd_graph_node_count(c->heap->d.graph) < LARGEST_MAX
-                     ? gcd_graph_node_count(c->heap->d.graph)
-                     : LARGEST_MAX;
-    uint32_t *nodes = calloc((size_t)n + 1, sizeof *nodes);
-    if (nodes == NULL)
-        return mcp_no_memory(c);
-    enum mcp_outcome e =
-        mcp_status(c, gcd_session_dominators(c->heap->d.session, &context, &d, &err), &err);
-    if (e == MCP_DONE) {
-        gcd_retained_largest(c->heap->d.graph, d, types, 1, nodes, &n);
-        mcp_page_total_capped(c, n < LARGEST_MAX ? n : count_objects(c, types), LARGEST_MAX);
-        while (mcp_page_wants(c))
-            mcp_page_add(c, mcp_object_row(c, d, nodes[c->page.next]));
-        mcp_page_end(c, "objects");
-    }
-    free(nodes);
-    return e;
+    struct answer *a = NULL;
+    of.page.min_bytes = 1;
+    if (of.page.first > MCP_ROWS_MAX)
+        of.page.first = MCP_ROWS_MAX;
+    gcd_status st = answer_largest_objects(&of, &a, &err);
+    return mcp_page_answer(c, "objects", st, a, &err);
 }
 
 /* Adds the exact retained size of all objects of TYPES together. */
@@ -224,97 +146,25 @@ const struct mcp_tool mcp_type = { "type",
                                    "What the live objects of a type retain together, exactly, and "
                                    "the objects that retain most, the largest first.",
                                    type_args,
-                                   "types[] type_count:i " EXACT_SHAPE " objects[" MCP_OBJECT_SHAPE
-                                   "]",
+                                   "types[] type_count:i " EXACT_SHAPE " objects[*]",
                                    MCP_TAKES_HEAP | MCP_PAGED,
-                                   run_type };
+                                   run_type,
+                                   { &answer_objects_shape } };
 
 /* ---- retained ---- */
 
-/* Lists bytes and number of objects by type, of dominators or of retained objects. */
-static void list_parts(struct mcp_call *c, const struct line *lines, uint32_t n,
-                       const struct gcd_content *content)
-{
-    mcp_page_total(c, n);
-    while (mcp_page_wants(c)) {
-        const struct line *l = &lines[c->page.next];
-        json_t *o = json_object();
-        mcp_put_name(c, o, "type", l->name);
-        mcp_put_count(o, "objects", content[l->type].objects);
-        mcp_put_count(o, "bytes", content[l->type].bytes);
-        mcp_page_add(c, o);
-    }
-    mcp_page_end(c, "rows");
-}
-
-static struct line *lines_of(const struct mcp_call *c, const struct gcd_content *content,
-                             uint32_t count, uint32_t *ret_n)
-{
-    uint32_t type_count = gcd_graph_summary(c->heap->d.graph)->type_count;
-    struct line *lines = calloc((size_t)count + 1, sizeof *lines);
-    *ret_n = 0;
-    for (uint32_t t = 0; t < count && lines != NULL; t++)
-        if (content[t].objects > 0)
-            lines[(*ret_n)++] =
-                (struct line){ content[t].bytes,
-                               t == type_count ? "(roots)" : gcd_names_get(c->heap->d.names, t),
-                               t };
-    if (lines != NULL)
-        qsort(lines, *ret_n, sizeof *lines, compare);
-    return lines;
-}
-
-static gcd_status find_content(struct mcp_call *c, const uint8_t *types,
-                               struct gcd_content *content, struct gcd_error *err)
-{
-    struct gcd_context context = mcp_context(c, "finding what it retains");
-    struct gcd_retained_set set;
-    return gcd_retained_content(c->heap->d.graph, types, &context, &set, content, err);
-}
-
-static gcd_status find_dominating(struct mcp_call *c, const uint8_t *types,
-                                  struct gcd_content *content, struct gcd_error *err)
-{
-    struct gcd_context context = mcp_context(c, "finding dominators");
-    struct gcd_dominators_of which = { .types = types };
-    const struct gcd_dominators *d;
-    size_t n = (size_t)gcd_graph_summary(c->heap->d.graph)->type_count + 1;
-    struct gcd_dominating_type *of = calloc(n, sizeof *of);
-    gcd_status st = gcd_session_dominators(c->heap->d.session, &context, &d, err);
-    if (st == GCD_OK)
-        st = of != NULL ? gcd_immediate_dominators(c->heap->d.graph, d, &which, &context, of, err)
-                        : GCD_E_NOMEM;
-    for (size_t t = 0; t < n && st == GCD_OK; t++)
-        content[t] = (struct gcd_content){ .objects = of[t].objects, .bytes = of[t].bytes };
-    free(of);
-    return st;
-}
-
 static enum mcp_outcome list_content(struct mcp_call *c, const uint8_t *types, bool dominators)
 {
+    struct gcd_context context =
+        mcp_context(c, dominators ? "finding dominators" : "finding what it retains");
+    struct answer_of_heap of = {
+        .session = c->heap->d.session, .call = &context, .types = types, .page = mcp_page_wanted(c)
+    };
     struct gcd_error err = GCD_ERROR_INIT;
-    uint32_t count = gcd_graph_summary(c->heap->d.graph)->type_count + dominators, n;
-    struct gcd_content *content = calloc((size_t)count + 1, sizeof *content);
-    if (content == NULL)
-        return mcp_no_memory(c);
-    gcd_status st = dominators ? find_dominating(c, types, content, &err)
-                               : find_content(c, types, content, &err);
-    struct line *lines = st == GCD_OK ? lines_of(c, content, count, &n) : NULL;
-    if (lines != NULL)
-        list_parts(c, lines, n, content);
-    enum mcp_outcome e = st != GCD_OK    ? mcp_fail_by(c, &err)
-                         : lines != NULL ? MCP_DONE
-                                         : mcp_no_memory(c);
-    free(lines);
-    free(content);
-    return e;
-}
-
-static enum mcp_outcome list_retained_types(struct mcp_call *c, const uint8_t *types)
-{
-    const uint64_t *retained;
-    enum mcp_outcome e = retained_by_type(c, &retained);
-    return e == MCP_DONE ? list_types(c, "retained", retained, types) : e;
+    struct answer *a = NULL;
+    gcd_status st =
+        dominators ? answer_dominators(&of, &a, &err) : answer_content(&of, &a, NULL, &err);
+    return mcp_page_answer(c, dominators ? "dominators" : "content", st, a, &err);
 }
 
 static enum mcp_outcome run_retained(struct mcp_call *c)
@@ -327,7 +177,7 @@ static enum mcp_outcome run_retained(struct mcp_call *c)
     enum mcp_outcome e = mcp_find_types(c, "type", &types);
     if (e == MCP_DONE)
         e = content || dominators      ? list_content(c, types, dominators)
-            : strcmp(by, "types") == 0 ? list_retained_types(c, types)
+            : strcmp(by, "types") == 0 ? list_types(c, "retained", true, types)
                                        : list_objects(c, types);
     free(types);
     return e;
@@ -348,7 +198,8 @@ const struct mcp_tool mcp_retained = {
     "Largest objects or types by retained size, what a type retains, or what dominates a "
     "type.",
     retained_args,
-    "objects[" MCP_OBJECT_SHAPE "]~ types[" TYPE_SHAPE "]~ rows[type:s objects:i bytes:i]~",
+    "objects[*]~ types[*]~ content[*]~ dominators[*]~",
     MCP_TAKES_HEAP | MCP_PAGED,
-    run_retained
+    run_retained,
+    { &answer_objects_shape, &answer_types_shape, &answer_content_shape, &answer_dominators_shape }
 };

@@ -9,7 +9,7 @@
 #include "args.h"
 #include "commands/commands.h"
 #include "commands/open_dump.h"
-#include "commands/report/report.h"
+#include "commands/report.h"
 #include "exit.h"
 #include "input/dump_verdict.h"
 #include "input/fail.h"
@@ -18,23 +18,24 @@
 #include "output/json_out.h"
 #include "output/memory_notes.h"
 #include "output/output.h"
+#include "output/document.h"
 #include "output/root_labels.h"
 #include "signals.h"
 #include "term/message.h"
+#include "term/progress.h"
 #include "term/suggest.h"
 
 static const struct report_view {
     const char *key; /* in JSON */
     enum cli_need need;
-    const struct report_columns *columns; /* NULL = by root */
 } views[] = {
-    [GCD_BY_TYPE] = { "types", CLI_NEED_FACTS, &report_type_columns },
-    [GCD_BY_MODULE] = { "modules", CLI_NEED_FACTS, &report_module_columns },
-    [GCD_BY_NAMESPACE] = { "namespaces", CLI_NEED_FACTS, &report_namespace_columns },
-    [GCD_BY_KIND] = { "kinds", CLI_NEED_FACTS, &report_kind_columns },
-    [GCD_BY_GENERATION] = { "generations", CLI_NEED_STREAM, &report_generation_columns },
-    [GCD_BY_LENGTH] = { "lengths", CLI_NEED_STREAM, &report_length_columns },
-    [GCD_BY_ROOT] = { "roots", CLI_NEED_FACTS, NULL },
+    [GCD_BY_TYPE] = { "types", CLI_NEED_FACTS },
+    [GCD_BY_MODULE] = { "modules", CLI_NEED_FACTS },
+    [GCD_BY_NAMESPACE] = { "namespaces", CLI_NEED_FACTS },
+    [GCD_BY_KIND] = { "kinds", CLI_NEED_FACTS },
+    [GCD_BY_GENERATION] = { "generations", CLI_NEED_STREAM },
+    [GCD_BY_LENGTH] = { "lengths", CLI_NEED_STREAM },
+    [GCD_BY_ROOT] = { "roots", CLI_NEED_FACTS },
 };
 /* The names of the views, as given with --by. */
 static const char *const by_names[] = { "type",       "module", "namespace", "kind",
@@ -158,24 +159,69 @@ static enum cli_exit load(struct report *r, enum format format)
     return e;
 }
 
+enum cli_exit report_histogram(struct report *r, enum gcd_histogram_by by,
+                               const struct gcd_histogram **ret)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    bool of_types =
+        by == GCD_BY_TYPE || by == GCD_BY_MODULE || by == GCD_BY_NAMESPACE || by == GCD_BY_KIND;
+    struct gcd_histogram_options options = {
+        .context = cli_context(r->args, "reading"),
+        .by = by,
+        .dump = r->d.dump,
+        .graph = r->d.graph,
+        .wanted = r->wanted,
+        .dominators = of_types ? r->dominators : NULL,
+        .root_sets = r->args->view.retained,
+        .progress_total = r->d.input != NULL ? gcd_input_size(r->d.input) : 0,
+    };
+    if (by == GCD_BY_GENERATION && cli_summary(&r->d)->range_count == 0)
+        return cli_error(CLI_FAILED, r->d.subject,
+                         "it has no memory ranges, so generations are unknown; a recording with "
+                         "the keyword 0x400000 has them");
+    gcd_status st = gcd_histogram_new(&options, ret, &err);
+    if (st != GCD_OK)
+        return cli_fail(r->d.subject, &err);
+    cli_progress_end();
+    if (by == GCD_BY_ROOT && options.root_sets)
+        r->pseudo_roots = (uint32_t)(*ret)->root_sets.pseudo_roots.roots;
+    return CLI_DONE;
+}
+
+enum cli_exit report_answer(const struct report *r, const struct gcd_histogram *h,
+                            const struct report_rows *rows, struct answer **ret)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct answer_histogram from = {
+        .h = h,
+        .by = rows->by,
+        .summary = cli_summary(&r->d),
+        .names = r->names,
+        .has_retained = r->args->view.retained,
+        .alive_bytes =
+            r->dominators != NULL ? gcd_dominators_retained(r->dominators, GCD_NODE_ROOT) : 0,
+        .filtered = r->filter != NULL,
+        .sort = rows->sort,
+        .page = rows->page,
+    };
+    return answer_of_histogram(&from, ret, &err) == GCD_OK ? CLI_DONE
+                                                           : cli_fail(r->d.subject, &err);
+}
+
 /* ---- the output ---- */
 
-/* Prints the rows with the totals of the whole dump. */
-static bool print_json(const struct report *r, const struct cli_table *t, FILE *to)
+/* The totals of the whole dump, before the rows. */
+static json_t *json_head(const struct report *r)
 {
     const struct gcd_summary *f = cli_summary(&r->d);
-    json_t *rows = cli_table_json(t), *o = rows != NULL ? cli_json_head(r->d.subject) : NULL,
-           *matched = json_object();
-    json_object_set_new(matched, "types", json_integer(r->h->types));
-    json_object_set_new(matched, "objects", json_integer((json_int_t)r->h->objects));
-    json_object_set_new(
-        matched, "bytes",
-        json_integer(r->h->bytes > INT64_MAX ? INT64_MAX : (json_int_t)r->h->bytes));
+    json_t *o = cli_json_head(r->d.subject), *matched = json_object();
+    cli_json_count(matched, "types", r->h->types);
+    cli_json_count(matched, "objects", r->h->objects);
+    cli_json_count(matched, "bytes", r->h->bytes);
     json_object_set_new(o, "by", json_string(by_names[r->args->view.by]));
-    json_object_set_new(o, "objects", json_integer((json_int_t)f->objects));
-    json_object_set_new(o, "bytes",
-                        json_integer(f->bytes > INT64_MAX ? INT64_MAX : (json_int_t)f->bytes));
-    json_object_set_new(o, "type_count", json_integer((json_int_t)f->types_used));
+    cli_json_count(o, "objects", f->objects);
+    cli_json_count(o, "bytes", f->bytes);
+    cli_json_count(o, "type_count", f->types_used);
     json_object_set_new(
         o, "filter",
         cli_json_text_or_null(r->args->view.filter != NULL ? r->args->view.filter : ""));
@@ -183,41 +229,40 @@ static bool print_json(const struct report *r, const struct cli_table *t, FILE *
     json_object_set_new(o, "unreachable", cli_json_unreachable(&r->unreachable));
     json_object_set_new(o, "process_memory", cli_json_process_memory(&f->memory));
     if (r->args->view.retained)
-        json_object_set_new(o, "stand_ins", json_integer(r->pseudo_roots));
-    json_object_set_new(o, views[r->args->view.by].key, rows);
-    json_object_set_new(o, "verdict", cli_json_verdict(&f->verdict));
-    return cli_json_print(o, to) == 0;
+        cli_json_count(o, "guessed_roots", r->pseudo_roots);
+    return o;
 }
 
-static bool print_text(const struct report *r, const struct cli_table *t, FILE *to)
+static bool print_notes(const struct report *r, FILE *to)
 {
-    cli_mark_incomplete(to, r->d.subject, &cli_summary(&r->d)->verdict);
-    return cli_table_print(t, to) && cli_print_memory_notes(to, &r->d, &r->unreachable, false);
-}
-
-static enum cli_exit print_table(const struct report *r, const struct cli_table *t,
-                                 enum format format, FILE *to)
-{
-    errno = 0;
-    bool ok = format == FORMAT_JSON  ? print_json(r, t, to)
-              : format == FORMAT_CSV ? cli_table_csv(t, to)
-                                     : print_text(r, t, to);
-    /* a failed write is found when it is flushed */
-    return ok || errno != ENOMEM ? CLI_DONE : cli_no_memory(r->d.subject);
+    return cli_print_memory_notes(to, &r->d, &r->unreachable, false);
 }
 
 static enum cli_exit print(struct report *r, enum format format, FILE *to)
 {
-    struct cli_table *t = NULL;
+    const struct cli_view_args *view = &r->args->view;
+    struct report_rows rows = { view->by,
+                                (enum answer_sort)view->sort,
+                                { .most = view->top, .min_bytes = view->min_bytes } };
+    struct cli_titled answer = { .key = views[view->by].key };
     if (format == FORMAT_PROMETHEUS)
         return report_prometheus(r, to);
-    const struct report_columns *columns = views[r->args->view.by].columns;
-    enum cli_exit e = report_histogram(r, r->args->view.by, &r->h);
+    enum cli_exit e = report_histogram(r, view->by, &r->h);
     if (e == CLI_DONE)
-        e = columns != NULL ? report_table(r, columns, &t) : report_root_table(r, &t);
+        e = report_answer(r, r->h, &rows, &answer.answer);
+    struct cli_document document = { .d = &r->d,
+                                     .as = format == FORMAT_JSON  ? CLI_AS_JSON
+                                           : format == FORMAT_CSV ? CLI_AS_CSV
+                                                                  : CLI_AS_TEXT,
+                                     .head = e == CLI_DONE && format == FORMAT_JSON ? json_head(r)
+                                                                                    : NULL,
+                                     .answers = &answer,
+                                     .count = 1 };
     if (e == CLI_DONE)
-        e = print_table(r, t, format, to);
-    cli_table_free(t);
+        e = cli_print_document(&document, to);
+    if (e == CLI_DONE && format == FORMAT_TEXT && !print_notes(r, to))
+        e = cli_no_memory(r->d.subject);
+    answer_free(answer.answer);
     return e;
 }
 

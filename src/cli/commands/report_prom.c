@@ -12,7 +12,7 @@
 #include <gcdumpc/root_sets.h>
 #include <gcdumpc/unstable/process_memory.h>
 
-#include "commands/report/report.h"
+#include "commands/report.h"
 #include "exit.h"
 #include "input/fail.h"
 #include "input/input.h"
@@ -153,96 +153,74 @@ static const char *file_name(const char *path)
     return name;
 }
 
-enum measure { COUNT, BYTES, RETAINED };
-
-static void put_types(struct prom *p, const struct report_row *rows, size_t n, enum measure which,
-                      const char *name, const char *help)
-{
-    cli_prom_metric(&p->out, name, help);
-    for (size_t i = 0; i < n; i++) {
-        const struct gcd_histogram_row *v = &rows[i].v;
-        begin_sample(p);
-        cli_prom_label(&p->out, "type", rows[i].label);
-        cli_prom_label(&p->out, "module",
-                       file_name(cli_summary(&p->r->d)->types[v->index].module_path));
-        cli_prom_value(&p->out,
-                       which == COUNT   ? v->objects
-                       : which == BYTES ? v->bytes
-                                        : v->retained_bytes,
-                       1);
-    }
-}
-
-static enum cli_exit put_all_types(struct prom *p)
-{
-    const struct cli_view_args *view = &p->r->args->view;
-    const struct gcd_histogram *h = NULL;
-    enum cli_exit e = report_histogram(p->r, GCD_BY_TYPE, &h);
-    struct report_row *rows = e == CLI_DONE ? report_rows(p->r, h) : NULL;
-    size_t n = 0;
-    uint64_t top = view->top != 0 ? view->top : TYPES_DEFAULT;
-    for (size_t i = 0; rows != NULL && i < h->row_count && n < top; i++)
-        if (rows[i].v.bytes >= view->min_bytes)
-            rows[n++] = rows[i];
-    if (rows != NULL) {
-        put_types(p, rows, n, COUNT, "gcdumpc_type_objects",
-                  "Objects of a type, for the types with the most.");
-        put_types(p, rows, n, BYTES, "gcdumpc_type_bytes",
-                  "Bytes of the objects of a type, for the types with the most.");
-        if (view->retained)
-            put_types(p, rows, n, RETAINED, "gcdumpc_type_retained_bytes",
-                      "What the objects of a type keep alive together, a lower bound.");
-    } else if (e == CLI_DONE) {
-        e = cli_no_memory(p->r->d.subject);
-    }
-    free(rows);
-    gcd_histogram_free(h);
-    return e;
-}
-
-/* ---- generations and roots ---- */
-
-static const struct {
+static const struct metric {
+    const char *key; /* of the column */
     const char *name, *help;
-} generation_metrics[] = {
-    { "gcdumpc_generation_objects", "Objects in a generation." },
-    { "gcdumpc_generation_bytes", "Bytes of the objects in a generation." },
-    { "gcdumpc_generation_used_bytes",
+} type_metrics[] = {
+    { "count", "gcdumpc_type_objects", "Objects of a type, for the types with the most." },
+    { "bytes", "gcdumpc_type_bytes",
+      "Bytes of the objects of a type, for the types with the most." },
+    { "retained_bytes", "gcdumpc_type_retained_bytes",
+      "What the objects of a type keep alive together, a lower bound." },
+}, generation_metrics[] = {
+    { "count", "gcdumpc_generation_objects", "Objects in a generation." },
+    { "bytes", "gcdumpc_generation_bytes", "Bytes of the objects in a generation." },
+    { "used_bytes", "gcdumpc_generation_used_bytes",
       "Memory of a generation up to the end of the last object of each range." },
-    { "gcdumpc_generation_free_bytes", "Used bytes that are not objects." },
-    { "gcdumpc_generation_reserved_bytes", "Address space of a generation." },
+    { "free_bytes", "gcdumpc_generation_free_bytes", "Used bytes that are not objects." },
+    { "reserved_bytes", "gcdumpc_generation_reserved_bytes", "Address space of a generation." },
 };
 
-static uint64_t generation_value(const struct gcd_generation *g, size_t metric)
+/* A sample of M for each row of A that has one. */
+static void put_metric(struct prom *p, const struct answer *a, const struct metric *m)
 {
-    const uint64_t values[] = { g->objects, g->bytes, g->used_bytes, report_free_bytes(g),
-                                g->reserved_bytes };
-    return values[metric];
+    if (!answer_has(a, m->key))
+        return; /* not asked for */
+    cli_prom_metric(&p->out, m->name, m->help);
+    for (size_t i = 0; i < answer_plain_rows(a); i++) {
+        const struct answer_cell *value = answer_find(a, i, m->key),
+                                 *type = answer_find(a, i, "type"),
+                                 *generation = answer_find(a, i, "generation"),
+                                 *module = answer_find(a, i, "module");
+        if (!value->known)
+            continue;
+        begin_sample(p);
+        if (generation != NULL)
+            cli_prom_label(&p->out, "generation", generation->text);
+        if (type != NULL)
+            cli_prom_label(&p->out, "type", type->text);
+        if (module != NULL)
+            cli_prom_label(&p->out, "module", module->known ? file_name(module->text) : "");
+        cli_prom_value(&p->out, value->number, 1);
+    }
 }
 
-static enum cli_exit put_generations(struct prom *p)
+/* The metrics M[N] of the wanted types, by type or generation. */
+static enum cli_exit put_histogram(struct prom *p, enum gcd_histogram_by by, const struct metric *m,
+                                   size_t n)
 {
+    const struct cli_view_args *view = &p->r->args->view;
+    bool types = by == GCD_BY_TYPE;
+    enum answer_sort sort = types ? (enum answer_sort)view->sort : ANSWER_AS_IS;
+    struct answer_page page = { .most = !types           ? 0
+                                        : view->top != 0 ? view->top
+                                                         : TYPES_DEFAULT,
+                                .min_bytes = types ? view->min_bytes : 0 };
     const struct gcd_histogram *h = NULL;
-    if (cli_summary(&p->r->d)->range_count == 0)
-        return CLI_DONE;
-    enum cli_exit e = report_histogram(p->r, GCD_BY_GENERATION, &h);
-    for (size_t k = 0; k < sizeof generation_metrics / sizeof *generation_metrics && e == CLI_DONE;
-         k++) {
-        bool of_ranges = k >= 2;
-        if (of_ranges && p->r->filter != NULL)
-            break; /* space of other types is not free */
-        cli_prom_metric(&p->out, generation_metrics[k].name, generation_metrics[k].help);
-        for (size_t i = 0; i < h->row_count; i++) {
-            if (of_ranges && h->rows[i].generation->ranges == 0)
-                continue;
-            begin_sample(p);
-            cli_prom_label(&p->out, "generation", h->rows[i].label);
-            cli_prom_value(&p->out, generation_value(h->rows[i].generation, k), 1);
-        }
-    }
+    struct answer *a = NULL;
+    enum cli_exit e = report_histogram(p->r, by, &h);
+    if (e == CLI_DONE)
+        e = report_answer(p->r, h, &(struct report_rows){ by, sort, page }, &a);
+    for (size_t i = 0; i < n && e == CLI_DONE; i++)
+        put_metric(p, a, &m[i]);
+    if (e == CLI_DONE && a->top->status != GCD_OK)
+        e = cli_no_memory(p->r->d.subject);
+    answer_free(a);
     gcd_histogram_free(h);
     return e;
 }
+
+/* ---- roots ---- */
 
 static const struct {
     const char *name, *help;
@@ -283,8 +261,11 @@ enum cli_exit report_prometheus(struct report *r, FILE *to)
     put_times(&p, f);
     put_totals(&p, f);
     put_memory(&p, &f->memory);
-    enum cli_exit e = put_all_types(&p);
-    if (e == CLI_DONE)
-        e = put_generations(&p);
+    enum cli_exit e =
+        put_histogram(&p, GCD_BY_TYPE, type_metrics, sizeof type_metrics / sizeof *type_metrics);
+    if (e == CLI_DONE && f->range_count > 0) /* space of other types is not free */
+        e = put_histogram(
+            &p, GCD_BY_GENERATION, generation_metrics,
+            r->filter != NULL ? 2 : sizeof generation_metrics / sizeof *generation_metrics);
     return e == CLI_DONE ? put_roots(&p) : e;
 }

@@ -1,0 +1,96 @@
+/*
+ * The answers: each function makes one from results of the library, *RET NULL on failure.  Free
+ * with answer_free.  A file makes the answers about one thing.
+ */
+#ifndef GCD_ANSWER_ANSWERS_H
+#define GCD_ANSWER_ANSWERS_H
+
+#include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/session.h>
+#include <gcdumpc/unstable/merged_tree.h>
+#include <gcdumpc/unstable/origins.h>
+
+#include "answer/answer.h"
+
+enum answer_sort {
+    ANSWER_BY_BYTES,
+    ANSWER_BY_COUNT,
+    ANSWER_BY_NAME,
+    ANSWER_BY_RETAINED,
+    ANSWER_AS_IS
+};
+
+/* Which rows of an answer are wanted. */
+struct answer_page {
+    uint64_t first; /* skip so many rows */
+    uint64_t most;  /* 0 = all */
+    uint64_t min_bytes;
+    bool no_rest; /* no row for what the page leaves out */
+};
+
+/* ---- answer_types.c: a histogram ---- */
+
+struct answer_histogram {
+    const struct gcd_histogram *h;
+    enum gcd_histogram_by by;
+    const struct gcd_summary *summary;
+    const struct gcd_names *names;
+    /* [types] for rows of types, and then MIN_BYTES is about it; NULL = that of H */
+    const uint64_t *retained;
+    bool has_retained;    /* --retained, also by root */
+    uint64_t alive_bytes; /* retained by all; 0 = not known */
+    bool filtered;        /* H leaves types out */
+    enum answer_sort sort;
+    struct answer_page page;
+};
+gcd_status answer_of_histogram(const struct answer_histogram *from, struct answer **ret,
+                               struct gcd_error *err);
+/* The shapes of the answers by type, and by another property. */
+extern const struct answer_shape answer_types_shape;
+
+/* ---- answer_objects.c ---- */
+
+struct answer_of_heap {
+    struct gcd_session *session;
+    const struct gcd_context *call; /* as for the session; may be NULL */
+    const uint8_t *types;           /* [types] that are wanted; NULL = all */
+    const uint8_t *skip;            /* [types] no dominators; NULL = none */
+    struct answer_page page;
+    bool holders; /* of objects: what holds each; takes a walk */
+};
+extern const struct answer_shape answer_objects_shape, answer_content_shape,
+    answer_dominators_shape, answer_tree_shape;
+
+/* The objects that retain most. */
+gcd_status answer_largest_objects(const struct answer_of_heap *of, struct answer **ret,
+                                  struct gcd_error *err);
+/* The objects of LIST. */
+gcd_status answer_list(const struct answer_of_heap *of, const struct gcd_node_list *list,
+                       struct answer **ret, struct gcd_error *err);
+/* What the objects of the types retain together, by type.  RET_SET may be NULL. */
+gcd_status answer_content(const struct answer_of_heap *of, struct answer **ret,
+                          struct gcd_retained_set *ret_set, struct gcd_error *err);
+/* Which objects dominate the objects of the types, by type. */
+gcd_status answer_dominators(const struct answer_of_heap *of, struct answer **ret,
+                             struct gcd_error *err);
+/* The exact retained size of each type, and of all together. */
+gcd_status answer_exact(const struct answer_of_heap *of, struct answer **ret,
+                        struct gcd_error *err);
+/* DEPTH levels of TREE, which is of dominators, with at most PAGE.MOST children of each step. */
+gcd_status answer_tree(const struct answer_of_heap *of, const struct gcd_merged_tree *tree,
+                       uint32_t depth, struct answer **ret, struct gcd_error *err);
+
+/* ---- answer_words.c: cells that many answers have ---- */
+
+/* A root for people, "static variable Shop.Cache.items" or "thread stack"; R NULL: a pseudo-root.
+ */
+void answer_root_label(struct answer *a, const char *key, const struct gcd_session *s,
+                       const struct gcd_root *r);
+/* The cells "field", "class" and "label" of a static variable; unknown for other roots and NULL. */
+void answer_static(struct answer *a, const struct gcd_session *s, const struct gcd_root *r);
+/* The group of R for programs, such as "statics"; "stand_in" for R NULL. */
+const char *answer_root_key(const struct gcd_root *r);
+/* The cells "object", as people name NODE, "address", unknown when it is made up, and "node". */
+void answer_object(struct answer *a, const struct gcd_session *s, uint32_t node);
+
+#endif

@@ -1,0 +1,65 @@
+#include "output/old_keys.h"
+
+#include <string.h>
+
+#include <jansson.h>
+
+#include "output/json_out.h"
+
+static const struct renamed {
+    const char *command; /* NULL = all */
+    const char *key, *old;
+    bool in_rows; /* not at the top of the document */
+} renamed[] = {
+    { NULL, "guessed_roots", "stand_ins", false },
+    { "report", "type", "name", true },
+    { "diff", "type", "name", true },
+    { "trend", "type", "name", true },
+    { "retained", "retained_bytes", "retained", true },
+};
+
+static const char *command;
+
+static const char *old_key(const char *key, bool in_rows)
+{
+    for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++) {
+        const struct renamed *r = &renamed[i];
+        if (strcmp(r->key, key) == 0 && (in_rows || !r->in_rows) &&
+            (r->command == NULL || strcmp(r->command, command) == 0))
+            return r->old;
+    }
+    return key;
+}
+
+/* J with the old keys; J is released.  Our documents are a few levels deep. */
+static json_t *with_old_keys(json_t *j, bool in_rows)
+{
+    const char *key;
+    json_t *value, *o = NULL;
+    size_t i;
+    if (json_is_array(j)) {
+        json_array_foreach(j, i, value)
+            json_array_set_new(j, i, with_old_keys(json_incref(value), true));
+        return j;
+    }
+    if (!json_is_object(j))
+        return j;
+    o = json_object();
+    json_object_foreach(j, key, value)
+        json_object_set_new(o, old_key(key, in_rows), with_old_keys(json_incref(value), true));
+    if (!in_rows)
+        json_object_set_new(o, "schema", json_integer(1));
+    json_decref(j);
+    return o;
+}
+
+static json_t *convert(json_t *document)
+{
+    return with_old_keys(document, false);
+}
+
+void cli_json_use_old_keys(const char *name)
+{
+    command = name;
+    cli_json_convert(convert, 1);
+}
