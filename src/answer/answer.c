@@ -20,6 +20,19 @@ struct answer *answer_new(const struct gcd_alloc *alloc, const struct answer_sha
     return a;
 }
 
+struct answer *answer_new_columns(const struct gcd_alloc *alloc, size_t count)
+{
+    struct answer *a = answer_new(alloc, &(struct answer_shape){ NULL, count });
+    if (a == NULL)
+        return NULL;
+    a->shape.columns = a->own_columns = gcd_mem_new_array(&a->alloc, count, sizeof *a->own_columns);
+    if (a->own_columns != NULL)
+        return a;
+    a->shape.count = 0;
+    answer_free(a);
+    return NULL;
+}
+
 void answer_free(struct answer *a)
 {
     if (a == NULL)
@@ -29,6 +42,7 @@ void answer_free(struct answer *a)
             answer_free(a->cells[row * a->shape.count + i].rows);
     gcd_textpool_done(&a->texts);
     struct gcd_alloc alloc = a->alloc;
+    gcd_mem_free(&alloc, a->own_columns, a->shape.count * sizeof *a->own_columns);
     gcd_mem_free(&alloc, a->cells, a->cell_room * sizeof *a->cells);
     gcd_mem_free(&alloc, a, sizeof *a);
 }
@@ -144,28 +158,50 @@ void answer_known(struct answer *a, const char *key, const char *text)
     answer_text(a, key, text != NULL && text[0] != '\0' ? text : NULL);
 }
 
-void answer_format(struct answer *a, const char *key, const char *fmt, ...)
+/* Adds the formatted text to the texts of A; NULL when out of memory. */
+static const char *format_text(struct answer *a, const char *fmt, va_list ap)
 {
     char few[256], *text = few;
+    const char *ret = NULL;
+    va_list again;
+    va_copy(again, ap);
+    int n = vsnprintf(few, sizeof few, fmt, ap);
+    size_t bytes = n >= 0 ? (size_t)n + 1 : 0;
+    if (bytes > sizeof few && (text = gcd_mem_new(&a->alloc, bytes)) != NULL)
+        (void)vsnprintf(text, bytes, fmt, again);
+    va_end(again);
+    if (n < 0 || text == NULL || gcd_textpool_add(&a->top->texts, text, (size_t)n, &ret) != GCD_OK)
+        a->top->status = GCD_E_NOMEM;
+    if (text != few)
+        gcd_mem_free(&a->alloc, text, bytes);
+    return ret;
+}
+
+void answer_format(struct answer *a, const char *key, const char *fmt, ...)
+{
     va_list ap;
     struct answer_cell *c = cell_of(a, key);
     if (c == NULL)
         return;
     va_start(ap, fmt);
-    int n = vsnprintf(few, sizeof few, fmt, ap);
+    const char *text = format_text(a, fmt, ap);
     va_end(ap);
-    size_t bytes = n >= 0 ? (size_t)n + 1 : 0;
-    if (bytes > sizeof few && (text = gcd_mem_new(&a->alloc, bytes)) != NULL) {
-        va_start(ap, fmt);
-        (void)vsnprintf(text, bytes, fmt, ap);
-        va_end(ap);
-    }
-    if (n < 0 || text == NULL)
-        a->top->status = GCD_E_NOMEM;
-    else
-        keep_text(a, c, text, (size_t)n);
-    if (text != few)
-        gcd_mem_free(&a->alloc, text, bytes);
+    c->text = text != NULL ? text : "";
+}
+
+const char *answer_keep(struct answer *a, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    const char *text = a != NULL ? format_text(a, fmt, ap) : NULL;
+    va_end(ap);
+    return text != NULL ? text : "";
+}
+
+void answer_time(struct answer *a, const char *key, int64_t unix_ms)
+{
+    if (unix_ms != INT64_MIN)
+        answer_count(a, key, (uint64_t)unix_ms);
 }
 
 void answer_depth(struct answer *a, const char *key, uint32_t depth)

@@ -38,6 +38,7 @@ enum answer_kind {
     ANSWER_FLAG,
     ANSWER_DIGITS, /* a number that comes as text */
     ANSWER_ADDRESS,
+    ANSWER_TIME, /* milliseconds since 1970 */
     ANSWER_TEXT,
     ANSWER_TREE, /* a text, indented for people */
     ANSWER_ROWS  /* another answer; not in a table of text or CSV */
@@ -106,6 +107,7 @@ struct answer {
     struct gcd_alloc alloc;
     struct answer *top; /* the answer that this one is a cell of, at last; owns texts and status */
     struct answer_shape shape;
+    struct answer_column *own_columns; /* [shape.count] NULL = they are in the program */
     uint64_t hidden;           /* a bit for each of the first 64 columns: nobody asked for it */
     struct answer_cell *cells; /* row by row */
     size_t cell_room;
@@ -121,6 +123,10 @@ struct answer {
 /* The columns of SHAPE must outlive the answer; ALLOC may be NULL.  NULL when out of memory; all
  * functions take NULL. */
 struct answer *answer_new(const struct gcd_alloc *alloc, const struct answer_shape *shape);
+/* An answer with COUNT columns of its own, which the caller fills before the first row. */
+struct answer *answer_new_columns(const struct gcd_alloc *alloc, size_t count);
+/* A text that lives as long as A; "" when out of memory. */
+const char *answer_keep(struct answer *a, const char *fmt, ...) GCD_PRINTF(2, 3);
 void answer_free(struct answer *a);
 /* Leaves column KEY out. */
 void answer_hide(struct answer *a, const char *key);
@@ -140,6 +146,8 @@ void answer_flag(struct answer *a, const char *key, bool is);
 void answer_text(struct answer *a, const char *key, const char *text);
 void answer_known(struct answer *a, const char *key, const char *text);
 void answer_format(struct answer *a, const char *key, const char *fmt, ...) GCD_PRINTF(3, 4);
+/* INT64_MIN is unknown. */
+void answer_time(struct answer *a, const char *key, int64_t unix_ms);
 /* The depth of the row, for its tree column KEY. */
 void answer_depth(struct answer *a, const char *key, uint32_t depth);
 /* Begins the answer in cell KEY, of the shape of its column; freed with A. */

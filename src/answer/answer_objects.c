@@ -321,7 +321,7 @@ static void sums_fill(const struct sums *s, struct answer *a, uint64_t whole, bo
     put_sums(a, &rest, whole);
     if (dominating)
         put_dominating(a, &rest);
-    answer_format(a, "type", "(%" PRIu64 " more type%s)", left_out, gcd_plural(left_out));
+    answer_format(a, "type", "(%s more type%s)", GCD_DIGITS(left_out), gcd_plural(left_out));
     answer_count(a, "folded_types", left_out);
 }
 
@@ -505,7 +505,8 @@ static void put_rest(struct answer *a, uint32_t depth, const struct level *l, ui
     if (l->rest_types == 0)
         return;
     put_step(a, depth, l->rest_retained, whole);
-    answer_format(a, "type", "(%" PRIu64 " more type%s)", l->rest_types, gcd_plural(l->rest_types));
+    answer_format(a, "type", "(%s more type%s)", GCD_DIGITS(l->rest_types),
+                  gcd_plural(l->rest_types));
     answer_depth(a, "type", depth);
     answer_count(a, "folded_types", l->rest_types);
 }

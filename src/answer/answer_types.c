@@ -202,7 +202,8 @@ static void put_totals(struct answer *a, const struct answer_histogram *from, si
     answer_begin_sums(a);
     if (left_out > 0) {
         put_sums(a, from, rest); /* retained sizes of sets do not add up */
-        answer_format(a, v->label, "(%zu more %s%s)", left_out, v->one, gcd_plural(left_out));
+        answer_format(a, v->label, "(%s more %s%s)", GCD_DIGITS(left_out), v->one,
+                      gcd_plural(left_out));
     }
     put_sums(a, from, &total);
     if (from->has_retained)
@@ -212,10 +213,11 @@ static void put_totals(struct answer *a, const struct answer_histogram *from, si
         put_ranges(a, from, &all);
     }
     if (from->filtered)
-        answer_format(a, v->label, "total, %zu %s%s; %u of %" PRIu64 " types", h->row_count, v->one,
-                      gcd_plural(h->row_count), h->types, (uint64_t)from->summary->types_used);
+        answer_format(a, v->label, "total, %s %s%s; %u of %s types", GCD_DIGITS(h->row_count),
+                      v->one, gcd_plural(h->row_count), h->types,
+                      GCD_DIGITS(from->summary->types_used));
     else
-        answer_format(a, v->label, "total, %zu %s%s", h->row_count, v->one,
+        answer_format(a, v->label, "total, %s %s%s", GCD_DIGITS(h->row_count), v->one,
                       gcd_plural(h->row_count));
 }
 

@@ -5,8 +5,10 @@
 #ifndef GCD_ANSWER_ANSWERS_H
 #define GCD_ANSWER_ANSWERS_H
 
+#include <gcdumpc/diff.h>
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/session.h>
+#include <gcdumpc/unstable/async.h>
 #include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/origins.h>
 
@@ -79,6 +81,50 @@ gcd_status answer_exact(const struct answer_of_heap *of, struct answer **ret,
 /* DEPTH levels of TREE, which is of dominators, with at most PAGE.MOST children of each step. */
 gcd_status answer_tree(const struct answer_of_heap *of, const struct gcd_merged_tree *tree,
                        uint32_t depth, struct answer **ret, struct gcd_error *err);
+
+/* ---- answer_async.c ---- */
+
+extern const struct answer_shape answer_stacks_shape, answer_completed_shape;
+/* STACKS[N], numbers of their last frames.  PEOPLE: each frame has a row of its own. */
+gcd_status answer_stacks(const struct gcd_async *async, const uint32_t *stacks, size_t n,
+                         bool people, struct answer **ret, struct gcd_error *err);
+/* The methods whose operations are over and still in memory. */
+gcd_status answer_completed(const struct gcd_async *async, struct answer **ret,
+                            struct gcd_error *err);
+
+/* ---- answer_compare.c: dumps side by side ---- */
+
+struct answer_side {
+    const char *subject;
+    uint64_t process; /* 0 = unknown */
+    int64_t unix_ms;  /* INT64_MIN = unknown */
+    struct gcd_diff_sum sum;
+    uint64_t types;
+    /* of a summary that does not list all types: what the others have, and that there are others */
+    struct gcd_diff_sum unlisted;
+    bool partial;
+};
+struct answer_compared {
+    const struct gcd_diff *diff;
+    const uint32_t *order;           /* [rows of DIFF] */
+    const struct answer_side *sides; /* [side_count] oldest first */
+    size_t side_count;
+    bool retained; /* retained sizes are wanted */
+    bool filtered; /* DIFF leaves types out */
+    enum answer_sort sort;
+    struct answer_page page; /* MIN_BYTES: of the change */
+};
+extern const struct answer_shape answer_diff_shape, answer_changed_paths_shape;
+/* The types that differ: of two dumps; of any number. */
+gcd_status answer_diff(const struct answer_compared *from, struct answer **ret,
+                       struct gcd_error *err);
+gcd_status answer_trend(const struct answer_compared *from, struct answer **ret,
+                        struct gcd_error *err);
+/* The dumps themselves. */
+gcd_status answer_dumps(const struct answer_compared *from, struct answer **ret,
+                        struct gcd_error *err);
+/* The cells that types and paths share; IS_SUM: of several rows. */
+void answer_change(struct answer *a, const struct gcd_diff_sum sums[2], bool is_sum);
 
 /* ---- answer_words.c: cells that many answers have ---- */
 

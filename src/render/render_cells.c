@@ -24,7 +24,7 @@ static const char *sign_of(const struct answer_cell *c, enum answer_kind kind)
 const char *render_cell(const struct answer_cell *c, enum answer_kind kind, bool people,
                         char buf[CELL_BYTES])
 {
-    char n[CLI_NUMBER_BYTES];
+    char n[CLI_NUMBER_BYTES], time[CLI_TIME_BYTES];
     if (!c->known)
         return "";
     switch (kind) {
@@ -46,6 +46,9 @@ const char *render_cell(const struct answer_cell *c, enum answer_kind kind, bool
         break;
     case ANSWER_ADDRESS:
         (void)snprintf(buf, CELL_BYTES, "0x%" PRIx64, c->number);
+        break;
+    case ANSWER_TIME:
+        (void)snprintf(buf, CELL_BYTES, "%s", cli_time((int64_t)c->number, time));
         break;
     case ANSWER_ROWS:
         return "";

@@ -29,8 +29,8 @@ static bool is_in_csv(const struct answer *a, size_t column)
 static void print_cell(const struct answer_cell *c, enum answer_kind kind, FILE *to)
 {
     char buf[CELL_BYTES];
-    if (c->known && answer_is_text(kind))
-        render_csv_text(c->text, to);
+    if (c->known && (answer_is_text(kind) || kind == ANSWER_TIME))
+        render_csv_text(render_cell(c, kind, false, buf), to);
     else if (c->known && render_is_share(kind))
         fprintf(to, "%.6g", c->share);
     else

@@ -162,6 +162,7 @@ static json_t *json_cell(const struct answer_cell *c, enum answer_kind kind,
                                                 : cli_json_text(c->text);
     case ANSWER_DIGITS:
     case ANSWER_ADDRESS:
+    case ANSWER_TIME:
         return cli_json_text(render_cell(c, kind, false, buf));
     default:
         return signed_number(c);

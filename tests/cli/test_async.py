@@ -62,6 +62,10 @@ class Async(CliTest):
     def json(self, *words, code=0):
         got = json.loads(self.done("async", *words, "--json", "-q", code=code).text)
         self.assertEqual(got["schema"], 2)
+        for s in got["stacks"]:
+            frames = s["frames"]
+            self.assertEqual([s.pop(k) for k in ("waits_for", "kind", "depth", "stack")],
+                             [frames[0]["name"], frames[0]["kind"], len(frames), " < ".join(f["name"] for f in frames)])
         return got
 
     def test_json(self):
@@ -96,7 +100,7 @@ class Async(CliTest):
     def test_csv(self):
         self.put("in", shop())
         rows = list(csv.DictReader(io.StringIO(self.done("async", "in", "--csv", "-q").text, newline="")))
-        self.assertEqual([{"count": str(s["count"]), "old": "", "bytes": str(s["bytes"]), "certain": "yes" if s["certain"] else "no",
+        self.assertEqual([{"count": str(s["count"]), "old": "", "bytes": str(s["bytes"]), "certain": str(int(s["certain"])), "cut": str(int(s["cut"])),
                            "waits_for": s["frames"][0]["name"], "kind": s["frames"][0]["kind"], "depth": str(len(s["frames"])),
                            "stack": " < ".join(f["name"] for f in s["frames"])} for s in STACKS], rows)
 

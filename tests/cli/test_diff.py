@@ -63,7 +63,7 @@ class Diff(Compare):
         got = self.json("diff", "old", "new")
         self.assertEqual([(d["recording"], d["count"], d["bytes"], d["types"], d["verdict"]["complete"]) for d in got["dumps"]],
                          [("old", 15, 638, 5, True), ("new", 19, 1768, 5, True)])
-        self.assertEqual([(d["process"], d["retained"]) for d in got["dumps"]], 2 * [(1234, None)])
+        self.assertEqual([(d["process"], d["retained_bytes"]) for d in got["dumps"]], 2 * [(1234, None)])
         self.assertEqual([d["time"] for d in got["dumps"]], ["2024-05-07T10:00:00.001Z", "2024-05-07T12:00:00.001Z"])
         self.assertEqual([(t["type"], t["count_delta"], t["bytes_delta"], t["change"]) for t in got["types"]],
                          [("New", 2, 1000, "new"), ("Grown", 3, 300, None), ("Thinner", 4, 0, None), ("Shrunk", -2, -80, None),
@@ -263,7 +263,7 @@ class Retained(Compare):
         self.assertGreater(max(t["retained_after"] - t["bytes_after"] for t in got["types"]), 100000)
         total, everything = got["thresholds"]
         self.assertEqual((total["before"], total["after"]), (everything["before"], everything["after"]))
-        self.assertEqual([d["retained"] for d in got["dumps"]], [total["before"], total["after"]])
+        self.assertEqual([d["retained_bytes"] for d in got["dumps"]], [total["before"], total["after"]])
         self.assertGreater(total["after"], max(t["retained_after"] for t in got["types"]))
         by_growth = self.json("diff", old, new, "--retained", "--sort", "retained")["types"]
         self.assertEqual([t["retained_delta"] for t in by_growth], sorted((t["retained_delta"] for t in by_growth), reverse=True))
@@ -425,7 +425,7 @@ class Trend(Compare):
             self.assertGreater(found, 30)
             dumps = [line.split() for line in text.split("\n\n")[0].splitlines()]
             self.assertEqual(dumps[0], ["Dump", "Time", "Count", "Bytes", "Retained", "Types", "File"])
-            self.assertEqual([int(d[4]) for d in dumps[1:]], [d["retained"] for d in got["dumps"]])
+            self.assertEqual([int(d[4]) for d in dumps[1:]], [d["retained_bytes"] for d in got["dumps"]])
 
     def test_values(self):
         got = self.json("trend", "old", "new", "third")

@@ -303,8 +303,8 @@ class Tools(McpTest):
     def test_async(self):
         client = self.opened()
         want, got = self.json("async"), client.call("async")
-        self.assertEqual([r["frames"] for r in got["rows"]], [[f["name"] for f in s["frames"]] for s in want["stacks"]])
-        self.assertEqual((got["operations"], got["retained"]), (want["operations"], want["bytes"]))
+        self.assertEqual([r["stack"] for r in got["stacks"]], [" < ".join(f["name"] for f in s["frames"]) for s in want["stacks"]])
+        self.assertEqual((got["operations"], got["bytes"]), (want["operations"], want["bytes"]))
         self.assertEqual(client.call("async", filter="HeapLab.*")["total"], 1)
         self.assertEqual(client.call("async", filter="Nothing.*")["total"], 0)
         self.assertIn("/", client.error("async", filter="/(/"))
@@ -314,7 +314,7 @@ class Tools(McpTest):
         client.call("open", file=file_of("net10-wks"))
         want = json.loads(self.done("diff", trace("net8-wks"), trace("net10-wks"), "--json", "--retained").text)["types"]
         got = client.all("diff", "types", old="h1", new="h2", retained=True, limit=10)
-        self.assertEqual([(r["type"], r["objects_growth"], r["bytes_growth"], r["retained_growth"]) for r in got],
+        self.assertEqual([(r["type"], r["count_delta"], r["bytes_delta"], r["retained_delta"]) for r in got],
                          [(r["type"], r["count_delta"], r["bytes_delta"], r["retained_delta"]) for r in want])
         page = client.call("diff", old="h1", new="h2", filter="System.String")
         self.assertEqual([r["type"] for r in page["types"]], ["System.String"])

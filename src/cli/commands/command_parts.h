@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <jansson.h>
+
 #include <gcdumpc/ipc.h>
 #include <gcdumpc/unstable/async.h>
 
@@ -43,8 +45,11 @@ const char *cli_process_answer(const struct gcd_ipc_process *p);
 /* Compiles TEXT, a glob or "/REGEX/", which must outlive *RET.  CLI_USAGE or CLI_FAILED after a
  * message.  Free with cli_pattern_free. */
 enum cli_exit cli_stack_pattern(const char *text, struct cli_pattern **ret);
-/* Does the name of any frame match P, in the stack that ends with frame STACK? */
-enum cli_match cli_stack_match(const struct gcd_async_frame *frames, uint32_t stack,
-                               struct cli_pattern *p);
+/* Chooses the stacks with at least MIN_BYTES that have a frame whose name matches P (NULL: all):
+ * *RET[*RET_N], to be freed.  CLI_MATCH; or why it could not. */
+enum cli_match cli_choose_stacks(const struct gcd_async *async, struct cli_pattern *p,
+                                 uint64_t min_bytes, uint32_t **ret, size_t *ret_n);
+/* Adds the totals to O, which is returned. */
+json_t *cli_async_head(json_t *o, const struct gcd_async *async);
 
 #endif

@@ -8,11 +8,11 @@
 #include <gcdumpc/unstable/pages/pages.h>
 #include <gcdumpc/unstable/tree_diff.h>
 
+#include "answer/answers.h"
 #include "args.h"
 #include "commands/threshold.h"
 #include "exit.h"
 #include "input/input.h"
-#include "output/table.h"
 
 /*
  * Which names match the types of several dumps.  One dump may know the outer types of nested types
@@ -111,19 +111,16 @@ enum cli_exit cli_compare_add(struct cli_comparison *c, const struct cli_dump *d
 /* compare_match.c: the part that decides how dumps are matched, and matches them. */
 enum cli_exit cli_compare_match(struct cli_comparison *c);
 
-/* Does the row change between any dumps, in the requested quantities?  By at least --min-bytes? */
-bool cli_compare_changed(const struct cli_comparison *c, const struct gcd_diff_row *row);
-bool cli_compare_shown(const struct cli_comparison *c, const struct gcd_diff_row *row);
-
-/* Add cells for objects and bytes (before, after and change of each, then growth), and for "new" or
- * "gone". */
-void cli_compare_put_sums(struct cli_table *t, const struct gcd_diff_sum sums[2]);
-void cli_compare_put_change(struct cli_table *t, const struct gcd_diff_sum sums[2]);
-
-/* Prints ROWS, named KEY in JSON, with the dumps and thresholds, to standard output in the form
- * that ARGS request. */
+/* The rows that --min-bytes and --top select, and the dumps, for an answer; free() RET->sides.
+ * False: out of memory. */
+bool cli_compared(const struct cli_comparison *c, struct answer_compared *ret);
+/* Prints the answer that MAKE makes, named KEY in JSON, with the dumps and thresholds. */
 enum cli_exit cli_compare_print(const struct cli_comparison *c, const char *key,
-                                const struct cli_table *rows);
+                                gcd_status (*make)(const struct answer_compared *from,
+                                                   struct answer **ret, struct gcd_error *err));
+/* The same for ROWS, which may be NULL: out of memory.  Frees them. */
+enum cli_exit cli_compare_print_rows(const struct cli_comparison *c, const char *key,
+                                     struct answer *rows);
 
 /* What a page shows about dump number I, from 0 on. */
 struct gcd_page_dump cli_compare_page_dump(const struct cli_comparison *c, size_t i);

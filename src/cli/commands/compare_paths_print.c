@@ -19,20 +19,6 @@
 /* Default number of lines for people, besides sums. */
 #define LINES_MAX 200u
 
-static const struct cli_column columns[] = {
-    { "count_before", NULL, CLI_CELL_COUNT },
-    { "count_after", "Count", CLI_CELL_COUNT },
-    { "count_delta", "+/-", CLI_CELL_DELTA },
-    { "bytes_before", NULL, CLI_CELL_BYTES },
-    { "bytes_after", "Bytes", CLI_CELL_BYTES },
-    { "bytes_delta", "+/-", CLI_CELL_BYTES_DELTA },
-    { "growth", "Growth", CLI_CELL_GROWTH },
-    { "change", "", CLI_CELL_TEXT },
-    { "depth", NULL, CLI_CELL_COUNT },
-    { "name", "Path", CLI_CELL_TREE },
-    { "fold", NULL, CLI_CELL_TEXT },
-};
-
 /* The sums of LEFT_OUT rows that are not printed. */
 struct rest {
     uint64_t left_out;
@@ -196,40 +182,38 @@ static void find_depths(struct shown *s)
 
 /* ---- lines ---- */
 
-static void put_row(struct cli_table *t, const struct gcd_diff_sum *sums, uint32_t depth,
+static void put_row(struct answer *t, const struct gcd_diff_sum *sums, uint32_t depth,
                     const char *name)
 {
-    cli_compare_put_sums(t, sums);
-    cli_compare_put_change(t, sums);
-    cli_table_count(t, depth);
-    cli_table_branch(t, depth, name);
+    answer_row(t);
+    answer_change(t, sums, false);
+    answer_count(t, "depth", depth);
+    answer_text(t, "name", name);
+    answer_depth(t, "name", depth);
 }
 
 /* Adds one line for rows that are left out, for people, so that the rows below a row add up to it.
  */
-static void put_rest(const struct shown *s, const struct rest *r, uint32_t depth,
-                     struct cli_table *t)
+static void put_rest(const struct shown *s, const struct rest *r, uint32_t depth, struct answer *t)
 {
     char text[64];
     if (r->left_out == 0 || s->args->view.json || s->args->view.csv)
         return;
     (void)snprintf(text, sizeof text, "(%s more)", GCD_DIGITS(r->left_out));
     put_row(t, r->sums, depth, text);
-    cli_table_none(t);
 }
 
 /* Adds one line for the chain of hidden rows that begins at FIRST. */
-static void put_hidden(const struct shown *s, uint32_t first, struct cli_table *t)
+static void put_hidden(const struct shown *s, uint32_t first, struct answer *t)
 {
     char text[CLI_HIDDEN_BYTES];
     uint64_t n = 0, library = 0;
     for (uint32_t i = first; i < s->count && is_hidden(s, i); i++, n++)
         library += (s->nodes[i].facts & GCD_FOLD_FACT_LIBRARY) != 0;
     put_row(t, s->rows[s->row[first]].sums, s->depths[first], cli_hidden_text(n, library, text));
-    cli_table_none(t);
 }
 
-static void put_shown(const struct shown *s, uint32_t i, struct cli_table *t)
+static void put_shown(const struct shown *s, uint32_t i, struct answer *t)
 {
     char call[GCD_ASYNC_STEP_BYTES];
     const struct gcd_tree_diff_row *row = &s->rows[s->row[i]];
@@ -240,11 +224,11 @@ static void put_shown(const struct shown *s, uint32_t i, struct cli_table *t)
         put_row(t, row->sums, s->depths[i],
                 s->args->view.json || s->args->view.csv ? row->name
                                                         : gcd_async_step_name(row->name, call));
-        cli_table_text(t, cli_fold_name(s->nodes[i].fold));
+        answer_text(t, "fold", cli_fold_name(s->nodes[i].fold));
     }
 }
 
-static void put_all(const struct shown *s, struct cli_table *t)
+static void put_all(const struct shown *s, struct answer *t)
 {
     uint32_t open = GCD_STEP_NONE;
     for (uint32_t i = 0; i <= s->count; i++) {
@@ -261,7 +245,7 @@ static void put_all(const struct shown *s, struct cli_table *t)
     put_rest(s, &s->rests[s->row_count], 0, t);
 }
 
-static void put_totals(const struct cli_comparison *c, struct cli_table *t)
+static void put_totals(const struct cli_comparison *c, struct answer *t)
 {
     struct gcd_diff_sum total[2];
     for (int i = 0; i < 2; i++)
@@ -269,7 +253,6 @@ static void put_totals(const struct cli_comparison *c, struct cli_table *t)
                                           .bytes = c->sides[i].sum.bytes };
     if (!c->args->view.json && !c->args->view.csv) {
         put_row(t, total, 0, "total");
-        cli_table_none(t);
     }
 }
 
@@ -300,17 +283,18 @@ enum cli_exit cli_paths_print(const struct cli_comparison *c)
     s.nodes = calloc(s.row_count + 1, sizeof *s.nodes);
     s.rests = calloc(s.row_count + 1, sizeof *s.rests);
     s.depths = calloc(s.row_count + 1, sizeof *s.depths);
-    struct cli_table *t = cli_table_new(columns, sizeof columns / sizeof *columns);
+    struct answer *t = answer_new(NULL, &answer_changed_paths_shape);
     enum cli_exit e = CLI_FAILED;
     if (s.row != NULL && s.nodes != NULL && s.rests != NULL && s.depths != NULL && t != NULL &&
         arrange(&s)) {
         put_all(&s, t);
         put_totals(c, t);
-        e = cli_compare_print(c, "paths", t);
+        e = cli_compare_print_rows(c, "paths", t);
+        t = NULL;
     } else {
         cli_say(NULL, "out of memory");
     }
-    cli_table_free(t);
+    answer_free(t);
     free(s.row);
     free(s.nodes);
     free(s.rests);

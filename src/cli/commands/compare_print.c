@@ -18,92 +18,8 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-
-/* ---- rows ---- */
-
-bool cli_compare_changed(const struct cli_comparison *c, const struct gcd_diff_row *row)
-{
-    for (size_t i = 1; i < c->side_count; i++)
-        if (memcmp(&row->sums[i], &row->sums[0], sizeof *row->sums) != 0)
-            return true;
-    return false;
-}
-
-static uint64_t difference(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : b - a;
-}
-
-bool cli_compare_shown(const struct cli_comparison *c, const struct gcd_diff_row *row)
-{
-    const struct gcd_diff_sum *first = &row->sums[0], *last = &row->sums[c->side_count - 1];
-    return cli_compare_changed(c, row) &&
-           (difference(first->bytes, last->bytes) >= c->args->view.min_bytes ||
-            difference(first->retained_bytes, last->retained_bytes) >= c->args->view.min_bytes);
-}
-
-void cli_compare_put_sums(struct cli_table *t, const struct gcd_diff_sum sums[2])
-{
-    cli_table_count(t, sums[0].objects);
-    cli_table_count(t, sums[1].objects);
-    cli_table_delta(t, sums[0].objects, sums[1].objects);
-    cli_table_count(t, sums[0].bytes);
-    cli_table_count(t, sums[1].bytes);
-    cli_table_delta(t, sums[0].bytes, sums[1].bytes);
-    cli_table_growth(t, sums[0].bytes, sums[1].bytes);
-}
-
-void cli_compare_put_change(struct cli_table *t, const struct gcd_diff_sum sums[2])
-{
-    if ((sums[0].objects == 0) == (sums[1].objects == 0))
-        cli_table_none(t);
-    else
-        cli_table_text(t, sums[1].objects == 0 ? "gone" : "new");
-}
-
-/* ---- printing ---- */
-
-/* RETAINED: the title of that column; NULL = only for programs, which always get it. */
-#define DUMP_COLUMNS(retained)                                                              \
-    {                                                                                       \
-        { "dump", "Dump", CLI_CELL_COUNT }, { "time", "Time", CLI_CELL_TEXT },              \
-            { "count", "Count", CLI_CELL_COUNT }, { "bytes", "Bytes", CLI_CELL_BYTES },     \
-            { "retained", retained, CLI_CELL_BYTES }, { "types", "Types", CLI_CELL_COUNT }, \
-            { "process", NULL, CLI_CELL_COUNT }, { "recording", "File", CLI_CELL_TEXT },    \
-    }
-static const struct cli_column dump_columns[] = DUMP_COLUMNS(NULL),
-                               dump_columns_retained[] = DUMP_COLUMNS("Retained");
-
-static void put_if(struct cli_table *t, bool known, uint64_t n)
-{
-    if (known)
-        cli_table_count(t, n);
-    else
-        cli_table_none(t);
-}
-
-static struct cli_table *table_of_dumps(const struct cli_comparison *c)
-{
-    struct cli_table *t = cli_table_new(c->retained ? dump_columns_retained : dump_columns,
-                                        sizeof dump_columns / sizeof *dump_columns);
-    char when[CLI_TIME_BYTES];
-    for (size_t i = 0; i < c->side_count; i++) {
-        const struct cli_side *s = &c->sides[i];
-        cli_table_count(t, i + 1);
-        if (cli_time(s->unix_ms, when)[0] != '\0')
-            cli_table_text(t, when);
-        else
-            cli_table_none(t);
-        cli_table_count(t, s->sum.objects);
-        cli_table_count(t, s->sum.bytes);
-        put_if(t, c->retained, s->retained_bytes);
-        cli_table_count(t, s->sum.types);
-        put_if(t, s->process != 0, s->process);
-        cli_table_text(t, s->subject);
-    }
-    return t;
-}
 
 static bool exceeded(const struct cli_comparison *c, size_t i)
 {
@@ -134,10 +50,11 @@ static json_t *json_of_thresholds(const struct cli_comparison *c)
     return rows;
 }
 
-static bool print_json(const struct cli_comparison *c, const struct cli_table *dumps,
-                       const char *key, const struct cli_table *rows)
+static json_t *json_of(const struct cli_comparison *c, const struct answer *dumps, const char *key,
+                       const struct answer *rows)
 {
-    json_t *o = json_object(), *sides = cli_table_json(dumps), *list = cli_table_json(rows);
+    json_t *o = json_object(), *sides = render_json_rows(dumps, NULL),
+           *list = render_json_rows(rows, NULL);
     bool ok = sides != NULL && list != NULL;
     for (size_t i = 0; i < c->side_count; i++)
         json_object_set_new(json_array_get(sides, i), "verdict",
@@ -148,33 +65,89 @@ static bool print_json(const struct cli_comparison *c, const struct cli_table *d
     json_object_set_new(o, key, list);
     json_object_set_new(o, "thresholds", json_of_thresholds(c));
     if (ok)
-        return cli_json_print(o, stdout) == 0;
+        return o;
     json_decref(o);
-    return false;
+    return NULL;
 }
 
-static bool print_text(const struct cli_comparison *c, const struct cli_table *dumps,
-                       const struct cli_table *rows)
+static bool print_text(const struct cli_comparison *c, struct answer *dumps,
+                       const struct answer *rows)
 {
+    if (!c->retained)
+        answer_hide(dumps, "retained_bytes");
     for (size_t i = 0; i < c->side_count; i++)
         cli_mark_incomplete(stdout, c->sides[i].subject, &c->sides[i].verdict);
-    return cli_table_print(dumps, stdout) && putchar('\n') != EOF && cli_table_print(rows, stdout);
+    return render_text(dumps, stdout) && putchar('\n') != EOF && render_text(rows, stdout);
+}
+
+bool cli_compared(const struct cli_comparison *c, struct answer_compared *ret)
+{
+    const struct cli_view_args *view = &c->args->view;
+    struct answer_side *sides = calloc(c->side_count, sizeof *sides);
+    for (size_t i = 0; i < c->side_count && sides != NULL; i++) {
+        const struct cli_side *s = &c->sides[i];
+        sides[i] = (struct answer_side){
+            .subject = s->subject,
+            .process = s->process,
+            .unix_ms = s->unix_ms,
+            .sum = { s->sum.objects, s->sum.bytes, s->retained_bytes },
+            .types = s->sum.types,
+            .unlisted = s->unlisted,
+            .partial = s->partial,
+        };
+    }
+    *ret = (struct answer_compared){
+        .diff = c->diff,
+        .order = c->order,
+        .sides = sides,
+        .side_count = c->side_count,
+        .retained = c->retained,
+        .filtered = c->filter != NULL,
+        .sort = (enum answer_sort)view->sort,
+        .page = { .most = view->top, .min_bytes = view->min_bytes },
+    };
+    return sides != NULL;
+}
+
+static bool print_answer(const struct cli_comparison *c, const char *key, struct answer *dumps,
+                         const struct answer *rows)
+{
+    if (c->args->view.json)
+        return cli_json_print(json_of(c, dumps, key, rows), stdout) == 0;
+    return c->args->view.csv ? render_csv(rows, stdout) : print_text(c, dumps, rows);
+}
+
+enum cli_exit cli_compare_print_rows(const struct cli_comparison *c, const char *key,
+                                     struct answer *rows)
+{
+    struct answer_compared from = { .sides = NULL };
+    struct answer *dumps = NULL;
+    bool ok = rows != NULL && cli_compared(c, &from) &&
+              answer_dumps(&from, &dumps, NULL) == GCD_OK && print_answer(c, key, dumps, rows);
+    answer_free(dumps);
+    answer_free(rows);
+    free((void *)from.sides);
+    enum cli_exit flushed = cli_flush_stdout();
+    return flushed != CLI_DONE || ok ? flushed : cli_no_memory(NULL);
 }
 
 enum cli_exit cli_compare_print(const struct cli_comparison *c, const char *key,
-                                const struct cli_table *rows)
+                                gcd_status (*make)(const struct answer_compared *from,
+                                                   struct answer **ret, struct gcd_error *err))
 {
-    bool ok;
-    struct cli_table *dumps = table_of_dumps(c);
-    if (c->args->view.json)
-        ok = print_json(c, dumps, key, rows);
-    else if (c->args->view.csv)
-        ok = cli_table_csv(rows, stdout);
-    else
-        ok = print_text(c, dumps, rows);
-    cli_table_free(dumps);
-    enum cli_exit flushed = cli_flush_stdout();
-    return flushed != CLI_DONE || ok ? flushed : cli_no_memory(NULL);
+    struct answer_compared from;
+    struct answer *rows = NULL;
+    if (cli_compared(c, &from) && make(&from, &rows, NULL) != GCD_OK) {
+        answer_free(rows);
+        rows = NULL;
+    }
+    free((void *)from.sides);
+    return cli_compare_print_rows(c, key, rows);
+}
+
+static uint64_t difference(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : b - a;
 }
 
 static void say_exceeded(const struct cli_comparison *c, size_t i)

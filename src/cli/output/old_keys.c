@@ -16,6 +16,8 @@ static const struct renamed {
     { "diff", "type", "name", true },
     { "trend", "type", "name", true },
     { "retained", "retained_bytes", "retained", true },
+    { "diff", "retained_bytes", "retained", true },
+    { "trend", "retained_bytes", "retained", true },
 };
 
 static const char *command;

@@ -1,6 +1,7 @@
 /*
  * diff: the types that grew from one open heap to the other.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "commands/compare.h"
@@ -8,49 +9,18 @@
 #include "mcp/mcp_words.h"
 #include "output/json_out.h"
 
-static json_t *delta(uint64_t before, uint64_t after)
+static enum mcp_outcome list_rows(struct mcp_call *c, const struct cli_comparison *d)
 {
-    return after >= before ? cli_json_number(after - before)
-                           : json_integer(-json_integer_value(cli_json_number(before - after)));
-}
-
-static json_t *sums(const struct gcd_diff_sum *s, bool retained)
-{
-    json_t *o = json_object();
-    mcp_put_count(o, "objects", s->objects);
-    mcp_put_count(o, "bytes", s->bytes);
-    if (retained)
-        mcp_put_count(o, "retained", s->retained_bytes);
-    return o;
-}
-
-static json_t *row_of(struct mcp_call *c, const struct gcd_diff_row *row, bool retained)
-{
-    const struct gcd_diff_sum *old = &row->sums[0], *new = &row->sums[1];
-    json_t *o = json_object();
-    mcp_put_name(c, o, "type", row->name);
-    mcp_put_name(c, o, "module", row->module);
-    mcp_put(o, "old", sums(old, retained));
-    mcp_put(o, "new", sums(new, retained));
-    mcp_put(o, "objects_growth", delta(old->objects, new->objects));
-    mcp_put(o, "bytes_growth", delta(old->bytes, new->bytes));
-    if (retained)
-        mcp_put(o, "retained_growth", delta(old->retained_bytes, new->retained_bytes));
-    return o;
-}
-
-static void list_rows(struct mcp_call *c, const struct cli_comparison *d)
-{
-    uint64_t total = 0;
-    size_t n = gcd_diff_row_count(d->diff);
-    mcp_page_total(c, n);
-    for (size_t i = 0; i < n; i++) {
-        const struct gcd_diff_row *row = gcd_diff_row(d->diff, d->order[i]);
-        if (cli_compare_changed(d, row) && total++ == c->page.next && mcp_page_wants(c))
-            mcp_page_add(c, row_of(c, row, d->retained));
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct answer_compared from;
+    struct answer *a = NULL;
+    gcd_status st = GCD_E_NOMEM;
+    if (cli_compared(d, &from)) {
+        from.page = mcp_page_wanted(c);
+        st = answer_diff(&from, &a, &err);
     }
-    mcp_page_found_end(c, total);
-    mcp_page_end(c, "types");
+    free((void *)from.sides);
+    return mcp_page_answer(c, "types", st, a, &err);
 }
 
 static json_t *side(const struct mcp_heap *h, const struct cli_comparison *d, size_t i)
@@ -100,7 +70,7 @@ static enum mcp_outcome run_diff(struct mcp_call *c)
         mcp_put(c->out, "old", side(old, &d, 0));
         mcp_put(c->out, "new", side(new, &d, 1));
         put_notes(c, old, new);
-        list_rows(c, &d);
+        e = list_rows(c, &d);
     } else {
         e = mcp_fail_said(c);
     }
@@ -119,7 +89,6 @@ static const struct mcp_arg diff_args[] = {
 };
 
 #define SIDE_SHAPE "{heap:s file:s? objects:i bytes:i}"
-#define SUMS_SHAPE "{objects:i bytes:i retained:i~}"
 
 const struct mcp_tool mcp_diff = { "diff",
                                    "What has grown",
@@ -127,9 +96,7 @@ const struct mcp_tool mcp_diff = { "diff",
                                    "another one, those that grew most first.",
                                    diff_args,
                                    "old" SIDE_SHAPE " new" SIDE_SHAPE
-                                   " notes[] incomplete:s~ types[type:s module:s? old" SUMS_SHAPE
-                                   " new" SUMS_SHAPE " "
-                                   "objects_growth:i bytes_growth:i retained_growth:i~]",
+                                   " notes[] incomplete:s~ types[*]",
                                    MCP_PAGED,
                                    run_diff,
-                                   { NULL } };
+                                   { &answer_diff_shape } };

@@ -1,0 +1,179 @@
+#include "answer/answers.h"
+
+#include <string.h>
+
+#include <gcdumpc/unstable/text/plural.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+
+/* Frames of one stack that people see. */
+#define SHOWN_FRAMES 40u
+/* The most frames of a stack (async.h). */
+#define FRAMES_MAX 256u
+
+static const struct answer_column frame_columns[] = {
+    FIELD("name", ANSWER_TEXT),
+    FIELD("kind", ANSWER_TEXT),
+    FIELD("certain", ANSWER_FLAG),
+    FIELD("repeats", ANSWER_FLAG),
+};
+static const struct answer_shape frames_shape = ANSWER_SHAPE(frame_columns);
+
+static const struct answer_column stack_columns[] = {
+    COLUMN("count", "Stacks", ANSWER_COUNT),
+    COLUMN("old", "Old", ANSWER_COUNT),
+    COLUMN("bytes", "Retained", ANSWER_BYTES),
+    FIELD("certain", ANSWER_FLAG),
+    FIELD("waits_for", ANSWER_TEXT),
+    FIELD("kind", ANSWER_TEXT),
+    FIELD("depth", ANSWER_COUNT),
+    FIELD("cut", ANSWER_FLAG),
+    FIELD("stack", ANSWER_TEXT),
+    PEOPLE("frame", "Stack, the innermost first", ANSWER_TREE),
+    ROWS("frames", ANSWER_FOR_PROGRAMS, &frames_shape),
+};
+const struct answer_shape answer_stacks_shape = ANSWER_SHAPE(stack_columns);
+
+static const struct answer_column completed_columns[] = {
+    COLUMN("name", "Method", ANSWER_TEXT),
+    COLUMN("count", "Objects", ANSWER_COUNT),
+    COLUMN("bytes", "Bytes", ANSWER_BYTES),
+};
+const struct answer_shape answer_completed_shape = ANSWER_SHAPE(completed_columns);
+
+/* Fills RET[FRAMES_MAX] with the frames of the stack that ends with FRAME, innermost first.
+ * Returns their number. */
+static size_t frames_of(const struct gcd_async_frame *frames, uint32_t frame, uint32_t *ret)
+{
+    size_t n = frames[frame].depth + (size_t)1;
+    for (size_t i = n; i-- > 0; frame = frames[frame].parent)
+        ret[i] = frame;
+    return n;
+}
+
+/* All frames as one text, innermost first. */
+static void put_joined(struct answer *a, const struct gcd_async_frame *frames, const uint32_t *path,
+                       size_t n)
+{
+    size_t bytes = 1, used = 0;
+    for (size_t i = 0; i < n; i++)
+        bytes += strlen(frames[path[i]].name) + 3;
+    char *text = gcd_mem_new(&a->alloc, bytes);
+    for (size_t i = 0; i < n && text != NULL; i++) {
+        size_t length = strlen(frames[path[i]].name);
+        if (i > 0)
+            memcpy(text + used, " < ", 3);
+        used += i > 0 ? 3 : 0;
+        memcpy(text + used, frames[path[i]].name, length);
+        used += length;
+    }
+    answer_text(a, "stack", text);
+    if (text == NULL)
+        a->top->status = GCD_E_NOMEM;
+    gcd_mem_free(&a->alloc, text, bytes);
+}
+
+static void put_stack(struct answer *a, const struct gcd_async *async, uint32_t stack,
+                      const uint32_t *path, size_t n)
+{
+    size_t count;
+    const struct gcd_async_frame *frames = gcd_async_frames(async, &count), *f = &frames[stack];
+    bool certain = true;
+    for (size_t i = 0; i < n; i++)
+        certain = certain && !frames[path[i]].probable;
+    answer_row(a);
+    answer_count(a, "count", f->stacks);
+    if (gcd_async_totals(async).ages_known)
+        answer_count(a, "old", f->old_stacks);
+    answer_count(a, "bytes", f->bytes);
+    answer_flag(a, "certain", certain);
+    answer_text(a, "waits_for", frames[path[0]].name);
+    answer_text(a, "kind", gcd_async_kind_name(frames[path[0]].kind));
+    answer_count(a, "depth", n);
+    answer_flag(a, "cut", f->cut);
+    put_joined(a, frames, path, n);
+    answer_text(a, "frame", frames[path[0]].name);
+}
+
+static void put_frames(struct answer *a, const struct gcd_async_frame *frames, const uint32_t *path,
+                       size_t n)
+{
+    struct answer *rows = answer_rows(a, "frames");
+    for (size_t i = 0; i < n; i++) {
+        const struct gcd_async_frame *f = &frames[path[i]];
+        answer_row(rows);
+        answer_text(rows, "name", f->name);
+        answer_text(rows, "kind", gcd_async_kind_name(f->kind));
+        answer_flag(rows, "certain", !f->probable);
+        answer_flag(rows, "repeats", f->repeats);
+    }
+}
+
+static void put_line(struct answer *a, const char *text, const struct gcd_async_frame *f)
+{
+    answer_row(a);
+    answer_format(a, "frame", "%s%s%s", text,
+                  f != NULL && f->repeats ? ", several times one after another" : "",
+                  f != NULL && f->probable ? " (probably)" : "");
+    answer_depth(a, "frame", 1);
+}
+
+/* A line for each frame but the first, for people. */
+static void put_lines(struct answer *a, const struct gcd_async_frame *frames, const uint32_t *path,
+                      size_t n)
+{
+    for (size_t k = 1; k < n; k++) {
+        size_t left_out = k == SHOWN_FRAMES && n > SHOWN_FRAMES + 2 ? n - SHOWN_FRAMES - 1 : 0;
+        if (left_out > 0) {
+            answer_row(a);
+            answer_format(a, "frame", "(%s more frame%s)", GCD_DIGITS(left_out),
+                          gcd_plural(left_out));
+            answer_depth(a, "frame", 1);
+            k += left_out;
+        }
+        put_line(a, frames[path[k]].name, &frames[path[k]]);
+    }
+    if (frames[path[n - 1]].cut)
+        put_line(a, "(and what waits for it)", NULL);
+}
+
+gcd_status answer_stacks(const struct gcd_async *async, const uint32_t *stacks, size_t n,
+                         bool people, struct answer **ret, struct gcd_error *err)
+{
+    size_t count;
+    uint32_t path[FRAMES_MAX];
+    const struct gcd_async_frame *frames = gcd_async_frames(async, &count);
+    struct answer *a = *ret = answer_new(NULL, &answer_stacks_shape);
+    if (a == NULL)
+        return gcd_fail_nomem(err, "listing stacks");
+    if (people && !gcd_async_totals(async).ages_known)
+        answer_hide(a, "old");
+    for (size_t i = 0; i < n; i++) {
+        size_t depth = frames_of(frames, stacks[i], path);
+        put_stack(a, async, stacks[i], path, depth);
+        if (people)
+            put_lines(a, frames, path, depth);
+        else
+            put_frames(a, frames, path, depth);
+    }
+    a->total = n;
+    return GCD_OK;
+}
+
+gcd_status answer_completed(const struct gcd_async *async, struct answer **ret,
+                            struct gcd_error *err)
+{
+    size_t n;
+    const struct gcd_async_completed *c = gcd_async_completed(async, &n);
+    struct answer *a = *ret = answer_new(NULL, &answer_completed_shape);
+    if (a == NULL)
+        return gcd_fail_nomem(err, "listing methods");
+    for (size_t i = 0; i < n; i++) {
+        answer_row(a);
+        answer_text(a, "name", c[i].name);
+        answer_count(a, "count", c[i].objects);
+        answer_count(a, "bytes", c[i].bytes);
+    }
+    return GCD_OK;
+}
