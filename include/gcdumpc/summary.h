@@ -123,6 +123,8 @@ struct gcd_type {
     /* events of its objects, in the format of gcd_metadata_events (unstable/metadata.h); NULL =
      * unknown or none */
     const char *events;
+    /* the references of its objects, in the format of unstable/fields.h; NULL = unknown */
+    const char *layout;
 };
 
 enum gcd_root_kind {

@@ -118,6 +118,7 @@ struct cli_view_args {
 struct cli_module_args {
     const char *folders[CLI_MODULE_FOLDERS_MAX]; /* in the given order; NULL after the last */
     bool off;
+    bool no_fields;
     bool folders_only; /* not an option: do not look at the recorded paths of modules */
 };
 

@@ -240,6 +240,8 @@ static const struct option_row rows[] = {
     { "no-modules", 0, NULL,
       "do not read the program's files: names stay as the runtime sends them", DUMPS | CLI_MCP,
       OPT_FLAG, FIELD(modules.off), 0, 0 },
+    { "no-fields", 0, NULL, "do not name the fields that references go through",
+      (DUMPS & ~CLI_COLLECT) | CLI_MCP, OPT_FLAG, FIELD(modules.no_fields), 0, 0 },
     { "strict", 0, NULL, "refuse incomplete data: write and show nothing, exit with status 1",
       DUMPS, OPT_FLAG, FIELD(strict), 0, 0 },
     { "max-block", 0, "SIZE", "largest block to accept in a recording (16M)", FILES | CLI_MCP,

@@ -153,6 +153,8 @@ gcd_status gcd_build_type(struct gcd_build *b, const struct gcd_type *t, uint32_
         GCD_TRY(gcd_build_text(b, t->raw_name, strlen(t->raw_name), &to->raw_name, err));
     if (t->events != NULL)
         GCD_TRY(gcd_build_text(b, t->events, strlen(t->events), &to->events, err));
+    if (t->layout != NULL)
+        GCD_TRY(gcd_build_text(b, t->layout, strlen(t->layout), &to->layout, err));
     if (b->last_module == NULL || strcmp(b->last_module, t->module_path) != 0)
         GCD_TRY(gcd_build_text(b, t->module_path, strlen(t->module_path), &b->last_module, err));
     to->module_path = b->last_module;

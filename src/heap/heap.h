@@ -133,7 +133,8 @@ struct heap_type {
     struct gcd_type type; /* the sums unused */
     /* id of the element type of an array, or of the target type of a pointer; 0 = none */
     uint64_t element;
-    uint64_t parameters[GCD_TYPE_PARAMETERS]; /* ids of its first type arguments; 0 = none */
+    size_t first_parameter; /* ids of its type arguments, in heap.parameters */
+    uint32_t parameter_count;
     /* its name begins with the name of the definition that has its token; false for arrays and
      * pointers */
     bool definition;
@@ -241,6 +242,8 @@ struct gcd_heap {
     struct heap_type *types; /* in order of appearance */
     size_t type_count, type_cap;
     struct gcd_idmap type_by_id;
+    uint64_t *parameters; /* [parameter_count] of all types */
+    size_t parameter_count, parameter_cap;
     uint32_t recent_types[HEAP_RECENT_TYPES]; /* by some bits of the id: the type last counted */
     struct heap_module *modules;
     size_t module_count, module_cap;

@@ -43,6 +43,7 @@ void heap_free(struct gcd_heap *h)
         heap_walk_free(h, h->walks[i]);
     gcd_mem_free(&h->alloc, h->walks, h->walk_cap * sizeof *h->walks);
     gcd_mem_free(&h->alloc, h->types, h->type_cap * sizeof *h->types);
+    gcd_mem_free(&h->alloc, h->parameters, h->parameter_cap * sizeof *h->parameters);
     gcd_mem_free(&h->alloc, h->modules, h->module_cap * sizeof *h->modules);
     gcd_mem_free(&h->alloc, h->assemblies, h->assembly_cap * sizeof *h->assemblies);
     gcd_mem_free(&h->alloc, h->pause_marks, h->pause_cap * sizeof *h->pause_marks);

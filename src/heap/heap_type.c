@@ -173,8 +173,13 @@ static gcd_status describe_type(struct gcd_heap *h, uint32_t i, const struct gcd
     to->type.element_type = t->element_type;
     to->definition = is_definition(t);
     to->element = to->definition || t->parameter_count != 1 ? 0 : gcd_le64(t->parameters);
-    for (uint32_t k = 0; k < GCD_TYPE_PARAMETERS; k++)
-        to->parameters[k] = k < t->parameter_count ? gcd_le64(t->parameters + 8 * k) : 0;
+    if (!gcd_vec_reserve(&h->alloc, &h->parameters, &h->parameter_cap,
+                         h->parameter_count + t->parameter_count, sizeof *h->parameters, SIZE_MAX))
+        return gcd_fail_nomem(err, "reading the type table");
+    to->first_parameter = h->parameter_count;
+    to->parameter_count = t->parameter_count;
+    for (uint32_t k = 0; k < t->parameter_count; k++)
+        h->parameters[h->parameter_count++] = gcd_le64(t->parameters + 8 * (size_t)k);
     to->type.described = true;
     if (to->type.named)
         return heap_text_utf16(h, t->name, t->name_units, &to->type.name, err);

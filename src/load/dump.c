@@ -215,7 +215,10 @@ static gcd_status add_type(struct gcd_dump *d, uint32_t heap_index, struct gcd_e
     }
     t->module_path = heap_module_path(h, t->module);
     for (unsigned i = 0; i < GCD_TYPE_PARAMETERS; i++)
-        t->parameters[i] = heap_element_type(h, h->types[heap_index].parameters[i]);
+        t->parameters[i] =
+            i < h->types[heap_index].parameter_count
+                ? heap_element_type(h, h->parameters[h->types[heap_index].first_parameter + i])
+                : 0;
     if (!t->described)
         GCD_TRY(name_undescribed(d, t, err));
     t->raw_name = t->name;

@@ -14,6 +14,11 @@ static void move_objects(struct gcd_dump *d, uint32_t i, uint32_t first)
         d->summary.types_used -= to->objects > 0;
         to->uneven_sizes = to->uneven_sizes || from->uneven_sizes;
     }
+    if (from->objects > 0 && to->objects == 0)
+        to->layout = from->layout;
+    else if (from->objects > 0 && to->layout != NULL &&
+             (from->layout == NULL || strcmp(from->layout, to->layout) != 0))
+        to->layout = NULL; /* two versions of a type */
     gcd_add_saturating(&to->objects, from->objects);
     gcd_add_saturating(&to->bytes, from->bytes);
     gcd_add_saturating(&to->edges, from->edges);

@@ -10,7 +10,7 @@
 
 #define FIELD_LITERAL   0x40u /* II.23.1.5 */
 #define SIGNATURE_FIELD 6u    /* II.23.2.4 */
-#define ATTRIBUTES_MAX  64u   /* attributes of one field that are examined */
+#define ATTRIBUTES_MAX  64u   /* attributes of one declaration that are examined */
 
 uint32_t meta_fields_end(struct gcd_metadata *m, uint32_t row)
 {
@@ -23,46 +23,52 @@ uint32_t meta_fields_end(struct gcd_metadata *m, uint32_t row)
     return m->w.st == GCD_OK ? end : 0;
 }
 
-static bool is_thread_static_type(struct gcd_metadata *m, enum meta_table table, uint32_t row)
+/* A type and its namespace. */
+struct type_name {
+    const char *space, *name;
+};
+
+static bool is_type(struct gcd_metadata *m, enum meta_table table, uint32_t row, struct type_name t)
 {
     bool definition = table == META_TYPE_DEF;
     const char *name = meta_string(
         &m->t, meta_cell(&m->t, table, row, definition ? TYPE_DEF_NAME : TYPE_REF_NAME));
-    if (strcmp(name, "ThreadStaticAttribute") != 0)
+    if (strcmp(name, t.name) != 0)
         return false;
     return strcmp(
                meta_string(&m->t, meta_cell(&m->t, table, row,
                                             definition ? TYPE_DEF_NAMESPACE : TYPE_REF_NAMESPACE)),
-               "System") == 0;
+               t.space) == 0;
 }
 
-/* Is CONSTRUCTOR, a CustomAttributeType (II.24.2.6), that of System.ThreadStaticAttribute? */
-static bool is_thread_static(struct gcd_metadata *m, uint32_t constructor)
+/* Is CONSTRUCTOR, a CustomAttributeType (II.24.2.6), that of attribute T? */
+static bool constructs(struct gcd_metadata *m, uint32_t constructor, struct type_name t)
 {
     uint32_t row = constructor >> 3;
     /* a method definition: in the library that defines the attribute */
     if ((constructor & 7) == 2) {
         uint32_t type = meta_find_last(&m->t, META_TYPE_DEF, TYPE_DEF_METHODS, row);
-        return type != 0 && is_thread_static_type(m, META_TYPE_DEF, type);
+        return type != 0 && is_type(m, META_TYPE_DEF, type, t);
     }
     uint32_t parent =
         (constructor & 7) == 3 ? meta_cell(&m->t, META_MEMBER_REF, row, MEMBER_REF_CLASS) : 0;
     if (parent == 0 || (parent & 7) > 1)
         return false;
-    return is_thread_static_type(m, (parent & 7) == 1 ? META_TYPE_REF : META_TYPE_DEF, parent >> 3);
+    return is_type(m, (parent & 7) == 1 ? META_TYPE_REF : META_TYPE_DEF, parent >> 3, t);
 }
 
-static bool has_thread_static(struct gcd_metadata *m, uint32_t field)
+uint32_t meta_attribute(struct gcd_metadata *m, uint32_t parent, const char *namespace,
+                        const char *name)
 {
-    uint32_t first,
-        n = meta_find(&m->t, META_CUSTOM_ATTRIBUTE, ATTRIBUTE_PARENT, field << 5 | 1, &first);
+    uint32_t first, n = meta_find(&m->t, META_CUSTOM_ATTRIBUTE, ATTRIBUTE_PARENT, parent, &first);
     if (n > ATTRIBUTES_MAX)
         meta_fail(&m->w, GCD_E_LIMIT, GCD_OFF_NONE,
-                  "a field has more attributes than any compiler writes");
+                  "a declaration has more attributes than any compiler writes");
     for (uint32_t i = 0; i < n && m->w.st == GCD_OK; i++)
-        if (is_thread_static(m, meta_cell(&m->t, META_CUSTOM_ATTRIBUTE, first + i, ATTRIBUTE_TYPE)))
-            return true;
-    return false;
+        if (constructs(m, meta_cell(&m->t, META_CUSTOM_ATTRIBUTE, first + i, ATTRIBUTE_TYPE),
+                       (struct type_name){ namespace, name }))
+            return first + i;
+    return 0;
 }
 
 /* The next static field after F->token; false if there is none. */
@@ -112,7 +118,8 @@ gcd_status gcd_metadata_next_static(struct gcd_metadata *m, struct gcd_static_fi
     struct gcd_cur c;
     if (meta_field_signature(m, next.token & 0xffffff, &c))
         next.element_type = meta_element_type(m, &c, &next.type_token);
-    next.thread_static = has_thread_static(m, next.token & 0xffffff);
+    next.thread_static =
+        meta_attribute(m, (next.token & 0xffffff) << 5 | 1, "System", "ThreadStaticAttribute") != 0;
     const char *name =
         meta_string(&m->t, meta_cell(&m->t, META_FIELD, next.token & 0xffffff, FIELD_NAME));
     if (m->w.st == GCD_OK) {

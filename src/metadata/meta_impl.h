@@ -56,6 +56,8 @@ uint32_t meta_outer(struct gcd_metadata *m, uint32_t row);
 void meta_name_begin(struct gcd_metadata *m, struct meta_name *n, uint32_t token, uint32_t n_args);
 bool meta_name_next(struct gcd_metadata *m, struct meta_name *n);
 
+/* Write what meta_string has read, with a backslash before each character that has a meaning. */
+void meta_put_escaped(struct gcd_metadata *m);
 /* Write the name of TOKEN as reflection spells it; returns where the name of the type itself
  * begins. */
 size_t meta_reflection_name(struct gcd_metadata *m, uint32_t token);
@@ -64,6 +66,11 @@ struct gcd_cur;
 /* The first element type of the field at *C after its modifiers; for a generic type, that of its
  * definition.  *RET_TOKEN: class or value type. */
 uint8_t meta_element_type(struct gcd_metadata *m, struct gcd_cur *c, uint32_t *ret_token);
+
+/* The attribute System.NAMESPACE.NAME of PARENT, a HasCustomAttribute (II.24.2.6): its row, 0 =
+ * none. */
+uint32_t meta_attribute(struct gcd_metadata *m, uint32_t parent, const char *namespace,
+                        const char *name);
 
 /* The signature of field ROW, after its kind; false = failed. */
 bool meta_field_signature(struct gcd_metadata *m, uint32_t row, struct gcd_cur *ret);

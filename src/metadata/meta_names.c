@@ -181,8 +181,7 @@ bool meta_name_next(struct gcd_metadata *m, struct meta_name *n)
     return put_links(m, n, n->link + 1);
 }
 
-/* Writes what meta_string has read, with a backslash before each character that has a meaning. */
-static void put_escaped(struct gcd_metadata *m)
+void meta_put_escaped(struct gcd_metadata *m)
 {
     char piece[2 * 64 + 1];
     size_t n = 0;
@@ -214,12 +213,12 @@ size_t meta_reflection_name(struct gcd_metadata *m, uint32_t token)
         if (meta_string(&m->t, definition ? meta_cell(&m->t, META_TYPE_DEF, row, TYPE_DEF_NAMESPACE)
                                           : meta_cell(&m->t, META_TYPE_REF, row,
                                                       TYPE_REF_NAMESPACE))[0] != '\0') {
-            put_escaped(m);
+            meta_put_escaped(m);
             meta_put(m, ".");
         }
         (void)meta_string(&m->t, definition ? meta_cell(&m->t, META_TYPE_DEF, row, TYPE_DEF_NAME)
                                             : meta_cell(&m->t, META_TYPE_REF, row, TYPE_REF_NAME));
-        put_escaped(m);
+        meta_put_escaped(m);
     }
     return last;
 }

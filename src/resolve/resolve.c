@@ -74,9 +74,8 @@ static gcd_status set_problem(struct resolve *r, uint32_t module, enum gcd_modul
     return heap_text(r->d->heap, problem, strlen(problem), &to->problem, err);
 }
 
-/* The file found for the module, or for the one whose file it shares. */
-static gcd_status open_again(struct resolve *r, uint32_t module, struct resolve_file *ret,
-                             struct gcd_error *err)
+gcd_status resolve_open_again(struct resolve *r, uint32_t module, struct resolve_file *ret,
+                              struct gcd_error *err)
 {
     uint32_t owner = r->modules[module].same_as;
     const struct resolve_module *from = &r->modules[owner];
@@ -165,7 +164,7 @@ static gcd_status read_types(struct resolve *r, uint32_t module, struct gcd_erro
     if (r->d->modules[r->modules[module].same_as].state == GCD_MODULE_READ) {
         gcd_status st = count_file(r, &own);
         if (st == GCD_OK)
-            st = open_again(r, module, &o, &own);
+            st = resolve_open_again(r, module, &o, &own);
         if (st != GCD_OK)
             return note_failure(r, module, st, &own, err);
         resolve_accept(r, module, &o);
@@ -185,7 +184,7 @@ static gcd_status read_statics(struct resolve *r, uint32_t module, struct gcd_er
 {
     struct resolve_file o;
     struct gcd_error own = GCD_ERROR_INIT;
-    gcd_status st = open_again(r, module, &o, &own);
+    gcd_status st = resolve_open_again(r, module, &o, &own);
     if (st == GCD_OK) {
         st = resolve_statics_add(r, module, o.m, &own);
         resolve_close(r, &o);
@@ -313,6 +312,8 @@ gcd_status gcd_dump_resolve(struct gcd_dump *d, const struct gcd_module_files *f
     gcd_status st = number_modules(&r, err);
     if (st == GCD_OK)
         st = read_modules(&r, err);
+    if (st == GCD_OK && files->layouts)
+        st = resolve_layouts(&r, err);
     done(&r);
     return st;
 }

@@ -7,6 +7,7 @@
  *     resolve_statics.c  which static fields a static variable can be
  *     resolve_order.c    which of these the order of the events permits
  *     resolve_holds.c    can a field hold an object of a type?
+ *     resolve_layouts.c  the layouts of types
  */
 #ifndef GCD_RESOLVE_RESOLVE_H
 #define GCD_RESOLVE_RESOLVE_H
@@ -74,6 +75,9 @@ struct resolve_file {
 gcd_status resolve_open(const struct resolve *r, const struct gcd_module *module, unsigned n,
                         struct resolve_file *ret, struct gcd_error *err);
 void resolve_close(const struct resolve *r, struct resolve_file *f);
+/* The file found for MODULE, or for the one whose file it shares. */
+gcd_status resolve_open_again(struct resolve *r, uint32_t module, struct resolve_file *ret,
+                              struct gcd_error *err);
 /* F is the file of MODULE. */
 void resolve_accept(struct resolve *r, uint32_t module, const struct resolve_file *f);
 /* Makes room for one more module, with empty lists. */
@@ -170,6 +174,11 @@ gcd_status resolve_holds_ancestors(struct resolve *r, struct resolve_stored *s,
  * no class extends its class. */
 bool resolve_holds(const struct gcd_static_field *f, const char *name, bool sealed,
                    const struct resolve_stored *s);
+
+/* ---- resolve_layouts.c ---- */
+
+/* Stores the layouts of all types that have objects; all modules have been read. */
+gcd_status resolve_layouts(struct resolve *r, struct gcd_error *err);
 
 /* Does ST say nothing about the file? */
 static inline bool resolve_is_fatal(gcd_status st)

@@ -28,6 +28,12 @@ static gcd_status make_generations(struct gcd_session *s, const struct gcd_conte
     return gcd_generations_new(gcd_graph_summary(s->graph), c->alloc, &s->generations, err);
 }
 
+static gcd_status make_fields(struct gcd_session *s, const struct gcd_context *c,
+                              struct gcd_error *err)
+{
+    return gcd_fields_new(s->graph, c->alloc, &s->fields, err);
+}
+
 static gcd_status make_dominators(struct gcd_session *s, const struct gcd_context *c,
                                   struct gcd_error *err)
 {
@@ -177,6 +183,7 @@ static gcd_status (*const makers[PARTS])(struct gcd_session *, const struct gcd_
     [PART_ORIGINS] = make_origins,
     [PART_COLLECTIONS] = make_collections,
     [PART_GENERATIONS] = make_generations,
+    [PART_FIELDS] = make_fields,
     [PART_DOMINATORS] = make_dominators,
     [PART_PATHS] = make_paths,
     [PART_BY_TYPE] = make_by_type,
@@ -222,6 +229,7 @@ void session_drop(struct gcd_session *s)
     gcd_paths_free(s->paths);
     gcd_dominators_free(s->dominators);
     gcd_generations_free(s->generations);
+    gcd_fields_free(s->fields);
     gcd_collections_free(s->collections);
     gcd_origins_free(s->origins);
 }

@@ -194,6 +194,14 @@ gcd_status gcd_session_generations(struct gcd_session *s, const struct gcd_conte
     return GCD_OK;
 }
 
+gcd_status gcd_session_fields(struct gcd_session *s, const struct gcd_context *call,
+                              const struct gcd_fields **ret, struct gcd_error *err)
+{
+    GCD_TRY(need(s, PART_BIT(PART_FIELDS), call, err));
+    *ret = s->fields;
+    return GCD_OK;
+}
+
 gcd_status gcd_session_collections(struct gcd_session *s, const struct gcd_context *call,
                                    const struct gcd_collections **ret, struct gcd_error *err)
 {

@@ -16,6 +16,7 @@ enum session_part {
     PART_ORIGINS,
     PART_COLLECTIONS,
     PART_GENERATIONS,
+    PART_FIELDS,
     PART_DOMINATORS,
     PART_PATHS,
     PART_BY_TYPE,
@@ -51,6 +52,7 @@ struct gcd_session {
     struct gcd_origins *origins;
     struct gcd_collections *collections;
     struct gcd_generations *generations;
+    struct gcd_fields *fields;
     struct gcd_dominators *dominators;
     struct gcd_paths *paths;
     uint64_t *by_type; /* [type_count + 1] */

@@ -366,7 +366,7 @@ static gcd_status object_column(struct sql_cursor *c, int column, sqlite3_contex
 
 /* ---- references ---- */
 
-enum { EDGE_FROM, EDGE_SLOT, EDGE_TO };
+enum { EDGE_FROM, EDGE_SLOT, EDGE_TO, EDGE_FIELD, EDGE_ELEMENT };
 
 static uint64_t edge_rows(const struct gcd_sql *db)
 {
@@ -422,11 +422,18 @@ static gcd_status edge_column(struct sql_cursor *c, int column, sqlite3_context 
                               struct gcd_error *err)
 {
     bool by_target = c->plan == PLAN_TO || c->plan == PLAN_ALL_BY_TARGET;
+    uint64_t slot = by_target ? c->slots[c->at] : c->at;
     (void)err;
-    if (column == EDGE_SLOT)
-        sqlite3_result_int64(to, by_target ? (sqlite3_int64)c->slots[c->at] : (sqlite3_int64)c->at);
-    else
+    if (column == EDGE_FIELD || column == EDGE_ELEMENT) {
+        struct table_value v;
+        table_field(&c->db->tables, by_target ? c->list[c->at] : (uint32_t)c->key, slot,
+                    column == EDGE_ELEMENT, &v);
+        sql_put_cell(to, &v);
+    } else if (column == EDGE_SLOT) {
+        sqlite3_result_int64(to, (sqlite3_int64)slot);
+    } else {
         sqlite3_result_int64(to, (column == EDGE_FROM) == by_target ? c->list[c->at] : c->key);
+    }
     return GCD_OK;
 }
 

@@ -61,7 +61,7 @@ def expected(t):
     e["types"] = [[i, shown, name if named else None, module or None, mid or None, table or None, token, flags, 0, described, n, size]
                   for i, n, size, table, mid, token, flags, described, named, name, module, shown in t["types"]]
     e["objects"] = [[i, type_, size, address or None, generation(t["ranges"], address)] for i, type_, size, address in t["objects"]]
-    e["edges"] = t["edges"]
+    e["edges"] = [(*row, None, None) for row in t["edges"]]     # no type has a layout
     e["roots"] = []
     for i, k, flags, slot, node, type_, name in t["roots"]:
         # a static variable whose type is not that of its object: the class, as Mono has it

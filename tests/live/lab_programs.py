@@ -16,6 +16,8 @@ SOURCES = {"HeapLab": TARGET, "WebLab": os.path.join(HERE, "web_lab"), "WebLab.P
            "GateLab": os.path.join(HERE, "gate_lab"), "CollectionLab": os.path.join(HERE, "collection_lab"),
            "CompilerLab": os.path.join(ROOT, "tests", "bench", "compiler"),
            "CoffeeShop": os.path.join(ROOT, "tests", "shop"),
+           "FieldLab": os.path.join(HERE, "field_lab"), "FieldLab.Base": os.path.join(HERE, "field_lab_base"),
+           "FieldList": os.path.join(ROOT, "tests", "readers", "fields_cs"),
            "FullNames": os.path.join(ROOT, "tests", "readers", "full_names_cs"),
            "CollectionCounts": os.path.join(ROOT, "tests", "readers", "collection_counts_cs")}
 # way of publishing -> options of dotnet publish; None: only built, for the SDK's own runtime

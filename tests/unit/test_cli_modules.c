@@ -292,7 +292,7 @@ static void check_names(const struct cli_args *args, unsigned guid, const char *
                    said, at != NULL ? folder : "", at != NULL ? at + 1 : "");
     cli_hold(true);
     make_dump(guid, &d);
-    assert_int_equal(cli_read_modules(args, &d), CLI_DONE);
+    assert_int_equal(cli_read_modules(args, &d, true), CLI_DONE);
     assert_string_equal(gcd_dump_summary(d.dump)->types[0].name, name);
     assert_string_equal(cli_last_said(), text);
     gcd_dump_free(d.dump);

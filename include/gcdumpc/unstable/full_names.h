@@ -53,6 +53,7 @@ struct gcd_module_files {
     gcd_status (*open)(void *ctx, const struct gcd_module *module, unsigned n,
                        struct gcd_module_file *ret, struct gcd_error *err);
     void (*close)(void *ctx, struct gcd_module_file *file);
+    bool layouts; /* also find the layouts of types, for unstable/fields.h */
 };
 
 /*

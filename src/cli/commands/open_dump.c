@@ -47,17 +47,17 @@ void cli_spool_folder(const struct cli_args *args, char *ret, size_t cap)
  * conversion.  The dump is then named as if it came from that file.
  */
 static enum cli_exit open_live(const struct cli_args *args, const struct gcd_dump_options *options,
-                               bool reread, const char *spool, struct cli_dump *ret)
+                               enum cli_need need, const char *spool, struct cli_dump *ret)
 {
     enum cli_exit e = args->live.save_trace != NULL ? cli_trace_open(args, ret) : CLI_DONE;
     if (e != CLI_DONE)
         return e;
     if (args->live.save_trace != NULL)
         cli_base_name(args->live.save_trace, ret->name, sizeof ret->name);
-    e = cli_open_live(args, options, reread, spool, ret);
+    e = cli_open_live(args, options, need >= CLI_NEED_STREAM, spool, ret);
     bool wanted = !args->strict || (e == CLI_DONE && gcd_dump_summary(ret->dump)->verdict.complete);
     if (e == CLI_DONE) /* all sessions have ended, so the process runs again */
-        e = cli_read_modules(args, ret);
+        e = cli_read_modules(args, ret, need >= CLI_NEED_GRAPH || args->live.save_trace != NULL);
     if (args->live.save_trace != NULL && ret->received && wanted) {
         enum cli_exit saved = cli_trace_write(args, ret);
         e = e == CLI_DONE ? saved : e;
@@ -107,11 +107,11 @@ enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct c
         ret->subject = ret->process;
         for (size_t i = 0; i < sizeof given / sizeof *given; i++)
             ret->subject = given[i] != NULL ? given[i] : ret->subject;
-        e = open_live(args, &options, reread, spool, ret);
+        e = open_live(args, &options, need, spool, ret);
     } else {
         e = cli_open_file(args, &options, reread, spool, ret);
         if (e == CLI_DONE)
-            e = cli_read_modules(args, ret);
+            e = cli_read_modules(args, ret, need >= CLI_NEED_GRAPH);
     }
     if (e == CLI_DONE)
         e = refuse(args, ret);

@@ -12,11 +12,12 @@
  * message. */
 enum cli_exit cli_check_module_folders(const struct cli_args *args);
 /*
- * Completes the names of D, which must be open and have neither graph nor names yet.  Does nothing
+ * Completes the names of D, and with LAYOUTS finds the fields of its types unless there is
+ * --no-fields.  D must be open and have neither graph nor names yet.  Does nothing
  * with --no-modules, and for a dump that is a graph already.  A file that is missing, damaged or
  * replaced is no failure; a message reports replaced and unreadable ones.  On failure the message
  * has been printed.
  */
-enum cli_exit cli_read_modules(const struct cli_args *args, const struct cli_dump *d);
+enum cli_exit cli_read_modules(const struct cli_args *args, const struct cli_dump *d, bool layouts);
 
 #endif

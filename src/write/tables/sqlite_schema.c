@@ -17,8 +17,9 @@ const struct sqlite_table sqlite_schema_tables[TABLES] = {
                            "" },
     [TABLE_OF_EDGES] = { "edges",
                          "from_id INTEGER NOT NULL REFERENCES objects(id), slot INTEGER NOT NULL,"
-                         " to_id INTEGER NOT NULL REFERENCES objects(id), PRIMARY KEY(from_id, "
-                         "slot)",
+                         " to_id INTEGER NOT NULL REFERENCES objects(id), field TEXT, element "
+                         "INTEGER,"
+                         " PRIMARY KEY(from_id, slot)",
                          "WITHOUT ROWID" },
     [TABLE_OF_ROOTS] = { "roots",
                          "id INTEGER PRIMARY KEY, kind TEXT NOT NULL, root_group TEXT NOT NULL, "

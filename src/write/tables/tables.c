@@ -173,12 +173,24 @@ static void object_value(struct table_cursor *c, size_t column, struct table_val
 
 /* ---- edges ---- */
 
-enum { EDGE_FROM, EDGE_SLOT, EDGE_TO };
-static const char *const edge_columns[] = { "from_id", "slot", "to_id" };
+enum { EDGE_FROM, EDGE_SLOT, EDGE_TO, EDGE_FIELD, EDGE_ELEMENT };
+static const char *const edge_columns[] = { "from_id", "slot", "to_id", "field", "element" };
 
 static uint64_t edge_rows(const struct tables *t)
 {
     return gcd_graph_edge_count(t->graph);
+}
+
+void table_field(const struct tables *t, uint32_t node, uint64_t slot, bool element,
+                 struct table_value *ret)
+{
+    struct gcd_field field = gcd_fields_get(t->fields, node, (size_t)slot);
+    if (!element)
+        text(ret, field.name != NULL && field.other == NULL ? field.name : "");
+    else if (field.element != GCD_ELEMENT_NONE)
+        number(ret, field.element);
+    else
+        none(ret);
 }
 
 static void edge_settle(struct table_cursor *c)
@@ -202,8 +214,11 @@ static void edge_value(struct table_cursor *c, size_t column, struct table_value
     case EDGE_SLOT:
         number(ret, c->slot);
         break;
-    default:
+    case EDGE_TO:
         number(ret, c->edges[c->slot]);
+        break;
+    default:
+        table_field(c->tables, c->node, c->slot, column == EDGE_ELEMENT, ret);
         break;
     }
 }
@@ -427,6 +442,8 @@ gcd_status tables_init(struct tables *t, const struct gcd_graph *g,
     gcd_textpool_init(&t->text, &t->alloc, UINT32_MAX);
     gcd_status st = gcd_generations_new(gcd_graph_summary(g), &t->alloc, &t->generations, err);
     if (st == GCD_OK)
+        st = gcd_fields_new(g, &t->alloc, &t->fields, err);
+    if (st == GCD_OK)
         st = join_labels(t, err);
     if (st == GCD_OK)
         tables_add_facts(t);
@@ -439,6 +456,8 @@ void tables_done(struct tables *t)
 {
     gcd_generations_free(t->generations);
     t->generations = NULL;
+    gcd_fields_free(t->fields);
+    t->fields = NULL;
     gcd_mem_free(&t->alloc, t->labels, t->label_room * sizeof *t->labels);
     t->labels = NULL;
     t->label_count = t->label_room = 0;

@@ -13,6 +13,7 @@
 
 #include <gcdumpc/dominators.h>
 #include <gcdumpc/generations.h>
+#include <gcdumpc/unstable/fields.h>
 #include <gcdumpc/writer.h>
 
 #include "base/text.h"
@@ -43,6 +44,7 @@ struct tables {
     const struct gcd_write_options *options;
     const struct gcd_dominators *dominators; /* NULL: that table is empty */
     struct gcd_generations *generations;
+    struct gcd_fields *fields;
     struct table_fact facts[TABLE_FACTS_MAX];
     size_t fact_count;
     const char **labels; /* [label_count] by root, NULL = gcd_root.label */
@@ -106,6 +108,10 @@ static inline void table_value(struct table_cursor *c, size_t column, struct tab
 {
     c->table->value(c, column, ret);
 }
+
+/* The field of reference SLOT of NODE, or its index in an array. */
+void table_field(const struct tables *t, uint32_t node, uint64_t slot, bool element,
+                 struct table_value *ret);
 
 /* Notes what was written. */
 void tables_note(const struct tables *t, struct gcd_write_notes *notes);

@@ -12,6 +12,7 @@
 #include <gcdumpc/session.h>
 #include <gcdumpc/unstable/async.h>
 #include <gcdumpc/unstable/collections.h>
+#include <gcdumpc/unstable/fields.h>
 #include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/origins.h>
 
@@ -46,6 +47,11 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_session_generations(struct gcd_session *s,
                                                           const struct gcd_context *call,
                                                           const struct gcd_generations **ret,
                                                           struct gcd_error *err);
+/* [gcd_fields_new] Through which field a reference goes. */
+GCD_API GCD_MUST_CHECK gcd_status gcd_session_fields(struct gcd_session *s,
+                                                     const struct gcd_context *call,
+                                                     const struct gcd_fields **ret,
+                                                     struct gcd_error *err);
 /* [gcd_collections_new] Which types are collections; to describe one: gcd_session_collection. */
 GCD_API GCD_MUST_CHECK gcd_status gcd_session_collections(struct gcd_session *s,
                                                           const struct gcd_context *call,

@@ -1,0 +1,82 @@
+/*
+ * Fields: through which field of an object a reference goes.
+ *
+ * The runtime sends the references of an object in the order of its memory, without names and
+ * without nulls.  gcd_dump_resolve finds the layouts of types, a recording can contain them; from
+ * these follows which fields a reference can be of.  A name is given only if it is certain.
+ *
+ *     struct gcd_fields *f;
+ *     if (gcd_fields_new(graph, NULL, &f, &err) == GCD_OK) {
+ *         struct gcd_field field = gcd_fields_get(f, node, 0);    its first reference
+ *         char label[GCD_FIELD_LABEL_BYTES];
+ *         puts(gcd_field_label(&field, label));                    "_byUser", "[17].key", ""
+ *         gcd_fields_free(f);
+ *     }
+ *
+ * gcd_type.layout is a text.  Its first line begins with "o" for an object, "v" for a vector, "m"
+ * for another array; "?" follows if the references are unknown; then comes a space and, separated
+ * by commas and sorted, the numbers of the keys of which its objects are, "*" = perhaps of all.
+ * Each further line is a reference of an object, or of each element of an array, in the order of
+ * their memory: the key of what it can refer to, a space, the name of the field in the metadata,
+ * behind those of the values it is in: "_entry.value"; "" = the element itself.  Key 0 is any
+ * object.  Keys 1 and 2 are the method and the list of a delegate, whose first reference is neither
+ * unless it is of these keys.  Other keys have a meaning only within a dump.
+ */
+#ifndef GCDUMPC_UNSTABLE_FIELDS_H
+#define GCDUMPC_UNSTABLE_FIELDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <gcdumpc/alloc.h>
+#include <gcdumpc/graph.h>
+#include <gcdumpc/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct gcd_fields;
+
+/* G must outlive the fields.  ALLOC may be NULL.  GCD_E_NOMEM. */
+GCD_API GCD_MUST_CHECK gcd_status gcd_fields_new(const struct gcd_graph *g,
+                                                 const struct gcd_alloc *alloc,
+                                                 struct gcd_fields **ret, struct gcd_error *err);
+GCD_API void gcd_fields_free(struct gcd_fields *f);
+
+/* How many types of the graph have a layout. */
+GCD_API uint32_t gcd_fields_type_count(const struct gcd_fields *f);
+
+#define GCD_ELEMENT_NONE UINT64_MAX
+
+struct gcd_field {
+    /* as in the source where compilers change it: "Instance" for its backing field; NULL = unknown;
+     * "" = it has no name: a reference to the element of an array itself */
+    const char *name;
+    const char *other; /* if it is certain that it is one of two fields: the second one */
+    uint64_t element;  /* of an array, its index if it is certain, else GCD_ELEMENT_NONE */
+    bool array;
+};
+
+/*
+ * The field of reference EDGE of NODE.  The names live as long as F, which several threads may use.
+ */
+GCD_API struct gcd_field gcd_fields_get(const struct gcd_fields *f, uint32_t node, size_t edge);
+/* That of the first reference from FROM to TO. */
+GCD_API struct gcd_field gcd_fields_between(const struct gcd_fields *f, uint32_t from, uint32_t to);
+
+#define GCD_FIELD_LABEL_BYTES 512
+
+/* FIELD for people, "" = unknown: "_byUser", "_first or _last", "[17]", "[].key".  Returns BUF. */
+GCD_API const char *gcd_field_label(const struct gcd_field *field, char buf[GCD_FIELD_LABEL_BYTES]);
+
+/*
+ * The name of a field of N bytes as it is in the source, in BUF: of "<Instance>k__BackingField"
+ * "Instance", of "<count>5__2" "count".  Returns its length, at most N.
+ */
+GCD_API size_t gcd_field_source_name(const char *name, size_t n, char *buf);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,87 @@
+/* Names that compilers make of those in the source. */
+#include <gcdumpc/unstable/fields.h>
+
+#include <stdbool.h>
+#include <string.h>
+
+static bool begins(const char *p, size_t n, const char *with)
+{
+    size_t k = strlen(with);
+    return n >= k && memcmp(p, with, k) == 0;
+}
+
+/* The position of the bracket that closes the first character of P; N = none. */
+static size_t closing_bracket(const char *p, size_t n)
+{
+    int depth = 0;
+    for (size_t i = 0; i < n; i++) {
+        depth += (p[i] == '<') - (p[i] == '>');
+        if (depth == 0)
+            return i;
+    }
+    return n;
+}
+
+/* Of "<NAME>REST": property, field of an anonymous type, variable of a state machine, parameter of
+ * a primary constructor. */
+static bool keeps_name(const char *rest, size_t n)
+{
+    size_t digits = 3;
+    if (begins(rest, n, "5__"))
+        while (digits < n && rest[digits] >= '0' && rest[digits] <= '9')
+            digits++;
+    return (n == 15 && begins(rest, n, "k__BackingField")) ||
+           (n == 8 && begins(rest, n, "i__Field")) || (n == 1 && rest[0] == 'P') ||
+           (digits > 3 && digits == n);
+}
+
+/* The part *RET[*RET_N] of the segment P[N] that is in the source. */
+static void find_source(const char *p, size_t n, const char **ret, size_t *ret_n)
+{
+    /* captured this, parameters, the current item; Visual Basic */
+    static const char *const before[] = {
+        "<>4__", "<>3__", "<>2__", "CS$<>8__", "$VB$Local_", "$VB$NonLocal_", "$VB$ResumableLocal_",
+        "$VB$"
+    };
+    size_t close = n > 0 && p[0] == '<' ? closing_bracket(p, n) : n;
+    *ret = p;
+    *ret_n = n;
+    if (close < n && close > 1 && keeps_name(p + close + 1, n - close - 1)) {
+        *ret = p + 1;
+        *ret_n = close - 1;
+        return;
+    }
+    for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
+        size_t k = strlen(before[i]);
+        if (!begins(p, n, before[i]) || n == k)
+            continue;
+        const char *end = memchr(p + k, '$', n - k); /* and a number */
+        *ret = p + k;
+        *ret_n = end != NULL && end > p + k ? (size_t)(end - p) - k : n - k;
+        return;
+    }
+    if (n > 1 && p[n - 1] == '@') /* F# */
+        *ret_n = n - 1;
+}
+
+size_t gcd_field_source_name(const char *name, size_t n, char *buf)
+{
+    size_t done = 0, used = 0;
+    while (done <= n) {
+        size_t end = done;
+        int depth = 0;
+        for (; end < n && (depth > 0 || name[end] != '.'); end++)
+            depth += (name[end] == '<') - (name[end] == '>');
+        const char *part, *index = memchr(name + done, '[', end - done);
+        size_t part_n, own = index != NULL ? (size_t)(index - name) - done : end - done;
+        find_source(name + done, own, &part, &part_n);
+        memcpy(buf + used, part, part_n);
+        used += part_n;
+        memcpy(buf + used, name + done + own, end - done - own);
+        used += end - done - own;
+        if (end < n)
+            buf[used++] = '.';
+        done = end + 1;
+    }
+    return used;
+}

@@ -1,0 +1,366 @@
+/*
+ * Finds the field of each reference of an object.
+ *
+ * The references are a subsequence of the slots.  The leftmost and the rightmost slot that each can
+ * have follow from one pass in each direction; every slot between them that can refer to the object
+ * is possible, and no other.
+ */
+#include <gcdumpc/unstable/fields.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <gcdumpc/unstable/lengths.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+
+#define SLOTS_MAX        4096u
+#define LOADER_ALLOCATOR "System.Reflection.LoaderAllocator"
+#define KEY_ANY          0u
+
+struct slot {
+    const char *name;
+    uint32_t key;
+};
+
+struct type_layout {
+    char kind;  /* of the format; 0 = unknown */
+    bool known; /* its slots */
+    bool all;   /* it may be of any key */
+    uint32_t first_slot, slot_count;
+    uint32_t first_key, key_count;
+};
+
+struct gcd_fields {
+    struct gcd_alloc alloc;
+    const struct gcd_graph *graph;
+    const struct gcd_summary *summary;
+    struct type_layout *types; /* [type_count] */
+    struct gcd_length_rule *rules;
+    uint32_t type_count, known_count;
+    uint32_t loader_allocator; /* type number, GCD_TYPE_NONE = none */
+    struct slot *slots;
+    size_t slot_count, slot_cap;
+    uint32_t *keys;
+    size_t key_count, key_cap;
+    char *names; /* all in one */
+    size_t names_used, names_bytes;
+};
+
+/* ---- reading the texts ---- */
+
+static gcd_status no_memory(struct gcd_error *err)
+{
+    return gcd_fail_nomem(err, "reading the layouts of types");
+}
+
+static bool read_number(const char **p, uint32_t *ret)
+{
+    uint64_t n = 0;
+    const char *begin = *p;
+    for (; **p >= '0' && **p <= '9' && n <= UINT32_MAX; (*p)++)
+        n = n * 10 + (unsigned)(**p - '0');
+    *ret = (uint32_t)n;
+    return *p > begin && n < UINT32_MAX;
+}
+
+/* The keys up to the end of the line; GCD_E_FORMAT: it is damaged. */
+static gcd_status read_keys(struct gcd_fields *f, struct type_layout *t, const char **p,
+                            struct gcd_error *err)
+{
+    t->first_key = (uint32_t)f->key_count;
+    t->all = **p == '*';
+    *p += t->all;
+    while (**p != '\n' && **p != '\0') {
+        uint32_t key;
+        if (t->key_count > 0 && *(*p)++ != ',')
+            return GCD_E_FORMAT;
+        if (!read_number(p, &key) || (t->key_count > 0 && key <= f->keys[f->key_count - 1]))
+            return GCD_E_FORMAT;
+        if (!gcd_vec_reserve(&f->alloc, &f->keys, &f->key_cap, f->key_count + 1, sizeof *f->keys,
+                             UINT32_MAX))
+            return no_memory(err);
+        f->keys[f->key_count++] = key;
+        t->key_count++;
+    }
+    return GCD_OK;
+}
+
+static gcd_status read_slots(struct gcd_fields *f, struct type_layout *t, const char *p,
+                             struct gcd_error *err)
+{
+    t->first_slot = (uint32_t)f->slot_count;
+    while (*p == '\n') {
+        struct slot s;
+        p++;
+        if (!read_number(&p, &s.key) || *p++ != ' ' || t->slot_count == SLOTS_MAX)
+            return GCD_E_FORMAT;
+        size_t n = strcspn(p, "\n");
+        char *name = f->names + f->names_used;
+        size_t used = gcd_field_source_name(p, n, name);
+        name[used] = '\0';
+        f->names_used += used + 1;
+        s.name = name;
+        p += n;
+        if (!gcd_vec_reserve(&f->alloc, &f->slots, &f->slot_cap, f->slot_count + 1,
+                             sizeof *f->slots, UINT32_MAX))
+            return no_memory(err);
+        f->slots[f->slot_count++] = s;
+        t->slot_count++;
+    }
+    return *p == '\0' ? GCD_OK : GCD_E_FORMAT;
+}
+
+static gcd_status read_layout(struct gcd_fields *f, uint32_t type, struct gcd_error *err)
+{
+    const char *p = f->summary->types[type].layout;
+    struct type_layout t = { .kind = *p };
+    if (*p == '\0' || strchr("ovm", *p++) == NULL)
+        return GCD_OK;
+    t.known = *p != '?';
+    p += !t.known;
+    if (*p++ != ' ')
+        return GCD_OK;
+    gcd_status st = read_keys(f, &t, &p, err);
+    if (st == GCD_OK)
+        st = read_slots(f, &t, p, err);
+    if (st != GCD_OK)
+        return st == GCD_E_FORMAT ? GCD_OK : st;
+    f->types[type] = t;
+    f->known_count += t.known;
+    return GCD_OK;
+}
+
+static gcd_status make_room(struct gcd_fields *f, struct gcd_error *err)
+{
+    f->names_bytes = 1;
+    for (uint32_t i = 0; i < f->type_count; i++)
+        if (f->summary->types[i].layout != NULL)
+            f->names_bytes += strlen(f->summary->types[i].layout) + 1;
+    f->types = gcd_mem_new_array(&f->alloc, f->type_count, sizeof *f->types);
+    f->rules = gcd_mem_new_array(&f->alloc, f->type_count, sizeof *f->rules);
+    f->names = gcd_mem_new(&f->alloc, f->names_bytes);
+    bool room = f->names != NULL && (f->type_count == 0 || (f->types != NULL && f->rules != NULL));
+    return room ? gcd_length_rules(f->summary, &f->alloc, f->rules, err) : no_memory(err);
+}
+
+gcd_status gcd_fields_new(const struct gcd_graph *g, const struct gcd_alloc *alloc,
+                          struct gcd_fields **ret, struct gcd_error *err)
+{
+    struct gcd_alloc a = gcd_alloc_or_default(alloc);
+    struct gcd_fields *f = gcd_mem_new(&a, sizeof *f);
+    if (f == NULL)
+        return no_memory(err);
+    f->alloc = a;
+    f->graph = g;
+    f->summary = gcd_graph_summary(g);
+    f->type_count = f->summary->type_count;
+    f->loader_allocator = GCD_TYPE_NONE;
+    gcd_status st = make_room(f, err);
+    for (uint32_t i = 0; i < f->type_count && st == GCD_OK; i++) {
+        if (strcmp(f->summary->types[i].name, LOADER_ALLOCATOR) == 0)
+            f->loader_allocator = i;
+        if (f->summary->types[i].layout != NULL)
+            st = read_layout(f, i, err);
+    }
+    if (st == GCD_OK)
+        *ret = f;
+    else
+        gcd_fields_free(f);
+    return st;
+}
+
+void gcd_fields_free(struct gcd_fields *f)
+{
+    if (f == NULL)
+        return;
+    struct gcd_alloc a = f->alloc;
+    gcd_mem_free(&a, f->types, f->type_count * sizeof *f->types);
+    gcd_mem_free(&a, f->rules, f->type_count * sizeof *f->rules);
+    gcd_mem_free(&a, f->slots, f->slot_cap * sizeof *f->slots);
+    gcd_mem_free(&a, f->keys, f->key_cap * sizeof *f->keys);
+    gcd_mem_free(&a, f->names, f->names_bytes);
+    gcd_mem_free(&a, f, sizeof *f);
+}
+
+uint32_t gcd_fields_type_count(const struct gcd_fields *f)
+{
+    return f->known_count;
+}
+
+/* ---- one object ---- */
+
+/* Can slot S refer to an object of TYPE?  False is certain. */
+static bool may_refer(const struct gcd_fields *f, const struct slot *s, uint32_t type)
+{
+    const struct type_layout *t = &f->types[type];
+    if (s->key == KEY_ANY || t->kind == 0 || t->all)
+        return true;
+    uint32_t low = t->first_key, high = t->first_key + t->key_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (f->keys[middle] == s->key)
+            return true;
+        if (f->keys[middle] < s->key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return false;
+}
+
+/*
+ * Can place P of T refer to TYPE?  Place 0 comes before all slots: objects of a type that can be
+ * unloaded refer to its loader allocator there.
+ */
+static bool place_may(const struct gcd_fields *f, const struct type_layout *t, uint32_t p,
+                      uint32_t type)
+{
+    return p == 0 ? type == f->loader_allocator
+                  : may_refer(f, &f->slots[t->first_slot + p - 1], type);
+}
+
+/* The references of an object. */
+struct references {
+    const uint32_t *targets;
+    size_t n;
+};
+
+/* The leftmost and the rightmost place that reference EDGE can have; false: there is no solution.
+ */
+static bool find_places(const struct gcd_fields *f, const struct type_layout *t,
+                        struct references r, size_t edge, uint32_t ret[2])
+{
+    uint32_t places = t->slot_count + 1, p = 0;
+    if (r.n > places)
+        return false;
+    for (size_t i = 0; i < r.n; i++, p++) { /* to the end: is there a solution? */
+        uint32_t type = gcd_graph_node_type(f->graph, r.targets[i]);
+        while (p < places && !place_may(f, t, p, type))
+            p++;
+        if (p >= places)
+            return false;
+        if (i == edge)
+            ret[0] = p;
+    }
+    p = places;
+    for (size_t i = r.n; i-- > edge;) {
+        uint32_t type = gcd_graph_node_type(f->graph, r.targets[i]);
+        while (!place_may(f, t, --p, type)) /* the leftmost place stops it */
+            continue;
+    }
+    ret[1] = p;
+    return true;
+}
+
+static struct gcd_field nothing(bool array)
+{
+    return (struct gcd_field){ .element = GCD_ELEMENT_NONE, .array = array };
+}
+
+static struct gcd_field field_of_object(const struct gcd_fields *f, const struct type_layout *t,
+                                        struct references of, size_t edge)
+{
+    struct gcd_field r = nothing(false);
+    uint32_t type = gcd_graph_node_type(f->graph, of.targets[edge]), places[2] = { 0, 0 };
+    if (!find_places(f, t, of, edge, places))
+        return r;
+    for (uint32_t p = places[0]; p <= places[1]; p++) {
+        if (!place_may(f, t, p, type))
+            continue;
+        if (p == 0 || r.other != NULL) /* the loader allocator is no field */
+            return nothing(false);
+        const char *name = f->slots[t->first_slot + p - 1].name;
+        if (r.name == NULL)
+            r.name = name;
+        else
+            r.other = name;
+    }
+    return r;
+}
+
+/* An array of references: all elements are known if none is null. */
+static struct gcd_field element_of_vector(const struct gcd_fields *f, uint32_t node, uint32_t type,
+                                          size_t edge)
+{
+    struct gcd_field r = nothing(true);
+    size_t n;
+    uint64_t length = 0;
+    const uint32_t *edges = gcd_graph_node_edges(f->graph, node, &n);
+    bool allocator = gcd_graph_node_type(f->graph, edges[0]) == f->loader_allocator;
+    if (allocator && edge == 0) /* perhaps an element */
+        return nothing(false);
+    r.name = "";
+    if (f->types[type].kind == 'v' &&
+        gcd_length_of(&f->rules[type], gcd_graph_node_size(f->graph, node), &length) &&
+        n == length + allocator)
+        r.element = edge - allocator;
+    return r;
+}
+
+/* An array of values: elements may have been left out, so only the type of the object tells. */
+static struct gcd_field slot_of_element(const struct gcd_fields *f, const struct type_layout *t,
+                                        uint32_t target)
+{
+    struct gcd_field r = nothing(true);
+    uint32_t type = gcd_graph_node_type(f->graph, target);
+    if (type == f->loader_allocator)
+        return nothing(false);
+    for (uint32_t i = 0; i < t->slot_count; i++) {
+        const struct slot *s = &f->slots[t->first_slot + i];
+        if (!may_refer(f, s, type))
+            continue;
+        if (r.other != NULL)
+            return nothing(true);
+        if (r.name == NULL)
+            r.name = s->name;
+        else
+            r.other = s->name;
+    }
+    return r;
+}
+
+struct gcd_field gcd_fields_get(const struct gcd_fields *f, uint32_t node, size_t edge)
+{
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(f->graph, node, &n);
+    uint32_t type = gcd_graph_node_type(f->graph, node);
+    const struct type_layout *t = &f->types[type];
+    if (!t->known || edge >= n)
+        return nothing(t->kind == 'v' || t->kind == 'm');
+    if (t->kind != 'o')
+        return t->slot_count == 1 && f->slots[t->first_slot].name[0] == '\0'
+                   ? element_of_vector(f, node, type, edge)
+                   : slot_of_element(f, t, edges[edge]);
+    return field_of_object(f, t, (struct references){ edges, n }, edge);
+}
+
+struct gcd_field gcd_fields_between(const struct gcd_fields *f, uint32_t from, uint32_t to)
+{
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(f->graph, from, &n);
+    for (size_t i = 0; i < n; i++)
+        if (edges[i] == to)
+            return gcd_fields_get(f, from, i);
+    return nothing(false);
+}
+
+const char *gcd_field_label(const struct gcd_field *x, char buf[GCD_FIELD_LABEL_BYTES])
+{
+    char index[24] = "[]";
+    const char *name = x->name != NULL ? x->name : "";
+    buf[0] = '\0';
+    if (x->element != GCD_ELEMENT_NONE)
+        (void)snprintf(index, sizeof index, "[%" PRIu64 "]", x->element);
+    if (x->name == NULL && !x->array)
+        return buf;
+    const char *dot = x->array && name[0] != '\0' && name[0] != '[' ? "." : "";
+    if (x->other != NULL)
+        (void)snprintf(buf, GCD_FIELD_LABEL_BYTES, "%s%s%s or %s", x->array ? index : "", dot, name,
+                       x->other);
+    else
+        (void)snprintf(buf, GCD_FIELD_LABEL_BYTES, "%s%s%s", x->array ? index : "", dot, name);
+    return buf;
+}

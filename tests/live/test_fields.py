@@ -1,0 +1,165 @@
+"""Names of fields, compared with ClrMD attached to the same living process.
+
+For each reference of each object that has not changed in between, gcdumpc names no field, or the one at which ClrMD finds the reference in memory.
+ClrMD reads field descriptors in the process, gcdumpc reads the files of the modules and sees only the order of references.  Where ClrMD is known to
+be wrong (CLRMD_WRONG), FieldLab itself says where its fields are.
+
+The tests use FieldLab (difficult layouts), HeapLab and WebLab, built for the SDK's own runtime; GCDUMPC_TEST_FIELDS=all: for every runtime.
+"""
+import collections
+import os
+import re
+import sqlite3
+import subprocess
+
+from lab_programs import dac, oracle, plugin, program
+from live_support import RUNTIMES, SECONDS, LiveTest, Process, main, need, sdk_version
+
+# ClrMD 4.2 takes the layout of shared code for a value with type arguments that are values, and knows no inline arrays: it names a number in a value,
+# or a value itself.
+CLRMD_WRONG = re.compile(r"(\.|^)(m_value|_value|_element)(\.|$)")
+
+
+def runtimes():
+    own = int(need(sdk_version).split(".")[0])
+    return [(r, "built" if r == own else "contained") for r in RUNTIMES if r == own or os.environ.get("GCDUMPC_TEST_FIELDS") == "all"]
+
+
+def parts(path):
+    """The fields in a path, which can have dots in them."""
+    depth, part = 0, ""
+    for c in path:
+        depth += (c == "<") - (c == ">")
+        if c == "." and depth == 0:
+            yield part
+            part = ""
+        else:
+            part += c
+    yield part
+
+
+def source_name(path):
+    """As C# writes what its compiler calls PATH."""
+    forms = (r"<(.+)>k__BackingField", r"<(.+)>i__Field", r"<(.+)>P", r"<(.+)>5__\d+", r"<>[234]__(.+)", r"CS\$<>8__(.+)")
+    return ".".join(next((m[1] for m in (re.fullmatch(form, part) for form in forms) if m), part) for part in parts(path))
+
+
+class Dump:
+    """Objects of a database: address -> (method table, type, module, [(target, its type, field, element)])."""
+
+    def __init__(self, database):
+        with sqlite3.connect(database) as c:
+            types = {i: (table, name, module or "") for i, table, name, module in c.execute("SELECT id, method_table, name, module FROM types")}
+            nodes = [(address, types[t]) for address, t in c.execute("SELECT address, type_id FROM objects ORDER BY id")]
+            self.objects = {address: (*t, []) for address, t in nodes}
+            for source, target, field, element in c.execute("SELECT from_id, to_id, field, element FROM edges ORDER BY from_id, slot"):
+                self.objects[nodes[source][0]][3].append((nodes[target][0], nodes[target][1][1], field, element))
+
+
+class Compared:
+    """OFFSETS: {(type, offset): field}, as the program itself says."""
+
+    def __init__(self, dump, lines, offsets, own):
+        self.n, self.wrong, self.offsets, self.own = collections.Counter(), [], offsets, own
+        self.unknown = collections.Counter()
+        for line in lines:
+            address, table, *references = line.split(" ")
+            known = dump.objects.get(int(address, 16))
+            if known is not None and known[0] == int(table, 16):
+                self.object(known, [self.reference(r) for r in references])
+
+    @staticmethod
+    def reference(text):
+        offset, name, target = text.split(":")
+        return int(offset, 16), name.replace("\u00a0", " ").replace("\u00a1", ":"), int(target, 16)
+
+    def object(self, known, references):
+        _, name, module, edges = known
+        if len(edges) == len(references) + 1 and edges[0][1] == "System.Reflection.LoaderAllocator":
+            self.n["loader allocators"] += 1
+            if edges[0][2:] != (None, None):
+                self.wrong.append(f"the loader allocator of {name} is {edges[0][2:]}")
+            edges = edges[1:]
+        if [e[0] for e in edges] != [r[2] for r in references]:
+            self.n["objects changed"] += 1
+            return
+        self.n["objects"] += 1
+        for (_, _, field, element), (offset, path, _) in zip(edges, references):
+            if path == "" and (name, offset) not in self.offsets:
+                self.element(name, offset, element)
+            else:
+                self.field(name, module.endswith(self.own), field, self.offsets.get((name, offset)) or source_name(path))
+
+    def element(self, name, offset, element):
+        self.n["elements"] += 1
+        if element is None:
+            return
+        self.n["elements known"] += 1
+        if element not in ((offset - 8) // 8, (offset - 16) // 8):
+            self.wrong.append(f"{name}[{element}] is at {offset}")
+
+    def field(self, name, own, field, truth):
+        self.n["fields"] += 1
+        self.n["own"] += own
+        if field is None:
+            self.unknown[name] += 1
+            return
+        self.n["named"] += 1
+        self.n["own named"] += own
+        if field != truth and CLRMD_WRONG.search(truth):
+            self.n["ClrMD is wrong"] += 1
+        elif field != truth:
+            self.wrong.append(f"{name}.{field} is {truth}")
+
+    def share(self, part, of):
+        return self.n[part] / max(1, self.n[of])
+
+
+class Fields(LiveTest):
+    def compare(self, name, runtime, flavour):
+        file = need(program, name, runtime, flavour)
+        target = Process(*([need(plugin)] if name == "WebLab" else []), program=file)
+        self.addCleanup(target.__exit__)
+        lines, offsets = [target.line], {}
+        while name == "FieldLab" and not lines[-1].startswith("ready"):
+            lines.append(target.process.stdout.readline())
+            self.assertNotEqual(lines[-1], "", "FieldLab did not start")
+        for line in lines:
+            if line.startswith("offset "):
+                _, type_name, field, offset = line.split()
+                offsets[type_name, int(offset)] = field
+        database = self.path(f"{name}-{runtime}.sqlite")
+        self.gcdumpc("collect", "--pid", target.pid, "-o", database)
+        r = subprocess.run(["dotnet", need(oracle, "FieldList"), str(target.pid), need(dac, runtime, flavour)], capture_output=True,
+                           encoding="utf-8", timeout=SECONDS)
+        self.assertEqual(r.returncode, 0, r.stderr[-2000:])
+        got = Compared(Dump(database), r.stdout.splitlines(), offsets, f"/{name}.dll")
+        print(f"{name}, .NET {runtime}: " + ", ".join(f"{n} {k}" for k, n in sorted(got.n.items())) +
+              f"; named {got.share('named', 'fields'):.1%}, of its own types {got.share('own named', 'own'):.1%}", flush=True)
+        self.assertEqual(got.wrong[:10], [], f"{len(got.wrong)} wrong names")
+        self.assertGreater(got.n["named"], 50)
+        self.assertLess(got.share("objects changed", "objects"), 0.1)
+        return got
+
+    def test_difficult_layouts(self):
+        for runtime, flavour in runtimes():
+            with self.subTest(runtime=runtime):
+                got = self.compare("FieldLab", runtime, flavour)
+                self.assertGreater(got.share("named", "fields"), 0.6)
+                self.assertGreater(got.n["loader allocators"], 20)
+                for name in ("FieldLab.Explicit", "FieldLab.Sequential", "FieldLab.Person", "FieldLab.Captures", "FieldLab.Source"):
+                    self.assertEqual(got.unknown[name], 0, name)
+                self.assertGreater(got.unknown["FieldLab.Overlap"], 0)
+
+    def test_programs(self):
+        for runtime, flavour in runtimes():
+            for name in ("HeapLab", "WebLab"):
+                with self.subTest(program=name, runtime=runtime):
+                    got = self.compare(name, runtime, flavour)
+                    self.assertGreater(got.share("named", "fields"), 0.5)
+                    if name == "WebLab":
+                        self.assertGreater(got.share("own named", "own"), 0.95)
+
+
+if __name__ == "__main__":
+    main()

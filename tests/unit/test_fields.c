@@ -1,0 +1,245 @@
+#include "support/check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <gcdumpc/unstable/fields.h>
+
+#include "graph/graph_build.h"
+
+static struct gcd_error err;
+
+/* ---- small heaps ---- */
+
+enum { HOLDER, STRING, VERSION, ALLOCATOR, UNKNOWN, TYPES };
+
+struct heap {
+    struct gcd_graph *graph;
+    struct gcd_fields *fields;
+};
+
+/*
+ * An object of a type with LAYOUT and SIZE that refers to objects of the types TARGETS[N]: node 0.
+ * A string is of key 3, a version of 3 and 4, of the last type nothing is known.
+ */
+static struct heap make_heap(const char *layout, uint64_t size, const uint8_t *targets, size_t n)
+{
+    const struct gcd_type types[TYPES] = {
+        { .name = layout[0] == 'v' ? "System.String[]" : "Holder",
+          .module_path = "",
+          .layout = layout },
+        { .name = "System.String", .module_path = "", .layout = "o 3" },
+        { .name = "System.Version", .module_path = "", .layout = "o 3,4" },
+        { .name = "System.Reflection.LoaderAllocator", .module_path = "", .layout = "o 1,2\n0 m" },
+        { .name = "Unknown", .module_path = "" },
+    };
+    struct heap h;
+    struct gcd_build *b;
+    uint32_t type;
+    uint64_t edges[16];
+    assert_int_equal(gcd_build_new(NULL, &b, &err), GCD_OK);
+    gcd_build_summary(b)->trace.ptr_bytes = 8;
+    for (unsigned i = 0; i < TYPES; i++)
+        assert_int_equal(gcd_build_type(b, &types[i], &type, &err), GCD_OK);
+    assert_int_equal(gcd_build_node(b, 0x1000, HOLDER, size, &err), GCD_OK);
+    for (size_t i = 0; i < n; i++) {
+        edges[i] = 0x2000 + 64 * i;
+        assert_int_equal(gcd_build_node(b, edges[i], targets[i], 26, &err), GCD_OK);
+    }
+    assert_int_equal(gcd_build_nodes_end(b, &err), GCD_OK);
+    assert_int_equal(gcd_build_next_node(b, &err), GCD_OK);
+    assert_int_equal(gcd_build_edges(b, edges, n, &err), GCD_OK);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(gcd_build_next_node(b, &err), GCD_OK);
+    assert_int_equal(gcd_build_seal(b, &h.graph, &err), GCD_OK);
+    assert_int_equal(gcd_fields_new(h.graph, NULL, &h.fields, &err), GCD_OK);
+    return h;
+}
+
+static void free_heap(struct heap *h)
+{
+    gcd_fields_free(h->fields);
+    gcd_graph_free(h->graph);
+}
+
+/* The labels of the references, separated by "|". */
+static const char *labels_of(const char *layout, uint64_t size, const uint8_t *targets, size_t n)
+{
+    static char text[4096];
+    struct heap h = make_heap(layout, size, targets, n);
+    text[0] = '\0';
+    for (size_t i = 0; i < n; i++) {
+        char label[GCD_FIELD_LABEL_BYTES];
+        struct gcd_field f = gcd_fields_get(h.fields, 0, i);
+        (void)snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", i > 0 ? "|" : "",
+                       gcd_field_label(&f, label));
+    }
+    free_heap(&h);
+    return text;
+}
+
+#define LABELS(layout, size, ...)                             \
+    labels_of(layout, size, (const uint8_t[]){ __VA_ARGS__ }, \
+              sizeof((const uint8_t[]){ __VA_ARGS__ }))
+
+/* ---- tests ---- */
+
+/* A field is named if the reference can be of no other; of two, both are named. */
+static void test_certain_and_uncertain_fields(void **state)
+{
+    (void)state;
+    static const char layout[] = "o 9\n3 _a\n4 _b\n3 _c";
+    assert_string_equal(LABELS(layout, 40, STRING, VERSION, STRING), "_a|_b|_c");
+    assert_string_equal(LABELS(layout, 40, STRING, STRING), "_a|_c");
+    assert_string_equal(LABELS(layout, 40, STRING), "_a or _c");
+    assert_string_equal(LABELS(layout, 40, VERSION), "");
+    assert_string_equal(LABELS(layout, 40, UNKNOWN, UNKNOWN, UNKNOWN), "_a|_b|_c");
+    assert_string_equal(LABELS(layout, 40, STRING, STRING, STRING), "||"); /* no solution */
+    assert_string_equal(LABELS("o? 9", 40, STRING), "");
+}
+
+/* Objects of a type that can be unloaded first refer to its loader allocator, which is no field;
+ * but a field can also refer to one. */
+static void test_loader_allocators(void **state)
+{
+    (void)state;
+    assert_string_equal(LABELS("o 9\n3 _a\n3 _b", 40, ALLOCATOR, STRING, STRING), "|_a|_b");
+    assert_string_equal(LABELS("o 9\n0 _any", 40, ALLOCATOR), "");
+    assert_string_equal(LABELS("o 9\n0 _any\n3 _b", 40, ALLOCATOR, ALLOCATOR), "|_any");
+    assert_string_equal(LABELS("v 9\n0 ", 24 + 2 * 8, ALLOCATOR, STRING, STRING), "|[0]|[1]");
+    assert_string_equal(LABELS("v 9\n0 ", 24 + 2 * 8, ALLOCATOR, STRING), "|[]");
+}
+
+static void test_elements_of_arrays(void **state)
+{
+    (void)state;
+    assert_string_equal(LABELS("v 9\n0 ", 24 + 3 * 8, STRING, VERSION, STRING), "[0]|[1]|[2]");
+    assert_string_equal(LABELS("v 9\n0 ", 24 + 4 * 8, STRING, VERSION, STRING), "[]|[]|[]");
+    assert_string_equal(LABELS("m 9\n0 ", 40, STRING), "[]");
+    assert_string_equal(LABELS("v 9\n4 key\n5 value", 72, VERSION, VERSION), "[].key|[].key");
+    assert_string_equal(LABELS("v 9\n3 key\n0 value", 72, STRING, VERSION),
+                        "[].key or value|[].key or value");
+}
+
+/* A text that is not in the format is as good as none. */
+static void test_damaged_layouts(void **state)
+{
+    (void)state;
+    static const char *const damaged[] = {
+        "",         "x 1\n3 _a", "o9\n3 _a", "o 9,\n3 _a",          "o 9,8\n",   "o 9 3 _a",
+        "o 9\n3_a", "o 9\n _a",  "o 9\n4",   "o 99999999999\n3 _a", "o *x\n3 _a"
+    };
+    for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++)
+        assert_string_equal(LABELS(damaged[i], 40, STRING), "");
+}
+
+/* Names as in the source. */
+static void test_source_names(void **state)
+{
+    (void)state;
+    static const char *const names[][2] = {
+        { "_items", "_items" },
+        { "<Instance>k__BackingField", "Instance" },
+        { "<N.I<T>.Host>k__BackingField", "N.I<T>.Host" },
+        { "<x>5__2", "x" },
+        { "<>4__this", "this" },
+        { "<>3__limit", "limit" },
+        { "<>2__current", "current" },
+        { "CS$<>8__locals1", "locals1" },
+        { "<Name>i__Field", "Name" },
+        { "<text>P", "text" },
+        { "$VB$Local_count", "count" },
+        { "$VB$ResumableLocal_text$0", "text" },
+        { "$VB$Me", "Me" },
+        { "Count@", "Count" },
+        { "<Outer>k__BackingField.<x>5__1.value", "Outer.x.value" },
+        { "<Items>k__BackingField[3].Key", "Items[3].Key" },
+        { "<>t__builder.m_task", "<>t__builder.m_task" },
+        { "<>", "<>" },
+        { "<", "<" },
+        { "@", "@" },
+        { "a..b", "a..b" },
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char buf[64];
+        size_t n = gcd_field_source_name(names[i][0], strlen(names[i][0]), buf);
+        buf[n] = '\0';
+        assert_string_equal(buf, names[i][1]);
+    }
+}
+
+/* ---- compared with all possibilities ---- */
+
+static bool key_fits(unsigned key, uint8_t target)
+{
+    return key == 0 || target == UNKNOWN || (key == 3 && target != ALLOCATOR) ||
+           (key == 4 && target == VERSION);
+}
+
+/* For each of N references the set of slots that it has in any assignment of them to M slots. */
+static void try_all(const unsigned *keys, unsigned m, const uint8_t *targets, unsigned n,
+                    unsigned ret[8])
+{
+    for (unsigned set = 0; set < 1u << m; set++) {
+        unsigned slots[8], k = 0;
+        bool fits = true;
+        for (unsigned s = 0; s < m; s++)
+            if ((set >> s & 1) != 0 && k < 8)
+                slots[k++] = s;
+        for (unsigned e = 0; e < n && k == n; e++)
+            fits = fits && key_fits(keys[slots[e]], targets[e]);
+        for (unsigned e = 0; e < n && k == n && fits; e++)
+            ret[e] |= 1u << slots[e];
+    }
+}
+
+/* The names given are exactly those that all assignments agree on. */
+static void test_all_assignments(void **state)
+{
+    (void)state;
+    uint32_t random = 1;
+    for (unsigned round = 0; round < 3000; round++) {
+        char layout[200] = "o 9";
+        unsigned keys[7], possible[8] = { 0 }, m, n;
+        uint8_t targets[7];
+        static const unsigned any[] = { 0, 3, 3, 4 };
+        static const uint8_t types[] = { STRING, STRING, VERSION, UNKNOWN };
+        random = random * 1664525u + 1013904223u;
+        m = 1 + (random >> 24) % 7;
+        n = 1 + (random >> 16) % m;
+        for (unsigned i = 0; i < m; i++) {
+            random = random * 1664525u + 1013904223u;
+            keys[i] = any[random >> 30];
+            targets[i] = types[(random >> 28) % 4];
+            (void)snprintf(layout + strlen(layout), sizeof layout - strlen(layout), "\n%u f%u",
+                           keys[i], i);
+        }
+        try_all(keys, m, targets, n, possible);
+        struct heap h = make_heap(layout, 64, targets, n);
+        for (unsigned e = 0; e < n; e++) {
+            struct gcd_field f = gcd_fields_get(h.fields, 0, e);
+            unsigned count = (unsigned)__builtin_popcount(possible[e]);
+            char expected[8] = "";
+            (void)snprintf(expected, sizeof expected, "f%u",
+                           (unsigned)__builtin_ctz(possible[e] | 256));
+            assert_int_equal(f.name != NULL, count == 1 || count == 2);
+            assert_int_equal(f.other != NULL, count == 2);
+            if (f.name != NULL)
+                assert_string_equal(f.name, expected);
+        }
+        free_heap(&h);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_certain_and_uncertain_fields),
+        cmocka_unit_test(test_loader_allocators),
+        cmocka_unit_test(test_elements_of_arrays),
+        cmocka_unit_test(test_damaged_layouts),
+        cmocka_unit_test(test_source_names),
+        cmocka_unit_test(test_all_assignments),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,266 @@
+#include "support/check.h"
+
+#include <string.h>
+
+#include "layout/layout.h"
+#include "support/pe_image.h"
+
+#define CLASS    0x100001u
+#define VALUE    0x100109u /* sealed, sequential */
+#define EXPLICIT 0x100011u
+#define ABSTRACT 0x1000a1u /* an interface */
+
+/* TypeDefOrRef of a row of definitions or references. */
+#define DEF(row) ((row) << 2)
+#define REF(row) ((row) << 2 | 1)
+
+static struct gcd_error err;
+
+/* ---- a program of two modules ---- */
+
+enum { CORE, APP, MODULES };
+
+struct program {
+    struct pe_image image[MODULES];
+    struct gcd_input *in[LAYOUT_OPEN_MAX];
+    struct gcd_metadata *m[LAYOUT_OPEN_MAX];
+    struct layout *l;
+};
+
+static gcd_status open_module(void *ctx, uint32_t module, unsigned place, struct gcd_metadata **ret,
+                              struct gcd_error *e)
+{
+    struct program *p = ctx;
+    const struct tb_bytes *b = &p->image[module].out;
+    assert_int_equal(gcd_input_from_memory(b->p, b->n, NULL, &p->in[place], e), GCD_OK);
+    gcd_status st = gcd_metadata_open(p->in[place], 0, UINT64_MAX, NULL, &p->m[place], e);
+    *ret = p->m[place];
+    return st;
+}
+
+static void close_module(void *ctx, unsigned place)
+{
+    struct program *p = ctx;
+    gcd_metadata_free(p->m[place]);
+    gcd_input_free(p->in[place]);
+}
+
+static uint32_t add_type(struct pe_image *p, uint32_t flags, const char *name, uint32_t base)
+{
+    return pe_image_row(p, 0x02, "4ss222", flags, name, "System", base, p->row_count[4] + 1, 1u);
+}
+
+static void add_field(struct pe_image *p, const char *name, const char *signature)
+{
+    (void)pe_image_row(p, 0x04, "2sb", 1u, name, signature);
+}
+
+enum { OBJECT = 2, VALUE_TYPE, STRING, INT, DELEGATE, COMPARABLE, CORE_TYPES };
+
+/* The types that all programs have. */
+static void add_core(struct pe_image *p)
+{
+    (void)pe_image_row(p, 0x02, "4ss222", 0u, "<Module>", "", 0u, 1u, 1u);
+    (void)add_type(p, CLASS, "Object", 0);
+    (void)add_type(p, CLASS, "ValueType", DEF(OBJECT));
+    (void)add_type(p, CLASS, "String", DEF(OBJECT));
+    add_field(p, "_length", "0608");
+    (void)add_type(p, VALUE, "Int32", DEF(VALUE_TYPE));
+    add_field(p, "m_value", "0608");
+    (void)add_type(p, CLASS, "MulticastDelegate", DEF(OBJECT));
+    add_field(p, "_target", "061c");
+    add_field(p, "_methodBase", "061c");
+    add_field(p, "_invocationList", "061c");
+    (void)add_type(p, ABSTRACT, "IComparable", 0);
+    (void)pe_image_row(p, 0x09, "22", (unsigned)STRING, DEF(COMPARABLE));
+}
+
+static void begin(struct program *p)
+{
+    *p = (struct program){ .l = NULL };
+    for (unsigned i = 0; i < MODULES; i++)
+        pe_image_init(&p->image[i]);
+    add_core(&p->image[CORE]);
+    (void)pe_image_row(&p->image[APP], 0x23, "22224bssb", 8u, 0u, 0u, 0u, 0u, "",
+                       "System.Private.CoreLib", "", "");
+    (void)pe_image_row(&p->image[APP], 0x01, "2ss", 1u << 2 | 2, "Object", "System");
+    (void)pe_image_row(&p->image[APP], 0x01, "2ss", 1u << 2 | 2, "ValueType", "System");
+    (void)pe_image_row(&p->image[APP], 0x02, "4ss222", 0u, "<Module>", "", 0u, 1u, 1u);
+}
+
+static void end(struct program *p)
+{
+    static const struct layout_module modules[] = { { "System.Private.CoreLib" }, { "App" } };
+    struct layout_files files = { p, open_module, close_module };
+    for (unsigned i = 0; i < MODULES; i++)
+        pe_image_close(&p->image[i]);
+    assert_int_equal(layout_new(NULL, &files, modules, MODULES, &p->l, &err), GCD_OK);
+}
+
+static void done(struct program *p)
+{
+    layout_free(p->l);
+    for (unsigned i = 0; i < MODULES; i++)
+        pe_image_done(&p->image[i]);
+}
+
+static uint32_t named(struct program *p, uint32_t module, uint32_t row, bool value)
+{
+    uint32_t type;
+    struct layout_name name = { module, GCD_TOKEN_TYPE | row, value, { NULL, 0 } };
+    assert_int_equal(layout_named(p->l, &name, &type, &err), GCD_OK);
+    assert_int_equal(layout_find_slots(p->l, type, &err), GCD_OK);
+    return type;
+}
+
+/* The description of TYPE without its first line; "?" = its references are unknown. */
+static const char *slots_of(struct program *p, uint32_t type)
+{
+    const char *text;
+    assert_int_equal(layout_describe(p->l, type, &text, &err), GCD_OK);
+    if (text[0] == '\0' || text[1] == '?')
+        return "?";
+    return strchr(text, '\n') != NULL ? strchr(text, '\n') + 1 : "";
+}
+
+/* The names of fields of a class: of its base class first, then references, then values. */
+static void test_order_of_fields(void **state)
+{
+    (void)state;
+    struct program p;
+    begin(&p);
+    struct pe_image *app = &p.image[APP], *core = &p.image[CORE];
+    uint32_t inner = add_type(core, VALUE, "Inner", DEF(VALUE_TYPE)); /* 8 = DEF 0x20 */
+    add_field(core, "Number", "0608");
+    add_field(core, "Text", "060e");
+    uint32_t base = add_type(core, CLASS, "Base", DEF(OBJECT));
+    add_field(core, "_pair", "061120");
+    add_field(core, "_name", "060e");
+    (void)pe_image_row(app, 0x01, "2ss", 1u << 2 | 2, "Base", "System");
+    (void)pe_image_row(app, 0x01, "2ss", 1u << 2 | 2, "Inner", "System");
+    uint32_t derived = add_type(app, CLASS, "Derived", REF(3));
+    add_field(app, "_value", "061111"); /* Inner, reference 4 */
+    add_field(app, "_count", "0608");
+    (void)pe_image_row(app, 0x04, "2sb", 0x11u, "s_static", "061c");
+    add_field(app, "_object", "061c");
+    add_field(app, "_array", "061d08");
+    assert_int_equal(inner, CORE_TYPES);
+    end(&p);
+    uint32_t b = named(&p, CORE, base, false), d = named(&p, APP, derived, false);
+    uint32_t string = named(&p, CORE, STRING, false);
+    assert_string_equal(slots_of(&p, b), "3 _name\n3 _pair.Text");
+    assert_string_equal(slots_of(&p, d),
+                        "3 _name\n3 _pair.Text\n0 _object\n4 _array\n3 _value.Text");
+    const char *text;
+    assert_int_equal(layout_describe(p.l, string, &text, &err), GCD_OK);
+    assert_string_equal(text, "o 3");
+    done(&p);
+}
+
+/* Types that contain themselves, or a value that nobody has, are unknown, and all others known. */
+static void test_impossible_types(void **state)
+{
+    (void)state;
+    struct program p;
+    begin(&p);
+    struct pe_image *core = &p.image[CORE];
+    uint32_t loop = add_type(core, CLASS, "Loop", DEF(CORE_TYPES)); /* extends itself */
+    uint32_t self = add_type(core, VALUE, "Self", DEF(VALUE_TYPE));
+    add_field(core, "_self", "061124"); /* itself: definition 9 */
+    add_field(core, "_text", "060e");
+    (void)pe_image_row(core, 0x23, "22224bssb", 8u, 0u, 0u, 0u, 0u, "", "Missing", "", "");
+    (void)pe_image_row(core, 0x01, "2ss", 1u << 2 | 2, "Missing", "Missing");
+    uint32_t lacks = add_type(core, CLASS, "Lacks", DEF(OBJECT));
+    add_field(core, "_text", "060e");
+    add_field(core, "_value", "061105");
+    uint32_t refers = add_type(core, CLASS, "Refers", DEF(OBJECT));
+    add_field(core, "_class", "061205");
+    add_field(core, "_text", "060e");
+    assert_int_equal(self, 9);
+    end(&p);
+    uint32_t types[] = { named(&p, CORE, loop, false), named(&p, CORE, self, true),
+                         named(&p, CORE, lacks, false), named(&p, CORE, refers, false) };
+    assert_string_equal(slots_of(&p, types[0]), "?");
+    assert_string_equal(slots_of(&p, types[1]), "?");
+    assert_string_equal(slots_of(&p, types[2]), "?");
+    assert_string_equal(slots_of(&p, types[3]), "0 _class\n3 _text");
+    done(&p);
+}
+
+/* Explicit layouts: by offset; two fields at one offset have no name. */
+static void test_explicit_layout(void **state)
+{
+    (void)state;
+    struct program p;
+    begin(&p);
+    struct pe_image *core = &p.image[CORE];
+    uint32_t order = add_type(core, EXPLICIT, "Order", DEF(OBJECT));
+    uint32_t first = core->row_count[4] + 1;
+    add_field(core, "late", "060e");
+    add_field(core, "early", "061c");
+    uint32_t overlap = add_type(core, EXPLICIT, "Overlap", DEF(OBJECT));
+    add_field(core, "one", "060e");
+    add_field(core, "other", "061c");
+    const unsigned offsets[] = { 8, 0, 0, 0 };
+    for (unsigned i = 0; i < 4; i++)
+        (void)pe_image_row(core, 0x10, "42", offsets[i], first + i);
+    end(&p);
+    uint32_t types[] = { named(&p, CORE, order, false), named(&p, CORE, overlap, false) };
+    assert_string_equal(slots_of(&p, types[0]), "0 early\n3 late");
+    assert_string_equal(slots_of(&p, types[1]), "?");
+    done(&p);
+}
+
+/* A delegate's method and list have keys of their own. */
+static void test_delegates(void **state)
+{
+    (void)state;
+    struct program p;
+    begin(&p);
+    uint32_t action = add_type(&p.image[CORE], CLASS, "Action", DEF(DELEGATE));
+    end(&p);
+    uint32_t type = named(&p, CORE, action, false);
+    assert_string_equal(slots_of(&p, type), "0 _target\n1 _methodBase\n2 _invocationList");
+    done(&p);
+}
+
+/* What can be in which field: base classes, interfaces, arrays of both. */
+static void test_kinds(void **state)
+{
+    (void)state;
+    struct program p;
+    begin(&p);
+    struct pe_image *core = &p.image[CORE];
+    uint32_t box = add_type(core, CLASS, "Box", DEF(OBJECT));
+    add_field(core, "String", "060e");          /* 3 */
+    add_field(core, "Comparable", "06121c");    /* 4 */
+    add_field(core, "Strings", "061d0e");       /* 5 */
+    add_field(core, "Comparables", "061d121c"); /* 6 */
+    add_field(core, "Objects", "061d1c");       /* 7 */
+    add_field(core, "Numbers", "061d08");       /* 8 */
+    add_field(core, "Box", "061220");           /* 9: itself, definition 8 */
+    end(&p);
+    uint32_t types[5] = { named(&p, CORE, STRING, false), named(&p, CORE, box, false) };
+    uint32_t plain;
+    assert_int_equal(layout_array(p.l, types[0], 0, &types[2], &err), GCD_OK);
+    assert_int_equal(layout_plain(p.l, 9, &plain, &err), GCD_OK); /* uint */
+    assert_int_equal(layout_array(p.l, plain, 0, &types[3], &err), GCD_OK);
+    assert_int_equal(layout_array(p.l, types[0], 2, &types[4], &err), GCD_OK);
+    static const char *const expected[] = { "o 3,4", "o 9\n", "v 5,6,7\n0 ", "v 8", "m \n0 " };
+    for (unsigned i = 0; i < 5; i++) {
+        const char *text;
+        assert_int_equal(layout_describe(p.l, types[i], &text, &err), GCD_OK);
+        assert_int_equal(strncmp(text, expected[i], strlen(expected[i])), 0);
+    }
+    done(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_order_of_fields), cmocka_unit_test(test_impossible_types),
+        cmocka_unit_test(test_explicit_layout), cmocka_unit_test(test_delegates),
+        cmocka_unit_test(test_kinds),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
