@@ -398,17 +398,18 @@ struct heap_pauses {
 void heap_pauses(struct gcd_heap *h, int64_t gc_start_ns, struct heap_pauses *ret);
 
 /* heap_runs.c */
-/* Adds an event; EDGES: for objects the sum of their counts; GAPS: of the walk so far.  False when
- * out of memory. */
+/* Adds an event; EDGES: for objects the sum of their counts; GAPS: of the walk so far; SURE:
+ * nothing of the walk is missing so far.  False when out of memory. */
 bool heap_runs_add(const struct gcd_alloc *a, struct heap_runs *r, const struct gcd_clr_bulk *b,
-                   uint64_t edges, uint64_t gaps);
+                   uint64_t edges, uint64_t gaps, bool sure);
 void heap_runs_free(const struct gcd_alloc *a, struct heap_runs *r);
 /* How much of what was received certainly belongs to one walk. */
 enum heap_certain {
     HEAP_CERTAIN_NOTHING,
-    HEAP_CERTAIN_FRONT, /* up to the first missing event */
-    HEAP_CERTAIN_ALL,   /* its GCStart and GCEnd are present, and everything is in order */
-    HEAP_CERTAIN_HOLES  /* also, only the index numbers show losses */
+    HEAP_CERTAIN_DOUBTFUL, /* as the next, but only if its sums are equal */
+    HEAP_CERTAIN_FRONT,    /* up to the first missing event */
+    HEAP_CERTAIN_ALL,      /* its GCStart and GCEnd are present, and everything is in order */
+    HEAP_CERTAIN_HOLES     /* also, only the index numbers show losses */
 };
 /* All events have arrived: places W's runs and calculates its loss. */
 void heap_runs_place(struct heap_walk *w, enum heap_certain certain);

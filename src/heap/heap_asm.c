@@ -77,6 +77,15 @@ static gcd_status indexed_walk(struct gcd_heap *h, const struct gcd_event *ev, e
     return GCD_OK;
 }
 
+/* Is nothing of W missing so far? */
+static bool nothing_missing(const struct heap_walk *w)
+{
+    uint64_t missing = w->gaps;
+    for (size_t i = 0; i < HEAP_BULKS; i++)
+        missing |= w->index[i].missing;
+    return missing == 0;
+}
+
 /* The counts of type ID; created if there are none. */
 static gcd_status find_counts(struct gcd_heap *h, struct heap_walk *w, uint64_t id,
                               struct heap_type_count **ret, struct gcd_error *err)
@@ -142,7 +151,7 @@ static gcd_status bulk_node(struct gcd_heap *h, const struct gcd_event *ev, stru
             return gcd_fail_nomem(err, "gathering addresses");
     }
     gcd_add_saturating(&w->edges_declared, edges);
-    return heap_runs_add(&h->alloc, &w->runs[HEAP_RUNS_NODES], &b, edges, w->gaps)
+    return heap_runs_add(&h->alloc, &w->runs[HEAP_RUNS_NODES], &b, edges, w->gaps, nothing_missing(w))
                ? GCD_OK
                : gcd_fail_nomem(err, "counting objects");
 }
@@ -156,7 +165,8 @@ static gcd_status bulk_edge(struct gcd_heap *h, const struct gcd_event *ev, stru
     struct heap_walk *w;
     GCD_TRY(indexed_walk(h, ev, HEAP_EDGES, b.index, &w, err));
     w->edges += b.count;
-    if (!w->light && !heap_runs_add(&h->alloc, &w->runs[HEAP_RUNS_EDGES], &b, 0, w->gaps))
+    if (!w->light &&
+        !heap_runs_add(&h->alloc, &w->runs[HEAP_RUNS_EDGES], &b, 0, w->gaps, nothing_missing(w)))
         return gcd_fail_nomem(err, "counting references");
     return GCD_OK;
 }

@@ -26,7 +26,8 @@
  *
  * So objects before the first and after the last gap in the objects keep all references that
  * arrived; those between two gaps keep none. Contradictory data (sums that differ, numbers that
- * step back) are trusted up to the first gap only.
+ * step back) are trusted up to the first gap of any kind only.  Sums that differ without a gap mean
+ * that parts of several walks were joined, and nothing tells where: then no reference is certain.
  *
  * All this is true of one walk.  A walk whose GCStart or GCEnd is missing can consist of the
  * beginning of one and the end of another, whose index numbers fit together by chance.  In such a
@@ -38,10 +39,9 @@
 #include "heap/heap.h"
 
 bool heap_runs_add(const struct gcd_alloc *a, struct heap_runs *r, const struct gcd_clr_bulk *b,
-                   uint64_t edges, uint64_t gaps)
+                   uint64_t edges, uint64_t gaps, bool sure)
 {
     uint32_t full = gcd_clr_bulk_full(b);
-    bool sure = gaps == 0;
     r->uneven = r->uneven || (r->count > 0 && r->last_items != full) || b->count > full;
     r->full_seen = r->full_seen || b->count == full;
     r->full = full;
@@ -104,6 +104,12 @@ static bool whole(const struct heap_runs *r)
     return i == r->count;
 }
 
+/* Nothing at all is missing before its last event. */
+static bool is_gapless(const struct heap_runs *r)
+{
+    return r->count == 0 || (r->count == 1 && from_zero(r) && r->items[0].sure);
+}
+
 /* What is known about the two sequences before any run is placed. */
 struct sequences {
     struct heap_runs *nodes, *edges;
@@ -133,8 +139,8 @@ static uint64_t edges_reach(const struct sequences *s)
     return items;
 }
 
-/* The total number of references, from either side.  Unknown if the two contradict each other. */
-static void find_total(struct sequences *s, uint64_t declared)
+/* The total number of references, from either side.  False if the two contradict each other. */
+static bool find_total(struct sequences *s, uint64_t declared)
 {
     bool by_edges = s->edges_end && (s->sized || whole(s->edges));
     bool by_nodes =
@@ -142,9 +148,8 @@ static void find_total(struct sequences *s, uint64_t declared)
     uint64_t reach = edges_reach(s);
     s->total = by_edges ? reach : declared;
     s->total_known = by_edges || by_nodes;
-    if (s->total_known &&
-        (declared > s->total || reach > s->total || (by_edges && by_nodes && declared != reach)))
-        s->sized = s->nodes_end = s->edges_end = s->total_known = false;
+    return !s->total_known || (declared <= s->total && reach <= s->total &&
+                               (!by_edges || !by_nodes || declared == reach));
 }
 
 typedef uint64_t (*references_fn)(const struct heap_run *run);
@@ -198,7 +203,7 @@ static void place(const struct sequences *s)
         place_back(s->edges, references_of_edges, edges_front, s->total);
 }
 
-/* Places only the runs before the first missing event. */
+/* Places only the runs before the first missing event of any kind. */
 static void place_sure(struct heap_runs *r)
 {
     if (from_zero(r) && r->items[0].sure)
@@ -239,16 +244,25 @@ void heap_runs_place(struct heap_walk *w, enum heap_certain certain)
     uint64_t nodes_missing = w->index[HEAP_NODES].missing,
              edges_missing = w->index[HEAP_EDGES].missing;
     struct heap_loss *l = &w->loss;
-    if (certain >= HEAP_CERTAIN_ALL) {
+    bool fits = true;
+    if (certain != HEAP_CERTAIN_NOTHING) {
         s.sized =
             !s.nodes->uneven && !s.edges->uneven && (s.nodes->full_seen || s.edges->full_seen);
         s.nodes_end = ends(s.nodes, s.sized, certain == HEAP_CERTAIN_HOLES);
         s.edges_end = ends(s.edges, s.sized, certain == HEAP_CERTAIN_HOLES);
-        find_total(&s, w->edges_declared);
+        fits = find_total(&s, w->edges_declared);
+    }
+    if (fits && certain >= HEAP_CERTAIN_ALL) {
         place(&s);
-    } else if (certain == HEAP_CERTAIN_FRONT) {
-        place_sure(s.nodes);
-        place_sure(s.edges);
+    } else {
+        s.sized = s.nodes_end = s.edges_end = s.total_known = false;
+        bool front = certain == HEAP_CERTAIN_DOUBTFUL
+                         ? w->edges == w->edges_declared
+                         : fits || !is_gapless(s.nodes) || !is_gapless(s.edges);
+        if (front && certain != HEAP_CERTAIN_NOTHING) {
+            place_sure(s.nodes);
+            place_sure(s.edges);
+        }
     }
     *l = (struct heap_loss){ .objects_exact = s.nodes_end && (s.sized || nodes_missing == 0),
                              .edges_exact = s.total_known };

@@ -348,7 +348,11 @@ static enum heap_certain certain_of(const struct gcd_dump *d, const struct heap_
     bool jumps = loss.final && !loss.buffers && missing > loss.lost + loss.damaged;
     bool doubtful = t.numbers_events &&
                     (w->runs[HEAP_RUNS_NODES].doubtful || w->runs[HEAP_RUNS_EDGES].doubtful);
-    if (w->whole && (jumps || doubtful || t.irregular_steps > 0))
+    if (d->input_error.code == GCD_E_FORMAT)
+        return HEAP_CERTAIN_NOTHING; /* a checksum failed: any byte before can be wrong */
+    if (t.irregular_steps > 0 && (w->whole || t.numbers_events))
+        return HEAP_CERTAIN_DOUBTFUL;
+    if (w->whole && (jumps || doubtful))
         return HEAP_CERTAIN_FRONT;
     if (w->whole)
         return loss.final && !loss.buffers && loss.damaged == 0 && missing == loss.lost

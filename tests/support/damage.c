@@ -514,6 +514,76 @@ static void starve(struct hurt *h)
     note(h, " starve thread %llu from event %zu to %zu;", (unsigned long long)thread, from, to);
 }
 
+static bool is_indexed(const struct damage_event *e)
+{
+    return (e->id == 18 || e->id == 19) && e->payload_bytes > 4;
+}
+
+/* What the next event of the walking thread has: its number, or the indexes by kind. */
+struct seam {
+    uint32_t number, index[2];
+};
+
+static struct seam seam_of(const struct damage *d, size_t block)
+{
+    struct seam s = { 0 };
+    for (size_t b = 0; b < block; b++)
+        for (size_t k = 0; k < d->blocks[b].event_count; k++) {
+            const struct damage_event *e = &d->blocks[b].events[k];
+            if (!is_indexed(e))
+                continue;
+            s.number = e->number + 1;
+            memcpy(&s.index[e->id - 18], e->payload, 4);
+            s.index[e->id - 18]++;
+        }
+    return s;
+}
+
+/* The block of D after which SEAM fits, else OTHERWISE. */
+static size_t find_seam(const struct damage *d, const struct seam *seam, bool by_index,
+                        size_t otherwise)
+{
+    for (size_t b = 1; b < d->count; b++) {
+        struct seam s = seam_of(d, b);
+        if (seam->number > 0 && (by_index ? memcmp(s.index, seam->index, sizeof s.index) == 0
+                                          : s.number == seam->number))
+            return b;
+    }
+    return otherwise;
+}
+
+void damage_graft(const struct damage *d, const struct damage *other, uint64_t seed,
+                  struct tb_bytes *ret, struct damage_notes *notes)
+{
+    struct hurt h = {
+        .d = { .format = d->format }, .other = other, .random = seed, .notes = notes
+    };
+    *notes = (struct damage_notes){ .merged = true };
+    size_t walk[2] = { d->count, 0 }, cut, at;
+    for (size_t b = 0; b < d->count; b++)
+        for (size_t k = 0; k < d->blocks[b].event_count; k++)
+            if (is_indexed(&d->blocks[b].events[k])) {
+                walk[0] = b < walk[0] ? b : walk[0];
+                walk[1] = b;
+            }
+    damage_need(walk[0] < walk[1], "a walk of several blocks");
+    cut = walk[0] + 1 + draw(&h, walk[1] - walk[0]);
+    struct seam seam = seam_of(d, cut);
+    size_t way = draw(&h, 3);
+    at = cut + draw(&h, 3) - 1;
+    at = at < other->count ? at : other->count - 1;
+    at = way == 0 ? at : find_seam(other, &seam, way == 1, at);
+    note(&h, " blocks up to %zu, then from %zu of the other recording;", cut, at);
+    for (size_t b = 0; b < cut; b++)
+        copy_block(&h.d, &d->blocks[b]);
+    for (size_t b = at; b < other->count; b++)
+        copy_block(&h.d, &other->blocks[b]);
+    join(&h.d, ret);
+    for (size_t b = 0; b < h.d.count; b++)
+        free(h.d.blocks[b].events);
+    free(h.d.blocks);
+}
+
 typedef void (*damage_fn)(struct hurt *);
 
 static const damage_fn of_blocks[] = { drop_block, double_block, swap_blocks, move_block,

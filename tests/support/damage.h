@@ -39,6 +39,13 @@ struct damage_notes {
 void damage_make(const struct damage *d, const struct damage *other, uint64_t seed,
                  struct tb_bytes *ret, struct damage_notes *notes);
 
+/*
+ * The beginning of D and the end of OTHER, joined between blocks: often where the event numbers of
+ * the thread that walks the heap, or the indexes of its events, continue.
+ */
+void damage_graft(const struct damage *d, const struct damage *other, uint64_t seed,
+                  struct tb_bytes *ret, struct damage_notes *notes);
+
 /* D without damage, but split and joined like all others. */
 void damage_none(const struct damage *d, struct tb_bytes *ret);
 

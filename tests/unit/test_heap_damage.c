@@ -222,9 +222,9 @@ static void a_hole_that_is_none(void **state)
     tb_gc_start(&t, 1);
     tb_types(&t, TB_LIST(struct tb_type, { .id = 0x100, .name = "Node" }));
     full_event(0x100000, 1);
+    full_edges(0x100000);
     t.index[TB_NODES] = 3;
     full_event(0x200000, 1);
-    full_edges(0x100000);
     tb_gc_end(&t, 1);
     tb_close(&t);
     run();

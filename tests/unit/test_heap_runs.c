@@ -49,8 +49,8 @@ static void event(enum heap_bulk kind, uint32_t index, uint32_t count, uint64_t 
     } else {
         w.edges += count;
     }
-    assert_true(
-        heap_runs_add(&alloc, &w.runs[nodes ? HEAP_RUNS_NODES : HEAP_RUNS_EDGES], &b, edges, gaps));
+    assert_true(heap_runs_add(&alloc, &w.runs[nodes ? HEAP_RUNS_NODES : HEAP_RUNS_EDGES], &b, edges,
+                              gaps, gaps == 0));
 }
 
 static void nodes(uint32_t index, uint32_t count, uint64_t edges)
@@ -188,6 +188,21 @@ static void only_the_front(void **state)
     assert_true(node_start(0) == 0 && node_start(1) == HEAP_UNPLACED && edge_start(0) == 0 &&
                 edge_start(1) == HEAP_UNPLACED);
     expect_loss(1, false, 0, false, EDGES_FULL + 1000 - 3000);
+}
+
+/* The head of one walk and the tail of another: no number is missing, but the sums differ. */
+static void parts_of_several_walks(void **state)
+{
+    (void)state;
+    nodes(0, NODES_FULL, 3000);
+    nodes(1, 10, 9000);
+    edges(0, EDGES_FULL);
+    edges(1, 1000);
+    for (int certain = HEAP_CERTAIN_FRONT; certain <= HEAP_CERTAIN_HOLES; certain++) {
+        heap_runs_place(&w, (enum heap_certain)certain);
+        assert_true(node_start(0) == HEAP_UNPLACED && edge_start(0) == HEAP_UNPLACED);
+        assert_int_equal(w.loss.edges_dropped, EDGES_FULL + 1000);
+    }
 }
 
 static void not_even_the_front(void **state)
@@ -378,6 +393,7 @@ int main(void)
         TEST(a_gap_without_a_hole),
         TEST(a_gap_behind_a_hole),
         TEST(only_the_front),
+        TEST(parts_of_several_walks),
         TEST(not_even_the_front),
         TEST(a_front_behind_a_gap_is_none),
         TEST(a_hole_shows_in_the_numbers),
