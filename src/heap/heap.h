@@ -174,6 +174,7 @@ struct heap_recorded {
     size_t memory_count, memory_cap;
     struct heap_recorded_item *items[RECORDED_KINDS];
     size_t counts[RECORDED_KINDS], caps[RECORDED_KINDS];
+    uint64_t damaged; /* events that could not be read, or that belong to no batch */
 };
 
 /* One heap walk: the bulk events written by one thread up to a GCEnd. */
@@ -202,6 +203,7 @@ struct heap_walk {
     /* events among those of the walk that are not of it; since its last bulk event */
     uint64_t strangers, others;
     uint64_t objects, bytes, edges, edges_declared, damaged;
+    uint64_t nowhere;      /* objects without an address */
     struct heap_loss loss; /* after heap_runs_place */
     uint64_t root_counts[GCD_ROOT_KINDS], weak_roots, pinned_roots, null_roots, rcws;
 
@@ -380,6 +382,8 @@ void heap_known_extend(struct heap_known *k, int64_t ns, enum heap_moment moment
 void heap_bind(struct gcd_heap *h);
 
 /* heap_recorded.c */
+/* Damage among them: events, and the batch of the chosen walk. */
+uint64_t heap_recorded_damaged(const struct gcd_heap *h);
 gcd_status heap_recorded_event(struct gcd_heap *h, const struct gcd_event *ev,
                                struct gcd_error *err);
 void heap_recorded_free(struct gcd_heap *h);

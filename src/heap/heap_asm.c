@@ -146,12 +146,14 @@ static gcd_status bulk_node(struct gcd_heap *h, const struct gcd_event *ev, stru
         struct gcd_clr_node n = gcd_clr_node_at(&b, i);
         gcd_add_saturating(&w->bytes, n.size);
         gcd_add_saturating(&edges, n.edge_count);
+        w->nowhere += n.address == 0;
         GCD_TRY(count_object(h, w, &n, err));
         if (w->addrs != NULL && !heap_addrs_add(w->addrs, &h->alloc, n.address))
             return gcd_fail_nomem(err, "gathering addresses");
     }
     gcd_add_saturating(&w->edges_declared, edges);
-    return heap_runs_add(&h->alloc, &w->runs[HEAP_RUNS_NODES], &b, edges, w->gaps, nothing_missing(w))
+    return heap_runs_add(&h->alloc, &w->runs[HEAP_RUNS_NODES], &b, edges, w->gaps,
+                         nothing_missing(w))
                ? GCD_OK
                : gcd_fail_nomem(err, "counting objects");
 }

@@ -73,6 +73,22 @@ static void check_loss(struct gcd_verdict *v, const struct heap_walk *w,
                         gcd_by_number(l->edges_dropped, " is", "s are"));
 }
 
+static void check_damage(struct gcd_verdict *v, const struct gcd_heap *h)
+{
+    const struct heap_walk *w = h->chosen;
+    uint64_t n = w->damaged + h->damaged_outside, names = heap_recorded_damaged(h);
+    if (n > 0)
+        gcd_verdict_add(v, GCD_REASON_EVENTS_DAMAGED, n + w->nowhere + names,
+                        "%s heap event%s could not be decoded", GCD_DIGITS(n), gcd_plural(n));
+    else if (w->nowhere > 0)
+        gcd_verdict_add(v, GCD_REASON_EVENTS_DAMAGED, w->nowhere + names, "%s object%s no address",
+                        GCD_DIGITS(w->nowhere), gcd_by_number(w->nowhere, " has", "s have"));
+    else if (names > 0)
+        gcd_verdict_add(v, GCD_REASON_EVENTS_DAMAGED, names,
+                        "names and memory that gcdumpc recorded are damaged, in %s place%s",
+                        GCD_DIGITS(names), gcd_plural(names));
+}
+
 /* Events that may belong to the walk: it is unknown what they are. */
 static void check_unknown(struct gcd_verdict *v, const struct gcd_heap *h,
                           const struct gcd_trace_info *trace)
@@ -194,11 +210,7 @@ void heap_verdict(const struct gcd_heap *h, const struct gcd_trace_info *trace, 
                         GCD_DIGITS(w->edges_declared), gcd_plural(w->edges_declared),
                         GCD_DIGITS(w->edges), gcd_by_number(w->edges, "was", "were"));
     check_loss(ret, w, trace);
-    uint64_t damaged = w->damaged + h->damaged_outside;
-    if (damaged > 0)
-        gcd_verdict_add(ret, GCD_REASON_EVENTS_DAMAGED, damaged,
-                        "%s heap event%s could not be decoded", GCD_DIGITS(damaged),
-                        gcd_plural(damaged));
+    check_damage(ret, h);
     check_unknown(ret, h, trace);
     if (h->outside > 0)
         gcd_verdict_add(ret, GCD_REASON_EVENTS_MISPLACED, h->outside,

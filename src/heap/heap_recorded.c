@@ -9,6 +9,9 @@
 #include "base/mem.h"
 #include "heap/heap.h"
 
+/* Events of later versions have numbers up to this one. */
+#define RECORDED_ID_MAX 63u
+
 /* A recording gets a batch each time more names are found. */
 #define MAX_BATCHES 1024u
 
@@ -40,6 +43,8 @@ static gcd_status add(struct gcd_heap *h, struct heap_batch *b, const struct gcd
     gcd_status st = recorded_read_item(ev, &from);
     if (st != GCD_OK)
         return st;
+    if (b->counts[kind] >= b->start.counts[kind])
+        r->damaged++; /* one of another kind: its description is damaged */
     if (r->counts[kind] >= most || b->counts[kind] >= b->start.counts[kind])
         return GCD_OK;
     if (!gcd_vec_reserve(&h->alloc, &r->items[kind], &r->caps[kind], r->counts[kind] + 1,
@@ -73,7 +78,7 @@ static gcd_status add_memory(struct gcd_heap *h, const struct gcd_event *ev, str
     return GCD_OK;
 }
 
-/* Names say nothing about the heap, so damage among them does not count as damage of the dump. */
+/* Names say nothing about the heap: the rest of the dump is read in any case. */
 gcd_status heap_recorded_event(struct gcd_heap *h, const struct gcd_event *ev,
                                struct gcd_error *err)
 {
@@ -85,6 +90,9 @@ gcd_status heap_recorded_event(struct gcd_heap *h, const struct gcd_event *ev,
         st = add_memory(h, ev, err);
     else if (ev->id > RECORDED_START && ev->id < RECORDED_MEMORY && r->batch_count > 0)
         st = add(h, &r->batches[r->batch_count - 1], ev, err);
+    else if (ev->id < RECORDED_MEMORY || ev->id > RECORDED_ID_MAX)
+        st = GCD_E_FORMAT;
+    r->damaged += st == GCD_E_FORMAT;
     return st == GCD_E_FORMAT ? GCD_OK : st;
 }
 
@@ -119,6 +127,12 @@ const struct heap_batch *heap_recorded_batch(const struct gcd_heap *h, bool *ret
     }
     *ret_whole = best != NULL && is_whole(best);
     return best;
+}
+
+uint64_t heap_recorded_damaged(const struct gcd_heap *h)
+{
+    bool whole;
+    return h->recorded.damaged + (heap_recorded_batch(h, &whole) != NULL && !whole);
 }
 
 const struct gcd_process_memory *heap_recorded_memory(const struct gcd_heap *h)

@@ -58,8 +58,10 @@ static size_t character_bytes(char c)
  */
 static bool is_damaged_name(const char *name, size_t n)
 {
-    for (unsigned p = GCD_PROVIDER_RUNTIME; p <= GCD_PROVIDER_EVENTPIPE; p++) {
+    for (unsigned p = GCD_PROVIDER_RUNTIME; p <= GCD_PROVIDER_NAMES; p++) {
         const char *known = provider_names[p];
+        if (p == GCD_PROVIDER_WINDOWS)
+            continue;
         size_t m = strlen(known), i = 0;
         while (i < n && i < m && name[i] == known[i])
             i++;

@@ -273,7 +273,7 @@ class Messages(CliTest):
         nodes = p.nodes(0, (0, 24, 0x70, 0), (0x1000, 24, 0x70, 0))
         self.put("in.nettrace", write(V4File(), [Ev(1, 2000, p.gc_start()), Ev(18, 2001, nodes), Ev(15, 2002, p.types((0x70, "T"))),
                                                  Ev(2, 2003, p.gc_end())]))
-        run = self.done("convert", "in.nettrace", "-o", "-", "-f", "gclog")
+        run = self.done("convert", "in.nettrace", "-o", "-", "-f", "gclog", code=3)
         self.assertRegex(run.err, rb"in.nettrace: 1 object without an address was dropped\n")
         self.assertEqual([line for line in run.out.splitlines() if line[:2] == b"o "], [b"o 1000 1 18"])
 

@@ -39,10 +39,10 @@ OUTER = (TYPE, 0x71, "Shop.Outer`1"), (TYPE, 0x72, "Shop.Lists")
 
 
 class Names(CliTest):
-    def names(self, data):
+    def names(self, data, code=0):
         self.put("in.nettrace", data)
-        report = json.loads(self.done("report", "in.nettrace", "--json").text)
-        self.assertTrue(report["verdict"]["complete"])
+        report = json.loads(self.done("report", "in.nettrace", "--json", code=code).text)
+        self.assertEqual(report["verdict"]["complete"], code == 0)
         return {t["id"]: t["type"] for t in report["types"]}
 
     def test_recorded_names_are_shown(self):
@@ -51,8 +51,8 @@ class Names(CliTest):
 
     def test_not_those_of_another_walk_or_half_of_them(self):
         bare = self.names(small_trace())
-        for data in (named_trace(*OUTER, gc=2), named_trace(*OUTER, counts=(0, 3, 0)), named_trace(OUTER[0], counts=(0, 2, 0))):
-            self.assertEqual(self.names(data), bare)
+        for data, code in ((named_trace(*OUTER, gc=2), 0), (named_trace(*OUTER, counts=(0, 3, 0)), 3), (named_trace(OUTER[0], counts=(0, 2, 0)), 3)):
+            self.assertEqual(self.names(data, code), bare)
 
     def test_events_are_listed(self):
         self.put("in.nettrace", named_trace(*OUTER))

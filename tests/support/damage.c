@@ -419,6 +419,28 @@ static void swap_events(struct hurt *h)
     *b = x;
 }
 
+/*
+ * Only what they say changes places, within a walk: nothing tells an event of another one with the
+ * same index, or a range before the walk from one after it.
+ */
+static void swap_payloads(struct hurt *h)
+{
+    size_t from = draw_event(h), to = from + 1 + draw(h, 30);
+    struct damage_event *a = event_of(h, from), *b = event_of(h, to);
+    for (size_t n = from; a != NULL && b != NULL && n <= to; n++)
+        if (event_of(h, n)->id == 1 || event_of(h, n)->id == 2 || event_of(h, n)->id == 23)
+            return;
+    if (a == NULL || b == NULL)
+        return;
+    note(h, " swap payloads of events %zu and %zu;", from, to);
+    const uint8_t *payload = a->payload;
+    size_t n = a->payload_bytes;
+    a->payload = b->payload;
+    a->payload_bytes = b->payload_bytes;
+    b->payload = payload;
+    b->payload_bytes = n;
+}
+
 static void move_event(struct hurt *h)
 {
     size_t from = draw_event(h), to = draw_event(h);
@@ -592,8 +614,9 @@ static const damage_fn of_buffers[] = { drop_block, double_block, swap_blocks, m
 /* Alone: the generated recordings have the same times, so a block of one could replace a lost one
  * of another unnoticed. */
 static const damage_fn alone[] = { merge_blocks, merge_blocks, reindex_event };
-static const damage_fn of_events[] = { drop_events, drop_events, double_event,   swap_events,
-                                       move_event,  cut_event,   renumber_event, starve };
+static const damage_fn of_events[] = { drop_events,    drop_events, double_event,
+                                       swap_events,    move_event,  cut_event,
+                                       renumber_event, starve,      swap_payloads };
 
 void damage_make(const struct damage *d, const struct damage *other, uint64_t seed,
                  struct tb_bytes *ret, struct damage_notes *notes)

@@ -270,6 +270,9 @@ static void what_a_graph_takes_from_a_dump(void **state)
     tb_close(&t);
     assert_int_equal(gcd_input_from_memory(t.out.p, t.out.n, NULL, &in, &err), GCD_OK);
     assert_int_equal(gcd_dump_open(in, NULL, &d, &err), GCD_OK);
+    const struct gcd_verdict *v = &gcd_dump_summary(d)->verdict;
+    assert_int_equal(v->reasons[v->reason_count - 1].code, GCD_REASON_EVENTS_DAMAGED);
+    assert_string_equal(v->reasons[v->reason_count - 1].text, "1 object has no address");
     assert_int_equal(gcd_graph_from_dump(d, NULL, &g, &err), GCD_OK);
     assert_true(gcd_graph_node_count(g) == 2 && gcd_graph_notes(g)->objects_dropped == 1 &&
                 gcd_graph_notes(g)->edges_missing == 5);

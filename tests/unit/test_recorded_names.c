@@ -372,14 +372,18 @@ static void small_heap(void)
 }
 
 /* Closes the trace and checks the name of the type, the label of the variable and the state of the
- * module. */
+ * module.  With a problem, and if names are DAMAGED otherwise, the dump is incomplete. */
+static bool damaged;
 static void expect(const char *name, const char *label, enum gcd_module_state module,
                    const char *problem)
 {
     tb_close(&t);
     struct opened o = open_walk(t.out.p, t.out.n, 0);
     const struct gcd_summary *s = gcd_dump_summary(o.d);
-    assert_true(s->verdict.complete);
+    assert_int_equal(s->verdict.complete, problem[0] == '\0' && !damaged);
+    assert_int_equal(s->verdict.reason_count, s->verdict.complete ? 0 : 1);
+    assert_true(s->verdict.complete || s->verdict.reasons[0].code == GCD_REASON_EVENTS_DAMAGED);
+    damaged = false;
     assert_string_equal(s->types[0].name, name);
     assert_string_equal(s->types[0].raw_name, "Node");
     assert_string_equal(s->roots[0].label, label);
@@ -428,6 +432,7 @@ static void the_last_whole_batch_counts(void **state)
     static const char *const outers[] = { "First", "Second", "Third" };
     small_heap();
     tb_named_type(&t, 0x300, "Early", 0); /* outside of any batch */
+    damaged = true;
     for (uint32_t i = 0; i < 3; i++) {
         tb_names(&t, 1, 1, 1, i == 2 ? 2 : 1, 0);
         tb_named_module(&t, 0x7000, "Lib", "");
@@ -446,10 +451,33 @@ static void names_for_others_change_nothing(void **state)
     tb_named_type(&t, 0x300, "", 0);
     tb_named_static(&t, 0x5000, "s_other", "A", "A.s_other");
     tb_named_static(&t, 0x5008, "s_it", "A", "A.s_it");
-    tb_event(&t, "gcdumpc", 5, 1, "later", 5); /* of a newer version */
-    tb_event(&t, "gcdumpc", 0, 1, "", 0);
-    tb_event(&t, "gcdump", 3, 1, "", 0);
+    tb_event(&t, "gcdumpc", 6, 1, "later", 5); /* of a newer version */
     expect("Node", "s_it", GCD_MODULE_NOT_READ, "");
+}
+
+/* Events that cannot be read, are too many, or have a description that is nearly ours. */
+static void damage_is_said(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *provider;
+        uint32_t id;
+    } rows[] = {
+        { "gcdumpc", 5 }, { "gcdumpc", 0 }, { "gcdumpc", 64 }, { "gcdumpc", 3 }, { "gcdumpb", 3 }
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        small_heap();
+        tb_names(&t, 1, 1, 0, 0, 0);
+        tb_event(&t, rows[i].provider, rows[i].id, 1, "\1\0\0\0\0\0\0\0\0\0\0\0", 12);
+        tb_close(&t);
+        struct opened o = open_walk(t.out.p, t.out.n, 0);
+        const struct gcd_verdict *v = &gcd_dump_summary(o.d)->verdict;
+        assert_int_equal(v->reason_count, i < 4 ? 1 : 2);
+        assert_int_equal(v->reasons[0].code,
+                         i < 4 ? GCD_REASON_EVENTS_DAMAGED : GCD_REASON_LOSS_UNVERIFIED);
+        opened_done(&o);
+        tb_done(&t);
+    }
 }
 
 static void tokens_are_sixteen_digits(void **state)
@@ -542,6 +570,7 @@ int main(void)
         cmocka_unit_test(a_batch_must_be_whole),
         cmocka_unit_test(the_last_whole_batch_counts),
         cmocka_unit_test(names_for_others_change_nothing),
+        cmocka_unit_test(damage_is_said),
         cmocka_unit_test(tokens_are_sixteen_digits),
         cmocka_unit_test(memory_that_ends),
         cmocka_unit_test(an_input_that_shrinks_is_not_copied),

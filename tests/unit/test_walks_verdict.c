@@ -62,6 +62,7 @@ static void records_that_are_not_there(void **state)
             anew(TB_V4);
             tb_gc_start(&t, 1);
             small_walk(24);
+            payload[rows[i].records] = rows[i].id == 18; /* an address */
             if (rows[i].id == 18 || rows[i].id == 19)
                 payload[0] = 1; /* the next number */
             tb_event(&t, TB_RUNTIME, rows[i].id, 0, payload, rows[i].records + have);
