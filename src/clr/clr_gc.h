@@ -170,6 +170,8 @@ struct gcd_clr_assembly {
 };
 gcd_status gcd_clr_assembly(const struct gcd_event *ev, struct gcd_clr_assembly *ret);
 
+#define GCD_CLR_SKU_CORE 2 /* not .NET Framework */
+
 /* RuntimeInformation {instance u16, sku u16, product version 4 × u16, VM file version 4 × u16,
  * flags u32, mode u8, command line z}. */
 struct gcd_clr_runtime {

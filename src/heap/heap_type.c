@@ -346,6 +346,8 @@ gcd_status heap_runtime_info(struct gcd_heap *h, const struct gcd_event *ev, str
         return st;
     char buf[64];
     int n = snprintf(buf, sizeof buf, "%u.%u.%u", r.version[0], r.version[1], r.version[2]);
+    if (r.sku == GCD_CLR_SKU_CORE && strcmp(buf, "4.0.0") == 0) /* .NET Core 3 says so */
+        n = snprintf(buf, sizeof buf, "3");
     GCD_TRY(heap_text(h, buf, (size_t)n, &h->runtime_version, err));
     if (h->command_line[0] == '\0' && r.command_line != NULL)
         GCD_TRY(heap_text_utf16(h, r.command_line, r.command_line_units, &h->command_line, err));

@@ -364,6 +364,20 @@ static enum heap_certain certain_of(const struct gcd_dump *d, const struct heap_
     return cut_off ? HEAP_CERTAIN_FRONT : HEAP_CERTAIN_NOTHING;
 }
 
+/* .NET Core 3 does not report its version; the folder of its files has it. */
+static gcd_status find_version(struct gcd_dump *d, struct gcd_error *err)
+{
+    static const char folder[] = "Microsoft.NETCore.App";
+    for (size_t i = 0; i < d->summary.module_count; i++) {
+        const char *p = strstr(d->modules[i].path, folder);
+        p += p != NULL ? sizeof folder - 1 : 0;
+        if (p == NULL || (*p != '/' && *p != '\\') || strncmp(p + 1, "3.", 2) != 0)
+            continue;
+        return heap_text(d->heap, p + 1, strcspn(p + 1, "/\\"), &d->heap->runtime_version, err);
+    }
+    return GCD_OK;
+}
+
 static gcd_status collect_summary(struct gcd_dump *d, struct gcd_error *err)
 {
     struct gcd_heap *h = d->heap;
@@ -377,6 +391,8 @@ static gcd_status collect_summary(struct gcd_dump *d, struct gcd_error *err)
     f->command_line = h->command_line;
     f->os = h->os;
     f->arch = h->arch;
+    if (strcmp(h->runtime_version, "3") == 0)
+        GCD_TRY(find_version(d, err));
     f->runtime_version = h->runtime_version;
     f->dumps = h->with_objects;
     f->dumps_forced = heap_forced_walks(h);

@@ -432,6 +432,29 @@ static void what_the_process_says(void **state)
     expect_process("line", "os", "", "1.2.3", "line");
 }
 
+/* .NET Core 3 calls itself 4.0.0. */
+static void the_version_of_core_3(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        { "/usr/share/dotnet/shared/Microsoft.NETCore.App/3.0.0/System.Private.CoreLib.dll",
+          "3.0.0" },
+        { "C:\\dotnet\\shared\\Microsoft.NETCore.App\\3.1.32\\System.Private.CoreLib.dll",
+          "3.1.32" },
+        { "/srv/shop/System.Private.CoreLib.dll", "3" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        anew(TB_V4);
+        tb_gc_start(&t, 1);
+        small_walk(24);
+        tb_gc_end(&t, 1);
+        tb_module(&t, 0x99, rows[i][0]);
+        tb_runtime_info(&t, 4, 0, 0, "p");
+        tb_close(&t);
+        expect_process("p", "", "", rows[i][1], "p");
+    }
+}
+
 static void names_of_processes(void **state)
 {
     (void)state;
@@ -639,6 +662,7 @@ int main(void)
         TEST(dependent_handles_are_in_order),
         TEST(ranges_of_the_layout_after_the_gc),
         TEST(what_the_process_says),
+        TEST(the_version_of_core_3),
         TEST(names_of_processes),
         TEST(which_process_is_taken),
         TEST(processes_by_name_and_number),

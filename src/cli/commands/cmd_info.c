@@ -67,7 +67,10 @@ static void print_recording(const struct gcd_summary *f, const struct cli_dump *
     if (f->command_line[0] != '\0')
         row("command line", "%s", f->command_line);
     if (f->runtime_version[0] != '\0' || f->os[0] != '\0')
-        row("runtime", "%s%s%s%s%s%s", f->runtime_version[0] != '\0' ? ".NET " : "",
+        row("runtime", "%s%s%s%s%s%s",
+            f->runtime_version[0] == '\0'  ? ""
+            : f->runtime_version[0] == '3' ? ".NET Core "
+                                           : ".NET ",
             f->runtime_version, f->runtime_version[0] != '\0' && f->os[0] != '\0' ? ", " : "",
             f->os, f->arch[0] != '\0' ? " " : "", f->arch);
 }

@@ -44,11 +44,11 @@ static void warn_graph(const char *subject, const struct gcd_graph_notes *n)
                 gcd_by_number(n->objects_doubled, " has", "s have"));
 }
 
-/* .NET Core 3 reports itself as 4.0.0, but its folder has its version. */
 static bool is_core3(const struct cli_dump *d)
 {
     const struct gcd_summary *f = cli_summary(d);
-    if (d->core3 || strncmp(f->runtime_version, "3.", 2) == 0)
+    if (d->core3 || strcmp(f->runtime_version, "3") == 0 ||
+        strncmp(f->runtime_version, "3.", 2) == 0)
         return true;
     for (size_t i = 0; i < f->module_count; i++)
         if (strstr(f->modules[i].path, "Microsoft.NETCore.App/3.") != NULL ||
