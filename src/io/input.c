@@ -482,10 +482,11 @@ static gcd_status fill_head(struct gcd_reader *r, size_t want, struct gcd_error 
 gcd_status gcd_input_peek(struct gcd_input *in, uint8_t *bytes, size_t want, size_t *ret_n,
                           struct gcd_error *err)
 {
-    struct gcd_reader *r;
+    struct gcd_reader *r = in->peeked;
     if (want > GCD_PEEK_MAX)
         return gcd_fail(err, GCD_E_ARG, "at most %d bytes can be looked at", GCD_PEEK_MAX);
-    GCD_TRY(gcd_reader_new(in, &r, err));
+    if (r == NULL)
+        GCD_TRY(gcd_reader_new(in, &r, err));
     r->peeking = r->from_stream;
     gcd_status st = r->head_n < want ? fill_head(r, want, err) : GCD_OK;
     r->peeking = false;

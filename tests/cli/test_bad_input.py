@@ -1,4 +1,5 @@
 """Inputs that are damaged or are not recordings: one clear line, the right exit status, nothing left behind."""
+import base64
 import gzip
 import os
 import random
@@ -44,6 +45,19 @@ class BadInput(CliTest):
             self.refused(1, f"standard input: {pattern}", *command, "-", data=data)
 
 
+class ChangedOnTheWay(BadInput):
+    def test_transfers_as_text(self):
+        for name in ("in.gcdump", "in.dartheap"):
+            self.done("convert", trace("net10-wks"), "-o", name, "-q")
+        for data in (trace_bytes("net10-wks"), self.get("in.gcdump"), self.get("in.dartheap")):
+            self.refused_by_all(self.put("lines", data.replace(b"\n", b"\r\n")), r"was changed on the way: its line ends were converted .*without -t.*")
+            text = data[:100000].decode("cp437").replace("\n", "\r\n")
+            for code in ("utf-16", "utf-8-sig"):
+                self.data_refused("unicode", text.encode(code), r"is text in Unicode: the > of PowerShell .*")
+            self.data_refused("encoded", base64.encodebytes(data[:100000]), r"is encoded in base64; base64 -d .*")
+        self.data_refused("encoded", base64.encodebytes(gzip.compress(data[:100000])), r"is encoded in base64; base64 -d .*")
+
+
 class NoRecording(BadInput):
     commands = READERS + EVENTS
 
@@ -87,7 +101,7 @@ class NoRecording(BadInput):
                 ("pe", b"MZ\x90\0\3\0\0\0" + bytes(1000)),
                 ("png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\1"),
                 ("etl", bytes(4) + b"\0\4\1\0" + bytes(60000)),
-                ("json", b'{"schema": 1}'), ("utf-16", "Nettrace".encode("utf-16")), ("lower", b"nettrace" + bytes(50))):
+                ("json", b'{"schema": 1}'), ("lower", b"nettrace" + bytes(50))):
             self.data_refused(name, data, NOT_A_TRACE)
             self.data_refused(name + ".gz", gzip.compress(data), NOT_A_TRACE)
         self.data_refused("zip", b"PK\3\4\x14\0\0\0\b\0" + bytes(100), r"is a ZIP archive \(\.nettrace\.zip, \.etl\.zip, .*unpack it.*")

@@ -580,9 +580,11 @@ static void a_pipe_is_kept_after_a_look(void **state)
             assert_int_equal(gcd_input_open("-", &keep, &in, NULL), GCD_OK);
             assert_int_equal(write(fd[1], parts[i].before, strlen(parts[i].before)),
                              strlen(parts[i].before));
-            assert_int_equal(gcd_input_peek(in, head, want, &got, NULL), GCD_OK);
-            assert_int_equal(got, want);
-            assert_memory_equal(head, "through a pipe", want);
+            for (int again = 0; again < 2; again++) {
+                assert_int_equal(gcd_input_peek(in, head, want, &got, NULL), GCD_OK);
+                assert_int_equal(got, want);
+                assert_memory_equal(head, "through a pipe", want);
+            }
             assert_int_equal(gcd_input_keep(in, &keep, NULL), GCD_OK);
             assert_int_equal(write(fd[1], parts[i].behind, strlen(parts[i].behind)),
                              strlen(parts[i].behind));

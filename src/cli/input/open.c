@@ -68,9 +68,70 @@ enum cli_exit cli_find_dominators(const struct cli_args *args, const struct cli_
     return CLI_DONE;
 }
 
+static bool begins(const uint8_t *bytes, size_t n, const char *with, size_t k)
+{
+    return n >= k && memcmp(bytes, with, k) == 0;
+}
+
+/* Is there a line feed, and a carriage return before each?  In 1 of 4 billion intact files. */
+static bool has_text_lines(const uint8_t *p, size_t n)
+{
+    size_t feeds = 0;
+    for (size_t i = 1; i < n; i++) {
+        if (p[i] == '\n' && p[i - 1] != '\r')
+            return false;
+        feeds += p[i] == '\n';
+    }
+    return feeds >= 4;
+}
+
+/* What a transfer as text did to the file that begins with HEAD[N], and the remedy; NULL: nothing
+ * known. */
+static const char *find_text_damage(struct gcd_input *in, const uint8_t *head, size_t n)
+{
+    static const char magic[] = "\x14\0\0\0!FastSerialization";
+    struct gcd_reader *r;
+    const uint8_t *p;
+    size_t got;
+    if (begins(head, n, "\xff\xfe", 2) || begins(head, n, "\xfe\xff", 2) ||
+        begins(head, n, "\xef\xbb\xbf", 3))
+        return "is text in Unicode: the > of PowerShell has changed it; make the file with -o, "
+               "with > in cmd, or fetch it with kubectl cp";
+    /* a recording, a .gcdump, a .dartheap, and gzip */
+    if (begins(head, n, "TmV0dHJhY2", 10) || begins(head, n, "FAAAACFGYXN0", 12) ||
+        begins(head, n, "ZGFydGhlYX", 10) || begins(head, n, "H4sI", 4))
+        return "is encoded in base64; base64 -d FILE > COPY decodes it";
+    if ((!begins(head, n, "Nettrace", 8) && !begins(head, n, "dartheap", 8) &&
+         !begins(head, n, magic, sizeof magic - 1)) ||
+        gcd_reader_new(in, &r, NULL) != GCD_OK)
+        return NULL;
+    bool lines = gcd_reader_next(r, &p, &got, NULL) == GCD_OK && has_text_lines(p, got);
+    gcd_reader_free(r);
+    return lines ? "was changed on the way: its line ends were converted (kubectl exec -t, docker "
+                   "run -t, FTP as text); fetch it without -t, as binary data"
+                 : NULL;
+}
+
+static enum cli_exit cannot_read(const struct cli_dump *d, const uint8_t *head, size_t n,
+                                 gcd_status st, const struct gcd_error *err)
+{
+    const char *damage = st != GCD_E_CANCELED && st != GCD_E_IO && st != GCD_E_NOMEM
+                             ? find_text_damage(d->input, head, n)
+                             : NULL;
+    if (damage != NULL)
+        return cli_error(CLI_FAILED, d->subject, "%s", damage);
+    if (st != GCD_E_UNSUPPORTED || err->off != 0)
+        return cli_fail(d->subject, err);
+    return cli_error(CLI_FAILED, d->subject,
+                     "is neither a recording (.nettrace, .etl) nor a dump in .gclog, .gcdump or "
+                     ".dartheap; other formats are written only, and summaries of dumps are for "
+                     "gcdumpc trend");
+}
+
 /* Opens a file that is a graph already.  It is read several times, even from a pipe. */
 static enum cli_exit open_graph(const struct cli_args *args,
-                                const struct gcd_input_options *input_options, struct cli_dump *ret)
+                                const struct gcd_input_options *input_options, const uint8_t *head,
+                                size_t n, struct cli_dump *ret)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     if (args->dump.walk > 1 || args->dump.process != 0 || args->dump.process_name != NULL)
@@ -84,7 +145,7 @@ static enum cli_exit open_graph(const struct cli_args *args,
     gcd_status st = gcd_input_keep(ret->input, input_options, &err);
     if (st == GCD_OK)
         st = gcd_graph_read(ret->input, &options, &ret->graph, &err);
-    return st == GCD_OK ? CLI_DONE : cli_fail(ret->subject, &err);
+    return st == GCD_OK ? CLI_DONE : cannot_read(ret, head, n, st, &err);
 }
 
 /* Reports a missing file: its name is misspelled, or it is still to be recorded. */
@@ -161,7 +222,11 @@ enum cli_exit cli_open_file(const struct cli_args *args, const struct gcd_dump_o
                              "is the input and the output; choose another name for %s",
                              i == 0 ? "-o" : "--summary");
     }
+    uint8_t head[32];
+    size_t n = 0;
     gcd_status st = gcd_graph_probe(ret->input, &graph_format, &err);
+    if (st == GCD_OK)
+        st = gcd_input_peek(ret->input, head, sizeof head, &n, &err);
     if (st == GCD_OK && graph_format != NULL && args->more_count > 0)
         return cli_error(
             CLI_FAILED, ret->subject,
@@ -170,19 +235,13 @@ enum cli_exit cli_open_file(const struct cli_args *args, const struct gcd_dump_o
     if (st == GCD_OK && graph_format != NULL && args->dump.with_dead)
         return no_dead_objects(ret->subject);
     if (st == GCD_OK && graph_format != NULL)
-        return open_graph(args, &input_options, ret);
+        return open_graph(args, &input_options, head, n, ret);
     if (st == GCD_OK)
         st = gcd_dump_open(ret->input, options, &ret->dump, &err);
-    if (st == GCD_E_UNSUPPORTED && err.off == 0)
-        return cli_error(
-            CLI_FAILED, ret->subject,
-            "is neither a recording (.nettrace, .etl) nor a dump in .gclog, .gcdump or "
-            ".dartheap; other formats are written only, and summaries of dumps are for "
-            "gcdumpc trend");
     if (args->dump.with_dead && st == GCD_OK &&
         strcmp(gcd_dump_summary(ret->dump)->trace.container, "core") != 0)
         return no_dead_objects(ret->subject);
-    return st == GCD_OK ? CLI_DONE : cli_fail(ret->subject, &err);
+    return st == GCD_OK ? CLI_DONE : cannot_read(ret, head, n, st, &err);
 }
 
 /* ---- names ---- */
