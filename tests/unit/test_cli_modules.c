@@ -1,16 +1,19 @@
 /* The lists that are searched for files of modules, and the messages about files that cannot be
  * used. */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <gcdumpc/gcdumpc.h>
 
+#include "modules/finder.h"
 #include "modules/folder_index.h"
 #include "modules/mapped_files.h"
 #include "modules/module_names.h"
@@ -319,6 +322,35 @@ static void names_of_a_dump(void **state)
     check_names(&args, 0xc0, "Node", "");
 }
 
+/* A process that ends while its types are read: its files are still there. */
+static void a_process_that_ends(void **state)
+{
+    (void)state;
+    struct cli_dump d;
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_module_file file;
+    put("Shop.dll", shop_file.out.p, shop_file.out.n);
+    make_dump(0xc0, &d);
+    pid_t child = fork();
+    if (child == 0) {
+        (void)pause();
+        _exit(0);
+    }
+    struct gcd_summary summary = *gcd_dump_summary(d.dump);
+    summary.trace.start_unix_ms = INT64_MIN;
+    struct module_finder *f =
+        module_finder_new(&(struct module_search){ .pid = (uint32_t)child, .summary = &summary });
+    assert_non_null(f);
+    assert_int_equal(kill(child, SIGKILL), 0);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    struct gcd_module_files files = module_finder_files(f);
+    assert_int_equal(files.open(files.ctx, &summary.modules[0], 0, &file, &err), GCD_OK);
+    files.close(files.ctx, &file);
+    module_finder_free(f);
+    gcd_dump_free(d.dump);
+    gcd_input_free(d.input);
+}
+
 static void names_from_another_folder(void **state)
 {
     (void)state;
@@ -342,9 +374,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-        TEST(what_a_process_maps), TEST(what_a_process_in_another_root_maps),
-        TEST(this_process),        TEST(files_below_folders),
-        TEST(names_of_a_dump),     TEST(names_from_another_folder),
+        TEST(what_a_process_maps),
+        TEST(what_a_process_in_another_root_maps),
+        TEST(this_process),
+        TEST(files_below_folders),
+        TEST(a_process_that_ends),
+        TEST(names_of_a_dump),
+        TEST(names_from_another_folder),
     };
     make_shop(&shop_file);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 #include "modules/finder.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -33,6 +34,7 @@
 struct module_finder {
     const struct module_search *search;
     bool visible; /* the process can be examined */
+    int root;     /* its root folder, which stays valid when it ends; -1 = none */
     int64_t start_ns;
     struct mapped_files mapped;
     /* [loaded_count] indexes of mapped files that are modules */
@@ -125,7 +127,7 @@ static gcd_status open_in_root(const struct module_finder *f, const char *seen,
 {
     struct gcd_regular_file about;
     char *path = NULL;
-    if (asprintf(&path, "/proc/%" PRIu32 "/root%s", f->search->pid, seen) < 0)
+    if (asprintf(&path, "/proc/self/fd/%d%s", f->root, seen) < 0)
         return no_memory(err);
     gcd_status st = open_path(path, ret, &about, err);
     free(path);
@@ -434,13 +436,14 @@ static gcd_status open_candidate(void *ctx, const struct gcd_module *module, uns
     return open_next(f, ret, err);
 }
 
-/* Without permission to examine the process, its paths may still exist on this machine: the
- * identity decides, as for a recording. */
-static void check_permission(struct module_finder *f)
+/* Opens the root folder of the process. Without permission to examine it, its paths may still exist
+ * on this machine: the identity decides, as for a recording. */
+static void open_root(struct module_finder *f)
 {
-    char path[32], root[8];
+    char path[32];
     (void)snprintf(path, sizeof path, "/proc/%" PRIu32 "/root", f->search->pid);
-    if (!f->visible || readlink(path, root, sizeof root) >= 0)
+    f->root = f->visible ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (!f->visible || f->root >= 0)
         return;
     f->visible = false;
     f->damage.code = GCD_E_IO;
@@ -472,7 +475,7 @@ struct module_finder *module_finder_new(const struct module_search *search)
     f->visible =
         f->start_ns != INT64_MIN &&
         (recorded_ms == INT64_MIN || f->start_ns / NS_PER_MS <= recorded_ms + CLOCKS_APART_MS);
-    check_permission(f);
+    open_root(f);
     if (f->visible && !list_loaded(f)) {
         module_finder_free(f);
         return NULL;
@@ -497,6 +500,8 @@ void module_finder_free(struct module_finder *f)
     for (size_t i = 0; i < f->bundle_count; i++)
         program_bundle_done(&f->bundles[i]);
     free(f->loaded);
+    if (f->root >= 0)
+        (void)close(f->root);
     mapped_files_done(&f->mapped);
     folder_index_done(&f->index);
     free(f);
