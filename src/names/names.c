@@ -49,22 +49,40 @@ static bool is_csharp(enum gcd_name_style style)
 
 /* ---- spelling ---- */
 
+/*
+ * For a type without a name.  If OTHERS have one, its name did not fit into an event (64 KB): its
+ * module and token did, and they are the same in the next dump.
+ */
+static size_t name_unknown(const struct gcd_type *t, bool others, char *ret, size_t cap)
+{
+    size_t len;
+    const char *module = gcd_module_name(t->module_path, &len);
+    bool known = others && t->described && t->name_token != 0 && len > 0 && len < cap / 2;
+    int n = known ? snprintf(ret, cap, "UNKNOWN [%.*s 0x%08" PRIx32 "]", (int)len, module,
+                             t->name_token)
+                  : snprintf(ret, cap, "UNKNOWN 0x%" PRIx64, t->id);
+    return (size_t)n;
+}
+
 static gcd_status spell(struct gcd_names *n, const struct gcd_summary *from,
                         enum gcd_name_style style, struct gcd_error *err)
 {
     struct csharp c;
     gcd_status st = GCD_OK;
+    bool named = false;
+    for (uint32_t i = 0; i < from->type_count && !named; i++)
+        named = from->types[i].named;
     csharp_init(&c, &n->alloc);
     for (uint32_t i = 0; i < from->type_count && st == GCD_OK; i++) {
         const struct gcd_type *t = &from->types[i];
-        char unknown[32];
+        char unknown[320];
         const char *s = style == GCD_NAMES_RAW ? t->raw_name : t->name;
         size_t len = strlen(s);
         /* the number of a type in its module is the same in the next dump, unlike an address */
         bool by_number = strncmp(s, "TypeID(", strlen("TypeID(")) == 0;
         if (len == 0 || (!t->named && !by_number && is_csharp(style))) {
             s = unknown;
-            len = (size_t)snprintf(unknown, sizeof unknown, "UNKNOWN 0x%" PRIx64, t->id);
+            len = name_unknown(t, named, unknown, sizeof unknown);
         } else if (is_csharp(style)) {
             /* only the runtime reports element types: names in files may already be C# */
             st = csharp_name(&c, s, t->element_type != 0);

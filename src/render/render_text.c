@@ -17,11 +17,19 @@ static size_t indent(const struct answer_cell *c, enum answer_kind kind)
     return kind == ANSWER_TREE ? 2 * (size_t)c->number : 0;
 }
 
+/* A cell for people: the middle of very long names is left out. */
+static const char *shown(const struct answer_cell *c, enum answer_kind kind, bool people,
+                         char buf[CLI_SHORT_BYTES])
+{
+    const char *s = render_cell(c, kind, people, buf);
+    return kind >= ANSWER_TEXT ? cli_shorten(s, buf) : s;
+}
+
 /* Computes the width that each column needs, and its place. */
 static void place_columns(const struct answer *t, bool people, size_t window,
                           struct cli_wrapped_column *places)
 {
-    char buf[CELL_BYTES];
+    char buf[CLI_SHORT_BYTES];
     for (size_t k = 0; k < t->shape.count; k++) {
         const struct answer_column *column = &t->shape.columns[k];
         struct cli_wrapped_column *p = &places[k];
@@ -31,7 +39,7 @@ static void place_columns(const struct answer *t, bool people, size_t window,
         for (size_t i = 0; i < t->rows && p->shown; i++) {
             const struct answer_cell *c = answer_cell(t, i, k);
             size_t w = indent(c, column->kind) +
-                       cli_print_cut(NULL, render_cell(c, column->kind, people, buf), SIZE_MAX);
+                       cli_print_cut(NULL, shown(c, column->kind, people, buf), SIZE_MAX);
             p->width = w > p->width ? w : p->width;
         }
     }
@@ -40,7 +48,7 @@ static void place_columns(const struct answer *t, bool people, size_t window,
 
 /* The part of a cell or title that is not printed yet. */
 struct rest {
-    char buf[CELL_BYTES];
+    char buf[CLI_SHORT_BYTES];
     const char *text;
     size_t indent;
     bool begun;
@@ -108,7 +116,7 @@ bool render_text(const struct answer *t, FILE *to)
             const char *title = t->shape.columns[k].title;
             rests[k].begun = false;
             rests[k].indent = c != NULL ? indent(c, kind) : 0;
-            rests[k].text = c != NULL       ? render_cell(c, kind, people, rests[k].buf)
+            rests[k].text = c != NULL       ? shown(c, kind, people, rests[k].buf)
                             : title != NULL ? title
                                             : "";
         }

@@ -298,6 +298,25 @@ class Retained(ReportTest):
                              {k: v for k, v in self.json("net10-wks-ranges", *words).items() if k != "unreachable"})
 
 
+class LongNames(ReportTest):
+    def test_people_see_both_ends(self):
+        """All of it in JSON and CSV; what is shown means the type."""
+        name = "Shop.Pair<" + "System.Int32, " * 1000 + "End>"
+        self.put("in", types_trace((name, 2, 100), ("Shop.Other", 1, 24)))
+        shown, = (line.split(None, 3)[3] for line in self.done("report", "in").text.splitlines() if "Pair" in line)
+        self.assertEqual((len(shown), shown[:10], shown[98:101], shown[-6:]), (199, "Shop.Pair<", "...", ", End>"))
+        whole = self.done("report", "in", "--json").out
+        self.assertEqual(json.loads(whole)["types"][0]["type"], name.replace("System.Int32", "int") if "System.Int32" not in whole.decode() else name)
+        self.assertIn(json.loads(whole)["types"][0]["type"], self.done("report", "in", "--csv").text)
+        filtered = json.loads(self.done("report", "in", "--json", "--filter", shown).out)["types"]
+        self.assertEqual([t["count"] for t in filtered], [2])
+
+    def test_a_name_that_fits_into_no_event(self):
+        self.put("in", types_trace(("", 2, 100), ("Shop.Other", 1, 24)))
+        self.assertIn("1 type is named by module and token: its name does not fit into an event (64 KB)", self.done("info", "in").text)
+        self.assertEqual(self.done("report", "in").text.splitlines()[1].split(None, 3)[3], "UNKNOWN 0x70")
+
+
 class Choice(ReportTest):
     """--filter, --min-bytes, --top, --sort"""
 

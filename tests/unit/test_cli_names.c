@@ -33,9 +33,13 @@ static const struct gcd_module modules[] = {
     { .path = "/app/G.dll", .assembly = "", .problem = "", .state = GCD_MODULE_NOT_READ },
 };
 static const struct gcd_type types[] = {
-    { .objects = 2, .module_number = 0 }, { .objects = 1, .module_number = 1 },
-    { .objects = 0, .module_number = 0 }, { .objects = 1, .module_number = GCD_MODULE_NONE },
-    { .objects = 1, .module_number = 9 }, { .objects = 1, .module_number = 11 },
+    { .named = true, .objects = 2, .module_number = 0 },
+    { .named = true, .objects = 1, .module_number = 1 },
+    { .named = true, .objects = 0, .module_number = 0 },
+    { .named = true, .objects = 1, .module_number = GCD_MODULE_NONE },
+    { .described = true, .objects = 1, .module_number = 9 },
+    { .named = true, .objects = 1, .module_number = 9 },
+    { .named = true, .objects = 1, .module_number = 11 },
 };
 static const struct gcd_root roots[] = {
     { .kind = GCD_ROOT_STATIC, .name = "a", .class_name = "Shop", .label = "Shop.a" },
@@ -55,8 +59,8 @@ static void counted(void **state)
     (void)state;
     struct cli_names_known k;
     assert_true(cli_names_known(&summary, &k));
-    assert_true(k.types == 5 && k.types_known == 2 && k.statics == 3 && k.statics_known == 1 &&
-                k.statics_several == 1);
+    assert_true(k.types == 6 && k.types_known == 2 && k.types_too_long == 1 && k.statics == 3 &&
+                k.statics_known == 1 && k.statics_several == 1);
     assert_true(k.modules[GCD_MODULE_NOT_FOUND] == 4 && k.modules[GCD_MODULE_READ] == 1 &&
                 k.modules[GCD_MODULE_NOT_READ] == 1);
     struct gcd_summary none = summary;
@@ -92,7 +96,8 @@ static void for_programs(void **state)
 {
     (void)state;
     json_t *o = cli_json_names(&summary), *got = json_array_get(json_object_get(o, "problems"), 0);
-    assert_int_equal(json_integer_value(json_object_get(o, "types")), 5);
+    assert_int_equal(json_integer_value(json_object_get(o, "types")), 6);
+    assert_int_equal(json_integer_value(json_object_get(o, "types_too_long")), 1);
     assert_int_equal(json_integer_value(json_object_get(o, "types_resolved")), 2);
     assert_int_equal(json_integer_value(json_object_get(o, "statics")), 3);
     assert_int_equal(json_integer_value(json_object_get(o, "statics_resolved")), 1);

@@ -277,6 +277,12 @@ static const struct gcd_type alike[] = {
       .name_token = 0x02000005 },
     { .id = 13, .name = "<>c", .named = true, .module_path = "/app/Desk.exe" },
     { .id = 14, .name = "<>c", .named = true, .module_path = "/app/Desk.exes" },
+    /* the name did not fit into an event */
+    { .id = 15,
+      .name = "Type(0x2000008)",
+      .described = true,
+      .module_path = "/app/Shop.dll",
+      .name_token = 0x02000008 },
 };
 
 static void types_that_look_alike_are_told_apart(void **state)
@@ -299,6 +305,7 @@ static void types_that_look_alike_are_told_apart(void **state)
         "<>c [.exe]",
         "<>c [Desk]",
         "<>c [Desk.exes]",
+        "UNKNOWN [Shop 0x02000008]",
     };
     struct gcd_graph *g = graph_of(alike, sizeof alike / sizeof *alike);
     struct gcd_names *n;

@@ -219,6 +219,17 @@ static void print_names(const struct gcd_summary *f, bool sep)
     }
 }
 
+static void print_too_long(const struct gcd_summary *f, bool sep)
+{
+    char a[CLI_NUMBER_BYTES];
+    struct cli_names_known k;
+    (void)cli_names_known(f, &k);
+    if (k.types_too_long > 0)
+        row("", "%s type%s named by module and token: %s name does not fit into an event (64 KB)",
+            cli_number(k.types_too_long, sep, a), gcd_by_number(k.types_too_long, " is", "s are"),
+            gcd_by_number(k.types_too_long, "its", "their"));
+}
+
 /* The memory estimates that --memory is compared with. */
 static void print_needs(const struct cli_dump *d, bool sep)
 {
@@ -264,6 +275,7 @@ enum cli_exit cmd_info(const struct cli_args *args)
                                 : "complete");
             for (size_t i = 0; i < v->reason_count; i++)
                 row("", "%s", v->reasons[i].text);
+            print_too_long(cli_summary(&d), sep);
         }
         e = cli_finish(args, &d, no_memory ? cli_no_memory(d.subject) : CLI_DONE, 0);
     }

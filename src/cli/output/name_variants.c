@@ -242,13 +242,15 @@ static void from_csv(const char *s, struct text *to)
     to->s[to->n] = '\0';
 }
 
-/* Undoes the cut of a long frame in a collapsed stack: "..." becomes "*". */
+/* Undoes the cut of a long name: "..." becomes "*". */
 static void from_cut(const char *s, struct text *to)
 {
-    size_t n = strlen(s);
-    bool cut = n > 3 && strcmp(s + n - 3, "...") == 0;
-    put(to, s, cut ? n - 3 : n);
-    put_text(to, cut ? "*" : "");
+    const char *cut;
+    for (; (cut = strstr(s, "...")) != NULL && cut != s; s = cut + strlen("...")) {
+        put(to, s, (size_t)(cut - s));
+        put_text(to, "*");
+    }
+    put_text(to, s);
     to->s[to->n] = '\0';
 }
 

@@ -19,14 +19,18 @@ static bool is_known(const struct gcd_module *m)
 
 static void count_types(const struct gcd_summary *s, struct cli_names_known *k)
 {
+    bool named = false;
     for (uint32_t i = 0; i < s->type_count; i++) {
         const struct gcd_type *t = &s->types[i];
         if (t->objects == 0)
             continue;
+        bool known = t->module_number < s->module_count && is_known(&s->modules[t->module_number]);
+        named = named || t->named;
         k->types++;
-        k->types_known +=
-            t->module_number < s->module_count && is_known(&s->modules[t->module_number]);
+        k->types_known += known && t->named;
+        k->types_too_long += t->described && !t->named;
     }
+    k->types_too_long = named ? k->types_too_long : 0;
 }
 
 static void count_statics(const struct gcd_summary *s, struct cli_names_known *k)
@@ -150,6 +154,7 @@ json_t *cli_json_names(const struct gcd_summary *s)
     json_t *o = json_object(), *modules = json_object();
     json_object_set_new(o, "types", cli_json_number(k.types));
     json_object_set_new(o, "types_resolved", cli_json_number(k.types_known));
+    json_object_set_new(o, "types_too_long", cli_json_number(k.types_too_long));
     json_object_set_new(o, "statics", cli_json_number(k.statics));
     json_object_set_new(o, "statics_resolved", cli_json_number(k.statics_known));
     json_object_set_new(o, "statics_ambiguous", cli_json_number(k.statics_several));

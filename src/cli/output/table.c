@@ -30,6 +30,7 @@ struct cli_table {
     struct cell *cells; /* row by row */
     size_t count, room;
     size_t sums; /* number of cells before the sums; SIZE_MAX = there are no sums */
+    bool whole;  /* long names, too */
     bool no_memory;
 };
 
@@ -127,6 +128,12 @@ void cli_table_sums(struct cli_table *t)
         t->sums = t->count;
 }
 
+void cli_table_whole(struct cli_table *t)
+{
+    if (t != NULL)
+        t->whole = true;
+}
+
 /* The number of rows without the sums. */
 static size_t plain_rows(const struct cli_table *t)
 {
@@ -187,6 +194,14 @@ static const char *format(const struct cell *c, enum cli_cell kind, bool people,
     return buf;
 }
 
+/* FORMAT for people, with long names shortened. */
+static const char *shown(const struct cli_table *t, const struct cell *c, enum cli_cell kind,
+                         bool people, char buf[CLI_SHORT_BYTES])
+{
+    const char *s = format(c, kind, people, buf);
+    return kind >= CLI_CELL_TEXT && !t->whole ? cli_shorten(s, buf) : s;
+}
+
 static bool ready(const struct cli_table *t)
 {
     if (t != NULL && !t->no_memory)
@@ -204,7 +219,7 @@ static size_t indent(const struct cell *c, enum cli_cell kind)
 static void place_columns(const struct cli_table *t, bool people, size_t window,
                           struct cli_wrapped_column *places)
 {
-    char buf[NUMBER_BYTES];
+    char buf[CLI_SHORT_BYTES];
     size_t rows = cli_table_rows(t);
     for (size_t k = 0; k < t->n; k++) {
         const struct cli_column *column = &t->columns[k];
@@ -215,7 +230,7 @@ static void place_columns(const struct cli_table *t, bool people, size_t window,
         for (size_t i = 0; i < rows && p->shown; i++) {
             const struct cell *c = &t->cells[i * t->n + k];
             size_t w = indent(c, column->kind) +
-                       cli_print_cut(NULL, format(c, column->kind, people, buf), SIZE_MAX);
+                       cli_print_cut(NULL, shown(t, c, column->kind, people, buf), SIZE_MAX);
             p->width = w > p->width ? w : p->width;
         }
     }
@@ -224,7 +239,7 @@ static void place_columns(const struct cli_table *t, bool people, size_t window,
 
 /* The part of a cell or title that is not printed yet. */
 struct rest {
-    char buf[NUMBER_BYTES];
+    char buf[CLI_SHORT_BYTES];
     const char *text;
     size_t indent;
     bool begun;
@@ -292,7 +307,7 @@ bool cli_table_print(const struct cli_table *t, FILE *to)
             const char *title = t->columns[k].title;
             rests[k].begun = false;
             rests[k].indent = c != NULL ? indent(c, kind) : 0;
-            rests[k].text = c != NULL       ? format(c, kind, people, rests[k].buf)
+            rests[k].text = c != NULL       ? shown(t, c, kind, people, rests[k].buf)
                             : title != NULL ? title
                                             : "";
         }

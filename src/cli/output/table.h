@@ -68,12 +68,16 @@ void cli_table_none(struct cli_table *t);
 /* The following rows are sums: only for people, not in JSON and CSV. */
 void cli_table_sums(struct cli_table *t);
 
+/* Texts are not shortened for people. */
+void cli_table_whole(struct cli_table *t);
+
 /* All rows, including the sums. */
 size_t cli_table_rows(const struct cli_table *t);
 
 /*
- * For people.  On a terminal, rows that are too wide take several lines (wrap.h); names are never
- * cut.  False with errno when memory was exhausted or TO cannot be written.
+ * For people.  On a terminal, rows that are too wide take several lines (wrap.h).  The middle of
+ * very long names is left out (cli_shorten).  False with errno when memory was exhausted or TO
+ * cannot be written.
  */
 bool cli_table_print(const struct cli_table *t, FILE *to);
 /* RFC 4180, with a line of keys.  Text that a spreadsheet would take for a formula gets an

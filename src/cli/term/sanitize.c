@@ -73,6 +73,25 @@ size_t cli_print_bytes(FILE *to, const char *s, size_t n)
     return used;
 }
 
+const char *cli_shorten(const char *s, char buf[CLI_SHORT_BYTES])
+{
+    static const char dots[] = "...";
+    const size_t half = (CLI_SHORT_COLUMNS - strlen(dots)) / 2;
+    if (strlen(s) <= CLI_SHORT_COLUMNS)
+        return s;
+    size_t all = cli_print_cut(NULL, s, SIZE_MAX), at = 0, head = 0;
+    if (all <= CLI_SHORT_COLUMNS)
+        return s;
+    for (size_t i = 0; i < all - half; i++) {
+        head = i == half ? at : head;
+        at += cli_print_char(NULL, s + at);
+    }
+    memcpy(buf, s, head);
+    memcpy(buf + head, dots, strlen(dots));
+    memcpy(buf + head + strlen(dots), s + at, strlen(s + at) + 1);
+    return buf;
+}
+
 void cli_print_sanitized(FILE *to, const char *s)
 {
     (void)cli_print_cut(to, s, SIZE_MAX);

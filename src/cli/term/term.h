@@ -51,5 +51,10 @@ size_t cli_screen_char(const char *s, bool ascii, uint32_t *ret, unsigned *ret_c
 size_t cli_print_cut(FILE *to, const char *s, size_t columns);
 /* The same for the first N bytes, which end at a character. */
 size_t cli_print_bytes(FILE *to, const char *s, size_t n);
+/* S, or in BUF its beginning and end with "..." between them, if it has more than CLI_SHORT_COLUMNS
+ * characters.  Patterns take "..." for anything. */
+#define CLI_SHORT_COLUMNS 200u
+#define CLI_SHORT_BYTES   (4 * CLI_SHORT_COLUMNS)
+const char *cli_shorten(const char *s, char buf[CLI_SHORT_BYTES]);
 
 #endif

@@ -110,6 +110,7 @@ static bool print_block(struct block *b)
             cli_table_none(t);
         free(b->cells[i]);
     }
+    cli_table_whole(t);
     ok = ok && cli_table_print(t, stdout);
     cli_table_free(t);
     b->rows = 0;
