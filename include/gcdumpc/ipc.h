@@ -223,14 +223,10 @@ struct gcd_ipc_collect_options {
     /* 0 = GCD_IPC_KEYWORDS_HEAP_SNAPSHOT; without GCHeapCollect (0x800000) the strategy is SINGLE
      */
     uint64_t keywords;
-    /* NULL = the runtime's; another one: only its events are recorded, with these keywords, and no
-     * GC is forced; UTF-8 */
-    const char *provider;
-    const char *arguments; /* of that provider; may be NULL; UTF-8 */
-    bool ranges;           /* also record the memory ranges of the generations */
-    uint32_t level;        /* 0 = 4, Informational; at most 5 */
-    uint32_t buffer_mb;    /* size of the event buffer in the target: 1 ... 4095; 0 = 1024 */
-    uint64_t most_bytes;   /* upper bound of the stream, for AUTO; 0 = unknown */
+    bool ranges;         /* also record the memory ranges of the generations */
+    uint32_t level;      /* 0 = 4, Informational; at most 5 */
+    uint32_t buffer_mb;  /* size of the event buffer in the target: 1 ... 4095; 0 = 1024 */
+    uint64_t most_bytes; /* upper bound of the stream, for AUTO; 0 = unknown */
     /*
      * No other client is connected.  Then a session that forces the GC itself needs no other one
      * before it, and AUTO chooses that for a small process: every session before the walk leaves

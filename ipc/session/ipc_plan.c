@@ -32,8 +32,6 @@ static unsigned major_of(const char *version)
 
 static uint64_t keywords_of(const struct gcd_ipc_collect_options *o)
 {
-    if (o->provider != NULL)
-        return o->keywords;
     return (o->keywords != 0 ? o->keywords : GCD_IPC_KEYWORDS_HEAP_SNAPSHOT) |
            (o->ranges ? KEYWORD_RANGES : 0);
 }
@@ -41,7 +39,7 @@ static uint64_t keywords_of(const struct gcd_ipc_collect_options *o)
 /* Does the session make the runtime walk its heap? */
 static bool forces_walk(const struct gcd_ipc_collect_options *o)
 {
-    return o->provider == NULL && (keywords_of(o) & KEYWORD_COLLECT) != 0;
+    return (keywords_of(o) & KEYWORD_COLLECT) != 0;
 }
 
 struct gcd_plan gcd_plan_make(const struct gcd_ipc_collect_options *options, const char *version)
@@ -72,8 +70,7 @@ struct gcd_plan gcd_plan_make(const struct gcd_ipc_collect_options *options, con
     }
     if (!forces_walk(options)) /* nothing to trigger */
         plan.strategy = GCD_IPC_STRATEGY_SINGLE;
-    plan.flush = major >= 8 && options->provider == NULL &&
-                 !(options->alone && plan.strategy == GCD_IPC_STRATEGY_SINGLE);
+    plan.flush = major >= 8 && !(options->alone && plan.strategy == GCD_IPC_STRATEGY_SINGLE);
     return plan;
 }
 
@@ -100,11 +97,7 @@ gcd_status gcd_plan_encode(const struct gcd_ipc_collect_options *options,
         provider.keywords = keywords_of(options);
         if (strategy == GCD_IPC_STRATEGY_DRAIN)
             provider.keywords &= ~KEYWORD_COLLECT;
-        if (options->provider != NULL) {
-            provider.name = options->provider;
-            provider.arguments = options->arguments;
-            provider.filter.only = false;
-        } else if (options->keywords == 0) {
+        if (options->keywords == 0) {
             provider.filter.ids = wanted_events;
             provider.filter.n_ids = sizeof wanted_events / sizeof wanted_events[0];
         } else {
@@ -113,9 +106,9 @@ gcd_status gcd_plan_encode(const struct gcd_ipc_collect_options *options,
         if (options->level != 0)
             provider.level = options->level;
         collect.buffer_mb = options->buffer_mb != 0 ? options->buffer_mb : 1024;
-        collect.rundown = options->rundown && options->provider == NULL;
+        collect.rundown = options->rundown;
         /* the only part that is read, and small */
-        collect.rundown_keyword = options->provider == NULL ? GCD_WIRE_RUNDOWN_LOADER : 0;
+        collect.rundown_keyword = GCD_WIRE_RUNDOWN_LOADER;
         collect.block = true;
         break;
     }

@@ -166,38 +166,6 @@ static void test_requests(void **state)
     expect_request(&o, GCD_IPC_STRATEGY_DRAIN, GCD_LEG_RECORD, 1, 1024, 8, 0, 0);
 }
 
-/* Another provider than the runtime's: nothing is forced, so no second session and no late answer,
- * and nothing is added to what was asked for. */
-static void test_another_provider(void **state)
-{
-    (void)state;
-    const struct gcd_ipc_collect_options o = { .provider = "Counters",
-                                               .arguments = "A=1",
-                                               .keywords = UINT64_C(0xffffffff),
-                                               .ranges = true,
-                                               .rundown = true,
-                                               .buffer_mb = 1 };
-    static const char *const versions[] = { NULL, "", "8.0.1", "9.0.0", "10.0.12", "11.0.0" };
-    struct gcd_plan_request r;
-    for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
-        struct gcd_plan plan = gcd_plan_make(&o, versions[i]);
-        assert_int_equal(plan.strategy, GCD_IPC_STRATEGY_SINGLE);
-        assert_false(plan.flush || plan.answers_after_walk);
-    }
-    assert_int_equal(gcd_plan_encode(&o, GCD_IPC_STRATEGY_SINGLE, GCD_LEG_RECORD,
-                                     GCD_WIRE_COLLECT_TRACING4, &r, NULL),
-                     GCD_OK);
-    static const uint8_t want[] = {
-        /* 1 MB, nettrace, no rundown, no stacks */
-        1,   0, 0, 0,   1,    0,    0,    0,    0,   0,   0,   0,   0,   0,   0, 0,   0,
-        1,   0, 0, 0,   0xff, 0xff, 0xff, 0xff, 0,   0,   0,   0,   4,   0,   0, 0,   9,
-        0,   0, 0, 'C', 0,    'o',  0,    'u',  0,   'n', 0,   't', 0,   'e', 0, 'r', 0,
-        's', 0, 0, 0,   4,    0,    0,    0,    'A', 0,   '=', 0,   '1', 0,   0, 0,
-    };
-    assert_int_equal(r.n, GCD_WIRE_HEADER_BYTES + sizeof want);
-    assert_memory_equal(r.bytes + GCD_WIRE_HEADER_BYTES, want, sizeof want);
-}
-
 /* The requested events, one by one: the runtime would not complain about one that is missing. */
 static void test_wanted_events(void **state)
 {
@@ -241,7 +209,6 @@ int main(void)
         cmocka_unit_test(test_what_fits_needs_no_draining),
         cmocka_unit_test(test_alone_nothing_is_opened_before_the_walk),
         cmocka_unit_test(test_requests),
-        cmocka_unit_test(test_another_provider),
         cmocka_unit_test(test_wanted_events),
         cmocka_unit_test(test_rundown_of_old_runtimes),
     };
