@@ -164,8 +164,10 @@ static void print_memory(const struct gcd_process_memory *m, bool sep)
 {
     char text[GCD_MEMORY_TEXT_BYTES], a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES], c[CLI_NUMBER_BYTES],
         d[CLI_NUMBER_BYTES];
-    if (gcd_process_memory_text(m, text, sizeof text) == 0)
+    if (gcd_process_memory_text(m, text, sizeof text) == 0) {
+        row("process memory", "not in this file, so native memory is not known");
         return;
+    }
     row("process memory", "%s bytes resident before the dump: anonymous %s, files %s, shared %s",
         cli_number(m->resident_bytes, sep, a), cli_number(m->anonymous_bytes, sep, b),
         cli_number(m->file_bytes, sep, c), cli_number(m->shared_bytes, sep, d));
@@ -180,12 +182,14 @@ static void print_memory(const struct gcd_process_memory *m, bool sep)
     row("", "%s", text);
 }
 
-/* The objects that no root leads to, for files with a graph. */
+/* The objects that no root leads to; references of recordings are not followed here. */
 static void print_unreachable(const struct cli_dump *d, const struct cli_unreachable *u)
 {
     char *text = u->known ? cli_unreachable_text(d, u) : NULL;
     if (text != NULL)
         row("not reachable", "%s", text);
+    else if (!u->known)
+        row("not reachable", "not counted here; gcdumpc leaks does");
     no_memory = no_memory || (text == NULL && u->known);
     free(text);
 }
