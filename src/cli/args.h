@@ -164,6 +164,7 @@ struct cli_args {
     const char *more[CLI_MORE_INPUTS]; /* further files of the same recording */
     size_t more_count;
     bool strict, quiet, help;
+    const char *moved; /* an option that now belongs to collect; NULL = none */
     struct cli_target_args target;
     struct cli_live_args live;
     struct cli_dump_args dump;

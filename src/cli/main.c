@@ -79,18 +79,27 @@ static void print_format_names(void)
     cli_print_prose(stdout, text);
 }
 
-static void print_help(const struct cli_command *c)
+/* ALL: also the options and details that only the full help of collect has. */
+static void print_help(const struct cli_command *c, bool all)
 {
-    const char *space = c->arguments[0] != '\0' ? " " : "";
+    const char *space = c->arguments[0] != '\0' ? " " : "", *details = c->details, *rest = NULL;
+    bool shorter = c->bit == CLI_COLLECT && !all;
+    char first[1000];
     printf("usage: gcdumpc %s%s%s [OPTION...]\n\n%c%s.\n\n", c->name, space, c->arguments,
            c->summary[0] - 'a' + 'A', c->summary + 1);
     cli_print_prose(stdout, cli_about_files(c));
-    cli_print_options(stdout, c);
+    cli_print_options(stdout, c, all);
+    if (shorter && (rest = strstr(details, "\n\n")) != NULL) {
+        (void)snprintf(first, sizeof first, "%.*s", (int)(rest + 1 - details), details);
+        details = first;
+        fputs("More, for tuning, unattended dumps and names with fields: gcdumpc help collect\n",
+              stdout);
+    }
     if (c->bit & (CLI_COLLECT | CLI_CONVERT))
         print_format_names();
-    if (c->details[0] != '\0')
+    if (details[0] != '\0')
         putchar('\n');
-    cli_print_prose(stdout, c->details);
+    cli_print_prose(stdout, details);
     printf("\nFor example:\n%s\n", c->examples);
     cli_print_prose(stdout, cli_exit_text(c));
 }
@@ -198,7 +207,7 @@ static enum cli_exit run(const struct cli_command *c, int argc, char **argv)
     if (e != CLI_DONE)
         return e;
     if (args.help) {
-        print_help(c);
+        print_help(c, false);
         return cli_flush_stdout();
     }
     if (args.quiet)
@@ -235,7 +244,7 @@ static enum cli_exit help(int argc, char **argv)
     if (topic != NULL && (argc > 3 || (c == NULL && about == NULL)))
         return no_command(argc > 3 ? argv[3] : topic);
     if (c != NULL)
-        print_help(c);
+        print_help(c, true);
     else if (about != NULL)
         cli_print_topic(about);
     else

@@ -72,14 +72,17 @@ static const char *const choices[][8] = {
 #define ALL                                                                                     \
     (CLI_MCP | CLI_COLLECT | CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_PS | CLI_RUN | CLI_SQL | \
      CLI_BROWSE | HOLDERS | COMPARE)
-#define FILE_ONE        (CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_BROWSE | HOLDERS)
-#define FILES           (FILE_ONE | COMPARE | CLI_SQL)
-#define DUMPS           (CLI_COLLECT | FILES)
-#define TABLES          (CLI_INFO | CLI_REPORT | CLI_PS | CLI_SQL | HOLDERS | COMPARE)
-#define OUTPUTS         (CLI_COLLECT | CLI_CONVERT)
-#define READ_LIVE       (CLI_INFO | CLI_REPORT | CLI_SQL | CLI_BROWSE | HOLDERS | CLI_DIFF)
-#define LIVE            (CLI_COLLECT | READ_LIVE)
-#define GRAPHS          (OUTPUTS | CLI_REPORT | CLI_SQL | CLI_BROWSE | HOLDERS | COMPARE)
+#define FILE_ONE  (CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_BROWSE | HOLDERS)
+#define FILES     (FILE_ONE | COMPARE | CLI_SQL)
+#define DUMPS     (CLI_COLLECT | FILES)
+#define TABLES    (CLI_INFO | CLI_REPORT | CLI_PS | CLI_SQL | HOLDERS | COMPARE)
+#define OUTPUTS   (CLI_COLLECT | CLI_CONVERT)
+#define READ_LIVE (CLI_INFO | CLI_REPORT | CLI_SQL | CLI_BROWSE | HOLDERS | CLI_DIFF)
+#define LIVE      (CLI_COLLECT | READ_LIVE)
+#define GRAPHS    (OUTPUTS | CLI_REPORT | CLI_SQL | CLI_BROWSE | HOLDERS | COMPARE)
+/* options of collect: accepted by the analyses with a note until 0.4; only in its full help */
+#define MOVED           (1u << 30)
+#define RARE            (1u << 31)
 #define DEFAULT_RETRIES 1u
 #define FIELD(f)        offsetof(struct cli_args, f)
 
@@ -93,10 +96,10 @@ static const struct option_row rows[] = {
     { "listen", 0, "ADDR", "listen there for a program started with DOTNET_DiagnosticPorts=ADDR",
       LIVE, OPT_TEXT, FIELD(target.listen), 0, 0 },
     { "any-address", 0, NULL,
-      "with --listen tcp:HOST:PORT: an address that other machines can reach", LIVE, OPT_FLAG,
-      FIELD(target.any_address), 0, 0 },
-    { "delay", 0, "SECONDS", "let a program that connected run this long before the dump (0)", LIVE,
-      OPT_NUMBER, FIELD(target.delay_s), 0, 1000000 },
+      "with --listen tcp:HOST:PORT: an address that other machines can reach", LIVE | RARE,
+      OPT_FLAG, FIELD(target.any_address), 0, 0 },
+    { "delay", 0, "SECONDS", "let a program that connected run this long before the dump (0)",
+      LIVE | RARE, OPT_NUMBER, FIELD(target.delay_s), 0, 1000000 },
     { "output", 'o', "FILE", "where to write (NAME-PID-TIME.nettrace.gz); \"-\" is standard output",
       CLI_COLLECT, OPT_TEXT, FIELD(output.path), 0, 0 },
     { "output", 'o', "FILE", "where to write; \"-\" is standard output", CLI_CONVERT | CLI_REPORT,
@@ -114,23 +117,23 @@ static const struct option_row rows[] = {
       "a summary of the dump, with or without -o: one line of JSON, which trend reads", OUTPUTS,
       OPT_TEXT, FIELD(output.summary), 0, 0 },
     { "label", 0, "KEY=VALUE",
-      "add this to the summary, for example version=1.4.2; can be repeated", OUTPUTS, OPT_LIST,
-      FIELD(output.labels), 0, CLI_LABELS_MAX },
+      "add this to the summary, for example version=1.4.2; can be repeated", OUTPUTS | RARE,
+      OPT_LIST, FIELD(output.labels), 0, CLI_LABELS_MAX },
     { "format", 'f', "NAME", "format of the output (default: by its suffix)",
       OUTPUTS | CLI_REPORT | CLI_ASYNC, OPT_TEXT, FIELD(output.format), 0, 0 },
     { "save-trace", 0, "FILE", "also keep the event stream, as .nettrace or .nettrace.gz", LIVE,
       OPT_TEXT, FIELD(live.save_trace), 0, 0 },
     { "plain", 0, NULL,
-      "record the event stream as it came, without names from the files of its modules", LIVE,
-      OPT_FLAG, FIELD(live.plain), 0, 0 },
+      "record the event stream as it came, without names from the files of its modules",
+      CLI_COLLECT | MOVED | RARE, OPT_FLAG, FIELD(live.plain), 0, 0 },
     { "names", 0, "STYLE", "spelling of type names: csharp, raw (as the runtime), or default",
       OUTPUTS | CLI_REPORT | CLI_SQL | CLI_BROWSE | (HOLDERS & ~CLI_ASYNC) | COMPARE, OPT_NAMES,
       FIELD(view.names), 0, 0 },
     { "stack-by", 0, "HOW",
-      "stack profiles by dominators (default), paths, or waits (async methods)", OUTPUTS,
+      "stack profiles by dominators (default), paths, or waits (async methods)", OUTPUTS | RARE,
       OPT_STACK_BY, FIELD(output.stack_by), 0, 0 },
-    { "keep-unknown", 0, NULL, "keep references to unknown objects, as a made-up object", OUTPUTS,
-      OPT_FLAG, FIELD(output.keep_unknown), 0, 0 },
+    { "keep-unknown", 0, NULL, "keep references to unknown objects, as a made-up object",
+      OUTPUTS | RARE, OPT_FLAG, FIELD(output.keep_unknown), 0, 0 },
     { "by", 0, "WHAT", "what each line shows: type (default) or others, see below", CLI_REPORT,
       OPT_BY, FIELD(view.by), 0, 0 },
     { "retained", 0, NULL,
@@ -211,24 +214,24 @@ static const struct option_row rows[] = {
       "only say what the dump is expected to cost, without a garbage collection", CLI_COLLECT,
       OPT_FLAG, FIELD(live.dry_run), 0, 0 },
     { "buffer", 'b', "MB", "event buffer in the process for the first attempt (by its memory)",
-      LIVE, OPT_NUMBER, FIELD(live.buffer_mb), 1, 4095 },
+      CLI_COLLECT | MOVED | RARE, OPT_NUMBER, FIELD(live.buffer_mb), 1, 4095 },
     { "max-buffer", 0, "MB", "largest event buffer for any attempt (4095, less if memory is short)",
-      LIVE, OPT_NUMBER, FIELD(live.max_buffer_mb), 1, 4095 },
-    { "retries", 0, "N", "retries with a larger buffer if events were lost (1)", LIVE, OPT_NUMBER,
-      FIELD(live.retries), 0, 100 },
+      CLI_COLLECT | MOVED | RARE, OPT_NUMBER, FIELD(live.max_buffer_mb), 1, 4095 },
+    { "retries", 0, "N", "retries with a larger buffer if events were lost (1)",
+      CLI_COLLECT | MOVED | RARE, OPT_NUMBER, FIELD(live.retries), 0, 100 },
     { "max-bytes", 0, "SIZE",
-      "stop after this many bytes of events (4 times the process's memory, and 1G)", LIVE, OPT_SIZE,
-      FIELD(live.max_bytes), 1024, UINT64_MAX },
+      "stop after this many bytes of events (4 times the process's memory, and 1G)",
+      CLI_COLLECT | MOVED | RARE, OPT_SIZE, FIELD(live.max_bytes), 1024, UINT64_MAX },
     { "strategy", 0, "HOW", "one session (single) or two (drain); auto chooses by runtime version",
-      LIVE, OPT_STRATEGY, FIELD(live.strategy), 0, 0 },
-    { "no-ranges", 0, NULL, "do not record the memory ranges of the generations", LIVE, OPT_FLAG,
-      FIELD(live.no_ranges), 0, 0 },
+      CLI_COLLECT | MOVED | RARE, OPT_STRATEGY, FIELD(live.strategy), 0, 0 },
+    { "no-ranges", 0, NULL, "do not record the memory ranges of the generations",
+      CLI_COLLECT | MOVED | RARE, OPT_FLAG, FIELD(live.no_ranges), 0, 0 },
     { "rundown", 0, NULL, "also record modules and the runtime version; .NET 9 and later always do",
-      LIVE, OPT_FLAG, FIELD(live.rundown), 0, 0 },
+      CLI_COLLECT | MOVED | RARE, OPT_FLAG, FIELD(live.rundown), 0, 0 },
     { "keep-partial", 0, NULL, "if the process or the stream ends early, keep what was received",
-      LIVE, OPT_FLAG, FIELD(live.keep_partial), 0, 0 },
+      CLI_COLLECT | MOVED | RARE, OPT_FLAG, FIELD(live.keep_partial), 0, 0 },
     { "force", 0, NULL, "continue even if memory or disk seem too small or another dump is running",
-      LIVE, OPT_FLAG, FIELD(live.force), 0, 0 },
+      CLI_COLLECT | MOVED | RARE, OPT_FLAG, FIELD(live.force), 0, 0 },
     { "walk", 'd', "N", "which heap walk, if the recording holds several (1)", FILE_ONE | CLI_SQL,
       OPT_NUMBER, FIELD(dump.walk), 1, 65536 },
     { "process", 0, "PID|NAME", "which process, if the recording holds several", FILES, OPT_PROCESS,
@@ -282,10 +285,10 @@ static const struct option_row rows[] = {
       FIELD(job.max_pause_ms), 1, UINT32_MAX },
     { "skip-status", 0, "N", "exit status if these conditions prevent a dump (0)", CLI_COLLECT,
       OPT_NUMBER, FIELD(job.skip_status), 0, 125 },
-    { "wait", 0, "SECONDS", "wait this long for another dump to end, instead of failing", LIVE,
-      OPT_NUMBER, FIELD(live.wait_s), 0, 1000000 },
+    { "wait", 0, "SECONDS", "wait this long for another dump to end, instead of failing",
+      CLI_COLLECT | MOVED | RARE, OPT_NUMBER, FIELD(live.wait_s), 0, 1000000 },
     { "exclusive", 0, NULL, "run no other dump with this option on the machine at the same time",
-      LIVE, OPT_FLAG, FIELD(live.exclusive), 0, 0 },
+      CLI_COLLECT | MOVED | RARE, OPT_FLAG, FIELD(live.exclusive), 0, 0 },
     { "nice", 0, "N", "run with lower priority, as nice(1)", CLI_COLLECT, OPT_NUMBER,
       FIELD(job.nice), 0, 19 },
     { "io-idle", 0, NULL, "use the disk only while nobody else does", CLI_COLLECT, OPT_FLAG,
@@ -350,6 +353,18 @@ static enum cli_takes takes(const struct option_row *r)
     return strcmp(r->argument, "CMD") == 0 ? CLI_TAKES_PROGRAM : CLI_TAKES_TEXT;
 }
 
+static bool is_in(const struct option_row *r, size_t begin, size_t bytes)
+{
+    return r->field >= begin && r->field < begin + bytes;
+}
+
+static bool is_rare(const struct option_row *r)
+{
+    return (r->commands & RARE) != 0 || is_in(r, FIELD(job), sizeof(struct cli_job_args)) ||
+           is_in(r, FIELD(limits), sizeof(struct cli_limit_args)) ||
+           is_in(r, FIELD(view), sizeof(struct cli_view_args));
+}
+
 bool cli_option_at(const struct cli_command *c, size_t i, struct cli_option *ret)
 {
     for (size_t g = 0; g < GROUP_COUNT; g++)
@@ -363,17 +378,20 @@ bool cli_option_at(const struct cli_command *c, size_t i, struct cli_option *ret
                                             .takes = takes(r),
                                             .group = groups[g].title,
                                             .several = r->type == OPT_LIST,
+                                            .rare = c->bit == CLI_COLLECT && is_rare(r),
                                             .row = (size_t)(r - rows) };
                 return true;
             }
     return false;
 }
 
-void cli_print_options(FILE *to, const struct cli_command *command)
+void cli_print_options(FILE *to, const struct cli_command *command, bool all)
 {
     struct cli_option o;
     const char *group = "";
     for (size_t i = 0; cli_option_at(command, i, &o); i++) {
+        if (o.rare && !all)
+            continue;
         if (strcmp(group, o.group) != 0)
             fprintf(to, "%s:\n", o.group);
         group = o.group;
@@ -419,7 +437,13 @@ static const struct old_letter {
     const char *name;
 } old_letters[] = { { CLI_SQL, 'f', "file" } };
 
-/* The option of C named NAME[N], or with LETTER; NULL = none. */
+static bool has(const struct cli_command *c, const struct option_row *r)
+{
+    return (r->commands & c->bit) != 0;
+}
+
+/* The option of C named NAME[N], or with LETTER, also one that has moved to collect; NULL = none.
+ */
 static const struct option_row *find(const struct cli_command *c, const char *name, size_t n,
                                      char letter)
 {
@@ -430,7 +454,7 @@ static const struct option_row *find(const struct cli_command *c, const char *na
         }
     for (size_t i = 0; i < ROW_COUNT; i++) {
         const struct option_row *r = &rows[i];
-        if ((r->commands & c->bit) == 0)
+        if (!has(c, r) && !((r->commands & MOVED) != 0 && (c->bit & READ_LIVE) != 0))
             continue;
         if (name != NULL ? strlen(r->name) == n && memcmp(r->name, name, n) == 0
                          : r->letter == letter && letter != 0)
@@ -592,7 +616,8 @@ static void no_option(const struct cli_command *c, const char *word, const char 
             cli_nearest_try(&near, rows[i].name);
     for (size_t i = 0; cli_command_at(i) != NULL && n > 0 && !known; i++) {
         size_t used = strlen(others);
-        if (find(cli_command_at(i), name, n, 0) != NULL)
+        const struct option_row *r = find(cli_command_at(i), name, n, 0);
+        if (r != NULL && has(cli_command_at(i), r))
             (void)snprintf(others + used, sizeof others - used, "%s%s",
                            used == 0 ? " (an option of " : ", ", cli_command_at(i)->name);
     }
@@ -645,6 +670,8 @@ static bool parse_option(const struct cli_command *c, int argc, char **argv, int
         no_option(c, word, is_long ? word + 2 : "", is_long ? strcspn(word + 2, "=") : 0);
         return false;
     }
+    if (!has(c, r))
+        args->moved = r->name;
     if (r->argument == NULL && value != NULL && r->type != OPT_JSON) {
         cli_say(NULL, "--%s takes no value; see gcdumpc %s --help", r->name, c->name);
         return false;
@@ -700,45 +727,137 @@ static const char *complete_inputs(const struct cli_command *c, const struct cli
                : "diff needs two dumps: OLD and NEW, or OLD and a process";
 }
 
-/* Checks the input: a file, a process, or several for commands that compare. */
-static bool complete_input(const struct cli_command *c, const struct cli_args *args)
+/* ---- options that exclude each other, or need another ---- */
+
+enum relation { EXCLUDES, NEEDS };
+#define NO_TARGET                                                                         \
+    "paths needs a target after the dump: a type like Shop.Order, or --type PATTERN, or " \
+    "--object ADDRESS"
+#define NEEDS_OUTPUT " needs an output: -o FILE, or -o - for standard output, or --summary FILE"
+
+/*
+ * Names of options, with blanks between them, and in capital letters PROCESS (any way to name one),
+ * FILE (an input), NOTHING (always true).  EXCLUDES: none of THESE with any of THOSE, except
+ * itself; NEEDS: any of THESE only with one of THOSE.  The first rule that is broken is reported.
+ */
+static const struct rule {
+    unsigned commands;
+    const char *these;
+    enum relation relation;
+    const char *those;
+    const char *problem;
+} rules[] = {
+    { CLI_MCP, "allow-collect", NEEDS, "root",
+      "--allow-collect needs --root, the folder for the dumps" },
+    { LIVE, "pid name port listen", EXCLUDES, "pid name port listen",
+      "give one of --pid, --name, --port and --listen" },
+    { CLI_COLLECT, "all", EXCLUDES, "pid port listen", "--all can only be combined with --name" },
+    { CLI_COLLECT, "NOTHING", NEEDS, "PROCESS",
+      "collect needs the process: --pid N, --name NAME, --port PATH, --listen ADDR or --all" },
+    { ALL & ~COMPARE, "FILE", EXCLUDES, "PROCESS", "give a file or a process, not both" },
+    { ALL & ~COMPARE & ~CLI_MCP, "NOTHING", NEEDS, "FILE PROCESS", "a file is needed" },
+    { LIVE, "delay", NEEDS, "listen", "--delay needs --listen" },
+    { LIVE, "any-address", NEEDS, "listen", "--any-address needs --listen tcp:HOST:PORT" },
+    { LIVE, "save-trace", NEEDS, "PROCESS",
+      "--save-trace keeps the stream of a process, not of a file" },
+    { LIVE & ~CLI_SQL, "timeout", NEEDS, "PROCESS", "--timeout is for running processes (--pid)" },
+    { LIVE, "buffer max-buffer retries rundown keep-partial force", NEEDS, "PROCESS",
+      "--buffer, --max-buffer, --retries, --rundown, --keep-partial and --force are for running "
+      "processes (--pid)" },
+    { CLI_RETAINED, "content by-dominator", EXCLUDES,
+      "content by-dominator tree type filter largest",
+      "--content and --by-dominator show one table: give one of them, without --type, --filter, "
+      "--largest and --tree" },
+    { CLI_RETAINED, "skip", NEEDS, "by-dominator", "--skip is for --by-dominator" },
+    { CLI_RETAINED, "tree", EXCLUDES, "type filter largest",
+      "--tree shows all types: it cannot be combined with --type, --filter and --largest" },
+    { CLI_RETAINED, "type", EXCLUDES, "filter largest",
+      "--type shows one table: it cannot be combined with --filter and --largest" },
+    { CLI_PATHS, "type", EXCLUDES, "object", NO_TARGET },
+    { CLI_PATHS, "NOTHING", NEEDS, "type object", NO_TARGET },
+    { CLI_PATHS, "to-root", EXCLUDES, "from-root", "give one of --to-root and --from-root" },
+    { ALL, "json", EXCLUDES, "csv", "give one of --json and --csv" },
+    { CLI_DIFF, "paths", EXCLUDES, "sort retained",
+      "--paths sorts by growth of bytes: it cannot be combined with --sort and --retained" },
+    { ALL, "memory", EXCLUDES, "max-memory",
+      "give one of --memory, which moves the excess to a file, and --max-memory, which fails" },
+    { ALL, "modules", EXCLUDES, "no-modules", "give one of --modules and --no-modules" },
+    { LIVE, "keep-partial", EXCLUDES, "strict", "give one of --keep-partial and --strict" },
+    { LIVE, "PROCESS", EXCLUDES, "events walk process max-block",
+      "--events, --walk, --process and --max-block are for recordings, not for running processes" },
+};
+
+/* Is the option in ARGS, with another value than its default? */
+static bool is_given(const struct option_row *r, const struct cli_args *args)
 {
-    int ways = (args->target.pid != 0) + (args->target.name != NULL) + (args->target.port != NULL) +
-               (args->target.listen != NULL);
-    const char *problem = NULL;
-    if (args->target.name != NULL && args->target.name[0] == '\0')
-        problem = "--name needs a name";
-    else if (ways > 1)
-        problem = "give one of --pid, --name, --port and --listen";
-    else if (args->target.all && ways > (args->target.name != NULL))
-        problem = "--all can only be combined with --name";
-    else if (c->bit == CLI_COLLECT && ways == 0 && !args->target.all)
-        problem =
-            "collect needs the process: --pid N, --name NAME, --port PATH, --listen ADDR or --all";
-    else if ((c->bit & COMPARE) == 0 && args->input != NULL && ways > 0)
-        problem = "give a file or a process, not both";
-    else if ((c->bit & COMPARE) == 0 && args->input == NULL && ways == 0 && !args->target.all)
-        problem = "a file is needed";
-    else if (args->target.delay_s != 0 && args->target.listen == NULL)
-        problem = "--delay needs --listen";
-    else if (args->target.any_address && cli_tcp_address(args) == NULL)
-        problem = "--any-address needs --listen tcp:HOST:PORT";
-    else if (args->live.save_trace != NULL && ways == 0 && !args->target.all)
-        problem = "--save-trace keeps the stream of a process, not of a file";
-    else if (args->live.save_trace != NULL &&
-             same_output(args->live.save_trace,
-                         args->output.path != NULL ? args->output.path : "-"))
-        problem = "--save-trace needs a file of its own";
-    else if (args->output.summary != NULL &&
-             ((args->live.save_trace != NULL &&
-               same_output(args->live.save_trace, args->output.summary)) ||
-              (args->output.path != NULL && same_output(args->output.path, args->output.summary))))
-        problem = "--summary needs a file of its own";
-    else if ((c->bit & COMPARE) != 0)
-        problem = complete_inputs(c, args, ways > 0);
-    if (problem != NULL)
-        cli_say(NULL, "%s; see gcdumpc %s --help", problem, c->name);
-    return problem == NULL;
+    static const uint64_t zeros[1];
+    const char *field = (const char *)args + r->field;
+    if (r->field == FIELD(live.retries))
+        return args->live.retries != DEFAULT_RETRIES;
+    if (r->type == OPT_PROCESS)
+        return args->dump.process != 0 || args->dump.process_name != NULL;
+    size_t bytes = r->type == OPT_FLAG                                     ? sizeof(bool)
+                   : r->type == OPT_TEXT || r->type == OPT_LIST            ? sizeof(char *)
+                   : r->type < CHOICE_TYPES && choices[r->type][0] != NULL ? sizeof(unsigned)
+                                                                           : sizeof(uint64_t);
+    return memcmp(field, zeros, bytes) != 0;
+}
+
+/* Is one of WORDS given?  Not the one with the number EXCEPT; its number in *RET. */
+static bool any_given(const struct cli_command *c, const struct cli_args *args, const char *words,
+                      size_t except, size_t *ret)
+{
+    for (size_t n; *words != '\0'; words += n + (words[n] == ' ')) {
+        n = strcspn(words, " ");
+        const struct option_row *r = find(c, words, n, 0);
+        bool given = strncmp(words, "NOTHING", n) == 0   ? true
+                     : strncmp(words, "FILE", n) == 0    ? args->input != NULL
+                     : strncmp(words, "PROCESS", n) == 0 ? cli_is_live(args)
+                                                         : r != NULL && is_given(r, args);
+        *ret = r != NULL ? (size_t)(r - rows) : ROW_COUNT;
+        if (given && (r == NULL || *ret != except))
+            return true;
+    }
+    return false;
+}
+
+/* What is wrong with the combination of ARGS; NULL = nothing. */
+static const char *broken_rule(const struct cli_command *c, const struct cli_args *args)
+{
+    for (const struct rule *r = rules; r < rules + sizeof rules / sizeof *rules; r++) {
+        size_t this, that;
+        if ((r->commands & c->bit) != 0 && any_given(c, args, r->these, SIZE_MAX, &this) &&
+            any_given(c, args, r->those, r->relation == EXCLUDES ? this : SIZE_MAX, &that) ==
+                (r->relation == EXCLUDES))
+            return r->problem;
+    }
+    return NULL;
+}
+
+/* What no table can say. */
+static const char *wrong_values(const struct cli_command *c, const struct cli_args *args)
+{
+    const struct cli_output_args *o = &args->output;
+    const char *trace = args->live.save_trace;
+    if (args->target.any_address && cli_tcp_address(args) == NULL)
+        return "--any-address needs --listen tcp:HOST:PORT";
+    if (trace != NULL && same_output(trace, o->path != NULL ? o->path : "-"))
+        return "--save-trace needs a file of its own";
+    if (o->summary != NULL && ((trace != NULL && same_output(trace, o->summary)) ||
+                               (o->path != NULL && same_output(o->path, o->summary))))
+        return "--summary needs a file of its own";
+    if (args->live.max_buffer_mb != 0 && args->live.buffer_mb > args->live.max_buffer_mb)
+        return "--buffer is larger than --max-buffer";
+    if (args->view.sql != NULL && args->view.sql_file != NULL)
+        return "give a statement or --file, not both";
+    if (args->view.sql_file != NULL && args->input != NULL &&
+        strcmp(args->view.sql_file, "-") == 0 && strcmp(args->input, "-") == 0)
+        return "standard input can be read only once";
+    if (args->view.sort == CLI_SORT_RETAINED && !args->view.retained)
+        return "--sort retained needs --retained";
+    if ((c->bit & OUTPUTS) != 0 && o->path == NULL && o->summary == NULL && !args->live.dry_run)
+        return c->bit == CLI_COLLECT ? "collect" NEEDS_OUTPUT : "convert" NEEDS_OUTPUT;
+    return NULL;
 }
 
 void cli_args_init(struct cli_args *ret)
@@ -843,100 +962,27 @@ enum cli_exit cli_parse(const struct cli_command *c, int argc, char **argv, stru
         name_output(&ret->output);
     if (c->bit == CLI_PATHS)
         take_target(ret);
-    return ret->help ? CLI_DONE : cli_check_args(c, ret);
+    enum cli_exit e = ret->help ? CLI_DONE : cli_check_args(c, ret);
+    if (e == CLI_DONE && ret->moved != NULL)
+        cli_say(NULL,
+                "--%s is an option of collect: dump first, then ask the file; %s takes it in this "
+                "version only",
+                ret->moved, c->name);
+    return e;
 }
 
 enum cli_exit cli_check_args(const struct cli_command *c, const struct cli_args *ret)
 {
     if ((c->bit & (CLI_PS | CLI_RUN)) != 0)
         return CLI_DONE;
-    if (c->bit == CLI_MCP && ret->mcp.allow_collect && ret->mcp.root == NULL)
-        return cli_error(
-            CLI_USAGE, NULL,
-            "--allow-collect needs --root, the folder for the dumps; see gcdumpc mcp --help");
-    if (c->bit == CLI_MCP && ret->limits.memory_bytes != 0 && ret->limits.max_memory_bytes != 0)
-        return cli_error(CLI_USAGE, NULL,
-                         "give one of --memory, which moves the excess to a file, and "
-                         "--max-memory, which fails");
-    if (c->bit == CLI_MCP)
-        return ret->modules.off && ret->modules.folders[0] != NULL
-                   ? cli_error(CLI_USAGE, NULL, "give one of --modules and --no-modules")
-                   : CLI_DONE;
-    if (!complete_input(c, ret))
-        return CLI_USAGE;
-    if (!cli_is_live(ret) && ((ret->live.timeout_s != 0 && c->bit != CLI_SQL) ||
-                              ret->live.buffer_mb != 0 || ret->live.rundown))
-        return cli_error(CLI_USAGE, NULL,
-                         "--timeout, --buffer and --rundown are for running processes (--pid)");
-    if (!cli_is_live(ret) &&
-        (ret->live.max_buffer_mb != 0 || ret->live.retries != DEFAULT_RETRIES ||
-         ret->live.keep_partial || ret->live.force))
-        return cli_error(CLI_USAGE, NULL,
-                         "--max-buffer, --retries, --keep-partial and --force are for running "
-                         "processes (--pid)");
-    if (ret->live.max_buffer_mb != 0 && ret->live.buffer_mb > ret->live.max_buffer_mb)
-        return cli_error(CLI_USAGE, NULL, "--buffer is larger than --max-buffer");
-    const struct cli_view_args *v = &ret->view;
-    const char *problem = NULL;
-    if (c->bit == CLI_RETAINED && (v->content != NULL || v->by_dominator != NULL) &&
-        (v->tree != 0 || v->type != NULL || v->filter != NULL || v->largest != CLI_LARGEST_BOTH ||
-         (v->content != NULL && v->by_dominator != NULL)))
-        problem = "--content and --by-dominator show one table: give one of them, without --type, "
-                  "--filter, --largest and --tree";
-    else if (v->skip != NULL && v->by_dominator == NULL)
-        problem = "--skip is for --by-dominator";
-    else if (c->bit == CLI_RETAINED && ret->view.tree != 0 &&
-             (ret->view.type != NULL || ret->view.filter != NULL ||
-              ret->view.largest != CLI_LARGEST_BOTH))
-        problem =
-            "--tree shows all types: it cannot be combined with --type, --filter and --largest";
-    else if (c->bit == CLI_RETAINED && ret->view.type != NULL &&
-             (ret->view.filter != NULL || ret->view.largest != CLI_LARGEST_BOTH))
-        problem = "--type shows one table: it cannot be combined with --filter and --largest";
-    else if (c->bit == CLI_PATHS && (ret->view.type != NULL) == (ret->view.object != NULL))
-        problem =
-            "paths needs a target after the dump: a type like Shop.Order, or --type PATTERN, or "
-            "--object ADDRESS";
-    else if (ret->view.sql != NULL && ret->view.sql_file != NULL)
-        problem = "give a statement or --file, not both";
-    else if (ret->view.sql_file != NULL && ret->input != NULL &&
-             strcmp(ret->view.sql_file, "-") == 0 && strcmp(ret->input, "-") == 0)
-        problem = "standard input can be read only once";
-    else if (ret->view.to_root && ret->view.from_root)
-        problem = "give one of --to-root and --from-root";
+    const char *problem = ret->target.name != NULL && ret->target.name[0] == '\0'
+                              ? "--name needs a name"
+                              : broken_rule(c, ret);
+    if (problem == NULL && (c->bit & COMPARE) != 0)
+        problem = complete_inputs(c, ret, cli_is_live(ret));
+    if (problem == NULL)
+        problem = wrong_values(c, ret);
     if (problem != NULL)
         return cli_error(CLI_USAGE, NULL, "%s; see gcdumpc %s --help", problem, c->name);
-    if (ret->view.json && ret->view.csv)
-        return cli_error(CLI_USAGE, NULL, "give one of --json and --csv");
-    if (ret->view.paths && (ret->view.sort != CLI_SORT_BYTES || ret->view.retained))
-        return cli_error(
-            CLI_USAGE, NULL,
-            "--paths sorts by growth of bytes: it cannot be combined with --sort and --retained");
-    if (ret->view.sort == CLI_SORT_RETAINED && !ret->view.retained)
-        return cli_error(CLI_USAGE, NULL, "--sort retained needs --retained; see gcdumpc %s --help",
-                         c->name);
-    if (ret->limits.memory_bytes != 0 && ret->limits.max_memory_bytes != 0)
-        return cli_error(CLI_USAGE, NULL,
-                         "give one of --memory, which moves the excess to a file, and "
-                         "--max-memory, which fails");
-    if (ret->modules.off && ret->modules.folders[0] != NULL)
-        return cli_error(CLI_USAGE, NULL, "give one of --modules and --no-modules");
-    if (ret->live.keep_partial && ret->strict)
-        return cli_error(CLI_USAGE, NULL, "give one of --keep-partial and --strict");
-    if (cli_is_live(ret) &&
-        (ret->view.events || ret->dump.walk != 0 || ret->dump.process != 0 ||
-         ret->dump.process_name != NULL || ret->limits.input.block_bytes != 0)) {
-        return cli_error(CLI_USAGE, NULL,
-                         "--events, --walk, --process and --max-block are for recordings, not for "
-                         "running processes");
-    }
-    if ((c->bit & OUTPUTS) != 0 && cli_summary_check(ret) != CLI_DONE)
-        return CLI_USAGE;
-    if ((c->bit & OUTPUTS) != 0 && ret->output.path == NULL && ret->output.summary == NULL &&
-        !ret->live.dry_run)
-        return cli_error(CLI_USAGE, NULL,
-                         "%s needs an output: -o FILE, or -o - for standard output, or --summary "
-                         "FILE; see gcdumpc %s --help",
-                         c->name, c->name);
-    return CLI_DONE;
+    return (c->bit & OUTPUTS) != 0 ? cli_summary_check(ret) : CLI_DONE;
 }

@@ -22,8 +22,8 @@ enum cli_exit cli_check_args(const struct cli_command *command, const struct cli
 /* Checks the part of ARGS that only src/cli/job understands: names with fields, commands to run.
  * CLI_USAGE after a message. */
 enum cli_exit cli_check_job(const struct cli_args *args);
-/* Prints the options of COMMAND in groups, one per line. */
-void cli_print_options(FILE *to, const struct cli_command *command);
+/* Prints the options of COMMAND in groups, one per line; ALL: also the rare ones. */
+void cli_print_options(FILE *to, const struct cli_command *command, bool all);
 /* An option, for manual pages and completions. */
 enum cli_takes {
     CLI_TAKES_NOTHING,
@@ -42,6 +42,7 @@ struct cli_option {
     const char *group; /* the title of its group */
     enum cli_takes takes;
     bool several; /* can be given more than once */
+    bool rare;    /* not in --help, but in the full help and in the manual */
     size_t row;   /* index in the table */
 };
 /* Option I in the order of --help; false after the last. */

@@ -130,7 +130,7 @@ class Leaks(CliTest):
             self.assertEqual(len(self.json("in", *words)["suspects"]), count, words)
         for words, what in ((("--share", "0"), "--share takes a number from 1 to 100, not \"0\""), (("--share", "101"), "--share takes .*"),
                             (("--share", "x"), "--share takes .*"), (("--min-bytes", "x"), "--min-bytes takes .*"),
-                            (("--json", "--csv"), "give one of --json and --csv")):
+                            (("--json", "--csv"), "give one of --json and --csv; .*")):
             self.refused(2, what + ".*", "leaks", "in", *words)
 
     def test_findings(self):

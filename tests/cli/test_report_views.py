@@ -403,7 +403,7 @@ class Choice(ReportTest):
                            (["--by=kind", "-o", "x.prom"], "--format prometheus always shows .*"),
                            (["--names=raw", "-f", "prometheus"], "--format prometheus needs different names .*")):
             self.refused(2, rf"{why}; see gcdumpc report --help", "report", "missing", *words)
-        self.refused(2, "give one of --json and --csv", "report", "missing", "--json", "--csv")
+        self.refused(2, "give one of --json and --csv; .*", "report", "missing", "--json", "--csv")
         for words in (["--json", "--format=text"], ["--csv", "-f", "csv"]):
             self.refused(2, "give one of --json, --csv and --format", "report", "missing", *words)
         self.refused(2, 'there is no format "xml" of reports; there is: text, json, csv, prometheus', "report", "missing", "-f", "xml")

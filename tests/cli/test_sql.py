@@ -492,7 +492,7 @@ class Wrong(SqlTest):
         self.refused(1, r"long.sql: .*16 MiB.*", "sql", self.link("net10-wks"), "--file", "long.sql")
         self.refused(2, r"give a statement or --file, not both; .*", "sql", self.link("net10-wks"), "SELECT 1", "--file", "zero.sql")
         self.refused(2, r'sql does not know what to do with "b"; .*', "sql", self.link("net10-wks"), "SELECT 1", "b")
-        self.refused(2, r"give one of --json and --csv", "sql", self.link("net10-wks"), "SELECT 1", "--json", "--csv")
+        self.refused(2, r"give one of --json and --csv; .*", "sql", self.link("net10-wks"), "SELECT 1", "--json", "--csv")
         self.refused(2, r"standard input is the heap; .*", "sql", "-", data=b"SELECT 1")
         self.refused(2, r"a file is needed; .*", "sql")
 

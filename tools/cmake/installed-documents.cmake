@@ -4,7 +4,7 @@ set(documents ${CMAKE_CURRENT_BINARY_DIR}/documents)
 # Where the file or folder PATH of the source is below the installed documents; "" if it is not.
 function(gcdumpc_installed_name path ret)
     set(name "")
-    if(path MATCHES "^tools/doc/([^/]+\\.md)$" AND NOT path STREQUAL tools/doc/contributing.md)
+    if(path MATCHES "^tools/doc/([^/]+\\.md)$")
         set(name guide/${CMAKE_MATCH_1})
     elseif(path MATCHES "^tools/((unattended|container|ci)(/.*)?)$")
         set(name examples/${CMAKE_MATCH_1})
@@ -48,7 +48,6 @@ endfunction()
 
 file(GLOB sources RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS
     README.md tools/doc/*.md tools/unattended/*.md tools/container/*.md tools/ci/*.md)
-list(REMOVE_ITEM sources tools/doc/contributing.md)
 file(REMOVE_RECURSE ${documents})
 foreach(source ${sources})
     gcdumpc_install_document(${source})
