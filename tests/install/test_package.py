@@ -31,7 +31,7 @@ class Installed(unittest.TestCase):
         with tempfile.TemporaryDirectory() as d:
             run("cmake", "--install", BUILD, "--prefix", os.path.join(d, "all"))
             every, parts = files(os.path.join(d, "all")), []
-            for component in ("program", "library", "development"):
+            for component in ("program", "library", "development", "ipc"):
                 run("cmake", "--install", BUILD, "--prefix", os.path.join(d, component), "--component", component)
                 parts += files(os.path.join(d, component))
             self.assertEqual(sorted(parts), sorted(every))

@@ -33,15 +33,26 @@ class Linkage(unittest.TestCase):
             prefix = os.path.join(d, "prefix")
             run("cmake", "--install", BUILD, "--prefix", prefix)
             work = os.path.join(d, "work")
-            run("cmake", "-S", os.path.join(ROOT, "tests", "linkage", "consumer"), "-B", work, f"-DCMAKE_PREFIX_PATH={prefix}")
+            run("cmake", "-S", os.path.join(ROOT, "tests", "linkage", "consumer"), "-B", work, f"-DCMAKE_PREFIX_PATH={prefix}",
+                f"-DEXAMPLES={prefix}/share/doc/gcdumpc/examples/library")
             run("cmake", "--build", work)
             for program in ("consumer", "consumer_cpp", "consumer_static"):
                 self.assertIn("17646 objects", run(os.path.join(work, program), TRACE))
                 needed = "libgcdumpc.so.0" in run("readelf", "-dW", os.path.join(work, program))
                 self.assertEqual(needed, program != "consumer_static", program)
+            self.live(os.path.join(work, "take_dump"))
             self.by_pkg_config(d, prefix)
             self.examples(d, prefix)
             self.assertIn("17646", run(os.path.join(prefix, "bin", "gcdumpc"), "report", TRACE))
+
+    def live(self, program):
+        """The example that takes a dump of a process; a process without a runtime is refused in one line."""
+        if os.environ.get("GCDUMPC_IPC") == "OFF":
+            self.assertFalse(os.path.exists(program))
+            return
+        r = subprocess.run([program, str(os.getpid())], capture_output=True, text=True, check=False)
+        self.assertEqual((r.returncode, r.stdout, len(r.stderr.splitlines())), (1, "", 1), r)
+        self.assertRegex(r.stderr, "socket")
 
     def flags(self, prefix, *options):
         """The flags from pkg-config, and the folder of the library."""

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "ipc/session/ipc_session.h"
+#include "ipc/collect/ipc_drain.h"
 #include "support/fake_target.h"
 
 /* Session A records, B triggers, F flushes. */

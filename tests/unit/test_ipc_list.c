@@ -17,7 +17,7 @@
 
 #include "ipc/process/ipc_discover.h"
 #include "ipc/process/ipc_procfs.h"
-#include "ipc/session/ipc_list.h"
+#include "ipc/collect/ipc_list.h"
 #include "support/fake_target.h"
 #include "support/folder.h"
 

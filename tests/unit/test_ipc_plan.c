@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "ipc/session/ipc_plan.h"
+#include "ipc/collect/ipc_plan.h"
 
 static void test_versions(void **state)
 {

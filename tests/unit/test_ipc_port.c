@@ -19,7 +19,7 @@
 
 #include "ipc/connect/ipc_dial.h"
 #include "ipc/connect/ipc_port.h"
-#include "ipc/session/ipc_session.h"
+#include "ipc/collect/ipc_drain.h"
 #include "ipc/wire/ipc_sock.h"
 #include "support/check.h"
 #include "support/fake_target.h"

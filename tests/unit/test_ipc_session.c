@@ -19,7 +19,7 @@
 
 #include <gcdumpc/unstable/ipc_target.h>
 
-#include "ipc/session/ipc_session.h"
+#include "ipc/collect/ipc_drain.h"
 #include "ipc/wire/ipc_sock.h"
 #include "support/fake_target.h"
 

@@ -11,7 +11,7 @@ if(TARGET gcdumpc_shared)
 endif()
 install(TARGETS gcdumpc_static EXPORT gcdumpc-static-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
 install(EXPORT gcdumpc-static-targets NAMESPACE gcdumpc:: DESTINATION ${package} COMPONENT development)
-# ipc.h belongs to the program, because the library does not use libuv
+# ipc.h belongs to the component ipc, which install-program.cmake has
 install(DIRECTORY include/gcdumpc ${CMAKE_CURRENT_BINARY_DIR}/include/gcdumpc
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development FILES_MATCHING PATTERN "*.h" PATTERN "ipc.h" EXCLUDE)
 install(DIRECTORY tools/examples/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples/library COMPONENT development)

@@ -98,7 +98,8 @@ static bool lives_on(const struct live *l, const struct live_attempt *a)
 static uint32_t again(const struct live *l, const struct live_attempt *now)
 {
     if (now->number > l->args->live.retries || cli_canceled ||
-        now->refused) /* data was wrong, not lost, so a larger buffer does not help */
+        now->refusal.code !=
+            GCD_OK) /* data was wrong, not lost, so a larger buffer does not help */
         return 0;
     if (now->status != GCD_OK)
         return lives_on(l, now) && time_left_ms(l) > 0 ? now->buffer_mb : 0;

@@ -85,15 +85,12 @@ struct live_attempt {
     uint32_t buffer_mb;
     struct gcd_input *spool;
     struct gcd_dump *dump;
-    bool usable;      /* the dump is closed and has a heap walk */
-    bool whole;       /* the walk reached its end */
-    bool over;        /* the end mark of the recording was seen */
-    bool undecodable; /* the stream cannot be decoded beyond some byte */
+    bool usable; /* the dump is closed and has a heap walk */
+    bool whole;  /* the walk reached its end */
     /* limit of the stream, derived from the memory seen so far; 0 = not known yet */
     uint64_t most_bytes;
-    bool refused; /* bytes were refused, which closed the session; the reason: */
-    struct gcd_error refusal;
-    bool ended;                                /* the stream was received to its end */
+    struct gcd_error refusal; /* why bytes were refused, which closed the session; or GCD_OK */
+    bool ended;               /* the stream was received to its end */
     uint64_t duration_ms, rss_peak, rss_after; /* bytes; 0 = unknown */
     struct gcd_ipc_collect_result result;
     /* why it ended; also GCD_OK when the walk is whole and only the end after it is missing */

@@ -170,14 +170,16 @@ void live_attempt_run(const struct live *l, struct live_attempt *a, uint64_t mos
     a->status = prepare(l, a);
     if (a->status == GCD_OK)
         a->status = collect(l, a, most_bytes, timeout_ms);
-    if (a->refused && a->status != GCD_E_CANCELED) { /* the broken session is our own doing */
+    bool refused = a->refusal.code != GCD_OK;
+    gcd_status decoded = a->dump != NULL ? gcd_dump_decoded(a->dump, NULL) : GCD_NEED_MORE;
+    if (refused && a->status != GCD_E_CANCELED) { /* the broken session is our own doing */
         a->err = a->refusal;
         a->status = a->refusal.code;
     }
     bool all = a->whole && (a->status == GCD_E_PEER || a->status == GCD_E_LIMIT);
     /* the verdict says what is missing after that */
-    if (all || (a->refused && (a->over || a->undecodable))) {
-        if (!a->undecodable) /* the verdict says that, too */
+    if (all || (refused && (decoded == GCD_END || decoded < 0))) {
+        if (decoded >= 0) /* the verdict says that, too */
             cli_say(l->subject, "%s", a->err.msg);
         a->status = GCD_OK;
     }
@@ -190,8 +192,8 @@ void live_attempt_run(const struct live *l, struct live_attempt *a, uint64_t mos
     a->usable = st == GCD_OK;
     if (a->ended && st != GCD_OK) {
         a->status = st;
-        a->ended = !a->refused;
-        if (!a->undecodable)
+        a->ended = !refused;
+        if (decoded >= 0)
             a->err = close_err;
     }
 }

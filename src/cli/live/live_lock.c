@@ -57,9 +57,7 @@ enum cli_exit live_lock_take(const struct cli_args *args, const char *subject, u
     else if (st != GCD_OK)
         return cli_fail(subject, &err);
     if (ret->process.usurped || ret->machine.usurped)
-        cli_say(
-            subject,
-            "another user holds the dump lock; continuing without it");
+        cli_say(subject, "another user holds the dump lock; continuing without it");
     return CLI_DONE;
 }
 

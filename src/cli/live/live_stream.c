@@ -49,7 +49,7 @@ static gcd_status check_before(const struct live *l, struct live_attempt *a, str
 {
     uint64_t asked = l->args->live.max_bytes, most = asked != 0 ? asked : explained_bytes(l, a);
     char size[CLI_NUMBER_BYTES];
-    if (a->over)
+    if (gcd_dump_decoded(a->dump, NULL) == GCD_END)
         return refuse(
             err, GCD_E_FORMAT,
             "the process keeps sending after the end of the recording; the rest was not read");
@@ -66,12 +66,10 @@ static gcd_status check_before(const struct live *l, struct live_attempt *a, str
 }
 
 /* What follows bytes that cannot be decoded is of no use. */
-static gcd_status check_decoded(struct live_attempt *a, struct gcd_error *err)
+static gcd_status check_decoded(const struct live_attempt *a, struct gcd_error *err)
 {
     struct gcd_error cause = GCD_ERROR_INIT;
     gcd_status st = gcd_dump_decoded(a->dump, &cause);
-    a->over = st == GCD_END;
-    a->undecodable = st < 0;
     if (st >= 0)
         return GCD_OK;
     *err = cause;
@@ -83,7 +81,7 @@ static gcd_status check_decoded(struct live_attempt *a, struct gcd_error *err)
 gcd_status live_stream_take(const struct live *l, struct live_attempt *a, const uint8_t *bytes,
                             size_t n, struct gcd_error *err)
 {
-    gcd_status st = a->refused ? a->refusal.code : check_before(l, a, err);
+    gcd_status st = a->refusal.code != GCD_OK ? a->refusal.code : check_before(l, a, err);
     if (st == GCD_OK && a->spool != NULL) /* keep them first, because they come only once */
         st = gcd_input_append(a->spool, bytes, n, err);
     if (st == GCD_OK) {
@@ -92,11 +90,12 @@ gcd_status live_stream_take(const struct live *l, struct live_attempt *a, const 
         gcd_status decoded = check_decoded(a, err);
         st = decoded < 0 ? decoded : st;
     }
-    if (st < 0 && !a->refused)
+    if (st < 0 && a->refusal.code == GCD_OK) {
         a->refusal = *err;
-    else if (st < 0)
+        a->refusal.code = st;
+    } else if (st < 0) {
         *err = a->refusal;
-    a->refused = st < 0;
+    }
     return st;
 }
 

@@ -4,7 +4,7 @@
 
 #include <gcdumpc/ipc.h>
 
-#include "ipc/session/ipc_ask.h"
+#include "ipc/collect/ipc_ask.h"
 
 /* The same for any peer, as described by A; also GCD_E_CANCELED. */
 GCD_MUST_CHECK gcd_status gcd_info_ask(const struct gcd_ask *a, struct gcd_ipc_process_info *ret,

@@ -1,4 +1,4 @@
-#include "ipc/session/ipc_ask.h"
+#include "ipc/collect/ipc_ask.h"
 
 #include <inttypes.h>
 

@@ -1,5 +1,5 @@
 /* Lists the processes that can be dumped. */
-#include "ipc/session/ipc_list.h"
+#include "ipc/collect/ipc_list.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -20,7 +20,7 @@
  * up.  Only the answer to the request that forces the GC may take any time: all other waits are
  * bounded.
  */
-#include "ipc/session/ipc_session.h"
+#include "ipc/collect/ipc_drain.h"
 
 #include <inttypes.h>
 
@@ -30,8 +30,8 @@
 
 #include "base/error.h"
 #include "ipc/connect/ipc_conn.h"
-#include "ipc/session/ipc_ask.h"
-#include "ipc/session/ipc_info.h"
+#include "ipc/collect/ipc_ask.h"
+#include "ipc/collect/ipc_info.h"
 #include "ipc/wire/ipc_wire.h"
 
 enum {
@@ -51,6 +51,11 @@ enum {
     LADDER_STEPS = GCD_WIRE_COLLECT_TRACING6 - GCD_WIRE_COLLECT_TRACING + 1
 };
 
+/* The request for a session and its stream; REFUSED: it never had a number. */
+enum leg_stream { LEG_IDLE, LEG_OPENING, LEG_OPEN, LEG_ENDED, LEG_REFUSED };
+/* StopTracing; FAILED: it could not be sent, or no answer is expected any more. */
+enum leg_stop { STOP_IDLE, STOP_ASKED, STOP_FAILED, STOP_DONE };
+
 /* One event session in the runtime. */
 struct leg {
     struct session *s;
@@ -60,12 +65,8 @@ struct leg {
     size_t n_tries;
     struct gcd_conn stop;
     uint64_t id;
-    bool asked;           /* the request was sent, or could not be sent */
-    bool open;            /* the runtime returned a session number */
-    bool stream_finished; /* no more bytes will come; without a session number: none has come */
-    bool stop_asked;      /* StopTracing was sent, or could not be sent */
-    bool stop_finished;   /* no answer to it is expected any more */
-    bool stopped;
+    enum leg_stream stream;
+    enum leg_stop stopping;
 };
 
 struct session {
@@ -142,14 +143,24 @@ static void note(struct session *s, gcd_status st, const struct gcd_error *err)
     s->err = *err;
 }
 
+static bool has_ended(const struct leg *l)
+{
+    return l->stream >= LEG_ENDED;
+}
+
+static bool was_open(const struct leg *l)
+{
+    return l->stream == LEG_OPEN || l->stream == LEG_ENDED;
+}
+
 static bool is_opening(const struct leg *l)
 {
-    return l->asked && !l->open && !l->stream_finished;
+    return l->stream == LEG_OPENING;
 }
 
 static bool is_stopping(const struct leg *l)
 {
-    return l->stop_asked && !l->stop_finished;
+    return l->stopping == STOP_ASKED;
 }
 
 /* Is a request for a session unanswered?  The runtime serves nothing else until then. */
@@ -163,7 +174,7 @@ static bool is_pending(const struct session *s)
 
 static bool is_over(const struct leg *l)
 {
-    return !l->asked || (l->stream_finished && (!l->stop_asked || l->stop_finished));
+    return l->stream == LEG_IDLE || (has_ended(l) && l->stopping != STOP_ASKED);
 }
 
 static void open_leg(struct session *s, enum gcd_leg kind);
@@ -176,7 +187,7 @@ static void go_on(struct session *s)
     for (size_t i = 0; i < GCD_LEG_COUNT; i++)
         if (!is_over(&s->legs[i]))
             return;
-    if (s->status == GCD_OK && !s->legs[GCD_LEG_RECORD].asked)
+    if (s->status == GCD_OK && s->legs[GCD_LEG_RECORD].stream == LEG_IDLE)
         open_leg(s, GCD_LEG_RECORD);
     else
         close_all(s);
@@ -208,7 +219,8 @@ static void bound_the_farewell(struct session *s)
 
 static void stop_ended(struct leg *l)
 {
-    l->stop_finished = true;
+    if (l->stopping == STOP_ASKED)
+        l->stopping = STOP_FAILED;
     gcd_conn_close(&l->stop);
     bound_the_farewell(l->s);
     go_on(l->s);
@@ -234,7 +246,7 @@ static void on_stop_reply(struct gcd_conn *c, const struct gcd_wire_header *head
         st = gcd_fail(&err, GCD_E_FORMAT,
                       "the runtime stopped session 0x%" PRIx64 " instead of 0x%" PRIx64, id, l->id);
     if (st == GCD_OK) {
-        l->stopped = true;
+        l->stopping = STOP_DONE;
         stop_ended(l);
     } else {
         stop_failed(l, st, &err);
@@ -256,9 +268,9 @@ static void ask_stop(struct leg *l)
     uint8_t msg[GCD_WIRE_REQUEST_MAX];
     size_t n = 0;
     struct gcd_error err = GCD_ERROR_INIT;
-    if (!l->open || l->stop_asked || l->stream_finished)
+    if (l->stream != LEG_OPEN || l->stopping != STOP_IDLE)
         return;
-    l->stop_asked = true;
+    l->stopping = STOP_ASKED;
     if (l->kind != GCD_LEG_FLUSH)
         set_step(s, GCD_IPC_STEP_STOP);
     gcd_status st = gcd_wire_encode_stop(l->id, msg, sizeof msg, &n, &err);
@@ -318,7 +330,7 @@ static void give_up(struct session *s)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     /* If the stream has ended, the dump is complete with or without the answer. */
-    if (!s->legs[GCD_LEG_RECORD].stream_finished) {
+    if (!has_ended(&s->legs[GCD_LEG_RECORD])) {
         const struct leg *l = silent_leg(s);
         if (s->latest_at_ms != 0 && s->give_up_at_ms == s->latest_at_ms)
             (void)gcd_fail(&err, GCD_E_PEER,
@@ -346,7 +358,8 @@ static void look_at_silence(struct session *s)
     const struct leg *walks =
         &s->legs[s->strategy == GCD_IPC_STRATEGY_SINGLE ? GCD_LEG_RECORD : GCD_LEG_TRIGGER];
     struct gcd_error err = GCD_ERROR_INIT;
-    if (s->answers_after_walk && walks->open && now_ms() - s->last_data_ms >= s->graces->answer_ms)
+    if (s->answers_after_walk && was_open(walks) &&
+        now_ms() - s->last_data_ms >= s->graces->answer_ms)
         fail(s,
              gcd_because(
                  &err, GCD_ERROR_TIMEOUT,
@@ -379,16 +392,16 @@ static void look_at_cancel_and_time(struct session *s)
         give_up(s);
         return;
     }
-    if (s->status != GCD_OK || record->stream_finished)
+    if (s->status != GCD_OK || has_ended(record))
         return;
     if (gcd_is_canceled(s->o->cancel)) {
         fail(s, gcd_fail(&err, GCD_E_CANCELED, "canceled"), &err);
     } else if (s->timeout_at_ms != 0 && now >= s->timeout_at_ms) {
         const char *what =
-            is_pending(s) || !record->open
+            is_pending(s) || !was_open(record)
                 ? "the runtime has not answered (it does so after the garbage collection)"
-            : !record->stop_asked ? "the heap walk was not over"
-                                  : "the event stream had not ended";
+            : record->stopping == STOP_IDLE ? "the heap walk was not over"
+                                            : "the event stream had not ended";
         fail(s,
              gcd_because(
                  &err, GCD_ERROR_TIMEOUT,
@@ -410,7 +423,7 @@ static void on_tick(uv_timer_t *timer)
     struct session *s = timer->data;
     const struct leg *record = &s->legs[GCD_LEG_RECORD];
     look_at_cancel_and_time(s);
-    if (record->open && !record->stop_asked && !record->stream_finished && !is_pending(s) &&
+    if (record->stream == LEG_OPEN && record->stopping == STOP_IDLE && !is_pending(s) &&
         s->status == GCD_OK) {
         if (s->o->on_idle != NULL && s->o->on_idle(s->o->ctx, now_ms() - s->last_data_ms)) {
             s->whole = true;
@@ -426,7 +439,7 @@ static void on_tick(uv_timer_t *timer)
 static void on_settled(uv_timer_t *timer)
 {
     struct session *s = timer->data;
-    if (!s->closing && s->status == GCD_OK && !s->whole && !s->legs[GCD_LEG_RECORD].stream_finished)
+    if (!s->closing && s->status == GCD_OK && !s->whole && !has_ended(&s->legs[GCD_LEG_RECORD]))
         open_leg(s, GCD_LEG_TRIGGER);
 }
 
@@ -439,7 +452,6 @@ static bool step_down(struct leg *l)
         return false;
     if (s->single_needs_block && s->command < GCD_WIRE_COLLECT_TRACING6)
         s->strategy = GCD_IPC_STRATEGY_DRAIN;
-    l->asked = false;
     open_leg(s, l->kind);
     return true;
 }
@@ -466,7 +478,7 @@ static void not_opened(struct leg *l, gcd_status st, struct gcd_error *err)
         (void)ended_early(l->s, err);
     else
         gcd_error_wrap(err, "cannot start %s", leg_names[l->kind]);
-    l->stream_finished = true;
+    l->stream = LEG_REFUSED;
     fail(l->s, st, err);
     go_on(l->s); /* fail does nothing if there was an earlier failure */
 }
@@ -488,7 +500,7 @@ static void on_stream_reply(struct gcd_conn *c, const struct gcd_wire_header *he
             not_opened(l, st, &err);
         return;
     }
-    l->open = true;
+    l->stream = LEG_OPEN;
     s->last_data_ms = now_ms();
     if (l->kind == GCD_LEG_RECORD) {
         s->ret->session_id = l->id;
@@ -532,7 +544,7 @@ static void on_record_data(struct session *s, const uint8_t *bytes, size_t n)
         uv_update_time(&s->loop);
         (void)uv_timer_start(&s->settle, on_settled, SETTLE_MS, 0);
     }
-    if (s->legs[GCD_LEG_TRIGGER].asked && s->step == GCD_IPC_STEP_GC)
+    if (s->legs[GCD_LEG_TRIGGER].stream != LEG_IDLE && s->step == GCD_IPC_STEP_GC)
         set_step(s, GCD_IPC_STEP_READ);
 }
 
@@ -556,17 +568,17 @@ static void on_stream_end(struct gcd_conn *c, gcd_status st, const struct gcd_er
     struct session *s = l->s;
     struct gcd_error e = *err;
     gcd_conn_close(c); /* a session that is still open notices this at its next write */
-    if (!l->open) {
+    if (l->stream != LEG_OPEN) {
         not_opened(l, st, &e);
         return;
     }
-    l->stream_finished = true;
+    l->stream = LEG_ENDED;
     if (l->kind == GCD_LEG_TRIGGER) {
         /* It is done. */
     } else if (st != GCD_END) {
         gcd_error_wrap(&e, "cannot read the event stream to its end");
         note(s, st, &e);
-    } else if (!l->stop_asked) {
+    } else if (l->stopping == STOP_IDLE) {
         st = ended_early(s, &e);
         note(s, st, &e);
     } else if (l->kind == GCD_LEG_RECORD) {
@@ -596,7 +608,7 @@ static void open_leg(struct session *s, enum gcd_leg kind)
     struct gcd_error err = GCD_ERROR_INIT;
     bool walks = kind == GCD_LEG_TRIGGER ||
                  (kind == GCD_LEG_RECORD && s->strategy == GCD_IPC_STRATEGY_SINGLE);
-    l->asked = true;
+    l->stream = LEG_OPENING;
     s->give_up_at_ms = walks ? 0 : now_ms() + s->graces->answer_ms;
     s->latest_at_ms = 0;
     s->ret->strategy = s->strategy;
@@ -611,7 +623,7 @@ static void open_leg(struct session *s, enum gcd_leg kind)
         st = gcd_conn_open(&l->streams[l->n_tries++], &setup, request.bytes, request.n, &err);
     }
     if (st != GCD_OK) {
-        l->stream_finished = true;
+        l->stream = LEG_REFUSED;
         fail(s, st, &err);
         return;
     }
@@ -687,9 +699,9 @@ gcd_status gcd_session_collect(const struct gcd_ipc_collect_options *options,
         return gcd_fail(err, GCD_E_IO, "cannot set up an event loop: %s", uv_strerror(r));
     run(&s, plan);
     (void)uv_loop_close(&s.loop);
-    ret->stopped = s.legs[GCD_LEG_RECORD].open;
+    ret->stopped = was_open(&s.legs[GCD_LEG_RECORD]);
     for (size_t i = 0; i < GCD_LEG_COUNT; i++)
-        ret->stopped = ret->stopped && (!s.legs[i].open || s.legs[i].stopped);
+        ret->stopped = ret->stopped && (!was_open(&s.legs[i]) || s.legs[i].stopping == STOP_DONE);
     if (s.status != GCD_OK) {
         if (err != NULL)
             *err = s.err;

@@ -1,11 +1,11 @@
 /* Asks a runtime for process information, newest command first. */
-#include "ipc/session/ipc_info.h"
+#include "ipc/collect/ipc_info.h"
 
 #include <uv.h>
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "ipc/session/ipc_ask.h"
+#include "ipc/collect/ipc_ask.h"
 #include "ipc/wire/ipc_wire.h"
 
 static gcd_status on_ok(void *ctx, enum gcd_wire_command command, const uint8_t *payload, size_t n,

@@ -7,7 +7,7 @@
 #include <gcdumpc/ipc.h>
 #include <gcdumpc/status.h>
 
-#include "ipc/session/ipc_plan.h"
+#include "ipc/collect/ipc_plan.h"
 
 /* How long to wait for a runtime after the collection was given up or is complete. */
 struct gcd_session_graces {

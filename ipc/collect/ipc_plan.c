@@ -1,4 +1,4 @@
-#include "ipc/session/ipc_plan.h"
+#include "ipc/collect/ipc_plan.h"
 
 #include "base/error.h"
 
