@@ -28,9 +28,6 @@
  *     version.h
  * A live process: ipc.h, which needs libuv and is not included here.
  *
- * The headers in unstable/ serve the program gcdumpc.  They are installed, but any release may
- * change them, and they are not included here.
- *
  * The library prints nothing, never exits, reads no environment variables and has no global state.
  * An object belongs to one thread at a time; different objects are independent.
  */

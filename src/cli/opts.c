@@ -963,7 +963,7 @@ enum cli_exit cli_parse(const struct cli_command *c, int argc, char **argv, stru
     if (c->bit == CLI_PATHS)
         take_target(ret);
     enum cli_exit e = ret->help ? CLI_DONE : cli_check_args(c, ret);
-    if (e == CLI_DONE && ret->moved != NULL)
+    if (e == CLI_DONE && ret->moved != NULL && !ret->quiet)
         cli_say(NULL,
                 "--%s is an option of collect: dump first, then ask the file; %s takes it in this "
                 "version only",

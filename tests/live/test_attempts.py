@@ -285,7 +285,7 @@ class Limits(LiveTest):
             # earlier memory stays charged to the old group: this one is almost empty, an eighth of it stays free
             retry = re.search(r"attempt 2 with a buffer of (\d+) MiB", r.stderr)
             self.assertTrue(60 < int(retry[1]) <= 105, r.stderr)
-            r = self.gcdumpc("info", "--pid", target.pid, "--buffer", 500, status=1)
+            r = self.gcdumpc("info", "--pid", target.pid, "--buffer", 500, "-q", status=1)
             self.assertRegex(r.stderr, r"\Agcdumpc: process \d+: a buffer of 500 MiB is more than its cgroup can give: \d+ MiB are left, .*--force[^\n]*\n\Z")
             with open(path + "/memory.limit_in_bytes", "w", encoding="ascii") as f:
                 f.write(str(12 << 20))

@@ -13,7 +13,7 @@ install(TARGETS gcdumpc_static EXPORT gcdumpc-static-targets ARCHIVE DESTINATION
 install(EXPORT gcdumpc-static-targets NAMESPACE gcdumpc:: DESTINATION ${package} COMPONENT development)
 # ipc.h belongs to the component ipc, which install-program.cmake has
 install(DIRECTORY include/gcdumpc ${CMAKE_CURRENT_BINARY_DIR}/include/gcdumpc
-    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development FILES_MATCHING PATTERN "*.h" PATTERN "ipc.h" EXCLUDE)
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development FILES_MATCHING PATTERN "*.h" PATTERN "ipc.h" EXCLUDE PATTERN "unstable" EXCLUDE)
 install(DIRECTORY tools/examples/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples/library COMPONENT development)
 
 configure_package_config_file(tools/cmake/gcdumpc-config.cmake.in gcdumpc-config.cmake INSTALL_DESTINATION ${package})

@@ -33,10 +33,6 @@
 #include <gcdumpc/graph.h>
 #include <gcdumpc/status.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct gcd_async;
 
 /* No frame; no type. */
@@ -73,7 +69,7 @@ enum gcd_async_kind {
 };
 
 /* Its name in JSON and CSV: "when_all". */
-GCD_API const char *gcd_async_kind_name(enum gcd_async_kind kind);
+const char *gcd_async_kind_name(enum gcd_async_kind kind);
 
 struct gcd_async_frame {
     /* the frame that it waits for, with a smaller index; GCD_FRAME_NONE: it is the innermost */
@@ -115,25 +111,21 @@ struct gcd_async_totals {
  * and 60 per operation; the result keeps 64 bytes per frame.  No recursion; time grows with objects
  * and references.  GCD_E_NOMEM, GCD_E_CANCELED.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_async_new(const struct gcd_graph *g,
-                                                const struct gcd_context *context,
-                                                struct gcd_async **ret, struct gcd_error *err);
-GCD_API void gcd_async_free(struct gcd_async *a);
+GCD_MUST_CHECK gcd_status gcd_async_new(const struct gcd_graph *g,
+                                        const struct gcd_context *context, struct gcd_async **ret,
+                                        struct gcd_error *err);
+void gcd_async_free(struct gcd_async *a);
 
 /* Everything returned below belongs to A. */
 
 /* Totals. */
-GCD_API struct gcd_async_totals gcd_async_totals(const struct gcd_async *a);
+struct gcd_async_totals gcd_async_totals(const struct gcd_async *a);
 /* [*RET_N] */
-GCD_API const struct gcd_async_frame *gcd_async_frames(const struct gcd_async *a, size_t *ret_n);
+const struct gcd_async_frame *gcd_async_frames(const struct gcd_async *a, size_t *ret_n);
 /* The frames where stacks end: the most frequent stacks first, then by bytes, then by name.
  * [*RET_N] */
-GCD_API const uint32_t *gcd_async_stacks(const struct gcd_async *a, size_t *ret_n);
+const uint32_t *gcd_async_stacks(const struct gcd_async *a, size_t *ret_n);
 /* Completed operations by method, the most frequent first.  [*RET_N] */
-GCD_API const struct gcd_async_completed *gcd_async_completed(const struct gcd_async *a,
-                                                              size_t *ret_n);
+const struct gcd_async_completed *gcd_async_completed(const struct gcd_async *a, size_t *ret_n);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

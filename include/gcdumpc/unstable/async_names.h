@@ -18,29 +18,22 @@
 
 #include <gcdumpc/status.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Is TYPE the name of a box?  If so, the *RET_N bytes at *RET_MACHINE, within TYPE, are the name of
  * its state machine. */
-GCD_API bool gcd_async_machine(const char *type, const char **ret_machine, size_t *ret_n);
+bool gcd_async_machine(const char *type, const char **ret_machine, size_t *ret_n);
 
 #define GCD_ASYNC_STEP_BYTES 512
 /*
  * The name of a step of a path, for people: for the type NAME of a box "async Shop.Rpc.CallAsync",
  * in BUF, cut if it does not fit; otherwise NAME itself.
  */
-GCD_API const char *gcd_async_step_name(const char *name, char buf[GCD_ASYNC_STEP_BYTES]);
+const char *gcd_async_step_name(const char *name, char buf[GCD_ASYNC_STEP_BYTES]);
 
 /*
  * Stores in RET[CAP], CAP > 0, the method of the state machine with the name MACHINE[N], with a
  * NUL; cut if it does not fit.  A lambda, local function or top-level statement gets the name of
  * the method that contains it; any other name stays as it is.
  */
-GCD_API void gcd_async_method(const char *machine, size_t n, char *ret, size_t cap);
+void gcd_async_method(const char *machine, size_t n, char *ret, size_t cap);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -17,10 +17,6 @@
 #include <gcdumpc/io.h>
 #include <gcdumpc/status.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct gcd_bundle;
 
 /* Kinds of files in a bundle. */
@@ -46,27 +42,22 @@ struct gcd_bundle_file {
  * bundle's signature; no host program is that large. ALLOC may be NULL.  GCD_E_UNSUPPORTED: not a
  * bundle, or one from before .NET 5; GCD_E_TRUNCATED, GCD_E_FORMAT, GCD_E_IO, GCD_E_NOMEM.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_bundle_open(struct gcd_input *in,
-                                                  const struct gcd_alloc *alloc,
-                                                  struct gcd_bundle **ret, struct gcd_error *err);
-GCD_API void gcd_bundle_free(struct gcd_bundle *b);
+GCD_MUST_CHECK gcd_status gcd_bundle_open(struct gcd_input *in, const struct gcd_alloc *alloc,
+                                          struct gcd_bundle **ret, struct gcd_error *err);
+void gcd_bundle_free(struct gcd_bundle *b);
 
 /* The next file; GCD_END after the last.  A file that does not lie within the bundle is
  * GCD_E_TRUNCATED or GCD_E_FORMAT. */
-GCD_API GCD_MUST_CHECK gcd_status gcd_bundle_next(struct gcd_bundle *b, struct gcd_bundle_file *ret,
-                                                  struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_bundle_next(struct gcd_bundle *b, struct gcd_bundle_file *ret,
+                                          struct gcd_error *err);
 
 /*
  * Expands a compressed file into an input of its own, a spool (gcd_input_new_spool) with OPTIONS,
  * which may be NULL.  GCD_E_LIMIT above 256 MiB; GCD_E_FORMAT: damaged, or not of the size that the
  * bundle says.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_bundle_expand(struct gcd_bundle *b,
-                                                    const struct gcd_bundle_file *f,
-                                                    const struct gcd_input_options *options,
-                                                    struct gcd_input **ret, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_bundle_expand(struct gcd_bundle *b, const struct gcd_bundle_file *f,
+                                            const struct gcd_input_options *options,
+                                            struct gcd_input **ret, struct gcd_error *err);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

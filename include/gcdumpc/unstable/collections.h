@@ -22,10 +22,6 @@
 #include <gcdumpc/graph.h>
 #include <gcdumpc/status.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The kinds, with their names for programs and for people. */
 #define GCD_COLLECTION_LIST_OF_KINDS(X)                                                      \
     X(GCD_COLLECTION_NONE, "none", "no collection")                                          \
@@ -61,8 +57,8 @@ enum gcd_collection_kind {
         GCD_COLLECTION_KINDS
 };
 /* For programs ("concurrent_dictionary") and for people ("ConcurrentDictionary"); static. */
-GCD_API const char *gcd_collection_kind_name(enum gcd_collection_kind kind);
-GCD_API const char *gcd_collection_kind_title(enum gcd_collection_kind kind);
+const char *gcd_collection_kind_name(enum gcd_collection_kind kind);
+const char *gcd_collection_kind_title(enum gcd_collection_kind kind);
 
 struct gcd_collections;
 
@@ -71,22 +67,20 @@ struct gcd_collections;
  * 10 bytes per type and, once collections are described, 1 bit per node and 12 bytes per internal
  * object of the largest.  GCD_E_NOMEM.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_collections_new(const struct gcd_graph *g,
-                                                      const struct gcd_context *context,
-                                                      struct gcd_collections **ret,
-                                                      struct gcd_error *err);
-GCD_API void gcd_collections_free(struct gcd_collections *c);
+GCD_MUST_CHECK gcd_status gcd_collections_new(const struct gcd_graph *g,
+                                              const struct gcd_context *context,
+                                              struct gcd_collections **ret, struct gcd_error *err);
+void gcd_collections_free(struct gcd_collections *c);
 
 /*
  * The kind of the objects of TYPE, by its name.  GCD_COLLECTION_NONE for all others and for
  * delegates: only their shape shows whether they have several handlers, so only
  * gcd_collection_describe finds these.
  */
-GCD_API enum gcd_collection_kind gcd_collections_kind(const struct gcd_collections *c,
-                                                      uint32_t type);
+enum gcd_collection_kind gcd_collections_kind(const struct gcd_collections *c, uint32_t type);
 
 /* Is TYPE an array of references? */
-GCD_API bool gcd_collections_of_references(const struct gcd_collections *c, uint32_t type);
+bool gcd_collections_of_references(const struct gcd_collections *c, uint32_t type);
 
 /* Are the objects of TYPE collections that consist of several objects? */
 static inline bool gcd_collections_has_inside(const struct gcd_collections *c, uint32_t type)
@@ -101,16 +95,15 @@ static inline bool gcd_collections_has_inside(const struct gcd_collections *c, u
  * collection itself.  In a path, all objects that directly follow a collection belong to it as long
  * as the answer is yes.
  */
-GCD_API bool gcd_collections_is_inside(struct gcd_collections *c, uint32_t outer, uint32_t parent,
-                                       uint32_t inner);
+bool gcd_collections_is_inside(struct gcd_collections *c, uint32_t outer, uint32_t parent,
+                               uint32_t inner);
 
 /*
  * PATH[N] are objects from the root on, each referring to the next.  The number of objects directly
  * after PATH[I] that are its internals; 0 if it is no collection, or if an element or something
  * else follows.
  */
-GCD_API size_t gcd_collections_inside(struct gcd_collections *c, const uint32_t *path, size_t n,
-                                      size_t i);
+size_t gcd_collections_inside(struct gcd_collections *c, const uint32_t *path, size_t n, size_t i);
 
 /*
  * The array of the handlers of NODE, a delegate with several, and their number; GCD_NODE_NONE if
@@ -118,10 +111,10 @@ GCD_API size_t gcd_collections_inside(struct gcd_collections *c, const uint32_t 
  * its own type; since .NET 11 it is a Wrapper[] (of System.Delegate).  Events do not contain base
  * types, so it is recognised by this shape.
  */
-GCD_API uint32_t gcd_collections_handlers(const struct gcd_collections *c, uint32_t node,
-                                          size_t *ret_count);
+uint32_t gcd_collections_handlers(const struct gcd_collections *c, uint32_t node,
+                                  size_t *ret_count);
 /* Can an array with this name, as in struct gcd_summary, be one of handlers? */
-GCD_API bool gcd_collections_can_hold_handlers(const char *array_name);
+bool gcd_collections_can_hold_handlers(const char *array_name);
 
 /* Unknown length, or unknown bound of the number of elements. */
 #define GCD_COUNT_UNKNOWN    UINT64_MAX
@@ -165,13 +158,10 @@ static inline bool gcd_collection_is_exact(const struct gcd_collection *it)
  * not use one C from several threads at once. GCD_OK; GCD_END: not a collection, or its internals
  * do not look like one; GCD_E_NOMEM, GCD_E_CANCELED.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_collection_describe(struct gcd_collections *c, uint32_t node,
-                                                          struct gcd_collection *ret,
-                                                          struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_collection_describe(struct gcd_collections *c, uint32_t node,
+                                                  struct gcd_collection *ret,
+                                                  struct gcd_error *err);
 /* Object number I < structure_objects of the collection described last. */
-GCD_API uint32_t gcd_collection_object(const struct gcd_collections *c, uint64_t i);
+uint32_t gcd_collection_object(const struct gcd_collections *c, uint64_t i);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

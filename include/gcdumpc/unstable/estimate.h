@@ -16,10 +16,6 @@
 #include <gcdumpc/status.h>
 #include <gcdumpc/summary.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The program, its libraries, buffers of inputs and outputs: 5.3 MiB as measured, of which 3.4 MiB
  * is a program that only prints its help. */
 #define GCD_ESTIMATE_BASE (UINT64_C(11) << 19)
@@ -37,9 +33,6 @@ enum gcd_workload {
 };
 
 /* In bytes, for the dump or graph with this summary. */
-GCD_API uint64_t gcd_estimate(const struct gcd_summary *summary, enum gcd_workload workload);
+uint64_t gcd_estimate(const struct gcd_summary *summary, enum gcd_workload workload);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

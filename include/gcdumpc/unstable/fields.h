@@ -32,20 +32,15 @@
 #include <gcdumpc/graph.h>
 #include <gcdumpc/status.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct gcd_fields;
 
 /* G must outlive the fields.  ALLOC may be NULL.  GCD_E_NOMEM. */
-GCD_API GCD_MUST_CHECK gcd_status gcd_fields_new(const struct gcd_graph *g,
-                                                 const struct gcd_alloc *alloc,
-                                                 struct gcd_fields **ret, struct gcd_error *err);
-GCD_API void gcd_fields_free(struct gcd_fields *f);
+GCD_MUST_CHECK gcd_status gcd_fields_new(const struct gcd_graph *g, const struct gcd_alloc *alloc,
+                                         struct gcd_fields **ret, struct gcd_error *err);
+void gcd_fields_free(struct gcd_fields *f);
 
 /* How many types of the graph have a layout. */
-GCD_API uint32_t gcd_fields_type_count(const struct gcd_fields *f);
+uint32_t gcd_fields_type_count(const struct gcd_fields *f);
 
 #define GCD_ELEMENT_NONE UINT64_MAX
 
@@ -61,22 +56,19 @@ struct gcd_field {
 /*
  * The field of reference EDGE of NODE.  The names live as long as F, which several threads may use.
  */
-GCD_API struct gcd_field gcd_fields_get(const struct gcd_fields *f, uint32_t node, size_t edge);
+struct gcd_field gcd_fields_get(const struct gcd_fields *f, uint32_t node, size_t edge);
 /* That of the first reference from FROM to TO. */
-GCD_API struct gcd_field gcd_fields_between(const struct gcd_fields *f, uint32_t from, uint32_t to);
+struct gcd_field gcd_fields_between(const struct gcd_fields *f, uint32_t from, uint32_t to);
 
 #define GCD_FIELD_LABEL_BYTES 512
 
 /* FIELD for people, "" = unknown: "_byUser", "_first or _last", "[17]", "[].key".  Returns BUF. */
-GCD_API const char *gcd_field_label(const struct gcd_field *field, char buf[GCD_FIELD_LABEL_BYTES]);
+const char *gcd_field_label(const struct gcd_field *field, char buf[GCD_FIELD_LABEL_BYTES]);
 
 /*
  * The name of a field of N bytes as it is in the source, in BUF: of "<Instance>k__BackingField"
  * "Instance", of "<count>5__2" "count".  Returns its length, at most N.
  */
-GCD_API size_t gcd_field_source_name(const char *name, size_t n, char *buf);
+size_t gcd_field_source_name(const char *name, size_t n, char *buf);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -12,26 +12,19 @@
 #include <gcdumpc/unstable/estimate.h>
 #include <gcdumpc/writer.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * For GCD_FORMAT_STAGED: checks that no file beside PATH would spoil the output, such as the
  * journal of an older database.  Call it before the work; gcd_write_staged checks again.  GCD_E_IO,
  * GCD_E_NOMEM.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_format_check_output(const struct gcd_format *f,
-                                                          const char *path, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_format_check_output(const struct gcd_format *f, const char *path,
+                                                  struct gcd_error *err);
 
 /* The work on a graph that it needs; for profiles, when they stack objects by dominators. */
-GCD_API enum gcd_workload gcd_format_workload(const struct gcd_format *f);
+enum gcd_workload gcd_format_workload(const struct gcd_format *f);
 
 /* The estimated size of an output on disk in bytes, without gzip, made from STREAM_BYTES of events.
  * Measured: src/write/README.md. */
-GCD_API uint64_t gcd_format_size(const struct gcd_format *f, uint64_t stream_bytes);
+uint64_t gcd_format_size(const struct gcd_format *f, uint64_t stream_bytes);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

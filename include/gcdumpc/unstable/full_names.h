@@ -23,10 +23,6 @@
 #include <gcdumpc/status.h>
 #include <gcdumpc/summary.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* A file that may be the one of a module. */
 struct gcd_module_file {
     struct gcd_input *input; /* seekable */
@@ -62,11 +58,7 @@ struct gcd_module_files {
  * problem say why; a missing, damaged or replaced file is not an error. GCD_E_NOMEM,
  * GCD_E_CANCELED, GCD_E_STATE.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_dump_resolve(struct gcd_dump *d,
-                                                   const struct gcd_module_files *files,
-                                                   struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_dump_resolve(struct gcd_dump *d, const struct gcd_module_files *files,
+                                           struct gcd_error *err);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -9,10 +9,6 @@
 #include <gcdumpc/io.h>
 #include <gcdumpc/status.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct gcd_image_options {
     /* a dump has also the objects that no root reaches: the next collection would free them */
     bool with_dead;
@@ -20,11 +16,8 @@ struct gcd_image_options {
 
 /* For all dumps and traces of IN, which must not have been opened yet.  Has no effect on other
  * files than core files.  GCD_E_STATE, GCD_E_NOMEM. */
-GCD_API GCD_MUST_CHECK gcd_status gcd_input_set_image(struct gcd_input *in,
-                                                      const struct gcd_image_options *options,
-                                                      struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_input_set_image(struct gcd_input *in,
+                                              const struct gcd_image_options *options,
+                                              struct gcd_error *err);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

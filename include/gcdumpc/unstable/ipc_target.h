@@ -14,10 +14,6 @@
 #include <gcdumpc/status.h>
 #include <gcdumpc/summary.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The limit that is reached first when a process takes more memory. */
 enum gcd_ipc_limit { GCD_IPC_LIMIT_NONE, GCD_IPC_LIMIT_CGROUP, GCD_IPC_LIMIT_MACHINE };
 
@@ -36,9 +32,9 @@ struct gcd_ipc_memory {
 
 /* The memory of the process PID; PID 0 = a process that is not visible: then only the machine
  * counts. */
-GCD_API void gcd_ipc_memory(uint32_t pid, struct gcd_ipc_memory *ret);
+void gcd_ipc_memory(uint32_t pid, struct gcd_ipc_memory *ret);
 /* rss_bytes alone, for sampling. */
-GCD_API uint64_t gcd_ipc_resident(uint32_t pid);
+uint64_t gcd_ipc_resident(uint32_t pid);
 /*
  * The memory of a process at one moment, with all its mappings, so that the memory in the ranges of
  * the GC can be computed once the dump has told where they are.
@@ -49,44 +45,43 @@ struct gcd_ipc_mappings;
  * is empty, and gcd_ipc_mappings_problem says why. GCD_E_NOT_FOUND: the process is not visible, or
  * has ended; GCD_E_NOMEM.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_mappings_new(uint32_t pid, const struct gcd_alloc *alloc,
-                                                       struct gcd_ipc_mappings **ret,
-                                                       struct gcd_error *err);
-GCD_API void gcd_ipc_mappings_free(struct gcd_ipc_mappings *m);
+GCD_MUST_CHECK gcd_status gcd_ipc_mappings_new(uint32_t pid, const struct gcd_alloc *alloc,
+                                               struct gcd_ipc_mappings **ret,
+                                               struct gcd_error *err);
+void gcd_ipc_mappings_free(struct gcd_ipc_mappings *m);
 /* Why the mappings could not be read; "" when they were. */
-GCD_API const char *gcd_ipc_mappings_problem(const struct gcd_ipc_mappings *m);
+const char *gcd_ipc_mappings_problem(const struct gcd_ipc_mappings *m);
 /* Fills *RET.  RANGES[N]: those of the GC, from a dump of the process made afterwards. */
-GCD_API void gcd_ipc_mappings_memory(const struct gcd_ipc_mappings *m,
-                                     const struct gcd_range *ranges, size_t n,
-                                     struct gcd_process_memory *ret);
+void gcd_ipc_mappings_memory(const struct gcd_ipc_mappings *m, const struct gcd_range *ranges,
+                             size_t n, struct gcd_process_memory *ret);
 
 /*
  * The largest possible heap of the process PID, with garbage, judged by its memory alone: nothing
  * is asked of the process, because an event session leaves objects in its heap.  0 = unknown.
  */
-GCD_API uint64_t gcd_ipc_heap_most(uint32_t pid);
+uint64_t gcd_ipc_heap_most(uint32_t pid);
 
 /* Has a signal (SIGSTOP) or a debugger stopped the process PID?  It does not answer until it
  * continues.  False when unknown. */
-GCD_API bool gcd_ipc_stopped(uint32_t pid);
+bool gcd_ipc_stopped(uint32_t pid);
 
 /* Why the process PID does not answer, as text in RET[CAP]: no file descriptor is left, or it waits
  * at its start to be resumed.  False: neither, or unknown. */
-GCD_API bool gcd_ipc_silence(uint32_t pid, char *ret, size_t cap);
+bool gcd_ipc_silence(uint32_t pid, char *ret, size_t cap);
 
 /*
  * Does the process PID use the server GC, judged by the names of its first threads?  One thread per
  * heap runs during a collection and during the heap walk that follows, where all but one only spin
  * (measured, .NET 10).  False when unknown.
  */
-GCD_API bool gcd_ipc_server_gc(uint32_t pid);
+bool gcd_ipc_server_gc(uint32_t pid);
 
 /*
  * Open connections at SOCKET_PATH of the process PID, including ours: other tools, and connections
  * the process has not closed yet. GCD_IPC_UNKNOWN when they cannot be counted.
  */
 #define GCD_IPC_UNKNOWN UINT32_MAX
-GCD_API uint32_t gcd_ipc_connections(uint32_t pid, const char *socket_path);
+uint32_t gcd_ipc_connections(uint32_t pid, const char *socket_path);
 
 /* The estimated cost of a heap walk, from the memory of the process, and the buffer it can get. */
 struct gcd_ipc_budget {
@@ -100,23 +95,22 @@ struct gcd_ipc_budget {
 };
 
 /* MAX_BUFFER_MB: the caller's own limit, 0 = 4095. */
-GCD_API struct gcd_ipc_budget gcd_ipc_budget(const struct gcd_ipc_memory *memory,
-                                             uint32_t max_buffer_mb);
+struct gcd_ipc_budget gcd_ipc_budget(const struct gcd_ipc_memory *memory, uint32_t max_buffer_mb);
 
 /*
  * The buffer for the next attempt, after an attempt with BUFFER_MB lost LOST_EVENTS (0 = unknown)
  * and delivered STREAM_BYTES: at least twice as large, within the budget; 0 when the budget allows
  * no more than BUFFER_MB.
  */
-GCD_API uint32_t gcd_ipc_budget_after_loss(const struct gcd_ipc_budget *budget, uint32_t buffer_mb,
-                                           uint64_t stream_bytes, uint64_t lost_events);
+uint32_t gcd_ipc_budget_after_loss(const struct gcd_ipc_budget *budget, uint32_t buffer_mb,
+                                   uint64_t stream_bytes, uint64_t lost_events);
 
 /*
  * The largest event stream that MEMORY explains: four times the memory of the process, resident or
  * not, plus 1 GiB.  If that is unknown, the same for the machine; UINT64_MAX when both are unknown.
  * A larger stream is not a heap walk.
  */
-GCD_API uint64_t gcd_ipc_stream_max(const struct gcd_ipc_memory *memory);
+uint64_t gcd_ipc_stream_max(const struct gcd_ipc_memory *memory);
 
 /*
  * Prevents two dumps of one process at the same time.  The lock is a kernel name (an abstract unix
@@ -137,18 +131,17 @@ struct gcd_ipc_lock {
  * GCD_OK, also when usurped; GCD_E_STATE: HOLDER_PID, another instance of ours, run by root or the
  * process's user, is dumping it.  Always release with gcd_ipc_unlock.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_lock(uint32_t pid, const char *socket_path,
-                                               struct gcd_ipc_lock *ret, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_ipc_lock(uint32_t pid, const char *socket_path,
+                                       struct gcd_ipc_lock *ret, struct gcd_error *err);
 /* The same for all processes of the machine that use this lock and run as this user or root. */
-GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_lock_machine(struct gcd_ipc_lock *ret,
-                                                       struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_ipc_lock_machine(struct gcd_ipc_lock *ret, struct gcd_error *err);
 /*
  * After GCD_E_STATE from one of these: true once the holder has released the lock or died, so that
  * another try may succeed; false after MS milliseconds.  Use this instead of polling: each try
  * leaves a connection in the holder's queue, and a full queue looks like that of a stranger.
  */
-GCD_API bool gcd_ipc_lock_wait(const struct gcd_ipc_lock *lock, int ms);
-GCD_API void gcd_ipc_unlock(struct gcd_ipc_lock *lock);
+bool gcd_ipc_lock_wait(const struct gcd_ipc_lock *lock, int ms);
+void gcd_ipc_unlock(struct gcd_ipc_lock *lock);
 
 /*
  * A reverse diagnostic port over TCP: for a runtime that is told HOST:PORT instead of a path, as on
@@ -174,20 +167,15 @@ struct gcd_ipc_port;
  * success.  GCD_E_ARG: ADDRESS is malformed, or not loopback (PERMISSION); GCD_E_IO: another
  * program listens there, or the machine has no such address; GCD_E_NOMEM.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_port_listen_tcp(const char *address, bool any_address,
-                                                          struct gcd_ipc_tcp_place *ret_place,
-                                                          struct gcd_ipc_port **ret,
-                                                          struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_ipc_port_listen_tcp(const char *address, bool any_address,
+                                                  struct gcd_ipc_tcp_place *ret_place,
+                                                  struct gcd_ipc_port **ret, struct gcd_error *err);
 
 /* Wait MS while serving the port.  GCD_OK: the time has passed; GCD_E_PEER (GONE): the process has
  * ended; GCD_E_CANCELED, GCD_E_IO. */
-GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_port_pause(struct gcd_ipc_port *port, uint64_t ms,
-                                                     const gcd_cancel_flag *cancel,
-                                                     struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_ipc_port_pause(struct gcd_ipc_port *port, uint64_t ms,
+                                             const gcd_cancel_flag *cancel, struct gcd_error *err);
 /* The number of other runtimes waiting. */
-GCD_API size_t gcd_ipc_port_others(const struct gcd_ipc_port *port);
+size_t gcd_ipc_port_others(const struct gcd_ipc_port *port);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

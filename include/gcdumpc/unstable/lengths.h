@@ -16,10 +16,6 @@
 #include <gcdumpc/status.h>
 #include <gcdumpc/summary.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The layout of the objects of a type. */
 struct gcd_length_rule {
     uint16_t header_bytes;
@@ -30,10 +26,10 @@ struct gcd_length_rule {
  * Fills RET_RULES, one per type of the dump or graph; all have element_bytes 0 when sizes are not
  * exact (Mono rounds them up). ALLOC may be NULL.  GCD_E_NOMEM.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_length_rules(const struct gcd_summary *summary,
-                                                   const struct gcd_alloc *alloc,
-                                                   struct gcd_length_rule *ret_rules,
-                                                   struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_length_rules(const struct gcd_summary *summary,
+                                           const struct gcd_alloc *alloc,
+                                           struct gcd_length_rule *ret_rules,
+                                           struct gcd_error *err);
 
 /* Does an object of SIZE_BYTES have a length?  If so, *RET is the length. */
 static inline bool gcd_length_of(const struct gcd_length_rule *rule, uint64_t size_bytes,
@@ -46,7 +42,4 @@ static inline bool gcd_length_of(const struct gcd_length_rule *rule, uint64_t si
     return true;
 }
 
-#ifdef __cplusplus
-}
-#endif
 #endif

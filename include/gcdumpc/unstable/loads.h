@@ -17,10 +17,6 @@
 #include <gcdumpc/status.h>
 #include <gcdumpc/summary.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* What identifies the file of M: its path, or the name of an assembly made in memory; "" = unknown.
  * Lives as long as the summary. */
 static inline const char *gcd_module_label(const struct gcd_module *m)
@@ -32,9 +28,9 @@ static inline const char *gcd_module_label(const struct gcd_module *m)
  * RET_FIRST[type_count]: for each type the first load of the same type, or its own number if it is
  * the first.  *RET_SOME: does any type have several loads?  ALLOC may be NULL.  GCD_E_NOMEM.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_same_types(const struct gcd_summary *summary,
-                                                 const struct gcd_alloc *alloc, uint32_t *ret_first,
-                                                 bool *ret_some, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_same_types(const struct gcd_summary *summary,
+                                         const struct gcd_alloc *alloc, uint32_t *ret_first,
+                                         bool *ret_some, struct gcd_error *err);
 
 /*
  * Merges all loads of a type: their objects and static variables become those of the first one; the
@@ -42,9 +38,6 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_same_types(const struct gcd_summary *summa
  * they are wanted (full_names.h), and call this before names, graphs and objects are made from it.
  * GCD_E_NOMEM, GCD_E_STATE.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_dump_merge_loads(struct gcd_dump *d, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_dump_merge_loads(struct gcd_dump *d, struct gcd_error *err);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

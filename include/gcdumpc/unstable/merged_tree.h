@@ -37,10 +37,6 @@
 #include <gcdumpc/paths.h>
 #include <gcdumpc/status.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct gcd_merged_tree;
 
 /*
@@ -54,19 +50,17 @@ struct gcd_preorder;
  * G and D, its dominators, must outlive the result.  CONTEXT may be NULL; only its threads are
  * used.  GCD_E_NOMEM.  Takes 16 bytes per live object, and at most 4 more during the call.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_preorder_new(const struct gcd_graph *g,
-                                                   const struct gcd_dominators *d,
-                                                   const struct gcd_context *context,
-                                                   struct gcd_preorder **ret,
-                                                   struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_preorder_new(const struct gcd_graph *g,
+                                           const struct gcd_dominators *d,
+                                           const struct gcd_context *context,
+                                           struct gcd_preorder **ret, struct gcd_error *err);
 /* P may be NULL. */
-GCD_API void gcd_preorder_free(struct gcd_preorder *p);
+void gcd_preorder_free(struct gcd_preorder *p);
 
 /* As gcd_retained_by_type (retained.h), in one pass over the objects: RET_BYTES[type_count] in
  * bytes, saturating.  GCD_E_NOMEM. */
-GCD_API GCD_MUST_CHECK gcd_status gcd_preorder_retained_by_type(const struct gcd_preorder *p,
-                                                                uint64_t *ret_bytes,
-                                                                struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_preorder_retained_by_type(const struct gcd_preorder *p,
+                                                        uint64_t *ret_bytes, struct gcd_error *err);
 
 /* No step. */
 #define GCD_STEP_NONE UINT32_MAX
@@ -142,11 +136,10 @@ struct gcd_merged_tree_options {
  * static variables).  Memory during the call: 4.4 bytes per node; 8.5 for stacks of dominators if
  * there are roots of late groups (enum gcd_root_group).
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_merged_tree_new(const struct gcd_graph *g,
-                                                      const struct gcd_merged_tree_options *options,
-                                                      struct gcd_merged_tree **ret,
-                                                      struct gcd_error *err);
-GCD_API void gcd_merged_tree_free(struct gcd_merged_tree *t);
+GCD_MUST_CHECK gcd_status gcd_merged_tree_new(const struct gcd_graph *g,
+                                              const struct gcd_merged_tree_options *options,
+                                              struct gcd_merged_tree **ret, struct gcd_error *err);
+void gcd_merged_tree_free(struct gcd_merged_tree *t);
 
 /*
  * The dominator tree of all objects with stacks, expanded from the heaviest step on until it has
@@ -159,20 +152,20 @@ GCD_API void gcd_merged_tree_free(struct gcd_merged_tree *t);
  * preorder; 4 bytes per node, of which only those of objects held by roots are touched; and 1 bit
  * per node, 2 if there are late roots and no paths.
  */
-GCD_API GCD_MUST_CHECK gcd_status
-gcd_merged_tree_heaviest(const struct gcd_graph *g, const struct gcd_merged_tree_options *options,
-                         struct gcd_merged_tree **ret, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_merged_tree_heaviest(const struct gcd_graph *g,
+                                                   const struct gcd_merged_tree_options *options,
+                                                   struct gcd_merged_tree **ret,
+                                                   struct gcd_error *err);
 
 /*
  * Each step directly before those below it; siblings by bytes, then by count, the largest first.
  * With stacks, in the order of discovery, each after its parent.  [*ret_n], owned by the tree.
  */
-GCD_API const struct gcd_merged_step *gcd_merged_tree_steps(const struct gcd_merged_tree *t,
-                                                            size_t *ret_n);
+const struct gcd_merged_step *gcd_merged_tree_steps(const struct gcd_merged_tree *t, size_t *ret_n);
 
 /* Labels are numbered from 0; all trees of one graph with the same STACKS have the same numbers. */
-GCD_API uint32_t gcd_merged_tree_label_count(const struct gcd_merged_tree *t);
-GCD_API struct gcd_step_name gcd_merged_tree_name(const struct gcd_merged_tree *t, uint32_t label);
+uint32_t gcd_merged_tree_label_count(const struct gcd_merged_tree *t);
+struct gcd_step_name gcd_merged_tree_name(const struct gcd_merged_tree *t, uint32_t label);
 
 /*
  * Makes a new tree of the MAX steps of T (with stacks) that have the most bytes including those
@@ -180,10 +173,10 @@ GCD_API struct gcd_step_name gcd_merged_tree_name(const struct gcd_merged_tree *
  * only these objects, each once; T must have been made with keep_places.  NULL: count all.
  * GCD_E_NOMEM. Time grows with the number of steps that have such objects in them or below.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_merged_tree_largest(const struct gcd_merged_tree *t,
-                                                          const uint32_t *of, size_t n, size_t max,
-                                                          struct gcd_merged_tree **ret,
-                                                          struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_merged_tree_largest(const struct gcd_merged_tree *t,
+                                                  const uint32_t *of, size_t n, size_t max,
+                                                  struct gcd_merged_tree **ret,
+                                                  struct gcd_error *err);
 
 struct gcd_merged_tree_totals {
     uint64_t count, bytes; /* wanted objects in the tree: the sums of the steps at the top */
@@ -192,9 +185,6 @@ struct gcd_merged_tree_totals {
     uint64_t cut_count; /* part of COUNT: objects that are deeper than their step */
 };
 /* How many of the wanted objects are in the tree, and how many are not. */
-GCD_API struct gcd_merged_tree_totals gcd_merged_tree_totals(const struct gcd_merged_tree *t);
+struct gcd_merged_tree_totals gcd_merged_tree_totals(const struct gcd_merged_tree *t);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -25,10 +25,6 @@
 #include <gcdumpc/io.h>
 #include <gcdumpc/status.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct gcd_metadata;
 
 /* A GUID, as the bytes in the file and in the loader events. */
@@ -63,14 +59,13 @@ struct gcd_module_identity {
  * GCD_E_TRUNCATED: the file ends early; GCD_E_FORMAT: it is damaged; GCD_E_UNSUPPORTED: it has no
  * metadata, or metadata that no compiler writes; GCD_E_LIMIT, GCD_E_IO, GCD_E_NOMEM.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_metadata_open(struct gcd_input *in, uint64_t off, uint64_t n,
-                                                    const struct gcd_alloc *alloc,
-                                                    struct gcd_metadata **ret,
-                                                    struct gcd_error *err);
-GCD_API void gcd_metadata_free(struct gcd_metadata *m);
+GCD_MUST_CHECK gcd_status gcd_metadata_open(struct gcd_input *in, uint64_t off, uint64_t n,
+                                            const struct gcd_alloc *alloc,
+                                            struct gcd_metadata **ret, struct gcd_error *err);
+void gcd_metadata_free(struct gcd_metadata *m);
 
 /* Valid as long as M. */
-GCD_API const struct gcd_module_identity *gcd_metadata_identity(const struct gcd_metadata *m);
+const struct gcd_module_identity *gcd_metadata_identity(const struct gcd_metadata *m);
 
 /* What a loader event says about a module (ManagedPdbSignature, ManagedPdbAge); a GUID of zeros =
  * unknown. */
@@ -87,8 +82,8 @@ enum gcd_module_match {
 };
 
 /* Is the file the module that was loaded? */
-GCD_API enum gcd_module_match gcd_metadata_match(const struct gcd_module_identity *file,
-                                                 const struct gcd_loaded_module *loaded);
+enum gcd_module_match gcd_metadata_match(const struct gcd_module_identity *file,
+                                         const struct gcd_loaded_module *loaded);
 
 /* ---- types ---- */
 
@@ -97,7 +92,7 @@ GCD_API enum gcd_module_match gcd_metadata_match(const struct gcd_module_identit
 
 /* The number of types that the module defines: their tokens are GCD_TOKEN_TYPE + 1 and so on, and
  * the first is <Module>. */
-GCD_API uint32_t gcd_metadata_type_count(const struct gcd_metadata *m);
+uint32_t gcd_metadata_type_count(const struct gcd_metadata *m);
 
 struct gcd_type_definition {
     uint32_t flags; /* TypeAttributes, ECMA-335 II.23.1.15 */
@@ -109,13 +104,11 @@ struct gcd_type_definition {
 };
 
 /* GCD_E_ARG: TOKEN is no type definition of M. */
-GCD_API GCD_MUST_CHECK gcd_status gcd_metadata_type(struct gcd_metadata *m, uint32_t token,
-                                                    struct gcd_type_definition *ret,
-                                                    struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_metadata_type(struct gcd_metadata *m, uint32_t token,
+                                            struct gcd_type_definition *ret, struct gcd_error *err);
 /* Interface I of those in the declaration of type TOKEN: a token like the base.  GCD_E_ARG. */
-GCD_API GCD_MUST_CHECK gcd_status gcd_metadata_interface(struct gcd_metadata *m, uint32_t token,
-                                                         uint32_t i, uint32_t *ret,
-                                                         struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_metadata_interface(struct gcd_metadata *m, uint32_t token, uint32_t i,
+                                                 uint32_t *ret, struct gcd_error *err);
 
 /*
  * The name of type TOKEN as C# writes it, with namespace and outer types.  For a definition, the
@@ -125,9 +118,9 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_metadata_interface(struct gcd_metadata *m,
  * The text is valid until the next call on M.  GCD_E_ARG: no such type, or a definition with a
  * different number of parameters.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_metadata_name(struct gcd_metadata *m, uint32_t token,
-                                                    const char *const *args, size_t n_args,
-                                                    const char **ret, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_metadata_name(struct gcd_metadata *m, uint32_t token,
+                                            const char *const *args, size_t n_args,
+                                            const char **ret, struct gcd_error *err);
 
 /*
  * The same for a definition or a reference, as reflection spells it, without arguments:
@@ -135,10 +128,9 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_metadata_name(struct gcd_metadata *m, uint
  * the type itself begins, after its outer types: this part is all that the runtime sends.
  * Characters with a meaning in this spelling are escaped with a backslash.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_metadata_reflection_name(struct gcd_metadata *m,
-                                                               uint32_t token, const char **ret,
-                                                               size_t *ret_last,
-                                                               struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_metadata_reflection_name(struct gcd_metadata *m, uint32_t token,
+                                                       const char **ret, size_t *ret_last,
+                                                       struct gcd_error *err);
 
 /*
  * The events of type TOKEN that have an instance field: "Changed System.EventHandler`1;Closed
@@ -148,8 +140,8 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_metadata_reflection_name(struct gcd_metada
  * class of another module, which may have more.  "" = none. Valid until the next call on M.
  * GCD_E_ARG: TOKEN is no type definition of M.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_metadata_events(struct gcd_metadata *m, uint32_t token,
-                                                      const char **ret, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_metadata_events(struct gcd_metadata *m, uint32_t token,
+                                              const char **ret, struct gcd_error *err);
 
 /* ---- static fields ---- */
 
@@ -173,17 +165,14 @@ struct gcd_static_field {
  *     struct gcd_static_field f = { 0 };
  *     while ((st = gcd_metadata_next_static(m, &f, &err)) == GCD_OK)
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_metadata_next_static(struct gcd_metadata *m,
-                                                           struct gcd_static_field *f,
-                                                           struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_metadata_next_static(struct gcd_metadata *m,
+                                                   struct gcd_static_field *f,
+                                                   struct gcd_error *err);
 
 /* The declared type of field F, as C# writes it; type parameters have their own names.  Valid until
  * the next call on M. */
-GCD_API GCD_MUST_CHECK gcd_status gcd_metadata_field_type(struct gcd_metadata *m,
-                                                          const struct gcd_static_field *f,
-                                                          const char **ret, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_metadata_field_type(struct gcd_metadata *m,
+                                                  const struct gcd_static_field *f,
+                                                  const char **ret, struct gcd_error *err);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

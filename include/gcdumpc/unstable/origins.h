@@ -24,13 +24,9 @@
 #include <gcdumpc/summary.h>
 #include <gcdumpc/unstable/collections.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum gcd_origin { GCD_ORIGIN_OWN, GCD_ORIGIN_LIBRARY, GCD_ORIGIN_FRAMEWORK, GCD_ORIGINS };
 /* For programs: "own", "library", "framework"; static. */
-GCD_API const char *gcd_origin_name(enum gcd_origin origin);
+const char *gcd_origin_name(enum gcd_origin origin);
 
 struct gcd_origins;
 
@@ -45,19 +41,19 @@ struct gcd_origins_options {
  * Classifies all types of SUMMARY, whose strings must outlive the result.  OPTIONS may be NULL.
  * Takes 1 byte per type and 32 per namespace and type definition.  GCD_E_NOMEM.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_origins_new(const struct gcd_summary *summary,
-                                                  const struct gcd_origins_options *options,
-                                                  struct gcd_origins **ret, struct gcd_error *err);
-GCD_API void gcd_origins_free(struct gcd_origins *o);
+GCD_MUST_CHECK gcd_status gcd_origins_new(const struct gcd_summary *summary,
+                                          const struct gcd_origins_options *options,
+                                          struct gcd_origins **ret, struct gcd_error *err);
+void gcd_origins_free(struct gcd_origins *o);
 
 /* The origin of type number TYPE. */
-GCD_API enum gcd_origin gcd_origins_get(const struct gcd_origins *o, uint32_t type);
+enum gcd_origin gcd_origins_get(const struct gcd_origins *o, uint32_t type);
 /*
  * The origin of a type that need not have objects, such as the class of a static variable, by its
  * NAME in the runtime's spelling: that of the type with this name, of its outer types, or of the
  * types in its namespace.
  */
-GCD_API enum gcd_origin gcd_origins_of_name(const struct gcd_origins *o, const char *name);
+enum gcd_origin gcd_origins_of_name(const struct gcd_origins *o, const char *name);
 
 /* ---- folded paths ---- */
 
@@ -90,8 +86,8 @@ struct gcd_fold_step {
  * what the path is about; steps with KEEP; the program's own types; the collection that has the
  * last step as an element or internal part; and a single step between shown ones.
  */
-GCD_API void gcd_fold_path(const struct gcd_origins *origins, struct gcd_collections *collections,
-                           struct gcd_fold_step *steps, size_t n);
+void gcd_fold_path(const struct gcd_origins *origins, struct gcd_collections *collections,
+                   struct gcd_fold_step *steps, size_t n);
 
 /* ---- folded trees: many paths with common steps ---- */
 
@@ -112,16 +108,13 @@ struct gcd_fold_node {
 };
 
 /* Sets FACTS of NODES[N] from their types and parents. */
-GCD_API void gcd_fold_facts(const struct gcd_origins *origins, struct gcd_collections *collections,
-                            struct gcd_fold_node *nodes, size_t n);
+void gcd_fold_facts(const struct gcd_origins *origins, struct gcd_collections *collections,
+                    struct gcd_fold_node *nodes, size_t n);
 /*
  * Sets FOLD of NODES[N] from their facts, as for paths; a path ends where it branches.  All
  * internals of a collection are part of it, even where they branch; what is below them is then
  * below the collection.  A hidden node has a single node below it besides its internals.
  */
-GCD_API void gcd_fold_tree(struct gcd_fold_node *nodes, size_t n);
+void gcd_fold_tree(struct gcd_fold_node *nodes, size_t n);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -18,10 +18,6 @@
 #include <gcdumpc/status.h>
 #include <gcdumpc/summary.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Look for native memory if the GC has less than this share of the resident memory, and at least
  * this many bytes are outside it. */
 #define GCD_NATIVE_GC_PERCENT 50u
@@ -31,17 +27,17 @@ extern "C" {
  * Puts M into the summary of D, which must be closed; gcd_recording_write keeps it.  Call it before
  * making graphs from D. GCD_E_STATE.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_dump_set_process_memory(struct gcd_dump *d,
-                                                              const struct gcd_process_memory *m,
-                                                              struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_dump_set_process_memory(struct gcd_dump *d,
+                                                      const struct gcd_process_memory *m,
+                                                      struct gcd_error *err);
 
 /* Anonymous memory outside the ranges of the GC; 0 unless M->gc_known. */
-GCD_API uint64_t gcd_native_bytes(const struct gcd_process_memory *m);
+uint64_t gcd_native_bytes(const struct gcd_process_memory *m);
 /* Is so much memory outside the GC that the heap does not explain the memory of the process? */
-GCD_API bool gcd_is_native(const struct gcd_process_memory *m);
+bool gcd_is_native(const struct gcd_process_memory *m);
 /* Bytes that the GC uses in the ranges of S, and how many of them are free between objects; 0 if no
  * ranges are known. */
-GCD_API void gcd_range_bytes(const struct gcd_summary *s, uint64_t *ret_used, uint64_t *ret_free);
+void gcd_range_bytes(const struct gcd_summary *s, uint64_t *ret_used, uint64_t *ret_free);
 
 /*
  * A sentence for people, without a full stop: "the GC heap is 120 MiB of 900 MiB resident: look for
@@ -49,9 +45,6 @@ GCD_API void gcd_range_bytes(const struct gcd_summary *s, uint64_t *ret_used, ui
  * into CAP bytes with its NUL.
  */
 #define GCD_MEMORY_TEXT_BYTES 160
-GCD_API size_t gcd_process_memory_text(const struct gcd_process_memory *m, char *ret, size_t cap);
+size_t gcd_process_memory_text(const struct gcd_process_memory *m, char *ret, size_t cap);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

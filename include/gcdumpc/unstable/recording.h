@@ -16,10 +16,6 @@
 #include <gcdumpc/io.h>
 #include <gcdumpc/status.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct gcd_recording_options {
     struct gcd_context context;
     bool plain; /* copy the bytes unchanged, without names and memory */
@@ -32,7 +28,7 @@ enum gcd_recording_names {
     /* the recording is cut, damaged or in another format than runtimes send: nothing is added */
     GCD_RECORDING_NAMES_NO_ROOM
 };
-GCD_API enum gcd_recording_names gcd_recording_names(const struct gcd_dump *d);
+enum gcd_recording_names gcd_recording_names(const struct gcd_dump *d);
 
 /*
  * Copies the recording IN to TO, decompressed, and adds the names resolved for D and the process
@@ -40,12 +36,9 @@ GCD_API enum gcd_recording_names gcd_recording_names(const struct gcd_dump *d);
  * commit TO.  *RET_NAMES (may be NULL): the number of names added, of types and static variables.
  * GCD_E_FORMAT: IN has changed since it was read; GCD_E_CANCELED; errors of IN and TO.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_recording_write(struct gcd_dump *d, struct gcd_input *in,
-                                                      struct gcd_sink *to,
-                                                      const struct gcd_recording_options *options,
-                                                      uint64_t *ret_names, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_recording_write(struct gcd_dump *d, struct gcd_input *in,
+                                              struct gcd_sink *to,
+                                              const struct gcd_recording_options *options,
+                                              uint64_t *ret_names, struct gcd_error *err);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

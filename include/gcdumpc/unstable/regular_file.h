@@ -11,10 +11,6 @@
 #include <gcdumpc/io.h>
 #include <gcdumpc/status.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct gcd_regular_file {
     uint64_t device, inode, bytes;
     /* since 1970: last change of its content; of its content, name, owner or mode */
@@ -30,13 +26,9 @@ struct gcd_regular_file {
  * and RET_FILE may be NULL. GCD_E_IO, with GCD_ERROR_NO_FILE if it does not exist; GCD_E_ARG: not a
  * regular file; GCD_E_NOMEM.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_input_open_regular(const char *path,
-                                                         const struct gcd_alloc *alloc,
-                                                         struct gcd_input **ret,
-                                                         struct gcd_regular_file *ret_file,
-                                                         struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_input_open_regular(const char *path, const struct gcd_alloc *alloc,
+                                                 struct gcd_input **ret,
+                                                 struct gcd_regular_file *ret_file,
+                                                 struct gcd_error *err);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

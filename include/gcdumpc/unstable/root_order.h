@@ -16,10 +16,6 @@
 #include <gcdumpc/status.h>
 #include <gcdumpc/summary.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Does a root of GROUP count only for what no earlier group reaches?  Weak roots never count. */
 static inline bool gcd_group_is_late(enum gcd_root_group group)
 {
@@ -32,10 +28,9 @@ static inline bool gcd_group_is_late(enum gcd_root_group group)
  * extended.  CONTEXT may be NULL; no progress.  GCD_E_NOMEM, GCD_E_CANCELED.  Memory during the
  * call: 4 bytes per node with references, 1 bit per node.  No recursion.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_reached_before(const struct gcd_graph *g,
-                                                     enum gcd_root_group limit,
-                                                     const struct gcd_context *context,
-                                                     uint64_t *reached, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_reached_before(const struct gcd_graph *g, enum gcd_root_group limit,
+                                             const struct gcd_context *context, uint64_t *reached,
+                                             struct gcd_error *err);
 
 /* ---- all objects of some types ---- */
 
@@ -59,7 +54,7 @@ struct gcd_dominators_of {
  * that no single object dominates, and has 0 dominators. CONTEXT may be NULL.  Linear, without
  * recursion; memory during the call: 4.2 bytes per node.  GCD_E_NOMEM, GCD_E_CANCELED.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_immediate_dominators(
+GCD_MUST_CHECK gcd_status gcd_immediate_dominators(
     const struct gcd_graph *g, const struct gcd_dominators *d, const struct gcd_dominators_of *of,
     const struct gcd_context *context, struct gcd_dominating_type *ret, struct gcd_error *err);
 
@@ -71,11 +66,10 @@ struct gcd_content {
  * As gcd_retained_set (retained.h), also with the retained objects by type, including those of
  * TYPES: RET_CONTENT[type_count of G].  Same errors and memory.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_retained_content(
-    const struct gcd_graph *g, const uint8_t *types, const struct gcd_context *context,
-    struct gcd_retained_set *ret, struct gcd_content *ret_content, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_retained_content(const struct gcd_graph *g, const uint8_t *types,
+                                               const struct gcd_context *context,
+                                               struct gcd_retained_set *ret,
+                                               struct gcd_content *ret_content,
+                                               struct gcd_error *err);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -30,10 +30,6 @@
 #include <gcdumpc/alloc.h>
 #include <gcdumpc/status.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Smaller blocks always stay in memory. */
 #define GCD_SPILL_BLOCK 65536u
 /* The smallest budget: small blocks need some memory in any case. */
@@ -49,26 +45,23 @@ struct gcd_spill_options {
 };
 
 /* Makes no file yet.  GCD_E_ARG: the budget is too small. */
-GCD_API GCD_MUST_CHECK gcd_status gcd_spill_new(const struct gcd_spill_options *options,
-                                                struct gcd_spill **ret, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_spill_new(const struct gcd_spill_options *options,
+                                        struct gcd_spill **ret, struct gcd_error *err);
 /* All blocks must have been freed. */
-GCD_API void gcd_spill_free(struct gcd_spill *s);
+void gcd_spill_free(struct gcd_spill *s);
 
 /* Valid as long as S. */
-GCD_API const struct gcd_alloc *gcd_spill_alloc(const struct gcd_spill *s);
+const struct gcd_alloc *gcd_spill_alloc(const struct gcd_spill *s);
 
 /*
  * Checks whether NEED_BYTES could be allocated now.  RET_FOLDER is the folder for files, NULL if
  * the budget suffices. GCD_E_IO: no folder can hold the files, or their disks do not have enough
  * room.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_spill_check(const struct gcd_spill *s, uint64_t need_bytes,
-                                                  const char **ret_folder, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_spill_check(const struct gcd_spill *s, uint64_t need_bytes,
+                                          const char **ret_folder, struct gcd_error *err);
 
 /* Why the last large block failed; GCD_OK if none did.  An allocator can only return NULL. */
-GCD_API gcd_status gcd_spill_status(struct gcd_spill *s, struct gcd_error *err);
+gcd_status gcd_spill_status(struct gcd_spill *s, struct gcd_error *err);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -15,16 +15,12 @@
 #include <gcdumpc/status.h>
 #include <gcdumpc/summary.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* R->class_name in the style of N, which was made from the summary that R belongs to; "" = unknown,
  * or R is not a static variable. */
-GCD_API const char *gcd_names_class(const struct gcd_names *n, const struct gcd_root *r);
+const char *gcd_names_class(const struct gcd_names *n, const struct gcd_root *r);
 
 /* Does the label say more than the field?  If so, it needs no type in front of it. */
-GCD_API bool gcd_static_is_labelled(const struct gcd_root *r);
+bool gcd_static_is_labelled(const struct gcd_root *r);
 
 struct gcd_static_words {
     const char *class_name; /* the type that declares it; "" = unknown, or several are possible */
@@ -34,11 +30,7 @@ struct gcd_static_words {
 };
 /* The static variable R of G.  NAMES may be NULL: names as the runtime spells them.  Valid as long
  * as G and NAMES. */
-GCD_API struct gcd_static_words gcd_static_words(const struct gcd_graph *g,
-                                                 const struct gcd_names *names,
-                                                 const struct gcd_root *r);
+struct gcd_static_words gcd_static_words(const struct gcd_graph *g, const struct gcd_names *names,
+                                         const struct gcd_root *r);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -8,13 +8,9 @@
 
 #include <gcdumpc/suspects.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Are the bytes of a suspect of KIND free memory?  If so, they are not part of the heap's bytes and
  * have no share of it. */
-GCD_API bool gcd_suspect_kind_is_free(enum gcd_suspect_kind kind);
+bool gcd_suspect_kind_is_free(enum gcd_suspect_kind kind);
 
 struct gcd_suspect_check {
     /* suspects of the kind, including those that are only a clause of another one */
@@ -30,27 +26,23 @@ struct gcd_suspect_check {
 };
 
 /* The check of KIND; belongs to S. */
-GCD_API const struct gcd_suspect_check *gcd_suspects_check(const struct gcd_suspects *s,
-                                                           enum gcd_suspect_kind kind);
+const struct gcd_suspect_check *gcd_suspects_check(const struct gcd_suspects *s,
+                                                   enum gcd_suspect_kind kind);
 
 /* Number I of the ALSO_COUNT suspects that consist of the objects of X, a suspect of S; each has
  * its own sentence. */
-GCD_API const struct gcd_suspect *gcd_suspects_also(const struct gcd_suspects *s,
-                                                    const struct gcd_suspect *x, size_t i);
+const struct gcd_suspect *gcd_suspects_also(const struct gcd_suspects *s,
+                                            const struct gcd_suspect *x, size_t i);
 
 /*
  * NONE: the result of gcd_suspects_new for the same arguments, without suspects.  *RET: suspects,
  * of which the first is the largest consumer; NULL if there is none, as in an empty heap.  Ignores
  * the thresholds in OPTIONS.  Fails like gcd_suspects_new.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_largest_consumer(const struct gcd_graph *g,
-                                                       const struct gcd_dominators *d,
-                                                       const struct gcd_suspects_options *options,
-                                                       const struct gcd_suspects *none,
-                                                       struct gcd_suspects **ret,
-                                                       struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_largest_consumer(const struct gcd_graph *g,
+                                               const struct gcd_dominators *d,
+                                               const struct gcd_suspects_options *options,
+                                               const struct gcd_suspects *none,
+                                               struct gcd_suspects **ret, struct gcd_error *err);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

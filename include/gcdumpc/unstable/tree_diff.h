@@ -17,10 +17,6 @@
 #include <gcdumpc/status.h>
 #include <gcdumpc/unstable/merged_tree.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct gcd_tree_diff;
 
 /* A step of one dump. */
@@ -42,34 +38,28 @@ struct gcd_tree_diff_row {
 };
 
 /* ALLOC may be NULL.  GCD_E_NOMEM. */
-GCD_API GCD_MUST_CHECK gcd_status gcd_tree_diff_new(const struct gcd_alloc *alloc,
-                                                    struct gcd_tree_diff **ret,
-                                                    struct gcd_error *err);
-GCD_API void gcd_tree_diff_free(struct gcd_tree_diff *d);
+GCD_MUST_CHECK gcd_status gcd_tree_diff_new(const struct gcd_alloc *alloc,
+                                            struct gcd_tree_diff **ret, struct gcd_error *err);
+void gcd_tree_diff_free(struct gcd_tree_diff *d);
 
 /*
  * Adds the steps of the next dump, oldest first; copies everything.  GCD_E_ARG: an invalid number
  * of a parent or name; GCD_E_NOMEM, GCD_E_LIMIT; GCD_E_STATE after gcd_tree_diff_match.  Memory: 32
  * bytes per step, and the names.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_tree_diff_add(struct gcd_tree_diff *d,
-                                                    const char *const *names, size_t name_count,
-                                                    const struct gcd_tree_diff_step *steps,
-                                                    size_t step_count, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_tree_diff_add(struct gcd_tree_diff *d, const char *const *names,
+                                            size_t name_count,
+                                            const struct gcd_tree_diff_step *steps,
+                                            size_t step_count, struct gcd_error *err);
 
 /* Makes the rows of all added dumps.  No recursion.  GCD_E_NOMEM, GCD_E_LIMIT; GCD_E_STATE on a
  * second call. */
-GCD_API GCD_MUST_CHECK gcd_status gcd_tree_diff_match(struct gcd_tree_diff *d,
-                                                      struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_tree_diff_match(struct gcd_tree_diff *d, struct gcd_error *err);
 
 /*
  * After gcd_tree_diff_match: the rows [*ret_n], each directly before those below it, siblings in
  * the order of gcd_diff_row.  Valid as long as D.
  */
-GCD_API const struct gcd_tree_diff_row *gcd_tree_diff_rows(const struct gcd_tree_diff *d,
-                                                           size_t *ret_n);
+const struct gcd_tree_diff_row *gcd_tree_diff_rows(const struct gcd_tree_diff *d, size_t *ret_n);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -11,28 +11,20 @@
 #include <gcdumpc/names.h>
 #include <gcdumpc/status.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The style of the names. */
-GCD_API enum gcd_name_style gcd_names_style(const struct gcd_names *n);
+enum gcd_name_style gcd_names_style(const struct gcd_names *n);
 
 /*
  * The runtime's name of type number TYPE: as gcd_names_plain, but a nested type has no outer types
  * even where they are known.  Dumps without full names use this name.
  */
-GCD_API const char *gcd_names_runtime(const struct gcd_names *n, uint32_t type);
+const char *gcd_names_runtime(const struct gcd_names *n, uint32_t type);
 
 /*
  * Stores RAW in C# spelling, with a NUL, in RET[CAP]; RAW itself if it does not parse as a name.
  * RUNTIME: RAW is known to come from the runtime, so the dimensions of an array of arrays are
  * reversed.  GCD_E_LIMIT: it does not fit; GCD_E_NOMEM.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_name_csharp(const char *raw, bool runtime, char *ret,
-                                                  size_t cap);
+GCD_MUST_CHECK gcd_status gcd_name_csharp(const char *raw, bool runtime, char *ret, size_t cap);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

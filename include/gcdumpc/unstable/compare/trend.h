@@ -8,10 +8,6 @@
 
 #include <gcdumpc/status.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum gcd_trend {
     GCD_TREND_STEADY,  /* never changes */
     GCD_TREND_GROWS,   /* never less than before, and more at the end */
@@ -20,16 +16,13 @@ enum gcd_trend {
 };
 
 /* VALUES[N], oldest first; steady for fewer than two. */
-GCD_API enum gcd_trend gcd_trend_of(const uint64_t *values, size_t n);
+enum gcd_trend gcd_trend_of(const uint64_t *values, size_t n);
 
 /*
  * Growth per hour by linear regression (least squares).  UNIX_MS[N]: the time of each dump;
  * INT64_MIN = unknown; its value is skipped.  False with fewer than two distinct times.
  */
-GCD_API bool gcd_trend_slope(const int64_t *unix_ms, const uint64_t *values, size_t n,
-                             double *ret_per_hour);
+bool gcd_trend_slope(const int64_t *unix_ms, const uint64_t *values, size_t n,
+                     double *ret_per_hour);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

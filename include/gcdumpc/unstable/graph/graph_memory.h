@@ -7,20 +7,13 @@
 #include <gcdumpc/graph.h>
 #include <gcdumpc/status.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The memory of the graph in bytes. */
-GCD_API uint64_t gcd_graph_memory(const struct gcd_graph *g);
+uint64_t gcd_graph_memory(const struct gcd_graph *g);
 
 /*
  * Prefetches what gcd_graph_node_edges reads to find the references of NODE, a node of the graph,
  * but not the references.  Has no other effect and does not wait.
  */
-GCD_API void gcd_graph_fetch(const struct gcd_graph *g, uint32_t node);
+void gcd_graph_fetch(const struct gcd_graph *g, uint32_t node);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -8,22 +8,15 @@
 #include <gcdumpc/io.h>
 #include <gcdumpc/status.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * Joins N inputs into one, in order: a recording in several files.  Makes each seekable, which must
  * succeed.  On GCD_OK they belong to the joined input, otherwise still to the caller.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_input_join(struct gcd_input **parts, size_t n,
-                                                 const struct gcd_input_options *options,
-                                                 struct gcd_input **ret, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_input_join(struct gcd_input **parts, size_t n,
+                                         const struct gcd_input_options *options,
+                                         struct gcd_input **ret, struct gcd_error *err);
 /* The number of joined inputs, 1 for any other input; the size of each. */
-GCD_API size_t gcd_input_part_count(const struct gcd_input *in);
-GCD_API uint64_t gcd_input_part_size(const struct gcd_input *in, size_t i);
+size_t gcd_input_part_count(const struct gcd_input *in);
+uint64_t gcd_input_part_size(const struct gcd_input *in, size_t i);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -7,10 +7,6 @@
 #include <gcdumpc/io.h>
 #include <gcdumpc/status.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The largest N of gcd_sink_reserve. */
 #define GCD_SINK_RESERVE_MAX ((size_t)65536)
 
@@ -18,10 +14,7 @@ extern "C" {
  * Returns room for N <= GCD_SINK_RESERVE_MAX bytes, never NULL; format into it, and
  * gcd_sink_advance then writes the first N of them.  For hot loops.
  */
-GCD_API char *gcd_sink_reserve(struct gcd_sink *s, size_t n);
-GCD_API void gcd_sink_advance(struct gcd_sink *s, size_t n);
+char *gcd_sink_reserve(struct gcd_sink *s, size_t n);
+void gcd_sink_advance(struct gcd_sink *s, size_t n);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -20,10 +20,6 @@
 #include <gcdumpc/unstable/tree_diff.h>
 #include <gcdumpc/writer.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* What a page says about a dump as a whole. */
 struct gcd_page_dump {
     const char *name;    /* of its file, UTF-8 */
@@ -54,8 +50,8 @@ struct gcd_diff_page {
  * NEWER also GCD_E_NOMEM, GCD_E_CANCELED; it then takes as much memory as gcd_write_graph with the
  * format html, part of which the session keeps.  The allocator of NEWER must be thread-safe.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_write_diff_page(const struct gcd_diff_page *page,
-                                                      struct gcd_sink *s, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_write_diff_page(const struct gcd_diff_page *page, struct gcd_sink *s,
+                                              struct gcd_error *err);
 
 struct gcd_trend_page {
     const struct gcd_page_dump *dumps; /* [dump_count] oldest first */
@@ -69,20 +65,16 @@ struct gcd_trend_page {
  * different number of dumps, or none; GCD_E_LIMIT: more than 1,000 dumps; errors of the sink.
  * Memory does not grow with the number of dumps or types.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_write_trend_page(const struct gcd_trend_page *page,
-                                                       struct gcd_sink *s, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_write_trend_page(const struct gcd_trend_page *page,
+                                               struct gcd_sink *s, struct gcd_error *err);
 
 /*
  * The page of the graph of SESSION, its suspects first: those of the session, with its thresholds,
  * names and origins.  OPTIONS, which may be NULL: context and name.  The caller commits S.  Errors
  * and memory as with NEWER above; the allocator of SESSION must be thread-safe.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_write_leaks_page(struct gcd_session *session,
-                                                       struct gcd_sink *s,
-                                                       const struct gcd_write_options *options,
-                                                       struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_write_leaks_page(struct gcd_session *session, struct gcd_sink *s,
+                                               const struct gcd_write_options *options,
+                                               struct gcd_error *err);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -10,10 +10,6 @@
 #include <gcdumpc/context.h>
 #include <gcdumpc/status.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct gcd_keyed {
     uint64_t key;
     uint32_t id;
@@ -28,12 +24,8 @@ struct gcd_keyed {
  * NULL; progress starts at FIRST_TOTAL[0] + 1 of FIRST_TOTAL[1] and rises by 1 per round.
  * GCD_E_CANCELED: the order is then undefined.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_radix_sort(struct gcd_keyed **items, struct gcd_keyed **room,
-                                                 size_t n, const struct gcd_context *context,
-                                                 const uint64_t first_total[2],
-                                                 struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_radix_sort(struct gcd_keyed **items, struct gcd_keyed **room,
+                                         size_t n, const struct gcd_context *context,
+                                         const uint64_t first_total[2], struct gcd_error *err);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -33,10 +33,6 @@
 #include <gcdumpc/session.h>
 #include <gcdumpc/status.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct gcd_sql;
 
 struct gcd_sql_options {
@@ -48,15 +44,14 @@ struct gcd_sql_options {
 };
 
 /* S must outlive the result.  OPTIONS may be NULL.  GCD_E_NOMEM, GCD_E_UNSUPPORTED, GCD_E_LIMIT. */
-GCD_API GCD_MUST_CHECK gcd_status gcd_sql_new(struct gcd_session *s,
-                                              const struct gcd_sql_options *options,
-                                              struct gcd_sql **ret, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_sql_new(struct gcd_session *s, const struct gcd_sql_options *options,
+                                      struct gcd_sql **ret, struct gcd_error *err);
 /* All queries must have been freed. */
-GCD_API void gcd_sql_free(struct gcd_sql *db);
+void gcd_sql_free(struct gcd_sql *db);
 
 /* Limits the memory that SQLite takes in this process, for all its users; 0 = no limit.  A
  * statement that needs more fails with GCD_E_LIMIT. */
-GCD_API void gcd_sql_limit_memory(uint64_t bytes);
+void gcd_sql_limit_memory(uint64_t bytes);
 
 /* A table, view or function, for people. */
 struct gcd_sql_table {
@@ -67,7 +62,7 @@ struct gcd_sql_table {
 };
 /* Stores number I of them, in an order for people, in *RET; strings are static.  False after the
  * last. */
-GCD_API bool gcd_sql_table_at(size_t i, struct gcd_sql_table *ret);
+bool gcd_sql_table_at(size_t i, struct gcd_sql_table *ret);
 
 struct gcd_sql_query;
 
@@ -78,21 +73,20 @@ struct gcd_sql_query;
  * GCD_E_ARG: the statement is wrong; ERR->off is the position of the error in *TEXT, or
  * GCD_OFF_NONE; GCD_E_NOMEM, GCD_E_LIMIT.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_sql_prepare(struct gcd_sql *db,
-                                                  const struct gcd_context *call, const char **text,
-                                                  struct gcd_sql_query **ret,
-                                                  struct gcd_error *err);
-GCD_API void gcd_sql_query_free(struct gcd_sql_query *q);
+GCD_MUST_CHECK gcd_status gcd_sql_prepare(struct gcd_sql *db, const struct gcd_context *call,
+                                          const char **text, struct gcd_sql_query **ret,
+                                          struct gcd_error *err);
+void gcd_sql_query_free(struct gcd_sql_query *q);
 
 /* The columns of its rows; names belong to the query. */
-GCD_API size_t gcd_sql_column_count(const struct gcd_sql_query *q);
-GCD_API const char *gcd_sql_column_name(const struct gcd_sql_query *q, size_t column);
+size_t gcd_sql_column_count(const struct gcd_sql_query *q);
+const char *gcd_sql_column_name(const struct gcd_sql_query *q, size_t column);
 
 /*
  * Moves to the next row.  GCD_END: there is none.  GCD_E_CANCELED; GCD_E_ARG: an error from SQLite,
  * for example a sum that overflows; GCD_E_NOMEM, GCD_E_LIMIT, GCD_E_IO.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_sql_step(struct gcd_sql_query *q, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_sql_step(struct gcd_sql_query *q, struct gcd_error *err);
 
 enum gcd_sql_kind { GCD_SQL_NULL, GCD_SQL_INTEGER, GCD_SQL_REAL, GCD_SQL_TEXT, GCD_SQL_BLOB };
 struct gcd_sql_value {
@@ -104,18 +98,15 @@ struct gcd_sql_value {
     size_t bytes;
 };
 /* A value of the current row; its text is valid until the next call on the query. */
-GCD_API struct gcd_sql_value gcd_sql_value(const struct gcd_sql_query *q, size_t column);
+struct gcd_sql_value gcd_sql_value(const struct gcd_sql_query *q, size_t column);
 
 /*
  * Are all statements in TEXT valid?  Errors as of gcd_sql_prepare, with their position in TEXT.
  * Needs no session, so a mistake is found before a heap is read.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_sql_check(const char *text, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_sql_check(const char *text, struct gcd_error *err);
 
 /* Does TEXT end with a complete statement and its semicolon?  Without SQLite always true. */
-GCD_API bool gcd_sql_is_complete(const char *text);
+bool gcd_sql_is_complete(const char *text);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

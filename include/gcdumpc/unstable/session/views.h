@@ -16,96 +16,80 @@
 #include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/origins.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* [gcd_origins_new] */
-GCD_API GCD_MUST_CHECK gcd_status gcd_session_origins(struct gcd_session *s,
-                                                      const struct gcd_context *call,
-                                                      const struct gcd_origins **ret,
-                                                      struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_session_origins(struct gcd_session *s, const struct gcd_context *call,
+                                              const struct gcd_origins **ret,
+                                              struct gcd_error *err);
 /* [gcd_async_new] */
-GCD_API GCD_MUST_CHECK gcd_status gcd_session_async(struct gcd_session *s,
-                                                    const struct gcd_context *call,
-                                                    const struct gcd_async **ret,
-                                                    struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_session_async(struct gcd_session *s, const struct gcd_context *call,
+                                            const struct gcd_async **ret, struct gcd_error *err);
 /* [gcd_largest_consumer] of a heap without suspects; *RET NULL: there are suspects, or the heap is
  * empty. */
-GCD_API GCD_MUST_CHECK gcd_status gcd_session_largest_consumer(struct gcd_session *s,
-                                                               const struct gcd_context *call,
-                                                               const struct gcd_suspects **ret,
-                                                               struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_session_largest_consumer(struct gcd_session *s,
+                                                       const struct gcd_context *call,
+                                                       const struct gcd_suspects **ret,
+                                                       struct gcd_error *err);
 /* [gcd_merged_tree_new] The dominator tree of all objects, merged by type, with the default bounds
  * of merged_tree.h. */
-GCD_API GCD_MUST_CHECK gcd_status gcd_session_dominator_tree(struct gcd_session *s,
-                                                             const struct gcd_context *call,
-                                                             const struct gcd_merged_tree **ret,
-                                                             struct gcd_error *err);
-/* [gcd_generations_new] For gcd_generations_find; no objects are counted. */
-GCD_API GCD_MUST_CHECK gcd_status gcd_session_generations(struct gcd_session *s,
-                                                          const struct gcd_context *call,
-                                                          const struct gcd_generations **ret,
-                                                          struct gcd_error *err);
-/* [gcd_fields_new] Through which field a reference goes. */
-GCD_API GCD_MUST_CHECK gcd_status gcd_session_fields(struct gcd_session *s,
+GCD_MUST_CHECK gcd_status gcd_session_dominator_tree(struct gcd_session *s,
                                                      const struct gcd_context *call,
-                                                     const struct gcd_fields **ret,
+                                                     const struct gcd_merged_tree **ret,
                                                      struct gcd_error *err);
+/* [gcd_generations_new] For gcd_generations_find; no objects are counted. */
+GCD_MUST_CHECK gcd_status gcd_session_generations(struct gcd_session *s,
+                                                  const struct gcd_context *call,
+                                                  const struct gcd_generations **ret,
+                                                  struct gcd_error *err);
+/* [gcd_fields_new] Through which field a reference goes. */
+GCD_MUST_CHECK gcd_status gcd_session_fields(struct gcd_session *s, const struct gcd_context *call,
+                                             const struct gcd_fields **ret, struct gcd_error *err);
 /* [gcd_collections_new] Which types are collections; to describe one: gcd_session_collection. */
-GCD_API GCD_MUST_CHECK gcd_status gcd_session_collections(struct gcd_session *s,
-                                                          const struct gcd_context *call,
-                                                          const struct gcd_collections **ret,
-                                                          struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_session_collections(struct gcd_session *s,
+                                                  const struct gcd_context *call,
+                                                  const struct gcd_collections **ret,
+                                                  struct gcd_error *err);
 
 /*
  * [gcd_collection_describe] Describes the collection NODE, one thread at a time; GCD_END: it is
  * none.  Only the session's own cancel flag stops it.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_session_collection(struct gcd_session *s,
-                                                         const struct gcd_context *call,
-                                                         uint32_t node, struct gcd_collection *ret,
-                                                         struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_session_collection(struct gcd_session *s,
+                                                 const struct gcd_context *call, uint32_t node,
+                                                 struct gcd_collection *ret, struct gcd_error *err);
 /* [gcd_fold_path] Which of STEPS[N] to hide; one thread at a time. */
-GCD_API GCD_MUST_CHECK gcd_status gcd_session_fold_path(struct gcd_session *s,
-                                                        const struct gcd_context *call,
-                                                        struct gcd_fold_step *steps, size_t n,
-                                                        struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_session_fold_path(struct gcd_session *s,
+                                                const struct gcd_context *call,
+                                                struct gcd_fold_step *steps, size_t n,
+                                                struct gcd_error *err);
 /* [gcd_fold_facts] What gcd_fold_tree needs to know about NODES[N]; one thread at a time. */
-GCD_API GCD_MUST_CHECK gcd_status gcd_session_fold_facts(struct gcd_session *s,
-                                                         const struct gcd_context *call,
-                                                         struct gcd_fold_node *nodes, size_t n,
-                                                         struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_session_fold_facts(struct gcd_session *s,
+                                                 const struct gcd_context *call,
+                                                 struct gcd_fold_node *nodes, size_t n,
+                                                 struct gcd_error *err);
 
 /* No path to the object exists. */
 #define GCD_DEPTH_NONE UINT32_MAX
 /* (*RET)[node_count] the number of objects before each on its path (gcd_session_paths), 0 if a root
  * holds it.  Keeps 4 bytes per node. */
-GCD_API GCD_MUST_CHECK gcd_status gcd_session_depths(struct gcd_session *s,
-                                                     const struct gcd_context *call,
-                                                     const uint32_t **ret, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_session_depths(struct gcd_session *s, const struct gcd_context *call,
+                                             const uint32_t **ret, struct gcd_error *err);
 
 /*
  * (*RET)[count of gcd_session_referrers of NODE]: for each entry the index of that reference among
  * those of its object.  Keeps 4 bytes per reference.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_session_referrer_slots(struct gcd_session *s,
-                                                             const struct gcd_context *call,
-                                                             uint32_t node, const uint32_t **ret,
-                                                             struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_session_referrer_slots(struct gcd_session *s,
+                                                     const struct gcd_context *call, uint32_t node,
+                                                     const uint32_t **ret, struct gcd_error *err);
 
 /*
  * As gcd_session_dominated_by, but the largest retained size first, equal ones in ascending order;
  * constant time however long the list is.  Keeps 4 bytes per node besides those of
  * gcd_session_dominated_by; the first call takes 40 bytes per node.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_session_dominated_largest(struct gcd_session *s,
-                                                                const struct gcd_context *call,
-                                                                uint32_t node,
-                                                                struct gcd_node_list *ret,
-                                                                struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_session_dominated_largest(struct gcd_session *s,
+                                                        const struct gcd_context *call,
+                                                        uint32_t node, struct gcd_node_list *ret,
+                                                        struct gcd_error *err);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -10,10 +10,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 static inline const char *gcd_by_number(uint64_t n, const char *one, const char *many)
 {
     return n == 1 ? one : many;
@@ -50,7 +46,4 @@ static inline const char *gcd_plural(uint64_t n)
     return gcd_by_number(n, "", "s");
 }
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -11,18 +11,11 @@
 
 #include <gcdumpc/status.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * The length of the first character of the N > 0 bytes at S.  *RET_SHOWN false: it is a control
  * character, changes the direction of text, separates lines, or is an annotation or an invisible
  * tag; or the byte is not UTF-8, and *RET_CODE is 0xfffd.
  */
-GCD_API size_t gcd_text_next(const char *s, size_t n, uint32_t *ret_code, bool *ret_shown);
+size_t gcd_text_next(const char *s, size_t n, uint32_t *ret_code, bool *ret_shown);
 
-#ifdef __cplusplus
-}
-#endif
 #endif
