@@ -148,16 +148,16 @@ static void exclude(struct order *o)
 static bool is_held(const struct order *o, uint32_t v)
 {
     const struct resolve *r = o->r;
-    uint32_t held = 0;
+    bool held = false;
     for (uint32_t c = r->variables[v].first; c < r->variables[v].first + r->variables[v].count;
          c++) {
         if (r->candidates[c].gone)
             continue;
         if (o->rank[r->candidates[c].module] == RESOLVE_NONE || o->holder[o->up_to[c]] != v)
             return false;
-        held++;
+        held = true;
     }
-    return held > 0;
+    return held;
 }
 
 /*

@@ -147,6 +147,16 @@ class Html(CliTest):
             if "tree" in detail:
                 self.assertEqual(self.check_tree(detail["tree"], len(detail["tree"]) < 30), (own[2], own[3]))
 
+    def test_large_parts_have_lines_of_their_own(self):
+        """So that the page parses each only when a view needs it."""
+        page = self.page(self.link("net10-wks"))
+        lines = parts(page)[1].split("\n")
+        large = re.findall(r"[a-z_]+", re.search(r"LARGE ?= ?[^\[]*\[(.*?)\]", parts(page)[2])[1])
+        self.assertGreater(len(large), 2)
+        for key in large:
+            line, = [line for line in lines if line.startswith(f',"{key}":')]
+            self.assertEqual([*json.loads("{" + line[1:] + "}")], [key])
+
     def test_memory_of_the_process(self):
         mib = 1 << 20
         memory = self.data(self.with_memory("net10-wks"))["memory"]

@@ -149,6 +149,7 @@ class Leaks(CliTest):
         self.assertIn("The source is held by the static variable s_app through App.", got["suspects"][0]["sentence"])
         rows = {f["kind"]: f for f in got["findings"]}
         self.assertEqual(len(rows), len(got["findings"]))
+        self.assertEqual({type(f["known"]) for f in got["findings"]}, {bool})
         self.assertEqual((rows["cancellation"]["found"], rows["cancellation"]["objects"], rows["cancellation"]["least_objects"]), (1, 1000, 1000))
         self.assertEqual((rows["timers"]["found"], rows["timers"]["objects"], rows["timers"]["least_objects"], rows["timers"]["least_bytes"]),
                          (0, 0, 1000, None))

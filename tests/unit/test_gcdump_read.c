@@ -415,6 +415,7 @@ static void test_contradictions_make_a_dump_incomplete(void **state)
         { "the sum", 0, 1, "\x20\0\0\0\x0d\0\0\0", "\x21" },
         { "gaps", 1, 1, "\x02\x02\x01\0\x03\x82\x2c\x01", "\x01" },
         { "impossible characters", 3, 1, "Demo.Never", "\0" },
+        { "impossible characters", 3, 1, "Demo.Never", "\x1f" },
         { "impossible characters", 9, 1, "Demo.Stra", "\x80" },
         { "address of another", 0, 1, "\x20\x10\0\0\0\0\0\0", "\0" },
         { "1 object of the file", 0, 2, "\x20\x10\0\0\0\0\0\0", "\0\0" },
