@@ -316,6 +316,11 @@ class Tools(McpTest):
         got = client.all("diff", "types", old="h1", new="h2", retained=True, limit=10)
         self.assertEqual([(r["type"], r["count_delta"], r["bytes_delta"], r["retained_delta"]) for r in got],
                          [(r["type"], r["count_delta"], r["bytes_delta"], r["retained_delta"]) for r in want])
+        for sort in ("count", "name", "retained"):
+            words = "--json", "--retained", "--sort", sort
+            want = json.loads(self.done("diff", trace("net8-wks"), trace("net10-wks"), *words).text)["types"]
+            got = client.all("diff", "types", old="h1", new="h2", retained=True, sort=sort, limit=100)
+            self.assertEqual([r["type"] for r in got], [r["type"] for r in want], sort)
         page = client.call("diff", old="h1", new="h2", filter="System.String")
         self.assertEqual([r["type"] for r in page["types"]], ["System.String"])
         self.assertTrue(any("different program" in n for n in page["notes"]), page["notes"])

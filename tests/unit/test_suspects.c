@@ -288,6 +288,36 @@ static void objects_of_one_type_held_by_handles(void **state)
     forget(a);
 }
 
+static void advice_for_each_kind_of_root(void **state)
+{
+    (void)state;
+    static const struct {
+        enum gcd_root_kind kind;
+        unsigned flags;
+        const char *advice;
+    } rows[] = {
+        { GCD_ROOT_STACK, 0,
+          "Methods that are running hold them in variables: see the stacks of the threads "
+          "(dotnet-stack)." },
+        { GCD_ROOT_HANDLE, 0,
+          "Free each GCHandle, or unregister each native callback, when its work is done: look for "
+          "what makes Session objects." },
+        { GCD_ROOT_HANDLE, GCD_ROOT_PINNED,
+          "Free each pinned GCHandle, also after an exception, or allocate what stays pinned with "
+          "GC.AllocateArray: look for what makes Session objects." },
+        { GCD_ROOT_HANDLE, GCD_ROOT_REFCOUNTED,
+          "Native code holds them through COM: look for an interface that is never released." },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pile *p = pile_new();
+        for (int k = 0; k < 20; k++)
+            root(p, node(p, "Session", 100), rows[i].kind, rows[i].flags, "");
+        struct answer a = ask(p, 0.5);
+        assert_string_equal(suspect(a, 0, GCD_SUSPECT_TYPE, "Session")->advice, rows[i].advice);
+        forget(a);
+    }
+}
+
 static void objects_of_one_type_in_two_containers(void **state)
 {
     (void)state;
@@ -866,6 +896,7 @@ int main(void)
         cmocka_unit_test(a_dependent_handle_on_the_way_is_told),
         cmocka_unit_test(of_a_very_long_way_both_ends_are_shown),
         cmocka_unit_test(objects_of_one_type_held_by_handles),
+        cmocka_unit_test(advice_for_each_kind_of_root),
         cmocka_unit_test(objects_of_one_type_in_two_containers),
         cmocka_unit_test(the_finalizer_queue),
         cmocka_unit_test(what_waits_and_is_in_use),
