@@ -298,6 +298,8 @@ class Tools(McpTest):
         self.assertEqual(sum(len(p["path"]) for p in paths), len(want))
         self.assertTrue(all(p["path"][-1].startswith(item) for p in paths))
         self.assertIn("one of", client.error("paths"))
+        self.assertRegex(client.error("paths", object=99999999), r"there is no object 99999999; they are numbered from 0 to \d+")
+        self.assertIn("there is no object at 0x10; addresses differ between dumps", client.error("paths", object="0x10"))
         self.assertIn("one of", client.error("paths", type="x", object=1))
 
     def test_async(self):

@@ -106,35 +106,35 @@ static void version_2_up_to_the_root(void **state)
     put_process("0::/a/b/c\n");
     put("proc/self/mountinfo",
         "22 1 0:20 / /proc rw - proc proc rw\n"
-        "31 22 0:28 / %/cg\\040v2 rw,nosuid shared:4 master:1 - cgroup2 cgroup2 rw,nsdelegate\n");
-    put("cg v2/a/b/c/memory.max", "max\n");
-    put("cg v2/a/b/c/memory.high", "max\n");
-    put("cg v2/a/b/c/memory.current", "400000000\n");
+        "31 22 0:28 / %/cg\\040\\134v2 rw,nosuid shared:4 master:1 - cgroup2 cgroup2 rw,nsdelegate\n");
+    put("cg \\v2/a/b/c/memory.max", "max\n");
+    put("cg \\v2/a/b/c/memory.high", "max\n");
+    put("cg \\v2/a/b/c/memory.current", "400000000\n");
     expect(available, GCD_IPC_LIMIT_MACHINE);
-    put("cg v2/a/b/c/memory.max", "1000000000\n");
+    put("cg \\v2/a/b/c/memory.max", "1000000000\n");
     expect(600000000, GCD_IPC_LIMIT_CGROUP);
-    put("cg v2/a/b/c/memory.high", "900000000\n");
+    put("cg \\v2/a/b/c/memory.high", "900000000\n");
     expect(500000000, GCD_IPC_LIMIT_CGROUP);
     struct gcd_ipc_memory m;
     gcd_memory_read(proc, 42, &m);
     assert_true(m.cgroup_limit_bytes == 900000000 && m.cgroup_used_bytes == 400000000);
     /* the page cache can be reclaimed */
-    put("cg v2/a/b/c/memory.stat",
+    put("cg \\v2/a/b/c/memory.stat",
         "anon 1\nfile 150000000\nactive_file 7\ninactive_file 100000000\nslab 1\n");
     expect(600000000, GCD_IPC_LIMIT_CGROUP);
-    put("cg v2/a/b/c/memory.stat", "inactive_file 999999999999\n");
+    put("cg \\v2/a/b/c/memory.stat", "inactive_file 999999999999\n");
     expect(900000000, GCD_IPC_LIMIT_CGROUP);
     /* a parent slice is shared with others */
-    put("cg v2/a/memory.max", "3000000000\n");
-    put("cg v2/a/memory.current", "2900000000\n");
+    put("cg \\v2/a/memory.max", "3000000000\n");
+    put("cg \\v2/a/memory.current", "2900000000\n");
     expect(100000000, GCD_IPC_LIMIT_CGROUP);
-    put("cg v2/a/memory.current", "3000000001\n");
+    put("cg \\v2/a/memory.current", "3000000001\n");
     expect(0, GCD_IPC_LIMIT_CGROUP);
     /* a limit without usage does not count, nor does one that is no number */
-    put("cg v2/a/memory.current", "much\n");
+    put("cg \\v2/a/memory.current", "much\n");
     expect(900000000, GCD_IPC_LIMIT_CGROUP);
-    put("cg v2/a/b/c/memory.max", "-5\n");
-    put("cg v2/a/b/c/memory.high", "99999999999999999999999\n");
+    put("cg \\v2/a/b/c/memory.max", "-5\n");
+    put("cg \\v2/a/b/c/memory.high", "99999999999999999999999\n");
     expect(available, GCD_IPC_LIMIT_MACHINE);
 }
 
