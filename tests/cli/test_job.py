@@ -291,7 +291,8 @@ class Job(CliTest):
         self.assertEqual((refused["refused"], refused["skipped"]), ("too little room is left on the disk", None))
         self.assertIsNone(self.expected(*words, "--force")[0]["refused"])
         run = self.done("collect", "--pid", target.pid, "--dry-run")
-        self.assertRegex(run.text, r"^process \d+ .*\n  memory  .* resident; GC heap at most .*\n  pause   about \d+ ms, .*\n  events  about .*\n  buffer  ")
+        self.assertRegex(run.text, r"^process \d+ .*\n  memory  .* resident; GC heap at most .*\n  pause   about \d+ ms, .*\n  events  about .*\n"
+                                   r"  buffer  \S+ MiB in the process, whose (machine|cgroup) has \S+ [KMGT]iB left\n")
         self.refused(1, f"there is no process {2 ** 22 + 1}; .*", "collect", "--pid", 2 ** 22 + 1, "--dry-run")
 
     def test_dry_run_of_several(self):

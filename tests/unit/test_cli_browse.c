@@ -169,6 +169,37 @@ static void an_object_knows_its_neighbours(void **state)
     close_model(&o);
 }
 
+/* Nodes 2, 4, 6 and 8 of fan, which 0 refers to, and node 9 of another type, to and from. */
+static void a_type_knows_its_objects_and_neighbours(void **state)
+{
+    (void)state;
+    static const char *const titles[] = { "Referred to by", "Refers to", "Objects" };
+    static const uint64_t counts[] = { 2, 1, 4 };
+    struct opened o;
+    open_model(&o, fan());
+    struct browse_view *v = open_view(&o, BROWSE_TYPE, 1);
+    assert_string_equal(v->title, "Shop.Odd");
+    for (size_t i = 0; i < 3; i++) {
+        const struct browse_section *s = &v->sections[v->section_count - 3 + i];
+        assert_string_equal(s->title, titles[i]);
+        assert_int_equal(s->count, counts[i]);
+    }
+    uint64_t at = browse_lines(v) - 4;
+    for (uint32_t i = 0; i < 4; i++) { /* the largest first */
+        assert_int_equal(line_of(v, at + i)->to, 8 - 2 * i);
+        assert_int_equal(line_of(v, at + i)->goal, GOAL_OBJECT);
+    }
+    assert_int_equal(
+        browse_find(v, &(struct browse_search){ .pattern = "Referred to by" }, NULL, &at, &err),
+        GCD_OK);
+    assert_string_equal(line_of(v, at + 1)->name, "Shop.App");
+    assert_int_equal(line_of(v, at + 1)->numbers[0], 4);
+    assert_string_equal(line_of(v, at + 2)->name, "Shop.Even");
+    assert_int_equal(line_of(v, at + 2)->numbers[0], 1);
+    browse_free(v);
+    close_model(&o);
+}
+
 /* The ends of a long path, and how much is between them. */
 static void a_long_path_is_cut_in_the_middle(void **state)
 {
@@ -486,6 +517,7 @@ int main(void)
         cmocka_unit_test(tree_has_the_largest_first),
         cmocka_unit_test(random_heaps_have_every_view),
         cmocka_unit_test(an_object_knows_its_neighbours),
+        cmocka_unit_test(a_type_knows_its_objects_and_neighbours),
         cmocka_unit_test(a_long_path_is_cut_in_the_middle),
         cmocka_unit_test(the_cursor_stays_on_lines),
         cmocka_unit_test(texts_are_wrapped_between_words),
