@@ -106,7 +106,7 @@ static void version_2_up_to_the_root(void **state)
     put_process("0::/a/b/c\n");
     put("proc/self/mountinfo",
         "22 1 0:20 / /proc rw - proc proc rw\n"
-        "31 22 0:28 / %/cg\\040\\134v2 rw,nosuid shared:4 master:1 - cgroup2 cgroup2 rw,nsdelegate\n");
+        "31 22 0:28 / %/cg\\040\\134v2 rw shared:4 master:1 - cgroup2 cgroup2 rw,nsdelegate\n");
     put("cg \\v2/a/b/c/memory.max", "max\n");
     put("cg \\v2/a/b/c/memory.high", "max\n");
     put("cg \\v2/a/b/c/memory.current", "400000000\n");
