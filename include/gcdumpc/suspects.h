@@ -90,6 +90,7 @@ enum gcd_suspect_kind {
     GCD_SUSPECT_FRAGMENTATION,
     GCD_SUSPECT_PINS,
     GCD_SUSPECT_WEAK_TABLE,
+    GCD_SUSPECT_POOLS, /* a note */
     GCD_SUSPECT_KINDS
 };
 /* For programs ("object") and for people ("One object"); static. */
@@ -246,6 +247,10 @@ GCD_API void gcd_suspects_free(struct gcd_suspects *s);
 /* In descending order of bytes, overlapping ones last. */
 GCD_API size_t gcd_suspects_count(const struct gcd_suspects *s);
 GCD_API const struct gcd_suspect *gcd_suspects_get(const struct gcd_suspects *s, size_t i);
+/* What is large and not a fault, such as ArrayPool.Shared: not among the suspects, the largest
+ * first. */
+GCD_API size_t gcd_suspects_note_count(const struct gcd_suspects *s);
+GCD_API const struct gcd_suspect *gcd_suspects_note(const struct gcd_suspects *s, size_t i);
 
 /* The bytes of the heap that shares refer to, and the bytes that make a suspect. */
 GCD_API uint64_t gcd_suspects_heap_bytes(const struct gcd_suspects *s);

@@ -64,7 +64,7 @@ class Views(Browse):
     def test_without_suspects(self):
         s = self.browse(trace("net10-wks"))
         lines = s.wait("Largest consumers by type")
-        self.assertIn("No suspects: nothing keeps 4.0 MiB alive.", "\n".join(lines))
+        self.assertIn("No suspects: nothing retains 4.0 MiB or more.", "\n".join(lines))
         self.assertIn("one Lab (HeapLab.dll)", s.cursor())
         self.quit(s)
 

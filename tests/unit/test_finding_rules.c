@@ -269,7 +269,7 @@ static void every_element_type_is_boxed_or_not(void **state)
         p->types[type(p, "Shop.Point")].element_type = (uint8_t)e;
         for (int k = 0; k < 10000; k++)
             child(p, all, "Shop.Point", 32);
-        struct answer a = ask_with(p, 0.001, NOTHING_IS_LARGE);
+        struct answer a = ask_with(p, 0.001, 100000);
         if (gcd_suspects_check(a.s, GCD_SUSPECT_BOXED)->found != is_value)
             fail_msg("element type %u", e);
         forget(a);

@@ -238,8 +238,6 @@ static const struct row {
       "for by Caller." },
     { GCD_SUSPECT_ASYNC, calls, 1000, NULL,
       "1,000 calls of the asynchronous method Rpc.CallAsync wait. They keep 93.8 KiB alive" },
-    { GCD_SUSPECT_BOXED, boxed, 10000, "Shop.Table",
-      "10,000 boxed Int32 values take 234.4 KiB, all in Table." },
     { GCD_SUSPECT_TRACKER, entities, 1000, "Shop.Article",
       "One DbContext, ShopContext, tracks 1,000 entities, all Article. They keep" },
     { GCD_SUSPECT_HTTP, handlers, 100, "Shop.Api",
@@ -284,6 +282,134 @@ static void each_kind_at_its_threshold(void **state)
                           rows[i].kind == GCD_SUSPECT_WAITS;
         if (says_where)
             assert_non_null(strstr(gcd_suspects_get(a.s, 0)->advice, strchr(rows[i].who, '.') + 1));
+        forget(a);
+    }
+}
+
+/* Many small values harm nobody by their number. */
+static void boxed_values_need_a_share(void **state)
+{
+    (void)state;
+    for (unsigned large = 0; large < 2; large++) {
+        struct pile *p = pile_new();
+        boxed(p, 10000);
+        struct answer a = ask_with(p, 0.001, large ? 100000 : NOTHING_IS_LARGE);
+        assert_int_equal(count_of(a, GCD_SUSPECT_BOXED), large);
+        assert_int_equal(gcd_suspects_check(a.s, GCD_SUSPECT_BOXED)->objects, 10000);
+        if (large)
+            assert_non_null(strstr(gcd_suspects_get(a.s, 0)->sentence,
+                                   "10,000 boxed Int32 values take 234.4 KiB, all in Table"));
+        forget(a);
+    }
+}
+
+/* ---- notes ---- */
+
+static void pool_shared(struct pile *p)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        uint32_t thread = node(p, ARRAY, 24);
+        root(p, thread, GCD_ROOT_STACK, 0, "");
+        child(p,
+              child(p, child(p, thread, ARRAY, 24),
+                    "System.Buffers.SharedArrayPoolThreadLocalArray[]", 456),
+              "System.Byte[]", 2 << 20);
+    }
+}
+
+static void pool_made(struct pile *p)
+{
+    uint32_t pool = node(p, "System.Buffers.ConfigurableArrayPool`1[System.Byte]", 24);
+    static_root(p, pool, "s_pool");
+    uint32_t list =
+        child(p, child(p, child(p, pool, "Bucket[System.Byte][]", 176), "Bucket[System.Byte]", 40),
+              "System.Byte[][]", 184);
+    for (unsigned i = 0; i < 5; i++)
+        child(p, list, "System.Byte[]", 1 << 20);
+}
+
+static void pool_memory(struct pile *p)
+{
+    uint32_t pool = node(p, "Microsoft.AspNetCore.PinnedBlockMemoryPool", 64);
+    static_root(p, pool, "s_pool");
+    for (unsigned i = 0; i < 5; i++)
+        child(p, child(p, pool, "Microsoft.AspNetCore.MemoryPoolBlock", 40), "System.Byte[]",
+              1 << 20);
+}
+
+#define STACK "System.Collections.Concurrent.ConcurrentStack`1"
+
+/* Deeper than a search near the pool gets. */
+static void pool_http(struct pile *p)
+{
+    uint32_t pool = node(p, "System.Net.Http.HttpConnectionPool", 304),
+             up = child(p, pool, STACK "[System.Net.Http.HttpConnection]", 24);
+    static_root(p, pool, "s_pools");
+    for (unsigned i = 0; i < 50; i++) {
+        up = child(p, up, STACK "+Node[System.Net.Http.HttpConnection]", 32);
+        child(p, child(p, up, "System.Net.Http.HttpConnection", 208), "System.Byte[]", 100 << 10);
+    }
+}
+
+/* A pool of the program is its own business. */
+static void pool_own(struct pile *p)
+{
+    uint32_t pool = node(p, "Shop.ConnectionPool", 304);
+    static_root(p, pool, "s_pool");
+    for (unsigned i = 0; i < 5; i++)
+        child(p, pool, "System.Byte[]", 1 << 20);
+}
+
+static void pools_are_notes(void **state)
+{
+    (void)state;
+    static const struct {
+        void (*put)(struct pile *p);
+        const char *words;
+    } pools[] = {
+        { pool_shared,
+          "ArrayPool<Byte>.Shared keeps 6.0 MiB of returned arrays, most of them for 3 "
+          "threads, 100.0 % of the heap." },
+        { pool_made, "An ArrayPool<Byte> keeps 5.0 MiB of returned arrays, 100.0 % of the heap." },
+        { pool_memory, "1 memory pool (PinnedBlockMemoryPool) keeps 5.0 MiB of free blocks after a "
+                       "peak, 100.0 % of the heap." },
+        { pool_http, "HttpClient keeps 50 idle connections with 4.9 MiB of buffers, 100.0 % of the "
+                     "heap." },
+        { pool_own, NULL },
+    };
+    for (size_t i = 0; i < sizeof pools / sizeof *pools; i++) {
+        struct pile *p = pile_new();
+        pools[i].put(p);
+        struct answer a = ask_with(p, 0.1, 4 << 20);
+        bool note = pools[i].words != NULL;
+        assert_int_equal(gcd_suspects_count(a.s), !note);
+        assert_int_equal(gcd_suspects_note_count(a.s), note);
+        if (note) {
+            assert_string_equal(gcd_suspects_note(a.s, 0)->sentence, pools[i].words);
+            assert_true(gcd_suspects_note(a.s, 0)->advice[0] != '\0');
+        }
+        forget(a);
+    }
+}
+
+/* Everything is below the provider of a program, but it keeps nothing that somebody forgot. */
+static void a_service_provider_holds_nothing(void **state)
+{
+    (void)state;
+    for (unsigned large = 0; large < 2; large++) {
+        struct pile *p = pile_new();
+        uint32_t all = node(p, "Microsoft.Extensions.DependencyInjection.ServiceProvider", 72);
+        root(p, all, GCD_ROOT_STACK, 0, "");
+        for (unsigned i = 0; i < 4; i++) {
+            static const char *const names[] = { "Shop.A", "Shop.B", "Shop.C", "Shop.D" };
+            child(p, child(p, all, names[i], 24), "System.Byte[]", 3 << 20);
+        }
+        if (large)
+            child(p, child(p, all, "Shop.Cache", 24), "System.Byte[]", 5 << 20);
+        struct answer a = ask_with(p, 0.1, 4 << 20);
+        assert_int_equal(gcd_suspects_count(a.s), large);
+        if (large)
+            assert_int_equal(gcd_suspects_get(a.s, 0)->bytes, 5 << 20);
         forget(a);
     }
 }
@@ -439,7 +565,7 @@ static void boxed_by_element_type(void **state)
         p->types[type(p, "Shop.Point")].element_type = is[i].element_type;
         for (int k = 0; k < 10000; k++)
             child(p, all, "Shop.Point", 32);
-        struct answer a = ask_with(p, 0.001, NOTHING_IS_LARGE);
+        struct answer a = ask_with(p, 0.001, 100000);
         assert_int_equal(count_of(a, GCD_SUSPECT_BOXED), is[i].found);
         forget(a);
     }
@@ -909,6 +1035,9 @@ int main(void)
         cmocka_unit_test(what_several_timers_share),
         cmocka_unit_test(callbacks_of_several_sources),
         cmocka_unit_test(boxed_by_element_type),
+        cmocka_unit_test(boxed_values_need_a_share),
+        cmocka_unit_test(pools_are_notes),
+        cmocka_unit_test(a_service_provider_holds_nothing),
         cmocka_unit_test(how_types_are_named),
         cmocka_unit_test(who_is_behind),
         cmocka_unit_test(what_is_heaviest),

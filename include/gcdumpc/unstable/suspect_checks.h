@@ -11,6 +11,8 @@
 /* Are the bytes of a suspect of KIND free memory?  If so, they are not part of the heap's bytes and
  * have no share of it. */
 bool gcd_suspect_kind_is_free(enum gcd_suspect_kind kind);
+/* Does it describe what nobody has to mend? */
+bool gcd_suspect_kind_is_note(enum gcd_suspect_kind kind);
 
 struct gcd_suspect_check {
     /* suspects of the kind, including those that are only a clause of another one */

@@ -113,6 +113,7 @@ void suspects_say_thread_statics(struct suspect_words *s, const struct suspect *
 void suspects_advise_thread_statics(struct suspect_words *s, const struct suspect *x)
 {
     (void)x;
-    suspects_put(s, "They live as long as their threads, which the thread pool keeps: limit what "
-                    "is cached in a thread, or clear it after use.");
+    suspects_put(s,
+                 "They live as long as their threads: limit what is cached in a thread, or clear "
+                 "it after use.");
 }

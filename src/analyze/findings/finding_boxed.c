@@ -38,6 +38,7 @@ static bool look(const struct findings *f, uint32_t node, struct finding_member 
 const struct finding_rule finding_boxed = {
     .kind = GCD_SUSPECT_BOXED,
     .least = FINDING_BOXED,
+    .only_large = true,
     .is_type = is_type,
     .look = look,
     .who = findings_holder,

@@ -14,9 +14,11 @@
 #define PARTS_MAX (UINT32_MAX / 4)
 
 static const struct finding_rule *const rules[] = {
-    &finding_timers, &finding_cancellation, &finding_continuations, &finding_tasks,
-    &finding_async,  &finding_boxed,        &finding_tracker,       &finding_http,
-    &finding_code,   &finding_waits,        &finding_interned,      &finding_thread_statics
+    &finding_timers, &finding_cancellation, &finding_continuations, &finding_tasks, &finding_async,
+    &finding_boxed, &finding_tracker, &finding_http, &finding_code, &finding_waits,
+    &finding_interned, &finding_thread_statics,
+    /* after thread statics, in which they are */
+    &finding_pool_shared, &finding_pool_made, &finding_pool_memory, &finding_pool_http
 };
 #define RULES (sizeof rules / sizeof *rules)
 
@@ -383,9 +385,25 @@ static bool is_above(const struct findings *f, uint32_t type, uint32_t node)
     return false;
 }
 
+/* Does X consist of the pool C?  A stack of connections is as deep as it has connections. */
+static bool is_pooled(const struct findings *f, const struct candidate *c, const struct suspect *x)
+{
+    uint32_t node = x->pub.kind == GCD_SUSPECT_OBJECT && is_framework(f, x->pub.node) ? c->nodes[0]
+                                                                                      : x->pub.node;
+    if (x->pub.bytes - x->pub.bytes / 5 > c->retained)
+        return false;
+    if (x->pub.kind == GCD_SUSPECT_THREAD_STATICS)
+        return true;
+    while (node < GCD_NODE_ROOT && node != x->pub.node)
+        node = gcd_dominators_parent(f->w->d, node);
+    return x->pub.kind == GCD_SUSPECT_OBJECT && node == x->pub.node && is_framework(f, x->pub.node);
+}
+
 static bool is_replaced(const struct search *s, const struct candidate *c, const struct suspect *x)
 {
     const struct group *g = &s->groups[c->group];
+    if (gcd_suspect_kind_is_note(rules[g->rule]->kind) && is_pooled(&s->f, c, x))
+        return true;
     if (x->pub.kind == GCD_SUSPECT_TYPE)
         return c->retained >= x->pub.bytes / 2 && is_above(&s->f, x->pub.type, c->nodes[0]);
     if (x->pub.kind != GCD_SUSPECT_OBJECT)
@@ -467,7 +485,7 @@ static gcd_status add(struct search *s, struct candidate *c, struct gcd_error *e
     const struct finding_rule *rule = rules[g->rule];
     bool large = c->retained >= w->s->threshold;
     struct suspect *x;
-    if (!large && (w->o->only_large || c->objects < rule->least))
+    if (!large && (w->o->only_large || rule->only_large || c->objects < rule->least))
         return GCD_OK;
     if (large && rule->replaces)
         replace(s, c);

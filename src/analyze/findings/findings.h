@@ -34,6 +34,8 @@ struct finding_rule {
     uint32_t beside; /* objects of each group that LOOK leaves out at first */
     /* its objects refer to each other: the type behind one is not behind its neighbour */
     bool chained;
+    /* their number alone harms nobody: they must also keep a suspect's share alive */
+    bool only_large;
     bool replaces; /* a large finding replaces suspects that consist of its objects */
     bool (*is_type)(const struct gcd_type *t);
     bool (*look)(const struct findings *f, uint32_t node, struct finding_member *ret);
@@ -94,5 +96,7 @@ extern const struct finding_rule finding_timers, finding_cancellation, finding_t
 extern const struct finding_rule finding_tracker, finding_http, finding_code, finding_waits,
     finding_interned;
 extern const struct finding_rule finding_thread_statics;
+extern const struct finding_rule finding_pool_shared, finding_pool_made, finding_pool_memory,
+    finding_pool_http;
 
 #endif

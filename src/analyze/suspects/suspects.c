@@ -57,6 +57,8 @@ int suspects_compare(const void *ctx, uint32_t a, uint32_t b)
     bool x_told = s->items[a].into == SUSPECTS_NONE, y_told = s->items[b].into == SUSPECTS_NONE;
     if (x_told != y_told)
         return x_told ? -1 : 1;
+    if (gcd_suspect_kind_is_note(x->kind) != gcd_suspect_kind_is_note(y->kind))
+        return gcd_suspect_kind_is_note(x->kind) ? 1 : -1;
     if (x->overlaps != y->overlaps)
         return x->overlaps ? 1 : -1;
     /* equal: in the order of discovery */
@@ -71,7 +73,10 @@ static gcd_status sort(struct suspects_work *w, struct gcd_error *err)
         return gcd_fail_nomem(err, "sorting suspects");
     for (size_t i = 0; i < s->count; i++) {
         s->order[i] = (uint32_t)i;
-        s->told += s->items[i].into == SUSPECTS_NONE;
+        if (gcd_suspect_kind_is_note(s->items[i].pub.kind))
+            s->notes++;
+        else
+            s->told += s->items[i].into == SUSPECTS_NONE;
     }
     return gcd_sort_numbers(&s->alloc, s->order, s->count, suspects_compare, s)
                ? GCD_OK
@@ -206,10 +211,12 @@ gcd_status gcd_largest_consumer(const struct gcd_graph *g, const struct gcd_domi
     o.min_bytes = none->consumers[first].bytes - none->consumers[first].bytes / 5;
     o.only_large = false;
     GCD_TRY(gcd_suspects_new(g, d, &o, &s, err));
-    if (s->count > 0 && !gcd_suspects_get(s, 0)->overlaps)
+    if (s->told > 0 && !gcd_suspects_get(s, 0)->overlaps) {
+        s->items[s->order[0]].pub.advice = ""; /* to be large is no fault */
         *ret = s;
-    else
+    } else {
         gcd_suspects_free(s);
+    }
     return GCD_OK;
 }
 
@@ -278,6 +285,16 @@ size_t gcd_suspects_count(const struct gcd_suspects *s)
 const struct gcd_suspect *gcd_suspects_get(const struct gcd_suspects *s, size_t i)
 {
     return &s->items[s->order[i]].pub;
+}
+
+size_t gcd_suspects_note_count(const struct gcd_suspects *s)
+{
+    return s->notes;
+}
+
+const struct gcd_suspect *gcd_suspects_note(const struct gcd_suspects *s, size_t i)
+{
+    return gcd_suspects_get(s, s->told + i);
 }
 
 const struct gcd_suspect *gcd_suspects_also(const struct gcd_suspects *s,

@@ -118,7 +118,8 @@ struct gcd_suspects {
     uint32_t added; /* including suspects that were replaced */
     /* [count] set when they are sorted; suspects in clauses of others come last */
     uint32_t *order;
-    size_t told; /* number of those with a sentence of their own */
+    size_t told;  /* number of those with a sentence of their own */
+    size_t notes; /* after them */
     struct gcd_suspect_check checks[GCD_SUSPECT_KINDS];
     struct gcd_suspect_part *consumers;
     size_t consumer_count, consumer_room;
@@ -240,6 +241,9 @@ gcd_status suspects_ways(struct suspects_work *w, const struct suspects_drawn *d
                          struct gcd_error *err);
 /* suspects_lifetime.c: is ROOT a static variable of one of the program's own classes, or, if its
  * class is unknown, of an own type? */
+/* Is NAME, as the runtime writes it, a type that holds everything a program makes once, such as
+ * ServiceProvider? */
+bool suspects_is_container(const char *name);
 bool suspects_is_own_static(const struct suspects_work *w, size_t root);
 /* suspects_statics.c: w->statics; the root of NODE if it is one of these, else SIZE_MAX. */
 gcd_status suspects_find_statics(struct suspects_work *w, struct gcd_error *err);

@@ -108,10 +108,22 @@ static void advise_root_scope(struct suspect_words *s, const struct gcd_suspect 
                     "service until the program ends.");
 }
 
+/* Does a thread's stack hold it, with nothing between? */
+static bool is_local(const struct suspect_words *s, const struct gcd_suspect *p)
+{
+    return p->path_count == 1 && p->root != SIZE_MAX &&
+           gcd_root_group(&gcd_graph_summary(s->w->g)->roots[p->root]) == GCD_GROUP_LOCALS;
+}
+
 void suspects_advise_object(struct suspect_words *s, const struct suspect *x)
 {
     const struct gcd_suspect *p = &x->pub;
     bool collection = x->collection.kind != GCD_COLLECTION_NONE;
+    if (is_local(s, p)) {
+        suspects_put(s, "A method that is running holds it in a local variable or an argument: it "
+                        "is free when the method returns. See which: dotnet-stack report.");
+        return;
+    }
     if (suspects_statics_root(s->w, p->node) != SIZE_MAX) {
         suspects_advise_statics(s);
     } else if (x->recursive && p->objects > 1 && !collection) {

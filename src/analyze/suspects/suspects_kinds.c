@@ -21,6 +21,7 @@ static const struct {
     unsigned advice_rank;
     bool is_free;     /* its bytes are free memory and not part of the heap's bytes */
     bool counts_type; /* its objects are of its type */
+    bool is_note;     /* nobody's fault */
 } kinds[GCD_SUSPECT_KINDS] = {
     [GCD_SUSPECT_OBJECT] = { "object", "One object", "objects", 0, true, suspects_say_object,
                              suspects_advise_object, .tell = NULL },
@@ -94,6 +95,8 @@ static const struct {
                                  FINDING_WEAK_ENTRIES, false, suspects_say_weak_table,
                                  suspects_advise_weak_table, suspects_tell_weak_table,
                                  .advice_rank = 2, .counts_type = true },
+    [GCD_SUSPECT_POOLS] = { "pools", "Pool", "pools", 1, true, suspects_say_pools,
+                            suspects_advise_pools, .is_note = true },
 };
 
 const char *gcd_suspect_kind_name(enum gcd_suspect_kind kind)
@@ -109,6 +112,11 @@ const char *gcd_suspect_kind_title(enum gcd_suspect_kind kind)
 bool gcd_suspect_kind_is_free(enum gcd_suspect_kind kind)
 {
     return kinds[kind].is_free;
+}
+
+bool gcd_suspect_kind_is_note(enum gcd_suspect_kind kind)
+{
+    return kinds[kind].is_note;
 }
 
 bool suspects_has_clause(enum gcd_suspect_kind kind)

@@ -35,6 +35,14 @@ static const struct marker {
 };
 #define MARKERS (sizeof markers / sizeof *markers)
 
+bool suspects_is_container(const char *name)
+{
+    return strcmp(name, INJECTION "ServiceProvider") == 0 ||
+           strstr(name, INJECTION "ServiceLookup.") != NULL ||
+           strncmp(name, "Microsoft.Extensions.Hosting.Internal.", 38) == 0 ||
+           strcmp(name, "Microsoft.AspNetCore.Builder.WebApplication") == 0;
+}
+
 static const char *name_at(const struct suspect_words *s, const struct gcd_suspect *p, size_t i)
 {
     return gcd_graph_summary(s->w->g)->types[p->path[i].type].name;

@@ -234,7 +234,8 @@ static gcd_status make_suspects(struct tree *t, struct gcd_error *err)
             continue;
         uint32_t at = rest == all ? descend(t, i) : i, node = t->items[at].node;
         struct suspect *x;
-        if (suspects_is_observed(t->w, node))
+        if (suspects_is_observed(t->w, node) ||
+            suspects_is_container(gcd_graph_summary(t->w->g)->types[type_of(t, at)].name))
             continue;
         GCD_TRY(suspects_add(t->w, GCD_SUSPECT_OBJECT, node, gcd_graph_node_type(t->w->g, node), &x,
                              err));

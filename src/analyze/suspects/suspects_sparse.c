@@ -31,6 +31,8 @@ struct search {
     struct gcd_idmap map;            /* type -> index in items */
     struct sparse_type *items;
     size_t count, room;
+    uint32_t
+        told; /* only those of this type, for the last suspect; GCD_TYPE_NONE: all are counted */
 };
 
 /* The part of BYTES that the unused PLACES take. */
@@ -45,6 +47,8 @@ static gcd_status add(struct search *s, uint32_t node, uint64_t bytes, uint64_t 
     uint32_t type = gcd_graph_node_type(s->w->g, node), i = gcd_idmap_get(&s->map, type);
     if (places == 0 || used > places / PLACES_OF_ONE || bytes <= SUSPECTS_SMALL)
         return GCD_OK;
+    if (s->told != GCD_TYPE_NONE) /* counted already */
+        return type == s->told ? suspects_own(s->w, node, err) : GCD_OK;
     if (i == GCD_IDMAP_NONE) {
         i = (uint32_t)s->count;
         if (!gcd_vec_reserve(s->w->alloc, &s->items, &s->room, s->count + 1, sizeof *s->items,
@@ -124,6 +128,18 @@ static gcd_status look_at(struct search *s, uint32_t node, struct gcd_error *err
                                         : look_at_collection(s, node, err);
 }
 
+static gcd_status look_at_all(struct search *s, struct gcd_error *err)
+{
+    const struct suspects_work *w = s->w;
+    for (uint32_t node = 0; node < w->nodes; node++) {
+        if (node % SUSPECTS_CHECK_EVERY == 0)
+            GCD_TRY(suspects_check(w, err));
+        if (s->told == GCD_TYPE_NONE || gcd_graph_node_type(w->g, node) == s->told)
+            GCD_TRY(look_at(s, node, err));
+    }
+    return GCD_OK;
+}
+
 static gcd_status make_suspects(struct search *s, struct gcd_error *err)
 {
     for (size_t i = 0; i < s->count; i++) {
@@ -145,26 +161,22 @@ static gcd_status make_suspects(struct search *s, struct gcd_error *err)
         x->pub.shallow_bytes = x->pub.retained_bytes = it->bytes;
         x->references = it->used;
         x->places = it->places;
-        if (it->objects == 1)
-            GCD_TRY(suspects_own(s->w, it->worst, err));
+        s->told = it->type;
+        GCD_TRY(look_at_all(s, err));
     }
     return GCD_OK;
 }
 
 gcd_status suspects_sparse(struct suspects_work *w, struct gcd_error *err)
 {
-    struct search s = { .w = w };
+    struct search s = { .w = w, .told = GCD_TYPE_NONE };
     gcd_idmap_init(&s.map, w->alloc);
     s.lengths = gcd_mem_new_array(w->alloc, w->types, sizeof *s.lengths);
     gcd_status st = s.lengths == NULL
                         ? gcd_fail_nomem(err, "looking for sparse collections")
                         : gcd_length_rules(gcd_graph_summary(w->g), w->alloc, s.lengths, err);
-    for (uint32_t node = 0; node < w->nodes && st == GCD_OK; node++) {
-        if (node % SUSPECTS_CHECK_EVERY == 0)
-            st = suspects_check(w, err);
-        if (st == GCD_OK)
-            st = look_at(&s, node, err);
-    }
+    if (st == GCD_OK)
+        st = look_at_all(&s, err);
     if (st == GCD_OK)
         st = make_suspects(&s, err);
     gcd_idmap_done(&s.map);

@@ -177,5 +177,7 @@ void suspects_advise_pins(struct suspect_words *s, const struct suspect *x);
 void suspects_tell_weak_table(struct suspect_words *s, const struct suspect *x);
 void suspects_say_weak_table(struct suspect_words *s, const struct suspect *x);
 void suspects_advise_weak_table(struct suspect_words *s, const struct suspect *x);
+void suspects_say_pools(struct suspect_words *s, const struct suspect *x);
+void suspects_advise_pools(struct suspect_words *s, const struct suspect *x);
 
 #endif

@@ -98,7 +98,8 @@ gcd_status browse_open_suspects(struct browse_view *v, const struct gcd_context 
     if (st != GCD_OK)
         return st;
     if (gcd_suspects_count(s) == 0) {
-        if (asprintf(&text, "No suspects: nothing keeps %s alive.%s",
+        if (asprintf(&text, "No suspects: nothing%s retains %s or more.%s",
+                     gcd_suspects_note_count(s) > 0 ? " but what is noted below" : "",
                      cli_size(gcd_suspects_threshold(s), size),
                      largest != NULL ? " The largest consumer:" : "") < 0)
             text = NULL;
@@ -111,6 +112,14 @@ gcd_status browse_open_suspects(struct browse_view *v, const struct gcd_context 
     list->what = "Suspect";
     if (gcd_suspects_count(s) == 0)
         add_parts(v, "Largest consumers by type", gcd_suspects_consumer_count(s), consumer_line);
+    for (size_t i = 0; i < gcd_suspects_note_count(s) && st == GCD_OK; i++) {
+        if (asprintf(&text, "Note: %s %s", gcd_suspects_note(s, i)->sentence,
+                     gcd_suspects_note(s, i)->advice) < 0)
+            text = NULL;
+        st = browse_add_text(v, text, err);
+    }
+    if (st != GCD_OK)
+        return st;
     v->title = strdup("Suspects");
     return v->title != NULL ? GCD_OK : browse_no_memory(err);
 }

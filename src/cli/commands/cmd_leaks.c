@@ -438,9 +438,10 @@ static bool print_consumers(const struct leaks *l)
     char a[CLI_NUMBER_BYTES];
     uint64_t least = gcd_suspects_threshold(l->suspects);
     bool people = cli_is_terminal(stdout), ok = true;
-    printf("No suspects%s: nothing retains %s%s or more (--share, --min-bytes).\n",
+    printf("No suspects%s: nothing%s retains %s%s or more (--share, --min-bytes).\n",
            gcd_suspects_check(l->suspects, GCD_SUSPECT_SPARSE)->unknown ? " in what has arrived"
                                                                         : "",
+           gcd_suspects_note_count(l->suspects) > 0 ? " but what is noted below" : "",
            people ? cli_size(least, a) : cli_number(least, false, a), people ? "" : " bytes");
     if (l->largest != NULL) {
         puts("\nThe largest consumer:");
@@ -475,9 +476,22 @@ static void print_observed(const struct leaks *l)
                cli_size(bytes, n));
 }
 
+static bool print_notes(const struct leaks *l)
+{
+    bool ok = true;
+    for (size_t i = 0; i < gcd_suspects_note_count(l->suspects) && ok; i++) {
+        const struct gcd_suspect *s = gcd_suspects_note(l->suspects, i);
+        fputs("\nNote:", stdout);
+        ok = print_wrapped(5, s->sentence);
+        printf("%*s", 5, "");
+        ok = print_wrapped(5, s->advice) && ok;
+    }
+    return ok;
+}
+
 static bool print_text(const struct leaks *l)
 {
-    bool ok = print_suspects(l);
+    bool ok = print_suspects(l) && print_notes(l);
     print_observed(l);
     if (!ok || !l->args->view.findings)
         return ok;
@@ -507,20 +521,31 @@ static const struct cli_column also_columns[] = {
 };
 #define ALSO_COLUMNS (sizeof also_columns / sizeof *also_columns)
 
+static void put_in_short(const struct leaks *l, struct cli_table *t, const struct gcd_suspect *s)
+{
+    cli_table_text(t, gcd_suspect_kind_name(s->kind));
+    cli_table_count(t, s->objects);
+    cli_table_count(t, s->bytes);
+    cli_table_text(t, gcd_names_get(l->d.names, s->type));
+    cli_table_text(t, s->sentence);
+    cli_table_text(t, s->advice);
+}
+
 /* The members of SUSPECTS that S mentions in a clause. */
 static struct cli_table *also_table(const struct leaks *l, const struct gcd_suspects *suspects,
                                     const struct gcd_suspect *s)
 {
     struct cli_table *t = cli_table_new(also_columns, ALSO_COLUMNS);
-    for (size_t i = 0; i < s->also_count; i++) {
-        const struct gcd_suspect *also = gcd_suspects_also(suspects, s, i);
-        cli_table_text(t, gcd_suspect_kind_name(also->kind));
-        cli_table_count(t, also->objects);
-        cli_table_count(t, also->bytes);
-        cli_table_text(t, gcd_names_get(l->d.names, also->type));
-        cli_table_text(t, also->sentence);
-        cli_table_text(t, also->advice);
-    }
+    for (size_t i = 0; i < s->also_count; i++)
+        put_in_short(l, t, gcd_suspects_also(suspects, s, i));
+    return t;
+}
+
+static struct cli_table *notes_table(const struct leaks *l)
+{
+    struct cli_table *t = cli_table_new(also_columns, ALSO_COLUMNS);
+    for (size_t i = 0; i < gcd_suspects_note_count(l->suspects); i++)
+        put_in_short(l, t, gcd_suspects_note(l->suspects, i));
     return t;
 }
 
@@ -587,7 +612,8 @@ static bool print_json(const struct leaks *l)
     cli_json_count(o, "suspect_count", gcd_suspects_count(l->suspects));
     bool ok =
         json_object_set_new(o, "suspects", json_of(l, l->suspects, l->shown)) == 0 &&
-        add_largest(l, o) && attach(o, "consumers", consumers_table(l)) && add_findings(l, o) &&
+        attach(o, "notes", notes_table(l)) && add_largest(l, o) &&
+        attach(o, "consumers", consumers_table(l)) && add_findings(l, o) &&
         json_object_set_new(o, "verdict", cli_json_verdict(&cli_summary(&l->d)->verdict)) == 0;
     if (ok)
         return cli_json_print(o, stdout) == 0;

@@ -517,6 +517,19 @@ static void put_suspects(struct page *p, const char *key, const struct gcd_suspe
     json_put_close(&p->j, ']');
 }
 
+static void put_notes(struct page *p)
+{
+    json_put_open(&p->j, "notes", '[');
+    for (size_t i = 0; i < gcd_suspects_note_count(p->h->suspects); i++) {
+        const struct gcd_suspect *s = gcd_suspects_note(p->h->suspects, i);
+        json_put_open(&p->j, NULL, '[');
+        json_put_text(&p->j, NULL, s->sentence, TEXT_BYTES);
+        json_put_text(&p->j, NULL, s->advice, TEXT_BYTES);
+        json_put_close(&p->j, ']');
+    }
+    json_put_close(&p->j, ']');
+}
+
 /* All kinds that were checked. */
 static void put_checks(struct page *p)
 {
@@ -595,6 +608,7 @@ static gcd_status put_all(struct page *p, const char *key, size_t *ret_others,
     put_suspects(p, "suspects", p->h->suspects, HTML_SUSPECTS);
     put_suspects(p, "consumer", p->h->consumer, 1);
     json_put_number(&p->j, "suspect_bytes", gcd_suspects_threshold(p->h->suspects));
+    put_notes(p);
     put_checks(p);
     put_generations(p);
     GCD_TRY(html_put_waits(p->h, p->number, &p->j, err));

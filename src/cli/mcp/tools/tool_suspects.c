@@ -88,8 +88,9 @@ static void put_consumers(struct mcp_call *c, const struct gcd_suspects *s,
 {
     char n[CLI_NUMBER_BYTES], *text = NULL;
     size_t count = gcd_suspects_consumer_count(s);
-    if (asprintf(&text, "No suspects%s: nothing retains %s or more.",
+    if (asprintf(&text, "No suspects%s: nothing%s retains %s or more.",
                  gcd_suspects_check(s, GCD_SUSPECT_SPARSE)->unknown ? " in what has arrived" : "",
+                 gcd_suspects_note_count(s) > 0 ? " but what is in notes" : "",
                  cli_size(gcd_suspects_threshold(s), n)) < 0)
         text = NULL;
     mcp_put_text(c->out, "none", text);
@@ -97,6 +98,18 @@ static void put_consumers(struct mcp_call *c, const struct gcd_suspects *s,
     if (largest != NULL)
         mcp_put(c->out, "largest", suspect(c, gcd_suspects_get(largest, 0), 1));
     mcp_put(c->out, "consumers", parts(c, count > 0 ? gcd_suspects_consumer(s, 0) : NULL, count));
+}
+
+static json_t *notes(const struct gcd_suspects *s)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < gcd_suspects_note_count(s); i++) {
+        const struct gcd_suspect *x = gcd_suspects_note(s, i);
+        (void)json_array_append_new(list,
+                                    json_pack("{s:s, s:s, s:I}", "sentence", x->sentence, "advice",
+                                              x->advice, "bytes", (json_int_t)x->bytes));
+    }
+    return list;
 }
 
 static enum mcp_outcome run_suspects(struct mcp_call *c)
@@ -121,6 +134,7 @@ static enum mcp_outcome run_suspects(struct mcp_call *c)
     mcp_put_count(c->out, "heap_bytes", gcd_suspects_heap_bytes(s));
     mcp_put_count(c->out, "guessed_roots", gcd_dominators_pseudo_roots(d));
     mcp_page_end(c, "suspects");
+    mcp_put(c->out, "notes", notes(s));
     if (gcd_suspects_count(s) == 0)
         put_consumers(c, s, largest);
     return MCP_DONE;
@@ -134,17 +148,19 @@ static enum mcp_outcome run_suspects(struct mcp_call *c)
 
 static const struct mcp_arg suspect_args[] = { { .name = NULL } };
 
-const struct mcp_tool mcp_suspects = { "suspects",
-                                       "Possible leaks",
-                                       "What keeps a large part of the heap alive, each with a "
-                                       "sentence, advice where to look, and the path from its "
-                                       "root.  Of the types in it holds and own_types have the "
-                                       "three largest; type and paths have more.  Without "
-                                       "suspects, the largest consumers.  Begin here.",
-                                       suspect_args,
-                                       "heap_bytes:i guessed_roots:i suspects[" SUSPECT_SHAPE
-                                       "] none:s~ largest{" SUSPECT_SHAPE "}~ consumers" PARTS_SHAPE
-                                       "~",
-                                       MCP_TAKES_HEAP | MCP_PAGED,
-                                       run_suspects,
-                                       { NULL } };
+const struct mcp_tool mcp_suspects = {
+    "suspects",
+    "Possible leaks",
+    "What keeps a large part of the heap alive, each with a "
+    "sentence, advice where to look, and the path from its "
+    "root.  Of the types in it holds and own_types have the "
+    "three largest; type and paths have more.  Without "
+    "suspects, the largest consumers.  Begin here.",
+    suspect_args,
+    "heap_bytes:i guessed_roots:i suspects[" SUSPECT_SHAPE
+    "] notes[sentence:s advice:s bytes:i] none:s~ largest{" SUSPECT_SHAPE "}~ consumers" PARTS_SHAPE
+    "~",
+    MCP_TAKES_HEAP | MCP_PAGED,
+    run_suspects,
+    { NULL }
+};

@@ -136,6 +136,11 @@ export function suspectLines(most) {
        s.content.length > 0 ? panelLink(`content:${i}`, "content") : null, ...copies(s)))));
 }
 
+// What is large and no fault, such as pools.
+export function noteLines() {
+  return heap.notes.map(note => el("p", {class: "note"}, visible(`Note: ${note.join(" ")}`)));
+}
+
 // All checks, whether they have found something or not.
 function checkTable() {
   const rows = heap.checks.map(([title, what, found, objects, least, size, leastBytes]) => el("tr", {}, el("th", {scope: "row"}, title),
@@ -146,7 +151,7 @@ function checkTable() {
 
 export function noSuspects() {
   const complete = heap.verdict.complete || heap.loss.first === "types_undescribed";
-  return words.noSuspects(heap.suspect_bytes, heap.totals.bytes, heap.consumer.length > 0, complete);
+  return words.noSuspects(heap.suspect_bytes, heap.totals.bytes, heap.consumer.length > 0, complete, heap.notes.length > 0);
 }
 
 /**
@@ -159,5 +164,5 @@ export function suspectSection(title = "Suspects", top = []) {
   const explanation = heap.suspects.length > 0 ? words.someSuspects(limit) : noSuspects();
   const first = top.length > 0;
   section("suspects", title, explanation, ...top, first && heap.suspects.length === 0 ? el("p", {}, explanation) : null,
-    ...shown.map((s, i) => suspectArticle(s, i, first)), unfolding("What was looked for", false, checkTable));
+    ...shown.map((s, i) => suspectArticle(s, i, first)), ...noteLines(), unfolding("What was looked for", false, checkTable));
 }

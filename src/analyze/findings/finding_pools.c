@@ -1,0 +1,188 @@
+/*
+ * Pools: memory that the framework keeps on purpose, for the next time it is needed.  Nobody forgot
+ * it, so a pool is a note and not a suspect; it takes the place of suspects that consist of it.
+ *
+ * Facts from .NET 8 to 10: ArrayPool.Shared keeps arrays in an array for each thread
+ * (SharedArrayPoolThreadLocalArray[]) and in partitions; a pool of the program is a
+ * ConfigurableArrayPool; Kestrel's blocks are in a PinnedBlockMemoryPool (SlabMemoryPool before
+ * .NET 5); HttpClient keeps idle connections on a stack.
+ */
+#include "analyze/findings/findings.h"
+#include "analyze/suspects/suspects_words.h"
+
+#include <string.h>
+
+static bool begins(const char *name, const char *begin)
+{
+    return strncmp(name, begin, strlen(begin)) == 0;
+}
+
+static const char *name_of(const struct findings *f, uint32_t node)
+{
+    return f->types[gcd_graph_node_type(f->w->g, node)].name;
+}
+
+/* ---- ArrayPool.Shared ---- */
+
+#define SHARED "System.Buffers.SharedArrayPool"
+
+static bool is_shared(const struct gcd_type *t)
+{
+    static const char *const parts[] = { SHARED "ThreadLocalArray[]", SHARED "Partitions[]" };
+    return strcmp(t->name, parts[0]) == 0 || strcmp(t->name, parts[1]) == 0;
+}
+
+/* The type of the arrays that a thread has returned. */
+static uint32_t returned_type(const struct findings *f, uint32_t node)
+{
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(f->w->g, node, &n);
+    bool of_thread = strcmp(name_of(f, node), SHARED "ThreadLocalArray[]") == 0;
+    return of_thread && n > 0 ? gcd_graph_node_type(f->w->g, edges[0]) : GCD_TYPE_NONE;
+}
+
+/* ---- pools of the program, memory pools ---- */
+
+static bool is_made(const struct gcd_type *t)
+{
+    return begins(t->name, "System.Buffers.ConfigurableArrayPool`1[") &&
+           strchr(t->name, '+') == NULL;
+}
+
+static bool look_at_each(const struct findings *f, uint32_t node, struct finding_member *ret)
+{
+    (void)f;
+    ret->group = ret->node = node;
+    return true;
+}
+
+static bool is_memory_pool(const struct gcd_type *t)
+{
+    return findings_is_named(t->name, "Microsoft.AspNetCore.", "PinnedBlockMemoryPool") ||
+           findings_is_named(t->name, "System.Buffers.", "PinnedBlockMemoryPool") ||
+           findings_is_named(t->name, "System.Buffers.", "SlabMemoryPool") ||
+           findings_is_named(t->name, "Microsoft.IO.", "RecyclableMemoryStreamManager");
+}
+
+/* ---- idle connections ---- */
+
+static bool is_connection(const struct gcd_type *t)
+{
+    return findings_is_named(t->name, "System.Net.Http.", "HttpConnection");
+}
+
+/* A connection in use is held by its request, too. */
+static bool look_if_idle(const struct findings *f, uint32_t node, struct finding_member *ret)
+{
+    uint32_t up = gcd_dominators_parent(f->w->d, node);
+    (void)ret;
+    return up < GCD_NODE_ROOT &&
+           begins(name_of(f, up), "System.Collections.Concurrent.ConcurrentStack`1+Node[");
+}
+
+#define POOL .kind = GCD_SUSPECT_POOLS, .least = 1, .only_large = true, .replaces = true
+
+const struct finding_rule finding_pool_shared = { POOL, .is_type = is_shared, .look = findings_any,
+                                                  .who = returned_type };
+const struct finding_rule finding_pool_made = { POOL, .is_type = is_made, .look = look_at_each,
+                                                .who = findings_nobody };
+const struct finding_rule finding_pool_memory = { POOL, .is_type = is_memory_pool,
+                                                  .look = findings_any, .who = findings_nobody };
+const struct finding_rule finding_pool_http = { POOL, .is_type = is_connection,
+                                                .look = look_if_idle, .who = findings_nobody };
+
+/* ---- the words ---- */
+
+enum pool { POOL_SHARED, POOL_MADE, POOL_MEMORY, POOL_HTTP };
+
+static enum pool pool_of(const struct suspect_words *s, const struct suspect *x)
+{
+    const struct gcd_type *t = &gcd_graph_summary(s->w->g)->types[x->pub.type];
+    return is_shared(t)       ? POOL_SHARED
+           : is_made(t)       ? POOL_MADE
+           : is_connection(t) ? POOL_HTTP
+                              : POOL_MEMORY;
+}
+
+/* "<Byte>" of "System.Byte[]", or of a pool of System.Byte. */
+static void put_element(struct suspect_words *s, const char *name)
+{
+    const char *from = strchr(name, '['), *end;
+    if (from != NULL && from[1] != ']') { /* a type argument */
+        name = from + 1;
+        end = strrchr(name, ']');
+    } else {
+        end = from;
+    }
+    for (const char *p = name; end != NULL && p < end; p++)
+        if (*p == '.')
+            name = p + 1;
+    if (end != NULL && end > name)
+        suspects_put(s, "<%.*s>", (int)(end - name), name);
+}
+
+static const char *raw_type(const struct suspect_words *s, uint32_t type)
+{
+    return gcd_graph_summary(s->w->g)->types[type].name;
+}
+
+void suspects_say_pools(struct suspect_words *s, const struct suspect *x)
+{
+    const struct gcd_suspect *p = &x->pub;
+    switch (pool_of(s, x)) {
+    case POOL_SHARED:
+        suspects_put(s, "ArrayPool");
+        if (p->held_count > 0)
+            put_element(s, raw_type(s, p->held[0].type));
+        suspects_put(s, ".Shared keeps ");
+        suspects_put_bytes(s, p->bytes);
+        suspects_put(s, " of returned arrays, most of them for ");
+        suspects_put_count(s, p->held_objects, "thread", "threads");
+        break;
+    case POOL_MADE:
+        suspects_put(s, "An ArrayPool");
+        put_element(s, raw_type(s, p->type));
+        if (suspects_is_own_static(s->w, p->root)) {
+            suspects_put(s, " (");
+            suspects_put_root(s, p->root);
+            suspects_put(s, ")");
+        } else if (p->owner != GCD_TYPE_NONE) {
+            suspects_put(s, " of ");
+            suspects_put_who(s, p->owner);
+        }
+        suspects_put(s, " keeps ");
+        suspects_put_bytes(s, p->bytes);
+        suspects_put(s, " of returned arrays");
+        break;
+    case POOL_MEMORY:
+        suspects_put_count(s, p->objects, "memory pool (", "memory pools (");
+        suspects_put_type(s, p->type);
+        suspects_put(s, p->objects == 1 ? ") keeps " : ") keep ");
+        suspects_put_bytes(s, p->bytes);
+        suspects_put(s, " of free blocks after a peak");
+        break;
+    case POOL_HTTP:
+        suspects_put(s, "HttpClient keeps ");
+        suspects_put_count(s, p->objects, "idle connection", "idle connections");
+        suspects_put(s, " with ");
+        suspects_put_bytes(s, p->bytes);
+        suspects_put(s, " of buffers");
+    }
+    suspects_put(s, ", ");
+    suspects_put_share(s, p->share);
+    suspects_put(s, ".");
+}
+
+void suspects_advise_pools(struct suspect_words *s, const struct suspect *x)
+{
+    static const char *const texts[] = {
+        [POOL_SHARED] = "This is how it works: it frees them when memory is short. Limits: "
+                        "DOTNET_SYSTEM_BUFFERS_SHAREDARRAYPOOL_MAXARRAYSPERPARTITION and "
+                        "_MAXPARTITIONCOUNT.",
+        [POOL_MADE] = "It never frees them: create it with smaller limits, or use "
+                      "ArrayPool.Shared, which frees them when memory is short.",
+        [POOL_MEMORY] = "They are for the next peak; nothing has to be done.",
+        [POOL_HTTP] = "They close after PooledConnectionIdleTimeout (1 minute unless it is set).",
+    };
+    suspects_put(s, "%s", texts[pool_of(s, x)]);
+}
