@@ -487,6 +487,39 @@ static void the_handlers_of_an_event(void **state)
     }
 }
 
+/* A hundred buttons with some handlers each: the list of buttons is not what went wrong.  Buttons
+ * with two handlers each, and buttons whose handlers keep little, are as they should be. */
+static void handlers_of_an_event_of_many_objects(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t buttons, handlers;
+        uint64_t bytes;
+        bool found;
+    } rows[] = { { 100, 10, 1000, true },
+                 { 100, 9, 1000, false },
+                 { 99, 10, 1000, false },
+                 { 100, 10, 24, false } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pile *p = pile_new();
+        uint32_t all = node(p, "Shop.Window", 5000 + 16 * rows[i].buttons);
+        static_root(p, all, "s_window");
+        for (uint32_t k = 0; k < rows[i].buttons; k++)
+            edge(p, all, make_event(p, lists[0], rows[i].handlers, rows[i].bytes, false));
+        struct answer a = ask_with(p, 0.5, 500000);
+        assert_int_equal(gcd_suspects_check(a.s, GCD_SUSPECT_HANDLERS)->found, rows[i].found);
+        if (rows[i].found) {
+            assert_int_equal(gcd_suspects_count(a.s), 1);
+            const struct gcd_suspect *s = gcd_suspects_get(a.s, 0);
+            if (strstr(s->sentence, "n event of 100 Button objects, an Action, has 1,000 handlers, "
+                                    "all methods of Listener objects") == NULL)
+                fail_msg("%s", s->sentence);
+            assert_string_equal(s->advice, "Look for a += without its -= in Listener.");
+        }
+        forget(a);
+    }
+}
+
 static void a_list_of_two_delegates_is_neither_s(void **state)
 {
     (void)state;
@@ -903,6 +936,7 @@ int main(void)
         cmocka_unit_test(the_first_of_several_roots),
         cmocka_unit_test(one_that_waits_and_is_large_alone_is_an_object),
         cmocka_unit_test(the_handlers_of_an_event),
+        cmocka_unit_test(handlers_of_an_event_of_many_objects),
         cmocka_unit_test(a_list_of_two_delegates_is_neither_s),
         cmocka_unit_test(very_many_handlers_are_suspicious_by_themselves),
         cmocka_unit_test(a_node_with_children_of_its_type_is_no_event),

@@ -94,6 +94,8 @@ struct suspect {
     uint32_t owner_type;
     const struct gcd_module *module; /* ASSEMBLIES: the first copy */
     uint32_t copies;
+    /* HANDLERS of one event of so many objects; 0 = of one object */
+    uint64_t event_holders;
     bool collectible;
     /* findings: the type that keeps most of the bytes, unless it is the one behind the finding;
      * else GCD_TYPE_NONE */

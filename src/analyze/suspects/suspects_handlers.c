@@ -10,6 +10,9 @@
 
 /* Maximum number of lists that are suspicious only because of their length. */
 #define LONGEST 16u
+/* Shorter lists are not counted by event, because most objects with an event have a handler or two.
+ */
+#define SPREAD_LEAST 10u
 
 /*
  * The number of handlers of DELEGATE, 0 = not a delegate with its own list; RET_LIST: their array.
@@ -25,86 +28,109 @@ static size_t handlers_of(const struct suspects_work *w, uint32_t delegate, uint
     return count;
 }
 
-/* Adds the types of the target objects, with what these retain if only their handler holds them. */
-static gcd_status add_targets(const struct suspects_work *w, struct suspect *x, uint32_t list,
-                              struct gcd_error *err)
+struct event_list {
+    uint32_t delegate, list;
+    size_t count;   /* 0 = listed already */
+    uint32_t group; /* of lists that are not long */
+};
+
+struct targets {
+    struct gcd_suspect_part *parts; /* by type */
+    size_t count, room;
+    struct gcd_idmap map;
+};
+
+static gcd_status count_target(const struct suspects_work *w, struct targets *t, uint32_t handler,
+                               uint32_t target, struct gcd_error *err)
+{
+    uint32_t type = gcd_graph_node_type(w->g, target), at = gcd_idmap_get(&t->map, type);
+    if (at == GCD_IDMAP_NONE) {
+        at = (uint32_t)t->count;
+        if (!gcd_vec_reserve(w->alloc, &t->parts, &t->room, t->count + 1, sizeof *t->parts,
+                             UINT32_MAX - 1) ||
+            !gcd_idmap_put(&t->map, type, at))
+            return gcd_fail_nomem(err, "looking at event handlers");
+        t->parts[t->count++] = (struct gcd_suspect_part){ .type = type };
+    }
+    t->parts[at].objects++;
+    if (gcd_dominators_parent(w->d, target) == handler)
+        gcd_add_saturating(&t->parts[at].bytes, gcd_dominators_retained(w->d, target));
+    return GCD_OK;
+}
+
+/* Counts the handlers of E, and the types of the target objects with what these retain if only
+ * their handler holds them. */
+static gcd_status count_handlers(const struct suspects_work *w, struct suspect *x,
+                                 struct targets *t, const struct event_list *e,
+                                 struct gcd_error *err)
 {
     size_t count, n;
-    const uint32_t *handlers = gcd_graph_node_edges(w->g, list, &count);
-    struct gcd_suspect_part *parts = NULL;
-    size_t part_count = 0, room = 0;
-    struct gcd_idmap map;
-    gcd_status st = GCD_OK;
-    gcd_idmap_init(&map, w->alloc);
-    for (size_t i = 0; i < count && st == GCD_OK; i++) {
+    const uint32_t *handlers = gcd_graph_node_edges(w->g, e->list, &count);
+    x->pub.objects += count;
+    gcd_add_saturating(&x->pub.shallow_bytes, gcd_graph_node_size(w->g, e->delegate));
+    gcd_add_saturating(&x->pub.shallow_bytes, gcd_graph_node_size(w->g, e->list));
+    for (size_t i = 0; i < count; i++) {
         const uint32_t *edges = gcd_graph_node_edges(w->g, handlers[i], &n);
+        gcd_add_saturating(&x->pub.shallow_bytes, gcd_graph_node_size(w->g, handlers[i]));
         if (n == 0 ||
             edges[0] == handlers[i]) /* the target of a static method is the delegate itself */
             continue;
-        uint32_t type = gcd_graph_node_type(w->g, edges[0]), at = gcd_idmap_get(&map, type);
-        if (at == GCD_IDMAP_NONE) {
-            at = (uint32_t)part_count;
-            if (!gcd_vec_reserve(w->alloc, &parts, &room, part_count + 1, sizeof *parts,
-                                 UINT32_MAX - 1) ||
-                !gcd_idmap_put(&map, type, at)) {
-                st = gcd_fail_nomem(err, "looking at event handlers");
-                break;
-            }
-            parts[part_count++] = (struct gcd_suspect_part){ .type = type };
-        }
-        parts[at].objects++;
+        GCD_TRY(count_target(w, t, handlers[i], edges[0], err));
         x->pub.held_objects++;
-        if (gcd_dominators_parent(w->d, edges[0]) == handlers[i])
-            gcd_add_saturating(&parts[at].bytes, gcd_dominators_retained(w->d, edges[0]));
     }
-    for (size_t i = 0; i < part_count && st == GCD_OK; i++) {
-        suspects_keep_most(x->pub.held, &x->pub.held_count, GCD_SUSPECT_HOLDERS, parts[i]);
-        gcd_add_saturating(&x->held_bytes, parts[i].bytes);
+    return GCD_OK;
+}
+
+/* Describes X by the lists of GROUP among LISTS. */
+static gcd_status describe(const struct suspects_work *w, struct suspect *x,
+                           const struct event_list *lists, size_t n, uint32_t group,
+                           struct gcd_error *err)
+{
+    struct targets t = { .parts = NULL };
+    gcd_status st = GCD_OK;
+    gcd_idmap_init(&t.map, w->alloc);
+    x->pub.objects = x->pub.shallow_bytes = 0;
+    for (size_t i = 0; i < n && st == GCD_OK; i++)
+        if (lists[i].group == group)
+            st = count_handlers(w, x, &t, &lists[i], err);
+    for (size_t i = 0; i < t.count && st == GCD_OK; i++) {
+        suspects_keep_most(x->pub.held, &x->pub.held_count, GCD_SUSPECT_HOLDERS, t.parts[i]);
+        gcd_add_saturating(&x->held_bytes, t.parts[i].bytes);
     }
-    gcd_idmap_done(&map);
-    gcd_mem_free(w->alloc, parts, room * sizeof *parts);
+    gcd_idmap_done(&t.map);
+    gcd_mem_free(w->alloc, t.parts, t.room * sizeof *t.parts);
     return st;
 }
 
-static gcd_status describe(const struct suspects_work *w, struct suspect *x, uint32_t delegate,
-                           uint32_t list, struct gcd_error *err)
-{
-    size_t count;
-    const uint32_t *handlers = gcd_graph_node_edges(w->g, list, &count);
-    x->pub.kind = GCD_SUSPECT_HANDLERS;
-    x->pub.node = delegate;
-    x->pub.type = gcd_graph_node_type(w->g, delegate);
-    x->pub.objects = count;
-    x->pub.shallow_bytes =
-        gcd_sum_saturating(gcd_graph_node_size(w->g, delegate), gcd_graph_node_size(w->g, list));
-    for (size_t i = 0; i < count; i++)
-        gcd_add_saturating(&x->pub.shallow_bytes, gcd_graph_node_size(w->g, handlers[i]));
-    return add_targets(w, x, list, err);
-}
-
-struct event_list {
-    uint32_t delegate, list;
-    size_t count; /* 0 = listed already */
+/* The lists of one event of many objects of a type. */
+struct spread {
+    struct event_list longest;
+    uint64_t holders, handlers, bytes;
 };
 
-struct longest {
+struct search {
     struct event_list items[LONGEST]; /* in descending order */
     size_t n;
+    struct event_list *lists; /* those that are not long */
+    size_t list_count, list_room;
+    struct spread *groups;
+    size_t group_count, group_room;
+    struct gcd_idmap map; /* type of the holder, type of the delegate -> number of the group */
 };
 
-static void keep(struct longest *l, uint32_t delegate, uint32_t list, size_t count)
+static void keep(struct search *l, uint32_t delegate, uint32_t list, size_t count)
 {
     size_t i = l->n < LONGEST ? l->n++ : LONGEST;
     for (; i > 0 && l->items[i - 1].count < count; i--)
         if (i < LONGEST)
             l->items[i] = l->items[i - 1];
     if (i < LONGEST)
-        l->items[i] = (struct event_list){ delegate, list, count };
+        l->items[i] = (struct event_list){ delegate, list, count, 0 };
 }
 
 /* Turns OBJECT suspects that are such a list, or the delegate that holds one, into HANDLERS
  * suspects. */
-static gcd_status rename_containers(struct suspects_work *w, struct longest *l,
+static gcd_status rename_containers(struct suspects_work *w, struct search *l,
                                     struct gcd_error *err)
 {
     for (size_t i = 0; i < w->s->count; i++) {
@@ -119,7 +145,10 @@ static gcd_status rename_containers(struct suspects_work *w, struct longest *l,
                 continue;
         }
         x->recursive = false;
-        GCD_TRY(describe(w, x, delegate, list, err));
+        x->pub.kind = GCD_SUSPECT_HANDLERS;
+        x->pub.node = delegate;
+        x->pub.type = gcd_graph_node_type(w->g, delegate);
+        GCD_TRY(describe(w, x, &(struct event_list){ delegate, list, 1, 0 }, 1, 0, err));
         for (size_t k = 0; k < l->n; k++)
             if (l->items[k].list == list)
                 l->items[k].count = 0;
@@ -127,11 +156,43 @@ static gcd_status rename_containers(struct suspects_work *w, struct longest *l,
     return GCD_OK;
 }
 
+/* Remembers a list with COUNT handlers, too few to be suspicious alone. */
+static gcd_status keep_spread(const struct suspects_work *w, struct search *l, uint32_t delegate,
+                              uint32_t list, size_t count, struct gcd_error *err)
+{
+    uint32_t holder = gcd_dominators_parent(w->d, delegate), group;
+    if (holder >= GCD_NODE_ROOT)
+        return GCD_OK;
+    uint64_t key =
+        (uint64_t)gcd_graph_node_type(w->g, holder) << 32 | gcd_graph_node_type(w->g, delegate);
+    group = gcd_idmap_get(&l->map, key);
+    if (group == GCD_IDMAP_NONE) {
+        group = (uint32_t)l->group_count;
+        if (!gcd_vec_reserve(w->alloc, &l->groups, &l->group_room, l->group_count + 1,
+                             sizeof *l->groups, UINT32_MAX - 1) ||
+            !gcd_idmap_put(&l->map, key, group))
+            return gcd_fail_nomem(err, "looking at event handlers");
+        l->groups[l->group_count++] = (struct spread){ .holders = 0 };
+    }
+    if (!gcd_vec_reserve(w->alloc, &l->lists, &l->list_room, l->list_count + 1, sizeof *l->lists,
+                         UINT32_MAX))
+        return gcd_fail_nomem(err, "looking at event handlers");
+    struct event_list e = { delegate, list, count, group };
+    struct spread *g = &l->groups[group];
+    l->lists[l->list_count++] = e;
+    if (count > g->longest.count)
+        g->longest = e;
+    g->holders++;
+    g->handlers += count;
+    gcd_add_saturating(&g->bytes, gcd_dominators_retained(w->d, delegate));
+    return GCD_OK;
+}
+
 /*
  * Searches the lists, which are few, instead of testing all objects for delegates: a list belongs
  * to the delegate that dominates it.
  */
-static gcd_status find_longest(struct suspects_work *w, const uint8_t *is_list, struct longest *l,
+static gcd_status find_longest(struct suspects_work *w, const uint8_t *is_list, struct search *l,
                                struct gcd_error *err)
 {
     struct gcd_suspect_check *check = &w->s->checks[GCD_SUSPECT_HANDLERS];
@@ -148,35 +209,73 @@ static gcd_status find_longest(struct suspects_work *w, const uint8_t *is_list, 
         }
         if (count >= SUSPECTS_HANDLERS && list == node)
             keep(l, delegate, list, count);
+        else if (count >= SPREAD_LEAST && list == node)
+            GCD_TRY(keep_spread(w, l, delegate, list, count, err));
     }
+    return GCD_OK;
+}
+
+static gcd_status add_list(struct suspects_work *w, const struct event_list *e, uint64_t bytes,
+                           struct suspect **ret, struct gcd_error *err)
+{
+    GCD_TRY(suspects_add(w, GCD_SUSPECT_HANDLERS, e->delegate,
+                         gcd_graph_node_type(w->g, e->delegate), ret, err));
+    (*ret)->pub.overlaps = true;
+    (*ret)->pub.bytes = (*ret)->pub.retained_bytes = bytes;
+    return GCD_OK;
+}
+
+/* Many objects have some handlers each, and together they keep a suspect's share alive. */
+static gcd_status add_spread(struct suspects_work *w, const struct search *l, uint32_t group,
+                             struct gcd_error *err)
+{
+    const struct spread *g = &l->groups[group];
+    struct suspect *x;
+    if (g->holders < 2 || g->handlers < SUSPECTS_HANDLERS || g->bytes < w->s->threshold)
+        return GCD_OK;
+    GCD_TRY(add_list(w, &g->longest, g->bytes, &x, err));
+    GCD_TRY(describe(w, x, l->lists, l->list_count, group, err));
+    x->event_holders = g->holders;
+    for (size_t i = 0; i < l->list_count; i++)
+        if (l->lists[i].group == group)
+            GCD_TRY(suspects_own(w, l->lists[i].delegate, err));
+    return suspects_check(w, err);
+}
+
+static gcd_status find_handlers(struct suspects_work *w, struct search *l, const uint8_t *is_list,
+                                struct gcd_error *err)
+{
+    GCD_TRY(find_longest(w, is_list, l, err));
+    GCD_TRY(rename_containers(w, l, err));
+    for (size_t i = 0; i < l->n; i++) {
+        const struct event_list *e = &l->items[i];
+        uint64_t bytes = gcd_dominators_retained(w->d, e->delegate);
+        struct suspect *x;
+        if (e->count == 0 || (w->o->only_large && bytes < w->s->threshold))
+            continue;
+        GCD_TRY(add_list(w, e, bytes, &x, err));
+        GCD_TRY(describe(w, x, e, 1, 0, err));
+    }
+    for (uint32_t i = 0; i < l->group_count; i++)
+        GCD_TRY(add_spread(w, l, i, err));
     return GCD_OK;
 }
 
 gcd_status suspects_handlers(struct suspects_work *w, struct gcd_error *err)
 {
-    struct longest l = { .n = 0 };
+    struct search l = { .n = 0 };
     uint8_t *is_list = gcd_mem_new(w->alloc, w->types);
     if (is_list == NULL)
         return gcd_fail_nomem(err, "looking at event handlers");
+    gcd_idmap_init(&l.map, w->alloc);
     for (uint32_t i = 0; i < w->types; i++)
         is_list[i] = gcd_collections_can_hold_handlers(gcd_graph_summary(w->g)->types[i].name);
-    gcd_status st = find_longest(w, is_list, &l, err);
+    gcd_status st = find_handlers(w, &l, is_list, err);
+    gcd_idmap_done(&l.map);
     gcd_mem_free(w->alloc, is_list, w->types);
-    GCD_TRY(st);
-    GCD_TRY(rename_containers(w, &l, err));
-    for (size_t i = 0; i < l.n; i++) {
-        const struct event_list *e = &l.items[i];
-        struct suspect *x;
-        if (e->count == 0 ||
-            (w->o->only_large && gcd_dominators_retained(w->d, e->delegate) < w->s->threshold))
-            continue;
-        GCD_TRY(suspects_add(w, GCD_SUSPECT_HANDLERS, e->delegate,
-                             gcd_graph_node_type(w->g, e->delegate), &x, err));
-        x->pub.overlaps = true;
-        x->pub.bytes = x->pub.retained_bytes = gcd_dominators_retained(w->d, e->delegate);
-        GCD_TRY(describe(w, x, e->delegate, e->list, err));
-    }
-    return GCD_OK;
+    gcd_mem_free(w->alloc, l.lists, l.list_room * sizeof *l.lists);
+    gcd_mem_free(w->alloc, l.groups, l.group_room * sizeof *l.groups);
+    return st;
 }
 
 /* ---- which event it is ---- */
@@ -288,11 +387,17 @@ static void put_event(struct suspect_words *s, const struct suspect *x)
     const struct gcd_suspect_step *by = holder_of(s, p);
     const struct candidates c = candidates_of(s, p);
     if (by != NULL) {
-        suspects_put(s, is_one(&c) ? "The event " : "An event of one ");
+        suspects_put(s, is_one(&c)             ? "The event "
+                        : x->event_holders > 0 ? "An event"
+                                               : "An event of one ");
         if (is_one(&c))
             put_field(s, p, &c);
-        else
+        else if (x->event_holders == 0)
             suspects_put_type(s, by->type);
+        if (x->event_holders > 0) {
+            suspects_put(s, " of ");
+            suspects_put_typed(s, x->event_holders, by->type);
+        }
         if (by->node == p->owner_node)
             suspects_put_module(s, p);
         if (!is_one(&c))
@@ -346,13 +451,13 @@ void suspects_say_handlers(struct suspect_words *s, const struct suspect *x)
 {
     const struct gcd_suspect *p = &x->pub;
     suspects_tell_handlers(s, x);
-    suspects_put(s, ". It");
-    suspects_put_kept(s, p, false);
+    suspects_put(s, x->event_holders > 0 ? ". They" : ". It");
+    suspects_put_kept(s, p, x->event_holders > 0);
     suspects_put(s, ".");
     if (p->owner_node != GCD_NODE_NONE && p->root != SIZE_MAX)
-        suspects_put_lifetime(s, x, "It");
+        suspects_put_lifetime(s, x, x->event_holders > 0 ? "One of them" : "It");
     else if (!is_in_static(s, p))
-        suspects_put_held_by(s, x, "It is");
+        suspects_put_held_by(s, x, x->event_holders > 0 ? "One of them is" : "It is");
     if (p->held_count > 0 && !s->w->is_own[p->held[0].type])
         suspects_put_own(s, p);
 }
