@@ -392,6 +392,109 @@ static void pools_are_notes(void **state)
     }
 }
 
+/* Values that are few and large are what a dependent handle keeps alive, too. */
+static void few_large_values(void **state)
+{
+    (void)state;
+    for (unsigned large = 0; large < 2; large++) {
+        struct pile *p = pile_new();
+        entries(p, 9); /* of another type, and few */
+        uint32_t all = node(p, "Shop.Keys", 24);
+        static_root(p, all, "s_keys");
+        for (unsigned i = 0; i < 10; i++) {
+            uint32_t key = child(p, all, "Shop.Key", 24);
+            p->dependents[p->dependent_count++] =
+                (struct shop_edge){ key, node(p, "Shop.Extra", large ? 600 << 10 : 60 << 10) };
+        }
+        struct answer a = ask_with(p, 0.1, 4 << 20);
+        assert_int_equal(count_of(a, GCD_SUSPECT_WEAK_TABLE), large);
+        assert_int_equal(gcd_suspects_count(a.s), large);
+        if (large) {
+            assert_non_null(
+                strstr(gcd_suspects_get(a.s, 0)->sentence, "keep one Extra alive for each Key"));
+            assert_string_equal(gcd_suspects_get(a.s, 0)->advice,
+                                "A value lives as long as its key: look for what keeps Key objects "
+                                "alive.");
+        }
+        forget(a);
+    }
+}
+
+#define LIST "System.Collections.Generic.List`1"
+
+/* Four chains of thousands of links in a list: the list does not grow, the chains do. */
+static void few_elements_with_many_objects(void **state)
+{
+    (void)state;
+    for (uint32_t links = 99; links <= 100; links++) {
+        struct pile *p = pile_new();
+        uint32_t list = node(p, LIST "[Shop.Chain]", 32),
+                 array = child(p, list, "Shop.Chain[]", 56);
+        static_root(p, list, "s_chains");
+        for (unsigned i = 0; i < 4; i++) {
+            uint32_t up = child(p, array, "Shop.Chain", 24);
+            for (uint32_t k = 0; k < links; k++)
+                up = child(p, up, "Shop.Link", 12000);
+        }
+        struct answer a = ask_with(p, 0.6, 4 << 20);
+        assert_int_equal(gcd_suspects_count(a.s), 1);
+        const char *advice = gcd_suspects_get(a.s, 0)->advice;
+        if (links == 100)
+            assert_string_equal(advice, "Look in Chain for what adds Link objects and never lets "
+                                        "go of them: each Chain has about 100.");
+        else
+            assert_non_null(strstr(advice, "and never removes."));
+        forget(a);
+    }
+}
+
+/* Chains that have a name in the framework get its remedy, and a property its name. */
+static void chains_of_scopes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *type, *words;
+    } chains[] = {
+        { "Microsoft.Extensions.Logging.LoggerFactoryScopeProvider+Scope", "BeginScope" },
+        { "System.Diagnostics.Activity", "never stopped" },
+        { "System.Diagnostics.Act", "links each new" },
+    };
+    for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) {
+        struct pile *p = pile_new();
+        uint32_t up = node(p, "Shop.Job", 24);
+        static_root(p, up, "Shop.Job.<Current>k__BackingField");
+        for (unsigned k = 0; k < 100; k++)
+            up = child(p, up, chains[i].type, 50000);
+        struct answer a = ask_with(p, 0.1, 4 << 20);
+        assert_int_equal(gcd_suspects_count(a.s), 1);
+        const struct gcd_suspect *s = gcd_suspects_get(a.s, 0);
+        if (strstr(s->advice, chains[i].words) == NULL ||
+            strstr(s->sentence, "the static property Shop.Job.Current.") == NULL)
+            fail_msg("%s %s", s->sentence, s->advice);
+        forget(a);
+    }
+}
+
+/* Nobody can change the framework's class of linked sources. */
+static void linked_sources(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    put_callbacks(p, 1000, "s_stop");
+    for (uint32_t i = 0; i < p->type_count; i++)
+        if (strcmp(p->types[i].name, "Shop.Download") == 0)
+            p->types[i].name = SOURCE "+Linked1CancellationTokenSource";
+    struct answer a = ask_with(p, 0.001, NOTHING_IS_LARGE);
+    const struct gcd_suspect *s = first_of(a, GCD_SUSPECT_CANCELLATION);
+    assert_non_null(s);
+    if (strstr(s->sentence, "all for linked sources (CreateLinkedTokenSource).") == NULL ||
+        strstr(s->advice, "longer than what registers: dispose of each "
+                          "CancellationTokenRegistration, and of each source that "
+                          "CreateLinkedTokenSource makes, when") == NULL)
+        fail_msg("%s %s", s->sentence, s->advice);
+    forget(a);
+}
+
 /* Everything is below the provider of a program, but it keeps nothing that somebody forgot. */
 static void a_service_provider_holds_nothing(void **state)
 {
@@ -1037,6 +1140,10 @@ int main(void)
         cmocka_unit_test(boxed_by_element_type),
         cmocka_unit_test(boxed_values_need_a_share),
         cmocka_unit_test(pools_are_notes),
+        cmocka_unit_test(few_large_values),
+        cmocka_unit_test(few_elements_with_many_objects),
+        cmocka_unit_test(chains_of_scopes),
+        cmocka_unit_test(linked_sources),
         cmocka_unit_test(a_service_provider_holds_nothing),
         cmocka_unit_test(how_types_are_named),
         cmocka_unit_test(who_is_behind),

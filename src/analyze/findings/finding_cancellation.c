@@ -45,6 +45,13 @@ const struct finding_rule finding_cancellation = {
     .look = look,
 };
 
+/* A source of CreateLinkedTokenSource; nobody looks for its class. */
+static bool is_linked(const struct suspect_words *s, uint32_t type)
+{
+    return strstr(gcd_graph_summary(s->w->g)->types[type].name, "CancellationTokenSource+Linked") !=
+           NULL;
+}
+
 void suspects_tell_cancellation(struct suspect_words *s, const struct suspect *x)
 {
     suspects_put_count(s, x->pub.objects, "callback is", "callbacks are");
@@ -63,11 +70,17 @@ void suspects_say_cancellation(struct suspect_words *s, const struct suspect *x)
 
 void suspects_advise_cancellation(struct suspect_words *s, const struct suspect *x)
 {
+    bool linked = false;
+    size_t own = GCD_SUSPECT_HOLDERS;
+    for (size_t i = x->pub.held_count; i-- > 0;) {
+        linked = linked || is_linked(s, x->pub.held[i].type);
+        own = is_linked(s, x->pub.held[i].type) || !suspects_is_holder(x, i) ? own : i;
+    }
     suspects_put(s, "The source lives longer than what registers: ");
-    if (x->pub.held_count > 0) {
-        suspects_put_holders(s, x, suspects_put_who);
+    if (own < x->pub.held_count) {
+        suspects_put_who(s, x->pub.held[own].type);
         suspects_put(s, " should ");
     }
-    suspects_put(s, "dispose of each CancellationTokenRegistration, or of the linked source, when "
-                    "its work is done.");
+    suspects_put(s, "dispose of each CancellationTokenRegistration%s when its work is done.",
+                 linked ? ", and of each source that CreateLinkedTokenSource makes," : "");
 }

@@ -50,18 +50,38 @@ static gcd_status count(struct pairs *p, struct gcd_error *err)
     return GCD_OK;
 }
 
+/* Pairs that keep a suspect's share alive come before those that are only many. */
+static bool is_more(const struct suspects_work *w, const struct pair *a, const struct pair *b)
+{
+    bool large = a->bytes >= w->s->threshold, other = b->bytes >= w->s->threshold;
+    return large || other ? a->bytes > b->bytes : a->entries > b->entries;
+}
+
+static gcd_status own_values(struct suspects_work *w, const struct pair *of, struct gcd_error *err)
+{
+    for (size_t i = 0; i < gcd_graph_dependent_count(w->g); i++) {
+        const struct gcd_graph_dependent *d = gcd_graph_dependent(w->g, i);
+        if (gcd_graph_node_type(w->g, d->key) == of->key_type &&
+            gcd_graph_node_type(w->g, d->value) == of->value_type)
+            GCD_TRY(suspects_own(w, d->value, err));
+    }
+    return GCD_OK;
+}
+
 static gcd_status add(struct pairs *p, struct gcd_error *err)
 {
     struct suspects_work *w = p->w;
     const struct pair *most = NULL;
     for (size_t i = 0; i < p->count; i++)
-        if (most == NULL || p->items[i].entries > most->entries)
+        if (most == NULL || is_more(w, &p->items[i], most))
             most = &p->items[i];
     if (most == NULL)
         return GCD_OK;
     w->s->checks[GCD_SUSPECT_WEAK_TABLE].objects = most->entries;
     w->s->checks[GCD_SUSPECT_WEAK_TABLE].bytes = most->bytes;
-    if (most->entries < FINDING_WEAK_ENTRIES || (w->o->only_large && most->bytes < w->s->threshold))
+    bool large = most->bytes >= w->s->threshold;
+    if (most->entries < (large ? FINDING_FEW : FINDING_WEAK_ENTRIES) ||
+        (w->o->only_large && !large))
         return GCD_OK;
     struct suspect *x;
     GCD_TRY(suspects_add(w, GCD_SUSPECT_WEAK_TABLE, most->value, most->value_type, &x, err));
@@ -70,7 +90,7 @@ static gcd_status add(struct pairs *p, struct gcd_error *err)
     x->pub.shallow_bytes = most->shallow;
     x->pub.bytes = x->pub.retained_bytes = most->bytes;
     x->owner_type = most->key_type;
-    return GCD_OK;
+    return own_values(w, most, err);
 }
 
 gcd_status suspects_weak_tables(struct suspects_work *w, struct gcd_error *err)

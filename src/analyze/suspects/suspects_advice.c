@@ -2,6 +2,11 @@
  * one type; other kinds have their own. */
 #include "analyze/suspects/suspects_words.h"
 
+/* A collection with at most so many elements does not grow without end. */
+#define FEW_ELEMENTS 100u
+/* An element with so many objects does. */
+#define EACH_HAS_MANY 100u
+
 /* "Look in Shop.SessionStore for ", or "Look for " if no owner is known. */
 static void put_look_for(struct suspect_words *s, const struct gcd_suspect *p, bool capital)
 {
@@ -73,14 +78,57 @@ static struct growth growth_of(enum gcd_collection_kind kind)
     }
 }
 
+/*
+ * Few elements, each with very many objects of another of the program's types: what grows is below
+ * the elements, not the collection.
+ */
+static bool grows_below(const struct suspect_words *s, const struct gcd_suspect *p)
+{
+    uint32_t element = p->element.type;
+    return element != GCD_TYPE_NONE && s->w->is_own[element] && p->own_count > 0 &&
+           p->own[0].type != s->w->alike[element] && p->own[0].bytes >= p->bytes / 2 &&
+           p->elements <= FEW_ELEMENTS && p->own[0].objects / EACH_HAS_MANY >= p->elements &&
+           p->elements > 0;
+}
+
+static void advise_below(struct suspect_words *s, const struct gcd_suspect *p)
+{
+    suspects_put(s, "Look in ");
+    suspects_put_where(s, p->element.type);
+    suspects_put(s, " for what adds ");
+    suspects_put_where(s, p->own[0].type);
+    suspects_put(s, " objects and never lets go of them: each ");
+    suspects_put_type(s, p->element.type);
+    suspects_put(s, " has about ");
+    suspects_put_number(s, p->own[0].objects / p->elements);
+    suspects_put(s, ".");
+}
+
 static void advise_collection(struct suspect_words *s, const struct suspect *x)
 {
     const struct growth grows = growth_of(x->collection.kind);
+    if (grows_below(s, &x->pub)) {
+        advise_below(s, &x->pub);
+        return;
+    }
     put_look_for(s, &x->pub, true);
     suspects_put(s, "%s", grows.before);
     put_it(s, &x->pub);
     suspects_put(s, "%s", grows.behind);
 }
+
+/* Objects that are inside the one before until somebody disposes of them; types by the begin of
+ * their names. */
+static const struct {
+    const char *type, *advice;
+} scopes[] = {
+    { "Microsoft.Extensions.Logging.LoggerFactoryScopeProvider",
+      "ILogger.BeginScope without using: each scope stays open inside the one before." },
+    { "Microsoft.Extensions.Logging.LoggerExternalScopeProvider",
+      "ILogger.BeginScope without using: each scope stays open inside the one before." },
+    { "System.Diagnostics.Activity",
+      "an Activity that is started and never stopped: each is the parent of the next." },
+};
 
 /* A list or tree that consists of the objects themselves. */
 static void advise_chain(struct suspect_words *s, const struct gcd_suspect *p)
@@ -91,6 +139,13 @@ static void advise_chain(struct suspect_words *s, const struct gcd_suspect *p)
         suspects_put(s, ", and see what the last one waits for: gcdumpc async.");
         return;
     }
+    const char *name = gcd_graph_summary(s->w->g)->types[p->type].name;
+    for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++)
+        if (strncmp(name, scopes[i].type, strlen(scopes[i].type)) == 0) {
+            put_look_for(s, p, true);
+            suspects_put(s, "%s", scopes[i].advice);
+            return;
+        }
     put_look_for(s, p, true);
     suspects_put(s, "what links each new ");
     suspects_put_type(s, p->type);

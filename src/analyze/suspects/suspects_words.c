@@ -119,14 +119,33 @@ void suspects_put_group(struct suspect_words *s, enum gcd_root_group group, bool
     suspects_put(s, "%s", many ? label->many : label->one);
 }
 
+/* "the static variable Shop.Cache.s_all"; the field behind a property has the name of the property
+ * in "<All>k__BackingField". */
+static void put_static(struct suspect_words *s, const struct gcd_static_words *w)
+{
+    static const char end[] = ">k__BackingField";
+    char all[8 * SUSPECT_NAME_BYTES];
+    int n = snprintf(all, sizeof all, "%s%s%s", w->label[0], w->label[1], w->label[2]);
+    char *open = n > 0 && (size_t)n < sizeof all ? strrchr(all, '<') : NULL;
+    size_t tail = open != NULL ? strlen(open) : 0;
+    bool property = tail > sizeof end && strcmp(open + tail - (sizeof end - 1), end) == 0;
+    suspects_put(s, property ? "the static property " : "the static variable ");
+    if (property) {
+        open[tail - (sizeof end - 1)] = '\0';
+        memmove(open, open + 1, strlen(open));
+        suspects_put_name(s, all);
+        return;
+    }
+    for (size_t i = 0; i < sizeof w->label / sizeof *w->label; i++)
+        suspects_put_name(s, w->label[i]);
+}
+
 void suspects_put_root(struct suspect_words *s, size_t root)
 {
     const struct gcd_root *r = &gcd_graph_summary(s->w->g)->roots[root];
     const struct gcd_static_words w = gcd_static_words(s->w->g, s->w->o->names, r);
     if (gcd_root_group(r) == GCD_GROUP_STATICS && w.label[0][0] != '\0') {
-        suspects_put(s, "the static variable ");
-        for (size_t i = 0; i < sizeof w.label / sizeof *w.label; i++)
-            suspects_put_name(s, w.label[i]);
+        put_static(s, &w);
     } else if (suspects_statics_root(s->w, r->node) == root) {
         suspects_put(s, "a static variable without a name");
     } else {
@@ -273,6 +292,10 @@ void suspects_put_where(struct suspect_words *s, uint32_t who)
 
 void suspects_put_who(struct suspect_words *s, uint32_t who)
 {
+    if (strstr(raw_name_of(s, who), "CancellationTokenSource+Linked") != NULL) {
+        suspects_put(s, "linked sources (CreateLinkedTokenSource)");
+        return;
+    }
     suspects_put(s, suspects_is_lambda(s, who) ? "a lambda in " : "");
     suspects_put_where(s, who);
 }
