@@ -794,13 +794,31 @@ static bool is_given(const struct option_row *r, const struct cli_args *args)
     const char *field = (const char *)args + r->field;
     if (r->field == FIELD(live.retries))
         return args->live.retries != DEFAULT_RETRIES;
-    if (r->type == OPT_PROCESS)
+    switch (r->type) { /* without default: the compiler notices a new type */
+    case OPT_FLAG:
+    case OPT_JSON:
+        return memcmp(field, zeros, sizeof(bool)) != 0;
+    case OPT_TEXT:
+    case OPT_LIST:
+        return memcmp(field, zeros, sizeof(char *)) != 0;
+    case OPT_NUMBER:
+    case OPT_SIZE:
+    case OPT_PERCENT:
+    case OPT_TIME:
+        return memcmp(field, zeros, sizeof(uint64_t)) != 0;
+    case OPT_SORT:
+    case OPT_BY:
+    case OPT_STRATEGY:
+    case OPT_NAMES:
+    case OPT_STACK_BY:
+    case OPT_LOG:
+    case OPT_LARGEST:
+    case OPT_COLOR:
+        return memcmp(field, zeros, sizeof(unsigned)) != 0;
+    case OPT_PROCESS:
         return args->dump.process != 0 || args->dump.process_name != NULL;
-    size_t bytes = r->type == OPT_FLAG                                     ? sizeof(bool)
-                   : r->type == OPT_TEXT || r->type == OPT_LIST            ? sizeof(char *)
-                   : r->type < CHOICE_TYPES && choices[r->type][0] != NULL ? sizeof(unsigned)
-                                                                           : sizeof(uint64_t);
-    return memcmp(field, zeros, bytes) != 0;
+    }
+    return false;
 }
 
 /* Is one of WORDS given?  Not the one with the number EXCEPT; its number in *RET. */

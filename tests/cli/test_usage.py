@@ -170,6 +170,12 @@ class WrongUse(CliTest):
             self.refused(2, rf"--delay needs --listen; see gcdumpc {command} --help", command, "--pid", "1", "--delay", "1")
         self.refused(2, r'ps does not know what to do with "x"; see gcdumpc ps --help', "ps", "x")
 
+    def test_one_of_two_that_exclude_each_other(self):
+        for command in ("report", "diff", "trend", "leaks", "retained"):
+            inputs = ("missing", "missing")[:1 + (command in ("diff", "trend"))]
+            for option in ("--json", "--json=1", "--csv"):
+                self.refused(1, ".*missing: cannot open: .*", command, *inputs, option)
+
     def test_options_that_have_moved_to_collect(self):
         """Accepted by the analyses in this version, with a note; not in their help."""
         for words in (["--buffer=64"], ["--strategy", "drain"], ["--retries", "2"], ["--max-bytes", "1G"], ["--force"], ["--wait", "1"], ["-b4"]):
