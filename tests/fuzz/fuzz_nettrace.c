@@ -98,13 +98,23 @@ static struct gcd_dump *open_walk(struct gcd_input *in, unsigned walk)
     return gcd_dump_open(in, &options, &d, NULL) == GCD_OK ? d : NULL;
 }
 
+static size_t has_damage(const struct gcd_verdict *v)
+{
+    size_t i = 0;
+    while (i < v->reason_count && v->reasons[i].code != GCD_REASON_EVENTS_DAMAGED)
+        i++;
+    return i < v->reason_count;
+}
+
 static const char *compare_named(const struct gcd_summary *a, const struct gcd_summary *b)
 {
+    /* new names can replace damaged ones */
+    size_t healed = has_damage(&a->verdict) > has_damage(&b->verdict);
     if (a->objects != b->objects || a->edges != b->edges || a->type_count != b->type_count ||
         a->root_count != b->root_count)
         return "the heap is another one";
-    if (a->verdict.complete != b->verdict.complete ||
-        a->verdict.reason_count != b->verdict.reason_count ||
+    if ((healed == 0 && a->verdict.complete != b->verdict.complete) ||
+        a->verdict.reason_count != b->verdict.reason_count + healed ||
         a->trace.lost_events != b->trace.lost_events ||
         a->trace.irregular_steps != b->trace.irregular_steps || !b->trace.loss_verified)
         return "the verdict is another one";
