@@ -253,6 +253,14 @@ struct gcd_process_memory {
     uint64_t cgroup_limit_bytes, cgroup_used_bytes;
 };
 
+/* Of a heap that was read from a memory image: a core file, or a recording made from one. */
+struct gcd_image_facts {
+    const char *made_from; /* "core"; "" = from no image, and everything else is empty */
+    const char *ended_by;  /* "signal 6 (SIGABRT), System.OutOfMemoryException"; "" = unknown */
+    const char *gaps;      /* what the image does not have, a line for each */
+    bool with_dead;        /* also objects that no root reaches */
+};
+
 /* ---- the summary ---- */
 
 struct gcd_summary {
@@ -314,6 +322,7 @@ struct gcd_summary {
     uint64_t objects_undescribed;
     struct gcd_verdict verdict;
     struct gcd_process_memory memory; /* of a living process, or recorded by gcdumpc */
+    struct gcd_image_facts image;
 };
 
 #ifdef __cplusplus

@@ -172,6 +172,8 @@ struct heap_recorded {
     size_t batch_count, batch_cap;
     struct recorded_memory *memories;
     size_t memory_count, memory_cap;
+    struct gcd_image_facts image; /* of this walk: */
+    uint32_t image_gc, image_walk;
     struct heap_recorded_item *items[RECORDED_KINDS];
     size_t counts[RECORDED_KINDS], caps[RECORDED_KINDS];
     uint64_t damaged; /* events that could not be read, or that belong to no batch */
@@ -391,6 +393,8 @@ void heap_recorded_free(struct gcd_heap *h);
 const struct heap_batch *heap_recorded_batch(const struct gcd_heap *h, bool *ret_whole);
 /* The memory of the process at the chosen walk; NULL = not recorded. */
 const struct gcd_process_memory *heap_recorded_memory(const struct gcd_heap *h);
+/* The memory image that the chosen walk was made from. */
+struct gcd_image_facts heap_recorded_image(const struct gcd_heap *h);
 
 /* heap_pause.c */
 gcd_status heap_pause_mark(struct gcd_heap *h, const struct gcd_event *ev, bool restart,

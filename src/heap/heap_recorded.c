@@ -78,6 +78,24 @@ static gcd_status add_memory(struct gcd_heap *h, const struct gcd_event *ev, str
     return GCD_OK;
 }
 
+static gcd_status set_image(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)
+{
+    struct heap_recorded *r = &h->recorded;
+    struct recorded_image from;
+    gcd_status st = recorded_read_image(ev, &from);
+    if (st != GCD_OK)
+        return st;
+    struct gcd_image_facts to = { "", "", "", (from.flags & RECORDED_WITH_DEAD) != 0 };
+    const char **const texts[] = { &to.made_from, &to.ended_by, &to.gaps };
+    for (size_t i = 0; i < 3; i++)
+        if (from.text[i].units > 0)
+            GCD_TRY(heap_text_utf16(h, from.text[i].p, from.text[i].units, texts[i], err));
+    r->image = to;
+    r->image_gc = from.gc_number;
+    r->image_walk = from.walk_number;
+    return GCD_OK;
+}
+
 /* Names say nothing about the heap: the rest of the dump is read in any case. */
 gcd_status heap_recorded_event(struct gcd_heap *h, const struct gcd_event *ev,
                                struct gcd_error *err)
@@ -88,6 +106,8 @@ gcd_status heap_recorded_event(struct gcd_heap *h, const struct gcd_event *ev,
         st = begin(h, ev, err);
     else if (ev->id == RECORDED_MEMORY)
         st = add_memory(h, ev, err);
+    else if (ev->id == RECORDED_IMAGE)
+        st = set_image(h, ev, err);
     else if (ev->id > RECORDED_START && ev->id < RECORDED_MEMORY && r->batch_count > 0)
         st = add(h, &r->batches[r->batch_count - 1], ev, err);
     else if (ev->id < RECORDED_MEMORY || ev->id > RECORDED_ID_MAX)
@@ -143,4 +163,13 @@ const struct gcd_process_memory *heap_recorded_memory(const struct gcd_heap *h)
             r->memories[i].gc_number == h->chosen->gc_number)
             return &r->memories[i].memory;
     return NULL;
+}
+
+struct gcd_image_facts heap_recorded_image(const struct gcd_heap *h)
+{
+    const struct heap_recorded *r = &h->recorded;
+    if (r->image.made_from != NULL && r->image_walk == h->chosen->number &&
+        r->image_gc == h->chosen->gc_number)
+        return r->image;
+    return (struct gcd_image_facts){ .made_from = "", .ended_by = "", .gaps = "" };
 }

@@ -92,6 +92,7 @@ static gcd_status prepare(struct heap_image *h, struct gcd_input *in, struct gcd
     GCD_TRY(clr_complete_types(&h->clr, err));
     GCD_TRY(clr_name_types(&h->clr, err));
     clr_find_allocators(&h->clr);
+    GCD_TRY(clr_find_facts(&h->clr, err));
     return clr_mark(&h->clr, err);
 }
 
@@ -170,6 +171,11 @@ static gcd_status verdict(struct core *k, struct gcd_error *err)
     if (g->unread_tables > 0)
         return gcd_fail(err, GCD_E_TRUNCATED,
                         "the handles of the process cannot all be read, so objects may be missing");
+    if (g->unread_threads > 0)
+        return gcd_fail(err, GCD_E_TRUNCATED,
+                        "the stack%s of %s thread%s cannot be read, so objects may be missing",
+                        g->unread_threads == 1 ? "" : "s", GCD_DIGITS(g->unread_threads),
+                        g->unread_threads == 1 ? "" : "s");
     return GCD_END;
 }
 

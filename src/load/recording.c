@@ -27,7 +27,8 @@ static bool has_room(const struct gcd_dump *d, struct nt_tail *ret)
 enum gcd_recording_names gcd_recording_names(const struct gcd_dump *d)
 {
     struct nt_tail tail;
-    if (d == NULL || d->heap == NULL || !has_new_names(d))
+    if (d == NULL || d->heap == NULL || !has_new_names(d) ||
+        strcmp(d->summary.trace.container, "core") == 0) /* all names are among its events */
         return GCD_RECORDING_NAMES_SAME;
     return has_room(d, &tail) ? GCD_RECORDING_NAMES_NEW : GCD_RECORDING_NAMES_NO_ROOM;
 }
@@ -110,6 +111,33 @@ static gcd_status copy(struct source *from, struct gcd_sink *to, uint64_t n,
     }
 }
 
+/* The events of a container that is no recording: of a core file. */
+static gcd_status write_events(struct gcd_dump *d, struct gcd_input *in, struct gcd_sink *to,
+                               const struct gcd_context *context, struct gcd_error *err)
+{
+    struct gcd_trace *t = NULL;
+    struct nt_append *a = NULL;
+    struct gcd_event ev;
+    GCD_TRY(gcd_trace_open(in, context, &t, err));
+    gcd_status st = nt_write_new(&d->alloc, d->summary.process, &recorded_events, to, &a, err);
+    if (st == GCD_OK)
+        st = gcd_trace_fetch(t, err);
+    while (st == GCD_OK && (st = gcd_trace_next(t, &ev, err)) == GCD_OK) {
+        st = nt_write_event(a, &ev, err);
+        if (st == GCD_OK)
+            st = gcd_sink_status(to, err);
+        gcd_context_report(context, gcd_trace_position(t), gcd_input_size(in));
+    }
+    if (st == GCD_END)
+        nt_write_end(a);
+    /* of a heap that is not whole, the recording is cut: it ends without its end mark */
+    if (st == GCD_E_TRUNCATED || st == GCD_E_FORMAT)
+        nt_append_end(a);
+    nt_append_free(a);
+    gcd_trace_free(t);
+    return st == GCD_END || st == GCD_E_TRUNCATED || st == GCD_E_FORMAT ? GCD_OK : st;
+}
+
 gcd_status gcd_recording_write(struct gcd_dump *d, struct gcd_input *in, struct gcd_sink *to,
                                const struct gcd_recording_options *options, uint64_t *ret_names,
                                struct gcd_error *err)
@@ -120,6 +148,11 @@ gcd_status gcd_recording_write(struct gcd_dump *d, struct gcd_input *in, struct 
     bool add = !o->plain && has_news(d, &tail);
     struct source from = { .input = in };
     uint64_t names = 0;
+    if (d != NULL && strcmp(d->summary.trace.container, "core") == 0) {
+        if (ret_names != NULL)
+            *ret_names = 0;
+        return write_events(d, in, to, &o->context, err);
+    }
     GCD_TRY(gcd_reader_new(in, &from.reader, err));
     gcd_status st = add ? copy(&from, to, tail.end_off, o, err) : GCD_OK;
     if (st == GCD_END)

@@ -17,8 +17,9 @@
 /* Header of a block: its size, flag 1 = compressed event headers, the times of its first and last
  * event. */
 #define BLOCK_HEADER_BYTES 20u
-/* A full block; with one more event it stays below the 100 KiB of the runtime. */
+/* A full block: one more event fits into it. */
 #define BLOCK_BYTES      ((size_t)65536)
+#define KINDS_MAX        64u
 #define EVENT_HEADER_MAX 64u
 #define BUFFER_BYTES     (BLOCK_BYTES + EVENT_HEADER_MAX + NT_APPEND_PAYLOAD_MAX)
 
@@ -30,6 +31,11 @@ struct nt_append {
     uint64_t off;         /* in the recording */
     uint32_t sequence;    /* number of the last event */
     struct gcd_put block; /* events that are not written yet */
+    struct {              /* of a recording of its own: the events described so far */
+        enum gcd_provider provider;
+        uint32_t id, version;
+    } kinds[KINDS_MAX];
+    size_t kind_count;
     uint8_t buffer[BUFFER_BYTES];
 };
 
@@ -95,10 +101,9 @@ static void flush(struct nt_append *a, const char *name)
 }
 
 /* The payload of a metadata record; nt_meta_record in nt_meta.c reads it. */
-static void put_description(struct gcd_put *w, uint32_t meta_id, const struct gcd_new_events *all,
-                            const struct gcd_new_event *e)
+static void put_record(struct gcd_put *w, uint32_t meta_id, const char *provider,
+                       const struct gcd_new_event *e)
 {
-    const char *provider = gcd_provider_name(all->provider);
     const uint32_t informational = 4;
     gcd_put_le(w, meta_id, 4);
     gcd_put_utf16z(w, provider, strlen(provider));
@@ -114,18 +119,18 @@ static void put_description(struct gcd_put *w, uint32_t meta_id, const struct gc
     }
 }
 
-static void put_descriptions(struct nt_append *a)
+/* A record in the block at hand, which has no events. */
+static void put_description(struct nt_append *a, uint32_t meta_id, enum gcd_provider provider,
+                            const struct gcd_new_event *e)
 {
-    for (size_t i = 0; i < a->events->count; i++) {
-        uint8_t record[1024];
-        struct gcd_put w = gcd_put_make(record, sizeof record);
-        put_description(&w, a->tail.meta_id + (uint32_t)i, a->events, &a->events->events[i]);
-        gcd_put_le(&a->block, HAS_PAYLOAD_SIZE, 1);
-        gcd_put_varuint(&a->block, i == 0 ? a->tail.ticks : 0); /* since the previous one */
-        gcd_put_varuint(&a->block, gcd_put_bytes_done(&w));
-        gcd_put_bytes(&a->block, record, gcd_put_bytes_done(&w));
-    }
-    flush(a, "MetadataBlock");
+    uint8_t record[1024];
+    struct gcd_put w = gcd_put_make(record, sizeof record);
+    bool first = gcd_put_bytes_done(&a->block) == BLOCK_HEADER_BYTES;
+    put_record(&w, meta_id, gcd_provider_name(provider), e);
+    gcd_put_le(&a->block, HAS_PAYLOAD_SIZE, 1);
+    gcd_put_varuint(&a->block, first ? a->tail.ticks : 0); /* since the previous one */
+    gcd_put_varuint(&a->block, gcd_put_bytes_done(&w));
+    gcd_put_bytes(&a->block, record, gcd_put_bytes_done(&w));
 }
 
 gcd_status nt_append_new(const struct gcd_alloc *alloc, const struct nt_tail *tail,
@@ -141,7 +146,9 @@ gcd_status nt_append_new(const struct gcd_alloc *alloc, const struct nt_tail *ta
     a->tail = *tail;
     a->off = tail->end_off;
     begin_block(a);
-    put_descriptions(a);
+    for (size_t i = 0; i < events->count; i++)
+        put_description(a, tail->meta_id + (uint32_t)i, events->provider, &events->events[i]);
+    flush(a, "MetadataBlock");
     *ret = a;
     return GCD_OK;
 }
@@ -185,4 +192,82 @@ void nt_append_free(struct nt_append *a)
         return;
     struct gcd_alloc alloc = a->alloc;
     gcd_mem_free(&alloc, a, sizeof *a);
+}
+
+/* ---- a recording of its own ---- */
+
+/* "Nettrace", the serializer's magic, and the object "Trace": its version is that of the format. */
+static void put_beginning(struct nt_append *a, uint64_t process)
+{
+    static const uint8_t magic[] = "Nettrace\x14\0\0\0!FastSerialization.1",
+                         begin[] = { 5, 5, 1, 4, 0, 0, 0, 4, 0, 0, 0 }, end = 6;
+    static const char name[] = "Trace";
+    uint8_t body[128];
+    struct gcd_put w = gcd_put_make(body, sizeof body);
+    put(a, magic, sizeof magic - 1);
+    gcd_put_bytes(&w, begin, sizeof begin);
+    gcd_put_le(&w, sizeof name - 1, 4);
+    gcd_put_bytes(&w, name, sizeof name - 1);
+    gcd_put_bytes(&w, &end, 1);
+    static const uint16_t no_time[8] = { 1601, 1, 1, 1, 0, 0, 0, 0 }; /* FILETIME 0 */
+    for (size_t i = 0; i < 8; i++)
+        gcd_put_le(&w, no_time[i], 2);
+    gcd_put_le(&w, 0, 8);          /* ticks at that time */
+    gcd_put_le(&w, 1000000000, 8); /* ticks per second */
+    gcd_put_le(&w, 8, 4);          /* bytes of a pointer */
+    gcd_put_le(&w, process, 4);
+    gcd_put_le(&w, 1, 4); /* processors */
+    gcd_put_le(&w, 0, 4); /* sampling rate */
+    gcd_put_bytes(&w, &end, 1);
+    put(a, body, gcd_put_bytes_done(&w));
+}
+
+gcd_status nt_write_new(const struct gcd_alloc *alloc, uint64_t process,
+                        const struct gcd_new_events *described, struct gcd_sink *to,
+                        struct nt_append **ret, struct gcd_error *err)
+{
+    static const struct gcd_new_events none = { .count = 0 };
+    struct nt_tail tail = { .meta_id = 1, .thread = 1 };
+    GCD_TRY(nt_append_new(alloc, &tail, &none, to, ret, err));
+    (*ret)->events = described;
+    put_beginning(*ret, process);
+    return GCD_OK;
+}
+
+/* The description of an event of a runtime needs no name and no fields. */
+static struct gcd_new_event description_of(const struct nt_append *a, const struct gcd_event *ev)
+{
+    for (size_t i = 0; ev->provider == a->events->provider && i < a->events->count; i++)
+        if (a->events->events[i].id == ev->id)
+            return a->events->events[i];
+    return (struct gcd_new_event){ .id = ev->id, .version = ev->version, .name = "" };
+}
+
+gcd_status nt_write_event(struct nt_append *a, const struct gcd_event *ev, struct gcd_error *err)
+{
+    size_t i = 0;
+    while (i < a->kind_count && (a->kinds[i].provider != ev->provider || a->kinds[i].id != ev->id ||
+                                 a->kinds[i].version != ev->version))
+        i++;
+    if (i == KINDS_MAX || ev->payload_bytes > NT_APPEND_PAYLOAD_MAX)
+        return gcd_fail(err, GCD_E_LIMIT, "an event does not fit into a recording");
+    if (i == a->kind_count) {
+        struct gcd_new_event e = description_of(a, ev);
+        a->kinds[i].provider = ev->provider;
+        a->kinds[i].id = ev->id;
+        a->kinds[i].version = ev->version;
+        a->kind_count++;
+        flush(a, "EventBlock");
+        put_description(a, a->tail.meta_id + (uint32_t)i, ev->provider, &e);
+        flush(a, "MetadataBlock");
+    }
+    nt_append_event(a, i, ev->payload, ev->payload_bytes);
+    return GCD_OK;
+}
+
+void nt_write_end(struct nt_append *a)
+{
+    static const uint8_t end_mark = 1;
+    nt_append_end(a);
+    put(a, &end_mark, 1);
 }

@@ -1,5 +1,7 @@
 /*
- * Adds events to a complete recording in format 4: blocks that replace its end mark.
+ * Writes recordings in format 4.
+ *
+ * Adds events to a complete one: blocks that replace its end mark.
  *
  * A reader finds them in order: they are younger than all others, come from a thread of their own
  * with numbers from 1 on, and a sequence point after them shows that none is missing.  So they do
@@ -36,8 +38,8 @@ bool nt_tail_of(const struct gcd_trace *t, struct nt_tail *ret);
 
 struct nt_append;
 
-/* The largest payload, so that a block stays below what runtimes write. */
-#define NT_APPEND_PAYLOAD_MAX ((size_t)32768)
+/* The largest payload: that of the events of a runtime. */
+#define NT_APPEND_PAYLOAD_MAX ((size_t)65536)
 
 /* Describes EVENTS.  TO is at offset TAIL->end_off of the recording. */
 GCD_MUST_CHECK gcd_status nt_append_new(const struct gcd_alloc *alloc, const struct nt_tail *tail,
@@ -48,5 +50,18 @@ void nt_append_event(struct nt_append *a, size_t i, const uint8_t *payload, size
 /* All events have been added. */
 void nt_append_end(struct nt_append *a);
 void nt_append_free(struct nt_append *a);
+
+/* ---- a recording of its own ---- */
+
+/* The same for a new recording of PROCESS, with events of any kind: all of one thread, 8 bytes for
+ * a pointer, and of no known time.  DESCRIBED: those that readers do not know by themselves. */
+GCD_MUST_CHECK gcd_status nt_write_new(const struct gcd_alloc *alloc, uint64_t process,
+                                       const struct gcd_new_events *described, struct gcd_sink *to,
+                                       struct nt_append **ret, struct gcd_error *err);
+/* GCD_E_LIMIT: more kinds of events than there is room for, or a larger payload. */
+GCD_MUST_CHECK gcd_status nt_write_event(struct nt_append *a, const struct gcd_event *ev,
+                                         struct gcd_error *err);
+/* After the last event; instead of nt_append_end. */
+void nt_write_end(struct nt_append *a);
 
 #endif

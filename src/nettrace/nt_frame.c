@@ -227,6 +227,8 @@ static int64_t days_from_civil(int64_t y, unsigned m, unsigned d)
 }
 
 /* SYSTEMTIME: year, month, day of week, day, hour, minute, second, millisecond. */
+#define WINDOWS_ZERO_MS INT64_C(-11644473600000) /* 1601-01-01 */
+
 static int64_t read_system_time(struct gcd_cur *c)
 {
     uint16_t f[8];
@@ -234,8 +236,9 @@ static int64_t read_system_time(struct gcd_cur *c)
         f[i] = gcd_cur_u16(c);
     if (f[1] < 1 || f[1] > 12 || f[3] < 1 || f[3] > 31)
         return INT64_MIN;
-    return (((days_from_civil(f[0], f[1], f[3]) * 24 + f[4]) * 60 + f[5]) * 60 + f[6]) * 1000 +
-           f[7];
+    int64_t ms =
+        (((days_from_civil(f[0], f[1], f[3]) * 24 + f[4]) * 60 + f[5]) * 60 + f[6]) * 1000 + f[7];
+    return ms != WINDOWS_ZERO_MS ? ms : INT64_MIN; /* nt_write_new: without a time */
 }
 
 static gcd_status read_key_values_v6(struct gcd_nt *nt, struct gcd_cur *c)

@@ -40,6 +40,12 @@ static const struct gcd_new_field memory_fields[] = {
     { GCD_FIELD_UINT64, "CGroupUsedBytes" },
 };
 
+static const struct gcd_new_field image_fields[] = {
+    { GCD_FIELD_UINT32, "GCNumber" }, { GCD_FIELD_UINT32, "WalkNumber" },
+    { GCD_FIELD_UINT32, "Flags" },    { GCD_FIELD_TEXT, "MadeFrom" },
+    { GCD_FIELD_TEXT, "EndedBy" },    { GCD_FIELD_TEXT, "Gaps" },
+};
+
 #define EVENT_OF(v, number, text, list)                                   \
     {                                                                     \
         .id = (number), .version = (v), .name = (text), .fields = (list), \
@@ -53,6 +59,7 @@ static const struct gcd_new_event events[] = {
     EVENT_OF(2, RECORDED_TYPE, "NestedType", type_fields),
     EVENT(RECORDED_STATIC, "StaticVariable", static_fields),
     EVENT(RECORDED_MEMORY, "ProcessMemory", memory_fields),
+    EVENT(RECORDED_IMAGE, "MemoryImage", image_fields),
 };
 
 const struct gcd_new_events recorded_events = { .provider = GCD_PROVIDER_NAMES,
@@ -138,6 +145,19 @@ gcd_status recorded_read_memory(const struct gcd_event *ev, struct recorded_memo
         return GCD_E_FORMAT;
     *ret = r;
     return GCD_OK;
+}
+
+gcd_status recorded_read_image(const struct gcd_event *ev, struct recorded_image *ret)
+{
+    struct gcd_cur c = gcd_cur_make(ev->payload, ev->payload_bytes, ev->off);
+    struct recorded_image r = { .gc_number = gcd_cur_u32(&c) };
+    r.walk_number = gcd_cur_u32(&c);
+    r.flags = gcd_cur_u32(&c);
+    for (size_t i = 0; i < 3; i++)
+        r.text[i] = read_text(&c);
+    if (c.err == GCD_OK)
+        *ret = r;
+    return c.err;
 }
 
 /* ---- writing ---- */

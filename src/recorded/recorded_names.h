@@ -15,7 +15,14 @@
 #include "base/container.h"
 
 /* Event numbers. */
-enum { RECORDED_START = 1, RECORDED_MODULE, RECORDED_TYPE, RECORDED_STATIC, RECORDED_MEMORY };
+enum {
+    RECORDED_START = 1,
+    RECORDED_MODULE,
+    RECORDED_TYPE,
+    RECORDED_STATIC,
+    RECORDED_MEMORY,
+    RECORDED_IMAGE
+};
 /* The kinds of items between the start and the end of a batch; the kind of an event is its number -
  * RECORDED_MODULE. */
 enum recorded_kind { RECORDED_MODULES, RECORDED_TYPES, RECORDED_STATICS, RECORDED_KINDS };
@@ -63,6 +70,17 @@ struct recorded_memory {
 
 /* GCD_OK, or GCD_E_FORMAT when the payload is too short or has impossible values. */
 gcd_status recorded_read_memory(const struct gcd_event *ev, struct recorded_memory *ret);
+
+/* The memory image that a heap was read from; texts live as long as the payload. */
+struct recorded_image {
+    uint32_t gc_number, walk_number;
+    uint32_t flags;               /* RECORDED_WITH_DEAD */
+    struct recorded_text text[3]; /* as in struct gcd_image_facts */
+};
+#define RECORDED_WITH_DEAD 1u
+
+/* GCD_OK, or GCD_E_FORMAT when the payload is too short. */
+gcd_status recorded_read_image(const struct gcd_event *ev, struct recorded_image *ret);
 
 /* ---- writing ---- */
 

@@ -5,10 +5,14 @@ import os
 import random
 import re
 import struct
+import sys
 import tempfile
 import unittest
 
-from golden_support import TRACES, gcdumpc, gcdumpc_json
+from golden_support import READERS, TRACES, gcdumpc, gcdumpc_json
+
+sys.path.insert(0, READERS)
+import real_readers                                                  # noqa: E402
 
 CORE = os.path.join(TRACES, "net10-core", "heap.core.gz")
 
@@ -76,6 +80,41 @@ class Core(unittest.TestCase):
         self.assertEqual(r.returncode, 0, r.stderr)
         theirs, _ = gcdumpc_json("report", out, "--top", "100000")
         self.assertEqual((theirs["objects"], theirs["bytes"]), (ours["objects"], ours["bytes"]))
+
+    def test_a_recording_of_it_says_the_same(self):
+        for words in ((), ("--with-dead",)):
+            out = self.path("x.nettrace.gz")
+            r = gcdumpc("convert", CORE, "-o", out, *words)
+            self.assertEqual(r.returncode, 0, r.stderr)
+            for command in ("report", "--by", "generation"), ("report", "--edges"), ("leaks",), ("paths", "--type", "HeapLab.Lab"):
+                self.assertEqual(gcdumpc(*command, out).stdout, gcdumpc(*command, CORE, *words).stdout, (command, words))
+            info, _ = gcdumpc_json("info", out)
+            self.assertEqual((info["trace"]["container"], info["trace"]["start_unix_ms"]), ("nettrace", None))
+            self.assertEqual((info["image"]["made_from"], info["image"]["ended_by"], info["image"]["with_dead"]), ("core", None, bool(words)))
+            self.assertRegex(gcdumpc("info", out).stdout.decode(), rf"\nmade from +a core file, {'with' if words else 'without'} dead objects; workstation GC\n")
+
+    def test_other_readers_read_that_recording(self):
+        out = self.path("others.nettrace")
+        self.assertEqual(gcdumpc("convert", CORE, "-o", out).returncode, 0)
+        try:
+            theirs = real_readers.read_nettrace(out)
+        except real_readers.Missing as missing:
+            self.skipTest(str(missing))
+        ours, _ = gcdumpc_json("report", CORE)
+        info, _ = gcdumpc_json("info", CORE)
+        self.assertEqual((theirs["whole"], theirs["lost"], theirs["objects"], theirs["references"]), (True, 0, ours["objects"], info["dump"]["edges"]))
+        self.assertEqual({n["EventName"] for n in theirs["names"]}, {"Names", "Module", "NestedType", "StaticVariable", "MemoryImage"})
+
+    def test_a_recording_of_a_damaged_one_is_incomplete(self):
+        data = bytearray(self.data)
+        table = self.node_table()
+        header, size = max(((self.data[a:a + s].count(table), h, s) for h, k, a, _, s in self.segments() if k == 1))[1:]
+        struct.pack_into("<Q", data, header + 32, size // 2)
+        out = self.path("damaged.nettrace")
+        self.assertEqual(gcdumpc("convert", self.put(data), "-o", out).returncode, 3)
+        r = gcdumpc("report", out)
+        self.assertEqual(r.returncode, 3, r.stderr)
+        self.assertIn(b"incomplete", r.stderr)
 
     def test_dead_objects_are_those_that_no_root_reaches(self):
         def types(*words):

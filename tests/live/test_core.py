@@ -1,6 +1,7 @@
 """Core files that createdump writes of living processes: the same objects as the process says, and names without its files."""
 import json
 import os
+import re
 import subprocess
 import time
 import unittest
@@ -10,6 +11,7 @@ from live_support import RUNTIMES, SECONDS, LiveTest, Process, check_counts, hea
 ALL = os.environ.get("GCDUMPC_TEST_CORES") == "all"          # every runtime
 SERVER = {"DOTNET_gcServer": "1", "DOTNET_GCHeapCount": "2"}
 SEGMENTS = {"DOTNET_GCName": "libclrgc.so"}                  # without regions
+CRASHES = {"exception": "HeapLab.Refused", "memory": "System.OutOfMemoryException", "stack": "System.StackOverflowException"}
 # createdump leaves the metadata of dynamic assemblies out
 DYNAMIC = ("HeapLab.<b>\"&'</b>", "HeapLab.\U0001f600")
 
@@ -62,6 +64,20 @@ class Core(LiveTest):
             for variables in SERVER, SEGMENTS, SERVER | SEGMENTS:
                 with self.subTest(runtime, **variables), Process(program=need(heaplab, runtime), **variables) as target:
                     self.check(target, self.createdump(target, "other.core", "--withheap"))
+
+    def test_info_begins_with_how_the_process_ended(self):
+        for runtime in RUNTIMES if ALL else (own_runtime(), RUNTIMES[-1]):
+            for kind, exception in CRASHES.items():
+                with self.subTest(kind, runtime=runtime):
+                    core = self.path(f"{kind}.core")
+                    subprocess.run([need(heaplab, runtime), "--crash", kind], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False, cwd=self.folder,
+                                   env={**os.environ, "DOTNET_GCHeapHardLimit": "0x4000000", "DOTNET_DbgEnableMiniDump": "1",
+                                        "DOTNET_DbgMiniDumpType": "2", "DOTNET_DbgMiniDumpName": core})
+                    if not os.path.exists(core):
+                        self.skipTest("this runtime has left no core file")
+                    said = self.gcdumpc("info", core, "--no-modules").stdout
+                    self.assertRegex(said, rf"^ended by +signal 6 \(SIGABRT\), after {re.escape(exception)}\n")
+                    os.unlink(core)
 
     def test_a_dump_without_heap_is_refused(self):
         with Process() as target:

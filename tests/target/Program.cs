@@ -19,6 +19,8 @@ static class Program
 
     static int Main(string[] args)
     {
+        if (args.Length == 2 && args[0] == "--crash" && Crashes.Crash(args[1]))
+            return 1;
         if (args.Length == 2 && args[0] == "--leak" && Leaks.Start(args[1]))
         {
             Print(args[1]);
@@ -46,6 +48,7 @@ static class Program
         if (!TryParse(args, out int extras, out bool stall))
         {
             Console.Error.WriteLine("usage: HeapLab [--objects N] [--stall]     N extra nodes, 0..100000000, default 5000");
+            Console.Error.WriteLine("       HeapLab --crash exception|failfast|memory|stack");
             Console.Error.WriteLine("       HeapLab --leak KIND                 one of " + Leaks.Kinds);
             Console.Error.WriteLine("       HeapLab --memory KIND MIB           one of " + Memory.Kinds);
             Console.Error.WriteLine("       HeapLab --service N                 the heap of a service, about N objects");

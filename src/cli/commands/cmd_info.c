@@ -49,8 +49,13 @@ static void print_recording(const struct gcd_summary *f, const struct cli_dump *
 {
     char n[CLI_NUMBER_BYTES];
     const struct gcd_trace_info *t = &f->trace;
-    row(d->dump != NULL ? "recording" : "file", "%s", d->subject);
-    if (d->dump == NULL)
+    bool is_core = strcmp(t->container, "core") == 0;
+    if (f->image.ended_by[0] != '\0')
+        row("ended by", "%s", f->image.ended_by);
+    row(d->dump != NULL && !is_core ? "recording" : "file", "%s", d->subject);
+    if (is_core)
+        row("format", "core file, 64-bit process");
+    else if (d->dump == NULL)
         row("format", "%s", t->container);
     else
         row("format", "%s version %u, %u-bit process, %s bytes, %s", t->container,
@@ -73,6 +78,16 @@ static void print_recording(const struct gcd_summary *f, const struct cli_dump *
                                            : ".NET ",
             f->runtime_version, f->runtime_version[0] != '\0' && f->os[0] != '\0' ? ", " : "",
             f->os, f->arch[0] != '\0' ? " " : "", f->arch);
+}
+
+/* A heap that was read from memory: no collection, and no pause. */
+static void print_image(const struct gcd_summary *f)
+{
+    row("made from", "a core file, %s; %s",
+        f->image.with_dead ? "with dead objects" : "without dead objects",
+        f->gc_heaps > 1 ? "server GC" : "workstation GC");
+    for (const char *s = f->image.gaps; *s != '\0'; s += strcspn(s, "\n"), s += *s == '\n')
+        row(s == f->image.gaps ? "missing" : "", "%.*s", (int)strcspn(s, "\n"), s);
 }
 
 /* The processes of a recording of a whole machine. */
@@ -264,7 +279,10 @@ enum cli_exit cmd_info(const struct cli_args *args)
             print_recording(f, &d, sep);
             if (d.dump != NULL) {
                 print_processes(d.dump);
-                print_gc(f);
+                if (f->image.made_from[0] != '\0')
+                    print_image(f);
+                else
+                    print_gc(f);
             }
             print_heap(f, d.graph != NULL ? gcd_graph_notes(d.graph) : NULL, sep);
             print_unreachable(&d, &unreachable);

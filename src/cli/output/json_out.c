@@ -215,6 +215,19 @@ static json_t *gc_ranges(const struct gcd_summary *f)
     return o;
 }
 
+/* null: the dump comes from no memory image. */
+static json_t *image(const struct gcd_image_facts *f)
+{
+    if (f->made_from[0] == '\0')
+        return json_null();
+    json_t *o = json_object();
+    put_text(o, "made_from", f->made_from);
+    put(o, "ended_by", f->ended_by[0] != '\0' ? cli_json_text(f->ended_by) : json_null());
+    put_text(o, "gaps", f->gaps);
+    put(o, "with_dead", json_boolean(f->with_dead));
+    return o;
+}
+
 int cli_json_info(const struct cli_dump *d, json_t *unreachable)
 {
     const struct gcd_summary *f = cli_summary(d);
@@ -222,6 +235,7 @@ int cli_json_info(const struct cli_dump *d, json_t *unreachable)
     json_t *o = cli_json_head(d->subject);
     put(o, "trace", trace_of(&f->trace));
     put(o, "process", process(f));
+    put(o, "image", image(&f->image));
     put(o, "gc", gc(f));
     put(o, "dump", dump(v, f));
     put_number(o, "dumps", f->dumps);

@@ -332,7 +332,8 @@ enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *o
 {
     const struct gcd_summary *summary = cli_summary(d);
     if (out->format == NULL &&
-        (d->dump == NULL || strcmp(summary->trace.container, CLI_RAW_FORMAT) != 0))
+        (d->dump == NULL || (strcmp(summary->trace.container, CLI_RAW_FORMAT) != 0 &&
+                             strcmp(summary->trace.container, "core") != 0)))
         return cli_error(
             CLI_USAGE, d->subject,
             "is no .nettrace recording, and cannot become one; choose another name or --format");

@@ -9,6 +9,7 @@
  *     clr_roots.c     handles, finalizer queue, stacks
  *     clr_statics.c   static variables with class and field
  *     clr_live.c      what the roots reach
+ *     clr_facts.c     how the process ended, and what is missing
  *
  * Facts are from dotnet/runtime and were measured on .NET 8 to 11, linux-x64, against ClrMD.
  */
@@ -30,7 +31,9 @@ struct clr_layout {
     uint32_t thread_list;  /* ThreadStore: the first link */
     uint32_t thread_link;  /* Thread: its link */
     bool list_of_threads;  /* links point at the thread, not at its link */
-    uint32_t thread_os_id, thread_stack_base;
+    uint32_t thread_os_id;
+    uint32_t thread_stack_base; /* the limit comes after it */
+    uint32_t thread_last_thrown;
     uint32_t thread_locals;    /* Thread: RuntimeThreadLocals; 0: the context is in Thread */
     uint32_t alloc_context;    /* in RuntimeThreadLocals, or in Thread */
     uint32_t thread_statics;   /* Thread: ThreadLocalData; 0 = none */
@@ -86,6 +89,7 @@ struct clr_module {
     const char *path, *assembly;
     uint8_t mvid[16], token[8];
     bool has_token, named; /* its metadata could be read */
+    uint32_t used;         /* types that need it for their names */
 };
 
 enum clr_root_kind { CLR_ROOT_STACK, CLR_ROOT_FINALIZER, CLR_ROOT_HANDLE, CLR_ROOT_OTHER };
@@ -166,6 +170,7 @@ struct clr {
     size_t stack_word_count, stack_word_cap;
     struct gcd_textpool text;
     struct clr_gaps gaps;
+    const char *last_thrown, *ended_by, *gap_text; /* clr_facts.c */
 };
 
 /* clr_runtime.c.  GCD_E_UNSUPPORTED with a sentence that says what the image is instead. */
@@ -189,7 +194,7 @@ static inline bool clr_is_type_desc(uint64_t handle)
 uint64_t clr_type_desc_target(struct clr *c, uint64_t handle);
 /* The method table of a type handle: of a pointer type that of its last target; 0 = none. */
 uint64_t clr_table_of(struct clr *c, uint64_t handle);
-/* Adds element types and type arguments, of which there may be no objects. */
+/* Adds element types, type arguments and base types, of which there may be no objects. */
 gcd_status clr_complete_types(struct clr *c, struct gcd_error *err);
 
 /* clr_names.c: names of all types, the modules, and their static variables. */
@@ -257,6 +262,9 @@ gcd_status clr_add_root(struct clr *c, enum clr_root_kind kind, uint64_t object,
 gcd_status clr_each_thread(struct clr *c,
                            gcd_status (*fn)(struct clr *c, uint64_t thread, struct gcd_error *err),
                            struct gcd_error *err);
+
+/* clr_facts.c: fills in ended_by and gap_text, when types have their names. */
+gcd_status clr_find_facts(struct clr *c, struct gcd_error *err);
 
 /* clr_live.c: a walk over all objects, which finds the types and turns words of the stacks into
  * roots. */

@@ -40,6 +40,7 @@ enum phase {
     NAMES_MODULES,
     NAMES_TYPES,
     NAMES_STATICS,
+    IMAGE,
     DONE
 };
 
@@ -548,6 +549,20 @@ static gcd_status give_names_static(struct clr_events *e, struct gcd_event *ret)
     return give(e, GCD_PROVIDER_NAMES, RECORDED_STATIC, 1, done(&w), ret);
 }
 
+static gcd_status give_image(struct clr_events *e, struct gcd_event *ret)
+{
+    const struct clr *c = e->c;
+    struct gcd_put w = gcd_put_make(e->payload, CLR_EVENT_BYTES);
+    gcd_put_le(&w, GC_NUMBER, 4);
+    gcd_put_le(&w, WALK, 4);
+    gcd_put_le(&w, c->with_dead ? RECORDED_WITH_DEAD : 0, 4);
+    put_text(&w, "core");
+    put_text(&w, c->ended_by);
+    put_text(&w, c->gap_text);
+    (void)next_phase(e);
+    return give(e, GCD_PROVIDER_NAMES, RECORDED_IMAGE, 1, done(&w), ret);
+}
+
 /* ---- all of them ---- */
 
 /* The number of items of a phase that has one event or more for them; events without items count
@@ -611,6 +626,8 @@ static gcd_status give_next(struct clr_events *e, struct gcd_event *ret, struct 
         return give_names_type(e, ret);
     case NAMES_STATICS:
         return give_names_static(e, ret);
+    case IMAGE:
+        return give_image(e, ret);
     case DONE:
         break;
     }

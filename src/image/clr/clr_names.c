@@ -202,6 +202,7 @@ static gcd_status name_module(struct clr *c, const struct of_module *list, size_
     struct clr_metadata m;
     if (number == GCD_IDMAP_NONE)
         return GCD_OK;
+    c->modules[number].used = (uint32_t)n;
     if (!clr_metadata_open(c, &c->modules[number], &m)) {
         c->gaps.unread_modules++;
         return GCD_OK;

@@ -18,6 +18,8 @@
 #define TABLES_MAX         4096u
 #define TABLE_SEGMENTS_MAX (UINT64_C(1) << 20)
 #define STACK_MAX          (UINT64_C(1) << 30)
+#define STACK_PAGE_BYTES   4096u
+#define SIGNAL_STACK_BYTES UINT64_C(65536)
 #define STACK_WORDS_MAX    (UINT64_C(64) << 20)
 
 enum {
@@ -201,6 +203,20 @@ static gcd_status add_word(struct clr *c, uint64_t word, struct gcd_error *err)
     return GCD_OK;
 }
 
+static gcd_status add_words(struct clr *c, uint64_t at, uint64_t end, struct gcd_error *err)
+{
+    while (at < end) {
+        uint64_t have = image_available(c->image, at);
+        uint64_t until = have < end - at ? at + have : end;
+        if (have == 0) /* stacks lack the pages that were never used */
+            until = at + STACK_PAGE_BYTES - at % STACK_PAGE_BYTES;
+        for (; have > 0 && at + 8 <= until; at += 8)
+            GCD_TRY(add_word(c, image_u64(c->image, at), err));
+        at = until;
+    }
+    return GCD_OK;
+}
+
 /* All words between stack pointer and stack base that point into the heap: the frames are not
  * decoded, so a few of them may be left over from calls that have returned. */
 static gcd_status read_stack(struct clr *c, uint64_t thread, struct gcd_error *err)
@@ -213,15 +229,19 @@ static gcd_status read_stack(struct clr *c, uint64_t thread, struct gcd_error *e
     if (t == NULL)
         return GCD_OK; /* it has ended, or has not begun */
     uint64_t base = image_u64(c->image, thread + c->layout.thread_stack_base);
+    uint64_t limit = image_u64(c->image, thread + c->layout.thread_stack_base + 8);
     uint64_t at = t->stack_pointer / 8 * 8;
-    if (base <= at || base - at > STACK_MAX) {
+    if (base <= limit || base - limit > STACK_MAX) {
         c->gaps.unread_threads++;
         return GCD_OK;
     }
     for (size_t i = 0; i < IMAGE_REGISTERS; i++)
         GCD_TRY(add_word(c, t->registers[i], err));
-    for (; at < base; at += 8)
-        GCD_TRY(add_word(c, image_u64(c->image, at), err));
+    if (at < limit || at >= base) { /* in a signal handler, which has a stack of its own */
+        GCD_TRY(add_words(c, at, at + SIGNAL_STACK_BYTES, err));
+        at = limit;
+    }
+    GCD_TRY(add_words(c, at, base, err));
     return gcd_check_canceled(c->context->cancel, err);
 }
 

@@ -233,6 +233,7 @@ gcd_status clr_complete_types(struct clr *c, struct gcd_error *err)
         for (uint32_t k = 0; k < t.arg_count; k++)
             add_handle(c, c->args[t.args + k], &st);
         add_handle(c, t.canonical, &st);
+        add_handle(c, t.parent, &st);
     }
     return st == GCD_OK ? GCD_OK : gcd_fail_nomem(err, "reading the types of a heap");
 }
