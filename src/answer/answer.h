@@ -116,6 +116,7 @@ struct answer {
     /* of a page of rows: number of its first row, and how many there are */
     uint64_t first, total;
     size_t next; /* the column expected next */
+    bool whole;  /* people see even very long texts whole */
     struct gcd_textpool texts;
     gcd_status status; /* GCD_E_NOMEM, GCD_E_ARG: there is no such column */
 };

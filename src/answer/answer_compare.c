@@ -291,7 +291,7 @@ static void put_trend_sums(struct answer *a, const struct answer_compared *from,
     if (unlisted)
         answer_text(a, "type", "total");
     else
-        answer_format(a, "type", "total, %zu type%s", rows, gcd_plural(rows));
+        answer_format(a, "type", "total, %s type%s", GCD_DIGITS(rows), gcd_plural(rows));
 }
 
 static void put_trend(struct answer *a, const struct answer_compared *from, struct course *c)

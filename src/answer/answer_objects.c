@@ -446,7 +446,7 @@ static gcd_status fill_exact(struct answer *a, const struct answer_of_heap *of, 
     if (n > 1 && st == GCD_OK)
         st = put_exact(a, of, of->types, &all, err);
     if (a->rows > rows)
-        answer_format(a, "type", "(%zu types together)", n);
+        answer_format(a, "type", "(%s types together)", GCD_DIGITS(n));
     return st;
 }
 

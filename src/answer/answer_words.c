@@ -1,6 +1,9 @@
 #include <inttypes.h>
+#include <stdio.h>
 
+#include <gcdumpc/unstable/session/views.h>
 #include <gcdumpc/unstable/static_names.h>
+#include <gcdumpc/unstable/text/plural.h>
 
 #include "answer/answers.h"
 
@@ -33,13 +36,69 @@ void answer_static(struct answer *a, const struct gcd_session *s, const struct g
         answer_format(a, "label", "%s%s%s", w.label[0], w.label[1], w.label[2]);
 }
 
+const char *answer_object_text(const struct gcd_graph *g, uint32_t node,
+                               char buf[ANSWER_OBJECT_BYTES])
+{
+    bool known = !gcd_graph_notes(g)->addresses_made_up;
+    (void)snprintf(buf, ANSWER_OBJECT_BYTES, known ? "0x%" PRIx64 : "%" PRIu64,
+                   known ? gcd_graph_node_address(g, node) : (uint64_t)node);
+    return buf;
+}
+
 void answer_object(struct answer *a, const struct gcd_session *s, uint32_t node)
 {
     const struct gcd_graph *g = gcd_session_graph(s);
-    bool known = !gcd_graph_notes(g)->addresses_made_up;
-    answer_format(a, "object", known ? "0x%" PRIx64 : "%" PRIu64,
-                  known ? gcd_graph_node_address(g, node) : (uint64_t)node);
-    if (known)
+    char text[ANSWER_OBJECT_BYTES];
+    answer_text(a, "object", answer_object_text(g, node, text));
+    if (!gcd_graph_notes(g)->addresses_made_up)
         answer_count(a, "address", gcd_graph_node_address(g, node));
     answer_count(a, "node", node);
+}
+
+const char *answer_hidden_text(uint64_t n, uint64_t library, char buf[ANSWER_HIDDEN_BYTES])
+{
+    const char *whose = library == 0   ? "framework"
+                        : library == n ? "library"
+                                       : "framework and library";
+    (void)snprintf(buf, ANSWER_HIDDEN_BYTES, "... %s %s step%s", GCD_DIGITS(n), whose,
+                   gcd_plural(n));
+    return buf;
+}
+
+void answer_elements_text(uint64_t n, uint64_t least, uint64_t most,
+                          char ret[ANSWER_ELEMENTS_BYTES])
+{
+    ret[0] = '\0';
+    if (n > 0 || least == most)
+        (void)snprintf(ret, ANSWER_ELEMENTS_BYTES, " (%s%s element%s)", gcd_bound(n, least, most),
+                       GCD_DIGITS(n), gcd_plural(n));
+}
+
+gcd_status answer_elements_of(struct gcd_session *s, const struct gcd_context *call, uint32_t node,
+                              char ret[ANSWER_ELEMENTS_BYTES], struct gcd_error *err)
+{
+    const struct gcd_collections *c;
+    struct gcd_collection it;
+    ret[0] = '\0';
+    gcd_status st = gcd_session_collections(s, call, &c, err);
+    if (st != GCD_OK || gcd_collections_kind(c, gcd_graph_node_type(gcd_session_graph(s), node)) <=
+                            GCD_COLLECTION_ARRAY)
+        return st;
+    st = gcd_session_collection(s, call, node, &it, err);
+    if (st != GCD_OK)
+        return st == GCD_END ? GCD_OK : st;
+    answer_elements_text(it.elements, it.at_least, it.at_most, ret);
+    return GCD_OK;
+}
+
+const char *answer_fold_name(enum gcd_fold fold)
+{
+    static const char *const folds[] = { "shown", "inside", "hidden" }; /* enum gcd_fold */
+    return folds[fold];
+}
+
+void answer_fold(struct answer *a, const struct gcd_origins *o, uint32_t type, enum gcd_fold fold)
+{
+    answer_text(a, "origin", gcd_origin_name(gcd_origins_get(o, type)));
+    answer_text(a, "fold", answer_fold_name(fold));
 }

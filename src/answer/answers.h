@@ -92,6 +92,30 @@ gcd_status answer_stacks(const struct gcd_async *async, const uint32_t *stacks, 
 gcd_status answer_completed(const struct gcd_async *async, struct answer **ret,
                             struct gcd_error *err);
 
+/* ---- answer_suspects.c ---- */
+
+struct answer_of_suspects {
+    struct gcd_session *session;
+    const struct gcd_suspects *suspects; /* of the heap */
+    const struct gcd_suspects *shown;    /* these, or the largest consumer */
+    const struct gcd_dominators *dominators;
+    const struct gcd_origins *origins;
+    struct answer_page page;
+};
+extern const struct answer_shape answer_suspects_shape, answer_parts_shape, answer_notes_shape;
+gcd_status answer_suspects(const struct answer_of_suspects *of, struct answer **ret,
+                           struct gcd_error *err);
+/* NULL: out of memory, like the next three. */
+struct answer *answer_parts(const struct answer_of_suspects *of,
+                            const struct gcd_suspect_part *parts, size_t n);
+/* What is large and no fault. */
+struct answer *answer_notes(const struct answer_of_suspects *of);
+/* The path of S from its root, for people; FOLDS: without hidden steps. */
+struct answer *answer_suspect_path(const struct answer_of_suspects *of, const struct gcd_suspect *s,
+                                   bool folds);
+/* All kinds that were searched for, found or not. */
+struct answer *answer_checks(const struct gcd_suspects *suspects);
+
 /* ---- answer_compare.c: dumps side by side ---- */
 
 struct answer_side {
@@ -136,7 +160,28 @@ void answer_root_label(struct answer *a, const char *key, const struct gcd_sessi
 void answer_static(struct answer *a, const struct gcd_session *s, const struct gcd_root *r);
 /* The group of R for programs, such as "statics"; "stand_in" for R NULL. */
 const char *answer_root_key(const struct gcd_root *r);
+/* An object as people see it and --object takes it: its address, or its number when the dump has no
+ * real addresses. */
+#define ANSWER_OBJECT_BYTES 32
+const char *answer_object_text(const struct gcd_graph *g, uint32_t node,
+                               char buf[ANSWER_OBJECT_BYTES]);
 /* The cells "object", as people name NODE, "address", unknown when it is made up, and "node". */
 void answer_object(struct answer *a, const struct gcd_session *s, uint32_t node);
+
+#define ANSWER_HIDDEN_BYTES 64
+/* The text for N hidden steps, LIBRARY of them from libraries. */
+const char *answer_hidden_text(uint64_t n, uint64_t library, char buf[ANSWER_HIDDEN_BYTES]);
+/* For programs: "shown", "inside", "hidden"; static. */
+const char *answer_fold_name(enum gcd_fold fold);
+#define ANSWER_ELEMENTS_BYTES 64
+/* " (5,040 elements)", " (at least 5,040 elements)"; "" when nothing is known. */
+void answer_elements_text(uint64_t n, uint64_t least, uint64_t most,
+                          char ret[ANSWER_ELEMENTS_BYTES]);
+/* The same for NODE of the session's graph if it is a collection whose number of elements is known,
+ * else "".  CALL as for gcd_session_collection. */
+gcd_status answer_elements_of(struct gcd_session *s, const struct gcd_context *call, uint32_t node,
+                              char ret[ANSWER_ELEMENTS_BYTES], struct gcd_error *err);
+/* The cells "origin" and "fold" of a step of TYPE. */
+void answer_fold(struct answer *a, const struct gcd_origins *o, uint32_t type, enum gcd_fold fold);
 
 #endif

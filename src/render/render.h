@@ -16,8 +16,8 @@
 
 /* ---- text and CSV ---- */
 
-/* For people.  On a terminal, rows that are too wide take several lines (term/wrap.h); names are
- * never cut. */
+/* For people.  On a terminal, rows that are too wide take several lines (term/wrap.h).  The middle
+ * of very long texts is left out (cli_shorten). */
 bool render_text(const struct answer *a, FILE *to);
 /* RFC 4180, with a line of keys.  Text that a spreadsheet would take for a formula gets an
  * apostrophe in front (src/write/README.md, csv). */

@@ -18,11 +18,11 @@ static size_t indent(const struct answer_cell *c, enum answer_kind kind)
 }
 
 /* A cell for people: the middle of very long names is left out. */
-static const char *shown(const struct answer_cell *c, enum answer_kind kind, bool people,
-                         char buf[CLI_SHORT_BYTES])
+static const char *shown(const struct answer *a, const struct answer_cell *c, enum answer_kind kind,
+                         bool people, char buf[CLI_SHORT_BYTES])
 {
     const char *s = render_cell(c, kind, people, buf);
-    return kind >= ANSWER_TEXT ? cli_shorten(s, buf) : s;
+    return answer_is_text(kind) && !a->whole ? cli_shorten(s, buf) : s;
 }
 
 /* Computes the width that each column needs, and its place. */
@@ -39,7 +39,7 @@ static void place_columns(const struct answer *t, bool people, size_t window,
         for (size_t i = 0; i < t->rows && p->shown; i++) {
             const struct answer_cell *c = answer_cell(t, i, k);
             size_t w = indent(c, column->kind) +
-                       cli_print_cut(NULL, shown(c, column->kind, people, buf), SIZE_MAX);
+                       cli_print_cut(NULL, shown(t, c, column->kind, people, buf), SIZE_MAX);
             p->width = w > p->width ? w : p->width;
         }
     }
@@ -116,7 +116,7 @@ bool render_text(const struct answer *t, FILE *to)
             const char *title = t->shape.columns[k].title;
             rests[k].begun = false;
             rests[k].indent = c != NULL ? indent(c, kind) : 0;
-            rests[k].text = c != NULL       ? shown(c, kind, people, rests[k].buf)
+            rests[k].text = c != NULL       ? shown(t, c, kind, people, rests[k].buf)
                             : title != NULL ? title
                                             : "";
         }

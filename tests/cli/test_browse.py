@@ -293,7 +293,7 @@ class Files(Browse):
         text = self.get("types.txt").decode()
         table = json.loads(self.done("report", trace("net10-wks"), "--json", "--names=csharp").text)["types"]
         for t in table:
-            self.assertRegex(text, rf"(?m)^ +{t['bytes']} +{t['count']} .*{re.escape(t['name'])}$")
+            self.assertRegex(text, rf"(?m)^ +{t['bytes']} +{t['count']} .*{re.escape(t['type'])}$")
         self.put("types.txt", b"mine")
         s.press("e", "types.txt", "enter")
         s.wait("types.txt exists. Replace it?")

@@ -73,7 +73,10 @@ class Leaks(CliTest):
         total = 40 + 24 + 600 + 824 + 100 * 100_032
         self.assertEqual((got["heap_bytes"], got["threshold_bytes"], got["suspect_count"]), (total, 4 * MIB, 1))
         s = got["suspects"][0]
-        path, held, content, own = s.pop("path"), s.pop("held"), s.pop("content"), s.pop("own")
+        path, held, content, own = s.pop("path"), s.pop("holds"), s.pop("content"), s.pop("own_types")
+        lines = [f"{step['address']} {step['type']}" for step in path]
+        self.assertEqual(s.pop("lines"), [s["root"], *lines[:-1], lines[-1] + " (about 100 elements)"])
+        self.assertEqual(s.pop("object"), s["address"])
         self.assertAlmostEqual(s.pop("share"), (824 + 10_003_200) / total)
         self.assertEqual(s, {
             "number": 1, "kind": "object", "title": "One object", "objects": 1, "shallow_bytes": 824, "bytes": 824 + 10_003_200,
@@ -144,7 +147,7 @@ class Leaks(CliTest):
             objects[f"job{i}"] = ("Shop.Job", 24, [])
         self.put("in", heap(objects, [("app", "s_app")])[0])
         got = self.json("in", "--findings")
-        self.assertEqual([(s["kind"], s["objects"], s["overlaps"], [h["type"] for h in s["held"]]) for s in got["suspects"]],
+        self.assertEqual([(s["kind"], s["objects"], s["overlaps"], [h["type"] for h in s["holds"]]) for s in got["suspects"]],
                          [("cancellation", 1000, True, ["Shop.Job"])])
         self.assertIn("The source is held by the static variable s_app through App.", got["suspects"][0]["sentence"])
         rows = {f["kind"]: f for f in got["findings"]}
@@ -230,9 +233,9 @@ class Leaks(CliTest):
         self.assertEqual([(p["origin"], p["fold"]) for p in s["path"]],
                          [("framework", "hidden"), ("framework", "hidden"), ("library", "hidden"), ("framework", "hidden"), ("own", "shown"),
                           ("framework", "shown")])
-        self.assertEqual((s["owner"], [o["type"] for o in s["own"]]), ("Shop.Store", ["Shop.Order"]))
+        self.assertEqual((s["owner"], [o["type"] for o in s["own_types"]]), ("Shop.Store", ["Shop.Order"]))
         (s,) = self.json("in", "--mine", "Parts.*")["suspects"]
-        self.assertEqual((s["owner"], s["own"]), ("Parts.Engine", []))
+        self.assertEqual((s["owner"], s["own_types"]), ("Parts.Engine", []))
 
     def test_what_is_mine_is_a_pattern(self):
         self.deep()

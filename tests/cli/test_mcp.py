@@ -184,7 +184,7 @@ class Documents(McpTest):
                 self.assertIn(value, known[key].get("enum", [value]))
         for name in re.findall(r"`([a-z_]+)`", skill):
             fields = {f for t in tools.values() for f in [*t["outputSchema"]["properties"], *t["inputSchema"]["properties"]]}
-            nested = {"advice", "path", "holds", "old_stacks", "retained_bytes", "bytes"}
+            nested = {"advice", "lines", "holds", "old_stacks", "retained_bytes", "bytes"}
             self.assertIn(name, {*tools, *fields, *nested}, name)
         if HAVE_SQLITE:
             for statement in re.findall(r"`(SELECT [^`]*)`", skill):
@@ -252,9 +252,11 @@ class Tools(McpTest):
             self.assertEqual(got[key], want[key], key)
         self.assertEqual(got["object"], want["address"])
         self.assertEqual(got["share"], round(want["share"], 4))
-        for mine, theirs in (("holds", "held"), ("own_types", "own")):
-            self.assertEqual(got[mine], [{k: part[k] for k in ("type", "objects", "bytes")} for part in want[theirs]])
-        self.assertEqual(got["path"], [want["root"], *(f"{step['address']} {step['type']}" for step in want["path"])])
+        for key in ("holds", "own_types"):
+            self.assertEqual(got[key], [{**part, "share": round(part["share"], 4)} for part in want[key]])
+        self.assertEqual(got["lines"], want["lines"])
+        lines = [f"{step['address']} {step['type']}" for step in want["path"]]
+        self.assertEqual(got["lines"], [want["root"], *lines[:-1], lines[-1] + " (about 100 elements)"])
         self.assertNotIn("largest", answer)
         self.assertNotIn("none", answer)
 
@@ -287,11 +289,11 @@ class Tools(McpTest):
         client = self.opened()
         lines = client.all("paths", "lines", type="HeapLab.Item", limit=3, full=True)
         want = self.json("paths", "--type", "HeapLab.Item")["paths"]
-        self.assertEqual([(r["depth"], r["objects"], r["bytes"]) for r in lines], [(r["depth"], r["count"], r["bytes"]) for r in want])
+        self.assertEqual([(r["depth"], r["count"], r["bytes"]) for r in lines], [(r["depth"], r["count"], r["bytes"]) for r in want])
         self.assertEqual([r["step"] for r in lines if r["depth"] == 1], [r["type"] for r in want if r["depth"] == 1])
         to_root = client.all("paths", "lines", type="HeapLab.Item", to_root=True, full=True)
         want = self.json("paths", "--type", "HeapLab.Item", "--to-root")["paths"]
-        self.assertEqual([(r["depth"], r["objects"]) for r in to_root], [(r["depth"], r["count"]) for r in want])
+        self.assertEqual([(r["depth"], r["count"]) for r in to_root], [(r["depth"], r["count"]) for r in want])
         item = client.call("type", type="HeapLab.Item")["objects"][0]["object"]
         paths = client.all("paths", "paths", object=item, full=True)
         want = self.json("paths", "--object", item)["paths"]

@@ -142,7 +142,7 @@ class SqlTest(CliTest):
         found, decoder = [], json.JSONDecoder()
         while text:
             document, end = decoder.raw_decode(text)
-            self.assertEqual((document["schema"], document["recording"]), (1, self.link(name)))
+            self.assertEqual((document["schema"], document["recording"]), (2, self.link(name)))
             self.assertEqual(document["verdict"]["complete"], name not in INCOMPLETE)
             found.append((document["columns"], [tuple(r) for r in document["rows"]]))
             text = text[end:].lstrip()

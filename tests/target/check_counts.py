@@ -17,8 +17,8 @@ import sys
 def load(path):
     with open(path, encoding="utf-8") as file:
         data = json.load(file)
-    if not isinstance(data, dict) or data.get("schema") != 1:
-        raise ValueError(f"{path}: not of schema 1")
+    if not isinstance(data, dict) or data.get("schema") not in (1, 2):
+        raise ValueError(f"{path}: not of schema 1 or 2")
     return data
 
 

@@ -92,7 +92,7 @@ static bool node_matches(struct finder *f, uint32_t node)
     char text[CLI_NUMBER_BYTES];
     return type_matches(f, gcd_graph_node_type(f->v->model->graph, node)) ||
            (f->of_addresses &&
-            matches(f, "", 0, cli_object_text(f->v->model->graph, node, text), NULL));
+            matches(f, "", 0, answer_object_text(f->v->model->graph, node, text), NULL));
 }
 
 static bool line_matches(struct finder *f, uint64_t i)

@@ -24,7 +24,7 @@ void browse_put_node(const struct browse_view *v, uint32_t node, struct browse_l
     const struct browse_model *m = v->model;
     char text[CLI_NUMBER_BYTES];
     browse_put_name(ret, gcd_names_get(m->names, gcd_graph_node_type(m->graph, node)));
-    (void)snprintf(ret->tail, sizeof ret->tail, "  %s", cli_object_text(m->graph, node, text));
+    (void)snprintf(ret->tail, sizeof ret->tail, "  %s", answer_object_text(m->graph, node, text));
     ret->has[0] = browse_retained(m, node, &ret->numbers[0]);
     ret->has[1] = true;
     ret->numbers[1] = gcd_graph_node_size(m->graph, node);
@@ -72,7 +72,7 @@ static gcd_status add_hidden(struct browse_view *v, const struct browse_step *st
                              size_t *i, unsigned indent, struct gcd_error *err)
 {
     const struct gcd_origins *o;
-    char buf[CLI_HIDDEN_BYTES];
+    char buf[ANSWER_HIDDEN_BYTES];
     uint64_t hidden = 0, library = 0;
     gcd_status st = gcd_session_origins(v->model->session, NULL, &o, err);
     if (st != GCD_OK)
@@ -81,7 +81,7 @@ static gcd_status add_hidden(struct browse_view *v, const struct browse_step *st
         library += gcd_origins_get(o, steps[*i].type) == GCD_ORIGIN_LIBRARY;
     return browse_add_made(
         v,
-        (struct browse_made){ .text = strdup(cli_hidden_text(hidden, library, buf)),
+        (struct browse_made){ .text = strdup(answer_hidden_text(hidden, library, buf)),
                               .indent = indent },
         err);
 }
@@ -108,8 +108,8 @@ static gcd_status add_step(struct browse_view *v, const struct browse_step *s, u
             n = asprintf(&made.text, "%s, %s of them one behind the other%s", type,
                          cli_number(s->repeats, true, number), how);
         else
-            n = asprintf(&made.text, "%s  %s%s", type, cli_object_text(m->graph, s->node, object),
-                         how);
+            n = asprintf(&made.text, "%s  %s%s", type,
+                         answer_object_text(m->graph, s->node, object), how);
     }
     made.text = n >= 0 ? made.text : NULL;
     return browse_add_made(v, made, err);

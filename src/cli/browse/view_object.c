@@ -47,8 +47,9 @@ static char *holder_text(const struct browse_model *m, uint32_t node)
         return strdup("No root leads to it.");
     if (above == GCD_NODE_ROOT)
         return strdup("No single object keeps it alive.");
-    int n = asprintf(&text, "It lives as long as %s, %s.", cli_object_text(m->graph, above, object),
-                     gcd_names_get(m->names, gcd_graph_node_type(m->graph, above)));
+    int n =
+        asprintf(&text, "It lives as long as %s, %s.", answer_object_text(m->graph, above, object),
+                 gcd_names_get(m->names, gcd_graph_node_type(m->graph, above)));
     return n >= 0 ? text : NULL;
 }
 
@@ -57,11 +58,11 @@ static gcd_status add_facts(struct browse_view *v, const struct gcd_context *cal
 {
     const struct browse_model *m = v->model;
     uint32_t node = v->subject, type = gcd_graph_node_type(m->graph, node);
-    char elements[CLI_ELEMENTS_BYTES], object[CLI_NUMBER_BYTES], size[CLI_NUMBER_BYTES],
+    char elements[ANSWER_ELEMENTS_BYTES], object[CLI_NUMBER_BYTES], size[CLI_NUMBER_BYTES],
         retained[CLI_NUMBER_BYTES], *text = NULL;
     const char *module = m->summary->types[type].module_path, *slash = strrchr(module, '/'),
                *generation;
-    gcd_status st = cli_elements_text(m->session, call, node, elements, err);
+    gcd_status st = answer_elements_of(m->session, call, node, elements, err);
     if (st == GCD_OK)
         st = generation_of(m, node, call, &generation, err);
     if (st != GCD_OK)
@@ -71,7 +72,7 @@ static gcd_status add_facts(struct browse_view *v, const struct gcd_context *cal
     if (holder != NULL)
         n = asprintf(&text, "%s%s%s%s%s\n%s, %s, retains %s%s%s. %s", gcd_names_get(m->names, type),
                      elements, module[0] != '\0' ? "  [" : "", slash != NULL ? slash + 1 : module,
-                     module[0] != '\0' ? "]" : "", cli_object_text(m->graph, node, object),
+                     module[0] != '\0' ? "]" : "", answer_object_text(m->graph, node, object),
                      cli_size(gcd_graph_node_size(m->graph, node), size),
                      cli_size(gcd_dominators_retained(m->dominators, node), retained),
                      generation[0] != '\0' ? ", " : "", generation, holder);
@@ -144,7 +145,7 @@ static gcd_status add_holders(struct browse_view *v, struct gcd_error *err)
             continue;
         if (asprintf(&made.text, "dependent handle of %s  %s",
                      gcd_names_get(m->names, gcd_graph_node_type(m->graph, d->key)),
-                     cli_object_text(m->graph, d->key, object)) < 0)
+                     answer_object_text(m->graph, d->key, object)) < 0)
             made.text = NULL;
         st = browse_add_made(v, made, err);
     }
@@ -196,7 +197,7 @@ gcd_status browse_open_object(struct browse_view *v, const struct gcd_context *c
     add_list(v, "Referred to by", referrers.nodes, referrers.count);
     add_list(v, "Refers to", edges, n);
     char object[CLI_NUMBER_BYTES];
-    if (asprintf(&v->title, "Object %s", cli_object_text(m->graph, v->subject, object)) < 0)
+    if (asprintf(&v->title, "Object %s", answer_object_text(m->graph, v->subject, object)) < 0)
         v->title = NULL;
     return v->title != NULL ? GCD_OK : browse_no_memory(err);
 }

@@ -62,7 +62,7 @@ static char *step_text(const struct browse_model *m, const struct cli_type_paths
 static bool add_path_line(void *ctx, const struct cli_path_line *l)
 {
     struct adding *a = ctx;
-    char buf[CLI_HIDDEN_BYTES];
+    char buf[ANSWER_HIDDEN_BYTES];
     struct browse_made made = { .indent = l->depth,
                                 .has = { true, true },
                                 .numbers = { l->bytes, l->count } };
@@ -74,7 +74,7 @@ static bool add_path_line(void *ctx, const struct cli_path_line *l)
             made.to = s->label;
         }
     } else if (l->kind == CLI_PATH_HIDDEN) {
-        made.text = strdup(cli_hidden_text(l->hidden, l->library, buf));
+        made.text = strdup(answer_hidden_text(l->hidden, l->library, buf));
     } else if (asprintf(&made.text, "(%s more)", GCD_DIGITS(l->hidden)) < 0) {
         made.text = NULL;
     }

@@ -8,6 +8,7 @@
 #include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/text/plural.h>
 
+#include "answer/answers.h"
 #include "args.h"
 #include "commands/commands.h"
 #include "commands/object_paths.h"
@@ -16,6 +17,7 @@
 #include "input/dump_verdict.h"
 #include "input/fail.h"
 #include "input/input.h"
+#include "output/document.h"
 #include "output/folded_paths.h"
 #include "output/json_out.h"
 #include "output/output.h"
@@ -24,88 +26,68 @@
 #include "term/progress.h"
 
 struct tree {
-    const struct cli_args *args;
     const struct cli_dump *d;
     const struct gcd_names *names;
     struct cli_type_paths paths;
-    const struct cli_folding *folding;
+    const struct gcd_origins *origins;
     struct gcd_merged_tree_totals totals;
-    struct cli_table *table;
+    struct answer *answer;
 };
 
 /* ---- lines ---- */
 
-static const struct cli_column columns[] = {
-    { "depth", NULL, CLI_CELL_COUNT },     { "kind", NULL, CLI_CELL_TEXT },
-    { "count", "Count", CLI_CELL_COUNT },  { "bytes", "Bytes", CLI_CELL_BYTES },
-    { "share", "Share", CLI_CELL_SHARE },  { "objects", "Through", CLI_CELL_COUNT },
-    { NULL, "Path", CLI_CELL_TREE },       { "type", NULL, CLI_CELL_TEXT },
-    { "root", NULL, CLI_CELL_TEXT },       { "field", NULL, CLI_CELL_TEXT },
-    { "own_count", NULL, CLI_CELL_COUNT }, { "own_bytes", NULL, CLI_CELL_BYTES },
-    { "flags", NULL, CLI_CELL_TEXT },      { "class", NULL, CLI_CELL_TEXT },
-    { "label", NULL, CLI_CELL_TEXT },      { "origin", NULL, CLI_CELL_TEXT },
-    { "fold", NULL, CLI_CELL_TEXT },
+static const struct answer_column columns[] = {
+    FIELD("depth", ANSWER_COUNT),
+    DETAIL("kind", ANSWER_TEXT),
+    COLUMN("count", "Count", ANSWER_COUNT),
+    COLUMN("bytes", "Bytes", ANSWER_BYTES),
+    COLUMN("share", "Share", ANSWER_SHARE),
+    { "objects", "Through", ANSWER_COUNT, ANSWER_FOR_PROGRAMS, NULL },
+    COLUMN("step", "Path", ANSWER_TREE),
+    DETAIL("type", ANSWER_TEXT),
+    DETAIL("root", ANSWER_TEXT),
+    DETAIL("field", ANSWER_TEXT),
+    DETAIL("own_count", ANSWER_COUNT),
+    DETAIL("own_bytes", ANSWER_BYTES),
+    DETAIL("flags", ANSWER_TEXT),
+    DETAIL("class", ANSWER_TEXT),
+    DETAIL("label", ANSWER_TEXT),
+    DETAIL("origin", ANSWER_TEXT),
+    DETAIL("fold", ANSWER_TEXT),
 };
+const struct answer_shape cli_paths_shape = ANSWER_SHAPE(columns);
 
-struct line {
-    uint32_t depth;
-    const char *kind; /* "root", "type", "rest", "dead" */
-    uint64_t count, bytes, objects, own_count, own_bytes;
-    char *text;                       /* for people; freed with the line */
-    const char *type, *root, *flags;  /* for programs; NULL = none */
-    const struct gcd_root *of_root;   /* NULL = none */
-    const struct gcd_fold_step *fold; /* NULL = no type */
-};
-
-static void put_text(struct cli_table *t, const char *text)
+/* KIND: "root", "type", "folded", "rest", "dead". */
+static void put(const struct tree *t, const struct cli_path_line *l, const char *kind)
 {
-    if (text != NULL && text[0] != '\0')
-        cli_table_text(t, text);
-    else
-        cli_table_none(t);
+    struct answer *a = t->answer;
+    answer_row(a);
+    answer_count(a, "depth", l->depth);
+    answer_text(a, "kind", kind);
+    answer_count(a, "count", l->count);
+    answer_count(a, "bytes", l->bytes);
+    answer_share(a, "share", l->bytes, t->totals.bytes + t->totals.dead_bytes);
+    answer_depth(a, "step", l->depth);
+    answer_count(a, "own_count", 0);
+    answer_count(a, "own_bytes", 0);
 }
 
-static void put(const struct tree *t, struct line l)
-{
-    cli_table_count(t->table, l.depth);
-    cli_table_text(t->table, l.kind);
-    cli_table_count(t->table, l.count);
-    cli_table_count(t->table, l.bytes);
-    cli_table_share(t->table, l.bytes, t->totals.bytes + t->totals.dead_bytes);
-    if (l.objects > 0)
-        cli_table_count(t->table, l.objects);
-    else
-        cli_table_none(t->table);
-    cli_table_branch(t->table, l.depth, l.text);
-    put_text(t->table, l.type);
-    put_text(t->table, l.root);
-    cli_field_cell(t->table, l.of_root);
-    cli_table_count(t->table, l.own_count);
-    cli_table_count(t->table, l.own_bytes);
-    put_text(t->table, l.flags);
-    cli_static_cells(t->table, t->d->graph, t->names, l.of_root);
-    cli_fold_cells(t->table, t->folding->origins, l.fold != NULL ? l.fold->type : GCD_TYPE_NONE,
-                   l.fold != NULL ? l.fold->fold : GCD_FOLD_SHOWN);
-    free(l.text);
-}
-
-static void put_root(const struct tree *t, struct gcd_step_name name, struct line l)
+static void put_root(const struct tree *t, struct gcd_step_name name)
 {
     const struct gcd_root *root =
         name.root != SIZE_MAX ? &gcd_graph_summary(t->d->graph)->roots[name.root] : NULL;
     const struct gcd_root_label *group =
         name.kind == GCD_STEP_GROUP ? gcd_root_group_label(name.group) : NULL;
-    l.kind = "root";
-    l.root = group != NULL ? group->key : cli_root_key(root);
+    answer_text(t->answer, "root", group != NULL ? group->key : answer_root_key(root));
     if (group != NULL)
-        l.text = strdup(name.group == GCD_GROUP_STATICS ? group->many : group->one);
+        answer_text(t->answer, "step", name.group == GCD_GROUP_STATICS ? group->many : group->one);
     else
-        l.text = cli_root_label(t->d->graph, t->names, root);
-    l.of_root = root;
-    put(t, l);
+        answer_root_label(t->answer, "step", t->d->session, root);
+    answer_static(t->answer, t->d->session, root);
 }
 
-static void put_type(const struct tree *t, const struct gcd_merged_step *s, struct line l)
+static void put_type(const struct tree *t, const struct gcd_merged_step *s,
+                     const struct gcd_fold_step *fold)
 {
     static const struct {
         const char *people, *programs;
@@ -120,87 +102,99 @@ static void put_type(const struct tree *t, const struct gcd_merged_step *s, stru
         { " (by a dependent handle, repeated, and what is below)", "dependent repeats cut" },
     };
     unsigned which = (unsigned)s->dependent + 2 * (unsigned)s->repeats + 4 * (unsigned)s->cut;
-    l.kind = "type";
-    l.type = gcd_names_get(t->names, s->label);
-    l.flags = flags[which].programs;
+    const char *type = gcd_names_get(t->names, s->label);
     char call[GCD_ASYNC_STEP_BYTES];
-    if (asprintf(&l.text, "%s%s", gcd_async_step_name(l.type, call), flags[which].people) < 0)
-        l.text = NULL;
-    put(t, l);
+    answer_text(t->answer, "type", type);
+    answer_known(t->answer, "flags", flags[which].programs);
+    answer_format(t->answer, "step", "%s%s", gcd_async_step_name(type, call), flags[which].people);
+    answer_fold(t->answer, t->origins, fold->type, fold->fold);
 }
 
-static void put_step(const struct tree *t, const struct gcd_merged_step *s)
+static void put_step(const struct tree *t, const struct cli_path_line *l)
 {
-    size_t i = (size_t)(s - t->paths.steps);
-    struct line l = { .depth = t->paths.depths[i],
-                      .count = s->count,
-                      .bytes = s->bytes,
-                      .objects = s->objects,
-                      .own_count = s->own_count,
-                      .own_bytes = s->own_bytes };
+    const struct gcd_merged_step *s = &t->paths.steps[l->step];
     struct gcd_step_name name = gcd_merged_tree_name(t->paths.tree, s->label);
-    if (name.kind != GCD_STEP_TYPE) {
-        put_root(t, name, l);
-        return;
-    }
-    l.fold = &t->paths.folded[i];
-    put_type(t, s, l);
+    put(t, l, name.kind != GCD_STEP_TYPE ? "root" : "type");
+    if (s->objects > 0)
+        answer_count(t->answer, "objects", s->objects);
+    answer_count(t->answer, "own_count", s->own_count);
+    answer_count(t->answer, "own_bytes", s->own_bytes);
+    if (name.kind != GCD_STEP_TYPE)
+        put_root(t, name);
+    else
+        put_type(t, s, &t->paths.folded[l->step]);
 }
 
 /* Adds one line for hidden steps, or for steps that are not shown. */
-static void put_others(const struct tree *t, const struct cli_path_line *of)
+static void put_others(const struct tree *t, const struct cli_path_line *l)
 {
-    struct line l = { .depth = of->depth,
-                      .kind = of->kind == CLI_PATH_HIDDEN ? "folded" : "rest",
-                      .count = of->count,
-                      .bytes = of->bytes };
-    char buf[CLI_HIDDEN_BYTES];
-    if (of->kind == CLI_PATH_HIDDEN)
-        l.text = strdup(cli_hidden_text(of->hidden, of->library, buf));
-    else if (asprintf(&l.text, "(%s more)", GCD_DIGITS(of->hidden)) < 0)
-        l.text = NULL;
-    put(t, l);
+    char buf[ANSWER_HIDDEN_BYTES];
+    put(t, l, l->kind == CLI_PATH_HIDDEN ? "folded" : "rest");
+    if (l->kind == CLI_PATH_HIDDEN)
+        answer_text(t->answer, "step", answer_hidden_text(l->hidden, l->library, buf));
+    else
+        answer_format(t->answer, "step", "(%s more)", GCD_DIGITS(l->hidden));
 }
 
 static bool put_line(void *ctx, const struct cli_path_line *l)
 {
     const struct tree *t = ctx;
     if (l->kind == CLI_PATH_STEP)
-        put_step(t, &t->paths.steps[l->step]);
+        put_step(t, l);
     else
         put_others(t, l);
     return true;
 }
 
-static void put_dead(const struct tree *t)
+gcd_status cli_paths_answer(const struct cli_dump *d, const struct cli_type_paths *paths,
+                            const struct gcd_context *call, struct answer **ret,
+                            struct gcd_error *err)
 {
-    struct line l = { .kind = "dead",
-                      .count = t->totals.dead_count,
-                      .bytes = t->totals.dead_bytes,
-                      .text = strdup("(not reachable from roots)") };
-    if (l.count > 0)
-        put(t, l);
-    else
-        free(l.text);
+    struct tree t = {
+        .d = d, .names = d->names, .paths = *paths, .totals = gcd_merged_tree_totals(paths->tree)
+    };
+    *ret = NULL;
+    gcd_status st = gcd_session_origins(d->session, call, &t.origins, err);
+    if (st == GCD_OK && cli_type_paths_choose(&t.paths, call) &&
+        (t.answer = *ret = answer_new(NULL, &cli_paths_shape)) != NULL) {
+        struct cli_path_line dead = { .count = t.totals.dead_count, .bytes = t.totals.dead_bytes };
+        (void)cli_type_paths_lines(&t.paths, t.origins, put_line, &t);
+        if (dead.count > 0) {
+            put(&t, &dead, "dead");
+            answer_text(t.answer, "step", "(not reachable from roots)");
+        }
+        t.answer->total = t.answer->rows;
+    } else if (st == GCD_OK) {
+        st = GCD_E_NOMEM;
+    }
+    cli_type_paths_done(&t.paths);
+    return st;
 }
 
 /* ---- the command ---- */
 
-static json_t *json_head(const struct tree *t, uint32_t pseudo_roots)
+json_t *cli_paths_head(json_t *o, const struct gcd_merged_tree *tree)
 {
-    json_t *o = cli_json_head(t->d->subject);
+    struct gcd_merged_tree_totals t = gcd_merged_tree_totals(tree);
+    cli_json_count(o, "objects", t.count + t.dead_count);
+    cli_json_count(o, "bytes", t.bytes + t.dead_bytes);
+    return o;
+}
+
+static json_t *json_head(const struct cli_args *args, const struct cli_dump *d,
+                         const struct gcd_merged_tree *tree, uint32_t pseudo_roots)
+{
+    json_t *o = cli_json_head(d->subject);
     json_object_set_new(o, "orientation",
-                        json_string(t->args->view.to_root ? "to_root" : "from_root"));
-    cli_json_count(o, "objects", t->totals.count + t->totals.dead_count);
-    cli_json_count(o, "bytes", t->totals.bytes + t->totals.dead_bytes);
+                        json_string(args->view.to_root ? "to_root" : "from_root"));
+    (void)cli_paths_head(o, tree);
     cli_json_count(o, "guessed_roots", pseudo_roots);
     return o;
 }
 
 /* Prints the paths to all objects of TYPES. */
 static enum cli_exit type_paths(const struct cli_args *args, const struct cli_dump *d,
-                                const struct gcd_paths *p, const uint8_t *types,
-                                const struct cli_folding *folding)
+                                const struct gcd_paths *p, const uint8_t *types)
 {
     struct gcd_merged_tree_options o = { .context = cli_context_steps(args, "merging paths"),
                                          .paths = p,
@@ -211,30 +205,21 @@ static enum cli_exit type_paths(const struct cli_args *args, const struct cli_du
     if (gcd_merged_tree_new(d->graph, &o, &tree, &err) != GCD_OK)
         return cli_fail(d->subject, &err);
     cli_progress_end();
-    struct tree t = { .args = args,
-                      .d = d,
-                      .names = d->names,
-                      .folding = folding,
-                      .totals = gcd_merged_tree_totals(tree),
-                      .table = cli_table_new(columns, sizeof columns / sizeof *columns) };
-    t.paths = (struct cli_type_paths){ .session = d->session,
-                                       .tree = tree,
-                                       .to_root = args->view.to_root,
-                                       .folds = cli_folds(args),
-                                       .max = args->view.max_paths != 0 ? args->view.max_paths
-                                                                        : CLI_DEFAULT_PATHS };
+    struct cli_type_paths paths = { .session = d->session,
+                                    .tree = tree,
+                                    .to_root = args->view.to_root,
+                                    .folds = cli_folds(args),
+                                    .max = args->view.max_paths != 0 ? args->view.max_paths
+                                                                     : CLI_DEFAULT_PATHS };
+    struct cli_titled titled = { .key = "paths" };
     enum cli_exit e = CLI_DONE;
-    if (cli_type_paths_choose(&t.paths, NULL)) {
-        (void)cli_type_paths_lines(&t.paths, folding->origins, put_line, &t);
-        put_dead(&t);
-        struct cli_titled_table titled = { .key = "paths", .table = t.table };
-        e = cli_print_tables(
-            args, d, args->view.json ? json_head(&t, gcd_paths_pseudo_roots(p)) : NULL, &titled, 1);
-    } else {
-        e = cli_no_memory(d->subject);
-    }
-    cli_type_paths_done(&t.paths);
-    cli_table_free(t.table);
+    if (cli_paths_answer(d, &paths, NULL, &titled.answer, &err) != GCD_OK)
+        e = titled.answer == NULL ? cli_no_memory(d->subject) : cli_fail(d->subject, &err);
+    if (e == CLI_DONE)
+        e = cli_print_answers(
+            args, d, args->view.json ? json_head(args, d, tree, gcd_paths_pseudo_roots(p)) : NULL,
+            &titled, 1);
+    answer_free(titled.answer);
     gcd_merged_tree_free(tree);
     return e;
 }
@@ -251,7 +236,7 @@ static enum cli_exit find_paths(const struct cli_args *args, const struct cli_du
     struct cli_folding folding;
     enum cli_exit e = cli_folding_of(d, &folding);
     if (e == CLI_DONE)
-        e = types != NULL ? type_paths(args, d, p, types, &folding)
+        e = types != NULL ? type_paths(args, d, p, types)
                           : cli_object_paths(args, d, p, object, &folding);
     return cli_finish(args, d, e, gcd_paths_pseudo_roots(p));
 }

@@ -206,11 +206,11 @@ static void put_rest(const struct shown *s, const struct rest *r, uint32_t depth
 /* Adds one line for the chain of hidden rows that begins at FIRST. */
 static void put_hidden(const struct shown *s, uint32_t first, struct answer *t)
 {
-    char text[CLI_HIDDEN_BYTES];
+    char text[ANSWER_HIDDEN_BYTES];
     uint64_t n = 0, library = 0;
     for (uint32_t i = first; i < s->count && is_hidden(s, i); i++, n++)
         library += (s->nodes[i].facts & GCD_FOLD_FACT_LIBRARY) != 0;
-    put_row(t, s->rows[s->row[first]].sums, s->depths[first], cli_hidden_text(n, library, text));
+    put_row(t, s->rows[s->row[first]].sums, s->depths[first], answer_hidden_text(n, library, text));
 }
 
 static void put_shown(const struct shown *s, uint32_t i, struct answer *t)
@@ -224,7 +224,7 @@ static void put_shown(const struct shown *s, uint32_t i, struct answer *t)
         put_row(t, row->sums, s->depths[i],
                 s->args->view.json || s->args->view.csv ? row->name
                                                         : gcd_async_step_name(row->name, call));
-        answer_text(t, "fold", cli_fold_name(s->nodes[i].fold));
+        answer_text(t, "fold", answer_fold_name(s->nodes[i].fold));
     }
 }
 

@@ -2,11 +2,13 @@
 #include <gcdumpc/unstable/async_names.h>
 #include <gcdumpc/unstable/text/plural.h>
 
+#include "answer/answers.h"
 #include "args.h"
 #include "commands/object_paths.h"
 #include "exit.h"
 #include "input/fail.h"
 #include "input/input.h"
+#include "output/document.h"
 #include "output/json_out.h"
 #include "term/message.h"
 #include "term/term.h"
@@ -64,22 +66,31 @@ struct shown {
     uint32_t object;
     struct gcd_object_paths *all;
     const struct cli_folding *folding;
-    struct cli_table *table;
+    struct answer *answer;
 };
 
 /* ---- lines ---- */
 
-static const struct cli_column columns[] = {
-    { "path", "#", CLI_CELL_COUNT },   { "depth", NULL, CLI_CELL_COUNT },
-    { "kind", NULL, CLI_CELL_TEXT },   { "bytes", "Bytes", CLI_CELL_BYTES },
-    { NULL, "Object", CLI_CELL_TEXT }, { NULL, "Path", CLI_CELL_TREE },
-    { "type", NULL, CLI_CELL_TEXT },   { "address", NULL, CLI_CELL_ADDRESS },
-    { "node", NULL, CLI_CELL_COUNT },  { "root", NULL, CLI_CELL_TEXT },
-    { "field", NULL, CLI_CELL_TEXT },  { "flags", NULL, CLI_CELL_TEXT },
-    { "more", NULL, CLI_CELL_COUNT },  { "class", NULL, CLI_CELL_TEXT },
-    { "label", NULL, CLI_CELL_TEXT },  { "origin", NULL, CLI_CELL_TEXT },
-    { "fold", NULL, CLI_CELL_TEXT },
+static const struct answer_column columns[] = {
+    COLUMN("path", "#", ANSWER_COUNT),
+    FIELD("depth", ANSWER_COUNT),
+    FIELD("kind", ANSWER_TEXT),
+    COLUMN("bytes", "Bytes", ANSWER_BYTES),
+    COLUMN("object", "Object", ANSWER_TEXT),
+    COLUMN("step", "Path", ANSWER_TREE),
+    FIELD("type", ANSWER_TEXT),
+    FIELD("address", ANSWER_ADDRESS),
+    FIELD("node", ANSWER_COUNT),
+    FIELD("root", ANSWER_TEXT),
+    FIELD("field", ANSWER_TEXT),
+    FIELD("flags", ANSWER_TEXT),
+    FIELD("more", ANSWER_COUNT),
+    FIELD("class", ANSWER_TEXT),
+    FIELD("label", ANSWER_TEXT),
+    FIELD("origin", ANSWER_TEXT),
+    FIELD("fold", ANSWER_TEXT),
 };
+static const struct answer_shape shape = ANSWER_SHAPE(columns);
 
 /* One line of a path: an object, or MORE objects in the middle. */
 struct line {
@@ -88,32 +99,21 @@ struct line {
 };
 #define LINES_MAX (2 * ENDS_SHOWN + 1)
 
-static void put_none(const struct shown *f, unsigned n)
-{
-    while (n-- > 0)
-        cli_table_none(f->table);
-}
-
 static void put_head(const struct shown *f, uint32_t path, uint32_t depth, const char *kind)
 {
-    cli_table_count(f->table, path);
-    cli_table_count(f->table, depth);
-    cli_table_text(f->table, kind);
+    answer_row(f->answer);
+    answer_count(f->answer, "path", path);
+    answer_count(f->answer, "depth", depth);
+    answer_text(f->answer, "kind", kind);
+    answer_depth(f->answer, "step", depth);
 }
 
 static void put_root(const struct shown *f, uint32_t path, uint32_t depth, const struct gcd_root *r)
 {
-    char *text = cli_root_label(f->d->graph, f->names, r);
     put_head(f, path, depth, "root");
-    put_none(f, 2);
-    cli_table_branch(f->table, depth, text);
-    put_none(f, 3);
-    cli_table_text(f->table, cli_root_key(r));
-    cli_field_cell(f->table, r);
-    put_none(f, 2);
-    cli_static_cells(f->table, f->d->graph, f->names, r);
-    put_none(f, 2);
-    free(text);
+    answer_root_label(f->answer, "step", f->d->session, r);
+    answer_text(f->answer, "root", answer_root_key(r));
+    answer_static(f->answer, f->d->session, r);
 }
 
 static gcd_status put_object(const struct shown *f, uint32_t path, uint32_t depth,
@@ -122,31 +122,20 @@ static gcd_status put_object(const struct shown *f, uint32_t path, uint32_t dept
 {
     const struct gcd_graph *g = f->d->graph;
     const char *type = gcd_names_get(f->names, gcd_graph_node_type(g, step->node));
-    char number[CLI_NUMBER_BYTES], elements[CLI_ELEMENTS_BYTES] = "", call[GCD_ASYNC_STEP_BYTES],
-                                   *text = NULL;
+    char elements[ANSWER_ELEMENTS_BYTES] = "", call[GCD_ASYNC_STEP_BYTES];
     gcd_status st = cli_folds(f->args)
-                        ? cli_elements_text(f->folding->session, NULL, step->node, elements, err)
+                        ? answer_elements_of(f->folding->session, NULL, step->node, elements, err)
                         : GCD_OK;
     if (st != GCD_OK)
         return st;
-    if (asprintf(&text, "%s%s%s", gcd_async_step_name(type, call), elements,
-                 step->dependent ? " (by a dependent handle)" : "") < 0)
-        text = NULL;
     put_head(f, path, depth, "object");
-    cli_table_count(f->table, gcd_graph_node_size(g, step->node));
-    cli_table_text(f->table, cli_object_text(g, step->node, number));
-    cli_table_branch(f->table, depth, text);
-    cli_table_text(f->table, type);
-    cli_object_address(f->table, g, step->node);
-    cli_table_count(f->table, step->node);
-    put_none(f, 2);
-    if (step->dependent)
-        cli_table_text(f->table, "dependent");
-    else
-        cli_table_none(f->table);
-    put_none(f, 3);
-    cli_fold_cells(f->table, f->folding->origins, gcd_graph_node_type(g, step->node), fold);
-    free(text);
+    answer_count(f->answer, "bytes", gcd_graph_node_size(g, step->node));
+    answer_object(f->answer, f->d->session, step->node);
+    answer_format(f->answer, "step", "%s%s%s", gcd_async_step_name(type, call), elements,
+                  step->dependent ? " (by a dependent handle)" : "");
+    answer_text(f->answer, "type", type);
+    answer_text(f->answer, "flags", step->dependent ? "dependent" : NULL);
+    answer_fold(f->answer, f->folding->origins, gcd_graph_node_type(g, step->node), fold);
     return GCD_OK;
 }
 
@@ -154,11 +143,8 @@ static void put_text(const struct shown *f, uint32_t path, uint32_t depth, const
                      uint64_t more)
 {
     put_head(f, path, depth, "rest");
-    put_none(f, 2);
-    cli_table_branch(f->table, depth, text);
-    put_none(f, 6);
-    cli_table_count(f->table, more);
-    put_none(f, 4);
+    answer_text(f->answer, "step", text);
+    answer_count(f->answer, "more", more);
 }
 
 static void put_rest(const struct shown *f, uint32_t path, uint32_t depth, uint64_t more,
@@ -189,14 +175,14 @@ static size_t lines_of(const struct gcd_object_path *p, struct line lines[LINES_
 static size_t put_hidden(const struct shown *f, const struct gcd_fold_step *folds, size_t n,
                          size_t i, const uint32_t path_depth[2])
 {
-    char buf[CLI_HIDDEN_BYTES];
+    char buf[ANSWER_HIDDEN_BYTES];
     uint64_t library = 0;
     size_t k = i;
     for (; k < n && folds[f->args->view.to_root ? n - 1 - k : k].fold == GCD_FOLD_HIDDEN; k++)
         library += gcd_origins_get(f->folding->origins,
                                    folds[f->args->view.to_root ? n - 1 - k : k].type) ==
                    GCD_ORIGIN_LIBRARY;
-    put_text(f, path_depth[0], path_depth[1], cli_hidden_text(k - i, library, buf), k - i);
+    put_text(f, path_depth[0], path_depth[1], answer_hidden_text(k - i, library, buf), k - i);
     return k - i;
 }
 
@@ -273,7 +259,7 @@ static gcd_status put_all(const struct shown *f, struct gcd_error *err)
     if (n == 0) {
         char number[CLI_NUMBER_BYTES];
         cli_say(f->d->subject, "no root leads to the object %s, a %s",
-                cli_object_text(f->d->graph, f->object, number),
+                answer_object_text(f->d->graph, f->object, number),
                 gcd_names_get(f->names, gcd_graph_node_type(f->d->graph, f->object)));
     }
     return st;
@@ -292,15 +278,15 @@ enum cli_exit cli_object_paths(const struct cli_args *args, const struct cli_dum
     };
     struct gcd_error err = GCD_ERROR_INIT;
     gcd_status st = gcd_object_paths_new(d->graph, p, &options, &f.all, &err);
-    f.table = cli_table_new(columns, sizeof columns / sizeof *columns);
+    f.answer = answer_new(NULL, &shape);
     if (st == GCD_OK)
         st = put_all(&f, &err);
-    struct cli_titled_table titled = { .key = "paths", .table = f.table };
+    struct cli_titled titled = { .key = "paths", .answer = f.answer };
     enum cli_exit e =
         st != GCD_OK
             ? cli_fail(d->subject, &err)
-            : cli_print_tables(args, d, args->view.json ? json_head(&f) : NULL, &titled, 1);
+            : cli_print_answers(args, d, args->view.json ? json_head(&f) : NULL, &titled, 1);
     gcd_object_paths_free(f.all);
-    cli_table_free(f.table);
+    answer_free(f.answer);
     return e;
 }

@@ -4,6 +4,9 @@
 #ifndef GCD_CLI_OBJECT_PATHS_H
 #define GCD_CLI_OBJECT_PATHS_H
 
+#include <jansson.h>
+
+#include "answer/answers.h"
 #include "args.h"
 #include "exit.h"
 #include "input/input.h"
@@ -23,5 +26,13 @@ enum cli_exit cli_find_object(const char *which, const struct cli_dump *d, uint3
 enum cli_exit cli_object_paths(const struct cli_args *args, const struct cli_dump *d,
                                const struct gcd_paths *p, uint32_t object,
                                const struct cli_folding *folding);
+
+/* The paths of PATHS, whose second half is not filled yet, to all objects of some types; what it
+ * adds to the head of a document.  *RET NULL on failure. */
+extern const struct answer_shape cli_paths_shape;
+gcd_status cli_paths_answer(const struct cli_dump *d, const struct cli_type_paths *paths,
+                            const struct gcd_context *call, struct answer **ret,
+                            struct gcd_error *err);
+json_t *cli_paths_head(json_t *o, const struct gcd_merged_tree *tree);
 
 #endif

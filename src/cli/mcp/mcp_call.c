@@ -241,7 +241,7 @@ void mcp_put_share(json_t *o, const char *key, uint64_t part, uint64_t whole)
 json_t *mcp_object_id(const struct mcp_call *c, uint32_t node)
 {
     char buf[CLI_NUMBER_BYTES];
-    return json_string(cli_object_text(c->heap->d.graph, node, buf));
+    return json_string(answer_object_text(c->heap->d.graph, node, buf));
 }
 
 /* ---- the call ---- */

@@ -86,10 +86,10 @@ void mcp_path_hide(struct mcp_path *p, bool library)
 /* Adds a line for the hidden steps before the next line. */
 static void show_hidden(struct mcp_path *p)
 {
-    char buf[CLI_HIDDEN_BYTES];
+    char buf[ANSWER_HIDDEN_BYTES];
     if (p->hidden > 0)
         (void)json_array_append_new(p->lines,
-                                    json_string(cli_hidden_text(p->hidden, p->library, buf)));
+                                    json_string(answer_hidden_text(p->hidden, p->library, buf)));
     p->hidden = p->library = 0;
 }
 
@@ -105,7 +105,7 @@ void mcp_path_step(struct mcp_path *p, uint32_t type, uint32_t node, const char 
     const struct gcd_graph *g = p->c->heap->d.graph;
     const char *name = gcd_names_get(p->c->heap->d.names, type);
     int n = node != GCD_NODE_NONE
-                ? asprintf(&text, "%s %s%s", cli_object_text(g, node, buf), name, remark)
+                ? asprintf(&text, "%s %s%s", answer_object_text(g, node, buf), name, remark)
                 : asprintf(&text, "%s%s", name, remark);
     mcp_path_text(p, n >= 0 ? text : "");
     if (n >= 0)

@@ -75,59 +75,6 @@ enum cli_exit cli_folding_of(const struct cli_dump *d, struct cli_folding *ret)
     return st == GCD_OK ? CLI_DONE : cli_fail(d->subject, &err);
 }
 
-const char *cli_hidden_text(uint64_t n, uint64_t library, char buf[CLI_HIDDEN_BYTES])
-{
-    const char *whose = library == 0   ? "framework"
-                        : library == n ? "library"
-                                       : "framework and library";
-    (void)snprintf(buf, CLI_HIDDEN_BYTES, "... %s %s step%s", GCD_DIGITS(n), whose, gcd_plural(n));
-    return buf;
-}
-
-void cli_elements_put(uint64_t n, uint64_t least, uint64_t most, char ret[CLI_ELEMENTS_BYTES])
-{
-    char number[CLI_NUMBER_BYTES];
-    ret[0] = '\0';
-    if (n > 0 || least == most)
-        (void)snprintf(ret, CLI_ELEMENTS_BYTES, " (%s%s element%s)", gcd_bound(n, least, most),
-                       cli_number(n, true, number), gcd_plural(n));
-}
-
-gcd_status cli_elements_text(struct gcd_session *s, const struct gcd_context *call, uint32_t node,
-                             char ret[CLI_ELEMENTS_BYTES], struct gcd_error *err)
-{
-    const struct gcd_collections *c;
-    struct gcd_collection it;
-    ret[0] = '\0';
-    gcd_status st = gcd_session_collections(s, call, &c, err);
-    if (st != GCD_OK || gcd_collections_kind(c, gcd_graph_node_type(gcd_session_graph(s), node)) <=
-                            GCD_COLLECTION_ARRAY)
-        return st;
-    st = gcd_session_collection(s, call, node, &it, err);
-    if (st != GCD_OK)
-        return st == GCD_END ? GCD_OK : st;
-    cli_elements_put(it.elements, it.at_least, it.at_most, ret);
-    return GCD_OK;
-}
-
-const char *cli_fold_name(enum gcd_fold fold)
-{
-    static const char *const folds[] = { "shown", "inside", "hidden" }; /* enum gcd_fold */
-    return folds[fold];
-}
-
-void cli_fold_cells(struct cli_table *t, const struct gcd_origins *o, uint32_t type,
-                    enum gcd_fold fold)
-{
-    if (type == GCD_TYPE_NONE) {
-        cli_table_none(t);
-        cli_table_none(t);
-        return;
-    }
-    cli_table_text(t, gcd_origin_name(gcd_origins_get(o, type)));
-    cli_table_text(t, cli_fold_name(fold));
-}
-
 /* ---- which steps ---- */
 
 struct end {

@@ -10,10 +10,10 @@
 #include <gcdumpc/unstable/origins.h>
 #include <gcdumpc/unstable/session/views.h>
 
+#include "answer/answers.h"
 #include "args.h"
 #include "exit.h"
 #include "input/input.h"
-#include "output/table.h"
 
 /* What folding needs from a session: the origin of each type, and which types are collections. */
 struct cli_folding {
@@ -40,22 +40,6 @@ static inline bool cli_folds(const struct cli_args *args)
 {
     return !args->view.full && !args->view.json && !args->view.csv;
 }
-
-#define CLI_HIDDEN_BYTES 64
-/* The text for N hidden steps, LIBRARY of them from libraries. */
-const char *cli_hidden_text(uint64_t n, uint64_t library, char buf[CLI_HIDDEN_BYTES]);
-/* For programs: "shown", "inside", "hidden"; static. */
-const char *cli_fold_name(enum gcd_fold fold);
-#define CLI_ELEMENTS_BYTES 64
-/* " (5,040 elements)", " (at least 5,040 elements)"; "" when nothing is known. */
-void cli_elements_put(uint64_t n, uint64_t least, uint64_t most, char ret[CLI_ELEMENTS_BYTES]);
-/* The same for NODE of the session's graph if it is a collection whose number of elements is known,
- * else "".  CALL as for gcd_session_collection. */
-gcd_status cli_elements_text(struct gcd_session *s, const struct gcd_context *call, uint32_t node,
-                             char ret[CLI_ELEMENTS_BYTES], struct gcd_error *err);
-/* Adds the cells "origin" and "fold" of a step of TYPE; both absent for GCD_TYPE_NONE. */
-void cli_fold_cells(struct cli_table *t, const struct gcd_origins *o, uint32_t type,
-                    enum gcd_fold fold);
 
 /* ---- paths to all objects of some types as lines: the heaviest paths of a merged tree ---- */
 

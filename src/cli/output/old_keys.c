@@ -13,6 +13,8 @@ static const struct renamed {
 } renamed[] = {
     { NULL, "guessed_roots", "stand_ins", false },
     { "report", "type", "name", true },
+    { "leaks", "holds", "held", true },
+    { "leaks", "own_types", "own", true },
     { "diff", "type", "name", true },
     { "trend", "type", "name", true },
     { "retained", "retained_bytes", "retained", true },

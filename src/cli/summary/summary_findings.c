@@ -34,7 +34,7 @@ static json_t *finding(const struct cli_dump *d, const struct cli_summary_graph 
     put_text(o, "element", type_name(g, s->element.type));
     put_text(o, "owner", type_name(g, s->owner));
     put_text(o, "owner_module", s->owner_module);
-    put_text(o, "root_kind", s->path_count > 0 ? cli_root_key(root) : "");
+    put_text(o, "root_kind", s->path_count > 0 ? answer_root_key(root) : "");
     put_text(o, "root", label != NULL ? label : "");
     cli_json_count(o, "objects", s->objects);
     cli_json_count(o, "bytes", s->bytes);

@@ -12,11 +12,11 @@
 
 #include <gcdumpc/gcdumpc.h>
 
+#include "answer/answer.h"
 #include "commands/sql/sql_command.h"
 #include "input/dump_verdict.h"
 #include "input/fail.h"
 #include "output/json_out.h"
-#include "output/table.h"
 #include "term/message.h"
 #include "term/progress.h"
 #include "term/term.h"
@@ -57,88 +57,57 @@ static char *cell_text(const struct gcd_sql_value *v)
 
 /* ---- a table ---- */
 
-/* Rows that wait until the column widths are known. */
-struct block {
-    const struct gcd_sql_query *q;
-    struct cli_column *columns; /* [n] */
-    size_t n, rows;
-    char **cells; /* [rows * n]; a NULL pointer is the value NULL */
-    size_t room;
-    bool no_memory;
-};
-
-static void add_cell(struct block *b, size_t column)
+/* Adds the row of Q to A: numbers are to the right, and a column with any text to the left. */
+static bool add_row(const struct gcd_sql_query *q, struct answer *a)
 {
-    char buf[CELL_BYTES], *copy = NULL;
-    struct gcd_sql_value v = gcd_sql_value(b->q, column);
-    const char *number = number_text(&v, buf);
-    if (number != NULL)
-        copy = strdup(number);
-    else if (v.kind != GCD_SQL_NULL)
-        copy = cell_text(&v);
-    b->no_memory = b->no_memory || (copy == NULL && v.kind != GCD_SQL_NULL);
-    if (number == NULL && v.kind != GCD_SQL_NULL)
-        b->columns[column].kind = CLI_CELL_TEXT;
-    b->cells[b->rows * b->n + column] = copy;
+    bool ok = true;
+    answer_row(a);
+    for (size_t i = 0; i < a->shape.count; i++) {
+        char buf[CELL_BYTES], *copy = NULL;
+        struct gcd_sql_value v = gcd_sql_value(q, i);
+        const char *text = number_text(&v, buf);
+        if (text == NULL && v.kind != GCD_SQL_NULL) {
+            a->own_columns[i].kind = ANSWER_TEXT;
+            text = copy = cell_text(&v);
+            ok = ok && copy != NULL;
+        }
+        a->next = i; /* names of columns can be equal */
+        answer_text(a, a->shape.columns[i].key, text);
+        free(copy);
+    }
+    return ok && render_ready(a);
 }
 
-static bool add_row(struct block *b)
+static struct answer *block_of(const struct gcd_sql_query *q)
 {
-    if (b->rows * b->n >= b->room) {
-        size_t room = b->room > 0 ? 2 * b->room : 64 * b->n;
-        char **cells = realloc(b->cells, room * sizeof *cells);
-        if (cells == NULL)
-            return false;
-        b->cells = cells;
-        b->room = room;
-    }
-    for (size_t i = 0; i < b->n; i++)
-        add_cell(b, i);
-    b->rows++;
-    return !b->no_memory;
-}
-
-/* Prints the rows of the block and clears it. */
-static bool print_block(struct block *b)
-{
-    struct cli_table *t = cli_table_new(b->columns, b->n);
-    bool ok = !b->no_memory;
-    for (size_t i = 0; i < b->rows * b->n; i++) {
-        if (b->cells[i] != NULL)
-            cli_table_text(t, b->cells[i]);
-        else
-            cli_table_none(t);
-        free(b->cells[i]);
-    }
-    cli_table_whole(t);
-    ok = ok && cli_table_print(t, stdout);
-    cli_table_free(t);
-    b->rows = 0;
-    for (size_t i = 0; i < b->n; i++)
-        b->columns[i].kind = CLI_CELL_DIGITS;
-    return ok;
+    size_t n = gcd_sql_column_count(q);
+    struct answer *a = answer_new_columns(NULL, n);
+    if (a != NULL)
+        a->whole = true;
+    for (size_t i = 0; a != NULL && i < n; i++)
+        a->own_columns[i] = (struct answer_column)COLUMN(gcd_sql_column_name(q, i),
+                                                         gcd_sql_column_name(q, i), ANSWER_DIGITS);
+    return a;
 }
 
 static bool print_table(struct gcd_sql_query *q, gcd_status *ret_st, struct gcd_error *err)
 {
-    struct block b = { .q = q, .n = gcd_sql_column_count(q) };
-    bool ok = true, any = false;
-    b.columns = calloc(b.n + 1, sizeof *b.columns);
-    for (size_t i = 0; i < b.n && b.columns != NULL; i++)
-        b.columns[i] =
-            (struct cli_column){ .title = gcd_sql_column_name(q, i), .kind = CLI_CELL_DIGITS };
-    ok = b.columns != NULL;
+    struct answer *a = block_of(q);
+    bool ok = a != NULL, any = false;
     while (ok && (*ret_st = gcd_sql_step(q, err)) == GCD_OK) {
         any = true;
-        ok = add_row(&b);
-        if (ok && b.rows == TABLE_ROWS)
-            ok = print_block(&b);
+        ok = add_row(q, a);
+        if (!ok || a->rows < TABLE_ROWS)
+            continue;
+        ok = render_text(a, stdout);
+        answer_free(a);
+        a = block_of(q);
+        ok = ok && a != NULL;
     }
     cli_progress_end();
-    if (b.columns != NULL && (b.rows > 0 || (!any && ok && *ret_st == GCD_END)))
-        ok = print_block(&b) && ok;
-    free(b.cells);
-    free(b.columns);
+    if (a != NULL && (a->rows > 0 || (!any && ok && *ret_st == GCD_END)))
+        ok = render_text(a, stdout) && ok;
+    answer_free(a);
     return ok;
 }
 
@@ -154,7 +123,7 @@ static bool print_csv_cell(const struct gcd_sql_value *v)
         return true;
     char *text = cell_text(v);
     if (text != NULL)
-        cli_csv_text(text, stdout);
+        render_csv_text(text, stdout);
     free(text);
     return text != NULL;
 }
@@ -165,7 +134,7 @@ static bool print_csv(struct gcd_sql_query *q, gcd_status *ret_st, struct gcd_er
     bool ok = true;
     for (size_t i = 0; i < n; i++) {
         fputs(i > 0 ? "," : "", stdout);
-        cli_csv_text(gcd_sql_column_name(q, i), stdout);
+        render_csv_text(gcd_sql_column_name(q, i), stdout);
     }
     putchar('\n');
     while (ok && !ferror(stdout) && (*ret_st = gcd_sql_step(q, err)) == GCD_OK) {

@@ -40,8 +40,8 @@ static enum mcp_outcome put_elements(struct mcp_call *c, uint32_t node)
 {
     struct gcd_context context = mcp_context(c, "finding collections");
     struct gcd_error err = GCD_ERROR_INIT;
-    char text[CLI_ELEMENTS_BYTES];
-    if (cli_elements_text(c->heap->d.session, &context, node, text, &err) != GCD_OK)
+    char text[ANSWER_ELEMENTS_BYTES];
+    if (answer_elements_of(c->heap->d.session, &context, node, text, &err) != GCD_OK)
         return mcp_fail_by(c, &err);
     size_t n = strlen(text); /* drop its brackets */
     if (n > 3)

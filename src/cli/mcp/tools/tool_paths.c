@@ -59,8 +59,8 @@ static gcd_status add_object(struct mcp_path *p, const struct gcd_object_step *s
                              struct gcd_error *err)
 {
     struct mcp_call *c = p->c;
-    char elements[CLI_ELEMENTS_BYTES], remark[CLI_ELEMENTS_BYTES + 24];
-    gcd_status st = cli_elements_text(c->heap->d.session, NULL, s->node, elements, err);
+    char elements[ANSWER_ELEMENTS_BYTES], remark[ANSWER_ELEMENTS_BYTES + 24];
+    gcd_status st = answer_elements_of(c->heap->d.session, NULL, s->node, elements, err);
     (void)snprintf(remark, sizeof remark, "%s%s", elements,
                    s->dependent ? " (dependent handle)" : "");
     if (st == GCD_OK)
@@ -137,85 +137,6 @@ static enum mcp_outcome paths_of_object(struct mcp_call *c, const struct gcd_pat
 
 /* ---- types ---- */
 
-struct lines {
-    struct mcp_call *c;
-    struct cli_type_paths paths;
-    uint64_t whole, seen; /* bytes of all wanted objects; lines so far */
-    bool counts;          /* only count lines */
-};
-
-static char *step_text(const struct lines *l, const struct gcd_merged_step *s)
-{
-    const struct gcd_graph *g = l->c->heap->d.graph;
-    const struct gcd_names *names = l->c->heap->d.names;
-    struct gcd_step_name name = gcd_merged_tree_name(l->paths.tree, s->label);
-    char *text = NULL;
-    if (name.kind == GCD_STEP_GROUP)
-        return strdup(name.group == GCD_GROUP_STATICS ? gcd_root_group_label(name.group)->many
-                                                      : gcd_root_group_label(name.group)->one);
-    if (name.kind != GCD_STEP_TYPE)
-        return cli_root_label(
-            g, names, name.root != SIZE_MAX ? &gcd_graph_summary(g)->roots[name.root] : NULL);
-    if (asprintf(&text, "%s%s%s%s", gcd_names_get(names, s->label),
-                 s->dependent ? " (dependent handle)" : "", s->repeats ? " (repeated)" : "",
-                 s->cut ? " (and what is below)" : "") < 0)
-        return NULL;
-    return text;
-}
-
-static char *line_text(const struct lines *l, const struct cli_path_line *line)
-{
-    char buf[CLI_HIDDEN_BYTES], *text = NULL;
-    if (line->kind == CLI_PATH_STEP)
-        return step_text(l, &l->paths.steps[line->step]);
-    if (line->kind == CLI_PATH_HIDDEN)
-        return strdup(cli_hidden_text(line->hidden, line->library, buf));
-    return asprintf(&text, "(%s more)", GCD_DIGITS(line->hidden)) >= 0 ? text : NULL;
-}
-
-static bool take_line(void *ctx, const struct cli_path_line *line)
-{
-    struct lines *l = ctx;
-    struct mcp_call *c = l->c;
-    uint64_t number = l->seen++;
-    if (l->counts || number != c->page.next || !mcp_page_wants(c))
-        return true;
-    char *text = line_text(l, line);
-    json_t *o = json_object();
-    mcp_put_count(o, "depth", line->depth);
-    mcp_put(o, "step", text != NULL ? mcp_name(c, text) : NULL);
-    mcp_put_count(o, "objects", line->count);
-    mcp_put_count(o, "bytes", line->bytes);
-    mcp_put_share(o, "share", line->bytes, l->whole);
-    mcp_page_add(c, o);
-    free(text);
-    return true;
-}
-
-static enum mcp_outcome list_lines(struct lines *l)
-{
-    struct mcp_call *c = l->c;
-    struct gcd_context context = mcp_context(c, "merging paths");
-    struct gcd_merged_tree_totals totals = gcd_merged_tree_totals(l->paths.tree);
-    struct cli_folding folding;
-    if (!cli_type_paths_choose(&l->paths, &context))
-        return mcp_no_memory(c);
-    if (cli_folding_of(&c->heap->d, &folding) != CLI_DONE)
-        return mcp_fail_said(c);
-    l->whole = totals.bytes + totals.dead_bytes;
-    l->counts = true;
-    (void)cli_type_paths_lines(&l->paths, folding.origins, take_line, l);
-    mcp_page_total(c, l->seen);
-    l->counts = false;
-    l->seen = 0;
-    (void)cli_type_paths_lines(&l->paths, folding.origins, take_line, l);
-    mcp_page_end(c, "lines");
-    mcp_put_count(c->out, "objects", totals.count + totals.dead_count);
-    mcp_put_count(c->out, "bytes", l->whole);
-    mcp_put_count(c->out, "dead_objects", totals.dead_count);
-    return MCP_DONE;
-}
-
 static enum mcp_outcome paths_of_types(struct mcp_call *c, const struct gcd_paths *p)
 {
     struct gcd_error err = GCD_ERROR_INIT;
@@ -232,17 +153,18 @@ static enum mcp_outcome paths_of_types(struct mcp_call *c, const struct gcd_path
     free(types);
     if (st != GCD_OK)
         return mcp_fail_by(c, &err);
-    struct lines l = { .c = c };
-    l.paths =
-        (struct cli_type_paths){ .session = c->heap->d.session,
-                                 .tree = tree,
-                                 .to_root = options.to_root,
-                                 .folds = !mcp_flag(c, "full"),
-                                 .max = (uint64_t)mcp_number(c, "max_paths", CLI_DEFAULT_PATHS) };
-    e = list_lines(&l);
-    cli_type_paths_done(&l.paths);
+    struct cli_type_paths paths = { .session = c->heap->d.session,
+                                    .tree = tree,
+                                    .to_root = options.to_root,
+                                    .folds = !mcp_flag(c, "full"),
+                                    .max =
+                                        (uint64_t)mcp_number(c, "max_paths", CLI_DEFAULT_PATHS) };
+    struct answer *a;
+    st = cli_paths_answer(&c->heap->d, &paths, &options.context, &a, &err);
+    (void)cli_paths_head(c->out, tree);
+    mcp_put_count(c->out, "dead_objects", gcd_merged_tree_totals(tree).dead_count);
     gcd_merged_tree_free(tree);
-    return e;
+    return mcp_page_answer(c, "lines", st, a, &err);
 }
 
 /* ---- the tool ---- */
@@ -283,9 +205,9 @@ const struct mcp_tool mcp_paths = {
     "which "
     "one object is held.",
     paths_args,
-    "guessed_roots:i paths[path[]]~ alive:b~ lines[depth:i step:s objects:i bytes:i share:n]~ "
+    "guessed_roots:i paths[path[]]~ alive:b~ lines[*]~ "
     "objects:i~ bytes:i~ dead_objects:i~",
     MCP_TAKES_HEAP | MCP_PAGED,
     run_paths,
-    { NULL }
+    { &cli_paths_shape }
 };
