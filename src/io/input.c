@@ -25,32 +25,53 @@
 /* One byte identifies gzip: no supported format begins with it. */
 #define GZIP_FIRST 0x1f
 
+enum input_kind { INPUT_MEMORY, INPUT_FILE, INPUT_STREAM, INPUT_SPOOL, INPUT_PARTS };
+
+struct input_file {
+    int fd;
+    uint64_t base;
+    int origin_fd; /* FD is a seekable copy of this file, -1 = none */
+};
+
+struct input_stream {
+    int fd, copy_fd; /* -1: no copy */
+    bool taken;      /* its only reader exists or existed */
+    bool ended;
+    struct gcd_reader *peeked; /* that reader, after a peek and before it is handed out */
+    uint8_t *early;            /* bytes it has read so far, while a copy can still be requested */
+    size_t early_n, early_cap;
+};
+
+/* Filled by gcd_input_append: only SIZE bytes count, a failed write may have left more. */
+struct input_spool {
+    int fd;
+    const uint8_t *memory; /* while it is small: BYTES, or none yet; NULL = in the file */
+    uint8_t *bytes;
+    size_t cap, max;
+    uint64_t room_until; /* disk space is known to suffice up to this size */
+};
+
+/* Seekable inputs in sequence. */
+struct input_parts {
+    struct gcd_input **items;
+    size_t count;
+};
+
 struct gcd_input {
     struct gcd_alloc alloc;
-    const uint8_t *memory; /* input in memory, otherwise NULL */
-    uint8_t *spooled;      /* the same, when we own it: a spool that is still small */
-    size_t spooled_cap, spooled_max;
-    uint64_t room_until; /* disk space is known to suffice up to this size */
-    /* filled by gcd_input_append: only SIZE bytes count, a failed write may have left more */
-    bool appended;
-    int fd; /* -1: memory */
-    enum gcd_file_kind kind;
-    uint64_t base, size;
-    int origin_fd; /* FD is a seekable copy of this file, -1 = none */
-    int spool_fd;  /* copy of a stream, -1 = none */
-    uint64_t spool_bytes;
-    bool stream_taken; /* the only reader of the stream exists or existed */
-    bool stream_ended;
+    enum input_kind kind;
+    uint64_t size;
     const gcd_cancel_flag *cancel;
-    char *spool_dir;          /* a copy of the option; NULL = the default */
-    struct gcd_input **parts; /* of a joined input: seekable, in sequence */
-    size_t part_count;
-    /* the stream's only reader, after a peek and before it is handed out */
-    struct gcd_reader *peeked;
-    uint8_t *early; /* bytes it has read so far, while a copy can still be requested */
-    size_t early_n, early_cap;
+    char *spool_dir; /* a copy of the option; NULL = the default */
     void *attached;
     void (*free_attached)(void *state);
+    union {
+        const uint8_t *memory;
+        struct input_file file;
+        struct input_stream stream;
+        struct input_spool spool;
+        struct input_parts parts;
+    };
 };
 
 struct gcd_reader {
@@ -80,8 +101,7 @@ static gcd_status input_new(const struct gcd_input_options *options, struct gcd_
     if (in == NULL)
         return gcd_fail_nomem(err, "opening the input");
     in->alloc = a;
-    in->fd = in->spool_fd = in->origin_fd = -1;
-    in->kind = GCD_FILE_REGULAR;
+    in->memory = (const uint8_t *)"";
     in->cancel = options != NULL ? options->context.cancel : NULL;
     if (options != NULL && options->spool_dir != NULL) {
         in->spool_dir = gcd_mem_strndup(&a, options->spool_dir, strlen(options->spool_dir));
@@ -94,19 +114,42 @@ static gcd_status input_new(const struct gcd_input_options *options, struct gcd_
     return GCD_OK;
 }
 
+/* The bytes of an input in memory; NULL = they are elsewhere. */
+static const uint8_t *memory_of(const struct gcd_input *in)
+{
+    return in->kind == INPUT_MEMORY  ? in->memory
+           : in->kind == INPUT_SPOOL ? in->spool.memory
+                                     : NULL;
+}
+
 static const char *spool_folder(const struct gcd_input_options *options)
 {
     return options != NULL && options->spool_dir != NULL ? options->spool_dir : "/tmp";
+}
+
+static void take_file(struct gcd_input *in, int fd, uint64_t base, int origin_fd)
+{
+    in->kind = INPUT_FILE;
+    in->file = (struct input_file){ .fd = fd, .base = base, .origin_fd = origin_fd };
 }
 
 gcd_status gcd_input_open(const char *path, const struct gcd_input_options *options,
                           struct gcd_input **ret, struct gcd_error *err)
 {
     struct gcd_input *in = NULL;
+    enum gcd_file_kind kind;
+    uint64_t base;
+    int fd;
     GCD_TRY(input_new(options, &in, err));
-    gcd_status st = gcd_file_open_read(path, &in->fd, &in->kind, &in->base, &in->size, err);
-    if (st == GCD_OK && in->kind == GCD_FILE_STREAM && options != NULL && options->reread)
-        st = gcd_file_open_unlinked(spool_folder(options), &in->spool_fd, err);
+    gcd_status st = gcd_file_open_read(path, &fd, &kind, &base, &in->size, err);
+    if (st == GCD_OK && kind != GCD_FILE_STREAM) {
+        take_file(in, fd, base, -1);
+    } else if (st == GCD_OK) {
+        in->kind = INPUT_STREAM;
+        in->stream = (struct input_stream){ .fd = fd, .copy_fd = -1 };
+        if (options != NULL && options->reread)
+            st = gcd_file_open_unlinked(spool_folder(options), &in->stream.copy_fd, err);
+    }
     if (st != GCD_OK) {
         gcd_input_free(in);
         return st;
@@ -122,11 +165,13 @@ gcd_status gcd_input_open_regular(const char *path, const struct gcd_alloc *allo
     struct gcd_regular_file file;
     struct gcd_input *in = NULL;
     GCD_TRY(input_new(&(struct gcd_input_options){ .context.alloc = alloc }, &in, err));
-    gcd_status st = gcd_file_open_regular(path, &in->fd, &file, err);
+    int fd;
+    gcd_status st = gcd_file_open_regular(path, &fd, &file, err);
     if (st != GCD_OK) {
         gcd_input_free(in);
         return st;
     }
+    take_file(in, fd, 0, -1);
     in->size = file.bytes;
     if (ret_file != NULL)
         *ret_file = file;
@@ -139,17 +184,20 @@ gcd_status gcd_input_new_spool(const struct gcd_input_options *options, struct g
 {
     struct gcd_input *in = NULL;
     GCD_TRY(input_new(options, &in, err));
-    gcd_status st = gcd_file_open_unlinked(spool_folder(options), &in->fd, err);
+    int fd;
+    gcd_status st = gcd_file_open_unlinked(spool_folder(options), &fd, err);
     if (st != GCD_OK) {
         gcd_input_free(in);
         return st;
     }
-    in->appended = true;
-    in->room_until = options != NULL && options->keep_room ? GCD_ROOM_KEPT : GCD_ROOM_UNKEPT;
-    in->memory = (const uint8_t *)"";
-    in->spooled_max = options != NULL && options->spool_memory_bytes != 0
-                          ? options->spool_memory_bytes
-                          : GCD_SPOOL_MEMORY_BYTES;
+    bool keeps = options != NULL && options->keep_room;
+    in->kind = INPUT_SPOOL;
+    in->spool = (struct input_spool){ .fd = fd,
+                                      .memory = (const uint8_t *)"",
+                                      .max = options != NULL && options->spool_memory_bytes != 0
+                                                 ? options->spool_memory_bytes
+                                                 : GCD_SPOOL_MEMORY_BYTES,
+                                      .room_until = keeps ? GCD_ROOM_KEPT : GCD_ROOM_UNKEPT };
     *ret = in;
     return GCD_OK;
 }
@@ -157,38 +205,42 @@ gcd_status gcd_input_new_spool(const struct gcd_input_options *options, struct g
 /* False when it does not fit or memory runs out: then use the file. */
 static bool append_to_memory(struct gcd_input *in, const void *bytes, size_t n)
 {
+    struct input_spool *to = &in->spool;
     size_t used = (size_t)in->size;
-    if (n > in->spooled_max - used ||
-        !gcd_vec_reserve(&in->alloc, &in->spooled, &in->spooled_cap, used + n, 1, in->spooled_max))
+    if (n > to->max - used ||
+        !gcd_vec_reserve(&in->alloc, &to->bytes, &to->cap, used + n, 1, to->max))
         return false;
-    in->memory = in->spooled;
-    memcpy(in->spooled + used, bytes, n);
+    to->memory = to->bytes;
+    memcpy(to->bytes + used, bytes, n);
     in->size += n;
     return true;
 }
 
 static void forget_memory(struct gcd_input *in)
 {
-    gcd_mem_free(&in->alloc, in->spooled, in->spooled_cap);
-    in->spooled = NULL;
-    in->spooled_cap = 0;
-    in->memory = NULL;
+    gcd_mem_free(&in->alloc, in->spool.bytes, in->spool.cap);
+    in->spool.bytes = NULL;
+    in->spool.cap = 0;
+    in->spool.memory = NULL;
 }
 
 gcd_status gcd_input_append(struct gcd_input *in, const void *bytes, size_t n,
                             struct gcd_error *err)
 {
-    if (n == 0 || (in->memory != NULL && append_to_memory(in, bytes, n)))
+    struct input_spool *to = &in->spool;
+    if (in->kind != INPUT_SPOOL)
+        return gcd_fail(err, GCD_E_STATE, "only a spool is appended to");
+    if (n == 0 || (to->memory != NULL && append_to_memory(in, bytes, n)))
         return GCD_OK;
-    uint64_t there = in->memory != NULL ? 0 : in->size;
+    uint64_t there = to->memory != NULL ? 0 : in->size;
     gcd_status st =
-        gcd_file_keep_room(in->fd, &in->room_until, there, (size_t)(in->size - there) + n, err);
-    if (st == GCD_OK && in->memory != NULL)
-        st = gcd_file_write(in->fd, NULL, in->memory, (size_t)in->size, err);
+        gcd_file_keep_room(to->fd, &to->room_until, there, (size_t)(in->size - there) + n, err);
+    if (st == GCD_OK && to->memory != NULL)
+        st = gcd_file_write(to->fd, NULL, to->memory, (size_t)in->size, err);
     if (st == GCD_OK) {
-        if (in->memory != NULL)
+        if (to->memory != NULL)
             forget_memory(in);
-        st = gcd_file_write(in->fd, NULL, bytes, n, err);
+        st = gcd_file_write(to->fd, NULL, bytes, n, err);
     }
     if (st == GCD_OK)
         in->size += n;
@@ -203,7 +255,8 @@ gcd_status gcd_input_from_memory(const void *bytes, size_t n,
 {
     struct gcd_input *in = NULL;
     GCD_TRY(input_new(options, &in, err));
-    in->memory = bytes != NULL ? bytes : (const uint8_t *)"";
+    if (bytes != NULL)
+        in->memory = bytes;
     in->size = n;
     *ret = in;
     return GCD_OK;
@@ -225,24 +278,53 @@ const struct gcd_alloc *gcd_input_alloc(const struct gcd_input *in)
     return &in->alloc;
 }
 
+static void close_if_open(int fd)
+{
+    if (fd >= 0)
+        (void)gcd_file_close(fd, NULL);
+}
+
+static void free_early(struct gcd_input *in)
+{
+    gcd_mem_free(&in->alloc, in->stream.early, in->stream.early_cap);
+    in->stream.early = NULL;
+    in->stream.early_cap = in->stream.early_n = 0;
+}
+
+/* Releases all but the file that was opened first, and returns that; -1 = none. */
+static int release_kind(struct gcd_input *in)
+{
+    switch (in->kind) {
+    case INPUT_MEMORY:
+        return -1;
+    case INPUT_FILE:
+        if (in->file.origin_fd >= 0)
+            close_if_open(in->file.fd);
+        return in->file.origin_fd >= 0 ? in->file.origin_fd : in->file.fd;
+    case INPUT_STREAM:
+        gcd_reader_free(in->stream.peeked);
+        free_early(in);
+        close_if_open(in->stream.copy_fd);
+        return in->stream.fd;
+    case INPUT_SPOOL:
+        forget_memory(in);
+        return in->spool.fd;
+    case INPUT_PARTS:
+        for (size_t i = 0; i < in->parts.count; i++)
+            gcd_input_free(in->parts.items[i]);
+        gcd_mem_free(&in->alloc, in->parts.items, in->parts.count * sizeof(struct gcd_input *));
+        return -1;
+    }
+    return -1;
+}
+
 void gcd_input_free(struct gcd_input *in)
 {
     if (in == NULL)
         return;
     if (in->attached != NULL)
         in->free_attached(in->attached);
-    for (size_t i = 0; i < in->part_count; i++)
-        gcd_input_free(in->parts[i]);
-    gcd_mem_free(&in->alloc, in->parts, in->part_count * sizeof(struct gcd_input *));
-    gcd_reader_free(in->peeked);
-    gcd_mem_free(&in->alloc, in->early, in->early_cap);
-    gcd_mem_free(&in->alloc, in->spooled, in->spooled_cap);
-    if (in->fd >= 0)
-        (void)gcd_file_close(in->fd, NULL);
-    if (in->spool_fd >= 0)
-        (void)gcd_file_close(in->spool_fd, NULL);
-    if (in->origin_fd >= 0)
-        (void)gcd_file_close(in->origin_fd, NULL);
+    close_if_open(release_kind(in));
     if (in->spool_dir != NULL)
         gcd_mem_free(&in->alloc, in->spool_dir, strlen(in->spool_dir) + 1);
     struct gcd_alloc a = in->alloc;
@@ -256,32 +338,33 @@ uint64_t gcd_input_size(const struct gcd_input *in)
 
 bool gcd_input_is_file(const struct gcd_input *in, const char *path)
 {
-    for (size_t i = 0; i < in->part_count; i++)
-        if (gcd_input_is_file(in->parts[i], path))
+    for (size_t i = 0; in->kind == INPUT_PARTS && i < in->parts.count; i++)
+        if (gcd_input_is_file(in->parts.items[i], path))
             return true;
-    int fd = in->origin_fd >= 0 ? in->origin_fd : in->fd;
+    int fd = in->kind == INPUT_FILE     ? in->file.origin_fd >= 0 ? in->file.origin_fd : in->file.fd
+             : in->kind == INPUT_STREAM ? in->stream.fd
+             : in->kind == INPUT_SPOOL  ? in->spool.fd
+                                        : -1;
     return fd >= 0 && gcd_file_same(fd, path);
 }
 
 gcd_status gcd_reader_new(struct gcd_input *in, struct gcd_reader **ret, struct gcd_error *err)
 {
-    if (in->peeked != NULL) {
-        *ret = in->peeked;
-        in->peeked = NULL;
-        gcd_mem_free(&in->alloc, in->early, in->early_cap);
-        in->early = NULL;
-        in->early_cap = in->early_n = 0;
+    bool stream = in->kind == INPUT_STREAM, from_stream = stream && !in->stream.taken;
+    if (stream && in->stream.peeked != NULL) {
+        *ret = in->stream.peeked;
+        in->stream.peeked = NULL;
+        free_early(in);
         return GCD_OK;
     }
-    bool from_stream = in->kind == GCD_FILE_STREAM && !in->stream_taken;
-    if (in->kind == GCD_FILE_STREAM && !from_stream && (in->spool_fd < 0 || !in->stream_ended))
+    if (stream && !from_stream && (in->stream.copy_fd < 0 || !in->stream.ended))
         return gcd_fail(err, GCD_E_STATE, "a pipe cannot be read a second time");
     struct gcd_reader *r = gcd_mem_new(&in->alloc, sizeof *r);
     if (r == NULL)
         return gcd_fail_nomem(err, "opening the input");
     r->in = in;
     r->from_stream = from_stream;
-    if (in->memory == NULL) {
+    if (memory_of(in) == NULL) {
         r->raw = gcd_mem_new_uncleared(&in->alloc, READ_BYTES, 1);
         if (r->raw == NULL) {
             gcd_reader_free(r);
@@ -289,7 +372,7 @@ gcd_status gcd_reader_new(struct gcd_input *in, struct gcd_reader **ret, struct 
         }
     }
     if (from_stream)
-        in->stream_taken = true;
+        in->stream.taken = true;
     *ret = r;
     return GCD_OK;
 }
@@ -307,63 +390,62 @@ void gcd_reader_free(struct gcd_reader *r)
 /* Keeps what a peek reads from a stream, so that a copy can begin with it. */
 static gcd_status keep_early(struct gcd_reader *r, struct gcd_error *err)
 {
-    struct gcd_input *in = r->in;
-    if (!gcd_vec_reserve(&in->alloc, &in->early, &in->early_cap, in->early_n + r->raw_n, 1,
+    struct input_stream *from = &r->in->stream;
+    if (!gcd_vec_reserve(&r->in->alloc, &from->early, &from->early_cap, from->early_n + r->raw_n, 1,
                          SIZE_MAX))
         return gcd_fail_nomem(err, "looking into the input");
     if (r->raw_n > 0)
-        memcpy(in->early + in->early_n, r->raw, r->raw_n);
-    in->early_n += r->raw_n;
+        memcpy(from->early + from->early_n, r->raw, r->raw_n);
+    from->early_n += r->raw_n;
     return GCD_OK;
 }
 
 gcd_status gcd_input_keep(struct gcd_input *in, const struct gcd_input_options *options,
                           struct gcd_error *err)
 {
-    if (in->kind != GCD_FILE_STREAM || in->spool_fd >= 0)
+    struct input_stream *from = &in->stream;
+    if (in->kind != INPUT_STREAM || from->copy_fd >= 0)
         return GCD_OK;
-    if (in->stream_taken && in->peeked == NULL)
+    if (from->taken && from->peeked == NULL)
         return gcd_fail(err, GCD_E_STATE, "a pipe cannot be kept after reading has begun");
-    GCD_TRY(gcd_file_open_unlinked(spool_folder(options), &in->spool_fd, err));
-    return gcd_file_write(in->spool_fd, NULL, in->early, in->early_n, err);
+    GCD_TRY(gcd_file_open_unlinked(spool_folder(options), &from->copy_fd, err));
+    return gcd_file_write(from->copy_fd, NULL, from->early, from->early_n, err);
+}
+
+static gcd_status read_stream(struct gcd_reader *r, struct input_stream *from,
+                              struct gcd_error *err)
+{
+    if (!r->from_stream)
+        return gcd_file_read_at(from->copy_fd, r->pos, r->raw, READ_BYTES, &r->raw_n, err);
+    GCD_TRY(gcd_file_read_stream(from->fd, r->in->cancel, r->raw, READ_BYTES, &r->raw_n, err));
+    if (from->copy_fd < 0)
+        return r->peeking ? keep_early(r, err) : GCD_OK;
+    gcd_status st = gcd_file_write(from->copy_fd, NULL, r->raw, r->raw_n, err);
+    if (st != GCD_OK)
+        gcd_error_wrap(err, "temporary copy of the pipe");
+    return st;
 }
 
 /* The next raw bytes into the window raw_p, raw_n.  GCD_END at the end. */
 static gcd_status read_raw(struct gcd_reader *r, struct gcd_error *err)
 {
     struct gcd_input *in = r->in;
-    if (in->memory != NULL) {
-        r->raw_p = in->memory + r->pos;
+    const uint8_t *memory = memory_of(in);
+    r->raw_p = memory != NULL ? memory + r->pos : r->raw;
+    if (memory != NULL)
         r->raw_n = (size_t)(in->size - r->pos);
-    } else if (in->part_count > 0) {
-        r->raw_p = r->raw;
+    else if (in->kind == INPUT_STREAM)
+        GCD_TRY(read_stream(r, &in->stream, err));
+    else if (in->kind == INPUT_FILE) /* once: what is behind its end now may be more than SIZE */
+        GCD_TRY(gcd_file_read_at(in->file.fd, in->file.base + r->pos, r->raw, READ_BYTES, &r->raw_n,
+                                 err));
+    else
         GCD_TRY(gcd_input_read_at(in, r->pos, r->raw, READ_BYTES, &r->raw_n, err));
-    } else {
-        bool spool = in->kind == GCD_FILE_STREAM && !r->from_stream;
-        size_t most = in->appended && in->size - r->pos < READ_BYTES ? (size_t)(in->size - r->pos)
-                                                                     : READ_BYTES;
-        r->raw_p = r->raw;
-        if (r->from_stream)
-            GCD_TRY(gcd_file_read_stream(in->fd, in->cancel, r->raw, READ_BYTES, &r->raw_n, err));
-        else
-            GCD_TRY(gcd_file_read_at(spool ? in->spool_fd : in->fd,
-                                     spool ? r->pos : in->base + r->pos, r->raw, most, &r->raw_n,
-                                     err));
-        if (r->peeking && in->spool_fd < 0)
-            GCD_TRY(keep_early(r, err));
-        if (r->from_stream && in->spool_fd >= 0) {
-            gcd_status st = gcd_file_write(in->spool_fd, NULL, r->raw, r->raw_n, err);
-            if (st != GCD_OK) {
-                gcd_error_wrap(err, "temporary copy of the pipe");
-                return st;
-            }
-        }
-    }
     r->pos += r->raw_n;
     if (r->raw_n == 0) {
         r->raw_ended = true;
         if (r->from_stream)
-            in->stream_ended = true;
+            in->stream.ended = true;
         return GCD_END;
     }
     return GCD_OK;
@@ -482,7 +564,7 @@ static gcd_status fill_head(struct gcd_reader *r, size_t want, struct gcd_error 
 gcd_status gcd_input_peek(struct gcd_input *in, uint8_t *bytes, size_t want, size_t *ret_n,
                           struct gcd_error *err)
 {
-    struct gcd_reader *r = in->peeked;
+    struct gcd_reader *r = in->kind == INPUT_STREAM ? in->stream.peeked : NULL;
     if (want > GCD_PEEK_MAX)
         return gcd_fail(err, GCD_E_ARG, "at most %d bytes can be looked at", GCD_PEEK_MAX);
     if (r == NULL)
@@ -495,7 +577,7 @@ gcd_status gcd_input_peek(struct gcd_input *in, uint8_t *bytes, size_t want, siz
         memcpy(bytes, r->head, *ret_n);
     }
     if (r->from_stream)
-        in->peeked = r;
+        in->stream.peeked = r;
     else
         gcd_reader_free(r);
     return st;
@@ -530,9 +612,9 @@ gcd_status gcd_input_make_seekable(struct gcd_input *in, struct gcd_error *err)
 {
     int fd;
     uint64_t bytes = 0;
-    if (in->part_count > 0)
+    if (in->kind == INPUT_PARTS)
         return GCD_OK;
-    if (in->kind != GCD_FILE_STREAM) {
+    if (in->kind != INPUT_STREAM) {
         uint8_t first;
         size_t n;
         GCD_TRY(gcd_input_read_at(in, 0, &first, 1, &n, err));
@@ -545,14 +627,7 @@ gcd_status gcd_input_make_seekable(struct gcd_input *in, struct gcd_error *err)
         (void)gcd_file_close(fd, NULL);
         return st;
     }
-    forget_memory(in);
-    if (in->spool_fd >= 0)
-        (void)gcd_file_close(in->spool_fd, NULL);
-    in->spool_fd = -1;
-    in->origin_fd = in->fd;
-    in->fd = fd;
-    in->kind = GCD_FILE_REGULAR;
-    in->base = 0;
+    take_file(in, fd, 0, release_kind(in));
     in->size = bytes;
     return st == GCD_END ? GCD_OK : st;
 }
@@ -576,31 +651,31 @@ gcd_status gcd_input_join(struct gcd_input **parts, size_t n,
         return st;
     }
     memcpy(own, parts, n * sizeof(struct gcd_input *));
-    in->parts = own;
-    in->part_count = n;
+    in->kind = INPUT_PARTS;
+    in->parts = (struct input_parts){ .items = own, .count = n };
     *ret = in;
     return GCD_OK;
 }
 
 size_t gcd_input_part_count(const struct gcd_input *in)
 {
-    return in->part_count > 0 ? in->part_count : 1;
+    return in->kind == INPUT_PARTS ? in->parts.count : 1;
 }
 
 uint64_t gcd_input_part_size(const struct gcd_input *in, size_t i)
 {
-    return in->part_count > 0 ? in->parts[i]->size : in->size;
+    return in->kind == INPUT_PARTS ? in->parts.items[i]->size : in->size;
 }
 
-static gcd_status read_parts_at(struct gcd_input *in, uint64_t off, uint8_t *buf, size_t n,
-                                size_t *ret_n, struct gcd_error *err)
+static gcd_status read_parts_at(const struct input_parts *from, uint64_t off, uint8_t *buf,
+                                size_t n, size_t *ret_n, struct gcd_error *err)
 {
     size_t done = 0;
-    for (size_t i = 0; i < in->part_count && done < n; i++) {
-        uint64_t size = in->parts[i]->size;
+    for (size_t i = 0; i < from->count && done < n; i++) {
+        uint64_t size = from->items[i]->size;
         if (off < size) {
             size_t want = size - off < n - done ? (size_t)(size - off) : n - done, got;
-            GCD_TRY(gcd_input_read_at(in->parts[i], off, buf + done, want, &got, err));
+            GCD_TRY(gcd_input_read_at(from->items[i], off, buf + done, want, &got, err));
             done += got;
             if (got < want)
                 break;
@@ -615,21 +690,22 @@ static gcd_status read_parts_at(struct gcd_input *in, uint64_t off, uint8_t *buf
 gcd_status gcd_input_read_at(struct gcd_input *in, uint64_t off, void *buf, size_t n, size_t *ret_n,
                              struct gcd_error *err)
 {
-    if (in->kind == GCD_FILE_STREAM)
+    const uint8_t *memory = memory_of(in);
+    if (in->kind == INPUT_STREAM)
         return gcd_fail(err, GCD_E_STATE, "a pipe is not seekable");
-    if (in->part_count > 0)
-        return read_parts_at(in, off, buf, n, ret_n, err);
-    size_t done = 0;
-    if (in->memory != NULL || in->appended)
+    if (in->kind == INPUT_PARTS)
+        return read_parts_at(&in->parts, off, buf, n, ret_n, err);
+    if (in->kind != INPUT_FILE)
         n = off >= in->size ? 0 : in->size - off < n ? (size_t)(in->size - off) : n;
-    if (in->memory != NULL && n > 0) {
-        memcpy(buf, in->memory + off, n);
-        done = n;
-    }
-    while (in->memory == NULL && done < n) {
+    if (memory != NULL && n > 0)
+        memcpy(buf, memory + off, n);
+    size_t done = memory != NULL ? n : 0;
+    int fd = in->kind == INPUT_FILE ? in->file.fd : in->spool.fd;
+    uint64_t base = in->kind == INPUT_FILE ? in->file.base : 0;
+    while (memory == NULL && done < n) {
         size_t part;
-        GCD_TRY(gcd_file_read_at(in->fd, in->base + off + done, (uint8_t *)buf + done, n - done,
-                                 &part, err));
+        GCD_TRY(
+            gcd_file_read_at(fd, base + off + done, (uint8_t *)buf + done, n - done, &part, err));
         if (part == 0)
             break;
         done += part;
