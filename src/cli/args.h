@@ -119,7 +119,8 @@ struct cli_module_args {
     const char *folders[CLI_MODULE_FOLDERS_MAX]; /* in the given order; NULL after the last */
     bool off;
     bool no_fields;
-    bool folders_only; /* not an option: do not look at the recorded paths of modules */
+    const char *sysroot; /* the folder below which recorded paths are looked up; NULL = / */
+    bool folders_only;   /* not an option: do not look at the recorded paths of modules */
 };
 
 /* Limits for the input and the program. */

@@ -240,6 +240,8 @@ static const struct option_row rows[] = {
       OPT_FLAG, FIELD(dump.with_dead), 0, 0 },
     { "modules", 0, "FOLDER", "look for the program's files there, for full names; can be repeated",
       DUMPS | CLI_MCP, OPT_LIST, FIELD(modules.folders), 0, CLI_MODULE_FOLDERS_MAX },
+    { "sysroot", 0, "FOLDER", "look for the files of modules at their paths below it", FILES,
+      OPT_TEXT, FIELD(modules.sysroot), 0, 0 },
     { "no-modules", 0, NULL,
       "do not read the program's files: names stay as the runtime sends them", DUMPS | CLI_MCP,
       OPT_FLAG, FIELD(modules.off), 0, 0 },

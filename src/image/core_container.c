@@ -85,6 +85,7 @@ static gcd_status prepare(struct heap_image *h, struct gcd_input *in, struct gcd
     GCD_TRY(elf_core_read(&h->image, err));
     GCD_TRY(clr_open(&h->clr, &h->image, &h->context, &h->alloc, err));
     h->clr.with_dead = h->options.with_dead;
+    h->clr.files = h->options.files;
     GCD_TRY(clr_find_regions(&h->clr, err));
     GCD_TRY(clr_find_holes(&h->clr, err));
     GCD_TRY(clr_find_roots(&h->clr, err));

@@ -2,6 +2,8 @@
 import json
 import os
 import re
+import shutil
+import struct
 import subprocess
 import time
 import unittest
@@ -39,6 +41,32 @@ def createdump(test, target, name, *options):
     return test.path(name)
 
 
+def without_modules(core):
+    """Removes the memory of mapped assemblies from the file CORE, as gcore and the kernel leave it out."""
+    with open(core, "r+b") as f:
+        data = f.read()
+        off, n = struct.unpack_from("<Q", data, 32)[0], struct.unpack_from("<H", data, 56)[0]
+        headers = [(off + 56 * i, *struct.unpack_from("<IIQQQQ", data, off + 56 * i)) for i in range(n)]
+        mapped = []
+        for _, kind, _, at, _, _, size in headers:
+            end = at + size
+            while kind == 4 and at < end:
+                name, content, note = struct.unpack_from("<III", data, at)
+                at += 12 + (name + 3) // 4 * 4
+                if note == 0x46494C45:                           # NT_FILE
+                    count = struct.unpack_from("<Q", data, at)[0]
+                    paths = data[at + 16 + 24 * count:at + content].split(b"\0")
+                    mapped += [struct.unpack_from("<QQ", data, at + 16 + 24 * i) for i in range(count) if paths[i].endswith(b".dll")]
+                at += (content + 3) // 4 * 4
+        removed = 0
+        for header, kind, _, _, address, _, size in headers:
+            if kind == 1 and size > 0 and any(start <= address < end for start, end in mapped):
+                f.seek(header + 32)
+                f.write(bytes(8))
+                removed += 1
+    return removed
+
+
 class Core(LiveTest):
     def createdump(self, target, name, *options):
         wait_for_frames(target)
@@ -64,6 +92,26 @@ class Core(LiveTest):
             for variables in SERVER, SEGMENTS, SERVER | SEGMENTS:
                 with self.subTest(runtime, **variables), Process(program=need(heaplab, runtime), **variables) as target:
                     self.check(target, self.createdump(target, "other.core", "--withheap"))
+
+    def test_names_from_the_files_of_the_program(self):
+        for runtime in RUNTIMES if ALL else (own_runtime(),):
+            with self.subTest(runtime), Process(program=need(heaplab, runtime)) as target:
+                core = self.createdump(target, "gcore.core", "--withheap")
+                whole = self.gcdumpc("report", core, "--no-modules").stdout
+                self.assertGreater(without_modules(core), 3)
+                self.assertEqual(self.gcdumpc("report", core).stdout, whole)
+                self.assertRegex(self.gcdumpc("report", core, "--no-modules", status=3).stderr, "no type has a name")
+                # the same path below another folder: this build, then another one
+                folder = os.path.dirname(os.path.realpath(f"/proc/{target.pid}/exe"))
+                below = self.path("root") + folder
+                os.makedirs(below)
+                shutil.copy(os.path.join(folder, "HeapLab.dll"), below)
+                options = ("info", core, "--sysroot", self.path("root"))
+                self.assertNotIn("HeapLab.dll", self.gcdumpc(*options).stdout.split("\nmissing ")[1].split("\nobjects ")[0])
+                other = next(r for r in RUNTIMES if r != runtime)
+                shutil.copy(os.path.join(os.path.dirname(need(heaplab, other)), "System.Collections.dll"), os.path.join(below, "HeapLab.dll"))
+                self.assertRegex(re.sub(r"\s+", " ", self.run_gcdumpc(*options).stdout), r"HeapLab\.dll \(its file is of another build\)")
+                shutil.rmtree(self.path("root"))
 
     def test_info_begins_with_how_the_process_ended(self):
         for runtime in RUNTIMES if ALL else (own_runtime(), RUNTIMES[-1]):

@@ -8,10 +8,15 @@
 
 #include <gcdumpc/io.h>
 #include <gcdumpc/status.h>
+#include <gcdumpc/unstable/full_names.h>
 
 struct gcd_image_options {
     /* a dump has also the objects that no root reaches: the next collection would free them */
     bool with_dead;
+    /* where to look for the modules whose metadata the image lacks (gcore, kernel cores); used by
+     * the first dump or trace of the input.  A file counts only if its classes have the bases of
+     * those in the image.  NULL: nowhere */
+    const struct gcd_module_files *files;
 };
 
 /* For all dumps and traces of IN, which must not have been opened yet.  Has no effect on other

@@ -109,7 +109,12 @@ enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct c
             ret->subject = given[i] != NULL ? given[i] : ret->subject;
         e = open_live(args, &options, need, spool, ret);
     } else {
-        e = cli_open_file(args, &options, reread, spool, ret);
+        struct gcd_module_files files;
+        struct module_search search;
+        struct module_finder *finder = cli_image_files(args, &search, &files);
+        struct cli_reading how = { reread, spool, finder != NULL ? &files : NULL };
+        e = cli_open_file(args, &options, &how, ret);
+        module_finder_free(finder);
         if (e == CLI_DONE)
             e = cli_read_modules(args, ret, need >= CLI_NEED_GRAPH);
     }

@@ -55,10 +55,14 @@ enum cli_exit cli_open_input(const struct cli_args *args, const struct gcd_input
                              struct gcd_input **ret);
 /* The name of the file PATH without its folder and the suffixes of recordings, in RET[CAP]. */
 void cli_base_name(const char *path, char *ret, size_t cap);
-/* Opens the file of ARGS into RET; SPOOL: the folder for a copy of a pipe, which is kept if REREAD.
- * On failure the message has been printed. */
+struct cli_reading {
+    bool reread;                          /* a copy of a pipe is kept, */
+    const char *spool;                    /* in this folder */
+    const struct gcd_module_files *files; /* of a core file; NULL = none */
+};
+/* Opens the file of ARGS into RET.  On failure the message has been printed. */
 enum cli_exit cli_open_file(const struct cli_args *args, const struct gcd_dump_options *options,
-                            bool reread, const char *spool, struct cli_dump *ret);
+                            const struct cli_reading *how, struct cli_dump *ret);
 /* Makes D->graph, unless it is there already.  On failure the message has been printed. */
 enum cli_exit cli_make_graph(const struct cli_args *args, enum cli_need need, struct cli_dump *d);
 /* The dominators of D->session.  On failure the message has been printed. */

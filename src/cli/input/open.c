@@ -179,9 +179,6 @@ enum cli_exit cli_open_input(const struct cli_args *args, const struct gcd_input
                           "ends)");
         st = gcd_input_open(n == 0 ? args->input : subject, options, &parts[n], &err);
     }
-    if (st == GCD_OK && n == 1)
-        st = gcd_input_set_image(
-            parts[0], &(struct gcd_image_options){ .with_dead = args->dump.with_dead }, &err);
     if (st == GCD_OK && n == 1) {
         *ret = parts[0];
         return CLI_DONE;
@@ -201,13 +198,14 @@ static enum cli_exit no_dead_objects(const char *subject)
 }
 
 enum cli_exit cli_open_file(const struct cli_args *args, const struct gcd_dump_options *options,
-                            bool reread, const char *spool, struct cli_dump *ret)
+                            const struct cli_reading *how, struct cli_dump *ret)
 {
     ret->subject = cli_input_name(args);
     cli_base_name(args->input, ret->name, sizeof ret->name);
     struct gcd_input_options input_options = { .context = cli_context(args, NULL),
-                                               .reread = reread,
-                                               .spool_dir = spool };
+                                               .reread = how->reread,
+                                               .spool_dir = how->spool };
+    struct gcd_image_options image = { .with_dead = args->dump.with_dead, .files = how->files };
     struct gcd_error err = GCD_ERROR_INIT;
     const char *graph_format = NULL;
     enum cli_exit opened = cli_open_input(args, &input_options, &ret->input);
@@ -225,6 +223,8 @@ enum cli_exit cli_open_file(const struct cli_args *args, const struct gcd_dump_o
     uint8_t head[32];
     size_t n = 0;
     gcd_status st = gcd_graph_probe(ret->input, &graph_format, &err);
+    if (st == GCD_OK)
+        st = gcd_input_set_image(ret->input, &image, &err);
     if (st == GCD_OK)
         st = gcd_input_peek(ret->input, head, sizeof head, &n, &err);
     if (st == GCD_OK && graph_format != NULL && args->more_count > 0)

@@ -349,7 +349,11 @@ static gcd_status at_recorded_path(struct module_finder *f, const struct gcd_mod
 {
     if (f->visible || f->search->folders_only || module->path[0] != '/' || f->next++ > 0)
         return GCD_END;
-    return open_path(module->path, ret, NULL, err);
+    char path[PATH_MAX];
+    const char *sysroot = f->search->sysroot != NULL ? f->search->sysroot : "";
+    if ((size_t)snprintf(path, sizeof path, "%s%s", sysroot, module->path) >= sizeof path)
+        return GCD_END;
+    return open_path(path, ret, NULL, err);
 }
 
 typedef gcd_status stage(struct module_finder *f, const struct gcd_module *module,

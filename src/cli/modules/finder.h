@@ -24,6 +24,7 @@ struct module_search {
     uint32_t pid;
     const char *const *folders; /* [folder_count] --modules */
     size_t folder_count;
+    const char *sysroot;               /* recorded paths are below it; NULL = / */
     bool folders_only;                 /* for a recording: do not look at the recorded paths */
     const struct gcd_summary *summary; /* of the dump */
 };

@@ -21,11 +21,13 @@ static size_t folder_count(const struct cli_args *args)
 
 enum cli_exit cli_check_module_folders(const struct cli_args *args)
 {
-    for (size_t i = 0; i < folder_count(args); i++) {
-        DIR *d = opendir(args->modules.folders[i]);
+    size_t n = folder_count(args);
+    for (size_t i = 0; i < n + (args->modules.sysroot != NULL); i++) {
+        const char *folder = i < n ? args->modules.folders[i] : args->modules.sysroot;
+        DIR *d = opendir(folder);
         if (d == NULL)
-            return cli_error(CLI_FAILED, args->modules.folders[i],
-                             "cannot search the folder of --modules: %s", strerror(errno));
+            return cli_error(CLI_FAILED, folder, "cannot search the folder of --%s: %s",
+                             i < n ? "modules" : "sysroot", strerror(errno));
         (void)closedir(d);
     }
     return CLI_DONE;
@@ -51,16 +53,36 @@ static void say_problems(const struct cli_dump *d, const struct gcd_summary *s)
                 first->path, first->problem);
 }
 
+static struct module_search search_of(const struct cli_args *args,
+                                      const struct gcd_summary *summary)
+{
+    return (struct module_search){ .folders = args->modules.folders,
+                                   .folder_count = folder_count(args),
+                                   .sysroot = args->modules.sysroot,
+                                   .folders_only = args->modules.folders_only,
+                                   .summary = summary };
+}
+
+struct module_finder *cli_image_files(const struct cli_args *args, struct module_search *search,
+                                      struct gcd_module_files *ret)
+{
+    static const struct gcd_summary nothing = { .process_name = "", .command_line = "" };
+    if (args->modules.off)
+        return NULL;
+    *search = search_of(args, &nothing);
+    struct module_finder *finder = module_finder_new(search);
+    if (finder != NULL)
+        *ret = module_finder_files(finder);
+    return finder;
+}
+
 enum cli_exit cli_read_modules(const struct cli_args *args, const struct cli_dump *d, bool layouts)
 {
     if (args->modules.off || d->dump == NULL)
         return CLI_DONE;
     const struct gcd_summary *summary = gcd_dump_summary(d->dump);
-    struct module_search search = { .pid = d->live ? d->pid : 0,
-                                    .folders = args->modules.folders,
-                                    .folder_count = folder_count(args),
-                                    .folders_only = args->modules.folders_only,
-                                    .summary = summary };
+    struct module_search search = search_of(args, summary);
+    search.pid = d->live ? d->pid : 0;
     struct gcd_error err = GCD_ERROR_INIT;
     struct module_finder *finder = module_finder_new(&search);
     if (finder == NULL)
@@ -72,7 +94,8 @@ enum cli_exit cli_read_modules(const struct cli_args *args, const struct cli_dum
     module_finder_free(finder);
     if (st != GCD_OK)
         return cli_fail(d->subject, &err);
-    say_problems(d, summary);
+    if (strcmp(summary->trace.container, "core") != 0) /* info says what a core file lacks */
+        say_problems(d, summary);
     if (cut)
         cli_say(NULL,
                 "--modules: only the first %zu entries and %u levels of folders were searched",

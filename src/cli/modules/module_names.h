@@ -7,10 +7,15 @@
 #include "args.h"
 #include "exit.h"
 #include "input/input.h"
+#include "modules/finder.h"
 
-/* Do the folders of --modules exist?  Call it before a process is disturbed.  CLI_FAILED after a
- * message. */
+/* Do the folders of --modules and --sysroot exist?  Call it before a process is disturbed.
+ * CLI_FAILED after a message. */
 enum cli_exit cli_check_module_folders(const struct cli_args *args);
+/* The files for a core file that lacks metadata; free the finder when the dump is open.  SEARCH is
+ * its own until then.  NULL with --no-modules, or if memory is short. */
+struct module_finder *cli_image_files(const struct cli_args *args, struct module_search *search,
+                                      struct gcd_module_files *ret);
 /*
  * Completes the names of D, and with LAYOUTS finds the fields of its types unless there is
  * --no-fields.  D must be open and have neither graph nor names yet.  Does nothing

@@ -17,6 +17,7 @@
 #define GCD_IMAGE_CLR_H
 
 #include <gcdumpc/context.h>
+#include <gcdumpc/unstable/full_names.h>
 
 #include "base/idmap.h"
 #include "image/space/image.h"
@@ -90,6 +91,7 @@ struct clr_module {
     uint8_t mvid[16], token[8];
     bool has_token, named; /* its metadata could be read */
     uint32_t used;         /* types that need it for their names */
+    bool replaced;         /* only files of other builds were found */
 };
 
 enum clr_root_kind { CLR_ROOT_STACK, CLR_ROOT_FINALIZER, CLR_ROOT_HANDLE, CLR_ROOT_OTHER };
@@ -131,6 +133,8 @@ struct clr {
     const char *runtime_path;
     bool server;
     bool with_dead; /* the events have all objects */
+    const struct gcd_module_files
+        *files; /* for modules without metadata in the image; may be NULL */
     uint32_t heaps;
 
     struct clr_type *types;

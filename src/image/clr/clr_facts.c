@@ -14,13 +14,14 @@
 #define PARENTS_MAX  64u
 #define MODULES_TOLD 3u
 
+/* "" = the process went on: it was stopped for a debugger, or the like. */
 static const char *signal_name(uint32_t n)
 {
     static const char *const names[] = {
-        [3] = "SIGQUIT", [4] = "SIGILL",  [5] = "SIGTRAP",  [6] = "SIGABRT", [7] = "SIGBUS",
+        [3] = "SIGQUIT", [4] = "SIGILL",  [6] = "SIGABRT",  [7] = "SIGBUS",
         [8] = "SIGFPE",  [9] = "SIGKILL", [11] = "SIGSEGV", [15] = "SIGTERM"
     };
-    return n < sizeof names / sizeof *names && names[n] != NULL ? names[n] : "?";
+    return n < sizeof names / sizeof *names && names[n] != NULL ? names[n] : "";
 }
 
 /* The name of the exception that THREAD threw last, if there is one; of Thread.m_LastThrownObject
@@ -74,7 +75,8 @@ static void put_modules(const struct clr *c, char *to, size_t cap)
         if (m->named || m->used == 0)
             continue;
         const char *path = m->path[0] != '\0' ? m->path : "an assembly made in memory";
-        n += (size_t)snprintf(to + n, n < cap ? cap - n : 0, "%s%s", told++ > 0 ? ", " : "", path);
+        n += (size_t)snprintf(to + n, n < cap ? cap - n : 0, "%s%s%s", told++ > 0 ? ", " : "", path,
+                              m->replaced ? " (its file is of another build)" : "");
         n = n < cap ? n : cap - 1;
     }
     (void)snprintf(to + n, cap - n, "%s\n", c->gaps.unread_modules > told ? " and others" : "");
@@ -84,7 +86,7 @@ gcd_status clr_find_facts(struct clr *c, struct gcd_error *err)
 {
     char text[TEXT_BYTES] = "";
     c->last_thrown = "";
-    if (c->image->signal != 0) {
+    if (signal_name(c->image->signal)[0] != '\0') {
         GCD_TRY(clr_each_thread(c, take_thread, err));
         (void)snprintf(text, sizeof text, "signal %" PRIu32 " (%s)%s%s", c->image->signal,
                        signal_name(c->image->signal), c->last_thrown[0] != '\0' ? ", after " : "",

@@ -23,6 +23,7 @@
 #define NAME_MAX     UINT64_C(65536)
 #define DEPTH_MAX    16u
 #define PATH_UNITS   1024u
+#define FILES_MAX    64u
 
 enum { PE_IMAGE = 8, PE_IMAGE_PATH = 16 }; /* .NET 8: PEAssembly → PEImage → path */
 
@@ -151,6 +152,8 @@ void clr_metadata_close(struct clr *c, struct clr_metadata *m)
 {
     gcd_metadata_free(m->m);
     gcd_input_free(m->in);
+    if (m->file.input != NULL)
+        c->files->close(c->files->ctx, &m->file);
     gcd_mem_free(&c->alloc, m->bytes, m->n);
     *m = (struct clr_metadata){ .bytes = NULL };
 }
@@ -195,6 +198,54 @@ struct of_module {
     uint64_t type;
 };
 
+/* Is this metadata that of the loaded module?  A gcore or kernel core has no MVID: each class must
+ * extend the same one as in the image. */
+static bool is_same_build(struct clr *c, struct gcd_metadata *m, const struct of_module *list,
+                          size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct clr_type *t = &c->types[list[i].type];
+        uint32_t number =
+            t->parent != 0 ? gcd_idmap_get(&c->type_by_id, t->parent) : GCD_IDMAP_NONE;
+        const struct clr_type *parent = number != GCD_IDMAP_NONE ? &c->types[number] : NULL;
+        struct gcd_type_definition def;
+        struct gcd_error own = GCD_ERROR_INIT;
+        if (gcd_metadata_type(m, GCD_TOKEN_TYPE | t->token, &def, &own) != GCD_OK)
+            return false;
+        bool is_interface = t->base_bytes == 0, defined = def.base >> 24 == GCD_TOKEN_TYPE >> 24;
+        if (is_interface || parent == NULL ? def.base != 0 && parent == NULL && !is_interface
+                                           : def.base == 0)
+            return false;
+        if (defined && parent != NULL &&
+            (parent->module != t->module || parent->token != (def.base & 0xffffff)))
+            return false;
+    }
+    return true;
+}
+
+/* The metadata of a module that the image lacks, from its file. */
+static bool open_file(struct clr *c, struct clr_module *module, const struct of_module *list,
+                      size_t n, struct clr_metadata *ret)
+{
+    const struct gcd_module wanted = { .id = module->id, .path = module->path, .assembly = "" };
+    for (unsigned i = 0; c->files != NULL && i < FILES_MAX; i++) {
+        struct gcd_error own = GCD_ERROR_INIT;
+        *ret = (struct clr_metadata){ .bytes = NULL };
+        gcd_status st = c->files->open(c->files->ctx, &wanted, i, &ret->file, &own);
+        if (st == GCD_END || st == GCD_E_NOMEM || st == GCD_E_CANCELED)
+            return false;
+        if (st == GCD_OK && gcd_metadata_open(ret->file.input, ret->file.off, ret->file.bytes,
+                                              &c->alloc, &ret->m, &own) == GCD_OK) {
+            if (is_same_build(c, ret->m, list, n))
+                return true;
+            module->replaced = true;
+        }
+        if (st == GCD_OK)
+            clr_metadata_close(c, ret);
+    }
+    return false;
+}
+
 static gcd_status name_module(struct clr *c, const struct of_module *list, size_t n,
                               struct gcd_error *err)
 {
@@ -203,7 +254,8 @@ static gcd_status name_module(struct clr *c, const struct of_module *list, size_
     if (number == GCD_IDMAP_NONE)
         return GCD_OK;
     c->modules[number].used = (uint32_t)n;
-    if (!clr_metadata_open(c, &c->modules[number], &m)) {
+    if (!clr_metadata_open(c, &c->modules[number], &m) &&
+        !open_file(c, &c->modules[number], list, n, &m)) {
         c->gaps.unread_modules++;
         return GCD_OK;
     }

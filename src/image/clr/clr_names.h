@@ -9,7 +9,8 @@
 struct clr_metadata {
     uint8_t *bytes; /* [n] */
     size_t n;
-    struct gcd_input *in;
+    struct gcd_input *in; /* of BYTES, or NULL */
+    struct gcd_module_file file;
     struct gcd_metadata *m;
 };
 
