@@ -36,6 +36,7 @@ struct gcd_dump_options {
     /* which heap walk with objects: 1 = first; 0 = the first one that was requested and is complete
      */
     unsigned walk_number;
+    bool no_layouts;       /* do not keep the layouts of types in the recording */
     bool check_references; /* collect object addresses for gcd_dump_knows: at most 16 MiB, 48 MiB
                               while several dumps are still candidates */
 };

@@ -213,6 +213,7 @@ struct gcd_suspect {
 struct gcd_suspects;
 struct gcd_origins;
 
+struct gcd_fields;
 struct gcd_suspects_options {
     struct gcd_context context;
     /* share of the heap's bytes that makes a suspect, 0.001 ... 1; 0 = 0.1 */
@@ -225,6 +226,8 @@ struct gcd_suspects_options {
     const struct gcd_origins
         *origins; /* which types are the program's own (unstable/origins.h); NULL = by modules and
                      namespaces.  Only used during the call */
+    const struct gcd_fields *fields; /* to name fields (unstable/fields.h); NULL = none are named.
+                                        Only used during the call */
 };
 #define GCD_SUSPECTS_SHARE     0.1
 #define GCD_SUSPECTS_SHARE_MIN 0.001

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include <gcdumpc/unstable/session/views.h>
 #include <gcdumpc/unstable/async_names.h>
 #include <gcdumpc/unstable/suspect_checks.h>
 #include <gcdumpc/unstable/text/plural.h>
@@ -30,6 +31,8 @@ static const struct answer_column path_columns[] = {
     PEOPLE("step", "Path", ANSWER_TREE),
     FIELD("origin", ANSWER_TEXT),
     FIELD("fold", ANSWER_TEXT),
+    FIELD("field", ANSWER_TEXT),
+    FIELD("element", ANSWER_COUNT),
 };
 static const struct answer_shape path_shape = ANSWER_SHAPE(path_columns);
 
@@ -134,6 +137,27 @@ struct answer *answer_parts(const struct answer_of_suspects *of,
 
 /* ---- the path ---- */
 
+void answer_field(struct answer *a, const struct gcd_field *f)
+{
+    if (f->name != NULL && f->name[0] != '\0' && f->other == NULL)
+        answer_text(a, "field", f->name);
+    if (f->element != GCD_ELEMENT_NONE)
+        answer_count(a, "element", f->element);
+}
+
+/* By which field the object of step I holds that of the next one. */
+static struct gcd_field field_of_step(const struct answer_of_suspects *of,
+                                      const struct gcd_suspect *s, size_t i)
+{
+    const struct gcd_suspect_step *at = &s->path[i], *next = at + 1;
+    const struct gcd_fields *fields;
+    /* made for the suspects, so there is nothing left that could fail */
+    if (i + 1 >= s->path_count || at->repeats > 1 || at->skipped || next->skipped ||
+        next->dependent || gcd_session_fields(of->session, NULL, &fields, NULL) != GCD_OK)
+        return GCD_FIELD_UNKNOWN;
+    return gcd_fields_between(fields, at->node, next->node);
+}
+
 /* The text of step I, which is the type of its object with a remark, after BEFORE. */
 static void put_step_text(struct answer *a, const char *key, const struct answer_of_suspects *of,
                           const struct gcd_suspect *s, size_t i, const char *before)
@@ -142,6 +166,10 @@ static void put_step_text(struct answer *a, const char *key, const struct answer
     char call[GCD_ASYNC_STEP_BYTES], elements[ANSWER_ELEMENTS_BYTES] = "";
     const char *type = step->skipped ? "" : name_of(of->session, step->type),
                *remark = step->dependent ? " (dependent handle)" : "";
+    struct gcd_field via = field_of_step(of, s, i);
+    char field[GCD_FIELD_LABEL_BYTES] = "";
+    if (i + 1 < s->path_count && s->path[i + 1].fold != GCD_FOLD_INSIDE)
+        (void)gcd_field_suffix(&via, field);
     type = gcd_async_step_name(type != NULL ? type : "", call);
     if (s->collection != NULL && step->node == s->node)
         answer_elements_text(s->elements, s->elements_at_least, s->elements_at_most, elements);
@@ -152,7 +180,7 @@ static void put_step_text(struct answer *a, const char *key, const struct answer
         answer_format(a, key, "%s%s, %s of them one behind the other%s", before, type,
                       GCD_DIGITS(step->repeats), remark);
     else
-        answer_format(a, key, "%s%s%s%s", before, type, elements, remark);
+        answer_format(a, key, "%s%s%s%s%s", before, type, field, elements, remark);
 }
 
 /* The end of the hidden steps from I on, and the text for them. */
@@ -179,6 +207,8 @@ static void put_step(struct answer *a, const struct answer_of_suspects *of,
     put_step_text(a, "step", of, s, i, "");
     if (type != NULL)
         answer_fold(a, of->origins, step->type, (enum gcd_fold)step->fold);
+    struct gcd_field via = field_of_step(of, s, i);
+    answer_field(a, &via);
 }
 
 static void put_path(struct answer *a, const struct answer_of_suspects *of,

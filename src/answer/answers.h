@@ -9,6 +9,7 @@
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/session.h>
 #include <gcdumpc/unstable/async.h>
+#include <gcdumpc/unstable/fields.h>
 #include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/origins.h>
 
@@ -93,6 +94,9 @@ gcd_status answer_completed(const struct gcd_async *async, struct answer **ret,
                             struct gcd_error *err);
 
 /* ---- answer_suspects.c ---- */
+
+/* "field" and "element" of the reference F, if they are certain. */
+void answer_field(struct answer *a, const struct gcd_field *f);
 
 struct answer_of_suspects {
     struct gcd_session *session;

@@ -190,6 +190,16 @@ uint32_t gcd_fields_type_count(const struct gcd_fields *f)
     return f->known_count;
 }
 
+uint32_t gcd_fields_slot_count(const struct gcd_fields *f)
+{
+    return (uint32_t)f->slot_count;
+}
+
+const char *gcd_fields_slot_name(const struct gcd_fields *f, uint32_t slot)
+{
+    return f->slots[slot].name;
+}
+
 /* ---- one object ---- */
 
 /* Can slot S refer to an object of TYPE?  False is certain. */
@@ -257,7 +267,18 @@ static bool find_places(const struct gcd_fields *f, const struct type_layout *t,
 
 static struct gcd_field nothing(bool array)
 {
-    return (struct gcd_field){ .element = GCD_ELEMENT_NONE, .array = array };
+    return (struct gcd_field){ .slot = GCD_SLOT_NONE, .element = GCD_ELEMENT_NONE, .array = array };
+}
+
+/* SLOT is possible, too. */
+static void add_candidate(const struct gcd_fields *f, uint32_t slot, struct gcd_field *r)
+{
+    const char *name = f->slots[slot].name;
+    if (r->name == NULL)
+        r->name = name;
+    else
+        r->other = name;
+    r->slot = r->other == NULL ? slot : GCD_SLOT_NONE;
 }
 
 static struct gcd_field field_of_object(const struct gcd_fields *f, const struct type_layout *t,
@@ -272,11 +293,7 @@ static struct gcd_field field_of_object(const struct gcd_fields *f, const struct
             continue;
         if (p == 0 || r.other != NULL) /* the loader allocator is no field */
             return nothing(false);
-        const char *name = f->slots[t->first_slot + p - 1].name;
-        if (r.name == NULL)
-            r.name = name;
-        else
-            r.other = name;
+        add_candidate(f, t->first_slot + p - 1, &r);
     }
     return r;
 }
@@ -314,10 +331,7 @@ static struct gcd_field slot_of_element(const struct gcd_fields *f, const struct
             continue;
         if (r.other != NULL)
             return nothing(true);
-        if (r.name == NULL)
-            r.name = s->name;
-        else
-            r.other = s->name;
+        add_candidate(f, t->first_slot + i, &r);
     }
     return r;
 }
@@ -362,5 +376,15 @@ const char *gcd_field_label(const struct gcd_field *x, char buf[GCD_FIELD_LABEL_
                        x->other);
     else
         (void)snprintf(buf, GCD_FIELD_LABEL_BYTES, "%s%s%s", x->array ? index : "", dot, name);
+    return buf;
+}
+
+const char *gcd_field_suffix(const struct gcd_field *x, char buf[GCD_FIELD_LABEL_BYTES])
+{
+    char label[GCD_FIELD_LABEL_BYTES];
+    (void)gcd_field_label(x, label);
+    (void)snprintf(buf, GCD_FIELD_LABEL_BYTES, "%s%.*s",
+                   label[0] != '\0' && label[0] != '[' ? "." : "", GCD_FIELD_LABEL_BYTES - 2,
+                   label);
     return buf;
 }

@@ -37,7 +37,7 @@ static gcd_status add(struct gcd_heap *h, struct heap_batch *b, const struct gcd
                       struct gcd_error *err)
 {
     struct heap_recorded *r = &h->recorded;
-    enum recorded_kind kind = (enum recorded_kind)(ev->id - RECORDED_MODULE);
+    enum recorded_kind kind = recorded_kind_of(ev->id);
     uint64_t most = kind == RECORDED_STATICS ? h->limits.roots : h->limits.types;
     struct recorded_item from;
     gcd_status st = recorded_read_item(ev, &from);
@@ -108,7 +108,7 @@ gcd_status heap_recorded_event(struct gcd_heap *h, const struct gcd_event *ev,
         st = add_memory(h, ev, err);
     else if (ev->id == RECORDED_IMAGE)
         st = set_image(h, ev, err);
-    else if (ev->id > RECORDED_START && ev->id < RECORDED_MEMORY && r->batch_count > 0)
+    else if (recorded_kind_of(ev->id) != RECORDED_KINDS && r->batch_count > 0)
         st = add(h, &r->batches[r->batch_count - 1], ev, err);
     else if (ev->id < RECORDED_MEMORY || ev->id > RECORDED_ID_MAX)
         st = GCD_E_FORMAT;
@@ -128,7 +128,7 @@ void heap_recorded_free(struct gcd_heap *h)
 static bool is_whole(const struct heap_batch *b)
 {
     bool all = true;
-    for (size_t i = 0; i < RECORDED_KINDS; i++)
+    for (size_t i = 0; i < RECORDED_LAYOUTS; i++) /* without a layout, a type is only unknown */
         all = all && b->counts[i] == b->start.counts[i];
     return all;
 }

@@ -109,8 +109,22 @@ static bool begins_with(const char *name, const char *with)
 
 static void note_name(struct layout_def *d, const char *name)
 {
-    d->arrays = begins_with(name, "System.Collections.") || strcmp(name, "System.Array") == 0 ||
-                strcmp(name, "System.ICloneable") == 0;
+    static const char *const arrays[] = {
+        "System.Array",
+        "System.ICloneable",
+        "System.Collections.IList",
+        "System.Collections.ICollection",
+        "System.Collections.IEnumerable",
+        "System.Collections.IStructuralComparable",
+        "System.Collections.IStructuralEquatable",
+        "System.Collections.Generic.IList`1",
+        "System.Collections.Generic.ICollection`1",
+        "System.Collections.Generic.IEnumerable`1",
+        "System.Collections.Generic.IReadOnlyList`1",
+        "System.Collections.Generic.IReadOnlyCollection`1",
+    };
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        d->arrays = d->arrays || strcmp(name, arrays[i]) == 0;
     d->reflection = begins_with(name, "System.Reflection.");
     d->castable = strcmp(name, "System.__ComObject") == 0 ||
                   strcmp(name, "System.Runtime.InteropServices.IDynamicInterfaceCastable") == 0;

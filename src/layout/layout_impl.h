@@ -54,7 +54,7 @@ struct layout_def {
     enum layout_state ancestors;               /* of the following */
     uint32_t first_ancestor, ancestor_count;   /* definitions in layout.lists */
     bool all_ancestors;
-    bool arrays;     /* arrays extend or implement it, as far as its name tells */
+    bool arrays;     /* arrays extend or implement it, by its name */
     bool reflection; /* it is of System.Reflection */
     bool castable;   /* its objects can implement any interface */
     uint32_t keys;   /* the first type with a key that has this definition, LAYOUT_NONE = none */

@@ -70,6 +70,8 @@ static gcd_status apply(struct gcd_dump *d, struct items in[RECORDED_KINDS], boo
             apply_module(&d->modules[i], from, whole);
     for (uint32_t i = 0; i < d->type_count && whole; i++) {
         apply_path(d, &d->types[i]);
+        if (!d->options.no_layouts && (from = find(&in[RECORDED_LAYOUTS], d->types[i].id)) != NULL)
+            d->types[i].layout = from->text[0];
         if ((from = find(&in[RECORDED_TYPES], d->types[i].id)) == NULL)
             continue;
         if (from->text[0][0] != '\0')

@@ -52,7 +52,7 @@ static void append_names(const struct gcd_summary *s, struct nt_append *a, uint8
         start.counts[kind]++;
     nt_append_event(a, 0, buffer, recorded_put_start(buffer, &start));
     while ((n = recorded_put_next(&write, buffer, &kind)) > 0)
-        nt_append_event(a, (size_t)kind + 1, buffer, n);
+        nt_append_event(a, recorded_event_of(kind) - RECORDED_START, buffer, n);
     *ret_names = (uint64_t)start.counts[RECORDED_TYPES] + start.counts[RECORDED_STATICS];
 }
 

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "base/cur.h"
+#include "base/error.h"
+#include "base/text.h"
 
 #define TOKEN_DIGITS 16u
 #define GC_UNKNOWN   UINT64_MAX
@@ -12,7 +14,7 @@
 static const struct gcd_new_field start_fields[] = {
     { GCD_FIELD_UINT32, "GCNumber" },        { GCD_FIELD_UINT32, "WalkNumber" },
     { GCD_FIELD_UINT32, "Modules" },         { GCD_FIELD_UINT32, "NestedTypes" },
-    { GCD_FIELD_UINT32, "StaticVariables" },
+    { GCD_FIELD_UINT32, "StaticVariables" }, { GCD_FIELD_UINT32, "Layouts" },
 };
 static const struct gcd_new_field module_fields[] = {
     { GCD_FIELD_UINT64, "ModuleID" },   { GCD_FIELD_GUID, "Mvid" },
@@ -46,6 +48,12 @@ static const struct gcd_new_field image_fields[] = {
     { GCD_FIELD_TEXT, "EndedBy" },    { GCD_FIELD_TEXT, "Gaps" },
 };
 
+static const struct gcd_new_field layout_fields[] = {
+    { GCD_FIELD_UINT64, "TypeID" },
+    { GCD_FIELD_TEXT, "Layout" },
+    { GCD_FIELD_UINT64, "Check" },
+};
+
 #define EVENT_OF(v, number, text, list)                                   \
     {                                                                     \
         .id = (number), .version = (v), .name = (text), .fields = (list), \
@@ -54,12 +62,13 @@ static const struct gcd_new_field image_fields[] = {
 #define EVENT(number, text, list) EVENT_OF(1, number, text, list)
 
 static const struct gcd_new_event events[] = {
-    EVENT(RECORDED_START, "Names", start_fields),
+    EVENT_OF(2, RECORDED_START, "Names", start_fields),
     EVENT(RECORDED_MODULE, "Module", module_fields),
     EVENT_OF(2, RECORDED_TYPE, "NestedType", type_fields),
     EVENT(RECORDED_STATIC, "StaticVariable", static_fields),
     EVENT(RECORDED_MEMORY, "ProcessMemory", memory_fields),
     EVENT(RECORDED_IMAGE, "MemoryImage", image_fields),
+    EVENT(RECORDED_LAYOUT, "Layout", layout_fields),
 };
 
 const struct gcd_new_events recorded_events = { .provider = GCD_PROVIDER_NAMES,
@@ -95,10 +104,27 @@ gcd_status recorded_read_start(const struct gcd_event *ev, struct recorded_start
     struct recorded_start s = { .gc_number = gcd_cur_u32(&c) };
     s.walk_number = gcd_cur_u32(&c);
     for (size_t i = 0; i < RECORDED_KINDS; i++)
-        s.counts[i] = gcd_cur_u32(&c);
+        if (i != RECORDED_LAYOUTS || gcd_cur_left(&c) > 0) /* older ones have no layouts */
+            s.counts[i] = gcd_cur_u32(&c);
     if (c.err == GCD_OK)
         *ret = s;
     return c.err;
+}
+
+/* What a layout is compared with: damage must not make wrong names of fields. */
+static uint64_t layout_check(uint64_t type, const uint8_t *text, size_t units)
+{
+    uint64_t h = gcd_text_hash((const char *)&type, sizeof type, GCD_TEXT_HASH);
+    return gcd_text_hash((const char *)text, 2 * units, h);
+}
+
+static gcd_status read_layout(struct gcd_cur *c, struct recorded_item *item)
+{
+    item->text[0] = read_text(c);
+    uint64_t check = gcd_cur_u64(c);
+    if (c->err == GCD_OK && check != layout_check(item->id, item->text[0].p, item->text[0].units))
+        return GCD_E_FORMAT;
+    return c->err;
 }
 
 gcd_status recorded_read_item(const struct gcd_event *ev, struct recorded_item *ret)
@@ -113,6 +139,8 @@ gcd_status recorded_read_item(const struct gcd_event *ev, struct recorded_item *
         struct recorded_text token = read_text(&c);
         item.text[1] = read_text(&c);
         item.has_public_key = c.err == GCD_OK && read_token(&token, item.public_key_token);
+    } else if (ev->id == RECORDED_LAYOUT) {
+        GCD_TRY(read_layout(&c, &item));
     } else {
         size_t n = ev->id == RECORDED_TYPE ? 2 : 3;
         for (size_t i = 0; i < n && (i == 0 || ev->id != RECORDED_TYPE || gcd_cur_left(&c) > 0);
@@ -249,17 +277,43 @@ static size_t put_static(uint8_t *buffer, const struct gcd_root *r)
     return size_of(&w);
 }
 
+static size_t put_layout(uint8_t *buffer, const struct gcd_type *t)
+{
+    struct gcd_put w = gcd_put_make(buffer, RECORDED_PAYLOAD_MAX);
+    if (t->id == 0 || t->layout == NULL)
+        return 0;
+    gcd_put_le(&w, t->id, 8);
+    put_text(&w, t->layout);
+    size_t units = (gcd_put_bytes_done(&w) - 8) / 2;
+    gcd_put_le(&w, layout_check(t->id, buffer + 8, units > 0 ? units - 1 : 0), 8);
+    return size_of(&w);
+}
+
+static size_t put_item(uint8_t *buffer, const struct gcd_summary *s, enum recorded_kind kind,
+                       size_t i)
+{
+    switch (kind) {
+    case RECORDED_MODULES:
+        return put_module(buffer, &s->modules[i]);
+    case RECORDED_TYPES:
+        return put_type(buffer, &s->types[i]);
+    case RECORDED_STATICS:
+        return put_static(buffer, &s->roots[i]);
+    default:
+        return put_layout(buffer, &s->types[i]);
+    }
+}
+
 size_t recorded_put_next(struct recorded_pass *pass, uint8_t *buffer, enum recorded_kind *ret_kind)
 {
     const struct gcd_summary *s = pass->summary;
-    const size_t counts[RECORDED_KINDS] = { s->module_count, s->type_count, s->root_count };
+    const size_t counts[RECORDED_KINDS] = { s->module_count, s->type_count, s->root_count,
+                                            s->type_count };
     for (; pass->kind < RECORDED_KINDS; pass->kind++, pass->next = 0)
         while (pass->next < counts[pass->kind]) {
             size_t i = pass->next++;
             *ret_kind = pass->kind;
-            size_t n = pass->kind == RECORDED_MODULES ? put_module(buffer, &s->modules[i])
-                       : pass->kind == RECORDED_TYPES ? put_type(buffer, &s->types[i])
-                                                      : put_static(buffer, &s->roots[i]);
+            size_t n = put_item(buffer, s, pass->kind, i);
             if (n > 0)
                 return n;
         }

@@ -21,11 +21,29 @@ enum {
     RECORDED_TYPE,
     RECORDED_STATIC,
     RECORDED_MEMORY,
-    RECORDED_IMAGE
+    RECORDED_IMAGE,
+    RECORDED_LAYOUT
 };
-/* The kinds of items between the start and the end of a batch; the kind of an event is its number -
- * RECORDED_MODULE. */
-enum recorded_kind { RECORDED_MODULES, RECORDED_TYPES, RECORDED_STATICS, RECORDED_KINDS };
+/* The kinds of items between the start and the end of a batch. */
+enum recorded_kind {
+    RECORDED_MODULES,
+    RECORDED_TYPES,
+    RECORDED_STATICS,
+    RECORDED_LAYOUTS,
+    RECORDED_KINDS
+};
+/* The kind of event ID; RECORDED_KINDS = it is no item. */
+static inline enum recorded_kind recorded_kind_of(uint32_t id)
+{
+    return id == RECORDED_LAYOUT ? RECORDED_LAYOUTS
+           : id >= RECORDED_MODULE && id < RECORDED_MEMORY
+               ? (enum recorded_kind)(id - RECORDED_MODULE)
+               : RECORDED_KINDS;
+}
+static inline unsigned recorded_event_of(enum recorded_kind kind)
+{
+    return kind == RECORDED_LAYOUTS ? RECORDED_LAYOUT : RECORDED_MODULE + (unsigned)kind;
+}
 
 /* A payload is never larger; readers take events of up to 64 KiB. */
 #define RECORDED_PAYLOAD_MAX ((size_t)32768)
@@ -49,8 +67,8 @@ struct recorded_text {
 /* An item of any kind; texts live as long as the payload. */
 struct recorded_item {
     uint64_t id; /* of the module, of the type, or the address of the variable */
-    /* module: assembly, path; type: declaring type, events; variable: field, declaring type, label
-     */
+    /* module: assembly, path; type: declaring type, events; variable: field, declaring type, label;
+     * layout: gcd_type.layout */
     struct recorded_text text[3];
     uint8_t mvid[16]; /* module */
     bool has_public_key;
@@ -59,7 +77,7 @@ struct recorded_item {
 
 /* GCD_OK, or GCD_E_FORMAT when the payload is too short. */
 gcd_status recorded_read_start(const struct gcd_event *ev, struct recorded_start *ret);
-/* EV has a number from RECORDED_MODULE to RECORDED_STATIC. */
+/* EV is an item.  GCD_E_FORMAT also for a layout that is not as it was written. */
 gcd_status recorded_read_item(const struct gcd_event *ev, struct recorded_item *ret);
 
 /* The memory of the process at a heap walk. */

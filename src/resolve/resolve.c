@@ -156,6 +156,31 @@ static gcd_status note_failure(struct resolve *r, uint32_t module, gcd_status st
     return set_problem(r, module, GCD_MODULE_UNREADABLE, own->msg, err);
 }
 
+gcd_status resolve_find_recorded(struct resolve *r, uint32_t module, struct gcd_error *err)
+{
+    const struct gcd_module *to = &r->d->modules[module];
+    for (unsigned n = 0; n < CANDIDATES_PER_MODULE && !r->modules[module].found; n++) {
+        struct resolve_file o;
+        struct gcd_error own = GCD_ERROR_INIT;
+        gcd_status st = count_file(r, &own);
+        if (st == GCD_OK)
+            st = resolve_open(r, to, n, &o, &own);
+        if (resolve_is_fatal(st) && err != NULL)
+            *err = own;
+        if (resolve_is_fatal(st))
+            return st;
+        if (st == GCD_END || st == GCD_E_LIMIT)
+            return GCD_OK;
+        if (st != GCD_OK)
+            continue;
+        r->modules[module].candidate = n;
+        r->modules[module].found =
+            memcmp(to->mvid, gcd_metadata_identity(o.m)->mvid.bytes, sizeof to->mvid) == 0;
+        resolve_close(r, &o);
+    }
+    return GCD_OK;
+}
+
 static gcd_status read_types(struct resolve *r, uint32_t module, struct gcd_error *err)
 {
     struct resolve_file o;

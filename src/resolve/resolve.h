@@ -63,6 +63,7 @@ struct resolve_module {
     unsigned candidate;                /* the number of the candidate that was its file, */
     /* its candidate is from the list for any module: all files that the process has loaded */
     bool loaded;
+    bool found; /* the recording has its names, and its file is there, too */
 };
 
 /* An open file of a module. */
@@ -75,6 +76,8 @@ struct resolve_file {
 gcd_status resolve_open(const struct resolve *r, const struct gcd_module *module, unsigned n,
                         struct resolve_file *ret, struct gcd_error *err);
 void resolve_close(const struct resolve *r, struct resolve_file *f);
+/* Finds the file of MODULE, whose names are in the recording, for layouts. */
+gcd_status resolve_find_recorded(struct resolve *r, uint32_t module, struct gcd_error *err);
 /* The file found for MODULE, or for the one whose file it shares. */
 gcd_status resolve_open_again(struct resolve *r, uint32_t module, struct resolve_file *ret,
                               struct gcd_error *err);

@@ -64,7 +64,9 @@ static gcd_status name_modules(struct layouts *y, struct gcd_error *err)
     for (uint32_t i = 0; i < y->r->module_count && st == GCD_OK; i++) {
         const struct gcd_module *m = &y->r->d->modules[i], *other;
         y->same[i] = i;
-        if (m->state != GCD_MODULE_READ)
+        if (m->state == GCD_MODULE_RECORDED)
+            st = resolve_find_recorded(y->r, i, err);
+        if (st != GCD_OK || (m->state != GCD_MODULE_READ && !y->r->modules[i].found))
             continue;
         uint64_t hash = gcd_text_hash((const char *)m->mvid, sizeof m->mvid, GCD_TEXT_HASH);
         uint32_t first = gcd_idmap_get(&by_mvid, hash);
@@ -211,8 +213,19 @@ static gcd_status find_layouts(struct layouts *y, struct gcd_error *err)
     return GCD_OK;
 }
 
+/* Keys have a meaning only among layouts that were found together. */
+static bool has_layouts(const struct gcd_dump *d)
+{
+    for (uint32_t i = 0; i < d->type_count; i++)
+        if (d->types[i].layout != NULL)
+            return true;
+    return false;
+}
+
 gcd_status resolve_layouts(struct resolve *r, struct gcd_error *err)
 {
+    if (has_layouts(r->d))
+        return GCD_OK;
     struct layouts y = { .r = r };
     struct layout_files files = { &y, open_module, close_module };
     size_t types = r->d->heap->type_count;

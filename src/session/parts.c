@@ -77,13 +77,15 @@ static struct gcd_suspects_options suspects_options(const struct gcd_session *s,
                                           .names = s->names,
                                           .paths = s->paths,
                                           .only_large = s->options.only_large,
-                                          .origins = s->origins };
+                                          .origins = s->origins,
+                                          .fields = s->fields };
 }
 
 static gcd_status make_suspects(struct gcd_session *s, const struct gcd_context *c,
                                 struct gcd_error *err)
 {
     GCD_TRY(session_need(s, PART_BIT(PART_DOMINATORS) | PART_BIT(PART_PATHS), c, err));
+    GCD_TRY(session_need(s, PART_BIT(PART_FIELDS), c, err));
     GCD_TRY(session_need(s, PART_BIT(PART_ORIGINS), c, err));
     struct gcd_suspects_options options = suspects_options(s, c);
     return gcd_suspects_new(s->graph, s->dominators, &options, &s->suspects, err);

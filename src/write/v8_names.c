@@ -126,6 +126,20 @@ static gcd_status number_types(struct v8_names *n, struct gcd_error *err)
     return st;
 }
 
+static gcd_status number_fields(struct v8_names *n, struct gcd_error *err)
+{
+    GCD_TRY(gcd_fields_new(n->g, &n->alloc, &n->fields, err));
+    uint32_t fields = gcd_fields_slot_count(n->fields);
+    if (gcd_fields_type_count(n->fields) == 0 || fields > UINT32_MAX - n->count) {
+        gcd_fields_free(n->fields);
+        n->fields = NULL;
+        return GCD_OK;
+    }
+    n->first_field = n->count;
+    n->count += fields;
+    return GCD_OK;
+}
+
 gcd_status v8_names_init(struct v8_names *n, const struct gcd_alloc *alloc,
                          const struct gcd_graph *g, const struct gcd_write_options *options,
                          struct gcd_error *err)
@@ -152,12 +166,14 @@ gcd_status v8_names_init(struct v8_names *n, const struct gcd_alloc *alloc,
     if (n->types == NULL && types > 0)
         return gcd_fail_nomem(err, "numbering the names");
     n->type_count = types;
-    return number_types(n, err);
+    GCD_TRY(number_types(n, err));
+    return number_fields(n, err);
 }
 
 void v8_names_done(struct v8_names *n)
 {
     gcd_mem_free(&n->alloc, n->types, n->type_count * sizeof *n->types);
+    gcd_fields_free(n->fields);
 }
 
 /* ---- writing ---- */
@@ -256,6 +272,14 @@ gcd_status v8_names_write(const struct v8_names *n, struct gcd_sink *s, struct g
         put_type(n, s, i);
         gcd_sink_text(s, "\"");
         if (next % WRITE_CHECK_EVERY == 0)
+            GCD_TRY(write_check(n->options, s, 1, 1, err));
+    }
+    for (uint32_t i = 0; n->fields != NULL && i < gcd_fields_slot_count(n->fields); i++) {
+        const char *name = gcd_fields_slot_name(n->fields, i);
+        gcd_sink_text(s, ",\"");
+        put_json(s, name, strlen(name));
+        gcd_sink_text(s, "\"");
+        if (i % WRITE_CHECK_EVERY == 0)
             GCD_TRY(write_check(n->options, s, 1, 1, err));
     }
     gcd_sink_text(s, "]");

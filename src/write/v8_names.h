@@ -2,13 +2,15 @@
  * The string table of a V8 heap snapshot: every name once, numbered before any is written.
  *
  *     ""  "(GC roots)"  existing groups of roots  static variables  numbers of weak roots
- *         "dependent handle"  types
+ *         "dependent handle"  types  fields
  *
  * Viewers distinguish classes by the number of their name.  So types with equal names share a
  * string if they come from the same module; otherwise their module is added.
  */
 #ifndef GCD_WRITE_V8_NAMES_H
 #define GCD_WRITE_V8_NAMES_H
+
+#include <gcdumpc/unstable/fields.h>
 
 #include "base/idmap.h"
 #include "write/write.h"
@@ -35,7 +37,8 @@ struct v8_names {
     uint32_t dependent;
     struct v8_type_name *types; /* [type_count] */
     uint32_t type_count;
-    uint32_t first_type, count; /* strings */
+    uint32_t first_type, first_field, count; /* strings */
+    struct gcd_fields *fields;               /* NULL = no type has a layout */
 };
 
 /* GCD_E_NOMEM; GCD_E_LIMIT: more strings than numbers.  Always call v8_names_done. */

@@ -295,9 +295,27 @@ static gcd_status put_group(struct v8 *v, enum gcd_root_group group, struct gcd_
     return GCD_OK;
 }
 
-static inline void put_references(struct v8 *v, const uint32_t *targets, size_t n)
+/* The reference is one of an element or a field that is known; false: it is not. */
+static inline bool put_field(struct v8 *v, uint32_t node, size_t edge, uint32_t target)
 {
+    struct gcd_field f = gcd_fields_get(v->names.fields, node, edge);
+    bool element = f.element != GCD_ELEMENT_NONE && f.element <= INT32_MAX;
+    if (!element && f.slot == GCD_SLOT_NONE)
+        return false;
+    put_edge(v, element ? V8_EDGE_ELEMENT : V8_EDGE_PROPERTY,
+             element ? (uint32_t)f.element : v->names.first_field + f.slot,
+             v->first_object + target);
+    return true;
+}
+
+/* N references of NODE from number FIRST on. */
+static inline void put_references(struct v8 *v, uint32_t node, size_t first, size_t n)
+{
+    size_t all;
+    const uint32_t *targets = gcd_graph_node_edges(v->g, node, &all) + first;
     for (size_t i = 0; i < n; i++) {
+        if (v->names.fields != NULL && put_field(v, node, first + i, targets[i]))
+            continue;
         const struct v8_type_name *name = &v->names.types[gcd_graph_node_type(v->g, targets[i])];
         char *p = next_row(v);
         memcpy(p, name->begin, V8_BEGIN_BYTES);
@@ -320,10 +338,10 @@ static gcd_status put_edges_of(void *ctx, uint32_t first, uint32_t end, struct g
     struct v8 *v = ((struct walker *)ctx)->v;
     for (uint32_t i = first; i < end; i++) {
         size_t n;
-        const uint32_t *targets = gcd_graph_node_edges(v->g, i, &n);
-        for (size_t part; n > 0; targets += part, n -= part) {
-            part = n < WRITE_CHECK_EVERY ? n : WRITE_CHECK_EVERY;
-            put_references(v, targets, part);
+        (void)gcd_graph_node_edges(v->g, i, &n);
+        for (size_t part, at = 0; at < n; at += part) {
+            part = n - at < WRITE_CHECK_EVERY ? n - at : WRITE_CHECK_EVERY;
+            put_references(v, i, at, part);
             GCD_TRY(check_rows(v, err));
         }
         put_dependents(v, i);
@@ -336,8 +354,8 @@ static void fill_edges(const void *ctx, struct node_part *part)
     struct v8 copy = part_writer(ctx, part);
     for (uint32_t i = part->first; i < part->end; i++) {
         size_t n;
-        const uint32_t *targets = gcd_graph_node_edges(copy.g, i, &n);
-        put_references(&copy, targets, n);
+        (void)gcd_graph_node_edges(copy.g, i, &n);
+        put_references(&copy, i, 0, n);
         put_dependents(&copy, i);
     }
     end_part(&copy, part);

@@ -22,6 +22,7 @@ void invent_names(struct gcd_dump *d, const char *outer)
                sizeof m->public_key_token);
     }
     for (uint32_t i = 0; i < d->type_count; i++) {
+        d->types[i].layout = i % 2 == 0 ? INVENTED_LAYOUT : NULL;
         size_t n = strlen(outer) + strlen(d->types[i].raw_name) + 2;
         char *s = malloc(n);
         if (s == NULL)

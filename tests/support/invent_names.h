@@ -9,8 +9,9 @@
 #include <gcdumpc/dump.h>
 
 /* Class and label of every second static variable. */
-#define INVENTED_CLASS "Tests.\xc3\x84+\xf0\x9f\x98\x80"
-#define INVENTED_LABEL "Tests.\xc3\x84.\xf0\x9f\x98\x80.field"
+#define INVENTED_CLASS  "Tests.\xc3\x84+\xf0\x9f\x98\x80"
+#define INVENTED_LAYOUT "o 3,14\n3 _first\n0 <Second>k__BackingField"
+#define INVENTED_LABEL  "Tests.\xc3\x84.\xf0\x9f\x98\x80.field"
 
 /* Does T get an outer type?  Every third does. */
 bool invent_outer(const struct gcd_type *t);

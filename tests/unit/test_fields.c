@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include <gcdumpc/unstable/fields.h>
+#include <gcdumpc/io.h>
+#include <gcdumpc/writer.h>
 
 #include "graph/graph_build.h"
 
@@ -168,6 +170,35 @@ static void test_source_names(void **state)
     }
 }
 
+/* A V8 snapshot has the names: properties of fields, elements of arrays. */
+static void test_v8_edges(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *layout, *edges;
+    } cases[] = {
+        /* strings: "", the roots, five types; then 7 _a, 8 _b, 9 _c */
+        { "o 9\n3 _a\n4 _b\n3 _c", "\"edges\":[3,1,7,\n2,7,21,\n2,9,28]" },
+        { "v 9\n0 ", "\"edges\":[3,1,7,\n1,0,21,\n1,1,28]" },
+    };
+    for (unsigned i = 0; i < 2; i++) {
+        struct heap h = make_heap(cases[i].layout, 40, (const uint8_t[]){ STRING, STRING }, 2);
+        struct gcd_write_notes notes;
+        struct gcd_sink *sink;
+        size_t n;
+        assert_int_equal(gcd_sink_new_memory(NULL, &sink, &err), GCD_OK);
+        assert_int_equal(gcd_write_graph(gcd_format_by_name("v8"), h.graph, sink,
+                                         &(struct gcd_write_options){ .name = "x" }, &notes, &err),
+                         GCD_OK);
+        assert_int_equal(gcd_sink_commit(sink, &err), GCD_OK);
+        const char *text = (const char *)gcd_sink_memory(sink, &n);
+        assert_non_null(memmem(text, n, cases[i].edges, strlen(cases[i].edges)));
+        assert_int_equal(memmem(text, n, ",\"_c\"", 5) != NULL, i == 0);
+        gcd_sink_free(sink);
+        free_heap(&h);
+    }
+}
+
 /* ---- compared with all possibilities ---- */
 
 static bool key_fits(unsigned key, uint8_t target)
@@ -239,6 +270,7 @@ int main(void)
         cmocka_unit_test(test_elements_of_arrays),
         cmocka_unit_test(test_damaged_layouts),
         cmocka_unit_test(test_source_names),
+        cmocka_unit_test(test_v8_edges),
         cmocka_unit_test(test_all_assignments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,16 +42,29 @@ void gcd_fields_free(struct gcd_fields *f);
 /* How many types of the graph have a layout. */
 uint32_t gcd_fields_type_count(const struct gcd_fields *f);
 
+/* The names of all fields of all types, for tables of names; equal names may occur again. */
+GCD_API uint32_t gcd_fields_slot_count(const struct gcd_fields *f);
+GCD_API const char *gcd_fields_slot_name(const struct gcd_fields *f, uint32_t slot);
+
 #define GCD_ELEMENT_NONE UINT64_MAX
+#define GCD_SLOT_NONE    UINT32_MAX
 
 struct gcd_field {
     /* as in the source where compilers change it: "Instance" for its backing field; NULL = unknown;
      * "" = it has no name: a reference to the element of an array itself */
     const char *name;
     const char *other; /* if it is certain that it is one of two fields: the second one */
+    uint32_t slot;     /* if it is certain, the number of NAME: gcd_fields_slot_name; else
+                          GCD_SLOT_NONE */
     uint64_t element;  /* of an array, its index if it is certain, else GCD_ELEMENT_NONE */
     bool array;
 };
+
+#define GCD_FIELD_UNKNOWN                                  \
+    (struct gcd_field)                                     \
+    {                                                      \
+        .slot = GCD_SLOT_NONE, .element = GCD_ELEMENT_NONE \
+    }
 
 /*
  * The field of reference EDGE of NODE.  The names live as long as F, which several threads may use.
@@ -64,6 +77,10 @@ struct gcd_field gcd_fields_between(const struct gcd_fields *f, uint32_t from, u
 
 /* FIELD for people, "" = unknown: "_byUser", "_first or _last", "[17]", "[].key".  Returns BUF. */
 const char *gcd_field_label(const struct gcd_field *field, char buf[GCD_FIELD_LABEL_BYTES]);
+
+/* The same behind the name of its object: "._byUser", "[17]", "[].key"; "" = unknown. */
+GCD_API const char *gcd_field_suffix(const struct gcd_field *field,
+                                     char buf[GCD_FIELD_LABEL_BYTES]);
 
 /*
  * The name of a field of N bytes as it is in the source, in BUF: of "<Instance>k__BackingField"

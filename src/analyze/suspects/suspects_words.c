@@ -7,6 +7,7 @@
 
 #include <gcdumpc/names.h>
 #include <gcdumpc/unstable/async_names.h>
+#include <gcdumpc/unstable/fields.h>
 #include <gcdumpc/unstable/origins.h>
 #include <gcdumpc/unstable/static_names.h>
 #include <gcdumpc/unstable/text/plural.h>
@@ -371,8 +372,30 @@ void suspects_put_module(struct suspect_words *s, const struct gcd_suspect *p)
     }
 }
 
+/* "the field _byUser of ", if it is certain by which field the owner of P holds the next object of
+ * its path. */
+static void put_field_of_owner(struct suspect_words *s, const struct gcd_suspect *p)
+{
+    for (size_t i = 0; i + 1 < p->path_count && s->w->o->fields != NULL; i++) {
+        const struct gcd_suspect_step *at = &p->path[i], *next = at + 1;
+        if (at->node != p->owner_node)
+            continue;
+        if (at->repeats > 1 || at->skipped || next->skipped || next->dependent)
+            return;
+        struct gcd_field f = gcd_fields_between(s->w->o->fields, at->node, next->node);
+        if (f.name != NULL && f.name[0] != '\0' && f.other == NULL) {
+            suspects_put(s, "the field ");
+            suspects_put_name(s, f.name);
+            suspects_put(s, " of ");
+        }
+        return;
+    }
+}
+
 void suspects_put_owner(struct suspect_words *s, const struct gcd_suspect *p)
 {
+    if (!suspects_is_lambda(s, p->owner) && !suspects_is_call(s, p->owner))
+        put_field_of_owner(s, p);
     suspects_put(s, suspects_is_lambda(s, p->owner) || suspects_is_call(s, p->owner) ? "" : "one ");
     suspects_put_who(s, p->owner);
     suspects_put_module(s, p);

@@ -66,6 +66,7 @@ struct shown {
     uint32_t object;
     struct gcd_object_paths *all;
     const struct cli_folding *folding;
+    const struct gcd_fields *fields;
     struct answer *answer;
 };
 
@@ -89,6 +90,7 @@ static const struct answer_column columns[] = {
     FIELD("label", ANSWER_TEXT),
     FIELD("origin", ANSWER_TEXT),
     FIELD("fold", ANSWER_TEXT),
+    FIELD("element", ANSWER_COUNT),
 };
 static const struct answer_shape shape = ANSWER_SHAPE(columns);
 
@@ -116,10 +118,26 @@ static void put_root(const struct shown *f, uint32_t path, uint32_t depth, const
     answer_static(f->answer, f->d->session, r);
 }
 
-static gcd_status put_object(const struct shown *f, uint32_t path, uint32_t depth,
-                             const struct gcd_object_step *step, enum gcd_fold fold,
-                             struct gcd_error *err)
+/* A line of a path with its place in the output. */
+struct placed {
+    uint32_t path, depth;
+    const struct line *line, *next; /* NEXT: what it holds, NULL = nothing */
+    enum gcd_fold fold, next_fold;
+};
+
+/* By which field the object of P holds the next one. */
+static struct gcd_field field_of_object(const struct shown *f, const struct placed *p)
 {
+    if (p->next == NULL || p->next->step.node == GCD_NODE_NONE || p->next->step.dependent)
+        return GCD_FIELD_UNKNOWN;
+    return gcd_fields_between(f->fields, p->line->step.node, p->next->step.node);
+}
+
+static gcd_status put_object(const struct shown *f, const struct placed *p, struct gcd_error *err)
+{
+    const struct gcd_object_step *step = &p->line->step;
+    struct gcd_field via = field_of_object(f, p);
+    char field[GCD_FIELD_LABEL_BYTES] = "";
     const struct gcd_graph *g = f->d->graph;
     const char *type = gcd_names_get(f->names, gcd_graph_node_type(g, step->node));
     char elements[ANSWER_ELEMENTS_BYTES] = "", call[GCD_ASYNC_STEP_BYTES];
@@ -128,14 +146,17 @@ static gcd_status put_object(const struct shown *f, uint32_t path, uint32_t dept
                         : GCD_OK;
     if (st != GCD_OK)
         return st;
-    put_head(f, path, depth, "object");
+    if (!cli_folds(f->args) || p->next_fold != GCD_FOLD_INSIDE)
+        (void)gcd_field_suffix(&via, field);
+    put_head(f, p->path, p->depth, "object");
     answer_count(f->answer, "bytes", gcd_graph_node_size(g, step->node));
     answer_object(f->answer, f->d->session, step->node);
-    answer_format(f->answer, "step", "%s%s%s", gcd_async_step_name(type, call), elements,
+    answer_format(f->answer, "step", "%s%s%s%s", gcd_async_step_name(type, call), field, elements,
                   step->dependent ? " (by a dependent handle)" : "");
     answer_text(f->answer, "type", type);
     answer_text(f->answer, "flags", step->dependent ? "dependent" : NULL);
-    answer_fold(f->answer, f->folding->origins, gcd_graph_node_type(g, step->node), fold);
+    answer_fold(f->answer, f->folding->origins, gcd_graph_node_type(g, step->node), p->fold);
+    answer_field(f->answer, &via);
     return GCD_OK;
 }
 
@@ -211,7 +232,11 @@ static gcd_status put_steps(const struct shown *f, const struct gcd_object_path 
             put_rest(f, path, *depth, lines[at].more,
                      gcd_by_number(lines[at].more, "object", "objects"));
         else
-            st = put_object(f, path, *depth, &lines[at].step, folds[at].fold, err);
+            st = put_object(f,
+                            &(struct placed){ path, *depth, &lines[at],
+                                              at + 1 < n ? &lines[at + 1] : NULL, folds[at].fold,
+                                              at + 1 < n ? folds[at + 1].fold : GCD_FOLD_SHOWN },
+                            err);
         ++*depth;
     }
     return st;
@@ -277,7 +302,9 @@ enum cli_exit cli_object_paths(const struct cli_args *args, const struct cli_dum
         .args = args, .d = d, .names = d->names, .paths = p, .object = object, .folding = folding
     };
     struct gcd_error err = GCD_ERROR_INIT;
-    gcd_status st = gcd_object_paths_new(d->graph, p, &options, &f.all, &err);
+    gcd_status st = gcd_session_fields(d->session, &options.context, &f.fields, &err);
+    if (st == GCD_OK)
+        st = gcd_object_paths_new(d->graph, p, &options, &f.all, &err);
     f.answer = answer_new(NULL, &shape);
     if (st == GCD_OK)
         st = put_all(&f, &err);

@@ -42,6 +42,14 @@ void cli_spool_folder(const struct cli_args *args, char *ret, size_t cap)
     (void)snprintf(ret, cap, "%s", tmpdir != NULL && tmpdir[0] != '\0' ? tmpdir : "/tmp");
 }
 
+/* Are the fields of types needed: to name references, or for a recording that keeps them? */
+static bool wants_layouts(const struct cli_args *args, enum cli_need need)
+{
+    bool records =
+        args->live.save_trace != NULL || (need == CLI_NEED_STREAM && args->output.path != NULL);
+    return !args->modules.no_fields && (need >= CLI_NEED_GRAPH || (records && !args->live.plain));
+}
+
 /*
  * The stream comes only once, so it is saved as soon as it is complete, whatever happens to the
  * conversion.  The dump is then named as if it came from that file.
@@ -57,7 +65,7 @@ static enum cli_exit open_live(const struct cli_args *args, const struct gcd_dum
     e = cli_open_live(args, options, need >= CLI_NEED_STREAM, spool, ret);
     bool wanted = !args->strict || (e == CLI_DONE && gcd_dump_summary(ret->dump)->verdict.complete);
     if (e == CLI_DONE) /* all sessions have ended, so the process runs again */
-        e = cli_read_modules(args, ret, need >= CLI_NEED_GRAPH || args->live.save_trace != NULL);
+        e = cli_read_modules(args, ret, wants_layouts(args, need));
     if (args->live.save_trace != NULL && ret->received && wanted) {
         enum cli_exit saved = cli_trace_write(args, ret);
         e = e == CLI_DONE ? saved : e;
@@ -98,6 +106,7 @@ enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct c
         .process = args->dump.process,
         .process_name = args->dump.process_name,
         .walk_number = (unsigned)args->dump.walk,
+        .no_layouts = !wants_layouts(args, need),
         .check_references = need == CLI_NEED_OBJECTS,
     };
     if (cli_is_live(args)) {
@@ -116,7 +125,7 @@ enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct c
         e = cli_open_file(args, &options, &how, ret);
         module_finder_free(finder);
         if (e == CLI_DONE)
-            e = cli_read_modules(args, ret, need >= CLI_NEED_GRAPH);
+            e = cli_read_modules(args, ret, wants_layouts(args, need));
     }
     if (e == CLI_DONE)
         e = refuse(args, ret);

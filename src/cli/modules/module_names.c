@@ -88,7 +88,7 @@ enum cli_exit cli_read_modules(const struct cli_args *args, const struct cli_dum
     if (finder == NULL)
         return cli_no_memory(d->subject);
     struct gcd_module_files files = module_finder_files(finder);
-    files.layouts = layouts && !args->modules.no_fields;
+    files.layouts = layouts;
     gcd_status st = gcd_dump_resolve(d->dump, &files, &err);
     bool cut = module_finder_cut(finder);
     module_finder_free(finder);

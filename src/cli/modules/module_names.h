@@ -17,9 +17,9 @@ enum cli_exit cli_check_module_folders(const struct cli_args *args);
 struct module_finder *cli_image_files(const struct cli_args *args, struct module_search *search,
                                       struct gcd_module_files *ret);
 /*
- * Completes the names of D, and with LAYOUTS finds the fields of its types unless there is
- * --no-fields.  D must be open and have neither graph nor names yet.  Does nothing
- * with --no-modules, and for a dump that is a graph already.  A file that is missing, damaged or
+ * Completes the names of D, and with LAYOUTS finds the fields of its types.  D must be open and
+ * have neither graph nor names yet.  Does nothing with --no-modules, and for a dump that is a graph
+ * already.  A file that is missing, damaged or
  * replaced is no failure; a message reports replaced and unreadable ones.  On failure the message
  * has been printed.
  */
