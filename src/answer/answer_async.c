@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include <gcdumpc/unstable/session/views.h>
 #include <gcdumpc/unstable/text/plural.h>
 
 #include "base/error.h"
@@ -175,5 +176,47 @@ gcd_status answer_completed(const struct gcd_async *async, struct answer **ret,
         answer_count(a, "count", c[i].objects);
         answer_count(a, "bytes", c[i].bytes);
     }
+    return GCD_OK;
+}
+
+static const struct answer_column jam_columns[] = {
+    COLUMN("count", "Calls", ANSWER_COUNT),      FIELD("old", ANSWER_COUNT),
+    COLUMN("method", "Wait in", ANSWER_TEXT),    COLUMN("waits_for", "For", ANSWER_TEXT),
+    COLUMN("sentence", "Sentence", ANSWER_TEXT),
+};
+const struct answer_shape answer_jam_shape = ANSWER_SHAPE(jam_columns);
+
+static void put_jam(struct answer *a, const struct gcd_async *async,
+                    const struct gcd_async_jam *jam)
+{
+    size_t n;
+    const struct gcd_async_frame *frames = gcd_async_frames(async, &n);
+    const char *method = frames[jam->method].name, *what = frames[jam->waits_for].name;
+    answer_row(a);
+    answer_count(a, "count", jam->stacks);
+    if (gcd_async_totals(async).ages_known)
+        answer_count(a, "old", jam->old_stacks);
+    answer_text(a, "method", method);
+    answer_text(a, "waits_for", what);
+    answer_format(a, "sentence", "%s calls wait in %s for %s%s.", GCD_DIGITS(jam->stacks), method,
+                  what,
+                  jam->old_stacks == jam->stacks ? ", all since before the last collection" : "");
+}
+
+gcd_status answer_jam(struct gcd_session *s, const struct gcd_context *call, struct answer **ret,
+                      struct gcd_error *err)
+{
+    const struct gcd_async *async;
+    const struct gcd_origins *origins;
+    struct gcd_async_jam jam;
+    bool found;
+    GCD_TRY(gcd_session_async(s, call, &async, err));
+    GCD_TRY(gcd_session_origins(s, call, &origins, err));
+    GCD_TRY(gcd_async_find_jam(async, origins, &jam, &found, err));
+    struct answer *a = *ret = answer_new(NULL, &answer_jam_shape);
+    if (a == NULL)
+        return gcd_fail_nomem(err, "finding where calls wait");
+    if (found)
+        put_jam(a, async, &jam);
     return GCD_OK;
 }

@@ -93,6 +93,11 @@ gcd_status answer_stacks(const struct gcd_async *async, const uint32_t *stacks, 
 gcd_status answer_completed(const struct gcd_async *async, struct answer **ret,
                             struct gcd_error *err);
 
+/* Where many calls of the program wait at once (gcd_async_find_jam): one row, or none. */
+extern const struct answer_shape answer_jam_shape;
+gcd_status answer_jam(struct gcd_session *s, const struct gcd_context *call, struct answer **ret,
+                      struct gcd_error *err);
+
 /* ---- answer_suspects.c ---- */
 
 /* "field" and "element" of the reference F, if they are certain. */

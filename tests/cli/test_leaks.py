@@ -115,6 +115,19 @@ class Leaks(CliTest):
         self.assertEqual([(w["owner"], w["owner_node"], w["root_kind"], w["root"], w["share"]) for w in got["ways"]],
                          [("Shop.Book", 2, "statics", "static variable s_book", 1), ("Shop.Report", 8, "statics", "static variable s_far", 0.4)])
 
+    def test_where_many_calls_wait(self):
+        """A heap that hangs has no suspect: ten calls that wait for tasks nobody completes are told, nine are not."""
+        box = "System.Runtime.CompilerServices.AsyncTaskMethodBuilder`1+AsyncStateMachineBox`1[System.Int32,Shop.Rpc+<Call>d__2]"
+        for n in (9, 10):
+            objects = {"all": ("Shop.Calls", 824, [f"call{i}" for i in range(n)])}
+            for i in range(n):
+                objects |= {f"call{i}": (box, 96, [f"call{i}", f"task{i}"]), f"task{i}": ("System.Threading.Tasks.Task", 64, [])}
+            self.put("in", heap(objects, [("all", "s_calls")])[0])
+            got = self.json("in")["waiting"]
+            self.assertEqual([(w["count"], w["method"], w["waits_for"]) for w in got],
+                             [(10, "Shop.Rpc.Call", "TaskCompletionSource")] if n == 10 else [])
+            self.assertEqual("\nWaiting: 10 calls wait in Shop.Rpc.Call for TaskCompletionSource.\n" in self.done("leaks", "in").text, n == 10)
+
     def test_text_and_csv_say_the_same(self):
         self.put("in", cache()[0])
         got, rows, text = self.json("in")["suspects"], self.csv("in"), self.done("leaks", "in").text

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <gcdumpc/unstable/async.h>
+#include <gcdumpc/unstable/origins.h>
 #include <gcdumpc/unstable/async_names.h>
 
 #include "graph/graph_build.h"
@@ -316,6 +317,54 @@ static void stacks_of_samples(void **state)
 }
 
 /* Bytes, ages and what is over. */
+/* N calls that wait for tasks which somebody must complete, or for a delay. */
+static struct gcd_graph *jam(size_t n, bool delay)
+{
+    struct async_object *objects = calloc(3 * n, sizeof *objects);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t at = (uint32_t)(3 * i);
+        bool last = i + 1 == n;
+        objects[at] = (struct async_object){ "Shop.Kept", last ? 1 : 2, { at + 1, at + 3 } };
+        objects[at + 1] = (struct async_object){ CALL, 2, { at + 1, at + 2 } };
+        objects[at + 2] = delay ? (struct async_object){ TASK "+DelayPromise", 1, { at + 1 } }
+                                : (struct async_object){ TASK, 0, { 0 } };
+    }
+    struct gcd_graph *g = async_graph(objects, 3 * n, 0);
+    free(objects);
+    return g;
+}
+
+static void where_many_calls_wait(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t n;
+        bool delay, found;
+    } rows[] = {
+        { 9, false, false }, { 10, false, true }, { 40, false, true }, { 40, true, false }
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct gcd_graph *g = jam(rows[i].n, rows[i].delay);
+        struct gcd_async *a = find(g, NULL);
+        struct gcd_origins *o;
+        struct gcd_async_jam found;
+        bool is_found;
+        size_t n;
+        assert_int_equal(gcd_origins_new(gcd_graph_summary(g), NULL, &o, &err), GCD_OK);
+        assert_int_equal(gcd_async_find_jam(a, o, &found, &is_found, &err), GCD_OK);
+        assert_int_equal(is_found, rows[i].found);
+        if (rows[i].found) {
+            const struct gcd_async_frame *frames = gcd_async_frames(a, &n);
+            assert_int_equal(found.stacks, rows[i].n);
+            assert_string_equal(frames[found.method].name, "Shop.Rpc.Call");
+            assert_string_equal(frames[found.waits_for].name, "TaskCompletionSource");
+        }
+        gcd_origins_free(o);
+        gcd_async_free(a);
+        gcd_graph_free(g);
+    }
+}
+
 static void totals(void **state)
 {
     static const struct async_object objects[] = {
@@ -684,6 +733,7 @@ int main(void)
         cmocka_unit_test(names_of_methods),
         cmocka_unit_test(odd_names),
         cmocka_unit_test(stacks_of_samples),
+        cmocka_unit_test(where_many_calls_wait),
         cmocka_unit_test(totals),
         cmocka_unit_test(a_million_in_one_list),
         cmocka_unit_test(chains_of_a_million),

@@ -34,6 +34,7 @@
 #include <gcdumpc/status.h>
 
 struct gcd_async;
+struct gcd_origins;
 
 /* No frame; no type. */
 #define GCD_FRAME_NONE UINT32_MAX
@@ -125,6 +126,23 @@ const struct gcd_async_frame *gcd_async_frames(const struct gcd_async *a, size_t
 /* The frames where stacks end: the most frequent stacks first, then by bytes, then by name.
  * [*RET_N] */
 const uint32_t *gcd_async_stacks(const struct gcd_async *a, size_t *ret_n);
+/*
+ * The method of the program in which most stacks wait that something must end: a semaphore, a task
+ * that is completed by hand, a blocked thread, a full channel.  Timers, sockets and readers of
+ * channels wait as part of their work.  ORIGINS tells which types are the program's.
+ */
+struct gcd_async_jam {
+    uint32_t method;     /* the frame of the innermost method of the program */
+    uint32_t waits_for;  /* the innermost frame */
+    uint64_t stacks, old_stacks;
+};
+/* False: fewer than GCD_ASYNC_JAM stacks wait in each.  GCD_E_NOMEM. */
+#define GCD_ASYNC_JAM 10u
+GCD_MUST_CHECK gcd_status gcd_async_find_jam(const struct gcd_async *a,
+                                             const struct gcd_origins *origins,
+                                             struct gcd_async_jam *ret, bool *ret_found,
+                                             struct gcd_error *err);
+
 /* Completed operations by method, the most frequent first.  [*RET_N] */
 const struct gcd_async_completed *gcd_async_completed(const struct gcd_async *a, size_t *ret_n);
 

@@ -40,7 +40,8 @@ struct leaks {
     const struct gcd_suspects *largest;
     const struct gcd_origins *origins;
     struct cli_unreachable unreachable;
-    size_t shown; /* suspects to show, limited by --top */
+    struct answer *jam; /* where many calls wait */
+    size_t shown;       /* suspects to show, limited by --top */
 };
 
 static struct answer_of_suspects asked(const struct leaks *l, const struct gcd_suspects *shown)
@@ -189,9 +190,19 @@ static bool print_notes(const struct leaks *l)
     return ok;
 }
 
+static bool print_jam(const struct leaks *l)
+{
+    if (l->jam->rows == 0)
+        return true;
+    fputs("\nWaiting:", stdout);
+    bool ok = print_wrapped(8, answer_find(l->jam, 0, "sentence")->text);
+    printf("%*s gcdumpc async shows their stacks.\n", 8, "");
+    return ok;
+}
+
 static bool print_text(const struct leaks *l)
 {
-    bool ok = print_suspects(l) && print_notes(l);
+    bool ok = print_suspects(l) && print_jam(l) && print_notes(l);
     print_observed(l);
     if (!ok || !l->args->view.findings)
         return ok;
@@ -230,8 +241,10 @@ static bool print_json(const struct leaks *l)
                               cli_json_process_memory(&cli_summary(&l->d)->memory));
     cli_json_count(o, "suspect_count", gcd_suspects_count(l->suspects));
     bool ok =
-        attach(o, "suspects", suspects(l, l->suspects)) && attach(o, "notes", answer_notes(&of)) &&
-        add_largest(l, o) && attach(o, "consumers", consumers(l)) &&
+        attach(o, "suspects", suspects(l, l->suspects)) &&
+        json_object_set_new(o, "waiting", render_json_rows(l->jam, NULL)) == 0 &&
+        attach(o, "notes", answer_notes(&of)) && add_largest(l, o) &&
+        attach(o, "consumers", consumers(l)) &&
         (!l->args->view.findings || attach(o, "findings", answer_checks(l->suspects))) &&
         json_object_set_new(o, "verdict", cli_json_verdict(&cli_summary(&l->d)->verdict)) == 0;
     if (ok)
@@ -276,6 +289,8 @@ static enum cli_exit analyse(struct leaks *l)
         st = gcd_session_suspects(session, &looking, &l->suspects, &err);
     if (st == GCD_OK && !l->args->view.csv)
         st = gcd_session_largest_consumer(session, &looking, &l->largest, &err);
+    if (st == GCD_OK)
+        st = answer_jam(session, &looking, &l->jam, &err);
     if (st != GCD_OK)
         return cli_fail(l->d.subject, &err);
     enum cli_exit e = cli_count_unreachable(l->args, &l->d, paths, &l->unreachable);
@@ -326,6 +341,7 @@ enum cli_exit cmd_leaks(const struct cli_args *args)
         e = analyse(&l);
     if (e == CLI_DONE)
         e = cli_finish(args, &l.d, print_leaks(&l), gcd_dominators_pseudo_roots(l.dominators));
+    answer_free(l.jam);
     cli_close(&l.d);
     return e;
 }

@@ -84,23 +84,28 @@ static enum mcp_outcome run_suspects(struct mcp_call *c)
     mcp_put_count(c->out, "guessed_roots", gcd_dominators_pseudo_roots(d));
     enum mcp_outcome e = mcp_page_answer(c, "suspects", st, a, &err);
     if (e == MCP_DONE)
+        e = answer_jam(session, &looking, &a, &err) == GCD_OK ? put_rows(c, "waiting", a)
+                                                              : mcp_fail_by(c, &err);
+    if (e == MCP_DONE)
         e = put_rows(c, "notes", answer_notes(&of));
     return e == MCP_DONE && gcd_suspects_count(s) == 0 ? put_consumers(c, &of, largest) : e;
 }
 
 static const struct mcp_arg suspect_args[] = { { .name = NULL } };
 
-const struct mcp_tool mcp_suspects = { "suspects",
-                                       "Possible leaks",
-                                       "What keeps a large part of the heap alive, each with a "
-                                       "sentence, advice where to look, and in lines the path "
-                                       "from its root.  Of the types in it holds and own_types "
-                                       "have the largest; type and paths have more.  Without "
-                                       "suspects, the largest consumers.  Begin here.",
-                                       suspect_args,
-                                       "heap_bytes:i guessed_roots:i suspects[*] notes[*] none:s~ "
-                                       "largest{*}~ consumers[*]~",
-                                       MCP_TAKES_HEAP | MCP_PAGED,
-                                       run_suspects,
-                                       { &answer_suspects_shape, &answer_notes_shape,
-                                         &answer_suspects_shape, &answer_parts_shape } };
+const struct mcp_tool mcp_suspects = {
+    "suspects",
+    "Possible leaks",
+    "What keeps a large part of the heap alive, each with a "
+    "sentence, advice where to look, and in lines the path "
+    "from its root.  Of the types in it holds and own_types "
+    "have the largest; type and paths have more.  Without "
+    "suspects, the largest consumers.  Begin here.",
+    suspect_args,
+    "heap_bytes:i guessed_roots:i suspects[*] waiting[*] notes[*] none:s~ "
+    "largest{*}~ consumers[*]~",
+    MCP_TAKES_HEAP | MCP_PAGED,
+    run_suspects,
+    { &answer_suspects_shape, &answer_jam_shape, &answer_notes_shape, &answer_suspects_shape,
+      &answer_parts_shape }
+};
