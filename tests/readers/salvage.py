@@ -71,8 +71,6 @@ def place(node_events, edge_events, pointer_bytes, accounted):
     if ends(nodes) and nodes.whole():
         totals.append(nodes.sum())
     if totals and (min(totals) != max(totals) or max(nodes.sum(), reach) > totals[0]):
-        if nodes.whole() and edges.whole():             # of several walks, and nothing tells where one ends
-            return [None] * len(node_events), [None] * len(edge_events)
         return nodes.positions, edges.positions         # nothing fits: only the front is believed
     if sized and edges.rising:
         edges.positions = [index * edges.full for index, _, _ in edges.events]
