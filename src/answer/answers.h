@@ -98,6 +98,21 @@ extern const struct answer_shape answer_jam_shape;
 gcd_status answer_jam(struct gcd_session *s, const struct gcd_context *call, struct answer **ret,
                       struct gcd_error *err);
 
+/* ---- answer_paths.c ---- */
+
+struct answer_of_paths {
+    struct gcd_session *session;
+    const struct gcd_context *call; /* may be NULL */
+    const struct gcd_paths *paths;
+    uint32_t object, max; /* at most MAX paths */
+    bool to_root;         /* lines from the object to the root */
+    bool folds;           /* without hidden steps */
+};
+extern const struct answer_shape answer_object_paths_shape;
+/* The ways by which one object is held, as lines. */
+gcd_status answer_object_paths(const struct answer_of_paths *of, struct answer **ret,
+                               struct gcd_error *err);
+
 /* ---- answer_suspects.c ---- */
 
 /* "field" and "element" of the reference F, if they are certain. */

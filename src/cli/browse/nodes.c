@@ -6,11 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <gcdumpc/unstable/text/plural.h>
-
 #include "input/memory.h"
-#include "output/folded_paths.h"
-#include "output/root_labels.h"
+#include "render/render.h"
 #include "term/term.h"
 
 bool browse_retained(const struct browse_model *m, uint32_t node, uint64_t *ret)
@@ -50,91 +47,39 @@ void browse_node_heads(struct browse_section *s)
 
 /* ---- paths ---- */
 
-gcd_status browse_fold(const struct browse_view *v, struct browse_step *steps, size_t n,
-                       const struct gcd_context *call, struct gcd_error *err)
-{
-    struct gcd_fold_step *folds = calloc(n + 1, sizeof *folds);
-    if (folds == NULL)
-        return browse_no_memory(err);
-    for (size_t i = 0; i < n; i++)
-        folds[i] = (struct gcd_fold_step){ .type = steps[i].node != GCD_NODE_NONE ? steps[i].type
-                                                                                  : GCD_TYPE_NONE,
-                                           .keep = i + 1 == n };
-    gcd_status st = gcd_session_fold_path(v->model->session, call, folds, n, err);
-    for (size_t i = 0; i < n; i++)
-        steps[i].fold = folds[i].fold;
-    free(folds);
-    return st;
-}
-
-/* Adds one line for the hidden steps from *I on; *I becomes their end. */
-static gcd_status add_hidden(struct browse_view *v, const struct browse_step *steps, size_t n,
-                             size_t *i, unsigned indent, struct gcd_error *err)
-{
-    const struct gcd_origins *o;
-    char buf[ANSWER_HIDDEN_BYTES];
-    uint64_t hidden = 0, library = 0;
-    gcd_status st = gcd_session_origins(v->model->session, NULL, &o, err);
-    if (st != GCD_OK)
-        return st;
-    for (; *i < n && steps[*i].fold == GCD_FOLD_HIDDEN; ++*i, hidden++)
-        library += gcd_origins_get(o, steps[*i].type) == GCD_ORIGIN_LIBRARY;
-    return browse_add_made(
-        v,
-        (struct browse_made){ .text = strdup(answer_hidden_text(hidden, library, buf)),
-                              .indent = indent },
-        err);
-}
-
-static gcd_status add_step(struct browse_view *v, const struct browse_step *s, unsigned indent,
+static gcd_status add_step(struct browse_view *v, const struct answer *a, size_t row,
                            struct gcd_error *err)
 {
-    const struct browse_model *m = v->model;
-    const char *type = s->type != GCD_TYPE_NONE ? gcd_names_get(m->names, s->type) : "";
-    const char *how = s->dependent ? " (by a dependent handle)" : "";
-    char number[CLI_NUMBER_BYTES], object[CLI_NUMBER_BYTES];
-    struct browse_made made = { .indent = indent };
-    int n;
-    if (s->node == GCD_NODE_NONE || s->type == GCD_TYPE_NONE) {
-        n = asprintf(&made.text, "(%s more object%s)", cli_number(s->repeats, true, number),
-                     gcd_plural(s->repeats));
-    } else {
-        made.has[0] = browse_retained(m, s->node, &made.numbers[0]);
-        made.has[1] = true;
-        made.numbers[1] = gcd_graph_node_size(m->graph, s->node);
+    const struct answer_cell *step = answer_find(a, row, "step"),
+                             *node = answer_find(a, row, "node"),
+                             *object = answer_find(a, row, "object");
+    bool is_object = answer_find(a, row, "type")->known;
+    struct browse_made made = { .indent = (unsigned)step->number };
+    if (is_object) {
         made.goal = GOAL_OBJECT;
-        made.to = s->node;
-        if (s->repeats > 1)
-            n = asprintf(&made.text, "%s, %s of them one behind the other%s", type,
-                         cli_number(s->repeats, true, number), how);
-        else
-            n = asprintf(&made.text, "%s  %s%s", type,
-                         answer_object_text(m->graph, s->node, object), how);
+        made.to = (uint32_t)node->number;
+        made.has[0] = browse_retained(v->model, made.to, &made.numbers[0]);
+        made.has[1] = true;
+        made.numbers[1] = gcd_graph_node_size(v->model->graph, made.to);
     }
-    made.text = n >= 0 ? made.text : NULL;
+    if (asprintf(&made.text, "%s%s%s", step->text, is_object ? "  " : "",
+                 is_object ? object->text : "") < 0)
+        made.text = NULL;
     return browse_add_made(v, made, err);
 }
 
-gcd_status browse_add_path(struct browse_view *v, size_t root, const struct browse_step *steps,
-                           size_t n, struct gcd_error *err)
+gcd_status browse_add_path(struct browse_view *v, gcd_status st, struct answer *a,
+                           struct gcd_error *err)
 {
-    const struct gcd_root *r = root != SIZE_MAX ? &v->model->summary->roots[root] : NULL;
     struct browse_section *s = browse_add_made_section(v);
-    unsigned indent = 0;
     s->title = "Path from the root";
     browse_node_heads(s);
     s->orders = 0;
     s->hidden_share = true;
-    gcd_status st = browse_add_made(
-        v, (struct browse_made){ .text = cli_root_label(v->model->graph, v->model->names, r) },
-        err);
-    for (size_t i = 0; i < n && st == GCD_OK;) {
-        if (!v->full && steps[i].fold == GCD_FOLD_HIDDEN)
-            st = add_hidden(v, steps, n, &i, ++indent, err);
-        else if (!v->full && steps[i].fold == GCD_FOLD_INSIDE)
-            i++;
-        else
-            st = add_step(v, &steps[i++], ++indent, err);
-    }
+    if (st == GCD_OK && !render_ready(a))
+        st = browse_no_memory(err);
+    for (size_t i = 0; st == GCD_OK && i < a->rows; i++)
+        st = add_step(v, a, i, err);
+    answer_free(a);
     return st;
 }

@@ -4,6 +4,7 @@
 #ifndef GCD_CLI_BROWSE_OPENING_H
 #define GCD_CLI_BROWSE_OPENING_H
 
+#include "answer/answers.h"
 #include "browse/model.h"
 
 /* One function per kind of view.  On failure the caller frees what V holds. */
@@ -57,20 +58,9 @@ void browse_put_node(const struct browse_view *v, uint32_t node, struct browse_l
 void browse_node_heads(struct browse_section *s);
 void browse_put_name(struct browse_line *ret, const char *name);
 
-/* A path from the root on.  The session folds the steps unless V is full; they become made lines
- * below the text of the root. */
-struct browse_step {
-    uint32_t node; /* GCD_NODE_NONE = REPEATS objects that are left out */
-    uint32_t type;
-    uint64_t repeats;
-    bool dependent;
-    unsigned fold; /* enum gcd_fold */
-};
-gcd_status browse_add_path(struct browse_view *v, size_t root, const struct browse_step *steps,
-                           size_t n, struct gcd_error *err);
-/* Folds STEPS[N]. */
-gcd_status browse_fold(const struct browse_view *v, struct browse_step *steps, size_t n,
-                       const struct gcd_context *call, struct gcd_error *err);
+/* Adds the lines of A, a path whose making had the status ST, and frees it. */
+gcd_status browse_add_path(struct browse_view *v, gcd_status st, struct answer *a,
+                           struct gcd_error *err);
 
 /* The retained size of NODE; false when dominators are not computed yet. */
 bool browse_retained(const struct browse_model *m, uint32_t node, uint64_t *ret);

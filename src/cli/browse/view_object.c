@@ -12,9 +12,6 @@
 #include "output/root_labels.h"
 #include "term/term.h"
 
-/* Objects shown at each end of a path; the ones in between become one line. */
-#define ENDS_SHOWN 20u
-#define STEPS_MAX  (2 * ENDS_SHOWN + 1)
 /* Most roots and handles listed for one object. */
 #define HOLDERS_SHOWN 100u
 
@@ -83,36 +80,17 @@ static gcd_status add_facts(struct browse_view *v, const struct gcd_context *cal
 static gcd_status add_path(struct browse_view *v, const struct gcd_context *call,
                            struct gcd_error *err)
 {
-    const struct browse_model *m = v->model;
-    const struct gcd_paths *p;
-    struct browse_step steps[STEPS_MAX];
-    size_t length = 0, n = 0, i = 0;
-    gcd_status st = gcd_session_paths(m->session, call, &p, err);
-    if (st != GCD_OK || gcd_paths_parent(p, v->subject) == GCD_NODE_NONE)
+    struct answer_of_paths of = { .session = v->model->session,
+                                  .call = call,
+                                  .object = v->subject,
+                                  .max = 1,
+                                  .folds = !v->full };
+    struct answer *a = NULL;
+    gcd_status st = gcd_session_paths(of.session, call, &of.paths, err);
+    if (st != GCD_OK || gcd_paths_parent(of.paths, v->subject) == GCD_NODE_NONE)
         return st;
-    for (uint32_t at = v->subject; at != GCD_NODE_ROOT; at = gcd_paths_parent(p, at))
-        length++;
-    size_t cut = length > STEPS_MAX ? length - 2 * ENDS_SHOWN : 0,
-           total = cut > 0 ? STEPS_MAX : length;
-    /* from the object up, so the steps are filled from the end */
-    for (uint32_t at = v->subject; at != GCD_NODE_ROOT; at = gcd_paths_parent(p, at), i++) {
-        if (cut > 0 && i >= ENDS_SHOWN && i < ENDS_SHOWN + cut) {
-            if (i == ENDS_SHOWN)
-                steps[total - 1 - n++] = (struct browse_step){ .node = GCD_NODE_NONE,
-                                                               .type = GCD_TYPE_NONE,
-                                                               .repeats = cut };
-            continue;
-        }
-        uint32_t up = gcd_paths_parent(p, at);
-        steps[total - 1 - n++] =
-            (struct browse_step){ .node = at,
-                                  .type = gcd_graph_node_type(m->graph, at),
-                                  .repeats = 1,
-                                  .dependent =
-                                      up != GCD_NODE_ROOT && !gcd_graph_refers(m->graph, up, at) };
-    }
-    st = browse_fold(v, steps, n, call, err);
-    return st == GCD_OK ? browse_add_path(v, gcd_paths_root(p, v->subject), steps, n, err) : st;
+    st = answer_object_paths(&of, &a, err);
+    return browse_add_path(v, st, a, err);
 }
 
 /* Lists the roots, including weak ones, and the dependent handles of the object, which are few;

@@ -125,21 +125,16 @@ gcd_status browse_open_suspects(struct browse_view *v, const struct gcd_context 
 }
 
 static gcd_status add_path(struct browse_view *v, const struct gcd_suspect *s,
-                           struct gcd_error *err)
+                           const struct gcd_context *call, struct gcd_error *err)
 {
-    struct browse_step *steps = calloc(s->path_count + 1, sizeof *steps);
-    if (steps == NULL)
-        return browse_no_memory(err);
-    for (size_t i = 0; i < s->path_count; i++)
-        steps[i] =
-            (struct browse_step){ .node = s->path[i].skipped ? GCD_NODE_NONE : s->path[i].node,
-                                  .type = s->path[i].type,
-                                  .repeats = s->path[i].repeats,
-                                  .dependent = s->path[i].dependent,
-                                  .fold = s->path[i].fold };
-    gcd_status st = browse_add_path(v, s->root, steps, s->path_count, err);
-    free(steps);
-    return st;
+    const struct browse_model *m = v->model;
+    struct answer_of_suspects of = { .session = m->session,
+                                     .suspects = m->suspects,
+                                     .shown = shown(m) };
+    gcd_status st = gcd_session_dominators(m->session, call, &of.dominators, err);
+    if (st == GCD_OK)
+        st = gcd_session_origins(m->session, call, &of.origins, err);
+    return browse_add_path(v, st, st == GCD_OK ? answer_suspect_path(&of, s, !v->full) : NULL, err);
 }
 
 gcd_status browse_open_suspect(struct browse_view *v, const struct gcd_context *call,
@@ -147,7 +142,6 @@ gcd_status browse_open_suspect(struct browse_view *v, const struct gcd_context *
 {
     const struct gcd_suspect *s = gcd_suspects_get(shown(v->model), v->subject);
     char *text = NULL;
-    (void)call;
     if (asprintf(&v->title, "Suspect %u: %s", v->subject + 1, gcd_suspect_kind_title(s->kind)) < 0)
         v->title = NULL;
     if (v->title == NULL ||
@@ -155,7 +149,7 @@ gcd_status browse_open_suspect(struct browse_view *v, const struct gcd_context *
         return browse_no_memory(err);
     gcd_status st = browse_add_text(v, text, err);
     if (st == GCD_OK && s->path_count > 0)
-        st = add_path(v, s, err);
+        st = add_path(v, s, call, err);
     if (st == GCD_OK && s->held_count > 0)
         add_parts(v, "It holds, by type", s->held_count, held_line);
     if (st == GCD_OK && s->content_count > 0)

@@ -8,8 +8,9 @@
 #include <gcdumpc/unstable/text/plural.h>
 
 #include "browse/opening.h"
+#include "commands/object_paths.h"
 #include "output/folded_paths.h"
-#include "output/root_labels.h"
+#include "render/render.h"
 #include "term/term.h"
 
 /* Most paths shown. */
@@ -36,50 +37,21 @@ static gcd_status add_facts(struct browse_view *v, const struct gcd_context *cal
 
 /* ---- paths ---- */
 
-struct adding {
-    struct browse_view *v;
-    const struct cli_type_paths *paths;
-    gcd_status status;
-    struct gcd_error *err;
-};
-
-static char *step_text(const struct browse_model *m, const struct cli_type_paths *paths,
-                       const struct gcd_merged_step *s)
+static gcd_status add_path_line(struct browse_view *v, const struct answer *a, size_t row,
+                                struct gcd_error *err)
 {
-    struct gcd_step_name name = gcd_merged_tree_name(paths->tree, s->label);
-    char *text = NULL;
-    if (name.kind == GCD_STEP_GROUP)
-        return strdup(gcd_root_group_label(name.group)->many);
-    if (name.kind != GCD_STEP_TYPE)
-        return cli_root_label(m->graph, m->names,
-                              name.root != SIZE_MAX ? &m->summary->roots[name.root] : NULL);
-    int n = asprintf(&text, "%s%s%s%s", gcd_names_get(m->names, name.type),
-                     s->dependent ? " (by a dependent handle)" : "",
-                     s->repeats ? " (repeated)" : "", s->cut ? " (and what is below)" : "");
-    return n >= 0 ? text : NULL;
-}
-
-static bool add_path_line(void *ctx, const struct cli_path_line *l)
-{
-    struct adding *a = ctx;
-    char buf[ANSWER_HIDDEN_BYTES];
-    struct browse_made made = { .indent = l->depth,
+    const struct answer_cell *step = answer_find(a, row, "step"),
+                             *type = answer_find(a, row, "type_id");
+    struct browse_made made = { .indent = (unsigned)step->number,
+                                .text = strdup(step->text),
                                 .has = { true, true },
-                                .numbers = { l->bytes, l->count } };
-    if (l->kind == CLI_PATH_STEP) {
-        const struct gcd_merged_step *s = &a->paths->steps[l->step];
-        made.text = step_text(a->v->model, a->paths, s);
-        if (gcd_merged_tree_name(a->paths->tree, s->label).kind == GCD_STEP_TYPE) {
-            made.goal = GOAL_TYPE;
-            made.to = s->label;
-        }
-    } else if (l->kind == CLI_PATH_HIDDEN) {
-        made.text = strdup(answer_hidden_text(l->hidden, l->library, buf));
-    } else if (asprintf(&made.text, "(%s more)", GCD_DIGITS(l->hidden)) < 0) {
-        made.text = NULL;
+                                .numbers = { answer_find(a, row, "bytes")->number,
+                                             answer_find(a, row, "count")->number } };
+    if (type->known) {
+        made.goal = GOAL_TYPE;
+        made.to = (uint32_t)type->number;
     }
-    a->status = browse_add_made(a->v, made, a->err);
-    return a->status == GCD_OK;
+    return browse_add_made(v, made, err);
 }
 
 static gcd_status add_paths(struct browse_view *v, const struct gcd_context *call,
@@ -90,15 +62,13 @@ static gcd_status add_paths(struct browse_view *v, const struct gcd_context *cal
                                                         ? *call
                                                         : (struct gcd_context){ .threads = 1 } };
     struct gcd_merged_tree *tree;
-    const struct gcd_origins *origins;
+    struct answer *a;
     uint8_t *types = calloc((size_t)m->summary->type_count + 1, 1);
     if (types == NULL)
         return browse_no_memory(err);
     types[v->subject] = 1;
     o.types = types;
     gcd_status st = gcd_session_paths(m->session, call, &o.paths, err);
-    if (st == GCD_OK)
-        st = gcd_session_origins(m->session, call, &origins, err);
     if (st == GCD_OK)
         st = gcd_merged_tree_new(m->graph, &o, &tree, err);
     free(types);
@@ -107,7 +77,6 @@ static gcd_status add_paths(struct browse_view *v, const struct gcd_context *cal
     struct cli_type_paths paths = {
         .session = m->session, .tree = tree, .max = PATHS_SHOWN, .folds = !v->full
     };
-    struct adding a = { .v = v, .paths = &paths, .status = GCD_OK, .err = err };
     struct browse_section *s = browse_add_made_section(v);
     *s = (struct browse_section){ .title = "Paths from the roots",
                                   .heads = { "Bytes", "Objects" },
@@ -115,19 +84,14 @@ static gcd_status add_paths(struct browse_view *v, const struct gcd_context *cal
                                   .what = "Path",
                                   .hidden_share = true,
                                   .line = s->line };
-    if (!cli_type_paths_choose(&paths, call) ||
-        (!cli_type_paths_lines(&paths, origins, add_path_line, &a) && a.status == GCD_OK))
-        a.status = browse_no_memory(err);
-    struct gcd_merged_tree_totals totals = gcd_merged_tree_totals(tree);
-    struct browse_made dead = { .has = { true, true },
-                                .numbers = { totals.dead_bytes, totals.dead_count } };
-    if (a.status == GCD_OK && totals.dead_count > 0) {
-        dead.text = strdup("(not reachable from roots)");
-        a.status = browse_add_made(v, dead, err);
-    }
-    cli_type_paths_done(&paths);
+    st = cli_paths_answer(&paths, call, &a, err);
     gcd_merged_tree_free(tree);
-    return a.status;
+    if (st == GCD_OK && !render_ready(a))
+        st = browse_no_memory(err);
+    for (size_t i = 0; st == GCD_OK && i < a->rows; i++)
+        st = add_path_line(v, a, i, err);
+    answer_free(a);
+    return st;
 }
 
 /* ---- neighbours ---- */

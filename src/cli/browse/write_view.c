@@ -12,14 +12,14 @@
 
 /* Bytes handed to the sink at once. */
 #define PIECE_BYTES 65536
-#define COLUMN      15
+#define NUMBER_COLUMNS      15
 
 static void put_number(FILE *to, bool has, uint64_t n)
 {
     if (has)
-        fprintf(to, "%*" PRIu64 "  ", COLUMN, n);
+        fprintf(to, "%*" PRIu64 "  ", NUMBER_COLUMNS, n);
     else
-        fprintf(to, "%*s  ", COLUMN, "");
+        fprintf(to, "%*s  ", NUMBER_COLUMNS, "");
 }
 
 static void put_item(FILE *to, const struct browse_section *s, const struct browse_line *line)
@@ -40,7 +40,7 @@ static void put_heads(FILE *to, const struct browse_section *s)
 {
     for (size_t i = 0; i < BROWSE_NUMBERS; i++)
         if (s->heads[i] != NULL)
-            fprintf(to, "%*s  ", COLUMN, s->heads[i]);
+            fprintf(to, "%*s  ", NUMBER_COLUMNS, s->heads[i]);
     if (!s->hidden_share && s->heads[0] != NULL)
         fprintf(to, "%8s  ", "Share");
     fprintf(to, "%s\n", s->what);

@@ -26,7 +26,6 @@
 #include "term/progress.h"
 
 struct tree {
-    const struct cli_dump *d;
     const struct gcd_names *names;
     struct cli_type_paths paths;
     const struct gcd_origins *origins;
@@ -45,6 +44,7 @@ static const struct answer_column columns[] = {
     { "objects", "Through", ANSWER_COUNT, ANSWER_FOR_PROGRAMS, NULL },
     COLUMN("step", "Path", ANSWER_TREE),
     DETAIL("type", ANSWER_TEXT),
+    DETAIL("type_id", ANSWER_COUNT),
     DETAIL("root", ANSWER_TEXT),
     DETAIL("field", ANSWER_TEXT),
     DETAIL("own_count", ANSWER_COUNT),
@@ -75,15 +75,17 @@ static void put(const struct tree *t, const struct cli_path_line *l, const char 
 static void put_root(const struct tree *t, struct gcd_step_name name)
 {
     const struct gcd_root *root =
-        name.root != SIZE_MAX ? &gcd_graph_summary(t->d->graph)->roots[name.root] : NULL;
+        name.root != SIZE_MAX
+            ? &gcd_graph_summary(gcd_session_graph(t->paths.session))->roots[name.root]
+            : NULL;
     const struct gcd_root_label *group =
         name.kind == GCD_STEP_GROUP ? gcd_root_group_label(name.group) : NULL;
     answer_text(t->answer, "root", group != NULL ? group->key : answer_root_key(root));
     if (group != NULL)
         answer_text(t->answer, "step", name.group == GCD_GROUP_STATICS ? group->many : group->one);
     else
-        answer_root_label(t->answer, "step", t->d->session, root);
-    answer_static(t->answer, t->d->session, root);
+        answer_root_label(t->answer, "step", t->paths.session, root);
+    answer_static(t->answer, t->paths.session, root);
 }
 
 static void put_type(const struct tree *t, const struct gcd_merged_step *s,
@@ -105,6 +107,7 @@ static void put_type(const struct tree *t, const struct gcd_merged_step *s,
     const char *type = gcd_names_get(t->names, s->label);
     char call[GCD_ASYNC_STEP_BYTES];
     answer_text(t->answer, "type", type);
+    answer_count(t->answer, "type_id", s->label);
     answer_known(t->answer, "flags", flags[which].programs);
     answer_format(t->answer, "step", "%s%s", gcd_async_step_name(type, call), flags[which].people);
     answer_fold(t->answer, t->origins, fold->type, fold->fold);
@@ -146,15 +149,14 @@ static bool put_line(void *ctx, const struct cli_path_line *l)
     return true;
 }
 
-gcd_status cli_paths_answer(const struct cli_dump *d, const struct cli_type_paths *paths,
-                            const struct gcd_context *call, struct answer **ret,
-                            struct gcd_error *err)
+gcd_status cli_paths_answer(const struct cli_type_paths *paths, const struct gcd_context *call,
+                            struct answer **ret, struct gcd_error *err)
 {
-    struct tree t = {
-        .d = d, .names = d->names, .paths = *paths, .totals = gcd_merged_tree_totals(paths->tree)
-    };
+    struct tree t = { .names = gcd_session_names(paths->session),
+                      .paths = *paths,
+                      .totals = gcd_merged_tree_totals(paths->tree) };
     *ret = NULL;
-    gcd_status st = gcd_session_origins(d->session, call, &t.origins, err);
+    gcd_status st = gcd_session_origins(paths->session, call, &t.origins, err);
     if (st == GCD_OK && cli_type_paths_choose(&t.paths, call) &&
         (t.answer = *ret = answer_new(NULL, &cli_paths_shape)) != NULL) {
         struct cli_path_line dead = { .count = t.totals.dead_count, .bytes = t.totals.dead_bytes };
@@ -213,7 +215,7 @@ static enum cli_exit type_paths(const struct cli_args *args, const struct cli_du
                                                                      : CLI_DEFAULT_PATHS };
     struct cli_titled titled = { .key = "paths" };
     enum cli_exit e = CLI_DONE;
-    if (cli_paths_answer(d, &paths, NULL, &titled.answer, &err) != GCD_OK)
+    if (cli_paths_answer(&paths, NULL, &titled.answer, &err) != GCD_OK)
         e = titled.answer == NULL ? cli_no_memory(d->subject) : cli_fail(d->subject, &err);
     if (e == CLI_DONE)
         e = cli_print_answers(
@@ -233,11 +235,8 @@ static enum cli_exit find_paths(const struct cli_args *args, const struct cli_du
     if (gcd_session_paths(d->session, &context, &p, &err) != GCD_OK)
         return cli_fail(d->subject, &err);
     cli_progress_end();
-    struct cli_folding folding;
-    enum cli_exit e = cli_folding_of(d, &folding);
-    if (e == CLI_DONE)
-        e = types != NULL ? type_paths(args, d, p, types)
-                          : cli_object_paths(args, d, p, object, &folding);
+    enum cli_exit e =
+        types != NULL ? type_paths(args, d, p, types) : cli_object_paths(args, d, p, object);
     return cli_finish(args, d, e, gcd_paths_pseudo_roots(p));
 }
 

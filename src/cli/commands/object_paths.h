@@ -24,15 +24,13 @@ enum cli_exit cli_find_object(const char *which, const struct cli_dump *d, uint3
  * count.
  */
 enum cli_exit cli_object_paths(const struct cli_args *args, const struct cli_dump *d,
-                               const struct gcd_paths *p, uint32_t object,
-                               const struct cli_folding *folding);
+                               const struct gcd_paths *p, uint32_t object);
 
 /* The paths of PATHS, whose second half is not filled yet, to all objects of some types; what it
  * adds to the head of a document.  *RET NULL on failure. */
 extern const struct answer_shape cli_paths_shape;
-gcd_status cli_paths_answer(const struct cli_dump *d, const struct cli_type_paths *paths,
-                            const struct gcd_context *call, struct answer **ret,
-                            struct gcd_error *err);
+gcd_status cli_paths_answer(const struct cli_type_paths *paths, const struct gcd_context *call,
+                            struct answer **ret, struct gcd_error *err);
 json_t *cli_paths_head(json_t *o, const struct gcd_merged_tree *tree);
 
 #endif

@@ -65,16 +65,6 @@ enum cli_exit cli_origins_of(const struct cli_args *args, const struct cli_dump 
     return e;
 }
 
-enum cli_exit cli_folding_of(const struct cli_dump *d, struct cli_folding *ret)
-{
-    struct gcd_error err = GCD_ERROR_INIT;
-    *ret = (struct cli_folding){ .session = d->session };
-    gcd_status st = gcd_session_origins(d->session, NULL, &ret->origins, &err);
-    if (st == GCD_OK)
-        st = gcd_session_collections(d->session, NULL, &ret->collections, &err);
-    return st == GCD_OK ? CLI_DONE : cli_fail(d->subject, &err);
-}
-
 /* ---- which steps ---- */
 
 struct end {

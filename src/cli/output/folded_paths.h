@@ -15,13 +15,6 @@
 #include "exit.h"
 #include "input/input.h"
 
-/* What folding needs from a session: the origin of each type, and which types are collections. */
-struct cli_folding {
-    struct gcd_session *session;
-    const struct gcd_origins *origins;
-    const struct gcd_collections *collections;
-};
-
 /*
  * The types that --mine in ARGS selects: *RET[types], nonzero for each, to be freed; NULL without
  * --mine.  After a message CLI_USAGE, CLI_FAILED, or after an interrupt its exit status.
@@ -32,8 +25,6 @@ enum cli_exit cli_mine_of(const struct cli_args *args, const struct cli_dump *d,
  * cli_mine_of.  Free with gcd_origins_free. */
 enum cli_exit cli_origins_of(const struct cli_args *args, const struct cli_dump *d,
                              const struct gcd_names *names, struct gcd_origins **ret);
-/* From D->session. */
-enum cli_exit cli_folding_of(const struct cli_dump *d, struct cli_folding *ret);
 
 /* Are hidden steps left out?  Not with --full, and not in output for programs. */
 static inline bool cli_folds(const struct cli_args *args)
