@@ -168,7 +168,7 @@ class Budget(CliTest):
             resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
         run = self.run_long("retained", self.old, *self.budget("-q"), preexec_fn=small_files)
         self.assertEqual((run.code, run.out), (1, b""))
-        self.assertRegex(run.err.decode(), r"\Agcdumpc: \S+: out of memory.*: cannot reserve \d+ bytes for a temporary file: "
+        self.assertRegex(run.err.decode(), r"\Agcdumpc: \S+: out of memory.*: cannot reserve [\d,]+ bytes for a temporary file: "
                                            r"File too large\n\Z")
 
     def test_interrupted(self):

@@ -205,7 +205,7 @@ class Html(CliTest):
         self.assertEqual(len(packed), data["rest_types"][0])
         self.assertGreater(len(packed), 1000)
         self.assertGreater(data["other_types"][0], 1000)
-        self.assertIn(f"{data['other_types'][0]} types share one row", run.err.decode())
+        self.assertIn(f"{data['other_types'][0]:,} types share one row", run.err.decode())
         self.assertEqual((len(data["types"]) + data["rest_types"][0] + data["other_types"][0], sum(t[3] for t in data["types"]) +
                           data["rest_types"][2] + data["other_types"][2]), (9000, data["totals"]["bytes"]))
 

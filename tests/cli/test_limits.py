@@ -123,7 +123,7 @@ class Bombs(CliTest):
 
     def test_zeros_after_the_recording_are_ignored(self):
         self.put("odd.nettrace.gz", gzip.compress(small_trace()) + gzip.compress(bytes(16 << 20), 9) * 32)
-        self.assertIn(b"536870912 bytes after the end of the recording are ignored", self.done("report", "odd.nettrace.gz").err)
+        self.assertIn(b"536,870,912 bytes after the end of the recording are ignored", self.done("report", "odd.nettrace.gz").err)
 
 
 if __name__ == "__main__":

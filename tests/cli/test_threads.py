@@ -78,7 +78,7 @@ class Threads(CliTest):
             there = {fields[1] for fields in objects}
             missing = sum(target not in there for fields in objects for target in fields[4:])
             self.assertGreater(missing, 1000)
-            self.assertIn(f": {missing} references lead to addresses without an object".encode(), run.err)
+            self.assertIn(f": {missing:,} references lead to addresses without an object".encode(), run.err)
 
     def test_every_answer(self):
         for heap in HEAPS:

@@ -149,7 +149,7 @@ def expected_tables(heap):
     types = [[i, t["name"], t["raw"] if t["named"] else None, t["module"] or None, t["module_id"], t["id"], t["token"], t["flags"], t["element"],
               1, t["objects"], t["bytes"]] for i, t in enumerate(heap.types_rows())]
     objects = [[n, heap.type_of(n), size, heap.addresses[n], heap.generation(n)] for n, size in enumerate(heap.sizes)]
-    edges = [[n, slot, to] for n, targets in enumerate(heap.graph_edges()) for slot, to in enumerate(targets)]
+    edges = [[n, slot, to, None, None] for n, targets in enumerate(heap.graph_edges()) for slot, to in enumerate(targets)]
     # a static variable whose type is not that of its object: the class, as Mono has it
     classes = [types[kinds(t)][1] if kind == "static" and kinds(t) != heap.type_of(n) else None for kind, _, _, _, n, t in heap.roots()]
     roots = [[i, kind, group(kind, flags), flags, name or None, slot or None, n, kinds(t), of,
@@ -428,8 +428,8 @@ class GcDumpFormat(Case):
         for row in expected["objects"]:
             row[2], row[4] = min(row[2], 2 ** 31 - 1), None
         self.assertEqual([row[2:] for row in read_csv(self.path("back.csv"), "objects")], [row[2:] for row in expected["objects"]])
-        follow = [[n, to] for n, _, to in expected["edges"]] + [[key, value] for _, key, value in expected["dependent_handles"]]
-        self.assertEqual(sorted([n, to] for n, _, to in read_csv(self.path("back.csv"), "edges")), sorted(follow))
+        follow = [[n, to] for n, _, to, *_ in expected["edges"]] + [[key, value] for _, key, value in expected["dependent_handles"]]
+        self.assertEqual(sorted([n, to] for n, _, to, *_ in read_csv(self.path("back.csv"), "edges")), sorted(follow))
         strong = [(r[2], r[4], r[6]) for r in expected["roots"] if r[2] != "weak"]
         self.assertEqual(sorted((r[2], r[4] or "", r[6]) for r in read_csv(self.path("back.csv"), "roots")),
                          sorted((g, one_line(name or ""), n) for g, name, n in strong))
@@ -504,7 +504,7 @@ class ReadBack(Case):
         follow = [list(targets) for targets in heap.graph_edges()]
         for key, value in heap.dependents():
             follow[key].append(value)
-        return [[n, slot, to] for n, targets in enumerate(follow) for slot, to in enumerate(targets)]
+        return [[n, slot, to, None, None] for n, targets in enumerate(follow) for slot, to in enumerate(targets)]
 
     def test_gclog(self):
         for sizes in (SMALL, HUGE):

@@ -35,7 +35,7 @@ GROUPS = {                       # in the tables: in a .heapsnapshot, a Dart sna
 }
 
 
-def rows_of(types, name="name"):
+def rows_of(types, name="type"):
     """name: [objects, bytes] of a report."""
     rows = collections.defaultdict(lambda: [0, 0])
     for t in types:
@@ -258,7 +258,7 @@ class Converted(Case):
         self.assertEqual(len(heap.objects), heap.dump["objects"])
         self.assertEqual(sum(int(o["size_bytes"]) for o in heap.objects), heap.dump["bytes"])
         with open(heap.file("csv/types.csv"), newline="", encoding="utf-8") as f:
-            rows = [{"name": t["name"], "count": int(t["objects"]), "bytes": int(t["bytes"])} for t in csv.DictReader(f)]
+            rows = [{"type": t["name"], "count": int(t["objects"]), "bytes": int(t["bytes"])} for t in csv.DictReader(f)]
         self.assertEqual({n: r for n, r in rows_of(rows).items() if r[0]}, heap.types)
 
     @unittest.skipUnless(HAVE_SQLITE, "built without SQLite")
@@ -273,7 +273,7 @@ class Converted(Case):
         for question in questions:
             db.execute(question).fetchall()
         rows = db.execute("SELECT name, objects, bytes FROM v_types_by_bytes").fetchall()
-        self.assertEqual({n: r for n, r in rows_of({"name": t, "count": n, "bytes": b} for t, n, b in rows).items() if r[0]}, heap.types)
+        self.assertEqual({n: r for n, r in rows_of({"type": t, "count": n, "bytes": b} for t, n, b in rows).items() if r[0]}, heap.types)
         self.assertEqual(db.execute("SELECT value FROM facts WHERE key = 'complete'").fetchone()[0], int(heap.status == 0))
         sums = dict(db.execute("SELECT root_group, sum(roots) FROM v_roots_summary GROUP BY 1"))
         self.assertEqual(sums, dict(heap.groups))

@@ -77,7 +77,7 @@ def csv_objects(folder):
     addresses = [int(r[at["address"]], 16) for r in objects]
     result = {a: [] for a in addresses}
     next(edges)
-    for from_id, _, to_id in edges:
+    for from_id, _, to_id, *_ in edges:
         result[addresses[int(from_id)]].append(addresses[int(to_id)])
     return result
 

@@ -67,7 +67,7 @@ class DartVm(unittest.TestCase):
             other, got = dart_read.report(dart_read.Snapshot(packed.read())), report()
         mine = {}
         for t in got["types"]:
-            name = re.sub(r" \[.*\]$", "", t["name"])       # classes of one name are told apart by their library
+            name = re.sub(r" \[.*\]$", "", t["type"])       # classes of one name are told apart by their library
             mine[name] = [a + b for a, b in zip(mine.get(name, (0, 0)), (t["count"], t["bytes"]))]
         # the root of a snapshot is no object here
         self.assertEqual((other["nodes"] - 1, other["bytes"]), (got["objects"], got["bytes"]))
