@@ -228,7 +228,8 @@ static const char *compile(struct text *text, uint32_t options, struct cli_patte
 {
     struct cli_pattern *p = calloc(1, sizeof *p);
     pcre2_compile_context *limits = pcre2_compile_context_create(NULL);
-    int code = 0;
+    const char *wrong = NULL;
+    int code;
     size_t at;
     *ret = NULL;
     if (p != NULL && limits != NULL && !text->failed) {
@@ -237,6 +238,8 @@ static const char *compile(struct text *text, uint32_t options, struct cli_patte
                                 options | PCRE2_DOTALL | PCRE2_DOLLAR_ENDONLY | PCRE2_ANCHORED |
                                     PCRE2_NEVER_UTF,
                                 &code, &at, limits);
+        if (p->code == NULL && code != PCRE2_ERROR_HEAP_FAILED) /* CODE is not 0 after success */
+            wrong = explain(code);
     }
     free(text->bytes);
     pcre2_compile_context_free(limits);
@@ -248,7 +251,7 @@ static const char *compile(struct text *text, uint32_t options, struct cli_patte
     }
     if (p == NULL || p->data == NULL || p->context == NULL || p->ways == NULL) {
         cli_pattern_free(p);
-        return code != 0 && code != PCRE2_ERROR_HEAP_FAILED ? explain(code) : NULL;
+        return wrong;
     }
     (void)pcre2_set_heap_limit(p->context, HEAP_MAX_KB);
     (void)pcre2_set_callout(p->context, look_at_cancel, p);
