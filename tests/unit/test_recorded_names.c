@@ -131,6 +131,25 @@ static uint8_t *bundled(const char *wanted, size_t *ret_n)
     return NULL;
 }
 
+/* The bytes of a living process that ended without a heap walk are kept. */
+static void a_dump_that_cannot_be_closed_is_copied(void **state)
+{
+    (void)state;
+    size_t n, k;
+    uint64_t added = 7;
+    uint8_t *bytes = bundled("net10-wks", &n);
+    struct opened o;
+    assert_int_equal(gcd_input_from_memory(bytes, 64, NULL, &o.in, NULL), GCD_OK);
+    assert_int_equal(gcd_dump_new(NULL, &o.d, NULL), GCD_OK);
+    assert_int_equal(gcd_dump_feed(o.d, bytes, 64, NULL), GCD_OK);
+    assert_true(gcd_dump_close(o.d, o.in, NULL) < 0);
+    uint8_t *copy = copy_of(&o, false, &k, &added);
+    assert_true(k == 64 && memcmp(copy, bytes, k) == 0 && added == 0);
+    free(copy);
+    opened_done(&o);
+    free(bytes);
+}
+
 /* A recording that cannot or must not take names stays the same, byte for byte. */
 static void the_rest_is_copied(void **state)
 {
@@ -592,6 +611,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_recording_keeps_the_names),
+        cmocka_unit_test(a_dump_that_cannot_be_closed_is_copied),
         cmocka_unit_test(the_rest_is_copied),
         cmocka_unit_test(names_of_other_walks_are_not_taken),
         cmocka_unit_test(names_can_be_added_again),

@@ -33,9 +33,9 @@ enum gcd_recording_names gcd_recording_names(const struct gcd_dump *d);
 /*
  * Copies the recording IN to TO, decompressed (of a core file it writes one), and adds the names
  * resolved for D and the process memory set for it (process_memory.h).  D is the dump of IN,
- * closed; NULL: add nothing. Does not commit TO.  *RET_NAMES (may be NULL): the number of names
- * added, of types and static variables. GCD_E_FORMAT: IN has changed since it was read;
- * GCD_E_CANCELED; errors of IN and TO.
+ * closed; NULL or one that could not be closed: add nothing. Does not commit TO.  *RET_NAMES (may
+ * be NULL): the number of names added, of types and static variables. GCD_E_FORMAT: IN has changed
+ * since it was read; GCD_E_CANCELED; errors of IN and TO.
  */
 GCD_MUST_CHECK gcd_status gcd_recording_write(struct gcd_dump *d, struct gcd_input *in,
                                               struct gcd_sink *to,
