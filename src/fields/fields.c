@@ -381,10 +381,12 @@ const char *gcd_field_label(const struct gcd_field *x, char buf[GCD_FIELD_LABEL_
 
 const char *gcd_field_suffix(const struct gcd_field *x, char buf[GCD_FIELD_LABEL_BYTES])
 {
-    char label[GCD_FIELD_LABEL_BYTES];
-    (void)gcd_field_label(x, label);
+    char text[GCD_FIELD_LABEL_BYTES];
+    const char *label = gcd_field_label(x, text);
+    if (strncmp(label, "[]", 2) == 0) /* the type of the holder ends in "[]" */
+        label += 2;
     (void)snprintf(buf, GCD_FIELD_LABEL_BYTES, "%s%.*s",
-                   label[0] != '\0' && label[0] != '[' ? "." : "", GCD_FIELD_LABEL_BYTES - 2,
-                   label);
+                   label[0] != '\0' && label[0] != '[' && label[0] != '.' ? "." : "",
+                   (int)GCD_FIELD_LABEL_BYTES - 2, label);
     return buf;
 }

@@ -80,7 +80,7 @@ class Results(Gate):
         markdown, messages = self.gate("--fail-if", "retained > +10%", "--fail-if", "count(GateLab.Answer) > +0",
                                        "--fail-if", "count(GateLab.`Nothing`) > 0", program=("leaky",), status=4)
         self.check_summary(markdown, "grown")
-        self.assertRegex(markdown, r"\n    exceeded  retained > \+10%: \d+ -> \d+ ")
+        self.assertRegex(markdown, r"\n    exceeded  retained > \+10%: [\d,]+ -> [\d,]+ ")
         self.assertIn("\n    exceeded  count(GateLab.Answer) > +0: 2,000 -> 4,000 (+2,000, +100.00%)\n", markdown)
         self.assertIn("\n    ok        count(GateLab.`Nothing`) > 0\n", markdown)
         for words in ("What has grown", "What holds it", "Suspects", "GateLab.Answer"):

@@ -262,9 +262,31 @@ static void test_all_assignments(void **state)
     }
 }
 
+/* Behind the name of the holder's type, which ends in "[]" if it is an array. */
+static void labels_behind_a_type(void **state)
+{
+    (void)state;
+    static const struct {
+        struct gcd_field field;
+        const char *suffix;
+    } rows[] = {
+        { { .name = "_next", .element = GCD_ELEMENT_NONE }, "._next" },
+        { { .name = "_a", .other = "_b", .element = GCD_ELEMENT_NONE }, "._a or _b" },
+        { { .name = "", .element = GCD_ELEMENT_NONE, .array = true }, "" },
+        { { .name = "key", .element = GCD_ELEMENT_NONE, .array = true }, ".key" },
+        { { .name = "", .element = 17, .array = true }, "[17]" },
+        { { .name = "key", .element = 17, .array = true }, "[17].key" },
+        { { .name = NULL, .element = GCD_ELEMENT_NONE }, "" },
+    };
+    char buf[GCD_FIELD_LABEL_BYTES];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_string_equal(gcd_field_suffix(&rows[i].field, buf), rows[i].suffix);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(labels_behind_a_type),
         cmocka_unit_test(test_certain_and_uncertain_fields),
         cmocka_unit_test(test_loader_allocators),
         cmocka_unit_test(test_elements_of_arrays),
