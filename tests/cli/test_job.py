@@ -307,7 +307,7 @@ class Job(CliTest):
                  "printenv GCDUMPC_REASON")
         run = self.done(*words, code=1)
         self.assertRegex(run.lines[-2], r"x\.nettrace: 2,000 bytes of nettrace written\Z")
-        self.assertRegex(run.lines[-1], r"\Athe heap walk was not over within 10000 ms\Z")
+        self.assertRegex(run.lines[-1], r"\Athe heap walk was not over within \d+000 ms\Z")
 
     def test_the_interval_is_checked_again_after_waiting(self):
         """After the dump that it waits for, its own dump would be too early."""
