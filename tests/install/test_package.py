@@ -9,7 +9,7 @@ import unittest
 
 from install_support import BUILD, PROGRAM, ROOT, TRACE, main, need_tool, run, text
 
-NAMES = ("gcdumpc", "libgcdumpc0", "libgcdumpc-dev")
+NAMES = ("gcdumpc", "libgcdumpc0.3", "libgcdumpc-dev")
 # of lintian: about Debian's own archive; about the library folder of a build that was configured for /usr/local
 KNOWN = ("initial-upload-closes-no-bugs", "pkg-config-unavailable-for-cross-compilation")
 
@@ -30,17 +30,18 @@ class Installed(unittest.TestCase):
         """Each file is in one component, and all components together are what cmake --install installs."""
         with tempfile.TemporaryDirectory() as d:
             run("cmake", "--install", BUILD, "--prefix", os.path.join(d, "all"))
-            every, parts = files(os.path.join(d, "all")), []
+            every, parts, live = files(os.path.join(d, "all")), [], set()
             for component in ("program", "library", "development", "ipc"):
                 run("cmake", "--install", BUILD, "--prefix", os.path.join(d, component), "--component", component)
                 parts += files(os.path.join(d, component))
+                live |= {component for f in files(os.path.join(d, component)) if re.search(r"/ipc\.h$|gcdumpc[-_]ipc", f)}
             self.assertEqual(sorted(parts), sorted(every))
             for wanted in (r"bin/gcdumpc$", r"share/man/man1/gcdumpc-report\.1", r"share/man/man5/gcdumpc\.conf\.5",
                            r"bash-completion/completions/gcdumpc$", r"_gcdumpc$", r"gcdumpc\.fish$",
-                           r"lib.*/libgcdumpc\.a$", r"lib.*/libgcdumpc\.so\.0$", r"pkgconfig/gcdumpc\.pc$",
+                           r"lib.*/libgcdumpc\.a$", r"lib.*/libgcdumpc\.so\.0\.3$", r"pkgconfig/gcdumpc\.pc$",
                            r"include/gcdumpc/version\.h$", r"examples/unattended/gcdumpc\.conf$", r"examples/container/Dockerfile$"):
                 self.assertTrue(any(re.search(wanted, f) for f in every), wanted)
-            self.assertFalse(any(f.endswith("ipc.h") for f in every))
+            self.assertEqual(live, {"ipc"})     # only this component needs libuv
             places = [d, ROOT, BUILD]
             for f in every:
                 with open(os.path.join(d, "all", f), "rb") as content:
@@ -122,8 +123,8 @@ class Debian(unittest.TestCase):
             name = text("dpkg-deb", "-f", path, "Package").strip()
             depends = text("dpkg-deb", "-f", path, "Depends")
             listed = text("dpkg-deb", "-c", path)
-            for wanted in {"gcdumpc": ["libc6 ", "libuv1 ", "zlib1g "], "libgcdumpc0": ["libc6 ", "zlib1g "],
-                           "libgcdumpc-dev": ["libgcdumpc0 (= ", "zlib1g-dev"]}[name]:
+            for wanted in {"gcdumpc": ["libc6 ", "libuv1 ", "zlib1g "], "libgcdumpc0.3": ["libc6 ", "zlib1g "],
+                           "libgcdumpc-dev": ["libgcdumpc0.3 (= ", "zlib1g-dev"]}[name]:
                 self.assertIn(wanted, depends, name)
             if name == "gcdumpc":
                 sample = text("sh", "-c", f"dpkg-deb --fsys-tarfile {path} | tar -xO ./usr/share/doc/gcdumpc/examples/unattended/crontab")
@@ -134,7 +135,7 @@ class Debian(unittest.TestCase):
             for line in listed.splitlines():
                 self.assertRegex(line, r"^(drwxr-xr-x|-rwxr-xr-x|-rw-r--r--|lrwxrwxrwx) root/root")
 
-            self.assertEqual("triggers" in text("dpkg-deb", "-I", path), name == "libgcdumpc0")
+            self.assertEqual("triggers" in text("dpkg-deb", "-I", path), name == "libgcdumpc0.3")
             self.assertNotIn("post", text("dpkg-deb", "-I", path), name)         # nothing is run
 
     def test_install_and_remove(self):

@@ -38,7 +38,7 @@ class Linkage(unittest.TestCase):
             run("cmake", "--build", work)
             for program in ("consumer", "consumer_cpp", "consumer_static"):
                 self.assertIn("17646 objects", run(os.path.join(work, program), TRACE))
-                needed = "libgcdumpc.so.0" in run("readelf", "-dW", os.path.join(work, program))
+                needed = "[libgcdumpc.so.0.3]" in run("readelf", "-dW", os.path.join(work, program))
                 self.assertEqual(needed, program != "consumer_static", program)
             self.assertFalse(os.path.exists(os.path.join(prefix, "include", "gcdumpc", "unstable")))
             self.live(os.path.join(work, "take_dump"))
@@ -89,7 +89,7 @@ class Linkage(unittest.TestCase):
         self.assertEqual(sorted(tuple(line.split()[:2]) for line in lines), wanted)
         for python in (sys.executable, "/usr/bin/python3"):
             if subprocess.run([python, "-c", "import numpy"], capture_output=True, check=False).returncode == 0:
-                lines = run(python, os.path.join(folder, "graph_numpy.py"), TRACE, os.path.join(lib, "libgcdumpc.so.0")).split("\n")
+                lines = run(python, os.path.join(folder, "graph_numpy.py"), TRACE, os.path.join(lib, "libgcdumpc.so.0.3")).split("\n")
                 self.assertEqual(sorted(tuple(line.split()[:2]) for line in lines[1:11]), wanted)
                 return
         print("skipped: linkage/test_linkage: the example for numpy: no Python with numpy on this machine")
@@ -97,7 +97,7 @@ class Linkage(unittest.TestCase):
     def test_the_shared_library_exports_what_the_headers_declare(self):
         """The library exports every gcd_ function of every public header, with name and version, and nothing else."""
         library = os.path.join(BUILD, "libgcdumpc.so")
-        self.assertIn("[libgcdumpc.so.0]", run("readelf", "-dW", library))
+        self.assertIn("[libgcdumpc.so.0.3]", run("readelf", "-dW", library))
         exported = {line.split()[-1] for line in run("nm", "-D", "--defined-only", library).split("\n") if line}
         declared = set()
         for name, text in headers():

@@ -17,7 +17,7 @@ install(DIRECTORY include/gcdumpc ${CMAKE_CURRENT_BINARY_DIR}/include/gcdumpc
 install(DIRECTORY tools/examples/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples/library COMPONENT development)
 
 configure_package_config_file(tools/cmake/gcdumpc-config.cmake.in gcdumpc-config.cmake INSTALL_DESTINATION ${package})
-write_basic_package_version_file(gcdumpc-config-version.cmake COMPATIBILITY SameMajorVersion)
+write_basic_package_version_file(gcdumpc-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/gcdumpc-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/gcdumpc-config-version.cmake
     DESTINATION ${package} COMPONENT development)
 # The prefix relative to the .pc file, so that an installed tree can be moved.

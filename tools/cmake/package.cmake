@@ -47,10 +47,10 @@ a recording of that, and turns it into tables and into files that other
 programs open.  It needs no .NET on the machine.")
 if(TARGET gcdumpc_shared)
     list(APPEND CPACK_COMPONENTS_ALL library)
-    set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libgcdumpc${PROJECT_VERSION_MAJOR})
+    set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libgcdumpc${GCDUMPC_SOVERSION})
     set(CPACK_POST_BUILD_SCRIPTS ${CMAKE_CURRENT_SOURCE_DIR}/tools/package/without-scripts.cmake)
     file(WRITE ${package_files}/triggers "activate-noawait ldconfig\n")
-    file(WRITE ${package_files}/shlibs "libgcdumpc ${PROJECT_VERSION_MAJOR} ${CPACK_DEBIAN_LIBRARY_PACKAGE_NAME} (>= ${PROJECT_VERSION})\n")
+    file(WRITE ${package_files}/shlibs "libgcdumpc ${GCDUMPC_SOVERSION} ${CPACK_DEBIAN_LIBRARY_PACKAGE_NAME} (>= ${PROJECT_VERSION})\n")
     set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${package_files}/triggers ${package_files}/shlibs)
     set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
     set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "Library that reads recordings and dumps of .NET heaps, analyses them and

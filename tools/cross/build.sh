@@ -42,7 +42,7 @@ depends() {
 }
 sh "$source/tools/package/build.sh" "$folder" -DCMAKE_TOOLCHAIN_FILE="$source/tools/cmake/foreign.cmake" -DFOREIGN_TRIPLE="$triple" \
     -DFOREIGN_ROOT="$folder/root" -DFOREIGN_PACKAGE="$arch" -DFOREIGN_DEPENDS_PROGRAM="$(depends "$native/gcdumpc")" \
-    -DFOREIGN_DEPENDS_LIBRARY="$(depends "$native/libgcdumpc.so.0")"
+    -DFOREIGN_DEPENDS_LIBRARY="$(depends "$native/libgcdumpc.so")"
 
 echo "the static program beside that of this machine:"
 EMULATOR=$emulator python3 "$source/tools/analyse/same_bytes.py" "$native" "$folder/build-static" ${TRACE:+"$TRACE"}

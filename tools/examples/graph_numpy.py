@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Reads a heap as numpy arrays, with ctypes, and prints the ten largest types and the objects with the most references to them.
 
-    python3 graph_numpy.py FILE [LIBRARY]       LIBRARY: libgcdumpc.so.0 unless given
+    python3 graph_numpy.py FILE [LIBRARY]       LIBRARY: libgcdumpc.so.0.3 unless given
 """
 import ctypes
 import sys
@@ -19,7 +19,7 @@ class Type(ctypes.Structure):                    # struct gcd_type
                 ("objects", c_uint64), ("bytes", c_uint64),
                 ("edges", c_uint64), ("name_token", c_uint32), ("flags", c_uint32), ("module_number", c_uint32), ("element_type", c_uint8),
                 ("parameters", c_uint8 * 4), ("described", c_bool),
-                ("named", c_bool), ("uneven_sizes", c_bool), ("events", c_char_p)]
+                ("named", c_bool), ("uneven_sizes", c_bool), ("events", c_char_p), ("layout", c_char_p)]
 
 
 class Summary(ctypes.Structure):                 # the beginning of struct gcd_summary
@@ -72,7 +72,7 @@ def load(lib, path):
 def main():
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
-    names, heap = load(library(sys.argv[2] if len(sys.argv) > 2 else "libgcdumpc.so.0"), sys.argv[1])
+    names, heap = load(library(sys.argv[2] if len(sys.argv) > 2 else "libgcdumpc.so.0.3"), sys.argv[1])
     count = np.bincount(heap["types"], minlength=len(names))
     size = np.bincount(heap["types"], weights=heap["sizes_bytes"].astype(np.float64), minlength=len(names)).astype(np.uint64)
     print("   objects      bytes  type")

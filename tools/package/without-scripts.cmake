@@ -1,7 +1,7 @@
 # Run by CPack on the finished packages.  CPack gives a package with a shared library scripts that call ldconfig, and cannot be told not to;
 # Debian has a trigger for that, which the package has, too.
 foreach(package ${CPACK_PACKAGE_FILES})
-    if(NOT package MATCHES "/libgcdumpc[0-9]+_[^/]*\\.deb$")
+    if(NOT package MATCHES "/libgcdumpc[0-9.]+_[^/]*\\.deb$")
         continue()
     endif()
     set(folder ${package}.parts)

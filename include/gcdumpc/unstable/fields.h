@@ -43,8 +43,8 @@ void gcd_fields_free(struct gcd_fields *f);
 uint32_t gcd_fields_type_count(const struct gcd_fields *f);
 
 /* The names of all fields of all types, for tables of names; equal names may occur again. */
-GCD_API uint32_t gcd_fields_slot_count(const struct gcd_fields *f);
-GCD_API const char *gcd_fields_slot_name(const struct gcd_fields *f, uint32_t slot);
+uint32_t gcd_fields_slot_count(const struct gcd_fields *f);
+const char *gcd_fields_slot_name(const struct gcd_fields *f, uint32_t slot);
 
 #define GCD_ELEMENT_NONE UINT64_MAX
 #define GCD_SLOT_NONE    UINT32_MAX
@@ -79,8 +79,7 @@ struct gcd_field gcd_fields_between(const struct gcd_fields *f, uint32_t from, u
 const char *gcd_field_label(const struct gcd_field *field, char buf[GCD_FIELD_LABEL_BYTES]);
 
 /* The same behind the name of its object: "._byUser", "[17]", "[].key"; "" = unknown. */
-GCD_API const char *gcd_field_suffix(const struct gcd_field *field,
-                                     char buf[GCD_FIELD_LABEL_BYTES]);
+const char *gcd_field_suffix(const struct gcd_field *field, char buf[GCD_FIELD_LABEL_BYTES]);
 
 /*
  * The name of a field of N bytes as it is in the source, in BUF: of "<Instance>k__BackingField"
