@@ -159,6 +159,7 @@ void answer_known(struct answer *a, const char *key, const char *text)
 }
 
 /* Adds the formatted text to the texts of A; NULL when out of memory. */
+GCD_PRINTF(2, 0)
 static const char *format_text(struct answer *a, const char *fmt, va_list ap)
 {
     char few[256], *text = few;

@@ -19,8 +19,8 @@ COMMANDS, TOPICS = (re.findall(r"^  ([a-z]+)  +\S", text(PROGRAM, "--help").spli
 
 
 def options(command):
-    """Options in --help: (letter, name, argument)."""
-    rows = re.findall(r"^  (?:-(\w),|   ) --([\w-]+)(?: ([A-Z|=]+))?(?:  |$)", text(PROGRAM, command, "--help"), re.M)
+    """Options in its help, of which --help may be the short one: (letter, name, argument)."""
+    rows = re.findall(r"^  (?:-(\w),|   ) --([\w-]+)(?: ([A-Z|=]+))?(?:  |$)", text(PROGRAM, "help", command), re.M)
     assert len(rows) > 2, command
     return rows
 
@@ -195,7 +195,7 @@ class Completion(unittest.TestCase):
         self.type(args, "gcdumpc ret", "gcdumpc retained", setup)
         self.type(args, "gcdumpc help patt", "gcdumpc help patterns", setup)
         self.type(args, "gcdumpc report --sort coun", "--sort count", setup)
-        self.type(args, "gcdumpc report --keep-p", "--keep-partial", setup)
+        self.type(args, "gcdumpc collect --keep-p", "--keep-partial", setup)
         self.type(args, "gcdumpc --if-rs", "--if-rss-above", setup)
         self.type(args, "gcdumpc convert hea", "convert heap\\ one.nettrace", setup)
 

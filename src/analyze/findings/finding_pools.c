@@ -175,12 +175,13 @@ void suspects_say_pools(struct suspect_words *s, const struct suspect *x)
 
 void suspects_advise_pools(struct suspect_words *s, const struct suspect *x)
 {
+    /* in parentheses, because a comma is not missing between the lines */
     static const char *const texts[] = {
-        [POOL_SHARED] = "This is how it works: it frees them when memory is short. Limits: "
-                        "DOTNET_SYSTEM_BUFFERS_SHAREDARRAYPOOL_MAXARRAYSPERPARTITION and "
-                        "_MAXPARTITIONCOUNT.",
-        [POOL_MADE] = "It never frees them: create it with smaller limits, or use "
-                      "ArrayPool.Shared, which frees them when memory is short.",
+        [POOL_SHARED] = ("This is how it works: it frees them when memory is short. Limits: "
+                         "DOTNET_SYSTEM_BUFFERS_SHAREDARRAYPOOL_MAXARRAYSPERPARTITION and "
+                         "_MAXPARTITIONCOUNT."),
+        [POOL_MADE] = ("It never frees them: create it with smaller limits, or use "
+                       "ArrayPool.Shared, which frees them when memory is short."),
         [POOL_MEMORY] = "They are for the next peak; nothing has to be done.",
         [POOL_HTTP] = "They close after PooledConnectionIdleTimeout (1 minute unless it is set).",
     };
