@@ -371,8 +371,10 @@ static gcd_status find_version(struct gcd_dump *d, struct gcd_error *err)
     static const char folder[] = "Microsoft.NETCore.App";
     for (size_t i = 0; i < d->summary.module_count; i++) {
         const char *p = strstr(d->modules[i].path, folder);
-        p += p != NULL ? sizeof folder - 1 : 0;
-        if (p == NULL || (*p != '/' && *p != '\\') || strncmp(p + 1, "3.", 2) != 0)
+        if (p == NULL)
+            continue;
+        p += sizeof folder - 1;
+        if ((*p != '/' && *p != '\\') || strncmp(p + 1, "3.", 2) != 0)
             continue;
         return heap_text(d->heap, p + 1, strcspn(p + 1, "/\\"), &d->heap->runtime_version, err);
     }
