@@ -792,6 +792,7 @@ static const struct rule {
 /* Is the option in ARGS, with another value than its default? */
 static bool is_given(const struct option_row *r, const struct cli_args *args)
 {
+    const char *text;
     static const uint64_t zeros[1];
     const char *field = (const char *)args + r->field;
     if (r->field == FIELD(live.retries))
@@ -802,7 +803,8 @@ static bool is_given(const struct option_row *r, const struct cli_args *args)
         return memcmp(field, zeros, sizeof(bool)) != 0;
     case OPT_TEXT:
     case OPT_LIST:
-        return memcmp(field, zeros, sizeof(char *)) != 0;
+        memcpy(&text, field, sizeof text);
+        return text != NULL;
     case OPT_NUMBER:
     case OPT_SIZE:
     case OPT_PERCENT:

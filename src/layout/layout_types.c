@@ -60,7 +60,7 @@ static bool is_same_type(const struct layout *l, const struct layout_type *a,
 static gcd_status intern(struct layout *l, struct layout_type t, const uint32_t *parts,
                          uint32_t *ret, struct gcd_error *err)
 {
-    for (uint32_t i = 0; i < t.count; i++) {
+    for (uint32_t i = 0; parts != NULL && i < t.count; i++) {
         const struct layout_type *part = &l->types[parts[i]];
         t.open = t.open || part->open;
         t.vague = t.vague || part->vague;

@@ -167,7 +167,7 @@ static enum cli_exit print(const struct retained *r)
 {
     struct cli_titled answers[2] = { { .key = NULL } };
     struct gcd_error err = GCD_ERROR_INIT;
-    struct gcd_retained_set set;
+    struct gcd_retained_set set = { 0 };
     size_t n;
     char *title = NULL;
     const struct gcd_retained_set *content = r->args->view.content != NULL ? &set : NULL;

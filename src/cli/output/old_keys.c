@@ -40,10 +40,9 @@ static json_t *with_old_keys(json_t *j, bool in_rows)
 {
     const char *key;
     json_t *value, *o = NULL;
-    size_t i;
     if (json_is_array(j)) {
-        json_array_foreach(j, i, value)
-            json_array_set_new(j, i, with_old_keys(json_incref(value), true));
+        for (size_t i = 0; i < json_array_size(j); i++)
+            json_array_set_new(j, i, with_old_keys(json_incref(json_array_get(j, i)), true));
         return j;
     }
     if (!json_is_object(j))
