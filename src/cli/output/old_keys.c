@@ -48,8 +48,11 @@ static json_t *with_old_keys(json_t *j, bool in_rows)
     if (!json_is_object(j))
         return j;
     o = json_object();
-    json_object_foreach(j, key, value)
+    for (void *it = json_object_iter(j); it != NULL; it = json_object_iter_next(j, it)) {
+        key = json_object_iter_key(it);
+        value = json_object_iter_value(it);
         json_object_set_new(o, old_key(key, in_rows), with_old_keys(json_incref(value), true));
+    }
     if (!in_rows)
         json_object_set_new(o, "schema", json_integer(1));
     json_decref(j);
