@@ -3,10 +3,17 @@
 #ifndef GCD_BASE_TEXT_H
 #define GCD_BASE_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <gcdumpc/alloc.h>
+
+static inline bool gcd_text_begins(const char *s, const char *with)
+{
+    return strncmp(s, with, strlen(with)) == 0;
+}
 
 /*
  * Convert UNITS units of UTF-16LE at P to UTF-8 in OUT, which has room for 3 * UNITS bytes (a unit

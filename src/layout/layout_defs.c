@@ -102,11 +102,6 @@ static gcd_status read_interfaces(struct layout *l, uint32_t def, uint32_t count
     return st;
 }
 
-static bool begins_with(const char *name, const char *with)
-{
-    return strncmp(name, with, strlen(with)) == 0;
-}
-
 static void note_name(struct layout_def *d, const char *name)
 {
     static const char *const arrays[] = {
@@ -125,7 +120,7 @@ static void note_name(struct layout_def *d, const char *name)
     };
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         d->arrays = d->arrays || strcmp(name, arrays[i]) == 0;
-    d->reflection = begins_with(name, "System.Reflection.");
+    d->reflection = gcd_text_begins(name, "System.Reflection.");
     d->castable = strcmp(name, "System.__ComObject") == 0 ||
                   strcmp(name, "System.Runtime.InteropServices.IDynamicInterfaceCastable") == 0;
 }

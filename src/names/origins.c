@@ -30,11 +30,6 @@ const char *gcd_origin_name(enum gcd_origin origin)
 
 /* ---- names ---- */
 
-static bool begins(const char *s, const char *with)
-{
-    return strncmp(s, with, strlen(with)) == 0;
-}
-
 /* Does NAME, of a type or an assembly, belong to the framework?  "System.X", "Interop+Sys". */
 static bool is_framework_name(const char *name)
 {
@@ -107,7 +102,7 @@ static bool is_in_shared_framework(const char *path)
         if (s == path || (s[-1] != '/' && s[-1] != '\\') || (name[-1] != '/' && name[-1] != '\\'))
             continue;
         n = strcspn(name, "/\\");
-        if (begins(name, vendor) && n > 4 && memcmp(name + n - 4, ".App", 4) == 0)
+        if (gcd_text_begins(name, vendor) && n > 4 && memcmp(name + n - 4, ".App", 4) == 0)
             return true;
     }
     return false;
@@ -120,7 +115,7 @@ static bool is_generated_assembly(const char *assembly)
                                          "Anonymously Hosted DynamicMethods", "ProxyBuilder",
                                          "Microsoft." };
     for (size_t i = 0; i < sizeof begin / sizeof *begin; i++)
-        if (begins(assembly, begin[i]))
+        if (gcd_text_begins(assembly, begin[i]))
             return true;
     return false;
 }
@@ -145,8 +140,8 @@ static size_t place_in(const char *command_line, const char *stem, size_t n)
         if (!starts || strncmp(s, stem, n) != 0)
             continue;
         const char *end = s + n;
-        bool host = s < first_end && (ends_word(*end) || begins(end, ".exe"));
-        if (host || (begins(end, ".dll") && ends_word(end[4])))
+        bool host = s < first_end && (ends_word(*end) || gcd_text_begins(end, ".exe"));
+        if (host || (gcd_text_begins(end, ".dll") && ends_word(end[4])))
             return (size_t)(s - command_line);
     }
     return SIZE_MAX;
@@ -293,7 +288,8 @@ static const char *state_machine(const char *name)
     static const char box[] = "AsyncStateMachineBox`1[";
     const char *at = strstr(name, box), *last;
     unsigned depth = 0;
-    if (at == NULL || (!begins(name, "System.") && at != name) || name[strlen(name) - 1] != ']')
+    if (at == NULL || (!gcd_text_begins(name, "System.") && at != name) ||
+        name[strlen(name) - 1] != ']')
         return NULL;
     last = at += sizeof box - 1;
     for (; *at != '\0'; at++) {

@@ -141,7 +141,7 @@ static bool holds_arrays(const char *name)
     static const char *const names[] = { "System.Array", "System.ICloneable",
                                          "System.Collections." };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strncmp(name, names[i], strlen(names[i])) == 0)
+        if (gcd_text_begins(name, names[i]))
             return true;
     return false;
 }

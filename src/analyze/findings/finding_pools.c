@@ -12,11 +12,6 @@
 
 #include <string.h>
 
-static bool begins(const char *name, const char *begin)
-{
-    return strncmp(name, begin, strlen(begin)) == 0;
-}
-
 static const char *name_of(const struct findings *f, uint32_t node)
 {
     return f->types[gcd_graph_node_type(f->w->g, node)].name;
@@ -45,7 +40,7 @@ static uint32_t returned_type(const struct findings *f, uint32_t node)
 
 static bool is_made(const struct gcd_type *t)
 {
-    return begins(t->name, "System.Buffers.ConfigurableArrayPool`1[") &&
+    return gcd_text_begins(t->name, "System.Buffers.ConfigurableArrayPool`1[") &&
            strchr(t->name, '+') == NULL;
 }
 
@@ -77,7 +72,7 @@ static bool look_if_idle(const struct findings *f, uint32_t node, struct finding
     uint32_t up = gcd_dominators_parent(f->w->d, node);
     (void)ret;
     return up < GCD_NODE_ROOT &&
-           begins(name_of(f, up), "System.Collections.Concurrent.ConcurrentStack`1+Node[");
+           gcd_text_begins(name_of(f, up), "System.Collections.Concurrent.ConcurrentStack`1+Node[");
 }
 
 #define POOL .kind = GCD_SUSPECT_POOLS, .least = 1, .only_large = true, .replaces = true

@@ -46,11 +46,6 @@ bool findings_is_named(const char *name, const char *space, const char *last)
     }
 }
 
-static bool begins(const char *name, const char *start)
-{
-    return strncmp(name, start, strlen(start)) == 0;
-}
-
 /* Types that belong to the whole program, or from which everything can be reached. */
 static bool is_skipped(const char *name)
 {
@@ -60,12 +55,12 @@ static bool is_skipped(const char *name)
     static const char *const threading[] = { "TimerQueue", "Registrations",
                                              "ThreadPoolTaskScheduler", "SynchronizationContext" };
     for (size_t i = 0; i < sizeof begin / sizeof *begin; i++)
-        if (begins(name, begin[i]))
+        if (gcd_text_begins(name, begin[i]))
             return true;
     for (size_t i = 0; i < sizeof threading / sizeof *threading; i++)
         if (findings_is_named(name, "System.Threading.", threading[i]))
             return true;
-    return begins(name, "System.Threading.Tasks.ThreadPoolTaskScheduler");
+    return gcd_text_begins(name, "System.Threading.Tasks.ThreadPoolTaskScheduler");
 }
 
 bool findings_is_box(const char *name)
@@ -98,7 +93,7 @@ static bool waits(const char *name)
 static bool is_library(const struct findings *f, uint32_t type)
 {
     const char *name = f->types[type].name;
-    return !findings_is_box(name) && (f->rule[type] != 0 || begins(name, "System."));
+    return !findings_is_box(name) && (f->rule[type] != 0 || gcd_text_begins(name, "System."));
 }
 
 static void mark_own(struct findings *f)

@@ -141,7 +141,7 @@ static void advise_chain(struct suspect_words *s, const struct gcd_suspect *p)
     }
     const char *name = gcd_graph_summary(s->w->g)->types[p->type].name;
     for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++)
-        if (strncmp(name, scopes[i].type, strlen(scopes[i].type)) == 0) {
+        if (gcd_text_begins(name, scopes[i].type)) {
             put_look_for(s, p, true);
             suspects_put(s, "%s", scopes[i].advice);
             return;

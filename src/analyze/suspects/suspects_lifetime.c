@@ -39,7 +39,7 @@ bool suspects_is_container(const char *name)
 {
     return strcmp(name, INJECTION "ServiceProvider") == 0 ||
            strstr(name, INJECTION "ServiceLookup.") != NULL ||
-           strncmp(name, "Microsoft.Extensions.Hosting.Internal.", 38) == 0 ||
+           gcd_text_begins(name, "Microsoft.Extensions.Hosting.Internal.") ||
            strcmp(name, "Microsoft.AspNetCore.Builder.WebApplication") == 0;
 }
 
@@ -51,7 +51,7 @@ static const char *name_at(const struct suspect_words *s, const struct gcd_suspe
 static const struct marker *marker_of(const char *name)
 {
     for (size_t i = 0; i < MARKERS; i++)
-        if (strncmp(name, markers[i].type, strlen(markers[i].type)) == 0)
+        if (gcd_text_begins(name, markers[i].type))
             return &markers[i];
     return NULL;
 }
@@ -63,7 +63,7 @@ static bool is_plumbing(const char *name)
                                           "System.Func`",    "System.Lazy`",
                                           INJECTION,         "System.Action" };
     for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
-        if (strncmp(name, begins[i], strlen(begins[i])) == 0)
+        if (gcd_text_begins(name, begins[i]))
             return true;
     return false;
 }
