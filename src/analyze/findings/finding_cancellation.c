@@ -45,13 +45,6 @@ const struct finding_rule finding_cancellation = {
     .look = look,
 };
 
-/* A source of CreateLinkedTokenSource; nobody looks for its class. */
-static bool is_linked(const struct suspect_words *s, uint32_t type)
-{
-    return strstr(gcd_graph_summary(s->w->g)->types[type].name, "CancellationTokenSource+Linked") !=
-           NULL;
-}
-
 void suspects_tell_cancellation(struct suspect_words *s, const struct suspect *x)
 {
     suspects_put_count(s, x->pub.objects, "callback is", "callbacks are");
@@ -73,8 +66,9 @@ void suspects_advise_cancellation(struct suspect_words *s, const struct suspect 
     bool linked = false;
     size_t own = GCD_SUSPECT_HOLDERS;
     for (size_t i = x->pub.held_count; i-- > 0;) {
-        linked = linked || is_linked(s, x->pub.held[i].type);
-        own = is_linked(s, x->pub.held[i].type) || !suspects_is_holder(x, i) ? own : i;
+        linked = linked || suspects_is_linked_source(s, x->pub.held[i].type);
+        own = suspects_is_linked_source(s, x->pub.held[i].type) || !suspects_is_holder(x, i) ? own
+                                                                                             : i;
     }
     suspects_put(s, "The source lives longer than what registers: ");
     if (own < x->pub.held_count) {

@@ -388,15 +388,11 @@ static bool is_above(const struct findings *f, uint32_t type, uint32_t node)
 /* Does X consist of the pool C?  A stack of connections is as deep as it has connections. */
 static bool is_pooled(const struct findings *f, const struct candidate *c, const struct suspect *x)
 {
-    uint32_t node = x->pub.kind == GCD_SUSPECT_OBJECT && is_framework(f, x->pub.node) ? c->nodes[0]
-                                                                                      : x->pub.node;
     if (x->pub.bytes - x->pub.bytes / 5 > c->retained)
         return false;
-    if (x->pub.kind == GCD_SUSPECT_THREAD_STATICS)
-        return true;
-    while (node < GCD_NODE_ROOT && node != x->pub.node)
-        node = gcd_dominators_parent(f->w->d, node);
-    return x->pub.kind == GCD_SUSPECT_OBJECT && node == x->pub.node && is_framework(f, x->pub.node);
+    return x->pub.kind == GCD_SUSPECT_THREAD_STATICS ||
+           (x->pub.kind == GCD_SUSPECT_OBJECT && is_framework(f, x->pub.node) &&
+            suspects_dominates(f->w, x->pub.node, c->nodes[0]));
 }
 
 static bool is_replaced(const struct search *s, const struct candidate *c, const struct suspect *x)

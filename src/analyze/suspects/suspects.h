@@ -243,10 +243,10 @@ gcd_status suspects_ways(struct suspects_work *w, const struct suspects_drawn *d
                          struct gcd_error *err);
 /* suspects_lifetime.c: is ROOT a static variable of one of the program's own classes, or, if its
  * class is unknown, of an own type? */
+bool suspects_is_own_static(const struct suspects_work *w, size_t root);
 /* Is NAME, as the runtime writes it, a type that holds everything a program makes once, such as
  * ServiceProvider? */
 bool suspects_is_container(const char *name);
-bool suspects_is_own_static(const struct suspects_work *w, size_t root);
 /* suspects_statics.c: w->statics; the root of NODE if it is one of these, else SIZE_MAX. */
 gcd_status suspects_find_statics(struct suspects_work *w, struct gcd_error *err);
 size_t suspects_statics_root(const struct suspects_work *w, uint32_t node);
@@ -281,6 +281,8 @@ gcd_status suspects_find_origins(struct suspects_work *w, struct gcd_error *err)
 gcd_status suspects_find_alike(struct suspects_work *w, struct gcd_error *err);
 uint32_t suspects_assemblies_of(const struct suspects_work *w, uint32_t type);
 gcd_status suspects_owner(const struct suspects_work *w, struct suspect *x, struct gcd_error *err);
+/* Is UP between NODE and the root of the dominator tree, or NODE itself? */
+bool suspects_dominates(const struct suspects_work *w, uint32_t up, uint32_t node);
 /* suspects_path.c: path and root of one suspect. */
 gcd_status suspects_path(const struct suspects_work *w, struct suspect *x, struct gcd_error *err);
 /* suspects_kinds.c: the initial check of each kind; sentence and advice of one suspect. */

@@ -115,8 +115,7 @@ static gcd_status find_collection(const struct suspects_work *w, struct suspect 
 
 /* ---- the owner ---- */
 
-/* Is UP between NODE and the root of the dominator tree? */
-static bool dominates(const struct suspects_work *w, uint32_t up, uint32_t node)
+bool suspects_dominates(const struct suspects_work *w, uint32_t up, uint32_t node)
 {
     while (node < GCD_NODE_ROOT && node != up)
         node = gcd_dominators_parent(w->d, node);
@@ -141,7 +140,7 @@ static gcd_status find_owner(const struct suspects_work *w, struct suspect *x,
         return GCD_OK;
     p->owner_node = at;
     p->owner = gcd_graph_node_type(w->g, at);
-    p->owner_alone = !w->lacks_references && dominates(w, at, p->node);
+    p->owner_alone = !w->lacks_references && suspects_dominates(w, at, p->node);
     const char *path = gcd_graph_summary(w->g)->types[p->owner].module_path, *slash = path,
                *machine;
     size_t n;

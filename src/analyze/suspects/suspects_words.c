@@ -291,9 +291,14 @@ void suspects_put_where(struct suspect_words *s, uint32_t who)
     }
 }
 
+bool suspects_is_linked_source(const struct suspect_words *s, uint32_t type)
+{
+    return strstr(raw_name_of(s, type), "CancellationTokenSource+Linked") != NULL;
+}
+
 void suspects_put_who(struct suspect_words *s, uint32_t who)
 {
-    if (strstr(raw_name_of(s, who), "CancellationTokenSource+Linked") != NULL) {
+    if (suspects_is_linked_source(s, who)) {
         suspects_put(s, "linked sources (CreateLinkedTokenSource)");
         return;
     }

@@ -96,6 +96,8 @@ bool suspects_put_parts(struct suspect_words *s, uint64_t objects,
 bool suspects_is_call(const struct suspect_words *s, uint32_t type);
 /* Does TYPE hold the variables that lambdas have captured? */
 bool suspects_is_lambda(const struct suspect_words *s, uint32_t type);
+/* Is it a source that CreateLinkedTokenSource makes?  Nobody looks for its class. */
+bool suspects_is_linked_source(const struct suspect_words *s, uint32_t type);
 /* WHO, the type behind a finding: an asynchronous method by its name, "a lambda in Shop.Import". */
 void suspects_put_who(struct suspect_words *s, uint32_t who);
 /* The same as a place to look: a lambda is "Shop.Import". */
