@@ -495,6 +495,30 @@ static void linked_sources(void **state)
     forget(a);
 }
 
+/* Whoever keeps a tenth of it is told, beside linked sources, too. */
+static void all_that_register(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    put_callbacks(p, 1200, "s_stop");
+    uint32_t from = type(p, "Shop.Download"), n = 0;
+    for (size_t i = 0; i < p->node_count; i++)
+        if (p->nodes[i].type == from) {
+            n++;
+            p->nodes[i].type = n % 3 == 0   ? type(p, "Shop.Upload")
+                               : n % 3 == 1 ? type(p, SOURCE "+Linked1CancellationTokenSource")
+                                            : from;
+            p->nodes[i].size_bytes = n % 3 == 0 ? 200 : n % 3 == 1 ? 300 : 100;
+        }
+    struct answer a = ask_with(p, 0.001, NOTHING_IS_LARGE);
+    const struct gcd_suspect *s = first_of(a, GCD_SUSPECT_CANCELLATION);
+    assert_non_null(s);
+    if (strstr(s->advice, "registers: Upload and Download should dispose of each "
+                          "CancellationTokenRegistration, and of each source") == NULL)
+        fail_msg("%s", s->advice);
+    forget(a);
+}
+
 /* Everything is below the provider of a program, but it keeps nothing that somebody forgot. */
 static void a_service_provider_holds_nothing(void **state)
 {
@@ -1144,6 +1168,7 @@ int main(void)
         cmocka_unit_test(few_elements_with_many_objects),
         cmocka_unit_test(chains_of_scopes),
         cmocka_unit_test(linked_sources),
+        cmocka_unit_test(all_that_register),
         cmocka_unit_test(a_service_provider_holds_nothing),
         cmocka_unit_test(how_types_are_named),
         cmocka_unit_test(who_is_behind),

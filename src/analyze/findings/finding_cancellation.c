@@ -64,17 +64,11 @@ void suspects_say_cancellation(struct suspect_words *s, const struct suspect *x)
 void suspects_advise_cancellation(struct suspect_words *s, const struct suspect *x)
 {
     bool linked = false;
-    size_t own = GCD_SUSPECT_HOLDERS;
-    for (size_t i = x->pub.held_count; i-- > 0;) {
+    for (size_t i = 0; i < x->pub.held_count; i++)
         linked = linked || suspects_is_linked_source(s, x->pub.held[i].type);
-        own = suspects_is_linked_source(s, x->pub.held[i].type) || !suspects_is_holder(x, i) ? own
-                                                                                             : i;
-    }
     suspects_put(s, "The source lives longer than what registers: ");
-    if (own < x->pub.held_count) {
-        suspects_put_who(s, x->pub.held[own].type);
+    if (suspects_put_holders(s, x, suspects_put_who))
         suspects_put(s, " should ");
-    }
     suspects_put(s, "dispose of each CancellationTokenRegistration%s when its work is done.",
                  linked ? ", and of each source that CreateLinkedTokenSource makes," : "");
 }

@@ -35,7 +35,7 @@ void suspects_advise_waits(struct suspect_words *s, const struct suspect *x)
     suspects_put(s, "Unregister each RegisteredWaitHandle when its work is done");
     if (x->pub.held_count > 0) {
         suspects_put(s, ": look in ");
-        suspects_put_holders(s, x, suspects_put_who);
+        (void)suspects_put_holders(s, x, suspects_put_who);
     }
     suspects_put(s, ".");
 }

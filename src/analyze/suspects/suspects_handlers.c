@@ -480,7 +480,7 @@ void suspects_advise_handlers(struct suspect_words *s, const struct suspect *x)
     suspects_put(s, " without its -=");
     if (p->held_count > 0) {
         suspects_put(s, " in ");
-        suspects_put_holders(s, x, suspects_put_where);
+        (void)suspects_put_holders(s, x, suspects_put_where);
     }
     suspects_put(s, p->held_count > 0 && suspects_is_lambda(s, p->held[0].type)
                         ? "; only a lambda kept in a variable can be removed."

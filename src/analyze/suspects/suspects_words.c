@@ -329,16 +329,19 @@ void suspects_put_holder_bytes(struct suspect_words *s, const struct suspect *x,
     suspects_put_bytes(s, x->pub.held[i].bytes);
 }
 
-void suspects_put_holders(struct suspect_words *s, const struct suspect *x,
+bool suspects_put_holders(struct suspect_words *s, const struct suspect *x,
                           void (*put)(struct suspect_words *s, uint32_t type))
 {
-    size_t n = 1;
-    while (n < x->pub.held_count && has_tenth_of_bytes(x, n))
-        n++;
+    uint32_t types[GCD_SUSPECT_HOLDERS];
+    size_t n = 0;
+    for (size_t i = 0; i < x->pub.held_count && (i == 0 || has_tenth_of_bytes(x, i)); i++)
+        if (!suspects_is_linked_source(s, x->pub.held[i].type))
+            types[n++] = x->pub.held[i].type;
     for (size_t i = 0; i < n; i++) {
         suspects_put(s, i == 0 ? "" : i + 1 < n ? ", " : " and ");
-        put(s, x->pub.held[i].type);
+        put(s, types[i]);
     }
+    return n > 0;
 }
 
 void suspects_put_behind(struct suspect_words *s, const struct suspect *x, const char *how)

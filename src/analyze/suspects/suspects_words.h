@@ -107,8 +107,9 @@ bool suspects_is_holder(const struct suspect *x, size_t i);
 /* BEFORE and "21.0 MiB", what the objects of pub.held[I] retain, if that is known. */
 void suspects_put_holder_bytes(struct suspect_words *s, const struct suspect *x, size_t i,
                                const char *before);
-/* "Shop.PollJob, Shop.Feed and Shop.Cart": the types behind a tenth of the bytes. */
-void suspects_put_holders(struct suspect_words *s, const struct suspect *x,
+/* "Shop.PollJob, Shop.Feed and Shop.Cart": the types behind a tenth of the bytes, but no linked
+ * sources.  False: there are none. */
+bool suspects_put_holders(struct suspect_words *s, const struct suspect *x,
                           void (*put)(struct suspect_words *s, uint32_t type));
 /* ", all for Shop.PollJob", ", 2,998 of them for Shop.PollJob" or ", 2,000 of them for Shop.PollJob
  * (2.0 MiB), 1,000 for Shop.Feed (1.0 MiB)" if HOW is " for "; nothing if no type behind it is
