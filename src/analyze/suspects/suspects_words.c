@@ -402,9 +402,10 @@ static void put_field_of_owner(struct suspect_words *s, const struct gcd_suspect
 
 void suspects_put_owner(struct suspect_words *s, const struct gcd_suspect *p)
 {
-    if (!suspects_is_lambda(s, p->owner) && !suspects_is_call(s, p->owner))
+    if (!suspects_is_lambda(s, p->owner) && !suspects_is_call(s, p->owner)) {
         put_field_of_owner(s, p);
-    suspects_put(s, suspects_is_lambda(s, p->owner) || suspects_is_call(s, p->owner) ? "" : "one ");
+        suspects_put(s, "one ");
+    }
     suspects_put_who(s, p->owner);
     suspects_put_module(s, p);
 }
