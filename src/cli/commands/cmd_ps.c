@@ -8,11 +8,9 @@
 #include "commands/commands.h"
 #include "commands/command_parts.h"
 #include "exit.h"
-#include "input/fail.h"
 #include "live/target.h"
 #include "output/json_out.h"
 #include "output/output.h"
-#include "signals.h"
 #include "term/message.h"
 #include "term/term.h"
 
@@ -23,7 +21,6 @@
 #include <jansson.h>
 #include <pwd.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define COLUMNS 6
@@ -188,13 +185,10 @@ static void print_table(const struct gcd_ipc_process_list *l)
 
 enum cli_exit cmd_ps(const struct cli_args *args)
 {
-    struct gcd_ipc_list_options options = { .own_tmpdir = getenv("TMPDIR"),
-                                            .cancel = &cli_canceled };
     struct gcd_ipc_process_list l;
-    struct gcd_error err = GCD_ERROR_INIT;
-    if (gcd_ipc_list(&options, &l, &err) != GCD_OK)
-        return cli_fail(NULL, &err);
-    enum cli_exit e = CLI_DONE;
+    enum cli_exit e = cli_list_processes(&l);
+    if (e != CLI_DONE)
+        return e;
     if (args->view.json)
         e = print_json(&l) == 0 || errno != ENOMEM ? CLI_DONE : CLI_FAILED;
     else if (l.count > 0)

@@ -211,12 +211,10 @@ static enum cli_exit identify(struct job_dump *d, const struct cli_args *args)
  * the output before the dump. */
 static enum cli_exit find(struct job *j, uint32_t pid)
 {
-    struct gcd_ipc_list_options options = { .own_tmpdir = getenv("TMPDIR"),
-                                            .cancel = &cli_canceled };
     struct gcd_ipc_process_list l;
-    struct gcd_error err = GCD_ERROR_INIT;
-    if (gcd_ipc_list(&options, &l, &err) != GCD_OK)
-        return cli_fail(NULL, &err);
+    enum cli_exit e = cli_list_processes(&l);
+    if (e != CLI_DONE)
+        return e;
     j->dumps = calloc(l.count + 1, sizeof *j->dumps);
     j->own.ids = calloc(l.count + 1, JOB_FILES * sizeof *j->own.ids);
     for (size_t i = 0; j->dumps != NULL && j->own.ids != NULL && i < l.count; i++)

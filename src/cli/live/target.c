@@ -114,16 +114,22 @@ static enum cli_exit choose(const struct gcd_ipc_process_list *l, const char *na
     return CLI_DONE;
 }
 
-static enum cli_exit by_name(const char *name, struct cli_dump *d, char *ret_path,
-                             uint32_t *ret_pid)
+enum cli_exit cli_list_processes(struct gcd_ipc_process_list *ret)
 {
     struct gcd_ipc_list_options options = { .own_tmpdir = getenv("TMPDIR"),
                                             .cancel = &cli_canceled };
-    struct gcd_ipc_process_list l;
     struct gcd_error err = GCD_ERROR_INIT;
-    if (gcd_ipc_list(&options, &l, &err) != GCD_OK)
-        return cli_fail(NULL, &err);
-    enum cli_exit e = choose(&l, name, d, ret_path, ret_pid);
+    return gcd_ipc_list(&options, ret, &err) == GCD_OK ? CLI_DONE : cli_fail(NULL, &err);
+}
+
+static enum cli_exit by_name(const char *name, struct cli_dump *d, char *ret_path,
+                             uint32_t *ret_pid)
+{
+    struct gcd_ipc_process_list l;
+    enum cli_exit e = cli_list_processes(&l);
+    if (e != CLI_DONE)
+        return e;
+    e = choose(&l, name, d, ret_path, ret_pid);
     gcd_ipc_list_done(&l);
     return e;
 }

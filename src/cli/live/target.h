@@ -23,6 +23,9 @@ enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_o
  * RET_PATH[GCD_IPC_PATH_MAX]; sets D->subject.  On failure the message has been printed.
  */
 enum cli_exit cli_find_target(const struct cli_args *args, struct cli_dump *d, char *ret_path);
+/* All processes that can be dumped; gcd_ipc_list_done frees them.  On failure the message has been
+ * printed. */
+enum cli_exit cli_list_processes(struct gcd_ipc_process_list *ret);
 /* How well NAME matches P: 2 exactly, 1 as a pattern, 0 not at all. */
 int cli_target_fits(const struct gcd_ipc_process *p, const char *name);
 /* Sets the subject of D to "process 1234". */

@@ -14,11 +14,11 @@
 #include "commands/commands.h"
 #include "commands/command_parts.h"
 #include "live/live.h"
+#include "live/target.h"
 #include "mcp/mcp_call.h"
 #include "mcp/mcp_root.h"
 #include "output/json_out.h"
 #include "output/output.h"
-#include "signals.h"
 
 #ifdef GCDUMPC_HAVE_IPC
 
@@ -44,12 +44,9 @@ static json_t *process_row(struct mcp_call *c, const struct gcd_ipc_process *p)
 
 static enum mcp_outcome run_list(struct mcp_call *c)
 {
-    struct gcd_ipc_list_options options = { .own_tmpdir = getenv("TMPDIR"),
-                                            .cancel = &cli_canceled };
     struct gcd_ipc_process_list all;
-    struct gcd_error err = GCD_ERROR_INIT;
-    if (gcd_ipc_list(&options, &all, &err) != GCD_OK)
-        return mcp_fail_by(c, &err);
+    if (cli_list_processes(&all) != CLI_DONE)
+        return mcp_fail_said(c);
     mcp_page_total(c, all.count);
     while (mcp_page_wants(c))
         mcp_page_add(c, process_row(c, &all.items[c->page.next]));
@@ -93,12 +90,9 @@ static enum mcp_outcome put_cost(struct mcp_call *c, const struct gcd_ipc_proces
 
 static enum mcp_outcome estimate(struct mcp_call *c, uint32_t pid)
 {
-    struct gcd_ipc_list_options options = { .own_tmpdir = getenv("TMPDIR"),
-                                            .cancel = &cli_canceled };
     struct gcd_ipc_process_list all;
-    struct gcd_error err = GCD_ERROR_INIT;
-    if (gcd_ipc_list(&options, &all, &err) != GCD_OK)
-        return mcp_fail_by(c, &err);
+    if (cli_list_processes(&all) != CLI_DONE)
+        return mcp_fail_said(c);
     size_t i = 0;
     while (i < all.count && all.items[i].pid != pid)
         i++;
