@@ -43,7 +43,7 @@ static bool has_capitals(const char *s)
 static gcd_status compile(struct finder *f, const char *pattern, struct gcd_error *err)
 {
     size_t n = strlen(pattern);
-    bool regex = n > 2 && pattern[0] == '/' && pattern[n - 1] == '/';
+    bool regex = cli_pattern_is_regex(pattern, n);
     char *glob = NULL;
     const char *wrong;
     f->any_case = !has_capitals(pattern);

@@ -132,10 +132,7 @@ static json_t *json_head(const struct waiting *w)
 
 enum cli_exit cli_stack_pattern(const char *text, struct cli_pattern **ret)
 {
-    size_t n = strlen(text);
-    bool regex = n > 2 && text[0] == '/' && text[n - 1] == '/';
-    const char *problem =
-        regex ? cli_pattern_regex(text + 1, n - 2, ret) : cli_pattern_glob(text, n, ret);
+    const char *problem = cli_pattern_new(text, strlen(text), ret);
     if (problem != NULL)
         return cli_error(CLI_USAGE, NULL, "--filter %s: %s", text, problem);
     return *ret != NULL ? CLI_DONE : cli_no_memory(NULL);

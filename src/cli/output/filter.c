@@ -34,7 +34,7 @@ struct cli_filter {
 enum cli_exit cli_filter_new(const char *pattern, struct cli_filter **ret)
 {
     size_t n = strlen(pattern);
-    bool regex = n > 2 && pattern[0] == '/' && pattern[n - 1] == '/';
+    bool regex = cli_pattern_is_regex(pattern, n);
     unsigned most = regex ? REGEX_MAX : PATTERN_MAX;
     *ret = NULL;
     if (n == 0 || n > most)
@@ -310,9 +310,8 @@ enum cli_exit cli_filter_types(const struct cli_filter *f, const struct cli_dump
     const struct gcd_summary *summary = cli_type_summary(d);
     bool matched = f == NULL, used = f == NULL;
     uint8_t *types = calloc((size_t)summary->type_count + 1, 1);
-    enum cli_exit e =
-        types != NULL ? cli_filter_select(f, d->subject, cli_type_summary(d), names, NULL, types)
-                      : cli_no_memory(d->subject);
+    enum cli_exit e = types != NULL ? cli_filter_select(f, d->subject, summary, names, NULL, types)
+                                    : cli_no_memory(d->subject);
     for (uint32_t i = 0; e == CLI_DONE && i < summary->type_count; i++) {
         matched = matched || types[i] != 0;
         types[i] = types[i] != 0 && summary->types[i].objects > 0;

@@ -293,6 +293,17 @@ const char *cli_pattern_regex(const char *text, size_t n, struct cli_pattern **r
     return compile(&to, 0, ret);
 }
 
+bool cli_pattern_is_regex(const char *text, size_t n)
+{
+    return n > 2 && text[0] == '/' && text[n - 1] == '/';
+}
+
+const char *cli_pattern_new(const char *text, size_t n, struct cli_pattern **ret)
+{
+    return cli_pattern_is_regex(text, n) ? cli_pattern_regex(text + 1, n - 2, ret)
+                                         : cli_pattern_glob(text, n, ret);
+}
+
 void cli_pattern_free(struct cli_pattern *p)
 {
     if (p == NULL)

@@ -28,6 +28,10 @@ struct cli_pattern;
  */
 const char *cli_pattern_glob(const char *text, size_t n, struct cli_pattern **ret);
 const char *cli_pattern_regex(const char *text, size_t n, struct cli_pattern **ret);
+/* Is TEXT a regular expression between slashes? */
+bool cli_pattern_is_regex(const char *text, size_t n);
+/* Compiles that, or else a glob. */
+const char *cli_pattern_new(const char *text, size_t n, struct cli_pattern **ret);
 /* The same for a glob in which every name may lack its namespace and outer types: "Order" is also
  * "Shop.Order", "List<Order>" also "Shop.List<Shop.Order>".  FOLD: the case of ASCII letters does
  * not matter. */

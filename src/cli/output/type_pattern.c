@@ -45,15 +45,9 @@ struct cli_type_pattern {
 
 /* ---- reading ---- */
 
-static bool is_regex(const char *text, size_t n)
-{
-    return n > 2 && text[0] == '/' && text[n - 1] == '/';
-}
-
 static const char *compile(const char *text, size_t n, struct cli_pattern **ret, bool *ret_ok)
 {
-    const char *wrong = is_regex(text, n) ? cli_pattern_regex(text + 1, n - 2, ret)
-                                          : cli_pattern_glob(text, n, ret);
+    const char *wrong = cli_pattern_new(text, n, ret);
     *ret_ok = *ret != NULL;
     return wrong;
 }
@@ -152,7 +146,7 @@ static const char *read_pattern(const char *text, struct cli_type_pattern *to, b
     if (module != NULL)
         return compile(module, k, &to->module, ret_ok);
     to->raw = memchr(text, '`', n) != NULL;
-    to->regex = is_regex(text, n);
+    to->regex = cli_pattern_is_regex(text, n);
     if (to->regex) {
         const char *wrong = compile(text, n, &to->whole.patterns[0], ret_ok);
         to->whole.n = *ret_ok;
