@@ -298,7 +298,7 @@ static void put_root_sets(struct answer *a, const struct answer_histogram *from)
         answer_text(a, "group", label->key);
     }
     if (s->pseudo_roots.roots > 0) {
-        put_root_set(a, from, &s->pseudo_roots, HAS_ALL, "(no root recorded)");
+        put_root_set(a, from, &s->pseudo_roots, HAS_ALL, ANSWER_NO_ROOT);
         answer_text(a, "group", answer_root_key(NULL));
     }
     if (s->shared_objects > 0) {

@@ -12,24 +12,34 @@ const char *answer_root_key(const struct gcd_root *r)
     return r != NULL ? gcd_root_group_label(gcd_root_group(r))->key : "stand_in";
 }
 
-static struct gcd_static_words words_of(const struct gcd_session *s, const struct gcd_root *r)
+static struct gcd_static_words words_of(const struct gcd_graph *g, const struct gcd_names *names,
+                                        const struct gcd_root *r)
 {
-    return r != NULL ? gcd_static_words(gcd_session_graph(s), gcd_session_names(s), r)
+    return r != NULL ? gcd_static_words(g, names, r)
                      : (struct gcd_static_words){ "", { "", "", "" } };
+}
+
+void answer_root_parts(const struct gcd_graph *g, const struct gcd_names *names,
+                       const struct gcd_root *r, const char *ret[ANSWER_ROOT_PARTS])
+{
+    const struct gcd_static_words w = words_of(g, names, r);
+    ret[0] = r != NULL ? gcd_root_group_label(gcd_root_group(r))->one : ANSWER_NO_ROOT;
+    ret[1] = w.label[0][0] != '\0' ? " " : "";
+    for (size_t i = 0; i < 3; i++)
+        ret[2 + i] = w.label[i];
 }
 
 void answer_root_label(struct answer *a, const char *key, const struct gcd_session *s,
                        const struct gcd_root *r)
 {
-    const struct gcd_static_words w = words_of(s, r);
-    answer_format(a, key, "%s%s%s%s%s",
-                  r != NULL ? gcd_root_group_label(gcd_root_group(r))->one : "(no root recorded)",
-                  w.label[0][0] != '\0' ? " " : "", w.label[0], w.label[1], w.label[2]);
+    const char *p[ANSWER_ROOT_PARTS];
+    answer_root_parts(gcd_session_graph(s), gcd_session_names(s), r, p);
+    answer_format(a, key, "%s%s%s%s%s", p[0], p[1], p[2], p[3], p[4]);
 }
 
 void answer_static(struct answer *a, const struct gcd_session *s, const struct gcd_root *r)
 {
-    const struct gcd_static_words w = words_of(s, r);
+    const struct gcd_static_words w = words_of(gcd_session_graph(s), gcd_session_names(s), r);
     answer_known(a, "field", r != NULL && r->kind == GCD_ROOT_STATIC ? r->name : NULL);
     answer_known(a, "class", w.class_name);
     if (w.label[0][0] != '\0')

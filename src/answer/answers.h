@@ -180,6 +180,11 @@ void answer_change(struct answer *a, const struct gcd_diff_sum sums[2], bool is_
  */
 void answer_root_label(struct answer *a, const char *key, const struct gcd_session *s,
                        const struct gcd_root *r);
+/* The same in parts, which are shown one after the other.  As gcd_static_words. */
+#define ANSWER_ROOT_PARTS 5
+void answer_root_parts(const struct gcd_graph *g, const struct gcd_names *names,
+                       const struct gcd_root *r, const char *ret[ANSWER_ROOT_PARTS]);
+#define ANSWER_NO_ROOT "(no root recorded)"
 /* The cells "field", "class" and "label" of a static variable; unknown for other roots and NULL. */
 void answer_static(struct answer *a, const struct gcd_session *s, const struct gcd_root *r);
 /* The group of R for programs, such as "statics"; "stand_in" for R NULL. */

@@ -6,7 +6,6 @@
 
 #include "browse/opening.h"
 #include "output/pattern.h"
-#include "output/root_labels.h"
 
 /* Bytes of a line that are searched. */
 #define TEXT_BYTES     65536u

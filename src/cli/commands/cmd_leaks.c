@@ -22,7 +22,6 @@
 #include "output/json_out.h"
 #include "output/memory_notes.h"
 #include "output/output.h"
-#include "output/root_labels.h"
 #include "term/message.h"
 #include "term/progress.h"
 #include "term/term.h"

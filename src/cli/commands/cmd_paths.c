@@ -18,10 +18,10 @@
 #include "input/fail.h"
 #include "input/input.h"
 #include "output/document.h"
+#include "output/filter.h"
 #include "output/folded_paths.h"
 #include "output/json_out.h"
 #include "output/output.h"
-#include "output/root_labels.h"
 #include "term/message.h"
 #include "term/progress.h"
 

@@ -19,7 +19,6 @@
 #include "output/memory_notes.h"
 #include "output/output.h"
 #include "output/document.h"
-#include "output/root_labels.h"
 #include "signals.h"
 #include "term/message.h"
 #include "term/progress.h"

@@ -21,7 +21,6 @@
 #include "output/filter.h"
 #include "output/json_out.h"
 #include "output/output.h"
-#include "output/root_labels.h"
 #include "term/message.h"
 #include "term/term.h"
 

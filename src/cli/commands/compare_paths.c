@@ -7,6 +7,7 @@
 #include "args.h"
 #include "commands/compare_paths.h"
 #include "exit.h"
+#include "input/dump_verdict.h"
 #include "input/fail.h"
 #include "input/input.h"
 #include "input/memory.h"

@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 #include "commands/compare_paths.h"
-#include "output/root_labels.h"
 
 /* The dump that is being read. */
 struct reading {

@@ -19,8 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/root_labels.h"
-
 enum cli_exit cli_find_object(const char *which, const struct cli_dump *d, uint32_t *ret)
 {
     bool is_address = which[0] == '0' && (which[1] == 'x' || which[1] == 'X');

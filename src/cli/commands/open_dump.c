@@ -21,7 +21,6 @@
 #include "modules/module_names.h"
 #include "output/folded_paths.h"
 #include "output/output.h"
-#include "output/root_labels.h"
 #include "signals.h"
 #include "term/path.h"
 #include "term/progress.h"

@@ -17,7 +17,6 @@
 #include "input/fail.h"
 #include "input/input.h"
 #include "output/prom.h"
-#include "output/root_labels.h"
 
 /* Each type is a time series, so only a few are written by default. */
 #define TYPES_DEFAULT 20u

@@ -30,6 +30,16 @@ void cli_say_dropped(const char *subject, uint64_t objects)
                 gcd_plural(objects), gcd_by_number(objects, "was", "were"));
 }
 
+void cli_say_pseudo_roots(const char *subject, uint32_t n)
+{
+    if (n > 0)
+        cli_say(subject,
+                "the dump has no roots; %" PRIu32
+                " object%s that nothing else refers to %s, so the results are a guess",
+                n, gcd_plural(n),
+                gcd_by_number(n, "serves as pseudo-root", "serve as pseudo-roots"));
+}
+
 /* Reports what does not fit into the graph. */
 static void warn_graph(const char *subject, const struct gcd_graph_notes *n)
 {

@@ -16,10 +16,11 @@
 void cli_say_verdict(const struct cli_dump *d, bool quiet);
 /*
  * Report what a graph or an output lacks, nothing for 0: references and roots without a target
- * object, AT_LEAST that many; OBJECTS without an address.
+ * object, AT_LEAST that many; OBJECTS without an address; N objects in the place of roots.
  */
 void cli_say_dangling(const char *subject, uint64_t edges, uint64_t roots, bool at_least);
 void cli_say_dropped(const char *subject, uint64_t objects);
+void cli_say_pseudo_roots(const char *subject, uint32_t n);
 /* The exit status of a command that did its work: CLI_DONE or CLI_INCOMPLETE. */
 enum cli_exit cli_judge(const struct cli_dump *d);
 /* Begins a text with the verdict about SUBJECT, because a table may be passed on without standard

@@ -11,7 +11,6 @@
 #include "input/fail.h"
 #include "mcp/mcp_schema.h"
 #include "output/json_out.h"
-#include "output/root_labels.h"
 #include "term/message.h"
 #include "term/progress.h"
 #include "term/suggest.h"

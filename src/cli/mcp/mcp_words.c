@@ -10,9 +10,9 @@
 #include <gcdumpc/unstable/session/views.h>
 
 #include "mcp/mcp_words.h"
+#include "output/filter.h"
 #include "output/folded_paths.h"
 #include "output/json_out.h"
-#include "output/root_labels.h"
 #include "term/term.h"
 
 enum mcp_outcome mcp_find_object(struct mcp_call *c, const char *name, uint32_t *ret)

@@ -330,3 +330,14 @@ enum cli_exit cli_filter_types(const struct cli_filter *f, const struct cli_dump
         free(types);
     return e;
 }
+
+enum cli_exit cli_match_types(const char *pattern, const struct cli_dump *d,
+                              const struct gcd_names *names, uint8_t **ret)
+{
+    struct cli_filter *filter;
+    enum cli_exit e = cli_filter_new(pattern, &filter);
+    if (e == CLI_DONE)
+        e = cli_filter_types(filter, d, names, ret);
+    cli_filter_free(filter);
+    return e;
+}

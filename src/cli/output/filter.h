@@ -60,6 +60,10 @@ bool cli_filter_is_plain(const struct cli_filter *f);
 enum cli_exit cli_filter_types(const struct cli_filter *f, const struct cli_dump *d,
                                const struct gcd_names *names, uint8_t **ret);
 
+/* The same for a PATTERN; also CLI_USAGE. */
+enum cli_exit cli_match_types(const char *pattern, const struct cli_dump *d,
+                              const struct gcd_names *names, uint8_t **ret);
+
 /* Says "no type matches ..." about SUBJECT, with the nearest names of D; returns CLI_FAILED. */
 enum cli_exit cli_filter_nothing(const struct cli_filter *f, const char *subject,
                                  const struct cli_dump *d, const struct gcd_names *names);

@@ -3,6 +3,7 @@
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/unstable/suspect_checks.h>
 
+#include "answer/answers.h"
 #include "summary/summary.h"
 #include "input/input.h"
 #include "output/json_out.h"

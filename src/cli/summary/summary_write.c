@@ -17,7 +17,6 @@
 #include "input/memory.h"
 #include "output/json_out.h"
 #include "output/output.h"
-#include "output/root_labels.h"
 #include "term/message.h"
 #include "term/path.h"
 #include "term/progress.h"

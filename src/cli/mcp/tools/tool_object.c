@@ -12,6 +12,7 @@
 #include "output/folded_paths.h"
 #include "output/root_labels.h"
 #include "output/type_pattern.h"
+#include "render/render.h"
 
 /* Most roots and handles listed for one object. */
 #define HOLDERS_SHOWN 10u

@@ -13,7 +13,6 @@
 #include "mcp/mcp_call.h"
 #include "mcp/mcp_words.h"
 #include "output/folded_paths.h"
-#include "output/root_labels.h"
 
 /* At most this many paths to an object. */
 #define PATHS_MAX 1000u

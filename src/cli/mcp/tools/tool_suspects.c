@@ -12,7 +12,6 @@
 #include "mcp/mcp_call.h"
 #include "mcp/mcp_words.h"
 #include "output/json_out.h"
-#include "output/root_labels.h"
 #include "term/term.h"
 
 /* Puts all rows of A, which it frees. */
