@@ -231,18 +231,6 @@ void mcp_put_name(struct mcp_call *c, json_t *o, const char *key, const char *te
     mcp_put(o, key, text != NULL && text[0] != '\0' ? mcp_name(c, text) : json_null());
 }
 
-void mcp_put_share(json_t *o, const char *key, uint64_t part, uint64_t whole)
-{
-    double share = whole > 0 ? (double)part / (double)whole : 0;
-    mcp_put(o, key, json_real((double)(int64_t)(share * 10000 + 0.5) / 10000));
-}
-
-json_t *mcp_object_id(const struct mcp_call *c, uint32_t node)
-{
-    char buf[CLI_NUMBER_BYTES];
-    return json_string(answer_object_text(c->heap->d.graph, node, buf));
-}
-
 /* ---- the call ---- */
 
 /* Puts the fields that all answers about a heap have before the others, first what makes the others

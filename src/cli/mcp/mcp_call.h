@@ -66,17 +66,17 @@ void mcp_put(json_t *o, const char *key, json_t *value);
 void mcp_put_count(json_t *o, const char *key, uint64_t n);
 void mcp_put_text(json_t *o, const char *key, const char *text);
 void mcp_put_name(struct mcp_call *c, json_t *o, const char *key, const char *text);
-void mcp_put_share(json_t *o, const char *key, uint64_t part, uint64_t whole);
 /* TEXT, shortened likewise. */
 json_t *mcp_name(struct mcp_call *c, const char *text);
-/* Object NODE of the heap: "0x...", or its number when the dump has no addresses. */
-json_t *mcp_object_id(const struct mcp_call *c, uint32_t node);
 
-/* Finds the object that argument NAME names. */
+/* mcp_words.c: finds the object that argument NAME names. */
 enum mcp_outcome mcp_find_object(struct mcp_call *c, const char *name, uint32_t *ret);
 /* Finds the types that the pattern in argument NAME matches: *RET[type_count of the graph + 1], to
  * be freed; NULL without that argument. */
 enum mcp_outcome mcp_find_types(struct mcp_call *c, const char *name, uint8_t **ret);
+/* What such an argument takes. */
+#define MCP_PATTERN_TEXT \
+    "like Shop.*, *.List<string>, byte[], /REGEX/, module(Shop*); the whole name must match"
 
 /* ---- rows in pages (mcp_page.c) ---- */
 
@@ -97,10 +97,10 @@ void mcp_page_add(struct mcp_call *c, json_t *row);
 enum mcp_outcome mcp_page_begin(struct mcp_call *c);
 void mcp_page_end(struct mcp_call *c, const char *key);
 
-/* The rows that the page wants; rows of A that fit, with what was cut.  Frees A, whose making had
- * the status ST. */
 /* No list is longer: what comes after so many rows, a filter or sql finds. */
 #define MCP_ROWS_MAX 100000u
+/* The rows that the page wants; rows of A that fit, with what was cut.  Frees A, whose making had
+ * the status ST. */
 struct answer_page mcp_page_wanted(const struct mcp_call *c);
 enum mcp_outcome mcp_page_answer(struct mcp_call *c, const char *key, gcd_status st,
                                  struct answer *a, const struct gcd_error *err);

@@ -1,19 +1,11 @@
-/*
- * Objects and types as clients name them, and paths as people read them.
- */
+/* Objects and types as clients name them. */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <gcdumpc/unstable/session/views.h>
-
-#include "mcp/mcp_words.h"
+#include "mcp/mcp_call.h"
 #include "output/filter.h"
-#include "output/folded_paths.h"
-#include "output/json_out.h"
-#include "term/term.h"
 
 enum mcp_outcome mcp_find_object(struct mcp_call *c, const char *name, uint32_t *ret)
 {
@@ -46,17 +38,12 @@ enum mcp_outcome mcp_find_object(struct mcp_call *c, const char *name, uint32_t 
                     number, gcd_graph_node_count(g) - 1);
 }
 
-enum mcp_outcome mcp_match_types(struct mcp_call *c, const struct mcp_heap *h, const char *pattern,
-                                 uint8_t **ret)
+enum mcp_outcome mcp_find_types(struct mcp_call *c, const char *name, uint8_t **ret)
 {
+    const char *pattern = mcp_text(c, name);
+    const struct cli_dump *d = &c->heap->d;
     *ret = NULL;
     if (pattern == NULL)
         return MCP_DONE;
-    return cli_match_types(pattern, &h->d, h->d.names, ret) == CLI_DONE ? MCP_DONE
-                                                                        : mcp_fail_said(c);
-}
-
-enum mcp_outcome mcp_find_types(struct mcp_call *c, const char *name, uint8_t **ret)
-{
-    return mcp_match_types(c, c->heap, mcp_text(c, name), ret);
+    return cli_match_types(pattern, d, d->names, ret) == CLI_DONE ? MCP_DONE : mcp_fail_said(c);
 }

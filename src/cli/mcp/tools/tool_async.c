@@ -7,7 +7,6 @@
 
 #include "commands/command_parts.h"
 #include "mcp/mcp_call.h"
-#include "mcp/mcp_words.h"
 
 /* Lists the stacks that match P (NULL: all). */
 static enum mcp_outcome list_stacks(struct mcp_call *c, const struct gcd_async *async,

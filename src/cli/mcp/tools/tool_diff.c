@@ -6,7 +6,6 @@
 
 #include "commands/compare.h"
 #include "mcp/mcp_call.h"
-#include "mcp/mcp_words.h"
 #include "output/json_out.h"
 
 static enum mcp_outcome list_rows(struct mcp_call *c, const struct cli_comparison *d)

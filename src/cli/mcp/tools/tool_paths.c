@@ -11,7 +11,6 @@
 
 #include "commands/object_paths.h"
 #include "mcp/mcp_call.h"
-#include "mcp/mcp_words.h"
 #include "output/folded_paths.h"
 
 /* At most this many paths to an object. */

@@ -10,7 +10,6 @@
 #include <gcdumpc/unstable/text/plural.h>
 
 #include "mcp/mcp_call.h"
-#include "mcp/mcp_words.h"
 #include "output/json_out.h"
 #include "term/term.h"
 

@@ -9,7 +9,6 @@
 #include <gcdumpc/unstable/session/views.h>
 
 #include "mcp/mcp_call.h"
-#include "mcp/mcp_words.h"
 #include "output/json_out.h"
 #include "output/type_pattern.h"
 
