@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gcdumpc/unstable/suspect_checks.h>
+
 #include "browse/opening.h"
 #include "term/term.h"
 
@@ -15,14 +17,13 @@ static const struct gcd_suspects *shown(const struct browse_model *m)
 static void put_whole(const struct browse_view *v, const struct gcd_suspect *s,
                       struct browse_line *ret)
 {
-    /* bytes of these are free space, not objects */
-    bool is_share = s->kind != GCD_SUSPECT_PINNED && s->kind != GCD_SUSPECT_FRAGMENTATION;
     ret->has[0] = true;
     ret->numbers[0] = s->bytes;
     ret->has[1] = true;
     ret->numbers[1] = s->objects;
     ret->part = s->bytes;
-    ret->whole = is_share ? gcd_suspects_heap_bytes(v->model->suspects) : 0;
+    ret->whole =
+        gcd_suspect_kind_is_free(s->kind) ? 0 : gcd_suspects_heap_bytes(v->model->suspects);
 }
 
 static void suspect_line(const struct browse_view *v, const struct browse_section *section,
