@@ -39,7 +39,7 @@ struct leaks {
     const struct gcd_suspects *largest;
     const struct gcd_origins *origins;
     struct cli_unreachable unreachable;
-    struct answer *jam; /* where many calls wait */
+    struct answer *jam; /* where many calls wait; NULL with --csv */
     size_t shown;       /* suspects to show, limited by --top */
 };
 
@@ -286,9 +286,10 @@ static enum cli_exit analyse(struct leaks *l)
         st = gcd_session_origins(session, &looking, &l->origins, &err);
     if (st == GCD_OK)
         st = gcd_session_suspects(session, &looking, &l->suspects, &err);
-    if (st == GCD_OK && !l->args->view.csv)
+    bool whole = !l->args->view.csv; /* else only the suspects, or what was looked for */
+    if (st == GCD_OK && whole)
         st = gcd_session_largest_consumer(session, &looking, &l->largest, &err);
-    if (st == GCD_OK)
+    if (st == GCD_OK && whole)
         st = answer_jam(session, &looking, &l->jam, &err);
     if (st != GCD_OK)
         return cli_fail(l->d.subject, &err);
