@@ -1,7 +1,5 @@
 #include "answer/answers.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <gcdumpc/unstable/compare/trend.h>

@@ -1,15 +1,12 @@
 #include "answer/answers.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/root_order.h>
-#include <gcdumpc/unstable/session/views.h>
 #include <gcdumpc/unstable/text/plural.h>
 
-#include "base/context.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/ovf.h"

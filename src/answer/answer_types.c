@@ -1,7 +1,6 @@
 #include "answer/answers.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <gcdumpc/generations.h>

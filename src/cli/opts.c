@@ -15,7 +15,6 @@
 #include "exit.h"
 #include "input/input.h"
 #include "opts.h"
-#include "output/output.h"
 #include "term/message.h"
 #include "term/path.h"
 #include "term/suggest.h"

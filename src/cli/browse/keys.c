@@ -1,6 +1,5 @@
 /* What keys do. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +7,6 @@
 #include <sys/stat.h>
 
 #include "browse/ui.h"
-#include "term/message.h"
 
 static const char help_text[] =
     "Moving\n"

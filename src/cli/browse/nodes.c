@@ -1,12 +1,9 @@
 /* Lines of objects and of paths. */
 #include "browse/opening.h"
 
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "input/memory.h"
 #include "render/render.h"
 #include "term/term.h"
 

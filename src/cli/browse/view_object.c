@@ -1,6 +1,5 @@
 /* One object: what it is, its path from the root, what holds it, what refers to it and what it
  * refers to. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +7,6 @@
 #include <gcdumpc/unstable/text/plural.h>
 
 #include "browse/opening.h"
-#include "output/folded_paths.h"
 #include "output/root_labels.h"
 #include "term/term.h"
 

@@ -1,6 +1,5 @@
 /* All suspects, a single one, and what is shown without any. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <gcdumpc/unstable/suspect_checks.h>

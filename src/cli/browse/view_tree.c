@@ -1,5 +1,4 @@
 /* The dominator tree, one level at a time; and all types. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,4 @@
 #include <errno.h>
-#include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +20,6 @@
 #include "input/input.h"
 #include "output/document.h"
 #include "output/json_out.h"
-#include "output/output.h"
 #include "output/pattern.h"
 #include "signals.h"
 #include "term/message.h"

@@ -1,9 +1,7 @@
-#include <stdio.h>
 #include <string.h>
 
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/unstable/pages/pages.h>
-#include <gcdumpc/unstable/text/plural.h>
 
 #include "args.h"
 #include "commands/commands.h"
@@ -13,7 +11,6 @@
 #include "input/fail.h"
 #include "input/input.h"
 #include "output/output.h"
-#include "term/path.h"
 
 enum { BEFORE, AFTER };
 

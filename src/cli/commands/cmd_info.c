@@ -14,15 +14,12 @@
 #include "commands/commands.h"
 #include "commands/open_dump.h"
 #include "exit.h"
-#include "input/dump_verdict.h"
 #include "input/fail.h"
 #include "input/input.h"
 #include "input/memory.h"
 #include "output/json_out.h"
 #include "output/memory_notes.h"
 #include "output/names_known.h"
-#include "output/output.h"
-#include "term/message.h"
 #include "term/term.h"
 
 /* A row was lost because memory ran out. */

@@ -1,4 +1,3 @@
-#include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +21,6 @@
 #include "output/json_out.h"
 #include "output/memory_notes.h"
 #include "output/output.h"
-#include "term/message.h"
 #include "term/progress.h"
 #include "term/term.h"
 

@@ -1,4 +1,3 @@
-#include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,15 +13,12 @@
 #include "commands/object_paths.h"
 #include "commands/open_dump.h"
 #include "exit.h"
-#include "input/dump_verdict.h"
 #include "input/fail.h"
 #include "input/input.h"
 #include "output/document.h"
 #include "output/filter.h"
 #include "output/folded_paths.h"
 #include "output/json_out.h"
-#include "output/output.h"
-#include "term/message.h"
 #include "term/progress.h"
 
 struct tree {

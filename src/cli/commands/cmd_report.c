@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +10,6 @@
 #include "commands/open_dump.h"
 #include "commands/report.h"
 #include "exit.h"
-#include "input/dump_verdict.h"
 #include "input/fail.h"
 #include "input/input.h"
 #include "input/memory.h"

@@ -1,4 +1,3 @@
-#include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,15 +12,11 @@
 #include "commands/commands.h"
 #include "commands/open_dump.h"
 #include "exit.h"
-#include "input/dump_verdict.h"
 #include "input/fail.h"
 #include "input/input.h"
-#include "input/memory.h"
 #include "output/document.h"
 #include "output/filter.h"
 #include "output/json_out.h"
-#include "output/output.h"
-#include "term/message.h"
 #include "term/term.h"
 
 #define DEFAULT_LINES 20u

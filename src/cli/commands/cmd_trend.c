@@ -1,9 +1,6 @@
-#include <stdio.h>
 #include <stdlib.h>
 
 #include <gcdumpc/gcdumpc.h>
-#include <gcdumpc/unstable/compare/trend.h>
-#include <gcdumpc/unstable/text/plural.h>
 
 #include "args.h"
 #include "commands/commands.h"
@@ -11,7 +8,6 @@
 #include "exit.h"
 #include "input/fail.h"
 #include "output/output.h"
-#include "term/message.h"
 
 /* ---- the page ---- */
 

@@ -4,7 +4,6 @@
 #include <gcdumpc/unstable/text/plural.h>
 #include <gcdumpc/unstable/tree_diff.h>
 
-#include "args.h"
 #include "commands/compare_paths.h"
 #include "exit.h"
 #include "input/dump_verdict.h"
@@ -14,7 +13,6 @@
 #include "term/message.h"
 #include "term/progress.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

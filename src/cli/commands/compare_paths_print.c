@@ -7,11 +7,9 @@
 #include "args.h"
 #include "commands/compare_paths.h"
 #include "exit.h"
-#include "input/memory.h"
 #include "output/folded_paths.h"
 #include "term/message.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

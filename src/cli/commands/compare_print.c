@@ -13,9 +13,7 @@
 #include "output/output.h"
 #include "term/message.h"
 #include "term/path.h"
-#include "term/term.h"
 
-#include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>

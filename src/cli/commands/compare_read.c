@@ -12,8 +12,6 @@
 #include "input/memory.h"
 #include "term/message.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,5 +1,4 @@
 #include <gcdumpc/gcdumpc.h>
-#include <gcdumpc/unstable/text/plural.h>
 
 #include "answer/answers.h"
 #include "args.h"
@@ -10,12 +9,10 @@
 #include "output/document.h"
 #include "output/json_out.h"
 #include "term/message.h"
-#include "term/term.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,10 +5,8 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include <gcdumpc/gcdumpc.h>
-#include <gcdumpc/generations.h>
 #include <gcdumpc/root_sets.h>
 #include <gcdumpc/unstable/process_memory.h>
 

@@ -11,7 +11,6 @@
 
 #include "args.h"
 #include "exit.h"
-#include "input/dump_verdict.h"
 #include "input/fail.h"
 #include "input/input.h"
 #include "input/memory.h"

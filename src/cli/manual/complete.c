@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "manual.h"
-#include "opts.h"
 
 void cli_put_quoted(const char *text, const char *quote)
 {

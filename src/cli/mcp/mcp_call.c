@@ -12,9 +12,7 @@
 #include "mcp/mcp_schema.h"
 #include "output/json_out.h"
 #include "term/message.h"
-#include "term/progress.h"
 #include "term/suggest.h"
-#include "term/term.h"
 
 /* ---- arguments ---- */
 

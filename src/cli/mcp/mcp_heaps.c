@@ -10,7 +10,6 @@
 #include "input/dump_verdict.h"
 #include "mcp/mcp_call.h"
 #include "mcp/mcp_root.h"
-#include "term/message.h"
 
 static void free_heap(struct mcp_heap *h)
 {

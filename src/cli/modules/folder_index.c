@@ -1,7 +1,6 @@
 #include "modules/folder_index.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,18 +1,14 @@
 #include "output/folded_paths.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <gcdumpc/gcdumpc.h>
-#include <gcdumpc/unstable/text/plural.h>
 
 #include "input/fail.h"
 #include "input/memory.h"
 #include "output/filter.h"
 #include "term/message.h"
-#include "term/term.h"
 
 /* Marks the types that PATTERN selects in MINE[types].  ROOM[types] is scratch space. */
 static enum cli_exit add_mine(const char *pattern, const struct cli_dump *d,

@@ -2,11 +2,9 @@
  * Reports for programs.  Fields are added, never renamed or retyped; addresses are hexadecimal
  * strings, bytes plain integers.
  */
-#include <errno.h>
 #include <jansson.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <gcdumpc/gcdumpc.h>

@@ -9,9 +9,7 @@
 
 #include "args.h"
 #include "input/fail.h"
-#include "input/memory.h"
 #include "output/json_out.h"
-#include "term/message.h"
 #include "term/term.h"
 
 /* Fewer are objects of the runtime, which every dump has. */

@@ -1,12 +1,10 @@
 #include <errno.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <gcdumpc/gcdumpc.h>
-#include <gcdumpc/read.h>
 #include <gcdumpc/unstable/estimate.h>
 #include <gcdumpc/unstable/folders.h>
 #include <gcdumpc/unstable/format_plan.h>

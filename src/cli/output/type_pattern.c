@@ -1,7 +1,6 @@
 #include "output/type_pattern.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

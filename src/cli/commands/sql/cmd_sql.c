@@ -15,7 +15,6 @@
 #include "signals.h"
 #include "term/message.h"
 #include "term/progress.h"
-#include "term/term.h"
 
 /* More than SQLite accepts. */
 #define STATEMENTS_MAX (UINT32_C(16) << 20)

@@ -17,7 +17,6 @@
 #include "input/dump_verdict.h"
 #include "input/fail.h"
 #include "output/json_out.h"
-#include "term/message.h"
 #include "term/progress.h"
 #include "term/term.h"
 

@@ -1,12 +1,9 @@
 /*
  * open, summary, close.
  */
-#include <inttypes.h>
-#include <stdlib.h>
 
 #include <gcdumpc/unstable/process_memory.h>
 
-#include "input/dump_verdict.h"
 #include "mcp/mcp_call.h"
 #include "output/json_out.h"
 #include "term/term.h"

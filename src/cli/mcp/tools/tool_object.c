@@ -8,7 +8,6 @@
 #include <gcdumpc/unstable/session/views.h>
 
 #include "mcp/mcp_call.h"
-#include "output/folded_paths.h"
 #include "output/root_labels.h"
 #include "output/type_pattern.h"
 #include "render/render.h"

@@ -1,13 +1,8 @@
 /*
  * paths: what holds one object, or all objects of some types.
  */
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <gcdumpc/unstable/session/views.h>
-#include <gcdumpc/unstable/text/plural.h>
 
 #include "commands/object_paths.h"
 #include "mcp/mcp_call.h"

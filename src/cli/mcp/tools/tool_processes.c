@@ -18,7 +18,6 @@
 #include "mcp/mcp_call.h"
 #include "mcp/mcp_root.h"
 #include "output/json_out.h"
-#include "output/output.h"
 
 #ifdef GCDUMPC_HAVE_IPC
 

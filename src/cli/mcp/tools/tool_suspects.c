@@ -1,13 +1,11 @@
 /*
  * suspects: possible leaks, in the sentences of the command leaks.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include <gcdumpc/unstable/session/views.h>
 #include <gcdumpc/unstable/suspect_checks.h>
-#include <gcdumpc/unstable/text/plural.h>
 
 #include "mcp/mcp_call.h"
 #include "output/json_out.h"

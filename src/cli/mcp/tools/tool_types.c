@@ -1,16 +1,11 @@
 /*
  * types, type, retained: tables of types, and of the largest objects.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <gcdumpc/unstable/root_order.h>
-#include <gcdumpc/unstable/session/views.h>
-
 #include "mcp/mcp_call.h"
 #include "output/json_out.h"
-#include "output/type_pattern.h"
 
 static enum mcp_outcome retained_by_type(struct mcp_call *c, const uint64_t **ret)
 {
