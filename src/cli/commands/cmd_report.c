@@ -141,9 +141,8 @@ static enum cli_exit load(struct report *r, enum format format)
     enum cli_exit e = cli_open(r->args, need, &r->d);
     if (e == CLI_DONE)
         e = cli_name_types(r->args, &r->d);
-    r->names = r->d.names;
     if (e == CLI_DONE)
-        e = cli_filter_types(r->filter, &r->d, r->names, &r->wanted);
+        e = cli_filter_types(r->filter, &r->d, r->d.names, &r->wanted);
     bool dominated = r->args->view.retained && r->args->view.by != GCD_BY_ROOT;
     if (e == CLI_DONE && dominated)
         e = cli_make_session(r->args, &r->d);
@@ -193,7 +192,7 @@ enum cli_exit report_answer(const struct report *r, const struct gcd_histogram *
         .h = h,
         .by = rows->by,
         .summary = cli_summary(&r->d),
-        .names = r->names,
+        .names = r->d.names,
         .has_retained = r->args->view.retained,
         .alive_bytes =
             r->dominators != NULL ? gcd_dominators_retained(r->dominators, GCD_NODE_ROOT) : 0,

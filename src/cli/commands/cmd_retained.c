@@ -24,7 +24,6 @@
 struct retained {
     const struct cli_args *args;
     struct cli_dump d;
-    const struct gcd_names *names;           /* the dump's */
     const struct gcd_dominators *dominators; /* its session's */
     uint8_t *types;                          /* that the pattern selects; NULL = all */
     uint8_t *skip;                           /* that --skip selects; NULL = none */
@@ -40,7 +39,7 @@ static gcd_status largest_types(const struct retained *r, struct answer **ret,
                                              .graph = r->d.graph,
                                              .wanted = r->types };
     struct answer_histogram from = { .summary = cli_summary(&r->d),
-                                     .names = r->names,
+                                     .names = r->d.names,
                                      .has_retained = true,
                                      .alive_bytes = r->alive_bytes,
                                      .filtered = r->types != NULL,
@@ -196,7 +195,7 @@ static enum cli_exit skipped_types(struct retained *r, const char *pattern)
     r->skip = calloc((size_t)summary->type_count + 1, 1);
     if (e == CLI_DONE)
         e = r->skip != NULL
-                ? cli_filter_select(filter, r->d.subject, summary, r->names, NULL, r->skip)
+                ? cli_filter_select(filter, r->d.subject, summary, r->d.names, NULL, r->skip)
                 : cli_no_memory(r->d.subject);
     cli_filter_free(filter);
     return e;
@@ -206,9 +205,8 @@ static enum cli_exit run(struct retained *r)
 {
     const char *pattern = pattern_of(&r->args->view);
     enum cli_exit e = cli_open_session(r->args, CLI_NEED_RETAINED, &r->d);
-    r->names = r->d.names;
     if (e == CLI_DONE && pattern != NULL)
-        e = cli_match_types(pattern, &r->d, r->names, &r->types);
+        e = cli_match_types(pattern, &r->d, r->d.names, &r->types);
     if (e == CLI_DONE && r->args->view.skip != NULL)
         e = skipped_types(r, r->args->view.skip);
     if (e == CLI_DONE)

@@ -17,7 +17,6 @@
 struct report {
     const struct cli_args *args;
     struct cli_dump d;
-    const struct gcd_names *names; /* the dump's */
     struct cli_unreachable unreachable;
     struct cli_filter *filter;
     uint8_t *wanted;                         /* [types] 1: has objects and matches the filter */
