@@ -197,17 +197,16 @@ static enum cli_exit analyse(struct waiting *w)
 static enum cli_exit print_all(const struct waiting *w)
 {
     struct gcd_error err = GCD_ERROR_INIT;
-    bool people = !w->args->view.json && !w->args->view.csv;
+    bool json = w->args->view.json, people = !json && !w->args->view.csv;
     struct cli_titled answers[] = { { .key = "stacks" }, { .key = "completed" } };
     gcd_status st =
         answer_stacks(w->async, w->stacks, w->stack_count, people, &answers[0].answer, &err);
-    if (st == GCD_OK)
+    if (st == GCD_OK && json)
         st = answer_completed(w->async, &answers[1].answer, &err);
-    enum cli_exit e =
-        st != GCD_OK ? cli_fail(w->d.subject, &err)
-        : people     ? print_text(w, answers[0].answer)
-                     : cli_print_answers(w->args, &w->d, w->args->view.json ? json_head(w) : NULL,
-                                         answers, w->args->view.json ? 2 : 1);
+    enum cli_exit e = st != GCD_OK ? cli_fail(w->d.subject, &err)
+                      : people     ? print_text(w, answers[0].answer)
+                                   : cli_print_answers(w->args, &w->d, json ? json_head(w) : NULL,
+                                                       answers, json ? 2 : 1);
     answer_free(answers[0].answer);
     answer_free(answers[1].answer);
     return e;
