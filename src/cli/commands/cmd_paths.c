@@ -135,14 +135,13 @@ static void put_others(const struct tree *t, const struct cli_path_line *l)
         answer_format(t->answer, "step", "(%s more)", GCD_DIGITS(l->hidden));
 }
 
-static bool put_line(void *ctx, const struct cli_path_line *l)
+static void put_line(void *ctx, const struct cli_path_line *l)
 {
     const struct tree *t = ctx;
     if (l->kind == CLI_PATH_STEP)
         put_step(t, l);
     else
         put_others(t, l);
-    return true;
 }
 
 gcd_status cli_paths_answer(const struct cli_type_paths *paths, const struct gcd_context *call,
@@ -156,7 +155,7 @@ gcd_status cli_paths_answer(const struct cli_type_paths *paths, const struct gcd
     if (st == GCD_OK && cli_type_paths_choose(&t.paths, call) &&
         (t.answer = *ret = answer_new(NULL, &cli_paths_shape)) != NULL) {
         struct cli_path_line dead = { .count = t.totals.dead_count, .bytes = t.totals.dead_bytes };
-        (void)cli_type_paths_lines(&t.paths, t.origins, put_line, &t);
+        cli_type_paths_lines(&t.paths, t.origins, put_line, &t);
         if (dead.count > 0) {
             put(&t, &dead, "dead");
             answer_text(t.answer, "step", "(not reachable from roots)");

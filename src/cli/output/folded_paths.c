@@ -219,12 +219,12 @@ void cli_type_paths_done(struct cli_type_paths *t)
 struct teller {
     const struct cli_type_paths *t;
     const struct gcd_origins *origins;
-    bool (*line)(void *ctx, const struct cli_path_line *l);
+    void (*line)(void *ctx, const struct cli_path_line *l);
     void *ctx;
 };
 
 /* One line for the chain of hidden steps that begins at FIRST. */
-static bool tell_hidden(const struct teller *to, uint32_t first)
+static void tell_hidden(const struct teller *to, uint32_t first)
 {
     const struct cli_type_paths *t = to->t;
     const struct gcd_merged_step *s = &t->steps[first];
@@ -235,12 +235,12 @@ static bool tell_hidden(const struct teller *to, uint32_t first)
                                .bytes = s->bytes };
     for (uint32_t i = first; i < s->end && is_hidden(t, i); i++, l.hidden++)
         l.library += gcd_origins_get(to->origins, t->folded[i].type) == GCD_ORIGIN_LIBRARY;
-    return to->line(to->ctx, &l);
+    to->line(to->ctx, &l);
 }
 
 /* One line for the siblings from FIRST up to END that are not shown, so that the lines always add
  * up. */
-static bool tell_rest(const struct teller *to, uint32_t first, uint32_t end, uint32_t depth)
+static void tell_rest(const struct teller *to, uint32_t first, uint32_t end, uint32_t depth)
 {
     const struct cli_type_paths *t = to->t;
     struct cli_path_line l = { .kind = CLI_PATH_REST, .depth = depth };
@@ -250,10 +250,11 @@ static bool tell_rest(const struct teller *to, uint32_t first, uint32_t end, uin
             l.count += t->steps[i].count;
             l.bytes += t->steps[i].bytes;
         }
-    return l.hidden == 0 || to->line(to->ctx, &l);
+    if (l.hidden > 0)
+        to->line(to->ctx, &l);
 }
 
-static bool tell_step(const struct teller *to, uint32_t i)
+static void tell_step(const struct teller *to, uint32_t i)
 {
     const struct cli_type_paths *t = to->t;
     struct cli_path_line l = { .kind = CLI_PATH_STEP,
@@ -262,30 +263,28 @@ static bool tell_step(const struct teller *to, uint32_t i)
                                .count = t->steps[i].count,
                                .bytes = t->steps[i].bytes };
     if (!t->folds || t->folded[i].fold == GCD_FOLD_SHOWN)
-        return to->line(to->ctx, &l);
-    if (is_hidden(t, i) &&
-        (t->steps[i].parent == GCD_STEP_NONE || !is_hidden(t, t->steps[i].parent)))
-        return tell_hidden(to, i);
-    return true;
+        to->line(to->ctx, &l);
+    else if (is_hidden(t, i) &&
+             (t->steps[i].parent == GCD_STEP_NONE || !is_hidden(t, t->steps[i].parent)))
+        tell_hidden(to, i);
 }
 
 /* Follows the order of the steps; after the last child of a step comes the line for its children
  * that are not shown. */
-bool cli_type_paths_lines(const struct cli_type_paths *t, const struct gcd_origins *origins,
-                          bool (*line)(void *ctx, const struct cli_path_line *l), void *ctx)
+void cli_type_paths_lines(const struct cli_type_paths *t, const struct gcd_origins *origins,
+                          void (*line)(void *ctx, const struct cli_path_line *l), void *ctx)
 {
     const struct teller to = { t, origins, line, ctx };
     uint32_t open = GCD_STEP_NONE;
-    bool ok = true;
-    for (uint32_t i = 0; i <= t->count && ok; i++) {
-        while (open != GCD_STEP_NONE && i == t->steps[open].end && ok) {
-            ok = tell_rest(&to, open + 1, i, t->depths[open] + 1);
+    for (uint32_t i = 0; i <= t->count; i++) {
+        while (open != GCD_STEP_NONE && i == t->steps[open].end) {
+            tell_rest(&to, open + 1, i, t->depths[open] + 1);
             open = t->steps[open].parent;
         }
-        if (i == t->count || !t->shown[i] || !ok)
+        if (i == t->count || !t->shown[i])
             continue;
-        ok = tell_step(&to, i);
+        tell_step(&to, i);
         open = i;
     }
-    return ok && tell_rest(&to, 0, t->count, 0);
+    tell_rest(&to, 0, t->count, 0);
 }

@@ -65,8 +65,8 @@ struct cli_path_line {
     uint64_t count, bytes;
     uint64_t hidden, library;
 };
-/* Calls LINE for each line, in the order of the output, as long as it returns true. */
-bool cli_type_paths_lines(const struct cli_type_paths *t, const struct gcd_origins *origins,
-                          bool (*line)(void *ctx, const struct cli_path_line *l), void *ctx);
+/* Calls LINE for each line, in the order of the output. */
+void cli_type_paths_lines(const struct cli_type_paths *t, const struct gcd_origins *origins,
+                          void (*line)(void *ctx, const struct cli_path_line *l), void *ctx);
 
 #endif
