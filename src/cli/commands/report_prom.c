@@ -15,6 +15,7 @@
 #include "input/fail.h"
 #include "input/input.h"
 #include "output/prom.h"
+#include "term/path.h"
 
 /* Each type is a time series, so only a few are written by default. */
 #define TYPES_DEFAULT 20u
@@ -139,17 +140,6 @@ static void put_memory(struct prom *p, const struct gcd_process_memory *m)
 
 /* ---- types ---- */
 
-/* The file name without the folder: paths change with every runtime update, which would start new
- * time series. */
-static const char *file_name(const char *path)
-{
-    const char *name = path;
-    for (; *path != '\0'; path++)
-        if (*path == '/' || *path == '\\')
-            name = path + 1;
-    return name;
-}
-
 static const struct metric {
     const char *key; /* of the column */
     const char *name, *help;
@@ -186,8 +176,8 @@ static void put_metric(struct prom *p, const struct answer *a, const struct metr
             cli_prom_label(&p->out, "generation", generation->text);
         if (type != NULL)
             cli_prom_label(&p->out, "type", type->text);
-        if (module != NULL)
-            cli_prom_label(&p->out, "module", module->known ? file_name(module->text) : "");
+        if (module != NULL) /* without its folder: a runtime update would start new time series */
+            cli_prom_label(&p->out, "module", module->known ? cli_any_path_name(module->text) : "");
         cli_prom_value(&p->out, value->number, 1);
     }
 }

@@ -8,6 +8,7 @@
 #include <gcdumpc/unstable/type_names.h>
 
 #include "output/name_variants.h"
+#include "term/path.h"
 
 static const char detached[] = "Detached ";
 
@@ -211,10 +212,7 @@ bool cli_type_pattern_is_module(const struct cli_type_pattern *p)
 
 const char *cli_module_file(const struct gcd_type *t)
 {
-    const char *file = t->module_path;
-    for (const char *s = file; *s != '\0'; s++)
-        if (*s == '/' || *s == '\\')
-            file = s + 1;
+    const char *file = cli_any_path_name(t->module_path);
     return *file != '\0' ? file : "(unknown)";
 }
 

@@ -78,9 +78,8 @@ static json_t *labels_of(const struct cli_args *args)
 /* Is PATH the file of assembly NAME? */
 static bool is_assembly(const char *path, const char *name)
 {
-    const char *file = cli_path_name(path), *back = strrchr(file, '\\'); /* Windows path */
+    const char *file = cli_any_path_name(path);
     size_t n = strlen(name);
-    file = back != NULL ? back + 1 : file;
     return n > 0 && strncmp(file, name, n) == 0 &&
            (strcmp(file + n, ".dll") == 0 || strcmp(file + n, ".exe") == 0);
 }

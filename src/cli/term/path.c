@@ -9,6 +9,12 @@ const char *cli_path_name(const char *path)
     return slash == NULL ? path : slash + 1;
 }
 
+const char *cli_any_path_name(const char *path)
+{
+    const char *name = cli_path_name(path), *backslash = strrchr(name, '\\');
+    return backslash == NULL ? name : backslash + 1;
+}
+
 void cli_path_folder(const char *path, char *ret, size_t cap)
 {
     size_t n = (size_t)(cli_path_name(path) - path);
