@@ -67,8 +67,9 @@ char *cli_json_line(json_t *j);
 /* json_dumpf in ASCII without control characters, so that no name can command a terminal that shows
  * it. */
 int cli_json_dump(const json_t *j, FILE *to, size_t flags);
-/* Adds a number to O. */
+/* Add a number to O; a text, null for "" and NULL. */
 void cli_json_count(json_t *o, const char *key, uint64_t n);
+void cli_json_put_text(json_t *o, const char *key, const char *text);
 
 /* Has A been filled without an error?  Else errno is set. */
 bool render_ready(const struct answer *a);

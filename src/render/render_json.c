@@ -123,6 +123,11 @@ void cli_json_count(json_t *o, const char *key, uint64_t n)
     json_object_set_new(o, key, cli_json_number(n));
 }
 
+void cli_json_put_text(json_t *o, const char *key, const char *text)
+{
+    json_object_set_new(o, key, cli_json_text_or_null(text != NULL ? text : ""));
+}
+
 bool render_is_brief(const struct answer_column *column)
 {
     return column->audience == ANSWER_FOR_ALL;

@@ -191,16 +191,6 @@ void mcp_put(json_t *o, const char *key, json_t *value)
     (void)json_object_set_new(o, key, value); /* json_out.c records exhausted memory */
 }
 
-void mcp_put_count(json_t *o, const char *key, uint64_t n)
-{
-    mcp_put(o, key, cli_json_number(n));
-}
-
-void mcp_put_text(json_t *o, const char *key, const char *text)
-{
-    mcp_put(o, key, text != NULL && text[0] != '\0' ? cli_json_text(text) : json_null());
-}
-
 /* The length of TEXT cut to at most N bytes, at a character boundary. */
 static size_t whole_characters(const char *text, size_t n)
 {
@@ -240,7 +230,7 @@ static void finish(struct mcp_call *c)
     json_t *answer = c->out;
     c->out = json_object();
     if (c->heap->incomplete != NULL)
-        mcp_put_text(c->out, "incomplete", c->heap->incomplete);
+        cli_json_put_text(c->out, "incomplete", c->heap->incomplete);
     mcp_put(c->out, "heap", json_string(c->heap->id));
     (void)json_object_update(c->out, answer);
     json_decref(answer);

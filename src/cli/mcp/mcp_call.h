@@ -63,8 +63,6 @@ struct gcd_context mcp_context(const struct mcp_call *c, const char *verb);
 
 /* Set a field of O.  mcp_put_name shortens TEXT when it is longer than the call allows. */
 void mcp_put(json_t *o, const char *key, json_t *value);
-void mcp_put_count(json_t *o, const char *key, uint64_t n);
-void mcp_put_text(json_t *o, const char *key, const char *text);
 void mcp_put_name(struct mcp_call *c, json_t *o, const char *key, const char *text);
 /* TEXT, shortened likewise. */
 json_t *mcp_name(struct mcp_call *c, const char *text);

@@ -149,8 +149,8 @@ void mcp_page_end(struct mcp_call *c, const char *key)
             p->total != MCP_TOTAL_UNKNOWN ? cli_json_number(p->total) : json_null());
     (void)snprintf(cursor, sizeof cursor, "%" PRIx64 "-%016" PRIx64, p->next,
                    question_of(c, p->next));
-    mcp_put_text(c->out, "next_cursor", p->next < p->total ? cursor : NULL);
-    mcp_put_text(c->out, "cut", cut);
+    cli_json_put_text(c->out, "next_cursor", p->next < p->total ? cursor : NULL);
+    cli_json_put_text(c->out, "cut", cut);
     free(cut);
 }
 

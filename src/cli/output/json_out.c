@@ -3,7 +3,6 @@
  * strings, bytes plain integers.
  */
 #include <jansson.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,24 +21,14 @@ static void put(json_t *object, const char *key, json_t *value)
     json_object_set_new(object, key, value); /* cli_json_prepare notes exhausted memory */
 }
 
-static void put_number(json_t *object, const char *key, uint64_t n)
-{
-    put(object, key, cli_json_number(n));
-}
-
-static void put_text(json_t *object, const char *key, const char *text_or_empty)
-{
-    put(object, key, cli_json_text_or_null(text_or_empty));
-}
-
 json_t *cli_json_verdict(const struct gcd_verdict *v)
 {
     json_t *o = json_object(), *reasons = json_array();
     for (size_t i = 0; i < v->reason_count; i++) {
         json_t *r = json_object();
-        put_text(r, "code", v->reasons[i].name);
-        put_number(r, "amount", v->reasons[i].amount);
-        put_text(r, "text", v->reasons[i].text);
+        cli_json_put_text(r, "code", v->reasons[i].name);
+        cli_json_count(r, "amount", v->reasons[i].amount);
+        cli_json_put_text(r, "text", v->reasons[i].text);
         json_array_append_new(reasons, r);
     }
     put(o, "complete", json_boolean(v->complete));
@@ -60,18 +49,18 @@ static json_t *trace_of(const struct gcd_trace_info *t)
 {
     static const char *const ends[] = { "open", "closed", "truncated", "damaged" };
     json_t *o = json_object();
-    put_text(o, "container", t->container);
-    put_number(o, "version", t->format_version);
-    put_number(o, "pointer_bytes", t->ptr_bytes);
+    cli_json_put_text(o, "container", t->container);
+    cli_json_count(o, "version", t->format_version);
+    cli_json_count(o, "pointer_bytes", t->ptr_bytes);
     put(o, "start_unix_ms",
         t->start_unix_ms == INT64_MIN ? json_null() : json_integer(t->start_unix_ms));
-    put_number(o, "bytes", t->bytes);
-    put_text(o, "end", ends[t->end]);
-    put_number(o, "events", t->events);
-    put_number(o, "lost_events", t->lost_events);
-    put_number(o, "lost_buffers", t->lost_buffers);
-    put_number(o, "damaged_buffers", t->damaged_buffers);
-    put_number(o, "repeated_buffers", t->repeated_buffers);
+    cli_json_count(o, "bytes", t->bytes);
+    cli_json_put_text(o, "end", ends[t->end]);
+    cli_json_count(o, "events", t->events);
+    cli_json_count(o, "lost_events", t->lost_events);
+    cli_json_count(o, "lost_buffers", t->lost_buffers);
+    cli_json_count(o, "damaged_buffers", t->damaged_buffers);
+    cli_json_count(o, "repeated_buffers", t->repeated_buffers);
     put(o, "loss_verified", json_boolean(t->loss_verified));
     return o;
 }
@@ -80,11 +69,11 @@ static json_t *process(const struct gcd_summary *f)
 {
     json_t *o = json_object();
     put(o, "pid", f->process != 0 ? cli_json_number(f->process) : json_null());
-    put_text(o, "name", f->process_name);
-    put_text(o, "command_line", f->command_line);
-    put_text(o, "os", f->os);
-    put_text(o, "architecture", f->arch);
-    put_text(o, "runtime_version", f->runtime_version);
+    cli_json_put_text(o, "name", f->process_name);
+    cli_json_put_text(o, "command_line", f->command_line);
+    cli_json_put_text(o, "os", f->os);
+    cli_json_put_text(o, "architecture", f->arch);
+    cli_json_put_text(o, "runtime_version", f->runtime_version);
     return o;
 }
 
@@ -96,9 +85,9 @@ static json_t *processes(const struct gcd_dump *d)
     for (size_t i = 0; i < summary->process_count; i++) {
         const struct gcd_process *p = &summary->processes[i];
         json_t *o = json_object();
-        put_number(o, "pid", p->process);
-        put_text(o, "name", p->name);
-        put_number(o, "dumps", p->dumps);
+        cli_json_count(o, "pid", p->process);
+        cli_json_put_text(o, "name", p->name);
+        cli_json_count(o, "dumps", p->dumps);
         put(o, "chosen", json_boolean(p->chosen));
         json_array_append_new(a, o);
     }
@@ -110,52 +99,52 @@ static json_t *gc(const struct gcd_summary *f)
     json_t *o = json_object();
     put(o, "start_seen", json_boolean(f->gc_start_seen));
     put(o, "end_seen", json_boolean(f->gc_end_seen));
-    put_number(o, "number", f->gc_number);
-    put_number(o, "generation", f->gc_depth);
-    put_number(o, "reason", f->gc_reason);
-    put_number(o, "type", f->gc_type);
+    cli_json_count(o, "number", f->gc_number);
+    cli_json_count(o, "generation", f->gc_depth);
+    cli_json_count(o, "reason", f->gc_reason);
+    cli_json_count(o, "type", f->gc_type);
     put(o, "heaps", f->gc_heaps != 0 ? cli_json_number(f->gc_heaps) : json_null());
     put(o, "start_ns", json_integer(f->gc_start_ns));
     put(o, "end_ns", json_integer(f->gc_end_ns));
     put(o, "pause_ns", f->pause_ns != 0 ? cli_json_number(f->pause_ns) : json_null());
-    put_number(o, "pauses", f->pauses);
-    put_number(o, "pauses_ns", f->pauses_ns);
+    cli_json_count(o, "pauses", f->pauses);
+    cli_json_count(o, "pauses_ns", f->pauses_ns);
     return o;
 }
 
 json_t *cli_json_roots(const struct gcd_summary *f)
 {
     json_t *o = json_object();
-    put_number(o, "stack", f->root_counts[GCD_ROOT_STACK]);
-    put_number(o, "finalizer", f->root_counts[GCD_ROOT_FINALIZER]);
-    put_number(o, "handle", f->root_counts[GCD_ROOT_HANDLE]);
-    put_number(o, "other", f->root_counts[GCD_ROOT_OTHER]);
-    put_number(o, "weak", f->weak_roots);
-    put_number(o, "pinned", f->pinned_roots);
-    put_number(o, "null", f->null_roots);
+    cli_json_count(o, "stack", f->root_counts[GCD_ROOT_STACK]);
+    cli_json_count(o, "finalizer", f->root_counts[GCD_ROOT_FINALIZER]);
+    cli_json_count(o, "handle", f->root_counts[GCD_ROOT_HANDLE]);
+    cli_json_count(o, "other", f->root_counts[GCD_ROOT_OTHER]);
+    cli_json_count(o, "weak", f->weak_roots);
+    cli_json_count(o, "pinned", f->pinned_roots);
+    cli_json_count(o, "null", f->null_roots);
     return o;
 }
 
 static json_t *dump(const struct gcd_verdict *v, const struct gcd_summary *f)
 {
     json_t *o = json_object();
-    put_number(o, "objects", f->objects);
-    put_number(o, "bytes", f->bytes);
-    put_number(o, "edges", f->edges);
-    put_number(o, "edges_declared", f->edges_declared);
-    put_number(o, "objects_lost", f->objects_lost);
+    cli_json_count(o, "objects", f->objects);
+    cli_json_count(o, "bytes", f->bytes);
+    cli_json_count(o, "edges", f->edges);
+    cli_json_count(o, "edges_declared", f->edges_declared);
+    cli_json_count(o, "objects_lost", f->objects_lost);
     put(o, "objects_lost_exact", json_boolean(f->objects_lost_exact));
-    put_number(o, "edges_lost", f->edges_lost);
+    cli_json_count(o, "edges_lost", f->edges_lost);
     put(o, "edges_lost_exact", json_boolean(f->edges_lost_exact));
-    put_number(o, "edges_dropped", f->edges_dropped);
-    put_number(o, "types", f->types_used);
-    put_number(o, "types_undescribed", f->types_undescribed);
+    cli_json_count(o, "edges_dropped", f->edges_dropped);
+    cli_json_count(o, "types", f->types_used);
+    cli_json_count(o, "types_undescribed", f->types_undescribed);
     put(o, "roots", cli_json_roots(f));
-    put_number(o, "statics", f->statics);
-    put_number(o, "dependent_handles", f->dependent_handles);
-    put_number(o, "ccws", f->ccws);
-    put_number(o, "rcws", f->rcws);
-    put_number(o, "ranges", f->range_count);
+    cli_json_count(o, "statics", f->statics);
+    cli_json_count(o, "dependent_handles", f->dependent_handles);
+    cli_json_count(o, "ccws", f->ccws);
+    cli_json_count(o, "rcws", f->rcws);
+    cli_json_count(o, "ranges", f->range_count);
     put(o, "complete", json_boolean(v->complete));
     return o;
 }
@@ -165,7 +154,7 @@ static json_t *memory(const struct cli_dump *d)
 {
     json_t *o = json_object();
     for (enum gcd_workload i = 0; i < GCD_WORKLOADS; i++)
-        put_number(o, cli_workload_name(i), cli_estimate(d, i));
+        cli_json_count(o, cli_workload_name(i), cli_estimate(d, i));
     return o;
 }
 
@@ -178,12 +167,12 @@ json_t *cli_json_process_memory(const struct gcd_process_memory *m)
         json_decref(o);
         return json_null();
     }
-    put_text(o, "measured", cli_time(m->unix_ms, when));
-    put_number(o, "resident", m->resident_bytes);
-    put_number(o, "anonymous", m->anonymous_bytes);
-    put_number(o, "file", m->file_bytes);
-    put_number(o, "shared", m->shared_bytes);
-    put_number(o, "swapped", m->swapped_bytes);
+    cli_json_put_text(o, "measured", cli_time(m->unix_ms, when));
+    cli_json_count(o, "resident", m->resident_bytes);
+    cli_json_count(o, "anonymous", m->anonymous_bytes);
+    cli_json_count(o, "file", m->file_bytes);
+    cli_json_count(o, "shared", m->shared_bytes);
+    cli_json_count(o, "swapped", m->swapped_bytes);
     put(o, "gc_heap", m->gc_known ? cli_json_number(m->gc_bytes) : json_null());
     put(o, "native_or_unknown", m->gc_known ? cli_json_number(gcd_native_bytes(m)) : json_null());
     put(o, "cgroup_limit",
@@ -191,7 +180,7 @@ json_t *cli_json_process_memory(const struct gcd_process_memory *m)
     put(o, "cgroup_used",
         m->cgroup_limit_bytes > 0 ? cli_json_number(m->cgroup_used_bytes) : json_null());
     put(o, "look_for_native", json_boolean(gcd_is_native(m)));
-    put_text(o, "text", text);
+    cli_json_put_text(o, "text", text);
     return o;
 }
 
@@ -207,9 +196,9 @@ static json_t *gc_ranges(const struct gcd_summary *f)
         reserved = reserved + f->ranges[i].reserved_bytes >= reserved
                        ? reserved + f->ranges[i].reserved_bytes
                        : UINT64_MAX;
-    put_number(o, "used", used);
-    put_number(o, "free", unused);
-    put_number(o, "reserved", reserved);
+    cli_json_count(o, "used", used);
+    cli_json_count(o, "free", unused);
+    cli_json_count(o, "reserved", reserved);
     return o;
 }
 
@@ -219,9 +208,9 @@ static json_t *image(const struct gcd_image_facts *f)
     if (f->made_from[0] == '\0')
         return json_null();
     json_t *o = json_object();
-    put_text(o, "made_from", f->made_from);
+    cli_json_put_text(o, "made_from", f->made_from);
     put(o, "ended_by", f->ended_by[0] != '\0' ? cli_json_text(f->ended_by) : json_null());
-    put_text(o, "gaps", f->gaps);
+    cli_json_put_text(o, "gaps", f->gaps);
     put(o, "with_dead", json_boolean(f->with_dead));
     return o;
 }
@@ -236,7 +225,7 @@ int cli_json_info(const struct cli_dump *d, json_t *unreachable)
     put(o, "image", image(&f->image));
     put(o, "gc", gc(f));
     put(o, "dump", dump(v, f));
-    put_number(o, "dumps", f->dumps);
+    cli_json_count(o, "dumps", f->dumps);
     if (d->dump != NULL)
         put(o, "processes", processes(d->dump));
     put(o, "names", cli_json_names(f));
@@ -258,17 +247,17 @@ int cli_json_events(const struct gcd_trace *trace, const char *subject,
     for (size_t i = 0; i < n; i++) {
         json_t *row = json_object();
         put(row, "provider", cli_json_text(kinds[i].provider));
-        put_number(row, "id", kinds[i].id);
-        put_number(row, "version", kinds[i].version);
-        put_number(row, "count", kinds[i].events);
-        put_number(row, "payload_bytes", kinds[i].bytes);
+        cli_json_count(row, "id", kinds[i].id);
+        cli_json_count(row, "version", kinds[i].version);
+        cli_json_count(row, "count", kinds[i].events);
+        cli_json_count(row, "payload_bytes", kinds[i].bytes);
         json_array_append_new(events, row);
     }
     for (size_t i = 0; gcd_trace_get_thread(trace, i, &thread, &received, &lost); i++) {
         json_t *row = json_object();
-        put_number(row, "thread", thread);
-        put_number(row, "events", received);
-        put_number(row, "lost_events", lost);
+        cli_json_count(row, "thread", thread);
+        cli_json_count(row, "events", received);
+        cli_json_count(row, "lost_events", lost);
         json_array_append_new(threads, row);
     }
     put(o, "trace", trace_of(&info));

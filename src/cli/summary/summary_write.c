@@ -54,11 +54,6 @@ static void put(json_t *o, const char *key, json_t *value)
     (void)json_object_set_new(o, key, value); /* cli_json_line notices exhausted memory */
 }
 
-static void put_text(json_t *o, const char *key, const char *text)
-{
-    put(o, key, cli_json_text_or_null(text));
-}
-
 static json_t *labels_of(const struct cli_args *args)
 {
     json_t *o = json_object();
@@ -107,14 +102,14 @@ static void put_process(json_t *o, const struct gcd_summary *s, const struct cli
     char host[256] = "", build[33];
     if (file->live)
         (void)gethostname(host, sizeof host - 1);
-    put_text(o, "host", host);
-    put_text(o, "name",
-             s->process_name[0] != '\0' || file->name == NULL ? s->process_name : file->name);
+    cli_json_put_text(o, "host", host);
+    cli_json_put_text(
+        o, "name", s->process_name[0] != '\0' || file->name == NULL ? s->process_name : file->name);
     put(o, "pid", s->process != 0 ? cli_json_number(s->process) : json_null());
-    put_text(o, "runtime_version", s->runtime_version);
-    put_text(o, "os", s->os);
-    put_text(o, "architecture", s->arch);
-    put_text(o, "build_id", build_id(s, build));
+    cli_json_put_text(o, "runtime_version", s->runtime_version);
+    cli_json_put_text(o, "os", s->os);
+    cli_json_put_text(o, "architecture", s->arch);
+    cli_json_put_text(o, "build_id", build_id(s, build));
 }
 
 /* When the garbage collection began; INT64_MIN = unknown. */
@@ -129,7 +124,7 @@ static void put_time(json_t *o, const struct gcd_summary *s)
 {
     char when[CLI_TIME_BYTES];
     int64_t ms = time_of(s);
-    put_text(o, "time", cli_time(ms, when));
+    cli_json_put_text(o, "time", cli_time(ms, when));
     put(o, "unix_ms", ms != INT64_MIN ? json_integer(ms) : json_null());
 }
 
@@ -196,7 +191,7 @@ static json_t *ranges_of(const struct gcd_summary *s)
                                : UINT64_MAX;
             }
         json_t *row = json_object();
-        put_text(row, "generation", names[g]);
+        cli_json_put_text(row, "generation", names[g]);
         cli_json_count(row, "used_bytes", used);
         cli_json_count(row, "reserved_bytes", reserved);
         (void)json_array_append_new(rows, row);
@@ -238,11 +233,11 @@ static json_t *type_row(const struct cli_summary_graph *g, const struct gcd_name
     const struct gcd_type *t = &s->types[type];
     const char *name = gcd_names_plain(g->names, type), *sent = gcd_names_plain(raw, type);
     json_t *o = json_object();
-    put_text(o, "name", name);
+    cli_json_put_text(o, "name", name);
     if (strcmp(name, sent) != 0)
-        put_text(o, "raw_name", sent);
-    put_text(o, "module", cli_path_name(t->module_path));
-    put_text(o, "origin", gcd_origin_name(gcd_origins_get(g->origins, type)));
+        cli_json_put_text(o, "raw_name", sent);
+    cli_json_put_text(o, "module", cli_path_name(t->module_path));
+    cli_json_put_text(o, "origin", gcd_origin_name(gcd_origins_get(g->origins, type)));
     cli_json_count(o, "count", t->objects);
     cli_json_count(o, "own_bytes", t->bytes);
     cli_json_count(o, "retained_bytes", g->retained[type]);
@@ -333,13 +328,14 @@ static void put_all(const struct cli_args *args, json_t *o, const struct cli_dum
 {
     const struct gcd_summary *s = cli_summary(d);
     put(o, "schema", json_integer(CLI_SUMMARY_SCHEMA));
-    put_text(o, "kind", CLI_SUMMARY_KIND);
-    put_text(o, "gcdumpc", GCDUMPC_VERSION);
+    cli_json_put_text(o, "kind", CLI_SUMMARY_KIND);
+    cli_json_put_text(o, "gcdumpc", GCDUMPC_VERSION);
     put_time(o, s);
     put_process(o, s, file);
     put(o, "labels", labels_of(args));
-    put_text(o, "file",
-             file->path != NULL && strcmp(file->path, "-") != 0 ? cli_path_name(file->path) : "");
+    cli_json_put_text(o, "file",
+                      file->path != NULL && strcmp(file->path, "-") != 0 ? cli_path_name(file->path)
+                                                                         : "");
     put_if(o, "file_bytes", file->bytes != 0, file->bytes);
     put_facts(o, s);
     cli_json_count(o, "retained_bytes", gcd_dominators_retained(g->dominators, GCD_NODE_ROOT));

@@ -26,9 +26,9 @@ static json_t *side(const struct mcp_heap *h, const struct cli_comparison *d, si
 {
     json_t *o = json_object();
     mcp_put(o, "heap", json_string(h->id));
-    mcp_put_text(o, "file", h->file);
-    mcp_put_count(o, "objects", d->sides[i].sum.objects);
-    mcp_put_count(o, "bytes", d->sides[i].sum.bytes);
+    cli_json_put_text(o, "file", h->file);
+    cli_json_count(o, "objects", d->sides[i].sum.objects);
+    cli_json_count(o, "bytes", d->sides[i].sum.bytes);
     return o;
 }
 
@@ -48,7 +48,7 @@ static void put_notes(struct mcp_call *c, const struct mcp_heap *old, const stru
     const char *incomplete = new->incomplete != NULL ? new->incomplete : old->incomplete;
     mcp_put(c->out, "notes", json_copy(c->said));
     if (incomplete != NULL)
-        mcp_put_text(c->out, "incomplete", incomplete);
+        cli_json_put_text(c->out, "incomplete", incomplete);
 }
 
 static enum mcp_outcome run_diff(struct mcp_call *c)

@@ -15,11 +15,11 @@ static void put_heap(struct mcp_call *c, const struct mcp_heap *h)
     mcp_put(c->out, "heap", json_string(h->id));
     mcp_put_name(c, c->out, "file", h->file);
     mcp_put_name(c, c->out, "process", f->process_name);
-    mcp_put_text(c->out, "runtime", f->runtime_version);
-    mcp_put_text(c->out, "recorded", cli_time(f->trace.start_unix_ms, when));
-    mcp_put_count(c->out, "objects", f->objects);
-    mcp_put_count(c->out, "bytes", f->bytes);
-    mcp_put_count(c->out, "types", f->types_used);
+    cli_json_put_text(c->out, "runtime", f->runtime_version);
+    cli_json_put_text(c->out, "recorded", cli_time(f->trace.start_unix_ms, when));
+    cli_json_count(c->out, "objects", f->objects);
+    cli_json_count(c->out, "bytes", f->bytes);
+    cli_json_count(c->out, "types", f->types_used);
     mcp_put(c->out, "complete", json_boolean(f->verdict.complete));
     mcp_put(c->out, "notes", json_deep_copy(h->notes));
 }
@@ -34,7 +34,7 @@ static enum mcp_outcome run_open(struct mcp_call *c)
         return e;
     put_heap(c, h);
     if (h->incomplete != NULL)
-        mcp_put_text(c->out, "incomplete", h->incomplete);
+        cli_json_put_text(c->out, "incomplete", h->incomplete);
     return MCP_DONE;
 }
 
@@ -63,7 +63,7 @@ const struct mcp_tool mcp_open = { "open",
 static json_t *roots_of(const struct gcd_summary *f)
 {
     json_t *o = cli_json_roots(f);
-    mcp_put_count(o, "statics", f->statics);
+    cli_json_count(o, "statics", f->statics);
     return o;
 }
 
@@ -85,12 +85,12 @@ static enum mcp_outcome run_summary(struct mcp_call *c)
     mcp_put_name(c, c->out, "command_line", f->command_line);
     mcp_put(c->out, "pause_ms",
             f->pause_ns != 0 ? cli_json_number(f->pause_ns / 1000000) : json_null());
-    mcp_put_count(c->out, "references", f->edges);
+    cli_json_count(c->out, "references", f->edges);
     mcp_put(c->out, "roots", roots_of(f));
-    mcp_put_count(c->out, "gc_used_bytes", used);
-    mcp_put_count(c->out, "gc_free_bytes", unused);
-    mcp_put_text(c->out, "process_memory",
-                 gcd_process_memory_text(&f->memory, text, sizeof text) > 0 ? text : NULL);
+    cli_json_count(c->out, "gc_used_bytes", used);
+    cli_json_count(c->out, "gc_free_bytes", unused);
+    cli_json_put_text(c->out, "process_memory",
+                      gcd_process_memory_text(&f->memory, text, sizeof text) > 0 ? text : NULL);
     mcp_put(c->out, "unverified", json_boolean(f->verdict.unverified));
     mcp_put(c->out, "reasons", reasons_of(&f->verdict));
     return MCP_DONE;
@@ -118,7 +118,7 @@ static enum mcp_outcome run_close(struct mcp_call *c)
     mcp_put(c->out, "closed", json_string(c->heap->id));
     mcp_heap_close(&c->server->heaps, c->heap);
     c->heap = NULL;
-    mcp_put_count(c->out, "open", c->server->heaps.count);
+    cli_json_count(c->out, "open", c->server->heaps.count);
     return MCP_DONE;
 }
 

@@ -25,13 +25,13 @@ static enum mcp_outcome put_generation(struct mcp_call *c, uint32_t node)
     struct gcd_error err = GCD_ERROR_INIT;
     const struct gcd_generations *all;
     size_t hint = 0;
-    mcp_put_text(c->out, "generation", NULL);
+    cli_json_put_text(c->out, "generation", NULL);
     if (gcd_graph_summary(g)->range_count == 0)
         return MCP_DONE;
     if (gcd_session_generations(c->heap->d.session, &context, &all, &err) != GCD_OK)
         return mcp_fail_by(c, &err);
     unsigned n = gcd_generations_find(all, gcd_graph_node_address(g, node), &hint);
-    mcp_put_text(c->out, "generation", n < sizeof names / sizeof *names ? names[n] : "none");
+    cli_json_put_text(c->out, "generation", n < sizeof names / sizeof *names ? names[n] : "none");
     return MCP_DONE;
 }
 
@@ -45,7 +45,7 @@ static enum mcp_outcome put_elements(struct mcp_call *c, uint32_t node)
     size_t n = strlen(text); /* drop its brackets */
     if (n > 3)
         text[n - 1] = '\0';
-    mcp_put_text(c->out, "elements", n > 3 ? text + 2 : NULL);
+    cli_json_put_text(c->out, "elements", n > 3 ? text + 2 : NULL);
     return MCP_DONE;
 }
 
@@ -64,11 +64,11 @@ static void put_holders(struct mcp_call *c, uint32_t node)
         free(text);
     }
     mcp_put(c->out, "roots", roots);
-    mcp_put_count(c->out, "root_count", n);
+    cli_json_count(c->out, "root_count", n);
     n = 0;
     for (size_t i = 0; i < gcd_graph_dependent_count(g); i++)
         n += gcd_graph_dependent(g, i)->value == node;
-    mcp_put_count(c->out, "dependent_handle_count", n);
+    cli_json_count(c->out, "dependent_handle_count", n);
 }
 
 /* The row of NODE, which must exist; NULL: out of memory. */
@@ -119,7 +119,7 @@ static gcd_status neighbours(struct mcp_call *c, uint32_t node, struct gcd_node_
     for (size_t i = 0; i < 3 && st == GCD_OK; i++) {
         char key[32];
         (void)snprintf(key, sizeof key, "%s_count", names[i]);
-        mcp_put_count(c->out, key, lists[i].count);
+        cli_json_count(c->out, key, lists[i].count);
         if (strcmp(which, names[i]) == 0)
             *ret = lists[i];
     }
@@ -196,7 +196,7 @@ static enum mcp_outcome list_children(struct mcp_call *c, const struct gcd_domin
             &err);
     if (e != MCP_DONE)
         return e;
-    mcp_put_count(c->out, "retained_bytes", gcd_dominators_retained(d, node));
+    cli_json_count(c->out, "retained_bytes", gcd_dominators_retained(d, node));
     return list_nodes(c, &list);
 }
 
@@ -211,7 +211,7 @@ static enum mcp_outcome list_types(struct mcp_call *c, const struct gcd_dominato
     gcd_status st = gcd_session_dominator_tree(c->heap->d.session, &context, &tree, &err);
     if (st == GCD_OK)
         st = answer_tree(&of, tree, (uint32_t)mcp_number(c, "depth", 5), &a, &err);
-    mcp_put_count(c->out, "retained_bytes", gcd_dominators_retained(d, GCD_NODE_ROOT));
+    cli_json_count(c->out, "retained_bytes", gcd_dominators_retained(d, GCD_NODE_ROOT));
     return mcp_page_answer(c, "types", st, a, &err);
 }
 

@@ -6,6 +6,7 @@
 
 #include "commands/object_paths.h"
 #include "mcp/mcp_call.h"
+#include "render/render.h"
 #include "output/folded_paths.h"
 
 /* At most this many paths to an object. */
@@ -59,7 +60,7 @@ static enum mcp_outcome paths_of_types(struct mcp_call *c, const struct gcd_path
     struct answer *a;
     st = cli_paths_answer(&paths, &options.context, &a, &err);
     (void)cli_paths_head(c->out, tree);
-    mcp_put_count(c->out, "dead_objects", gcd_merged_tree_totals(tree).dead_count);
+    cli_json_count(c->out, "dead_objects", gcd_merged_tree_totals(tree).dead_count);
     gcd_merged_tree_free(tree);
     return mcp_page_answer(c, "lines", st, a, &err);
 }
@@ -78,7 +79,7 @@ static enum mcp_outcome run_paths(struct mcp_call *c)
         return mcp_fail(c, "paths needs one of \"object\" and \"type\"");
     if (gcd_session_paths(c->heap->d.session, &context, &p, &err) != GCD_OK)
         return mcp_fail_by(c, &err);
-    mcp_put_count(c->out, "guessed_roots", gcd_paths_pseudo_roots(p));
+    cli_json_count(c->out, "guessed_roots", gcd_paths_pseudo_roots(p));
     return has_object ? paths_of_object(c, p) : paths_of_types(c, p);
 }
 

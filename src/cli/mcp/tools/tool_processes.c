@@ -32,7 +32,7 @@ static json_t *process_row(struct mcp_call *c, const struct gcd_ipc_process *p)
                  p->entry_assembly[0] != '\0' ? p->entry_assembly
                  : p->exe[0] != '\0'          ? p->exe
                                               : p->name);
-    mcp_put_text(o, "user", cli_user_name(p->uid, user, sizeof user));
+    cli_json_put_text(o, "user", cli_user_name(p->uid, user, sizeof user));
     mcp_put_name(c, o, "runtime", p->runtime_version);
     mcp_put(o, "memory", p->rss_bytes != 0 ? cli_json_number(p->rss_bytes) : json_null());
     mcp_put(o, "uptime_s", p->uptime_ms != 0 ? cli_json_number(p->uptime_ms / 1000) : json_null());
@@ -51,7 +51,7 @@ static enum mcp_outcome run_list(struct mcp_call *c)
         mcp_page_add(c, process_row(c, &all.items[c->page.next]));
     mcp_page_end(c, "processes");
     if (all.count == 0)
-        mcp_put_text(
+        cli_json_put_text(
             c->out, "none",
             "No .NET process with a diagnostic socket is visible from here: run gcdumpc as its "
             "user or as root, "
@@ -82,7 +82,7 @@ static enum mcp_outcome put_cost(struct mcp_call *c, const struct gcd_ipc_proces
                  p->pid, bytes / LIVE_MIB * LIVE_PAUSE_US_PER_MIB / 1000 + 1,
                  heap != 0 ? "managed heap" : "memory") < 0)
         text = NULL;
-    mcp_put_text(c->out, "next", text);
+    cli_json_put_text(c->out, "next", text);
     free(text);
     return MCP_DONE;
 }
@@ -145,7 +145,7 @@ static enum mcp_outcome dump(struct mcp_call *c, uint32_t pid)
                 f->pause_ns != 0 ? cli_json_number((f->pause_ns + 500000) / 1000000) : json_null());
         mcp_put(c->out, "notes", json_incref(notes));
         if (h->incomplete != NULL)
-            mcp_put_text(c->out, "incomplete", h->incomplete);
+            cli_json_put_text(c->out, "incomplete", h->incomplete);
     }
     json_decref(notes);
     return e;
@@ -162,8 +162,8 @@ static enum mcp_outcome run_collect(struct mcp_call *c)
         return mcp_fail(
             c, "%.200s: the file ends with .nettrace, .nettrace.gz, .gclog or .gclog.gz", file);
     mcp_put(c->out, "dumped", json_boolean(confirmed));
-    mcp_put_count(c->out, "pid", pid);
-    mcp_put_text(c->out, "file", file);
+    cli_json_count(c->out, "pid", pid);
+    cli_json_put_text(c->out, "file", file);
     return confirmed ? dump(c, pid) : estimate(c, pid);
 }
 

@@ -38,7 +38,7 @@ static enum mcp_outcome put_consumers(struct mcp_call *c, const struct answer_of
                  gcd_suspects_note_count(s) > 0 ? " but what is in notes" : "",
                  cli_size(gcd_suspects_threshold(s), n)) < 0)
         text = NULL;
-    mcp_put_text(c->out, "none", text);
+    cli_json_put_text(c->out, "none", text);
     free(text);
     one.shown = largest;
     one.page = (struct answer_page){ .most = 1 };
@@ -76,8 +76,8 @@ static enum mcp_outcome run_suspects(struct mcp_call *c)
                                      .page = mcp_page_wanted(c) };
     struct answer *a;
     st = answer_suspects(&of, &a, &err);
-    mcp_put_count(c->out, "heap_bytes", gcd_suspects_heap_bytes(s));
-    mcp_put_count(c->out, "guessed_roots", gcd_dominators_pseudo_roots(d));
+    cli_json_count(c->out, "heap_bytes", gcd_suspects_heap_bytes(s));
+    cli_json_count(c->out, "guessed_roots", gcd_dominators_pseudo_roots(d));
     enum mcp_outcome e = mcp_page_answer(c, "suspects", st, a, &err);
     if (e == MCP_DONE)
         e = answer_jam(session, &looking, &a, &err) == GCD_OK ? put_rows(c, "waiting", a)

@@ -96,10 +96,10 @@ static enum mcp_outcome put_exact(struct mcp_call *c, const uint8_t *types)
     struct gcd_retained_set set;
     if (gcd_retained_set(c->heap->d.graph, types, &context, &set, &err) != GCD_OK)
         return mcp_fail_by(c, &err);
-    mcp_put_count(c->out, "count", set.objects);
-    mcp_put_count(c->out, "bytes", set.bytes);
-    mcp_put_count(c->out, "retained_objects", set.retained_objects);
-    mcp_put_count(c->out, "retained_bytes", set.retained_bytes);
+    cli_json_count(c->out, "count", set.objects);
+    cli_json_count(c->out, "bytes", set.bytes);
+    cli_json_count(c->out, "retained_objects", set.retained_objects);
+    cli_json_count(c->out, "retained_bytes", set.retained_bytes);
     return MCP_DONE;
 }
 #define EXACT_SHAPE "count:i bytes:i retained_objects:i retained_bytes:i"
@@ -113,7 +113,7 @@ static void put_names(struct mcp_call *c, const uint8_t *types)
         if (types[t] != 0 && n++ < 10)
             (void)json_array_append_new(names, mcp_name(c, gcd_names_get(c->heap->d.names, t)));
     mcp_put(c->out, "types", names);
-    mcp_put_count(c->out, "type_count", n);
+    cli_json_count(c->out, "type_count", n);
 }
 
 static enum mcp_outcome run_type(struct mcp_call *c)
