@@ -4,11 +4,11 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/signature.h"
 #include "clr/clr_ids.h"
 #include "heap/heap.h"
 
 #define TYPE_FLAG_ARRAY UINT32_C(8)
-#define ELEMENT_FNPTR   0x1b
 
 static gcd_status text_error(gcd_status st, struct gcd_error *err)
 {

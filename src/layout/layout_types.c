@@ -1,29 +1,10 @@
 /* Types: a definition with its arguments, arrays, and their signatures. */
 #include <string.h>
 
-#include "base/cur.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/signature.h"
 #include "layout/layout_impl.h"
-
-enum {
-    ELEMENT_STRING = 0x0e,
-    ELEMENT_PTR = 0x0f,
-    ELEMENT_BYREF = 0x10,
-    ELEMENT_VALUETYPE = 0x11,
-    ELEMENT_CLASS = 0x12,
-    ELEMENT_VAR = 0x13,
-    ELEMENT_ARRAY = 0x14,
-    ELEMENT_GENERICINST = 0x15,
-    ELEMENT_INTPTR = 0x18,
-    ELEMENT_UINTPTR = 0x19,
-    ELEMENT_FNPTR = 0x1b,
-    ELEMENT_OBJECT = 0x1c,
-    ELEMENT_SZARRAY = 0x1d,
-    ELEMENT_CMOD_REQD = 0x1f,
-    ELEMENT_CMOD_OPT = 0x20,
-    ELEMENT_PINNED = 0x45
-};
 
 gcd_status layout_no_memory(struct gcd_error *err)
 {
@@ -242,23 +223,11 @@ struct signature {
     uint32_t module;
 };
 
-/* II.23.2: one, two or four bytes. */
-static uint32_t compressed_number(struct gcd_cur *c)
-{
-    uint32_t b = gcd_cur_u8(c);
-    if (b < 0x80)
-        return b;
-    if (b < 0xc0)
-        return (b & 0x3f) << 8 | gcd_cur_u8(c);
-    uint32_t b1 = gcd_cur_u8(c), b2 = gcd_cur_u8(c);
-    return (b & 0x1f) << 24 | b1 << 16 | b2 << 8 | gcd_cur_u8(c);
-}
-
 /* The definition of a TypeDefOrRef (II.23.2.8). */
 static gcd_status read_def(struct signature *s, uint32_t *ret, struct gcd_error *err)
 {
     static const uint32_t table[] = { GCD_TOKEN_TYPE, UINT32_C(0x01000000) };
-    uint32_t coded = compressed_number(&s->c);
+    uint32_t coded = gcd_cur_compressed(&s->c);
     *ret = LAYOUT_NONE;
     if (s->c.err != GCD_OK || (coded & 3) > 1 || coded >> 2 == 0 || coded >> 26 != 0)
         return GCD_OK;
@@ -267,10 +236,10 @@ static gcd_status read_def(struct signature *s, uint32_t *ret, struct gcd_error 
 
 static bool read_shape(struct gcd_cur *c, uint32_t *ret_rank)
 {
-    *ret_rank = compressed_number(c);
+    *ret_rank = gcd_cur_compressed(c);
     for (int part = 0; part < 2; part++)
-        for (uint32_t n = compressed_number(c); n > 0 && c->err == GCD_OK; n--)
-            (void)compressed_number(c);
+        for (uint32_t n = gcd_cur_compressed(c); n > 0 && c->err == GCD_OK; n--)
+            (void)gcd_cur_compressed(c);
     return c->err == GCD_OK && *ret_rank > 0 && *ret_rank <= 32;
 }
 
@@ -288,7 +257,7 @@ static gcd_status begin_type(struct signature *s, uint32_t *ret, bool *ret_whole
     switch (element) {
     case ELEMENT_CMOD_REQD:
     case ELEMENT_CMOD_OPT:
-        (void)compressed_number(&s->c);
+        (void)gcd_cur_compressed(&s->c);
         *ret_whole = false;
         return GCD_OK;
     case ELEMENT_PINNED:
@@ -303,7 +272,7 @@ static gcd_status begin_type(struct signature *s, uint32_t *ret, bool *ret_whole
         return layout_plain(l, element, ret, err);
     case ELEMENT_VAR:
         t = (struct layout_type){ .kind = LAYOUT_PARAMETER, .open = true };
-        t.number = compressed_number(&s->c);
+        t.number = gcd_cur_compressed(&s->c);
         return intern(l, t, NULL, ret, err);
     case ELEMENT_CLASS:
     case ELEMENT_VALUETYPE:
@@ -312,7 +281,7 @@ static gcd_status begin_type(struct signature *s, uint32_t *ret, bool *ret_whole
     case ELEMENT_GENERICINST:
         t.value = gcd_cur_u8(&s->c) == ELEMENT_VALUETYPE;
         GCD_TRY(read_def(s, &t.number, err));
-        parts = compressed_number(&s->c);
+        parts = gcd_cur_compressed(&s->c);
         break;
     case ELEMENT_SZARRAY:
     case ELEMENT_ARRAY:

@@ -6,13 +6,12 @@
 
 #include <gcdumpc/unstable/metadata.h>
 
-#include "base/cur.h"
+#include "base/signature.h"
 #include "metadata/meta_impl.h"
 
-#define ELEMENT_CLASS 0x12u /* II.23.1.16 */
-#define BASES_MAX     32u   /* classes that a class is derived from */
-#define EVENTS_MAX    64u   /* of one class, and */
-#define FIELDS_MAX    1024u /* fields that are compared with them */
+#define BASES_MAX  32u   /* classes that a class is derived from */
+#define EVENTS_MAX 64u   /* of one class, and */
+#define FIELDS_MAX 1024u /* fields that are compared with them */
 
 /* The fields of one class. */
 struct holder {

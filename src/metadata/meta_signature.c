@@ -7,25 +7,8 @@
 
 #include <gcdumpc/unstable/metadata.h>
 
-#include "base/cur.h"
+#include "base/signature.h"
 #include "metadata/meta_impl.h"
-
-enum element {
-    ELEMENT_PTR = 0x0f,
-    ELEMENT_BYREF = 0x10,
-    ELEMENT_VALUETYPE = 0x11,
-    ELEMENT_CLASS = 0x12,
-    ELEMENT_VAR = 0x13,
-    ELEMENT_ARRAY = 0x14,
-    ELEMENT_GENERICINST = 0x15,
-    ELEMENT_FNPTR = 0x1b,
-    ELEMENT_SZARRAY = 0x1d,
-    ELEMENT_MVAR = 0x1e,
-    ELEMENT_CMOD_REQD = 0x1f,
-    ELEMENT_CMOD_OPT = 0x20,
-    ELEMENT_SENTINEL = 0x41,
-    ELEMENT_PINNED = 0x45
-};
 
 #define METHOD_GENERIC 0x10u
 #define RANK_MAX       32u
@@ -42,18 +25,6 @@ struct reading {
     struct open_type open[META_DEPTH_MAX];
     unsigned depth;
 };
-
-/* II.23.2: one, two or four bytes. */
-static uint32_t compressed(struct gcd_cur *c)
-{
-    uint32_t b = gcd_cur_u8(c);
-    if (b < 0x80)
-        return b;
-    if (b < 0xc0)
-        return (b & 0x3f) << 8 | gcd_cur_u8(c);
-    uint32_t b1 = gcd_cur_u8(c), b2 = gcd_cur_u8(c);
-    return (b & 0x1f) << 24 | b1 << 16 | b2 << 8 | gcd_cur_u8(c);
-}
 
 static const char *primitive(uint8_t element)
 {
@@ -86,7 +57,7 @@ static struct open_type *push(struct reading *r, uint8_t element)
 static void put_parameter(struct reading *r, uint8_t element)
 {
     char number[16];
-    uint32_t n = compressed(r->c), first = 0;
+    uint32_t n = gcd_cur_compressed(r->c), first = 0;
     if (element == ELEMENT_VAR && r->row != 0 && n < meta_parameters(r->m, r->row, &first)) {
         meta_put(r->m, meta_string(&r->m->t, meta_cell(&r->m->t, META_GENERIC_PARAM, first + n,
                                                        GENERIC_PARAM_NAME)));
@@ -98,7 +69,7 @@ static void put_parameter(struct reading *r, uint8_t element)
 
 static uint32_t type_token(struct reading *r)
 {
-    uint32_t token = meta_type_token(&r->m->t, compressed(r->c));
+    uint32_t token = meta_type_token(&r->m->t, gcd_cur_compressed(r->c));
     if (token >> 24 != META_TYPE_DEF && token >> 24 != META_TYPE_REF) {
         fail(r, GCD_E_FORMAT, "a signature names no type");
         return 0;
@@ -109,7 +80,7 @@ static uint32_t type_token(struct reading *r)
 static void begin_generic(struct reading *r)
 {
     (void)gcd_cur_u8(r->c); /* class or value type */
-    uint32_t token = type_token(r), count = compressed(r->c);
+    uint32_t token = type_token(r), count = gcd_cur_compressed(r->c);
     if (count == 0 || count > gcd_cur_left(r->c)) {
         fail(r, GCD_E_FORMAT, "a generic type has no arguments, or more than there are");
         return;
@@ -122,8 +93,8 @@ static void begin_function(struct reading *r)
 {
     uint8_t convention = gcd_cur_u8(r->c);
     if (convention & METHOD_GENERIC)
-        (void)compressed(r->c);
-    uint32_t parameters = compressed(r->c);
+        (void)gcd_cur_compressed(r->c);
+    uint32_t parameters = gcd_cur_compressed(r->c);
     push(r, ELEMENT_FNPTR)->left = parameters < UINT32_MAX ? parameters + 1 : parameters;
     meta_put(r->m, "FNPTR"); /* as the runtime calls it */
     r->m->muted++;
@@ -137,7 +108,7 @@ static bool begin_type(struct reading *r)
     switch (element) {
     case ELEMENT_CMOD_REQD:
     case ELEMENT_CMOD_OPT:
-        (void)compressed(r->c);
+        (void)gcd_cur_compressed(r->c);
         return false;
     case ELEMENT_SENTINEL:
     case ELEMENT_PINNED:
@@ -174,13 +145,13 @@ static bool begin_type(struct reading *r)
 /* Skips the sizes and lower bounds of an array; returns its rank. */
 static uint32_t array_shape(struct reading *r)
 {
-    uint32_t rank = compressed(r->c);
+    uint32_t rank = gcd_cur_compressed(r->c);
     for (int part = 0; part < 2; part++) {
-        uint32_t n = compressed(r->c);
+        uint32_t n = gcd_cur_compressed(r->c);
         if (n > gcd_cur_left(r->c))
             fail(r, GCD_E_FORMAT, "an array has more dimensions than its signature has bytes");
         for (uint32_t i = 0; i < n && r->m->w.st == GCD_OK; i++)
-            (void)compressed(r->c);
+            (void)gcd_cur_compressed(r->c);
     }
     if (rank == 0 || rank > RANK_MAX)
         fail(r, GCD_E_FORMAT, "an array has a rank that no array has");
@@ -228,13 +199,13 @@ uint8_t meta_element_type(struct gcd_metadata *m, struct gcd_cur *c, uint32_t *r
 {
     uint8_t element = gcd_cur_u8(c);
     while (c->err == GCD_OK && (element == ELEMENT_CMOD_REQD || element == ELEMENT_CMOD_OPT)) {
-        (void)compressed(c);
+        (void)gcd_cur_compressed(c);
         element = gcd_cur_u8(c);
     }
     if (element == ELEMENT_GENERICINST)
         element = gcd_cur_u8(c);
     *ret_token = element == ELEMENT_CLASS || element == ELEMENT_VALUETYPE
-                     ? meta_type_token(&m->t, compressed(c))
+                     ? meta_type_token(&m->t, gcd_cur_compressed(c))
                      : 0;
     return element;
 }

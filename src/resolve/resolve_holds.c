@@ -7,21 +7,13 @@
  */
 #include <string.h>
 
-#include "base/mem.h"
 #include "base/error.h"
+#include "base/mem.h"
+#include "base/signature.h"
 #include "resolve/resolve.h"
 
 #define ANCESTORS_MAX 512u
 #define CHAIN_MAX     32u
-
-enum {
-    ELEMENT_STRING = 0x0e,
-    ELEMENT_VALUETYPE = 0x11,
-    ELEMENT_CLASS = 0x12,
-    ELEMENT_ARRAY = 0x14,
-    ELEMENT_OBJECT = 0x1c,
-    ELEMENT_SZARRAY = 0x1d
-};
 
 /* A hash of NAME without the type arguments, but with their number: "Shop.Box<System.Int32>.Node"
  * is that of "Shop.Box<1>.Node". */

@@ -6,11 +6,10 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/signature.h"
 #include "layout/layout.h"
 #include "resolve/resolve.h"
 
-#define ELEMENT_PTR   0x0fu /* ECMA-335 II.23.1.16 */
-#define ELEMENT_FNPTR 0x1bu
 #define NESTING_MAX   64u
 #define ARGUMENTS_MAX 64u
 
@@ -84,21 +83,6 @@ static gcd_status name_modules(struct layouts *y, struct gcd_error *err)
 
 /* ---- types of the heap ---- */
 
-/* Are instances of T in their place, rather than referred to? */
-static bool is_value(const struct gcd_type *t)
-{
-    switch (t->element_type) {
-    case 0x0e:
-    case 0x12:
-    case 0x14:
-    case 0x1c:
-    case 0x1d: /* string, class, array, object, vector */
-        return false;
-    default:
-        return true;
-    }
-}
-
 /* The rank of array type T, 0 = a vector; UINT32_MAX = it is no array. */
 static uint32_t rank_of_array(const struct heap_type *t)
 {
@@ -132,7 +116,7 @@ static gcd_status compose(struct layouts *y, const struct heap_type *t, uint32_t
 {
     uint32_t parts[ARGUMENTS_MAX], n = part_count(t);
     const struct gcd_heap *h = y->r->d->heap;
-    bool value = is_value(&t->type);
+    bool value = !gcd_element_is_reference(t->type.element_type);
     if (!t->type.described || heap_type_doubtful(h, t) || n > ARGUMENTS_MAX)
         return layout_unknown(y->l, value, ret, err);
     for (uint32_t i = 0; i < n; i++) {

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/signature.h"
 #include "base/sort.h"
 #include "resolve/resolve.h"
 
@@ -32,8 +33,8 @@ static void describe_stored(struct resolve *r, uint32_t stored, uint32_t type)
     const struct gcd_type *t = &r->d->types[type], *definition = r->types[type].definition;
     uint32_t module = r->types[type].module;
     *s = (struct resolve_stored){ .type = type, .next = RESOLVE_NONE };
-    s->array = t->element_type == 0x1d || t->element_type == 0x14;
-    s->holds_values = s->array && definition != NULL && definition->element_type != 0x12;
+    s->array = t->element_type == ELEMENT_SZARRAY || t->element_type == ELEMENT_ARRAY;
+    s->holds_values = s->array && definition != NULL && definition->element_type != ELEMENT_CLASS;
     if (module != GCD_MODULE_NONE && !s->array) {
         s->next = r->modules[module].first_stored;
         r->modules[module].first_stored = stored;

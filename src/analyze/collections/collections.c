@@ -5,6 +5,7 @@
 #include "base/context.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/signature.h"
 #include "base/text.h"
 
 static const struct {
@@ -136,22 +137,12 @@ enum gcd_collection_kind gcd_collections_kind(const struct gcd_collections *c, u
     return c->is_array[type] ? GCD_COLLECTION_ARRAY : GCD_COLLECTION_NONE;
 }
 
-/* ECMA-335 II.23.1.16: the nature of a type argument, by its element type; plain_types has the
- * sizes of values. */
+/* The nature of a type argument; plain_types has the sizes of values. */
 static enum arg_nature nature_of(uint32_t element_type)
 {
-    switch (element_type) {
-    case 0x0e:
-    case 0x12:
-    case 0x14:
-    case 0x1c:
-    case 0x1d: /* string, class, array, object, szarray */
-        return ARG_REFERENCE;
-    case 0x11:
-        return ARG_VALUE;
-    default:
-        return ARG_UNKNOWN;
-    }
+    return gcd_element_is_reference(element_type) ? ARG_REFERENCE
+           : element_type == ELEMENT_VALUETYPE    ? ARG_VALUE
+                                                  : ARG_UNKNOWN;
 }
 
 bool gcd_collections_of_references(const struct gcd_collections *c, uint32_t type)

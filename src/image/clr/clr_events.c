@@ -7,6 +7,7 @@
 #include "base/cur.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/signature.h"
 #include "clr/clr_gc.h"
 #include "clr/clr_ids.h"
 #include "recorded/recorded_names.h"
@@ -283,8 +284,7 @@ static gcd_status give_statics(struct clr_events *e, struct gcd_event *ret)
 /* ---- types ---- */
 
 enum { TYPE_DELEGATE = 1, TYPE_FINALIZABLE = 2, TYPE_ARRAY = 8, TYPE_RANK_SHIFT = 8 };
-enum { ELEMENT_STRING = 0x0e, ELEMENT_CLASS = 0x12, ELEMENT_ARRAY = 0x14, ELEMENT_OBJECT = 0x1c };
-enum { ELEMENT_SZ_ARRAY = 0x1d, CLASS_ELEMENT = 48, MT_CLASS_OFF = 40 };
+enum { CLASS_ELEMENT = 48, MT_CLASS_OFF = 40 };
 #define FLAG_FINALIZER UINT32_C(0x00100000)
 
 static bool is_delegate(const struct clr *c, const struct clr_type *t)
@@ -307,7 +307,7 @@ static uint32_t type_flags(const struct clr *c, const struct clr_type *t)
 static uint8_t element_type(struct clr *c, const struct clr_type *t)
 {
     if (t->rank > 0)
-        return (t->flags & UINT32_C(0x20000)) != 0 ? ELEMENT_SZ_ARRAY : ELEMENT_ARRAY;
+        return (t->flags & UINT32_C(0x20000)) != 0 ? ELEMENT_SZARRAY : ELEMENT_ARRAY;
     if (strcmp(t->raw_name, "System.String") == 0)
         return ELEMENT_STRING;
     if (strcmp(t->raw_name, "System.Object") == 0)
@@ -315,7 +315,7 @@ static uint8_t element_type(struct clr *c, const struct clr_type *t)
     uint64_t class = image_u64(c->image, t->canonical + MT_CLASS_OFF);
     uint8_t type = 0;
     bool known = c->layout.major >= 9 && image_read(c->image, class + CLASS_ELEMENT, &type, 1);
-    return known && type > 0 && type <= ELEMENT_SZ_ARRAY ? type : ELEMENT_CLASS;
+    return known && type > 0 && type <= ELEMENT_SZARRAY ? type : ELEMENT_CLASS;
 }
 
 static void put_type(struct clr_events *e, struct gcd_put *w, const struct clr_type *t)

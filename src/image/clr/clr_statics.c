@@ -11,6 +11,7 @@
 #include "base/context.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/signature.h"
 #include "image/clr/clr.h"
 #include "image/clr/clr_names.h"
 
@@ -24,9 +25,7 @@ enum {
     CLASS_FIELDS = 24,
     FIELD_BYTES = 16,
     STATICS_BYTES = 24, /* of DynamicStaticsInfo, before the auxiliary data */
-    DOMAIN_STATICS = 32,
-    ELEMENT_VALUE = 0x11,
-    ELEMENT_CLASS = 0x12
+    DOMAIN_STATICS = 32
 };
 /* .NET 8: generic and collectible classes have a place of their own. */
 #define FLAG_DYNAMIC_STATICS_8 UINT32_C(0x00000006)
@@ -108,7 +107,7 @@ static gcd_status take_field(struct clr *c, const struct clr_module *module, uin
     uint32_t kind = second >> 27, offset = second & UINT32_C(0x7ffffff);
     if (desc == 0 || statics == 0 || (first & FIELD_STATIC) == 0 ||
         (first & (FIELD_THREAD | FIELD_RVA)) != 0 ||
-        (kind != ELEMENT_CLASS && kind != ELEMENT_VALUE) || offset % 8 != 0)
+        (kind != ELEMENT_CLASS && kind != ELEMENT_VALUETYPE) || offset % 8 != 0)
         return GCD_OK;
     return add_static(c, statics + offset, class_name, f->name, err);
 }

@@ -6,6 +6,7 @@
 #include "base/bits.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/signature.h"
 #include "image/clr/clr.h"
 
 #define TYPES_MAX  (UINT64_C(4) << 20)
@@ -27,8 +28,6 @@ enum {
     MT_ELEMENT = 48,
     AUXILIARY_LOADER_MODULE = 8,
     DESC_TYPE_ARG = 16,
-    ELEMENT_POINTER = 0x0f,
-    ELEMENT_REFERENCE = 0x10,
     POINTERS_MAX = 8
 };
 #define FLAG_COMPONENTS    UINT32_C(0x80000000)
@@ -107,7 +106,7 @@ uint64_t clr_type_desc_target(struct clr *c, uint64_t handle)
 {
     uint64_t desc = handle & ~UINT64_C(2);
     uint32_t kind = image_u32(c->image, desc) & 0xff;
-    return kind == ELEMENT_POINTER || kind == ELEMENT_REFERENCE
+    return kind == ELEMENT_PTR || kind == ELEMENT_BYREF
                ? image_u64(c->image, desc + (c->layout.major == 8 ? 8 : DESC_TYPE_ARG))
                : 0;
 }
