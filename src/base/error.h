@@ -53,6 +53,23 @@ static inline gcd_status gcd_not_ok(gcd_status st)
             return gcd_try_st_;          \
     } while (0)
 
+/* Does ST say nothing about the file that was read? */
+static inline bool gcd_is_fatal(gcd_status st)
+{
+    return st == GCD_E_NOMEM || st == GCD_E_CANCELED;
+}
+
+/* Of a file without which the rest goes on: ST with its error OWN if it is fatal, else GCD_OK. */
+static inline gcd_status gcd_only_fatal(gcd_status st, const struct gcd_error *own,
+                                        struct gcd_error *err)
+{
+    if (!gcd_is_fatal(st))
+        return GCD_OK;
+    if (err != NULL)
+        *err = *own;
+    return st;
+}
+
 /* CANCEL may be NULL: then never. */
 static inline bool gcd_is_canceled(const gcd_cancel_flag *cancel)
 {

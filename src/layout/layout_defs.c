@@ -14,9 +14,8 @@
  * file. */
 static gcd_status soften(gcd_status st, const struct gcd_error *own, struct gcd_error *err)
 {
-    if (layout_is_fatal(st) && err != NULL)
-        *err = *own;
-    return st == GCD_OK || st == GCD_END || layout_is_fatal(st) ? st : GCD_E_FORMAT;
+    GCD_TRY(gcd_only_fatal(st, own, err));
+    return st == GCD_OK || st == GCD_END ? st : GCD_E_FORMAT;
 }
 
 static gcd_status type_of_token(struct layout *l, uint32_t module, uint32_t token, uint32_t *ret,
@@ -31,8 +30,7 @@ static gcd_status type_of_token(struct layout *l, uint32_t module, uint32_t toke
         return layout_named(l, &(struct layout_name){ module, token, .value = false }, ret, err);
     GCD_TRY(layout_open(l, module, &m, err));
     gcd_status st = m != NULL ? meta_specification(m, token, &signature, &n, &own) : GCD_E_FORMAT;
-    if (layout_is_fatal(st))
-        return soften(st, &own, err);
+    GCD_TRY(gcd_only_fatal(st, &own, err));
     if (st != GCD_OK || n > sizeof copy)
         return layout_unknown(l, false, ret, err);
     memcpy(copy, signature, n);
@@ -166,7 +164,7 @@ gcd_status layout_read_def(struct layout *l, uint32_t def, struct gcd_error *err
     gcd_status st = read_all(l, def, err);
     if (st == GCD_OK)
         l->defs[def].state = LAYOUT_KNOWN;
-    return layout_is_fatal(st) ? st : GCD_OK;
+    return gcd_is_fatal(st) ? st : GCD_OK;
 }
 
 /* ---- base types and interfaces ---- */

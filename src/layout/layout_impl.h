@@ -119,11 +119,6 @@ static inline bool layout_may(struct layout *l, uint64_t n)
     return l->work > 0;
 }
 
-static inline bool layout_is_fatal(gcd_status st)
-{
-    return st == GCD_E_NOMEM || st == GCD_E_CANCELED;
-}
-
 gcd_status layout_no_memory(struct gcd_error *err);
 /* Makes room for one more item of a list. */
 #define LAYOUT_GROW(l, list, count, cap)                                                   \

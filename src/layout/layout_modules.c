@@ -165,12 +165,10 @@ gcd_status layout_open(struct layout *l, uint32_t module, struct gcd_metadata **
     p->module = LAYOUT_NONE;
     gcd_status st =
         layout_may(l, 1024) ? l->files.open(l->files.ctx, module, oldest, ret, &own) : GCD_E_LIMIT;
-    if (layout_is_fatal(st) && err != NULL)
-        *err = own;
     if (st != GCD_OK) {
         l->indexed[module] = LAYOUT_BAD;
         *ret = NULL;
-        return layout_is_fatal(st) ? st : GCD_OK;
+        return gcd_only_fatal(st, &own, err);
     }
     *p = (struct layout_place){ module, *ret, ++l->clock };
     return GCD_OK;
@@ -212,12 +210,10 @@ static gcd_status open_indexed(struct layout *l, uint32_t module, struct gcd_met
     if (*ret == NULL || l->indexed[module] == LAYOUT_KNOWN)
         return GCD_OK;
     gcd_status st = index_names(l, module, *ret, &own);
-    if (layout_is_fatal(st) && err != NULL)
-        *err = own;
     l->indexed[module] = st == GCD_OK ? LAYOUT_KNOWN : LAYOUT_BAD;
     if (st != GCD_OK)
         *ret = NULL;
-    return layout_is_fatal(st) ? st : GCD_OK;
+    return gcd_only_fatal(st, &own, err);
 }
 
 /* ---- definitions ---- */

@@ -130,10 +130,7 @@ static gcd_status find_file(struct resolve *r, uint32_t module, struct resolve_f
             (void)snprintf(problem, sizeof problem, "%s", own.msg);
         if (ret->m != NULL)
             resolve_close(r, ret);
-        if (resolve_is_fatal(st) && err != NULL)
-            *err = own;
-        if (resolve_is_fatal(st))
-            return st;
+        GCD_TRY(gcd_only_fatal(st, &own, err));
     }
     if (other != NULL)
         return set_problem(r, module, GCD_MODULE_REPLACED, other, err);
@@ -146,14 +143,8 @@ static gcd_status find_file(struct resolve *r, uint32_t module, struct resolve_f
 static gcd_status note_failure(struct resolve *r, uint32_t module, gcd_status st,
                                const struct gcd_error *own, struct gcd_error *err)
 {
-    if (st == GCD_OK)
-        return GCD_OK;
-    if (resolve_is_fatal(st)) {
-        if (err != NULL)
-            *err = *own;
-        return st;
-    }
-    return set_problem(r, module, GCD_MODULE_UNREADABLE, own->msg, err);
+    GCD_TRY(gcd_only_fatal(st, own, err));
+    return st == GCD_OK ? GCD_OK : set_problem(r, module, GCD_MODULE_UNREADABLE, own->msg, err);
 }
 
 gcd_status resolve_find_recorded(struct resolve *r, uint32_t module, struct gcd_error *err)
@@ -165,10 +156,7 @@ gcd_status resolve_find_recorded(struct resolve *r, uint32_t module, struct gcd_
         gcd_status st = count_file(r, &own);
         if (st == GCD_OK)
             st = resolve_open(r, to, n, &o, &own);
-        if (resolve_is_fatal(st) && err != NULL)
-            *err = own;
-        if (resolve_is_fatal(st))
-            return st;
+        GCD_TRY(gcd_only_fatal(st, &own, err));
         if (st == GCD_END || st == GCD_E_LIMIT)
             return GCD_OK;
         if (st != GCD_OK)

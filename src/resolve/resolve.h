@@ -183,10 +183,4 @@ bool resolve_holds(const struct gcd_static_field *f, const char *name, bool seal
 /* Stores the layouts of all types that have objects; all modules have been read. */
 gcd_status resolve_layouts(struct resolve *r, struct gcd_error *err);
 
-/* Does ST say nothing about the file? */
-static inline bool resolve_is_fatal(gcd_status st)
-{
-    return st == GCD_E_NOMEM || st == GCD_E_CANCELED;
-}
-
 #endif

@@ -106,10 +106,8 @@ gcd_status resolve_holds_ancestors(struct resolve *r, struct resolve_stored *s,
         if (st == GCD_OK)
             s->all_ancestors = is_last(s, name) && s->ancestor_count < ANCESTORS_MAX;
     }
-    if (resolve_is_fatal(st) && err != NULL)
-        *err = own;
     s->all_ancestors = s->all_ancestors && st == GCD_OK;
-    return resolve_is_fatal(st) ? st : GCD_OK;
+    return gcd_only_fatal(st, &own, err);
 }
 
 static bool is_same(const char *name, const struct resolve_stored *s)

@@ -119,11 +119,7 @@ static gcd_status visit_files(struct loaded *l, struct gcd_error *err)
             st = note_file(l, n, &f, &own);
             resolve_close(l->r, &f);
         }
-        if (resolve_is_fatal(st)) {
-            if (err != NULL)
-                *err = own;
-            return st;
-        }
+        GCD_TRY(gcd_only_fatal(st, &own, err));
     }
     return GCD_OK;
 }

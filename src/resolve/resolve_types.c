@@ -69,10 +69,8 @@ static gcd_status compare(const struct gcd_type *t, struct gcd_metadata *m, bool
     size_t last;
     struct gcd_error own = GCD_ERROR_INIT;
     gcd_status st = gcd_metadata_reflection_name(m, t->name_token, &name, &last, &own);
-    if (resolve_is_fatal(st) && err != NULL)
-        *err = own;
     *ret_differs = st != GCD_OK || head_length(t->name, name + last) == 0;
-    return resolve_is_fatal(st) ? st : GCD_OK;
+    return gcd_only_fatal(st, &own, err);
 }
 
 gcd_status resolve_types_differ(struct resolve *r, uint32_t module, struct gcd_metadata *m,
@@ -100,10 +98,8 @@ static gcd_status note_events(struct resolve *r, struct gcd_type *t,
     if (definition->id != t->id || t->objects == 0)
         return GCD_OK;
     gcd_status st = gcd_metadata_events(m, definition->name_token, &events, &own);
-    if (resolve_is_fatal(st) && err != NULL)
-        *err = own;
     if (st != GCD_OK)
-        return resolve_is_fatal(st) ? st : GCD_OK;
+        return gcd_only_fatal(st, &own, err);
     return events[0] != '\0' ? heap_text(r->d->heap, events, strlen(events), &t->events, err)
                              : GCD_OK;
 }
@@ -117,7 +113,7 @@ gcd_status resolve_types_name(struct resolve *r, uint32_t module, struct gcd_met
         size_t last;
         gcd_status st =
             gcd_metadata_reflection_name(m, r->types[i].definition->name_token, &name, &last, err);
-        if (resolve_is_fatal(st))
+        if (gcd_is_fatal(st))
             return st;
         if (st == GCD_OK && last > 0 && head_length(t->raw_name, name + last) > 0)
             GCD_TRY(load_nest(r->d, t, name, last - 1, err)); /* before the "+" */

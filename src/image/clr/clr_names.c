@@ -232,7 +232,7 @@ static bool open_file(struct clr *c, struct clr_module *module, const struct of_
         struct gcd_error own = GCD_ERROR_INIT;
         *ret = (struct clr_metadata){ .bytes = NULL };
         gcd_status st = c->files->open(c->files->ctx, &wanted, i, &ret->file, &own);
-        if (st == GCD_END || st == GCD_E_NOMEM || st == GCD_E_CANCELED)
+        if (st == GCD_END || gcd_is_fatal(st))
             return false;
         if (st == GCD_OK && gcd_metadata_open(ret->file.input, ret->file.off, ret->file.bytes,
                                               &c->alloc, &ret->m, &own) == GCD_OK) {
