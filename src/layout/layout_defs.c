@@ -69,6 +69,18 @@ static gcd_status read_field(struct layout *l, uint32_t def, struct meta_member 
     return GCD_OK;
 }
 
+/* Moves the operands from BOTTOM on to the end of layout.lists. */
+static gcd_status keep_operands(struct layout *l, size_t bottom, uint32_t *ret_first,
+                                uint32_t *ret_count, struct gcd_error *err)
+{
+    *ret_first = (uint32_t)l->list_count;
+    *ret_count = (uint32_t)(l->operand_count - bottom);
+    for (size_t i = bottom; i < l->operand_count; i++)
+        GCD_TRY(layout_list_add(l, l->operands[i], err));
+    l->operand_count = bottom;
+    return GCD_OK;
+}
+
 static gcd_status read_interfaces(struct layout *l, uint32_t def, uint32_t count,
                                   struct gcd_error *err)
 {
@@ -87,17 +99,14 @@ static gcd_status read_interfaces(struct layout *l, uint32_t def, uint32_t count
             break;
         }
         GCD_TRY(type_of_token(l, l->defs[def].module, token, &type, err));
-        if (!LAYOUT_GROW(l, operands, operand_count, operand_cap))
-            return layout_no_memory(err);
-        l->operands[l->operand_count++] = type;
+        GCD_TRY(layout_push(l, type, err));
     }
-    l->defs[def].first_interface = (uint32_t)l->list_count;
-    for (size_t i = bottom; i < l->operand_count && st == GCD_OK; i++) {
-        GCD_TRY(layout_list_add(l, l->operands[i], err));
-        l->defs[def].interface_count++;
+    if (st != GCD_OK) {
+        l->operand_count = bottom;
+        return st;
     }
-    l->operand_count = bottom;
-    return st;
+    return keep_operands(l, bottom, &l->defs[def].first_interface, &l->defs[def].interface_count,
+                         err);
 }
 
 static void note_name(struct layout_def *d, const char *name)
@@ -169,54 +178,41 @@ gcd_status layout_read_def(struct layout *l, uint32_t def, struct gcd_error *err
 
 /* ---- base types and interfaces ---- */
 
-/* Adds what TYPE is a definition of to the ancestors of DEF, unless it is there. */
-static gcd_status add_ancestor(struct layout *l, uint32_t def, uint32_t type, struct gcd_error *err)
+/* Adds what TYPE is a definition of to the ancestors of DEF, the operands from BOTTOM on, unless it
+ * is there. */
+static gcd_status add_ancestor(struct layout *l, uint32_t def, size_t bottom, uint32_t type,
+                               struct gcd_error *err)
 {
-    struct layout_def *d = &l->defs[def];
     const struct layout_type *t = &l->types[type];
-    if (t->kind != LAYOUT_NAMED || d->ancestor_count >= ANCESTORS_MAX ||
-        !layout_may(l, 1 + d->ancestor_count)) {
-        d->all_ancestors = false;
+    size_t n = l->operand_count - bottom;
+    if (t->kind != LAYOUT_NAMED || n >= ANCESTORS_MAX || !layout_may(l, 1 + n)) {
+        l->defs[def].all_ancestors = false;
         return GCD_OK;
     }
-    for (uint32_t i = 0; i < d->ancestor_count; i++)
-        if (l->lists[d->first_ancestor + i] == t->number)
+    for (size_t i = bottom; i < l->operand_count; i++)
+        if (l->operands[i] == t->number)
             return GCD_OK;
-    d->ancestor_count++;
-    return layout_list_add(l, t->number, err);
+    return layout_push(l, t->number, err);
 }
 
 gcd_status layout_find_ancestors(struct layout *l, uint32_t def, struct gcd_error *err)
 {
-    if (l->defs[def].ancestors == LAYOUT_KNOWN)
+    if (l->defs[def].ancestors_found)
         return GCD_OK;
-    GCD_TRY(layout_read_def(l, def, err));
-    l->defs[def].ancestors = LAYOUT_KNOWN;
-    l->defs[def].all_ancestors = l->defs[def].state == LAYOUT_KNOWN;
-    uint32_t current = def;
-    gcd_status st = GCD_OK;
-    l->defs[def].first_ancestor = (uint32_t)l->list_count;
-    l->defs[def].ancestor_count = 0;
-    for (uint32_t i = 0; st == GCD_OK; i++) {
-        /* the list of DEF must stay at the end while it grows: move it if something came after */
+    l->defs[def].ancestors_found = l->defs[def].all_ancestors = true;
+    size_t bottom = l->operand_count, next = bottom;
+    for (uint32_t current = def;; current = l->operands[next++]) {
         GCD_TRY(layout_read_def(l, current, err));
-        struct layout_def *d = &l->defs[def];
-        if (d->first_ancestor + d->ancestor_count != l->list_count) {
-            uint32_t first = (uint32_t)l->list_count;
-            for (uint32_t k = 0; k < d->ancestor_count; k++)
-                GCD_TRY(layout_list_add(l, l->lists[d->first_ancestor + k], err));
-            d->first_ancestor = first;
-        }
         const struct layout_def *c = &l->defs[current];
         if (c->state != LAYOUT_KNOWN)
-            d->all_ancestors = false;
+            l->defs[def].all_ancestors = false;
         if (c->base != LAYOUT_NONE)
-            st = add_ancestor(l, def, c->base, err);
-        for (uint32_t k = 0; k < c->interface_count && st == GCD_OK; k++)
-            st = add_ancestor(l, def, l->lists[c->first_interface + k], err);
-        if (i >= l->defs[def].ancestor_count)
+            GCD_TRY(add_ancestor(l, def, bottom, c->base, err));
+        for (uint32_t k = 0; k < c->interface_count; k++)
+            GCD_TRY(add_ancestor(l, def, bottom, l->lists[c->first_interface + k], err));
+        if (next == l->operand_count)
             break;
-        current = l->lists[l->defs[def].first_ancestor + i];
     }
-    return st;
+    return keep_operands(l, bottom, &l->defs[def].first_ancestor, &l->defs[def].ancestor_count,
+                         err);
 }

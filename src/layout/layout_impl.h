@@ -51,8 +51,8 @@ struct layout_def {
     uint32_t base; /* type, LAYOUT_NONE = none */
     uint32_t first_field, field_count;
     uint32_t first_interface, interface_count; /* types in layout.lists */
-    enum layout_state ancestors;               /* of the following */
-    uint32_t first_ancestor, ancestor_count;   /* definitions in layout.lists */
+    bool ancestors_found;
+    uint32_t first_ancestor, ancestor_count; /* definitions in layout.lists */
     bool all_ancestors;
     bool arrays;     /* arrays extend or implement it, by its name */
     bool reflection; /* it is of System.Reflection */
@@ -110,7 +110,7 @@ struct layout {
     size_t array_key_count, array_key_cap;
 };
 
-#define LAYOUT_VALUE_MASK UINT32_C(0xffffff)
+#define LAYOUT_FLAG_INTERFACE 0x20u /* TypeAttributes, II.23.1.15 */
 
 /* Takes N from what may still be done; false: too much has been done already. */
 static inline bool layout_may(struct layout *l, uint64_t n)
@@ -141,6 +141,8 @@ gcd_status layout_substitute(struct layout *l, uint32_t type, uint32_t owner, ui
 gcd_status layout_type_of(struct layout *l, uint32_t def, bool value,
                           struct layout_arguments arguments, uint32_t *ret, struct gcd_error *err);
 gcd_status layout_list_add(struct layout *l, uint32_t value, struct gcd_error *err);
+/* Puts VALUE on top of layout.operands. */
+gcd_status layout_push(struct layout *l, uint32_t value, struct gcd_error *err);
 
 /* ---- layout_modules.c ---- */
 

@@ -14,9 +14,8 @@
 #include "base/sort.h"
 #include "layout/layout_impl.h"
 
-#define FLAG_INTERFACE 0x20u
-#define KEYS_MAX       4096u
-#define OUT_MAX        ((size_t)1 << 18)
+#define KEYS_MAX 4096u
+#define OUT_MAX  ((size_t)1 << 18)
 
 /* As in the format of gcd_type.layout. */
 enum { KEY_ANY, KEY_METHOD, KEY_INVOCATIONS, KEYS_RESERVED };
@@ -125,9 +124,6 @@ static gcd_status add_keys_of_named(struct keys *k, uint32_t type, struct gcd_er
 {
     struct layout *l = k->l;
     uint32_t def = l->types[type].number;
-    GCD_TRY(layout_find_ancestors(l, def, err));
-    size_t before = l->list_count;
-    k->first = before;
     struct layout_def d = l->defs[def];
     k->all = !d.all_ancestors || d.castable;
     bool delegate = l->delegate != LAYOUT_NONE && descends(l, def, l->delegate);
@@ -140,7 +136,7 @@ static gcd_status add_keys_of_named(struct keys *k, uint32_t type, struct gcd_er
     for (uint32_t i = 0; i < d.ancestor_count && !k->all; i++) {
         uint32_t ancestor = l->lists[d.first_ancestor + i];
         k->all = l->defs[ancestor].castable;
-        if ((l->defs[ancestor].flags & FLAG_INTERFACE) != 0 || l->types[type].value)
+        if ((l->defs[ancestor].flags & LAYOUT_FLAG_INTERFACE) != 0 || l->types[type].value)
             GCD_TRY(add_keys_of_def(k, ancestor, err));
     }
     for (uint32_t t = type; t != LAYOUT_NONE && !l->types[type].value && !k->all;
@@ -157,10 +153,10 @@ static int compare_keys(const void *ctx, uint32_t a, uint32_t b)
     return a < b ? -1 : a > b;
 }
 
+/* The ancestors of TYPE and of its elements have been found. */
 static gcd_status find_keys(struct keys *k, uint32_t type, struct gcd_error *err)
 {
     struct layout *l = k->l;
-    k->first = l->list_count;
     if (l->types[type].kind == LAYOUT_NAMED)
         GCD_TRY(add_keys_of_named(k, type, err));
     else if (l->types[type].kind == LAYOUT_ARRAY)
@@ -266,8 +262,7 @@ gcd_status layout_describe(struct layout *l, uint32_t type, const char **ret, st
         GCD_TRY(prepare_arrays(l, err));
     }
     GCD_TRY(read_ancestors_of_elements(l, type, err));
-    struct keys k = { .l = l };
-    size_t before = l->list_count;
+    struct keys k = { .l = l, .first = l->list_count };
     GCD_TRY(find_keys(&k, type, err));
     l->out_n = 0;
     gcd_status st = put_layout(l, type, &k, err);
@@ -278,9 +273,7 @@ gcd_status layout_describe(struct layout *l, uint32_t type, const char **ret, st
         l->out_n = 0;
     else if (st != GCD_OK)
         return st;
-    /* ancestors that were found meanwhile stay where they are */
-    if (k.first == before)
-        l->list_count = before;
+    l->list_count = k.first;
     *ret = l->out_n > 0 ? l->out : "";
     return GCD_OK;
 }

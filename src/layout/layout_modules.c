@@ -290,7 +290,7 @@ static gcd_status find_reference(struct layout *l, uint32_t module, uint32_t tok
 gcd_status layout_find_def(struct layout *l, uint32_t module, uint32_t token, uint32_t *ret,
                            struct gcd_error *err)
 {
-    uint32_t row = token & LAYOUT_VALUE_MASK;
+    uint32_t row = token & UINT32_C(0xffffff);
     *ret = LAYOUT_NONE;
     if (module >= l->module_count || row == 0 || !layout_may(l, 1))
         return GCD_OK;

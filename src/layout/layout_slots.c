@@ -10,8 +10,7 @@
 #include "base/mem.h"
 #include "layout/layout_impl.h"
 
-#define FLAG_INTERFACE  0x20u /* TypeAttributes, II.23.1.15 */
-#define LAYOUT_MASK     0x18u
+#define LAYOUT_MASK     0x18u /* TypeAttributes, II.23.1.15 */
 #define LAYOUT_EXPLICIT 0x10u
 #define LAYOUT_EXTENDED 0x18u /* .NET 11 */
 #define NAME_MAX_BYTES  ((size_t)4096)
@@ -56,7 +55,7 @@ static gcd_status need_parts(struct layout *l, uint32_t type, bool *ret_bad, str
     GCD_TRY(layout_read_def(l, def, err));
     const struct layout_def *d = &l->defs[def];
     *ret_bad = d->state != LAYOUT_KNOWN || l->types[type].count != d->parameters ||
-               (d->flags & FLAG_INTERFACE) != 0;
+               (d->flags & LAYOUT_FLAG_INTERFACE) != 0;
     if (!*ret_bad && !l->types[type].value && d->base != LAYOUT_NONE) {
         uint32_t base;
         GCD_TRY(layout_substitute(l, d->base, type, &base, err));
@@ -171,8 +170,7 @@ static gcd_status add_explicit(struct laying *y, const struct layout_def *d, str
     for (;;) {
         uint32_t field;
         bool reference;
-        struct layout_def copy = *d;
-        GCD_TRY(next_by_offset(y, &copy, after, &field, &reference, err));
+        GCD_TRY(next_by_offset(y, d, after, &field, &reference, err));
         if (field == LAYOUT_NONE || y->bad)
             break;
         int64_t offset = y->l->fields[field].offset;
@@ -231,22 +229,22 @@ gcd_status layout_find_slots(struct layout *l, uint32_t type, struct gcd_error *
     size_t bottom = l->pending_count;
     if (l->types[type].kind == LAYOUT_ARRAY) /* those of its elements */
         type = l->lists[l->types[type].first];
-    if (layout_is_reference(&l->types[type]) && l->types[type].kind == LAYOUT_ARRAY)
+    if (l->types[type].kind == LAYOUT_ARRAY) /* which are references */
         return GCD_OK;
     GCD_TRY(push_pending(l, type, err));
     while (l->pending_count > bottom) {
         uint32_t top = l->pending[l->pending_count - 1];
         struct layout_type *t = &l->types[top];
         struct laying y = { .l = l, .type = top };
-        if (t->state == LAYOUT_KNOWN || t->state == LAYOUT_BAD || t->kind != LAYOUT_NAMED) {
-            t->state = t->kind == LAYOUT_NAMED ? t->state : LAYOUT_BAD;
+        if (t->kind != LAYOUT_NAMED)
+            t->state = LAYOUT_BAD;
+        if (t->state == LAYOUT_KNOWN || t->state == LAYOUT_BAD) {
             l->pending_count--;
             continue;
         }
         size_t before = l->pending_count;
         bool first = t->state == LAYOUT_UNSEEN;
-        t->state = LAYOUT_BAD; /* in itself */
-        l->types[top].state = LAYOUT_VISITED;
+        t->state = LAYOUT_VISITED;
         GCD_TRY(need_parts(l, top, &y.bad, err));
         if (l->pending_count > before && first && !y.bad)
             continue; /* and once more when they are known */

@@ -19,6 +19,14 @@ gcd_status layout_list_add(struct layout *l, uint32_t value, struct gcd_error *e
     return GCD_OK;
 }
 
+gcd_status layout_push(struct layout *l, uint32_t value, struct gcd_error *err)
+{
+    if (!LAYOUT_GROW(l, operands, operand_count, operand_cap))
+        return layout_no_memory(err);
+    l->operands[l->operand_count++] = value;
+    return GCD_OK;
+}
+
 /* ---- one number for equal types ---- */
 
 static uint64_t hash_of_type(const struct layout_type *t, const uint32_t *parts)
@@ -139,14 +147,6 @@ struct building {
     unsigned depth;
 };
 
-static gcd_status push_operand(struct layout *l, uint32_t type, struct gcd_error *err)
-{
-    if (!LAYOUT_GROW(l, operands, operand_count, operand_cap))
-        return layout_no_memory(err);
-    l->operands[l->operand_count++] = type;
-    return GCD_OK;
-}
-
 static bool push_open(struct building *b, struct layout_type t, uint32_t parts, uint32_t from)
 {
     if (b->depth == LAYOUT_DEPTH_MAX)
@@ -200,7 +200,7 @@ gcd_status layout_substitute(struct layout *l, uint32_t type, uint32_t owner, ui
             *ret = done;
             return GCD_OK;
         }
-        GCD_TRY(push_operand(l, done, err));
+        GCD_TRY(layout_push(l, done, err));
         struct open_type *o = &b.open[b.depth - 1];
         if (--o->left == 0) {
             GCD_TRY(close_type(&b, &done, err));
@@ -313,7 +313,7 @@ gcd_status layout_read_type(struct layout *l, uint32_t module, const uint8_t *si
         GCD_TRY(begin_type(&s, &type, &whole, &bad, err));
         while (whole && !bad && s.b.depth > 0) {
             struct open_type *o = &s.b.open[s.b.depth - 1];
-            GCD_TRY(push_operand(l, type, err));
+            GCD_TRY(layout_push(l, type, err));
             whole = --o->left == 0;
             if (whole && o->t.kind == LAYOUT_ARRAY && o->t.number > 0)
                 bad = !read_shape(&s.c, &o->t.number);
