@@ -10,16 +10,21 @@ static bool begins(const char *p, size_t n, const char *with)
     return n >= k && memcmp(p, with, k) == 0;
 }
 
-/* The position of the bracket that closes the first character of P; N = none. */
+/* The position of the bracket that closes the one P begins with; N = none. */
 static size_t closing_bracket(const char *p, size_t n)
 {
     int depth = 0;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && p[0] == '<'; i++) {
         depth += (p[i] == '<') - (p[i] == '>');
         if (depth == 0)
             return i;
     }
     return n;
+}
+
+static bool is_property(const char *rest, size_t n)
+{
+    return n == 15 && begins(rest, n, "k__BackingField");
 }
 
 /* Of "<NAME>REST": property, field of an anonymous type, variable of a state machine, parameter of
@@ -30,9 +35,8 @@ static bool keeps_name(const char *rest, size_t n)
     if (begins(rest, n, "5__"))
         while (digits < n && rest[digits] >= '0' && rest[digits] <= '9')
             digits++;
-    return (n == 15 && begins(rest, n, "k__BackingField")) ||
-           (n == 8 && begins(rest, n, "i__Field")) || (n == 1 && rest[0] == 'P') ||
-           (digits > 3 && digits == n);
+    return is_property(rest, n) || (n == 8 && begins(rest, n, "i__Field")) ||
+           (n == 1 && rest[0] == 'P') || (digits > 3 && digits == n);
 }
 
 /* The part *RET[*RET_N] of the segment P[N] that is in the source. */
@@ -43,7 +47,7 @@ static void find_source(const char *p, size_t n, const char **ret, size_t *ret_n
         "<>4__", "<>3__", "<>2__", "CS$<>8__", "$VB$Local_", "$VB$NonLocal_", "$VB$ResumableLocal_",
         "$VB$"
     };
-    size_t close = n > 0 && p[0] == '<' ? closing_bracket(p, n) : n;
+    size_t close = closing_bracket(p, n);
     *ret = p;
     *ret_n = n;
     if (close < n && close > 1 && keeps_name(p + close + 1, n - close - 1)) {
@@ -84,4 +88,11 @@ size_t gcd_field_source_name(const char *name, size_t n, char *buf)
         done = end + 1;
     }
     return used;
+}
+
+bool gcd_field_property(const char *name, size_t n, size_t *ret_n)
+{
+    size_t close = closing_bracket(name, n);
+    *ret_n = close > 0 ? close - 1 : 0;
+    return close < n && close > 1 && is_property(name + close + 1, n - close - 1);
 }

@@ -87,4 +87,8 @@ const char *gcd_field_suffix(const struct gcd_field *field, char buf[GCD_FIELD_L
  */
 size_t gcd_field_source_name(const char *name, size_t n, char *buf);
 
+/* Is NAME[N] the field behind a property, "<Instance>k__BackingField"?  *RET_N: the length of
+ * "Instance". */
+bool gcd_field_property(const char *name, size_t n, size_t *ret_n);
+
 #endif

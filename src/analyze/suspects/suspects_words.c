@@ -120,20 +120,19 @@ void suspects_put_group(struct suspect_words *s, enum gcd_root_group group, bool
     suspects_put(s, "%s", many ? label->many : label->one);
 }
 
-/* "the static variable Shop.Cache.s_all"; the field behind a property has the name of the property
- * in "<All>k__BackingField". */
+/* "the static variable Shop.Cache.s_all", "the static property Shop.Cache.All" */
 static void put_static(struct suspect_words *s, const struct gcd_static_words *w)
 {
-    static const char end[] = ">k__BackingField";
     char all[8 * SUSPECT_NAME_BYTES];
     int n = snprintf(all, sizeof all, "%s%s%s", w->label[0], w->label[1], w->label[2]);
-    char *open = n > 0 && (size_t)n < sizeof all ? strrchr(all, '<') : NULL;
-    size_t tail = open != NULL ? strlen(open) : 0;
-    bool property = tail > sizeof end && strcmp(open + tail - (sizeof end - 1), end) == 0;
-    suspects_put(s, property ? "the static property " : "the static variable ");
-    if (property) {
-        open[tail - (sizeof end - 1)] = '\0';
-        memmove(open, open + 1, strlen(open));
+    char *field = n > 0 && (size_t)n < sizeof all ? strchr(all, '<') : NULL;
+    size_t name_n;
+    while (field != NULL && !gcd_field_property(field, strlen(field), &name_n))
+        field = strchr(field + 1, '<');
+    suspects_put(s, field != NULL ? "the static property " : "the static variable ");
+    if (field != NULL) {
+        memmove(field, field + 1, name_n);
+        field[name_n] = '\0';
         suspects_put_name(s, all);
         return;
     }
