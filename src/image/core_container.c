@@ -20,8 +20,8 @@ struct heap_image {
     struct gcd_context context; /* of the trace that reads it */
     struct image image;
     struct clr clr;
-    bool opened, ready; /* the image can be closed; the events can be read */
-    gcd_status st;      /* why not */
+    bool opened;   /* the image can be closed */
+    gcd_status st; /* not GCD_OK: why it cannot be read */
     struct gcd_error error;
 };
 
@@ -80,8 +80,8 @@ gcd_status gcd_input_set_image(struct gcd_input *in, const struct gcd_image_opti
 /* All that comes before the first event. */
 static gcd_status prepare(struct heap_image *h, struct gcd_input *in, struct gcd_error *err)
 {
-    GCD_TRY(image_init(&h->image, in, &h->alloc, err));
     h->opened = true;
+    GCD_TRY(image_init(&h->image, in, &h->alloc, err));
     GCD_TRY(elf_core_read(&h->image, err));
     GCD_TRY(clr_open(&h->clr, &h->image, &h->context, &h->alloc, err));
     h->clr.with_dead = h->options.with_dead;
@@ -102,13 +102,12 @@ static gcd_status prepare_once(struct core *k, struct gcd_error *err)
     struct heap_image *h = k->shared;
     h->context = k->context;
     h->context.alloc = &h->alloc;
-    if (!h->ready && h->st == GCD_OK)
+    if (!h->opened && h->st == GCD_OK)
         h->st = prepare(h, k->in, &h->error);
-    h->ready = h->st == GCD_OK;
     k->info.process = h->image.process;
-    if (!h->ready && err != NULL)
+    if (h->st != GCD_OK && err != NULL)
         *err = h->error;
-    return h->ready ? clr_events_init(&k->events, &h->clr, err) : h->st;
+    return h->st == GCD_OK ? clr_events_init(&k->events, &h->clr, err) : h->st;
 }
 
 /* ---- the container ---- */

@@ -226,9 +226,9 @@ static int64_t days_from_civil(int64_t y, unsigned m, unsigned d)
     return era * 146097 + yoe * 365 + yoe / 4 - yoe / 100 + doy - 719468;
 }
 
-/* SYSTEMTIME: year, month, day of week, day, hour, minute, second, millisecond. */
 #define WINDOWS_ZERO_MS INT64_C(-11644473600000) /* 1601-01-01 */
 
+/* SYSTEMTIME: year, month, day of week, day, hour, minute, second, millisecond. */
 static int64_t read_system_time(struct gcd_cur *c)
 {
     uint16_t f[8];

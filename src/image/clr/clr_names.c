@@ -213,8 +213,7 @@ static bool is_same_build(struct clr *c, struct gcd_metadata *m, const struct of
         if (gcd_metadata_type(m, GCD_TOKEN_TYPE | t->token, &def, &own) != GCD_OK)
             return false;
         bool is_interface = t->base_bytes == 0, defined = def.base >> 24 == GCD_TOKEN_TYPE >> 24;
-        if (is_interface || parent == NULL ? def.base != 0 && parent == NULL && !is_interface
-                                           : def.base == 0)
+        if (!is_interface && (parent != NULL) != (def.base != 0))
             return false;
         if (defined && parent != NULL &&
             (parent->module != t->module || parent->token != (def.base & 0xffffff)))
