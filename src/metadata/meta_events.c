@@ -116,11 +116,7 @@ static uint32_t base_of(struct gcd_metadata *m, uint32_t row, bool *ret_elsewher
     *ret_elsewhere = false;
     if (token == 0 || at == 0 || token >> 24 == META_TYPE_DEF)
         return at;
-    *ret_elsewhere =
-        strcmp(meta_string(&m->t, meta_cell(&m->t, META_TYPE_REF, at, TYPE_REF_NAME)), "Object") !=
-            0 ||
-        strcmp(meta_string(&m->t, meta_cell(&m->t, META_TYPE_REF, at, TYPE_REF_NAMESPACE)),
-               "System") != 0;
+    *ret_elsewhere = !meta_is_type(m, META_TYPE_REF, at, "System", "Object");
     return 0;
 }
 

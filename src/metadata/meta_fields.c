@@ -28,19 +28,6 @@ struct type_name {
     const char *space, *name;
 };
 
-static bool is_type(struct gcd_metadata *m, enum meta_table table, uint32_t row, struct type_name t)
-{
-    bool definition = table == META_TYPE_DEF;
-    const char *name = meta_string(
-        &m->t, meta_cell(&m->t, table, row, definition ? TYPE_DEF_NAME : TYPE_REF_NAME));
-    if (strcmp(name, t.name) != 0)
-        return false;
-    return strcmp(
-               meta_string(&m->t, meta_cell(&m->t, table, row,
-                                            definition ? TYPE_DEF_NAMESPACE : TYPE_REF_NAMESPACE)),
-               t.space) == 0;
-}
-
 /* Is CONSTRUCTOR, a CustomAttributeType (II.24.2.6), that of attribute T? */
 static bool constructs(struct gcd_metadata *m, uint32_t constructor, struct type_name t)
 {
@@ -48,13 +35,14 @@ static bool constructs(struct gcd_metadata *m, uint32_t constructor, struct type
     /* a method definition: in the library that defines the attribute */
     if ((constructor & 7) == 2) {
         uint32_t type = meta_find_last(&m->t, META_TYPE_DEF, TYPE_DEF_METHODS, row);
-        return type != 0 && is_type(m, META_TYPE_DEF, type, t);
+        return type != 0 && meta_is_type(m, META_TYPE_DEF, type, t.space, t.name);
     }
     uint32_t parent =
         (constructor & 7) == 3 ? meta_cell(&m->t, META_MEMBER_REF, row, MEMBER_REF_CLASS) : 0;
     if (parent == 0 || (parent & 7) > 1)
         return false;
-    return is_type(m, (parent & 7) == 1 ? META_TYPE_REF : META_TYPE_DEF, parent >> 3, t);
+    return meta_is_type(m, (parent & 7) == 1 ? META_TYPE_REF : META_TYPE_DEF, parent >> 3, t.space,
+                        t.name);
 }
 
 uint32_t meta_attribute(struct gcd_metadata *m, uint32_t parent, const char *namespace,

@@ -56,10 +56,17 @@ uint32_t meta_outer(struct gcd_metadata *m, uint32_t row);
 void meta_name_begin(struct gcd_metadata *m, struct meta_name *n, uint32_t token, uint32_t n_args);
 bool meta_name_next(struct gcd_metadata *m, struct meta_name *n);
 
-/* Write what meta_string has read, with a backslash before each character that has a meaning. */
-void meta_put_escaped(struct gcd_metadata *m);
+/* The name of type ROW of TABLE, definitions, references or exported types, and its namespace; each
+ * until the next text is read. */
+const char *meta_type_name(struct gcd_metadata *m, enum meta_table table, uint32_t row);
+const char *meta_type_namespace(struct gcd_metadata *m, enum meta_table table, uint32_t row);
+bool meta_is_type(struct gcd_metadata *m, enum meta_table table, uint32_t row,
+                  const char *namespace, const char *name);
+
+/* Writes it as reflection spells it, without the types that it is nested in. */
+void meta_put_reflection_name(struct gcd_metadata *m, enum meta_table table, uint32_t row);
 /* Write the name of TOKEN as reflection spells it; returns where the name of the type itself
- * begins. */
+ * begins.  m->frames[0] then has the types that it is nested in. */
 size_t meta_reflection_name(struct gcd_metadata *m, uint32_t token);
 
 struct gcd_cur;

@@ -102,19 +102,6 @@ static const char *assembly_of_reference(struct gcd_metadata *m, uint32_t row)
         m, meta_string(&m->t, meta_cell(&m->t, META_ASSEMBLY_REF, row, ASSEMBLY_REF_NAME)));
 }
 
-/* The ResolutionScope (II.24.2.6) of the outermost type that reference ROW is nested in. */
-static uint32_t outermost_scope(struct gcd_metadata *m, uint32_t row)
-{
-    uint32_t scope = meta_cell(&m->t, META_TYPE_REF, row, TYPE_REF_SCOPE);
-    for (unsigned i = 0; (scope & 3) == 3 && m->w.st == GCD_OK; i++) {
-        if (i == META_DEPTH_MAX)
-            meta_fail(&m->w, GCD_E_FORMAT, GCD_OFF_NONE,
-                      "types are nested in each other without an end");
-        scope = meta_cell(&m->t, META_TYPE_REF, scope >> 2, TYPE_REF_SCOPE);
-    }
-    return scope;
-}
-
 /* Where the first "+" of a reflection name is that is not escaped. */
 static size_t outermost_length(const char *name)
 {
@@ -129,13 +116,17 @@ gcd_status meta_reference(struct gcd_metadata *m, uint32_t token, struct meta_or
 {
     struct meta_origin o = { .assembly = "" };
     meta_begin(m);
-    uint32_t row = row_of(m, META_TYPE_REF, token), scope = row != 0 ? outermost_scope(m, row) : 0;
+    uint32_t row = row_of(m, META_TYPE_REF, token), scope = 0;
+    if (row != 0) {
+        (void)meta_reflection_name(m, token);
+        row = m->frames[0].token[0] & 0xffffff; /* of the outermost type */
+        scope = meta_cell(&m->t, META_TYPE_REF, row, TYPE_REF_SCOPE);
+    }
+    /* a ResolutionScope, II.24.2.6 */
     if ((scope & 3) == 2)
         o.assembly = assembly_of_reference(m, scope >> 2);
     else if ((scope & 3) != 0 || scope >> 2 != 1)
         meta_fail(&m->w, GCD_E_UNSUPPORTED, GCD_OFF_NONE, "a type is in another file of a module");
-    if (row != 0)
-        (void)meta_reflection_name(m, token);
     meta_put(m, "");
     if (m->w.st == GCD_OK) {
         o.name = m->text;
@@ -155,13 +146,7 @@ gcd_status meta_forwarder(struct gcd_metadata *m, uint32_t row, struct meta_orig
     uint32_t to = meta_cell(&m->t, META_EXPORTED_TYPE, row, EXPORTED_IMPLEMENTATION);
     if ((to & 3) == 1) {
         o.assembly = assembly_of_reference(m, to >> 2);
-        if (meta_string(&m->t, meta_cell(&m->t, META_EXPORTED_TYPE, row, EXPORTED_NAMESPACE))[0] !=
-            '\0') {
-            meta_put_escaped(m);
-            meta_put(m, ".");
-        }
-        (void)meta_string(&m->t, meta_cell(&m->t, META_EXPORTED_TYPE, row, EXPORTED_NAME));
-        meta_put_escaped(m);
+        meta_put_reflection_name(m, META_EXPORTED_TYPE, row);
     }
     meta_put(m, "");
     if (m->w.st == GCD_OK) {

@@ -58,6 +58,34 @@ static bool is_definition(uint32_t token)
     return token >> 24 == META_TYPE_DEF;
 }
 
+const char *meta_type_name(struct gcd_metadata *m, enum meta_table table, uint32_t row)
+{
+    uint32_t column = table == META_TYPE_DEF   ? TYPE_DEF_NAME
+                      : table == META_TYPE_REF ? TYPE_REF_NAME
+                                               : EXPORTED_NAME;
+    return meta_string(&m->t, meta_cell(&m->t, table, row, column));
+}
+
+const char *meta_type_namespace(struct gcd_metadata *m, enum meta_table table, uint32_t row)
+{
+    uint32_t column = table == META_TYPE_DEF   ? TYPE_DEF_NAMESPACE
+                      : table == META_TYPE_REF ? TYPE_REF_NAMESPACE
+                                               : EXPORTED_NAMESPACE;
+    return meta_string(&m->t, meta_cell(&m->t, table, row, column));
+}
+
+bool meta_is_type(struct gcd_metadata *m, enum meta_table table, uint32_t row,
+                  const char *namespace, const char *name)
+{
+    return strcmp(meta_type_name(m, table, row), name) == 0 &&
+           strcmp(meta_type_namespace(m, table, row), namespace) == 0;
+}
+
+static enum meta_table table_of(uint32_t token)
+{
+    return is_definition(token) ? META_TYPE_DEF : META_TYPE_REF;
+}
+
 /* The token of the type that TOKEN is nested in, 0 = none. */
 static uint32_t outer_token(struct gcd_metadata *m, uint32_t token)
 {
@@ -75,10 +103,8 @@ static uint32_t outer_token(struct gcd_metadata *m, uint32_t token)
  * where the suffix begins. */
 static char *segment(struct gcd_metadata *m, uint32_t token, uint32_t *ret_marked, size_t *ret_mark)
 {
-    bool definition = is_definition(token);
-    uint32_t row = token & 0xffffff, marked = 0, unit = 1;
-    (void)meta_string(&m->t, definition ? meta_cell(&m->t, META_TYPE_DEF, row, TYPE_DEF_NAME)
-                                        : meta_cell(&m->t, META_TYPE_REF, row, TYPE_REF_NAME));
+    uint32_t marked = 0, unit = 1;
+    (void)meta_type_name(m, table_of(token), token & 0xffffff);
     char *name = m->t.string;
     size_t end = strlen(name), p = end;
     while (p > 0 && name[p - 1] >= '0' && name[p - 1] <= '9' && end - p < 4) {
@@ -130,14 +156,12 @@ static void distribute(struct gcd_metadata *m, struct meta_name *n, uint32_t n_a
 
 static void put_link(struct gcd_metadata *m, const struct meta_name *n, uint32_t i)
 {
-    uint32_t token = n->token[i], row = token & 0xffffff, takes = n->takes[i], marked;
+    uint32_t token = n->token[i], takes = n->takes[i], marked;
     size_t mark;
     if (i > 0) {
         meta_put(m, ".");
     } else {
-        const char *space = meta_string(
-            &m->t, is_definition(token) ? meta_cell(&m->t, META_TYPE_DEF, row, TYPE_DEF_NAMESPACE)
-                                        : meta_cell(&m->t, META_TYPE_REF, row, TYPE_REF_NAMESPACE));
+        const char *space = meta_type_namespace(m, table_of(token), token & 0xffffff);
         meta_put(m, space);
         if (space[0] != '\0')
             meta_put(m, ".");
@@ -181,7 +205,8 @@ bool meta_name_next(struct gcd_metadata *m, struct meta_name *n)
     return put_links(m, n, n->link + 1);
 }
 
-void meta_put_escaped(struct gcd_metadata *m)
+/* Writes what meta_string has read, with a backslash before each character that has a meaning. */
+static void put_escaped(struct gcd_metadata *m)
 {
     char piece[2 * 64 + 1];
     size_t n = 0;
@@ -199,26 +224,26 @@ void meta_put_escaped(struct gcd_metadata *m)
     meta_put(m, piece);
 }
 
+void meta_put_reflection_name(struct gcd_metadata *m, enum meta_table table, uint32_t row)
+{
+    if (meta_type_namespace(m, table, row)[0] != '\0') {
+        put_escaped(m);
+        meta_put(m, ".");
+    }
+    (void)meta_type_name(m, table, row);
+    put_escaped(m);
+}
+
 size_t meta_reflection_name(struct gcd_metadata *m, uint32_t token)
 {
     struct meta_name *n = &m->frames[0];
     size_t last = 0;
     find_links(m, n, token);
     for (uint32_t i = 0; i < n->links && m->w.st == GCD_OK; i++) {
-        uint32_t row = n->token[i] & 0xffffff;
-        bool definition = is_definition(n->token[i]);
         last = i > 0 ? m->text_n + 1 : 0;
         if (i > 0)
             meta_put(m, "+");
-        if (meta_string(&m->t, definition ? meta_cell(&m->t, META_TYPE_DEF, row, TYPE_DEF_NAMESPACE)
-                                          : meta_cell(&m->t, META_TYPE_REF, row,
-                                                      TYPE_REF_NAMESPACE))[0] != '\0') {
-            meta_put_escaped(m);
-            meta_put(m, ".");
-        }
-        (void)meta_string(&m->t, definition ? meta_cell(&m->t, META_TYPE_DEF, row, TYPE_DEF_NAME)
-                                            : meta_cell(&m->t, META_TYPE_REF, row, TYPE_REF_NAME));
-        meta_put_escaped(m);
+        meta_put_reflection_name(m, table_of(n->token[i]), n->token[i] & 0xffffff);
     }
     return last;
 }
