@@ -145,7 +145,7 @@ class Fields(LiveTest):
         for runtime, flavour in runtimes():
             with self.subTest(runtime=runtime):
                 got = self.compare("FieldLab", runtime, flavour)
-                self.assertGreater(got.share("named", "fields"), 0.6)
+                self.assertGreater(got.share("own named", "own"), 0.65)    # how much of the framework is in the heap changes
                 self.assertGreater(got.n["loader allocators"], 20)
                 for name in ("FieldLab.Explicit", "FieldLab.Sequential", "FieldLab.Person", "FieldLab.Captures", "FieldLab.Source"):
                     self.assertEqual(got.unknown[name], 0, name)
