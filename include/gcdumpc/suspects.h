@@ -9,10 +9,10 @@
  *             puts(gcd_suspects_get(s, i)->sentence);
  *
  * A suspect keeps at least a share of the heap alive, and at least a number of bytes, so a small
- * healthy program has no suspects.  Exceptions, unless ONLY_LARGE is set: 1,000 handlers of one
- * event, and 10,000 objects that wait for their finalizers, are suspects of any size; and for an
- * object that retains the threshold, the suspect may be the container below it that retains four
- * fifths of that.  Growth is not covered here; it needs two dumps.
+ * healthy program has no suspects.  Exceptions, unless ONLY_LARGE is set: an assembly that is
+ * loaded many times takes memory outside of the heap; and for an object that retains the threshold,
+ * the suspect may be the container below it that retains four fifths of that.  Growth is not
+ * covered here; it needs two dumps.
  */
 #ifndef GCDUMPC_SUSPECTS_H
 #define GCDUMPC_SUSPECTS_H
@@ -223,6 +223,7 @@ struct gcd_suspects_options {
     const struct gcd_names *names;
     const struct gcd_paths *paths; /* NULL = computed when there is a suspect */
     bool only_large;               /* no suspect has fewer BYTES than the threshold */
+    bool by_number;                /* also findings with fewer, by the number of their objects */
     const struct gcd_origins
         *origins; /* which types are the program's own (unstable/origins.h); NULL = by modules and
                      namespaces.  Only used during the call */

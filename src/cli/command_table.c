@@ -108,12 +108,12 @@ static const struct cli_command commands[] = {
       "together, the\n"
       "finalizer queue, free memory around pinned objects, very many small collections, large ones "
       "that are mostly\n"
-      "empty.  Each is shown with the path from its root.  1,000 handlers of one event, or 10,000 "
-      "objects in the\n"
-      "finalizer queue, are suspects of any size, unless --share or --min-bytes is given.  Without "
-      "suspects, the\n"
-      "largest consumers are shown.  -o FILE.html writes all suspects to a page, with an overview "
-      "of the whole heap.\n" FOLDED,
+      "empty.  Each is shown with the path from its root.  An assembly that is loaded many times "
+      "is "
+      "a suspect of\n"
+      "any size, because it takes memory outside of the heap.  Without suspects, the largest "
+      "consumers are shown.\n"
+      "-o FILE.html writes all suspects to a page, with an overview of the whole heap.\n" FOLDED,
       "  gcdumpc leaks shop.nettrace.gz\n" },
     { "async", "FILE", "show what asynchronous operations wait for", CLI_ASYNC,
       "Shows stacks of async methods that are not over, like the stacks of threads: first what is "

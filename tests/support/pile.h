@@ -152,8 +152,10 @@ static inline gcd_status ask_how(struct pile *p, const struct gcd_suspects_optio
 static inline gcd_status try_to_ask(struct pile *p, double share, uint64_t min_bytes,
                                     struct answer *ret, struct gcd_error *err)
 {
-    return ask_how(p, &(struct gcd_suspects_options){ .share = share, .min_bytes = min_bytes }, ret,
-                   err);
+    return ask_how(
+        p,
+        &(struct gcd_suspects_options){ .by_number = true, .share = share, .min_bytes = min_bytes },
+        ret, err);
 }
 
 static inline struct answer ask_with(struct pile *p, double share, uint64_t min_bytes)

@@ -69,7 +69,8 @@ static void shares_and_minima(void **state)
 static void nothing_below_the_threshold(void **state)
 {
     (void)state;
-    for (int only_large = 0; only_large < 2; only_large++) {
+    for (int how = 0; how < 3; how++) {
+        bool only_large = how == 1, by_number = how == 2;
         struct pile *p = pile_new();
         uint32_t top = node(p, "Top", 5000000), delegate = node(p, "Action", 64),
                  list = child(p, delegate, "System.Object[]", 16016);
@@ -85,10 +86,11 @@ static void nothing_below_the_threshold(void **state)
         struct answer a;
         assert_int_equal(ask_how(p,
                                  &(struct gcd_suspects_options){ .min_bytes = 50000000,
-                                                                 .only_large = only_large != 0 },
+                                                                 .only_large = only_large,
+                                                                 .by_number = by_number },
                                  &a, &err),
                          GCD_OK);
-        assert_int_equal(gcd_suspects_count(a.s), only_large ? 1 : 3);
+        assert_int_equal(gcd_suspects_count(a.s), by_number ? 3 : 1);
         assert_string_equal(type_name(a, gcd_suspects_get(a.s, 0)->type),
                             only_large ? "Top" : "Container");
         for (size_t i = 0; i < gcd_suspects_count(a.s) && only_large; i++)

@@ -1,7 +1,7 @@
 /*
- * Assemblies loaded many times, in separate load contexts or from memory.  The list of modules
- * shows them; the objects of all copies' types count together.  Also many collectible contexts,
- * whatever is loaded in them.
+ * Assemblies loaded many times, in separate load contexts or from memory, and those that are
+ * generated at run time.  The list of modules shows them, also if no object is left; the objects of
+ * all copies' types count together.  Also many collectible contexts, whatever is loaded in them.
  */
 #include "analyze/findings/findings.h"
 #include "analyze/suspects/suspects_words.h"
@@ -57,7 +57,9 @@ static void find_copies(struct assemblies *a)
             continue;
         if (end - i > a->w->s->checks[GCD_SUSPECT_ASSEMBLIES].objects)
             a->w->s->checks[GCD_SUSPECT_ASSEMBLIES].objects = end - i;
-        if (end - i < FINDING_LOADS || a->count == MOST_ASSEMBLIES)
+        bool generated = (m[a->order[i]].flags & MODULE_DYNAMIC) != 0;
+        if (end - i < (generated ? FINDING_GENERATED : FINDING_LOADS) ||
+            a->count == MOST_ASSEMBLIES)
             continue;
         a->items[a->count] = (struct assembly){ .module = a->order[i],
                                                 .copies = (uint32_t)(end - i),
@@ -161,12 +163,12 @@ static gcd_status add(struct assemblies *a, uint32_t number, struct gcd_error *e
         a->allocators > 0 && (it->node == GCD_NODE_NONE || (collectible && !it->in_context))
             ? a->allocator
             : it->node;
-    if (node == GCD_NODE_NONE || (!large && w->o->only_large))
+    if (!large && w->o->only_large)
         return GCD_OK;
     if (large)
         replace(a, number);
-    GCD_TRY(
-        suspects_add(w, GCD_SUSPECT_ASSEMBLIES, node, gcd_graph_node_type(w->g, node), &x, err));
+    uint32_t type = node != GCD_NODE_NONE ? gcd_graph_node_type(w->g, node) : GCD_TYPE_NONE;
+    GCD_TRY(suspects_add(w, GCD_SUSPECT_ASSEMBLIES, node, type, &x, err));
     x->pub.overlaps = !it->replaces;
     x->pub.objects = it->objects;
     x->pub.bytes = x->pub.retained_bytes = it->bytes;
@@ -254,14 +256,28 @@ void suspects_say_assemblies(struct suspect_words *s, const struct suspect *x)
     size_t n;
     const char *name =
         strpbrk(label, "/\\") != NULL ? gcd_module_name(label, &n) : (n = strlen(label), label);
-    suspects_put(s, "The assembly ");
+    bool generated = (x->module->flags & MODULE_DYNAMIC) != 0;
+    if (generated) {
+        suspects_put_number(s, x->copies);
+        suspects_put(s, " assemblies ");
+    } else {
+        suspects_put(s, "The assembly ");
+    }
     suspects_put(s, "%.*s", (int)(n < SUSPECT_WORDS_BYTES / 16 ? n : SUSPECT_WORDS_BYTES / 16),
                  name);
-    suspects_put(s, " is loaded ");
-    suspects_put_count(s, x->copies, "time", "times");
-    suspects_put(s, x->collectible ? ", in collectible contexts that something still uses." : ".");
-    if (x->pub.objects == 0)
+    if (generated) {
+        suspects_put(s, ", generated at run time, are loaded");
+    } else {
+        suspects_put(s, " is loaded ");
+        suspects_put_count(s, x->copies, "time", "times");
+    }
+    suspects_put(s, x->collectible ? ", in collectible contexts that something still uses."
+                    : generated    ? ", which are never unloaded."
+                                   : ".");
+    if (x->pub.objects == 0) {
+        suspects_put(s, " The code and metadata of each are outside of the heap.");
         return;
+    }
     suspects_put(s, " The ");
     suspects_put_count(s, x->pub.objects, "object", "objects");
     suspects_put(s, " of its types");
@@ -277,8 +293,8 @@ void suspects_advise_assemblies(struct suspect_words *s, const struct suspect *x
         suspects_put(s, "A context is unloaded when nothing refers to its objects, types and "
                         "delegates any more: look at the path.");
     else if ((x->module->flags & MODULE_DYNAMIC) != 0)
-        suspects_put(s, "It is generated again and again: keep what generates it, as an "
-                        "XmlSerializer with extra types or overrides.");
+        suspects_put(s, "Keep what generates them: XmlSerializer makes one for each new "
+                        "XmlSerializer with a root, overrides or extra types.");
     else
         suspects_put(s, "Load it once and keep the Assembly, or load it in a collectible "
                         "AssemblyLoadContext and unload that.");

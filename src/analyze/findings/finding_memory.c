@@ -129,7 +129,7 @@ static gcd_status add_pins(struct suspects_work *w, const uint64_t *pinned, uint
     }
     check->objects = sum.objects;
     check->bytes = sum.bytes;
-    if (sum.objects < FINDING_PINS || (w->o->only_large && sum.bytes < w->s->threshold))
+    if (sum.objects < FINDING_PINS)
         return GCD_OK;
     struct suspect *x;
     GCD_TRY(suspects_add(w, GCD_SUSPECT_PINS, sum.node, sum.type, &x, err));

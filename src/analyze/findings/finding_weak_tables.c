@@ -80,8 +80,7 @@ static gcd_status add(struct pairs *p, struct gcd_error *err)
     w->s->checks[GCD_SUSPECT_WEAK_TABLE].objects = most->entries;
     w->s->checks[GCD_SUSPECT_WEAK_TABLE].bytes = most->bytes;
     bool large = most->bytes >= w->s->threshold;
-    if (most->entries < (large ? FINDING_FEW : FINDING_WEAK_ENTRIES) ||
-        (w->o->only_large && !large))
+    if (most->entries < (large ? FINDING_FEW : FINDING_WEAK_ENTRIES))
         return GCD_OK;
     struct suspect *x;
     GCD_TRY(suspects_add(w, GCD_SUSPECT_WEAK_TABLE, most->value, most->value_type, &x, err));

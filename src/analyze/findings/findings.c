@@ -481,7 +481,7 @@ static gcd_status add(struct search *s, struct candidate *c, struct gcd_error *e
     const struct finding_rule *rule = rules[g->rule];
     bool large = c->retained >= w->s->threshold;
     struct suspect *x;
-    if (!large && (w->o->only_large || rule->only_large || c->objects < rule->least))
+    if (!large && (rule->only_large || c->objects < rule->least))
         return GCD_OK;
     if (large && rule->replaces)
         replace(s, c);

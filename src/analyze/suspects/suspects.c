@@ -33,6 +33,18 @@ gcd_status suspects_find_paths(struct suspects_work *w, struct gcd_error *err)
     return GCD_OK;
 }
 
+/* Is X below the limits?  Assemblies are memory outside of the heap: their number counts. */
+static bool is_small(const struct suspects_work *w, const struct suspect *x)
+{
+    return x->pub.bytes < w->s->threshold && x->pub.overlaps && x->into == SUSPECTS_NONE &&
+           x->pub.kind != GCD_SUSPECT_ASSEMBLIES && !w->o->by_number;
+}
+
+static bool is_told(const struct suspect *x)
+{
+    return x->into == SUSPECTS_NONE && !x->small;
+}
+
 static gcd_status describe(struct suspects_work *w, struct gcd_error *err)
 {
     struct gcd_suspects *s = w->s;
@@ -45,8 +57,10 @@ static gcd_status describe(struct suspects_work *w, struct gcd_error *err)
         GCD_TRY(suspects_owner(w, x, err));
     }
     GCD_TRY(suspects_merge(w, err));
-    for (size_t i = 0; i < s->count; i++)
+    for (size_t i = 0; i < s->count; i++) {
+        s->items[i].small = is_small(w, &s->items[i]);
         GCD_TRY(suspects_sentence(w, &s->items[i], err));
+    }
     return GCD_OK;
 }
 
@@ -54,7 +68,7 @@ int suspects_compare(const void *ctx, uint32_t a, uint32_t b)
 {
     const struct gcd_suspects *s = ctx;
     const struct gcd_suspect *x = &s->items[a].pub, *y = &s->items[b].pub;
-    bool x_told = s->items[a].into == SUSPECTS_NONE, y_told = s->items[b].into == SUSPECTS_NONE;
+    bool x_told = is_told(&s->items[a]), y_told = is_told(&s->items[b]);
     if (x_told != y_told)
         return x_told ? -1 : 1;
     if (gcd_suspect_kind_is_note(x->kind) != gcd_suspect_kind_is_note(y->kind))
@@ -76,7 +90,7 @@ static gcd_status sort(struct suspects_work *w, struct gcd_error *err)
         if (gcd_suspect_kind_is_note(s->items[i].pub.kind))
             s->notes++;
         else
-            s->told += s->items[i].into == SUSPECTS_NONE;
+            s->told += is_told(&s->items[i]);
     }
     return gcd_sort_numbers(&s->alloc, s->order, s->count, suspects_compare, s)
                ? GCD_OK
@@ -137,7 +151,7 @@ static void end_checks(struct gcd_suspects *s)
     for (size_t i = 0; i < s->count; i++) {
         const struct gcd_suspect *x = &s->items[i].pub;
         struct gcd_suspect_check *check = &s->checks[x->kind];
-        check->found++;
+        check->found += !s->items[i].small;
         if (x->bytes > check->bytes)
             check->bytes = x->bytes;
         if (x->objects > check->objects && x->kind != GCD_SUSPECT_ASSEMBLIES)

@@ -43,6 +43,7 @@
 #define FINDING_WAITS         1000u
 #define FINDING_INTERNED      10000u
 #define FINDING_LOADS         10u
+#define FINDING_GENERATED     100u /* copies of an assembly that is made at run time */
 #define FINDING_CONTEXTS      100u /* collectible contexts besides those */
 #define FINDING_PINS          1000u
 #define FINDING_WEAK_ENTRIES  1000u
@@ -68,6 +69,7 @@ struct suspect {
     uint32_t within;
     /* the suspect that reports this one in a clause; SUSPECTS_NONE = it is in the list itself */
     uint32_t into;
+    bool small; /* below the limits, and no clause of another suspect: not told */
     /* [pub.also_count] suspects that this one reports in clauses */
     uint32_t also[SUSPECTS_ALSO];
     struct gcd_suspect_step *path;

@@ -70,7 +70,7 @@ gcd_status suspects_finalizers(struct suspects_work *w, struct gcd_error *err)
     gcd_mem_free(w->alloc, of_type, (size_t)w->types * sizeof *of_type);
     w->s->checks[GCD_SUSPECT_FINALIZERS].objects = sum.objects;
     w->s->checks[GCD_SUSPECT_FINALIZERS].bytes = sum.bytes;
-    if (sum.bytes < w->s->threshold && (w->o->only_large || sum.objects < SUSPECTS_WAITING))
+    if (sum.bytes < w->s->threshold && (!w->o->by_number || sum.objects < SUSPECTS_WAITING))
         return GCD_OK;
     struct suspect *x;
     GCD_TRY(suspects_add(w, GCD_SUSPECT_FINALIZERS, sum.node, sum.type, &x, err));

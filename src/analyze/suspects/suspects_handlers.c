@@ -251,7 +251,7 @@ static gcd_status find_handlers(struct suspects_work *w, struct search *l, const
         const struct event_list *e = &l->items[i];
         uint64_t bytes = gcd_dominators_retained(w->d, e->delegate);
         struct suspect *x;
-        if (e->count == 0 || (w->o->only_large && bytes < w->s->threshold))
+        if (e->count == 0)
             continue;
         GCD_TRY(add_list(w, e, bytes, &x, err));
         GCD_TRY(describe(w, x, e, 1, 0, err));

@@ -175,7 +175,7 @@ static class Caches
         ("static-closure", () => Stores.Fill(1, _ => Discounts.Load())),
         ("compiled-expressions", () => Stores.Fill(5_000, RuleEngine.Instance.Add)),
         ("compiled-regexes", () => Stores.Fill(800, i => Patterns.Matches("^order " + i + "[a-f]+x$", "order"))),
-        ("xml-serializers", () => Stores.Fill(40, InvoiceWriter.Write)),
+        ("xml-serializers", () => Stores.Fill(120, InvoiceWriter.Write)),
         ("scripts", () => Stores.Fill(200, ScriptHost.Run)),
         ("plugin-copies", () => Stores.Fill(20, TenantHost.Instance.Load)),
         ("http-clients", () => Stores.Fill(8_000, ApiClient.Open)),
