@@ -83,6 +83,14 @@ gcd_status answer_exact(const struct answer_of_heap *of, struct answer **ret,
 gcd_status answer_tree(const struct answer_of_heap *of, const struct gcd_merged_tree *tree,
                        uint32_t depth, struct answer **ret, struct gcd_error *err);
 
+/* ---- answer_fields.c ---- */
+
+extern const struct answer_shape answer_fields_shape;
+/* What the fields of the classes of TYPES retain, and the static variables of classes with these
+ * names; TYPES NULL: of the program's own classes. */
+gcd_status answer_fields(const struct answer_of_heap *of, struct answer **ret,
+                         struct gcd_error *err);
+
 /* ---- answer_async.c ---- */
 
 extern const struct answer_shape answer_stacks_shape, answer_completed_shape;

@@ -87,7 +87,7 @@ struct cli_output_args {
 struct cli_view_args {
     bool json, csv;
     unsigned json_schema; /* --json=1; 0 = the current one */
-    bool human; /* tables as on a terminal */
+    bool human;           /* tables as on a terminal */
     enum cli_color color;
     enum cli_names names;
     uint64_t top; /* 0 = all */
@@ -106,7 +106,8 @@ struct cli_view_args {
     bool to_root, from_root;
     /* patterns for the program's own types; NULL after the last */
     const char *mine[CLI_MINE_MAX];
-    bool full;                               /* all steps of paths */
+    bool full; /* all steps of paths */
+    bool by_field;
     bool findings;                           /* all kinds that were searched for */
     uint64_t share_percent;                  /* share of the heap that makes a suspect */
     const char *fail_if[CLI_THRESHOLDS_MAX]; /* in the given order; NULL after the last */

@@ -89,7 +89,13 @@ static const struct cli_command commands[] = {
       "counts the nearest\n"
       "objects that dominate them, like \"immediate dominators\" of Eclipse MAT; \"(roots)\": no "
       "single object does.\n"
-      "--skip System.* looks past the framework's own objects.\n" PATTERN,
+      "--skip System.* looks past the framework's own objects.\n\n"
+      "--by-field lists what each field of the program's own classes retains, static ones too: the "
+      "objects that\n"
+      "only this field of their dominator leads to, and all below them.  What two fields lead to "
+      "has a "
+      "line\n"
+      "\"A and B\"; a field that is not certain is unknown.\n" PATTERN,
       "  gcdumpc retained shop.nettrace.gz --type 'Shop.Cache' --tree 4\n" },
     { "paths", "FILE [TYPE]", "show what keeps objects alive: the shortest paths from the roots",
       CLI_PATHS,

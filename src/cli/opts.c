@@ -156,6 +156,8 @@ static const struct option_row rows[] = {
       CLI_RETAINED, OPT_TEXT, FIELD(view.content), 0, 0 },
     { "by-dominator", 0, "PATTERN", "which objects dominate those of these types, by type",
       CLI_RETAINED, OPT_TEXT, FIELD(view.by_dominator), 0, 0 },
+    { "by-field", 0, NULL, "what each field of the program's classes retains, or of --type PATTERN",
+      CLI_RETAINED, OPT_FLAG, FIELD(view.by_field), 0, 0 },
     { "skip", 0, "PATTERN", "skip dominators of these types: show the next dominator above them",
       CLI_RETAINED, OPT_TEXT, FIELD(view.skip), 0, 0 },
     { "share", 0, "PERCENT", "suspect whatever retains at least this share of the heap (10)",
@@ -769,6 +771,9 @@ static const struct rule {
       "content by-dominator tree type filter largest",
       "--content and --by-dominator show one table: give one of them, without --type, --filter, "
       "--largest and --tree" },
+    { CLI_RETAINED, "by-field", EXCLUDES, "content by-dominator tree filter largest",
+      "--by-field shows one table: it cannot be combined with --content, --by-dominator, --tree, "
+      "--filter and --largest" },
     { CLI_RETAINED, "skip", NEEDS, "by-dominator", "--skip is for --by-dominator" },
     { CLI_RETAINED, "tree", EXCLUDES, "type filter largest",
       "--tree shows all types: it cannot be combined with --type, --filter and --largest" },

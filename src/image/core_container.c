@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "image/clr/clr_events.h"
+#include "image/clr/clr_names.h"
 #include "io/attached.h"
 
 /* What all traces of an input share: its heap is prepared once. */
@@ -74,6 +75,45 @@ gcd_status gcd_input_set_image(struct gcd_input *in, const struct gcd_image_opti
     if (h->opened)
         return gcd_fail(err, GCD_E_STATE, "the core file has been opened already");
     h->options = *options;
+    return GCD_OK;
+}
+
+/* The bytes of an input of metadata. */
+struct module_bytes {
+    struct gcd_alloc alloc;
+    uint8_t *bytes;
+    size_t n;
+};
+
+static void module_bytes_free(void *state)
+{
+    struct module_bytes *b = state;
+    struct gcd_alloc a = b->alloc;
+    gcd_mem_free(&a, b->bytes, b->n);
+    gcd_mem_free(&a, b, sizeof *b);
+}
+
+gcd_status gcd_input_image_module(struct gcd_input *in, uint64_t id, struct gcd_input **ret,
+                                  struct gcd_error *err)
+{
+    struct heap_image *h = gcd_input_attached(in);
+    uint32_t number = h != NULL && h->opened && h->st == GCD_OK
+                          ? gcd_idmap_get(&h->clr.module_by_id, id)
+                          : GCD_IDMAP_NONE;
+    struct clr_metadata m;
+    if (number == GCD_IDMAP_NONE || !clr_metadata_open(&h->clr, &h->clr.modules[number], &m))
+        return GCD_END;
+    struct module_bytes *b = gcd_mem_new(&h->alloc, sizeof *b);
+    if (b == NULL) {
+        clr_metadata_close(&h->clr, &m);
+        return gcd_fail_nomem(err, "reading the metadata of a module");
+    }
+    *b = (struct module_bytes){ h->alloc, m.bytes, m.n };
+    *ret = m.in;
+    gcd_input_attach(m.in, b, module_bytes_free);
+    m.bytes = NULL;
+    m.in = NULL;
+    clr_metadata_close(&h->clr, &m);
     return GCD_OK;
 }
 

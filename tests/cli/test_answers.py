@@ -18,6 +18,7 @@ ANSWERS = (
     (("retained", "--content", "HeapLab.Lab", "--top", "1000"), "content", "retained", {"by": "content", "type": "HeapLab.Lab"}, "content"),
     (("retained", "--by-dominator", "System.String", "--top", "1000"), "dominators", "retained", {"by": "dominators", "type": "System.String"},
      "dominators"),
+    (("retained", "--by-field", "--top", "1000"), "fields", "retained", {"by": "fields"}, "fields"),
     (("async",), "stacks", "async", {}, "stacks"),
     (("leaks", "--min-bytes", "3000"), "suspects", None, None, None),
     (("paths", "--type", "System.String"), "paths", None, None, None),

@@ -452,6 +452,8 @@ class Both(Held):
             self.refused(2, "--content and --by-dominator show one table: .*", "retained", "shop", "--content", "X", *words)
         self.refused(2, "--content and --by-dominator show one table: .*", "retained", "shop", "--content", "X", "--by-dominator", "X")
         self.refused(2, "--skip is for --by-dominator.*", "retained", "shop", "--skip", "X")
+        for words in (["--content", "X"], ["--by-dominator", "X"], ["--tree", "2"], ["--filter", "X"], ["--largest", "types"]):
+            self.refused(2, "--by-field shows one table: .*", "retained", "shop", "--by-field", *words)
         self.refused(2, "--skip is for --by-dominator.*", "retained", "shop", "--content", "Y", "--skip", "X")
         self.refused(2, "--type shows one table: .*", "retained", "shop", "--type", "x", "--filter", "x")
         self.refused(2, '--largest takes both, objects or types, not "x"', "retained", "shop", "--largest", "x")

@@ -80,6 +80,8 @@ class Core(LiveTest):
         self.assertEqual([], list(check_counts.check_types(counts, report, False)))
         paths = self.gcdumpc("paths", core, "--type", "HeapLab.Lab", "--no-modules").stdout
         self.assertIn("static variable HeapLab.Lab.s_lab", paths)
+        fields = self.gcdumpc("retained", core, "--by-field", "--sysroot", os.path.dirname(core)).stdout    # from the core file alone
+        self.assertRegex(fields, r" 4999  HeapLab\.Node\.Next\n")
 
     def test_heap_and_full_dumps_have_what_the_process_says(self):
         for runtime in RUNTIMES if ALL else (own_runtime(), RUNTIMES[-1]):

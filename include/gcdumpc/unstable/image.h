@@ -5,6 +5,7 @@
 #define GCDUMPC_UNSTABLE_IMAGE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <gcdumpc/io.h>
 #include <gcdumpc/status.h>
@@ -24,5 +25,14 @@ struct gcd_image_options {
 GCD_MUST_CHECK gcd_status gcd_input_set_image(struct gcd_input *in,
                                               const struct gcd_image_options *options,
                                               struct gcd_error *err);
+
+/*
+ * The metadata of the module with this ID (gcd_module.id) as the core file has it, after a dump or
+ * trace of IN was read: for gcd_module_files, so that fields have names without any file.  *RET is
+ * an input of the metadata alone; free it before IN.  GCD_END: there are none, or IN is no core
+ * file.  GCD_E_NOMEM, GCD_E_FORMAT.
+ */
+GCD_MUST_CHECK gcd_status gcd_input_image_module(struct gcd_input *in, uint64_t id,
+                                                 struct gcd_input **ret, struct gcd_error *err);
 
 #endif

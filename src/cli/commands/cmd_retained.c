@@ -130,6 +130,10 @@ static gcd_status ask(const struct retained *r, struct cli_titled *answers, size
         answers->key = "dominators";
         return answer_dominators(&of, &answers->answer, err);
     }
+    if (view->by_field) {
+        answers->key = "fields";
+        return answer_fields(&of, &answers->answer, err);
+    }
     if (view->tree != 0) {
         answers->key = "tree";
         of.page.most = view->top != 0 ? r->lines : 0;

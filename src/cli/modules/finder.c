@@ -10,6 +10,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include <gcdumpc/unstable/image.h>
 #include <gcdumpc/unstable/regular_file.h>
 
 #include "input/memory.h"
@@ -356,11 +357,26 @@ static gcd_status at_recorded_path(struct module_finder *f, const struct gcd_mod
     return open_path(path, ret, NULL, err);
 }
 
+/* Stage: the metadata in the core file, which need no file. */
+static gcd_status in_image(struct module_finder *f, const struct gcd_module *module,
+                           struct gcd_module_file *ret, struct gcd_error *err)
+{
+    struct gcd_input *in;
+    if (f->search->image == NULL || f->next++ > 0)
+        return GCD_END;
+    gcd_status st = gcd_input_image_module(f->search->image, module->id, &in, err);
+    if (st == GCD_OK)
+        *ret = (struct gcd_module_file){
+            .input = in, .bytes = UINT64_MAX, .certain = true, .path = module->path, .ctx = in
+        };
+    return st;
+}
+
 typedef gcd_status stage(struct module_finder *f, const struct gcd_module *module,
                          struct gcd_module_file *ret, struct gcd_error *err);
-static stage *const stages[] = {
-    in_own_bundle, in_root, deleted, below_folders, below_folders_in_bundles, at_recorded_path
-};
+static stage *const stages[] = { in_image,        in_own_bundle, in_root,
+                                 deleted,         below_folders, below_folders_in_bundles,
+                                 at_recorded_path };
 #define STAGES (sizeof stages / sizeof *stages)
 
 static void close_candidate(void *ctx, struct gcd_module_file *file)

@@ -1,6 +1,7 @@
 /*
  * Candidates for the file of a module, best first:
  *
+ *     for a core file  the metadata in it
  *     for a process    the bundle that is its program, its path as the process sees it, that file
  *                      deleted but still mapped
  *     for all dumps    the folders of --modules, bundles in them
@@ -25,6 +26,7 @@ struct module_search {
     const char *const *folders; /* [folder_count] --modules */
     size_t folder_count;
     const char *sysroot;               /* recorded paths are below it; NULL = / */
+    struct gcd_input *image;           /* of a core file; NULL = another recording */
     bool folders_only;                 /* for a recording: do not look at the recorded paths */
     const struct gcd_summary *summary; /* of the dump */
 };

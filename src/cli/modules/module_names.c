@@ -83,6 +83,7 @@ enum cli_exit cli_read_modules(const struct cli_args *args, const struct cli_dum
     const struct gcd_summary *summary = gcd_dump_summary(d->dump);
     struct module_search search = search_of(args, summary);
     search.pid = d->live ? d->pid : 0;
+    search.image = d->input;
     struct gcd_error err = GCD_ERROR_INIT;
     struct module_finder *finder = module_finder_new(&search);
     if (finder == NULL)

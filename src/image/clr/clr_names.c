@@ -294,6 +294,51 @@ static gcd_status name_definitions(struct clr *c, struct gcd_error *err)
     return st;
 }
 
+/* ---- modules without objects ---- */
+
+static gcd_status add_mapped(struct clr *c, const struct image_mapping *from, struct gcd_error *err)
+{
+    struct clr_module m = { .id = from->start, .base = from->start, .path = from->path };
+    struct clr_metadata open;
+    if (c->module_count == MODULES_MAX || gcd_idmap_get(&c->module_by_id, m.id) != GCD_IDMAP_NONE ||
+        !open_image(c, from->start, &open))
+        return GCD_OK;
+    gcd_status st = identify(c, &m, open.m, err);
+    clr_metadata_close(c, &open);
+    if (st == GCD_OK && (!gcd_vec_reserve(&c->alloc, &c->modules, &c->module_cap,
+                                          c->module_count + 1, sizeof *c->modules, MODULES_MAX) ||
+                         !gcd_idmap_put(&c->module_by_id, m.id, (uint32_t)c->module_count)))
+        st = gcd_fail_nomem(err, "reading the modules of a process");
+    if (st == GCD_OK)
+        c->modules[c->module_count++] = m;
+    return st;
+}
+
+/* A class is found through the assembly that its module names, such as System.Runtime, which has no
+ * types of its own.  Such a module is known by its mapping only, so its address stands for it. */
+static gcd_status add_mapped_modules(struct clr *c, struct gcd_error *err)
+{
+    struct gcd_idmap by_path;
+    gcd_status st = GCD_OK;
+    gcd_idmap_init(&by_path, &c->alloc);
+    size_t modules = c->module_count, all = modules + c->image->mapping_count;
+    for (size_t i = 0; i < all && st == GCD_OK; i++) {
+        bool is_module = i < modules;
+        const struct image_mapping *m = is_module ? NULL : &c->image->mappings[i - modules];
+        const char *path = is_module ? c->modules[i].path : m->path;
+        uint64_t hash = gcd_text_hash(path, strlen(path), GCD_TEXT_HASH);
+        bool is_new = gcd_idmap_get(&by_path, hash) == GCD_IDMAP_NONE;
+        if (path[0] == '\0' || (!is_module && (m->file_off != 0 || !is_new)))
+            continue;
+        if (!gcd_idmap_put(&by_path, hash, 0))
+            st = gcd_fail_nomem(err, "reading the modules of a process");
+        else if (!is_module)
+            st = add_mapped(c, m, err);
+    }
+    gcd_idmap_done(&by_path);
+    return st;
+}
+
 /* ---- arrays and arguments ---- */
 
 struct text {
@@ -385,6 +430,7 @@ static gcd_status name_instances(struct clr *c, const char **names, struct gcd_e
 gcd_status clr_name_types(struct clr *c, struct gcd_error *err)
 {
     GCD_TRY(name_definitions(c, err));
+    GCD_TRY(add_mapped_modules(c, err));
     const char **names = gcd_mem_new_array(&c->alloc, c->type_count + 1, sizeof *names);
     if (names == NULL)
         return gcd_fail_nomem(err, "naming types");

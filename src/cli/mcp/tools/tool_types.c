@@ -147,41 +147,62 @@ const struct mcp_tool mcp_type = { "type",
 
 /* ---- retained ---- */
 
-static enum mcp_outcome list_content(struct mcp_call *c, const uint8_t *types, bool dominators)
+static gcd_status ask_content(const struct answer_of_heap *of, struct answer **ret,
+                              struct gcd_error *err)
 {
-    struct gcd_context context =
-        mcp_context(c, dominators ? "finding dominators" : "finding what it retains");
+    return answer_content(of, ret, NULL, err);
+}
+
+/* Tables that are not of objects or types. */
+static const struct retained_by {
+    const char *key;
+    gcd_status (*ask)(const struct answer_of_heap *of, struct answer **ret, struct gcd_error *err);
+    const char *doing;
+    bool needs_type;
+} retained_by[] = {
+    { "content", ask_content, "finding what it retains", true },
+    { "dominators", answer_dominators, "finding dominators", true },
+    { "fields", answer_fields, "adding up fields", false },
+};
+
+static enum mcp_outcome list_by(struct mcp_call *c, const struct retained_by *by,
+                                const uint8_t *types)
+{
+    struct gcd_context context = mcp_context(c, by->doing);
     struct answer_of_heap of = {
         .session = c->heap->d.session, .call = &context, .types = types, .page = mcp_page_wanted(c)
     };
     struct gcd_error err = GCD_ERROR_INIT;
     struct answer *a = NULL;
-    gcd_status st =
-        dominators ? answer_dominators(&of, &a, &err) : answer_content(&of, &a, NULL, &err);
-    return mcp_page_answer(c, dominators ? "dominators" : "content", st, a, &err);
+    gcd_status st = by->ask(&of, &a, &err);
+    return mcp_page_answer(c, by->key, st, a, &err);
 }
 
 static enum mcp_outcome run_retained(struct mcp_call *c)
 {
-    const char *by = mcp_text(c, "by") != NULL ? mcp_text(c, "by") : "objects";
-    bool content = strcmp(by, "content") == 0, dominators = strcmp(by, "dominators") == 0;
+    const char *name = mcp_text(c, "by") != NULL ? mcp_text(c, "by") : "objects";
+    const struct retained_by *by = NULL;
     uint8_t *types;
-    if ((content || dominators) && mcp_text(c, "type") == NULL)
-        return mcp_fail(c, "retained by %s needs \"type\"", by);
+    for (size_t i = 0; i < sizeof retained_by / sizeof *retained_by; i++)
+        if (strcmp(name, retained_by[i].key) == 0)
+            by = &retained_by[i];
+    if (by != NULL && by->needs_type && mcp_text(c, "type") == NULL)
+        return mcp_fail(c, "retained by %s needs \"type\"", name);
     enum mcp_outcome e = mcp_find_types(c, "type", &types);
     if (e == MCP_DONE)
-        e = content || dominators      ? list_content(c, types, dominators)
-            : strcmp(by, "types") == 0 ? list_types(c, "retained", true, types)
-                                       : list_objects(c, types);
+        e = by != NULL                   ? list_by(c, by, types)
+            : strcmp(name, "types") == 0 ? list_types(c, "retained", true, types)
+                                         : list_objects(c, types);
     free(types);
     return e;
 }
 
 static const struct mcp_arg retained_args[] = {
-    { "by", MCP_TEXT, false, 0, 0, "objects|types|content|dominators",
+    { "by", MCP_TEXT, false, 0, 0, "objects|types|content|dominators|fields",
       "objects: those that retain most (default); types: a lower bound for each; "
       "content: what all objects of \"type\" retain together, by type; dominators: which types "
-      "dominate those of \"type\"" },
+      "dominate those of \"type\"; fields: what each field of the program's classes retains, or of "
+      "\"type\"" },
     { "type", MCP_TEXT, false, 0, 0, NULL, "only objects of types " MCP_PATTERN_TEXT },
     { .name = NULL },
 };
@@ -189,11 +210,12 @@ static const struct mcp_arg retained_args[] = {
 const struct mcp_tool mcp_retained = {
     "retained",
     "What retains the most memory",
-    "Largest objects or types by retained size, what a type retains, or what dominates a "
-    "type.",
+    "Largest objects, types or fields by retained size, what a type retains, or what dominates "
+    "a type.",
     retained_args,
-    "objects[*]~ types[*]~ content[*]~ dominators[*]~",
+    "objects[*]~ types[*]~ content[*]~ dominators[*]~ fields[*]~",
     MCP_TAKES_HEAP | MCP_PAGED,
     run_retained,
-    { &answer_objects_shape, &answer_types_shape, &answer_content_shape, &answer_dominators_shape }
+    { &answer_objects_shape, &answer_types_shape, &answer_content_shape, &answer_dominators_shape,
+      &answer_fields_shape }
 };
