@@ -37,6 +37,7 @@ struct gcd_dump_options {
      */
     unsigned walk_number;
     bool no_layouts;       /* do not keep the layouts of types in the recording */
+    bool values;           /* keep the values of objects (unstable/values.h) */
     bool check_references; /* collect object addresses for gcd_dump_knows: at most 16 MiB, 48 MiB
                               while several dumps are still candidates */
 };

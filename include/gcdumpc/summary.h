@@ -261,6 +261,23 @@ struct gcd_image_facts {
     bool with_dead;        /* also objects that no root reaches */
 };
 
+/* What is recorded of the values of objects; see unstable/values.h. */
+enum gcd_values_kind {
+    GCD_VALUES_NONE,
+    GCD_VALUES_HASHES, /* which strings are equal, and their lengths */
+    GCD_VALUES_STRINGS /* their texts */
+};
+
+struct gcd_values_facts {
+    enum gcd_values_kind kind; /* GCD_VALUES_NONE: there are none, and all else is 0 */
+    uint32_t max_string;       /* units of UTF-16 that are kept of a text */
+    uint64_t objects;          /* with a value */
+    /* strings of the heap without one: a later collection may have moved them; something else was
+     * at their address; the time was over, or their memory could not be read */
+    uint64_t collected, changed, unread;
+    uint64_t after_ms; /* the last one was read so long after the walk; 0: of an image */
+};
+
 /* ---- the summary ---- */
 
 struct gcd_summary {
@@ -323,6 +340,7 @@ struct gcd_summary {
     struct gcd_verdict verdict;
     struct gcd_process_memory memory; /* of a living process, or recorded by gcdumpc */
     struct gcd_image_facts image;
+    struct gcd_values_facts values;
 };
 
 #ifdef __cplusplus

@@ -9,6 +9,7 @@
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/session.h>
 #include <gcdumpc/unstable/async.h>
+#include <gcdumpc/unstable/duplicates.h>
 #include <gcdumpc/unstable/fields.h>
 #include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/origins.h>
@@ -105,6 +106,25 @@ gcd_status answer_completed(const struct gcd_async *async, struct answer **ret,
 extern const struct answer_shape answer_jam_shape;
 gcd_status answer_jam(struct gcd_session *s, const struct gcd_context *call, struct answer **ret,
                       struct gcd_error *err);
+
+/* ---- answer_strings.c: values that are there several times ---- */
+
+struct answer_of_duplicates {
+    struct gcd_session *session;
+    const struct gcd_values *values;
+    const struct gcd_duplicate *const *rows; /* [row_count] that are shown */
+    size_t row_count;
+    const struct gcd_duplicate_holder *holders; /* [holder_count] of gcd_duplicates_holders */
+    size_t holder_count;
+    bool raw; /* secrets are not masked */
+};
+extern const struct answer_shape answer_strings_shape, answer_arrays_shape;
+gcd_status answer_duplicates(const struct answer_of_duplicates *of, bool arrays,
+                             struct answer **ret, struct gcd_error *err);
+/* N bytes as in source code, with at most MOST characters; CUT: they are only the beginning. */
+#define ANSWER_QUOTED_BYTES 512
+const char *answer_quoted(const char *utf8, size_t n, bool cut, size_t most,
+                          char ret[ANSWER_QUOTED_BYTES]);
 
 /* ---- answer_paths.c ---- */
 

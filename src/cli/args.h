@@ -17,6 +17,8 @@ enum cli_sort { CLI_SORT_BYTES, CLI_SORT_COUNT, CLI_SORT_NAME, CLI_SORT_RETAINED
 enum cli_largest { CLI_LARGEST_BOTH, CLI_LARGEST_OBJECTS, CLI_LARGEST_TYPES };
 enum cli_names { CLI_NAMES_DEFAULT, CLI_NAMES_CSHARP, CLI_NAMES_RAW };
 enum cli_log { CLI_LOG_NONE, CLI_LOG_TEXT, CLI_LOG_JSON };
+/* --show-values: not at all, but for what looks like a secret, or as they are */
+enum cli_values { CLI_VALUES_HIDDEN, CLI_VALUES_MASKED, CLI_VALUES_RAW };
 enum cli_strategy { CLI_STRATEGY_AUTO, CLI_STRATEGY_SINGLE, CLI_STRATEGY_DRAIN };
 
 #define CLI_THRESHOLDS_MAX 32
@@ -62,8 +64,10 @@ struct cli_live_args {
     const struct live_lock *lock;
 };
 
-/* Which dump in a recording. */
+/* Which dump in a recording, and which values of it. */
 struct cli_dump_args {
+    enum gcd_values_kind values;
+    uint64_t max_string; /* 0 = the default */
     uint64_t walk;
     uint64_t process; /* by its PID, or by its name: */
     const char *process_name;
@@ -108,6 +112,7 @@ struct cli_view_args {
     const char *mine[CLI_MINE_MAX];
     bool full; /* all steps of paths */
     bool by_field;
+    enum cli_values values;                  /* which values are shown */
     bool findings;                           /* all kinds that were searched for */
     uint64_t share_percent;                  /* share of the heap that makes a suspect */
     const char *fail_if[CLI_THRESHOLDS_MAX]; /* in the given order; NULL after the last */

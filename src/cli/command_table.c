@@ -140,6 +140,19 @@ static const struct cli_command commands[] = {
       "flame graph of all stacks, as \"gcdumpc convert --stack-by waits\" does.  Works with .NET 8 "
       "to 10.\n",
       "  gcdumpc async shop.nettrace.gz --filter 'Shop.*'\n" },
+    { "strings", "FILE", "show which strings, and arrays of numbers, are there several times",
+      CLI_STRINGS,
+      "Shows each text with the number of its copies, the bytes that all of them but one take, and "
+      "the fields that\n"
+      "refer to them; then the same for arrays of numbers with equal contents.  A core file has "
+      "the texts; a recording\n"
+      "has them if it was made with \"gcdumpc collect --values strings\".\n\n"
+      "What looks like a token, a connection string or an e-mail address is masked, unless "
+      "--show-values=raw is given.\n"
+      "--filter takes a pattern for the texts: * is any text, ? one character, /REGEX/ may match "
+      "anywhere.  20 lines\n"
+      "are shown unless --top is given; --json and --csv have all.\n",
+      "  gcdumpc strings core.1234\n" },
     { "browse", "FILE", "look around in the heap, in a terminal", CLI_BROWSE,
       "Opens on the suspects of \"gcdumpc leaks\".  1 to 4 show suspects, the dominator tree, "
       "types and async stacks;\n"
@@ -239,7 +252,7 @@ const char *cli_about_files(const struct cli_command *c)
     if ((c->bit & (CLI_DIFF | CLI_TREND | CLI_SQL)) != 0)
         return FILES_TEXT;
     if ((c->bit & (CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_RETAINED | CLI_PATHS | CLI_LEAKS |
-                   CLI_ASYNC | CLI_BROWSE)) != 0)
+                   CLI_ASYNC | CLI_STRINGS | CLI_BROWSE)) != 0)
         return FILES_TEXT "If a recording has several .etl files, give all of them.\n";
     return "";
 }

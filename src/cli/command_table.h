@@ -30,6 +30,7 @@ struct cli_command {
 #define CLI_BROWSE   16384u
 #define CLI_SQL      4096u
 #define CLI_MCP      8192u
+#define CLI_STRINGS  65536u
 
 /* The command collect. */
 const struct cli_command *cli_collect(void);

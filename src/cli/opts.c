@@ -8,6 +8,7 @@
 
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/unstable/spill.h>
+#include <gcdumpc/unstable/values.h>
 
 #include "args.h"
 #include "commands/commands.h"
@@ -37,6 +38,8 @@ enum option_type {
     OPT_LOG,
     OPT_LARGEST,
     OPT_COLOR,
+    OPT_VALUES,
+    OPT_SHOW, /* a flag, with an optional word */
     OPT_PROCESS
 };
 
@@ -60,13 +63,15 @@ static const char *const choices[][8] = {
     [OPT_STRATEGY] = { "auto", "single", "drain", NULL },      /* enum cli_strategy */
     [OPT_NAMES] = { "default", "csharp", "raw", NULL },        /* enum cli_names */
     [OPT_LARGEST] = { "both", "objects", "types", NULL },      /* enum cli_largest */
+    [OPT_VALUES] = { "none", "hashes", "strings", NULL },      /* enum gcd_values_kind */
+    [OPT_SHOW] = { "none", "masked", "raw", NULL },            /* enum cli_values */
     [OPT_COLOR] = { "auto", "always", "never", NULL },         /* enum cli_color */
     [OPT_STACK_BY] = { "dominators", "paths", "waits", NULL }, /* enum gcd_stack_by */
     [OPT_LOG] = { "none", "text", "json", NULL },              /* enum cli_log */
 };
 #define CHOICE_TYPES (sizeof choices / sizeof *choices)
 
-#define HOLDERS (CLI_RETAINED | CLI_PATHS | CLI_LEAKS | CLI_ASYNC)
+#define HOLDERS (CLI_RETAINED | CLI_PATHS | CLI_LEAKS | CLI_ASYNC | CLI_STRINGS)
 #define COMPARE (CLI_DIFF | CLI_TREND)
 #define ALL                                                                                     \
     (CLI_MCP | CLI_COLLECT | CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_PS | CLI_RUN | CLI_SQL | \
@@ -166,6 +171,11 @@ static const struct option_row rows[] = {
       OPT_FLAG, FIELD(view.findings), 0, 0 },
     { "filter", 0, "PATTERN", "only stacks with a frame like Shop.*, /REGEX/", CLI_ASYNC, OPT_TEXT,
       FIELD(view.filter), 0, 0 },
+    { "filter", 0, "PATTERN", "only texts like https://*, /REGEX/", CLI_STRINGS, OPT_TEXT,
+      FIELD(view.filter), 0, 0 },
+    { "show-values", 0, NULL,
+      "show texts, but mask secrets (default); --show-values=raw: as they are", CLI_STRINGS,
+      OPT_SHOW, FIELD(view.values), 0, 0 },
     { "filter", 0, "PATTERN", "only types like Shop.*, byte[], /REGEX/",
       CLI_REPORT | CLI_RETAINED | COMPARE, OPT_TEXT, FIELD(view.filter), 0, 0 },
     { "mine", 0, "PATTERN", "types of your own code, instead of a guess by module; can be repeated",
@@ -178,13 +188,13 @@ static const struct option_row rows[] = {
       CLI_REPORT | CLI_RETAINED | CLI_PATHS | CLI_LEAKS | CLI_BROWSE, OPT_FLAG,
       FIELD(view.separate_loads), 0, 0 },
     { "min-bytes", 0, "SIZE", "only lines with at least this many bytes",
-      CLI_REPORT | CLI_RETAINED | CLI_LEAKS | CLI_ASYNC, OPT_SIZE, FIELD(view.min_bytes), 0,
-      INT64_MAX },
+      CLI_REPORT | CLI_RETAINED | CLI_LEAKS | CLI_ASYNC | CLI_STRINGS, OPT_SIZE,
+      FIELD(view.min_bytes), 0, INT64_MAX },
     { "sort", 's', "KEY", "order of the lines: bytes (default), count, name or retained",
       CLI_REPORT, OPT_SORT, FIELD(view.sort), 0, 0 },
     { "top", 'n', "N", "only the first N lines",
-      CLI_REPORT | CLI_RETAINED | CLI_LEAKS | CLI_ASYNC | COMPARE, OPT_NUMBER, FIELD(view.top), 1,
-      UINT32_MAX },
+      CLI_REPORT | CLI_RETAINED | CLI_LEAKS | CLI_ASYNC | CLI_STRINGS | COMPARE, OPT_NUMBER,
+      FIELD(view.top), 1, UINT32_MAX },
     { "top", 'n', "N", "types and holders in the summary (100)", OUTPUTS, OPT_NUMBER,
       FIELD(view.top), 1, 100000 },
     { "paths", 0, NULL, "compare paths from the roots, merged by type, instead of types", CLI_DIFF,
@@ -239,6 +249,8 @@ static const struct option_row rows[] = {
       FIELD(dump.process), 1, UINT32_MAX },
     { "with-dead", 0, NULL, "of a core file, also the objects that no root reaches", FILES,
       OPT_FLAG, FIELD(dump.with_dead), 0, 0 },
+    { "max-string", 0, "N", "keep the first N characters of a text (256)", CLI_STRINGS, OPT_NUMBER,
+      FIELD(dump.max_string), 1, GCD_MAX_STRING_LIMIT },
     { "modules", 0, "FOLDER", "look for the program's files there, for full names; can be repeated",
       DUMPS | CLI_MCP, OPT_LIST, FIELD(modules.folders), 0, CLI_MODULE_FOLDERS_MAX },
     { "sysroot", 0, "FOLDER", "look for the files of modules at their paths below it", FILES,
@@ -570,6 +582,9 @@ static bool set(const struct cli_command *c, const struct option_row *r, const c
     case OPT_LOG:
     case OPT_LARGEST:
     case OPT_COLOR:
+    case OPT_VALUES:
+    case OPT_SHOW:
+        value = value != NULL ? value : choices[r->type][1];
         for (unsigned i = 0; choices[r->type][i] != NULL; i++)
             if (strcmp(choices[r->type][i], value) == 0) {
                 memcpy(field, &i, sizeof i); /* enums without negative values are unsigned */
@@ -675,7 +690,7 @@ static bool parse_option(const struct cli_command *c, int argc, char **argv, int
     }
     if (!has(c, r))
         args->moved = r->name;
-    if (r->argument == NULL && value != NULL && r->type != OPT_JSON) {
+    if (r->argument == NULL && value != NULL && r->type == OPT_FLAG) {
         cli_say(NULL, "--%s takes no value; see gcdumpc %s --help", r->name, c->name);
         return false;
     }
@@ -822,6 +837,8 @@ static bool is_given(const struct option_row *r, const struct cli_args *args)
     case OPT_LOG:
     case OPT_LARGEST:
     case OPT_COLOR:
+    case OPT_VALUES:
+    case OPT_SHOW:
         return memcmp(field, zeros, sizeof(unsigned)) != 0;
     case OPT_PROCESS:
         return args->dump.process != 0 || args->dump.process_name != NULL;

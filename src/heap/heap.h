@@ -11,6 +11,7 @@
  *     heap_loss.c    the verdict
  *     heap_addr.c    a set of object addresses in bounded memory
  *     heap_recorded.c  what gcdumpc added to the recording
+ *     heap_values.c  values among it
  */
 #ifndef GCD_HEAP_HEAP_H
 #define GCD_HEAP_HEAP_H
@@ -22,6 +23,7 @@
 #include "base/text.h"
 #include "clr/clr_gc.h"
 #include "recorded/recorded_names.h"
+#include "values/values.h"
 
 /* The bulk events with an index: 0, 1, 2 … per kind and walk. */
 enum heap_bulk { HEAP_ROOTS, HEAP_DEPENDENTS, HEAP_NODES, HEAP_EDGES, HEAP_BULKS };
@@ -179,6 +181,15 @@ struct heap_recorded {
     uint64_t damaged; /* events that could not be read, or that belong to no batch */
 };
 
+/* The values that the recording has last; see src/values. */
+struct heap_values {
+    struct recorded_values start; /* kind 0 = there are none */
+    struct recorded_values_end end;
+    uint32_t parts;            /* received, in order */
+    bool whole;                /* up to their end, and not damaged */
+    struct gcd_values *values; /* NULL: nobody wants them */
+};
+
 /* One heap walk: the bulk events written by one thread up to a GCEnd. */
 struct heap_walk {
     uint64_t thread;
@@ -256,6 +267,8 @@ struct gcd_heap {
     size_t assembly_count, assembly_cap;
     struct gcd_idmap assembly_by_id;
     struct heap_recorded recorded;
+    bool wants_values;
+    struct heap_values values;
     const char *command_line, *os, *arch, *runtime_version;
 
     struct heap_gc_start starts[HEAP_GC_STARTS];
@@ -395,6 +408,14 @@ const struct heap_batch *heap_recorded_batch(const struct gcd_heap *h, bool *ret
 const struct gcd_process_memory *heap_recorded_memory(const struct gcd_heap *h);
 /* The memory image that the chosen walk was made from. */
 struct gcd_image_facts heap_recorded_image(const struct gcd_heap *h);
+
+/* heap_values.c */
+gcd_status heap_values_event(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err);
+void heap_values_free(struct gcd_heap *h);
+/* What is recorded of the values of the chosen walk. */
+struct gcd_values_facts heap_values_facts(const struct gcd_heap *h);
+/* The values of the chosen walk; NULL = none, or nobody wants them.  In order. */
+gcd_status heap_values_of(struct gcd_heap *h, const struct gcd_values **ret, struct gcd_error *err);
 
 /* heap_pause.c */
 gcd_status heap_pause_mark(struct gcd_heap *h, const struct gcd_event *ev, bool restart,

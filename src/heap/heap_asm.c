@@ -22,6 +22,7 @@ gcd_status heap_new(const struct gcd_dump_options *options, uint64_t process,
     h->limits.text_bytes = gcd_limit_or(h->limits.text_bytes, UINT64_C(1) << 30);
     h->check_references = options->check_references;
     h->wanted = options->walk_number;
+    h->wants_values = options->values;
     h->process = process;
     h->addr_pages_left = addr_pages_left;
     h->command_line = h->os = h->arch = h->runtime_version = "";
@@ -52,6 +53,7 @@ void heap_free(struct gcd_heap *h)
     gcd_idmap_done(&h->assembly_by_id);
     gcd_idmap_done(&h->open_by_thread);
     heap_recorded_free(h);
+    heap_values_free(h);
     gcd_textpool_done(&h->text);
     struct gcd_alloc a = h->alloc;
     gcd_mem_free(&a, h, sizeof *h);

@@ -536,6 +536,8 @@ gcd_status gcd_dump_close(struct gcd_dump *d, struct gcd_input *in, struct gcd_e
     if (memory != NULL)
         d->summary.memory = *memory;
     d->summary.image = heap_recorded_image(d->heap);
+    d->summary.values = heap_values_facts(d->heap);
+    GCD_TRY(heap_values_of(d->heap, &d->values, err));
     heap_verdict(d->heap, &d->summary.trace,
                  gcd_trace_thread_closed(d->trace, d->heap->chosen->thread), d->trace_error.msg,
                  d->input_error.code != GCD_OK ? d->input_error.msg : NULL, &d->summary.verdict);

@@ -6,6 +6,7 @@
  *     merge_loads.c     merges types that are loaded several times
  *     recorded_apply.c  names that the recording holds
  *     process_memory.c  the memory of the process
+ *     dump_values.c     values of objects
  *     recording.c       a copy of the recording, with names and memory added
  *     objects.c         the second pass: objects and their references
  *     process_start.c   the command line of each process of a machine
@@ -47,7 +48,9 @@ struct gcd_dump {
     struct gcd_error trace_error; /* how the trace ended, if badly */
     struct gcd_error input_error; /* how the input ended, if it was damaged itself */
     struct gcd_summary summary;
-    bool memory_is_new; /* the memory of the process is not in the recording */
+    const struct gcd_values *values; /* of the recording, or OWN_VALUES; NULL = none */
+    struct gcd_values *own_values;   /* that are not in the recording */
+    bool memory_is_new;              /* the memory of the process is not in the recording */
     /* used types only; a list of the summary, like roots and processes */
     struct gcd_type *types;
     uint32_t type_count;

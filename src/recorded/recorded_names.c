@@ -54,6 +54,23 @@ static const struct gcd_new_field layout_fields[] = {
     { GCD_FIELD_UINT64, "Check" },
 };
 
+static const struct gcd_new_field values_fields[] = {
+    { GCD_FIELD_UINT32, "GCNumber" },    { GCD_FIELD_UINT32, "WalkNumber" },
+    { GCD_FIELD_UINT32, "Kind" },        { GCD_FIELD_UINT32, "MaxString" },
+    { GCD_FIELD_UINT64, "BeginOffset" },
+};
+/* Behind them are the records. */
+static const struct gcd_new_field values_part_fields[] = {
+    { GCD_FIELD_UINT32, "Number" },
+    { GCD_FIELD_UINT32, "PlainBytes" },
+    { GCD_FIELD_UINT64, "Check" },
+};
+static const struct gcd_new_field values_end_fields[] = {
+    { GCD_FIELD_UINT32, "Parts" },     { GCD_FIELD_UINT64, "Objects" },
+    { GCD_FIELD_UINT64, "Collected" }, { GCD_FIELD_UINT64, "Changed" },
+    { GCD_FIELD_UINT64, "Unread" },    { GCD_FIELD_UINT64, "AfterMilliseconds" },
+};
+
 #define EVENT_OF(v, number, text, list)                                   \
     {                                                                     \
         .id = (number), .version = (v), .name = (text), .fields = (list), \
@@ -69,6 +86,9 @@ static const struct gcd_new_event events[] = {
     EVENT(RECORDED_MEMORY, "ProcessMemory", memory_fields),
     EVENT(RECORDED_IMAGE, "MemoryImage", image_fields),
     EVENT(RECORDED_LAYOUT, "Layout", layout_fields),
+    EVENT(RECORDED_VALUES, "Values", values_fields),
+    EVENT(RECORDED_VALUES_PART, "ValuesPart", values_part_fields),
+    EVENT(RECORDED_VALUES_END, "ValuesEnd", values_end_fields),
 };
 
 const struct gcd_new_events recorded_events = { .provider = GCD_PROVIDER_NAMES,
@@ -188,6 +208,34 @@ gcd_status recorded_read_image(const struct gcd_event *ev, struct recorded_image
     return c.err;
 }
 
+gcd_status recorded_read_values(const struct gcd_event *ev, struct recorded_values *ret)
+{
+    struct gcd_cur c = gcd_cur_make(ev->payload, ev->payload_bytes, ev->off);
+    struct recorded_values r = { .gc_number = gcd_cur_u32(&c) };
+    r.walk_number = gcd_cur_u32(&c);
+    r.kind = gcd_cur_u32(&c);
+    r.max_string = gcd_cur_u32(&c);
+    r.off = gcd_cur_u64(&c);
+    if (c.err != GCD_OK)
+        return c.err;
+    if (r.kind == GCD_VALUES_NONE || r.kind > GCD_VALUES_STRINGS || r.off >= ev->off)
+        return GCD_E_FORMAT;
+    *ret = r;
+    return GCD_OK;
+}
+
+gcd_status recorded_read_values_end(const struct gcd_event *ev, struct recorded_values_end *ret)
+{
+    struct gcd_cur c = gcd_cur_make(ev->payload, ev->payload_bytes, ev->off);
+    struct recorded_values_end r = { .parts = gcd_cur_u32(&c) };
+    uint64_t *const numbers[] = { &r.objects, &r.collected, &r.changed, &r.unread, &r.after_ms };
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        *numbers[i] = gcd_cur_u64(&c);
+    if (c.err == GCD_OK)
+        *ret = r;
+    return c.err;
+}
+
 /* ---- writing ---- */
 
 /* The payload, or nothing at all. */
@@ -223,6 +271,27 @@ size_t recorded_put_memory(uint8_t *buffer, const struct recorded_memory *r)
     gcd_put_le(&w, r->walk_number, 4);
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         gcd_put_le(&w, values[i], 8);
+    return size_of(&w);
+}
+
+size_t recorded_put_values(uint8_t *buffer, const struct recorded_values *r)
+{
+    struct gcd_put w = gcd_put_make(buffer, RECORDED_PAYLOAD_MAX);
+    gcd_put_le(&w, r->gc_number, 4);
+    gcd_put_le(&w, r->walk_number, 4);
+    gcd_put_le(&w, r->kind, 4);
+    gcd_put_le(&w, r->max_string, 4);
+    gcd_put_le(&w, r->off, 8);
+    return size_of(&w);
+}
+
+size_t recorded_put_values_end(uint8_t *buffer, const struct recorded_values_end *r)
+{
+    struct gcd_put w = gcd_put_make(buffer, RECORDED_PAYLOAD_MAX);
+    const uint64_t numbers[] = { r->objects, r->collected, r->changed, r->unread, r->after_ms };
+    gcd_put_le(&w, r->parts, 4);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        gcd_put_le(&w, numbers[i], 8);
     return size_of(&w);
 }
 

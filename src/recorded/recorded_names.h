@@ -22,7 +22,10 @@ enum {
     RECORDED_STATIC,
     RECORDED_MEMORY,
     RECORDED_IMAGE,
-    RECORDED_LAYOUT
+    RECORDED_LAYOUT,
+    RECORDED_VALUES, /* then parts with values (src/values), and the end */
+    RECORDED_VALUES_PART,
+    RECORDED_VALUES_END
 };
 /* The kinds of items between the start and the end of a batch. */
 enum recorded_kind {
@@ -100,7 +103,27 @@ struct recorded_image {
 /* GCD_OK, or GCD_E_FORMAT when the payload is too short. */
 gcd_status recorded_read_image(const struct gcd_event *ev, struct recorded_image *ret);
 
+/* The values of a walk: how they begin. */
+struct recorded_values {
+    uint32_t gc_number, walk_number;
+    uint32_t kind, max_string; /* as in struct gcd_values_facts */
+    /* where gcdumpc began to add them, behind all else; 0 = elsewhere */
+    uint64_t off;
+};
+/* How they end. */
+struct recorded_values_end {
+    uint32_t parts;
+    uint64_t objects, collected, changed, unread, after_ms;
+};
+/* GCD_OK, or GCD_E_FORMAT when the payload is too short or has impossible values. */
+gcd_status recorded_read_values(const struct gcd_event *ev, struct recorded_values *ret);
+gcd_status recorded_read_values_end(const struct gcd_event *ev, struct recorded_values_end *ret);
+
 /* ---- writing ---- */
+
+/* The payloads of their events; as below. */
+size_t recorded_put_values(uint8_t *buffer, const struct recorded_values *v);
+size_t recorded_put_values_end(uint8_t *buffer, const struct recorded_values_end *v);
 
 /* One pass over the names of a summary. */
 struct recorded_pass {

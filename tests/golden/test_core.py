@@ -142,6 +142,69 @@ class Core(unittest.TestCase):
         self.assertEqual(r.returncode, 1, r.stderr)
         self.assertIn(b"this dump has no heap", r.stderr)
 
+    def memory(self, address, n):
+        for _, kind, at, start, size in self.segments():
+            if kind == 1 and start <= address and address + n <= start + size:
+                return self.data[at + address - start:at + address - start + n]
+        raise AssertionError(hex(address))
+
+    def objects(self, *names):
+        """(address, name of the type, bytes) of objects, by SQL."""
+        answer, status = gcdumpc_json("sql", CORE, "select o.address, t.raw_name, o.size_bytes from objects o join types t on o.type_id = t.id "
+                                      f"where t.raw_name in ({', '.join(map(repr, names))})")
+        self.assertEqual(status, 0)
+        return answer["rows"]
+
+    def test_strings_are_those_of_the_memory(self):
+        """Each text read here, by its address, and counted."""
+        copies, sizes = {}, {}
+        for address, _, size in self.objects("System.String"):
+            length, = struct.unpack("<I", self.memory(address + 8, 4))
+            self.assertEqual(size, 22 + 2 * length)
+            whole = self.memory(address + 12, 2 * length)
+            text = (length, whole)
+            copies[text] = copies.get(text, 0) + 1
+            sizes[text] = size
+        answer, status = gcdumpc_json("strings", CORE, "--show-values=raw", "--max-string", "8192")
+        self.assertEqual(status, 0)
+        self.assertGreater(len(copies), 300)
+        self.assertGreater(max(length for length, _ in copies), 8192)
+        told = set()
+        for row in answer["strings"]:
+            self.assertEqual(row["wasted_bytes"], row["bytes"] - row["bytes"] // row["count"])
+            self.assertIsNone(row["masked"])
+            self.assertEqual(row["cut"], row["length"] > 8192)
+            told.add((row["length"], row["text"], row["count"]))
+        # a zero, and half of a pair, is U+FFFD
+        read = {(length, whole[:2 * 8192].decode("utf-16-le", "replace").replace("\0", "\ufffd"), n) for (length, whole), n in copies.items()}
+        self.assertEqual(len(told ^ read), 0, sorted(told ^ read)[:3])
+        self.assertEqual(len(answer["strings"]), len(copies))
+        totals = answer["string_totals"]
+        self.assertEqual(totals, {"count": sum(copies.values()), "bytes": sum(n * sizes[t] for t, n in copies.items()), "different": len(copies),
+                                  "wasted_bytes": sum((n - 1) * sizes[t] for t, n in copies.items()), "unknown": 0})
+
+    def test_arrays_of_numbers_with_equal_contents_are_counted(self):
+        copies = {}
+        for address, name, size in self.objects("System.Byte[]", "System.Int32[]", "System.Char[]", "System.IntPtr[]"):
+            content = self.memory(address + 16, size - 24)
+            copies[name, content] = copies.get((name, content), 0) + 1
+        answer, _ = gcdumpc_json("strings", CORE, "--names", "raw")
+        told = {}
+        for row in answer["arrays"]:
+            told.setdefault(row["type"], []).append((row["count"], row["content_bytes"]))
+        for name in {name for name, _ in copies}:
+            counted = sorted((n, len(content)) for (t, content), n in copies.items() if t == name)
+            self.assertEqual(sorted(told[name]), counted)
+        self.assertGreater(max(copies.values()), 1)
+
+    def test_fields_that_hold_a_text_are_named(self):
+        answer, _ = gcdumpc_json("strings", CORE, "--filter", "true")
+        row, = answer["strings"]
+        self.assertEqual(row["text"], "true")
+        entries = "System.Collections.Generic.Dictionary<System.String, System.Object>.Entry[]"
+        self.assertEqual(row["holders"], [{"count": 2, "label": f"{entries}.key", "type": entries, "field": "key", "root": None}])
+        self.assertEqual(row["held_by"], f"{entries}.key ×2")
+
     def node_table(self):
         report, _ = gcdumpc_json("report", CORE, "--top", "100000")
         return struct.pack("<Q", int(next(t["id"] for t in report["types"] if t["raw_name"] == "HeapLab.Node"), 16))

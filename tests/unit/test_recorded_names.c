@@ -475,7 +475,7 @@ static void names_for_others_change_nothing(void **state)
     tb_named_type(&t, 0x300, "", 0);
     tb_named_static(&t, 0x5000, "s_other", "A", "A.s_other");
     tb_named_static(&t, 0x5008, "s_it", "A", "A.s_it");
-    tb_event(&t, "gcdumpc", 8, 1, "later", 5); /* of a newer version */
+    tb_event(&t, "gcdumpc", 11, 1, "later", 5); /* of a newer version */
     expect("Node", "s_it", GCD_MODULE_NOT_READ, "");
 }
 
@@ -486,8 +486,9 @@ static void damage_is_said(void **state)
     static const struct {
         const char *provider;
         uint32_t id;
-    } rows[] = { { "gcdumpc", 5 },  { "gcdumpc", 6 }, { "gcdumpc", 0 },
-                 { "gcdumpc", 64 }, { "gcdumpc", 3 }, { "gcdumpb", 3 } };
+    } rows[] = { { "gcdumpc", 5 },  { "gcdumpc", 6 },  { "gcdumpc", 8 },
+                 { "gcdumpc", 9 },  { "gcdumpc", 10 }, { "gcdumpc", 0 },
+                 { "gcdumpc", 64 }, { "gcdumpc", 3 },  { "gcdumpb", 3 } };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         small_heap();
         tb_names(&t, 1, 1, 0, 0, 0);
@@ -495,9 +496,9 @@ static void damage_is_said(void **state)
         tb_close(&t);
         struct opened o = open_walk(t.out.p, t.out.n, 0);
         const struct gcd_verdict *v = &gcd_dump_summary(o.d)->verdict;
-        assert_int_equal(v->reason_count, i < 5 ? 1 : 2);
+        assert_int_equal(v->reason_count, i < 8 ? 1 : 2);
         assert_int_equal(v->reasons[0].code,
-                         i < 5 ? GCD_REASON_EVENTS_DAMAGED : GCD_REASON_LOSS_UNVERIFIED);
+                         i < 8 ? GCD_REASON_EVENTS_DAMAGED : GCD_REASON_LOSS_UNVERIFIED);
         opened_done(&o);
         tb_done(&t);
     }

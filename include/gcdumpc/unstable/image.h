@@ -10,6 +10,7 @@
 #include <gcdumpc/io.h>
 #include <gcdumpc/status.h>
 #include <gcdumpc/unstable/full_names.h>
+#include <gcdumpc/unstable/values.h>
 
 struct gcd_image_options {
     /* a dump has also the objects that no root reaches: the next collection would free them */
@@ -18,6 +19,9 @@ struct gcd_image_options {
      * the first dump or trace of the input.  A file counts only if its classes have the bases of
      * those in the image.  NULL: nowhere */
     const struct gcd_module_files *files;
+    /* a dump can have these values (gcd_dump_options.values), of strings and of arrays of numbers;
+     * GCD_VALUES_NONE: none */
+    struct gcd_values_options values;
 };
 
 /* For all dumps and traces of IN, which must not have been opened yet.  Has no effect on other

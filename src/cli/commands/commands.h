@@ -20,6 +20,7 @@ enum cli_exit cmd_diff(const struct cli_args *args);
 enum cli_exit cmd_trend(const struct cli_args *args);
 enum cli_exit cmd_leaks(const struct cli_args *args);
 enum cli_exit cmd_async(const struct cli_args *args);
+enum cli_exit cmd_strings(const struct cli_args *args);
 enum cli_exit cmd_browse(const struct cli_args *args);
 enum cli_exit cmd_sql(const struct cli_args *args);
 /* info --events */

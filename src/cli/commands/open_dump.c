@@ -106,6 +106,7 @@ enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct c
         .process_name = args->dump.process_name,
         .walk_number = (unsigned)args->dump.walk,
         .no_layouts = !wants_layouts(args, need),
+        .values = args->dump.values != GCD_VALUES_NONE,
         .check_references = need == CLI_NEED_OBJECTS,
     };
     if (cli_is_live(args)) {

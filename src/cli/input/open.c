@@ -204,7 +204,11 @@ enum cli_exit cli_open_file(const struct cli_args *args, const struct gcd_dump_o
     struct gcd_input_options input_options = { .context = cli_context(args, NULL),
                                                .reread = how->reread,
                                                .spool_dir = how->spool };
-    struct gcd_image_options image = { .with_dead = args->dump.with_dead, .files = how->files };
+    struct gcd_image_options image = {
+        .with_dead = args->dump.with_dead,
+        .files = how->files,
+        .values = { .kind = args->dump.values, .max_string = (uint32_t)args->dump.max_string }
+    };
     struct gcd_error err = GCD_ERROR_INIT;
     const char *graph_format = NULL;
     enum cli_exit opened = cli_open_input(args, &input_options, &ret->input);

@@ -159,6 +159,22 @@ static json_t *memory(const struct cli_dump *d)
 }
 
 /* Null when nothing is known, like each of its members. */
+json_t *cli_json_values(const struct gcd_values_facts *f)
+{
+    static const char *const kinds[] = { "none", "hashes", "strings" };
+    if (f->kind == GCD_VALUES_NONE)
+        return json_null();
+    json_t *o = json_object();
+    put(o, "kind", json_string(kinds[f->kind]));
+    cli_json_count(o, "max_string", f->max_string);
+    cli_json_count(o, "count", f->objects);
+    cli_json_count(o, "collected", f->collected);
+    cli_json_count(o, "changed", f->changed);
+    cli_json_count(o, "unread", f->unread);
+    cli_json_count(o, "after_ms", f->after_ms);
+    return o;
+}
+
 json_t *cli_json_process_memory(const struct gcd_process_memory *m)
 {
     char text[GCD_MEMORY_TEXT_BYTES], when[CLI_TIME_BYTES];
@@ -231,6 +247,7 @@ int cli_json_info(const struct cli_dump *d, json_t *unreachable)
     put(o, "names", cli_json_names(f));
     put(o, "memory", memory(d));
     put(o, "process_memory", cli_json_process_memory(&f->memory));
+    put(o, "values", cli_json_values(&f->values));
     put(o, "unreachable", unreachable);
     put(o, "gc_ranges", gc_ranges(f));
     put(o, "verdict", cli_json_verdict(v));

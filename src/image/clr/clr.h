@@ -10,6 +10,7 @@
  *     clr_statics.c   static variables with class and field
  *     clr_live.c      what the roots reach
  *     clr_facts.c     how the process ended, and what is missing
+ *     clr_values.c    texts of strings, hashes of arrays
  *
  * Facts are from dotnet/runtime and were measured on .NET 8 to 11, linux-x64, against ClrMD.
  */
@@ -18,6 +19,7 @@
 
 #include <gcdumpc/context.h>
 #include <gcdumpc/unstable/full_names.h>
+#include <gcdumpc/unstable/values.h>
 
 #include "base/idmap.h"
 #include "image/space/image.h"
@@ -134,7 +136,8 @@ struct clr {
     bool server;
     bool with_dead; /* the events have all objects */
     const struct gcd_module_files
-        *files; /* for modules without metadata in the image; may be NULL */
+        *files;                       /* for modules without metadata in the image; may be NULL */
+    struct gcd_values_options values; /* that the events have */
     uint32_t heaps;
 
     struct clr_type *types;

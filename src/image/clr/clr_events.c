@@ -42,6 +42,9 @@ enum phase {
     NAMES_TYPES,
     NAMES_STATICS,
     IMAGE,
+    VALUES_BEGIN,
+    VALUES_PARTS,
+    VALUES_END,
     DONE
 };
 
@@ -63,6 +66,8 @@ void clr_events_done(struct clr_events *e)
     gcd_mem_free(&e->c->alloc, e->payload, CLR_EVENT_BYTES);
     gcd_mem_free(&e->c->alloc, e->nodes, CLR_EVENT_BYTES);
     gcd_mem_free(&e->c->alloc, e->edges, CLR_EVENT_BYTES);
+    gcd_mem_free(&e->c->alloc, e->values.units, CLR_VALUE_BYTES);
+    gcd_mem_free(&e->c->alloc, e->values.text, VALUES_TEXT_BYTES);
 }
 
 unsigned clr_events_progress(const struct clr_events *e)
@@ -387,23 +392,23 @@ static void put_node(struct clr_events *e, const struct clr_object *o, uint64_t 
     e->node_count++;
 }
 
-/* The next object; false: there are no more. */
-static bool next_object(struct clr_events *e, struct clr_object *ret)
+bool clr_events_object(struct clr_events *e, struct clr_scan *scan, size_t *next,
+                       struct clr_lost *lost, struct clr_object *ret)
 {
     struct clr *c = e->c;
     for (;;) {
-        if (e->scan.c == NULL) {
-            if (e->next == c->region_count)
+        if (scan->c == NULL) {
+            if (*next == c->region_count)
                 return false;
-            clr_scan_begin(&e->scan, c, &c->regions[e->next], &e->lost);
+            clr_scan_begin(scan, c, &c->regions[*next], lost);
         }
-        while (clr_scan_next(&e->scan, ret))
-            if (c->with_dead || clr_is_marked(e->scan.region, ret->address))
+        while (clr_scan_next(scan, ret))
+            if (c->with_dead || clr_is_marked(scan->region, ret->address))
                 return true;
-        if (e->scan.st != GCD_OK)
+        if (scan->st != GCD_OK)
             return false;
-        e->scan.c = NULL;
-        e->next++;
+        scan->c = NULL;
+        ++*next;
     }
 }
 
@@ -454,7 +459,7 @@ static gcd_status give_objects(struct clr_events *e, struct gcd_event *ret, stru
             return flush_edges(e, ret);
         if (e->node_count == GCD_CLR_BULK_BYTES / NODE_BYTES)
             return flush_nodes(e, ret);
-        if (!next_object(e, &e->object))
+        if (!clr_events_object(e, &e->scan, &e->next, &e->lost, &e->object))
             break;
         put_object(e, &e->object);
     }
@@ -563,6 +568,49 @@ static gcd_status give_image(struct clr_events *e, struct gcd_event *ret)
     return give(e, GCD_PROVIDER_NAMES, RECORDED_IMAGE, 1, done(&w), ret);
 }
 
+/* ---- values, as in a recording with values (src/values) ---- */
+
+static gcd_status give_values_begin(struct clr_events *e, struct gcd_event *ret)
+{
+    const struct gcd_values_options *o = &e->c->values;
+    struct recorded_values v = { .gc_number = GC_NUMBER,
+                                 .walk_number = WALK,
+                                 .kind = o->kind,
+                                 .max_string =
+                                     o->max_string != 0 ? o->max_string : GCD_MAX_STRING };
+    (void)next_phase(e);
+    if (o->kind == GCD_VALUES_NONE) {
+        e->phase = DONE;
+        return GCD_NEED_MORE;
+    }
+    return give(e, GCD_PROVIDER_NAMES, RECORDED_VALUES, 1,
+                (struct payload){ e->payload, recorded_put_values(e->payload, &v) }, ret);
+}
+
+static gcd_status give_values_part(struct clr_events *e, struct gcd_event *ret,
+                                   struct gcd_error *err)
+{
+    size_t n;
+    GCD_TRY(gcd_check_canceled(e->c->context->cancel, err));
+    GCD_TRY(clr_values_next(e, &n, err));
+    if (n == 0) {
+        (void)next_phase(e);
+        return GCD_NEED_MORE;
+    }
+    return give(e, GCD_PROVIDER_NAMES, RECORDED_VALUES_PART, 1, (struct payload){ e->payload, n },
+                ret);
+}
+
+static gcd_status give_values_end(struct clr_events *e, struct gcd_event *ret)
+{
+    struct recorded_values_end v = { .parts = e->values.parts,
+                                     .objects = e->values.objects,
+                                     .unread = e->values.unread };
+    (void)next_phase(e);
+    return give(e, GCD_PROVIDER_NAMES, RECORDED_VALUES_END, 1,
+                (struct payload){ e->payload, recorded_put_values_end(e->payload, &v) }, ret);
+}
+
 /* ---- all of them ---- */
 
 /* The number of items of a phase that has one event or more for them; events without items count
@@ -628,6 +676,12 @@ static gcd_status give_next(struct clr_events *e, struct gcd_event *ret, struct 
         return give_names_static(e, ret);
     case IMAGE:
         return give_image(e, ret);
+    case VALUES_BEGIN:
+        return give_values_begin(e, ret);
+    case VALUES_PARTS:
+        return give_values_part(e, ret, err);
+    case VALUES_END:
+        return give_values_end(e, ret);
     case DONE:
         break;
     }

@@ -5,8 +5,23 @@
 #include <gcdumpc/event.h>
 
 #include "image/clr/clr.h"
+#include "values/values.h"
 
 #define CLR_EVENT_BYTES ((size_t)65536)
+
+/* Which values have been written. */
+struct clr_values_at {
+    struct clr_scan scan;
+    struct clr_lost lost;
+    struct clr_object object; /* read, and not written yet */
+    struct values_content content;
+    bool begun, has_object;
+    uint32_t parts;
+    uint64_t objects, unread;
+    uint8_t *units; /* [CLR_VALUE_BYTES] */
+    char *text;     /* [VALUES_TEXT_BYTES] */
+};
+#define CLR_VALUE_BYTES ((size_t)65536)
 
 struct clr_events {
     struct clr *c;
@@ -20,6 +35,7 @@ struct clr_events {
     uint32_t node_index, edge_index;
     uint32_t node_count, edge_count; /* in the two buffers below */
     struct clr_lost lost;
+    struct clr_values_at values;
     uint64_t off;                     /* of the next payload */
     uint8_t *payload, *nodes, *edges; /* [CLR_EVENT_BYTES] each */
 };
@@ -28,6 +44,12 @@ gcd_status clr_events_init(struct clr_events *e, struct clr *c, struct gcd_error
 void clr_events_done(struct clr_events *e);
 /* GCD_OK; GCD_END after the last; GCD_E_CANCELED, GCD_E_NOMEM. */
 gcd_status clr_events_next(struct clr_events *e, struct gcd_event *ret, struct gcd_error *err);
+/* clr_values.c: the next part with values in E->payload; *RET_N 0 = no more. */
+gcd_status clr_values_next(struct clr_events *e, size_t *ret_n, struct gcd_error *err);
+/* The next object of the regions from number *NEXT on that the events have; false: there are no
+ * more. */
+bool clr_events_object(struct clr_events *e, struct clr_scan *scan, size_t *next,
+                       struct clr_lost *lost, struct clr_object *ret);
 /* How much of the heap has been written, in thousandths. */
 unsigned clr_events_progress(const struct clr_events *e);
 

@@ -1,0 +1,88 @@
+"""strings: duplicates of a core file as text, CSV and JSON; filters; secrets are masked; what is refused."""
+import csv
+import gzip
+import io
+import json
+import os
+
+from cli_support import CliTest, main, trace
+
+CORE = os.path.join(os.path.dirname(os.path.dirname(trace("net10-core"))), "net10-core", "heap.core.gz")
+NONE = r".*: has no texts of strings: a core file has them, and a recording made with gcdumpc collect --values strings"
+
+
+class Strings(CliTest):
+    def rows(self, *args):
+        return json.loads(self.done("strings", *args, "--json").text)["strings"]
+
+    def with_texts(self, **texts):
+        """The core file with other texts, of the same lengths, in place of some."""
+        with gzip.open(CORE) as f:
+            data = f.read()
+        for old, new in texts.items():
+            old, new = old.replace("_", " "), new.ljust(len(old))
+            self.assertEqual(len(old), len(new))
+            self.assertIn(old.encode("utf-16-le"), data)
+            data = data.replace(old.encode("utf-16-le"), new.encode("utf-16-le"))
+        return self.put("texts.core", data)
+
+    def test_text_and_csv_say_the_same_as_json(self):
+        rows = self.rows(CORE)
+        table = list(csv.DictReader(io.StringIO(self.done("strings", CORE, "--csv").text)))
+        keys = ("count", "wasted_bytes", "length")
+        self.assertEqual([tuple(int(r[k]) for k in keys) for r in table], [tuple(r[k] for k in keys) for r in rows])
+        words = [(t, r) for t, r in zip(table, rows) if r["text"][:1].isalpha()]
+        self.assertEqual([t["text"] for t, _ in words], [r["text"] for _, r in words])
+        self.expected("strings-top-5.txt", self.done("strings", CORE, "--top", "5").text)
+
+    def test_what_wastes_most_comes_first(self):
+        wasted = [r["wasted_bytes"] for r in self.rows(CORE)]
+        self.assertEqual(wasted, sorted(wasted, reverse=True))
+        self.assertGreater(wasted[0], 0)
+
+    def test_filters_choose_texts(self):
+        self.assertEqual([r["text"] for r in self.rows(CORE, "--filter", "System.Globalization.I*t")], ["System.Globalization.Invariant"])
+        self.assertEqual({r["text"] for r in self.rows(CORE, "--filter", "/^(true|false)$/")}, {"true", "false"})
+        self.assertEqual(self.rows(CORE, "--filter", "no such text"), [])
+        self.assertTrue(all(r["bytes"] >= 1000 for r in self.rows(CORE, "--min-bytes", "1000")))
+        text = self.done("strings", CORE, "--filter", "*Invariant*").text
+        self.assertIn('"Invariant Country"', text)
+        self.assertNotIn("Arrays of numbers", text)
+
+    def test_secrets_are_masked_unless_they_are_asked_for(self):
+        core = self.with_texts(a_literal_of_HeapLab="Pwd=hunter2-4711")
+        masked, = (r for r in self.rows(core) if r["masked"] == "connection string")
+        self.assertEqual((masked["text"], masked["count"], masked["length"]), (None, 1, 20))
+        self.assertNotIn("hunter2", self.done("strings", core, "--json").text)
+        self.assertIn("(connection string)", self.done("strings", core, "--filter", "*hunter2*").text)
+        self.assertNotIn("hunter2", self.done("strings", core, "--csv", "--show-values").text)
+        self.assertIn("hunter2-4711", self.done("strings", core, "--show-values=raw", "--json").text)
+        self.refused(2, "--show-values takes none, masked or raw, not \"all\"", "strings", core, "--show-values=all")
+
+    def test_control_characters_do_not_reach_a_terminal(self):
+        core = self.with_texts(a_literal_of_HeapLab='x\x1b[31m\n"\u202ey')
+        self.assertIn('"x\\u001b[31m\\n\\"\\u202ey', self.done("strings", core, "--filter", "x*y*").text)
+
+    def test_long_texts_are_cut(self):
+        row, = self.rows(CORE, "--filter", "xxxx*", "--max-string", "10")
+        self.assertEqual((row["text"], row["length"], row["cut"]), ("x" * 10, 10_000, True))
+        self.refused(2, "--max-string takes a number from 1 to 8192, not \"9000\"; see gcdumpc strings --help", "strings", CORE, "--max-string", "9000")
+
+    def test_other_files_have_no_texts(self):
+        self.refused(1, NONE, "strings", trace("net10-wks"))
+        self.done("convert", trace("net10-wks"), "-o", self.path("x.gcdump"))
+        self.refused(1, NONE, "strings", "x.gcdump")
+
+    def test_nothing_else_has_texts_of_a_core_file(self):
+        """Literals of the program, in no other output unless they are asked for."""
+        text = "a literal of HeapLab"
+        self.assertEqual([r["text"] for r in self.rows(CORE, "--filter", text)], [text])
+        for name in ("x.nettrace", "x.gcdump", "x.gclog", "x.dartheap", "x.heapsnapshot", "x.html"):
+            self.done("convert", CORE, "-o", self.path(name))
+            data = self.get(name)
+            self.assertNotIn(text.encode(), data, name)
+            self.assertNotIn(text.encode("utf-16-le"), data, name)
+
+
+if __name__ == "__main__":
+    main()

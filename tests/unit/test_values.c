@@ -1,0 +1,338 @@
+/* Values of objects: equal texts are kept once, parts of a recording are whole or refused, secrets
+ * are recognized. */
+#include <stdio.h>
+#include <string.h>
+
+#include "values/values.h"
+
+#include "support/check.h"
+#include "support/failalloc.h"
+
+static struct gcd_values *new_values(enum gcd_values_kind kind, uint32_t max_string)
+{
+    struct gcd_values_options o = { .kind = kind, .max_string = max_string };
+    struct gcd_values *v = NULL;
+    assert_int_equal(values_new(NULL, NULL, &o, &v, NULL), GCD_OK);
+    return v;
+}
+
+/* Adds TEXT, ASCII, as it would be read from memory. */
+static void add(struct gcd_values *v, uint64_t address, const char *text)
+{
+    static uint8_t units[2 * 10000];
+    static char utf8[VALUES_TEXT_BYTES];
+    size_t n = strlen(text);
+    for (size_t i = 0; i < n; i++) {
+        units[2 * i] = (uint8_t)text[i];
+        units[2 * i + 1] = 0;
+    }
+    struct values_content c = { .length = (uint32_t)n,
+                                .hash = values_hash_of(values_no_key, units, 2 * n) };
+    if (v->options.kind == GCD_VALUES_STRINGS) {
+        c.bytes = values_characters(&v->options, units, (uint32_t)n, utf8);
+        c.utf8 = utf8;
+    }
+    assert_int_equal(values_add(v, address, 0, &c, NULL), GCD_OK);
+}
+
+/* The numbers are those of Python, whose hash is this one (PYTHONHASHSEED=0). */
+static void hash_is_siphash(void **state)
+{
+    (void)state;
+    static const uint8_t text[] = "abcdefgh", wide[] = "a\0b\0c\0d\0e\0f\0g";
+    struct values_hash h;
+    assert_true(values_hash_of(values_no_key, text, 8) == UINT64_C(0x3f7b849c0b8e35ea));
+    assert_true(values_hash_of(values_no_key, wide, 14) == UINT64_C(0xe8166dc509d14c29));
+    values_hash_init(&h, values_no_key);
+    values_hash_words(&h, wide, 8);
+    assert_true(values_hash_end(&h, wide + 8, 6) == UINT64_C(0xe8166dc509d14c29));
+    static const uint8_t key[GCD_VALUES_KEY_BYTES] = { 1 };
+    assert_true(values_hash_of(key, text, 8) != UINT64_C(0x3f7b849c0b8e35ea));
+}
+
+static void equal_texts_are_kept_once(void **state)
+{
+    (void)state;
+    struct gcd_values *v = new_values(GCD_VALUES_STRINGS, 0);
+    add(v, 0x3000, "Germany");
+    add(v, 0x1000, "Germany");
+    add(v, 0x2000, "");
+    assert_int_equal(values_sort(v, NULL), GCD_OK);
+    assert_int_equal(gcd_values_text_count(v), 2);
+    assert_int_equal(gcd_values_count(v), 3);
+    assert_true(gcd_values_at(v, 0).address == 0x1000 && gcd_values_at(v, 2).address == 0x3000);
+    uint32_t text = gcd_values_find(v, 0x1000);
+    assert_int_equal(text, gcd_values_find(v, 0x3000));
+    assert_int_equal(gcd_values_find(v, 0x1008), GCD_TEXT_NONE);
+    assert_int_equal(gcd_values_text(v, text).bytes, 7);
+    assert_memory_equal(gcd_values_text(v, text).utf8, "Germany", 7);
+    assert_int_equal(gcd_values_text(v, gcd_values_find(v, 0x2000)).length, 0);
+    values_free(v);
+}
+
+/* Hashes are the same, lengths are the same: what differs is the kept text. */
+static void equal_hashes_of_different_texts_are_told_apart(void **state)
+{
+    (void)state;
+    struct gcd_values *v = new_values(GCD_VALUES_STRINGS, 0);
+    struct values_content a = { .hash = 5, .length = 1, .bytes = 1, .utf8 = "a" },
+                          b = { .hash = 5, .length = 1, .bytes = 1, .utf8 = "b" };
+    assert_int_equal(values_add(v, 8, 0, &a, NULL), GCD_OK);
+    assert_int_equal(values_add(v, 16, 0, &b, NULL), GCD_OK);
+    assert_true(gcd_values_find(v, 8) != gcd_values_find(v, 16));
+    values_free(v);
+}
+
+static void long_texts_keep_their_length_and_whole_characters(void **state)
+{
+    (void)state;
+    struct gcd_values_options o = { .kind = GCD_VALUES_STRINGS, .max_string = 3 };
+    /* "ab", U+1F600 as a pair */
+    static const uint8_t units[] = { 'a', 0, 'b', 0, 0x3d, 0xd8, 0x00, 0xde };
+    static char utf8[VALUES_TEXT_BYTES];
+    assert_int_equal(values_characters(&o, units, 4, utf8), 2);
+    o.max_string = 4;
+    assert_int_equal(values_characters(&o, units, 4, utf8), 6);
+    struct gcd_values *v = new_values(GCD_VALUES_STRINGS, 3);
+    add(v, 8, "abcd");
+    add(v, 16, "abce");
+    add(v, 24, "abc");
+    assert_int_equal(gcd_values_text_count(v), 3);
+    struct gcd_text t = gcd_values_text(v, gcd_values_find(v, 8));
+    assert_true(t.cut && t.length == 4 && t.bytes == 3);
+    assert_false(gcd_values_text(v, gcd_values_find(v, 24)).cut);
+    values_free(v);
+}
+
+#define MANY 20000u
+
+static struct gcd_values *many_values(void)
+{
+    struct gcd_values *v = new_values(GCD_VALUES_STRINGS, 0);
+    char text[64];
+    for (uint32_t i = 0; i < MANY; i++) {
+        (void)snprintf(text, sizeof text, "tenant-%u/session-%u", i % 7, i % 500);
+        add(v, 0x7f0000000000 + 64 * (uint64_t)i, text);
+    }
+    return v;
+}
+
+static void a_text_takes_24_bytes_beside_its_characters(void **state)
+{
+    (void)state;
+    struct gcd_values *v = new_values(GCD_VALUES_STRINGS, 0);
+    char text[64];
+    uint32_t worst = 0;
+    for (uint32_t i = 0; i < 200000; i++) {
+        (void)snprintf(text, sizeof text, "%u", i);
+        add(v, 8, text);
+        v->object_count = 0; /* only the texts count here */
+        uint64_t bytes = v->text_chunks * VALUES_TEXT_CHUNK * sizeof **v->texts +
+                         v->table_size * sizeof *v->table;
+        if (i >= 100000 && bytes / (i + 1) > worst)
+            worst = (uint32_t)(bytes / (i + 1));
+    }
+    assert_true(worst < 24);
+    values_free(v);
+}
+
+/* All parts of V, one after the other with their sizes; KEY as for values_writing_init. */
+static size_t write_parts(const struct gcd_values *v, const uint8_t *key, uint8_t *to, size_t cap,
+                          size_t *sizes, size_t *ret_parts)
+{
+    struct values_writing w;
+    size_t used = 0, parts = 0, n;
+    assert_int_equal(values_writing_init(&w, v, key, NULL), GCD_OK);
+    for (;;) {
+        assert_true(cap - used >= VALUES_PART_BYTES);
+        assert_int_equal(values_writing_next(&w, to + used, &n, NULL), GCD_OK);
+        if (n == 0)
+            break;
+        sizes[parts++] = n;
+        used += n;
+    }
+    values_writing_done(&w);
+    *ret_parts = parts;
+    return used;
+}
+
+static uint8_t packed[1 << 20];
+static size_t packed_sizes[64];
+
+static void parts_have_all_values_in_little_room(void **state)
+{
+    (void)state;
+    struct gcd_values *v = many_values(), *copy = new_values(GCD_VALUES_STRINGS, 0);
+    size_t parts, at = 0;
+    size_t bytes = write_parts(v, NULL, packed, sizeof packed, packed_sizes, &parts);
+    assert_true(parts > 1);
+    assert_in_range(bytes, 1, 10 * (size_t)MANY);
+    for (size_t i = 0; i < parts; at += packed_sizes[i++])
+        assert_int_equal(values_read_part(copy, packed + at, packed_sizes[i], (uint32_t)i, NULL),
+                         GCD_OK);
+    assert_int_equal(gcd_values_count(copy), MANY);
+    assert_int_equal(gcd_values_text_count(copy), gcd_values_text_count(v));
+    for (size_t i = 0; i < MANY; i++) {
+        struct gcd_value a = gcd_values_at(v, i), b = gcd_values_at(copy, i);
+        struct gcd_text x = gcd_values_text(v, a.text), y = gcd_values_text(copy, b.text);
+        assert_true(a.address == b.address && x.hash == y.hash && x.length == y.length);
+        assert_int_equal(x.bytes, y.bytes);
+        assert_memory_equal(x.utf8, y.utf8, x.bytes);
+    }
+    values_free(v);
+    values_free(copy);
+}
+
+static void a_damaged_part_is_refused(void **state)
+{
+    (void)state;
+    struct gcd_values *v = many_values();
+    size_t parts;
+    (void)write_parts(v, NULL, packed, sizeof packed, packed_sizes, &parts);
+    for (size_t i = 0; i < packed_sizes[0]; i += i < 64 ? 1 : 61) {
+        struct gcd_values *copy = new_values(GCD_VALUES_STRINGS, 0);
+        packed[i] ^= 0x10;
+        assert_int_equal(values_read_part(copy, packed, packed_sizes[0], 0, NULL), GCD_E_FORMAT);
+        packed[i] ^= 0x10;
+        values_free(copy);
+    }
+    struct gcd_values *copy = new_values(GCD_VALUES_STRINGS, 0);
+    for (size_t n = 0; n < packed_sizes[0]; n += 97)
+        assert_int_equal(values_read_part(copy, packed, n, 0, NULL), GCD_E_FORMAT);
+    assert_int_equal(values_read_part(copy, packed, packed_sizes[0], 1, NULL), GCD_E_FORMAT);
+    assert_int_equal(gcd_values_count(copy), 0);
+    values_free(copy);
+    values_free(v);
+}
+
+/* With a key neither the texts are recorded nor their hashes. */
+static void hashes_say_only_what_is_equal(void **state)
+{
+    (void)state;
+    static const uint8_t key[GCD_VALUES_KEY_BYTES] = { 7, 7, 7 };
+    struct gcd_values *v = many_values(), *copy = new_values(GCD_VALUES_HASHES, 0);
+    size_t parts, at = 0;
+    size_t bytes = write_parts(v, key, packed, sizeof packed, packed_sizes, &parts);
+    for (size_t i = 0; i + 6 < bytes; i++)
+        assert_int_not_equal(memcmp(packed + i, "tenant", 6), 0);
+    for (size_t i = 0; i < parts; at += packed_sizes[i++])
+        assert_int_equal(values_read_part(copy, packed + at, packed_sizes[i], (uint32_t)i, NULL),
+                         GCD_OK);
+    assert_int_equal(gcd_values_text_count(copy), gcd_values_text_count(v));
+    struct gcd_text a = gcd_values_text(v, 0), b = gcd_values_text(copy, 0);
+    assert_true(b.utf8 == NULL && b.length == a.length && b.hash != a.hash);
+    values_free(v);
+    values_free(copy);
+}
+
+static void too_much_text_is_refused(void **state)
+{
+    (void)state;
+    struct gcd_limits limits = { .text_bytes = 100 };
+    struct gcd_values_options o = { .kind = GCD_VALUES_STRINGS };
+    struct gcd_values *v = NULL;
+    struct gcd_error err = GCD_ERROR_INIT;
+    assert_int_equal(values_new(NULL, &limits, &o, &v, &err), GCD_OK);
+    static const char text[101] = "x";
+    struct values_content c = { .hash = 1, .length = 101, .bytes = 101, .utf8 = text };
+    assert_int_equal(values_add(v, 8, 0, &c, &err), GCD_E_LIMIT);
+    c.bytes = 50;
+    assert_int_equal(values_add(v, 8, 0, &c, &err), GCD_OK);
+    values_free(v);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    bool done = false;
+    for (uint64_t i = 1; !done; i++) {
+        struct failalloc fa;
+        failalloc_init(&fa);
+        fa.fail_at = i;
+        struct gcd_values_options o = { .kind = GCD_VALUES_STRINGS };
+        struct values_content c = { .hash = 1, .length = 1, .bytes = 1, .utf8 = "x" };
+        struct gcd_values *v = NULL;
+        gcd_status st = values_new(&fa.alloc, NULL, &o, &v, NULL);
+        if (st == GCD_OK)
+            st = values_add(v, 16, 0, &c, NULL);
+        c.hash = 2;
+        if (st == GCD_OK)
+            st = values_add(v, 8, 0, &c, NULL);
+        if (st == GCD_OK)
+            st = values_sort(v, NULL);
+        assert_true(st == GCD_OK || st == GCD_E_NOMEM);
+        done = st == GCD_OK;
+        values_free(v);
+        assert_null(failalloc_complaint(&fa));
+    }
+}
+
+static void secrets_are_recognized(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *name;
+    } rows[] = {
+        { "-----BEGIN RSA PRIVATE KEY-----", "private key" },
+        { "Server=db;User Id=shop;Password=hunter2;", "connection string" },
+        { "{\"dbPassword\": \"hunter2\"}", "connection string" },
+        { "Data Source=db; Pwd = x", "connection string" },
+        { "AccountName=a;AccountKey=c2VjcmV0", "connection string" },
+        { "Endpoint=sb://x/;SharedAccessKey=abc", "connection string" },
+        { "BlobEndpoint=x;SharedAccessSignature=sv", "connection string" },
+        { "amqp://user:pass@host/vhost", "connection string" },
+        { "client_secret=abcdef", "token" },
+        { "https://x/y?api_key=12345", "token" },
+        { "ApiKey: 12345", "token" },
+        { "access_token=xyz", "token" },
+        { "\"refresh_token\":\"xyz\"", "token" },
+        { "Bearer abcdefghijklmnop.qrstu", "token" },
+        { "Basic dXNlcjpwYXNzd29yZDEyMw==", "token" },
+        { "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxIn0.sig", "token" },
+        { "ghp_abcdefghijklmnopqrst", "token" },
+        { "github_pat_abcdefghijklmnopqrst", "token" },
+        { "glpat-abcdefghijklmnopqrst", "token" },
+        { "xoxb-abcdefghijklmnopqrst", "token" },
+        { "xoxp-abcdefghijklmnopqrst", "token" },
+        { "AKIAIOSFODNN7EXAMPLE1", "token" },
+        { "sk_live_abcdefghijklmnopqrst", "token" },
+        { "AIzaSyAabcdefghijklmnop", "token" },
+        { "Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MGFiY2RlZg==", "token" },
+        { "0123456789abcdef0123456789abcdef", "token" },
+        { "mail to jane.doe+shop@mail.example.org now", "e-mail address" },
+        { "", NULL },
+        { "Germany, Federal Republic of", NULL },
+        { "6f9619ff-8b86-d011-b42d-00c04fc964ff", NULL },
+        { "https://shop.example/orders/4711?page=2", NULL },
+        { "System.Collections.Generic.Dictionary`2[System.String,System.Object]", NULL },
+        { "Basic information about passwords", NULL },
+        { "@media screen", NULL },
+        { "a @ b.c", NULL },
+        { "12345678901234567890123456789012", NULL },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *name = gcd_secret_name(rows[i].text, strlen(rows[i].text));
+        if ((name == NULL) != (rows[i].name == NULL))
+            fail_msg("%s", rows[i].text);
+        if (name != NULL)
+            assert_string_equal(name, rows[i].name);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hash_is_siphash),
+        cmocka_unit_test(equal_texts_are_kept_once),
+        cmocka_unit_test(equal_hashes_of_different_texts_are_told_apart),
+        cmocka_unit_test(long_texts_keep_their_length_and_whole_characters),
+        cmocka_unit_test(a_text_takes_24_bytes_beside_its_characters),
+        cmocka_unit_test(parts_have_all_values_in_little_room),
+        cmocka_unit_test(a_damaged_part_is_refused),
+        cmocka_unit_test(hashes_say_only_what_is_equal),
+        cmocka_unit_test(too_much_text_is_refused),
+        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(secrets_are_recognized),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
