@@ -99,7 +99,8 @@ static gcd_status put_object(const struct filling *f, const struct placed *p, st
     put_head(f, p->path, p->depth, "object");
     answer_count(f->a, "bytes", gcd_graph_node_size(f->graph, step->node));
     answer_object(f->a, f->of->session, step->node);
-    answer_format(f->a, "step", "%s%s%s%s", gcd_async_step_name(type, call), field, elements,
+    answer_format(f->a, "step", "%s%s%s%s",
+                  gcd_names_step(gcd_session_names(f->of->session), type_id, call), field, elements,
                   step->dependent ? " (by a dependent handle)" : "");
     answer_text(f->a, "type", type);
     answer_text(f->a, "flags", step->dependent ? "dependent" : NULL);

@@ -170,7 +170,8 @@ static void put_step_text(struct answer *a, const char *key, const struct answer
     char field[GCD_FIELD_LABEL_BYTES] = "";
     if (i + 1 < s->path_count && s->path[i + 1].fold != GCD_FOLD_INSIDE)
         (void)gcd_field_suffix(&via, field);
-    type = gcd_async_step_name(type != NULL ? type : "", call);
+    if (!step->skipped)
+        type = gcd_names_step(gcd_session_names(of->session), step->type, call);
     if (s->collection != NULL && step->node == s->node)
         answer_elements_text(s->elements, s->elements_at_least, s->elements_at_most, elements);
     if (step->skipped)

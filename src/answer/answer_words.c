@@ -23,7 +23,10 @@ void answer_root_parts(const struct gcd_graph *g, const struct gcd_names *names,
                        const struct gcd_root *r, const char *ret[ANSWER_ROOT_PARTS])
 {
     const struct gcd_static_words w = words_of(g, names, r);
-    ret[0] = r != NULL ? gcd_root_group_label(gcd_root_group(r))->one : ANSWER_NO_ROOT;
+    ret[0] = r == NULL                         ? ANSWER_NO_ROOT
+             : gcd_root_is_thread_static(g, r) ? "thread-static variable"
+             : gcd_static_is_property(r)       ? "static property"
+                                               : gcd_root_group_label(gcd_root_group(r))->one;
     ret[1] = w.label[0][0] != '\0' ? " " : "";
     for (size_t i = 0; i < 3; i++)
         ret[2 + i] = w.label[i];

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <gcdumpc/unstable/static_names.h>
+
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/ovf.h"
@@ -539,6 +541,25 @@ gcd_status gcd_build_root_kept(struct gcd_build *b, const struct gcd_root *r, st
     return GCD_OK;
 }
 
+/* Sets ROOT's label, as it is in the source. */
+static gcd_status build_label(struct gcd_build *b, const char *label, struct gcd_root *root,
+                              struct gcd_error *err)
+{
+    size_t n = strlen(label);
+    root->label = root->name;
+    if (n == 0)
+        return GCD_OK;
+    char *text = gcd_mem_new_array(&b->g->alloc, n + 1, 1);
+    if (text == NULL)
+        return gcd_fail_nomem(err, "keeping the names of static variables");
+    size_t used = gcd_static_source_label(label, n, text);
+    text[used] = '\0';
+    gcd_status st =
+        strcmp(text, root->name) != 0 ? gcd_build_text(b, text, used, &root->label, err) : GCD_OK;
+    gcd_mem_free(&b->g->alloc, text, n + 1);
+    return st;
+}
+
 gcd_status gcd_build_root(struct gcd_build *b, const struct gcd_root *r, struct gcd_error *err)
 {
     struct gcd_root root = *r;
@@ -547,9 +568,7 @@ gcd_status gcd_build_root(struct gcd_build *b, const struct gcd_root *r, struct 
     root.class_name = "";
     if (r->class_name != NULL && r->class_name[0] != '\0')
         GCD_TRY(gcd_build_text(b, r->class_name, strlen(r->class_name), &root.class_name, err));
-    root.label = root.name;
-    if (r->label != NULL && r->label != r->name)
-        GCD_TRY(gcd_build_text(b, r->label, strlen(r->label), &root.label, err));
+    GCD_TRY(build_label(b, r->label != NULL ? r->label : name, &root, err));
     return gcd_build_root_kept(b, &root, err);
 }
 

@@ -41,14 +41,31 @@ static struct holder holder_of(struct gcd_metadata *m, uint32_t row)
     return h;
 }
 
-/* Is m->field_name the name of one of the events? */
+/* Has the class an event with the first N bytes of m->field_name as its name? */
+static bool has_event(struct gcd_metadata *m, const struct holder *h, size_t n)
+{
+    for (uint32_t i = 0; i < h->event_count && m->w.st == GCD_OK; i++) {
+        const char *event =
+            meta_string(&m->t, meta_cell(&m->t, META_EVENT, h->first_event + i, EVENT_NAME));
+        if (strlen(event) == n && memcmp(event, m->field_name, n) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Is m->field_name the field of one of the events?  That of Visual Basic, "ClosedEvent", becomes
+ * "Closed/Event". */
 static bool is_event(struct gcd_metadata *m, const struct holder *h)
 {
-    for (uint32_t i = 0; i < h->event_count && m->w.st == GCD_OK; i++)
-        if (strcmp(meta_string(&m->t, meta_cell(&m->t, META_EVENT, h->first_event + i, EVENT_NAME)),
-                   m->field_name) == 0)
-            return true;
-    return false;
+    static const char suffix[] = "Event";
+    size_t n = strlen(m->field_name), k = sizeof suffix - 1;
+    if (has_event(m, h, n))
+        return true;
+    if (n <= k || strcmp(m->field_name + n - k, suffix) != 0 || !has_event(m, h, n - k))
+        return false;
+    m->field_name[n - k] = '/';
+    memcpy(m->field_name + n - k + 1, suffix, sizeof suffix);
+    return true;
 }
 
 /* The class of instance field ROW (for a generic class, its definition), 0 = another type; stores

@@ -32,7 +32,7 @@ struct gcd_metadata {
     size_t text_n, text_cap;
     /* inside the signature of a function pointer: nothing is written */
     unsigned muted;
-    char field_name[3 * META_STRING_MAX + 1];
+    char field_name[3 * META_STRING_MAX + 2]; /* and a "/" */
     struct meta_name frames[META_DEPTH_MAX];
 };
 

@@ -201,14 +201,86 @@ void gcd_async_method(const char *machine, size_t n, char *ret, size_t cap)
     }
 }
 
-const char *gcd_async_step_name(const char *name, char buf[GCD_ASYNC_STEP_BYTES])
+/* ---- other types that compilers make ---- */
+
+/* The number after the last '@' of X, the line of an F# function; it may have another one behind a
+ * dash.  X.n = X is no such name. */
+static size_t find_line(struct piece x)
 {
-    static const char async[] = "async ";
+    size_t at = find(x, '@'), i = at + 1;
+    while (i < x.n && ((x.p[i] >= '0' && x.p[i] <= '9') || (x.p[i] == '-' && i > at + 1)))
+        i++;
+    return i == x.n && i > at + 1 && at > 0 ? at : x.n;
+}
+
+/* "NAME" of "NAME [Shop.dll]" */
+static struct piece without_module(const char *name)
+{
+    const char *module = strstr(name, " [");
+    return (struct piece){ name, module != NULL ? (size_t)(module - name) : strlen(name) };
+}
+
+enum gcd_made_of gcd_made_of(const char *name)
+{
+    struct piece all = without_module(name), method, rest;
     const char *machine;
     size_t n;
-    if (!gcd_async_machine(name, &machine, &n))
+    if (gcd_async_machine(name, &machine, &n))
+        return GCD_MADE_OF_CALL;
+    struct piece own = from(all, last_segment(all));
+    if (all.n == 0 || all.p[all.n - 1] == ']')
+        return GCD_MADE_OF_NOTHING;
+    if (begins(own, "<>c") || begins(own, "_Closure$__"))
+        return GCD_MADE_OF_LAMBDA;
+    if (begins(own, "VB$StateMachine_") || (split(own, &method, &rest) && begins(rest, "d__")))
+        return GCD_MADE_OF_STATE;
+    return find_line(own) < own.n ? GCD_MADE_OF_FUNCTION : GCD_MADE_OF_NOTHING;
+}
+
+void gcd_made_of_method(const char *name, char *ret, size_t cap)
+{
+    struct piece all = without_module(name);
+    struct text t = { ret, 0, cap };
+    size_t start = last_segment(all);
+    struct piece outer = { name, start > 0 ? start - 1 : 0 }, own = from(all, start);
+    const char *machine;
+    size_t n;
+    ret[0] = '\0';
+    switch (gcd_made_of(name)) {
+    case GCD_MADE_OF_CALL:
+        (void)gcd_async_machine(name, &machine, &n);
+        gcd_async_method(machine, n, ret, cap);
+        return;
+    case GCD_MADE_OF_STATE:
+        gcd_async_method(name, all.n, ret, cap);
+        return;
+    case GCD_MADE_OF_LAMBDA:
+        put(&t, real_class(outer));
+        return;
+    case GCD_MADE_OF_FUNCTION:
+        put(&t, outer);
+        put_text(&t, outer.n > 0 ? "." : "");
+        put(&t, (struct piece){ own.p, find(own, '@') });
+        put_text(&t, ", line ");
+        own = from(own, find(own, '@') + 1);
+        put(&t, (struct piece){ own.p, find(own, '-') });
+        return;
+    case GCD_MADE_OF_NOTHING:
+        put(&t, all);
+    }
+}
+
+const char *gcd_async_step_name(const char *name, bool known, bool async,
+                                char buf[GCD_ASYNC_STEP_BYTES])
+{
+    static const char *const words[] = { "", "async ", "iterator ", "variables of a lambda in ",
+                                         "function in " }; /* enum gcd_made_of */
+    enum gcd_made_of made_of = gcd_made_of(name);
+    const char *word = async && made_of == GCD_MADE_OF_STATE ? "state of async " : words[made_of];
+    if (made_of == GCD_MADE_OF_NOTHING || (made_of == GCD_MADE_OF_STATE && !known))
         return name;
-    memcpy(buf, async, sizeof async - 1);
-    gcd_async_method(machine, n, buf + sizeof async - 1, GCD_ASYNC_STEP_BYTES - (sizeof async - 1));
+    size_t n = strlen(word);
+    memcpy(buf, word, n);
+    gcd_made_of_method(name, buf + n, GCD_ASYNC_STEP_BYTES - n);
     return buf;
 }

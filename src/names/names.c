@@ -1,4 +1,5 @@
 #include <gcdumpc/names.h>
+#include <gcdumpc/unstable/async_names.h>
 #include <gcdumpc/unstable/loads.h>
 #include <gcdumpc/unstable/static_names.h>
 #include <gcdumpc/unstable/type_names.h>
@@ -8,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/idmap.h"
 #include "base/mem.h"
 #include "base/sort.h"
 #include "base/text.h"
@@ -31,6 +33,7 @@ struct gcd_names {
     uint32_t count;
     struct class_name *classes; /* [class_count] sorted by RAW */
     size_t class_count, class_room;
+    struct gcd_idmap machines; /* hashes of the state machines that are in boxes */
     enum gcd_name_style style;
 };
 
@@ -367,6 +370,32 @@ static gcd_status make_names_unique(struct gcd_names *n, const struct gcd_summar
     return st;
 }
 
+/* ---- state machines ---- */
+
+static uint64_t hash_of(const char *name, size_t n)
+{
+    return gcd_text_hash(name, n, GCD_TEXT_HASH);
+}
+
+static gcd_status find_machines(struct gcd_names *n, struct gcd_error *err)
+{
+    bool ok = true;
+    for (uint32_t i = 0; i < n->count && ok; i++) {
+        const char *machine;
+        size_t bytes;
+        if (gcd_async_machine(gcd_names_plain(n, i), &machine, &bytes))
+            ok = gcd_idmap_put(&n->machines, hash_of(machine, bytes), 0);
+    }
+    return ok ? GCD_OK : text_error(GCD_E_NOMEM, err);
+}
+
+const char *gcd_names_step(const struct gcd_names *n, uint32_t type, char buf[GCD_ASYNC_STEP_BYTES])
+{
+    const char *plain = gcd_names_plain(n, type);
+    bool async = gcd_idmap_get(&n->machines, hash_of(plain, strlen(plain))) != GCD_IDMAP_NONE;
+    return gcd_async_step_name(n->name[type], true, async, buf);
+}
+
 gcd_status gcd_names_new(const struct gcd_summary *from, enum gcd_name_style style,
                          const struct gcd_alloc *alloc, struct gcd_names **ret,
                          struct gcd_error *err)
@@ -379,6 +408,7 @@ gcd_status gcd_names_new(const struct gcd_summary *from, enum gcd_name_style sty
     n->count = from->type_count;
     n->style = style;
     gcd_textpool_init(&n->text, &n->alloc, TEXT_BYTES_MAX);
+    gcd_idmap_init(&n->machines, &n->alloc);
     n->name = gcd_mem_new_array(&n->alloc, n->count, sizeof *n->name);
     gcd_status st = n->name != NULL ? spell(n, from, style, err) : text_error(GCD_E_NOMEM, err);
     if (st == GCD_OK && is_csharp(style))
@@ -387,6 +417,8 @@ gcd_status gcd_names_new(const struct gcd_summary *from, enum gcd_name_style sty
         st = spell_runtime(n, from, err);
     if (st == GCD_OK)
         st = spell_classes(n, from, style, err);
+    if (st == GCD_OK)
+        st = find_machines(n, err);
     if (st == GCD_OK)
         *ret = n;
     else
@@ -400,6 +432,7 @@ void gcd_names_free(struct gcd_names *n)
         return;
     struct gcd_alloc a = n->alloc;
     gcd_textpool_done(&n->text);
+    gcd_idmap_done(&n->machines);
     gcd_mem_free(&a, n->name, n->count * sizeof *n->name);
     gcd_mem_free(&a, n->plain, n->count * sizeof *n->plain);
     gcd_mem_free(&a, n->classes, n->class_room * sizeof *n->classes);

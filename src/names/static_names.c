@@ -2,9 +2,76 @@
 
 #include <string.h>
 
+#include <gcdumpc/unstable/fields.h>
+
+/* The class of the start-up code of a file in F#, "<StartupCode$Harbour>.$Main". */
+static size_t startup_code(const char *label, size_t n)
+{
+    static const char begin[] = "<StartupCode$";
+    size_t i = sizeof begin - 1;
+    if (n <= i || memcmp(label, begin, i) != 0)
+        return 0;
+    while (i < n && label[i] != '>')
+        i++;
+    return i + 2 < n && label[i + 1] == '.' && label[i + 2] == '$' ? i + 3 : 0;
+}
+
+/* Without the line at the end of a variable of F#: "state@8". */
+static size_t without_line(const char *label, size_t n)
+{
+    size_t i = n;
+    while (i > 0 && label[i - 1] >= '0' && label[i - 1] <= '9')
+        i--;
+    return i < n && i > 1 && label[i - 1] == '@' ? i - 1 : n;
+}
+
+size_t gcd_static_source_label(const char *label, size_t n, char *buf)
+{
+    static const char or [] = " or ";
+    size_t used = 0;
+    for (size_t at = 0, end; at <= n; at = end + sizeof or -1) {
+        for (end = at; end + sizeof or -1 < n && memcmp(label + end, or, sizeof or -1) != 0;)
+            end++;
+        if (end + sizeof or -1 >= n)
+            end = n;
+        size_t from = at + startup_code(label + at, end - at),
+               some = without_line(label + from, end - from);
+        used += gcd_field_source_name(label + from, some, buf + used);
+        if (end == n)
+            break;
+        memcpy(buf + used, or, sizeof or -1);
+        used += sizeof or -1;
+    }
+    return used;
+}
+
+bool gcd_static_is_property(const struct gcd_root *r)
+{
+    size_t n;
+    return r->kind == GCD_ROOT_STATIC && gcd_field_property(r->name, strlen(r->name), &n);
+}
+
 bool gcd_static_is_labelled(const struct gcd_root *r)
 {
-    return r->kind == GCD_ROOT_STATIC && strcmp(r->label, r->name) != 0;
+    size_t n = strlen(r->name);
+    if (r->kind != GCD_ROOT_STATIC || strcmp(r->label, r->name) == 0)
+        return false;
+    return !gcd_field_property(r->name, n, &n) || strlen(r->label) != n ||
+           memcmp(r->label, r->name + 1, n) != 0;
+}
+
+bool gcd_root_is_thread_static(const struct gcd_graph *g, const struct gcd_root *r)
+{
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(g, r->node, &n);
+    uint32_t type = gcd_graph_node_type(g, r->node);
+    if (gcd_root_group(r) != GCD_GROUP_LOCALS ||
+        strcmp(gcd_graph_summary(g)->types[type].name, "System.Object[]") != 0)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (edges[i] != r->node && gcd_graph_node_type(g, edges[i]) == type)
+            return true;
+    return false;
 }
 
 struct gcd_static_words gcd_static_words(const struct gcd_graph *g, const struct gcd_names *names,

@@ -74,10 +74,10 @@ static void names_of_methods(void **state)
         char step[GCD_ASYNC_STEP_BYTES];
         assert_int_equal(gcd_async_machine(names[i].type, &machine, &n), names[i].machine != NULL);
         if (names[i].machine == NULL) {
-            assert_ptr_equal(gcd_async_step_name(names[i].type, step), names[i].type);
+            assert_ptr_equal(gcd_async_step_name(names[i].type, true, false, step), names[i].type);
             continue;
         }
-        assert_ptr_equal(gcd_async_step_name(names[i].type, step), step);
+        assert_ptr_equal(gcd_async_step_name(names[i].type, true, false, step), step);
         assert_true(strncmp(step, "async ", 6) == 0);
         assert_string_equal(step + 6, names[i].method);
         assert_int_equal(n, strlen(names[i].machine));
@@ -86,6 +86,43 @@ static void names_of_methods(void **state)
         assert_string_equal(text, names[i].method);
         gcd_async_method(machine, n, cut, sizeof cut);
         assert_true(strlen(cut) <= 5 && strncmp(cut, text, strlen(cut)) == 0);
+    }
+}
+
+/* Other types that compilers make of methods. */
+static void names_of_made_types(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *type;
+        bool known, async;
+        const char *step; /* NULL = the type */
+    } made[] = {
+        { "Shop.Cart.<Items>d__6", true, false, "iterator Shop.Cart.Items" },
+        { "Shop.Cart.<Items>d__6<System.Int32>", true, false,
+          "iterator Shop.Cart.Items<System.Int32>" },
+        { "Shop.Cart.<Pay>d__7", true, true, "state of async Shop.Cart.Pay" },
+        { "Shop.Cart.<Items>d__6", false, false, NULL },
+        { "Shop.Cart.<Items>d__6 [Shop.dll]", true, false, "iterator Shop.Cart.Items" },
+        { "Shop.Cart.VB$StateMachine_3_Items", true, false, "iterator Shop.Cart.Items" },
+        { "Shop.Cart.<>c__DisplayClass5_0", true, false, "variables of a lambda in Shop.Cart" },
+        { "Shop.Cart.<>c [Shop 0x02000005]", false, false, "variables of a lambda in Shop.Cart" },
+        { "Shop.Cart._Closure$__2-0", true, false, "variables of a lambda in Shop.Cart" },
+        { "Shop.Cart.<>c.<<A>b__1>d__3", true, false, "iterator Shop.Cart.A (lambda)" },
+        { "Harbour.berth@14", true, false, "function in Harbour.berth, line 14" },
+        { "Harbour.berth@14-2", true, false, "function in Harbour.berth, line 14" },
+        { "Shop.Cart.<Items>d__6[]", true, false, NULL },
+        { "System.Collections.Generic.List<Shop.Cart.<Items>d__6>", true, false, NULL },
+        { "Shop.Cart", true, false, NULL },
+        { "@14", true, false, NULL },
+        { "a@", true, false, NULL },
+        { "a@1b", true, false, NULL },
+        { "", true, false, NULL },
+    };
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
+        char step[GCD_ASYNC_STEP_BYTES];
+        const char *got = gcd_async_step_name(made[i].type, made[i].known, made[i].async, step);
+        assert_string_equal(got, made[i].step != NULL ? made[i].step : made[i].type);
     }
 }
 
@@ -102,6 +139,8 @@ static void odd_names(void **state)
         for (size_t cap = 1; cap < sizeof text; cap++) {
             memset(text, 'x', sizeof text);
             gcd_async_method(odd[i], strlen(odd[i]), text, cap);
+            assert_true(strlen(text) < cap);
+            gcd_made_of_method(odd[i], text, cap);
             assert_true(strlen(text) < cap);
         }
     gcd_async_method("<\xc3\xa4\xc3\xa4>d", 7, text, 4);
@@ -731,6 +770,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_of_methods),
+        cmocka_unit_test(names_of_made_types),
         cmocka_unit_test(odd_names),
         cmocka_unit_test(stacks_of_samples),
         cmocka_unit_test(where_many_calls_wait),

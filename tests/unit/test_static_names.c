@@ -114,6 +114,51 @@ static void names_of_classes_need_memory(void **state)
     gcd_graph_free(g);
 }
 
+/* Labels as the source spells them. */
+static void labels_of_compilers(void **state)
+{
+    (void)state;
+    static const char *const labels[][2] = {
+        { "Shop.Cart.<All>k__BackingField", "Shop.Cart.All" },
+        { "<All>k__BackingField", "All" },
+        { "A.<X>k__BackingField or B<int>.<Y>k__BackingField or another",
+          "A.X or B<int>.Y or another" },
+        { "<StartupCode$Harbour>.$Main.state@8", "Main.state" },
+        { "<StartupCode$Harbour>.$Main.state", "Main.state" },
+        { "<StartupCode$Harbour>", "<StartupCode$Harbour>" },
+        { "<StartupCode$", "<StartupCode$" },
+        { "Harbour.berths@12", "Harbour.berths" },
+        { "s_items", "s_items" },
+        { "@8", "@8" },
+        { "a or ", "a or " },
+        { " or ", " or " },
+        { "", "" },
+    };
+    for (size_t i = 0; i < sizeof labels / sizeof *labels; i++) {
+        char buf[100];
+        size_t n = gcd_static_source_label(labels[i][0], strlen(labels[i][0]), buf);
+        buf[n] = '\0';
+        assert_string_equal(buf, labels[i][1]);
+    }
+}
+
+/* A thread's Object[] that refers to another is where its thread-static variables are. */
+static void thread_static_variables(void **state)
+{
+    (void)state;
+    struct gcd_graph *g = shop_build(&(struct shop){
+        SHOP_TYPES({ .name = "System.Object[]", .named = true },
+                   { .name = "Shop.Item", .named = true }),
+        SHOP_NODES({ 0, 40 }, { 0, 48 }, { 1, 24 }),
+        SHOP_EDGES({ 0, 1 }, { 1, 2 }),
+        SHOP_ROOTS({ .kind = GCD_ROOT_STACK, .node = 0 }, { .kind = GCD_ROOT_STACK, .node = 1 },
+                   { .kind = GCD_ROOT_STACK, .node = 2 }, { .kind = GCD_ROOT_HANDLE, .node = 0 }),
+    });
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(gcd_root_is_thread_static(g, &gcd_graph_summary(g)->roots[i]), i == 0);
+    gcd_graph_free(g);
+}
+
 /* ---- one step for each label ---- */
 
 static void variables_with_one_label_are_one_step(void **state)
@@ -336,6 +381,8 @@ static void formats_need_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(labels_of_compilers),
+        cmocka_unit_test(thread_static_variables),
         cmocka_unit_test(words_say_what_is_known),
         cmocka_unit_test(names_of_classes_need_memory),
         cmocka_unit_test(variables_with_one_label_are_one_step),

@@ -487,6 +487,67 @@ static void the_handlers_of_an_event(void **state)
     }
 }
 
+/* The words for an event follow the language that its field tells. */
+static void an_event_of_visual_basic(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *events, *sentence, *advice;
+    } rows[] = {
+        { "Clicked Action;", "The event Button.Clicked, an Action, has 50 handlers",
+          "Look for a += on Button.Clicked without its -= in Listener." },
+        { "Clicked/Event Action;", "The event Button.Clicked, an Action, has 50 handlers",
+          "Look for WithEvents or AddHandler on Button.Clicked without RemoveHandler in "
+          "Listener." },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pile *p = pile_new();
+        static_root(p, make_event(p, lists[0], 50, 1000, false), "s_button");
+        p->types[type(p, "Button")].events = rows[i].events;
+        struct answer a = ask(p, 0.5);
+        const struct gcd_suspect *s = suspect(a, 0, GCD_SUSPECT_HANDLERS, "Action");
+        if (strstr(s->sentence, rows[i].sentence) == NULL || strcmp(s->advice, rows[i].advice) != 0)
+            fail_msg("%s %s", s->sentence, s->advice);
+        forget(a);
+    }
+}
+
+/* Iterators, lambdas and functions of F# have the names of the source. */
+static void types_that_compilers_make(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *type, *words;
+    } rows[] = {
+        { "Shop.Cart+<Items>d__6", ": 500 iterators of Cart.Items in a List" },
+        { "Shop.Cart+<>c__DisplayClass5_0", ": 500 lambdas in Cart in a List" },
+        { "Shop.Harbour+berth@14", ": 500 functions in Harbour.berth, line 14 in a List" },
+        { "Shop.Cart+Items", ": 500 Cart+Items in a List" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pile *p = pile_new();
+        uint32_t holder = node(p, "Shop.Holder", 24),
+                 list = child(p, holder, "System.Collections.Generic.List`1[System.Object]", 32),
+                 items = child(p, list, "System.Object[]", 16 + 8 * 512);
+        static_root(p, holder, "s_holder");
+        for (unsigned k = 0; k < 500; k++)
+            child(p, child(p, items, rows[i].type, 24), "System.Byte[]", 1000);
+        struct gcd_error e = GCD_ERROR_INIT;
+        struct answer a = { .g = pile_graph(p) };
+        struct gcd_names *names;
+        assert_int_equal(gcd_names_new(gcd_graph_summary(a.g), GCD_NAMES_RUNTIME, NULL, &names, &e),
+                         GCD_OK);
+        assert_int_equal(gcd_dominators_new(a.g, NULL, &a.d, &e), GCD_OK);
+        struct gcd_suspects_options how = { .share = 0.5, .min_bytes = 1, .names = names };
+        assert_int_equal(gcd_suspects_new(a.g, a.d, &how, &a.s, &e), GCD_OK);
+        const char *sentence = gcd_suspects_get(a.s, 0)->sentence;
+        if (strstr(sentence, rows[i].words) == NULL)
+            fail_msg("%s", sentence);
+        gcd_names_free(names);
+        forget(a);
+    }
+}
+
 /* A hundred buttons with some handlers each: the list of buttons is not what went wrong.  Buttons
  * with two handlers each, and buttons whose handlers keep little, are as they should be. */
 static void handlers_of_an_event_of_many_objects(void **state)
@@ -936,6 +997,8 @@ int main(void)
         cmocka_unit_test(the_first_of_several_roots),
         cmocka_unit_test(one_that_waits_and_is_large_alone_is_an_object),
         cmocka_unit_test(the_handlers_of_an_event),
+        cmocka_unit_test(an_event_of_visual_basic),
+        cmocka_unit_test(types_that_compilers_make),
         cmocka_unit_test(handlers_of_an_event_of_many_objects),
         cmocka_unit_test(a_list_of_two_delegates_is_neither_s),
         cmocka_unit_test(very_many_handlers_are_suspicious_by_themselves),

@@ -16,18 +16,40 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <gcdumpc/names.h>
 #include <gcdumpc/status.h>
 
 /* Is TYPE the name of a box?  If so, the *RET_N bytes at *RET_MACHINE, within TYPE, are the name of
  * its state machine. */
 bool gcd_async_machine(const char *type, const char **ret_machine, size_t *ret_n);
 
+/* What a compiler has made the type NAME of. */
+enum gcd_made_of {
+    GCD_MADE_OF_NOTHING,  /* it is in the source */
+    GCD_MADE_OF_CALL,     /* the box of an asynchronous method */
+    GCD_MADE_OF_STATE,    /* an iterator, or an asynchronous method without optimization */
+    GCD_MADE_OF_LAMBDA,   /* the variables that lambdas of a class use */
+    GCD_MADE_OF_FUNCTION, /* a function of F# */
+};
+enum gcd_made_of gcd_made_of(const char *name);
+/* Stores in RET[CAP], CAP > 0, the method or class that NAME was made of: "Shop.Rpc.CallAsync",
+ * "Shop.Cart" for a lambda, "Harbour.berth, line 14" for a function of F#; cut if it does not fit.
+ */
+void gcd_made_of_method(const char *name, char *ret, size_t cap);
+
 #define GCD_ASYNC_STEP_BYTES 512
 /*
  * The name of a step of a path, for people: for the type NAME of a box "async Shop.Rpc.CallAsync",
- * in BUF, cut if it does not fit; otherwise NAME itself.
+ * for other types that compilers make "iterator Shop.Cart.Items" and the like, in BUF, cut if it
+ * does not fit; otherwise NAME itself.  KNOWN: it is known whether a state belongs to an
+ * asynchronous method (ASYNC) or to an iterator, see gcd_names_step.
  */
-const char *gcd_async_step_name(const char *name, char buf[GCD_ASYNC_STEP_BYTES]);
+const char *gcd_async_step_name(const char *name, bool known, bool async,
+                                char buf[GCD_ASYNC_STEP_BYTES]);
+
+/* The same for TYPE of N. */
+const char *gcd_names_step(const struct gcd_names *n, uint32_t type,
+                           char buf[GCD_ASYNC_STEP_BYTES]);
 
 /*
  * Stores in RET[CAP], CAP > 0, the method of the state machine with the name MACHINE[N], with a

@@ -135,7 +135,8 @@ GCD_MUST_CHECK gcd_status gcd_metadata_reflection_name(struct gcd_metadata *m, u
 /*
  * The events of type TOKEN that have an instance field: "Changed System.EventHandler`1;Closed
  * System.Action;".  Each entry is the name of the field and its delegate type, as reflection spells
- * it, without arguments.  The class comes first, then its base classes in M; for each class first
+ * it, without arguments; "Closed/Event" is the field ClosedEvent of the event Closed in Visual
+ * Basic.  The class comes first, then its base classes in M; for each class first
  * the events, then other fields of their types.  A final "?" means that it also derives from a
  * class of another module, which may have more.  "" = none. Valid until the next call on M.
  * GCD_E_ARG: TOKEN is no type definition of M.

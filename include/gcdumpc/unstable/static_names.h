@@ -19,6 +19,22 @@
  * or R is not a static variable. */
 const char *gcd_names_class(const struct gcd_names *n, const struct gcd_root *r);
 
+/*
+ * LABEL[N] with the names of the source, in BUF[N]: of "Shop.Cart.<All>k__BackingField"
+ * "Shop.Cart.All", of "<StartupCode$Harbour>.$Main.state@8" of F# "Main.state".  Returns its
+ * length.
+ */
+size_t gcd_static_source_label(const char *label, size_t n, char *buf);
+
+/* Is it the field behind a property? */
+bool gcd_static_is_property(const struct gcd_root *r);
+
+/*
+ * Does R hold the thread-static variables of a thread (.NET 9 and later)?  The runtime reports them
+ * like local variables: an Object[] that refers to others.
+ */
+bool gcd_root_is_thread_static(const struct gcd_graph *g, const struct gcd_root *r);
+
 /* Does the label say more than the field?  If so, it needs no type in front of it. */
 bool gcd_static_is_labelled(const struct gcd_root *r);
 

@@ -287,6 +287,7 @@ struct candidates {
     const char *name[CANDIDATES];
     size_t length[CANDIDATES];
     size_t count;   /* of all, including those beyond the list */
+    bool basic;     /* the first is of Visual Basic */
     bool elsewhere; /* a class in another module may have more */
 };
 
@@ -311,8 +312,10 @@ static struct candidates find_candidates(const char *events, const char *delegat
         if (!is_of(delegate, space + 1, (size_t)(end - space - 1)))
             continue;
         if (c.count < CANDIDATES) {
+            const char *slash = memchr(p, '/', (size_t)(space - p));
             c.name[c.count] = p;
-            c.length[c.count] = (size_t)(space - p);
+            c.length[c.count] = (size_t)((slash != NULL ? slash : space) - p);
+            c.basic = c.count == 0 ? slash != NULL : c.basic;
         }
         c.count++;
     }
@@ -472,12 +475,12 @@ void suspects_advise_handlers(struct suspect_words *s, const struct suspect *x)
         return;
     }
     const struct candidates c = candidates_of(s, p);
-    suspects_put(s, "Look for a +=");
+    suspects_put(s, c.basic ? "Look for WithEvents or AddHandler" : "Look for a +=");
     if (is_one(&c)) {
         suspects_put(s, " on ");
         put_field(s, p, &c);
     }
-    suspects_put(s, " without its -=");
+    suspects_put(s, c.basic ? " without RemoveHandler" : " without its -=");
     if (p->held_count > 0) {
         suspects_put(s, " in ");
         (void)suspects_put_holders(s, x, suspects_put_where);

@@ -300,13 +300,7 @@ static bool put_what(struct suspect_words *s, const struct suspect *x, bool smal
     bool large = own >= p->bytes / 2;
     if (x->recursive && p->objects > 1 && !collection) {
         suspects_put(s, small ? "a list or tree of " : "A list or tree of ");
-        if (suspects_is_call(s, p->type)) {
-            suspects_put_number(s, p->objects);
-            suspects_put(s, " calls of ");
-            suspects_put_who(s, p->type);
-        } else {
-            suspects_put_typed(s, p->objects, p->type);
-        }
+        suspects_put_typed(s, p->objects, p->type);
     } else if (collection) {
         aside = suspects_put_collection(s, x, small) && !large;
         if (large) {

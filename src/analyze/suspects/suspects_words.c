@@ -50,9 +50,39 @@ static const char *raw_name_of(const struct suspect_words *s, uint32_t type)
     return gcd_graph_summary(s->w->g)->types[type].name;
 }
 
+/* What a compiler has made TYPE of, if people call its objects otherwise; the box of a call has
+ * words of its own. */
+static const char *made_of(const struct suspect_words *s, uint32_t type)
+{
+    char buf[GCD_ASYNC_STEP_BYTES];
+    switch (gcd_made_of(name_of(s, type))) {
+    case GCD_MADE_OF_STATE:
+        return s->w->o->names != NULL &&
+                       gcd_text_begins(gcd_names_step(s->w->o->names, type, buf), "iterator ")
+                   ? "iterator"
+                   : NULL;
+    case GCD_MADE_OF_LAMBDA:
+        return "lambda";
+    case GCD_MADE_OF_FUNCTION:
+        return "function";
+    default:
+        return NULL;
+    }
+}
+
+static bool is_iterator(const char *made)
+{
+    return made != NULL && strcmp(made, "iterator") == 0;
+}
+
 void suspects_put_type(struct suspect_words *s, uint32_t type)
 {
-    const char *name = name_of(s, type);
+    const char *name = name_of(s, type), *made = made_of(s, type);
+    if (made != NULL) {
+        suspects_put(s, "%s%s", made, is_iterator(made) ? " " : " in ");
+        suspects_put_where(s, type);
+        return;
+    }
     suspects_put_short(s, name, strlen(name), 1, raw_name_of(s, type));
 }
 
@@ -69,8 +99,24 @@ void suspects_put_count(struct suspect_words *s, uint64_t n, const char *one, co
     suspects_put(s, " %s", n == 1 ? one : many);
 }
 
+/* "3 calls of Shop.Feed.ReadAsync", "2 iterators of Shop.Cart.Items", "1 lambda in Shop.Cart";
+ * false, and nothing, if people call the objects by their type. */
+static bool put_made(struct suspect_words *s, uint64_t n, uint32_t type)
+{
+    const char *made = suspects_is_call(s, type) ? "call" : made_of(s, type);
+    if (made == NULL)
+        return false;
+    suspects_put_number(s, n);
+    suspects_put(s, " %s%s %s ", made, n == 1 ? "" : "s",
+                 suspects_is_lambda(s, type) || strcmp(made, "function") == 0 ? "in" : "of");
+    suspects_put_where(s, type);
+    return true;
+}
+
 void suspects_put_typed(struct suspect_words *s, uint64_t n, uint32_t type)
 {
+    if (put_made(s, n, type))
+        return;
     suspects_put_number(s, n);
     suspects_put(s, " ");
     suspects_put_type(s, type);
@@ -120,32 +166,17 @@ void suspects_put_group(struct suspect_words *s, enum gcd_root_group group, bool
     suspects_put(s, "%s", many ? label->many : label->one);
 }
 
-/* "the static variable Shop.Cache.s_all", "the static property Shop.Cache.All" */
-static void put_static(struct suspect_words *s, const struct gcd_static_words *w)
-{
-    char all[8 * SUSPECT_NAME_BYTES];
-    int n = snprintf(all, sizeof all, "%s%s%s", w->label[0], w->label[1], w->label[2]);
-    char *field = n > 0 && (size_t)n < sizeof all ? strchr(all, '<') : NULL;
-    size_t name_n;
-    while (field != NULL && !gcd_field_property(field, strlen(field), &name_n))
-        field = strchr(field + 1, '<');
-    suspects_put(s, field != NULL ? "the static property " : "the static variable ");
-    if (field != NULL) {
-        memmove(field, field + 1, name_n);
-        field[name_n] = '\0';
-        suspects_put_name(s, all);
-        return;
-    }
-    for (size_t i = 0; i < sizeof w->label / sizeof *w->label; i++)
-        suspects_put_name(s, w->label[i]);
-}
-
 void suspects_put_root(struct suspect_words *s, size_t root)
 {
     const struct gcd_root *r = &gcd_graph_summary(s->w->g)->roots[root];
     const struct gcd_static_words w = gcd_static_words(s->w->g, s->w->o->names, r);
     if (gcd_root_group(r) == GCD_GROUP_STATICS && w.label[0][0] != '\0') {
-        put_static(s, &w);
+        suspects_put(s,
+                     gcd_static_is_property(r) ? "the static property " : "the static variable ");
+        for (size_t i = 0; i < sizeof w.label / sizeof *w.label; i++)
+            suspects_put_name(s, w.label[i]);
+    } else if (gcd_root_is_thread_static(s->w->g, r)) {
+        suspects_put(s, "a thread-static variable");
     } else if (suspects_statics_root(s->w, r->node) == root) {
         suspects_put(s, "a static variable without a name");
     } else {
@@ -251,17 +282,6 @@ bool suspects_put_parts(struct suspect_words *s, uint64_t objects,
 
 /* ---- the type behind a finding ---- */
 
-/* The length of the name of a lambda's outer type, if NAME is a type that the compiler generates,
- * "Shop.Import.<>c__DisplayClass1_0"; else 0. */
-static size_t lambda_outer(const char *name)
-{
-    const char *found = strstr(name, "<>c");
-    size_t n = found != NULL && found - name > 1 && (found[-1] == '.' || found[-1] == '+')
-                   ? (size_t)(found - name) - 1
-                   : 0;
-    return n <= SUSPECT_NAME_BYTES ? n : 0;
-}
-
 bool suspects_is_call(const struct suspect_words *s, uint32_t type)
 {
     const char *found;
@@ -271,23 +291,22 @@ bool suspects_is_call(const struct suspect_words *s, uint32_t type)
 
 bool suspects_is_lambda(const struct suspect_words *s, uint32_t type)
 {
-    return lambda_outer(name_of(s, type)) > 0;
+    return gcd_made_of(name_of(s, type)) == GCD_MADE_OF_LAMBDA;
 }
 
 void suspects_put_where(struct suspect_words *s, uint32_t who)
 {
     bool many = suspects_assemblies_of(s->w, who) > 1;
-    const char *name = many ? gcd_names_plain(s->w->o->names, who) : name_of(s, who), *found;
+    const char *name = many ? gcd_names_plain(s->w->o->names, who) : name_of(s, who);
+    enum gcd_made_of of = gcd_made_of(name);
     char method[4 * SUSPECT_NAME_BYTES];
-    size_t n;
-    if (gcd_async_machine(name, &found, &n)) {
-        gcd_async_method(found, n, method, sizeof method);
-        suspects_put_short(s, method, strlen(method), 2, raw_name_of(s, who));
-    } else if ((n = lambda_outer(name)) > 0) {
-        suspects_put_short(s, name, n, 1, raw_name_of(s, who));
-    } else {
-        suspects_put_short(s, name, strlen(name), 1, raw_name_of(s, who));
+    if (of != GCD_MADE_OF_NOTHING) {
+        gcd_made_of_method(name, method, sizeof method);
+        name = method;
     }
+    suspects_put_short(s, name, strlen(name),
+                       of == GCD_MADE_OF_NOTHING || of == GCD_MADE_OF_LAMBDA ? 1 : 2,
+                       raw_name_of(s, who));
 }
 
 bool suspects_is_linked_source(const struct suspect_words *s, uint32_t type)
@@ -301,7 +320,10 @@ void suspects_put_who(struct suspect_words *s, uint32_t who)
         suspects_put(s, "linked sources (CreateLinkedTokenSource)");
         return;
     }
-    suspects_put(s, suspects_is_lambda(s, who) ? "a lambda in " : "");
+    const char *made = made_of(s, who);
+    if (made != NULL)
+        suspects_put(s, "%s%s%s", is_iterator(made) ? "the " : "a ", made,
+                     is_iterator(made) ? " " : " in ");
     suspects_put_where(s, who);
 }
 
@@ -465,12 +487,11 @@ static void put_elements(struct suspect_words *s, const struct elements *e, bool
                            e->text ? "characters" : "elements");
         return;
     }
+    if (put_made(s, e->n, e->type))
+        return;
     suspects_put_number(s, e->n);
-    suspects_put(s, suspects_is_call(s, e->type) ? e->n == 1 ? " call of " : " calls of " : " ");
-    if (suspects_is_call(s, e->type))
-        suspects_put_who(s, e->type);
-    else
-        suspects_put_type(s, e->type);
+    suspects_put(s, " ");
+    suspects_put_type(s, e->type);
 }
 
 bool suspects_put_collection(struct suspect_words *s, const struct suspect *x, bool small)

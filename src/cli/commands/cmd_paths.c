@@ -105,7 +105,8 @@ static void put_type(const struct tree *t, const struct gcd_merged_step *s,
     answer_text(t->answer, "type", type);
     answer_count(t->answer, "type_id", s->label);
     answer_known(t->answer, "flags", flags[which].programs);
-    answer_format(t->answer, "step", "%s%s", gcd_async_step_name(type, call), flags[which].people);
+    answer_format(t->answer, "step", "%s%s", gcd_names_step(t->names, s->label, call),
+                  flags[which].people);
     answer_fold(t->answer, t->origins, fold->type, fold->fold);
 }
 

@@ -220,8 +220,9 @@ static void put_shown(const struct shown *s, uint32_t i, struct answer *t)
             put_hidden(s, i, t);
     } else if (!s->folds || s->nodes[i].fold == GCD_FOLD_SHOWN) {
         put_row(t, row->sums, s->depths[i],
-                s->args->view.json || s->args->view.csv ? row->name
-                                                        : gcd_async_step_name(row->name, call));
+                s->args->view.json || s->args->view.csv
+                    ? row->name
+                    : gcd_async_step_name(row->name, false, false, call));
         answer_text(t, "fold", answer_fold_name(s->nodes[i].fold));
     }
 }

@@ -382,8 +382,8 @@ static enum cli_match match_loosely(const struct cli_type_pattern *p,
 {
     char call[GCD_ASYNC_STEP_BYTES];
     const char *plain = gcd_names_plain(names->csharp, type),
-               *step = gcd_async_step_name(plain, call);
-    const char *const texts[] = { plain, step, step != plain ? strchr(step, ' ') + 1 : NULL };
+               *step = gcd_names_step(names->csharp, type, call);
+    const char *const texts[] = { plain, step, step == call ? strchr(step, ' ') + 1 : NULL };
     return match_texts(&p->loose, texts, sizeof texts / sizeof *texts, cancel);
 }
 

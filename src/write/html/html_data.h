@@ -155,7 +155,7 @@ bool html_is_counted(const struct gcd_suspect *s);
 struct json_put;
 /* A row of "calls": NUMBER, and what people call objects of type NAME; nothing if they call them by
  * NAME. */
-void html_put_call(struct json_put *j, size_t number, const char *name, size_t max);
+void html_put_call(struct json_put *j, size_t number, const char *call, size_t max);
 GCD_MUST_CHECK gcd_status html_json_put(const struct html_data *h, struct json_put *j,
                                         const char *key, size_t *ret_others, struct gcd_error *err);
 

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include <gcdumpc/unstable/async_names.h>
 #include <gcdumpc/version.h>
 
 #include "base/error.h"
@@ -214,9 +215,13 @@ static void put_steps(struct json_put *j, const struct steps *s)
 /* The calls of steps that have another name than their type, by the number of the step. */
 static void put_calls(struct json_put *j, const struct steps *s)
 {
+    char buf[GCD_ASYNC_STEP_BYTES];
     json_put_open(j, "calls", '[');
-    for (size_t i = 0; i < s->count; i++)
-        html_put_call(j, i, s->rows[s->items[i].row].name, s->max);
+    for (size_t i = 0; i < s->count; i++) {
+        const char *call = gcd_async_step_name(s->rows[s->items[i].row].name, false, false, buf);
+        if (call == buf)
+            html_put_call(j, i, call, s->max);
+    }
     json_put_close(j, ']');
 }
 

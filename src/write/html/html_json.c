@@ -134,12 +134,8 @@ static char kind_of(const struct page *p, size_t i)
     return kind == GCD_STEP_TYPE ? 't' : kind == GCD_STEP_VARIABLE ? 's' : 'r';
 }
 
-void html_put_call(struct json_put *j, size_t number, const char *name, size_t max)
+void html_put_call(struct json_put *j, size_t number, const char *call, size_t max)
 {
-    char buf[GCD_ASYNC_STEP_BYTES];
-    const char *call = gcd_async_step_name(name, buf);
-    if (call == name)
-        return;
     json_put_open(j, NULL, '[');
     json_put_number(j, NULL, number);
     json_put_text(j, NULL, call, max);
@@ -149,10 +145,18 @@ void html_put_call(struct json_put *j, size_t number, const char *name, size_t m
 /* The types that have another name in paths and trees, by the number of their name. */
 static void put_calls(struct page *p, size_t limit)
 {
+    char buf[GCD_ASYNC_STEP_BYTES];
     json_put_open(&p->j, "calls", '[');
-    for (size_t i = 0; i < p->count; i++)
-        if (kind_of(p, i) == 't')
-            html_put_call(&p->j, i, name_of(p, i), limit);
+    for (size_t i = 0; i < p->count; i++) {
+        struct gcd_step_name step = gcd_merged_tree_name(p->h->by_paths, p->labels[i]);
+        if (step.kind != GCD_STEP_TYPE)
+            continue;
+        const char *call = p->h->options->names != NULL
+                               ? gcd_names_step(p->h->options->names, step.type, buf)
+                               : gcd_async_step_name(name_of(p, i), false, false, buf);
+        if (call == buf)
+            html_put_call(&p->j, i, call, limit);
+    }
     json_put_close(&p->j, ']');
 }
 

@@ -77,11 +77,13 @@ sealed class Listing(MetadataReader reader, TextWriter output) : ISignatureTypeP
         {
             var type = reader.GetTypeDefinition((TypeDefinitionHandle)at);
             var names = type.GetEvents().Select(e => reader.GetString(reader.GetEventDefinition(e).Name)).ToHashSet();
+            string FieldName(string field) => !names.Contains(field) && field.EndsWith("Event") && names.Contains(field[..^5]) ? field[..^5] + "/Event" : field;
             var fields = type.GetFields().Select(reader.GetFieldDefinition).Where(f => (f.Attributes & FieldAttributes.Static) == 0)
-                .Select(f => (Name: reader.GetString(f.Name), Class: ClassOf(reader.GetBlobReader(f.Signature), 1))).Where(f => !f.Class.IsNil).ToList();
-            var events = fields.Where(f => names.Contains(f.Name)).ToList();
+                .Select(f => (Name: FieldName(reader.GetString(f.Name)), Class: ClassOf(reader.GetBlobReader(f.Signature), 1))).Where(f => !f.Class.IsNil).ToList();
+            bool IsEvent(string field) => names.Contains(field) || field.EndsWith("/Event");
+            var events = fields.Where(f => IsEvent(f.Name)).ToList();
             var delegates = events.Select(e => e.Class).ToHashSet();
-            foreach (var (name, holds) in events.Concat(fields.Where(f => !names.Contains(f.Name) && delegates.Contains(f.Class))))
+            foreach (var (name, holds) in events.Concat(fields.Where(f => !IsEvent(f.Name) && delegates.Contains(f.Class))))
                 text.Append($"{name} {ReflectionName(holds)};");
             at = type.BaseType.Kind == HandleKind.TypeSpecification && !type.BaseType.IsNil
                 ? ClassOf(reader.GetBlobReader(reader.GetTypeSpecification((TypeSpecificationHandle)type.BaseType).Signature), 0) : type.BaseType;

@@ -93,8 +93,8 @@ export function shortFrame(name) {
   return name.replace(BEFORE_METHOD, withoutNamespace).replace(INSIDE, withoutNamespace);
 }
 
-// Prefixes of the names of calls.
-const ASYNC = "async ";
+// What is before the names of methods and classes in calls.
+const WORDS = /^(?:async|iterator|state of async|variables of a lambda in|function in) /u;
 
 /** @type {Map<number, string> | null} */
 let calls = null;
@@ -116,9 +116,15 @@ export function fitsName({name, call}, test) {
   return test(name) || (call !== undefined && test(call));
 }
 
+/** @param {string} call */
+function shortCall(call) {
+  const [words] = WORDS.exec(call) ?? [""];
+  return words + shortFrame(call.slice(words.length));
+}
+
 /** @param {{name: string, kind: string, short?: string, call?: string}} node */
 export function shortOf(node) {
-  return node.short ?? (node.call !== undefined ? ASYNC + shortFrame(node.call.slice(ASYNC.length))
+  return node.short ?? (node.call !== undefined ? shortCall(node.call)
     : node.kind === "t" ? shortName(node.name) : node.name);
 }
 
