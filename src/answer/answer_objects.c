@@ -5,6 +5,7 @@
 
 #include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/root_order.h>
+#include <gcdumpc/unstable/session/views.h>
 #include <gcdumpc/unstable/text/plural.h>
 
 #include "base/error.h"
@@ -471,12 +472,42 @@ gcd_status answer_exact(const struct answer_of_heap *of, struct answer **ret, st
     return st;
 }
 
+/* ---- merged trees ---- */
+
+gcd_status answer_merge(const struct answer_of_heap *of,
+                        const struct gcd_merged_tree_options *options, struct gcd_merged_tree **ret,
+                        struct gcd_error *err)
+{
+    struct gcd_merged_tree_options o = *options;
+    const struct gcd_graph *g = gcd_session_graph(of->session);
+    struct gcd_alloc alloc = gcd_alloc_or_default(NULL);
+    size_t types = (size_t)gcd_graph_summary(g)->type_count + 1;
+    const struct gcd_origins *origins;
+    GCD_TRY(gcd_session_fields(of->session, of->call, &o.fields, err));
+    GCD_TRY(gcd_session_origins(of->session, of->call, &origins, err));
+    if (gcd_fields_type_count(o.fields) == 0)
+        o.fields = NULL;
+    uint8_t *of_class = gcd_mem_new(&alloc, types);
+    if (of_class == NULL)
+        return gcd_fail_nomem(err, "merging paths");
+    for (uint32_t t = 0; t + 1 < types; t++)
+        of_class[t] = gcd_origins_get(origins, t) != GCD_ORIGIN_FRAMEWORK;
+    o.field_types = of_class;
+    gcd_status st = gcd_merged_tree_new(g, &o, ret, err);
+    gcd_mem_free(&alloc, of_class, types);
+    return st;
+}
+
 /* ---- the dominator tree ---- */
 
 static const struct answer_column tree_columns[] = {
-    FIELD("depth", ANSWER_COUNT),           COLUMN("retained_bytes", "Retained", ANSWER_BYTES),
-    COLUMN("share", "Share", ANSWER_SHARE), COLUMN("count", "Count", ANSWER_COUNT),
-    COLUMN("bytes", "Bytes", ANSWER_BYTES), COLUMN("type", "Type", ANSWER_TREE),
+    FIELD("depth", ANSWER_COUNT),
+    COLUMN("retained_bytes", "Retained", ANSWER_BYTES),
+    COLUMN("share", "Share", ANSWER_SHARE),
+    COLUMN("count", "Count", ANSWER_COUNT),
+    COLUMN("bytes", "Bytes", ANSWER_BYTES),
+    COLUMN("type", "Type", ANSWER_TREE),
+    FIELD("field", ANSWER_TEXT),
     FIELD("folded_types", ANSWER_COUNT),
 };
 const struct answer_shape answer_tree_shape = ANSWER_SHAPE(tree_columns);
@@ -487,6 +518,15 @@ static void put_step(struct answer *a, uint32_t depth, uint64_t retained, uint64
     answer_count(a, "depth", depth);
     answer_count(a, "retained_bytes", retained);
     answer_share(a, "share", retained, whole);
+}
+
+/* The field that leads to a type comes before it. */
+static void put_type(struct answer *a, const struct answer_of_heap *of, struct gcd_step_name name)
+{
+    bool known = name.field != NULL;
+    answer_format(a, "type", "%s%s%s", known ? name.field : "", known ? ": " : "",
+                  gcd_names_get(gcd_session_names(of->session), name.type));
+    answer_text(a, "field", name.field);
 }
 
 /* An open level: its end, the number of its lines, and the sums of what it hides. */
@@ -543,7 +583,7 @@ gcd_status answer_tree(const struct answer_of_heap *of, const struct gcd_merged_
         put_step(a, depth, s[i].bytes, whole);
         answer_count(a, "count", s[i].objects);
         answer_count(a, "bytes", s[i].own_bytes);
-        answer_text(a, "type", gcd_names_get(gcd_session_names(of->session), s[i].label));
+        put_type(a, of, gcd_merged_tree_name(tree, s[i].label));
         answer_depth(a, "type", depth);
         if (depth + 1 < max_depth && s[i].end > i + 1) {
             levels[++depth] = (struct level){ .end = s[i].end };

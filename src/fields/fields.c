@@ -336,6 +336,11 @@ static struct gcd_field slot_of_element(const struct gcd_fields *f, const struct
     return r;
 }
 
+bool gcd_fields_has_fields(const struct gcd_fields *f, uint32_t type)
+{
+    return f->types[type].known && f->types[type].kind == 'o';
+}
+
 struct gcd_field gcd_fields_get(const struct gcd_fields *f, uint32_t node, size_t edge)
 {
     size_t n;

@@ -472,6 +472,107 @@ static void roots_are_told_apart_or_taken_together(void **state)
 
 /* ---- what may go wrong ---- */
 
+/* ---- fields ---- */
+
+enum { CACHE, LIST, ITEM, FIELD_TYPES };
+
+/* A cache with two lists in its fields _a and _b, each with two items; the cache refers to an item
+ * in its field _last, and the second item of a list to the first of it. */
+static struct gcd_graph *two_lists(void)
+{
+    static const struct gcd_type types[FIELD_TYPES] = {
+        { .name = "Cache", .module_path = "", .layout = "o 9\n3 _a\n3 _b\n4 _last" },
+        { .name = "List", .module_path = "", .layout = "o 3,9\n4 _first\n4 _second" },
+        { .name = "Item", .module_path = "", .layout = "o 4,9\n4 _before" },
+    };
+    static const struct {
+        uint32_t type, edges[3];
+        size_t n;
+    } nodes[] = { { CACHE, { 1, 2, 7 }, 3 }, { LIST, { 3, 4 }, 2 }, { LIST, { 5, 6 }, 2 },
+                  { ITEM, { 0 }, 0 },        { ITEM, { 3 }, 1 },    { ITEM, { 0 }, 0 },
+                  { ITEM, { 5 }, 1 },        { ITEM, { 0 }, 0 } };
+    const size_t count = sizeof nodes / sizeof *nodes;
+    const struct gcd_root root = { .object = 0x1000, .name = "", .kind = GCD_ROOT_STACK };
+    struct gcd_graph *g;
+    struct gcd_build *b;
+    uint32_t type;
+    assert_int_equal(gcd_build_new(NULL, &b, &err), GCD_OK);
+    for (unsigned i = 0; i < FIELD_TYPES; i++)
+        assert_int_equal(gcd_build_type(b, &types[i], &type, &err), GCD_OK);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(gcd_build_node(b, 0x1000 + 64 * i, nodes[i].type, 24, &err), GCD_OK);
+    assert_int_equal(gcd_build_nodes_end(b, &err), GCD_OK);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(gcd_build_next_node(b, &err), GCD_OK);
+        assert_int_equal(gcd_build_edge_nodes(b, nodes[i].edges, nodes[i].n, &err), GCD_OK);
+    }
+    assert_int_equal(gcd_build_root(b, &root, &err), GCD_OK);
+    assert_int_equal(gcd_build_seal(b, &g, &err), GCD_OK);
+    return g;
+}
+
+/* The steps of a tree, "1 Cache, 2 _a: List*4", with depth, field and the sum of objects. */
+static const char *steps_text(const struct gcd_graph *g, const struct gcd_merged_tree_options *o)
+{
+    static char text[4096];
+    struct gcd_merged_tree *t;
+    size_t n, used = 0;
+    assert_int_equal(gcd_merged_tree_new(g, o, &t, &err), GCD_OK);
+    const struct gcd_merged_step *s = gcd_merged_tree_steps(t, &n);
+    text[0] = '\0';
+    for (size_t i = 0; i < n; i++) {
+        struct gcd_step_name name = gcd_merged_tree_name(t, s[i].label);
+        assert_true(s[i].label < gcd_merged_tree_label_count(t));
+        used += (size_t)snprintf(
+            text + used, sizeof text - used, "%s%u %s%s%s*%u", i > 0 ? ", " : "",
+            (unsigned)s[i].depth, name.field != NULL ? name.field : "",
+            name.field != NULL ? ": " : "",
+            name.kind == GCD_STEP_TYPE ? gcd_graph_summary(g)->types[name.type].name : "root",
+            (unsigned)s[i].count);
+    }
+    gcd_merged_tree_free(t);
+    return text;
+}
+
+static void what_different_fields_lead_to_is_told_apart(void **state)
+{
+    (void)state;
+    static const uint8_t items[FIELD_TYPES] = { [ITEM] = 1 }, caches[FIELD_TYPES] = { [CACHE] = 1 };
+    struct gcd_graph *g = two_lists();
+    struct gcd_fields *fields;
+    struct gcd_paths *paths;
+    struct gcd_dominators *dominators;
+    assert_int_equal(gcd_fields_new(g, NULL, &fields, &err), GCD_OK);
+    assert_int_equal(gcd_paths_new(g, NULL, &paths, &err), GCD_OK);
+    assert_int_equal(gcd_dominators_new(g, NULL, &dominators, &err), GCD_OK);
+    struct gcd_merged_tree_options o = {
+        .paths = paths, .types = items, .fields = fields, .field_types = caches
+    };
+    assert_string_equal(steps_text(g, &o), "0 root*5, 1 Cache*5, 2 _a: List*2, 3 Item*2, "
+                                           "2 _b: List*2, 3 Item*2, 2 _last: Item*1");
+    o.to_root = true; /* the field belongs to the holder */
+    assert_string_equal(steps_text(g, &o), "0 Item*5, 1 List*4, 2 _a: Cache*2, 3 root*2, "
+                                           "2 _b: Cache*2, 3 root*2, 1 _last: Cache*1, 2 root*1");
+    o.to_root = false;
+    o.field_types = NULL;
+    assert_string_equal(steps_text(g, &o),
+                        "0 root*5, 1 Cache*5, 2 _a: List*2, 3 _first: Item*1, 3 _second: Item*1, "
+                        "2 _b: List*2, 3 _first: Item*1, 3 _second: Item*1, 2 _last: Item*1");
+    o.fields = NULL;
+    assert_string_equal(steps_text(g, &o), "0 root*5, 1 Cache*5, 2 List*4, 3 Item*4, 2 Item*1");
+    o = (struct gcd_merged_tree_options){ .dominators = dominators,
+                                          .fields = fields,
+                                          .field_types = caches };
+    assert_string_equal(steps_text(g, &o), "0 Cache*8, 1 _b: List*3, 2 Item*2, 1 _a: List*3, "
+                                           "2 Item*2, 1 _last: Item*1");
+    o.stacks = true; /* profiles do not tell them apart */
+    assert_null(strstr(steps_text(g, &o), "_a"));
+    gcd_dominators_free(dominators);
+    gcd_paths_free(paths);
+    gcd_fields_free(fields);
+    gcd_graph_free(g);
+}
+
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
@@ -578,6 +679,7 @@ int main(void)
         cmocka_unit_test(nodes_beyond_the_depth_count_at_the_last_step),
         cmocka_unit_test(roots_are_told_apart_or_taken_together),
         cmocka_unit_test(late_roots_yield_to_earlier_ones),
+        cmocka_unit_test(what_different_fields_lead_to_is_told_apart),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(it_can_be_canceled),
     };

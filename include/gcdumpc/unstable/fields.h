@@ -25,6 +25,7 @@
 #ifndef GCDUMPC_UNSTABLE_FIELDS_H
 #define GCDUMPC_UNSTABLE_FIELDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -65,6 +66,9 @@ struct gcd_field {
     {                                                      \
         .slot = GCD_SLOT_NONE, .element = GCD_ELEMENT_NONE \
     }
+
+/* Is the layout of TYPE known, and are its objects no arrays?  Their references can have fields. */
+bool gcd_fields_has_fields(const struct gcd_fields *f, uint32_t type);
 
 /*
  * The field of reference EDGE of NODE.  The names live as long as F, which several threads may use.

@@ -19,6 +19,10 @@
  * paths this also holds for a type that recurs further down, so the tree is only as deep as a path
  * has different types.
  *
+ * With FIELDS, what different fields of an object lead to is in different steps, also if it has one
+ * type: the answer to "which of my two caches".  With to_root, the objects that hold a step in
+ * different fields are in different steps.
+ *
  * With STACKS the tree has what profiles and flame graphs need: all objects, even those that no
  * root reaches, each below the group of its root and the name of its static variable; objects that
  * are too deep get steps of their own.
@@ -36,6 +40,7 @@
 #include <gcdumpc/graph.h>
 #include <gcdumpc/paths.h>
 #include <gcdumpc/status.h>
+#include <gcdumpc/unstable/fields.h>
 
 struct gcd_merged_tree;
 
@@ -83,6 +88,9 @@ struct gcd_step_name {
     uint32_t type;             /* TYPE */
     enum gcd_root_group group; /* GROUP, VARIABLE */
     size_t root;               /* VARIABLE: one of the roots (gcd_summary.roots); else SIZE_MAX */
+    /* TYPE, of a tree with FIELDS: the field of the step above that leads to it; with to_root its
+     * own that leads to the step above.  NULL = not certain, or not told.  As long as the fields */
+    const char *field;
 };
 
 struct gcd_merged_step {
@@ -90,7 +98,8 @@ struct gcd_merged_step {
     /* the steps below are those from its own number + 1 up to END, exclusive; 0 with stacks */
     uint32_t end;
     uint32_t depth; /* 0 at the top */
-    /* number of what it stands for: gcd_merged_tree_name.  For a type, the type number. */
+    /* number of what it stands for: gcd_merged_tree_name.  For a type without a field, the type
+     * number. */
     uint32_t label;
     bool dependent; /* its objects are held as the values of dependent handles */
     /* its type recurs further down (lists, trees, cycles); those objects are included */
@@ -113,7 +122,9 @@ struct gcd_merged_tree_options {
     const uint8_t *types;
     const uint32_t *nodes; /* [node_count] or these objects are wanted; both NULL = all */
     size_t node_count;
-    bool to_root; /* paths: from the objects to the roots */
+    const struct gcd_fields *fields; /* without stacks: tell fields apart; outlive the tree */
+    const uint8_t *field_types; /* [type_count] not 0 = those of this class; NULL = of all */
+    bool to_root;               /* paths: from the objects to the roots */
     bool stacks;  /* for profiles, see above */
     /* with stacks: allows gcd_merged_tree_largest for some objects; keeps 4 bytes per node */
     bool keep_places;
@@ -163,7 +174,8 @@ GCD_MUST_CHECK gcd_status gcd_merged_tree_heaviest(const struct gcd_graph *g,
  */
 const struct gcd_merged_step *gcd_merged_tree_steps(const struct gcd_merged_tree *t, size_t *ret_n);
 
-/* Labels are numbered from 0; all trees of one graph with the same STACKS have the same numbers. */
+/* Labels are numbered from 0; all trees of one graph with the same STACKS and without FIELDS have
+ * the same numbers. */
 uint32_t gcd_merged_tree_label_count(const struct gcd_merged_tree *t);
 struct gcd_step_name gcd_merged_tree_name(const struct gcd_merged_tree *t, uint32_t label);
 

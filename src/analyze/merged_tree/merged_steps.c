@@ -25,6 +25,11 @@ struct gcd_step_name gcd_merged_tree_name(const struct gcd_merged_tree *t, uint3
     struct gcd_step_name n = { .kind = GCD_STEP_TYPE, .type = label, .root = SIZE_MAX };
     if (label < t->types)
         return n;
+    if (label >= merged_first_field(t)) {
+        n.type = merged_type(t, label);
+        n.field = gcd_fields_slot_name(t->fields, merged_slot(t, label));
+        return n;
+    }
     label -= t->types;
     n.type = GCD_STEP_NONE;
     if (label < GCD_GROUPS) {
@@ -38,6 +43,28 @@ struct gcd_step_name gcd_merged_tree_name(const struct gcd_merged_tree *t, uint3
         n.root = t->variables[label - MERGED_FIXED];
     }
     return n;
+}
+
+gcd_status merged_field_label(struct merged_maker *m, uint32_t type, uint32_t slot, uint32_t *ret,
+                              struct gcd_error *err)
+{
+    struct gcd_merged_tree *t = m->t;
+    uint64_t id = (uint64_t)type << 32 | slot;
+    *ret = type;
+    if (slot == GCD_SLOT_NONE)
+        return GCD_OK;
+    *ret = gcd_idmap_get(&m->field_label, id);
+    if (*ret != GCD_IDMAP_NONE)
+        return GCD_OK;
+    *ret = merged_first_field(t) + (uint32_t)t->field_count;
+    if (*ret >= MERGED_DEPENDENT - 1)
+        return gcd_fail(err, GCD_E_LIMIT, "more than 2^31 types, fields and static variables");
+    if (!gcd_vec_reserve(&t->alloc, &t->with_field, &t->field_room, t->field_count + 1,
+                         sizeof *t->with_field, SIZE_MAX) ||
+        !gcd_idmap_put(&m->field_label, id, *ret))
+        return merged_nomem(err);
+    t->with_field[t->field_count++] = (struct merged_field){ type, slot };
+    return GCD_OK;
 }
 
 void merged_steps_init(struct merged_steps *s, const struct gcd_alloc *a)
@@ -115,6 +142,11 @@ static void count_deeper(struct merged_maker *m)
     }
 }
 
+static bool is_root_label(const struct gcd_merged_tree *t, uint32_t label)
+{
+    return merged_type(t, label) >= t->types;
+}
+
 /* ---- to the roots ---- */
 
 /* Adds the path from step X up, below the existing steps. */
@@ -122,16 +154,22 @@ static gcd_status ascend(struct merged_maker *m, uint32_t x, struct gcd_error *e
 {
     struct merged_steps *from = &m->from_root, *to = &m->to_root;
     const struct merged_step end = from->items[x];
-    uint32_t at = GCD_STEP_NONE;
+    uint32_t at = GCD_STEP_NONE, slot = GCD_SLOT_NONE;
     for (; x != GCD_STEP_NONE; x = from->items[x].parent) {
         const struct merged_step *s = &from->items[x];
+        uint32_t label = s->label;
+        if (!is_root_label(m->t, label)) { /* the field belongs to the step above it, the holder */
+            GCD_TRY(merged_field_label(m, merged_type(m->t, label), slot, &label, err));
+            label |= s->label & MERGED_DEPENDENT;
+            slot = merged_slot(m->t, s->label);
+        }
         if (at != GCD_STEP_NONE && to->count >= m->max_steps &&
-            merged_find(to, at, s->label) == GCD_IDMAP_NONE) {
+            merged_find(to, at, label) == GCD_IDMAP_NONE) {
             to->items[at].cut = true;
             m->t->totals.cut_count += end.own_count;
             break;
         }
-        GCD_TRY(merged_child(to, at, s->label, true, &at, err));
+        GCD_TRY(merged_child(to, at, label, true, &at, err));
         to->items[at].repeats |= s->repeats;
         to->items[at].cut |= s->cut;
     }
@@ -153,11 +191,6 @@ static gcd_status turn_round(struct merged_maker *m, struct gcd_error *err)
 }
 
 /* ---- public steps ---- */
-
-static bool is_root_label(const struct gcd_merged_tree *t, uint32_t label)
-{
-    return label >= t->types;
-}
 
 static gcd_status make_public(struct merged_maker *m, struct merged_steps *from,
                               struct gcd_error *err)

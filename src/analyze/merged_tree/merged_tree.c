@@ -96,8 +96,7 @@ static void find_dependents(struct merged_maker *m)
 static bool returns_to(const struct merged_maker *m, uint32_t at, uint32_t type, uint32_t *ret)
 {
     struct merged_step *items = m->from_root.items;
-    for (; at != GCD_STEP_NONE && (items[at].label & ~MERGED_DEPENDENT) != type;
-         at = items[at].parent)
+    for (; at != GCD_STEP_NONE && merged_type(m->t, items[at].label) != type; at = items[at].parent)
         if (m->o->paths == NULL || m->o->stacks)
             return false;
     if (at == GCD_STEP_NONE)
@@ -107,14 +106,34 @@ static bool returns_to(const struct merged_maker *m, uint32_t at, uint32_t type,
     return true;
 }
 
+/* Does step AT stand for objects of TYPE that no dependent handle holds? */
+static bool is_of(const struct merged_maker *m, uint32_t at, uint32_t type)
+{
+    uint32_t label = m->from_root.items[at].label;
+    return (label & MERGED_DEPENDENT) == 0 && merged_type(m->t, label) == type;
+}
+
+/* The field of NODE's parent PARENT that leads to it; GCD_SLOT_NONE: fields are not told apart, or
+ * it is not certain. */
+static uint32_t slot_to(const struct merged_maker *m, uint32_t parent, uint32_t node)
+{
+    if (m->t->fields == NULL || parent >= GCD_NODE_ROOT)
+        return GCD_SLOT_NONE;
+    uint32_t type = gcd_graph_node_type(m->g, parent);
+    if ((m->o->field_types != NULL && m->o->field_types[type] == 0) ||
+        !gcd_fields_has_fields(m->t->fields, type))
+        return GCD_SLOT_NONE;
+    return gcd_fields_between(m->t->fields, parent, node).slot;
+}
+
 /* The step of an object of TYPE whose holder is in the step AT. */
 static gcd_status descend(struct merged_maker *m, uint32_t at, uint32_t type, uint32_t label,
                           uint32_t *ret, struct gcd_error *err)
 {
     struct merged_steps *s = &m->from_root;
     if (at != GCD_STEP_NONE &&
-        (s->items[at].label == type || s->items[at].label == merged_label(m->t, MERGED_DEEPER))) {
-        s->items[at].repeats |= s->items[at].label == type;
+        (is_of(m, at, type) || s->items[at].label == merged_label(m->t, MERGED_DEEPER))) {
+        s->items[at].repeats |= is_of(m, at, type);
         *ret = at;
         return GCD_OK;
     }
@@ -128,9 +147,10 @@ static gcd_status descend(struct merged_maker *m, uint32_t at, uint32_t type, ui
 
 static gcd_status place(struct merged_maker *m, const struct waiting *x, struct gcd_error *err)
 {
-    uint32_t at,
-        label = x->type |
-                (m->by_handle != NULL && bits_get(m->by_handle, x->node) ? MERGED_DEPENDENT : 0);
+    uint32_t at, label = x->type, slot = slot_to(m, x->parent, x->node);
+    if (slot != GCD_SLOT_NONE)
+        GCD_TRY(merged_field_label(m, x->type, slot, &label, err));
+    label |= m->by_handle != NULL && bits_get(m->by_handle, x->node) ? MERGED_DEPENDENT : 0;
     if (x->parent == GCD_NODE_ROOT)
         GCD_TRY(merged_begin(m, x->node, &at, err));
     else if (x->parent == GCD_NODE_NONE)
@@ -289,6 +309,8 @@ gcd_status merged_maker_init(struct merged_maker *m, const struct gcd_graph *g,
     m->t->alloc = m->alloc;
     m->t->g = g;
     m->t->types = gcd_graph_summary(g)->type_count;
+    m->t->fields = options->stacks ? NULL : options->fields;
+    gcd_idmap_init(&m->field_label, &m->alloc);
     merged_steps_init(&m->from_root, &m->alloc);
     merged_steps_init(&m->to_root, &m->alloc);
     return GCD_OK;
@@ -303,6 +325,7 @@ gcd_status gcd_merged_tree_new(const struct gcd_graph *g,
     gcd_status st = make(&m, err);
     merged_steps_done(&m.from_root);
     merged_steps_done(&m.to_root);
+    gcd_idmap_done(&m.field_label);
     free_sets(&m);
     if (st == GCD_OK)
         *ret = m.t;
@@ -317,6 +340,7 @@ void gcd_merged_tree_free(struct gcd_merged_tree *t)
         return;
     struct gcd_alloc a = t->alloc;
     gcd_mem_free(&a, t->variables, t->variable_room * sizeof *t->variables);
+    gcd_mem_free(&a, t->with_field, t->field_room * sizeof *t->with_field);
     gcd_mem_free(&a, t->steps, t->room * sizeof *t->steps);
     gcd_mem_free(&a, t->place, t->nodes * sizeof *t->place);
     gcd_mem_free(&a, t, sizeof *t);
@@ -330,7 +354,7 @@ const struct gcd_merged_step *gcd_merged_tree_steps(const struct gcd_merged_tree
 
 uint32_t gcd_merged_tree_label_count(const struct gcd_merged_tree *t)
 {
-    return merged_label(t, MERGED_FIXED) + (uint32_t)t->variable_count;
+    return merged_first_field(t) + (uint32_t)t->field_count;
 }
 
 struct gcd_merged_tree_totals gcd_merged_tree_totals(const struct gcd_merged_tree *t)

@@ -16,7 +16,8 @@
 /* Nodes between two calls of merged_check. */
 #define MERGED_CHECK_EVERY UINT32_C(65536)
 
-/* Labels: first the types, then these, then the names of static variables. */
+/* Labels: first the types, then these, then the names of static variables, then types with the
+ * field that leads to them. */
 enum merged_fixed {
     MERGED_GROUP,
     MERGED_PSEUDO = GCD_GROUPS,
@@ -48,12 +49,20 @@ struct merged_part {
     uint64_t count, bytes;
 };
 
+/* A type and a field. */
+struct merged_field {
+    uint32_t type, slot;
+};
+
 struct gcd_merged_tree {
     struct gcd_alloc alloc;
     const struct gcd_graph *g;
     uint32_t types;
     uint32_t *variables; /* roots, one per distinct static variable, in order */
     size_t variable_count, variable_room;
+    const struct gcd_fields *fields; /* NULL = they are not told apart */
+    struct merged_field *with_field; /* [field_count] */
+    size_t field_count, field_room;
     struct gcd_merged_step *steps;
     size_t count, room;
     /* [nodes] the step of each, kept for gcd_merged_tree_largest; NULL without */
@@ -82,6 +91,7 @@ struct merged_maker {
     uint64_t *by_handle;
     /* one bit per node: PLACE is set, so loops skip the others; NULL = visit all */
     uint64_t *placed;
+    struct gcd_idmap field_label; /* type << 32 | slot -> number of the label */
     /* [nodes] the step of each; earlier, 1 + the root that holds it, by the order of roots, 0 =
      * none */
     uint32_t *place;
@@ -90,6 +100,28 @@ struct merged_maker {
 static inline uint32_t merged_label(const struct gcd_merged_tree *t, enum merged_fixed fixed)
 {
     return t->types + (uint32_t)fixed;
+}
+
+/* The label of the first type with a field. */
+static inline uint32_t merged_first_field(const struct gcd_merged_tree *t)
+{
+    return merged_label(t, MERGED_FIXED) + (uint32_t)t->variable_count;
+}
+
+/* The type that LABEL stands for, alone or with a field; another number if it stands for none. */
+static inline uint32_t merged_type(const struct gcd_merged_tree *t, uint32_t label)
+{
+    label &= ~MERGED_DEPENDENT;
+    uint32_t first = merged_first_field(t);
+    return label < first ? label : t->with_field[label - first].type;
+}
+
+/* The field of LABEL; GCD_SLOT_NONE: it has none. */
+static inline uint32_t merged_slot(const struct gcd_merged_tree *t, uint32_t label)
+{
+    label &= ~MERGED_DEPENDENT;
+    uint32_t first = merged_first_field(t);
+    return label < first ? GCD_SLOT_NONE : t->with_field[label - first].slot;
 }
 
 /* Initializes everything but the sets of objects.  m->t stays the caller's. */
@@ -106,6 +138,9 @@ gcd_status merged_begin(struct merged_maker *m, uint32_t node, uint32_t *ret,
                         struct gcd_error *err);
 
 /* merged_steps.c */
+/* The label of TYPE with field SLOT, GCD_SLOT_NONE = without. */
+gcd_status merged_field_label(struct merged_maker *m, uint32_t type, uint32_t slot, uint32_t *ret,
+                              struct gcd_error *err);
 void merged_steps_init(struct merged_steps *s, const struct gcd_alloc *a);
 void merged_steps_done(struct merged_steps *s);
 /* The child of PARENT with LABEL, created if needed. */

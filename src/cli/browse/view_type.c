@@ -70,7 +70,8 @@ static gcd_status add_paths(struct browse_view *v, const struct gcd_context *cal
     o.types = types;
     gcd_status st = gcd_session_paths(m->session, call, &o.paths, err);
     if (st == GCD_OK)
-        st = gcd_merged_tree_new(m->graph, &o, &tree, err);
+        st = answer_merge(&(struct answer_of_heap){ .session = m->session, .call = call }, &o,
+                          &tree, err);
     free(types);
     if (st != GCD_OK)
         return st;

@@ -85,7 +85,7 @@ static void put_root(const struct tree *t, struct gcd_step_name name)
 }
 
 static void put_type(const struct tree *t, const struct gcd_merged_step *s,
-                     const struct gcd_fold_step *fold)
+                     struct gcd_step_name name, const struct gcd_fold_step *fold)
 {
     static const struct {
         const char *people, *programs;
@@ -100,12 +100,16 @@ static void put_type(const struct tree *t, const struct gcd_merged_step *s,
         { " (by a dependent handle, repeated, and what is below)", "dependent repeats cut" },
     };
     unsigned which = (unsigned)s->dependent + 2 * (unsigned)s->repeats + 4 * (unsigned)s->cut;
-    const char *type = gcd_names_get(t->names, s->label);
+    const char *type = gcd_names_get(t->names, name.type),
+               *field = name.field != NULL ? name.field : "";
+    bool before = field[0] != '\0' && !t->paths.to_root, behind = field[0] != '\0' && !before;
     char call[GCD_ASYNC_STEP_BYTES];
     answer_text(t->answer, "type", type);
-    answer_count(t->answer, "type_id", s->label);
+    answer_count(t->answer, "type_id", name.type);
+    answer_text(t->answer, "field", name.field);
     answer_known(t->answer, "flags", flags[which].programs);
-    answer_format(t->answer, "step", "%s%s", gcd_names_step(t->names, s->label, call),
+    answer_format(t->answer, "step", "%s%s%s%s%s%s", before ? field : "", before ? ": " : "",
+                  gcd_names_step(t->names, name.type, call), behind ? "." : "", behind ? field : "",
                   flags[which].people);
     answer_fold(t->answer, t->origins, fold->type, fold->fold);
 }
@@ -122,7 +126,7 @@ static void put_step(const struct tree *t, const struct cli_path_line *l)
     if (name.kind != GCD_STEP_TYPE)
         put_root(t, name);
     else
-        put_type(t, s, &t->paths.folded[l->step]);
+        put_type(t, s, name, &t->paths.folded[l->step]);
 }
 
 /* Adds one line for hidden steps, or for steps that are not shown. */
@@ -200,7 +204,8 @@ static enum cli_exit type_paths(const struct cli_args *args, const struct cli_du
                                          .to_root = args->view.to_root };
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_merged_tree *tree;
-    if (gcd_merged_tree_new(d->graph, &o, &tree, &err) != GCD_OK)
+    const struct answer_of_heap of = { .session = d->session };
+    if (answer_merge(&of, &o, &tree, &err) != GCD_OK)
         return cli_fail(d->subject, &err);
     cli_progress_end();
     struct cli_type_paths paths = { .session = d->session,

@@ -65,7 +65,7 @@ static gcd_status merged_tree(const struct retained *r, const struct answer_of_h
                                          .dominators = r->dominators,
                                          .max_depth = (uint32_t)r->args->view.tree + 1 };
     struct gcd_merged_tree *tree;
-    gcd_status st = gcd_merged_tree_new(r->d.graph, &o, &tree, err);
+    gcd_status st = answer_merge(of, &o, &tree, err);
     if (st != GCD_OK)
         return st;
     st = answer_tree(of, tree, (uint32_t)r->args->view.tree, ret, err);

@@ -47,7 +47,8 @@ static enum mcp_outcome paths_of_types(struct mcp_call *c, const struct gcd_path
                                                .paths = p,
                                                .types = types,
                                                .to_root = mcp_flag(c, "to_root") };
-    gcd_status st = gcd_merged_tree_new(c->heap->d.graph, &options, &tree, &err);
+    const struct answer_of_heap of = { .session = c->heap->d.session, .call = &options.context };
+    gcd_status st = answer_merge(&of, &options, &tree, &err);
     free(types);
     if (st != GCD_OK)
         return mcp_fail_by(c, &err);
