@@ -145,6 +145,8 @@ int sql_text_open(struct gcd_sql *db);
  * gcd_mem_free; none if NODE is unreachable. */
 GCD_MUST_CHECK gcd_status sql_path(struct gcd_sql *db, uint32_t node, uint32_t **ret, size_t *ret_n,
                                    struct gcd_error *err);
+/* The field through which FROM refers to TO, in LABEL[GCD_FIELD_LABEL_BYTES]; NULL = unknown. */
+const char *sql_field_text(const struct gcd_sql *db, uint32_t from, uint32_t to, char *label);
 /* The root of NODE's path as text in RET[CAP], NUL-terminated; cut if it does not fit. */
 void sql_root_text(const struct gcd_sql *db, uint32_t node, char *ret, size_t cap);
 

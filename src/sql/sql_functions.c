@@ -62,19 +62,49 @@ static void add_type(const struct gcd_sql *db, sqlite3_str *text, uint32_t node)
     sqlite3_str_appendall(text, gcd_names_get(db->names, gcd_graph_node_type(db->graph, node)));
 }
 
+const char *sql_field_text(const struct gcd_sql *db, uint32_t from, uint32_t to, char *label)
+{
+    struct gcd_field field = gcd_fields_between(db->tables.fields, from, to);
+    const char *text = gcd_field_label(&field, label);
+    return text[0] != '\0' ? text : NULL;
+}
+
+/* Adds the step to PATH[I]: its field, as in a program, or its type if the field is not certain. */
+static void add_step(const struct gcd_sql *db, sqlite3_str *text, const uint32_t *path, size_t i)
+{
+    char label[GCD_FIELD_LABEL_BYTES];
+    const char *field = i > 0 ? sql_field_text(db, path[i - 1], path[i], label) : NULL;
+    if (field == NULL) {
+        add_type(db, text, path[i]);
+        return;
+    }
+    if (field[0] != '[' && field[0] != '.')
+        sqlite3_str_appendall(text, ".");
+    sqlite3_str_appendall(text, field);
+}
+
+/* A static variable stands for its object when a field of that follows. */
+static bool is_named(const struct gcd_sql *db, const uint32_t *path, size_t n)
+{
+    char label[GCD_FIELD_LABEL_BYTES];
+    size_t root = gcd_paths_root(db->paths, path[n - 1]);
+    return n > 1 && root != SIZE_MAX && db->summary->roots[root].kind == GCD_ROOT_STATIC &&
+           sql_field_text(db, path[0], path[1], label) != NULL;
+}
+
 static char *path_text(const struct gcd_sql *db, const uint32_t *path, size_t n)
 {
     char root[512];
     sqlite3_str *text = sqlite3_str_new(db->db);
     sql_root_text(db, path[n - 1], root, sizeof root);
     sqlite3_str_appendall(text, root);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = is_named(db, path, n); i < n; i++) {
         if (i == ENDS_SHOWN && n > 2 * ENDS_SHOWN) {
             sqlite3_str_appendf(text, " -> (%llu more objects)",
                                 (unsigned long long)(n - 2 * ENDS_SHOWN));
             i = n - ENDS_SHOWN;
         }
-        add_type(db, text, path[i]);
+        add_step(db, text, path, i);
     }
     return sqlite3_str_finish(text);
 }

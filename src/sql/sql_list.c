@@ -29,9 +29,9 @@ static const struct gcd_sql_table others[] = {
       "view: what an object dominates" },
     { "v_generations", "generation, objects, bytes", "view: objects by generation" },
     { "v_unreachable", "object_id, type, size_bytes", "view: objects that no root leads to" },
-    { "path_from_root(object)", "step, object_id, type, size_bytes, root",
+    { "path_from_root(object)", "step, object_id, type, size_bytes, root, field",
       "table: the shortest path to an object; as a function: in one text" },
-    { "reachable_from(object)", "step, object_id, type, size_bytes, root",
+    { "reachable_from(object)", "step, object_id, type, size_bytes, root, field",
       "table: what an object leads to, itself included, in steps from it" },
     { "type_name(type)", "", "function: the name of a type by its number" },
 };

@@ -8,9 +8,10 @@
 enum walk_kind { WALK_PATH, WALK_REACHABLE };
 
 /* The first columns of both tables; the argument is hidden. */
-enum { WALK_STEP, WALK_OBJECT_ID, WALK_TYPE, WALK_SIZE_BYTES, WALK_ROOT, WALK_START };
-static const char declaration[] = "CREATE TABLE x(step INTEGER, object_id INTEGER, type TEXT, "
-                                  "size_bytes INTEGER, root TEXT, start INTEGER HIDDEN)";
+enum { WALK_STEP, WALK_OBJECT_ID, WALK_TYPE, WALK_SIZE_BYTES, WALK_ROOT, WALK_FIELD, WALK_START };
+static const char declaration[] =
+    "CREATE TABLE x(step INTEGER, object_id INTEGER, type TEXT, "
+    "size_bytes INTEGER, root TEXT, field TEXT, start INTEGER HIDDEN)";
 
 struct walk_table {
     sqlite3_vtab base; /* first: SQLite sees only this */
@@ -217,6 +218,7 @@ static int walk_column(sqlite3_vtab_cursor *base, sqlite3_context *to, int colum
 {
     const struct walk_cursor *c = (const struct walk_cursor *)base;
     uint32_t node = c->nodes[c->at];
+    char label[GCD_FIELD_LABEL_BYTES];
     switch (column) {
     case WALK_STEP:
         sqlite3_result_int64(to, c->step);
@@ -233,6 +235,11 @@ static int walk_column(sqlite3_vtab_cursor *base, sqlite3_context *to, int colum
     case WALK_ROOT:
         if (c->kind == WALK_PATH && c->at == 0)
             sqlite3_result_text(to, c->root, -1, SQLITE_TRANSIENT);
+        break;
+    case WALK_FIELD:
+        if (c->kind == WALK_PATH && c->at > 0)
+            sqlite3_result_text(to, sql_field_text(c->db, c->nodes[c->at - 1], node, label), -1,
+                                SQLITE_TRANSIENT);
         break;
     default:
         sqlite3_result_int64(to, c->nodes[c->kind == WALK_PATH ? c->count - 1 : 0]);

@@ -91,6 +91,45 @@ static struct gcd_sql *database_of(const struct gcd_graph *g, struct gcd_session
     return db;
 }
 
+/* Shop.s_cache -> Cache._lists -> List[] -> List -> Cache, of which no field is certain. */
+static struct gcd_graph *graph_with_fields(void)
+{
+#define TYPE(type_id, type_name, type_layout)                                                      \
+    {                                                                                              \
+        .id = type_id, .name = type_name, .raw_name = type_name, .module_path = "", .named = true, \
+        .described = true, .layout = type_layout                                                   \
+    }
+    return shop_build(&(struct shop){
+        SHOP_TYPES(TYPE(1, "Cache", "o 9\n3 _lists\n4 _a\n4 _b"), TYPE(2, "List[]", "v 3,9\n4 "),
+                   TYPE(3, "List", "o 4,9\n9 _owner.item")),
+        SHOP_NODES({ 0, 40 }, { 1, 24 + 8 }, { 2, 24 }, { 0, 40 }, { 2, 24 }),
+        SHOP_EDGES({ 0, 1 }, { 1, 2 }, { 2, 3 }, { 3, 4 }),
+        SHOP_ROOTS({ .node = 0,
+                     .kind = GCD_ROOT_STATIC,
+                     .name = "s_cache",
+                     .class_name = "",
+                     .label = "Shop.s_cache",
+                     .type = 0 }) });
+#undef TYPE
+}
+
+static void paths_name_fields(void **state)
+{
+    (void)state;
+    struct gcd_graph *g = graph_with_fields();
+    struct gcd_session *s;
+    struct gcd_sql *db = database_of(g, &s);
+    check(db, "SELECT path_from_root(0); SELECT path_from_root(1); SELECT path_from_root(4)",
+          "static variable Shop.s_cache -> Cache\nstatic variable Shop.s_cache._lists\n"
+          "static variable Shop.s_cache._lists[]._owner.item._a or _b\n");
+    check(db, "SELECT step, type, field FROM path_from_root(4)",
+          "0|Cache|\n1|List[]|_lists\n2|List|[]\n3|Cache|_owner.item\n4|List|_a or _b\n");
+    check(db, "SELECT count(field) FROM reachable_from(0)", "0\n");
+    gcd_sql_free(db);
+    gcd_session_free(s);
+    gcd_graph_free(g);
+}
+
 static void known_answers(void **state)
 {
     (void)state;
@@ -381,6 +420,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_answers),
+        cmocka_unit_test(paths_name_fields),
         cmocka_unit_test(programs_are_not_shown),
         cmocka_unit_test(values_have_their_kinds),
         cmocka_unit_test(long_paths_show_their_ends),
