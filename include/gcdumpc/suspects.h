@@ -65,6 +65,7 @@ extern "C" {
  * PINS          objects that handles pin
  * WEAK_TABLE    dependent handles (ConditionalWeakTable, DependentHandle) with the same types of
  * key and value; OBJECTS are the values
+ * FLOWS         execution contexts that keep values of AsyncLocal alive
  */
 enum gcd_suspect_kind {
     GCD_SUSPECT_OBJECT,
@@ -90,6 +91,7 @@ enum gcd_suspect_kind {
     GCD_SUSPECT_FRAGMENTATION,
     GCD_SUSPECT_PINS,
     GCD_SUSPECT_WEAK_TABLE,
+    GCD_SUSPECT_FLOWS,
     GCD_SUSPECT_POOLS, /* a note */
     GCD_SUSPECT_KINDS
 };

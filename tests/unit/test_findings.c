@@ -7,6 +7,7 @@
 #include <gcdumpc/suspects.h>
 #include <gcdumpc/unstable/suspect_checks.h>
 
+#include "base/text.h"
 #include "support/check.h"
 #include "support/failalloc.h"
 #include "support/pile.h"
@@ -546,6 +547,88 @@ static void a_service_provider_holds_nothing(void **state)
         assert_int_equal(gcd_suspects_count(a.s), large);
         if (large)
             assert_int_equal(gcd_suspects_get(a.s, 0)->bytes, 5 << 20);
+        forget(a);
+    }
+}
+
+/* Timers that keep values of an AsyncLocal: the advice is about these, unless they are few or
+ * small.
+ */
+static void values_of_async_local(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned contexts;
+        uint64_t bytes;
+        bool found;
+    } flows[] = { { 1200, 5000, true }, { 9, 700000, false }, { 1200, 100, false } };
+    for (size_t i = 0; i < sizeof flows / sizeof *flows; i++) {
+        struct pile *p = pile_new();
+        uint32_t queue = node(p, "System.Threading.TimerQueue", 80), last = queue,
+                 local = node(p, "System.Threading.AsyncLocal`1[Shop.Tenant]", 24);
+        static_root(p, queue, "s_queue");
+        static_root(p, local, "Current");
+        p->roots[1].class_name = "Shop.Ambient";
+        p->roots[1].label = "Shop.Ambient.Current";
+        for (unsigned k = 0; k < 1200; k++) {
+            uint32_t timer = child(p, last, TIMER, 96),
+                     callback = child(p, timer, "System.Threading.TimerCallback", 64);
+            if (last != queue)
+                edge(p, timer, last);
+            child(p, callback, "Shop.Poller", 24);
+            last = timer;
+            if (k >= flows[i].contexts)
+                continue;
+            uint32_t context = child(p, timer, "System.Threading.ExecutionContext", 40),
+                     map = child(p, context,
+                                 "System.Threading.AsyncLocalValueMap+OneElementAsyncLocalValueMap",
+                                 32);
+            edge(p, map, local);
+            child(p, child(p, map, "Shop.Tenant", 24), "System.Byte[]", flows[i].bytes);
+        }
+        struct answer a;
+        struct gcd_suspects_options how = { .min_bytes = 2 << 20 };
+        assert_int_equal(ask_how(p, &how, &a, &err), GCD_OK);
+        const struct gcd_suspect *s = gcd_suspects_count(a.s) > 0 ? gcd_suspects_get(a.s, 0) : NULL;
+        bool said =
+            s != NULL && s->kind == GCD_SUSPECT_TIMERS &&
+            strstr(s->sentence, "are values of the AsyncLocal in the static variable "
+                                "Shop.Ambient.Current, all Tenant: the execution contexts "
+                                "in which work was started (1,200) keep them.") != NULL &&
+            strstr(s->advice, "SuppressFlow(), or clear the AsyncLocal in the static") != NULL;
+        if (said != flows[i].found)
+            fail_msg("%zu: %s %s", i, s != NULL ? s->sentence : "", s != NULL ? s->advice : "");
+        forget(a);
+    }
+}
+
+/* A static variable that leads to the service provider says nothing about what that holds: who uses
+ * it does. */
+static void a_container_wins_over_a_variable(void **state)
+{
+    (void)state;
+    for (unsigned contained = 0; contained < 2; contained++) {
+        struct pile *p = pile_new();
+        uint32_t top = node(p,
+                            contained ? "Microsoft.Extensions.DependencyInjection.ServiceProvider"
+                                      : "System.Lazy`1[System.Object]",
+                            72),
+                 list = child(p, top, "System.Collections.Generic.List`1[Shop.Page]", 32),
+                 items = child(p, list, "Shop.Page[]", 16 + 8 * 1024),
+                 reader = child(p, top, "Shop.Reader", 24);
+        root(p, top, GCD_ROOT_STATIC, 0, "App");
+        p->roots[0].label = p->roots[0].class_name = "Shop.Holder";
+        p->roots[0].label = "Shop.Holder.App";
+        edge(p, reader, list);
+        for (unsigned i = 0; i < 1000; i++)
+            child(p, child(p, items, "Shop.Page", 24), "System.Byte[]", 6000);
+        struct answer a = ask_with(p, 0.1, 4 << 20);
+        assert_int_equal(gcd_suspects_count(a.s), 1);
+        const struct gcd_suspect *s = gcd_suspects_get(a.s, 0);
+        bool variable = strstr(s->sentence, "the static variable Shop.Holder.App: 1,000") != NULL,
+             reads = gcd_text_begins(s->advice, "Look in Reader for what adds to it");
+        if (variable == contained || reads != contained)
+            fail_msg("%s %s", s->sentence, s->advice);
         forget(a);
     }
 }
@@ -1225,6 +1308,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_kind_at_its_threshold),
+        cmocka_unit_test(values_of_async_local),
+        cmocka_unit_test(a_container_wins_over_a_variable),
         cmocka_unit_test(only_large_ones),
         cmocka_unit_test(a_number_is_no_suspect),
         cmocka_unit_test(dead_objects),

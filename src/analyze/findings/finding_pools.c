@@ -137,7 +137,7 @@ void suspects_say_pools(struct suspect_words *s, const struct suspect *x)
     case POOL_MADE:
         suspects_put(s, "An ArrayPool");
         put_element(s, raw_type(s, p->type));
-        if (suspects_is_own_static(s->w, p->root)) {
+        if (suspects_in_own_static(s->w, p)) {
             suspects_put(s, " (");
             suspects_put_root(s, p->root);
             suspects_put(s, ")");

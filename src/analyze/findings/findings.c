@@ -16,7 +16,7 @@
 static const struct finding_rule *const rules[] = {
     &finding_timers, &finding_cancellation, &finding_continuations, &finding_tasks, &finding_async,
     &finding_boxed, &finding_tracker, &finding_http, &finding_code, &finding_waits,
-    &finding_interned, &finding_thread_statics,
+    &finding_interned, &finding_thread_statics, &finding_flows,
     /* after thread statics, in which they are */
     &finding_pool_shared, &finding_pool_made, &finding_pool_memory, &finding_pool_http
 };

@@ -94,7 +94,7 @@ bool findings_no_type(const struct gcd_type *t);
 extern const struct finding_rule finding_timers, finding_cancellation, finding_tasks,
     finding_continuations, finding_async, finding_boxed;
 extern const struct finding_rule finding_tracker, finding_http, finding_code, finding_waits,
-    finding_interned;
+    finding_interned, finding_flows;
 extern const struct finding_rule finding_thread_statics;
 extern const struct finding_rule finding_pool_shared, finding_pool_made, finding_pool_memory,
     finding_pool_http;

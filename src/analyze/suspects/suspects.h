@@ -76,7 +76,11 @@ struct suspect {
     size_t path_room;           /* items allocated */
     bool recursive;             /* OBJECT: the first object of a list or tree of its own type */
     enum suspect_holder holder; /* TYPE, if pub.alike > 0 */
-    /* if roots hold the objects: the own type that refers to most of them, USER_REFERENCES times */
+    /* an object on its path holds everything that a program makes once: it tells more than the
+     * variable that leads there */
+    bool contained;
+    /* if roots or such an object hold the objects: the own type that refers to most of them,
+     * USER_REFERENCES times */
     uint32_t user;
     uint64_t user_references;
     /* TYPE of which arrays of static variables keep most: number of these arrays */
@@ -240,12 +244,17 @@ gcd_status suspects_finalizers(struct suspects_work *w, struct gcd_error *err);
  * known. */
 gcd_status suspects_types(struct suspects_work *w, struct gcd_error *err);
 gcd_status suspects_holders(struct suspects_work *w, struct gcd_error *err);
+/* Sets the user of X. */
+gcd_status suspects_find_user(const struct suspects_work *w, struct suspect *x,
+                              struct gcd_error *err);
 /* suspects_ways.c: other paths to the objects of TYPE suspects, judging by COUNT samples. */
 gcd_status suspects_ways(struct suspects_work *w, const struct suspects_drawn *drawn, size_t count,
                          struct gcd_error *err);
 /* suspects_lifetime.c: is ROOT a static variable of one of the program's own classes, or, if its
  * class is unknown, of an own type? */
 bool suspects_is_own_static(const struct suspects_work *w, size_t root);
+/* Is X held by such a variable, and not only because it leads to a service provider? */
+bool suspects_in_own_static(const struct suspects_work *w, const struct gcd_suspect *x);
 /* Is NAME, as the runtime writes it, a type that holds everything a program makes once, such as
  * ServiceProvider? */
 bool suspects_is_container(const char *name);

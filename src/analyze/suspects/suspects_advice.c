@@ -11,16 +11,18 @@
 static void put_look_for(struct suspect_words *s, const struct gcd_suspect *p, bool capital)
 {
     suspects_put(s, capital ? "Look" : "look");
-    if (p->owner != GCD_TYPE_NONE) {
+    const struct suspect *x = (const struct suspect *)p;
+    bool user = p->owner == GCD_TYPE_NONE && x->contained && x->user_references > 0;
+    if (user || p->owner != GCD_TYPE_NONE) {
         suspects_put(s, " in ");
-        suspects_put_where(s, p->owner);
+        suspects_put_where(s, user ? x->user : p->owner);
     }
     suspects_put(s, " for ");
 }
 
 static bool is_in_static(const struct suspect_words *s, const struct gcd_suspect *p)
 {
-    return p->owner == GCD_TYPE_NONE && suspects_is_own_static(s->w, p->root);
+    return p->owner == GCD_TYPE_NONE && suspects_in_own_static(s->w, p);
 }
 
 /* Names the suspect by the variable that holds it, else "it". */

@@ -3,6 +3,9 @@
 
 #include "base/error.h"
 
+/* The advice of such a clause is better than that of any kind. */
+#define ADVICE_OVER_ALL 3u
+
 typedef void suspect_text(struct suspect_words *s, const struct suspect *x);
 
 /*
@@ -95,6 +98,9 @@ static const struct {
                                  FINDING_WEAK_ENTRIES, true, suspects_say_weak_table,
                                  suspects_advise_weak_table, suspects_tell_weak_table,
                                  .advice_rank = 2, .counts_type = true },
+    [GCD_SUSPECT_FLOWS] = { "flows", "Values of AsyncLocal", "execution contexts", FINDING_FEW,
+                            true, suspects_say_flows, suspects_advise_flows, suspects_tell_flows,
+                            .advice_rank = ADVICE_OVER_ALL },
     [GCD_SUSPECT_POOLS] = { "pools", "Pool", "pools", 1, true, suspects_say_pools,
                             suspects_advise_pools, .is_note = true },
 };
@@ -166,11 +172,11 @@ static void put_also(struct suspect_words *s, const struct suspect *x)
 static const struct suspect *adviser(const struct suspects_work *w, const struct suspect *x)
 {
     const struct suspect *best = x;
-    if (x->pub.kind != GCD_SUSPECT_OBJECT && x->pub.kind != GCD_SUSPECT_TYPE)
-        return x;
+    bool any = x->pub.kind == GCD_SUSPECT_OBJECT || x->pub.kind == GCD_SUSPECT_TYPE;
     for (size_t i = 0; i < x->pub.also_count; i++) {
         const struct suspect *f = &w->s->items[x->also[i]];
-        if (kinds[f->pub.kind].advice_rank > kinds[best->pub.kind].advice_rank)
+        unsigned rank = kinds[f->pub.kind].advice_rank;
+        if (rank > kinds[best->pub.kind].advice_rank && (any || rank == ADVICE_OVER_ALL))
             best = f;
     }
     return best;

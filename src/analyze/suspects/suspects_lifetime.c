@@ -123,6 +123,11 @@ bool suspects_is_own_static(const struct suspects_work *work, size_t root)
            GCD_ORIGIN_OWN;
 }
 
+bool suspects_in_own_static(const struct suspects_work *w, const struct gcd_suspect *x)
+{
+    return !((const struct suspect *)x)->contained && suspects_is_own_static(w, x->root);
+}
+
 bool suspects_is_in_root_scope(const struct suspect_words *s, const struct suspect *x)
 {
     size_t step = 0;
@@ -145,7 +150,7 @@ void suspects_put_lifetime(struct suspect_words *s, const struct suspect *x, con
     const struct marker *m = find_marker(s, p, owner_step(p), &step);
     if (m != NULL)
         suspects_put(s, " %s%s", subject, text_of(s, p, m, step));
-    if (m == NULL || suspects_is_own_static(s->w, p->root)) {
+    if (m == NULL || suspects_in_own_static(s->w, p)) {
         suspects_put(s, m == NULL ? " %s is held by " : ", below ", subject);
         suspects_put_root(s, p->root);
     }

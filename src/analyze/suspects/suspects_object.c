@@ -358,7 +358,7 @@ static void put_kept(struct suspect_words *s, const struct suspect *x)
 void suspects_say_object(struct suspect_words *s, const struct suspect *x)
 {
     const struct gcd_suspect *p = &x->pub;
-    bool owned = p->owner_node != GCD_NODE_NONE || suspects_is_own_static(s->w, p->root);
+    bool owned = p->owner_node != GCD_NODE_NONE || suspects_in_own_static(s->w, p);
     if (p->path_count > 0 && owned) {
         put_owner(s, x);
         suspects_put(s, ": ");

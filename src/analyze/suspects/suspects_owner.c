@@ -174,6 +174,14 @@ static gcd_status fold(const struct suspects_work *w, struct suspect *x, struct 
     return GCD_OK;
 }
 
+static bool is_contained(const struct suspects_work *w, const struct suspect *x)
+{
+    for (size_t i = 0; i + 1 < x->pub.path_count; i++)
+        if (suspects_is_container(gcd_graph_summary(w->g)->types[x->path[i].type].name))
+            return x->pub.owner_node == GCD_NODE_NONE;
+    return false;
+}
+
 gcd_status suspects_owner(const struct suspects_work *w, struct suspect *x, struct gcd_error *err)
 {
     if (x->pub.path_count == 0)
@@ -181,5 +189,8 @@ gcd_status suspects_owner(const struct suspects_work *w, struct suspect *x, stru
     if (x->pub.kind == GCD_SUSPECT_OBJECT || x->pub.kind == GCD_SUSPECT_TYPE)
         GCD_TRY(find_collection(w, x, err));
     GCD_TRY(find_owner(w, x, err));
+    x->contained = is_contained(w, x);
+    if (x->contained && x->pub.kind == GCD_SUSPECT_OBJECT)
+        GCD_TRY(suspects_find_user(w, x, err));
     return fold(w, x, err);
 }

@@ -348,8 +348,17 @@ static gcd_status find_typical(struct drawing *d, struct gcd_error *err)
     return count_alike(d, err);
 }
 
-/* If roots hold the objects: finds the program's own type that also refers to most of them. */
-static gcd_status find_user(const struct suspects_work *w, struct suspect *x, struct gcd_error *err)
+/* Is NODE what X is about: its object, or one of its objects that a root holds? */
+static bool is_used(const struct suspects_work *w, const struct suspect *x, uint32_t node)
+{
+    return x->pub.kind == GCD_SUSPECT_OBJECT
+               ? node == x->pub.node
+               : gcd_graph_node_type(w->g, node) == x->pub.type &&
+                     gcd_paths_parent(w->paths, node) == GCD_NODE_ROOT;
+}
+
+gcd_status suspects_find_user(const struct suspects_work *w, struct suspect *x,
+                              struct gcd_error *err)
 {
     uint64_t *counts = gcd_mem_new_array(w->alloc, w->types, sizeof *counts);
     gcd_status st =
@@ -363,8 +372,7 @@ static gcd_status find_user(const struct suspects_work *w, struct suspect *x, st
             continue;
         const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
         for (size_t i = 0; i < n; i++)
-            counts[type] += gcd_graph_node_type(w->g, edges[i]) == x->pub.type &&
-                            gcd_paths_parent(w->paths, edges[i]) == GCD_NODE_ROOT;
+            counts[type] += is_used(w, x, edges[i]);
     }
     for (uint32_t i = 0; i < w->types && st == GCD_OK; i++)
         if (counts[i] > x->user_references) {
@@ -395,7 +403,7 @@ gcd_status suspects_holders(struct suspects_work *w, struct gcd_error *err)
             find_statics(w, x);
         if (x->pub.kind == GCD_SUSPECT_TYPE && x->holder == SUSPECT_BY_ROOTS && x->pub.alike > 0 &&
             !w->is_own[x->pub.type])
-            st = find_user(w, x, err);
+            st = suspects_find_user(w, x, err);
     }
     if (wanted && st == GCD_OK)
         st = suspects_ways(w, d.items, d.count, err);
