@@ -98,7 +98,11 @@ finish() {
         done
         kill -s KILL -- "-$pid" 2>/dev/null
     fi
-    rm -rf -- "$work"
+    n=0 # what was killed may write its last file now
+    until rm -rf -- "$work" 2>/dev/null || [ $n -ge 50 ]; do
+        sleep 0.1
+        n=$((n + 1))
+    done
 }
 trap finish EXIT
 trap 'exit 130' INT TERM HUP
