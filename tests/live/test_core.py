@@ -82,6 +82,7 @@ class Core(LiveTest):
         self.assertIn("static variable HeapLab.Lab.s_lab", paths)
         fields = self.gcdumpc("retained", core, "--by-field", "--sysroot", os.path.dirname(core)).stdout    # from the core file alone
         self.assertRegex(fields, r" 4999  HeapLab\.Node\.Next\n")
+        self.assertGreater(json.loads(self.gcdumpc("info", core, "--json").stdout)["names"]["types_with_fields"], len(counts["types"]) * 0.9)
 
     def test_heap_and_full_dumps_have_what_the_process_says(self):
         for runtime in RUNTIMES if ALL else (own_runtime(), RUNTIMES[-1]):

@@ -233,6 +233,8 @@ static void print_names(const struct gcd_summary *f, bool sep)
         no_memory = no_memory || (text == NULL && k.modules[problems[i]] > 0);
         free(text);
     }
+    row("fields", "of %s of %s types", cli_number(k.types_with_fields, sep, a),
+        cli_number(k.types, sep, b));
 }
 
 static void print_too_long(const struct gcd_summary *f, bool sep)
@@ -261,7 +263,7 @@ enum cli_exit cmd_info(const struct cli_args *args)
         return cmd_events(args);
     struct cli_dump d;
     struct cli_unreachable unreachable;
-    enum cli_exit e = cli_open(args, CLI_NEED_FACTS, &d);
+    enum cli_exit e = cli_open(args, CLI_NEED_FIELDS, &d);
     if (e == CLI_DONE)
         e = cli_count_unreachable(args, &d, NULL, &unreachable);
     if (e == CLI_DONE) {

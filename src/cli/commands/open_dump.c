@@ -46,7 +46,8 @@ static bool wants_layouts(const struct cli_args *args, enum cli_need need)
 {
     bool records =
         args->live.save_trace != NULL || (need == CLI_NEED_STREAM && args->output.path != NULL);
-    return !args->modules.no_fields && (need >= CLI_NEED_GRAPH || (records && !args->live.plain));
+    return !args->modules.no_fields &&
+           (need >= CLI_NEED_GRAPH || need == CLI_NEED_FIELDS || (records && !args->live.plain));
 }
 
 /*

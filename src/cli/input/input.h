@@ -40,6 +40,7 @@ struct cli_dump {
 /* What a command needs from a dump, each more than the one before. */
 enum cli_need {
     CLI_NEED_FACTS,    /* facts, verdict, types, roots */
+    CLI_NEED_FIELDS,   /* and of which types the fields are known */
     CLI_NEED_STREAM,   /* the bytes once more */
     CLI_NEED_OBJECTS,  /* the objects in order */
     CLI_NEED_GRAPH,    /* d->graph; the following are for the estimate of memory: */

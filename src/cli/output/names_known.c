@@ -28,6 +28,7 @@ static void count_types(const struct gcd_summary *s, struct cli_names_known *k)
         named = named || t->named;
         k->types++;
         k->types_known += known && t->named;
+        k->types_with_fields += t->layout != NULL && t->layout[0] != '\0' && t->layout[1] != '?';
         k->types_too_long += t->described && !t->named;
     }
     k->types_too_long = named ? k->types_too_long : 0;
@@ -154,6 +155,7 @@ json_t *cli_json_names(const struct gcd_summary *s)
     json_t *o = json_object(), *modules = json_object();
     json_object_set_new(o, "types", cli_json_number(k.types));
     json_object_set_new(o, "types_resolved", cli_json_number(k.types_known));
+    json_object_set_new(o, "types_with_fields", cli_json_number(k.types_with_fields));
     json_object_set_new(o, "types_too_long", cli_json_number(k.types_too_long));
     json_object_set_new(o, "statics", cli_json_number(k.statics));
     json_object_set_new(o, "statics_resolved", cli_json_number(k.statics_known));

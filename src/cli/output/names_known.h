@@ -15,6 +15,7 @@
 
 struct cli_names_known {
     uint64_t types, types_known; /* with objects; in a module whose names are known */
+    uint64_t types_with_fields;  /* of TYPES: it is known which fields refer to objects */
     uint64_t types_too_long;     /* whose names are too long for an event, unlike those of others */
     /* whose class is known; which could belong to several classes */
     uint64_t statics, statics_known, statics_several;
