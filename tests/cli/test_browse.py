@@ -20,7 +20,7 @@ if os.environ.get("GCDUMPC_BROWSE", "ON") in ("OFF", "0", "FALSE", "NO"):
 
 VIEWS = {"1": "Suspects", "2": "Dominator tree", "3": "Types", "4": "Asynchronous operations"}
 # every key that does something, with what ends its prompt
-ALL_KEYS = (["up", "down", "page up", "page down", "home", "end", "tab", "back tab", "k", "j", "b", " ", "g", "G", "<", ">"]
+ALL_KEYS = (["up", "down", "page up", "page down", "home", "end", "tab", "back tab", "k", "j", "b", " ", "g", "G", "<", ">", "w", "w", "left"]
             + ["s", "s", "f", "f", "n", "N", "ctrl l", "ctrl c", "escape", "x", "ctrl a"]
             + ["/String\r", "/nothing at all\r", "/\x1b", "e\x1b", ":\x1b", "o\x1b", "?q", "i", "left"]
             + ["enter", "left", "right", "h", "l", "backspace", "v", "left", "t", "left", "d", "left"])
@@ -274,7 +274,7 @@ class Views(Browse):
         s.press("?")
         lines = s.wait("Help")
         text = "\n".join(lines)
-        for key in "kjbgG<>hl1234vtdoi/nNsfe:?q":
+        for key in "kjbgG<>whl1234vtdoi/nNsfe:?q":
             self.assertIn(key, text)
         self.assertNotIn("…", "\n".join(lines[2:-2]))
         s.press("q")

@@ -15,6 +15,7 @@ static const char help_text[] =
     "  Home End g G         the first line, the last one\n"
     "  Tab Shift-Tab        the next list, the one before\n"
     "  < >                  scroll long names\n"
+    "  w                    the whole of a line that the window cuts\n"
     "\n"
     "Going\n"
     "  Enter Right l        open what the cursor is on; in the tree, go down\n"
@@ -42,6 +43,9 @@ static const char help_text[] =
     "is alive. Retained sizes of types are lower "
     "bounds.\n";
 
+/* Most bytes for a cell of a title: a character and the marks on it. */
+#define TITLE_CELL_BYTES 16
+
 /* ---- the frame ---- */
 
 void ui_say(struct ui *ui, const char *fmt, ...)
@@ -58,13 +62,13 @@ uint64_t ui_height(void)
     return lines > SCREEN_FRAME_LINES ? lines - SCREEN_FRAME_LINES : 1;
 }
 
-/* "Dominator tree > Shop.Store > System.Object[]"; free() it. */
-static char *title_of(const struct browse_view *v)
+/* "Dominator tree > Shop.Store > System.Object[]", at least the last MOST bytes; free() it. */
+static char *title_of(const struct browse_view *v, size_t most)
 {
     char *text = strdup(v->title);
     for (v = v->below; v != NULL && text != NULL; v = v->below) {
         char *longer = NULL;
-        if (strlen(text) > UI_MESSAGE_BYTES) /* only the end is shown */
+        if (strlen(text) > most)
             break;
         int n = asprintf(&longer, "%s > %s", v->title, text);
         free(text);
@@ -75,7 +79,7 @@ static char *title_of(const struct browse_view *v)
 
 void ui_draw(struct ui *ui)
 {
-    char *title = ui->view != NULL ? title_of(ui->view) : NULL;
+    char *title = ui->view != NULL ? title_of(ui->view, screen_columns() * TITLE_CELL_BYTES) : NULL;
     if (ui->view != NULL && browse_wrap(ui->view, screen_columns()))
         browse_fit(ui->view, ui_height());
     screen_draw(&(struct screen_picture){ .view = ui->view,
@@ -295,6 +299,29 @@ static void help(struct ui *ui)
         ui->view->kind == BROWSE_HELP ? NULL : browse_text_view(&ui->model, "Help", help_text);
     if (v != NULL)
         ui_push(ui, v);
+}
+
+/* The line at the cursor and where it is, wrapped: a name can be longer than any window. */
+static void show_whole(struct ui *ui)
+{
+    struct browse_line line;
+    browse_line_at(ui->view, ui->view->cursor, &line);
+    if (line.style != STYLE_ITEM) {
+        ui_say(ui, "this line is whole");
+        return;
+    }
+    char *title = title_of(ui->view, SIZE_MAX), *text = NULL;
+    if (title != NULL && asprintf(&text, "%.*s%s%s\n\n%s\n", (int)line.name_bytes, line.name,
+                                  line.tail, line.more != NULL ? line.more : "", title) < 0)
+        text = NULL;
+    struct browse_view *v =
+        text != NULL ? browse_text_view(&ui->model, "The whole line", text) : NULL;
+    if (v != NULL)
+        ui_push(ui, v);
+    else
+        ui_say(ui, "not enough memory");
+    free(title);
+    free(text);
 }
 
 /* ---- search and order ---- */
@@ -537,6 +564,9 @@ void ui_press(struct ui *ui, uint32_t key)
         break;
     case '>':
         ui->view->shift += 10;
+        break;
+    case 'w':
+        show_whole(ui);
         break;
     case 'v':
         open_object(ui, BROWSE_OBJECT);
