@@ -42,8 +42,57 @@ static uint64_t keyword_of(uint32_t id)
     }
 }
 
-bool gcd_clr_keywords_fit(const struct gcd_event *ev)
+/*
+ * The fields of the rundown's events by version (ClrEtwAll.man): a digit for the bytes of a number,
+ * s for text.  A later version begins like the last one.
+ */
+static const struct rundown_layout {
+    uint32_t start, end; /* ids: of the rundown at the start, and at the end */
+    const char *fields[3];
+} rundown_layouts[] = {
+    { 141, 142, { "888444", "8884442", "88844428" } },
+    { 143, 144, { "888444sss", "888444sss2", "888444sss28" } },
+    { GCD_RD_START_COMPLETE, GCD_RD_END_COMPLETE, { "", "2", NULL } },
+    { GCD_RD_START_BEGIN, GCD_RD_END_BEGIN, { "", "2", NULL } },
+    { GCD_RD_DOMAIN_MODULE_START, GCD_RD_DOMAIN_MODULE_END, { "88844ss", "88844ss2", NULL } },
+    { GCD_RD_MODULE_START, GCD_RD_MODULE_END, { "8844ss", "8844ss2", "8844ss2884s884s" } },
+    { GCD_RD_ASSEMBLY_START, GCD_RD_ASSEMBLY_END, { "884s", "8884s2", NULL } },
+    { 157, GCD_RD_DOMAIN_END, { "84s", "84s42", NULL } },
+    { GCD_RD_RUNTIME_INFO, 188, { "222222222241s88s", NULL, NULL } },
+};
+
+static bool has_fields(const struct gcd_event *ev, const char *fields)
 {
+    struct gcd_cur c = gcd_clr_payload(ev);
+    size_t units;
+    for (; *fields != '\0'; fields++)
+        if (*fields == 's')
+            (void)gcd_cur_utf16z(&c, &units);
+        else
+            gcd_cur_skip(&c, (size_t)(*fields - '0'));
+    return c.err == GCD_OK && gcd_cur_left(&c) == 0;
+}
+
+/* Any version will do: containers of other tools may lack them. */
+static bool is_laid_out(const struct gcd_event *ev)
+{
+    for (size_t i = 0; i < sizeof rundown_layouts / sizeof *rundown_layouts; i++) {
+        const struct rundown_layout *l = &rundown_layouts[i];
+        if (ev->id != l->start && ev->id != l->end)
+            continue;
+        unsigned v = 0;
+        bool fits = false;
+        for (; v < 3 && l->fields[v] != NULL; v++)
+            fits = fits || has_fields(ev, l->fields[v]);
+        return fits || ev->version >= v;
+    }
+    return true;
+}
+
+bool gcd_clr_description_fits(const struct gcd_event *ev)
+{
+    if (ev->provider == GCD_PROVIDER_RUNDOWN && !is_laid_out(ev))
+        return false;
     if (ev->provider == GCD_PROVIDER_RUNDOWN && ev->keywords != 0) {
         bool of_module = ev->id == GCD_RD_MODULE_START || ev->id == GCD_RD_MODULE_END;
         bool of_loader = ev->id == GCD_RD_DOMAIN_MODULE_START ||

@@ -20,10 +20,11 @@ static inline struct gcd_cur gcd_clr_payload(const struct gcd_event *ev)
 }
 
 /*
- * Do the keywords of an event of the runtime belong to its id?  If not, its description is damaged,
- * and it is another event.  True where a container does not tell the keywords.
+ * Do the keywords of an event of the runtime, or the payload of one of the rundown, belong to its
+ * id?  If not, its description is damaged, and it is another event.  True where a container does
+ * not tell the keywords.
  */
-bool gcd_clr_keywords_fit(const struct gcd_event *ev);
+bool gcd_clr_description_fits(const struct gcd_event *ev);
 
 /* Is it one of the events that a heap walk consists of? */
 static inline bool gcd_clr_is_bulk(const struct gcd_event *ev)

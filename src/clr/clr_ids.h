@@ -31,6 +31,10 @@ enum gcd_clr_event {
 
 /* Microsoft-Windows-DotNETRuntimeRundown; the ids clash with those of the runtime provider. */
 enum gcd_clr_rundown_event {
+    GCD_RD_START_COMPLETE = 145,      /* DCStartComplete */
+    GCD_RD_END_COMPLETE = 146,        /* DCEndComplete */
+    GCD_RD_START_BEGIN = 147,         /* DCStartInit */
+    GCD_RD_END_BEGIN = 148,           /* DCEndInit */
     GCD_RD_DOMAIN_MODULE_START = 151, /* DomainModuleDCStart */
     GCD_RD_DOMAIN_MODULE_END = 152,   /* DomainModuleDCEnd */
     GCD_RD_MODULE_START = 153,        /* ModuleDCStart */

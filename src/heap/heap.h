@@ -292,6 +292,9 @@ struct gcd_heap {
     uint64_t misdescribed;    /* events whose description contradicts itself */
     /* after heap_bind: modules and assemblies whose other half a rundown does not list */
     uint64_t halves;
+    bool in_rundown; /* of RUNDOWN_THREAD */
+    uint64_t rundown_thread;
+    uint64_t rundown_strangers; /* events of other providers meanwhile */
     struct heap_strangers before[HEAP_STRANGERS];
     /* after heap_finish: bulk events outside complete walks, without those of HEAP.CHOSEN */
     uint64_t outside;

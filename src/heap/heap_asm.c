@@ -424,6 +424,20 @@ void heap_gap(struct gcd_heap *h, const struct gcd_event *ev)
     w->disorder = w->disorder || ev->gap == GCD_GAP_DISORDER;
 }
 
+/* A thread that writes a rundown writes nothing else meanwhile, except by chance. */
+static void look_at_rundown(struct gcd_heap *h, const struct gcd_event *ev)
+{
+    bool of_rundown = ev->provider == GCD_PROVIDER_RUNDOWN;
+    if (of_rundown && (ev->id == GCD_RD_START_BEGIN || ev->id == GCD_RD_END_BEGIN)) {
+        h->in_rundown = true;
+        h->rundown_thread = ev->thread;
+    } else if (h->in_rundown && ev->thread == h->rundown_thread) {
+        h->in_rundown =
+            !of_rundown || (ev->id != GCD_RD_START_COMPLETE && ev->id != GCD_RD_END_COMPLETE);
+        h->rundown_strangers += !of_rundown;
+    }
+}
+
 /*
  * The thread that walks the heap writes nothing but bulk events from the first to the last one of a
  * walk, and only events of the GC up to GCEnd (measured, .NET 8 to 11, Native AOT, with all
@@ -432,6 +446,7 @@ void heap_gap(struct gcd_heap *h, const struct gcd_event *ev)
  */
 void heap_stranger(struct gcd_heap *h, const struct gcd_event *ev)
 {
+    look_at_rundown(h, ev);
     struct heap_walk *w = open_walk(h, ev->thread);
     struct heap_strangers *s = heap_strangers_of(h, ev->thread);
     if (strcmp(ev->provider_name, "Microsoft-Windows-DotNETRuntimePrivate") == 0)
@@ -452,6 +467,7 @@ static void count_strangers(struct gcd_heap *h, const struct gcd_event *ev)
         heap_stranger(h, ev);
         return;
     }
+    look_at_rundown(h, ev);
     struct heap_walk *w = open_walk(h, ev->thread);
     if (gcd_clr_is_bulk(ev)) {
         if (w != NULL) {
@@ -472,7 +488,7 @@ gcd_status heap_event(struct gcd_heap *h, const struct gcd_event *ev, struct gcd
     if (ev->gap > 0)
         heap_gap(h, ev);
     count_strangers(h, ev);
-    if (!gcd_clr_keywords_fit(ev))
+    if (!gcd_clr_description_fits(ev))
         h->misdescribed++;
     else if (ev->provider == GCD_PROVIDER_RUNTIME)
         st = runtime_event(h, ev, err);

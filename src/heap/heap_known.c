@@ -240,8 +240,10 @@ static uint64_t count_halves(struct gcd_heap *h)
         assemblies += is_listed(&h->assemblies[i].known);
         empty += is_listed(&h->assemblies[i].known) && !h->assemblies[i].known.whole;
     }
-    /* one of them alone: a context was being unloaded meanwhile (live/test_reuse) */
-    return assemblies > 0 && alone > 0 && empty > 0 ? alone + empty : 0;
+    /* one of them alone: a context was being unloaded meanwhile (live/test_reuse), or the other
+     * half is an event that does not belong there */
+    bool damaged = (alone > 0 && empty > 0) || h->rundown_strangers > 0;
+    return assemblies > 0 && damaged ? alone + empty : 0;
 }
 
 void heap_bind(struct gcd_heap *h)

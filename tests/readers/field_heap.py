@@ -153,9 +153,10 @@ class Heap:
         yield Ev(3, SYNC + RESTARTED_US, struct.pack("<H", 0x77), thread=8)
         yield Ev(15, SYNC + RESTARTED_US + 1, self.types([0xA90, 0xA80, 0xA70, 0xA60, 0xA50]))
         for kind, (module, (assembly, path)) in zip((152, 253, 253), MODULES.items()):
-            yield Ev(kind, SYNC + RESTARTED_US + 2, struct.pack("<QQII", module, assembly, 0x33, 0x44) + z16(path) + z16("native") + b"\0" * 8)
+            yield Ev(kind, SYNC + RESTARTED_US + 2, struct.pack("<QQII", module, assembly, 0x33, 0x44) + z16(path) + z16("native") + bytes(22) + z16("pdb") +
+                     bytes(20) + z16("native pdb"))
         for assembly, name in ASSEMBLIES.items():
-            yield Ev(255, SYNC + RESTARTED_US + 3, struct.pack("<QQQI", assembly, 0x35, 0x36, 0x37) + z16(name))
+            yield Ev(255, SYNC + RESTARTED_US + 3, struct.pack("<QQQI", assembly, 0x35, 0x36, 0x37) + z16(name) + bytes(2))
         yield Ev(154, SYNC + RESTARTED_US + 3, struct.pack("<QQQI", 0x5A20, 0x35, 0x36, 0x37) + z16("Not.Asked.For, Version=0"))
         yield Ev(99, SYNC + RESTARTED_US + 4, z16("/opt/field heap --x") + z16("Linux-é") + z16("arm64"))
 

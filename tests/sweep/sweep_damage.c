@@ -205,12 +205,13 @@ static void damage_parts(const struct recording *r, const struct recording *othe
     damage_make(r->parts, other->parts, seed, ret, notes);
 }
 
-/* Each bit once in so many seeds. */
+/* Each bit once in so many seeds; seeds in a row are far apart. */
 static void damage_identity(const struct recording *r, const struct recording *other, uint64_t seed,
                             struct tb_bytes *ret, struct damage_notes *notes)
 {
     (void)other;
-    damage_flip_identity(r->parts, seed % damage_identity_bits(r->parts), ret, notes);
+    uint64_t bits = damage_identity_bits(r->parts);
+    damage_flip_identity(r->parts, seed % bits * UINT64_C(1000003) % bits, ret, notes);
 }
 
 /* Nearly every seed cuts elsewhere. */

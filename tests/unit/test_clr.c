@@ -446,6 +446,59 @@ static void processes_of_windows(void **state)
             }
 }
 
+/* ---- what payloads say of descriptions ---- */
+
+/* An event of a rundown has the fields of a version that it had by now, and nothing else. */
+static void rundown_payloads_have_their_fields(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t id, version, versions;
+        size_t before, behind; /* bytes before the first text, and behind the last */
+        unsigned texts;
+    } rows[] = {
+        { 141, 0, 3, 36, 0, 0 }, { 142, 1, 3, 38, 0, 0 }, { 142, 2, 3, 46, 0, 0 },
+        { 143, 0, 3, 36, 0, 3 }, { 144, 1, 3, 36, 2, 3 }, { 144, 2, 3, 36, 10, 3 },
+        { 145, 1, 2, 2, 0, 0 },  { 146, 1, 2, 2, 0, 0 },  { 147, 1, 2, 2, 0, 0 },
+        { 148, 1, 2, 2, 0, 0 },  { 151, 0, 2, 32, 0, 2 }, { 152, 1, 2, 32, 2, 2 },
+        { 153, 0, 3, 24, 0, 2 }, { 154, 1, 3, 24, 2, 2 }, { 155, 0, 2, 20, 0, 1 },
+        { 156, 1, 2, 28, 2, 1 }, { 157, 0, 2, 12, 0, 1 }, { 158, 1, 2, 12, 6, 1 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        body.n = 0;
+        for (size_t k = 0; k < rows[i].before; k++)
+            tb_u8(&body, 0xee);
+        for (unsigned k = 0; k < rows[i].texts; k++)
+            tb_utf16z(&body, "name");
+        for (size_t k = 0; k < rows[i].behind; k++)
+            tb_u8(&body, 0xee);
+        size_t n = body.n;
+        tb_u8(&body, 0xee);
+        struct gcd_event ev = event(rows[i].version, 8, n);
+        ev.provider = GCD_PROVIDER_RUNDOWN;
+        ev.id = rows[i].id;
+        assert_true(gcd_clr_description_fits(&ev));
+        ev.version = rows[i].versions - 1; /* the tool that wrote it does not know the version */
+        assert_true(gcd_clr_description_fits(&ev));
+        for (int more = -1; more <= 1; more += 2) {
+            ev = event(rows[i].version, 8, more < 0 ? n - 1 : n + 1);
+            ev.provider = GCD_PROVIDER_RUNDOWN;
+            ev.id = rows[i].id;
+            assert_false(gcd_clr_description_fits(&ev));
+            ev.version = rows[i].versions - 1;
+            assert_false(gcd_clr_description_fits(&ev));
+            ev.version++; /* nobody knows that one */
+            assert_true(gcd_clr_description_fits(&ev));
+            ev.version--;
+            ev.id = 999;
+            assert_true(gcd_clr_description_fits(&ev));
+            ev.id = rows[i].id;
+            ev.provider = GCD_PROVIDER_RUNTIME;
+            assert_true(gcd_clr_description_fits(&ev));
+        }
+    }
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -457,6 +510,7 @@ int main(void)
         TEST(static_variables_and_types),
         TEST(modules_and_runtimes),
         TEST(processes_of_windows),
+        TEST(rundown_payloads_have_their_fields),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -371,6 +371,8 @@ static void modules_and_assemblies(void **state)
     tb_u64(&b, 0xbb);
     tb_u64(&b, 0);
     tb_utf16z(&b, "");
+    tb_utf16z(&b, "");
+    tb_u16(&b, 0);
     tb_event(&t, TB_RUNDOWN, 154, 2, b.p, b.n);
     b.n = 0;
     tb_u64(&b, 0xbb);
@@ -378,6 +380,7 @@ static void modules_and_assemblies(void **state)
     tb_u64(&b, 0);
     tb_u32(&b, 2);
     tb_utf16z(&b, "Made.In.Memory, Version=1.0.0.0");
+    tb_u16(&b, 0);
     tb_event(&t, TB_RUNDOWN, 156, 1, b.p, b.n);
     tb_free(&b);
     tb_close(&t);
@@ -385,6 +388,57 @@ static void modules_and_assemblies(void **state)
     assert_non_null(strstr(r.text, "/app/a.dll"));
     assert_non_null(strstr(r.text, "Made.In.Memory"));
     assert_null(strstr(r.text, "Version="));
+}
+
+/* Events of a rundown that lists three modules, without those whose bit is in MISSING. */
+enum { DOMAIN_MODULE, MODULE, ASSEMBLY, HALVES };
+
+static void rundown_without(unsigned missing, bool stranger)
+{
+    struct tb_bytes b = { NULL, 0, 0 };
+    tb_gc_start(&t, 1);
+    small_walk(24);
+    tb_gc_end(&t, 1);
+    tb_event(&t, TB_RUNDOWN, 148, 1, "\0", 2);
+    for (uint64_t i = 0; i < 3; i++)
+        for (unsigned half = 0; half < HALVES; half++) {
+            b.n = 0;
+            tb_u64(&b, (half == ASSEMBLY ? 0xb0 : 0xa0) + i);
+            tb_u64(&b, half == ASSEMBLY ? 1 : 0xb0 + i);
+            tb_u64(&b, 0);
+            if (half != MODULE)
+                tb_u32(&b, 0);
+            if (half == DOMAIN_MODULE)
+                tb_u32(&b, 0);
+            tb_utf16z(&b, "name");
+            if (half != ASSEMBLY)
+                tb_utf16z(&b, "");
+            tb_u16(&b, 0);
+            if (i != 1 || (missing >> half & 1) == 0)
+                tb_event(&t, TB_RUNDOWN, 152 + 2 * half, half == MODULE ? 2 : 1, b.p, b.n);
+            else if (stranger)
+                tb_event(&t, "Shop", 3, 0, b.p, b.n);
+        }
+    tb_event(&t, TB_RUNDOWN, 146, 1, "\0", 2);
+    tb_event(&t, "Shop", 3, 0, "x", 1); /* afterwards it means nothing */
+    tb_free(&b);
+    tb_close(&t);
+    run();
+}
+
+static void a_rundown_lists_every_half(void **state)
+{
+    (void)state;
+    for (unsigned missing = 0; missing < 1u << HALVES; missing++)
+        for (unsigned stranger = 0; stranger < 2; stranger++) {
+            rundown_without(missing, stranger);
+            bool module = (missing >> MODULE & 1) != 0, assembly = (missing >> ASSEMBLY & 1) != 0;
+            /* a half alone may have been unloaded just then */
+            assert_int_equal(because(GCD_REASON_EVENTS_UNKNOWN), stranger && module != assembly);
+            run_done(&r);
+            tb_done(&t);
+            tb_init(&t, TB_V4, 8);
+        }
 }
 
 static void holes_are_found_by_kind(void **state)
@@ -654,6 +708,7 @@ int main(void)
         TEST(one_valid_walk_after_many_others),
         TEST(a_name_that_comes_later_counts),
         TEST(modules_and_assemblies),
+        TEST(a_rundown_lists_every_half),
         TEST(holes_are_found_by_kind),
         TEST(lost_events_and_unbalanced_references),
         TEST(without_a_final_sequence_point_nothing_is_certain),

@@ -293,6 +293,8 @@ static void say_module(const struct module_said *m)
     tb_u64(&b, assembly_id);
     tb_u64(&b, 0);
     tb_utf16z(&b, m->path);
+    tb_utf16z(&b, "");
+    tb_u16(&b, 0);
     t.thread = other_thread++; /* the file is not ordered by time */
     t.time_ns = m->ns;
     if (m->path != NULL)
@@ -303,6 +305,7 @@ static void say_module(const struct module_said *m)
     tb_u64(&b, 0);
     tb_u32(&b, 8);
     tb_utf16z(&b, m->assembly);
+    tb_u16(&b, 0);
     t.time_ns = m->ns;
     if (m->assembly[0] != '\0')
         tb_event(&t, events[m->kind].provider, events[m->kind].assembly, 1, b.p, b.n);

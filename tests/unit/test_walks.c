@@ -421,7 +421,7 @@ static void what_the_process_says(void **state)
     tb_gc_start(&t, 1);
     small_walk(24);
     tb_gc_end(&t, 1);
-    tb_runtime_info(&t, 1, 2, 3, NULL); /* no command line at all */
+    tb_runtime_info(&t, 1, 2, 3, ""); /* no command line */
     struct tb_bytes b = { NULL, 0, 0 };
     tb_utf16z(&b, "line");
     tb_utf16z(&b, "os");
