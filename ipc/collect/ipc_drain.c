@@ -460,7 +460,13 @@ static bool step_down(struct leg *l)
 static gcd_status ended_early(const struct session *s, struct gcd_error *err)
 {
     uint64_t bytes = s->ret->stream_bytes;
-    if (is_opening(&s->legs[GCD_LEG_TRIGGER]))
+    if (s->whole)
+        (void)gcd_fail(
+            err, GCD_E_PEER,
+            "the process ended after the heap walk, before its event sessions were over, "
+            "after %s bytes of events",
+            GCD_DIGITS(bytes));
+    else if (is_opening(&s->legs[GCD_LEG_TRIGGER]))
         (void)gcd_fail(err, GCD_E_PEER, "the process ended during the %s, after %s bytes of events",
                        bytes > s->bytes_before_gc ? "heap walk" : "garbage collection",
                        GCD_DIGITS(bytes));

@@ -2,6 +2,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include <gcdumpc/unstable/io/text_lines.h>
+
 #include "base/error.h"
 #include "base/mem.h"
 #include "io/gunzip.h"
@@ -59,7 +61,9 @@ gcd_status gcd_gunzip_step(struct gcd_gunzip *g, struct gcd_gunzip_io *io, struc
     io->used = io->made = 0;
     if (g->damaged)
         return gcd_fail(err, GCD_E_FORMAT, "the gzip data are damaged: %s",
-                        g->z.msg != NULL ? g->z.msg : "no reason given");
+                        g->text_lines      ? GCD_TEXT_LINES_REMEDY
+                        : g->z.msg != NULL ? g->z.msg
+                                           : "no reason given");
     if (g->between_members && n > 0) {
         if (io->in[0] != 0x1f) {
             g->done = true;
@@ -87,7 +91,9 @@ gcd_status gcd_gunzip_step(struct gcd_gunzip *g, struct gcd_gunzip_io *io, struc
         g->between_members = true;
     else if (z == Z_MEM_ERROR)
         return gcd_fail_nomem(err, "decompressing");
-    else if (z != Z_OK && z != Z_BUF_ERROR)
+    else if (z != Z_OK && z != Z_BUF_ERROR) {
         g->damaged = true; /* reported by the next step: the data before is good */
+        g->text_lines = gcd_has_text_lines(io->in, n);
+    }
     return GCD_OK;
 }

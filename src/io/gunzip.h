@@ -15,6 +15,7 @@ struct gcd_gunzip {
     bool open;
     bool between_members; /* a member has ended, the next one has not begun */
     bool damaged;         /* permanent: further results of zlib mean nothing */
+    bool text_lines;      /* then: it looks as if a transfer as text has done it */
     bool done;            /* the data after the last member is not gzip: ignored */
 };
 

@@ -170,7 +170,8 @@ static gcd_status feed_next(struct gcd_dump *d, struct feed *f, struct gcd_error
             break;
         }
         if (ev.provider != GCD_PROVIDER_RUNTIME || ev.id != f->event_id || ev.off < w->first_off ||
-            ev.thread != w->thread || ev.process != d->heap->process || !gcd_clr_description_fits(&ev))
+            ev.thread != w->thread || ev.process != d->heap->process ||
+            !gcd_clr_description_fits(&ev))
             continue;
         st = f->event_id == GCD_EV_BULK_NODE ? gcd_clr_bulk_node(&ev, &f->bulk)
                                              : gcd_clr_bulk_edge(&ev, &f->bulk);

@@ -45,24 +45,32 @@ static uint64_t mebibytes(uint64_t bytes)
     return bytes / MIB + (bytes % MIB >= MIB / 2);
 }
 
+/* "120 MiB"; a small heap is no empty one. */
+static const char *mebibytes_text(uint64_t bytes, char buf[40])
+{
+    if (bytes < MIB)
+        return "less than 1 MiB";
+    (void)snprintf(buf, 40, "%" PRIu64 " MiB", mebibytes(bytes));
+    return buf;
+}
+
 size_t gcd_process_memory_text(const struct gcd_process_memory *m, char *ret, size_t cap)
 {
+    char gc[40], resident[40];
     int n = 0;
     ret[0] = '\0';
     if (m->resident_bytes == 0)
         return 0;
     if (!m->gc_known)
-        n = snprintf(ret, cap,
-                     "%" PRIu64 " MiB were resident; how much of it is the GC heap is not known",
-                     mebibytes(m->resident_bytes));
+        n = snprintf(ret, cap, "%s were resident; how much of it is the GC heap is not known",
+                     mebibytes_text(m->resident_bytes, resident));
     else if (!gcd_is_native(m))
-        n = snprintf(ret, cap, "the GC heap is %" PRIu64 " MiB of %" PRIu64 " MiB resident",
-                     mebibytes(m->gc_bytes), mebibytes(m->resident_bytes));
+        n = snprintf(ret, cap, "the GC heap is %s of %s resident", mebibytes_text(m->gc_bytes, gc),
+                     mebibytes_text(m->resident_bytes, resident));
     else
         n = snprintf(ret, cap,
-                     "the GC heap is %" PRIu64 " MiB of %" PRIu64
-                     " MiB resident: look for native memory (%" PRIu64 " MiB)",
-                     mebibytes(m->gc_bytes), mebibytes(m->resident_bytes),
+                     "the GC heap is %s of %s resident: look for native memory (%" PRIu64 " MiB)",
+                     mebibytes_text(m->gc_bytes, gc), mebibytes_text(m->resident_bytes, resident),
                      mebibytes(gcd_native_bytes(m)));
     return n < 0 ? 0 : (size_t)n < cap ? (size_t)n : cap - 1;
 }

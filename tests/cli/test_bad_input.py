@@ -58,6 +58,16 @@ class ChangedOnTheWay(BadInput):
         self.data_refused("encoded", base64.encodebytes(gzip.compress(data[:100000])), r"is encoded in base64; base64 -d .*")
 
 
+    def test_gzip_as_text(self):
+        """Said in the refusal, or as the reason of an incomplete dump; not of other damage."""
+        with open(trace("net10-wks"), "rb") as f:
+            packed = f.read()
+        self.data_refused("lines.gz", packed.replace(b"\n", b"\r\n"), r".*the gzip data are damaged: its line ends were converted .*without -t.*")
+        at = packed.index(b"\n", len(packed) // 2)
+        run = self.done("info", self.put("late.gz", packed[:at] + packed[at:].replace(b"\n", b"\r\n")), code=3)
+        self.assertNotIn("line ends", run.err.decode())      # its first half shows that no transfer has done this
+
+
 class NoRecording(BadInput):
     commands = READERS + EVENTS
 

@@ -12,9 +12,9 @@ from record_nettrace import find_socket
 
 MILLION = ("--objects", "1000000")       # 57 MB of events, in a process of 75 MB
 # The ranges of the GC, and with them its memory, may be among the lost events.
-SUMMARY = (r"process \d+: pause (?P<pause>[\d,]+) ms(?: \(\d+ pauses [^)]*\))?; (?P<objects>[\d,]+) objects in (?P<mb>[\d,]+) MiB of events, "
+SUMMARY = (r"process \d+: pause (?P<pause>[\d,]+) ms(?: \(\d+ pauses [^)]*\))?; (?P<objects>[\d,]+) objects in (?:less than )?(?P<mb>[\d,]+) MiB of events, "
            r"(?P<lost>\S+) lost; memory (?P<before>[\d,]+) MiB, peak (?P<peak>[\d,]+) MiB, after (?P<after>[\d,]+) MiB; "
-           r"(?:GC heap before (?P<gc>[\d,]+) MiB; )?(?P<strategy>single|drain), CollectTracing\d, buffer (?P<buffer>\d+) MiB; [\d.]+ s")
+           r"(?:GC heap before (?:less than )?(?P<gc>[\d,]+) MiB; )?(?P<strategy>single|drain), CollectTracing\d, buffer (?P<buffer>\d+) MiB; [\d.]+ s")
 
 
 def number(text):

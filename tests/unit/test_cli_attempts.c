@@ -151,13 +151,13 @@ static void what_it_cost(void **state)
     a.number = 2;
     a.duration_ms = 12349;
     a.rss_peak = 1600 * LIVE_MIB;
-    a.rss_after = LIVE_MIB / 2 - 1;
+    a.rss_after = LIVE_MIB - 1;
     a.result = (struct gcd_ipc_collect_result){ .strategy = GCD_IPC_STRATEGY_SINGLE,
                                                 .command = "CollectTracing5" };
     cli_hold(true);
     live_say_summary(&l, &a);
     said("pause 1 ms; 1,234,567 objects in 2 MiB of events, none lost; memory 1,500 MiB, peak "
-         "1,600 MiB, after 0 MiB; "
+         "1,600 MiB, after less than 1 MiB; "
          "single, CollectTracing5, buffer 64 MiB; 12.3 s");
     live_say_attempt(&l, &a);
     said("attempt 2: pause 1 ms; 1,234,567 objects in 2 MiB of events, none lost; "
@@ -167,32 +167,36 @@ static void what_it_cost(void **state)
     m.summary.pauses = 2;
     m.summary.pauses_ns = 2000499999;
     m.summary.objects = 1;
-    m.summary.trace.bytes = LIVE_MIB / 2 - 1;
+    m.summary.trace.bytes = LIVE_MIB - 1;
     m.summary.trace.lost_events = 1000;
     a.rss_peak = 3;
-    a.rss_after = LIVE_MIB / 2;
+    a.rss_after = 3 * LIVE_MIB / 2 - 1;
     a.duration_ms = 50;
     a.result = (struct gcd_ipc_collect_result){ .strategy = GCD_IPC_STRATEGY_DRAIN };
     live_say_summary(&l, &a);
-    said("pause 2 ms (2 pauses while it was recorded: 2,000 ms); 1 object in 0 MiB of events, "
+    said("pause 2 ms (2 pauses while it was recorded: 2,000 ms); 1 object in less than 1 MiB of "
+         "events, "
          "1,000 lost; memory 1,500 MiB, "
          "peak 1,500 MiB, after 1 MiB; drain, no session, buffer 64 MiB; 0.1 s");
     m.summary.pause_ns = 0;
     m.summary.trace.loss_verified = false;
     a.rss_after = 1700 * LIVE_MIB; /* no sample saw as much */
     live_say_summary(&l, &a);
-    said("pause unknown; 1 object in 0 MiB of events, at least 1,000 lost; memory 1,500 MiB, peak "
+    said("pause unknown; 1 object in less than 1 MiB of events, at least 1,000 lost; memory 1,500 "
+         "MiB, peak "
          "1,700 MiB, after 1,700 MiB; "
          "drain, no session, buffer 64 MiB; 0.1 s");
     a.rss_after = 0;
     live_say_summary(&l, &a);
-    said("pause unknown; 1 object in 0 MiB of events, at least 1,000 lost; memory 1,500 MiB, peak "
+    said("pause unknown; 1 object in less than 1 MiB of events, at least 1,000 lost; memory 1,500 "
+         "MiB, peak "
          "1,500 MiB, after unknown; "
          "drain, no session, buffer 64 MiB; 0.1 s");
     m.summary.trace.lost_events = 0;
     l.memory.rss_bytes = 0;
     live_say_summary(&l, &a);
-    said("pause unknown; 1 object in 0 MiB of events, lost ones unknown; memory unknown; drain, no "
+    said("pause unknown; 1 object in less than 1 MiB of events, lost ones unknown; memory unknown; "
+         "drain, no "
          "session, "
          "buffer 64 MiB; 0.1 s");
 }

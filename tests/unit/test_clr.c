@@ -487,7 +487,7 @@ static void rundown_payloads_have_their_fields(void **state)
             assert_false(gcd_clr_description_fits(&ev));
             ev.version = rows[i].versions - 1;
             assert_false(gcd_clr_description_fits(&ev));
-            ev.version++; /* nobody knows that one */
+            ev.version++; /* an unknown one */
             assert_true(gcd_clr_description_fits(&ev));
             ev.version--;
             ev.id = 999;

@@ -468,6 +468,22 @@ static void test_process_dies_in_walk(void **state)
     fake_target_stop(t);
 }
 
+static void test_process_dies_after_the_walk(void **state)
+{
+    (void)state;
+    static const struct fake_act walking[] = { RECV,           OK(ID_A), TEXT("head"), WAIT(GC),
+                                               TEXT(" walk$"), HOLD,     CLOSE };
+    static const struct fake_act dying[] = { RECV, SET(GC), SLEEP(200), CLOSE };
+    START(walking, dying, stop_a);
+    c.answer_ms = c.grace_ms = 200;
+    gcd_status st = collect(&c, t);
+    expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_GONE,
+                   "the process ended after the heap walk, before its event sessions were over, "
+                   "after 10 bytes of events");
+    assert_string_equal(c.seen, "head walk$");
+    fake_target_stop(t);
+}
+
 /* ---- no answer ---- */
 
 static const struct fake_act mute[] = { RECV, HOLD, CLOSE };
@@ -632,6 +648,7 @@ int main(void)
         cmocka_unit_test(test_trigger_ends_by_itself),
         cmocka_unit_test(test_process_dies_in_gc),
         cmocka_unit_test(test_process_dies_in_walk),
+        cmocka_unit_test(test_process_dies_after_the_walk),
         cmocka_unit_test(test_silent_flush),
         cmocka_unit_test(test_silent_flush_stop),
         cmocka_unit_test(test_silent_record),

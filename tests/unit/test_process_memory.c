@@ -58,6 +58,12 @@ static void sentences(void **state)
     expect(memory(150, 119, 20), false, "the GC heap is 20 MiB of 150 MiB resident");
     /* the rest is files */
     expect(memory(900, 90, 20), false, "the GC heap is 20 MiB of 900 MiB resident");
+    m = memory(900, 800, 0); /* not "0 MiB": the heap is not empty */
+    m.gc_bytes = MIB - 1;
+    expect(m, true,
+           "the GC heap is less than 1 MiB of 900 MiB resident: look for native memory (799 MiB)");
+    m.gc_bytes = MIB;
+    expect(m, true, "the GC heap is 1 MiB of 900 MiB resident: look for native memory (799 MiB)");
     m = memory(300, 200, 250); /* what was read one after the other need not fit */
     assert_int_equal(gcd_native_bytes(&m), 0);
 }

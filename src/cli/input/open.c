@@ -7,6 +7,7 @@
 #include <gcdumpc/read.h>
 #include <gcdumpc/unstable/image.h>
 #include <gcdumpc/unstable/io/input_parts.h>
+#include <gcdumpc/unstable/io/text_lines.h>
 #include <gcdumpc/unstable/spool.h>
 
 #include "args.h"
@@ -72,18 +73,6 @@ static bool begins(const uint8_t *bytes, size_t n, const char *with, size_t k)
     return n >= k && memcmp(bytes, with, k) == 0;
 }
 
-/* Is there a line feed, and a carriage return before each?  In 1 of 4 billion intact files. */
-static bool has_text_lines(const uint8_t *p, size_t n)
-{
-    size_t feeds = 0;
-    for (size_t i = 1; i < n; i++) {
-        if (p[i] == '\n' && p[i - 1] != '\r')
-            return false;
-        feeds += p[i] == '\n';
-    }
-    return feeds >= 4;
-}
-
 /* What a transfer as text did to the file that begins with HEAD[N], and the remedy; NULL: nothing
  * known. */
 static const char *find_text_damage(struct gcd_input *in, const uint8_t *head, size_t n)
@@ -104,11 +93,9 @@ static const char *find_text_damage(struct gcd_input *in, const uint8_t *head, s
          !begins(head, n, magic, sizeof magic - 1)) ||
         gcd_reader_new(in, &r, NULL) != GCD_OK)
         return NULL;
-    bool lines = gcd_reader_next(r, &p, &got, NULL) == GCD_OK && has_text_lines(p, got);
+    bool lines = gcd_reader_next(r, &p, &got, NULL) == GCD_OK && gcd_has_text_lines(p, got);
     gcd_reader_free(r);
-    return lines ? "was changed on the way: its line ends were converted (kubectl exec -t, docker "
-                   "run -t, FTP as text); fetch it without -t, as binary data"
-                 : NULL;
+    return lines ? "was changed on the way: " GCD_TEXT_LINES_REMEDY : NULL;
 }
 
 static enum cli_exit cannot_read(const struct cli_dump *d, const uint8_t *head, size_t n,

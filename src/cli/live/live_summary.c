@@ -34,7 +34,8 @@ static void add(struct line *to, const char *fmt, ...)
 static void add_mebibytes(struct line *to, const char *before, uint64_t bytes, const char *behind)
 {
     char n[CLI_NUMBER_BYTES];
-    add(to, "%s%s MiB%s", before, cli_number((bytes + LIVE_MIB / 2) / LIVE_MIB, true, n), behind);
+    (void)cli_number((bytes + LIVE_MIB / 2) / LIVE_MIB, true, n);
+    add(to, "%s%s MiB%s", before, bytes < LIVE_MIB ? "less than 1" : n, behind);
 }
 
 static void add_pause(struct line *to, const struct gcd_summary *f)
