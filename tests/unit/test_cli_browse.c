@@ -7,40 +7,12 @@
 #include <unistd.h>
 
 #include "browse/opening.h"
-#include "browse/model.h"
-#include "support/check.h"
+#include "support/browse_model.h"
 #include "support/graph_gen.h"
-#include "support/shop.h"
 #include "term/message.h"
 #include "term/term.h"
 
 static struct gcd_error err = GCD_ERROR_INIT;
-
-/* A model of G; what its session computes is there. */
-struct opened {
-    struct gcd_graph *g;
-    struct gcd_session *s;
-    struct cli_dump dump;
-    struct browse_model m;
-};
-
-static void open_model(struct opened *o, struct gcd_graph *g)
-{
-    *o = (struct opened){ .g = g };
-    assert_int_equal(gcd_session_new(g, NULL, &o->s, &err), GCD_OK);
-    o->dump = (struct cli_dump){ .graph = g, .session = o->s, .subject = "x.nettrace" };
-    o->m = (struct browse_model){ .dump = &o->dump,
-                                  .graph = g,
-                                  .summary = gcd_graph_summary(g),
-                                  .session = o->s,
-                                  .names = gcd_session_names(o->s) };
-}
-
-static void close_model(struct opened *o)
-{
-    gcd_session_free(o->s);
-    gcd_graph_free(o->g);
-}
 
 static struct browse_view *open_view(struct opened *o, enum browse_kind kind, uint32_t number)
 {
@@ -51,33 +23,6 @@ static struct browse_view *open_view(struct opened *o, enum browse_kind kind, ui
     browse_learn(&o->m, kind);
     browse_begin(v);
     return v;
-}
-
-/* A root holds 0, which holds 1 to 9 of rising sizes; 8 and 9 refer to each other's neighbours. */
-static struct gcd_graph *fan(void)
-{
-    struct shop_node nodes[10] = { { 0, 24 } };
-    struct shop_edge edges[11];
-    for (uint32_t i = 1; i < 10; i++) {
-        nodes[i] = (struct shop_node){ 1 + i % 2, 100 * i };
-        edges[i - 1] = (struct shop_edge){ 0, i };
-    }
-    edges[9] = (struct shop_edge){ 8, 9 };
-    edges[10] = (struct shop_edge){ 9, 8 };
-    struct gcd_type types[] = { { .id = 1, .name = "Shop.App", .named = true },
-                                { .id = 2, .name = "Shop.Odd", .named = true },
-                                { .id = 3, .name = "Shop.Even", .named = true } };
-    struct gcd_root roots[] = {
-        { .object = 0, .kind = GCD_ROOT_STATIC, .name = "s_app", .node = 0 }
-    };
-    return shop_build(&(struct shop){ .types = types,
-                                      .type_count = 3,
-                                      .nodes = nodes,
-                                      .node_count = 10,
-                                      .edges = edges,
-                                      .edge_count = 11,
-                                      .roots = roots,
-                                      .root_count = 1 });
 }
 
 static const struct browse_line *line_of(const struct browse_view *v, uint64_t i)
