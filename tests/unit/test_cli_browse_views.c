@@ -12,6 +12,7 @@
 #include "browse/opening.h"
 #include "support/async_graph.h"
 #include "support/browse_model.h"
+#include "support/expected.h"
 
 #define MIB (UINT64_C(1) << 20)
 
@@ -90,11 +91,6 @@ static struct browse_view *view_of(const struct browse_subject *subject)
     browse_learn(&o.m, subject->kind);
     return v;
 }
-
-/* ---- expectations ---- */
-
-/* What the views show, in one file.  With GCDUMPC_BLESS=1 it is written: read the difference. */
-#define EXPECTED GCDUMPC_SOURCE "/tests/unit/expected/browse_views.txt"
 
 static char *all;
 static size_t all_bytes;
@@ -314,19 +310,7 @@ static void as_expected(void **state)
 {
     (void)state;
     assert_int_equal(fclose(shown), 0);
-    const char *bless = getenv("GCDUMPC_BLESS");
-    FILE *f = fopen(EXPECTED, bless != NULL ? "w" : "r");
-    assert_non_null(f);
-    if (bless != NULL)
-        assert_int_equal(fwrite(all, 1, all_bytes, f), all_bytes);
-    char *line = NULL, *at = all;
-    size_t room = 0;
-    for (ssize_t n; bless == NULL && (n = getline(&line, &room, f)) > 0; at += n)
-        if (strncmp(at, line, (size_t)n) != 0)
-            fail_msg("%.*s instead of %s", (int)strcspn(at, "\n"), at, line);
-    assert_true(bless != NULL || *at == '\0');
-    free(line);
-    assert_int_equal(fclose(f), 0);
+    expect_file("browse_views.txt", all);
     free(all);
 }
 

@@ -243,9 +243,7 @@ static void draw_line(const struct screen_picture *p, int y, uint64_t i)
     if (line.style == STYLE_ITEM) {
         draw_item(p, y, s, &line);
     } else {
-        struct pen pen = { .ascii = p->model->ascii,
-                           .columns = screen_columns(),
-                           .skip = line.style == STYLE_TEXT ? 0 : p->view->shift };
+        struct pen pen = { .ascii = p->model->ascii, .columns = screen_columns() };
         put_text(&pen, line.name, line.name_bytes);
         put_text(&pen, line.tail, strlen(line.tail));
         flush_pen(&pen, y, 0);
