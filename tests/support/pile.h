@@ -17,6 +17,7 @@
 #include <gcdumpc/suspects.h>
 
 #include "support/check.h"
+#include "support/pile_report.h"
 #include "support/shop.h"
 
 struct pile {
@@ -174,6 +175,7 @@ static inline struct answer ask(struct pile *p, double share)
 
 static inline void forget(struct answer a)
 {
+    pile_report(a.s);
     gcd_suspects_free(a.s);
     gcd_dominators_free(a.d);
     gcd_graph_free(a.g);
