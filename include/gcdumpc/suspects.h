@@ -141,6 +141,10 @@ struct gcd_suspect {
     /* what, how much, where: one or two sentences in UTF-8, with the names of the options */
     const char *sentence;
     const char *advice; /* what to look at next: one sentence */
+    /* what one dump shows and cannot show about it: one sentence; static */
+    const char *evidence;
+    const char *place; /* where it is: "SessionStore._byUser" */
+    const char *what;  /* what there is of it: "5,041 Session, 2.1 KiB each" */
     /* suspects of the same objects that are not in the list; the sentence has a clause for each */
     size_t also_count;
 

@@ -54,14 +54,16 @@ const struct answer_shape answer_notes_shape = ANSWER_SHAPE(also_columns);
 static const struct answer_column suspect_columns[] = {
     COLUMN("number", "No.", ANSWER_COUNT),
     FIELD("kind", ANSWER_TEXT),
-    { "title", "Suspect", ANSWER_TEXT, ANSWER_FOR_PROGRAMS, NULL },
-    COLUMN("objects", "Objects", ANSWER_COUNT),
+    DETAIL("title", ANSWER_TEXT),
+    COLUMN("place", "Suspect", ANSWER_TEXT),
+    FIELD("objects", ANSWER_COUNT),
     DETAIL("shallow_bytes", ANSWER_BYTES),
     COLUMN("bytes", "Bytes", ANSWER_BYTES),
     DETAIL("retained_bytes", ANSWER_BYTES),
     COLUMN("share", "Share", ANSWER_SHARE),
+    COLUMN("what", "Holds", ANSWER_TEXT),
     DETAIL("overlaps", ANSWER_FLAG),
-    COLUMN("type", "Type", ANSWER_TEXT),
+    FIELD("type", ANSWER_TEXT),
     FIELD("object", ANSWER_TEXT),
     DETAIL("node", ANSWER_COUNT),
     DETAIL("address", ANSWER_ADDRESS),
@@ -72,6 +74,7 @@ static const struct answer_column suspect_columns[] = {
     DETAIL("class", ANSWER_TEXT),
     DETAIL("label", ANSWER_TEXT),
     FIELD("advice", ANSWER_TEXT),
+    FIELD("evidence", ANSWER_TEXT),
     DETAIL("collection", ANSWER_TEXT),
     DETAIL("elements", ANSWER_COUNT),
     DETAIL("elements_at_least", ANSWER_COUNT),
@@ -373,16 +376,19 @@ gcd_status answer_suspects(const struct answer_of_suspects *of, struct answer **
         answer_count(a, "number", i + 1);
         answer_text(a, "kind", gcd_suspect_kind_name(s->kind));
         answer_text(a, "title", gcd_suspect_kind_title(s->kind));
+        answer_text(a, "place", s->place);
         answer_count(a, "objects", s->objects);
         answer_count(a, "shallow_bytes", s->shallow_bytes);
         answer_count(a, "bytes", s->bytes);
         answer_count(a, "retained_bytes", s->retained_bytes);
         if (!gcd_suspect_kind_is_free(s->kind))
             answer_share(a, "share", s->bytes, gcd_suspects_heap_bytes(of->suspects));
+        answer_text(a, "what", s->what);
         answer_flag(a, "overlaps", s->overlaps);
         put_place(a, of, s);
         answer_text(a, "sentence", s->sentence);
         answer_text(a, "advice", s->advice);
+        answer_text(a, "evidence", s->evidence);
         put_elements(a, of, s);
         put_rows(a, of, s);
     }

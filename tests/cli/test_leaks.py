@@ -85,6 +85,8 @@ class Leaks(CliTest):
             "collection": "array", "elements": 100, "elements_at_least": 1, "elements_at_most": None, "element": "Shop.Order",
             "owner": "Shop.Cache", "owner_module": None, "owner_node": 1,
             "advice": "Look in Cache for what fills it: is all of it still needed?", "also": [], "ways": [],
+            "place": "Cache", "what": "100 Order, 97.7 KiB each",
+            "evidence": "Its size, not its growth: a second dump shows that (gcdumpc diff).",
             "sentence": "100.0 % of the heap (9.5 MiB) is held by one Cache: 100 Order in an Order[]. "
                         "It is held by the static variable s_app."})
         self.assertEqual([(p["depth"], p["type"], p["address"], p["repeats"], p["dependent"]) for p in path],

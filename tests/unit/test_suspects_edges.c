@@ -794,6 +794,10 @@ static void what_is_most_of_it(void **state)
           "bytes." },
         { 99, 101,
           "100.0 % of the heap (200 bytes) is held by one Shop: 10 objects, mostly Part (9)." },
+        { 99, 185,
+          "100.0 % of the heap (284 bytes) is held by one Shop: 10 objects, the largest part in "
+          "one "
+          "Other." },
         { 99, 1000,
           "100.0 % of the heap (1.1 KiB) is held by one Shop: 10 objects, most of it in one "
           "Other." },

@@ -242,6 +242,16 @@ gcd_status suspects_assemblies(struct suspects_work *w, struct gcd_error *err)
     return st;
 }
 
+void suspects_put_assembly(struct suspect_words *s, const struct gcd_module *m)
+{
+    const char *label = gcd_module_label(m);
+    size_t n;
+    const char *name =
+        strpbrk(label, "/\\") != NULL ? gcd_module_name(label, &n) : (n = strlen(label), label);
+    suspects_put(s, "%.*s", (int)(n < SUSPECT_WORDS_BYTES / 16 ? n : SUSPECT_WORDS_BYTES / 16),
+                 name);
+}
+
 void suspects_say_assemblies(struct suspect_words *s, const struct suspect *x)
 {
     if (x->module == NULL) {
@@ -252,10 +262,6 @@ void suspects_say_assemblies(struct suspect_words *s, const struct suspect *x)
         suspects_put_held_by(s, x, "is");
         return;
     }
-    const char *label = gcd_module_label(x->module);
-    size_t n;
-    const char *name =
-        strpbrk(label, "/\\") != NULL ? gcd_module_name(label, &n) : (n = strlen(label), label);
     bool generated = (x->module->flags & MODULE_DYNAMIC) != 0;
     if (generated) {
         suspects_put_number(s, x->copies);
@@ -263,8 +269,7 @@ void suspects_say_assemblies(struct suspect_words *s, const struct suspect *x)
     } else {
         suspects_put(s, "The assembly ");
     }
-    suspects_put(s, "%.*s", (int)(n < SUSPECT_WORDS_BYTES / 16 ? n : SUSPECT_WORDS_BYTES / 16),
-                 name);
+    suspects_put_assembly(s, x->module);
     if (generated) {
         suspects_put(s, ", generated at run time, are loaded");
     } else {

@@ -298,6 +298,8 @@ bool suspects_dominates(const struct suspects_work *w, uint32_t up, uint32_t nod
 gcd_status suspects_path(const struct suspects_work *w, struct suspect *x, struct gcd_error *err);
 /* suspects_kinds.c: the initial check of each kind; sentence and advice of one suspect. */
 void suspects_begin_checks(struct gcd_suspects *s);
+/* What a suspect of KIND counts, in the plural. */
+const char *suspects_what(enum gcd_suspect_kind kind);
 /* Can a suspect of KIND be a clause of another one?  Are its objects of its type? */
 bool suspects_has_clause(enum gcd_suspect_kind kind);
 bool suspects_counts_type(enum gcd_suspect_kind kind);

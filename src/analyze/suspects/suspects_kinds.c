@@ -25,6 +25,7 @@ static const struct {
     bool is_free;     /* its bytes are free memory and not part of the heap's bytes */
     bool counts_type; /* its objects are of its type */
     bool is_note;     /* nobody's fault */
+    enum { GROWS, IS_SO, STUCK, FOREVER } how_sure;
 } kinds[GCD_SUSPECT_KINDS] = {
     [GCD_SUSPECT_OBJECT] = { "object", "One object", "objects", 0, true, suspects_say_object,
                              suspects_advise_object, .tell = NULL },
@@ -34,18 +35,19 @@ static const struct {
     [GCD_SUSPECT_TYPE] = { "type", "Objects of one type", "objects of one type", 0, true,
                            suspects_say_type, suspects_advise_type, .counts_type = true },
     [GCD_SUSPECT_FINALIZERS] = { "finalizers", "Finalizer queue", "objects", 0, true,
-                                 suspects_say_finalizers, suspects_advise_finalizers,
-                                 .tell = NULL },
+                                 suspects_say_finalizers, suspects_advise_finalizers, .tell = NULL,
+                                 .how_sure = STUCK },
     [GCD_SUSPECT_PINNED] = { "pinned", "Pinned objects", "pinned objects", SUSPECTS_PINNED, true,
-                             suspects_say_pinned, suspects_advise_pinned, .is_free = true },
+                             suspects_say_pinned, suspects_advise_pinned, .is_free = true,
+                             .how_sure = IS_SO },
     [GCD_SUSPECT_COLLECTIONS] = { "collections", "Small collections",
                                   "collections of one type and size", SUSPECTS_ALIKE, true,
                                   suspects_say_collections, suspects_advise_collections,
-                                  suspects_tell_collections, .advice_rank = 2,
-                                  .counts_type = true },
+                                  suspects_tell_collections, .advice_rank = 2, .counts_type = true,
+                                  .how_sure = IS_SO },
     [GCD_SUSPECT_SPARSE] = { "sparse", "Sparse collections", "collections of one type", 0, true,
                              suspects_say_sparse, suspects_advise_sparse, suspects_tell_sparse,
-                             .advice_rank = 2, .counts_type = true },
+                             .advice_rank = 2, .counts_type = true, .how_sure = IS_SO },
     [GCD_SUSPECT_TIMERS] = { "timers", "Timers", "timers", FINDING_TIMERS, true,
                              suspects_say_timers, suspects_advise_timers, suspects_tell_timers,
                              .advice_rank = 1, .counts_type = true },
@@ -56,16 +58,18 @@ static const struct {
     [GCD_SUSPECT_CONTINUATIONS] = { "continuations", "Continuations of one task",
                                     "continuations of one task", FINDING_CONTINUATIONS, true,
                                     suspects_say_continuations, suspects_advise_continuations,
-                                    suspects_tell_continuations, .advice_rank = 2 },
+                                    suspects_tell_continuations, .advice_rank = 2,
+                                    .how_sure = STUCK },
     [GCD_SUSPECT_TASKS] = { "tasks", "Tasks that do not complete", "tasks of one type",
                             FINDING_TASKS, true, suspects_say_tasks, suspects_advise_tasks,
-                            suspects_tell_tasks, .advice_rank = 2, .counts_type = true },
+                            suspects_tell_tasks, .advice_rank = 2, .counts_type = true,
+                            .how_sure = STUCK },
     [GCD_SUSPECT_ASYNC] = { "async", "Asynchronous calls", "calls of one method", FINDING_CALLS,
                             true, suspects_say_async, suspects_advise_async, suspects_tell_async,
-                            .counts_type = true },
+                            .counts_type = true, .how_sure = STUCK },
     [GCD_SUSPECT_BOXED] = { "boxed", "Boxed values", "values of one type", FINDING_BOXED, true,
                             suspects_say_boxed, suspects_advise_boxed, suspects_tell_boxed,
-                            .advice_rank = 2, .counts_type = true },
+                            .advice_rank = 2, .counts_type = true, .how_sure = IS_SO },
     [GCD_SUSPECT_TRACKER] = { "tracker", "Tracked entities", "entities of one DbContext",
                               FINDING_ENTITIES, true, suspects_say_tracker, suspects_advise_tracker,
                               suspects_tell_tracker, .advice_rank = 2 },
@@ -86,11 +90,12 @@ static const struct {
                                      suspects_advise_thread_statics, .advice_rank = 2 },
     [GCD_SUSPECT_ASSEMBLIES] = { "assemblies", "Assembly loaded many times",
                                  "copies of one assembly", FINDING_LOADS, false,
-                                 suspects_say_assemblies, suspects_advise_assemblies,
-                                 .tell = NULL },
+                                 suspects_say_assemblies, suspects_advise_assemblies, .tell = NULL,
+                                 .how_sure = FOREVER },
     [GCD_SUSPECT_FRAGMENTATION] = { "fragmentation", "Free memory between large objects",
                                     "large objects", 0, true, suspects_say_fragmentation,
-                                    suspects_advise_fragmentation, .is_free = true },
+                                    suspects_advise_fragmentation, .is_free = true,
+                                    .how_sure = IS_SO },
     [GCD_SUSPECT_PINS] = { "pins", "Pinning handles", "objects", FINDING_PINS, true,
                            suspects_say_pins, suspects_advise_pins, suspects_tell_pins,
                            .advice_rank = 2 },
@@ -123,6 +128,11 @@ bool gcd_suspect_kind_is_free(enum gcd_suspect_kind kind)
 bool gcd_suspect_kind_is_note(enum gcd_suspect_kind kind)
 {
     return kinds[kind].is_note;
+}
+
+const char *suspects_what(enum gcd_suspect_kind kind)
+{
+    return kinds[kind].what;
 }
 
 bool suspects_has_clause(enum gcd_suspect_kind kind)
@@ -182,18 +192,38 @@ static const struct suspect *adviser(const struct suspects_work *w, const struct
     return best;
 }
 
+/* What one dump shows about a suspect of KIND, and what it cannot show. */
+static const char *evidence_of(enum gcd_suspect_kind kind)
+{
+    static const char *const texts[] = {
+        [GROWS] = "Its size, not its growth: a second dump shows that (gcdumpc diff).",
+        [IS_SO] = "That is certain, whether it grows or not.",
+        [STUCK] = "One dump cannot tell stuck from slow: a second one shows whether the same still "
+                  "wait.",
+        [FOREVER] = "Their number is certain; a second dump shows whether it grows.",
+    };
+    return texts[kinds[kind].how_sure];
+}
+
 gcd_status suspects_sentence(const struct suspects_work *w, struct suspect *x,
                              struct gcd_error *err)
 {
     struct suspect_names names = { .count = 0 };
     struct suspect_words sentence = { .w = w, .names = &names }, advice = sentence;
+    struct suspect_names short_names = { .count = 0 };
+    struct suspect_words place = { .w = w, .names = &short_names }, what = place;
     const struct suspect *by = adviser(w, x);
     for (int time = 0; time < 2; time++) { /* the first round only collects names */
-        sentence.n = advice.n = 0;
+        sentence.n = advice.n = place.n = what.n = 0;
         kinds[x->pub.kind].say(&sentence, x);
         put_also(&sentence, x);
         kinds[by->pub.kind].advise(&advice, by);
+        suspects_put_place(&place, x);
+        suspects_put_what(&what, x);
     }
+    x->pub.evidence = evidence_of(x->pub.kind);
+    GCD_TRY(keep_text(&place, &x->pub.place, err));
+    GCD_TRY(keep_text(&what, &x->pub.what, err));
     GCD_TRY(keep_text(&sentence, &x->pub.sentence, err));
     return keep_text(&advice, &x->pub.advice, err);
 }

@@ -309,7 +309,7 @@ static bool put_what(struct suspect_words *s, const struct suspect *x, bool smal
             suspects_put(s, small ? " itself" : " itself and");
         }
     } else if (small && !large && p->owner_node == p->node && p->held_count > 0) {
-        aside = suspects_put_parts(s, p->held_objects, &p->held[0]);
+        aside = suspects_put_parts(s, p);
     } else {
         suspects_put_article(s, p->type, small);
         suspects_put_type(s, p->type);
@@ -318,7 +318,7 @@ static bool put_what(struct suspect_words *s, const struct suspect *x, bool smal
             suspects_put_bytes(s, p->shallow_bytes);
         } else if (p->held_count > 0) {
             suspects_put(s, " with ");
-            aside = suspects_put_parts(s, p->held_objects, &p->held[0]);
+            aside = suspects_put_parts(s, p);
         }
     }
     return aside;

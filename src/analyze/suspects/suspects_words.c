@@ -252,13 +252,15 @@ void suspects_put_kept(struct suspect_words *s, const struct gcd_suspect *p, boo
     suspects_put_nested(s, p);
 }
 
-bool suspects_put_parts(struct suspect_words *s, uint64_t objects,
-                        const struct gcd_suspect_part *most)
+bool suspects_put_parts(struct suspect_words *s, const struct gcd_suspect *p)
 {
+    const struct gcd_suspect_part *most = &p->held[0];
+    uint64_t objects = p->held_objects;
     bool few = most->objects < objects / 2; /* but they keep most of the bytes */
     suspects_put_count(s, objects, "object", "objects");
     if (few) {
-        suspects_put(s, ", most of it in ");
+        suspects_put(s, most->bytes > p->retained_bytes / 2 ? ", most of it in "
+                                                            : ", the largest part in ");
         if (most->objects == 1) {
             suspects_put(s, "one ");
             suspects_put_type(s, most->type);
@@ -401,24 +403,34 @@ void suspects_put_module(struct suspect_words *s, const struct gcd_suspect *p)
     }
 }
 
-/* "the field _byUser of ", if it is certain by which field the owner of P holds the next object of
- * its path. */
-static void put_field_of_owner(struct suspect_words *s, const struct gcd_suspect *p)
+bool suspects_put_owner_field(struct suspect_words *s, const struct gcd_suspect *p)
 {
     for (size_t i = 0; i + 1 < p->path_count && s->w->o->fields != NULL; i++) {
         const struct gcd_suspect_step *at = &p->path[i], *next = at + 1;
         if (at->node != p->owner_node)
             continue;
         if (at->repeats > 1 || at->skipped || next->skipped || next->dependent)
-            return;
+            return false;
         struct gcd_field f = gcd_fields_between(s->w->o->fields, at->node, next->node);
-        if (f.name != NULL && f.name[0] != '\0' && f.other == NULL) {
-            suspects_put(s, "the field ");
+        bool known = f.name != NULL && f.name[0] != '\0' && f.other == NULL;
+        if (known)
             suspects_put_name(s, f.name);
-            suspects_put(s, " of ");
-        }
+        return known;
+    }
+    return false;
+}
+
+/* "the field _byUser of " */
+static void put_field_of_owner(struct suspect_words *s, const struct gcd_suspect *p)
+{
+    size_t at = s->n;
+    suspects_put(s, "the field ");
+    if (suspects_put_owner_field(s, p)) {
+        suspects_put(s, " of ");
         return;
     }
+    s->n = at;
+    s->text[at] = '\0';
 }
 
 void suspects_put_owner(struct suspect_words *s, const struct gcd_suspect *p)
@@ -492,6 +504,17 @@ static void put_elements(struct suspect_words *s, const struct elements *e, bool
     suspects_put_number(s, e->n);
     suspects_put(s, " ");
     suspects_put_type(s, e->type);
+}
+
+uint64_t suspects_put_elements(struct suspect_words *s, const struct suspect *x)
+{
+    const struct elements e = elements_of(x);
+    bool all = e.type != GCD_TYPE_NONE && e.typed >= e.n - e.n / 10;
+    if (e.n > 0)
+        put_elements(s, &e, all);
+    else
+        suspects_put_type(s, gcd_graph_node_type(s->w->g, x->collection.node));
+    return e.text ? 0 : e.n;
 }
 
 bool suspects_put_collection(struct suspect_words *s, const struct suspect *x, bool small)

@@ -87,10 +87,9 @@ void suspects_put_look_in(struct suspect_words *s, const struct gcd_suspect *p);
 bool suspects_put_collection(struct suspect_words *s, const struct suspect *x, bool small);
 /* ", beside 3.1 MiB of other suspects in it", if there are any. */
 void suspects_put_nested(struct suspect_words *s, const struct gcd_suspect *p);
-/* "12 objects, mostly Order (9)", "12 objects, most of it in one OrderStore".  True: it ends with
- * an aside. */
-bool suspects_put_parts(struct suspect_words *s, uint64_t objects,
-                        const struct gcd_suspect_part *most);
+/* "12 objects, mostly Order (9)", "12 objects, most of it in one OrderStore": what P holds.  True:
+ * it ends with an aside. */
+bool suspects_put_parts(struct suspect_words *s, const struct gcd_suspect *p);
 
 /* Does an object of TYPE represent a call of an asynchronous method? */
 bool suspects_is_call(const struct suspect_words *s, uint32_t type);
@@ -120,6 +119,17 @@ void suspects_put_behind(struct suspect_words *s, const struct suspect *x, const
  * is in suspects_advice.c. */
 void suspects_say_object(struct suspect_words *s, const struct suspect *x);
 void suspects_advise_object(struct suspect_words *s, const struct suspect *x);
+/* suspects_headline.c: where X is, what there is of it. */
+void suspects_put_place(struct suspect_words *s, const struct suspect *x);
+void suspects_put_what(struct suspect_words *s, const struct suspect *x);
+/* The name of the field by which the owner of P holds the next object of its path; false = it is
+ * not certain. */
+bool suspects_put_owner_field(struct suspect_words *s, const struct gcd_suspect *p);
+/* "5,041 Session", or "12 elements" of several types; returns the number. */
+uint64_t suspects_put_elements(struct suspect_words *s, const struct suspect *x);
+/* The name of an assembly without its folder. */
+void suspects_put_assembly(struct suspect_words *s, const struct gcd_module *m);
+
 void suspects_tell_handlers(struct suspect_words *s, const struct suspect *x);
 void suspects_say_handlers(struct suspect_words *s, const struct suspect *x);
 void suspects_advise_handlers(struct suspect_words *s, const struct suspect *x);

@@ -104,6 +104,21 @@ static bool print_wrapped(int indent, const char *text)
     return true;
 }
 
+/* With the arguments of the command that it names, to be copied. */
+static bool print_evidence(const struct leaks *l, int indent, const char *text)
+{
+    static const char command[] = "gcdumpc diff";
+    const char *found = strstr(text, command), *input = l->args->input;
+    char *whole = NULL;
+    if (found == NULL || input == NULL || strcmp(input, "-") == 0)
+        return print_wrapped(indent, text);
+    found += sizeof command - 1;
+    bool ok = asprintf(&whole, "%.*s %s LATER%s", (int)(found - text), text, input, found) >= 0;
+    ok = ok && print_wrapped(indent, whole);
+    free(whole);
+    return ok;
+}
+
 static bool print_suspect(const struct leaks *l, const struct gcd_suspects *shown, size_t i)
 {
     const struct gcd_suspect *s = gcd_suspects_get(shown, i);
@@ -114,6 +129,8 @@ static bool print_suspect(const struct leaks *l, const struct gcd_suspects *show
     if (s->advice[0] != '\0') {
         printf("%*s", indent, "");
         ok = print_wrapped(indent, s->advice) && ok;
+        printf("%*s", indent, "");
+        ok = print_evidence(l, indent, s->evidence) && ok;
     }
     if (s->path_count > 0 && ok) {
         putchar('\n');

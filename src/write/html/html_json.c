@@ -505,6 +505,9 @@ static void put_suspects(struct page *p, const char *key, const struct gcd_suspe
         json_put_text(&p->j, "title", gcd_suspect_kind_title(s->kind), TEXT_BYTES);
         json_put_text(&p->j, "sentence", s->sentence, TEXT_BYTES);
         json_put_text(&p->j, "advice", s->advice, TEXT_BYTES);
+        json_put_text(&p->j, "evidence", s->evidence, TEXT_BYTES);
+        json_put_text(&p->j, "place", s->place, TEXT_BYTES);
+        json_put_text(&p->j, "what", s->what, TEXT_BYTES);
         json_put_number(&p->j, "objects", s->objects);
         json_put_number(&p->j, "bytes", s->bytes);
         json_put_number(&p->j, "retained", s->retained_bytes);

@@ -99,16 +99,33 @@ export function suspectDetails(s, heading) {
 }
 
 /**
+ * Where it is and how much, in one line.
+ * @param {Suspect} s
+ * @param {number} i
+ */
+function headline(s, i) {
+  return [panelLink(`suspect:${i}`, visible(s.place)),
+          el("span", {class: "muted"}, ` ${bytes(s.bytes)}, ${share(s.bytes, heap.totals.bytes)} of all: ${visible(s.what)}`)];
+}
+
+/**
+ * What to look at next, and how sure it is that something is wrong; the largest consumer of a healthy heap has neither.
+ * @param {Suspect} s
+ */
+function advice(s) {
+  return s.advice === "" ? [] : [el("p", {class: "advice"}, linkedText(visible(s.advice), namesOf(s))), el("p", {class: "muted"}, s.evidence)];
+}
+
+/**
  * @param {Suspect} s
  * @param {number} i
  * @param {boolean} first  nothing above tells what to do next
  */
 function suspectArticle(s, i, first) {
   return el("article", {class: "suspect", "aria-labelledby": `suspect-${i}`},
-    el("h3", {id: `suspect-${i}`}, `${i + 1}. `, panelLink(`suspect:${i}`, s.title),
-       el("span", {class: "muted"}, ` ${bytes(s.bytes)}, ${share(s.bytes, heap.totals.bytes)}`)),
+    el("h3", {id: `suspect-${i}`}, `${i + 1}. `, ...headline(s, i)),
     el("p", {}, linkedText(visible(s.sentence), namesOf(s))),
-    s.advice ? el("p", {}, linkedText(visible(s.advice), namesOf(s))) : null,
+    ...advice(s),
     first ? el("p", {class: "actions"}, ...copies(s)) : null,
     unfolding("Details", i === 0, () => suspectDetails(s, "h4")));
 }
@@ -131,7 +148,7 @@ export function suspectLines(most) {
   const shown = heap.suspects.length > 0 ? heap.suspects : heap.consumer;
   return el("ol", {class: "answers"}, ...shown.slice(0, most).map((s, i) => el("li", {},
     s.counted && heap.suspects.length > 0 ? el("span", {class: `swatch suspect${Math.min(i, 5)}`, "aria-hidden": "true"}) : null,
-    linkedText(visible(s.sentence), namesOf(s)), " ", s.advice ? el("p", {class: "advice"}, linkedText(visible(s.advice), namesOf(s))) : null,
+    el("strong", {}, ...headline(s, i)), el("p", {}, linkedText(visible(s.sentence), namesOf(s))), ...advice(s),
     el("span", {class: "actions"}, panelLink(`suspect:${i}`, s.path ? "path" : "details"),
        s.content.length > 0 ? panelLink(`content:${i}`, "content") : null, ...copies(s)))));
 }
