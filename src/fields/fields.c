@@ -356,6 +356,37 @@ struct gcd_field gcd_fields_get(const struct gcd_fields *f, uint32_t node, size_
     return field_of_object(f, t, (struct references){ edges, n }, edge);
 }
 
+bool gcd_fields_places(const struct gcd_fields *f, uint32_t node, uint32_t *ret)
+{
+    const struct type_layout *t = &f->types[gcd_graph_node_type(f->graph, node)];
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(f->graph, node, &n);
+    uint32_t p = 0;
+    for (size_t i = 0; i < n; i++, p++) { /* the leftmost field of each; place 0 is none */
+        uint32_t type = gcd_graph_node_type(f->graph, edges[i]);
+        while (p < t->slot_count && !place_may(f, t, p + 1, type))
+            p++;
+        if (p >= t->slot_count || type == f->loader_allocator)
+            return false;
+        ret[i] = p;
+    }
+    p = t->slot_count;
+    for (size_t i = n; i-- > 0;) { /* is it also the rightmost one? */
+        uint32_t type = gcd_graph_node_type(f->graph, edges[i]);
+        while (!place_may(f, t, p--, type))
+            continue;
+        if (p != ret[i])
+            return false;
+    }
+    return true;
+}
+
+uint32_t gcd_fields_of_type(const struct gcd_fields *f, uint32_t type, uint32_t *ret_first)
+{
+    *ret_first = f->types[type].first_slot;
+    return f->types[type].slot_count;
+}
+
 struct gcd_field gcd_fields_between(const struct gcd_fields *f, uint32_t from, uint32_t to)
 {
     size_t n;

@@ -54,8 +54,9 @@ static const struct {
 
 struct dart_class {
     const char *name, *module;
-    uint32_t type;  /* NO_TYPE until its first object */
-    uint32_t group; /* NO_GROUP, or the group represented by its instance */
+    uint32_t type;   /* NO_TYPE until its first object */
+    uint32_t group;  /* NO_GROUP, or the group represented by its instance */
+    uint64_t fields; /* the first references of an object; 0 among them is a null */
 };
 
 struct dart {
@@ -237,7 +238,10 @@ static gcd_status read_classes(struct dart *d)
             GCD_TRY(read_reserved(d));
         else
             skip_text(d);
-        for (uint64_t fields = stream_uleb(&d->s); fields > 0 && d->s.st == GCD_OK; fields--) {
+        uint64_t fields = stream_uleb(&d->s);
+        if (!d->again)
+            d->classes[i].fields = fields;
+        for (; fields > 0 && d->s.st == GCD_OK; fields--) {
             (void)stream_uleb(&d->s);
             (void)stream_uleb(&d->s);
             skip_text(d);
@@ -410,23 +414,24 @@ static gcd_status read_nodes(struct dart *d, uint64_t input_bytes)
 }
 
 /*
- * The node of object ID.  0 means: in our files, a reference to a missing object; in those of a
- * Dart VM, an empty field. False: not a reference at all.
+ * The node of object ID.  0 means: in our files, a reference to a missing object; in a field, and
+ * in the files of a Dart VM, a null.  False: not a reference at all.
  */
-static inline bool node_of(const struct dart *d, uint64_t id, uint32_t *ret)
+static inline bool node_of(const struct dart *d, uint64_t id, bool is_field, uint32_t *ret)
 {
     *ret = id > d->no_objects ? (uint32_t)(id - d->no_objects - 1) : GCD_NODE_NONE;
-    return id != 0 || d->no_objects > 1;
+    return id != 0 || (d->no_objects > 1 && !is_field);
 }
 
-static gcd_status read_edges(struct dart *d, uint64_t count)
+static gcd_status read_edges(struct dart *d, const struct dart_object *o)
 {
+    uint64_t count = o->references, fields = d->classes[o->class_id - 1].fields, done = 0;
     uint32_t targets[TARGETS_AT_ONCE];
     GCD_TRY(gcd_build_next_node(d->b, d->err));
     while (count > 0) {
         size_t n = 0;
         for (size_t i = 0; i < TARGETS_AT_ONCE && count > 0; i++, count--)
-            n += node_of(d, read_reference(d), &targets[n]);
+            n += node_of(d, read_reference(d), done++ < fields, &targets[n]);
         if (d->s.st != GCD_OK)
             return d->s.st;
         GCD_TRY(gcd_build_edge_nodes(d->b, targets, n, d->err));
@@ -449,7 +454,7 @@ static gcd_status read_roots(struct dart *d, uint64_t id, const struct dart_obje
         if (d->s.st != GCD_OK)
             return d->s.st;
         bool own = id == 1 && to <= d->no_objects; /* from the root to its groups */
-        if (own || !node_of(d, to, &r.node))
+        if (own || !node_of(d, to, false, &r.node))
             continue;
         r.type = r.node != GCD_NODE_NONE ? gcd_build_node_type(d->b, r.node) : 0;
         GCD_TRY(gcd_build_root(d->b, &r, d->err));
@@ -467,7 +472,7 @@ static gcd_status read_references(struct dart *d)
     for (uint64_t id = 1; id <= d->object_count; id++) {
         struct dart_object o;
         GCD_TRY(read_object(d, &o));
-        GCD_TRY(id <= d->no_objects ? read_roots(d, id, &o) : read_edges(d, o.references));
+        GCD_TRY(id <= d->no_objects ? read_roots(d, id, &o) : read_edges(d, &o));
     }
     return d->references == before ? GCD_OK : changed(d);
 }

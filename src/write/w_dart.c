@@ -12,6 +12,7 @@
  */
 #include <string.h>
 
+#include <gcdumpc/unstable/fields.h>
 #include <gcdumpc/unstable/io/sink_room.h>
 #include <gcdumpc/unstable/lengths.h>
 
@@ -70,6 +71,17 @@ struct dart {
     uint32_t types;
     uint32_t *class_id;              /* [types]; 0 = not used */
     struct gcd_length_rule *lengths; /* [types] */
+    struct gcd_fields *fields;
+    /* [types] if all fields of all objects of a type are certain, also which are null: their number
+     * and the references to nothing that are written for them; else 0 */
+    struct dart_fields {
+        uint32_t count;
+        bool refers; /* an object has references */
+        uint64_t nulls;
+    } * of_type;
+    uint32_t *places; /* [place_room] of the references of an object */
+    size_t place_room;
+    uint64_t nulls; /* of all types */
     uint64_t group_roots[GCD_GROUPS];
     /* number of non-empty groups that are written: without the weak one */
     uint32_t group_count;
@@ -106,6 +118,63 @@ static void put_text(struct gcd_sink *s, const char *text)
 static inline uint64_t object_id(const struct dart *d, uint32_t node)
 {
     return node < d->nodes ? d->first_object + node : 0;
+}
+
+/* ---- fields ---- */
+
+/*
+ * A reader takes the references of an object for its fields in order, so a class can have fields
+ * only if every object of it tells them.  Objects of a type that can be unloaded refer to their
+ * loader allocator, which is in no field: they have none.
+ */
+static gcd_status find_fields(struct dart *d, struct gcd_error *err)
+{
+    uint32_t first;
+    GCD_TRY(gcd_fields_new(d->g, &d->alloc, &d->fields, err));
+    d->of_type = gcd_mem_new_array(&d->alloc, d->types, sizeof *d->of_type);
+    if (d->of_type == NULL)
+        return gcd_fail_nomem(err, "numbering the fields");
+    for (uint32_t i = 0; i < d->types; i++) {
+        if (!gcd_fields_has_fields(d->fields, i))
+            continue;
+        d->of_type[i].count = gcd_fields_of_type(d->fields, i, &first);
+        d->place_room = d->of_type[i].count > d->place_room ? d->of_type[i].count : d->place_room;
+    }
+    d->places = gcd_mem_new_array(&d->alloc, d->place_room, sizeof *d->places);
+    return d->places != NULL ? GCD_OK : gcd_fail_nomem(err, "numbering the fields");
+}
+
+static gcd_status check_fields(struct dart *d, struct gcd_error *err)
+{
+    GCD_TRY(find_fields(d, err));
+    for (uint32_t i = 0; i < d->nodes; i++) {
+        size_t n;
+        struct dart_fields *t = &d->of_type[gcd_graph_node_type(d->g, i)];
+        (void)gcd_graph_node_edges(d->g, i, &n);
+        if (i % WRITE_CHECK_EVERY == 0)
+            GCD_TRY(write_check(d->options, d->out, 0, 1, err));
+        t->refers = t->refers || n > 0;
+        if (t->count == 0)
+            continue;
+        /* a layout from a hostile recording could make the file grow without bounds */
+        bool fits = n <= t->count && t->count <= gcd_graph_node_size(d->g, i) / 4;
+        if (fits && gcd_fields_places(d->fields, i, d->places))
+            t->nulls += t->count - n;
+        else
+            *t = (struct dart_fields){ .refers = true };
+    }
+    for (uint32_t i = 0; i < d->types; i++)
+        d->nulls += d->of_type[i].nulls;
+    return GCD_OK;
+}
+
+/* Puts the N TARGETS of NODE into D->places, where they are in its fields; the others are 0. */
+static void spread_over_fields(struct dart *d, uint32_t node, const uint32_t *targets, size_t n,
+                               uint32_t count)
+{
+    bool certain = gcd_fields_places(d->fields, node, d->places); /* checked before */
+    for (size_t k = count, i = certain ? n : 0; k-- > 0;)         /* a place is never below I */
+        d->places[k] = i > 0 && d->places[i - 1] == k ? targets[--i] : GCD_NODE_NONE;
 }
 
 /* ---- classes ---- */
@@ -164,6 +233,14 @@ static void begin_class(struct gcd_sink *s, const char *name)
     put_text(s, "");
 }
 
+static void put_field(struct gcd_sink *s, uint64_t index, const char *name)
+{
+    put_number(s, 1);
+    put_number(s, index);
+    put_text(s, name);
+    put_text(s, "");
+}
+
 static void put_class(struct gcd_sink *s, const char *name, const char *uri,
                       const char *const *fields, size_t field_count)
 {
@@ -171,12 +248,8 @@ static void put_class(struct gcd_sink *s, const char *name, const char *uri,
     put_text(s, uri);
     put_text(s, "");
     put_number(s, field_count);
-    for (size_t i = 0; i < field_count; i++) {
-        put_number(s, 1);
-        put_number(s, i);
-        put_text(s, fields[i]);
-        put_text(s, "");
-    }
+    for (size_t i = 0; i < field_count; i++)
+        put_field(s, i, fields[i]);
 }
 
 static gcd_status put_classes(struct dart *d, struct gcd_error *err)
@@ -195,7 +268,12 @@ static gcd_status put_classes(struct dart *d, struct gcd_error *err)
         begin_class(d->out, write_type_name(d->options, d->g, i));
         put_library_uri(d->out, gcd_graph_summary(d->g)->types[i].module_path);
         put_text(d->out, "");
-        put_number(d->out, 0);
+        uint32_t first, count = d->of_type[i].count;
+        if (count > 0)
+            (void)gcd_fields_of_type(d->fields, i, &first);
+        put_number(d->out, count);
+        for (uint32_t k = 0; k < count; k++)
+            put_field(d->out, k, gcd_fields_slot_name(d->fields, first + k));
         if (i % WRITE_CHECK_EVERY == 0)
             GCD_TRY(write_check(d->options, d->out, 0, 1, err));
     }
@@ -283,6 +361,12 @@ static gcd_status put_object(struct dart *d, uint32_t node, size_t *dependent,
     } else {
         *q++ = DART_NO_DATA;
     }
+    uint32_t fields = d->of_type[type].count;
+    if (fields > 0) {
+        spread_over_fields(d, node, targets, n, fields);
+        targets = d->places;
+        n = fields;
+    }
     q = put_uleb(q, n + (*dependent - first));
     gcd_sink_advance(d->out, (size_t)(q - p));
     d->done++;
@@ -349,7 +433,8 @@ static gcd_status prepare(struct dart *d, struct gcd_error *err)
     for (uint32_t i = 0; i < d->types; i++)
         if (summary->types[i].objects > (i == unknown))
             d->class_id[i] = ++d->class_count;
-    return gcd_length_rules(summary, &d->alloc, d->lengths, err);
+    GCD_TRY(gcd_length_rules(summary, &d->alloc, d->lengths, err));
+    return check_fields(d, err);
 }
 
 /* The known size of the heap including gaps; never less than its objects. */
@@ -377,7 +462,7 @@ static gcd_status put_file(struct dart *d, struct gcd_error *err)
     GCD_TRY(put_classes(d, err));
     uint64_t strong = f->root_count - d->group_roots[GCD_GROUP_WEAK];
     uint64_t objects = d->first_object - 1 + d->nodes;
-    put_number(d->out, d->group_count + strong + gcd_graph_edge_count(d->g) +
+    put_number(d->out, d->group_count + strong + gcd_graph_edge_count(d->g) + d->nulls +
                            gcd_graph_dependent_count(d->g));
     put_number(d->out, objects);
     GCD_TRY(put_roots(d, err));
@@ -386,6 +471,24 @@ static gcd_status put_file(struct dart *d, struct gcd_error *err)
     GCD_TRY(put_identity_hash_codes(d, objects, err));
     put_sum(d);
     return gcd_sink_status(d->out, err);
+}
+
+static bool is_array(const struct gcd_type *t)
+{
+    size_t n = strlen(t->name);
+    return n > 0 && t->name[n - 1] == ']';
+}
+
+/* Classes with references of which not all objects tell their fields. */
+static uint64_t without_fields(const struct dart *d)
+{
+    const struct gcd_summary *f = gcd_graph_summary(d->g);
+    uint64_t n = 0, with = 0;
+    for (uint32_t i = 0; i < d->types; i++) {
+        with += d->of_type[i].refers && d->of_type[i].count > 0;
+        n += d->of_type[i].refers && d->of_type[i].count == 0 && !is_array(&f->types[i]);
+    }
+    return with > 0 ? n : 0; /* a recording without fields loses none */
 }
 
 static void note(const struct dart *d, struct gcd_write_notes *notes)
@@ -404,6 +507,9 @@ static void note(const struct dart *d, struct gcd_write_notes *notes)
     write_note_loss(notes, gcd_graph_dependent_count(d->g),
                     "dependent handle becomes a reference of its key",
                     "dependent handles become references of their keys");
+    write_note_loss(notes, without_fields(d),
+                    "class has no fields: one of its objects does not tell them",
+                    "classes have no fields: an object of each does not tell them");
     write_note_loss(notes, large,
                     "type has more than 2 GiB of objects, which some readers miscount",
                     "types have more than 2 GiB of objects, which some readers miscount");
@@ -429,6 +535,9 @@ static gcd_status dart_write(const struct gcd_graph *g, struct gcd_sink *s,
         note(&d, notes);
     gcd_mem_free(&d.alloc, d.class_id, d.types * sizeof *d.class_id);
     gcd_mem_free(&d.alloc, d.lengths, d.types * sizeof *d.lengths);
+    gcd_mem_free(&d.alloc, d.of_type, d.types * sizeof *d.of_type);
+    gcd_mem_free(&d.alloc, d.places, d.place_room * sizeof *d.places);
+    gcd_fields_free(d.fields);
     return st;
 }
 

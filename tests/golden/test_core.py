@@ -9,9 +9,10 @@ import sys
 import tempfile
 import unittest
 
-from golden_support import READERS, TRACES, gcdumpc, gcdumpc_json
+from golden_support import PROGRAM, READERS, TRACES, gcdumpc, gcdumpc_json, run
 
 sys.path.insert(0, READERS)
+import dart_read                                                     # noqa: E402
 import real_readers                                                  # noqa: E402
 
 CORE = os.path.join(TRACES, "net10-core", "heap.core.gz")
@@ -72,6 +73,26 @@ class Core(unittest.TestCase):
         info, _ = gcdumpc_json("info", CORE)
         self.assertTrue(info["verdict"]["complete"])
         self.assertEqual(info["trace"]["container"], "core")
+
+    def test_a_dart_snapshot_of_it_has_fields(self):
+        """Also those that are null: a reader takes the references of an object for its fields in order."""
+        out = self.path("x.dartheap")
+        r = run(PROGRAM, "convert", CORE, "-o", out)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertRegex(r.stderr.decode(), r"\d+ classes have no fields: ")
+        with open(out, "rb") as f:
+            got = dart_read.Snapshot(f.read())
+        self.assertEqual(dart_read.rules_broken(got), [])
+        lists = [number for number, of in enumerate(got.classes, 1) if of.name.startswith("System.Collections.Generic.List<")]
+        self.assertGreater(len(lists), 1)
+        self.assertEqual({tuple(got.classes[number - 1].fields) for number in lists}, {((0, "_items"),)})
+        maps = [number for number, of in enumerate(got.classes, 1) if re.fullmatch(r"System\.Collections\.Generic\.Dictionary<[^>]*>", of.name)]
+        fields = {tuple(name for _, name in got.classes[number - 1].fields) for number in maps}
+        self.assertEqual(fields, {("_buckets", "_entries", "_comparer", "_keys", "_values")})
+        self.assertEqual({tuple(to > 0 for to in each.references[3:]) for each in got.objects if each.of in maps}, {(False, False)})
+        self.assertEqual({len(each.references) for each in got.objects if each.of in maps}, {5})
+        before, after = (gcdump_info["dump"]["edges"] for gcdump_info in (gcdumpc_json("info", CORE)[0], gcdumpc_json("info", out)[0]))
+        self.assertEqual(after, before + 7)                          # dependent handles become references
 
     def test_a_gcdump_of_it_has_the_same_objects(self):
         ours, _ = gcdumpc_json("report", CORE, "--top", "100000")

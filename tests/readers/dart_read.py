@@ -140,8 +140,11 @@ def rules_broken(snapshot):
     if any(each.kind == INTEGER for each in snapshot.objects):
         broken.append("integer data: readers disagree")
     used = {each.of for each in snapshot.objects}
-    if any(of.fields and number in used for number, of in enumerate(snapshot.classes, 1)):
-        broken.append("a class with instances has fields")
+    for number, of in enumerate(snapshot.classes, 1):
+        if number in used and [index for index, _ in of.fields] != list(range(len(of.fields))):
+            broken.append("the fields of a class are not the first references in order")
+    if any(len(each.references) < len(snapshot.classes[each.of - 1].fields) for each in snapshot.objects):
+        broken.append("an object has fewer references than fields: hsa throws")
     for of in snapshot.classes:
         if not URI.fullmatch(of.uri):
             broken.append(f"no URI: {of.uri}")

@@ -74,6 +74,13 @@ bool gcd_fields_has_fields(const struct gcd_fields *f, uint32_t type);
  * The field of reference EDGE of NODE.  The names live as long as F, which several threads may use.
  */
 struct gcd_field gcd_fields_get(const struct gcd_fields *f, uint32_t node, size_t edge);
+/*
+ * All references of NODE, whose type has fields: RET[number of references], for each the index of
+ * its field among those of the type, ascending.  False: not all are certain.
+ */
+bool gcd_fields_places(const struct gcd_fields *f, uint32_t node, uint32_t *ret);
+/* The number of fields of TYPE, which has fields; *RET_FIRST: the slot of the first one. */
+uint32_t gcd_fields_of_type(const struct gcd_fields *f, uint32_t type, uint32_t *ret_first);
 /* That of the first reference from FROM to TO. */
 struct gcd_field gcd_fields_between(const struct gcd_fields *f, uint32_t from, uint32_t to);
 
