@@ -94,6 +94,19 @@ class Core(unittest.TestCase):
         before, after = (gcdump_info["dump"]["edges"] for gcdump_info in (gcdumpc_json("info", CORE)[0], gcdumpc_json("info", out)[0]))
         self.assertEqual(after, before + 7)                          # dependent handles become references
 
+    def test_chrome_shows_the_names_of_fields(self):
+        """Read by the code of its Memory panel."""
+        out = self.path("x.heapsnapshot")
+        r = run(PROGRAM, "convert", CORE, "-o", out)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        seen = {}
+        for _, name, _, _, edges in real_readers.devtools(out, graph=True)["graph"]:
+            of = re.fullmatch(r"System\.Collections\.Generic\.(List|Dictionary)<[^<>]*>", name)
+            if of:
+                seen.setdefault(of[1], set()).update((kind, label) for kind, label, _ in edges)
+        self.assertEqual(seen["List"], {("property", "_items")})
+        self.assertEqual(seen["Dictionary"] - {("property", "_comparer")}, {("property", "_buckets"), ("property", "_entries")})
+
     def test_a_gcdump_of_it_has_the_same_objects(self):
         ours, _ = gcdumpc_json("report", CORE, "--top", "100000")
         out = self.path("x.gcdump")
