@@ -314,6 +314,78 @@ static void types_of_roots_and_their_names(void **state)
     gcd_graph_free(g);
 }
 
+/* All sums and lists, of records whose texts are gone when the graph is asked. */
+static void what_was_given_is_summed_up(void **state)
+{
+    (void)state;
+    struct gcd_build *b = new_build(NULL);
+    char path[] = "/srv/Shop.dll", assembly[] = "Shop", problem[] = "gone", name[] = "s_all",
+         class_name[] = "Shop.Store";
+    uint32_t type;
+    struct gcd_module m = { .path = path, .assembly = assembly, .problem = problem, .id = 7 };
+    assert_int_equal(gcd_build_module(b, &m, &err), GCD_OK);
+    m.id = 8;
+    assert_int_equal(gcd_build_module(b, &m, &err), GCD_OK);
+    for (uint32_t i = 0; i < 3; i++) {
+        struct gcd_type t = { .name = "B", .module_path = "", .described = i == 0 };
+        assert_int_equal(gcd_build_type(b, &t, &type, &err), GCD_OK);
+    }
+    static const uint64_t sizes[] = { 24, 17, 40, 100 };
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(gcd_build_node(b, 0x10000 + 0x100 * i, i / 2 + 1, sizes[i], &err), GCD_OK);
+    assert_int_equal(gcd_build_nodes_end(b, &err), GCD_OK);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(gcd_build_next_node(b, &err), GCD_OK);
+        assert_int_equal(gcd_build_edge_nodes(b, (const uint32_t[]){ 1, 2, 3 }, i + 1, &err),
+                         GCD_OK);
+    }
+    const struct gcd_root roots[] = {
+        { .node = 1, .kind = GCD_ROOT_STATIC, .type = 3, .name = name, .class_name = class_name },
+        { .node = 2, .kind = GCD_ROOT_STACK, .object = 99, .flags = GCD_ROOT_PINNED },
+        { .node = 3, .kind = GCD_ROOT_HANDLE, .flags = GCD_ROOT_WEAK },
+        { .node = 3, .kind = GCD_ROOT_HANDLE, .flags = GCD_ROOT_WEAK | GCD_ROOT_PINNED },
+        { .node = 0, .kind = GCD_ROOT_COM, .flags = GCD_ROOT_WEAK | GCD_ROOT_PINNED },
+        { .node = 0, .kind = GCD_ROOT_STATIC, .name = "<All>k__BackingField", .label = name },
+    };
+    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++)
+        assert_int_equal(gcd_build_root(b, &roots[i], &err), GCD_OK);
+    for (uint64_t i = 0; i < 3; i++)
+        assert_int_equal(gcd_build_range(b, &(struct gcd_range){ .start = i }, &err), GCD_OK);
+    assert_int_equal(gcd_build_dependent(b, 3, 1, &err), GCD_OK);
+    memset(path, 'x', sizeof path - 1);
+    memset(assembly, 'x', sizeof assembly - 1);
+    memset(problem, 'x', sizeof problem - 1);
+    memset(name, 'x', sizeof name - 1);
+    memset(class_name, 'x', sizeof class_name - 1);
+    struct gcd_graph *g = seal(b);
+    const struct gcd_summary *f = gcd_graph_summary(g);
+    assert_true(f->objects == 4 && f->bytes == 181 && f->edges == 6 && f->type_count == 4);
+    assert_true(f->types_used == 2 && f->types_undescribed == 1 && f->objects_undescribed == 2);
+    assert_true(f->types[1].objects == 2 && f->types[1].bytes == 41 && f->types[1].edges == 3);
+    assert_true(f->types[2].objects == 2 && f->types[2].bytes == 140 && f->types[2].edges == 3);
+    assert_true(f->types[1].uneven_sizes && f->types[2].uneven_sizes && !f->types[0].uneven_sizes);
+    assert_true(f->module_count == 2 && f->modules[0].id == 7 && f->modules[1].id == 8);
+    assert_string_equal(f->modules[1].path, "/srv/Shop.dll");
+    assert_string_equal(f->modules[1].assembly, "Shop");
+    assert_string_equal(f->modules[1].problem, "gone");
+    assert_true(f->range_count == 3 && f->ranges[0].start == 0 && f->ranges[2].start == 2);
+    assert_true(f->dependent_handles == 1 && f->process_count == 0 && f->processes == NULL);
+    assert_true(f->root_count == 6 && f->statics == 2 && f->ccws == 1);
+    assert_true(f->root_counts[GCD_ROOT_STACK] == 1 && f->root_counts[GCD_ROOT_HANDLE] == 2);
+    assert_true(f->weak_roots == 2 && f->pinned_roots == 2);
+    assert_string_equal(f->roots[0].name, "s_all");
+    assert_string_equal(f->roots[0].label, "s_all");
+    assert_string_equal(f->roots[0].class_name, "Shop.Store");
+    assert_true(f->roots[0].type == 3 && f->roots[1].type == 2);
+    assert_string_equal(f->roots[1].name, "");
+    assert_string_equal(f->roots[1].label, "");
+    assert_string_equal(f->roots[1].class_name, "");
+    static const uint64_t held[] = { 0x10100, 0x10200, 0x10300, 0x10300, 0x10000, 0x10000 };
+    for (size_t i = 0; i < 6; i++)
+        assert_int_equal(f->roots[i].object, held[i]);
+    gcd_graph_free(g);
+}
+
 /* Nothing is known about it, and no pointer is NULL. */
 static void an_undescribed_graph(void **state)
 {
@@ -556,6 +628,7 @@ int main(void)
         cmocka_unit_test(sizes_around_16_and_32_bits),
         cmocka_unit_test(types_around_16_bits),
         cmocka_unit_test(dangling_records),
+        cmocka_unit_test(what_was_given_is_summed_up),
         cmocka_unit_test(an_undescribed_graph),
         cmocka_unit_test(references_to_the_unknown),
         cmocka_unit_test(types_of_roots_and_their_names),
