@@ -23,6 +23,15 @@ ERRORS = " ".join("-Werror=" + w for w in ("incompatible-pointer-types", "int-co
                                            "return-type"))
 
 
+def can_find_leaks():
+    """Can the compiler make a program that runs and looks for its leaks at the end?"""
+    with tempfile.TemporaryDirectory() as folder:
+        out = os.path.join(folder, "program")
+        return all(subprocess.run(command, input=b"int main(void) { return 0; }",
+                                  stderr=subprocess.DEVNULL).returncode == 0 for command in
+                   (["cc", "-x", "c", "-fsanitize=leak", "-o", out, "-"], [out]))
+
+
 class Broken(Exception):
     """Does not compile, or cannot be copied."""
 
@@ -112,9 +121,10 @@ class Workshop:
         """Runs cmake each time, so that new files and tests are found."""
         begun = os.path.exists(os.path.join(self.build_folder, "CMakeCache.txt"))
         generator = ["-G", "Ninja"] if shutil.which("ninja") and not begun else []
-        # quick to compile, and with assertions
+        # quick to compile, with assertions, and with the leaks that CI finds with sanitizers
+        leaks = "-fsanitize=leak" if can_find_leaks() else ""
         self._run_build(["cmake", *generator, "-S", self.source, "-B", self.build_folder,
-                         "-DCMAKE_BUILD_TYPE=Debug", f"-DCMAKE_C_FLAGS_DEBUG=-O1 {ERRORS}",
+                         "-DCMAKE_BUILD_TYPE=Debug", f"-DCMAKE_C_FLAGS_DEBUG=-O1 {leaks} {ERRORS}",
                          "-DGCDUMPC_HARDEN=OFF", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"])
         with open(os.path.join(self.build_folder, "compile_commands.json"), encoding="utf-8") as f:
             for entry in json.load(f):
