@@ -52,15 +52,21 @@ static bool is_csharp(enum gcd_name_style style)
 
 /* ---- spelling ---- */
 
+/* The token is the position of the type in its module (GCBulkType, Native AOT). */
+#define TYPE_FLAG_MODULE_BASE UINT32_C(16)
+
 /*
  * For a type without a name.  If OTHERS have one, its name did not fit into an event (64 KB): its
- * module and token did, and they are the same in the next dump.
+ * module and token did, and they are the same in the next dump.  So is the position in a program
+ * compiled ahead of time, wherever that is loaded: its name is "Type(0x398f48)" from the beginning.
  */
 static size_t name_unknown(const struct gcd_type *t, bool others, char *ret, size_t cap)
 {
     size_t len;
     const char *module = gcd_module_name(t->module_path, &len);
     bool known = others && t->described && t->name_token != 0 && len > 0 && len < cap / 2;
+    if ((t->flags & TYPE_FLAG_MODULE_BASE) != 0 && t->name_token != 0)
+        return (size_t)snprintf(ret, cap, "UNKNOWN %.64s", t->name);
     int n = known ? snprintf(ret, cap, "UNKNOWN [%.*s 0x%08" PRIx32 "]", (int)len, module,
                              t->name_token)
                   : snprintf(ret, cap, "UNKNOWN 0x%" PRIx64, t->id);

@@ -283,6 +283,12 @@ static const struct gcd_type alike[] = {
       .described = true,
       .module_path = "/app/Shop.dll",
       .name_token = 0x02000008 },
+    /* a program compiled ahead of time */
+    { .id = 0x55ddc7380858,
+      .name = "ArrayType(0x374858)",
+      .module_path = "",
+      .flags = 0x18,
+      .name_token = 0x374858 },
 };
 
 static void types_that_look_alike_are_told_apart(void **state)
@@ -306,6 +312,7 @@ static void types_that_look_alike_are_told_apart(void **state)
         "<>c [Desk]",
         "<>c [Desk.exes]",
         "UNKNOWN [Shop 0x02000008]",
+        "UNKNOWN ArrayType(0x374858)",
     };
     struct gcd_graph *g = graph_of(alike, sizeof alike / sizeof *alike);
     struct gcd_names *n;
