@@ -135,12 +135,13 @@ struct gcd_ipc_process {
     char *name;           /* the kernel's name for it, at most 15 bytes */
     char *exe;            /* file name of the program, without its folder; "dotnet" for many */
     char *command_line;   /* arguments joined with spaces, cut after 1 MiB */
-    char *socket_path;    /* empty when the caller may not use it */
+    char *socket_path;    /* empty when there is none, or the caller may not use it */
     char *entry_assembly; /* this and the next two come from the process itself */
     char *runtime_version;
     char *arch;
-    bool answered;                /* those three are known */
-    enum gcd_error_reason reason; /* why not: PERMISSION, TIMEOUT, REFUSED, GONE ... */
+    bool answered; /* those three are known */
+    /* why not: PERMISSION, TIMEOUT, REFUSED, GONE ..., NO_SOCKET: its diagnostics are off */
+    enum gcd_error_reason reason;
 };
 
 struct gcd_ipc_process_list {

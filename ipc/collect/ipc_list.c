@@ -22,6 +22,9 @@
  * A silent process costs half a second, so all are asked in parallel; the threads only wait.
  * Anybody can create silent sockets, so the total is bounded.
  */
+/* The runtime (not Native AOT, not Mono) starts this thread first. */
+#define RUNTIME_THREAD ".NET SynchManag"
+
 enum { THREADS = 16, DEFAULT_ANSWER_MS = 500, DEFAULT_TOTAL_MS = 5000 };
 
 /* A listener at PATH that was not found through a process. */
@@ -72,20 +75,18 @@ static char *copy(const struct search *s, const char *text)
     return gcd_mem_strndup(&s->alloc, text, strlen(text));
 }
 
-/* Adds PID with its data from /proc and the socket to ask; "" if the caller may not use that. */
+/* Adds PID with its data from /proc and the socket to ask; "" = none, for this REASON. */
 static gcd_status add(struct search *s, uint32_t pid, const struct gcd_procfs_facts *facts,
-                      const char *socket_path, struct gcd_error *err)
+                      const char *socket_path, enum gcd_error_reason reason, struct gcd_error *err)
 {
     struct gcd_ipc_process_list *l = &s->list;
     if (!gcd_vec_reserve(&s->alloc, &l->items, &l->room, l->count + 1, sizeof *l->items,
                          SIZE_MAX / sizeof *l->items))
         return gcd_fail_nomem(err, "listing processes");
     struct gcd_ipc_process *p = &l->items[l->count++];
-    *p = (struct gcd_ipc_process){ .pid = pid,
-                                   .uid = facts->uid,
-                                   .rss_bytes = facts->rss_bytes,
-                                   .reason = socket_path[0] == '\0' ? GCD_ERROR_PERMISSION
-                                                                    : GCD_ERROR_OTHER };
+    *p = (struct gcd_ipc_process){
+        .pid = pid, .uid = facts->uid, .rss_bytes = facts->rss_bytes, .reason = reason
+    };
     if (facts->start_jiffies != 0)
         p->uptime_ms = gcd_procfs_uptime_ms(s->proc, facts->start_jiffies);
     size_t cap = 0;
@@ -117,14 +118,31 @@ static gcd_status try_process(struct search *s, uint32_t pid, struct gcd_error *
     if (st == GCD_E_NOMEM)
         return gcd_fail_nomem(err, "looking for diagnostic sockets");
     if (st == GCD_OK)
-        return add(s, pid, &facts, path, err);
+        return add(s, pid, &facts, path, GCD_ERROR_OTHER, err);
     /* An unreadable directory proves nothing; an unusable socket proves that the process exists. */
     if (foreign)
-        return add(s, pid, &facts, "", err);
+        return add(s, pid, &facts, "", GCD_ERROR_PERMISSION, err);
     return GCD_OK;
 }
 
-static gcd_status search_proc(struct search *s, struct gcd_error *err)
+/* With diagnostics switched off there is no socket, but the memory can still be read. */
+static gcd_status try_socketless(struct search *s, uint32_t pid, struct gcd_error *err)
+{
+    struct gcd_procfs_facts facts;
+    for (size_t i = 0; i < s->list.count; i++)
+        if (s->list.items[i].pid == pid)
+            return GCD_OK;
+    if (!gcd_procfs_has_thread(s->proc, pid, RUNTIME_THREAD) ||
+        !gcd_procfs_facts(s->proc, pid, &facts))
+        return GCD_OK;
+    return add(s, pid, &facts, "", GCD_ERROR_NO_SOCKET, err);
+}
+
+/* Calls TRY for each process. */
+static gcd_status
+search_proc(struct search *s,
+            gcd_status (*try)(struct search *s, uint32_t pid, struct gcd_error *err),
+            struct gcd_error *err)
 {
     DIR *dir = opendir(s->proc);
     if (dir == NULL)
@@ -138,7 +156,7 @@ static gcd_status search_proc(struct search *s, struct gcd_error *err)
         if (gcd_is_canceled(s->options.cancel))
             st = gcd_fail(err, GCD_E_CANCELED, "interrupted");
         else if (pid <= UINT32_MAX)
-            st = try_process(s, (uint32_t)pid, err);
+            st = try(s, (uint32_t)pid, err);
     }
     (void)closedir(dir);
     return st;
@@ -230,7 +248,7 @@ static gcd_status add_listeners(struct search *s, struct gcd_error *err)
             continue;
         if (l->pid != 0)
             (void)gcd_procfs_facts(s->proc, l->pid, &facts);
-        st = add(s, l->pid, &facts, l->path, err);
+        st = add(s, l->pid, &facts, l->path, GCD_ERROR_OTHER, err);
     }
     return st;
 }
@@ -330,7 +348,7 @@ gcd_status gcd_list_processes(const char *proc, const char *shared_dir,
     if (options != NULL)
         s.options = *options;
     const char *own = s.options.own_tmpdir;
-    gcd_status st = search_proc(&s, err);
+    gcd_status st = search_proc(&s, try_process, err);
     if (st == GCD_OK)
         st = index_processes(&s, err);
     if (st == GCD_OK)
@@ -339,6 +357,8 @@ gcd_status gcd_list_processes(const char *proc, const char *shared_dir,
         st = search_dir(&s, own, err);
     if (st == GCD_OK)
         st = add_listeners(&s, err);
+    if (st == GCD_OK)
+        st = search_proc(&s, try_socketless, err);
     free_listeners(&s);
     if (st == GCD_OK)
         ask_all(&s); /* first those found through /proc */

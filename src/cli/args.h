@@ -19,7 +19,12 @@ enum cli_names { CLI_NAMES_DEFAULT, CLI_NAMES_CSHARP, CLI_NAMES_RAW };
 enum cli_log { CLI_LOG_NONE, CLI_LOG_TEXT, CLI_LOG_JSON };
 /* --show-values: not at all, but for what looks like a secret, or as they are */
 enum cli_values { CLI_VALUES_HIDDEN, CLI_VALUES_MASKED, CLI_VALUES_RAW };
-enum cli_strategy { CLI_STRATEGY_AUTO, CLI_STRATEGY_SINGLE, CLI_STRATEGY_DRAIN };
+enum cli_strategy {
+    CLI_STRATEGY_AUTO,
+    CLI_STRATEGY_SINGLE,
+    CLI_STRATEGY_DRAIN,
+    CLI_STRATEGY_DIRECT
+};
 
 #define CLI_THRESHOLDS_MAX 32
 #define CLI_MINE_MAX       32
@@ -55,6 +60,9 @@ struct cli_live_args {
     uint64_t max_bytes;
     uint64_t wait_s; /* for the end of another dump */
     enum cli_strategy strategy;
+    bool direct; /* the same as CLI_STRATEGY_DIRECT */
+    /* of a stop, and of all of them, for a direct dump; 0 = the defaults of the library */
+    uint64_t max_stop_ms, max_stop_total_ms;
     bool plain; /* write recordings without names */
     bool no_ranges, rundown, keep_partial, force, exclusive;
     bool dry_run; /* only report what a dump would cost */
@@ -188,6 +196,15 @@ static inline bool cli_is_live(const struct cli_args *args)
 {
     return args->target.pid != 0 || args->target.name != NULL || args->target.port != NULL ||
            args->target.listen != NULL || args->target.all;
+}
+
+/* Is the memory of the process read, without events?  A bounded stop can only be had in this way.
+ */
+static inline bool cli_is_direct(const struct cli_args *args)
+{
+    const struct cli_live_args *l = &args->live;
+    return l->direct || l->strategy == CLI_STRATEGY_DIRECT ||
+           (l->strategy == CLI_STRATEGY_AUTO && l->max_stop_ms != 0);
 }
 
 /* Is the output named by the process and the time, because nothing says where to write? */

@@ -60,14 +60,14 @@ static const char *const choices[][8] = {
     [OPT_SORT] = { "bytes", "count", "name", "retained", NULL }, /* enum cli_sort */
     /* enum gcd_histogram_by */
     [OPT_BY] = { "type", "module", "namespace", "kind", "generation", "length", "root", NULL },
-    [OPT_STRATEGY] = { "auto", "single", "drain", NULL },      /* enum cli_strategy */
-    [OPT_NAMES] = { "default", "csharp", "raw", NULL },        /* enum cli_names */
-    [OPT_LARGEST] = { "both", "objects", "types", NULL },      /* enum cli_largest */
-    [OPT_VALUES] = { "none", "hashes", "strings", NULL },      /* enum gcd_values_kind */
-    [OPT_SHOW] = { "none", "masked", "raw", NULL },            /* enum cli_values */
-    [OPT_COLOR] = { "auto", "always", "never", NULL },         /* enum cli_color */
-    [OPT_STACK_BY] = { "dominators", "paths", "waits", NULL }, /* enum gcd_stack_by */
-    [OPT_LOG] = { "none", "text", "json", NULL },              /* enum cli_log */
+    [OPT_STRATEGY] = { "auto", "single", "drain", "direct", NULL }, /* enum cli_strategy */
+    [OPT_NAMES] = { "default", "csharp", "raw", NULL },             /* enum cli_names */
+    [OPT_LARGEST] = { "both", "objects", "types", NULL },           /* enum cli_largest */
+    [OPT_VALUES] = { "none", "hashes", "strings", NULL },           /* enum gcd_values_kind */
+    [OPT_SHOW] = { "none", "masked", "raw", NULL },                 /* enum cli_values */
+    [OPT_COLOR] = { "auto", "always", "never", NULL },              /* enum cli_color */
+    [OPT_STACK_BY] = { "dominators", "paths", "waits", NULL },      /* enum gcd_stack_by */
+    [OPT_LOG] = { "none", "text", "json", NULL },                   /* enum cli_log */
 };
 #define CHOICE_TYPES (sizeof choices / sizeof *choices)
 
@@ -233,7 +233,14 @@ static const struct option_row rows[] = {
     { "max-bytes", 0, "SIZE",
       "stop after this many bytes of events (4 times the process's memory, and 1G)",
       CLI_COLLECT | MOVED | RARE, OPT_SIZE, FIELD(live.max_bytes), 1024, UINT64_MAX },
-    { "strategy", 0, "HOW", "one session (single) or two (drain); auto chooses by runtime version",
+    { "direct", 0, NULL, "read the memory of the process, without a garbage collection or its help",
+      LIVE, OPT_FLAG, FIELD(live.direct), 0, 0 },
+    { "max-stop", 0, "MS", "read it directly, and stop it for at most this long (2000)", LIVE,
+      OPT_NUMBER, FIELD(live.max_stop_ms), 1, 3600000 },
+    { "max-stop-total", 0, "MS", "at most this long in all tries together (10 times --max-stop)",
+      LIVE | RARE, OPT_NUMBER, FIELD(live.max_stop_total_ms), 1, 36000000 },
+    { "strategy", 0, "HOW",
+      "one session (single), two (drain), or none (direct); auto chooses by runtime version",
       CLI_COLLECT | MOVED | RARE, OPT_STRATEGY, FIELD(live.strategy), 0, 0 },
     { "no-ranges", 0, NULL, "do not record the memory ranges of the generations",
       CLI_COLLECT | MOVED | RARE, OPT_FLAG, FIELD(live.no_ranges), 0, 0 },
@@ -247,10 +254,11 @@ static const struct option_row rows[] = {
       OPT_NUMBER, FIELD(dump.walk), 1, 65536 },
     { "process", 0, "PID|NAME", "which process, if the recording holds several", FILES, OPT_PROCESS,
       FIELD(dump.process), 1, UINT32_MAX },
-    { "with-dead", 0, NULL, "of a core file, also the objects that no root reaches", FILES,
-      OPT_FLAG, FIELD(dump.with_dead), 0, 0 },
     { "max-string", 0, "N", "keep the first N characters of a text (256)", CLI_STRINGS, OPT_NUMBER,
       FIELD(dump.max_string), 1, GCD_MAX_STRING_LIMIT },
+    { "with-dead", 0, NULL,
+      "of a core file, or with --direct, also the objects that no root reaches", DUMPS, OPT_FLAG,
+      FIELD(dump.with_dead), 0, 0 },
     { "modules", 0, "FOLDER", "look for the program's files there, for full names; can be repeated",
       DUMPS | CLI_MCP, OPT_LIST, FIELD(modules.folders), 0, CLI_MODULE_FOLDERS_MAX },
     { "sysroot", 0, "FOLDER", "look for the files of modules at their paths below it", FILES,
@@ -776,6 +784,12 @@ static const struct rule {
     { ALL & ~COMPARE & ~CLI_MCP, "NOTHING", NEEDS, "FILE PROCESS", "a file is needed" },
     { LIVE, "delay", NEEDS, "listen", "--delay needs --listen" },
     { LIVE, "any-address", NEEDS, "listen", "--any-address needs --listen tcp:HOST:PORT" },
+    { LIVE, "direct max-stop max-stop-total", NEEDS, "pid name all",
+      "--direct and --max-stop need the process: --pid N or --name NAME" },
+    { LIVE, "direct max-stop", EXCLUDES,
+      "buffer max-buffer retries rundown no-ranges keep-partial max-pause-estimate dry-run",
+      "--direct records no events: it cannot be combined with --buffer, --max-buffer, --retries, "
+      "--rundown, --no-ranges, --keep-partial, --max-pause-estimate and --dry-run" },
     { LIVE, "save-trace", NEEDS, "PROCESS",
       "--save-trace keeps the stream of a process, not of a file" },
     { LIVE & ~CLI_SQL, "timeout", NEEDS, "PROCESS", "--timeout is for running processes (--pid)" },
@@ -889,6 +903,13 @@ static const char *wrong_values(const struct cli_command *c, const struct cli_ar
     if (o->summary != NULL && ((trace != NULL && same_output(trace, o->summary)) ||
                                (o->path != NULL && same_output(o->path, o->summary))))
         return "--summary needs a file of its own";
+    if (args->live.direct && args->live.strategy != CLI_STRATEGY_AUTO &&
+        args->live.strategy != CLI_STRATEGY_DIRECT)
+        return "--direct is a strategy of its own: give one of --direct and --strategy";
+    if (args->live.max_stop_total_ms != 0 && !cli_is_direct(args))
+        return "--max-stop-total needs --direct or --max-stop";
+    if (args->dump.with_dead && cli_is_live(args) && !cli_is_direct(args))
+        return "--with-dead needs --direct: by events the runtime sends only what its roots reach";
     if (args->live.max_buffer_mb != 0 && args->live.buffer_mb > args->live.max_buffer_mb)
         return "--buffer is larger than --max-buffer";
     if (args->view.sql != NULL && args->view.sql_file != NULL)

@@ -1,10 +1,10 @@
 /*
  * A core file as a recording: the container reads the heap of the runtime in it and gives the
- * events of a walk.  What is dead is left out, as in a walk.
+ * events of a walk.  The heap of a living process (direct.c) is given in the same way.  What is
+ * dead is left out, as in a walk.
  */
 #include "image/core_container.h"
 
-#include <gcdumpc/unstable/image.h>
 #include <gcdumpc/unstable/text/plural.h>
 
 #include "base/context.h"
@@ -12,19 +12,8 @@
 #include "base/mem.h"
 #include "image/clr/clr_events.h"
 #include "image/clr/clr_names.h"
+#include "image/heap_image.h"
 #include "io/attached.h"
-
-/* What all traces of an input share: its heap is prepared once. */
-struct heap_image {
-    struct gcd_alloc alloc;
-    struct gcd_image_options options;
-    struct gcd_context context; /* of the trace that reads it */
-    struct image image;
-    struct clr clr;
-    bool opened;   /* the image can be closed */
-    gcd_status st; /* not GCD_OK: why it cannot be read */
-    struct gcd_error error;
-};
 
 struct core {
     struct gcd_trace trace; /* the first: struct gcd_trace */
@@ -41,28 +30,13 @@ struct core {
 
 /* ---- what is shared ---- */
 
-static void heap_image_free(void *state)
-{
-    struct heap_image *h = state;
-    if (h->opened) {
-        clr_close(&h->clr);
-        image_done(&h->image);
-    }
-    struct gcd_alloc a = h->alloc;
-    gcd_mem_free(&a, h, sizeof *h);
-}
-
 static gcd_status heap_image_of(struct gcd_input *in, struct heap_image **ret,
                                 struct gcd_error *err)
 {
     *ret = gcd_input_attached(in);
     if (*ret != NULL)
         return GCD_OK;
-    *ret = gcd_mem_new(gcd_input_alloc(in), sizeof **ret);
-    if (*ret == NULL)
-        return gcd_fail_nomem(err, "opening a core file");
-    (*ret)->alloc = *gcd_input_alloc(in);
-    (*ret)->error = (struct gcd_error)GCD_ERROR_INIT;
+    GCD_TRY(heap_image_new(gcd_input_alloc(in), ret, err));
     gcd_input_attach(in, *ret, heap_image_free);
     return GCD_OK;
 }
@@ -131,11 +105,7 @@ static gcd_status prepare(struct heap_image *h, struct gcd_input *in, struct gcd
     GCD_TRY(clr_find_holes(&h->clr, err));
     GCD_TRY(clr_find_roots(&h->clr, err));
     GCD_TRY(clr_walk(&h->clr, err));
-    GCD_TRY(clr_complete_types(&h->clr, err));
-    GCD_TRY(clr_name_types(&h->clr, err));
-    clr_find_allocators(&h->clr);
-    GCD_TRY(clr_find_facts(&h->clr, err));
-    return clr_mark(&h->clr, err);
+    return heap_image_read(h, err);
 }
 
 static gcd_status prepare_once(struct core *k, struct gcd_error *err)
@@ -146,6 +116,7 @@ static gcd_status prepare_once(struct core *k, struct gcd_error *err)
     if (!h->opened && h->st == GCD_OK)
         h->st = prepare(h, k->in, &h->error);
     k->info.process = h->image.process;
+    k->info.start_unix_ms = h->unix_ms;
     if (h->st != GCD_OK && err != NULL)
         *err = h->error;
     return h->st == GCD_OK ? clr_events_init(&k->events, &h->clr, err) : h->st;
@@ -176,9 +147,9 @@ static gcd_status core_open(const struct gcd_context *context, struct gcd_input 
     k->shared = shared;
     k->context = *context;
     k->error = (struct gcd_error)GCD_ERROR_INIT;
-    k->info = (struct gcd_trace_info){ .container = "core",
+    k->info = (struct gcd_trace_info){ .container = shared->copy != NULL ? "process" : "core",
                                        .ptr_bytes = 8,
-                                       .start_unix_ms = INT64_MIN,
+                                       .start_unix_ms = shared->unix_ms,
                                        .damage_off = GCD_OFF_NONE,
                                        .loss_verified = true,
                                        .numbers_events = true,

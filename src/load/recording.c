@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include <gcdumpc/unstable/image.h>
+
 #include "base/context.h"
 #include "base/error.h"
 #include "base/mem.h"
@@ -28,7 +30,7 @@ enum gcd_recording_names gcd_recording_names(const struct gcd_dump *d)
 {
     struct nt_tail tail;
     if (d == NULL || d->heap == NULL || !has_new_names(d) ||
-        strcmp(d->summary.trace.container, "core") == 0) /* all names are among its events */
+        gcd_trace_is_image(&d->summary.trace)) /* all names are among its events */
         return GCD_RECORDING_NAMES_SAME;
     return has_room(d, &tail) ? GCD_RECORDING_NAMES_NEW : GCD_RECORDING_NAMES_NO_ROOM;
 }
@@ -111,7 +113,7 @@ static gcd_status copy(struct source *from, struct gcd_sink *to, uint64_t n,
     }
 }
 
-/* The events of a container that is no recording: of a core file. */
+/* The events of a container that is no recording: of a memory image. */
 static gcd_status write_events(struct gcd_dump *d, struct gcd_input *in, struct gcd_sink *to,
                                const struct gcd_context *context, struct gcd_error *err)
 {
@@ -119,7 +121,7 @@ static gcd_status write_events(struct gcd_dump *d, struct gcd_input *in, struct 
     struct nt_append *a = NULL;
     struct gcd_event ev;
     GCD_TRY(gcd_trace_open(in, context, &t, err));
-    gcd_status st = nt_write_new(&d->alloc, d->summary.process, &recorded_events, to, &a, err);
+    gcd_status st = nt_write_new(&d->alloc, &d->summary.trace, &recorded_events, to, &a, err);
     if (st == GCD_OK)
         st = gcd_trace_fetch(t, err);
     while (st == GCD_OK && (st = gcd_trace_next(t, &ev, err)) == GCD_OK) {
@@ -148,7 +150,7 @@ gcd_status gcd_recording_write(struct gcd_dump *d, struct gcd_input *in, struct 
     bool add = !o->plain && has_news(d, &tail);
     struct source from = { .input = in };
     uint64_t names = 0;
-    if (d != NULL && strcmp(d->summary.trace.container, "core") == 0) {
+    if (d != NULL && gcd_trace_is_image(&d->summary.trace)) {
         if (ret_names != NULL)
             *ret_names = 0;
         return write_events(d, in, to, &o->context, err);

@@ -1,6 +1,7 @@
 #include "nettrace/nt_append.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "base/cur.h"
 #include "base/error.h"
@@ -196,8 +197,21 @@ void nt_append_free(struct nt_append *a)
 
 /* ---- a recording of its own ---- */
 
+/* A SYSTEMTIME: year, month, day of the week, day, hour, minute, second, milliseconds. */
+static void put_time(struct gcd_put *w, int64_t unix_ms)
+{
+    time_t seconds = (time_t)(unix_ms / 1000);
+    struct tm t = { .tm_year = 1601 - 1900, .tm_mday = 1, .tm_wday = 1 }; /* unknown: FILETIME 0 */
+    bool known = unix_ms >= 0 && gmtime_r(&seconds, &t) != NULL;
+    const int fields[] = { t.tm_year + 1900, t.tm_mon + 1, t.tm_wday, t.tm_mday,
+                           t.tm_hour,        t.tm_min,     t.tm_sec };
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        gcd_put_le(w, (uint64_t)fields[i], 2);
+    gcd_put_le(w, known ? (uint64_t)(unix_ms % 1000) : 0, 2);
+}
+
 /* "Nettrace", the serializer's magic, and the object "Trace": its version is that of the format. */
-static void put_beginning(struct nt_append *a, uint64_t process)
+static void put_beginning(struct nt_append *a, const struct gcd_trace_info *of)
 {
     static const uint8_t magic[] = "Nettrace\x14\0\0\0!FastSerialization.1",
                          begin[] = { 5, 5, 1, 4, 0, 0, 0, 4, 0, 0, 0 }, end = 6;
@@ -209,20 +223,18 @@ static void put_beginning(struct nt_append *a, uint64_t process)
     gcd_put_le(&w, sizeof name - 1, 4);
     gcd_put_bytes(&w, name, sizeof name - 1);
     gcd_put_bytes(&w, &end, 1);
-    static const uint16_t no_time[8] = { 1601, 1, 1, 1, 0, 0, 0, 0 }; /* FILETIME 0 */
-    for (size_t i = 0; i < 8; i++)
-        gcd_put_le(&w, no_time[i], 2);
+    put_time(&w, of->start_unix_ms);
     gcd_put_le(&w, 0, 8);          /* ticks at that time */
     gcd_put_le(&w, 1000000000, 8); /* ticks per second */
     gcd_put_le(&w, 8, 4);          /* bytes of a pointer */
-    gcd_put_le(&w, process, 4);
+    gcd_put_le(&w, of->process, 4);
     gcd_put_le(&w, 1, 4); /* processors */
     gcd_put_le(&w, 0, 4); /* sampling rate */
     gcd_put_bytes(&w, &end, 1);
     put(a, body, gcd_put_bytes_done(&w));
 }
 
-gcd_status nt_write_new(const struct gcd_alloc *alloc, uint64_t process,
+gcd_status nt_write_new(const struct gcd_alloc *alloc, const struct gcd_trace_info *of,
                         const struct gcd_new_events *described, struct gcd_sink *to,
                         struct nt_append **ret, struct gcd_error *err)
 {
@@ -230,7 +242,7 @@ gcd_status nt_write_new(const struct gcd_alloc *alloc, uint64_t process,
     struct nt_tail tail = { .meta_id = 1, .thread = 1 };
     GCD_TRY(nt_append_new(alloc, &tail, &none, to, ret, err));
     (*ret)->events = described;
-    put_beginning(*ret, process);
+    put_beginning(*ret, of);
     return GCD_OK;
 }
 
@@ -251,6 +263,10 @@ gcd_status nt_write_event(struct nt_append *a, const struct gcd_event *ev, struc
         i++;
     if (i == KINDS_MAX || ev->payload_bytes > NT_APPEND_PAYLOAD_MAX)
         return gcd_fail(err, GCD_E_LIMIT, "an event does not fit into a recording");
+    if (ev->time_ns > 0 && (uint64_t)ev->time_ns > a->tail.ticks) {
+        flush(a, "EventBlock"); /* the times of a block are that of its first event */
+        a->tail.ticks = (uint64_t)ev->time_ns;
+    }
     if (i == a->kind_count) {
         struct gcd_new_event e = description_of(a, ev);
         a->kinds[i].provider = ev->provider;

@@ -53,9 +53,11 @@ void nt_append_free(struct nt_append *a);
 
 /* ---- a recording of its own ---- */
 
-/* The same for a new recording of PROCESS, with events of any kind: all of one thread, 8 bytes for
- * a pointer, and of no known time.  DESCRIBED: those that readers do not know by themselves. */
-GCD_MUST_CHECK gcd_status nt_write_new(const struct gcd_alloc *alloc, uint64_t process,
+/* The same for a new recording of the process and the time that OF names, with events of any kind:
+ * all of one thread, 8 bytes for a pointer, in the order of their times.  DESCRIBED: those that
+ * readers do not know by themselves. */
+GCD_MUST_CHECK gcd_status nt_write_new(const struct gcd_alloc *alloc,
+                                       const struct gcd_trace_info *of,
                                        const struct gcd_new_events *described, struct gcd_sink *to,
                                        struct nt_append **ret, struct gcd_error *err);
 /* GCD_E_LIMIT: more kinds of events than there is room for, or a larger payload. */

@@ -37,6 +37,7 @@ WAYS = {
     "drain, 2048 MB": ["--strategy", "drain", "--buffer", "2048"],
     "single, 4095 MB": ["--strategy", "single", "--buffer", "4095"],
     "default, .gcdump": ["--format", "gcdump"],
+    "direct": ["--direct"],
 }
 USUAL = "drain, 256 MB;drain, default;single, 1024 MB;dotnet-gcdump"
 GCDUMP = "dotnet-gcdump"

@@ -138,7 +138,7 @@ class WrongUse(CliTest):
         for value in ("size", "", "Bytes", "byte"):
             self.refused(2, rf'--sort takes bytes, count, name or retained, not "{value}".*', "report", "--sort", value, "f")
         for value in ("two", "", "Drain"):
-            self.refused(2, rf'--strategy takes auto, single or drain, not "{value}".*', "report", "--strategy", value, "--pid", "1")
+            self.refused(2, rf'--strategy takes auto, single, drain or direct, not "{value}".*', "report", "--strategy", value, "--pid", "1")
         self.refused(2, r'there is no format "bogus"; there is: gclog.*', "convert", "f", "-o", "x", "--format", "bogus")
 
     def test_folders_of_modules(self):

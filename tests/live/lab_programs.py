@@ -13,7 +13,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCES = {"HeapLab": TARGET, "WebLab": os.path.join(HERE, "web_lab"), "WebLab.Plugin": os.path.join(HERE, "web_lab_plugin"),
            "Shop": os.path.join(HERE, "planted"), "Shop.Pricing": os.path.join(HERE, "planted_plugin"),
            "WaitLab": os.path.join(HERE, "wait_lab"), "Waits": os.path.join(ROOT, "tests", "readers", "waits_cs"),
-           "GateLab": os.path.join(HERE, "gate_lab"), "CollectionLab": os.path.join(HERE, "collection_lab"),
+           "GateLab": os.path.join(HERE, "gate_lab"), "AllocLab": os.path.join(HERE, "alloc_lab"), "CollectionLab": os.path.join(HERE, "collection_lab"),
            "CompilerLab": os.path.join(ROOT, "tests", "bench", "compiler"),
            "CoffeeShop": os.path.join(ROOT, "tests", "shop"),
            "FieldLab": os.path.join(HERE, "field_lab"), "FieldLab.Base": os.path.join(HERE, "field_lab_base"),
@@ -114,6 +114,12 @@ def gate_lab():
 
 
 @functools.cache
+def alloc_lab(runtime):
+    """Path of AllocLab for .NET RUNTIME."""
+    return program("AllocLab", runtime, "built" if runtime == own_runtime() else "contained")
+
+
+@functools.cache
 def waits_oracle():
     return os.path.join(_build("Waits", "build"), "Waits.dll")
 
@@ -160,7 +166,8 @@ def build_together():
     wanted = {}                      # folder in CACHE: project, options
     for runtime in RUNTIMES:
         wanted[heaplab_build(runtime)[0]] = _project("HeapLab"), _options("HeapLab", runtime, "built" if runtime == own else "contained")
-    for name, options in [*((name, _options(name, own, "built")) for name in ("WebLab", "Shop", "CollectionLab")),
+    for name, options in [*(("AllocLab", _options("AllocLab", runtime, "built" if runtime == own else "contained")) for runtime in {own, RUNTIMES[-1]}),
+                          *((name, _options(name, own, "built")) for name in ("WebLab", "Shop", "CollectionLab")),
                           *((name, ("build",)) for name in ("WebLab.Plugin", "Shop.Pricing", "FullNames", "CollectionCounts", "CoffeeShop", "GateLab", "Waits")),
                           *(("WaitLab", _wait_options(own, configuration)) for configuration in ("Release", "Debug"))]:
         wanted[_folder(name, options)] = _project(name), options

@@ -171,6 +171,17 @@ class Process:
         return max(self.session_threads(), connections - 1)
 
 
+def wait_for_frames(target):
+    """Its first thread has built everything and reads its standard input."""
+    end = time.monotonic() + SECONDS
+    while time.monotonic() < end:
+        with open(f"/proc/{target.pid}/wchan", encoding="ascii") as f:
+            if "pipe_read" in f.read():
+                return
+        time.sleep(0.01)
+    raise AssertionError("it does not wait for its standard input")
+
+
 def resident_mb(pid):
     with open(f"/proc/{pid}/status", encoding="ascii") as f:
         return int(re.search(r"VmRSS:\s+(\d+) kB", f.read())[1]) * 1024 / 1e6

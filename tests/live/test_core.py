@@ -5,10 +5,9 @@ import re
 import shutil
 import struct
 import subprocess
-import time
 import unittest
 
-from live_support import RUNTIMES, SECONDS, LiveTest, Process, check_counts, heaplab, main, need, own_runtime
+from live_support import RUNTIMES, LiveTest, Process, check_counts, heaplab, main, need, own_runtime, wait_for_frames
 
 ALL = os.environ.get("GCDUMPC_TEST_CORES") == "all"          # every runtime
 SERVER = {"DOTNET_gcServer": "1", "DOTNET_GCHeapCount": "2"}
@@ -16,17 +15,6 @@ SEGMENTS = {"DOTNET_GCName": "libclrgc.so"}                  # without regions
 CRASHES = {"exception": "HeapLab.Refused", "memory": "System.OutOfMemoryException", "stack": "System.StackOverflowException"}
 # createdump leaves the metadata of dynamic assemblies out
 DYNAMIC = ("HeapLab.<b>\"&'</b>", "HeapLab.\U0001f600")
-
-
-def wait_for_frames(target):
-    """Its first thread has built everything and reads its standard input."""
-    end = time.monotonic() + SECONDS
-    while time.monotonic() < end:
-        with open(f"/proc/{target.pid}/wchan", encoding="ascii") as f:
-            if "pipe_read" in f.read():
-                return
-        time.sleep(0.01)
-    raise AssertionError("it does not wait for its standard input")
 
 
 def createdump(test, target, name, *options):

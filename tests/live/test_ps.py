@@ -51,8 +51,8 @@ class Ps(PsTest):
                 line = next(t for t in text if t.split()[0] == str(a.pid))
                 if "(no answer)" not in line:
                     break
-            self.assertRegex(text[0], r"^ *PID  User +Runtime +Uptime +Memory  Assembly +Command line$")
-            self.assertRegex(line, rf" \d+\.\d+\.\d+\S* +00:0\d:\d\d +\d{{7,}}  HeapLab +{re.escape(heaplab())} --objects 5$")
+            self.assertRegex(text[0], r"^ *PID  User +Runtime +Uptime +Memory  Ways +Assembly +Command line$")
+            self.assertRegex(line, rf" \d+\.\d+\.\d+\S* +00:0\d:\d\d +\d{{7,}}  events, direct  HeapLab +{re.escape(heaplab())} --objects 5$")
 
     def test_a_stopped_process_is_not_waited_for(self):
         with Process() as a, Process() as b:

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/image.h>
 #include <gcdumpc/unstable/estimate.h>
 #include <gcdumpc/unstable/graph/graph_memory.h>
 #include <gcdumpc/unstable/process_memory.h>
@@ -46,12 +47,12 @@ static void print_recording(const struct gcd_summary *f, const struct cli_dump *
 {
     char n[CLI_NUMBER_BYTES];
     const struct gcd_trace_info *t = &f->trace;
-    bool is_core = strcmp(t->container, "core") == 0;
+    bool is_core = gcd_trace_is_image(t);
     if (f->image.ended_by[0] != '\0')
         row("ended by", "%s", f->image.ended_by);
     row(d->dump != NULL && !is_core ? "recording" : "file", "%s", d->subject);
     if (is_core)
-        row("format", "core file, 64-bit process");
+        row("format", "%s, 64-bit process", d->live ? "memory" : "core file");
     else if (d->dump == NULL)
         row("format", "%s", t->container);
     else
@@ -80,7 +81,10 @@ static void print_recording(const struct gcd_summary *f, const struct cli_dump *
 /* A heap that was read from memory: no collection, and no pause. */
 static void print_image(const struct gcd_summary *f)
 {
-    row("made from", "a core file, %s; %s",
+    bool live = strcmp(f->image.made_from, "process") == 0;
+    if (live && f->pause_ns != 0)
+        row("stopped", "%.1f ms, without a garbage collection", (double)f->pause_ns / 1e6);
+    row("made from", "%s, %s; %s", live ? "the memory of the process" : "a core file",
         f->image.with_dead ? "with dead objects" : "without dead objects",
         f->gc_heaps > 1 ? "server GC" : "workstation GC");
     for (const char *s = f->image.gaps; *s != '\0'; s += strcspn(s, "\n"), s += *s == '\n')

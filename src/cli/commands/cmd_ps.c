@@ -3,6 +3,7 @@
  */
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/ipc.h>
+#include <gcdumpc/unstable/process_reader.h>
 
 #include "args.h"
 #include "commands/commands.h"
@@ -23,7 +24,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define COLUMNS 6
+#define COLUMNS 7
 enum { GAP = 2 };
 
 struct cells {
@@ -70,9 +71,33 @@ const char *cli_process_answer(const struct gcd_ipc_process *p)
         return "no access";
     case GCD_ERROR_TIMEOUT:
         return "no answer";
+    case GCD_ERROR_NO_SOCKET:
+        return "no socket";
     default:
         return "failed";
     }
+}
+
+/* Which ways of a dump are open: by events, and by its memory (--direct). */
+struct ways {
+    bool events, direct;
+};
+
+static struct ways ways_of(const struct gcd_ipc_process *p)
+{
+    return (struct ways){ .events = p->socket_path[0] != '\0',
+                          .direct = p->pid != 0 && gcd_process_may_trace(p->pid, NULL) == GCD_OK };
+}
+
+static json_t *ways_json(const struct gcd_ipc_process *p)
+{
+    struct ways w = ways_of(p);
+    json_t *list = json_array();
+    if (w.events)
+        json_array_append_new(list, json_string("events"));
+    if (w.direct)
+        json_array_append_new(list, json_string("direct"));
+    return list;
 }
 
 static int print_json(const struct gcd_ipc_process_list *l)
@@ -90,6 +115,7 @@ static int print_json(const struct gcd_ipc_process_list *l)
         json_object_set_new(row, "name",
                             cli_json_text_or_null(p->exe[0] != '\0' ? p->exe : p->name));
         json_object_set_new(row, "answer", cli_json_text_or_null(cli_process_answer(p)));
+        json_object_set_new(row, "ways", ways_json(p));
         json_object_set_new(row, "runtime_version", cli_json_text_or_null(p->runtime_version));
         json_object_set_new(row, "architecture", cli_json_text_or_null(p->arch));
         json_object_set_new(row, "entry_assembly", cli_json_text_or_null(p->entry_assembly));
@@ -113,6 +139,8 @@ static const char *runtime_of(const struct gcd_ipc_process *p)
         return "(no access)";
     if (p->reason == GCD_ERROR_TIMEOUT)
         return "(no answer)";
+    if (p->reason == GCD_ERROR_NO_SOCKET)
+        return "(no socket)";
     return p->runtime_version[0] != '\0' ? p->runtime_version : "?";
 }
 
@@ -138,7 +166,12 @@ static void fill(const struct gcd_ipc_process *p, bool people, struct cells *c)
     else
         (void)(people ? cli_size(p->rss_bytes, c->buf[4])
                       : cli_number(p->rss_bytes, false, c->buf[4]));
-    c->text[5] = p->entry_assembly[0] != '\0' ? p->entry_assembly : "?";
+    struct ways w = ways_of(p);
+    c->text[5] = w.events && w.direct ? "events, direct"
+                 : w.events           ? "events"
+                 : w.direct           ? "direct"
+                                      : "-";
+    c->text[6] = p->entry_assembly[0] != '\0' ? p->entry_assembly : "?";
 }
 
 static void print_row(const char *const *text, const size_t *widths, const char *command_line,
@@ -162,8 +195,8 @@ static void print_row(const char *const *text, const size_t *widths, const char 
 
 static void print_table(const struct gcd_ipc_process_list *l)
 {
-    static const char *const heads[COLUMNS] = { "PID",    "User",   "Runtime",
-                                                "Uptime", "Memory", "Assembly" };
+    static const char *const heads[COLUMNS] = { "PID",    "User", "Runtime", "Uptime",
+                                                "Memory", "Ways", "Assembly" };
     size_t widths[COLUMNS], columns = cli_window_columns(stdout);
     bool people = cli_is_terminal(stdout);
     struct cells c;
@@ -197,9 +230,8 @@ enum cli_exit cmd_ps(const struct cli_args *args)
     if (e != CLI_DONE)
         cli_say(NULL, "out of memory");
     if (l.count == 0 && !args->quiet)
-        cli_say(NULL, "no .NET process with a diagnostic socket is visible from here; run gcdumpc "
-                      "as its user or as root, for containers "
-                      "on the host, and without DOTNET_EnableDiagnostics=0 in the process");
+        cli_say(NULL, "no .NET process is visible from here; run gcdumpc as its user or as root, "
+                      "and for containers on the host");
     gcd_ipc_list_done(&l);
     return e == CLI_DONE ? flushed : e;
 }

@@ -58,6 +58,7 @@ struct cli_side {
     uint64_t types_listed, types_of_dump; /* of a summary */
     bool has_modules;                     /* the dump tells whether it has full names */
     bool has_names;                       /* at least some names are full */
+    bool from_memory;                     /* read from a memory image, not from events */
 };
 
 /* The rows of all dumps, matched in one way. */

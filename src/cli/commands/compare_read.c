@@ -26,6 +26,8 @@ struct reading {
     struct cli_old_summary *old; /* a summary instead of a dump, or NULL */
     const uint64_t *retained;    /* [types] from the session or from OLD, or NULL */
     struct cli_view views[CLI_MATCHED_BYS];
+    struct gcd_summary live; /* the summary with reachable objects only, if it has dead ones */
+    struct gcd_type *live_types;
     bool alike;             /* the dump has no full names, so both views are the same */
     struct gcd_summary raw; /* the summary with raw names as names */
     struct gcd_type *raw_types;
@@ -210,6 +212,7 @@ static enum cli_exit describe(struct reading *r, const char *label)
     s->name = strdup(f->process_name);
     s->process = f->process;
     s->verdict = f->verdict;
+    s->from_memory = r->old == NULL && f->image.made_from[0] != '\0';
     s->unix_ms = f->trace.start_unix_ms;
     if (s->unix_ms != INT64_MIN &&
         __builtin_add_overflow(s->unix_ms, f->gc_start_ns / 1000000, &s->unix_ms))
@@ -269,11 +272,56 @@ static enum cli_exit make_names(const struct reading *r, const struct cli_args *
     return st == GCD_OK ? CLI_DONE : cli_fail(r->d.subject, &err);
 }
 
+/* Counts only what the roots reach, as dumps without dead objects do. */
+static enum cli_exit count_live(struct reading *r, const struct cli_args *args,
+                                const struct gcd_summary **s)
+{
+    const struct gcd_dominators *dominators = NULL;
+    enum cli_exit e = cli_make_graph(args, CLI_NEED_RETAINED, &r->d);
+    if (e == CLI_DONE && r->d.session == NULL)
+        e = cli_make_session(args, &r->d);
+    if (e == CLI_DONE)
+        e = cli_find_dominators(args, &r->d, &dominators);
+    if (e != CLI_DONE)
+        return e;
+    *s = cli_type_summary(&r->d);
+    r->live_types = calloc((size_t)(*s)->type_count + 1, sizeof *r->live_types);
+    if (r->live_types == NULL)
+        return cli_no_memory(NULL);
+    memcpy(r->live_types, (*s)->types, (*s)->type_count * sizeof *r->live_types);
+    r->live = **s;
+    r->live.types = r->live_types;
+    r->live.objects = r->live.bytes = 0;
+    for (uint32_t i = 0; i < (*s)->type_count; i++)
+        r->live_types[i].objects = r->live_types[i].bytes = 0;
+    const uint32_t *order = gcd_dominators_order(dominators);
+    for (uint32_t i = 0; i < gcd_dominators_reachable(dominators); i++) {
+        uint32_t type = gcd_graph_node_type(r->d.graph, order[i]);
+        uint64_t bytes = gcd_graph_node_size(r->d.graph, order[i]);
+        if (type >= (*s)->type_count)
+            continue;
+        r->live_types[type].objects++;
+        r->live_types[type].bytes = plus(r->live_types[type].bytes, bytes);
+        r->live.objects++;
+        r->live.bytes = plus(r->live.bytes, bytes);
+    }
+    if (!args->quiet)
+        cli_say(r->d.subject, "has dead objects, too: only those that the roots reach are compared "
+                              "(--with-dead: all)");
+    *s = &r->live;
+    return CLI_DONE;
+}
+
 static enum cli_exit make_views(struct reading *r, const struct cli_args *args)
 {
     const struct gcd_summary *s = cli_type_summary(&r->d);
-    look_for_names(r, s);
-    enum cli_exit e = r->alike ? CLI_DONE : use_raw_names(r, s);
+    enum cli_exit e = CLI_DONE;
+    if (s->image.with_dead && !args->dump.with_dead && r->old == NULL)
+        e = count_live(r, args, &s);
+    if (e == CLI_DONE)
+        look_for_names(r, s);
+    if (e == CLI_DONE && !r->alike)
+        e = use_raw_names(r, s);
     for (size_t i = 0; i < CLI_MATCHED_BYS && e == CLI_DONE; i++) {
         struct cli_view *v = &r->views[i];
         v->by = (enum cli_matched_by)i;
@@ -291,6 +339,7 @@ static void views_done(struct reading *r)
         free(r->views[i].set);
     }
     free(r->raw_types);
+    free(r->live_types);
 }
 
 static enum cli_exit measure(struct reading *r, const struct cli_view *v)
@@ -431,6 +480,20 @@ static enum cli_exit read_process(struct cli_comparison *c)
     return read_dump(c, &one, NULL, true);
 }
 
+/* Stacks in memory are searched for what looks like a reference; events have the real ones. */
+static void say_ways(const struct cli_comparison *c)
+{
+    const struct cli_side *memory = NULL, *events = NULL;
+    for (size_t i = 0; i < c->side_count; i++)
+        if (c->sides[i].types_listed == c->sides[i].types_of_dump)
+            *(c->sides[i].from_memory ? &memory : &events) = &c->sides[i];
+    if (memory != NULL && events != NULL)
+        cli_say(NULL,
+                "%s was read from memory, %s from events: objects that roots reach are compared, "
+                "and a few more of the former may count as such",
+                memory->subject, events->subject);
+}
+
 enum cli_exit cli_compare_read(struct cli_comparison *c)
 {
     const struct cli_args *args = c->args;
@@ -441,5 +504,9 @@ enum cli_exit cli_compare_read(struct cli_comparison *c)
         return cli_no_memory(NULL);
     for (size_t i = 0; i < args->input_count && e == CLI_DONE; i++)
         e = read_file(c, args->inputs[i], !live && i + 1 == args->input_count);
-    return e == CLI_DONE && live ? read_process(c) : e;
+    if (e == CLI_DONE && live)
+        e = read_process(c);
+    if (e == CLI_DONE && !args->quiet)
+        say_ways(c);
+    return e;
 }

@@ -42,18 +42,11 @@ static uint64_t budget_of_cgroup(void)
     return room > kept + GCD_SPILL_BUDGET_MIN ? room - kept : GCD_SPILL_BUDGET_MIN;
 }
 
-enum cli_exit cli_memory_open(const struct cli_args *args)
+const char *const *cli_spill_folders(const struct cli_args *args)
 {
     static const char *folders[4];
     const char *tmpdir = getenv("TMPDIR");
     size_t n = 0;
-    struct gcd_error err = GCD_ERROR_INIT;
-    if (cli_memory_spill() != NULL || args->limits.max_memory_bytes != 0)
-        return CLI_DONE;
-    by_cgroup = args->limits.memory_bytes == 0;
-    budget = by_cgroup ? budget_of_cgroup() : args->limits.memory_bytes;
-    if (budget == 0)
-        return CLI_DONE;
     if (args->limits.spill_dir != NULL) {
         folders[n++] = args->limits.spill_dir;
     } else {
@@ -62,7 +55,20 @@ enum cli_exit cli_memory_open(const struct cli_args *args)
         folders[n++] = "/var/tmp";
     }
     folders[n] = NULL;
-    struct gcd_spill_options options = { .budget_bytes = budget, .folders = folders };
+    return folders;
+}
+
+enum cli_exit cli_memory_open(const struct cli_args *args)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    if (cli_memory_spill() != NULL || args->limits.max_memory_bytes != 0)
+        return CLI_DONE;
+    by_cgroup = args->limits.memory_bytes == 0;
+    budget = by_cgroup ? budget_of_cgroup() : args->limits.memory_bytes;
+    if (budget == 0)
+        return CLI_DONE;
+    struct gcd_spill_options options = { .budget_bytes = budget,
+                                         .folders = cli_spill_folders(args) };
     struct gcd_spill *spill;
     if (gcd_spill_new(&options, &spill, &err) != GCD_OK)
         return cli_fail(NULL, &err);

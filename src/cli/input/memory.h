@@ -45,6 +45,8 @@ struct gcd_spill *cli_memory_spill(void);
 /* Opens the budget: that of ARGS, or what our own cgroup has left; unless it is open.  CLI_USAGE or
  * CLI_FAILED after a message. */
 enum cli_exit cli_memory_open(const struct cli_args *args);
+/* The folders for what does not fit: --spill-dir, else TMPDIR and /var/tmp; NULL after the last. */
+const char *const *cli_spill_folders(const struct cli_args *args);
 /*
  * Call it when the objects of D are counted.  Checks whether the work NEED fits into the budget, or
  * else can be spilled, and says so.  CLI_FAILED after a message.

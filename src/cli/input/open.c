@@ -229,7 +229,7 @@ enum cli_exit cli_open_file(const struct cli_args *args, const struct gcd_dump_o
     if (st == GCD_OK)
         st = gcd_dump_open(ret->input, options, &ret->dump, &err);
     if (args->dump.with_dead && st == GCD_OK &&
-        strcmp(gcd_dump_summary(ret->dump)->trace.container, "core") != 0)
+        !gcd_trace_is_image(&gcd_dump_summary(ret->dump)->trace))
         return no_dead_objects(ret->subject);
     return st == GCD_OK ? CLI_DONE : cannot_read(ret, head, n, st, &err);
 }

@@ -174,7 +174,8 @@ static bool is_wanted(const struct job *j, const struct gcd_ipc_process *p, uint
 {
     if (pid != 0)
         return p->pid == pid;
-    return p->pid != 0 && p->pid != (uint32_t)getpid() &&
+    bool has_a_way = p->reason != GCD_ERROR_NO_SOCKET || cli_is_direct(j->args);
+    return p->pid != 0 && p->pid != (uint32_t)getpid() && has_a_way &&
            (j->args->target.name == NULL || cli_target_fits(p, j->args->target.name) > 0);
 }
 

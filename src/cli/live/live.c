@@ -170,15 +170,15 @@ static enum cli_exit take(const struct live *l, struct live_attempt *a, struct c
 
 /* Records the memory of the process before the first attempt, whose garbage collection and buffer
  * change it. */
-static void keep_memory(const struct live *l, const struct live_attempt *a)
+void live_keep_memory(const struct live *l, struct gcd_dump *d)
 {
     struct gcd_process_memory m;
     struct gcd_error err = GCD_ERROR_INIT;
-    if (l->mappings == NULL || !a->usable)
+    if (l->mappings == NULL)
         return;
-    const struct gcd_summary *s = gcd_dump_summary(a->dump);
+    const struct gcd_summary *s = gcd_dump_summary(d);
     gcd_ipc_mappings_memory(l->mappings, s->ranges, s->range_count, &m);
-    if (gcd_dump_set_process_memory(a->dump, &m, &err) != GCD_OK)
+    if (gcd_dump_set_process_memory(d, &m, &err) != GCD_OK)
         cli_say(l->subject, "%s", err.msg);
     const char *problem = gcd_ipc_mappings_problem(l->mappings);
     if (problem[0] != '\0' && !l->args->quiet)
@@ -200,6 +200,14 @@ enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_o
     l.subject = ret->subject;
     l.port = ret->port;
     l.pid = ret->pid;
+    if (cli_is_direct(args)) {
+        e = args->live.lock != NULL ? CLI_DONE
+                                    : live_lock_take(args, l.subject, l.pid, l.path, &l.lock);
+        if (e == CLI_DONE)
+            e = live_take_directly(&l, ret);
+        live_lock_release(&l.lock);
+        return e;
+    }
     e = live_preflight(&l, &buffer_mb);
     if (e == CLI_DONE) {
         if (l.pid == 0 || gcd_ipc_mappings_new(l.pid, cli_alloc(), &l.mappings, NULL) != GCD_OK)
@@ -208,7 +216,8 @@ enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_o
         ret->asked = true;
         cli_deadline(0); /* attempts end by themselves, and say what they waited for */
         attempts(&l, buffer_mb, &best);
-        keep_memory(&l, &best);
+        if (best.usable)
+            live_keep_memory(&l, best.dump);
         if (best.usable && !args->quiet && (best.status == GCD_OK || args->live.keep_partial))
             live_say_summary(&l, &best);
         e = take(&l, &best, ret);

@@ -8,6 +8,7 @@
  *     live_stream.c    which of its bytes are accepted
  *     live_summary.c   one line about what it cost
  *     live.c           attempts until one is complete
+ *     live_direct.c    by its memory instead
  */
 #ifndef GCD_CLI_LIVE_H
 #define GCD_CLI_LIVE_H
@@ -17,6 +18,7 @@
 
 #include "args.h"
 #include "exit.h"
+#include "input/input.h"
 #include "live/live_lock.h"
 
 #ifdef GCDUMPC_HAVE_IPC
@@ -116,6 +118,13 @@ bool live_attempt_undescribed(const struct live_attempt *a);
 /* Is A better than B?  An attempt that broke off is never better. */
 bool live_attempt_better(const struct live_attempt *a, const struct live_attempt *b);
 
+/* live.c: adds the memory of the process, which was read before it was disturbed. */
+void live_keep_memory(const struct live *l, struct gcd_dump *d);
+
+/* live_direct.c: opens a dump of the memory of the process l->pid into RET.  On failure the message
+ * has been printed. */
+enum cli_exit live_take_directly(struct live *l, struct cli_dump *ret);
+
 /* nicely.c */
 typedef void (*live_work_fn)(void *ctx);
 /*
@@ -129,6 +138,10 @@ void live_nicely(live_work_fn fn, void *ctx);
 /* live_summary.c */
 void live_say_attempt(const struct live *l, const struct live_attempt *a);
 void live_say_summary(const struct live *l, const struct live_attempt *a);
+struct gcd_direct_result;
+/* The same for a direct dump D, which took DURATION_MS. */
+void live_say_direct(const struct live *l, const struct gcd_dump *d,
+                     const struct gcd_direct_result *r, uint64_t duration_ms);
 
 #endif
 #endif

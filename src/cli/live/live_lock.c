@@ -22,7 +22,7 @@ static gcd_status try_locks(const struct cli_args *args, uint32_t pid, const cha
     gcd_status st = args->live.exclusive && l->machine.fds[0] == 0
                         ? gcd_ipc_lock_machine(&l->machine, err)
                         : GCD_OK;
-    return st == GCD_OK ? gcd_ipc_lock(pid, path, &l->process, err) : st;
+    return st == GCD_OK ? gcd_ipc_lock(pid, path[0] != '\0' ? path : NULL, &l->process, err) : st;
 }
 
 /* Waits until another try may succeed.  False: the time is up, or the user gave up. */

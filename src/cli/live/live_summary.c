@@ -3,6 +3,7 @@
  */
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/ipc.h>
+#include <gcdumpc/unstable/image.h>
 #include <gcdumpc/unstable/process_memory.h>
 #include <gcdumpc/unstable/text/plural.h>
 
@@ -95,6 +96,14 @@ static void add_means(struct line *to, const struct live_attempt *a)
     add(to, "; %.1f s", (double)a->duration_ms / 1000);
 }
 
+static void say_native(const struct live *l, const struct gcd_summary *f)
+{
+    struct line line = { "" };
+    if (gcd_is_native(&f->memory) &&
+        gcd_process_memory_text(&f->memory, line.text, sizeof line.text) > 0)
+        cli_say(l->subject, "%s", line.text);
+}
+
 void live_say_attempt(const struct live *l, const struct live_attempt *a)
 {
     struct line line = { "" };
@@ -115,9 +124,36 @@ void live_say_summary(const struct live *l, const struct live_attempt *a)
     add_memory(&line, l, a);
     add_means(&line, a);
     cli_say(l->subject, "%s", line.text);
-    if (gcd_is_native(&f->memory) &&
-        gcd_process_memory_text(&f->memory, line.text, sizeof line.text) > 0)
-        cli_say(l->subject, "%s", line.text);
+    say_native(l, f);
+}
+
+static uint64_t rounded_ms(uint64_t ns)
+{
+    return (ns + 500000) / 1000000;
+}
+
+void live_say_direct(const struct live *l, const struct gcd_dump *d,
+                     const struct gcd_direct_result *r, uint64_t duration_ms)
+{
+    struct line line = { "" };
+    char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES];
+    const struct gcd_summary *f = gcd_dump_summary(d);
+    add(&line, "stopped %s ms", cli_number(rounded_ms(r->stop_ns), true, a));
+    if (r->tries > 1)
+        add(&line, " (%u tries, %s ms before)", r->tries,
+            cli_number(rounded_ms(r->stopped_before_ns), true, b));
+    add(&line, ", no garbage collection; %s object%s in ", cli_number(f->objects, true, a),
+        gcd_plural(f->objects));
+    add_mebibytes(&line, "", r->heap_bytes, " of heap");
+    if (f->memory.resident_bytes != 0)
+        add_mebibytes(&line, "; memory ", f->memory.resident_bytes, "");
+    if (f->memory.gc_known)
+        add_mebibytes(&line, "; GC heap ", f->memory.gc_bytes, "");
+    if (r->folder != NULL)
+        add(&line, "; copied to %s", r->folder);
+    add(&line, "; direct; %.1f s", (double)duration_ms / 1000);
+    cli_say(l->subject, "%s", line.text);
+    say_native(l, f);
 }
 
 #endif

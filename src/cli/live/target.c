@@ -185,6 +185,8 @@ enum cli_exit cli_find_target(const struct cli_args *args, struct cli_dump *d, c
         /* no usable socket: the search below reports why */
     }
     cli_name_process(d, pid);
+    if (cli_is_direct(args)) /* it needs no socket */
+        return CLI_DONE;
     struct gcd_error err = GCD_ERROR_INIT;
     if (gcd_ipc_find_socket(pid, getenv("TMPDIR"), ret_path, &err) == GCD_OK)
         return CLI_DONE;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include <gcdumpc/unstable/image.h>
 #include <gcdumpc/unstable/full_names.h>
 
 #include "input/fail.h"
@@ -95,7 +96,7 @@ enum cli_exit cli_read_modules(const struct cli_args *args, const struct cli_dum
     module_finder_free(finder);
     if (st != GCD_OK)
         return cli_fail(d->subject, &err);
-    if (strcmp(summary->trace.container, "core") != 0) /* info says what a core file lacks */
+    if (!gcd_trace_is_image(&summary->trace)) /* info says what a core file lacks */
         say_problems(d, summary);
     if (cut)
         cli_say(NULL,

@@ -8,6 +8,7 @@
 #include <gcdumpc/unstable/estimate.h>
 #include <gcdumpc/unstable/folders.h>
 #include <gcdumpc/unstable/format_plan.h>
+#include <gcdumpc/unstable/image.h>
 #include <gcdumpc/unstable/recording.h>
 #include <gcdumpc/unstable/staged_file.h>
 #include <gcdumpc/unstable/text/plural.h>
@@ -331,7 +332,7 @@ enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *o
     const struct gcd_summary *summary = cli_summary(d);
     if (out->format == NULL &&
         (d->dump == NULL || (strcmp(summary->trace.container, CLI_RAW_FORMAT) != 0 &&
-                             strcmp(summary->trace.container, "core") != 0)))
+                             !gcd_trace_is_image(&summary->trace))))
         return cli_error(
             CLI_USAGE, d->subject,
             "is no .nettrace recording, and cannot become one; choose another name or --format");

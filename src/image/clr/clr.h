@@ -69,6 +69,8 @@ struct clr_type {
     uint32_t rank;                /* 0 = not an array */
     bool known;                   /* there is a method table at ID */
     bool references;              /* has any */
+    bool collectible;             /* it can be unloaded */
+    uint8_t element_type;         /* CorElementType; after clr_find_allocators */
     bool is_free;                 /* a gap between objects */
     bool repeated;                /* GROUPS repeat; otherwise SERIES */
     uint32_t first, count;        /* of clr.series or clr.groups */
@@ -112,6 +114,11 @@ struct clr_static {
 /* Part of an allocation context that has no objects yet. */
 struct clr_hole {
     uint64_t start, end; /* START is the first: gcd_sort_by_u64 */
+};
+
+/* Regions in which a walk met something that is no object, and their bytes from there on. */
+struct clr_lost {
+    uint64_t regions, bytes;
 };
 
 /* What could not be read; each is one line of 'info'. */
@@ -177,6 +184,8 @@ struct clr {
     size_t stack_word_count, stack_word_cap;
     struct gcd_textpool text;
     struct clr_gaps gaps;
+    struct clr_lost walked; /* by clr_walk; the events find it again */
+    uint64_t stop_ns;       /* how long a living process was stopped; 0 = a core file */
     const char *last_thrown, *ended_by, *gap_text; /* clr_facts.c */
 };
 
@@ -185,7 +194,8 @@ gcd_status clr_open(struct clr *c, struct image *image, const struct gcd_context
                     const struct gcd_alloc *alloc, struct gcd_error *err);
 void clr_close(struct clr *c);
 
-/* clr_regions.c */
+/* clr_regions.c: CLR_FORGET_REGIONS undoes CLR_FIND_REGIONS, to find them again. */
+void clr_forget_regions(struct clr *c);
 gcd_status clr_find_regions(struct clr *c, struct gcd_error *err);
 /* The region with ADDRESS, or NULL. */
 struct clr_region *clr_region_at(const struct clr *c, uint64_t address);
@@ -206,13 +216,10 @@ gcd_status clr_complete_types(struct clr *c, struct gcd_error *err);
 
 /* clr_names.c: names of all types, the modules, and their static variables. */
 gcd_status clr_name_types(struct clr *c, struct gcd_error *err);
-/* clr_types.c: which object each collectible type keeps alive; needs their names. */
+/* clr_types.c: element types, and which object each collectible type keeps alive; needs their
+ * names. */
 void clr_find_allocators(struct clr *c);
 
-/* Regions in which a walk met something that is no object, and their bytes from there on. */
-struct clr_lost {
-    uint64_t regions, bytes;
-};
 /* clr_objects.c: the objects of one region, in the order of their addresses. */
 struct clr_scan {
     struct clr *c;
@@ -276,6 +283,8 @@ gcd_status clr_find_facts(struct clr *c, struct gcd_error *err);
 /* clr_live.c: a walk over all objects, which finds the types and turns words of the stacks into
  * roots. */
 gcd_status clr_walk(struct clr *c, struct gcd_error *err);
+/* Adds references of dead objects that lead to nothing to the gaps; after clr_mark. */
+gcd_status clr_check_dead(struct clr *c, struct gcd_error *err);
 /* Marks what the roots reach. */
 gcd_status clr_mark(struct clr *c, struct gcd_error *err);
 /* Frozen objects are always alive. */

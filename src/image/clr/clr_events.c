@@ -28,6 +28,7 @@ enum phase {
     PROCESS,
     RUNTIME,
     MODULES,
+    SUSPEND,
     BEGIN,
     HEAPS,
     ROOTS,
@@ -37,6 +38,7 @@ enum phase {
     TYPES,
     RANGES,
     END,
+    RESTART,
     NAMES_BEGIN,
     NAMES_MODULES,
     NAMES_TYPES,
@@ -98,7 +100,7 @@ static gcd_status give(struct clr_events *e, enum gcd_provider provider, uint32_
                                .provider_name = gcd_provider_name(provider),
                                .process = e->c->image->process,
                                .thread = THREAD_ID,
-                               .time_ns = (int64_t)e->phase,
+                               .time_ns = e->phase >= RESTART ? (int64_t)e->c->stop_ns : 0,
                                .ptr_bytes = 8,
                                .payload = payload.p,
                                .payload_bytes = payload.n,
@@ -189,6 +191,21 @@ static gcd_status give_module(struct clr_events *e, struct gcd_event *ret)
     put_text(&w, "");
     gcd_put_le(&w, 0, 2);
     return give_put(e, GCD_EV_MODULE_LOAD, 1, &w, ret);
+}
+
+/* The runtime's words for the stop: a living process was stopped as long as this. */
+static gcd_status give_stop(struct clr_events *e, uint32_t id, struct gcd_event *ret)
+{
+    struct gcd_put w = gcd_put_make(e->payload, CLR_EVENT_BYTES);
+    bool stopped = e->c->stop_ns > 0;
+    if (id == GCD_EV_SUSPEND_EE_BEGIN) {
+        gcd_put_le(&w, 0, 4); /* reason */
+        gcd_put_le(&w, GC_NUMBER, 4);
+    }
+    gcd_put_le(&w, 0, 2);
+    gcd_status st = stopped ? give_put(e, id, 1, &w, ret) : GCD_NEED_MORE;
+    (void)next_phase(e);
+    return st;
 }
 
 static gcd_status give_begin(struct clr_events *e, struct gcd_event *ret)
@@ -289,7 +306,6 @@ static gcd_status give_statics(struct clr_events *e, struct gcd_event *ret)
 /* ---- types ---- */
 
 enum { TYPE_DELEGATE = 1, TYPE_FINALIZABLE = 2, TYPE_ARRAY = 8, TYPE_RANK_SHIFT = 8 };
-enum { CLASS_ELEMENT = 48, MT_CLASS_OFF = 40 };
 #define FLAG_FINALIZER UINT32_C(0x00100000)
 
 static bool is_delegate(const struct clr *c, const struct clr_type *t)
@@ -308,21 +324,6 @@ static uint32_t type_flags(const struct clr *c, const struct clr_type *t)
     return flags | (is_delegate(c, t) ? TYPE_DELEGATE : 0);
 }
 
-/* CorElementType: of a class that is in its EEClass. */
-static uint8_t element_type(struct clr *c, const struct clr_type *t)
-{
-    if (t->rank > 0)
-        return (t->flags & UINT32_C(0x20000)) != 0 ? ELEMENT_SZARRAY : ELEMENT_ARRAY;
-    if (strcmp(t->raw_name, "System.String") == 0)
-        return ELEMENT_STRING;
-    if (strcmp(t->raw_name, "System.Object") == 0)
-        return ELEMENT_OBJECT;
-    uint64_t class = image_u64(c->image, t->canonical + MT_CLASS_OFF);
-    uint8_t type = 0;
-    bool known = c->layout.major >= 9 && image_read(c->image, class + CLASS_ELEMENT, &type, 1);
-    return known && type > 0 && type <= ELEMENT_SZARRAY ? type : ELEMENT_CLASS;
-}
-
 static void put_type(struct clr_events *e, struct gcd_put *w, const struct clr_type *t)
 {
     struct clr *c = e->c;
@@ -330,7 +331,7 @@ static void put_type(struct clr_events *e, struct gcd_put *w, const struct clr_t
     gcd_put_le(w, t->module, 8);
     gcd_put_le(w, UINT32_C(0x02000000) | t->token, 4);
     gcd_put_le(w, type_flags(c, t), 4);
-    gcd_put_le(w, element_type(c, t), 1);
+    gcd_put_le(w, t->element_type, 1);
     put_text(w, t->raw_name);
     if (t->rank > 0) {
         gcd_put_le(w, 1, 4);
@@ -561,7 +562,7 @@ static gcd_status give_image(struct clr_events *e, struct gcd_event *ret)
     gcd_put_le(&w, GC_NUMBER, 4);
     gcd_put_le(&w, WALK, 4);
     gcd_put_le(&w, c->with_dead ? RECORDED_WITH_DEAD : 0, 4);
-    put_text(&w, "core");
+    put_text(&w, c->stop_ns > 0 ? "process" : "core");
     put_text(&w, c->ended_by);
     put_text(&w, c->gap_text);
     (void)next_phase(e);
@@ -648,6 +649,10 @@ static gcd_status give_next(struct clr_events *e, struct gcd_event *ret, struct 
         return give_runtime(e, ret);
     case MODULES:
         return give_module(e, ret);
+    case SUSPEND:
+        return give_stop(e, GCD_EV_SUSPEND_EE_BEGIN, ret);
+    case RESTART:
+        return give_stop(e, GCD_EV_RESTART_EE_END, ret);
     case BEGIN:
         return give_begin(e, ret);
     case HEAPS:

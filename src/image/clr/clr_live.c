@@ -50,8 +50,10 @@ static gcd_status visit_object(struct marking *k, uint64_t address)
     struct clr_slots slots;
     uint64_t target, slot;
     gcd_status st = GCD_OK;
-    if (!clr_object_at(k->c, address, &o, &st))
+    if (!clr_object_at(k->c, address, &o, &st)) {
+        k->c->gaps.dangling++;
         return st == GCD_OK ? GCD_OK : gcd_fail_nomem(k->err, "finding what is alive");
+    }
     if (++k->steps % CANCEL_EVERY == 0)
         GCD_TRY(gcd_check_canceled(k->c->context->cancel, k->err));
     clr_slots_begin(&slots, k->c, &o);
@@ -132,11 +134,10 @@ static gcd_status take_stack_words(struct clr *c, size_t *next, const struct clr
 static gcd_status walk_region(struct clr *c, const struct clr_region *r, size_t *next_word,
                               struct gcd_error *err)
 {
-    struct clr_lost lost = { 0 }; /* the events find it again */
     struct clr_scan s;
     struct clr_object o;
     uint64_t steps = 0;
-    clr_scan_begin(&s, c, r, &lost);
+    clr_scan_begin(&s, c, r, &c->walked);
     while (clr_scan_next(&s, &o)) {
         GCD_TRY(take_stack_words(c, next_word, &o, err));
         if (++steps % CANCEL_EVERY == 0)
@@ -183,6 +184,30 @@ gcd_status clr_walk(struct clr *c, struct gcd_error *err)
     GCD_TRY(make_bits(c, err));
     for (size_t i = 0; i < c->region_count; i++)
         GCD_TRY(walk_region(c, &c->regions[i], &next_word, err));
+    return GCD_OK;
+}
+
+gcd_status clr_check_dead(struct clr *c, struct gcd_error *err)
+{
+    struct clr_lost lost = { 0 };
+    uint64_t target, slot, steps = 0;
+    struct clr_slots slots;
+    struct clr_object o;
+    struct clr_scan s;
+    for (size_t i = 0; i < c->region_count; i++) {
+        clr_scan_begin(&s, c, &c->regions[i], &lost);
+        while (clr_scan_next(&s, &o)) {
+            if (++steps % CANCEL_EVERY == 0)
+                GCD_TRY(gcd_check_canceled(c->context->cancel, err));
+            if (clr_is_marked(&c->regions[i], o.address))
+                continue;
+            clr_slots_begin(&slots, c, &o);
+            while (clr_slots_next(&slots, &target, &slot))
+                c->gaps.dangling += target % 8 != 0 || clr_region_at(c, target) == NULL;
+        }
+        if (s.st != GCD_OK)
+            return gcd_fail_nomem(err, "walking a heap");
+    }
     return GCD_OK;
 }
 

@@ -115,6 +115,23 @@ static gcd_status make_buckets(struct clr *c, struct gcd_error *err)
     return GCD_OK;
 }
 
+void clr_forget_regions(struct clr *c)
+{
+    for (size_t i = 0; i < c->region_count; i++) {
+        struct clr_region *r = &c->regions[i];
+        if (r->live != NULL)
+            gcd_mem_free(&c->alloc, r->live, ((r->end - r->start) / 512 + 1) * sizeof *r->live);
+        gcd_mem_free(&c->alloc, r->pending, r->pending_cap * sizeof *r->pending);
+    }
+    gcd_mem_free(&c->alloc, c->regions, c->region_cap * sizeof *c->regions);
+    gcd_mem_free(&c->alloc, c->buckets, c->bucket_count * sizeof *c->buckets);
+    c->regions = NULL;
+    c->buckets = NULL;
+    c->region_count = c->region_cap = c->bucket_count = 0;
+    c->bucket_shift = 0;
+    c->gaps.broken_regions = 0;
+}
+
 gcd_status clr_find_regions(struct clr *c, struct gcd_error *err)
 {
     struct image *m = c->image;
@@ -131,9 +148,12 @@ gcd_status clr_find_regions(struct clr *c, struct gcd_error *err)
                             .allocated = image_u64(m, image_u64(m, c->gc + GC_ALLOCATED)) },
             err));
     if (c->region_count == 0)
-        return gcd_fail(err, GCD_E_UNSUPPORTED,
-                        "this dump has no heap (it is of type 1, mini, or 3, triage): take one of "
-                        "type 2 (heap) or 4 (full)");
+        return gcd_fail(
+            err, GCD_E_UNSUPPORTED,
+            m->reader != NULL
+                ? "its heap cannot be found"
+                : "this dump has no heap (it is of type 1, mini, or 3, triage): take one of "
+                  "type 2 (heap) or 4 (full)");
     GCD_TRY(order_regions(c, err));
     return make_buckets(c, err);
 }

@@ -184,36 +184,31 @@ gcd_status clr_open(struct clr *c, struct image *image, const struct gcd_context
                         "the core file was cut before the .NET runtime in it");
     if (c->dac == 0)
         return gcd_fail(err, GCD_E_UNSUPPORTED,
-                        "the core file has no .NET runtime that can be read: no module in it "
-                        "exports g_dacTable (Native AOT and Mono have none)");
+                        "the %s has no .NET runtime that can be read: no module in it exports "
+                        "g_dacTable (Native AOT and Mono have none)",
+                        image_kind(image));
     if (!find_gc(c))
-        return gcd_fail(err, GCD_E_UNSUPPORTED,
-                        "the .NET runtime in the core file (%s) is not one of .NET 8 to 11, or the "
-                        "file lacks its globals",
-                        c->runtime_path);
+        return gcd_fail(
+            err, GCD_E_UNSUPPORTED,
+            "the .NET runtime in the %s (%s) is not one of .NET 8 to 11, or its globals "
+            "are missing",
+            image_kind(image), c->runtime_path);
     if (!find_layout(c))
         return gcd_fail(err, GCD_E_UNSUPPORTED,
-                        "the .NET runtime in the core file (%s) has a layout that is not known: "
-                        "none of its threads can be found",
-                        c->runtime_path);
+                        "the .NET runtime in the %s (%s) has a layout that is not known: none of "
+                        "its threads can be found",
+                        image_kind(image), c->runtime_path);
     c->gaps.collecting = image_u32(image, image_u64(image, c->gc + GC_STRUCTURES_INVALID)) != 0;
     return GCD_OK;
 }
 
 void clr_close(struct clr *c)
 {
-    for (size_t i = 0; i < c->region_count; i++) {
-        struct clr_region *r = &c->regions[i];
-        if (r->live != NULL)
-            gcd_mem_free(&c->alloc, r->live, ((r->end - r->start) / 512 + 1) * sizeof *r->live);
-        gcd_mem_free(&c->alloc, r->pending, r->pending_cap * sizeof *r->pending);
-    }
+    clr_forget_regions(c);
     gcd_mem_free(&c->alloc, c->types, c->type_cap * sizeof *c->types);
     gcd_mem_free(&c->alloc, c->series, c->series_cap * sizeof *c->series);
     gcd_mem_free(&c->alloc, c->groups, c->group_cap * sizeof *c->groups);
     gcd_mem_free(&c->alloc, c->args, c->arg_cap * sizeof *c->args);
-    gcd_mem_free(&c->alloc, c->regions, c->region_cap * sizeof *c->regions);
-    gcd_mem_free(&c->alloc, c->buckets, c->bucket_count * sizeof *c->buckets);
     gcd_mem_free(&c->alloc, c->holes, c->hole_cap * sizeof *c->holes);
     gcd_mem_free(&c->alloc, c->modules, c->module_cap * sizeof *c->modules);
     gcd_mem_free(&c->alloc, c->roots, c->root_cap * sizeof *c->roots);

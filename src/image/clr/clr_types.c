@@ -26,6 +26,7 @@ enum {
     MT_CLASS = 40,
     MT_ARGUMENTS = 48,
     MT_ELEMENT = 48,
+    CLASS_ELEMENT = 48,
     AUXILIARY_LOADER_MODULE = 8,
     DESC_TYPE_ARG = 16,
     POINTERS_MAX = 8
@@ -190,6 +191,8 @@ static bool read_type(struct clr *c, struct clr_type *t, gcd_status *ret_st)
             (t->flags & FLAG_SZ_ARRAY) != 0 || t->base_bytes < 32 ? 1 : (t->base_bytes - 24) / 8;
     t->is_free = t->component_bytes == 1 && t->base_bytes == 24 && t->rank == 0 &&
                  image_u64(m, t->id + MT_PARENT) == 0;
+    t->collectible =
+        (t->flags & (c->layout.major == 8 ? FLAG_COLLECTIBLE_8 : FLAG_COLLECTIBLE)) != 0;
     read_definition(c, t);
     return read_references(c, t, ret_st) && read_arguments(c, t, ret_st);
 }
@@ -293,16 +296,33 @@ static uint64_t module_allocator(struct clr *c, uint64_t module)
     return 0;
 }
 
+/* CorElementType: of a class that is in its EEClass. */
+static uint8_t element_type(struct clr *c, const struct clr_type *t)
+{
+    if (t->rank > 0)
+        return (t->flags & FLAG_SZ_ARRAY) != 0 ? ELEMENT_SZARRAY : ELEMENT_ARRAY;
+    if (strcmp(t->raw_name, "System.String") == 0)
+        return ELEMENT_STRING;
+    if (strcmp(t->raw_name, "System.Object") == 0)
+        return ELEMENT_OBJECT;
+    uint64_t class = image_u64(c->image, t->canonical + MT_CLASS);
+    uint8_t type = 0;
+    bool known = c->layout.major >= 9 && image_read(c->image, class + CLASS_ELEMENT, &type, 1);
+    return known && type > 0 && type <= ELEMENT_SZARRAY ? type : ELEMENT_CLASS;
+}
+
 void clr_find_allocators(struct clr *c)
 {
     bool old = c->layout.major == 8;
     uint32_t searches = 0;
     for (size_t i = 0; i < c->type_count; i++) {
         struct clr_type *t = &c->types[i];
-        if (!t->known || (t->flags & (old ? FLAG_COLLECTIBLE_8 : FLAG_COLLECTIBLE)) == 0)
+        if (!t->known)
             continue;
-        if (c->layout.module_allocator == 0 && searches++ == ALLOCATOR_SEARCHES_MAX)
-            break;
+        t->element_type = element_type(c, t);
+        if (!t->collectible ||
+            (c->layout.module_allocator == 0 && searches++ >= ALLOCATOR_SEARCHES_MAX))
+            continue;
         uint64_t auxiliary = image_u64(c->image, t->id + MT_AUXILIARY);
         uint64_t module =
             image_u64(c->image, old ? t->id + MT_MODULE : auxiliary + AUXILIARY_LOADER_MODULE);

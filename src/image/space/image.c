@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include <gcdumpc/unstable/process_reader.h>
+
 #include "base/cur.h"
 #include "base/error.h"
 #include "base/mem.h"
@@ -38,13 +40,31 @@ static const struct image_segment *segment_at(const struct image *m, uint64_t ad
     return s != NULL && address - s->start < s->bytes ? s : NULL;
 }
 
+/* Reads memory without a segment, up to the next one. */
+static size_t read_process(struct image *m, uint64_t address, uint8_t *ret, size_t n)
+{
+    size_t next = gcd_count_up_to(m->segments, m->segment_count, sizeof *m->segments, address);
+    if (next < m->segment_count && m->segments[next].start - address < n)
+        n = (size_t)(m->segments[next].start - address);
+    return gcd_process_read(m->reader, address, ret, n);
+}
+
 size_t image_read_run(struct image *m, uint64_t address, void *ret, size_t n)
 {
     size_t done = 0;
     while (done < n) {
         const struct image_segment *s = segment_at(m, address + done);
-        if (s == NULL || address + done < address)
+        if (address + done < address)
             break;
+        if (s == NULL) {
+            size_t part = m->reader != NULL
+                              ? read_process(m, address + done, (uint8_t *)ret + done, n - done)
+                              : 0;
+            done += part;
+            if (part == 0)
+                break;
+            continue;
+        }
         uint64_t skip = address + done - s->start, left = s->bytes - skip;
         size_t want = left < n - done ? (size_t)left : n - done, got = 0;
         struct gcd_error err = GCD_ERROR_INIT;
@@ -62,9 +82,16 @@ uint64_t image_available(const struct image *m, uint64_t address)
 {
     uint64_t at = address;
     const struct image_segment *s;
+    if (m->reader != NULL)
+        return UINT64_MAX - address;
     while ((s = segment_at(m, at)) != NULL && s->start + s->bytes > at)
         at = s->start + s->bytes;
     return at - address;
+}
+
+void image_forget_pages(struct image *m)
+{
+    memset(m->page, 0, IMAGE_PAGES * sizeof *m->page);
 }
 
 /* The page with ADDRESS, and how many of its bytes there are. */

@@ -1,5 +1,6 @@
 /*
- * The address space of a process: its memory by address, the files that it maps, its threads.
+ * The address space of a process: its memory by address, the files that it maps, its threads.  It
+ * comes from a core file, or from a process that lives.
  *
  * Memory is read through a cache of pages, because the structures of a heap lie everywhere.  An
  * address that the image does not have is no error: the reader of a structure decides.
@@ -17,6 +18,8 @@
 
 #include "base/cur.h"
 #include "base/text.h"
+
+struct gcd_process_reader;
 
 #define IMAGE_PAGE_BYTES ((size_t)16384)
 #define IMAGE_PAGES      1024u /* a power of two: 16 MiB */
@@ -37,14 +40,16 @@ struct image_mapping {
 };
 
 struct image_thread {
-    uint32_t id; /* of the kernel */
+    uint32_t id; /* of the kernel, as the process knows it */
     uint64_t stack_pointer;
     uint64_t registers[IMAGE_REGISTERS];
 };
 
 struct image {
     struct gcd_alloc alloc;
-    struct gcd_input *in;           /* seekable; outlives the image */
+    struct gcd_input *in; /* of the segments: seekable; outlives the image */
+    /* memory without a segment is read from there; NULL = there is none */
+    const struct gcd_process_reader *reader;
     struct image_segment *segments; /* [segment_count] by address, without overlaps */
     size_t segment_count, segment_cap;
     struct image_mapping *mappings; /* [mapping_count] */
@@ -75,7 +80,8 @@ bool image_read(struct image *m, uint64_t address, void *ret, size_t n);
  * of bytes from ADDRESS on that the image has. */
 size_t image_read_run(struct image *m, uint64_t address, void *ret, size_t n);
 
-/* How many consecutive bytes the image has from ADDRESS on; 0 = none. */
+/* How many consecutive bytes the image has from ADDRESS on; 0 = none.  What a process has shows
+ * only when it is read. */
 uint64_t image_available(const struct image *m, uint64_t address);
 
 /* A number; 0 if the image lacks it. */
@@ -103,6 +109,23 @@ bool elf_core_probe(const uint8_t *head, size_t n);
  * architecture; GCD_E_NOMEM, GCD_E_LIMIT, GCD_E_IO.  A file that is cut keeps what it has.
  */
 gcd_status elf_core_read(struct image *m, struct gcd_error *err);
+
+/* Drops the copies of pages, after the memory has changed. */
+void image_forget_pages(struct image *m);
+/* What it is, for messages: "core file" or "process". */
+static inline const char *image_kind(const struct image *m)
+{
+    return m->reader != NULL ? "process" : "core file";
+}
+
+/* process_image_linux.c: fills M, initialised, with the files, the threads and the command line of
+ * the process that M->reader reads; threads have no registers.  GCD_E_NOMEM, GCD_E_LIMIT;
+ * GCD_E_PEER (GONE). */
+gcd_status process_image_read(struct image *m, uint32_t pid, struct gcd_error *err);
+/* The process has been stopped: takes its THREADS[N] with their registers, numbered by our kernel,
+ * and forgets the pages read before. */
+gcd_status process_image_stopped(struct image *m, const struct image_thread *threads, size_t n,
+                                 struct gcd_error *err);
 
 /* elf_symbol.c: the address of the exported symbol NAME of the ELF file that the process maps at
  * BASE; 0 = it has none, or the image lacks its tables. */

@@ -1,0 +1,43 @@
+#include "image/heap_image.h"
+
+#include <gcdumpc/unstable/process_reader.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "io/spill_file.h"
+
+gcd_status heap_image_new(const struct gcd_alloc *alloc, struct heap_image **ret,
+                          struct gcd_error *err)
+{
+    struct heap_image *h = gcd_mem_new(alloc, sizeof *h);
+    if (h == NULL)
+        return gcd_fail_nomem(err, "opening a memory image");
+    h->alloc = *alloc;
+    h->error = (struct gcd_error)GCD_ERROR_INIT;
+    h->unix_ms = INT64_MIN;
+    *ret = h;
+    return GCD_OK;
+}
+
+void heap_image_free(void *state)
+{
+    struct heap_image *h = state;
+    if (h->opened) {
+        clr_close(&h->clr);
+        image_done(&h->image);
+    }
+    gcd_process_reader_free(h->reader);
+    if (h->copy != NULL)
+        gcd_spill_unmap(h->copy, h->copy_bytes);
+    struct gcd_alloc a = h->alloc;
+    gcd_mem_free(&a, h, sizeof *h);
+}
+
+gcd_status heap_image_read(struct heap_image *h, struct gcd_error *err)
+{
+    GCD_TRY(clr_complete_types(&h->clr, err));
+    GCD_TRY(clr_name_types(&h->clr, err));
+    clr_find_allocators(&h->clr);
+    GCD_TRY(clr_find_facts(&h->clr, err));
+    return clr_mark(&h->clr, err);
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// Allocates on all processors without a pause, beside objects that stay: KEPT nodes, each with an array.  Prints their number.
+using System.Globalization;
+using System.Runtime.CompilerServices;
+
+namespace AllocLab;
+
+sealed class Node
+{
+    public Node? Next;
+    public byte[] Data = new byte[16];
+    public long Number;
+}
+
+sealed class Scrap
+{
+    public Scrap? Other;
+    public object? Any;
+}
+
+static class Program
+{
+    static Node? s_first;
+
+    static void Main(string[] args)
+    {
+        int kept = int.Parse(args[0], CultureInfo.InvariantCulture);
+        bool busy = args.Length < 2 || args[1] != "quiet";
+        for (int i = 0; i < kept; i++)
+            s_first = new Node { Next = s_first, Number = i };
+        for (int i = 0; busy && i < Environment.ProcessorCount; i++)
+            new Thread(Allocate) { IsBackground = true, Name = "allocate" }.Start(i);
+        Console.WriteLine("{\"kept\": " + kept.ToString(CultureInfo.InvariantCulture) + ", \"runtime\": \"" + Environment.Version + "\"}");
+        Console.In.ReadToEnd();
+        GC.KeepAlive(s_first);
+    }
+
+    static void Allocate(object? seed)
+    {
+        var random = new Random((int)seed!);
+        for (;;)
+            GC.KeepAlive(Make(random));
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static object Make(Random random)
+    {
+        Scrap? first = null;
+        for (int i = random.Next(100); i >= 0; i--)
+            first = new Scrap { Other = first, Any = random.Next(8) == 0 ? new string('x', random.Next(60)) : first };
+        object[] all = new object[random.Next(200)];
+        for (int i = 0; i < all.Length; i++)
+            all[i] = first!;
+        return random.Next(1000) == 0 ? new byte[100_000 + random.Next(50_000)] : all; // of the large object heap
+    }
+}
