@@ -284,6 +284,46 @@ class Core(unittest.TestCase):
         r = gcdumpc("report", self.put(data))
         self.assertEqual(r.returncode, 1)
         self.assertIn(b"another architecture (ELF machine 183)", r.stderr)
+        for byte, value, why in ((4, 1, b"is of a 32-bit process"), (5, 2, b"is of a big-endian process")):
+            data = bytearray(self.data)
+            data[byte] = value
+            if byte == 5:
+                data[16:18] = b"\0\4"
+            r = gcdumpc("report", self.put(data))
+            self.assertEqual(r.returncode, 1)
+            self.assertIn(why, r.stderr)
+
+    def collector(self):
+        """Where the file has what the collector publishes: its version (2.4), bytes of a generation, number of generations."""
+        at, = [m.start() for m in re.finditer(re.escape(struct.pack("<QQ", 0x100, 5)), self.data) if self.data[m.start() - 8:m.start() - 6] == b"\2\4"]
+        return at - 8
+
+    def file_offset(self, address):
+        return next(at + address - start for _, kind, at, start, size in self.segments() if kind == 1 and start <= address < start + size)
+
+    def test_other_runtimes_are_refused(self):
+        for old, new, why in ((b"\0g_dacTable\0", b"\0g_dacTablx\0", b"no module in it exports g_dacTable (Native AOT and Mono have none)"),
+                              (b"/Microsoft.NETCore.App/10.0.", b"/Microsoft.NETCore.App/06.0.", b"is not one of .NET 8 to 11"),
+                              (b"/Microsoft.NETCore.App/10.0.", b"/Microsoft.NETCore.App/12.0.", b"is not one of .NET 8 to 11")):
+            self.assertIn(old, self.data)
+            r = gcdumpc("report", self.put(self.data.replace(old, new)))
+            self.assertEqual((r.returncode, r.stdout), (1, b""), r.stderr)
+            self.assertIn(why, r.stderr)
+        for version in 1, 3:
+            data = bytearray(self.data)
+            data[self.collector()] = version
+            r = gcdumpc("report", self.put(data))
+            self.assertEqual(r.returncode, 1)
+            self.assertIn(b"is not one of .NET 8 to 11: the interface of its collector has version %d" % version, r.stderr)
+
+    def test_one_from_the_middle_of_a_collection_is_incomplete(self):
+        data = bytearray(self.data)
+        count, = struct.unpack_from("<Q", data, self.collector() + 8 * 24)
+        struct.pack_into("<I", data, self.file_offset(count), 1)
+        r = gcdumpc("report", self.put(data))
+        self.assertEqual(r.returncode, 3, r.stderr)
+        self.assertIn(b"the process was in the middle of a garbage collection", r.stderr)
+        self.assertIn(b"HeapLab.Node", r.stdout)                     # what could be read
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
  * (gc/gcinterface.dacvars.def), which has the same layout in .NET 8 to 11 and is recognised by its
  * content, because the number of entries before it changes.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -11,7 +12,9 @@
 #include "image/clr/clr.h"
 #include "image/clr/clr_dac.h"
 
-#define TABLE_MAX 256u /* entries; 129 to 158 so far */
+#define TABLE_MAX    256u /* entries; 129 to 158 so far */
+#define GC_INTERFACE 2u   /* major version of what the collector publishes; .NET 7 had 1 */
+#define NEWEST_MAJOR 11u
 
 static const struct clr_layout layouts[] = {
     { .major = 8,
@@ -154,6 +157,14 @@ static bool try_module(struct clr *c, const struct image_mapping *m)
     return true;
 }
 
+/* Of ".../Microsoft.NETCore.App/10.0.12/libcoreclr.so"; 0 = a program that brings its runtime. */
+static unsigned major_of(const struct clr *c)
+{
+    static const char folder[] = "/Microsoft.NETCore.App/";
+    const char *at = strstr(c->runtime_path, folder);
+    return at != NULL ? (unsigned)strtoul(at + sizeof folder - 1, NULL, 10) : 0;
+}
+
 static bool ends_in(const char *path, const char *name)
 {
     size_t n = strlen(path), k = strlen(name);
@@ -193,6 +204,13 @@ gcd_status clr_open(struct clr *c, struct image *image, const struct gcd_context
             "the .NET runtime in the %s (%s) is not one of .NET 8 to 11, or its globals "
             "are missing",
             image_kind(image), c->runtime_path);
+    unsigned interface = (unsigned)(image_u64(image, c->gc) & 255), major = major_of(c);
+    if (interface != GC_INTERFACE ||
+        (major != 0 && (major < layouts[0].major || major > NEWEST_MAJOR)))
+        return gcd_fail(err, GCD_E_UNSUPPORTED,
+                        "the .NET runtime in the %s (%s) is not one of .NET 8 to 11: the interface "
+                        "of its collector has version %u",
+                        image_kind(image), c->runtime_path, interface);
     if (!find_layout(c))
         return gcd_fail(err, GCD_E_UNSUPPORTED,
                         "the .NET runtime in the %s (%s) has a layout that is not known: none of "

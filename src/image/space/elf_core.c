@@ -15,6 +15,10 @@ enum {
     EHDR_BYTES = 64,
     PHDR_BYTES = 56,
     SHDR_BYTES = 64,
+    CLASS = 4, /* byte of the identification */
+    CLASS_64 = 2,
+    DATA = 5, /* the next one */
+    LITTLE_ENDIAN_DATA = 1,
     MACHINE_X86_64 = 62,
     TYPE_CORE = 4,
     PT_LOAD = 1,
@@ -35,8 +39,11 @@ enum {
 
 bool elf_core_probe(const uint8_t *head, size_t n)
 {
-    static const uint8_t magic[] = { 0x7f, 'E', 'L', 'F', 2, 1 }; /* 64 bits, little endian */
-    return n >= 18 && memcmp(head, magic, sizeof magic) == 0 && gcd_le16(head + 16) == TYPE_CORE;
+    static const uint8_t magic[] = { 0x7f, 'E', 'L', 'F' };
+    if (n < 18 || memcmp(head, magic, sizeof magic) != 0)
+        return false;
+    return (head[DATA] == LITTLE_ENDIAN_DATA ? gcd_le16(head + 16) : head[16] << 8 | head[17]) ==
+           TYPE_CORE;
 }
 
 static gcd_status read_exactly(struct image *m, uint64_t off, void *ret, size_t n,
@@ -217,6 +224,10 @@ gcd_status elf_core_read(struct image *m, struct gcd_error *err)
 {
     uint8_t head[EHDR_BYTES], item[SHDR_BYTES];
     GCD_TRY(read_exactly(m, 0, head, sizeof head, err));
+    if (head[CLASS] != CLASS_64 || head[DATA] != LITTLE_ENDIAN_DATA)
+        return gcd_fail(err, GCD_E_UNSUPPORTED,
+                        "the core file is of a %s process: only x86-64 can be read",
+                        head[CLASS] != CLASS_64 ? "32-bit" : "big-endian");
     if (gcd_le16(head + 18) != MACHINE_X86_64)
         return gcd_fail(err, GCD_E_UNSUPPORTED,
                         "the core file is of another architecture (ELF machine %u): only x86-64 "

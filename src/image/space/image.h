@@ -102,7 +102,7 @@ uint16_t image_u16(struct image *m, uint64_t address);
 gcd_status image_text(struct image *m, uint64_t address, size_t max, const char **ret,
                       struct gcd_error *err);
 
-/* elf_core.c: does it begin like an ELF core file of 64 bits? */
+/* elf_core.c: does it begin like an ELF core file? */
 bool elf_core_probe(const uint8_t *head, size_t n);
 /*
  * Fills M, initialised, from the core file in M->in.  GCD_E_FORMAT; GCD_E_UNSUPPORTED: another
