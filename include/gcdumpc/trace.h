@@ -96,6 +96,8 @@ struct gcd_trace_info {
     uint32_t processors;
     /* wall clock of the start of the trace: ms since 1970, UTC; INT64_MIN = unknown */
     int64_t start_unix_ms;
+    /* the same on the clock of its events, and the speed of that clock; 0 = unknown */
+    uint64_t start_ticks, ticks_per_second;
     enum gcd_trace_end end;
     uint64_t bytes;          /* uncompressed bytes read */
     uint64_t damage_off;     /* position of the cut or damage, else GCD_OFF_NONE */

@@ -19,6 +19,8 @@ enum cli_names { CLI_NAMES_DEFAULT, CLI_NAMES_CSHARP, CLI_NAMES_RAW };
 enum cli_log { CLI_LOG_NONE, CLI_LOG_TEXT, CLI_LOG_JSON };
 /* --show-values: not at all, but for what looks like a secret, or as they are */
 enum cli_values { CLI_VALUES_HIDDEN, CLI_VALUES_MASKED, CLI_VALUES_RAW };
+/* --redact; as enum gcd_recording_values */
+enum cli_redact { CLI_REDACT_KEEP, CLI_REDACT_REMOVE, CLI_REDACT_HASH };
 enum cli_strategy {
     CLI_STRATEGY_AUTO,
     CLI_STRATEGY_SINGLE,
@@ -58,7 +60,8 @@ struct cli_live_args {
     uint64_t retries;       /* after a loss of events */
     /* of the event stream; 0 = as much as the memory of the process can explain */
     uint64_t max_bytes;
-    uint64_t wait_s; /* for the end of another dump */
+    uint64_t wait_s;    /* for the end of another dump */
+    uint64_t values_ms; /* to read values; 0 = the default */
     enum cli_strategy strategy;
     bool direct; /* the same as CLI_STRATEGY_DIRECT */
     /* of a stop, and of all of them, for a direct dump; 0 = the defaults of the library */
@@ -93,6 +96,7 @@ struct cli_output_args {
     const char *labels[CLI_LABELS_MAX];
     enum gcd_stack_by stack_by;
     bool keep_unknown;
+    enum cli_redact redact;
 };
 
 /* What to show, and how. */

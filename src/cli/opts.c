@@ -39,7 +39,8 @@ enum option_type {
     OPT_LARGEST,
     OPT_COLOR,
     OPT_VALUES,
-    OPT_SHOW, /* a flag, with an optional word */
+    OPT_SHOW,   /* a flag, with an optional word, */
+    OPT_REDACT, /* and another */
     OPT_PROCESS
 };
 
@@ -65,6 +66,7 @@ static const char *const choices[][8] = {
     [OPT_LARGEST] = { "both", "objects", "types", NULL },           /* enum cli_largest */
     [OPT_VALUES] = { "none", "hashes", "strings", NULL },           /* enum gcd_values_kind */
     [OPT_SHOW] = { "none", "masked", "raw", NULL },                 /* enum cli_values */
+    [OPT_REDACT] = { "keep", "remove", "hash", NULL },              /* enum cli_redact */
     [OPT_COLOR] = { "auto", "always", "never", NULL },              /* enum cli_color */
     [OPT_STACK_BY] = { "dominators", "paths", "waits", NULL },      /* enum gcd_stack_by */
     [OPT_LOG] = { "none", "text", "json", NULL },                   /* enum cli_log */
@@ -254,11 +256,19 @@ static const struct option_row rows[] = {
       OPT_NUMBER, FIELD(dump.walk), 1, 65536 },
     { "process", 0, "PID|NAME", "which process, if the recording holds several", FILES, OPT_PROCESS,
       FIELD(dump.process), 1, UINT32_MAX },
-    { "max-string", 0, "N", "keep the first N characters of a text (256)", CLI_STRINGS, OPT_NUMBER,
-      FIELD(dump.max_string), 1, GCD_MAX_STRING_LIMIT },
     { "with-dead", 0, NULL,
       "of a core file, or with --direct, also the objects that no root reaches", DUMPS, OPT_FLAG,
       FIELD(dump.with_dead), 0, 0 },
+    { "values", 0, "KIND",
+      "keep values of strings: strings (their texts), hashes (which are equal), or none", OUTPUTS,
+      OPT_VALUES, FIELD(dump.values), 0, 0 },
+    { "redact", 0, NULL,
+      "remove the values that a recording has; --redact=hash: keep which are equal", CLI_CONVERT,
+      OPT_REDACT, FIELD(output.redact), 0, 0 },
+    { "values-time", 0, "MS", "read them for at most this long (2000)", CLI_COLLECT | RARE,
+      OPT_NUMBER, FIELD(live.values_ms), 1, 1000000 },
+    { "max-string", 0, "N", "keep the first N characters of a text (256)", CLI_STRINGS | OUTPUTS,
+      OPT_NUMBER, FIELD(dump.max_string), 1, GCD_MAX_STRING_LIMIT },
     { "modules", 0, "FOLDER", "look for the program's files there, for full names; can be repeated",
       DUMPS | CLI_MCP, OPT_LIST, FIELD(modules.folders), 0, CLI_MODULE_FOLDERS_MAX },
     { "sysroot", 0, "FOLDER", "look for the files of modules at their paths below it", FILES,
@@ -592,6 +602,7 @@ static bool set(const struct cli_command *c, const struct option_row *r, const c
     case OPT_COLOR:
     case OPT_VALUES:
     case OPT_SHOW:
+    case OPT_REDACT:
         value = value != NULL ? value : choices[r->type][1];
         for (unsigned i = 0; choices[r->type][i] != NULL; i++)
             if (strcmp(choices[r->type][i], value) == 0) {
@@ -853,6 +864,7 @@ static bool is_given(const struct option_row *r, const struct cli_args *args)
     case OPT_COLOR:
     case OPT_VALUES:
     case OPT_SHOW:
+    case OPT_REDACT:
         return memcmp(field, zeros, sizeof(unsigned)) != 0;
     case OPT_PROCESS:
         return args->dump.process != 0 || args->dump.process_name != NULL;

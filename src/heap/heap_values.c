@@ -25,9 +25,15 @@ static gcd_status take_part(struct gcd_heap *h, const struct gcd_event *ev, stru
     uint32_t number = v->parts++;
     if (v->start.kind == GCD_VALUES_NONE || v->whole)
         return GCD_E_FORMAT;
-    if (v->values == NULL)
-        return GCD_OK;
-    gcd_status st = values_read_part(v->values, ev->payload, ev->payload_bytes, number, err);
+    if (v->values == NULL) {
+        bool right = values_check_part(ev->payload, ev->payload_bytes, number);
+        v->parts = right ? v->parts : UINT32_MAX;
+        return right ? GCD_OK : GCD_E_FORMAT;
+    }
+    struct gcd_error why = GCD_ERROR_INIT; /* damage is no failure */
+    gcd_status st = values_read_part(v->values, ev->payload, ev->payload_bytes, number, &why);
+    if (st != GCD_OK && st != GCD_E_FORMAT)
+        *err = why;
     if (st != GCD_OK) {
         v->parts = UINT32_MAX; /* no end fits */
         values_free(v->values);

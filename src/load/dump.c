@@ -63,6 +63,7 @@ void gcd_dump_free(struct gcd_dump *d)
     gcd_mem_free(&d->alloc, d->roots, d->root_room * sizeof *d->roots);
     gcd_mem_free(&d->alloc, d->type_number, d->type_number_count * sizeof *d->type_number);
     load_process_start_done(&d->started);
+    values_free(d->own_values);
     gcd_mem_free(&d->alloc, d->processes, d->process_cap * sizeof *d->processes);
     struct gcd_alloc a = d->alloc;
     gcd_mem_free(&a, d, sizeof *d);
@@ -118,6 +119,24 @@ static void note_other(struct gcd_dump *d, const struct gcd_event *ev)
     }
 }
 
+/* Where the values of the recording are: gcdumpc writes them once, behind all other events. */
+static void note_values(struct gcd_dump *d, const struct gcd_event *ev)
+{
+    struct recorded_values v;
+    if (ev->provider != GCD_PROVIDER_NAMES || ev->id < RECORDED_VALUES ||
+        ev->id > RECORDED_VALUES_END) {
+        d->last_off = ev->off;
+        d->recorded_values.begin = 0;
+        return;
+    }
+    bool first = d->recorded_values.events++ == 0;
+    if (first && ev->id == RECORDED_VALUES && recorded_read_values(ev, &v) == GCD_OK &&
+        v.off > d->last_off)
+        d->recorded_values.begin = v.off;
+    else if (ev->id == RECORDED_VALUES)
+        d->recorded_values.begin = 0;
+}
+
 /* Takes all events that have arrived.  GCD_NEED_MORE, GCD_END (of the trace, however it ended), or
  * an error. */
 static gcd_status take_events(struct gcd_dump *d, struct gcd_error *err)
@@ -126,6 +145,7 @@ static gcd_status take_events(struct gcd_dump *d, struct gcd_error *err)
     gcd_status st;
     while ((st = gcd_trace_next(d->trace, &ev, &d->trace_error)) == GCD_OK) {
         struct gcd_heap *h;
+        note_values(d, &ev);
         if (ev.provider == GCD_PROVIDER_OTHER) {
             note_other(d, &ev);
             continue;

@@ -50,7 +50,12 @@ struct gcd_dump {
     struct gcd_summary summary;
     const struct gcd_values *values; /* of the recording, or OWN_VALUES; NULL = none */
     struct gcd_values *own_values;   /* that are not in the recording */
-    bool memory_is_new;              /* the memory of the process is not in the recording */
+    /* where the recording has values: behind all else, from BEGIN on; 0 = elsewhere */
+    struct {
+        uint64_t events, begin;
+    } recorded_values;
+    uint64_t last_off;  /* of the last event without values */
+    bool memory_is_new; /* the memory of the process is not in the recording */
     /* used types only; a list of the summary, like roots and processes */
     struct gcd_type *types;
     uint32_t type_count;

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "load/load.h"
 #include "nettrace/nt_append.h"
+#include "values/values.h"
 
 _Static_assert(RECORDED_PAYLOAD_MAX <= NT_APPEND_PAYLOAD_MAX, "a payload fits into a block");
 
@@ -35,11 +36,126 @@ enum gcd_recording_names gcd_recording_names(const struct gcd_dump *d)
     return has_room(d, &tail) ? GCD_RECORDING_NAMES_NEW : GCD_RECORDING_NAMES_NO_ROOM;
 }
 
-/* Is there anything to add to the recording of D, and room for it? */
-static bool has_news(const struct gcd_dump *d, struct nt_tail *ret)
+/* ---- values ---- */
+
+/* How events are added: behind a recording, or to one of its own. */
+struct adding {
+    struct nt_append *to;
+    bool own;
+    uint64_t begin; /* of what is added, if that is nothing but values; else 0 */
+};
+
+static gcd_status put_event(const struct adding *a, uint32_t id, const uint8_t *payload, size_t n,
+                            struct gcd_error *err)
 {
-    return d != NULL && d->heap != NULL && (has_new_names(d) || d->memory_is_new) &&
-           has_room(d, ret);
+    struct gcd_event ev = { .provider = GCD_PROVIDER_NAMES,
+                            .id = id,
+                            .version = 1,
+                            .payload = payload,
+                            .payload_bytes = n };
+    if (a->own)
+        return nt_write_event(a->to, &ev, err);
+    nt_append_event(a->to, id - RECORDED_START, payload, n);
+    return GCD_OK;
+}
+
+static gcd_status put_parts(const struct adding *a, struct values_writing *w, uint8_t *buffer,
+                            struct gcd_error *err)
+{
+    for (;;) {
+        size_t n;
+        GCD_TRY(values_writing_next(w, buffer, &n, err));
+        if (n == 0)
+            return GCD_OK;
+        GCD_TRY(put_event(a, RECORDED_VALUES_PART, buffer, n, err));
+    }
+}
+
+/* The values of D behind all other events. */
+static gcd_status put_values(const struct gcd_dump *d, const struct gcd_recording_options *o,
+                             const struct adding *a, uint8_t *buffer, struct gcd_error *err)
+{
+    const struct gcd_values_facts *f = &d->summary.values;
+    bool hash = o->values == GCD_RECORDING_VALUES_HASH;
+    struct values_writing w;
+    if (a->begin == 0) /* it has to be whole if the values are cut off again */
+        nt_append_end(a->to);
+    struct recorded_values begin = { .gc_number = d->summary.gc_number,
+                                     .walk_number = d->summary.walk_number,
+                                     .kind = hash ? GCD_VALUES_HASHES : f->kind,
+                                     .max_string = f->max_string,
+                                     .off = a->begin != 0 ? a->begin : nt_append_off(a->to) };
+    GCD_TRY(put_event(a, RECORDED_VALUES, buffer, recorded_put_values(buffer, &begin), err));
+    GCD_TRY(values_writing_init(&w, d->values, hash ? o->key : NULL, err));
+    gcd_status st = put_parts(a, &w, buffer, err);
+    struct recorded_values_end end = { .parts = w.parts,
+                                       .objects = f->objects,
+                                       .collected = f->collected,
+                                       .changed = f->changed,
+                                       .unread = f->unread,
+                                       .after_ms = f->after_ms };
+    values_writing_done(&w);
+    return st == GCD_OK ? put_event(a, RECORDED_VALUES_END, buffer,
+                                    recorded_put_values_end(buffer, &end), err)
+                        : st;
+}
+
+/* What is written of the recording of D, and what comes behind it. */
+struct plan {
+    struct nt_tail tail;
+    bool adds;                  /* names, memory, values */
+    bool names, memory, values; /* which of them */
+    uint64_t copied;            /* bytes from the beginning */
+    uint64_t skipped;           /* bytes behind them */
+    uint64_t names_added;
+    bool cut; /* nothing follows: there is no whole end */
+};
+
+static bool keeps(const struct gcd_recording_options *o)
+{
+    return o->values == GCD_RECORDING_VALUES_KEEP;
+}
+
+/* The recording has values: they go, and those of D take their place. */
+static gcd_status plan_values(const struct gcd_dump *d, const struct gcd_recording_options *o,
+                              bool room, struct plan *p, struct gcd_error *err)
+{
+    uint64_t begin = d->recorded_values.begin;
+    if (d->recorded_values.events == 0 || (keeps(o) && !p->adds))
+        return GCD_OK;
+    if (keeps(o) && d->values == NULL && d->summary.values.kind != GCD_VALUES_NONE)
+        return gcd_fail(err, GCD_E_STATE, "the dump was opened without its values");
+    if (begin == 0 && keeps(o)) { /* they are somewhere: they stay, and nothing is added */
+        p->adds = false;
+        p->copied = UINT64_MAX;
+        return GCD_OK;
+    }
+    if (begin == 0)
+        return gcd_fail(err, GCD_E_UNSUPPORTED,
+                        "its values cannot be removed: they are not the last part of it");
+    p->copied = begin;
+    p->skipped = room ? p->tail.end_off - begin : 0;
+    p->cut = !room;
+    p->values = room && d->values != NULL && o->values != GCD_RECORDING_VALUES_REMOVE;
+    p->adds = p->names || p->memory || p->values;
+    p->tail.end_off = begin;
+    return GCD_OK;
+}
+
+static gcd_status plan_of(const struct gcd_dump *d, const struct gcd_recording_options *o,
+                          struct plan *ret, struct gcd_error *err)
+{
+    *ret = (struct plan){ .copied = UINT64_MAX };
+    if (d == NULL || d->heap == NULL)
+        return GCD_OK;
+    bool room = has_room(d, &ret->tail);
+    ret->names = room && !o->plain && has_new_names(d);
+    ret->memory = room && !o->plain && d->memory_is_new;
+    ret->values = room && d->own_values != NULL && o->values != GCD_RECORDING_VALUES_REMOVE;
+    ret->adds = ret->names || ret->memory || ret->values;
+    if (ret->adds)
+        ret->copied = ret->tail.end_off;
+    return plan_values(d, o, room, ret, err);
 }
 
 /* The names of S as events; BUFFER[RECORDED_PAYLOAD_MAX]. */
@@ -66,20 +182,23 @@ static void append_memory(const struct gcd_summary *s, struct nt_append *a, uint
     nt_append_event(a, RECORDED_MEMORY - RECORDED_START, buffer, recorded_put_memory(buffer, &r));
 }
 
-static gcd_status append_all(struct gcd_dump *d, const struct nt_tail *tail, struct gcd_sink *to,
-                             uint64_t *ret_names, struct gcd_error *err)
+static gcd_status append_all(struct gcd_dump *d, struct plan *plan, struct gcd_sink *to,
+                             const struct gcd_recording_options *o, struct gcd_error *err)
 {
-    struct nt_append *a = NULL;
+    struct adding a = { .begin = plan->names || plan->memory ? 0 : plan->tail.end_off };
     uint8_t *buffer = gcd_mem_new(&d->alloc, RECORDED_PAYLOAD_MAX);
-    gcd_status st = buffer != NULL ? nt_append_new(&d->alloc, tail, &recorded_events, to, &a, err)
-                                   : gcd_fail_nomem(err, "adding names to the recording");
-    if (st == GCD_OK && d->memory_is_new)
-        append_memory(&d->summary, a, buffer);
-    if (st == GCD_OK && has_new_names(d))
-        append_names(&d->summary, a, buffer, ret_names);
+    gcd_status st = buffer != NULL
+                        ? nt_append_new(&d->alloc, &plan->tail, &recorded_events, to, &a.to, err)
+                        : gcd_fail_nomem(err, "adding names to the recording");
+    if (st == GCD_OK && plan->memory)
+        append_memory(&d->summary, a.to, buffer);
+    if (st == GCD_OK && plan->names)
+        append_names(&d->summary, a.to, buffer, &plan->names_added);
+    if (st == GCD_OK && plan->values)
+        st = put_values(d, o, &a, buffer, err);
     if (st == GCD_OK)
-        nt_append_end(a);
-    nt_append_free(a);
+        nt_append_end(a.to);
+    nt_append_free(a.to);
     gcd_mem_free(&d->alloc, buffer, RECORDED_PAYLOAD_MAX);
     return st;
 }
@@ -113,31 +232,73 @@ static gcd_status copy(struct source *from, struct gcd_sink *to, uint64_t n,
     }
 }
 
+/* The next N bytes are not wanted. */
+static gcd_status skip(struct source *from, uint64_t n, struct gcd_error *err)
+{
+    for (;;) {
+        size_t take = from->n < n ? from->n : (size_t)n;
+        from->p += take;
+        from->n -= take;
+        n -= take;
+        if (n == 0)
+            return GCD_OK;
+        GCD_TRY(gcd_reader_next(from->reader, &from->p, &from->n, err));
+    }
+}
+
 /* The events of a container that is no recording: of a memory image. */
 static gcd_status write_events(struct gcd_dump *d, struct gcd_input *in, struct gcd_sink *to,
-                               const struct gcd_context *context, struct gcd_error *err)
+                               const struct gcd_recording_options *o, struct gcd_error *err)
 {
     struct gcd_trace *t = NULL;
-    struct nt_append *a = NULL;
+    struct adding a = { .own = true };
     struct gcd_event ev;
-    GCD_TRY(gcd_trace_open(in, context, &t, err));
-    gcd_status st = nt_write_new(&d->alloc, &d->summary.trace, &recorded_events, to, &a, err);
+    uint8_t *buffer = gcd_mem_new(&d->alloc, RECORDED_PAYLOAD_MAX);
+    gcd_status st = buffer != NULL ? gcd_trace_open(in, &o->context, &t, err)
+                                   : gcd_fail_nomem(err, "writing a recording");
+    if (st == GCD_OK)
+        st = nt_write_new(&d->alloc, &d->summary.trace, &recorded_events, to, &a.to, err);
     if (st == GCD_OK)
         st = gcd_trace_fetch(t, err);
     while (st == GCD_OK && (st = gcd_trace_next(t, &ev, err)) == GCD_OK) {
-        st = nt_write_event(a, &ev, err);
+        bool of_values = ev.provider == GCD_PROVIDER_NAMES && ev.id >= RECORDED_VALUES;
+        st = of_values ? GCD_OK : nt_write_event(a.to, &ev, err); /* packed, and behind all else */
         if (st == GCD_OK)
             st = gcd_sink_status(to, err);
-        gcd_context_report(context, gcd_trace_position(t), gcd_input_size(in));
+        gcd_context_report(&o->context, gcd_trace_position(t), gcd_input_size(in));
+    }
+    bool cut = st == GCD_E_TRUNCATED || st == GCD_E_FORMAT;
+    if ((st == GCD_END || cut) && d->values != NULL && o->values != GCD_RECORDING_VALUES_REMOVE) {
+        gcd_status put = put_values(d, o, &a, buffer, err);
+        st = put != GCD_OK ? put : st;
     }
     if (st == GCD_END)
-        nt_write_end(a);
+        nt_write_end(a.to);
     /* of a heap that is not whole, the recording is cut: it ends without its end mark */
     if (st == GCD_E_TRUNCATED || st == GCD_E_FORMAT)
-        nt_append_end(a);
-    nt_append_free(a);
+        nt_append_end(a.to);
+    nt_append_free(a.to);
     gcd_trace_free(t);
+    gcd_mem_free(&d->alloc, buffer, RECORDED_PAYLOAD_MAX);
     return st == GCD_END || st == GCD_E_TRUNCATED || st == GCD_E_FORMAT ? GCD_OK : st;
+}
+
+static gcd_status write_plan(struct gcd_dump *d, struct plan *plan, struct source *from,
+                             struct gcd_sink *to, const struct gcd_recording_options *o,
+                             struct gcd_error *err)
+{
+    gcd_status st = copy(from, to, plan->copied, o, err);
+    if (plan->copied == UINT64_MAX)
+        return st == GCD_END ? GCD_OK : st;
+    if (st == GCD_OK && plan->adds)
+        st = append_all(d, plan, to, o, err);
+    if (st == GCD_OK)
+        st = skip(from, plan->skipped, err);
+    if (st == GCD_END)
+        return gcd_fail(err, GCD_E_FORMAT, "the input changed while it was read");
+    if (st == GCD_OK && !plan->cut)
+        st = copy(from, to, UINT64_MAX, o, err);
+    return st == GCD_END ? GCD_OK : st;
 }
 
 gcd_status gcd_recording_write(struct gcd_dump *d, struct gcd_input *in, struct gcd_sink *to,
@@ -146,27 +307,17 @@ gcd_status gcd_recording_write(struct gcd_dump *d, struct gcd_input *in, struct 
 {
     static const struct gcd_recording_options defaults;
     const struct gcd_recording_options *o = options != NULL ? options : &defaults;
-    struct nt_tail tail = { .end_off = 0 };
-    bool add = !o->plain && has_news(d, &tail);
     struct source from = { .input = in };
-    uint64_t names = 0;
-    if (d != NULL && gcd_trace_is_image(&d->summary.trace)) {
-        if (ret_names != NULL)
-            *ret_names = 0;
-        return write_events(d, in, to, &o->context, err);
-    }
-    GCD_TRY(gcd_reader_new(in, &from.reader, err));
-    gcd_status st = add ? copy(&from, to, tail.end_off, o, err) : GCD_OK;
-    if (st == GCD_END)
-        st = gcd_fail(err, GCD_E_FORMAT, "the input changed while it was read");
-    if (st == GCD_OK && add)
-        st = append_all(d, &tail, to, &names, err);
-    if (st == GCD_OK)
-        st = copy(&from, to, UINT64_MAX, o, err);
-    gcd_reader_free(from.reader);
-    if (st != GCD_OK && st != GCD_END)
-        return st;
+    struct plan plan;
     if (ret_names != NULL)
-        *ret_names = names;
-    return GCD_OK;
+        *ret_names = 0;
+    if (d != NULL && gcd_trace_is_image(&d->summary.trace))
+        return write_events(d, in, to, o, err);
+    GCD_TRY(plan_of(d, o, &plan, err));
+    GCD_TRY(gcd_reader_new(in, &from.reader, err));
+    gcd_status st = write_plan(d, &plan, &from, to, o, err);
+    gcd_reader_free(from.reader);
+    if (st == GCD_OK && ret_names != NULL)
+        *ret_names = plan.names_added;
+    return st;
 }

@@ -187,6 +187,11 @@ void nt_append_end(struct nt_append *a)
     put_object(a, "SPBlock", point, gcd_put_bytes_done(&w));
 }
 
+uint64_t nt_append_off(const struct nt_append *a)
+{
+    return a->off;
+}
+
 void nt_append_free(struct nt_append *a)
 {
     if (a == NULL)

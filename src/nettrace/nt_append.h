@@ -47,9 +47,11 @@ GCD_MUST_CHECK gcd_status nt_append_new(const struct gcd_alloc *alloc, const str
                                         struct nt_append **ret, struct gcd_error *err);
 /* An event of EVENTS[I] with a payload of N <= NT_APPEND_PAYLOAD_MAX bytes. */
 void nt_append_event(struct nt_append *a, size_t i, const uint8_t *payload, size_t n);
-/* All events have been added. */
+/* All events have been added; more may follow, and can be cut off there again. */
 void nt_append_end(struct nt_append *a);
 void nt_append_free(struct nt_append *a);
+/* How many bytes the recording has without the events that are not written yet. */
+uint64_t nt_append_off(const struct nt_append *a);
 
 /* ---- a recording of its own ---- */
 

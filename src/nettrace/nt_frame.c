@@ -284,6 +284,8 @@ gcd_status nt_read_trace(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error 
     if (nt->info.ptr_bytes != 4 && nt->info.ptr_bytes != 8)
         return gcd_fail_at(err, GCD_E_FORMAT, at + 32,
                            "the pointer size of the trace is %u, not 4 or 8", nt->info.ptr_bytes);
+    nt->info.start_ticks = (uint64_t)nt->sync_ticks;
+    nt->info.ticks_per_second = nt->frequency;
     nt->have_trace = true;
     return GCD_OK;
 }

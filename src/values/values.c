@@ -31,6 +31,15 @@ gcd_status values_new(const struct gcd_alloc *alloc, const struct gcd_limits *li
     return GCD_OK;
 }
 
+static void free_table(struct gcd_values *v)
+{
+    gcd_mem_free(&v->alloc, v->table, v->table_size * sizeof *v->table);
+    gcd_mem_free(&v->alloc, v->tags, v->table_size);
+    v->table = NULL;
+    v->tags = NULL;
+    v->table_size = 0;
+}
+
 void values_free(struct gcd_values *v)
 {
     if (v == NULL)
@@ -41,7 +50,7 @@ void values_free(struct gcd_values *v)
         gcd_mem_free(&v->alloc, v->chunks[i], VALUES_CHUNK);
     gcd_mem_free(&v->alloc, v->texts, v->text_chunk_cap * sizeof *v->texts);
     gcd_mem_free(&v->alloc, v->chunks, v->chunk_cap * sizeof *v->chunks);
-    gcd_mem_free(&v->alloc, v->table, v->table_size * sizeof *v->table);
+    free_table(v);
     gcd_mem_free(&v->alloc, v->objects, v->object_cap * sizeof *v->objects);
     struct gcd_alloc a = v->alloc;
     gcd_mem_free(&a, v, sizeof *v);
@@ -60,35 +69,75 @@ static const uint8_t *characters_at(const struct gcd_values *v, uint32_t at)
 }
 
 /* Hashes are no secret to who made the texts, so their places depend on a seed. */
-static size_t place_of(const struct gcd_values *v, uint64_t hash)
+static uint64_t mixed(const struct gcd_values *v, uint64_t hash)
 {
     uint64_t h = (hash ^ v->seed) * UINT64_C(0xff51afd7ed558ccd);
-    return (size_t)((h ^ h >> 32) % v->table_size);
+    return h ^ h >> 32;
+}
+
+static size_t place_of(const struct gcd_values *v, uint64_t mix)
+{
+    return (size_t)((mix & UINT32_MAX) * v->table_size >> 32);
+}
+
+/* What of the hash is beside the table, so that few texts are looked at in vain; not 0. */
+static uint8_t tag_of(uint64_t mix)
+{
+    return (uint8_t)(mix >> 32 | 1);
+}
+
+static size_t next_place(const struct gcd_values *v, size_t i)
+{
+    return i + 1 < v->table_size ? i + 1 : 0;
 }
 
 static void put_in_table(struct gcd_values *v, uint32_t text)
 {
-    size_t i = place_of(v, text_at(v, text)->hash);
-    while (v->table[i] != 0)
-        i = i + 1 < v->table_size ? i + 1 : 0;
-    v->table[i] = text + 1;
+    uint64_t mix = mixed(v, text_at(v, text)->hash);
+    size_t i = place_of(v, mix);
+    while (v->tags[i] != 0)
+        i = next_place(v, i);
+    v->tags[i] = tag_of(mix);
+    v->table[i] = text;
 }
 
-/* Room for one more text: at most four fifths are full. */
-static bool grow_table(struct gcd_values *v)
+/* A table of SIZE places. */
+static bool make_table(struct gcd_values *v, size_t size)
 {
-    if (v->text_count < v->table_size / 5 * 4)
-        return true;
-    size_t size = v->table_size == 0 ? FIRST_TABLE : v->table_size + v->table_size / 3;
-    uint32_t *table = gcd_mem_new_array(&v->alloc, size, sizeof *table);
-    if (table == NULL)
+    uint32_t *table = gcd_mem_new_uncleared(&v->alloc, size, sizeof *table);
+    uint8_t *tags = gcd_mem_new_array(&v->alloc, size, sizeof *tags);
+    if (table == NULL || tags == NULL) {
+        gcd_mem_free(&v->alloc, table, size * sizeof *table);
+        gcd_mem_free(&v->alloc, tags, size);
         return false;
-    gcd_mem_free(&v->alloc, v->table, v->table_size * sizeof *v->table);
+    }
+    free_table(v);
     v->table = table;
+    v->tags = tags;
     v->table_size = size;
     for (uint32_t i = 0; i < v->text_count; i++)
         put_in_table(v, i);
     return true;
+}
+
+/* Room for one more text: at most six sevenths are full. */
+static bool grow_table(struct gcd_values *v)
+{
+    if (v->text_count < v->table_size / 7 * 6)
+        return true;
+    size_t size = v->table_size == 0 ? FIRST_TABLE : v->table_size + v->table_size / 3;
+    return size <= UINT32_MAX && make_table(v, size);
+}
+
+gcd_status values_expect(struct gcd_values *v, uint64_t objects, struct gcd_error *err)
+{
+    uint64_t size = objects / 6 * 7 + FIRST_TABLE;
+    size = size < UINT32_MAX ? size : UINT32_MAX;
+    return objects < MOST_TEXTS && make_table(v, (size_t)size) &&
+                   gcd_vec_reserve(&v->alloc, &v->objects, &v->object_cap, (size_t)objects,
+                                   sizeof *v->objects, (size_t)objects)
+               ? GCD_OK
+               : gcd_fail_nomem(err, "reading values");
 }
 
 static bool is_text(const struct gcd_values *v, const struct values_text *t,
@@ -103,13 +152,24 @@ static bool is_text(const struct gcd_values *v, const struct values_text *t,
     return gcd_le16(p) == c->bytes && memcmp(p + 2, c->utf8, c->bytes) == 0;
 }
 
+void values_fetch(const struct gcd_values *v, uint64_t hash)
+{
+    if (v->table_size == 0)
+        return;
+    size_t i = place_of(v, mixed(v, hash));
+    __builtin_prefetch(&v->tags[i]);
+    __builtin_prefetch(&v->table[i]);
+}
+
 static uint32_t find_text(const struct gcd_values *v, const struct values_content *c)
 {
     if (v->table_size == 0)
         return GCD_TEXT_NONE;
-    for (size_t i = place_of(v, c->hash); v->table[i] != 0; i = i + 1 < v->table_size ? i + 1 : 0)
-        if (is_text(v, text_at(v, v->table[i] - 1), c))
-            return v->table[i] - 1;
+    uint64_t mix = mixed(v, c->hash);
+    uint8_t tag = tag_of(mix);
+    for (size_t i = place_of(v, mix); v->tags[i] != 0; i = next_place(v, i))
+        if (v->tags[i] == tag && is_text(v, text_at(v, v->table[i]), c))
+            return v->table[i];
     return GCD_TEXT_NONE;
 }
 
@@ -185,6 +245,28 @@ gcd_status values_add_known(struct gcd_values *v, uint64_t address, uint32_t tex
     return add_object(v, (struct values_object){ address, text, 0 }, err);
 }
 
+/*
+ * Most texts are ASCII.  Copies UNITS units to BUFFER while they are, four at a time; returns how
+ * many.  A zero is none: it is shown as another character.
+ */
+static uint32_t copy_ascii(const uint8_t *utf16, uint32_t units, char *buffer)
+{
+    const uint64_t others = UINT64_C(0xff80ff80ff80ff80), ones = UINT64_C(0x0001000100010001);
+    uint32_t i = 0;
+    for (; units - i >= 4; i += 4) {
+        uint64_t four = gcd_le64(utf16 + 2 * (size_t)i);
+        if ((four & others) != 0 || ((four - ones) & UINT64_C(0x8000800080008000)) != 0)
+            return i;
+        uint64_t two = (four | four >> 8) & UINT64_C(0x0000ffff0000ffff);
+        uint32_t packed = (uint32_t)(two | two >> 16);
+        for (unsigned k = 0; k < 4; k++)
+            buffer[i + k] = (char)(packed >> 8 * k & 0x7f);
+    }
+    for (; i < units && utf16[2 * i] - 1u < 0x7f && utf16[2 * i + 1] == 0; i++)
+        buffer[i] = (char)utf16[2 * i];
+    return i;
+}
+
 uint32_t values_characters(const struct gcd_values_options *o, const uint8_t *utf16, uint32_t units,
                            char buffer[VALUES_TEXT_BYTES])
 {
@@ -195,7 +277,8 @@ uint32_t values_characters(const struct gcd_values_options *o, const uint8_t *ut
         if (units > 0 && (utf16[2 * units - 1] & 0xfc) == 0xd8) /* half of a character */
             units--;
     }
-    return (uint32_t)gcd_utf16le_to_utf8(utf16, units, buffer);
+    uint32_t n = copy_ascii(utf16, units, buffer);
+    return n + (uint32_t)gcd_utf16le_to_utf8(utf16 + 2 * (size_t)n, units - n, buffer + n);
 }
 
 gcd_status values_sort(struct gcd_values *v, struct gcd_error *err)
@@ -205,6 +288,7 @@ gcd_status values_sort(struct gcd_values *v, struct gcd_error *err)
         sorted = v->objects[i - 1].address <= v->objects[i].address;
     if (!sorted && !gcd_sort_by_u64(&v->alloc, v->objects, v->object_count, sizeof *v->objects))
         return gcd_fail_nomem(err, "reading values");
+    free_table(v); /* no more texts come */
     return GCD_OK;
 }
 
@@ -253,5 +337,6 @@ const struct gcd_values_facts *gcd_values_facts(const struct gcd_values *v)
 uint64_t gcd_values_bytes(const struct gcd_values *v)
 {
     return sizeof *v + v->text_chunks * VALUES_TEXT_CHUNK * sizeof **v->texts +
-           v->table_size * sizeof *v->table + v->object_cap * sizeof *v->objects;
+           v->table_size * (sizeof *v->table + sizeof *v->tags) +
+           v->object_cap * sizeof *v->objects;
 }

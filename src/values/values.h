@@ -37,7 +37,7 @@ struct values_text {
 #define VALUES_NO_PLACE   UINT32_MAX
 #define VALUES_GRAIN      4u
 #define VALUES_CHUNK      ((size_t)1 << 18) /* bytes of characters */
-#define VALUES_TEXT_CHUNK ((size_t)4096)    /* texts */
+#define VALUES_TEXT_CHUNK ((size_t)1024)    /* texts */
 
 struct values_object {
     uint64_t address; /* the first: gcd_sort_by_u64 */
@@ -57,8 +57,9 @@ struct gcd_values {
     size_t chunk_used;        /* of the last */
     uint64_t characters_most; /* bytes of characters, */
     uint64_t characters;      /* so far */
-    uint32_t *table;          /* [table_size] number of a text + 1, 0 = empty */
-    size_t table_size;
+    uint32_t *table;          /* [table_size] numbers of texts */
+    uint8_t *tags;            /* [table_size] of their hashes, 0 = empty */
+    size_t table_size;        /* 0: no more texts come */
     uint64_t seed;
     struct values_object *objects; /* by address after values_sort */
     size_t object_count, object_cap;
@@ -68,6 +69,8 @@ gcd_status values_new(const struct gcd_alloc *alloc, const struct gcd_limits *li
                       const struct gcd_values_options *options, struct gcd_values **ret,
                       struct gcd_error *err);
 void values_free(struct gcd_values *v);
+/* At most so many objects will be added: their room is made at once.  GCD_E_NOMEM. */
+gcd_status values_expect(struct gcd_values *v, uint64_t objects, struct gcd_error *err);
 /* What an object is: the hash of its content, its length, and N characters unless UTF8 is NULL. */
 struct values_content {
     uint64_t hash;
@@ -77,6 +80,8 @@ struct values_content {
 /* GCD_E_NOMEM; GCD_E_LIMIT: too much text. */
 gcd_status values_add(struct gcd_values *v, uint64_t address, uint32_t batch,
                       const struct values_content *c, struct gcd_error *err);
+/* Fetches what values_add will read first for a content with HASH. */
+void values_fetch(const struct gcd_values *v, uint64_t hash);
 /* The object at ADDRESS has text number TEXT.  GCD_E_FORMAT: there is no such text. */
 gcd_status values_add_known(struct gcd_values *v, uint64_t address, uint32_t text,
                             struct gcd_error *err);
@@ -85,7 +90,7 @@ gcd_status values_add_known(struct gcd_values *v, uint64_t address, uint32_t tex
 #define VALUES_TEXT_BYTES (3 * (size_t)GCD_MAX_STRING_LIMIT)
 uint32_t values_characters(const struct gcd_values_options *o, const uint8_t *utf16, uint32_t units,
                            char buffer[VALUES_TEXT_BYTES]);
-/* Puts the objects in order. */
+/* Puts the objects in order; nothing can be added any more. */
 gcd_status values_sort(struct gcd_values *v, struct gcd_error *err);
 
 /* ---- values_pack.c: records in the payloads of events ---- */
@@ -95,7 +100,7 @@ gcd_status values_sort(struct gcd_values *v, struct gcd_error *err);
 
 /*
  * A part stands for itself:  number of the part u32, bytes of the records u32 (0: they are as they
- * are, else deflated), a hash of the records u64, the records.  A record: the address as the
+ * are, else deflated), a hash of what follows u64, the records.  A record: the address as the
  * difference to the one before, a number of a text + 1 in the order of their first use, or 0; then
  * follow length, hash u64, bytes of the characters + 1 or 0, the characters.
  */
@@ -113,6 +118,8 @@ bool values_part_content(struct values_part *p, uint64_t address, const struct v
 /* Fills in the head of part NUMBER; returns the size of the payload. */
 size_t values_part_end(struct values_part *p, uint32_t number);
 
+/* Is it part NUMBER, and not damaged? */
+bool values_check_part(const uint8_t *payload, size_t n, uint32_t number);
 /* Adds the records of a payload.  GCD_E_FORMAT; GCD_E_NOMEM; GCD_E_LIMIT. */
 gcd_status values_read_part(struct gcd_values *v, const uint8_t *payload, size_t n, uint32_t number,
                             struct gcd_error *err);

@@ -50,19 +50,27 @@ bool values_part_content(struct values_part *p, uint64_t address, const struct v
     return true;
 }
 
-static void put_head(uint8_t *payload, uint32_t number, size_t plain_bytes, uint64_t check)
+/* Of a payload of N bytes. */
+static uint64_t check_of(const uint8_t *payload, size_t n)
+{
+    struct values_hash h;
+    values_hash_init(&h, values_no_key);
+    values_hash_words(&h, payload, 8);
+    return values_hash_end(&h, payload + VALUES_PART_HEAD, n - VALUES_PART_HEAD);
+}
+
+static void put_head(uint8_t *payload, size_t n, uint32_t number, size_t plain_bytes)
 {
     struct gcd_put w = gcd_put_make(payload, VALUES_PART_HEAD);
     gcd_put_le(&w, number, 4);
     gcd_put_le(&w, plain_bytes, 4);
-    gcd_put_le(&w, check, 8);
+    gcd_put_le(&w, check_of(payload, n), 8);
 }
 
 size_t values_part_end(struct values_part *p, uint32_t number)
 {
     size_t n = gcd_put_bytes_done(&p->w);
-    put_head(p->w.begin, number, 0,
-             values_hash_of(values_no_key, p->w.begin + VALUES_PART_HEAD, n - VALUES_PART_HEAD));
+    put_head(p->w.begin, n, number, 0);
     return n;
 }
 
@@ -75,9 +83,9 @@ static gcd_status deflate_part(const struct gcd_alloc *a, uint8_t *buffer, size_
     GCD_TRY(gcd_deflate_block(a, buffer + VALUES_PART_HEAD, plain, packed, &got, err));
     if (got == 0)
         return GCD_OK;
-    put_head(buffer, gcd_le32(buffer), plain, gcd_le64(buffer + 8));
     memcpy(buffer + VALUES_PART_HEAD, packed, got);
     *n = VALUES_PART_HEAD + got;
+    put_head(buffer, *n, gcd_le32(buffer), plain);
     return GCD_OK;
 }
 
@@ -171,23 +179,22 @@ static gcd_status read_records(struct gcd_values *v, const uint8_t *p, size_t n,
     return GCD_OK;
 }
 
+bool values_check_part(const uint8_t *payload, size_t n, uint32_t number)
+{
+    return n >= VALUES_PART_HEAD && gcd_le32(payload) == number &&
+           gcd_le64(payload + 8) == check_of(payload, n);
+}
+
 gcd_status values_read_part(struct gcd_values *v, const uint8_t *payload, size_t n, uint32_t number,
                             struct gcd_error *err)
 {
     uint8_t plain[VALUES_PART_BYTES];
-    struct gcd_cur c = gcd_cur_make(payload, n, 0);
-    uint32_t which = gcd_cur_u32(&c), bytes = gcd_cur_u32(&c);
-    uint64_t check = gcd_cur_u64(&c);
-    size_t left = gcd_cur_left(&c);
-    const uint8_t *records = gcd_cur_bytes(&c, left);
-    if (c.err != GCD_OK || which != number || bytes > sizeof plain)
+    if (!values_check_part(payload, n, number) || gcd_le32(payload + 4) > sizeof plain)
         return gcd_fail(err, GCD_E_FORMAT, "values are damaged");
-    if (bytes > 0) {
-        GCD_TRY(gcd_inflate_block(&v->alloc, records, left, plain, bytes, err));
-        records = plain;
-        left = bytes;
-    }
-    if (values_hash_of(values_no_key, records, left) != check)
-        return gcd_fail(err, GCD_E_FORMAT, "values are damaged");
-    return read_records(v, records, left, err);
+    uint32_t bytes = gcd_le32(payload + 4);
+    const uint8_t *records = payload + VALUES_PART_HEAD;
+    if (bytes == 0)
+        return read_records(v, records, n - VALUES_PART_HEAD, err);
+    GCD_TRY(gcd_inflate_block(&v->alloc, records, n - VALUES_PART_HEAD, plain, bytes, err));
+    return read_records(v, plain, bytes, err);
 }

@@ -73,6 +73,22 @@ class Strings(CliTest):
         self.done("convert", trace("net10-wks"), "-o", self.path("x.gcdump"))
         self.refused(1, NONE, "strings", "x.gcdump")
 
+    def test_a_recording_of_a_core_file_keeps_what_is_asked_for(self):
+        self.done("convert", CORE, "-o", self.path("texts.nettrace"), "--values", "strings")
+        self.done("convert", CORE, "-o", self.path("hashes.nettrace.gz"), "--values", "hashes")
+        core, texts, hashes = (json.loads(self.done("strings", file, "--json").text) for file in (CORE, "texts.nettrace", "hashes.nettrace.gz"))
+        for key in ("strings", "arrays", "string_totals", "array_totals"):
+            self.assertEqual(texts[key], core[key], key)
+        self.assertEqual(hashes["values"]["kind"], "hashes")
+        copies = ("count", "wasted_bytes", "length")
+        self.assertEqual(sorted(tuple(r[k] for k in copies) for r in hashes["strings"]), sorted(tuple(r[k] for k in copies) for r in core["strings"]))
+        self.assertEqual({(r["text"], r["masked"]) for r in hashes["strings"]}, {(None, None)})
+        self.done("convert", "texts.nettrace", "-o", self.path("bare.nettrace"), "--redact")
+        self.done("convert", CORE, "-o", self.path("none.nettrace"))
+        for file in ("bare.nettrace", "none.nettrace"):
+            self.refused(1, NONE, "strings", file)
+        self.assertEqual(self.done("report", "bare.nettrace", "--csv").text, self.done("report", "none.nettrace", "--csv").text)
+
     def test_nothing_else_has_texts_of_a_core_file(self):
         """Literals of the program, in no other output unless they are asked for."""
         text = "a literal of HeapLab"

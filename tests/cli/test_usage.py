@@ -85,7 +85,7 @@ class Help(CliTest):
                         self.refused(2, rf"--{name} needs{argument}; see gcdumpc {command} --help", command, option)
                     else:
                         value = "=x" if option == f"--{name}" else "x"
-                        why = "takes 1 or 2, .*" if name == "json" else f"takes no value; see gcdumpc {command} --help"
+                        why = "takes (1 or 2|none, masked or raw|keep, remove or hash), .*" if name in ("json", "show-values", "redact") else f"takes no value; see gcdumpc {command} --help"
                         self.refused(2, f"--{name} {why}", command, option + value)
 
     def test_version(self):

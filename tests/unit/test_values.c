@@ -104,6 +104,27 @@ static void long_texts_keep_their_length_and_whole_characters(void **state)
     values_free(v);
 }
 
+/* Runs of ASCII are converted another way: every place of a character that is none. */
+static void every_character_is_converted_as_one_by_one(void **state)
+{
+    (void)state;
+    struct gcd_values_options o = { .kind = GCD_VALUES_STRINGS };
+    static const uint16_t odd[] = { 0, 1, 0x7f, 0x80, 0xff, 0x100, 0x141, 0x8041, 0xd83d, 0xfffd };
+    static char got[VALUES_TEXT_BYTES], wanted[VALUES_TEXT_BYTES];
+    uint8_t units[2 * 13];
+    for (size_t n = 0; n <= 13; n++)
+        for (size_t place = 0; place < (n > 0 ? n : 1); place++)
+            for (size_t k = 0; k < sizeof odd / sizeof *odd; k++) {
+                for (size_t i = 0; i < n; i++) {
+                    units[2 * i] = i == place ? (uint8_t)odd[k] : (uint8_t)('a' + i);
+                    units[2 * i + 1] = i == place ? (uint8_t)(odd[k] >> 8) : 0;
+                }
+                size_t bytes = gcd_utf16le_to_utf8(units, n, wanted);
+                assert_int_equal(values_characters(&o, units, (uint32_t)n, got), bytes);
+                assert_memory_equal(got, wanted, bytes);
+            }
+}
+
 #define MANY 20000u
 
 static struct gcd_values *many_values(void)
@@ -128,7 +149,7 @@ static void a_text_takes_24_bytes_beside_its_characters(void **state)
         add(v, 8, text);
         v->object_count = 0; /* only the texts count here */
         uint64_t bytes = v->text_chunks * VALUES_TEXT_CHUNK * sizeof **v->texts +
-                         v->table_size * sizeof *v->table;
+                         v->table_size * (sizeof *v->table + sizeof *v->tags);
         if (i >= 100000 && bytes / (i + 1) > worst)
             worst = (uint32_t)(bytes / (i + 1));
     }
@@ -326,6 +347,7 @@ int main(void)
         cmocka_unit_test(equal_texts_are_kept_once),
         cmocka_unit_test(equal_hashes_of_different_texts_are_told_apart),
         cmocka_unit_test(long_texts_keep_their_length_and_whole_characters),
+        cmocka_unit_test(every_character_is_converted_as_one_by_one),
         cmocka_unit_test(a_text_takes_24_bytes_beside_its_characters),
         cmocka_unit_test(parts_have_all_values_in_little_room),
         cmocka_unit_test(a_damaged_part_is_refused),

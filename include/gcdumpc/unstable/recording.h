@@ -15,10 +15,20 @@
 #include <gcdumpc/dump.h>
 #include <gcdumpc/io.h>
 #include <gcdumpc/status.h>
+#include <gcdumpc/unstable/values.h>
+
+/* What becomes of values (values.h). */
+enum gcd_recording_values {
+    GCD_RECORDING_VALUES_KEEP, /* those of the dump, or of its recording */
+    GCD_RECORDING_VALUES_REMOVE,
+    GCD_RECORDING_VALUES_HASH /* only which are equal: hashed with KEY */
+};
 
 struct gcd_recording_options {
     struct gcd_context context;
-    bool plain; /* copy the bytes unchanged, without names and memory */
+    bool plain; /* copy the bytes unchanged, without names and memory; values as below */
+    enum gcd_recording_values values;
+    uint8_t key[GCD_VALUES_KEY_BYTES]; /* do not keep it */
 };
 
 /* What gcd_recording_write can do for a dump. */
@@ -35,7 +45,9 @@ enum gcd_recording_names gcd_recording_names(const struct gcd_dump *d);
  * resolved for D and the process memory set for it (process_memory.h).  D is the dump of IN,
  * closed; NULL or one that could not be closed: add nothing. Does not commit TO.  *RET_NAMES (may
  * be NULL): the number of names added, of types and static variables. GCD_E_FORMAT: IN has changed
- * since it was read; GCD_E_CANCELED; errors of IN and TO.
+ * since it was read; GCD_E_STATE: D was opened without the values that its recording has, and they
+ * have to be written once more; GCD_E_UNSUPPORTED: its values cannot be removed; GCD_E_CANCELED;
+ * errors of IN and TO.
  */
 GCD_MUST_CHECK gcd_status gcd_recording_write(struct gcd_dump *d, struct gcd_input *in,
                                               struct gcd_sink *to,

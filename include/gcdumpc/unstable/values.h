@@ -48,6 +48,14 @@ struct gcd_values;
  * belong to D. */
 const struct gcd_values *gcd_dump_values(const struct gcd_dump *d);
 
+/*
+ * D, which is closed, gets the values V instead of those of its recording; gcd_recording_write
+ * keeps them.  They then belong to D.  GCD_E_STATE; nothing has changed.
+ */
+GCD_MUST_CHECK gcd_status gcd_dump_set_values(struct gcd_dump *d, struct gcd_values *v,
+                                              struct gcd_error *err);
+void gcd_values_free(struct gcd_values *v);
+
 /* The objects with values, by address. */
 struct gcd_value {
     uint64_t address;

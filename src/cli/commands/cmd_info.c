@@ -16,6 +16,7 @@
 #include "commands/open_dump.h"
 #include "exit.h"
 #include "input/fail.h"
+#include "input/dump_verdict.h"
 #include "input/input.h"
 #include "input/memory.h"
 #include "output/json_out.h"
@@ -277,7 +278,7 @@ enum cli_exit cmd_info(const struct cli_args *args)
                 cli_json_info(&d, cli_json_unreachable(&unreachable)) != 0 && errno == ENOMEM;
         } else {
             bool sep = cli_is_terminal(stdout);
-            char n[CLI_NUMBER_BYTES];
+            char n[CLI_NUMBER_BYTES], values[CLI_VALUES_BYTES];
             const struct gcd_summary *f = cli_summary(&d);
             print_recording(f, &d, sep);
             if (d.dump != NULL) {
@@ -290,6 +291,8 @@ enum cli_exit cmd_info(const struct cli_args *args)
             print_heap(f, d.graph != NULL ? gcd_graph_notes(d.graph) : NULL, sep);
             print_unreachable(&d, &unreachable);
             print_memory(&f->memory, sep);
+            if (f->values.kind != GCD_VALUES_NONE)
+                row("values", "%s", cli_values_text(&f->values, values));
             print_names(f, sep);
             print_needs(&d, sep);
             if (d.graph != NULL)

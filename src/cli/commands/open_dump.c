@@ -22,6 +22,7 @@
 #include "output/folded_paths.h"
 #include "output/output.h"
 #include "signals.h"
+#include "term/message.h"
 #include "term/path.h"
 #include "term/progress.h"
 
@@ -41,13 +42,25 @@ void cli_spool_folder(const struct cli_args *args, char *ret, size_t cap)
     (void)snprintf(ret, cap, "%s", tmpdir != NULL && tmpdir[0] != '\0' ? tmpdir : "/tmp");
 }
 
+/* Will a recording of the dump be written? */
+static bool records(const struct cli_args *args, enum cli_need need)
+{
+    return args->live.save_trace != NULL || (need == CLI_NEED_STREAM && args->output.path != NULL);
+}
+
 /* Are the fields of types needed: to name references, or for a recording that keeps them? */
 static bool wants_layouts(const struct cli_args *args, enum cli_need need)
 {
-    bool records =
-        args->live.save_trace != NULL || (need == CLI_NEED_STREAM && args->output.path != NULL);
-    return !args->modules.no_fields &&
-           (need >= CLI_NEED_GRAPH || need == CLI_NEED_FIELDS || (records && !args->live.plain));
+    return !args->modules.no_fields && (need >= CLI_NEED_GRAPH || need == CLI_NEED_FIELDS ||
+                                        (records(args, need) && !args->live.plain));
+}
+
+/* With --strict, values that were asked for have to be there, all of them. */
+static bool lacks_values(const struct cli_args *args, const struct cli_dump *d)
+{
+    const struct gcd_values_facts *f = &cli_summary(d)->values;
+    return d->live && args->dump.values != GCD_VALUES_NONE &&
+           (f->kind == GCD_VALUES_NONE || f->collected + f->changed + f->unread > 0);
 }
 
 /*
@@ -63,7 +76,8 @@ static enum cli_exit open_live(const struct cli_args *args, const struct gcd_dum
     if (args->live.save_trace != NULL)
         cli_base_name(args->live.save_trace, ret->name, sizeof ret->name);
     e = cli_open_live(args, options, need >= CLI_NEED_STREAM, spool, ret);
-    bool wanted = !args->strict || (e == CLI_DONE && gcd_dump_summary(ret->dump)->verdict.complete);
+    bool wanted = !args->strict || (e == CLI_DONE && !lacks_values(args, ret) &&
+                                    gcd_dump_summary(ret->dump)->verdict.complete);
     if (e == CLI_DONE) /* all sessions have ended, so the process runs again */
         e = cli_read_modules(args, ret, wants_layouts(args, need));
     if (args->live.save_trace != NULL && ret->received && wanted) {
@@ -76,6 +90,12 @@ static enum cli_exit open_live(const struct cli_args *args, const struct gcd_dum
 /* With --strict, fails for an incomplete dump. */
 static enum cli_exit refuse(const struct cli_args *args, struct cli_dump *d)
 {
+    if (d->no_values[0] != '\0')
+        cli_say(d->subject, "values: none (%s)", d->no_values);
+    if (args->strict && lacks_values(args, d)) {
+        d->refused = true;
+        return cli_refuse(d->subject);
+    }
     if (!args->strict || cli_judge(d) == CLI_DONE)
         return CLI_DONE;
     cli_say_verdict(d, args->quiet);
@@ -107,7 +127,7 @@ enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct c
         .process_name = args->dump.process_name,
         .walk_number = (unsigned)args->dump.walk,
         .no_layouts = !wants_layouts(args, need),
-        .values = args->dump.values != GCD_VALUES_NONE,
+        .values = args->dump.values != GCD_VALUES_NONE || records(args, need),
         .check_references = need == CLI_NEED_OBJECTS,
     };
     if (cli_is_live(args)) {

@@ -1,4 +1,5 @@
 #include <sched.h>
+#include <sys/random.h>
 
 #include "args.h"
 #include "input/input.h"
@@ -31,4 +32,14 @@ struct gcd_context cli_context_steps(const struct cli_args *args, const char *ve
     struct gcd_context c = cli_context(args, verb);
     c.progress = cli_progress_steps;
     return c;
+}
+
+gcd_status cli_random_key(uint8_t ret[GCD_VALUES_KEY_BYTES], struct gcd_error *err)
+{
+    if (getrandom(ret, GCD_VALUES_KEY_BYTES, 0) == GCD_VALUES_KEY_BYTES)
+        return GCD_OK;
+    *err = (struct gcd_error){ .code = GCD_E_IO,
+                               .off = GCD_OFF_NONE,
+                               .msg = "the system gives no random key for hashes" };
+    return GCD_E_IO;
 }

@@ -128,6 +128,30 @@ static void say_which_dump(const struct cli_dump *d)
                 f->walk_number);
 }
 
+const char *cli_values_text(const struct gcd_values_facts *f, char buf[CLI_VALUES_BYTES])
+{
+    const struct {
+        uint64_t n;
+        const char *why;
+    } lost[] = { { f->collected, "may have been moved by a garbage collection" },
+                 { f->changed, "were something else when they were read" },
+                 { f->unread, "were not read in time, or could not be" } };
+    buf[0] = '\0';
+    if (f->kind == GCD_VALUES_NONE)
+        return buf;
+    size_t n = (size_t)snprintf(buf, CLI_VALUES_BYTES, "%s of %s string%s",
+                                f->kind == GCD_VALUES_HASHES ? "hashes" : "texts",
+                                GCD_DIGITS(f->objects), gcd_plural(f->objects));
+    if (f->after_ms > 0)
+        n += (size_t)snprintf(buf + n, CLI_VALUES_BYTES - n, ", read %s ms after the walk",
+                              GCD_DIGITS(f->after_ms));
+    for (size_t i = 0; i < sizeof lost / sizeof *lost; i++)
+        if (lost[i].n > 0)
+            n += (size_t)snprintf(buf + n, CLI_VALUES_BYTES - n, "; %s not: they %s",
+                                  GCD_DIGITS(lost[i].n), lost[i].why);
+    return buf;
+}
+
 enum cli_exit cli_judge(const struct cli_dump *d)
 {
     return cli_summary(d)->verdict.complete ? CLI_DONE : CLI_INCOMPLETE;

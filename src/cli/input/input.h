@@ -10,6 +10,7 @@
 
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/read.h>
+#include <gcdumpc/unstable/values.h>
 
 #include "args.h"
 #include "exit.h"
@@ -35,6 +36,7 @@ struct cli_dump {
     const char *subject; /* file, socket or "process 1234", for messages */
     char process[40];    /* holds "process 1234" */
     uint32_t pid;        /* live: of the process; 0 = not known */
+    char no_values[200]; /* live: why values that were asked for are missing; "" = they are not */
     char name[256];      /* name of the program, for a dump that does not know it */
 };
 /* What a command needs from a dump, each more than the one before. */
@@ -114,5 +116,8 @@ enum cli_exit cli_name_types(const struct cli_args *args, struct cli_dump *d);
 #define CLI_THREADS_MAX 64
 struct gcd_context cli_context(const struct cli_args *args, const char *verb);
 struct gcd_context cli_context_steps(const struct cli_args *args, const char *verb);
+
+/* A key for hashes of values, which nobody keeps.  GCD_E_IO: the system gives none. */
+gcd_status cli_random_key(uint8_t ret[GCD_VALUES_KEY_BYTES], struct gcd_error *err);
 
 #endif

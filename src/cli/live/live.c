@@ -21,6 +21,7 @@
 #ifdef GCDUMPC_HAVE_IPC
 
 #include <inttypes.h>
+#include <string.h>
 #include <time.h>
 
 #define GONE_MS 1000u
@@ -163,6 +164,7 @@ static enum cli_exit take(const struct live *l, struct live_attempt *a, struct c
     ret->core3 = a->result.core3;
     ret->input = a->spool;
     ret->dump = a->dump;
+    memcpy(ret->no_values, a->no_values, sizeof ret->no_values);
     a->spool = NULL;
     a->dump = NULL;
     return partial && a->usable ? CLI_DONE : e;

@@ -6,6 +6,7 @@
  *     live_attempt.c   one collection
  *     nicely.c         with a lower priority
  *     live_stream.c    which of its bytes are accepted
+ *     live_values.c    texts of its strings
  *     live_summary.c   one line about what it cost
  *     live.c           attempts until one is complete
  *     live_direct.c    by its memory instead
@@ -31,6 +32,9 @@
 #define LIVE_PAUSE_US_PER_MIB 2000u
 /* Measured with objects of 40 bytes: 6 to 10 ms with workstation GC, up to 20 with server GC. */
 #define LIVE_PAUSE_MOST_US_PER_MIB 20000u
+
+struct gcd_process_reader;
+struct gcd_values_watch;
 
 struct live {
     const struct cli_args *args;
@@ -98,7 +102,17 @@ struct live_attempt {
     /* why it ended; also GCD_OK when the walk is whole and only the end after it is missing */
     gcd_status status;
     struct gcd_error err;
+    struct gcd_process_reader *memory;
+    struct gcd_values_watch *watch; /* NULL: no values are read */
+    bool values_read;
+    char no_values[200]; /* why; "" = they are not wanted, or there are some */
 };
+/* live_values.c: the values of the process, read when its walk is over; DUMP gets them when it is
+ * closed. */
+void live_values_begin(const struct live *l, struct live_attempt *a);
+void live_values_take(const struct live *l, struct live_attempt *a, const uint8_t *bytes, size_t n);
+void live_values_end(struct live_attempt *a);
+void live_values_done(struct live_attempt *a);
 /* Collects with A->number and A->buffer_mb, and closes the dump.  MOST_BYTES and TIMEOUT_MS as for
  * gcd_ipc_collect. */
 void live_attempt_run(const struct live *l, struct live_attempt *a, uint64_t most_bytes,

@@ -169,6 +169,8 @@ void live_attempt_run(const struct live *l, struct live_attempt *a, uint64_t mos
     a->err = (struct gcd_error)GCD_ERROR_INIT;
     a->status = prepare(l, a);
     if (a->status == GCD_OK)
+        live_values_begin(l, a);
+    if (a->status == GCD_OK)
         a->status = collect(l, a, most_bytes, timeout_ms);
     bool refused = a->refusal.code != GCD_OK;
     gcd_status decoded = a->dump != NULL ? gcd_dump_decoded(a->dump, NULL) : GCD_NEED_MORE;
@@ -190,6 +192,8 @@ void live_attempt_run(const struct live *l, struct live_attempt *a, uint64_t mos
     struct gcd_error close_err = GCD_ERROR_INIT;
     gcd_status st = gcd_dump_close(a->dump, a->spool, &close_err);
     a->usable = st == GCD_OK;
+    if (a->usable)
+        live_values_end(a);
     if (a->ended && st != GCD_OK) {
         a->status = st;
         a->ended = !refused;
@@ -202,6 +206,7 @@ void live_attempt_done(struct live_attempt *a)
 {
     gcd_dump_free(a->dump);
     gcd_input_free(a->spool);
+    live_values_done(a);
     *a = (struct live_attempt){ .number = 0 };
 }
 

@@ -86,6 +86,7 @@ gcd_status live_stream_take(const struct live *l, struct live_attempt *a, const 
         st = gcd_input_append(a->spool, bytes, n, err);
     if (st == GCD_OK) {
         st = gcd_dump_feed(a->dump, bytes, n, err);
+        live_values_take(l, a, bytes, n);
         a->whole = a->whole || st == GCD_END;
         gcd_status decoded = check_decoded(a, err);
         st = decoded < 0 ? decoded : st;

@@ -7,6 +7,7 @@
 #include <gcdumpc/unstable/process_memory.h>
 #include <gcdumpc/unstable/text/plural.h>
 
+#include "input/dump_verdict.h"
 #include "live/live.h"
 #include "term/message.h"
 #include "term/term.h"
@@ -124,6 +125,9 @@ void live_say_summary(const struct live *l, const struct live_attempt *a)
     add_memory(&line, l, a);
     add_means(&line, a);
     cli_say(l->subject, "%s", line.text);
+    char values[CLI_VALUES_BYTES];
+    if (f->values.kind != GCD_VALUES_NONE)
+        cli_say(l->subject, "values: %s", cli_values_text(&f->values, values));
     say_native(l, f);
 }
 

@@ -181,7 +181,11 @@ static gcd_status write_recording(const struct cli_args *args, struct cli_dump *
                                   struct gcd_sink *to, uint64_t *ret_names, struct gcd_error *err)
 {
     struct gcd_recording_options options = { .context = cli_context_steps(args, "writing"),
-                                             .plain = args->live.plain };
+                                             .plain = args->live.plain,
+                                             .values =
+                                                 (enum gcd_recording_values)args->output.redact };
+    if (args->output.redact == CLI_REDACT_HASH && cli_random_key(options.key, err) != GCD_OK)
+        return GCD_E_IO;
     return gcd_recording_write(d->dump, d->input, to, &options, ret_names, err);
 }
 

@@ -340,6 +340,8 @@ static void put_all(const struct cli_args *args, json_t *o, const struct cli_dum
     put_facts(o, s);
     cli_json_count(o, "retained_bytes", gcd_dominators_retained(g->dominators, GCD_NODE_ROOT));
     put(o, "memory", memory_of(&s->memory));
+    if (s->values.kind != GCD_VALUES_NONE) /* how many; never which */
+        put(o, "values", cli_json_values(&s->values));
     put(o, "generations", ranges_of(s));
     put(o, "roots", roots_of(s));
     put(o, "findings", cli_summary_findings(d, g));

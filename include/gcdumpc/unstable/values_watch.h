@@ -1,0 +1,61 @@
+/*
+ * The texts of the strings of a living process, read beside its heap walk.
+ *
+ * The walk gives the address of each string.  Its memory is read right after the walk, while the
+ * process runs and the session that records is still open.  A collection that comes meanwhile may
+ * move a string and put something else at its address, which can look like a string, too.  So
+ * nothing that is found there decides whether a text is right, but the rest of the recording: a
+ * text counts only if no collection of its generation, or of an older one, had begun when its batch
+ * was read, and if no event was lost.
+ *
+ *     gcd_values_watch_new(&options, &w, &err);
+ *     for all bytes of the stream:
+ *         if (gcd_values_watch_feed(w, bytes, n, &err) == GCD_END && !read)
+ *             gcd_values_watch_read(w, budget_ns, &err);     before any session is stopped
+ *     gcd_dump_close(d, ...);
+ *     gcd_values_watch_finish(w, d, &err);                    D gets what is certain
+ */
+#ifndef GCDUMPC_UNSTABLE_VALUES_WATCH_H
+#define GCDUMPC_UNSTABLE_VALUES_WATCH_H
+
+#include <gcdumpc/context.h>
+#include <gcdumpc/unstable/values.h>
+
+struct gcd_values_watch;
+
+struct gcd_values_watch_options {
+    struct gcd_context context;
+    struct gcd_values_options values;
+    /* Copies N bytes at ADDRESS of the process; returns how many of them, from the first on, it
+     * has. */
+    size_t (*read)(void *ctx, uint64_t address, void *ret, size_t n);
+    /* The clock of the events: CLOCK_MONOTONIC of the machine. */
+    uint64_t (*now_ns)(void *ctx);
+    void *ctx;
+};
+
+/* GCD_E_NOMEM, GCD_E_ARG. */
+GCD_MUST_CHECK gcd_status gcd_values_watch_new(const struct gcd_values_watch_options *options,
+                                               struct gcd_values_watch **ret,
+                                               struct gcd_error *err);
+void gcd_values_watch_free(struct gcd_values_watch *w);
+
+/* Takes the next N bytes of the recording.  GCD_END once the walk is whole; GCD_E_NOMEM.  Damage is
+ * no error: it is judged at the end. */
+GCD_MUST_CHECK gcd_status gcd_values_watch_feed(struct gcd_values_watch *w, const void *bytes,
+                                                size_t n, struct gcd_error *err);
+
+/* Reads the texts, the youngest generation first, for at most BUDGET_NS.  GCD_E_CANCELED,
+ * GCD_E_NOMEM, GCD_E_LIMIT. */
+GCD_MUST_CHECK gcd_status gcd_values_watch_read(struct gcd_values_watch *w, uint64_t budget_ns,
+                                                struct gcd_error *err);
+
+/*
+ * The recording is complete, and D is its dump, closed: D gets the values that are certain, and
+ * gcd_recording_write keeps them.  GCD_E_UNSUPPORTED with a sentence that says why there are none;
+ * GCD_E_NOMEM; GCD_E_STATE.
+ */
+GCD_MUST_CHECK gcd_status gcd_values_watch_finish(struct gcd_values_watch *w, struct gcd_dump *d,
+                                                  struct gcd_error *err);
+
+#endif

@@ -1,0 +1,115 @@
+/*
+ * The texts of the strings of a process, read beside its dump.  If they cannot be read, the dump is
+ * taken without them.
+ */
+#include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/process_reader.h>
+#include <gcdumpc/unstable/text/plural.h>
+#include <gcdumpc/unstable/values_watch.h>
+
+#include "input/input.h"
+#include "input/memory.h"
+#include "live/live.h"
+#include "signals.h"
+#include "term/message.h"
+#include "term/term.h"
+
+#ifdef GCDUMPC_HAVE_IPC
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define DEFAULT_MS 2000u
+
+static size_t read_memory(void *ctx, uint64_t address, void *ret, size_t n)
+{
+    return gcd_process_read(ctx, address, ret, n);
+}
+
+static uint64_t now_ns(void *ctx)
+{
+    struct timespec t;
+    (void)ctx;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* A process in another time namespace has another clock. */
+static bool has_our_clock(uint32_t pid)
+{
+    char path[64], own[64], other[64];
+    (void)snprintf(path, sizeof path, "/proc/%" PRIu32 "/ns/time", pid);
+    ssize_t a = readlink("/proc/self/ns/time", own, sizeof own);
+    ssize_t b = readlink(path, other, sizeof other);
+    return a == b && (a < 0 || memcmp(own, other, (size_t)a) == 0); /* a kernel without them */
+}
+
+static void give_up(struct live_attempt *a, const char *why)
+{
+    gcd_values_watch_free(a->watch);
+    a->watch = NULL;
+    (void)snprintf(a->no_values, sizeof a->no_values, "%s", why);
+}
+
+static gcd_status begin(const struct live *l, struct live_attempt *a, struct gcd_error *err)
+{
+    struct gcd_values_watch_options o = { .context = { .alloc = cli_alloc(),
+                                                       .limits = &l->args->limits.input,
+                                                       .cancel = &cli_canceled },
+                                          .values = { .kind = l->args->dump.values,
+                                                      .max_string =
+                                                          (uint32_t)l->args->dump.max_string },
+                                          .read = read_memory,
+                                          .now_ns = now_ns };
+    if (o.values.kind == GCD_VALUES_HASHES && cli_random_key(o.values.key, err) != GCD_OK)
+        return GCD_E_IO;
+    gcd_status st = gcd_process_reader_new(l->pid, cli_alloc(), &a->memory, err);
+    o.ctx = a->memory;
+    return st == GCD_OK ? gcd_values_watch_new(&o, &a->watch, err) : st;
+}
+
+void live_values_begin(const struct live *l, struct live_attempt *a)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    if (l->args->dump.values == GCD_VALUES_NONE)
+        return;
+    if (l->pid == 0)
+        give_up(a, "which process it is, is not known here");
+    else if (begin(l, a, &err) != GCD_OK)
+        give_up(a, err.msg);
+    else if (!has_our_clock(l->pid)) /* asking needs the same right as reading */
+        give_up(a, "the process is in another time namespace");
+}
+
+void live_values_take(const struct live *l, struct live_attempt *a, const uint8_t *bytes, size_t n)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    uint64_t ms = l->args->live.values_ms != 0 ? l->args->live.values_ms : DEFAULT_MS;
+    if (a->watch == NULL)
+        return;
+    gcd_status st = gcd_values_watch_feed(a->watch, bytes, n, &err);
+    if (st == GCD_END && !a->values_read) {
+        a->values_read = true;
+        st = gcd_values_watch_read(a->watch, ms * 1000000, &err);
+    }
+    if (st < 0)
+        give_up(a, err.msg);
+}
+
+void live_values_end(struct live_attempt *a)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    if (a->watch != NULL && gcd_values_watch_finish(a->watch, a->dump, &err) != GCD_OK)
+        give_up(a, err.msg);
+}
+
+void live_values_done(struct live_attempt *a)
+{
+    gcd_values_watch_free(a->watch);
+    gcd_process_reader_free(a->memory);
+}
+
+#endif
